@@ -9,9 +9,7 @@ use analysis::trials::Trialled;
 use analysis::{ComparisonReport, ExperimentReport, HistoryReport, SeekReport};
 use model::Experiment;
 use render::charts::{Chart, of_comparison, of_experiment, of_history, of_run, of_seek};
-use render::html::{
-    Ink, comparison_body, comparison_title, experiment_body, history_body, run_body, seek_body,
-};
+use render::html::{Medium, body, comparison_body, comparison_title, run_body};
 use store::{LAST, Store};
 
 use crate::compare::{Asked, compare};
@@ -96,13 +94,15 @@ impl ReportSource {
     }
 
     /// The body of its page.
-    pub fn body(&self, ink: Ink<'_>) -> String {
+    pub fn body(&self, medium: Medium<'_>) -> String {
         match self {
-            ReportSource::Run(report) => run_body(report, ink),
-            ReportSource::Experiment(report, trials) => experiment_body(report, trials, ink),
-            ReportSource::Seek(report) => seek_body(report, ink),
-            ReportSource::Comparison(report, gates) => comparison_body(report, gates, ink),
-            ReportSource::History(report) => history_body(report, ink),
+            ReportSource::Run(report) => run_body(report, medium),
+            ReportSource::Experiment(report, trials) => {
+                body(&render::experiment(report, trials), medium)
+            }
+            ReportSource::Seek(report) => body(&render::seek(report), medium),
+            ReportSource::Comparison(report, gates) => comparison_body(report, gates, medium),
+            ReportSource::History(report) => body(&render::history(report), medium),
         }
     }
 }

@@ -11,8 +11,8 @@ use std::sync::Arc;
 use analysis::SeekReport;
 use analysis::report::Report;
 use analysis::seek::{
-    Ask, CONFIDENCE, Judged, Late, METHOD_OF_SHARES, Probe, ProbeReport, SCHEMA, SearchStrategy, Stage,
-    curve, figures, judge, reasons,
+    Ask, CONFIDENCE, Judged, Late, METHOD_OF_SHARES, Probe, ProbeReport, SCHEMA, SearchStrategy,
+    Stage, curve, figures, judge, reasons,
 };
 use analysis::trials::{Trialled, counts, is_settled};
 use engine::Stop;

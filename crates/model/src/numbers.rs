@@ -64,12 +64,18 @@ pub fn fixed(value: f64, decimals: usize) -> String {
 
 /// A value and half the width of its interval, to two digits of the latter.
 pub fn with_error(value: f64, half_width: f64) -> String {
+    let (value, error) = value_and_error(value, half_width);
+    format!("{value} ± {error}")
+}
+
+/// The same, each for itself.
+pub fn value_and_error(value: f64, half_width: f64) -> (String, String) {
     if half_width <= value.abs() * 1e-9 {
-        return format!("{} ± 0", significant(value, 4));
+        return (significant(value, 4), "0".to_owned());
     }
     let magnitude = half_width.log10().floor() as i32;
     let decimals = usize::try_from(1 - magnitude).unwrap_or(0).min(6);
-    format!("{} ± {}", fixed(value, decimals), fixed(half_width, decimals))
+    (fixed(value, decimals), fixed(half_width, decimals))
 }
 
 /// A share in percent, to a tenth.

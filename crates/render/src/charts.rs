@@ -3,7 +3,7 @@
 //!
 //! A chart is added by a file beside this one and a line in [`ALL`]; it then stands in the report,
 //! on the web's pages and behind `dbdyno report --chart`. Values are complete: what is too much to
-//! draw is thinned by the inks. Not here: how a chart looks ([`crate::ink`]).
+//! draw is thinned by the chart backends. Not here: how a chart looks ([`crate::chart_backends`]).
 
 mod builds;
 mod clients;
@@ -235,6 +235,15 @@ pub fn of_experiment(report: &ExperimentReport, trials: &[Trialled]) -> Vec<Char
     distinct(ALL.iter().flat_map(of).collect())
 }
 
+/// Charts whose ids begin with one of these names.
+pub(crate) fn named(charts: &[Chart], names: &[&str]) -> Vec<Chart> {
+    let is_of = |chart: &Chart, name: &str| {
+        chart.id.strip_prefix(name).is_some_and(|rest| rest.is_empty() || rest.starts_with('-'))
+    };
+    let is_named = |chart: &&Chart| names.iter().any(|name| is_of(chart, name));
+    charts.iter().filter(is_named).cloned().collect()
+}
+
 /// The charts of a search.
 pub fn of_seek(report: &SeekReport) -> Vec<Chart> {
     let of = |entry: &Entry| match entry.of {
@@ -333,7 +342,7 @@ impl Chart {
 
     /// The same as text (RFC 4180).
     pub fn to_csv(&self) -> String {
-        crate::rows_of_text(TITLES, self.rows())
+        crate::csv_rows::of_arrays(TITLES, self.rows())
     }
 
     fn rows(&self) -> impl Iterator<Item = [String; 6]> {

@@ -182,7 +182,7 @@ pub fn comparison_csv(report: &ComparisonReport) -> String {
         });
         judged.chain(over_all(pair).map(|judged| csv_row(&pair.side, ALL, judged)))
     });
-    super::rows_of_text(titles, rows)
+    crate::csv_rows::of_arrays(titles, rows)
 }
 
 fn csv_row(side: &str, point: &str, judged: &Judged) -> [String; 12] {

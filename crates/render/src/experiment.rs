@@ -3,94 +3,140 @@
 //! Not here: what is true (experiment).
 
 use analysis::experiment::{
-    Curve, ExperimentReport, PointReport, RESIDUAL_MOST, RateReport, ScalabilityReport, have_it,
+    Curve, ExperimentReport, PointReport, RateReport, ScalabilityReport, have_it,
 };
 use analysis::figures::{Figure, better, is_less_better, is_time, number, title};
 use analysis::report::Named;
+use analysis::trials::Trialled;
 use model::finding_catalog::in_short;
-use model::numbers::{NONE, count, ms, significant, with_error, wrap};
-use model::{Choice, Experiment, Status, is_arrival_rate};
+use model::numbers::{NONE, count, ms, significant, with_error};
+use model::{Choice, Experiment, Severity, Status, is_arrival_rate};
 use store::utc;
 
+use super::charts::{named, of_experiment};
+use super::document::{
+    Block, Document, Length, Remark, Section, Sketch, Span, Text, Tone, Validity, Verdict,
+};
 use super::list::short_id;
 use super::repeats::{decided, levels_lines, until_lines};
-use super::{Align, Column, Table, sparkline};
+use super::text::sections;
+use super::wording::misfit;
+use super::{Align, Cell, Column, Table};
 
-const WIDTH: usize = 96;
 /// How a reason begins that wants more samples.
 const TOO_FEW: &str = "n too small";
 /// As many other points that may be the best one are named.
 const ALSO_MOST: usize = 4;
-/// Points beyond which no block of the curve is told apart.
-const SPARK_MOST: usize = 60;
 
-/// The page of an experiment.
-pub fn experiment(report: &ExperimentReport) -> String {
-    let found = headline(report);
-    let mut page: String =
-        found.lines().flat_map(|line| wrap(line, WIDTH)).map(|line| line + "\n").collect();
-    page.push('\n');
-    for line in points(report).lines(WIDTH) {
-        page.push_str(&line);
-        page.push('\n');
-    }
-    for line in few(report.points.iter().map(|point| &point.reasons)) {
-        page.push_str(&format!("{line}\n"));
-    }
-    if let Some(curve) = &report.curve {
-        page.push_str(&curve_lines(report, curve));
-    }
-    if let Some(law) = &report.scalability {
-        page.push_str(&law_lines(report, law));
-    }
-    if let Some(why) = &report.no_scalability {
-        page.push_str(&format!("\n{why}\n"));
-    }
-    for line in repeats(report) {
-        page.push_str(&format!("{line}\n"));
-    }
-    for finding in &report.findings {
-        let text = format!("{}: {}", finding.severity.name(), finding.text);
-        page.push_str(&format!("\n{}\n", wrap(&text, WIDTH).join("\n")));
-    }
-    for text in left_out(&report.damaged).into_iter().chain(findings(report)) {
-        page.push_str(&format!("\n{}\n", wrap(&text, WIDTH).join("\n")));
-    }
-    page.push_str(&named(&report.id, report.status));
+/// The page of an experiment; without its trials, without what is made of them.
+pub fn experiment(report: &ExperimentReport, trials: &[Trialled]) -> Document {
+    let charts = of_experiment(report, trials);
+    let kind = format!("Experiment, begun {} UTC", utc(report.started_unix_ms));
+    let mut page = Document::new(kind, report.name.clone());
+    page.question = question(report);
+    page.validity = validity(report);
+    page.verdicts = vec![verdict(report)];
+    let few = few(report.points.iter().map(|point| &point.reasons));
+    page.section("points", "Points", vec![Block::Table(points(report)), Block::paragraphs(few)]);
+    let mut curves = vec![Block::Charts(named(&charts, &["curves", "tradeoff", "law"]))];
+    curves.extend(report.curve.iter().flat_map(|curve| sketched(report, curve)));
+    page.section("curves", "Curves", curves);
+    page.sections.extend(report.scalability.iter().map(|law| of_law(report, law)));
+    let no_law = Block::paragraphs(report.no_scalability.clone());
+    page.section("no-law", "Universal Scalability Law", vec![no_law]);
+    page.section("repeats", "Repeats", repeats(report));
+    page.section("stability", "Over time", vec![Block::Charts(named(&charts, &["stability"]))]);
+    page.section("ran", "What ran", ran(report, trials));
+    let mut repeat = again(&report.id, report.status);
+    repeat.blocks.extend(report.plan.iter().map(|plan| {
+        let show = format!("dbdyno experiments show {} --plan > plan.toml", report.id);
+        let command = Block::Verbatim(format!("{show}\ndbdyno run plan.toml"));
+        let plan = Block::Verbatim(plan.clone());
+        Block::details("plan.toml", Length::Short, vec![command, plan])
+    }));
+    page.repeat = Some(repeat);
     page
 }
 
+fn question(report: &ExperimentReport) -> Vec<String> {
+    let axis = |axis: &model::Axis| format!("{} ({})", axis.name, axis.values.join(", "));
+    let varied: Vec<String> = report.axes.iter().map(axis).collect();
+    match varied.is_empty() {
+        true => Vec::new(),
+        false => vec![format!("What follows from {}?", varied.join(" and "))],
+    }
+}
+
+fn verdict(report: &ExperimentReport) -> Verdict {
+    let left = report.trials.saturating_sub(report.trials_done);
+    let tone = match left {
+        1.. => Tone::Warning,
+        0 if validity(report).is_none() => Tone::Good,
+        // It is done, and what its runs warn of stands below.
+        0 => Tone::Plain,
+    };
+    let (found, counts) = headline(report);
+    Verdict { tone, word: String::new(), headline: found.into(), details: vec![counts.into()] }
+}
+
+/// What speaks against the runs of an experiment.
+fn validity(report: &ExperimentReport) -> Option<Validity> {
+    let mut validity = Validity::of("", &report.findings);
+    let texts = left_out(&report.damaged).into_iter().chain(findings(report));
+    let remark = |text: String| Remark { severity: Severity::Warning, text: text.into() };
+    validity.remarks.extend(texts.map(remark));
+    let warnings = validity.count(Severity::Warning) as u64;
+    validity.answer = match (validity.count(Severity::Invalid), warnings) {
+        (1.., _) => "No.".to_owned(),
+        (0, 0) => "Yes, with notes:".to_owned(),
+        (0, n) => format!("With care: {}.", count(n, "warning")),
+    };
+    (!validity.remarks.is_empty()).then_some(validity)
+}
+
 /// Whether repeats are enough, and where they vary.
-fn repeats(report: &ExperimentReport) -> Vec<String> {
-    let mut lines = Vec::new();
+fn repeats(report: &ExperimentReport) -> Vec<Block> {
+    let mut blocks = Vec::new();
     if let Some(until) = &report.until {
-        lines.push(String::new());
-        lines.extend(until_lines(until).iter().flat_map(|line| wrap(line, WIDTH)));
-        lines.extend(decided(until).iter().flat_map(|table| table.lines(WIDTH)));
+        blocks.push(Block::paragraphs(until_lines(until)));
+        blocks.extend(decided(until).map(Block::Table));
     }
-    if let Some(levels) = &report.levels {
-        lines.push(String::new());
-        lines.extend(levels_lines(levels).iter().flat_map(|line| wrap(line, WIDTH)));
-    }
-    lines
+    blocks.extend(report.levels.as_ref().map(|levels| Block::paragraphs(levels_lines(levels))));
+    blocks
+}
+
+/// What all trials have in common: what was varied stands in the table.
+fn ran(report: &ExperimentReport, trials: &[Trialled]) -> Vec<Block> {
+    let name = |point: &PointReport| match point.values.pairs(" ") {
+        name if name.is_empty() => "all".to_owned(),
+        name => name,
+    };
+    let runs = report.points.iter().map(|point| (name(point), &point.runs[..]));
+    let runs = Block::details("Runs by point", Length::Short, vec![Block::runs(runs)]);
+    let Some(first) = trials.first().map(|trial| &trial.report) else { return vec![runs] };
+    let plan = vec![Block::Verbatim(first.plan.clone())];
+    let plan = Block::details("The plan of the first trial, as decided", Length::Short, plan);
+    vec![Block::pairs(in_common(trials)), runs, plan]
 }
 
 /// Which experiment it is, whether it goes on, and how to see it again.
-pub(super) fn named(id: &str, status: Option<Status>) -> String {
+pub(super) fn again(id: &str, status: Option<Status>) -> Section {
     let short = short_id(id);
-    let (state, on) = match status {
-        None | Some(Status::Completed) => (String::new(), String::new()),
-        Some(Status::Running) => (", running".to_owned(), String::new()),
-        Some(status @ (Status::Interrupted | Status::Failed)) => (
-            format!(", {}", status.name()),
-            format!("; on with: dbdyno experiments resume {short}"),
-        ),
+    let state = match status {
+        None | Some(Status::Completed) => String::new(),
+        Some(status) => format!(", {}", status.name()),
     };
-    format!("\nexperiment  {id}{state}; again: dbdyno experiments show {short}{on}\n")
+    let show = Span::Code(format!("dbdyno experiments show {short}"));
+    let mut text = Text::from(format!("{id}{state}; again: ")).and(show);
+    if let Some(Status::Interrupted | Status::Failed) = status {
+        let resume = Span::Code(format!("dbdyno experiments resume {short}"));
+        text = text.and("; on with: ").and(resume);
+    }
+    Section::new("repeat", "How to repeat it", vec![Block::pairs([("experiment", text)])])
 }
 
-/// What was found, and how many trials it took: two lines.
-pub(super) fn headline(report: &ExperimentReport) -> String {
+/// What was found, and how many trials it took.
+fn headline(report: &ExperimentReport) -> (String, String) {
     let axes: Vec<&str> = report.axes.iter().map(|axis| axis.name.as_str()).collect();
     let name = match axes.is_empty() {
         true => report.name.clone(),
@@ -122,7 +168,7 @@ pub(super) fn headline(report: &ExperimentReport) -> String {
         _ => " count",
     };
     let trials = format!("{done} of {}{counts}{rest}", count(report.trials, "trial"));
-    format!("{name}: {found}\n{n}, {trials}, {}\n", report.order.name())
+    (format!("{name}: {found}"), format!("{n}, {trials}, {}", report.order.name()))
 }
 
 /// The point whose primary figure is the best one.
@@ -190,7 +236,7 @@ fn shown(figure: &Figure) -> String {
 }
 
 /// The points, a row each.
-pub(super) fn points(report: &ExperimentReport) -> Table {
+fn points(report: &ExperimentReport) -> Table {
     let mut names: Vec<&str> = Vec::new();
     for (name, figure) in report.points.iter().flat_map(|point| &point.figures.0) {
         let is_dull = matches!(name.as_str(), "errors_percent" | "unfinished") && figure.max == 0.0;
@@ -206,18 +252,42 @@ pub(super) fn points(report: &ExperimentReport) -> Table {
             names.insert(after.map_or(0, |index| index + 1), name);
         }
     }
-    let mut columns: Vec<Column> =
-        report.axes.iter().map(|axis| Column::new(axis.name.clone(), align(axis))).collect();
+    let axis =
+        |axis: &model::Axis| Column::new(axis.name.clone(), align(axis)).key(axis.name.clone());
+    let mut columns: Vec<Column> = report.axes.iter().map(axis).collect();
     columns.push(Column::new("runs", Align::Right));
+    columns.extend(["runs", "runs_not_counted"].map(Column::data));
     columns.extend(names.iter().map(|name| Column::new(title(name), Align::Right)));
-    let mut table = Table::new(columns);
-    for point in &report.points {
-        let mut cells: Vec<String> = point.values.0.iter().map(|(_, v)| v.clone()).collect();
-        cells.push(runs(point));
-        cells.extend(names.iter().map(|name| cell(point, name)));
-        table.row(cells);
+    // Programs read what is dull, too, but not what no point has.
+    let mut known: Vec<&str> = Vec::new();
+    for (name, _) in report.points.iter().flat_map(|point| point.figures.iter()) {
+        if !known.contains(&name) {
+            known.push(name);
+        }
     }
-    table
+    let of_figure =
+        |name: &&str| ["", "_half_width", "_min", "_max"].map(|of| format!("{name}{of}"));
+    columns.extend(known.iter().flat_map(of_figure).map(Column::data));
+    let row = |point: &PointReport| {
+        let mut cells: Vec<Cell> = point.values.0.iter().map(|(_, v)| v.as_str().into()).collect();
+        cells.extend([runs(point).into(), point.runs.len().into(), point.runs_not_counted.into()]);
+        cells.extend(names.iter().map(|name| Cell::from(cell(point, name))));
+        cells.extend(known.iter().flat_map(|name| exact_cells(point, name)));
+        cells
+    };
+    Table::filled("points", "", columns, report.points.iter().map(row).collect())
+}
+
+/// A figure as programs read it: its mean, half the width of its interval, its lowest and its
+/// highest.
+fn exact_cells(point: &PointReport, name: &str) -> [Cell; 4] {
+    let of = point.figures.get(name);
+    [
+        of.map(|of| of.mean).into(),
+        of.and_then(|of| of.half_width).into(),
+        of.map(|of| of.min).into(),
+        of.map(|of| of.max).into(),
+    ]
 }
 
 /// Numbers stand by their ends, words by their beginnings.
@@ -271,18 +341,20 @@ fn is_too_few(why: &str) -> bool {
     why.contains(TOO_FEW)
 }
 
-fn curve_lines(report: &ExperimentReport, curve: &Curve) -> String {
+/// A curve in a line and in words.
+fn sketched(report: &ExperimentReport, curve: &Curve) -> Vec<Block> {
     let means: Vec<f64> = report
         .points
         .iter()
         .filter_map(|point| point.figures.get(&curve.figure).map(|figure| figure.mean))
         .collect();
+    let title = along(report, curve);
+    let words = Block::paragraphs([format!("{title}: {}.", in_words(curve))]);
     // What is infinite has no place in a picture.
-    let line = match means.iter().all(|mean| mean.is_finite()) {
-        true => sparkline(&means, SPARK_MOST),
-        false => "not everywhere finite".to_owned(),
-    };
-    format!("\n{}: {line}\n{}\n", along(report, curve), in_words(curve))
+    match means.iter().all(|mean| mean.is_finite()) {
+        true => vec![Block::Sketch(Sketch { title, values: means, marks: Vec::new() }), words],
+        false => vec![words],
+    }
 }
 
 /// Times over a rate are lowest where it is, which is news to nobody.
@@ -291,7 +363,7 @@ fn is_least_at_first(curve: &Curve) -> bool {
 }
 
 /// What goes along which axis, and at how many of its points it is known if not at all.
-pub(super) fn along(report: &ExperimentReport, curve: &Curve) -> String {
+fn along(report: &ExperimentReport, curve: &Curve) -> String {
     let (figure, axis) = (title(&curve.figure), &curve.axis);
     let known = report.points.iter().filter(|point| point.figures.get(&curve.figure).is_some());
     match (known.count(), report.points.len()) {
@@ -317,49 +389,32 @@ fn best_word(curve: &Curve) -> &'static str {
     if is_less_better(&curve.figure) { "lowest" } else { "peak" }
 }
 
-/// The law in lines.
-pub(super) fn law_lines(report: &ExperimentReport, law: &ScalabilityReport) -> String {
+/// The law: its parameters, and how well it fits.
+fn of_law(report: &ExperimentReport, law: &ScalabilityReport) -> Section {
     let of = |[value, low, high]: [f64; 3]| {
         let number = |value: f64| significant(value, 3);
         format!("{} ({} to {})", number(value), number(low), number(high))
     };
     let small = |[value, low, high]: [f64; 3]| format!("{value:.2e} ({low:.2e} to {high:.2e})");
-    let mut lines = format!(
-        "\nUniversal Scalability Law, with 90 % intervals\n\
-         one client  {} {}\ncontention  {}\ncoherency   {}\n",
-        of(law.lambda),
-        title(&report.primary),
-        of(law.sigma),
-        small(law.kappa),
-    );
-    lines.push_str(&peak_line(law));
     let worst = format!("{:+.1} % at {} clients", law.worst.0 * 100.0, law.worst.1);
-    let residual = format!("{:.1} %", law.residual * 100.0);
-    lines.push_str(&format!("residuals   {residual}, the largest {worst}\n"));
-    if let Some(why) = misfit(law) {
+    let mut pairs = vec![
+        ("one client", format!("{} {}", of(law.lambda), title(&report.primary))),
+        ("contention", of(law.sigma)),
+        ("coherency", small(law.kappa)),
+    ];
+    pairs.extend(peak(law));
+    pairs.push(("residuals", format!("{:.1} %, the largest {worst}", law.residual * 100.0)));
+    let misfit = misfit(law).map(|why| {
         let advice = "Do not read the parameters as more than a rough guide.";
-        for line in wrap(&format!("It does not fit: {why}. {advice}"), WIDTH) {
-            lines.push_str(&format!("{line}\n"));
-        }
-    }
-    lines
-}
-
-/// Why the law does not fit, in words; none where it does.
-pub(crate) fn misfit(law: &ScalabilityReport) -> Option<String> {
-    let lacks = law.lack_of_fit.filter(|p| *p < stats::Scalability::LACK_OF_FIT);
-    let lacks = lacks.map(|p| {
-        let p = if p < 1e-4 { "< 0.0001".to_owned() } else { format!("= {}", significant(p, 2)) };
-        format!("points lie farther from it than repeats vary (p {p})")
+        format!("It does not fit: {why}. {advice}")
     });
-    let is_far = law.residual > RESIDUAL_MOST;
-    let far = is_far.then(|| format!("residuals of {:.1} % are too large", law.residual * 100.0));
-    let all: Vec<String> = [far, lacks].into_iter().flatten().collect();
-    (!law.fits).then(|| all.join(", and "))
+    let blocks = vec![Block::pairs(pairs), Block::paragraphs(misfit)];
+    let section = Section::new("usl", "Universal Scalability Law", blocks);
+    Section { note: "with 90 % intervals".to_owned(), ..section }
 }
 
 /// Where the law has its peak, or why none is told.
-fn peak_line(law: &ScalabilityReport) -> String {
+fn peak(law: &ScalabilityReport) -> Option<(&'static str, String)> {
     let of = |value: f64, interval: Option<(f64, f64)>, digits: usize| {
         let number = |value: f64| significant(value, digits);
         let interval = interval.map_or_else(String::new, |(low, high)| {
@@ -368,12 +423,12 @@ fn peak_line(law: &ScalabilityReport) -> String {
         format!("{}{interval}", number(value))
     };
     match (law.peak_clients, law.peak) {
-        (Some(clients), Some(peak)) => format!(
-            "its peak    {} at {} clients\n",
-            of(peak, law.peak_interval, 4),
-            of(clients, law.peak_clients_interval, 3)
-        ),
-        _ => law.no_peak.as_ref().map_or_else(String::new, |why| format!("{why}\n")),
+        (Some(clients), Some(peak)) => {
+            let (peak, clients) =
+                (of(peak, law.peak_interval, 4), of(clients, law.peak_clients_interval, 3));
+            Some(("its peak", format!("{peak} at {clients} clients")))
+        }
+        _ => law.no_peak.clone().map(|why| ("its peak", why)),
     }
 }
 
@@ -389,7 +444,7 @@ pub(super) fn left_out(damaged: &[String]) -> Option<String> {
 }
 
 /// Warnings of the runs, in a sentence, if there are any.
-pub(super) fn findings(report: &ExperimentReport) -> Option<String> {
+fn findings(report: &ExperimentReport) -> Option<String> {
     let mut all = Named::default();
     let of_points = report.points.iter().flat_map(|point| point.findings.iter());
     of_points.for_each(|(id, n)| all.count(id, *n));
@@ -410,6 +465,38 @@ pub(super) fn findings(report: &ExperimentReport) -> Option<String> {
         "Warnings in its runs. {}. dbdyno runs show ID has those of each run.",
         list.join(". ")
     ))
+}
+
+/// What ran, without the parts of it that are not those of every trial.
+fn in_common(trials: &[Trialled]) -> Vec<(String, String)> {
+    let all: Vec<_> = trials.iter().map(|trial| sections::ran(&trial.report)).collect();
+    let Some((first, others)) = all.split_first() else { return Vec::new() };
+    let shared = |(row, (label, words)): (usize, &(String, String))| {
+        let has = |other: &Vec<(String, String)>, part: &str| {
+            other.get(row).is_some_and(|(label, words)| parts(label, words).contains(&part))
+        };
+        let is_shared = |part: &&str| others.iter().all(|other| has(other, part));
+        let shared: Vec<&str> = parts(label, words).into_iter().filter(is_shared).collect();
+        shared
+            .iter()
+            .any(|part| !part.is_empty())
+            .then(|| (label.clone(), shared.join(between(label, words))))
+    };
+    first.iter().enumerate().filter_map(shared).collect()
+}
+
+/// What stands between the parts of a line of what ran: a remark, which has no label, is one part;
+/// parameters, behind the name of their workload, have blanks between them.
+fn between(label: &str, words: &str) -> &'static str {
+    match (label, words.contains(", ")) {
+        ("", _) => "\n",
+        (_, true) => ", ",
+        (_, false) => " ",
+    }
+}
+
+fn parts<'w>(label: &str, words: &'w str) -> Vec<&'w str> {
+    words.split(between(label, words)).collect()
 }
 
 /// An experiment as it is listed.
@@ -450,7 +537,7 @@ pub fn experiment_list_csv(all: &[ExperimentLine]) -> String {
         let n_done = line.trials_completed.to_string();
         [id, instant.to_string(), name, axes(of), trials, n_done, status]
     };
-    super::rows_of_text(titles, all.iter().map(row))
+    crate::csv_rows::of_arrays(titles, all.iter().map(row))
 }
 
 /// What is varied or sought, as it was written.
@@ -506,6 +593,15 @@ mod tests {
 
     use super::*;
 
+    fn page_of(report: &ExperimentReport) -> String {
+        crate::terminal::text(&experiment(report, &[]), &Default::default())
+    }
+
+    /// Lines may be broken anywhere.
+    fn in_a_line(report: &ExperimentReport) -> String {
+        page_of(report).split_whitespace().collect::<Vec<_>>().join(" ")
+    }
+
     fn report(change: impl FnOnce(&mut Vec<Trialled>)) -> ExperimentReport {
         let (of, mut trials) = sweep_of([1, 2, 4, 8, 16]);
         change(&mut trials);
@@ -527,15 +623,16 @@ mod tests {
         assert_eq!(told, Some(&*format!("2 of 3 runs have it: {why}")));
         assert_eq!(one.figures.get("p50_ms").map(|figure| figure.count), Some(3));
         assert!(two.figures.get("p99_ms").is_some_and(|figure| figure.count == 3));
-        let page = experiment(&few);
+        let page = page_of(&few);
         assert!(page.contains("2 of 3 have it"), "{page}");
         assert!(page.contains("\np99 ms: n too small: p99 needs 473\n"), "{page}");
         assert!(!page.contains("that have it"), "{page}");
         let of_time = Curve { figure: "p99_ms".to_owned(), ..few.curve.clone().expect("an axis") };
         let of_time = ExperimentReport { curve: Some(of_time), ..few.clone() };
-        let page = experiment(&of_time);
-        assert!(page.contains("clients, of the 4 points of 5 that have it: "), "{page}");
-        let rows = crate::point_rows(&few).json();
+        let page = page_of(&of_time);
+        assert!(page.contains("clients, of the 4 points of 5 that have it"), "{page}");
+        let document = experiment(&few, &[]);
+        let rows = document.tables()[0].json();
         assert!(rows[0]["p99_ms"].is_null() && rows[1]["p99_ms"].is_number(), "{rows}");
     }
 
@@ -546,7 +643,7 @@ mod tests {
             let mut report = made.clone();
             let law = report.scalability.as_mut().expect("six points");
             (law.residual, law.lack_of_fit, law.fits) = (residual, lack_of_fit, why.is_none());
-            let page = experiment(&report).replace('\n', " ");
+            let page = in_a_line(&report);
             let charts = crate::charts::of_experiment(&report, &trials);
             let chart = charts.into_iter().find(|chart| chart.id == "law").expect("it is drawn");
             let words = why.map(|why| format!("It does not fit: {why}. Do not read the"));
@@ -577,7 +674,7 @@ mod tests {
             }
         };
         let report = report(warn);
-        let page = experiment(&report).replace('\n', " ");
+        let page = in_a_line(&report);
         let words = "4 runs, the first: Busy for 90.5 % of the time (generator_saturated)";
         assert!(page.contains(words), "{page}");
         let cases = report.points.iter().filter_map(|point| point.cases.get("generator_saturated"));
@@ -585,13 +682,13 @@ mod tests {
         // Reports that were written before cases were kept have what raises it.
         let mut before = report.clone();
         before.points.iter_mut().for_each(|point| point.cases = Named::default());
-        let page = experiment(&before).replace('\n', " ");
+        let page = in_a_line(&before);
         assert!(page.contains("(generator_saturated)") && !page.contains("90.5"), "{page}");
     }
 
     #[test]
     fn trials_that_were_lost_are_told_apart_from_those_that_were_not_made() {
-        let page = experiment(&report(|_| {}));
+        let page = page_of(&report(|_| {}));
         assert!(page.contains("\n5 points, 14 of 15 trials count, 1 not done, inter"), "{page}");
         let lose = |trials: &mut Vec<Trialled>, n: usize| {
             for trial in trials.iter_mut().take(n) {
@@ -602,10 +699,10 @@ mod tests {
                 });
             }
         };
-        let page = experiment(&report(|trials| lose(trials, 4)));
+        let page = page_of(&report(|trials| lose(trials, 4)));
         assert!(page.contains("10 of 15 trials count, 4 do not, 1 not done, "), "{page}");
         // One that was made again is there twice, and counts.
-        let again = experiment(&report(|trials| {
+        let again = page_of(&report(|trials| {
             let mut again = trials[0].clone();
             lose(trials, 1);
             again.report.run_id.push('2');

@@ -1,33 +1,84 @@
-//! A history as people read it: a line for each build, and where the level has changed.
+//! A history as a page: a verdict and a curve for each point, then the builds, a line each, and
+//! where the level has changed.
 //!
-//! Not here: what is true (history).
+//! Not here: what is true (analysis).
 
-use analysis::comparison::Difference;
 use analysis::figures::title;
 use analysis::history::{
     BuildReport, Change, HistoryReport, Last, LeftOut, Ordered, PointHistory, Start, too_short,
 };
-use model::numbers::{count, exact, significant, wrap};
+use model::Severity;
+use model::numbers::{count, exact, significant};
 
+use super::charts::of_history;
+use super::document::{
+    Block, Document, Length, Link, Remark, Sketch, Text, Tone, Validity, Verdict,
+};
 use super::experiment::left_out as damaged;
-use super::for_shell;
-use super::table::escaped;
-use super::{Align, Column, Table, sparkline};
-
-const WIDTH: usize = 96;
-/// Builds beyond which no block of the curve is told apart.
-const SPARK_MOST: usize = 60;
+use super::wording::changed;
+use super::{Align, Cell, Column, Table};
 
 /// The page of a history.
-pub fn history(report: &HistoryReport) -> String {
-    let mut parts: Vec<String> = report.points.iter().map(|point| series(report, point)).collect();
-    let about = left_out(report).chain(about(report));
-    parts.extend(about.map(|line| wrap(&line, WIDTH).join("\n") + "\n"));
-    parts.join("\n")
+pub fn history(report: &HistoryReport) -> Document {
+    let figure = title(&report.figure);
+    let mut page = Document::new("History", format!("{figure} by {}", report.by));
+    page.question =
+        vec![format!("Has the level of {figure} changed, and with which {}?", report.by)];
+    page.verdicts = report.points.iter().map(|point| verdict(report, point)).collect();
+    page.validity = validity(report);
+    let over = vec![Block::Charts(of_history(report)), Block::paragraphs(about(report))];
+    page.section("builds", "Over builds", over);
+    let series = report.points.iter().map(|point| series(report, point));
+    page.section("figures", "Builds", series.collect());
+    page
+}
+
+/// The builds of a point: their curve in a line, and a row each.
+fn series(report: &HistoryReport, point: &PointHistory) -> Block {
+    let values: Vec<f64> = point.builds.iter().map(|build| build.value).collect();
+    let most = values.iter().copied().filter(|value| value.is_finite()).fold(0.0, f64::max);
+    let values = values.into_iter().map(|value| value.min(most)).collect();
+    let runs = point.builds.iter().map(|build| (build.build.clone(), &build.runs[..]));
+    let runs = vec![Block::runs(runs)];
+    let blocks = vec![
+        Block::Sketch(Sketch { title: String::new(), values, marks: Vec::new() }),
+        Block::Table(table(report, point)),
+        Block::details(format!("Runs by {}", report.by), Length::Short, runs),
+    ];
+    Block::Part(point.values.pairs(" "), blocks)
+}
+
+/// What is left out of a history.
+fn validity(report: &HistoryReport) -> Option<Validity> {
+    let remark = |text: String| Remark { severity: Severity::Warning, text: text.into() };
+    let remarks: Vec<Remark> = left_out(report).map(remark).collect();
+    (!remarks.is_empty()).then(|| Validity {
+        answer: format!("With care: {}.", count(remarks.len() as u64, "warning")),
+        remarks,
+    })
+}
+
+fn verdict(report: &HistoryReport, point: &PointHistory) -> Verdict {
+    let changes = point.changes.as_deref().unwrap_or_default();
+    let is_noisy = point.last.as_ref().is_some_and(|last| last.is_noisy && !last.is_outside);
+    let tone = match (&point.changes, &point.last) {
+        _ if point.has_regressed => Tone::Bad,
+        _ if point.lacks.as_ref().is_some_and(|lost| lost.runs_not_counted > 0) => Tone::Warning,
+        (None, None) => Tone::Warning,
+        _ if is_noisy
+            || point.lacks.is_some()
+            || changes.last().is_some_and(|one| one.is_worse && one.acknowledged.is_none()) =>
+        {
+            Tone::Plain
+        }
+        _ => Tone::Good,
+    };
+    let headline = headline(report, point).into();
+    Verdict { tone, word: String::new(), headline, details: sentences(report, point).collect() }
 }
 
 /// The builds that no series has, and the runs that cannot be read, in sentences.
-pub(super) fn left_out(report: &HistoryReport) -> impl Iterator<Item = String> {
+fn left_out(report: &HistoryReport) -> impl Iterator<Item = String> {
     let line = |build: &LeftOut| {
         let last = if build.is_last { "; it is the last, and so cannot be judged" } else { "" };
         let (name, n) = (&build.build, count(build.runs_not_counted, "run"));
@@ -41,7 +92,7 @@ pub(super) fn left_out(report: &HistoryReport) -> impl Iterator<Item = String> {
 }
 
 /// How builds are ordered, and how often alarms are false, in sentences.
-pub(super) fn about(report: &HistoryReport) -> impl Iterator<Item = String> {
+fn about(report: &HistoryReport) -> impl Iterator<Item = String> {
     let hashes = (report.ordered == Ordered::TimeOfHashes).then(|| {
         "Builds are ordered by the time of their first run: their names are commit hashes, which \
          have no order. --commits FILE orders them by commit (git log --reverse --format=%H)."
@@ -70,48 +121,18 @@ fn few(names: &[String]) -> String {
     if names.len() > SHOWN_MAX { format!("{shown}, ...") } else { shown }
 }
 
-/// What differs, in a few words.
-pub(crate) fn changed(all: &[Difference]) -> String {
-    const SHOWN_MAX: usize = 4;
-    let value = |value: &Option<String>| value.clone().unwrap_or_else(|| "none".to_owned());
-    let one = |one: &Difference| {
-        format!("{} {} → {}", one.name, value(&one.values[0]), value(&one.values[1]))
-    };
-    let shown = all.iter().take(SHOWN_MAX).map(one).collect::<Vec<_>>().join(", ");
-    match all.len().saturating_sub(SHOWN_MAX) {
-        0 => shown,
-        n => format!("{shown} and {n} more"),
-    }
-}
-
-fn series(report: &HistoryReport, point: &PointHistory) -> String {
-    let mut page = headline(report, point) + "\n";
-    let values: Vec<f64> = point.builds.iter().map(|build| build.value).collect();
-    let most = values.iter().copied().filter(|value| value.is_finite()).fold(0.0, f64::max);
-    let values: Vec<f64> = values.into_iter().map(|value| value.min(most)).collect();
-    page.push_str(&format!("{}\n\n", sparkline(&values, SPARK_MOST)));
-    for line in table(report, point).lines(WIDTH) {
-        page.push_str(&line);
-        page.push('\n');
-    }
-    for line in sentences(report, point) {
-        wrap(&line, WIDTH).iter().for_each(|line| page.push_str(&format!("{line}\n")));
-    }
-    page
-}
-
 /// What a series is of, and what is to be thought of it.
 fn headline(report: &HistoryReport, point: &PointHistory) -> String {
     let n_builds = count(point.builds.len() as u64, "build");
     let series = format!("{} by {} {}", title(&report.figure), report.by, point.values.pairs(" "));
-    format!("{}: {n_builds}, {}", series.trim_end(), verdict(point))
+    format!("{}: {n_builds}, {}", series.trim_end(), in_short(point))
 }
 
 /// What is known of the last build of a series.
-pub(super) fn sentences<'p>(
+fn sentences<'p>(
     report: &'p HistoryReport,
     point: &'p PointHistory,
-) -> impl Iterator<Item = String> + 'p {
+) -> impl Iterator<Item = Text> + 'p {
     let changes = point.changes.iter().flatten();
     let starts = point.starts.iter().map(|start| start_line(report, start));
     let fall = point.fall.iter().map(|fall| {
@@ -128,11 +149,12 @@ pub(super) fn sentences<'p>(
     let last = point.last.iter().map(|last| last_line(report, point, last));
     let baseline = point.baseline.iter().zip(&report.baseline);
     let baseline = baseline.map(|(held, name)| baseline_line(report, held, name));
-    starts.chain(with).chain(fall).chain(last).chain(baseline).chain(lacks(point))
+    let rest = fall.chain(last).chain(baseline).chain(lacks(point)).map(Text::from);
+    starts.map(Text::from).chain(with).chain(rest)
 }
 
 /// That a series begins again, and why.
-pub(crate) fn start_line(report: &HistoryReport, start: &Start) -> String {
+fn start_line(report: &HistoryReport, start: &Start) -> String {
     let since = match start.changed.is_empty() {
         true => String::new(),
         false => format!(": {}", changed(&start.changed)),
@@ -143,8 +165,8 @@ pub(crate) fn start_line(report: &HistoryReport, start: &Start) -> String {
     )
 }
 
-/// What changed with a level, and what compares the builds.
-fn change_line(report: &HistoryReport, point: &PointHistory, change: &Change) -> String {
+/// What changed with a level, and what compares the build before it with its first one.
+fn change_line(report: &HistoryReport, point: &PointHistory, change: &Change) -> Text {
     let with = match change.changed.is_empty() {
         true => "nothing else that is known changed with it".to_owned(),
         false => format!("with it changed {}", changed(&change.changed)),
@@ -153,25 +175,17 @@ fn change_line(report: &HistoryReport, point: &PointHistory, change: &Change) ->
         Some(reason) => format!(" Acknowledged: {reason}."),
         None => String::new(),
     };
-    let compare = match compared(point, change) {
-        Some((before, after)) => {
-            let words = [before, after].map(|name| for_shell(&format!("{}={name}", report.by)));
-            format!(" dbdyno compare {}", words.join(" "))
-        }
-        None => String::new(),
-    };
     let word = if change.is_worse { "worse" } else { "better" };
     let percent = significant((change.ratio - 1.0).abs() * 100.0, 3);
-    format!("At {} {percent} % {word}: {with}.{acknowledged}{compare}", change.build)
-}
-
-/// The build before a change and its first one.
-pub(super) fn compared<'p>(
-    point: &'p PointHistory,
-    change: &'p Change,
-) -> Option<(&'p str, &'p str)> {
-    let before = point.builds.get(change.at.checked_sub(1)?)?;
-    Some((&before.build, &change.build))
+    let text = Text::from(format!("At {} {percent} % {word}: {with}.{acknowledged}", change.build));
+    match change.at.checked_sub(1).and_then(|before| point.builds.get(before)) {
+        Some(before) => text.and(" ").and(Link::Comparison {
+            by: report.by.clone(),
+            baseline: before.build.clone(),
+            side: change.build.clone(),
+        }),
+        None => text,
+    }
 }
 
 fn baseline_line(report: &HistoryReport, held: &Last, name: &str) -> String {
@@ -199,24 +213,43 @@ fn lacks(point: &PointHistory) -> Option<String> {
 }
 
 /// The builds of a series, a row each.
-pub(super) fn table(report: &HistoryReport, point: &PointHistory) -> Table {
-    let mut table = Table::new([
-        Column::new(report.by.clone(), Align::Left),
-        Column::new("runs", Align::Right),
-        Column::new(title(&report.figure), Align::Right),
-        Column::new("mean of 10", Align::Right),
-        Column::new("level", Align::Left),
-    ]);
-    for (index, build) in point.builds.iter().enumerate() {
+fn table(report: &HistoryReport, point: &PointHistory) -> Table {
+    let columns = [
+        Column::data("point"),
+        Column::new(report.by.clone(), Align::Left).key("build"),
+        Column::count("runs", "runs"),
+        Column::data("figure"),
+        Column::new(title(&report.figure), Align::Right).key("value"),
+        Column::new("mean of 10", Align::Right).key("mean_of_ten"),
+        Column::data("change"),
+        Column::data("last"),
+        Column::data("new_series"),
+        Column::sentences("level"),
+    ];
+    let row = |(index, build): (usize, &BuildReport)| {
         let change = point.changes.iter().flatten().find(|change| change.at == index);
         let start = point.starts.iter().find(|start| start.at == index);
-        table.row(row(build, change, start));
-    }
-    table
+        let last = point.last.as_ref().filter(|_| index + 1 == point.builds.len());
+        let new_series = start.map_or_else(String::new, |start| changed(&start.changed));
+        vec![
+            point.values.pairs(" ").into(),
+            build.build.as_str().into(),
+            build.runs.len().into(),
+            report.figure.as_str().into(),
+            build.value.into(),
+            build.mean_of_ten.into(),
+            change.map_or(Cell::None, |change| change.ratio.into()),
+            last.map_or(Cell::None, |last| judged(last).into()),
+            new_series.into(),
+            level(change, start).into(),
+        ]
+    };
+    let rows = point.builds.iter().enumerate().map(row).collect();
+    Table::filled("builds", "", columns, rows)
 }
 
 /// What is to be thought of a series, in a few words.
-pub(super) fn verdict(point: &PointHistory) -> String {
+fn in_short(point: &PointHistory) -> String {
     let outside = point.last.as_ref().filter(|last| last.is_outside);
     let last = match (outside, &point.last) {
         (Some(last), _) if last.is_worse && last.acknowledged.is_some() => {
@@ -264,27 +297,19 @@ pub(super) fn verdict(point: &PointHistory) -> String {
     }
 }
 
-fn row(build: &BuildReport, change: Option<&Change>, start: Option<&Start>) -> [String; 5] {
-    let level = change.map_or_else(String::new, |change| {
-        let word = if change.is_worse { "worse" } else { "better" };
-        let (before, after) = (significant(change.before, 4), significant(change.after, 4));
-        format!(
-            "{:+.1} %, {word}: {before} → {after} (p {})",
-            (change.ratio - 1.0) * 100.0,
-            chance(change.p)
-        )
-    });
-    let level = match start {
-        Some(start) => format!("new series: {}", changed(&start.changed)),
-        None => level,
-    };
-    [
-        build.build.clone(),
-        build.runs.len().to_string(),
-        significant(build.value, 4),
-        significant(build.mean_of_ten, 4),
-        level,
-    ]
+/// Where a level or a series begins.
+fn level(change: Option<&Change>, start: Option<&Start>) -> String {
+    if let Some(start) = start {
+        return format!("new series: {}", changed(&start.changed));
+    }
+    let Some(change) = change else { return String::new() };
+    let word = if change.is_worse { "worse" } else { "better" };
+    let (before, after) = (significant(change.before, 4), significant(change.after, 4));
+    format!(
+        "{:+.1} %, {word}: {before} → {after} (p {})",
+        (change.ratio - 1.0) * 100.0,
+        chance(change.p)
+    )
 }
 
 /// The last of a series, in sentences.
@@ -346,62 +371,9 @@ fn judged(last: &Last) -> &'static str {
     }
 }
 
-/// The same page for a pull request or a page of a wiki.
-pub fn history_markdown(report: &HistoryReport) -> String {
-    let mut page = String::new();
-    for point in &report.points {
-        page.push_str(&format!("**{}**\n\n", escaped(&headline(report, point))));
-        page.push_str(&table(report, point).markdown());
-        for line in sentences(report, point) {
-            page.push_str(&format!("\n{}\n", escaped(&line)));
-        }
-        page.push('\n');
-    }
-    let lines = left_out(report).chain(about(report));
-    lines.for_each(|line| page.push_str(&format!("{}\n\n", escaped(&line))));
-    page.truncate(page.trim_end().len());
-    page + "\n"
-}
-
-/// The builds as rows with commas (RFC 4180).
-pub fn history_csv(report: &HistoryReport) -> String {
-    let titles = [
-        "point",
-        "build",
-        "runs",
-        "figure",
-        "value",
-        "mean_of_ten",
-        "change",
-        "last",
-        "new_series",
-    ];
-    let rows = report.points.iter().flat_map(|point| {
-        let (at, n_builds) = (point.values.pairs(" "), point.builds.len());
-        point.builds.iter().enumerate().map(move |(index, build)| {
-            let change = point.changes.iter().flatten().find(|change| change.at == index);
-            [
-                at.clone(),
-                build.build.clone(),
-                build.runs.len().to_string(),
-                report.figure.clone(),
-                build.value.to_string(),
-                build.mean_of_ten.to_string(),
-                change.map_or_else(String::new, |change| change.ratio.to_string()),
-                point.last.as_ref().filter(|_| index + 1 == n_builds).map_or("", judged).to_owned(),
-                point
-                    .starts
-                    .iter()
-                    .find(|start| start.at == index)
-                    .map_or_else(String::new, |start| changed(&start.changed)),
-            ]
-        })
-    });
-    super::rows_of_text(titles, rows)
-}
-
 #[cfg(test)]
 mod tests {
+    use analysis::comparison::Difference;
     use analysis::fixtures::subjects;
 
     use super::*;
@@ -416,7 +388,7 @@ mod tests {
         };
         report.points[0].starts =
             vec![Start { build: "1.20".to_owned(), at: 4, changed: vec![change] }];
-        let page = history(&report);
+        let page = crate::terminal::text(&history(&report), &Default::default());
         let named = "New series since build 1.20: innodb_buffer_pool_size 134217728 → 1073741824";
         assert!(page.contains(named), "{page}");
     }

@@ -4,35 +4,32 @@
 //! what is true (report), what is drawn (charts), and who serves pages (dbdyno).
 
 mod blocks;
+mod body;
 mod comparison;
-mod experiment;
-mod history;
 mod long;
 mod run;
-mod seek;
 
 use askama::Template;
 
+use crate::chart_backends::{Drawn, Theme, plotly_js};
 use crate::charts::Chart;
-use crate::ink::{Drawn, Theme, plotly_js};
 
+pub use body::body;
 pub use comparison::{comparison_body, comparison_title};
-pub use experiment::experiment_body;
-pub use history::history_body;
 pub use run::run_body;
-pub use seek::seek_body;
 
-/// How charts stand in a page.
+/// Where a page in HTML is read, and so how charts stand in it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Ink<'a> {
-    /// Drawn, as SVG; no script.
-    Static,
-    /// Their data beside each place, for the script of the same page ([`page`] puts it there).
-    Embedded,
-    /// `<div class="chart" data-chart="{base}{id}{query}">`: a script asks there for
-    /// [`Chart::to_plotly`], and draws it by [`DRAW_JS`]. Links to the same and to its table, at
-    /// `{base}{id}.csv{query}`, stand below.
-    Places {
+pub enum Medium<'a> {
+    /// In a file: charts are drawn, as SVG; no script.
+    File,
+    /// In a file with a script: the data of each chart are beside its place ([`page`] puts the
+    /// script there).
+    InteractiveFile,
+    /// On a page of the web: `<div class="chart" data-chart="{base}{id}{query}">`, where a script
+    /// asks for [`Chart::to_plotly`] and draws it by [`DRAW_JS`]. Links to the same and to its
+    /// table, at `{base}{id}.csv{query}`, stand below.
+    Web {
         /// What stands before a chart's id, such as `/api/runs/ID/charts/`.
         base: &'a str,
         /// What stands behind it, such as `?side=build=1`.
@@ -79,21 +76,23 @@ struct Page<'p> {
 }
 
 /// A page of its own around a body: one file without a link to load from elsewhere.
-pub fn page(title: &str, body: &str, ink: Ink<'_>) -> String {
-    let scripts = match ink {
-        Ink::Embedded => vec![plotly_js(), DRAW_JS.to_owned(), EMBEDDED_JS.to_owned()],
-        Ink::Static | Ink::Places { .. } => Vec::new(),
+pub fn page(title: &str, body: &str, medium: Medium<'_>) -> String {
+    let scripts = match medium {
+        Medium::InteractiveFile => vec![plotly_js(), DRAW_JS.to_owned(), EMBEDDED_JS.to_owned()],
+        Medium::File | Medium::Web { .. } => Vec::new(),
     };
     Page { title, css: PAGE_CSS, body, scripts }.render().expect("memory takes everything")
 }
 
 /// A chart in HTML, as the body of a page of its own has it.
-pub fn figure(chart: &Chart, ink: Ink<'_>) -> String {
+pub fn figure(chart: &Chart, medium: Medium<'_>) -> String {
     let svg = |drawn: Drawn| chart.to_svg(Drawn { theme: Theme::OfPage, ..drawn });
-    let drawn = match ink {
-        Ink::Static => Drawing::Static { wide: svg(Drawn::WIDE), narrow: svg(Drawn::NARROW) },
-        Ink::Embedded => Drawing::Embedded { data: harmless(&chart.to_plotly().to_string()) },
-        Ink::Places { base, query, print, .. } => Drawing::Place {
+    let drawn = match medium {
+        Medium::File => Drawing::Static { wide: svg(Drawn::WIDE), narrow: svg(Drawn::NARROW) },
+        Medium::InteractiveFile => {
+            Drawing::Embedded { data: harmless(&chart.to_plotly().to_string()) }
+        }
+        Medium::Web { base, query, print, .. } => Drawing::Place {
             paper: (print == Print::Svg).then(|| svg(Drawn::NARROW)),
             address: format!("{base}{}{query}", chart.id),
             csv: format!("{base}{}.csv{query}", chart.id),

@@ -77,7 +77,7 @@ pub fn run_list_csv(rows: &[RunRow]) -> String {
             point(row),
         ]
     };
-    super::rows_of_text(titles, rows.iter().map(row))
+    crate::csv_rows::of_arrays(titles, rows.iter().map(row))
 }
 
 fn labels(row: &RunRow) -> String {

@@ -1,5 +1,5 @@
 //! The seconds of runs as CSV: a row for each second of each group, units in the header. Not
-//! here: stretches of seconds (sheets).
+//! here: stretches of seconds (run_tables).
 
 use std::collections::BTreeMap;
 
@@ -30,7 +30,7 @@ pub fn seconds_csv(reports: &[Report]) -> String {
             rows.push(row);
         }
     }
-    super::csv_of(titles.collect(), rows.into_iter())
+    crate::csv_rows::of_rows(titles.collect(), rows.into_iter())
 }
 
 fn number(value: Option<&f64>) -> String {

@@ -2,39 +2,51 @@
 //!
 //! Not here: what is true (seek).
 
-use analysis::seek::{Answer, ProbeReport, SeekReport, Stage};
-use model::numbers::{NONE, beside_bound, count, exact, ms, significant, wrap};
+use analysis::seek::{Answer, CurvePoint, ProbeReport, SeekReport, Stage};
+use model::numbers::{NONE, beside_bound, count, exact, ms, significant};
 use model::{Bound, NS_PER_MS, Objective};
+use store::utc;
 
-use super::experiment::{few, named, time};
-use super::{Align, Column, Table, sparkline};
-
-const WIDTH: usize = 96;
-/// Places beyond which no block of the curve is told apart.
-const SPARK_MOST: usize = 60;
+use super::charts::of_seek;
+use super::document::{Block, Document, Sketch, Tone, Verdict};
+use super::experiment::{again, few, time};
+use super::{Align, Cell, Column, Table};
 
 /// The page of a search.
-pub fn seek(report: &SeekReport) -> String {
-    let mut page = format!("{}: {}\n", report.name, answer(report));
-    for line in wrap(&explained(report), WIDTH) {
-        page.push_str(&line);
-        page.push('\n');
-    }
-    page.push('\n');
-    for line in probes(report).lines(WIDTH) {
-        page.push_str(&line);
-        page.push('\n');
-    }
+pub fn seek(report: &SeekReport) -> Document {
+    let kind = format!("Search, begun {} UTC", utc(report.started_unix_ms));
+    let mut page = Document::new(kind, report.name.clone());
+    page.question = vec![format!("How much {} keeps {}?", report.seek.axis, objectives(report))];
+    page.verdicts = vec![verdict(report)];
     let few = few(report.probes.iter().map(|probe| &probe.reasons));
-    few.iter().for_each(|line| page.push_str(&format!("{line}\n")));
-    page.push_str(&curve(report));
-    broken(report).iter().for_each(|line| page.push_str(&format!("{line}\n")));
-    page.push_str(&named(&report.id, report.status));
+    let probes = vec![
+        Block::Table(probes(report)),
+        Block::paragraphs(few),
+        Block::paragraphs(broken(report)),
+    ];
+    page.section("probes", "Probes", probes);
+    let mut curve = vec![Block::Charts(of_seek(report))];
+    curve.extend(sketch(report).map(Block::Sketch));
+    page.section("curve", "Probes over the axis", curve);
+    page.repeat = Some(again(&report.id, report.status));
     page
 }
 
+fn verdict(report: &SeekReport) -> Verdict {
+    let tone = match (report.answer, report.confirmed) {
+        (_, Some(false)) => Tone::Warning,
+        (Answer::Found { .. } | Answer::Between { .. } | Answer::HighestMeets { .. }, _) => {
+            Tone::Good
+        }
+        (Answer::LowestFails { .. }, _) => Tone::Bad,
+        (Answer::Flat { .. } | Answer::TooShort { .. } | Answer::Unfinished, _) => Tone::Warning,
+    };
+    let headline = format!("{}: {}", report.name, answer(report)).into();
+    Verdict { tone, word: String::new(), headline, details: vec![explained(report).into()] }
+}
+
 /// Why probes are broken, a line each.
-pub(super) fn broken(report: &SeekReport) -> Vec<String> {
+fn broken(report: &SeekReport) -> Vec<String> {
     let broken = report.probes.iter().filter(|probe| probe.judged.is_broken);
     let told = |probe: &ProbeReport| {
         let (at, why) = (value(report, probe.at), probe.judged.reasons.join("; "));
@@ -48,13 +60,13 @@ fn value(report: &SeekReport, at: f64) -> String {
 }
 
 /// What must hold, as written.
-pub(super) fn objectives(report: &SeekReport) -> String {
+fn objectives(report: &SeekReport) -> String {
     let all: Vec<String> = report.seek.objectives.iter().map(ToString::to_string).collect();
     all.join(", ")
 }
 
 /// What was found, in a sentence.
-pub(super) fn answer(report: &SeekReport) -> String {
+fn answer(report: &SeekReport) -> String {
     let (axis, objectives) = (&report.seek.axis, objectives(report));
     let number = |at: f64| value(report, at);
     let told = match report.answer {
@@ -123,7 +135,7 @@ fn percent(share: f64) -> String {
 }
 
 /// How it was found, in sentences.
-pub(super) fn explained(report: &SeekReport) -> String {
+fn explained(report: &SeekReport) -> String {
     let n = count(report.probes.len() as u64, "probe");
     let load_s: f64 = report.probes.iter().map(|probe| probe.measure_s).sum();
     let mut text = format!("{n}, {} measured", model::numbers::seconds(load_s));
@@ -155,45 +167,51 @@ pub(super) fn explained(report: &SeekReport) -> String {
 }
 
 /// The probes along the axis.
-pub(super) fn probes(report: &SeekReport) -> Table {
-    let mut table = Table::new([
-        Column::new(report.seek.axis.clone(), Align::Right),
-        Column::new("probe", Align::Left),
-        Column::new("verdict", Align::Left),
-        Column::new("measured", Align::Right),
-        Column::new("TPS", Align::Right),
-        Column::new("p50 ms", Align::Right),
-        Column::new("p95 ms", Align::Right),
-        Column::new("p99 ms", Align::Right),
-        Column::new("achieved %", Align::Right),
-        Column::new("errors %", Align::Right),
-    ]);
+fn probes(report: &SeekReport) -> Table {
+    let axis = report.seek.axis.clone();
+    let figure = |key: &'static str, title: &'static str| Column::new(title, Align::Right).key(key);
+    let columns = vec![
+        Column::new(axis.clone(), Align::Right).key(axis),
+        Column::words("probe", "probe"),
+        Column::words("verdict", "verdict"),
+        figure("measured_s", "measured"),
+        figure("tps", "TPS"),
+        figure("p50_ms", "p50 ms"),
+        figure("p95_ms", "p95 ms"),
+        figure("p99_ms", "p99 ms"),
+        figure("achieved_percent", "achieved %"),
+        figure("errors_percent", "errors %"),
+    ];
     let mut sorted: Vec<&ProbeReport> = report.probes.iter().collect();
     sorted.sort_by(|a, b| a.at.total_cmp(&b.at));
-    for probe in sorted {
+    let row = |probe: &ProbeReport| {
         let figure = |name: &str| probe.figures.get(name).copied().flatten();
         let number = |name: &str| {
-            figure(name).map_or_else(|| NONE.to_owned(), |value| significant(value, 4))
+            let shown = figure(name).map(|value| significant(value, 4));
+            Cell::said(shown.unwrap_or_else(|| NONE.to_owned()), figure(name))
         };
         // Whether it meets its objective is to be seen.
-        let of_time = |name: &str| match (figure(name), bound_ms(report, name)) {
-            (Some(ms), Some(bound_ms)) => beside_bound(ms, bound_ms, 3),
-            (ms, _) => time(ms, &probe.reasons, name),
+        let of_time = |name: &str| {
+            let shown = match (figure(name), bound_ms(report, name)) {
+                (Some(ms), Some(bound_ms)) => beside_bound(ms, bound_ms, 3),
+                (ms, _) => time(ms, &probe.reasons, name),
+            };
+            Cell::said(shown, figure(name))
         };
-        table.row([
-            value(report, probe.at),
-            probe.stage.name().to_owned(),
-            probe.verdict.name().to_owned(),
-            model::numbers::seconds(probe.measure_s),
+        vec![
+            Cell::said(value(report, probe.at), Some(probe.at)),
+            probe.stage.name().into(),
+            probe.verdict.name().into(),
+            Cell::said(model::numbers::seconds(probe.measure_s), Some(probe.measure_s)),
             number("tps"),
             of_time("p50_ms"),
             of_time("p95_ms"),
             of_time("p99_ms"),
             number("achieved_percent"),
             number("errors_percent"),
-        ]);
-    }
-    table
+        ]
+    };
+    Table::filled("probes", "", columns, sorted.into_iter().map(row).collect())
 }
 
 /// The bound of a time, if an objective has one.
@@ -206,25 +224,20 @@ fn bound_ms(report: &SeekReport, name: &str) -> Option<f64> {
 }
 
 /// p99 over the axis, where it is known.
-fn curve(report: &SeekReport) -> String {
-    let known = |name: &str| -> Vec<(f64, f64)> {
-        let of = |point: &analysis::seek::CurvePoint| {
-            Some((point.at, point.figures.get(name).copied().flatten()?))
-        };
-        report.curve.iter().filter_map(of).collect()
-    };
-    let points = known("p99_ms");
-    let [first, .., last] = &points[..] else { return String::new() };
-    let values: Vec<f64> = points.iter().map(|(_, p99)| *p99).collect();
-    format!(
-        "\np99 over {}: {}  {} ms at {} to {} ms at {}\n",
+fn sketch(report: &SeekReport) -> Option<Sketch> {
+    let known = |point: &CurvePoint| Some((point.at, point.figures.get("p99_ms").copied()??));
+    let points: Vec<(f64, f64)> = report.curve.iter().filter_map(known).collect();
+    let [first, .., last] = &points[..] else { return None };
+    let title = format!(
+        "p99 over {}: {} ms at {} to {} ms at {}",
         report.seek.axis,
-        sparkline(&values, SPARK_MOST),
         ms(Some(first.1)),
         value(report, first.0),
         ms(Some(last.1)),
         value(report, last.0)
-    )
+    );
+    let values = points.iter().map(|(_, p99)| *p99).collect();
+    Some(Sketch { title, values, marks: Vec::new() })
 }
 
 #[cfg(test)]
@@ -233,6 +246,7 @@ mod tests {
     use analysis::seek::{CONFIDENCE, Judged, METHOD, SCHEMA, Verdict};
 
     use super::*;
+    use crate::terminal::{Style, text};
 
     /// A search with one probe that had this p99.
     fn probed(p99_ms: f64) -> SeekReport {
@@ -286,7 +300,7 @@ mod tests {
 
     #[test]
     fn a_probe_that_meets_its_objective_is_not_shown_at_the_bound() {
-        let page = |p99_ms: f64| seek(&probed(p99_ms));
+        let page = |p99_ms: f64| text(&seek(&probed(p99_ms)), &Style::default());
         assert!(page(19.97).contains(" 19.97 ") && page(20.0).contains(" 20.0 "));
         assert!(page(17.031).contains(" 17.0 "), "{}", page(17.031));
     }

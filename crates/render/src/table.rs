@@ -1,9 +1,15 @@
-//! Small tables with aligned columns, as text, Markdown and HTML. Not here: borders, colours,
-//! anything that does not fit.
+//! A table with typed cells: the same as aligned text, Markdown, HTML, CSV and JSON. For people
+//! numbers have few digits; for programs they have all.
+//!
+//! Not here: borders, colours, and which tables there are.
 
 use std::borrow::Cow;
 
 use askama::Template;
+use model::format_count;
+use model::numbers::{INFINITE, NONE, percent, significant, wrap};
+use serde_json::{Map, Value, json};
+use unicode_width::UnicodeWidthStr;
 
 /// How the cells of a column stand.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -16,36 +22,208 @@ pub enum Align {
     Point,
 }
 
-/// A column.
-#[derive(Clone, Debug)]
+/// How numbers of a column are shown.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Digits {
+    /// To so many significant digits.
+    Significant(usize),
+    /// To a tenth.
+    Tenth,
+}
+
+/// A column. One without a title is for programs alone, one without a key for people alone.
+#[derive(Clone, Debug, PartialEq)]
 pub struct Column {
+    pub(crate) key: Cow<'static, str>,
     title: Cow<'static, str>,
+    is_data: bool,
     align: Align,
+    digits: Digits,
     spare: u8,
+    is_wrapped: bool,
 }
 
 impl Column {
-    /// A column that is always shown.
+    /// A column for people that is always shown.
     pub fn new(title: impl Into<Cow<'static, str>>, align: Align) -> Column {
-        Column { title: title.into(), align, spare: 0 }
+        Column {
+            key: "".into(),
+            title: title.into(),
+            is_data: false,
+            align,
+            digits: Digits::Significant(4),
+            spare: 0,
+            is_wrapped: false,
+        }
     }
 
     /// A column that is left out where the page is too narrow: the one with the highest `rank`
     /// first.
     pub fn spare(title: &'static str, align: Align, rank: u8) -> Column {
-        Column { title: title.into(), align, spare: rank }
+        Column { spare: rank, ..Column::new(title, align) }
+    }
+
+    /// Sentences: broken into lines where the page is narrow.
+    pub fn sentences(title: impl Into<Cow<'static, str>>) -> Column {
+        Column { is_wrapped: true, ..Column::new(title, Align::Left) }
+    }
+
+    /// Words, for people and programs.
+    pub fn words(key: impl Into<Cow<'static, str>>, title: &'static str) -> Column {
+        Column::new(title, Align::Left).key(key)
+    }
+
+    /// Whole numbers, for people and programs.
+    pub fn count(key: impl Into<Cow<'static, str>>, title: &'static str) -> Column {
+        Column::new(title, Align::Right).key(key)
+    }
+
+    /// Numbers, for people to so many significant digits.
+    pub fn number(
+        key: impl Into<Cow<'static, str>>,
+        title: impl Into<Cow<'static, str>>,
+        digits: usize,
+    ) -> Column {
+        let digits = Digits::Significant(digits);
+        Column { digits, ..Column::new(title, Align::Point).key(key) }
+    }
+
+    /// Shares in percent, for people to a tenth.
+    pub fn percent(key: &'static str, title: &'static str) -> Column {
+        Column { digits: Digits::Tenth, ..Column::new(title, Align::Point).key(key) }
+    }
+
+    /// A column for programs alone.
+    pub fn data(key: impl Into<Cow<'static, str>>) -> Column {
+        Column { is_data: true, ..Column::new("", Align::Left).key(key) }
+    }
+
+    /// Its name for programs, with its unit, as in `p99_ms`.
+    pub fn key(self, key: impl Into<Cow<'static, str>>) -> Column {
+        Column { key: key.into(), ..self }
+    }
+}
+
+/// One cell.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Cell {
+    /// There is nothing to be told.
+    None,
+    /// Words.
+    Words(String),
+    /// A whole number.
+    Count(i64),
+    /// Any other number.
+    Number(f64),
+    /// A time that lost work has made infinite.
+    Infinite,
+    /// A number in words of its own, such as with its error; one that is not known has words only.
+    Said(String, Option<f64>),
+}
+
+impl Cell {
+    /// A number in words of its own.
+    pub fn said(words: impl Into<String>, number: Option<f64>) -> Cell {
+        Cell::Said(words.into(), number)
+    }
+
+    /// For people.
+    fn shown(&self, column: &Column) -> String {
+        match (self, column.digits) {
+            (Cell::None, _) if column.align == Align::Left => String::new(),
+            (Cell::None, _) => NONE.to_owned(),
+            (Cell::Words(words) | Cell::Said(words, _), _) => words.clone(),
+            (Cell::Count(count), _) => {
+                let sign = if *count < 0 { "-" } else { "" };
+                format!("{sign}{}", format_count(count.unsigned_abs()))
+            }
+            (Cell::Infinite, _) => INFINITE.to_owned(),
+            (Cell::Number(number), Digits::Significant(digits)) => significant(*number, digits),
+            (Cell::Number(number), Digits::Tenth) => percent(Some(*number)),
+        }
+    }
+
+    /// With all its digits, for programs.
+    fn exact(&self) -> String {
+        match self {
+            Cell::None => String::new(),
+            Cell::Words(words) => words.clone(),
+            Cell::Count(count) => count.to_string(),
+            Cell::Number(number) => number.to_string(),
+            Cell::Said(_, number) => Cell::from(*number).exact(),
+            Cell::Infinite => f64::INFINITY.to_string(),
+        }
+    }
+
+    fn json(&self) -> Value {
+        match self {
+            Cell::None => Value::Null,
+            Cell::Words(words) => json!(words),
+            Cell::Count(count) => json!(count),
+            Cell::Number(number) => json!(number),
+            Cell::Said(_, number) => Cell::from(*number).json(),
+            Cell::Infinite => json!(f64::INFINITY.to_string()),
+        }
+    }
+}
+
+impl From<String> for Cell {
+    fn from(words: String) -> Cell {
+        Cell::Words(words)
+    }
+}
+
+impl From<&str> for Cell {
+    fn from(words: &str) -> Cell {
+        Cell::Words(words.to_owned())
+    }
+}
+
+impl From<u64> for Cell {
+    fn from(count: u64) -> Cell {
+        Cell::Count(i64::try_from(count).unwrap_or(i64::MAX))
+    }
+}
+
+impl From<usize> for Cell {
+    fn from(count: usize) -> Cell {
+        Cell::Count(i64::try_from(count).unwrap_or(i64::MAX))
+    }
+}
+
+impl From<f64> for Cell {
+    fn from(number: f64) -> Cell {
+        match number {
+            f64::INFINITY => Cell::Infinite,
+            number if number.is_finite() => Cell::Number(number),
+            _ => Cell::None,
+        }
+    }
+}
+
+impl From<Option<f64>> for Cell {
+    fn from(number: Option<f64>) -> Cell {
+        number.map_or(Cell::None, Cell::from)
     }
 }
 
 /// A table.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Table {
-    columns: Vec<Column>,
-    rows: Vec<Vec<String>>,
+    /// Its name for programs: `timing`; or nothing.
+    pub name: &'static str,
+    /// Its title; or nothing.
+    pub title: String,
+    pub(crate) columns: Vec<Column>,
+    pub(crate) rows: Vec<Vec<Cell>>,
+    shown_max: Option<(usize, String)>,
 }
 
 /// A word with more letters than this may be broken on a page.
 const WORD_MOST: usize = 40;
+
+/// A column that is broken into lines keeps this width.
+const WRAPPED_LEAST: usize = 20;
 
 /// Between two columns.
 const GAP: &str = "  ";
@@ -53,42 +231,74 @@ const GAP: &str = "  ";
 impl Table {
     /// An empty table.
     pub fn new(columns: impl Into<Vec<Column>>) -> Table {
-        Table { columns: columns.into(), rows: Vec::new() }
+        Table { columns: columns.into(), ..Table::default() }
+    }
+
+    /// A table with a name, a title and rows, each of a cell for each column.
+    pub fn filled(
+        name: &'static str,
+        title: impl Into<String>,
+        columns: impl Into<Vec<Column>>,
+        rows: Vec<Vec<Cell>>,
+    ) -> Table {
+        let mut table = Table { name, title: title.into(), ..Table::new(columns) };
+        rows.into_iter().for_each(|row| table.row(row));
+        table
     }
 
     /// Adds a row; it must have a cell for each column.
-    pub fn row(&mut self, cells: impl Into<Vec<String>>) {
-        let cells = cells.into();
+    pub fn row<C: Into<Cell>>(&mut self, cells: impl IntoIterator<Item = C>) {
+        let cells: Vec<Cell> = cells.into_iter().map(Into::into).collect();
         assert_eq!(cells.len(), self.columns.len(), "a cell for each column");
         self.rows.push(cells);
     }
 
-    /// Title and rows, as wide as needed, without spare columns that do not fit in `width`.
+    /// Only so many rows on a page that cannot fold; the others are called `what`, such as
+    /// "errors".
+    pub fn shown_max(self, rows: usize, what: impl Into<String>) -> Table {
+        Table { shown_max: Some((rows, what.into())), ..self }
+    }
+
+    /// Whether it has no row.
+    pub fn is_empty(&self) -> bool {
+        self.rows.is_empty()
+    }
+
+    /// What a page that cannot fold says of the rows that it leaves out.
+    pub(crate) fn rest(&self) -> Option<String> {
+        let (max, what) = self.shown_max.as_ref()?;
+        let rest = self.rows.len().checked_sub(*max).filter(|rest| *rest > 0)?;
+        Some(format!("and {} more {what}", format_count(rest as u64)))
+    }
+
+    /// The rows of a page that cannot fold.
+    fn shown_rows(&self) -> &[Vec<Cell>] {
+        let max = self.shown_max.as_ref().map_or(usize::MAX, |(max, _)| *max);
+        &self.rows[..self.rows.len().min(max)]
+    }
+
+    /// Title and rows, as wide as needed, without spare columns that do not fit in `width`;
+    /// sentences that do not fit then are broken into lines.
     pub fn lines(&self, width: usize) -> Vec<String> {
-        let mut columns: Vec<(u8, Vec<String>)> = (0..self.columns.len())
-            .map(|index| (self.columns[index].spare, self.column(index)))
-            .collect();
+        let mut columns: Vec<(&Column, Vec<String>)> =
+            self.shown().map(|(place, column)| (column, self.column(place))).collect();
         while total(&columns) > width {
-            let most = columns.iter().map(|(spare, _)| *spare).max().unwrap_or(0);
+            let most = columns.iter().map(|(column, _)| column.spare).max().unwrap_or(0);
             if most == 0 {
                 break;
             }
-            columns.retain(|(spare, _)| *spare != most);
+            columns.retain(|(column, _)| column.spare != most);
         }
-        let line = |row: usize| {
-            let cells: Vec<&str> = columns.iter().map(|(_, cells)| cells[row].as_str()).collect();
-            cells.join(GAP).trim_end().to_owned()
+        let rooms = rooms(&columns, width);
+        let row = |row: usize| {
+            let cells = columns.iter().zip(&rooms);
+            let cells = cells.map(|((_, cells), room)| in_room(&cells[row], *room));
+            beside(&cells.collect::<Vec<_>>(), &rooms)
         };
-        (0..=self.rows.len()).map(line).collect()
+        (0..=self.shown_rows().len()).flat_map(row).collect()
     }
 
-    /// Titles and cells, as they are.
-    pub fn cells(&self) -> (Vec<String>, Vec<Vec<String>>) {
-        let titles = self.columns.iter().map(|column| column.title.to_string());
-        (titles.collect(), self.rows.clone())
-    }
-
-    /// All columns as Markdown's pipes (GitHub Flavored Markdown, "Tables").
+    /// All columns that people see as Markdown's pipes (GitHub Flavored Markdown, "Tables").
     pub fn markdown(&self) -> String {
         self.pipes(escaped)
     }
@@ -99,17 +309,16 @@ impl Table {
     }
 
     fn pipes(&self, cell: fn(&str) -> String) -> String {
-        let line = |cells: &mut dyn Iterator<Item = &str>| {
-            let cells: Vec<String> = cells.map(cell).collect();
-            format!("| {} |\n", cells.join(" | "))
-        };
-        let mut text = line(&mut self.columns.iter().map(|column| &*column.title));
-        text += &line(&mut self.columns.iter().map(|column| match column.align {
-            Align::Left => "---",
-            Align::Right | Align::Point => "---:",
-        }));
-        for row in &self.rows {
-            text += &line(&mut row.iter().map(String::as_str));
+        let line = |cells: Vec<String>| format!("| {} |\n", cells.join(" | "));
+        let mut text = line(self.shown().map(|(_, column)| cell(&column.title)).collect());
+        let rule = self.shown().map(|(_, column)| match column.align {
+            Align::Left => "---".to_owned(),
+            Align::Right | Align::Point => "---:".to_owned(),
+        });
+        text += &line(rule.collect());
+        for row in self.shown_rows() {
+            let cells = self.shown().map(|(place, column)| cell(&row[place].shown(column)));
+            text += &line(cells.collect());
         }
         text
     }
@@ -117,48 +326,68 @@ impl Table {
     /// As HTML: columns that are spare have a class of that name, for narrow pages, and those with
     /// words that no page holds, as URLs are, are `long`.
     pub fn html(&self) -> String {
-        let is_long = |index: usize| {
-            let mut words = self.rows.iter().flat_map(|row| row[index].split_whitespace());
-            words.any(|word| length(word) > WORD_MOST)
+        let shown: Vec<(&Column, Vec<String>)> = self
+            .shown()
+            .map(|(place, column)| (column, self.shown_cells(&self.rows, place)))
+            .collect();
+        let classes: Vec<&'static str> = shown.iter().map(|(of, cells)| class(of, cells)).collect();
+        let titles = shown.iter().zip(&classes);
+        let titles = titles.map(|((column, _), class)| (*class, column.title.to_string()));
+        let aligned: Vec<Vec<String>> =
+            shown.iter().map(|(of, cells)| aligned(of, cells)).collect();
+        let row = |row: usize| {
+            let cells = aligned.iter().zip(&classes);
+            cells.map(|(cells, class)| (*class, cells[row].clone())).collect()
         };
-        let class = |index: usize, column: &Column| match (column.align, column.spare) {
-            (Align::Left, 0) if is_long(index) => "long",
-            (Align::Left, 0) => "",
-            (Align::Left, _) => "spare",
-            (_, 0) => "n",
-            _ => "n spare",
-        };
-        let cells = |of: &dyn Fn(usize, &Column) -> String| {
-            let columns = self.columns.iter().enumerate();
-            columns.map(|(index, column)| (class(index, column), of(index, column))).collect()
-        };
-        let titles = cells(&|_, column| column.title.to_string());
-        let fractions: Vec<usize> = (0..self.columns.len()).map(|at| self.fraction(at)).collect();
-        let row = |row: &Vec<String>| {
-            cells(&|index, column| match column.align {
-                Align::Point => to_point(&row[index], fractions[index]),
-                _ => indented(&row[index]),
-            })
-        };
-        let rows = self.rows.iter().map(row).collect();
-        let page = HtmlTable { titles, rows };
-        page.render().expect("memory takes everything")
+        let rows = (0..self.rows.len()).map(row).collect();
+        let table = HtmlTable { titles: titles.collect(), rows };
+        table.render().expect("memory takes everything")
     }
 
-    /// The most that stands behind a point in a column, the point included.
-    fn fraction(&self, index: usize) -> usize {
-        self.rows.iter().map(|row| fraction_of(&row[index])).max().unwrap_or(0)
+    /// The names of the columns that programs read.
+    pub fn keys(&self) -> Vec<String> {
+        self.read().map(|(_, column)| column.key.to_string()).collect()
+    }
+
+    /// The rows as programs read them, with all digits.
+    pub fn exact_rows(&self) -> Vec<Vec<String>> {
+        let row = |row: &Vec<Cell>| self.read().map(|(place, _)| row[place].exact()).collect();
+        self.rows.iter().map(row).collect()
+    }
+
+    /// The rows as objects by column.
+    pub fn json(&self) -> Value {
+        let row = |row: &Vec<Cell>| {
+            let cells = self.read();
+            let cells = cells.map(|(place, column)| (column.key.to_string(), row[place].json()));
+            Value::Object(cells.collect::<Map<String, Value>>())
+        };
+        Value::Array(self.rows.iter().map(row).collect())
+    }
+
+    /// The columns that people see, with their places.
+    fn shown(&self) -> impl Iterator<Item = (usize, &Column)> {
+        self.columns.iter().enumerate().filter(|(_, column)| !column.is_data)
+    }
+
+    /// The columns that programs read, with their places.
+    fn read(&self) -> impl Iterator<Item = (usize, &Column)> {
+        self.columns.iter().enumerate().filter(|(_, column)| !column.key.is_empty())
+    }
+
+    fn shown_cells(&self, rows: &[Vec<Cell>], place: usize) -> Vec<String> {
+        rows.iter().map(|row| row[place].shown(&self.columns[place])).collect()
     }
 
     /// A column's cells with its title first, all of one width.
-    fn column(&self, index: usize) -> Vec<String> {
-        let Column { title, align, .. } = &self.columns[index];
-        let cells = || self.rows.iter().map(move |row| row[index].as_str());
-        let fraction = self.fraction(index);
+    fn column(&self, place: usize) -> Vec<String> {
+        let Column { title, align, .. } = &self.columns[place];
+        let cells = self.shown_cells(self.shown_rows(), place);
+        let fraction = cells.iter().map(|cell| fraction_of(cell)).max().unwrap_or(0);
         let mut column = vec![title.to_string()];
-        column.extend(cells().map(|cell| match align {
-            Align::Point => format!("{cell}{}", " ".repeat(fraction - fraction_of(cell))),
-            Align::Left | Align::Right => cell.to_owned(),
+        column.extend(cells.into_iter().map(|cell| match align {
+            Align::Point => format!("{cell}{}", " ".repeat(fraction - fraction_of(&cell))),
+            Align::Left | Align::Right => cell,
         }));
         let width = column.iter().map(|cell| length(cell)).max().unwrap_or(0);
         for cell in &mut column {
@@ -170,6 +399,73 @@ impl Table {
         }
         column
     }
+}
+
+/// What each column is broken to; nothing of one that is left as it is.
+fn rooms(columns: &[(&Column, Vec<String>)], width: usize) -> Vec<Option<usize>> {
+    let mut rooms = vec![None; columns.len()];
+    let mut excess = total(columns).saturating_sub(width);
+    let mut widest: Vec<usize> =
+        (0..columns.len()).filter(|at| columns[*at].0.is_wrapped).collect();
+    widest.sort_by_key(|at| std::cmp::Reverse(length(&columns[*at].1[0])));
+    // All of them as wide as the widest is then, as far as that is enough.
+    for (index, at) in widest.iter().enumerate() {
+        if excess == 0 {
+            break;
+        }
+        let own = length(&columns[*at].1[0]);
+        let next = widest.get(index + 1).map_or(0, |next| length(&columns[*next].1[0]));
+        let room = own.saturating_sub(excess).max(next.min(own / 2)).max(WRAPPED_LEAST).min(own);
+        rooms[*at] = Some(room);
+        excess = excess.saturating_sub(own - room);
+    }
+    rooms
+}
+
+/// A cell in lines, or as it is where nothing is said of its room.
+fn in_room(cell: &str, room: Option<usize>) -> Vec<String> {
+    match room {
+        Some(room) if length(cell.trim_end()) > room => wrap(cell, room),
+        Some(_) => vec![cell.trim_end().to_owned()],
+        None => vec![cell.to_owned()],
+    }
+}
+
+/// The lines of a row, whose cells may have several.
+fn beside(cells: &[Vec<String>], rooms: &[Option<usize>]) -> Vec<String> {
+    let n_lines = cells.iter().map(Vec::len).max().unwrap_or(0);
+    let part = |cell: &Vec<String>, room: Option<usize>, line: usize| {
+        let text = cell.get(line).cloned().unwrap_or_default();
+        let width = room.unwrap_or_else(|| length(&cell[0]));
+        let pad = width.saturating_sub(length(&text));
+        text + &" ".repeat(pad)
+    };
+    let line = |line: usize| {
+        let parts = cells.iter().zip(rooms).map(|(cell, room)| part(cell, *room, line));
+        parts.collect::<Vec<String>>().join(GAP).trim_end().to_owned()
+    };
+    (0..n_lines).map(line).collect()
+}
+
+fn class(column: &Column, cells: &[String]) -> &'static str {
+    let mut words = cells.iter().flat_map(|cell| cell.split_whitespace());
+    match (column.align, column.spare) {
+        (Align::Left, 0) if words.any(|word| length(word) > WORD_MOST) => "long",
+        (Align::Left, 0) => "",
+        (Align::Left, _) => "spare",
+        (_, 0) => "n",
+        _ => "n spare",
+    }
+}
+
+/// Cells of a column of HTML.
+fn aligned(column: &Column, cells: &[String]) -> Vec<String> {
+    let fraction = cells.iter().map(|cell| fraction_of(cell)).max().unwrap_or(0);
+    let cell = |cell: &String| match column.align {
+        Align::Point => to_point(cell, fraction),
+        _ => indented(cell),
+    };
+    cells.iter().map(cell).collect()
 }
 
 /// A table in HTML: cells with their classes.
@@ -200,11 +496,12 @@ fn indented(cell: &str) -> String {
     "\u{a0}".repeat(cell.len() - words.len()) + words
 }
 
+/// Columns of a terminal that a text takes (Unicode Standard Annex 11).
 fn length(text: &str) -> usize {
-    text.chars().count()
+    text.width()
 }
 
-fn total(columns: &[(u8, Vec<String>)]) -> usize {
+fn total(columns: &[(&Column, Vec<String>)]) -> usize {
     let cells: usize = columns.iter().map(|(_, cells)| length(&cells[0])).sum();
     cells + GAP.len() * columns.len().saturating_sub(1)
 }
@@ -234,7 +531,7 @@ mod tests {
         ];
         let mut table = Table::new(columns);
         for (kind, p99) in [("new_order", "4.21"), ("pay", "123"), ("x", "12.3"), ("y", "–")] {
-            table.row([kind, "1,000", "7", p99].map(str::to_owned));
+            table.row([kind, "1,000", "7", p99]);
         }
         table
     }
@@ -254,5 +551,42 @@ mod tests {
     fn a_narrow_page_has_fewer_columns() {
         assert!(table().lines(27)[0].contains("calls") && !table().lines(27)[0].contains("trips"));
         assert_eq!(table().lines(3)[0].split_whitespace().collect::<Vec<_>>(), ["kind", "p99"]);
+    }
+
+    #[test]
+    fn sentences_are_broken_where_the_page_is_narrow() {
+        let mut table = Table::new([Column::new("n", Align::Right), Column::sentences("what")]);
+        table.row([Cell::Count(15), "the database is locked by somebody else".into()]);
+        table.row([Cell::Count(2), "short".into()]);
+        insta::assert_snapshot!(table.lines(30).join("\n"), @r"
+         n  what
+        15  the database is locked by
+            somebody else
+         2  short
+        ");
+        assert_eq!(table.lines(80).len(), 3);
+    }
+
+    #[test]
+    fn letters_that_are_two_columns_wide_take_two() {
+        let mut table =
+            Table::new([Column::new("name", Align::Left), Column::new("n", Align::Right)]);
+        table.row(["数据库", "1"]);
+        table.row(["plain", "2"]);
+        assert_eq!(table.lines(80), ["name    n", "数据库  1", "plain   2"]);
+    }
+
+    #[test]
+    fn programs_read_bare_numbers_of_the_same_cells() {
+        let columns =
+            [Column::words("side", "side"), Column::number("ratio", "ratio", 3), Column::data("p")];
+        let mut table = Table::new(columns);
+        let ratio = Cell::said("1.23 (1.1 to 1.4)", Some(1.2345));
+        table.row([Cell::from("new"), ratio, Cell::Number(0.25)]);
+        table.row([Cell::from("old"), f64::INFINITY.into(), Cell::None]);
+        assert_eq!(table.lines(80)[1], "new   1.23 (1.1 to 1.4)");
+        assert_eq!(table.keys(), ["side", "ratio", "p"]);
+        assert_eq!(table.exact_rows(), [["new", "1.2345", "0.25"], ["old", "inf", ""]]);
+        assert_eq!(table.json()[1]["ratio"], "inf");
     }
 }

@@ -9,44 +9,7 @@ use analysis::report::{Latency, Report, Status};
 use model::numbers::{self, significant, wrap};
 use model::{Load, Severity};
 
-/// How a page is set.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Style {
-    /// With ANSI colours.
-    pub color: bool,
-    /// Columns; sensible from 80 on.
-    pub width: usize,
-}
-
-impl Default for Style {
-    fn default() -> Style {
-        Style { color: false, width: 96 }
-    }
-}
-
-/// What a piece of text is, for its colour.
-#[derive(Clone, Copy)]
-enum Ink {
-    Bold,
-    Dim,
-    Red,
-    Yellow,
-}
-
-impl Style {
-    fn ink(&self, ink: Ink, text: &str) -> String {
-        if !self.color {
-            return text.to_owned();
-        }
-        let code = match ink {
-            Ink::Bold => 1,
-            Ink::Dim => 2,
-            Ink::Red => 31,
-            Ink::Yellow => 33,
-        };
-        format!("\x1b[{code}m{text}\x1b[0m")
-    }
-}
+use crate::terminal::{Emphasis, Style};
 
 /// The report as a page.
 pub fn text(report: &Report, style: &Style) -> String {
@@ -74,12 +37,13 @@ pub fn text(report: &Report, style: &Style) -> String {
 
 fn headline_section(report: &Report, style: &Style) -> Vec<String> {
     let lines = wrap(&headline(report), style.width);
-    let mut lines: Vec<String> = lines.iter().map(|line| style.ink(Ink::Bold, line)).collect();
+    let mut lines: Vec<String> =
+        lines.iter().map(|line| style.emphasize(Emphasis::Bold, line)).collect();
     let invalid = report.findings.iter().filter(|f| f.severity == Severity::Invalid).count();
     if invalid > 0 {
         let plural = if invalid == 1 { "finding" } else { "findings" };
         let warning = format!("THIS RESULT IS NOT VALID: see {plural} below.");
-        lines.push(style.ink(Ink::Red, &warning));
+        lines.push(style.emphasize(Emphasis::Red, &warning));
     }
     lines
 }

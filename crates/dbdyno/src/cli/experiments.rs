@@ -12,7 +12,9 @@ use app::watcher::Watcher;
 use clap::{Arg, ArgAction, ArgMatches, Command};
 use model::{Choice, DataPolicy, Experiment};
 use plan::{Varied, varied_to_toml};
-use render::{as_json, experiment, experiment_list, experiment_list_csv, experiment_list_markdown};
+use render::{
+    Style, as_json, experiment, experiment_list, experiment_list_csv, experiment_list_markdown,
+};
 use store::{ExperimentFilter, Store};
 
 use super::live::Live;
@@ -21,7 +23,9 @@ use super::required::RequiredResults;
 use super::run::own_target;
 use super::runs::{asked, bad, labels, said, store};
 use super::signals::stop_on_signals;
-use super::{DONE, FAILED, INTERRUPTED, Outcome, flags, password, plan_from, required, seek};
+use super::{
+    DONE, FAILED, INTERRUPTED, Outcome, flags, password, plan_from, print_document, required, seek,
+};
 use crate::lists::{experiment_lines, experiments_json};
 use crate::shell::Shell;
 
@@ -182,7 +186,10 @@ fn told(
 ) -> Outcome {
     match flags::is_json(matches) {
         true => shell.print(&required.json(report)),
-        false => shell.print(&(experiment(report) + &required.text(matches))),
+        false => {
+            print_document(&experiment(report, &[]), &Style::default(), matches, shell)?;
+            shell.print(&required.text(matches))
+        }
     }
 }
 

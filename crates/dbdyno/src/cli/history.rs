@@ -6,13 +6,13 @@ use analysis::history::{Acknowledged, Order, Question, commits_of};
 use app::Error;
 use app::compare::{acknowledge, history as hold, pin_baseline, unacknowledge};
 use clap::{Arg, ArgAction, ArgMatches, Command};
-use render::{as_json, history as page, history_csv, history_markdown};
+use render::{Style, as_json};
 use serde_json::json;
 use store::Store;
 
 use super::compare::{judge, judged};
 use super::runs::{said, store};
-use super::{DONE, FAILED, Outcome, flags};
+use super::{DONE, FAILED, Outcome, flags, print_document};
 use crate::shell::Shell;
 
 /// The longest list of commits: a million of them.
@@ -129,9 +129,7 @@ pub(crate) fn history(matches: &ArgMatches, shell: &Shell) -> Outcome {
     let report = hold(&store(matches, shell)?, &question)?;
     match flags::output_of(matches) {
         "json" => shell.print(&as_json(&report)),
-        "markdown" => shell.print(&history_markdown(&report)),
-        "csv" => shell.print(&history_csv(&report)),
-        _ => shell.print(&page(&report)),
+        _ => print_document(&render::history(&report), &Style::default(), matches, shell),
     }?;
     Ok(if report.has_regressed() && matches.get_flag("fail_on_regression") { FAILED } else { DONE })
 }

@@ -33,6 +33,7 @@ use std::process::ExitCode;
 use app::Error;
 use clap::error::ErrorKind;
 use clap::{Arg, ArgMatches, Command};
+use render::{Document, Style};
 
 use crate::shell::Shell;
 
@@ -246,6 +247,20 @@ fn writes(matches: &ArgMatches, format: &str) -> bool {
 /// What the innermost subcommand was given, where flags of all are found.
 fn innermost(matches: &ArgMatches) -> &ArgMatches {
     matches.subcommand().map_or(matches, |(_, matches)| innermost(matches))
+}
+
+/// Prints a document in the format that is asked for, but for JSON, which is not made of pages.
+pub(crate) fn print_document(
+    document: &Document,
+    style: &Style,
+    matches: &ArgMatches,
+    shell: &Shell,
+) -> Outcome {
+    shell.print(&match flags::output_of(matches) {
+        "markdown" => render::markdown::markdown(document),
+        "csv" => render::csv::csv(document),
+        _ => render::terminal::text(document, style),
+    })
 }
 
 /// The workload or plan that the command line names behind `subcommand`, before it is parsed:

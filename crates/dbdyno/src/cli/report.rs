@@ -8,9 +8,9 @@ use app::compare::{Asked, compare, history};
 use app::report_source::ReportSource;
 use clap::{Arg, ArgAction, ArgMatches, Command};
 use model::RunId;
+use render::chart_backends::{Drawn, Theme};
 use render::charts::Chart;
-use render::html::{Ink, figure, page};
-use render::ink::{Drawn, Theme};
+use render::html::{Medium, figure, page};
 use render::list::short_id;
 use store::{LAST, Store};
 
@@ -101,12 +101,13 @@ pub(crate) fn report(matches: &ArgMatches, shell: &Shell) -> Outcome {
         STDOUT => None,
         name => Some(OutputFile::named(name, matches, shell)?),
     };
-    let ink = if matches.get_flag("interactive") { Ink::Embedded } else { Ink::Static };
+    let medium =
+        if matches.get_flag("interactive") { Medium::InteractiveFile } else { Medium::File };
     let bytes = match matches.get_one::<String>("chart") {
-        Some(chart_name) => chart(&source, chart_name, name, matches, ink)?,
+        Some(chart_name) => chart(&source, chart_name, name, matches, medium)?,
         None => {
             is_page(name)?;
-            page(&source.title(), &source.body(ink), ink).into_bytes()
+            page(&source.title(), &source.body(medium), medium).into_bytes()
         }
     };
     match file {
@@ -177,7 +178,7 @@ fn chart(
     name: &str,
     file: &str,
     matches: &ArgMatches,
-    ink: Ink<'_>,
+    medium: Medium<'_>,
 ) -> Result<Vec<u8>, Error> {
     let charts = source.charts();
     let Some(chart) = charts.iter().find(|chart| chart.id == name) else {
@@ -190,7 +191,7 @@ fn chart(
     let drawn = drawn(matches)?;
     Ok(match extension(file).as_str() {
         "png" => chart.to_png(drawn, PNG_SCALE).map_err(Error::Failed)?,
-        "html" | "htm" => page(&chart.title, &figure(chart, ink), ink).into_bytes(),
+        "html" | "htm" => page(&chart.title, &figure(chart, medium), medium).into_bytes(),
         "csv" => chart.to_csv().into_bytes(),
         "json" => format!("{:#}\n", chart.to_plotly()).into_bytes(),
         "svg" | "" => chart.to_svg(drawn).into_bytes(),

@@ -71,9 +71,9 @@ impl RequiredResults {
         self.lost.is_empty() && self.found.iter().all(|(_, result)| !result.holds.is_broken())
     }
 
-    /// One line a limit; nothing where the output is JSON.
+    /// One line a limit; nothing where the output is JSON or CSV.
     pub(crate) fn text(&self, matches: &ArgMatches) -> String {
-        if flags::is_json(matches) {
+        if flags::is_json(matches) || flags::output_is(matches, "csv") {
             return String::new();
         }
         let line = |(place, result): &(String, RequiredResult)| match place.is_empty() {

@@ -6,12 +6,12 @@ use app::stored_report::{stored_report, stored_tally};
 use app::trials::FIGURES;
 use clap::{Arg, ArgAction, ArgMatches, Command};
 use model::{NS_PER_S, RunId, Status};
-use render::{Sheet, run_list, run_list_csv, run_list_markdown, sheets};
+use render::{Document, Style, Table, run_list, run_list_csv, run_list_markdown, run_tables};
 use serde_json::{Map, Value, json};
 use store::{BadQuery, Filter, Query, Sort, Store, why_no_label};
 
 use super::run::told;
-use super::{DONE, FAILED, Outcome, export, flags, required};
+use super::{DONE, FAILED, Outcome, export, flags, print_document, required};
 use crate::lists::run_list_json;
 use crate::shell::Shell;
 
@@ -154,7 +154,11 @@ pub(crate) fn is_table(matches: &ArgMatches) -> bool {
     let matches = match matches.subcommand() {
         Some(("runs", matches)) => matches,
         Some(("experiments", matches)) => {
-            return matches!(matches.subcommand_name(), None | Some("list"));
+            return match matches.subcommand() {
+                None | Some(("list", _)) => true,
+                Some(("show", show)) => !show.get_flag("plan"),
+                Some(_) => false,
+            };
         }
         _ => return false,
     };
@@ -289,32 +293,30 @@ fn show_parts(
     shell: &Shell,
 ) -> Outcome {
     let every_s = every_s(matches)?;
-    let sheet = |part: &&str| -> Result<Sheet, Error> {
+    let table = |part: &&str| -> Result<Table, Error> {
         Ok(match *part {
-            "config" => sheets::config(report),
-            "settings" => sheets::settings(report),
-            "figures" => sheets::figures(report),
-            "per_client" => sheets::per_client(report),
-            "counter" => sheets::counter(&stored_tally(store, run)?, every_s),
-            _ => sheets::timing(report),
+            "config" => run_tables::config(report),
+            "settings" => run_tables::settings(report),
+            "figures" => run_tables::figures(report),
+            "per_client" => run_tables::per_client(report),
+            "counter" => run_tables::counter(&stored_tally(store, run)?, every_s),
+            _ => run_tables::timing(report),
         })
     };
-    let sheets: Vec<Sheet> = parts.iter().map(sheet).collect::<Result<_, Error>>()?;
-    let joined = |of: fn(&Sheet) -> String| sheets.iter().map(of).collect::<Vec<_>>().join("\n");
-    shell.print(&match flags::output_of(matches) {
-        "json" => {
-            let parts = sheets.iter().map(|sheet| (sheet.name.to_owned(), sheet.json()));
-            let mut object = Map::new();
-            object.insert("schema".to_owned(), json!("dbdyno.parts/1"));
-            object.insert("run_id".to_owned(), json!(run.0));
-            object.extend(parts);
-            format!("{:#}\n", Value::Object(object))
-        }
-        "csv" => joined(Sheet::csv),
-        "markdown" => joined(Sheet::markdown),
-        _ => joined(Sheet::text),
-    })
+    let tables: Vec<Table> = parts.iter().map(table).collect::<Result<_, Error>>()?;
+    if flags::is_json(matches) {
+        let parts = tables.iter().map(|table| (table.name.to_owned(), table.json()));
+        let mut object = Map::new();
+        object.insert("schema".to_owned(), json!("dbdyno.parts/1"));
+        object.insert("run_id".to_owned(), json!(run.0));
+        object.extend(parts);
+        return shell.print(&format!("{:#}\n", Value::Object(object)));
+    }
+    print_document(&Document::from(tables), &AS_WIDE_AS_NEEDED, matches, shell)
 }
+
+/// Tables of a run have columns that nobody wants to miss.
+const AS_WIDE_AS_NEEDED: Style = Style { color: false, width: usize::MAX };
 
 /// The stretches of the counter, in whole seconds.
 fn every_s(matches: &ArgMatches) -> Result<u32, Error> {

@@ -9,13 +9,15 @@ use app::watcher::Watcher;
 use clap::ArgMatches;
 use model::Experiment;
 use plan::{Draft, SeekPlan};
-use render::{as_json, seek};
+use render::{Style, as_json};
 
 use super::live::Live;
 use super::metrics::Metrics;
 use super::run::own_target;
 use super::signals::stop_on_signals;
-use super::{DONE, FAILED, INTERRUPTED, Outcome, experiments, flags, password, runs};
+use super::{
+    DONE, FAILED, INTERRUPTED, Outcome, experiments, flags, password, print_document, runs,
+};
 use crate::shell::Shell;
 
 /// Runs a search.
@@ -76,6 +78,6 @@ fn make(
 pub(crate) fn told(report: &SeekReport, matches: &ArgMatches, shell: &Shell) -> Outcome {
     match flags::is_json(matches) {
         true => shell.print(&as_json(report)),
-        false => shell.print(&seek(report)),
+        false => print_document(&render::seek(report), &Style::default(), matches, shell),
     }
 }

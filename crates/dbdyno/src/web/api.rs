@@ -8,10 +8,9 @@ use axum::Json;
 use axum::extract::{Path, RawQuery, State};
 use axum::response::{IntoResponse, Response};
 use render::charts::{of_comparison, of_history, of_run};
-use render::{
-    Rows, as_json, comparison_csv, experiment_list_csv, point_rows, run_list_csv, sought_rows,
-};
+use render::{Document, Table, as_json, comparison_csv, experiment_list_csv, run_list_csv};
 use serde::Serialize;
+use serde_json::json;
 use store::{ExperimentFilter, Store};
 
 use super::App;
@@ -102,7 +101,10 @@ pub(super) async fn points_csv(
     RawQuery(query): RawQuery,
 ) -> Answered {
     let asked = asked(query);
-    app.read(move |store, _| Ok(csv("points.csv", points_of(store, &name, &asked)?.csv()))).await
+    app.read(move |store, _| {
+        Ok(csv("points.csv", render::csv::csv(&points_of(store, &name, &asked)?)))
+    })
+    .await
 }
 
 /// `GET /api/experiments/ID/points.json`
@@ -112,15 +114,22 @@ pub(super) async fn points_json(
     RawQuery(query): RawQuery,
 ) -> Answered {
     let asked = asked(query);
-    app.read(move |store, _| Ok(Json(points_of(store, &name, &asked)?.json()).into_response()))
-        .await
+    app.read(move |store, _| {
+        let points = points_of(store, &name, &asked)?;
+        let rows = points.table().map_or_else(|| json!([]), Table::json);
+        Ok(Json(rows).into_response())
+    })
+    .await
 }
 
-fn points_of(store: &Store, name: &str, asked: &Pairs) -> Result<Rows, HttpError> {
+fn points_of(store: &Store, name: &str, asked: &Pairs) -> Result<Document, HttpError> {
     let experiment = store.find_experiment(name)?;
     Ok(match experiment.seek {
-        Some(_) => sought_rows(&app::seek::report(store, &experiment)?),
-        None => point_rows(&report_by(store, &experiment, asked.get("figure"))?),
+        Some(_) => render::seek(&app::seek::report(store, &experiment)?),
+        None => {
+            let report = report_by(store, &experiment, asked.get("figure"))?;
+            render::experiment(&report, &[])
+        }
     })
 }
 
@@ -200,7 +209,7 @@ pub(super) async fn history(State(app): State<App>, RawQuery(query): RawQuery) -
 pub(super) async fn history_csv(State(app): State<App>, RawQuery(query): RawQuery) -> Answered {
     let asked = asked(query);
     app.read(move |store, _| {
-        let text = render::history_csv(&told_history(store, &asked)?);
+        let text = render::csv::csv(&render::history(&told_history(store, &asked)?));
         Ok(csv("history.csv", text))
     })
     .await

@@ -11,8 +11,8 @@ use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use flate2::Compression;
 use flate2::write::GzEncoder;
+use render::chart_backends::plotly_js;
 use render::html::{DRAW_JS, PAGE_CSS};
-use render::ink::plotly_js;
 use sha2::{Digest, Sha256};
 
 use super::answer::HttpError;

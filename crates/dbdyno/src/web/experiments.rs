@@ -10,7 +10,7 @@ use axum::http::StatusCode;
 use axum::response::{IntoResponse, Redirect, Response};
 use model::{Experiment, Status};
 use render::charts::Chart;
-use render::html::{Ink, Print};
+use render::html::{Medium, Print};
 use render::list::short_id;
 use store::{ExperimentFilter, Store, TrialRow, utc};
 
@@ -149,8 +149,8 @@ fn standing_part(
     let base = format!("/api/experiments/{}/charts/", experiment.id);
     let print = if standing.is_going() { Print::AsDrawn } else { Print::Svg };
     let query = figure_query(asked);
-    let ink = Ink::Places { base: &base, query: &query, runs: super::RUNS, print };
-    let body = ReportSource::of_experiment(store, experiment, asked.get("figure"))?.body(ink);
+    let medium = Medium::Web { base: &base, query: &query, runs: super::RUNS, print };
+    let body = ReportSource::of_experiment(store, experiment, asked.get("figure"))?.body(medium);
     let running = trials.iter().find(|trial| trial.run.status == Status::Running);
     let view = view(standing);
     rendered(&StandingPart {

@@ -13,7 +13,7 @@ use axum::extract::{Path, RawQuery, State};
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Redirect, Response};
 use model::RunId;
-use render::html::{Ink, Print, comparison_body, history_body, run_body};
+use render::html::{Medium, Print, body as html, comparison_body, run_body};
 use serde_json::json;
 use store::{Store, StoreErrorKind, why_no_label};
 
@@ -71,7 +71,7 @@ fn standing_part(standing: &RunSnapshot) -> Result<String, HttpError> {
     let print = if standing.is_live() { Print::AsDrawn } else { Print::Svg };
     let body = run_body(
         &standing.report,
-        Ink::Places { base: &base, query: "", runs: super::RUNS, print },
+        Medium::Web { base: &base, query: "", runs: super::RUNS, print },
     );
     rendered(&StandingPart {
         status: standing.row.status.name(),
@@ -348,7 +348,7 @@ pub(super) async fn compare(
     let asked = Pairs::of(&query.unwrap_or_default());
     app.read(move |store, shared| {
         let query = asked.text();
-        let ink = Ink::Places {
+        let medium = Medium::Web {
             base: "/api/compare/charts/",
             query: &query,
             runs: super::RUNS,
@@ -359,7 +359,7 @@ pub(super) async fn compare(
         let (body, trouble) = match is_asked(&asked) && !is_begun {
             false => (String::new(), None),
             true => body_or_why(held(store, &asked, ticked.as_ref()), |of| {
-                comparison_body(of, &[], ink)
+                comparison_body(of, &[], medium)
             })?,
         };
         let text = |name: &str| asked.get(name).unwrap_or_default().to_owned();
@@ -393,14 +393,15 @@ pub(super) async fn history(
     let asked = Pairs::of(&query.unwrap_or_default());
     app.read(move |store, shared| {
         let query = asked.text();
-        let ink = Ink::Places {
+        let medium = Medium::Web {
             base: "/api/history/charts/",
             query: &query,
             runs: super::RUNS,
             print: Print::Svg,
         };
-        let (body, trouble) =
-            body_or_why(told_history(store, &asked), |report| history_body(report, ink))?;
+        let (body, trouble) = body_or_why(told_history(store, &asked), |report| {
+            html(&render::history(report), medium)
+        })?;
         let text = |name: &str| asked.get(name).unwrap_or_default().to_owned();
         answer::page_or_trouble(
             trouble.as_ref(),

@@ -10,7 +10,7 @@ use axum::Json;
 use axum::extract::{Path, RawQuery, State};
 use axum::response::{IntoResponse, Response};
 use model::RunId;
-use render::{Sheet, seconds_csv, sheets};
+use render::{Table, run_tables, seconds_csv};
 use store::Store;
 
 use super::answer::{self, Frame, HttpError, csv};
@@ -34,27 +34,29 @@ pub(super) const ALL: [(&str, &str); 9] = [
 ];
 
 /// One of the tables of a run.
-fn sheet_of(
+fn table_of(
     store: &Store,
     shared: &Shared,
     run: &RunId,
     table: &str,
     asked: &Pairs,
-) -> Result<Sheet, HttpError> {
+) -> Result<Table, HttpError> {
     let report = || shared.lives.standing(store, &run.0).map(|standing| standing.report);
     Ok(match table {
-        "latency" => sheets::latency(&report()?),
-        "intervals" => sheets::intervals(&report()?),
-        "disturbances" => sheets::disturbances(&report()?),
-        "errors" => sheets::errors(&report()?),
-        "timing" => sheets::timing(&report()?),
-        "clients" => sheets::per_client(&stored_report(store, run, Options { per_client: true })?),
+        "latency" => run_tables::latency(&report()?),
+        "intervals" => run_tables::intervals(&report()?),
+        "disturbances" => run_tables::disturbances(&report()?),
+        "errors" => run_tables::errors(&report()?),
+        "timing" => run_tables::timing(&report()?),
+        "clients" => {
+            run_tables::per_client(&stored_report(store, run, Options { per_client: true })?)
+        }
         "counter" => {
             let every = counter_every(asked)?;
-            sheets::counter(&stored_tally(store, run)?, every)
+            run_tables::counter(&stored_tally(store, run)?, every)
         }
-        "config" => sheets::config(&report()?),
-        "settings" => sheets::settings(&report()?),
+        "config" => run_tables::config(&report()?),
+        "settings" => run_tables::settings(&report()?),
         _ => return Err(no_table(table)),
     })
 }
@@ -73,8 +75,8 @@ fn no_table(table: &str) -> HttpError {
 }
 
 #[derive(Template)]
-#[template(path = "web/sheet.html")]
-struct SheetPage {
+#[template(path = "web/table.html")]
+struct TablePage {
     frame: Frame,
     id: String,
     table: String,
@@ -94,13 +96,13 @@ pub(super) async fn page(
     let asked = Pairs::of(&query.unwrap_or_default());
     app.read(move |store, shared| {
         let run = store.find(&name)?;
-        let sheet = sheet_of(store, shared, &run, &table, &asked)?;
-        answer::page(&SheetPage {
-            frame: Frame::new(sheet.title.clone(), "runs", shared.auth.is_some()),
+        let found = table_of(store, shared, &run, &table, &asked)?;
+        answer::page(&TablePage {
+            frame: Frame::new(found.title.clone(), "runs", shared.auth.is_some()),
             id: run.0,
-            html: sheet.html(),
-            is_empty: sheet.rows.is_empty(),
-            title: sheet.title,
+            html: found.html(),
+            is_empty: found.is_empty(),
+            title: found.title,
             query: asked.text(),
             table,
         })
@@ -122,10 +124,10 @@ pub(super) async fn data(
             return Ok(csv(&of, seconds_csv(&[standing.report])));
         }
         let (table, kind) = of.rsplit_once('.').unwrap_or((&of, ""));
-        let sheet = || sheet_of(store, shared, &run, table, &asked);
+        let found = || table_of(store, shared, &run, table, &asked);
         match kind {
-            "csv" => Ok(csv(&of, sheet()?.csv())),
-            "json" => Ok(Json(sheet()?.json()).into_response()),
+            "csv" => Ok(csv(&of, render::csv::of_table(&found()?))),
+            "json" => Ok(Json(found()?.json()).into_response()),
             _ => Err(HttpError::unknown(format!("write {of}.csv or {of}.json"))),
         }
     })

@@ -130,7 +130,9 @@ fn a_run_whose_process_died_is_reported_from_its_events_by_all_alike() {
         &format!(
             "INSERT INTO finding SELECT {run}, 1000000 + key, value ->> 'id', value ->> 'severity',
              'Of then.' FROM json_each('{}')",
-            Value::from(&at(&report, "findings").as_array().expect("a list")[1..]).to_string().replace('\'', "''")
+            Value::from(&at(&report, "findings").as_array().expect("a list")[1..])
+                .to_string()
+                .replace('\'', "''")
         ),
     );
     let again = said(&home, &web, RUNS[0]);

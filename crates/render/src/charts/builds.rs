@@ -6,7 +6,7 @@ use analysis::figures::title;
 use analysis::history::PointHistory;
 
 use super::{Axis, Chart, Entry, Mark, Of, Point, Scale, Shape, Trace, figure_axis, slug};
-use crate::changed;
+use crate::wording::changed;
 
 pub(super) const ENTRY: Entry = Entry {
     name: "builds",

@@ -6,7 +6,7 @@ use analysis::trials::Trialled;
 
 use super::curves::of_figure;
 use super::{Axis, Chart, Entry, Mark, Of, Point, Scale, Shape, Trace, figure_axis};
-use crate::misfit;
+use crate::wording::misfit;
 
 pub(super) const ENTRY: Entry = Entry {
     name: "law",

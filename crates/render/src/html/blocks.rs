@@ -3,7 +3,7 @@
 use askama::Template;
 use model::{Finding, Severity};
 
-use super::{Ink, figure};
+use super::{Medium, figure};
 use crate::Table;
 use crate::charts::Chart;
 
@@ -86,11 +86,11 @@ impl Block {
     }
 
     /// Charts beside each other, or below where the page is narrow.
-    pub(super) fn charts(charts: &[&Chart], ink: Ink<'_>) -> Block {
+    pub(super) fn charts(charts: &[&Chart], medium: Medium<'_>) -> Block {
         if charts.is_empty() {
             return Block::Safe(String::new());
         }
-        let figures: Vec<String> = charts.iter().map(|chart| figure(chart, ink)).collect();
+        let figures: Vec<String> = charts.iter().map(|chart| figure(chart, medium)).collect();
         Block::Safe(format!("<div class=\"charts\">\n{}\n</div>", figures.join("\n")))
     }
 

@@ -7,7 +7,7 @@ use analysis::comparison::{
 use analysis::figures::title;
 use model::numbers::{NONE, count, exact, significant};
 
-use super::Ink;
+use super::Medium;
 use super::blocks::{Block, Body, Verdict, named};
 use super::long::runs;
 use crate::charts::of_comparison;
@@ -21,7 +21,11 @@ pub fn comparison_title(report: &ComparisonReport) -> String {
 }
 
 /// The body of a comparison's page.
-pub fn comparison_body(report: &ComparisonReport, gates: &[GateResult], ink: Ink<'_>) -> String {
+pub fn comparison_body(
+    report: &ComparisonReport,
+    gates: &[GateResult],
+    medium: Medium<'_>,
+) -> String {
     let charts = of_comparison(report);
     let baseline = &report.sides[0].name;
     let mut body = Body::new("Comparison", comparison_title(report));
@@ -36,7 +40,7 @@ pub fn comparison_body(report: &ComparisonReport, gates: &[GateResult], ink: Ink
     let changed = differences(report);
     let did = report.pairs.iter().map(|pair| Block::table(&text::table(report, pair)));
     let ratios = named(&charts, &["ratios"]);
-    let mut blocks = vec![Block::charts(&ratios, ink)];
+    let mut blocks = vec![Block::charts(&ratios, medium)];
     for (pair, table) in report.pairs.iter().zip(did) {
         if report.pairs.len() > 1 {
             blocks.push(Block::Words(vec![text::versus(&pair.side, baseline)]));
@@ -57,7 +61,7 @@ pub fn comparison_body(report: &ComparisonReport, gates: &[GateResult], ink: Ink
     body.section("gauges", "What changed beside", &gauges.collect::<Vec<_>>());
     let curves = named(&charts, &["sides"]);
     let sweeps = sweeps(report).map(|table| Block::table(&table));
-    let mut blocks = vec![Block::charts(&curves, ink)];
+    let mut blocks = vec![Block::charts(&curves, medium)];
     blocks.extend(sweeps);
     body.section("curves", "Curves", &blocks);
     let others = report.pairs.iter().flat_map(|pair| &pair.points).flat_map(|at| &at.others);
@@ -67,7 +71,7 @@ pub fn comparison_body(report: &ComparisonReport, gates: &[GateResult], ink: Ink
         "All figures",
         &[Block::folded("By point", &[Block::table(&all(report)), Block::Words(whys)])],
     );
-    body.section("sides", "Sides", &sides(report, ink));
+    body.section("sides", "Sides", &sides(report, medium));
     body.section("repeat", "How to repeat it", &repeat(report));
     body.html()
 }
@@ -195,9 +199,9 @@ fn row(side: &str, point: &str, judged: &Judged) -> Vec<String> {
     [vec![side.to_owned()], text::row(point, judged).to_vec()].concat()
 }
 
-fn sides(report: &ComparisonReport, ink: Ink<'_>) -> Vec<Block> {
+fn sides(report: &ComparisonReport, medium: Medium<'_>) -> Vec<Block> {
     let one = |(index, side): (usize, &SideReport)| {
-        let runs = runs(&[("runs".to_owned(), &side.runs)], ink);
+        let runs = runs(&[("runs".to_owned(), &side.runs)], medium);
         Block::folded(text::side_line(index, side), &[runs])
     };
     report.sides.iter().enumerate().map(one).collect()

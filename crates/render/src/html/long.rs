@@ -2,7 +2,7 @@
 
 use askama::Template;
 
-use super::Ink;
+use super::Medium;
 use super::blocks::Block;
 
 #[derive(Template)]
@@ -26,10 +26,10 @@ struct Runs<'r> {
 }
 
 /// Runs by what they are of, as links where their pages are.
-pub(super) fn runs(points: &[(String, &[String])], ink: Ink<'_>) -> Block {
-    let place = match ink {
-        Ink::Places { runs, .. } => Some(runs),
-        Ink::Static | Ink::Embedded => None,
+pub(super) fn runs(points: &[(String, &[String])], medium: Medium<'_>) -> Block {
+    let place = match medium {
+        Medium::Web { runs, .. } => Some(runs),
+        Medium::File | Medium::InteractiveFile => None,
     };
     Block::Safe(Runs { points, place }.render().expect("memory takes everything"))
 }

@@ -7,7 +7,7 @@ use analysis::report::{
 use model::numbers::{self, NONE, count, ms, significant, with_error};
 use model::{Load, Severity};
 
-use super::Ink;
+use super::Medium;
 use super::blocks::{Block, Body, Tile, Verdict, named};
 use super::long::{heading, long};
 use crate::charts::{Chart, gauges, of_run};
@@ -23,7 +23,7 @@ const CLIENTS_MOST: usize = 1_000;
 const CHARTS_OPEN: usize = 2;
 
 /// The body of a run's page: everything between header and footer.
-pub fn run_body(report: &Report, ink: Ink<'_>) -> String {
+pub fn run_body(report: &Report, medium: Medium<'_>) -> String {
     let charts = of_run(report);
     let mut body = Body::new(what(report), title_of(report));
     body.asked = asked(report);
@@ -36,15 +36,15 @@ pub fn run_body(report: &Report, ink: Ink<'_>) -> String {
     let steady = sections::steadiness(report).unwrap_or_default();
     let stretches = sections::stretches(report, INTERVALS_MOST);
     let stretches = stretches.map(|table| long("Intervals", &[Block::table(&table)]));
-    let mut blocks = vec![Block::charts(&over_time, ink), Block::Words(steady)];
+    let mut blocks = vec![Block::charts(&over_time, medium), Block::Words(steady)];
     blocks.extend(stretches);
     body.section("time", "Over time", &blocks);
     body.section("disturbances", "Disturbances", &disturbed(report));
-    body.section("latency", "Latency", &latency(report, &charts, ink));
-    body.section("transactions", "Transactions", &transactions(report, &charts, ink));
-    body.section("clients", "Clients", &clients(report, &charts, ink));
+    body.section("latency", "Latency", &latency(report, &charts, medium));
+    body.section("transactions", "Transactions", &transactions(report, &charts, medium));
+    body.section("clients", "Clients", &clients(report, &charts, medium));
     body.section("errors", "Errors", &errors(report));
-    body.section("monitor", "System and database metrics", &surroundings(report, &charts, ink));
+    body.section("monitor", "System and database metrics", &surroundings(report, &charts, medium));
     body.section("ran", "What ran", &ran(report));
     body.section("repeat", "How to repeat it", &repeat(report));
     body.html()
@@ -52,19 +52,19 @@ pub fn run_body(report: &Report, ink: Ink<'_>) -> String {
 
 /// System and database metrics, by what it is about: of each the charts that one looks for first,
 /// and the others folded.
-fn surroundings(report: &Report, charts: &[Chart], ink: Ink<'_>) -> Vec<Block> {
+fn surroundings(report: &Report, charts: &[Chart], medium: Medium<'_>) -> Vec<Block> {
     let told = monitoring::metric_rows(report);
     let words = (!told.is_empty()).then(|| format!("Of each gauge: {}.", monitoring::MEANING));
     let mut blocks = vec![Block::Words(words.into_iter().collect()), Block::Pairs(told)];
-    blocks.push(Block::charts(&named(charts, &["statements"]), ink));
+    blocks.push(Block::charts(&named(charts, &["statements"]), medium));
     for (about, of) in gauges::by_subject(report, charts) {
         blocks.push(heading(&numbers::capital(about)));
         let (first, others) = of.split_at(of.len().min(CHARTS_OPEN));
-        blocks.push(Block::charts(first, ink));
+        blocks.push(Block::charts(first, medium));
         if !others.is_empty() {
             let title = count(others.len() as u64, "more chart");
             let title = format!("{}: {title}", numbers::capital(about));
-            blocks.push(Block::folded(title, &[Block::charts(others, ink)]));
+            blocks.push(Block::folded(title, &[Block::charts(others, medium)]));
         }
     }
     blocks.extend(all_gauges(report));
@@ -228,16 +228,16 @@ fn disturbed(report: &Report) -> Vec<Block> {
     report.disturbances.iter().flat_map(one).collect()
 }
 
-fn latency(report: &Report, charts: &[Chart], ink: Ink<'_>) -> Vec<Block> {
+fn latency(report: &Report, charts: &[Chart], medium: Medium<'_>) -> Vec<Block> {
     let (table, words) = sections::times(report);
     vec![
         Block::table(&table),
         Block::Words(words),
-        Block::charts(&named(charts, &["distribution"]), ink),
+        Block::charts(&named(charts, &["distribution"]), medium),
     ]
 }
 
-fn transactions(report: &Report, charts: &[Chart], ink: Ink<'_>) -> Vec<Block> {
+fn transactions(report: &Report, charts: &[Chart], medium: Medium<'_>) -> Vec<Block> {
     let mut blocks = vec![Block::Words(sections::counted(report))];
     blocks.extend(sections::by_group(report).map(|table| Block::table(&table)));
     blocks.extend(sections::by_kind(report).map(|table| Block::table(&table)));
@@ -245,12 +245,12 @@ fn transactions(report: &Report, charts: &[Chart], ink: Ink<'_>) -> Vec<Block> {
     if kinds().any(|(_, of)| of.response_ms.p99.is_none()) {
         blocks.push(Block::Words(vec![sections::FEW.to_owned()]));
     }
-    blocks.push(Block::charts(&named(charts, &["kinds"]), ink));
+    blocks.push(Block::charts(&named(charts, &["kinds"]), medium));
     blocks.extend(sections::measured(report).map(|table| Block::table(&table)));
     blocks
 }
 
-fn clients(report: &Report, charts: &[Chart], ink: Ink<'_>) -> Vec<Block> {
+fn clients(report: &Report, charts: &[Chart], medium: Medium<'_>) -> Vec<Block> {
     let Some(clients) = report.block.per_client.as_deref().filter(|all| !all.is_empty()) else {
         return Vec::new();
     };
@@ -267,7 +267,7 @@ fn clients(report: &Report, charts: &[Chart], ink: Ink<'_>) -> Vec<Block> {
     let rows = clients.iter().flat_map(client_rows).take(CLIENTS_MOST);
     rows.for_each(|row| table.row(row));
     vec![
-        Block::charts(&named(charts, &["clients"]), ink),
+        Block::charts(&named(charts, &["clients"]), medium),
         long("Each client and transaction", &[Block::table(&table)]),
     ]
 }

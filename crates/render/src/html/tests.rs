@@ -9,26 +9,26 @@ use model::{Dice, Stream};
 
 use super::*;
 
-fn bodies(ink: Ink<'_>) -> Vec<String> {
+fn bodies(medium: Medium<'_>) -> Vec<String> {
     let (experiment, trials) = subjects::experiment();
     let mut all = vec![
-        run_body(&subjects::closed(), ink),
-        run_body(&subjects::open(), ink),
-        run_body(&subjects::hostile(), ink),
-        experiment_body(&experiment, &trials, ink),
-        experiment_body(&experiment, &[], ink),
-        seek_body(&subjects::seek(), ink),
-        comparison_body(&subjects::comparison(), &[], ink),
-        history_body(&subjects::history(), ink),
+        run_body(&subjects::closed(), medium),
+        run_body(&subjects::open(), medium),
+        run_body(&subjects::hostile(), medium),
+        body(&crate::experiment(&experiment, &trials), medium),
+        body(&crate::experiment(&experiment, &[]), medium),
+        body(&crate::seek(&subjects::seek()), medium),
+        comparison_body(&subjects::comparison(), &[], medium),
+        body(&crate::history(&subjects::history()), medium),
     ];
-    all.extend(subjects::odd().iter().map(|report| run_body(report, ink)));
+    all.extend(subjects::odd().iter().map(|report| run_body(report, medium)));
     all
 }
 
 #[test]
 fn a_page_loads_nothing() {
-    for body in bodies(Ink::Static) {
-        let page = page("a title", &body, Ink::Static);
+    for body in bodies(Medium::File) {
+        let page = page("a title", &body, Medium::File);
         for word in ["http:", "https:", "src=", "<link", "<script", "@import", "url("] {
             assert!(!page.contains(word), "{word} in {}", &page[page.find(word).unwrap()..][..60]);
         }
@@ -38,25 +38,25 @@ fn a_page_loads_nothing() {
 #[test]
 fn the_runs_of_an_experiment_are_links_where_runs_have_pages() {
     let (experiment, trials) = subjects::experiment();
-    let ink = Ink::Places { base: "/c/", query: "", runs: "/runs/", print: Print::Svg };
+    let medium = Medium::Web { base: "/c/", query: "", runs: "/runs/", print: Print::Svg };
     let run = &experiment.points[0].runs[0];
     let link = format!("<a href=\"/runs/{run}\">{run}</a>");
-    assert!(experiment_body(&experiment, &trials, ink).contains(&link));
-    let file = experiment_body(&experiment, &trials, Ink::Static);
+    assert!(body(&crate::experiment(&experiment, &trials), medium).contains(&link));
+    let file = body(&crate::experiment(&experiment, &trials), Medium::File);
     assert!(file.contains(run.as_str()) && !file.contains(&link));
 }
 
 #[test]
 fn a_history_with_a_recent_change_for_the_worse_is_red() {
-    let body = history_body(&subjects::history(), Ink::Static);
+    let body = body(&crate::history(&subjects::history()), Medium::File);
     assert!(body.contains("<p class=\"verdict bad\">") && body.contains("WORSE"), "{body}");
 }
 
 #[test]
 fn every_element_of_a_page_is_closed() {
-    for body in bodies(Ink::Static) {
+    for body in bodies(Medium::File) {
         // With its few elements without an end closed, and without names of letters.
-        let page = page("a title", &body, Ink::Static);
+        let page = page("a title", &body, Medium::File);
         let page = page.replace("<!DOCTYPE html>", "");
         let page = page.lines().map(|line| match line.starts_with("<meta") {
             true => line.replace('>', "/>"),
@@ -73,22 +73,22 @@ fn every_element_of_a_page_is_closed() {
 #[test]
 fn hostile_words_are_shown_and_do_nothing() {
     let query = "?a=1";
-    for ink in [
-        Ink::Static,
-        Ink::Embedded,
-        Ink::Places { base: "/c/", query, runs: "/runs/", print: Print::Svg },
+    for medium in [
+        Medium::File,
+        Medium::InteractiveFile,
+        Medium::Web { base: "/c/", query, runs: "/runs/", print: Print::Svg },
     ] {
-        let body = run_body(&subjects::hostile(), ink);
-        assert!(!body.contains("<script>alert") && !body.contains("<b>\""), "{ink:?}");
-        assert!(body.contains("alert("), "{ink:?}");
+        let body = run_body(&subjects::hostile(), medium);
+        assert!(!body.contains("<script>alert") && !body.contains("<b>\""), "{medium:?}");
+        assert!(body.contains("alert("), "{medium:?}");
     }
 }
 
 #[test]
 fn a_place_tells_where_its_chart_is() {
     let body = |print| {
-        let ink = Ink::Places { base: "/api/runs/7/charts/", query: "", runs: "/runs/", print };
-        run_body(&subjects::closed(), ink)
+        let medium = Medium::Web { base: "/api/runs/7/charts/", query: "", runs: "/runs/", print };
+        run_body(&subjects::closed(), medium)
     };
     let (body, printed) = (body(Print::AsDrawn), body(Print::Svg));
     assert!(body.contains("data-chart=\"/api/runs/7/charts/throughput\""));
@@ -100,7 +100,7 @@ fn a_place_tells_where_its_chart_is() {
 
 #[test]
 fn data_beside_a_place_are_json() {
-    let body = run_body(&subjects::hostile(), Ink::Embedded);
+    let body = run_body(&subjects::hostile(), Medium::InteractiveFile);
     let mut n_read = 0;
     for rest in body.split("<script type=\"application/json\">").skip(1) {
         let json = rest.split("</script>").next().unwrap();
@@ -115,7 +115,7 @@ fn data_beside_a_place_are_json() {
 fn a_run_that_failed_or_goes_on_says_so_first() {
     let odd = subjects::odd();
     let head = |index: usize| {
-        let body = run_body(&odd[index], Ink::Static);
+        let body = run_body(&odd[index], Medium::File);
         let verdict = body.split("<p class=\"verdict").nth(1).expect("a verdict").to_owned();
         verdict.split("</p>").next().unwrap_or_default().to_owned()
     };
@@ -126,7 +126,7 @@ fn a_run_that_failed_or_goes_on_says_so_first() {
 
 #[test]
 fn a_run_s_page_answers_what_is_asked_of_it() {
-    let body = run_body(&subjects::closed(), Ink::Static);
+    let body = run_body(&subjects::closed(), Medium::File);
     for word in [
         "How much of tpcc does SQLite 3.54.1 do for 8 clients without pause?",
         "<dt>NOPM</dt>",
@@ -146,7 +146,7 @@ fn a_run_s_page_answers_what_is_asked_of_it() {
 
 #[test]
 fn system_metrics_stand_by_what_it_is_about() {
-    let body = run_body(&subjects::closed(), Ink::Static);
+    let body = run_body(&subjects::closed(), Medium::File);
     let section = body.split("<section id=\"monitor\">").nth(1).expect("a section");
     let section = section.split("</section>").next().expect("its end");
     let place = |word: &str| section.find(word).unwrap_or_else(|| panic!("no {word}"));
@@ -159,14 +159,14 @@ fn system_metrics_stand_by_what_it_is_about() {
         let unit = format!("unit {n}");
         analysis::report::GaugeReport { unit, ..disk.clone() }
     }));
-    let body = run_body(&many, Ink::Static);
+    let body = run_body(&many, Medium::File);
     assert!(body.contains("<details><summary>Machine: 5 more charts</summary>"), "{body}");
     assert_eq!(body.matches("<figure id=\"chart-gauges-machine").count(), 7);
 }
 
 #[test]
 fn a_long_page_begins_with_links_to_its_sections() {
-    for body in bodies(Ink::Static) {
+    for body in bodies(Medium::File) {
         let Some(links) = body.split("<nav class=\"contents\"").nth(1) else {
             assert!(body.matches("<section id=").count() <= 4);
             continue;
@@ -175,14 +175,14 @@ fn a_long_page_begins_with_links_to_its_sections() {
         assert_eq!(links.matches("<a href=\"#").count(), body.matches("<section id=").count());
     }
     assert!(
-        run_body(&subjects::closed(), Ink::Static).contains("<a href=\"#latency\">Latency</a>")
+        run_body(&subjects::closed(), Medium::File).contains("<a href=\"#latency\">Latency</a>")
     );
 }
 
 #[test]
 fn on_paper_parts_are_unfolded_but_those_that_a_machine_has_told_at_length() {
     assert!(PAGE_CSS.contains("details:not(.long)::details-content{content-visibility:visible"));
-    let body = run_body(&subjects::hostile(), Ink::Static);
+    let body = run_body(&subjects::hostile(), Medium::File);
     let is_long = |title: &str| {
         let before = body.split(&format!("<summary>{title}")).next().expect("what is before");
         assert!(before.len() < body.len(), "no {title}");
@@ -194,7 +194,7 @@ fn on_paper_parts_are_unfolded_but_those_that_a_machine_has_told_at_length() {
 
 #[test]
 fn a_comparison_shows_its_result_before_what_changed() {
-    let body = comparison_body(&subjects::comparison(), &[], Ink::Static);
+    let body = comparison_body(&subjects::comparison(), &[], Medium::File);
     let place = |word: &str| body.find(word).unwrap_or_else(|| panic!("no {word}"));
     assert!(place("verdict good") < place("id=\"changed\""));
     assert!(
@@ -207,7 +207,7 @@ fn a_comparison_shows_its_result_before_what_changed() {
 #[test]
 fn the_head_of_a_page_has_the_p99_of_the_headline() {
     for report in [subjects::closed(), subjects::open(), two_groups()] {
-        let body = run_body(&report, Ink::Static);
+        let body = run_body(&report, Medium::File);
         let tile =
             body.split("<dt>p99</dt><dd>").nth(1).and_then(|rest| rest.split("</dd>").next());
         let tile = tile.expect("a tile");
@@ -236,7 +236,7 @@ fn the_interval_beside_a_percentile_is_its_own() {
         vec![subjects::closed(), late.clone(), known.clone(), subjects::open(), two_groups()];
     reports.extend(subjects::odd());
     let tile = |report: &analysis::Report, name: &str| {
-        let body = run_body(report, Ink::Static);
+        let body = run_body(report, Medium::File);
         let tile = body.split(&format!("<dt>{name}</dt><dd>")).nth(1)?.split("</dd>").next()?;
         let (value, beside) = tile.split_once(" <small>").unwrap_or((tile, ""));
         Some((value.to_owned(), beside.trim_end_matches("</small>").to_owned()))
@@ -285,14 +285,24 @@ fn a_history_is_green_only_where_a_worse_build_would_have_been_seen() {
         let judge = Judge { primary: None, min_effect: 0.01, also: Vec::new() };
         let report =
             HistoryReport::new(&Question::of("build", judge), &builds, &mut || dice.bits());
-        history_body(&report.expect("they have runs"), Ink::Static)
+        body(&crate::history(&report.expect("they have runs")), Medium::File)
     };
     let quiet = page(5.0, 1002.0);
-    assert!(quiet.contains("<p class=\"verdict good\"><b>clients=8: the last is as"), "{quiet}");
+    assert!(
+        quiet.contains(
+            "<p class=\"verdict good\"><b>TPS by build clients=8: 5 builds, the last is as"
+        ),
+        "{quiet}"
+    );
     let words = "The last is 0.20 % above the mean of the ones before; -3.3 % to +3.5 %";
     assert!(quiet.contains(words), "{quiet}");
     let noisy = page(50.0, 1002.0);
-    assert!(noisy.contains("<p class=\"verdict \"><b>clients=8: too noisy to see less"), "{noisy}");
+    assert!(
+        noisy.contains(
+            "<p class=\"verdict \"><b>TPS by build clients=8: 5 builds, too noisy to see less"
+        ),
+        "{noisy}"
+    );
     assert!(page(5.0, 900.0).contains("<p class=\"verdict bad\">"));
     // A verdict without a word has no place for one.
     assert!(!quiet.contains("<b></b>") && !noisy.contains("<b></b>"));
@@ -311,8 +321,8 @@ fn the_page_of_an_experiment_says_what_ran_in_all_of_its_trials_and_what_may_be_
         trial.report.target = format!("sim:{}", trial.point % 2);
         trial.report.modes = vec!["journal=wal".to_owned()];
     }
-    let body = experiment_body(&experiment, &trials, Ink::Static);
-    let ran = body.split("id=\"ran\"").nth(1).expect("a section");
+    let page = body(&crate::experiment(&experiment, &trials), Medium::File);
+    let ran = page.split("id=\"ran\"").nth(1).expect("a section");
     let ran = ran.split("<details").next().expect("its beginning");
     for word in ["closed", "warehouses=4", "journal=wal", "seed"] {
         assert!(ran.contains(word), "{word}: {ran}");
@@ -320,12 +330,12 @@ fn the_page_of_an_experiment_says_what_ran_in_all_of_its_trials_and_what_may_be_
     for word in ["client", "keying", "sim:"] {
         assert!(!ran.contains(word), "{word}: {ran}");
     }
-    let alone = experiment_body(&experiment, &trials[..1], Ink::Static);
+    let alone = body(&crate::experiment(&experiment, &trials[..1]), Medium::File);
     let ran = alone.split("id=\"ran\"").nth(1).expect("a section");
     assert!(ran.contains("1 client on a thread, closed") && ran.contains("sim:0"), "{ran}");
     // 454.5 ± 11 at 8 clients, 422 ± 27 of two runs at 16.
     let said = "most TPS at group.users.clients=8";
-    let verdict = body.split(said).nth(1).unwrap_or_else(|| panic!("no {said}"));
+    let verdict = page.split(said).nth(1).unwrap_or_else(|| panic!("no {said}"));
     let verdict = verdict.split("</b>").next().expect("its end");
     assert!(verdict.ends_with("; as many within the error at 16"), "{verdict}");
 }

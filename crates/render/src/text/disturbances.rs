@@ -4,8 +4,9 @@ use analysis::report::{DisturbanceReport, Latency, Report, WindowReport};
 use model::format_count;
 use model::numbers::{self, NONE, ms, rate, significant, wrap};
 
-use super::{Ink, Style, sections};
+use super::sections;
 use crate::table::{Align, Column, Table};
+use crate::terminal::{Emphasis, Style};
 
 /// Disturbances told one by one; the JSON has all of them.
 const SHOWN_MOST: usize = 8;
@@ -20,7 +21,7 @@ pub(super) fn disturbances(report: &Report, style: &Style) -> Vec<String> {
     }
     let words =
         "disturbances, and the seconds around them (during: also what began a second before)";
-    let mut lines = vec![style.ink(Ink::Bold, words)];
+    let mut lines = vec![style.emphasize(Emphasis::Bold, words)];
     for one in all.iter().take(SHOWN_MOST) {
         lines.extend(wrap(&sentence(one), style.width));
         let output: Vec<&str> = one.output.lines().collect();

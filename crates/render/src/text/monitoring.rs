@@ -5,8 +5,8 @@
 use analysis::report::{GaugeReport, Report};
 use model::numbers::{amount, significant};
 
-use super::Style;
 use super::sections::{labelled, title};
+use crate::terminal::Style;
 
 /// Devices and counters of the database that are named; the JSON has all of them.
 const DISKS_MOST: usize = 3;

@@ -6,9 +6,9 @@ use analysis::report::{
 use model::numbers::{self, INFINITE, NONE, count, ms, percent, rate, significant, wrap};
 use model::{Load, Severity, Until, format_count};
 
-use super::{Ink, Style};
 use crate::spark::{marks, sparkline};
 use crate::table::{Align, Column, Table};
+use crate::terminal::{Emphasis, Style};
 
 /// The label of a line of facts.
 const LABEL: usize = 12;
@@ -94,7 +94,7 @@ fn hanging(label: &str, words: &str, indent: usize, width: usize) -> Vec<String>
 }
 
 pub(super) fn title(words: &str, style: &Style) -> String {
-    style.ink(Ink::Bold, words)
+    style.emphasize(Emphasis::Bold, words)
 }
 
 pub(super) fn counts(report: &Report, style: &Style) -> Vec<String> {
@@ -725,14 +725,14 @@ pub(crate) fn verdict(report: &Report) -> String {
 pub(super) fn findings(report: &Report, style: &Style) -> Vec<String> {
     let mut lines = vec![title(&format!("Is this result valid? {}", verdict(report)), style)];
     for finding in &report.findings {
-        let (word, ink) = match finding.severity {
-            Severity::Invalid => ("INVALID", Ink::Red),
-            Severity::Warning => ("warning", Ink::Yellow),
-            Severity::Note => ("note", Ink::Dim),
+        let (word, emphasis) = match finding.severity {
+            Severity::Invalid => ("INVALID", Emphasis::Red),
+            Severity::Warning => ("warning", Emphasis::Yellow),
+            Severity::Note => ("note", Emphasis::Dim),
         };
         let mut words = hanging(word, &finding.text, LABEL, style.width);
         if let Some(first) = words.first_mut() {
-            *first = first.replacen(word, &style.ink(ink, word), 1);
+            *first = first.replacen(word, &style.emphasize(emphasis, word), 1);
         }
         lines.extend(words);
     }

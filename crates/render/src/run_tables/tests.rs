@@ -5,11 +5,16 @@ use analysis::report::Options;
 
 use super::*;
 
+fn page(table: &Table) -> String {
+    let style = crate::terminal::Style { width: usize::MAX, ..Default::default() };
+    crate::terminal::of_table(table, &style).join("\n")
+}
+
 #[test]
 fn timing_has_a_row_for_each_kind_and_adds_up() {
     let report = Report::of(&Made::closed().tally());
-    let sheet = timing(&report);
-    insta::assert_snapshot!(sheet.text(), @r"
+    let table = timing(&report);
+    insta::assert_snapshot!(page(&table), @r"
     Timing of run 019a7d3c-5b10-7c43-9f2e-2f6d8a1b0c9d over 60 s, in ms
 
     transaction    calls  failed    min    avg    max    total    p50     p95    p99     sd  ratio %
@@ -19,14 +24,14 @@ fn timing_has_a_row_for_each_kind_and_adds_up() {
     delivery       1,064       0  18.7   55.3   366     58,837  43.0   131     198    38.5      11.6
     stock_level    1,081       0   2.67   8.13   37.5    8,786   6.47   18.9    27.3   5.27      1.7
     ");
-    let column = |key: &str| sheet.columns.iter().position(|c| c.key == key).expect(key);
+    let column = |key: &str| table.columns.iter().position(|c| c.key == key).expect(key);
     let sum = |key: &str| -> f64 {
         let cell = |row: &Vec<Cell>| match row[column(key)] {
             Cell::Number(number) => number,
             Cell::Count(count) => count as f64,
             _ => 0.0,
         };
-        sheet.rows.iter().map(cell).sum()
+        table.rows.iter().map(cell).sum()
     };
     assert!((sum("ratio_percent") - 100.0).abs() < 1e-3);
     let counts = &report.block.counts;
@@ -36,10 +41,10 @@ fn timing_has_a_row_for_each_kind_and_adds_up() {
 #[test]
 fn a_client_has_its_own_rows() {
     let report = Report::with(&Made::closed().tally(), Options { per_client: true });
-    let mut sheet = per_client(&report);
-    assert_eq!(sheet.rows.len(), 8);
-    sheet.rows.truncate(1);
-    insta::assert_snapshot!(sheet.text(), @r"
+    let mut table = per_client(&report);
+    assert_eq!(table.rows.len(), 8);
+    table.rows.truncate(1);
+    insta::assert_snapshot!(page(&table), @r"
     Timing by client of run 019a7d3c-5b10-7c43-9f2e-2f6d8a1b0c9d over 60 s, in ms
 
     client  transaction  calls  failed   min   avg   max  total    sd  of its time %
@@ -51,18 +56,18 @@ fn a_client_has_its_own_rows() {
 #[test]
 fn the_counter_counts_every_second_or_stretch_once() {
     let tally = Made::closed().tally();
-    let sum = |sheet: &Sheet| -> i64 {
-        let commits = sheet.columns.iter().position(|c| c.key == "commits").expect("commits");
+    let sum = |table: &Table| -> i64 {
+        let commits = table.columns.iter().position(|c| c.key == "commits").expect("commits");
         let of = |row: &Vec<Cell>| match row[commits] {
             Cell::Count(count) => count,
             _ => panic!("no count"),
         };
-        sheet.rows.iter().map(of).sum()
+        table.rows.iter().map(of).sum()
     };
     let (seconds, stretches) = (counter(&tally, 1), counter(&tally, 20));
     assert_eq!((seconds.rows.len(), stretches.rows.len()), (65, 4));
     assert_eq!(sum(&seconds), sum(&stretches));
-    insta::assert_snapshot!(stretches.text(), @r"
+    insta::assert_snapshot!(page(&stretches), @r"
     Transactions of run 019a7d3c-5b10-7c43-9f2e-2f6d8a1b0c9d, every 20 s
 
     from s  offered  finished  failed  dropped  commits    TPS     TPM  p50 ms   p95   p99  max
@@ -84,7 +89,7 @@ fn a_stretch_that_the_end_cut_short_counts_by_its_own_length() {
 #[test]
 fn the_configuration_is_the_plan_as_decided() {
     let report = Report::of(&Made::closed().tally());
-    insta::assert_snapshot!(config(&report).text(), @r"
+    insta::assert_snapshot!(page(&config(&report)), @r"
     Configuration of run 019a7d3c-5b10-7c43-9f2e-2f6d8a1b0c9d
 
     section      name         value
@@ -116,13 +121,13 @@ fn programs_read_the_same_cells_with_all_their_digits() {
     made.fact("mode", "journal", "wal");
     made.fact("db7/database", "a,b", "say \"x\" | y");
     made.fact("cpu", "model", "not a setting");
-    let sheet = settings(&Report::of(&made.tally()));
-    insta::assert_snapshot!(sheet.csv(), @r#"
+    let table = settings(&Report::of(&made.tally()));
+    insta::assert_snapshot!(crate::csv::of_table(&table), @r#"
     about,name,value
     db7/database,"a,b","say ""x"" | y"
     mode,journal,wal
     "#);
-    insta::assert_snapshot!(sheet.markdown(), @r#"
+    insta::assert_snapshot!(crate::markdown::of_table(&table).join("\n\n"), @r#"
     **Settings of run 019a7d3c-5b10-7c43-9f2e-2f6d8a1b0c9d**
 
     | about | name | value |
@@ -130,9 +135,9 @@ fn programs_read_the_same_cells_with_all_their_digits() {
     | db7/database | a,b | say "x" \| y |
     | mode | journal | wal |
     "#);
-    assert_eq!(sheet.json()[1]["value"], "wal");
+    assert_eq!(table.json()[1]["value"], "wal");
     let timing = timing(&Report::of(&Made::closed().tally()));
-    let (csv, json) = (timing.csv(), timing.json());
+    let (csv, json) = (crate::csv::of_table(&timing), timing.json());
     let first = csv.lines().nth(1).expect("a row");
     assert_eq!(first.split(',').nth(2), Some(json[0]["calls"].to_string().as_str()));
     assert!(csv.starts_with("transaction,elapsed_s,calls,failed,min_ms,avg_ms,max_ms,"));
@@ -141,7 +146,7 @@ fn programs_read_the_same_cells_with_all_their_digits() {
 #[test]
 fn parts_of_a_page_are_tables_with_all_digits() {
     let report = Report::of(&Made::open_overloaded().tally());
-    let csv = latency(&report).csv();
+    let csv = crate::csv::of_table(&latency(&report));
     assert!(csv.starts_with("time,count,min_ms,mean_ms,sd_ms,p50_ms,"), "{csv}");
     let offered = csv.lines().find(|line| line.starts_with("offered,")).expect("it is there");
     // As in lists of runs, and as programs read it.
@@ -157,13 +162,13 @@ fn parts_of_a_page_are_tables_with_all_digits() {
 #[test]
 fn a_disturbance_has_a_row_for_each_window_under_the_right_columns() {
     let report = analysis::fixtures::subjects::closed();
-    let sheet = disturbances(&report);
-    let column = |key: &str| sheet.columns.iter().position(|c| c.key == key).expect(key);
-    assert_eq!(sheet.rows.len(), 3 * report.disturbances.len());
-    assert!(sheet.rows.iter().all(|row| row.len() == sheet.columns.len()), "{sheet:?}");
-    let windows: Vec<&Cell> = sheet.rows[..3].iter().map(|row| &row[column("window")]).collect();
+    let table = disturbances(&report);
+    let column = |key: &str| table.columns.iter().position(|c| c.key == key).expect(key);
+    assert_eq!(table.rows.len(), 3 * report.disturbances.len());
+    assert!(table.rows.iter().all(|row| row.len() == table.columns.len()), "{table:?}");
+    let windows: Vec<&Cell> = table.rows[..3].iter().map(|row| &row[column("window")]).collect();
     assert_eq!(windows, [&Cell::from("before"), &"during".into(), &"after".into()]);
     let before = report.disturbances[0].before.as_ref().expect("seconds before it");
-    assert_eq!(sheet.rows[0][column("tps")], Cell::from(before.tps));
-    assert_eq!(sheet.rows[0][column("max_ms")], Cell::from(before.response_ms.max));
+    assert_eq!(table.rows[0][column("tps")], Cell::from(before.tps));
+    assert_eq!(table.rows[0][column("max_ms")], Cell::from(before.response_ms.max));
 }

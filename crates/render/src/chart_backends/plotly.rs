@@ -7,9 +7,9 @@ use model::numbers::exact;
 use plotly::Plot;
 use serde_json::{Map, Value, json};
 
-use super::ruler::{Room, Ruler, Tick};
-use super::thin::thin;
-use super::ticks::{own_ticks, x_ruler, x_ticks};
+use super::axis_scale::{AxisScale, Room, Tick};
+use super::decimate::decimate;
+use super::ticks::{own_ticks, x_scale, x_ticks};
 use super::{At, colour, is_again, is_line, stepped};
 use crate::charts::{Along, Axis, Chart, Mark, Point, Scale, Shape, Trace};
 
@@ -23,7 +23,7 @@ impl Chart {
         let data: Vec<Value> = self
             .traces
             .iter()
-            .zip(thin(&self.traces, POINTS_MOST))
+            .zip(decimate(&self.traces, POINTS_MOST))
             .enumerate()
             .flat_map(|(index, (trace, points))| traces(self, index, trace, &points))
             .collect();
@@ -66,17 +66,17 @@ fn across(chart: &Chart) -> Option<Vec<Tick>> {
     if chart.x.scale != Scale::Log && own_ticks(chart).is_none() {
         return None;
     }
-    let ticks = x_ticks(chart, &x_ruler(chart, 0.0, WIDTH), WIDTH);
+    let ticks = x_ticks(chart, &x_scale(chart, 0.0, WIDTH), WIDTH);
     Some(ticks.into_iter().map(|(_, tick)| tick).collect())
 }
 
 /// The same of the upright one.
 fn upright(chart: &Chart) -> Option<Vec<Tick>> {
-    (chart.y.scale == Scale::Log).then(|| y_ruler(chart).ticks(&chart.y, TICKS))
+    (chart.y.scale == Scale::Log).then(|| y_scale(chart).ticks(&chart.y, TICKS))
 }
 
-fn y_ruler(chart: &Chart) -> Ruler {
-    Ruler::of(&chart.y, chart.values(Along::Y), Room::Round, TICKS)
+fn y_scale(chart: &Chart) -> AxisScale {
+    AxisScale::of(&chart.y, chart.values(Along::Y), Room::Round, TICKS)
 }
 
 /// The ends of an upright axis of ratios that an interval reaches beyond.
@@ -84,7 +84,7 @@ fn cut(chart: &Chart) -> Option<(f64, f64)> {
     if chart.y.scale != Scale::Log {
         return None;
     }
-    let ends = y_ruler(chart).ends();
+    let ends = y_scale(chart).ends();
     let whiskers = chart.traces.iter().filter(|trace| !is_line(trace));
     let mut bands = whiskers.flat_map(|trace| &trace.points).filter_map(|point| point.band);
     bands.any(|(low, _)| low < ends.0).then_some(ends)
@@ -138,7 +138,7 @@ fn axis(axis: &Axis, ticks: Option<Vec<Tick>>) -> Value {
 
 /// A trace; before it its area, where it has one.
 fn traces(chart: &Chart, index: usize, trace: &Trace, points: &[&Point]) -> Vec<Value> {
-    let ink = colour(chart, index);
+    let color = colour(chart, index);
     let aside = chart.aside(index);
     let shape = if trace.shape == Shape::Steps { "hv" } else { "linear" };
     let dash = if is_again(chart, index) { "dash" } else { "solid" };
@@ -149,7 +149,7 @@ fn traces(chart: &Chart, index: usize, trace: &Trace, points: &[&Point]) -> Vec<
         "legendgroup": index.to_string(),
         "x": across_points(chart, aside, points),
         "y": points.iter().map(|point| point.y).collect::<Vec<Option<f64>>>(),
-        "meta": {"line": format!("l-{ink}")},
+        "meta": {"line": format!("l-{color}")},
     });
     if trace.shape != Shape::Bars {
         told["mode"] = json!(match trace.shape {
@@ -183,7 +183,7 @@ fn traces(chart: &Chart, index: usize, trace: &Trace, points: &[&Point]) -> Vec<
         told["error_y"] = whiskers(points, lowest);
         return vec![told];
     }
-    vec![filled(&told, &area(chart, trace.shape, points), &ink), told]
+    vec![filled(&told, &area(chart, trace.shape, points), &color), told]
 }
 
 /// Where points stand from left to right: so many pixels right of their places.
@@ -191,8 +191,8 @@ fn across_points(chart: &Chart, aside: f64, points: &[&Point]) -> Vec<f64> {
     if aside == 0.0 {
         return points.iter().map(|point| point.x).collect();
     }
-    let ruler = x_ruler(chart, 0.0, WIDTH);
-    let x = |point: &&Point| ruler.place(point.x).map_or(point.x, |at| ruler.at(at + aside));
+    let scale = x_scale(chart, 0.0, WIDTH);
+    let x = |point: &&Point| scale.place(point.x).map_or(point.x, |at| scale.at(at + aside));
     points.iter().map(x).collect()
 }
 
@@ -237,7 +237,7 @@ fn area(chart: &Chart, shape: Shape, points: &[&Point]) -> (Vec<Option<f64>>, Ve
 }
 
 /// An area as a trace of its own, before the one that it belongs to.
-fn filled(of: &Value, around: &(Vec<Option<f64>>, Vec<Option<f64>>), ink: &str) -> Value {
+fn filled(of: &Value, around: &(Vec<Option<f64>>, Vec<Option<f64>>), color: &str) -> Value {
     json!({
         "type": "scatter",
         "name": of["name"],
@@ -246,7 +246,7 @@ fn filled(of: &Value, around: &(Vec<Option<f64>>, Vec<Option<f64>>), ink: &str) 
         "y": around.1,
         "mode": "lines",
         "line": {"shape": "linear", "width": 0},
-        "meta": {"area": format!("l-{ink}")},
+        "meta": {"area": format!("l-{color}")},
         "fill": "toself",
         "showlegend": false,
         "hoverinfo": "skip",

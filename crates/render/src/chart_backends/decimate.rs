@@ -17,7 +17,7 @@ const TOGETHER: usize = 2;
 
 /// Of each trace the points to draw, in their order: all where they are at most `most`, else at
 /// most as many, or [`TOGETHER`] times those of traces that have their places together.
-pub(super) fn thin(traces: &[Trace], most: usize) -> Vec<Vec<&Point>> {
+pub(super) fn decimate(traces: &[Trace], most: usize) -> Vec<Vec<&Point>> {
     let mut kept: Vec<Option<Vec<&Point>>> = vec![None; traces.len()];
     for index in 0..traces.len() {
         if kept[index].is_some() {
@@ -105,7 +105,7 @@ mod tests {
     fn the_worst_of_every_stretch_is_kept_and_little_else() {
         for (n_points, most) in [(1_500, 1_000), (3_600, 1_000), (86_400, 600), (500, 7)] {
             let traces = [trace(drawn(n_points, n_points as u64))];
-            let (all, kept) = (&traces[0].points, thin(&traces, most).remove(0));
+            let (all, kept) = (&traces[0].points, decimate(&traces, most).remove(0));
             assert!(kept.len() <= most, "{} of at most {most}", kept.len());
             assert!(kept.windows(2).all(|two| two[0].x < two[1].x), "in their order");
             assert!(kept.iter().all(|point| all[point.x as usize] == **point), "none made up");
@@ -132,7 +132,7 @@ mod tests {
     #[test]
     fn what_is_not_too_much_is_drawn_as_it_is() {
         let traces = [trace(drawn(1_000, 5)), trace(Vec::new())];
-        let kept = thin(&traces, 1_000);
+        let kept = decimate(&traces, 1_000);
         assert_eq!(kept, [traces[0].points.iter().collect::<Vec<_>>(), Vec::new()]);
     }
 
@@ -140,7 +140,7 @@ mod tests {
     fn traces_with_the_same_places_keep_the_same_ones() {
         let short = trace(drawn(2, 3));
         let traces = [trace(drawn(9_000, 1)), short, trace(drawn(9_000, 2))];
-        let kept = thin(&traces, 700);
+        let kept = decimate(&traces, 700);
         let places = |of: usize| kept[of].iter().map(|point| point.x).collect::<Vec<f64>>();
         assert_eq!(places(0), places(2));
         assert!(places(0).len() <= 700 * TOGETHER && places(1).len() == 2);

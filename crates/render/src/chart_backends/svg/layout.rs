@@ -1,10 +1,10 @@
 //! Where everything stands in an SVG: legend, axes, and the room between.
 
+use crate::chart_backends::Drawn;
+use crate::chart_backends::axis_scale::{AxisScale, Room, Tick};
+use crate::chart_backends::ticks::{self, MARGIN, TEXT};
+use crate::chart_backends::words::{shortened, width_of};
 use crate::charts::{Along, Axis, Chart, Mark};
-use crate::ink::Drawn;
-use crate::ink::ruler::{Room, Ruler, Tick};
-use crate::ink::ticks::{self, MARGIN, TEXT};
-use crate::ink::words::{shortened, width_of};
 
 /// From one line of the legend to the next.
 const LINE: f64 = 18.0;
@@ -39,8 +39,8 @@ pub(super) struct Layout {
     pub(super) x_title_at: f64,
     pub(super) y_title: String,
     pub(super) y_title_at: f64,
-    x: Ruler,
-    y: Ruler,
+    x: AxisScale,
+    y: AxisScale,
 }
 
 impl Layout {
@@ -50,11 +50,11 @@ impl Layout {
         let y_title_at = legend_end + 15.0;
         let top = y_title_at + 13.0;
         let n_y = ((height - top - 50.0) / 45.0).round().clamp(2.0, 8.0) as usize;
-        let y = Ruler::of(&chart.y, chart.values(Along::Y), Room::Round, n_y);
+        let y = AxisScale::of(&chart.y, chart.values(Along::Y), Room::Round, n_y);
         let y_labels = y.ticks(&chart.y, n_y);
         let widest = y_labels.iter().map(|tick| width_of(&tick.label, TEXT)).fold(0.0, f64::max);
         let (left, right) = (widest + 14.0, width - MARGIN);
-        let x = ticks::x_ruler(chart, left, right);
+        let x = ticks::x_scale(chart, left, right);
         let (x_ticks, is_slanted) = x_ticks(chart, &x, right - left);
         let deepest = x_ticks.iter().map(|(_, label)| width_of(label, TEXT)).fold(0.0, f64::max);
         let below = if is_slanted { deepest * SLANT + 16.0 } else { 22.0 };
@@ -90,10 +90,10 @@ impl Layout {
 
     /// From where to where a mark is, if it is in sight.
     pub(super) fn stretch(&self, mark: &Mark) -> Option<(f64, f64)> {
-        let ruler = if mark.along == Along::X { &self.x } else { &self.y };
+        let scale = if mark.along == Along::X { &self.x } else { &self.y };
         let to = mark.to.unwrap_or(mark.from);
-        let in_sight = ruler.has(mark.from) || ruler.has(to) || (ruler.is_within(mark.from, to));
-        in_sight.then(|| Some((ruler.within(mark.from)?, ruler.within(to)?))).flatten()
+        let in_sight = scale.has(mark.from) || scale.has(to) || (scale.is_within(mark.from, to));
+        in_sight.then(|| Some((scale.within(mark.from)?, scale.within(to)?))).flatten()
     }
 }
 
@@ -126,7 +126,7 @@ fn legend(chart: &Chart, width: f64) -> (Vec<Placed>, f64) {
 }
 
 /// The labels of the horizontal axis that do not meet, and whether they are slanted.
-fn x_ticks(chart: &Chart, x: &Ruler, width: f64) -> (Vec<(f64, String)>, bool) {
+fn x_ticks(chart: &Chart, x: &AxisScale, width: f64) -> (Vec<(f64, String)>, bool) {
     let named = chart.x.categories.iter().enumerate();
     let named: Vec<(f64, String)> =
         named.filter_map(|(index, name)| Some((x.place(index as f64)?, name.clone()))).collect();

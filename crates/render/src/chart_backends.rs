@@ -4,11 +4,11 @@
 //! colour-blind can tell apart (M. Okabe and K. Ito, "Color Universal Design", 2008), and eight
 //! shades of rising lightness. Not here: what is shown ([`crate::charts`]).
 
+mod axis_scale;
+mod decimate;
 mod plotly;
 mod png;
-mod ruler;
 mod svg;
-mod thin;
 mod ticks;
 mod words;
 

@@ -8,7 +8,7 @@ mod layout;
 use layout::Layout;
 use model::numbers::{exact, significant};
 
-use super::thin::thin;
+use super::decimate::decimate;
 use super::words::{escaped, width_of};
 use super::{At, DARK, Drawn, LIGHT, Theme, colour, is_again, stepped};
 use crate::charts::{Along, Chart, Mark, Point, Shape, Trace};
@@ -31,7 +31,7 @@ impl Chart {
         let mut rows = [f64::NEG_INFINITY; MARK_ROWS];
         self.marks.iter().for_each(|mark| svg.mark(mark));
         let most = ((layout.right - layout.left) * POINTS_PER_PIXEL) as usize;
-        let thinned = thin(&self.traces, most.max(1));
+        let thinned = decimate(&self.traces, most.max(1));
         for (index, (trace, points)) in self.traces.iter().zip(&thinned).enumerate() {
             svg.trace(index, trace, points);
         }
@@ -80,7 +80,7 @@ impl Svg<'_> {
 
     fn legend(&mut self) {
         for (index, (at, name)) in self.layout.legend.clone().into_iter().enumerate() {
-            let ink = colour(self.chart, index);
+            let color = colour(self.chart, index);
             let (x, y) = (at.0, at.1);
             let swatch = match self.chart.traces.get(index).map(|trace| trace.shape) {
                 None => {
@@ -90,16 +90,16 @@ impl Svg<'_> {
                 Some(Shape::Line | Shape::Steps) => {
                     let again = if is_again(self.chart, index) { " again" } else { "" };
                     let (to, y) = (px(x + 16.0), px(y - 4.0));
-                    format!("<path class=\"line l-{ink}{again}\" d=\"M{} {y}H{to}\"/>", px(x))
+                    format!("<path class=\"line l-{color}{again}\" d=\"M{} {y}H{to}\"/>", px(x))
                 }
                 Some(Shape::Points | Shape::Joined) => {
                     let (x, y) = (px(x + 8.0), px(y - 4.0));
-                    format!("<circle class=\"d-{ink}\" cx=\"{x}\" cy=\"{y}\" r=\"3.5\"/>")
+                    format!("<circle class=\"d-{color}\" cx=\"{x}\" cy=\"{y}\" r=\"3.5\"/>")
                 }
                 Some(Shape::Bars) => {
                     let (x, y) = (px(x + 3.0), px(y - 9.0));
                     let size = "width=\"10\" height=\"10\"";
-                    format!("<rect class=\"d-{ink}\" x=\"{x}\" y=\"{y}\" {size}/>")
+                    format!("<rect class=\"d-{color}\" x=\"{x}\" y=\"{y}\" {size}/>")
                 }
             };
             let (x, y) = (px(x + 21.0), px(y));
@@ -208,7 +208,7 @@ impl Svg<'_> {
 
     /// A line with its area, broken at gaps; a value alone between two gaps is a dot.
     fn line(&mut self, index: usize, trace: &Trace, points: &[&Point]) {
-        let ink = colour(self.chart, index);
+        let color = colour(self.chart, index);
         let again = if is_again(self.chart, index) { " again" } else { "" };
         let is_steps = trace.shape == Shape::Steps;
         let along = |of: &dyn Fn(&Point) -> Option<f64>| -> Vec<Vec<At>> {
@@ -223,17 +223,17 @@ impl Svg<'_> {
         for (low, high) in low.iter().zip(&high) {
             let back: Vec<At> = low.iter().rev().copied().collect();
             let around = [&high[..], &back[..]].concat();
-            lines.push(format!("<path class=\"area a-{ink}\" d=\"{}Z\"/>", path(&around)));
+            lines.push(format!("<path class=\"area a-{color}\" d=\"{}Z\"/>", path(&around)));
         }
         let title = escaped(&trace.name);
         for piece in along(&|point| point.y) {
             lines.push(match &piece[..] {
                 [(x, y)] => {
                     let (x, y) = (px(*x), px(*y));
-                    format!("<circle class=\"d-{ink}\" cx=\"{x}\" cy=\"{y}\" r=\"2\"/>")
+                    format!("<circle class=\"d-{color}\" cx=\"{x}\" cy=\"{y}\" r=\"2\"/>")
                 }
                 _ => format!(
-                    "<path class=\"line l-{ink}{again}\" d=\"{}\"><title>{title}</title></path>",
+                    "<path class=\"line l-{color}{again}\" d=\"{}\"><title>{title}</title></path>",
                     path(&piece)
                 ),
             });
@@ -242,31 +242,31 @@ impl Svg<'_> {
     }
 
     fn joined(&mut self, index: usize, points: &[&Point]) {
-        let ink = colour(self.chart, index);
+        let color = colour(self.chart, index);
         let again = if is_again(self.chart, index) { " again" } else { "" };
         let aside = self.chart.aside(index);
         let x = |point: &Point| Some(self.layout.x(point.x)? + aside);
         let at = |point: &&Point| Some((x(point)?, self.layout.y(point.y?)?));
         for piece in pieces(points.iter().map(at)) {
             let path = path(&piece);
-            self.put(&format!("<path class=\"line l-{ink}{again}\" d=\"{path}\"/>"));
+            self.put(&format!("<path class=\"line l-{color}{again}\" d=\"{path}\"/>"));
         }
     }
 
     fn dots(&mut self, index: usize, trace: &Trace, points: &[&Point]) {
-        let ink = colour(self.chart, index);
+        let color = colour(self.chart, index);
         let aside = self.chart.aside(index);
         let n_all: usize = self.chart.traces.iter().map(|trace| trace.points.len()).sum();
         for point in points {
             let Some(x) = self.layout.x(point.x).map(|x| x + aside) else { continue };
             let Some(y) = point.y.and_then(|y| self.layout.y(y)) else { continue };
-            self.whisker(&ink, x, point);
+            self.whisker(&color, x, point);
             let title = match n_all <= TOLD_MOST {
                 true => format!("<title>{}</title>", escaped(&self.told(trace, point))),
                 false => String::new(),
             };
             let (x, y) = (px(x), px(y));
-            let dot = format!("circle class=\"d-{ink}\" cx=\"{x}\" cy=\"{y}\" r=\"3.5\"");
+            let dot = format!("circle class=\"d-{color}\" cx=\"{x}\" cy=\"{y}\" r=\"3.5\"");
             self.put(&format!("<{dot}>{title}</circle>"));
         }
     }
@@ -296,17 +296,17 @@ impl Svg<'_> {
         }
     }
 
-    fn whisker(&mut self, ink: &str, x: f64, point: &Point) {
+    fn whisker(&mut self, color: &str, x: f64, point: &Point) {
         let Some((low, high)) = point.band else { return };
         let (Some(low), Some(high)) = (self.layout.y(low), self.layout.y(high)) else { return };
         let (left, right) = (px(x - 3.0), px(x + 3.0));
         let (x, low, high) = (px(x), px(low), px(high));
         let ends = format!("M{left} {low}H{right}M{left} {high}H{right}");
-        self.put(&format!("<path class=\"whisker l-{ink}\" d=\"M{x} {low}V{high}{ends}\"/>"));
+        self.put(&format!("<path class=\"whisker l-{color}\" d=\"M{x} {low}V{high}{ends}\"/>"));
     }
 
     fn bars(&mut self, index: usize, trace: &Trace, points: &[&Point]) {
-        let ink = colour(self.chart, index);
+        let color = colour(self.chart, index);
         let bars = self.chart.traces.iter().filter(|trace| trace.shape == Shape::Bars);
         let n_bars = bars.count().max(1) as f64;
         let n_before = self.chart.traces[..index].iter();
@@ -323,9 +323,9 @@ impl Svg<'_> {
             let (at, y) = (px(x), px(y));
             let size = format!("width=\"{}\" height=\"{}\"", px(width * 0.92), px(height));
             self.put(&format!(
-                "<rect class=\"d-{ink}\" x=\"{at}\" y=\"{y}\" {size}><title>{title}</title></rect>"
+                "<rect class=\"d-{color}\" x=\"{at}\" y=\"{y}\" {size}><title>{title}</title></rect>"
             ));
-            self.whisker(&ink, x + width * 0.46, point);
+            self.whisker(&color, x + width * 0.46, point);
         }
     }
 

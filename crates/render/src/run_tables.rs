@@ -12,39 +12,26 @@ use analysis::tally::Quantiles;
 use model::numbers::{self, exact};
 use model::{FactValue, NS_PER_S};
 
-use super::sheet::{Cell, Holds, Sheet, SheetColumn};
+use super::table::{Cell, Column, Table};
 
 pub use parts::{disturbances, errors, intervals, latency};
 
-const fn words(key: &'static str, title: &'static str) -> SheetColumn {
-    SheetColumn { key, title, holds: Holds::Words }
-}
-
-const fn counted(key: &'static str, title: &'static str) -> SheetColumn {
-    SheetColumn { key, title, holds: Holds::Count }
-}
-
-const fn number(key: &'static str, title: &'static str, digits: usize) -> SheetColumn {
-    SheetColumn { key, title, holds: Holds::Number(digits) }
-}
-
 /// What a table of times begins with.
-const TIMES: [SheetColumn; 7] = [
-    number("elapsed_s", "", 4),
-    counted("calls", "calls"),
-    counted("failed", "failed"),
-    number("min_ms", "min", 3),
-    number("avg_ms", "avg", 3),
-    number("max_ms", "max", 3),
-    number("total_ms", "total", 4),
-];
+fn times() -> Vec<Column> {
+    vec![
+        Column::data("elapsed_s"),
+        Column::count("calls", "calls"),
+        Column::count("failed", "failed"),
+        Column::number("min_ms", "min", 3),
+        Column::number("avg_ms", "avg", 3),
+        Column::number("max_ms", "max", 3),
+        Column::number("total_ms", "total", 4),
+    ]
+}
 
 /// And what it ends with: the share is of what the title says.
-const fn spread(ratio: &'static str) -> [SheetColumn; 2] {
-    [
-        number("sd_ms", "sd", 3),
-        SheetColumn { key: "ratio_percent", title: ratio, holds: Holds::Percent },
-    ]
+fn spread(ratio: &'static str) -> Vec<Column> {
+    vec![Column::number("sd_ms", "sd", 3), Column::percent("ratio_percent", ratio)]
 }
 
 fn elapsed(report: &Report) -> String {
@@ -52,36 +39,36 @@ fn elapsed(report: &Report) -> String {
 }
 
 /// All figures of a run, by name: what a comparison, a history or a limit takes.
-pub fn figures(report: &Report) -> Sheet {
+pub fn figures(report: &Report) -> Table {
     let columns = vec![
-        words("figure", "figure"),
-        number("value", "value", 4),
-        number("half_width", "±", 2),
-        words("unit", "unit"),
-        words("better", "better"),
+        Column::words("figure", "figure"),
+        Column::number("value", "value", 4),
+        Column::number("half_width", "±", 2),
+        Column::words("unit", "unit"),
+        Column::words("better", "better"),
     ];
     let row = |figure: NamedFigure| {
         let better = direction(&figure.name).name();
-        let value = match figure.value.is_infinite() {
-            true => Cell::Infinite,
-            false => figure.value.into(),
-        };
         let (name, unit) = (Cell::Words(figure.name), Cell::Words(figure.unit));
-        vec![name, value, figure.half_width.into(), unit, better.into()]
+        vec![name, figure.value.into(), figure.half_width.into(), unit, better.into()]
     };
     let rows = all_of(report).into_iter().map(row).collect();
     let title = format!("Figures of run {}; 'better' says which way", report.run_id);
-    Sheet { name: "figures", title, columns, rows }
+    Table::filled("figures", title, columns, rows)
 }
 
 /// What each kind of transaction took: response times of the finished ones of the measured
 /// phase; `total` is time with the database, and `ratio` its share of all kinds'.
-pub fn timing(report: &Report) -> Sheet {
+pub fn timing(report: &Report) -> Table {
     let columns = [
-        &[words("transaction", "transaction")][..],
-        &TIMES,
-        &[number("p50_ms", "p50", 3), number("p95_ms", "p95", 3), number("p99_ms", "p99", 3)],
-        &spread("ratio %"),
+        vec![Column::words("transaction", "transaction")],
+        times(),
+        vec![
+            Column::number("p50_ms", "p50", 3),
+            Column::number("p95_ms", "p95", 3),
+            Column::number("p99_ms", "p99", 3),
+        ],
+        spread("ratio %"),
     ];
     let mut rows = Vec::new();
     for (name, of) in report.block.transactions.iter() {
@@ -103,16 +90,16 @@ pub fn timing(report: &Report) -> Sheet {
         ]);
     }
     let title = format!("Timing of run {} over {}, in ms", report.run_id, elapsed(report));
-    Sheet { name: "timing", title, columns: columns.concat(), rows }
+    Table::filled("timing", title, columns.concat(), rows)
 }
 
 /// The same of each client: what is kept of a client has no quantiles, and the share is of the
 /// client's own time. Empty unless the report was made with what each client did.
-pub fn per_client(report: &Report) -> Sheet {
+pub fn per_client(report: &Report) -> Table {
     let columns = [
-        &[counted("client", "client"), words("transaction", "transaction")][..],
-        &TIMES,
-        &spread("of its time %"),
+        vec![Column::count("client", "client"), Column::words("transaction", "transaction")],
+        times(),
+        spread("of its time %"),
     ];
     let mut rows = Vec::new();
     for client in report.block.per_client.iter().flatten() {
@@ -135,27 +122,27 @@ pub fn per_client(report: &Report) -> Sheet {
     }
     let title =
         format!("Timing by client of run {} over {}, in ms", report.run_id, elapsed(report));
-    Sheet { name: "per_client", title, columns: columns.concat(), rows }
+    Table::filled("per_client", title, columns.concat(), rows)
 }
 
 /// Counts and response times of stretches of `every_s` seconds, all groups together, those of the
 /// ramp-up with negative seconds. A last stretch that is shorter counts by its own length.
-pub fn counter(tally: &Tally, every_s: u32) -> Sheet {
+pub fn counter(tally: &Tally, every_s: u32) -> Table {
     let every = i64::from(every_s.max(1));
     let columns = vec![
-        counted("from_s", "from s"),
-        number("length_s", "", 3),
-        counted("offered", "offered"),
-        counted("finished", "finished"),
-        counted("failed", "failed"),
-        counted("dropped", "dropped"),
-        counted("commits", "commits"),
-        number("tps", "TPS", 4),
-        number("tpm", "TPM", 4),
-        number("p50_ms", "p50 ms", 3),
-        number("p95_ms", "p95", 3),
-        number("p99_ms", "p99", 3),
-        number("max_ms", "max", 3),
+        Column::count("from_s", "from s"),
+        Column::data("length_s"),
+        Column::count("offered", "offered"),
+        Column::count("finished", "finished"),
+        Column::count("failed", "failed"),
+        Column::count("dropped", "dropped"),
+        Column::count("commits", "commits"),
+        Column::number("tps", "TPS", 4),
+        Column::number("tpm", "TPM", 4),
+        Column::number("p50_ms", "p50 ms", 3),
+        Column::number("p95_ms", "p95", 3),
+        Column::number("p99_ms", "p99", 3),
+        Column::number("max_ms", "max", 3),
     ];
     let first = tally.groups.iter().filter_map(|group| group.series.first()).min().unwrap_or(0);
     let end = tally.seconds().end;
@@ -168,7 +155,7 @@ pub fn counter(tally: &Tally, every_s: u32) -> Sheet {
     }
     let run = tally.run.as_ref().map(ToString::to_string).unwrap_or_default();
     let title = format!("Transactions of run {run}, every {every} s");
-    Sheet { name: "counter", title, columns, rows }
+    Table::filled("counter", title, columns, rows)
 }
 
 fn stretch(tally: &Tally, from: i64, to: i64) -> Vec<Cell> {
@@ -199,7 +186,7 @@ fn stretch(tally: &Tally, from: i64, to: i64) -> Vec<Cell> {
 }
 
 /// What was run, on what, and how: the plan as decided.
-pub fn config(report: &Report) -> Sheet {
+pub fn config(report: &Report) -> Table {
     let mut rows = Vec::new();
     let mut put = |section: &str, name: &str, value: String| {
         if !value.is_empty() {
@@ -233,9 +220,13 @@ pub fn config(report: &Report) -> Sheet {
             put(&section, &name, value);
         }
     }
-    let columns = vec![words("section", "section"), words("name", "name"), words("value", "value")];
+    let columns = vec![
+        Column::words("section", "section"),
+        Column::words("name", "name"),
+        Column::words("value", "value"),
+    ];
     let title = format!("Configuration of run {}", report.run_id);
-    Sheet { name: "config", title, columns, rows }
+    Table::filled("config", title, columns, rows)
 }
 
 fn of_group(group: &GroupReport) -> Vec<(String, String)> {
@@ -263,7 +254,7 @@ const SETTINGS: [&str; 6] = ["mode", "database", "server", "setting", "settings"
 
 /// What is known of the server's settings: what facts tell, and all that the server itself was
 /// asked for before the run.
-pub fn settings(report: &Report) -> Sheet {
+pub fn settings(report: &Report) -> Table {
     let mut rows = Vec::new();
     for (about, facts) in &report.facts {
         // An agent's facts have its host before.
@@ -279,9 +270,13 @@ pub fn settings(report: &Report) -> Sheet {
     rows.extend(
         asked.map(|(name, value)| vec![Cell::from("asked"), name.into(), value.as_str().into()]),
     );
-    let columns = vec![words("about", "about"), words("name", "name"), words("value", "value")];
+    let columns = vec![
+        Column::words("about", "about"),
+        Column::words("name", "name"),
+        Column::words("value", "value"),
+    ];
     let title = format!("Settings of run {}", report.run_id);
-    Sheet { name: "settings", title, columns, rows }
+    Table::filled("settings", title, columns, rows)
 }
 
 #[cfg(test)]

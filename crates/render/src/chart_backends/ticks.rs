@@ -1,9 +1,9 @@
-//! The numbers that stand along the horizontal axis, the same in each ink.
+//! The numbers that stand along the horizontal axis, the same in each backend.
 
 use model::numbers::exact;
 
+use super::axis_scale::{AxisScale, Room, Tick};
 use super::is_lines;
-use super::ruler::{Room, Ruler, Tick};
 use super::words::width_of;
 use crate::charts::{Along, Chart, Scale, Shape};
 
@@ -17,13 +17,13 @@ const OWN_TICKS_MOST: usize = 16;
 const APART: f64 = 80.0;
 
 /// The horizontal axis between two pixels.
-pub(super) fn x_ruler(chart: &Chart, left: f64, right: f64) -> Ruler {
+pub(super) fn x_scale(chart: &Chart, left: f64, right: f64) -> AxisScale {
     let room = if is_lines(chart) { Room::Tight } else { Room::Dots };
-    Ruler::of(&chart.x, chart.values(Along::X), room, 6).between(left, right)
+    AxisScale::of(&chart.x, chart.values(Along::X), room, 6).between(left, right)
 }
 
 /// The numbers along it that do not meet, with their pixels.
-pub(super) fn x_ticks(chart: &Chart, x: &Ruler, width: f64) -> Vec<(f64, Tick)> {
+pub(super) fn x_ticks(chart: &Chart, x: &AxisScale, width: f64) -> Vec<(f64, Tick)> {
     let n = (width / APART).round().clamp(3.0, 12.0) as usize;
     let ticks = own_ticks(chart).unwrap_or_else(|| x.ticks(&chart.x, n));
     let mut placed: Vec<(f64, Tick)> = Vec::new();

@@ -10,7 +10,7 @@ const SECONDS: [f64; 12] =
 
 /// An axis with its ends in numbers and in pixels.
 #[derive(Clone, Debug)]
-pub(super) struct Ruler {
+pub(super) struct AxisScale {
     is_log: bool,
     low: f64,
     high: f64,
@@ -36,14 +36,14 @@ pub(super) enum Room {
     Round,
 }
 
-impl Ruler {
+impl AxisScale {
     /// The axis of `values`, with about `n_ticks` numbers.
     pub(super) fn of(
         axis: &Axis,
         values: impl Iterator<Item = f64>,
         room: Room,
         n_ticks: usize,
-    ) -> Ruler {
+    ) -> AxisScale {
         let is_log = axis.scale == Scale::Log;
         let (mut low, mut high) = (f64::INFINITY, f64::NEG_INFINITY);
         for value in values.filter(|value| value.is_finite() && (!is_log || *value > 0.0)) {
@@ -56,12 +56,12 @@ impl Ruler {
             Scale::FromZero => linear(low.min(0.0), high.max(0.0), room, n_ticks),
             Scale::Linear => linear(low, high, room, n_ticks),
         };
-        Ruler { is_log, low, high, from: 0.0, to: 1.0 }
+        AxisScale { is_log, low, high, from: 0.0, to: 1.0 }
     }
 
     /// The same from and to these pixels.
-    pub(super) fn between(self, from: f64, to: f64) -> Ruler {
-        Ruler { from, to, ..self }
+    pub(super) fn between(self, from: f64, to: f64) -> AxisScale {
+        AxisScale { from, to, ..self }
     }
 
     /// Where a number stands; nothing of one that has no place, such as 0 among ratios.
@@ -223,9 +223,9 @@ mod tests {
 
     fn check(scale: Scale, unit: &str, values: [f64; 2], expect: &str) {
         let axis = Axis { unit: unit.to_owned(), scale, ..Axis::default() };
-        let ruler = Ruler::of(&axis, values.into_iter(), Room::Round, 5);
+        let scale = AxisScale::of(&axis, values.into_iter(), Room::Round, 5);
         let labels: Vec<String> =
-            ruler.ticks(&axis, 5).into_iter().map(|tick| tick.label).collect();
+            scale.ticks(&axis, 5).into_iter().map(|tick| tick.label).collect();
         assert_eq!(labels.join(" "), expect, "{scale:?} {values:?}");
     }
 
@@ -245,12 +245,12 @@ mod tests {
     #[test]
     fn what_has_no_place_among_ratios_is_not_drawn() {
         let axis = Axis { scale: Scale::Log, ..Axis::default() };
-        let ruler = Ruler::of(&axis, [0.0, 1.0, 100.0].into_iter(), Room::Tight, 5);
-        let ruler = ruler.between(0.0, 200.0);
-        assert_eq!(ruler.place(0.0), None);
-        assert_eq!(ruler.within(0.0), Some(0.0));
-        assert!(ruler.place(10.0).is_some_and(|at| (at - 100.0).abs() < 1e-9));
-        let nothing = Ruler::of(&axis, std::iter::empty(), Room::Round, 5);
+        let scale = AxisScale::of(&axis, [0.0, 1.0, 100.0].into_iter(), Room::Tight, 5);
+        let scale = scale.between(0.0, 200.0);
+        assert_eq!(scale.place(0.0), None);
+        assert_eq!(scale.within(0.0), Some(0.0));
+        assert!(scale.place(10.0).is_some_and(|at| (at - 100.0).abs() < 1e-9));
+        let nothing = AxisScale::of(&axis, std::iter::empty(), Room::Round, 5);
         assert!(nothing.place(1.0).is_some());
     }
 }

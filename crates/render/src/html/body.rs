@@ -1,0 +1,235 @@
+//! A document as the body of a page: everything between header and footer.
+
+use askama::Template;
+use model::Severity;
+use model::numbers::capital;
+
+use super::{Medium, figure};
+use crate::document::{
+    Block, Details, Document, IS_VALID, Length, Link, Remark, Section, Span, Text, Tile, Tone,
+    Validity, Verdict,
+};
+
+#[derive(Template)]
+#[template(path = "document.html")]
+struct BodyView<'d> {
+    kind: &'d str,
+    title: &'d str,
+    question: &'d [String],
+    verdicts: Vec<VerdictView<'d>>,
+    tiles: Vec<TileView<'d>>,
+    sections: Vec<SectionView<'d>>,
+}
+
+struct VerdictView<'d> {
+    class: &'static str,
+    word: &'d str,
+    headline: String,
+    details: Vec<String>,
+}
+
+struct TileView<'d> {
+    name: &'d str,
+    value: String,
+    beside: String,
+}
+
+struct SectionView<'d> {
+    id: &'static str,
+    title: &'d str,
+    note: String,
+    html: String,
+}
+
+/// A piece of a section; HTML in it is escaped already.
+#[derive(Template)]
+#[template(path = "piece.html")]
+struct PieceView<'b> {
+    piece: BlockView<'b>,
+}
+
+enum BlockView<'b> {
+    Paragraphs(Vec<String>),
+    Verbatim(&'b str),
+    Pairs(Vec<(&'b str, String)>),
+    Remarks(Vec<(&'static str, &'static str, String)>),
+    Charts(String),
+    Part(&'b str, String),
+    Details(&'static str, &'b str, String),
+}
+
+#[derive(Template)]
+#[template(path = "text.html")]
+struct TextView<'t> {
+    spans: Vec<SpanView<'t>>,
+}
+
+enum SpanView<'t> {
+    Words(std::borrow::Cow<'t, str>),
+    Strong(&'t str),
+    Code(std::borrow::Cow<'t, str>),
+    Link(String, String),
+}
+
+/// The body of a document's page.
+pub fn body(document: &Document, medium: Medium<'_>) -> String {
+    let validity = document.validity.iter().map(|validity| of_validity(validity, medium));
+    let sections = document.sections.iter().chain(&document.repeat);
+    let sections = sections.filter_map(|section| of_section(section, medium));
+    let body = BodyView {
+        kind: &document.kind,
+        title: &document.title,
+        question: &document.question,
+        verdicts: document.verdicts.iter().map(|of| of_verdict(of, medium)).collect(),
+        tiles: document.tiles.iter().map(of_tile).collect(),
+        sections: validity.chain(sections).collect(),
+    };
+    body.render().expect("memory takes everything")
+}
+
+fn of_verdict<'d>(verdict: &'d Verdict, medium: Medium<'_>) -> VerdictView<'d> {
+    let class = match verdict.tone {
+        Tone::Good => "good",
+        Tone::Plain => "",
+        Tone::Warning => "warn",
+        Tone::Bad => "bad",
+    };
+    let details = verdict.details.iter().map(|text| of_text(text, medium));
+    VerdictView {
+        class,
+        word: &verdict.word,
+        headline: of_text(&verdict.headline, medium),
+        details: details.collect(),
+    }
+}
+
+fn of_tile(tile: &Tile) -> TileView<'_> {
+    let parts = [tile.value.error(), tile.note.clone()];
+    let parts: Vec<String> = parts.into_iter().filter(|part| !part.is_empty()).collect();
+    TileView { name: &tile.name, value: tile.value.value(), beside: parts.join(" ") }
+}
+
+fn of_validity<'d>(validity: &'d Validity, medium: Medium<'_>) -> SectionView<'d> {
+    let remark = |remark: &Remark| {
+        let (class, word) = match remark.severity {
+            Severity::Invalid => ("invalid", "INVALID"),
+            Severity::Warning => ("warning", "Warning"),
+            Severity::Note => ("note", "Note"),
+        };
+        (class, word, of_text(&remark.text, medium))
+    };
+    let remarks: Vec<_> = validity.remarks.iter().map(remark).collect();
+    let html = match remarks.is_empty() {
+        true => String::new(),
+        false => rendered(BlockView::Remarks(remarks)),
+    };
+    SectionView { id: "findings", title: IS_VALID, note: validity.answer.clone(), html }
+}
+
+/// A section; one without anything is left out.
+fn of_section<'d>(section: &'d Section, medium: Medium<'_>) -> Option<SectionView<'d>> {
+    let html = of_blocks(&section.blocks, medium);
+    let note = match section.note.is_empty() {
+        true => String::new(),
+        false => format!("{}.", capital(&section.note)),
+    };
+    let view = SectionView { id: section.id, title: &section.title, note, html };
+    (!view.html.is_empty()).then_some(view)
+}
+
+fn of_blocks(blocks: &[Block], medium: Medium<'_>) -> String {
+    let all = blocks.iter().filter_map(|block| of_block(block, medium));
+    all.collect::<Vec<String>>().join("\n")
+}
+
+/// A block; nothing of an empty one.
+fn of_block(block: &Block, medium: Medium<'_>) -> Option<String> {
+    let view = match block {
+        Block::Paragraphs(all) if all.is_empty() => return None,
+        Block::Pairs(pairs) if pairs.is_empty() => return None,
+        Block::Verbatim(text) if text.is_empty() => return None,
+        Block::Charts(charts) if charts.is_empty() => return None,
+        Block::Paragraphs(all) => {
+            BlockView::Paragraphs(all.iter().map(|text| of_text(text, medium)).collect())
+        }
+        Block::Verbatim(text) => BlockView::Verbatim(text),
+        Block::Pairs(pairs) => {
+            let shown = pairs.iter().filter(|(_, text)| !text.is_empty());
+            BlockView::Pairs(
+                shown.map(|(label, text)| (label.as_str(), of_text(text, medium))).collect(),
+            )
+        }
+        Block::Table(table) => return Some(table.html()),
+        Block::Charts(charts) => {
+            let figures = charts.iter().map(|chart| figure(chart, medium));
+            BlockView::Charts(figures.collect::<Vec<String>>().join("\n"))
+        }
+        Block::Sketch(_) => return None,
+        Block::Part(title, blocks) => {
+            let html = of_blocks(blocks, medium);
+            if html.is_empty() {
+                return None;
+            }
+            BlockView::Part(title, html)
+        }
+        Block::Details(Details { title, blocks, length, .. }) => {
+            let html = of_blocks(blocks, medium);
+            if html.is_empty() {
+                return None;
+            }
+            let class = if *length == Length::Long { "long" } else { "" };
+            BlockView::Details(class, title, html)
+        }
+    };
+    Some(rendered(view))
+}
+
+fn rendered(piece: BlockView<'_>) -> String {
+    PieceView { piece }.render().expect("memory takes everything")
+}
+
+fn of_text(text: &Text, medium: Medium<'_>) -> String {
+    let spans = text.0.iter().map(|span| of_span(span, medium)).collect();
+    TextView { spans }.render().expect("memory takes everything")
+}
+
+fn of_span<'t>(span: &'t Span, medium: Medium<'_>) -> SpanView<'t> {
+    match span {
+        Span::Words(words) => SpanView::Words(words.into()),
+        Span::Strong(words) => SpanView::Strong(words),
+        Span::Code(words) => SpanView::Code(words.into()),
+        Span::Quantity(quantity) => SpanView::Words(quantity.to_string().into()),
+        Span::Link(link) => match (address(link, medium), link) {
+            (Some(address), Link::Run(id)) => SpanView::Link(address, id.clone()),
+            (Some(address), Link::Comparison { baseline, side, .. }) => {
+                SpanView::Link(address, format!("Compare {baseline} with {side}"))
+            }
+            (None, Link::Run(id)) => SpanView::Words(id.into()),
+            (None, Link::Comparison { .. }) => SpanView::Code(link.plain().into()),
+        },
+    }
+}
+
+/// Where a link leads, where pages have addresses.
+fn address(link: &Link, medium: Medium<'_>) -> Option<String> {
+    let Medium::Web { runs, .. } = medium else { return None };
+    Some(match link {
+        Link::Run(id) => format!("{runs}{id}"),
+        Link::Comparison { by, baseline, side } => {
+            let [baseline, side] =
+                [baseline, side].map(|name| format!("side={}", encoded(&format!("{by}={name}"))));
+            format!("/compare?{baseline}&{side}")
+        }
+    })
+}
+
+/// Text in an address (RFC 3986, 2.3).
+fn encoded(text: &str) -> String {
+    let one = |byte: u8| match byte {
+        b'A'..=b'Z' | b'a'..=b'z' | b'0'..=b'9' | b'-' | b'.' | b'_' | b'~' => {
+            char::from(byte).to_string()
+        }
+        _ => format!("%{byte:02X}"),
+    };
+    text.bytes().map(one).collect()
+}

@@ -1,0 +1,125 @@
+//! Parts of a run's page as tables: its latency, its stretches, its disturbances, its errors.
+
+use analysis::report::{
+    DisturbanceReport, ErrorReport, IntervalReport, Latency, Report, WindowReport,
+};
+
+use crate::table::{Cell, Column, Table};
+
+/// A column, and what of a row stands in it.
+type Part<T> = (Column, fn(&T) -> Cell);
+
+fn table<T>(
+    name: &'static str,
+    title: String,
+    parts: &[Part<T>],
+    rows: impl Iterator<Item = T>,
+) -> Table {
+    let columns: Vec<Column> = parts.iter().map(|(column, _)| column.clone()).collect();
+    let row = |of: T| parts.iter().map(|(_, cell)| cell(&of)).collect();
+    Table::filled(name, title, columns, rows.map(row).collect())
+}
+
+/// Response, service and wait of what finished, times of all that was offered and of the failed.
+/// A quantile that is infinite or known as a bound alone is in words.
+pub fn latency(report: &Report) -> Table {
+    fn quantile(of: &Latency, field: &str) -> Cell {
+        match (of.get(field), of.at_least.get(field)) {
+            (Some(value), _) => value.into(),
+            (None, Some(least)) => Cell::Words(format!(">= {least}")),
+            _ if of.is_infinite(field) => Cell::Infinite,
+            _ => Cell::None,
+        }
+    }
+    let block = &report.block;
+    let all = [
+        ("response", &block.response_ms),
+        ("service", &block.service_ms),
+        ("wait", &block.wait_ms),
+        ("offered", &block.offered_ms),
+        ("failed", &block.failed_ms),
+    ];
+    let parts: [Part<(&str, &Latency)>; 11] = [
+        (Column::words("time", "time"), |(name, _)| (*name).into()),
+        (Column::count("count", "count"), |(_, of)| of.count.into()),
+        (Column::number("min_ms", "min", 3), |(_, of)| of.min.into()),
+        (Column::number("mean_ms", "mean", 3), |(_, of)| of.mean.into()),
+        (Column::number("sd_ms", "sd", 3), |(_, of)| of.sd.into()),
+        (Column::number("p50_ms", "p50", 3), |(_, of)| quantile(of, "p50")),
+        (Column::number("p90_ms", "p90", 3), |(_, of)| quantile(of, "p90")),
+        (Column::number("p95_ms", "p95", 3), |(_, of)| quantile(of, "p95")),
+        (Column::number("p99_ms", "p99", 3), |(_, of)| quantile(of, "p99")),
+        (Column::number("p999_ms", "p99.9", 3), |(_, of)| quantile(of, "p999")),
+        (Column::number("max_ms", "max", 3), |(_, of)| of.max.into()),
+    ];
+    let title = format!("Latency of run {}, in ms", report.run_id);
+    table("latency", title, &parts, all.into_iter().filter(|(_, of)| of.count > 0))
+}
+
+/// The run in intervals.
+pub fn intervals(report: &Report) -> Table {
+    let wait = Column::percent("wait_percent", "wait %");
+    let parts: [Part<&IntervalReport>; 12] = [
+        (Column::number("from_s", "from s", 4), |interval| interval.from_s.into()),
+        (Column::number("to_s", "to s", 4), |interval| interval.to_s.into()),
+        (Column::number("offered_per_second", "offered/s", 4), |interval| {
+            interval.offered_per_second.into()
+        }),
+        (Column::number("tps", "TPS", 4), |interval| interval.tps.into()),
+        (Column::number("p50_ms", "p50 ms", 3), |interval| interval.p50_ms.into()),
+        (Column::number("p95_ms", "p95", 3), |interval| interval.p95_ms.into()),
+        (Column::number("p99_ms", "p99", 3), |interval| interval.p99_ms.into()),
+        (wait, |interval| interval.wait_percent.into()),
+        (Column::number("queue_mean", "queued", 3), |interval| interval.queue_mean.into()),
+        (Column::count("failed", "failed"), |interval| interval.failed.into()),
+        (Column::count("dropped", "dropped"), |interval| interval.dropped.into()),
+        (Column::count("unfinished", "unfinished"), |interval| interval.unfinished.into()),
+    ];
+    let title = format!("Intervals of run {}", report.run_id);
+    table("intervals", title, &parts, report.intervals.iter())
+}
+
+/// What was done to the database in mid-run: a row for the time before, during and after each.
+pub fn disturbances(report: &Report) -> Table {
+    type Row<'r> = (&'r DisturbanceReport, &'r str, Option<&'r WindowReport>);
+    let parts: [Part<Row<'_>>; 11] = [
+        (Column::words("disturbance", "disturbance"), |(one, ..)| one.name.as_str().into()),
+        (Column::words("what", "what"), |(one, ..)| one.what.as_str().into()),
+        (Column::words("outcome", "outcome"), |(one, ..)| one.outcome.as_str().into()),
+        (Column::number("began_s", "began s", 4), |(one, ..)| one.began_s.into()),
+        (Column::number("ended_s", "ended s", 4), |(one, ..)| one.ended_s.into()),
+        (Column::number("recovery_s", "back after s", 4), |(one, ..)| one.recovery_s.into()),
+        (Column::words("window", "window"), |(_, when, _)| (*when).into()),
+        (Column::number("tps", "TPS", 4), |(.., of)| of.and_then(|of| of.tps).into()),
+        (Column::number("p50_ms", "p50 ms", 3), |(.., of)| {
+            of.and_then(|of| of.response_ms.p50).into()
+        }),
+        (Column::number("p99_ms", "p99", 3), |(.., of)| {
+            of.and_then(|of| of.response_ms.p99).into()
+        }),
+        (Column::number("max_ms", "max", 3), |(.., of)| {
+            of.and_then(|of| of.response_ms.max).into()
+        }),
+    ];
+    let rows = report.disturbances.iter().flat_map(|one| {
+        let windows = [("before", &one.before), ("during", &one.during), ("after", &one.after)];
+        windows.map(|(when, of)| (one, when, of.as_ref()))
+    });
+    table("disturbances", format!("Disturbances of run {}", report.run_id), &parts, rows)
+}
+
+/// What was refused, by its number: those of attempts that were tried again are among them.
+pub fn errors(report: &Report) -> Table {
+    let phases = [("measured", &report.block.errors), ("ramp-up", &report.block.ramp_up_errors)];
+    let all = phases.iter().flat_map(|(phase, all)| all.iter().map(move |one| (*phase, one)));
+    let parts: [Part<(&str, &ErrorReport)>; 5] = [
+        (Column::words("phase", "phase"), |(phase, _)| (*phase).into()),
+        (Column::count("count", "count"), |(_, one)| one.count.into()),
+        (Column::words("kind", "kind"), |(_, one)| one.kind.as_str().into()),
+        (Column::count("code", "code"), |(_, one)| Cell::Count(one.code)),
+        (Column::words("first_message", "the first of them"), |(_, one)| {
+            one.message.as_str().into()
+        }),
+    ];
+    table("errors", format!("Errors of run {}", report.run_id), &parts, all)
+}

@@ -1,0 +1,201 @@
+//! A document as text: the answer first, findings with their advice last, where the eye rests.
+//!
+//! What wants room to be drawn or folded is left out. Not here: a terminal; whoever has one
+//! prints it.
+
+use model::Severity;
+use model::numbers::wrap;
+
+use crate::document::{
+    Block, Document, IS_VALID, Remark, Section, Sketch, Text, Validity, Verdict,
+};
+use crate::spark::{marks, sparkline};
+use crate::table::Table;
+
+/// How a page is set.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Style {
+    /// With ANSI colours.
+    pub color: bool,
+    /// Columns; sensible from 80 on.
+    pub width: usize,
+}
+
+impl Default for Style {
+    fn default() -> Style {
+        Style { color: false, width: 96 }
+    }
+}
+
+/// The style of lists, which are wider than pages.
+pub const WIDE: Style = Style { color: false, width: 120 };
+
+/// The room of a label.
+const LABEL: usize = 12;
+
+/// How a piece of text stands out (ECMA-48, SGR).
+#[derive(Clone, Copy)]
+pub(crate) enum Emphasis {
+    Bold,
+    Dim,
+    Red,
+    Yellow,
+}
+
+impl Style {
+    pub(crate) fn emphasize(&self, emphasis: Emphasis, text: &str) -> String {
+        if !self.color {
+            return text.to_owned();
+        }
+        let code = match emphasis {
+            Emphasis::Bold => 1,
+            Emphasis::Dim => 2,
+            Emphasis::Red => 31,
+            Emphasis::Yellow => 33,
+        };
+        format!("\x1b[{code}m{text}\x1b[0m")
+    }
+}
+
+/// A document as text.
+pub fn text(document: &Document, style: &Style) -> String {
+    let mut parts: Vec<Vec<String>> = Vec::new();
+    let mut head = head(&document.verdicts, style);
+    head.extend(document.validity.as_ref().and_then(|validity| alarm(validity, style)));
+    parts.push(head);
+    parts.extend(document.sections.iter().map(|section| of_section(section, style)));
+    parts.extend(document.validity.iter().map(|validity| of_validity(validity, style)));
+    parts.extend(document.repeat.iter().map(|section| of_section(section, style)));
+    let shown = parts.into_iter().filter(|lines| !lines.is_empty());
+    let parts: Vec<String> = shown.map(|lines| lines.join("\n") + "\n").collect();
+    parts.join("\n")
+}
+
+/// The answers; those with details stand apart.
+fn head(verdicts: &[Verdict], style: &Style) -> Vec<String> {
+    let mut lines = Vec::new();
+    for (index, verdict) in verdicts.iter().enumerate() {
+        let is_apart = index > 0 && !verdicts[index - 1].details.is_empty();
+        lines.extend(is_apart.then(String::new));
+        let headline = wrap(&verdict.headline.plain(), style.width);
+        lines.extend(headline.iter().map(|line| style.emphasize(Emphasis::Bold, line)));
+        lines.extend(paragraphs(&verdict.details, style));
+    }
+    lines
+}
+
+/// That a result is not valid, which no reader of a first line may miss.
+fn alarm(validity: &Validity, style: &Style) -> Option<String> {
+    let n_invalid = validity.count(Severity::Invalid);
+    let findings = if n_invalid == 1 { "finding" } else { "findings" };
+    let text = format!("THIS RESULT IS NOT VALID: see {findings} below.");
+    (n_invalid > 0).then(|| style.emphasize(Emphasis::Red, &text))
+}
+
+fn of_validity(validity: &Validity, style: &Style) -> Vec<String> {
+    let title = format!("{IS_VALID} {}", validity.answer);
+    let title = wrap(&title, style.width);
+    let title = title.iter().map(|line| style.emphasize(Emphasis::Bold, line));
+    title.chain(validity.remarks.iter().flat_map(|remark| of_remark(remark, style))).collect()
+}
+
+fn of_remark(remark: &Remark, style: &Style) -> Vec<String> {
+    let (word, emphasis) = match remark.severity {
+        Severity::Invalid => ("INVALID", Emphasis::Red),
+        Severity::Warning => ("warning", Emphasis::Yellow),
+        Severity::Note => ("note", Emphasis::Dim),
+    };
+    let mut lines = labelled(word, &remark.text.plain(), style);
+    if let Some(first) = lines.first_mut() {
+        *first = first.replacen(word, &style.emphasize(emphasis, word), 1);
+    }
+    lines
+}
+
+/// The lines of a section. Its title is left out, since its first line says what it is, unless
+/// there is a note to it.
+fn of_section(section: &Section, style: &Style) -> Vec<String> {
+    let mut lines = of_blocks(&section.blocks, style);
+    if !lines.is_empty() && !section.note.is_empty() {
+        let title = wrap(&format!("{}: {}", section.title, section.note), style.width);
+        let title = title.iter().map(|line| style.emphasize(Emphasis::Bold, line));
+        lines.splice(0..0, title);
+    }
+    lines
+}
+
+fn of_blocks(blocks: &[Block], style: &Style) -> Vec<String> {
+    let mut lines: Vec<String> = Vec::new();
+    for block in blocks {
+        let more = of_block(block, style);
+        if let Block::Part(title, _) = block
+            && !more.is_empty()
+        {
+            lines.extend((!lines.is_empty()).then(String::new));
+            lines.extend((!title.is_empty()).then(|| style.emphasize(Emphasis::Bold, title)));
+        }
+        lines.extend(more);
+    }
+    lines
+}
+
+fn of_block(block: &Block, style: &Style) -> Vec<String> {
+    match block {
+        Block::Paragraphs(all) => paragraphs(all, style),
+        Block::Verbatim(text) => text.lines().map(str::to_owned).collect(),
+        Block::Pairs(pairs) => {
+            let lines = |(label, text): &(String, Text)| labelled(label, &text.plain(), style);
+            pairs.iter().flat_map(lines).collect()
+        }
+        Block::Table(table) => of_table(table, style),
+        Block::Sketch(sketch) => of_sketch(sketch, style),
+        Block::Part(_, blocks) => of_blocks(blocks, style),
+        Block::Details(details) => of_blocks(&details.otherwise, style),
+        Block::Charts(_) => Vec::new(),
+    }
+}
+
+fn paragraphs(all: &[Text], style: &Style) -> Vec<String> {
+    all.iter().flat_map(|text| wrap(&text.plain(), style.width)).collect()
+}
+
+/// The title of a table, its column titles, which stand out, and its rows.
+pub fn of_table(table: &Table, style: &Style) -> Vec<String> {
+    let mut lines = table.lines(style.width);
+    lines[0] = style.emphasize(Emphasis::Bold, &lines[0]);
+    if !table.title.is_empty() {
+        lines.splice(0..0, [table.title.clone(), String::new()]);
+    }
+    lines.extend(table.rest());
+    lines
+}
+
+fn of_sketch(sketch: &Sketch, style: &Style) -> Vec<String> {
+    let Sketch { title, values, marks: at } = sketch;
+    let is_narrow = values.len() > style.width;
+    let worst = if is_narrow { ", each block the worst of its values" } else { "" };
+    let mut lines = Vec::new();
+    if !title.is_empty() {
+        lines.push(style.emphasize(Emphasis::Bold, &format!("{title}{worst}")));
+    }
+    lines.push(sparkline(values, style.width));
+    if !at.is_empty() {
+        lines.push(marks(at, values.len(), style.width));
+    }
+    lines
+}
+
+/// A label and its words, with the words of all labels below each other; nothing without words.
+fn labelled(label: &str, words: &str, style: &Style) -> Vec<String> {
+    if words.is_empty() {
+        return Vec::new();
+    }
+    let lines = wrap(words, style.width.saturating_sub(LABEL).max(20));
+    let labels = std::iter::once(label).chain(std::iter::repeat(""));
+    let line = |(label, line): (&str, String)| {
+        let is_full = label.chars().count() >= LABEL;
+        let gap = if is_full && !label.ends_with(' ') { " " } else { "" };
+        format!("{label:<LABEL$}{gap}{line}")
+    };
+    labels.zip(lines).map(line).collect()
+}

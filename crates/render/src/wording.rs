@@ -1,0 +1,32 @@
+//! Sentences that pages and charts have in common.
+
+use analysis::comparison::Difference;
+use analysis::experiment::{RESIDUAL_MOST, ScalabilityReport};
+use model::numbers::significant;
+
+/// What differs, in a few words.
+pub(crate) fn changed(all: &[Difference]) -> String {
+    const SHOWN_MAX: usize = 4;
+    let value = |value: &Option<String>| value.clone().unwrap_or_else(|| "none".to_owned());
+    let one = |one: &Difference| {
+        format!("{} {} → {}", one.name, value(&one.values[0]), value(&one.values[1]))
+    };
+    let shown = all.iter().take(SHOWN_MAX).map(one).collect::<Vec<_>>().join(", ");
+    match all.len().saturating_sub(SHOWN_MAX) {
+        0 => shown,
+        n => format!("{shown} and {n} more"),
+    }
+}
+
+/// Why the law does not fit, in words; none where it does.
+pub(crate) fn misfit(law: &ScalabilityReport) -> Option<String> {
+    let lacks = law.lack_of_fit.filter(|p| *p < stats::Scalability::LACK_OF_FIT);
+    let lacks = lacks.map(|p| {
+        let p = if p < 1e-4 { "< 0.0001".to_owned() } else { format!("= {}", significant(p, 2)) };
+        format!("points lie farther from it than repeats vary (p {p})")
+    });
+    let is_far = law.residual > RESIDUAL_MOST;
+    let far = is_far.then(|| format!("residuals of {:.1} % are too large", law.residual * 100.0));
+    let all: Vec<String> = [far, lacks].into_iter().flatten().collect();
+    (!law.fits).then(|| all.join(", and "))
+}
