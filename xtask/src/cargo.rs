@@ -6,6 +6,9 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail};
 
+/// With every feature that somebody may want of dbdyno.
+pub(crate) const EVERYTHING: [&str; 2] = ["--features", "dbdyno/pictures"];
+
 /// Runs cargo to its end and keeps what it prints to stdout; messages go where ours go.
 pub(crate) fn output(root: &Path, arguments: &[&str]) -> Result<Output> {
     Command::new("cargo")

@@ -51,8 +51,12 @@ pub(crate) fn everything(root: &Path, which: Which) -> Result<bool> {
     let mut set_up = (which == Which::All).then(|| thread::spawn(setup::set_up));
     let mut executables = Vec::new();
     step("format", &mut || succeeds(root, &["fmt", "--all", "--check"]));
-    let lints = ["clippy", "--quiet", "--workspace", "--all-targets", "--", "-D", "warnings"];
-    step("lints", &mut || succeeds(root, &lints));
+    let lints = [
+        &["clippy", "--quiet", "--workspace", "--all-targets"],
+        &cargo::EVERYTHING[..],
+        &["--", "-D", "warnings"],
+    ];
+    step("lints", &mut || succeeds(root, &lints.concat()));
     step("building", &mut || {
         executables = suite::build(root, which)?;
         Ok(true)
@@ -83,7 +87,8 @@ pub(crate) fn everything(root: &Path, which: Which) -> Result<bool> {
 /// Writes the generated docs again. A test of dbdyno holds them against what it lists.
 pub(crate) fn docs(root: &Path) -> Result<bool> {
     // With the features of the whole workspace, as the tests build it: nothing is built twice.
-    let program = cargo::build(root, &["--workspace", "--bin", "dbdyno"])?;
+    let what = [&["--workspace", "--bin", "dbdyno"], &cargo::EVERYTHING[..]];
+    let program = cargo::build(root, &what.concat())?;
     for list in LISTS {
         let listed = Command::new(&program)
             .args(["list", list, "--output", "markdown"])

@@ -1,5 +1,5 @@
-//! Running all tests: two executables at a time, the longest first, each as wide as its tests allow;
-//! then those tests that need the machine to themselves. Each test has its time.
+//! Running all tests: two executables at a time, the longest first, each as wide as its tests
+//! allow; then those tests that need the machine to themselves. Each test has its time.
 //!
 //! Cargo builds the executables and names them; they are run here, since cargo reports no times
 //! for tests. Not here: what the tests need (setup), and what else must hold (chores).
@@ -166,6 +166,7 @@ fn times(mut groups: Vec<(f64, String, u64)>, mut tests: Vec<(f64, String)>) -> 
 pub(crate) fn build(root: &Path, which: Which) -> Result<Vec<Executable>> {
     let mut tests =
         vec!["test", "--workspace", "--no-run", "--message-format=json-render-diagnostics"];
+    tests.extend(cargo::EVERYTHING);
     if which == Which::Quick {
         tests.extend(["--lib", "--bins"]);
     }

@@ -3,10 +3,13 @@
 //! The interfaces of `app`: the command line and the web's pages. They decide nothing. A program
 //! with workloads of its own calls [`main_with`].
 
+#[cfg(feature = "pages")]
 mod asked_host;
 mod cli;
 mod lists;
+mod outcome;
 mod shell;
+#[cfg(feature = "pages")]
 mod web;
 
 use std::process::ExitCode;

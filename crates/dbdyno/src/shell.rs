@@ -10,7 +10,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use app::Error;
 
-use crate::cli::{DONE, Outcome};
+use crate::outcome::{DONE, Outcome};
 
 type Writer = Arc<Mutex<dyn Write + Send>>;
 type Variables = Arc<dyn Fn(&str) -> Option<String> + Send + Sync>;

@@ -7,6 +7,7 @@
 mod axis_scale;
 mod decimate;
 mod plotly;
+#[cfg(feature = "pictures")]
 mod png;
 mod svg;
 mod ticks;
@@ -14,6 +15,7 @@ mod words;
 
 use crate::charts::{Along, Chart, Palette, Point, Scale, Shape, Trace};
 
+#[cfg(feature = "interactive")]
 pub use plotly::plotly_js;
 
 /// How an SVG or PNG is set.

@@ -32,7 +32,7 @@ impl Home {
         command.env_clear().env("PATH", "/usr/bin:/bin").env("HOME", self.folder());
         command.env("XDG_DATA_HOME", self.folder().join("data")).current_dir(self.folder());
         let ran = command.args(args).output().expect("the program is there");
-        let [out, err] = [ran.stdout, ran.stderr].map(|bytes| String::from_utf8(bytes));
+        let [out, err] = [ran.stdout, ran.stderr].map(String::from_utf8);
         let text = |bytes: Result<String, _>| bytes.expect("it writes UTF-8");
         Ran { code: ran.status.code(), out: text(out), err: text(err) }
     }

@@ -14,6 +14,10 @@ mod flags;
 mod history;
 mod list;
 mod live;
+#[cfg(feature = "pages")]
+mod metrics;
+#[cfg(not(feature = "pages"))]
+#[path = "no_metrics.rs"]
 mod metrics;
 mod output_file;
 mod password;
@@ -26,6 +30,7 @@ mod runs;
 mod seek;
 mod selfcheck;
 mod signals;
+#[cfg(feature = "pages")]
 mod web;
 
 use std::process::ExitCode;
@@ -35,19 +40,8 @@ use clap::error::ErrorKind;
 use clap::{Arg, ArgMatches, Command};
 use render::{Document, Style};
 
+pub(crate) use crate::outcome::{DONE, FAILED, INTERRUPTED, Outcome, USAGE};
 use crate::shell::Shell;
-
-/// Done.
-pub(crate) const DONE: u8 = 0;
-/// The run, a check or a gate failed.
-pub(crate) const FAILED: u8 = 1;
-/// What was asked cannot be right.
-pub(crate) const USAGE: u8 = 2;
-/// Somebody interrupted it.
-pub(crate) const INTERRUPTED: u8 = 130;
-
-/// What a subcommand returns: its exit code, or what went wrong.
-pub(crate) type Outcome = Result<u8, Error>;
 
 /// The whole program: what the command line of this process says, with its signals and terminal,
 /// a password in it hidden, and a defect told as one.
@@ -164,7 +158,7 @@ fn tell(error: &Error, words: &[String], shell: &Shell) -> u8 {
 fn command(words: &[String]) -> Result<Command, Error> {
     let about = "Database load testing: builds the data, generates the load, measures it and stores \
                  every run";
-    Ok(Command::new("dbdyno")
+    let command = Command::new("dbdyno")
         .version(app::run::version_of_ours())
         .about(about)
         .after_help("Try it: dbdyno run tpcc")
@@ -182,9 +176,11 @@ fn command(words: &[String]) -> Result<Command, Error> {
         .subcommand(compare::command())
         .subcommand(history::command())
         .subcommand(report::command())
-        .subcommand(web::command())
         .subcommand(selfcheck::command())
-        .subcommand(list::command()))
+        .subcommand(list::command());
+    #[cfg(feature = "pages")]
+    let command = command.subcommand(web::command());
+    Ok(command)
 }
 
 fn dispatch(matches: &ArgMatches, shell: &Shell) -> Outcome {
@@ -202,6 +198,7 @@ fn dispatch(matches: &ArgMatches, shell: &Shell) -> Outcome {
         Some(("compare", matches)) => compare::compare(matches, shell),
         Some(("history", matches)) => history::history(matches, shell),
         Some(("report", matches)) => report::report(matches, shell),
+        #[cfg(feature = "pages")]
         Some(("web", matches)) => web::web(matches, shell),
         Some(("selfcheck", matches)) => selfcheck::selfcheck(matches, shell),
         Some(("list", matches)) => list::list(matches, shell),

@@ -21,15 +21,13 @@ use super::runs::{said, store};
 use super::{DONE, Outcome, flags};
 use crate::shell::Shell;
 
+#[cfg(feature = "pictures")]
 /// Pixels of a PNG for each of CSS: sharp on the screens of today, and in print.
 const PNG_SCALE: f32 = 2.0;
 /// A side of a chart, in pixels of CSS.
 const SIDES: std::ops::RangeInclusive<u32> = 200..=4_000;
 
 pub(crate) fn command() -> Command {
-    let flag = |name: &'static str, help: &'static str| {
-        Arg::new(name).long(name).action(ArgAction::SetTrue).help(help)
-    };
     Command::new("report")
         .about("Writes an HTML page of a run, an experiment or a comparison, or one of its charts")
         .after_help(
@@ -52,7 +50,7 @@ pub(crate) fn command() -> Command {
                 .required_unless_present("charts")
                 .help("Output file, overwritten if it exists; - is the standard output"),
         )
-        .arg(flag("interactive", "Charts that zoom and show values; adds 5 MB"))
+        .args(interactive())
         .arg(Arg::new("chart").long("chart").value_name("NAME").help("Only this chart"))
         .arg(flag("charts", "List the available charts, and write nothing"))
         .arg(
@@ -101,8 +99,7 @@ pub(crate) fn report(matches: &ArgMatches, shell: &Shell) -> Outcome {
         STDOUT => None,
         name => Some(OutputFile::named(name, matches, shell)?),
     };
-    let medium =
-        if matches.get_flag("interactive") { Medium::InteractiveFile } else { Medium::File };
+    let medium = medium(matches);
     let bytes = match matches.get_one::<String>("chart") {
         Some(chart_name) => chart(&source, chart_name, name, matches, medium)?,
         None => {
@@ -172,6 +169,40 @@ fn is_page(file: &str) -> Result<(), Error> {
     }
 }
 
+fn flag(name: &'static str, help: &'static str) -> Arg {
+    Arg::new(name).long(name).action(ArgAction::SetTrue).help(help)
+}
+
+#[cfg(feature = "pages")]
+fn interactive() -> [Arg; 1] {
+    [flag("interactive", "Charts that zoom and show values; adds 5 MB")]
+}
+
+#[cfg(not(feature = "pages"))]
+fn interactive() -> [Arg; 0] {
+    []
+}
+
+fn medium(matches: &ArgMatches) -> Medium<'static> {
+    match matches.try_get_one::<bool>("interactive") {
+        #[cfg(feature = "pages")]
+        Ok(Some(true)) => Medium::InteractiveFile,
+        _ => Medium::File,
+    }
+}
+
+#[cfg(feature = "pictures")]
+fn png(chart: &Chart, drawn: Drawn) -> Result<Vec<u8>, Error> {
+    chart.to_png(drawn, PNG_SCALE).map_err(Error::Failed)
+}
+
+#[cfg(not(feature = "pictures"))]
+fn png(_: &Chart, _: Drawn) -> Result<Vec<u8>, Error> {
+    let why = "this dbdyno was built without PNG: name the file .svg, or build dbdyno with \
+               --features pictures";
+    Err(Error::Usage(why.to_owned()))
+}
+
 /// A chart alone, as its file's name says.
 fn chart(
     source: &ReportSource,
@@ -190,7 +221,7 @@ fn chart(
     };
     let drawn = drawn(matches)?;
     Ok(match extension(file).as_str() {
-        "png" => chart.to_png(drawn, PNG_SCALE).map_err(Error::Failed)?,
+        "png" => png(chart, drawn)?,
         "html" | "htm" => page(&chart.title, &figure(chart, medium), medium).into_bytes(),
         "csv" => chart.to_csv().into_bytes(),
         "json" => format!("{:#}\n", chart.to_plotly()).into_bytes(),

@@ -225,7 +225,7 @@ pub(crate) fn example(name: &str, words: &[(&str, &str)]) -> String {
 
 const SMALL: [(&str, &str); 3] = [
     ("ramp_up = \"10s\"", "ramp_up = \"0s\""),
-    ("measure = \"90s\"", "measure = \"9s\""),
+    ("duration = \"90s\"", "duration = \"9s\""),
     ("innodb_buffer_pool_size=256M", "innodb_buffer_pool_size=64M"),
 ];
 

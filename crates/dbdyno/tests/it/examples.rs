@@ -75,7 +75,7 @@ fn the_examples_that_are_experiments_run() {
     assert_eq!(pilot["primary"], "nopm");
     let fixed =
         experiment(&home, "fixed-throughput.toml", &[&small[..], &["--clients=10"]].concat());
-    let few = ["--clients=100", "--vary=load.scale=0.01,0.005"];
+    let few = ["--clients=100", "--vary=keythink_scale=0.01,0.005"];
     let many = experiment(&home, "many-clients.toml", &[&small[..], &few].concat());
     let setups = experiment(&home, "two-setups.toml", &["--vary=clients=1,2", "--table-size=1000"]);
     assert_eq!(setups["points"].as_array().map(Vec::len), Some(4), "{setups:#}");

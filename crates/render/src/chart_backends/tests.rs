@@ -108,6 +108,7 @@ fn what_plotly_takes_for_marks_is_escaped() {
     assert!(n_hostile > 3);
 }
 
+#[cfg(feature = "pictures")]
 #[test]
 fn a_png_has_words() {
     let charts = of_run(&subjects::closed());
@@ -157,6 +158,7 @@ fn an_area_is_closed_around_each_stretch_without_gaps() {
     assert_eq!(area(&chart)["y"].to_string(), "[11.0,12.0,5.0,5.0,null,14.0,15.0,5.0,5.0,null]");
 }
 
+#[cfg(feature = "interactive")]
 #[test]
 fn the_library_is_plotly_alone() {
     let js = plotly_js();

@@ -29,7 +29,7 @@ struct Runs<'r> {
 pub(super) fn runs(points: &[(String, &[String])], medium: Medium<'_>) -> Block {
     let place = match medium {
         Medium::Web { runs, .. } => Some(runs),
-        Medium::File | Medium::InteractiveFile => None,
+        _ => None,
     };
     Block::Safe(Runs { points, place }.render().expect("memory takes everything"))
 }
