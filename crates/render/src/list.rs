@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use jiff::Timestamp;
-use model::numbers::{INFINITE, cut};
+use model::numbers::{INFINITE, cut, significant};
 use model::{NS_PER_S, Severity, Status, format_count, short_axis};
 use store::{RunRow, utc};
 
@@ -177,6 +177,8 @@ fn cells(row: &RunRow, is_best: bool) -> Vec<String> {
         row.tps.map_or(String::new(), |tps| format!("{tps:.1}")),
         row.nopm.map_or(String::new(), |nopm| format_count(nopm.round() as u64)),
         row.p99_ms.map_or(String::new(), |ms| match ms.is_finite() {
+            // What the machine does within a microsecond is not nothing.
+            true if ms > 0.0 && ms < 0.01 => significant(ms, 2),
             true => format!("{ms:.2}"),
             false => INFINITE.to_owned(),
         }),
