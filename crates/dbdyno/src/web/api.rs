@@ -5,7 +5,7 @@
 use analysis::Report;
 use app::experiment::report_by;
 use axum::Json;
-use axum::extract::{Path, RawQuery, State};
+use axum::extract::{Path, State};
 use axum::response::{IntoResponse, Response};
 use render::charts::{of_comparison, of_history, of_run};
 use render::{Document, Table, as_json, comparison_csv, experiment_list_csv, run_list_csv};
@@ -23,25 +23,19 @@ use crate::lists::{experiment_lines, experiments_json, run_list_json};
 
 type Answered = Result<Response, HttpError>;
 
-fn asked(query: Option<String>) -> Pairs {
-    Pairs::of(&query.unwrap_or_default())
-}
-
 fn json_of(report: &impl Serialize) -> Response {
     let kind = axum::http::HeaderValue::from_static("application/json");
     ([(axum::http::header::CONTENT_TYPE, kind)], as_json(report)).into_response()
 }
 
 /// `GET /api/runs`
-pub(super) async fn runs(State(app): State<App>, RawQuery(query): RawQuery) -> Answered {
-    let asked = asked(query);
+pub(super) async fn runs(State(app): State<App>, asked: Pairs) -> Answered {
     app.read(move |store, _| Ok(Json(run_list_json(&list::runs(store, &asked)?)).into_response()))
         .await
 }
 
 /// `GET /api/runs.csv`
-pub(super) async fn runs_csv(State(app): State<App>, RawQuery(query): RawQuery) -> Answered {
-    let asked = asked(query);
+pub(super) async fn runs_csv(State(app): State<App>, asked: Pairs) -> Answered {
     app.read(move |store, _| Ok(csv("runs.csv", run_list_csv(&list::runs(store, &asked)?)))).await
 }
 
@@ -98,9 +92,8 @@ pub(super) async fn experiments_csv(State(app): State<App>) -> Answered {
 pub(super) async fn points_csv(
     State(app): State<App>,
     Path(name): Path<String>,
-    RawQuery(query): RawQuery,
+    asked: Pairs,
 ) -> Answered {
-    let asked = asked(query);
     app.read(move |store, _| {
         Ok(csv("points.csv", render::csv::csv(&points_of(store, &name, &asked)?)))
     })
@@ -111,9 +104,8 @@ pub(super) async fn points_csv(
 pub(super) async fn points_json(
     State(app): State<App>,
     Path(name): Path<String>,
-    RawQuery(query): RawQuery,
+    asked: Pairs,
 ) -> Answered {
-    let asked = asked(query);
     app.read(move |store, _| {
         let points = points_of(store, &name, &asked)?;
         let rows = points.table().map_or_else(|| json!([]), Table::json);
@@ -137,9 +129,8 @@ fn points_of(store: &Store, name: &str, asked: &Pairs) -> Result<Document, HttpE
 pub(super) async fn experiment(
     State(app): State<App>,
     Path(name): Path<String>,
-    RawQuery(query): RawQuery,
+    asked: Pairs,
 ) -> Answered {
-    let asked = asked(query);
     app.read(move |store, _| {
         let experiment = store.find_experiment(&name)?;
         Ok(match experiment.seek {
@@ -154,9 +145,8 @@ pub(super) async fn experiment(
 pub(super) async fn experiment_charts(
     State(app): State<App>,
     Path(name): Path<String>,
-    RawQuery(query): RawQuery,
+    asked: Pairs,
 ) -> Answered {
-    let asked = asked(query);
     app.read(move |store, _| Ok(chart_list(&charts_of_experiment(store, &name, &asked)?))).await
 }
 
@@ -164,28 +154,24 @@ pub(super) async fn experiment_charts(
 pub(super) async fn experiment_chart(
     State(app): State<App>,
     Path((name, of)): Path<(String, String)>,
-    RawQuery(query): RawQuery,
+    asked: Pairs,
 ) -> Answered {
-    let asked = asked(query);
     app.read(move |store, _| chart(&charts_of_experiment(store, &name, &asked)?, &of)).await
 }
 
 /// `GET /api/compare?side=A&side=B`
-pub(super) async fn compare(State(app): State<App>, RawQuery(query): RawQuery) -> Answered {
-    let asked = asked(query);
+pub(super) async fn compare(State(app): State<App>, asked: Pairs) -> Answered {
     app.read(move |store, _| Ok(json_of(&compared(store, &asked)?))).await
 }
 
 /// `GET /api/compare.csv?side=A&side=B`
-pub(super) async fn compare_csv(State(app): State<App>, RawQuery(query): RawQuery) -> Answered {
-    let asked = asked(query);
+pub(super) async fn compare_csv(State(app): State<App>, asked: Pairs) -> Answered {
     app.read(move |store, _| Ok(csv("comparison.csv", comparison_csv(&compared(store, &asked)?))))
         .await
 }
 
 /// `GET /api/compare/charts?side=A&side=B`
-pub(super) async fn compare_charts(State(app): State<App>, RawQuery(query): RawQuery) -> Answered {
-    let asked = asked(query);
+pub(super) async fn compare_charts(State(app): State<App>, asked: Pairs) -> Answered {
     app.read(move |store, _| Ok(chart_list(&of_comparison(&compared(store, &asked)?)))).await
 }
 
@@ -193,21 +179,18 @@ pub(super) async fn compare_charts(State(app): State<App>, RawQuery(query): RawQ
 pub(super) async fn compare_chart(
     State(app): State<App>,
     Path(of): Path<String>,
-    RawQuery(query): RawQuery,
+    asked: Pairs,
 ) -> Answered {
-    let asked = asked(query);
     app.read(move |store, _| chart(&of_comparison(&compared(store, &asked)?), &of)).await
 }
 
 /// `GET /api/history?by=build`
-pub(super) async fn history(State(app): State<App>, RawQuery(query): RawQuery) -> Answered {
-    let asked = asked(query);
+pub(super) async fn history(State(app): State<App>, asked: Pairs) -> Answered {
     app.read(move |store, _| Ok(json_of(&told_history(store, &asked)?))).await
 }
 
 /// `GET /api/history.csv?by=build`
-pub(super) async fn history_csv(State(app): State<App>, RawQuery(query): RawQuery) -> Answered {
-    let asked = asked(query);
+pub(super) async fn history_csv(State(app): State<App>, asked: Pairs) -> Answered {
     app.read(move |store, _| {
         let text = render::csv::csv(&render::history(&told_history(store, &asked)?));
         Ok(csv("history.csv", text))
@@ -216,8 +199,7 @@ pub(super) async fn history_csv(State(app): State<App>, RawQuery(query): RawQuer
 }
 
 /// `GET /api/history/charts?by=build`
-pub(super) async fn history_charts(State(app): State<App>, RawQuery(query): RawQuery) -> Answered {
-    let asked = asked(query);
+pub(super) async fn history_charts(State(app): State<App>, asked: Pairs) -> Answered {
     app.read(move |store, _| Ok(chart_list(&of_history(&told_history(store, &asked)?)))).await
 }
 
@@ -225,8 +207,7 @@ pub(super) async fn history_charts(State(app): State<App>, RawQuery(query): RawQ
 pub(super) async fn history_chart(
     State(app): State<App>,
     Path(of): Path<String>,
-    RawQuery(query): RawQuery,
+    asked: Pairs,
 ) -> Answered {
-    let asked = asked(query);
     app.read(move |store, _| chart(&of_history(&told_history(store, &asked)?), &of)).await
 }

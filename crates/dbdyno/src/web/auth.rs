@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 use app::Error;
 use askama::Template;
 use axum::Extension;
-use axum::extract::{RawQuery, State};
+use axum::extract::State;
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Redirect, Response};
 use base64::Engine;
@@ -175,11 +175,8 @@ fn next_of(pairs: &Pairs) -> String {
 }
 
 /// `GET /login`
-pub(super) async fn page(
-    State(app): State<App>,
-    RawQuery(query): RawQuery,
-) -> Result<Response, HttpError> {
-    let next = next_of(&Pairs::of(&query.unwrap_or_default()));
+pub(super) async fn page(State(app): State<App>, asked: Pairs) -> Result<Response, HttpError> {
+    let next = next_of(&asked);
     match app.0.auth {
         None => Ok(Redirect::to(&next).into_response()),
         Some(_) => {

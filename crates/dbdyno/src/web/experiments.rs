@@ -5,7 +5,7 @@
 use app::report_source::ReportSource;
 use app::trials::figure_names;
 use askama::Template;
-use axum::extract::{Path, RawQuery, State};
+use axum::extract::{Path, State};
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Redirect, Response};
 use model::{Experiment, Status};
@@ -175,9 +175,8 @@ fn by_axis(id: &str, axis: &str) -> String {
 pub(super) async fn page(
     State(app): State<App>,
     Path(name): Path<String>,
-    RawQuery(query): RawQuery,
+    asked: Pairs,
 ) -> Result<Response, HttpError> {
-    let asked = Pairs::of(&query.unwrap_or_default());
     app.read(move |store, shared| {
         let standing = RunSnapshot::of(store, store.find_experiment(&name)?)?;
         let id = &standing.experiment.id;
@@ -216,9 +215,8 @@ pub(super) async fn page(
 pub(super) async fn live(
     State(app): State<App>,
     Path(name): Path<String>,
-    RawQuery(query): RawQuery,
+    asked: Pairs,
 ) -> Result<Response, HttpError> {
-    let asked = Pairs::of(&query.unwrap_or_default());
     app.read(move |store, _| {
         let standing = RunSnapshot::of(store, store.find_experiment(&name)?)?;
         let (place, next_ms) = (standing.place(), standing.next_ms());

@@ -6,7 +6,7 @@ use std::collections::{BTreeSet, HashSet};
 
 use app::trials::FIGURES;
 use askama::Template;
-use axum::extract::{RawQuery, State};
+use axum::extract::State;
 use axum::response::Response;
 use model::{NS_PER_S, Severity, Status, format_count, numbers};
 use render::list::{Best, point, short_id};
@@ -305,11 +305,7 @@ fn choices<'a>(all: impl Iterator<Item = &'a str>, chosen: Option<&'a str>) -> V
 }
 
 /// `GET /`
-pub(super) async fn page(
-    State(app): State<App>,
-    RawQuery(query): RawQuery,
-) -> Result<Response, HttpError> {
-    let asked = Pairs::of(&query.unwrap_or_default());
+pub(super) async fn page(State(app): State<App>, asked: Pairs) -> Result<Response, HttpError> {
     app.read(move |store, shared| {
         let found = found(store, &asked)?;
         let rows = rows(&found, &asked)?;
@@ -347,11 +343,7 @@ pub(super) async fn page(
 }
 
 /// `GET /live`: the rows as they stand, if they have changed.
-pub(super) async fn live(
-    State(app): State<App>,
-    RawQuery(query): RawQuery,
-) -> Result<Response, HttpError> {
-    let asked = Pairs::of(&query.unwrap_or_default());
+pub(super) async fn live(State(app): State<App>, asked: Pairs) -> Result<Response, HttpError> {
     app.read(move |store, _| {
         let seen = asked.get("after").unwrap_or_default().to_owned();
         let asked = asked.without("after");

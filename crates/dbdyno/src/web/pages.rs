@@ -9,7 +9,7 @@ use app::compare::{Asked, compare as hold, history as hold_history};
 use app::trials::figure_names;
 use askama::Template;
 use axum::Json;
-use axum::extract::{Path, RawQuery, State};
+use axum::extract::{Path, State};
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Redirect, Response};
 use model::RunId;
@@ -112,9 +112,8 @@ pub(super) async fn run(
 pub(super) async fn run_live(
     State(app): State<App>,
     Path(name): Path<String>,
-    RawQuery(query): RawQuery,
+    asked: Pairs,
 ) -> Result<Response, HttpError> {
-    let asked = Pairs::of(&query.unwrap_or_default());
     app.read(move |store, shared| {
         let standing = shared.lives.standing(store, &name)?;
         let next_ms = standing.is_live().then_some(NEXT_MS);
@@ -341,11 +340,7 @@ fn ways(asked: &Pairs, ticked: Option<Grouped>) -> Vec<(Way, String)> {
 }
 
 /// `GET /compare`
-pub(super) async fn compare(
-    State(app): State<App>,
-    RawQuery(query): RawQuery,
-) -> Result<Response, HttpError> {
-    let asked = Pairs::of(&query.unwrap_or_default());
+pub(super) async fn compare(State(app): State<App>, asked: Pairs) -> Result<Response, HttpError> {
     app.read(move |store, shared| {
         let query = asked.text();
         let medium = Medium::Web {
@@ -386,11 +381,7 @@ pub(super) async fn compare(
 }
 
 /// `GET /history`
-pub(super) async fn history(
-    State(app): State<App>,
-    RawQuery(query): RawQuery,
-) -> Result<Response, HttpError> {
-    let asked = Pairs::of(&query.unwrap_or_default());
+pub(super) async fn history(State(app): State<App>, asked: Pairs) -> Result<Response, HttpError> {
     app.read(move |store, shared| {
         let query = asked.text();
         let medium = Medium::Web {

@@ -1,7 +1,10 @@
 //! Names and values of an address's query or a form, read leniently: what nobody knows says
 //! nothing. Not here: what they mean.
 
-use axum::extract::{FromRequest, Request};
+use std::convert::Infallible;
+
+use axum::extract::{FromRequest, FromRequestParts, Request};
+use axum::http::request::Parts;
 use axum::http::{StatusCode, header};
 use form_urlencoded::{Serializer, parse};
 
@@ -31,6 +34,15 @@ impl<S: Send + Sync> FromRequest<S> for Form {
 /// Names and values, in the order in which they stand.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Pairs(pub(super) Vec<(String, String)>);
+
+/// Those of the address that is asked for; none where it has no query.
+impl<S: Send + Sync> FromRequestParts<S> for Pairs {
+    type Rejection = Infallible;
+
+    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Pairs, Infallible> {
+        Ok(Pairs::of(parts.uri.query().unwrap_or_default()))
+    }
+}
 
 impl Pairs {
     /// Those of a query, or of a form (`application/x-www-form-urlencoded`).

@@ -7,7 +7,7 @@ use analysis::report::Options;
 use app::stored_report::{stored_report, stored_tally};
 use askama::Template;
 use axum::Json;
-use axum::extract::{Path, RawQuery, State};
+use axum::extract::{Path, State};
 use axum::response::{IntoResponse, Response};
 use model::RunId;
 use render::{Table, run_tables, seconds_csv};
@@ -91,9 +91,8 @@ struct TablePage {
 pub(super) async fn page(
     State(app): State<App>,
     Path((name, table)): Path<(String, String)>,
-    RawQuery(query): RawQuery,
+    asked: Pairs,
 ) -> Result<Response, HttpError> {
-    let asked = Pairs::of(&query.unwrap_or_default());
     app.read(move |store, shared| {
         let run = store.find(&name)?;
         let found = table_of(store, shared, &run, &table, &asked)?;
@@ -114,9 +113,8 @@ pub(super) async fn page(
 pub(super) async fn data(
     State(app): State<App>,
     Path((name, of)): Path<(String, String)>,
-    RawQuery(query): RawQuery,
+    asked: Pairs,
 ) -> Result<Response, HttpError> {
-    let asked = Pairs::of(&query.unwrap_or_default());
     app.read(move |store, shared| {
         let run = store.find(&name)?;
         if of == "seconds.csv" {
