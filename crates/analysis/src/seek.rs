@@ -95,6 +95,21 @@ pub struct Judged {
     pub reasons: Vec<String>,
 }
 
+impl Judged {
+    /// A verdict that follows from what is beyond the objectives, and from nothing else.
+    pub fn of(verdict: Verdict, beyond: Vec<Beyond>) -> Judged {
+        Judged {
+            verdict,
+            score: None,
+            half_width: None,
+            beyond,
+            is_broken: false,
+            lacks: None,
+            reasons: Vec::new(),
+        }
+    }
+}
+
 /// How much of a probe is beyond an objective of a time.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Beyond {
@@ -313,15 +328,7 @@ pub struct SeekReport {
 
 /// What a probe's run says of objectives; `late` has taken in all of its seconds.
 pub fn judge(report: &Report, objectives: &[Objective], late: &Late) -> Judged {
-    let mut judged = Judged {
-        verdict: Verdict::Meets,
-        score: None,
-        half_width: None,
-        beyond: Vec::new(),
-        is_broken: false,
-        lacks: None,
-        reasons: Vec::new(),
-    };
+    let mut judged = Judged::of(Verdict::Meets, Vec::new());
     if is_settled(report) {
         judged.breaks("the queue was full, and the run stopped".to_owned());
         return judged;

@@ -45,8 +45,9 @@ pub(crate) fn places(draft: &Draft, vary: &VaryDraft) -> Result<Vec<Place>, BadP
             None => Err(vary.unknown(path, group_names(&draft.groups[index]))),
         };
     }
-    if find(EXPERIMENT, name.strip_prefix("experiment.").unwrap_or(name)).is_some() {
-        let own = spelled(name.strip_prefix("experiment.").unwrap_or(name), "", &vary.from);
+    let plain = name.strip_prefix("experiment.").unwrap_or(name);
+    if find(EXPERIMENT, plain).is_some() {
+        let own = spelled(plain, "", &vary.from);
         let why = "is said of the experiment as a whole, and is no axis: write";
         return Err(vary.bad(format!("'{name}' {why} {own}, beside it")));
     }

@@ -35,7 +35,7 @@ pub fn experiment(report: &ExperimentReport, trials: &[Trialled]) -> Document {
     let mut page = Document::new(kind, report.name.clone());
     page.question = question(report);
     page.validity = validity(report);
-    page.verdicts = vec![verdict(report)];
+    page.verdicts = vec![verdict(report, page.validity.is_some())];
     let few = few(report.points.iter().map(|point| &point.reasons));
     page.section("points", "Points", vec![Block::Table(points(report)), Block::paragraphs(few)]);
     let mut curves = vec![Block::Charts(named(&charts, &["curves", "tradeoff", "law"]))];
@@ -67,13 +67,13 @@ fn question(report: &ExperimentReport) -> Vec<String> {
     }
 }
 
-fn verdict(report: &ExperimentReport) -> Verdict {
+fn verdict(report: &ExperimentReport, has_remarks: bool) -> Verdict {
     let left = report.trials.saturating_sub(report.trials_done);
     let tone = match left {
         1.. => Tone::Warning,
-        0 if validity(report).is_none() => Tone::Good,
         // It is done, and what its runs warn of stands below.
-        0 => Tone::Plain,
+        0 if has_remarks => Tone::Plain,
+        0 => Tone::Good,
     };
     let (found, counts) = headline(report);
     Verdict { tone, word: String::new(), headline: found.into(), details: vec![counts.into()] }
@@ -228,7 +228,7 @@ fn kept(report: &ExperimentReport, rate: &RateReport) -> String {
 }
 
 /// A mean with its error; of one run without, and so without a `±`.
-fn shown(figure: &Figure) -> String {
+pub(super) fn shown(figure: &Figure) -> String {
     match figure.half_width {
         Some(half_width) if half_width.is_finite() => with_error(figure.mean, half_width),
         _ => significant(figure.mean, 4),

@@ -4,9 +4,10 @@
 
 use analysis::figures::{Figure, title, unit};
 use analysis::matrix::{Along, Line, Matrices, Matrix};
-use model::numbers::{NONE, significant, with_error, wrap};
+use model::numbers::{NONE, wrap};
 use model::short_axis;
 
+use crate::experiment::shown;
 use crate::{Align, Column, Table};
 
 const WIDTH: usize = 96;
@@ -66,13 +67,6 @@ fn grid(all: &Matrices, table: &Matrix) -> Table {
         grid.row(std::iter::once(value.clone()).chain(cells).collect::<Vec<_>>());
     }
     grid
-}
-
-fn shown(figure: &Figure) -> String {
-    match figure.half_width {
-        Some(half_width) if half_width.is_finite() => with_error(figure.mean, half_width),
-        _ => significant(figure.mean, 4),
-    }
 }
 
 /// Where a line is as good with less, if that is anywhere else than at its best.

@@ -220,11 +220,7 @@ pub fn config(report: &Report) -> Table {
             put(&section, &name, value);
         }
     }
-    let columns = vec![
-        Column::words("section", "section"),
-        Column::words("name", "name"),
-        Column::words("value", "value"),
-    ];
+    let columns = ["section", "name", "value"].map(|name| Column::words(name, name));
     let title = format!("Configuration of run {}", report.run_id);
     Table::filled("config", title, columns, rows)
 }
@@ -270,11 +266,7 @@ pub fn settings(report: &Report) -> Table {
     rows.extend(
         asked.map(|(name, value)| vec![Cell::from("asked"), name.into(), value.as_str().into()]),
     );
-    let columns = vec![
-        Column::words("about", "about"),
-        Column::words("name", "name"),
-        Column::words("value", "value"),
-    ];
+    let columns = ["about", "name", "value"].map(|name| Column::words(name, name));
     let title = format!("Settings of run {}", report.run_id);
     Table::filled("settings", title, columns, rows)
 }

@@ -250,15 +250,7 @@ mod tests {
 
     /// A search with one probe that had this p99.
     fn probed(p99_ms: f64) -> SeekReport {
-        let judged = Judged {
-            verdict: Verdict::Meets,
-            score: None,
-            half_width: None,
-            beyond: Vec::new(),
-            is_broken: false,
-            lacks: None,
-            reasons: Vec::new(),
-        };
+        let judged = Judged::of(Verdict::Meets, Vec::new());
         let probe = ProbeReport {
             at: 340.0,
             measure_s: 33.0,

@@ -45,11 +45,7 @@ impl Bound {
         if let Ok(ns) = parse_duration(text) {
             return Ok(Bound::Time(ns));
         }
-        let (text, per_ns) = match (text.strip_suffix("/s"), text.strip_suffix("/min")) {
-            (Some(text), _) => (text, Some(NS_PER_S)),
-            (_, Some(text)) => (text, Some(NS_PER_MIN)),
-            _ => (text, None),
-        };
+        let (text, per_ns) = of_rate(text);
         let end = text.find(|c: char| !c.is_ascii_digit() && !".-+e_".contains(c));
         let (number, unit) = text.split_at(end.unwrap_or(text.len()));
         let number: f64 =
@@ -66,11 +62,7 @@ impl Bound {
 
     /// The bound in a figure's unit. An `Err` says why the figure cannot be held against it.
     pub(super) fn in_unit(&self, unit: &str) -> Result<f64, String> {
-        let (counted, unit_ns) = match (unit.strip_suffix("/s"), unit.strip_suffix("/min")) {
-            (Some(counted), _) => (counted, Some(NS_PER_S)),
-            (_, Some(counted)) => (counted, Some(NS_PER_MIN)),
-            _ => (unit, None),
-        };
+        let (counted, unit_ns) = of_rate(unit);
         let amount = match (self, per_time(unit)) {
             (Bound::Time(ns), Some(ns_each)) => return Ok(*ns as f64 / ns_each),
             (Bound::Time(_), None) => return Err("is no time, and its bound is one".to_owned()),
@@ -90,6 +82,15 @@ impl Bound {
             }
             _ => Ok(amount),
         }
+    }
+}
+
+/// A text without what makes it a rate, and per how many nanoseconds that is.
+fn of_rate(text: &str) -> (&str, Option<u64>) {
+    match (text.strip_suffix("/s"), text.strip_suffix("/min")) {
+        (Some(text), _) => (text, Some(NS_PER_S)),
+        (_, Some(text)) => (text, Some(NS_PER_MIN)),
+        _ => (text, None),
     }
 }
 

@@ -8,7 +8,8 @@ use app::run::{RunOptions, run as run_plan};
 use clap::{Arg, ArgAction, ArgMatches, Command};
 use model::{Choice, Plan, Target};
 use plan::{EXPERIMENT, PLAN, Task, decide_task, group_flags};
-use render::{Style, run_tables};
+use render::terminal::text;
+use render::{Document, Style, run_tables};
 
 use super::live::Live;
 use super::metrics::{self, Metrics};
@@ -139,14 +140,8 @@ fn run_once(mut plan: Plan, matches: &ArgMatches, shell: &Shell) -> Outcome {
     let required = required::of_run(&required, &report);
     let mut page = told(&report, matches, &required);
     if matches.get_flag("per_client") && !flags::is_json(matches) {
-        page += &format!(
-            "\n{}",
-            render::terminal::of_table(
-                &run_tables::per_client(&report),
-                &Style { width: usize::MAX, ..Style::default() }
-            )
-            .join("\n")
-        );
+        let clients = Document::from(vec![run_tables::per_client(&report)]);
+        page += &format!("\n{}", text(&clients, &runs::AS_WIDE_AS_NEEDED));
     }
     shell.print(&page)?;
     live.linger(&stop);

@@ -316,7 +316,7 @@ fn show_parts(
 }
 
 /// Tables of a run have columns that nobody wants to miss.
-const AS_WIDE_AS_NEEDED: Style = Style { color: false, width: usize::MAX };
+pub(super) const AS_WIDE_AS_NEEDED: Style = Style { color: false, width: usize::MAX };
 
 /// The stretches of the counter, in whole seconds.
 fn every_s(matches: &ArgMatches) -> Result<u32, Error> {

@@ -53,15 +53,8 @@ pub fn probed(probe: &Probed, objective: Objective) -> Judged {
     let beyond = late.beyond(&objective).expect("requests");
     // What servers have under way at the end is not behind.
     let is_broken = done + f64::from(probe.servers) < 0.99 * offered && beyond.ratio <= 1.0;
-    Judged {
-        verdict: if is_broken { Verdict::Fails } else { Verdict::Undecided },
-        score: None,
-        half_width: None,
-        beyond: vec![beyond],
-        is_broken,
-        lacks: None,
-        reasons: Vec::new(),
-    }
+    let verdict = if is_broken { Verdict::Fails } else { Verdict::Undecided };
+    Judged { is_broken, ..Judged::of(verdict, vec![beyond]) }
 }
 
 fn draw(ask: &Ask, seed: u64) -> Probed {
