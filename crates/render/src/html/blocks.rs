@@ -1,15 +1,16 @@
 //! What bodies of pages are made of: verdicts and figures at their head, then sections of blocks.
 
 use askama::Template;
-use model::{Finding, Severity};
+use model::Finding;
 
+use super::body::{
+    BlockView, BodyView, SectionView, TileView, VerdictView, class_and_word, of_text, rendered,
+};
 use super::{Medium, figure};
 use crate::Table;
 use crate::charts::Chart;
 
 /// A body under way.
-#[derive(Template)]
-#[template(path = "body.html")]
 pub(super) struct Body {
     /// What kind of page it is, and of what.
     pub(super) what: String,
@@ -62,8 +63,8 @@ pub(super) enum Block {
     Text(String),
     /// Findings.
     Findings(Vec<Told>),
-    /// A title, and HTML that is seen when asked for.
-    Folded(String, String),
+    /// A class, a title, and HTML that is seen when asked for.
+    Folded(&'static str, String, String),
 }
 
 /// A finding in a list.
@@ -71,12 +72,6 @@ pub(super) struct Told {
     class: &'static str,
     word: &'static str,
     text: String,
-}
-
-#[derive(Template)]
-#[template(path = "block.html")]
-struct BlockView<'b> {
-    piece: &'b Block,
 }
 
 impl Block {
@@ -91,17 +86,13 @@ impl Block {
             return Block::Safe(String::new());
         }
         let figures: Vec<String> = charts.iter().map(|chart| figure(chart, medium)).collect();
-        Block::Safe(format!("<div class=\"charts\">\n{}\n</div>", figures.join("\n")))
+        Block::Safe(rendered(BlockView::Charts(figures.join("\n"))))
     }
 
     /// Findings with their severity.
     pub(super) fn findings(findings: &[Finding]) -> Block {
         let told = |finding: &Finding| {
-            let (class, word) = match finding.severity {
-                Severity::Invalid => ("invalid", "INVALID"),
-                Severity::Warning => ("warning", "Warning"),
-                Severity::Note => ("note", "Note"),
-            };
+            let (class, word) = class_and_word(finding.severity);
             Told { class, word, text: finding.text.clone() }
         };
         Block::Findings(findings.iter().map(told).collect())
@@ -117,12 +108,35 @@ impl Block {
 
     /// Blocks that are seen when asked for.
     pub(super) fn folded(title: impl Into<String>, blocks: &[Block]) -> Block {
+        Block::folded_as("", title, blocks)
+    }
+
+    /// Blocks that are seen when asked for, and not on paper: what a machine has written at length.
+    pub(super) fn long(title: impl Into<String>, blocks: &[Block]) -> Block {
+        Block::folded_as("long", title, blocks)
+    }
+
+    fn folded_as(class: &'static str, title: impl Into<String>, blocks: &[Block]) -> Block {
         let html: Vec<String> = blocks.iter().map(Block::html).collect();
-        Block::Folded(title.into(), html.join("\n"))
+        Block::Folded(class, title.into(), html.join("\n"))
     }
 
     fn html(&self) -> String {
-        BlockView { piece: self }.render().expect("memory takes everything")
+        let words = |words: &String| of_text(&words.as_str().into(), Medium::File);
+        rendered(match self {
+            Block::Safe(html) => return html.clone(),
+            Block::Words(all) => BlockView::Paragraphs(all.iter().map(words).collect()),
+            Block::Pairs(pairs) => {
+                let pairs = pairs.iter().map(|(label, text)| (label.as_str(), words(text)));
+                BlockView::Pairs(pairs.collect())
+            }
+            Block::Text(text) => BlockView::Verbatim(text),
+            Block::Findings(all) => {
+                let remark = |told: &Told| (told.class, told.word, words(&told.text));
+                BlockView::Remarks(all.iter().map(remark).collect())
+            }
+            Block::Folded(class, title, html) => BlockView::Details(class, title, html.clone()),
+        })
     }
 
     fn is_empty(&self) -> bool {
@@ -131,7 +145,7 @@ impl Block {
             Block::Safe(text) | Block::Text(text) => text.is_empty(),
             Block::Pairs(pairs) => pairs.is_empty(),
             Block::Findings(findings) => findings.is_empty(),
-            Block::Folded(_, html) => html.trim().is_empty(),
+            Block::Folded(_, _, html) => html.trim().is_empty(),
         }
     }
 }
@@ -158,7 +172,32 @@ impl Body {
     }
 
     pub(super) fn html(&self) -> String {
-        self.render().expect("memory takes everything")
+        let verdicts = self.verdicts.iter().map(|of| VerdictView {
+            class: of.class,
+            word: &of.word,
+            headline: of_text(&of.text.as_str().into(), Medium::File),
+            details: Vec::new(),
+        });
+        let tiles = self.tiles.iter().map(|of| TileView {
+            name: &of.name,
+            value: of.value.clone(),
+            beside: of.error.clone(),
+        });
+        let sections = self.sections.iter().map(|of| SectionView {
+            id: of.id,
+            title: &of.title,
+            note: String::new(),
+            html: of.blocks.join("\n"),
+        });
+        let view = BodyView {
+            kind: &self.what,
+            title: &self.title,
+            question: &self.asked,
+            verdicts: verdicts.collect(),
+            tiles: tiles.collect(),
+            sections: sections.collect(),
+        };
+        view.render().expect("memory takes everything")
     }
 }
 

@@ -12,33 +12,33 @@ use crate::document::{
 
 #[derive(Template)]
 #[template(path = "document.html")]
-struct BodyView<'d> {
-    kind: &'d str,
-    title: &'d str,
-    question: &'d [String],
-    verdicts: Vec<VerdictView<'d>>,
-    tiles: Vec<TileView<'d>>,
-    sections: Vec<SectionView<'d>>,
+pub(super) struct BodyView<'d> {
+    pub(super) kind: &'d str,
+    pub(super) title: &'d str,
+    pub(super) question: &'d [String],
+    pub(super) verdicts: Vec<VerdictView<'d>>,
+    pub(super) tiles: Vec<TileView<'d>>,
+    pub(super) sections: Vec<SectionView<'d>>,
 }
 
-struct VerdictView<'d> {
-    class: &'static str,
-    word: &'d str,
-    headline: String,
-    details: Vec<String>,
+pub(super) struct VerdictView<'d> {
+    pub(super) class: &'static str,
+    pub(super) word: &'d str,
+    pub(super) headline: String,
+    pub(super) details: Vec<String>,
 }
 
-struct TileView<'d> {
-    name: &'d str,
-    value: String,
-    beside: String,
+pub(super) struct TileView<'d> {
+    pub(super) name: &'d str,
+    pub(super) value: String,
+    pub(super) beside: String,
 }
 
-struct SectionView<'d> {
-    id: &'static str,
-    title: &'d str,
-    note: String,
-    html: String,
+pub(super) struct SectionView<'d> {
+    pub(super) id: &'static str,
+    pub(super) title: &'d str,
+    pub(super) note: String,
+    pub(super) html: String,
 }
 
 /// A piece of a section; HTML in it is escaped already.
@@ -48,7 +48,7 @@ struct PieceView<'b> {
     piece: BlockView<'b>,
 }
 
-enum BlockView<'b> {
+pub(super) enum BlockView<'b> {
     Paragraphs(Vec<String>),
     Verbatim(&'b str),
     Pairs(Vec<(&'b str, String)>),
@@ -111,11 +111,7 @@ fn of_tile(tile: &Tile) -> TileView<'_> {
 
 fn of_validity<'d>(validity: &'d Validity, medium: Medium<'_>) -> SectionView<'d> {
     let remark = |remark: &Remark| {
-        let (class, word) = match remark.severity {
-            Severity::Invalid => ("invalid", "INVALID"),
-            Severity::Warning => ("warning", "Warning"),
-            Severity::Note => ("note", "Note"),
-        };
+        let (class, word) = class_and_word(remark.severity);
         (class, word, of_text(&remark.text, medium))
     };
     let remarks: Vec<_> = validity.remarks.iter().map(remark).collect();
@@ -124,6 +120,15 @@ fn of_validity<'d>(validity: &'d Validity, medium: Medium<'_>) -> SectionView<'d
         false => rendered(BlockView::Remarks(remarks)),
     };
     SectionView { id: "findings", title: IS_VALID, note: validity.answer.clone(), html }
+}
+
+/// The class of a remark, and the word before it.
+pub(super) fn class_and_word(severity: Severity) -> (&'static str, &'static str) {
+    match severity {
+        Severity::Invalid => ("invalid", "INVALID"),
+        Severity::Warning => ("warning", "Warning"),
+        Severity::Note => ("note", "Note"),
+    }
 }
 
 /// A section; one without anything is left out.
@@ -143,7 +148,7 @@ fn of_blocks(blocks: &[Block], medium: Medium<'_>) -> String {
 }
 
 /// A block; nothing of an empty one.
-fn of_block(block: &Block, medium: Medium<'_>) -> Option<String> {
+pub(super) fn of_block(block: &Block, medium: Medium<'_>) -> Option<String> {
     let view = match block {
         Block::Paragraphs(all) if all.is_empty() => return None,
         Block::Pairs(pairs) if pairs.is_empty() => return None,
@@ -184,11 +189,11 @@ fn of_block(block: &Block, medium: Medium<'_>) -> Option<String> {
     Some(rendered(view))
 }
 
-fn rendered(piece: BlockView<'_>) -> String {
+pub(super) fn rendered(piece: BlockView<'_>) -> String {
     PieceView { piece }.render().expect("memory takes everything")
 }
 
-fn of_text(text: &Text, medium: Medium<'_>) -> String {
+pub(super) fn of_text(text: &Text, medium: Medium<'_>) -> String {
     let spans = text.0.iter().map(|span| of_span(span, medium)).collect();
     TextView { spans }.render().expect("memory takes everything")
 }

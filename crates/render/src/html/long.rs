@@ -1,16 +1,10 @@
-//! Pieces of long pages: headings within a section, lists of runs, what stays folded on paper.
+//! Pieces of long pages: headings within a section, lists of runs.
 
 use askama::Template;
 
 use super::Medium;
 use super::blocks::Block;
-
-#[derive(Template)]
-#[template(path = "long.html")]
-struct Long {
-    title: String,
-    html: String,
-}
+use super::body::of_block;
 
 #[derive(Template)]
 #[template(path = "heading.html")]
@@ -18,31 +12,10 @@ struct Heading<'h> {
     title: &'h str,
 }
 
-#[derive(Template)]
-#[template(path = "runs.html")]
-struct Runs<'r> {
-    points: &'r [(String, &'r [String])],
-    place: Option<&'r str>,
-}
-
 /// Runs by what they are of, as links where their pages are.
 pub(super) fn runs(points: &[(String, &[String])], medium: Medium<'_>) -> Block {
-    let place = match medium {
-        Medium::Web { runs, .. } => Some(runs),
-        _ => None,
-    };
-    Block::Safe(Runs { points, place }.render().expect("memory takes everything"))
-}
-
-/// Blocks that are seen when asked for, and not on paper: what a machine has told at length.
-pub(super) fn long(title: impl Into<String>, blocks: &[Block]) -> Block {
-    match Block::folded(title, blocks) {
-        Block::Folded(_, html) if html.trim().is_empty() => Block::Safe(String::new()),
-        Block::Folded(title, html) => {
-            Block::Safe(Long { title, html }.render().expect("memory takes everything"))
-        }
-        other => other,
-    }
+    let runs = points.iter().map(|(name, runs)| (name.as_str(), *runs));
+    Block::Safe(of_block(&crate::document::Block::runs(runs), medium).unwrap_or_default())
 }
 
 /// A heading within a section.

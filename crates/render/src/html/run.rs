@@ -9,7 +9,7 @@ use model::{Load, Severity};
 
 use super::Medium;
 use super::blocks::{Block, Body, Tile, Verdict, named};
-use super::long::{heading, long};
+use super::long::heading;
 use crate::charts::{Chart, gauges, of_run};
 use crate::text::{disturbances, monitoring, sections};
 use crate::{Align, Column, Table};
@@ -35,7 +35,7 @@ pub fn run_body(report: &Report, medium: Medium<'_>) -> String {
     let over_time: Vec<&Chart> = interleaved(&rates, &times);
     let steady = sections::steadiness(report).unwrap_or_default();
     let stretches = sections::stretches(report, INTERVALS_MOST);
-    let stretches = stretches.map(|table| long("Intervals", &[Block::table(&table)]));
+    let stretches = stretches.map(|table| Block::long("Intervals", &[Block::table(&table)]));
     let mut blocks = vec![Block::charts(&over_time, medium), Block::Words(steady)];
     blocks.extend(stretches);
     body.section("time", "Over time", &blocks);
@@ -268,7 +268,7 @@ fn clients(report: &Report, charts: &[Chart], medium: Medium<'_>) -> Vec<Block> 
     rows.for_each(|row| table.row(row));
     vec![
         Block::charts(&named(charts, &["clients"]), medium),
-        long("Each client and transaction", &[Block::table(&table)]),
+        Block::long("Each client and transaction", &[Block::table(&table)]),
     ]
 }
 
@@ -339,7 +339,7 @@ fn all_gauges(report: &Report) -> Option<Block> {
         ]);
     }
     let title = format!("All {} gauges, over the measured phase", report.gauges.len());
-    Some(long(title, &[Block::table(&table)]))
+    Some(Block::long(title, &[Block::table(&table)]))
 }
 
 fn ran(report: &Report) -> Vec<Block> {
@@ -366,12 +366,12 @@ fn ran(report: &Report) -> Vec<Block> {
     if !report.settings.is_empty() {
         let title = format!("Settings of the server ({})", report.settings.0.len());
         let settings = Block::Pairs(report.settings.0.clone());
-        blocks.push(long(title, &[settings]));
+        blocks.push(Block::long(title, &[settings]));
     }
     for (about, facts) in &report.facts {
         let facts = facts.iter().map(|(name, value)| (name.clone(), value.to_string()));
         let title = format!("Facts: {about} ({})", facts.len());
-        blocks.push(long(title, &[Block::Pairs(facts.collect())]));
+        blocks.push(Block::long(title, &[Block::Pairs(facts.collect())]));
     }
     blocks
 }
@@ -435,7 +435,7 @@ fn repeat(report: &Report) -> Vec<Block> {
     blocks.push(Block::folded("The plan as decided", &[Block::Text(report.plan.clone())]));
     if !report.output.is_empty() {
         let output = Block::Text(report.output.join("\n"));
-        blocks.push(long("What was said meanwhile", &[output]));
+        blocks.push(Block::long("What was said meanwhile", &[output]));
     }
     blocks
 }
