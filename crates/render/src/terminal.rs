@@ -92,7 +92,7 @@ fn alarm(validity: &Validity, style: &Style) -> Option<String> {
     (n_invalid > 0).then(|| style.emphasize(Emphasis::Red, &text))
 }
 
-fn of_validity(validity: &Validity, style: &Style) -> Vec<String> {
+pub(crate) fn of_validity(validity: &Validity, style: &Style) -> Vec<String> {
     let title = format!("{IS_VALID} {}", validity.answer);
     let title = wrap(&title, style.width);
     let title = title.iter().map(|line| style.emphasize(Emphasis::Bold, line));
@@ -186,16 +186,21 @@ fn of_sketch(sketch: &Sketch, style: &Style) -> Vec<String> {
 }
 
 /// A label and its words, with the words of all labels below each other; nothing without words.
-fn labelled(label: &str, words: &str, style: &Style) -> Vec<String> {
-    if words.is_empty() {
-        return Vec::new();
+pub(crate) fn labelled(label: &str, words: &str, style: &Style) -> Vec<String> {
+    match words.is_empty() {
+        true => Vec::new(),
+        false => hanging(label, words, LABEL, style.width),
     }
-    let lines = wrap(words, style.width.saturating_sub(LABEL).max(20));
+}
+
+/// A label, and words in lines that begin so far from the left.
+pub(crate) fn hanging(label: &str, words: &str, indent: usize, width: usize) -> Vec<String> {
+    let lines = wrap(words, width.saturating_sub(indent).max(20));
     let labels = std::iter::once(label).chain(std::iter::repeat(""));
     let line = |(label, line): (&str, String)| {
-        let is_full = label.chars().count() >= LABEL;
-        let gap = if is_full && !label.ends_with(' ') { " " } else { "" };
-        format!("{label:<LABEL$}{gap}{line}")
+        let is_full = label.chars().count() >= indent;
+        let gap = if is_full && !label.is_empty() && !label.ends_with(' ') { " " } else { "" };
+        format!("{label:<indent$}{gap}{line}")
     };
     labels.zip(lines).map(line).collect()
 }

@@ -5,8 +5,8 @@
 use analysis::report::{GaugeReport, Report};
 use model::numbers::{amount, significant};
 
-use super::sections::{labelled, title};
-use crate::terminal::Style;
+use super::sections::title;
+use crate::terminal::{Style, labelled};
 
 /// Devices and counters of the database that are named; the JSON has all of them.
 const DISKS_MOST: usize = 3;

@@ -6,12 +6,10 @@ use analysis::report::{
 use model::numbers::{self, INFINITE, NONE, count, ms, percent, rate, significant, wrap};
 use model::{Load, Severity, Until, format_count};
 
+use crate::document::Validity;
 use crate::spark::{marks, sparkline};
 use crate::table::{Align, Column, Table};
-use crate::terminal::{Emphasis, Style};
-
-/// The label of a line of facts.
-const LABEL: usize = 12;
+use crate::terminal::{Emphasis, Style, hanging, labelled, of_validity};
 
 /// Errors shown; the JSON has all of them.
 const ERRORS_MOST: usize = 8;
@@ -72,25 +70,6 @@ fn placement(name: &str, clients: u32) -> &str {
         ("loop", _) => " on event loops",
         _ => " in virtual time",
     }
-}
-
-/// A label and its words, with the words of all labels below each other; nothing without words.
-pub(super) fn labelled(label: &str, words: &str, style: &Style) -> Vec<String> {
-    if words.is_empty() {
-        return Vec::new();
-    }
-    hanging(label, words, LABEL, style.width)
-}
-
-fn hanging(label: &str, words: &str, indent: usize, width: usize) -> Vec<String> {
-    let lines = wrap(words, width.saturating_sub(indent).max(20));
-    let labels = std::iter::once(label).chain(std::iter::repeat(""));
-    let line = |(label, line): (&str, String)| {
-        let is_full = label.chars().count() >= indent;
-        let gap = if is_full && !label.is_empty() && !label.ends_with(' ') { " " } else { "" };
-        format!("{label:<indent$}{gap}{line}")
-    };
-    labels.zip(lines).map(line).collect()
 }
 
 pub(super) fn title(words: &str, style: &Style) -> String {
@@ -723,20 +702,7 @@ pub(crate) fn verdict(report: &Report) -> String {
 }
 
 pub(super) fn findings(report: &Report, style: &Style) -> Vec<String> {
-    let mut lines = vec![title(&format!("Is this result valid? {}", verdict(report)), style)];
-    for finding in &report.findings {
-        let (word, emphasis) = match finding.severity {
-            Severity::Invalid => ("INVALID", Emphasis::Red),
-            Severity::Warning => ("warning", Emphasis::Yellow),
-            Severity::Note => ("note", Emphasis::Dim),
-        };
-        let mut words = hanging(word, &finding.text, LABEL, style.width);
-        if let Some(first) = words.first_mut() {
-            *first = first.replacen(word, &style.emphasize(emphasis, word), 1);
-        }
-        lines.extend(words);
-    }
-    lines
+    of_validity(&Validity::of(verdict(report), &report.findings), style)
 }
 
 /// To the second, which is enough for people.
