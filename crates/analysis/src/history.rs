@@ -810,7 +810,7 @@ mod tests {
         // A rate falls to its lower end, a time rises to its upper one, which is farther.
         assert!((noisy.seen_from - (1.0 - noisy.expected.0 / noisy.before)).abs() < 1e-9);
         assert!(last(0.1, "p99_ms", 0.01).seen_from > noisy.seen_from);
-        // What is told from a minimum effect on cannot be seen below it, and nobody asked for it.
+        // Changes below the minimum effect are not reported, so they cannot be seen.
         assert_eq!(last(0.01, "tps", 0.2).seen_from, 0.2);
         assert!(!last(0.01, "tps", 0.2).is_noisy);
     }

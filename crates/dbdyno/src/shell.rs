@@ -76,7 +76,7 @@ impl Shell {
         (self.variables)(name).filter(|value| !value.is_empty())
     }
 
-    /// Writes a result. A reader who has left is no error.
+    /// Writes a result. A closed pipe is no error.
     pub(crate) fn print(&self, text: &str) -> Outcome {
         self.print_bytes(harmless(text).as_bytes())
     }

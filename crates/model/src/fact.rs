@@ -1,7 +1,7 @@
 //! What was observed about machine, build, data and database, as values that know what they are.
 //!
-//! A fact is stored and exported as text, and is read from it: **its name tells the unit** (its
-//! last word: `longest_pause_s`, `total_bytes`, `steal_percent`), the text tells the rest. Whatever
+//! A fact is stored and exported as text, and is read from it: **its name has the unit** (its
+//! last word: `longest_pause_s`, `total_bytes`, `steal_percent`), the text has the value. Whatever
 //! is read is written again as the very same text, so that facts of before are as good as new ones.
 //!
 //! Not here: what is to be thought of a fact (findings).

@@ -1,4 +1,4 @@
-//! The error of a figure within its run, where the run tells it: of rates by their seconds, of
+//! The error of a figure within its run, where the run shows it: of rates by their seconds, of
 //! shares by what was lost in them, of percentiles by the order in which samples came.
 //!
 //! Custom metrics and gauges have none: of a metric no seconds are kept, and a gauge is a reading.

@@ -48,7 +48,7 @@ pub(super) struct Auth {
 }
 
 impl Auth {
-    /// One that this password opens; the shell is told of wrong ones.
+    /// Accepts this password; wrong ones are reported on the shell.
     pub(super) fn new(password: &str, shell: Shell) -> Result<Auth, Error> {
         if password.chars().count() < LETTERS_MIN {
             return Err(Error::Usage(format!(
