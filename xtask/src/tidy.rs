@@ -7,6 +7,7 @@ mod calls;
 mod circles;
 mod layers;
 mod lists;
+mod products;
 mod rust;
 mod shape;
 mod words;
@@ -54,6 +55,7 @@ const RULES: &[fn(&Tree) -> Vec<Trouble>] = &[
     shape::files_say_what_they_are,
     shape::lines_fit,
     calls::banned_calls,
+    products::products_are_named_by_drivers,
     lists::members_are_listed,
     lists::docs_are_linked,
     lists::examples_are_tested,

@@ -27,7 +27,7 @@ use stats::{
 
 use crate::experiment::{Curve, curve_of};
 use crate::figures::{
-    Direction, Figure, direction, figure, is_less_better, may_be, primary_of, resolve, title,
+    Direction, Figure, check_name, direction, figure, is_less_better, primary_of, resolve, title,
     units_in, value_of, why_none,
 };
 use crate::report::{Named, Report};
@@ -112,11 +112,9 @@ impl Judge {
     /// What is asked for in words: a figure by name, and the minimum effect in percent such as
     /// `2%`. An `Err` begins with which of the two is wrong.
     pub fn asked(figure: Option<&str>, min_effect: Option<&str>) -> Result<Judge, String> {
-        let named = |name: &str| match may_be(name) {
-            true => Ok(name.trim().to_owned()),
-            false => {
-                Err(format!("figure '{name}' is no name of a figure: write tps, p99 or reads"))
-            }
+        let named = |name: &str| match check_name(name) {
+            Ok(()) => Ok(name.trim().to_owned()),
+            Err(why) => Err(format!("figure '{name}': {why}")),
         };
         let share = |text: &str| {
             // Whether 0.05 is to be 5 % or a twentieth of one, nobody can know.
@@ -393,7 +391,7 @@ impl ComparisonReport {
             return Err("nothing to compare: name at least two sides".to_owned());
         };
         if others.is_empty() {
-            return Err("nothing to compare it with: name another side".to_owned());
+            return Err("nothing to compare: name another side".to_owned());
         }
         if let Some(side) = sides.iter().find(|side| reports(side).next().is_none()) {
             let whys = whys(&side.not_counted);
@@ -406,8 +404,8 @@ impl ComparisonReport {
         if let Some(side) = sides.iter().find(|side| !has_figure(side, &primary)) {
             let (side, figure) = (&side.name, title(&primary));
             return Err(format!(
-                "the runs of {side} have no {figure}: their workload does not count it, or too \
-                 little finished to know it"
+                "the runs of {side} have no {figure}: their workload does not have it, or too few \
+                 transactions finished"
             ));
         }
         let pairs_min = pairs_needed(FIRST / others.len() as f64);
@@ -415,8 +413,8 @@ impl ComparisonReport {
         let mut pairs: Vec<PairReport> = others.iter().map(pair).collect();
         if let Some(alone) = pairs.iter().find(|pair| pair.points.is_empty()) {
             return Err(format!(
-                "{} and {} have no point in common: {}, and {}. Name runs that differ in nothing \
-                 but what is to be compared, by their ids with commas between",
+                "{} and {} have no point in common: {}, and {}. Name runs that differ only in \
+                 what you compare, by their ids separated by commas",
                 baseline.name,
                 alone.side,
                 points_of(baseline),
@@ -584,8 +582,11 @@ fn pair(
 fn seeds_shared(both: &[(&SidePoint, &SidePoint)], pairs_min: Option<usize>) -> u64 {
     let of_point = |(base, point): &(&SidePoint, &SidePoint)| {
         let seeds = |point: &SidePoint| -> BTreeSet<u64> {
-            let drawn = point.reports.iter().filter(|report| report.target.starts_with("sim:"));
-            drawn.map(|report| report.seed).collect()
+            // A simulated database names the seed of its answers.
+            let is_drawn = |report: &&Report| {
+                report.facts.get("database").is_some_and(|facts| facts.contains_key("seed"))
+            };
+            point.reports.iter().filter(is_drawn).map(|report| report.seed).collect()
         };
         let (ours, theirs) = (seeds(base), seeds(point));
         let n_pairs = base.reports.len().min(point.reports.len());
@@ -782,12 +783,12 @@ fn judged(name: &str, base: &Repeats, side: &Repeats, pairs_min: Option<usize>) 
 fn why_not(why: Incomparable) -> String {
     match why {
         Incomparable::TooFew { needed, have } => format!(
-            "{have} {} of a side cannot show a difference: make at least {needed}, better 5 or \
+            "{have} {} per side cannot show a difference: run at least {needed}, better 5 or \
              more, of each",
             if have == 1 { "run" } else { "runs" }
         ),
         Incomparable::NoNumber => "in some run the figure is no number".to_owned(),
-        Incomparable::TooMany => "more runs a side than can be judged".to_owned(),
+        Incomparable::TooMany => "too many runs per side to be judged".to_owned(),
     }
 }
 
@@ -880,7 +881,7 @@ fn decided(judged: &Judged, p: f64, min_effect: f64, error: f64) -> (Verdict, Op
         _ if ratio.interval.is_some_and(is_small) => (Verdict::BelowMinEffect, None),
         true => {
             let why = format!(
-                "it differs, and its interval reaches beyond the minimum effect of {}",
+                "it differs, but its interval reaches below the minimum effect of {}",
                 share(min_effect)
             );
             (Verdict::SizeNotKnown, Some(why))
@@ -891,8 +892,8 @@ fn decided(judged: &Judged, p: f64, min_effect: f64, error: f64) -> (Verdict, Op
                 None => (judged.of_runs.iter().map(Vec::len).min().unwrap_or(0), needed(error)),
             };
             let why = format!(
-                "{n_runs} runs a side are too few to tell it apart from chance among all that is \
-                 judged beside it: make at least {needed} of each"
+                "{n_runs} runs per side are too few to exclude chance, corrected for all tests: \
+                 run at least {needed} of each"
             );
             (Verdict::CannotJudge, Some(why))
         }

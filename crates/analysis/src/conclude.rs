@@ -40,11 +40,11 @@ impl Report {
             };
         }
         if tally.ended.is_none() && report.status == Status::Interrupted {
-            let text = "Its process died: these are the seconds that it kept. Checks after the \
-                        load and the cross-check are missing.";
+            let text = "Its process was killed: these are the seconds that it had stored. The \
+                        checks after the load and the cross-check are missing.";
             let id = "killed".to_owned();
             let finding = Finding { id, severity: Severity::Warning, text: text.to_owned() };
-            report.reason = Some("its process died".to_owned());
+            report.reason = Some("its process was killed".to_owned());
             report.findings.insert(0, finding);
         }
         report
@@ -57,8 +57,8 @@ impl Report {
         let is_told = self.findings.iter().any(|finding| finding.id == id);
         if n_events > 0 && !is_told {
             let text = format!(
-                "{n_events} events of this run could not be written to the store: what is told \
-                 here may lack seconds, findings or the end."
+                "{n_events} events of this run could not be written to the store: this report may \
+                 lack seconds, findings or the end."
             );
             let severity = Severity::Warning;
             self.findings.insert(0, Finding { id: id.to_owned(), severity, text });

@@ -25,6 +25,8 @@ const MEASURED: [&str; 9] = [
 /// Facts about how a run went.
 const OF_THE_RUN: [&str; 6] =
     ["monitor", "around", "client", "commits", "connections", crate::repeats::TRIAL];
+/// Facts that follow from others: of commits from the modes, of checkpoints from the product.
+const DERIVED: [&str; 2] = ["durability", "checkpoints"];
 /// What names things, what is drawn from the seed, and what other facts say too.
 const NAMES: [&str; 4] = ["name", "seed", "size", "c_load"];
 /// Keys of a plan that decide how a run is reported, not how it is made.
@@ -119,7 +121,7 @@ impl Condition {
                 path => put("plan", &path, &value),
             });
         }
-        let kept = |about: &str| !OF_THE_RUN.contains(&about);
+        let kept = |about: &str| !OF_THE_RUN.contains(&about) && !DERIVED.contains(&about);
         for (about, facts) in report.facts.iter().filter(|(about, _)| kept(about)) {
             for (name, value) in facts {
                 let is_measured = MEASURED.contains(&name.as_str()) || name.starts_with("load_");

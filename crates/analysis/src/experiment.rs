@@ -385,7 +385,7 @@ fn scalability(
     Some(match Scalability::fit(&points, bits) {
         Ok(law) => Ok(law_report(&law)),
         Err(NoFit::TooFewPoints(n)) => Err(format!(
-            "the scalability law takes at least {} different numbers of clients, and there are {n}",
+            "the scalability law needs at least {} different numbers of clients, and there are {n}",
             Scalability::POINTS_MIN
         )),
         Err(NoFit::NoThroughput) => {
@@ -400,15 +400,14 @@ fn law_report(law: &Scalability) -> ScalabilityReport {
     let peak = law.peak.ok().filter(|_| fits);
     let no_peak = match law.peak {
         _ if !fits => Some(
-            "no peak: the law does not fit; read it off the points, or measure more of them"
-                .to_owned(),
+            "no peak: the law does not fit; use the points, or measure more of them".to_owned(),
         ),
         Ok(_) => None,
         Err(NoPeak::LevelsOff) => {
             Some("no peak: within the error, throughput only levels off".to_owned())
         }
         Err(NoPeak::Beyond(clients)) => Some(format!(
-            "no peak within what was measured: the law has one at about {clients:.0} clients; \
+            "no peak within the measured range: the law has one at about {clients:.0} clients; \
              measure there"
         )),
     };

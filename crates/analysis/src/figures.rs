@@ -2,6 +2,7 @@
 //!
 //! Not here: which runs count (trials), and what is concluded from several figures.
 
+mod below;
 mod bound;
 mod catalog;
 mod required;
@@ -12,10 +13,11 @@ use serde::{Deserialize, Serialize};
 use stats::Mean;
 
 use crate::report::{Latency, Named, Report};
+use below::{Below, STEM};
 
 pub use catalog::{
-    Direction, NamedFigure, OF_PARTS, OF_RUN, PartFigure, RunFigure, all_of, direction, known,
-    may_be, resolve, short, unit, value_of,
+    Direction, NamedFigure, OF_PARTS, OF_RUN, PartFigure, RunFigure, all_of, check_name, direction,
+    known, names_of_run, resolve, short, unit, value_of,
 };
 pub(crate) use catalog::{spellings, units_in};
 pub use required::{Holds, Required, RequiredResult, check_bound, compared, value_as_written};
@@ -115,8 +117,14 @@ pub fn title(name: &str) -> String {
         ("nopm", _) => "NOPM".to_owned(),
         ("tps", _) => "TPS".to_owned(),
         (_, Some(metric)) => format!("{metric} per second"),
+        (share, None) if is_share(share) => format!("{} %", share.replace(STEM, "below ")),
         (other, None) => other.replace("_ms", " ms").replace("_percent", " %"),
     }
+}
+
+/// Whether a figure is a share below a bound.
+fn is_share(name: &str) -> bool {
+    matches!(Below::read(name), Some(Ok(_)))
 }
 
 /// Whether less of a figure is better.

@@ -94,8 +94,8 @@ pub(crate) fn judge(tally: &Tally) -> Vec<Finding> {
 pub fn judge_order(order: Order, n_points: usize, repeats: u32) -> Option<Finding> {
     let is_blocked = order == Order::Sequential && n_points > 1 && repeats > 1;
     let text = format!(
-        "All {repeats} trials of each of {n_points} points were made one after the other: what \
-         changed meanwhile (the machine, the data) counts as a difference of points."
+        "All {repeats} trials of each of {n_points} points ran one after the other: any drift \
+         (the machine, the data) counts as a difference between points."
     );
     let (id, severity) = ("points_not_interleaved", Severity::Warning);
     is_blocked.then(|| Words { id, severity, text }.finding(None))

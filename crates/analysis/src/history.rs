@@ -273,15 +273,14 @@ impl HistoryReport {
         let primary = question.judge.primary_of(&all)?;
         if direction(&primary) == Direction::Neither {
             return Err(format!(
-                "neither more nor less of {primary} is better: a history judges figures of which \
-                 one is"
+                "{primary} has no better direction: a history needs a figure that has one"
             ));
         }
         let units = units_in(std::iter::once(primary.as_str()), all.iter().copied());
         let found = order::in_order(builds, question.order.as_ref());
         if found.builds.is_empty() {
             return Err(format!(
-                "the list of commits has none of the builds, such as {}: write it with 'git log \
+                "the list of commits has none of the builds, such as {}: create it with 'git log \
                  --reverse --format=%H'",
                 found.unlisted.first().map_or("", String::as_str)
             ));
@@ -495,12 +494,12 @@ fn left_out_of(build: &Side, is_last: bool) -> LeftOut {
 
 /// Why a series has no levels, in a sentence.
 pub fn too_short(n_builds: usize) -> String {
-    format!("{n_builds} of the {SERIES_MIN} builds that it takes to find changes of level")
+    format!("{n_builds} of the {SERIES_MIN} builds needed to find changes of level")
 }
 
 #[cfg(test)]
 mod tests {
-    use model::{Dice, Stream};
+    use model::{Rng, Stream};
 
     use super::*;
     use crate::fixtures::sides;
@@ -510,10 +509,10 @@ mod tests {
     }
 
     fn history(sides: &[Side]) -> HistoryReport {
-        let mut dice = Dice::new(1, Stream::Order, 0);
+        let mut rng = Rng::new(1, Stream::Order, 0);
         let judge = Judge { primary: None, min_effect: 0.02, also: Vec::new() };
         let question = Question::of("build", judge);
-        HistoryReport::new(&question, sides, &mut || dice.bits()).expect("they have runs")
+        HistoryReport::new(&question, sides, &mut || rng.bits()).expect("they have runs")
     }
 
     #[test]
@@ -602,8 +601,8 @@ mod tests {
                 order: Some(Order::Commits(vec!["f00dbab122".to_owned()])),
                 ..Question::of("build", judge)
             };
-            let mut dice = Dice::new(1, Stream::Order, 0);
-            HistoryReport::new(&question, &sides, &mut || dice.bits()).expect_err("it is refused")
+            let mut rng = Rng::new(1, Stream::Order, 0);
+            HistoryReport::new(&question, &sides, &mut || rng.bits()).expect_err("it is refused")
         };
         let lacking = why("deadbeef");
         assert!(
@@ -640,8 +639,8 @@ mod tests {
         let of = |sides: &[Side], acknowledged: Vec<Acknowledged>| {
             let judge = Judge { primary: None, min_effect: 0.02, also: Vec::new() };
             let question = Question { acknowledged, ..Question::of("build", judge) };
-            let mut dice = Dice::new(1, Stream::Order, 0);
-            HistoryReport::new(&question, sides, &mut || dice.bits()).expect("they have runs")
+            let mut rng = Rng::new(1, Stream::Order, 0);
+            HistoryReport::new(&question, sides, &mut || rng.bits()).expect("they have runs")
         };
         let sides = series(levels(&[(30, 1000.0), (6, 880.0)]));
         assert!(of(&sides, Vec::new()).has_regressed());
@@ -674,9 +673,9 @@ mod tests {
             let judge = Judge { primary: None, min_effect: 0.02, also: Vec::new() };
             let baseline = baseline.map(str::to_owned);
             let question = Question { baseline, ..Question::of("build", judge) };
-            let mut dice = Dice::new(1, Stream::Order, 0);
+            let mut rng = Rng::new(1, Stream::Order, 0);
             let sides = series(levels(&[(12, 1000.0), (30, 900.0)]));
-            HistoryReport::new(&question, &sides, &mut || dice.bits())
+            HistoryReport::new(&question, &sides, &mut || rng.bits())
         };
         assert!(!of(None).expect("runs").has_regressed(), "it is older than ten builds");
         let told = of(Some("1.5")).expect("runs");
@@ -749,10 +748,10 @@ mod tests {
 
     #[test]
     fn one_run_after_twenty_builds_of_five_is_seldom_an_alarm() {
-        let mut dice = Dice::new(7, Stream::Order, 0);
+        let mut rng = Rng::new(7, Stream::Order, 0);
         // The sum of twelve even figures is nearly normal.
         let mut noise = || {
-            let all = (0..12).map(|_| (dice.bits() >> 11) as f64 / (1_u64 << 53) as f64);
+            let all = (0..12).map(|_| (rng.bits() >> 11) as f64 / (1_u64 << 53) as f64);
             0.02 * (all.sum::<f64>() - 6.0)
         };
         let mut n_alarms = 0;
@@ -776,8 +775,8 @@ mod tests {
             .map(|(n, value)| sides::side(&format!("1.{n}"), &[("8", &[value.exp()], n)]))
             .collect();
         let judge = Judge { primary: Some(figure.to_owned()), min_effect, also: Vec::new() };
-        let mut dice = Dice::new(1, Stream::Order, 0);
-        let told = HistoryReport::new(&Question::of("build", judge), &sides, &mut || dice.bits());
+        let mut rng = Rng::new(1, Stream::Order, 0);
+        let told = HistoryReport::new(&Question::of("build", judge), &sides, &mut || rng.bits());
         told.expect("they have runs").points.swap_remove(0).last
     }
 
@@ -822,12 +821,12 @@ mod tests {
             report.block.offered_ms.p99 = None;
             report.block.offered_ms.infinite = vec!["p99".to_owned()];
         }
-        let mut dice = Dice::new(1, Stream::Order, 0);
+        let mut rng = Rng::new(1, Stream::Order, 0);
         let judge =
             Judge { primary: Some("p99_ms".to_owned()), min_effect: 0.02, also: Vec::new() };
         let mut of = |sides: &[Side]| {
             let question = Question::of("build", judge.clone());
-            HistoryReport::new(&question, sides, &mut || dice.bits()).expect("runs")
+            HistoryReport::new(&question, sides, &mut || rng.bits()).expect("runs")
         };
         let told = of(&sides);
         let point = &told.points[0];
@@ -854,7 +853,7 @@ mod tests {
         assert!(!of(&sides).has_regressed());
         // A figure that no run has is no series.
         let nopm = Judge { primary: Some("nopm".to_owned()), min_effect: 0.02, also: Vec::new() };
-        let none = HistoryReport::new(&Question::of("build", nopm), &sides, &mut || dice.bits());
+        let none = HistoryReport::new(&Question::of("build", nopm), &sides, &mut || rng.bits());
         assert!(none.expect_err("no new orders").contains("has the figure"));
     }
 

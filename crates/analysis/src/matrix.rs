@@ -86,7 +86,7 @@ impl Matrices {
             None => None,
         };
         if columns == Some(rows) {
-            return Err("rows and columns are one axis: name another one".to_owned());
+            return Err("rows and columns are the same axis: name another one".to_owned());
         }
         let axis = |index: usize| &report.axes[index];
         let is_of_numbers =
@@ -257,7 +257,7 @@ mod tests {
         assert!(table.lines.iter().all(|line| line.best.is_some()));
         let turned = of("flush", Some("clients")).expect("both are varied");
         assert_eq!(turned.tables[0].cells[1][3], table.cells[3][1]);
-        assert!(of("clients", Some("clients")).is_err_and(|why| why.contains("are one axis")));
+        assert!(of("clients", Some("clients")).is_err_and(|why| why.contains("are the same axis")));
         let no = of("threads", None).expect_err("it is not varied");
         assert_eq!(no, "threads is not varied here: there are flush, clients");
     }

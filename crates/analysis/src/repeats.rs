@@ -398,16 +398,16 @@ pub fn not_fixed(experiment: &Experiment) -> Option<String> {
     if let Some(rule) = &experiment.stop {
         let most = experiment.units();
         return Some(format!(
-            "How often the runs of {} are repeated was decided by looking at the runs \
-             ({rule},max={most}): intervals and verdicts here are for a number fixed beforehand, \
-             and hold less often. Those of the sequential method: {show}.",
+            "The number of repeats of {} depends on their results ({rule},max={most}): intervals \
+             and verdicts here are for a fixed number, and cover less than they claim. Those of \
+             the sequential method: {show}.",
             experiment.name
         ));
     }
     (experiment.level() != Level::Run && experiment.runs_together() > 1).then(|| {
         format!(
-            "Runs of {} are nested in {}s and not independent of each other: intervals here are \
-             too narrow, and verdicts too sure. Intervals between {}s: {show}.",
+            "Runs of {} are nested in {}s and not independent: intervals here are too narrow, and \
+             verdicts too confident. Intervals between {}s: {show}.",
             experiment.name,
             experiment.level().name(),
             experiment.level().name()

@@ -19,6 +19,7 @@ mod gauges;
 mod intervals;
 mod named;
 mod reply_lag;
+mod shares;
 mod times;
 
 use model::{Facts, Finding, Load, ReportField, Until, read_facts};
@@ -31,6 +32,8 @@ pub use gauges::GaugeReport;
 pub use intervals::IntervalReport;
 pub use named::Named;
 pub use reply_lag::{ReplyLagReport, ServiceSplit};
+pub use shares::Shares;
+pub(crate) use shares::two_digits;
 pub use times::{ConnectTimes, LagTimes, Latency};
 
 /// The schema of [`Report`].
@@ -251,6 +254,10 @@ pub struct Block {
     /// Response times of all that was offered, in which unfinished work counts at least its age
     /// and dropped or failed work is infinite.
     pub offered_ms: Latency,
+    /// Which share of all that was offered was answered within how many nanoseconds; empty in older
+    /// runs.
+    #[serde(default, skip_serializing_if = "Shares::is_empty")]
+    pub shares: Shares,
     /// Response times of failed transactions.
     pub failed_ms: Latency,
     /// The generator's own lateness.
@@ -379,15 +386,19 @@ pub struct TransactionReport {
     pub ratio_percent: Option<f64>,
     /// Round trips a transaction, over ramp-up and measured phase.
     pub round_trips: Option<f64>,
-    /// Reading statements a transaction, over ramp-up and measured phase.
+    /// Reading statements per transaction, over ramp-up and measured phase.
     pub reads: Option<f64>,
-    /// Writing statements a transaction, over ramp-up and measured phase.
+    /// Writing statements per transaction, over ramp-up and measured phase.
     pub writes: Option<f64>,
-    /// Other statements a transaction, over ramp-up and measured phase.
+    /// Other statements per transaction, over ramp-up and measured phase.
     #[serde(default)]
     pub others: Option<f64>,
     /// From the intended instant to the last reply, of finished transactions.
     pub response_ms: Latency,
+    /// Which share of all that was offered was answered within how many nanoseconds; empty in older
+    /// runs.
+    #[serde(default, skip_serializing_if = "Shares::is_empty")]
+    pub shares: Shares,
 }
 
 /// One client.
@@ -438,6 +449,22 @@ pub struct MeasureReport {
     /// Why a quantile is null, by its name.
     #[serde(default, skip_serializing_if = "Named::is_empty")]
     pub reasons: Named<String>,
+    /// Half the width of the 95 % interval of its sum per second, within this run; null where
+    /// `interval_reasons` says why, and in older runs.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub per_second_half_width: Option<f64>,
+    /// The same of its mean.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub mean_half_width: Option<f64>,
+    /// The 95 % interval of each quantile within this run.
+    #[serde(default, skip_serializing_if = "Named::is_empty")]
+    pub intervals: Named<(f64, Option<f64>)>,
+    /// Why `per_second`, `mean` or a quantile has no interval, by its name.
+    #[serde(default, skip_serializing_if = "Named::is_empty")]
+    pub interval_reasons: Named<String>,
+    /// Which share of its records lies below which numbers; empty for a counter and in older runs.
+    #[serde(default, skip_serializing_if = "Shares::is_empty")]
+    pub shares: Shares,
 }
 
 /// Errors of one kind and number.

@@ -8,12 +8,13 @@ mod series;
 mod stretches;
 
 use std::borrow::Cow;
+use std::collections::BTreeMap;
 use std::ops::Range;
 
 use model::{
     CheckResult, ClientMoments, Counts, Description, DisturbanceTold, Event, Fact, FactValue,
-    Finding, Gauge, GroupDescription, KindIndex, KindSecond, Load, NS_PER_MS, NS_PER_S, Phase,
-    Readings, RunId, Second, StopReason, Traffic, Until,
+    Finding, Gauge, GroupDescription, KindIndex, KindSecond, Load, MeasureSecond, NS_PER_MS,
+    NS_PER_S, Phase, Readings, RunId, Second, StopReason, Traffic, Until,
 };
 use stats::{Histogram, Stability, Stretch, stability, stability_against};
 
@@ -97,6 +98,8 @@ pub struct GroupTally {
     pub clients: Vec<ClientMoments>,
     /// The times of each kind in the order of time.
     in_time: Vec<KindInTime>,
+    /// The records of each custom metric in the order of time.
+    measures_in_time: Vec<MeasureInTime>,
     /// How many seconds share a window of service and wait.
     window_seconds: i64,
 }
@@ -107,6 +110,14 @@ struct KindInTime {
     response: Stretches,
     service: Stretches,
     wait: Stretches,
+}
+
+/// The records of a custom metric, second by second and stretch by stretch.
+#[derive(Clone, Debug)]
+struct MeasureInTime {
+    /// How many, and their sum, of the seconds of the measured phase that have any.
+    seconds: BTreeMap<i64, (u64, u64)>,
+    values: Stretches,
 }
 
 /// Which times of a transaction.
@@ -131,6 +142,7 @@ impl GroupTally {
             series: Series::default(),
             clients: Vec::new(),
             in_time: Vec::new(),
+            measures_in_time: Vec::new(),
             window_seconds,
         }
     }
@@ -156,6 +168,30 @@ impl GroupTally {
             times.service.add(part.second, count(&kind.service), kind.service.as_ref());
             times.wait.add(part.second, count(&kind.wait), kind.wait.as_ref());
         }
+        part.measures.iter().for_each(|measure| self.add_measure(part.second, measure));
+    }
+
+    fn add_measure(&mut self, second: i64, part: &MeasureSecond) {
+        if second < 0 {
+            return;
+        }
+        let index = usize::from(part.measure);
+        while self.measures_in_time.len() <= index {
+            let (seconds, values) = (BTreeMap::new(), Stretches::new(1));
+            self.measures_in_time.push(MeasureInTime { seconds, values });
+        }
+        let measure = &mut self.measures_in_time[index];
+        let of_second = measure.seconds.entry(second).or_default();
+        (of_second.0, of_second.1) = (of_second.0 + part.count, of_second.1 + part.sum);
+        let values = part.histogram.as_ref();
+        measure.values.add(second, values.map_or(0, Histogram::count), values);
+    }
+
+    /// How often a custom metric was recorded in each of `seconds`, and the sum of it.
+    pub fn measured_per_second(&self, measure: usize, seconds: Range<i64>) -> Vec<(u64, u64)> {
+        let of = self.measures_in_time.get(measure).map(|measure| &measure.seconds);
+        let at = |second: i64| of.and_then(|of| of.get(&second)).copied().unwrap_or_default();
+        seconds.map(at).collect()
     }
 
     /// What one kind did in the measured phase.
@@ -470,6 +506,13 @@ impl Tally {
         }
         let in_time = together(&all, self.seconds().end)?;
         Some(if times == Times::Response { in_time } else { in_time.finished() })
+    }
+
+    /// What was recorded of a custom metric in the measured phase, in the order of time; none where
+    /// nothing was.
+    pub fn measured_in_time(&self, group: usize, measure: usize) -> Option<InTime> {
+        let of = self.groups.get(group)?.measures_in_time.get(measure)?;
+        together(&[&of.values], self.seconds().end)
     }
 
     /// Commits of `groups` in each of `seconds`, none where nothing happened.

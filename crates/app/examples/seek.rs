@@ -6,7 +6,7 @@
 
 use analysis::seek::{Answer, Ask, Judged, METHOD, Probe, SearchStrategy};
 use app::selfcheck::{Probed, probed};
-use model::{Dice, Objective, Stream};
+use model::{Objective, Rng, Stream};
 use stats::{Histogram, Mmc, exponential, kiefer_wolfowitz, unit};
 
 /// How long a service takes, in units of its mean.
@@ -91,12 +91,12 @@ impl Queue {
     }
 
     /// The times from arrival to finish at this rate, with the arrivals.
-    fn responses(&self, rate: f64, length_ns: f64, dice: &mut Dice) -> Vec<(u64, u64)> {
+    fn responses(&self, rate: f64, length_ns: f64, rng: &mut Rng) -> Vec<(u64, u64)> {
         let (mut arrivals, mut services, mut now_ns) = (Vec::new(), Vec::new(), 0.0);
         while now_ns < length_ns {
-            now_ns += exponential(dice.bits()) * 1e9 / rate;
+            now_ns += exponential(rng.bits()) * 1e9 / rate;
             arrivals.push(now_ns as u64);
-            services.push((self.service_ns * self.service.draw(dice)) as u64);
+            services.push((self.service_ns * self.service.draw(rng)) as u64);
         }
         let served = kiefer_wolfowitz(&arrivals, &services, self.servers as usize);
         let of = |(arrival, served): (&u64, &stats::Served)| (*arrival, served.finish_ns - arrival);
@@ -116,9 +116,9 @@ impl Queue {
         let mut times = Histogram::default();
         let n_parts = 20;
         for part in 0..n_parts {
-            let mut dice = Dice::new(u64::MAX, Stream::Sim, part);
+            let mut rng = Rng::new(u64::MAX, Stream::Sim, part);
             let length_ns = n_requests / n_parts as f64 / arrivals_per_s * 1e9;
-            let all = self.responses(arrivals_per_s, length_ns, &mut dice);
+            let all = self.responses(arrivals_per_s, length_ns, &mut rng);
             let warm = all.iter().filter(|(at, _)| *at as f64 > length_ns / 20.0);
             warm.for_each(|(_, response_ns)| times.record(*response_ns));
         }
@@ -130,9 +130,9 @@ impl Queue {
 
     /// What a probe says.
     fn look(&self, ask: &Ask, ramp_up_ns: u64, objective: Objective, seed: u64) -> Judged {
-        let mut dice = Dice::new(seed, Stream::Order, 1);
+        let mut rng = Rng::new(seed, Stream::Order, 1);
         let length_ns = ramp_up_ns + ask.measure_ns;
-        let requests = self.responses(ask.at, length_ns as f64, &mut dice);
+        let requests = self.responses(ask.at, length_ns as f64, &mut rng);
         probed(&Probed { requests, ramp_up_ns, length_ns, servers: self.servers }, objective)
     }
 
@@ -150,7 +150,7 @@ impl Queue {
         };
         let mut probes: Vec<Probe> = Vec::new();
         while let Some(ask) = strategy.next(&probes) {
-            let seed = Dice::new(seed, Stream::Order, probes.len() as u64).bits();
+            let seed = Rng::new(seed, Stream::Order, probes.len() as u64).bits();
             let judged = self.look(&ask, strategy.ramp_up_ns, objective, seed);
             probes.push(Probe { ask, judged });
         }
@@ -170,22 +170,22 @@ impl Queue {
 }
 
 impl Service {
-    fn draw(self, dice: &mut Dice) -> f64 {
+    fn draw(self, rng: &mut Rng) -> f64 {
         match self {
-            Service::Exponential => exponential(dice.bits()),
+            Service::Exponential => exponential(rng.bits()),
             Service::Constant => 1.0,
             Service::Lognormal(variation) => {
                 let variance = (1.0 + variation * variation).ln();
-                let radius = (2.0 * exponential(dice.bits())).sqrt();
-                let normal = radius * (std::f64::consts::TAU * unit(dice.bits())).cos();
+                let radius = (2.0 * exponential(rng.bits())).sqrt();
+                let normal = radius * (std::f64::consts::TAU * unit(rng.bits())).cos();
                 (variance.sqrt() * normal - variance / 2.0).exp()
             }
             Service::Hyperexponential(variation) => {
                 let square = variation * variation;
                 let share = 0.5 * (1.0 + ((square - 1.0) / (square + 1.0)).sqrt());
-                let is_first = unit(dice.bits()) < share;
+                let is_first = unit(rng.bits()) < share;
                 let rate = 2.0 * if is_first { share } else { 1.0 - share };
-                exponential(dice.bits()) / rate
+                exponential(rng.bits()) / rate
             }
         }
     }

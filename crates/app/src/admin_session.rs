@@ -19,12 +19,6 @@ const LOOK_EVERY: Duration = Duration::from_millis(50);
 /// How long a server may take to end a session that we have left.
 const ENDING: Duration = Duration::from_secs(1);
 
-/// Whether a server has no room for another session, of anybody or of this user.
-pub(crate) fn is_full(refusal: &Refusal) -> bool {
-    // MySQL's family: too many connections, of all, of a user; PostgreSQL's class of that name.
-    matches!(refusal.code, 1040 | 1203 | 1226) || refusal.sqlstate == "53300"
-}
-
 /// A session by which a database's counters are read beside a run.
 pub(crate) fn for_counters(database: &dyn Database) -> Result<Box<dyn CounterSession>, Refusal> {
     Ok(Box::new(AdminSession::at(database)?))
@@ -54,13 +48,14 @@ impl AdminSession {
         let mut session = connect();
         let began = wall_clock::now();
         // Our own last session may not have ended there yet.
+        let is_full = |no: &Refusal| no.kind == RefusalKind::TooManyConnections;
         while session.as_ref().is_err_and(is_full) && began.elapsed() < ENDING {
             thread::park_timeout(LOOK_EVERY);
             session = connect();
         }
         let mut admin = AdminSession { session: session? };
         let n_hosts = database.hosts().map_or(0, |hosts| hosts.list().len());
-        if let (2.., Some(sql)) = (n_hosts, database.dialect().sees_other_hosts) {
+        if let (2.., Some(sql)) = (n_hosts, database.administration().sees_other_hosts) {
             match admin.write(sql) {
                 Err(refusal) if refusal.kind.breaks_session() => return Err(refusal),
                 // Whoever does not know the word is no such cluster.

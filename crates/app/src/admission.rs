@@ -27,16 +27,18 @@ pub(crate) fn has_descriptors(plan: &Plan) -> Result<(), Error> {
     let limit = getrlimit(Resource::Nofile);
     let _ = setrlimit(Resource::Nofile, Rlimit { current: limit.maximum, maximum: limit.maximum });
     // What lives in memory alone has no limit.
-    if drivers::by_scheme(&plan.target.scheme).is_ok_and(|entry| !entry.dialect.keeps_data) {
+    if drivers::of_target(&plan.target)
+        .is_some_and(|entry| !entry.product.administration.keeps_data)
+    {
         return Ok(());
     }
     let clients: u64 = plan.groups.iter().map(|group| u64::from(group.clients)).sum();
     let needed = clients + DESCRIPTORS_BESIDE;
     match getrlimit(Resource::Nofile).current {
         Some(limit) if limit < needed => Err(Error::Usage(format!(
-            "{clients} clients need {needed} open files, and this process may have {limit}: raise \
-             that first (ulimit -n {needed}), or use fewer clients; a proxy on this host needs \
-             two for each client besides"
+            "{clients} clients need {needed} open files, and the limit is {limit}: raise it \
+             (ulimit -n {needed}), or use fewer clients; a proxy on this host needs two more for \
+             each client"
         ))),
         _ => Ok(()),
     }
@@ -62,9 +64,8 @@ fn place(plan: &Plan, groups: &[Opened]) -> Result<Placement, Error> {
     let can = |placement: Placement| {
         if placement == Placement::Thread && n_clients > THREADS_LIMIT {
             return Err(Error::Usage(format!(
-                "{n_clients} clients are more threads than a process can have: at most \
-                 {THREADS_LIMIT}, or place them on event loops where the driver can \
-                 (--placement loop)"
+                "{n_clients} clients are more threads than a process can have: use at most \
+                 {THREADS_LIMIT}, or event loops if the driver supports them (--placement loop)"
             )));
         }
         let refuses = |opened: &&Opened| {
@@ -79,7 +80,7 @@ fn place(plan: &Plan, groups: &[Opened]) -> Result<Placement, Error> {
                     ("the workload", opened.workload.identity().workload)
                 };
                 let placement = placement.name();
-                let why = format!("{what} {name} cannot be placed on '{placement}'");
+                let why = format!("{what} {name} does not support placement '{placement}'");
                 Err(Error::Usage(format!("{why}: leave --placement out")))
             }
         }
@@ -90,7 +91,7 @@ fn place(plan: &Plan, groups: &[Opened]) -> Result<Placement, Error> {
             let cores = std::thread::available_parallelism().map_or(1, |n| n.get() as u32);
             let is_closed = plan.groups.iter().all(|group| group.load == Load::Closed);
             let has_threads =
-                groups.iter().all(|opened| opened.database.dialect().thread_per_session);
+                groups.iter().all(|opened| opened.database.administration().thread_per_session);
             match preferred(n_clients, is_closed, has_threads, cores) {
                 Placement::Thread => can(Placement::Thread).or_else(|_| can(Placement::Loop)),
                 _ => can(Placement::Loop).or_else(|_| can(Placement::Thread)),

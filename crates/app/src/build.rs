@@ -12,8 +12,8 @@ use std::time::{Duration, Instant};
 
 use engine::Stop;
 use model::{
-    Choice, ColumnType, Database, Dialect, Index, Population, Refusal, RefusalKind, Workload,
-    fnv1a, format_count,
+    Administration, Choice, ColumnType, Database, Dialect, Index, Population, Refusal, RefusalKind,
+    Workload, fnv1a, format_count,
 };
 use monitor::wall_clock;
 
@@ -25,7 +25,7 @@ use crate::interruptible::{run_interruptible, run_interruptible_with_progress};
 pub use crate::load::LoadMethod;
 use crate::load::{ATTEMPTS, Work, load_chunks};
 use crate::meta::{self, Found};
-use crate::open::{Data, Opened};
+use crate::open::{Data, Opened, clash};
 use crate::routines;
 
 const INTERRUPTED: &str = "the build was interrupted";
@@ -112,15 +112,15 @@ impl Built {
         };
         let lost = match self.reconnects {
             0 => String::new(),
-            n => format!("; {n} lost connections were made anew"),
+            n => format!("; {n} lost connections were reconnected"),
         };
         let refused = self.bulk_refused.as_ref().map_or(String::new(), |why| {
             format!("; the server does not understand bulk loads, so rows were inserted: {why}")
         });
         match self.found {
-            Data::Built => "the data are there already: nothing to build".to_owned(),
+            Data::Built => "the data exist already: nothing to build".to_owned(),
             Data::Unfinished => format!(
-                "went on with an interrupted build: about {} rows were there, {rows} added in {:.1} s \
+                "resumed an interrupted build: about {} rows existed, {rows} added in {:.1} s \
                  by {method} with {loaders}{lost}{refused}",
                 format_count(self.n_rows_before),
                 self.seconds
@@ -152,9 +152,9 @@ pub fn build(
         Data::Unmarked => {
             let there = unmarked(&mut AdminSession::at(opened.database.as_ref())?, opened)?;
             return Err(Error::Failed(format!(
-                "dbdyno did not build the tables that are there ({}; no dbdyno_meta), so it \
-                 builds nothing among them: name another database with --target, which is made \
-                 if it is not there",
+                "dbdyno did not build the existing tables ({}; no dbdyno_meta), so it builds \
+                 nothing here: name another database with --target, which is created if it does \
+                 not exist",
                 there.join(", ")
             )));
         }
@@ -189,8 +189,8 @@ fn has_seed(opened: &Opened, wanted: Option<u64>) -> Result<(), Error> {
     match wanted.filter(|wanted| *wanted != has) {
         None => Ok(()),
         Some(wanted) => Err(Error::Failed(format!(
-            "the data were begun with seed {has}, not {wanted}; leave the seed out to go on with \
-             them, or drop them first"
+            "the data were begun with seed {has}, not {wanted}; omit the seed to resume with \
+             theirs, or drop them first"
         ))),
     }
 }
@@ -219,14 +219,19 @@ impl<'b> Builder<'b> {
         let database = opened.database.as_ref();
         let mut lock = BuildLock::at(database, A_MOMENT, is_stopped)?;
         let (mut session, has_one_session) = lock.session_beside(database)?;
-        let found = meta::read(&mut session)?;
+        let identity = opened.workload.identity();
+        let found = meta::read(&mut session, &identity.workload)?;
         match opened.data {
             Data::Absent if found == Found::Nothing => {
-                meta::begin(&mut session, database, &opened.workload.identity())?;
+                if let Some(clash) = clash(&mut session, opened.workload.as_ref())? {
+                    return Err(Error::Failed(format!("the database {}", clash.sentence())));
+                }
+                meta::begin(&mut session, database, &identity)?;
             }
             Data::Unfinished if matches!(found, Found::Unfinished(_)) => {}
             _ => {
-                let why = "another dbdyno has built or dropped data here meanwhile: say it again";
+                let why = "another dbdyno has built or dropped data here meanwhile: run the \
+                           command again";
                 return Err(Error::Failed(why.to_owned()));
             }
         }
@@ -261,19 +266,21 @@ impl<'b> Builder<'b> {
             }
             work = left;
         }
-        let why = "the server loses what it has acknowledged, again and again: see its log";
+        let why = "the server repeatedly loses acknowledged rows: see its log";
         Err(Error::Failed(format!("{why}; {}", what_remains(opened))))
     }
 
     /// All that comes after the rows: indexes, what the database wants to be said, and the mark
     /// that the data are whole.
     fn finish(&mut self, doing: &mut dyn FnMut(&str)) -> Result<(), Error> {
-        let dialect = self.opened.database.dialect();
+        let database = &self.opened.database;
+        let (dialect, administration) = (database.dialect(), database.administration());
         let done: HashSet<String> = self.surely(&mut |session, _| meta::read_done(session))?;
         for table in self.population.tables() {
             for (number, index) in table.indexes.iter().enumerate() {
                 let mark = meta::done_name(&format!("{}.index", table.name), number as u64);
-                let is_made = !dialect.indexes_after_load || dialect.is_made_with(table, index);
+                let is_made =
+                    !administration.indexes_after_load || dialect.is_made_with(table, index);
                 if is_made || done.contains(&mark) {
                     continue;
                 }
@@ -287,14 +294,15 @@ impl<'b> Builder<'b> {
                 let sql = dialect.create_index(table, index);
                 let is_resumed = self.opened.data == Data::Unfinished;
                 self.surely(&mut |session, is_again| {
-                    create_index(session, dialect, &sql, &mark, is_again || is_resumed)
+                    create_index(session, administration, &sql, &mark, is_again || is_resumed)
                 })?;
             }
         }
-        for sql in self.population.tables().iter().flat_map(dialect.after_load) {
+        for sql in self.population.tables().iter().flat_map(administration.after_load) {
             self.surely(&mut |session, _| session.write(&sql))?;
         }
-        self.surely(&mut |session, _| meta::complete(session))
+        let workload = self.opened.workload.identity().workload;
+        self.surely(&mut |session, _| meta::complete(session, &workload))
     }
 
     /// Does `work`, which is told whether it is done again after a connection was lost.
@@ -339,8 +347,8 @@ fn stopped_by(refusal: &Refusal, opened: &Opened) -> Error {
 /// them.
 fn what_remains(opened: &Opened) -> &'static str {
     match opened.is_kept {
-        true => "the same command goes on where it stopped",
-        false => "nothing of it is kept",
+        true => "the same command resumes it",
+        false => "nothing was kept",
     }
 }
 
@@ -364,7 +372,7 @@ fn interrupted(opened: &Opened) -> String {
 
 fn n_loaders(opened: &Opened, options: BuildOptions) -> usize {
     let cores = || thread::available_parallelism().map_or(1, |n| n.get());
-    match (options.loaders, opened.database.dialect().parallel_load) {
+    match (options.loaders, opened.database.administration().parallel_load) {
         (_, false) => 1,
         (0, true) => cores().max(LOADERS_LEAST),
         (n, true) => n,
@@ -397,7 +405,7 @@ pub fn build_both(
     progress: &mut dyn FnMut(&Progress),
 ) -> Result<Both, Error> {
     if !matches!(opened.data, Data::Absent | Data::None) {
-        let why = "to compare load methods the tables must not be there yet: drop them first";
+        let why = "to compare load methods the tables must not exist yet: drop them first";
         return Err(Error::Failed(why.to_owned()));
     }
     let options = |method| BuildOptions { loaders, method, seed: None };
@@ -429,7 +437,7 @@ fn prepare(
             if done.len() < n_before {
                 meta::forget_done(session, &table.name)?;
             }
-            create_table(session, database.dialect(), population, index)?;
+            create_table(session, database, population, index)?;
         }
         n_rows_total += population.n_rows(index);
         let n_chunks = population.n_chunks(index);
@@ -453,13 +461,14 @@ fn prepare(
 /// Creates a table with the indexes that it has from the start.
 fn create_table(
     session: &mut AdminSession,
-    dialect: &Dialect,
+    database: &dyn Database,
     population: &dyn Population,
     index: usize,
 ) -> Result<(), Refusal> {
+    let (dialect, administration) = (database.dialect(), database.administration());
     let table = &population.tables()[index];
     let has_now =
-        |index: &&Index| !dialect.indexes_after_load && !dialect.is_made_with(table, index);
+        |index: &&Index| !administration.indexes_after_load && !dialect.is_made_with(table, index);
     let all = || {
         let indexes = table.indexes.iter().filter(has_now);
         let indexes = indexes.map(|index| dialect.create_index(table, index));
@@ -467,7 +476,7 @@ fn create_table(
     };
     let mut create =
         |session: &mut AdminSession| all().try_for_each(|sql| session.write(&sql).map(drop));
-    match dialect.tables_in_transactions {
+    match administration.tables_in_transactions {
         true => session.whole(&mut create),
         false => create(session),
     }
@@ -544,7 +553,7 @@ fn far(work: &Work, doing: &str, began: Instant) -> Progress {
 /// be there without its mark, if `may_be_there`.
 fn create_index(
     session: &mut AdminSession,
-    dialect: &Dialect,
+    administration: &Administration,
     sql: &str,
     mark: &str,
     may_be_there: bool,
@@ -552,7 +561,7 @@ fn create_index(
     if may_be_there && meta::is_done(session, mark)? {
         return Ok(());
     }
-    if dialect.tables_in_transactions {
+    if administration.tables_in_transactions {
         return session.whole(&mut |session| {
             session.write(sql)?;
             meta::mark(session, mark, "index")
@@ -595,29 +604,31 @@ pub fn unmarked_tables(opened: &Opened, stop: &Stop) -> Result<Vec<(String, u64)
     })
 }
 
-/// Drops a workload's tables, and their entry in `dbdyno_meta`. Returns their names. Tables that
-/// dbdyno did not build are dropped only with `force`.
+/// Drops a workload's tables, and their entry in `dbdyno_meta`; what other workloads have there
+/// stays. Returns their names. Tables that dbdyno did not build are dropped only with `force`.
 pub fn drop_data(opened: &Opened, force: bool) -> Result<Vec<String>, Error> {
     let mut lock = BuildLock::at(opened.database.as_ref(), A_MOMENT, &|| false)?;
     let (mut session, _) = lock.session_beside(opened.database.as_ref())?;
-    let found = meta::read(&mut session)?;
+    let workload = opened.workload.identity().workload;
+    let found = meta::read(&mut session, &workload)?;
     if found == Found::Nothing && !force {
         let there = unmarked(&mut session, opened)?;
         if !there.is_empty() {
             return Err(Error::Failed(format!(
-                "dbdyno did not build the tables that are there ({}; no dbdyno_meta), so it does \
-                 not drop them",
+                "dbdyno did not build the existing tables ({}; no dbdyno_meta), so it does not \
+                 drop them",
                 there.join(", ")
             )));
         }
     }
     if found != Found::Nothing {
         // Where this is interrupted, what is left is known to be a part.
-        meta::undo_complete(&mut session)?;
+        meta::undo_complete(&mut session, &workload)?;
     }
     let mut dropped = Vec::new();
     let tables = opened.workload.population().map(|population| population.tables());
-    for table in tables.unwrap_or_default() {
+    let tables = tables.unwrap_or_default();
+    for table in tables {
         match session.write(&format!("DROP TABLE {}", table.name)) {
             Ok(_) => dropped.push(table.name.to_string()),
             Err(refusal) if refusal.kind == RefusalKind::Missing => {}
@@ -626,7 +637,7 @@ pub fn drop_data(opened: &Opened, force: bool) -> Result<Vec<String>, Error> {
     }
     routines::drop_all(&mut session, opened)?;
     if found != Found::Nothing {
-        meta::drop_table(&mut session)?;
+        meta::forget(&mut session, &workload, tables)?;
     }
     Ok(dropped)
 }
@@ -668,7 +679,7 @@ pub fn checksums(database: &dyn Database, workload: &dyn Workload) -> Result<Vec
 /// [`checksums`], which a stop interrupts.
 pub fn checksums_interruptible(opened: &Opened, stop: &Stop) -> Result<Vec<Checksum>, Error> {
     let (database, workload) = (Arc::clone(&opened.database), Arc::clone(&opened.workload));
-    run_interruptible(stop, "interrupted while checksums were made", move || {
+    run_interruptible(stop, "interrupted while checksums were computed", move || {
         checksums(database.as_ref(), workload.as_ref())
     })
 }

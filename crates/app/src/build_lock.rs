@@ -37,7 +37,7 @@ impl BuildLock {
         patience: Duration,
         is_stopped: &(dyn Fn() -> bool + Sync),
     ) -> Result<BuildLock, Error> {
-        let Some((ask, first)) = database.dialect().alone.split_last() else {
+        let Some((ask, first)) = database.administration().alone.split_last() else {
             return Ok(BuildLock { session: None });
         };
         let mut session = AdminSession::at(database)?;
@@ -61,8 +61,7 @@ impl BuildLock {
             }
             if began.elapsed() > patience {
                 return Err(Error::Failed(
-                    "another dbdyno builds or drops data in this database: try again when it has \
-                     ended"
+                    "another dbdyno builds or drops data in this database: retry when it has ended"
                         .to_owned(),
                 ));
             }
@@ -79,7 +78,7 @@ impl BuildLock {
         match AdminSession::at(database) {
             Err(no) if no.kind.breaks_session() && self.answers() => {
                 self.session = None;
-                let why = "the server answers on one session and lets us have no second one";
+                let why = "the server allows one session and refuses a second one";
                 let session = AdminSession::at(database);
                 session.map(|session| (session, true)).map_err(|_| no.during(why))
             }
@@ -114,7 +113,7 @@ pub(crate) fn wait_while_recovering(
     is_stopped: &(dyn Fn() -> bool + Sync),
     tell: &mut dyn FnMut(&String),
 ) {
-    let is_recovering = database.dialect().is_recovering;
+    let is_recovering = database.administration().is_recovering;
     let mut is_told = false;
     while let Err(no) = AdminSession::at(database) {
         if !is_recovering(&no) || is_stopped() {
@@ -155,7 +154,9 @@ mod tests {
     use std::sync::Arc;
     use std::sync::atomic::{AtomicU32, Ordering};
 
-    use model::{Connecting, Dialect, Fact, Place, Places, RefusalKind, Statement, Target};
+    use model::{
+        Administration, Connecting, Fact, Place, Places, Product, RefusalKind, Statement, Target,
+    };
 
     use super::*;
     use crate::open::open;
@@ -163,15 +164,15 @@ mod tests {
     /// A database that lets in nobody who is not the nth, and says why.
     struct Recovers {
         inner: Arc<dyn Database>,
-        dialect: Dialect,
+        product: Product,
         n_refused: AtomicU32,
         left: AtomicU32,
         sqlstate: &'static str,
     }
 
     impl Database for Recovers {
-        fn dialect(&self) -> &Dialect {
-            &self.dialect
+        fn product(&self) -> &Product {
+            &self.product
         }
 
         fn places(&self) -> Places {
@@ -202,10 +203,11 @@ mod tests {
             let target = Target::parse("sqlite::memory:").expect("a target");
             let inner = open(&target, 1, true).expect("opens");
             let postgres = drivers::ALL.iter().find(|entry| entry.name == "postgres");
-            let is_recovering = postgres.expect("it is there").dialect.is_recovering;
-            let dialect = Dialect { is_recovering, ..*inner.dialect() };
+            let is_recovering = postgres.expect("it is there").product.administration.is_recovering;
+            let administration = Administration { is_recovering, ..*inner.administration() };
+            let product = Product { administration, ..*inner.product() };
             let (refused, left) = (AtomicU32::new(0), AtomicU32::new(5));
-            let recovers = Recovers { inner, dialect, n_refused: refused, left, sqlstate };
+            let recovers = Recovers { inner, product, n_refused: refused, left, sqlstate };
             let mut n_told = 0;
             wait_while_recovering(&recovers, &|| is_stopped, &mut |_| n_told += 1);
             assert_eq!(n_told, u32::from(n_refused > 1));

@@ -22,7 +22,7 @@ const LOOK_EVERY: Duration = Duration::from_millis(100);
 
 /// What the server counts now; none where it does not count, or does not let us look.
 pub(crate) fn read(database: &dyn Database) -> Result<Option<i64>, Error> {
-    let Some(counter) = database.dialect().commit_counter else { return Ok(None) };
+    let Some(counter) = database.monitoring().commit_counter else { return Ok(None) };
     let mut session = AdminSession::at(database)?;
     // Who may not look at it can do without.
     Ok(session.counted(counter.sql).unwrap_or(None))
@@ -31,7 +31,7 @@ pub(crate) fn read(database: &dyn Database) -> Result<Option<i64>, Error> {
 /// That the server was started anew within the time since `began`, as it says itself: what it
 /// counts may have survived that.
 pub(crate) fn restarted(database: &dyn Database, began: Instant) -> Result<Option<Fact>, Error> {
-    let Some(sql) = database.dialect().started_ago else { return Ok(None) };
+    let Some(sql) = database.monitoring().started_ago else { return Ok(None) };
     let mut session = AdminSession::at(database)?;
     let mut ago = || -> Option<u64> { session.counted(sql).ok()??.try_into().ok() };
     let is_since = |seconds: &u64| Duration::from_secs(*seconds) + APART < began.elapsed();
@@ -104,7 +104,7 @@ pub(crate) fn facts(
 mod tests {
     use std::sync::Arc;
 
-    use model::{Connecting, Dialect, Place, Places, Refusal, Statement, Target};
+    use model::{Connecting, Monitoring, Place, Places, Product, Refusal, Statement, Target};
 
     use super::*;
     use crate::open::open;
@@ -112,12 +112,12 @@ mod tests {
     /// A database that says by this query how long ago it was started.
     struct Says {
         inner: Arc<dyn Database>,
-        dialect: Dialect,
+        product: Product,
     }
 
     impl Database for Says {
-        fn dialect(&self) -> &Dialect {
-            &self.dialect
+        fn product(&self) -> &Product {
+            &self.product
         }
 
         fn places(&self) -> Places {
@@ -140,8 +140,9 @@ mod tests {
         let began =
             wall_clock::now().checked_sub(Duration::from_secs(60)).expect("the machine is up");
         let check = |sql: &'static str, expect: bool| {
-            let dialect = Dialect { started_ago: Some(sql), ..*inner.dialect() };
-            let says = Says { inner: Arc::clone(&inner), dialect };
+            let monitoring = Monitoring { started_ago: Some(sql), ..*inner.monitoring() };
+            let product = Product { monitoring, ..*inner.product() };
+            let says = Says { inner: Arc::clone(&inner), product };
             let fact = restarted(&says, began).expect("asked");
             assert_eq!(fact.is_some(), expect, "{sql}: {fact:?}");
         };

@@ -13,7 +13,7 @@ use analysis::repeats::not_fixed;
 use analysis::report::{Named, Report};
 use analysis::trials::{Trialled, counts, why_not_in_short};
 use analysis::{ComparisonReport, HistoryReport};
-use model::{Dice, ReportField, RunId, Status, Stream, short_axis};
+use model::{ReportField, Rng, RunId, Status, Stream, short_axis};
 use plan::varied_to_toml;
 use render::for_shell;
 use render::list::short_id;
@@ -93,13 +93,13 @@ pub fn history(store: &Store, question: &Question) -> Result<HistoryReport, Erro
     let is_of_part = question.judge.primary.as_ref().is_some_and(|name| name.contains('.'));
     let left_out = if is_of_part { &Report::SERIES[..] } else { &Report::AT_LENGTH[..] };
     let builds = labelled(store, &question.by, None, left_out, &mut damaged)?;
-    let mut dice = Dice::new(1, Stream::Order, u64::MAX);
+    let mut rng = Rng::new(1, Stream::Order, u64::MAX);
     let mut question = question.clone();
     if question.baseline.is_none() {
         question.baseline = store.baseline(&question.by)?;
     }
     question.acknowledged = store.acknowledged(&question.by)?;
-    let told = HistoryReport::new(&question, &builds_placed(builds), &mut || dice.bits());
+    let told = HistoryReport::new(&question, &builds_placed(builds), &mut || rng.bits());
     told.map(|told| HistoryReport { damaged, ..told }).map_err(Error::Usage)
 }
 
@@ -151,8 +151,8 @@ fn has_change(
         // Any change may be acknowledged, also one that matters by a smaller min_effect only.
         let judge = Judge { primary, min_effect: 0.0, also: Vec::new() };
         let question = Question { order: order.cloned(), ..Question::of(key, judge) };
-        let mut dice = Dice::new(1, Stream::Order, u64::MAX);
-        let Ok(told) = HistoryReport::new(&question, &builds, &mut || dice.bits()) else {
+        let mut rng = Rng::new(1, Stream::Order, u64::MAX);
+        let Ok(told) = HistoryReport::new(&question, &builds, &mut || rng.bits()) else {
             continue;
         };
         let points = told.point_names();
@@ -281,7 +281,7 @@ fn sides(store: &Store, names: &[String], damaged: &mut Vec<String>) -> Result<V
             let theirs = before.runs();
             if let Some(run) = one.runs().into_iter().find(|run| theirs.contains(run)) {
                 return Err(Error::Usage(format!(
-                    "{name} and {} share the run {run}: nothing is compared with itself",
+                    "{name} and {} share the run {run}: a run cannot be compared with itself",
                     names[index]
                 )));
             }
@@ -436,9 +436,8 @@ fn refused(found: &[Found], mixed: &Mixed) -> Error {
     let (side, name) = (found[mixed.side].name(), &mixed.name);
     let values = mixed.values.join(", ");
     Error::Usage(format!(
-        "{side} has runs of {name} {values}, and another side has none of these to hold against \
-         them: compare runs of one {name} a side, by their ids with commas between or with labels \
-         of their own"
+        "{side} has runs of {name} {values}, and another side has none of these: compare runs of \
+         one {name} per side, by their ids separated by commas or with separate labels"
     ))
 }
 
@@ -509,7 +508,7 @@ fn side(store: &Store, name: &str, damaged: &mut Vec<String>) -> Result<Found, E
     if is_one && let Ok(experiment) = store.find_experiment(name) {
         if experiment.seek.is_some() {
             return Err(Error::Usage(format!(
-                "{name} is a search, whose probes are of different values each: compare runs of it"
+                "{name} is a search, whose probes have different values: compare runs of it"
             )));
         }
         let Trials { ended, damaged: lost } = trials(store, &experiment)?;
@@ -527,7 +526,7 @@ fn side(store: &Store, name: &str, damaged: &mut Vec<String>) -> Result<Found, E
     let runs = runs.collect::<Result<Vec<RunId>, Error>>()?;
     let twice = (1..runs.len()).find(|&index| runs[..index].contains(&runs[index]));
     if let Some(index) = twice {
-        return Err(Error::Usage(format!("{name}: the run {} stands twice", runs[index])));
+        return Err(Error::Usage(format!("{name}: the run {} is named twice", runs[index])));
     }
     let (mut reports, mut lost) = (Vec::new(), Vec::new());
     for run in &runs {
@@ -560,7 +559,7 @@ fn by_axis(
     let experiment = store.find_experiment(name).map_err(not_found)?;
     if experiment.seek.is_some() {
         return Err(Error::Usage(format!(
-            "{name} is a search, which has no values of an axis to compare: name two of its runs"
+            "{name} is a search, which has no axis to compare: name two of its runs"
         )));
     }
     let known: Vec<&str> = experiment.axes.iter().map(|axis| axis.name.as_str()).collect();

@@ -30,7 +30,7 @@ impl ConnectionCount {
         database: &Arc<dyn Database>,
         until_midst: Duration,
     ) -> Option<ConnectionCount> {
-        let counter = database.dialect().connection_counter?;
+        let counter = database.monitoring().connection_counter?;
         let database = Arc::clone(database);
         let (tell, counted) = channel();
         let (goes_on, is_over) = channel::<()>();

@@ -13,7 +13,10 @@ use std::thread;
 use std::time::Duration;
 
 use engine::Stop;
-use model::{Civil, Index, Population, Value, Workload, format_count, put_decimal};
+use model::{
+    Civil, ClientLoad, FileFormat, FlatFile, Index, Population, Value, Workload, format_count,
+    put_decimal,
+};
 use monitor::wall_clock;
 use rustix::fs::{CWD, RenameFlags, renameat_with, statvfs};
 
@@ -25,37 +28,17 @@ const MARGIN_PERCENT: u64 = 5;
 const BUFFER_BYTES: usize = 1 << 20;
 const TOLD_EVERY: Duration = Duration::from_millis(200);
 
-/// How a file is written.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Format {
-    /// Tabs between columns, `\N` for null, a backslash before what has a meaning; no header. What
-    /// LOAD DATA and COPY read without options.
-    Tsv,
-    /// Commas, text in `"`, `NULL` for null, and a first line with the names of the columns.
-    Csv,
-}
-
-impl Format {
-    /// The ending of its files.
-    pub fn name(self) -> &'static str {
-        match self {
-            Format::Tsv => "tsv",
-            Format::Csv => "csv",
-        }
-    }
-}
-
 /// What was written.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Written {
     /// The files with rows, in the order of the tables: name of the table, file, rows, bytes.
     pub files: Vec<WrittenFile>,
-    /// The files with the definitions of the tables, by database.
-    pub schemas: Vec<(&'static str, PathBuf)>,
+    /// How they are loaded, by database.
+    pub load_commands: Vec<LoadCommands>,
     /// How long it took.
     pub seconds: f64,
     /// How they were written.
-    pub format: Format,
+    pub format: FileFormat,
 }
 
 /// One file.
@@ -73,36 +56,32 @@ pub struct WrittenFile {
     pub n_bytes: u64,
 }
 
-impl Written {
-    /// The commands by which a server's own client loads the files; `mysql` or `postgres`.
-    pub fn commands(&self, database: &str) -> Vec<String> {
-        let of = |file: &WrittenFile| {
-            let (table, columns, path) = (&file.table, &file.columns, file.path.display());
-            match (database, self.format) {
-                ("mysql", Format::Tsv) => format!(
-                    "LOAD DATA LOCAL INFILE '{path}' INTO TABLE {table} CHARACTER SET utf8mb4 \
-                     ({columns});"
-                ),
-                ("mysql", Format::Csv) => format!(
-                    "LOAD DATA LOCAL INFILE '{path}' INTO TABLE {table} CHARACTER SET utf8mb4 \
-                     FIELDS TERMINATED BY ',' OPTIONALLY ENCLOSED BY '\"' ESCAPED BY '' \
-                     LINES TERMINATED BY '\\n' IGNORE 1 LINES ({columns});"
-                ),
-                (_, Format::Tsv) => format!("\\copy {table} ({columns}) FROM '{path}'"),
-                (_, Format::Csv) => format!(
-                    "\\copy {table} ({columns}) FROM '{path}' WITH (FORMAT csv, HEADER, NULL \
-                     'NULL')"
-                ),
-            }
-        };
-        let tables: Vec<&str> = self.files.iter().map(|file| file.table.as_str()).collect();
-        let tables = tables.join(", ");
-        // Without statistics the first queries may go the wrong way.
-        let last = match database {
-            "mysql" => format!("ANALYZE TABLE {tables};"),
-            _ => format!("VACUUM ANALYZE {tables};"),
-        };
-        self.files.iter().map(of).chain([last]).collect()
+/// How the files are loaded into one database.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LoadCommands {
+    /// The database's name.
+    pub database: &'static str,
+    /// The file with the definitions of the tables.
+    pub schema: PathBuf,
+    /// Whose client carries out what, in words.
+    pub introduction: String,
+    /// The commands for that client, behind those of the schema.
+    pub commands: Vec<String>,
+}
+
+impl LoadCommands {
+    fn of(schema: Schema, files: &[FlatFile]) -> LoadCommands {
+        let Schema { database, by, path: schema, .. } = schema;
+        let tables: Vec<&str> = files.iter().map(|file| file.table.as_str()).collect();
+        let introduction = format!(
+            "{}: tables first ({}), then with '{}'",
+            by.servers,
+            (by.run_file)(&schema.display().to_string()),
+            by.client
+        );
+        let last = (by.finish)(&tables.join(", "));
+        let commands = files.iter().map(by.load).chain([last]).collect();
+        LoadCommands { database, schema, introduction, commands }
     }
 }
 
@@ -110,7 +89,7 @@ impl Written {
 pub fn write_files(
     workload: &Arc<dyn Workload>,
     folder: &Path,
-    format: Format,
+    format: FileFormat,
     stop: &Stop,
     progress: &mut dyn FnMut(&Progress),
 ) -> Result<Written, Error> {
@@ -123,8 +102,8 @@ pub fn write_files(
     let folder = folder.canonicalize().map_err(failed)?;
     let text = folder.to_str().filter(|text| !text.contains(['\'', '\\', '\n']));
     if text.is_none() {
-        let why = "the folder's name has a quote, a backslash or no UTF-8 in it, which the \
-                   commands that load the files could not say: choose another";
+        let why = "the folder's name contains a quote or a backslash, or is not UTF-8, so the \
+                   load commands could not name it: choose another";
         return Err(Error::Usage(why.to_owned()));
     }
     let tables = population.tables();
@@ -133,12 +112,12 @@ pub fn write_files(
         .map(|table| folder.join(format!("{}.{}", table.name, format.name())))
         .collect();
     let schemas = schemas_of(population, &folder);
-    for path in paths.iter().chain(schemas.iter().map(|(_, path, _)| path)) {
+    for path in paths.iter().chain(schemas.iter().map(|schema| &schema.path)) {
         if path.exists() {
             let path = path.display();
             let why = format!(
-                "{path} is there already, and nothing is overwritten: remove it, or \
-                               choose another --output-dir"
+                "{path} exists, and nothing is overwritten: remove it, or choose another \
+                 --output-dir"
             );
             return Err(Error::Failed(why));
         }
@@ -153,20 +132,35 @@ pub fn write_files(
         stop,
     };
     let files = work.write_all(progress)?;
-    for (_, path, sql) in &schemas {
+    for Schema { path, sql, .. } in &schemas {
         let written = write_whole(path, |out| Ok(out.write_all(sql.as_bytes())?));
         written.map_err(|stopped| stopped.into_error(path))?;
     }
-    let schemas = schemas.into_iter().map(|(name, path, _)| (name, path)).collect();
-    Ok(Written { files, schemas, seconds: began.elapsed().as_secs_f64(), format })
+    let flat = |file: &WrittenFile| FlatFile {
+        table: file.table.clone(),
+        columns: file.columns.clone(),
+        path: file.path.display().to_string(),
+        format,
+    };
+    let flat: Vec<FlatFile> = files.iter().map(flat).collect();
+    let load_commands = schemas.into_iter().map(|schema| LoadCommands::of(schema, &flat)).collect();
+    Ok(Written { files, load_commands, seconds: began.elapsed().as_secs_f64(), format })
 }
 
-/// For each database that loads files: its name, the file, and what stands in it.
-fn schemas_of(population: &dyn Population, folder: &Path) -> Vec<(&'static str, PathBuf, String)> {
+/// The definitions of the tables for one database, and how its own client loads rows.
+struct Schema {
+    database: &'static str,
+    by: ClientLoad,
+    path: PathBuf,
+    sql: String,
+}
+
+/// That of each database whose client loads files.
+fn schemas_of(population: &dyn Population, folder: &Path) -> Vec<Schema> {
     let tables = population.tables();
-    let entries = drivers::ALL.iter().filter(|entry| ["mysql", "postgres"].contains(&entry.name));
     let schema = |entry: &&drivers::Entry| {
-        let dialect = entry.dialect;
+        let by = entry.product.administration.client_load?;
+        let dialect = &entry.product.dialect;
         let mut sql = String::new();
         for index in 0..tables.len() {
             sql += &format!("{};\n", definition(dialect, population, index));
@@ -177,13 +171,14 @@ fn schemas_of(population: &dyn Population, folder: &Path) -> Vec<(&'static str, 
                 sql += &format!("{};\n", dialect.create_index(table, index));
             }
         }
-        (entry.name, folder.join(format!("schema.{}.sql", entry.name)), sql)
+        let path = folder.join(format!("schema.{}.sql", entry.name));
+        Some(Schema { database: entry.name, by, path, sql })
     };
-    entries.map(schema).collect()
+    drivers::ALL.iter().filter_map(schema).collect()
 }
 
 /// Refuses what would not fit.
-fn check_room(population: &dyn Population, folder: &Path, format: Format) -> Result<(), Error> {
+fn check_room(population: &dyn Population, folder: &Path, format: FileFormat) -> Result<(), Error> {
     let mut needed = 0;
     // A table that begins empty has no chunk to look at.
     let has_rows = |index: &usize| population.n_chunks(*index) > 0;
@@ -212,7 +207,7 @@ fn check_room(population: &dyn Population, folder: &Path, format: Format) -> Res
 struct Work<'a> {
     population: &'a dyn Population,
     paths: Vec<PathBuf>,
-    format: Format,
+    format: FileFormat,
     next: AtomicUsize,
     n_rows: AtomicU64,
     stop: &'a Stop,
@@ -234,7 +229,7 @@ impl Stopped {
     fn into_error(self, path: &Path) -> Error {
         match self {
             Stopped::Asked => {
-                let why = "interrupted; files that were whole are kept, no other";
+                let why = "interrupted; only complete files were kept";
                 Error::Interrupted(why.to_owned())
             }
             Stopped::Failed(error) => Error::Failed(format!("{}: {error}", path.display())),
@@ -302,7 +297,7 @@ impl Work<'_> {
         let names: Vec<&str> = of.columns.iter().map(|column| column.name).collect();
         let mut n_rows = 0;
         write_whole(path, |out| {
-            if self.format == Format::Csv {
+            if self.format == FileFormat::Csv {
                 writeln!(out, "{}", names.join(","))?;
             }
             for chunk in 0..self.population.n_chunks(table) {
@@ -351,7 +346,7 @@ fn write_chunk(
     population: &dyn Population,
     table: usize,
     chunk: u64,
-    format: Format,
+    format: FileFormat,
     out: &mut impl Write,
 ) -> io::Result<u64> {
     let mut rows = population.rows(table, chunk);
@@ -368,20 +363,20 @@ fn write_chunk(
     Ok(n_rows)
 }
 
-fn put_row(line: &mut Vec<u8>, row: &[Value<'_>], format: Format) {
+fn put_row(line: &mut Vec<u8>, row: &[Value<'_>], format: FileFormat) {
     for (index, value) in row.iter().enumerate() {
         if index > 0 {
-            line.push(if format == Format::Tsv { b'\t' } else { b',' });
+            line.push(if format == FileFormat::Tsv { b'\t' } else { b',' });
         }
         put_value(line, value, format);
     }
     line.push(b'\n');
 }
 
-fn put_value(line: &mut Vec<u8>, value: &Value<'_>, format: Format) {
+fn put_value(line: &mut Vec<u8>, value: &Value<'_>, format: FileFormat) {
     let text: &dyn fmt::Display = match (value, format) {
-        (Value::Null, Format::Tsv) => &"\\N",
-        (Value::Null, Format::Csv) => &"NULL",
+        (Value::Null, FileFormat::Tsv) => &"\\N",
+        (Value::Null, FileFormat::Csv) => &"NULL",
         (Value::Int(number), _) => number,
         (Value::Float(number), _) => number,
         (Value::Decimal { unscaled, scale }, _) => {
@@ -396,21 +391,21 @@ fn put_value(line: &mut Vec<u8>, value: &Value<'_>, format: Format) {
     let _ = write!(line, "{text}");
 }
 
-fn put_text(line: &mut Vec<u8>, text: &[u8], format: Format) {
-    if format == Format::Csv {
+fn put_text(line: &mut Vec<u8>, text: &[u8], format: FileFormat) {
+    if format == FileFormat::Csv {
         line.push(b'"');
     }
     for byte in text {
         match (byte, format) {
-            (b'\t', Format::Tsv) => line.extend_from_slice(b"\\t"),
-            (b'\n', Format::Tsv) => line.extend_from_slice(b"\\n"),
-            (b'\r', Format::Tsv) => line.extend_from_slice(b"\\r"),
-            (b'\\', Format::Tsv) => line.extend_from_slice(b"\\\\"),
-            (b'"', Format::Csv) => line.extend_from_slice(b"\"\""),
+            (b'\t', FileFormat::Tsv) => line.extend_from_slice(b"\\t"),
+            (b'\n', FileFormat::Tsv) => line.extend_from_slice(b"\\n"),
+            (b'\r', FileFormat::Tsv) => line.extend_from_slice(b"\\r"),
+            (b'\\', FileFormat::Tsv) => line.extend_from_slice(b"\\\\"),
+            (b'"', FileFormat::Csv) => line.extend_from_slice(b"\"\""),
             (byte, _) => line.push(*byte),
         }
     }
-    if format == Format::Csv {
+    if format == FileFormat::Csv {
         line.push(b'"');
     }
 }
@@ -419,7 +414,7 @@ fn put_text(line: &mut Vec<u8>, text: &[u8], format: Format) {
 mod tests {
     use super::*;
 
-    fn line(row: &[Value<'_>], format: Format) -> String {
+    fn line(row: &[Value<'_>], format: FileFormat) -> String {
         let mut line = Vec::new();
         put_row(&mut line, row, format);
         String::from_utf8(line).expect("text")
@@ -438,7 +433,7 @@ mod tests {
         let workload = workload("oltp-bulk-insert", &[("tables", "1")]);
         let folder = tempfile::tempdir().expect("a folder");
         let stop = Stop::default();
-        let written = write_files(&workload, folder.path(), Format::Tsv, &stop, &mut |_| {});
+        let written = write_files(&workload, folder.path(), FileFormat::Tsv, &stop, &mut |_| {});
         let files = written.expect("written").files;
         assert_eq!(files.iter().map(|file| file.n_bytes).collect::<Vec<_>>(), [0]);
     }
@@ -450,7 +445,7 @@ mod tests {
             let population = workload.population().expect("it has tables");
             let schemas = schemas_of(population, Path::new("files"));
             let counts: Vec<usize> =
-                schemas.iter().map(|(_, _, sql)| sql.matches(text).count()).collect();
+                schemas.iter().map(|schema| schema.sql.matches(text).count()).collect();
             assert_eq!(counts, expect, "{name} {text}");
         };
         // An index that is made with its table is not made again.
@@ -471,12 +466,12 @@ mod tests {
             Value::Timestamp(-1),
         ];
         assert_eq!(
-            line(&row, Format::Tsv),
+            line(&row, FileFormat::Tsv),
             "\\N\t-7\t-12.05\t0.0005\ta\\tb\"c\\\\d\t2024-02-29 12:34:56.000007\t\
              1969-12-31 23:59:59.999999\n"
         );
         assert_eq!(
-            line(&row, Format::Csv),
+            line(&row, FileFormat::Csv),
             "NULL,-7,-12.05,0.0005,\"a\tb\"\"c\\d\",2024-02-29 12:34:56.000007,\
              1969-12-31 23:59:59.999999\n"
         );

@@ -99,7 +99,7 @@ impl Disturbers {
             match hear.recv_timeout(LOOK_EVERY) {
                 Ok(Said::Ready) => n_ready += 1,
                 Ok(Said::NotReady(why)) => return Err(Error::Failed(why)),
-                Ok(Said::Told(_)) => unreachable!("nothing is done before the load begins"),
+                Ok(Said::Told(_)) => unreachable!("disturbances begin after the load begins"),
                 Err(RecvTimeoutError::Timeout) if stop.is_asked() => {
                     self.is_left = true;
                     let why = "interrupted while the disturbances connected";
@@ -181,7 +181,7 @@ impl Disturbers {
         }
         self.hear = None;
         for mut left in std::mem::take(&mut self.under_way) {
-            let why = "it did not end when it was cut off, and was left behind".to_owned();
+            let why = "it did not end when it was cut off, and was abandoned".to_owned();
             left.outcome = Disturbed::CutOff { why };
             left.ended_ns = Some(self.signal.now_ns());
             tell(Event::Disturbance(left));
@@ -204,7 +204,7 @@ impl Disturbers {
     fn start_again(&mut self, stop: &Stop, tell: &mut dyn FnMut(Event)) {
         let Some(mut server) = self.take_server() else { return };
         let what = match server.cluster().is_galera() {
-            true => "the cluster was made what it was before the load",
+            true => "the cluster was restored to its state before the load",
             false => "the server was started again after the load",
         };
         let interrupted = "interrupted while the server was started again";

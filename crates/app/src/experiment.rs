@@ -134,8 +134,8 @@ fn judged(
     ended: &[Trialled],
     figure: Option<&str>,
 ) -> Result<ExperimentReport, String> {
-    let mut dice = model::Dice::new(experiment.seed, model::Stream::Order, u64::MAX);
-    ExperimentReport::new(experiment, ended, figure, &mut || dice.bits())
+    let mut rng = model::Rng::new(experiment.seed, model::Stream::Order, u64::MAX);
+    ExperimentReport::new(experiment, ended, figure, &mut || rng.bits())
 }
 
 /// The plans of a stored experiment, decided anew from what was stored. Commands are taken from

@@ -106,7 +106,7 @@ impl<'a> Loader<'a> {
         work: &'a Work,
     ) -> Result<Loader<'a>, Refusal> {
         let mut session = AdminSession::at(database)?;
-        for sql in database.dialect().before_load {
+        for sql in database.administration().before_load {
             session.write(sql)?;
         }
         let mark = session.prepare(database.dialect().insert(&meta::table()))?;

@@ -1,8 +1,10 @@
 //! `dbdyno_meta`: what the data in a database are, kept beside them.
 //!
 //! Names and values: workload, version, seed, `scale.*`, `constant.*`, `state`, and a row
-//! `done.TABLE.CHUNK` for each chunk that is built, `done.TABLE.index.N` for each index. Data
-//! without it are accepted, with a finding.
+//! `done.TABLE.CHUNK` for each chunk that is built, `done.TABLE.index.N` for each index. Where a
+//! database holds the data of several workloads, those of all but one have the workload's name
+//! before theirs: `tpcb/state`. Tables have one owner, so what is done of them needs none.
+//! Data without it are accepted, with a finding.
 
 use std::collections::HashSet;
 
@@ -36,13 +38,47 @@ pub(crate) fn table() -> Table {
     }
 }
 
-/// Reads what is there.
-pub(crate) fn read(session: &mut AdminSession) -> Result<Found, Refusal> {
-    let mut identity = Identity::default();
-    let mut is_complete = false;
+/// What is said of the data of one workload.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Held {
+    /// What its names begin with: nothing, or the workload's name and [`SEPARATOR`].
+    prefix: String,
+    /// The data.
+    pub(crate) identity: Identity,
+    /// Whether the build was ended.
+    pub(crate) is_complete: bool,
+}
+
+/// Behind the workload's name, where one stands before what is said of its data.
+const SEPARATOR: char = '/';
+
+/// Reads what is there of a workload's data, by the name that [`Identity::workload`] has.
+pub(crate) fn read(session: &mut AdminSession, workload: &str) -> Result<Found, Refusal> {
+    Ok(match held_of(session, workload)? {
+        None => Found::Nothing,
+        Some(Held { identity, is_complete: true, .. }) => Found::Complete(identity),
+        Some(Held { identity, .. }) => Found::Unfinished(identity),
+    })
+}
+
+fn held_of(session: &mut AdminSession, workload: &str) -> Result<Option<Held>, Refusal> {
+    let mut all = read_all(session)?.into_iter();
+    Ok(all.find(|held| held.identity.workload == workload))
+}
+
+/// Reads what is there of the data of all workloads.
+pub(crate) fn read_all(session: &mut AdminSession) -> Result<Vec<Held>, Refusal> {
+    let mut all: Vec<Held> = Vec::new();
     let sql = format!("SELECT name, value FROM {NAME} WHERE name NOT LIKE 'done.%' ORDER BY name");
     let asked = session.read(&sql, &mut |row: &dyn Row| {
         let (name, value) = (row.text(0)?, row.text(1)?.to_owned());
+        let begins = name.rfind(SEPARATOR).map_or(0, |at| at + SEPARATOR.len_utf8());
+        let (prefix, name) = name.split_at(begins);
+        let place = all.iter().position(|held| held.prefix == prefix).unwrap_or_else(|| {
+            all.push(Held { prefix: prefix.to_owned(), ..Held::default() });
+            all.len() - 1
+        });
+        let Held { identity, is_complete, .. } = &mut all[place];
         match name.split_once('.') {
             Some(("scale", name)) => identity.scale.push((name.to_owned(), value)),
             Some(("constant", name)) => identity.constants.push((name.to_owned(), value)),
@@ -50,17 +86,18 @@ pub(crate) fn read(session: &mut AdminSession) -> Result<Found, Refusal> {
                 "workload" => identity.workload = value,
                 "version" => identity.version = number(&value)?,
                 "seed" => identity.seed = number(&value)?,
-                "state" => is_complete = value == "complete",
+                "state" => *is_complete = value == "complete",
                 _ => {}
             },
         }
         Ok(())
     });
     match asked {
-        Ok(_) if identity.workload.is_empty() => Ok(Found::Nothing),
-        Ok(_) if is_complete => Ok(Found::Complete(identity)),
-        Ok(_) => Ok(Found::Unfinished(identity)),
-        Err(refusal) if refusal.kind == RefusalKind::Missing => Ok(Found::Nothing),
+        Ok(_) => {
+            all.retain(|held| !held.identity.workload.is_empty());
+            Ok(all)
+        }
+        Err(refusal) if refusal.kind == RefusalKind::Missing => Ok(Vec::new()),
         Err(refusal) => Err(refusal),
     }
 }
@@ -80,14 +117,22 @@ pub(crate) fn begin(
     if !session.has_table(NAME)? {
         session.write(&dialect.create_table(&table()))?;
     }
+    let is_first = read_all(session)?.iter().all(|held| !held.prefix.is_empty());
+    let prefix = match is_first {
+        true => String::new(),
+        false => format!("{}{SEPARATOR}", identity.workload),
+    };
     let mut rows = vec![
-        ("workload".to_owned(), identity.workload.clone()),
-        ("version".to_owned(), identity.version.to_string()),
-        ("seed".to_owned(), identity.seed.to_string()),
-        ("state".to_owned(), "building".to_owned()),
+        (format!("{prefix}workload"), identity.workload.clone()),
+        (format!("{prefix}version"), identity.version.to_string()),
+        (format!("{prefix}seed"), identity.seed.to_string()),
+        (format!("{prefix}state"), "building".to_owned()),
     ];
-    rows.extend(identity.scale.iter().map(|(k, v)| (format!("scale.{k}"), v.clone())));
-    rows.extend(identity.constants.iter().map(|(k, v)| (format!("constant.{k}"), v.clone())));
+    let all = |kind: &str, pairs: &[(String, String)]| -> Vec<(String, String)> {
+        pairs.iter().map(|(k, v)| (format!("{prefix}{kind}.{k}"), v.clone())).collect()
+    };
+    rows.extend(all("scale", &identity.scale));
+    rows.extend(all("constant", &identity.constants));
     session.ask(model::Request::Begin)?;
     let insert = session.prepare(dialect.insert(&table()))?;
     for (name, value) in &rows {
@@ -113,6 +158,16 @@ pub(crate) fn read_done(session: &mut AdminSession) -> Result<HashSet<String>, R
     Ok(done)
 }
 
+/// The tables of which something is done.
+pub(crate) fn read_done_tables(session: &mut AdminSession) -> Result<Vec<String>, Refusal> {
+    let done = read_done(session)?;
+    let table = |name: &String| Some(name.strip_prefix("done.")?.split('.').next()?.to_owned());
+    let mut tables: Vec<String> = done.iter().filter_map(table).collect();
+    tables.sort();
+    tables.dedup();
+    Ok(tables)
+}
+
 /// Forgets what is done of a table, which is not there any more.
 pub(crate) fn forget_done(session: &mut AdminSession, table: &str) -> Result<(), Refusal> {
     session.write(&format!("DELETE FROM {NAME} WHERE name LIKE 'done.{table}.%'"))?;
@@ -131,20 +186,49 @@ pub(crate) fn mark(session: &mut AdminSession, name: &str, what: &str) -> Result
     Ok(())
 }
 
-/// Says that the build is ended.
-pub(crate) fn complete(session: &mut AdminSession) -> Result<(), Refusal> {
-    session.write(&format!("UPDATE {NAME} SET value = 'complete' WHERE name = 'state'"))?;
-    Ok(())
+/// Says that the build of a workload's data is ended.
+pub(crate) fn complete(session: &mut AdminSession, workload: &str) -> Result<(), Refusal> {
+    set_state(session, workload, "complete")
 }
 
 /// Says that the data are not whole any more, before the first of them goes.
-pub(crate) fn undo_complete(session: &mut AdminSession) -> Result<(), Refusal> {
-    session.write(&format!("UPDATE {NAME} SET value = 'building' WHERE name = 'state'"))?;
+pub(crate) fn undo_complete(session: &mut AdminSession, workload: &str) -> Result<(), Refusal> {
+    set_state(session, workload, "building")
+}
+
+fn set_state(session: &mut AdminSession, workload: &str, state: &str) -> Result<(), Refusal> {
+    let prefix = held_of(session, workload)?.map_or_else(String::new, |held| held.prefix);
+    let name = quoted(&format!("{prefix}state"));
+    session.write(&format!("UPDATE {NAME} SET value = '{state}' WHERE name = {name}"))?;
     Ok(())
 }
 
-/// Drops the table.
-pub(crate) fn drop_table(session: &mut AdminSession) -> Result<(), Refusal> {
-    session.write(&format!("DROP TABLE {NAME}"))?;
+/// Forgets the data of a workload, whose tables are these; the table goes with the last of them.
+pub(crate) fn forget(
+    session: &mut AdminSession,
+    workload: &str,
+    tables: &[Table],
+) -> Result<(), Refusal> {
+    let all = read_all(session)?;
+    if all.iter().all(|held| held.identity.workload == workload) {
+        session.write(&format!("DROP TABLE {NAME}"))?;
+        return Ok(());
+    }
+    for table in tables {
+        forget_done(session, &table.name)?;
+    }
+    let Some(held) = all.iter().find(|held| held.identity.workload == workload) else {
+        return Ok(());
+    };
+    let names = match held.prefix.as_str() {
+        "" => format!("name NOT LIKE 'done.%' AND name NOT LIKE '%{SEPARATOR}%'"),
+        prefix => format!("substr(name, 1, {}) = {}", prefix.chars().count(), quoted(prefix)),
+    };
+    session.write(&format!("DELETE FROM {NAME} WHERE {names}"))?;
     Ok(())
+}
+
+/// A text in SQL. The names of workloads are their programs'.
+fn quoted(text: &str) -> String {
+    format!("'{}'", text.replace('\'', "''"))
 }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use drivers::Opening;
 use engine::Stop;
-use model::{Database, Group, Identity, Plan, Settings, Target, Workload};
+use model::{Database, Group, Identity, Plan, ScaleInData, ScaleOf, Settings, Target, Workload};
 use plan::managed;
 use store::{holds_runs, is_of_store};
 
@@ -64,18 +64,15 @@ pub fn open_target(
         let database = open(&server.target, seed, create)?;
         Ok(OpenTarget { database, server: Some(server) })
     };
-    let interrupted = "interrupted while the server was started; nothing of it is kept";
+    let interrupted = "interrupted while the server was started; nothing was kept";
     run_interruptible(stop, interrupted, started)
 }
 
 /// Refuses a target that holds runs: `store`, which need not be there yet, any other store, or
 /// what one was exported to. Tables would be built among the runs.
 pub fn is_apart_from(store: Option<&Path>, target: &Target) -> Result<(), Error> {
-    if target.scheme != "sqlite" {
-        return Ok(());
-    }
-    let path = Path::new(&target.path);
-    match store.is_some_and(|store| is_of_store(path, store)) || holds_runs(path) {
+    let Some(path) = drivers::file_of(target) else { return Ok(()) };
+    match store.is_some_and(|store| is_of_store(&path, store)) || holds_runs(&path) {
         true => Err(Error::Usage(format!(
             "{target} is a store of dbdyno, where runs are kept: name another file to measure"
         ))),
@@ -103,7 +100,7 @@ impl OpenTarget {
             let database = open(&server.target, seed, false)?;
             Ok(Some(OpenTarget { database, server: Some(server) }))
         };
-        run_interruptible(stop, "interrupted while the server was started anew", changed)
+        run_interruptible(stop, "interrupted while the server was restarted", changed)
     }
 
     /// The same target after the data of its server were copied, to begin from again; unchanged
@@ -143,11 +140,14 @@ impl OpenTarget {
     pub fn sentences(&self) -> Vec<String> {
         let server = self.server.iter().map(|server| {
             let (name, folder) = (server.name(), server.folder().display());
-            format!("{name} was started in {folder}; it ends with this command, and its data")
+            format!(
+                "{name} was started in {folder}; it ends with this command, and its data are \
+                     removed"
+            )
         });
         let hosts = self.database.hosts();
         let silent = hosts.into_iter().flat_map(|hosts| hosts.silent()).map(|host| {
-            format!("warning: the host {host} does not answer; another one is asked in its place")
+            format!("warning: the host {host} does not answer; another one is used instead")
         });
         server.chain(silent).collect()
     }
@@ -200,7 +200,7 @@ pub fn default_target(
     let name = workloads::by_name(workload).map_or(workload, |entry| entry.data);
     let path = folder.join(format!("{name}.db"));
     Ok(Target {
-        scheme: "sqlite".to_owned(),
+        scheme: drivers::EMBEDDED.schemes[0].to_owned(),
         user: None,
         password: None,
         hosts: Vec::new(),
@@ -225,7 +225,7 @@ pub fn resolve_workload_interruptible(
 ) -> Result<Opened, Error> {
     let (database, target, workload) = (Arc::clone(database), target.clone(), workload.to_owned());
     let parameters = parameters.to_vec();
-    run_interruptible(stop, "interrupted while the data were looked at", move || {
+    run_interruptible(stop, "interrupted while the data were inspected", move || {
         resolve_workload(&database, &target, &workload, &parameters, seed)
     })
 }
@@ -270,32 +270,151 @@ pub fn resolve_workload(
     if fresh.population().is_none() {
         return Ok(Opened { database, workload: fresh, settings, data: Data::None, is_kept });
     }
-    if !database.dialect().keeps_data && fresh.is_blind() {
+    if !database.administration().keeps_data && fresh.is_blind() {
         return Ok(Opened { database, workload: fresh, settings, data: Data::None, is_kept });
     }
-    if !database.dialect().keeps_data {
+    if !database.administration().keeps_data {
         let name = database.dialect().name;
-        let why = format!("{workload} needs tables, and {name} keeps none: choose another target");
+        let why = format!("{workload} needs tables, and {name} has none: choose another target");
         return Err(Error::Usage(why));
     }
     let mut session = AdminSession::at(database.as_ref())?;
-    let (data, identity) = match meta::read(&mut session)? {
+    let (data, identity) = match meta::read(&mut session, &fresh.identity().workload)? {
         Found::Complete(identity) => (Data::Built, Some(identity)),
         Found::Unfinished(identity) => (Data::Unfinished, Some(identity)),
-        Found::Nothing if has_tables(&mut session, fresh.as_ref())? => (Data::Unmarked, None),
-        Found::Nothing => (Data::Absent, None),
+        Found::Nothing => {
+            if let Some(clash) = clash(&mut session, fresh.as_ref())? {
+                let (why, remedy) = (clash.sentence(), remedy(target, &clash.holder));
+                return Err(Error::Failed(format!("{target} {why}; {remedy}")));
+            }
+            match has_tables(&mut session, fresh.as_ref())? {
+                true => (Data::Unmarked, None),
+                false => (Data::Absent, None),
+            }
+        }
     };
-    let Some(identity) = identity else {
-        return Ok(Opened { database, workload: fresh, settings, data, is_kept });
+    let held = match &identity {
+        Some(identity) => {
+            agree(target, &fresh.identity(), identity, &settings)?;
+            identity.scale.clone()
+        }
+        None if data == Data::Unmarked => scale_found(&mut session, fresh.as_ref())?,
+        None => return Ok(Opened { database, workload: fresh, settings, data, is_kept }),
     };
-    agree(target, &fresh.identity(), &identity, &settings)?;
     // What shapes the data is as the data are, whatever the defaults say.
-    let held = identity.scale.iter().filter(|(name, _)| !settings.is_given(name));
+    let held = held.iter().filter(|(name, _)| !settings.is_given(name));
     let held: Vec<(&str, &str)> = held.map(|(k, v)| (k.as_str(), v.as_str())).collect();
     let settings = Settings::decide(entry.name, entry.parameters, pairs().chain(held))
-        .map_err(|bad| Error::Failed(format!("what {target} holds does not fit: {bad}")))?;
-    let workload = make(&settings, Some(&identity))?;
+        .map_err(|bad| Error::Failed(format!("the data of {target} do not match: {bad}")))?;
+    let workload = make(&settings, identity.as_ref())?;
     Ok(Opened { database, workload, settings, data, is_kept })
+}
+
+/// The scale of data that somebody else built, as far as they show it.
+fn scale_found(
+    session: &mut AdminSession,
+    workload: &dyn Workload,
+) -> Result<Vec<(String, String)>, Error> {
+    let mut found = Vec::new();
+    for ScaleInData { parameter, of } in workload.scale_in_data() {
+        let value = match of {
+            ScaleOf::Rows(table) if session.has_table(table)? => {
+                session.number(&format!("SELECT count(*) FROM {table}"))?
+            }
+            ScaleOf::Rows(_) => None,
+            ScaleOf::Tables(stem) => Some(numbered(session, stem)?.len() as i64),
+            ScaleOf::FewestRows(stem, column) => {
+                let mut fewest = None;
+                for table in numbered(session, stem)? {
+                    let sql = format!("SELECT count(*) FROM {table} WHERE {column} > 0");
+                    let rows = session.number(&sql)?;
+                    fewest = fewest.map_or(rows, |fewest| Some(rows?.min(fewest)));
+                }
+                fewest
+            }
+        };
+        if let Some(value) = value.filter(|value| *value > 0) {
+            found.push(((*parameter).to_owned(), value.to_string()));
+        }
+    }
+    Ok(found)
+}
+
+/// Tables of somebody else's that are looked for: more than anybody builds of one kind.
+const TABLES_MAX: usize = 10_000;
+
+/// The tables that are there of those whose names begin so and end with 1, 2 and so on.
+fn numbered(session: &mut AdminSession, stem: &str) -> Result<Vec<String>, Error> {
+    let mut tables = Vec::new();
+    while tables.len() < TABLES_MAX {
+        let next = format!("{stem}{}", tables.len() + 1);
+        if !session.has_table(&next)? {
+            break;
+        }
+        tables.push(next);
+    }
+    Ok(tables)
+}
+
+/// Another workload's data, where a workload needs tables of the same names.
+pub(crate) struct Clash {
+    /// The other data.
+    holder: String,
+    /// The workload that needs tables.
+    wanted: String,
+    tables: Vec<String>,
+}
+
+impl Clash {
+    /// What the database holds, after its name.
+    pub(crate) fn sentence(&self) -> String {
+        let Clash { holder, wanted, tables } = self;
+        let (tables, s) = (tables.join(", "), if tables.len() == 1 { "" } else { "s" });
+        format!(
+            "holds data of {holder}, and {wanted} needs table{s} of the same name{s} ({tables})"
+        )
+    }
+}
+
+/// Looks for data of other workloads in tables that have the names of this one's.
+pub(crate) fn clash(
+    session: &mut AdminSession,
+    workload: &dyn Workload,
+) -> Result<Option<Clash>, Error> {
+    let wanted = workload.identity().workload;
+    let of_others = meta::read_all(session)?.into_iter().map(|held| held.identity);
+    let of_others: Vec<Identity> = of_others.filter(|held| held.workload != wanted).collect();
+    let needed = workload.population().map(|population| population.tables()).unwrap_or_default();
+    for held in of_others {
+        let theirs = match tables_of(&held) {
+            Some(tables) => tables,
+            None => meta::read_done_tables(session)?,
+        };
+        let is_theirs = |name: &&str| theirs.iter().any(|theirs| theirs.eq_ignore_ascii_case(name));
+        let tables = needed.iter().map(|table| &*table.name).filter(is_theirs);
+        let tables: Vec<String> = tables.map(str::to_owned).collect();
+        if !tables.is_empty() {
+            return Ok(Some(Clash { holder: held.workload, wanted, tables }));
+        }
+    }
+    Ok(None)
+}
+
+/// The tables of these data; none where this program does not know their workload.
+fn tables_of(held: &Identity) -> Option<Vec<String>> {
+    let entry = workloads::by_data(&held.workload)?;
+    let scale = held.scale.iter().map(|(k, v)| (k.as_str(), v.as_str()));
+    let settings = Settings::decide(entry.name, entry.parameters, scale).ok()?;
+    let make = workloads::Make { settings: &settings, seed: held.seed, data: None };
+    let workload = (entry.make)(&make).ok()?;
+    let tables = workload.population()?.tables();
+    Some(tables.iter().map(|table| table.name.to_string()).collect())
+}
+
+/// What to do about data that are not the ones asked for.
+fn remedy(target: &Target, held: &str) -> String {
+    let holder = workloads::by_data(held).map_or(held, |entry| entry.name);
+    format!("use another --target, or drop the data: dbdyno drop {holder} --target '{target}'")
 }
 
 fn has_tables(session: &mut AdminSession, workload: &dyn Workload) -> Result<bool, Error> {
@@ -316,14 +435,14 @@ pub fn has_all_tables(opened: &Opened, target: &Target, stop: &Stop) -> Result<(
     }
     let (database, workload) = (Arc::clone(&opened.database), Arc::clone(&opened.workload));
     let target = target.clone();
-    run_interruptible(stop, "interrupted while the tables were looked at", move || {
+    run_interruptible(stop, "interrupted while the tables were inspected", move || {
         let mut session = AdminSession::at(database.as_ref())?;
         let tables = workload.population().map(|population| population.tables());
         for table in tables.unwrap_or_default() {
             if !session.has_table(&table.name)? {
                 return Err(Error::Failed(format!(
-                    "{target} has tables that dbdyno did not build, and no table {}: name a \
-                     database of its own, which is made if it is not there",
+                    "{target} has tables that dbdyno did not build, and no table {}: name another \
+                     database, which is created if it does not exist",
                     table.name
                 )));
             }
@@ -332,22 +451,14 @@ pub fn has_all_tables(opened: &Opened, target: &Target, stop: &Stop) -> Result<(
     })
 }
 
-/// Refuses data of another workload, version or scale than asked for.
+/// Refuses data of another version or scale than asked for.
 fn agree(
     target: &Target,
     wanted: &Identity,
     held: &Identity,
     settings: &Settings,
 ) -> Result<(), Error> {
-    let workload = &wanted.workload;
-    let holder = workloads::by_data(&held.workload).map_or(&*held.workload, |entry| entry.name);
-    let remedy = format!(
-        "use another --target, or drop what is there: dbdyno drop {holder} --target '{target}'"
-    );
-    if held.workload != *workload {
-        let why = format!("{target} holds data of {}, not of {workload}", held.workload);
-        return Err(Error::Failed(format!("{why}; {remedy}")));
-    }
+    let (workload, remedy) = (&wanted.workload, remedy(target, &held.workload));
     if held.version != wanted.version {
         return Err(Error::Failed(format!(
             "{target} holds {workload} data of version {}, this dbdyno needs {}; {remedy}",

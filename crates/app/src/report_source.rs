@@ -9,7 +9,7 @@ use analysis::trials::Trialled;
 use analysis::{ComparisonReport, ExperimentReport, HistoryReport, SeekReport};
 use model::Experiment;
 use render::charts::{Chart, of_comparison, of_experiment, of_history, of_run, of_seek};
-use render::html::{Medium, body, comparison_body, comparison_title, run_body};
+use render::html::{Medium, body};
 use store::{LAST, Store};
 
 use crate::compare::{Asked, compare};
@@ -42,8 +42,7 @@ impl ReportSource {
         };
         if name.contains(['=', ',']) {
             return Err(Error::Usage(format!(
-                "{name} is one side of a comparison: name another one behind it, such as a label \
-                 (build=1.3)"
+                "{name} is one side of a comparison: add another one, such as a label (build=1.3)"
             )));
         }
         if name != LAST
@@ -77,7 +76,7 @@ impl ReportSource {
             ReportSource::Run(report) => report.name.clone(),
             ReportSource::Experiment(report, _) => report.name.clone(),
             ReportSource::Seek(report) => report.name.clone(),
-            ReportSource::Comparison(report, _) => comparison_title(report),
+            ReportSource::Comparison(report, _) => render::comparison_title(report),
             ReportSource::History(report) => format!("history by {}", report.by),
         }
     }
@@ -96,12 +95,14 @@ impl ReportSource {
     /// The body of its page.
     pub fn body(&self, medium: Medium<'_>) -> String {
         match self {
-            ReportSource::Run(report) => run_body(report, medium),
+            ReportSource::Run(report) => body(&render::run(report), medium),
             ReportSource::Experiment(report, trials) => {
                 body(&render::experiment(report, trials), medium)
             }
             ReportSource::Seek(report) => body(&render::seek(report), medium),
-            ReportSource::Comparison(report, gates) => comparison_body(report, gates, medium),
+            ReportSource::Comparison(report, gates) => {
+                body(&render::comparison(report, gates), medium)
+            }
             ReportSource::History(report) => body(&render::history(report), medium),
         }
     }

@@ -4,7 +4,7 @@
 //! What is there is what the database's own catalogue says: a dump may bring the data without
 //! the routines. Not here: their bodies (workloads).
 
-use model::{Database, Dialect, RefusalKind, Routine, Row};
+use model::{Database, RefusalKind, Routine, Row};
 
 use crate::admin_session::AdminSession;
 use crate::build_lock::{A_WHILE, BuildLock};
@@ -42,7 +42,7 @@ fn missing<'r>(
     database: &dyn Database,
     routines: &'r [Routine],
 ) -> Result<Vec<&'r Routine>, Error> {
-    let there = list(session, database.dialect())?;
+    let there = list(session, database)?;
     let is_there = |routine: &&Routine| {
         there.iter().any(|(name, text)| name == routine.name && text.contains(&routine.mark))
     };
@@ -52,9 +52,9 @@ fn missing<'r>(
 /// Drops those of the workload's routines that are there: to drop one that never was may take a
 /// right that the user has not.
 pub(crate) fn drop_all(session: &mut AdminSession, opened: &Opened) -> Result<(), Error> {
-    let dialect = opened.database.dialect();
-    let there = list(session, dialect)?;
-    for routine in opened.workload.routines_ever(dialect) {
+    let database = opened.database.as_ref();
+    let there = list(session, database)?;
+    for routine in opened.workload.routines_ever(database.dialect()) {
         if there.iter().any(|(name, _)| name == routine.name) {
             session.write(&routine.drop)?;
         }
@@ -63,10 +63,14 @@ pub(crate) fn drop_all(session: &mut AdminSession, opened: &Opened) -> Result<()
 }
 
 /// Name, and a text with the mark in it, of all routines that may be ours.
-fn list(session: &mut AdminSession, dialect: &Dialect) -> Result<Vec<(String, String)>, Error> {
+fn list(
+    session: &mut AdminSession,
+    database: &dyn Database,
+) -> Result<Vec<(String, String)>, Error> {
     let mut there = Vec::new();
-    if !dialect.list_routines.is_empty() {
-        session.read(dialect.list_routines, &mut |row: &dyn Row| {
+    let sql = database.administration().list_routines;
+    if !sql.is_empty() {
+        session.read(sql, &mut |row: &dyn Row| {
             there.push((row.text(0)?.to_owned(), row.text(1)?.to_owned()));
             Ok(())
         })?;

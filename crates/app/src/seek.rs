@@ -17,7 +17,7 @@ use analysis::seek::{
 use analysis::trials::{Trialled, counts, is_settled};
 use engine::Stop;
 use model::{
-    Axis, DataPolicy, Dice, Experiment, Order, PlacementChoice, Plan, Point, RunId, Seek, Stream,
+    Axis, DataPolicy, Experiment, Order, PlacementChoice, Plan, Point, Rng, RunId, Seek, Stream,
     Target,
 };
 use monitor::wall_clock;
@@ -91,7 +91,7 @@ impl Search {
     pub fn stored(store: &Path, experiment: Experiment, use_of: Use<'_>) -> Result<Search, Error> {
         let (seek, point) = match (&experiment.seek, experiment.points.first()) {
             (Some(seek), Some(point)) => (seek.clone(), point),
-            _ => return Err(Error::Failed(format!("{} seeks nothing", experiment.id))),
+            _ => return Err(Error::Failed(format!("{} is not a search", experiment.id))),
         };
         let place = format!("{}, experiment {}", store.display(), experiment.id);
         let mut draft = read_toml(&place, &point.plan)?;
@@ -102,8 +102,8 @@ impl Search {
         if let (Use::ToGoOn(_), true) = (use_of, seek.method < METHOD_OF_SHARES) {
             let id = &experiment.id;
             return Err(Error::Usage(format!(
-                "search {id} was made by another version's method, and probes of both do not mix: \
-                 'dbdyno experiments show {id}' has what it found; seek again"
+                "search {id} was made with another version's method, and cannot be resumed: \
+                 'dbdyno experiments show {id}' has its result; seek again"
             )));
         }
         let seek_plan = SeekPlan::stored(draft, seek);
@@ -221,7 +221,7 @@ impl Search {
             }
             failures = if made.len() > nth { 0 } else { failures + 1 };
             if failures >= FAILURES_MOST {
-                watcher.note("the search is given up: no probe counts any more");
+                watcher.note("the search is aborted: too many probes do not count");
                 return Ok(false);
             }
         }
@@ -242,7 +242,7 @@ fn no_default(_: &str) -> Result<Target, String> {
 /// The seed of a probe: those of searches whose seeds are neighbours share no draws.
 fn seed_of(seed: u64, nth: usize) -> u64 {
     // 53 bits, so that JSON has it whole.
-    Dice::new(seed, Stream::Order, nth as u64).bits() >> 11
+    Rng::new(seed, Stream::Order, nth as u64).bits() >> 11
 }
 
 /// What probes say that were judged before, by run: nothing of them changes any more.

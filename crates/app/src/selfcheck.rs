@@ -369,8 +369,8 @@ fn crossover() -> Result<Item, Error> {
         what: "CPU per transaction of waiting clients, a thread each against event loops"
             .to_owned(),
         figures,
-        target: "for information: `auto` takes loops for more closed clients than cores, or than \
-                 256 where the server has a thread for each, and for more than 512 of other loads"
+        target: "for information: `auto` takes loops for more closed clients than cores (256 if \
+                 the server has a thread for each), and for more than 512 clients of other loads"
             .to_owned(),
         verdict: Verdict::Good,
     })

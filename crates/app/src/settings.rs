@@ -8,11 +8,12 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use analysis::Tally;
+use drivers::server_of;
 use engine::Stop;
 use model::finding_catalog::catalog_entry;
 use model::{
     ChangedSetting, Database, Event, Fact, Finding, Plan, Refusal, RefusalKind, Row, SettingsBySql,
-    Severity, Target, Value, is_same_value, server_of,
+    Severity, Target, Value, is_same_value,
 };
 use monitor::wall_clock;
 use store::Store;
@@ -52,7 +53,7 @@ impl SettingsSession {
     /// At a target's server.
     fn at(database: &dyn Database, target: &Target) -> Result<SettingsSession, Error> {
         let name = database.dialect().name;
-        let by = database.dialect().settings;
+        let by = database.administration().settings;
         let by = by.ok_or_else(|| Error::Usage(format!("{name} has no settings of a server")))?;
         Ok(SettingsSession { session: AdminSession::at(database)?, by, target: target.clone() })
     }
@@ -88,8 +89,8 @@ impl SettingsSession {
     fn probe(&mut self, found: &Found) -> Result<(), Error> {
         if let Some(why) = &found.fixed {
             return Err(Error::Usage(format!(
-                "server.{}: {why}, so SQL cannot set it on {}; a managed server can have it \
-                 (--target managed:...)",
+                "server.{}: {why}, so SQL cannot set it on {}; use a managed server (--target \
+                 managed:...)",
                 found.name, self.target
             )));
         }
@@ -130,7 +131,7 @@ impl SettingsSession {
             None if unset.is_empty() => self.set(name, &setting.before).map(drop)?,
             None => {
                 let said = self.session.write(&unset).map(drop);
-                said.map_err(|refusal| self.refused(name, refusal, "be set back"))?;
+                said.map_err(|refusal| self.refused(name, refusal, "be restored"))?;
                 self.take_up(name)?;
             }
         }
@@ -138,7 +139,7 @@ impl SettingsSession {
         match is_back(setting, &found) {
             true => Ok(()),
             false => Err(Error::Failed(format!(
-                "{setting} is {} after it was set back to {}",
+                "{setting} is {} after it was restored to {}",
                 found.value, setting.before
             ))),
         }
@@ -156,7 +157,7 @@ impl SettingsSession {
         while self.word(self.by.taken_up)? == before {
             if began.elapsed().as_millis() > TAKEN_UP_MS {
                 return Err(Error::Failed(format!(
-                    "{} does not take up its configuration: its log says why",
+                    "{} does not reload its configuration: see its log",
                     self.target
                 )));
             }
@@ -180,7 +181,7 @@ impl SettingsSession {
         }
         let target = &self.target;
         let mend = match refusal.kind {
-            RefusalKind::Denied => "; sign in as a user who may",
+            RefusalKind::Denied => "; sign in as a user with the privilege",
             _ => "",
         };
         Error::Usage(format!("server.{name} of {target} cannot {what}: {refusal}{mend}"))
@@ -336,13 +337,13 @@ impl SettingsGuard {
             let setting = &left.setting;
             if let Some(process) = left.process {
                 return Err(Error::Failed(format!(
-                    "{setting} is being varied by process {process}: try again when it has ended"
+                    "{setting} is being varied by process {process}: retry when it has ended"
                 )));
             }
             // A server that was started anew may have forgotten it.
             if !is_back(setting, found) && !is_ours(setting, found) {
                 return Err(Error::Failed(format!(
-                    "{setting} was left at {} by a killed {}, and somebody has made {} of it \
+                    "{setting} was left at {} by a killed {}, and somebody has changed it to {} \
                      since: see dbdyno restore --dry-run",
                     setting.asked, setting.purpose, found.value
                 )));
@@ -405,7 +406,7 @@ impl SettingsGuard {
             });
             if let Err(error) = back {
                 notes.push(format!(
-                    "settings of {target} are not all set back: {error}; set them back with: \
+                    "not all settings of {target} are restored: {error}; restore them with: \
                      dbdyno restore --target '{target}'"
                 ));
             }
@@ -433,13 +434,13 @@ pub(crate) fn lost(
         return None;
     }
     // A database that does not answer any more has its finding already.
-    let now = run_interruptible(stop, "interrupted while settings were looked at", look).ok()?;
+    let now = run_interruptible(stop, "interrupted while settings were read", look).ok()?;
     let lost = now.into_iter().filter_map(|Found { name, value, .. }| {
         let was = tally.fact("setting", &name)?;
         (*was != value).then(|| format!("{name} is {value}, and was set to {was}"))
     });
     let lost: Vec<String> = lost.collect();
-    let text = format!("After the load the server's settings are others: {}.", lost.join("; "));
+    let text = format!("Settings of the server changed during the load: {}.", lost.join("; "));
     (!lost.is_empty()).then(|| not_made("settings_lost", text))
 }
 
@@ -486,7 +487,7 @@ pub struct RestoreOptions {
 /// What became of a setting that was left.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Fate {
-    /// It would be set back.
+    /// It would be restored.
     ToBeSetBack,
     /// It was set back, and read to be.
     SetBack,

@@ -40,13 +40,16 @@ pub(crate) fn before(
     stop: &Stop,
 ) -> (Option<SettingsSnapshot>, Vec<Event>) {
     let database = Arc::clone(&open_target.database);
-    let interrupted = "interrupted while settings were looked at";
+    let interrupted = "interrupted while settings were read";
     match run_interruptible(stop, interrupted, move || SettingsSnapshot::read(database.as_ref())) {
         Ok(Some(in_force)) => {
             let server = open_target.server.as_ref();
             let settings = in_force.told(server.map(Managed::folder));
             let mut told = vec![Event::Settings { settings }];
-            let notes = server.map(|server| in_force.unlike(server.asked(), &server.target));
+            let by = open_target.database.administration().settings;
+            let units = by.map_or(&[][..], |by| by.base_units);
+            let unlike = |server: &Managed| in_force.unlike(server.asked(), &server.target, units);
+            let notes = server.map(unlike);
             told.extend(taken_otherwise(&notes.unwrap_or_default()));
             (Some(in_force), told)
         }
@@ -67,7 +70,7 @@ pub(crate) fn changed(
     tally: &Tally,
 ) -> Vec<Fact> {
     let Some(database) = database.map(Arc::clone) else { return Vec::new() };
-    let interrupted = "interrupted while settings were looked at";
+    let interrupted = "interrupted while settings were read";
     let all = run_interruptible(stop, interrupted, move || {
         Ok((database.facts()?, SettingsSnapshot::read(database.as_ref())?))
     });
@@ -100,7 +103,7 @@ pub(crate) struct SettingsSnapshot {
 impl SettingsSnapshot {
     /// Asks a server; none where its settings cannot be asked for.
     pub(crate) fn read(database: &dyn Database) -> Result<Option<SettingsSnapshot>, Error> {
-        let Some(by) = database.dialect().settings else { return Ok(None) };
+        let Some(by) = database.administration().settings else { return Ok(None) };
         let mut session = AdminSession::at(database)?;
         let mut settings = Vec::new();
         let mut tell = |row: &dyn Row| {
@@ -138,11 +141,16 @@ impl SettingsSnapshot {
     }
 
     /// Settings that have another value than was asked for at the start of the server, in words.
-    fn unlike(&self, asked: &[(String, String)], target: &Target) -> Vec<String> {
+    fn unlike(
+        &self,
+        asked: &[(String, String)],
+        target: &Target,
+        base_units: &[f64],
+    ) -> Vec<String> {
         let unlike = |(name, value): &(String, String)| {
             let is_it = |known: &str| known.eq_ignore_ascii_case(&name.replace('-', "_"));
             let (_, told) = self.settings.iter().find(|(known, _)| is_it(known))?;
-            let other = is_taken_otherwise(value, told) && !is_secret(name);
+            let other = is_taken_otherwise(value, told, base_units) && !is_secret(name);
             other.then(|| set_and_told(name, value, target, told))
         };
         asked.iter().filter_map(unlike).collect()
@@ -154,7 +162,7 @@ impl SettingsSnapshot {
             let place = after.settings.binary_search_by(|(known, _)| known.cmp(name)).ok()?;
             let (_, is) = &after.settings[place];
             let text = match is_secret(name) {
-                true => "to another value, which is not kept".to_owned(),
+                true => "to another value, which is not stored".to_owned(),
                 false => format!("from {} to {}", shown(was), shown(is)),
             };
             (is != was).then(|| Fact::new("changed", name, text))
@@ -223,7 +231,7 @@ mod tests {
             [("innodb-log-buffer-size", "1234567"), ("max_connections", "10"), ("bin", "1")]
                 .map(|(name, value)| (name.to_owned(), value.to_owned()));
         let target = Target::parse("mariadb://h").expect("valid");
-        let told = all.unlike(&asked, &target);
+        let told = all.unlike(&asked, &target, &[]);
         let expect = "innodb-log-buffer-size was set to 1234567, and mariadb://h/ says 2097152";
         assert_eq!(told, [expect]);
     }
@@ -237,7 +245,7 @@ mod tests {
             facts.iter().map(|fact| (fact.name.as_str(), fact.value.text())).collect();
         let expect = [
             ("b", Some("from nothing to on")),
-            ("x_password", Some("to another value, which is not kept")),
+            ("x_password", Some("to another value, which is not stored")),
         ];
         assert_eq!(told, expect);
         assert!(before.changes_to(&before).is_empty());

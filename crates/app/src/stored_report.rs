@@ -5,7 +5,7 @@
 //! beside its events: figures, findings and their words come from there, whatever a newer dbdyno
 //! would make of the same events. What such a report leaves out, since it grows with clients and
 //! seconds (what each client did, what gauges stood at), is added from the events and changes
-//! nothing else. A run without a report goes on, or its process died: it is reported from the
+//! nothing else. A run without a report goes on, or its process was killed: it is reported from the
 //! events that there are, and its status says so.
 //!
 //! Not here: several runs together (compare, experiment, seek), and the seconds of a run in other
@@ -13,7 +13,7 @@
 
 use analysis::Tally;
 use analysis::report::{Options, Report};
-use model::{ReportField, RunId};
+use model::{Event, Fact, ReportField, RunId, Target};
 use store::{RunRow, Store};
 
 use crate::error::Error;
@@ -51,11 +51,29 @@ pub fn report_so_far(tally: &Tally, row: &RunRow) -> Report {
     Report::with_status(tally, row.status).with_lost(row.events_lost)
 }
 
-/// All events of a run, added up again: for what no report has.
+/// All events of a run, added up again: for what no report has. Facts that a driver of then did
+/// not draw from others are drawn now, so that runs of before are judged by the same findings.
 pub fn stored_tally(store: &Store, run: &RunId) -> Result<Tally, Error> {
     let mut tally = Tally::new();
     store.events(run, &mut |event| tally.add(&event))?;
+    for fact in said_since(&tally) {
+        tally.add(&Event::Fact(fact));
+    }
     Ok(tally)
+}
+
+/// What drivers of today say of a run's facts, where those of then did not say it yet.
+fn said_since(tally: &Tally) -> Vec<Fact> {
+    let Some(description) = &tally.description else { return Vec::new() };
+    let target = Target::parse(&description.target).ok();
+    let Some(entry) = target.as_ref().and_then(drivers::of_target) else { return Vec::new() };
+    let modes = description.modes.iter().filter_map(|mode| mode.split_once('='));
+    let modes = modes.map(|(name, value)| Fact::new("mode", name, value));
+    let facts: Vec<Fact> = modes.chain(tally.facts.iter().cloned()).collect();
+    let mut said = (entry.product.administration.durability)(&facts);
+    said.extend(entry.product.monitoring.facts());
+    said.retain(|fact| tally.fact(&fact.about, &fact.name).is_none());
+    said
 }
 
 /// A report as it was kept, or why there is none.
@@ -106,4 +124,43 @@ fn clients(store: &Store, run: &RunId) -> Result<Tally, Error> {
 pub(crate) fn row_of(store: &Store, run: &RunId) -> Result<RunRow, Error> {
     let gone = || Error::Failed(format!("the run {run} was removed"));
     store.row(run)?.ok_or_else(gone)
+}
+
+#[cfg(test)]
+mod tests {
+    use analysis::fixtures::Made;
+
+    use super::*;
+
+    #[test]
+    fn a_run_of_before_is_judged_by_the_modes_that_it_has() {
+        let told = |target: &str, modes: &[&str]| {
+            let mut made = Made::closed();
+            made.description.target = target.to_owned();
+            made.description.modes = modes.iter().map(|mode| (*mode).to_owned()).collect();
+            let mut tally = made.tally();
+            let since = said_since(&tally);
+            since.iter().for_each(|fact| tally.add(&Event::Fact(fact.clone())));
+            assert_eq!(said_since(&tally), [], "it is said once");
+            let findings = Report::of(&tally).findings;
+            let finding = findings.into_iter().find(|found| found.id == "not_durable");
+            finding.map(|finding| finding.text)
+        };
+        let says = |target: &str, modes: &[&str], words: Option<&str>| {
+            let told = told(target, modes);
+            let is_so = match (&told, words) {
+                (Some(told), Some(words)) => told.starts_with(words),
+                (told, words) => told.is_none() && words.is_none(),
+            };
+            assert!(is_so, "{target} {modes:?}: {told:?}");
+        };
+        let wal = ["journal_mode=wal", "synchronous=normal"];
+        says("sqlite:/a.db", &wal, Some("journal_mode=wal with synchronous=normal: "));
+        says("sqlite:/a.db", &["journal_mode=wal", "synchronous=full"], None);
+        let fast = ["innodb_flush_log_at_trx_commit=2"];
+        says("mariadb://h/d", &fast, Some("innodb_flush_log_at_trx_commit=2: a loss of power"));
+        says("managed:mysql", &fast, Some("innodb_flush_log_at_trx_commit=2: a loss of power"));
+        says("postgres://h/d", &["fsync=off"], Some("fsync=off: a loss of power may lose commits"));
+        says("sim:", &[], None);
+    }
 }

@@ -11,7 +11,7 @@ use analysis::trials::{Trialled, counts, is_settled, why_not};
 use engine::Stop;
 use model::{
     DataPolicy, Event, Experiment, Fact, FactValue, Group, NS_PER_MS, Placement, PlacementChoice,
-    Plan, Status, Target, server_of,
+    Plan, Status, Target,
 };
 use monitor::wall_clock;
 use plan::managed::{is_managed, settings_of};
@@ -167,8 +167,8 @@ impl<'o> TrialRunner<'o> {
         match self.store.has(&self.experiment_lock)? {
             true => Ok(()),
             false => Err(Error::Failed(format!(
-                "experiment {} was taken over by another process while this one stood still: let \
-                 that one go on",
+                "experiment {} was taken over by another process while this one was paused: let \
+                 that one continue",
                 self.experiment.id
             ))),
         }
@@ -185,8 +185,9 @@ impl<'o> TrialRunner<'o> {
         let mut seen: Vec<(Plan, Vec<Fact>)> = Vec::new();
         let plans = self.plans.iter().filter(|plan| !plan.settings.is_empty());
         for plan in plans.cloned().collect::<Vec<Plan>>() {
-            let server = server_of(&plan.target);
-            let of_it = || seen.iter().filter(|(other, _)| server_of(&other.target) == server);
+            let server = drivers::server_of(&plan.target);
+            let of_it =
+                || seen.iter().filter(|(other, _)| drivers::server_of(&other.target) == server);
             if of_it().any(|(other, _)| other.settings == plan.settings) {
                 continue;
             }
@@ -199,7 +200,7 @@ impl<'o> TrialRunner<'o> {
             if let Some((other, _)) = of_it().find(|(_, facts)| *facts == set.facts) {
                 let (one, two) = (pairs_of(&other.settings), pairs_of(&plan.settings));
                 return Err(Error::Usage(format!(
-                    "{one} and {two} are the same to {}: vary over values that it tells apart",
+                    "{one} and {two} are the same to {}: vary over values that it distinguishes",
                     plan.target
                 )));
             }
@@ -341,10 +342,10 @@ impl<'o> TrialRunner<'o> {
                 Tried::Interrupted => return Ok(true),
                 Tried::Counts => {}
                 Tried::Settled(why) => watcher
-                    .note(&format!("a trial{at} does not count, and would end so again: {why}")),
+                    .note(&format!("a trial{at} does not count, and would fail again: {why}")),
                 Tried::Not(why) => {
                     let next = match failures < FAILURES_MOST {
-                        true => "it is made again",
+                        true => "it is repeated",
                         false => "it is given up",
                     };
                     watcher.note(&format!("a trial{at} does not count, {next}: {why}"));
@@ -402,7 +403,7 @@ impl<'o> TrialRunner<'o> {
                 break;
             }
             if !is_told {
-                watcher.note("the server does not answer; waiting until it does");
+                watcher.note("the server does not answer; waiting for it");
             }
             is_told = true;
             wall_clock::rest_ms(LOOK_EVERY_MS * 5);

@@ -1,10 +1,15 @@
 //! What a store has of an experiment's trials. Not here: how they are made (trial_runner).
 
-use analysis::figures::{OF_RUN, all_of, check_bound, compared, known, short, value_as_written};
+use std::cmp::Ordering;
+use std::sync::Arc;
+
+use analysis::figures::{
+    all_of, check_bound, compared, known, names_of_run, short, value_as_written,
+};
 use analysis::report::Report;
 use analysis::trials::Trialled;
 use model::{Experiment, RunId, Status};
-use store::{Figures, Filter, Store};
+use store::{Figures, Filter, HasFigures, Store};
 
 use crate::error::Error;
 use crate::stored_report::{Kept, kept_report};
@@ -54,14 +59,21 @@ pub(crate) fn trials(store: &Store, experiment: &Experiment) -> Result<Trials, E
 
 /// The figures of stored reports, for conditions on runs and for their order.
 pub const FIGURES: Figures = Figures {
-    may_be: |name| known(name).is_ok(),
+    may_be: |name| known(name).map(|known| known.is_some()),
     check: |bound| check_bound(bound),
-    value: |json, name| value_as_written(&report_in(json)?, name),
-    compared: |json, name, bound| compared(&report_in(json)?, name, bound),
+    read: |json| Some(Arc::new(Read(serde_json::from_str(json).ok()?))),
 };
 
-fn report_in(json: &str) -> Option<Report> {
-    serde_json::from_str(json).ok()
+struct Read(Report);
+
+impl HasFigures for Read {
+    fn value(&self, name: &str) -> Option<f64> {
+        value_as_written(&self.0, name)
+    }
+
+    fn compared(&self, name: &str, bound: &str) -> Option<Ordering> {
+        compared(&self.0, name, bound)
+    }
 }
 
 /// Names of figures to choose from: what every run may have, and what a run has, by default the
@@ -75,7 +87,7 @@ pub fn figure_names(store: &Store, run: Option<&RunId>) -> Result<Vec<String>, E
             store.list(&ended)?.into_iter().next()
         }
     };
-    let mut names: Vec<String> = OF_RUN.iter().map(|one| short(one.name).to_owned()).collect();
+    let mut names: Vec<String> = names_of_run().into_iter().map(str::to_owned).collect();
     if let Some(row) = row
         && let Kept::Report(report) = kept_report(store, &row, &[])?
     {

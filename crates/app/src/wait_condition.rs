@@ -30,7 +30,7 @@ pub(crate) fn wait_until(
     let (asked, database) = (condition.clone(), Arc::clone(database));
     let at_most = Duration::from_nanos(condition.at_most_ns);
     let mut hear = |told: &String| watcher.doing(told);
-    let interrupted = "interrupted while a condition was waited for";
+    let interrupted = "interrupted while waiting for a condition";
     let waited = run_interruptible_with_progress(stop, interrupted, &mut hear, move |tell| {
         let mut session = AdminSession::at(database.as_ref())?;
         let began = wall_clock::now();
@@ -52,7 +52,7 @@ pub(crate) fn wait_until(
         return Ok(vec![Event::Output { text: format!("waited {took} until {sql}") }]);
     }
     let said = said.unwrap_or_else(|| "nothing".to_owned());
-    let text = format!("After {took} of waiting, the trial began all the same: {sql} said {said}.");
+    let text = format!("After {took} of waiting, the trial began anyway: {sql} returned {said}.");
     watcher.note(&text);
     let id = "condition_not_met".to_owned();
     Ok(vec![Event::Finding(Finding { id, severity: Severity::Warning, text })])

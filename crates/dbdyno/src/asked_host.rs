@@ -15,11 +15,11 @@ pub(crate) fn asked_host<'a>(
     let mut named = headers.get_all(header::HOST).iter();
     let host = match (named.next().map(HeaderValue::to_str), named.next()) {
         (Some(Ok(host)), None) => host,
-        _ => return Err((StatusCode::BAD_REQUEST, "a request names one host")),
+        _ => return Err((StatusCode::BAD_REQUEST, "a request needs exactly one Host")),
     };
     let all_hosts = [Some(host), uri.authority().map(|authority| authority.as_str())];
     if is_loopback && !all_hosts.into_iter().flatten().all(is_loopback_host) {
-        let text = "this is served on this machine alone: ask for it as 127.0.0.1 or localhost";
+        let text = "this is served on this machine only: use 127.0.0.1 or localhost";
         return Err((StatusCode::MISDIRECTED_REQUEST, text));
     }
     Ok(host)

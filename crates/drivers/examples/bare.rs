@@ -18,7 +18,7 @@ use std::time::{Duration, Instant};
 use std::{env, thread};
 
 use bytes::BytesMut;
-use model::{Dice, Stream, Target};
+use model::{Rng, Stream, Target};
 use mysql_common::auth::plugins::mysql_native_password::scramble_native;
 use postgres_protocol::authentication::sasl::{ChannelBinding, ScramSha256};
 use postgres_protocol::message::backend::Message;
@@ -82,7 +82,7 @@ fn run(arguments: &[String]) -> Result<String, Failure> {
 /// A connection with its one request.
 struct Line {
     stream: TcpStream,
-    dice: Dice,
+    rng: Rng,
     request: Vec<u8>,
     /// Where the number of the row stands in it.
     id_at: usize,
@@ -98,15 +98,15 @@ impl Line {
         let port = host.port.unwrap_or(if is_postgres { 5432 } else { 3306 });
         let stream = TcpStream::connect((host.name.as_str(), port))?;
         stream.set_nodelay(true)?;
-        let dice = Dice::new(1, Stream::Backoff(client), 0);
+        let rng = Rng::new(1, Stream::Backoff(client), 0);
         match is_postgres {
-            true => postgres::line(stream, target, dice),
-            false => mariadb::line(stream, target, dice),
+            true => postgres::line(stream, target, rng),
+            false => mariadb::line(stream, target, rng),
         }
     }
 
     fn ask(&mut self) -> io::Result<()> {
-        let id = 1 + (self.dice.bits() % N_ROWS) as u32;
+        let id = 1 + (self.rng.bits() % N_ROWS) as u32;
         self.request[self.id_at..self.id_at + 4].copy_from_slice(&(self.id_bytes)(id));
         self.stream.write_all(&self.request)
     }
@@ -177,11 +177,7 @@ fn serve_many(mut lines: Vec<Line>) -> io::Result<u64> {
 mod postgres {
     use super::*;
 
-    pub(crate) fn line(
-        mut stream: TcpStream,
-        target: &Target,
-        dice: Dice,
-    ) -> Result<Line, Failure> {
+    pub(crate) fn line(mut stream: TcpStream, target: &Target, rng: Rng) -> Result<Line, Failure> {
         sign_in(&mut stream, target)?;
         let mut out = BytesMut::new();
         frontend::parse("s", "SELECT c FROM sbtest1 WHERE id = $1", [23], &mut out)?;
@@ -206,7 +202,7 @@ mod postgres {
         frontend::sync(&mut request);
         Ok(Line {
             stream,
-            dice,
+            rng,
             request: request.to_vec(),
             // Behind the type and the length of Bind, two names, the format, and how many values
             // there are and how long this one is.
@@ -265,11 +261,7 @@ mod mariadb {
     /// Protocol 4.1, a database, native passwords, sign-in by a plugin's name.
     const CAPABILITIES: u32 = 0x0200 | 0x0008 | 0x8000 | 0x0008_0000;
 
-    pub(crate) fn line(
-        mut stream: TcpStream,
-        target: &Target,
-        dice: Dice,
-    ) -> Result<Line, Failure> {
+    pub(crate) fn line(mut stream: TcpStream, target: &Target, rng: Rng) -> Result<Line, Failure> {
         sign_in(&mut stream, target)?;
         let mut prepare = vec![0x16];
         prepare.extend_from_slice(b"SELECT c FROM sbtest1 WHERE id = ?");
@@ -290,7 +282,7 @@ mod mariadb {
         request.extend_from_slice(&[0; 4]);
         Ok(Line {
             stream,
-            dice,
+            rng,
             request: framed(0, &request),
             id_at,
             id_bytes: u32::to_le_bytes,

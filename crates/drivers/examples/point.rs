@@ -17,11 +17,11 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use drivers::Opening;
+use event_loop::EventLoop;
 use model::{
-    Call, Column, ColumnType, Database, Dice, Place, Placement, Refusal, Request, RowSource,
+    Call, Column, ColumnType, Database, Place, Placement, Refusal, Request, Rng, RowSource,
     Session, Statement, StatementId, StatementKind, Stream, Table, Target, Value,
 };
-use tokio::runtime::{Builder, LocalOptions};
 
 use shared::{StillClock, block_on};
 
@@ -145,14 +145,13 @@ fn serve_many(
     n_clients: u64,
     stop: &Arc<AtomicBool>,
 ) -> Result<u64, Refusal> {
-    let builder = &mut Builder::new_current_thread();
-    let runtime = builder.enable_io().build_local(LocalOptions::default()).expect("a loop");
+    let event_loop = EventLoop::new().expect("a loop");
     let serve = |client| {
         let (database, stop) = (Arc::clone(database), Arc::clone(stop));
-        runtime.spawn_local(serve(database, Placement::Loop, client as u32, stop))
+        event_loop.spawn(serve(database, Placement::Loop, client as u32, stop))
     };
     let clients: Vec<_> = (number..n_clients).step_by(N_LOOPS as usize).map(serve).collect();
-    runtime.block_on(async {
+    event_loop.block_on(async {
         let mut n_queries = 0;
         for client in clients {
             n_queries += client.await.expect("no panic")?;
@@ -170,10 +169,10 @@ async fn serve(
     let sql = database.dialect().sql(&format!("SELECT c FROM {NAME} WHERE id = ?"));
     let statement = Statement::new("point", StatementKind::Read, sql);
     let mut session = connect(&database, placement, client, Arc::from([statement])).await?;
-    let mut dice = Dice::new(1, Stream::Backoff(client), 0);
+    let mut rng = Rng::new(1, Stream::Backoff(client), 0);
     let mut n_queries = 0;
     while !stop.load(Ordering::Relaxed) {
-        let id = 1 + (dice.bits() % N_ROWS as u64) as i64;
+        let id = 1 + (rng.bits() % N_ROWS as u64) as i64;
         let call = Call { statement: StatementId(0), values: &[Value::Int(id)] };
         let mut n_letters = 0;
         let request = Request::Execute(call);

@@ -24,7 +24,7 @@ use std::{env, io, thread};
 
 use drivers::Opening;
 use model::{
-    Call, Database, Dice, Place, Placement, Refusal, ReplyLags, Request, Session, Statement,
+    Call, Database, Place, Placement, Refusal, ReplyLags, Request, Rng, Session, Statement,
     StatementId, StatementKind, Stream, Target, Value,
 };
 use rustix::time::{ClockId, clock_gettime};
@@ -150,9 +150,9 @@ fn measure_stamps(url: &str, n_clients: usize, n_pairs: usize) -> Result<String,
             let (database, stop) = (&database, &stop);
             scope.spawn(move || {
                 let mut session = connect(database, client as u32).expect("a session");
-                let mut dice = Dice::new(1, Stream::Backoff(client as u32), 0);
+                let mut rng = Rng::new(1, Stream::Backoff(client as u32), 0);
                 while !stop.load(Ordering::Relaxed) {
-                    ask(session.as_mut(), &mut dice).expect("a reply");
+                    ask(session.as_mut(), &mut rng).expect("a reply");
                     asked.fetch_add(1, Ordering::Relaxed);
                 }
             });
@@ -198,7 +198,7 @@ fn serve(
     if let Some(lags) = lags {
         sessions[1].measure_reply_lag(Rc::new(Lags(lags)));
     }
-    let mut dice = Dice::new(1, Stream::Backoff(client), 0);
+    let mut rng = Rng::new(1, Stream::Backoff(client), 0);
     let mut pairs = Vec::new();
     for pair in 0..n_pairs + WARM_UP {
         let mut us = [0.0; 2];
@@ -206,7 +206,7 @@ fn serve(
             let which = (pair + turn) % 2;
             let before_ns = read_ns(ClockId::ThreadCPUTime);
             for _ in 0..QUERIES {
-                ask(sessions[which].as_mut(), &mut dice)?;
+                ask(sessions[which].as_mut(), &mut rng)?;
             }
             let spent_ns = read_ns(ClockId::ThreadCPUTime) - before_ns;
             us[which] = spent_ns as f64 / 1e3 / f64::from(QUERIES);
@@ -218,8 +218,8 @@ fn serve(
     Ok(pairs)
 }
 
-fn ask(session: &mut dyn Session, dice: &mut Dice) -> Result<(), Refusal> {
-    let id = 1 + (dice.bits() % N_ROWS as u64) as i64;
+fn ask(session: &mut dyn Session, rng: &mut Rng) -> Result<(), Refusal> {
+    let id = 1 + (rng.bits() % N_ROWS as u64) as i64;
     let call = Call { statement: StatementId(0), values: &[Value::Int(id)] };
     let read = &mut |row: &dyn model::Row| row.text(0).map(drop);
     block_on(model::query(session, Request::Execute(call), read)).map(drop)

@@ -14,12 +14,12 @@ use std::task::{Context, Poll, Waker};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use event_loop::EventLoop;
 use model::{
-    Call, Clock, Column, ColumnType, Connecting, Database, Dialect, Fact, Place, Placement, Places,
+    Call, Clock, Column, ColumnType, Connecting, Database, Fact, Place, Placement, Places, Product,
     Refusal, RefusalKind, Reply, Request, Row, RowSource, Session, Statement, StatementId,
     StatementKind, Table, Traffic, Value, Woken, load, query, reconnect,
 };
-use tokio::runtime::{Builder, LocalOptions, LocalRuntime};
 
 /// Holds a driver to all laws; `make` opens a database that may be new or shared.
 pub(crate) fn holds(make: &dyn Fn() -> Arc<dyn Database>) {
@@ -97,8 +97,8 @@ impl Clock for PatientClock {
 pub(crate) struct OnLoops(pub(crate) Arc<dyn Database>);
 
 impl Database for OnLoops {
-    fn dialect(&self) -> &Dialect {
-        self.0.dialect()
+    fn product(&self) -> &Product {
+        self.0.product()
     }
 
     fn places(&self) -> Places {
@@ -116,19 +116,18 @@ impl Database for OnLoops {
 
 thread_local! {
     /// The event loop of this thread, once a session lives on it.
-    static LOOP: OnceCell<LocalRuntime> = const { OnceCell::new() };
+    static LOOP: OnceCell<EventLoop> = const { OnceCell::new() };
 }
 
-fn new_loop() -> LocalRuntime {
-    let builder = &mut Builder::new_current_thread();
-    builder.enable_io().build_local(LocalOptions::default()).expect("an event loop")
+fn new_loop() -> EventLoop {
+    EventLoop::new().expect("an event loop")
 }
 
 /// Runs a future: on this thread's event loop if it has one, else it never waits otherwise than
 /// by blocking.
 pub(crate) fn block_on<T>(future: impl Future<Output = T>) -> T {
-    LOOP.with(|runtime| match runtime.get() {
-        Some(runtime) => runtime.block_on(future),
+    LOOP.with(|event_loop| match event_loop.get() {
+        Some(event_loop) => event_loop.block_on(future),
         None => match pin!(future).poll(&mut Context::from_waker(Waker::noop())) {
             Poll::Ready(value) => value,
             Poll::Pending => panic!("on a thread nothing is pending"),
@@ -182,8 +181,8 @@ impl Speaker {
         let (placement, clock): (_, Rc<dyn Clock>) = match database.places().thread {
             true => (Placement::Thread, Rc::new(StillClock)),
             false => {
-                LOOP.with(|runtime| {
-                    runtime.get_or_init(new_loop);
+                LOOP.with(|event_loop| {
+                    event_loop.get_or_init(new_loop);
                 });
                 (Placement::Loop, Rc::new(PatientClock))
             }

@@ -1,9 +1,10 @@
 //! What the list of databases tells of each, and how a target is opened or cannot be.
 
 use std::fmt;
+use std::path::PathBuf;
 use std::sync::Arc;
 
-use model::{BadParameter, Database, Dialect, Parameter, Refusal, Target};
+use model::{BadParameter, Database, Parameter, Product, Refusal, Target};
 
 /// A database that we can speak to.
 pub struct Entry {
@@ -19,8 +20,10 @@ pub struct Entry {
     pub parameters: &'static [Parameter],
     /// Whether our conformance suite has passed on a real one; otherwise why not.
     pub verified: Result<&'static str, &'static str>,
-    /// How it is spelled, and what it can do.
-    pub dialect: &'static Dialect,
+    /// The file that a target is, where it is one.
+    pub file: fn(&Target) -> Option<PathBuf>,
+    /// What is known of it.
+    pub product: &'static Product,
     /// Opens a target.
     pub open: fn(&Target, Opening) -> Opened,
 }

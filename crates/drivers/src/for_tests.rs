@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::task::{Context, Poll};
 
 use model::{
-    Cancel, Connecting, Database, Dialect, Fact, Hosts, Place, Places, Refusal, Reply, ReplyLags,
+    Cancel, Connecting, Database, Fact, Hosts, Place, Places, Product, Refusal, Reply, ReplyLags,
     Request, RowSource, Session, Statement, StatementId, Table, Traffic, Visit,
 };
 
@@ -119,8 +119,8 @@ where
     I: Interceptor + 'static,
     F: Fn() -> I + Send + Sync,
 {
-    fn dialect(&self) -> &Dialect {
-        self.database.dialect()
+    fn product(&self) -> &Product {
+        self.database.product()
     }
 
     fn places(&self) -> Places {

@@ -11,6 +11,7 @@ pub mod for_tests;
 #[cfg(any(test, feature = "fuzzing"))]
 #[doc(hidden)]
 pub mod fuzzing;
+mod modes;
 mod mysql;
 mod net;
 #[cfg(test)]
@@ -18,6 +19,8 @@ mod on_servers;
 mod postgres;
 mod sim;
 mod sqlite;
+
+use std::path::PathBuf;
 
 use model::{BadParameter, Target, did_you_mean};
 
@@ -27,13 +30,18 @@ pub use sim::{SimService, service_draw_ns};
 /// Every database, in the order in which they are listed.
 pub static ALL: &[&Entry] = &[&sqlite::ENTRY, &mysql::ENTRY, &postgres::ENTRY, &sim::ENTRY];
 
+/// The driver of the target that a workload has when none is named: a file, which needs no server.
+pub static EMBEDDED: &Entry = &sqlite::ENTRY;
+
+/// The scheme of servers that are started for a run, which are the app's.
+const MANAGED: &str = "managed";
+
 /// The driver that serves `scheme`.
 pub fn by_scheme(scheme: &str) -> Result<&'static Entry, BadParameter> {
     let found = ALL.iter().find(|entry| entry.schemes.contains(&scheme));
     found.copied().ok_or_else(|| {
-        // A server that is started for a run is the app's, and a target all the same.
         let of_ours = ALL.iter().flat_map(|entry| entry.schemes.iter().copied());
-        let known = || of_ours.clone().chain(["managed"]);
+        let known = || of_ours.clone().chain([MANAGED]);
         let hint = did_you_mean(scheme, known());
         let all: Vec<&str> = known().collect();
         BadParameter::new(format!(
@@ -43,8 +51,64 @@ pub fn by_scheme(scheme: &str) -> Result<&'static Entry, BadParameter> {
     })
 }
 
+/// The driver of a target: of one that is started for a run, that of its server. None where
+/// nobody serves it.
+pub fn of_target(target: &Target) -> Option<&'static Entry> {
+    let scheme = if target.scheme == MANAGED { &target.path } else { &target.scheme };
+    by_scheme(scheme).ok()
+}
+
+/// The file that a target is, where it is one.
+pub fn file_of(target: &Target) -> Option<PathBuf> {
+    (by_scheme(&target.scheme).ok()?.file)(target)
+}
+
+/// Which server a target is on: its first host and port, or its socket, whoever signs in to
+/// whichever database, by whatever scheme of its product.
+pub fn server_of(target: &Target) -> String {
+    let product = by_scheme(&target.scheme).map_or(target.scheme.as_str(), |entry| entry.name);
+    if let Some(socket) = target.option("socket") {
+        return format!("{product}:{socket}");
+    }
+    let host = target.hosts.first();
+    let name = host.map_or("localhost", |host| host.name.as_str());
+    let port = host.and_then(|host| host.port).map_or(String::new(), |port| format!(":{port}"));
+    format!("{product}://{name}{port}")
+}
+
 /// Opens a target with the driver that its scheme names.
 pub fn open(target: &Target, opening: Opening) -> Opened {
     let entry = by_scheme(&target.scheme).map_err(CannotOpen::Bad)?;
     (entry.open)(target, opening)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_server_is_the_same_whoever_signs_in_to_whichever_database() {
+        let of = |url: &str| server_of(&Target::parse(url).expect("a URL"));
+        assert_eq!(of("mariadb://a:x@h:3307/d?tls=require"), of("mysql://b@h:3307/other"));
+        assert_eq!(of("postgres://a@h/d"), of("postgresql://b@h/other"));
+        assert_ne!(of("mysql://a@h:3307/d"), of("mysql://a@h:3308/d"));
+        assert_ne!(of("mysql://a@h/d"), of("postgres://a@h/d"));
+        assert_eq!(of("mysql://a@h/d?socket=/run/s"), of("mysql://b@other/d?socket=/run/s"));
+    }
+
+    #[test]
+    fn a_target_of_a_server_that_is_started_has_the_driver_of_that_server() {
+        let check = |url: &str, driver: Option<&str>, file: Option<&str>| {
+            let target = Target::parse(url).expect("a URL");
+            assert_eq!(of_target(&target).map(|entry| entry.name), driver, "{url}");
+            assert_eq!(file_of(&target), file.map(PathBuf::from), "{url}");
+        };
+        check("managed:mariadb?nodes=3", Some("mysql"), None);
+        check("managed:postgres", Some("postgres"), None);
+        check("managed:oracle", None, None);
+        check("postgresql://h/d", Some("postgres"), None);
+        check("sim:", Some("sim"), None);
+        check("sqlite:/tmp/a.db", Some("sqlite"), Some("/tmp/a.db"));
+        check("sqlite::memory:", Some("sqlite"), None);
+    }
 }

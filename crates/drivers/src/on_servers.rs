@@ -141,7 +141,7 @@ pub(crate) fn too_many_are_told_so(target: &Target) {
         }
     };
     let second = Speaker::try_connect(&database, &[]).map(|_| ());
-    let words = refused(second, RefusalKind::ConnectionLost);
+    let words = refused(second, RefusalKind::TooManyConnections);
     assert!(words.contains("use fewer clients"), "{words}");
     drop(first);
 }

@@ -8,8 +8,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
 use model::{
-    Client, ClientMoments, Clock, Database, Dice, Done, Kind, KindIndex, NS_PER_MS, NS_PER_S,
-    Number, Outcome, Placement, Refusal, RefusalKind, Retry, Sample, Session, Slot, Statement,
+    Client, ClientMoments, Clock, Database, Done, Kind, KindIndex, NS_PER_MS, NS_PER_S, Number,
+    Outcome, Placement, Refusal, RefusalKind, Retry, Rng, Sample, Session, Slot, Statement,
     StopReason, Stream, TxContext, Workload,
 };
 use stats::Moments;
@@ -159,7 +159,7 @@ impl ClientLoop {
             self.pacer.finished(kind, slot, finished_ns);
             turn += 1;
             match placement {
-                Placement::Loop if turn % TURN == 0 => yield_now().await,
+                Placement::Loop if turn % TURN == 0 => event_loop::yield_now().await,
                 Placement::Simulated => {
                     still = if finished_ns > started_ns { 0 } else { still + 1 };
                     self.refuse_to_stand_still(still, finished_ns);
@@ -238,16 +238,17 @@ impl ClientLoop {
         }
     }
 
-    /// Has the conversation, again where the policy says so. The same inputs and dice each time.
+    /// Has the conversation, again where the policy says so, each time with the same inputs and
+    /// random numbers.
     async fn attempt(&mut self, number: Number) -> (Outcome, u32) {
-        let dice = number.dice(self.common.seed);
+        let rng = number.rng(self.common.seed);
         let mut retries = 0;
         loop {
             self.measured.clear();
             let mut context = TxContext {
                 sessions: &mut self.sessions,
                 clock: self.clock.as_ref(),
-                dice: dice.clone(),
+                rng: rng.clone(),
                 measured: &mut self.measured,
             };
             let refusal = match self.user.converse(&mut context).await {
@@ -277,9 +278,9 @@ impl ClientLoop {
         if mean_ns == 0 {
             return;
         }
-        let throw = number.nth().wrapping_mul(1 << 8).wrapping_add(u64::from(retries));
-        let mut dice = Dice::new(self.common.seed, Stream::Backoff(self.client), throw);
-        let pause_ns = mean_ns / 2 + (mean_ns as f64 * stats::unit(dice.bits())) as u64;
+        let nth = number.nth().wrapping_mul(1 << 8).wrapping_add(u64::from(retries));
+        let mut rng = Rng::new(self.common.seed, Stream::Backoff(self.client), nth);
+        let pause_ns = mean_ns / 2 + (mean_ns as f64 * stats::unit(rng.bits())) as u64;
         through(self.clock.as_ref(), self.clock.now() + pause_ns).await;
     }
 
@@ -397,26 +398,12 @@ fn is_lost(outcome: Outcome) -> bool {
 
 /// A transaction that ended only because the run cut it off counts as unfinished.
 fn is_cut_off(outcome: Outcome) -> bool {
-    use RefusalKind::{Cancelled, ConnectionLost};
-    matches!(outcome, Outcome::Failed(Cancelled | ConnectionLost))
+    use RefusalKind::{Cancelled, ConnectionLost, TooManyConnections};
+    matches!(outcome, Outcome::Failed(Cancelled | ConnectionLost | TooManyConnections))
 }
 
 /// What no further attempt will heal.
 fn is_hopeless(kind: RefusalKind) -> bool {
     use RefusalKind::{Corrupt, Denied, DiskFull, Missing, ReadOnly, Shape, Unsupported};
     matches!(kind, Corrupt | Denied | DiskFull | Missing | ReadOnly | Shape | Unsupported)
-}
-
-/// Lets the other clients of an event loop act.
-async fn yield_now() {
-    let mut has_yielded = false;
-    std::future::poll_fn(|context| {
-        if has_yielded {
-            return std::task::Poll::Ready(());
-        }
-        has_yielded = true;
-        context.waker().wake_by_ref();
-        std::task::Poll::Pending
-    })
-    .await;
 }

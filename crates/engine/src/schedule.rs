@@ -3,7 +3,7 @@
 //! Gaps are drawn in blocks, block k from (seed, k) alone, so that any process can compute any
 //! block; agent i of n takes the arrivals that are i modulo n. Not here: who serves them.
 
-use model::{ArrivalRate, Arrivals, Dice, NS_PER_S, Stream};
+use model::{ArrivalRate, Arrivals, NS_PER_S, Rng, Stream};
 use stats::Intensity;
 
 use crate::job::Share;
@@ -102,7 +102,7 @@ impl Schedule {
     fn draw_block(&mut self) {
         self.block.clear();
         let first = self.block_number * BLOCK as u64;
-        let mut dice = Dice::new(self.seed, Stream::Schedule(self.group), self.block_number);
+        let mut rng = Rng::new(self.seed, Stream::Schedule(self.group), self.block_number);
         let is_uniform = self.arrivals == Arrivals::Uniform;
         for nth in first..first + BLOCK as u64 {
             let instant_ns = match &mut self.pace {
@@ -110,14 +110,14 @@ impl Schedule {
                     ((nth + 1) as f64 * *gap_ns).round() as u64
                 }
                 Pace::Constant { gap_ns, before_ns } => {
-                    let further_ns = stats::exponential_ns(dice.bits(), *gap_ns);
+                    let further_ns = stats::exponential_ns(rng.bits(), *gap_ns);
                     *before_ns = before_ns.saturating_add(further_ns);
                     *before_ns
                 }
                 Pace::Changing { intensity, lead, before } => {
                     *before = match is_uniform {
                         true => (nth + 1) as f64,
-                        false => *before + stats::exponential(dice.bits()),
+                        false => *before + stats::exponential(rng.bits()),
                     };
                     lead.instant_ns(intensity, *before)
                 }

@@ -11,8 +11,8 @@ use std::task::{Context, Poll};
 use model::{
     ArrivalRate, Arrivals, Call, Cancel, Client, Clock, Connect, Connecting, Conversation, Counts,
     Database, Dialect, Done, Event, Fact, Identity, Kind, KindIndex, Load, NS_PER_MS, NS_PER_S,
-    Number, Phases, Place, Placement, Places, QueueFull, Recording, Refusal, RefusalKind, Reply,
-    ReplyLags, Request, Retry, RowSource, Sample, Second, Session, Statement, StatementId,
+    Number, Phases, Place, Placement, Places, Product, QueueFull, Recording, Refusal, RefusalKind,
+    Reply, ReplyLags, Request, Retry, RowSource, Sample, Second, Session, Statement, StatementId,
     StopReason, Table, Traffic, TxContext, Until, Value, Visit, Woken, Workload,
 };
 use stats::{kiefer_wolfowitz, kiefer_wolfowitz_bounded};
@@ -68,16 +68,12 @@ impl Cancel for Nobody {
 }
 
 impl Database for Fake {
-    fn dialect(&self) -> &Dialect {
-        static DIALECT: Dialect = Dialect {
-            name: "fake",
-            type_name: |_| String::new(),
-            parallel_load: true,
-            indexes_after_load: true,
-            keeps_data: false,
-            ..Dialect::PLAIN
+    fn product(&self) -> &Product {
+        static PRODUCT: Product = Product {
+            dialect: Dialect { name: "fake", type_name: |_| String::new(), ..Dialect::PLAIN },
+            ..Product::PLAIN
         };
-        &DIALECT
+        &PRODUCT
     }
 
     fn places(&self) -> Places {
@@ -192,18 +188,18 @@ impl Session for FakeSession {
     }
 }
 
-/// Asks one statement, its own number; two kinds in turn. Keeps what it threw.
+/// Asks one statement, its own number; two kinds in turn. Keeps what it drew.
 struct Asks {
     kinds: Vec<Kind>,
     kind_of: fn(Number) -> KindIndex,
-    thrown: Arc<Mutex<Vec<(u64, u64)>>>,
+    drawn: Arc<Mutex<Vec<(u64, u64)>>>,
 }
 
 impl Asks {
     fn new(keying_ns: u64, thinking_ns: u64) -> Asks {
         let kind = |name| Kind { name, weight: 1, keying_ns, thinking_ns };
         let kind_of = |number: Number| (number.nth() % 2) as KindIndex;
-        Asks { kinds: vec![kind("even"), kind("odd")], kind_of, thrown: Arc::default() }
+        Asks { kinds: vec![kind("even"), kind("odd")], kind_of, drawn: Arc::default() }
     }
 
     /// Three kinds at random, as different in their pauses as TPC-C's.
@@ -216,7 +212,7 @@ impl Asks {
         };
         let kinds =
             vec![kind("long", 40, 18, 12), kind("short", 40, 3, 12), kind("rare", 20, 2, 5)];
-        Asks { kinds, kind_of, thrown: Arc::default() }
+        Asks { kinds, kind_of, drawn: Arc::default() }
     }
 }
 
@@ -242,14 +238,14 @@ impl Workload for Asks {
     }
 
     fn client(&self, _client: u32) -> Box<dyn Client> {
-        Box::new(Asking { nth: 0, kind_of: self.kind_of, thrown: Arc::clone(&self.thrown) })
+        Box::new(Asking { nth: 0, kind_of: self.kind_of, drawn: Arc::clone(&self.drawn) })
     }
 }
 
 struct Asking {
     nth: u64,
     kind_of: fn(Number) -> KindIndex,
-    thrown: Arc<Mutex<Vec<(u64, u64)>>>,
+    drawn: Arc<Mutex<Vec<(u64, u64)>>>,
 }
 
 impl Client for Asking {
@@ -260,8 +256,8 @@ impl Client for Asking {
 
     fn converse<'a>(&'a mut self, context: &'a mut TxContext<'_>) -> Conversation<'a> {
         Box::pin(async move {
-            let throw = context.dice.bits();
-            self.thrown.lock().expect("no panics here").push((self.nth, throw));
+            let drew = context.rng.bits();
+            self.drawn.lock().expect("no panics here").push((self.nth, drew));
             let values = [Value::Int(self.nth as i64)];
             model::execute(context.session(), StatementId(0), &values).await?;
             Ok(Done::Committed)
@@ -479,20 +475,20 @@ fn the_last_commit_of_a_count_lies_within_its_window() {
 }
 
 #[test]
-fn every_attempt_has_the_same_dice_and_the_latency_spans_them_all() {
+fn every_attempt_has_the_same_rng_and_the_latency_spans_them_all() {
     fn refuses(nth: u64, attempt: u32) -> Option<RefusalKind> {
         (nth.is_multiple_of(2) && attempt < 2).then_some(RefusalKind::Deadlock)
     }
     let asks = Asks::new(0, 0);
-    let thrown = Arc::clone(&asks.thrown);
+    let drawn = Arc::clone(&asks.drawn);
     let mut job = job(Load::Closed, 1, 0, two_ms);
     job.groups[0].until = Until::Transactions(2);
     job.groups[0].database = Arc::new(Fake::new(two_ms, refuses));
     job.groups[0].workload = Arc::new(asks);
     let told = tell(job);
-    let thrown = thrown.lock().expect("no panics here").clone();
-    assert_eq!(thrown.iter().map(|(nth, _)| *nth).collect::<Vec<_>>(), [0, 0, 0, 1]);
-    assert!(thrown[0] == thrown[1] && thrown[1] == thrown[2] && thrown[2].1 != thrown[3].1);
+    let drawn = drawn.lock().expect("no panics here").clone();
+    assert_eq!(drawn.iter().map(|(nth, _)| *nth).collect::<Vec<_>>(), [0, 0, 0, 1]);
+    assert!(drawn[0] == drawn[1] && drawn[1] == drawn[2] && drawn[2].1 != drawn[3].1);
     assert_eq!((told.measured.retried, told.measured.committed), (2, 2));
     let first = told.samples[0];
     // Three services and two pauses of 0.5 to 1.5 ms and 1 to 3 ms.
@@ -562,7 +558,7 @@ fn key_think_load_has_its_rate_of_each_kind_from_the_first_second_on() {
 }
 
 fn bits_of(number: Number) -> usize {
-    number.dice(1).bits() as usize
+    number.rng(1).bits() as usize
 }
 
 fn has_its_rate_from_the_first_second_on(kind_of: fn(Number) -> KindIndex) {
@@ -769,8 +765,8 @@ impl Shy {
 }
 
 impl Database for Shy {
-    fn dialect(&self) -> &Dialect {
-        self.inner.dialect()
+    fn product(&self) -> &Product {
+        self.inner.product()
     }
 
     fn places(&self) -> Places {

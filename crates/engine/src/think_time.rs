@@ -2,7 +2,7 @@
 //!
 //! Not here: who waits until then (pacer), and how long users key and think (workloads).
 
-use model::{Dice, Kind, KindIndex, NS_PER_S, Number, Slot, Stream, Workload};
+use model::{Kind, KindIndex, NS_PER_S, Number, Rng, Slot, Stream, Workload};
 
 /// Think times are cut at this many times their mean (TPC-C 5.2.5.4).
 const THINK_CAP: f64 = 10.0;
@@ -64,9 +64,9 @@ impl Thinker {
     /// The end of thinking (after the last transaction) and keying (before this one).
     pub(crate) fn intend(&self, number: Number, kind: KindIndex, kinds: &[Kind]) -> u64 {
         let Some(previous) = self.previous else { return self.free_ns };
-        let mut dice = Dice::new(self.seed, Stream::Thinking(self.client), number.nth());
+        let mut rng = Rng::new(self.seed, Stream::Thinking(self.client), number.nth());
         let (mean_ns, cap_ns) = self.thinking(&kinds[usize::from(previous)]);
-        let think_ns = stats::truncated_exponential_ns(dice.bits(), mean_ns, cap_ns);
+        let think_ns = stats::truncated_exponential_ns(rng.bits(), mean_ns, cap_ns);
         self.free_ns + think_ns + self.keying_ns(&kinds[usize::from(kind)])
     }
 
@@ -77,10 +77,10 @@ impl Thinker {
         let kinds = workload.kinds();
         let kind_of =
             |nth: &u64| workload.kind_of(Number::OfClient { client: self.client, nth: *nth });
-        let mut dice = Dice::new(self.seed, Stream::Thinking(self.client), AT_THE_START);
-        let found = self.find(kinds, &mut dice);
+        let mut rng = Rng::new(self.seed, Stream::Thinking(self.client), AT_THE_START);
+        let found = self.find(kinds, &mut rng);
         let (Found::Thinking { kind, .. } | Found::Keying { kind, .. }) = found;
-        let mut places = (0..LOOKS_MAX).map(|_| dice.bits() % FOUND_AMONG);
+        let mut places = (0..LOOKS_MAX).map(|_| rng.bits() % FOUND_AMONG);
         let place = places.find(|nth| kind_of(nth) == kind).unwrap_or(0);
         let (nth, left_ns) = match found {
             Found::Keying { left_ns, .. } => (place, left_ns),
@@ -96,24 +96,24 @@ impl Thinker {
     /// Where somebody comes upon a client at a random instant: in a pause as often as such pauses
     /// are long, and at any place within it alike. How long transactions take is not known
     /// beforehand, and counts as nothing.
-    fn find(&self, kinds: &[Kind], dice: &mut Dice) -> Found {
+    fn find(&self, kinds: &[Kind], rng: &mut Rng) -> Found {
         let mean_s = |kind: &Kind| {
             let weight = kind.weight as f64 / NS_PER_S as f64;
             let (mean_ns, _) = self.thinking(kind);
             [mean_ns * -(-THINK_CAP).exp_m1() * weight, self.keying_ns(kind) as f64 * weight]
         };
         let shares: Vec<[f64; 2]> = kinds.iter().map(mean_s).collect();
-        let mut place = stats::unit(dice.bits()) * shares.iter().flatten().sum::<f64>();
+        let mut place = stats::unit(rng.bits()) * shares.iter().flatten().sum::<f64>();
         for (kind, [thinking, keying]) in (0..).zip(shares) {
             if place < thinking {
                 let (mean_ns, cap_ns) = self.thinking(&kinds[usize::from(kind)]);
-                let left_ns = stats::residual_exponential_ns(dice.bits(), mean_ns, cap_ns);
+                let left_ns = stats::residual_exponential_ns(rng.bits(), mean_ns, cap_ns);
                 return Found::Thinking { kind, left_ns };
             }
             place -= thinking;
             if place < keying {
                 let keying_ns = self.keying_ns(&kinds[usize::from(kind)]);
-                let left_ns = (keying_ns as f64 * stats::unit(dice.bits())) as u64;
+                let left_ns = (keying_ns as f64 * stats::unit(rng.bits())) as u64;
                 return Found::Keying { kind, left_ns };
             }
             place -= keying;

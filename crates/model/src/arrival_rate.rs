@@ -152,16 +152,16 @@ impl ArrivalRate {
             }
             ArrivalRate::Steps(steps) => {
                 if steps[..steps.len() - 1].iter().any(|step| step.1 == 0) {
-                    return Err("a step that lasts no time is none".to_owned());
+                    return Err("a step needs a duration".to_owned());
                 }
                 steps.iter().map(|step| step.0).fold(0.0, f64::max)
             }
             ArrivalRate::Ramp { over_ns: 0, .. } => {
-                return Err("a ramp takes some time".to_owned());
+                return Err("a ramp needs a duration".to_owned());
             }
             ArrivalRate::Ramp { from_per_s, to_per_s, .. } => from_per_s.max(*to_per_s),
             ArrivalRate::Sine { period_ns: 0, .. } => {
-                return Err("a sine has a period".to_owned());
+                return Err("a sine needs a period".to_owned());
             }
             ArrivalRate::Sine { mean_per_s, swing_per_s, .. } if swing_per_s > mean_per_s => {
                 return Err(
@@ -171,10 +171,8 @@ impl ArrivalRate {
             ArrivalRate::Sine { mean_per_s, swing_per_s, .. } => mean_per_s + swing_per_s,
         };
         match highest_per_s {
-            0.0 => Err("nothing ever arrives".to_owned()),
-            highest if highest > 1e9 => {
-                Err("a rate above 1,000,000,000/s cannot be told apart in time".to_owned())
-            }
+            0.0 => Err("the rate is never above zero".to_owned()),
+            highest if highest > 1e9 => Err("a rate must be at most 1,000,000,000/s".to_owned()),
             _ => Ok(self),
         }
     }
@@ -283,12 +281,12 @@ mod tests {
             ("fast", "is not a rate"),
             ("-5", "above zero"),
             ("ramp 1 to 2", "write 500"),
-            ("ramp 0 to 0 over 5s", "nothing ever arrives"),
-            ("ramp 1 to 2 over 0s", "takes some time"),
+            ("ramp 0 to 0 over 5s", "the rate is never above zero"),
+            ("ramp 1 to 2 over 0s", "needs a duration"),
             ("steps 500, 600", "write 500"),
-            ("steps 500 for 0s, 600", "no time"),
+            ("steps 500 for 0s, 600", "needs a duration"),
             ("sine 100 swing 200 every 10s", "below zero"),
-            ("2000000000", "cannot be told apart"),
+            ("2000000000", "must be at most"),
         ] {
             let bad = text.parse::<ArrivalRate>().expect_err(text);
             assert!(bad.0.contains(why), "{text}: {bad}");

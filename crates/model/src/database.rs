@@ -7,7 +7,9 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Clock, Dialect, Fact, Host, Refusal, Session, Statement};
+use crate::{
+    Administration, Clock, Dialect, Fact, Host, Monitoring, Product, Refusal, Session, Statement,
+};
 
 /// Where a client lives while it runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -100,8 +102,23 @@ pub type Connecting<'a> = Pin<Box<dyn Future<Output = Result<Box<dyn Session>, R
 
 /// An opened target. Shared by all workers.
 pub trait Database: Send + Sync {
-    /// What it can do and how it is spelled.
-    fn dialect(&self) -> &Dialect;
+    /// What its driver knows of it.
+    fn product(&self) -> &Product;
+
+    /// How its SQL is spelled.
+    fn dialect(&self) -> &Dialect {
+        &self.product().dialect
+    }
+
+    /// How it is built in and administered.
+    fn administration(&self) -> &Administration {
+        &self.product().administration
+    }
+
+    /// How what it says of itself is read.
+    fn monitoring(&self) -> &Monitoring {
+        &self.product().monitoring
+    }
 
     /// Where its sessions can live.
     fn places(&self) -> Places;

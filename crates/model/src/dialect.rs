@@ -1,6 +1,8 @@
-//! What a database can do and how it is spelled: capabilities, not a list of products.
+//! How a database's SQL is spelled: capabilities, not a list of products.
+//!
+//! Not here: what is said beside a load (administration), and what is read (monitoring).
 
-use crate::{Column, ColumnType, Counters, Index, Refusal, SettingsBySql, Table};
+use crate::{Column, ColumnType, Index, Table};
 
 /// How a statement's values are marked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -31,26 +33,6 @@ pub enum Serial {
     SoleKey,
 }
 
-/// A server's own count of the commits of all its sessions, since it was started.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct CommitCounter {
-    /// Its name there, such as `Com_commit`.
-    pub name: &'static str,
-    /// The query that asks for it; its last column is the count.
-    pub sql: &'static str,
-    /// It counts statements outside of any transaction too; otherwise only COMMITs.
-    pub counts_single_statements: bool,
-}
-
-/// A server's own count of the connections that it has.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct ConnectionCounter {
-    /// Its name there, such as `Threads_connected`.
-    pub name: &'static str,
-    /// The query that asks for it; its last column is the count, the one that asks included.
-    pub sql: &'static str,
-}
-
 /// In which language routines are written that live in the database.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RoutineLanguage {
@@ -70,7 +52,7 @@ pub enum Partitioning {
     Tables,
 }
 
-/// The capabilities of a database, filled by its driver.
+/// How a database's SQL is spelled, filled by its driver.
 #[derive(Clone, Copy, Debug)]
 pub struct Dialect {
     /// Its name, such as `sqlite`.
@@ -83,55 +65,15 @@ pub struct Dialect {
     pub type_name: fn(ColumnType) -> String,
     /// Where a column may stand that it counts up by itself.
     pub serial: Serial,
-    /// What is to be said, in order, when a table has been loaded and indexed: moves its counter
-    /// behind the rows, and lets the planner know them.
-    pub after_load: fn(&Table) -> Vec<String>,
     /// What stands behind the closing bracket of CREATE TABLE.
     pub table_options: &'static str,
     /// The clause that locks the rows of a SELECT, with a leading blank; empty where a writing
     /// transaction excludes others anyway.
     pub for_update: &'static str,
-    /// Several sessions can load at once.
-    pub parallel_load: bool,
-    /// Secondary indexes are faster built after the data.
-    pub indexes_after_load: bool,
-    /// What a session says before it loads: it makes loads faster, and nothing is lost by it that
-    /// a build cannot do again.
-    pub before_load: &'static [&'static str],
-    /// Tables and indexes are made within a transaction as rows are: all of it, or nothing.
-    pub tables_in_transactions: bool,
-    /// What a session says, in order, to be the only one that changes what stands in this database
-    /// until it ends; the last is a query whose number is 1, or 0 while it is another. Empty where
-    /// that cannot be had.
-    pub alone: &'static [&'static str],
-    /// What a session says at one of several hosts so that it sees all that was committed at the
-    /// others before. A server that does not know it needs it not.
-    pub sees_other_hosts: Option<&'static str>,
-    /// How the server itself counts commits, where it does.
-    pub commit_counter: Option<CommitCounter>,
-    /// The query for how many whole seconds ago the server was started: the last column of its
-    /// row. None where nobody tells.
-    pub started_ago: Option<&'static str>,
-    /// Whether a server that lets nobody in says by this that it starts or recovers, and will.
-    pub is_recovering: fn(&Refusal) -> bool,
-    /// How the server itself counts its connections, where it does.
-    pub connection_counter: Option<ConnectionCounter>,
-    /// Its server has a thread for each session, all in one process; others have a process each, or
-    /// none. Clients that never pause are best placed by this (docs/placement.md).
-    pub thread_per_session: bool,
-    /// It keeps what is written: tables can be built, checked and counted in it.
-    pub keeps_data: bool,
     /// In which language its routines are written; none where it has no routines.
     pub routines: Option<RoutineLanguage>,
-    /// The query for the names of this database's routines, each with a text that has its
-    /// [mark](crate::Routine::mark) in it; empty where it has no routines.
-    pub list_routines: &'static str,
     /// How it splits tables by hash; none where it cannot.
     pub partitioning: Option<Partitioning>,
-    /// How settings of its server are read and set; none where SQL cannot.
-    pub settings: Option<SettingsBySql>,
-    /// How the numbers that it counts itself are read; none where it tells none.
-    pub counters: Option<Counters>,
 }
 
 impl Dialect {
@@ -143,26 +85,10 @@ impl Dialect {
         decimals: Decimals::Exact,
         type_name: |of| format!("{of:?}").to_uppercase(),
         serial: Serial::Anywhere,
-        after_load: |_| Vec::new(),
         table_options: "",
         for_update: "",
-        parallel_load: false,
-        indexes_after_load: false,
-        before_load: &[],
-        tables_in_transactions: false,
-        alone: &[],
-        sees_other_hosts: None,
-        commit_counter: None,
-        started_ago: None,
-        is_recovering: |_| false,
-        connection_counter: None,
-        thread_per_session: false,
-        keeps_data: true,
         routines: None,
-        list_routines: "",
         partitioning: None,
-        settings: None,
-        counters: None,
     };
 
     /// Our SQL, written with `?`, in this dialect's placeholders.
@@ -259,8 +185,6 @@ mod tests {
         placeholder: Placeholder::Dollar,
         type_name: |of| format!("{of:?}").to_uppercase(),
         serial: Serial::Indexed,
-        parallel_load: true,
-        indexes_after_load: true,
         ..Dialect::PLAIN
     };
 

@@ -93,14 +93,13 @@ pub static CATALOG: &[CatalogEntry] = &[
     CatalogEntry {
         id: "checks_failed_before",
         severity: "invalid",
-        raised: "the data are inconsistent before, or after the load",
-        advice: "Rebuild the data. If they break again under load, transactions are not \
-                 isolated or not atomic.",
+        raised: "the data were inconsistent before the load",
+        advice: "Rebuild the data.",
     },
     CatalogEntry {
         id: "checks_failed",
         severity: "invalid",
-        raised: "the data are inconsistent before, or after the load",
+        raised: "the data were inconsistent after the load",
         advice: "Rebuild the data. If they break again under load, transactions are not \
                  isolated or not atomic.",
     },
@@ -113,7 +112,7 @@ pub static CATALOG: &[CatalogEntry] = &[
     CatalogEntry {
         id: "crosscheck_not_run",
         severity: "invalid",
-        raised: "the data could not be checked after the load",
+        raised: "the database's count of commits could not be read after the load",
         advice: "Find out why the database did not answer after the load, and run it again.",
     },
     CatalogEntry {
@@ -307,13 +306,13 @@ pub static CATALOG: &[CatalogEntry] = &[
     CatalogEntry {
         id: "disturbance_failed",
         severity: "warning",
-        raised: "a disturbance of the plan failed, or was not started",
+        raised: "a disturbance of the plan failed",
         advice: "The run does not show what the plan asks for: fix the disturbance and repeat.",
     },
     CatalogEntry {
         id: "disturbance_skipped",
         severity: "warning",
-        raised: "a disturbance of the plan failed, or was not started",
+        raised: "a disturbance of the plan was not started",
         advice: "Measure longer, or repeat the disturbance less often.",
     },
     CatalogEntry {

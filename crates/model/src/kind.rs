@@ -14,7 +14,7 @@ pub struct Kind {
     pub weight: u64,
     /// How long a user keys before it, in key/think load.
     pub keying_ns: u64,
-    /// How long a user thinks after it on average, in key/think load.
+    /// Mean thinking time after a transaction, in key/think load.
     pub thinking_ns: u64,
 }
 

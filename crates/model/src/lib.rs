@@ -5,15 +5,16 @@
 //! [`Client`], [`Clock`]). Not here: any socket, file, runtime, format or clock.
 
 mod acknowledged;
+mod administration;
 mod arrival_rate;
 mod choice;
 mod civil;
 mod clock;
+mod commit_risk;
 mod control_chars;
 mod counter;
 mod database;
 mod dialect;
-mod dice;
 mod digits;
 mod disturbance;
 mod event;
@@ -21,18 +22,22 @@ mod experiment;
 mod fact;
 mod finding;
 pub mod finding_catalog;
+mod flat_file;
 mod gauge;
 mod hash;
 mod identity;
 mod kind;
 pub mod managed;
+mod monitoring;
 pub mod numbers;
 mod objective;
 mod parameter;
 mod plan;
 mod plan_keys;
+mod product;
 mod refusal;
 mod repeats;
+mod rng;
 mod run;
 mod sample;
 mod second;
@@ -50,18 +55,16 @@ mod value;
 mod workload;
 
 pub use acknowledged::Acknowledged;
+pub use administration::Administration;
 pub use arrival_rate::ArrivalRate;
 pub use choice::Choice;
 pub use civil::Civil;
 pub use clock::{Clock, Woken};
+pub use commit_risk::CommitRisk;
 pub use control_chars::is_control_char;
 pub use counter::{Counter, Counters, Reading};
 pub use database::{Connecting, Database, Hosts, Place, Placement, Places};
-pub use dialect::{
-    CommitCounter, ConnectionCounter, Decimals, Dialect, Partitioning, Placeholder,
-    RoutineLanguage, Serial,
-};
-pub use dice::{Dice, Stream};
+pub use dialect::{Decimals, Dialect, Partitioning, Placeholder, RoutineLanguage, Serial};
 pub use digits::{put_decimal, put_unsigned};
 pub use disturbance::{
     Action, Disturbance, DisturbanceTold, Disturbed, HostsChange, ServerAction, Which,
@@ -73,10 +76,12 @@ pub use experiment::{
 };
 pub use fact::{Fact, FactValue, Facts, read_facts};
 pub use finding::{Finding, Severity};
+pub use flat_file::{ClientLoad, FileFormat, FlatFile};
 pub use gauge::{Gauge, Readings};
 pub use hash::fnv1a;
 pub use identity::Identity;
 pub use kind::{Headline, Kind, KindIndex, Measure, MeasureKind};
+pub use monitoring::{CommitCounter, ConnectionCounter, Monitoring};
 pub use objective::{BadObjective, Bound, Comparison, Metric, Objective, Seek};
 pub use parameter::{
     BadParameter, Parameter, ParameterKind, Setting, Settings, in_range, parse_switch,
@@ -89,8 +94,10 @@ pub use plan_keys::{
     FORMER_OF_EXPERIMENT, FORMER_OF_GROUP, FORMER_OF_PLAN, FORMER_PARAMETERS, FormerKey,
     todays_key, todays_path,
 };
+pub use product::Product;
 pub use refusal::{Refusal, RefusalKind};
 pub use repeats::{Goal, Level, Nesting, StopRule};
+pub use rng::{Rng, Stream};
 pub use run::{
     CheckResult, Description, GroupDescription, HeadlineDescription, KindDescription,
     MeasureDescription, ReportField, RunId,
@@ -101,7 +108,7 @@ pub use second::{
     window_seconds,
 };
 pub use server_setting::{
-    ChangedSetting, SettingsBySql, is_same_value, is_taken_otherwise, plain_setting, server_of,
+    ChangedSetting, SettingsBySql, is_same_value, is_taken_otherwise, plain_setting,
 };
 pub use session::{
     Call, Cancel, Reply, ReplyLags, Request, Session, Traffic, Visit, execute, load, query,
@@ -119,4 +126,7 @@ pub use units::{
     parse_count, parse_duration, parse_rate,
 };
 pub use value::{Row, RowSource, Value};
-pub use workload::{Check, Client, Conversation, Done, Population, Routine, TxContext, Workload};
+pub use workload::{
+    Check, Client, Conversation, Done, Population, Routine, ScaleInData, ScaleOf, TxContext,
+    Workload,
+};

@@ -178,8 +178,8 @@ pub fn from_target(target: &Target) -> Result<(Kind, Options), BadParameter> {
         return Err(BadParameter::new(text));
     }
     if !target.hosts.is_empty() || target.user.is_some() {
-        let text = "a managed server is made here, with a user of its own: write managed:mariadb, \
-                    without host or user";
+        let text = "a managed server runs on this machine, with its own user: write \
+                    managed:mariadb, without host or user";
         return Err(BadParameter::new(text));
     }
     let Some(kind) = Kind::ALL.iter().copied().find(|kind| kind.name() == target.path) else {
@@ -221,7 +221,7 @@ fn check_nodes(kind: Kind, options: &Options) -> Result<(), BadParameter> {
         }
         (None, Some(n)) => ("load_on", format!("there is one server; write nodes={n} too")),
         (Some(nodes), Some(loaded)) if loaded > nodes => {
-            let why = format!("{loaded} nodes cannot be loaded: there are {nodes} (nodes={nodes})");
+            let why = format!("load_on={loaded} is more than the {nodes} nodes (nodes={nodes})");
             ("load_on", why)
         }
         (Some(_), _) => return Ok(()),
@@ -244,7 +244,7 @@ pub fn check_setting(kind: Kind, name: &str, value: &str) -> Result<(), BadParam
         ));
     }
     if kind.is_ours(&plain_setting(name)) {
-        let why = "a managed server's place is decided by dbdyno; leave it out";
+        let why = "dbdyno sets this for a managed server; leave it out";
         return Err(BadParameter::of(name, why));
     }
     Ok(())
@@ -280,13 +280,13 @@ mod tests {
         check("managed:postgers", "is not one of mariadb, mysql, postgres (did you mean");
         check("managed://me@host/mariadb", "without host or user");
         check("sqlite:x", "write managed:mariadb");
-        check("managed:mysql?Bind-Address=0.0.0.0", "decided by dbdyno; leave it out");
-        check("managed:postgres?port=5432", "decided by dbdyno");
+        check("managed:mysql?Bind-Address=0.0.0.0", "dbdyno sets this for a managed server; leave");
+        check("managed:postgres?port=5432", "dbdyno sets this");
         check("managed:postgres?start_limit=5", "start_limit: ");
         check("managed:postgres?nodes=3", "nodes: only MariaDB makes a cluster here");
         check("managed:mariadb?load_on=2", "write nodes=2 too");
-        check("managed:mariadb?nodes=2&load_on=3", "there are 2 (nodes=2)");
-        check("managed:mariadb?nodes=2&wsrep-on=0", "decided by dbdyno");
+        check("managed:mariadb?nodes=2&load_on=3", "more than the 2 nodes (nodes=2)");
+        check("managed:mariadb?nodes=2&wsrep-on=0", "dbdyno sets this");
         check("managed:mysql?a%20b=1", "cannot be a setting of MySQL");
         check("managed:mysql?a=1%0A2", "a: a setting's value is one line");
     }

@@ -107,6 +107,15 @@ pub fn amount(value: f64, unit: &str) -> String {
     }
 }
 
+/// The same, and to more digits where these would show it as the bound that it is not.
+pub fn amount_beside_bound(value: f64, bound: f64, unit: &str) -> String {
+    let text = amount(value, unit);
+    match value != bound && text == amount(bound, unit) {
+        true => format!("{} {unit}", beside_bound(value, bound, 4)).trim_end().to_owned(),
+        false => text,
+    }
+}
+
 /// Seconds: `7.4 s`, `60 s`, `1h30m`.
 pub fn seconds(value: f64) -> String {
     if value >= 120.0 {
@@ -174,8 +183,13 @@ pub fn arrival_rate(rate: &ArrivalRate) -> String {
 
 /// How load is offered, in words.
 pub fn load(load: &Load) -> String {
+    load_parts(load).join(", ")
+}
+
+/// The same, piece by piece.
+pub fn load_parts(load: &Load) -> Vec<String> {
     match load {
-        Load::Closed => "closed".to_owned(),
+        Load::Closed => vec!["closed".to_owned()],
         Load::Open { arrivals, rate, queue, queue_full } => {
             let order = match arrivals {
                 Arrivals::Poisson => "Poisson",
@@ -185,12 +199,16 @@ pub fn load(load: &Load) -> String {
                 QueueFull::Drop => "then dropped",
                 QueueFull::Stop => "then the run stops",
             };
-            let (rate, queue) = (arrival_rate(rate), crate::format_count(*queue));
-            format!("open, {rate} ({order}), at most {queue} queued, {full}")
+            vec![
+                "open".to_owned(),
+                format!("{} ({order})", arrival_rate(rate)),
+                format!("at most {} queued", crate::format_count(*queue)),
+                full.to_owned(),
+            ]
         }
-        Load::KeyThink { scale: 1.0 } => "keying and thinking times".to_owned(),
+        Load::KeyThink { scale: 1.0 } => vec!["keying and thinking times".to_owned()],
         Load::KeyThink { scale } => {
-            format!("keying and thinking times × {}", exact(*scale))
+            vec![format!("keying and thinking times × {}", exact(*scale))]
         }
     }
 }

@@ -213,16 +213,16 @@ impl FromStr for Objective {
         };
         match (bound, comparison) {
             (Bound::Share(share), Comparison::Below) if share <= 0.0 => {
-                return Err(bad(format!("nothing is below zero: {name}<=0 asks for none")));
+                return Err(bad(format!("nothing is below zero: for none write {name}<=0")));
             }
             (Bound::Share(share), Comparison::Above) if share >= 1.0 => {
-                return Err(bad(format!("nothing is above all: {name}>=100% asks for all")));
+                return Err(bad(format!("nothing is above 100 %: for all write {name}>=100%")));
             }
             _ => {}
         }
         match (metric, is_upper) {
             (Metric::Achieved, true) => {
-                Err(bad("what is achieved must be above its bound: achieved>=99%".to_owned()))
+                Err(bad("achieved must be above its bound: achieved>=99%".to_owned()))
             }
             (Metric::Achieved, false) | (_, true) => Ok(Objective { metric, comparison, bound }),
             (metric, false) => {
@@ -300,8 +300,8 @@ mod tests {
         check("p99>20ms", "must be below its bound");
         check("errors<20ms", "'20ms' is not a share");
         check("errors<200%", "is not a share");
-        check("errors<0", "nothing is below zero: errors<=0 asks for none");
-        check("achieved>100%", "nothing is above all");
+        check("errors<0", "nothing is below zero: for none write errors<=0");
+        check("achieved>100%", "nothing is above 100 %");
         check("achieved<99%", "must be above");
     }
 

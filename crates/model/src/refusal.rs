@@ -22,6 +22,8 @@ pub enum RefusalKind {
     Constraint,
     /// The connection broke outside of a commit, or could not be made.
     ConnectionLost,
+    /// The server has no room for another connection, of anybody or of this user.
+    TooManyConnections,
     /// The connection broke while a commit was under way, or its answer cannot be read: the one
     /// who asked does not know its outcome.
     UnknownCommit,
@@ -51,7 +53,7 @@ pub enum RefusalKind {
 
 impl RefusalKind {
     /// Every kind, in the order in which they are shown.
-    pub const ALL: [RefusalKind; 19] = [
+    pub const ALL: [RefusalKind; 20] = [
         RefusalKind::Deadlock,
         RefusalKind::LockTimeout,
         RefusalKind::Serialization,
@@ -59,6 +61,7 @@ impl RefusalKind {
         RefusalKind::Duplicate,
         RefusalKind::Constraint,
         RefusalKind::ConnectionLost,
+        RefusalKind::TooManyConnections,
         RefusalKind::UnknownCommit,
         RefusalKind::Denied,
         RefusalKind::Missing,
@@ -79,9 +82,10 @@ impl RefusalKind {
         matches!(self, Deadlock | LockTimeout | Serialization | Busy)
     }
 
-    /// The session is of no more use until it is reconnected.
+    /// The session, if there is one, is of no more use until it is reconnected.
     pub fn breaks_session(self) -> bool {
-        matches!(self, RefusalKind::ConnectionLost | RefusalKind::UnknownCommit)
+        use RefusalKind::{ConnectionLost, TooManyConnections, UnknownCommit};
+        matches!(self, ConnectionLost | TooManyConnections | UnknownCommit)
     }
 
     /// The name in reports, in JSON and in the store.
@@ -94,6 +98,7 @@ impl RefusalKind {
             RefusalKind::Duplicate => "duplicate",
             RefusalKind::Constraint => "constraint",
             RefusalKind::ConnectionLost => "connection_lost",
+            RefusalKind::TooManyConnections => "too_many_connections",
             RefusalKind::UnknownCommit => "unknown_commit",
             RefusalKind::Denied => "denied",
             RefusalKind::Missing => "missing",

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Dice, KindIndex, RefusalKind, Stream, Traffic};
+use crate::{KindIndex, RefusalKind, Rng, Stream, Traffic};
 
 /// Which transaction it is. Kind and inputs are a function of this and the seed alone.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -24,11 +24,11 @@ pub enum Number {
 }
 
 impl Number {
-    /// The dice that decide its inputs.
-    pub fn dice(self, seed: u64) -> Dice {
+    /// The random numbers that decide its inputs.
+    pub fn rng(self, seed: u64) -> Rng {
         match self {
-            Number::OfClient { client, nth } => Dice::new(seed, Stream::Client(client), nth),
-            Number::Arrival { group, nth } => Dice::new(seed, Stream::Arrivals(group), nth),
+            Number::OfClient { client, nth } => Rng::new(seed, Stream::Client(client), nth),
+            Number::Arrival { group, nth } => Rng::new(seed, Stream::Arrivals(group), nth),
         }
     }
 

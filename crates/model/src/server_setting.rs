@@ -29,6 +29,9 @@ pub struct SettingsBySql {
     pub taken_up: &'static str,
     /// The query for all settings that new sessions find: a name and a value each.
     pub all: &'static str,
+    /// What a bare number may be counted in where the server says a value with its unit: in bytes
+    /// and milliseconds.
+    pub base_units: &'static [f64],
     /// Settings that say where and who a server is, not how it works, and those that it changes by
     /// itself: they are not kept.
     pub of_place: &'static [&'static str],
@@ -44,7 +47,7 @@ impl SettingsBySql {
 /// A setting that we have changed, until it is set back: an entry of the restore journal.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ChangedSetting {
-    /// Which server, whatever database or user of it a target names: [`server_of`].
+    /// Which server, whatever database or user of it a target names.
     pub server: String,
     /// The target by which it was changed, without its password.
     pub target: String,
@@ -69,20 +72,6 @@ impl fmt::Display for ChangedSetting {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} of {}", self.name, self.target)
     }
-}
-
-/// Which server a target is on: its first host and port, or its socket, whoever signs in to
-/// whichever database.
-pub fn server_of(target: &crate::Target) -> String {
-    // MariaDB is reached as either.
-    let scheme = if target.scheme == "mariadb" { "mysql" } else { &target.scheme };
-    if let Some(socket) = target.option("socket") {
-        return format!("{scheme}:{socket}");
-    }
-    let host = target.hosts.first();
-    let name = host.map_or("localhost", |host| host.name.as_str());
-    let port = host.and_then(|host| host.port).map_or(String::new(), |port| format!(":{port}"));
-    format!("{scheme}://{name}{port}")
 }
 
 /// A setting's name in the one spelling that is compared: servers take `-` for `_`, and letters of
@@ -125,31 +114,28 @@ fn amount(text: &str) -> Option<f64> {
 
 /// Whether a server took a setting to another value than was asked for, as far as numbers can
 /// tell: modes have more spellings than we know, and what is not above 0 is often a word for
-/// "choose yourself". A bare number may be in the setting's own unit, where a server tells units.
-pub fn is_taken_otherwise(asked: &str, told: &str) -> bool {
+/// "choose yourself". A bare number may be in one of the `base_units` of a server that has units.
+pub fn is_taken_otherwise(asked: &str, told: &str, base_units: &[f64]) -> bool {
     let (asked, told) = (asked.trim().to_ascii_lowercase(), told.trim().to_ascii_lowercase());
     let (Some(wanted), Some(has)) = (amount(&asked), amount(&told)) else { return false };
     let is_bare = |text: &str| !text.ends_with(|c: char| c.is_ascii_alphabetic());
-    let is_same = match is_bare(&asked) && !is_bare(&told) {
-        true => BASE_UNITS.iter().any(|unit| wanted * unit == has),
-        false => wanted == has,
-    };
-    wanted > 0.0 && !is_same
+    let is_in_units =
+        is_bare(&asked) && !is_bare(&told) && base_units.iter().any(|unit| wanted * unit == has);
+    wanted > 0.0 && wanted != has && !is_in_units
 }
-
-/// What PostgreSQL's settings are counted in: bytes, kB, pages, MB, segments; ms, s, minutes.
-const BASE_UNITS: [f64; 7] =
-    [1.0, 1024.0, 8192.0, 1024.0 * 1024.0, 16.0 * 1024.0 * 1024.0, 1e3, 60e3];
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    /// A page and a second.
+    const UNITS: [f64; 2] = [8192.0, 1e3];
+
     #[test]
     fn a_value_that_a_server_rounds_is_another_and_its_unit_is_not() {
         for (asked, told) in [("1234567", "2097152"), ("100", "10"), ("1G", "1048576"), ("on", "2")]
         {
-            assert!(is_taken_otherwise(asked, told), "{asked} {told}");
+            assert!(is_taken_otherwise(asked, told, &UNITS), "{asked} {told}");
         }
         let same = [
             ("1G", "1073741824"),
@@ -161,8 +147,9 @@ mod tests {
             ("TRADITIONAL", "STRICT_ALL_TABLES,TRADITIONAL"),
             ("2", "O_DIRECT"),
         ];
+        assert!(is_taken_otherwise("60", "1min", &[]));
         for (asked, told) in same {
-            assert!(!is_taken_otherwise(asked, told), "{asked} {told}");
+            assert!(!is_taken_otherwise(asked, told, &UNITS), "{asked} {told}");
         }
     }
 
@@ -174,13 +161,5 @@ mod tests {
         for (a, b) in [("on", "off"), ("64MB", "64kB"), ("row", "mixed"), ("1s", "1min")] {
             assert!(!is_same_value(a, b), "{a} {b}");
         }
-    }
-
-    #[test]
-    fn a_server_is_the_same_whoever_signs_in_to_whichever_database() {
-        let of = |url: &str| server_of(&crate::Target::parse(url).expect("a URL"));
-        assert_eq!(of("mariadb://a:x@h:3307/d?tls=require"), of("mysql://b@h:3307/other"));
-        assert_ne!(of("mysql://a@h:3307/d"), of("mysql://a@h:3308/d"));
-        assert_eq!(of("mysql://a@h/d?socket=/run/s"), of("mysql://b@other/d?socket=/run/s"));
     }
 }

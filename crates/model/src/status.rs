@@ -10,7 +10,7 @@ pub enum Status {
     Running,
     /// It came to its end.
     Completed,
-    /// Somebody ended it early, or its process died.
+    /// Somebody ended it early, or its process was killed.
     Interrupted,
     /// It could not go on.
     Failed,

@@ -46,8 +46,7 @@ impl Host {
     /// What stands before an `@` may be a password, so it is not repeated.
     pub fn parse(text: &str) -> Result<Host, BadTarget> {
         if text.contains('@') {
-            let why = "a host has no user here, nor a password: those of the target are used; \
-                       write db1 or db1:3307";
+            let why = "a host has no user or password of its own: write db1 or db1:3307";
             return Err(BadTarget(why.to_owned()));
         }
         match parse_host(text) {
@@ -126,7 +125,7 @@ impl Target {
         let letters = |c: char| c.is_ascii_alphanumeric() || c == '+' || c == '-';
         if scheme.is_empty() || !scheme.chars().all(letters) {
             return Err(BadTarget(
-                "the target's scheme (what stands before ':') may only have letters".to_owned(),
+                "the target's scheme (before ':') may only have letters".to_owned(),
             ));
         }
         let (place, options) = rest.split_once('?').unwrap_or((rest, ""));
@@ -180,7 +179,7 @@ impl Target {
     pub fn refuse_twice(&self, default_port: Option<u16>) -> Result<(), BadTarget> {
         for (index, host) in self.hosts.iter().enumerate() {
             if self.hosts[..index].iter().any(|other| other.is_same(host, default_port)) {
-                return Err(BadTarget(format!("the target's host {host} is there twice")));
+                return Err(BadTarget(format!("the target has the host {host} twice")));
             }
         }
         Ok(())
@@ -231,7 +230,7 @@ fn parse_options(text: &str) -> Result<Vec<(String, String)>, BadTarget> {
         let Some((name, value)) = part.split_once('=') else {
             // What stands there may be a piece of a password that has a '?'.
             let why = match text.contains('@') {
-                true => "an option of the target (behind '?') has no value (name=value); write ? \
+                true => "an option of the target (after '?') has no value (name=value); write ? \
                          in a password as %3F"
                     .to_owned(),
                 false => format!("the target's option '{part}' has no value (name=value)"),
@@ -240,7 +239,7 @@ fn parse_options(text: &str) -> Result<Vec<(String, String)>, BadTarget> {
         };
         let (name, value) = (decode(name)?, decode(value)?);
         if options.iter().any(|(other, _)| *other == name) {
-            return Err(BadTarget(format!("the target's option '{name}' is there twice")));
+            return Err(BadTarget(format!("the target has the option '{name}' twice")));
         }
         options.push((name, value));
     }
@@ -263,7 +262,7 @@ fn parse_host(text: &str) -> Result<Host, BadTarget> {
         Some(Ok(port)) if port > 0 => Some(port),
         // What stands there may be a password that lost its '@', or has a '/'.
         Some(_) => {
-            let why = "the target's port (what stands behind the host and ':') is not 1 to 65535; \
+            let why = "the target's port (after the host and ':') is not 1 to 65535; \
                        write / : @ and % in a password as %2F %3A %40 and %25";
             return Err(BadTarget(why.to_owned()));
         }
@@ -385,7 +384,7 @@ mod tests {
         let target = Target::parse("mariadb://me@db1,db2,db1:3306/x").expect("valid");
         assert!(target.refuse_twice(Some(3307)).is_ok());
         let error = target.refuse_twice(Some(3306)).expect_err("db1");
-        assert_eq!(error.0, "the target's host db1:3306 is there twice");
+        assert_eq!(error.0, "the target has the host db1:3306 twice");
     }
 
     #[test]
@@ -398,7 +397,10 @@ mod tests {
         }
         for bad in ["me:hunter2@db1", "me:hunter2@db1:3307", "me:hun@ter2@db1"] {
             let error = Host::parse(bad).expect_err("a user");
-            assert!(error.0.contains("no user here") && !error.0.contains("ter2"), "{error}");
+            assert!(
+                error.0.contains("no user or password") && !error.0.contains("ter2"),
+                "{error}"
+            );
         }
     }
 
@@ -413,11 +415,11 @@ mod tests {
             ("mariadb://me@,db2/x", "is empty"),
             ("mariadb://me@db1,/x", "is empty"),
             ("mariadb://me@:3306/x", "is empty"),
-            ("mariadb://me@db1,db2,DB1/x", "host DB1 is there twice"),
-            ("mariadb://me@[::1]:7,db2,[::1]:7/x", "host [::1]:7 is there twice"),
+            ("mariadb://me@db1,db2,DB1/x", "the host DB1 twice"),
+            ("mariadb://me@[::1]:7,db2,[::1]:7/x", "the host [::1]:7 twice"),
             ("sqlite:/a%zz", "hex"),
             ("sqlite:/a?journal", "no value"),
-            ("sqlite:/a?journal=wal&journal=off", "'journal' is there twice"),
+            ("sqlite:/a?journal=wal&journal=off", "'journal' twice"),
         ] {
             let error = Target::parse(url).expect_err(url);
             assert!(error.0.contains(expect), "{url}: {error}");

@@ -1,6 +1,6 @@
 //! In which order the trials of an experiment are made, and after which of them it may end.
 
-use crate::{Dice, Experiment, Level, Nesting, Order, Stream};
+use crate::{Experiment, Level, Nesting, Order, Rng, Stream};
 
 /// Trials after which repeats may end: one repeat of the highest level, of all points or of one.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -75,7 +75,7 @@ impl Experiment {
                 let mut points: Vec<u32> = (0..n_points).collect();
                 match self.order {
                     Order::Random => {
-                        Dice::new(self.seed, Stream::Order, block.into()).shuffle(&mut points);
+                        Rng::new(self.seed, Stream::Order, block.into()).shuffle(&mut points);
                     }
                     _ if block % 2 == 1 => points.reverse(),
                     _ => {}

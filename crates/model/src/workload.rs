@@ -4,7 +4,7 @@ use std::future::Future;
 use std::pin::Pin;
 
 use crate::{
-    Clock, Dialect, Dice, Headline, Identity, Kind, KindIndex, Measure, Number, Places, Refusal,
+    Clock, Dialect, Headline, Identity, Kind, KindIndex, Measure, Number, Places, Refusal, Rng,
     RowSource, Session, Standard, Statement, Table, fnv1a,
 };
 
@@ -24,7 +24,8 @@ pub struct Check {
 pub struct Routine {
     /// Its name there.
     pub name: &'static str,
-    /// What [`Dialect::list_routines`] finds in it if it is exactly this one.
+    /// What [`list_routines`](crate::Administration::list_routines) finds in it if it is exactly
+    /// this one.
     pub mark: String,
     /// What makes it, carried out as a whole or not at all. It replaces what was there, or is
     /// refused as [existing](crate::RefusalKind::Exists).
@@ -55,8 +56,8 @@ pub struct TxContext<'a> {
     pub sessions: &'a mut [Box<dyn Session>],
     /// The run's clock.
     pub clock: &'a dyn Clock,
-    /// Dice for this transaction, the same at every attempt.
-    pub dice: Dice,
+    /// Random numbers for this transaction, the same at every attempt.
+    pub rng: Rng,
     /// What the transaction measured: index in the workload's list, value. Kept only if it
     /// finishes.
     pub measured: &'a mut Vec<(u16, u64)>,
@@ -101,6 +102,26 @@ pub trait Population: Send + Sync {
 
     /// The rows of a chunk, from the seed alone.
     fn rows(&self, table: usize, chunk: u64) -> Box<dyn RowSource + Send>;
+}
+
+/// By what a parameter that shapes data is seen in them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ScaleInData {
+    /// The parameter.
+    pub parameter: &'static str,
+    /// What it is equal to.
+    pub of: ScaleOf,
+}
+
+/// A number that data show.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ScaleOf {
+    /// How many rows a table has.
+    Rows(&'static str),
+    /// How many tables there are whose names begin so and end with 1, 2 and so on.
+    Tables(&'static str),
+    /// How many rows each of these has at least, of those whose column of this name is above zero.
+    FewestRows(&'static str, &'static str),
 }
 
 /// A workload with its parameters decided. Shared by all workers.
@@ -179,6 +200,11 @@ pub trait Workload: Send + Sync {
     /// its data, at a database that keeps none.
     fn is_blind(&self) -> bool {
         false
+    }
+
+    /// How the scale of data is seen that others built in its tables, by parameter.
+    fn scale_in_data(&self) -> &'static [ScaleInData] {
+        &[]
     }
 
     /// What its data must meet, in this dialect.

@@ -75,7 +75,7 @@ impl DatabaseCounters {
         all: bool,
         canceller: Canceller,
     ) -> Option<DatabaseCounters> {
-        let by = database.dialect().counters?;
+        let by = database.monitoring().counters?;
         let chosen: Vec<&str> = by.chosen.iter().map(|counter| counter.name).collect();
         let names = if all { &[] } else { chosen.as_slice() };
         let queries = (by.ask)(names);

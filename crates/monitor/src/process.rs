@@ -1,6 +1,6 @@
 //! What a process uses: the generator's own, or the server's with its children.
 //!
-//! Sources: proc_pid_stat(5), proc_pid_status(5), proc_pid_io(5). A process that ends and comes
+//! Sources: proc_pid_stat(5), proc_pid_statm(5), proc_pid_io(5). A process that ends and comes
 //! back under another number is found again. Not here: which process it is (process_locator).
 
 use std::fs;
@@ -168,7 +168,7 @@ impl Process {
     fn put_memory(&self, root: u32, readings: &mut Readings) {
         let mut memory = Memory::default();
         for process in std::iter::once(&root).chain(&self.children) {
-            memory.add(&read(format!("/proc/{process}/status")));
+            memory.add(&read(format!("/proc/{process}/statm")));
         }
         if let Some(bytes) = memory.bytes() {
             readings.level(MEMORY, bytes as f64);
@@ -298,24 +298,25 @@ fn children_of(root: u32) -> Vec<u32> {
 /// Memory of processes that share some of theirs.
 #[derive(Clone, Copy, Debug, Default)]
 struct Memory {
-    own_kib: u64,
-    shared_kib_max: u64,
+    own_pages: u64,
+    shared_pages_max: u64,
     is_known: bool,
 }
 
 impl Memory {
-    fn add(&mut self, status: &str) {
-        let Some(anonymous) = field(status, "RssAnon") else { return };
-        let of = |name: &str| field(status, name).unwrap_or(0);
-        let shared = of("RssFile").saturating_add(of("RssShmem"));
-        self.own_kib = self.own_kib.saturating_add(anonymous);
-        self.shared_kib_max = self.shared_kib_max.max(shared);
+    /// `statm` has pages: all, resident, and those resident that a file or shared memory backs. The
+    /// kernel makes `status` of the same counters, at several times the cost.
+    fn add(&mut self, statm: &str) {
+        let mut pages = statm.split_ascii_whitespace().skip(1).map(str::parse::<u64>);
+        let (Some(Ok(resident)), Some(Ok(shared))) = (pages.next(), pages.next()) else { return };
+        self.own_pages = self.own_pages.saturating_add(resident.saturating_sub(shared));
+        self.shared_pages_max = self.shared_pages_max.max(shared);
         self.is_known = true;
     }
 
     fn bytes(&self) -> Option<u64> {
-        let kib = self.own_kib.saturating_add(self.shared_kib_max);
-        self.is_known.then(|| kib.saturating_mul(1024))
+        let pages = self.own_pages.saturating_add(self.shared_pages_max);
+        self.is_known.then(|| pages.saturating_mul(rustix::param::page_size() as u64))
     }
 }
 
@@ -339,10 +340,11 @@ mod tests {
     fn what_processes_share_is_counted_once() {
         let mut memory = Memory::default();
         assert_eq!(memory.bytes(), None);
-        memory.add("RssAnon:\t 100 kB\nRssFile:\t 20 kB\nRssShmem:\t 1000 kB\n");
-        memory.add("RssAnon:\t 50 kB\nRssFile:\t 20 kB\nRssShmem:\t 1500 kB\n");
+        memory.add("9000 1120 1020 8 0 700 0\n");
+        memory.add("9000 1570 1520 8 0 700 0\n");
         memory.add("nothing of that kind");
-        assert_eq!(memory.bytes(), Some((150 + 1520) * 1024));
+        let page_bytes = rustix::param::page_size() as u64;
+        assert_eq!(memory.bytes(), Some((150 + 1520) * page_bytes));
     }
 
     #[test]

@@ -9,6 +9,7 @@ use crate::bad_plan::BadPlan;
 use crate::draft::{AtDraft, Draft};
 use crate::managed;
 use crate::table::{AtValues, JOIN};
+use crate::target::keeps_data;
 use crate::written::Given;
 
 /// Each has a thread of its own, and those with SQL a connection.
@@ -41,10 +42,9 @@ fn decide_one(
 ) -> Result<Disturbance, BadPlan> {
     let values = AtValues::read(&at.values)?;
     let action = decide_action(draft, at, &values, target)?;
-    if target.scheme == "sim" {
-        let why = "sim: has no database and no server, and may run in virtual time: there is \
-                   nothing to disturb; name another target";
-        return Err(at.bad(why));
+    if !keeps_data(target) {
+        let scheme = &target.scheme;
+        return Err(at.bad(format!("{scheme}: has no server to disturb: name another target")));
     }
     let AtValues { time, name, limit, every, until, .. } = values;
     let Some(at_ns) = time.value else {
@@ -73,11 +73,11 @@ fn decide_one(
     let is_of_hosts =
         decided.action.is_of_server() || matches!(decided.action, Action::Hosts { .. });
     if is_of_hosts && decided.limit_ns.is_some() {
-        return Err(limit.bad("what is done to a server is not cut off; leave it out"));
+        return Err(limit.bad("actions on a server are not cut off; leave it out"));
     }
     let times = decided.times_before(if end_ns > 0 { end_ns } else { UNLIMITED_NS });
     if times > TIMES_MAX {
-        return Err(every.bad(format!("it would be done {times} times: at most {TIMES_MAX}")));
+        return Err(every.bad(format!("it would be repeated {times} times: at most {TIMES_MAX}")));
     }
     Ok(decided)
 }
@@ -106,7 +106,7 @@ fn decide_action(
             let action = action(text).map_err(|why| server.bad(why))?;
             if !managed::is_managed(target) {
                 return Err(server.bad(format!(
-                    "{target} is not ours to {}: name a managed server as the target, such as \
+                    "cannot {} {target}: name a managed server as the target, such as \
                      managed:mariadb",
                     text.split_whitespace().next().unwrap_or_default()
                 )));
@@ -115,9 +115,9 @@ fn decide_action(
         }
         (None, None, None, Some(text)) => decide_hosts(draft, values, target, text),
         (None, None, None, None) => {
-            Err(at.bad("the [[at]] does nothing: give it one of sql, command, server and hosts"))
+            Err(at.bad("the [[at]] has no action: give it one of sql, command, server and hosts"))
         }
-        _ => Err(at.bad("one [[at]] does one thing: give it one of sql, command, server, hosts")),
+        _ => Err(at.bad("an [[at]] has one action: give it one of sql, command, server, hosts")),
     }
 }
 
@@ -131,7 +131,7 @@ fn decide_server(
     let n_nodes = managed::n_nodes(target);
     let AtValues { server, node, .. } = values;
     match (action, node_of(draft, node, target)?) {
-        (None, Some(_)) => Err(node.bad("a node that joins is none yet")),
+        (None, Some(_)) => Err(node.bad("a joining node has no number yet")),
         (None, None) if n_nodes.is_none() => Err(server.bad(
             "there is no cluster to join: name one as the target, such as managed:mariadb?nodes=3",
         )),
@@ -187,7 +187,7 @@ fn decide_hosts(
     if target.option("socket").is_some_and(|socket| socket != "false")
         || (!is_managed && target.hosts.is_empty())
     {
-        return Err(hosts.bad(format!("{target} has no hosts, so there is none to change")));
+        return Err(hosts.bad(format!("{target} has no hosts")));
     }
     let which = match (host.trim(), node_of(draft, node, target)?) {
         ("", Some(node)) => Which::Node(node),
@@ -215,7 +215,7 @@ fn action(text: &str) -> Result<Option<ServerAction>, String> {
     if let Some(length) = text.strip_prefix("pause") {
         return match parse_duration(length) {
             Ok(for_ns @ 1..) => Ok(Some(ServerAction::Pause { for_ns })),
-            _ => Err("a pause has a length: write 'pause 5s'".to_owned()),
+            _ => Err("a pause needs a length: write 'pause 5s'".to_owned()),
         };
     }
     let hint = did_you_mean(text, ["restart", "kill", "pause 5s", "stop", "start", JOIN]);

@@ -7,18 +7,18 @@ use model::{Condition, Target};
 use crate::bad_plan::BadPlan;
 use crate::draft::spelled;
 use crate::table::ExperimentValues;
+use crate::target::keeps_data;
 
 /// A condition is a query: there must be something that can answer one.
 pub(crate) fn can_be_asked<'t>(
     values: &ExperimentValues,
     mut targets: impl Iterator<Item = &'t Target>,
 ) -> Result<(), BadPlan> {
-    match targets.any(|target| target.scheme == "sim") && values.wait_until.is_written() {
-        true => Err(values.wait_until.bad(
-            "sim: has no database that could be asked, and may run in virtual time: there is \
-             nothing to wait for",
-        )),
-        false => Ok(()),
+    match targets.find(|target| !keeps_data(target) && values.wait_until.is_written()) {
+        Some(target) => {
+            Err(values.wait_until.bad(format!("{}: has no database to query", target.scheme)))
+        }
+        None => Ok(()),
     }
 }
 

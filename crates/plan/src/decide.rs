@@ -129,7 +129,7 @@ fn decide_group(draft: &GroupDraft) -> Result<Group, BadPlan> {
     let GroupValues { name, clients, transactions, .. } = values;
     let until = transactions.value.unwrap_or(Until::Time);
     if matches!((until, &load), (Until::TransactionsPerClient(_), Load::Open { .. })) {
-        let why = "arrivals of an open load belong to no client: give one count for all";
+        let why = "open load has no count per client: give one count for all";
         return Err(transactions.bad(why));
     }
     Ok(Group {

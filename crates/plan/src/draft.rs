@@ -72,8 +72,8 @@ impl Draft {
         self.is_local = lacked.is_none();
         match (lacked, named) {
             (Some(text), Some(named)) => Err(BadPlan(format!(
-                "--plan {}: this plan differs from that of the experiment, whose command '{text}' \
-                 it does not have: name the file that the experiment was run from",
+                "--plan {}: this plan is not that of the experiment: it lacks the command \
+                 '{text}'; name the file that the experiment was run from",
                 named.file.as_deref().unwrap_or("")
             ))),
             _ => Ok(()),

@@ -377,7 +377,7 @@ impl Form for Transactions {
         };
         let number = number.trim().trim_end_matches("transactions").trim();
         match parse_count(number) {
-            Ok(0) => Err("no transactions are nothing to measure: give at least 1".to_owned()),
+            Ok(0) => Err("there is nothing to measure: give at least 1".to_owned()),
             Ok(count) if per_client => Ok(Until::TransactionsPerClient(count)),
             Ok(count) => Ok(Until::Transactions(count)),
             Err(bad) => Err(format!("{bad}; such as 100000, or '1000 per client'")),
@@ -404,8 +404,7 @@ impl Form for Retried {
         let words = text.split(',').map(str::trim).filter(|word| !word.is_empty());
         let kind = |word: &str| match RefusalKind::by_name(word) {
             Some(kind) if kind.breaks_session() => Err(format!(
-                "'{word}' ends the session: it is not tried again, but the client reconnects by \
-                 itself"
+                "'{word}' ends the session: it is not retried, but the client reconnects"
             )),
             Some(kind) => Ok(kind),
             None => {

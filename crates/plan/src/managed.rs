@@ -121,7 +121,7 @@ mod tests {
         check("managed:marjadb", "did you mean");
         check("managed:mariadb?tls=maybe", "'maybe' is not one of");
         check("managed:mariadb?socket=/run/x", "write socket=true");
-        check("managed:postgres?port=1", "decided by dbdyno");
+        check("managed:postgres?port=1", "dbdyno sets this");
         check("managed:mariadb?nodes=2&socket=true", "each node of a cluster has one of its own");
         check("managed:mariadb?nodes=many", "nodes: 'many'");
         check("managed:sqlite", "is not one of mariadb, mysql, postgres");

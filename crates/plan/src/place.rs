@@ -88,7 +88,7 @@ pub(crate) fn put(draft: &mut Draft, vary: &VaryDraft, value: String) -> Result<
             }
             Place::Server(name) => {
                 if !draft.values.contains_key("target") {
-                    let why = "a setting of a server needs a target that is one: --target";
+                    let why = "a setting of a server needs a target: --target";
                     return Err(vary.bad(why));
                 }
                 draft.server.retain(|(other, _)| plain_setting(other) != name);
@@ -206,6 +206,6 @@ fn group_names(group: &GroupDraft) -> Vec<&'static str> {
 impl VaryDraft {
     fn unknown<'a>(&self, word: &str, known: impl IntoIterator<Item = &'a str>) -> BadPlan {
         let hint = did_you_mean(word, known);
-        self.bad(format!("there is nothing called '{word}' to vary{hint}"))
+        self.bad(format!("'{word}' cannot be varied{hint}"))
     }
 }

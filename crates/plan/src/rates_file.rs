@@ -74,7 +74,7 @@ mod tests {
             ("5,100", 1, "second 0"),
             ("0,1\n9,1\n9,2", 3, "rise"),
             ("0,-1", 1, "below zero"),
-            ("0,0\n5,0", 2, "nothing ever arrives"),
+            ("0,0\n5,0", 2, "the rate is never above zero"),
         ] {
             let (at, said) = from_lines(text).expect_err(text);
             assert!(at == line && said.contains(why), "{text:?}: {at}: {said}");

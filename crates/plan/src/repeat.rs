@@ -7,9 +7,9 @@ use model::{Choice, DataPolicy, Goal, Nesting, Order, Plan, StopRule};
 
 use crate::bad_plan::BadPlan;
 use crate::draft::{Draft, spelled};
-use crate::managed::is_managed;
 use crate::repeat_rule;
 use crate::table::ExperimentValues;
+use crate::target::{can_restart, keeps_data};
 
 /// Repeats as decided.
 #[derive(Clone, Debug, PartialEq)]
@@ -32,8 +32,7 @@ pub(crate) fn decide(values: &ExperimentValues) -> Result<Repeats, BadPlan> {
         if level.value.stop.is_some() && index != top {
             let rule = spelled(names[top], "until=2%,max=10", &level.from);
             return Err(level.bad(format!(
-                "repeats end by a rule of the highest level, of which each is a figure of its own: \
-                 write a number here, and {rule}"
+                "only the highest level can have a stop condition: write a number here, and {rule}"
             )));
         }
     }
@@ -57,30 +56,24 @@ pub(crate) fn can_be_repeated(
     let restart = of.nesting.restarts.map(|_| repeat_restart);
     let rebuild = of.nesting.rebuilds.map(|_| repeat_rebuild);
     let (data, order) = (values.data.value, values.order.value);
-    if let Some(written) = restart {
-        // An embedded or simulated database is opened again.
-        let has_start = |plan: &&&Plan| {
-            is_managed(&plan.target) || ["sqlite", "sim"].contains(&plan.target.scheme.as_str())
-        };
-        if let Some(plan) = plans.iter().find(|plan| !has_start(plan)) {
-            return Err(written.bad(format!(
-                "{} is not ours to be restarted: leave it out, or choose a managed server as the \
-                 target, such as managed:mariadb",
-                plan.target
-            )));
-        }
+    if let Some(written) = restart
+        && let Some(plan) = plans.iter().find(|plan| !can_restart(&plan.target))
+    {
+        return Err(written.bad(format!(
+            "dbdyno cannot restart {}: leave it out, or choose a managed server as the target, \
+             such as managed:mariadb",
+            plan.target
+        )));
     }
     if let Some(written) = rebuild
-        && let Some(plan) = plans.iter().find(|plan| plan.target.scheme == "sim")
+        && let Some(plan) = plans.iter().find(|plan| !keeps_data(&plan.target))
     {
-        return Err(
-            written.bad(format!("{} keeps no data to be built again: leave it out", plan.target))
-        );
+        return Err(written.bad(format!("{} has no data to rebuild: leave it out", plan.target)));
     }
     if let Some(written) = restart.or(rebuild).filter(|_| data != DataPolicy::Keep) {
         return Err(written.bad(format!(
-            "data = '{}' begins each trial from data of its own: leave it out, since levels are \
-             repeated by repeat_restart and repeat_rebuild",
+            "data = '{}' gives each trial its own data: leave it out, since repeat_restart and \
+             repeat_rebuild determine the data",
             data.name()
         )));
     }

@@ -3,7 +3,7 @@
 //! Not here: what levels there are, and how they are nested (repeat).
 
 use analysis::comparison::MIN_EFFECT;
-use analysis::figures::{Direction, direction, known};
+use analysis::figures::{Direction, direction, known, names_of_run};
 use model::{Experiment, Goal, Level, ParameterKind, StopRule, parse_count};
 use toml::Value;
 
@@ -84,10 +84,12 @@ fn read_rule(text: &str) -> Result<Repeats, String> {
             "until" => goal = Some(read_goal(value)?),
             "min_effect" => min_effect = Some(percent(key, value)?),
             "figure" => {
-                let named = known(value)
-                    .map_err(|known| format!("figure {value}: choose one of {known}"))?;
+                let named = known(value).map_err(|why| format!("figure {why}"))?;
+                let named = named.ok_or_else(|| {
+                    format!("figure {value}: choose one of {}", names_of_run().join(", "))
+                })?;
                 if direction(&named) == Direction::Neither {
-                    return Err(format!("figure {value}: neither more nor less of it is better"));
+                    return Err(format!("figure {value}: it has no better direction"));
                 }
                 figure = Some(named);
             }
@@ -112,8 +114,8 @@ fn read_rule(text: &str) -> Result<Repeats, String> {
     let least = stats::FIGURES_MIN as u64;
     if min < least {
         return Err(format!(
-            "min={min}: how much fewer than {least} repeats scatter is hardly known: write {least} \
-             or more"
+            "min={min}: fewer than {least} repeats are too few to estimate their scatter: write \
+             {least} or more"
         ));
     }
     if most < min || most > REPEATS_MAX {

@@ -46,7 +46,7 @@ pub fn decide_seek(
         return Err(sought.bad(format!("a search needs an objective: {objective}")));
     };
     if let Some(vary) = draft.vary.first() {
-        return Err(vary.bad("an experiment varies or seeks: leave one of the two out"));
+        return Err(vary.bad("an experiment either varies or seeks: leave one of them out"));
     }
     check_ignored(draft, &values)?;
     for group in &draft.groups {
@@ -111,7 +111,7 @@ fn check_ignored(draft: &Draft, values: &ExperimentValues) -> Result<(), BadPlan
     let ExperimentValues { repeat, repeat_restart, repeat_rebuild, order, data, pause, .. } =
         values;
     let repeats = [repeat, repeat_restart, repeat_rebuild];
-    let why = "a search decides by itself where and how often it measures";
+    let why = "a search chooses the number and values of its probes";
     if let Some(written) = repeats.into_iter().find(|level| level.is_written()) {
         return Err(written.bad(why));
     }
@@ -121,19 +121,19 @@ fn check_ignored(draft: &Draft, values: &ExperimentValues) -> Result<(), BadPlan
     let is_flag = |written: &&Written| matches!(written.from, From::Flag(_));
     if let Some(written) = draft.values.get("duration").filter(is_flag) {
         return Err(written.bad(
-            "a search decides by itself how long it measures: --seek-budget is its load in all",
+            "a search chooses the length of its probes: --seek-budget is its total load time",
         ));
     }
     if data.value != DataPolicy::Keep {
         return Err(data.bad(format!(
-            "'{}': a search leaves the data as the probe before has left them: leave it out, or \
-             vary values instead of seeking",
+            "'{}': a search keeps the data between probes: leave it out, or vary values instead \
+             of seeking",
             data.value.name()
         )));
     }
     match pause.value {
         0 => Ok(()),
-        _ => Err(pause.bad("a search makes no pauses: leave it out")),
+        _ => Err(pause.bad("a search has no pauses: leave it out")),
     }
 }
 
@@ -156,7 +156,7 @@ fn is_enough(seek: &Seek, ramp_up_ns: u64, budget: &str) -> Result<(), String> {
     let least_ns = budget_ns_for(ramp_up_ns, samples / seek.low * 1e9);
     if !seek.is_whole && seek.budget_ns < least_ns {
         return Err(format!(
-            "from {} a second on, short probes need {samples} arrivals, and {} in all: raise \
+            "at {}/s, short probes need {samples} arrivals, and {} in total: raise \
              {budget}, or seek from a higher rate",
             seek.low,
             format_duration(least_ns)
@@ -182,7 +182,7 @@ impl SeekPlan {
         }
         let is_open = |group: &model::Group| matches!(group.load, model::Load::Open { .. });
         if is_arrival_rate(&self.axis.name) && !plan.groups.iter().any(is_open) {
-            let why = "nothing arrives at a rate: the load of no group is open";
+            let why = "no group has open load, so there is no rate";
             return Err(self.axis.bad(why));
         }
         Ok(plan)
@@ -192,8 +192,7 @@ impl SeekPlan {
     pub fn note(&self) -> Option<String> {
         let written = self.draft.values.get("duration")?;
         Some(format!(
-            "{}: the measured phase of {} is not that of probes: the search decides how long they \
-             measure",
+            "{}: the duration of {} is ignored: the search chooses the length of its probes",
             written.from, written.text
         ))
     }

@@ -30,7 +30,7 @@ impl Form for Range {
     const KIND: ParameterKind = ParameterKind::Text;
 
     fn read(text: &str) -> Result<Range, String> {
-        let like = || format!("'{text}' is no range to seek in: write rate=100..5000");
+        let like = || format!("'{text}' is not a range: write rate=100..5000");
         let (name, range) = text.split_once('=').ok_or_else(like)?;
         let (low, high) = range.split_once("..").ok_or_else(like)?;
         let name = name.trim();
@@ -44,8 +44,8 @@ impl Form for Range {
         }
         let why = match low.total_cmp(&high) {
             _ if low <= 0.0 => "a range begins above zero",
-            Ordering::Equal => "this is one value, and no range: let it end higher than it begins",
-            Ordering::Greater => "this is an empty range: let it end higher than it begins",
+            Ordering::Equal => "this is one value: the end must be higher than the beginning",
+            Ordering::Greater => "this range is empty: the end must be higher than the beginning",
             Ordering::Less => return Ok(Range { axis: name.to_owned(), low, high }),
         };
         Err(format!("'{text}': {why}"))

@@ -38,17 +38,17 @@ pub(crate) fn decide(
         return Ok((target, Vec::new()));
     }
     let entry = drivers::by_scheme(&target.scheme).map_err(|bad| first.bad(bad))?;
-    if entry.dialect.settings.is_none() {
+    if entry.product.administration.settings.is_none() {
         return Err(first.bad(format!(
-            "{} has no settings of a server: name one as the target, such as managed:mariadb, or \
-             write options of its driver behind the ? of the target",
+            "{} has no settings of a server: name a server as the target, such as \
+             managed:mariadb, or write options of its driver after the ? of the target",
             entry.name
         )));
     }
     if target.hosts.len() > 1 {
         return Err(first.bad(format!(
-            "{} hosts are named, and SQL would change the settings of one of them: name one host, \
-             or set them yourself on each",
+            "the target has {} hosts, and SQL would change the settings of only one: name one \
+             host, or set them yourself on each",
             target.hosts.len()
         )));
     }

@@ -5,6 +5,19 @@ use model::{BadParameter, Settings, Target};
 
 use crate::managed;
 
+/// Whether a target is a database that holds what is written there: it can be asked, disturbed and
+/// built again.
+pub(crate) fn keeps_data(target: &Target) -> bool {
+    drivers::of_target(target).is_none_or(|entry| entry.product.administration.keeps_data)
+}
+
+/// Whether a target can be started again by us: a server of ours, or what is opened in this
+/// process.
+pub(crate) fn can_restart(target: &Target) -> bool {
+    let is_in_process = |entry: &drivers::Entry| entry.product.administration.is_in_process;
+    managed::is_managed(target) || drivers::of_target(target).is_some_and(is_in_process)
+}
+
 /// Refuses an unknown scheme, and options that its driver or server does not know.
 pub(crate) fn check_target(target: &Target) -> Result<(), BadParameter> {
     if managed::is_managed(target) {

@@ -124,7 +124,7 @@ fn what_is_done_to_nodes_and_hosts_is_printed_and_refused() {
     check(nodes, "server = \"kill\"", "7:10: server: a cluster has several nodes: say which");
     for with_user in ["add bench:hunter2@db3", "bench:hunter2@db3"] {
         let with_user = format!("hosts = \"{with_user}\"");
-        check(hosts, &with_user, "7:9: hosts: a host has no user here, nor a password");
+        check(hosts, &with_user, "7:9: hosts: a host has no user or password");
         assert!(!plan(hosts, &with_user).expect_err("a user").contains("hunter2"));
     }
     check(
@@ -134,7 +134,7 @@ fn what_is_done_to_nodes_and_hosts_is_printed_and_refused() {
     );
     check(one, "server = \"kill\"\nnode = 1", "8:8: node: managed:mariadb is no managed cluster");
     check(one, "server = \"join\"", "server: there is no cluster to join");
-    check(nodes, "server = \"join\"\nnode = 1", "node: a node that joins is none yet");
+    check(nodes, "server = \"join\"\nnode = 1", "node: a joining node has no number yet");
     check(nodes, "hosts = \"remove\"", "hosts: say which node");
     check("sqlite:x", "hosts = \"remove db1\"", "7:9: hosts: sqlite:x has no hosts");
     check(nodes, "sql = \"DROP TABLE a\"\nnode = 2", "8:8: node: is for server and hosts");
@@ -283,11 +283,11 @@ fn a_value_that_is_written_twice_is_refused_however_it_is_written() {
         let why = varied(&text).err().unwrap_or_else(|| panic!("{axis} is taken"));
         assert!(why.contains(expect), "{why}");
     };
-    check("clients = [1, '01']", "has the value 1 twice, also as 01: repeats");
-    check("clients = [1000, '1k']", "has the value 1000 twice, also as 1k: repeats");
-    check("duration = ['1m', '60s']", "has the value 1m twice, also as 60s: repeats");
-    check("clients = [4, 4]", "has the value 4 twice: repeats");
-    check("'server.sync_binlog' = [4, 4]", "has the value 4 twice: repeats");
+    check("clients = [1, '01']", "has the value 1 twice, also as 01: for repeats");
+    check("clients = [1000, '1k']", "has the value 1000 twice, also as 1k: for repeats");
+    check("duration = ['1m', '60s']", "has the value 1m twice, also as 60s: for repeats");
+    check("clients = [4, 4]", "has the value 4 twice: for repeats");
+    check("'server.sync_binlog' = [4, 4]", "has the value 4 twice: for repeats");
     let server = "target.url = 'mariadb://db/shop'\n[[group]]\nworkload = 'tpcc'\n[experiment]\n\
                   vary.'server.version' = ['1.1', '1.10']";
     assert_eq!(varied(server).map(|of| of.points.len()), Ok(2));

@@ -155,7 +155,7 @@ fn check_data(draft: &Draft, values: &ExperimentValues) -> Result<(), BadPlan> {
         if draft.groups.iter().any(|group| shapes_data(group, &vary.name)) {
             let rebuild = spelled("data", "rebuild", &vary.from);
             return Err(vary.bad(format!(
-                "'{}' shapes the data, which are built once: ask for new ones before each trial \
+                "'{}' changes the data, which are built once: rebuild them before each trial \
                  ({rebuild})",
                 vary.name
             )));
@@ -170,8 +170,8 @@ fn can_be_copied(values: &ExperimentValues, points: &[(Vec<String>, Plan)]) -> R
     let target = points.iter().map(|(_, plan)| &plan.target).find(|target| !is_managed(target));
     match target.filter(|_| data.value == DataPolicy::Copy) {
         Some(target) => Err(data.bad(format!(
-            "{target} is not ours to be stopped and copied: choose {}, or a managed server as the \
-             target, such as managed:mariadb",
+            "dbdyno cannot stop and copy {target}: choose {}, or a managed server as the target, \
+             such as managed:mariadb",
             spelled("data", "rebuild", &data.from)
         ))),
         None => Ok(()),
@@ -192,7 +192,7 @@ fn axis(vary: &VaryDraft) -> Result<Axis, BadPlan> {
                 false => format!("{other} twice, also as {value}"),
             };
             let repeat = spelled("repeat", "", &vary.from);
-            let why = format!("'{name}' has the value {twice}: repeats are asked for by");
+            let why = format!("'{name}' has the value {twice}: for repeats use");
             return Err(vary.bad(format!("{why} {repeat}")));
         }
     }

@@ -392,7 +392,7 @@ fn figure_axis(name: &str, units: &Named<String>, scale: Scale) -> Axis {
             let bare = bare.unwrap_or(other);
             let title = match RESPONSE_TIMES.contains(&bare) {
                 true => format!("response time, {bare}"),
-                false => figures::title(bare).replace('_', " "),
+                false => figures::title(bare).trim_end_matches(" %").replace('_', " "),
             };
             Axis::of(title, unit, scale)
         }

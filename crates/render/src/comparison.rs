@@ -1,27 +1,29 @@
-//! A comparison as people read it: what differs, what that did, and how surely. As text, as
-//! Markdown and as CSV.
+//! A comparison as a page: what a side did against the baseline, how surely that is known, and
+//! what differs.
 //!
-//! Not here: what is true (comparison).
+//! Not here: what is true (analysis).
 
 use std::borrow::Cow;
 
 use analysis::comparison::{
-    ComparisonReport, Difference, GateResult, Judged, Mixed, PairReport, Passed, Ratio, SideReport,
-    UnpairedPoint, Verdict, beside, telling, whys,
+    ComparisonReport, Difference, GateResult, Judged, Mixed, PairReport, Passed, Ratio,
+    UnpairedPoint, Verdict as Judgement, beside, telling, whys,
 };
-use analysis::figures::title;
-use analysis::figures::{Figure, is_time};
+use analysis::figures::{is_less_better, is_time, title};
 use analysis::report::Named;
+use model::Severity;
 use model::finding_catalog::catalog_entry;
-use model::numbers::{self, INFINITE, NONE, amount, count, exact, significant, wrap};
+use model::numbers::{self, INFINITE, NONE, amount, count, exact, significant};
 
-use super::experiment::{in_words, left_out};
-use super::table::escaped;
-use super::text::sections::begun;
-use super::{Align, Column, Table};
+use super::charts::{named, of_comparison};
+use super::document::{
+    Block, Details, Document, Length, Remark, Section, Span, Text, Tone, Validity, Verdict,
+};
+use super::experiment::left_out;
+use super::wording::begun;
+use super::{Align, Cell, Column, Table};
 
-const WIDTH: usize = 96;
-/// Differences that are listed one by one.
+/// Differences that are listed one by one where a page cannot fold.
 const DIFFERENCES_SHOWN_MAX: usize = 30;
 /// A longer name of a side is no title of a column.
 const TITLE_MAX: usize = 14;
@@ -30,67 +32,151 @@ const DIFFER_SHOWN_MAX: usize = 3;
 /// A longer value is cut in a sentence.
 const VALUE_MAX: usize = 40;
 /// More values of a kind are counted, not listed.
-const TOLD_MOST: usize = 4;
+const LISTED_MOST: usize = 4;
 /// Where a finding is in so much more of one side's runs than of another's, it is worth a word.
 const UNEVEN: f64 = 0.25;
 /// What stands for all points, or the only one.
 const ALL: &str = "all";
 
-/// The page of a comparison.
-pub fn comparison(report: &ComparisonReport, gates: &[GateResult]) -> String {
-    let mut page = String::new();
-    let mut put = |text: &str| {
-        page.push_str(text);
-        page.push('\n');
-    };
-    for pair in &report.pairs {
-        wrap(&headline(report, pair), WIDTH).iter().for_each(|line| put(line));
-    }
-    for pair in &report.pairs {
-        put("");
-        if report.pairs.len() > 1 {
-            put(&format!("{} against {}", pair.side, report.sides[0].name));
-        }
-        table(report, pair).lines(WIDTH).iter().for_each(|line| put(line));
-        judged_how(report, pair).iter().for_each(|text| {
-            wrap(text, WIDTH).iter().for_each(|line| put(line));
-        });
-    }
-    let curves: Vec<String> = report.sides.iter().filter_map(curve_line).collect();
-    if !curves.is_empty() {
-        put("");
-        curves.iter().for_each(|line| put(line));
-    }
-    if !gates.is_empty() {
-        put("");
-        gates.iter().flat_map(|gate| wrap(&gate_line(gate), WIDTH)).for_each(|line| put(&line));
-    }
-    put("");
-    wrap(&scene(report), WIDTH).iter().for_each(|line| put(line));
-    put("");
-    report.sides.iter().enumerate().for_each(|(index, side)| put(&side_line(index, side)));
-    for text in told_against(report) {
-        wrap(&text, WIDTH).iter().for_each(|line| put(line));
-    }
-    put("");
-    lines(&differences(report)).iter().for_each(|line| put(line));
-    for (pair, table) in gauges_changed(report) {
-        put("");
-        wrap(&gauges_words(report, pair), WIDTH).iter().for_each(|line| put(line));
-        table.lines(WIDTH).iter().for_each(|line| put(line));
-    }
+/// The page of a comparison, and of the limits that it was held against.
+pub fn comparison(report: &ComparisonReport, gates: &[GateResult]) -> Document {
+    let charts = of_comparison(report);
+    let min_effect = exact(report.min_effect * 100.0);
+    let mut page = Document::new("Comparison", comparison_title(report));
+    page.question = vec![format!(
+        "Does {} differ by more than {min_effect} %, and how surely is that known?",
+        title(&report.primary)
+    )];
+    page.scene = vec![scene(report)];
+    page.verdicts = report.pairs.iter().map(|pair| verdict(report, pair)).collect();
+    page.verdicts.extend(gates.iter().map(gate));
+    page.validity = Validity::of_remarks(remarks(report));
+    let mut did = vec![Block::Charts(named(&charts, &["ratios"]))];
+    did.extend(report.pairs.iter().map(|pair| of_pair(report, pair)));
+    page.section("did", "What it did", did);
+    page.section("changed", "What changed", changed(report));
+    page.section("gauges", "What changed beside", gauges_changed(report));
+    let mut curves = vec![Block::Charts(named(&charts, &["sides"]))];
+    curves.extend(sweeps(report).map(Block::Table));
+    page.section("curves", "Curves", curves);
+    page.section("figures", "All figures", vec![by_point(report)]);
+    page.section("sides", "Sides", (0..report.sides.len()).map(|at| of_side(report, at)).collect());
+    page.repeat = Some(repeat(report));
     page
 }
 
+/// What a comparison's page is called: its sides against the baseline.
+pub fn comparison_title(report: &ComparisonReport) -> String {
+    let names: Vec<&str> = report.sides.iter().skip(1).map(|side| side.name.as_str()).collect();
+    versus(&names.join(", "), &report.sides[0].name)
+}
+
+fn verdict(report: &ComparisonReport, pair: &PairReport) -> Verdict {
+    let judged = match (&pair.overall, &pair.points[..]) {
+        (_, [point]) => Some(point.primary.verdict),
+        (overall, _) => overall.as_ref().map(|judged| judged.verdict),
+    };
+    let (tone, word) = match judged {
+        // What a side cannot do at all is not outweighed.
+        Some(
+            Judgement::Better
+            | Judgement::BelowMinEffect
+            | Judgement::SizeNotKnown
+            | Judgement::NoEvidence
+            | Judgement::Higher
+            | Judgement::Lower,
+        ) if pair.lost().next().is_some() => (Tone::Warning, "Not at all points."),
+        Some(Judgement::Better) => (Tone::Good, "Better."),
+        Some(Judgement::Worse) => (Tone::Bad, "Worse."),
+        Some(Judgement::Higher) => (Tone::Plain, "Higher."),
+        Some(Judgement::Lower) => (Tone::Plain, "Lower."),
+        Some(Judgement::BelowMinEffect) => (Tone::Plain, "Too small to matter."),
+        Some(Judgement::SizeNotKnown) => (Tone::Plain, "Differs, size not known."),
+        Some(Judgement::NoEvidence) => (Tone::Plain, "No evidence."),
+        Some(Judgement::CannotJudge) | None => (Tone::Warning, "Cannot be judged."),
+    };
+    let headline = headline(report, pair).into();
+    Verdict { tone, word: word.to_owned(), headline, details: Vec::new() }
+}
+
+/// What a limit has met.
+fn gate(gate: &GateResult) -> Verdict {
+    let at = gate.at.join(", ");
+    let (tone, headline) = match gate.passed {
+        Passed::Held => (Tone::Good, format!("holds: {} is not broken", gate.gate)),
+        Passed::Broken => (Tone::Bad, format!("BROKEN: {} at {at}", gate.gate)),
+        Passed::Undecided => (Tone::Warning, format!("undecided: {} at {at}", gate.gate)),
+    };
+    Verdict { tone, word: "Limit".to_owned(), headline: headline.into(), details: Vec::new() }
+}
+
+/// What a side did against the baseline.
+fn of_pair(report: &ComparisonReport, pair: &PairReport) -> Block {
+    let title = match report.pairs.len() {
+        1 => String::new(),
+        _ => versus(&pair.side, &report.sides[0].name),
+    };
+    let how = Block::paragraphs(judged_how(report, pair));
+    Block::Part(title, vec![Block::Table(table(report, pair)), how])
+}
+
+/// What is known of all sides, and folded what is known of some alone.
+fn changed(report: &ComparisonReport) -> Vec<Block> {
+    if report.differences.is_empty() {
+        return vec![Block::paragraphs([no_difference(report)])];
+    }
+    let (one_sided, both): (Vec<&Difference>, Vec<&Difference>) =
+        report.differences.iter().partition(|difference| is_one_sided(difference));
+    let mut blocks = Vec::new();
+    if !both.is_empty() {
+        let rest = "differences (--output json has all)";
+        let table = differences(report, &both).shown_max(DIFFERENCES_SHOWN_MAX, rest);
+        blocks.push(Block::Table(table));
+    }
+    if !one_sided.is_empty() {
+        let title = format!("{} that some sides lack", count(one_sided.len() as u64, "fact"));
+        let words = format!("{title} (--output json has all)");
+        blocks.push(Block::Details(Details {
+            title,
+            blocks: vec![Block::Table(differences(report, &one_sided))],
+            length: Length::Short,
+            otherwise: vec![Block::paragraphs([words])],
+        }));
+    }
+    blocks
+}
+
+/// What differs, a row each.
+fn differences(report: &ComparisonReport, all: &[&Difference]) -> Table {
+    let sides = report.sides.iter().enumerate();
+    let sides = sides.map(|(at, side)| Column::sentences(short(&side.name, role(report, at))));
+    let what = Column::new("what differs", Align::Left);
+    let mut table = Table::new([what].into_iter().chain(sides).collect::<Vec<_>>());
+    let value = |value: &Option<String>| match value {
+        // A statement of a plan may have several lines.
+        Some(value) => value.split_whitespace().collect::<Vec<_>>().join(" "),
+        None => NONE.to_owned(),
+    };
+    for one in all {
+        let name = format!("{}.{}", one.about, one.name);
+        table.row([name].into_iter().chain(one.values.iter().map(value)));
+    }
+    table
+}
+
 /// The gauges that changed most between each side and the baseline.
-pub(crate) fn gauges_changed(report: &ComparisonReport) -> Vec<(&PairReport, Table)> {
+fn gauges_changed(report: &ComparisonReport) -> Vec<Block> {
     let pairs = report.pairs.iter().filter(|pair| !pair.gauges_changed.is_empty());
-    let table = |pair| (pair, gauges_table(report, pair));
-    pairs.map(table).collect()
+    let part = |pair| {
+        let words = Block::paragraphs([gauges_words(report, pair)]);
+        Block::Part(String::new(), vec![words, Block::Table(gauges_table(report, pair))])
+    };
+    pairs.map(part).collect()
 }
 
 fn gauges_table(report: &ComparisonReport, pair: &PairReport) -> Table {
-    let names = [report.sides[0].name.clone(), pair.side.clone(), "change".to_owned()];
+    let names = [short(&report.sides[0].name, "baseline"), short(&pair.side, "side")];
+    let names = names.into_iter().chain(["change".into()]);
     let columns = names.map(|name| Column::new(name, Align::Right));
     let gauge = Column::new("gauge", Align::Left);
     let mut table = Table::new([gauge].into_iter().chain(columns).collect::<Vec<_>>());
@@ -100,18 +186,19 @@ fn gauges_table(report: &ComparisonReport, pair: &PairReport) -> Table {
             Some(ratio) => format!("{:+.1} %", (ratio - 1.0) * 100.0),
             None => NONE.to_owned(),
         };
+        let mean = |mean| Cell::said(amount(mean, &change.unit), Some(mean));
         table.row([
-            change.name.clone(),
-            amount(change.baseline, &change.unit),
-            amount(change.side, &change.unit),
-            by,
+            change.name.as_str().into(),
+            mean(change.baseline),
+            mean(change.side),
+            Cell::said(by, change.ratio),
         ]);
     }
     table
 }
 
 /// What the table of gauges says, and what it does not.
-pub(crate) fn gauges_words(report: &ComparisonReport, pair: &PairReport) -> String {
+fn gauges_words(report: &ComparisonReport, pair: &PairReport) -> String {
     let of = match report.pairs.len() {
         1 => String::new(),
         _ => format!(" of {} against {}", pair.side, report.sides[0].name),
@@ -121,88 +208,96 @@ pub(crate) fn gauges_words(report: &ComparisonReport, pair: &PairReport) -> Stri
     )
 }
 
-/// The same for a pull request or a page of a wiki.
-pub fn comparison_markdown(report: &ComparisonReport, gates: &[GateResult]) -> String {
-    let mut page = String::new();
-    for pair in &report.pairs {
-        page.push_str(&format!("**{}**\n\n", escaped(&headline(report, pair))));
+/// First, mean, best and last of each side over an axis of numbers.
+fn sweeps(report: &ComparisonReport) -> Option<Table> {
+    let curves = || report.sides.iter().filter_map(|side| Some((side, side.curve.as_ref()?)));
+    let (_, first) = curves().next()?;
+    let best = if is_less_better(&first.figure) { "lowest" } else { "peak" };
+    let over = format!("{} over {}", title(&first.figure), first.axis);
+    let columns = ["first", "mean", best, "at", "last"].map(|of| Column::new(of, Align::Right));
+    let name = Column::new(over, Align::Left);
+    let mut table = Table::new([name].into_iter().chain(columns).collect::<Vec<_>>());
+    for (side, curve) in curves() {
+        table.row([
+            side.name.as_str().into(),
+            curve.first.into(),
+            curve.mean.into(),
+            curve.best.into(),
+            curve.best_at.as_str().into(),
+            Cell::from(curve.last),
+        ]);
     }
+    Some(table)
+}
+
+/// Every figure of every side, at each point and over all of them: what programs read, too.
+fn by_point(report: &ComparisonReport) -> Block {
+    let side = Column::words("side", "side");
+    let columns = [side].into_iter().chain(columns("baseline".into(), "side".into()));
+    let mut table = Table::new(columns.collect::<Vec<_>>());
     for pair in &report.pairs {
-        page.push_str(&format!("{}\n", table(report, pair).markdown()));
-        for text in judged_how(report, pair) {
-            page.push_str(&format!("{}\n\n", escaped(&text)));
+        let mut put = |point: &str, judged: &Judged| {
+            let side = Cell::from(pair.side.as_str());
+            table.row([side].into_iter().chain(cells(point, judged)));
+        };
+        for point in &pair.points {
+            let name = point_name(&point.values);
+            std::iter::once(&point.primary)
+                .chain(&point.others)
+                .for_each(|judged| put(&name, judged));
+        }
+        over_all(pair).for_each(|judged| put(ALL, judged));
+    }
+    let others = report.pairs.iter().flat_map(|pair| &pair.points).flat_map(|at| &at.others);
+    let whys = Block::paragraphs(not_plain(others));
+    Block::details("By point", Length::Short, vec![Block::Table(table), whys])
+}
+
+/// What a side is to the others.
+fn role(report: &ComparisonReport, at: usize) -> Cow<'static, str> {
+    match (at, report.sides.len()) {
+        (0, _) => "baseline".into(),
+        (_, 2) => "side".into(),
+        _ => format!("side {at}").into(),
+    }
+}
+
+/// A side in a line, and its runs.
+fn of_side(report: &ComparisonReport, at: usize) -> Block {
+    let (role, side) = (role(report, at), &report.sides[at]);
+    let lost = match side.runs_not_counted {
+        0 => String::new(),
+        n => format!(", {n} not counted"),
+    };
+    let words = format!("{}: {}{lost}", side.name, count(side.runs.len() as u64, "run"));
+    Block::Details(Details {
+        title: format!("{role} {words}"),
+        blocks: vec![Block::runs([("runs", &side.runs[..])])],
+        length: Length::Short,
+        otherwise: vec![Block::pairs([(role, words)])],
+    })
+}
+
+/// The plans of the sides, those that are the same once; and the comparison itself.
+fn repeat(report: &ComparisonReport) -> Section {
+    let mut plans: Vec<(Vec<&str>, &str)> = Vec::new();
+    for side in &report.sides {
+        let Some(plan) = &side.plan else { continue };
+        match plans.iter_mut().find(|(_, known)| known == plan) {
+            Some((names, _)) => names.push(&side.name),
+            None => plans.push((vec![&side.name], plan)),
         }
     }
-    for gate in gates {
-        page.push_str(&format!("{}\n\n", escaped(&gate_line(gate))));
-    }
-    page.push_str(&format!("{}\n\n", escaped(&scene(report))));
-    for text in told_against(report) {
-        page.push_str(&format!("- {}\n", escaped(&text)));
-    }
-    let changed = differences(report);
-    if changed.iter().any(|(is_item, _)| *is_item) {
-        page.push_str("\nWhat differs:\n\n");
-    }
-    for (is_item, line) in changed {
-        let mark = if is_item { "- " } else { "\n" };
-        page.push_str(&format!("{mark}{}\n", escaped(&line)));
-    }
-    for (pair, table) in gauges_changed(report) {
-        page.push_str(&format!("\n{}\n\n", escaped(&gauges_words(report, pair))));
-        page.push_str(&table.markdown());
-    }
-    if let Some(command) = &report.command {
-        page.push_str(&format!("\n`{}`\n", command.replace('`', "'")));
-    }
-    page
-}
-
-/// The figures as rows with commas (RFC 4180): one of each side, point and figure.
-pub fn comparison_csv(report: &ComparisonReport) -> String {
-    let titles = [
-        "side",
-        "point",
-        "figure",
-        "baseline",
-        "value",
-        "ratio",
-        "low",
-        "high",
-        "p",
-        "p_corrected",
-        "detectable",
-        "verdict",
-    ];
-    let rows = report.pairs.iter().flat_map(|pair| {
-        let judged = pair.points.iter().flat_map(move |point| {
-            let name = point_name(&point.values);
-            let all = std::iter::once(&point.primary).chain(&point.others);
-            all.map(move |judged| csv_row(&pair.side, &name, judged))
-        });
-        judged.chain(over_all(pair).map(|judged| csv_row(&pair.side, ALL, judged)))
-    });
-    crate::csv_rows::of_arrays(titles, rows)
-}
-
-fn csv_row(side: &str, point: &str, judged: &Judged) -> [String; 12] {
-    let number = |value: Option<f64>| value.map_or_else(String::new, |value| value.to_string());
-    let mean = |figure: Option<Figure>| number(figure.map(|figure| figure.mean));
-    let interval = judged.ratio.and_then(|ratio| ratio.interval);
-    [
-        side.to_owned(),
-        point.to_owned(),
-        judged.figure.clone(),
-        mean(judged.baseline),
-        mean(judged.side),
-        number(judged.ratio.map(|ratio| ratio.value)),
-        number(interval.map(|interval| interval.0)),
-        number(interval.map(|interval| interval.1)),
-        number(judged.p),
-        number(judged.p_corrected),
-        number(judged.detectable),
-        judged.verdict.name().to_owned(),
-    ]
+    let folded = |(names, plan): (Vec<&str>, &str)| {
+        let words = "In a file of its own it makes an experiment, or a run such as those of its \
+                     sides, once more: ";
+        let words = Text::from(words).and(Span::Code("dbdyno run plan.toml".to_owned()));
+        let blocks = vec![Block::Paragraphs(vec![words]), Block::Verbatim(plan.to_owned())];
+        Block::details(format!("Plan of {}", names.join(", ")), Length::Short, blocks)
+    };
+    let command = report.command.clone().map(Block::Verbatim);
+    let blocks = plans.into_iter().map(folded).chain(command).collect();
+    Section::new("repeat", "How to repeat it", blocks)
 }
 
 /// What a pair is over all points, where there are several: the primary figure first.
@@ -219,7 +314,7 @@ fn summed_up(pair: &PairReport) -> Vec<&Judged> {
 }
 
 /// `build=1.3 against build=1.2`; of two values of one axis the second is enough.
-pub(super) fn versus(side: &str, base: &str) -> String {
+fn versus(side: &str, base: &str) -> String {
     match (side.split_once('='), base.split_once('=')) {
         (Some((ours, _)), Some((theirs, value)))
             if ours == theirs && !value.contains([' ', '=', ',']) =>
@@ -232,7 +327,7 @@ pub(super) fn versus(side: &str, base: &str) -> String {
 
 /// What a pair has shown, in sentences: what the side could not do at all, the primary figure, and
 /// the one that is looked at next.
-pub(super) fn headline(report: &ComparisonReport, pair: &PairReport) -> String {
+fn headline(report: &ComparisonReport, pair: &PairReport) -> String {
     let figures = summed_up(pair);
     let (n_both, n_lost) = (pair.points.len() as u64, pair.lost().count() as u64);
     let mut told: Vec<String> = Vec::new();
@@ -251,10 +346,10 @@ pub(super) fn headline(report: &ComparisonReport, pair: &PairReport) -> String {
     let beside = figures.into_iter().skip(1).find(|judged| judged.figure == beside);
     told.extend(beside.and_then(aside));
     if n_both > 1 {
-        let n = |verdict: Verdict| {
+        let n = |verdict: Judgement| {
             pair.points.iter().filter(|point| point.primary.verdict == verdict).count()
         };
-        let counted = Verdict::ALL.into_iter().filter(|verdict| n(*verdict) > 0);
+        let counted = Judgement::ALL.into_iter().filter(|verdict| n(*verdict) > 0);
         let counted: Vec<String> =
             counted.map(|verdict| format!("{} at {}", verdict.name(), n(verdict))).collect();
         let points = count(n_both, "point");
@@ -299,19 +394,19 @@ fn sentence(min_effect: f64, judged: &Judged) -> String {
     let by = judged.ratio.as_ref().map(|ratio| change_within(&judged.figure, ratio));
     let by = by.unwrap_or_else(|| "no ratio".to_owned());
     match judged.verdict {
-        Verdict::Better | Verdict::Worse | Verdict::Higher | Verdict::Lower => {
+        Judgement::Better | Judgement::Worse | Judgement::Higher | Judgement::Lower => {
             format!("{name} is {}: {by}", judged.verdict.name())
         }
-        Verdict::BelowMinEffect => format!(
+        Judgement::BelowMinEffect => format!(
             "any difference in {name} is below the minimum effect of {} %: {by}",
             exact(min_effect * 100.0)
         ),
-        Verdict::SizeNotKnown => format!(
+        Judgement::SizeNotKnown => format!(
             "{name} differs, whether by more than the minimum effect of {} % is not known: {by}",
             exact(min_effect * 100.0)
         ),
-        Verdict::NoEvidence => no_evidence(&name, judged),
-        Verdict::CannotJudge => {
+        Judgement::NoEvidence => no_evidence(&name, judged),
+        Judgement::CannotJudge => {
             let why = judged.why.as_deref().unwrap_or("there is no figure");
             let measured = judged.ratio.map_or_else(String::new, |ratio| {
                 format!(" (measured: {})", change_within(&judged.figure, &ratio))
@@ -361,7 +456,7 @@ fn change_within(figure: &str, ratio: &Ratio) -> String {
         _ => String::new(),
     };
     let is_lost = ratio.value.is_infinite() && is_time(figure);
-    let lost = if is_lost { ", since work was lost" } else { "" };
+    let lost = if is_lost { ", because work was lost" } else { "" };
     format!("{}{of}{lost}", change(ratio.value))
 }
 
@@ -372,7 +467,7 @@ fn change(figure: &str, ratio: f64) -> String {
     match ratio {
         f64::INFINITY if is_time(figure) => INFINITE.to_owned(),
         f64::INFINITY => "something where there was nothing".to_owned(),
-        0.0 if is_time(figure) => "finite against infinite, since work was lost there".to_owned(),
+        0.0 if is_time(figure) => "finite against infinite, because work was lost there".to_owned(),
         0.0 => "-100 %".to_owned(),
         ratio if !(0.2..5.0).contains(&ratio) => format!("{} times", significant(ratio, 3)),
         _ if percent.abs() < 0.005 => "0 %".to_owned(),
@@ -403,18 +498,8 @@ fn ratio_text(figure: &str, ratio: &Ratio) -> String {
     }
 }
 
-/// A side in a line.
-pub(super) fn side_line(index: usize, side: &SideReport) -> String {
-    let role = if index == 0 { "baseline" } else { "side" };
-    let lost = match side.runs_not_counted {
-        0 => String::new(),
-        n => format!(", {n} not counted"),
-    };
-    format!("{role:<8}  {}: {}{lost}", side.name, count(side.runs.len() as u64, "run"))
-}
-
 /// What was measured, on what and when, in sentences.
-pub(super) fn scene(report: &ComparisonReport) -> String {
+fn scene(report: &ComparisonReport) -> String {
     let scene = &report.scene;
     let span = |(low, high): (f64, f64)| match numbers::seconds(low) == numbers::seconds(high) {
         true => numbers::seconds(low),
@@ -461,20 +546,38 @@ pub(super) fn scene(report: &ComparisonReport) -> String {
 
 fn several(values: &[String]) -> String {
     match values.len() {
-        n if n > TOLD_MOST => format!("{n} different"),
+        n if n > LISTED_MOST => format!("{n} different"),
         _ => values.join(" and "),
     }
 }
 
-/// What speaks against it, in sentences.
-fn told_against(report: &ComparisonReport) -> impl Iterator<Item = String> {
-    let warnings = warnings(report).into_iter().map(|text| format!("Warning {text}"));
-    warnings.chain(doubts(report))
+/// What speaks against it: what was found in the runs first.
+fn remarks(report: &ComparisonReport) -> Vec<Remark> {
+    let warning = |text| Remark::new(Severity::Warning, text);
+    let mut all: Vec<Remark> = warnings(report).into_iter().map(warning).collect();
+    all.extend(seeds(report).map(warning));
+    all.extend(left_out(&report.damaged).map(warning));
+    all.extend(notes(report).into_iter().map(|text| Remark::new(Severity::Note, text)));
+    all
+}
+
+/// Sides whose runs say less than their number, in sentences.
+fn seeds(report: &ComparisonReport) -> impl Iterator<Item = String> {
+    let alike = report.sides.iter().filter(|side| side.runs.len() > 1 && side.seeds == 1);
+    let alike = alike.map(|side| {
+        format!(
+            "All {} of {} have one seed: they replay the same inputs, and so say nothing of \
+             others. Give each run a seed of its own (--seed).",
+            count(side.runs.len() as u64, "run"),
+            side.name
+        )
+    });
+    alike.chain(shared_seeds(report))
 }
 
 /// Besides the warnings: runs that do not count, points and repeats that are left out, and why
 /// something could not be judged.
-pub(super) fn doubts(report: &ComparisonReport) -> Vec<String> {
+fn notes(report: &ComparisonReport) -> Vec<String> {
     let mut said: Vec<String> = Vec::new();
     let is_one_each = report.sides.iter().all(|side| side.runs.len() < 2);
     for pair in report.pairs.iter().filter(|pair| !pair.is_interleaved && !is_one_each) {
@@ -486,22 +589,12 @@ pub(super) fn doubts(report: &ComparisonReport) -> Vec<String> {
         ));
     }
     said.extend(mixed(&report.mixed));
-    for side in report.sides.iter().filter(|side| side.runs.len() > 1 && side.seeds == 1) {
-        said.push(format!(
-            "All {} of {} have one seed: they replay the same inputs, and so say nothing of \
-             others. Give each run a seed of its own (--seed).",
-            count(side.runs.len() as u64, "run"),
-            side.name
-        ));
-    }
-    said.extend(shared_seeds(report));
     for side in &report.sides {
         for (why, n) in whys(&side.not_counted).iter() {
             let verb = if *n == 1 { "does" } else { "do" };
             said.push(format!("{} of {} {verb} not count: {why}.", count(*n, "run"), side.name));
         }
     }
-    said.extend(left_out(&report.damaged));
     said.extend(report.repeats.iter().cloned());
     for pair in &report.pairs {
         for (side, other) in
@@ -549,16 +642,16 @@ fn mixed(all: &[Mixed]) -> Vec<String> {
         }
     }
     let sentence = |(side, told): (&str, Vec<String>)| {
-        let rest = told.len().saturating_sub(TOLD_MOST);
+        let rest = told.len().saturating_sub(LISTED_MOST);
         let more = if rest > 0 { format!(", and {rest} more") } else { String::new() };
-        let shown = told.into_iter().take(TOLD_MOST).collect::<Vec<_>>().join(", ");
+        let shown = told.into_iter().take(LISTED_MOST).collect::<Vec<_>>().join(", ");
         format!("Runs of {side} that make one figure differ in {shown}{more}.")
     };
     sides.into_iter().map(sentence).collect()
 }
 
 /// Why figures have the verdict that they have, where it is not plain: each reason once.
-pub(super) fn not_plain<'j>(judged: impl Iterator<Item = &'j Judged>) -> Vec<String> {
+fn not_plain<'j>(judged: impl Iterator<Item = &'j Judged>) -> Vec<String> {
     let mut found: Vec<&str> = Vec::new();
     for why in judged.filter_map(|judged| judged.why.as_deref()) {
         if !found.contains(&why) {
@@ -584,7 +677,7 @@ fn shared_seeds(report: &ComparisonReport) -> impl Iterator<Item = String> {
 }
 
 /// What was found in the runs, by side; and where one side has it more often.
-pub(super) fn warnings(report: &ComparisonReport) -> Vec<String> {
+fn warnings(report: &ComparisonReport) -> Vec<String> {
     let mut ids: Vec<&str> = Vec::new();
     for (id, _) in report.sides.iter().flat_map(|side| side.findings.iter()) {
         if !ids.contains(&id) {
@@ -603,7 +696,7 @@ pub(super) fn warnings(report: &ComparisonReport) -> Vec<String> {
         let most = shares.iter().copied().fold(0.0, f64::max);
         let least = shares.iter().copied().fold(1.0, f64::min);
         let uneven = match most - least > UNEVEN {
-            true => ": unevenly, so part of the difference may be its doing",
+            true => ": unevenly, so part of the difference may be due to it",
             false => "",
         };
         let case = report.sides.iter().find_map(|side| side.cases.get(id)).map(String::as_str);
@@ -614,116 +707,97 @@ pub(super) fn warnings(report: &ComparisonReport) -> Vec<String> {
 }
 
 /// What is the same on all sides, where nothing differs between them.
-pub(super) fn no_difference(report: &ComparisonReport) -> &'static str {
+fn no_difference(report: &ComparisonReport) -> &'static str {
     match report.mixed.is_empty() {
         true => "Plan, database, machine and build are the same on all sides.",
         false => "The sides differ in nothing, but their runs do.",
     }
 }
 
-/// What differs, each with whether it is an item of a list.
-fn differences(report: &ComparisonReport) -> Vec<(bool, String)> {
-    if report.differences.is_empty() {
-        return vec![(false, no_difference(report).to_owned())];
-    }
-    let value = |value: &Option<String>| value.clone().unwrap_or_else(|| NONE.to_owned());
-    let told = |difference: &Difference| {
-        let values: Vec<String> = difference.values.iter().map(value).collect();
-        (true, format!("{}.{}: {}", difference.about, difference.name, values.join(" → ")))
-    };
-    let (one_sided, both): (Vec<&Difference>, Vec<&Difference>) =
-        report.differences.iter().partition(|difference| is_one_sided(difference));
-    let mut all: Vec<(bool, String)> =
-        both.iter().copied().take(DIFFERENCES_SHOWN_MAX).map(told).collect();
-    let rest = both.len().saturating_sub(DIFFERENCES_SHOWN_MAX);
-    let more = [(rest, "more"), (one_sided.len(), "that not all sides know")];
-    for (n, which) in more.into_iter().filter(|(n, _)| *n > 0) {
-        let n = count(n as u64, "difference");
-        all.push((false, format!("and {n} {which} (--output json has all)")));
-    }
-    all
-}
-
 /// Whether a fact is known of some sides alone: another product has others.
-pub(super) fn is_one_sided(difference: &Difference) -> bool {
+fn is_one_sided(difference: &Difference) -> bool {
     let is_of_plan = matches!(difference.about.as_str(), "plan" | "target");
     !is_of_plan && difference.values.iter().any(Option::is_none)
 }
 
-fn lines(differences: &[(bool, String)]) -> Vec<String> {
-    let wrapped = |(is_item, text): &(bool, String)| {
-        let (first, next) = if *is_item { ("differs   ", "          ") } else { ("", "") };
-        let lines = wrap(text, WIDTH - first.len());
-        let put = |(index, line): (usize, String)| {
-            format!("{}{line}", if index == 0 { first } else { next })
-        };
-        lines.into_iter().enumerate().map(put).collect::<Vec<String>>()
-    };
-    differences.iter().flat_map(wrapped).collect()
-}
-
 /// A point's name on the page.
-pub(super) fn point_name(values: &Named<String>) -> String {
+fn point_name(values: &Named<String>) -> String {
     if values.is_empty() { ALL.to_owned() } else { values.pairs(" ") }
 }
 
-/// The judged figures of a pair; of a single point all of them.
-pub(super) fn table(report: &ComparisonReport, pair: &PairReport) -> Table {
-    let mut table = Table::new([
-        Column::new("point", Align::Left),
-        Column::new("figure", Align::Left),
-        Column::new(short(&report.sides[0].name, "baseline"), Align::Right),
-        Column::new(short(&pair.side, "side"), Align::Right),
-        Column::new("ratio", Align::Left),
-        Column::spare("p", Align::Right, 2),
-        Column::spare("found from", Align::Right, 3),
-        Column::new("verdict", Align::Left),
-    ]);
+/// The judged figures of a pair; of a single point all of them. Programs read them by point.
+fn table(report: &ComparisonReport, pair: &PairReport) -> Table {
+    let titles = [short(&report.sides[0].name, "baseline"), short(&pair.side, "side")];
+    let [baseline, side] = titles;
+    let columns = columns(baseline, side).map(|column| column.key(""));
+    let mut table = Table::new(columns);
     let is_one = pair.points.len() == 1;
     for point in &pair.points {
         for (index, judged) in std::iter::once(&point.primary).chain(&point.others).enumerate() {
-            // Of many points the judged figure alone: the rest is in JSON and CSV.
+            // Of many points the judged figure alone: the rest stands by point.
             if index > 0 && !is_one {
                 break;
             }
-            table.row(row(&point_name(&point.values), judged));
+            table.row(cells(&point_name(&point.values), judged));
         }
     }
-    over_all(pair).for_each(|judged| table.row(row(ALL, judged)));
+    over_all(pair).for_each(|judged| table.row(cells(ALL, judged)));
     table
 }
 
 /// A side's name as a title, where it is not too long for one.
-fn short(name: &str, otherwise: &'static str) -> Cow<'static, str> {
+fn short(name: &str, otherwise: impl Into<Cow<'static, str>>) -> Cow<'static, str> {
     match name.chars().count() > TITLE_MAX {
         true => otherwise.into(),
         false => name.to_owned().into(),
     }
 }
 
-/// A figure of a side against the baseline's.
-pub(super) fn row(point: &str, judged: &Judged) -> [String; 8] {
-    let mean = |figure: Option<Figure>| {
-        figure.map_or_else(|| NONE.to_owned(), |figure| significant(figure.mean, 4))
-    };
-    let p = judged.p_corrected.map_or_else(|| NONE.to_owned(), |p| format!("{p:.3}"));
-    let detectable = judged
-        .detectable
-        .map_or_else(|| NONE.to_owned(), |share| format!("{} %", significant(share * 100.0, 2)));
+/// What a table of figures has, its means being called so.
+fn columns(baseline: Cow<'static, str>, side: Cow<'static, str>) -> [Column; 12] {
     [
-        point.to_owned(),
-        title(&judged.figure),
-        mean(judged.baseline),
-        mean(judged.side),
-        judged.ratio.map_or_else(|| NONE.to_owned(), |ratio| ratio_text(&judged.figure, &ratio)),
+        Column::words("point", "point"),
+        Column::data("figure"),
+        Column::new("figure", Align::Left),
+        Column::new(baseline, Align::Right).key("baseline"),
+        Column::new(side, Align::Right).key("value"),
+        Column::words("ratio", "ratio"),
+        Column::data("low"),
+        Column::data("high"),
+        Column::data("p"),
+        Column::spare("p", Align::Right, 2).key("p_corrected"),
+        Column::spare("found from", Align::Right, 3).key("detectable"),
+        Column::words("verdict", "verdict"),
+    ]
+}
+
+/// A figure of a side against the baseline's.
+fn cells(point: &str, judged: &Judged) -> [Cell; 12] {
+    let ratio = judged.ratio.as_ref();
+    let times = ratio.map_or_else(|| NONE.to_owned(), |ratio| ratio_text(&judged.figure, ratio));
+    let interval = ratio.and_then(|ratio| ratio.interval);
+    let p = judged.p_corrected.map_or(Cell::None, |p| Cell::said(format!("{p:.3}"), Some(p)));
+    let detectable = judged.detectable.map_or(Cell::None, |share| {
+        Cell::said(format!("{} %", significant(share * 100.0, 2)), Some(share))
+    });
+    [
+        point.into(),
+        judged.figure.as_str().into(),
+        title(&judged.figure).into(),
+        judged.baseline.map(|figure| figure.mean).into(),
+        judged.side.map(|figure| figure.mean).into(),
+        Cell::said(times, ratio.map(|ratio| ratio.value)),
+        interval.map(|(low, _)| low).into(),
+        interval.map(|(_, high)| high).into(),
+        judged.p.into(),
         p,
         detectable,
-        judged.verdict.name().to_owned(),
+        judged.verdict.name().into(),
     ]
 }
 
 /// How figures are judged, in sentences.
-pub(super) fn judged_how(report: &ComparisonReport, pair: &PairReport) -> Vec<String> {
+fn judged_how(report: &ComparisonReport, pair: &PairReport) -> Vec<String> {
     let mut said = Vec::new();
     let is_within = pair.points.iter().any(|point| point.primary.is_within_repeats);
     let confidence = pair
@@ -734,7 +808,7 @@ pub(super) fn judged_how(report: &ComparisonReport, pair: &PairReport) -> Vec<St
     if confidence.is_finite() {
         said.push(format!(
             "Of each side the mean over its runs. Ratios are medians over {} of runs, with intervals \
-             of at least {} %, each for itself; p is corrected for all sides, points and figures \
+             of at least {} %, not corrected; p is corrected for all sides, points and figures \
              of the first lines; better or worse takes p < 0.05 and a ratio beyond the minimum \
              effect of {} %.",
             if is_within { "the pairs" } else { "all pairs" },
@@ -750,22 +824,6 @@ pub(super) fn judged_how(report: &ComparisonReport, pair: &PairReport) -> Vec<St
         said.push(words.to_owned());
     }
     said
-}
-
-fn curve_line(side: &SideReport) -> Option<String> {
-    let curve = side.curve.as_ref()?;
-    let (figure, axis) = (title(&curve.figure), &curve.axis);
-    Some(format!("{}: {figure} over {axis}: {}", side.name, in_words(curve)))
-}
-
-/// What a limit has met, in a line.
-pub(super) fn gate_line(gate: &GateResult) -> String {
-    let at = gate.at.join(", ");
-    match gate.passed {
-        Passed::Held => format!("holds: {} is not broken", gate.gate),
-        Passed::Broken => format!("BROKEN: {} at {at}", gate.gate),
-        Passed::Undecided => format!("undecided: {} at {at}", gate.gate),
-    }
 }
 
 #[cfg(test)]

@@ -5,11 +5,11 @@
 //! are four printers of it ([`crate::terminal`], [`crate::html`], [`crate::markdown`],
 //! [`crate::csv`]). Not here: how anything looks.
 
-use model::numbers::{INFINITE, NONE, significant, value_and_error};
+use model::numbers::{INFINITE, NONE, count, significant, value_and_error};
 use model::{Finding, Severity};
 
 use crate::charts::Chart;
-use crate::table::Table;
+use crate::table::{Cell, Table};
 
 /// A page.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -20,6 +20,8 @@ pub struct Document {
     pub title: String,
     /// What was asked, in sentences.
     pub question: Vec<String>,
+    /// What was measured, on what and when, in sentences: for a page that is read alone.
+    pub scene: Vec<String>,
     /// The answers, the most important first.
     pub verdicts: Vec<Verdict>,
     /// The figures that are asked for first; the headline has them in words.
@@ -95,6 +97,9 @@ pub enum Value {
     Infinite,
 }
 
+/// Significant digits of a bound in a table.
+const BOUND_DIGITS: usize = 3;
+
 /// How surely a number is known.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Uncertainty {
@@ -127,6 +132,18 @@ pub struct Remark {
     pub text: Text,
 }
 
+/// Where a section stands on a page that draws charts.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Place {
+    /// Before the others: its charts are looked for first.
+    First,
+    /// Where it stands in the document.
+    #[default]
+    InOrder,
+    /// Behind the others: it is long where everything folded stands.
+    Last,
+}
+
 /// A part of a page.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Section {
@@ -138,6 +155,8 @@ pub struct Section {
     pub note: String,
     /// What stands in it.
     pub blocks: Vec<Block>,
+    /// Where it stands on a page that draws charts.
+    pub where_drawn: Place,
 }
 
 /// A piece of a section.
@@ -247,13 +266,6 @@ impl Document {
     }
 }
 
-impl Document {
-    /// The first table that programs read.
-    pub fn table(&self) -> Option<&Table> {
-        self.tables().into_iter().find(|table| !table.keys().is_empty())
-    }
-}
-
 impl From<Vec<Table>> for Document {
     fn from(tables: Vec<Table>) -> Document {
         let mut document = Document::default();
@@ -280,7 +292,7 @@ fn tables_of(blocks: &[Block]) -> Vec<&Table> {
 impl Section {
     /// A section without a note.
     pub fn new(id: &'static str, title: impl Into<String>, blocks: Vec<Block>) -> Section {
-        Section { id, title: title.into(), note: String::new(), blocks }
+        Section { id, title: title.into(), blocks, ..Section::default() }
     }
 }
 
@@ -310,16 +322,36 @@ impl Block {
 impl Validity {
     /// Findings, with a sentence that sums them up.
     pub fn of(answer: impl Into<String>, findings: &[Finding]) -> Validity {
-        let remark = |finding: &Finding| Remark {
-            severity: finding.severity,
-            text: finding.text.as_str().into(),
+        Validity { answer: answer.into(), remarks: findings.iter().map(Remark::of).collect() }
+    }
+
+    /// Remarks of several runs, summed up by how grave they are; nothing where there are none.
+    pub fn of_remarks(remarks: Vec<Remark>) -> Option<Validity> {
+        let mut validity = Validity { answer: String::new(), remarks };
+        let n_warnings = validity.count(Severity::Warning) as u64;
+        validity.answer = match (validity.count(Severity::Invalid), n_warnings) {
+            (1.., _) => "No.".to_owned(),
+            (0, 0) => "Yes, with notes:".to_owned(),
+            (0, n) => format!("With care: {}.", count(n, "warning")),
         };
-        Validity { answer: answer.into(), remarks: findings.iter().map(remark).collect() }
+        (!validity.remarks.is_empty()).then_some(validity)
     }
 
     /// How many remarks are as grave.
     pub fn count(&self, severity: Severity) -> usize {
         self.remarks.iter().filter(|remark| remark.severity == severity).count()
+    }
+}
+
+impl Remark {
+    /// Something, and how grave it is.
+    pub fn new(severity: Severity, text: impl Into<Text>) -> Remark {
+        Remark { severity, text: text.into() }
+    }
+
+    /// A finding.
+    pub fn of(finding: &Finding) -> Remark {
+        Remark::new(finding.severity, finding.text.as_str())
     }
 }
 
@@ -355,6 +387,19 @@ impl Quantity {
                 format!("{} to {high}", significant(low, self.digits))
             }
             _ => String::new(),
+        }
+    }
+}
+
+impl From<Value> for Cell {
+    fn from(value: Value) -> Cell {
+        match value {
+            Value::Unknown => Cell::None,
+            Value::Known(value) => value.into(),
+            Value::AtLeast(least) => {
+                Cell::said(format!("≥ {}", significant(least, BOUND_DIGITS)), None)
+            }
+            Value::Infinite => Cell::Infinite,
         }
     }
 }

@@ -9,8 +9,8 @@ use analysis::figures::{Figure, better, is_less_better, is_time, number, title};
 use analysis::report::Named;
 use analysis::trials::Trialled;
 use model::finding_catalog::in_short;
-use model::numbers::{NONE, count, ms, significant, with_error};
-use model::{Choice, Experiment, Severity, Status, is_arrival_rate};
+use model::numbers::{count, ms, significant, with_error};
+use model::{Choice, Severity, Status, is_arrival_rate};
 use store::utc;
 
 use super::charts::{named, of_experiment};
@@ -19,7 +19,7 @@ use super::document::{
 };
 use super::list::short_id;
 use super::repeats::{decided, levels_lines, until_lines};
-use super::text::sections;
+use super::run::{Line, lines};
 use super::wording::misfit;
 use super::{Align, Cell, Column, Table};
 
@@ -37,7 +37,11 @@ pub fn experiment(report: &ExperimentReport, trials: &[Trialled]) -> Document {
     page.validity = validity(report);
     page.verdicts = vec![verdict(report, page.validity.is_some())];
     let few = few(report.points.iter().map(|point| &point.reasons));
-    page.section("points", "Points", vec![Block::Table(points(report)), Block::paragraphs(few)]);
+    page.section(
+        "points",
+        "Points",
+        vec![Block::Table(experiment_points(report)), Block::paragraphs(few)],
+    );
     let mut curves = vec![Block::Charts(named(&charts, &["curves", "tradeoff", "law"]))];
     curves.extend(report.curve.iter().flat_map(|curve| sketched(report, curve)));
     page.section("curves", "Curves", curves);
@@ -81,17 +85,9 @@ fn verdict(report: &ExperimentReport, has_remarks: bool) -> Verdict {
 
 /// What speaks against the runs of an experiment.
 fn validity(report: &ExperimentReport) -> Option<Validity> {
-    let mut validity = Validity::of("", &report.findings);
     let texts = left_out(&report.damaged).into_iter().chain(findings(report));
-    let remark = |text: String| Remark { severity: Severity::Warning, text: text.into() };
-    validity.remarks.extend(texts.map(remark));
-    let warnings = validity.count(Severity::Warning) as u64;
-    validity.answer = match (validity.count(Severity::Invalid), warnings) {
-        (1.., _) => "No.".to_owned(),
-        (0, 0) => "Yes, with notes:".to_owned(),
-        (0, n) => format!("With care: {}.", count(n, "warning")),
-    };
-    (!validity.remarks.is_empty()).then_some(validity)
+    let warnings = texts.map(|text| Remark::new(Severity::Warning, text));
+    Validity::of_remarks(report.findings.iter().map(Remark::of).chain(warnings).collect())
 }
 
 /// Whether repeats are enough, and where they vary.
@@ -130,7 +126,7 @@ pub(super) fn again(id: &str, status: Option<Status>) -> Section {
     let mut text = Text::from(format!("{id}{state}; again: ")).and(show);
     if let Some(Status::Interrupted | Status::Failed) = status {
         let resume = Span::Code(format!("dbdyno experiments resume {short}"));
-        text = text.and("; on with: ").and(resume);
+        text = text.and("; resume with: ").and(resume);
     }
     Section::new("repeat", "How to repeat it", vec![Block::pairs([("experiment", text)])])
 }
@@ -236,7 +232,7 @@ pub(super) fn shown(figure: &Figure) -> String {
 }
 
 /// The points, a row each.
-fn points(report: &ExperimentReport) -> Table {
+pub fn experiment_points(report: &ExperimentReport) -> Table {
     let mut names: Vec<&str> = Vec::new();
     for (name, figure) in report.points.iter().flat_map(|point| &point.figures.0) {
         let is_dull = matches!(name.as_str(), "errors_percent" | "unfinished") && figure.max == 0.0;
@@ -341,20 +337,20 @@ fn is_too_few(why: &str) -> bool {
     why.contains(TOO_FEW)
 }
 
-/// A curve in a line and in words.
+/// A curve in words and in a line, which the words name.
 fn sketched(report: &ExperimentReport, curve: &Curve) -> Vec<Block> {
     let means: Vec<f64> = report
         .points
         .iter()
         .filter_map(|point| point.figures.get(&curve.figure).map(|figure| figure.mean))
         .collect();
-    let title = along(report, curve);
-    let words = Block::paragraphs([format!("{title}: {}.", in_words(curve))]);
+    let words = format!("{}: {}.", along(report, curve), in_words(curve));
     // What is infinite has no place in a picture.
-    match means.iter().all(|mean| mean.is_finite()) {
-        true => vec![Block::Sketch(Sketch { title, values: means, marks: Vec::new() }), words],
-        false => vec![words],
-    }
+    let sketch = means
+        .iter()
+        .all(|mean| mean.is_finite())
+        .then(|| Block::Sketch(Sketch { title: String::new(), values: means, marks: Vec::new() }));
+    std::iter::once(Block::paragraphs([words])).chain(sketch).collect()
 }
 
 /// Times over a rate are lowest where it is, which is news to nobody.
@@ -375,7 +371,7 @@ fn along(report: &ExperimentReport, curve: &Curve) -> String {
 }
 
 /// `first 1, mean 2, peak 3 at 8, last 2`.
-pub(super) fn in_words(curve: &Curve) -> String {
+fn in_words(curve: &Curve) -> String {
     let number = |value: f64| significant(value, 4);
     let (first, mean, last) = (number(curve.first), number(curve.mean), number(curve.last));
     let best = match is_least_at_first(curve) {
@@ -405,7 +401,7 @@ fn of_law(report: &ExperimentReport, law: &ScalabilityReport) -> Section {
     pairs.extend(peak(law));
     pairs.push(("residuals", format!("{:.1} %, the largest {worst}", law.residual * 100.0)));
     let misfit = misfit(law).map(|why| {
-        let advice = "Do not read the parameters as more than a rough guide.";
+        let advice = "The parameters are only a rough guide.";
         format!("It does not fit: {why}. {advice}")
     });
     let blocks = vec![Block::pairs(pairs), Block::paragraphs(misfit)];
@@ -469,117 +465,17 @@ fn findings(report: &ExperimentReport) -> Option<String> {
 
 /// What ran, without the parts of it that are not those of every trial.
 fn in_common(trials: &[Trialled]) -> Vec<(String, String)> {
-    let all: Vec<_> = trials.iter().map(|trial| sections::ran(&trial.report)).collect();
+    let all: Vec<Vec<Line>> = trials.iter().map(|trial| lines(&trial.report)).collect();
     let Some((first, others)) = all.split_first() else { return Vec::new() };
-    let shared = |(row, (label, words)): (usize, &(String, String))| {
-        let has = |other: &Vec<(String, String)>, part: &str| {
-            other.get(row).is_some_and(|(label, words)| parts(label, words).contains(&part))
+    let shared = |(row, line): (usize, &Line)| {
+        let has = |other: &Vec<Line>, part: &String| {
+            other.get(row).is_some_and(|line| line.parts.contains(part))
         };
-        let is_shared = |part: &&str| others.iter().all(|other| has(other, part));
-        let shared: Vec<&str> = parts(label, words).into_iter().filter(is_shared).collect();
-        shared
-            .iter()
-            .any(|part| !part.is_empty())
-            .then(|| (label.clone(), shared.join(between(label, words))))
+        let mut shared = line.clone();
+        shared.parts.retain(|part| others.iter().all(|other| has(other, part)));
+        (!shared.parts.is_empty()).then(|| (shared.label.clone(), shared.words()))
     };
     first.iter().enumerate().filter_map(shared).collect()
-}
-
-/// What stands between the parts of a line of what ran: a remark, which has no label, is one part;
-/// parameters, behind the name of their workload, have blanks between them.
-fn between(label: &str, words: &str) -> &'static str {
-    match (label, words.contains(", ")) {
-        ("", _) => "\n",
-        (_, true) => ", ",
-        (_, false) => " ",
-    }
-}
-
-fn parts<'w>(label: &str, words: &'w str) -> Vec<&'w str> {
-    words.split(between(label, words)).collect()
-}
-
-/// An experiment as it is listed.
-#[derive(Clone, Debug, PartialEq)]
-pub struct ExperimentLine {
-    /// The experiment.
-    pub experiment: Experiment,
-    /// How many of its trials have completed.
-    pub trials_completed: u64,
-    /// Whether its trials are being made, and how that ended.
-    pub status: Option<Status>,
-}
-
-/// The experiments, one a line, with how many of their trials have completed.
-pub fn experiment_list(all: &[ExperimentLine]) -> String {
-    if all.is_empty() {
-        return "no experiments\n".to_owned();
-    }
-    list(all).lines(120).into_iter().map(|line| line + "\n").collect()
-}
-
-/// The same in Markdown.
-pub fn experiment_list_markdown(all: &[ExperimentLine]) -> String {
-    list(all).markdown()
-}
-
-/// The same as CSV, with ids and instants in full.
-pub fn experiment_list_csv(all: &[ExperimentLine]) -> String {
-    let titles =
-        ["experiment_id", "started", "name", "axes", "trials", "trials_completed", "status"];
-    let row = |line: &ExperimentLine| {
-        let of = &line.experiment;
-        let instant = jiff::Timestamp::from_millisecond(of.started_unix_ms).unwrap_or_default();
-        let trials = of.points.len() as u64 * u64::from(of.repeats);
-        let trials = if of.seek.is_some() { String::new() } else { trials.to_string() };
-        let (id, name) = (of.id.clone(), of.name.clone());
-        let status = line.status.map_or("", Status::name).to_owned();
-        let n_done = line.trials_completed.to_string();
-        [id, instant.to_string(), name, axes(of), trials, n_done, status]
-    };
-    crate::csv_rows::of_arrays(titles, all.iter().map(row))
-}
-
-/// What is varied or sought, as it was written.
-fn axes(of: &Experiment) -> String {
-    let axes: Vec<String> = match &of.seek {
-        Some(seek) => vec![format!("{}={}..{} sought", seek.axis, seek.low, seek.high)],
-        None => {
-            let axis = |axis: &model::Axis| format!("{}={}", axis.name, axis.values.join(","));
-            of.axes.iter().map(axis).collect()
-        }
-    };
-    axes.join(" ")
-}
-
-fn list(all: &[ExperimentLine]) -> Table {
-    let mut table = Table::new([
-        Column::new("id", Align::Left),
-        Column::new("started (UTC)", Align::Left),
-        Column::new("name", Align::Left),
-        Column::new("axes", Align::Left),
-        Column::new("trials", Align::Right),
-        Column::new("status", Align::Left),
-    ]);
-    for ExperimentLine { experiment, trials_completed: n_done, status } in all {
-        let Experiment { id, name, points, repeats, started_unix_ms, .. } = experiment;
-        let trials = match experiment.seek {
-            Some(_) => n_done.to_string(),
-            None => {
-                let most = if experiment.stop.is_some() { "at most " } else { "" };
-                format!("{n_done} of {most}{}", points.len() as u64 * u64::from(*repeats))
-            }
-        };
-        table.row([
-            short_id(id).to_owned(),
-            utc(*started_unix_ms),
-            name.clone(),
-            axes(experiment),
-            trials,
-            status.map_or(NONE, Status::name).to_owned(),
-        ]);
-    }
-    table
 }
 
 #[cfg(test)]
@@ -589,7 +485,7 @@ mod tests {
     use analysis::fixtures::subjects::{long_sweep, sweep_of};
     use analysis::report::Named;
     use analysis::trials::Trialled;
-    use model::{Dice, Finding, Severity, Stream};
+    use model::{Finding, Rng, Severity, Stream};
 
     use super::*;
 
@@ -605,8 +501,8 @@ mod tests {
     fn report(change: impl FnOnce(&mut Vec<Trialled>)) -> ExperimentReport {
         let (of, mut trials) = sweep_of([1, 2, 4, 8, 16]);
         change(&mut trials);
-        let mut dice = Dice::new(1, Stream::Order, 0);
-        ExperimentReport::new(&of, &trials, None, &mut || dice.bits()).expect("it has trials")
+        let mut rng = Rng::new(1, Stream::Order, 0);
+        ExperimentReport::new(&of, &trials, None, &mut || rng.bits()).expect("it has trials")
     }
 
     #[test]
@@ -637,6 +533,18 @@ mod tests {
     }
 
     #[test]
+    fn a_curve_is_named_once_on_every_page() {
+        let document = experiment(&report(|_| {}), &[]);
+        let text = crate::terminal::text(&document, &Default::default());
+        let lines: Vec<&str> = text.lines().collect();
+        let named = lines.iter().position(|line| line.starts_with("TPS over ")).expect("a name");
+        assert_eq!(text.matches("TPS over ").count(), 1, "{text}");
+        assert_eq!(lines[named + 1].chars().count(), 5, "a block for each point: {text}");
+        let html = crate::html::body(&document, crate::html::Medium::File);
+        assert_eq!(html.matches("<p>TPS over ").count(), 1, "{html}");
+    }
+
+    #[test]
     fn a_law_that_does_not_fit_says_why() {
         let (made, trials) = long_sweep();
         let check = |residual: f64, lack_of_fit: Option<f64>, why: Option<&str>| {
@@ -646,7 +554,7 @@ mod tests {
             let page = in_a_line(&report);
             let charts = crate::charts::of_experiment(&report, &trials);
             let chart = charts.into_iter().find(|chart| chart.id == "law").expect("it is drawn");
-            let words = why.map(|why| format!("It does not fit: {why}. Do not read the"));
+            let words = why.map(|why| format!("It does not fit: {why}. The "));
             let words = words.as_deref();
             assert_eq!(chart.note.is_some(), why.is_some());
             for text in [page, chart.note.unwrap_or_default()] {

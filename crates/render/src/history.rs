@@ -50,12 +50,8 @@ fn series(report: &HistoryReport, point: &PointHistory) -> Block {
 
 /// What is left out of a history.
 fn validity(report: &HistoryReport) -> Option<Validity> {
-    let remark = |text: String| Remark { severity: Severity::Warning, text: text.into() };
-    let remarks: Vec<Remark> = left_out(report).map(remark).collect();
-    (!remarks.is_empty()).then(|| Validity {
-        answer: format!("With care: {}.", count(remarks.len() as u64, "warning")),
-        remarks,
-    })
+    let warning = |text: String| Remark::new(Severity::Warning, text);
+    Validity::of_remarks(left_out(report).map(warning).collect())
 }
 
 fn verdict(report: &HistoryReport, point: &PointHistory) -> Verdict {
@@ -80,13 +76,13 @@ fn verdict(report: &HistoryReport, point: &PointHistory) -> Verdict {
 /// The builds that no series has, and the runs that cannot be read, in sentences.
 fn left_out(report: &HistoryReport) -> impl Iterator<Item = String> {
     let line = |build: &LeftOut| {
-        let last = if build.is_last { "; it is the last, and so cannot be judged" } else { "" };
+        let last = if build.is_last { "; the last build cannot be judged" } else { "" };
         let (name, n) = (&build.build, count(build.runs_not_counted, "run"));
-        format!("{name} is left out: of {n} none is completed and valid{last}.")
+        format!("{name} is omitted: none of {n} is completed and valid{last}.")
     };
     let unlisted = (!report.unlisted.is_empty()).then(|| {
         let (n, some) = (count(report.unlisted.len() as u64, "build"), few(&report.unlisted));
-        format!("Left out: {n} that the list of commits does not have: {some}.")
+        format!("Omitted: {n} that the list of commits does not have: {some}.")
     });
     report.left_out.iter().map(line).chain(unlisted).chain(damaged(&report.damaged))
 }
@@ -168,8 +164,8 @@ fn start_line(report: &HistoryReport, start: &Start) -> String {
 /// What changed with a level, and what compares the build before it with its first one.
 fn change_line(report: &HistoryReport, point: &PointHistory, change: &Change) -> Text {
     let with = match change.changed.is_empty() {
-        true => "nothing else that is known changed with it".to_owned(),
-        false => format!("with it changed {}", changed(&change.changed)),
+        true => "no other known change".to_owned(),
+        false => format!("also changed: {}", changed(&change.changed)),
     };
     let acknowledged = match &change.acknowledged {
         Some(reason) => format!(" Acknowledged: {reason}."),
@@ -207,7 +203,7 @@ fn lacks(point: &PointHistory) -> Option<String> {
     };
     let last_here = &point.builds.last()?.build;
     Some(format!(
-        "{}, the last build, {why}: what is said of the last is of {last_here}.",
+        "{}, the last build, {why}: the last build judged here is {last_here}.",
         build.build
     ))
 }
@@ -319,7 +315,7 @@ fn last_line(report: &HistoryReport, point: &PointHistory, last: &Last) -> Strin
         None => {
             let from = point.starts.last().map_or(0, |start| start.at);
             let few = too_short(point.builds.len() - from);
-            ("the ones before", format!(" It is judged alone: there are {few}."))
+            ("the ones before", format!(" Only the last build is judged: there are {few}."))
         }
     };
     let acknowledged = match &last.acknowledged {
@@ -336,7 +332,7 @@ fn away(last: &Last) -> String {
     match last.ratio.is_finite() {
         true if last.ratio < 1.0 => format!("{percent} % below"),
         true => format!("{percent} % above"),
-        false => "infinite, since work was lost, against".to_owned(),
+        false => "infinite, because work was lost, against".to_owned(),
     }
 }
 

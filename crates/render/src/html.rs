@@ -3,11 +3,7 @@
 //! What comes from plans, labels and servers is escaped by the templates (`templates/`). Not here:
 //! what is true (report), what is drawn (charts), and who serves pages (dbdyno).
 
-mod blocks;
 mod body;
-mod comparison;
-mod long;
-mod run;
 
 use askama::Template;
 
@@ -17,8 +13,6 @@ use crate::chart_backends::{Drawn, Theme};
 use crate::charts::Chart;
 
 pub use body::body;
-pub use comparison::{comparison_body, comparison_title};
-pub use run::run_body;
 
 /// Where a page in HTML is read, and so how charts stand in it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

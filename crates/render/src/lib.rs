@@ -17,31 +17,29 @@ pub mod live;
 pub mod markdown;
 mod matrix;
 pub(crate) mod repeats;
+mod run;
 pub mod run_tables;
 mod seconds;
 mod seek;
 pub mod spark;
 pub mod table;
 pub mod terminal;
-pub mod text;
 mod wording;
 
 use serde::Serialize;
 
-pub use comparison::{comparison, comparison_csv, comparison_markdown};
+pub use comparison::{comparison, comparison_title};
 pub use document::Document;
-pub use experiment::{
-    ExperimentLine, experiment, experiment_list, experiment_list_csv, experiment_list_markdown,
-};
+pub use experiment::{experiment, experiment_points};
 pub use history::history;
-pub use list::{run_list, run_list_csv, run_list_markdown};
+pub use list::{ExperimentLine, experiment_list, run_list};
 pub use matrix::matrices;
+pub use run::run;
 pub use seconds::seconds_csv;
-pub use seek::seek;
+pub use seek::{seek, seek_probes};
 pub use spark::sparkline;
 pub use table::{Align, Cell, Column, Table};
 pub use terminal::Style;
-pub use text::text;
 
 /// A report as the JSON that others read.
 pub fn as_json(report: &impl Serialize) -> String {

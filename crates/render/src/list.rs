@@ -1,13 +1,14 @@
-//! The list of runs as people read it. Not here: which runs (store).
+//! Lists of runs and of experiments as pages. Not here: which ones (store).
 
 use std::collections::HashMap;
 
 use jiff::Timestamp;
-use model::numbers::{INFINITE, cut, significant};
-use model::{NS_PER_S, Severity, Status, format_count, short_axis};
+use model::numbers::{INFINITE, NONE, cut, significant};
+use model::{Experiment, NS_PER_S, Severity, Status, format_count, short_axis};
 use store::{RunRow, utc};
 
-use super::{Align, Column, Table};
+use super::document::{Block, Document};
+use super::{Align, Cell, Column, Table};
 
 /// A run is called by the end of its id: the beginning is the time, alike for neighbours.
 const ID_SHOWN: usize = 8;
@@ -17,67 +18,21 @@ pub fn short_id(id: &str) -> &str {
     &id[id.len().saturating_sub(ID_SHOWN)..]
 }
 
-/// The runs, one a line, the best of each workload marked by `*`.
-pub fn run_list(rows: &[RunRow]) -> String {
-    if rows.is_empty() {
-        return "no runs\n".to_owned();
-    }
+/// The runs, a row each, the best of each workload marked by `*`. Programs read ids, instants and
+/// figures in full.
+pub fn run_list(rows: &[RunRow]) -> Document {
     let best = Best::of(rows);
-    let lines = table(rows, &best).lines(120);
-    let lines = lines.into_iter().map(|line| line.trim_end().to_owned() + "\n");
     let has_best = rows.iter().any(|row| best.is(row));
-    let legend = if has_best { "* most TPS of its workload on its target\n" } else { "" };
-    lines.chain([legend.to_owned()]).collect()
+    let legend = has_best.then_some("* most TPS of its workload on its target");
+    let table = table(rows, &best).or_words("no runs");
+    let mut page = Document::new("Runs", "Runs");
+    page.section("runs", "", vec![Block::Table(table), Block::paragraphs(legend)]);
+    page
 }
 
-/// The runs as a table in Markdown, with all columns.
-pub fn run_list_markdown(rows: &[RunRow]) -> String {
-    table(rows, &Best::of(rows)).markdown()
-}
-
-/// The runs as CSV: ids, instants and figures in full, units in the header.
-pub fn run_list_csv(rows: &[RunRow]) -> String {
-    let titles = [
-        "run_id",
-        "started",
-        "status",
-        "name",
-        "workload",
-        "target",
-        "database",
-        "clients",
-        "measured_s",
-        "tps",
-        "nopm",
-        "p99_ms",
-        "worst_finding",
-        "dbdyno",
-        "labels",
-        "point",
-    ];
-    let number = |value: Option<f64>| value.map_or(String::new(), |value| value.to_string());
-    let row = |row: &RunRow| {
-        let started = Timestamp::from_millisecond(row.started_unix_ms).unwrap_or_default();
-        [
-            row.run.0.clone(),
-            started.to_string(),
-            row.status.name().to_owned(),
-            row.name.clone(),
-            row.workload.clone(),
-            row.target.clone(),
-            row.database.clone(),
-            row.clients.to_string(),
-            number(row.measured_ns.map(|ns| ns as f64 / NS_PER_S as f64)),
-            number(row.tps),
-            number(row.nopm),
-            number(row.p99_ms),
-            row.worst_finding.map_or("", Severity::name).to_owned(),
-            row.dbdyno.clone(),
-            labels(row),
-            point(row),
-        ]
-    };
-    crate::csv_rows::of_arrays(titles, rows.iter().map(row))
+/// An instant as programs read it.
+fn instant(unix_ms: i64) -> Cell {
+    Timestamp::from_millisecond(unix_ms).unwrap_or_default().to_string().into()
 }
 
 fn labels(row: &RunRow) -> String {
@@ -92,37 +47,38 @@ pub fn point(row: &RunRow) -> String {
 }
 
 fn table(rows: &[RunRow], best: &Best) -> Table {
-    let has_points = rows.iter().any(|row| !row.point.is_empty());
     let mut columns = vec![
+        Column::data("run_id"),
         Column::new("id", Align::Left),
+        Column::data("started"),
         Column::new("started (UTC)", Align::Left),
-        Column::new("status", Align::Left),
+        Column::words("status", "status"),
+        Column::data("name"),
         Column::new("name", Align::Left),
-        Column::spare("database", Align::Left, 3),
-        Column::new("clients", Align::Right),
-        Column::spare("measured", Align::Right, 2),
-        Column::new("TPS", Align::Point),
-        Column::new("NOPM", Align::Right),
-        Column::new("p99 ms", Align::Point),
-        Column::new("validity", Align::Left),
-        Column::spare("labels", Align::Left, 1),
     ];
-    if has_points {
-        columns.insert(POINT_AT, Column::new("point", Align::Left));
-    }
+    let has_points = rows.iter().any(|row| !row.point.is_empty());
+    columns.extend(has_points.then(|| Column::new("point", Align::Left)));
+    columns.extend([
+        Column::data("workload"),
+        Column::data("target"),
+        Column::spare("database", Align::Left, 3).key("database"),
+        Column::count("clients", "clients"),
+        Column::spare("measured", Align::Right, 2).key("measured_s"),
+        Column::new("TPS", Align::Point).key("tps"),
+        Column::new("NOPM", Align::Right).key("nopm"),
+        Column::new("p99 ms", Align::Point).key("p99_ms"),
+        Column::data("worst_finding"),
+        Column::new("validity", Align::Left),
+        Column::data("dbdyno"),
+        Column::data("labels"),
+        Column::spare("labels", Align::Left, 1),
+        Column::data("point"),
+    ]);
     let mut table = Table::new(columns);
-    for row in rows {
-        let mut cells = cells(row, best.is(row));
-        if has_points {
-            cells.insert(POINT_AT, cut(&point(row), POINT_MOST));
-        }
-        table.row(cells);
-    }
+    rows.iter().for_each(|row| table.row(cells(row, best.is(row), has_points)));
     table
 }
 
-/// Where the point stands in lists of runs of experiments: behind the name.
-const POINT_AT: usize = 4;
 /// Letters of a name, a point and all labels that a line of a list has room for; other forms have
 /// all.
 const NAME_MOST: usize = 40;
@@ -159,30 +115,117 @@ fn tps_that_counts(row: &RunRow) -> Option<f64> {
     row.tps.filter(|_| row.status == Status::Completed && is_valid)
 }
 
-fn cells(row: &RunRow, is_best: bool) -> Vec<String> {
-    let id = &row.run.0;
-    let valid = match row.worst_finding {
+fn cells(row: &RunRow, is_best: bool, has_points: bool) -> Vec<Cell> {
+    let validity = match row.worst_finding {
         Some(severity @ (Severity::Invalid | Severity::Warning)) => severity.name(),
         Some(Severity::Note) | None => "",
     };
     let mark = if is_best { "* " } else { "" };
-    vec![
-        short_id(id).to_owned(),
-        utc(row.started_unix_ms),
-        row.status.name().to_owned(),
-        cut(&row.name, NAME_MOST),
-        row.database.clone(),
-        format_count(row.clients),
-        row.measured_ns.map_or(String::new(), |ns| format!("{:.1} s", ns as f64 / NS_PER_S as f64)),
-        row.tps.map_or(String::new(), |tps| format!("{tps:.1}")),
-        row.nopm.map_or(String::new(), |nopm| format_count(nopm.round() as u64)),
-        row.p99_ms.map_or(String::new(), |ms| match ms.is_finite() {
-            // What the machine does within a microsecond is not nothing.
-            true if ms > 0.0 && ms < 0.01 => significant(ms, 2),
-            true => format!("{ms:.2}"),
-            false => INFINITE.to_owned(),
-        }),
-        format!("{mark}{valid}"),
-        cut(&labels(row), LABELS_MOST),
-    ]
+    // What is not known leaves its cell empty.
+    let figure = |value: Option<f64>, shown: fn(f64) -> String| {
+        Cell::said(value.map_or(String::new(), shown), value)
+    };
+    let mut cells: Vec<Cell> = vec![
+        row.run.0.as_str().into(),
+        short_id(&row.run.0).into(),
+        instant(row.started_unix_ms),
+        utc(row.started_unix_ms).into(),
+        row.status.name().into(),
+        row.name.as_str().into(),
+        cut(&row.name, NAME_MOST).into(),
+    ];
+    cells.extend(has_points.then(|| Cell::from(cut(&point(row), POINT_MOST))));
+    cells.extend([
+        row.workload.as_str().into(),
+        row.target.as_str().into(),
+        row.database.as_str().into(),
+        row.clients.into(),
+        figure(row.measured_ns.map(|ns| ns as f64 / NS_PER_S as f64), |s| format!("{s:.1} s")),
+        figure(row.tps, |tps| format!("{tps:.1}")),
+        figure(row.nopm, |nopm| format_count(nopm.round() as u64)),
+        figure(row.p99_ms, p99),
+        row.worst_finding.map_or("", Severity::name).into(),
+        format!("{mark}{validity}").into(),
+        row.dbdyno.as_str().into(),
+        labels(row).into(),
+        cut(&labels(row), LABELS_MOST).into(),
+        Cell::from(point(row)),
+    ]);
+    cells
+}
+
+fn p99(ms: f64) -> String {
+    match ms.is_finite() {
+        // What the machine does within a microsecond is not nothing.
+        true if ms > 0.0 && ms < 0.01 => significant(ms, 2),
+        true => format!("{ms:.2}"),
+        false => INFINITE.to_owned(),
+    }
+}
+
+/// An experiment as it is listed.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ExperimentLine {
+    /// The experiment.
+    pub experiment: Experiment,
+    /// How many of its trials have completed.
+    pub trials_completed: u64,
+    /// Whether its trials are being made, and how that ended.
+    pub status: Option<Status>,
+}
+
+/// The experiments, a row each, with how many of their trials have completed. Programs read ids
+/// and instants in full.
+pub fn experiment_list(all: &[ExperimentLine]) -> Document {
+    let columns = [
+        Column::data("experiment_id"),
+        Column::new("id", Align::Left),
+        Column::data("started"),
+        Column::new("started (UTC)", Align::Left),
+        Column::words("name", "name"),
+        Column::words("axes", "axes"),
+        Column::new("trials", Align::Right).key("trials"),
+        Column::data("trials_completed"),
+        Column::words("status", "status"),
+    ];
+    let mut table = Table::new(columns).or_words("no experiments");
+    for ExperimentLine { experiment, trials_completed: n_done, status } in all {
+        let Experiment { id, name, started_unix_ms, .. } = experiment;
+        table.row([
+            id.as_str().into(),
+            short_id(id).into(),
+            instant(*started_unix_ms),
+            utc(*started_unix_ms).into(),
+            name.as_str().into(),
+            axes(experiment).into(),
+            trials(experiment, *n_done),
+            (*n_done).into(),
+            status.map_or(Cell::said(NONE, None), |status| status.name().into()),
+        ]);
+    }
+    let mut page = Document::new("Experiments", "Experiments");
+    page.section("experiments", "", vec![Block::Table(table)]);
+    page
+}
+
+/// How many trials have completed of how many; nobody knows how many a search will have.
+fn trials(of: &Experiment, n_done: u64) -> Cell {
+    let trials = of.points.len() as u64 * u64::from(of.repeats);
+    let most = if of.stop.is_some() { "at most " } else { "" };
+    match of.seek {
+        Some(_) => Cell::said(n_done.to_string(), None),
+        None => Cell::said(format!("{n_done} of {most}{trials}"), Some(trials as f64)),
+    }
+}
+
+/// What is varied or sought, as it was written.
+fn axes(of: &Experiment) -> String {
+    let axes: Vec<String> = match &of.seek {
+        Some(seek) => vec![format!("{}={}..{} sought", seek.axis, seek.low, seek.high)],
+        None => {
+            let axis = |axis: &model::Axis| format!("{}={}", axis.name, axis.values.join(","));
+            of.axes.iter().map(axis).collect()
+        }
+    };
+    axes.join(" ")
 }

@@ -27,7 +27,7 @@ pub fn disturbance(told: &DisturbanceTold) -> String {
         Disturbed::Done => format!("done in {took}"),
         Disturbed::Failed { why } => format!("FAILED after {took}: {why}"),
         Disturbed::CutOff { why } => format!("cut off after {took}: {why}"),
-        Disturbed::Skipped { why } => format!("not begun: {why}"),
+        Disturbed::Skipped { why } => format!("not started: {why}"),
     };
     let outcome = outcome.lines().next().unwrap_or_default();
     format!("at {}: {}: {outcome}", numbers::seconds(seconds(told.began_ns)), told.name)
@@ -160,7 +160,7 @@ fn times(figures: &SecondFigures) -> String {
             ms(figures.max_ns)
         ),
         // The rates beside it are of more seconds.
-        None => "nothing of the last second has finished yet".to_owned(),
+        None => "nothing finished in the last second yet".to_owned(),
     }
 }
 
@@ -259,7 +259,7 @@ mod tests {
         let tally = at(&made, 23.9, Phase::Measure);
         let line = plain(&tally, ns(24.9));
         assert!(line.contains(" TPS ") && !line.contains("  0 TPS"), "{line}");
-        assert!(line.contains("nothing of the last second has finished yet"), "{line}");
+        assert!(line.contains("nothing finished in the last second yet"), "{line}");
     }
 
     #[test]

@@ -17,6 +17,7 @@ pub fn markdown(document: &Document) -> String {
     for section in &document.sections {
         parts.extend(of_section(section));
     }
+    parts.extend(document.scene.iter().map(|words| escaped(words)));
     parts.extend(document.validity.iter().flat_map(of_validity));
     parts.extend(document.repeat.iter().flat_map(of_section));
     let parts: Vec<&str> = parts.iter().map(|part| part.trim_end()).collect();
@@ -75,8 +76,11 @@ fn of_block(block: &Block) -> Vec<String> {
     }
 }
 
-/// The title of a table, and its rows as pipes.
+/// The title of a table, and its rows as pipes; or that it has none.
 pub fn of_table(table: &Table) -> Vec<String> {
+    if let Some(words) = table.nothing() {
+        return vec![escaped(words)];
+    }
     let title = (!table.title.is_empty()).then(|| format!("**{}**", escaped(&table.title)));
     let rest = table.rest().map(|rest| escaped(&rest));
     title.into_iter().chain([table.markdown()]).chain(rest).collect()

@@ -1,57 +1,60 @@
-//! A figure over rows and columns as tables for a terminal: the best of each line has a star.
+//! A figure over rows and columns as a page: the best of each line has a star. Programs read the
+//! same rows and columns, as bare numbers.
 //!
 //! Not here: which cell that is (analysis).
 
 use analysis::figures::{Figure, title, unit};
 use analysis::matrix::{Along, Line, Matrices, Matrix};
-use model::numbers::{NONE, wrap};
+use model::numbers::NONE;
 use model::short_axis;
 
+use crate::document::{Block, Document};
 use crate::experiment::shown;
-use crate::{Align, Column, Table};
-
-const WIDTH: usize = 96;
+use crate::{Align, Cell, Column, Table};
 
 /// The tables, each with where it is as good as at the best.
-pub fn matrices(all: &Matrices) -> String {
-    let unit = all.units.get(&all.figure).map_or(unit(&all.figure), String::as_str);
-    let unit = if unit.is_empty() { String::new() } else { format!(" ({unit})") };
-    let over = all
-        .columns
-        .as_ref()
-        .map_or_else(String::new, |columns| format!(" and {}", short_axis(&columns.name)));
-    let mut page =
-        format!("{}{unit} over {}{over}\n", title(&all.figure), short_axis(&all.rows.name));
-    for table in &all.tables {
-        let at = table.values.pairs(", ");
-        page += &if at.is_empty() { "\n".to_owned() } else { format!("\n{at}\n") };
-        page.extend(grid(all, table).lines(WIDTH).iter().map(|line| format!("{line}\n")));
-        let told = table.lines.iter().filter_map(|line| as_good(all, line));
-        for line in told {
-            page.extend(wrap(&line, WIDTH).iter().map(|line| format!("{line}\n")));
-        }
-    }
-    if table_has_best(all) {
-        let line = "* the best of its ";
-        let way = if all.along == Along::Rows { "column" } else { "row" };
-        let cores = all.cores_in_words().map_or_else(String::new, |cores| format!("; {cores}"));
-        page += &format!("\n{line}{way}{cores}\n");
-    }
+pub fn matrices(all: &Matrices) -> Document {
+    let part = |table: &Matrix| {
+        let as_good = table.lines.iter().filter_map(|line| as_good(all, line));
+        let blocks = vec![Block::Table(grid(all, table)), Block::paragraphs(as_good)];
+        Block::Part(table.values.pairs(", "), blocks)
+    };
+    let name = name(all);
+    let tables = Block::Part(name.clone(), all.tables.iter().map(part).collect());
+    let legend = Block::Part(String::new(), vec![Block::paragraphs(legend(all))]);
+    let mut page = Document::new("Table of an experiment", name);
+    page.section("matrix", "", vec![tables, legend]);
     page
 }
 
-fn table_has_best(all: &Matrices) -> bool {
-    all.tables.iter().flat_map(|table| &table.lines).any(|line| line.best.is_some())
+/// `reads (1/s) over clients and target`.
+fn name(all: &Matrices) -> String {
+    let unit = all.units.get(&all.figure).map_or(unit(&all.figure), String::as_str);
+    let unit = if unit.is_empty() { String::new() } else { format!(" ({unit})") };
+    let columns = all.columns.as_ref();
+    let over = columns.map_or_else(String::new, |of| format!(" and {}", short_axis(&of.name)));
+    format!("{}{unit} over {}{over}", title(&all.figure), short_axis(&all.rows.name))
+}
+
+/// What a star says, where there is one.
+fn legend(all: &Matrices) -> Option<String> {
+    let has_best = all.tables.iter().flat_map(|table| &table.lines).any(|of| of.best.is_some());
+    let way = if all.along == Along::Rows { "column" } else { "row" };
+    let cores = all.cores_in_words().map_or_else(String::new, |cores| format!("; {cores}"));
+    has_best.then(|| format!("* the best of its {way}{cores}"))
 }
 
 fn grid(all: &Matrices, table: &Matrix) -> Table {
-    let mut columns = vec![Column::new(short_axis(&all.rows.name).to_owned(), Align::Right)];
+    let mut columns: Vec<Column> =
+        table.values.iter().map(|(axis, _)| Column::data(axis.to_owned())).collect();
+    let rows = &all.rows.name;
+    columns.push(Column::new(short_axis(rows).to_owned(), Align::Right).key(rows.clone()));
+    let number = |title: String, key: &str| Column::new(title, Align::Right).key(key.to_owned());
     match &all.columns {
         Some(axis) => {
-            let titles = axis.values.iter();
-            columns.extend(titles.map(|value| Column::new(value.clone(), Align::Right)));
+            columns.extend(axis.values.iter().map(|value| number(value.clone(), value)));
         }
-        None => columns.push(Column::new(title(&all.figure), Align::Right)),
+        None => columns.push(number(title(&all.figure), &all.figure)),
     }
     let mut grid = Table::new(columns);
     for (row, (value, cells)) in all.rows.values.iter().zip(&table.cells).enumerate() {
@@ -61,10 +64,12 @@ fn grid(all: &Matrices, table: &Matrix) -> Table {
         };
         let cell = |(column, figure): (usize, &Option<Figure>)| {
             let shown = figure.as_ref().map_or_else(|| NONE.to_owned(), shown);
-            shown + if is_best(column) { " *" } else { "  " }
+            let star = if is_best(column) { " *" } else { "  " };
+            Cell::said(shown + star, figure.map(|figure| figure.mean))
         };
+        let others = table.values.iter().map(|(_, value)| Cell::from(value.as_str()));
         let cells = cells.iter().enumerate().map(cell);
-        grid.row(std::iter::once(value.clone()).chain(cells).collect::<Vec<_>>());
+        grid.row(others.chain([value.as_str().into()]).chain(cells));
     }
     grid
 }
@@ -93,10 +98,38 @@ mod tests {
         let (report, trials) = subjects::two_axes();
         let all = Matrices::new(&report, &trials, "clients", None).expect("both are varied");
         let page = matrices(&Matrices { cores: Some(4), ..all });
+        let csv = crate::csv::csv(&page);
+        let page = crate::terminal::text(&page, &Default::default());
         assert_eq!(page.matches(" *").count(), 2, "{page}");
         assert!(page.contains(" over clients and flush\n"), "{page}");
         let foot = "* the best of its column; the generator's machine has 4 physical cores\n";
         assert!(page.ends_with(foot), "{page}");
         assert!(page.contains("1: ") && page.contains("2: "), "{page}");
+        let rows: Vec<&str> = csv.lines().collect();
+        assert_eq!((rows.len(), rows[0]), (6, "group.users.clients,1,2"), "{csv}");
+        let is_bare = |row: &&str| row.split(',').all(|cell| cell.parse::<f64>().is_ok());
+        assert!(rows[1..].iter().all(is_bare), "{csv}");
+    }
+
+    #[test]
+    fn axes_that_are_neither_rows_nor_columns_are_columns_of_csv() {
+        let (report, trials) = subjects::two_axes();
+        let mut all = Matrices::new(&report, &trials, "clients", None).expect("both are varied");
+        let mut tables = Vec::new();
+        for mode in ["delete", "wal"] {
+            let mut table = all.tables[0].clone();
+            table.values.push("mode", mode.to_owned());
+            table.cells[0][1] = None;
+            tables.push(table);
+        }
+        all.tables = tables;
+        let page = matrices(&all);
+        let text = crate::terminal::text(&page, &Default::default());
+        assert!(text.contains("\nmode=delete\n") && text.contains("\n\nmode=wal\n"), "{text}");
+        let csv = crate::csv::csv(&page);
+        assert!(csv.starts_with("mode,group.users.clients,1,2\ndelete,1,"), "{csv}");
+        // What was not measured is an empty cell.
+        assert_eq!(csv.lines().filter(|row| row.ends_with(',')).count(), 2, "{csv}");
+        assert_eq!(csv.lines().count(), 11, "{csv}");
     }
 }

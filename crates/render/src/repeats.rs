@@ -97,7 +97,7 @@ pub(crate) fn levels_lines(levels: &LevelsReport) -> Vec<String> {
     }
     for level in &levels.levels {
         let few = match level.freedom < FREEDOM_FEW {
-            true => format!(", hardly known from {} beyond the first", level.freedom),
+            true => format!(", uncertain: only {} beyond the first", level.freedom),
             false => String::new(),
         };
         let zero = if level.is_negative { ", estimated below 0" } else { "" };
@@ -111,8 +111,8 @@ pub(crate) fn levels_lines(levels: &LevelsReport) -> Vec<String> {
     if let Some(within) = levels.within_run {
         let percent = significant((within * 100.0).min(100.0), 2);
         lines.push(format!(
-            "within runs: {percent} % of the variance between runs of a start or build is that of \
-             their own length"
+            "within runs: {percent} % of the variance between runs of a start or build comes from \
+             their limited length"
         ));
     }
     lines.extend(levels.advice.iter().map(advice));
@@ -127,7 +127,7 @@ fn advice(of: &Advice) -> String {
     let counts: Vec<String> = counts.collect();
     let spent = of.seconds.map_or_else(String::new, |s| format!(", about {} each", duration(s)));
     let percent = (of.difference_percent * 100.0).round() / 100.0;
-    format!("to see a difference of {percent} %: {} at each point{spent}", counts.join(" × "))
+    format!("to find a difference of {percent} %: {} at each point{spent}", counts.join(" × "))
 }
 
 fn duration(seconds: f64) -> String {
@@ -166,7 +166,7 @@ mod tests {
         let page = levels_lines(&report).join("\n");
         assert!(page.starts_with("Most of the variation of TPS ("), "{page}");
         assert!(
-            page.contains("between restarts") && page.contains("to see a difference of 2 %: "),
+            page.contains("between restarts") && page.contains("to find a difference of 2 %: "),
             "{page}"
         );
     }

@@ -1,7 +1,7 @@
 //! Parts of a run as tables: timing by transaction and by client, the counter of transactions,
 //! the configuration, and what the server said of its settings.
 //!
-//! Not here: the whole report (text), and what its figures mean (report).
+//! Not here: the whole report (run), and what its figures mean (report).
 
 mod parts;
 
@@ -46,11 +46,13 @@ pub fn figures(report: &Report) -> Table {
         Column::number("half_width", "±", 2),
         Column::words("unit", "unit"),
         Column::words("better", "better"),
+        Column::data("no_half_width"),
     ];
     let row = |figure: NamedFigure| {
         let better = direction(&figure.name).name();
         let (name, unit) = (Cell::Words(figure.name), Cell::Words(figure.unit));
-        vec![name, figure.value.into(), figure.half_width.into(), unit, better.into()]
+        let why = figure.reason.map_or(Cell::None, Cell::Words);
+        vec![name, figure.value.into(), figure.half_width.into(), unit, better.into(), why]
     };
     let rows = all_of(report).into_iter().map(row).collect();
     let title = format!("Figures of run {}; 'better' says which way", report.run_id);

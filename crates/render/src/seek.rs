@@ -20,7 +20,7 @@ pub fn seek(report: &SeekReport) -> Document {
     page.verdicts = vec![verdict(report)];
     let few = few(report.probes.iter().map(|probe| &probe.reasons));
     let probes = vec![
-        Block::Table(probes(report)),
+        Block::Table(seek_probes(report)),
         Block::paragraphs(few),
         Block::paragraphs(broken(report)),
     ];
@@ -78,13 +78,13 @@ fn answer(report: &SeekReport) -> String {
             format!("{objectives} up to {axis}={}, broken at {}", number(low), number(high))
         }
         Answer::Flat { low, high } => format!(
-            "undecided: from {axis}={} to {} it is flat: what probes differ by hides any slope",
+            "undecided: from {axis}={} to {} it is flat: differences between probes hide any slope",
             number(low),
             number(high)
         ),
         Answer::TooShort { low, high } => format!(
-            "undecided: from {axis}={} to {} requests depend on each other for too long for probes \
-             this short",
+            "undecided: from {axis}={} to {} requests depend on each other for too long: the \
+             probes are too short",
             number(low),
             number(high)
         ),
@@ -108,7 +108,7 @@ fn not_confirmed(report: &SeekReport) -> String {
     let is_fresh = |probe: &&ProbeReport| probe.stage == Stage::Confirm;
     let fresh: Vec<&ProbeReport> = report.probes.iter().filter(is_fresh).collect();
     let Some(last) = fresh.last().map(|probe| probe.at) else {
-        return "No fresh probes confirm it: seek again, with a larger budget.".to_owned();
+        return "It is not confirmed by new probes: seek again with a larger budget.".to_owned();
     };
     let here: Vec<&&ProbeReport> = fresh.iter().filter(|probe| probe.at == last).collect();
     let at = format!("{}={}", report.seek.axis, value(report, last));
@@ -119,10 +119,10 @@ fn not_confirmed(report: &SeekReport) -> String {
     let ratios: Vec<f64> = here.iter().filter_map(|probe| worst(probe)).collect();
     let mean = ratios.iter().sum::<f64>() / ratios.len().max(1) as f64;
     let how = match broken {
-        0 if ratios.is_empty() => "they say otherwise".to_owned(),
+        0 if ratios.is_empty() => "they fail".to_owned(),
         0 => format!(
-            "{} of what the objective allows was used on average, and that is not surely below \
-             100 %",
+            "they used {} of what the objective allows on average, and with its error that may \
+             exceed 100 %",
             percent(mean)
         ),
         _ => format!("{} broken", count(broken, "probe")),
@@ -167,7 +167,7 @@ fn explained(report: &SeekReport) -> String {
 }
 
 /// The probes along the axis.
-fn probes(report: &SeekReport) -> Table {
+pub fn seek_probes(report: &SeekReport) -> Table {
     let axis = report.seek.axis.clone();
     let figure = |key: &'static str, title: &'static str| Column::new(title, Align::Right).key(key);
     let columns = vec![

@@ -84,13 +84,22 @@ impl Column {
         title: impl Into<Cow<'static, str>>,
         digits: usize,
     ) -> Column {
-        let digits = Digits::Significant(digits);
-        Column { digits, ..Column::new(title, Align::Point).key(key) }
+        Column::new(title, Align::Point).key(key).digits(digits)
     }
 
     /// Shares in percent, for people to a tenth.
     pub fn percent(key: &'static str, title: &'static str) -> Column {
-        Column { digits: Digits::Tenth, ..Column::new(title, Align::Point).key(key) }
+        Column::new(title, Align::Point).key(key).tenths()
+    }
+
+    /// The same with numbers to so many significant digits.
+    pub fn digits(self, digits: usize) -> Column {
+        Column { digits: Digits::Significant(digits), ..self }
+    }
+
+    /// The same with numbers to a tenth.
+    pub fn tenths(self) -> Column {
+        Column { digits: Digits::Tenth, ..self }
     }
 
     /// A column for programs alone.
@@ -217,6 +226,7 @@ pub struct Table {
     pub(crate) columns: Vec<Column>,
     pub(crate) rows: Vec<Vec<Cell>>,
     shown_max: Option<(usize, String)>,
+    nothing: Option<&'static str>,
 }
 
 /// A word with more letters than this may be broken on a page.
@@ -257,6 +267,16 @@ impl Table {
     /// "errors".
     pub fn shown_max(self, rows: usize, what: impl Into<String>) -> Table {
         Table { shown_max: Some((rows, what.into())), ..self }
+    }
+
+    /// What a page has instead of a table without rows, such as "no runs".
+    pub fn or_words(self, words: &'static str) -> Table {
+        Table { nothing: Some(words), ..self }
+    }
+
+    /// What a page has instead of it, if it has no row.
+    pub(crate) fn nothing(&self) -> Option<&'static str> {
+        self.nothing.filter(|_| self.is_empty())
     }
 
     /// Whether it has no row.
@@ -415,7 +435,10 @@ fn rooms(columns: &[(&Column, Vec<String>)], width: usize) -> Vec<Option<usize>>
         }
         let own = length(&columns[*at].1[0]);
         let next = widest.get(index + 1).map_or(0, |next| length(&columns[*next].1[0]));
-        let room = own.saturating_sub(excess).max(next.min(own / 2)).max(WRAPPED_LEAST).min(own);
+        let words = columns[*at].1.iter().flat_map(|cell| cell.split_whitespace());
+        // A word that is wider would stand in the next column.
+        let least = words.map(length).max().unwrap_or(0).max(WRAPPED_LEAST);
+        let room = own.saturating_sub(excess).max(next.min(own / 2)).max(least).min(own);
         rooms[*at] = Some(room);
         excess = excess.saturating_sub(own - room);
     }
@@ -565,6 +588,17 @@ mod tests {
          2  short
         ");
         assert_eq!(table.lines(80).len(), 3);
+    }
+
+    #[test]
+    fn a_word_that_cannot_be_broken_keeps_the_columns_apart() {
+        let url = "mariadb://bench@127.0.0.1/bench";
+        let mut table = Table::new([Column::sentences("url"), Column::sentences("what")]);
+        table.row([url, "it is another server"]);
+        table.row(["none", "no server"]);
+        let places =
+            table.lines(40).into_iter().map(|line| line.len() > 33 && &line[31..33] == "  ");
+        assert_eq!(places.collect::<Vec<_>>(), [true; 3], "{:?}", table.lines(40));
     }
 
     #[test]

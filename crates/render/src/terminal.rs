@@ -64,6 +64,7 @@ pub fn text(document: &Document, style: &Style) -> String {
     head.extend(document.validity.as_ref().and_then(|validity| alarm(validity, style)));
     parts.push(head);
     parts.extend(document.sections.iter().map(|section| of_section(section, style)));
+    parts.push(document.scene.iter().flat_map(|words| wrap(words, style.width)).collect());
     parts.extend(document.validity.iter().map(|validity| of_validity(validity, style)));
     parts.extend(document.repeat.iter().map(|section| of_section(section, style)));
     let shown = parts.into_iter().filter(|lines| !lines.is_empty());
@@ -159,8 +160,11 @@ fn paragraphs(all: &[Text], style: &Style) -> Vec<String> {
     all.iter().flat_map(|text| wrap(&text.plain(), style.width)).collect()
 }
 
-/// The title of a table, its column titles, which stand out, and its rows.
+/// The title of a table, its column titles, which stand out, and its rows; or that it has none.
 pub fn of_table(table: &Table, style: &Style) -> Vec<String> {
+    if let Some(words) = table.nothing() {
+        return vec![words.to_owned()];
+    }
     let mut lines = table.lines(style.width);
     lines[0] = style.emphasize(Emphasis::Bold, &lines[0]);
     if !table.title.is_empty() {
@@ -173,10 +177,14 @@ pub fn of_table(table: &Table, style: &Style) -> Vec<String> {
 fn of_sketch(sketch: &Sketch, style: &Style) -> Vec<String> {
     let Sketch { title, values, marks: at } = sketch;
     let is_narrow = values.len() > style.width;
-    let worst = if is_narrow { ", each block the worst of its values" } else { "" };
+    let title = match (title.is_empty(), is_narrow) {
+        (false, true) => format!("{title}, each block the worst of its values"),
+        (true, true) => "Each block is the worst of its values:".to_owned(),
+        (_, false) => title.clone(),
+    };
     let mut lines = Vec::new();
     if !title.is_empty() {
-        lines.push(style.emphasize(Emphasis::Bold, &format!("{title}{worst}")));
+        lines.push(style.emphasize(Emphasis::Bold, &title));
     }
     lines.push(sparkline(values, style.width));
     if !at.is_empty() {

@@ -18,6 +18,14 @@ pub(crate) fn changed(all: &[Difference]) -> String {
     }
 }
 
+/// When a run began, to the second, which is enough for people.
+pub(crate) fn begun(started: &str) -> String {
+    match (started.get(..10), started.get(11..19)) {
+        (Some(date), Some(time)) => format!("{date} {time} UTC"),
+        _ => started.to_owned(),
+    }
+}
+
 /// Why the law does not fit, in words; none where it does.
 pub(crate) fn misfit(law: &ScalabilityReport) -> Option<String> {
     let lacks = law.lack_of_fit.filter(|p| *p < stats::Scalability::LACK_OF_FIT);

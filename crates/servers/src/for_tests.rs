@@ -8,7 +8,7 @@ use std::sync::OnceLock;
 
 use model::Target;
 
-use crate::{Kind, Options, Server, start};
+use crate::{Kind, Options, Server, ServerError, server};
 
 /// Where the servers that Debian has not are unpacked to, unless `DBDYNO_TEST_SERVERS` names
 /// another folder.
@@ -108,6 +108,22 @@ impl TestServer {
     }
 }
 
+/// Starts a server whose data are copied, if they were made before for a test: they lie beside
+/// cargo's executables, and go with them. Tests of how data are made use [`crate::start`].
+pub fn start(kind: Kind, options: &Options) -> Result<Server, ServerError> {
+    match templates() {
+        Some(templates) => server::start_from(&templates, kind, options),
+        None => crate::start(kind, options),
+    }
+}
+
+/// Where data are kept to be copied; nowhere for a test that is not where cargo has built it.
+fn templates() -> Option<PathBuf> {
+    let program = std::env::current_exe().ok()?;
+    let folder = program.parent()?;
+    folder.ends_with("deps").then(|| folder.with_file_name("server-templates"))
+}
+
 /// A real server of this kind that somebody wants to have tested too: what
 /// `DBDYNO_TEST_MARIADB_URL`, `DBDYNO_TEST_MYSQL_URL` or `DBDYNO_TEST_POSTGRES_URL` names. Its user
 /// signs in with a password and may do everything; tests make and drop users, databases, tables.
@@ -143,6 +159,27 @@ mod tests {
     fn a_server_that_is_not_there_is_told_with_its_remedy() {
         let words = missing(Path::new("/nowhere/mysql-5.6"));
         assert!(words.contains("/nowhere/mysql-5.6") && words.contains("cargo xtask servers"));
+    }
+
+    #[test]
+    fn data_are_made_once_and_copied_for_every_further_server() {
+        let templates = tempfile::tempdir().expect("a folder");
+        let start = || server::start_from(templates.path(), Kind::Postgres, &POSTGRES.small());
+        let (first, second) = (start().expect("made"), start().expect("copied"));
+        assert_ne!(first.folder(), second.folder());
+        assert_eq!(first.target().password, second.target().password, "it stands in the data");
+        let mut names: Vec<PathBuf> = Vec::new();
+        for entry in templates.path().read_dir().expect("a folder") {
+            names.push(entry.expect("listed").path());
+        }
+        names.sort();
+        let [template, lock] = &names[..] else { panic!("{names:?}") };
+        assert_eq!(template.with_extension("lock"), *lock);
+        // What servers do to their data they do to their own.
+        assert!(first.folder().join("data/postmaster.pid").exists());
+        assert!(!template.join("data/postmaster.pid").exists());
+        let version = |folder: &Path| std::fs::read(folder.join("data/PG_VERSION")).expect("read");
+        assert_eq!(version(second.folder()), version(template));
     }
 
     #[test]

@@ -30,6 +30,7 @@ mod postgres;
 mod processes;
 mod program;
 mod server;
+mod template;
 mod watchdog;
 
 pub use cluster::Cluster;

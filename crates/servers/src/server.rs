@@ -20,7 +20,7 @@ use crate::options::{in_force, put};
 use crate::os_user::OsUser;
 use crate::port::Port;
 use crate::program::Program;
-use crate::{Kind, Options, ServerError, ServerErrorKind, mysql, postgres};
+use crate::{Kind, Options, ServerError, ServerErrorKind, mysql, postgres, template};
 
 /// How often a starting server is asked whether it is there.
 const LOOK_EVERY: Duration = Duration::from_millis(10);
@@ -40,7 +40,19 @@ pub struct Server {
 /// processes have left in the same folder.
 pub fn start(kind: Kind, options: &Options) -> Result<Server, ServerError> {
     let mut server = furnish(kind, options, None, credentials::draw_password()?)?;
-    server.prepare()?;
+    prepare(&server.instance)?;
+    server.first_launch()?;
+    Ok(server)
+}
+
+/// The same with data from the folder `templates`, which gets what it lacks.
+pub(crate) fn start_from(
+    templates: &Path,
+    kind: Kind,
+    options: &Options,
+) -> Result<Server, ServerError> {
+    let mut server = furnish(kind, options, None, credentials::draw_password()?)?;
+    template::prepare(&mut server.instance, templates, prepare)?;
     server.first_launch()?;
     Ok(server)
 }
@@ -59,10 +71,18 @@ pub(crate) fn start_node(
     if has_data && !is_first {
         server.launch(&[])?;
     } else {
-        server.prepare()?;
+        prepare(&server.instance)?;
         server.first_launch()?;
     }
     Ok(server)
+}
+
+/// Makes the data of a server.
+fn prepare(server: &Instance) -> Result<(), ServerError> {
+    match server.kind {
+        Kind::Postgres => postgres::prepare(server),
+        Kind::MariaDb | Kind::MySql => mysql::prepare(server),
+    }
 }
 
 /// A server that has all but its data.
@@ -314,13 +334,6 @@ impl Server {
         match self.instance.kind {
             Kind::Postgres => postgres::version(exe, &told),
             Kind::MariaDb | Kind::MySql => mysql::version(self.instance.kind, exe, &told),
-        }
-    }
-
-    fn prepare(&self) -> Result<(), ServerError> {
-        match self.instance.kind {
-            Kind::Postgres => postgres::prepare(&self.instance),
-            Kind::MariaDb | Kind::MySql => mysql::prepare(&self.instance),
         }
     }
 

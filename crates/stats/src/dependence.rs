@@ -5,6 +5,7 @@
 //! queue. Here a quantile is a mean: the share of samples above it, stretch by stretch, whose
 //! error is that of a mean in time (`waves`), and is turned back into ranks (Heidelberger and
 //! Lewis, Operations Research 32, 185, 1984; Lolos et al., Winter Simulation Conference 2022).
+//! The same errors say how sure a share is, of samples below a bound that nobody has named yet.
 
 use std::fmt;
 
@@ -85,27 +86,71 @@ pub fn dependent_ranks(
     quantiles: &[f64],
     confidence: f64,
 ) -> Vec<Result<Ranks, NoInterval>> {
-    assert!(confidence > 0.0 && confidence < 1.0, "a confidence lies between 0 and 1");
-    let mut all = Histogram::default();
-    for stretch in stretches {
-        match all.is_empty() {
-            // The first one brings the range, beyond which values are overflow.
-            true => all.clone_from(&stretch.finished),
-            false => all.add(&stretch.finished),
-        }
+    let series = Shares::of(stretches, confidence);
+    let (witnesses, of_quantiles) = series.with_witnesses(quantiles);
+    let ranks = |(q, error): (&f64, &Option<ShareError>)| {
+        series.ranks(*q, error.map(|of| of.error), &witnesses)
+    };
+    quantiles.iter().zip(&of_quantiles).map(ranks).collect()
+}
+
+/// By how many times the variance of a share exceeds that of independent samples.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Dispersion {
+    /// The share of samples below some bound.
+    pub share: f64,
+    /// By how many times; 1 of independent samples.
+    pub factor: f64,
+}
+
+/// At which shares the dispersion is seen.
+const SHARES: [f64; 9] = [0.02, 0.1, 0.25, 0.5, 0.75, 0.9, 0.95, 0.99, 0.999];
+
+/// How dispersed shares of samples below bounds are, from a share of nothing to one of all, rising.
+/// Of a share between two of them the larger factor holds: bounds may be named later.
+///
+/// Where fewer than six independent episodes lie beyond a bound, their scatter says nothing; there
+/// the tail is as dispersed as the witnesses expect.
+pub fn share_dispersions(
+    stretches: &[Stretch],
+    confidence: f64,
+) -> Result<Vec<Dispersion>, NoInterval> {
+    let series = Shares::of(stretches, confidence);
+    if series.n == 0 {
+        return Err(NoInterval::TooFew(TooFew { needed: 1, have: 0 }));
     }
-    let n = stretches.iter().map(|stretch| stretch.offered).sum();
-    let series = Shares { stretches, n, confidence };
-    let at: Vec<f64> = WITNESSES.iter().map(|(q, _)| *q).chain(quantiles.iter().copied()).collect();
-    let errors = if n == 0 { vec![None; at.len()] } else { series.errors(&all, &at) };
-    let (of_witnesses, of_quantiles) = errors.split_at(WITNESSES.len());
-    let witnesses: Vec<(f64, f64)> = WITNESSES
-        .iter()
-        .zip(of_witnesses)
-        .filter_map(|((q, more), error)| Some((*q, series.factor(*q, error.as_ref()?) * more)))
-        .collect();
-    let ranks = |(q, error): (&f64, &Option<MeanError>)| series.ranks(*q, *error, &witnesses);
-    quantiles.iter().zip(of_quantiles).map(ranks).collect()
+    if stretches.len() < VALUES_MIN {
+        let have = stretches.len() as u64;
+        return Err(NoInterval::TooShort { needed: VALUES_MIN as u64, have });
+    }
+    let (witnesses, errors) = series.with_witnesses(&SHARES);
+    let dispersion = |of: &ShareError| {
+        let share = 1.0 - of.above;
+        let is_between = of.above > 0.0 && share > 0.0;
+        let widened = is_between.then(|| series.widened(share, of.error, &witnesses))?;
+        (widened.episodes >= EPISODES_MIN).then(|| {
+            let error = MeanError { half_width: widened.half_width, ..of.error };
+            Dispersion { share, factor: series.factor(share, &error) }
+        })
+    };
+    let mut seen: Vec<Dispersion> = errors.iter().flatten().filter_map(dispersion).collect();
+    seen.sort_by(|a, b| a.share.total_cmp(&b.share));
+    let tail = witnesses.iter().map(|(_, factor)| *factor).fold(1.0, f64::max);
+    // Where nothing scatters, equal samples say nothing of a tail.
+    let (first, last) = match &seen[..] {
+        [] => (1.0, 1.0),
+        [first, ..] => (first.factor, seen[seen.len() - 1].factor.max(tail)),
+    };
+    seen.insert(0, Dispersion { share: 0.0, factor: first });
+    seen.push(Dispersion { share: 1.0, factor: last });
+    Ok(seen)
+}
+
+/// The dispersion of a share that need not be among them: the larger one of its neighbours.
+pub fn dispersion_at(all: &[Dispersion], share: f64) -> f64 {
+    let below = all.iter().rev().find(|of| of.share <= share);
+    let above = all.iter().find(|of| of.share >= share);
+    below.into_iter().chain(above).map(|of| of.factor).fold(1.0, f64::max)
 }
 
 /// With fewer, those that lack their worst episode are more among the runs that have an interval
@@ -119,11 +164,54 @@ const LARGE: usize = 60;
 /// The samples of all stretches.
 struct Shares<'a> {
     stretches: &'a [Stretch],
+    all: Histogram,
     n: u64,
     confidence: f64,
 }
 
+/// The share of samples above a value, and its error.
+#[derive(Clone, Copy, Debug)]
+struct ShareError {
+    above: f64,
+    error: MeanError,
+}
+
+/// An error that knows of the tail's few episodes.
+struct Widened {
+    half_width: f64,
+    /// So many independent samples lie beyond.
+    episodes: f64,
+}
+
 impl Shares<'_> {
+    fn of(stretches: &[Stretch], confidence: f64) -> Shares<'_> {
+        assert!(confidence > 0.0 && confidence < 1.0, "a confidence lies between 0 and 1");
+        let mut all = Histogram::default();
+        for stretch in stretches {
+            match all.is_empty() {
+                // The first one brings the range, beyond which values are overflow.
+                true => all.clone_from(&stretch.finished),
+                false => all.add(&stretch.finished),
+            }
+        }
+        let n = stretches.iter().map(|stretch| stretch.offered).sum();
+        Shares { stretches, all, n, confidence }
+    }
+
+    /// What the witnesses expect of the tail, and the errors of the shares above some quantiles.
+    fn with_witnesses(&self, quantiles: &[f64]) -> (Vec<(f64, f64)>, Vec<Option<ShareError>>) {
+        let at = WITNESSES.iter().map(|(q, _)| *q).chain(quantiles.iter().copied());
+        let mut of_witnesses = match self.n {
+            0 => vec![None; at.count()],
+            _ => self.errors(&at.collect::<Vec<f64>>()),
+        };
+        let of_quantiles = of_witnesses.split_off(WITNESSES.len());
+        let witness = |((q, more), error): (&(f64, f64), &Option<ShareError>)| {
+            Some((*q, self.factor(*q, &error.as_ref()?.error) * more))
+        };
+        (WITNESSES.iter().zip(&of_witnesses).filter_map(witness).collect(), of_quantiles)
+    }
+
     /// By how much the variance of the share above a quantile exceeds that of independent samples;
     /// by half the interval, so that an error of which little is known counts as larger.
     fn factor(&self, q: f64, error: &MeanError) -> f64 {
@@ -131,23 +219,23 @@ impl Shares<'_> {
         ((error.half_width / z).powi(2) * self.n as f64 / (q * (1.0 - q))).max(1.0)
     }
 
-    /// The errors of the shares of samples above quantiles of `all`, from what each stretch has
-    /// more or less of them than its number of samples makes expect.
-    fn errors(&self, all: &Histogram, quantiles: &[f64]) -> Vec<Option<MeanError>> {
-        let value = |q: &f64| all.value_at_rank(rank(*q, self.n)).unwrap_or(u64::MAX);
+    /// The errors of the shares of samples above quantiles, from what each stretch has more or
+    /// less of them than its number of samples makes expect.
+    fn errors(&self, quantiles: &[f64]) -> Vec<Option<ShareError>> {
+        let value = |q: &f64| self.all.value_at_rank(rank(*q, self.n)).unwrap_or(u64::MAX);
         let values: Vec<u64> = quantiles.iter().map(value).collect();
         let counts: Vec<Vec<u64>> =
             self.stretches.iter().map(|stretch| counts_above(stretch, &values)).collect();
         let n = self.n as f64;
         let per_stretch = n / self.stretches.len() as f64;
         let error = |index: usize| {
-            let above = |counts: &Vec<u64>| counts[index] as f64;
-            let share = counts.iter().map(above).sum::<f64>() / n;
+            let of = |counts: &Vec<u64>| counts[index] as f64;
+            let above = counts.iter().map(of).sum::<f64>() / n;
             let excess = |(counts, stretch): (&Vec<u64>, &Stretch)| {
-                (above(counts) - share * stretch.offered as f64) / per_stretch
+                (of(counts) - above * stretch.offered as f64) / per_stretch
             };
             let series: Vec<f64> = counts.iter().zip(self.stretches).map(excess).collect();
-            mean_error(&series, self.confidence)
+            Some(ShareError { above, error: mean_error(&series, self.confidence)? })
         };
         (0..values.len()).map(error).collect()
     }
@@ -165,20 +253,27 @@ impl Shares<'_> {
         let have = self.stretches.len() as u64;
         let needed = VALUES_MIN as u64;
         let error = error.ok_or(NoInterval::TooShort { needed, have })?;
+        let Widened { half_width, episodes } = self.widened(q, error, witnesses);
+        if episodes < EPISODES_MIN {
+            let times_as_long = (1.5 * EPISODES_MIN / episodes).max(2.0);
+            return Err(NoInterval::TooDependent { times_as_long });
+        }
+        self.around(q, half_width)
+    }
+
+    /// The error of the share beyond `q`, widened by what the witnesses expect where few episodes
+    /// lie there.
+    fn widened(&self, q: f64, error: MeanError, witnesses: &[(f64, f64)]) -> Widened {
         let own = self.factor(q, &error);
         // What a witness expects of the tail, brought back to where the quantile lies.
         let more = WITNESSES.iter().find(|(at, _)| *at >= q).map_or(1.0, |(_, more)| *more);
         let inner = witnesses.iter().filter(|(at, _)| *at <= q);
         let factor = inner.map(|(_, factor)| factor / more).fold(own, f64::max);
         let episodes = self.n as f64 * q.min(1.0 - q) / factor;
-        if episodes < EPISODES_MIN {
-            let times_as_long = (1.5 * EPISODES_MIN / episodes).max(2.0);
-            return Err(NoInterval::TooDependent { times_as_long });
-        }
         let weight = (episodes / EPISODES_MIN).ln() / (EPISODES_ENOUGH / EPISODES_MIN).ln();
         let wider = (factor / own).powf(0.5 * (1.0 - weight.clamp(0.0, 1.0)));
         let luck = (EPISODES_LUCKY / episodes).max(1.0).powf(LUCK);
-        self.around(q, error.half_width * wider * luck)
+        Widened { half_width: error.half_width * wider * luck, episodes }
     }
 
     fn around(&self, q: f64, half_width: f64) -> Result<Ranks, NoInterval> {
@@ -194,11 +289,7 @@ impl Shares<'_> {
 
 /// How many of a stretch lie above each of some values; what did not finish lies above all.
 fn counts_above(stretch: &Stretch, values: &[u64]) -> Vec<u64> {
-    let mut below = vec![0; values.len()];
-    for (value, n) in stretch.finished.recorded() {
-        let of_values = below.iter_mut().zip(values);
-        of_values.filter(|(_, limit)| value <= **limit).for_each(|(below, _)| *below += n);
-    }
+    let below = stretch.finished.counts_at_or_below(values);
     below.into_iter().map(|below| stretch.offered.saturating_sub(below)).collect()
 }
 
@@ -277,6 +368,96 @@ mod tests {
         let [p50, p90, p99] = coverage(0.5, 60, 40);
         assert!(p50.0 == 1.0 && p90.0 == 1.0 && p99.0 > 0.6, "{p50:?} {p90:?} {p99:?}");
         assert!(coverage(0.9, 60, 20)[2].0 < 0.1, "one minute of a busy queue has no p99");
+    }
+
+    /// Of many series of seconds: how often the intervals of the shares below some bounds hold the
+    /// truth, which long runs tell.
+    fn share_coverage(
+        mut seconds: impl FnMut(&mut Xoshiro256PlusPlus) -> Vec<Stretch>,
+        bounds: &[(u64, f64)],
+        trials: u32,
+    ) -> Vec<f64> {
+        let mut random = Xoshiro256PlusPlus::seed_from_u64(77);
+        let mut held = vec![0_u32; bounds.len()];
+        for _ in 0..trials {
+            let seconds = seconds(&mut random);
+            let factors = share_dispersions(&seconds, 0.95).expect("long enough");
+            let n: u64 = seconds.iter().map(|second| second.offered).sum();
+            for ((bound, truth), held) in bounds.iter().zip(&mut held) {
+                let below: u64 = seconds.iter().map(|s| s.finished.count_below(*bound)).sum();
+                let share = below as f64 / n as f64;
+                let factor = dispersion_at(&factors, share);
+                let (low, high) = crate::share_interval(share, n as f64 / factor, 0.95);
+                *held += u32::from(low <= *truth && *truth <= high);
+            }
+        }
+        held.into_iter().map(|held| f64::from(held) / f64::from(trials)).collect()
+    }
+
+    #[test]
+    fn shares_below_bounds_of_a_queue_are_held_as_often_as_they_say() {
+        // M/M/1: the time in the system is exponential with what the server has to spare.
+        for (load, n_seconds, least) in [(0.5, 60, 0.9), (0.8, 240, 0.88)] {
+            let spare = RATE_PER_S / load - RATE_PER_S;
+            let bound = |share: f64| ((-(1.0 - share).ln() / spare * 1e9) as u64, share);
+            let bounds = [0.1, 0.4, 0.8, 0.97, 0.995].map(bound);
+            let held = share_coverage(|random| queue(random, 1, load, n_seconds), &bounds, 100);
+            assert!(held.iter().all(|held| *held >= least), "{load}: {held:?}");
+        }
+    }
+
+    /// Means of response times, in nanoseconds, that follow a shot noise: each shot lifts them by a
+    /// half on average, and fades with a time constant of `tau` seconds. Nothing was tuned on it.
+    fn swinging(random: &mut Xoshiro256PlusPlus, n: usize, tau: f64) -> Vec<f64> {
+        let fade = (-1.0 / tau).exp();
+        let mut level = 0.0;
+        let mut next = || {
+            let shots = f64::from(u8::from(crate::unit(random.next_u64()) < 0.2));
+            level = level * fade + shots * crate::exponential(random.next_u64());
+            10e6 * (1.0 + 0.5 * level)
+        };
+        (0..n + 100).map(|_| next()).skip(100).collect()
+    }
+
+    #[test]
+    fn shares_below_bounds_that_swing_with_a_slow_level_are_held() {
+        for (tau, n_seconds) in [(1.0, 80), (3.0, 80), (5.0, 80)] {
+            let long = swinging(&mut Xoshiro256PlusPlus::seed_from_u64(8), 400_000, tau);
+            // Times of a second are exponential.
+            let truth = |bound: u64| {
+                let below = long.iter().map(|mean| -(-(bound as f64) / mean).exp_m1());
+                (bound, below.sum::<f64>() / long.len() as f64)
+            };
+            let bounds = [2_000_000, 10_000_000, 40_000_000, 100_000_000].map(truth);
+            let seconds = |random: &mut Xoshiro256PlusPlus| -> Vec<Stretch> {
+                let means = swinging(random, n_seconds, tau);
+                let mut second = |mean: f64| {
+                    let mut finished = Histogram::default();
+                    for _ in 0..100 {
+                        finished.record(crate::exponential_ns(random.next_u64(), mean));
+                    }
+                    Stretch { offered: 100, finished }
+                };
+                means.into_iter().map(&mut second).collect()
+            };
+            let held = share_coverage(seconds, &bounds, 150);
+            assert!(held.iter().all(|held| *held >= 0.9), "{tau}: {bounds:?} {held:?}");
+        }
+    }
+
+    #[test]
+    fn shares_of_which_nothing_scatters_are_those_of_independent_samples() {
+        let mut finished = Histogram::default();
+        finished.record_n(20_000_000, 50);
+        let seconds = vec![Stretch { offered: 50, finished }; 30];
+        let factors = share_dispersions(&seconds, 0.95).expect("long enough");
+        assert!(factors.iter().all(|of| of.factor == 1.0), "{factors:?}");
+        assert_eq!((dispersion_at(&factors, 0.0), dispersion_at(&factors, 1.0)), (1.0, 1.0));
+        assert_eq!(
+            share_dispersions(&seconds[..9], 0.95),
+            Err(NoInterval::TooShort { needed: 10, have: 9 })
+        );
+        assert!(matches!(share_dispersions(&[], 0.95), Err(NoInterval::TooFew(_))));
     }
 
     #[test]

@@ -261,15 +261,31 @@ impl Histogram {
 
     /// How many samples are at or below `value_ns`, to the upper end of its bucket.
     pub fn count_at_or_below(&self, value_ns: u64) -> u64 {
-        if self.is_empty() || value_ns < self.min() {
-            return 0;
+        self.counts_at_or_below(&[value_ns])[0]
+    }
+
+    /// The same for several values, in one pass over the buckets.
+    pub fn counts_at_or_below(&self, values_ns: &[u64]) -> Vec<u64> {
+        let mut rising: Vec<usize> = (0..values_ns.len()).collect();
+        rising.sort_by_key(|index| values_ns[*index]);
+        let mut counts = vec![0; values_ns.len()];
+        let (mut counted, mut from) = (0, 0);
+        for index in rising {
+            let value_ns = values_ns[index];
+            counts[index] = if self.is_empty() || value_ns < self.min() {
+                0
+            } else if value_ns >= self.max() {
+                self.count()
+            } else {
+                let high = bucket_high(value_ns.min(self.top));
+                if high >= from {
+                    counted += self.buckets.count_between(from, high);
+                    from = high + 1;
+                }
+                if high == self.top { counted - self.overflow } else { counted }
+            };
         }
-        if value_ns >= self.max() {
-            return self.count();
-        }
-        let placed = value_ns.min(self.top);
-        let count = self.buckets.count_between(0, placed);
-        if bucket_high(placed) == self.top { count - self.overflow } else { count }
+        counts
     }
 
     /// How many samples are below `value_ns` by more than the width of a bucket: those that share
@@ -735,6 +751,13 @@ mod tests {
         fn recorded_values_and_counts_below_agree(range in range(), values in values()) {
             let histogram = of(range, &values);
             let mut below = 0;
+            let recorded: Vec<u64> = histogram.recorded().map(|(value, _)| value).collect();
+            // In an order of its own: the last first.
+            let (last, rest) = recorded.split_last().map_or((None, &[][..]), |(l, r)| (Some(l), r));
+            let asked: Vec<u64> = last.into_iter().chain(rest).copied().collect();
+            let one_by_one: Vec<u64> =
+                asked.iter().map(|value| histogram.count_at_or_below(*value)).collect();
+            prop_assert_eq!(histogram.counts_at_or_below(&asked), one_by_one);
             for (value, n) in histogram.recorded() {
                 below += n;
                 prop_assert_eq!(histogram.count_at_or_below(value), below);

@@ -41,7 +41,9 @@ pub use comparison::{
     hommel, needed, pairs_needed,
 };
 pub use crossing::{Crossing, Grows, RatioPoint};
-pub use dependence::{NoInterval, Stretch, dependent_ranks};
+pub use dependence::{
+    Dispersion, NoInterval, Stretch, dependent_ranks, dispersion_at, share_dispersions,
+};
 pub use disturbance::{Recovery, Windows, recovery, windows};
 pub use draw::{
     exponential, exponential_ns, normal, residual_exponential_ns, truncated_exponential_ns, unit,
@@ -60,12 +62,12 @@ pub use queueing::{
     Mg1, Mm1, Mmc, Served, kiefer_wolfowitz, kiefer_wolfowitz_bounded, lindley, little_in_system,
 };
 pub use rate::{
-    Rate, STALLS_KEPT_MAX, SlowestSecond, Stability, Stall, TooFewSlots, stability,
-    stability_against, within_run,
+    Rate, STALLS_KEPT_MAX, SlowestSecond, Stability, Stall, TooFewSlots, mean_within_run,
+    ratio_within_run, stability, stability_against, within_run,
 };
 pub use scalability::{NoFit, NoPeak, Peak, Scalability};
 pub use sequential::{FIGURES_MIN, LOOK_CONFIDENCE, anytime, precise, precise_needs};
 pub use series::Build;
-pub use share::binomial_interval;
+pub use share::{binomial_interval, share_interval};
 pub use trend::{TREND_VALUES_MIN, Trend, ends_high, pieces, rank_trend, rises, rises_late, trend};
 pub use warm_up::{WarmUp, warm_up};

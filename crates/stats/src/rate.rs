@@ -65,8 +65,45 @@ pub fn within_run(counts: &[u64], slot_ns: u64) -> Rate {
     let mean = sum as f64 / n_slots as f64;
     let slots_per_s = 1e9 / slot_ns as f64;
     let around_mean: Vec<f64> = counts.iter().map(|&count| count as f64 - mean).collect();
-    let error = mean_error(&around_mean, CONFIDENCE);
-    let slots = Scatter::of(&around_mean);
+    let InTime { half_width, n_effective } = in_time(&around_mean);
+    let half_width = half_width.map(|half_width| half_width * slots_per_s);
+    Rate { per_s: mean * slots_per_s, half_width, n_slots, n_effective }
+}
+
+/// Half the width of the 95 % interval of the mean of one value a slot, in the values' unit: of
+/// what is read once a second. It is that of [`within_run`], or the same reason why there is none.
+pub fn mean_within_run(values: &[f64]) -> Result<f64, TooFewSlots> {
+    let mean = values.iter().sum::<f64>() / values.len() as f64;
+    let around_mean: Vec<f64> = values.iter().map(|value| value - mean).collect();
+    in_time(&around_mean).half_width
+}
+
+/// The same of a sum over a count, of each slot's sum and count: of the mean of what was recorded.
+/// Slots without a record say nothing of it, so as many with one are needed as a rate has.
+pub fn ratio_within_run(slots: &[(f64, f64)]) -> Result<f64, TooFewSlots> {
+    let (sum, count) = slots.iter().fold((0.0, 0.0), |all, slot| (all.0 + slot.0, all.1 + slot.1));
+    let ratio = sum / count;
+    let (n_slots, n_filled) = (slots.len() as u64, slots.iter().filter(|of| of.1 > 0.0).count());
+    if (n_filled as u64) < SLOTS_MIN {
+        let needed = (n_slots * SLOTS_MIN).div_ceil((n_filled as u64).max(1)).max(SLOTS_MIN);
+        return Err(TooFewSlots { needed, have: n_slots });
+    }
+    let per_slot = count / slots.len() as f64;
+    let residual = |(sum, count): &(f64, f64)| (sum - ratio * count) / per_slot;
+    in_time(&slots.iter().map(residual).collect::<Vec<f64>>()).half_width
+}
+
+/// The error of the mean of consecutive slots.
+struct InTime {
+    half_width: Result<f64, TooFewSlots>,
+    n_effective: f64,
+}
+
+/// Of what slots have more or less than the mean.
+fn in_time(around_mean: &[f64]) -> InTime {
+    let n_slots = around_mean.len() as u64;
+    let error = mean_error(around_mean, CONFIDENCE);
+    let slots = Scatter::of(around_mean);
     let left = 1.0 - slots.lag_1_unbiased();
     // As if slots resembled no others than their neighbours.
     let independent_slots = n_slots as f64 * left / (2.0 - left);
@@ -78,12 +115,12 @@ pub fn within_run(counts: &[u64], slot_ns: u64) -> Rate {
         None => refusal(EFFECTIVE_MIN),
         Some(_) if n_slots < SLOTS_MIN => refusal(EFFECTIVE_MIN),
         Some(_) if independent_slots < EFFECTIVE_MIN => refusal(independent_slots),
-        Some(error) => Ok(error.half_width * slots_per_s),
+        Some(error) => Ok(error.half_width),
     };
     let n_effective = error
         .filter(|error| error.variance > 0.0)
         .map_or(n_slots as f64, |error| (slots.variance / error.variance).min(independent_slots));
-    Rate { per_s: mean * slots_per_s, half_width, n_slots, n_effective }
+    InTime { half_width, n_effective }
 }
 
 /// How many of the longest stalls are kept: a page of them; all are counted.
@@ -327,6 +364,100 @@ mod tests {
             let (given, held) = coverage(n, |random| slow(random, n, 20.0, (spread, phi)), 20.0);
             assert!(given > 0.9 && (0.92..=0.98).contains(&held), "{n} {share}: {given} {held}");
         }
+    }
+
+    /// Of many series of slots: the share with an interval, and of these the share that held it.
+    fn held<T>(
+        mut series: impl FnMut(&mut Xoshiro256PlusPlus) -> Vec<T>,
+        value: impl Fn(&[T]) -> f64,
+        half_width: impl Fn(&[T]) -> Result<f64, TooFewSlots>,
+        truth: f64,
+    ) -> (f64, f64) {
+        let mut random = Xoshiro256PlusPlus::seed_from_u64(41);
+        let trials = 1_000;
+        let (mut given, mut held) = (0, 0);
+        for _ in 0..trials {
+            let slots = series(&mut random);
+            if let Ok(half_width) = half_width(&slots) {
+                given += 1;
+                held += i32::from((value(&slots) - truth).abs() <= half_width);
+            }
+        }
+        (f64::from(given) / f64::from(trials), f64::from(held) / f64::from(given.max(1)))
+    }
+
+    /// A gauge that shots lift and that fades back, and that swings like a damped pendulum besides:
+    /// models on which nothing here was tuned.
+    fn gauge(random: &mut Xoshiro256PlusPlus, n: usize, fade: f64, swings: f64) -> Vec<f64> {
+        let (mut level, mut swing) = (0.0, [0.0; 2]);
+        let mut values = Vec::new();
+        for slot in 0..n + 200 {
+            level = level * fade + poisson(random, 0.5) as f64;
+            let kick = normal(&mut || random.next_u64());
+            swing = [1.2 * swing[0] - 0.72 * swing[1] + kick, swing[0]];
+            if slot >= 200 {
+                values.push(level + swings * swing[0]);
+            }
+        }
+        values
+    }
+
+    #[test]
+    fn means_of_what_is_read_once_a_second_are_held_as_often_as_they_say() {
+        let mean = |values: &[f64]| values.iter().sum::<f64>() / values.len() as f64;
+        let check = |n: usize, fade: f64, swings: f64, most: f64| {
+            let truth = 0.5 / (1.0 - fade);
+            let series = |random: &mut Xoshiro256PlusPlus| gauge(random, n, fade, swings);
+            let (given, held) = held(series, mean, mean_within_run, truth);
+            let is_good = given > 0.9 && (0.92..=most).contains(&held);
+            assert!(is_good, "{n} {fade} {swings}: {given} {held}");
+        };
+        for (n, fade) in [(60, 0.3), (120, 0.6), (600, 0.8)] {
+            check(n, fade, 0.0, 0.985);
+            // What swings evens itself out, faster than the slow waves show.
+            check(n, fade, 0.5, 1.0);
+        }
+        // What grows has no mean, and what hardly moves within a run none of it.
+        let grows: Vec<f64> = (0..60).map(|second| 5.0 * f64::from(second)).collect();
+        assert!(mean_within_run(&grows).is_err());
+        assert_eq!(mean_within_run(&[3.0; 60]), Ok(0.0));
+        assert!(mean_within_run(&[3.0; 15]).is_err() && mean_within_run(&[]).is_err());
+    }
+
+    /// Slots of as many records as arrive in bursts of random size, each of a size whose mean
+    /// follows a three-level Markov chain.
+    fn records(random: &mut Xoshiro256PlusPlus, n: usize, stay: f64) -> Vec<(f64, f64)> {
+        let mut at = (random.next_u64() % 3) as usize;
+        (0..n)
+            .map(|_| {
+                if crate::unit(random.next_u64()) > stay {
+                    at = (at + 1 + (random.next_u64() % 2) as usize) % 3;
+                }
+                let bursts = poisson(random, 4.0);
+                let count: u64 = (0..bursts).map(|_| 1 + random.next_u64() % 9).sum();
+                let mean = [5.0, 10.0, 30.0][at];
+                let sum = (0..count).map(|_| mean * crate::exponential(random.next_u64())).sum();
+                (sum, count as f64)
+            })
+            .collect()
+    }
+
+    #[test]
+    fn means_of_records_are_held_as_often_as_they_say() {
+        let ratio = |slots: &[(f64, f64)]| {
+            let sum: f64 = slots.iter().map(|slot| slot.0).sum();
+            sum / slots.iter().map(|slot| slot.1).sum::<f64>()
+        };
+        for (n, stay) in [(60, 0.4), (120, 0.7), (600, 0.85)] {
+            let (given, held) =
+                held(|random| records(random, n, stay), ratio, ratio_within_run, 15.0);
+            assert!(given > 0.9 && (0.91..=0.985).contains(&held), "{n} {stay}: {given} {held}");
+        }
+        assert!(ratio_within_run(&[(0.0, 0.0); 60]).is_err());
+        let rare: Vec<(f64, f64)> =
+            (0..60).map(|slot| f64::from(slot % 6 / 5)).map(|n| (2.0 * n, n)).collect();
+        assert_eq!(ratio_within_run(&rare), Err(TooFewSlots { needed: 96, have: 60 }));
+        assert_eq!(ratio_within_run(&[(6.0, 2.0); 60]), Ok(0.0));
     }
 
     #[test]

@@ -13,7 +13,7 @@ use rusqlite::{
 use super::error::{StoreError, StoreErrorKind};
 use super::query::Sql;
 use super::reader::RunRow;
-use super::{ExperimentFilter, Filter, Store, codec, walks};
+use super::{ExperimentFilter, Filter, Store, codec, experiment_lock};
 
 /// A trial as it stands.
 #[derive(Clone, Debug, PartialEq)]
@@ -40,7 +40,8 @@ impl Store {
     /// The experiments that `filter` lets through, newest first unless it says otherwise.
     pub fn experiments(&self, filter: &ExperimentFilter) -> Result<Vec<Experiment>, StoreError> {
         let read = || -> rusqlite::Result<Vec<String>> {
-            let Sql { text, values, .. } = filter.to_sql(&walks::alive(&self.connection)?);
+            let Sql { text, values, .. } =
+                filter.to_sql(&experiment_lock::alive(&self.connection)?);
             let mut select = self.connection.prepare(&text)?;
             select.query_map(params_from_iter(values), |row| row.get(0))?.collect()
         };
@@ -88,7 +89,7 @@ impl Store {
     pub fn remove_experiment(&self, experiment: &Experiment) -> Result<(), StoreError> {
         let removed = || -> rusqlite::Result<bool> {
             let all = Transaction::new_unchecked(&self.connection, TransactionBehavior::Immediate)?;
-            if !walks::is_free(&all, experiment)? {
+            if !experiment_lock::is_free(&all, experiment)? {
                 return Ok(false);
             }
             all.execute("DELETE FROM experiment WHERE id = ?", [&experiment.id])?;

@@ -7,39 +7,39 @@
 //!
 //! Not here: what a report or a finding says, and whether anything is stored at all.
 
+mod checksum;
 mod codec;
 mod error;
-mod exchange;
+mod experiment_lock;
 mod experiments;
 mod histories;
+mod import_export;
 mod interval_log;
 mod place;
 mod process;
 mod query;
 mod reader;
 mod schema;
-mod seal;
 mod settings;
 mod store;
 mod summary;
 #[cfg(test)]
 mod tests;
-mod walks;
 mod wall_clock;
 mod writer;
 
 pub use self::error::{StoreError, StoreErrorKind};
-pub use self::exchange::{Imported, ReportCheck};
+pub use self::experiment_lock::{Walk, WalkRow};
 pub use self::experiments::TrialRow;
+pub use self::import_export::{Imported, ReportCheck};
 pub use self::interval_log::interval_log;
 pub use self::place::{default_path, is_of_store};
 pub use self::process::{Fate, Process};
-pub use self::query::{BadQuery, ExperimentFilter, Figures, Query, Sort, why_no_label};
+pub use self::query::{BadQuery, ExperimentFilter, Figures, HasFigures, Query, Sort, why_no_label};
 pub use self::reader::{Filter, LAST, RunRow};
 pub use self::schema::holds_runs;
 pub use self::settings::Changed;
 pub use self::store::Store;
 pub use self::summary::{INFINITE_NS, Summary};
-pub use self::walks::{Walk, WalkRow};
 pub use self::wall_clock::utc;
 pub use self::writer::Writer;

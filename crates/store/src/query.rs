@@ -14,7 +14,7 @@ use std::fmt;
 use model::{did_you_mean, is_control_char};
 use rusqlite::types::Value;
 
-pub use self::figures::Figures;
+pub use self::figures::{Figures, HasFigures};
 use self::parse::Parser;
 
 /// The longest query: far more than anybody writes, and so few conditions that neither our own
@@ -281,15 +281,17 @@ impl Field {
         if let Some(column) = of.columns.iter().find(|column| column.name == lower) {
             return Ok(Field::Column(column));
         }
-        let figures = asked.figures.filter(|figures| (figures.may_be)(name));
-        figures.map(|figures| Field::Figure(name.to_owned(), figures)).ok_or_else(|| {
-            let mut names: Vec<&str> = of.columns.iter().map(|column| column.name).collect();
-            let meant = did_you_mean(&lower, names.iter().copied());
-            names.extend(of.has_labels.then_some("label.KEY"));
-            let figures = asked.figures.map(|_| " and the figures of 'dbdyno list figures'");
-            let all = names.join(", ") + figures.unwrap_or_default();
-            BadQuery::at(at, format!("there is no column '{name}'{meant}; there are {all}"))
-        })
+        if let Some(figures) = asked.figures
+            && (figures.may_be)(name).map_err(|why| BadQuery::at(at, why))?
+        {
+            return Ok(Field::Figure(name.to_owned(), figures));
+        }
+        let mut names: Vec<&str> = of.columns.iter().map(|column| column.name).collect();
+        let meant = did_you_mean(&lower, names.iter().copied());
+        names.extend(of.has_labels.then_some("label.KEY"));
+        let figures = asked.figures.map(|_| " and the figures of 'dbdyno list figures'");
+        let all = names.join(", ") + figures.unwrap_or_default();
+        Err(BadQuery::at(at, format!("there is no column '{name}'{meant}; there are {all}")))
     }
 
     fn name(&self) -> String {

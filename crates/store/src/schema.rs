@@ -11,9 +11,9 @@ use std::time::Duration;
 
 use rusqlite::{Connection, OpenFlags, Transaction, TransactionBehavior};
 
+use super::checksum;
 use super::error::{StoreError, StoreErrorKind};
 use super::query::VERSIONS;
-use super::seal;
 
 /// "dbdy": what `file` and SQLite find at offset 68 of a store.
 pub(super) const APPLICATION_ID: i32 = 0x6462_6479;
@@ -235,7 +235,7 @@ fn as_it_is(path: &Path) -> Result<Connection, StoreError> {
     let said = |error: rusqlite::Error| StoreError::of(path, &error);
     match owner(&connection).map_err(said)? {
         Owner::Store => {}
-        Owner::File => seal::check(path)?,
+        Owner::File => checksum::check(path)?,
         Owner::Somebody => return Err(foreign(path)),
         Owner::Nobody => return Err(empty(path)),
     }
@@ -327,7 +327,7 @@ pub(super) fn is_ours(path: &Path) -> Result<(), StoreError> {
     let file = immutable(path)?;
     let said = |error: rusqlite::Error| StoreError::of(path, &error);
     match owner(&file).map_err(said)? {
-        Owner::File => seal::check(path)?,
+        Owner::File => checksum::check(path)?,
         Owner::Store if is_alone(path) => {
             let message = format!(
                 "{} has no checksum: an earlier dbdyno exported it; export it again with this one",
@@ -458,7 +458,7 @@ fn migrate(path: &Path, connection: &Connection) -> Result<(), StoreError> {
         return Err(foreign(path));
     }
     if owner == Owner::File {
-        seal::check(path)?;
+        checksum::check(path)?;
         make_store(connection).map_err(said)?;
     }
     prepare(connection).map_err(said)?;

@@ -5,14 +5,14 @@
     reason = "child processes are told what to do by a variable, and waited for with a deadline"
 )]
 
-mod exchange;
+mod experiment_lock;
 mod files;
 mod forever;
+mod import_export;
 mod names;
 mod processes;
 mod replay;
 mod trouble;
-mod walks;
 
 use std::fs;
 use std::io::{BufRead, BufReader, Read, Write};
@@ -21,10 +21,10 @@ use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 use model::{
-    CheckResult, ClientMoments, DataPolicy, Description, Dice, ErrorCount, Event, Experiment, Fact,
+    CheckResult, ClientMoments, DataPolicy, Description, ErrorCount, Event, Experiment, Fact,
     Finding, Gauge, GroupDescription, HeadlineDescription, KindDescription, Load,
     MeasureDescription, MeasureKind, MeasureSecond, Order, Phase, Phases, Placement, Point,
-    Readings, RefusalKind, RunId, Second, Severity, Status, StopReason, Stream, Until,
+    Readings, RefusalKind, Rng, RunId, Second, Severity, Status, StopReason, Stream, Until,
 };
 use rusqlite::Connection;
 use stats::{Histogram, Range};
@@ -119,10 +119,10 @@ pub(crate) fn experiment() -> Experiment {
 }
 
 fn histogram(n: u64, mean_ns: f64, number: u64) -> Option<Histogram> {
-    let mut dice = Dice::new(7, Stream::Sim, number);
+    let mut rng = Rng::new(7, Stream::Sim, number);
     let mut histogram = Histogram::new(Range::default());
     for _ in 0..n {
-        histogram.record(stats::exponential_ns(dice.bits(), mean_ns));
+        histogram.record(stats::exponential_ns(rng.bits(), mean_ns));
     }
     Some(histogram)
 }

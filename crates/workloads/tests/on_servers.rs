@@ -14,10 +14,11 @@ use std::thread;
 
 use drivers::Opening;
 use model::{
-    Call, Database, Dice, Done, Place, Placement, Refusal, RefusalKind, Request, RoutineLanguage,
+    Call, Database, Done, Place, Placement, Refusal, RefusalKind, Request, Rng, RoutineLanguage,
     Session, Settings, Statement, StatementId, StatementKind, Stream, Traffic, TxContext, Value,
     Workload, query,
 };
+use servers::Kind;
 use servers::for_tests::{MARIADB, MARIADB_11_4, MYSQL_5_6, POSTGRES, POSTGRES_18, TestServer};
 use workloads::Make;
 
@@ -272,7 +273,7 @@ fn work(database: &Arc<dyn Database>, workload: &dyn Workload, client: u32, n: u
             let mut context = TxContext {
                 sessions: &mut sessions,
                 clock: &clock,
-                dice: Dice::new(1, Stream::Sim, 0),
+                rng: Rng::new(1, Stream::Sim, 0),
                 measured: &mut measured,
             };
             block_on(user.converse(&mut context)).map(|done| (done, measured))
@@ -439,9 +440,9 @@ fn a_killed_connection_leaves_in_doubt_what_may_be_committed(site: &mut Site) {
         let is_payment = |nth: &u64| workload.kind_of(of_client(0, *nth)) == 1;
         user.inputs(of_client(0, (0..).find(is_payment).expect("there is one")));
         let (clock, mut measured) = (Ticks::default(), Vec::new());
-        let dice = Dice::new(1, Stream::Sim, 0);
+        let rng = Rng::new(1, Stream::Sim, 0);
         let sessions = &mut sessions;
-        let mut context = TxContext { sessions, clock: &clock, dice, measured: &mut measured };
+        let mut context = TxContext { sessions, clock: &clock, rng, measured: &mut measured };
         block_on(user.converse(&mut context)).expect_err("it is killed")
     });
     assert_eq!((no.kind, grown), (RefusalKind::UnknownCommit, 0), "{no}");
@@ -516,9 +517,30 @@ fn killed_while_it_waits(
     (no, site.number(paid) - before)
 }
 
+/// All data are in memory, and so are the tables in which conditions are computed. Nothing here is
+/// about what outlives a server, so nothing is written sooner than it must be.
+fn roomy(kind: Kind) -> &'static [(&'static str, &'static str)] {
+    match kind {
+        Kind::Postgres => &[
+            ("shared_buffers", "512MB"),
+            ("work_mem", "64MB"),
+            ("synchronous_commit", "off"),
+            ("full_page_writes", "off"),
+        ],
+        Kind::MariaDb | Kind::MySql => &[
+            ("innodb_buffer_pool_size", "512M"),
+            ("innodb_log_file_size", "128M"),
+            ("innodb_flush_log_at_trx_commit", "0"),
+            ("innodb_doublewrite", "0"),
+            ("tmp_table_size", "256M"),
+            ("max_heap_table_size", "256M"),
+        ],
+    }
+}
+
 /// All laws on a server of one product, with tables in so many parts.
 fn laws_hold_on(server: &TestServer, partitions: u64) -> (servers::Server, Site) {
-    let server = server.start();
+    let server = server.start_with(roomy(server.kind));
     let mut site = Site::build(&server, partitions);
     assert_eq!(site.broken(), [""; 0]);
     no_statement_reads_a_whole_table(&mut site);

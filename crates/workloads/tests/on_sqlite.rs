@@ -12,7 +12,7 @@ use std::sync::Arc;
 use drivers::Opening;
 use drivers::for_tests::{Interceptor, intercept_session};
 use model::{
-    Check, Client, Database, Dice, Done, Number, Place, Placement, Refusal, RefusalKind, Request,
+    Check, Client, Database, Done, Number, Place, Placement, Refusal, RefusalKind, Request, Rng,
     Session, Settings, Statement, StatementKind, Stream, Target, TxContext, Value, Workload, query,
 };
 use workloads::Make;
@@ -168,7 +168,7 @@ impl Bench {
         let mut context = TxContext {
             sessions: &mut self.sessions,
             clock: &self.clock,
-            dice: Dice::new(1, Stream::Sim, 0),
+            rng: Rng::new(1, Stream::Sim, 0),
             measured: &mut self.measured,
         };
         block_on(client.converse(&mut context))

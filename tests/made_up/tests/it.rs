@@ -151,7 +151,7 @@ fn its_metric_is_exported_with_its_unit() {
     let home = Home::new();
     home.load(&["--clients=8"]).ends(0).says(&["posted", "rows"]);
     let csv = home.run(&["runs", "show", "last", "--figures", "--output=csv"]).ends(0);
-    csv.says(&["\nposted.per_second,", ",rows/s,higher\n", "\nposted.p99,3,"]);
+    csv.says(&["\nposted.per_second,", ",rows/s,higher,", "\nposted.p99,3,"]);
     home.run(&["runs", "export", "last", "-o", "run.json"]).ends(0);
     let text = std::fs::read_to_string(home.folder().join("run.json")).expect("written");
     assert!(text.contains("\"posted\"") && text.contains("\"rows\""), "{text}");

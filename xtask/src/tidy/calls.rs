@@ -78,7 +78,7 @@ const BANS: &[Ban] = &[
         calls: &["thread_rng", "rand::rng", "rand::random"],
         allowed: &[],
         tests: Tests::Held,
-        remedy: "draw from model::Dice, so that the seed decides",
+        remedy: "draw from model::Rng, so that the seed decides",
     },
     Ban {
         calls: &["std::env::", "std::env;", "std::{env", "env::var", "env::vars"],

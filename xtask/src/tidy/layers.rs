@@ -14,6 +14,7 @@ const LIGHT_ROOMS: &[&str] = &["stats", "model", "workloads"];
 /// Packages that bring one of them; `-` at the end stands for every package that begins so.
 const HEAVY_PACKAGES: &[&str] = &[
     "async-",
+    "event_loop",
     "hyper",
     "mio",
     "native-tls",

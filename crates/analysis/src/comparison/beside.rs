@@ -110,6 +110,8 @@ mod tests {
             unit: "1/s".to_owned(),
             help: String::new(),
             mean: Some(mean),
+            mean_half_width: None,
+            reason: None,
             min: None,
             max: None,
             points: Vec::new(),

@@ -9,7 +9,7 @@ use std::str::FromStr;
 use serde::{Deserialize, Serialize};
 
 use super::{ComparisonReport, Judged, PointPair};
-use crate::figures::{may_be, short, spellings};
+use crate::figures::{check_name, short, spellings};
 
 /// A limit as written: a figure, a direction and a share.
 #[derive(Clone, Debug, PartialEq)]
@@ -58,9 +58,7 @@ impl FromStr for Gate {
         let (name, rest) = text.split_at(at);
         let is_rise = rest.starts_with('>');
         let figure = name.trim();
-        if !may_be(figure) {
-            return Err(no("it names no figure, such as tps, p99 or reads"));
-        }
+        check_name(figure).map_err(|why| no(&why))?;
         let number = rest[1..].trim().strip_suffix('%').ok_or_else(|| no("it ends without %"))?;
         let percent: f64 = number.trim().parse().map_err(|_| no("its percentage is no number"))?;
         let by = percent / 100.0;

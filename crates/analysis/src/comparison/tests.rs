@@ -1,6 +1,6 @@
 //! Laws of comparisons, on made-up runs. Not here: the test itself (stats).
 
-use model::{Dice, Stream};
+use model::{Rng, Stream};
 
 use super::*;
 use crate::fixtures::sides::{self, FIVE, PLAIN, held, only, side, times};
@@ -42,7 +42,7 @@ fn many_points_that_all_differ_are_all_judged_and_one_alone_takes_more_runs() {
     let point = &alone.pairs[0].points[0].primary;
     assert_eq!(point.verdict, Verdict::CannotJudge);
     let why = point.why.as_deref().expect("it is not plain");
-    assert!(why.contains("5 runs a side are too few") && why.contains("at least 6 of"), "{why}");
+    assert!(why.contains("5 runs per side are too few") && why.contains("at least 6 of"), "{why}");
     assert_eq!(alone.pairs[0].points[1].primary.verdict, Verdict::NoEvidence);
 }
 
@@ -84,7 +84,7 @@ fn one_run_a_side_cannot_be_judged() {
     assert_eq!(only(&report).verdict, Verdict::CannotJudge);
     let ratio = only(&report).ratio.expect("a ratio, without an interval");
     assert_eq!((ratio.value, ratio.interval), (2.0, None));
-    assert!(only(&report).why.as_deref().is_some_and(|why| why.starts_with("1 run of a side")));
+    assert!(only(&report).why.as_deref().is_some_and(|why| why.starts_with("1 run per side")));
 }
 
 #[test]
@@ -239,7 +239,7 @@ fn a_limit_that_makes_no_sense_is_refused() {
 }
 
 /// Numbers that follow from a seed, as if drawn from a normal distribution.
-struct Draws(Dice);
+struct Draws(Rng);
 
 impl Draws {
     /// By Box and Muller.
@@ -301,7 +301,7 @@ fn share_that_says(rounds: usize, mut sides: impl FnMut() -> Vec<Side>) -> f64 {
 }
 
 fn draws(seed: u64) -> Draws {
-    Draws(Dice::new(seed, Stream::Order, 0))
+    Draws(Rng::new(seed, Stream::Order, 0))
 }
 
 #[test]
@@ -361,8 +361,8 @@ fn a_floor_is_a_share_in_percent_and_not_below_zero() {
 #[test]
 fn too_small_to_matter_is_hardly_ever_said_of_what_matters() {
     // The truth is +1.2 %, the minimum effect 1 %, and runs vary by 1 %.
-    let mut dice = Dice::new(4, Stream::Order, 0);
-    let mut normal = || (0..12).map(|_| stats::unit(dice.bits())).sum::<f64>() - 6.0;
+    let mut rng = Rng::new(4, Stream::Order, 0);
+    let mut normal = || (0..12).map(|_| stats::unit(rng.bits())).sum::<f64>() - 6.0;
     let mut runs = |level: f64| -> Vec<f64> {
         (0..6).map(|_| 1000.0 * (level + 0.01 * normal()).exp()).collect()
     };
@@ -384,13 +384,13 @@ fn too_small_to_matter_is_hardly_ever_said_of_what_matters() {
 /// beyond `most_ms` they are refused.
 fn refusing(name: &str, most_ms: f64) -> Side {
     let mut made = crate::fixtures::Made::closed();
-    let mut dice = Dice::new(8, Stream::Order, 0);
+    let mut rng = Rng::new(8, Stream::Order, 0);
     made.seconds.retain(|second| (0..10).contains(&second.second));
     for kind in made.seconds.iter_mut().flat_map(|second| &mut second.kinds) {
         let n = kind.counts.offered();
         let mut times = stats::Histogram::default();
         for _ in 0..n {
-            let ms = -10.0 * (1.0 - stats::unit(dice.bits())).ln();
+            let ms = -10.0 * (1.0 - stats::unit(rng.bits())).ln();
             if ms <= most_ms {
                 times.record((ms * 1e6) as u64);
             }

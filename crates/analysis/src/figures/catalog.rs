@@ -9,8 +9,9 @@ use std::collections::BTreeSet;
 
 use model::{Load, suggestion};
 
+use super::below::{Below, STEM, told};
 use super::times_of;
-use super::within::interval_of;
+use super::within::{interval_of, why_no_interval};
 use crate::gauges::{WHOSE, whose};
 use crate::report::{GaugeReport, MeasureReport, Named, Report, TransactionReport};
 
@@ -52,8 +53,8 @@ pub struct RunFigure {
 
 /// Figures that every run may have, in the order of lists.
 pub static OF_RUN: &[RunFigure] = &[
-    rate("nopm", "1/min", "new orders a minute (TPC-C)", |r| r.block.nopm),
-    rate("tpm", "1/min", "transactions a minute (TPC-C)", |r| r.block.tpm),
+    rate("nopm", "1/min", "new orders per minute (TPC-C)", |r| r.block.nopm),
+    rate("tpm", "1/min", "transactions per minute (TPC-C)", |r| r.block.tpm),
     rate("tps", "1/s", "commits per second", |r| r.block.tps),
     rate("qps", "1/s", "statements per second: reads, writes and others", |r| r.block.qps),
     rate("reads", "1/s", "reading statements per second", |r| r.block.reads_per_second),
@@ -61,7 +62,7 @@ pub static OF_RUN: &[RunFigure] = &[
     rate("others", "1/s", "other statements per second (BEGIN, COMMIT)", |r| {
         r.block.others_per_second
     }),
-    cost("p50_ms", "ms", "median response time of all that was offered", |r| offered(r, "p50")),
+    cost("p50_ms", "ms", "median response time of all offered transactions", |r| offered(r, "p50")),
     cost("p90_ms", "ms", "90th percentile of the same", |r| offered(r, "p90")),
     cost("p95_ms", "ms", "95th percentile of the same", |r| offered(r, "p95")),
     cost("p99_ms", "ms", "99th percentile of the same", |r| offered(r, "p99")),
@@ -73,44 +74,44 @@ pub static OF_RUN: &[RunFigure] = &[
     }),
     cost("service_p99_ms", "ms", "99th percentile of the same", |r| r.block.service_ms.p99),
     cost("wait_percent", "%", "share of the response time spent waiting (open load)", wait_percent),
-    cost("errors_percent", "%", "failed and dropped, of all that was offered", |r| {
+    cost("errors_percent", "%", "failed and dropped, of all offered transactions", |r| {
         let counts = &r.block.counts;
         Some((counts.failed + counts.dropped) as f64 / counts.offered.max(1) as f64 * 100.0)
     }),
-    cost("unfinished", "", "transactions not ended when the run was", |r| {
+    cost("unfinished", "", "transactions not finished at the end of the run", |r| {
         Some(r.block.counts.unfinished as f64)
     }),
     cost("retried", "", "attempts beyond the first", |r| Some(r.block.counts.retried as f64)),
     cost("cv_percent", "%", "coefficient of variation of the commits of whole seconds", |r| {
         Some(r.block.stability.cv? * 100.0)
     }),
-    cost("stalls", "", "stretches of 200 ms or more with hardly any commit", |r| {
+    cost("stalls", "", "stalls: 200 ms or more with hardly any commit", |r| {
         Some(r.block.stability.stalls as f64)
     }),
     cost("longest_stall_ms", "ms", "the longest of them", |r| {
         Some(r.block.stability.longest_stall_ms)
     }),
-    cost("round_trips_per_transaction", "", "round trips a transaction", |r| {
+    cost("round_trips_per_transaction", "", "round trips per transaction", |r| {
         r.block.per_transaction.round_trips
     }),
-    cost("statements_per_transaction", "", "statements a transaction", |r| {
+    cost("statements_per_transaction", "", "statements per transaction", |r| {
         r.block.per_transaction.statements
     }),
-    cost("bytes_per_transaction", "B", "bytes sent and received, a commit", |r| {
+    cost("bytes_per_transaction", "B", "bytes sent and received, per commit", |r| {
         let client = r.client?;
         let committed = r.block.counts.committed;
         (committed > 0).then(|| (client.bytes_in + client.bytes_out) as f64 / committed as f64)
     }),
-    cost("client_cpu_us", "us", "CPU time of the generator, a statement", |r| {
+    cost("client_cpu_us", "us", "CPU time of the generator, per statement", |r| {
         r.client?.cpu_us_per_query
     }),
-    cost("client_memory_bytes", "B", "the most memory of the generator", |r| {
+    cost("client_memory_bytes", "B", "peak memory of the generator", |r| {
         Some(r.client?.max_rss_bytes as f64)
     }),
     cost("connect_p99_ms", "ms", "99th percentile of the time to connect", |r| {
         r.block.connect_ms.times.p99
     }),
-    cost("lag_p99_us", "us", "99th percentile of the generator's own lateness", |r| {
+    cost("lag_p99_us", "us", "99th percentile of the generator's own delay", |r| {
         r.block.lag_us.p99
     }),
     cost("reply_lag_p99_us", "us", "99th percentile of the time replies lay unread", |r| {
@@ -120,10 +121,13 @@ pub static OF_RUN: &[RunFigure] = &[
 
 /// Figures that a transaction type, a custom metric or a gauge brings.
 pub static OF_PARTS: &[PartFigure] = &[
+    part("below_TIME", "%", "share of all that was offered with an answer within less: below_20ms"),
+    part("TYPE.below_TIME", "%", "the same of a transaction type: new_order.below_5s"),
+    part("METRIC.below_BOUND", "%", "share of a custom metric's records below a bound"),
     part("TYPE.tps", "1/s", "commits of this transaction type per second"),
     part("TYPE.p50_ms", "ms", "its median response time; p90_ms, p95_ms, p99_ms, mean_ms too"),
     part("TYPE.errors_percent", "%", "its failed and dropped transactions"),
-    part("TYPE.round_trips", "", "its round trips, each"),
+    part("TYPE.round_trips", "", "round trips per transaction of this type"),
     part("METRIC.per_second", "", "sum of a custom metric per second, such as rows.per_second"),
     part("METRIC.mean", "", "mean of its records; p50, p99, max too"),
     part("METRIC.p99_ms", "ms", "the same of a metric that is a time; mean_ms, p50_ms, max_ms too"),
@@ -168,15 +172,19 @@ pub struct NamedFigure {
     pub value: f64,
     /// Half the width of its 95 % interval within the run, where that is known.
     pub half_width: Option<f64>,
+    /// Why it has no interval, where the run says so.
+    pub reason: Option<String>,
 }
 
-/// All figures that a run has, in the order of lists.
+/// All figures that a run has, in the order of lists; of its shares below bounds those of all
+/// transactions and of custom metrics, at bounds of 1, 2 and 5 times tens.
 pub fn all_of(report: &Report) -> Vec<NamedFigure> {
     let mut all = Vec::new();
     let mut put = |name: String, unit: &str, value: Option<f64>| {
         if let Some(value) = value.filter(|value| !value.is_nan()) {
             let half_width = half_width(report, &name);
-            all.push(NamedFigure { name, unit: unit.to_owned(), value, half_width });
+            let reason = why_no_interval(report, &name).filter(|_| half_width.is_none());
+            all.push(NamedFigure { name, unit: unit.to_owned(), value, half_width, reason });
         }
     };
     for figure in OF_RUN {
@@ -187,6 +195,9 @@ pub fn all_of(report: &Report) -> Vec<NamedFigure> {
             put(name.to_owned(), "", headline.value);
         }
     }
+    for (name, percent) in told(&report.block.shares, true) {
+        put(name, "%", Some(percent));
+    }
     for (kind, of_kind) in report.block.transactions.iter() {
         for (name, unit, of) in OF_TYPE {
             put(format!("{kind}.{name}"), unit, of(of_kind));
@@ -195,6 +206,9 @@ pub fn all_of(report: &Report) -> Vec<NamedFigure> {
     for (metric, measured) in report.block.measures.iter() {
         for (name, unit, value) in of_metric(report, measured) {
             put(format!("{metric}.{name}"), &unit, value);
+        }
+        for (name, percent) in told(&measured.shares, measured.unit == "ns") {
+            put(format!("{metric}.{name}"), "%", Some(percent));
         }
     }
     for gauge in &report.gauges {
@@ -211,6 +225,9 @@ pub fn value_of(report: &Report, name: &str) -> Option<f64> {
     if let Some(figure) = of_run(name) {
         return (figure.of)(report);
     }
+    if let Some(share) = Below::read(name) {
+        return share.ok()?.value(report);
+    }
     let found = match name.rsplit_once('.') {
         None => report.block.headlines.get(name).and_then(|headline| headline.value),
         Some(_) => {
@@ -226,8 +243,26 @@ pub fn unit(name: &str) -> &'static str {
     if let Some(figure) = of_run(name) {
         return figure.unit;
     }
+    if let Some(Ok(_)) = Below::read(name) {
+        return "%";
+    }
     let last = name.rsplit_once('.').map_or("", |(_, last)| last);
     OF_TYPE.iter().find(|(name, ..)| *name == last).map_or("", |(_, unit, _)| unit)
+}
+
+/// The unit of a custom metric's or a gauge's figure; none where the run does not have it.
+fn unit_in(report: &Report, name: &str) -> Option<String> {
+    let of_measure = || {
+        let (metric, last) = name.rsplit_once('.')?;
+        let of = of_metric(report, report.block.measures.get(metric)?);
+        let found = of.into_iter().find(|(name, ..)| *name == last)?;
+        found.2.map(|_| found.1)
+    };
+    let of_gauge = || {
+        let (gauge, unit, of) = gauge_of(report, name)?;
+        of(report, gauge).map(|_| unit(&gauge.unit).to_owned())
+    };
+    of_measure().or_else(of_gauge)
 }
 
 /// The units that these figures have in a run: of custom metrics and gauges.
@@ -236,8 +271,7 @@ pub(crate) fn units_in<'n, 'r>(
     reports: impl Iterator<Item = &'r Report> + Clone,
 ) -> Named<String> {
     let named = |name: &'n str| {
-        let all = reports.clone().flat_map(all_of);
-        let unit = all.filter(|figure| figure.name == name).map(|figure| figure.unit).next()?;
+        let unit = reports.clone().find_map(|report| unit_in(report, name))?;
         Some((name.to_owned(), unit)).filter(|(_, unit)| !unit.is_empty())
     };
     Named(
@@ -258,6 +292,7 @@ pub fn direction(name: &str) -> Direction {
     match last {
         _ if is_gauge => Direction::Neither,
         "tps" | "per_second" => Direction::Higher,
+        _ if last.starts_with(STEM) => Direction::Higher,
         "errors_percent" | "round_trips" => Direction::Lower,
         _ if last.ends_with("_ms") => Direction::Lower,
         _ => Direction::Neither,
@@ -271,6 +306,9 @@ pub fn resolve<'r>(
     reports: impl Iterator<Item = &'r Report> + Clone,
 ) -> Result<String, String> {
     let asked = name.trim();
+    if let Some(Err(why)) = Below::read(asked) {
+        return Err(why);
+    }
     let candidates = spellings(asked);
     let is_had = |name: &&String| reports.clone().any(|report| value_of(report, name).is_some());
     if let Some(found) = candidates.iter().find(is_had) {
@@ -289,22 +327,31 @@ pub fn resolve<'r>(
 }
 
 /// What a name may stand for, the likeliest first.
-pub(crate) fn spellings(name: &str) -> [String; 5] {
+pub(crate) fn spellings(name: &str) -> Vec<String> {
+    if let Some(Ok(share)) = Below::read(name) {
+        return vec![share.to_string()];
+    }
     let lower = name.to_lowercase();
     let [time, share, metric] =
         ["_ms", "_percent", ".per_second"].map(|unit| format!("{lower}{unit}"));
-    [name.to_owned(), lower, time, share, metric]
+    vec![name.to_owned(), lower, time, share, metric]
 }
 
-/// The figure of the whole run that people call `name`, a time without its unit too, or one of a
-/// type, metric or gauge, of which only a run can say whether it has it. An `Err` lists the former.
-pub fn known(name: &str) -> Result<String, String> {
+/// The figure of the whole run that people call `name`, a time without its unit and a share below
+/// a bound too, or one of a type, metric or gauge, of which only a run can say whether it has it.
+/// None where it is no figure; an `Err` says why a share below a bound is none.
+pub fn known(name: &str) -> Result<Option<String>, String> {
+    if let Some(share) = Below::read(name) {
+        return share.map(|share| Some(share.to_string()));
+    }
     let found = spellings(name.trim()).into_iter().find(|name| of_run(name).is_some());
-    found
-        .or_else(|| (may_be(name) && name.contains('.')).then(|| name.trim().to_owned()))
-        .ok_or_else(|| {
-            OF_RUN.iter().map(|figure| short(figure.name)).collect::<Vec<_>>().join(", ")
-        })
+    let is_part = || check_name(name).is_ok() && name.contains('.');
+    Ok(found.or_else(|| is_part().then(|| name.trim().to_owned())))
+}
+
+/// The names of the figures that every run may have, as people write them.
+pub fn names_of_run() -> Vec<&'static str> {
+    OF_RUN.iter().map(|figure| short(figure.name)).collect()
 }
 
 /// A name as people write it: a time without its unit.
@@ -312,10 +359,17 @@ pub fn short(name: &str) -> &str {
     name.strip_suffix("_ms").unwrap_or(name)
 }
 
-/// Whether a name can be that of a figure: of any run, or of what a workload or monitor brings.
-pub fn may_be(name: &str) -> bool {
+/// Why a name cannot be that of a figure, if it cannot: of any run, or of what a workload or
+/// monitor brings.
+pub fn check_name(name: &str) -> Result<(), String> {
+    if let Some(share) = Below::read(name) {
+        return share.map(drop);
+    }
     let is_letter = |c: char| c.is_ascii_alphanumeric() || "._-/ ".contains(c);
-    !name.trim().is_empty() && name.chars().all(is_letter)
+    match !name.trim().is_empty() && name.chars().all(is_letter) {
+        true => Ok(()),
+        false => Err("it names no figure, such as tps, p99 or reads".to_owned()),
+    }
 }
 
 fn of_run(name: &str) -> Option<&'static RunFigure> {
@@ -418,12 +472,17 @@ const OF_GAUGE: [(&str, UnitOf, OfGauge); 3] = [
 ];
 
 fn gauge(report: &Report, name: &str) -> Option<f64> {
-    let is_it = |gauge: &GaugeReport| {
+    let (gauge, _, of) = gauge_of(report, name)?;
+    of(report, gauge)
+}
+
+/// The gauge of a figure, how its unit follows from the gauge's, and how its value does.
+fn gauge_of<'r>(report: &'r Report, name: &str) -> Option<(&'r GaugeReport, UnitOf, OfGauge)> {
+    report.gauges.iter().find_map(|gauge| {
         let rest = name.strip_prefix(&*gauge.figure())?;
-        let of = OF_GAUGE.iter().find(|(suffix, ..)| *suffix == rest)?.2;
-        of(report, gauge)
-    };
-    report.gauges.iter().find_map(is_it)
+        let (_, unit, of) = OF_GAUGE.iter().find(|(suffix, ..)| *suffix == rest)?;
+        Some((gauge, *unit, *of))
+    })
 }
 
 #[cfg(test)]
@@ -440,7 +499,7 @@ mod tests {
             assert_eq!(names.len(), all.len());
             for figure in &all {
                 assert_eq!(value_of(&report, &figure.name), Some(figure.value), "{}", figure.name);
-                assert!(may_be(&figure.name), "{}", figure.name);
+                assert_eq!(check_name(&figure.name), Ok(()));
                 assert_eq!(resolve(&figure.name, [&report].into_iter()).as_ref(), Ok(&figure.name));
             }
         }
@@ -451,7 +510,15 @@ mod tests {
         let check = |names: &[&str], expect: Direction| {
             names.iter().for_each(|name| assert_eq!(direction(name), expect, "{name}"));
         };
-        let higher = ["tps", "nopm", "reads", "new_order.tps", "rows.per_second"];
+        let higher = [
+            "tps",
+            "nopm",
+            "reads",
+            "new_order.tps",
+            "rows.per_second",
+            "below_20ms",
+            "new_order.below_5s",
+        ];
         let lower = ["p99_ms", "errors_percent", "new_order.p99_ms", "event_age.p99_ms", "stalls"];
         let neither = [
             "machine.cpu_user",
@@ -474,9 +541,26 @@ mod tests {
         assert_eq!(found("TPS").as_deref(), Ok("tps"));
         let no = found("new_oder.tps").expect_err("a slip");
         assert!(no.contains("did you mean new_order.tps?"), "{no}");
+        assert_eq!(found("new_order.below(0.02s)").as_deref(), Ok("new_order.below_20ms"));
+        assert!(found("below_125ms").is_err_and(|why| why.contains("120ms and 130ms")));
+        let known = |name: &str| known(name).map(Option::unwrap_or_default);
         assert_eq!(known("p999").as_deref(), Ok("p999_ms"));
         assert_eq!(known("server.disk_written").as_deref(), Ok("server.disk_written"));
-        assert!(known("speed").expect_err("there is none").starts_with("nopm, tpm, tps"));
+        assert_eq!(known("below(3s)").as_deref(), Ok("below_3s"));
+        assert_eq!(known("speed").as_deref(), Ok(""));
+        assert!(known("below(3)").is_err_and(|why| why.contains("needs a unit")));
+    }
+
+    #[test]
+    fn the_unit_of_a_figure_is_that_of_the_list() {
+        for report in [subjects::closed(), subjects::open()] {
+            for NamedFigure { name, unit: expect, .. } in all_of(&report) {
+                let units = units_in([name.as_str()].into_iter(), [&report].into_iter());
+                let found = units.get(&name).map_or(unit(&name), String::as_str);
+                // A headline of a workload has its title alone.
+                assert_eq!(found, expect, "{name}");
+            }
+        }
     }
 
     #[test]

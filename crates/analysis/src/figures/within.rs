@@ -1,13 +1,13 @@
-//! The error of a figure within its run, where the run shows it: of rates by their seconds, of
-//! shares by what was lost in them, of percentiles by the order in which samples came.
+//! The error of a figure within its run, where the run shows it: of rates and means by their
+//! seconds, of shares by what was lost in them, of percentiles by the order in which samples came.
 //!
-//! Custom metrics and gauges have none: of a metric no seconds are kept, and a gauge is a reading.
-//! Not here: the error between runs.
+//! Extremes have none, nor has a ratio of a gauge to TPS. Not here: the error between runs.
 
 use model::NS_PER_S;
 use stats::{binomial_interval, ratio_error, students_t, within_run};
 
-use crate::report::{Block, Latency, Report, SecondReport};
+use super::below::Below;
+use crate::report::{Block, Latency, MeasureReport, Report, SecondReport};
 
 const CONFIDENCE: f64 = 0.95;
 /// Batches of a ratio's error, less the two that mean and correlation take.
@@ -21,6 +21,10 @@ pub(crate) fn interval_of(report: &Report, name: &str) -> Option<(f64, Option<f6
     if let Some(headline) = headlines.get(name) {
         return Some(around(headline.value?, headline.half_width?));
     }
+    if let Some(share) = Below::read(name) {
+        let (low, high) = share.ok()?.interval(report)?;
+        return Some((low, Some(high)));
+    }
     let quantile = |of: &Latency, name: &str| of.intervals.get(name.strip_suffix("_ms")?).copied();
     match name {
         "tps" => Some(around((*tps)?, tps_ci95.as_ref()?.half_width)),
@@ -32,14 +36,60 @@ pub(crate) fn interval_of(report: &Report, name: &str) -> Option<(f64, Option<f6
         "service_p99_ms" => quantile(service_ms, "p99_ms"),
         _ => match name.rsplit_once('.') {
             None => quantile(offered_ms, name),
-            Some((kind, name)) => {
-                let of = report.block.transactions.get(kind)?;
-                match name {
-                    "tps" => Some(around(of.tps?, of.tps_half_width?)),
-                    _ => quantile(&of.response_ms, name),
+            Some((part, last)) => {
+                if let Some(of) = report.block.transactions.get(part) {
+                    return match last {
+                        "tps" => Some(around(of.tps?, of.tps_half_width?)),
+                        _ => quantile(&of.response_ms, last),
+                    };
                 }
+                if let Some(of) = report.block.measures.get(part) {
+                    return metric(report, of, last);
+                }
+                let gauge = report.gauges.iter().find(|gauge| gauge.figure() == name)?;
+                Some(around(gauge.mean?, gauge.mean_half_width?))
             }
         },
+    }
+}
+
+/// A figure of a custom metric; times are in milliseconds.
+fn metric(report: &Report, of: &MeasureReport, name: &str) -> Option<(f64, Option<f64>)> {
+    let around = |value: f64, half_width: f64| (value - half_width, Some(value + half_width));
+    let (low, high) = match name.strip_suffix("_ms").unwrap_or(name) {
+        "per_second" => around(of.sum as f64 / report.measured_seconds, of.per_second_half_width?),
+        "mean" => around(of.mean?, of.mean_half_width?),
+        quantile => *of.intervals.get(quantile)?,
+    };
+    let scale = if of.unit == "ns" { 1e6 } else { 1.0 };
+    Some((low / scale, high.map(|high| high / scale)))
+}
+
+/// Why a figure has no interval within the run, where the run says so.
+pub(crate) fn why_no_interval(report: &Report, name: &str) -> Option<String> {
+    let block = &report.block;
+    if let Some(share) = Below::read(name) {
+        return share.ok()?.why_no_interval(report);
+    }
+    if let Some(headline) = block.headlines.get(name) {
+        return headline.reason.clone();
+    }
+    let quantile =
+        |of: &Latency, name: &str| of.interval_reasons.get(name.strip_suffix("_ms")?).cloned();
+    match (name, name.rsplit_once('.')) {
+        ("tps", _) => block.tps_ci95_reason.clone(),
+        ("service_p99_ms", _) => quantile(&block.service_ms, "p99_ms"),
+        (_, None) => quantile(&block.offered_ms, name),
+        (_, Some((part, last))) => {
+            if let Some(of) = block.transactions.get(part) {
+                return quantile(&of.response_ms, last);
+            }
+            if let Some(of) = block.measures.get(part) {
+                let last = last.strip_suffix("_ms").unwrap_or(last);
+                return of.interval_reasons.get(last).cloned();
+            }
+            report.gauges.iter().find(|gauge| gauge.figure() == name)?.reason.clone()
+        }
     }
 }
 
@@ -91,9 +141,11 @@ fn errors(report: &Report) -> Option<(f64, Option<f64>)> {
 
 #[cfg(test)]
 mod tests {
+    use model::{Event, Gauge, Readings};
+
     use super::*;
     use crate::figures::value_of;
-    use crate::fixtures::subjects;
+    use crate::fixtures::{Made, subjects};
 
     #[test]
     fn rates_shares_and_percentiles_have_intervals_around_their_values() {
@@ -107,9 +159,54 @@ mod tests {
             let high = high.unwrap_or(f64::INFINITY);
             assert!(low <= value && value <= high && low < high, "{name}: {low} {value} {high}");
         }
-        for name in ["stalls", "machine.cpu_user", "client_cpu_us"] {
+        for name in ["machine.cpu_user", "below_20ms", "delivery.below_50ms"] {
+            let (value, found) = (value_of(&report, name), interval_of(&report, name));
+            let ((low, high), value) = found.zip(value).expect(name);
+            assert!(low < value && Some(value) < high, "{name}: {low} {value} {high:?}");
+        }
+        // Records of a metric are as many as commits, so its rate is as sure as theirs.
+        let (low, high) = interval_of(&report, "lines.per_second").expect("it is recorded");
+        let value = value_of(&report, "lines.per_second").expect("it is recorded");
+        assert!(low < value && Some(value) < high, "{low} {value} {high:?}");
+        assert!(interval_of(&report, "lines.mean").is_some());
+        assert!(interval_of(&report, "lines.p50").is_some_and(|(low, high)| Some(low) <= high));
+        for name in ["stalls", "machine.cpu_user.max", "client_cpu_us"] {
             assert_eq!(interval_of(&report, name), None, "{name}");
         }
+    }
+
+    #[test]
+    fn what_has_no_interval_says_why() {
+        let mut made = Made::closed();
+        let gauge = Gauge {
+            about: "server".to_owned(),
+            name: "memory".to_owned(),
+            unit: "B".to_owned(),
+            help: String::new(),
+        };
+        made.more.push(Event::Gauges { gauges: vec![gauge] });
+        for second in 0..60 {
+            let values = vec![(0, 1e6 + 1e4 * second as f64)];
+            made.more.push(Event::Readings(Readings { second, values }));
+        }
+        let grown = Report::of(&made.tally());
+        let mut short = Made::closed();
+        short.measured_ns = 5 * NS_PER_S;
+        short.seconds.retain(|second| second.second < 5);
+        let short = Report::of(&short.tally());
+        let check = |report: &Report, name: &str, expect: &str| {
+            assert_eq!(interval_of(report, name), None, "{name}");
+            let why = why_no_interval(report, name).unwrap_or_default();
+            assert!(why.starts_with(expect), "{name}: {why}");
+        };
+        check(&grown, "server.memory", "it varies too slowly for a run of 60.0 s");
+        for name in ["below_20ms", "new_order.below_50ms", "lines.p50", "p50_ms"] {
+            check(&short, name, "too short: an interval takes at least 10 s");
+        }
+        for name in ["lines.per_second", "lines.mean"] {
+            check(&short, name, "it varies too slowly for a run of 5.0 s");
+        }
+        assert_eq!(why_no_interval(&grown, "below_20ms"), None);
     }
 
     #[test]

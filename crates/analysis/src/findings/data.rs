@@ -53,11 +53,12 @@ impl Data {
                 severity: Severity::Warning,
                 text: match change {
                     ..0 => format!(
-                        "The server's own {counter} went back: it was started anew in mid-run."
+                        "The server's own {counter} decreased: the server was restarted during \
+                         the run."
                     ),
                     _ => format!(
                         "The server's own {counter} grew by {change} while we counted {committed} \
-                         commits, and connections broke: it was started anew in mid-run."
+                         commits, and connections broke: the server was restarted during the run."
                     ),
                 },
             },
@@ -65,16 +66,14 @@ impl Data {
                 id: "server_restarted",
                 severity: Severity::Warning,
                 text: format!(
-                    "The server was started {} before it was asked after the load: it was \
-                     started anew in mid-run.",
+                    "After the load, the server's uptime was {}: it was restarted during the run.",
                     seconds(ago_s)
                 ),
             },
             Data::Unknown => Words {
                 id: "data_unknown",
                 severity: Severity::Note,
-                text: "The data have no dbdyno_meta table: nobody knows how they were built, with \
-                       which scale and seed."
+                text: "The data have no dbdyno_meta table: their scale and seed are not known."
                     .to_owned(),
             },
         }

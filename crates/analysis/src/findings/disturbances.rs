@@ -19,8 +19,8 @@ impl Disturbance<'_> {
                 id: "disturbed",
                 severity: Severity::Note,
                 text: format!(
-                    "The plan disturbed this run ({}): the figures of the whole are of quiet and \
-                     disturbed times together.",
+                    "The plan disturbed this run ({}): the figures of the whole run include the \
+                     disturbances.",
                     super::count(n, "time")
                 ),
             },
@@ -32,7 +32,7 @@ impl Disturbance<'_> {
             Disturbance::Skipped { first, why, n } => Words {
                 id: "disturbance_skipped",
                 severity: Severity::Warning,
-                text: format!("{} was not begun: {}.", told(first, n), sentence(why)),
+                text: format!("{} was not started: {}.", told(first, n), sentence(why)),
             },
             Disturbance::CutOff { first, why, n } => Words {
                 id: "disturbance_cut_off",

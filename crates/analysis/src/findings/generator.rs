@@ -31,8 +31,7 @@ impl Generator {
                 id: "generator_lag",
                 severity: Severity::Warning,
                 text: format!(
-                    "The generator itself was late: p99 of its lag is {}, the median service \
-                     time {}.",
+                    "The generator was late: the p99 of its lag is {}, the median service time {}.",
                     duration(p99_ns),
                     duration(service_ns)
                 ),
@@ -41,8 +40,8 @@ impl Generator {
                 id: "client_time_outside",
                 severity: Severity::Warning,
                 text: format!(
-                    "Clients spent {percent:.0} % of the measured time outside of any transaction, \
-                     where a closed load has nothing to do."
+                    "Clients spent {percent:.0} % of the measured time outside of transactions, \
+                     although the load is closed."
                 ),
             },
             Generator::StoodStill { pauses, longest_s, at_s } => Words {
@@ -60,8 +59,8 @@ impl Generator {
                 id: "clients_abandoned",
                 severity: Severity::Invalid,
                 text: format!(
-                    "{} did not end when the run cut them off and were left behind: what they \
-                     held is not all counted.",
+                    "{} did not stop when the run cancelled them: part of their work is not \
+                     counted.",
                     count(clients, "client")
                 ),
             },
@@ -74,8 +73,8 @@ impl Generator {
                 id: "connects_retried",
                 severity: Severity::Note,
                 text: format!(
-                    "{} to connect before the load failed and had to be made again; the first \
-                     was told: {why}.",
+                    "{} to connect before the load failed and were retried; the first error: \
+                     {why}.",
                     count(retried, "attempt")
                 ),
             },

@@ -38,7 +38,7 @@ impl Offer {
                 id: "queue_too_small",
                 severity: Severity::Warning,
                 text: format!(
-                    "The queue of {} was full at times, although clients were at work for only \
+                    "The queue of {} was full at times, although clients were busy for only \
                      {busy_percent:.0} % of the time.",
                     count(queue, "place")
                 ),
@@ -47,8 +47,8 @@ impl Offer {
                 id: "queue_grew",
                 severity: Severity::Warning,
                 text: format!(
-                    "The queue grew from {} to {} over {}: {} more came each second than were \
-                     done.",
+                    "The queue grew from {} to {} over {}: each second, {} more arrived than \
+                     finished.",
                     significant(first, 3),
                     significant(last, 3),
                     late_s.map_or_else(
@@ -63,8 +63,8 @@ impl Offer {
                 id: "unfinished",
                 severity: Severity::Warning,
                 text: format!(
-                    "{} of {} had not ended when the run was over ({}); nobody knows how long \
-                     they would have taken.",
+                    "{} of {} were unfinished at the end of the run ({}); their response times \
+                     are not known.",
                     model::format_count(unfinished),
                     count(offered, "transaction"),
                     percent_text(percent(unfinished, offered))
@@ -75,7 +75,7 @@ impl Offer {
                 severity: Severity::Warning,
                 text: format!(
                     "{} of the ramp-up {} still queued or under way when the measured phase \
-                     began, with {}: the first response times contain that backlog.",
+                     began, with {}: the first response times include that backlog.",
                     count(backlog_at_start, "transaction"),
                     if backlog_at_start == 1 { "was" } else { "were" },
                     count(clients.into(), "client")
@@ -84,7 +84,7 @@ impl Offer {
             Offer::Closed => Words {
                 id: "closed_load",
                 severity: Severity::Note,
-                text: "Closed load: a slow database is asked less often.".to_owned(),
+                text: "Closed load: a slow database gets fewer requests.".to_owned(),
             },
         }
     }
@@ -95,9 +95,9 @@ fn at_end(first: f64, last: f64, steps: usize) -> Words {
         id: "queue_at_end",
         severity: Severity::Warning,
         text: format!(
-            "{} waited at the end of the measured phase, and {} did {steps} s before: what waits \
-             has shown how long it takes only after the measured phase, or not at all, so the \
-             percentiles are of the beginning of a backlog.",
+            "{} waited at the end of the measured phase, and {} did {steps} s before: waiting \
+             transactions finish after the measured phase or not at all, so the percentiles show \
+             only the beginning of a backlog.",
             count(last as u64, "transaction"),
             if first > 0.0 { significant(first, 3) } else { "none".to_owned() },
         ),
@@ -110,7 +110,7 @@ pub(super) fn look(view: &View) -> Vec<Words> {
     let busy_percent = busy_percent(view);
     let is_busy = |percent: f64| percent >= BUSY_PERCENT_MAX;
     let why = match busy_percent.is_some_and(is_busy) {
-        true => ": the rate is more than the system can take",
+        true => ": the rate is higher than the system can handle",
         false => "",
     };
     let idle_percent = busy_percent.filter(|percent| dropped > 0 && !is_busy(*percent));

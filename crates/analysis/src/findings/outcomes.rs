@@ -48,7 +48,7 @@ impl Ending {
                 id: "unknown_commits",
                 severity: Severity::Warning,
                 text: format!(
-                    "The connection broke during {}: nobody knows whether they happened.",
+                    "The connection broke during {}: their outcome is unknown.",
                     count(unknown, "COMMIT")
                 ),
             },

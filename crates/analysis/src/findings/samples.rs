@@ -27,8 +27,8 @@ impl Samples {
                 id: "overflow",
                 severity: Severity::Warning,
                 text: format!(
-                    "{} took longer than the {} that histograms tell apart; percentiles among \
-                     them are given as the maximum.",
+                    "{} took longer than the {} that histograms record; percentiles among them \
+                     are given as the maximum.",
                     count(overflow, "transaction"),
                     super::duration(highest_ns)
                 ),
@@ -37,7 +37,7 @@ impl Samples {
                 id: "internal_count_mismatch",
                 severity: Severity::Invalid,
                 text: format!(
-                    "{} {what} transactions were counted and {} timed: samples were lost or \
+                    "{} {what} transactions were counted, but {} were timed: samples were lost or \
                      counted twice.",
                     model::format_count(counted),
                     model::format_count(timed)

@@ -35,7 +35,7 @@ pub(super) fn look(tally: &Tally) -> Vec<Words> {
     vec![Words {
         id: "generator_saturated",
         severity: Severity::Warning,
-        text: format!("{}. Response times contain its own waiting.", seen.join(". ")),
+        text: format!("{}. Response times include this delay.", seen.join(". ")),
     }]
 }
 
@@ -93,7 +93,7 @@ fn late(tally: &Tally) -> Option<String> {
     let latest = tally.heartbeats.iter().max_by_key(|of_loop| of_loop.lag.max());
     if let Some(of_loop) = latest.filter(|of_loop| is_late(of_loop.lag.max())) {
         return Some(format!(
-            "Event loop {} of the generator came up to {} late, at {}",
+            "Event loop {} of the generator was up to {} late, at {}",
             of_loop.loop_index,
             duration(of_loop.lag.max()),
             numbers::seconds(of_loop.latest_at_ns as f64 / NS_PER_S as f64)

@@ -46,7 +46,7 @@ fn words(slow: &Slow, tally: &Tally) -> Words {
     let n = slow.seconds.len() as u64;
     let share = super::percent(n, tally.whole_seconds().end.unsigned_abs());
     let again = match period(&slow.seconds) {
-        Some(period) => format!(" They come back every {}.", numbers::seconds(period)),
+        Some(period) => format!(" They recur every {}.", numbers::seconds(period)),
         None => String::new(),
     };
     let first: Vec<String> = slow.seconds.iter().take(5).map(ToString::to_string).collect();

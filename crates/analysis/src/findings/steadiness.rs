@@ -58,18 +58,17 @@ impl Time {
                 id: "queue_full",
                 severity: Severity::Warning,
                 text: format!(
-                    "The queue was full {} into the measured phase, and the run ended there, as \
-                     the plan asks: the system cannot take this rate.",
+                    "The queue was full {} into the measured phase, and the plan stops the run \
+                     then: the system cannot handle this rate.",
                     seconds(at_ns)
                 ),
             },
             Time::QueueFullEarly => Words {
                 id: "queue_full",
                 severity: Severity::Invalid,
-                text:
-                    "The queue was full during the ramp-up, and the run ended there, as the plan \
-                       asks: nothing was measured, since the system cannot take this rate."
-                        .to_owned(),
+                text: "The queue was full during the ramp-up, and the plan stops the run then: \
+                     nothing was measured, since the system cannot handle this rate."
+                    .to_owned(),
             },
             Time::Interrupted { measured_ns, planned_ns } => Words {
                 id: "interrupted",
@@ -85,7 +84,7 @@ impl Time {
                 id: "short",
                 severity: Severity::Note,
                 text: format!(
-                    "{} were measured, in which no checkpoint, flush or vacuum need have fallen.",
+                    "{} were measured, possibly without any checkpoint, flush or vacuum.",
                     seconds(measured_ns)
                 ),
             },
@@ -100,8 +99,8 @@ impl Time {
                 id: "drifting",
                 severity: Severity::Warning,
                 text: format!(
-                    "Not steady: over the measured phase commits went from {first_per_s:.1} a \
-                     second to {last_per_s:.1} ({:+.0} %).",
+                    "Not steady: over the measured phase commits went from {first_per_s:.1}/s to \
+                     {last_per_s:.1}/s ({:+.0} %).",
                     100.0 * (last_per_s / first_per_s - 1.0)
                 ),
             },
@@ -239,8 +238,7 @@ impl ShortRampUp {
             id: "short_ramp_up",
             severity: Severity::Warning,
             text: format!(
-                "The ramp-up ({}) was shorter than connecting took ({}): the first clients had \
-                 been idle for longer than any had been at work.",
+                "The ramp-up ({}) was shorter than the time to connect all clients ({}).",
                 seconds(self.ramp_up_ns),
                 seconds(self.connecting_ns)
             ),

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use model::numbers::significant;
-use model::{FactValue, NS_PER_S, Severity, Target};
+use model::{CommitRisk, FactValue, NS_PER_S, Severity, Target};
 
 use super::Words;
 use crate::gauges::{points, whose};
@@ -19,18 +19,6 @@ const OTHERS_PERCENT_MAX: f64 = 10.0;
 /// Settings that changed, as many as are named.
 const CHANGES_SHOWN_MAX: usize = 8;
 
-/// Modes in which a commit that was acknowledged may be lost, and how.
-const NOT_DURABLE: &[(&str, &str, &str)] = &[
-    ("synchronous", "off", "a loss of power may lose commits and damage the file"),
-    ("journal_mode", "off", "a crash damages the file"),
-    ("journal_mode", "memory", "a crash damages the file"),
-    ("fsync", "off", "a loss of power may lose commits and damage the data"),
-    ("full_page_writes", "off", "a loss of power may damage the data"),
-    ("synchronous_commit", "off", "a crash may lose the last commits"),
-    ("innodb_flush_log_at_trx_commit", "0", "a crash may lose the last second of commits"),
-    ("innodb_flush_log_at_trx_commit", "2", "a loss of power may lose the last second of commits"),
-];
-
 enum Surroundings {
     SettingsChanged { changes: Vec<String> },
     DebugBuild,
@@ -38,7 +26,7 @@ enum Surroundings {
     Neighbours { percent: f64, processors: f64, has_server: bool },
     Embedded,
     SameHost,
-    NotDurable { mode: String, how: &'static str },
+    NotDurable(CommitRisk),
 }
 
 impl Surroundings {
@@ -56,8 +44,7 @@ impl Surroundings {
             Surroundings::DebugBuild => Words {
                 id: "debug_build",
                 severity: Severity::Warning,
-                text: "dbdyno itself was built without optimisation: its own cost is part of the \
-                       figures."
+                text: "dbdyno was built without optimisation: its overhead is part of the figures."
                     .to_owned(),
             },
             Surroundings::NoisyMachine { percent } => Words {
@@ -71,7 +58,7 @@ impl Surroundings {
                 id: "other_cpu_load",
                 severity: Severity::Warning,
                 text: format!(
-                    "Other programs than {} took {percent:.0} % of this machine's CPU time \
+                    "Programs other than {} took {percent:.0} % of this machine's CPU time \
                      ({} of {processors} processors) in the measured phase.",
                     if has_server { "generator and server" } else { "the generator" },
                     significant(percent / 100.0 * processors, 2)
@@ -80,21 +67,21 @@ impl Surroundings {
             Surroundings::Embedded => Words {
                 id: "same_host",
                 severity: Severity::Note,
-                text: "The database lives within the generator and shares its CPUs. The client's \
-                       CPU time contains the database's."
+                text: "The database runs in the generator's process and shares its CPUs. The \
+                       client's CPU time includes the database's."
                     .to_owned(),
             },
             Surroundings::SameHost => Words {
                 id: "same_host",
                 severity: Severity::Note,
-                text: "Generator and server share one host: they compete for its CPUs, and no \
-                       network is part of the figures."
+                text: "Generator and server share one host: they compete for its CPUs, and the \
+                       figures include no network."
                     .to_owned(),
             },
-            Surroundings::NotDurable { mode, how } => Words {
+            Surroundings::NotDurable(CommitRisk { mode, loss }) => Words {
                 id: "not_durable",
                 severity: Severity::Note,
-                text: format!("{mode}: {how}."),
+                text: format!("{mode}: {loss}."),
             },
         }
     }
@@ -109,7 +96,7 @@ pub(super) fn look(tally: &Tally) -> Vec<Words> {
         noisy.map(|percent| Surroundings::NoisyMachine { percent }),
         other_cpu_load(tally),
         host(tally),
-        not_durable(tally),
+        CommitRisk::read(|about, name| tally.fact(about, name)).map(Surroundings::NotDurable),
         settings_changed(tally),
     ];
     all.into_iter().flatten().map(Surroundings::words).collect()
@@ -121,7 +108,8 @@ fn host(tally: &Tally) -> Option<Surroundings> {
     let is_path = |name: &str| name.starts_with('/');
     let socket = ["socket", "host"].iter().any(|option| target.option(option).is_some_and(is_path));
     match target.hosts.as_slice() {
-        _ if target.scheme == "sim" => None,
+        // What draws its answers is nowhere.
+        _ if tally.fact("database", "seed").is_some() => None,
         _ if target.scheme == "managed" || socket => Some(Surroundings::SameHost),
         [] => Some(Surroundings::Embedded),
         hosts if hosts.iter().any(|host| host.is_here() || is_path(&host.name)) => {
@@ -196,33 +184,4 @@ fn settings_changed(tally: &Tally) -> Option<Surroundings> {
         changes.push(format!("and {more} more"));
     }
     (!changes.is_empty()).then_some(Surroundings::SettingsChanged { changes })
-}
-
-fn not_durable(tally: &Tally) -> Option<Surroundings> {
-    // What lives in memory has no file to damage, and nobody expects it to last.
-    let target = tally.description.as_ref().and_then(|told| Target::parse(&told.target).ok());
-    if target.is_some_and(|target| target.path == ":memory:") {
-        return None;
-    }
-    let found = NOT_DURABLE.iter().find(|(name, value, _)| has_mode(tally, name, value));
-    if let Some((name, value, how)) = found {
-        return Some(Surroundings::NotDurable { mode: format!("{name}={value}"), how });
-    }
-    // https://www.sqlite.org/pragma.html#pragma_synchronous: WAL mode loses durability with it.
-    let wal = has_mode(tally, "journal_mode", "wal");
-    let lazy = wal && has_mode(tally, "synchronous", "normal");
-    let mode = "journal_mode=wal with synchronous=normal".to_owned();
-    let how = "a loss of power may lose the last commits";
-    lazy.then_some(Surroundings::NotDurable { mode, how })
-}
-
-/// Whether a mode is in force: as the description has it, or as a fact of the database.
-fn has_mode(tally: &Tally, name: &str, value: &str) -> bool {
-    let modes = tally.description.iter().flat_map(|told| &told.modes);
-    let mut told = modes.filter_map(|mode| mode.split_once('='));
-    let short = name.strip_suffix("_mode").unwrap_or(name);
-    let is =
-        |(key, of): (&str, &str)| (key == name || key == short) && of.eq_ignore_ascii_case(value);
-    let fact = tally.fact("database", name).or_else(|| tally.fact("mode", name));
-    told.any(is) || fact.is_some_and(|fact| fact.to_string().eq_ignore_ascii_case(value))
 }

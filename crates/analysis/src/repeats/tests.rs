@@ -1,6 +1,6 @@
 //! Rules and levels on figures whose truth is known.
 
-use model::{Axis, DataPolicy, Dice, Nesting, Order, Point, Stream};
+use model::{Axis, DataPolicy, Nesting, Order, Point, Rng, Stream};
 
 use super::*;
 
@@ -36,20 +36,20 @@ fn measured(point: u32, repeat: u32, tps: f64) -> Measured {
     Measured { point, repeat, figures, primary: "tps", within: None, spent_s: [60.0, 5.0, 0.0] }
 }
 
-fn normal(dice: &mut Dice) -> f64 {
-    stats::normal(&mut || dice.bits())
+fn normal(rng: &mut Rng) -> f64 {
+    stats::normal(&mut || rng.bits())
 }
 
 /// Makes rounds until the rule ends them, with figures around `means`.
 fn walk(experiment: &Experiment, means: &[f64], cv: f64, seed: u64) -> Vec<Measured> {
-    let mut dice = Dice::new(seed, Stream::Sim, 0);
+    let mut rng = Rng::new(seed, Stream::Sim, 0);
     let mut all = Vec::new();
     for round in experiment.rounds() {
         if is_reached(experiment, &all, round.point, round.unit) {
             break;
         }
         for (point, repeat) in round.trials {
-            let tps = means[point as usize] * (1.0 + cv * normal(&mut dice));
+            let tps = means[point as usize] * (1.0 + cv * normal(&mut rng));
             all.push(measured(point, repeat, tps));
         }
     }
@@ -142,7 +142,7 @@ fn who_goes_on_after_a_crash_stops_at_the_same_repeat() {
 fn points_that_follow_each_other_end_each_by_itself() {
     let mut of = experiment(2, 30, rule(Goal::Precise { share: 0.02 }));
     of.order = Order::Sequential;
-    let mut dice = Dice::new(3, Stream::Sim, 0);
+    let mut rng = Rng::new(3, Stream::Sim, 0);
     let mut all = Vec::new();
     for round in of.rounds() {
         if is_reached(&of, &all, round.point, round.unit) {
@@ -150,7 +150,7 @@ fn points_that_follow_each_other_end_each_by_itself() {
         }
         let (point, repeat) = round.trials[0];
         let cv = if point == 0 { 0.001 } else { 0.03 };
-        all.push(measured(point, repeat, 100.0 * (1.0 + cv * normal(&mut dice))));
+        all.push(measured(point, repeat, 100.0 * (1.0 + cv * normal(&mut rng))));
     }
     let trials = trials_of_points(&of, &all);
     assert_eq!(trials[0], 4);
@@ -161,12 +161,12 @@ fn points_that_follow_each_other_end_each_by_itself() {
 fn nested(restarts: u32, runs: u32, seed: u64) -> (Experiment, Vec<Measured>) {
     let mut of = experiment(1, restarts * runs, None);
     of.nesting = Nesting { restarts: Some(restarts), rebuilds: None };
-    let mut dice = Dice::new(seed, Stream::Sim, 0);
+    let mut rng = Rng::new(seed, Stream::Sim, 0);
     let mut all = Vec::new();
     for restart in 0..restarts {
-        let start = 1_000.0 * (1.0 + 0.03 * normal(&mut dice));
+        let start = 1_000.0 * (1.0 + 0.03 * normal(&mut rng));
         for run in 0..runs {
-            let tps = start * (1.0 + 0.005 * normal(&mut dice));
+            let tps = start * (1.0 + 0.005 * normal(&mut rng));
             all.push(measured(0, restart * runs + run, tps));
         }
     }

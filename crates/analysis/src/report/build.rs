@@ -7,14 +7,14 @@ use model::{
     CheckResult, Counts, Description, ErrorCount, Facts, Gauge, GroupDescription, KindIndex,
     KindSecond, MeasureKind, NS_PER_S, Phases, Placement, Readings, Second, StopReason, Traffic,
 };
-use stats::{Histogram, Offered, TooFewSlots, enough, within_run};
+use stats::{Histogram, Offered, TooFewSlots, enough, ratio_within_run, within_run};
 
-use super::times::{Order, known, ms, too_few};
+use super::times::{Order, intervals, known, ms, too_few};
 use super::{
     Block, CheckReport, Checks, Ci95, ClientCost, ClientReport, ClientTransaction, ConnectTimes,
     CountsReport, CrosscheckReport, ErrorReport, GroupReport, HeadlineReport, LagTimes, Latency,
     LoopReport, MeasureReport, Named, PerTransaction, PhasesReport, ReplyLagReport, Report, SCHEMA,
-    SecondReport, SlowestSecond, StabilityReport, StallReport, Status, TransactionReport,
+    SecondReport, Shares, SlowestSecond, StabilityReport, StallReport, Status, TransactionReport,
 };
 use crate::Tally;
 use crate::tally::{
@@ -223,10 +223,12 @@ impl Block {
         let closed = groups.iter().all(|index| tally.is_closed(*index));
         let in_time = |times| tally.in_time(groups, None, times);
         let all = in_time(Times::Response);
-        let finished = all.clone().map(InTime::finished);
+        let offered_ms = Latency::offered(&offered, &counts, order(&all));
+        let shares = Shares::of(&sum.response, counts.offered, order(&all));
+        let finished = all.map(InTime::finished);
         let note = |words: &str| closed.then(|| words.to_owned());
         let service_note = note("closed load: service is response less lag, reconnecting included");
-        let wait_note = note("closed load: nobody waits for a free client");
+        let wait_note = note("closed load: there is no wait for a free client");
         Block {
             tps: per_s(commits),
             tps_ci95,
@@ -249,7 +251,8 @@ impl Block {
                 note: wait_note,
                 ..Latency::of(&sum.wait, order(&in_time(Times::Wait)))
             },
-            offered_ms: Latency::offered(&offered, &counts, order(&all)),
+            offered_ms,
+            shares,
             failed_ms: Latency::of(&sum.failures, Order::Unknown(FAILED_ORDER)),
             counts,
             lag_us: LagTimes::of(merged(within().map(|group| &group.measured.lag)).as_ref()),
@@ -267,10 +270,10 @@ impl Block {
 }
 
 /// Why times of failed transactions have no intervals.
-const FAILED_ORDER: &str = "the order of failures in time is not kept";
+const FAILED_ORDER: &str = "the order of failures in time is not stored";
 
 /// Why times of connecting have none.
-const CONNECT_ORDER: &str = "clients connect all at once";
+const CONNECT_ORDER: &str = "all clients connect at once";
 
 /// In which order times came; unknown where groups of a run record them in different stretches.
 fn order(in_time: &Option<InTime>) -> Order<'_> {
@@ -360,16 +363,18 @@ pub(super) fn ci95(slots: &[u64]) -> (Option<Ci95>, Option<String>) {
             let seconds_to_1_percent = known(run_s * (100.0 * relative).powi(2));
             (Some(Ci95 { half_width, n_effective, seconds_to_1_percent, note }), None)
         }
-        Err(few) => (None, Some(too_short(few, SLOT_NS))),
+        Err(few) => (None, Some(too_short(COMMITS_VARY, few, SLOT_NS))),
     }
 }
 
-/// Why a rate has no error.
-fn too_short(few: TooFewSlots, slot_ns: u64) -> String {
+const COMMITS_VARY: &str = "commits vary";
+
+/// Why a rate or a mean has no error, after what varies.
+pub(super) fn too_short(varies: &str, few: TooFewSlots, slot_ns: u64) -> String {
     let seconds = |slots: u64| slots as f64 * slot_ns as f64 / NS_PER_S as f64;
     let (needed, have) = (seconds(few.needed), seconds(few.have));
     format!(
-        "commits vary too slowly to decide within {have:.1} s: it takes at least {:.1} s",
+        "{varies} too slowly for a run of {have:.1} s: it takes at least {:.1} s",
         needed.max(have + 0.1)
     )
 }
@@ -404,7 +409,7 @@ fn headlines(tally: &Tally, groups: &[usize]) -> Named<HeadlineReport> {
             title: title.to_owned(),
             value: known(sum as f64 * per_ns as f64 / tally.measured_ns() as f64),
             half_width: rate.half_width.ok().and_then(|half| known(half * per_second)),
-            reason: rate.half_width.err().map(|few| too_short(few, NS_PER_S)),
+            reason: rate.half_width.err().map(|few| too_short(COMMITS_VARY, few, NS_PER_S)),
         };
         all.push(name, report);
     }
@@ -471,7 +476,8 @@ fn transaction(
     let commits = group.commits_of(kind, tally.seconds());
     let (traffic, ended) = moved(group.ramp_up_kind(kind), group.kind(kind));
     let each = |count: u64| known(count as f64 / ended as f64);
-    let in_time = tally.in_time(&[index], Some(kind), Times::Response).map(InTime::finished);
+    let all = tally.in_time(&[index], Some(kind), Times::Response);
+    let in_time = all.clone().map(InTime::finished);
     TransactionReport {
         calls: counts.finished + counts.failed,
         finished: counts.finished,
@@ -491,6 +497,7 @@ fn transaction(
         writes: each(traffic.writes),
         others: each(traffic.others),
         response_ms: Latency::of(&sum.response, order(&in_time)),
+        shares: Shares::of(&sum.response, counts.offered, order(&all)),
     }
 }
 
@@ -585,10 +592,18 @@ fn measures(tally: &Tally, groups: &[usize]) -> Named<MeasureReport> {
                 p99: None,
                 max: None,
                 reasons: Named::default(),
+                per_second_half_width: None,
+                mean_half_width: None,
+                intervals: Named::default(),
+                interval_reasons: Named::default(),
+                shares: Shares::default(),
             };
+            let seconds = group.measured_per_second(place, tally.whole_seconds());
+            add_half_widths(&mut report, &seconds);
             if measure.kind == MeasureKind::Histogram {
                 let histogram = of.and_then(|of| of.histogram.clone()).unwrap_or_default();
-                add_quantiles(&mut report, &histogram);
+                let in_time = tally.measured_in_time(index, place);
+                add_quantiles(&mut report, &histogram, in_time.as_ref());
             }
             all.push(in_group(tally, index, measure.name.clone()), report);
         }
@@ -596,7 +611,26 @@ fn measures(tally: &Tally, groups: &[usize]) -> Named<MeasureReport> {
     all
 }
 
-fn add_quantiles(report: &mut MeasureReport, histogram: &Histogram) {
+/// The errors of a metric's rate and mean, by how often it was recorded in each second and the sum
+/// of that.
+fn add_half_widths(report: &mut MeasureReport, seconds: &[(u64, u64)]) {
+    let sums: Vec<u64> = seconds.iter().map(|(_, sum)| *sum).collect();
+    let slots: Vec<(f64, f64)> =
+        seconds.iter().map(|(count, sum)| (*sum as f64, *count as f64)).collect();
+    let mut width = |name: &str, found: Result<f64, TooFewSlots>| match found {
+        Ok(half_width) => known(half_width),
+        Err(few) => {
+            report.interval_reasons.push(name, too_short("it varies", few, NS_PER_S));
+            None
+        }
+    };
+    let per_second = width("per_second", within_run(&sums, NS_PER_S).half_width);
+    let mean = width("mean", ratio_within_run(&slots));
+    (report.per_second_half_width, report.mean_half_width) = (per_second, mean);
+}
+
+/// The quantiles of a metric that is a distribution, with their intervals, and its shares.
+fn add_quantiles(report: &mut MeasureReport, histogram: &Histogram, in_time: Option<&InTime>) {
     let mut quantile = |name: &str, q| match enough(histogram.count(), q, 0.95) {
         Ok(_) => histogram.quantile(q).map(|value| value as f64),
         Err(few) => {
@@ -604,8 +638,20 @@ fn add_quantiles(report: &mut MeasureReport, histogram: &Histogram) {
             None
         }
     };
-    (report.p50, report.p99) = (quantile("p50", 0.50), quantile("p99", 0.99));
+    let quantiles = [("p50", 0.50), ("p99", 0.99)];
+    [report.p50, report.p99] = quantiles.map(|(name, q)| quantile(name, q));
     report.max = (!histogram.is_empty()).then(|| histogram.max() as f64);
+    let Some(in_time) = in_time else { return };
+    let known: Vec<(&str, f64)> =
+        quantiles.into_iter().filter(|(name, _)| report.reasons.get(name).is_none()).collect();
+    let all = Offered { finished: histogram, unfinished: &Histogram::default(), lost: 0 };
+    let (found, reasons) = intervals(&known, &all, Order::Known(in_time));
+    let as_floats = |(name, (low, high)): (&str, &(u64, Option<u64>))| {
+        (name.to_owned(), (*low as f64, high.map(|high| high as f64)))
+    };
+    report.intervals = Named(found.iter().map(as_floats).collect());
+    report.interval_reasons.0.extend(reasons.0);
+    report.shares = Shares::of(histogram, histogram.count(), Order::Known(in_time));
 }
 
 fn errors<'a>(phases: impl Iterator<Item = &'a Second>) -> Vec<ErrorReport> {

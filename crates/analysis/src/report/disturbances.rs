@@ -17,8 +17,8 @@ use crate::tally::SLOT_NS;
 const BACK: f64 = 0.9;
 
 const NOTHING_BEFORE: &str = "the measured phase has no whole second before it to compare with";
-const STILL_BEFORE: &str = "nothing was committed in the seconds before it, so nothing could fall";
-const NO_FALL: &str = "no second fell below 90 % by more than the seconds before scatter";
+const STILL_BEFORE: &str = "nothing was committed in the seconds before it";
+const NO_FALL: &str = "no second fell below 90 % by more than chance";
 
 /// A disturbance and what it did.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -126,7 +126,7 @@ impl Look<'_> {
             overlaps: Vec::new(),
         };
         if matches!(told.outcome, Disturbed::Skipped { .. }) {
-            report.recovery_s_reason = Some("it was never begun".to_owned());
+            report.recovery_s_reason = Some("it was never started".to_owned());
             return report;
         }
         let now_ns = self.n_seconds * NS_PER_S as i64;
@@ -217,7 +217,7 @@ impl Look<'_> {
 fn no_longer_kept(counts: &Counts) -> Latency {
     let mut reasons = Named::default();
     for name in ["p50", "p90", "p95", "p99", "p999"] {
-        reasons.push(name, "response times of seconds are kept for half an hour".to_owned());
+        reasons.push(name, "response times of seconds are stored for half an hour".to_owned());
     }
     Latency { count: counts.finished(), reasons, ..Latency::default() }
 }

@@ -3,9 +3,11 @@
 //!
 //! Not here: who reads (app), and how it is drawn (charts).
 
-use model::{Gauge, Readings};
+use model::{Gauge, NS_PER_S, Readings};
 use serde::{Deserialize, Serialize};
+use stats::mean_within_run;
 
+use super::build::too_short;
 use crate::gauges::{WHOSE, points, whose};
 use crate::tally::Tally;
 
@@ -23,6 +25,13 @@ pub struct GaugeReport {
     pub help: String,
     /// The mean of the readings of the measured window; null if there are none.
     pub mean: Option<f64>,
+    /// Half the width of its 95 % interval within this run; null where `reason` says why, and in
+    /// older runs.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub mean_half_width: Option<f64>,
+    /// Why the mean has no interval.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
     /// The smallest of them.
     pub min: Option<f64>,
     /// The largest of them.
@@ -49,17 +58,20 @@ pub(super) fn gauges(tally: &Tally) -> Vec<GaugeReport> {
         if points.is_empty() {
             continue;
         }
-        let within =
-            || points.iter().filter(|(s, _)| measured.contains(s)).map(|(_, value)| *value);
-        let count = within().count();
+        let within = points.iter().filter(|(second, _)| measured.contains(second));
+        let within: Vec<f64> = within.map(|(_, value)| *value).collect();
+        let error = mean_within_run(&within);
+        let reason = |few| too_short("it varies", few, NS_PER_S);
         reports.push(GaugeReport {
             about: gauge.about.clone(),
             name: gauge.name.clone(),
             unit: gauge.unit.clone(),
             help: gauge.help.clone(),
-            mean: (count > 0).then(|| within().sum::<f64>() / count as f64),
-            min: within().reduce(f64::min),
-            max: within().reduce(f64::max),
+            mean: (!within.is_empty()).then(|| within.iter().sum::<f64>() / within.len() as f64),
+            mean_half_width: error.ok(),
+            reason: error.err().map(reason),
+            min: within.iter().copied().reduce(f64::min),
+            max: within.iter().copied().reduce(f64::max),
             points,
         });
     }

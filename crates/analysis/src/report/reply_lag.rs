@@ -46,7 +46,7 @@ pub struct ServiceSplit {
     /// Of it: until the last byte of each reply had come. Server and network, and what the
     /// generator took to make and send its requests.
     pub server_and_network_ms: f64,
-    /// Of it: until replies were read. The mean reply lag times the round trips a transaction.
+    /// Of it: until replies were read. The mean reply lag times the round trips per transaction.
     pub generator_ms: f64,
     /// The share of `generator_ms`, in percent.
     pub generator_percent: f64,

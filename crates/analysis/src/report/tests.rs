@@ -30,8 +30,8 @@ fn the_json_has_the_names_that_people_rely_on() {
     findings gauges groups headlines intervals lag_us load measured_seconds measures modes
     name nopm offered_ms others_per_second output per_client per_transaction phases
     placement plan qps ramp_up_counts ramp_up_errors reads_per_second reason reply_lag_us
-    response_ms run_id schema seconds seed service_ms stability started status target tpm
-    tps tps_ci95 transactions wait_ms workload writes_per_second
+    response_ms run_id schema seconds seed service_ms shares stability started status target
+    tpm tps tps_ci95 transactions wait_ms workload writes_per_second
     /checks: after before
     /checks/after[]: examples failed id title
     /checks/before[]: examples failed id title
@@ -61,7 +61,10 @@ fn the_json_has_the_names_that_people_rely_on() {
     /lag_us: count max p50 p99
     /load: model
     /measures: lines
-    /measures/lines: count max mean p50 p99 sum unit
+    /measures/lines: count intervals max mean mean_half_width p50 p99 per_second_half_width
+    shares sum unit
+    /measures/lines/intervals: p50 p99
+    /measures/lines/shares: below count dispersion
     /offered_ms: count distribution interval_reasons intervals max mean min overflow p50 p90
     p95 p99 p999 reasons sd
     /offered_ms/interval_reasons: p999
@@ -86,13 +89,15 @@ fn the_json_has_the_names_that_people_rely_on() {
     p50 p90 p95 p99 p999 sd
     /service_ms/interval_reasons: p999
     /service_ms/intervals: p50 p90 p95 p99
+    /shares: below count dispersion
     /stability: cv longest_stall_ms longest_stalls median_tps slowest_second stalled_ms
     stalls
     /stability/slowest_second: second tps
     /tps_ci95: half_width n_effective note seconds_to_1_percent
     /transactions: new_order
     /transactions/new_order: calls dropped failed finished others ratio_percent reads
-    response_ms retried round_trips total_ms tps tps_half_width unfinished writes
+    response_ms retried round_trips shares total_ms tps tps_half_width unfinished writes
+    /transactions/new_order/shares: below count dispersion
     /wait_ms: count interval_reasons intervals max mean min note overflow p50 p90 p95 p99
     p999 sd
     /wait_ms/interval_reasons: p50 p90 p95 p99 p999

@@ -129,8 +129,37 @@ pub enum Order<'a> {
     Unknown(&'static str),
 }
 
+/// The intervals of some quantiles by their names, in nanoseconds, and why there are none; of an
+/// upper end among what was lost, or had not ended, nothing is known.
+pub(super) fn intervals(
+    quantiles: &[(&str, f64)],
+    all: &Offered,
+    order: Order,
+) -> (Named<(u64, Option<u64>)>, Named<String>) {
+    let (mut intervals, mut reasons) = (Named::default(), Named::default());
+    let in_time = match order {
+        Order::Known(in_time) => in_time,
+        Order::Unknown(why) => {
+            quantiles.iter().for_each(|(name, _)| reasons.push(*name, why.to_owned()));
+            return (intervals, reasons);
+        }
+    };
+    let at: Vec<f64> = quantiles.iter().map(|(_, q)| *q).collect();
+    let found = dependent_ranks(&in_time.stretches, &at, CONFIDENCE);
+    for ((name, _), ranks) in quantiles.iter().zip(found) {
+        match ranks.map(|ranks| all.between(ranks)) {
+            Ok(OfferedInterval { low: Some(low), high }) => intervals.push(*name, (low, high)),
+            Ok(OfferedInterval { low: None, .. }) => {
+                reasons.push(*name, "both ends fall among lost transactions".to_owned());
+            }
+            Err(why) => reasons.push(*name, no_interval(why, in_time)),
+        }
+    }
+    (intervals, reasons)
+}
+
 /// Why a quantile has no interval, and how long a run has one.
-fn no_interval(why: NoInterval, in_time: &InTime) -> String {
+pub(super) fn no_interval(why: NoInterval, in_time: &InTime) -> String {
     let run_s = in_time.stretches.len() as f64 * in_time.width_s as f64;
     match why {
         NoInterval::TooFew(few) => too_few(few),
@@ -183,27 +212,10 @@ impl Latency {
             self.get(name).is_some() || self.at_least.get(name).is_some()
         };
         let known: Vec<(&str, f64)> = QUANTILES.iter().filter(is_known).copied().collect();
-        let in_time = match order {
-            Order::Known(in_time) => in_time,
-            Order::Unknown(why) => {
-                let reasons = known.iter().map(|(name, _)| (*name, why.to_owned()));
-                reasons.for_each(|(name, why)| self.interval_reasons.push(name, why));
-                return;
-            }
-        };
-        let quantiles: Vec<f64> = known.iter().map(|(_, q)| *q).collect();
-        let found = dependent_ranks(&in_time.stretches, &quantiles, CONFIDENCE);
-        for ((name, _), ranks) in known.into_iter().zip(found) {
-            match ranks.map(|ranks| all.between(ranks)) {
-                Ok(OfferedInterval { low: Some(low), high }) => {
-                    self.intervals.push(name, (ms(low), high.map(ms)));
-                }
-                Ok(OfferedInterval { low: None, .. }) => {
-                    let why = "both ends lie among what was lost".to_owned();
-                    self.interval_reasons.push(name, why);
-                }
-                Err(why) => self.interval_reasons.push(name, no_interval(why, in_time)),
-            }
+        let (found, reasons) = intervals(&known, all, order);
+        self.interval_reasons = reasons;
+        for (name, (low, high)) in found.iter() {
+            self.intervals.push(name, (ms(*low), high.map(ms)));
         }
     }
 
@@ -217,7 +229,7 @@ impl Latency {
         let mut latency = Latency::extremes(offered.finished);
         latency.count = offered.count();
         if offered.count() > offered.finished.count() {
-            let lost = "not known: not all that was offered has finished";
+            let lost = "not known: not all offered transactions have finished";
             latency.mean = None;
             latency.sd = None;
             latency.max = None;

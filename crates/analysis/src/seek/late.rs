@@ -159,7 +159,7 @@ fn beyond_in(kind: &KindSecond, comparison: Comparison, bound_ns: u64) -> u64 {
 
 #[cfg(test)]
 mod tests {
-    use model::{Dice, Stream};
+    use model::{Rng, Stream};
     use stats::Histogram;
 
     use super::*;
@@ -168,12 +168,12 @@ mod tests {
     fn longest(seed: u64, draw_ms: fn(f64) -> f64) -> Beyond {
         let objective: Objective = "max<1s".parse().expect("an objective");
         let mut late = Late::new(&[objective]);
-        let mut dice = Dice::new(seed, Stream::Order, 0);
+        let mut rng = Rng::new(seed, Stream::Order, 0);
         for index in 0..40 {
             let mut second = Second::new(0, index);
             let mut times = Histogram::default();
             for _ in 0..100 {
-                times.record((draw_ms(1.0 - stats::unit(dice.bits())) * 1e6) as u64);
+                times.record((draw_ms(1.0 - stats::unit(rng.bits())) * 1e6) as u64);
             }
             let part = second.kind(0);
             (part.counts.committed, part.response) = (times.count(), Some(times));

@@ -140,7 +140,8 @@ pub(super) fn together(kinds: &[&Stretches], end: i64) -> Option<InTime> {
         return None;
     }
     let n = usize::try_from((end - 1).div_euclid(width) + 1).unwrap_or(0);
-    let mut stretches = vec![Stretch::default(); n];
+    // Not copies of one: memory that was never written to costs nothing.
+    let mut stretches: Vec<Stretch> = (0..n).map(|_| Stretch::default()).collect();
     for kind in kinds {
         for (index, one) in kind.all.iter().enumerate() {
             let second = index as i64 * kind.width;

@@ -79,7 +79,7 @@ impl Worker {
         let is_used = hosts.list().len() > 1 && hosts.list().contains(&host);
         // It is known, so it is looked up nowhere and finds room.
         match is_used.then(|| hosts.add(&host)) {
-            Some(Ok(n_clients)) => format!("clients that it gets back: {}", count(n_clients)),
+            Some(Ok(n_clients)) => format!("returning clients: {}", count(n_clients)),
             _ => String::new(),
         }
     }
@@ -94,7 +94,7 @@ impl Worker {
             Ok(n_clients) => count(n_clients),
             Err(why) => return Ok(failed(format!("node {number} has joined, but {why}"))),
         };
-        Ok((Disturbed::Done, format!("node {number} has joined; clients that move: {n_clients}")))
+        Ok((Disturbed::Done, format!("node {number} has joined; moving clients: {n_clients}")))
     }
 
     /// Where clients reach the nodes that there are; known even while one of them is worked on.
@@ -115,7 +115,7 @@ impl Worker {
             HostsChange::Remove => hosts.remove(&host),
         };
         let n_moved = match changed {
-            Ok(n_moved) => format!("clients that move: {}", count(n_moved)),
+            Ok(n_moved) => format!("moving clients: {}", count(n_moved)),
             Err(why) => return failed(why),
         };
         if change == HostsChange::Add {

@@ -62,7 +62,7 @@ impl Worker {
                 return;
             }
             if ended_ns > due_ns as i64 {
-                self.skip(nth, due_ns, "it was still under way from the time before");
+                self.skip(nth, due_ns, "its previous execution was still running");
                 continue;
             }
             let due = start + Duration::from_nanos(due_ns);
@@ -114,10 +114,10 @@ impl Worker {
         let limit = of.limit_ns.map(|ns| (began + Duration::from_nanos(ns), ns));
         match (until, limit) {
             (Some(until), limit) if limit.is_none_or(|(at, _)| until <= at) => {
-                Limit { at: Some(until), why: "its until had come".to_owned() }
+                Limit { at: Some(until), why: "its end time (until) was reached".to_owned() }
             }
             (_, Some((at, ns))) => {
-                let why = format!("it had taken its {}", format_duration(ns));
+                let why = format!("it reached its time limit of {}", format_duration(ns));
                 Limit { at: Some(at), why }
             }
             _ => Limit { at: None, why: String::new() },

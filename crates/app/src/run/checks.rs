@@ -26,8 +26,8 @@ pub(super) fn check_before(
         return Ok(());
     }
     Err(Error::Failed(format!(
-        "the data are not consistent before the run, so it was not begun (--check off runs all \
-         the same){}:\n{}",
+        "the data are inconsistent before the run, so it was not started (--check off runs it \
+         anyway){}:\n{}",
         sizes_to_be_said(groups),
         failed.join("\n")
     )))
@@ -44,7 +44,7 @@ fn sizes_to_be_said(groups: &[Opened]) -> String {
         .map(|(name, value)| format!("--{} {value}", name.replace('_', "-")))
         .collect();
     format!(
-        "; dbdyno did not build these tables and takes them for {} (say their true size)",
+        "; dbdyno did not build these tables and assumes {} (specify their actual size)",
         flags.join(" ")
     )
 }

@@ -60,7 +60,7 @@ pub(super) fn compare_commits(
     before: Option<i64>,
     sink: &mut RunSink<'_>,
 ) {
-    let counter = groups.first().and_then(|opened| opened.database.dialect().commit_counter);
+    let counter = groups.first().and_then(|opened| opened.database.monitoring().commit_counter);
     let (Some(counter), Some(before)) = (counter, before) else { return };
     let ours = commit_crosscheck::ours(&sink.tally);
     if let Some(after) = commits_counted(groups, stop, Some((before, ours.0))) {
@@ -73,7 +73,7 @@ pub(super) fn compare_commits(
 /// Whether the server was started anew since `began`, if it says so.
 pub(super) fn restarted(groups: &[Opened], stop: &Stop, began: Instant) -> Option<Fact> {
     let database = Arc::clone(&groups.first()?.database);
-    let interrupted = "interrupted while the server was asked for its start";
+    let interrupted = "interrupted while the server's start time was read";
     let told = run_interruptible(stop, interrupted, move || {
         commit_crosscheck::restarted(database.as_ref(), began)
     });

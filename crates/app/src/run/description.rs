@@ -112,7 +112,7 @@ fn closed_form(load: &Load, clients: u32, workload: &dyn Workload) -> Option<Str
     let clients = count(clients.into(), "client");
     Some(format!(
         "keying and thinking alone allow {each} {title} per client on average, {all} for \
-         {clients}; less than that shows response time or loss{cap}"
+         {clients}; response times and losses make it less{cap}"
     ))
 }
 

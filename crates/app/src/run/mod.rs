@@ -18,8 +18,8 @@ use analysis::Tally;
 use analysis::report::{Report, Status};
 use engine::{ClientThreads, GroupJob, Job, Ran, SampleHook, Share, Stop};
 use model::{
-    Database, Description, Event, Fact, Finding, MonitorScope, NS_PER_MS, Placement, Plan, RunId,
-    Severity, StopReason, Trial,
+    Database, Description, Event, Fact, Finding, MonitorScope, NS_PER_MS, Placement, Plan,
+    RefusalKind, RunId, Severity, StopReason, Trial,
 };
 use monitor::{Monitor, Scope, facts, wall_clock};
 use store::{Store, Summary, Writer};
@@ -29,7 +29,7 @@ use self::crosscheck::{commits_before, compare_commits, counts_in, crosscheck, r
 use self::description::describe;
 use self::generator_facts::{facts_of, facts_of_connections, spread};
 use self::sink::RunSink;
-use crate::admin_session::{self, is_full};
+use crate::admin_session;
 use crate::build::{BuildOptions, Progress, build_interruptible};
 use crate::connection_count::ConnectionCount;
 use crate::disturb::Disturbers;
@@ -103,8 +103,8 @@ pub fn run(
     }
     let Some(store) = &options.store else {
         return Err(Error::Usage(
-            "settings of a server are changed with a journal in the store, so that they can be \
-             set back after a crash: leave out --no-store, or the settings"
+            "changing settings of a server needs a journal in the store, to restore them after a \
+             crash: leave out --no-store, or the settings"
                 .to_owned(),
         ));
     };
@@ -225,10 +225,10 @@ pub(crate) fn prepare(
             opened = resolve_group(plan, database, group, stop)?;
         }
         let to_install = opened.clone();
-        let interrupted = "interrupted while routines were put into the database";
+        let interrupted = "interrupted while procedures were created";
         let n_made = run_interruptible(stop, interrupted, move || routines::install(&to_install))?;
         if n_made > 0 {
-            said.push(format!("put {n_made} routines into the database"));
+            said.push(format!("created {n_made} procedures in the database"));
         }
         groups.push(opened);
     }
@@ -242,13 +242,12 @@ fn gather_facts(
     groups: &[Opened],
     open_target: &OpenTarget,
 ) -> Vec<Fact> {
-    let file = PathBuf::from(&plan.target.path);
+    let file = drivers::file_of(&plan.target);
     let mut paths: Vec<&Path> = Vec::new();
     if let Some(server) = &open_target.server {
         paths.push(server.folder());
-    } else if plan.target.hosts.is_empty() && file.exists() {
-        paths.push(&file);
     }
+    paths.extend(file.as_deref().filter(|file| file.exists()));
     paths.extend(options.store.as_deref());
     let mut facts = facts::machine(&paths);
     facts.extend(database);
@@ -377,6 +376,7 @@ fn drive(
     let lead_ns = if job.placement == Placement::Simulated { 0 } else { LEAD_NS };
     let phases = job.phases;
     let database = job.groups.first().map(|group| Arc::clone(&group.database));
+    let limit = database.as_ref().and_then(|of| of.administration().connection_limit);
     let (begin, begin_to_look) = (disturbers.begin(), monitor.begin());
     let (mut connected_ns, mut connection_count) = (0, None);
     let measured_from_unix_ms = Cell::new(None);
@@ -410,15 +410,17 @@ fn drive(
     }
     ran.map_err(|error| match error {
         engine::CannotRun::Interrupted => Error::Interrupted(error.to_string()),
-        error => could_not_run(error, &sink.tally),
+        error => could_not_run(error, limit, &sink.tally),
     })
 }
 
 /// Why there was no load, with what the server allows where that is the reason.
-fn could_not_run(error: engine::CannotRun, tally: &Tally) -> Error {
-    let is_full = matches!(&error, engine::CannotRun::Refused { refusal, .. } if is_full(refusal));
-    match tally.fact("database", "max_connections").filter(|_| is_full) {
-        Some(limit) => Error::Failed(format!("{error}; its max_connections is {limit}")),
+fn could_not_run(error: engine::CannotRun, limit: Option<&str>, tally: &Tally) -> Error {
+    let is_full = matches!(&error, engine::CannotRun::Refused { refusal, .. }
+        if refusal.kind == RefusalKind::TooManyConnections);
+    let limit = limit.filter(|_| is_full);
+    match limit.and_then(|name| Some((name, tally.fact("database", name)?))) {
+        Some((name, limit)) => Error::Failed(format!("{error}; its {name} is {limit}")),
         None => Error::failed(error),
     }
 }

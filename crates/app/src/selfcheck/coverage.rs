@@ -1,4 +1,5 @@
-//! How often intervals and verdicts hold what they claim, on models whose truth is known.
+//! How often intervals and verdicts have the coverage that they claim, on models whose truth is
+//! known.
 //!
 //! Intervals within a run are those that a report prints: the whole tool runs queues in virtual
 //! time. Decisions over several runs are made by the same functions that the reports call, on

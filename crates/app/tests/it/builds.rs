@@ -228,7 +228,7 @@ fn a_build_goes_on_with_the_seed_that_it_was_begun_with_alone() {
     let opened = agreed(&whole, &target);
     assert_eq!(opened.data, Data::Unfinished);
     let no = build_here(&opened, Some(6)).expect_err("of seed 5");
-    let expect = "the data were begun with seed 5, not 6; leave the seed out";
+    let expect = "the data were begun with seed 5, not 6; omit the seed";
     assert!(matches!(&no, Error::Failed(why) if why.starts_with(expect)), "{no}");
     assert_eq!(build_here(&opened, Some(5)).map(|built| built.n_rows), Ok(2 * ROWS));
     build_here(&agreed(&whole, &target), Some(6)).expect_err("they are built of seed 5");

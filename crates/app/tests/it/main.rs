@@ -8,3 +8,4 @@ mod generator;
 mod monitoring;
 mod oltp;
 mod routines;
+mod several;

@@ -64,11 +64,12 @@ fn every_member_finishes_with_one_client_and_with_eight_on_sqlite() {
     every_member_finishes(&file("members"));
     bulk_inserts(&file("bulk"));
     drive_well(&file("tpcb"), "tpcb", (8, 100), &[]);
-    let Err(Error::Failed(why)) = drive(&file("members"), "tpcc", (1, 1), &[]) else {
+    let Err(Error::Failed(why)) = drive(&file("members"), "oltp-bulk-insert", (1, 1), &[]) else {
         panic!("these are other data")
     };
     // Data of a family are dropped by the name of a member.
     assert!(why.contains("holds data of oltp,") && why.contains("drop oltp-read-only"), "{why}");
+    assert!(why.contains("tables of the same names (sbtest1, sbtest2)"), "{why}");
 }
 
 /// Where little differs from those, eight clients are enough.
@@ -203,6 +204,11 @@ fn sysbench_runs_on_ours(server: &TestServer) {
 fn we_run_on_those_of_sysbench(server: &TestServer) {
     let target = database(server.shared(), "by_sysbench");
     sysbench(server.kind, &target, &["oltp_read_write", "prepare"]);
+    // How many and how large they are is seen in them.
+    let ran = drive_well(&target, "oltp-read-only", (4, 40), &[]);
+    let parameter = |name: &str| ran.report.groups[0].parameters.get(name).cloned();
+    assert_eq!(parameter("tables").as_deref(), Some("2"));
+    assert_eq!(parameter("table_size").as_deref(), Some("1000"));
     for member in MEMBERS {
         let ran = drive_well(&target, member, (4, 40), &SIZE);
         let is_told = ran.report.findings.iter().any(|finding| finding.id == "data_unknown");
@@ -212,7 +218,7 @@ fn we_run_on_those_of_sysbench(server: &TestServer) {
     let Err(Error::Failed(why)) = drive(&target, "oltp-point-select", (1, 1), &larger) else {
         panic!("the tables are smaller than that")
     };
-    assert!(why.contains("not consistent") && why.contains("sbtest2"), "{why}");
+    assert!(why.contains("inconsistent") && why.contains("sbtest2"), "{why}");
     sysbench(server.kind, &target, &["oltp_read_write", "cleanup"]);
     let counted_by_nobody = ["oltp_read_write", "prepare", "--auto_inc=off"];
     sysbench(server.kind, &target, &counted_by_nobody);
@@ -255,7 +261,9 @@ fn pgbench_and_dbdyno_use_each_others_tables() {
     let theirs = database(POSTGRES.shared(), "by_pgbench");
     pgbench(&theirs, &["-i", "-q", "-s", "2"]);
     pgbench(&theirs, &["-c", "2", "-t", "10"]);
-    let ran = drive_well(&theirs, "tpcb", (8, 80), &[("scale", "2")]);
+    let ran = drive_well(&theirs, "tpcb", (8, 80), &[]);
+    let scale = ran.report.groups[0].parameters.get("scale");
+    assert_eq!(scale.map(String::as_str), Some("2"));
     assert!(ran.report.findings.iter().any(|finding| finding.id == "data_unknown"));
 }
 

@@ -30,8 +30,8 @@ fn what_a_database_cannot_do_is_refused_before_anything_is_built() {
         Err(Error::Usage(why)) => assert!(why.contains(expect), "{why}"),
         other => panic!("{:?}", other.map(|opened| opened.data)),
     };
-    check(&[("mode", "procedures")], "no routines");
-    check(&[("partitions", "4")], "cannot split tables");
+    check(&[("mode", "procedures")], "no stored procedures");
+    check(&[("partitions", "4")], "does not support them");
     assert_eq!(agreed(&database, &target, &[]).map(|opened| opened.data), Ok(Data::Absent));
 }
 

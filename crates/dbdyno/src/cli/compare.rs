@@ -4,24 +4,25 @@ use analysis::comparison::{Gate, GateResult, Judge, Passed};
 use app::Error;
 use app::compare::{Asked, compare as hold};
 use clap::{Arg, ArgAction, ArgMatches, Command};
-use render::{comparison, comparison_csv, comparison_markdown};
+use render::{Style, comparison};
 use serde_json::json;
 
+use super::flags::Output;
 use super::runs::store;
-use super::{DONE, FAILED, Outcome, flags};
+use super::{DONE, FAILED, Outcome, flags, print_document};
 use crate::shell::Shell;
 
 pub(crate) fn command() -> Command {
     Command::new("compare")
-        .about("Holds runs against each other: better, worse, or no evidence")
+        .about("Compares runs: better, worse, or no evidence")
         .after_help(
-            "A side is a label (build=1.2), an experiment, or runs with commas between; the first \
-             is the baseline. dbdyno compare EXPERIMENT --by target holds the values of an axis \
-             against each other, whose runs took turns.",
+            "A side is a label (build=1.2), an experiment, or runs separated by commas; the first \
+             is the baseline. dbdyno compare EXPERIMENT --by target compares the values of an \
+             axis, whose runs took turns.",
         )
         .arg(
             Arg::new("sides").required(true).num_args(1..).value_name("SIDE").help(
-                "KEY=VALUE of a label, an experiment's id, or ids of runs with commas between",
+                "KEY=VALUE of a label, an experiment's id, or ids of runs separated by commas",
             ),
         )
         .arg(
@@ -32,11 +33,10 @@ pub(crate) fn command() -> Command {
         )
         .args(judged())
         .arg(
-            Arg::new("fail_if")
-                .long("fail-if")
-                .action(ArgAction::Append)
-                .value_name("LIMIT")
-                .help("End with exit code 1 if a limit is surely broken: \"p99>+5%\", \"tps<-3%\""),
+            Arg::new("fail_if").long("fail-if").action(ArgAction::Append).value_name("LIMIT").help(
+                "Exit with code 1 if a limit is broken, beyond its error: \"p99>+5%\", \
+                       \"tps<-3%\"",
+            ),
         )
         .arg(
             Arg::new("undecided")
@@ -45,7 +45,7 @@ pub(crate) fn command() -> Command {
                 .value_parser(["pass", "fail"])
                 .hide_possible_values(true)
                 .default_value("pass")
-                .help("What a limit does that is neither surely broken nor surely held"),
+                .help("Outcome of limits that the error leaves undecided"),
         )
 }
 
@@ -58,9 +58,9 @@ pub(super) fn judged() -> [Arg; 2] {
         value(
             "figure",
             "NAME",
-            "Judge this figure: tps, p99, reads, new_order.p99 or any other of the runs",
+            "Figure to judge: tps, p99, reads, new_order.p99 or any other of the runs",
         ),
-        value("min_effect", "PERCENT", "A smaller difference does not matter [default: 1%]")
+        value("min_effect", "PERCENT", "Smallest difference that matters [default: 1%]")
             .allow_hyphen_values(true),
     ]
 }
@@ -89,14 +89,12 @@ pub(crate) fn compare(matches: &ArgMatches, shell: &Shell) -> Outcome {
         gates.iter().map(|gate| gate.hold(&report)).collect();
     let gates = gates.map_err(|why| Error::Usage(format!("--fail-if: {why}")))?;
     match flags::output_of(matches) {
-        "json" => {
+        Output::Json => {
             let mut value = serde_json::to_value(&report).expect("numbers, words and lists");
             value["gates"] = json!(gates);
             shell.print(&format!("{value:#}\n"))
         }
-        "markdown" => shell.print(&comparison_markdown(&report, &gates)),
-        "csv" => shell.print(&comparison_csv(&report)),
-        _ => shell.print(&comparison(&report, &gates)),
+        _ => print_document(&comparison(&report, &gates), &Style::default(), matches, shell),
     }?;
     let fails_undecided = matches.get_one::<String>("undecided").is_some_and(|is| is == "fail");
     let is_broken = |gate: &GateResult| match gate.passed {

@@ -48,13 +48,11 @@ pub(crate) fn is_to_be_dropped(
     }
     if !shell.reads_terminal() {
         return Err(Error::Failed(format!(
-            "dbdyno did not build these tables: {listed}; nothing was dropped, as there is no \
-             terminal to ask on: --confirm {name} drops them all the same"
+            "dbdyno did not build these tables: {listed}; nothing was dropped, because there is \
+             no terminal to ask on: --confirm {name} drops them anyway"
         )));
     }
-    shell.say(&format!(
-        "dbdyno did not build these tables: {listed}. What is in them would be lost."
-    ));
+    shell.say(&format!("dbdyno did not build these tables: {listed}. Their rows would be lost."));
     shell.say(&format!("Type the name of the database ({name}) to drop them:"));
     match typed(stop)? == name {
         true => Ok(()),

@@ -92,9 +92,9 @@ fn opened(
         }
     };
     if is_managed(&target) && !is_build {
-        let why = "a managed server begins empty and is gone with its command, so there is \
-                   nothing to check or to drop; 'dbdyno run' checks its data before and after \
-                   the load";
+        let why = "a managed server begins empty and is removed with its command, so there is \
+                   nothing to check or to drop; 'dbdyno run' checks its data before and after the \
+                   load";
         return Err(Error::Usage(why.to_owned()));
     }
     is_apart_from(flags::store_path(matches, shell).ok().as_deref(), &target)?;

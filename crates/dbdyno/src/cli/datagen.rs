@@ -4,10 +4,10 @@ use std::path::Path;
 use std::sync::Arc;
 
 use app::Error;
-use app::datagen::{Format, Written, write_files};
+use app::datagen::{LoadCommands, Written, write_files};
 use app::watcher::Watcher;
 use clap::{Arg, ArgMatches, Command};
-use model::{Settings, Workload, format_count};
+use model::{FileFormat, Settings, Workload, format_count};
 use serde_json::{Value, json};
 
 use super::live::Live;
@@ -46,8 +46,8 @@ pub(crate) fn datagen(matches: &ArgMatches, shell: &Shell) -> Outcome {
     let workload = workload_of(matches)?;
     let folder = matches.get_one::<String>("output_dir").expect("clap requires it");
     let format = match matches.get_one::<String>("format").map(String::as_str) {
-        Some("csv") => Format::Csv,
-        _ => Format::Tsv,
+        Some("csv") => FileFormat::Csv,
+        _ => FileFormat::Tsv,
     };
     let stop = stop_on_signals(shell);
     let mut live = Live::new(shell, matches.get_flag("quiet"));
@@ -70,15 +70,14 @@ fn workload_of(matches: &ArgMatches) -> Result<Arc<dyn Workload>, Error> {
 
 fn json_of(written: &Written) -> String {
     let file = |file: &app::datagen::WrittenFile| json!({"table": file.table, "path": file.path, "rows": file.n_rows, "bytes": file.n_bytes});
-    let schema = |(database, path): &(&'static str, std::path::PathBuf)| {
-        let commands = written.commands(database);
-        (database.to_string(), json!({"schema": path, "commands": commands}))
+    let load = |LoadCommands { database, schema, commands, .. }: &LoadCommands| {
+        (database.to_string(), json!({"schema": schema, "commands": commands}))
     };
     let value = json!({
         "format": written.format.name(),
         "seconds": written.seconds,
         "files": written.files.iter().map(file).collect::<Vec<Value>>(),
-        "load": written.schemas.iter().map(schema).collect::<serde_json::Map<_, _>>(),
+        "load": written.load_commands.iter().map(load).collect::<serde_json::Map<_, _>>(),
     });
     format!("{value:#}\n")
 }
@@ -94,19 +93,8 @@ fn text_of(written: &Written) -> String {
         );
     }
     text += &format!("written in {:.1} s\n", written.seconds);
-    for (database, schema) in &written.schemas {
-        let schema = schema.display();
-        text += &match *database {
-            "mysql" => format!(
-                "\nMariaDB and MySQL: tables first (SOURCE {schema}), then with \
-                 'mariadb --local-infile=1':\n"
-            ),
-            _ => format!(
-                "\nPostgreSQL: tables first (\\i {schema}), then with \
-                 'PGTZ=UTC psql':\n"
-            ),
-        };
-        text += &(written.commands(database).join("\n") + "\n");
+    for LoadCommands { introduction, commands, .. } in &written.load_commands {
+        text += &format!("\n{introduction}:\n{}\n", commands.join("\n"));
     }
     text
 }

@@ -12,9 +12,8 @@ use app::watcher::Watcher;
 use clap::{Arg, ArgAction, ArgMatches, Command};
 use model::{Choice, DataPolicy, Experiment};
 use plan::{Varied, varied_to_toml};
-use render::{
-    Style, as_json, experiment, experiment_list, experiment_list_csv, experiment_list_markdown,
-};
+use render::terminal::WIDE;
+use render::{Style, as_json, experiment, experiment_list};
 use store::{ExperimentFilter, Store};
 
 use super::live::Live;
@@ -24,7 +23,8 @@ use super::run::own_target;
 use super::runs::{asked, bad, labels, said, store};
 use super::signals::stop_on_signals;
 use super::{
-    DONE, FAILED, INTERRUPTED, Outcome, flags, password, plan_from, print_document, required, seek,
+    DONE, FAILED, INTERRUPTED, Outcome, draft_from_args, flags, password, print_document, required,
+    seek,
 };
 use crate::lists::{experiment_lines, experiments_json};
 use crate::shell::Shell;
@@ -37,13 +37,13 @@ pub(crate) fn command() -> Command {
             .help("An experiment's id, the beginning or end of one, or 'last'")
     };
     let resume = Command::new("resume")
-        .about("Makes the trials of an experiment that were not made")
+        .about("Runs an experiment's remaining trials")
         .arg(id())
         .arg(
             Arg::new("plan")
                 .long("plan")
                 .value_name("PLAN.toml")
-                .help("Its plan file, where it has commands: they are taken from no store"),
+                .help("Its plan file, if it has commands: they are never taken from the store"),
         )
         .arg(flags::checks())
         .arg(flags::no_build())
@@ -56,19 +56,21 @@ pub(crate) fn command() -> Command {
         .subcommand(list_command())
         .subcommand(
             Command::new("show")
-                .about("Shows what an experiment has shown")
+                .about("Shows an experiment's results")
                 .arg(id())
                 .arg(
                     Arg::new("plan")
                         .long("plan")
                         .action(ArgAction::SetTrue)
-                        .help("Its plan alone, as a file that 'dbdyno run' repeats"),
+                        .help("Only the plan, as a file that 'dbdyno run' repeats"),
                 )
-                .arg(Arg::new("figure").long("figure").value_name("NAME").help(
-                    "Judge points by this figure: tps, p99, reads, new_order.p99 or any other",
-                ))
-                .arg(axis("rows", "Show the figure as a table: this axis goes down"))
-                .arg(axis("columns", "And this one across; by default the other axis of two"))
+                .arg(
+                    Arg::new("figure").long("figure").value_name("NAME").help(
+                        "Figure to judge points by: tps, p99, reads, new_order.p99 or any other",
+                    ),
+                )
+                .arg(axis("rows", "Show the figure as a table with this axis as rows"))
+                .arg(axis("columns", "Axis of the columns [default: the other axis of two]"))
                 .arg(required::flag()),
         )
         .subcommand(password::add(resume))
@@ -85,11 +87,12 @@ fn list_command() -> Command {
         .after_help(
             "Example:\n  dbdyno experiments list --where 'workload=tpcc and axis=clients and \
              started>-7d' --sort -done\n\nColumns: id, started, status, name, axis, workload, \
-             trials, done. Signs: = != < <= > >= and ~ (contains); 'and', 'or', 'not' and brackets.",
+             trials, done. Signs: = != < <= > >= and ~ (contains); 'and', 'or', 'not' and \
+             brackets.",
         )
         .args(asked(
-            "Those of which this holds, such as 'workload=tpcc and axis=clients'",
-            "What comes first, such as name; -done is from the highest down",
+            "Condition, such as 'workload=tpcc and axis=clients'",
+            "Columns to sort by, such as name; -done is descending",
         ))
 }
 
@@ -100,6 +103,15 @@ pub(crate) fn experiments(matches: &ArgMatches, shell: &Shell) -> Outcome {
         Some(("rm", sub)) => remove(sub, shell),
         Some((_, sub)) => list(sub, &filter(sub)?, shell),
         None => list(matches, &ExperimentFilter::default(), shell),
+    }
+}
+
+/// Whether what is asked for is written in any format: a list, an experiment or a search.
+pub(crate) fn is_document(matches: &ArgMatches) -> bool {
+    match matches.subcommand() {
+        None | Some(("list", _)) => true,
+        Some(("show", show)) => !show.get_flag("plan"),
+        Some(_) => false,
     }
 }
 
@@ -147,7 +159,8 @@ fn walk(mut planned: Planned, matches: &ArgMatches, is_new: bool, shell: &Shell)
     live.linger(&stop);
     Ok(match (is_interrupted, is_good && required.is_met()) {
         (true, _) => {
-            shell.say(&format!("interrupted; go on with: dbdyno experiments resume {}", report.id));
+            shell
+                .say(&format!("interrupted; resume with: dbdyno experiments resume {}", report.id));
             INTERRUPTED
         }
         (false, true) => DONE,
@@ -239,11 +252,7 @@ fn list(matches: &ArgMatches, filter: &ExperimentFilter, shell: &Shell) -> Outco
         return shell.print(&format!("{:#}\n", experiments_json(&store, filter)?));
     }
     let all = experiment_lines(&store, filter)?;
-    shell.print(&match flags::output_of(matches) {
-        "csv" => experiment_list_csv(&all),
-        "markdown" => experiment_list_markdown(&all),
-        _ => experiment_list(&all),
-    })
+    print_document(&experiment_list(&all), &WIDE, matches, shell)
 }
 
 fn show(matches: &ArgMatches, shell: &Shell) -> Outcome {
@@ -253,8 +262,8 @@ fn show(matches: &ArgMatches, shell: &Shell) -> Outcome {
         return match varied_to_toml(&experiment) {
             Some(plan) => shell.print(&plan),
             None => Err(Error::Usage(format!(
-                "no plan with axes makes {} again: it is a search, has commands, or its points \
-                 differ by more than their axes; 'dbdyno runs show RUN --plan' has that of a trial",
+                "no plan repeats {}: it is a search, has commands, or its points differ by more \
+                 than their axes; 'dbdyno runs show RUN --plan' has the plan of a trial",
                 experiment.id
             ))),
         };
@@ -268,7 +277,7 @@ fn show(matches: &ArgMatches, shell: &Shell) -> Outcome {
         let all = matrices(&store, &experiment, figure, axes)?;
         return match flags::is_json(matches) {
             true => shell.print(&as_json(&all)),
-            false => shell.print(&render::matrices(&all)),
+            false => print_document(&render::matrices(&all), &Style::default(), matches, shell),
         };
     }
     let report = report_by(&store, &experiment, figure)?;
@@ -280,7 +289,7 @@ fn show(matches: &ArgMatches, shell: &Shell) -> Outcome {
 fn go_on(matches: &ArgMatches, shell: &Shell) -> Outcome {
     let store = store(matches, shell)?;
     let experiment = found(&store, matches)?;
-    let named = matches.get_one::<String>("plan").map(|path| plan_from::read_file(path));
+    let named = matches.get_one::<String>("plan").map(|path| draft_from_args::read_file(path));
     let named = named.transpose()?;
     if experiment.seek.is_some() {
         return seek::resume(store.path(), experiment, named.as_ref(), matches, shell);

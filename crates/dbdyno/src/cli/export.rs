@@ -66,8 +66,8 @@ pub(super) fn command() -> Command {
                 .hide_possible_values(true)
                 .help(
                     "The report (json), its seconds (csv), response times as an HdrHistogram \
-                     interval log (hlog), or what 'runs import' takes (dbdyno) [default: as the \
-                     file's name ends; json if it does not, and on stdout]",
+                     interval log (hlog), or what 'runs import' takes (dbdyno) [default: by the \
+                     file's extension; json without one, and on stdout]",
                 ),
         )
 }
@@ -119,7 +119,7 @@ fn format(matches: &ArgMatches, file: Option<&String>) -> Result<Format, Error> 
     let format = if end.is_empty() { Some(Format::Json) } else { Format::by_name(&end) };
     format.ok_or_else(|| {
         let known = Format::ALL.map(|(name, _)| name).join(", ");
-        Error::Usage(format!("-o {file}: say with --format what it is to be: {known}"))
+        Error::Usage(format!("-o {file}: unknown extension; choose a --format: {known}"))
     })
 }
 
@@ -180,7 +180,7 @@ pub(super) fn import(matches: &ArgMatches, shell: &Shell) -> Outcome {
         text += &format!("imported {run}\n");
     }
     for run in &imported.known {
-        text += &format!("{run} is here already and was left as it is\n");
+        text += &format!("{run} exists already and was skipped\n");
     }
     if text.is_empty() {
         text = format!("{} has no runs\n", path.display());

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use app::Error;
 use app::build::LoadMethod;
-use clap::builder::PossibleValuesParser;
+use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::parser::ValueSource;
 use clap::{Arg, ArgAction, ArgMatches};
 use model::{Choice, Parameter, ParameterKind, choice};
@@ -51,7 +51,15 @@ pub(crate) fn store() -> Arg {
 }
 
 /// How results may be written.
-pub(crate) const FORMATS: [&str; 4] = ["text", "json", "markdown", "csv"];
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Output {
+    Text,
+    Json,
+    Markdown,
+    Csv,
+}
+
+choice!(Output { Text = "text", Json = "json", Markdown = "markdown", Csv = "csv" });
 
 /// `--output`, for every subcommand.
 pub(crate) fn output() -> Arg {
@@ -59,7 +67,11 @@ pub(crate) fn output() -> Arg {
         .long("output")
         .global(true)
         .value_name("text|json|markdown|csv")
-        .value_parser(FORMATS)
+        .value_parser(
+            PossibleValuesParser::new(Output::NAMES).map(|name| {
+                Output::by_name(&name).expect("clap lets nothing but the names through")
+            }),
+        )
         .hide_possible_values(true)
         .help_heading("Everywhere")
         .help("Output format (markdown, csv: for commands that support them) [default: text]")
@@ -172,17 +184,12 @@ pub(crate) fn load_method(matches: &ArgMatches) -> LoadMethod {
 
 /// Whether JSON is asked for.
 pub(crate) fn is_json(matches: &ArgMatches) -> bool {
-    output_is(matches, "json")
+    output_of(matches) == Output::Json
 }
 
 /// The format that is asked for.
-pub(crate) fn output_of(matches: &ArgMatches) -> &str {
-    matches.get_one::<String>("output").map_or("text", String::as_str)
-}
-
-/// Whether `format` is asked for.
-pub(crate) fn output_is(matches: &ArgMatches, format: &str) -> bool {
-    output_of(matches) == format
+pub(crate) fn output_of(matches: &ArgMatches) -> Output {
+    matches.get_one::<Output>("output").copied().unwrap_or(Output::Text)
 }
 
 /// The store's file, for a command that makes it if it is not there. The folders of the default

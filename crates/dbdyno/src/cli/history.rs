@@ -11,6 +11,7 @@ use serde_json::json;
 use store::Store;
 
 use super::compare::{judge, judged};
+use super::flags::Output;
 use super::runs::{said, store};
 use super::{DONE, FAILED, Outcome, flags, print_document};
 use crate::shell::Shell;
@@ -23,10 +24,10 @@ pub(crate) fn command() -> Command {
         Arg::new(name).long(name).value_name(of).help(help)
     };
     Command::new("history")
-        .about("Shows a figure over builds, and where its level has changed")
+        .about("Shows a figure over builds, and where its level changed")
         .after_help(
             "Builds are the values of a label, in the order of versions: dbdyno runs label RUN \
-             build=1.2. Commit hashes stand by time; --commits orders them by commit.",
+             build=1.2. Commit hashes are ordered by time; --commits orders them by commit.",
         )
         .args_conflicts_with_subcommands(true)
         .subcommand(ack())
@@ -34,12 +35,12 @@ pub(crate) fn command() -> Command {
         .arg(by())
         .args(judged())
         .args(ordered())
-        .arg(value("baseline", "BUILD", "Compare the last build with this one too"))
+        .arg(value("baseline", "BUILD", "Also compare the last build with this one"))
         .arg(
             Arg::new("fail_on_regression")
                 .long("fail-on-regression")
                 .action(ArgAction::SetTrue)
-                .help("End with exit code 1 if the last build is worse"),
+                .help("Exit with code 1 if the last build is worse"),
         )
 }
 
@@ -94,9 +95,9 @@ fn ack() -> Command {
         )
         .arg(by())
         .args(ordered())
-        .arg(flag("undo", "Take the acknowledgement back").conflicts_with("reason"))
+        .arg(flag("undo", "Remove the acknowledgement").conflicts_with("reason"))
         .arg(
-            flag("list", "List what is acknowledged")
+            flag("list", "List acknowledgements")
                 .conflicts_with_all(["build", "reason", "undo", "point"]),
         )
 }
@@ -128,7 +129,7 @@ pub(crate) fn history(matches: &ArgMatches, shell: &Shell) -> Outcome {
     };
     let report = hold(&store(matches, shell)?, &question)?;
     match flags::output_of(matches) {
-        "json" => shell.print(&as_json(&report)),
+        Output::Json => shell.print(&as_json(&report)),
         _ => print_document(&render::history(&report), &Style::default(), matches, shell),
     }?;
     Ok(if report.has_regressed() && matches.get_flag("fail_on_regression") { FAILED } else { DONE })
@@ -195,7 +196,7 @@ fn acked(matches: &ArgMatches, shell: &Shell) -> Outcome {
 
 fn list(store: &Store, by: &str, matches: &ArgMatches, shell: &Shell) -> Outcome {
     let all = store.acknowledged(by).map_err(said)?;
-    if flags::output_of(matches) == "json" {
+    if flags::is_json(matches) {
         return shell.print(&format!("{:#}\n", json!(all)));
     }
     let line = |one: &Acknowledged| {

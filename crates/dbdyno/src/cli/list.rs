@@ -9,7 +9,8 @@ use plan::{AT, EXPERIMENT, GROUP, PLAN, group_flags};
 use render::{Align, Column, Table};
 use serde_json::{Value, json};
 
-use super::{Outcome, flags};
+use super::Outcome;
+use super::flags::{self, Output};
 use crate::shell::Shell;
 
 pub(crate) fn command() -> Command {
@@ -35,7 +36,7 @@ pub(crate) fn list(matches: &ArgMatches, shell: &Shell) -> Outcome {
         };
         return shell.print(&format!("{value:#}\n"));
     }
-    if flags::output_is(matches, "markdown") {
+    if flags::output_of(matches) == Output::Markdown {
         return shell.print(&markdown_of(what.unwrap_or_default()));
     }
     shell.print(&match what {
@@ -58,10 +59,9 @@ fn markdown_of(what: &str) -> String {
     }
 }
 
-/// Whether the command line asks for a list that is written as Markdown too.
+/// Whether what is asked for is a list that is written as Markdown too.
 pub(crate) fn is_markdown_too(matches: &ArgMatches) -> bool {
-    let list = matches.subcommand_matches("list");
-    let what = list.and_then(|list| list.get_one::<String>("what"));
+    let what = matches.get_one::<String>("what");
     what.is_some_and(|what| matches!(what.as_str(), "parameters" | "findings" | "figures"))
 }
 
@@ -129,10 +129,12 @@ fn markdown_of_figures() -> String {
          experiment's axes, and `dbdyno runs list --where 'NAME>1000' --sort -NAME` finds runs by \
          it; `dbdyno runs show ID --figures` shows those of a run with their values. A bound may \
          have a unit: `p99<300ms`, `rows>1000/min`, `rows>50 rows/s`, \
-         `server.disk_written<2MB/s`, `reads>2k`. *Better* says which way a figure is judged: \
-         where it is *neither*, a comparison says higher or lower, and a history refuses it. A \
+         `server.disk_written<2MB/s`, `reads>2k`. A share below a bound is a figure too, for any \
+         bound of two digits, and may be written with brackets: `below(20ms)>99%`, \
+         `new_order.below(2.5s)`. *Better* is the direction in which a figure is judged: for \
+         *neither*, a comparison reports higher or lower, and a history refuses the figure. A \
          time may be written without its unit (`p99`), a custom metric without `per_second` \
-         (`rows`; not in `--where`). How each is measured is in [measuring.md](measuring.md).\n\n{}",
+         (`rows`; not in `--where`). [measuring.md](measuring.md) defines each figure.\n\n{}",
         table.markdown_of_markdown()
     )
 }
@@ -252,7 +254,8 @@ fn sections() -> Vec<Section> {
         },
         Section {
             title: "A disturbance".to_owned(),
-            intro: "Keys of an `[[at]]`. One of `sql`, `command` and `server` says what is done."
+            intro: "Keys of an `[[at]]`. One of `sql`, `command`, `server` and `hosts` is the \
+                    action."
                 .to_owned(),
             rows: AT.iter().map(|row| key(&row.parameter)).collect(),
         },
@@ -308,7 +311,7 @@ fn shown_default(row: &Parameter) -> String {
 
 fn markdown_of_parameters(sections: &[Section]) -> String {
     let mut text =
-        "# Parameters\n\nWritten by `cargo xtask docs` from the tables that own them.\n".to_owned();
+        "# Parameters\n\nWritten by `cargo xtask docs` from the tables in the code.\n".to_owned();
     for section in sections {
         text += &format!("\n## {}\n\n{}\n\n", section.title, section.intro);
         let titles = ["written", "takes", "default", "what it is"];

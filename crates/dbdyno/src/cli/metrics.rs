@@ -114,7 +114,10 @@ impl Metrics {
         })?;
         shell.say(&format!("metrics are at http://{address}/metrics"));
         if !address.ip().is_loopback() {
-            shell.say("whoever reaches that address can read them; there are no passwords in them");
+            shell.say(
+                "anybody who can reach that address can read them; they contain no \
+                       passwords",
+            );
         }
         let shared = Arc::new(Mutex::new(Snapshot::default()));
         let mut registry = Registry::default();

@@ -8,6 +8,7 @@ mod compare;
 mod confirm;
 mod data;
 mod datagen;
+mod draft_from_args;
 mod experiments;
 mod export;
 mod flags;
@@ -21,7 +22,6 @@ mod metrics;
 mod metrics;
 mod output_file;
 mod password;
-mod plan_from;
 mod report;
 mod required;
 mod restore;
@@ -38,7 +38,10 @@ use std::process::ExitCode;
 use app::Error;
 use clap::error::ErrorKind;
 use clap::{Arg, ArgMatches, Command};
+use model::Choice;
 use render::{Document, Style};
+
+use flags::Output;
 
 pub(crate) use crate::outcome::{DONE, FAILED, INTERRUPTED, Outcome, USAGE};
 use crate::shell::Shell;
@@ -51,7 +54,7 @@ pub(crate) fn main() -> ExitCode {
     std::panic::set_hook(Box::new(move |panic| {
         let place = panic.location().map_or(String::new(), |place| format!(" ({place})"));
         let words = panic.payload_as_str().unwrap_or("no words");
-        told.say(&format!("dbdyno: this is a defect of dbdyno, please report it: {words}{place}"));
+        told.say(&format!("dbdyno: this is a bug in dbdyno, please report it: {words}{place}"));
     }));
     let words: Vec<String> =
         std::env::args_os().map(|word| word.to_string_lossy().into()).collect();
@@ -208,15 +211,15 @@ fn dispatch(matches: &ArgMatches, shell: &Shell) -> Outcome {
 
 /// Refuses a format that the command does not write, and says which it does.
 fn is_written_so(matches: &ArgMatches) -> Result<(), Error> {
-    let format = flags::output_of(innermost(matches));
-    if writes(matches, format) {
+    let (format, written) = (flags::output_of(innermost(matches)), formats(matches));
+    if written.contains(&format) {
         return Ok(());
     }
-    let written: Vec<&str> =
-        flags::FORMATS.into_iter().filter(|format| writes(matches, format)).collect();
+    let format = format.name();
+    let written: Vec<&str> = written.iter().map(|format| format.name()).collect();
     let (last, others) = written.split_last().expect("every command writes text");
     let of_a_part = match runs::has_parts(matches) {
-        true => "; a part alone, such as --timing, is written as markdown and csv too",
+        true => "; a part alone, such as --timing, is written as csv too",
         false => "",
     };
     Err(Error::Usage(format!(
@@ -225,19 +228,25 @@ fn is_written_so(matches: &ArgMatches) -> Result<(), Error> {
     )))
 }
 
-/// Whether the command writes its result in this format.
-fn writes(matches: &ArgMatches, format: &str) -> bool {
-    let is_named = |names: &[&str]| matches.subcommand_name().is_some_and(|n| names.contains(&n));
-    let tables = ["compare", "history"];
-    match format {
-        "markdown" => {
-            list::is_markdown_too(matches)
-                || selfcheck::is_markdown_too(matches)
-                || runs::is_table(matches)
-                || is_named(&tables)
-        }
-        "csv" => runs::is_table(matches) || is_named(&tables),
-        _ => true,
+/// How the command may write its result.
+fn formats(matches: &ArgMatches) -> &'static [Output] {
+    let is_document = match matches.subcommand() {
+        Some(("compare", _)) => true,
+        Some(("history", history)) => history.subcommand().is_none(),
+        Some(("runs", runs)) => runs::is_document(runs),
+        Some(("experiments", experiments)) => experiments::is_document(experiments),
+        _ => false,
+    };
+    let is_markdown_too = match matches.subcommand() {
+        Some(("list", list)) => list::is_markdown_too(list),
+        Some(("runs", runs)) => runs::is_page(runs),
+        Some(("selfcheck", selfcheck)) => selfcheck::is_markdown_too(selfcheck),
+        _ => false,
+    };
+    match (is_document, is_markdown_too) {
+        (true, _) => Output::ALL,
+        (false, true) => &[Output::Text, Output::Json, Output::Markdown],
+        (false, false) => &[Output::Text, Output::Json],
     }
 }
 
@@ -254,9 +263,9 @@ pub(crate) fn print_document(
     shell: &Shell,
 ) -> Outcome {
     shell.print(&match flags::output_of(matches) {
-        "markdown" => render::markdown::markdown(document),
-        "csv" => render::csv::csv(document),
-        _ => render::terminal::text(document, style),
+        Output::Markdown => render::markdown::markdown(document),
+        Output::Csv => render::csv::csv(document),
+        Output::Text | Output::Json => render::terminal::text(document, style),
     })
 }
 

@@ -33,16 +33,15 @@ impl OutputFile {
         matches: &ArgMatches,
         shell: &Shell,
     ) -> Result<OutputFile, Error> {
-        let usage =
-            |why: &str| Error::Usage(format!("-o {name}: {why}: name another file to write to"));
+        let usage = |why: &str| Error::Usage(format!("-o {name}: {why}: name another file"));
         let path = PathBuf::from(name);
         // Ours first: to close a file of the store would drop the locks that we hold on it.
         let store = flags::store_path(matches, shell).ok();
         if store.is_some_and(|store| is_of_store(&path, &store)) {
-            return Err(usage("it belongs to the store, where all runs are kept"));
+            return Err(usage("it belongs to the store of runs"));
         }
         if is_of_sqlite(&path) {
-            return Err(usage("it is a database, and would be lost"));
+            return Err(usage("it is a database, and would be overwritten"));
         }
         Ok(OutputFile { path })
     }

@@ -44,7 +44,7 @@ pub(crate) fn give(target: &mut Target, matches: &ArgMatches, shell: &Shell) -> 
     if target.user.is_none() {
         let flag = if asks { "--ask-password" } else { "--password-file" };
         return match file.is_some() || asks {
-            true => Err(Error::Usage(format!("{flag}: nobody signs in to {target}"))),
+            true => Err(Error::Usage(format!("{flag}: {target} has no sign-in"))),
             false => Ok(()),
         };
     }

@@ -16,6 +16,7 @@ use store::{LAST, Store};
 
 use super::compare::{judge, judged};
 use super::export::STDOUT;
+use super::flags::Output;
 use super::output_file::{OutputFile, extension};
 use super::runs::{said, store};
 use super::{DONE, Outcome, flags};
@@ -32,7 +33,7 @@ pub(crate) fn command() -> Command {
         .about("Writes an HTML page of a run, an experiment or a comparison, or one of its charts")
         .after_help(
             "One name is a run or an experiment, several are compared, the first is the baseline. \
-             The page is one file that loads nothing from elsewhere. A chart is an .svg, a .png, a \
+             The page is one file without external resources. A chart is an .svg, a .png, a \
              .html, or its data as .csv or .json.",
         )
         .arg(
@@ -84,7 +85,7 @@ pub(crate) fn command() -> Command {
 }
 
 pub(crate) fn report(matches: &ArgMatches, shell: &Shell) -> Outcome {
-    if !flags::output_is(matches, "text") {
+    if flags::output_of(matches) != Output::Text {
         let why = "--output: a report is a page: name its file with -o; 'dbdyno runs export', \
                    'compare' and 'experiments show' write JSON";
         return Err(Error::Usage(why.to_owned()));

@@ -8,14 +8,14 @@ use clap::{Arg, ArgAction, ArgMatches};
 use render::as_json;
 use serde::Serialize;
 
-use super::flags;
+use super::flags::{self, Output};
 
 pub(crate) fn flag() -> Arg {
     Arg::new("require")
         .long("require")
         .action(ArgAction::Append)
         .value_name("LIMIT")
-        .help("End with exit code 1 unless this holds: \"p99<300ms\", \"tps>1000\"")
+        .help("Exit with code 1 unless this holds: \"p99<300ms\", \"tps>1000\"")
 }
 
 /// The limits that are asked for.
@@ -73,7 +73,7 @@ impl RequiredResults {
 
     /// One line a limit; nothing where the output is JSON or CSV.
     pub(crate) fn text(&self, matches: &ArgMatches) -> String {
-        if flags::is_json(matches) || flags::output_is(matches, "csv") {
+        if matches!(flags::output_of(matches), Output::Json | Output::Csv) {
             return String::new();
         }
         let line = |(place, result): &(String, RequiredResult)| match place.is_empty() {

@@ -4,7 +4,8 @@
 use app::Error;
 use app::settings::{Fate, Left, RestoreOptions, Restored, left, restore as set_back};
 use clap::{Arg, ArgAction, ArgMatches, Command};
-use model::{Target, server_of};
+use drivers::server_of;
+use model::Target;
 use serde_json::{Value, json};
 
 use super::signals::stop_on_signals;
@@ -85,14 +86,15 @@ fn told(one: &Restored) -> String {
     let now = one.found.as_deref().unwrap_or("unknown");
     let before = &setting.before;
     let fate = match &one.fate {
-        Fate::ToBeSetBack => "would be set back".to_owned(),
-        Fate::SetBack => "set back".to_owned(),
-        Fate::WasBack => "was back already".to_owned(),
+        Fate::ToBeSetBack => "would be restored".to_owned(),
+        Fate::SetBack => "restored".to_owned(),
+        Fate::WasBack => "was restored already".to_owned(),
         Fate::ChangedSince => format!(
-            "LEFT: we had made it {}, so somebody else has changed it since; --force sets it back",
+            "NOT RESTORED: dbdyno had set it to {}, and somebody else has changed it since; \
+             --force restores it",
             setting.asked
         ),
-        Fate::InUse(process) => format!("LEFT: process {process} is at work with it"),
+        Fate::InUse(process) => format!("NOT RESTORED: process {process} uses it"),
         Fate::Failed(why) => format!("FAILED: {why}"),
     };
     format!("{setting}: {now} now, {before} before the {}: {fate}\n", setting.purpose)
@@ -143,8 +145,8 @@ pub(crate) fn offer(matches: &ArgMatches, shell: &Shell) {
         let settings = settings.collect::<Vec<_>>().join(", ");
         let purpose = &of_it[0].setting.purpose;
         shell.say(&format!(
-            "dbdyno: a killed {purpose} has left settings of {target} changed: {settings}; set \
-             them back with: dbdyno restore --target '{target}'"
+            "dbdyno: a killed {purpose} has left settings of {target} changed: {settings}; \
+             restore them with: dbdyno restore --target '{target}'"
         ));
         if name == "run" && is_agreed(shell) {
             let mut target = target;
@@ -165,7 +167,7 @@ fn is_agreed(shell: &Shell) -> bool {
     if !shell.writes_terminal() || !shell.reads_terminal() {
         return false;
     }
-    shell.ask("Set them back now? [Y/n] ");
+    shell.ask("Restore them now? [Y/n] ");
     // Who cannot be asked does not answer.
     let mut answer = String::new();
     let is_read = std::io::stdin().read_line(&mut answer).is_ok_and(|n| n > 0);

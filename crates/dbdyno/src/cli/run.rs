@@ -8,16 +8,15 @@ use app::run::{RunOptions, run as run_plan};
 use clap::{Arg, ArgAction, ArgMatches, Command};
 use model::{Choice, Plan, Target};
 use plan::{EXPERIMENT, PLAN, Task, decide_task, group_flags};
-use render::terminal::text;
-use render::{Document, Style, run_tables};
+use render::Style;
 
 use super::live::Live;
 use super::metrics::{self, Metrics};
 use super::required::RequiredResults;
 use super::signals::stop_on_signals;
 use super::{
-    DONE, FAILED, INTERRUPTED, Outcome, experiments, flags, named, password, plan_from, required,
-    runs, seek,
+    DONE, FAILED, INTERRUPTED, Outcome, draft_from_args, experiments, flags, named, password,
+    print_document, required, runs, seek,
 };
 use crate::shell::Shell;
 
@@ -79,7 +78,7 @@ pub(crate) fn add_parameters(
         return Ok(command);
     };
     let entry = match what.ends_with(".toml") {
-        true => match plan_from::workload_of_file(what) {
+        true => match draft_from_args::workload_of_file(what) {
             Some(entry) => entry,
             // What is wrong with the file is told when it is read.
             None => return Ok(command),
@@ -96,7 +95,7 @@ pub(crate) fn add_parameters(
 
 pub(crate) fn run(matches: &ArgMatches, shell: &Shell) -> Outcome {
     let what = matches.get_one::<String>("what").expect("clap requires it");
-    let draft = plan_from::draft(what, matches)?;
+    let draft = draft_from_args::draft(what, matches)?;
     match decide_task(&draft, &|workload| own_target(workload, shell))? {
         Task::Search(search) => seek::run(*search, matches, shell),
         Task::Experiment(experiment) => experiments::run(experiment, matches, shell),
@@ -138,12 +137,7 @@ fn run_once(mut plan: Plan, matches: &ArgMatches, shell: &Shell) -> Outcome {
         false => result.report,
     };
     let required = required::of_run(&required, &report);
-    let mut page = told(&report, matches, &required);
-    if matches.get_flag("per_client") && !flags::is_json(matches) {
-        let clients = Document::from(vec![run_tables::per_client(&report)]);
-        page += &format!("\n{}", text(&clients, &runs::AS_WIDE_AS_NEEDED));
-    }
-    shell.print(&page)?;
+    show(&report, matches, &required, shell)?;
     live.linger(&stop);
     Ok(match (result.is_interrupted, result.is_good && required.is_met()) {
         (true, _) => INTERRUPTED,
@@ -159,12 +153,18 @@ pub(crate) fn own_target(workload: &str, shell: &Shell) -> Result<Target, String
     Ok(target)
 }
 
-/// A report as it is asked for.
-pub(crate) fn told(report: &Report, matches: &ArgMatches, required: &RequiredResults) -> String {
-    match flags::is_json(matches) {
-        true => required.json(report),
-        false => render::text(report, &Style::default()) + &required.text(matches),
+/// Prints a report in the format that is asked for, and what came of limits.
+pub(crate) fn show(
+    report: &Report,
+    matches: &ArgMatches,
+    required: &RequiredResults,
+    shell: &Shell,
+) -> Outcome {
+    if flags::is_json(matches) {
+        return shell.print(&required.json(report));
     }
+    print_document(&render::run(report), &Style::default(), matches, shell)?;
+    shell.print(&required.text(matches))
 }
 
 /// The default target lives in our own folder; a folder that the user names must exist.

@@ -6,11 +6,14 @@ use app::stored_report::{stored_report, stored_tally};
 use app::trials::FIGURES;
 use clap::{Arg, ArgAction, ArgMatches, Command};
 use model::{NS_PER_S, RunId, Status};
-use render::{Document, Style, Table, run_list, run_list_csv, run_list_markdown, run_tables};
+use render::document::Block;
+use render::terminal::WIDE;
+use render::{Document, Style, Table, run_list, run_tables};
 use serde_json::{Map, Value, json};
 use store::{BadQuery, Filter, Query, Sort, Store, why_no_label};
 
-use super::run::told;
+use super::flags::Output;
+use super::run::show as show_report;
 use super::{DONE, FAILED, Outcome, export, flags, print_document, required};
 use crate::lists::run_list_json;
 use crate::shell::Shell;
@@ -73,8 +76,8 @@ fn list_command() -> Command {
              'or', 'not' and brackets.",
         )
         .args(asked(
-            "Those of which this holds, such as 'workload=tpcc and p99<20ms'",
-            "What comes first, such as tps; -tps is from the highest down",
+            "Condition, such as 'workload=tpcc and p99<20ms'",
+            "Columns to sort by, such as tps; -tps is descending",
         ))
         .arg(
             Arg::new("workload")
@@ -148,20 +151,8 @@ pub(crate) fn runs(matches: &ArgMatches, shell: &Shell) -> Outcome {
     }
 }
 
-/// Whether the command line asks for what can be written as Markdown and CSV: a list of runs or
-/// experiments, or one part of a run.
-pub(crate) fn is_table(matches: &ArgMatches) -> bool {
-    let matches = match matches.subcommand() {
-        Some(("runs", matches)) => matches,
-        Some(("experiments", matches)) => {
-            return match matches.subcommand() {
-                None | Some(("list", _)) => true,
-                Some(("show", show)) => !show.get_flag("plan"),
-                Some(_) => false,
-            };
-        }
-        _ => return false,
-    };
+/// Whether what is asked for is written in any format: a list, or one part of a run.
+pub(crate) fn is_document(matches: &ArgMatches) -> bool {
     match matches.subcommand() {
         None | Some(("list", _)) => true,
         Some(("show", show)) => {
@@ -170,6 +161,11 @@ pub(crate) fn is_table(matches: &ArgMatches) -> bool {
         }
         Some(_) => false,
     }
+}
+
+/// Whether the command line asks for the page of a run, or for parts of it as tables.
+pub(crate) fn is_page(matches: &ArgMatches) -> bool {
+    matches.subcommand_matches("show").is_some_and(|show| !show.get_flag("plan"))
 }
 
 /// Whether the command line asks for a run, whole or in parts.
@@ -237,8 +233,7 @@ fn list_filtered(
     limit: Option<u64>,
     shell: &Shell,
 ) -> Outcome {
-    let output = flags::output_of(matches);
-    let is_for_people = output == "text";
+    let is_for_people = flags::output_of(matches) == Output::Text;
     let most = match limit {
         Some(0) => None,
         Some(limit) => Some(usize::try_from(limit).unwrap_or(usize::MAX)),
@@ -249,16 +244,15 @@ fn list_filtered(
     let mut rows = store(matches, shell)?.list(&filter).map_err(said)?;
     let has_more = most.is_some_and(|most| rows.len() > most);
     rows.truncate(most.unwrap_or(usize::MAX));
-    let more = match has_more && limit.is_none() {
-        true => format!("only {LISTED} runs are shown: --limit 0 lists all\n"),
-        false => String::new(),
-    };
-    shell.print(&match output {
-        "json" => format!("{:#}\n", run_list_json(&rows)),
-        "csv" => run_list_csv(&rows),
-        "markdown" => run_list_markdown(&rows),
-        _ => run_list(&rows) + &more,
-    })
+    if flags::is_json(matches) {
+        return shell.print(&format!("{:#}\n", run_list_json(&rows)));
+    }
+    let mut page = run_list(&rows);
+    if has_more && limit.is_none() {
+        let words = format!("only {LISTED} runs are shown: --limit 0 lists all");
+        page.section("rest", "", vec![Block::paragraphs([words])]);
+    }
+    print_document(&page, &WIDE, matches, shell)
 }
 
 fn show(matches: &ArgMatches, shell: &Shell) -> Outcome {
@@ -280,7 +274,7 @@ fn show(matches: &ArgMatches, shell: &Shell) -> Outcome {
 
 fn show_whole(report: &Report, matches: &ArgMatches, shell: &Shell) -> Outcome {
     let required = required::of_run(&required::asked(matches)?, report);
-    shell.print(&told(report, matches, &required))?;
+    show_report(report, matches, &required, shell)?;
     Ok(if required.is_met() { DONE } else { FAILED })
 }
 
@@ -316,7 +310,7 @@ fn show_parts(
 }
 
 /// Tables of a run have columns that nobody wants to miss.
-pub(super) const AS_WIDE_AS_NEEDED: Style = Style { color: false, width: usize::MAX };
+const AS_WIDE_AS_NEEDED: Style = Style { color: false, width: usize::MAX };
 
 /// The stretches of the counter, in whole seconds.
 fn every_s(matches: &ArgMatches) -> Result<u32, Error> {

@@ -66,7 +66,7 @@ fn make(
     Ok(match (is_interrupted, is_good) {
         (true, _) => {
             let id = &report.id;
-            shell.say(&format!("interrupted; go on with: dbdyno experiments resume {id}"));
+            shell.say(&format!("interrupted; resume with: dbdyno experiments resume {id}"));
             INTERRUPTED
         }
         (false, true) => DONE,

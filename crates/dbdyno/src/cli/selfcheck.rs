@@ -6,6 +6,7 @@ use clap::{Arg, ArgMatches, Command};
 use render::{Align, Column, Table};
 use serde_json::json;
 
+use super::flags::Output;
 use super::signals::stop_on_signals;
 use super::{DONE, FAILED, Outcome, flags};
 use crate::shell::Shell;
@@ -43,10 +44,9 @@ pub(crate) fn command() -> Command {
         )
 }
 
-/// Whether the command line asks for a table that is written as Markdown too.
+/// Whether what is asked for is a table that is written as Markdown too.
 pub(crate) fn is_markdown_too(matches: &ArgMatches) -> bool {
-    let selfcheck = matches.subcommand_matches("selfcheck");
-    selfcheck.is_some_and(|selfcheck| selfcheck.subcommand_name() == Some("intervals"))
+    matches.subcommand_name() == Some("intervals")
 }
 
 /// `dbdyno selfcheck intervals`.
@@ -54,7 +54,7 @@ fn intervals(matches: &ArgMatches, shell: &Shell) -> Outcome {
     let runs = *matches.get_one::<u32>("runs").expect("it has a default");
     let lengths_s: Vec<u32> = matches.get_many("seconds").into_iter().flatten().copied().collect();
     let stop = stop_on_signals(shell);
-    let is_text = flags::output_is(matches, "text");
+    let is_text = flags::output_of(matches) == Output::Text;
     let rows = coverage(runs, &lengths_s, &stop, &mut |row| {
         if is_text {
             shell.say(&format!("{}: {}", row.model, row.what));
@@ -63,19 +63,19 @@ fn intervals(matches: &ArgMatches, shell: &Shell) -> Outcome {
     let is_good = rows.iter().all(|row| row.is_good);
     let table = table(&rows);
     match flags::output_of(matches) {
-        "json" => {
+        Output::Json => {
             let value = json!({ "schema": "dbdyno.coverage/1", "rows": rows, "good": is_good });
             shell.print(&format!("{value:#}\n"))?;
         }
-        "markdown" => {
+        Output::Markdown => {
             shell.print(&table.markdown())?;
         }
-        _ => {
+        Output::Text | Output::Csv => {
             shell.print(&(table.lines(120).join("\n") + "\n"))?;
             shell.print("'yes' is within two standard errors of the target, for so many runs\n")?;
             shell.print(match is_good {
-                true => "intervals and verdicts hold what they claim\n",
-                false => "a row marked NO does not hold what it claims\n",
+                true => "intervals and verdicts have the coverage that they claim\n",
+                false => "a row marked NO does not have the coverage that it claims\n",
             })?;
         }
     }
@@ -140,7 +140,7 @@ pub(crate) fn selfcheck(matches: &ArgMatches, shell: &Shell) -> Outcome {
     } else {
         shell.print(match checked.is_good() {
             true => "the instrument is in order\n",
-            false => "the instrument is OUT OF ORDER: do not trust its numbers\n",
+            false => "the instrument is OUT OF ORDER: do not use its figures\n",
         })?;
     }
     Ok(if checked.is_good() { DONE } else { FAILED })

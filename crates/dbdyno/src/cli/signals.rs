@@ -25,14 +25,14 @@ pub(crate) fn stop_on_signals(shell: &Shell) -> Arc<Stop> {
     let (pulled, told) = (Arc::clone(&stop), shell.clone());
     let handled = on_signals(move |nth| {
         match nth {
-            1 => told.say("\ninterrupted: ending what is under way (again: cut it off)"),
-            2 => told.say("\ncutting off what is under way"),
+            1 => told.say("\ninterrupted: finishing running transactions (again: cancel them)"),
+            2 => told.say("\ncancelling running transactions"),
             _ => std::process::exit(i32::from(INTERRUPTED)),
         }
         pulled.ask();
     });
     if let Err(error) = handled {
-        shell.say(&format!("dbdyno: Ctrl-C will end it without a report: {error}"));
+        shell.say(&format!("dbdyno: Ctrl-C would end it without a report: {error}"));
     }
     stop
 }

@@ -31,8 +31,8 @@ pub(crate) fn command() -> Command {
         .about("Serves runs to a browser, including those in progress")
         .after_help(
             "Pages are served at http://127.0.0.1:8421/ until Ctrl-C; 'start' does it in the \
-             background. Another address than this machine's own takes a password, and TLS is \
-             spoken then: see docs/web.md.",
+             background. Any other address than this machine's own needs a password, and uses \
+             TLS: see docs/web.md.",
         )
         .args(listening())
         .subcommand(Command::new("start").about("Serves the pages in the background"))
@@ -109,7 +109,7 @@ fn ended_by_signals(shell: &Shell) -> Arc<Notify> {
         _ => std::process::exit(i32::from(INTERRUPTED)),
     });
     if let Err(error) = handled {
-        shell.say(&format!("dbdyno: Ctrl-C will end it at once: {error}"));
+        shell.say(&format!("dbdyno: Ctrl-C would end it at once: {error}"));
     }
     ended
 }
@@ -155,8 +155,8 @@ fn start(matches: &ArgMatches, shell: &Shell) -> Outcome {
         let is_elsewhere = matches.contains_id("listen") && !pidfile.listens_at(listen(matches)?);
         return match is_elsewhere {
             true => Err(Error::Failed(format!(
-                "this store is shown elsewhere already, at {shown}: open that, or end it with \
-                 '{}' and start anew",
+                "this store is served already, at {shown}: open that, or stop it with '{}' and \
+                 start again",
                 stop_command(&store, shell)
             ))),
             false => shell.print(&format!("{shown}\n")),
@@ -196,7 +196,7 @@ fn start(matches: &ArgMatches, shell: &Shell) -> Outcome {
     }
     shell.print(&told.replace('\t', "\n"))?;
     let end = stop_command(&store, shell);
-    shell.say(&format!("it runs in the background (process {}); end it: {end}", child.id()));
+    shell.say(&format!("it runs in the background (process {}); stop it: {end}", child.id()));
     Ok(DONE)
 }
 

@@ -183,7 +183,7 @@ pub(super) fn chart(charts: &[Chart], name: &str) -> Result<Response, HttpError>
     let Some(chart) = charts.iter().find(|chart| chart.id == id) else {
         let known: Vec<&str> = charts.iter().map(|chart| chart.id.as_str()).collect();
         return Err(HttpError::unknown(format!(
-            "there is no chart '{id}' of it: choose one of {}",
+            "there is no chart '{id}': choose one of {}",
             known.join(", ")
         )));
     };
@@ -196,5 +196,5 @@ pub(super) fn chart(charts: &[Chart], name: &str) -> Result<Response, HttpError>
 
 /// What is answered where nothing is.
 pub(super) async fn nothing_here() -> HttpError {
-    HttpError::unknown("there is no page of this address: begin at the list of runs")
+    HttpError::unknown("there is no such page: see the list of runs")
 }

@@ -8,9 +8,9 @@ use axum::Json;
 use axum::extract::{Path, State};
 use axum::response::{IntoResponse, Response};
 use render::charts::{of_comparison, of_history, of_run};
-use render::{Document, Table, as_json, comparison_csv, experiment_list_csv, run_list_csv};
+use render::csv::{csv as csv_of, of_table};
+use render::{Table, as_json, comparison, experiment_list, run_list};
 use serde::Serialize;
-use serde_json::json;
 use store::{ExperimentFilter, Store};
 
 use super::App;
@@ -36,7 +36,8 @@ pub(super) async fn runs(State(app): State<App>, asked: Pairs) -> Answered {
 
 /// `GET /api/runs.csv`
 pub(super) async fn runs_csv(State(app): State<App>, asked: Pairs) -> Answered {
-    app.read(move |store, _| Ok(csv("runs.csv", run_list_csv(&list::runs(store, &asked)?)))).await
+    app.read(move |store, _| Ok(csv("runs.csv", csv_of(&run_list(&list::runs(store, &asked)?)))))
+        .await
 }
 
 /// `GET /api/runs/ID`: the report, provisional while it runs.
@@ -83,7 +84,7 @@ pub(super) async fn experiments(State(app): State<App>) -> Answered {
 pub(super) async fn experiments_csv(State(app): State<App>) -> Answered {
     app.read(|store, _| {
         let all = experiment_lines(store, &ExperimentFilter::default())?;
-        Ok(csv("experiments.csv", experiment_list_csv(&all)))
+        Ok(csv("experiments.csv", csv_of(&experiment_list(&all))))
     })
     .await
 }
@@ -94,10 +95,8 @@ pub(super) async fn points_csv(
     Path(name): Path<String>,
     asked: Pairs,
 ) -> Answered {
-    app.read(move |store, _| {
-        Ok(csv("points.csv", render::csv::csv(&points_of(store, &name, &asked)?)))
-    })
-    .await
+    app.read(move |store, _| Ok(csv("points.csv", of_table(&points_of(store, &name, &asked)?))))
+        .await
 }
 
 /// `GET /api/experiments/ID/points.json`
@@ -106,21 +105,18 @@ pub(super) async fn points_json(
     Path(name): Path<String>,
     asked: Pairs,
 ) -> Answered {
-    app.read(move |store, _| {
-        let points = points_of(store, &name, &asked)?;
-        let rows = points.table().map_or_else(|| json!([]), Table::json);
-        Ok(Json(rows).into_response())
-    })
-    .await
+    app.read(move |store, _| Ok(Json(points_of(store, &name, &asked)?.json()).into_response()))
+        .await
 }
 
-fn points_of(store: &Store, name: &str, asked: &Pairs) -> Result<Document, HttpError> {
+/// The points of an experiment, or the probes of a search.
+fn points_of(store: &Store, name: &str, asked: &Pairs) -> Result<Table, HttpError> {
     let experiment = store.find_experiment(name)?;
     Ok(match experiment.seek {
-        Some(_) => render::seek(&app::seek::report(store, &experiment)?),
+        Some(_) => render::seek_probes(&app::seek::report(store, &experiment)?),
         None => {
             let report = report_by(store, &experiment, asked.get("figure"))?;
-            render::experiment(&report, &[])
+            render::experiment_points(&report)
         }
     })
 }
@@ -166,8 +162,11 @@ pub(super) async fn compare(State(app): State<App>, asked: Pairs) -> Answered {
 
 /// `GET /api/compare.csv?side=A&side=B`
 pub(super) async fn compare_csv(State(app): State<App>, asked: Pairs) -> Answered {
-    app.read(move |store, _| Ok(csv("comparison.csv", comparison_csv(&compared(store, &asked)?))))
-        .await
+    app.read(move |store, _| {
+        let page = comparison(&compared(store, &asked)?, &[]);
+        Ok(csv("comparison.csv", csv_of(&page)))
+    })
+    .await
 }
 
 /// `GET /api/compare/charts?side=A&side=B`
@@ -192,7 +191,7 @@ pub(super) async fn history(State(app): State<App>, asked: Pairs) -> Answered {
 /// `GET /api/history.csv?by=build`
 pub(super) async fn history_csv(State(app): State<App>, asked: Pairs) -> Answered {
     app.read(move |store, _| {
-        let text = render::csv::csv(&render::history(&told_history(store, &asked)?));
+        let text = csv_of(&render::history(&told_history(store, &asked)?));
         Ok(csv("history.csv", text))
     })
     .await

@@ -52,7 +52,7 @@ impl Auth {
     pub(super) fn new(password: &str, shell: Shell) -> Result<Auth, Error> {
         if password.chars().count() < LETTERS_MIN {
             return Err(Error::Usage(format!(
-                "the password of the web pages has fewer than {LETTERS_MIN} letters: choose a \
+                "the password of the web pages has fewer than {LETTERS_MIN} characters: choose a \
                  longer one"
             )));
         }

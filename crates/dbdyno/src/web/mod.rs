@@ -85,7 +85,7 @@ impl App {
             let store = Store::open_existing(&shared.store)?;
             read(&store, &shared)
         });
-        reading.await.map_err(|_| HttpError::failed("this is a defect of dbdyno: see its log"))?
+        reading.await.map_err(|_| HttpError::failed("this is a bug in dbdyno: see its log"))?
     }
 }
 

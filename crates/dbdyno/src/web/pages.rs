@@ -13,7 +13,7 @@ use axum::extract::{Path, State};
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Redirect, Response};
 use model::RunId;
-use render::html::{Medium, Print, body as html, comparison_body, run_body};
+use render::html::{Medium, Print, body as html};
 use serde_json::json;
 use store::{Store, StoreErrorKind, why_no_label};
 
@@ -69,10 +69,8 @@ struct StandingPart {
 fn standing_part(standing: &RunSnapshot) -> Result<String, HttpError> {
     let base = format!("/api/runs/{}/charts/", standing.row.run);
     let print = if standing.is_live() { Print::AsDrawn } else { Print::Svg };
-    let body = run_body(
-        &standing.report,
-        Medium::Web { base: &base, query: "", runs: super::RUNS, print },
-    );
+    let medium = Medium::Web { base: &base, query: "", runs: super::RUNS, print };
+    let body = html(&render::run(&standing.report), medium);
     rendered(&StandingPart {
         status: standing.row.status.name(),
         is_live: standing.is_live(),
@@ -150,7 +148,7 @@ pub(super) async fn label(
 ) -> Result<Response, HttpError> {
     changed(app, name, form, |store, run, form| {
         if form.get("remove").or(form.get("label")).is_none() {
-            return Err(HttpError::bad("say label=KEY=VALUE, or remove=KEY"));
+            return Err(HttpError::bad("send label=KEY=VALUE, or remove=KEY"));
         }
         if let Some(key) = form.get("remove") {
             store.unlabel(run, key)?;
@@ -178,7 +176,7 @@ pub(super) async fn remove(
 ) -> Result<Response, HttpError> {
     changed(app, name, form, |store, run, form| {
         if form.get("sure") != Some("yes") {
-            return Err(HttpError::bad("tick that it is to be removed for good"));
+            return Err(HttpError::bad("confirm that it is to be removed permanently"));
         }
         store.remove(std::slice::from_ref(run))?;
         Ok("/".to_owned())
@@ -354,7 +352,7 @@ pub(super) async fn compare(State(app): State<App>, asked: Pairs) -> Result<Resp
         let (body, trouble) = match is_asked(&asked) && !is_begun {
             false => (String::new(), None),
             true => body_or_why(held(store, &asked, ticked.as_ref()), |of| {
-                comparison_body(of, &[], medium)
+                html(&render::comparison(of, &[]), medium)
             })?,
         };
         let text = |name: &str| asked.get(name).unwrap_or_default().to_owned();

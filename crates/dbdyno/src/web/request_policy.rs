@@ -62,7 +62,7 @@ pub(super) async fn enforce(
         Ok(()) => match tokio::time::timeout(REQUEST_MAX, next.run(request)).await {
             Ok(response) => response,
             Err(_) => {
-                HttpError::new(StatusCode::SERVICE_UNAVAILABLE, "it took too long: ask again")
+                HttpError::new(StatusCode::SERVICE_UNAVAILABLE, "the request took too long: retry")
                     .into_response()
             }
         },
@@ -100,9 +100,9 @@ fn worded(response: Response, is_api: bool, can_leave: bool) -> Response {
         return response;
     }
     let text = match status {
-        StatusCode::METHOD_NOT_ALLOWED => "nothing of this address is asked for in this way",
-        StatusCode::PAYLOAD_TOO_LARGE => "no form of ours is so long",
-        _ => "this cannot be understood",
+        StatusCode::METHOD_NOT_ALLOWED => "this address does not support the method",
+        StatusCode::PAYLOAD_TOO_LARGE => "the form is too long",
+        _ => "the request is malformed",
     };
     let mut told = HttpError::new(status, text).told(is_api, can_leave);
     if let Some(allow) = response.headers().get(header::ALLOW) {
@@ -160,8 +160,8 @@ fn is_from_us(
         true => Ok(()),
         false => Err(HttpError::new(
             StatusCode::FORBIDDEN,
-            "this was asked for by a page of another site, or by a program that does not say \
-             'Origin': only dbdyno's own pages may",
+            "this request came from a page of another site, or without the header 'Origin': only \
+             dbdyno's own pages may send it",
         )),
     }
 }

@@ -69,14 +69,14 @@ pub(crate) fn bind(options: Options) -> Result<Serving, Error> {
     let is_loopback = listen.ip().is_loopback();
     if options.password.is_none() && !is_loopback {
         return Err(Error::Usage(format!(
-            "--listen {listen}: others can reach it there, so it takes a password: set \
+            "--listen {listen}: others can reach that address, so it needs a password: set \
              DBDYNO_WEB_PASSWORD, or use --password-file or --ask-password"
         )));
     }
     make_store(&options)?;
     if let Some(pidfile) = PidFile::of(&options.store) {
         return Err(Error::Failed(format!(
-            "{} shows this store already (process {}): open that, or end it with '{}'",
+            "{} serves this store already (process {}): open that, or stop it with '{}'",
             pidfile.address,
             pidfile.pid(),
             options.stop
@@ -87,7 +87,7 @@ pub(crate) fn bind(options: Options) -> Result<Serving, Error> {
     let identity = match (&auth, &options.certificate) {
         (None, None) => None,
         (None, Some(_)) => {
-            let why = "--tls-cert: TLS is spoken where a password is asked for: set one";
+            let why = "--tls-cert: TLS is used only with a password: set one";
             return Err(Error::Usage(why.to_owned()));
         }
         (Some(_), Some((certificate, key))) => Some(tls::of_files(certificate, key)?),
@@ -112,7 +112,7 @@ fn taken(listen: SocketAddr, error: &std::io::Error) -> Error {
             SocketAddr::new(ip, port.checked_add(1).unwrap_or(0))
         )),
         ErrorKind::PermissionDenied => Error::Failed(format!(
-            "--listen {listen}: ports below 1024 take more rights: name another"
+            "--listen {listen}: ports below 1024 need more privileges: name another"
         )),
         ErrorKind::AddrNotAvailable => {
             Error::Usage(format!("--listen {listen}: this machine has no such address"))
@@ -145,8 +145,8 @@ impl Serving {
         if let Some(identity) = &self.identity {
             text += &match &identity.own {
                 Some(path) => format!(
-                    "\nits certificate is our own ({}): a browser warns of it once; compare its \
-                     SHA-256 fingerprint\n{}",
+                    "\nits certificate is self-signed ({}): a browser warns of it once; compare \
+                     its SHA-256 fingerprint\n{}",
                     path.display(),
                     identity.fingerprint
                 ),
@@ -247,7 +247,7 @@ async fn is_clear(stream: &TcpStream) -> bool {
 
 /// What whoever speaks HTTP there is told.
 fn only_tls() -> Router {
-    let words = "TLS is spoken here: ask with https:// instead of http://\n";
+    let words = "this service uses TLS: use https:// instead of http://\n";
     Router::new().fallback(async move || (StatusCode::BAD_REQUEST, words))
 }
 

@@ -14,7 +14,7 @@ fn report(home: &Home, name: &str, flags: &[&str]) -> Value {
     let example = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples").join(name);
     let example = example.to_string_lossy().into_owned();
     let args = ["run", &example, "--duration=1s", "--ramp-up=0s", "--quiet"];
-    let report = home.report(&[&args[..], flags].concat());
+    let report = home.report_with_code(0, &[&args[..], flags].concat());
     assert_eq!(number(&report, "measured_seconds"), 1.0);
     assert!(number(&report, "counts.finished") > 0.0);
     nothing_is_lost(&report);

@@ -133,6 +133,18 @@ fn a_figure_over_two_axes_is_a_table_with_the_best_of_each_line() {
         " *",
         "the best at clients 4, and nothing smaller",
     ]);
+    let written = |how: &str| home.run(&[&show[..], &[how]].concat()).good().out;
+    let csv = written("--output=csv");
+    let (titles, rows) = csv.split_once('\n').expect("titles");
+    assert_eq!(titles, format!("clients,{FAST},{SLOW}"), "{csv}");
+    assert_eq!(rows.lines().count(), 5, "{csv}");
+    for row in rows.lines() {
+        let n_numbers = row.split(',').filter(|cell| cell.parse::<f64>().is_ok()).count();
+        assert_eq!((n_numbers, row.contains('*')), (3, false), "{csv}");
+    }
+    let markdown = written("--output=markdown");
+    assert!(markdown.starts_with("**reads (1/s) over clients and target**\n\n| clients |"));
+    assert_eq!(markdown.lines().filter(|line| line.starts_with("| ")).count(), 7, "{markdown}");
     home.run(&["experiments", "show", &id, "--rows=threads"])
         .code(2)
         .warns(&["threads is not varied here: there are target, clients"]);
@@ -149,4 +161,59 @@ fn figures_are_listed_in_general_and_of_a_run() {
     csv.says(&["figure,value,half_width,unit,better", "reads,", "empty.p99_ms,"]);
     let all = home.json(&["list", "figures"]);
     assert!(all.as_array().is_some_and(|all| all.len() > 30), "{all:#}");
+}
+
+#[test]
+fn a_share_below_a_bound_is_compared_gated_required_and_found_by_its_bound() {
+    let home = Home::new();
+    let id = experiment(&home);
+    // Eight clients at four servers: with 2 ms of service more are below 5 ms than with 3 ms.
+    let told = home.json(&["compare", &id, "--by=target", "--figure=below(5ms)"]);
+    assert_eq!(at(&told, "primary"), "below_5ms");
+    let judged = &at(&told, "pairs.0.points.0.primary");
+    assert_eq!(at(judged, "verdict"), "worse");
+    let (two, three) = (number(judged, "baseline.mean"), number(judged, "side.mean"));
+    assert!(70.0 < two && two < 79.0 && 41.0 < three && three < 51.0, "{two} {three}");
+    let gate = |limit: &str| home.run(&["compare", &id, "--by=target", "--fail-if", limit]);
+    gate("below(0.005s)<-5%").code(1).says(&["BROKEN: below(0.005s)<-5%"]);
+    gate("below(125us)<-5%").code(2).warns(&["bounds of two digits, such as 120us and 130us"]);
+    let show = |limit: &str| home.run(&["experiments", "show", &id, "--require", limit]);
+    show("below(1s)>99%").good().says(&["servers=4: required below(1s)>99%: below 1s % 100"]);
+    show("empty.below(5ms)>99%").code(1).says(&["does not hold, surely"]);
+    let points = home.json(&["experiments", "show", &id, "--figure=empty.below_5ms"]);
+    assert!(number(&at(&points, "points.0.figures")["empty.below_5ms"], "mean") > 70.0);
+    let targets = |condition: &str| -> Vec<String> {
+        let told = home.json(&["runs", "list", "--where", condition, "--sort=-below(5ms)"]);
+        let all = at(&told, "runs").as_array().expect("a list").clone();
+        all.iter().map(|run| at(run, "target").as_str().expect("a text").to_owned()).collect()
+    };
+    assert_eq!(targets("below(5ms)>60% and not(below(5ms)>99%)"), [FAST; 5]);
+    assert_eq!(targets("empty.below_5ms<60"), [SLOW; 5]);
+    assert_eq!(targets("below(5ms)>0")[..5], [FAST; 5]);
+    let bad = home.run(&["runs", "list", "--where=below(5)>1"]).code(2);
+    bad.warns(&["at character 1: 'below(5)'", "needs a unit, such as below(20ms)"]);
+    let chart = home.run(&[
+        "report",
+        &id,
+        "--figure=below(5ms)",
+        "--chart=curves-target-below-5ms",
+        "-o",
+        "-",
+    ]);
+    chart.good().says(&["<svg", "below 5ms", "%"]);
+    let shown = || home.json(&["runs", "show", "last", "--require=below(5ms)>10%"]);
+    let (two_seconds, short) = (shown(), "an interval takes at least 10 s");
+    let result = at(&two_seconds, "required.results.0");
+    assert_eq!((at(result, "holds"), at(result, "unit")), (&"within".into(), &"%".into()));
+    assert!(at(result, "reason").as_str().is_some_and(|why| why.contains(short)), "{result:#}");
+    let words = ["run", "empty", "--target", SLOW, "--placement=simulated", "--duration=20s"];
+    home.run(&[&words[..], &["--ramp-up=0s", "--clients=8"]].concat()).good();
+    let longer = shown();
+    let result = at(&longer, "required.results.0");
+    assert_eq!(at(result, "holds"), "surely");
+    let (low, high) = (number(result, "interval.0"), number(result, "interval.1"));
+    let share = number(result, "value");
+    assert!(low < share && share < high && high - low < 20.0, "{low} {share} {high}");
+    let csv = home.run(&["runs", "show", "last", "--figures", "--output=csv"]).good();
+    csv.says(&["below_5ms,", ",%,higher,"]);
 }

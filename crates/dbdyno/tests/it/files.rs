@@ -83,7 +83,7 @@ fn an_interrupted_datagen_leaves_no_half_files() {
     let mut started = home.start(&["datagen", "tpcc", "--warehouses=100", "--output-dir=files"]);
     started.wait_until("rows", |said| said.contains(" rows/s"));
     started.interrupt();
-    started.end().code(130).warns(&["files that were whole are kept, no other"]);
+    started.end().code(130).warns(&["only complete files were kept"]);
     for entry in fs::read_dir(home.path("files")).expect("it was made") {
         let name = entry.expect("an entry").file_name().to_string_lossy().into_owned();
         assert!(!name.ends_with(".part"), "{name} was left");

@@ -71,7 +71,7 @@ fn a_damaged_run_is_left_out_and_told() {
     // That of the last build leaves nothing of it that counts.
     let last = break_newest();
     let told = home.run(&["history", "--fail-on-regression"]).code(1);
-    let left_out = "1.3 is left out: of 1 run none is completed and valid; it is the last";
+    let left_out = "1.3 is omitted: none of 1 run is completed and valid; the last build";
     told.says(&[left_out, "Left out: 1 run with a damaged report", &last, "runs rm"]);
     // Of a build before it the other one stays.
     let second = break_newest();

@@ -43,7 +43,7 @@ fn an_interrupted_run_reports_what_it_measured() {
     let mut run = home.start(&[&LONG[..], &["--output=json"]].concat());
     wait_for_seconds(&home, &mut run, 1);
     run.interrupt();
-    let ran = run.end().code(INTERRUPTED).warns(&["interrupted: ending what is under way"]);
+    let ran = run.end().code(INTERRUPTED).warns(&["interrupted: finishing running transactions"]);
     let report = ran.json();
     assert_eq!(report["status"], "interrupted");
     let measured = number(&report, "measured_seconds");
@@ -70,7 +70,7 @@ fn a_closed_terminal_interrupts_a_run_and_the_report_is_kept() {
     let mut run = Started::new(command);
     wait_for_seconds(&home, &mut run, 1);
     run.hang_up();
-    run.end().code(INTERRUPTED).warns(&["interrupted: ending what is under way"]);
+    run.end().code(INTERRUPTED).warns(&["interrupted: finishing running transactions"]);
     home.run(&["runs", "list", "--status=interrupted"]).good().says(&["empty"]);
 }
 
@@ -130,7 +130,7 @@ fn a_second_interrupt_cuts_off_what_never_ends_and_keeps_the_report() {
     wait_for_seconds(&home, &mut run, 0);
     run.wait_until("the load", |said| said.contains("0 s of 60 s"));
     run.interrupt();
-    run.wait_until("the first is heard", |said| said.contains("again: cut it off"));
+    run.wait_until("the first is heard", |said| said.contains("again: cancel them"));
     let asked = now();
     run.interrupt();
     let ran = run.end();
@@ -154,7 +154,7 @@ fn a_database_that_somebody_holds_does_not_hold_us() {
     holder.busy_timeout(Duration::from_secs(30)).unwrap();
     holder.execute_batch("BEGIN IMMEDIATE").unwrap();
     run.interrupt();
-    run.wait_until("the first is heard", |said| said.contains("again: cut it off"));
+    run.wait_until("the first is heard", |said| said.contains("again: cancel them"));
     let asked = now();
     run.interrupt();
     let ran = run.end();
@@ -226,7 +226,7 @@ fn a_killed_build_goes_on_to_the_same_data() {
     let told = "has no complete data of tpcc: build them with dbdyno build tpcc";
     home.run(&["check", "tpcc"]).code(1).warns(&[told]);
     home.run(&["run", "tpcc", "--no-build"]).code(1).warns(&["no complete data of tpcc"]);
-    let words = "went on with an interrupted build";
+    let words = "resumed an interrupted build";
     home.run(&["build", "tpcc"]).good().says(&[words]);
     home.run(&["build", "tpcc"]).good().says(&["nothing to build"]);
 
@@ -242,10 +242,10 @@ fn an_interrupted_build_says_how_to_go_on() {
     wait_for_chunks(&home, &mut build, 1);
     build.interrupt();
     let ran = build.end().code(INTERRUPTED);
-    ran.warns(&["dbdyno: the build was interrupted; the same command goes on where it stopped"]);
+    ran.warns(&["dbdyno: the build was interrupted; the same command resumes it"]);
     // So does a run, and it is a run as any other.
     let ran = home.run(&["run", "tpcc", "--duration=1s", "--ramp-up=0s"]).good();
-    ran.warns(&["went on with an interrupted build"]).says(&["12 of 12 hold before the load"]);
+    ran.warns(&["resumed an interrupted build"]).says(&["12 of 12 hold before the load"]);
 }
 
 #[test]
@@ -259,7 +259,7 @@ fn interrupted_repeats_keep_what_finished_and_say_what_it_took() {
         run.wait_until("a third repeat", |said| said.contains("trial 3 of"));
         signal(&run);
         let ran = run.end().code(INTERRUPTED);
-        let ran = ran.warns(&["interrupted; go on with: dbdyno experiments resume "]);
+        let ran = ran.warns(&["interrupted; resume with: dbdyno experiments resume "]);
         let spent = ["Repeats: 2 of at most 40, ", "s of load and starts (until=2%,min=4,max=40)"];
         ran.says(&spent).says(&["Not precise enough"]);
         let completed = "SELECT count(*) FROM run WHERE status = 'completed'";

@@ -190,17 +190,34 @@ fn the_figures_of_clients_add_up_to_those_of_the_run() {
 fn a_count_of_transactions_is_kept_exactly() {
     let home = Home::new();
     home.put_tpcc();
-    let args = ["run", "tpcc", "--transactions=500", "--ramp-up=100ms", "--no-store"];
-    let report = home.report(&args);
-    assert_eq!(number(&report, "counts.offered"), 500.0);
-    nothing_is_lost(&report);
-    let args = ["run", "tpcc", "--transactions=30 per client", "--ramp-up=0s", "--no-store"];
-    let report = home.report(&[&args[..], &["--clients=3", "--per-client"]].concat());
-    assert_eq!(number(&report, "counts.offered"), 90.0);
-    for client in at(&report, "per_client").as_array().unwrap() {
-        let kinds = at(client, "transactions").as_object().unwrap();
-        let calls: f64 = kinds.values().map(|kind| number(kind, "calls")).sum();
-        assert_eq!(calls, 30.0, "{client}");
+    // No transaction takes less than its service or its keying, so all runs measure a second and
+    // more on any machine: less would make them invalid.
+    let each = "50ms/50ms/50ms/50ms/50ms";
+    let (keying, thinking) = (format!("--keying={each}"), format!("--thinking={each}"));
+    let keythink = ["tpcc", "--load=keythink", &keying, &thinking];
+    let run = |load: &[&str], clients: &str, count: &str| {
+        let (clients, count) = (format!("--clients={clients}"), format!("--transactions={count}"));
+        let rest = [clients.as_str(), &count, "--ramp-up=100ms", "--no-store", "--per-client"];
+        let report = home.report_with_code(0, &[&["run"], load, &rest].concat());
+        nothing_is_lost(&report);
+        report
+    };
+    let closed = |service: &'static str| ["empty", service];
+    for (load, clients, count) in [
+        (&closed("--target=sim:?servers=4&service=constant:10ms")[..], "4", "500"),
+        (&keythink[..], "5", "150"),
+    ] {
+        let report = run(load, clients, count);
+        assert_eq!(number(&report, "counts.offered").to_string(), count, "{load:?}");
+    }
+    for load in [&closed("--target=sim:?servers=4&service=constant:50ms")[..], &keythink[..]] {
+        let report = run(load, "3", "30 per client");
+        assert_eq!(number(&report, "counts.offered"), 90.0, "{load:?}");
+        for client in at(&report, "per_client").as_array().unwrap() {
+            let kinds = at(client, "transactions").as_object().unwrap();
+            let calls: f64 = kinds.values().map(|kind| number(kind, "calls")).sum();
+            assert_eq!(calls, 30.0, "{load:?}: {client}");
+        }
     }
 }
 

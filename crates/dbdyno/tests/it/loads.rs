@@ -38,7 +38,7 @@ fn one_seed_gives_the_same_rows_on_every_database_by_either_method() {
         );
         assert_eq!(checksums(&home, &[&target]), expect, "{}", server.version);
         let again = home.run(&args).code(1);
-        again.warns(&["the tables must not be there yet: drop them first"]).is_a_sentence();
+        again.warns(&["the tables must not exist yet: drop them first"]).is_a_sentence();
         home.run(&["drop", "tpcc", &target]).good().says(&["dropped"]);
     }
 }

@@ -114,7 +114,7 @@ fn tls_that_is_demanded_and_not_offered_is_told() {
 #[test]
 fn a_server_that_takes_no_local_files_is_loaded_by_inserts() {
     let target = "--target=managed:mariadb?local-infile=0&innodb_buffer_pool_size=64M";
-    let told = ["local_infile", "--load-method insert", "nothing of it is kept"];
+    let told = ["local_infile", "--load-method insert", "nothing was kept"];
     refused(&["build", "tpcc", target], 1, &told);
 }
 

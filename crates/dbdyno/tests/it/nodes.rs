@@ -31,7 +31,7 @@ fn the_example_with_nodes_runs() {
     let plan = plan.replace("[[group]]", "[[group]]\nclients = 4");
     let report = report(&Home::new(), &plan);
     let joined = ended(&report, "a node joins", "done");
-    assert_eq!(joined["output"], "node 3 has joined; clients that move: 1");
+    assert_eq!(joined["output"], "node 3 has joined; moving clients: 1");
     assert!(number(joined, "before.tps") > 0.0, "{joined:#}");
     ended(&report, "a node is lost", "done");
     // Two of three go on.
@@ -82,11 +82,11 @@ hosts = "remove localhost:{port}"
     let build = [&build[..], &[&target, "--password-file=password"]].concat();
     home.run(&build).good().warns(&["warning: the host 127.0.0.1:1 does not answer"]);
     let words = ["run", "plan.toml", "--quiet", "--password-file=password"];
-    let report = home.report(&words);
-    assert_eq!(ended(&report, "one more", "done")["output"], "clients that move: 1");
+    let report = home.report_with_code(0, &words);
+    assert_eq!(ended(&report, "one more", "done")["output"], "moving clients: 1");
     ended(&report, "without the dead one", "done");
     let first = ended(&report, "without the first", "done");
-    assert_eq!(first["output"], "clients that move: 2");
+    assert_eq!(first["output"], "moving clients: 2");
     let took = number(first, "ended_s") - number(first, "began_s");
     assert!(took < 0.9, "nobody is left there: {took} s");
     let last = ended(&report, "without the last", "failed");

@@ -112,7 +112,7 @@ fn a_password_that_cannot_be_had_is_told_with_the_other_ways() {
     let empty = home.write("empty", "\n");
     check(&["--password-file", &empty], &["its first line is empty"]);
     let ran = home.run(&["run", "tpcc", "--target=sqlite:a.db", "--password-file=x"]).code(2);
-    ran.warns(&["--password-file: nobody signs in to sqlite:a.db"]).is_a_sentence();
+    ran.warns(&["--password-file: sqlite:a.db has no sign-in"]).is_a_sentence();
     let both = home.run(&args(&[target, "--password-file=x", "--ask-password"])).code(2);
     both.warns(&["--ask-password", "cannot be used with"]);
     // In a session of its own a process has no terminal.

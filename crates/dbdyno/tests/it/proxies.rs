@@ -131,20 +131,23 @@ fn pgbouncer() -> Between {
 fn users_at(target: &str) -> Value {
     let clients = format!("--clients={CLIENTS}");
     let home = Home::new();
-    let report = home.report(&[
-        "run",
-        "empty",
-        "--target",
-        target,
-        &clients,
-        "--load=keythink",
-        "--keying=50ms",
-        "--thinking=50ms",
-        "--placement=loop",
-        "--ramp-up=0s",
-        "--duration=2s",
-        "--quiet",
-    ]);
+    let report = home.report_with_code(
+        0,
+        &[
+            "run",
+            "empty",
+            "--target",
+            target,
+            &clients,
+            "--load=keythink",
+            "--keying=50ms",
+            "--thinking=50ms",
+            "--placement=loop",
+            "--ramp-up=0s",
+            "--duration=2s",
+            "--quiet",
+        ],
+    );
     nothing_is_lost(&report);
     assert_eq!(number(&report, "connect_ms.count"), f64::from(CLIENTS));
     assert_eq!(number(&report, "counts.failed"), 0.0);

@@ -60,7 +60,8 @@ fn repeats_that_were_killed_go_on_to_the_same_end() {
         (at(&kept, "status"), at(&kept, "until.is_reached")),
         (&"interrupted".into(), &false.into())
     );
-    let on = ["interrupted; again:", "on with: dbdyno experiments resume ", "Not precise enough"];
+    let on =
+        ["interrupted; again:", "resume with: dbdyno experiments resume ", "Not precise enough"];
     home.run(&["experiments", "show", "last"]).good().says(&on);
     let told = home.json(&["experiments", "resume", "last", "--quiet"]);
     let same =
@@ -89,7 +90,7 @@ fn repeats_end_when_a_comparison_is_decided() {
         .good()
         .says(&["Every difference of TPS is decided."]);
     let id = at(&told, "id").as_str().expect("a text").to_owned();
-    let words = "was decided by looking at the runs";
+    let words = "depends on their results";
     home.run(&["compare", &id, "--by=target"]).good().says(&[words]);
 }
 
@@ -106,7 +107,7 @@ fn runs_of_a_start_count_as_one_and_the_variation_is_where_it_is() {
     let share = figure("half_width") / figure("mean");
     assert!((0.01..0.08).contains(&share), "{share}");
     let page = home.run(&["experiments", "show", "last"]).good();
-    page.says(&["of the variation of TPS", "is between restarts", "to see a difference of 2 %:"]);
+    page.says(&["of the variation of TPS", "is between restarts", "to find a difference of 2 %:"]);
     let plan = home.run(&["experiments", "show", "last", "--plan"]).good();
     plan.says(&["repeat = 4", "repeat_restart = 6"]);
 }
@@ -168,11 +169,11 @@ fn repeats_that_cannot_be_are_told_before_the_first_run() {
     check(&ordered, "compares points round by round");
     let both = ["--repeat=until=2%", "--repeat-restart=3"];
     check(&both, "write a number here, and --repeat-restart 'until=2%,max=10'");
-    check(&["--repeat-rebuild=2"], "keeps no data to be built again");
+    check(&["--repeat-rebuild=2"], "has no data to rebuild");
     let server = MARIADB.shared();
     let target = format!("--target={}", url(server));
     let args = ["run", "empty", &target, "--repeat=2", "--repeat-restart=2"];
-    home.run(&args).code(2).warns(&["not ours to be restarted", "managed"]).is_a_sentence();
+    home.run(&args).code(2).warns(&["dbdyno cannot restart", "managed"]).is_a_sentence();
     let data = ["run", "oltp-point-select", "--repeat-rebuild=2", "--data=rebuild"];
-    home.run(&data).code(2).warns(&["begins each trial from data of its own"]).is_a_sentence();
+    home.run(&data).code(2).warns(&["gives each trial its own data"]).is_a_sentence();
 }

@@ -10,7 +10,8 @@ fn run(home: &Home, name: &str) -> String {
     let target = format!("--target={SIM}");
     let words = ["run", "empty", &target, "--placement=simulated", "--duration=12s"];
     let name = format!("--name={name}");
-    let report = home.report(&[&words[..], &["--ramp-up=2s", "--clients=6", &name]].concat());
+    let report =
+        home.report_with_code(0, &[&words[..], &["--ramp-up=2s", "--clients=6", &name]].concat());
     at(&report, "run_id").as_str().expect("a text").to_owned()
 }
 

@@ -19,7 +19,7 @@ fn run(home: &Home, name: &str, clients: &str, more: &[&str]) -> Value {
         &[name.as_str(), clients.as_str()],
         more,
     ];
-    home.report(&args.concat())
+    home.report_with_code(0, &args.concat())
 }
 
 fn names(list: &Value) -> Vec<&str> {
@@ -146,6 +146,14 @@ fn parts_of_a_run_are_tables_for_people_and_programs() {
     assert!(csv.starts_with("from_s,length_s,offered,finished,"), "{csv}");
     assert_eq!(csv.lines().count(), 13);
     assert!(show(&["--timing", "--output=markdown"]).contains("| empty |"));
+    let two = show(&["--timing", "--config", "--output=markdown"]);
+    assert!(two.contains("| empty |") && two.contains("**Configuration of run"), "{two}");
+    let page = show(&["--output=markdown"]);
+    assert!(page.starts_with("**empty on sim"), "{page}");
+    for part in ["### What ran", "### Latency", "| empty |", "### Is this result valid?"] {
+        assert!(page.contains(part), "no {part} in {page}");
+    }
+    home.run(&["runs", "show", "last", "--plan", "--output=markdown"]).code(2);
     let two = home.run(&["runs", "show", "last", "--timing", "--config", "--output=csv"]);
     two.code(2).warns(&["--output csv"]);
     let uneven = home.run(&["runs", "show", "last", "--counter", "--every=1500ms"]);
@@ -190,11 +198,11 @@ fn a_run_leaves_as_a_file_for_every_reader_and_comes_back_the_same() {
     assert_eq!(colleague.run(&["runs", "show", "last"]).good().out, page);
     assert_eq!(colleague.run(&["runs", "label", "last"]).good().out, "for=you\n");
     let again = colleague.run(&["runs", "import", "run.dbdyno"]).good();
-    again.says(&[&format!("{id} is here already and was left as it is")]);
+    again.says(&[&format!("{id} exists already and was skipped")]);
     assert_eq!(names(&colleague.json(&["runs", "list"])), ["sent"]);
 
     let twice = home.run(&["runs", "export", "last", "-o", "run.dbdyno"]).code(2);
-    twice.warns(&["it is a database, and would be lost: name another file"]);
+    twice.warns(&["it is a database, and would be overwritten: name another file"]);
     let nowhere = home.run(&["runs", "export", "last", "--format=dbdyno"]).code(2);
     nowhere.warns(&["name it with -o"]);
     fs::write(home.path("hostile.dbdyno"), "SQLite format 3\0 and more").expect("a file");

@@ -130,13 +130,13 @@ fn a_mistake_in_a_search_is_told_before_the_first_probe() {
     let p99 = "--objective=p99<20ms";
     check(&["--seek=rate=100..900"], "needs an objective");
     check(&[p99], "nothing is sought");
-    check(&["--seek=rate", p99], "no range to seek in");
-    check(&["--seek=rate=9..1", p99], "an empty range");
-    check(&["--seek=rate=100..100", p99], "one value, and no range");
-    check(&["--seek=rate=100..900", p99, "--data=copy"], "'copy': a search leaves the data");
-    check(&["--seek=rate=100..900", p99, "--duration=5s"], "how long it measures");
+    check(&["--seek=rate", p99], "is not a range");
+    check(&["--seek=rate=9..1", p99], "range is empty");
+    check(&["--seek=rate=100..100", p99], "this is one value");
+    check(&["--seek=rate=100..900", p99, "--data=copy"], "'copy': a search keeps the data");
+    check(&["--seek=rate=100..900", p99, "--duration=5s"], "the length of its probes");
     check(&["--seek=rate=100..900", p99, "--rate=5"], "--rate: 'rate' has one value here");
-    check(&["--seek=rate=100..900", p99, "--wait-until=SELECT 1"], "could be asked");
+    check(&["--seek=rate=100..900", p99, "--wait-until=SELECT 1"], "to query");
     check(&["--seek=rate=100..900", "--objective=errors<0"], "nothing is below zero");
     check(&["--seek=rate=0..9", p99], "must be above zero");
     check(&["--seek=rat=1..9", p99], "did you mean 'rate'?");
@@ -148,7 +148,7 @@ fn a_mistake_in_a_search_is_told_before_the_first_probe() {
     check(&["--seek=rate=100..900", "--objective=p99<20"], "no unit");
     check(&["--seek=rate=100..900", p99, "--objective=p99<1s"], "two objectives of p99");
     check(&["--seek=rate=100..900", p99, "--vary=clients=1,2"], "varies or seeks");
-    check(&["--seek=rate=100..900", p99, "--repeat=2"], "decides by itself");
+    check(&["--seek=rate=100..900", p99, "--repeat=2"], "chooses the number");
     check(&["--seek=rate=100..900", p99, "--load=closed"], "belongs to open load");
     check(&["--seek=rate=100..900", p99, "--no-store"], "are kept");
     check(&["--seek=rate=100..900", p99, "--seek-budget=1s"], "needs at least 1m4s");

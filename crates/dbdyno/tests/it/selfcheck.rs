@@ -18,7 +18,7 @@ fn intervals_and_verdicts_are_held_against_the_truth() {
         "interval at the stop",
         "an alarm is raised",
         "interval of the boundary",
-        "what is confirmed lies above",
+        "the confirmed value lies above",
         "interval of the clients at the peak",
         "a difference is decided",
     ] {

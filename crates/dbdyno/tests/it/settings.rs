@@ -99,9 +99,9 @@ fn restored(of: &Varied) {
     ask(&server, of.set);
     let target = format!("--target={}", url(&server));
     let args = ["restore", &target];
-    home.run(&args).code(1).says(&["LEFT", "somebody else has changed it", "--force"]);
+    home.run(&args).code(1).says(&["NOT RESTORED", "somebody else has changed it", "--force"]);
     let dry = home.run(&["restore", &target, "--force", "--dry-run"]).good();
-    dry.says(&[&format!("{before} before"), "would be set back"]);
+    dry.says(&[&format!("{before} before"), "would be restored"]);
     let told = home.json(&["restore", &target, "--force"]);
     assert_eq!(at(&told, "settings.0.fate"), "set_back", "{told:#}");
     assert_eq!(ask(&server, &[of.sql]), before);
@@ -180,7 +180,7 @@ fn a_plan_sets_settings_for_its_run_alone() {
         url(&server)
     );
     home.write("plan.toml", plan);
-    let report = home.report(&["run", "plan.toml", "--quiet"]);
+    let report = home.report_with_code(0, &["run", "plan.toml", "--quiet"]);
     assert!(report.to_string().contains("innodb_flush_log_at_trx_commit=0"), "{report:#}");
     assert_eq!(ask(&server, &sql), before);
     let plan = home.run(&["runs", "show", "last", "--plan"]).good().out;
@@ -228,7 +228,7 @@ fn who_may_not_set_a_setting_is_told() {
         let target = format!("--target={}", target.to_string().replacen('@', ":h@", 1));
         let vary = format!("--vary=server.{vary}");
         let args = ["run", "empty", &target, &vary, "--duration=1s", "--quiet"];
-        home.run(&args).code(2).warns(&["sign in as a user who may"]).is_a_sentence();
+        home.run(&args).code(2).warns(&["sign in as a user with the privilege"]).is_a_sentence();
     }
     home.run(&["restore"]).good().says(&["no setting of a server is left changed"]);
 }
@@ -248,12 +248,12 @@ fn an_interrupted_experiment_sets_its_settings_back() {
     let beside = home.run(&["runs", "list"]).good();
     assert!(!beside.err.contains("restore"), "{}", beside.err);
     let in_use = home.run(&["restore", &target]).code(1);
-    in_use.says(&[&format!("LEFT: process {} is at work with it", run.id())]);
+    in_use.says(&[&format!("NOT RESTORED: process {} uses it", run.id())]);
     let other = home.run(&experiment(of, &target, &["--duration=1s", "--quiet"])).code(1);
     other.warns(&[&format!("is being varied by process {}", run.id())]).is_a_sentence();
 
     run.interrupt();
-    run.end().code(130).warns(&["go on with: dbdyno experiments resume"]);
+    run.end().code(130).warns(&["resume with: dbdyno experiments resume"]);
     assert_eq!(ask(&server, &[of.sql]), before);
     home.run(&["restore"]).good().says(&["no setting"]);
 }
@@ -270,9 +270,9 @@ fn whoever_runs_next_at_a_terminal_is_asked_whether_to_set_back() {
     // What is asked is asked of whoever reads stderr.
     command.stderr(theirs).stdout(Stdio::null());
     let run = Started::as_it_is(command);
-    read_until(&mut terminal, "Set them back now? [Y/n]");
+    read_until(&mut terminal, "Restore them now? [Y/n]");
     terminal.write_all(b"y\n").expect("it listens");
-    read_until(&mut terminal, ": set back");
+    read_until(&mut terminal, ": restored");
     run.end();
     assert_eq!(ask(&server, &[of.sql]), before);
 }

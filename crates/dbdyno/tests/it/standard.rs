@@ -20,7 +20,7 @@ fn named<'a>(report: &'a Value, title: &str) -> &'a Value {
 fn a_run_of_tpcc_is_held_against_its_standard() {
     let home = Home::new();
     home.put_tpcc();
-    let report = home.report(&RUN);
+    let report = home.report_with_code(0, &RUN);
     let disclosure = at(&report, "disclosures.0");
     assert_eq!(disclosure["standard"], "TPC-C 5.11");
     assert!(disclosure["note"].as_str().is_some_and(|note| note.contains("no TPC-C result")));
@@ -63,7 +63,7 @@ fn what_spans_the_beginning_of_the_measured_phase_is_seen() {
     let home = Home::new();
     let target = "--target=sim:?servers=4&service=constant:2500ms";
     let words = ["run", "empty", target, "--clients=4", "--ramp-up=1s", "--duration=3s"];
-    let report = home.report(&words);
+    let report = home.report_with_code(0, &words);
     assert_eq!(number(&report, "counts.backlog_at_start"), 4.0);
     let longest_ms = number(&report, "backlog_at_start_max_ms");
     assert!((2500.0..4000.0).contains(&longest_ms), "{longest_ms}");

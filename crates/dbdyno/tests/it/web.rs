@@ -16,7 +16,7 @@ use crate::real::{url, url_and_password};
 fn simulated(home: &Home, workload: &str, more: &[&str]) -> String {
     let run = ["run", workload, "--target=sim:?service=exponential:2ms&servers=4"];
     let how = ["--placement=simulated", "--duration=60s", "--ramp-up=0s", "--quiet"];
-    let report = home.report(&[&run[..], &how, more].concat());
+    let report = home.report_with_code(0, &[&run[..], &how, more].concat());
     at(&report, "run_id").as_str().expect("a run has an id").to_owned()
 }
 
@@ -188,7 +188,7 @@ fn labels_are_set_and_taken_off_and_runs_removed_by_our_own_pages() {
     assert_eq!(web.post(&format!("/runs/{run}/remove"), "").status, 400);
     assert_eq!(web.post(&format!("/runs/{run}/remove"), "sure=yes").status, 303);
     assert_eq!(web.get(&format!("/runs/{run}")).status, 404);
-    assert!(web.page("/").contains("Nothing was run yet"));
+    assert!(web.page("/").contains("There is no run yet"));
 }
 
 #[test]
@@ -360,9 +360,9 @@ fn the_password_of_a_target_is_on_no_page() {
 fn where_others_can_reach_it_it_takes_a_password() {
     let home = Home::new();
     let refused = |args: &[&str]| home.run(&[&["web", "--listen=0.0.0.0:0"], args].concat());
-    refused(&[]).code(2).warns(&["it takes a password", "DBDYNO_WEB_PASSWORD"]);
+    refused(&[]).code(2).warns(&["it needs a password", "DBDYNO_WEB_PASSWORD"]);
     let short = home.write("short", "1234567\n");
-    refused(&["--password-file", &short]).code(2).warns(&["fewer than 8 letters"]);
+    refused(&["--password-file", &short]).code(2).warns(&["fewer than 8 characters"]);
 }
 
 #[test]
@@ -376,7 +376,7 @@ fn with_a_password_only_who_knows_it_sees_anything_and_all_of_it_goes_over_tls()
     assert_eq!(key.permissions().mode() & 0o777, 0o600);
     let plain = web.plainly("GET / HTTP/1.1\r\nHost: localhost\r\n\r\n");
     assert!(!plain.contains("dbdyno") && !plain.contains("200"), "{plain}");
-    assert!(plain.starts_with("HTTP/1.1 400 ") && plain.contains("ask with https://"), "{plain}");
+    assert!(plain.starts_with("HTTP/1.1 400 ") && plain.contains("use https://"), "{plain}");
 
     let closed = web.get("/runs/last?x=1");
     assert_eq!(closed.status, 303);
@@ -440,9 +440,9 @@ fn in_the_background_it_is_started_once_told_and_ended() {
     let address = began.out.split(' ').next().expect("it begins with the address");
     assert!(again.out.starts_with(address), "{}", again.out);
     let elsewhere = home.run(&["web", "start", "--listen=127.0.0.2:9"]).code(1);
-    assert!(elsewhere.err.contains("is shown elsewhere already"), "{}", elsewhere.err);
+    assert!(elsewhere.err.contains("is served already"), "{}", elsewhere.err);
     home.run(&["web", "status"]).good().says(&[address]);
-    home.run(&["web"]).code(1).warns(&["shows this store already", "dbdyno web stop"]);
+    home.run(&["web"]).code(1).warns(&["serves this store already", "dbdyno web stop"]);
     home.run(&["web", "stop"]).good().says(&["ended"]);
     home.run(&["web", "status"]).code(1);
     home.run(&["web", "stop"]).good().says(&["nothing serves this store"]);

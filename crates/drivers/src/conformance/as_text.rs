@@ -5,7 +5,7 @@
 use std::sync::Arc;
 
 use model::{
-    Call, Database, Dice, RefusalKind, Reply, Request, Row, Sent, Statement, StatementId,
+    Call, Database, RefusalKind, Reply, Request, Rng, Row, Sent, Statement, StatementId,
     StatementKind, Stream, Value, query,
 };
 
@@ -161,8 +161,8 @@ fn extremes<'a>(texts: &[&'a str], bytes: &'a [Vec<u8>]) -> [Vec<Value<'a>>; 8] 
 fn floats() -> Vec<f64> {
     let mut floats = vec![0.0, 0.1, -0.1, 1.0 / 3.0, 1e15, 1e16, 123_456_789.123_456_79];
     floats.extend([f64::MAX, f64::MIN, f64::MIN_POSITIVE, f64::EPSILON, 1e22, 1e23, 9e-5]);
-    let mut dice = Dice::new(1, Stream::Backoff(0), 0);
-    let any = std::iter::repeat_with(|| f64::from_bits(dice.bits()));
+    let mut rng = Rng::new(1, Stream::Backoff(0), 0);
+    let any = std::iter::repeat_with(|| f64::from_bits(rng.bits()));
     floats.extend(any.filter(|float| float.is_normal()).take(50));
     floats
 }

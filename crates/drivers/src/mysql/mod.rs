@@ -2,20 +2,21 @@
 //!
 //! Not here: sockets, TLS and sessions (net), and SQL beyond transaction control.
 
+mod administration;
 mod columns;
 mod compression;
-mod counters;
 mod dates;
-mod dialect;
 mod facts;
 mod key;
 mod load;
+mod monitoring;
 mod packets;
 mod protocol;
 mod refusals;
 mod rows;
 mod server;
 mod sign_in;
+mod sql;
 mod statements;
 #[cfg(test)]
 mod tests;
@@ -24,7 +25,7 @@ mod values;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 
-use model::{BadParameter, Parameter, ParameterKind, Refusal, Settings, Target};
+use model::{BadParameter, Parameter, ParameterKind, Product, Refusal, Settings, Target};
 
 use crate::net::{self, NetSession};
 use crate::{Entry, Opened, Opening};
@@ -41,8 +42,16 @@ pub(crate) static ENTRY: Entry = Entry {
         "MariaDB 10.11.19 and 11.4.5, MySQL 5.6.24; not verified on a server: MySQL 8 and 9, \
          caching_sha2_password, parsec (scripted peers)",
     ),
-    dialect: &dialect::DIALECT,
+    file: |_| None,
+    product: &PRODUCT,
     open,
+};
+
+/// What is known of the family.
+static PRODUCT: Product = Product {
+    dialect: sql::DIALECT,
+    administration: administration::ADMINISTRATION,
+    monitoring: monitoring::MONITORING,
 };
 
 static PARAMETERS: &[Parameter] = &[

@@ -51,9 +51,9 @@ fn kind(code: u16, sqlstate: &str) -> RefusalKind {
         1021 | 1114 | 1878 => RefusalKind::DiskFull,
         126 | 127 | 145 | 1034 | 1194 | 1195 | 1712 | 1877 => RefusalKind::Corrupt,
         1235 | 1148 | 3948 | 4166 => RefusalKind::Unsupported,
-        1040 | 1047 | 1053 | 1080 | 1152..=1161 | 1184 | 1203 | 1226 | 1927 | 4031 => {
-            RefusalKind::ConnectionLost
-        }
+        // Of all, of this user, or of this user within an hour.
+        1040 | 1203 | 1226 => RefusalKind::TooManyConnections,
+        1047 | 1053 | 1080 | 1152..=1161 | 1184 | 1927 | 4031 => RefusalKind::ConnectionLost,
         _ if sqlstate.starts_with("08") => RefusalKind::ConnectionLost,
         _ if sqlstate == "40001" => RefusalKind::Serialization,
         _ if sqlstate.starts_with("23") => RefusalKind::Constraint,
@@ -125,7 +125,9 @@ mod tests {
         check(3024, RefusalKind::Timeout);
         check(1114, RefusalKind::DiskFull);
         check(1927, RefusalKind::ConnectionLost);
-        check(1040, RefusalKind::ConnectionLost);
+        check(1040, RefusalKind::TooManyConnections);
+        check(1203, RefusalKind::TooManyConnections);
+        check(1226, RefusalKind::TooManyConnections);
         check(1064, RefusalKind::Other);
         assert_eq!(kind(9999, "40001"), RefusalKind::Serialization);
         assert_eq!(kind(9999, "08S01"), RefusalKind::ConnectionLost);

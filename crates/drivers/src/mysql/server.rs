@@ -2,12 +2,12 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use model::{Dialect, Fact, Refusal, Secret, Statement};
+use model::{Fact, Product, Refusal, Secret, Statement};
 
 use super::compression::FRAME_BYTES_MAX;
 use super::packets::{HEADER_BYTES, PART_BYTES};
 use super::sign_in::MysqlSignIn;
-use super::{dialect, facts};
+use super::{PRODUCT, facts};
 use crate::net::{CancelKey, Connector, NetSession, Server};
 
 /// A server, and how one signs in to it.
@@ -78,7 +78,7 @@ impl MysqlServer {
 impl Server for MysqlServer {
     type SignIn = MysqlSignIn;
 
-    const DIALECT: &'static Dialect = &dialect::DIALECT;
+    const PRODUCT: &'static Product = &PRODUCT;
 
     fn facts(self: &Arc<Self>) -> Result<Vec<Fact>, Refusal> {
         facts::facts(self)

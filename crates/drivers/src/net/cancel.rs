@@ -21,11 +21,31 @@ use super::{CancelKey, Server};
 
 /// What other threads know of a session.
 pub(super) struct Handle<S> {
-    cancelled: AtomicBool,
-    /// Whether the server works for it.
-    busy: Arc<AtomicBool>,
+    flags: Arc<Flags>,
     held: Mutex<Held>,
     canceller: Option<Arc<Canceller<S>>>,
+}
+
+/// What a session looks at and says with each request: one line of the cache.
+#[derive(Default)]
+pub(super) struct Flags {
+    cancelled: AtomicBool,
+    /// Whether the server works for it.
+    busy: AtomicBool,
+}
+
+impl Flags {
+    /// Whether it was cancelled, for good.
+    #[inline]
+    pub(super) fn is_cancelled(&self) -> bool {
+        self.cancelled.load(Ordering::Acquire)
+    }
+
+    /// Whether the server works for it from now on.
+    #[inline]
+    pub(super) fn set_busy(&self, busy: bool) {
+        self.busy.store(busy, Ordering::Release);
+    }
 }
 
 #[derive(Default)]
@@ -37,17 +57,17 @@ struct Held {
 
 impl<S: Server> Handle<S> {
     pub(super) fn new(canceller: Option<Arc<Canceller<S>>>) -> Handle<S> {
-        Handle {
-            cancelled: AtomicBool::new(false),
-            busy: Arc::default(),
-            held: Mutex::default(),
-            canceller,
-        }
+        Handle { flags: Arc::default(), held: Mutex::default(), canceller }
+    }
+
+    /// Its flags, for its session.
+    pub(super) fn flags(&self) -> &Arc<Flags> {
+        &self.flags
     }
 
     /// Whether it was cancelled, for good.
     pub(super) fn is_cancelled(&self) -> bool {
-        self.cancelled.load(Ordering::Acquire)
+        self.flags.is_cancelled()
     }
 
     /// A socket that a cancel shuts down, from before it is connected.
@@ -67,13 +87,7 @@ impl<S: Server> Handle<S> {
     /// The connection is no more.
     pub(super) fn forget(&self) {
         *lock(&self.held) = Held::default();
-        self.set_busy(false);
-    }
-
-    /// Whether the server works for it from now on.
-    #[inline]
-    pub(super) fn set_busy(&self, busy: bool) {
-        self.busy.store(busy, Ordering::Release);
+        self.flags.set_busy(false);
     }
 }
 
@@ -99,13 +113,13 @@ impl<S> Handle<S> {
 
 impl<S: Server> Cancel for Handle<S> {
     fn cancel(&self) {
-        self.cancelled.store(true, Ordering::SeqCst);
+        self.flags.cancelled.store(true, Ordering::SeqCst);
         let mut held = lock(&self.held);
         let Some(socket) = held.socket.take() else { return };
         match (held.key.take(), &self.canceller) {
-            (Some((place, key)), Some(canceller)) if self.busy.load(Ordering::Acquire) => {
-                let busy = Arc::clone(&self.busy);
-                canceller.cancel(place, Cancelled { key, busy, socket });
+            (Some((place, key)), Some(canceller)) if self.flags.busy.load(Ordering::Acquire) => {
+                let flags = Arc::clone(&self.flags);
+                canceller.cancel(place, Cancelled { key, flags, socket });
             }
             _ => shut_down(&socket),
         }
@@ -134,7 +148,7 @@ struct Waiting {
 /// A session that was cancelled while the server worked for it.
 struct Cancelled {
     key: CancelKey,
-    busy: Arc<AtomicBool>,
+    flags: Arc<Flags>,
     socket: Arc<OwnedFd>,
 }
 
@@ -176,7 +190,7 @@ impl<S: Server> Canceller<S> {
                 shut_all_down(cancelled);
             });
             loop {
-                let waits = |one: &&Cancelled| one.busy.load(Ordering::Acquire);
+                let waits = |one: &&Cancelled| one.flags.busy.load(Ordering::Acquire);
                 let keys: Vec<CancelKey> =
                     cancelled.iter().filter(waits).map(|one| one.key.clone()).collect();
                 if keys.is_empty() {

@@ -21,7 +21,7 @@ mod tls;
 use std::sync::Arc;
 
 use model::{
-    Dialect, Fact, Refusal, Reply, Request, RowSource, Statement, StatementId, Table, Traffic,
+    Fact, Product, Refusal, Reply, Request, RowSource, Statement, StatementId, Table, Traffic,
     Visit,
 };
 
@@ -41,8 +41,8 @@ pub(crate) trait Server: Send + Sync + Sized + 'static {
     /// How one signs in.
     type SignIn: SignIn + 'static;
 
-    /// How it is spelled, and what it can do.
-    const DIALECT: &'static Dialect;
+    /// What is known of its product.
+    const PRODUCT: &'static Product;
 
     /// What is in force there.
     fn facts(self: &Arc<Self>) -> Result<Vec<Fact>, Refusal>;

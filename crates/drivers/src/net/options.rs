@@ -6,8 +6,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use model::{
-    BadParameter, Connecting, Database, Dialect, Fact, Hosts, Parameter, ParameterKind, Place,
-    Places, Refusal, RefusalKind, Settings, Statement, Target,
+    BadParameter, Connecting, Database, Fact, Hosts, Parameter, ParameterKind, Place, Places,
+    Product, Refusal, RefusalKind, Settings, Statement, Target,
 };
 
 use super::{Channel, Connector, NetDatabase, NetSession, Server, Tls, TlsMode};
@@ -120,7 +120,7 @@ fn connect_to_new<S: Server>(database: &NetDatabase<S>) -> Result<(), Refusal> {
     let mut connected = NetSession::connect_desk(database.server());
     for _ in 1..n_attempts {
         match connected {
-            Err(no) if no.kind == RefusalKind::ConnectionLost => {}
+            Err(no) if no.kind.breaks_session() => {}
             _ => break,
         }
         connected = NetSession::connect_desk(database.server());
@@ -133,8 +133,8 @@ impl<S: Server> Database for NetDatabase<S> {
         Some(self)
     }
 
-    fn dialect(&self) -> &Dialect {
-        NetDatabase::dialect(self)
+    fn product(&self) -> &Product {
+        NetDatabase::product(self)
     }
 
     fn places(&self) -> Places {
@@ -147,8 +147,10 @@ impl<S: Server> Database for NetDatabase<S> {
 
     fn facts(&self) -> Result<Vec<Fact>, Refusal> {
         let mut facts = S::facts(self.server())?;
+        facts.extend((S::PRODUCT.administration.durability)(&facts));
+        facts.extend(S::PRODUCT.monitoring.facts());
         let n_places = self.server().connector().n_places();
-        if let (2.., Some(counter)) = (n_places, S::DIALECT.commit_counter) {
+        if let (2.., Some(counter)) = (n_places, S::PRODUCT.monitoring.commit_counter) {
             let why = format!("{} is not read: there are {n_places} hosts", counter.name);
             facts.push(Fact::new("commits", "server_counter", why));
         }

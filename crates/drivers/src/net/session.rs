@@ -11,11 +11,11 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::task::{Context, Poll, Waker, ready};
 
 use model::{
-    Cancel, Connecting, Dialect, Host, Hosts, Place, Refusal, RefusalKind, Reply, ReplyLags,
+    Cancel, Connecting, Host, Hosts, Place, Product, Refusal, RefusalKind, Reply, ReplyLags,
     Request, RowSource, Session, Statement, StatementId, StatementKind, Table, Traffic, Visit,
 };
 
-use super::cancel::{Canceller, Handle};
+use super::cancel::{Canceller, Flags, Handle};
 use super::connect::{ConnectSpec, ExecContext, connect};
 use super::input::Input;
 use super::socket::{Got, Wait};
@@ -26,7 +26,7 @@ use super::{Connector, Protocol, Server, SignIn, Step};
 pub(crate) struct NetDatabase<S> {
     server: Arc<S>,
     canceller: Arc<Canceller<S>>,
-    dialect: Dialect,
+    product: Product,
     /// How often in a row a client has found nobody; no entry where it was let in.
     n_refused: Mutex<BTreeMap<u32, usize>>,
     /// Of the clients' sessions, so that they can be cut off.
@@ -37,26 +37,26 @@ impl<S: Server> NetDatabase<S> {
     /// The target that `server` is.
     pub(crate) fn new(server: S) -> NetDatabase<S> {
         let server = Arc::new(server);
-        let mut dialect = *S::DIALECT;
+        let mut product = *S::PRODUCT;
         if server.connector().n_places() > 1 {
             // Each counts for itself, and perhaps what it hears from the others.
-            dialect.commit_counter = None;
-            dialect.connection_counter = None;
-            dialect.started_ago = None;
+            product.monitoring.commit_counter = None;
+            product.monitoring.connection_counter = None;
+            product.monitoring.started_ago = None;
         }
         let canceller = Arc::new(Canceller::new(Arc::clone(&server)));
         NetDatabase {
             canceller,
             server,
-            dialect,
+            product,
             n_refused: Mutex::default(),
             handles: Mutex::default(),
         }
     }
 
-    /// How it is spelled, and what it can do.
-    pub(super) fn dialect(&self) -> &Dialect {
-        &self.dialect
+    /// What is known of its product, at so many hosts.
+    pub(super) fn product(&self) -> &Product {
+        &self.product
     }
 
     /// The server as its driver knows it.
@@ -106,7 +106,7 @@ impl<S: Server> NetDatabase<S> {
     fn note(&self, client: u32, no: Option<&Refusal>) {
         let mut counts = self.counts();
         match no {
-            Some(no) if no.kind == RefusalKind::ConnectionLost => {
+            Some(no) if no.kind.breaks_session() => {
                 *counts.entry(client).or_default() += 1;
             }
             _ => drop(counts.remove(&client)),
@@ -166,7 +166,7 @@ async fn first_of<S: Server>(
     let mut first = None;
     for place in connector.desk_places() {
         let made = connect(place).await;
-        let is_silent = made.as_ref().is_err_and(|no| no.kind == RefusalKind::ConnectionLost);
+        let is_silent = made.as_ref().is_err_and(|no| no.kind.breaks_session());
         connector.note_answer(place, !is_silent);
         match made {
             Err(no) if is_silent => first = first.or(Some(no)),
@@ -186,6 +186,8 @@ impl<S> Drop for NetDatabase<S> {
 /// One connection of a client.
 pub(crate) struct NetSession<S: Server> {
     spec: ConnectSpec<S>,
+    /// Those of its handle.
+    flags: Arc<Flags>,
     /// None once it is broken.
     line: Option<Line<Speaker<S>>>,
     /// A connection being made anew.
@@ -214,6 +216,7 @@ impl<S: Server> NetSession<S> {
         let line = connect(spec.clone()).await?;
         Ok(NetSession {
             n_changes: spec.server.connector().n_changes(),
+            flags: Arc::clone(spec.handle.flags()),
             spec,
             line: Some(line),
             connecting: None,
@@ -243,7 +246,7 @@ impl<S: Server> NetSession<S> {
 
     /// What may be said on this connection now.
     fn line(&mut self) -> Result<&mut Line<Speaker<S>>, Refusal> {
-        if self.spec.handle.is_cancelled() {
+        if self.flags.is_cancelled() {
             return Err(cancelled());
         }
         assert_eq!(self.under_way, UnderWay::Nothing, "one request is under way at a time");
@@ -255,12 +258,12 @@ impl<S: Server> NetSession<S> {
 
     fn begin(&mut self, under_way: UnderWay) {
         self.under_way = under_way;
-        self.spec.handle.set_busy(true);
+        self.flags.set_busy(true);
     }
 
     fn end<T>(&mut self, result: Result<T, Refusal>) -> Result<T, Refusal> {
         self.under_way = UnderWay::Nothing;
-        self.spec.handle.set_busy(false);
+        self.flags.set_busy(false);
         result.map_err(|no| self.break_off(no))
     }
 
@@ -280,7 +283,7 @@ impl<S: Server> NetSession<S> {
         let is_committing =
             self.line.as_ref().is_some_and(|line| line.protocol.is_committing() && line.has_sent);
         self.hang_up();
-        if self.spec.handle.is_cancelled() {
+        if self.flags.is_cancelled() {
             no = cancelled();
         }
         if is_committing {
@@ -356,7 +359,7 @@ impl<S: Server> Session for NetSession<S> {
     }
 
     fn poll_reconnect(&mut self, context: &mut Context<'_>) -> Poll<Result<(), Refusal>> {
-        if self.spec.handle.is_cancelled() {
+        if self.flags.is_cancelled() {
             return Poll::Ready(Err(cancelled()));
         }
         let connecting = match &mut self.connecting {

@@ -5,13 +5,14 @@
 
 use std::io;
 use std::net::SocketAddr;
-use std::os::fd::{AsFd, AsRawFd, OwnedFd, RawFd};
+use std::os::fd::{AsFd, OwnedFd};
 use std::path::Path;
 use std::rc::Rc;
 use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
+use event_loop::Watched;
 use model::ReplyLags;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
@@ -20,7 +21,6 @@ use rustix::net::{
     AddressFamily, RecvFlags, SendFlags, Shutdown, SocketAddrAny, SocketAddrUnix, SocketFlags,
     SocketType,
 };
-use tokio::io::unix::AsyncFd;
 
 use super::reply_lag::Probe;
 
@@ -52,27 +52,11 @@ pub(super) enum Got {
 pub(super) struct Socket {
     descriptor: Arc<OwnedFd>,
     /// Only on an event loop.
-    watched: Option<AsyncFd<Watched>>,
+    watched: Option<Watched>,
     /// Only on a thread.
     receive_timeout: Option<Duration>,
     /// Only where the lag of replies is measured.
     probe: Option<Probe>,
-}
-
-/// The descriptor, lent to the runtime.
-struct Watched(Arc<OwnedFd>);
-
-impl AsRawFd for Watched {
-    fn as_raw_fd(&self) -> RawFd {
-        self.0.as_raw_fd()
-    }
-}
-
-#[allow(unsafe_code)]
-fn watch(descriptor: &Arc<OwnedFd>) -> io::Result<AsyncFd<Watched>> {
-    // SAFETY: the descriptor is owned by the `Arc` inside `Watched`, so it stays open and its
-    // own for as long as the runtime watches it.
-    unsafe { AsyncFd::register(Watched(Arc::clone(descriptor))) }.map_err(io::Error::from)
 }
 
 /// A server whose host has gone is noticed after half a minute without a word.
@@ -152,7 +136,7 @@ impl Socket {
 
     /// From now on it lives on an event loop.
     pub(super) fn watch(&mut self) -> io::Result<()> {
-        self.watched = Some(watch(&self.descriptor)?);
+        self.watched = Some(Watched::new(Arc::clone(&self.descriptor))?);
         Ok(())
     }
 
@@ -163,7 +147,7 @@ impl Socket {
         timeout: Duration,
     ) -> Poll<io::Result<()>> {
         match &self.watched {
-            Some(watched) => drop(ready!(watched.poll_write_ready(context))?),
+            Some(watched) => ready!(watched.poll_writable(context)),
             None => self.wait(PollFlags::OUT, Some(timeout)).map(drop)?,
         }
         Poll::Ready(match sockopt::socket_error(&self.descriptor)? {
@@ -205,10 +189,11 @@ impl Socket {
             };
         };
         loop {
-            let Poll::Ready(guard) = watched.poll_write_ready(context) else { return Ok(0) };
-            let mut guard = guard?;
+            if watched.poll_writable(context).is_pending() {
+                return Ok(0);
+            }
             match send() {
-                Err(Errno::AGAIN) => guard.clear_ready(),
+                Err(Errno::AGAIN) => watched.clear_writable(),
                 result => return Ok(result?),
             }
         }
@@ -227,20 +212,19 @@ impl Socket {
         };
         let probe = &mut self.probe;
         loop {
-            let Poll::Ready(guard) = watched.poll_read_ready(context) else {
+            if watched.poll_readable(context).is_pending() {
                 return match wait {
                     Wait::Nothing => Poll::Ready(Ok(Got::Nothing)),
                     Wait::Bytes | Wait::BytesOrRoom => Poll::Pending,
                 };
-            };
-            let mut guard = guard?;
+            }
             let n_room = room.len();
             match receive(&self.descriptor, probe, room, RecvFlags::DONTWAIT) {
-                Err(Errno::AGAIN) => guard.clear_ready(),
+                Err(Errno::AGAIN) => watched.clear_readable(),
                 Ok(n_bytes) => {
                     // Less than there was room for: nothing is left, and no call need tell so.
                     if n_bytes > 0 && n_bytes < n_room {
-                        guard.clear_ready();
+                        watched.clear_readable();
                     }
                     return Poll::Ready(Ok(Got::Bytes(n_bytes)));
                 }

@@ -4,18 +4,19 @@
 //! Types, messages that happen once and MD5 come from `postgres-protocol`; sockets and TLS are
 //! net's. `CHAR(n)` is read as the server sends it, padded with blanks.
 
+mod administration;
 mod binary;
-mod counters;
-mod dialect;
 mod facts;
 mod load;
 mod messages;
+mod monitoring;
 mod numeric;
 mod protocol;
 mod refusals;
 mod row;
 mod scram;
 mod sign_in;
+mod sql;
 mod statements;
 mod template;
 #[cfg(test)]
@@ -29,7 +30,7 @@ use std::sync::Arc;
 
 use bytes::BytesMut;
 use model::{
-    BadParameter, Dialect, Fact, NS_PER_MS, Parameter, ParameterKind, Refusal, RefusalKind, Row,
+    BadParameter, Fact, NS_PER_MS, Parameter, ParameterKind, Product, Refusal, RefusalKind, Row,
     Settings, Statement, Target,
 };
 use postgres_protocol::message::frontend;
@@ -47,11 +48,19 @@ pub(crate) static ENTRY: Entry = Entry {
     example: "postgres://user@host/database?tls=require",
     parameters: PARAMETERS,
     verified: Ok("PostgreSQL 15.18 and 18.4"),
-    dialect: &dialect::DIALECT,
+    file: |_| None,
+    product: &PRODUCT,
     open,
 };
 
 const PORT: u16 = 5432;
+
+/// What is known of PostgreSQL.
+static PRODUCT: Product = Product {
+    dialect: sql::DIALECT,
+    administration: administration::ADMINISTRATION,
+    monitoring: monitoring::MONITORING,
+};
 
 static PARAMETERS: &[Parameter] = &[
     net::TLS,
@@ -124,7 +133,7 @@ struct Server {
 impl net::Server for Server {
     type SignIn = PostgresSignIn;
 
-    const DIALECT: &'static Dialect = &dialect::DIALECT;
+    const PRODUCT: &'static Product = &PRODUCT;
 
     fn facts(self: &Arc<Self>) -> Result<Vec<Fact>, Refusal> {
         facts::facts(self)

@@ -80,7 +80,7 @@ fn kind(sqlstate: &str, words: &str) -> RefusalKind {
         // Such a database, table or index, constraint or trigger, function.
         "42P04" | "42P07" | "42710" | "42723" => RefusalKind::Exists,
         "53100" => RefusalKind::DiskFull,
-        "53300" => RefusalKind::ConnectionLost,
+        "53300" => RefusalKind::TooManyConnections,
         "08P01" if is_no_database(words) => RefusalKind::Missing,
         // The wrong number of values for a statement.
         "08P01" => RefusalKind::Shape,
@@ -170,7 +170,7 @@ mod tests {
         check("42723", RefusalKind::Exists);
         check("25006", RefusalKind::ReadOnly);
         check("53100", RefusalKind::DiskFull);
-        check("53300", RefusalKind::ConnectionLost);
+        check("53300", RefusalKind::TooManyConnections);
         check("57P01", RefusalKind::ConnectionLost);
         check("08006", RefusalKind::ConnectionLost);
         check("42601", RefusalKind::Other);

@@ -15,9 +15,9 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use model::{
-    BadParameter, Clock, ColumnType, Connecting, Database, Dialect, Fact, NS_PER_S, Parameter,
-    ParameterKind, Place, Places, Refusal, RefusalKind, Session, Settings, Statement, Target,
-    Woken,
+    Administration, BadParameter, Clock, ColumnType, Connecting, Database, Dialect, Fact,
+    Monitoring, NS_PER_S, Parameter, ParameterKind, Place, Places, Product, Refusal, RefusalKind,
+    Session, Settings, Statement, Target, Woken,
 };
 
 use crate::{CannotOpen, Entry, Opened, Opening};
@@ -35,7 +35,8 @@ pub(crate) static ENTRY: Entry = Entry {
     example: "sim:?servers=4&service=exponential:2ms",
     parameters: PARAMETERS,
     verified: Ok("arithmetic, tested against the queueing recursion"),
-    dialect: &DIALECT,
+    file: |_| None,
+    product: &PRODUCT,
     open,
 };
 
@@ -226,9 +227,9 @@ fn drifted(settings: &Settings) -> f64 {
 
 /// A factor of lognormal distribution with a mean of 1, the same for the same seed.
 fn spread(seed: u64, sd: f64) -> f64 {
-    let mut dice = model::Dice::new(seed, model::Stream::Sim, u64::MAX);
+    let mut rng = model::Rng::new(seed, model::Stream::Sim, u64::MAX);
     // Twelve uniform draws less six are normal enough.
-    let normal: f64 = (0..12).map(|_| stats::unit(dice.bits())).sum::<f64>() - 6.0;
+    let normal: f64 = (0..12).map(|_| stats::unit(rng.bits())).sum::<f64>() - 6.0;
     (sd * normal - sd * sd / 2.0).exp()
 }
 
@@ -238,12 +239,15 @@ struct Sim {
     settings: Settings,
 }
 
-static DIALECT: Dialect = Dialect {
-    name: "sim",
-    type_name: ColumnType::standard_name,
-    parallel_load: true,
-    keeps_data: false,
-    ..Dialect::PLAIN
+static PRODUCT: Product = Product {
+    dialect: Dialect { name: "sim", type_name: ColumnType::standard_name, ..Dialect::PLAIN },
+    administration: Administration {
+        keeps_data: false,
+        is_in_process: true,
+        parallel_load: true,
+        ..Administration::PLAIN
+    },
+    monitoring: Monitoring::NONE,
 };
 
 fn open(target: &Target, opening: Opening) -> Opened {
@@ -258,8 +262,8 @@ fn open(target: &Target, opening: Opening) -> Opened {
 }
 
 impl Database for Sim {
-    fn dialect(&self) -> &Dialect {
-        &DIALECT
+    fn product(&self) -> &Product {
+        &PRODUCT
     }
 
     fn places(&self) -> Places {

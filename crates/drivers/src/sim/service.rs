@@ -3,7 +3,7 @@
 //! Every draw is a function of seed and number alone, so that the queueing recursion can be fed
 //! with the same ones. Not here: who takes which number (the database), and queueing (servers).
 
-use model::{BadParameter, Dice, RefusalKind, Stream, parse_duration};
+use model::{BadParameter, RefusalKind, Rng, Stream, parse_duration};
 
 /// How long statements take.
 #[derive(Clone, Debug, PartialEq)]
@@ -52,7 +52,7 @@ impl SimService {
 
 /// How long draw `n` under `seed` takes, in nanoseconds.
 pub fn service_draw_ns(seed: u64, service: &SimService, n: u64) -> u64 {
-    service.time_ns(n, || Dice::new(seed, Stream::Sim, n).bits())
+    service.time_ns(n, || Rng::new(seed, Stream::Sim, n).bits())
 }
 
 /// Failures on request: for each kind, the probability that it or one before it is drawn.
@@ -96,7 +96,7 @@ impl Failures {
     }
 }
 
-/// Draw `n`: the time of [`service_draw_ns`], and the failure in the same dice's second throw.
+/// Draw `n`: the time of [`service_draw_ns`], and the failure in the second number of its stream.
 pub(super) fn draw(
     seed: u64,
     service: &SimService,
@@ -106,9 +106,9 @@ pub(super) fn draw(
     if failures.is_empty() {
         return (service_draw_ns(seed, service, n), None);
     }
-    let mut dice = Dice::new(seed, Stream::Sim, n);
-    let bits = dice.bits();
-    (service.time_ns(n, || bits), failures.drawn(dice.bits()))
+    let mut rng = Rng::new(seed, Stream::Sim, n);
+    let bits = rng.bits();
+    (service.time_ns(n, || bits), failures.drawn(rng.bits()))
 }
 
 #[cfg(test)]

@@ -144,7 +144,7 @@ impl SimSession {
     fn answer(&mut self, visit: &mut Visit<'_>) -> Result<(), Refusal> {
         if let Some(kind) = self.step.served.failure {
             let kind = match kind {
-                RefusalKind::ConnectionLost if self.step.commits => RefusalKind::UnknownCommit,
+                kind if kind.breaks_session() && self.step.commits => RefusalKind::UnknownCommit,
                 kind => kind,
             };
             self.broken = kind.breaks_session();

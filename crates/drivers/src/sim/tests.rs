@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::task::{Context, Poll};
 
 use model::{
-    Clock, Database, Dice, Place, Placement, RefusalKind, Request, Row, Statement, StatementId,
+    Clock, Database, Place, Placement, RefusalKind, Request, Rng, Row, Statement, StatementId,
     StatementKind, Stream, Target, Value, Woken, query, reconnect,
 };
 
@@ -208,9 +208,9 @@ fn the_same_seed_fails_the_same_statements() {
     assert_eq!(one, two);
     let expect: Vec<bool> = (0..1000)
         .map(|n| {
-            let mut dice = Dice::new(SEED, Stream::Sim, n);
-            dice.bits();
-            stats::unit(dice.bits()) < 0.1
+            let mut rng = Rng::new(SEED, Stream::Sim, n);
+            rng.bits();
+            stats::unit(rng.bits()) < 0.1
         })
         .collect();
     assert_eq!(one, expect);

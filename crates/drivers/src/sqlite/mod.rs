@@ -2,15 +2,16 @@
 //!
 //! It blocks, so its clients are threads. Not here: SQL beyond transaction control and pragmas.
 
+mod administration;
 mod cancel;
-mod counters;
-mod dialect;
 mod facts;
 mod literals;
+mod monitoring;
 mod opening;
 mod queue;
 mod refusals;
 mod session;
+mod sql;
 mod statements;
 #[cfg(test)]
 mod tests;
@@ -22,8 +23,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 
 use model::{
-    BadParameter, Connecting, Database, Dialect, Fact, Parameter, ParameterKind, Place, Placement,
-    Places, Refusal, RefusalKind, Session, Settings, Statement, Target,
+    BadParameter, Connecting, Database, Fact, Parameter, ParameterKind, Place, Placement, Places,
+    Product, Refusal, RefusalKind, Session, Settings, Statement, Target,
 };
 use rusqlite::{Connection, FileControl};
 
@@ -40,8 +41,16 @@ pub(crate) static ENTRY: Entry = Entry {
     example: "sqlite:/path/file.db?synchronous=full",
     parameters: PARAMETERS,
     verified: Ok("SQLite 3.54.1, bundled"),
-    dialect: &dialect::DIALECT,
+    file,
+    product: &PRODUCT,
     open,
+};
+
+/// What is known of SQLite.
+static PRODUCT: Product = Product {
+    dialect: sql::DIALECT,
+    administration: administration::ADMINISTRATION,
+    monitoring: monitoring::MONITORING,
 };
 
 const ANY_COUNT: ParameterKind = ParameterKind::Count { min: 0, max: i32::MAX as u64 };
@@ -145,6 +154,13 @@ fn locate(target: &Target) -> Result<Location, BadParameter> {
     }
 }
 
+fn file(target: &Target) -> Option<PathBuf> {
+    match locate(target).ok()? {
+        Location::File(path) => Some(path),
+        Location::Memory(_) => None,
+    }
+}
+
 fn keep(location: &Location) -> Result<Connection, Refusal> {
     let connection = opening::open(location, true, false)?;
     let mut limit_bytes = MEMORY_BYTES_MAX;
@@ -154,8 +170,8 @@ fn keep(location: &Location) -> Result<Connection, Refusal> {
 }
 
 impl Database for Sqlite {
-    fn dialect(&self) -> &Dialect {
-        &dialect::DIALECT
+    fn product(&self) -> &Product {
+        &PRODUCT
     }
 
     fn places(&self) -> Places {
@@ -175,7 +191,9 @@ impl Database for Sqlite {
     }
 
     fn facts(&self) -> Result<Vec<Fact>, Refusal> {
-        facts::facts(&self.shared)
+        let mut facts = facts::facts(&self.shared)?;
+        facts.extend((PRODUCT.administration.durability)(&facts));
+        Ok(facts)
     }
 
     fn counted(&self) -> Vec<(&'static str, f64)> {

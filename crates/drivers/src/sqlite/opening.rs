@@ -13,7 +13,7 @@ use model::{BadParameter, Refusal, RefusalKind, Settings};
 use rusqlite::{Connection, OpenFlags};
 
 use super::cancel::{Handle, lock};
-use super::counters::Caches;
+use super::monitoring::Caches;
 use super::queue::{Queue, Turn};
 use super::refusals::{cancelled, refusal};
 

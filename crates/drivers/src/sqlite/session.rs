@@ -16,11 +16,11 @@ use rusqlite::fallible_iterator::FallibleIterator;
 use rusqlite::{Batch, Connection};
 
 use super::cancel::Handle;
-use super::counters::Turns;
-use super::dialect::DIALECT;
 use super::literals::Pieces;
+use super::monitoring::Turns;
 use super::opening::{Shared, open_connection};
 use super::refusals::{cancelled, refusal};
+use super::sql::DIALECT;
 use super::statements::{Connected, Prepared, Ready};
 use super::values::{Given, owned};
 use super::write_permit::WritePermit;

@@ -1,21 +1,22 @@
 //! An event loop's clock: one timer of the kernel for all who wait on this loop.
 //!
-//! The runtime's own timers are not used: they round to a millisecond.
+//! The event loop has no timers: each of its clocks is a descriptor that it watches.
 
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
+use std::future::poll_fn;
 use std::io;
-use std::os::fd::{AsFd, AsRawFd, OwnedFd, RawFd};
+use std::os::fd::{AsFd, OwnedFd};
 use std::rc::Rc;
 use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
 
+use event_loop::Watched;
 use model::{Clock, Woken};
 use rustix::time::{
     Itimerspec, TimerfdClockId, TimerfdFlags, TimerfdTimerFlags, Timespec, timerfd_create,
     timerfd_settime,
 };
-use tokio::io::unix::AsyncFd;
 
 use super::Origin;
 use crate::stop::{ABORTED, NEVER, RUNNING, Stop};
@@ -29,22 +30,6 @@ pub(crate) struct LoopClock {
     waiting: RefCell<BTreeMap<(u64, u64), Waker>>,
     registered: Cell<u64>,
     armed_ns: Cell<u64>,
-}
-
-/// The timer, lent to the runtime.
-struct Watched(Arc<OwnedFd>);
-
-impl AsRawFd for Watched {
-    fn as_raw_fd(&self) -> RawFd {
-        self.0.as_raw_fd()
-    }
-}
-
-#[allow(unsafe_code)]
-fn watch(timer: &Arc<OwnedFd>) -> io::Result<AsyncFd<Watched>> {
-    // SAFETY: the descriptor is owned by the `Arc` inside `Watched`, so it stays open and its
-    // own for as long as the runtime watches it.
-    unsafe { AsyncFd::register(Watched(Arc::clone(timer))) }.map_err(io::Error::from)
 }
 
 impl LoopClock {
@@ -64,7 +49,7 @@ impl LoopClock {
 
     /// Wakes who is due, for as long as the loop lives. Spawned once a loop.
     pub(crate) async fn serve(self: Rc<Self>) -> io::Result<()> {
-        let watched = watch(&self.timer)?;
+        let watched = Watched::new(Arc::clone(&self.timer))?;
         let mut seen = RUNNING;
         loop {
             let word = self.stop.word();
@@ -78,11 +63,11 @@ impl LoopClock {
             if self.stop.word() != seen {
                 continue;
             }
-            let mut ready = watched.readable().await?;
+            poll_fn(|context| watched.poll_readable(context)).await;
             let mut expirations = [0u8; 8];
             // Not yet readable is no error: the timer was set anew meanwhile.
             let _ = rustix::io::read(self.timer.as_fd(), &mut expirations);
-            ready.clear_ready();
+            watched.clear_readable();
             self.armed_ns.set(NEVER);
         }
     }

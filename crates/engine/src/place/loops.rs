@@ -7,8 +7,8 @@ use std::rc::Rc;
 use std::sync::{Arc, Mutex};
 use std::thread;
 
+use event_loop::EventLoop;
 use model::{Clock, Placement};
-use tokio::runtime::{Builder, LocalOptions, LocalRuntime};
 
 use super::{RunContext, WorkerMessage, connect, guarded};
 use crate::client_loop::ClientLoop;
@@ -56,22 +56,22 @@ fn live(
     heartbeats: Arc<Mutex<Heartbeats>>,
     context: &RunContext,
 ) -> io::Result<()> {
-    let runtime = Builder::new_current_thread().enable_io().build_local(LocalOptions::default())?;
+    let event_loop = EventLoop::new()?;
     let timer = LoopClock::new(context.origin, context.stop.clone())?;
-    runtime.spawn_local(Rc::clone(&timer).serve());
+    drop(event_loop.spawn(Rc::clone(&timer).serve()));
     let clock = Rc::clone(&timer) as Rc<dyn Clock>;
-    let clients = connect_all(&runtime, hand, n_at_once, timer, context);
+    let clients = connect_all(&event_loop, hand, n_at_once, timer, context);
     // Nothing else happens on this loop until all clients of the run are here: it may block.
     let Some(load_start_ns) = context.start_barrier.wait() else {
         return Ok(());
     };
     let beating = Arc::clone(&heartbeats);
-    runtime.spawn_local(heartbeat::beat(clock, Arc::clone(&context.stop), beating));
+    drop(event_loop.spawn(heartbeat::beat(clock, Arc::clone(&context.stop), beating)));
     let serving: Vec<_> = clients
         .into_iter()
         .map(|mut client| {
             let tell = context.tell.clone();
-            runtime.spawn_local(async move {
+            event_loop.spawn(async move {
                 client.serve(load_start_ns, Placement::Loop).await;
                 let group = client.group;
                 // Nobody listens any more: the run is over anyway.
@@ -80,7 +80,7 @@ fn live(
             })
         })
         .collect();
-    runtime.block_on(async {
+    event_loop.block_on(async {
         let mut clients = Vec::new();
         for served in serving {
             match served.await {
@@ -100,7 +100,7 @@ fn live(
 }
 
 fn connect_all(
-    runtime: &LocalRuntime,
+    event_loop: &EventLoop,
     hand: VecDeque<ClientSpec>,
     n_at_once: usize,
     timer: Rc<LoopClock>,
@@ -113,7 +113,7 @@ fn connect_all(
             let (hand, clients) = (Rc::clone(&hand), Rc::clone(&clients));
             let (timer, tell) = (Rc::clone(&timer), context.tell.clone());
             let limiter = Arc::clone(&context.limiter);
-            runtime.spawn_local(async move {
+            event_loop.spawn(async move {
                 loop {
                     let Some(next) = hand.borrow_mut().pop_front() else { return };
                     let clock: Rc<dyn Clock> = Rc::clone(&timer) as Rc<dyn Clock>;
@@ -124,7 +124,7 @@ fn connect_all(
             })
         })
         .collect();
-    runtime.block_on(async {
+    event_loop.block_on(async {
         for connector in connectors {
             if let Err(error) = connector.await {
                 let why = format!("a client could not be connected: {error}");

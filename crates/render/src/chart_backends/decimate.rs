@@ -82,7 +82,7 @@ fn lowest(stretch: &[Point], of: &dyn Fn(&Point) -> Option<f64>, sign: f64) -> O
 
 #[cfg(test)]
 mod tests {
-    use model::{Dice, Stream};
+    use model::{Rng, Stream};
 
     use super::*;
     use crate::charts::Shape;
@@ -92,8 +92,8 @@ mod tests {
     }
 
     fn drawn(n_points: usize, seed: u64) -> Vec<Point> {
-        let mut dice = Dice::new(seed, Stream::Order, 0);
-        let mut unit = || dice.bits() as f64 / u64::MAX as f64;
+        let mut rng = Rng::new(seed, Stream::Order, 0);
+        let mut unit = || rng.bits() as f64 / u64::MAX as f64;
         let point = |x: usize| {
             let y = (unit() > 0.01).then(|| unit().powi(9) * 1e4);
             Point { x: x as f64, y, band: y.map(|y| (y * unit(), y * 2.0)), label: None }

@@ -11,7 +11,7 @@ use super::{Axis, Chart, Entry, Of, Point, Scale, figure_axis, slug};
 
 pub(super) const ENTRY: Entry = Entry {
     name: "curves",
-    about: "an experiment's figures over clients or what else was varied, with their errors",
+    about: "an experiment's figures over clients or another axis, with their errors",
     of: Of::Experiment(charts),
 };
 
@@ -75,7 +75,7 @@ fn chart(report: &ExperimentReport, axis: usize, figure: &str) -> Vec<Chart> {
     if all.any(|figure| figure.half_width.is_some()) {
         let words = "Whiskers are 95 % intervals over runs";
         chart.note = Some(match scale {
-            Scale::Log => format!("{words}, as wide below as above, and end where the axis does."),
+            Scale::Log => format!("{words}, symmetric, and cut off at the end of the axis."),
             Scale::Linear | Scale::FromZero => format!("{words}."),
         });
     }

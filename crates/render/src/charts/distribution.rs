@@ -12,7 +12,7 @@ pub(super) const ENTRY: Entry = Entry {
     of: Of::Run(charts),
 };
 
-const NOTE: &str = "1 in 10 is p90, 1 in 100 is p99, 1 in 1,000 is p99.9. The last points are of \
+const NOTE: &str = "1 in 10 is p90, 1 in 100 is p99, 1 in 1,000 is p99.9. The last points have \
                     few transactions.";
 
 fn charts(report: &Report) -> Vec<Chart> {
@@ -32,7 +32,7 @@ fn charts(report: &Report) -> Vec<Chart> {
     let x = Axis::of("one in N takes longer", "N", Scale::Log);
     let y = Axis::of("time", "ms", Scale::of_times(times()));
     let mut chart = Chart::new("distribution", "Distribution of latency", x, y);
-    let ends = "The line of all offered ends where work was lost.";
+    let ends = "The line of all offered ends at lost work.";
     chart.note = Some(if lost { format!("{NOTE} {ends}") } else { NOTE.to_owned() });
     chart.traces = traces;
     chart.if_any()

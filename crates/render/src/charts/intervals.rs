@@ -27,10 +27,10 @@ fn charts(report: &Report) -> Vec<Chart> {
     let lost =
         |interval: &IntervalReport| interval.failed + interval.dropped + interval.unfinished > 0;
     let why = match intervals.iter().filter(gap).all(lost) {
-        true => "a gap is where so much was lost that the percentile is infinite",
-        false => "a gap is where nothing finished, or times are no longer kept",
+        true => "gaps: so much was lost that the percentile is infinite",
+        false => "gaps: nothing finished, or times were no longer stored",
     };
-    chart.note = Some(format!("Of all that was offered in each {length}; {why}."));
+    chart.note = Some(format!("All offered transactions of each {length}; {why}."));
     chart.traces = vec![
         Trace::new("p99", Shape::Steps, steps(intervals, &|interval| interval.p99_ms)),
         Trace::new("p95", Shape::Steps, steps(intervals, &|interval| interval.p95_ms)),

@@ -6,7 +6,7 @@ use super::{Axis, Chart, Entry, Of, Palette, Point, Scale, Shape, Trace};
 
 pub(super) const ENTRY: Entry = Entry {
     name: "kinds",
-    about: "response times and share of time of each kind of transaction",
+    about: "response times and share of time of each transaction type",
     of: Of::Run(charts),
 };
 
@@ -33,7 +33,7 @@ fn charts(report: &Report) -> Vec<Chart> {
     times.traces = vec![max, time("p99"), time("p95"), time("p50")];
     let x = Axis::named("transaction", names);
     let y = Axis::of("share of service time", "%", Scale::FromZero);
-    let mut shares = Chart::new("kinds-shares", "What transactions take of all time", x, y);
+    let mut shares = Chart::new("kinds-shares", "Share of time by transaction", x, y);
     shares.traces = vec![trace("share", Shape::Bars, &|of| of.ratio_percent)];
     [times.if_any(), shares.if_any()].concat()
 }

@@ -10,7 +10,7 @@ use crate::wording::misfit;
 
 pub(super) const ENTRY: Entry = Entry {
     name: "law",
-    about: "the Universal Scalability Law beside what was measured",
+    about: "the Universal Scalability Law and the measured points",
     of: Of::Experiment(charts),
 };
 
@@ -41,7 +41,8 @@ fn charts(report: &ExperimentReport, _trials: &[Trialled]) -> Vec<Chart> {
     if let Some(peak) = law.peak_clients.filter(|peak| *peak <= most) {
         chart.marks.push(Mark::stretch(peak, None, "the law's peak"));
     }
-    chart.note = misfit(law).map(|why| format!("It does not fit: {why}. Do not read the line."));
+    chart.note =
+        misfit(law).map(|why| format!("It does not fit: {why}. The line is only a rough guide."));
     chart.traces = vec![
         Trace::new("Universal Scalability Law", Shape::Line, line.collect()),
         Trace::new("measured", Shape::Points, measured),

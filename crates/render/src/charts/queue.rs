@@ -7,7 +7,7 @@ use super::throughput::by_group;
 use super::{Axis, Chart, Entry, Of, Scale, Shape, Trace};
 
 pub(super) const ENTRY: Entry =
-    Entry { name: "queue", about: "how many wait for a free client", of: Of::Run(charts) };
+    Entry { name: "queue", about: "transactions waiting for a free client", of: Of::Run(charts) };
 
 fn charts(report: &Report) -> Vec<Chart> {
     let axis = Axis::of("waiting", "transactions", Scale::FromZero);

@@ -31,11 +31,11 @@ fn charts(report: &ComparisonReport) -> Vec<Chart> {
         along: Along::Y,
         from: 1.0 / min_effect,
         to: Some(min_effect),
-        text: format!("within ±{} %: does not matter", exact(100.0 * report.min_effect)),
+        text: format!("within ±{} %: too small to matter", exact(100.0 * report.min_effect)),
     });
     chart.note = Some(
-        "Of times less is better, of rates more. Each interval is for itself; verdicts, as the \
-         labels have them, are corrected for all that is judged."
+        "Lower times and higher rates are better. Intervals are not corrected for multiple tests; \
+         the verdicts in the labels are."
             .to_owned(),
     );
     for pair in &report.pairs {

@@ -11,8 +11,8 @@ pub(super) const ENTRY: Entry = Entry {
     of: Of::Run(charts),
 };
 
-const NOTE: &str = "Each second's transactions are those that were intended in it. Of few samples \
-                    p99 is close to the maximum.";
+const NOTE: &str = "Each second's transactions are those that were intended in it. With few \
+                    samples p99 is close to the maximum.";
 
 /// One a group: percentiles of several cannot be added up.
 fn charts(report: &Report) -> Vec<Chart> {
@@ -41,7 +41,7 @@ fn note(report: &Report, group: &GroupReport) -> String {
     match counts.offered - counts.finished {
         0 => NOTE.to_owned(),
         others => format!(
-            "Of what finished; {} of {} did not, and are not in it. {NOTE}",
+            "Finished transactions only; {} of {} are not. {NOTE}",
             model::format_count(others),
             count(counts.offered, "transaction")
         ),

@@ -126,7 +126,7 @@ fn note(n_lines: usize, is_long: bool, n_charts: usize) -> String {
     };
     let by = if is_long { "in intervals" } else { "second by second" };
     let left_out = match n_charts > CHARTS_MOST {
-        true => format!(" Of {n_charts} such charts the first {CHARTS_MOST} are drawn."),
+        true => format!(" The first {CHARTS_MOST} of {n_charts} charts."),
         false => String::new(),
     };
     format!("The first trial of {shown}, {by}.{left_out}")

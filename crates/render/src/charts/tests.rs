@@ -99,7 +99,7 @@ fn the_charts_of_a_closed_run() {
       p99 (Points, 5) 0: 81.40 .. 4.000: 27.31
       p95 (Points, 5) 0: 56.23 .. 4.000: 18.92
       p50 (Points, 5) 0: 19.14 .. 4.000: 6.468
-    kinds-shares: What transactions take of all time
+    kinds-shares: Share of time by transaction
       x transaction of 5 names; y share of service time [%] FromZero
       share (Bars, 5) 0: 57.92 .. 4.000: 1.728
     clients-calls: Transactions by client
@@ -178,7 +178,7 @@ fn the_charts_of_an_overloaded_run() {
       p99 (Points, 5) 0: 2,674 .. 4.000: 2,634
       p95 (Points, 5) 0: 2,647 .. 4.000: 2,626
       p50 (Points, 5) 0: 2,579 .. 4.000: 2,567
-    kinds-shares: What transactions take of all time
+    kinds-shares: Share of time by transaction
       x transaction of 5 names; y share of service time [%] FromZero
       share (Bars, 5) 0: 57.98 .. 4.000: 1.566
     statements: Statements
@@ -320,7 +320,7 @@ fn the_charts_of_a_search_and_a_comparison() {
       x point of 4 names; y ratio to build=1.1 [] Log
       build=1.2 (Points, 4) 0: 1.001 (0.9861 to 1.016) .. 3.000: 1.136 (1.119 to 1.153)
       Y 1.000:
-      Y 0.9901 to 1.010: within ±1 %: does not matter
+      Y 0.9901 to 1.010: within ±1 %: too small to matter
     sides-tps: TPS of each side
       x clients [] Log; y TPS [commits/s] FromZero
       build=1.1 (Joined, 3) 1.000: 100.0 (99.02 to 101.0) .. 64.00: 500.0 (495.1 to 504.9)
@@ -433,7 +433,7 @@ fn times_of_what_finished_say_how_many_were_lost() {
         chart.note.clone().expect("a note")
     };
     let mut open = subjects::open();
-    let said = "Of what finished; 5,650 of 30,000 transactions did not, and are not in it. ";
+    let said = "Finished transactions only; 5,650 of 30,000 transactions are not. ";
     assert!(note(&open).starts_with(said), "{}", note(&open));
     open.block.counts.offered = open.block.counts.finished;
     assert!(note(&open).starts_with("Each second's"), "{}", note(&open));

@@ -6,14 +6,23 @@ use analysis::fixtures::sides::{self, FIVE, PLAIN, held, only, side, times};
 
 use super::*;
 
+fn page_of(report: &ComparisonReport, gates: &[GateResult]) -> String {
+    crate::terminal::text(&comparison(report, gates), &Default::default())
+}
+
+/// Lines may be broken anywhere.
+fn in_a_line(report: &ComparisonReport) -> String {
+    page_of(report, &[]).split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
 #[test]
 fn what_does_not_differ_enough_is_no_evidence() {
-    assert_eq!(only(&held(&FIVE, &times(1.002), 1)).verdict, Verdict::NoEvidence);
+    assert_eq!(only(&held(&FIVE, &times(1.002), 1)).verdict, Judgement::NoEvidence);
     // Surely different, by half of what matters.
     let exact = [1000.0, 1000.1, 1000.2, 1000.3, 1000.4];
     let report = held(&exact, &exact.map(|tps| tps * 1.005), 1);
-    assert_eq!(only(&report).verdict, Verdict::BelowMinEffect);
-    let page = comparison(&report, &[]);
+    assert_eq!(only(&report).verdict, Judgement::BelowMinEffect);
+    let page = in_a_line(&report);
     let words = "any difference in TPS is below the minimum effect of 1 %: +0.50 % (+0.4";
     assert!(page.contains(words), "{page}");
 }
@@ -31,16 +40,16 @@ fn a_time_that_lost_work_has_made_infinite_is_worse_than_any_other() {
     let p99 =
         Judge { primary: Some("p99_ms".to_owned()), min_effect: MIN_EFFECT, also: Vec::new() };
     let report = ComparisonReport::new(&sides, &p99).expect("five of each");
-    assert_eq!(only(&report).verdict, Verdict::Worse);
+    assert_eq!(only(&report).verdict, Judgement::Worse);
     assert_eq!(only(&report).ratio.map(|ratio| ratio.value), Some(f64::INFINITY));
-    let page = comparison(&report, &[]);
-    assert!(page.contains("p99 ms is worse: ∞, since work was lost; TPS"), "{page}");
+    let page = in_a_line(&report);
+    assert!(page.contains("p99 ms is worse: ∞, because work was lost; TPS"), "{page}");
     let gate: Gate = "p99>+5%".parse().expect("it is one");
     assert_eq!(gate.hold(&report).map(|gate| gate.passed), Ok(Passed::Broken));
     // Where both have lost work there is no telling which is worse.
     lose(&mut sides[0]);
     let report = ComparisonReport::new(&sides, &p99).expect("five of each");
-    assert_eq!(only(&report).verdict, Verdict::NoEvidence);
+    assert_eq!(only(&report).verdict, Judgement::NoEvidence);
 }
 
 #[test]
@@ -52,7 +61,7 @@ fn a_limit_is_undecided_where_only_one_side_has_a_run_that_counts() {
     let held = gate.hold(&report).expect("it has TPS");
     assert_eq!(held.passed, Passed::Undecided);
     assert_eq!(held.at, ["new clients=8 (one side alone)"]);
-    let page = comparison(&report, &[]);
+    let page = in_a_line(&report);
     let words = "1 point of old, where new has none, left out: clients=8.";
     assert!(page.contains(words), "{page}");
 }
@@ -66,12 +75,12 @@ fn a_point_that_a_side_could_not_do_is_said_first_and_breaks_a_limit() {
         run.values = Some(old.points[1].values.clone());
     }
     let report = ComparisonReport::new(&[old.clone(), new.clone()], &PLAIN).expect("one in common");
-    let page = comparison(&report, &[]);
+    let page = in_a_line(&report);
     let words = "rate=2 against 1: NO run of rate=2 counts at 1 of 2 points; at clients=1, TPS is";
     assert!(page.starts_with(words), "{page}");
     let words =
         "1 point of rate=1, where rate=2 was tried, and no run counts, left out: clients=8.";
-    assert!(page.replace('\n', " ").contains(words), "{page}");
+    assert!(page.contains(words), "{page}");
     // All of its runs are told, and the curve is of what both have.
     assert_eq!((report.sides[0].runs.len(), report.sides[0].curve.is_none()), (10, true));
     let gate: Gate = "tps<-3%".parse().expect("it is one");
@@ -79,14 +88,14 @@ fn a_point_that_a_side_could_not_do_is_said_first_and_breaks_a_limit() {
     assert_eq!((held.passed, held.at.len()), (Passed::Broken, 1));
     // Where the baseline could not, no limit on the change is broken.
     let report = ComparisonReport::new(&[new, old], &PLAIN).expect("one in common");
-    assert!(!comparison(&report, &[]).contains("NO run"));
+    assert!(!in_a_line(&report).contains("NO run"));
     let gate: Gate = "tps<-50%".parse().expect("it is one");
     assert_eq!(gate.hold(&report).expect("it has TPS").passed, Passed::Undecided);
 }
 
 #[test]
 fn a_rate_of_nothing_is_all_less_and_no_work_that_was_lost() {
-    let page = comparison(&held(&FIVE, &[0.0; 5], 1), &[]);
+    let page = in_a_line(&held(&FIVE, &[0.0; 5], 1));
     assert!(page.starts_with("new against old: TPS is worse: -100 %"), "{page}");
     assert!(page.contains("0.000 (0.000 to 0.000)"), "{page}");
 }
@@ -107,7 +116,7 @@ fn what_speaks_against_it_is_told_in_sentences() {
     }
     sides[0].not_counted = sides::lost(2);
     let report = ComparisonReport::new(&sides, &PLAIN).expect("five of each");
-    let page = comparison_markdown(&report, &[]);
+    let page = crate::markdown::markdown(&comparison(&report, &[]));
     for words in [
         "(Steal took 12 %) in 0 of 5 runs of old, 3 of 5 runs of new: unevenly",
         "in 5 of 5 runs of old, 5 of 5 runs of new.",
@@ -118,13 +127,60 @@ fn what_speaks_against_it_is_told_in_sentences() {
 }
 
 #[test]
+fn what_differs_is_a_table_and_what_some_sides_know_is_folded() {
+    let mut report = held(&FIVE, &times(1.1), 1);
+    let differs = |about: &str, n: usize, values: [Option<&str>; 2]| Difference {
+        about: about.to_owned(),
+        name: format!("name{n}"),
+        values: values.map(|value| value.map(str::to_owned)).to_vec(),
+    };
+    let both = [Some("DROP\nTABLE big"), Some("none")];
+    report.differences = (0..32).map(|n| differs("plan", n, both)).collect();
+    report.differences.extend((0..3).map(|n| differs("setting", n, [Some("1"), None])));
+    let page = comparison(&report, &[]);
+    let text = crate::terminal::text(&page, &Default::default());
+    for line in [
+        "what differs  old             new",
+        "plan.name29   DROP TABLE big  none",
+        "and 2 more differences (--output json has all)",
+        "3 facts that some sides lack (--output json has all)",
+    ] {
+        assert!(text.lines().any(|of| of == line), "{line}: {text}");
+    }
+    assert!(!text.contains("name30") && !text.contains("setting.name0"), "{text}");
+    let html = crate::html::body(&page, crate::html::Medium::File);
+    assert!(html.contains("plan.name31") && html.contains("setting.name2"), "{html}");
+    assert!(html.contains("<summary>3 facts that some sides lack</summary>"), "{html}");
+    // They are no rows of the figures.
+    assert!(!crate::csv::csv(&page).contains("plan.name"));
+}
+
+#[test]
+fn each_of_several_sides_has_a_table_and_programs_read_all_in_one() {
+    let sides = [("old", 1.0), ("new", 1.1), ("newer", 1.2)].map(|(name, factor)| {
+        let tps = times(factor);
+        side(name, &[("1", &tps, 0), ("8", &tps, 20)])
+    });
+    let report = ComparisonReport::new(&sides, &PLAIN).expect("two points");
+    let page = comparison(&report, &[]);
+    let text = crate::terminal::text(&page, &Default::default());
+    assert!(text.contains("\nnew against old\npoint"), "{text}");
+    assert!(text.contains("\n\nnewer against old\npoint"), "{text}");
+    let csv = crate::csv::csv(&page);
+    assert_eq!(csv.matches("side,point").count(), 1, "{csv}");
+    for of in ["new,clients=1,tps,", "newer,clients=8,p99_ms,", "newer,all,tps,"] {
+        assert_eq!(csv.matches(&format!("\n{of}")).count(), 1, "{of}: {csv}");
+    }
+}
+
+#[test]
 fn it_reads_like_a_page() {
     let sides = [
         side("old", &[("1", &FIVE, 0), ("8", &FIVE, 20)]),
         side("new", &[("1", &times(1.1), 1), ("8", &times(1.001), 21)]),
     ];
     let report = ComparisonReport::new(&sides, &PLAIN).expect("two points");
-    insta::assert_snapshot!(comparison(&report, &[]), @r"
+    insta::assert_snapshot!(page_of(&report, &[]), @r"
     new against old: over all points TPS is better: +4.9 % (+3.4 % to +6.5 %); p99 ms: better, -4.7
     % (-6.1 % to -3.3 %); point by point, of 2 points: better at 1, no evidence at 1
 
@@ -136,27 +192,29 @@ fn it_reads_like_a_page() {
     all        p95 ms  50.33  50.33  1.000 (1.000 to 1.000)  1.000           –  too small to matter
     all        p99 ms  10.00  9.530  0.953 (0.939 to 0.967)  0.016       2.2 %  better
     Of each side the mean over its runs. Ratios are medians over all pairs of runs, with intervals
-    of at least 96.8 %, each for itself; p is corrected for all sides, points and figures of the
-    first lines; better or worse takes p < 0.05 and a ratio beyond the minimum effect of 1 %.
+    of at least 96.8 %, not corrected; p is corrected for all sides, points and figures of the first
+    lines; better or worse takes p < 0.05 and a ratio beyond the minimum effect of 1 %.
     Runs of both took turns.
 
-    old: TPS over clients: first 1,000, mean 1,000, peak 1,000 at 1, last 1,000
-    new: TPS over clients: first 1,100, mean 1,050, peak 1,100 at 1, last 1,001
+    Plan, database, machine and build are the same on all sides.
+
+    TPS over clients  first   mean   peak  at   last
+    old               1,000  1,000  1,000   1  1,000
+    new               1,100  1,050  1,100   1  1,001
+
+    baseline    old: 10 runs
+    side        new: 10 runs
 
     tpcc on SQLite 3.54.1: 8 clients, load: closed; 20 runs of 60 s after 5 s of ramp-up, begun
     between 2026-11-21 10:00:00 UTC and 2026-11-21 10:29:00 UTC. On all sides: journal=wal,
     synchronous=full. By dbdyno 0.1.0.
-
-    baseline  old: 10 runs
-    side      new: 10 runs
-
-    Plan, database, machine and build are the same on all sides.
     ");
     let gate: Gate = "p99>+5%".parse().expect("it is one");
     let one = held(&FIVE, &times(0.9), 20);
-    insta::assert_snapshot!(comparison(&one, &[gate.hold(&one).expect("it has p99")]), @r"
+    insta::assert_snapshot!(page_of(&one, &[gate.hold(&one).expect("it has p99")]), @r"
     new against old: TPS is worse: -10.0 % (-11.3 % to -8.6 %); p99 ms: worse, +11.1 % (+9.5 % to
     +12.8 %)
+    BROKEN: p99>+5% at new clients=8
 
     point      figure    old    new  ratio                       p  found from  verdict
     clients=8  TPS     1,000  900.0  0.900 (0.887 to 0.914)  0.010       1.9 %  worse
@@ -164,29 +222,33 @@ fn it_reads_like_a_page() {
     clients=8  p95 ms  50.33  50.33  1.000 (1.000 to 1.000)  1.000         0 %  too small to matter
     clients=8  p99 ms  10.00  11.11  1.111 (1.095 to 1.128)  0.008       1.9 %  worse
     Of each side the mean over its runs. Ratios are medians over all pairs of runs, with intervals
-    of at least 96.8 %, each for itself; p is corrected for all sides, points and figures of the
-    first lines; better or worse takes p < 0.05 and a ratio beyond the minimum effect of 1 %.
+    of at least 96.8 %, not corrected; p is corrected for all sides, points and figures of the first
+    lines; better or worse takes p < 0.05 and a ratio beyond the minimum effect of 1 %.
 
-    BROKEN: p99>+5% at new clients=8
+    Plan, database, machine and build are the same on all sides.
+
+    baseline    old: 5 runs
+    side        new: 5 runs
 
     tpcc on SQLite 3.54.1: 8 clients, load: closed; 10 runs of 60 s after 5 s of ramp-up, begun
     between 2026-11-21 10:00:00 UTC and 2026-11-21 10:28:00 UTC. On all sides: journal=wal,
     synchronous=full. By dbdyno 0.1.0.
 
-    baseline  old: 5 runs
-    side      new: 5 runs
-    Runs of old and new did not take turns: what drifted meanwhile (the machine, the data) counts as
-    a difference. An experiment with both as values of an axis interleaves them.
-
-    Plan, database, machine and build are the same on all sides.
+    Is this result valid? Yes, with notes:
+    note        Runs of old and new did not take turns: what drifted meanwhile (the machine, the
+                data) counts as a difference. An experiment with both as values of an axis
+                interleaves them.
     ");
 }
 
 #[test]
 fn it_is_written_for_others() {
     let one = held(&FIVE, &times(0.9), 20);
-    insta::assert_snapshot!(comparison_markdown(&one, &[]), @r"
+    let page = comparison(&one, &[]);
+    insta::assert_snapshot!(crate::markdown::markdown(&page), @r"
     **new against old: TPS is worse: -10.0 % (-11.3 % to -8.6 %); p99 ms: worse, +11.1 % (+9.5 % to +12.8 %)**
+
+    ### What it did
 
     | point | figure | old | new | ratio | p | found from | verdict |
     | --- | --- | ---: | ---: | --- | ---: | ---: | --- |
@@ -195,15 +257,25 @@ fn it_is_written_for_others() {
     | clients=8 | p95 ms | 50.33 | 50.33 | 1.000 (1.000 to 1.000) | 1.000 | 0 % | too small to matter |
     | clients=8 | p99 ms | 10.00 | 11.11 | 1.111 (1.095 to 1.128) | 0.008 | 1.9 % | worse |
 
-    Of each side the mean over its runs. Ratios are medians over all pairs of runs, with intervals of at least 96.8 %, each for itself; p is corrected for all sides, points and figures of the first lines; better or worse takes p \< 0.05 and a ratio beyond the minimum effect of 1 %.
+    Of each side the mean over its runs. Ratios are medians over all pairs of runs, with intervals of at least 96.8 %, not corrected; p is corrected for all sides, points and figures of the first lines; better or worse takes p \< 0.05 and a ratio beyond the minimum effect of 1 %.
+
+    ### What changed
+
+    Plan, database, machine and build are the same on all sides.
+
+    ### Sides
+
+    - **baseline** old: 5 runs
+
+    - **side** new: 5 runs
 
     tpcc on SQLite 3.54.1: 8 clients, load: closed; 10 runs of 60 s after 5 s of ramp-up, begun between 2026-11-21 10:00:00 UTC and 2026-11-21 10:28:00 UTC. On all sides: journal=wal, synchronous=full. By dbdyno 0.1.0.
 
-    - Runs of old and new did not take turns: what drifted meanwhile (the machine, the data) counts as a difference. An experiment with both as values of an axis interleaves them.
+    ### Is this result valid? Yes, with notes:
 
-    Plan, database, machine and build are the same on all sides.
+    - **Note** Runs of old and new did not take turns: what drifted meanwhile (the machine, the data) counts as a difference. An experiment with both as values of an axis interleaves them.
     ");
-    insta::assert_snapshot!(comparison_csv(&one), @r"
+    insta::assert_snapshot!(crate::csv::csv(&page), @r"
     side,point,figure,baseline,value,ratio,low,high,p,p_corrected,detectable,verdict
     new,clients=8,tps,1000,900,0.9000000000000004,0.8866336633663374,0.9135678391959798,0.007936507936507936,0.009920634920634929,0.019069072480485616,worse
     new,clients=8,p50_ms,13.516799,13.516799,1,1,1,1,1,0,too small to matter
@@ -219,6 +291,10 @@ fn of_seeds(target: &str, seeds: [&[u64]; 2], first: usize) -> ComparisonReport 
         let mut side = side(name, &[("8", &figures, first)]);
         for (report, seed) in side.points[0].reports.iter_mut().zip(seeds) {
             (report.seed, report.target) = (*seed, target.to_owned());
+            if target.starts_with("sim:") {
+                let facts = report.facts.entry("database".to_owned()).or_default();
+                facts.insert("seed".to_owned(), (*seed).into());
+            }
         }
         side
     };
@@ -229,8 +305,7 @@ fn of_seeds(target: &str, seeds: [&[u64]; 2], first: usize) -> ComparisonReport 
 #[test]
 fn sides_that_a_simulated_database_drew_from_the_same_seeds_are_not_independent() {
     let words = "share 1 seed: a simulated database draws the same random numbers";
-    let says =
-        |report: &ComparisonReport| comparison(report, &[]).replace('\n', " ").contains(words);
+    let says = |report: &ComparisonReport| in_a_line(report).contains(words);
     assert!(says(&of_seeds("sim:?servers=4", [&[1], &[1]], 1)));
     assert!(says(&of_seeds("sim:?servers=4", [&[1, 1, 1], &[1, 1, 1]], 1)));
     assert!(says(&of_seeds("sim:", [&[1, 2, 3], &[3, 4, 5]], 20)));
@@ -245,8 +320,7 @@ fn sides_that_a_simulated_database_drew_from_the_same_seeds_are_not_independent(
 #[test]
 fn runs_of_a_side_that_all_have_one_seed_are_warned_of() {
     let words = "All 3 runs of old have one seed: they replay the same inputs";
-    let says =
-        |report: &ComparisonReport| comparison(report, &[]).replace('\n', " ").contains(words);
+    let says = |report: &ComparisonReport| in_a_line(report).contains(words);
     let of = |seeds: [&[u64]; 2]| of_seeds("sqlite:x.db", seeds, 1);
     assert!(says(&of([&[1, 1, 1], &[1, 2, 3]])));
     assert!(!says(&of([&[1, 1, 2], &[1, 2, 3]])));

@@ -74,12 +74,15 @@ enum SpanView<'t> {
 /// The body of a document's page.
 pub fn body(document: &Document, medium: Medium<'_>) -> String {
     let validity = document.validity.iter().map(|validity| of_validity(validity, medium));
-    let sections = document.sections.iter().chain(&document.repeat);
+    let mut sections: Vec<&Section> = document.sections.iter().collect();
+    sections.sort_by_key(|section| section.where_drawn);
+    let sections = sections.into_iter().chain(&document.repeat);
     let sections = sections.filter_map(|section| of_section(section, medium));
+    let question = [&document.question[..], &document.scene].concat();
     let body = BodyView {
         kind: &document.kind,
         title: &document.title,
-        question: &document.question,
+        question: &question,
         verdicts: document.verdicts.iter().map(|of| of_verdict(of, medium)).collect(),
         tiles: document.tiles.iter().map(of_tile).collect(),
         sections: validity.chain(sections).collect(),
@@ -164,7 +167,10 @@ pub(super) fn of_block(block: &Block, medium: Medium<'_>) -> Option<String> {
                 shown.map(|(label, text)| (label.as_str(), of_text(text, medium))).collect(),
             )
         }
-        Block::Table(table) => return Some(table.html()),
+        Block::Table(table) => match table.nothing() {
+            Some(words) => BlockView::Paragraphs(vec![of_text(&words.into(), medium)]),
+            None => return Some(table.html()),
+        },
         Block::Charts(charts) => {
             let figures = charts.iter().map(|chart| figure(chart, medium));
             BlockView::Charts(figures.collect::<Vec<String>>().join("\n"))

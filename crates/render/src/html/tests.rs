@@ -5,9 +5,13 @@ use analysis::comparison::Judge;
 use analysis::fixtures::sides::side;
 use analysis::fixtures::subjects;
 use analysis::history::Question;
-use model::{Dice, Stream};
+use model::{Rng, Stream};
 
 use super::*;
+
+fn run_body(report: &analysis::Report, medium: Medium<'_>) -> String {
+    body(&crate::run(report), medium)
+}
 
 fn bodies(medium: Medium<'_>) -> Vec<String> {
     let (experiment, trials) = subjects::experiment();
@@ -18,7 +22,7 @@ fn bodies(medium: Medium<'_>) -> Vec<String> {
         body(&crate::experiment(&experiment, &trials), medium),
         body(&crate::experiment(&experiment, &[]), medium),
         body(&crate::seek(&subjects::seek()), medium),
-        comparison_body(&subjects::comparison(), &[], medium),
+        body(&crate::comparison(&subjects::comparison(), &[]), medium),
         body(&crate::history(&subjects::history()), medium),
     ];
     all.extend(subjects::odd().iter().map(|report| run_body(report, medium)));
@@ -128,7 +132,7 @@ fn a_run_that_failed_or_goes_on_says_so_first() {
 fn a_run_s_page_answers_what_is_asked_of_it() {
     let body = run_body(&subjects::closed(), Medium::File);
     for word in [
-        "How much of tpcc does SQLite 3.54.1 do for 8 clients without pause?",
+        "How much of tpcc does SQLite 3.54.1 do for 8 clients without think time?",
         "<dt>NOPM</dt>",
         "within this run</small>",
         "transactions offered =",
@@ -189,12 +193,12 @@ fn on_paper_parts_are_unfolded_but_those_that_a_machine_has_told_at_length() {
         before.ends_with("<details class=\"long\">")
     };
     assert!(is_long("All 4 gauges") && is_long("Facts: "));
-    assert!(!is_long("The plan as decided") && !is_long("Disclosures"));
+    assert!(!is_long("The complete plan") && !is_long("Disclosures"));
 }
 
 #[test]
 fn a_comparison_shows_its_result_before_what_changed() {
-    let body = comparison_body(&subjects::comparison(), &[], Medium::File);
+    let body = body(&crate::comparison(&subjects::comparison(), &[]), Medium::File);
     let place = |word: &str| body.find(word).unwrap_or_else(|| panic!("no {word}"));
     assert!(place("verdict good") < place("id=\"changed\""));
     assert!(
@@ -212,7 +216,7 @@ fn the_head_of_a_page_has_the_p99_of_the_headline() {
             body.split("<dt>p99</dt><dd>").nth(1).and_then(|rest| rest.split("</dd>").next());
         let tile = tile.expect("a tile");
         let (value, error) = tile.split_once(" <small>").unwrap_or((tile, ""));
-        let headline = crate::text::headline(&report);
+        let headline = crate::run(&report).verdicts[0].headline.plain();
         assert!(headline.contains(&format!("p99 {value}")), "{value} {error}: {headline}");
         if value == "∞" {
             let lost = error.trim_end_matches("</small>");
@@ -281,10 +285,9 @@ fn a_history_is_green_only_where_a_worse_build_would_have_been_seen() {
         let tps = [1000.0, 1000.0 + spread, 1000.0 - spread, 1000.0, newest];
         let build = |(n, tps): (usize, f64)| side(&format!("1.{n}"), &[("8", &[tps], n)]);
         let builds: Vec<_> = tps.into_iter().enumerate().map(build).collect();
-        let mut dice = Dice::new(1, Stream::Order, 0);
+        let mut rng = Rng::new(1, Stream::Order, 0);
         let judge = Judge { primary: None, min_effect: 0.01, also: Vec::new() };
-        let report =
-            HistoryReport::new(&Question::of("build", judge), &builds, &mut || dice.bits());
+        let report = HistoryReport::new(&Question::of("build", judge), &builds, &mut || rng.bits());
         body(&crate::history(&report.expect("they have runs")), Medium::File)
     };
     let quiet = page(5.0, 1002.0);

@@ -6,7 +6,7 @@ use std::path::Path;
 use std::process::{Command, Output};
 
 use model::{Secret, Target};
-use servers::{Kind, Options, Server};
+use servers::{Kind, Options, Server, for_tests};
 use tempfile::TempDir;
 
 /// A folder to make servers in, which any user may pass.
@@ -30,7 +30,7 @@ pub(crate) fn small(kind: Kind, folder: &Path) -> Options {
 
 /// A small server of Debian's. Panics with the remedy if it is not installed.
 pub(crate) fn start_small(kind: Kind, folder: &Path) -> Server {
-    servers::start(kind, &small(kind, folder)).unwrap_or_else(|error| panic!("{error}"))
+    for_tests::start(kind, &small(kind, folder)).unwrap_or_else(|error| panic!("{error}"))
 }
 
 /// The answer to a query by TCP.

@@ -84,6 +84,6 @@ fn settings_of_place_and_odd_names_are_refused() {
         assert_eq!(error.kind, ServerErrorKind::BadOption);
         error.text
     };
-    assert!(with("datadir", "/var/lib/mysql").contains("decided by dbdyno"));
+    assert!(with("datadir", "/var/lib/mysql").contains("dbdyno sets this"));
     assert!(with("-x", "1").contains("cannot be a setting"));
 }

@@ -176,15 +176,28 @@ fn tokens(text: &str) -> Result<Vec<Token>, BadQuery> {
                 BadQuery::at(at, "signs are =, !=, <, <=, >, >= and ~ (contains)")
             })?,
             _ => {
-                let word: String = rest.iter().take_while(|letter| !is_sign(**letter)).collect();
-                let length = word.chars().count();
-                (What::Word { text: word, is_quoted: false }, length)
+                let text = word(rest).ok_or_else(|| BadQuery::at(at, "a ')' is missing"))?;
+                let length = text.chars().count();
+                (What::Word { text, is_quoted: false }, length)
             }
         };
         tokens.push(Token { at, what });
         next += length;
     }
     Ok(tokens)
+}
+
+/// A word that is not quoted, with what stands in brackets right behind it: `below(20ms)`; none
+/// where these are not closed. Behind 'not', 'and' and 'or' brackets are those of conditions.
+fn word(rest: &[char]) -> Option<String> {
+    let text: String = rest.iter().take_while(|letter| !is_sign(**letter)).collect();
+    let rest = &rest[text.chars().count()..];
+    let is_joint = ["and", "or", "not"].iter().any(|word| text.eq_ignore_ascii_case(word));
+    if is_joint || rest.first() != Some(&'(') {
+        return Some(text);
+    }
+    let end = rest.iter().position(|letter| *letter == ')')?;
+    Some(text + &rest[..=end].iter().collect::<String>())
 }
 
 fn operator(rest: &[char]) -> Option<(What, usize)> {

@@ -1,5 +1,9 @@
 //! What a query means, held against made-up runs, and what is said of one that means nothing.
 
+use std::cell::Cell;
+use std::cmp::Ordering;
+use std::sync::Arc;
+
 use model::{Axis, Experiment, Point, Seek, Status};
 use rusqlite::{Connection, params};
 
@@ -18,14 +22,33 @@ type Made<'a> = (&'a str, i64, &'a str, &'a str, i64, Told, &'a str);
 
 /// Reports that are objects of numbers; a bound is one more.
 const FIGURES: Figures = Figures {
-    may_be: |name| name == "reads" || name.contains('.'),
+    may_be: |name| match name {
+        "below(125ms)" => Err("bounds have two digits".to_owned()),
+        "below(20ms)" => Ok(true),
+        name => Ok(name == "reads" || name.contains('.')),
+    },
     check: |bound| bound.parse::<f64>().map(drop).map_err(|_| "no number".to_owned()),
-    value: number_in,
-    compared: |report, name, bound| number_in(report, name)?.partial_cmp(&bound.parse().ok()?),
+    read: |report| {
+        READ.with(|n| n.set(n.get() + 1));
+        Some(Arc::new(Numbers(serde_json::from_str(report).ok()?)))
+    },
 };
 
-fn number_in(report: &str, name: &str) -> Option<f64> {
-    serde_json::from_str::<serde_json::Value>(report).ok()?.get(name)?.as_f64()
+thread_local! {
+    /// How many reports this test has read.
+    static READ: Cell<usize> = const { Cell::new(0) };
+}
+
+struct Numbers(serde_json::Value);
+
+impl HasFigures for Numbers {
+    fn value(&self, name: &str) -> Option<f64> {
+        self.0.get(name)?.as_f64()
+    }
+
+    fn compared(&self, name: &str, bound: &str) -> Option<Ordering> {
+        self.value(name)?.partial_cmp(&bound.parse().ok()?)
+    }
 }
 
 const MADE: [Made<'static>; 5] = [
@@ -272,9 +295,16 @@ fn figures_of_reports_are_asked_for_and_sorted_by() {
     check("reads", "reads", "231");
     check("", "-reads,id", "13245");
     check("x.p99>1 and workload=tpcc", "id", "24");
+    // What stands in brackets right behind a word is a part of it, but behind 'not'.
+    let shares = "UPDATE run SET report = '{\"below(20ms)\": 99, \"reads\": 5}' WHERE number = 2";
+    store.connection.execute(shares, ()).expect("a store");
+    check("not(reads=30) and below(20ms)>98", "id", "2");
+    check("(below(20ms)>98)or(reads=30)", "-below(20ms)", "21");
     let bad = |query: &str| {
         Query::parse(query, NOW_MS, FIGURES).expect_err("it makes no sense").to_string()
     };
+    assert_eq!(bad("reads>5 and below(125ms)>1"), "at character 13: bounds have two digits");
+    assert_eq!(bad("below(20ms>1"), "at character 1: a ')' is missing");
     assert_eq!(bad("reads>many"), "at character 7: 'many': no number");
     assert_eq!(bad("reads~5"), "at character 6: 'reads' is no text: ~ cannot look into it");
 }
@@ -461,4 +491,18 @@ fn what_only_runs_have_cannot_be_asked_of_experiments() {
             .ends_with("there are id, started, status, name, axis, workload, trials, done")
     );
     assert!(said("").contains("workload=tpcc and axis=clients"));
+}
+
+#[test]
+fn a_report_is_read_once_for_all_conditions_on_its_run_and_its_place() {
+    let (_folder, store) = store();
+    for run in 1..=4 {
+        let report = format!("{{\"reads\": {run}, \"x.p99\": {run}}}");
+        let sql = "UPDATE run SET report = ? WHERE number = ?";
+        store.connection.execute(sql, params![report, run]).expect("a run");
+    }
+    READ.with(|n| n.set(0));
+    let query = "reads>0 and x.p99>0 and x.p99<9 and (reads!=3 or reads=3)";
+    assert_eq!(found(&store, query, "-reads,x.p99"), "4321");
+    assert_eq!(READ.with(Cell::get), 4);
 }

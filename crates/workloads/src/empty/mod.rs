@@ -27,21 +27,21 @@ static PARAMETERS: &[Parameter] = &[
         name: "statements",
         kind: ParameterKind::Count { min: 0, max: 1000 },
         default: "1",
-        help: "How many times a transaction asks its statement",
+        help: "Statements per transaction",
         shapes_data: false,
     },
     Parameter {
         name: "keying",
         kind: ParameterKind::Durations(1),
         default: "0s",
-        help: "How long a user keys before a transaction, in key/think load",
+        help: "Keying time before a transaction, in key/think load",
         shapes_data: false,
     },
     Parameter {
         name: "thinking",
         kind: ParameterKind::Durations(1),
         default: "0s",
-        help: "How long a user thinks after it on average, in key/think load",
+        help: "Mean thinking time after a transaction, in key/think load",
         shapes_data: false,
     },
 ];
@@ -76,8 +76,8 @@ impl Workload for Empty {
 
     fn declarations(&self) -> Vec<String> {
         vec![
-            "No table is read and no transaction is begun: this measures the client, the \
-              connection and the way to the executor, not a database at work."
+            "It reads no table and begins no transaction: it measures the overhead of client, \
+             connection and statement execution, not a database's work."
                 .to_owned(),
         ]
     }

@@ -21,7 +21,7 @@ use crate::{Entry, Make};
 pub(crate) static ENTRY: Entry = Entry {
     name: NAME,
     data: NAME,
-    summary: "sysbench's bulk_insert: many rows a statement, each client into its own table",
+    summary: "sysbench's bulk_insert: many rows per statement, each client into its own table",
     parameters: PARAMETERS,
     make,
 };
@@ -40,7 +40,7 @@ static PARAMETERS: &[Parameter] = &[
         name: "bulk_rows",
         kind: ParameterKind::Count { min: 1, max: 1_000_000 },
         default: "10000",
-        help: "Rows of a statement",
+        help: "Rows per statement",
         shapes_data: false,
     },
 ];
@@ -121,7 +121,7 @@ impl Workload for BulkInsert {
 
     fn declarations(&self) -> Vec<String> {
         vec![format!(
-            "Each client inserts {} rows a statement into a table of its own, as sysbench's \
+            "Each client inserts {} rows per statement into its own table, as sysbench's \
              bulk_insert; a transaction is one statement.",
             self.bulk_rows
         )]
@@ -190,8 +190,8 @@ impl User {
         let number = self.client as usize + 1;
         if number > self.n_tables {
             let message = format!(
-                "client {number} has no table of its own: build with --tables {number} or more, \
-                 or have fewer clients"
+                "client {number} has no table: build with --tables {number} or more, or use fewer \
+                 clients"
             );
             return Err(Refusal::new(RefusalKind::Missing, message));
         }

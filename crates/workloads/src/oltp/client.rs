@@ -7,7 +7,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use model::{
-    Client, Conversation, Dice, Done, KindIndex, Number, Refusal, RefusalKind, Request, Row,
+    Client, Conversation, Done, KindIndex, Number, Refusal, RefusalKind, Request, Rng, Row,
     Session, StatementId, TxContext, Value, execute, query,
 };
 
@@ -95,34 +95,34 @@ impl User {
     }
 
     /// Draws one step: a table, then its queries.
-    fn draw(&mut self, dice: &mut Dice, step: Step, first: u16) {
+    fn draw(&mut self, rng: &mut Rng, step: Step, first: u16) {
         let n_tables = self.shared.data.tables;
         let table = match n_tables {
             1 => 0,
-            n => dice.uniform(0, n as i64 - 1) as usize,
+            n => rng.uniform(0, n as i64 - 1) as usize,
         };
         let statement = StatementId(first + table as u16);
         let second = StatementId(statement.0 + n_tables as u16);
         for _ in 0..step.times {
             let values = match step.stmt {
-                Stmt::Point | Stmt::UpdateIndex | Stmt::Delete => Drawn::Id(self.rows.draw(dice)),
+                Stmt::Point | Stmt::UpdateIndex | Stmt::Delete => Drawn::Id(self.rows.draw(rng)),
                 Stmt::SimpleRange | Stmt::SumRange | Stmt::OrderRange | Stmt::DistinctRange => {
-                    let low = self.rows.draw(dice);
+                    let low = self.rows.draw(rng);
                     Drawn::Range(low, low + self.shared.range_size - 1)
                 }
                 Stmt::UpdateNonIndex => {
-                    Drawn::SetC { c: self.draw_text(dice, C), id: self.rows.draw(dice) }
+                    Drawn::SetC { c: self.draw_text(rng, C), id: self.rows.draw(rng) }
                 }
                 Stmt::DeleteInsert => {
-                    let (id, k) = (self.rows.draw(dice), self.rows.draw(dice));
+                    let (id, k) = (self.rows.draw(rng), self.rows.draw(rng));
                     self.calls.push(DrawnCall { statement, values: Drawn::Id(id) });
-                    let values = Drawn::Again { id, k, text: self.draw_text(dice, C + PAD) };
+                    let values = Drawn::Again { id, k, text: self.draw_text(rng, C + PAD) };
                     self.calls.push(DrawnCall { statement: second, values });
                     continue;
                 }
                 Stmt::Insert => {
-                    let k = self.rows.draw(dice);
-                    let text = self.draw_text(dice, C + PAD);
+                    let k = self.rows.draw(rng);
+                    let text = self.draw_text(rng, C + PAD);
                     match self.shared.data.auto_inc {
                         true => Drawn::New { k, text },
                         false => Drawn::Own { table, k, text },
@@ -130,13 +130,13 @@ impl User {
                 }
                 Stmt::RandomPoints { n } => {
                     let start = self.list.len();
-                    self.list.extend((0..n).map(|_| Value::Int(self.rows.draw(dice))));
+                    self.list.extend((0..n).map(|_| Value::Int(self.rows.draw(rng))));
                     Drawn::List(start..self.list.len())
                 }
                 Stmt::RandomRanges { n, delta } => {
                     let start = self.list.len();
                     for _ in 0..n {
-                        let low = self.rows.draw(dice);
+                        let low = self.rows.draw(rng);
                         self.list.extend([Value::Int(low), Value::Int(low + delta)]);
                     }
                     Drawn::List(start..self.list.len())
@@ -147,12 +147,12 @@ impl User {
     }
 
     /// Draws `c`, or `c` and `pad`, and says where it begins.
-    fn draw_text(&mut self, dice: &mut Dice, length: usize) -> usize {
+    fn draw_text(&mut self, rng: &mut Rng, length: usize) -> usize {
         let start = self.text.len();
         self.text.resize(start + length, 0);
         let (c, pad) = self.text[start..].split_at_mut(C);
-        fill(dice, c);
-        fill(dice, pad);
+        fill(rng, c);
+        fill(rng, pad);
         start
     }
 
@@ -223,8 +223,8 @@ async fn next_own(
 }
 
 fn no_ids_left() -> Refusal {
-    let message = "a client has no ids left in tables that sysbench built: let dbdyno build them, \
-                   or use fewer clients";
+    let message = "a client has no ids left in tables that sysbench built: build them with \
+                   dbdyno, or use fewer clients";
     Refusal::new(RefusalKind::Constraint, message)
 }
 
@@ -239,14 +239,14 @@ fn overtaken(mut refusal: Refusal) -> Refusal {
 
 impl Client for User {
     fn inputs(&mut self, number: Number) -> KindIndex {
-        let mut dice = number.dice(self.shared.seed);
+        let mut rng = number.rng(self.shared.seed);
         self.calls.clear();
         self.list.clear();
         self.text.clear();
         let mut first = 0;
         for place in 0..self.shared.script.steps.len() {
             let step = self.shared.script.steps[place];
-            self.draw(&mut dice, step, first);
+            self.draw(&mut rng, step, first);
             first += (step.stmt.n_statements() * self.shared.data.tables) as u16;
         }
         0

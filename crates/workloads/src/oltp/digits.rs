@@ -2,7 +2,7 @@
 //!
 //! Not here: where it goes (population, client).
 
-use model::Dice;
+use model::Rng;
 
 /// Characters of `c`: ten groups.
 pub(super) const C: usize = 119;
@@ -24,9 +24,9 @@ static PAIRS: [[u8; 2]; 100] = {
 };
 
 /// Fills `bytes` with groups. A throw makes a group: its error against uniform is below 1e-8.
-pub(super) fn fill(dice: &mut Dice, bytes: &mut [u8]) {
+pub(super) fn fill(rng: &mut Rng, bytes: &mut [u8]) {
     for group in bytes.chunks_mut(GROUP + 1) {
-        let wide = u128::from(dice.bits()) * u128::from(TEN_TO_GROUP);
+        let wide = u128::from(rng.bits()) * u128::from(TEN_TO_GROUP);
         let mut rest = (wide >> 64) as u64;
         if let Some(dash) = group.get_mut(GROUP) {
             *dash = b'-';
@@ -52,8 +52,8 @@ impl<const N: usize> Default for Digits<N> {
 impl<const N: usize> Digits<N> {
     /// Draws new ones.
     #[inline]
-    pub(super) fn draw(&mut self, dice: &mut Dice) {
-        fill(dice, &mut self.0);
+    pub(super) fn draw(&mut self, rng: &mut Rng) {
+        fill(rng, &mut self.0);
     }
 
     /// What it holds.
@@ -70,12 +70,12 @@ mod tests {
 
     #[test]
     fn texts_are_groups_of_eleven_digits_with_dashes_between() {
-        let mut dice = Dice::new(5, Stream::Constants, 0);
+        let mut rng = Rng::new(5, Stream::Constants, 0);
         let (mut c, mut pad) = (Digits::<C>::default(), Digits::<PAD>::default());
         let mut counts = [0u32; 10];
         for _ in 0..1000 {
-            c.draw(&mut dice);
-            pad.draw(&mut dice);
+            c.draw(&mut rng);
+            pad.draw(&mut rng);
             for (text, n_groups) in [(c.text(), 10), (pad.text(), 5)] {
                 let groups: Vec<&str> = text.split('-').collect();
                 assert_eq!(groups.len(), n_groups);

@@ -1,10 +1,10 @@
 //! How rows are chosen: the distributions of sysbench 1.0 and its later zipfian, by formula.
 //!
 //! All of them draw whole numbers of a range; none scatters them, so that the frequent ones are
-//! neighbours, as in sysbench. Not here: what is chosen (script), and the dice (model). Logarithms
-//! and powers are the C library's: another library may round one draw in a billion otherwise.
+//! neighbours, as in sysbench. Not here: what is chosen (script), and random numbers (model).
+//! Logarithms and powers are the C library's: another may round one draw in a billion otherwise.
 
-use model::{Dice, Settings};
+use model::{Rng, Settings};
 
 /// A shape, without its range.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -140,16 +140,16 @@ impl Sampler {
 
     /// The next number.
     #[inline]
-    pub(super) fn draw(&self, dice: &mut Dice) -> i64 {
+    pub(super) fn draw(&self, rng: &mut Rng) -> i64 {
         let width = (self.high - self.low) as f64;
         let offset = match self.shape {
-            Shape::Uniform => return dice.uniform(self.low, self.high),
-            Shape::Gaussian { iterations } => mean_of(dice, iterations) * (width + 1.0),
+            Shape::Uniform => return rng.uniform(self.low, self.high),
+            Shape::Gaussian { iterations } => mean_of(rng, iterations) * (width + 1.0),
             Shape::Special { iterations, percent, res } => {
-                special(dice, width, iterations, percent, res)
+                special(rng, width, iterations, percent, res)
             }
-            Shape::Pareto { .. } => unit(dice).powf(self.power) * (width + 1.0),
-            Shape::Zipfian { .. } => self.zipf.draw(dice) - 1.0,
+            Shape::Pareto { .. } => unit(rng).powf(self.power) * (width + 1.0),
+            Shape::Zipfian { .. } => self.zipf.draw(rng) - 1.0,
         };
         // Cut off to a whole number, as in sysbench. Rounding in the last place may go too far.
         (self.low + offset as i64).min(self.high)
@@ -158,13 +158,13 @@ impl Sampler {
 
 /// Uniform in 0..1, with all 53 bits of a float.
 #[inline]
-fn unit(dice: &mut Dice) -> f64 {
-    (dice.bits() >> 11) as f64 / (1u64 << 53) as f64
+fn unit(rng: &mut Rng) -> f64 {
+    (rng.bits() >> 11) as f64 / (1u64 << 53) as f64
 }
 
 /// The mean of `n` uniform draws: Bates' distribution, close to the normal one for 12.
-fn mean_of(dice: &mut Dice, n: u32) -> f64 {
-    let sum: f64 = (0..n).map(|_| unit(dice)).sum();
+fn mean_of(rng: &mut Rng, n: u32) -> f64 {
+    let sum: f64 = (0..n).map(|_| unit(rng)).sum();
     sum / f64::from(n)
 }
 
@@ -173,11 +173,11 @@ fn mean_of(dice: &mut Dice, n: u32) -> f64 {
 /// One uniform draw decides which part it is, and where in the band it falls: as it is above
 /// 1 - `res` percent there, only that share of the band is ever met, at its upper end. So `percent`
 /// 1 and `res` 75 make a band of 0.75 % (measured on sysbench 1.0.20).
-fn special(dice: &mut Dice, width: f64, iterations: u32, percent: u32, res: u32) -> f64 {
+fn special(rng: &mut Rng, width: f64, iterations: u32, percent: u32, res: u32) -> f64 {
     let [percent, res] = [percent, res].map(|value| f64::from(value) / 100.0);
-    let which = unit(dice);
+    let which = unit(rng);
     if which < 1.0 - res {
-        return mean_of(dice, iterations) * width;
+        return mean_of(rng, iterations) * width;
     }
     let band = width * percent;
     which * (band + 1.0) + width / 2.0 - band / 2.0
@@ -222,9 +222,9 @@ impl Zipf {
         if rest.abs() < 1e-12 { y.exp() } else { ((y * rest).max(-1.0).ln_1p() / rest).exp() }
     }
 
-    fn draw(&self, dice: &mut Dice) -> f64 {
+    fn draw(&self, rng: &mut Rng) -> f64 {
         loop {
-            let y = self.last + unit(dice) * (self.first - self.last);
+            let y = self.last + unit(rng) * (self.first - self.last);
             let x = self.inverse(y);
             let number = x.round().clamp(1.0, self.n);
             let is_close = number - x <= self.squeeze;
@@ -246,8 +246,8 @@ mod tests {
 
     fn draws(shape: Shape, low: i64, high: i64) -> Vec<i64> {
         let sampler = Sampler::new(shape, low, high);
-        let mut dice = Dice::new(3, Stream::Constants, 7);
-        (0..N).map(|_| sampler.draw(&mut dice)).collect()
+        let mut rng = Rng::new(3, Stream::Constants, 7);
+        (0..N).map(|_| sampler.draw(&mut rng)).collect()
     }
 
     /// The largest distance between the draws' shares up to each number and `cdf`'s. With 400,000
@@ -364,9 +364,9 @@ mod tests {
             Shape::Zipfian { exponent: 0.8 },
         ];
         for shape in shapes {
-            let mut dice = Dice::new(3, Stream::Constants, 7);
+            let mut rng = Rng::new(3, Stream::Constants, 7);
             let sampler = Sampler::new(shape, 5, 5);
-            assert!((0..100).all(|_| sampler.draw(&mut dice) == 5), "{shape:?}");
+            assert!((0..100).all(|_| sampler.draw(&mut rng) == 5), "{shape:?}");
             assert_eq!(Shape::read(&shape.written()), Some(shape));
         }
     }

@@ -27,7 +27,7 @@ use std::sync::Arc;
 
 use model::{
     BadParameter, Check, Client, Dialect, Identity, Kind, KindIndex, Number, Places, Population,
-    Settings, Statement, Workload,
+    ScaleInData, ScaleOf, Settings, Statement, Workload,
 };
 
 use crate::Make;
@@ -70,7 +70,7 @@ fn make(
     let data = Data::new(make)?;
     let script = script(settings);
     if script.steps.is_empty() {
-        let words = "a transaction asks nothing: set one of the numbers of queries above zero";
+        let words = "a transaction has no statements: set one of the numbers of queries above zero";
         return Err(BadParameter::new(words));
     }
     let one_or = |name| if settings.has(name) { settings.count(name) as i64 } else { 1 };
@@ -105,6 +105,14 @@ impl Oltp {
 impl Workload for Member {
     fn identity(&self) -> Identity {
         self.oltp.data.identity()
+    }
+
+    /// sysbench's own tables have the same names and columns; its rows are numbered from 1.
+    fn scale_in_data(&self) -> &'static [ScaleInData] {
+        &[
+            ScaleInData { parameter: "tables", of: ScaleOf::Tables("sbtest") },
+            ScaleInData { parameter: "table_size", of: ScaleOf::FewestRows("sbtest", "id") },
+        ]
     }
 
     fn kinds(&self) -> &[Kind] {
@@ -167,8 +175,6 @@ mod tests {
         name: "made up",
         placeholder: Placeholder::Dollar,
         type_name: |of: ColumnType| format!("{of:?}"),
-        parallel_load: true,
-        indexes_after_load: true,
         ..Dialect::PLAIN
     };
 
@@ -215,10 +221,10 @@ mod tests {
             segments: 3,
             kinds: [TRANSACTION],
         };
-        let mut dice = model::Dice::new(1, model::Stream::Constants, 0);
+        let mut rng = model::Rng::new(1, model::Stream::Constants, 0);
         let mut drawn = |client| {
             let rows = oltp.rows_of(client);
-            (0..200).map(|_| rows.draw(&mut dice)).collect::<std::collections::BTreeSet<i64>>()
+            (0..200).map(|_| rows.draw(&mut rng)).collect::<std::collections::BTreeSet<i64>>()
         };
         let segments = [drawn(0), drawn(1), drawn(2)].map(Vec::from_iter);
         assert_eq!(segments, [vec![1, 2, 3], vec![4, 5, 6], vec![7, 8, 9, 10]]);

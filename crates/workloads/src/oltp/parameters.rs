@@ -66,17 +66,23 @@ pub(super) const SHARED: [Parameter; 11] = [
         help: "How rows are chosen, and k when the data are built",
         shapes_data: true,
     }),
-    data(count("rand_spec_iter", (1, 1000), "12", "Draws that a gaussian one is the mean of")),
+    data(count("rand_spec_iter", (1, 1000), "12", "Uniform draws whose mean is a gaussian one")),
     data(count("rand_spec_pct", (1, 100), "1", "Width of special's band, in percent of the rows")),
     data(count("rand_spec_res", (0, 99), "75", "Draws that fall into special's band, in percent")),
-    data(number("rand_pareto_h", (0.01, 0.49), "0.2", "h of pareto: h of the rows have 1 - h")),
+    data(number(
+        "rand_pareto_h",
+        (0.01, 0.49),
+        "0.2",
+        "Parameter h of pareto: a share h of the \
+                 rows gets 1 - h of the draws",
+    )),
     data(number("rand_zipfian_exp", (0.01, 10.0), "0.8", "Exponent of zipfian")),
 ];
 
 /// What reads in a transaction.
 pub(super) const READS: [Parameter; 6] = [
     times("point_selects", "10", "Selects by id in a transaction"),
-    switch("range_selects", "true", "Whether there are any selects of ranges"),
+    switch("range_selects", "true", "Run selects of ranges at all"),
     times("simple_ranges", "1", "Selects of a range of ids"),
     times("sum_ranges", "1", "Sums of k over a range"),
     times("order_ranges", "1", "Selects of a range, ordered by c"),
@@ -96,7 +102,7 @@ pub(super) const WRITES: [Parameter; 3] = [
 
 /// Whether there are transactions.
 pub(super) const SKIP_TRX: [Parameter; 1] =
-    [switch("skip_trx", "false", "No BEGIN and COMMIT: every statement for itself")];
+    [switch("skip_trx", "false", "Omit BEGIN and COMMIT: each statement is its own transaction")];
 
 /// Of the workload that updates `k` alone.
 pub(super) const INDEX_UPDATES: [Parameter; 1] = [WRITES[0]];
@@ -105,7 +111,7 @@ pub(super) const NON_INDEX_UPDATES: [Parameter; 1] = [WRITES[1]];
 
 /// Where a client of the two random members looks.
 const SEGMENTS: Parameter =
-    count("segments", (1, 1_000_000), "1", "Parts of the rows; each client keeps to one");
+    count("segments", (1, 1_000_000), "1", "Parts of the rows; each client uses one");
 
 /// Of the workload that selects by many values of `k`.
 pub(super) const RANDOM_POINTS: [Parameter; 2] =
@@ -114,7 +120,7 @@ pub(super) const RANDOM_POINTS: [Parameter; 2] =
 /// Of the workload that counts in many ranges of `k`.
 pub(super) const RANDOM_RANGES: [Parameter; 3] = [
     count("number_of_ranges", (1, 500), "10", "Ranges of k in the condition"),
-    count("delta", (0, 1_000_000_000), "5", "How far a range reaches beyond its first value"),
+    count("delta", (0, 1_000_000_000), "5", "Length of a range beyond its first value"),
     SEGMENTS,
 ];
 

@@ -2,7 +2,7 @@
 //!
 //! Not here: how rows reach a database (drivers), and which chunks are done (app).
 
-use model::{Column, ColumnType, Dice, Index, Population, RowSource, Stream, Table, Value};
+use model::{Column, ColumnType, Index, Population, Rng, RowSource, Stream, Table, Value};
 
 use super::digits::{C, Digits, PAD};
 use super::distribution::Sampler;
@@ -64,7 +64,7 @@ impl Population for Rows {
         assert!(chunk < self.n_chunks(table), "table {table} has no chunk {chunk}");
         let n_before = chunk as i64 * CHUNK_ROWS;
         Box::new(Chunk {
-            dice: Dice::new(self.data.seed, Stream::Data(table as u16), chunk),
+            rng: Rng::new(self.data.seed, Stream::Data(table as u16), chunk),
             next: n_before + 1,
             last: self.data.table_size.min(n_before + CHUNK_ROWS),
             k: Sampler::new(self.data.k, 1, self.data.table_size),
@@ -76,7 +76,7 @@ impl Population for Rows {
 
 /// The rows of a chunk that are still to come.
 struct Chunk {
-    dice: Dice,
+    rng: Rng,
     next: i64,
     last: i64,
     k: Sampler,
@@ -89,9 +89,9 @@ impl RowSource for Chunk {
         if self.next > self.last {
             return false;
         }
-        let k = self.k.draw(&mut self.dice);
-        self.c.draw(&mut self.dice);
-        self.pad.draw(&mut self.dice);
+        let k = self.k.draw(&mut self.rng);
+        self.c.draw(&mut self.rng);
+        self.pad.draw(&mut self.rng);
         emit(&[
             Value::Int(self.next),
             Value::Int(k),

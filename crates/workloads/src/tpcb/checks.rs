@@ -11,7 +11,8 @@ use super::{ACCOUNTS, TELLERS};
 pub(super) fn checks(scale: i64, is_built: bool) -> Vec<Check> {
     let history = is_built.then(|| Check {
         id: "history",
-        title: "the history adds up to the balances (a pgbench run without -n empties it)",
+        title: "the sum of the history is that of the balances (pgbench without -n empties the \
+                history)",
         sql: differ("SUM(delta)", "pgbench_history"),
     });
     let fixed = [

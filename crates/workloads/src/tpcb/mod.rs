@@ -10,9 +10,9 @@ mod population;
 use std::sync::Arc;
 
 use model::{
-    BadParameter, Check, Client, Conversation, Dialect, Dice, Done, Identity, Kind, KindIndex,
-    Number, Parameter, ParameterKind, Places, Population, Refusal, Request, Session, Statement,
-    StatementId, StatementKind, TxContext, Value, Workload, execute,
+    BadParameter, Check, Client, Conversation, Dialect, Done, Identity, Kind, KindIndex, Number,
+    Parameter, ParameterKind, Places, Population, Refusal, Request, Rng, ScaleInData, ScaleOf,
+    Session, Statement, StatementId, StatementKind, TxContext, Value, Workload, execute,
 };
 
 use crate::tx_control::{control, end};
@@ -79,6 +79,11 @@ impl Workload for Tpcb {
         }
     }
 
+    /// pgbench's own tables have the same names and columns.
+    fn scale_in_data(&self) -> &'static [ScaleInData] {
+        &[ScaleInData { parameter: "scale", of: ScaleOf::Rows("pgbench_branches") }]
+    }
+
     fn kinds(&self) -> &[Kind] {
         &self.kinds
     }
@@ -88,8 +93,8 @@ impl Workload for Tpcb {
             "Derived from TPC-B as pgbench does it; not a TPC-B result and not comparable to one.",
             "Account, teller and branch are drawn independently and uniformly, as in pgbench; \
              TPC-B draws a teller, and 85 % of the accounts from its branch.",
-            "Fewer clients than branches wait less for each other: compare only at equal scale \
-             and clients.",
+            "With fewer clients than branches there is less contention: compare only at equal \
+             scale and clients.",
         ]
         .map(str::to_owned)
         .to_vec()
@@ -162,12 +167,12 @@ struct Inputs {
 
 impl Inputs {
     /// In the order in which pgbench's script draws them.
-    fn draw(dice: &mut Dice, scale: i64) -> Inputs {
+    fn draw(rng: &mut Rng, scale: i64) -> Inputs {
         Inputs {
-            account: dice.uniform(1, ACCOUNTS * scale),
-            branch: dice.uniform(1, scale),
-            teller: dice.uniform(1, TELLERS * scale),
-            delta: dice.uniform(-DELTA_MAX, DELTA_MAX),
+            account: rng.uniform(1, ACCOUNTS * scale),
+            branch: rng.uniform(1, scale),
+            teller: rng.uniform(1, TELLERS * scale),
+            delta: rng.uniform(-DELTA_MAX, DELTA_MAX),
         }
     }
 }
@@ -181,7 +186,7 @@ struct User {
 
 impl Client for User {
     fn inputs(&mut self, number: Number) -> KindIndex {
-        self.inputs = Inputs::draw(&mut number.dice(self.seed), self.scale);
+        self.inputs = Inputs::draw(&mut number.rng(self.seed), self.scale);
         0
     }
 
@@ -214,10 +219,10 @@ mod tests {
 
     #[test]
     fn inputs_reach_every_branch_teller_and_account_and_no_other() {
-        let mut dice = Dice::new(2, Stream::Client(0), 0);
+        let mut rng = Rng::new(2, Stream::Client(0), 0);
         let (mut low, mut high) = ([i64::MAX; 4], [i64::MIN; 4]);
         for _ in 0..200_000 {
-            let Inputs { account, branch, teller, delta } = Inputs::draw(&mut dice, 3);
+            let Inputs { account, branch, teller, delta } = Inputs::draw(&mut rng, 3);
             let values = [account / 1000, branch, teller, delta / 100];
             for (place, value) in values.into_iter().enumerate() {
                 low[place] = low[place].min(value);

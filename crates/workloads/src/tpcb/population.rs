@@ -1,4 +1,4 @@
-//! The four tables of pgbench and their rows: all of them known without dice.
+//! The four tables of pgbench and their rows: all of them known without random numbers.
 //!
 //! Not here: how rows reach a database (drivers), and which chunks are done (app).
 

@@ -3,7 +3,7 @@
 //!
 //! Not here: statements and databases.
 
-use model::{Dice, KindIndex, Number, Stream};
+use model::{KindIndex, Number, Rng, Stream};
 
 use super::parameters::{CHANCE_UNIT, Decided, Home};
 use super::random::{LastName, nurand};
@@ -126,21 +126,21 @@ pub(super) enum Inputs {
 impl Inputs {
     /// The inputs of transaction `number`, which is of `kind`.
     pub(super) fn draw(decided: &Decided, number: Number, kind: KindIndex) -> Inputs {
-        let mut dice = number.dice(decided.seed);
-        let (warehouse, district) = home(decided, number, &mut dice);
+        let mut rng = number.rng(decided.seed);
+        let (warehouse, district) = home(decided, number, &mut rng);
         match kind {
-            NEW_ORDER => Inputs::NewOrder(new_order(decided, warehouse, &mut dice)),
-            PAYMENT => Inputs::Payment(payment(decided, warehouse, &mut dice)),
+            NEW_ORDER => Inputs::NewOrder(new_order(decided, warehouse, &mut rng)),
+            PAYMENT => Inputs::Payment(payment(decided, warehouse, &mut rng)),
             ORDER_STATUS => Inputs::OrderStatus(OrderStatus {
                 warehouse,
-                district: dice.uniform(1, DISTRICTS),
-                who: who(decided, &mut dice),
+                district: rng.uniform(1, DISTRICTS),
+                who: who(decided, &mut rng),
             }),
-            DELIVERY => Inputs::Delivery(Delivery { warehouse, carrier: dice.uniform(1, 10) }),
+            DELIVERY => Inputs::Delivery(Delivery { warehouse, carrier: rng.uniform(1, 10) }),
             _ => Inputs::StockLevel(StockLevel {
                 warehouse,
                 district,
-                threshold: dice.uniform(10, 20),
+                threshold: rng.uniform(10, 20),
             }),
         }
     }
@@ -149,52 +149,52 @@ impl Inputs {
 /// Warehouse and district of the terminal. A client with a fixed home is a terminal (clauses
 /// 2.4.1.1 and 2.8.1.1): client 0 sits at warehouse 1, district 1, the next at the next
 /// warehouse, and ten of them fill a warehouse's districts. Everybody else is anywhere.
-fn home(decided: &Decided, number: Number, dice: &mut Dice) -> (i64, i64) {
+fn home(decided: &Decided, number: Number, rng: &mut Rng) -> (i64, i64) {
     let warehouses = decided.data.warehouses;
     match (number, decided.home) {
         (Number::OfClient { client, .. }, Home::Fixed) => {
             let client = i64::from(client);
             (client % warehouses + 1, client / warehouses % DISTRICTS + 1)
         }
-        _ => (dice.uniform(1, warehouses), dice.uniform(1, DISTRICTS)),
+        _ => (rng.uniform(1, warehouses), rng.uniform(1, DISTRICTS)),
     }
 }
 
 /// Any warehouse but `home`, if there is another.
-fn other_warehouse(decided: &Decided, home: i64, dice: &mut Dice) -> i64 {
+fn other_warehouse(decided: &Decided, home: i64, rng: &mut Rng) -> i64 {
     let warehouses = decided.data.warehouses;
     if warehouses == 1 {
         return home;
     }
-    let other = dice.uniform(1, warehouses - 1);
+    let other = rng.uniform(1, warehouses - 1);
     if other < home { other } else { other + 1 }
 }
 
-fn customer_id(decided: &Decided, dice: &mut Dice) -> i64 {
-    nurand(dice, 1023, decided.constants.c_id, 1, CUSTOMERS)
+fn customer_id(decided: &Decided, rng: &mut Rng) -> i64 {
+    nurand(rng, 1023, decided.constants.c_id, 1, CUSTOMERS)
 }
 
-fn who(decided: &Decided, dice: &mut Dice) -> Who {
-    match dice.chance(60, 100) {
-        true => Who::LastName(nurand(dice, 255, decided.constants.c_last, 0, 999)),
-        false => Who::Id(customer_id(decided, dice)),
+fn who(decided: &Decided, rng: &mut Rng) -> Who {
+    match rng.chance(60, 100) {
+        true => Who::LastName(nurand(rng, 255, decided.constants.c_last, 0, 999)),
+        false => Who::Id(customer_id(decided, rng)),
     }
 }
 
 /// Clauses 2.4.1.2 to 2.4.1.5.
-fn new_order(decided: &Decided, warehouse: i64, dice: &mut Dice) -> NewOrder {
-    let district = dice.uniform(1, DISTRICTS);
-    let customer = customer_id(decided, dice);
-    let n_lines = dice.uniform(LINES_MIN, LINES_MAX) as usize;
-    let rolls_back = dice.chance(decided.rollback, CHANCE_UNIT);
+fn new_order(decided: &Decided, warehouse: i64, rng: &mut Rng) -> NewOrder {
+    let district = rng.uniform(1, DISTRICTS);
+    let customer = customer_id(decided, rng);
+    let n_lines = rng.uniform(LINES_MIN, LINES_MAX) as usize;
+    let rolls_back = rng.chance(decided.rollback, CHANCE_UNIT);
     let mut lines = [Line::default(); LINES_MAX as usize];
     for line in &mut lines[..n_lines] {
-        line.item = nurand(dice, 8191, decided.constants.ol_i_id, 1, ITEMS);
-        line.supply_warehouse = match dice.chance(decided.remote_line, CHANCE_UNIT) {
-            true => other_warehouse(decided, warehouse, dice),
+        line.item = nurand(rng, 8191, decided.constants.ol_i_id, 1, ITEMS);
+        line.supply_warehouse = match rng.chance(decided.remote_line, CHANCE_UNIT) {
+            true => other_warehouse(decided, warehouse, rng),
             false => warehouse,
         };
-        line.quantity = dice.uniform(1, 10);
+        line.quantity = rng.uniform(1, 10);
     }
     if rolls_back {
         lines[n_lines - 1].item = UNUSED_ITEM;
@@ -204,15 +204,15 @@ fn new_order(decided: &Decided, warehouse: i64, dice: &mut Dice) -> NewOrder {
 
 /// Clauses 2.5.1.2 and 2.5.1.3. With a single warehouse there is no remote one: the customer is
 /// then of any of its districts.
-fn payment(decided: &Decided, warehouse: i64, dice: &mut Dice) -> Payment {
-    let district = dice.uniform(1, DISTRICTS);
-    let remote = dice.chance(decided.remote_customer, CHANCE_UNIT);
+fn payment(decided: &Decided, warehouse: i64, rng: &mut Rng) -> Payment {
+    let district = rng.uniform(1, DISTRICTS);
+    let remote = rng.chance(decided.remote_customer, CHANCE_UNIT);
     let (customer_warehouse, customer_district) = match remote {
-        true => (other_warehouse(decided, warehouse, dice), dice.uniform(1, DISTRICTS)),
+        true => (other_warehouse(decided, warehouse, rng), rng.uniform(1, DISTRICTS)),
         false => (warehouse, district),
     };
-    let who = who(decided, dice);
-    let cents = dice.uniform(1_00, 5_000_00);
+    let who = who(decided, rng);
+    let cents = rng.uniform(1_00, 5_000_00);
     Payment { warehouse, district, customer_warehouse, customer_district, who, cents }
 }
 
@@ -244,7 +244,7 @@ impl Deck {
         if self.of != Some(of) {
             self.cards.clear();
             self.cards.extend(decided.cards());
-            Dice::new(decided.seed, of.0, of.1).shuffle(&mut self.cards);
+            Rng::new(decided.seed, of.0, of.1).shuffle(&mut self.cards);
             self.of = Some(of);
         }
         KindIndex::from(self.cards[(number.nth() % n_cards) as usize])

@@ -40,7 +40,8 @@ use tx::{Tx, Words};
 pub(crate) static ENTRY: Entry = Entry {
     name: "tpcc",
     data: "tpcc",
-    summary: "orders of a wholesale supplier, derived from TPC-C 5.11: five kinds, nine tables",
+    summary: "orders of a wholesale supplier, derived from TPC-C 5.11: five transaction types, \
+              nine tables",
     parameters: parameters::PARAMETERS,
     make,
 };
@@ -169,12 +170,11 @@ impl Workload for Tpcc {
         let name = dialect.name;
         if self.decided.mode == Mode::Procedures && dialect.routines.is_none() {
             return Some(format!(
-                "mode: {name} has no routines, so there are no 'procedures' to call; choose \
-                 prepared, batched or text"
+                "mode: {name} has no stored procedures; choose prepared, batched or text"
             ));
         }
         if self.decided.data.partitions > 0 && dialect.partitioning.is_none() {
-            return Some(format!("partitions: {name} cannot split tables; leave it out"));
+            return Some(format!("partitions: {name} does not support them; leave it out"));
         }
         None
     }
@@ -220,27 +220,27 @@ fn declarations(settings: &Settings, decided: &Decided) -> Vec<String> {
         "No terminals: there are no screens, menus or their response times (2.2, 5.2.5); keying \
          and thinking times are kept in key/think load only.",
         "No foreign keys are declared; w_ytd and d_ytd have 16 digits instead of 12 (1.3.1).",
-        "Each transaction runs at the isolation level that the database has by default (3.4.1 \
-         asks for more where that is weaker); rows are locked where an update depends on them.",
-        "Within a New-Order and a Payment the rows that others wait for are updated first, \
-         before any plain read.",
+        "Each transaction runs at the database's default isolation level (3.4.1 requires more if \
+         that is weaker); rows are locked if an update depends on them.",
+        "New-Order and Payment update contended rows first, before any plain read.",
         "Dates are the instant of the load, fixed for all data, and the time since the start of \
-         the run; they do not tell the time of day.",
+         the run; they are not the time of day.",
         "Condition 3.3.2.11 is applied after runs with the deliveries since the load added.",
     ]
     .map(str::to_owned)
     .to_vec();
     let parameters::Constants { c_load, c_last, .. } = &decided.constants;
     all.push(format!(
-        "Last names are drawn around an offset that the standard asks to move between load and \
-         run: {c_load} when the data were loaded, {c_last} in this run (C-Load and C-Run of 2.1.6.1)."
+        "Last names are drawn around an offset that the standard requires to change between load \
+         and run: {c_load} when the data were loaded, {c_last} in this run (C-Load and C-Run of \
+         2.1.6.1)."
     ));
     if decided.data.warehouses == 1 {
-        all.push("One warehouse: there are no remote lines, and no remote customers.".to_owned());
+        all.push("One warehouse: there are no remote lines and no remote customers.".to_owned());
     }
     if decided.data.partitions > 0 {
         let count = decided.data.partitions;
-        all.push(format!("Tables are split into {count} parts by the hash of their warehouse."));
+        all.push(format!("Tables have {count} partitions by the hash of their warehouse."));
     }
     all.extend(decided.mode.declaration().map(str::to_owned));
     let others = parameters::PARAMETERS.iter().filter(|row| row.name != "mode");
@@ -383,12 +383,12 @@ mod tests {
         };
         check("home", "all", "home is all, not the specification's fixed.");
         check("rollback_percent", "0", "rollback_percent is 0, not the specification's 1.");
-        check("partitions", "7", "Tables are split into 7 parts by the hash of their warehouse.");
+        check("partitions", "7", "Tables have 7 partitions by the hash of their warehouse.");
         check("mode", "text", "Each statement is sent as text, its values written into it.");
         check(
             "warehouses",
             "1",
-            "One warehouse: there are no remote lines, and no remote customers.",
+            "One warehouse: there are no remote lines and no remote customers.",
         );
     }
 

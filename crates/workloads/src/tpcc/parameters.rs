@@ -2,7 +2,7 @@
 //!
 //! Not here: what is drawn from the decided values (population, inputs).
 
-use model::{BadParameter, Dice, Identity, Parameter, ParameterKind, Stream};
+use model::{BadParameter, Identity, Parameter, ParameterKind, Rng, Stream};
 
 use super::random::{draw_c_load, draw_c_run};
 use crate::Make;
@@ -25,14 +25,14 @@ pub(super) static PARAMETERS: &[Parameter] = &[
         name: "warehouses",
         kind: ParameterKind::Count { min: 1, max: 100_000 },
         default: "1",
-        help: "How many warehouses the data have, of about 100 MB each",
+        help: "Warehouses, of about 100 MB each",
         shapes_data: true,
     },
     Parameter {
         name: "partitions",
         kind: ParameterKind::Count { min: 0, max: 1_000 },
         default: "0",
-        help: "Into how many parts each table is split by its warehouse; 0 leaves them whole",
+        help: "Partitions of each table, by warehouse; 0: not partitioned",
         shapes_data: true,
     },
     Parameter {
@@ -46,14 +46,14 @@ pub(super) static PARAMETERS: &[Parameter] = &[
         name: "weights",
         kind: ParameterKind::Counts(N_KINDS),
         default: "10/10/1/1/1",
-        help: "Cards a deck of new_order/payment/order_status/delivery/stock_level",
+        help: "Cards per deck of new_order/payment/order_status/delivery/stock_level",
         shapes_data: false,
     },
     Parameter {
         name: "home",
         kind: ParameterKind::Choice(&["fixed", "all"]),
         default: "fixed",
-        help: "Each client keeps its own warehouse, or takes any for each transaction",
+        help: "Each client keeps one warehouse, or draws one for each transaction",
         shapes_data: false,
     },
     Parameter {
@@ -74,21 +74,21 @@ pub(super) static PARAMETERS: &[Parameter] = &[
         name: "remote_line_percent",
         kind: ParameterKind::Number { min: 0.0, max: 100.0 },
         default: "1",
-        help: "Order lines that another warehouse supplies",
+        help: "Order lines that another warehouse supplies, in percent",
         shapes_data: false,
     },
     Parameter {
         name: "remote_customer_percent",
         kind: ParameterKind::Number { min: 0.0, max: 100.0 },
         default: "15",
-        help: "Payments by a customer of another warehouse",
+        help: "Payments by a customer of another warehouse, in percent",
         shapes_data: false,
     },
     Parameter {
         name: "rollback_percent",
         kind: ParameterKind::Number { min: 0.0, max: 100.0 },
         default: "1",
-        help: "New orders that end in a rollback because of an unused item",
+        help: "New orders that roll back because of an unused item, in percent",
         shapes_data: false,
     },
 ];
@@ -112,13 +112,13 @@ impl Mode {
         match self {
             Mode::Prepared => None,
             Mode::Procedures => Some(
-                "Each transaction is one call of a routine in the database, which returns all \
-                 that is to be shown; an order's lines are taken by supplying warehouse and item.",
+                "Each transaction is one call of a stored procedure, which returns all results; \
+                 an order's lines are processed in the order of supplying warehouse and item.",
             ),
             Mode::Batched => Some(
-                "What needs no answer is sent together, BEGIN with the first statements; lists \
-                 take the place of rows, and an order's stocks are locked by supplying warehouse \
-                 and item.",
+                "Independent statements are sent together, BEGIN with the first ones; one \
+                 statement handles several rows, and an order's stocks are locked in the order of \
+                 supplying warehouse and item.",
             ),
             Mode::Text => Some("Each statement is sent as text, its values written into it."),
         }
@@ -230,7 +230,7 @@ impl Data {
         let asked = settings.count("warehouses") as i64;
         let asked_partitions = settings.count("partitions");
         let Some(found) = make.data else {
-            let c_load = draw_c_load(&mut Dice::new(make.seed, Stream::Constants, 0));
+            let c_load = draw_c_load(&mut Rng::new(make.seed, Stream::Constants, 0));
             return Ok(Data {
                 seed: make.seed,
                 warehouses: asked,
@@ -277,12 +277,12 @@ impl Data {
 
 impl Constants {
     fn draw(seed: u64, c_load: i64) -> Constants {
-        let mut dice = Dice::new(seed, Stream::Constants, 1);
+        let mut rng = Rng::new(seed, Stream::Constants, 1);
         Constants {
             c_load,
-            c_last: draw_c_run(&mut dice, c_load),
-            c_id: dice.uniform(0, 1023),
-            ol_i_id: dice.uniform(0, 8191),
+            c_last: draw_c_run(&mut rng, c_load),
+            c_id: rng.uniform(0, 1023),
+            ol_i_id: rng.uniform(0, 8191),
         }
     }
 }

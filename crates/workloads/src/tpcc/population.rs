@@ -1,10 +1,10 @@
 //! The initial rows of clause 4.3.3.1, chunk by chunk, each from the seed alone.
 //!
 //! Orders, their lines and the queue of new orders agree whichever is built alone: what they
-//! share is drawn from the dice of the orders' chunk ([`Heads`]). Not here: how rows reach a
-//! database (drivers), and which chunks are done (app).
+//! share is drawn from the random numbers of the orders' chunk ([`Heads`]). Not here: how rows
+//! reach a database (drivers), and which chunks are done (app).
 
-use model::{Dice, Population, RowSource, Stream, Table, Value};
+use model::{Population, Rng, RowSource, Stream, Table, Value};
 
 use super::parameters::Data;
 use super::random::{FixedBuf, LastName, nurand};
@@ -86,18 +86,18 @@ impl Population for Rows {
 
     fn rows(&self, table: usize, chunk: u64) -> Box<dyn RowSource + Send> {
         assert!(chunk < self.n_chunks(table), "table {table} has no chunk {chunk}");
-        let dice = Dice::new(self.data.seed, Stream::Data(table as u16), chunk);
+        let rng = Rng::new(self.data.seed, Stream::Data(table as u16), chunk);
         let (data, chunk) = (self.data, chunk as i64);
         match table {
-            ITEM => items(dice, chunk),
-            WAREHOUSE => warehouses(dice, chunk, data),
-            DISTRICT => districts(dice, chunk, data),
-            STOCK => stocks(dice, chunk),
-            HISTORY => histories(dice, chunk, data),
-            CUSTOMER => customers(dice, chunk, data),
+            ITEM => items(rng, chunk),
+            WAREHOUSE => warehouses(rng, chunk, data),
+            DISTRICT => districts(rng, chunk, data),
+            STOCK => stocks(rng, chunk),
+            HISTORY => histories(rng, chunk, data),
+            CUSTOMER => customers(rng, chunk, data),
             ORDERS => orders(chunk, data),
-            NEW_ORDER => new_orders(dice, chunk),
-            ORDER_LINE => order_lines(dice, chunk, data),
+            NEW_ORDER => new_orders(rng, chunk),
+            ORDER_LINE => order_lines(rng, chunk, data),
             _ => unreachable!("there are nine tables"),
         }
     }
@@ -107,28 +107,28 @@ type Emit<'e> = &'e mut dyn FnMut(&[Value<'_>]);
 
 /// Rows `next..=last` of a chunk, each made by `row`, which owns its buffers.
 struct Source<R> {
-    dice: Dice,
+    rng: Rng,
     next: i64,
     last: i64,
     row: R,
 }
 
-impl<R: FnMut(&mut Dice, i64, Emit<'_>)> RowSource for Source<R> {
+impl<R: FnMut(&mut Rng, i64, Emit<'_>)> RowSource for Source<R> {
     fn next(&mut self, emit: &mut dyn FnMut(&[Value<'_>])) -> bool {
         if self.next > self.last {
             return false;
         }
-        (self.row)(&mut self.dice, self.next, emit);
+        (self.row)(&mut self.rng, self.next, emit);
         self.next += 1;
         true
     }
 }
 
-fn source<R>(dice: Dice, next: i64, last: i64, row: R) -> Box<dyn RowSource + Send>
+fn source<R>(rng: Rng, next: i64, last: i64, row: R) -> Box<dyn RowSource + Send>
 where
-    R: FnMut(&mut Dice, i64, Emit<'_>) + Send + 'static,
+    R: FnMut(&mut Rng, i64, Emit<'_>) + Send + 'static,
 {
-    Box::new(Source { dice, next, last, row })
+    Box::new(Source { rng, next, last, row })
 }
 
 /// The warehouse and the district of a chunk that holds a district.
@@ -151,12 +151,12 @@ struct Address {
 }
 
 impl Address {
-    fn draw(&mut self, dice: &mut Dice) {
-        self.street_1.a_string(dice, 10);
-        self.street_2.a_string(dice, 10);
-        self.city.a_string(dice, 10);
-        self.state.letters(dice);
-        self.zip.zip(dice);
+    fn draw(&mut self, rng: &mut Rng) {
+        self.street_1.a_string(rng, 10);
+        self.street_2.a_string(rng, 10);
+        self.city.a_string(rng, 10);
+        self.state.letters(rng);
+        self.zip.zip(rng);
     }
 
     fn values(&self) -> [Value<'_>; 5] {
@@ -170,14 +170,14 @@ impl Address {
     }
 }
 
-fn items(dice: Dice, chunk: i64) -> Box<dyn RowSource + Send> {
+fn items(rng: Rng, chunk: i64) -> Box<dyn RowSource + Send> {
     let (mut name, mut data) = (FixedBuf::<24>::default(), FixedBuf::<50>::default());
     let first = chunk * CHUNK_ROWS + 1;
-    source(dice, first, first + CHUNK_ROWS - 1, move |dice, i_id, emit| {
-        let image = dice.uniform(1, 10_000);
-        name.a_string(dice, 14);
-        let price = dice.uniform(1_00, 100_00);
-        data.data_string(dice, 26);
+    source(rng, first, first + CHUNK_ROWS - 1, move |rng, i_id, emit| {
+        let image = rng.uniform(1, 10_000);
+        name.a_string(rng, 14);
+        let price = rng.uniform(1_00, 100_00);
+        data.data_string(rng, 26);
         emit(&[
             i_id.into(),
             image.into(),
@@ -188,14 +188,14 @@ fn items(dice: Dice, chunk: i64) -> Box<dyn RowSource + Send> {
     })
 }
 
-fn warehouses(dice: Dice, chunk: i64, data: Data) -> Box<dyn RowSource + Send> {
+fn warehouses(rng: Rng, chunk: i64, data: Data) -> Box<dyn RowSource + Send> {
     let (mut name, mut address) = (FixedBuf::<10>::default(), Address::default());
     let first = chunk * CHUNK_ROWS + 1;
     let last = data.warehouses.min(first + CHUNK_ROWS - 1);
-    source(dice, first, last, move |dice, w_id, emit| {
-        name.a_string(dice, 6);
-        address.draw(dice);
-        let tax = dice.uniform(0, 2_000);
+    source(rng, first, last, move |rng, w_id, emit| {
+        name.a_string(rng, 6);
+        address.draw(rng);
+        let tax = rng.uniform(0, 2_000);
         let [street_1, street_2, city, state, zip] = address.values();
         emit(&[
             w_id.into(),
@@ -211,15 +211,15 @@ fn warehouses(dice: Dice, chunk: i64, data: Data) -> Box<dyn RowSource + Send> {
     })
 }
 
-fn districts(dice: Dice, chunk: i64, data: Data) -> Box<dyn RowSource + Send> {
+fn districts(rng: Rng, chunk: i64, data: Data) -> Box<dyn RowSource + Send> {
     let (mut name, mut address) = (FixedBuf::<10>::default(), Address::default());
     let first = chunk * CHUNK_ROWS;
     let last = (data.warehouses * DISTRICTS).min(first + CHUNK_ROWS) - 1;
-    source(dice, first, last, move |dice, nth, emit| {
+    source(rng, first, last, move |rng, nth, emit| {
         let (w_id, d_id) = place_of(nth);
-        name.a_string(dice, 6);
-        address.draw(dice);
-        let tax = dice.uniform(0, 2_000);
+        name.a_string(rng, 6);
+        address.draw(rng);
+        let tax = rng.uniform(0, 2_000);
         let [street_1, street_2, city, state, zip] = address.values();
         emit(&[
             d_id.into(),
@@ -239,22 +239,22 @@ fn districts(dice: Dice, chunk: i64, data: Data) -> Box<dyn RowSource + Send> {
 
 /// The first thousand customers of a district bear the thousand last names in turn, the others
 /// are drawn (clause 4.3.3.1).
-fn customers(dice: Dice, chunk: i64, data: Data) -> Box<dyn RowSource + Send> {
+fn customers(rng: Rng, chunk: i64, data: Data) -> Box<dyn RowSource + Send> {
     let (w_id, d_id) = place_of(chunk);
     let (mut first, mut last) = (FixedBuf::<16>::default(), LastName::default());
     let (mut address, mut phone) = (Address::default(), FixedBuf::<16>::default());
     let mut text = FixedBuf::<500>::default();
-    source(dice, 1, CUSTOMERS, move |dice, c_id, emit| {
+    source(rng, 1, CUSTOMERS, move |rng, c_id, emit| {
         last.last_name(match c_id {
             1..=1000 => c_id - 1,
-            _ => nurand(dice, 255, data.c_load, 0, 999),
+            _ => nurand(rng, 255, data.c_load, 0, 999),
         });
-        first.a_string(dice, 8);
-        address.draw(dice);
-        phone.n_string(dice);
-        let credit = if dice.chance(1, 10) { "BC" } else { "GC" };
-        let discount = dice.uniform(0, 5_000);
-        text.a_string(dice, 300);
+        first.a_string(rng, 8);
+        address.draw(rng);
+        phone.n_string(rng);
+        let credit = if rng.chance(1, 10) { "BC" } else { "GC" };
+        let discount = rng.uniform(0, 5_000);
+        text.a_string(rng, 300);
         let [street_1, street_2, city, state, zip] = address.values();
         emit(&[
             c_id.into(),
@@ -282,12 +282,12 @@ fn customers(dice: Dice, chunk: i64, data: Data) -> Box<dyn RowSource + Send> {
     })
 }
 
-fn histories(dice: Dice, chunk: i64, data: Data) -> Box<dyn RowSource + Send> {
+fn histories(rng: Rng, chunk: i64, data: Data) -> Box<dyn RowSource + Send> {
     let w_id = chunk + 1;
     let mut text = FixedBuf::<24>::default();
-    source(dice, 0, DISTRICTS * CUSTOMERS - 1, move |dice, nth, emit| {
+    source(rng, 0, DISTRICTS * CUSTOMERS - 1, move |rng, nth, emit| {
         let (d_id, c_id) = (nth / CUSTOMERS + 1, nth % CUSTOMERS + 1);
-        text.a_string(dice, 12);
+        text.a_string(rng, 12);
         emit(&[
             c_id.into(),
             d_id.into(),
@@ -301,16 +301,16 @@ fn histories(dice: Dice, chunk: i64, data: Data) -> Box<dyn RowSource + Send> {
     })
 }
 
-fn stocks(dice: Dice, chunk: i64) -> Box<dyn RowSource + Send> {
+fn stocks(rng: Rng, chunk: i64) -> Box<dyn RowSource + Send> {
     let chunks_a_warehouse = ITEMS / CHUNK_ROWS;
     let w_id = chunk / chunks_a_warehouse + 1;
     let first = chunk % chunks_a_warehouse * CHUNK_ROWS + 1;
     let mut dist: [FixedBuf<24>; 10] = Default::default();
     let mut text = FixedBuf::<50>::default();
-    source(dice, first, first + CHUNK_ROWS - 1, move |dice, i_id, emit| {
-        let quantity = dice.uniform(10, 100);
-        dist.iter_mut().for_each(|info| info.letters(dice));
-        text.data_string(dice, 26);
+    source(rng, first, first + CHUNK_ROWS - 1, move |rng, i_id, emit| {
+        let quantity = rng.uniform(10, 100);
+        dist.iter_mut().for_each(|info| info.letters(rng));
+        text.data_string(rng, 26);
         let mut row = [Value::Int(0); 17];
         row[..3].copy_from_slice(&[i_id.into(), w_id.into(), quantity.into()]);
         for (value, info) in row[3..13].iter_mut().zip(&dist) {
@@ -333,11 +333,11 @@ struct Heads {
 
 impl Heads {
     fn draw(seed: u64, chunk: i64) -> Heads {
-        let mut dice = Dice::new(seed, Stream::Data(ORDERS as u16), chunk as u64);
+        let mut rng = Rng::new(seed, Stream::Data(ORDERS as u16), chunk as u64);
         let mut customers: Vec<u16> = (1..=CUSTOMERS as u16).collect();
-        dice.shuffle(&mut customers);
+        rng.shuffle(&mut customers);
         let mut bytes = |low, high| -> Vec<u8> {
-            (0..ORDERS_LOADED).map(|_| dice.uniform(low, high) as u8).collect()
+            (0..ORDERS_LOADED).map(|_| rng.uniform(low, high) as u8).collect()
         };
         Heads { customers, lines: bytes(LINES_MIN, LINES_MAX), carriers: bytes(1, 10) }
     }
@@ -350,7 +350,7 @@ fn entered_us(o_id: i64, data: &Data) -> i64 {
 fn orders(chunk: i64, data: Data) -> Box<dyn RowSource + Send> {
     let (w_id, d_id) = place_of(chunk);
     let heads = Heads::draw(data.seed, chunk);
-    let unused = Dice::new(data.seed, Stream::Data(ORDERS as u16), chunk as u64);
+    let unused = Rng::new(data.seed, Stream::Data(ORDERS as u16), chunk as u64);
     source(unused, 1, ORDERS_LOADED, move |_, o_id, emit| {
         let nth = o_id as usize - 1;
         let delivered = o_id < FIRST_UNDELIVERED;
@@ -367,30 +367,30 @@ fn orders(chunk: i64, data: Data) -> Box<dyn RowSource + Send> {
     })
 }
 
-fn new_orders(dice: Dice, chunk: i64) -> Box<dyn RowSource + Send> {
+fn new_orders(rng: Rng, chunk: i64) -> Box<dyn RowSource + Send> {
     let w_id = chunk + 1;
-    source(dice, 0, DISTRICTS * UNDELIVERED - 1, move |_, nth, emit| {
+    source(rng, 0, DISTRICTS * UNDELIVERED - 1, move |_, nth, emit| {
         let (d_id, o_id) = (nth / UNDELIVERED + 1, nth % UNDELIVERED + FIRST_UNDELIVERED);
         emit(&[o_id.into(), d_id.into(), w_id.into()]);
     })
 }
 
-fn order_lines(dice: Dice, chunk: i64, data: Data) -> Box<dyn RowSource + Send> {
+fn order_lines(rng: Rng, chunk: i64, data: Data) -> Box<dyn RowSource + Send> {
     let (w_id, d_id) = place_of(chunk);
     let lines = Heads::draw(data.seed, chunk).lines;
     let n_lines: i64 = lines.iter().map(|n| i64::from(*n)).sum();
     let (mut o_id, mut number) = (1, 0);
     let mut info = FixedBuf::<24>::default();
-    source(dice, 1, n_lines, move |dice, _, emit| {
+    source(rng, 1, n_lines, move |rng, _, emit| {
         if number == lines[o_id as usize - 1] {
             (o_id, number) = (o_id + 1, 0);
         }
         number += 1;
         let delivered = o_id < FIRST_UNDELIVERED;
         let entered = Value::Timestamp(entered_us(o_id, &data));
-        let i_id = dice.uniform(1, ITEMS);
-        let amount = if delivered { 0 } else { dice.uniform(1, 9_999_99) };
-        info.letters(dice);
+        let i_id = rng.uniform(1, ITEMS);
+        let amount = if delivered { 0 } else { rng.uniform(1, 9_999_99) };
+        info.letters(rng);
         emit(&[
             o_id.into(),
             d_id.into(),

@@ -1,8 +1,8 @@
 //! The random functions of clauses 2.1.6 and 4.3.2: NURand, its constants, names and strings.
 //!
-//! Not here: where they are used (population, inputs), and the dice themselves (model).
+//! Not here: where they are used (population, inputs), and the random numbers themselves (model).
 
-use model::Dice;
+use model::Rng;
 
 /// The characters of an a-string (clause 4.3.2.2).
 const ALPHANUMERIC: &[u8; 62] = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
@@ -18,21 +18,21 @@ const SYLLABLES: [&str; 10] =
 pub(super) const ORIGINAL: &str = "ORIGINAL";
 
 /// NURand(a, low, high) of clause 2.1.6 with its constant `c`.
-pub(super) fn nurand(dice: &mut Dice, a: i64, c: i64, low: i64, high: i64) -> i64 {
-    let mixed = dice.uniform(0, a) | dice.uniform(low, high);
+pub(super) fn nurand(rng: &mut Rng, a: i64, c: i64, low: i64, high: i64) -> i64 {
+    let mixed = rng.uniform(0, a) | rng.uniform(low, high);
     (mixed + c) % (high - low + 1) + low
 }
 
 /// The value of C for C_LAST at the load: any of 0..=255 (clause 2.1.6.1).
-pub(super) fn draw_c_load(dice: &mut Dice) -> i64 {
-    dice.uniform(0, 255)
+pub(super) fn draw_c_load(rng: &mut Rng) -> i64 {
+    rng.uniform(0, 255)
 }
 
 /// The value of C for C_LAST in a run, uniform among those that clause 2.1.6.1 allows beside
 /// `c_load`. There are always some: one of `c_load` ± 65 lies in 0..=255.
-pub(super) fn draw_c_run(dice: &mut Dice, c_load: i64) -> i64 {
+pub(super) fn draw_c_run(rng: &mut Rng, c_load: i64) -> i64 {
     let n_allowed = (0..=255).filter(|c_run| is_allowed(c_load, *c_run)).count();
-    let chosen = dice.uniform(0, n_allowed as i64 - 1) as usize;
+    let chosen = rng.uniform(0, n_allowed as i64 - 1) as usize;
     let mut allowed = (0..=255).filter(|c_run| is_allowed(c_load, *c_run));
     allowed.nth(chosen).expect("chosen among as many")
 }
@@ -63,29 +63,29 @@ impl<const N: usize> FixedBuf<N> {
     }
 
     /// A random a-string of `low..=N` characters, its length uniform (clause 4.3.2.2).
-    pub(super) fn a_string(&mut self, dice: &mut Dice, low: usize) {
-        self.n_bytes = dice.uniform(low as i64, N as i64) as usize;
-        fill(dice, ALPHANUMERIC, &mut self.bytes[..self.n_bytes]);
+    pub(super) fn a_string(&mut self, rng: &mut Rng, low: usize) {
+        self.n_bytes = rng.uniform(low as i64, N as i64) as usize;
+        fill(rng, ALPHANUMERIC, &mut self.bytes[..self.n_bytes]);
     }
 
     /// A random a-string of exactly `N` letters, digits left out.
-    pub(super) fn letters(&mut self, dice: &mut Dice) {
+    pub(super) fn letters(&mut self, rng: &mut Rng) {
         self.n_bytes = N;
-        fill(dice, &ALPHANUMERIC[10..], &mut self.bytes);
+        fill(rng, &ALPHANUMERIC[10..], &mut self.bytes);
     }
 
     /// A random n-string of exactly `N` digits (clause 4.3.2.2).
-    pub(super) fn n_string(&mut self, dice: &mut Dice) {
+    pub(super) fn n_string(&mut self, rng: &mut Rng) {
         self.n_bytes = N;
-        fill(dice, DIGITS, &mut self.bytes);
+        fill(rng, DIGITS, &mut self.bytes);
     }
 
     /// A random a-string in which, for one row in ten, "ORIGINAL" stands somewhere (clause
     /// 4.3.3.1).
-    pub(super) fn data_string(&mut self, dice: &mut Dice, low: usize) {
-        self.a_string(dice, low);
-        if dice.chance(1, 10) {
-            let at = dice.uniform(0, (self.n_bytes - ORIGINAL.len()) as i64) as usize;
+    pub(super) fn data_string(&mut self, rng: &mut Rng, low: usize) {
+        self.a_string(rng, low);
+        if rng.chance(1, 10) {
+            let at = rng.uniform(0, (self.n_bytes - ORIGINAL.len()) as i64) as usize;
             self.bytes[at..at + ORIGINAL.len()].copy_from_slice(ORIGINAL.as_bytes());
         }
     }
@@ -103,9 +103,9 @@ impl<const N: usize> FixedBuf<N> {
 
 impl FixedBuf<9> {
     /// A ZIP code: four random digits and "11111" (clause 4.3.2.7).
-    pub(super) fn zip(&mut self, dice: &mut Dice) {
+    pub(super) fn zip(&mut self, rng: &mut Rng) {
         let mut head = FixedBuf::<4>::default();
-        head.n_string(dice);
+        head.n_string(rng);
         self.set(&[head.text(), "11111"]);
     }
 }
@@ -123,9 +123,9 @@ impl LastName {
 
 /// Fills `bytes` from `alphabet`, eight characters a throw: the high half of a product chooses,
 /// the low half goes on. The error against uniform is below 62^8 / 2^64, about 1e-5 in all.
-fn fill(dice: &mut Dice, alphabet: &[u8], bytes: &mut [u8]) {
+fn fill(rng: &mut Rng, alphabet: &[u8], bytes: &mut [u8]) {
     for eight in bytes.chunks_mut(8) {
-        let mut rest = dice.bits();
+        let mut rest = rng.bits();
         for byte in eight {
             let wide = u128::from(rest) * alphabet.len() as u128;
             *byte = alphabet[(wide >> 64) as usize];
@@ -140,18 +140,18 @@ mod tests {
 
     use super::*;
 
-    fn dice(number: u64) -> Dice {
-        Dice::new(11, Stream::Constants, number)
+    fn rng(number: u64) -> Rng {
+        Rng::new(11, Stream::Constants, number)
     }
 
     #[test]
     fn nurand_stays_in_its_range_and_is_not_uniform() {
-        let mut dice = dice(0);
+        let mut rng = rng(0);
         for (a, low, high) in [(255, 0, 999), (1023, 1, 3000), (8191, 1, 100_000)] {
             for c in [0, a / 2, a] {
                 let mut counts = vec![0u32; high as usize + 1];
                 for _ in 0..20_000 {
-                    let drawn = nurand(&mut dice, a, c, low, high);
+                    let drawn = nurand(&mut rng, a, c, low, high);
                     assert!((low..=high).contains(&drawn), "{drawn} of NURand({a},{low},{high})");
                     counts[drawn as usize] += 1;
                 }
@@ -166,9 +166,9 @@ mod tests {
     fn c_run_keeps_its_distance_from_c_load() {
         let mut seen = std::collections::BTreeSet::new();
         for number in 0..1000 {
-            let mut dice = dice(number);
-            let c_load = draw_c_load(&mut dice);
-            let c_run = draw_c_run(&mut dice, c_load);
+            let mut rng = rng(number);
+            let c_load = draw_c_load(&mut rng);
+            let c_run = draw_c_run(&mut rng, c_load);
             assert!((0..=255).contains(&c_load) && (0..=255).contains(&c_run));
             let delta = (c_load - c_run).abs();
             assert!((65..=119).contains(&delta) && delta != 96 && delta != 112, "{delta}");
@@ -199,17 +199,17 @@ mod tests {
 
     #[test]
     fn strings_keep_their_lengths_and_characters() {
-        let mut dice = dice(1);
+        let mut rng = rng(1);
         let (mut shortest, mut longest) = (usize::MAX, 0);
         let mut characters = std::collections::BTreeSet::new();
         for _ in 0..2000 {
             let mut text = FixedBuf::<16>::default();
-            text.a_string(&mut dice, 8);
+            text.a_string(&mut rng, 8);
             shortest = shortest.min(text.text().len());
             longest = longest.max(text.text().len());
             characters.extend(text.text().bytes());
             let mut zip = FixedBuf::<9>::default();
-            zip.zip(&mut dice);
+            zip.zip(&mut rng);
             assert!(zip.text().ends_with("11111") && zip.text().len() == 9);
             assert!(zip.text().bytes().all(|byte| byte.is_ascii_digit()));
         }

@@ -7,8 +7,8 @@ mod accounts;
 use std::sync::Arc;
 
 use model::{
-    BadParameter, Check, Client, Conversation, Dialect, Dice, Done, Identity, Kind, KindIndex,
-    Measure, MeasureKind, Number, Parameter, ParameterKind, Places, Population, Refusal, Request,
+    BadParameter, Check, Client, Conversation, Dialect, Done, Identity, Kind, KindIndex, Measure,
+    MeasureKind, Number, Parameter, ParameterKind, Places, Population, Refusal, Request, Rng,
     Session, Statement, StatementId, StatementKind, TxContext, Value, Workload, execute,
 };
 use workloads::tx_control::{control, end};
@@ -109,7 +109,7 @@ impl Workload for Postings {
     }
 
     fn kind_of(&self, number: Number) -> KindIndex {
-        Inputs::draw(&mut number.dice(self.seed), self.accounts.n).kind
+        Inputs::draw(&mut number.rng(self.seed), self.accounts.n).kind
     }
 
     fn client(&self, _client: u32) -> Box<dyn Client> {
@@ -148,11 +148,11 @@ struct Inputs {
 }
 
 impl Inputs {
-    fn draw(dice: &mut Dice, n_accounts: i64) -> Inputs {
+    fn draw(rng: &mut Rng, n_accounts: i64) -> Inputs {
         Inputs {
-            kind: if dice.chance(POSTS, ALL) { POST } else { READ },
-            account: dice.uniform(1, n_accounts),
-            amount: dice.uniform(1, 100),
+            kind: if rng.chance(POSTS, ALL) { POST } else { READ },
+            account: rng.uniform(1, n_accounts),
+            amount: rng.uniform(1, 100),
         }
     }
 }
@@ -167,7 +167,7 @@ struct User {
 
 impl Client for User {
     fn inputs(&mut self, number: Number) -> KindIndex {
-        self.inputs = Inputs::draw(&mut number.dice(self.seed), self.n_accounts);
+        self.inputs = Inputs::draw(&mut number.rng(self.seed), self.n_accounts);
         self.inputs.kind
     }
 

@@ -219,6 +219,7 @@ fn checkpoints_are_counted_where_the_server_does() {
         };
         let gauges = vec![gauge("xact_commit"), gauge("bgwriter_checkpoints_timed")];
         made.more.push(Event::Gauges { gauges });
+        made.fact("checkpoints", "counters", "bgwriter_checkpoints_timed, num_timed");
         // One in the ramp-up is none of the measured phase.
         for second in -5..600 {
             let is_one = f64::from(u8::from(

@@ -1,7 +1,7 @@
 //! Searches on made-up curves; those on queues whose answer is known are the example `seek`.
 
 use crate::seek::METHOD;
-use model::{Dice, Stream};
+use model::{Rng, Stream};
 
 use super::*;
 
@@ -51,8 +51,8 @@ const COURSE: SearchStrategy = SearchStrategy {
 };
 
 fn noise(seed: u64) -> impl FnMut() -> f64 {
-    let mut dice = Dice::new(seed, Stream::Order, 0);
-    move || (0..12).map(|_| stats::unit(dice.bits())).sum::<f64>() - 6.0
+    let mut rng = Rng::new(seed, Stream::Order, 0);
+    move || (0..12).map(|_| stats::unit(rng.bits())).sum::<f64>() - 6.0
 }
 
 #[test]

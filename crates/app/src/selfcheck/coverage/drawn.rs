@@ -1,6 +1,6 @@
 //! Claims that are held against figures that are drawn.
 
-use model::{Dice, NS_PER_MS, Stream};
+use model::{NS_PER_MS, Rng, Stream};
 use stats::{
     Build, Comparison, Component, Held, Scalability, anytime, design_for, hommel, newcomers,
     precise, students_t, within_run,
@@ -14,11 +14,11 @@ fn count(runs: u32, is_so: impl Fn(&mut Draws) -> bool) -> u32 {
 }
 
 /// Draws, one after the other, by a seed.
-struct Draws(Dice);
+struct Draws(Rng);
 
 impl Draws {
     fn new(seed: u32) -> Draws {
-        Draws(Dice::new(u64::from(seed), Stream::Constants, 0))
+        Draws(Rng::new(u64::from(seed), Stream::Constants, 0))
     }
 
     fn normal(&mut self) -> f64 {
@@ -83,13 +83,13 @@ pub(super) fn comparisons(runs: u32) -> Vec<Row> {
         let p_values: Vec<f64> = (0..5).map(|_| p(&first, &draws.normals(4, 0.0, 0.03))).collect();
         hommel(&p_values).into_iter().any(|p| p < 0.05)
     });
-    let (seen, most) = ("a difference is seen", "at most 5 %");
+    let (seen, most) = ("a difference is found", "at most 5 %");
     let errors = |model, wrong| Row::of_errors(seen, model, 0.05, most, (runs, wrong));
     let found = |model, found| Row::at_least(seen, model, POWER, (runs, runs, found));
     vec![
         errors("two equal sides of 5 runs, 2 % noise", of_five(0.0, 0.02)),
         found("5 runs against 5 with 3 % more, 1 % noise", of_five(0.03, 0.01)),
-        errors("12 runs against 5 sides of 4 that vary thrice as much, equal", of_several),
+        errors("12 runs against 5 sides of 4 with three times the spread, equal", of_several),
         errors("two equal sides of 6 runs in turns, drift of 10 %", in_turns(0.0)),
         found("6 runs against 6 with 3 % more in turns, drift of 10 %", in_turns(0.03)),
     ]
@@ -116,7 +116,7 @@ pub(super) fn sequences(runs: u32) -> Vec<Row> {
         repeated_until(runs),
         Row::of_errors(
             said,
-            "until=decided: equal sides, a look after each of 30 repeats",
+            "until=decided: equal sides, a test after each of 30 repeats",
             0.05,
             "at most 5 %",
             (runs, decides(0.0)),
@@ -196,7 +196,7 @@ pub(super) fn designs(runs: u32) -> Row {
         (two.value - one.value) / error > students_t(0.975, 2 * (restarts - 1))
     });
     let model = "variance by level: runs 1 %, restarts 2 %, as many as it recommends for 3 %";
-    Row::at_least("the difference is seen", model, POWER, (runs, runs, found))
+    Row::at_least("the difference is found", model, POWER, (runs, runs, found))
 }
 
 /// The last of 21 builds of three runs each, at forty points of which none or one has changed.

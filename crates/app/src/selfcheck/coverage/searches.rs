@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use analysis::seek::{Answer, Ask, Judged, Late, METHOD, Probe, SearchStrategy, Verdict};
 use engine::Stop;
-use model::{Dice, NS_PER_S, Objective, Second, Stream};
+use model::{NS_PER_S, Objective, Rng, Second, Stream};
 use stats::{Mmc, exponential, kiefer_wolfowitz};
 
 use super::row::Row;
@@ -58,13 +58,13 @@ pub fn probed(probe: &Probed, objective: Objective) -> Judged {
 }
 
 fn draw(ask: &Ask, seed: u64) -> Probed {
-    let mut dice = Dice::new(seed, Stream::Order, 1);
+    let mut rng = Rng::new(seed, Stream::Order, 1);
     let length_ns = RAMP_UP_NS + ask.measure_ns;
     let (mut arrivals, mut services, mut now_ns) = (Vec::new(), Vec::new(), 0.0);
     while now_ns < length_ns as f64 {
-        now_ns += exponential(dice.bits()) * 1e9 / ask.at;
+        now_ns += exponential(rng.bits()) * 1e9 / ask.at;
         arrivals.push(now_ns as u64);
-        services.push((SERVICE_NS * exponential(dice.bits())) as u64);
+        services.push((SERVICE_NS * exponential(rng.bits())) as u64);
     }
     let served = kiefer_wolfowitz(&arrivals, &services, SERVERS as usize);
     let request =
@@ -97,7 +97,7 @@ pub(super) fn rows(runs: u32, stop: &Arc<Stop>) -> Result<Vec<Row>, Error> {
             }
             let mut probes: Vec<Probe> = Vec::new();
             while let Some(ask) = course.next(&probes) {
-                let seed = Dice::new(seed, Stream::Order, probes.len() as u64).bits();
+                let seed = Rng::new(seed, Stream::Order, probes.len() as u64).bits();
                 let judged = probed(&draw(&ask, seed), objective);
                 probes.push(Probe { ask, judged });
             }
@@ -114,7 +114,7 @@ pub(super) fn rows(runs: u32, stop: &Arc<Stop>) -> Result<Vec<Row>, Error> {
         let model = format!("search of p99, M/M/{SERVERS}, boundary at load {load}, 600 s");
         let target = (0.9, 0.9, "at least 90 %");
         rows.push(Row::at_least("interval of the boundary", &model, target, (runs, given, held)));
-        let wrong = "what is confirmed lies above";
+        let wrong = "the confirmed value lies above";
         rows.push(Row::of_errors(wrong, &model, 0.05, "at most 5 %", (confirmed, above)));
     }
     Ok(rows)

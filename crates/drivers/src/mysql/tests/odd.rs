@@ -113,7 +113,7 @@ fn a_server_that_gives_little_is_told_with_its_remedy() {
         }
         assert!(held.len() < 20, "they are counted");
     };
-    assert_eq!((no.kind, no.code), (RefusalKind::ConnectionLost, 1040), "{no}");
+    assert_eq!((no.kind, no.code), (RefusalKind::TooManyConnections, 1040), "{no}");
     assert!(no.message.contains("use fewer clients, or raise max_connections"), "{no}");
 }
 

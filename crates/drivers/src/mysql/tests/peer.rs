@@ -259,7 +259,7 @@ fn methods_that_hide_nothing_are_refused() {
 fn a_server_that_is_full_says_so_instead_of_a_greeting() {
     let mut client = Client::new(open_channel());
     let no = client.hear(b"\xff\x10\x04Too many connections").expect_err("refused");
-    assert_eq!((no.kind, no.code), (RefusalKind::ConnectionLost, 1040));
+    assert_eq!((no.kind, no.code), (RefusalKind::TooManyConnections, 1040));
     assert!(no.message.contains("raise max_connections"), "{no}");
 }
 

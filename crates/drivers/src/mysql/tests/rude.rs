@@ -255,7 +255,7 @@ fn whoever_finds_nobody_tries_the_next_host_and_who_builds_at_once() {
     });
     let gone = gone();
     let database = opened_at(&format!("127.0.0.1:{gone},127.0.0.1:{port}"));
-    assert!(database.dialect().commit_counter.is_none(), "it is one server's");
+    assert!(database.monitoring().commit_counter.is_none(), "it is one server's");
     let hosts = database.hosts().expect("it has hosts");
     let silent: Vec<String> = hosts.silent().iter().map(Host::to_string).collect();
     assert_eq!(silent, [format!("127.0.0.1:{gone}")]);

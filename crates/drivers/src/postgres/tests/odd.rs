@@ -147,7 +147,7 @@ fn a_server_without_room_or_gone_in_mid_statement_is_told_so() {
         }
         assert!(held.len() < 6, "they are counted");
     };
-    assert_eq!((no.kind, no.sqlstate.as_str()), (RefusalKind::ConnectionLost, "53300"), "{no}");
+    assert_eq!((no.kind, no.sqlstate.as_str()), (RefusalKind::TooManyConnections, "53300"), "{no}");
     assert!(no.message.contains("raise max_connections"), "{no}");
     server.kill().expect("killed");
     let mut speaker = held.pop().expect("there was room for one");

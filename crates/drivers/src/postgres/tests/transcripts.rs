@@ -421,7 +421,7 @@ fn a_sign_in_that_fails_says_why() {
     let words = sign_in_refused(Some("pencil"), &wrong, RefusalKind::Denied);
     assert!(words.contains("check user and password") && !words.contains("pencil"), "{words}");
     let full = message(b'E', b"VFATAL\0C53300\0Msorry, too many clients already\0\0");
-    let words = sign_in_refused(None, &full, RefusalKind::ConnectionLost);
+    let words = sign_in_refused(None, &full, RefusalKind::TooManyConnections);
     assert!(words.contains("max_connections"), "{words}");
     let missing = message(b'E', b"VFATAL\0C3D000\0Mdatabase \"x\" does not exist\0\0");
     sign_in_refused(None, &missing, RefusalKind::Missing);

@@ -1,12 +1,12 @@
-//! Randomness that can be repeated: every throw is a function of seed, stream and number.
+//! Randomness that can be repeated: every number is a function of seed, stream and number.
 //!
 //! The generator is xoshiro256++, whose name fixes its output for good: a seed means the same
 //! data in five years. Not here: distributions of time (stats).
 
-use rand_core::{Rng, SeedableRng};
+use rand_core::{Rng as _, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
-/// What the dice are thrown for; streams never overlap in meaning.
+/// What random numbers are drawn for; streams never overlap.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stream {
     /// Rows of table `t`.
@@ -49,15 +49,15 @@ impl Stream {
     }
 }
 
-/// Dice for one purpose.
+/// Random numbers for one purpose.
 #[derive(Clone, Debug)]
-pub struct Dice(Xoshiro256PlusPlus);
+pub struct Rng(Xoshiro256PlusPlus);
 
-impl Dice {
-    /// The dice of `stream`'s item `number` under `seed`.
-    pub fn new(seed: u64, stream: Stream, number: u64) -> Dice {
+impl Rng {
+    /// The random numbers of `stream`'s item `number` under `seed`.
+    pub fn new(seed: u64, stream: Stream, number: u64) -> Rng {
         let mixed = mix(mix(mix(seed) ^ stream.key()) ^ number);
-        Dice(Xoshiro256PlusPlus::seed_from_u64(mixed))
+        Rng(Xoshiro256PlusPlus::seed_from_u64(mixed))
     }
 
     /// 64 random bits.
@@ -112,34 +112,34 @@ mod tests {
 
     #[test]
     fn the_same_seed_stream_and_number_throw_the_same() {
-        let throw = |seed, number| Dice::new(seed, Stream::Client(3), number).bits();
-        assert_eq!(throw(7, 1), throw(7, 1));
-        assert_ne!(throw(7, 1), throw(7, 2));
-        assert_ne!(throw(7, 1), throw(8, 1));
+        let drawn = |seed, number| Rng::new(seed, Stream::Client(3), number).bits();
+        assert_eq!(drawn(7, 1), drawn(7, 1));
+        assert_ne!(drawn(7, 1), drawn(7, 2));
+        assert_ne!(drawn(7, 1), drawn(8, 1));
     }
 
     #[test]
     fn the_throw_of_a_seed_never_changes() {
         // Frozen: data built by an old version must be built again by a new one.
-        assert_eq!(Dice::new(1, Stream::Data(0), 0).bits(), 7_227_677_790_905_676_127);
+        assert_eq!(Rng::new(1, Stream::Data(0), 0).bits(), 7_227_677_790_905_676_127);
     }
 
     #[test]
     fn uniform_reaches_both_ends_and_nothing_else() {
-        let mut dice = Dice::new(1, Stream::Constants, 0);
+        let mut rng = Rng::new(1, Stream::Constants, 0);
         let mut seen = [0u32; 3];
         for _ in 0..3000 {
-            seen[(dice.uniform(-1, 1) + 1) as usize] += 1;
+            seen[(rng.uniform(-1, 1) + 1) as usize] += 1;
         }
         assert!(seen.iter().all(|n| (800..1200).contains(n)), "{seen:?}");
-        assert_eq!(dice.uniform(5, 5), 5);
-        dice.uniform(i64::MIN, i64::MAX);
+        assert_eq!(rng.uniform(5, 5), 5);
+        rng.uniform(i64::MIN, i64::MAX);
     }
 
     #[test]
     fn a_shuffle_keeps_every_item() {
         let mut items: Vec<u32> = (0..100).collect();
-        Dice::new(1, Stream::Constants, 1).shuffle(&mut items);
+        Rng::new(1, Stream::Constants, 1).shuffle(&mut items);
         assert_ne!(items[..5], [0, 1, 2, 3, 4]);
         items.sort_unstable();
         assert_eq!(items, (0..100).collect::<Vec<u32>>());

@@ -1,9 +1,22 @@
-//! What a server of the MySQL family counts itself, and which of it is told unless all is asked
+//! What a server of the MySQL family counts itself, and which of it is read unless all is asked
 //! for. The names and their meaning are the servers' own (SHOW GLOBAL STATUS).
 
-use model::{Counter, Counters, Reading};
+use model::{CommitCounter, ConnectionCounter, Counter, Counters, Monitoring, Reading};
 
-pub(super) const COUNTERS: Counters = Counters { ask, chosen: CHOSEN, reading };
+pub(super) const MONITORING: Monitoring = Monitoring {
+    counters: Some(Counters { ask, chosen: CHOSEN, reading }),
+    checkpoint_counters: &[],
+    commit_counter: Some(CommitCounter {
+        name: "Com_commit",
+        sql: "SHOW GLOBAL STATUS LIKE 'Com_commit'",
+        counts_single_statements: false,
+    }),
+    connection_counter: Some(ConnectionCounter {
+        name: "Threads_connected",
+        sql: "SHOW GLOBAL STATUS LIKE 'Threads_connected'",
+    }),
+    started_ago: Some("SHOW GLOBAL STATUS LIKE 'Uptime'"),
+};
 
 const fn total(name: &'static str, unit: &'static str, help: &'static str) -> Counter {
     Counter { name, reading: Reading::Total, unit, help }

@@ -1,35 +1,51 @@
-//! System and database metrics, in a few lines: means over the measured phase, and the most.
+//! System and database metrics: in a few lines means over the measured phase and the most, then
+//! charts by what they are about, and folded all gauges.
 //!
 //! Not here: all gauges with their seconds (the JSON has them).
 
 use analysis::report::{GaugeReport, Report};
-use model::numbers::{amount, significant};
+use model::numbers::{NONE, amount, capital, count, significant};
 
-use super::sections::title;
-use crate::terminal::{Style, labelled};
+use crate::charts::{Chart, gauges, named};
+use crate::document::{Block, Length, Section};
+use crate::table::{Align, Cell, Column, Table};
 
 /// Devices and counters of the database that are named; the JSON has all of them.
 const DISKS_MOST: usize = 3;
 const COUNTERS_MOST: usize = 8;
 
+/// Charts of each subject that are seen at once.
+const CHARTS_OPEN: usize = 2;
+
 /// Less than this is nothing: a share in percent, or a rate.
 const NOTHING: f64 = 0.005;
 
-pub(super) fn monitoring(report: &Report, style: &Style) -> Vec<String> {
-    let told = metric_rows(report);
-    let mut lines: Vec<String> =
-        told.iter().flat_map(|(label, words)| labelled(label, words, style)).collect();
-    if !lines.is_empty() {
-        lines.insert(0, title(&format!("system and database metrics: {MEANING}"), style));
+/// What the figures are.
+const MEANING: &str = "means over the measured phase, in brackets the most";
+
+/// Of each subject the charts that one looks for first, and the others folded.
+pub(super) fn section(report: &Report, charts: &[Chart]) -> Section {
+    let rows = rows(report);
+    let note = if rows.is_empty() { "" } else { MEANING };
+    let mut blocks = vec![Block::pairs(rows), Block::Charts(named(charts, &["statements"]))];
+    for (about, of) in gauges::by_subject(report, charts) {
+        let mut first: Vec<Chart> = of.into_iter().cloned().collect();
+        let others = first.split_off(first.len().min(CHARTS_OPEN));
+        let subject = capital(about);
+        let mut part = vec![Block::Charts(first)];
+        if !others.is_empty() {
+            let title = format!("{subject}: {}", count(others.len() as u64, "more chart"));
+            part.push(Block::details(title, Length::Short, vec![Block::Charts(others)]));
+        }
+        blocks.push(Block::Part(subject, part));
     }
-    lines
+    blocks.extend(all(report));
+    let section = Section::new("monitor", "System and database metrics", blocks);
+    Section { note: note.to_owned(), ..section }
 }
 
-/// What the figures are.
-pub(crate) const MEANING: &str = "means over the measured phase, in brackets the most";
-
-/// System and database metrics: labels and words; a label that goes on is empty.
-pub(crate) fn metric_rows(report: &Report) -> Vec<(String, String)> {
+/// Labels and words; a label that goes on is empty.
+fn rows(report: &Report) -> Vec<(&'static str, String)> {
     let all = [
         ("machine", machine(report)),
         ("", pressure(report)),
@@ -38,8 +54,36 @@ pub(crate) fn metric_rows(report: &Report) -> Vec<(String, String)> {
         ("server", process(report, "server")),
         ("database", database(report)),
     ];
-    let told = all.into_iter().filter(|(_, words)| !words.is_empty());
-    told.map(|(label, words)| (label.to_owned(), words)).collect()
+    all.into_iter().filter(|(_, words)| !words.is_empty()).collect()
+}
+
+/// Every gauge, those too that never moved.
+fn all(report: &Report) -> Option<Block> {
+    report.gauges.first()?;
+    let mut table = Table::new([
+        Column::new("of", Align::Left),
+        Column::new("gauge", Align::Left),
+        Column::new("mean", Align::Right),
+        Column::new("least", Align::Right),
+        Column::new("most", Align::Right),
+        Column::spare("what it is", Align::Left, 1),
+    ]);
+    for gauge in &report.gauges {
+        let number = |value: Option<f64>| {
+            let words = value.map_or_else(|| NONE.to_owned(), |value| amount(value, &gauge.unit));
+            Cell::said(words, value)
+        };
+        table.row([
+            Cell::from(gauge.about.as_str()),
+            gauge.name.as_str().into(),
+            number(gauge.mean),
+            number(gauge.min),
+            number(gauge.max),
+            gauge.help.as_str().into(),
+        ]);
+    }
+    let title = format!("All {} gauges, over the measured phase", report.gauges.len());
+    Some(Block::details(title, Length::Long, vec![Block::Table(table)]))
 }
 
 fn find<'r>(report: &'r Report, about: &str, name: &str) -> Option<&'r GaugeReport> {
@@ -57,7 +101,7 @@ fn mean_and_most(gauge: &GaugeReport) -> Option<String> {
 }
 
 /// A gauge with words behind it, if it was read.
-fn told(report: &Report, about: &str, name: &str, words: &str) -> Option<String> {
+fn shown(report: &Report, about: &str, name: &str, words: &str) -> Option<String> {
     Some(format!("{} {words}", mean_and_most(find(report, about, name)?)?))
 }
 
@@ -87,7 +131,7 @@ fn machine(report: &Report) -> String {
     let cpu = (!cpu.is_empty()).then(|| format!("CPU {cpu}"));
     let least = find(report, "machine", "memory_available").and_then(|gauge| gauge.min);
     let memory = least.map(|least| format!("{} of memory left at least", amount(least, "B")));
-    let running = told(report, "machine", "processes_running", "runnable");
+    let running = shown(report, "machine", "processes_running", "runnable");
     joined([cpu, running, memory])
 }
 
@@ -116,7 +160,7 @@ fn disks(report: &Report) -> String {
     let of = |gauge: &&GaugeReport| {
         let device = gauge.name.trim_start_matches("disk_busy/");
         let named =
-            |name: &str, words: &str| told(report, "machine", &format!("{name}/{device}"), words);
+            |name: &str, words: &str| shown(report, "machine", &format!("{name}/{device}"), words);
         let parts = [
             mean_and_most(gauge).map(|busy| format!("{busy} busy")),
             named("disk_written", "written"),
@@ -136,7 +180,7 @@ fn process(report: &Report, about: &str) -> String {
     });
     let memory = find(report, about, "memory").and_then(|gauge| gauge.max);
     let memory = memory.map(|bytes| format!("{} of memory", amount(bytes, "B")));
-    let delay = told(report, about, "run_delay", "ready without a CPU");
+    let delay = shown(report, about, "run_delay", "ready without a CPU");
     let written = mean(report, about, "disk_written");
     let written = written
         .filter(|bytes| about == "server" && *bytes > NOTHING)
@@ -170,6 +214,12 @@ mod tests {
     use model::{Event, Gauge, Readings};
 
     use super::*;
+    use crate::terminal::{Style, text};
+
+    fn page(report: &Report) -> String {
+        let sections = vec![section(report, &crate::charts::of_run(report))];
+        text(&crate::Document { sections, ..crate::Document::default() }, &Style::default())
+    }
 
     /// A run with gauges: unit, and what they stand at in the measured seconds in turn.
     fn made(gauges: &[(&str, &str, &str, [f64; 2])]) -> Report {
@@ -219,9 +269,8 @@ mod tests {
             ("database", "Innodb_row_lock_waits", "1/s", [0.0, 0.0]),
             ("database", "Threads_running", "", [9.0, 8.0]),
         ]);
-        let lines = monitoring(&report, &Style::default()).join("\n");
-        insta::assert_snapshot!(lines, @r"
-        system and database metrics: means over the measured phase, in brackets the most
+        insta::assert_snapshot!(page(&report), @r"
+        System and database metrics: means over the measured phase, in brackets the most
         machine     CPU 56 % user and nice, 21 % system, 1.0 % irq, 1.5 % iowait, 0.25 % steal, 21 %
                     idle, 6 (9) runnable, 2.79 GiB of memory left at least
                     pressure: CPU 42.0 % (44.0 %), I/O 7.50 % (12.0 %)
@@ -237,6 +286,6 @@ mod tests {
     #[test]
     fn a_run_that_was_not_monitored_has_no_such_lines() {
         let report = Report::of(&Made::closed().tally());
-        assert!(monitoring(&report, &Style::default()).is_empty());
+        assert_eq!(page(&report).trim(), "");
     }
 }

@@ -1,42 +1,58 @@
-//! What disturbances did, on the page: a line and three rows for each.
+//! What disturbances did: a sentence and three rows for each.
 
 use analysis::report::{DisturbanceReport, Latency, Report, WindowReport};
-use model::format_count;
-use model::numbers::{self, NONE, ms, rate, significant, wrap};
+use model::numbers::{self, count, significant};
 
-use super::sections;
-use crate::table::{Align, Column, Table};
-use crate::terminal::{Emphasis, Style};
+use super::latency::with_interval;
+use crate::document::{Block, Details, Length, Place, Quantity, Section, Uncertainty, Value};
+use crate::table::{Align, Cell, Column, Table};
 
-/// Disturbances told one by one; the JSON has all of them.
+/// Disturbances that are seen at once; the others are folded.
 const SHOWN_MOST: usize = 8;
 
-/// The last lines of an output that are shown.
+/// The last lines of an output that are shown where pages cannot fold.
 const OUTPUT_LINES_MOST: usize = 3;
 
-pub(super) fn disturbances(report: &Report, style: &Style) -> Vec<String> {
+pub(super) fn section(report: &Report) -> Section {
     let all = &report.disturbances;
-    if all.is_empty() {
-        return Vec::new();
+    let (shown, others) = all.split_at(all.len().min(SHOWN_MOST));
+    let mut blocks: Vec<Block> = shown.iter().flat_map(of_one).collect();
+    if !others.is_empty() {
+        let more = count(others.len() as u64, "more disturbance");
+        blocks.push(Block::Details(Details {
+            title: more.clone(),
+            blocks: others.iter().flat_map(of_one).collect(),
+            length: Length::Short,
+            otherwise: vec![Block::paragraphs([format!("and {more}: see the JSON")])],
+        }));
     }
-    let words =
-        "disturbances, and the seconds around them (during: also what began a second before)";
-    let mut lines = vec![style.emphasize(Emphasis::Bold, words)];
-    for one in all.iter().take(SHOWN_MOST) {
-        lines.extend(wrap(&sentence(one), style.width));
-        let output: Vec<&str> = one.output.lines().collect();
-        let from = output.len().saturating_sub(OUTPUT_LINES_MOST);
-        lines.extend(output[from..].iter().map(|line| format!("  > {line}")));
-        lines.extend(table(one).map_or_else(Vec::new, |table| table.lines(style.width)));
+    Section {
+        note: "seconds before, during and after each; during has what began a second before too"
+            .to_owned(),
+        where_drawn: Place::First,
+        ..Section::new("disturbances", "Disturbances", blocks)
     }
-    if all.len() > SHOWN_MOST {
-        lines.push(format!("and {} more: see the JSON", all.len() - SHOWN_MOST));
+}
+
+fn of_one(one: &DisturbanceReport) -> Vec<Block> {
+    let mut blocks = vec![Block::paragraphs([sentence(one)])];
+    if !one.output.is_empty() {
+        let lines: Vec<&str> = one.output.lines().collect();
+        let last = &lines[lines.len().saturating_sub(OUTPUT_LINES_MOST)..];
+        let last: Vec<String> = last.iter().map(|line| format!("  > {line}")).collect();
+        blocks.push(Block::Details(Details {
+            title: "Its output".to_owned(),
+            blocks: vec![Block::Verbatim(one.output.clone())],
+            length: Length::Short,
+            otherwise: vec![Block::Verbatim(last.join("\n"))],
+        }));
     }
-    lines
+    blocks.extend(table(one).map(Block::Table));
+    blocks
 }
 
 /// `at 30 s: DROP TABLE big: done in 1.2 s; TPS fell below 90 % of before and was back after 3 s`.
-pub(crate) fn sentence(one: &DisturbanceReport) -> String {
+fn sentence(one: &DisturbanceReport) -> String {
     let mut text = format!("at {}: {}", numbers::seconds(one.began_s), one.name);
     if one.name != one.what {
         text += &format!(" ({})", one.what);
@@ -81,7 +97,7 @@ fn seconds(value: f64) -> String {
 }
 
 /// The windows around a disturbance as a table; none of one that has none.
-pub(crate) fn table(one: &DisturbanceReport) -> Option<Table> {
+fn table(one: &DisturbanceReport) -> Option<Table> {
     let windows = [("before", &one.before), ("during", &one.during), ("after", &one.after)];
     if windows.iter().all(|(_, window)| window.is_none()) {
         return None;
@@ -94,42 +110,43 @@ pub(crate) fn table(one: &DisturbanceReport) -> Option<Table> {
         Column::new("TPS", Align::Right),
         Column::new("p50 ms (95 %)", Align::Right),
         Column::new("p99 ms (95 %)", Align::Right),
-        Column::spare("max", Align::Right, 2),
+        Column::spare("max", Align::Right, 2).digits(3),
     ]);
     for (name, window) in windows {
         let name = format!("  {name}");
         match window {
             Some(window) => table.row(row(name, window)),
-            None => table.row([vec![name], vec![NONE.to_owned(); 7]].concat()),
+            None => {
+                let nothing = vec![Cell::None; 7];
+                table.row([vec![Cell::Words(name)], nothing].concat());
+            }
         }
     }
     Some(table)
 }
 
-fn row(name: String, of: &WindowReport) -> Vec<String> {
-    let tps = match (of.tps, &of.tps_ci95) {
-        (Some(tps), Some(ci95)) => numbers::with_error(tps, ci95.half_width),
-        (tps, _) => rate(tps),
+fn row(name: String, of: &WindowReport) -> Vec<Cell> {
+    let half_width = of.tps_ci95.as_ref().map(|ci95| ci95.half_width);
+    let tps = Quantity {
+        value: of.tps.map_or(Value::Unknown, Value::Known),
+        error: half_width.map_or(Uncertainty::Unknown, Uncertainty::HalfWidth),
+        unit: "",
+        digits: 4,
     };
     vec![
-        name,
-        format!("{} to {}", of.from_s, of.to_s),
-        format_count(of.counts.offered),
-        format_count(of.counts.failed),
-        tps,
+        Cell::Words(name),
+        Cell::Words(format!("{} to {}", of.from_s, of.to_s)),
+        of.counts.offered.into(),
+        of.counts.failed.into(),
+        Cell::said(tps.to_string(), of.tps),
         quantile(&of.response_ms, "p50"),
         quantile(&of.response_ms, "p99"),
-        ms(of.response_ms.max),
+        of.response_ms.max.into(),
     ]
 }
 
-fn quantile(of: &Latency, name: &str) -> String {
-    match (of.get(name), of.intervals.get(name)) {
-        (Some(value), Some(ends)) => {
-            format!("{} ({})", significant(value, 3), sections::interval(*ends))
-        }
-        (value, _) => ms(value),
-    }
+fn quantile(of: &Latency, name: &str) -> Cell {
+    Cell::said(with_interval(of, name).to_string(), of.get(name))
 }
 
 #[cfg(test)]
@@ -138,14 +155,20 @@ mod tests {
     use model::Disturbed;
 
     use super::*;
+    use crate::terminal::{Style, text};
+
+    fn page(report: &Report) -> String {
+        let sections = vec![section(report)];
+        text(&crate::Document { sections, ..crate::Document::default() }, &Style::default())
+    }
 
     #[test]
     fn a_disturbance_is_a_line_and_three_rows() {
         let mut made = Made::closed();
         made.disturbance(42_000, Some(42_300), Disturbed::Done);
-        let page = disturbances(&Report::of(&made.tally()), &Style::default());
-        insta::assert_snapshot!(page.join("\n"), @r"
-        disturbances, and the seconds around them (during: also what began a second before)
+        let page = page(&Report::of(&made.tally()));
+        insta::assert_snapshot!(page, @r"
+        Disturbances: seconds before, during and after each; during has what began a second before too
         at 42 s: drop (DROP TABLE big): done in 300 ms; TPS fell below 90 % of before, and was back 1 s
         after it began
                    seconds  offered  failed          TPS  p50 ms (95 %)  p99 ms (95 %)  max
@@ -153,6 +176,6 @@ mod tests {
           during  42 to 43      751       0        307.0           13.4           86.1  130
           after   43 to 48    2,296       0     457 ± 11           14.0           92.4  177
         ");
-        assert!(page.iter().all(|line| line.chars().count() <= Style::default().width));
+        assert!(page.lines().all(|line| line.chars().count() <= Style::default().width));
     }
 }

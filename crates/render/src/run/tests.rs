@@ -1,14 +1,21 @@
 //! Whole pages, as they are read.
 
+mod pages;
+
 use analysis::fixtures::Made;
 use analysis::report::Options;
 use model::{Event, GroupDescription, NS_PER_S};
 
-use super::sections::verdict;
+use super::head::answer;
 use super::*;
+use crate::terminal::{Style, text};
 
 fn page(made: &Made) -> String {
-    text(&Report::of(&made.tally()), &Style::default())
+    shown(&Report::of(&made.tally()), &Style::default())
+}
+
+fn shown(report: &Report, style: &Style) -> String {
+    text(&run(report), style)
 }
 
 #[test]
@@ -21,11 +28,6 @@ fn a_plain_closed_run_reads_like_a_page() {
     tpcc        warehouses=4
     phases      5 s ramp-up, 60 s measured, seed 7
 
-    27,227 transactions offered = 27,225 finished + 2 failed + 0 dropped + 0 unfinished
-    27,108 committed, 117 rolled back by design, 299 further attempts, 8 in the backlog at start
-    11,344 QPS = 5,445 reads + 4,991 writes + 907.5 others
-    per transaction: 25.0 round trips, 12.0 reads + 11.0 writes + 2.00 others
-
     latency in ms    count     mean   p50   p90   p95   p99  p99.9    max
     response        27,225     18.7  13.5  38.2  50.3  84.1    157    366
     of all offered  27,227      –    13.5  38.2  50.3  84.4    161      –
@@ -34,6 +36,11 @@ fn a_plain_closed_run_reads_like_a_page() {
     the same of all offered: p50 13.3 to 13.7, p99 81.9 to 88.0
     no interval of p99.9: the slow transactions came in a few episodes: an interval takes about 2m
 
+    27,227 transactions offered = 27,225 finished + 2 failed + 0 dropped + 0 unfinished
+    27,108 committed, 117 rolled back by design, 299 further attempts, 8 in the backlog at start
+    11,344 QPS = 5,445 reads + 4,991 writes + 907.5 others
+    per transaction: 25.0 round trips, 12.0 reads + 11.0 writes + 2.00 others
+
     transaction    calls  failed  retried     TPS  % of time  trips  p50 ms     p95    p99    max
     new_order     12,232       0      125  201.9        57.9   25.0   19.1    56.2    81.4  145
     payment       11,785       2      135  196.4        28.0   25.0    9.55   28.3    41.8   99.9
@@ -41,35 +48,37 @@ fn a_plain_closed_run_reads_like_a_page() {
     delivery       1,064       0        9   17.73       11.6   25.0   43.0   131     198    366
     stock_level    1,081       0       11   18.02        1.7   25.0    6.47   18.9    27.3   37.5
 
+    measure  unit   count      sum  mean   p50   p99   max
+    lines    rows  27,225  272,250  10.0  10.0  10.0  10.0
+
     commits in each of 60 seconds, from 0 to 473
     ██████████████████████████████████████████▆█████████████████
     min 307 (second 42), median 452.5, max 473, CV 4.8 %, no stall
     TPS to ±1 % takes about 2m30s
 
-    measure  unit   count      sum  mean   p50   p99   max
-    lines    rows  27,225  272,250  10.0  10.0  10.0  10.0
-
-    errors, those of attempts that were tried again among them
-           15  busy 5: database is locked
+    Errors: those of attempts that were retried are among them
+    phase     count  kind  code  the first of them
+    measured     15  busy     5  database is locked
 
     checks      2 of 2 hold before the load; 2 of 2 hold after it; the database counts 13,000
                 commits of new_order, as we do
-    generator   41.3 s of CPU, 60.7 µs a query; 34.0 MiB of memory; 54.5 MiB out and 101 MiB in; lag
-                p50 30.0, p99 59.4, max 60.0 µs
+    generator   41.3 s of CPU, 60.7 µs per query; 34.0 MiB of memory; 54.5 MiB out and 101 MiB in;
+                lag p50 30.0, p99 59.4, max 60.0 µs
     sessions    8 connected, mean 0.945 ms, max 1.68 ms
 
+    Derived from TPC-C; not a TPC result, and not comparable with one.
+
     Is this result valid? Yes. No problem was found. Notes:
-    note        The database lives within the generator and shares its CPUs. The client's CPU time
-                contains the database's. The figures are of both together: if production has two
-                hosts, use two.
+    note        The database runs in the generator's process and shares its CPUs. The client's CPU
+                time includes the database's. The figures are of both together: if production has
+                two hosts, use two.
     note        2 of 27,227 transactions failed (less than 0.01 %). They are not in the response
                 times of finished ones, and count as infinite in the offered percentiles.
     note        299 further attempts after conflicts, for 27,227 transactions. Response times span
                 all attempts.
-    note        Closed load: a slow database is asked less often. To see what users experience who
+    note        Closed load: a slow database gets fewer requests. To see what users experience who
                 arrive at a rate, use open load (--rate).
 
-    Derived from TPC-C; not a TPC result, and not comparable with one.
     run         019a7d3c-5b10-7c43-9f2e-2f6d8a1b0c9d, quick, dbdyno 0.1.0, begun 2026-02-25 06:13:20
                 UTC
     repeat      dbdyno runs show 019a7d3c-5b10-7c43-9f2e-2f6d8a1b0c9d --plan > plan.toml; dbdyno run
@@ -89,11 +98,6 @@ fn an_overloaded_open_run_tells_the_truth_first() {
     tpcc        warehouses=4
     phases      5 s ramp-up, 60 s measured, seed 7
 
-    30,000 transactions offered = 24,350 finished + 0 failed + 5,500 dropped + 150 unfinished
-    24,350 committed, 250 in the backlog at start
-    10,208 QPS = 4,900 reads + 4,492 writes + 816.7 others
-    per transaction: 25.1 round trips, 12.1 reads + 11.1 writes + 2.01 others
-
     latency in ms    count     mean      p50      p90      p95    p99  p99.9    max
     response        24,350  2,502    2,575    2,630    2,642    2,674  2,741  2,856
       service       24,350     17.9     12.2     34.4     49.8    104    181    268
@@ -106,6 +110,11 @@ fn an_overloaded_open_run_tells_the_truth_first() {
     no interval of p99: the slow transactions came in a few episodes: an interval takes about 55m
     no interval of p99.9: the slow transactions came in a few episodes: an interval takes about 9h
     ∞ 5,500 of 30,000 transactions were dropped or failed
+
+    30,000 transactions offered = 24,350 finished + 0 failed + 5,500 dropped + 150 unfinished
+    24,350 committed, 250 in the backlog at start
+    10,208 QPS = 4,900 reads + 4,492 writes + 816.7 others
+    per transaction: 25.1 round trips, 12.1 reads + 11.1 writes + 2.01 others
 
     transaction    calls  failed  retried     TPS  % of time  trips  p50 ms    p95    p99    max
     new_order     10,905       0        0  180.6        58.0   25.3   2,579  2,647  2,674  2,770
@@ -128,25 +137,26 @@ fn an_overloaded_open_run_tells_the_truth_first() {
 
     checks      2 of 2 hold before the load; 2 of 2 hold after it; the database counts 13,000
                 commits of new_order, as we do
-    generator   41.3 s of CPU, 67.4 µs a query; 34.0 MiB of memory; 49.1 MiB out and 91.1 MiB in;
+    generator   41.3 s of CPU, 67.4 µs per query; 34.0 MiB of memory; 49.1 MiB out and 91.1 MiB in;
                 lag p50 30.0, p99 59.4, max 60.0 µs
     sessions    8 connected, mean 0.945 ms, max 1.68 ms
+
+    Derived from TPC-C; not a TPC result, and not comparable with one.
 
     Is this result valid? With care: 4 warnings.
     warning     The first 5 seconds of the measured phase differ: a median response of 1,811 ms,
                 2,582 ms afterwards. Use --ramp-up 10s. Filling caches, compiling statements or
                 connecting are part of the figures.
     warning     5,500 of 30,000 arrivals found the queue full and were dropped (18.3 %): the rate is
-                more than the system can take. Use the offered percentiles, not those of finished
-                transactions; lower the rate or add clients.
-    warning     150 of 30,000 transactions had not ended when the run was over (0.50 %); nobody
-                knows how long they would have taken. Use the offered percentiles, which count at
-                least their age; lower the rate or allow a longer drain.
+                higher than the system can handle. Use the offered percentiles, not those of
+                finished transactions; lower the rate or add clients.
+    warning     150 of 30,000 transactions were unfinished at the end of the run (0.50 %); their
+                response times are not known. Use the offered percentiles, which count at least
+                their age; lower the rate or allow a longer drain.
     warning     250 transactions of the ramp-up were still queued or under way when the measured
-                phase began, with 6 clients: the first response times contain that backlog. Lower
+                phase began, with 6 clients: the first response times include that backlog. Lower
                 the rate, or lengthen the ramp-up until the backlog is gone.
 
-    Derived from TPC-C; not a TPC result, and not comparable with one.
     run         019a7d3c-5b10-7c43-9f2e-2f6d8a1b0c9d, too-fast, dbdyno 0.1.0, begun 2026-02-25
                 06:13:20 UTC
     repeat      dbdyno runs show 019a7d3c-5b10-7c43-9f2e-2f6d8a1b0c9d --plan > plan.toml; dbdyno run
@@ -164,15 +174,15 @@ fn an_interrupted_run_says_how_far_it_came() {
     tpcc        warehouses=4
     phases      5 s ramp-up, 7.4 s of 60 s measured, seed 7
 
-    3,366 transactions offered = 3,366 finished + 0 failed + 0 dropped + 0 unfinished
-    3,348 committed, 18 rolled back by design, 37 further attempts, 8 in the backlog at start
-    11,372 QPS = 5,458 reads + 5,004 writes + 909.7 others
-    per transaction: 25.0 round trips, 12.0 reads + 11.0 writes + 2.00 others
-
     latency in ms  count  mean   p50   p90   p95   p99  p99.9  max
     response       3,366  18.7  13.5  38.4  50.5  84.1      –  215
     no interval of p50, p90, p95, p99: too short: an interval takes at least 10 s
     p99.9: n too small: needs at least 3,688 samples, has 3,366
+
+    3,366 transactions offered = 3,366 finished + 0 failed + 0 dropped + 0 unfinished
+    3,348 committed, 18 rolled back by design, 37 further attempts, 8 in the backlog at start
+    11,372 QPS = 5,458 reads + 5,004 writes + 909.7 others
+    per transaction: 25.0 round trips, 12.0 reads + 11.0 writes + 2.00 others
 
     transaction   calls  failed  retried     TPS  % of time  trips  p50 ms     p95   p99    max
     new_order     1,559       0       19  208.2        60.0   25.0   19.2    55.9   79.8  119
@@ -182,35 +192,36 @@ fn an_interrupted_run_says_how_far_it_came() {
     stock_level     131       0        1   17.70        1.6   25.0    6.54   16.9    –     26.2
     – too few samples for a 95 % interval
 
-    commits in each of 7 seconds, from 0 to 469
-    ███████
-    min 437 (second 2), median 447, max 469, CV 2.8 %, no stall
-    TPS has no ±: commits vary too slowly to decide within 7.4 s: it takes at least 8.7 s
-
     measure  unit  count     sum  mean   p50   p99   max
     lines    rows  3,366  33,660  10.0  10.0  10.0  10.0
 
+    commits in each of 7 seconds, from 0 to 469
+    ███████
+    min 437 (second 2), median 447, max 469, CV 2.8 %, no stall
+    TPS has no ±: commits vary too slowly for a run of 7.4 s: it takes at least 8.7 s
+
     checks      2 of 2 hold before the load
-    generator   41.3 s of CPU, 491 µs a query; 34.0 MiB of memory; 6.74 MiB out and 12.5 MiB in; lag
-                p50 30.0, p99 59.4, max 60.0 µs
+    generator   41.3 s of CPU, 491 µs per query; 34.0 MiB of memory; 6.74 MiB out and 12.5 MiB in;
+                lag p50 30.0, p99 59.4, max 60.0 µs
     sessions    8 connected, mean 0.945 ms, max 1.68 ms
+
+    Derived from TPC-C; not a TPC result, and not comparable with one.
 
     Is this result valid? Yes. No problem was found. Notes:
     note        The run was interrupted: 7.4 s were measured of 60 s planned. The figures cover that
                 part only.
-    note        7.4 s were measured, in which no checkpoint, flush or vacuum need have fallen.
-                Measure a minute or more before you rely on it.
-    note        The database lives within the generator and shares its CPUs. The client's CPU time
-                contains the database's. The figures are of both together: if production has two
-                hosts, use two.
+    note        7.4 s were measured, possibly without any checkpoint, flush or vacuum. Measure a
+                minute or more before you rely on it.
+    note        The database runs in the generator's process and shares its CPUs. The client's CPU
+                time includes the database's. The figures are of both together: if production has
+                two hosts, use two.
     note        37 further attempts after conflicts, for 3,366 transactions. Response times span all
                 attempts.
-    note        Closed load: a slow database is asked less often. To see what users experience who
+    note        Closed load: a slow database gets fewer requests. To see what users experience who
                 arrive at a rate, use open load (--rate).
     note        3,366 finished transactions are too few for p99.9, which needs 3,688. Measure
                 longer; until then, use the maximum.
 
-    Derived from TPC-C; not a TPC result, and not comparable with one.
     run         019a7d3c-5b10-7c43-9f2e-2f6d8a1b0c9d, quick, dbdyno 0.1.0, begun 2026-02-25 06:13:20
                 UTC
     repeat      dbdyno runs show 019a7d3c-5b10-7c43-9f2e-2f6d8a1b0c9d --plan > plan.toml; dbdyno run
@@ -237,7 +248,7 @@ fn a_long_run_shows_its_worst_seconds() {
     made.seconds = (0..300).map(|i| analysis::fixtures::second(i, 100)).collect();
     made.seconds.remove(250);
     let page = page(&made);
-    assert!(page.contains("each block the worst of its seconds"), "{page}");
+    assert!(page.contains("each block the worst of its values"), "{page}");
     assert_eq!(page.lines().filter(|line| line.starts_with('█') && line.contains('_')).count(), 1);
 }
 
@@ -245,7 +256,7 @@ fn a_long_run_shows_its_worst_seconds() {
 fn a_page_is_as_narrow_as_asked() {
     for made in [Made::closed(), Made::open_overloaded(), Made::interrupted()] {
         for width in [80, 96, 100] {
-            let page = text(&Report::of(&made.tally()), &Style { color: false, width });
+            let page = shown(&Report::of(&made.tally()), &Style { color: false, width });
             let widest = page.lines().max_by_key(|line| line.chars().count());
             assert!(widest.is_some_and(|line| line.chars().count() <= width), "{widest:?}");
         }
@@ -255,8 +266,8 @@ fn a_page_is_as_narrow_as_asked() {
 #[test]
 fn colour_changes_no_word() {
     let report = Report::of(&Made::open_overloaded().tally());
-    let plain = text(&report, &Style::default());
-    let coloured = text(&report, &Style { color: true, ..Style::default() });
+    let plain = shown(&report, &Style::default());
+    let coloured = shown(&report, &Style { color: true, ..Style::default() });
     assert!(coloured.contains("\x1b[33mwarning\x1b[0m") && !plain.contains('\x1b'));
     let mut bare = coloured.clone();
     for code in ["\x1b[0m", "\x1b[1m", "\x1b[2m", "\x1b[31m", "\x1b[33m"] {
@@ -291,7 +302,7 @@ fn several_groups_stand_beside_each_other() {
 
 #[test]
 fn a_run_without_a_beginning_is_still_a_page() {
-    let page = text(&Report::of(&analysis::Tally::new()), &Style::default());
+    let page = shown(&Report::of(&analysis::Tally::new()), &Style::default());
     assert!(
         page.contains("0 transactions offered = 0 finished + 0 failed + 0 dropped + 0 unfinished")
     );
@@ -306,7 +317,7 @@ fn a_report_is_read_as_it_was_written() {
         let json = serde_json::to_string(&report).expect("a report is JSON");
         let read: Report = serde_json::from_str(&json).expect("what we wrote");
         assert_eq!(read, report);
-        assert_eq!(text(&read, &Style::default()), text(&report, &Style::default()));
+        assert_eq!(shown(&read, &Style::default()), shown(&report, &Style::default()));
     }
 }
 
@@ -315,12 +326,12 @@ fn nothing_speaks_for_a_run_of_which_nothing_was_measured() {
     let mut made = Made::running();
     made.seconds.retain(|second| second.second < 0);
     let report = Report::of(&made.tally());
-    assert_eq!(verdict(&report), "Nothing was measured yet.");
+    assert_eq!(answer(&report), "Nothing was measured yet.");
     let killed = Report { status: analysis::report::Status::Interrupted, ..report };
-    assert_eq!(verdict(&killed), "Nothing was measured.");
+    assert_eq!(answer(&killed), "Nothing was measured.");
     made.reason = Some(model::StopReason::Interrupted);
     made.measured_ns = 0;
-    assert_eq!(verdict(&Report::of(&made.tally())), "No.");
+    assert_eq!(answer(&Report::of(&made.tally())), "No.");
 }
 
 #[test]
@@ -361,6 +372,6 @@ fn the_disclosure_of_a_standard_is_summed_up_in_a_line() {
         note: "No result.".to_owned(),
         requirements: vec![requirement(120.0), requirement(0.5)],
     });
-    let text = text(&Report::of(&made.tally()), &Style { color: false, width: 96 });
+    let text = shown(&Report::of(&made.tally()), &Style { color: false, width: 96 });
     assert!(text.contains("standard    1 of 2 of Standard 1's own requirements hold"), "{text}");
 }

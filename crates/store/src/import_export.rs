@@ -1,8 +1,8 @@
 //! Runs that leave a store and come into another: the file between the two is a store with just
 //! these runs, so that reading one is reading the other.
 //!
-//! Events are copied as the bytes that they are. What comes in is somebody else's: its seal must
-//! be whole, it is copied aside, its layout must be ours to the letter, and every run must be
+//! Events are copied as the bytes that they are. What comes in is somebody else's: its checksum
+//! must be right, it is copied aside, its layout must be ours to the letter, and every run must be
 //! readable, before anything of it is taken. The restore journal neither leaves nor comes: it
 //! tells what to do to servers.
 //! Not here: formats of others (`interval_log`, render).
@@ -16,9 +16,9 @@ use rusqlite::{
     Connection, OpenFlags, OptionalExtension, Transaction, TransactionBehavior, params,
 };
 
+use super::checksum;
 use super::error::{StoreError, StoreErrorKind};
 use super::schema::{self, IfMissing};
-use super::seal;
 use super::{ExperimentFilter, Filter, Store};
 
 /// The longest id that is taken from others: a UUID has 36 characters.
@@ -85,7 +85,7 @@ impl Store {
         alone.pragma_update(None, "application_id", schema::FILE_ID).map_err(said)?;
         alone.query_row("PRAGMA journal_mode=DELETE", (), |_| Ok(())).map_err(said)?;
         alone.close().map_err(|(_, error)| said(error))?;
-        seal::put(path).map_err(|error| StoreError::of_folder(path, path, &error))
+        checksum::put(path).map_err(|error| StoreError::of_folder(path, path, &error))
     }
 
     /// Takes all runs of the store at `path` that are not here yet, with their labels and
@@ -363,7 +363,7 @@ fn copy_whole(theirs: &Connection, to: &str) -> rusqlite::Result<Option<String>>
         return Ok(Some(checked));
     }
     theirs.execute("VACUUM INTO ?", [to])?;
-    // Its seal was looked at, and is not in the copy.
+    // Its checksum was looked at, and is not in the copy.
     schema::make_store(&Connection::open_with_flags(to, OpenFlags::SQLITE_OPEN_READ_WRITE)?)?;
     Ok(None)
 }

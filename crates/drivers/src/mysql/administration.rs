@@ -1,42 +1,31 @@
-//! How the MySQL family is spelled, and what it can do.
+//! How a server of the MySQL family is built in and administered.
 
-use model::{
-    ColumnType, CommitCounter, ConnectionCounter, Dialect, Partitioning, RoutineLanguage, Serial,
-    SettingsBySql,
-};
+use model::{Administration, ClientLoad, FileFormat, FlatFile, SettingsBySql};
 
-use super::counters::COUNTERS;
+use crate::modes::{RiskyMode, durability};
 
-pub(super) static DIALECT: Dialect = Dialect {
-    name: "mysql",
-    type_name,
-    serial: Serial::Indexed,
-    after_load: |table| vec![format!("ANALYZE TABLE {}", table.name)],
-    table_options: " ENGINE=InnoDB DEFAULT CHARSET=utf8mb4 COLLATE=utf8mb4_bin",
-    for_update: " FOR UPDATE",
+pub(super) const ADMINISTRATION: Administration = Administration {
     parallel_load: true,
     indexes_after_load: true,
+    after_load: |table| vec![format!("ANALYZE TABLE {}", table.name)],
+    client_load: Some(ClientLoad {
+        servers: "MariaDB and MySQL",
+        client: "mariadb --local-infile=1",
+        run_file: |path| format!("SOURCE {path}"),
+        load: load_file,
+        finish: |tables| format!("ANALYZE TABLE {tables};"),
+    }),
     // A lock's name is the server's, not the database's, and has at most 64 letters.
     alone: &["SELECT GET_LOCK(CONCAT('dbdyno ', SHA1(DATABASE())), 0)"],
     // Galera: reads wait until what other nodes have committed is here.
     sees_other_hosts: Some("SET SESSION wsrep_sync_wait = 1"),
-    commit_counter: Some(CommitCounter {
-        name: "Com_commit",
-        sql: "SHOW GLOBAL STATUS LIKE 'Com_commit'",
-        counts_single_statements: false,
-    }),
-    started_ago: Some("SHOW GLOBAL STATUS LIKE 'Uptime'"),
-    // A node of Galera that has not yet what the others have. Others do not listen meanwhile.
-    is_recovering: |no| no.code == 1047,
-    connection_counter: Some(ConnectionCounter {
-        name: "Threads_connected",
-        sql: "SHOW GLOBAL STATUS LIKE 'Threads_connected'",
-    }),
-    thread_per_session: true,
-    routines: Some(RoutineLanguage::Psm),
     list_routines: "SELECT ROUTINE_NAME, ROUTINE_COMMENT FROM information_schema.ROUTINES \
                     WHERE ROUTINE_SCHEMA = DATABASE() AND ROUTINE_NAME LIKE 'dbdyno%'",
-    partitioning: Some(Partitioning::Clause),
+    // A node of Galera that has not yet what the others have. Others do not listen meanwhile.
+    is_recovering: |no| no.code == 1047,
+    thread_per_session: true,
+    durability: |facts| durability(facts, RISKY),
+    connection_limit: Some("max_connections"),
     settings: Some(SettingsBySql {
         look: |name| format!("SHOW GLOBAL VARIABLES WHERE Variable_name = '{}'", plain(name)),
         // Read-only variables, those of sessions alone and missing privileges are told by it.
@@ -47,6 +36,7 @@ pub(super) static DIALECT: Dialect = Dialect {
         take_up: "",
         taken_up: "",
         all: "SHOW GLOBAL VARIABLES",
+        base_units: &[],
         of_place: &[
             "basedir",
             "gtid_binlog_pos",
@@ -69,18 +59,28 @@ pub(super) static DIALECT: Dialect = Dialect {
             "wsrep_sst_receive_address",
         ],
     }),
-    counters: Some(COUNTERS),
-    ..Dialect::PLAIN
+    ..Administration::PLAIN
 };
 
-fn type_name(of: ColumnType) -> String {
-    match of {
-        ColumnType::Int => "INT".to_owned(),
-        ColumnType::Serial => "INT AUTO_INCREMENT".to_owned(),
-        ColumnType::Double => "DOUBLE".to_owned(),
-        ColumnType::Timestamp => "DATETIME(6)".to_owned(),
-        of => of.standard_name(),
-    }
+/// Modes in which a commit that was acknowledged may be lost, and how.
+const RISKY: &[RiskyMode] = &[
+    ("innodb_flush_log_at_trx_commit", "0", "a crash may lose the last second of commits"),
+    ("innodb_flush_log_at_trx_commit", "2", "a loss of power may lose the last second of commits"),
+];
+
+fn load_file(file: &FlatFile) -> String {
+    let FlatFile { table, columns, path, format } = file;
+    let options = match format {
+        FileFormat::Tsv => "",
+        FileFormat::Csv => {
+            "FIELDS TERMINATED BY ',' OPTIONALLY ENCLOSED BY '\"' ESCAPED BY '' \
+             LINES TERMINATED BY '\\n' IGNORE 1 LINES "
+        }
+    };
+    format!(
+        "LOAD DATA LOCAL INFILE '{path}' INTO TABLE {table} CHARACTER SET utf8mb4 \
+         {options}({columns});"
+    )
 }
 
 /// Servers take `-` for `_` on their command lines, and not in SQL.

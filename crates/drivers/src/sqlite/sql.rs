@@ -1,19 +1,14 @@
-//! How SQLite is spelled, and what it can do.
+//! How SQLite is spelled.
 
 use model::{ColumnType, Decimals, Dialect, Serial};
 
-use super::counters::COUNTERS;
-
 /// Tables keep their rowid: with TPC-C's tables and keys `WITHOUT ROWID` reads a row by key 5 to
 /// 10 % faster and ranges 20 %, but updates by key 5 to 15 % slower and by second index 20 %.
-pub(super) static DIALECT: Dialect = Dialect {
+pub(super) const DIALECT: Dialect = Dialect {
     name: "sqlite",
     decimals: Decimals::ScaledInteger,
     type_name,
     serial: Serial::SoleKey,
-    indexes_after_load: true,
-    tables_in_transactions: true,
-    counters: Some(COUNTERS),
     ..Dialect::PLAIN
 };
 

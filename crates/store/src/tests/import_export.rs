@@ -204,11 +204,11 @@ fn a_file_of_which_any_bit_is_another_is_refused() {
         assert!(error.contains("x.dbdyno"), "{what}: {error}");
         Store::open_existing(&file).map(drop).expect_err(what);
     };
-    // Every place of the header and of the seal, and a hundred between, each with another bit.
+    // Every place of the header and of the checksum, and a hundred between, each with another bit.
     let header = (0..100 * 8).step_by(3);
-    let seal = ((whole.len() - 79) * 8..whole.len() * 8).step_by(9);
+    let checksum = ((whole.len() - 79) * 8..whole.len() * 8).step_by(9);
     let between = (0..whole.len() * 8).step_by(whole.len() * 8 / 100 + 1);
-    for bit in header.chain(seal).chain(between) {
+    for bit in header.chain(checksum).chain(between) {
         let mut bytes = whole.clone();
         bytes[bit / 8] ^= 1 << (bit % 8);
         check(&bytes, &format!("bit {bit}"));
@@ -248,7 +248,7 @@ fn a_file_without_a_seal_is_refused_with_what_to_do() {
     assert!(error.contains("old.dbdyno has no checksum") && error.contains("again"), "{error}");
 }
 
-/// The whole store as another one, which has no seal.
+/// The whole store as another one, which has no checksum.
 fn copy_store(store: &Store, to: &Path) {
     for end in ["", "-wal", "-shm"] {
         let _ = fs::remove_file(format!("{}{end}", to.display()));

@@ -1,4 +1,4 @@
-//! What PostgreSQL counts itself (its cumulative statistics system), and which of it is told unless
+//! What PostgreSQL counts itself (its cumulative statistics system), and which of it is read unless
 //! all is asked for.
 //!
 //! A view's row is told as names and values, whatever columns a version has; a view that it has
@@ -6,9 +6,32 @@
 //! single second may hold more or less than its own. Names: `database_xact_commit` is
 //! `xact_commit` of `pg_stat_database` for the target's own database.
 
-use model::{Counter, Counters, Reading};
+use model::{CommitCounter, ConnectionCounter, Counter, Counters, Monitoring, Reading};
 
-pub(super) const COUNTERS: Counters = Counters { ask, chosen: CHOSEN, reading };
+pub(super) const MONITORING: Monitoring = Monitoring {
+    counters: Some(Counters { ask, chosen: CHOSEN, reading }),
+    // Of both views that versions have for them.
+    checkpoint_counters: &[
+        "checkpointer_num_timed",
+        "checkpointer_num_requested",
+        "bgwriter_checkpoints_timed",
+        "bgwriter_checkpoints_req",
+    ],
+    commit_counter: Some(CommitCounter {
+        name: "xact_commit",
+        sql: "SELECT xact_commit FROM pg_stat_database WHERE datname = current_database()",
+        counts_single_statements: true,
+    }),
+    // Whose sessions are not ours to look into has no backend_type.
+    connection_counter: Some(ConnectionCounter {
+        name: "pg_stat_activity",
+        sql: "SELECT count(*) FROM pg_stat_activity WHERE datname IS NOT NULL \
+              AND coalesce(backend_type, 'client backend') = 'client backend'",
+    }),
+    started_ago: Some(
+        "SELECT floor(extract(epoch FROM clock_timestamp() - pg_postmaster_start_time()))::bigint",
+    ),
+};
 
 const fn total(name: &'static str, unit: &'static str, help: &'static str) -> Counter {
     Counter { name, reading: Reading::Total, unit, help }
@@ -140,6 +163,8 @@ mod tests {
         names.sort_unstable();
         names.dedup();
         assert_eq!(names.len(), CHOSEN.len(), "none is chosen twice");
+        let counters = MONITORING.checkpoint_counters;
+        assert!(counters.iter().all(|name| names.contains(name)), "checkpoints are read");
     }
 
     #[test]

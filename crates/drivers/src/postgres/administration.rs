@@ -1,50 +1,36 @@
-//! How PostgreSQL is spelled, and what it can do.
+//! How PostgreSQL is built in and administered.
 
-use model::{
-    ColumnType, CommitCounter, ConnectionCounter, Dialect, Partitioning, Placeholder,
-    RoutineLanguage, SettingsBySql, Table,
-};
+use model::{Administration, ClientLoad, ColumnType, FileFormat, FlatFile, SettingsBySql, Table};
 
-use super::counters::COUNTERS;
+use crate::modes::{RiskyMode, durability};
 
-pub(super) static DIALECT: Dialect = Dialect {
-    name: "postgres",
-    placeholder: Placeholder::Dollar,
-    type_name,
-    after_load,
-    for_update: " FOR UPDATE",
+pub(super) const ADMINISTRATION: Administration = Administration {
     parallel_load: true,
     indexes_after_load: true,
+    tables_in_transactions: true,
     // A chunk and its mark are lost together, and the end of the build is flushed with all
     // that comes before it.
     before_load: &["SET synchronous_commit = off"],
-    tables_in_transactions: true,
+    after_load,
+    client_load: Some(ClientLoad {
+        servers: "PostgreSQL",
+        client: "PGTZ=UTC psql",
+        run_file: |path| format!("\\i {path}"),
+        load: load_file,
+        finish: |tables| format!("VACUUM ANALYZE {tables};"),
+    }),
     // The transaction stays open: a pooler that hands out connections by transaction would give
     // a session's lock to somebody else. It holds no snapshot between its statements.
     alone: &[
         "BEGIN ISOLATION LEVEL READ COMMITTED",
         "SELECT pg_try_advisory_xact_lock(hashtext('dbdyno'))::int",
     ],
-    commit_counter: Some(CommitCounter {
-        name: "xact_commit",
-        sql: "SELECT xact_commit FROM pg_stat_database WHERE datname = current_database()",
-        counts_single_statements: true,
-    }),
-    started_ago: Some(
-        "SELECT floor(extract(epoch FROM clock_timestamp() - pg_postmaster_start_time()))::bigint",
-    ),
-    // cannot_connect_now: it starts up, recovers or is not yet consistent.
-    is_recovering: |no| no.sqlstate == "57P03",
-    // Whose sessions are not ours to look into has no backend_type.
-    connection_counter: Some(ConnectionCounter {
-        name: "pg_stat_activity",
-        sql: "SELECT count(*) FROM pg_stat_activity WHERE datname IS NOT NULL \
-              AND coalesce(backend_type, 'client backend') = 'client backend'",
-    }),
-    routines: Some(RoutineLanguage::PlPgSql),
     list_routines: "SELECT proname::text, prosrc FROM pg_proc \
                     WHERE pronamespace = current_schema()::regnamespace AND proname LIKE 'dbdyno%'",
-    partitioning: Some(Partitioning::Tables),
+    // cannot_connect_now: it starts up, recovers or is not yet consistent.
+    is_recovering: |no| no.sqlstate == "57P03",
+    durability: |facts| durability(facts, RISKY),
+    connection_limit: Some("max_connections"),
     settings: Some(SettingsBySql {
         look: look_at_setting,
         probe: |_| String::new(),
@@ -56,20 +42,12 @@ pub(super) static DIALECT: Dialect = Dialect {
         // What this session itself has said holds for it alone.
         all: "SELECT name, current_setting(name) FROM pg_settings \
               WHERE source NOT IN ('client', 'session')",
+        // kB, pages, MB, segments; s, minutes.
+        base_units: &[1024.0, 8192.0, 1024.0 * 1024.0, 16.0 * 1024.0 * 1024.0, 1e3, 60e3],
         of_place: &["cluster_name", "port", "in_hot_standby", "transaction_read_only"],
     }),
-    counters: Some(COUNTERS),
-    ..Dialect::PLAIN
+    ..Administration::PLAIN
 };
-
-fn type_name(of: ColumnType) -> String {
-    match of {
-        ColumnType::Decimal { precision, scale } => format!("NUMERIC({precision},{scale})"),
-        ColumnType::Timestamp => "TIMESTAMPTZ".to_owned(),
-        // Of `CHAR(n)` what is shorter comes back padded with blanks, as the server keeps it.
-        of => of.standard_name(),
-    }
-}
 
 /// Rows that are loaded with their own numbers leave the sequence where it was. Without the VACUUM
 /// the first readers would write the rows' hint bits, and autovacuum would come in mid-run.
@@ -84,6 +62,22 @@ fn after_load(table: &Table) -> Vec<String> {
         )
     });
     moved.into_iter().chain([format!("VACUUM ANALYZE {name}")]).collect()
+}
+
+/// Modes in which a commit that was acknowledged may be lost, and how.
+const RISKY: &[RiskyMode] = &[
+    ("fsync", "off", "a loss of power may lose commits and damage the data"),
+    ("full_page_writes", "off", "a loss of power may damage the data"),
+    ("synchronous_commit", "off", "a crash may lose the last commits"),
+];
+
+fn load_file(file: &FlatFile) -> String {
+    let FlatFile { table, columns, path, format } = file;
+    let options = match format {
+        FileFormat::Tsv => "",
+        FileFormat::Csv => " WITH (FORMAT csv, HEADER, NULL 'NULL')",
+    };
+    format!("\\copy {table} ({columns}) FROM '{path}'{options}")
 }
 
 /// What a setting is, what `ALTER SYSTEM` has made of it, and why it cannot be set that way.

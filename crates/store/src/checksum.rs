@@ -1,7 +1,7 @@
-//! The seal of a file between stores: a digest of all of it, behind the pages of SQLite, which
+//! The checksum of a file between stores: a digest of all of it, behind the pages of SQLite, which
 //! passes over what lies there. A file of which a bit is another is refused.
 //!
-//! Not here: a store that is written to, which has no seal. What SQLite and reading find wrong
+//! Not here: a store that is written to, which has no checksum. What SQLite and reading find wrong
 //! with one is all that is known.
 
 use std::fs::{File, OpenOptions};
@@ -16,7 +16,7 @@ use super::error::StoreError;
 const PREFIX: &str = "dbdyno sha256 ";
 /// A digest's letters.
 const HEX: usize = 64;
-/// All of a seal, with the line's end.
+/// All of a checksum, with the line's end.
 const BYTES: usize = PREFIX.len() + HEX + 1;
 /// What is read at once.
 const BUFFER_BYTES: usize = 1 << 16;
@@ -25,17 +25,17 @@ const BUFFER_BYTES: usize = 1 << 16;
 pub(super) fn put(path: &Path) -> io::Result<()> {
     let mut file = OpenOptions::new().read(true).append(true).open(path)?;
     let bytes = file.metadata()?.len();
-    let seal = of(&mut file, bytes)?;
-    file.write_all(seal.as_bytes())?;
+    let checksum = of(&mut file, bytes)?;
+    file.write_all(checksum.as_bytes())?;
     file.sync_all()
 }
 
-/// Refuses a file whose seal is missing, or that of other bytes.
+/// Refuses a file whose checksum is missing, or that of other bytes.
 pub(super) fn check(path: &Path) -> Result<(), StoreError> {
     let damaged = |why: &str| Err(StoreError::damaged_file(path, why));
     match is_right(path) {
         Ok(true) => Ok(()),
-        Ok(false) => damaged("its checksum is another than that of what is in it"),
+        Ok(false) => damaged("its checksum does not match its content"),
         Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => damaged("it is cut off"),
         Err(error) => damaged(&format!("it cannot be read: {error}")),
     }
@@ -53,7 +53,7 @@ fn is_right(path: &Path) -> io::Result<bool> {
     Ok(found == expected.as_bytes())
 }
 
-/// The seal of a file's first `bytes`.
+/// The checksum of a file's first `bytes`.
 fn of(file: &mut File, bytes: u64) -> io::Result<String> {
     file.seek(SeekFrom::Start(0))?;
     let (mut digest, mut buffer) = (Sha256::new(), vec![0; BUFFER_BYTES]);

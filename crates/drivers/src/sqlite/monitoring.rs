@@ -9,7 +9,7 @@ use std::fs;
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use model::{Counter, Counters, Reading};
+use model::{Counter, Counters, Monitoring, Reading};
 use rusqlite::{Connection, ffi};
 
 use super::opening::Location;
@@ -18,8 +18,14 @@ use super::opening::Location;
 /// microsecond, so a request some hundredths.
 const REQUESTS_BETWEEN: u32 = 16;
 
-pub(super) const COUNTERS: Counters =
-    Counters { ask: |_| Vec::new(), chosen: CHOSEN, reading: |_| (Reading::Total, "1/s") };
+pub(super) const MONITORING: Monitoring = Monitoring {
+    counters: Some(Counters {
+        ask: |_| Vec::new(),
+        chosen: CHOSEN,
+        reading: |_| (Reading::Total, "1/s"),
+    }),
+    ..Monitoring::NONE
+};
 
 const fn pages(name: &'static str, help: &'static str) -> Counter {
     Counter { name, reading: Reading::Total, unit: "1/s", help }

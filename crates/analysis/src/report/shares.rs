@@ -1,0 +1,191 @@
+//! Which share of samples lies below a bound, for bounds that are named when the run is over: "99 %
+//! below 20 ms".
+//!
+//! What is kept is small: the share at each bound of two digits (1.1 ms, 25 ms, 300 ms), and how
+//! strongly samples depend on each other. Not here: how a bound is written (figures).
+
+use serde::{Deserialize, Serialize};
+use stats::{Dispersion, Histogram, dispersion_at, share_dispersions, share_interval};
+
+use super::times::{Order, known, no_interval};
+
+const CONFIDENCE: f64 = 0.95;
+
+/// The first bound that is no single digit: those of two digits are it to 99, times tens.
+const TWO_DIGITS: u64 = 10;
+
+/// Shares of samples below bounds.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Shares {
+    /// How many samples: of transactions all that was offered. What failed, was dropped or has not
+    /// ended is below no bound.
+    pub count: u64,
+    /// Bounds, rising, and the percentage of samples below each; those at which it is the same as
+    /// at the one before are left out. Bounds of times are nanoseconds, those of another custom
+    /// metric its unit; a sample that a histogram cannot distinguish from the bound (0.1 %) is not
+    /// below it.
+    pub below: Vec<(u64, f64)>,
+    /// By how many times the variance of a percentage exceeds that of independent samples; between
+    /// two of them the larger one holds. Empty where `reason` says why.
+    pub dispersion: Vec<(f64, f64)>,
+    /// Why shares have no interval within the run.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
+}
+
+impl Shares {
+    /// Of `count` samples of which these have a value; the others lie above all bounds.
+    pub(super) fn of(values: &Histogram, count: u64, order: Order) -> Shares {
+        let found = match order {
+            Order::Known(in_time) => share_dispersions(&in_time.stretches, CONFIDENCE)
+                .map_err(|why| no_interval(why, in_time)),
+            Order::Unknown(why) => Err(why.to_owned()),
+        };
+        let percent = |of: Dispersion| Some((known(of.share * 100.0)?, known(of.factor)?));
+        let (dispersion, reason) = match found {
+            Ok(found) => (found.into_iter().filter_map(percent).collect(), None),
+            Err(why) => (Vec::new(), Some(why)),
+        };
+        Shares { count, below: below(values, count), dispersion, reason }
+    }
+
+    /// Whether nothing was recorded, or the run is one of before shares were kept.
+    pub fn is_empty(&self) -> bool {
+        self.count == 0
+    }
+
+    /// The percentage below a bound; none where there are no samples.
+    pub fn percent_below(&self, bound: u64) -> Option<f64> {
+        let first_above = self.below.partition_point(|(known, _)| *known <= bound);
+        let at = first_above.checked_sub(1).map_or(0.0, |index| self.below[index].1);
+        (!self.is_empty()).then_some(at)
+    }
+
+    /// The 95 % interval of that within the run, in percent.
+    pub fn interval_below(&self, bound: u64) -> Option<(f64, f64)> {
+        let share = self.percent_below(bound)? / 100.0;
+        if self.dispersion.is_empty() {
+            return None;
+        }
+        let seen = self.dispersion.iter();
+        let seen: Vec<Dispersion> =
+            seen.map(|&(percent, factor)| Dispersion { share: percent / 100.0, factor }).collect();
+        let n_effective = self.count as f64 / dispersion_at(&seen, share);
+        let (low, high) = share_interval(share, n_effective, CONFIDENCE);
+        Some((low * 100.0, high * 100.0))
+    }
+}
+
+/// The percentages below bounds of two digits at which they change.
+fn below(values: &Histogram, count: u64) -> Vec<(u64, f64)> {
+    let mut all: Vec<(u64, f64)> = Vec::new();
+    if values.is_empty() {
+        return all;
+    }
+    let mut recorded = values.recorded().peekable();
+    let (mut n_below, mut tens, mut digits) = (0, 1, 1);
+    // A bound of one digit is one of two as well, but of the first ten.
+    loop {
+        let bound = digits * tens;
+        while let Some((_, n)) = recorded.next_if(|(value, _)| *value < bound) {
+            n_below += n;
+        }
+        let percent = known(n_below as f64 / count as f64 * 100.0).unwrap_or_default();
+        if percent > all.last().map_or(0.0, |(_, last)| *last) {
+            all.push((bound, percent));
+        }
+        if recorded.peek().is_none() {
+            return all;
+        }
+        digits += 1;
+        if digits == 10 * TWO_DIGITS {
+            let Some(next) = 10_u64.checked_mul(tens) else { return all };
+            (tens, digits) = (next, TWO_DIGITS);
+        }
+    }
+}
+
+/// The bounds of two digits at and around a number: equal where it is one of them.
+pub(crate) fn two_digits(number: u64) -> (u64, u64) {
+    let mut tens = 1;
+    while number / tens >= 10 * TWO_DIGITS {
+        tens *= 10;
+    }
+    let low = number / tens * tens;
+    (low, if low == number { low } else { low.saturating_add(tens) })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tally::InTime;
+
+    fn of(values: impl IntoIterator<Item = (u64, u64)>) -> Histogram {
+        let mut histogram = Histogram::default();
+        values.into_iter().for_each(|(value, n)| histogram.record_n(value, n));
+        histogram
+    }
+
+    fn minute(second: &Histogram, offered: u64) -> InTime {
+        let stretch = stats::Stretch { offered, finished: second.clone() };
+        InTime { stretches: vec![stretch; 60], width_s: 1 }
+    }
+
+    #[test]
+    fn a_bound_of_two_digits_has_the_exact_share_below_it() {
+        let second = of([(900_000, 10), (1_500_000, 20), (20_000_000, 60), (450_000_000, 5)]);
+        let mut all = Histogram::default();
+        (0..60).for_each(|_| all.add(&second));
+        // Five of a hundred were lost.
+        let shares = Shares::of(&all, 6_000, Order::Known(&minute(&second, 100)));
+        let check = |bound: u64, percent: f64| {
+            assert_eq!(shares.percent_below(bound), Some(percent), "{bound}");
+            assert_eq!(all.count_below(bound) as f64 / 60.0, percent, "{bound}");
+        };
+        check(1, 0.0);
+        check(900_000, 0.0);
+        check(910_000, 10.0);
+        check(1_500_000, 10.0);
+        check(1_600_000, 30.0);
+        check(20_000_000, 30.0);
+        check(21_000_000, 90.0);
+        check(450_000_000, 90.0);
+        check(460_000_000, 95.0);
+        check(99_000_000_000, 95.0);
+        assert_eq!(shares.below.len(), 4, "{:?}", shares.below);
+        let (low, high) = shares.interval_below(30_000_000).expect("a minute");
+        assert!(low < 90.0 && low > 88.0 && high > 90.0 && high < 92.0, "{low} {high}");
+        let (low, high) = shares.interval_below(60_000_000_000).expect("a minute");
+        assert!(low < 95.0 && high > 95.0 && high < 96.0, "{low} {high}");
+    }
+
+    #[test]
+    fn every_bound_of_two_digits_is_counted_as_the_histogram_counts() {
+        let spread = (0..4_000_u64).map(|n| (37 * n * n % 1_000_003 * 977 + 1, 1));
+        let all = of(spread);
+        let shares = Shares::of(&all, 4_000, Order::Unknown("made up"));
+        let digits = (1..100_u64).flat_map(|digits| (0..9).map(move |e| digits * 10_u64.pow(e)));
+        for bound in digits {
+            let percent = all.count_below(bound) as f64 / 40.0;
+            assert_eq!(shares.percent_below(bound), Some(percent), "{bound}");
+        }
+        assert_eq!(shares.interval_below(1_000_000), None);
+        assert_eq!(shares.reason.as_deref(), Some("made up"));
+    }
+
+    #[test]
+    fn nothing_has_no_share_and_all_that_is_lost_is_below_no_bound() {
+        let none = Shares::of(&Histogram::default(), 0, Order::Unknown("made up"));
+        assert!(none.is_empty() && none.percent_below(5).is_none());
+        let lost = Shares::of(&Histogram::default(), 7, Order::Unknown("made up"));
+        assert_eq!(lost.percent_below(u64::MAX), Some(0.0));
+    }
+
+    #[test]
+    fn bounds_around_a_number_have_two_digits() {
+        assert_eq!(two_digits(125), (120, 130));
+        assert_eq!(two_digits(99_500), (99_000, 100_000));
+        assert_eq!(two_digits(20_000_000), (20_000_000, 20_000_000));
+        assert_eq!(two_digits(7), (7, 7));
+    }
+}

@@ -1,0 +1,87 @@
+//! What the modes of a database mean for commits that it has acknowledged: how each driver's list
+//! of them is read. Not here: the lists, which are the drivers' own.
+
+use model::{CommitRisk, Fact};
+
+/// A mode in which an acknowledged commit may be lost: name, value, and how.
+pub(crate) type RiskyMode = (&'static str, &'static str, &'static str);
+
+/// Whether one of the modes is in force, as facts; the first of them counts. Nothing where the
+/// facts do not have any of these modes: then nobody knows.
+pub(crate) fn durability(facts: &[Fact], risky: &[RiskyMode]) -> Vec<Fact> {
+    if !risky.iter().any(|(name, _, _)| mode(facts, name).is_some()) {
+        return Vec::new();
+    }
+    let found = risky.iter().find(|(name, value, _)| has_mode(facts, name, value));
+    CommitRisk::facts(found.map(|(name, value, loss)| CommitRisk {
+        mode: format!("{name}={value}"),
+        loss: (*loss).to_owned(),
+    }))
+}
+
+/// Whether a mode has this value, in letters of either case.
+pub(crate) fn has_mode(facts: &[Fact], name: &str, value: &str) -> bool {
+    mode(facts, name).is_some_and(|is| is.eq_ignore_ascii_case(value))
+}
+
+fn mode(facts: &[Fact], name: &str) -> Option<String> {
+    let is_it = |fact: &&Fact| matches!(&*fact.about, "mode" | "database") && fact.name == name;
+    facts.iter().rev().find(is_it).map(|fact| fact.value.to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_first_risky_mode_in_force_is_the_one_that_is_kept() {
+        let check = |driver: &str, modes: &[(&str, &str)], expect: Option<Option<&str>>| {
+            let entry = crate::by_scheme(driver).expect("it is in the list");
+            let facts: Vec<Fact> =
+                modes.iter().map(|(name, value)| Fact::new("mode", name, *value)).collect();
+            let found = (entry.product.administration.durability)(&facts);
+            let value = |about: &str, name: &str| {
+                let is_it = |fact: &&Fact| fact.about == about && fact.name == name;
+                found.iter().find(is_it).map(|fact| &fact.value)
+            };
+            let risk = CommitRisk::read(value).map(|risk| format!("{}: {}", risk.mode, risk.loss));
+            let expect = expect.map(|words| words.map(str::to_owned));
+            assert_eq!((!found.is_empty()).then_some(risk), expect, "{driver} {modes:?}");
+        };
+        let flush = "innodb_flush_log_at_trx_commit";
+        check("mariadb", &[(flush, "1")], Some(None));
+        let second = "innodb_flush_log_at_trx_commit=2: a loss of power may lose the last second \
+                      of commits";
+        check("mysql", &[(flush, "2")], Some(Some(second)));
+        let crash = "innodb_flush_log_at_trx_commit=0: a crash may lose the last second of commits";
+        check("mysql", &[(flush, "0"), ("sync_binlog", "0")], Some(Some(crash)));
+        // A proxy that reports no modes.
+        check("mysql", &[("tx_isolation", "SERIALIZABLE")], None);
+        let safe = [("fsync", "on"), ("full_page_writes", "on"), ("synchronous_commit", "local")];
+        check("postgres", &safe, Some(None));
+        let late = "synchronous_commit=off: a crash may lose the last commits";
+        check("postgres", &[("fsync", "on"), ("synchronous_commit", "off")], Some(Some(late)));
+        let all = "fsync=off: a loss of power may lose commits and damage the data";
+        check("postgres", &[("synchronous_commit", "off"), ("fsync", "off")], Some(Some(all)));
+        check("sqlite", &[("journal_mode", "wal"), ("synchronous", "full")], Some(None));
+        check("sqlite", &[("journal_mode", "delete"), ("synchronous", "normal")], Some(None));
+        let wal = "journal_mode=wal with synchronous=normal: a loss of power may lose the last \
+                   commits";
+        check("sqlite", &[("journal_mode", "wal"), ("synchronous", "normal")], Some(Some(wal)));
+        let off = "synchronous=off: a loss of power may lose commits and damage the file";
+        check("sqlite", &[("journal_mode", "off"), ("synchronous", "OFF")], Some(Some(off)));
+        let none = "journal_mode=memory: a crash damages the file";
+        check("sqlite", &[("journal_mode", "memory"), ("synchronous", "full")], Some(Some(none)));
+        check("sim", &[], None);
+    }
+
+    #[test]
+    fn what_lives_in_memory_has_nothing_to_lose() {
+        let facts = [("path", ":memory:"), ("journal_mode", "memory"), ("synchronous", "off")];
+        let facts = facts.map(|(name, value)| Fact::new("database", name, value));
+        let sqlite = crate::by_scheme("sqlite").expect("it is in the list");
+        let durability = sqlite.product.administration.durability;
+        assert_eq!(durability(&facts), []);
+        assert!(!durability(&facts[1..]).is_empty());
+    }
+}

@@ -1,0 +1,22 @@
+//! How PostgreSQL is spelled.
+
+use model::{ColumnType, Dialect, Partitioning, Placeholder, RoutineLanguage};
+
+pub(super) const DIALECT: Dialect = Dialect {
+    name: "postgres",
+    placeholder: Placeholder::Dollar,
+    type_name,
+    for_update: " FOR UPDATE",
+    routines: Some(RoutineLanguage::PlPgSql),
+    partitioning: Some(Partitioning::Tables),
+    ..Dialect::PLAIN
+};
+
+fn type_name(of: ColumnType) -> String {
+    match of {
+        ColumnType::Decimal { precision, scale } => format!("NUMERIC({precision},{scale})"),
+        ColumnType::Timestamp => "TIMESTAMPTZ".to_owned(),
+        // Of `CHAR(n)` what is shorter comes back padded with blanks, as the server keeps it.
+        of => of.standard_name(),
+    }
+}

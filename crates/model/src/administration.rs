@@ -1,0 +1,75 @@
+//! What is said to a database beside its load: while data are built, checked and dropped, and of
+//! its settings. Capabilities that a driver fills, not a list of products.
+//!
+//! Not here: the SQL of workloads (dialect), and what is read while a load runs (monitoring).
+
+use crate::{ClientLoad, Fact, Refusal, SettingsBySql, Table};
+
+/// How a database is built in and administered, filled by its driver.
+#[derive(Clone, Copy, Debug)]
+pub struct Administration {
+    /// It keeps what is written: tables can be built, checked and counted in it.
+    pub keeps_data: bool,
+    /// It lives in this process: whoever opens it again has started it again.
+    pub is_in_process: bool,
+    /// Several sessions can load at once.
+    pub parallel_load: bool,
+    /// Secondary indexes are faster built after the data.
+    pub indexes_after_load: bool,
+    /// Tables and indexes are made within a transaction as rows are: all of it, or nothing.
+    pub tables_in_transactions: bool,
+    /// What a session says before it loads: it makes loads faster, and nothing is lost by it that
+    /// a build cannot do again.
+    pub before_load: &'static [&'static str],
+    /// What is to be said, in order, when a table has been loaded and indexed: moves its counter
+    /// behind the rows, and lets the planner know them.
+    pub after_load: fn(&Table) -> Vec<String>,
+    /// How people load flat files with the server's own client; none where there is no such client
+    /// of a server.
+    pub client_load: Option<ClientLoad>,
+    /// What a session says, in order, to be the only one that changes what stands in this database
+    /// until it ends; the last is a query whose number is 1, or 0 while it is another. Empty where
+    /// that cannot be had.
+    pub alone: &'static [&'static str],
+    /// What a session says at one of several hosts so that it sees all that was committed at the
+    /// others before. A server that does not know it needs it not.
+    pub sees_other_hosts: Option<&'static str>,
+    /// The query for the names of this database's routines, each with a text that has its
+    /// [mark](crate::Routine::mark) in it; empty where it has no routines.
+    pub list_routines: &'static str,
+    /// Whether a server that lets nobody in says by this that it starts or recovers, and will.
+    pub is_recovering: fn(&Refusal) -> bool,
+    /// Its server has a thread for each session, all in one process; others have a process each, or
+    /// none. Clients that never pause are best placed by this (docs/placement.md).
+    pub thread_per_session: bool,
+    /// The setting that limits how many connections its server has, which is among its facts.
+    pub connection_limit: Option<&'static str>,
+    /// What its facts say of commits that it has acknowledged, as [facts](crate::CommitRisk::facts)
+    /// too; nothing where they do not say it.
+    pub durability: fn(&[Fact]) -> Vec<Fact>,
+    /// How settings of its server are read and set; none where SQL cannot.
+    pub settings: Option<SettingsBySql>,
+}
+
+impl Administration {
+    /// The least: it keeps data, loads in one session, and has nothing that not every database
+    /// has. Drivers and tests say what differs.
+    pub const PLAIN: Administration = Administration {
+        keeps_data: true,
+        is_in_process: false,
+        parallel_load: false,
+        indexes_after_load: false,
+        tables_in_transactions: false,
+        before_load: &[],
+        after_load: |_| Vec::new(),
+        client_load: None,
+        alone: &[],
+        sees_other_hosts: None,
+        list_routines: "",
+        is_recovering: |_| false,
+        thread_per_session: false,
+        connection_limit: None,
+        durability: |_| Vec::new(),
+        settings: None,
+    };
+}

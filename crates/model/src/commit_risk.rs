@@ -1,0 +1,59 @@
+//! Whether a database may lose commits that it has acknowledged, as its driver reads the modes in
+//! force, and how a run keeps that.
+//!
+//! Not here: which modes those are (drivers), and what is to be thought of it (findings).
+
+use crate::{Fact, FactValue};
+
+/// What the facts are about.
+const ABOUT: &str = "durability";
+
+/// A mode in which an acknowledged commit may be lost.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CommitRisk {
+    /// The mode, such as `fsync=off`; or several, in words.
+    pub mode: String,
+    /// What may lose what, in words.
+    pub loss: String,
+}
+
+impl CommitRisk {
+    /// What a run keeps: whether commits are at risk, and by what.
+    pub fn facts(found: Option<CommitRisk>) -> Vec<Fact> {
+        let mut facts = vec![Fact::new(ABOUT, "commits_at_risk", found.is_some())];
+        if let Some(CommitRisk { mode, loss }) = found {
+            facts.push(Fact::new(ABOUT, "mode", mode));
+            facts.push(Fact::new(ABOUT, "loss", loss));
+        }
+        facts
+    }
+
+    /// What a run has kept; `fact` finds a fact by what it is about and by name.
+    pub fn read<'f>(fact: impl Fn(&str, &str) -> Option<&'f FactValue>) -> Option<CommitRisk> {
+        let is_at_risk = fact(ABOUT, "commits_at_risk")?.yes_no() == Some(true);
+        let words = |name: &str| Some(fact(ABOUT, name)?.to_string());
+        is_at_risk.then_some(CommitRisk { mode: words("mode")?, loss: words("loss")? })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_run_keeps_is_what_the_driver_found() {
+        let check = |found: Option<CommitRisk>| {
+            let facts = CommitRisk::facts(found.clone());
+            let stored: Vec<Fact> =
+                facts.iter().map(|f| Fact::new(&f.about, &f.name, f.value.to_string())).collect();
+            let fact = |about: &str, name: &str| {
+                let is_it = |fact: &&Fact| fact.about == about && fact.name == name;
+                stored.iter().find(is_it).map(|fact| &fact.value)
+            };
+            assert_eq!(CommitRisk::read(fact), found);
+        };
+        check(None);
+        check(Some(CommitRisk { mode: "fsync=off".to_owned(), loss: "a crash".to_owned() }));
+        assert_eq!(CommitRisk::read(|_, _| None), None);
+    }
+}

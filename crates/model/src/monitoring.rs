@@ -1,0 +1,60 @@
+//! What a database can be asked about itself while a load runs, or right before and after it: its
+//! own counters. Capabilities that a driver fills.
+//!
+//! Not here: who asks (monitor, app), and what is to be thought of the answers (analysis).
+
+use crate::{Counters, Fact};
+
+/// A server's own count of the commits of all its sessions, since it was started.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CommitCounter {
+    /// Its name there, such as `Com_commit`.
+    pub name: &'static str,
+    /// The query that asks for it; its last column is the count.
+    pub sql: &'static str,
+    /// It counts statements outside of any transaction too; otherwise only COMMITs.
+    pub counts_single_statements: bool,
+}
+
+/// A server's own count of the connections that it has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ConnectionCounter {
+    /// Its name there, such as `Threads_connected`.
+    pub name: &'static str,
+    /// The query that asks for it; its last column is the count, the one that asks included.
+    pub sql: &'static str,
+}
+
+/// How what a database says of itself is read, filled by its driver.
+#[derive(Clone, Copy, Debug)]
+pub struct Monitoring {
+    /// How the numbers that it counts itself are read; none where it counts none.
+    pub counters: Option<Counters>,
+    /// Those of its counters that count checkpoints, whichever of them a version has.
+    pub checkpoint_counters: &'static [&'static str],
+    /// How the server itself counts commits, where it does.
+    pub commit_counter: Option<CommitCounter>,
+    /// How the server itself counts its connections, where it does.
+    pub connection_counter: Option<ConnectionCounter>,
+    /// The query for how many whole seconds ago the server was started: the last column of its
+    /// row. None where nobody says.
+    pub started_ago: Option<&'static str>,
+}
+
+impl Monitoring {
+    /// It says nothing of itself.
+    pub const NONE: Monitoring = Monitoring {
+        counters: None,
+        checkpoint_counters: &[],
+        commit_counter: None,
+        connection_counter: None,
+        started_ago: None,
+    };
+
+    /// What a run must keep so that its metrics can be read: which of them count checkpoints.
+    pub fn facts(&self) -> Vec<Fact> {
+        let names = self.checkpoint_counters.join(", ");
+        let fact = || Fact::new("checkpoints", "counters", names);
+        if self.checkpoint_counters.is_empty() { Vec::new() } else { vec![fact()] }
+    }
+}

@@ -1,0 +1,105 @@
+//! A run as people read it: the sentence that sums it up and whether it is valid, what ran,
+//! latency, transactions, how it went over time, what disturbed it, errors, metrics and checks.
+//!
+//! Not here: what is true (analysis), and parts of a run as tables of their own (run_tables).
+
+mod checks;
+mod disturbances;
+mod head;
+mod latency;
+mod monitoring;
+mod over_time;
+mod ran;
+mod transactions;
+
+use analysis::report::Report;
+
+use super::charts::{Chart, named, of_run};
+use super::document::{Block, Details, Document, Length, Section, Span, Text, Validity};
+use super::run_tables;
+use super::wording::begun;
+
+pub(super) use ran::{Line, lines};
+
+/// Clients in the folded table; the JSON has all of them.
+const CLIENTS_MOST: usize = 1_000;
+
+/// Errors on a page that cannot fold.
+const ERRORS_MOST: usize = 8;
+
+/// The page of a run.
+pub fn run(report: &Report) -> Document {
+    let charts = of_run(report);
+    let mut page = Document::new(head::kind(report), head::title(report));
+    page.question = vec![head::question(report)];
+    page.verdicts = vec![head::verdict(report)];
+    page.tiles = head::tiles(report);
+    page.validity = Some(Validity::of(head::answer(report), &report.findings));
+    page.sections = vec![
+        ran::section(report),
+        latency::section(report, &charts),
+        transactions::section(report, &charts),
+        over_time::section(report, &charts),
+        disturbances::section(report),
+        clients(report, &charts),
+        errors(report),
+        monitoring::section(report, &charts),
+        checks::section(report),
+    ];
+    page.repeat = Some(repeat(report));
+    page
+}
+
+/// What each client did, where the report has it.
+fn clients(report: &Report, charts: &[Chart]) -> Section {
+    let all = run_tables::per_client(report);
+    if all.is_empty() {
+        return Section::default();
+    }
+    let mut first = all.clone();
+    first.title.clear();
+    first.rows.truncate(CLIENTS_MOST);
+    let each = Block::Details(Details {
+        title: "Each client and transaction, in ms".to_owned(),
+        blocks: vec![Block::Table(first)],
+        length: Length::Long,
+        otherwise: vec![Block::Table(all)],
+    });
+    let charts = Block::Charts(named(charts, &["clients"]));
+    Section::new("clients", "Clients", vec![charts, each])
+}
+
+/// What the database refused.
+fn errors(report: &Report) -> Section {
+    let mut table = run_tables::errors(report);
+    if table.is_empty() {
+        return Section::default();
+    }
+    table.title.clear();
+    let table = table.shown_max(ERRORS_MOST, "kinds in the JSON");
+    let section = Section::new("errors", "Errors", vec![Block::Table(table)]);
+    Section { note: "those of attempts that were retried are among them".to_owned(), ..section }
+}
+
+/// Which run it is, and how to make it again.
+fn repeat(report: &Report) -> Section {
+    let id = &report.run_id;
+    let mut parts = vec![id.clone()];
+    parts.extend((!report.name.is_empty()).then(|| report.name.clone()));
+    parts.push(format!("dbdyno {}", report.dbdyno));
+    parts.push(format!("begun {}", begun(&report.started)));
+    let command = format!("dbdyno runs show {id} --plan > plan.toml; dbdyno run plan.toml");
+    let command = Text::default().and(Span::Code(command));
+    let pairs = [("run", Text::from(parts.join(", "))), ("repeat", command)];
+    let mut blocks = vec![Block::pairs(pairs)];
+    let folded = |title: &str, length, text: String| {
+        Block::details(title, length, vec![Block::Verbatim(text)])
+    };
+    blocks.push(folded("The complete plan", Length::Short, report.plan.clone()));
+    let output = report.output.join("\n");
+    blocks.push(folded("Output", Length::Long, output));
+    Section::new("repeat", "How to repeat it", blocks)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,217 @@
+//! What was checked: the data, the commits, the generator, connecting, standards; and what a
+//! workload discloses.
+
+use analysis::report::{CheckReport, Disclosure, Report};
+use model::format_count;
+use model::numbers::{self, NONE, count, ms, significant};
+
+use crate::document::{Block, Details, Length, Section, Text};
+use crate::table::{Align, Cell, Column, Table};
+
+pub(super) fn section(report: &Report) -> Section {
+    let mut blocks = vec![Block::pairs(pairs(report))];
+    blocks.extend(all_checks(report));
+    blocks.extend(report.disclosures.iter().map(of_standard));
+    blocks.extend(declared(report));
+    Section::new("checks", "Checks and disclosures", blocks)
+}
+
+/// Labels and words.
+fn pairs(report: &Report) -> Vec<(&'static str, String)> {
+    let mut pairs = vec![("checks", checks(report)), ("generator", generator(report))];
+    pairs.extend(sessions(report).map(|words| ("sessions", words)));
+    for disclosure in &report.disclosures {
+        let words = format!("{}. {}", disclosure.summary(), disclosure.note);
+        pairs.push(("standard", words));
+    }
+    pairs.retain(|(_, words)| !words.is_empty());
+    pairs
+}
+
+/// How clients connected.
+fn sessions(report: &Report) -> Option<String> {
+    let connect = &report.block.connect_ms;
+    if connect.times.count + connect.failed == 0 {
+        return None;
+    }
+    let mean = connect.times.mean.map(|mean| format!(", mean {} ms", significant(mean, 3)));
+    let most = connect.times.max.map(|max| format!(", max {} ms", significant(max, 3)));
+    let failed = (connect.failed > 0).then(|| format!(", {} failed", connect.failed));
+    let connected = format!("{} connected", format_count(connect.times.count));
+    let counted = server_connections(report).map(|words| format!("; {words}"));
+    Some([Some(connected), mean, most, failed, counted].into_iter().flatten().collect())
+}
+
+/// How many connections the server itself counts; some of them are those who ask.
+fn server_connections(report: &Report) -> Option<String> {
+    let facts = report.facts.get("connections")?;
+    let number = |name: &str| Some(format_count(facts.get(name)?.count()?));
+    let counts = [("server_at_start", "at the start"), ("server_under_load", "under load")];
+    let known = counts.iter().filter_map(|(name, when)| Some(format!("{} {when}", number(name)?)));
+    let known: Vec<String> = known.collect();
+    let counter = facts.get("server_counter")?;
+    (!known.is_empty()).then(|| format!("the server counts {} ({counter})", known.join(" and ")))
+}
+
+/// The server's own counter beside our commits, and why the two may differ.
+fn server_commits(report: &Report) -> Option<String> {
+    let facts = report.facts.get("commits")?;
+    let number = |name: &str| facts.get(name)?.integer();
+    let (change, ours) = (number("server_change")?, number("ours")?);
+    let counter = facts.get("server_counter")?;
+    let shown = |n: i64| format_count(n.unsigned_abs());
+    let says_so = report.facts.get("server").is_some_and(|of| of.contains_key("restarted_ago_s"));
+    let is_found = report.findings.iter().any(|finding| finding.id == "server_restarted");
+    if (says_so || is_found) && change < ours {
+        return Some(format!("{counter} of the server was reset: the server was restarted"));
+    }
+    if !report.disturbances.is_empty() && change < ours {
+        return Some(format!("{counter} of the server was reset by the plan's disturbances"));
+    }
+    if change < 0 {
+        return Some(format!("{counter} of the server went back: it was restarted"));
+    }
+    let why = match change - ours {
+        0 => String::new(),
+        1.. => "; it counts what others and our own checks commit too".to_owned(),
+        _ if facts.get("counts_single_statements").is_some_and(|is| is.yes_no() == Some(false)) => {
+            "; it does not count statements outside of transactions".to_owned()
+        }
+        _ => ", which is lower".to_owned(),
+    };
+    Some(format!(
+        "{counter} of the server grew by {} while we committed {}{why}",
+        shown(change),
+        shown(ours)
+    ))
+}
+
+fn checks(report: &Report) -> String {
+    let mut parts = Vec::new();
+    let checks = [(&report.checks.before, "before the load"), (&report.checks.after, "after it")];
+    for (results, when) in checks {
+        let Some(results) = results else { continue };
+        let held = results.iter().filter(|check| check.failed == 0).count();
+        parts.push(format!("{held} of {} hold {when}", results.len()));
+    }
+    for check in &report.crosschecks {
+        let (change, kind) = (check.change, &check.transaction);
+        let ours = format_count(check.committed);
+        parts.push(if check.matches {
+            format!("the database counts {ours} commits of {kind}, as we do")
+        } else {
+            format!("the database counts {change} commits of {kind}, we {ours}")
+        });
+    }
+    parts.extend(server_commits(report));
+    parts.join("; ")
+}
+
+fn generator(report: &Report) -> String {
+    let mut parts = Vec::new();
+    if let Some(client) = &report.client {
+        let each =
+            client.cpu_us_per_query.map(|us| format!(", {} µs per query", significant(us, 3)));
+        let cpu = significant(client.cpu_seconds, 3);
+        parts.push(format!("{cpu} s of CPU{}", each.unwrap_or_default()));
+        parts.push(format!("{} of memory", numbers::bytes(client.max_rss_bytes)));
+        if client.bytes_in + client.bytes_out > 0 {
+            let (out, back) = (numbers::bytes(client.bytes_out), numbers::bytes(client.bytes_in));
+            parts.push(format!("{out} out and {back} in"));
+        }
+    }
+    let lag = &report.block.lag_us;
+    if lag.max.is_some_and(|max| max > 0.0) {
+        let [p50, p99, max] = [lag.p50, lag.p99, lag.max].map(ms);
+        parts.push(format!("lag p50 {p50}, p99 {p99}, max {max} µs"));
+    }
+    let lag = &report.block.reply_lag_us;
+    if lag.count > 0 {
+        let [p50, p99, max] = [lag.p50, lag.p99, lag.max].map(ms);
+        parts.push(format!("reply lag p50 {p50}, p99 {p99}, max {max} µs"));
+    }
+    if lag.late > 0 {
+        let noun = if lag.late == 1 { "reply" } else { "replies" };
+        parts.push(format!("{} {noun} lay for 10 ms or longer", format_count(lag.late)));
+    }
+    parts.extend(loops(report));
+    parts.join("; ")
+}
+
+/// `loops busy 41, 39 %, at most 1.2 ms late`.
+fn loops(report: &Report) -> Option<String> {
+    let late = report.loops.iter().filter_map(|of_loop| of_loop.heartbeat_lag_us.max);
+    let late = late.max_by(f64::total_cmp)?;
+    let busy = report.facts.get("client").and_then(|facts| facts.get("loop_busy_percent"));
+    let busy = busy.map(|busy| format!(" busy {busy} %,")).unwrap_or_default();
+    Some(format!("event loops{busy} at most {} ms late", significant(late / 1e3, 2)))
+}
+
+/// Every check of the data, with what breaks it.
+fn all_checks(report: &Report) -> Option<Block> {
+    let phases = [("before", &report.checks.before), ("after", &report.checks.after)];
+    let all = phases.iter().flat_map(|(when, all)| all.iter().flatten().map(move |c| (*when, c)));
+    let all: Vec<(&str, &CheckReport)> = all.collect();
+    let mut table = Table::new([
+        Column::new("check", Align::Left),
+        Column::new("when", Align::Left),
+        Column::new("what must hold", Align::Left),
+        Column::new("rows that break it", Align::Right),
+        Column::spare("the first of them", Align::Left, 1),
+    ]);
+    for (when, check) in &all {
+        table.row([
+            Cell::from(check.id.as_str()),
+            (*when).into(),
+            check.title.as_str().into(),
+            check.failed.into(),
+            check.examples.join("; ").into(),
+        ]);
+    }
+    let title = format!("All {} checks of the data", all.len());
+    (!all.is_empty()).then(|| Block::details(title, Length::Short, vec![Block::Table(table)]))
+}
+
+/// What a standard requires, and what was measured.
+fn of_standard(disclosure: &Disclosure) -> Block {
+    let mut table = Table::new([
+        Column::new("clause", Align::Left),
+        Column::new("requirement", Align::Left),
+        Column::new("required", Align::Right),
+        Column::new("measured", Align::Right),
+        Column::new("", Align::Left),
+    ]);
+    for one in &disclosure.requirements {
+        let verdict = one.verdict.words();
+        let reason = one.reason.as_ref().map(|why| format!("{verdict}: {why}"));
+        table.row([
+            one.clause.clone(),
+            one.title.clone(),
+            one.required.clone(),
+            one.measured_words().unwrap_or_else(|| NONE.to_owned()),
+            reason.unwrap_or_else(|| verdict.to_owned()),
+        ]);
+    }
+    let (passed, of) = (disclosure.passed, disclosure.passed + disclosure.failed);
+    let title = format!("{} itself: {passed} of {of} requirements hold", disclosure.standard);
+    let note = Block::paragraphs([disclosure.note.clone()]);
+    Block::details(title, Length::Short, vec![note, Block::Table(table)])
+}
+
+/// What differs from the standard; the first is the one that the law asks for.
+fn declared(report: &Report) -> Option<Block> {
+    let (first, others) = report.declarations.split_first()?;
+    let more = (!others.is_empty()).then(|| {
+        let more = count(others.len() as u64, "further disclosure");
+        Text::from(format!("{more} of what differs: see the JSON."))
+    });
+    let details = Details {
+        title: "Disclosures: what differs from the standard".to_owned(),
+        blocks: vec![Block::paragraphs(report.declarations.clone())],
+        length: Length::Short,
+        otherwise: vec![Block::paragraphs(
+            [Some(Text::from(first.as_str())), more].into_iter().flatten(),
+        )],
+    };
+    Some(Block::Part(String::new(), vec![Block::Details(details)]))
+}

@@ -1,0 +1,246 @@
+//! The head of a run's page: what was asked, the run in a sentence, whether it is valid, and the
+//! figures that are asked for first.
+
+use analysis::report::{Block as Figures, HeadlineReport, Report, Status};
+use model::numbers::{self, NONE, count, significant};
+use model::{Load, Severity, format_count};
+
+use super::latency::quantile;
+use crate::document::{Quantity, Text, Tile, Tone, Uncertainty, Value, Verdict};
+use crate::wording::begun;
+
+/// What an error within a run does not contain.
+const WITHIN: &str = "within this run";
+
+pub(super) fn kind(report: &Report) -> String {
+    let status = report.status.name().replace('_', " ");
+    format!("Run, {status}, begun {}", begun(&report.started))
+}
+
+pub(super) fn title(report: &Report) -> String {
+    let names = [&report.name, &report.workload, &report.run_id];
+    names.into_iter().find(|name| !name.is_empty()).cloned().unwrap_or_default()
+}
+
+/// The question, as a sentence.
+pub(super) fn question(report: &Report) -> String {
+    let (database, workload) = (&report.database, &report.workload);
+    let clients = count(u64::from(report.clients), "client");
+    let seconds = numbers::seconds(report.measured_seconds);
+    match &report.load {
+        Some(Load::Closed) => format!(
+            "How much of {workload} does {database} do for {clients} without think time? Measured \
+             for {seconds}."
+        ),
+        Some(Load::Open { rate, .. }) => format!(
+            "How quickly does {database} answer {workload} at {} over {clients}? Measured for \
+             {seconds}.",
+            numbers::arrival_rate(rate)
+        ),
+        Some(Load::KeyThink { .. }) => format!(
+            "How quickly does {database} answer {workload} for {clients} who key and think? \
+             Measured for {seconds}."
+        ),
+        None => {
+            let n_groups = count(report.groups.len() as u64, "group");
+            format!(
+                "How does {database} serve {n_groups} of clients at once ({workload})? Measured \
+                 for {seconds}."
+            )
+        }
+    }
+}
+
+pub(super) fn verdict(report: &Report) -> Verdict {
+    let has = |severity| report.findings.iter().any(|finding| finding.severity == severity);
+    let (tone, word) = match report.status {
+        Status::Running => (Tone::Plain, "It goes on, and its figures are provisional"),
+        Status::Failed => (Tone::Bad, "It failed"),
+        _ if has(Severity::Invalid) => (Tone::Bad, "This result is not valid"),
+        Status::Interrupted => (Tone::Warning, "It was interrupted"),
+        Status::QueueFull => (Tone::Warning, "The queue was full, and it stopped"),
+        Status::Completed if has(Severity::Warning) => (Tone::Warning, "With care"),
+        Status::Completed => (Tone::Good, "This result is valid"),
+    };
+    let word = match &report.reason {
+        Some(why) => format!("{word}: {why}."),
+        None => format!("{word}."),
+    };
+    Verdict { tone, word, headline: headline(report), details: Vec::new() }
+}
+
+/// The run in one sentence.
+fn headline(report: &Report) -> Text {
+    let what = if report.workload.is_empty() { &report.name } else { &report.workload };
+    let start = Text::from(format!("{what} on {}: ", report.database));
+    let text = rates(start, report).and(", ");
+    match ending(report) {
+        Some(ending) => time(text, report).and(", ").and(ending),
+        None => time(text, report),
+    }
+}
+
+/// The rates that the workload is known by, with commits in brackets; or commits and statements.
+fn rates(mut text: Text, report: &Report) -> Text {
+    let rates = known(&report.block);
+    if rates.is_empty() {
+        text = tps(text, report);
+        return match report.block.qps {
+            Some(qps) => text.and(", ").and(Quantity::number(qps, 4, "QPS")),
+            None => text,
+        };
+    }
+    for (index, (value, of)) in rates.into_iter().enumerate() {
+        let comma = if index > 0 { ", " } else { "" };
+        text = text.and(comma).and(Quantity::number(value, 4, "")).and(format!(" {}", of.title));
+    }
+    tps(text.and(" ("), report).and(")")
+}
+
+/// The rates that the workload is known by, as far as they are known.
+fn known(block: &Figures) -> Vec<(f64, &HeadlineReport)> {
+    block.headlines.iter().filter_map(|(_, of)| Some((of.value?, of))).collect()
+}
+
+/// Commits per second with their error; where users arrive at a rate, beside what was offered.
+fn tps(text: Text, report: &Report) -> Text {
+    let tps = rate_of(&report.block, "TPS");
+    let text = match (tps.value, tps.error) {
+        (Value::Unknown, _) => text.and(format!("{NONE} TPS")),
+        (_, Uncertainty::Unknown) => text.and(tps),
+        _ => text.and(tps).and(format!(" {WITHIN}")),
+    };
+    match report.load {
+        Some(Load::Open { .. }) if report.measured_seconds > 0.0 => {
+            let offered = report.block.counts.offered as f64 / report.measured_seconds;
+            text.and("; ").and(Quantity::number(offered, 4, "")).and(" offered")
+        }
+        _ => text,
+    }
+}
+
+/// Commits per second.
+fn rate_of(block: &Figures, unit: &'static str) -> Quantity {
+    let half_width = block.tps_ci95.as_ref().map(|ci95| ci95.half_width);
+    Quantity {
+        value: block.tps.map_or(Value::Unknown, Value::Known),
+        error: half_width.map_or(Uncertainty::Unknown, Uncertainty::HalfWidth),
+        unit,
+        digits: 4,
+    }
+}
+
+/// The p99 of all that was offered; of too few, the longest.
+fn time(text: Text, report: &Report) -> Text {
+    let p99 = of_all_offered(report, "p99");
+    match (p99.value, report.block.response_ms.max) {
+        (Value::Unknown, None) => text.and("nothing finished"),
+        (Value::Unknown, Some(max)) => text.and("max ").and(Quantity::number(max, 3, "ms")),
+        (Value::Infinite, _) => {
+            text.and("p99 ").and(without_error(p99)).and(format!(" ({})", lost(report)))
+        }
+        _ => text.and("p99 ").and(without_error(p99)),
+    }
+}
+
+fn without_error(of: Quantity) -> Quantity {
+    Quantity { error: Uncertainty::Unknown, ..of }
+}
+
+/// How it ended, unless as planned.
+fn ending(report: &Report) -> Option<String> {
+    let why = match report.status {
+        Status::Completed => return None,
+        Status::Running => return Some("still running".to_owned()),
+        Status::Failed => return Some("FAILED".to_owned()),
+        Status::QueueFull if report.measured_seconds == 0.0 => {
+            return Some("queue full before anything was measured".to_owned());
+        }
+        Status::QueueFull => "queue full",
+        Status::Interrupted => "interrupted",
+    };
+    Some(format!("{why} after {}", numbers::seconds(report.measured_seconds)))
+}
+
+/// Whether the result is valid, in a sentence.
+pub(super) fn answer(report: &Report) -> String {
+    let n = |severity| report.findings.iter().filter(|f| f.severity == severity).count() as u64;
+    match (n(Severity::Invalid), n(Severity::Warning)) {
+        (0, _) if report.measured_seconds == 0.0 => match report.status {
+            Status::Running => "Nothing was measured yet.".to_owned(),
+            _ => "Nothing was measured.".to_owned(),
+        },
+        (0, 0) if report.findings.is_empty() => "Yes. No problem was found.".to_owned(),
+        (0, 0) => "Yes. No problem was found. Notes:".to_owned(),
+        (0, warnings) => format!("With care: {}.", count(warnings, "warning")),
+        _ => "No.".to_owned(),
+    }
+}
+
+pub(super) fn tiles(report: &Report) -> Vec<Tile> {
+    let block = &report.block;
+    let mut tiles: Vec<Tile> = known(block).into_iter().map(of_headline).collect();
+    tiles.push(rate_tile("TPS", rate_of(block, "")));
+    tiles.extend(["p50", "p95", "p99"].map(|field| of_quantile(report, field)));
+    let max = block.response_ms.max.map_or(Value::Unknown, Value::Known);
+    let max = Quantity { value: max, error: Uncertainty::Unknown, unit: "ms", digits: 3 };
+    tiles.push(Tile { name: "longest".to_owned(), value: max, note: String::new() });
+    let counts = &block.counts;
+    let lost = counts.failed + counts.dropped + counts.unfinished;
+    tiles.push(Tile {
+        name: "failed, dropped, unfinished".to_owned(),
+        value: Quantity::number(lost as f64, 1, ""),
+        note: format!("of {}", format_count(counts.offered)),
+    });
+    tiles
+}
+
+fn of_headline((value, of): (f64, &HeadlineReport)) -> Tile {
+    let error = of.half_width.map_or(Uncertainty::Unknown, Uncertainty::HalfWidth);
+    rate_tile(&of.title, Quantity { error, ..Quantity::number(value, 4, "") })
+}
+
+fn rate_tile(name: &str, value: Quantity) -> Tile {
+    let note = if value.error == Uncertainty::Unknown { "" } else { WITHIN };
+    Tile { name: name.to_owned(), value, note: note.to_owned() }
+}
+
+/// A quantile of all that was offered, with its own interval where it has one.
+fn of_quantile(report: &Report, field: &str) -> Tile {
+    let value = of_all_offered(report, field);
+    let note = match (value.value, value.error) {
+        (Value::Infinite, _) => lost(report),
+        (Value::Known(_) | Value::AtLeast(_), Uncertainty::Unknown)
+            if report.block.offered_ms.interval_reasons.get(field).is_some() =>
+        {
+            "no interval, see Latency".to_owned()
+        }
+        _ => String::new(),
+    };
+    Tile { name: field.to_owned(), value, note }
+}
+
+/// A quantile of all that was offered: where nothing was lost, it is that of what finished; where
+/// too much was, it is infinite. The interval of the finished ones is its own where all have
+/// finished: reports that were kept before 0.1.0 have no other.
+fn of_all_offered(report: &Report, field: &str) -> Quantity {
+    let Figures { counts, response_ms, offered_ms, .. } = &report.block;
+    let of_finished =
+        || response_ms.intervals.get(field).filter(|_| counts.offered == counts.finished);
+    let value = quantile(offered_ms, field);
+    let interval = offered_ms.intervals.get(field).or_else(of_finished);
+    let error = match (value, interval) {
+        (Value::Known(_) | Value::AtLeast(_), Some((low, high))) => {
+            Uncertainty::Interval(*low, *high)
+        }
+        _ => Uncertainty::Unknown,
+    };
+    Quantity { value, error, unit: "ms", digits: 3 }
+}
+
+/// How much was lost, where it makes a time infinite.
+fn lost(report: &Report) -> String {
+    let counts = &report.block.counts;
+    let lost = 100.0 * (counts.failed + counts.dropped) as f64 / counts.offered as f64;
+    format!("{} % lost", significant(lost, 2))
+}

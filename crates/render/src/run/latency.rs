@@ -1,0 +1,191 @@
+//! Latency: response, service and wait, what is known of all that was offered, and how surely.
+
+use analysis::report::{Latency, Report};
+use model::format_count;
+use model::numbers::{count, significant};
+
+use crate::charts::{Chart, named};
+use crate::document::{Block, Quantity, Section, Uncertainty, Value};
+use crate::table::{Align, Cell, Column, Table};
+
+/// Quantiles in tables: field and title.
+const SHOWN: [(&str, &str); 5] =
+    [("p50", "p50"), ("p90", "p90"), ("p95", "p95"), ("p99", "p99"), ("p999", "p99.9")];
+
+/// Quantiles whose intervals are printed.
+const WITH_INTERVAL: [&str; 3] = ["p50", "p99", "p999"];
+
+/// What a lower bound comes from.
+const UNFINISHED: &str = "≥ unfinished work counts its age when the run was over";
+
+/// The times of one row.
+struct Row<'r> {
+    name: &'static str,
+    of: &'r Latency,
+    /// Whether its missing quantiles are explained: the failed are too few, as a rule, for
+    /// quantiles that anybody asks for.
+    is_explained: bool,
+}
+
+pub(super) fn section(report: &Report, charts: &[Chart]) -> Section {
+    let rows = rows(report);
+    let blocks = vec![
+        Block::Table(table(&rows)),
+        Block::paragraphs(words(report, &rows)),
+        Block::Charts(named(charts, &["distribution"])),
+    ];
+    Section::new("latency", "Latency", blocks)
+}
+
+fn rows(report: &Report) -> Vec<Row<'_>> {
+    let block = &report.block;
+    let waits = block.wait_ms.note.is_none();
+    let all = [
+        ("response", &block.response_ms, true),
+        ("  service", &block.service_ms, waits),
+        ("  wait", &block.wait_ms, waits),
+        ("of all offered", &block.offered_ms, has_lost(report)),
+    ];
+    let shown = all.into_iter().filter(|(_, _, is_shown)| *is_shown);
+    let mut rows: Vec<Row<'_>> =
+        shown.map(|(name, of, _)| Row { name, of, is_explained: true }).collect();
+    let failed = Row { name: "of the failed", of: &block.failed_ms, is_explained: false };
+    rows.extend((block.counts.failed > 0).then_some(failed));
+    rows
+}
+
+/// Whether not all that was offered has finished.
+fn has_lost(report: &Report) -> bool {
+    report.block.counts.offered > report.block.counts.finished
+}
+
+fn table(rows: &[Row<'_>]) -> Table {
+    let mut columns =
+        vec![Column::new("latency in ms", Align::Left), Column::new("count", Align::Right)];
+    columns.push(Column::spare("mean", Align::Point, 2).digits(3));
+    columns.extend(SHOWN.map(|(field, title)| {
+        let spare = u8::from(field == "p90");
+        Column::spare(title, Align::Point, spare).digits(3)
+    }));
+    columns.push(Column::new("max", Align::Point).digits(3));
+    let mut table = Table::new(columns);
+    for Row { name, of, .. } in rows {
+        let mut cells: Vec<Cell> = vec![(*name).into(), of.count.into(), of.mean.into()];
+        cells.extend(SHOWN.map(|(field, _)| Cell::from(quantile(of, field))));
+        cells.push(of.max.into());
+        table.row(cells);
+    }
+    table
+}
+
+/// What is to be known of the table.
+fn words(report: &Report, rows: &[Row<'_>]) -> Vec<String> {
+    let block = &report.block;
+    let of_all = Some(&block.offered_ms).filter(|_| has_lost(report)).and_then(intervals);
+    let of_all = of_all.map(|intervals| format!("the same of all offered: {intervals}"));
+    let mut words: Vec<String> = intervals(&block.response_ms)
+        .map(|intervals| format!("95 % intervals within this run: {intervals}"))
+        .into_iter()
+        .chain(of_all)
+        .chain(without_interval(&block.response_ms))
+        .collect();
+    for row in rows.iter().filter(|row| row.is_explained) {
+        for reason in reasons(report, row.of) {
+            // What is too little for one row is too little for all.
+            if !words.contains(&reason) {
+                words.push(reason);
+            }
+        }
+    }
+    words.extend(service_split(report));
+    words
+}
+
+/// `service 1.90 ms on average: server and network 1.80 ms, generator 0.10 ms (reply lag, ...)`.
+fn service_split(report: &Report) -> Option<String> {
+    let (lag, split) = (&report.block.reply_lag_us, report.block.reply_lag_us.service?);
+    let [mean, server, generator] =
+        [split.mean_ms, split.server_and_network_ms, split.generator_ms]
+            .map(|ms| significant(ms, 3));
+    Some(format!(
+        "service {mean} ms on average: server and network {server} ms, generator {generator} ms \
+         (reply lag, n = {})",
+        format_count(lag.count)
+    ))
+}
+
+/// A quantile, as far as it is known.
+pub(super) fn quantile(of: &Latency, field: &str) -> Value {
+    match (of.get(field), of.at_least.get(field)) {
+        (Some(value), _) => Value::Known(value),
+        (None, Some(least)) => Value::AtLeast(*least),
+        _ if of.is_infinite(field) => Value::Infinite,
+        _ => Value::Unknown,
+    }
+}
+
+/// A quantile with its interval, in milliseconds.
+pub(super) fn with_interval(of: &Latency, field: &str) -> Quantity {
+    let interval = of.intervals.get(field);
+    let error =
+        interval.map_or(Uncertainty::Unknown, |(low, high)| Uncertainty::Interval(*low, *high));
+    Quantity { value: quantile(of, field), error, unit: "", digits: 3 }
+}
+
+/// The intervals of some quantiles of a distribution.
+fn intervals(of: &Latency) -> Option<String> {
+    let known = SHOWN.iter().filter(|(field, _)| WITH_INTERVAL.contains(field));
+    let known = known.filter_map(|(field, title)| {
+        of.intervals.get(field).map(|_| format!("{title} {}", with_interval(of, field).error()))
+    });
+    let known: Vec<String> = known.collect();
+    (!known.is_empty()).then(|| known.join(", "))
+}
+
+/// Why quantiles that are known have no interval, those with the same reason together.
+fn without_interval(of: &Latency) -> Vec<String> {
+    let reasons = SHOWN.iter().filter_map(|(field, title)| {
+        let reason = of.interval_reasons.get(field)?;
+        Some((reason.as_str(), *title))
+    });
+    let line = |(reason, titles): (&str, Vec<&str>)| {
+        format!("no interval of {}: {reason}", titles.join(", "))
+    };
+    by_reason(reasons).into_iter().map(line).collect()
+}
+
+/// Why quantiles of a row have no number, those with the same reason together. A bound and
+/// infinity stand in the table; where they come from is the same for all.
+fn reasons(report: &Report, of: &Latency) -> Vec<String> {
+    let has =
+        |value: fn(&Value) -> bool| SHOWN.iter().any(|(field, _)| value(&quantile(of, field)));
+    let mut all: Vec<String> = Vec::new();
+    all.extend(has(|of| matches!(of, Value::AtLeast(_))).then(|| UNFINISHED.to_owned()));
+    all.extend(has(|of| matches!(of, Value::Infinite)).then(|| {
+        let counts = &report.block.counts;
+        let lost = format_count(counts.failed + counts.dropped);
+        format!("∞ {lost} of {} were dropped or failed", count(counts.offered, "transaction"))
+    }));
+    let unknown = SHOWN.iter().filter_map(|(field, title)| {
+        let is_unknown = quantile(of, field) == Value::Unknown;
+        let reason = of.reasons.get(field).filter(|_| is_unknown)?;
+        Some((reason.as_str(), *title))
+    });
+    let line = |(reason, titles): (&str, Vec<&str>)| format!("{}: {reason}", titles.join(", "));
+    all.extend(by_reason(unknown).into_iter().map(line));
+    all
+}
+
+/// Titles by their reasons, in the order of the first of each.
+fn by_reason<'r>(
+    all: impl Iterator<Item = (&'r str, &'static str)>,
+) -> Vec<(&'r str, Vec<&'static str>)> {
+    let mut found: Vec<(&str, Vec<&str>)> = Vec::new();
+    for (reason, title) in all {
+        match found.iter_mut().find(|(known, _)| *known == reason) {
+            Some((_, titles)) => titles.push(title),
+            None => found.push((reason, vec![title])),
+        }
+    }
+    found
+}

@@ -1,0 +1,139 @@
+//! How a run went over time: commits in each second, how steady they were, and intervals.
+
+use analysis::report::{GroupReport, IntervalReport, Report};
+use model::Load;
+use model::numbers::{self, count, significant};
+
+use crate::charts::{Chart, named};
+use crate::document::{Block, Details, Length, Place, Section, Sketch};
+use crate::table::{Align, Cell, Column, Table};
+
+/// Intervals in the folded table; the JSON has all of them.
+const FOLDED_MOST: usize = 1_000;
+
+/// Intervals on a page that cannot fold.
+const SHOWN_MOST: usize = 60;
+
+pub(super) fn section(report: &Report, charts: &[Chart]) -> Section {
+    let rates = named(charts, &["throughput", "offered", "queue", "losses", "stalls"]);
+    let times = named(charts, &["response", "intervals"]);
+    let mut blocks = vec![Block::Charts(interleaved(&rates, &times))];
+    if let Some(facts) = steadiness(report) {
+        blocks.push(Block::Sketch(sketch(report)));
+        blocks.push(Block::paragraphs(facts));
+    }
+    blocks.extend(intervals(report));
+    let section = Section::new("time", "Over time", blocks);
+    Section { where_drawn: Place::First, ..section }
+}
+
+/// Throughput and times beside each other: what belongs to the same seconds is seen together.
+fn interleaved(rates: &[Chart], times: &[Chart]) -> Vec<Chart> {
+    let mut all = Vec::new();
+    for index in 0..rates.len().max(times.len()) {
+        all.extend(rates.get(index).cloned());
+        all.extend(times.get(index).cloned());
+    }
+    all
+}
+
+/// Commits in each whole second of the measured window, all groups together.
+fn per_second(report: &Report) -> Vec<f64> {
+    let n = report.measured_seconds as usize;
+    let mut seconds = vec![0.0; n];
+    for row in &report.seconds {
+        let index = usize::try_from(row.second).ok();
+        if let Some(second) = index.and_then(|index| seconds.get_mut(index)) {
+            *second += row.commits as f64;
+        }
+    }
+    seconds
+}
+
+/// Commits by second, with the beginnings of disturbances.
+fn sketch(report: &Report) -> Sketch {
+    let values = per_second(report);
+    let whole = count(values.len() as u64, "second");
+    let most = numbers::exact(values.iter().copied().fold(0.0, f64::max));
+    let begun = report.disturbances.iter().filter(|one| one.outcome != "skipped");
+    let marks = begun.map(|one| one.began_s.max(0.0) as usize).collect();
+    Sketch { title: format!("commits in each of {whole}, from 0 to {most}"), values, marks }
+}
+
+/// How steady commits were, in sentences.
+fn steadiness(report: &Report) -> Option<Vec<String>> {
+    let steady = &report.block.stability;
+    let (slowest, median) = (steady.slowest_second?, steady.median_tps?);
+    let most = per_second(report).into_iter().fold(0.0, f64::max);
+    let mut facts = vec![
+        format!("min {} (second {})", numbers::exact(slowest.tps), slowest.second),
+        format!("median {}", numbers::exact(median)),
+        format!("max {}", numbers::exact(most)),
+    ];
+    facts.extend(steady.cv.map(|cv| format!("CV {} %", significant(100.0 * cv, 2))));
+    facts.push(match steady.stalls {
+        0 => "no stall".to_owned(),
+        n => format!(
+            "{} ({} ms in all, the longest {} ms)",
+            count(n, "stall"),
+            significant(steady.stalled_ms, 3),
+            significant(steady.longest_stall_ms, 3)
+        ),
+    });
+    let refused = report.block.tps_ci95_reason.iter();
+    let refused = refused.map(|why| format!("TPS has no ±: {why}"));
+    let longer = report.block.tps_ci95.as_ref().and_then(|ci95| {
+        let needed_s = ci95.seconds_to_1_percent?;
+        (needed_s > report.measured_seconds).then(|| {
+            let needed = numbers::seconds(numbers::rounded_up(needed_s));
+            format!("TPS to ±1 % takes about {needed}")
+        })
+    });
+    Some(std::iter::once(facts.join(", ")).chain(refused).chain(longer).collect())
+}
+
+/// The run in intervals, where users arrive at a rate or think.
+fn intervals(report: &Report) -> Option<Block> {
+    let is_closed = |group: &GroupReport| group.load == Load::Closed;
+    if report.intervals.len() < 2 || report.groups.iter().all(is_closed) {
+        return None;
+    }
+    let all = table(&report.intervals);
+    let folded = table(&report.intervals[..report.intervals.len().min(FOLDED_MOST)]);
+    let rest = "in the JSON; a longer --report-interval makes them fewer";
+    let details = Details {
+        title: "Intervals".to_owned(),
+        blocks: vec![Block::Table(folded)],
+        length: Length::Long,
+        otherwise: vec![Block::Table(all.shown_max(SHOWN_MOST, rest))],
+    };
+    Some(Block::Part(String::new(), vec![Block::Details(details)]))
+}
+
+fn table(intervals: &[IntervalReport]) -> Table {
+    let mut table = Table::new([
+        Column::new("seconds", Align::Right),
+        Column::new("offered/s", Align::Point),
+        Column::new("TPS", Align::Point),
+        Column::new("p50 ms", Align::Point).digits(3),
+        Column::new("p95", Align::Point).digits(3),
+        Column::new("p99", Align::Point).digits(3),
+        Column::spare("wait %", Align::Point, 1).tenths(),
+        Column::spare("queued", Align::Point, 2).digits(3),
+        Column::new("lost", Align::Right),
+    ]);
+    for interval in intervals {
+        table.row([
+            Cell::Words(format!("{} to {}", interval.from_s, numbers::exact(interval.to_s))),
+            interval.offered_per_second.into(),
+            interval.tps.into(),
+            interval.p50_ms.into(),
+            interval.p95_ms.into(),
+            interval.p99_ms.into(),
+            interval.wait_percent.into(),
+            interval.queue_mean.into(),
+            (interval.failed + interval.dropped + interval.unfinished).into(),
+        ]);
+    }
+    table
+}

@@ -1,0 +1,109 @@
+//! What ran: target, groups, phases; folded, settings and facts.
+
+use analysis::report::{GroupReport, Report};
+use model::Until;
+use model::numbers::{self, count};
+
+use crate::document::{Block, Length, Place, Section};
+
+/// What stands for a setting or a fact that is empty.
+const EMPTY: &str = "(empty)";
+
+/// A line of what ran.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Line {
+    /// Its label; empty of one that goes on.
+    pub(crate) label: String,
+    /// What it says, piece by piece.
+    pub(crate) parts: Vec<String>,
+    /// What stands between two pieces.
+    between: &'static str,
+}
+
+impl Line {
+    fn new(label: &str, parts: Vec<String>) -> Line {
+        Line { label: label.to_owned(), parts, between: ", " }
+    }
+
+    /// All of it.
+    pub(crate) fn words(&self) -> String {
+        self.parts.join(self.between)
+    }
+}
+
+pub(super) fn section(report: &Report) -> Section {
+    let lines = lines(report);
+    let lines = lines.iter().map(|line| (line.label.clone(), line.words()));
+    let mut blocks = vec![Block::pairs(lines)];
+    if !report.settings.is_empty() {
+        let title = format!("Settings of the server ({})", report.settings.0.len());
+        blocks.push(values(title, report.settings.0.clone()));
+    }
+    for (about, facts) in &report.facts {
+        let title = format!("Facts: {about} ({})", facts.len());
+        let facts = facts.iter().map(|(name, value)| (name.clone(), value.to_string()));
+        blocks.push(values(title, facts.collect()));
+    }
+    let section = Section::new("ran", "What ran", blocks);
+    Section { where_drawn: Place::Last, ..section }
+}
+
+/// Names and values, folded.
+fn values(title: String, all: Vec<(String, String)>) -> Block {
+    let value = |value: String| if value.is_empty() { EMPTY.to_owned() } else { value };
+    let all = all.into_iter().map(|(name, words)| (name, value(words)));
+    Block::details(title, Length::Long, vec![Block::pairs(all)])
+}
+
+/// What ran, a line each.
+pub(crate) fn lines(report: &Report) -> Vec<Line> {
+    let target = [vec![report.target.clone()], report.modes.clone()].concat();
+    let mut lines = vec![Line::new("target", target)];
+    for group in &report.groups {
+        let label = if report.groups.len() > 1 { &group.name } else { "load" };
+        lines.push(Line::new(label, load(&report.placement, group)));
+        lines.push(Line::new("", group.closed_form.iter().cloned().collect()));
+        let parameters = group.parameters.iter().map(|(name, value)| format!("{name}={value}"));
+        let parameters = Line::new(&group.workload, parameters.collect());
+        lines.push(Line { between: " ", ..parameters });
+    }
+    lines.push(Line::new("phases", phases(report)));
+    lines
+}
+
+fn load(placement: &str, group: &GroupReport) -> Vec<String> {
+    let clients = count(group.clients.into(), "client");
+    let mut parts = match (placement, group.clients) {
+        ("thread", 1) => vec![format!("{clients} on a thread")],
+        ("thread", _) => vec![clients, "a thread each".to_owned()],
+        ("loop", 1) => vec![format!("{clients} on an event loop")],
+        ("loop", _) => vec![format!("{clients} on event loops")],
+        _ => vec![format!("{clients} in virtual time")],
+    };
+    parts.extend(numbers::load_parts(&group.load));
+    parts.extend(match group.until {
+        Until::Time => None,
+        Until::Transactions(n) => Some(format!("until {}", count(n, "transaction"))),
+        Until::TransactionsPerClient(n) => {
+            Some(format!("until {} of each client", count(n, "transaction")))
+        }
+    });
+    parts
+}
+
+fn phases(report: &Report) -> Vec<String> {
+    let phases = &report.phases;
+    let measured = report.measured_seconds;
+    let planned = if (measured - phases.measure_s).abs() > 0.05 && phases.measure_s > 0.0 {
+        format!(" of {}", numbers::seconds(phases.measure_s))
+    } else {
+        String::new()
+    };
+    let short = (0.001..1.0).contains(&measured);
+    let measured = if short { format!("{measured:.3} s") } else { numbers::seconds(measured) };
+    vec![
+        format!("{} ramp-up", numbers::seconds(phases.ramp_up_s)),
+        format!("{measured}{planned} measured"),
+        format!("seed {}", report.seed),
+    ]
+}

@@ -1,0 +1,224 @@
+//! That no printer leaves out what another one has: every kind of fact of a report is on its page
+//! in the terminal, in HTML and in Markdown.
+
+use analysis::fixtures::subjects;
+use analysis::report::{Disclosure, RequirementReport, Verdict};
+use model::Severity;
+use model::format_count;
+
+use crate::document::Details;
+use crate::html::{Medium, body};
+use crate::markdown::markdown;
+use crate::run::*;
+use crate::terminal::{Style, text};
+
+/// The same page by each printer, in words alone with single blanks between them.
+struct Pages {
+    terminal: String,
+    markdown: String,
+    html: String,
+}
+
+impl Pages {
+    fn of(document: &Document) -> Pages {
+        let wide = Style { color: false, width: usize::MAX };
+        Pages {
+            terminal: words(&text(document, &wide)),
+            markdown: words(&markdown(document).replace('\\', "")),
+            html: words(&unescaped(&body(document, Medium::File))),
+        }
+    }
+
+    fn all(&self) -> [(&str, &str); 3] {
+        [("terminal", &self.terminal), ("Markdown", &self.markdown), ("HTML", &self.html)]
+    }
+}
+
+/// What stands between tags.
+fn unescaped(html: &str) -> String {
+    let pieces = html.split('<').map(|piece| piece.split_once('>').map_or(piece, |(_, rest)| rest));
+    let text: String = pieces.collect::<Vec<&str>>().join(" ");
+    let escapes = [("&#60;", "<"), ("&#62;", ">"), ("&#34;", "\""), ("&#39;", "'"), ("&#38;", "&")];
+    escapes.iter().fold(text, |text, (escape, letter)| text.replace(escape, letter))
+}
+
+/// Words with single blanks between them; blanks that pad numbers are none.
+fn words(text: &str) -> String {
+    let text = text.replace(['\u{2007}', '\u{2008}'], "").replace('\u{a0}', " ");
+    text.split_whitespace().collect::<Vec<&str>>().join(" ")
+}
+
+/// A run in which everything happened that reports know.
+fn eventful() -> Report {
+    let mut report = subjects::closed();
+    let open = subjects::open();
+    report.intervals = open.intervals.clone();
+    report.groups[0].load = open.groups[0].load.clone();
+    report.groups[0].closed_form = Some("keying alone allows 12 NOPM".to_owned());
+    report.groups[0].block = Some(report.block.clone());
+    report.modes.push("an odd mode".to_owned());
+    report.block.wait_ms.note = None;
+    report.block.offered_ms = open.block.offered_ms.clone();
+    report.block.ramp_up_errors = report.block.errors.clone();
+    report.block.ramp_up_errors[0].message = "refused in the ramp-up".to_owned();
+    report.disturbances[0].output = "the last words".to_owned();
+    report.declarations = vec!["First declared.".to_owned()];
+    let requirement = RequirementReport {
+        clause: "9.9.9".to_owned(),
+        title: "length of the interval".to_owned(),
+        required: "≥ 120 min".to_owned(),
+        measured: Some(1.0),
+        unit: "min".to_owned(),
+        measured_times: None,
+        verdict: Verdict::Fail,
+        reason: None,
+    };
+    report.disclosures = vec![Disclosure {
+        group: "users".to_owned(),
+        standard: "Standard 9".to_owned(),
+        note: "It is no result.".to_owned(),
+        passed: 0,
+        failed: 1,
+        requirements: vec![requirement],
+    }];
+    report
+}
+
+#[test]
+fn every_fact_of_a_report_is_on_every_page() {
+    let report = eventful();
+    let block = &report.block;
+    let mut facts = vec![report.run_id.clone(), report.name.clone(), report.target.clone()];
+    facts.extend([report.dbdyno.clone(), report.database.clone(), report.workload.clone()]);
+    facts.extend(report.modes.clone());
+    facts.push(format!("seed {}", report.seed));
+    facts.extend(report.groups.iter().flat_map(|group| group.closed_form.clone()));
+    let groups = || report.groups.iter();
+    facts.extend(groups().map(|group| group.name.clone()));
+    facts.extend(groups().flat_map(|group| group.parameters.iter().map(|(_, v)| v.clone())));
+    facts.extend(report.findings.iter().map(|finding| finding.text.clone()));
+    facts.extend(block.headlines.iter().map(|(_, of)| of.title.clone()));
+    let counts = &block.counts;
+    let all = [counts.offered, counts.finished, counts.failed, counts.committed, counts.retried];
+    facts.extend(all.map(format_count));
+    facts.extend(block.transactions.iter().map(|(name, _)| name.to_owned()));
+    facts.extend(block.measures.iter().map(|(name, _)| name.to_owned()));
+    let errors = block.errors.iter().chain(&block.ramp_up_errors);
+    facts.extend(errors.flat_map(|error| [error.message.clone(), error.kind.clone()]));
+    let disturbances = report.disturbances.iter();
+    facts.extend(disturbances.flat_map(|of| [of.name.clone(), of.what.clone(), of.output.clone()]));
+    let intervals = report.intervals.iter();
+    facts.extend(intervals.map(|of| format!("{} to {}", of.from_s, of.to_s)));
+    facts.extend(block.per_client.iter().flatten().map(|client| format!(" {} ", client.client)));
+    facts.extend(report.gauges.iter().map(|gauge| gauge.about.clone()));
+    facts.extend(report.disclosures.iter().flat_map(|of| [of.summary(), of.note.clone()]));
+    facts.extend(report.declarations.clone());
+    let document = run(&report);
+    facts.extend(document.verdicts.iter().map(|verdict| verdict.headline.plain()));
+    facts.extend(document.validity.iter().map(|validity| validity.answer.clone()));
+    let pages = Pages::of(&document);
+    assert!(facts.len() > 60, "{}", facts.len());
+    for (page, words) in pages.all() {
+        for fact in &facts {
+            let is_there = !fact.is_empty() && words.to_lowercase().contains(&fact.to_lowercase());
+            assert!(is_there, "'{fact}' is not in {page}: {words}");
+        }
+    }
+}
+
+/// What a page shows of blocks: that of those that fold and draw is more.
+fn shown(blocks: &[Block], folds: bool) -> Vec<String> {
+    blocks.iter().flat_map(|block| of_block(block, folds)).collect()
+}
+
+fn of_block(block: &Block, folds: bool) -> Vec<String> {
+    match block {
+        Block::Paragraphs(all) => all.iter().map(Text::plain).collect(),
+        Block::Verbatim(text) => text.lines().map(str::to_owned).collect(),
+        Block::Pairs(pairs) => {
+            let shown = pairs.iter().filter(|(_, text)| !text.is_empty());
+            shown.flat_map(|(label, text)| [label.clone(), text.plain()]).collect()
+        }
+        // Columns have two blanks between them.
+        Block::Table(table) => {
+            let lines = table.lines(usize::MAX);
+            let cells = lines.iter().flat_map(|line| line.split("  "));
+            let title = (!folds).then(|| table.title.clone());
+            title.into_iter().chain(cells.map(str::to_owned)).collect()
+        }
+        Block::Charts(charts) if folds => charts.iter().map(|chart| chart.title.clone()).collect(),
+        Block::Sketch(sketch) if !folds => vec![sketch.title.clone()],
+        Block::Charts(_) | Block::Sketch(_) => Vec::new(),
+        Block::Part(title, blocks) => titled(title, shown(blocks, folds)),
+        Block::Details(Details { title, blocks, .. }) if folds => {
+            titled(title, shown(blocks, folds))
+        }
+        Block::Details(details) => shown(&details.otherwise, folds),
+    }
+}
+
+fn titled(title: &str, mut all: Vec<String>) -> Vec<String> {
+    if !all.is_empty() {
+        all.insert(0, title.to_owned());
+    }
+    all
+}
+
+#[test]
+fn every_printer_prints_all_of_a_document() {
+    let mut reports = vec![eventful(), subjects::open()];
+    reports.extend(subjects::odd());
+    for report in reports {
+        let document = run(&report);
+        let pages = Pages::of(&document);
+        let sections = document.sections.iter().chain(&document.repeat);
+        for section in sections {
+            for (page, on_page) in pages.all() {
+                let all = shown(&section.blocks, page == "HTML");
+                let title = (page != "terminal" && !all.is_empty()).then(|| section.title.clone());
+                let note = (!all.is_empty()).then(|| section.note.clone());
+                for part in all.into_iter().chain(title).chain(note) {
+                    let part = words(&part).to_lowercase();
+                    let is_there = on_page.to_lowercase().contains(&part);
+                    assert!(is_there, "'{part}' of {} is not in {page}", section.id);
+                }
+            }
+        }
+        let validity = document.validity.expect("a run is valid or not");
+        assert_eq!(validity.remarks.len(), report.findings.len());
+        for (page, on_page) in pages.all() {
+            for remark in &validity.remarks {
+                let text = words(&remark.text.plain());
+                assert!(on_page.contains(&text), "'{text}' is not in {page}");
+            }
+            let is_alarmed = on_page.to_lowercase().contains("invalid");
+            let is_invalid = validity.remarks.iter().any(|of| of.severity == Severity::Invalid);
+            assert!(is_alarmed || !is_invalid, "{page}");
+        }
+    }
+}
+
+#[test]
+fn what_is_looked_for_first_is_first_where_it_is_drawn() {
+    let document = run(&eventful());
+    let place = |page: &str, words: &str| page.find(words).unwrap_or_else(|| panic!("no {words}"));
+    let html = body(&document, Medium::File);
+    let in_html = |id: &str| place(&html, &format!("<section id=\"{id}\">"));
+    let order = ["findings", "time", "disturbances", "latency", "transactions", "clients"];
+    let rest = ["errors", "monitor", "checks", "ran", "repeat"];
+    assert!(order.iter().chain(&rest).is_sorted_by_key(|id| in_html(id)), "{html}");
+    let page = text(&document, &Style::default());
+    let lines =
+        ["tpcc on SQLite", "\ntarget ", "\nlatency in ms", "\ncommits in each", "\nchecks "];
+    assert!(lines.iter().is_sorted_by_key(|line| place(&page, line)), "{page}");
+}
+
+#[test]
+fn a_page_with_everything_is_as_narrow_as_asked() {
+    let document = run(&eventful());
+    for width in [80, 96, 120] {
+        let page = text(&document, &Style { color: false, width });
+        let widest = page.lines().max_by_key(|line| line.chars().count());
+        assert!(widest.is_some_and(|line| line.chars().count() <= width), "{width}: {widest:?}");
+    }
+}

@@ -1,0 +1,174 @@
+//! Transactions: what became of those that were offered, by group and by type, and the workload's
+//! own metrics.
+
+use analysis::report::{PerTransaction, Report, TransactionReport};
+use model::format_count;
+use model::numbers::{self, count, rate, significant};
+
+use super::latency::quantile;
+use crate::charts::{Chart, named};
+use crate::document::{Block, Section};
+use crate::table::{Align, Cell, Column, Table};
+
+/// Why a percentile of a type is missing.
+const FEW: &str = "– too few samples for a 95 % interval";
+
+pub(super) fn section(report: &Report, charts: &[Chart]) -> Section {
+    let part = |table: Table, more: Vec<Block>| {
+        let shown = !table.is_empty();
+        shown.then(|| Block::Part(String::new(), [vec![Block::Table(table)], more].concat()))
+    };
+    let types = report.block.transactions.iter();
+    let is_short = types.into_iter().any(|(_, of)| of.calls > 0 && of.response_ms.p99.is_none());
+    let few = Block::paragraphs(is_short.then_some(FEW));
+    let mut blocks = vec![Block::paragraphs(counted(report))];
+    blocks.extend(part(by_group(report), Vec::new()));
+    blocks.extend(part(by_type(report), vec![few]));
+    blocks.push(Block::Charts(named(charts, &["kinds"])));
+    blocks.extend(part(measures(report), Vec::new()));
+    Section::new("transactions", "Transactions", blocks)
+}
+
+/// What became of what was offered, in sentences.
+fn counted(report: &Report) -> Vec<String> {
+    let block = &report.block;
+    let counts = &block.counts;
+    let parts = [
+        (counts.finished, "finished"),
+        (counts.failed, "failed"),
+        (counts.dropped, "dropped"),
+        (counts.unfinished, "unfinished"),
+    ];
+    let sum: Vec<String> = parts.map(|(n, word)| format!("{} {word}", format_count(n))).into();
+    let offered = count(counts.offered, "transaction");
+    let mut lines = vec![format!("{offered} offered = {}", sum.join(" + "))];
+    let mut more = vec![format!("{} committed", format_count(counts.committed))];
+    if counts.rolled_back > 0 {
+        more.push(format!("{} rolled back by design", format_count(counts.rolled_back)));
+    }
+    if counts.unknown > 0 {
+        more.push(format!("{} unknown among the failed", format_count(counts.unknown)));
+    }
+    if counts.retried > 0 {
+        more.push(count(counts.retried, "further attempt"));
+    }
+    if counts.backlog_at_start > 0 {
+        let longest = block.backlog_at_start_max_ms.map(|longest_ms| {
+            format!(" (the longest took {})", numbers::duration((longest_ms * 1e6) as u64))
+        });
+        let backlog = format_count(counts.backlog_at_start);
+        more.push(format!("{backlog} in the backlog at start{}", longest.unwrap_or_default()));
+    }
+    lines.push(more.join(", "));
+    if let Some(qps) = block.qps.filter(|qps| *qps > 0.0) {
+        let of = [block.reads_per_second, block.writes_per_second, block.others_per_second];
+        let [reads, writes, others] = of.map(rate);
+        let qps = significant(qps, 4);
+        lines.push(format!("{qps} QPS = {reads} reads + {writes} writes + {others} others"));
+        lines.extend(per_transaction(&block.per_transaction));
+    }
+    lines
+}
+
+/// `per transaction: 25 round trips, 12 reads + 11 writes + 2 others`.
+fn per_transaction(of: &PerTransaction) -> Option<String> {
+    let mean = |mean: f64| significant(mean, 3);
+    let [trips, reads, writes, others] =
+        [of.round_trips?, of.reads?, of.writes?, of.others?].map(mean);
+    let statements = format!("{reads} reads + {writes} writes + {others} others");
+    Some(format!("per transaction: {trips} round trips, {statements}"))
+}
+
+/// The types of transactions as a table.
+fn by_type(report: &Report) -> Table {
+    let mut table = Table::new([
+        Column::new("transaction", Align::Left),
+        Column::new("calls", Align::Right),
+        Column::new("failed", Align::Right),
+        Column::spare("retried", Align::Right, 3),
+        Column::new("TPS", Align::Point),
+        Column::new("% of time", Align::Point).tenths(),
+        Column::spare("trips", Align::Point, 4).digits(3),
+        Column::new("p50 ms", Align::Point).digits(3),
+        Column::spare("p95", Align::Point, 2).digits(3),
+        Column::new("p99", Align::Point).digits(3),
+        Column::new("max", Align::Point).digits(3),
+    ]);
+    let types = report.block.transactions.iter();
+    for (name, of) in types.filter(|(_, of)| of.calls + of.dropped > 0) {
+        let TransactionReport { calls, failed, retried, .. } = *of;
+        let response = &of.response_ms;
+        table.row([
+            Cell::from(name),
+            calls.into(),
+            failed.into(),
+            retried.into(),
+            of.tps.into(),
+            of.ratio_percent.into(),
+            of.round_trips.filter(|trips| *trips > 0.0).into(),
+            quantile(response, "p50").into(),
+            quantile(response, "p95").into(),
+            quantile(response, "p99").into(),
+            response.max.into(),
+        ]);
+    }
+    table
+}
+
+/// Each group beside the others, where there are several.
+fn by_group(report: &Report) -> Table {
+    let mut table = Table::new([
+        Column::new("group", Align::Left),
+        Column::spare("workload", Align::Left, 1),
+        Column::new("clients", Align::Right),
+        Column::new("offered", Align::Right),
+        Column::new("failed", Align::Right),
+        Column::new("TPS", Align::Point),
+        Column::new("p50 ms", Align::Point).digits(3),
+        Column::new("p99", Align::Point).digits(3),
+        Column::new("max", Align::Point).digits(3),
+    ]);
+    for group in &report.groups {
+        let Some(block) = &group.block else { continue };
+        table.row([
+            Cell::from(group.name.as_str()),
+            group.workload.as_str().into(),
+            u64::from(group.clients).into(),
+            block.counts.offered.into(),
+            block.counts.failed.into(),
+            block.tps.into(),
+            quantile(&block.response_ms, "p50").into(),
+            quantile(&block.response_ms, "p99").into(),
+            block.response_ms.max.into(),
+        ]);
+    }
+    table
+}
+
+/// The workload's own metrics as a table.
+fn measures(report: &Report) -> Table {
+    let time = |title: &'static str| Column::new(title, Align::Point).digits(3);
+    let mut table = Table::new([
+        Column::new("measure", Align::Left),
+        Column::new("unit", Align::Left),
+        Column::new("count", Align::Right),
+        Column::new("sum", Align::Right),
+        time("mean"),
+        time("p50"),
+        time("p99"),
+        time("max"),
+    ]);
+    for (name, of) in report.block.measures.iter().filter(|(_, of)| of.count > 0) {
+        table.row([
+            Cell::from(name),
+            of.unit.as_str().into(),
+            of.count.into(),
+            of.sum.into(),
+            of.mean.into(),
+            of.p50.into(),
+            of.p99.into(),
+            of.max.into(),
+        ]);
+    }
+    table
+}

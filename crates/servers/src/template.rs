@@ -1,0 +1,98 @@
+//! Data of servers for tests, made once and copied: making them takes seconds, a copy a tenth of
+//! one.
+//!
+//! A template is named by all that shapes its data: the program, the account, the settings, and
+//! our own code that makes them. One process makes it while others that want it wait; it gets its
+//! name when it is whole, and nothing changes it then. Not here: servers for anything but tests,
+//! whose data are made again each time.
+
+use std::fs::{self, DirBuilder, File, OpenOptions};
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::io::{self, Write};
+use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+use model::Secret;
+
+use crate::instance::Instance;
+use crate::{Kind, ServerError};
+
+/// What makes the data.
+const MAKERS: [&str; 2] = [include_str!("mysql.rs"), include_str!("postgres.rs")];
+
+/// Gives a server its data: a copy of the template in `templates` that fits it. Where there is
+/// none, `make` makes the data, and a copy of them is the template.
+pub(crate) fn prepare(
+    server: &mut Instance,
+    templates: &Path,
+    make: impl FnOnce(&Instance) -> Result<(), ServerError>,
+) -> Result<(), ServerError> {
+    let failed = |error: io::Error| ServerError::system(templates.display(), error);
+    let path = templates.join(name(server).map_err(failed)?);
+    if !path.is_dir() {
+        let lock = lock(templates, &path).map_err(failed)?;
+        if !path.is_dir() {
+            make(server)?;
+            return keep(server, &path).map_err(failed);
+        }
+        drop(lock);
+    }
+    take(server, &path).map_err(failed)
+}
+
+/// Held by whoever makes the template, and released when its process ends, however it does.
+fn lock(templates: &Path, path: &Path) -> io::Result<File> {
+    fs::create_dir_all(templates)?;
+    let lock = File::create(path.with_extension("lock"))?;
+    lock.lock()?;
+    Ok(lock)
+}
+
+fn keep(server: &Instance, path: &Path) -> io::Result<()> {
+    let unfinished = path.with_extension("unfinished");
+    if unfinished.exists() {
+        // Of a process that was killed.
+        fs::remove_dir_all(&unfinished)?;
+    }
+    DirBuilder::new().mode(0o700).create(&unfinished)?;
+    copy(&server.folder().join("data"), &unfinished.join("data"))?;
+    let password = unfinished.join("password");
+    let mut file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(password)?;
+    file.write_all(server.password.reveal().as_bytes())?;
+    fs::rename(unfinished, path)
+}
+
+fn take(server: &mut Instance, path: &Path) -> io::Result<()> {
+    let data = server.folder().join("data");
+    // It is empty: the copy takes its place, with owner and mode.
+    fs::remove_dir(&data)?;
+    copy(&path.join("data"), &data)?;
+    // It stands in the data of PostgreSQL.
+    server.password = Secret::new(fs::read_to_string(path.join("password"))?);
+    Ok(())
+}
+
+/// As ourselves, since the account of the server may not pass cargo's folders. All keeps its owner.
+fn copy(from: &Path, to: &Path) -> io::Result<()> {
+    let mut command = Command::new("cp");
+    command.args(["-a", "--reflink=auto"]).arg(from).arg(to).stdin(Stdio::null());
+    match command.status()? {
+        status if status.success() => Ok(()),
+        status => Err(io::Error::other(format!("'cp' ended with {status}"))),
+    }
+}
+
+/// A name that no template with other data has.
+fn name(server: &Instance) -> io::Result<String> {
+    let program = fs::metadata(&server.program.exe)?;
+    let mut hasher = DefaultHasher::new();
+    MAKERS.hash(&mut hasher);
+    (&server.program.exe, program.len(), program.mtime(), program.mtime_nsec()).hash(&mut hasher);
+    server.os_user.name().hash(&mut hasher);
+    // PostgreSQL's hold nothing of its settings.
+    if server.kind != Kind::Postgres {
+        server.settings.hash(&mut hasher);
+    }
+    Ok(format!("{}-{:016x}", server.kind.name(), hasher.finish()))
+}

@@ -1,0 +1,84 @@
+//! Where products are named as values: what only one product knows is in its driver, so no other
+//! room decides by the name of one.
+//!
+//! Not here: names within sentences and examples (help, errors), which decide nothing, and tests.
+
+use super::Trouble;
+use super::rust::sources;
+use crate::tree::Tree;
+
+/// Names and schemes, as literals have them; a colon may follow.
+const PRODUCTS: &[&str] =
+    &["mariadb", "mysql", "pgsql", "postgres", "postgresql", "sim", "sqlite", "MariaDB", "SQLite"];
+
+/// Beginnings of paths that may name them.
+const ALLOWED: &[&str] = &[
+    "crates/drivers/",
+    "crates/servers/",
+    // Which servers can be started; drivers know nothing of that.
+    "crates/model/src/managed.rs",
+    // The instrument checks itself at servers of its own, which speak one protocol.
+    "crates/app/src/selfcheck",
+    // Chores know which servers tests need.
+    "xtask/",
+];
+
+/// No literal is the name of a product, whole or as a scheme.
+pub(super) fn products_are_named_by_drivers(tree: &Tree) -> Vec<Trouble> {
+    let mut troubles = Vec::new();
+    for source in sources(tree) {
+        if ALLOWED.iter().any(|start| source.path.starts_with(start)) {
+            continue;
+        }
+        for (index, (line, product)) in source.text.lines().zip(source.product.lines()).enumerate()
+        {
+            let named = literals(line, product)
+                .find(|literal| PRODUCTS.contains(&literal.strip_suffix(':').unwrap_or(literal)));
+            if let Some(name) = named {
+                let text = format!(
+                    "'{name}' is a product: ask its driver, by a capability of model::Product"
+                );
+                troubles.push(Trouble::new(source.path, index + 1, text));
+            }
+        }
+    }
+    troubles
+}
+
+/// The insides of the literals that begin and end in a line, which are blank in its `code`.
+fn literals<'l>(line: &'l str, code: &str) -> impl Iterator<Item = &'l str> {
+    // Blanks stand for letters one by one, so that places are counted in letters.
+    let quotes = code.chars().enumerate().filter(|(_, letter)| *letter == '"');
+    let at: Vec<usize> = quotes.map(|(at, _)| at).collect();
+    let byte = |nth: usize| line.char_indices().nth(nth).map_or(line.len(), |(byte, _)| byte);
+    let inside = |pair: [usize; 2]| &line[byte(pair[0] + 1)..byte(pair[1])];
+    at.as_chunks::<2>().0.iter().copied().map(inside).collect::<Vec<_>>().into_iter()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_product_that_decides_outside_of_drivers_is_told() {
+        let check = |path: &str, text: &str, expect: &[usize]| {
+            let tree = Tree::of(&[(path, text)]);
+            let found: Vec<usize> =
+                products_are_named_by_drivers(&tree).iter().map(|trouble| trouble.line).collect();
+            assert_eq!(found, expect, "{path}: {text}");
+        };
+        let plan = "crates/plan/src/a.rs";
+        check(plan, "\nif target.scheme == \"sqlite\" {", &[2]);
+        check(plan, "match name { \"mysql\" => 1, _ => 2 }", &[1]);
+        check(plan, "[\"ß\", \"sim\"].contains(&x)", &[1]);
+        check(plan, "target.starts_with(\"sim:\")", &[1]);
+        check(plan, "say(\"such as managed:mariadb\")", &[]);
+        check(plan, "say(\"write \\\"sqlite\\\" there\")", &[]);
+        check(plan, "// \"sqlite\"\n/// `\"mysql\"`", &[]);
+        check(plan, "let x = ','; let y = \"mysql\";", &[1]);
+        check(plan, "#[cfg(test)]\nmod tests { fn f() { open(\"sqlite\") } }", &[]);
+        check("crates/plan/tests/a.rs", "open(\"sqlite\")", &[]);
+        check("crates/drivers/src/mysql/sql.rs", "name: \"mysql\"", &[]);
+        check("crates/model/src/managed.rs", "Kind::Postgres => \"postgres\"", &[]);
+    }
+}
