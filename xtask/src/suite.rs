@@ -1,6 +1,9 @@
 //! Running all tests: two executables at a time, the longest first, each as wide as its tests
 //! allow; then those tests that need the machine to themselves. Each test has its time.
 //!
+//! A test that fails among others runs once more, alone. What passes then passes, but is named and
+//! shown at the end: it depends on how busy the machine is, and wants mending.
+//!
 //! Cargo builds the executables and names them; they are run here, since cargo reports no times
 //! for tests. Not here: what the tests need (setup), and what else must hold (chores).
 
@@ -28,12 +31,29 @@ const LONG: [&str; 6] =
 /// Executables that run at once. They mostly wait for servers.
 const N_LANES: usize = 2;
 
+/// As many failed tests run once more. Where more failed, it is not the busy machine.
+const AGAIN_MAX: usize = 5;
+
 /// An executable that says nothing for so long hangs: it is ended, and counts as a failed test.
 const SILENCE_MAX: Duration = Duration::from_secs(300);
 
-/// Tests in the units that need a server, by a part of their names.
-const WITH_SERVERS: [&str; 5] =
-    ["::on_server::", "::odd::", "::users::", "::pgbouncer::", "for_tests::"];
+/// Tests in the units that need a server, by a part of their names: the modules of one product, and
+/// others.
+const WITH_SERVERS: [&str; 10] = [
+    "::on_server::",
+    "::odd::",
+    "::users::",
+    "::pgbouncer::",
+    "for_tests::",
+    "tests::mariadb::",
+    "tests::mariadb_11_4::",
+    "tests::mysql_5_6::",
+    "tests::postgres::",
+    "tests::postgres_18::",
+];
+
+/// Stands behind the name of an executable whose tests run alone.
+const ALONE_MARK: &str = ", alone";
 
 /// Tests that need the machine to themselves, by a part of their names: they run last, one by one.
 const ALONE: [&str; 2] = ["generator::", "findings::a_generator_that"];
@@ -49,11 +69,13 @@ pub(crate) enum Which {
 
 /// Which tests of an executable are run at a time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Group {
+enum Group<'a> {
     /// Those that may share the machine.
     Together,
     /// Those that may not.
     Alone,
+    /// This one, by its whole name.
+    One(&'a str),
 }
 
 /// How many tests passed and failed.
@@ -79,6 +101,10 @@ struct Ran {
     tally: Tally,
     /// Seconds by the name of a test.
     times: Vec<(f64, String)>,
+    /// The names of tests that failed.
+    failed: Vec<String>,
+    /// What it printed but for the lines of its tests.
+    said: String,
     is_good: bool,
 }
 
@@ -96,9 +122,13 @@ pub(crate) fn run(executables: &[Executable], which: Which) -> Result<(bool, Tal
     });
     let waiting = executables.iter().filter(|one| one.mostly_waits()).collect();
     let alone = run_lane(&Mutex::new(waiting), which, Group::Alone);
+    let mut all: Vec<(String, f64, Ran)> =
+        together?.into_iter().chain([alone?]).flatten().collect();
+    let first: String = all.iter().filter(|one| !one.2.is_good).map(|one| &*one.2.said).collect();
+    let passed_again = again(executables, which, &mut all)?;
     let (mut tally, mut is_good) = (Tally::default(), true);
     let (mut groups, mut tests) = (Vec::new(), Vec::new());
-    for (executable, took_s, ran) in together?.into_iter().chain([alone?]).flatten() {
+    for (executable, took_s, ran) in all {
         tally.passed += ran.tally.passed;
         tally.failed += ran.tally.failed;
         is_good &= ran.is_good;
@@ -107,7 +137,42 @@ pub(crate) fn run(executables: &[Executable], which: Which) -> Result<(bool, Tal
         tests.extend(ran.times.into_iter().map(named));
     }
     println!("\n{}", times(groups, tests));
+    if !first.is_empty() {
+        println!("what failed:\n{first}");
+    }
+    for name in passed_again {
+        println!("passed only when run again, alone: {name}");
+    }
     Ok((is_good, tally))
+}
+
+/// Runs tests that failed once more, alone, and returns the names of those that passed then. Their
+/// executable is good if nothing else in it failed.
+fn again(
+    executables: &[Executable],
+    which: Which,
+    all: &mut [(String, f64, Ran)],
+) -> Result<Vec<String>> {
+    let mut passed = Vec::new();
+    if all.iter().map(|(.., ran)| ran.failed.len()).sum::<usize>() > AGAIN_MAX {
+        return Ok(passed);
+    }
+    for (name, _, ran) in all {
+        let name = name.trim_end_matches(ALONE_MARK);
+        let Some(executable) = executables.iter().find(|one| one.name == name) else { continue };
+        for test in std::mem::take(&mut ran.failed) {
+            println!("\n     Running {name} {test} again, alone");
+            let mut say = |line: &str| println!("{line}");
+            let one = executable.run((which, Group::One(&test)), &mut say)?;
+            if one.is_good && one.tally.passed == 1 {
+                ran.tally.failed -= 1;
+                ran.tally.passed += 1;
+                passed.push(format!("{name}: {test}"));
+            }
+        }
+        ran.is_good |= ran.tally.failed == 0;
+    }
+    Ok(passed)
 }
 
 /// The executables in the order in which they are begun.
@@ -130,7 +195,7 @@ fn run_lane(
         let begun = now();
         let name = match group {
             Group::Together => executable.name.clone(),
-            Group::Alone => format!("{}, alone", executable.name),
+            _ => format!("{}{ALONE_MARK}", executable.name),
         };
         if group == Group::Together {
             println!("\n     Running {name}");
@@ -141,10 +206,10 @@ fn run_lane(
             true => println!("{line}"),
             false => said.extend([line, "\n"]),
         });
-        let ran = ran?;
+        let ran = Ran { said, ..ran? };
         // Hardly any executable has tests that run alone.
         if group == Group::Together || ran.tally != Tally::default() {
-            print!("{name}: {said}");
+            print!("{name}: {}", ran.said);
             all.push((name, seconds(begun), ran));
         }
     }
@@ -206,7 +271,7 @@ impl Executable {
     fn width(&self, group: Group) -> usize {
         let cores = std::thread::available_parallelism().map_or(1, |n| n.get());
         match group {
-            Group::Alone => 1,
+            Group::Alone | Group::One(_) => 1,
             Group::Together if self.mostly_waits() => 2 * cores,
             Group::Together => cores,
         }
@@ -224,6 +289,7 @@ impl Executable {
         }
         match group {
             Group::Alone => _ = command.args(ALONE),
+            Group::One(name) => _ = command.args(["--exact", name]),
             Group::Together if self.mostly_waits() => {
                 command.args(ALONE.map(|name| format!("--skip={name}")));
             }
@@ -261,6 +327,9 @@ impl Executable {
             long.extend(long_one(&line));
             if let Some((s, name)) = time_of(&line) {
                 long.retain(|long| *long != name);
+                if line.contains(" ... FAILED") {
+                    ran.failed.push(name.clone());
+                }
                 ran.times.push((s, name));
             }
         }
@@ -270,6 +339,8 @@ impl Executable {
             // It died before it could say what had failed.
             say(&format!("{} ended with {status}", self.name));
             ran.tally.failed = 1;
+            // Others had no turn: one that passes now would not make it good.
+            ran.failed.clear();
         }
         Ok(ran)
     }
@@ -345,6 +416,41 @@ mod tests {
         assert_eq!(lines[1], "    75.2 s     20  app it");
         assert_eq!(lines[4], "    39.0 s  test 39");
         assert_eq!(lines.len(), 4 + N_SLOWEST);
+    }
+
+    /// An executable whose test `busy` passes alone only, and whose test `wrong` never does.
+    #[test]
+    fn what_fails_among_others_is_run_again_alone_and_named() {
+        let folder = tempfile::tempdir().expect("temporary folders can be made");
+        let program = folder.path().join("it");
+        let script = r#"case "$*" in
+                *--exact\ busy*) echo "test busy ... ok <0.1s>"
+                    echo "test result: ok. 1 passed; 0 failed"; exit 0;;
+                *--exact*) echo "test wrong ... FAILED <0.1s>"
+                    echo "test result: FAILED. 0 passed; 1 failed"; exit 101;;
+            esac
+            echo "test fine ... ok <0.1s>"; echo "test busy ... FAILED <0.1s>"
+            echo "$WRONG"
+            echo "test result: FAILED. 1 passed; $N_FAILED failed"; exit 101"#;
+        let run = |wrong: &str| {
+            let n_failed = if wrong.is_empty() { "1" } else { "2" };
+            let script = script.replace("$WRONG", wrong).replace("$N_FAILED", n_failed);
+            let script = format!("#!/bin/sh\n{script}");
+            std::fs::write(&program, script).expect("it can be written");
+            let mode = std::os::unix::fs::PermissionsExt::from_mode(0o755);
+            std::fs::set_permissions(&program, mode).expect("it can be made executable");
+            let folder = folder.path().to_owned();
+            let all = [Executable { name: "app it".to_owned(), program: program.clone(), folder }];
+            let queue = Mutex::new(all.iter().collect());
+            let mut ran = run_lane(&queue, Which::All, Group::Together).expect("it runs");
+            let passed = again(&all, Which::All, &mut ran).expect("it runs again");
+            let (.., ran) = ran.remove(0);
+            (passed, ran.tally, ran.is_good)
+        };
+        let busy = vec!["app it: busy".to_owned()];
+        assert_eq!(run(""), (busy.clone(), Tally { passed: 2, failed: 0 }, true));
+        let wrong = run("test wrong ... FAILED <0.1s>");
+        assert_eq!(wrong, (busy, Tally { passed: 2, failed: 1 }, false));
     }
 
     #[test]

@@ -17,6 +17,30 @@
     return said;
   };
 
+  // Nothing moves or is drawn again under a reader's hand: who presses the mouse to drag over a
+  // chart, or to click, finishes first.
+  let isPressed = false;
+  let onRelease = [];
+  const release = () => {
+    isPressed = false;
+    // What the release itself does, a click or a zoom, comes first.
+    setTimeout(() => {
+      const waiting = onRelease;
+      onRelease = [];
+      waiting.forEach((goOn) => goOn());
+    });
+  };
+  const released = async () => {
+    while (isPressed) {
+      await new Promise((goOn) => onRelease.push(goOn));
+    }
+  };
+  document.addEventListener("pointerdown", () => { isPressed = true; }, true);
+  for (const name of ["pointerup", "pointercancel"]) {
+    document.addEventListener(name, release, true);
+  }
+  window.addEventListener("blur", release);
+
   // Charts are asked for when they come into view: a page has many.
   const draw = async (place) => {
     let chart;
@@ -29,6 +53,9 @@
     chart.layout.modebar = {
       bgcolor: "rgba(0,0,0,0)", color: "rgba(128,128,128,.6)", activecolor: "rgb(128,128,128)",
     };
+    if (place.dataset.drawn) {
+      await released();
+    }
     dbdynoDraw(place, chart);
     place.dataset.drawn = "yes";
   };
@@ -51,7 +78,7 @@
     }
   };
 
-  // What a reader has opened, ticked, scrolled and zoomed is kept when a part is told anew.
+  // What a reader has opened, ticked, scrolled and zoomed is kept when a part of the page is replaced.
   const replace = (part, html) => {
     const told = new DOMParser().parseFromString(html, "text/html").body;
     const drawn = new Map();
@@ -101,6 +128,7 @@
         const fresh = await ask(
           `${part.dataset.live}${between}after=${encodeURIComponent(part.dataset.place)}`);
         lost.hidden = true;
+        await released();
         if (fresh) {
           nextMs = fresh.next_ms;
           if (fresh.place !== part.dataset.place) {

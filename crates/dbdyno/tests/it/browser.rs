@@ -2,6 +2,8 @@
 //!
 //! Not here: who is let in (web).
 
+use std::time::Duration;
+
 use serde_json::json;
 
 use crate::devtools::Tab;
@@ -13,7 +15,7 @@ fn simulated(home: &Home, name: &str, service_ms: u32) {
     let target = format!("--target=sim:?service=exponential:{service_ms}ms&servers=4");
     let name = format!("--name={name}");
     let how = ["--placement=simulated", "--duration=60s", "--ramp-up=0s", "--quiet"];
-    home.report(&[&["run", "empty", &target, &name], &how[..]].concat());
+    home.report_with_code(0, &[&["run", "empty", &target, &name], &how[..]].concat());
 }
 
 /// The number of a run's charts that are drawn.
@@ -130,10 +132,11 @@ fn live(tab: &mut Tab, home: &Home, web: &Web) {
     let (first, drawn) = (tab.value(told), tab.value(length));
     tab.until(&format!("{told} !== {}", json!(first)));
     tab.until(&format!("{length} > {}", json!(drawn)));
-    // What was zoomed into stays, however much is added.
+    // Whoever drags over a chart finishes, although newer figures have come meanwhile, and what was
+    // zoomed into stays, however much is added.
     let range = "JSON.stringify(document.querySelector('.chart')._fullLayout.xaxis.range)";
     let before = tab.value(range);
-    tab.drag_over(".chart .nsewdrag");
+    tab.drag_slowly_over(".chart .nsewdrag", Duration::from_millis(3500));
     tab.until(&format!("{range} !== {}", json!(before)));
     let (zoomed, drawn) = (tab.value(range), tab.value(length));
     tab.until(&format!("{length} > {} + 1", json!(drawn)));

@@ -201,12 +201,22 @@ impl Tab {
     /// Drags over the middle of an element, from its left to its right.
     #[track_caller]
     pub(crate) fn drag_over(&mut self, selector: &str) {
+        self.drag_slowly_over(selector, Duration::ZERO);
+    }
+
+    /// Drags over the middle of an element, and holds the button for some time halfway.
+    #[track_caller]
+    pub(crate) fn drag_slowly_over(&mut self, selector: &str, held: Duration) {
         let (x, y, width, _) = self.middle(selector);
         let (from, to) = (x - width / 4.0, x + width / 4.0);
         self.mouse("mouseMoved", from, y, 0);
         self.mouse("mousePressed", from, y, 1);
         for step in 1..=4 {
             self.mouse("mouseMoved", from + (to - from) * f64::from(step) / 4.0, y, 1);
+            if step == 2 && !held.is_zero() {
+                let ms = held.as_millis();
+                self.value(&format!("new Promise((done) => setTimeout(done, {ms}))"));
+            }
         }
         self.mouse("mouseReleased", to, y, 0);
     }
