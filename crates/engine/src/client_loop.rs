@@ -3,13 +3,14 @@
 //! The same code runs on a thread, on an event loop and in virtual time; only its clock and its
 //! sessions differ. Not here: who polls it (place), and when it may begin (pacer).
 
+use std::future::poll_fn;
 use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
 use model::{
-    Client, ClientMoments, Clock, Database, Done, Kind, KindIndex, NS_PER_MS, NS_PER_S, Number,
-    Outcome, Placement, Refusal, RefusalKind, Retry, Rng, Sample, Session, Slot, Statement,
+    Client, ClientMoments, Clock, Database, Done, Input, Kind, KindIndex, NS_PER_MS, NS_PER_S,
+    Number, Outcome, Placement, Refusal, RefusalKind, Retry, Rng, Sample, Session, Slot, Statement,
     StopReason, Stream, TxContext, Workload,
 };
 use stats::Moments;
@@ -191,6 +192,10 @@ impl ClientLoop {
             }
             claim = self.pacer.reconnected(claim, intended_ns, self.clock.now());
         }
+        if !self.await_input().await {
+            self.under_way.end();
+            return None;
+        }
         let clock = self.clock.as_ref();
         let due = self.pacer.wait(claim, kind, &self.kinds, clock).await;
         let Some((slot, started_ns)) = due else {
@@ -198,6 +203,26 @@ impl ClientLoop {
             return None;
         };
         Some((kind, slot, started_ns))
+    }
+
+    /// Waits until its workload's producer has something for it to send, where it needs that;
+    /// whether it has. The wait is before its transaction, which begins when it can be sent.
+    async fn await_input(&mut self) -> bool {
+        let Some(producer) = self.workload.producer() else { return true };
+        let signal = producer.for_clients();
+        let stop = &self.common.stop;
+        loop {
+            let seen = signal.count();
+            match self.user.take_input() {
+                Input::Ready => return true,
+                Input::Over => return false,
+                Input::Later => {}
+            }
+            if stop.is_over(self.clock.now()) {
+                return false;
+            }
+            poll_fn(|context| self.clock.poll_signal(&signal, seen, context)).await;
+        }
     }
 
     /// The window ended before this client was connected again: counts what it would have begun

@@ -8,8 +8,8 @@ use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use model::{
-    Cancel, ClientMoments, Event, Fact, KindIndex, NS_PER_MS, NS_PER_S, Phase, Placement, Refusal,
-    Second, StopReason, Until,
+    Cancel, ClientMoments, Event, Fact, KindIndex, NS_PER_MS, NS_PER_S, Phase, Placement, Producer,
+    ProducerTask, Refusal, Second, StopReason, Until,
 };
 use stats::{Histogram, Range};
 
@@ -20,7 +20,7 @@ use crate::job::{GroupJob, Job};
 use crate::os_sched::Granted;
 use crate::pacer::{Arrivals, Budget, Dropped, Pacer, Pacing, arrivals_of};
 use crate::place::simulated::Simulation;
-use crate::place::{Barrier, ConnectLimiter, RunContext, WorkerMessage, loops, threads};
+use crate::place::{Barrier, ConnectLimiter, RunContext, WorkerMessage, loops, producers, threads};
 use crate::recorder::{GroupShape, Recorder, second_of};
 use crate::stop::{NEVER, Stop};
 
@@ -324,6 +324,8 @@ impl<'a> Coordinator<'a> {
         }
         if self.phase < Phase::Drain && now_ns >= end_ns {
             self.enter(Phase::Drain, end_ns);
+            // Who waits for something else than time looks at it now.
+            self.stop.raise_signals();
         }
         self.read_queues(now_ns);
         let before = second_of(now_ns.saturating_sub(SETTLE_NS), measure_start_ns);
@@ -364,7 +366,33 @@ impl<'a> Coordinator<'a> {
     }
 
     fn is_timed(&self) -> bool {
-        self.job.groups.iter().any(|group| group.until == Until::Time)
+        let is_limited = |group: &GroupJob| {
+            group.workload.producer().is_some_and(|producer| producer.is_limited())
+        };
+        self.job.groups.iter().any(|group| group.until == Until::Time && !is_limited(group))
+    }
+
+    /// The tasks of all producers; whoever waits for their signals hears of a stop too.
+    fn produce(&self) -> Vec<Box<dyn ProducerTask>> {
+        let mut tasks = Vec::new();
+        for producer in self.producers() {
+            tasks.extend(producer.begin());
+            self.stop.watch_signal(producer.for_clients());
+            self.stop.watch_signal(producer.for_tasks());
+        }
+        tasks
+    }
+
+    fn producers(&self) -> impl Iterator<Item = &dyn Producer> {
+        self.job.groups.iter().filter_map(|group| group.workload.producer())
+    }
+
+    /// Reports what producers made and what became of it.
+    fn report_producers(&mut self) {
+        let facts: Vec<Fact> = self.producers().flat_map(|producer| producer.account()).collect();
+        for fact in facts {
+            (self.events)(Event::Fact(fact));
+        }
     }
 
     /// A count ended the load, rather than a limit, a person or a failure.
@@ -518,8 +546,18 @@ fn run_in_time(
     };
     let load_start_ns = start(context.origin.elapsed_ns());
     coordinator.begin(load_start_ns);
+    let producing = producers::start(coordinator.produce(), load_start_ns, &context);
     context.start_barrier.open(load_start_ns);
+    let producing = match producing {
+        Ok(producing) => producing,
+        Err(error) => {
+            stop.abort();
+            return Err(CannotRun::Place(error));
+        }
+    };
     oversee(&mut coordinator, context.origin, &hear, &cancels);
+    producing.end(stop);
+    coordinator.report_producers();
     let now_ns = context.origin.elapsed_ns();
     coordinator.tell_heartbeats(&context.heartbeats, now_ns);
     let ran = coordinator.finish(now_ns, context.granted.get().copied());
@@ -634,7 +672,8 @@ fn run_simulated(
     coordinator.begin(start(simulation.now_ns()));
     let load_start_ns = coordinator.load_start_ns;
     let mut next_tick_ns = load_start_ns;
-    simulation.serve(clients, load_start_ns, &tell, &mut |ahead_ns| {
+    let producing = coordinator.produce();
+    simulation.serve(clients, producing, load_start_ns, &tell, &mut |ahead_ns| {
         if coordinator.stop.asked() > 0 {
             coordinator.stop.drain(simulation.now_ns(), StopReason::Interrupted);
         }
@@ -648,6 +687,7 @@ fn run_simulated(
     for told in hear.try_iter() {
         coordinator.hear(told);
     }
+    coordinator.report_producers();
     let end_ns = coordinator.stop.end_ns();
     let now_ns = simulation.now_ns();
     Ok(coordinator.finish(if end_ns == NEVER { now_ns } else { now_ns.max(end_ns) }, None))

@@ -6,8 +6,9 @@
 use std::os::fd::{AsFd, OwnedFd};
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
+use std::task::{Context, Poll};
 
-use model::StopReason;
+use model::{Signal, StopReason, Woken};
 use rustix::thread::futex;
 use rustix::time::{Itimerspec, TimerfdTimerFlags, Timespec, timerfd_settime};
 
@@ -31,6 +32,8 @@ pub struct Stop {
     reason: Mutex<Option<StopReason>>,
     has_reason: AtomicBool,
     timers: Mutex<Vec<Arc<OwnedFd>>>,
+    /// What clients and producers wait for beside time: raised when the run stops.
+    signals: Mutex<Vec<Arc<Signal>>>,
 }
 
 impl Default for Stop {
@@ -43,6 +46,7 @@ impl Default for Stop {
             reason: Mutex::new(None),
             has_reason: AtomicBool::new(false),
             timers: Mutex::new(Vec::new()),
+            signals: Mutex::new(Vec::new()),
         }
     }
 }
@@ -75,6 +79,11 @@ impl Stop {
 
     pub(crate) fn futex(&self) -> &AtomicU32 {
         &self.word
+    }
+
+    /// Whether nothing more is begun at `now_ns`.
+    pub(crate) fn is_over(&self, now_ns: u64) -> bool {
+        self.word() != RUNNING || now_ns >= self.end_ns()
     }
 
     pub(crate) fn is_aborted(&self) -> bool {
@@ -126,6 +135,37 @@ impl Stop {
         self.timers.lock().unwrap_or_else(PoisonError::into_inner).push(timer);
     }
 
+    /// A signal for which somebody may wait, to be raised when the run stops.
+    pub(crate) fn watch_signal(&self, signal: Arc<Signal>) {
+        self.signals.lock().unwrap_or_else(PoisonError::into_inner).push(signal);
+    }
+
+    /// Wakes all who wait for a signal: they are to look whether the load is over.
+    pub(crate) fn raise_signals(&self) {
+        for signal in self.signals.lock().unwrap_or_else(PoisonError::into_inner).iter() {
+            signal.raise();
+        }
+    }
+
+    /// Why a wait for a signal has ended.
+    pub(crate) fn woken(&self) -> Woken {
+        if self.word() == RUNNING { Woken::Due } else { Woken::Stopped }
+    }
+
+    /// Waits for a signal on a loop or in virtual time. The word is looked at first: a stop that
+    /// comes later raises the signal.
+    pub(crate) fn poll_signal(
+        &self,
+        signal: &Signal,
+        seen: u64,
+        context: &mut Context<'_>,
+    ) -> Poll<Woken> {
+        if self.word() != RUNNING {
+            return Poll::Ready(Woken::Stopped);
+        }
+        signal.poll(seen, context).map(|()| self.woken())
+    }
+
     fn raise(&self, level: u32) {
         self.word.fetch_max(level, Ordering::SeqCst);
         // Nothing to do about a refusal: sleepers wake at their deadlines anyway.
@@ -133,6 +173,7 @@ impl Stop {
         for timer in self.timers.lock().unwrap_or_else(PoisonError::into_inner).iter() {
             fire(timer);
         }
+        self.raise_signals();
     }
 }
 

@@ -2,6 +2,8 @@
 
 use std::task::{Context, Poll};
 
+use crate::Signal;
+
 /// Why a wait ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Woken {
@@ -20,6 +22,12 @@ pub trait Clock {
     ///
     /// Whoever waits is woken early, with [`Woken::Stopped`], once the run stops.
     fn poll_until(&self, instant_ns: u64, context: &mut Context<'_>) -> Poll<Woken>;
+
+    /// Waits until a signal was raised more often than `seen` times. Blocks on a thread, returns
+    /// `Pending` on a loop; woken with [`Woken::Stopped`] once the run stops.
+    fn poll_signal(&self, signal: &Signal, seen: u64, context: &mut Context<'_>) -> Poll<Woken> {
+        signal.poll(seen, context).map(|()| Woken::Due)
+    }
 
     /// Waits for `instant_ns` also while the run drains; woken early, with [`Woken::Stopped`],
     /// only when what is under way is cut off.

@@ -34,6 +34,7 @@ mod objective;
 mod parameter;
 mod plan;
 mod plan_keys;
+mod producer;
 mod product;
 mod refusal;
 mod repeats;
@@ -43,6 +44,7 @@ mod sample;
 mod second;
 mod server_setting;
 mod session;
+mod signal;
 mod standard;
 mod statement;
 mod status;
@@ -94,6 +96,7 @@ pub use plan_keys::{
     FORMER_OF_EXPERIMENT, FORMER_OF_GROUP, FORMER_OF_PLAN, FORMER_PARAMETERS, FormerKey,
     todays_key, todays_path,
 };
+pub use producer::{Input, Producer, ProducerContext, ProducerTask, Producing};
 pub use product::Product;
 pub use refusal::{Refusal, RefusalKind};
 pub use repeats::{Goal, Level, Nesting, StopRule};
@@ -114,6 +117,7 @@ pub use session::{
     Call, Cancel, Reply, ReplyLags, Request, Session, Traffic, Visit, execute, load, query,
     reconnect,
 };
+pub use signal::Signal;
 pub use standard::{Requirement, RequirementFigure, Standard};
 pub use statement::{Sent, Statement, StatementId, StatementKind};
 pub use status::Status;

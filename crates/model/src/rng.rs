@@ -29,6 +29,8 @@ pub enum Stream {
     Backoff(u32),
     /// The order of an experiment's trials.
     Order,
+    /// What a workload's producer makes.
+    Producer(u32),
 }
 
 impl Stream {
@@ -44,6 +46,7 @@ impl Stream {
             Stream::Sim => (8, 0),
             Stream::Backoff(client) => (9, client),
             Stream::Order => (10, 0),
+            Stream::Producer(task) => (11, task),
         };
         family << 32 | u64::from(member)
     }

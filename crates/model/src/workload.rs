@@ -4,8 +4,8 @@ use std::future::Future;
 use std::pin::Pin;
 
 use crate::{
-    Clock, Dialect, Headline, Identity, Kind, KindIndex, Measure, Number, Places, Refusal, Rng,
-    RowSource, Session, Standard, Statement, Table, fnv1a,
+    Clock, Dialect, Headline, Identity, Input, Kind, KindIndex, Measure, Number, Places, Producer,
+    Refusal, Rng, RowSource, Session, Standard, Statement, Table, fnv1a,
 };
 
 /// A condition that the data must meet.
@@ -78,6 +78,12 @@ pub trait Client {
     /// Decides kind and inputs of transaction `number`, from seed and number alone, and keeps
     /// them for [`Client::converse`].
     fn inputs(&mut self, number: Number) -> KindIndex;
+
+    /// Takes what it sends next from its workload's [producer](Workload::producer), if it has none
+    /// left of before. Asked before each transaction; never waits.
+    fn take_input(&mut self) -> Input {
+        Input::Ready
+    }
 
     /// Has the conversation with the inputs decided last. Called again for another attempt.
     fn converse<'a>(&'a mut self, context: &'a mut TxContext<'_>) -> Conversation<'a>;
@@ -193,6 +199,11 @@ pub trait Workload: Send + Sync {
 
     /// Its data; none if it needs none.
     fn population(&self) -> Option<&dyn Population> {
+        None
+    }
+
+    /// What it makes by itself for its clients to send; none where clients need nothing.
+    fn producer(&self) -> Option<&dyn Producer> {
         None
     }
 

@@ -3,7 +3,9 @@
 //! Not here: when it is asked (engine), and in whose words beyond SQL (drivers). A workload
 //! knows no clock, socket, file or runtime.
 
+mod arm;
 mod empty;
+mod empty_tables;
 mod entry;
 mod oltp;
 mod tpcb;
@@ -31,6 +33,7 @@ pub static ALL: &[&Entry] = &[
     &oltp::bulk_insert::ENTRY,
     &oltp::random_points::ENTRY,
     &oltp::random_ranges::ENTRY,
+    &arm::ENTRY,
     &empty::ENTRY,
 ];
 

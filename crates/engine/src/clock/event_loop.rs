@@ -12,7 +12,7 @@ use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
 
 use event_loop::Watched;
-use model::{Clock, Woken};
+use model::{Clock, Signal, Woken};
 use rustix::time::{
     Itimerspec, TimerfdClockId, TimerfdFlags, TimerfdTimerFlags, Timespec, timerfd_create,
     timerfd_settime,
@@ -127,6 +127,10 @@ impl Clock for LoopClock {
 
     fn poll_until(&self, instant_ns: u64, context: &mut Context<'_>) -> Poll<Woken> {
         self.wait(instant_ns, self.stop.word() != RUNNING, context)
+    }
+
+    fn poll_signal(&self, signal: &Signal, seen: u64, context: &mut Context<'_>) -> Poll<Woken> {
+        self.stop.poll_signal(signal, seen, context)
     }
 
     fn poll_through(&self, instant_ns: u64, context: &mut Context<'_>) -> Poll<Woken> {

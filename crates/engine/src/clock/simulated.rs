@@ -6,7 +6,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 use std::task::{Context, Poll};
 
-use model::{Clock, Woken};
+use model::{Clock, Signal, Woken};
 
 use crate::stop::{ABORTED, RUNNING, Stop};
 
@@ -85,6 +85,10 @@ impl Clock for SimulatedClock {
 
     fn poll_until(&self, instant_ns: u64, _context: &mut Context<'_>) -> Poll<Woken> {
         self.wait(instant_ns, self.stop.word() != RUNNING)
+    }
+
+    fn poll_signal(&self, signal: &Signal, seen: u64, context: &mut Context<'_>) -> Poll<Woken> {
+        self.stop.poll_signal(signal, seen, context)
     }
 
     fn poll_through(&self, instant_ns: u64, _context: &mut Context<'_>) -> Poll<Woken> {

@@ -4,7 +4,7 @@ use std::num::NonZeroU32;
 use std::sync::Arc;
 use std::task::{Context, Poll};
 
-use model::{Clock, Woken};
+use model::{Clock, Signal, Woken};
 use rustix::thread::futex;
 
 use super::Origin;
@@ -55,6 +55,12 @@ impl Clock for ThreadClock {
 
     fn poll_until(&self, instant_ns: u64, _context: &mut Context<'_>) -> Poll<Woken> {
         Poll::Ready(self.sleep(instant_ns, |word| word == RUNNING))
+    }
+
+    fn poll_signal(&self, signal: &Signal, seen: u64, _context: &mut Context<'_>) -> Poll<Woken> {
+        // Whoever stops the run raises the signal afterwards.
+        signal.block(seen, || self.stop.word() != RUNNING);
+        Poll::Ready(self.stop.woken())
     }
 
     fn poll_through(&self, instant_ns: u64, _context: &mut Context<'_>) -> Poll<Woken> {

@@ -5,6 +5,7 @@
 //! (client_loop).
 
 pub(crate) mod loops;
+pub(crate) mod producers;
 pub(crate) mod simulated;
 pub(crate) mod threads;
 

@@ -1,22 +1,35 @@
 //! Virtual time on one thread: an agenda of instants, ties broken by the client's index.
 
 use std::cell::RefCell;
+use std::collections::BTreeSet;
 use std::future::Future;
 use std::pin::Pin;
 use std::rc::Rc;
-use std::sync::Arc;
-use std::task::{Context, Waker};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::task::{Context, Wake, Waker};
 
-use model::{Clock, Placement};
+use model::{Clock, Placement, ProducerContext, ProducerTask};
 
 use super::{ConnectLimiter, WorkerMessage, connect};
 use crate::client_loop::ClientLoop;
 use crate::client_loop::ClientSpec;
-use crate::clock::{Agenda, SimulatedClock};
+use crate::clock::{Agenda, SimulatedClock, through};
 use crate::stop::Stop;
 
 /// A client's future in virtual time; none once it has ended.
 type Task<'a> = Option<Pin<Box<dyn Future<Output = ()> + 'a>>>;
+
+/// Enters a task among those that a signal has woken.
+struct WakesTask {
+    task: usize,
+    woken: Arc<Mutex<BTreeSet<usize>>>,
+}
+
+impl Wake for WakesTask {
+    fn wake(self: Arc<Self>) {
+        self.woken.lock().unwrap_or_else(PoisonError::into_inner).insert(self.task);
+    }
+}
 
 /// A simulation of a run.
 pub(crate) struct Simulation {
@@ -59,11 +72,12 @@ impl Simulation {
         clients
     }
 
-    /// Serves all clients. `ahead` is told each instant before time goes there, and says when
+    /// Serves all clients, beside the tasks of their workloads' producers. `ahead` is told each instant before time goes there, and says when
     /// what is under way must be cut off.
     pub(crate) fn serve(
         &self,
         clients: Vec<ClientLoop>,
+        producing: Vec<Box<dyn ProducerTask>>,
         load_start_ns: u64,
         tell: &dyn Fn(WorkerMessage),
         ahead: &mut dyn FnMut(u64) -> Option<u64>,
@@ -75,21 +89,41 @@ impl Simulation {
                 tell(WorkerMessage::Left { group: client.group, moments: client.told() });
             })));
         }
+        for mut task in producing {
+            let (clock, stop) = (self.clock.as_ref(), &self.stop);
+            tasks.push(Some(Box::pin(async move {
+                through(clock, load_start_ns).await;
+                let is_over = || stop.is_over(clock.now());
+                let context =
+                    ProducerContext { clock, cpu_ns: &|| 0, is_over: &is_over, is_virtual: true };
+                task.produce(&context).await;
+            })));
+        }
         self.run(&mut tasks, ahead);
     }
 
     /// Runs tasks until all have ended, or nobody waits for anything any more.
     fn run(&self, tasks: &mut [Task<'_>], ahead: &mut dyn FnMut(u64) -> Option<u64>) {
         let mut seen = self.stop.word();
+        let woken = Arc::new(Mutex::new(BTreeSet::new()));
+        let wakers: Vec<Waker> = (0..tasks.len())
+            .map(|task| Arc::new(WakesTask { task, woken: Arc::clone(&woken) }).into())
+            .collect();
+        let next_woken = || woken.lock().unwrap_or_else(PoisonError::into_inner).pop_first();
         for index in 0..tasks.len() {
-            self.poll(tasks, index);
+            self.poll(tasks, index, &wakers);
         }
         loop {
+            // A signal takes no time: whoever waits for it acts at the same instant.
+            if let Some(index) = next_woken() {
+                self.poll(tasks, index, &wakers);
+                continue;
+            }
             let word = self.stop.word();
             if word != seen {
                 seen = word;
                 for index in self.agenda.take_all() {
-                    self.poll(tasks, index as usize);
+                    self.poll(tasks, index as usize, &wakers);
                 }
                 continue;
             }
@@ -104,17 +138,17 @@ impl Simulation {
                 _ if self.stop.word() != seen => {}
                 _ => {
                     if let Some(index) = self.agenda.advance() {
-                        self.poll(tasks, index as usize);
+                        self.poll(tasks, index as usize, &wakers);
                     }
                 }
             }
         }
     }
 
-    fn poll(&self, tasks: &mut [Task<'_>], index: usize) {
+    fn poll(&self, tasks: &mut [Task<'_>], index: usize, wakers: &[Waker]) {
         self.agenda.act(index as u32);
         if let Some(task) = &mut tasks[index] {
-            let mut context = Context::from_waker(Waker::noop());
+            let mut context = Context::from_waker(&wakers[index]);
             if task.as_mut().poll(&mut context).is_ready() {
                 tasks[index] = None;
             }

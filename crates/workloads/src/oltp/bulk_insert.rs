@@ -9,12 +9,13 @@ use std::sync::Arc;
 use model::{
     BadParameter, Check, Client, Column, ColumnType, Conversation, Dialect, Done, Identity, Kind,
     KindIndex, Measure, MeasureKind, Number, Parameter, ParameterKind, Places, Population, Refusal,
-    RefusalKind, Request, Row, RowSource, Session, Statement, StatementId, StatementKind, Table,
-    TxContext, Workload, query,
+    RefusalKind, Request, Row, Session, Statement, StatementId, StatementKind, Table, TxContext,
+    Workload, query,
 };
 
 use super::TRANSACTION;
 use super::parameters::TABLES_MAX;
+use crate::empty_tables::EmptyTables;
 use crate::{Entry, Make};
 
 /// The workload in the list.
@@ -53,7 +54,7 @@ static MEASURES: [Measure; 1] =
 
 struct BulkInsert {
     identity: Identity,
-    tables: Empty,
+    tables: EmptyTables,
     bulk_rows: i64,
     kinds: [Kind; 1],
 }
@@ -69,7 +70,7 @@ fn make(make: &Make<'_>) -> Result<Arc<dyn Workload>, BadParameter> {
     };
     Ok(Arc::new(BulkInsert {
         identity,
-        tables: Empty((1..=n_tables).map(table).collect()),
+        tables: EmptyTables((1..=n_tables).map(table).collect()),
         bulk_rows: make.settings.count("bulk_rows") as i64,
         kinds: [TRANSACTION],
     }))
@@ -82,27 +83,6 @@ fn table(number: u64) -> Table {
         columns: vec![column("id"), column("k")],
         primary_key: vec!["id"],
         indexes: Vec::new(),
-    }
-}
-
-/// Tables that are built without rows.
-struct Empty(Vec<Table>);
-
-impl Population for Empty {
-    fn tables(&self) -> &[Table] {
-        &self.0
-    }
-
-    fn n_chunks(&self, _table: usize) -> u64 {
-        0
-    }
-
-    fn n_rows(&self, _table: usize) -> u64 {
-        0
-    }
-
-    fn rows(&self, table: usize, chunk: u64) -> Box<dyn RowSource + Send> {
-        unreachable!("table {table} has no chunk {chunk}, nor any other")
     }
 }
 

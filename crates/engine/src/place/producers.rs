@@ -1,0 +1,70 @@
+//! The threads on which workloads make what their clients send: one a task, wherever the clients
+//! live. Not here: what is made (the workload).
+
+use std::io;
+use std::sync::Arc;
+use std::thread::{self, JoinHandle};
+
+use model::{Clock, NS_PER_S, ProducerContext, ProducerTask};
+use rustix::time::{ClockId, clock_gettime};
+
+use super::threads::block_on;
+use super::{RunContext, guarded};
+use crate::clock::{ThreadClock, through};
+use crate::stop::Stop;
+
+/// The threads of all producers of a run.
+pub(crate) struct Threads(Vec<JoinHandle<()>>);
+
+impl Threads {
+    /// Waits until all have ended. They do once the load is over, which `stop` makes sure of: no
+    /// client is left that would take what they make.
+    pub(crate) fn end(self, stop: &Stop) {
+        if self.0.is_empty() {
+            return;
+        }
+        stop.abort();
+        for thread in self.0 {
+            // What it panicked of was reported by itself.
+            let _ = thread.join();
+        }
+    }
+}
+
+/// Starts a thread for each task; each begins with the load.
+pub(crate) fn start(
+    tasks: Vec<Box<dyn ProducerTask>>,
+    load_start_ns: u64,
+    context: &RunContext,
+) -> io::Result<Threads> {
+    let mut threads = Vec::new();
+    for task in tasks {
+        let context = context.clone();
+        let builder = thread::Builder::new().name(task.name());
+        threads.push(builder.spawn(move || {
+            let tell = context.tell.clone();
+            guarded(&tell, move || produce(task, load_start_ns, &context));
+        })?);
+    }
+    Ok(Threads(threads))
+}
+
+fn produce(mut task: Box<dyn ProducerTask>, load_start_ns: u64, context: &RunContext) {
+    let stop = Arc::clone(&context.stop);
+    let clock = ThreadClock::new(context.origin, Arc::clone(&stop));
+    block_on(through(&clock, load_start_ns));
+    let is_over = || stop.is_over(clock.now());
+    let context = ProducerContext {
+        clock: &clock,
+        cpu_ns: &thread_cpu_ns,
+        is_over: &is_over,
+        is_virtual: false,
+    };
+    block_on(task.produce(&context));
+}
+
+/// CPU time that the calling thread has used, in nanoseconds.
+fn thread_cpu_ns() -> u64 {
+    let used = clock_gettime(ClockId::ThreadCPUTime);
+    used.tv_sec as u64 * NS_PER_S + used.tv_nsec as u64
+}

@@ -1,0 +1,107 @@
+//! What one thread raises when others have something to look at. Not here: what that is.
+
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::task::{Context, Poll, Waker};
+
+/// A count that goes up, and those who wait for it: on threads, on event loops and in virtual time.
+///
+/// Whoever waits reads the count, looks whether there is something to do, and waits for another
+/// count if there is not: so nothing is missed that happens in between.
+#[derive(Debug, Default)]
+pub struct Signal {
+    state: Mutex<State>,
+    raised: Condvar,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    count: u64,
+    wakers: Vec<Waker>,
+}
+
+impl Signal {
+    /// How often it was raised.
+    pub fn count(&self) -> u64 {
+        self.lock().count
+    }
+
+    /// Wakes all who wait.
+    pub fn raise(&self) {
+        let mut state = self.lock();
+        state.count += 1;
+        let wakers = std::mem::take(&mut state.wakers);
+        drop(state);
+        self.raised.notify_all();
+        wakers.into_iter().for_each(Waker::wake);
+    }
+
+    /// Whether the count is another than `seen`; if not, the task is woken once it is.
+    pub fn poll(&self, seen: u64, context: &mut Context<'_>) -> Poll<()> {
+        let mut state = self.lock();
+        if state.count != seen {
+            return Poll::Ready(());
+        }
+        if !state.wakers.iter().any(|waker| waker.will_wake(context.waker())) {
+            state.wakers.push(context.waker().clone());
+        }
+        Poll::Pending
+    }
+
+    /// Blocks the thread until the count is another than `seen`, or `is_over` says so: that is asked
+    /// first, and whenever the signal was raised.
+    pub fn block(&self, seen: u64, is_over: impl Fn() -> bool) {
+        let mut state = self.lock();
+        while state.count == seen && !is_over() {
+            state = self.raised.wait(state).unwrap_or_else(PoisonError::into_inner);
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+    use std::sync::atomic::{AtomicUsize, Ordering};
+    use std::task::Wake;
+
+    use super::*;
+
+    #[derive(Default)]
+    struct Woken(AtomicUsize);
+
+    impl Wake for Woken {
+        fn wake(self: Arc<Self>) {
+            self.0.fetch_add(1, Ordering::SeqCst);
+        }
+    }
+
+    #[test]
+    fn a_task_is_woken_once_by_what_it_has_not_seen() {
+        let (signal, woken) = (Signal::default(), Arc::new(Woken::default()));
+        let waker = Waker::from(Arc::clone(&woken));
+        let mut context = Context::from_waker(&waker);
+        let seen = signal.count();
+        assert!(signal.poll(seen, &mut context).is_pending());
+        assert!(signal.poll(seen, &mut context).is_pending());
+        signal.raise();
+        signal.raise();
+        assert_eq!(woken.0.load(Ordering::SeqCst), 1);
+        assert!(signal.poll(seen, &mut context).is_ready());
+        assert!(signal.poll(signal.count(), &mut context).is_pending());
+    }
+
+    #[test]
+    fn a_thread_waits_for_another_one() {
+        let signal = Signal::default();
+        let seen = signal.count();
+        std::thread::scope(|scope| {
+            let waiting = scope.spawn(|| signal.block(seen, || false));
+            signal.raise();
+            waiting.join().expect("it ends");
+        });
+        signal.block(signal.count(), || true);
+    }
+}

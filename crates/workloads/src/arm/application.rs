@@ -1,0 +1,364 @@
+//! The measured application, and the agent that puts its measurements into buffers. Both are tasks
+//! of a producer. Not here: the pools between them, and what is written.
+
+use std::future::poll_fn;
+use std::sync::Arc;
+
+use model::{NS_PER_S, ProducerContext, ProducerTask, Producing, Rng, Signal, Stream, Woken};
+
+use super::measurement::{Buffer, Chunk, Head, Status};
+use super::parameters::Class;
+use super::pools::{Lacking, Pools};
+
+/// Measurements that an application thread hands over at once, at most.
+pub(super) const CHUNK_MAX: u64 = 64;
+/// In virtual time making a measurement takes so long; otherwise a load without a rate would be
+/// endless at one instant.
+const VIRTUAL_NS: u64 = 1000;
+/// Of so many transactions with a correlator, the first is the parent of the others.
+const FAMILY: u64 = 4;
+/// Context values and diagnostic details are made of these.
+const LETTERS: &[u8; 64] = b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-";
+
+/// What all threads of the application share.
+#[derive(Debug)]
+pub(super) struct Shape {
+    pub(super) seed: u64,
+    pub(super) classes: Vec<Class>,
+    pub(super) context_bytes: u64,
+    /// Of a million transactions so many fail.
+    pub(super) failed_per_million: i64,
+    pub(super) diagnostic_bytes: u8,
+    pub(super) n_threads: u64,
+    /// Measurements of all threads; 0 is without an end.
+    pub(super) n_measurements: u64,
+    /// Measurements per second of all threads; 0 is as many as they can.
+    pub(super) rate_per_s: f64,
+    pub(super) drops: bool,
+    /// Measurements that a thread hands over at once.
+    pub(super) n_chunk: u64,
+}
+
+impl Shape {
+    fn total_weight(&self) -> i64 {
+        self.classes.iter().map(|class| class.weight as i64).sum()
+    }
+
+    /// The class of measurement `number`, and what else is drawn for it.
+    fn class(&self, rng: &mut Rng) -> usize {
+        if self.classes.len() == 1 {
+            return 0;
+        }
+        let mut left = rng.uniform(1, self.total_weight());
+        let is_it = |class: &Class| {
+            left -= class.weight as i64;
+            left <= 0
+        };
+        self.classes.iter().position(is_it).expect("weights add up")
+    }
+
+    pub(super) fn metrics_max(&self) -> u64 {
+        self.classes.iter().map(|class| class.n_metrics).max().unwrap_or(0)
+    }
+}
+
+/// Waits until a signal is raised, or the load is over.
+async fn raised(context: &ProducerContext<'_>, signal: &Signal, seen: u64) {
+    let _: Woken = poll_fn(|task| context.clock.poll_signal(signal, seen, task)).await;
+}
+
+async fn until(context: &ProducerContext<'_>, instant_ns: u64) {
+    let _: Woken = poll_fn(|task| context.clock.poll_until(instant_ns, task)).await;
+}
+
+/// One thread of the application.
+pub(super) struct Application {
+    pub(super) shape: Arc<Shape>,
+    pub(super) pools: Arc<Pools>,
+    /// From 0.
+    pub(super) index: u64,
+}
+
+impl ProducerTask for Application {
+    fn name(&self) -> String {
+        format!("application-{}", self.index % 100)
+    }
+
+    fn produce<'a>(&'a mut self, context: &'a ProducerContext<'_>) -> Producing<'a> {
+        Box::pin(async move {
+            let begun_ns = context.clock.now();
+            self.pools.count(|counts| {
+                counts.begun_ns = Some(counts.begun_ns.map_or(begun_ns, |ns| ns.min(begun_ns)));
+            });
+            let blocked_ns = self.make_all(context, begun_ns).await;
+            let lived_ns = context.clock.now() - begun_ns;
+            let cpu_ns = (context.cpu_ns)();
+            self.pools.count(|counts| {
+                counts.blocked_ns += blocked_ns;
+                counts.lived_ns += lived_ns;
+                counts.application_cpu_ns += cpu_ns;
+            });
+            self.pools.end_application();
+        })
+    }
+}
+
+impl Application {
+    /// Makes measurements until there are enough or the load is over. How long it was blocked.
+    async fn make_all(&self, context: &ProducerContext<'_>, begun_ns: u64) -> u64 {
+        let shape = self.shape.as_ref();
+        let n_all = match shape.n_measurements {
+            0 => u64::MAX,
+            n => n / shape.n_threads + u64::from(self.index < n % shape.n_threads),
+        };
+        let mut scratch = Chunk::default();
+        let (mut made, mut blocked_ns) = (0, 0);
+        while made < n_all && !(context.is_over)() {
+            let n = shape.n_chunk.min(n_all - made);
+            let Some(n) = self.due(context, begun_ns, made, n).await else { break };
+            let n_metrics = n * shape.metrics_max();
+            let chunk = match self.pools.reserve(n, n_metrics) {
+                Ok(chunk) => Some(chunk),
+                Err(lacking) if shape.drops => {
+                    self.pools.count(|counts| counts.waits[lacking as usize] += 1);
+                    None
+                }
+                Err(lacking) => {
+                    let waited_ns = context.clock.now();
+                    let chunk = self.wait_for_room(context, n, n_metrics, lacking).await;
+                    blocked_ns += context.clock.now() - waited_ns;
+                    if chunk.is_none() {
+                        break;
+                    }
+                    chunk
+                }
+            };
+            match chunk {
+                Some(mut chunk) => {
+                    self.fill(context, &mut chunk, made, n);
+                    self.pools.hand_over(chunk);
+                }
+                None => {
+                    // The application pays for what it drops, too.
+                    scratch.clear();
+                    self.fill(context, &mut scratch, made, n);
+                    self.pools.count(|counts| {
+                        counts.generated += n;
+                        counts.dropped += n;
+                    });
+                }
+            }
+            made += n;
+            if context.is_virtual {
+                until(context, context.clock.now() + n * VIRTUAL_NS).await;
+            }
+        }
+        blocked_ns
+    }
+
+    /// How many of the next `n` measurements are due, once one is; none when the load is over.
+    async fn due(
+        &self,
+        context: &ProducerContext<'_>,
+        begun_ns: u64,
+        made: u64,
+        n: u64,
+    ) -> Option<u64> {
+        if self.shape.rate_per_s == 0.0 {
+            return Some(n);
+        }
+        let rate_per_ns = self.shape.rate_per_s / self.shape.n_threads as f64 / NS_PER_S as f64;
+        loop {
+            let passed_ns = (context.clock.now() - begun_ns) as f64;
+            let n_due = ((passed_ns * rate_per_ns) as u64 + 1).saturating_sub(made);
+            if n_due > 0 {
+                return Some(n_due.min(n));
+            }
+            let next_ns = begun_ns + (made as f64 / rate_per_ns).ceil() as u64;
+            until(context, next_ns.max(context.clock.now() + 1)).await;
+            if (context.is_over)() {
+                return None;
+            }
+        }
+    }
+
+    async fn wait_for_room(
+        &self,
+        context: &ProducerContext<'_>,
+        n: u64,
+        n_metrics: u64,
+        mut lacking: Lacking,
+    ) -> Option<Chunk> {
+        let signal = Arc::clone(&self.pools.for_tasks);
+        loop {
+            self.pools.count(|counts| counts.waits[lacking as usize] += 1);
+            // Others are woken too, and may be first: that is the same wait.
+            loop {
+                let seen = signal.count();
+                match self.pools.reserve(n, n_metrics) {
+                    Ok(chunk) => return Some(chunk),
+                    Err(other) if other != lacking => {
+                        lacking = other;
+                        break;
+                    }
+                    Err(_) => {}
+                }
+                if (context.is_over)() {
+                    return None;
+                }
+                raised(context, &signal, seen).await;
+            }
+        }
+    }
+
+    /// Has `n` transactions measured, and notes what was measured. Their numbers are those of this
+    /// thread, interleaved with those of the others.
+    fn fill(&self, context: &ProducerContext<'_>, chunk: &mut Chunk, made: u64, n: u64) {
+        let shape = self.shape.as_ref();
+        let mut parent = 0;
+        for nth in made..made + n {
+            let number = nth * shape.n_threads + self.index + 1;
+            let start_ns = context.clock.now();
+            let mut rng = Rng::new(shape.seed, Stream::Producer(self.index as u32), nth);
+            let index = shape.class(&mut rng);
+            let class = &shape.classes[index];
+            let has_failed =
+                shape.failed_per_million > 0 && rng.chance(shape.failed_per_million, 1_000_000);
+            for _ in 0..class.n_metrics {
+                chunk.metrics.push(rng.uniform(0, 1_000_000));
+            }
+            let diagnostic_bytes = if has_failed { shape.diagnostic_bytes } else { 0 };
+            let n_text = class.n_contexts * shape.context_bytes + u64::from(diagnostic_bytes);
+            put_letters(&mut chunk.text, n_text as usize, &mut rng);
+            let is_parent = nth % FAMILY == 0;
+            chunk.heads.push(Head {
+                number,
+                class: index as u16,
+                status: if has_failed { Status::Failed } else { Status::Good },
+                start_ns,
+                stop_ns: context.clock.now(),
+                parent: if class.has_correlator && !is_parent { parent } else { 0 },
+                has_correlator: class.has_correlator,
+                n_metrics: class.n_metrics as u8,
+                n_contexts: class.n_contexts as u8,
+                diagnostic_bytes,
+            });
+            if is_parent {
+                parent = if class.has_correlator { number } else { 0 };
+            }
+        }
+    }
+}
+
+fn put_letters(out: &mut Vec<u8>, n: usize, rng: &mut Rng) {
+    let mut left = n;
+    while left > 0 {
+        // Ten letters of six bits each.
+        let mut bits = rng.bits();
+        let n_now = left.min(10);
+        for _ in 0..n_now {
+            out.push(LETTERS[(bits & 63) as usize]);
+            bits >>= 6;
+        }
+        left -= n_now;
+    }
+}
+
+/// The agent: it puts measurements into buffers.
+pub(super) struct Agent {
+    pub(super) pools: Arc<Pools>,
+    pub(super) buffer_bytes: u64,
+    pub(super) context_bytes: u64,
+}
+
+impl ProducerTask for Agent {
+    fn name(&self) -> String {
+        "agent".to_owned()
+    }
+
+    fn produce<'a>(&'a mut self, context: &'a ProducerContext<'_>) -> Producing<'a> {
+        Box::pin(async move {
+            let (rest, is_flushed) = self.fill_all(context).await;
+            let cpu_ns = (context.cpu_ns)();
+            self.pools.count(|counts| counts.agent_cpu_ns += cpu_ns);
+            self.pools.end_filling(rest, is_flushed);
+        })
+    }
+}
+
+impl Agent {
+    /// Fills buffers until all that was made is in them, or the load is over. How many measurements
+    /// lie in the last, and whether all was handed over.
+    async fn fill_all(&self, context: &ProducerContext<'_>) -> (u64, bool) {
+        let signal = Arc::clone(&self.pools.for_tasks);
+        let Some(mut buffer) = self.empty_buffer(context).await else { return (0, false) };
+        loop {
+            let seen = signal.count();
+            match self.pools.take_chunk() {
+                (Some(chunk), _) => match self.put(context, buffer, chunk).await {
+                    Ok(other) => buffer = other,
+                    Err(()) => return (0, false),
+                },
+                (None, false) if buffer.n > 0 => {
+                    self.pools.fill(buffer);
+                    return (0, true);
+                }
+                (None, false) => return (0, true),
+                (None, true) if (context.is_over)() => return (buffer.n, false),
+                (None, true) => raised(context, &signal, seen).await,
+            }
+        }
+    }
+
+    /// Puts a chunk into this buffer and those after it; an error where the load was over before
+    /// there was another.
+    async fn put(
+        &self,
+        context: &ProducerContext<'_>,
+        mut buffer: Buffer,
+        chunk: Chunk,
+    ) -> Result<Buffer, ()> {
+        let (mut metrics, mut text) = (&chunk.metrics[..], &chunk.text[..]);
+        for (index, head) in chunk.heads.iter().enumerate() {
+            let n_text = usize::from(head.n_contexts) * self.context_bytes as usize
+                + usize::from(head.diagnostic_bytes);
+            let (own_metrics, other_metrics) = metrics.split_at(usize::from(head.n_metrics));
+            let (own_text, other_text) = text.split_at(n_text);
+            let before = buffer.bytes.len();
+            buffer.put(head, own_metrics, own_text);
+            if buffer.bytes.len() as u64 > self.buffer_bytes {
+                // It goes into the next one.
+                buffer.bytes.truncate(before);
+                buffer.n -= 1;
+                self.pools.fill(buffer);
+                let Some(next) = self.empty_buffer(context).await else {
+                    self.pools.leave(&chunk, index);
+                    return Err(());
+                };
+                buffer = next;
+                buffer.put(head, own_metrics, own_text);
+            }
+            (metrics, text) = (other_metrics, other_text);
+        }
+        self.pools.release(chunk);
+        Ok(buffer)
+    }
+
+    async fn empty_buffer(&self, context: &ProducerContext<'_>) -> Option<Buffer> {
+        let signal = Arc::clone(&self.pools.for_tasks);
+        let mut has_waited = false;
+        loop {
+            let seen = signal.count();
+            if let Some(buffer) = self.pools.empty_buffer() {
+                return Some(buffer);
+            }
+            if !std::mem::replace(&mut has_waited, true) {
+                self.pools.count(|counts| counts.waits[Lacking::Buffers as usize] += 1);
+            }
+            if (context.is_over)() {
+                return None;
+            }
+            raised(context, &signal, seen).await;
+        }
+    }
+}

@@ -1,0 +1,201 @@
+//! A measurement as the application makes it, and as it lies in a buffer.
+
+/// How the measured transaction ended, as ARM 4.0 numbers it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Status {
+    Good = 0,
+    Failed = 2,
+}
+
+/// What every measurement has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Head {
+    /// From 1, over the application of this run; 0 is none.
+    pub(super) number: u64,
+    pub(super) class: u16,
+    pub(super) status: Status,
+    /// Nanoseconds of the run's clock.
+    pub(super) start_ns: u64,
+    pub(super) stop_ns: u64,
+    /// The number of the transaction within which it ran; 0 is none.
+    pub(super) parent: u64,
+    pub(super) has_correlator: bool,
+    pub(super) n_metrics: u8,
+    pub(super) n_contexts: u8,
+    pub(super) diagnostic_bytes: u8,
+}
+
+/// Bytes of a head in a buffer.
+const HEAD_BYTES: usize = 8 * 4 + 2 + 6;
+
+/// Measurements that an application thread hands over at once. What is of varying size lies in
+/// the order of the measurements.
+#[derive(Debug, Default)]
+pub(super) struct Chunk {
+    pub(super) heads: Vec<Head>,
+    pub(super) metrics: Vec<i64>,
+    /// Context values, and diagnostic details behind them.
+    pub(super) text: Vec<u8>,
+    /// Metrics for which it has room in their pool.
+    pub(super) n_metrics_reserved: u64,
+}
+
+impl Chunk {
+    pub(super) fn clear(&mut self) {
+        self.heads.clear();
+        self.metrics.clear();
+        self.text.clear();
+    }
+}
+
+/// Bytes that a measurement takes in a buffer.
+pub(super) fn encoded_bytes(n_metrics: u64, n_contexts: u64, context: u64, detail: u64) -> u64 {
+    HEAD_BYTES as u64 + 8 * n_metrics + n_contexts * context + detail
+}
+
+/// Measurements on their way into the database, one behind the other.
+#[derive(Debug, Default)]
+pub(super) struct Buffer {
+    pub(super) bytes: Vec<u8>,
+    pub(super) n: u64,
+}
+
+impl Buffer {
+    pub(super) fn clear(&mut self) {
+        self.bytes.clear();
+        self.n = 0;
+    }
+
+    pub(super) fn put(&mut self, head: &Head, metrics: &[i64], text: &[u8]) {
+        let out = &mut self.bytes;
+        for number in [head.number, head.start_ns, head.stop_ns, head.parent] {
+            out.extend_from_slice(&number.to_le_bytes());
+        }
+        out.extend_from_slice(&head.class.to_le_bytes());
+        out.extend_from_slice(&[
+            head.status as u8,
+            u8::from(head.has_correlator),
+            head.n_metrics,
+            head.n_contexts,
+            head.diagnostic_bytes,
+            0,
+        ]);
+        for metric in metrics {
+            out.extend_from_slice(&metric.to_le_bytes());
+        }
+        out.extend_from_slice(text);
+        self.n += 1;
+    }
+
+    /// Its measurements; a context value has `context_bytes`.
+    pub(super) fn read(&self, context_bytes: usize) -> Reader<'_> {
+        Reader { rest: &self.bytes, context_bytes }
+    }
+}
+
+/// A measurement where it lies in a buffer.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Measurement<'a> {
+    pub(super) head: Head,
+    metrics: &'a [u8],
+    contexts: &'a [u8],
+    diagnostic: &'a [u8],
+    context_bytes: usize,
+}
+
+impl<'a> Measurement<'a> {
+    pub(super) fn metrics(&self) -> impl Iterator<Item = i64> + use<'a> {
+        self.metrics.chunks_exact(8).map(|bytes| number(bytes) as i64)
+    }
+
+    pub(super) fn contexts(&self) -> impl Iterator<Item = &'a str> + use<'a> {
+        self.contexts.chunks_exact(self.context_bytes).map(letters)
+    }
+
+    pub(super) fn diagnostic(&self) -> Option<&'a str> {
+        (!self.diagnostic.is_empty()).then(|| letters(self.diagnostic))
+    }
+}
+
+/// Text that the application has made of letters and digits alone.
+fn letters(bytes: &[u8]) -> &str {
+    std::str::from_utf8(bytes).expect("letters are ASCII")
+}
+
+fn number(bytes: &[u8]) -> u64 {
+    u64::from_le_bytes(bytes.try_into().expect("eight bytes"))
+}
+
+/// The measurements of a buffer, one after the other.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Reader<'a> {
+    rest: &'a [u8],
+    context_bytes: usize,
+}
+
+impl<'a> Iterator for Reader<'a> {
+    type Item = Measurement<'a>;
+
+    fn next(&mut self) -> Option<Measurement<'a>> {
+        if self.rest.is_empty() {
+            return None;
+        }
+        let (fixed, rest) = self.rest.split_at(HEAD_BYTES);
+        let field = |place: usize| number(&fixed[8 * place..8 * place + 8]);
+        let [class_low, class_high, status, correlator, n_metrics, n_contexts, detail, _] =
+            fixed[32..HEAD_BYTES].try_into().expect("the end of a head");
+        let head = Head {
+            number: field(0),
+            start_ns: field(1),
+            stop_ns: field(2),
+            parent: field(3),
+            class: u16::from_le_bytes([class_low, class_high]),
+            status: if status == Status::Failed as u8 { Status::Failed } else { Status::Good },
+            has_correlator: correlator == 1,
+            n_metrics,
+            n_contexts,
+            diagnostic_bytes: detail,
+        };
+        let (metrics, rest) = rest.split_at(8 * usize::from(n_metrics));
+        let (contexts, rest) = rest.split_at(self.context_bytes * usize::from(n_contexts));
+        let (diagnostic, rest) = rest.split_at(usize::from(detail));
+        self.rest = rest;
+        let context_bytes = self.context_bytes;
+        Some(Measurement { head, metrics, contexts, diagnostic, context_bytes })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_put_into_a_buffer_is_read_from_it() {
+        let head = |number, n_metrics, n_contexts, diagnostic_bytes| Head {
+            number,
+            class: 300,
+            status: if diagnostic_bytes > 0 { Status::Failed } else { Status::Good },
+            start_ns: 5,
+            stop_ns: 1 << 40,
+            parent: number - 1,
+            has_correlator: n_metrics > 0,
+            n_metrics,
+            n_contexts,
+            diagnostic_bytes,
+        };
+        let heads = [head(1, 0, 0, 0), head(2, 2, 3, 4), head(3, 0, 1, 0)];
+        let mut buffer = Buffer::default();
+        buffer.put(&heads[0], &[], b"");
+        buffer.put(&heads[1], &[-7, i64::MAX], b"aabbccwhy!");
+        buffer.put(&heads[2], &[], b"zz");
+        let read: Vec<_> = buffer.read(2).collect();
+        assert_eq!(read.iter().map(|it| it.head).collect::<Vec<_>>(), heads);
+        assert_eq!(read[1].metrics().collect::<Vec<_>>(), [-7, i64::MAX]);
+        assert_eq!(read[1].contexts().collect::<Vec<_>>(), ["aa", "bb", "cc"]);
+        assert_eq!((read[1].diagnostic(), read[2].diagnostic()), (Some("why!"), None));
+        assert_eq!(buffer.n, 3);
+        let sizes = [(0, 0, 0), (2, 3, 4), (0, 1, 0)];
+        let bytes: u64 = sizes.iter().map(|&(m, c, d)| encoded_bytes(m, c, 2, d)).sum();
+        assert_eq!(buffer.bytes.len() as u64, bytes);
+    }
+}

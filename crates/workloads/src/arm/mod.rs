@@ -1,0 +1,264 @@
+//! `arm`: measurements of transactions, as ARM 4.0 (The Open Group, C807) means them, on their way
+//! from an application into a database.
+//!
+//! An application makes measurements on threads of its own, an agent puts them into buffers, and
+//! each client writes full buffers, one in a transaction. Not here: threads and time (engine).
+
+mod application;
+mod checks;
+mod measurement;
+mod parameters;
+mod pools;
+mod tables;
+mod writer;
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use model::{
+    BadParameter, Check, Client, Dialect, Fact, Identity, Kind, KindIndex, Measure, MeasureKind,
+    NS_PER_S, Number, Places, Population, Producer, ProducerTask, Signal, Statement, StatementKind,
+    Workload,
+};
+
+use self::application::{Agent, Application, CHUNK_MAX, Shape};
+use self::measurement::encoded_bytes;
+use self::parameters::PARAMETERS;
+use self::pools::{Lacking, Limits, Pools};
+use self::tables::{BUFFER, CONTEXT, Layout, MEASUREMENT, METRIC};
+use self::writer::{Shared, Write, Writer};
+use crate::empty_tables::EmptyTables;
+use crate::{Entry, Make};
+
+/// The workload in the list.
+pub(crate) static ENTRY: Entry = Entry {
+    name: NAME,
+    data: NAME,
+    summary: "ARM transaction measurements: an application fills buffers, clients write them",
+    parameters: PARAMETERS,
+    make,
+};
+
+const NAME: &str = "arm";
+
+/// In the order of their places (`writer`).
+static MEASURES: [Measure; 4] = [
+    Measure { name: "measurements", unit: "measurements", kind: MeasureKind::Counter },
+    Measure { name: "rows", unit: "rows", kind: MeasureKind::Counter },
+    Measure { name: "measured_bytes", unit: "bytes", kind: MeasureKind::Counter },
+    Measure { name: "age_at_commit", unit: "ns", kind: MeasureKind::Histogram },
+];
+
+static KINDS: [Kind; 1] = [Kind { name: "buffer", weight: 1, keying_ns: 0, thinking_ns: 0 }];
+
+struct Arm {
+    identity: Identity,
+    tables: EmptyTables,
+    pools: Arc<Pools>,
+    shape: Arc<Shape>,
+    shared: Arc<Shared>,
+    buffer_bytes: u64,
+}
+
+fn make(make: &Make<'_>) -> Result<Arc<dyn Workload>, BadParameter> {
+    let settings = make.settings;
+    let classes = parameters::classes(settings)?;
+    let layout = Layout::of(settings);
+    let context_bytes = settings.count("context_bytes");
+    let diagnostic_bytes = settings.count("diagnostic_bytes");
+    let buffer_bytes = settings.count("buffer_bytes");
+    for class in &classes {
+        let (metrics, contexts) = (class.n_metrics, class.n_contexts);
+        let bytes = encoded_bytes(metrics, contexts, context_bytes, diagnostic_bytes);
+        if bytes > buffer_bytes {
+            let why = format!("a measurement of {} takes {bytes} bytes: give more", class.name);
+            return Err(BadParameter::of("buffer_bytes", why));
+        }
+    }
+    let n_threads = settings.count("application_threads");
+    let limits = Limits {
+        transactions: settings.count("transaction_pool"),
+        metrics: settings.count("metric_pool"),
+        buffers: settings.count("buffer_pool"),
+    };
+    let mut shape = Shape {
+        seed: make.seed,
+        classes: classes.clone(),
+        context_bytes,
+        failed_per_million: (settings.number("failed_percent") * 1e4).round() as i64,
+        diagnostic_bytes: diagnostic_bytes as u8,
+        n_threads,
+        n_measurements: settings.count("measurements"),
+        rate_per_s: settings.number("application_rate"),
+        drops: settings.text("pool_empty") == "drop",
+        n_chunk: CHUNK_MAX.min(limits.transactions / n_threads).max(1),
+    };
+    if let Some(n_fit) = limits.metrics.checked_div(shape.metrics_max()) {
+        if n_fit == 0 {
+            let why = format!("one measurement has {} metrics: give more", shape.metrics_max());
+            return Err(BadParameter::of("metric_pool", why));
+        }
+        shape.n_chunk = shape.n_chunk.min((n_fit / n_threads).max(1));
+    }
+    let scale = ["contexts", "context_bytes", "keys"].map(|name| {
+        let written = settings.written().find(|(of, _)| *of == name);
+        (name.to_owned(), written.map_or_else(String::new, |(_, value)| value.to_owned()))
+    });
+    let pools = Arc::new(Pools::new(limits));
+    let shared = Shared {
+        pools: Arc::clone(&pools),
+        layout,
+        tables: layout.tables(),
+        classes,
+        write: match settings.text("write") {
+            "row" => Write::Row,
+            "bulk" => Write::Bulk,
+            _ => Write::Insert,
+        },
+        rows_per_insert: settings.count("rows_per_insert") as usize,
+        base: Mutex::new(None),
+    };
+    let identity = Identity {
+        workload: NAME.to_owned(),
+        version: 1,
+        scale: scale.to_vec(),
+        seed: make.data.map_or(make.seed, |data| data.seed),
+        constants: Vec::new(),
+    };
+    Ok(Arc::new(Arm {
+        identity,
+        tables: EmptyTables(layout.tables()),
+        pools,
+        shape: Arc::new(shape),
+        shared: Arc::new(shared),
+        buffer_bytes,
+    }))
+}
+
+impl Workload for Arm {
+    fn identity(&self) -> Identity {
+        self.identity.clone()
+    }
+
+    fn kinds(&self) -> &[Kind] {
+        &KINDS
+    }
+
+    fn measures(&self) -> &[Measure] {
+        &MEASURES
+    }
+
+    fn declarations(&self) -> Vec<String> {
+        vec![
+            "A transaction is one buffer of measurements; its response time does not have the wait \
+             for a full buffer. What became of all measurements is among the facts 'arm'."
+                .to_owned(),
+        ]
+    }
+
+    fn statements(&self, dialect: &Dialect) -> Vec<Statement> {
+        use StatementKind::{Read, Write};
+        let tables = &self.shared.tables;
+        let insert = |name, table: usize| {
+            // Without a table for context values nothing is ever put there.
+            let table = tables.get(table).unwrap_or(&tables[MEASUREMENT]);
+            Statement::new(name, Write, dialect.insert(table))
+        };
+        let read = |name, sql| Statement::new(name, Read, dialect.sql(sql));
+        vec![
+            insert("insert measurement", MEASUREMENT),
+            insert("insert metric", METRIC),
+            insert("insert buffer", BUFFER),
+            insert("insert context", CONTEXT),
+            read("last id", "SELECT MAX(last_id) FROM arm_buffer"),
+            read("is stored", "SELECT COUNT(*) FROM arm_buffer WHERE id = ?"),
+        ]
+    }
+
+    fn places(&self) -> Places {
+        Places::ALL
+    }
+
+    fn kind_of(&self, _number: Number) -> KindIndex {
+        0
+    }
+
+    fn client(&self, _client: u32) -> Box<dyn Client> {
+        Box::new(Writer::new(Arc::clone(&self.shared)))
+    }
+
+    fn population(&self) -> Option<&dyn Population> {
+        Some(&self.tables)
+    }
+
+    fn producer(&self) -> Option<&dyn Producer> {
+        Some(self)
+    }
+
+    fn is_blind(&self) -> bool {
+        true
+    }
+
+    fn checks(&self, _dialect: &Dialect) -> Vec<Check> {
+        checks::checks(self.shared.layout)
+    }
+}
+
+impl Producer for Arm {
+    fn begin(&self) -> Vec<Box<dyn ProducerTask>> {
+        self.pools.begin(self.shape.n_threads);
+        *self.shared.base.lock().unwrap_or_else(PoisonError::into_inner) = None;
+        let (buffer_bytes, context_bytes) = (self.buffer_bytes, self.shape.context_bytes);
+        let agent = Agent { pools: Arc::clone(&self.pools), buffer_bytes, context_bytes };
+        let mut tasks: Vec<Box<dyn ProducerTask>> = vec![Box::new(agent)];
+        for index in 0..self.shape.n_threads {
+            let (shape, pools) = (Arc::clone(&self.shape), Arc::clone(&self.pools));
+            tasks.push(Box::new(Application { shape, pools, index }));
+        }
+        tasks
+    }
+
+    fn is_limited(&self) -> bool {
+        self.shape.n_measurements > 0
+    }
+
+    fn for_clients(&self) -> Arc<Signal> {
+        Arc::clone(&self.pools.for_clients)
+    }
+
+    fn for_tasks(&self) -> Arc<Signal> {
+        Arc::clone(&self.pools.for_tasks)
+    }
+
+    fn account(&self) -> Vec<Fact> {
+        let (counts, pending) = self.pools.account();
+        let begun_ns = counts.begun_ns.unwrap_or(0);
+        let elapsed_ns = counts.last_commit_ns.saturating_sub(begun_ns);
+        let per = |part: u64, whole: u64| match whole {
+            0 => 0,
+            _ => u64::try_from(u128::from(part) / u128::from(whole)).unwrap_or(u64::MAX),
+        };
+        let count = |name: &str, value: u64| Fact::new(NAME, name, value);
+        let tenths = |tenths: u64| format!("{}.{}", tenths / 10, tenths % 10);
+        let waits = |lacking: Lacking| counts.waits[lacking as usize];
+        let blocked = tenths(per(counts.blocked_ns.saturating_mul(1000), counts.lived_ns));
+        let elapsed = format!("{}.{:03}", elapsed_ns / NS_PER_S, elapsed_ns % NS_PER_S / 1_000_000);
+        let mut facts = vec![
+            count("generated", counts.generated),
+            count("stored", counts.stored),
+            count("dropped", counts.dropped),
+            count("pending", pending),
+            Fact::new(NAME, "elapsed_s", elapsed),
+            count("stored_per_s", per(counts.stored.saturating_mul(NS_PER_S), elapsed_ns)),
+            Fact::new(NAME, "application_blocked_percent", blocked),
+            count("waits_for_transactions", waits(Lacking::Transactions)),
+            count("waits_for_metrics", waits(Lacking::Metrics)),
+            count("waits_for_buffers", waits(Lacking::Buffers)),
+        ];
+        if counts.application_cpu_ns > 0 {
+            let of = |cpu_ns: u64| per(cpu_ns, counts.generated);
+            facts.push(count("application_cpu_ns_per_measurement", of(counts.application_cpu_ns)));
+            facts.push(count("agent_cpu_ns_per_measurement", of(counts.agent_cpu_ns)));
+        }
+        facts
+    }
+}

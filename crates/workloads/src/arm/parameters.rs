@@ -1,0 +1,202 @@
+//! The parameters of `arm`, and how its mixture of scenarios is written.
+
+use model::{BadParameter, Parameter, ParameterKind, Settings};
+
+/// The most metrics of one measurement: the slots that ARM 4.0 has.
+const METRICS_MAX: u64 = 7;
+/// The most context values of one measurement: the slots that ARM 4.0 has.
+pub(super) const CONTEXTS_MAX: u64 = 20;
+
+pub(super) static PARAMETERS: &[Parameter] = &[
+    Parameter {
+        name: "contexts",
+        kind: ParameterKind::Choice(&["rows", "columns", "json"]),
+        default: "rows",
+        help: "Context values: a row each, a column each, or one JSON text per measurement",
+        shapes_data: true,
+    },
+    Parameter {
+        name: "context_bytes",
+        kind: ParameterKind::Count { min: 1, max: 255 },
+        default: "32",
+        help: "Bytes of a context value",
+        shapes_data: true,
+    },
+    Parameter {
+        name: "keys",
+        kind: ParameterKind::Switch,
+        default: "true",
+        help: "Whether measurements, metrics and context values have a primary key",
+        shapes_data: true,
+    },
+    Parameter::option(
+        "scenario",
+        ParameterKind::Text,
+        "simple",
+        "What is measured: simple, correlator, metrics, context-1 to -20, or a mixture, such as \
+         simple*3,correlator+metrics=2+contexts=4",
+    ),
+    Parameter::option(
+        "failed_percent",
+        ParameterKind::Number { min: 0.0, max: 100.0 },
+        "0",
+        "Transactions that fail; they carry a diagnostic detail",
+    ),
+    Parameter::option(
+        "diagnostic_bytes",
+        ParameterKind::Count { min: 0, max: 255 },
+        "64",
+        "Bytes of the diagnostic detail of a failed transaction",
+    ),
+    Parameter::option(
+        "measurements",
+        ParameterKind::Count { min: 0, max: u64::MAX >> 16 },
+        "0",
+        "The run ends when so many are made and stored; 0 makes them as long as the run lasts",
+    ),
+    Parameter::option(
+        "application_threads",
+        ParameterKind::Count { min: 1, max: 1024 },
+        "1",
+        "Threads of the measured application",
+    ),
+    Parameter::option(
+        "application_rate",
+        ParameterKind::Number { min: 0.0, max: 1e12 },
+        "0",
+        "Measurements per second that the application makes, over all threads; 0 is as many as it \
+         can",
+    ),
+    Parameter::option(
+        "buffer_bytes",
+        ParameterKind::Bytes,
+        "196608",
+        "Size of a buffer; a full one is written in one transaction",
+    ),
+    Parameter::option(
+        "buffer_pool",
+        ParameterKind::Count { min: 1, max: 1_000_000 },
+        "1024",
+        "Buffers that may be in use at once",
+    ),
+    Parameter::option(
+        "transaction_pool",
+        ParameterKind::Count { min: 1, max: 100_000_000 },
+        "2048",
+        "Measurements that may wait for a place in a buffer",
+    ),
+    Parameter::option(
+        "metric_pool",
+        ParameterKind::Count { min: 1, max: 100_000_000 },
+        "8192",
+        "Metrics that may wait for a place in a buffer",
+    ),
+    Parameter::option(
+        "pool_empty",
+        ParameterKind::Choice(&["block", "drop"]),
+        "block",
+        "Where a pool is empty the application waits, or drops the measurement",
+    ),
+    Parameter::option(
+        "write",
+        ParameterKind::Choice(&["insert", "row", "bulk"]),
+        "insert",
+        "How a buffer is written: INSERT of many rows, a prepared INSERT per row, or LOAD DATA/COPY",
+    ),
+    Parameter::option(
+        "rows_per_insert",
+        ParameterKind::Count { min: 1, max: 100_000 },
+        "500",
+        "Rows of an INSERT of many rows",
+    ),
+];
+
+/// One part of the mixture: what its measurements carry.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Class {
+    /// As it was written.
+    pub(super) name: String,
+    /// Its share, in parts of the sum of all weights.
+    pub(super) weight: u64,
+    pub(super) has_correlator: bool,
+    pub(super) n_metrics: u64,
+    pub(super) n_contexts: u64,
+}
+
+/// Reads the mixture.
+pub(super) fn classes(settings: &Settings) -> Result<Vec<Class>, BadParameter> {
+    let bad = |why: String| BadParameter::of("scenario", why);
+    let classes: Result<Vec<Class>, String> =
+        settings.text("scenario").split(',').map(class).collect();
+    let classes = classes.map_err(bad)?;
+    if classes.iter().all(|class| class.weight == 0) {
+        return Err(bad("all weights are 0; give one of at least 1".to_owned()));
+    }
+    Ok(classes)
+}
+
+/// Reads `correlator+metrics=2*3`.
+fn class(text: &str) -> Result<Class, String> {
+    let (features, weight) = match text.trim().rsplit_once('*') {
+        None => (text.trim(), 1),
+        Some((features, weight)) => {
+            let weight = weight.trim().parse::<u32>();
+            let wrong = |_| format!("the weight in '{text}' is no whole number: write simple*3");
+            (features.trim(), u64::from(weight.map_err(wrong)?))
+        }
+    };
+    let name = features.to_owned();
+    let mut class = Class { name, weight, has_correlator: false, n_metrics: 0, n_contexts: 0 };
+    for feature in features.split('+').map(str::trim) {
+        class.add(feature)?;
+    }
+    Ok(class)
+}
+
+impl Class {
+    fn add(&mut self, feature: &str) -> Result<(), String> {
+        let number = |of: &str, text: &str, max: u64| match text.parse::<u64>() {
+            Ok(n) if (1..=max).contains(&n) => Ok(n),
+            _ => Err(format!("'{feature}' is no number of {of} from 1 to {max}")),
+        };
+        match feature.split_once(['=', '-']) {
+            None if feature == "simple" => {}
+            None if feature == "correlator" => self.has_correlator = true,
+            None if feature == "metrics" => self.n_metrics = 3,
+            Some(("parent", "correlator")) => self.has_correlator = true,
+            Some(("metrics", n)) => self.n_metrics = number("metrics", n, METRICS_MAX)?,
+            Some(("contexts" | "context", n)) => {
+                self.n_contexts = number("context values", n, CONTEXTS_MAX)?;
+            }
+            _ => {
+                return Err(format!(
+                    "there is no scenario '{feature}': write simple, correlator, metrics=3, \
+                     contexts=5, several of them with '+', and weights as in simple*3,metrics=2*1"
+                ));
+            }
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn scenarios_are_read_with_their_features_and_weights() {
+        let check = |text: &str, expect: Option<(u64, bool, u64, u64)>| {
+            let read = class(text).ok();
+            let read = read.map(|it| (it.weight, it.has_correlator, it.n_metrics, it.n_contexts));
+            assert_eq!(read, expect, "{text}");
+        };
+        check("simple", Some((1, false, 0, 0)));
+        check("parent-correlator", Some((1, true, 0, 0)));
+        check("metrics", Some((1, false, 3, 0)));
+        check("context-20", Some((1, false, 0, 20)));
+        check(" correlator + metrics=2+contexts=4 * 7", Some((7, true, 2, 4)));
+        for bad in ["", "simpel", "context-21", "metrics=0", "metrics=8", "simple*x", "context"] {
+            check(bad, None);
+        }
+    }
+}

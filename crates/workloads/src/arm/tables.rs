@@ -1,0 +1,261 @@
+//! The tables of `arm`, and the rows that a buffer becomes in each of them.
+
+use model::{Column, ColumnType, RowSource, Settings, Table, Value};
+
+use super::measurement::{Buffer, Measurement, Reader};
+use super::parameters::CONTEXTS_MAX;
+
+/// Where context values are kept.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Contexts {
+    /// A row each, in a table of their own.
+    Rows,
+    /// A column each, in the measurement's row.
+    Columns,
+    /// One JSON text in the measurement's row.
+    Json,
+}
+
+/// How the data are laid out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Layout {
+    pub(super) contexts: Contexts,
+    pub(super) context_bytes: u16,
+    pub(super) has_keys: bool,
+}
+
+/// Places of the tables.
+pub(super) const MEASUREMENT: usize = 0;
+pub(super) const METRIC: usize = 1;
+pub(super) const BUFFER: usize = 2;
+pub(super) const CONTEXT: usize = 3;
+
+/// A metric is a gauge, as ARM 4.0 calls a value that goes up and down: 1 is a counter, 3 a number
+/// without an order.
+const GAUGE: i64 = 2;
+
+/// Names of context columns: slots count from 1.
+static CONTEXT_COLUMNS: [&str; CONTEXTS_MAX as usize] = [
+    "context_1",
+    "context_2",
+    "context_3",
+    "context_4",
+    "context_5",
+    "context_6",
+    "context_7",
+    "context_8",
+    "context_9",
+    "context_10",
+    "context_11",
+    "context_12",
+    "context_13",
+    "context_14",
+    "context_15",
+    "context_16",
+    "context_17",
+    "context_18",
+    "context_19",
+    "context_20",
+];
+
+impl Layout {
+    pub(super) fn of(settings: &Settings) -> Layout {
+        Layout {
+            contexts: match settings.text("contexts") {
+                "columns" => Contexts::Columns,
+                "json" => Contexts::Json,
+                _ => Contexts::Rows,
+            },
+            context_bytes: settings.count("context_bytes") as u16,
+            has_keys: settings.switch("keys"),
+        }
+    }
+
+    /// The tables, in the order of their places.
+    pub(super) fn tables(&self) -> Vec<Table> {
+        let column = |name, of| Column { name, of, nullable: false };
+        let optional = |name, of| Column { name, of, nullable: true };
+        let table = |name: &'static str, columns, primary_key: Vec<&'static str>| Table {
+            name: name.into(),
+            columns,
+            primary_key: if self.has_keys { primary_key } else { Vec::new() },
+            indexes: Vec::new(),
+        };
+        use ColumnType::{BigInt, SmallInt, VarChar};
+        let mut measurement = vec![
+            column("id", BigInt),
+            column("class", SmallInt),
+            column("start_ns", BigInt),
+            column("stop_ns", BigInt),
+            column("response_ns", BigInt),
+            column("status", SmallInt),
+            optional("correlator", BigInt),
+            optional("parent_correlator", BigInt),
+            optional("diagnostic", VarChar(255)),
+        ];
+        match self.contexts {
+            Contexts::Rows => {}
+            Contexts::Columns => {
+                let of = VarChar(self.context_bytes);
+                measurement.extend(CONTEXT_COLUMNS.map(|name| optional(name, of)));
+            }
+            Contexts::Json => {
+                let n_most = CONTEXTS_MAX as u16 * (self.context_bytes + JSON_BYTES) + 2;
+                measurement.push(optional("contexts", VarChar(n_most)));
+            }
+        }
+        let slots = |value| vec![column("measurement", BigInt), column("slot", SmallInt), value];
+        let mut metric = slots(column("value", BigInt));
+        metric.insert(2, column("kind", SmallInt));
+        let ledger = vec![
+            column("id", BigInt),
+            column("class", SmallInt),
+            column("class_name", VarChar(100)),
+            column("measurements", BigInt),
+            column("metrics", BigInt),
+            column("contexts", BigInt),
+            column("last_id", BigInt),
+            column("checksum", BigInt),
+        ];
+        let mut tables = vec![
+            table("arm_measurement", measurement, vec!["id"]),
+            table("arm_metric", metric, vec!["measurement", "slot"]),
+            Table { primary_key: vec!["id", "class"], ..table("arm_buffer", ledger, Vec::new()) },
+        ];
+        if self.contexts == Contexts::Rows {
+            let value = column("value", VarChar(self.context_bytes));
+            tables.push(table("arm_context", slots(value), vec!["measurement", "slot"]));
+        }
+        tables
+    }
+
+    /// The tables that a buffer's measurements go into.
+    pub(super) fn written(&self) -> &'static [usize] {
+        match self.contexts {
+            Contexts::Rows => &[MEASUREMENT, METRIC, CONTEXT],
+            Contexts::Columns | Contexts::Json => &[MEASUREMENT, METRIC],
+        }
+    }
+}
+
+impl Layout {
+    /// How many rows a buffer becomes in a table.
+    pub(super) fn n_rows(&self, table: usize, buffer: &Buffer) -> u64 {
+        let of = |of: Measurement<'_>| match table {
+            MEASUREMENT => 1,
+            METRIC => u64::from(of.head.n_metrics),
+            _ => u64::from(of.head.n_contexts),
+        };
+        buffer.read(usize::from(self.context_bytes)).map(of).sum()
+    }
+}
+
+/// What a context value takes in JSON beside itself: `"context_20":"",`.
+const JSON_BYTES: u16 = 16;
+
+/// What a measurement adds to the checksum of its class, as the check's SQL has it.
+pub(super) fn checksum(id: i64, response_ns: i64) -> i64 {
+    (id % 65_521) * (1 + response_ns % 251)
+}
+
+/// The rows of a buffer in one table, one after the other.
+pub(super) struct Rows<'a> {
+    layout: Layout,
+    table: usize,
+    /// What is added to the numbers of measurements, so that they go on after earlier runs.
+    base: i64,
+    rest: Reader<'a>,
+    /// A measurement some of whose slots are still to come.
+    current: Option<(Measurement<'a>, usize)>,
+    json: String,
+}
+
+impl<'a> Rows<'a> {
+    pub(super) fn new(layout: Layout, table: usize, base: i64, buffer: &'a Buffer) -> Rows<'a> {
+        let rest = buffer.read(usize::from(layout.context_bytes));
+        Rows { layout, table, base, rest, current: None, json: String::new() }
+    }
+
+    fn measurement(&mut self, of: &Measurement<'_>, emit: &mut dyn FnMut(&[Value<'_>])) {
+        let head = &of.head;
+        let id = head.number as i64 + self.base;
+        let int = |yes: bool, value: i64| if yes { Value::Int(value) } else { Value::Null };
+        let mut row = [Value::Null; 9 + CONTEXTS_MAX as usize];
+        row[..9].copy_from_slice(&[
+            Value::Int(id),
+            Value::Int(i64::from(head.class)),
+            Value::Int(head.start_ns as i64),
+            Value::Int(head.stop_ns as i64),
+            Value::Int((head.stop_ns - head.start_ns) as i64),
+            Value::Int(head.status as i64),
+            int(head.has_correlator, id),
+            int(head.parent > 0, head.parent as i64 + self.base),
+            of.diagnostic().map_or(Value::Null, Value::Text),
+        ]);
+        let width = match self.layout.contexts {
+            Contexts::Rows => 9,
+            Contexts::Columns => {
+                for (place, value) in row[9..].iter_mut().zip(of.contexts()) {
+                    *place = Value::Text(value);
+                }
+                row.len()
+            }
+            Contexts::Json => {
+                self.json.clear();
+                for (slot, value) in of.contexts().enumerate() {
+                    self.json.push(if slot == 0 { '{' } else { ',' });
+                    for part in ["\"", CONTEXT_COLUMNS[slot], "\":\"", value, "\""] {
+                        self.json.push_str(part);
+                    }
+                }
+                if head.n_contexts > 0 {
+                    self.json.push('}');
+                    row[9] = Value::Text(&self.json);
+                }
+                10
+            }
+        };
+        emit(&row[..width]);
+    }
+
+    /// The next slot of the current measurement, or of the next one that has any.
+    fn slot(&mut self) -> Option<(Measurement<'a>, usize)> {
+        let n_slots = |of: &Measurement<'_>| match self.table {
+            METRIC => usize::from(of.head.n_metrics),
+            _ => usize::from(of.head.n_contexts),
+        };
+        let mut next = self.current.map(|(of, slot)| (of, slot + 1));
+        loop {
+            match next {
+                Some((of, slot)) if slot < n_slots(&of) => break,
+                _ => next = Some((self.rest.next()?, 0)),
+            }
+        }
+        self.current = next;
+        next
+    }
+}
+
+impl RowSource for Rows<'_> {
+    fn next(&mut self, emit: &mut dyn FnMut(&[Value<'_>])) -> bool {
+        if self.table == MEASUREMENT {
+            let Some(of) = self.rest.next() else { return false };
+            self.measurement(&of, emit);
+            return true;
+        }
+        let Some((of, slot)) = self.slot() else { return false };
+        let id = Value::Int(of.head.number as i64 + self.base);
+        let number = Value::Int(slot as i64 + 1);
+        match self.table {
+            METRIC => {
+                let value = of.metrics().nth(slot).expect("it has the slot");
+                emit(&[id, number, Value::Int(GAUGE), Value::Int(value)]);
+            }
+            _ => {
+                let value = of.contexts().nth(slot).expect("it has the slot");
+                emit(&[id, number, Value::Text(value)]);
+            }
+        }
+        true
+    }
+}
