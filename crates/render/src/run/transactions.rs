@@ -2,8 +2,8 @@
 //! own metrics.
 
 use analysis::report::{PerTransaction, Report, TransactionReport};
-use model::format_count;
 use model::numbers::{self, count, rate, significant};
+use model::{NS_PER_MS, format_count};
 
 use super::latency::quantile;
 use crate::charts::{Chart, named};
@@ -26,6 +26,7 @@ pub(super) fn section(report: &Report, charts: &[Chart]) -> Section {
     blocks.extend(part(by_type(report), vec![few]));
     blocks.push(Block::Charts(named(charts, &["kinds"])));
     blocks.extend(part(measures(report), Vec::new()));
+    blocks.extend(accounts(report));
     Section::new("transactions", "Transactions", blocks)
 }
 
@@ -145,6 +146,20 @@ fn by_group(report: &Report) -> Table {
     table
 }
 
+/// What workloads have made by themselves, and what became of it.
+fn accounts(report: &Report) -> impl Iterator<Item = Block> {
+    let mut workloads: Vec<&str> =
+        report.groups.iter().map(|group| group.workload.as_str()).collect();
+    workloads.sort_unstable();
+    workloads.dedup();
+    workloads.into_iter().filter_map(|workload| {
+        let facts = report.facts.get(workload)?;
+        let all = facts.iter().map(|(name, value)| (name.replace('_', " "), value.to_string()));
+        let title = format!("What {workload} made over the whole load, and what became of it");
+        Some(Block::Part(title, vec![Block::pairs(all)]))
+    })
+}
+
 /// The workload's own metrics as a table.
 fn measures(report: &Report) -> Table {
     let time = |title: &'static str| Column::new(title, Align::Point).digits(3);
@@ -153,21 +168,28 @@ fn measures(report: &Report) -> Table {
         Column::new("unit", Align::Left),
         Column::new("count", Align::Right),
         Column::new("sum", Align::Right),
+        time("per second"),
         time("mean"),
         time("p50"),
         time("p99"),
         time("max"),
     ]);
     for (name, of) in report.block.measures.iter().filter(|(_, of)| of.count > 0) {
+        // Times are shown as all others are, and nobody asks for their sum.
+        let is_time = of.unit == "ns";
+        let shown = |value: f64| if is_time { value / NS_PER_MS as f64 } else { value };
+        let sum = (!is_time).then_some(of.sum);
+        let per_second = sum.filter(|_| report.measured_seconds > 0.0);
         table.row([
             Cell::from(name),
-            of.unit.as_str().into(),
+            if is_time { "ms" } else { of.unit.as_str() }.into(),
             of.count.into(),
-            of.sum.into(),
-            of.mean.into(),
-            of.p50.into(),
-            of.p99.into(),
-            of.max.into(),
+            sum.map_or(Cell::None, Cell::from),
+            per_second.map(|sum| sum as f64 / report.measured_seconds).into(),
+            of.mean.map(shown).into(),
+            of.p50.map(shown).into(),
+            of.p99.map(shown).into(),
+            of.max.map(shown).into(),
         ]);
     }
     table

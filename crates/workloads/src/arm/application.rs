@@ -119,10 +119,7 @@ impl Application {
             let n_metrics = n * shape.metrics_max();
             let chunk = match self.pools.reserve(n, n_metrics) {
                 Ok(chunk) => Some(chunk),
-                Err(lacking) if shape.drops => {
-                    self.pools.count(|counts| counts.waits[lacking as usize] += 1);
-                    None
-                }
+                Err(_) if shape.drops => None,
                 Err(lacking) => {
                     let waited_ns = context.clock.now();
                     let chunk = self.wait_for_room(context, n, n_metrics, lacking).await;

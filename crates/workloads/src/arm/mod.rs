@@ -149,8 +149,8 @@ impl Workload for Arm {
 
     fn declarations(&self) -> Vec<String> {
         vec![
-            "A transaction is one buffer of measurements; its response time does not have the wait \
-             for a full buffer. What became of all measurements is among the facts 'arm'."
+            "A transaction is one buffer of measurements; its response time leaves out the wait for \
+             a full buffer."
                 .to_owned(),
         ]
     }
