@@ -113,6 +113,9 @@ pub struct Ran {
     pub n_left_behind: u32,
     /// Times at which the generator itself stood still; none in virtual time.
     pub pauses: Pauses,
+    /// Whether clients wait for what their workloads make: time outside of transactions is then
+    /// nobody's fault.
+    pub waits_for_input: bool,
     /// Why replies of some connection have no lag; none where all have, and in virtual time.
     pub no_reply_lag: Option<String>,
 }
@@ -454,6 +457,7 @@ impl<'a> Coordinator<'a> {
             granted,
             n_left_behind,
             pauses: self.pauses,
+            waits_for_input: self.producers().next().is_some(),
             no_reply_lag: self.common.recorder.no_reply_lag(),
         }
     }

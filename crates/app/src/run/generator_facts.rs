@@ -59,7 +59,9 @@ pub(super) fn facts_of(
     if let Some(why) = &ran.no_reply_lag {
         list.push(Fact::new("client", "no_reply_lag", why));
     }
-    if let Some(percent) = tally.outside_percent() {
+    if !ran.waits_for_input
+        && let Some(percent) = tally.outside_percent()
+    {
         list.push(Fact::new("client", "outside_percent", FactValue::percent(percent, 2)));
     }
     if let Some(steal) = usage.steal_share {

@@ -881,3 +881,20 @@ fn a_store_that_finds_no_room_at_the_end_is_a_finding_too() {
     let finding = finding.unwrap_or_else(|| panic!("{findings:#?}"));
     assert!(finding["text"].as_str().unwrap().contains("no space"), "{finding}");
 }
+
+#[test]
+fn measurements_that_cannot_be_made_or_buffered_are_refused() {
+    let home = Home::new();
+    let arm = |args: &[&str], fragments: &[&str]| {
+        refused(&home, &[&["run", "arm", "--target=sqlite:x.db"], args].concat(), USAGE, fragments);
+    };
+    arm(&["--scenario=contxt-5"], &["scenario", "no scenario 'contxt-5'", "contexts=5"]);
+    arm(&["--scenario=context-21"], &["'context-21' is no number of context values from 1 to 20"]);
+    arm(&["--scenario=simple*x"], &["'simple*x' is no whole number"]);
+    arm(&["--scenario=simple*0"], &["all weights are 0"]);
+    let large = ["--scenario=context-20", "--context-bytes=200", "--buffer-bytes=4096"];
+    arm(&large, &["--buffer-bytes", "a measurement of context-20 takes", "give more"]);
+    let few = ["--scenario=metrics=3", "--metric-pool=2"];
+    arm(&few, &["--metric-pool", "one measurement has 3 metrics"]);
+    nothing_was_made(&home);
+}

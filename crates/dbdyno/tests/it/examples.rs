@@ -69,6 +69,9 @@ fn the_examples_that_are_experiments_run() {
     let arrivals =
         experiment(&home, "arrival-rate.toml", &[&few[..], &["--table-size=1000"]].concat());
     assert_eq!(arrivals["primary"], "p99_ms");
+    let few = ["--vary=clients=1,2", "--vary=scenario=simple,metrics"];
+    let arm = experiment(&home, "arm.toml", &few);
+    assert_eq!(number(&arm, "trials"), 4.0);
     let small = ["--warehouses=1", "--mode=prepared", &*file];
     let pilot =
         experiment(&home, "autopilot.toml", &[&small[..], &["--vary=clients=1,2"]].concat());

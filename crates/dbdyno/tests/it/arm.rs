@@ -1,0 +1,188 @@
+//! `arm` from end to end: what an application generates is stored, dropped or pending, and nothing
+//! else; on every database, by every way of writing, and where servers and clients die.
+
+use serde_json::Value;
+use servers::for_tests::{MARIADB, MYSQL_5_6, POSTGRES, TestServer};
+
+use crate::home::{Home, at, number};
+use crate::real::url;
+
+const MIXTURE: &str = "--scenario=simple*3,correlator+metrics=2+contexts=4";
+
+/// A figure of what became of all measurements.
+fn account(report: &Value, name: &str) -> f64 {
+    let text = at(report, "facts.arm")[name].as_str().unwrap_or_else(|| panic!("no {name}"));
+    text.parse().unwrap_or_else(|_| panic!("{name} is '{text}'"))
+}
+
+/// That each measurement is somewhere, and what was stored is what was generated.
+#[track_caller]
+fn nothing_is_lost(report: &Value) {
+    let of = |name| account(report, name);
+    assert_eq!(of("generated"), of("stored") + of("dropped") + of("pending"), "{report:#}");
+    if let Some(checks) = report["checks"]["after"].as_array() {
+        assert!(checks.iter().all(|check| check["failed"] == 0), "{checks:#?}");
+    }
+}
+
+/// A run in virtual time.
+fn simulated(home: &Home, service: &str, args: &[&str]) -> Value {
+    let target = format!("--target=sim:?service=constant:{service}");
+    let fixed = ["run", "arm", &target, "--placement=simulated", "--ramp-up=0s"];
+    // It may be too short to be valid, which is another exit code.
+    let report = home.call(&[&fixed[..], args, &["--output=json"]].concat()).json();
+    nothing_is_lost(&report);
+    report
+}
+
+#[test]
+fn a_run_ends_when_all_measurements_are_stored_and_repeats_to_the_letter() {
+    let home = Home::new();
+    let args = ["--measurements=100001", "--clients=3", "--duration=60s", MIXTURE];
+    let first = simulated(&home, "10ms", &args);
+    assert_eq!(account(&first, "generated"), 100_001.0);
+    assert_eq!(account(&first, "stored"), 100_001.0);
+    assert_eq!(number(&first, "measures.measurements.sum"), 100_001.0);
+    assert_eq!(number(&first, "measures.age_at_commit.count"), 100_001.0);
+    let again = simulated(&home, "10ms", &args);
+    for name in ["tps", "measures", "response_ms", "measured_seconds"] {
+        assert_eq!(first[name], again[name], "{name}");
+    }
+    assert_eq!(at(&first, "facts.arm"), at(&again, "facts.arm"));
+}
+
+#[test]
+fn where_pools_are_empty_the_application_waits_or_drops_as_asked() {
+    let home = Home::new();
+    let args = ["--application-rate=100000", "--buffer-pool=3", "--duration=20s"];
+    let blocked = simulated(&home, "50ms", &args);
+    assert_eq!(account(&blocked, "dropped"), 0.0);
+    assert!(account(&blocked, "application_blocked_percent") > 50.0, "{blocked:#}");
+    assert!(account(&blocked, "waits_for_buffers") > 1.0);
+    assert!(account(&blocked, "waits_for_transactions") > 1.0);
+    // All that is pending lies in pools, which are bounded.
+    let per_buffer = number(&blocked, "measures.measurements.mean");
+    assert!(account(&blocked, "pending") <= 2048.0 + 3.0 * per_buffer);
+
+    let dropped = simulated(&home, "50ms", &[&args[..], &["--pool-empty=drop"]].concat());
+    assert_eq!(account(&dropped, "application_blocked_percent"), 0.0);
+    assert!((account(&dropped, "generated") - 2e6).abs() < 100.0);
+    assert!(account(&dropped, "dropped") > 1e6);
+
+    // A database that keeps up takes what is offered.
+    let args =
+        ["--application-rate=10000", "--duration=20s", "--clients=4", "--buffer-bytes=20000"];
+    let kept_up = simulated(&home, "1ms", &args);
+    assert!((account(&kept_up, "generated") - 2e5).abs() < 10.0);
+    assert!(account(&kept_up, "application_blocked_percent") < 0.1);
+    let rate = number(&kept_up, "measures.measurements.sum") / 20.0;
+    assert!((9_900.0..=10_000.0).contains(&rate), "{rate}");
+}
+
+#[test]
+fn a_pool_of_metrics_may_be_what_is_lacking() {
+    let home = Home::new();
+    let args = ["--scenario=metrics=7", "--metric-pool=14", "--measurements=50000"];
+    let report = simulated(&home, "50ms", &[&args[..], &["--buffer-pool=2"]].concat());
+    assert_eq!(account(&report, "stored"), 50_000.0);
+    assert!(account(&report, "waits_for_metrics") > 1.0);
+    assert_eq!(account(&report, "waits_for_transactions"), 0.0);
+}
+
+/// A run in real time that ends with its last measurement.
+fn stored(home: &Home, target: &str, n: u32, args: &[&str]) -> Value {
+    let target = format!("--target={target}");
+    let measurements = format!("--measurements={n}");
+    let fixed = ["run", "arm", &target, &measurements, MIXTURE, "--failed-percent=5"];
+    let more = ["--clients=3", "--ramp-up=0s", "--application-threads=2", "--check=both"];
+    // It may be too short to be valid, which is another exit code.
+    let report = home.call(&[&fixed[..], &more, args, &["--output=json"]].concat()).json();
+    nothing_is_lost(&report);
+    assert_eq!(account(&report, "stored"), f64::from(n), "{args:?}");
+    report
+}
+
+#[test]
+fn every_layout_and_way_of_writing_stores_what_was_generated_on_sqlite() {
+    let home = Home::new();
+    for contexts in ["rows", "columns", "json"] {
+        for keys in ["true", "false"] {
+            let target = format!("sqlite:{}/{contexts}-{keys}.db", home.folder().display());
+            let data = [format!("--contexts={contexts}"), format!("--keys={keys}")];
+            for write in ["insert", "row", "bulk"] {
+                // The ids of a run go on where those of the one before ended.
+                let write = format!("--write={write}");
+                stored(&home, &target, 5_000, &[&*data[0], &*data[1], &*write]);
+            }
+        }
+    }
+}
+
+#[track_caller]
+fn stored_on(server: &TestServer) {
+    let home = Home::new();
+    let server = server.start();
+    for (write, placement) in [("insert", "thread"), ("bulk", "loop"), ("row", "loop")] {
+        let args = [format!("--write={write}"), format!("--placement={placement}")];
+        let report = stored(&home, &url(&server), 5_000, &[&*args[0], &*args[1]]);
+        assert!(number(&report, "measures.rows.sum") > 10_000.0);
+    }
+}
+
+#[test]
+fn every_way_of_writing_stores_what_was_generated_on_mariadb() {
+    stored_on(&MARIADB);
+}
+
+#[test]
+fn every_way_of_writing_stores_what_was_generated_on_mysql_5_6() {
+    stored_on(&MYSQL_5_6);
+}
+
+#[test]
+fn every_way_of_writing_stores_what_was_generated_on_postgres() {
+    stored_on(&POSTGRES);
+}
+
+#[track_caller]
+fn outlives_a_crash(server: &TestServer, setting: (&str, &str)) {
+    let home = Home::new();
+    let mut server = server.start_with(&[setting]);
+    let target = format!("--target={}", url(&server));
+    let args = ["run", "arm", &target, MIXTURE, "--clients=4", "--ramp-up=0s", "--duration=15s"];
+    let more = ["--application-rate=5000", "--buffer-bytes=20000", "--output=json"];
+    let mut run = home.start(&[&args[..], &more].concat());
+    crate::outage::wait_for_seconds(&home, &mut run, 3);
+    server.kill().expect("killed");
+    server.restart().expect("it recovers");
+    let ran = run.end();
+    let report = ran.json();
+    assert_eq!(report["status"], "completed", "{}", ran.err);
+    nothing_is_lost(&report);
+    assert_eq!(account(&report, "dropped"), 0.0);
+    let held = at(&report, "checks.after").as_array().expect("a list");
+    assert!(held.len() == 4 && held.iter().all(|check| check["failed"] == 0), "{held:#?}");
+    let errors = at(&report, "errors").to_string();
+    assert!(errors.contains("connection_lost"), "{errors}");
+}
+
+#[test]
+fn no_buffer_is_lost_or_half_stored_when_mariadb_crashes() {
+    outlives_a_crash(&MARIADB, ("innodb_flush_log_at_trx_commit", "1"));
+}
+
+#[test]
+fn no_buffer_is_lost_or_half_stored_when_postgres_crashes() {
+    outlives_a_crash(&POSTGRES, ("fsync", "on"));
+}
+
+#[test]
+fn a_killed_application_leaves_no_buffer_half_stored() {
+    let home = Home::new();
+    let target = format!("--target={}", url(MARIADB.shared()));
+    let args = ["run", "arm", &target, MIXTURE, "--clients=4", "--duration=60s", "--quiet"];
+    let mut run = home.start(&args);
+    crate::outage::wait_for_seconds(&home, &mut run, 3);
+    run.kill();
+    home.call(&["check", "arm", &target]).good().says(&["4 of 4"]);
+}
