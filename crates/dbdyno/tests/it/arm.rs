@@ -83,7 +83,7 @@ fn where_pools_are_empty_the_application_waits_or_drops_as_asked() {
 fn a_pool_of_metrics_may_be_what_is_lacking() {
     let home = Home::new();
     let args = ["--scenario=metrics=7", "--metric-pool=14", "--measurements=50000"];
-    let report = simulated(&home, "50ms", &[&args[..], &["--buffer-pool=2"]].concat());
+    let report = simulated(&home, "5ms", &[&args[..], &["--buffer-pool=2"]].concat());
     assert_eq!(account(&report, "stored"), 50_000.0);
     assert!(account(&report, "waits_for_metrics") > 1.0);
     assert_eq!(account(&report, "waits_for_transactions"), 0.0);

@@ -18,6 +18,9 @@ fn simulated(home: &Home, name: &str, service_ms: u32) {
     home.report_with_code(0, &[&["run", "empty", &target, &name], &how[..]].concat());
 }
 
+/// A live page asks for newer figures more often than that.
+const HELD: Duration = Duration::from_millis(3500);
+
 /// The number of a run's charts that are drawn.
 const DRAWN: &str = "document.querySelectorAll('.chart .main-svg').length";
 
@@ -124,7 +127,8 @@ fn live(tab: &mut Tab, home: &Home, web: &Web) {
     let run = home.start(&[&["run", "empty", "--quiet"], &slow[..]].concat());
     // The list shows it without being loaded again.
     tab.until("document.querySelector('.runs tr.running .name a')");
-    tab.follow(".runs tr.running .name a");
+    // A click is no less one because the list has changed before the button was released.
+    tab.follow_slowly(".runs tr.running .name a", HELD);
     let told = "document.querySelector('.standing').innerText";
     tab.until(&format!("{told}.includes('measured so far')"));
     tab.until(&format!("{DRAWN} > 0"));
@@ -136,7 +140,7 @@ fn live(tab: &mut Tab, home: &Home, web: &Web) {
     // zoomed into stays, however much is added.
     let range = "JSON.stringify(document.querySelector('.chart')._fullLayout.xaxis.range)";
     let before = tab.value(range);
-    tab.drag_slowly_over(".chart .nsewdrag", Duration::from_millis(3500));
+    tab.drag_slowly_over(".chart .nsewdrag", HELD);
     tab.until(&format!("{range} !== {}", json!(before)));
     let (zoomed, drawn) = (tab.value(range), tab.value(length));
     tab.until(&format!("{length} > {} + 1", json!(drawn)));

@@ -190,6 +190,24 @@ impl Tab {
         self.mouse("mouseReleased", x, y, 0);
     }
 
+    /// Presses the mouse on something that leads to another page, holds it for some time, and waits
+    /// for that page once it is released.
+    #[track_caller]
+    pub(crate) fn follow_slowly(&mut self, selector: &str, held: Duration) {
+        let since = self.events.len();
+        let (x, y, ..) = self.middle(selector);
+        self.mouse("mouseMoved", x, y, 0);
+        self.mouse("mousePressed", x, y, 1);
+        self.hold(held);
+        self.mouse("mouseReleased", x, y, 0);
+        self.loaded(since);
+    }
+
+    fn hold(&mut self, held: Duration) {
+        let ms = held.as_millis();
+        self.value(&format!("new Promise((done) => setTimeout(done, {ms}))"));
+    }
+
     /// Clicks something that leads to another page, and waits for that.
     #[track_caller]
     pub(crate) fn follow(&mut self, selector: &str) {
@@ -214,8 +232,7 @@ impl Tab {
         for step in 1..=4 {
             self.mouse("mouseMoved", from + (to - from) * f64::from(step) / 4.0, y, 1);
             if step == 2 && !held.is_zero() {
-                let ms = held.as_millis();
-                self.value(&format!("new Promise((done) => setTimeout(done, {ms}))"));
+                self.hold(held);
             }
         }
         self.mouse("mouseReleased", to, y, 0);
