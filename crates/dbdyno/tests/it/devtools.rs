@@ -113,7 +113,10 @@ impl Tab {
         let is_loaded = |events: &[Value]| {
             events[since..].iter().any(|event| event["method"] == "Page.loadEventFired")
         };
+        let began = crate::waiting::now();
         while !is_loaded(&self.events) {
+            // A page that is followed goes on asking, so there is always something to hear.
+            assert!(began.elapsed() < LIMIT, "no other page is loaded");
             self.hear();
         }
     }
