@@ -787,7 +787,7 @@ fn why_not(why: Incomparable) -> String {
              more, of each",
             if have == 1 { "run" } else { "runs" }
         ),
-        Incomparable::NoNumber => "in some run the figure is no number".to_owned(),
+        Incomparable::NoNumber => "in some run the figure has no value".to_owned(),
         Incomparable::TooMany => "too many runs per side to be judged".to_owned(),
     }
 }
@@ -860,7 +860,7 @@ fn judge_together(family: Vec<(&mut Judged, f64)>, min_effect: f64) {
 /// ranks as surprising as `error`.
 fn decided(judged: &Judged, p: f64, min_effect: f64, error: f64) -> (Verdict, Option<String>) {
     let Some(ratio) = judged.ratio else {
-        return (Verdict::CannotJudge, Some("the ratio is no number".to_owned()));
+        return (Verdict::CannotJudge, Some("the ratio has no value".to_owned()));
     };
     let is_surprising = |p: f64| p < 1.0 - CONFIDENCE;
     let is_finite = judged.of_runs.iter().flatten().all(|logarithm| logarithm.is_finite());

@@ -134,7 +134,7 @@ fn index_of(report: &ExperimentReport, name: &str) -> Result<usize, String> {
     let is_it = |axis: &Axis| axis.name == name || short_axis(&axis.name) == name;
     report.axes.iter().position(is_it).ok_or_else(|| {
         let names: Vec<&str> = report.axes.iter().map(|axis| short_axis(&axis.name)).collect();
-        format!("{name} is not varied here: there are {}", names.join(", "))
+        format!("{name} is not varied here: choose one of {}", names.join(", "))
     })
 }
 
@@ -259,7 +259,7 @@ mod tests {
         assert_eq!(turned.tables[0].cells[1][3], table.cells[3][1]);
         assert!(of("clients", Some("clients")).is_err_and(|why| why.contains("are the same axis")));
         let no = of("threads", None).expect_err("it is not varied");
-        assert_eq!(no, "threads is not varied here: there are flush, clients");
+        assert_eq!(no, "threads is not varied here: choose one of flush, clients");
     }
 
     #[test]

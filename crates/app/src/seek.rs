@@ -12,7 +12,7 @@ use analysis::SeekReport;
 use analysis::report::Report;
 use analysis::seek::{
     Ask, CONFIDENCE, Judged, Late, METHOD_OF_SHARES, Probe, ProbeReport, SCHEMA, SearchStrategy,
-    Stage, curve, figures, judge, reasons,
+    Stage, curve, figures, judge, reasons, samples_needed,
 };
 use analysis::trials::{Trialled, counts, is_settled};
 use engine::Stop;
@@ -345,6 +345,7 @@ pub fn report(store: &Store, experiment: &Experiment) -> Result<SeekReport, Erro
             judged: probe.judged.clone(),
             figures: figures(report),
             reasons: reasons(report),
+            samples_needed: samples_needed(report),
         };
     let probes: Vec<ProbeReport> = made.iter().zip(&concluded.verdicts).map(probe).collect();
     Ok(SeekReport {

@@ -242,7 +242,7 @@ pub(crate) fn taken_otherwise(notes: &[String]) -> Option<Event> {
 
 /// What is said of one of them.
 pub(crate) fn set_and_told(name: &str, asked: &str, target: &Target, told: &str) -> String {
-    format!("{name} was set to {asked}, and {target} says {told}")
+    format!("{name} was set to {asked}, but {target} reports {told}")
 }
 
 impl SettingsGuard {

@@ -232,7 +232,7 @@ mod tests {
                 .map(|(name, value)| (name.to_owned(), value.to_owned()));
         let target = Target::parse("mariadb://h").expect("valid");
         let told = all.unlike(&asked, &target, &[]);
-        let expect = "innodb-log-buffer-size was set to 1234567, and mariadb://h/ says 2097152";
+        let expect = "innodb-log-buffer-size was set to 1234567, but mariadb://h/ reports 2097152";
         assert_eq!(told, [expect]);
     }
 

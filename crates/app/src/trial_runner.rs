@@ -246,7 +246,7 @@ impl<'o> TrialRunner<'o> {
             Err(Error::Usage(_) | Error::Failed(_)) => Status::Failed,
         });
         if let Err(error) = ended {
-            watcher.note(&format!("the experiment's end could not be kept: {error}"));
+            watcher.note(&format!("the experiment's end could not be stored: {error}"));
         }
     }
 

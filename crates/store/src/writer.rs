@@ -155,7 +155,8 @@ impl Writer {
     pub fn trouble(&self) -> Option<String> {
         if self.thread.as_ref().is_some_and(JoinHandle::is_finished) {
             return Some(
-                "the thread that writes the store has died: please report this".to_owned(),
+                "the thread that writes the store ended unexpectedly: please report this"
+                    .to_owned(),
             );
         }
         let desk = self.shared.desk();
@@ -502,7 +503,7 @@ impl Pen {
             self.log_bytes_max = self.options.wal_bytes;
         } else if bytes > self.log_bytes_max && self.checkpoint("PASSIVE").is_ok() {
             self.log_bytes_max = bytes + self.options.wal_bytes;
-            let text = "the log of the store was taken into its file in mid-run".to_owned();
+            let text = "the store's log was checkpointed during the run".to_owned();
             // An output can always be written as JSON; without it nothing is missing.
             if let Ok(body) = Body::of(Event::Output { text }) {
                 shared.append(body);
@@ -594,7 +595,7 @@ impl Pen {
 
 /// What is wrong when nothing failed, and yet too much waits.
 fn overrun() -> StoreError {
-    let message = "its disk takes too long: name a file on a quicker one".to_owned();
+    let message = "its disk is too slow: name a file on a faster one".to_owned();
     StoreError::new(StoreErrorKind::Other, message)
 }
 
@@ -650,7 +651,7 @@ fn insert_run(
         }
         Err(error) if is_constraint(&error) => {
             let message =
-                format!("the store {} has a run {run} already: runs are new", path.display());
+                format!("the store {} already has a run {run}: please report this", path.display());
             Err(StoreError::new(StoreErrorKind::Other, message))
         }
         Err(error) => Err(StoreError::of(path, &error)),

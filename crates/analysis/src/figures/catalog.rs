@@ -368,7 +368,7 @@ pub fn check_name(name: &str) -> Result<(), String> {
     let is_letter = |c: char| c.is_ascii_alphanumeric() || "._-/ ".contains(c);
     match !name.trim().is_empty() && name.chars().all(is_letter) {
         true => Ok(()),
-        false => Err("it names no figure, such as tps, p99 or reads".to_owned()),
+        false => Err("name a figure, such as tps, p99 or reads".to_owned()),
     }
 }
 

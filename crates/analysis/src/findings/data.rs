@@ -34,7 +34,7 @@ impl Data {
                 id: "crosscheck_mismatch",
                 severity: Severity::Invalid,
                 text: format!(
-                    "We counted {} and {} unknown, but the database's own count changed by {}.",
+                    "dbdyno counted {} and {} unknown, but the database's own count changed by {}.",
                     count(check.committed, "commit"),
                     model::format_count(check.unknown),
                     check.change
@@ -44,7 +44,7 @@ impl Data {
                 id: "server_commit_count_low",
                 severity: Severity::Warning,
                 text: format!(
-                    "The server's own {counter} grew by {change} while we counted {}.",
+                    "The server's own {counter} grew by {change} while dbdyno counted {}.",
                     count(committed, "commit")
                 ),
             },
@@ -57,8 +57,9 @@ impl Data {
                          the run."
                     ),
                     _ => format!(
-                        "The server's own {counter} grew by {change} while we counted {committed} \
-                         commits, and connections broke: the server was restarted during the run."
+                        "The server's own {counter} grew by {change} while dbdyno counted \
+                         {committed} commits, and connections broke: the server was restarted \
+                         during the run."
                     ),
                 },
             },

@@ -211,7 +211,7 @@ impl Connector {
                 let resolved = known.ask().map_err(|refusal| refusal.to_string())?;
                 known.resolved().addresses = resolved;
                 let place = self.places.iter().position(|place| place.get().is_none());
-                let full = || format!("{ADDED_MAX} hosts were added already: that is the most");
+                let full = || format!("at most {ADDED_MAX} hosts can be added");
                 let place = place.ok_or_else(full)?;
                 let _ours = self.places[place].set(known);
                 place
@@ -230,8 +230,8 @@ impl Connector {
         let address = self.address_of(host);
         let mut spread = lock(&self.spread);
         let place = self.find(&address).filter(|place| spread.used().contains(place));
-        let place = place.ok_or_else(|| format!("{address} is none of the target's hosts"))?;
-        let last = || format!("{address} is the only host that is left");
+        let place = place.ok_or_else(|| format!("{address} is not a host of the target"))?;
+        let last = || format!("{address} is the only remaining host");
         let n_moved = spread.remove(place).ok_or_else(last)?;
         self.n_changes.fetch_add(1, Ordering::Relaxed);
         Ok(n_moved)
@@ -262,7 +262,7 @@ impl Connector {
         let addresses = known.resolved().addresses.clone();
         if addresses.is_empty() {
             self.doubt(place);
-            return Err(unknown_host(known.address.host(), &"it is being looked up"));
+            return Err(unknown_host(known.address.host(), &"its name is being resolved"));
         }
         Ok(addresses)
     }
@@ -320,7 +320,7 @@ impl Known {
         let found = (host.as_str(), *port).to_socket_addrs();
         let found: Vec<SocketAddr> = found.map_err(|error| unknown_host(host, &error))?.collect();
         if found.is_empty() {
-            return Err(unknown_host(host, &"it has no address"));
+            return Err(unknown_host(host, &"its name has no address"));
         }
         Ok(found)
     }
@@ -332,7 +332,7 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 fn unknown_host(host: &str, why: &dyn fmt::Display) -> Refusal {
-    let message = format!("the host '{host}' cannot be found: {why}; is it spelled right?");
+    let message = format!("cannot resolve the host '{host}': {why}; check its spelling");
     Refusal::new(RefusalKind::ConnectionLost, message)
 }
 

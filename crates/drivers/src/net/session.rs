@@ -251,7 +251,7 @@ impl<S: Server> NetSession<S> {
         }
         assert_eq!(self.under_way, UnderWay::Nothing, "one request is under way at a time");
         self.line.as_mut().ok_or_else(|| {
-            let message = "the connection is broken; it must be made anew";
+            let message = "the connection is broken and must be reopened";
             Refusal::new(RefusalKind::ConnectionLost, message)
         })
     }
@@ -288,7 +288,7 @@ impl<S: Server> NetSession<S> {
         }
         if is_committing {
             no.kind = RefusalKind::UnknownCommit;
-            no = no.during("a commit was under way, and nobody knows its outcome");
+            no = no.during("the connection was lost during COMMIT, whose outcome is unknown");
         }
         no
     }

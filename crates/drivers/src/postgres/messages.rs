@@ -45,7 +45,7 @@ impl<'b> Message<'b> {
         let (tag, n_bytes) = (header.tag(), header.len() as usize + 1);
         let is_row = matches!(tag, b'D' | b'd');
         if n_bytes > if is_row { ROW_BYTES_MAX } else { MESSAGE_BYTES_MAX } {
-            return Err(garbled(&format_args!("a message of {n_bytes} bytes")));
+            return Err(garbled(&format_args!("a message of {n_bytes} bytes is too long")));
         }
         Ok(bytes.get(..n_bytes).map(|whole| Message { tag, whole }))
     }
@@ -109,7 +109,7 @@ fn put_named(out: &mut Vec<u8>, tag: u8, name: &str) {
 
 #[cold]
 fn unspeakable() -> Refusal {
-    let message = "a statement may have neither a zero byte nor 2 GiB";
+    let message = "a statement must not contain a zero byte or exceed 2 GiB";
     Refusal::new(RefusalKind::Unsupported, message)
 }
 
@@ -129,7 +129,7 @@ pub(super) fn put(
 ) -> Result<(), Refusal> {
     let mut buffer = BytesMut::new();
     write(&mut buffer).map_err(|error| {
-        let message = format!("this cannot be said in PostgreSQL's protocol: {error}");
+        let message = format!("the PostgreSQL protocol cannot express this request: {error}");
         Refusal::new(RefusalKind::Unsupported, message)
     })?;
     out.extend_from_slice(&buffer);

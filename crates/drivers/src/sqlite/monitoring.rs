@@ -39,10 +39,11 @@ const CHOSEN: &[Counter] = &[
     pages("cache_hits", "Pages found in the page caches of the sessions."),
     pages(
         "cache_misses",
-        "Pages that were not, and were read: from the system's memory or a disk.",
+        "Pages read because they were not in the page caches, from the system's cache or from \
+         disk.",
     ),
     pages("cache_writes", "Pages written from the caches, to the log or the file."),
-    pages("cache_spills", "Pages written in mid-transaction, since the cache was full."),
+    pages("cache_spills", "Pages written during a transaction because the cache was full."),
     bytes("wal_bytes", "The size of the write-ahead log's file."),
     bytes("file_bytes", "The size of the database's file."),
 ];
