@@ -14,8 +14,8 @@
 
 mod beside;
 mod differences;
+mod environment;
 mod gate;
-mod scene;
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -35,8 +35,8 @@ use crate::report::{Named, Report};
 pub use beside::GaugeChange;
 pub use differences::{Difference, Mixed};
 pub use differences::{between, telling};
+pub use environment::Environment;
 pub use gate::{Gate, GateResult, Passed};
-pub use scene::Scene;
 
 /// The schema of [`ComparisonReport`].
 pub const SCHEMA: &str = "dbdyno.comparison/1";
@@ -228,7 +228,7 @@ pub struct ComparisonReport {
     /// The ratio from which on a difference matters, as a share.
     pub min_effect: f64,
     /// What was measured, on what and when.
-    pub scene: Scene,
+    pub scene: Environment,
     /// The command that makes this comparison again, where it is known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub command: Option<String>,
@@ -429,7 +429,7 @@ impl ComparisonReport {
             |side| side_report(side, &shared(sides, side).collect::<Vec<_>>(), &primary);
         let report = ComparisonReport {
             schema: SCHEMA.to_owned(),
-            scene: Scene::of(&all),
+            scene: Environment::of(&all),
             command: None,
             sides: sides.iter().map(side_report).collect(),
             differences: differences::between(&of_sides),

@@ -17,7 +17,7 @@ use crate::repeats::{
 };
 use crate::report::{Named, Report};
 use crate::seek::{achieved, keeps_up};
-use crate::trials::{Trialled, cases, counts, warnings};
+use crate::trials::{TrialReport, cases, counts, warnings};
 
 /// The schema of [`ExperimentReport`].
 pub const SCHEMA: &str = "dbdyno.experiment/1";
@@ -192,7 +192,7 @@ impl ExperimentReport {
     /// no trial has it. `bits` draw the resamples of the law's intervals.
     pub fn new(
         experiment: &Experiment,
-        trials: &[Trialled],
+        trials: &[TrialReport],
         asked: Option<&str>,
         bits: &mut dyn FnMut() -> u64,
     ) -> Result<ExperimentReport, String> {
@@ -246,12 +246,12 @@ impl ExperimentReport {
 fn point_report(
     experiment: &Experiment,
     point: u32,
-    trials: &[Trialled],
+    trials: &[TrialReport],
     primary: &str,
 ) -> PointReport {
-    let mut here: Vec<&Trialled> = trials.iter().filter(|trial| trial.point == point).collect();
+    let mut here: Vec<&TrialReport> = trials.iter().filter(|trial| trial.point == point).collect();
     here.sort_by_key(|trial| trial.repeat);
-    let (counted, not_counted): (Vec<&Trialled>, Vec<&Trialled>) =
+    let (counted, not_counted): (Vec<&TrialReport>, Vec<&TrialReport>) =
         here.into_iter().partition(|trial| counts(&trial.report));
     let mut names: Vec<String> = Vec::new();
     let is_rate = experiment.axes.iter().any(|axis| is_arrival_rate(&axis.name));
@@ -342,7 +342,7 @@ pub(crate) fn curve_of(axis: &str, measured: &[(String, Figure)], primary: &str)
 }
 
 /// None where no rate is varied, or how it changes is.
-fn rate_kept(experiment: &Experiment, trials: &[Trialled]) -> Option<RateReport> {
+fn rate_kept(experiment: &Experiment, trials: &[TrialReport]) -> Option<RateReport> {
     let index = experiment.axes.iter().position(|axis| is_arrival_rate(&axis.name))?;
     let rate = |point: u32| {
         let value = &experiment.points[point as usize].values[index];
@@ -351,7 +351,7 @@ fn rate_kept(experiment: &Experiment, trials: &[Trialled]) -> Option<RateReport>
     let all = (0..experiment.points.len() as u32).map(|point| Some((rate(point)?, point)));
     let all = all.collect::<Option<Vec<(f64, u32)>>>()?;
     let is_kept = |point: u32| {
-        let here = |trial: &&Trialled| trial.point == point && counts(&trial.report);
+        let here = |trial: &&TrialReport| trial.point == point && counts(&trial.report);
         let mut here = trials.iter().filter(here).peekable();
         here.peek().is_some() && here.all(|trial| keeps_up(&trial.report))
     };
@@ -364,17 +364,17 @@ fn rate_kept(experiment: &Experiment, trials: &[Trialled]) -> Option<RateReport>
 /// None where clients are not the axis, or the figure is no rate.
 fn scalability(
     experiment: &Experiment,
-    trials: &[Trialled],
+    trials: &[TrialReport],
     primary: &str,
     bits: &mut dyn FnMut() -> u64,
 ) -> Option<Result<ScalabilityReport, String>> {
     let [axis] = &experiment.axes[..] else { return None };
-    let is_closed = |trial: &Trialled| trial.report.load == Some(Load::Closed);
+    let is_closed = |trial: &TrialReport| trial.report.load == Some(Load::Closed);
     let is_rate = direction(primary) == Direction::Higher;
     if short_axis(&axis.name) != "clients" || !is_rate || !trials.iter().all(is_closed) {
         return None;
     }
-    let throughput = |trial: &Trialled| {
+    let throughput = |trial: &TrialReport| {
         let found = value_of(&trial.report, primary)?;
         Some((trial.report.clients, found))
     };

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use crate::experiment::{ExperimentReport, PointReport};
 use crate::figures::{Direction, Figure, better, direction, number};
 use crate::report::Named;
-use crate::trials::Trialled;
+use crate::trials::TrialReport;
 
 /// The schema of [`Matrices`].
 pub const SCHEMA: &str = "dbdyno.matrix/1";
@@ -75,7 +75,7 @@ impl Matrices {
     /// the columns are not named. An `Err` says which axes there are.
     pub fn new(
         report: &ExperimentReport,
-        trials: &[Trialled],
+        trials: &[TrialReport],
         rows: &str,
         columns: Option<&str>,
     ) -> Result<Matrices, String> {
@@ -210,7 +210,7 @@ fn smallest(figure: &str, along: &[String], cells: &[Option<Figure>]) -> Option<
 }
 
 /// Physical cores, as the first trial has found them.
-fn cores(trials: &[Trialled]) -> Option<u64> {
+fn cores(trials: &[TrialReport]) -> Option<u64> {
     let facts = trials.iter().filter_map(|trial| trial.report.facts.get("cpu"));
     facts.filter_map(|cpu| cpu.get("cores")?.count()).next()
 }

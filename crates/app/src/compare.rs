@@ -11,7 +11,7 @@ use analysis::figures::short;
 use analysis::history::{Acknowledged, Order, Question};
 use analysis::repeats::not_fixed;
 use analysis::report::{Named, Report};
-use analysis::trials::{Trialled, counts, why_not_in_short};
+use analysis::trials::{TrialReport, counts, why_not_in_short};
 use analysis::{ComparisonReport, HistoryReport};
 use model::{ReportField, Rng, RunId, Status, Stream, short_axis};
 use plan::varied_to_toml;
@@ -514,7 +514,7 @@ fn side(store: &Store, name: &str, damaged: &mut Vec<String>) -> Result<Found, E
         let Trials { ended, damaged: lost } = trials(store, &experiment)?;
         damaged.extend(lost);
         let short = format!("{} ({name})", experiment.name);
-        let place = |trial: Trialled| Placed {
+        let place = |trial: TrialReport| Placed {
             values: Named(experiment.trial((trial.point, trial.repeat)).values),
             repeat: Some(trial.repeat),
             report: trial.report,

@@ -60,7 +60,7 @@ fn decide_one(
         )));
     }
     let decided = Disturbance {
-        name: name.value.unwrap_or_else(|| action.told()),
+        name: name.value.unwrap_or_else(|| action.summary()),
         at_ns,
         every_ns: every.value,
         until_ns: until.value,

@@ -5,7 +5,7 @@
 use analysis::experiment::{Curve, ExperimentReport, PointReport, RateReport, ScalabilityReport};
 use analysis::figures::{Figure, better, is_less_better, is_time, number, title};
 use analysis::report::Named;
-use analysis::trials::Trialled;
+use analysis::trials::TrialReport;
 use model::finding_catalog::in_short;
 use model::numbers::{count, ms, significant, with_error};
 use model::{Choice, Severity, Status, is_arrival_rate};
@@ -25,7 +25,7 @@ use super::{Align, Cell, Column, Table};
 const ALSO_MOST: usize = 4;
 
 /// The page of an experiment; without its trials, without what is made of them.
-pub fn experiment(report: &ExperimentReport, trials: &[Trialled]) -> Document {
+pub fn experiment(report: &ExperimentReport, trials: &[TrialReport]) -> Document {
     let charts = of_experiment(report, trials);
     let kind = format!("Experiment, begun {} UTC", utc(report.started_unix_ms));
     let mut page = Document::new(kind, report.name.clone());
@@ -98,7 +98,7 @@ fn repeats(report: &ExperimentReport) -> Vec<Block> {
 }
 
 /// What all trials have in common: what was varied stands in the table.
-fn ran(report: &ExperimentReport, trials: &[Trialled]) -> Vec<Block> {
+fn ran(report: &ExperimentReport, trials: &[TrialReport]) -> Vec<Block> {
     let name = |point: &PointReport| match point.values.pairs(" ") {
         name if name.is_empty() => "all".to_owned(),
         name => name,
@@ -461,7 +461,7 @@ fn findings(report: &ExperimentReport) -> Option<String> {
 }
 
 /// What ran, without the parts of it that are not those of every trial.
-fn in_common(trials: &[Trialled]) -> Vec<(String, String)> {
+fn in_common(trials: &[TrialReport]) -> Vec<(String, String)> {
     let all: Vec<Vec<Line>> = trials.iter().map(|trial| lines(&trial.report)).collect();
     let Some((first, others)) = all.split_first() else { return Vec::new() };
     let shared = |(row, line): (usize, &Line)| {
@@ -481,7 +481,7 @@ mod tests {
     use analysis::experiment::*;
     use analysis::fixtures::subjects::{long_sweep, sweep_of};
     use analysis::report::Named;
-    use analysis::trials::Trialled;
+    use analysis::trials::TrialReport;
     use model::{Finding, Rng, Severity, Stream};
 
     use super::*;
@@ -495,7 +495,7 @@ mod tests {
         page_of(report).split_whitespace().collect::<Vec<_>>().join(" ")
     }
 
-    fn report(change: impl FnOnce(&mut Vec<Trialled>)) -> ExperimentReport {
+    fn report(change: impl FnOnce(&mut Vec<TrialReport>)) -> ExperimentReport {
         let (of, mut trials) = sweep_of([1, 2, 4, 8, 16]);
         change(&mut trials);
         let mut rng = Rng::new(1, Stream::Order, 0);
@@ -571,7 +571,7 @@ mod tests {
 
     #[test]
     fn warnings_show_what_was_measured_in_the_first_run_that_has_them() {
-        let warn = |trials: &mut Vec<Trialled>| {
+        let warn = |trials: &mut Vec<TrialReport>| {
             for (n, trial) in trials.iter_mut().take(4).enumerate() {
                 trial.report.findings.push(Finding {
                     id: "generator_saturated".to_owned(),
@@ -597,7 +597,7 @@ mod tests {
     fn trials_that_were_lost_are_told_apart_from_those_that_were_not_made() {
         let page = page_of(&report(|_| {}));
         assert!(page.contains("\n5 points, 14 of 15 trials count, 1 not done, inter"), "{page}");
-        let lose = |trials: &mut Vec<Trialled>, n: usize| {
+        let lose = |trials: &mut Vec<TrialReport>, n: usize| {
             for trial in trials.iter_mut().take(n) {
                 trial.report.findings.push(Finding {
                     id: "queue_full".to_owned(),

@@ -108,7 +108,7 @@ impl Store {
         }
         let aside = Aside::copy(path, &self.path)?;
         let imported = aside.looked_at(self, check).and_then(|runs| self.take(&aside, &runs));
-        imported.map_err(|error| aside.told(error))
+        imported.map_err(|error| aside.of_their_file(error))
     }
 
     fn take(&self, aside: &Aside, runs: &[RunId]) -> Result<Imported, StoreError> {
@@ -350,7 +350,7 @@ impl Aside {
     }
 
     /// What is wrong with the copy is wrong with their file.
-    fn told(&self, error: StoreError) -> StoreError {
+    fn of_their_file(&self, error: StoreError) -> StoreError {
         let (copy, theirs) = (self.path.display().to_string(), self.theirs.display().to_string());
         StoreError { message: error.message.replace(&copy, &theirs), ..error }
     }

@@ -155,7 +155,7 @@ fn parts(name: &str) -> Option<(&str, &str)> {
 }
 
 /// The bounds of 1, 2 and 5 times tens at which a share says something, as parts of names.
-pub(super) fn told(shares: &Shares, is_time: bool) -> Vec<(String, f64)> {
+pub(super) fn listed(shares: &Shares, is_time: bool) -> Vec<(String, f64)> {
     let (Some((first, _)), Some((last, _))) = (shares.below.first(), shares.below.last()) else {
         return Vec::new();
     };
@@ -226,8 +226,8 @@ mod tests {
         let most = value("below_1000s").expect("there are samples");
         assert!((most - answered).abs() < 1e-6 && most < 100.0, "{most} {answered}");
         assert_eq!((value("no_such.below_5ms"), value("new_order.below_5")), (None, None));
-        let told = told(&report.block.shares, true);
-        let names: Vec<&str> = told.iter().map(|(name, _)| name.as_str()).collect();
+        let listed = listed(&report.block.shares, true);
+        let names: Vec<&str> = listed.iter().map(|(name, _)| name.as_str()).collect();
         assert!(names.contains(&"below_20ms") && names.contains(&"below_50ms"), "{names:?}");
     }
 }

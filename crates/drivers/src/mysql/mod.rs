@@ -129,7 +129,7 @@ fn decide(target: &Target) -> Result<MysqlServer, BadParameter> {
 fn make_database(target: &Target) -> Result<(), Refusal> {
     let mut server = decide(target).expect("it was decided before");
     let name = server.database.take().expect("a target has a database");
-    let mut session = NetSession::connect_desk(&Arc::new(server))?;
+    let mut session = NetSession::connect_admin(&Arc::new(server))?;
     let sql = format!("CREATE DATABASE IF NOT EXISTS `{}`", name.replace('`', "``"));
     session.ask_here(&sql, &mut |_| Ok(())).map(drop)
 }

@@ -19,7 +19,7 @@ use super::packets::{
 };
 use super::refusals::{ends_connection, refusal};
 use super::rows::{Form, Found, Place, find};
-use super::statements::{COM_QUERY, Known, Words, set_id};
+use super::statements::{COM_QUERY, DeclaredOrOwn, PreparedStatement, set_id};
 use super::values::Escapes;
 use crate::net::{CancelKey, Input, Protocol, Step};
 
@@ -90,7 +90,7 @@ struct Held {
 pub(super) struct Speaker {
     agreed: Agreed,
     as_text: bool,
-    known: Vec<Known>,
+    known: Vec<PreparedStatement>,
     framer: Framer,
     expected: VecDeque<Expected>,
     phase: Phase,
@@ -136,7 +136,12 @@ impl Speaker {
             agreed,
             as_text,
             known: (0..declared.len())
-                .map(|place| Known::new(Words::Declared(Arc::clone(declared), place), as_text))
+                .map(|place| {
+                    PreparedStatement::new(
+                        DeclaredOrOwn::Declared(Arc::clone(declared), place),
+                        as_text,
+                    )
+                })
                 .collect(),
             framer: Framer::new(packet_bytes_max),
             expected: VecDeque::new(),
@@ -754,7 +759,7 @@ impl Protocol for Speaker {
 
     fn prepare(&mut self, statement: Statement) -> Result<StatementId, Refusal> {
         let id = StatementId::numbered(self.known.len())?;
-        self.known.push(Known::new(Words::Own(statement), self.as_text));
+        self.known.push(PreparedStatement::new(DeclaredOrOwn::Own(statement), self.as_text));
         Ok(id)
     }
 

@@ -74,13 +74,13 @@ struct Proof {
 }
 
 /// What a password method may know.
-struct Known<'a> {
+struct AuthInput<'a> {
     password: &'a [u8],
     nonce: &'a [u8],
     channel: &'a Channel,
 }
 
-impl Context for Known<'_> {
+impl Context for AuthInput<'_> {
     fn pass(&self) -> &[u8] {
         self.password
     }
@@ -244,7 +244,7 @@ impl MysqlSignIn {
         nonce: &[u8],
         channel: &Channel,
     ) -> (AuthPlugin<'static>, AuthProc, Vec<u8>) {
-        let known = Known { password: self.server.password(), nonce, channel };
+        let known = AuthInput { password: self.server.password(), nonce, channel };
         if let Some(plugin) =
             offered.filter(|plugin| check_method(plugin, &self.server, channel).is_ok())
             && let Ok(mut method) = AuthProc::init(plugin)
@@ -307,7 +307,7 @@ impl MysqlSignIn {
             self.state = State::Proving(Box::new(proof));
             return Ok(Step::More);
         }
-        let known = Known { password: self.server.password(), nonce: &proof.nonce, channel };
+        let known = AuthInput { password: self.server.password(), nonce: &proof.nonce, channel };
         let response = proof.method.run(known, &challenge).map_err(|error| {
             let message = format!("cannot authenticate to the server: {error}");
             Refusal::new(RefusalKind::Denied, message)

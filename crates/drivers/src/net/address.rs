@@ -49,7 +49,7 @@ impl fmt::Display for Address {
 /// How connections are made: the places of a target, and what holds for all of them.
 pub(crate) struct Connector {
     /// Those that are known come first; the others are room for more.
-    places: Box<[OnceLock<Arc<Known>>]>,
+    places: Box<[OnceLock<Arc<KnownHost>>]>,
     spread: Mutex<Spread>,
     /// How often the places that clients use were changed.
     n_changes: AtomicU64,
@@ -63,7 +63,7 @@ pub(crate) struct Connector {
     pub(crate) timeout: Duration,
 }
 
-struct Known {
+struct KnownHost {
     address: Address,
     resolved: Mutex<Resolved>,
 }
@@ -81,7 +81,7 @@ impl Connector {
     /// A connector to one or several places; clients are spread over them.
     pub(crate) fn new(addresses: Vec<Address>, tls: Tls, timeout: Duration) -> Connector {
         let n_places = addresses.len();
-        let known = addresses.into_iter().map(|address| OnceLock::from(Known::new(address)));
+        let known = addresses.into_iter().map(|address| OnceLock::from(KnownHost::new(address)));
         let room = (0..ADDED_MAX).map(|_| OnceLock::new());
         Connector {
             places: known.chain(room).collect(),
@@ -149,7 +149,7 @@ impl Connector {
 
     /// The places for somebody who builds, checks or asks, in the order in which to try: the one
     /// that answered last comes first.
-    pub(crate) fn desk_places(&self) -> Vec<usize> {
+    pub(crate) fn admin_places(&self) -> Vec<usize> {
         let mut places = self.used();
         let last = self.desk_place.load(Ordering::Relaxed);
         let at = places.iter().position(|place| *place == last);
@@ -171,7 +171,7 @@ impl Connector {
         &self.known(place).address
     }
 
-    fn known(&self, place: usize) -> &Arc<Known> {
+    fn known(&self, place: usize) -> &Arc<KnownHost> {
         self.places[place].get().expect("a place in use is known")
     }
 
@@ -206,7 +206,7 @@ impl Connector {
         let place = match self.find(&address) {
             Some(place) => place,
             None => {
-                let known = Known::new(address);
+                let known = KnownHost::new(address);
                 // Now, so that no event loop must wait for it.
                 let resolved = known.ask().map_err(|refusal| refusal.to_string())?;
                 known.resolved().addresses = resolved;
@@ -297,9 +297,9 @@ impl Connector {
     }
 }
 
-impl Known {
-    fn new(address: Address) -> Arc<Known> {
-        Arc::new(Known { address, resolved: Mutex::default() })
+impl KnownHost {
+    fn new(address: Address) -> Arc<KnownHost> {
+        Arc::new(KnownHost { address, resolved: Mutex::default() })
     }
 
     /// No panic can leave it half changed.

@@ -99,7 +99,7 @@ pub(crate) fn open<S: Server>(
     make: impl FnOnce() -> Result<(), Refusal>,
 ) -> Opened {
     let database = NetDatabase::new(server.map_err(CannotOpen::Bad)?);
-    match NetSession::connect_desk(database.server()) {
+    match NetSession::connect_admin(database.server()) {
         Ok(_) => {}
         Err(no) if no.kind == RefusalKind::Missing && opening.create => {
             make().map_err(CannotOpen::Refused)?;
@@ -119,13 +119,13 @@ const POOLER_WAITS: Duration = Duration::from_secs(16);
 fn connect_to_new<S: Server>(database: &NetDatabase<S>) -> Result<(), Refusal> {
     let timeout_ms = database.server().connector().timeout.as_millis().max(1);
     let n_attempts = POOLER_WAITS.as_millis().div_ceil(timeout_ms);
-    let mut connected = NetSession::connect_desk(database.server());
+    let mut connected = NetSession::connect_admin(database.server());
     for _ in 1..n_attempts {
         match connected {
             Err(no) if no.kind.breaks_session() => {}
             _ => break,
         }
-        connected = NetSession::connect_desk(database.server());
+        connected = NetSession::connect_admin(database.server());
     }
     connected.map(drop)
 }

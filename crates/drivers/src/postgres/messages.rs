@@ -73,7 +73,7 @@ pub(super) fn put_query(
         return Ok(());
     }
     out.truncate(start);
-    Err(unspeakable())
+    Err(bad_statement())
 }
 
 /// Puts out what prepares `sql` as `name` anew and has it described: whatever an earlier attempt
@@ -92,7 +92,7 @@ pub(super) fn put_prepare(out: &mut Vec<u8>, name: &str, sql: &str) -> Result<()
     out.extend_from_slice(&[0, 0]);
     if sql.as_bytes().contains(&0) || !close(out, parse) {
         out.truncate(start);
-        return Err(unspeakable());
+        return Err(bad_statement());
     }
     put_named(out, b'D', name);
     Ok(())
@@ -108,7 +108,7 @@ fn put_named(out: &mut Vec<u8>, tag: u8, name: &str) {
 }
 
 #[cold]
-fn unspeakable() -> Refusal {
+fn bad_statement() -> Refusal {
     let message = "a statement must not contain a zero byte or exceed 2 GiB";
     Refusal::new(RefusalKind::Unsupported, message)
 }

@@ -214,7 +214,7 @@ fn make_database(target: &Target) -> Result<(), Refusal> {
     let name = decided(target).account.database.replace('"', "\"\"");
     let connect = |path: &str| {
         let target = Target { path: path.to_owned(), ..target.clone() };
-        NetSession::connect_desk(&Arc::new(decided(&target)))
+        NetSession::connect_admin(&Arc::new(decided(&target)))
     };
     let [usual, last] = ALWAYS_THERE;
     let mut session = match connect(usual) {

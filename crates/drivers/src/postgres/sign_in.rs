@@ -92,7 +92,7 @@ impl PostgresSignIn {
     }
 
     /// The server's answer to a wish for TLS is one byte.
-    fn hear_of_tls(
+    fn read_tls_reply(
         &mut self,
         input: &mut Input,
         out: &mut Vec<u8>,
@@ -278,7 +278,7 @@ impl SignIn for PostgresSignIn {
                 })?;
                 self.stage = Stage::AskedTls;
             }
-            Stage::AskedTls => return self.hear_of_tls(input, out, channel),
+            Stage::AskedTls => return self.read_tls_reply(input, out, channel),
             Stage::Securing => {
                 assert!(channel.is_tls, "TLS was begun");
                 self.start_up(out)?;

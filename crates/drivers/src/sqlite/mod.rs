@@ -198,6 +198,6 @@ impl Database for Sqlite {
     }
 
     fn counted(&self) -> Vec<(&'static str, f64)> {
-        self.shared.caches.told(&self.shared.location)
+        self.shared.caches.counters(&self.shared.location)
     }
 }

@@ -188,7 +188,12 @@ fn connecting_to_a_locked_database_is_refused_with_its_reason() {
     let foreign = Connection::open(&path).expect("it opens");
     foreign.execute_batch("CREATE TABLE t (i); BEGIN EXCLUSIVE").expect("it locks");
     let options = "?busy_timeout=10ms";
-    check_refused(&url(&folder, options), AS_IT_IS, RefusalKind::Busy, "another process has locked it");
+    check_refused(
+        &url(&folder, options),
+        AS_IT_IS,
+        RefusalKind::Busy,
+        "another process has locked it",
+    );
 }
 
 #[test]

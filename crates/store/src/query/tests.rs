@@ -469,7 +469,7 @@ fn experiments_are_found_by_what_their_list_shows() {
     check("name!=sweep", "", &["limit"]);
     check("status", "", &[]);
     let sweep = store.find_experiment("sweep").expect("it is stored");
-    let walk = store.walk(&sweep).expect("nobody has it");
+    let walk = store.lock_experiment(&sweep).expect("nobody has it");
     check("status=running", "status", &["sweep"]);
     walk.end(Status::Failed).expect("it ends");
     check("status=failed or status=running", "", &["sweep"]);
