@@ -14,8 +14,8 @@
 
 mod beside;
 mod differences;
+mod environment;
 mod gate;
-mod scene;
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -35,8 +35,8 @@ use crate::report::{Named, Report};
 pub use beside::GaugeChange;
 pub use differences::{Difference, Mixed};
 pub use differences::{between, telling};
+pub use environment::Environment;
 pub use gate::{Gate, GateResult, Passed};
-pub use scene::Scene;
 
 /// The schema of [`ComparisonReport`].
 pub const SCHEMA: &str = "dbdyno.comparison/1";
@@ -228,7 +228,7 @@ pub struct ComparisonReport {
     /// The ratio from which on a difference matters, as a share.
     pub min_effect: f64,
     /// What was measured, on what and when.
-    pub scene: Scene,
+    pub scene: Environment,
     /// The command that makes this comparison again, where it is known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub command: Option<String>,
@@ -429,7 +429,7 @@ impl ComparisonReport {
             |side| side_report(side, &shared(sides, side).collect::<Vec<_>>(), &primary);
         let report = ComparisonReport {
             schema: SCHEMA.to_owned(),
-            scene: Scene::of(&all),
+            scene: Environment::of(&all),
             command: None,
             sides: sides.iter().map(side_report).collect(),
             differences: differences::between(&of_sides),
@@ -787,7 +787,7 @@ fn why_not(why: Incomparable) -> String {
              more, of each",
             if have == 1 { "run" } else { "runs" }
         ),
-        Incomparable::NoNumber => "in some run the figure is no number".to_owned(),
+        Incomparable::NoNumber => "in some run the figure has no value".to_owned(),
         Incomparable::TooMany => "too many runs per side to be judged".to_owned(),
     }
 }
@@ -860,7 +860,7 @@ fn judge_together(family: Vec<(&mut Judged, f64)>, min_effect: f64) {
 /// ranks as surprising as `error`.
 fn decided(judged: &Judged, p: f64, min_effect: f64, error: f64) -> (Verdict, Option<String>) {
     let Some(ratio) = judged.ratio else {
-        return (Verdict::CannotJudge, Some("the ratio is no number".to_owned()));
+        return (Verdict::CannotJudge, Some("the ratio has no value".to_owned()));
     };
     let is_surprising = |p: f64| p < 1.0 - CONFIDENCE;
     let is_finite = judged.of_runs.iter().flatten().all(|logarithm| logarithm.is_finite());

@@ -9,7 +9,7 @@ use stats::{NoFit, NoPeak, Scalability};
 
 use crate::figures::{
     Direction, Figure, better, direction, figure_of, figures_of, is_less_better, number,
-    primary_of, reasons, resolve, times_of, units_in, value_of,
+    primary_of, reasons, resolve, samples_needed, times_of, units_in, value_of,
 };
 use crate::findings::judge_order;
 use crate::repeats::{
@@ -17,20 +17,12 @@ use crate::repeats::{
 };
 use crate::report::{Named, Report};
 use crate::seek::{achieved, keeps_up};
-use crate::trials::{Trialled, cases, counts, warnings};
+use crate::trials::{TrialReport, cases, counts, warnings};
 
 /// The schema of [`ExperimentReport`].
 pub const SCHEMA: &str = "dbdyno.experiment/1";
 /// Above this the law's residuals say that it does not fit.
 pub const RESIDUAL_MOST: f64 = 0.10;
-
-/// What a reason says of a figure that some runs have, after how many of how many.
-const IN_SOME: &str = "runs have it";
-
-/// How many of a point's runs have a figure that is not the point's, as its reason tells.
-pub fn have_it(reason: &str) -> Option<&str> {
-    reason.split_once(IN_SOME).map(|(share, _)| share.trim_end())
-}
 
 /// The report of an experiment.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -83,6 +75,7 @@ pub struct ExperimentReport {
     #[serde(default)]
     pub plan: Option<String>,
     /// What became of the rule that ends its repeats; absent without one.
+    #[serde(rename = "stop_condition", alias = "until")]
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub until: Option<UntilReport>,
     /// Where the variation is; absent where no level above runs is repeated.
@@ -105,6 +98,12 @@ pub struct PointReport {
     /// runs that count or in some. The mean over others would be another point's.
     #[serde(default, skip_serializing_if = "Named::is_empty")]
     pub reasons: Named<String>,
+    /// How many samples a time needs at least that is not among them since a run has fewer.
+    #[serde(default, skip_serializing_if = "Named::is_empty")]
+    pub samples_needed: Named<u64>,
+    /// How many of the runs have a figure that others of them lack.
+    #[serde(default, skip_serializing_if = "Named::is_empty")]
+    pub runs_with: Named<u64>,
     /// Findings of at least a warning, by id, and in how many runs.
     pub findings: Named<u64>,
     /// By id what was measured in the first of these runs, in a sentence.
@@ -193,7 +192,7 @@ impl ExperimentReport {
     /// no trial has it. `bits` draw the resamples of the law's intervals.
     pub fn new(
         experiment: &Experiment,
-        trials: &[Trialled],
+        trials: &[TrialReport],
         asked: Option<&str>,
         bits: &mut dyn FnMut() -> u64,
     ) -> Result<ExperimentReport, String> {
@@ -247,12 +246,12 @@ impl ExperimentReport {
 fn point_report(
     experiment: &Experiment,
     point: u32,
-    trials: &[Trialled],
+    trials: &[TrialReport],
     primary: &str,
 ) -> PointReport {
-    let mut here: Vec<&Trialled> = trials.iter().filter(|trial| trial.point == point).collect();
+    let mut here: Vec<&TrialReport> = trials.iter().filter(|trial| trial.point == point).collect();
     here.sort_by_key(|trial| trial.repeat);
-    let (counted, not_counted): (Vec<&Trialled>, Vec<&Trialled>) =
+    let (counted, not_counted): (Vec<&TrialReport>, Vec<&TrialReport>) =
         here.into_iter().partition(|trial| counts(&trial.report));
     let mut names: Vec<String> = Vec::new();
     let is_rate = experiment.axes.iter().any(|axis| is_arrival_rate(&axis.name));
@@ -284,18 +283,28 @@ fn point_report(
         counted.iter().map(|trial| reasons(times_of(&trial.report))).collect();
     let in_none = reasons.first().map(|first| first.0.clone()).unwrap_or_default();
     let in_none = in_none.into_iter().filter(|(name, _)| !names.contains(name));
-    let in_some = names.iter().filter(|name| !is_whole(name)).map(|name| {
+    let is_in_some = |name: &&String| !is_whole(name);
+    let runs_with = |name: &String| (name.clone(), values_of(name).len() as u64);
+    let runs_with: Vec<(String, u64)> = names.iter().filter(is_in_some).map(runs_with).collect();
+    let in_some = runs_with.iter().map(|(name, have)| {
         let why = reasons.iter().find_map(|reasons| reasons.get(name));
         let why = why.map_or_else(String::new, |why| format!(": {why}"));
-        let (have, of) = (values_of(name).len(), counted.len());
-        (name.clone(), format!("{have} of {of} {IN_SOME}{why}"))
+        (name.clone(), format!("{have} of {} runs have it{why}", counted.len()))
     });
+    let mut needed: Named<u64> = Named::default();
+    for (name, n) in counted.iter().flat_map(|trial| samples_needed(times_of(&trial.report)).0) {
+        if !is_whole(&name) && needed.get(&name).is_none() {
+            needed.push(name, n);
+        }
+    }
     PointReport {
         values: Named(values.collect()),
         runs: counted.iter().map(|trial| trial.report.run_id.clone()).collect(),
         runs_not_counted: not_counted.len() as u64,
         figures: Named(names.iter().filter_map(of).collect()),
         reasons: Named(in_none.chain(in_some).collect()),
+        samples_needed: needed,
+        runs_with: Named(runs_with),
         findings: warnings(counted.iter().map(|trial| &trial.report)),
         cases: cases(counted.iter().map(|trial| &trial.report)),
     }
@@ -333,7 +342,7 @@ pub(crate) fn curve_of(axis: &str, measured: &[(String, Figure)], primary: &str)
 }
 
 /// None where no rate is varied, or how it changes is.
-fn rate_kept(experiment: &Experiment, trials: &[Trialled]) -> Option<RateReport> {
+fn rate_kept(experiment: &Experiment, trials: &[TrialReport]) -> Option<RateReport> {
     let index = experiment.axes.iter().position(|axis| is_arrival_rate(&axis.name))?;
     let rate = |point: u32| {
         let value = &experiment.points[point as usize].values[index];
@@ -342,7 +351,7 @@ fn rate_kept(experiment: &Experiment, trials: &[Trialled]) -> Option<RateReport>
     let all = (0..experiment.points.len() as u32).map(|point| Some((rate(point)?, point)));
     let all = all.collect::<Option<Vec<(f64, u32)>>>()?;
     let is_kept = |point: u32| {
-        let here = |trial: &&Trialled| trial.point == point && counts(&trial.report);
+        let here = |trial: &&TrialReport| trial.point == point && counts(&trial.report);
         let mut here = trials.iter().filter(here).peekable();
         here.peek().is_some() && here.all(|trial| keeps_up(&trial.report))
     };
@@ -355,17 +364,17 @@ fn rate_kept(experiment: &Experiment, trials: &[Trialled]) -> Option<RateReport>
 /// None where clients are not the axis, or the figure is no rate.
 fn scalability(
     experiment: &Experiment,
-    trials: &[Trialled],
+    trials: &[TrialReport],
     primary: &str,
     bits: &mut dyn FnMut() -> u64,
 ) -> Option<Result<ScalabilityReport, String>> {
     let [axis] = &experiment.axes[..] else { return None };
-    let is_closed = |trial: &Trialled| trial.report.load == Some(Load::Closed);
+    let is_closed = |trial: &TrialReport| trial.report.load == Some(Load::Closed);
     let is_rate = direction(primary) == Direction::Higher;
     if short_axis(&axis.name) != "clients" || !is_rate || !trials.iter().all(is_closed) {
         return None;
     }
-    let throughput = |trial: &Trialled| {
+    let throughput = |trial: &TrialReport| {
         let found = value_of(&trial.report, primary)?;
         Some((trial.report.clients, found))
     };

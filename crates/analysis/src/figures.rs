@@ -57,11 +57,20 @@ pub(crate) fn times_of(report: &Report) -> &Latency {
     &report.block.offered_ms
 }
 
+/// The quantiles that experiments and searches show: figure, and field of its times.
+const SHOWN_QUANTILES: [(&str, &str); 3] =
+    [("p50_ms", "p50"), ("p95_ms", "p95"), ("p99_ms", "p99")];
+
 /// Why quantiles are not known, by the names of their figures.
 pub(crate) fn reasons(times: &Latency) -> Named<String> {
-    let named = [("p50_ms", "p50"), ("p95_ms", "p95"), ("p99_ms", "p99")].into_iter();
-    let why = |(name, q): (&str, &str)| Some((name.to_owned(), times.reasons.get(q)?.clone()));
-    Named(named.filter_map(why).collect())
+    let why = |(name, q): &(&str, &str)| Some((name.to_string(), times.reasons.get(q)?.clone()));
+    Named(SHOWN_QUANTILES.iter().filter_map(why).collect())
+}
+
+/// How many samples quantiles need that have too few, by the names of their figures.
+pub(crate) fn samples_needed(times: &Latency) -> Named<u64> {
+    let needed = |(name, q): &(&str, &str)| Some((name.to_string(), times.samples_needed(q)?));
+    Named(SHOWN_QUANTILES.iter().filter_map(needed).collect())
 }
 
 /// Why a run does not have a figure, where it says so.

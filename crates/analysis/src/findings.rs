@@ -25,14 +25,14 @@ use model::{Finding, GroupDescription, Order, Severity, StopReason};
 use crate::tally::{GroupTally, Sum, Tally};
 
 /// What one finding says.
-struct Words {
+struct FindingText {
     id: &'static str,
     severity: Severity,
     /// What was seen, with its figures.
     text: String,
 }
 
-impl Words {
+impl FindingText {
     fn finding(self, group: Option<&str>) -> Finding {
         let group = group.map(|name| format!("Group {name}: ")).unwrap_or_default();
         let listed =
@@ -68,7 +68,7 @@ pub(crate) fn judge(tally: &Tally) -> Vec<Finding> {
     ];
     findings.extend(whole.into_iter().flatten().map(|words| words.finding(None)));
     for (index, group) in tally.groups.iter().enumerate() {
-        let told = tally.told(index);
+        let told = tally.description(index);
         let view = View { tally, index, group, told, sum: Sum::of(tally, &[index]) };
         let name = told.filter(|_| tally.groups.len() > 1).map(|told| told.name.as_str());
         let looks = [
@@ -98,7 +98,7 @@ pub fn judge_order(order: Order, n_points: usize, repeats: u32) -> Option<Findin
          (the machine, the data) counts as a difference between points."
     );
     let (id, severity) = ("points_not_interleaved", Severity::Warning);
-    is_blocked.then(|| Words { id, severity, text }.finding(None))
+    is_blocked.then(|| FindingText { id, severity, text }.finding(None))
 }
 
 /// Whether a full queue ended the run, as the plan asks, before anything was measured: then what

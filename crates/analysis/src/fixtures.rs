@@ -153,7 +153,7 @@ impl Made {
 
     /// A table is dropped, from and to so many milliseconds of the measured phase.
     pub fn disturbance(&mut self, began_ms: i64, ended_ms: Option<i64>, outcome: model::Disturbed) {
-        self.more.push(Event::Disturbance(model::DisturbanceTold {
+        self.more.push(Event::Disturbance(model::DisturbanceEvent {
             index: 0,
             nth: 0,
             name: "drop".to_owned(),

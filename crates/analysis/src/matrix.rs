@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use crate::experiment::{ExperimentReport, PointReport};
 use crate::figures::{Direction, Figure, better, direction, number};
 use crate::report::Named;
-use crate::trials::Trialled;
+use crate::trials::TrialReport;
 
 /// The schema of [`Matrices`].
 pub const SCHEMA: &str = "dbdyno.matrix/1";
@@ -75,7 +75,7 @@ impl Matrices {
     /// the columns are not named. An `Err` says which axes there are.
     pub fn new(
         report: &ExperimentReport,
-        trials: &[Trialled],
+        trials: &[TrialReport],
         rows: &str,
         columns: Option<&str>,
     ) -> Result<Matrices, String> {
@@ -134,7 +134,7 @@ fn index_of(report: &ExperimentReport, name: &str) -> Result<usize, String> {
     let is_it = |axis: &Axis| axis.name == name || short_axis(&axis.name) == name;
     report.axes.iter().position(is_it).ok_or_else(|| {
         let names: Vec<&str> = report.axes.iter().map(|axis| short_axis(&axis.name)).collect();
-        format!("{name} is not varied here: there are {}", names.join(", "))
+        format!("{name} is not varied here: choose one of {}", names.join(", "))
     })
 }
 
@@ -210,7 +210,7 @@ fn smallest(figure: &str, along: &[String], cells: &[Option<Figure>]) -> Option<
 }
 
 /// Physical cores, as the first trial has found them.
-fn cores(trials: &[Trialled]) -> Option<u64> {
+fn cores(trials: &[TrialReport]) -> Option<u64> {
     let facts = trials.iter().filter_map(|trial| trial.report.facts.get("cpu"));
     facts.filter_map(|cpu| cpu.get("cores")?.count()).next()
 }
@@ -259,7 +259,7 @@ mod tests {
         assert_eq!(turned.tables[0].cells[1][3], table.cells[3][1]);
         assert!(of("clients", Some("clients")).is_err_and(|why| why.contains("are the same axis")));
         let no = of("threads", None).expect_err("it is not varied");
-        assert_eq!(no, "threads is not varied here: there are flush, clients");
+        assert_eq!(no, "threads is not varied here: choose one of flush, clients");
     }
 
     #[test]

@@ -13,7 +13,7 @@ use stats::{Components, Mean, Nested};
 
 use crate::figures::{figures_of, is_less_better, primary_of};
 use crate::report::{Named, Report};
-use crate::trials::{Trialled, counts};
+use crate::trials::{TrialReport, counts};
 
 /// What is left of it is the chance of error.
 const CONFIDENCE: f64 = 0.95;
@@ -65,10 +65,10 @@ impl Measured {
     }
 
     /// Of all trials that count.
-    pub fn of_all(experiment: &Experiment, trials: &[Trialled]) -> Vec<Measured> {
+    pub fn of_all(experiment: &Experiment, trials: &[TrialReport]) -> Vec<Measured> {
         let also = experiment.stop.as_ref().and_then(|rule| rule.figure.as_deref());
         let counted = trials.iter().filter(|trial| counts(&trial.report));
-        let of = |trial: &Trialled| Measured::of(trial.point, trial.repeat, &trial.report, also);
+        let of = |trial: &TrialReport| Measured::of(trial.point, trial.repeat, &trial.report, also);
         counted.map(of).collect()
     }
 

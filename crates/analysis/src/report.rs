@@ -141,6 +141,7 @@ pub struct Report {
     /// What is to be thought of the result, most severe first.
     pub findings: Vec<Finding>,
     /// Deviations from standards, and what else a reader must know.
+    #[serde(rename = "notes", alias = "declarations")]
     pub declarations: Vec<String>,
     /// What the standard that a workload is derived from requires itself, and whether it holds:
     /// one for each group whose workload has one.
@@ -203,6 +204,7 @@ pub struct GroupReport {
     /// How load is offered.
     pub load: Load,
     /// When it was done.
+    #[serde(rename = "stop_condition", alias = "until")]
     pub until: Until,
     /// The workload's parameters as decided.
     pub parameters: Named<String>,
@@ -236,6 +238,7 @@ pub struct Block {
     /// Transactions a minute; null where the workload is not known by it.
     pub tpm: Option<f64>,
     /// All rates that the workload is known by.
+    #[serde(rename = "primary_metrics", alias = "headlines")]
     pub headlines: Named<HeadlineReport>,
     /// What became of everything that was intended in the measured phase.
     pub counts: CountsReport,
@@ -275,6 +278,7 @@ pub struct Block {
     /// By client and kind; null unless asked for.
     pub per_client: Option<Vec<ClientReport>>,
     /// The workload's own measures.
+    #[serde(rename = "custom_metrics", alias = "measures")]
     pub measures: Named<MeasureReport>,
     /// Errors of the measured phase, those of attempts that were retried among them.
     pub errors: Vec<ErrorReport>,

@@ -210,6 +210,9 @@ pub struct ProbeReport {
     /// Why a time is null, by its name: there may be too few samples.
     #[serde(default, skip_serializing_if = "Named::is_empty")]
     pub reasons: Named<String>,
+    /// How many samples a time needs at least that is null since there are fewer.
+    #[serde(default, skip_serializing_if = "Named::is_empty")]
+    pub samples_needed: Named<u64>,
 }
 
 /// What was found.
@@ -524,6 +527,11 @@ pub fn figures(report: &Report) -> Named<Option<f64>> {
 /// Why times of a probe are not known, by the names of their figures.
 pub fn reasons(report: &Report) -> Named<String> {
     figures::reasons(&report.block.offered_ms)
+}
+
+/// How many samples times of a probe need that have too few, by the names of their figures.
+pub fn samples_needed(report: &Report) -> Named<u64> {
+    figures::samples_needed(&report.block.offered_ms)
 }
 
 /// Figures over the axis: the mean of all probes of a value, in rising order.

@@ -12,7 +12,7 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 
 use model::{
-    CheckResult, ClientMoments, Counts, Description, DisturbanceTold, Event, Fact, FactValue,
+    CheckResult, ClientMoments, Counts, Description, DisturbanceEvent, Event, Fact, FactValue,
     Finding, Gauge, GroupDescription, KindIndex, KindSecond, Load, MeasureSecond, NS_PER_MS,
     NS_PER_S, Phase, Readings, RunId, Second, StopReason, Traffic, Until,
 };
@@ -270,7 +270,7 @@ pub struct Tally {
     /// Findings of those who made the run; ours are in [`crate::findings`].
     pub findings: Vec<Finding>,
     /// What was done to the database meanwhile, as it was told last.
-    pub disturbances: Vec<DisturbanceTold>,
+    pub disturbances: Vec<DisturbanceEvent>,
     /// What was in force at the server before the load, by name.
     pub settings: Vec<(String, String)>,
     /// What is read around the run once a second.
@@ -365,9 +365,9 @@ impl Tally {
     }
 
     /// The end of a disturbance stands for its beginning.
-    fn disturbed(&mut self, told: &DisturbanceTold) {
+    fn disturbed(&mut self, told: &DisturbanceEvent) {
         let same =
-            |known: &&mut DisturbanceTold| (known.index, known.nth) == (told.index, told.nth);
+            |known: &&mut DisturbanceEvent| (known.index, known.nth) == (told.index, told.nth);
         match self.disturbances.iter_mut().find(same) {
             Some(known) => known.clone_from(told),
             None => self.disturbances.push(told.clone()),
@@ -385,18 +385,18 @@ impl Tally {
     }
 
     /// A group as it is told.
-    pub fn told(&self, group: usize) -> Option<&GroupDescription> {
+    pub fn description(&self, group: usize) -> Option<&GroupDescription> {
         self.description.as_ref()?.groups.get(group)
     }
 
     /// What a group is called; nothing before it is told.
     pub fn name_of(&self, group: usize) -> String {
-        self.told(group).map(|told| told.name.clone()).unwrap_or_default()
+        self.description(group).map(|told| told.name.clone()).unwrap_or_default()
     }
 
     /// Whether a group's clients begin anew as soon as they have finished.
     pub fn is_closed(&self, group: usize) -> bool {
-        self.told(group).is_none_or(|told| told.load == Load::Closed)
+        self.description(group).is_none_or(|told| told.load == Load::Closed)
     }
 
     /// The value of a fact, the one that came last.
@@ -466,7 +466,7 @@ impl Tally {
     pub fn stability(&self, groups: &[usize]) -> Stability {
         let commits = self.commits_100ms(groups);
         let is_open = |index: &usize| {
-            self.told(*index).is_some_and(|told| matches!(told.load, Load::Open { .. }))
+            self.description(*index).is_some_and(|told| matches!(told.load, Load::Open { .. }))
         };
         if !groups.iter().all(is_open) {
             return stability(&commits);

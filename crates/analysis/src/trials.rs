@@ -9,7 +9,7 @@ use crate::report::{Named, Report, Status};
 
 /// A trial that has a report.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Trialled {
+pub struct TrialReport {
     /// Which point.
     pub point: u32,
     /// Which of its trials.

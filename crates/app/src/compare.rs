@@ -11,7 +11,7 @@ use analysis::figures::short;
 use analysis::history::{Acknowledged, Order, Question};
 use analysis::repeats::not_fixed;
 use analysis::report::{Named, Report};
-use analysis::trials::{Trialled, counts, why_not_in_short};
+use analysis::trials::{TrialReport, counts, why_not_in_short};
 use analysis::{ComparisonReport, HistoryReport};
 use model::{ReportField, Rng, RunId, Status, Stream, short_axis};
 use plan::varied_to_toml;
@@ -105,7 +105,7 @@ pub fn history(store: &Store, question: &Question) -> Result<HistoryReport, Erro
 
 fn is_label(key: &str) -> Result<(), Error> {
     if key.trim().is_empty() {
-        let why = "'' is no label: name the one whose values are the builds, such as build";
+        let why = "'' is not a label: name the one whose values are the builds, such as build";
         return Err(Error::Usage(why.to_owned()));
     }
     Ok(())
@@ -251,7 +251,7 @@ fn not_counted(run: &str, why: &str) -> NotCounted {
 /// A run without a report: it goes on, or was killed.
 fn lost_of(row: &RunRow) -> NotCounted {
     let why = match row.status {
-        Status::Running => "it goes on".to_owned(),
+        Status::Running => "it is still running".to_owned(),
         Status::Interrupted => "it was killed, and has no report".to_owned(),
         status => format!("it is {}, and its report is missing", status.name()),
     };
@@ -494,7 +494,7 @@ fn gather(mut side: Side, placed: Vec<Placed>) -> Side {
 fn side(store: &Store, name: &str, damaged: &mut Vec<String>) -> Result<Found, Error> {
     if let Some((key, value)) = name.split_once('=') {
         if key.is_empty() || value.is_empty() {
-            let why = format!("{name} is no label: write KEY=VALUE, such as build=1.2");
+            let why = format!("{name} is not a label: write KEY=VALUE, such as build=1.2");
             return Err(Error::Usage(why));
         }
         let mut found = labelled(store, key, Some(value), &Report::SERIES, damaged)?;
@@ -514,7 +514,7 @@ fn side(store: &Store, name: &str, damaged: &mut Vec<String>) -> Result<Found, E
         let Trials { ended, damaged: lost } = trials(store, &experiment)?;
         damaged.extend(lost);
         let short = format!("{} ({name})", experiment.name);
-        let place = |trial: Trialled| Placed {
+        let place = |trial: TrialReport| Placed {
             values: Named(experiment.trial((trial.point, trial.repeat)).values),
             repeat: Some(trial.repeat),
             report: trial.report,

@@ -16,11 +16,11 @@ use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
 use engine::Stop;
-use model::{Database, Disturbance, DisturbanceTold, Disturbed, Event, Host, Phase, Plan};
+use model::{Database, Disturbance, DisturbanceEvent, Disturbed, Event, Host, Phase, Plan};
 use monitor::{Locate, PhaseSignal, wall_clock};
 
 use self::command::CommandEnvironment;
-use self::worker::{Said, Server, Worker};
+use self::worker::{Message, Server, Worker};
 use crate::error::Error;
 use crate::interruptible::run_interruptible;
 use crate::managed::Managed;
@@ -41,8 +41,8 @@ pub(crate) struct Disturbers {
     environment: Arc<CommandEnvironment>,
     signal: Arc<PhaseSignal>,
     threads: Vec<JoinHandle<()>>,
-    hear: Option<Receiver<Said>>,
-    under_way: Vec<DisturbanceTold>,
+    hear: Option<Receiver<Message>>,
+    under_way: Vec<DisturbanceEvent>,
     /// Somebody does not end, or nobody wants to wait for it.
     is_left: bool,
     /// The hosts that clients used at first.
@@ -97,9 +97,9 @@ impl Disturbers {
         let mut n_ready = 0;
         while n_ready < self.all.len() {
             match hear.recv_timeout(LOOK_EVERY) {
-                Ok(Said::Ready) => n_ready += 1,
-                Ok(Said::NotReady(why)) => return Err(Error::Failed(why)),
-                Ok(Said::Told(_)) => unreachable!("disturbances begin after the load begins"),
+                Ok(Message::Ready) => n_ready += 1,
+                Ok(Message::NotReady(why)) => return Err(Error::Failed(why)),
+                Ok(Message::Told(_)) => unreachable!("disturbances begin after the load begins"),
                 Err(RecvTimeoutError::Timeout) if stop.is_asked() => {
                     self.is_left = true;
                     let why = "interrupted while the disturbances connected";
@@ -151,8 +151,8 @@ impl Disturbers {
         }
     }
 
-    fn run_interruptible_with_progress(&mut self, said: Said, tell: &mut dyn FnMut(Event)) {
-        let Said::Told(told) = said else { return };
+    fn run_interruptible_with_progress(&mut self, said: Message, tell: &mut dyn FnMut(Event)) {
+        let Message::Told(told) = said else { return };
         self.under_way.retain(|other| (other.index, other.nth) != (told.index, told.nth));
         if told.outcome == Disturbed::Running {
             self.under_way.push(told.clone());

@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use analysis::ExperimentReport;
 use analysis::matrix::Matrices;
-use analysis::trials::Trialled;
+use analysis::trials::TrialReport;
 use engine::Stop;
 use model::{Experiment, Plan, Target, format_duration};
 use monitor::wall_clock;
@@ -131,7 +131,7 @@ pub fn points_by(
 
 fn judged(
     experiment: &Experiment,
-    ended: &[Trialled],
+    ended: &[TrialReport],
     figure: Option<&str>,
 ) -> Result<ExperimentReport, String> {
     let mut rng = model::Rng::new(experiment.seed, model::Stream::Order, u64::MAX);

@@ -16,7 +16,7 @@ const LOOK_EVERY: Duration = Duration::from_millis(50);
 /// Work that looks at the stop word itself may end in its own way for so long.
 const GRACE: Duration = Duration::from_millis(800);
 
-enum Said<P, T> {
+enum Message<P, T> {
     Far(P),
     Done(T),
 }
@@ -34,18 +34,18 @@ where
     P: Clone + Send + 'static,
     T: Send + 'static,
 {
-    let (tell, told) = channel::<Said<P, Result<T, Error>>>();
+    let (tell, told) = channel::<Message<P, Result<T, Error>>>();
     let spawned = thread::Builder::new().name("work".to_owned()).spawn(move || {
         // Whoever has left hears nothing any more.
-        let result = work(&mut |far| drop(tell.send(Said::Far(far.clone()))));
-        let _ = tell.send(Said::Done(result));
+        let result = work(&mut |far| drop(tell.send(Message::Far(far.clone()))));
+        let _ = tell.send(Message::Done(result));
     });
     let worker = spawned.map_err(Error::failed)?;
     let mut asked = None;
     loop {
         match told.recv_timeout(LOOK_EVERY) {
-            Ok(Said::Far(far)) => hear(&far),
-            Ok(Said::Done(result)) => return result,
+            Ok(Message::Far(far)) => hear(&far),
+            Ok(Message::Done(result)) => return result,
             Err(RecvTimeoutError::Timeout) => {}
             Err(RecvTimeoutError::Disconnected) => match worker.join() {
                 Err(panic) => resume_unwind(panic),

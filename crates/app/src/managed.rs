@@ -156,8 +156,8 @@ fn reached(cluster: &Cluster, wanted: &Wanted) -> Target {
 
 fn start_error(error: ServerError) -> Error {
     if let Some(words) = refused_setting(&error) {
-        let mend = "spell it as the server's manual does, or leave it out";
-        return Error::Usage(format!("the target: the server refuses a setting: {words}; {mend}"));
+        let mend = "check its name and value in the server's manual, or leave it out";
+        return Error::Usage(format!("the target: the server rejects a setting: {words}; {mend}"));
     }
     match error.kind {
         ServerErrorKind::BadOption => Error::Usage(format!("the target: {error}")),
@@ -192,8 +192,9 @@ mod tests {
     #[test]
     fn a_setting_that_the_server_refuses_is_told_in_a_sentence() {
         let check = |log: &str, expect: &str| {
-            let text =
-                format!("making the data ended with code 7; its last words:\n{log}\nAborting");
+            let text = format!(
+                "creating the data directory ended with code 7; the end of its log:\n{log}\nAborting"
+            );
             let error = ServerError { kind: ServerErrorKind::Ended, text };
             let Error::Usage(told) = start_error(error) else { panic!("{log} is a failure") };
             assert!(told.contains(expect) && !told.contains('\n'), "{told}");
@@ -204,9 +205,10 @@ mod tests {
         );
         check(
             "2026 GMT [9] FATAL:  unrecognized configuration parameter \"work_memory\"",
-            "setting: unrecognized configuration parameter \"work_memory\"; spell",
+            "setting: unrecognized configuration parameter \"work_memory\"; check",
         );
-        let text = "PostgreSQL ended at its start; its last words:\nout of memory".to_owned();
+        let text =
+            "PostgreSQL exited while starting; the end of its log:\nout of memory".to_owned();
         let error = ServerError { kind: ServerErrorKind::Ended, text };
         assert!(matches!(start_error(error), Error::Failed(_)));
     }

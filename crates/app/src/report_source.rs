@@ -5,7 +5,7 @@
 
 use analysis::comparison::{GateResult, Judge};
 use analysis::report::{Options, Report};
-use analysis::trials::Trialled;
+use analysis::trials::TrialReport;
 use analysis::{ComparisonReport, ExperimentReport, HistoryReport, SeekReport};
 use model::Experiment;
 use render::charts::{Chart, of_comparison, of_experiment, of_history, of_run, of_seek};
@@ -15,7 +15,7 @@ use store::{LAST, Store};
 use crate::compare::{Asked, compare};
 use crate::error::Error;
 use crate::stored_report::stored_report;
-use crate::trials::trialled;
+use crate::trials::trial_reports;
 
 /// What a page is about.
 #[derive(Clone, Debug)]
@@ -23,7 +23,7 @@ pub enum ReportSource {
     /// A run.
     Run(Box<Report>),
     /// An experiment, and its trials.
-    Experiment(Box<ExperimentReport>, Vec<Trialled>),
+    Experiment(Box<ExperimentReport>, Vec<TrialReport>),
     /// A search.
     Seek(Box<SeekReport>),
     /// A comparison, and the limits that it was held against.
@@ -66,7 +66,7 @@ impl ReportSource {
             return Ok(ReportSource::Seek(Box::new(report)));
         }
         let report = crate::experiment::report_by(store, experiment, figure)?;
-        Ok(ReportSource::Experiment(Box::new(report), trialled(store, experiment)?))
+        Ok(ReportSource::Experiment(Box::new(report), trial_reports(store, experiment)?))
     }
 
     /// Its name, for the title of a page.

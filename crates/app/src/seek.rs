@@ -12,9 +12,9 @@ use analysis::SeekReport;
 use analysis::report::Report;
 use analysis::seek::{
     Ask, CONFIDENCE, Judged, Late, METHOD_OF_SHARES, Probe, ProbeReport, SCHEMA, SearchStrategy,
-    Stage, curve, figures, judge, reasons,
+    Stage, curve, figures, judge, reasons, samples_needed,
 };
-use analysis::trials::{Trialled, counts, is_settled};
+use analysis::trials::{TrialReport, counts, is_settled};
 use engine::Stop;
 use model::{
     Axis, DataPolicy, Experiment, Order, PlacementChoice, Plan, Point, Rng, RunId, Seek, Stream,
@@ -29,7 +29,7 @@ use crate::open::is_apart_from;
 use crate::trial_runner::{
     ExperimentOptions, ExperimentWatcher, FAILURES_MOST, TrialRunner, Tried,
 };
-use crate::trials::{forget_unbegun, status, trialled};
+use crate::trials::{forget_unbegun, status, trial_reports};
 
 /// A search that has come to its end, or was interrupted.
 pub struct SeekResult {
@@ -263,7 +263,7 @@ fn judged(store: &Store, report: &Report, seek: &Seek, known: &mut Known) -> Res
 }
 
 /// Whether a trial is a probe. That its queue was full is an answer, too.
-fn is_made(trial: &Trialled) -> bool {
+fn is_made(trial: &TrialReport) -> bool {
     counts(&trial.report) || is_settled(&trial.report)
 }
 
@@ -275,10 +275,10 @@ fn replay(
     known: &mut Known,
 ) -> Result<Vec<(Probe, Report)>, Error> {
     let Some(seek) = &experiment.seek else { return Ok(Vec::new()) };
-    let trials = trialled(store, experiment)?;
+    let trials = trial_reports(store, experiment)?;
     let mut made: Vec<(Probe, Report)> = Vec::new();
     while let Some(ask) = strategy.next(&probes_of(&made)) {
-        let is_here = |trial: &&Trialled| trial.point as usize == made.len() && is_made(trial);
+        let is_here = |trial: &&TrialReport| trial.point as usize == made.len() && is_made(trial);
         let Some(trial) = trials.iter().rfind(is_here) else { break };
         let judged = judged(store, &trial.report, seek, known)?;
         made.push((Probe { ask, judged }, trial.report.clone()));
@@ -296,7 +296,7 @@ fn first_method(
 ) -> Result<Vec<(Probe, Report)>, Error> {
     let mut made: Vec<(Probe, Report)> = Vec::new();
     let mut n_long = 0;
-    for trial in trialled(store, experiment)?.iter().filter(|trial| is_made(trial)) {
+    for trial in trial_reports(store, experiment)?.iter().filter(|trial| is_made(trial)) {
         let Some(at) = seek_plan.value_in(&trial.report.plan) else { continue };
         let measure_s = trial.report.phases.measure_s;
         let short_s = strategy.budget_ns as f64 / 32e9;
@@ -345,6 +345,7 @@ pub fn report(store: &Store, experiment: &Experiment) -> Result<SeekReport, Erro
             judged: probe.judged.clone(),
             figures: figures(report),
             reasons: reasons(report),
+            samples_needed: samples_needed(report),
         };
     let probes: Vec<ProbeReport> = made.iter().zip(&concluded.verdicts).map(probe).collect();
     Ok(SeekReport {

@@ -221,7 +221,7 @@ pub(crate) struct Set {
 
 impl Set {
     /// What a run keeps of it; `watcher` is told what the user should know.
-    pub(crate) fn told(self, watcher: &mut dyn Watcher) -> Vec<Event> {
+    pub(crate) fn into_events(self, watcher: &mut dyn Watcher) -> Vec<Event> {
         self.differs.iter().for_each(|note| watcher.note(note));
         let facts = self.facts.into_iter().map(Event::Fact);
         facts.chain(taken_otherwise(&self.differs)).collect()
@@ -241,8 +241,8 @@ pub(crate) fn taken_otherwise(notes: &[String]) -> Option<Event> {
 }
 
 /// What is said of one of them.
-pub(crate) fn set_and_told(name: &str, asked: &str, target: &Target, told: &str) -> String {
-    format!("{name} was set to {asked}, and {target} says {told}")
+pub(crate) fn adjusted_note(name: &str, asked: &str, target: &Target, told: &str) -> String {
+    format!("{name} was set to {asked}, but {target} reports {told}")
 }
 
 impl SettingsGuard {
@@ -287,7 +287,7 @@ impl SettingsGuard {
             let now = self.put_one(&store, &mut session, &server, &found, value)?;
             if !is_same_value(value, &now.value) {
                 let Found { name, value: told, .. } = &now;
-                set.differs.push(set_and_told(name, value, target, told));
+                set.differs.push(adjusted_note(name, value, target, told));
             }
             set.facts.push(Fact::new("setting", &now.name, &now.value));
         }

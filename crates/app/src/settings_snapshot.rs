@@ -15,7 +15,7 @@ use crate::error::Error;
 use crate::interruptible::run_interruptible;
 use crate::managed::Managed;
 use crate::open::OpenTarget;
-use crate::settings::{set_and_told, taken_otherwise};
+use crate::settings::{adjusted_note, taken_otherwise};
 
 /// What a name has in it whose value may be a secret, or lead to one. Commands and statements that
 /// a server carries out may have anything in them.
@@ -44,7 +44,7 @@ pub(crate) fn before(
     match run_interruptible(stop, interrupted, move || SettingsSnapshot::read(database.as_ref())) {
         Ok(Some(in_force)) => {
             let server = open_target.server.as_ref();
-            let settings = in_force.told(server.map(Managed::folder));
+            let settings = in_force.to_pairs(server.map(Managed::folder));
             let mut told = vec![Event::Settings { settings }];
             let by = open_target.database.administration().settings;
             let units = by.map_or(&[][..], |by| by.base_units);
@@ -127,7 +127,7 @@ impl SettingsSnapshot {
     }
 
     /// As they may be kept and shown; paths in `home` are told without it.
-    pub(crate) fn told(&self, home: Option<&Path>) -> Vec<(String, String)> {
+    pub(crate) fn to_pairs(&self, home: Option<&Path>) -> Vec<(String, String)> {
         let home = home.and_then(Path::to_str).filter(|home| home.len() > 1);
         let told = |(name, value): &(String, String)| {
             let value = match (is_secret(name), home) {
@@ -151,7 +151,7 @@ impl SettingsSnapshot {
             let is_it = |known: &str| known.eq_ignore_ascii_case(&name.replace('-', "_"));
             let (_, told) = self.settings.iter().find(|(known, _)| is_it(known))?;
             let other = is_taken_otherwise(value, told, base_units) && !is_secret(name);
-            other.then(|| set_and_told(name, value, target, told))
+            other.then(|| adjusted_note(name, value, target, told))
         };
         asked.iter().filter_map(unlike).collect()
     }
@@ -213,7 +213,7 @@ mod tests {
             ("key_buffer_size", "8"),
             ("datadir", "/tmp/dbdyno-1/data"),
         ]);
-        let told = all.told(Some(Path::new("/tmp/dbdyno-1")));
+        let told = all.to_pairs(Some(Path::new("/tmp/dbdyno-1")));
         let open: Vec<(&str, &str)> = told
             .iter()
             .filter(|(_, value)| value != MASKED)
@@ -232,7 +232,7 @@ mod tests {
                 .map(|(name, value)| (name.to_owned(), value.to_owned()));
         let target = Target::parse("mariadb://h").expect("valid");
         let told = all.unlike(&asked, &target, &[]);
-        let expect = "innodb-log-buffer-size was set to 1234567, and mariadb://h/ says 2097152";
+        let expect = "innodb-log-buffer-size was set to 1234567, but mariadb://h/ reports 2097152";
         assert_eq!(told, [expect]);
     }
 

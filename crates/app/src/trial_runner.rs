@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use analysis::repeats::{Measured, REBUILD_S, RESTART_S, TRIAL, is_reached};
-use analysis::trials::{Trialled, counts, is_settled, why_not};
+use analysis::trials::{TrialReport, counts, is_settled, why_not};
 use engine::Stop;
 use model::{
     DataPolicy, Event, Experiment, Fact, FactValue, Group, NS_PER_MS, Placement, PlacementChoice,
@@ -25,7 +25,7 @@ use crate::interruptible::run_interruptible;
 use crate::open::{Data, OpenTarget, open, open_target, resolve_workload_interruptible};
 use crate::run::{RunOptions, prepare, run_at};
 use crate::settings::SettingsGuard;
-use crate::trials::trialled;
+use crate::trials::trial_reports;
 use crate::wait_condition::wait_until;
 use crate::watcher::Watcher;
 
@@ -75,7 +75,7 @@ pub(crate) enum Tried {
 pub(crate) struct TrialRunner<'o> {
     pub(crate) store: Store,
     /// Nobody else makes any meanwhile.
-    experiment_lock: store::Walk,
+    experiment_lock: store::ExperimentLock,
     pub(crate) experiment: Experiment,
     /// By point.
     pub(crate) plans: Vec<Plan>,
@@ -140,9 +140,9 @@ impl<'o> TrialRunner<'o> {
     ) -> Result<TrialRunner<'o>, Error> {
         let store = Store::open(&options.store)?;
         // First: whoever had it before may have made more trials until then.
-        let experiment_lock = store.walk(&experiment)?;
-        let trials = trialled(&store, &experiment)?;
-        let is_made = |trial: &&Trialled| counts(&trial.report) || is_settled(&trial.report);
+        let experiment_lock = store.lock_experiment(&experiment)?;
+        let trials = trial_reports(&store, &experiment)?;
+        let is_made = |trial: &&TrialReport| counts(&trial.report) || is_settled(&trial.report);
         let done = trials.iter().filter(is_made).map(|trial| (trial.point, trial.repeat)).collect();
         let measured = Measured::of_all(&experiment, &trials);
         let guard = SettingsGuard::new(&options.store, format!("experiment {}", experiment.id));
@@ -246,7 +246,7 @@ impl<'o> TrialRunner<'o> {
             Err(Error::Usage(_) | Error::Failed(_)) => Status::Failed,
         });
         if let Err(error) = ended {
-            watcher.note(&format!("the experiment's end could not be kept: {error}"));
+            watcher.note(&format!("the experiment's end could not be stored: {error}"));
         }
     }
 
@@ -488,7 +488,7 @@ impl<'o> TrialRunner<'o> {
         let mut before = self.start_for(place, &plan, stop, watcher)?;
         let database = Arc::clone(&self.open_target_for(&plan, stop, watcher)?.database);
         let set = self.guard.put_interruptible(&database, &plan, stop)?;
-        before.extend(set.told(watcher));
+        before.extend(set.into_events(watcher));
         let wants = (&plan, is_rebuilt);
         self.prepare_data(wants, &options, stop, watcher, &mut before)?;
         self.fresh.built.extend(is_rebuilt.then_some(key));

@@ -7,7 +7,7 @@ use analysis::figures::{
     all_of, check_bound, compared, known, names_of_run, short, value_as_written,
 };
 use analysis::report::Report;
-use analysis::trials::Trialled;
+use analysis::trials::TrialReport;
 use model::{Experiment, RunId, Status};
 use store::{Figures, Filter, HasFigures, Store};
 
@@ -25,19 +25,19 @@ pub(crate) fn forget_unbegun(store: &Store, experiment: &Experiment) -> Result<(
 /// Whether an experiment's trials are being made, and how that ended; none of one of which the
 /// store does not know it.
 pub fn status(store: &Store, experiment: &Experiment) -> Result<Option<Status>, Error> {
-    let walked = store.walked(experiment)?;
+    let walked = store.experiment_lock_row(experiment)?;
     Ok(walked.map(|walked| walked.status))
 }
 
 /// The trials that have ended, with what they measured; damaged ones are left out.
-pub fn trialled(store: &Store, experiment: &Experiment) -> Result<Vec<Trialled>, Error> {
+pub fn trial_reports(store: &Store, experiment: &Experiment) -> Result<Vec<TrialReport>, Error> {
     Ok(trials(store, experiment)?.ended)
 }
 
 /// The trials of an experiment.
 pub(crate) struct Trials {
     /// Those that have ended, with what they measured.
-    pub(crate) ended: Vec<Trialled>,
+    pub(crate) ended: Vec<TrialReport>,
     /// The runs whose report cannot be read: one of them does not take the others away.
     pub(crate) damaged: Vec<String>,
 }
@@ -49,7 +49,7 @@ pub(crate) fn trials(store: &Store, experiment: &Experiment) -> Result<Trials, E
             Kept::Not => {}
             Kept::Report(report) => {
                 let (point, repeat, report) = (row.point, row.repeat, *report);
-                trials.ended.push(Trialled { point, repeat, report });
+                trials.ended.push(TrialReport { point, repeat, report });
             }
             Kept::Damaged(_) => trials.damaged.push(row.run.run.0),
         }

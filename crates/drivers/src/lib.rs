@@ -45,7 +45,7 @@ pub fn by_scheme(scheme: &str) -> Result<&'static Entry, BadParameter> {
         let hint = did_you_mean(scheme, known());
         let all: Vec<&str> = known().collect();
         BadParameter::new(format!(
-            "no driver serves '{scheme}:'{hint}; there are {}",
+            "there is no driver for '{scheme}:'{hint}; choose one of {}",
             all.join(", ")
         ))
     })

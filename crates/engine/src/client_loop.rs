@@ -383,7 +383,7 @@ impl ClientLoop {
     }
 
     /// What this client did in the measured phase.
-    pub(crate) fn told(&self) -> Vec<ClientMoments> {
+    pub(crate) fn moments(&self) -> Vec<ClientMoments> {
         let told = |(kind, (moments, failed)): (usize, &(Moments, u64))| ClientMoments {
             client: self.client,
             kind: kind as KindIndex,

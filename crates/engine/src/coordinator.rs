@@ -239,7 +239,7 @@ impl<'a> Coordinator<'a> {
         self.job.groups.iter().map(|group| group.clients).sum()
     }
 
-    fn hear(&mut self, told: WorkerMessage) -> Option<Arc<dyn Cancel>> {
+    fn receive(&mut self, told: WorkerMessage) -> Option<Arc<dyn Cancel>> {
         match told {
             WorkerMessage::Connected { group, took_ns, cancel } => {
                 let (connected, _, times) = &mut self.connected[usize::from(group)];
@@ -273,7 +273,7 @@ impl<'a> Coordinator<'a> {
     }
 
     /// Tells of the connections; an error if any client has none.
-    fn tell_connected(&mut self) -> Result<(), CannotRun> {
+    fn report_connected(&mut self) -> Result<(), CannotRun> {
         for (group, (connected, failed, times)) in self.connected.iter().enumerate() {
             (self.events)(Event::Connected {
                 group: group as u16,
@@ -411,7 +411,7 @@ impl<'a> Coordinator<'a> {
     }
 
     /// Reports how late each event loop was.
-    fn tell_heartbeats(&mut self, heartbeats: &AllHeartbeats, now_ns: u64) {
+    fn report_heartbeats(&mut self, heartbeats: &AllHeartbeats, now_ns: u64) {
         let (start_ns, end_ns) = (self.stop.measure_start_ns(), self.stop.end_ns());
         for (index, of_loop) in heartbeats.read(now_ns, end_ns).into_iter().enumerate() {
             if of_loop.lag.is_empty() {
@@ -563,7 +563,7 @@ fn run_in_time(
     producing.end(stop);
     coordinator.report_producers();
     let now_ns = context.origin.elapsed_ns();
-    coordinator.tell_heartbeats(&context.heartbeats, now_ns);
+    coordinator.report_heartbeats(&context.heartbeats, now_ns);
     let ran = coordinator.finish(now_ns, context.granted.get().copied());
     context.end_barrier.open(now_ns);
     drop(context);
@@ -595,7 +595,7 @@ fn admit(
             return Err(CannotRun::Interrupted);
         }
         match hear.recv_timeout(Duration::from_nanos(LOOK_NS)) {
-            Ok(told) => cancels.extend(coordinator.hear(told)),
+            Ok(told) => cancels.extend(coordinator.receive(told)),
             Err(RecvTimeoutError::Timeout) => {}
             Err(RecvTimeoutError::Disconnected) => break,
         }
@@ -603,7 +603,7 @@ fn admit(
     if let Some(why) = coordinator.lost.take() {
         return Err(CannotRun::Place(std::io::Error::other(why)));
     }
-    coordinator.tell_connected()?;
+    coordinator.report_connected()?;
     Ok(cancels)
 }
 
@@ -629,12 +629,12 @@ fn oversee(
             coordinator.pauses.look(now_ns + look_ns, origin.elapsed_ns(), start_ns);
         }
         match heard {
-            Ok(told) => drop(coordinator.hear(told)),
+            Ok(told) => drop(coordinator.receive(told)),
             Err(RecvTimeoutError::Timeout) => {}
             Err(RecvTimeoutError::Disconnected) => return,
         }
         while let Ok(told) = hear.try_recv() {
-            coordinator.hear(told);
+            coordinator.receive(told);
         }
         let now_ns = origin.elapsed_ns();
         coordinator.tick(now_ns);
@@ -670,9 +670,9 @@ fn run_simulated(
     let tell = |told| drop(tell.send(told));
     let clients = simulation.connect(coordinator.specs(), &limiter_of(&job), &tell);
     for told in hear.try_iter() {
-        coordinator.hear(told);
+        coordinator.receive(told);
     }
-    coordinator.tell_connected()?;
+    coordinator.report_connected()?;
     coordinator.begin(start(simulation.now_ns()));
     let load_start_ns = coordinator.load_start_ns;
     let mut next_tick_ns = load_start_ns;
@@ -689,7 +689,7 @@ fn run_simulated(
         Some(coordinator.cut_off_ns())
     });
     for told in hear.try_iter() {
-        coordinator.hear(told);
+        coordinator.receive(told);
     }
     coordinator.report_producers();
     let end_ns = coordinator.stop.end_ns();

@@ -117,7 +117,7 @@ impl Action {
     }
 
     /// What is done, in one short line.
-    pub fn told(&self) -> String {
+    pub fn summary(&self) -> String {
         let (first, more) = match self {
             Action::Sql(statements) => {
                 (statements.first().map_or("", String::as_str), statements.len().saturating_sub(1))
@@ -208,9 +208,9 @@ pub enum Disturbed {
     },
 }
 
-/// A disturbance as it is told: when it begins, and again when it has ended.
+/// What a run reports of a disturbance: when it begins, and again when it has ended.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct DisturbanceTold {
+pub struct DisturbanceEvent {
     /// Which of the plan's, from 0.
     pub index: u16,
     /// Which time it is done, from 0.
@@ -258,7 +258,7 @@ mod tests {
 
     #[test]
     fn what_is_done_is_told_in_one_short_line() {
-        let check = |action: Action, expect: &str| assert_eq!(action.told(), expect);
+        let check = |action: Action, expect: &str| assert_eq!(action.summary(), expect);
         check(Action::Sql(vec!["DROP  TABLE\n big".to_owned()]), "DROP TABLE big");
         let kill = Action::Node { node: 2, action: ServerAction::Kill };
         check(kill, "node 2 kill");
@@ -267,6 +267,6 @@ mod tests {
         let two = vec!["CREATE TABLE a (x INT)".to_owned(), "DROP TABLE a".to_owned()];
         check(Action::Sql(two), "CREATE TABLE a (x INT) (and 1 more)");
         check(Action::Server(ServerAction::Pause { for_ns: 5 * NS_PER_S }), "server pause 5s");
-        assert_eq!(Action::Command("x ".repeat(90)).told().chars().count(), TOLD_LETTERS + 1);
+        assert_eq!(Action::Command("x ".repeat(90)).summary().chars().count(), TOLD_LETTERS + 1);
     }
 }

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 use stats::Histogram;
 
 use crate::{
-    CheckResult, Description, DisturbanceTold, Fact, Finding, Gauge, KindIndex, Readings, RunId,
+    CheckResult, Description, DisturbanceEvent, Fact, Finding, Gauge, KindIndex, Readings, RunId,
     Second,
 };
 
@@ -149,7 +149,7 @@ pub enum Event {
         unknown: u64,
     },
     /// A disturbance began, ended, or was not made.
-    Disturbance(DisturbanceTold),
+    Disturbance(DisturbanceEvent),
     /// What was in force at the server for new sessions before the load, by name; secrets are
     /// masked.
     Settings {

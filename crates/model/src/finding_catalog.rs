@@ -118,8 +118,8 @@ pub static CATALOG: &[CatalogEntry] = &[
     CatalogEntry {
         id: "crosscheck_mismatch",
         severity: "invalid",
-        raised: "the database's count of commits differs from ours",
-        advice: "Commits were lost, or made by somebody else: make sure that nobody else uses the \
+        raised: "the database's count of commits differs from dbdyno's",
+        advice: "Commits were lost, or made by other clients: make sure that nothing else uses the \
                  database, and check its log.",
     },
     CatalogEntry {

@@ -69,7 +69,7 @@ pub use database::{Connecting, Database, Hosts, Place, Placement, Places};
 pub use dialect::{Decimals, Dialect, Partitioning, Placeholder, RoutineLanguage, Serial};
 pub use digits::{put_decimal, put_unsigned};
 pub use disturbance::{
-    Action, Disturbance, DisturbanceTold, Disturbed, HostsChange, ServerAction, Which,
+    Action, Disturbance, DisturbanceEvent, Disturbed, HostsChange, ServerAction, Which,
 };
 pub use event::{ClientMoments, Event, Phase, StopReason};
 pub use experiment::{

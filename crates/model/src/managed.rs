@@ -127,42 +127,43 @@ pub const PARAMETERS: &[Parameter] = &[
         name: "bin",
         kind: ParameterKind::Text,
         default: "",
-        help: "Where the server's program is: the file, or the folder it was unpacked to",
+        help: "Path of the server's program, or of the folder it was unpacked to",
         shapes_data: false,
     },
     Parameter {
         name: "folder",
         kind: ParameterKind::Text,
         default: "",
-        help: "Where the server's own folder is made, and removed with it (default: /var/tmp)",
+        help: "Parent folder of the server's data, which are removed with the server (default: \
+               /var/tmp)",
         shapes_data: false,
     },
     Parameter {
         name: "user",
         kind: ParameterKind::Text,
         default: "",
-        help: "As whom the server runs, if root starts it",
+        help: "System user that the server runs as, if root starts it",
         shapes_data: false,
     },
     Parameter {
         name: "start_limit",
         kind: ParameterKind::Duration,
         default: "60s",
-        help: "How long preparing, starting and stopping the server may take, each",
+        help: "Time limit for preparing, starting and stopping the server, each",
         shapes_data: false,
     },
     Parameter {
         name: "nodes",
         kind: NODES,
         default: "",
-        help: "MariaDB: so many servers that are a Galera cluster (needs galera-4 and rsync)",
+        help: "MariaDB: number of nodes of a Galera cluster (needs galera-4 and rsync)",
         shapes_data: false,
     },
     Parameter {
         name: "load_on",
         kind: NODES,
         default: "",
-        help: "The load goes to the first so many nodes of the cluster (default: to all)",
+        help: "Number of nodes that get load, the first ones of the cluster (default: all)",
         shapes_data: false,
     },
 ];
@@ -174,7 +175,7 @@ const NODES: ParameterKind = ParameterKind::Count { min: 1, max: 16 };
 pub fn from_target(target: &Target) -> Result<(Kind, Options), BadParameter> {
     let names = || Kind::ALL.iter().map(|kind| kind.name());
     if target.scheme != "managed" {
-        let text = format!("'{}:' is no managed server; write managed:mariadb", target.scheme);
+        let text = format!("'{}:' is not a managed server: write managed:mariadb", target.scheme);
         return Err(BadParameter::new(text));
     }
     if !target.hosts.is_empty() || target.user.is_some() {
@@ -217,11 +218,13 @@ fn check_nodes(kind: Kind, options: &Options) -> Result<(), BadParameter> {
     let (name, why) = match (options.nodes, options.load_on) {
         (None, None) => return Ok(()),
         (Some(_), _) if kind != Kind::MariaDb => {
-            ("nodes", format!("only MariaDB makes a cluster here, not {}", kind.title()))
+            ("nodes", format!("clusters are supported for MariaDB, not for {}", kind.title()))
         }
-        (None, Some(n)) => ("load_on", format!("there is one server; write nodes={n} too")),
+        (None, Some(n)) => ("load_on", format!("there is only one server: write nodes={n} too")),
         (Some(nodes), Some(loaded)) if loaded > nodes => {
-            let why = format!("load_on={loaded} is more than the {nodes} nodes (nodes={nodes})");
+            let why = format!(
+                "load_on={loaded} exceeds the {nodes} nodes of the cluster (nodes={nodes})"
+            );
             ("load_on", why)
         }
         (Some(_), _) => return Ok(()),
@@ -283,9 +286,9 @@ mod tests {
         check("managed:mysql?Bind-Address=0.0.0.0", "dbdyno sets this for a managed server; leave");
         check("managed:postgres?port=5432", "dbdyno sets this");
         check("managed:postgres?start_limit=5", "start_limit: ");
-        check("managed:postgres?nodes=3", "nodes: only MariaDB makes a cluster here");
+        check("managed:postgres?nodes=3", "nodes: clusters are supported for MariaDB");
         check("managed:mariadb?load_on=2", "write nodes=2 too");
-        check("managed:mariadb?nodes=2&load_on=3", "more than the 2 nodes (nodes=2)");
+        check("managed:mariadb?nodes=2&load_on=3", "exceeds the 2 nodes");
         check("managed:mariadb?nodes=2&wsrep-on=0", "dbdyno sets this");
         check("managed:mysql?a%20b=1", "cannot be a setting of MySQL");
         check("managed:mysql?a=1%0A2", "a: a setting's value is one line");

@@ -143,7 +143,7 @@ impl Refusal {
     /// hears of it must not take the work for undone.
     pub fn of_committed(mut self) -> Refusal {
         self.kind = RefusalKind::UnknownCommit;
-        self.during("the answer cannot be read, but the work is committed")
+        self.during("the result cannot be read, but the transaction is committed")
     }
 
     /// The same refusal with words in front that say what was being done.

@@ -44,7 +44,7 @@ impl StatementId {
         let id = u16::try_from(place).ok().map(StatementId).filter(|id| !id.is_control());
         id.ok_or_else(|| {
             let n_most = StatementId::COMMIT.0;
-            let message = format!("a session can know {n_most} statements, no more");
+            let message = format!("a session can have at most {n_most} statements");
             Refusal::new(RefusalKind::Unsupported, message)
         })
     }

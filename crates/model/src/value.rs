@@ -111,8 +111,8 @@ pub trait Row {
         };
         fits.ok_or_else(|| {
             let message = format!(
-                "column {} of the answer is a decimal that has too many digits for {scale} of \
-                 them behind the point",
+                "column {} of the result is a decimal with too many digits for {scale} fractional \
+                 digits",
                 column + 1
             );
             Refusal::new(RefusalKind::Shape, message)
@@ -170,7 +170,7 @@ fn exact_decimal(number: f64, scale: u8) -> Option<i64> {
 
 fn shape(column: usize, wanted: &str, got: Value<'_>) -> Refusal {
     let got = got.type_name();
-    let message = format!("column {} of the answer is {got}, expected {wanted}", column + 1);
+    let message = format!("column {} of the result is {got}, expected {wanted}", column + 1);
     Refusal::new(RefusalKind::Shape, message)
 }
 

@@ -63,13 +63,13 @@ fn found(database: &dyn Database, facts: &mut Vec<Fact>) -> Vec<(String, Locate)
     match database.hosts().map(|hosts| ProcessLocator::of(&hosts.list())) {
         None => Vec::new(),
         Some(ProcessLocator::Elsewhere) => {
-            let text = "not read: it is not known to be on this machine";
+            let text = "not read: the server is not known to run on this machine";
             facts.push(Fact::new("monitor", "server", text));
             Vec::new()
         }
         Some(locator) => {
             if let Some(name) = locator.process().and_then(proxy) {
-                let text = format!("not read: {name}, a proxy, listens there and not the server");
+                let text = format!("not read: a proxy ({name}) listens there, not the server");
                 facts.push(Fact::new("monitor", "server", text));
                 return Vec::new();
             }

@@ -89,14 +89,18 @@ pub(crate) fn steal_of(shares: &[f64; 8]) -> f64 {
 }
 
 const CPU: [What<'_>; 8] = [
-    What::new("cpu_user", "%", "Share of all processors' time spent in programs."),
-    What::new("cpu_nice", "%", "Share spent in programs of low priority."),
+    What::new("cpu_user", "%", "Share of all CPU time spent in programs."),
+    What::new("cpu_nice", "%", "Share spent in low-priority programs."),
     What::new("cpu_system", "%", "Share spent in the kernel for programs."),
-    What::new("cpu_idle", "%", "Share in which nobody had anything to do."),
-    What::new("cpu_iowait", "%", "Share idle while somebody waited for a disk."),
+    What::new("cpu_idle", "%", "Share in which CPUs were idle."),
+    What::new("cpu_iowait", "%", "Share in which CPUs were idle while a task waited for a disk."),
     What::new("cpu_irq", "%", "Share spent in interrupts."),
-    What::new("cpu_softirq", "%", "Share spent in softirqs: network and timers mostly."),
-    What::new("cpu_steal", "%", "Share that the hypervisor gave to other virtual machines."),
+    What::new("cpu_softirq", "%", "Share spent in softirqs, mostly network and timers."),
+    What::new(
+        "cpu_steal",
+        "%",
+        "Share that the hypervisor gave to other virtual machines (steal).",
+    ),
 ];
 
 fn put_cpu(stat: &str, before: &mut Option<CpuTicks>, readings: &mut Readings) {
@@ -107,17 +111,16 @@ fn put_cpu(stat: &str, before: &mut Option<CpuTicks>, readings: &mut Readings) {
     }
 }
 
-const SWITCHES: What<'_> =
-    What::new("context_switches", "1/s", "How often a processor went from one thread to another.");
+const SWITCHES: What<'_> = What::new("context_switches", "1/s", "Context switches of all CPUs.");
 const INTERRUPTS: What<'_> = What::new("interrupts", "1/s", "Interrupts of all devices.");
 const FORKS: What<'_> = What::new("forks", "1/s", "New processes and threads.");
 const RUNNING: What<'_> = What::new(
     "processes_running",
     "",
-    "Threads that run or are ready to, on all processors, at the instant of reading.",
+    "Threads running or ready to run, on all CPUs, when the counters are read.",
 );
 const BLOCKED: What<'_> =
-    What::new("processes_blocked", "", "Threads that wait for a disk at the instant of reading.");
+    What::new("processes_blocked", "", "Threads waiting for a disk when the counters are read.");
 
 fn put_counts(stat: &str, readings: &mut Readings) {
     let of = |name: &str| {
@@ -141,11 +144,11 @@ fn put_load(loadavg: &str, readings: &mut Readings) {
 }
 
 const AVAILABLE: What<'_> =
-    What::new("memory_available", "B", "Memory that programs can have without swapping.");
-const CACHED: What<'_> = What::new("memory_cached", "B", "Files in memory.");
-const DIRTY: What<'_> = What::new("memory_dirty", "B", "Written to files, not yet to the disk.");
-const WRITEBACK: What<'_> = What::new("memory_writeback", "B", "On its way to the disk.");
-const SWAP: What<'_> = What::new("swap_used", "B", "Memory that lies in the swap.");
+    What::new("memory_available", "B", "Memory available to programs without swapping.");
+const CACHED: What<'_> = What::new("memory_cached", "B", "Page cache.");
+const DIRTY: What<'_> = What::new("memory_dirty", "B", "Dirty pages, not yet written to disk.");
+const WRITEBACK: What<'_> = What::new("memory_writeback", "B", "Pages being written to disk.");
+const SWAP: What<'_> = What::new("swap_used", "B", "Swap space in use.");
 
 fn put_memory(meminfo: &str, readings: &mut Readings) {
     let Ok(seen) = Meminfo::from_buf_read(meminfo.as_bytes()) else { return };
@@ -163,7 +166,7 @@ const PRESSURE: [(&str, &str, What<'_>); 5] = [
     (
         "cpu",
         "some",
-        What::new("pressure_cpu_some", "%", "Share of time in which some thread had no processor."),
+        What::new("pressure_cpu_some", "%", "Share of time in which some thread waited for a CPU."),
     ),
     (
         "io",
@@ -187,7 +190,11 @@ const PRESSURE: [(&str, &str, What<'_>); 5] = [
     (
         "memory",
         "full",
-        What::new("pressure_memory_full", "%", "Share of time in which all threads did."),
+        What::new(
+            "pressure_memory_full",
+            "%",
+            "Share of time in which all threads waited for memory.",
+        ),
     ),
 ];
 
@@ -207,21 +214,21 @@ fn whole_disks() -> BTreeSet<String> {
     listing.flatten().filter_map(|entry| entry.file_name().into_string().ok()).collect()
 }
 
-const READS: What<'_> = What::new("disk_reads", "1/s", "Requests that read, of a whole device.");
-const WRITES: What<'_> = What::new("disk_writes", "1/s", "Requests that write.");
-const READ: What<'_> = What::new("disk_read", "B/s", "What was read.");
-const WRITTEN: What<'_> = What::new("disk_written", "B/s", "What was written.");
+const READS: What<'_> = What::new("disk_reads", "1/s", "Read requests of a whole device.");
+const WRITES: What<'_> = What::new("disk_writes", "1/s", "Write requests.");
+const READ: What<'_> = What::new("disk_read", "B/s", "Data read.");
+const WRITTEN: What<'_> = What::new("disk_written", "B/s", "Data written.");
 const BUSY: What<'_> = What::new(
     "disk_busy",
     "%",
-    "Share of time with a request under way; a device that does several at once may have room at \
-     100 %.",
+    "Share of time with a request in progress; a device that serves several at once may have \
+     capacity left at 100 %.",
 );
-const QUEUE: What<'_> = What::new("disk_queue", "", "Requests under way, on average over time.");
+const QUEUE: What<'_> = What::new("disk_queue", "", "Requests in progress, on average over time.");
 const LATENCY: What<'_> = What::new(
     "disk_latency",
     "ms",
-    "What a request took, in the queue too: the mean over those that ended in this second.",
+    "Mean time of the requests completed in this second, including time in the queue.",
 );
 
 /// Devices that did anything since boot.
@@ -248,11 +255,11 @@ fn put_disks(diskstats: &str, whole: &BTreeSet<String>, readings: &mut Readings)
     }
 }
 
-const BYTES_IN: What<'_> = What::new("net_in", "B/s", "What an interface received.");
-const BYTES_OUT: What<'_> = What::new("net_out", "B/s", "What it sent.");
+const BYTES_IN: What<'_> = What::new("net_in", "B/s", "Data received by an interface.");
+const BYTES_OUT: What<'_> = What::new("net_out", "B/s", "Data sent by an interface.");
 const PACKETS_IN: What<'_> = What::new("packets_in", "1/s", "Packets received.");
 const PACKETS_OUT: What<'_> = What::new("packets_out", "1/s", "Packets sent.");
-const DROPS: What<'_> = What::new("packets_dropped", "1/s", "Packets dropped, both ways.");
+const DROPS: What<'_> = What::new("packets_dropped", "1/s", "Packets dropped, received and sent.");
 
 /// Interfaces that moved anything since boot, the loopback among them.
 fn put_network(dev: &str, readings: &mut Readings) {

@@ -95,7 +95,7 @@ impl Monitor {
                     is_cut_off = true;
                 }
                 Err(RecvTimeoutError::Timeout) => {
-                    let text = "a source did not end with the load and was abandoned";
+                    let text = "a collector did not stop with the load and was abandoned";
                     self.facts.push(Fact::new("monitor", "readers_abandoned", text));
                     break;
                 }

@@ -29,33 +29,39 @@ const CHILDREN_MAX: usize = 1_024;
 const CHILDREN_EVERY: u32 = 5;
 
 const USER: What<'_> =
-    What::new("cpu_user", "%", "CPU time in programs: 100 % is one processor, always busy.");
-const SYSTEM: What<'_> = What::new("cpu_system", "%", "CPU time in the kernel for it.");
+    What::new("cpu_user", "%", "CPU time in user mode: 100 % is one CPU, always busy.");
+const SYSTEM: What<'_> = What::new("cpu_system", "%", "CPU time in kernel mode.");
 const MEMORY: What<'_> = What::new(
     "memory",
     "B",
-    "Memory resident; what several processes of a server share is counted once.",
+    "Resident memory; memory shared by several processes of a server is counted once.",
 );
-const THREADS: What<'_> = What::new("threads", "", "Its threads, those of its children too.");
+const THREADS: What<'_> = What::new("threads", "", "Threads, including those of child processes.");
 const DELAY: What<'_> = What::new(
     "run_delay",
     "ms/s",
-    "Time in which its threads were ready to run and had no processor, summed over them. Of more \
-     than 48 threads this and all that is counted by thread are read in turn.",
+    "Time in which its threads were ready to run but waited for a CPU, summed over threads. With \
+     more than 48 threads, this and all other per-thread counters are read in turn.",
 );
-const VOLUNTARY: What<'_> =
-    What::new("switches_voluntary", "1/s", "How often a thread gave up its processor to wait.");
-const INVOLUNTARY: What<'_> =
-    What::new("switches_involuntary", "1/s", "How often a processor was taken from a thread.");
+const VOLUNTARY: What<'_> = What::new(
+    "switches_voluntary",
+    "1/s",
+    "Voluntary context switches: a thread gave up its CPU to wait.",
+);
+const INVOLUNTARY: What<'_> = What::new(
+    "switches_involuntary",
+    "1/s",
+    "Involuntary context switches: a thread lost its CPU.",
+);
 const MIGRATIONS: What<'_> =
-    What::new("migrations", "1/s", "How often a thread went to another processor.");
-const READ: What<'_> = What::new("disk_read", "B/s", "What it had read from disks.");
-const WRITTEN: What<'_> = What::new("disk_written", "B/s", "What it had written to disks.");
+    What::new("migrations", "1/s", "Migrations of threads to another CPU.");
+const READ: What<'_> = What::new("disk_read", "B/s", "Data read from disk.");
+const WRITTEN: What<'_> = What::new("disk_written", "B/s", "Data written to disk.");
 const THREAD: What<'_> = What::new(
     "thread_cpu",
     "%",
-    "CPU time of one thread: of the 8 that were busiest when the load began. How many there are \
-     is told as threads.",
+    "CPU time of one thread, for the 8 busiest threads when the load began; the gauge threads has \
+     their number.",
 );
 
 /// Finds the number of a process that may change.
@@ -224,7 +230,7 @@ impl Collector for Process {
         match self.root {
             Some(_) => Vec::new(),
             None => {
-                let text = "not read: its process was not found, or is not ours to look into";
+                let text = "not read: its process was not found, or this user may not inspect it";
                 vec![Fact::new("monitor", &self.about, text)]
             }
         }

@@ -48,7 +48,7 @@ fn decide_one(
     }
     let AtValues { time, name, limit, every, until, .. } = values;
     let Some(at_ns) = time.value else {
-        return Err(at.bad("the [[at]] has no time: write time = \"30s\""));
+        return Err(at.bad("this [[at]] has no time: write time = \"30s\""));
     };
     let end_ns = phases.measure_ns;
     if end_ns > 0 && at_ns >= end_ns {
@@ -60,7 +60,7 @@ fn decide_one(
         )));
     }
     let decided = Disturbance {
-        name: name.value.unwrap_or_else(|| action.told()),
+        name: name.value.unwrap_or_else(|| action.summary()),
         at_ns,
         every_ns: every.value,
         until_ns: until.value,
@@ -115,7 +115,7 @@ fn decide_action(
         }
         (None, None, None, Some(text)) => decide_hosts(draft, values, target, text),
         (None, None, None, None) => {
-            Err(at.bad("the [[at]] has no action: give it one of sql, command, server and hosts"))
+            Err(at.bad("this [[at]] has no action: give it one of sql, command, server and hosts"))
         }
         _ => Err(at.bad("an [[at]] has one action: give it one of sql, command, server, hosts")),
     }
@@ -139,7 +139,7 @@ fn decide_server(
         (Some(action), Some(node)) => Ok(Action::Node { node, action }),
         (Some(action), None) if n_nodes.is_none() => Ok(Action::Server(action)),
         (Some(_), None) => {
-            Err(server.bad("a cluster has several nodes: say which one, such as node = 2"))
+            Err(server.bad("a cluster has several nodes: name one, such as node = 2"))
         }
     }
 }
@@ -192,10 +192,10 @@ fn decide_hosts(
     let which = match (host.trim(), node_of(draft, node, target)?) {
         ("", Some(node)) => Which::Node(node),
         ("", None) if is_managed => {
-            return Err(hosts.bad("say which node of the managed cluster, such as node = 2"));
+            return Err(hosts.bad("name a node of the managed cluster, such as node = 2"));
         }
         ("", None) => {
-            return Err(hosts.bad(format!("{word} which? write '{word} db2:3307'")));
+            return Err(hosts.bad(format!("'{word}' names no host: write '{word} db2:3307'")));
         }
         (_, Some(_)) => return Err(hosts.bad("name a host or a node, not both")),
         (host, None) => Which::Host(host_of(host)?),

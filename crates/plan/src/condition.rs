@@ -34,7 +34,7 @@ pub(crate) fn decide_wait(values: &ExperimentValues) -> Result<Option<Condition>
         Some(sql) => Ok(Some(Condition { sql: sql.clone(), at_most_ns: wait_at_most.value })),
         None if wait_at_most.is_written() => {
             let query = query(&wait_at_most.from);
-            Err(wait_at_most.bad(format!("nothing is waited for: write {query} too")))
+            Err(wait_at_most.bad(format!("it needs a query to wait for: write {query} too")))
         }
         None => Ok(None),
     }

@@ -121,7 +121,7 @@ fn check_duration(duration: &Given<u64>, groups: &[Group]) -> Result<(), BadPlan
 fn decide_group(draft: &GroupDraft) -> Result<Group, BadPlan> {
     let values = GroupValues::read(&draft.values)?;
     let Some(workload) = &values.workload.value else {
-        return Err(draft.bad("the [[group]] has no workload"));
+        return Err(draft.bad("this [[group]] has no workload"));
     };
     let entry = workloads::by_name(workload).map_err(|bad| values.workload.from.bad(bad))?;
     let load = decide_load(&values)?;

@@ -278,7 +278,7 @@ impl Form for PositiveDuration {
 
     fn read(text: &str) -> Result<u64, String> {
         match Duration::read(text)? {
-            0 => Err("0 is no length".to_owned()),
+            0 => Err("it must be above 0".to_owned()),
             ns => Ok(ns),
         }
     }

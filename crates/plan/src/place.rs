@@ -48,7 +48,7 @@ pub(crate) fn places(draft: &Draft, vary: &VaryDraft) -> Result<Vec<Place>, BadP
     let plain = name.strip_prefix("experiment.").unwrap_or(name);
     if find(EXPERIMENT, plain).is_some() {
         let own = spelled(plain, "", &vary.from);
-        let why = "is said of the experiment as a whole, and is no axis: write";
+        let why = "applies to the whole experiment and is not an axis: write";
         return Err(vary.bad(format!("'{name}' {why} {own}, beside it")));
     }
     if let Some(row) = known(PLAN, FORMER_OF_PLAN, name) {

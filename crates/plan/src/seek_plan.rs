@@ -39,7 +39,7 @@ pub fn decide_seek(
     let values = ExperimentValues::read(&draft.experiment)?;
     let ExperimentValues { seek: sought, objective, seek_budget, .. } = &values;
     let Some(range) = &sought.value else {
-        return Err(sought.bad("nothing is sought: write rate=100..5000"));
+        return Err(sought.bad("--seek names no range: write rate=100..5000"));
     };
     let Some(objectives) = &objective.value else {
         let objective = spelled("objective", "p99<20ms", &sought.from);

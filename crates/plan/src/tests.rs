@@ -121,7 +121,7 @@ fn what_is_done_to_nodes_and_hosts_is_printed_and_refused() {
         let error = plan(url, words).expect_err(words);
         assert!(error.contains(expect), "{words}\nsaid: {error}\nexpected: {expect}");
     };
-    check(nodes, "server = \"kill\"", "7:10: server: a cluster has several nodes: say which");
+    check(nodes, "server = \"kill\"", "7:10: server: a cluster has several nodes: name one");
     for with_user in ["add bench:hunter2@db3", "bench:hunter2@db3"] {
         let with_user = format!("hosts = \"{with_user}\"");
         check(hosts, &with_user, "7:9: hosts: a host has no user or password");
@@ -135,10 +135,10 @@ fn what_is_done_to_nodes_and_hosts_is_printed_and_refused() {
     check(one, "server = \"kill\"\nnode = 1", "8:8: node: managed:mariadb is no managed cluster");
     check(one, "server = \"join\"", "server: there is no cluster to join");
     check(nodes, "server = \"join\"\nnode = 1", "node: a joining node has no number yet");
-    check(nodes, "hosts = \"remove\"", "hosts: say which node");
+    check(nodes, "hosts = \"remove\"", "hosts: name a node");
     check("sqlite:x", "hosts = \"remove db1\"", "7:9: hosts: sqlite:x has no hosts");
     check(nodes, "sql = \"DROP TABLE a\"\nnode = 2", "8:8: node: is for server and hosts");
-    check(hosts, "hosts = \"remove\"", "hosts: remove which? write 'remove db2:3307'");
+    check(hosts, "hosts = \"remove\"", "hosts: 'remove' names no host: write 'remove db2:3307'");
     check(hosts, "hosts = \"drop db1\"", "hosts: 'drop' is not add or remove");
     check(hosts, "hosts = \"add db3:0\"", "hosts: the target's port");
 }
@@ -178,14 +178,14 @@ fn a_mistake_is_told_with_its_line_and_column() {
     check("seed = 1\n[[group]]\nclients = 1", "plan.toml:2:");
     let group = "[[group]]\nworkload = \"tpcc\"\n";
     check("seed = ", "plan.toml:1:");
-    check("sead = 1", "plan.toml:1:1: there is no key 'sead' here (did you mean 'seed'?)");
+    check("sead = 1", "plan.toml:1:1: unknown key 'sead' (did you mean 'seed'?)");
     check(
         "[[group]]\nworkload = \"empty\"\nmeasure = \"3s\"",
-        "plan.toml:3:1: there is no key 'measure' here: it is 'duration' at the top",
+        "plan.toml:3:1: unknown key 'measure': it is 'duration' at the top",
     );
-    check("clients = 3", "there is no key 'clients' here: it is 'clients' in [[group]]");
-    check("[phases]\nseed = 3", "there is no key 'phases.seed' here: it is 'seed' at the top");
-    check("[phases]\nmesure = \"1s\"", "plan.toml:2:1: there is no key 'phases.mesure'");
+    check("clients = 3", "unknown key 'clients': it is 'clients' in [[group]]");
+    check("[phases]\nseed = 3", "unknown key 'phases.seed': it is 'seed' at the top");
+    check("[phases]\nmesure = \"1s\"", "plan.toml:2:1: unknown key 'phases.mesure'");
     check(&format!("{group}clients = 0"), "plan.toml:3:11: clients: 0 is too small");
     check(&format!("{group}load = \"close\""), "plan.toml:3:8: load: 'close' is not one of closed");
     check("[[group]]\nworkload = \"tpc\"", "plan.toml:2:12: there is no workload 'tpc'");
@@ -198,7 +198,7 @@ fn a_mistake_is_told_with_its_line_and_column() {
     check("[phases]\nmeasure = 30\n[[group]]\nworkload = \"empty\"", "no unit");
     check(
         "[experiment]\nrepeats = 5",
-        "plan.toml:2:1: there is no key 'repeats' here (did you mean 'repeat'?)",
+        "plan.toml:2:1: unknown key 'repeats' (did you mean 'repeat'?)",
     );
     check("seed = 1", "no [[group]]");
     check("[group]\nworkload = \"tpcc\"", "write [[group]]");

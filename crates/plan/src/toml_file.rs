@@ -208,7 +208,7 @@ impl File<'_> {
         let Some(name) = keys.find(&path) else {
             let near = did_you_mean(word, keys.names_in(table));
             let hint = if near.is_empty() { elsewhere(word) } else { near };
-            return Err(self.bad(key, &format!("there is no key '{path}' here{hint}")));
+            return Err(self.bad(key, &format!("unknown key '{path}'{hint}")));
         };
         let written = self.written(key, value)?;
         match values.insert(name, written) {

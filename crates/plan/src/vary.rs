@@ -139,7 +139,7 @@ pub fn decide_all(
 fn is_no_search(values: &ExperimentValues) -> Result<(), BadPlan> {
     let ExperimentValues { objective, seek_budget, .. } = values;
     let seek = |beside| spelled("seek", "rate=100..5000", beside);
-    let why = |beside| format!("nothing is sought: write {} too", seek(beside));
+    let why = |beside| format!("it needs a search: write {} too", seek(beside));
     if objective.is_written() {
         return Err(objective.bad(why(&objective.from)));
     }

@@ -12,14 +12,14 @@ mod distribution;
 pub(crate) mod gauges;
 mod intervals;
 mod kinds;
-mod law;
 mod losses;
 mod offered;
 mod queue;
 mod ratios;
 mod response;
+mod scalability;
+mod search;
 mod sides;
-mod sought;
 mod stability;
 mod stalls;
 mod statements;
@@ -28,7 +28,7 @@ mod tradeoff;
 
 use analysis::figures;
 use analysis::report::Named;
-use analysis::trials::Trialled;
+use analysis::trials::TrialReport;
 use analysis::{ComparisonReport, ExperimentReport, HistoryReport, Report, SeekReport};
 use serde::{Deserialize, Serialize};
 
@@ -166,7 +166,7 @@ pub enum Of {
     /// Of a run.
     Run(fn(&Report) -> Vec<Chart>),
     /// Of an experiment and the reports of its trials.
-    Experiment(fn(&ExperimentReport, &[Trialled]) -> Vec<Chart>),
+    Experiment(fn(&ExperimentReport, &[TrialReport]) -> Vec<Chart>),
     /// Of a search.
     Seek(fn(&SeekReport) -> Vec<Chart>),
     /// Of a comparison.
@@ -202,9 +202,9 @@ pub const ALL: &[Entry] = &[
     gauges::ENTRY,
     curves::ENTRY,
     tradeoff::ENTRY,
-    law::ENTRY,
+    scalability::ENTRY,
     stability::ENTRY,
-    sought::ENTRY,
+    search::ENTRY,
     ratios::ENTRY,
     sides::ENTRY,
     builds::ENTRY,
@@ -227,7 +227,7 @@ pub fn of_run(report: &Report) -> Vec<Chart> {
 }
 
 /// The charts of an experiment; without trials those that need them are left out.
-pub fn of_experiment(report: &ExperimentReport, trials: &[Trialled]) -> Vec<Chart> {
+pub fn of_experiment(report: &ExperimentReport, trials: &[TrialReport]) -> Vec<Chart> {
     let of = |entry: &Entry| match entry.of {
         Of::Experiment(make) => make(report, trials),
         _ => Vec::new(),

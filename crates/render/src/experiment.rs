@@ -2,12 +2,10 @@
 //!
 //! Not here: what is true (experiment).
 
-use analysis::experiment::{
-    Curve, ExperimentReport, PointReport, RateReport, ScalabilityReport, have_it,
-};
+use analysis::experiment::{Curve, ExperimentReport, PointReport, RateReport, ScalabilityReport};
 use analysis::figures::{Figure, better, is_less_better, is_time, number, title};
 use analysis::report::Named;
-use analysis::trials::Trialled;
+use analysis::trials::TrialReport;
 use model::finding_catalog::in_short;
 use model::numbers::{count, ms, significant, with_error};
 use model::{Choice, Severity, Status, is_arrival_rate};
@@ -23,20 +21,18 @@ use super::run::{Line, lines};
 use super::wording::misfit;
 use super::{Align, Cell, Column, Table};
 
-/// How a reason begins that wants more samples.
-const TOO_FEW: &str = "n too small";
 /// As many other points that may be the best one are named.
 const ALSO_MOST: usize = 4;
 
 /// The page of an experiment; without its trials, without what is made of them.
-pub fn experiment(report: &ExperimentReport, trials: &[Trialled]) -> Document {
+pub fn experiment(report: &ExperimentReport, trials: &[TrialReport]) -> Document {
     let charts = of_experiment(report, trials);
     let kind = format!("Experiment, begun {} UTC", utc(report.started_unix_ms));
     let mut page = Document::new(kind, report.name.clone());
     page.question = question(report);
     page.validity = validity(report);
     page.verdicts = vec![verdict(report, page.validity.is_some())];
-    let few = few(report.points.iter().map(|point| &point.reasons));
+    let few = too_few(report.points.iter().map(|point| &point.samples_needed));
     page.section(
         "points",
         "Points",
@@ -102,7 +98,7 @@ fn repeats(report: &ExperimentReport) -> Vec<Block> {
 }
 
 /// What all trials have in common: what was varied stands in the table.
-fn ran(report: &ExperimentReport, trials: &[Trialled]) -> Vec<Block> {
+fn ran(report: &ExperimentReport, trials: &[TrialReport]) -> Vec<Block> {
     let name = |point: &PointReport| match point.values.pairs(" ") {
         name if name.is_empty() => "all".to_owned(),
         name => name,
@@ -240,9 +236,10 @@ pub fn experiment_points(report: &ExperimentReport) -> Table {
             names.push(name);
         }
     }
-    let unknown = report.points.iter().flat_map(|point| &point.reasons.0);
-    for (name, _) in unknown.filter(|(_, why)| is_too_few(why) || have_it(why).is_some()) {
-        if !names.contains(&name.as_str()) {
+    let needed = report.points.iter().flat_map(|point| point.samples_needed.iter());
+    let in_some = report.points.iter().flat_map(|point| point.runs_with.iter());
+    for (name, _) in needed.chain(in_some) {
+        if !names.contains(&name) {
             // Beside the other times.
             let after = names.iter().rposition(|other| is_time(other) || *other == "tps");
             names.insert(after.map_or(0, |index| index + 1), name);
@@ -302,39 +299,39 @@ fn runs(point: &PointReport) -> String {
 }
 
 fn cell(point: &PointReport, name: &str) -> String {
-    let Some(figure) = point.figures.get(name) else { return time(None, &point.reasons, name) };
+    let Some(figure) = point.figures.get(name) else {
+        return match point.runs_with.get(name) {
+            Some(n) => format!("{n} of {} have it", point.runs.len()),
+            None => time(None, &point.samples_needed, name),
+        };
+    };
     match is_time(name) && figure.half_width.is_none() && figure.mean.is_finite() {
         true => ms(Some(figure.mean)),
         false => shown(figure),
     }
 }
 
-/// A time of one run in a cell; where it is not known for want of samples, that, and where some of
-/// a point's runs have it, how many.
-pub(super) fn time(value: Option<f64>, reasons: &Named<String>, name: &str) -> String {
-    let why = reasons.get(name).filter(|_| value.is_none());
-    match why.map(|why| (have_it(why), is_too_few(why))) {
-        Some((Some(share), _)) => format!("{share} have it"),
-        Some((None, true)) => "too few".to_owned(),
+/// A time of one run in a cell; where it has too few samples, that.
+pub(super) fn time(value: Option<f64>, samples_needed: &Named<u64>, name: &str) -> String {
+    match (value, samples_needed.get(name)) {
+        (None, Some(_)) => "too few".to_owned(),
         _ => ms(value),
     }
 }
 
-/// How many samples those would need that are told to be too few, a line for each time.
-pub(super) fn few<'r>(all: impl Iterator<Item = &'r Named<String>>) -> Vec<String> {
-    let mut found: Vec<(&str, &str)> = Vec::new();
-    for (name, why) in all.flat_map(|reasons| &reasons.0).filter(|(_, why)| is_too_few(why)) {
-        if !found.iter().any(|(other, _)| other == name) {
-            // How many there were is another number for each.
-            let why = &why[why.find(TOO_FEW).unwrap_or(0)..];
-            found.push((name, why.split(", has ").next().unwrap_or(why)));
+/// How many samples times need that have too few, a line for each.
+pub(super) fn too_few<'r>(all: impl Iterator<Item = &'r Named<u64>>) -> Vec<String> {
+    let mut found: Vec<(&str, u64)> = Vec::new();
+    for (name, needed) in all.flat_map(Named::iter) {
+        if !found.iter().any(|(other, _)| *other == name) {
+            found.push((name, *needed));
         }
     }
-    found.into_iter().map(|(name, why)| format!("{}: {why}", title(name))).collect()
-}
-
-fn is_too_few(why: &str) -> bool {
-    why.contains(TOO_FEW)
+    let line = |(name, needed): (&str, u64)| {
+        let needed = model::format_count(needed);
+        format!("{}: n too small: needs at least {needed} samples", title(name))
+    };
+    found.into_iter().map(line).collect()
 }
 
 /// A curve in words and in a line, which the words name.
@@ -464,7 +461,7 @@ fn findings(report: &ExperimentReport) -> Option<String> {
 }
 
 /// What ran, without the parts of it that are not those of every trial.
-fn in_common(trials: &[Trialled]) -> Vec<(String, String)> {
+fn in_common(trials: &[TrialReport]) -> Vec<(String, String)> {
     let all: Vec<Vec<Line>> = trials.iter().map(|trial| lines(&trial.report)).collect();
     let Some((first, others)) = all.split_first() else { return Vec::new() };
     let shared = |(row, line): (usize, &Line)| {
@@ -484,7 +481,7 @@ mod tests {
     use analysis::experiment::*;
     use analysis::fixtures::subjects::{long_sweep, sweep_of};
     use analysis::report::Named;
-    use analysis::trials::Trialled;
+    use analysis::trials::TrialReport;
     use model::{Finding, Rng, Severity, Stream};
 
     use super::*;
@@ -498,7 +495,7 @@ mod tests {
         page_of(report).split_whitespace().collect::<Vec<_>>().join(" ")
     }
 
-    fn report(change: impl FnOnce(&mut Vec<Trialled>)) -> ExperimentReport {
+    fn report(change: impl FnOnce(&mut Vec<TrialReport>)) -> ExperimentReport {
         let (of, mut trials) = sweep_of([1, 2, 4, 8, 16]);
         change(&mut trials);
         let mut rng = Rng::new(1, Stream::Order, 0);
@@ -507,21 +504,23 @@ mod tests {
 
     #[test]
     fn a_figure_that_some_runs_of_a_point_lack_is_not_the_points() {
-        let why = "n too small: p99 needs 473, has 410";
+        let why = "n too small: needs at least 368 samples, has 200";
         let few = report(|trials| {
             let times = &mut trials[1].report.block.offered_ms;
-            times.p99 = None;
+            (times.count, times.p99) = (200, None);
             times.reasons.push("p99", why.to_owned());
         });
         let [one, two] = [&few.points[0], &few.points[1]];
         assert_eq!(one.figures.get("p99_ms"), None);
         let told = one.reasons.get("p99_ms").map(String::as_str);
         assert_eq!(told, Some(&*format!("2 of 3 runs have it: {why}")));
+        assert_eq!(one.samples_needed.0, [("p99_ms".to_owned(), 368)]);
+        assert_eq!(one.runs_with.0, [("p99_ms".to_owned(), 2)]);
         assert_eq!(one.figures.get("p50_ms").map(|figure| figure.count), Some(3));
         assert!(two.figures.get("p99_ms").is_some_and(|figure| figure.count == 3));
         let page = page_of(&few);
         assert!(page.contains("2 of 3 have it"), "{page}");
-        assert!(page.contains("\np99 ms: n too small: p99 needs 473\n"), "{page}");
+        assert!(page.contains("\np99 ms: n too small: needs at least 368 samples\n"), "{page}");
         assert!(!page.contains("that have it"), "{page}");
         let of_time = Curve { figure: "p99_ms".to_owned(), ..few.curve.clone().expect("an axis") };
         let of_time = ExperimentReport { curve: Some(of_time), ..few.clone() };
@@ -572,7 +571,7 @@ mod tests {
 
     #[test]
     fn warnings_show_what_was_measured_in_the_first_run_that_has_them() {
-        let warn = |trials: &mut Vec<Trialled>| {
+        let warn = |trials: &mut Vec<TrialReport>| {
             for (n, trial) in trials.iter_mut().take(4).enumerate() {
                 trial.report.findings.push(Finding {
                     id: "generator_saturated".to_owned(),
@@ -598,7 +597,7 @@ mod tests {
     fn trials_that_were_lost_are_told_apart_from_those_that_were_not_made() {
         let page = page_of(&report(|_| {}));
         assert!(page.contains("\n5 points, 14 of 15 trials count, 1 not done, inter"), "{page}");
-        let lose = |trials: &mut Vec<Trialled>, n: usize| {
+        let lose = |trials: &mut Vec<TrialReport>, n: usize| {
             for trial in trials.iter_mut().take(n) {
                 trial.report.findings.push(Finding {
                     id: "queue_full".to_owned(),

@@ -4,7 +4,7 @@
 
 use analysis::tally::{Quantiles, SecondFigures, Tally};
 use model::numbers::{self, NONE, count, cut, significant};
-use model::{DisturbanceTold, Disturbed, Load, NS_PER_MS, NS_PER_S, Phase, Until, format_count};
+use model::{DisturbanceEvent, Disturbed, Load, NS_PER_MS, NS_PER_S, Phase, Until, format_count};
 
 use super::spark::sparkline;
 
@@ -15,7 +15,7 @@ const MOMENT_S: i64 = 5;
 const DISTURBANCES_SHOWN: usize = 3;
 
 /// A disturbance in one line: `at 30 s: DROP TABLE big: done in 1.2 s`.
-pub fn disturbance(told: &DisturbanceTold) -> String {
+pub fn disturbance(told: &DisturbanceEvent) -> String {
     let seconds = |ns: i64| ns as f64 / NS_PER_S as f64;
     let took =
         told.ended_ns.map_or(String::new(), |ended_ns| match seconds(ended_ns - told.began_ns) {
@@ -102,7 +102,7 @@ fn progress(tally: &Tally, now_ns: i64) -> String {
 }
 
 fn measuring(tally: &Tally, now_ns: i64, measure_ns: i64) -> String {
-    let told = tally.told(0);
+    let told = tally.description(0);
     let wanted = match told.map(|told| (told.until, told.clients)) {
         Some((Until::Transactions(n), _)) => Some(n),
         Some((Until::TransactionsPerClient(n), clients)) => Some(n * u64::from(clients)),
@@ -138,7 +138,7 @@ fn rates(tally: &Tally, shown: i64) -> String {
     let commits: u64 = tally.commits_per_second(&all, from..shown + 1).iter().sum();
     let mut parts = vec![format!("{} TPS", significant(commits as f64 / seconds, 3))];
     for (index, group) in tally.groups.iter().enumerate().filter(|_| shown >= 0) {
-        for headline in tally.told(index).into_iter().flat_map(|told| &told.headlines) {
+        for headline in tally.description(index).into_iter().flat_map(|told| &told.headlines) {
             let of = |kind| group.commits_of(kind, from..shown + 1);
             let commits: u64 = headline.kinds.iter().copied().map(of).sum();
             let value = commits as f64 * headline.per_ns as f64 / (seconds * NS_PER_S as f64);

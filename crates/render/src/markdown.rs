@@ -11,15 +11,21 @@ use crate::table::{Table, escaped};
 /// Blocks of a curve in a line.
 const SKETCH_WIDTH: usize = 60;
 
-/// A document in Markdown.
+/// A document in Markdown, to stand below headings of two levels.
 pub fn markdown(document: &Document) -> String {
+    below(document, 2)
+}
+
+/// A document in Markdown, to stand below headings of so many levels.
+pub fn below(document: &Document, levels: usize) -> String {
+    let heading = "#".repeat(levels + 1);
     let mut parts: Vec<String> = document.verdicts.iter().flat_map(of_verdict).collect();
     for section in &document.sections {
-        parts.extend(of_section(section));
+        parts.extend(of_section(section, &heading));
     }
     parts.extend(document.scene.iter().map(|words| escaped(words)));
-    parts.extend(document.validity.iter().flat_map(of_validity));
-    parts.extend(document.repeat.iter().flat_map(of_section));
+    parts.extend(document.validity.iter().flat_map(|validity| of_validity(validity, &heading)));
+    parts.extend(document.repeat.iter().flat_map(|section| of_section(section, &heading)));
     let parts: Vec<&str> = parts.iter().map(|part| part.trim_end()).collect();
     parts.join("\n\n") + "\n"
 }
@@ -29,13 +35,13 @@ fn of_verdict(verdict: &Verdict) -> Vec<String> {
     std::iter::once(headline).chain(verdict.details.iter().map(text)).collect()
 }
 
-fn of_section(section: &Section) -> Vec<String> {
+fn of_section(section: &Section, heading: &str) -> Vec<String> {
     let blocks = of_blocks(&section.blocks);
     if blocks.is_empty() {
         return Vec::new();
     }
     let (title, note) = (&section.title, &section.note);
-    let title = (!title.is_empty()).then(|| format!("### {}", escaped(title)));
+    let title = (!title.is_empty()).then(|| format!("{heading} {}", escaped(title)));
     let note = (!note.is_empty()).then(|| format!("{}.", escaped(&model::numbers::capital(note))));
     title.into_iter().chain(note).chain(blocks).collect()
 }
@@ -86,7 +92,7 @@ pub fn of_table(table: &Table) -> Vec<String> {
     title.into_iter().chain([table.markdown()]).chain(rest).collect()
 }
 
-fn of_validity(validity: &Validity) -> Vec<String> {
+fn of_validity(validity: &Validity, heading: &str) -> Vec<String> {
     let remark = |remark: &Remark| {
         let word = match remark.severity {
             Severity::Invalid => "INVALID",
@@ -96,7 +102,7 @@ fn of_validity(validity: &Validity) -> Vec<String> {
         format!("- **{word}** {}\n", text(&remark.text))
     };
     let list: String = validity.remarks.iter().map(remark).collect();
-    let title = format!("### {IS_VALID} {}", escaped(&validity.answer));
+    let title = format!("{heading} {IS_VALID} {}", escaped(&validity.answer));
     [title, list].into_iter().filter(|part| !part.is_empty()).collect()
 }
 

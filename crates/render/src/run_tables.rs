@@ -239,7 +239,7 @@ fn of_group(group: &GroupReport) -> Vec<(String, String)> {
         ("workload", group.workload.clone()),
         ("clients", group.clients.to_string()),
         ("load", numbers::load(&group.load)),
-        ("until", until),
+        ("stop condition", until),
     ];
     let parameters = group.parameters.iter();
     let parameters = parameters.map(|(name, value)| (name.to_owned(), value.clone()));

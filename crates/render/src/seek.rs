@@ -9,7 +9,7 @@ use store::utc;
 
 use super::charts::of_seek;
 use super::document::{Block, Document, Sketch, Tone, Verdict};
-use super::experiment::{again, few, time};
+use super::experiment::{again, time, too_few};
 use super::{Align, Cell, Column, Table};
 
 /// The page of a search.
@@ -18,7 +18,7 @@ pub fn seek(report: &SeekReport) -> Document {
     let mut page = Document::new(kind, report.name.clone());
     page.question = vec![format!("How much {} keeps {}?", report.seek.axis, objectives(report))];
     page.verdicts = vec![verdict(report)];
-    let few = few(report.probes.iter().map(|probe| &probe.reasons));
+    let few = too_few(report.probes.iter().map(|probe| &probe.samples_needed));
     let probes = vec![
         Block::Table(seek_probes(report)),
         Block::paragraphs(few),
@@ -194,7 +194,7 @@ pub fn seek_probes(report: &SeekReport) -> Table {
         let of_time = |name: &str| {
             let shown = match (figure(name), bound_ms(report, name)) {
                 (Some(ms), Some(bound_ms)) => beside_bound(ms, bound_ms, 3),
-                (ms, _) => time(ms, &probe.reasons, name),
+                (ms, _) => time(ms, &probe.samples_needed, name),
             };
             Cell::said(shown, figure(name))
         };
@@ -260,6 +260,7 @@ mod tests {
             judged,
             figures: Named(vec![("p99_ms".to_owned(), Some(p99_ms))]),
             reasons: Named::default(),
+            samples_needed: Named::default(),
         };
         let seek = model::Seek {
             axis: "rate".to_owned(),

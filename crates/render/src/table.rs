@@ -128,9 +128,16 @@ pub enum Cell {
     Infinite,
     /// A number in words of its own, such as with its error; one that is not known has words only.
     Said(String, Option<f64>),
+    /// Words with code between backticks.
+    Marked(String),
 }
 
 impl Cell {
+    /// Words with code between backticks, as Markdown has it.
+    pub fn marked(words: impl Into<String>) -> Cell {
+        Cell::Marked(words.into())
+    }
+
     /// A number in words of its own.
     pub fn said(words: impl Into<String>, number: Option<f64>) -> Cell {
         Cell::Said(words.into(), number)
@@ -142,6 +149,7 @@ impl Cell {
             (Cell::None, _) if column.align == Align::Left => String::new(),
             (Cell::None, _) => NONE.to_owned(),
             (Cell::Words(words) | Cell::Said(words, _), _) => words.clone(),
+            (Cell::Marked(words), _) => words.replace('`', ""),
             (Cell::Count(count), _) => {
                 let sign = if *count < 0 { "-" } else { "" };
                 format!("{sign}{}", format_count(count.unsigned_abs()))
@@ -157,6 +165,7 @@ impl Cell {
         match self {
             Cell::None => String::new(),
             Cell::Words(words) => words.clone(),
+            Cell::Marked(words) => words.replace('`', ""),
             Cell::Count(count) => count.to_string(),
             Cell::Number(number) => number.to_string(),
             Cell::Said(_, number) => Cell::from(*number).exact(),
@@ -168,6 +177,7 @@ impl Cell {
         match self {
             Cell::None => Value::Null,
             Cell::Words(words) => json!(words),
+            Cell::Marked(words) => json!(words.replace('`', "")),
             Cell::Count(count) => json!(count),
             Cell::Number(number) => json!(number),
             Cell::Said(_, number) => Cell::from(*number).json(),
@@ -320,24 +330,18 @@ impl Table {
 
     /// All columns that people see as Markdown's pipes (GitHub Flavored Markdown, "Tables").
     pub fn markdown(&self) -> String {
-        self.pipes(escaped)
-    }
-
-    /// The same where cells are Markdown themselves.
-    pub fn markdown_of_markdown(&self) -> String {
-        self.pipes(|cell| cell.replace('|', "\\|"))
-    }
-
-    fn pipes(&self, cell: fn(&str) -> String) -> String {
         let line = |cells: Vec<String>| format!("| {} |\n", cells.join(" | "));
-        let mut text = line(self.shown().map(|(_, column)| cell(&column.title)).collect());
+        let mut text = line(self.shown().map(|(_, column)| escaped(&column.title)).collect());
         let rule = self.shown().map(|(_, column)| match column.align {
             Align::Left => "---".to_owned(),
             Align::Right | Align::Point => "---:".to_owned(),
         });
         text += &line(rule.collect());
         for row in self.shown_rows() {
-            let cells = self.shown().map(|(place, column)| cell(&row[place].shown(column)));
+            let cells = self.shown().map(|(place, column)| match &row[place] {
+                Cell::Marked(words) => marked(words),
+                cell => escaped(&cell.shown(column)),
+            });
             text += &line(cells.collect());
         }
         text
@@ -421,26 +425,26 @@ impl Table {
     }
 }
 
-/// What each column is broken to; nothing of one that is left as it is.
+/// What each column is broken to; nothing of one that is left as it is. Those that are wider than
+/// their share of the room have what the others leave.
 fn rooms(columns: &[(&Column, Vec<String>)], width: usize) -> Vec<Option<usize>> {
     let mut rooms = vec![None; columns.len()];
-    let mut excess = total(columns).saturating_sub(width);
-    let mut widest: Vec<usize> =
+    let excess = total(columns).saturating_sub(width);
+    if excess == 0 {
+        return rooms;
+    }
+    let own = |at: usize| length(&columns[at].1[0]);
+    let mut wrapped: Vec<usize> =
         (0..columns.len()).filter(|at| columns[*at].0.is_wrapped).collect();
-    widest.sort_by_key(|at| std::cmp::Reverse(length(&columns[*at].1[0])));
-    // All of them as wide as the widest is then, as far as that is enough.
-    for (index, at) in widest.iter().enumerate() {
-        if excess == 0 {
-            break;
-        }
-        let own = length(&columns[*at].1[0]);
-        let next = widest.get(index + 1).map_or(0, |next| length(&columns[*next].1[0]));
+    wrapped.sort_by_key(|at| own(*at));
+    let mut left = wrapped.iter().map(|at| own(*at)).sum::<usize>().saturating_sub(excess);
+    for (index, at) in wrapped.iter().enumerate() {
         let words = columns[*at].1.iter().flat_map(|cell| cell.split_whitespace());
         // A word that is wider would stand in the next column.
         let least = words.map(length).max().unwrap_or(0).max(WRAPPED_LEAST);
-        let room = own.saturating_sub(excess).max(next.min(own / 2)).max(least).min(own);
+        let room = (left / (wrapped.len() - index)).max(least).min(own(*at));
         rooms[*at] = Some(room);
-        excess = excess.saturating_sub(own - room);
+        left = left.saturating_sub(room);
     }
     rooms
 }
@@ -529,6 +533,15 @@ fn total(columns: &[(&Column, Vec<String>)]) -> usize {
     cells + GAP.len() * columns.len().saturating_sub(1)
 }
 
+/// Words with code between backticks, in a cell.
+fn marked(words: &str) -> String {
+    let part = |(index, part): (usize, &str)| match index % 2 {
+        0 => escaped(part),
+        _ => format!("`{}`", part.replace('|', "\\|")),
+    };
+    words.split('`').enumerate().map(part).collect()
+}
+
 /// What Markdown would take for its own.
 pub(super) fn escaped(text: &str) -> String {
     let is_mark = |letter: char| matches!(letter, '\\' | '|' | '*' | '_' | '<' | '&' | '`' | '[');
@@ -568,6 +581,16 @@ mod tests {
         x          1,000      7   12.3
         y          1,000      7    –
         ");
+    }
+
+    #[test]
+    fn code_in_a_cell_is_code_in_markdown_and_words_elsewhere() {
+        let mut table = Table::new([Column::words("key", "key")]);
+        table.row([Cell::marked("a_b, `a|b_c` and *")]);
+        assert_eq!(table.lines(80)[1], "a_b, a|b_c and *");
+        assert_eq!(table.exact_rows(), [["a_b, a|b_c and *"]]);
+        let markdown = table.markdown();
+        assert_eq!(markdown.lines().last(), Some(r"| a\_b, `a\|b_c` and \* |"));
     }
 
     #[test]

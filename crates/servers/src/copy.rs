@@ -91,8 +91,8 @@ fn fits(bytes: u64, free: u64, dir: &Path) -> Result<(), ServerError> {
     }
     let (needed, free) = (needed >> 20, free >> 20);
     let text = format!(
-        "a copy of the data needs {needed} MiB in {}, and {free} MiB are free: name another \
-         folder with ?folder=, or build the data anew each time (--data rebuild)",
+        "a copy of the data needs {needed} MiB in {}, and {free} MiB are free: name another folder \
+         with ?folder=, or rebuild the data before each trial (--data rebuild)",
         dir.display()
     );
     Err(ServerError::new(ServerErrorKind::BadOption, text))

@@ -15,7 +15,7 @@ pub(crate) fn draw_password() -> Result<Secret, ServerError> {
     let mut bytes = [0u8; 16];
     // Up to 256 bytes come whole, once the system's pool is filled.
     let n = getrandom(&mut bytes, GetRandomFlags::empty())
-        .map_err(|error| ServerError::system("no random bytes for a password", error))?;
+        .map_err(|error| ServerError::system("cannot get random bytes for a password", error))?;
     assert_eq!(n, bytes.len(), "so few bytes come whole");
     Ok(Secret::new(bytes.iter().map(|byte| format!("{byte:02x}")).collect::<String>()))
 }

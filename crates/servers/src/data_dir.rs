@@ -44,33 +44,32 @@ impl DataDir {
         let bad = |text: String| ServerError::new(ServerErrorKind::BadOption, text);
         let shown = parent.display();
         let parent = fs::canonicalize(parent).map_err(|error| {
-            bad(format!("{shown}: {error}; name a folder that exists with ?folder="))
+            bad(format!("{shown}: {error}; name an existing folder with ?folder="))
         })?;
         let n_bytes = parent.as_os_str().len() + PREFIX.len() + 9 + SOCKET_LONGEST.len();
         let control = |byte: &u8| byte.is_ascii_control() || *byte == b':';
         if n_bytes > SOCKET_PATH_MAX || parent.as_os_str().as_bytes().iter().any(control) {
             return Err(bad(format!(
-                "{shown}: a socket's path may not be longer than {SOCKET_PATH_MAX} bytes nor hold \
-                 odd letters; name another folder, such as ?folder=/tmp"
+                "{shown}: the path of a socket must not exceed {SOCKET_PATH_MAX} bytes or contain \
+                 control characters or ':'; name another folder, such as ?folder=/tmp"
             )));
         }
         let path =
             tempfile::Builder::new().prefix(PREFIX).rand_bytes(8).tempdir_in(&parent).map_err(
-                |error| {
-                    bad(format!("{shown}: {error}; name a folder we may write to with ?folder="))
-                },
+                |error| bad(format!("{shown}: {error}; name a writable folder with ?folder=")),
             )?;
         if let Some(closed) = account.stopped_at(path.path()) {
             return Err(bad(format!(
-                "the user '{}' may not pass {}: name another folder with ?folder=",
+                "the user '{}' cannot enter {}: name another folder with ?folder=",
                 account.name(),
                 closed.display()
             )));
         }
         let failed = |error| ServerError::system(parent.display(), error);
         let owner = own(path.path()).map_err(&failed)?;
-        let watchdog = Watchdog::over_folder(path.path())
-            .map_err(|error| ServerError::system("the watchdog (/bin/sh) does not start", error))?;
+        let watchdog = Watchdog::over_folder(path.path()).map_err(|error| {
+            ServerError::system("the watchdog (/bin/sh) cannot be started", error)
+        })?;
         let path = path.keep();
         let dir = DataDir { path, account, removed: false, _watchdog: watchdog, _owner: owner };
         dir.furnish().map_err(&failed)?;
@@ -236,11 +235,11 @@ mod tests {
             assert!(error.text.contains(expect), "{error}");
         };
         let parent = tempfile::tempdir().expect("a folder");
-        check(&parent.path().join("nowhere"), "name a folder that exists with ?folder=");
+        check(&parent.path().join("nowhere"), "name an existing folder with ?folder=");
         let long = parent.path().join("x".repeat(80));
         fs::create_dir(&long).expect("made");
         check(&long, "name another folder, such as ?folder=/tmp");
-        check(Path::new("/proc"), "name a folder we may write to with ?folder=");
+        check(Path::new("/proc"), "name a writable folder with ?folder=");
     }
 
     #[test]

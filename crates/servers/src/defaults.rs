@@ -28,7 +28,7 @@ pub const DEFAULTS: &[DefaultSetting] = &[
         kinds: MYSQL_FAMILY,
         name: "innodb_buffer_pool_size",
         value: "1G",
-        why: "data of a small benchmark stays in memory; taken from the system page by page",
+        why: "data of a small benchmark stays in memory, which is allocated only as it is used",
     },
     DefaultSetting {
         kinds: MARIADB,
@@ -40,19 +40,19 @@ pub const DEFAULTS: &[DefaultSetting] = &[
         kinds: MYSQL,
         name: "innodb_log_file_size",
         value: "256M",
-        why: "two files of it: as much as MariaDB's one",
+        why: "two such files are as large as MariaDB's one",
     },
     DefaultSetting {
         kinds: MYSQL_FAMILY,
         name: "max_connections",
         value: "2000",
-        why: "a load of 1,500 clients finds room",
+        why: "allows loads of 1,500 clients",
     },
     DefaultSetting {
         kinds: MYSQL_FAMILY,
         name: "max_allowed_packet",
         value: "1G",
-        why: "rows of any size; it is a limit, not a reservation",
+        why: "allows large rows; it is a limit, not an allocation",
     },
     DefaultSetting {
         kinds: MYSQL_FAMILY,
@@ -70,38 +70,38 @@ pub const DEFAULTS: &[DefaultSetting] = &[
         kinds: MYSQL_FAMILY,
         name: "skip_name_resolve",
         value: "1",
-        why: "signing in asks no name server",
+        why: "no DNS lookup when signing in",
     },
     DefaultSetting {
         kinds: MARIADB,
         name: "ssl",
         value: "0",
-        why: "as in all versions before 11.4, whose certificate takes up to 10 s at each start; \
-              ssl_cert and ssl_key, or ssl=1, turn it on",
+        why: "as in versions before 11.4; later ones spend up to 10 s on a certificate at each \
+              start; ssl_cert and ssl_key, or ssl=1, enable it",
     },
     DefaultSetting {
         kinds: MYSQL,
         name: "loose_mysqlx",
         value: "0",
-        why: "MySQL 8's second protocol would take a port that all servers share",
+        why: "the X protocol of MySQL 8 would use the same port on all servers",
     },
     DefaultSetting {
         kinds: POSTGRES,
         name: "shared_buffers",
         value: "1GB",
-        why: "data of a small benchmark stays in memory; taken from the system page by page",
+        why: "data of a small benchmark stays in memory, which is allocated only as it is used",
     },
     DefaultSetting {
         kinds: POSTGRES,
         name: "max_wal_size",
         value: "4GB",
-        why: "checkpoints come by time, not by a minute of writing",
+        why: "checkpoints start by time, not after a minute of writing",
     },
     DefaultSetting {
         kinds: POSTGRES,
         name: "max_connections",
         value: "2000",
-        why: "a load of 1,500 clients finds room",
+        why: "allows loads of 1,500 clients",
     },
 ];
 

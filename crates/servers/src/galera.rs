@@ -160,7 +160,7 @@ pub(crate) fn has_rsync() -> Result<(), ServerError> {
 }
 
 fn missing(package: &str) -> String {
-    format!("a cluster of MariaDB needs {package}, which is not here: install Debian's {package}")
+    format!("a MariaDB cluster needs {package}, which is not installed: install Debian's {package}")
 }
 
 #[cfg(test)]

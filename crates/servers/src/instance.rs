@@ -133,8 +133,8 @@ impl Instance {
         command.spawn().map_err(|error| match error.kind() {
             io::ErrorKind::PermissionDenied => {
                 let text = format!(
-                    "the user '{}' may not run {}: let all read and run it, its folders too, or \
-                     name another user with ?user=",
+                    "the user '{}' cannot execute {}: make it and its folders readable and \
+                     executable for all users, or name another user with ?user=",
                     self.os_user.name(),
                     exe.display()
                 );
@@ -163,11 +163,11 @@ impl Instance {
 
     pub(crate) fn with_log(&self, text: String) -> String {
         let tail = self.log_tail();
-        if tail.is_empty() { text } else { format!("{text}; its last words:\n{tail}") }
+        if tail.is_empty() { text } else { format!("{text}; the end of its log:\n{tail}") }
     }
 
     pub(crate) fn with_remedy(&self, text: String) -> String {
-        format!("{text}\nIf the machine is merely slow, raise ?start_limit=")
+        format!("{text}\nIf the machine is slow, raise ?start_limit=")
     }
 }
 

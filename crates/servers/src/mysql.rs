@@ -30,7 +30,7 @@ pub(crate) fn version(kind: Kind, exe: &Path, told: &str) -> Result<String, Serv
     };
     let mut words = told.split_whitespace().skip_while(|word| *word != "Ver").skip(1);
     let Some(version) = words.next() else {
-        return Err(not("no MariaDB and no MySQL", "name the server's folder with ?bin="));
+        return Err(not("neither MariaDB nor MySQL", "name the server's folder with ?bin="));
     };
     match (kind, version.contains("MariaDB") || told.contains("MariaDB")) {
         (Kind::MySql, true) => {
@@ -95,8 +95,8 @@ pub(crate) fn prepare(server: &Instance) -> Result<(), ServerError> {
     let scripts = share(&server.program).map(|share| scripts(&share)).unwrap_or_default();
     if scripts.is_empty() && server.kind == Kind::MariaDb {
         let text = format!(
-            "there is no mysql_system_tables.sql below {}: name the folder that the whole of \
-             MariaDB was unpacked to with ?bin=",
+            "there is no mysql_system_tables.sql below {}: name the folder of a complete MariaDB \
+             with ?bin=",
             server.program.base.join("share").display()
         );
         return Err(ServerError::new(ServerErrorKind::NotInstalled, text));
@@ -109,7 +109,7 @@ pub(crate) fn prepare(server: &Instance) -> Result<(), ServerError> {
     if scripts.is_empty() {
         // MySQL 5.7 and later.
         command.arg("--initialize-insecure");
-        return server.run_to_end("making the data", command, b"");
+        return server.run_to_end("creating the data directory", command, b"");
     }
     command.arg("--bootstrap");
     if server.kind == Kind::MariaDb {
@@ -123,7 +123,7 @@ pub(crate) fn prepare(server: &Instance) -> Result<(), ServerError> {
         sql.extend(text);
         sql.push(b'\n');
     }
-    server.run_to_end("making the data", command, &sql)
+    server.run_to_end("creating the data directory", command, &sql)
 }
 
 /// What the first start is told: one statement a line.
@@ -186,6 +186,6 @@ mod tests {
         };
         check(Kind::MySql, told, "/x/mysqld is MariaDB: write managed:mariadb");
         check(Kind::MariaDb, mysql, "/x/mysqld is MySQL: write managed:mysql");
-        check(Kind::MariaDb, "hello", "is no MariaDB and no MySQL");
+        check(Kind::MariaDb, "hello", "is neither MariaDB nor MySQL");
     }
 }

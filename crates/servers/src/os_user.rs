@@ -50,8 +50,8 @@ impl OsUser {
                 let own = if kind == Kind::Postgres { "postgres" } else { "mysql" };
                 of(own).or_else(|| of("nobody")).ok_or_else(|| {
                     format!(
-                        "{title} must not run as root, and there is neither '{own}' nor \
-                         'nobody' here; make a user and name it with ?user="
+                        "{title} must not run as root, and there is neither '{own}' nor 'nobody' \
+                         here; create a user and name it with ?user="
                     )
                 })
             }

@@ -20,7 +20,7 @@ pub(crate) fn version(exe: &Path, told: &str) -> Result<String, ServerError> {
     let mut words = told.split_whitespace().skip_while(|word| *word != "(PostgreSQL)").skip(1);
     words.next().map(str::to_owned).ok_or_else(|| {
         let text =
-            format!("{} is no PostgreSQL: name the server's folder with ?bin=", exe.display());
+            format!("{} is not PostgreSQL: name the server's folder with ?bin=", exe.display());
         ServerError::new(ServerErrorKind::NotInstalled, text)
     })
 }
@@ -53,8 +53,7 @@ pub(crate) fn prepare(server: &Instance) -> Result<(), ServerError> {
     let initdb = server.program.beside("initdb");
     if !initdb.is_file() {
         let text = format!(
-            "there is no {}: name the folder that the whole of PostgreSQL was unpacked to \
-             with ?bin=",
+            "there is no {}: name the folder of a complete PostgreSQL with ?bin=",
             initdb.display()
         );
         return Err(ServerError::new(ServerErrorKind::NotInstalled, text));
@@ -72,14 +71,14 @@ pub(crate) fn prepare(server: &Instance) -> Result<(), ServerError> {
         // Whether it survives the machine is no matter: only we use it, and not after that.
         "--no-sync",
     ]);
-    let made = server.run_to_end("making the data", command, b"");
+    let made = server.run_to_end("creating the data directory", command, b"");
     server.unwrite("password")?;
     made?;
     // Without a server, and so without a password. `createdb` is not in every package.
     let mut command = server.command(&server.program.exe);
     command.arg("--single").args(arguments(server)).arg("postgres");
     let sql = format!("CREATE DATABASE {DATABASE}\n");
-    server.run_to_end("making the database", command, sql.as_bytes())
+    server.run_to_end("creating the database", command, sql.as_bytes())
 }
 
 /// "The database system is starting up" (PostgreSQL's errcodes.txt: cannot_connect_now).
@@ -114,6 +113,6 @@ mod tests {
         let version = |told| version(Path::new("/x/postgres"), told);
         let debian = "postgres (PostgreSQL) 15.18 (Debian 15.18-0+deb12u1)\n";
         assert_eq!(version(debian).as_deref(), Ok("15.18"));
-        assert!(version("hello").expect_err("none").text.contains("/x/postgres is no PostgreSQL"));
+        assert!(version("hello").expect_err("none").text.contains("/x/postgres is not PostgreSQL"));
     }
 }

@@ -69,7 +69,7 @@ impl Marks {
             new.iter().for_each(|process| process.signal(signal));
             told.extend(new.iter().map(|process| process.pid));
         }
-        Err(io::Error::other("the server makes processes faster than they can be told"))
+        Err(io::Error::other("the server starts processes faster than they can be signalled"))
     }
 
     /// Kills every process of the server and waits until all are gone.
@@ -83,12 +83,12 @@ impl Marks {
             processes.iter().for_each(|process| process.signal(Signal::KILL));
             for process in processes {
                 if !deadline.sees_end_of(process.handle.as_fd()) {
-                    let text = format!("process {} is killed and does not end", process.pid);
+                    let text = format!("process {} was killed but does not end", process.pid);
                     return Err(io::Error::new(io::ErrorKind::TimedOut, text));
                 }
             }
         }
-        Err(io::Error::other("the server makes processes faster than they can be killed"))
+        Err(io::Error::other("the server starts processes faster than they can be killed"))
     }
 
     /// Ends every process of the server, leaving nothing in the system's shared memory if it can

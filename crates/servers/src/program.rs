@@ -139,8 +139,8 @@ fn missing(kind: Kind, bin: Option<&Path>) -> String {
     let names = names(kind).join("' or '");
     match bin {
         Some(bin) => format!(
-            "there is no '{names}' in {} nor in its folders bin, sbin, server, native/bin: \
-             name the folder that {title} was unpacked to with ?bin=",
+            "there is no '{names}' in {} nor in its folders bin, sbin, server, native/bin: name \
+             the folder of {title} with ?bin=",
             bin.display()
         ),
         None => {
@@ -149,7 +149,7 @@ fn missing(kind: Kind, bin: Option<&Path>) -> String {
                 Kind::MySql => "install it",
                 Kind::Postgres => "install Debian's postgresql",
             };
-            format!("there is no {title} server here: {package}, or name its folder with ?bin=")
+            format!("no {title} server is installed: {package}, or name its folder with ?bin=")
         }
     }
 }
@@ -167,7 +167,7 @@ mod tests {
             assert!(error.text.contains(expect), "{error}");
         };
         check(Kind::MariaDb, folder.path(), "there is no 'mariadbd' or 'mysqld' in ");
-        check(Kind::MySql, &folder.path().join("nowhere"), "was unpacked to with ?bin=");
+        check(Kind::MySql, &folder.path().join("nowhere"), "with ?bin=");
         fs::create_dir_all(folder.path().join("native/bin")).expect("made");
         fs::write(folder.path().join("native/bin/postgres"), "").expect("written");
         check(Kind::Postgres, folder.path(), "is not executable: chmod +x ");

@@ -220,7 +220,8 @@ impl Server {
     pub fn put_file(&self, name: &str, contents: &[u8]) -> Result<PathBuf, ServerError> {
         let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '-');
         if name.is_empty() || name.starts_with('.') || !name.chars().all(plain) {
-            let text = format!("'{name}' is no name for a file: letters, digits, '.', '_', '-'");
+            let text =
+                format!("'{name}' is not a valid file name: use letters, digits, '.', '_' and '-'");
             return Err(ServerError::new(ServerErrorKind::BadOption, text));
         }
         self.instance.write(name, contents)
@@ -259,7 +260,7 @@ impl Server {
     /// Lets a paused server go on.
     pub fn resume(&self) -> Result<(), ServerError> {
         let resumed = self.instance.dir.marks().signal(Signal::CONT);
-        resumed.map_err(|error| ServerError::system("the server cannot go on", error))
+        resumed.map_err(|error| ServerError::system("the server cannot be resumed", error))
     }
 
     /// Stops it in its own way and copies its data, to be put back by [`Server::put_back`];
@@ -395,14 +396,14 @@ impl Server {
             match deadline.wait(Some(process.as_fd()), LOOK_EVERY) {
                 Woken::Look => {}
                 Woken::Ended => {
-                    let text = self.instance.with_log(format!("{title} ended at its start"));
+                    let text = self.instance.with_log(format!("{title} exited while starting"));
                     return Err(ServerError::new(ServerErrorKind::Ended, text));
                 }
                 Woken::Over => {
                     let why = match greets {
                         Err(error) => error.to_string(),
-                        Ok(true) => "it is not yet one of its cluster".to_owned(),
-                        Ok(false) => "it lets nobody sign in".to_owned(),
+                        Ok(true) => "it has not joined its cluster".to_owned(),
+                        Ok(false) => "it does not accept sign-ins".to_owned(),
                     };
                     let text =
                         format!("{title} did not answer within {:?}: {why}", self.instance.limit);

@@ -63,8 +63,8 @@ impl StoreError {
 
     pub(super) fn damaged(path: &Path, what: impl fmt::Display) -> StoreError {
         let message = format!(
-            "the store {} is damaged ({what}): restore it from a copy, or move it away and begin \
-             a new one",
+            "the store {} is damaged ({what}): restore it from a copy, or move it away to start a \
+             new one",
             path.display()
         );
         StoreError::new(StoreErrorKind::Corrupt, message)
@@ -82,7 +82,7 @@ impl StoreError {
     /// A newer format, or an event that only a newer dbdyno knows.
     pub(super) fn newer(path: &Path, found: u32, known: u32) -> StoreError {
         let message = format!(
-            "the store {} is of version {found}, and this dbdyno knows versions up to {known}: \
+            "the store {} has version {found}, and this dbdyno supports versions up to {known}: \
              use a newer dbdyno",
             path.display()
         );
@@ -92,8 +92,8 @@ impl StoreError {
     /// An older format, where it cannot be brought to ours.
     pub(super) fn older(path: &Path, found: u32, known: u32) -> StoreError {
         let message = format!(
-            "the store {} is of version {found}, and cannot be brought to version {known} where \
-             it may only be read: copy it to a folder where you may write",
+            "the store {} has version {found}, and is read-only, so it cannot be upgraded to \
+             version {known}: copy it to a writable folder",
             path.display()
         );
         StoreError::new(StoreErrorKind::ReadOnly, message)
@@ -103,8 +103,8 @@ impl StoreError {
     pub(super) fn of_log(path: &Path) -> StoreError {
         let store = path.display();
         let message = format!(
-            "the log {store}-wal of the store {store} cannot be read where nothing may be \
-             written: copy both to a folder where you may write"
+            "the log {store}-wal of the store {store} cannot be read in a read-only folder: copy \
+             both to a writable folder"
         );
         StoreError::new(StoreErrorKind::ReadOnly, message)
     }
@@ -115,29 +115,28 @@ impl StoreError {
         let store = format!("the store {}", path.display());
         let (kind, message) = match error.sqlite_error_code() {
             Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => {
-                (Busy, format!("{store} is held by another process: try again when it is done"))
+                (Busy, format!("{store} is locked by another process: retry when it is done"))
             }
-            Some(ErrorCode::DiskFull) => {
-                (DiskFull, format!("no space is left for {store}: free some, or name another file"))
-            }
+            Some(ErrorCode::DiskFull) => (
+                DiskFull,
+                format!("no disk space is left for {store}: free some, or name another file"),
+            ),
             Some(ErrorCode::ReadOnly | ErrorCode::PermissionDenied) => (
                 ReadOnly,
-                format!(
-                    "{store} may only be read: get the right to write to it and to its folder, or \
-                     copy it"
-                ),
+                format!("{store} is read-only: make it and its folder writable, or copy it"),
             ),
             Some(ErrorCode::CannotOpen) => (
                 ReadOnly,
                 format!(
-                    "{store} cannot be opened: you need the right to write to it and to its \
-                     folder, or copy it to a folder where you have that"
+                    "{store} cannot be opened: make it and its folder writable, or copy it to a \
+                     writable folder"
                 ),
             ),
             Some(ErrorCode::DatabaseCorrupt) => return StoreError::damaged(path, error),
-            Some(ErrorCode::NotADatabase) => {
-                (NotAStore, format!("{} is no store of dbdyno: name another file", path.display()))
-            }
+            Some(ErrorCode::NotADatabase) => (
+                NotAStore,
+                format!("{} is not a store of dbdyno: name another file", path.display()),
+            ),
             _ => (Other, format!("{store}: {error}")),
         };
         StoreError::new(kind, message)
@@ -155,12 +154,15 @@ impl StoreError {
         let above = folder.parent().filter(|above| !above.as_os_str().is_empty());
         let remedy = match above.filter(|above| is_missing && !above.exists()) {
             Some(above) => {
-                format!("{} is not there: mount or make it, or name another file", above.display())
+                format!(
+                    "{} does not exist: mount or create it, or name another file",
+                    above.display()
+                )
             }
             None => "name another file".to_owned(),
         };
         let message = format!(
-            "the folder {} for the store {} cannot be made ({error}): {remedy}",
+            "the folder {} for the store {} cannot be created ({error}): {remedy}",
             folder.display(),
             path.display()
         );

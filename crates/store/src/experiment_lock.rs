@@ -1,7 +1,8 @@
 //! Who makes the trials of an experiment: one process at a time, or a search's probes.
 //!
-//! A walk is taken in one transaction, and is over when its process says so or is gone. Not here:
-//! which trials are made (app), and what becomes of runs whose writer has gone (reader).
+//! A lock (table `walk`) is taken in one transaction, and is over when its process says so or is
+//! gone. Not here: which trials are made (app), and what becomes of runs whose writer has gone
+//! (reader).
 
 use std::path::Path;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
@@ -24,7 +25,7 @@ const BEAT_EVERY: Duration = Duration::from_secs(5);
 
 /// How it stands with an experiment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct WalkRow {
+pub struct ExperimentLockRow {
     /// Whether its trials are being made, and how that ended.
     pub status: Status,
     /// When they were begun, or gone on with, in milliseconds since 1970-01-01T00:00:00Z.
@@ -36,18 +37,18 @@ pub struct WalkRow {
 }
 
 /// The right to make an experiment's trials: nobody else has it while this lives. Dropped without
-/// [`Walk::end`], it is over as interrupted.
+/// [`ExperimentLock::end`], it is over as interrupted.
 #[derive(Debug)]
-pub struct Walk {
+pub struct ExperimentLock {
     number: i64,
     end: Sender<Status>,
     thread: Option<JoinHandle<Result<(), StoreError>>>,
 }
 
 impl Store {
-    /// Takes the walk of an experiment; an error of kind [`StoreErrorKind::Taken`] if a process
+    /// Takes the lock of an experiment; an error of kind [`StoreErrorKind::Taken`] if a process
     /// that lives has it.
-    pub fn walk(&self, experiment: &Experiment) -> Result<Walk, StoreError> {
+    pub fn lock_experiment(&self, experiment: &Experiment) -> Result<ExperimentLock, StoreError> {
         let path = self.path.clone();
         let connection = schema::open(&path, IfMissing::Refuse)?;
         let number = take(&path, &connection, experiment)?;
@@ -60,25 +61,28 @@ impl Store {
             let message = format!("no thread for the store {}: {error}", self.path.display());
             StoreError::new(StoreErrorKind::Other, message)
         })?;
-        Ok(Walk { number, end, thread: Some(thread) })
+        Ok(ExperimentLock { number, end, thread: Some(thread) })
     }
 
-    /// Whether a walk is still whose it was: a process that stood still for long, where others
+    /// Whether a lock is still whose it was: a process that stood still for long, where others
     /// cannot see whether it lives, may have lost it.
-    pub fn has(&self, walk: &Walk) -> Result<bool, StoreError> {
+    pub fn has(&self, lock: &ExperimentLock) -> Result<bool, StoreError> {
         let sql = "SELECT 1 FROM walk WHERE number = ?";
-        let found = self.connection.query_row(sql, [walk.number], |_| Ok(())).optional();
+        let found = self.connection.query_row(sql, [lock.number], |_| Ok(())).optional();
         found.map(|found| found.is_some()).map_err(|error| self.reader().said(&error))
     }
 
-    /// How it stands with an experiment; none of one that was made before walks were kept.
-    pub fn walked(&self, experiment: &Experiment) -> Result<Option<WalkRow>, StoreError> {
+    /// How it stands with an experiment; none of one that was made before locks were kept.
+    pub fn experiment_lock_row(
+        &self,
+        experiment: &Experiment,
+    ) -> Result<Option<ExperimentLockRow>, StoreError> {
         row_of(&self.connection, experiment).map_err(|error| self.reader().said(&error))
     }
 }
 
-impl Walk {
-    /// Gives the walk back, and says how it ended.
+impl ExperimentLock {
+    /// Gives the lock back, and says how it ended.
     pub fn end(mut self, status: Status) -> Result<(), StoreError> {
         self.close(status)
     }
@@ -94,14 +98,14 @@ impl Walk {
     }
 }
 
-impl Drop for Walk {
+impl Drop for ExperimentLock {
     fn drop(&mut self) {
         // Whoever drops it has given it up; what is not written shows when the process is gone.
         let _ = self.close(Status::Interrupted);
     }
 }
 
-/// Who looks at the walk and takes it does both in one transaction: of two, one finds the other.
+/// Who looks at the lock and takes it does both in one transaction: of two, one finds the other.
 fn take(path: &Path, connection: &Connection, of: &Experiment) -> Result<i64, StoreError> {
     let said = |error: rusqlite::Error| StoreError::of(path, &error);
     let behavior = TransactionBehavior::Immediate;
@@ -132,7 +136,7 @@ fn take(path: &Path, connection: &Connection, of: &Experiment) -> Result<i64, St
     Ok(number)
 }
 
-fn taken(experiment: &Experiment, row: &WalkRow) -> StoreError {
+fn taken(experiment: &Experiment, row: &ExperimentLockRow) -> StoreError {
     let elsewhere = if row.is_near { "" } else { " of another machine or container" };
     let (id, pid, since) = (&experiment.id, row.pid, utc(row.started_unix_ms));
     let message = format!(
@@ -154,22 +158,22 @@ pub(super) fn alive(connection: &Connection) -> rusqlite::Result<Vec<i64>> {
     let mut rows = select.query(())?;
     let mut alive = Vec::new();
     while let Some(row) = rows.next()? {
-        if walk_row(row, &here)?.status == Status::Running {
+        if lock_row(row, &here)?.status == Status::Running {
             alive.push(row.get("experiment")?);
         }
     }
     Ok(alive)
 }
 
-fn row_of(connection: &Connection, of: &Experiment) -> rusqlite::Result<Option<WalkRow>> {
+fn row_of(connection: &Connection, of: &Experiment) -> rusqlite::Result<Option<ExperimentLockRow>> {
     let sql = "SELECT started_unix_ms, heartbeat_unix_ms, status, boot_id, pid_namespace, pid,
                       pid_start_time
                FROM walk WHERE experiment = (SELECT number FROM experiment WHERE id = ?)";
     let here = Process::current();
-    connection.query_row(sql, [&of.id], |row| walk_row(row, &here)).optional()
+    connection.query_row(sql, [&of.id], |row| lock_row(row, &here)).optional()
 }
 
-fn walk_row(row: &Row<'_>, here: &Process) -> rusqlite::Result<WalkRow> {
+fn lock_row(row: &Row<'_>, here: &Process) -> rusqlite::Result<ExperimentLockRow> {
     let name: String = row.get("status")?;
     let process = Process::of(row)?;
     let heartbeat_ms: i64 = row.get("heartbeat_unix_ms")?;
@@ -185,7 +189,7 @@ fn walk_row(row: &Row<'_>, here: &Process) -> rusqlite::Result<WalkRow> {
     // A status of the future is of one that has ended: what runs has one name.
     let stored = Status::by_name(&name).unwrap_or(Status::Interrupted);
     let is_interrupted = stored == Status::Running && is_gone;
-    Ok(WalkRow {
+    Ok(ExperimentLockRow {
         status: if is_interrupted { Status::Interrupted } else { stored },
         started_unix_ms: row.get("started_unix_ms")?,
         pid: process.pid,

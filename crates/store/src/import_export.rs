@@ -108,7 +108,7 @@ impl Store {
         }
         let aside = Aside::copy(path, &self.path)?;
         let imported = aside.looked_at(self, check).and_then(|runs| self.take(&aside, &runs));
-        imported.map_err(|error| aside.told(error))
+        imported.map_err(|error| aside.of_their_file(error))
     }
 
     fn take(&self, aside: &Aside, runs: &[RunId]) -> Result<Imported, StoreError> {
@@ -158,7 +158,7 @@ impl<'a> Beside<'a> {
         // A relative name could be one that SQLite understands as something else.
         let path = absolute(path).unwrap_or_else(|_| path.to_owned());
         let Some(name) = path.to_str() else {
-            let message = format!("{} has a name that is no text: rename it", path.display());
+            let message = format!("the file name {} is not valid UTF-8: rename it", path.display());
             return Err(StoreError::new(StoreErrorKind::Other, message));
         };
         let attached = connection.execute("ATTACH DATABASE ? AS beside", [name]);
@@ -340,7 +340,7 @@ impl Aside {
         let damaged = |why: String| StoreError::damaged(&self.path, format!("run {run}: {why}"));
         let is_id = |letter: char| letter.is_ascii_alphanumeric() || letter == '-';
         if run.0.len() > ID_CHARACTERS_MAX || !run.0.chars().all(is_id) {
-            return Err(StoreError::damaged(&self.path, "a run has an id that is none"));
+            return Err(StoreError::damaged(&self.path, "a run has an invalid id"));
         }
         theirs.events(run, &mut |_: Event| ())?;
         if let Some(json) = theirs.report_json(run)? {
@@ -350,7 +350,7 @@ impl Aside {
     }
 
     /// What is wrong with the copy is wrong with their file.
-    fn told(&self, error: StoreError) -> StoreError {
+    fn of_their_file(&self, error: StoreError) -> StoreError {
         let (copy, theirs) = (self.path.display().to_string(), self.theirs.display().to_string());
         StoreError { message: error.message.replace(&copy, &theirs), ..error }
     }

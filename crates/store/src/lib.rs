@@ -29,7 +29,7 @@ mod wall_clock;
 mod writer;
 
 pub use self::error::{StoreError, StoreErrorKind};
-pub use self::experiment_lock::{Walk, WalkRow};
+pub use self::experiment_lock::{ExperimentLock, ExperimentLockRow};
 pub use self::experiments::TrialRow;
 pub use self::import_export::{Imported, ReportCheck};
 pub use self::interval_log::interval_log;

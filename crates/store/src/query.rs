@@ -291,7 +291,7 @@ impl Field {
         names.extend(of.has_labels.then_some("label.KEY"));
         let figures = asked.figures.map(|_| " and the figures of 'dbdyno list figures'");
         let all = names.join(", ") + figures.unwrap_or_default();
-        Err(BadQuery::at(at, format!("there is no column '{name}'{meant}; there are {all}")))
+        Err(BadQuery::at(at, format!("there is no column '{name}'{meant}; choose one of {all}")))
     }
 
     fn name(&self) -> String {
@@ -372,8 +372,8 @@ pub fn why_no_label(key: &str, value: &str) -> Option<String> {
     }
     match key.is_empty() || !key.chars().all(is_askable) {
         true => Some(format!(
-            "the key '{key}' could not be asked for (label.KEY): write it without blanks, commas, \
-             quotes, brackets and any of = ! < > ~"
+            "the key '{key}' could not be used in conditions (label.KEY): write it without blanks, \
+             commas, quotes, brackets and = ! < > ~"
         )),
         false => None,
     }

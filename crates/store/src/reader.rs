@@ -467,7 +467,7 @@ impl Reader<'_> {
             Unreadable::Newer(why) => {
                 let kind = StoreErrorKind::Newer { found: VERSION, known: VERSION };
                 let message = format!(
-                    "the store {} has, in {what}, {why} that this dbdyno does not know: use a \
+                    "the store {} has, in {what}, {why} that this dbdyno does not support: use a \
                      newer dbdyno",
                     self.path.display()
                 );

@@ -429,7 +429,7 @@ fn empty(path: &Path) -> StoreError {
 
 fn foreign(path: &Path) -> StoreError {
     let message = format!(
-        "{} is an SQLite database, but no store of dbdyno: name another file",
+        "{} is an SQLite database, but not a store of dbdyno: name another file",
         path.display()
     );
     StoreError::new(StoreErrorKind::NotAStore, message)
@@ -472,8 +472,8 @@ fn migrate(path: &Path, connection: &Connection) -> Result<(), StoreError> {
     let mode = write_ahead(connection).map_err(said)?;
     if mode != "wal" {
         let message = format!(
-            "the store {} cannot be in WAL mode where it lies (it is in mode {mode}): name a file \
-             on a local disk",
+            "the store {} cannot use WAL mode there (its mode is {mode}): name a file on a local \
+             disk",
             path.display()
         );
         return Err(StoreError::new(StoreErrorKind::Other, message));

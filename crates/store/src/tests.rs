@@ -408,7 +408,7 @@ fn child_that_walks(path: &Path) {
     let store = Store::open(path).expect("a store");
     say("ready");
     std::io::stdin().read_exact(&mut [0]).expect("a word");
-    match store.walk(&experiment()) {
+    match store.lock_experiment(&experiment()) {
         Ok(walk) => {
             say("walk: taken");
             let _ = std::io::stdin().read(&mut [0]);

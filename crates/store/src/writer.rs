@@ -106,7 +106,10 @@ impl Writer {
         let log_bytes_max = options.wal_bytes;
         let pen = Pen { path: path.to_owned(), connection, run: number, options, log_bytes_max };
         let shared = Arc::new(Shared {
-            desk: Mutex::new(Desk { so_far: RunningSummary::of(description), ..Desk::default() }),
+            queue: Mutex::new(WriterQueue {
+                so_far: RunningSummary::of(description),
+                ..WriterQueue::default()
+            }),
             wake: Condvar::new(),
             backlog_bytes: options.backlog_bytes,
         });
@@ -140,7 +143,7 @@ impl Writer {
             return;
         }
         if let Event::Second(second) = &event {
-            self.shared.desk().so_far.add(second);
+            self.shared.queue().so_far.add(second);
         }
         match Body::of(event) {
             Ok(body) => self.shared.append(body),
@@ -155,14 +158,15 @@ impl Writer {
     pub fn trouble(&self) -> Option<String> {
         if self.thread.as_ref().is_some_and(JoinHandle::is_finished) {
             return Some(
-                "the thread that writes the store has died: please report this".to_owned(),
+                "the thread that writes the store ended unexpectedly: please report this"
+                    .to_owned(),
             );
         }
-        let desk = self.shared.desk();
-        let error = desk.trouble.as_ref()?;
+        let queue = self.shared.queue();
+        let error = queue.trouble.as_ref()?;
         let told = format!("the store {} could not be written", self.path.display());
-        let waiting = desk.n_waiting();
-        Some(match desk.n_lost {
+        let waiting = queue.n_waiting();
+        Some(match queue.n_lost {
             0 => format!("{told}; {waiting} events wait in memory: {error}"),
             lost => format!("{told}; {lost} events are lost, {waiting} wait in memory: {error}"),
         })
@@ -184,7 +188,7 @@ impl Writer {
         let Some(thread) = self.thread.take() else {
             return Ok(());
         };
-        self.shared.desk().close = Some(close);
+        self.shared.queue().close = Some(close);
         self.shared.wake.notify_one();
         thread.join().unwrap_or_else(|_| {
             let message = "the thread that writes the store panicked: please report this";
@@ -223,13 +227,13 @@ struct End {
 /// What lies between who sends and who writes.
 #[derive(Debug)]
 struct Shared {
-    desk: Mutex<Desk>,
+    queue: Mutex<WriterQueue>,
     wake: Condvar,
     backlog_bytes: usize,
 }
 
 #[derive(Debug, Default)]
-struct Desk {
+struct WriterQueue {
     /// What the thread has not taken yet.
     rows: Vec<Row>,
     /// How many it has taken and not committed.
@@ -244,7 +248,7 @@ struct Desk {
     close: Option<Close>,
 }
 
-impl Desk {
+impl WriterQueue {
     fn n_waiting(&self) -> usize {
         self.rows.len() + self.n_taken
     }
@@ -252,55 +256,55 @@ impl Desk {
 
 impl Shared {
     /// A thread that panicked while it held the lock has left a list that is still whole.
-    fn desk(&self) -> MutexGuard<'_, Desk> {
-        self.desk.lock().unwrap_or_else(PoisonError::into_inner)
+    fn queue(&self) -> MutexGuard<'_, WriterQueue> {
+        self.queue.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn append(&self, body: Body) {
-        let mut desk = self.desk();
-        desk.seq += 1;
-        let row = Row { seq: desk.seq, body };
-        if desk.bytes + row.bytes() > self.backlog_bytes && row.body.may_be_lost() {
-            desk.n_lost += 1;
-            desk.trouble.get_or_insert_with(overrun);
+        let mut queue = self.queue();
+        queue.seq += 1;
+        let row = Row { seq: queue.seq, body };
+        if queue.bytes + row.bytes() > self.backlog_bytes && row.body.may_be_lost() {
+            queue.n_lost += 1;
+            queue.trouble.get_or_insert_with(overrun);
             return;
         }
-        desk.bytes += row.bytes();
-        desk.rows.push(row);
+        queue.bytes += row.bytes();
+        queue.rows.push(row);
     }
 
     fn lose(&self, why: StoreError) {
-        let mut desk = self.desk();
-        desk.seq += 1;
-        desk.n_lost += 1;
-        desk.trouble = Some(why);
+        let mut queue = self.queue();
+        queue.seq += 1;
+        queue.n_lost += 1;
+        queue.trouble = Some(why);
     }
 
     /// Moves what was sent to `batch`, once `instant` has come or the end is near.
     fn take(&self, batch: &mut Vec<Row>, instant: Instant) -> Option<Close> {
-        let mut desk = self.desk();
-        while desk.close.is_none() {
+        let mut queue = self.queue();
+        while queue.close.is_none() {
             let left = instant.saturating_duration_since(now());
             if left.is_zero() {
                 break;
             }
-            let woken = self.wake.wait_timeout(desk, left);
-            desk = woken.unwrap_or_else(PoisonError::into_inner).0;
+            let woken = self.wake.wait_timeout(queue, left);
+            queue = woken.unwrap_or_else(PoisonError::into_inner).0;
         }
-        batch.append(&mut desk.rows);
-        desk.n_taken = batch.len();
-        desk.close.take()
+        batch.append(&mut queue.rows);
+        queue.n_taken = batch.len();
+        queue.close.take()
     }
 
     /// What became of a batch of which `bytes` were committed and `n_left` rows were not.
     fn settle(&self, bytes: usize, n_left: usize, result: &Result<(), StoreError>) {
-        let mut desk = self.desk();
-        desk.bytes = desk.bytes.saturating_sub(bytes);
-        desk.n_taken = n_left;
+        let mut queue = self.queue();
+        queue.bytes = queue.bytes.saturating_sub(bytes);
+        queue.n_taken = n_left;
         match result {
-            Err(error) => desk.trouble = Some(error.clone()),
+            Err(error) => queue.trouble = Some(error.clone()),
             // Once all is written there is no trouble, unless something was lost.
-            Ok(()) if desk.n_lost == 0 => desk.trouble = None,
+            Ok(()) if queue.n_lost == 0 => queue.trouble = None,
             Ok(()) => {}
         }
     }
@@ -451,7 +455,7 @@ impl Pen {
             let n = batch.iter().take_while(fits).count().max(1).min(batch.len());
             let bytes = batch[..n].iter().map(Row::bytes).sum();
             let (figures, measured_ns) = {
-                let so_far = &shared.desk().so_far;
+                let so_far = &shared.queue().so_far;
                 (so_far.summary(), so_far.measured_ns())
             };
             let result = self.commit(&batch[..n], figures, measured_ns);
@@ -502,7 +506,7 @@ impl Pen {
             self.log_bytes_max = self.options.wal_bytes;
         } else if bytes > self.log_bytes_max && self.checkpoint("PASSIVE").is_ok() {
             self.log_bytes_max = bytes + self.options.wal_bytes;
-            let text = "the log of the store was taken into its file in mid-run".to_owned();
+            let text = "the store's log was checkpointed during the run".to_owned();
             // An output can always be written as JSON; without it nothing is missing.
             if let Ok(body) = Body::of(Event::Output { text }) {
                 shared.append(body);
@@ -523,8 +527,8 @@ impl Pen {
         batch: &mut Vec<Row>,
         shared: &Shared,
     ) -> Result<(), StoreError> {
-        let mut n_lost = shared.desk().n_lost;
-        let mut trouble = shared.desk().trouble.clone();
+        let mut n_lost = shared.queue().n_lost;
+        let mut trouble = shared.queue().trouble.clone();
         if let Err(error) = written {
             let n_before = batch.len();
             batch.retain(|row| !row.body.may_be_lost());
@@ -594,7 +598,7 @@ impl Pen {
 
 /// What is wrong when nothing failed, and yet too much waits.
 fn overrun() -> StoreError {
-    let message = "its disk takes too long: name a file on a quicker one".to_owned();
+    let message = "its disk is too slow: name a file on a faster one".to_owned();
     StoreError::new(StoreErrorKind::Other, message)
 }
 
@@ -650,7 +654,7 @@ fn insert_run(
         }
         Err(error) if is_constraint(&error) => {
             let message =
-                format!("the store {} has a run {run} already: runs are new", path.display());
+                format!("the store {} already has a run {run}: please report this", path.display());
             Err(StoreError::new(StoreErrorKind::Other, message))
         }
         Err(error) => Err(StoreError::of(path, &error)),
@@ -703,7 +707,7 @@ mod tests {
             let log_bytes_max = options.wal_bytes;
             let mut pen = Pen { path: path.clone(), connection, run, options, log_bytes_max };
             let shared = Shared {
-                desk: Mutex::new(Desk::default()),
+                queue: Mutex::new(WriterQueue::default()),
                 wake: Condvar::new(),
                 backlog_bytes: options.backlog_bytes,
             };

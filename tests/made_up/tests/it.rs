@@ -168,7 +168,7 @@ fn its_data_are_built_run_and_checked_on_sqlite() {
     let [posts, reads] = ["post", "read"].map(|kind| &report["transactions"][kind]["finished"]);
     assert_eq!(number(posts) + number(reads), 200.0);
     assert!(number(reads) > 0.0);
-    let posted = &report["measures"]["posted"];
+    let posted = &report["custom_metrics"]["posted"];
     assert_eq!(number(&posted["sum"]), 2.0 * number(posts));
     assert_eq!(posted["unit"], "rows");
     home.run(&["check", "postings"]).ends(0).says(&["balance"]);

@@ -53,21 +53,22 @@ impl FromStr for Gate {
 
     fn from_str(text: &str) -> Result<Gate, String> {
         let no =
-            |why: &str| format!("'{text}' is no limit: {why}; write \"p99>+5%\" or \"tps<-3%\"");
+            |why: &str| format!("'{text}' is not a limit: {why}; write \"p99>+5%\" or \"tps<-3%\"");
         let at = text.find(['<', '>']).ok_or_else(|| no("it has neither < nor >"))?;
         let (name, rest) = text.split_at(at);
         let is_rise = rest.starts_with('>');
         let figure = name.trim();
         check_name(figure).map_err(|why| no(&why))?;
         let number = rest[1..].trim().strip_suffix('%').ok_or_else(|| no("it ends without %"))?;
-        let percent: f64 = number.trim().parse().map_err(|_| no("its percentage is no number"))?;
+        let percent: f64 =
+            number.trim().parse().map_err(|_| no("its percentage is not a number"))?;
         let by = percent / 100.0;
         if !is_rise && by == -1.0 {
-            return Err(no("nothing falls by more than all of it"));
+            return Err(no("nothing can fall by more than 100 %"));
         }
         let fits = by.is_finite() && (if is_rise { by >= 0.0 } else { (-1.0..=0.0).contains(&by) });
         if !fits {
-            return Err(no("a rise is > and positive, a fall < and negative"));
+            return Err(no("write a rise with > and a fall with <"));
         }
         Ok(Gate { figure: figure.to_owned(), is_rise, by })
     }

@@ -73,7 +73,7 @@ impl Below {
             (_, Ok(number)) => Bound::Number(number),
             _ => {
                 return Err(format!(
-                    "a share is below a bound such as 20ms or, of a custom metric that is no \
+                    "a share is below a bound such as 20ms or, of a custom metric that is not a \
                      time, 500, and not below '{written}'"
                 ));
             }
@@ -84,12 +84,12 @@ impl Below {
             Bound::Number(_) => Bound::Number(number),
         };
         match two_digits(number) {
-            (0, _) => Err("no sample is below nothing".to_owned()),
+            (0, _) => Err("a bound must be above zero".to_owned()),
             (low, high) if low == high => {
                 Ok(Below { of: Some(of.to_owned()).filter(|of| !of.is_empty()), bound })
             }
             (low, high) => Err(format!(
-                "shares are kept below bounds of two digits, such as {} and {}",
+                "shares are stored below bounds of two digits, such as {} and {}",
                 like(low),
                 like(high)
             )),
@@ -155,7 +155,7 @@ fn parts(name: &str) -> Option<(&str, &str)> {
 }
 
 /// The bounds of 1, 2 and 5 times tens at which a share says something, as parts of names.
-pub(super) fn told(shares: &Shares, is_time: bool) -> Vec<(String, f64)> {
+pub(super) fn listed(shares: &Shares, is_time: bool) -> Vec<(String, f64)> {
     let (Some((first, _)), Some((last, _))) = (shares.below.first(), shares.below.last()) else {
         return Vec::new();
     };
@@ -212,7 +212,7 @@ mod tests {
         check("below(20)", Some(Err("needs a unit, such as below(20ms)")));
         check("below(20parsec)", Some(Err("not below '20parsec'")));
         check("below()", Some(Err("not below ''")));
-        check("below(0ms)", Some(Err("no sample is below nothing")));
+        check("below(0ms)", Some(Err("a bound must be above zero")));
     }
 
     #[test]
@@ -226,8 +226,8 @@ mod tests {
         let most = value("below_1000s").expect("there are samples");
         assert!((most - answered).abs() < 1e-6 && most < 100.0, "{most} {answered}");
         assert_eq!((value("no_such.below_5ms"), value("new_order.below_5")), (None, None));
-        let told = told(&report.block.shares, true);
-        let names: Vec<&str> = told.iter().map(|(name, _)| name.as_str()).collect();
+        let listed = listed(&report.block.shares, true);
+        let names: Vec<&str> = listed.iter().map(|(name, _)| name.as_str()).collect();
         assert!(names.contains(&"below_20ms") && names.contains(&"below_50ms"), "{names:?}");
     }
 }

@@ -49,7 +49,7 @@ impl Bound {
         let end = text.find(|c: char| !c.is_ascii_digit() && !".-+e_".contains(c));
         let (number, unit) = text.split_at(end.unwrap_or(text.len()));
         let number: f64 =
-            number.replace('_', "").parse().map_err(|_| "its bound is no number".to_owned())?;
+            number.replace('_', "").parse().map_err(|_| "its bound is not a number".to_owned())?;
         let unit = unit.trim();
         let (factor, what) = match UNITS.iter().find(|(name, ..)| *name == unit) {
             Some((_, factor, what)) => (*factor, *what),
@@ -65,7 +65,7 @@ impl Bound {
         let (counted, unit_ns) = of_rate(unit);
         let amount = match (self, per_time(unit)) {
             (Bound::Time(ns), Some(ns_each)) => return Ok(*ns as f64 / ns_each),
-            (Bound::Time(_), None) => return Err("is no time, and its bound is one".to_owned()),
+            (Bound::Time(_), None) => return Err("is not a time, but its bound is".to_owned()),
             (Bound::Amount { amount, what, .. }, _) => {
                 if !what.is_empty() && what != counted {
                     return Err(format!("does not count {what}: {}", its_unit(unit)));
@@ -78,7 +78,7 @@ impl Bound {
                 Ok(amount * unit_ns as f64 / *per_ns as f64)
             }
             (Bound::Amount { per_ns: Some(_), .. }, None) => {
-                Err(format!("is no rate: {}", its_unit(unit)))
+                Err(format!("is not a rate: {}", its_unit(unit)))
             }
             _ => Ok(amount),
         }
@@ -147,13 +147,13 @@ mod tests {
 
     #[test]
     fn what_a_figure_does_not_count_is_no_bound_of_it() {
-        check("3ms", "1/s", Err("is no time, and its bound is one"));
-        check("1000/s", "ms", Err("is no rate: its unit is ms"));
-        check("1000/s", "", Err("is no rate: it is a plain number"));
+        check("3ms", "1/s", Err("is not a time, but its bound is"));
+        check("1000/s", "ms", Err("is not a rate: its unit is ms"));
+        check("1000/s", "", Err("is not a rate: it is a plain number"));
         check("2MB/s", "rows/s", Err("does not count B: its unit is rows/s"));
         check("5 apples/s", "rows/s", Err("does not count apples"));
         check("3%", "ms", Err("does not count %"));
         check("3 parsec", "rows/s", Err("there is no unit parsec"));
-        check("fast", "1/s", Err("its bound is no number"));
+        check("fast", "1/s", Err("its bound is not a number"));
     }
 }

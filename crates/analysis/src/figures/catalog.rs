@@ -9,7 +9,7 @@ use std::collections::BTreeSet;
 
 use model::{Load, suggestion};
 
-use super::below::{Below, STEM, told};
+use super::below::{Below, STEM, listed};
 use super::times_of;
 use super::within::{interval_of, why_no_interval};
 use crate::gauges::{WHOSE, whose};
@@ -195,7 +195,7 @@ pub fn all_of(report: &Report) -> Vec<NamedFigure> {
             put(name.to_owned(), "", headline.value);
         }
     }
-    for (name, percent) in told(&report.block.shares, true) {
+    for (name, percent) in listed(&report.block.shares, true) {
         put(name, "%", Some(percent));
     }
     for (kind, of_kind) in report.block.transactions.iter() {
@@ -207,7 +207,7 @@ pub fn all_of(report: &Report) -> Vec<NamedFigure> {
         for (name, unit, value) in of_metric(report, measured) {
             put(format!("{metric}.{name}"), &unit, value);
         }
-        for (name, percent) in told(&measured.shares, measured.unit == "ns") {
+        for (name, percent) in listed(&measured.shares, measured.unit == "ns") {
             put(format!("{metric}.{name}"), "%", Some(percent));
         }
     }
@@ -368,7 +368,7 @@ pub fn check_name(name: &str) -> Result<(), String> {
     let is_letter = |c: char| c.is_ascii_alphanumeric() || "._-/ ".contains(c);
     match !name.trim().is_empty() && name.chars().all(is_letter) {
         true => Ok(()),
-        false => Err("it names no figure, such as tps, p99 or reads".to_owned()),
+        false => Err("name a figure, such as tps, p99 or reads".to_owned()),
     }
 }
 

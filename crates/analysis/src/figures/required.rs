@@ -48,9 +48,9 @@ impl Holds {
     /// As it is read.
     pub fn words(self) -> &'static str {
         match self {
-            Holds::Surely => "holds, surely",
-            Holds::SurelyNot => "does not hold, surely",
-            Holds::Undecided => "undecided: its interval lies on both sides",
+            Holds::Surely => "holds, with its whole interval",
+            Holds::SurelyNot => "does not hold, with its whole interval",
+            Holds::Undecided => "undecided: its interval includes the bound",
             Holds::Within => "holds; its error is not known",
             Holds::Beyond => "does not hold; its error is not known",
         }
@@ -116,8 +116,9 @@ impl FromStr for Required {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Required, String> {
-        let no =
-            |why: &str| format!("'{text}' is no limit: {why}; write \"p99<300ms\" or \"tps>1000\"");
+        let no = |why: &str| {
+            format!("'{text}' is not a limit: {why}; write \"p99<300ms\" or \"tps>1000\"")
+        };
         let at = text.find(['<', '>']).ok_or_else(|| no("it has neither < nor >"))?;
         let (figure, rest) = text.split_at(at);
         check_name(figure).map_err(|why| no(&why))?;
@@ -233,10 +234,10 @@ mod tests {
         assert_eq!(of("p99<300").holds, p99.holds);
         let no = |text: &str| text.parse::<Required>().expect_err("it makes no sense");
         assert!(no("p99").contains("neither < nor >"));
-        assert!(no("p99<x").contains("no number"));
+        assert!(no("p99<x").contains("not a number"));
         assert!(no("p99<3 parsec").contains("there is no unit parsec"));
         let tps: Required = "tps>3ms".parse().expect("it may be a time");
-        assert!(tps.of_run(&subjects::closed()).is_err_and(|why| why.contains("is no time")));
+        assert!(tps.of_run(&subjects::closed()).is_err_and(|why| why.contains("is not a time")));
     }
 
     #[test]
@@ -277,7 +278,10 @@ mod tests {
     fn a_result_says_limit_value_interval_and_how_surely() {
         let text = of("p99<300ms").to_string();
         assert!(text.starts_with("required p99<300ms: p99 ms "), "{text}");
-        assert!(text.contains(" to ") && text.ends_with("holds, surely"), "{text}");
+        assert!(
+            text.contains(" to ") && text.ends_with("holds, with its whole interval"),
+            "{text}"
+        );
     }
 
     #[test]

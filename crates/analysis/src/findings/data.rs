@@ -3,7 +3,7 @@
 use model::numbers::seconds;
 use model::{CheckResult, FactValue, Severity};
 
-use super::{Words, count};
+use super::{FindingText, count};
 use crate::tally::{Crosscheck, Tally};
 
 enum Data {
@@ -16,9 +16,9 @@ enum Data {
 }
 
 impl Data {
-    fn words(self) -> Words {
+    fn text(self) -> FindingText {
         match self {
-            Data::ChecksFailed { id, when, first, failed, of } => Words {
+            Data::ChecksFailed { id, when, first, failed, of } => FindingText {
                 id,
                 severity: Severity::Invalid,
                 text: format!(
@@ -30,25 +30,25 @@ impl Data {
                     first.examples.first().map(|row| format!(", {row}")).unwrap_or_default()
                 ),
             },
-            Data::Miscounted(check) => Words {
+            Data::Miscounted(check) => FindingText {
                 id: "crosscheck_mismatch",
                 severity: Severity::Invalid,
                 text: format!(
-                    "We counted {} and {} unknown, but the database's own count changed by {}.",
+                    "dbdyno counted {} and {} unknown, but the database's own count changed by {}.",
                     count(check.committed, "commit"),
                     model::format_count(check.unknown),
                     check.change
                 ),
             },
-            Data::CountedFewer { counter, change, committed } => Words {
+            Data::CountedFewer { counter, change, committed } => FindingText {
                 id: "server_commit_count_low",
                 severity: Severity::Warning,
                 text: format!(
-                    "The server's own {counter} grew by {change} while we counted {}.",
+                    "The server's own {counter} grew by {change} while dbdyno counted {}.",
                     count(committed, "commit")
                 ),
             },
-            Data::Restarted { counter, change, committed } => Words {
+            Data::Restarted { counter, change, committed } => FindingText {
                 id: "server_restarted",
                 severity: Severity::Warning,
                 text: match change {
@@ -57,12 +57,13 @@ impl Data {
                          the run."
                     ),
                     _ => format!(
-                        "The server's own {counter} grew by {change} while we counted {committed} \
-                         commits, and connections broke: the server was restarted during the run."
+                        "The server's own {counter} grew by {change} while dbdyno counted \
+                         {committed} commits, and connections broke: the server was restarted \
+                         during the run."
                     ),
                 },
             },
-            Data::RestartedAsItSays { ago_s } => Words {
+            Data::RestartedAsItSays { ago_s } => FindingText {
                 id: "server_restarted",
                 severity: Severity::Warning,
                 text: format!(
@@ -70,7 +71,7 @@ impl Data {
                     seconds(ago_s)
                 ),
             },
-            Data::Unknown => Words {
+            Data::Unknown => FindingText {
                 id: "data_unknown",
                 severity: Severity::Note,
                 text: "The data have no dbdyno_meta table: their scale and seed are not known."
@@ -80,7 +81,7 @@ impl Data {
     }
 }
 
-pub(super) fn look(tally: &Tally) -> Vec<Words> {
+pub(super) fn look(tally: &Tally) -> Vec<FindingText> {
     let mut all = Vec::new();
     all.extend(failed("checks_failed_before", "before", tally.checked_before.as_deref()));
     all.extend(failed("checks_failed", "after", tally.checked_after.as_deref()));
@@ -90,7 +91,7 @@ pub(super) fn look(tally: &Tally) -> Vec<Words> {
     if tally.fact("data", "meta").is_some_and(|meta| *meta == "absent") {
         all.push(Data::Unknown);
     }
-    all.into_iter().map(Data::words).collect()
+    all.into_iter().map(Data::text).collect()
 }
 
 /// Where no disturbance of the plan's may have done it: the server says so, or its counter, which

@@ -1,21 +1,21 @@
 //! Findings on what was done to the database meanwhile: was it done as planned?
 
-use model::{DisturbanceTold, Disturbed, NS_PER_S, Severity, numbers};
+use model::{DisturbanceEvent, Disturbed, NS_PER_S, Severity, numbers};
 
-use super::Words;
+use super::FindingText;
 use crate::tally::Tally;
 
 enum Disturbance<'a> {
     Disturbed { n: u64 },
-    Failed { first: &'a DisturbanceTold, why: &'a str, n: u64 },
-    Skipped { first: &'a DisturbanceTold, why: &'a str, n: u64 },
-    CutOff { first: &'a DisturbanceTold, why: &'a str, n: u64 },
+    Failed { first: &'a DisturbanceEvent, why: &'a str, n: u64 },
+    Skipped { first: &'a DisturbanceEvent, why: &'a str, n: u64 },
+    CutOff { first: &'a DisturbanceEvent, why: &'a str, n: u64 },
 }
 
 impl Disturbance<'_> {
-    fn words(self) -> Words {
+    fn text(self) -> FindingText {
         match self {
-            Disturbance::Disturbed { n } => Words {
+            Disturbance::Disturbed { n } => FindingText {
                 id: "disturbed",
                 severity: Severity::Note,
                 text: format!(
@@ -24,17 +24,17 @@ impl Disturbance<'_> {
                     super::count(n, "time")
                 ),
             },
-            Disturbance::Failed { first, why, n } => Words {
+            Disturbance::Failed { first, why, n } => FindingText {
                 id: "disturbance_failed",
                 severity: Severity::Warning,
                 text: format!("{} failed: {}.", told(first, n), sentence(why)),
             },
-            Disturbance::Skipped { first, why, n } => Words {
+            Disturbance::Skipped { first, why, n } => FindingText {
                 id: "disturbance_skipped",
                 severity: Severity::Warning,
                 text: format!("{} was not started: {}.", told(first, n), sentence(why)),
             },
-            Disturbance::CutOff { first, why, n } => Words {
+            Disturbance::CutOff { first, why, n } => FindingText {
                 id: "disturbance_cut_off",
                 severity: Severity::Note,
                 text: format!("{} was cut off: {}.", told(first, n), sentence(why)),
@@ -50,7 +50,7 @@ fn sentence(why: &str) -> String {
 }
 
 /// `'drop' at 30 s`, and how many more.
-fn told(first: &DisturbanceTold, n: u64) -> String {
+fn told(first: &DisturbanceEvent, n: u64) -> String {
     let at = numbers::seconds(first.began_ns as f64 / NS_PER_S as f64);
     let more = match n {
         0 | 1 => String::new(),
@@ -59,7 +59,7 @@ fn told(first: &DisturbanceTold, n: u64) -> String {
     format!("Disturbance '{}' at {at}{more}", first.name)
 }
 
-pub(super) fn look(tally: &Tally) -> Vec<Words> {
+pub(super) fn look(tally: &Tally) -> Vec<FindingText> {
     let all = &tally.disturbances;
     type Why = fn(&Disturbed) -> Option<&str>;
     let of = |which: Why| {
@@ -79,7 +79,7 @@ pub(super) fn look(tally: &Tally) -> Vec<Words> {
         Disturbed::CutOff { why } => Some(why),
         _ => None,
     });
-    let is_begun = |told: &&DisturbanceTold| !matches!(told.outcome, Disturbed::Skipped { .. });
+    let is_begun = |told: &&DisturbanceEvent| !matches!(told.outcome, Disturbed::Skipped { .. });
     let n = all.iter().filter(is_begun).count() as u64;
     let found = [
         (n > 0).then_some(Disturbance::Disturbed { n }),
@@ -87,5 +87,5 @@ pub(super) fn look(tally: &Tally) -> Vec<Words> {
         skipped.map(|(first, why, n)| Disturbance::Skipped { first, why, n }),
         cut_off.map(|(first, why, n)| Disturbance::CutOff { first, why, n }),
     ];
-    found.into_iter().flatten().map(Disturbance::words).collect()
+    found.into_iter().flatten().map(Disturbance::text).collect()
 }

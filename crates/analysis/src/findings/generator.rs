@@ -3,7 +3,7 @@
 use model::{FactValue, Load, NS_PER_US, Severity, numbers};
 use stats::{Histogram, enough};
 
-use super::{View, Words, count, duration};
+use super::{FindingText, View, count, duration};
 
 /// Lag below this is the wake-up of a sleeping thread, which no generator escapes.
 const LAG_NS_MIN: u64 = 100 * NS_PER_US;
@@ -25,9 +25,9 @@ enum Generator {
 }
 
 impl Generator {
-    fn words(self) -> Words {
+    fn text(self) -> FindingText {
         match self {
-            Generator::Lag { p99_ns, service_ns } => Words {
+            Generator::Lag { p99_ns, service_ns } => FindingText {
                 id: "generator_lag",
                 severity: Severity::Warning,
                 text: format!(
@@ -36,7 +36,7 @@ impl Generator {
                     duration(service_ns)
                 ),
             },
-            Generator::Outside { percent } => Words {
+            Generator::Outside { percent } => FindingText {
                 id: "client_time_outside",
                 severity: Severity::Warning,
                 text: format!(
@@ -44,7 +44,7 @@ impl Generator {
                      although the load is closed."
                 ),
             },
-            Generator::StoodStill { pauses, longest_s, at_s } => Words {
+            Generator::StoodStill { pauses, longest_s, at_s } => FindingText {
                 id: "generator_paused",
                 severity: Severity::Warning,
                 text: format!(
@@ -55,7 +55,7 @@ impl Generator {
                     numbers::seconds(at_s)
                 ),
             },
-            Generator::LeftBehind { clients } => Words {
+            Generator::LeftBehind { clients } => FindingText {
                 id: "clients_abandoned",
                 severity: Severity::Invalid,
                 text: format!(
@@ -64,12 +64,12 @@ impl Generator {
                     count(clients, "client")
                 ),
             },
-            Generator::ConnectFailed { failed, of } => Words {
+            Generator::ConnectFailed { failed, of } => FindingText {
                 id: "connect_failed",
                 severity: Severity::Warning,
                 text: format!("{failed} of {of} clients could not connect."),
             },
-            Generator::ConnectsRetried { retried, why } => Words {
+            Generator::ConnectsRetried { retried, why } => FindingText {
                 id: "connects_retried",
                 severity: Severity::Note,
                 text: format!(
@@ -78,7 +78,7 @@ impl Generator {
                     count(retried, "attempt")
                 ),
             },
-            Generator::IdleClients { idle, of } => Words {
+            Generator::IdleClients { idle, of } => FindingText {
                 id: "idle_clients",
                 severity: Severity::Warning,
                 text: format!("{} of {of} finished nothing.", count(idle, "client")),
@@ -87,12 +87,12 @@ impl Generator {
     }
 }
 
-pub(super) fn look(view: &View) -> Vec<Words> {
+pub(super) fn look(view: &View) -> Vec<FindingText> {
     let late = [stood_still(view), lag(view), outside(view)];
     let connecting = [connect_failed(view), connects_retried(view)];
     let lost = [idle_clients(view), clients_abandoned(view)];
     let lost = connecting.into_iter().chain(lost);
-    late.into_iter().chain(lost).flatten().map(Generator::words).collect()
+    late.into_iter().chain(lost).flatten().map(Generator::text).collect()
 }
 
 /// Said once, with the first group: the fact is the whole generator's.

@@ -5,7 +5,7 @@ use std::ops::Range;
 use model::numbers::significant;
 use model::{Load, Severity, StopReason};
 
-use super::{View, Words, count, percent, percent_text};
+use super::{FindingText, View, count, percent, percent_text};
 
 /// Clients that are busy for more of their time than this cannot take more: the rate is too high,
 /// and not the queue too small.
@@ -22,9 +22,9 @@ enum Offer {
 }
 
 impl Offer {
-    fn words(self) -> Words {
+    fn text(self) -> FindingText {
         match self {
-            Offer::Dropped { dropped, offered, why } => Words {
+            Offer::Dropped { dropped, offered, why } => FindingText {
                 id: "dropped_arrivals",
                 severity: Severity::Warning,
                 text: format!(
@@ -34,7 +34,7 @@ impl Offer {
                     percent_text(percent(dropped, offered))
                 ),
             },
-            Offer::QueueTooSmall { queue, busy_percent } => Words {
+            Offer::QueueTooSmall { queue, busy_percent } => FindingText {
                 id: "queue_too_small",
                 severity: Severity::Warning,
                 text: format!(
@@ -43,7 +43,7 @@ impl Offer {
                     count(queue, "place")
                 ),
             },
-            Offer::QueueGrew { first, last, per_s, late_s } => Words {
+            Offer::QueueGrew { first, last, per_s, late_s } => FindingText {
                 id: "queue_grew",
                 severity: Severity::Warning,
                 text: format!(
@@ -59,7 +59,7 @@ impl Offer {
                 ),
             },
             Offer::QueueAtEnd { first, last, steps } => at_end(first, last, steps),
-            Offer::Unfinished { unfinished, offered } => Words {
+            Offer::Unfinished { unfinished, offered } => FindingText {
                 id: "unfinished",
                 severity: Severity::Warning,
                 text: format!(
@@ -70,7 +70,7 @@ impl Offer {
                     percent_text(percent(unfinished, offered))
                 ),
             },
-            Offer::BacklogAtStart { backlog_at_start, clients } => Words {
+            Offer::BacklogAtStart { backlog_at_start, clients } => FindingText {
                 id: "backlog_at_start",
                 severity: Severity::Warning,
                 text: format!(
@@ -81,7 +81,7 @@ impl Offer {
                     count(clients.into(), "client")
                 ),
             },
-            Offer::Closed => Words {
+            Offer::Closed => FindingText {
                 id: "closed_load",
                 severity: Severity::Note,
                 text: "Closed load: a slow database gets fewer requests.".to_owned(),
@@ -90,8 +90,8 @@ impl Offer {
     }
 }
 
-fn at_end(first: f64, last: f64, steps: usize) -> Words {
-    Words {
+fn at_end(first: f64, last: f64, steps: usize) -> FindingText {
+    FindingText {
         id: "queue_at_end",
         severity: Severity::Warning,
         text: format!(
@@ -104,7 +104,7 @@ fn at_end(first: f64, last: f64, steps: usize) -> Words {
     }
 }
 
-pub(super) fn look(view: &View) -> Vec<Words> {
+pub(super) fn look(view: &View) -> Vec<FindingText> {
     let counts = &view.sum.counts;
     let (offered, dropped, unfinished) = (counts.offered(), counts.dropped, counts.unfinished);
     let busy_percent = busy_percent(view);
@@ -122,7 +122,7 @@ pub(super) fn look(view: &View) -> Vec<Words> {
         backlog_at_start(view),
         closed(view),
     ];
-    all.into_iter().flatten().map(Offer::words).collect()
+    all.into_iter().flatten().map(Offer::text).collect()
 }
 
 /// For how much of their time the clients were at work, at most: failures count with their wait,

@@ -2,7 +2,7 @@
 
 use model::{ErrorCount, Severity};
 
-use super::{View, Words, count, percent, percent_text};
+use super::{FindingText, View, count, percent, percent_text};
 
 /// Below this share of failures they are a note: the figures are those of the others.
 const FAILED_PERCENT_NOTED: f64 = 0.1;
@@ -18,9 +18,9 @@ enum Ending {
 }
 
 impl Ending {
-    fn words(self) -> Words {
+    fn text(self) -> FindingText {
         match self {
-            Ending::NothingFinished { offered, failed } => Words {
+            Ending::NothingFinished { offered, failed } => FindingText {
                 id: "nothing_finished",
                 severity: Severity::Invalid,
                 text: format!(
@@ -29,7 +29,7 @@ impl Ending {
                     model::format_count(failed)
                 ),
             },
-            Ending::Failed { failed, offered, most } => Words {
+            Ending::Failed { failed, offered, most } => FindingText {
                 id: "failed",
                 severity: match percent(failed, offered) {
                     ..FAILED_PERCENT_NOTED => Severity::Note,
@@ -44,7 +44,7 @@ impl Ending {
                     most.map(|most| format!(", mostly {}", most.kind.name())).unwrap_or_default()
                 ),
             },
-            Ending::Unknown { unknown } => Words {
+            Ending::Unknown { unknown } => FindingText {
                 id: "unknown_commits",
                 severity: Severity::Warning,
                 text: format!(
@@ -52,7 +52,7 @@ impl Ending {
                     count(unknown, "COMMIT")
                 ),
             },
-            Ending::Retried { retried, offered } => Words {
+            Ending::Retried { retried, offered } => FindingText {
                 id: "retried",
                 severity: Severity::Note,
                 text: format!(
@@ -65,7 +65,7 @@ impl Ending {
     }
 }
 
-pub(super) fn look(view: &View) -> Vec<Words> {
+pub(super) fn look(view: &View) -> Vec<FindingText> {
     let counts = &view.sum.counts;
     let (offered, failed) = (counts.offered(), counts.failed);
     let (unknown, retried) = (counts.unknown, counts.retried);
@@ -76,7 +76,7 @@ pub(super) fn look(view: &View) -> Vec<Words> {
         (unknown > 0).then_some(Ending::Unknown { unknown }),
         (retried > 0).then_some(Ending::Retried { retried, offered }),
     ];
-    all.into_iter().flatten().map(Ending::words).collect()
+    all.into_iter().flatten().map(Ending::text).collect()
 }
 
 /// What failed most often, without the conflicts that were overcome by another attempt.

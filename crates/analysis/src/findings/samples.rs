@@ -3,7 +3,7 @@
 use model::{NS_PER_S, Severity};
 use stats::{Histogram, enough};
 
-use super::{View, Words, count};
+use super::{FindingText, View, count};
 
 enum Samples {
     TooFew { have: u64, needed: u64, quantile: &'static str },
@@ -12,9 +12,9 @@ enum Samples {
 }
 
 impl Samples {
-    fn words(self) -> Words {
+    fn text(self) -> FindingText {
         match self {
-            Samples::TooFew { have, needed, quantile } => Words {
+            Samples::TooFew { have, needed, quantile } => FindingText {
                 id: "few_samples",
                 severity: Severity::Note,
                 text: format!(
@@ -23,7 +23,7 @@ impl Samples {
                     model::format_count(needed)
                 ),
             },
-            Samples::Overflow { overflow, highest_ns } => Words {
+            Samples::Overflow { overflow, highest_ns } => FindingText {
                 id: "overflow",
                 severity: Severity::Warning,
                 text: format!(
@@ -33,7 +33,7 @@ impl Samples {
                     super::duration(highest_ns)
                 ),
             },
-            Samples::BooksDisagree { what, counted, timed } => Words {
+            Samples::BooksDisagree { what, counted, timed } => FindingText {
                 id: "internal_count_mismatch",
                 severity: Severity::Invalid,
                 text: format!(
@@ -47,11 +47,11 @@ impl Samples {
     }
 }
 
-pub(super) fn look(view: &View) -> Vec<Words> {
+pub(super) fn look(view: &View) -> Vec<FindingText> {
     let mut all: Vec<Samples> = books(view);
     all.extend(too_few(view));
     all.extend(overflow(view));
-    all.into_iter().map(Samples::words).collect()
+    all.into_iter().map(Samples::text).collect()
 }
 
 /// The lowest quantile of those that are read most that the samples do not suffice for.

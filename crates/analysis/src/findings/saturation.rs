@@ -6,7 +6,7 @@
 
 use model::{FactValue, NS_PER_MS, NS_PER_S, NS_PER_US, Severity, numbers};
 
-use super::{Words, duration};
+use super::{FindingText, duration};
 use crate::report::ReplyLagReport;
 use crate::tally::{Sum, Tally};
 
@@ -26,13 +26,13 @@ const REPLY_LAG_NS_MIN: u64 = 100 * NS_PER_US;
 /// in less.
 const LATE_NS_MAX: u64 = 25 * NS_PER_MS;
 
-pub(super) fn look(tally: &Tally) -> Vec<Words> {
+pub(super) fn look(tally: &Tally) -> Vec<FindingText> {
     let seen = [loops(tally), threads(tally), replies(tally), late(tally)];
     let seen: Vec<String> = seen.into_iter().flatten().collect();
     if seen.is_empty() {
         return Vec::new();
     }
-    vec![Words {
+    vec![FindingText {
         id: "generator_saturated",
         severity: Severity::Warning,
         text: format!("{}. Response times include this delay.", seen.join(". ")),

@@ -5,7 +5,7 @@
 use model::{Severity, numbers};
 use stats::{period, stands_out};
 
-use super::{Words, count, percent_text};
+use super::{FindingText, count, percent_text};
 use crate::tally::Tally;
 
 /// A second is slow if it has fewer commits than the median second by this factor.
@@ -34,15 +34,15 @@ struct Slow {
     what: String,
 }
 
-pub(super) fn look(tally: &Tally) -> Vec<Words> {
+pub(super) fn look(tally: &Tally) -> Vec<FindingText> {
     let slow = match super::steadiness::is_planned_to_change(tally) {
         true => slow_answers(tally),
         false => few_commits(tally).or_else(|| slow_answers(tally)),
     };
-    slow.into_iter().map(|slow| words(&slow, tally)).collect()
+    slow.into_iter().map(|slow| text(&slow, tally)).collect()
 }
 
-fn words(slow: &Slow, tally: &Tally) -> Words {
+fn text(slow: &Slow, tally: &Tally) -> FindingText {
     let n = slow.seconds.len() as u64;
     let share = super::percent(n, tally.whole_seconds().end.unsigned_abs());
     let again = match period(&slow.seconds) {
@@ -51,7 +51,7 @@ fn words(slow: &Slow, tally: &Tally) -> Words {
     };
     let first: Vec<String> = slow.seconds.iter().take(5).map(ToString::to_string).collect();
     let more = if slow.seconds.len() > 5 { " …" } else { "" };
-    Words {
+    FindingText {
         id: "slow_seconds",
         severity: if share < PERCENT_NOTED { Severity::Note } else { Severity::Warning },
         text: format!(

@@ -3,7 +3,7 @@
 use model::{ArrivalRate, Load, NS_PER_S, Severity, StopReason, numbers};
 use stats::{Stability, WarmUp, trend, warm_up};
 
-use super::{Words, count, duration, percent_text};
+use super::{FindingText, count, duration, percent_text};
 use crate::tally::Tally;
 
 /// Shorter runs say nothing.
@@ -47,14 +47,14 @@ enum Time {
 }
 
 impl Time {
-    fn words(self) -> Words {
+    fn text(self) -> FindingText {
         match self {
-            Time::Failed { why } => Words {
+            Time::Failed { why } => FindingText {
                 id: "run_failed",
                 severity: Severity::Invalid,
                 text: format!("The run could not go on: {}.", why.trim_end_matches('.')),
             },
-            Time::QueueFull { at_ns } => Words {
+            Time::QueueFull { at_ns } => FindingText {
                 id: "queue_full",
                 severity: Severity::Warning,
                 text: format!(
@@ -63,14 +63,14 @@ impl Time {
                     seconds(at_ns)
                 ),
             },
-            Time::QueueFullEarly => Words {
+            Time::QueueFullEarly => FindingText {
                 id: "queue_full",
                 severity: Severity::Invalid,
                 text: "The queue was full during the ramp-up, and the plan stops the run then: \
                      nothing was measured, since the system cannot handle this rate."
                     .to_owned(),
             },
-            Time::Interrupted { measured_ns, planned_ns } => Words {
+            Time::Interrupted { measured_ns, planned_ns } => FindingText {
                 id: "interrupted",
                 severity: Severity::Note,
                 text: format!(
@@ -80,7 +80,7 @@ impl Time {
                 ),
             },
             Time::TooShort { measured_ns } => too_short(measured_ns),
-            Time::Short { measured_ns } => Words {
+            Time::Short { measured_ns } => FindingText {
                 id: "short",
                 severity: Severity::Note,
                 text: format!(
@@ -88,14 +88,14 @@ impl Time {
                     seconds(measured_ns)
                 ),
             },
-            Time::NoRampUp => Words {
+            Time::NoRampUp => FindingText {
                 id: "no_ramp_up",
                 severity: Severity::Note,
                 text: "There was no ramp-up: filling caches is part of the figures.".to_owned(),
             },
-            Time::ShortRampUp(times) => times.words(),
-            Time::WarmingUp(found) => found.words(),
-            Time::Drifting { first_per_s, last_per_s } => Words {
+            Time::ShortRampUp(times) => times.text(),
+            Time::WarmingUp(found) => found.text(),
+            Time::Drifting { first_per_s, last_per_s } => FindingText {
                 id: "drifting",
                 severity: Severity::Warning,
                 text: format!(
@@ -104,7 +104,7 @@ impl Time {
                     100.0 * (last_per_s / first_per_s - 1.0)
                 ),
             },
-            Time::Uneven { cv } => Words {
+            Time::Uneven { cv } => FindingText {
                 id: "uneven",
                 severity: Severity::Warning,
                 text: format!(
@@ -117,19 +117,19 @@ impl Time {
     }
 }
 
-fn too_short(measured_ns: u64) -> Words {
-    Words {
+fn too_short(measured_ns: u64) -> FindingText {
+    FindingText {
         id: "too_short",
         severity: Severity::Invalid,
         text: format!("Only {} were measured.", seconds(measured_ns)),
     }
 }
 
-fn stalled(found: &Stability, stalled_percent: f64) -> Words {
+fn stalled(found: &Stability, stalled_percent: f64) -> FindingText {
     let longest = found.stalls.iter().max_by_key(|stall| stall.length_slots);
     let at_s = longest.map_or(0.0, |stall| stall.start_index as f64 / 10.0);
     let noted = stalled_percent < STALLED_PERCENT_NOTED;
-    Words {
+    FindingText {
         id: "stalled",
         severity: if noted { Severity::Note } else { Severity::Warning },
         text: format!(
@@ -147,7 +147,7 @@ fn seconds(ns: u64) -> String {
     numbers::seconds(ns as f64 / NS_PER_S as f64)
 }
 
-pub(super) fn look(tally: &Tally) -> Vec<Words> {
+pub(super) fn look(tally: &Tally) -> Vec<FindingText> {
     let mut all: Vec<Time> = Vec::new();
     all.extend(ended(tally));
     all.extend(short(tally));
@@ -169,7 +169,7 @@ pub(super) fn look(tally: &Tally) -> Vec<Words> {
         let stalls = found.n_stalls > 0;
         all.extend(stalls.then_some(Time::Stalled { found, stalled_percent }));
     }
-    all.into_iter().map(Time::words).collect()
+    all.into_iter().map(Time::text).collect()
 }
 
 /// A beginning of this share of the rest more or less is of no concern.
@@ -185,9 +185,9 @@ struct Warming {
 }
 
 impl Warming {
-    fn words(self) -> Words {
+    fn text(self) -> FindingText {
         let needed_s = self.ramp_up_ns as f64 / NS_PER_S as f64 + self.seconds as f64;
-        Words {
+        FindingText {
             id: "warming_up",
             severity: Severity::Warning,
             text: format!(
@@ -233,8 +233,8 @@ struct ShortRampUp {
 }
 
 impl ShortRampUp {
-    fn words(self) -> Words {
-        Words {
+    fn text(self) -> FindingText {
+        FindingText {
             id: "short_ramp_up",
             severity: Severity::Warning,
             text: format!(

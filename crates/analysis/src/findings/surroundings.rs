@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use model::numbers::significant;
 use model::{CommitRisk, FactValue, NS_PER_S, Severity, Target};
 
-use super::Words;
+use super::FindingText;
 use crate::gauges::{points, whose};
 use crate::tally::Tally;
 
@@ -30,9 +30,9 @@ enum Surroundings {
 }
 
 impl Surroundings {
-    fn words(self) -> Words {
+    fn text(self) -> FindingText {
         match self {
-            Surroundings::SettingsChanged { changes } => Words {
+            Surroundings::SettingsChanged { changes } => FindingText {
                 id: "settings_changed",
                 severity: Severity::Warning,
                 text: format!(
@@ -41,20 +41,20 @@ impl Surroundings {
                     changes.join(", ")
                 ),
             },
-            Surroundings::DebugBuild => Words {
+            Surroundings::DebugBuild => FindingText {
                 id: "debug_build",
                 severity: Severity::Warning,
                 text: "dbdyno was built without optimisation: its overhead is part of the figures."
                     .to_owned(),
             },
-            Surroundings::NoisyMachine { percent } => Words {
+            Surroundings::NoisyMachine { percent } => FindingText {
                 id: "noisy_machine",
                 severity: Severity::Warning,
                 text: format!(
                     "Other virtual machines took {percent:.1} % of this machine's CPU time (steal)."
                 ),
             },
-            Surroundings::Neighbours { percent, processors, has_server } => Words {
+            Surroundings::Neighbours { percent, processors, has_server } => FindingText {
                 id: "other_cpu_load",
                 severity: Severity::Warning,
                 text: format!(
@@ -64,21 +64,21 @@ impl Surroundings {
                     significant(percent / 100.0 * processors, 2)
                 ),
             },
-            Surroundings::Embedded => Words {
+            Surroundings::Embedded => FindingText {
                 id: "same_host",
                 severity: Severity::Note,
                 text: "The database runs in the generator's process and shares its CPUs. The \
                        client's CPU time includes the database's."
                     .to_owned(),
             },
-            Surroundings::SameHost => Words {
+            Surroundings::SameHost => FindingText {
                 id: "same_host",
                 severity: Severity::Note,
                 text: "Generator and server share one host: they compete for its CPUs, and the \
                        figures include no network."
                     .to_owned(),
             },
-            Surroundings::NotDurable(CommitRisk { mode, loss }) => Words {
+            Surroundings::NotDurable(CommitRisk { mode, loss }) => FindingText {
                 id: "not_durable",
                 severity: Severity::Note,
                 text: format!("{mode}: {loss}."),
@@ -87,7 +87,7 @@ impl Surroundings {
     }
 }
 
-pub(super) fn look(tally: &Tally) -> Vec<Words> {
+pub(super) fn look(tally: &Tally) -> Vec<FindingText> {
     let debug = tally.fact("build", "profile").is_some_and(|profile| *profile == "debug");
     let steal = tally.fact("machine", "steal_percent").and_then(FactValue::as_percent);
     let noisy = steal.filter(|percent| *percent > STEAL_PERCENT_MAX);
@@ -99,7 +99,7 @@ pub(super) fn look(tally: &Tally) -> Vec<Words> {
         CommitRisk::read(|about, name| tally.fact(about, name)).map(Surroundings::NotDurable),
         settings_changed(tally),
     ];
-    all.into_iter().flatten().map(Surroundings::words).collect()
+    all.into_iter().flatten().map(Surroundings::text).collect()
 }
 
 /// Where the server is, as its URL tells: a file, this host, or another one.
@@ -169,7 +169,7 @@ fn other_cpu_load(tally: &Tally) -> Option<Surroundings> {
 /// Whether the plan did something to the database in a second, or may have.
 fn is_disturbed(tally: &Tally, second: i64) -> bool {
     let (from_ns, s) = (second * NS_PER_S as i64, NS_PER_S as i64);
-    let touches = |told: &model::DisturbanceTold| {
+    let touches = |told: &model::DisturbanceEvent| {
         told.began_ns < from_ns + s && told.ended_ns.is_none_or(|ended_ns| ended_ns >= from_ns)
     };
     tally.disturbances.iter().any(touches)

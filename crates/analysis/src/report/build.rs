@@ -192,7 +192,7 @@ fn groups(tally: &Tally, told: &[GroupDescription]) -> Vec<GroupReport> {
 
 /// The name of a kind, as it is a key in `transactions`.
 fn kind_name(tally: &Tally, group: usize, kind: KindIndex) -> String {
-    let told = tally.told(group);
+    let told = tally.description(group);
     let name = told.and_then(|told| told.kinds.get(usize::from(kind)));
     let name = name.map_or_else(|| format!("kind_{kind}"), |kind| kind.name.clone());
     in_group(tally, group, name)
@@ -200,7 +200,7 @@ fn kind_name(tally: &Tally, group: usize, kind: KindIndex) -> String {
 
 /// A name of a group's, made different from those of other groups where there are any.
 fn in_group(tally: &Tally, group: usize, name: String) -> String {
-    match tally.told(group) {
+    match tally.description(group) {
         Some(told) if tally.groups.len() > 1 => format!("{}.{name}", told.name),
         _ => name,
     }
@@ -391,7 +391,7 @@ fn traffic(tally: &Tally, groups: &[usize]) -> Traffic {
 /// Every headline of the groups; equal names are added up, second by second.
 fn headlines(tally: &Tally, groups: &[usize]) -> Named<HeadlineReport> {
     let mut names: Vec<(&str, &str, u64)> = Vec::new();
-    for told in groups.iter().filter_map(|index| tally.told(*index)) {
+    for told in groups.iter().filter_map(|index| tally.description(*index)) {
         for headline in &told.headlines {
             if names.iter().all(|(name, ..)| *name != headline.name) {
                 names.push((&headline.name, &headline.title, headline.per_ns));
@@ -420,7 +420,8 @@ fn headlines(tally: &Tally, groups: &[usize]) -> Named<HeadlineReport> {
 fn commits_of_headline(tally: &Tally, groups: &[usize], name: &str) -> Vec<u64> {
     let mut commits = vec![0; usize::try_from(tally.seconds().end).unwrap_or_default()];
     for index in groups {
-        let (Some(told), Some(group)) = (tally.told(*index), tally.groups.get(*index)) else {
+        let (Some(told), Some(group)) = (tally.description(*index), tally.groups.get(*index))
+        else {
             continue;
         };
         for headline in told.headlines.iter().filter(|headline| headline.name == name) {
@@ -447,7 +448,7 @@ fn transactions(tally: &Tally, groups: &[usize]) -> Named<TransactionReport> {
     let mut all = Named::default();
     for &index in groups {
         let Some(group) = tally.groups.get(index) else { continue };
-        let told = tally.told(index).map_or(0, |told| told.kinds.len());
+        let told = tally.description(index).map_or(0, |told| told.kinds.len());
         let seen = group.measured.kinds.last().map_or(0, |kind| usize::from(kind.kind) + 1);
         for kind in 0..told.max(seen) {
             let Ok(kind) = KindIndex::try_from(kind) else { break };
@@ -577,7 +578,7 @@ fn per_client(tally: &Tally, groups: &[usize]) -> Vec<ClientReport> {
 fn measures(tally: &Tally, groups: &[usize]) -> Named<MeasureReport> {
     let mut all = Named::default();
     for &index in groups {
-        let (Some(told), Some(group)) = (tally.told(index), tally.groups.get(index)) else {
+        let (Some(told), Some(group)) = (tally.description(index), tally.groups.get(index)) else {
             continue;
         };
         for (place, measure) in told.measures.iter().enumerate() {

@@ -228,7 +228,7 @@ impl Scene<'_> {
 
     fn measure(&self, figure: Figure) -> Result<Measured, Unknown> {
         match figure {
-            Figure::Nothing => Err(Unknown::NotKnown("nothing measures it".to_owned())),
+            Figure::Nothing => Err(Unknown::NotKnown("it is not measured".to_owned())),
             Figure::ResponseTimeP90 { kind } => self.p90(kind),
             Figure::KindShare { kind } => {
                 let all = self.group.measured.counts().finished();
@@ -281,7 +281,7 @@ impl Scene<'_> {
     /// The sum of a counter; not known in a run of before it was counted.
     fn counter(&self, place: u16) -> Result<u64, Unknown> {
         if usize::from(place) >= self.told.measures.len() {
-            return Err(Unknown::NotKnown("this run has not counted it".to_owned()));
+            return Err(Unknown::NotKnown("this run did not count it".to_owned()));
         }
         let found = self.group.measured.measures.iter().find(|it| it.measure == place);
         Ok(found.map_or(0, |it| it.sum))
@@ -295,7 +295,7 @@ impl Scene<'_> {
         let lost = sum.counts.failed + sum.counts.dropped;
         let (finished, unfinished) = (&sum.response, &sum.unfinished);
         let offered = stats::Offered { finished, unfinished, lost };
-        let order = Order::Unknown("the limit is one of the percentile alone");
+        let order = Order::Unknown("the requirement limits the percentile only");
         let times = Latency::offered(&offered, &super::build::counts(&sum.counts), order);
         if let Some(p90_ms) = times.p90 {
             return Ok(Measured::plain(p90_ms / 1e3));

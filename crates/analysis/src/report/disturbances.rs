@@ -3,7 +3,7 @@
 
 use std::ops::Range;
 
-use model::{Counts, DisturbanceTold, Disturbed, NS_PER_S};
+use model::{Counts, DisturbanceEvent, Disturbed, NS_PER_S};
 use serde::{Deserialize, Serialize};
 use stats::{Recovery, recovery, windows};
 
@@ -90,7 +90,7 @@ pub(super) fn disturbances(tally: &Tally) -> Vec<DisturbanceReport> {
     let commits = tally.commits_per_second(&groups, seconds.clone());
     let slots = tally.commits_100ms(&groups);
     let look = Look { tally, n_seconds: seconds.end, commits, slots };
-    let mut all: Vec<&DisturbanceTold> = tally.disturbances.iter().collect();
+    let mut all: Vec<&DisturbanceEvent> = tally.disturbances.iter().collect();
     all.sort_by_key(|told| (told.began_ns, told.index));
     all.into_iter().map(|told| look.at(told)).collect()
 }
@@ -105,7 +105,7 @@ struct Look<'a> {
 }
 
 impl Look<'_> {
-    fn at(&self, told: &DisturbanceTold) -> DisturbanceReport {
+    fn at(&self, told: &DisturbanceEvent) -> DisturbanceReport {
         let (outcome, why) = outcome(&told.outcome);
         let seconds = |ns: i64| ns as f64 / NS_PER_S as f64;
         let mut report = DisturbanceReport {
@@ -167,7 +167,7 @@ impl Look<'_> {
     }
 
     /// The names of others that were under way in `seconds`.
-    fn overlaps(&self, told: &DisturbanceTold, seconds: Range<i64>) -> Vec<String> {
+    fn overlaps(&self, told: &DisturbanceEvent, seconds: Range<i64>) -> Vec<String> {
         let mut names: Vec<String> = Vec::new();
         for other in &self.tally.disturbances {
             let is_same = (other.index, other.nth) == (told.index, told.nth);

@@ -25,13 +25,13 @@ fn the_json_has_the_names_that_people_rely_on() {
     let kinds = json["transactions"].as_object_mut().expect("kinds");
     kinds.retain(|name, _| name == "new_order");
     insta::assert_snapshot!(names(&json), @r"
-    : backlog_at_start_max_ms checks client clients connect_ms counts crosschecks database
-    dbdyno declarations disclosures disturbances elapsed_seconds errors facts failed_ms
-    findings gauges groups headlines intervals lag_us load measured_seconds measures modes
-    name nopm offered_ms others_per_second output per_client per_transaction phases
-    placement plan qps ramp_up_counts ramp_up_errors reads_per_second reason reply_lag_us
-    response_ms run_id schema seconds seed service_ms shares stability started status target
-    tpm tps tps_ci95 transactions wait_ms workload writes_per_second
+    : backlog_at_start_max_ms checks client clients connect_ms counts crosschecks
+    custom_metrics database dbdyno disclosures disturbances elapsed_seconds errors facts
+    failed_ms findings gauges groups intervals lag_us load measured_seconds modes name nopm
+    notes offered_ms others_per_second output per_client per_transaction phases placement
+    plan primary_metrics qps ramp_up_counts ramp_up_errors reads_per_second reason
+    reply_lag_us response_ms run_id schema seconds seed service_ms shares stability started
+    status target tpm tps tps_ci95 transactions wait_ms workload writes_per_second
     /checks: after before
     /checks/after[]: examples failed id title
     /checks/before[]: examples failed id title
@@ -43,6 +43,11 @@ fn the_json_has_the_names_that_people_rely_on() {
     /counts: backlog_at_start committed dropped failed finished offered retried rolled_back
     unfinished unknown
     /crosschecks[]: change committed matches transaction unknown
+    /custom_metrics: lines
+    /custom_metrics/lines: count intervals max mean mean_half_width p50 p99
+    per_second_half_width shares sum unit
+    /custom_metrics/lines/intervals: p50 p99
+    /custom_metrics/lines/shares: below count dispersion
     /errors[]: code count kind message
     /facts: build cpu
     /facts/build: profile
@@ -50,21 +55,13 @@ fn the_json_has_the_names_that_people_rely_on() {
     /failed_ms: count intervals max mean min overflow p50 p90 p95 p99 p999 reasons sd
     /failed_ms/reasons: p50 p90 p95 p99 p999
     /findings[]: id severity text
-    /groups[]: clients closed_form load name parameters until workload
+    /groups[]: clients closed_form load name parameters stop_condition workload
     /groups[]/load: model
     /groups[]/parameters: warehouses
-    /headlines: nopm tpm
-    /headlines/nopm: half_width title value
-    /headlines/tpm: half_width title value
     /intervals[]: dropped failed from_s offered_per_second p50_ms p95_ms p99_ms queue_mean
     to_s tps unfinished wait_percent
     /lag_us: count max p50 p99
     /load: model
-    /measures: lines
-    /measures/lines: count intervals max mean mean_half_width p50 p99 per_second_half_width
-    shares sum unit
-    /measures/lines/intervals: p50 p99
-    /measures/lines/shares: below count dispersion
     /offered_ms: count distribution interval_reasons intervals max mean min overflow p50 p90
     p95 p99 p999 reasons sd
     /offered_ms/interval_reasons: p999
@@ -75,6 +72,9 @@ fn the_json_has_the_names_that_people_rely_on() {
     /per_client[]/transactions/new_order: calls failed max_ms mean_ms min_ms sd_ms total_ms
     /per_transaction: others reads round_trips statements writes
     /phases: drain_s measure_s ramp_up_s
+    /primary_metrics: nopm tpm
+    /primary_metrics/nopm: half_width title value
+    /primary_metrics/tpm: half_width title value
     /ramp_up_counts: backlog_at_start committed dropped failed finished offered retried
     rolled_back unfinished unknown
     /reply_lag_us: count late max mean p50 p99 reasons service
@@ -274,6 +274,30 @@ fn a_report_of_before_reply_lags_is_read() {
     assert!(fields.remove("reply_lag_us").is_some());
     let read: Report = serde_json::from_value(json).expect("an old report is read");
     assert_eq!((read.block.reply_lag_us.count, read.loops.len()), (0, 0));
+}
+
+#[test]
+fn a_report_with_the_former_names_is_read() {
+    let today = report(&Made::closed());
+    let mut json = serde_json::to_value(&today).expect("a report is JSON");
+    let mut rename = |at: &str, former: &str, name: &str| {
+        let fields = json.pointer_mut(at).and_then(|of| of.as_object_mut()).expect("an object");
+        let value = fields.remove(name).unwrap_or_else(|| panic!("no {name}"));
+        fields.insert(former.to_owned(), value);
+    };
+    rename("", "headlines", "primary_metrics");
+    rename("", "measures", "custom_metrics");
+    rename("", "declarations", "notes");
+    rename("/groups/0", "until", "stop_condition");
+    let read: Report = serde_json::from_value(json).expect("an old report is read");
+    assert_eq!(read.declarations, today.declarations);
+    assert_eq!(read.groups[0].until, today.groups[0].until);
+    let names = |report: &Report| {
+        let Block { headlines, measures, .. } = &report.block;
+        (headlines.get("nopm").cloned(), measures.0.len(), headlines.0.len())
+    };
+    assert_eq!(names(&read), names(&today));
+    assert!(names(&read).0.is_some());
 }
 
 #[test]

@@ -304,6 +304,14 @@ impl Latency {
         *field = Some(value);
     }
 
+    /// How many samples a quantile needs at least that is not known since there are fewer.
+    pub fn samples_needed(&self, name: &str) -> Option<u64> {
+        let (_, q) = QUANTILES.iter().find(|(of, _)| *of == name)?;
+        let is_unknown = self.count > 0 && self.get(name).is_none();
+        let few = enough(self.count, *q, CONFIDENCE).err().filter(|_| is_unknown);
+        few.map(|few| few.needed)
+    }
+
     /// A quantile by its name.
     pub fn get(&self, name: &str) -> Option<f64> {
         match name {

@@ -5,7 +5,7 @@ use std::sync::mpsc::Sender;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-use model::{Action, Database, Disturbance, DisturbanceTold, Disturbed, Host, format_duration};
+use model::{Action, Database, Disturbance, DisturbanceEvent, Disturbed, Host, format_duration};
 use monitor::{PhaseSignal, Woken, wall_clock};
 
 use super::command::{self, CommandEnvironment};
@@ -15,10 +15,10 @@ use crate::managed::Managed;
 
 pub(super) type Server = Arc<Mutex<Managed>>;
 
-pub(super) enum Said {
+pub(super) enum Message {
     Ready,
     NotReady(String),
-    Told(DisturbanceTold),
+    Told(DisturbanceEvent),
 }
 
 /// One disturbance on its thread.
@@ -31,7 +31,7 @@ pub(super) struct Worker {
     pub(super) nodes: Arc<Mutex<Vec<Host>>>,
     pub(super) environment: Arc<CommandEnvironment>,
     pub(super) signal: Arc<PhaseSignal>,
-    pub(super) tell: Sender<Said>,
+    pub(super) tell: Sender<Message>,
 }
 
 /// A connection, and how often the server had been disturbed when it was made.
@@ -49,11 +49,11 @@ impl Worker {
                 Ok(made) => line = Some(made),
                 Err(why) => {
                     let why = format!("the disturbance '{}' {why}", self.disturbance.name);
-                    return self.say(Said::NotReady(why));
+                    return self.say(Message::NotReady(why));
                 }
             }
         }
-        self.say(Said::Ready);
+        self.say(Message::Ready);
         let Some(start) = self.signal.wait_for_start() else { return self.skip_rest(0) };
         let mut ended_ns = i64::MIN;
         for nth in 0.. {
@@ -76,17 +76,17 @@ impl Worker {
     /// Does it once; tells when it ended.
     fn once(&self, nth: u32, start: Instant, line: &mut Option<Line>) -> i64 {
         let began = wall_clock::now();
-        let mut told = DisturbanceTold {
+        let mut told = DisturbanceEvent {
             index: self.index,
             nth,
             name: self.disturbance.name.clone(),
-            what: self.disturbance.action.told(),
+            what: self.disturbance.action.summary(),
             began_ns: wall_clock::since(start, began),
             ended_ns: None,
             outcome: Disturbed::Running,
             output: String::new(),
         };
-        self.say(Said::Told(told.clone()));
+        self.say(Message::Told(told.clone()));
         let limit = self.limit(start, began);
         let (outcome, output) = match &self.disturbance.action {
             Action::Sql(statements) => self.speak(statements, line, &limit),
@@ -104,7 +104,7 @@ impl Worker {
         told.ended_ns = Some(ended_ns);
         told.outcome = outcome;
         told.output = output;
-        self.say(Said::Told(told));
+        self.say(Message::Told(told));
         ended_ns
     }
 
@@ -172,11 +172,11 @@ impl Worker {
     }
 
     fn skip(&self, nth: u32, due_ns: u64, why: &str) {
-        self.say(Said::Told(DisturbanceTold {
+        self.say(Message::Told(DisturbanceEvent {
             index: self.index,
             nth,
             name: self.disturbance.name.clone(),
-            what: self.disturbance.action.told(),
+            what: self.disturbance.action.summary(),
             began_ns: due_ns as i64,
             ended_ns: None,
             outcome: Disturbed::Skipped { why: why.to_owned() },
@@ -198,7 +198,7 @@ impl Worker {
         }
     }
 
-    fn say(&self, said: Said) {
+    fn say(&self, said: Message) {
         // Whoever has left hears nothing any more.
         let _ = self.tell.send(said);
     }

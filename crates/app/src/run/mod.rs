@@ -110,7 +110,7 @@ pub fn run(
     };
     let mut guard = SettingsGuard::new(store, "run".to_owned());
     let result = guard.put_interruptible(&open_target.database, &plan, stop).and_then(|set| {
-        let options = RunOptions { before: set.told(watcher), ..options };
+        let options = RunOptions { before: set.into_events(watcher), ..options };
         run_at(&mut open_target, plan, options, stop, watcher)
     });
     guard.release(stop).iter().for_each(|note| watcher.note(note));

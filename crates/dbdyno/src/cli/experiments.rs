@@ -155,7 +155,7 @@ fn walk(mut planned: Planned, matches: &ArgMatches, is_new: bool, shell: &Shell)
     live.end();
     let ExperimentResult { report, is_good, is_interrupted } = result?;
     let required = required(&report, matches, shell)?;
-    told(&report, matches, &required, shell)?;
+    print_report(&report, matches, &required, shell)?;
     live.linger(&stop);
     Ok(match (is_interrupted, is_good && required.is_met()) {
         (true, _) => {
@@ -191,7 +191,7 @@ pub(crate) fn is_kept(matches: &ArgMatches) -> Result<(), Error> {
     }
 }
 
-fn told(
+fn print_report(
     report: &ExperimentReport,
     matches: &ArgMatches,
     required: &RequiredResults,
@@ -269,7 +269,7 @@ fn show(matches: &ArgMatches, shell: &Shell) -> Outcome {
         };
     }
     if experiment.seek.is_some() {
-        return seek::told(&app::seek::report(&store, &experiment)?, matches, shell);
+        return seek::print_report(&app::seek::report(&store, &experiment)?, matches, shell);
     }
     let text = |name: &str| matches.get_one::<String>(name).map(String::as_str);
     let (figure, axes) = (text("figure"), ["rows", "columns"].map(text));
@@ -282,7 +282,7 @@ fn show(matches: &ArgMatches, shell: &Shell) -> Outcome {
     }
     let report = report_by(&store, &experiment, figure)?;
     let required = required(&report, matches, shell)?;
-    told(&report, matches, &required, shell)?;
+    print_report(&report, matches, &required, shell)?;
     Ok(if required.is_met() { DONE } else { FAILED })
 }
 

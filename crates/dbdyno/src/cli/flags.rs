@@ -201,7 +201,7 @@ pub(crate) fn store_to_write(matches: &ArgMatches, shell: &Shell) -> Result<Path
         std::fs::create_dir_all(folder).map_err(|error| {
             let folder = folder.display();
             Error::Failed(format!(
-                "the folder {folder} for the store cannot be made ({error}): name another file \
+                "the folder {folder} for the store cannot be created ({error}): name another file \
                  with --store"
             ))
         })?;

@@ -6,11 +6,14 @@ use model::Parameter;
 use model::finding_catalog::{CATALOG, CatalogEntry};
 use plan::managed;
 use plan::{AT, EXPERIMENT, GROUP, PLAN, group_flags};
-use render::{Align, Column, Table};
+use render::document::{Block, Document};
+use render::terminal::WIDE;
+use render::{Align, Cell, Column, Table};
 use serde_json::{Value, json};
 
 use super::Outcome;
 use super::flags::{self, Output};
+use super::print_document;
 use crate::shell::Shell;
 
 pub(crate) fn command() -> Command {
@@ -36,38 +39,49 @@ pub(crate) fn list(matches: &ArgMatches, shell: &Shell) -> Outcome {
         };
         return shell.print(&format!("{value:#}\n"));
     }
-    if flags::output_of(matches) == Output::Markdown {
-        return shell.print(&markdown_of(what.unwrap_or_default()));
+    let what = what.unwrap_or_default();
+    match flags::output_of(matches) {
+        Output::Markdown => shell.print(&markdown_of(what)),
+        _ => print_document(&document(what), &WIDE, matches, shell),
     }
-    shell.print(&match what {
-        Some("workloads") => workloads::all().map(workload_text).collect(),
-        Some("targets") => {
-            drivers::ALL.iter().map(|e| target_text(e)).collect::<String>() + &managed_text()
-        }
-        Some("figures") => figure_rows().map(FigureRow::text).collect(),
-        Some("findings") => CATALOG.iter().map(finding_text).collect(),
-        _ => sections().iter().map(Section::text).collect(),
-    })
+}
+
+/// A list as a page.
+fn document(what: &str) -> Document {
+    match what {
+        "workloads" => Document::from(vec![workload_table()]),
+        "targets" => Document::from(vec![target_table()]),
+        "findings" => Document::from(vec![finding_table()]),
+        "figures" => Document::from(vec![figure_table()]),
+        _ => parameter_document(&sections()),
+    }
 }
 
 /// A list as a page of docs/.
 fn markdown_of(what: &str) -> String {
-    match what {
-        "findings" => markdown_of_findings(),
-        "figures" => markdown_of_figures(),
-        _ => markdown_of_parameters(&sections()),
-    }
+    let introduction = match what {
+        "workloads" => "# Workloads",
+        "targets" => "# Targets",
+        "findings" => ABOUT_FINDINGS,
+        "figures" => ABOUT_FIGURES,
+        _ => ABOUT_PARAMETERS,
+    };
+    format!("{introduction}\n\n{}", render::markdown::below(&document(what), 1))
 }
 
-/// Whether what is asked for is a list that is written as Markdown too.
-pub(crate) fn is_markdown_too(matches: &ArgMatches) -> bool {
-    let what = matches.get_one::<String>("what");
-    what.is_some_and(|what| matches!(what.as_str(), "parameters" | "findings" | "figures"))
-}
-
-fn finding_text(entry: &CatalogEntry) -> String {
-    let CatalogEntry { id, severity, raised, advice } = entry;
-    format!("{id} ({severity})\n    {raised}\n    {advice}\n")
+fn finding_table() -> Table {
+    let columns = [
+        Column::words("id", "id"),
+        Column::words("severity", "severity"),
+        Column::sentences("raised when").key("raised"),
+        Column::sentences("what to do").key("advice"),
+    ];
+    let row = |entry: &CatalogEntry| {
+        let CatalogEntry { id, severity, raised, advice } = entry;
+        let (raised, advice) = (Cell::marked(*raised), Cell::marked(*advice));
+        vec![Cell::marked(format!("`{id}`")), (*severity).into(), raised, advice]
+    };
+    Table::filled("findings", "", columns, CATALOG.iter().map(row).collect())
 }
 
 fn finding_json(entry: &CatalogEntry) -> Value {
@@ -105,65 +119,56 @@ fn figure_rows() -> impl Iterator<Item = FigureRow> {
 }
 
 impl FigureRow {
-    fn text(self) -> String {
-        let FigureRow { name, unit, better, help } = self;
-        format!("{name:<29} {unit:<6} {better:<8} {help}\n")
-    }
-
     fn json(self) -> Value {
         json!({"name": self.name, "unit": self.unit, "better": self.better, "help": self.help})
     }
 }
 
-fn markdown_of_figures() -> String {
-    let columns = ["name", "unit", "better", "what it is"];
-    let mut table = Table::new(columns.map(|title| Column::new(title, Align::Left)));
-    for FigureRow { name, unit, better, help } in figure_rows() {
-        table.row([format!("`{name}`"), unit.to_owned(), better.to_owned(), help.to_owned()]);
-    }
-    format!(
-        "# Figures\n\n<!-- Written by 'cargo xtask docs'. -->\n\nA figure is a number of a run \
-         that has a name. `dbdyno compare --figure NAME`, `dbdyno history --figure NAME`, \
-         `dbdyno experiments show ID --figure NAME`, `--fail-if 'NAME<-5%'` and `--require \
-         'NAME<300'` take any of them, `dbdyno report ID --figure NAME` draws it over an \
-         experiment's axes, and `dbdyno runs list --where 'NAME>1000' --sort -NAME` finds runs by \
-         it; `dbdyno runs show ID --figures` shows those of a run with their values. A bound may \
-         have a unit: `p99<300ms`, `rows>1000/min`, `rows>50 rows/s`, \
-         `server.disk_written<2MB/s`, `reads>2k`. A share below a bound is a figure too, for any \
-         bound of two digits, and may be written with brackets: `below(20ms)>99%`, \
-         `new_order.below(2.5s)`. *Better* is the direction in which a figure is judged: for \
-         *neither*, a comparison reports higher or lower, and a history refuses the figure. A \
-         time may be written without its unit (`p99`), a custom metric without `per_second` \
-         (`rows`; not in `--where`). [measuring.md](measuring.md) defines each figure.\n\n{}",
-        table.markdown_of_markdown()
-    )
+fn figure_table() -> Table {
+    let columns = [
+        Column::words("name", "name"),
+        Column::words("unit", "unit"),
+        Column::words("better", "better"),
+        Column::sentences("what it is").key("help"),
+    ];
+    let row = |FigureRow { name, unit, better, help }: FigureRow| {
+        vec![Cell::marked(format!("`{name}`")), unit.into(), better.into(), Cell::marked(help)]
+    };
+    Table::filled("figures", "", columns, figure_rows().map(row).collect())
 }
 
-fn markdown_of_findings() -> String {
-    let columns = ["id", "severity", "raised when", "what to do"];
-    let mut table = Table::new(columns.map(|title| Column::new(title, Align::Left)));
-    for CatalogEntry { id, severity, raised, advice } in CATALOG {
-        table.row([
-            format!("`{id}`"),
-            (*severity).to_owned(),
-            (*raised).to_owned(),
-            (*advice).to_owned(),
-        ]);
-    }
-    format!(
-        "# Findings\n\n<!-- Written by 'cargo xtask docs'. -->\n\nA finding says \
-         whether a result is valid and how reliable it is. The report shows it with the figure \
-         that raised it and what to do about it. An *invalid* one makes the exit code 1, and an \
-         experiment repeats the trial (except for `queue_full`, which would happen again). How \
-         each is judged is in \
-         [measuring.md](measuring.md#findings); `dbdyno list findings` prints the same table, \
-         and `dbdyno runs list --where 'finding=stalled'` lists the runs that have one.\n\n{}",
-        table.markdown_of_markdown()
-    )
-}
+/// What docs/figures.md says before its table.
+const ABOUT_FIGURES: &str = "# Figures\n\n<!-- Written by 'cargo xtask docs'. -->\n\nA figure is a number of a run that has a \
+     name. `dbdyno compare --figure NAME`, `dbdyno history --figure NAME`, `dbdyno experiments \
+     show ID --figure NAME`, `--fail-if 'NAME<-5%'` and `--require 'NAME<300'` take any of them, \
+     `dbdyno report ID --figure NAME` draws it over an experiment's axes, and `dbdyno runs list \
+     --where 'NAME>1000' --sort -NAME` finds runs by it; `dbdyno runs show ID --figures` shows \
+     those of a run with their values. A bound may have a unit: `p99<300ms`, `rows>1000/min`, \
+     `rows>50 rows/s`, `server.disk_written<2MB/s`, `reads>2k`. A share below a bound is a figure \
+     too, for any bound of two digits, and may be written with brackets: `below(20ms)>99%`, \
+     `new_order.below(2.5s)`. *Better* is the direction in which a figure is judged: for \
+     *neither*, a comparison reports higher or lower, and a history refuses the figure. A time may \
+     be written without its unit (`p99`), a custom metric without `per_second` (`rows`; not in \
+     `--where`). [measuring.md](measuring.md) defines each figure.";
 
-fn workload_text(entry: &workloads::Entry) -> String {
-    format!("{:<22} {}\n", entry.name, entry.summary)
+/// What docs/findings.md says before its table.
+const ABOUT_FINDINGS: &str = "# Findings\n\n<!-- Written by 'cargo xtask docs'. -->\n\nA finding says whether a result is valid \
+     and how reliable it is. The report shows it with the figure that raised it and what to do \
+     about it. An *invalid* one makes the exit code 1, and an experiment repeats the trial (except \
+     for `queue_full`, which would happen again). How each is judged is in \
+     [measuring.md](measuring.md#findings); `dbdyno list findings` prints the same table, and \
+     `dbdyno runs list --where 'finding=stalled'` lists the runs that have one.";
+
+/// What docs/parameters.md says before its tables.
+const ABOUT_PARAMETERS: &str =
+    "# Parameters\n\nWritten by `cargo xtask docs` from the tables in the code.";
+
+fn workload_table() -> Table {
+    let columns = [Column::words("name", "name"), Column::sentences("what it is").key("summary")];
+    let row = |entry: &workloads::Entry| {
+        vec![Cell::marked(format!("`{}`", entry.name)), Cell::marked(entry.summary)]
+    };
+    Table::filled("workloads", "", columns, workloads::all().map(row).collect())
 }
 
 fn workload_json(entry: &workloads::Entry) -> Value {
@@ -171,15 +176,32 @@ fn workload_json(entry: &workloads::Entry) -> Value {
     json!({"name": entry.name, "summary": entry.summary, "parameters": parameters})
 }
 
-fn target_text(entry: &drivers::Entry) -> String {
-    let verified = match entry.verified {
-        Ok(on) => format!("verified on {on}"),
-        Err(why) => format!("not verified on a server: {why}"),
+fn target_table() -> Table {
+    let columns = [
+        Column::words("name", "name"),
+        Column::sentences("what it is").key("summary"),
+        Column::sentences("schemes").key("schemes"),
+        Column::sentences("such as").key("example"),
+        Column::sentences("verified on").key("verified"),
+    ];
+    let row = |entry: &&drivers::Entry| {
+        let schemes: Vec<String> =
+            entry.schemes.iter().map(|scheme| format!("`{scheme}:`")).collect();
+        let verified = match entry.verified {
+            Ok(on) => on.to_owned(),
+            Err(why) => format!("no server: {why}"),
+        };
+        let cells = [entry.summary.to_owned(), schemes.join(", "), format!("`{}`", entry.example)];
+        let name = Cell::marked(format!("`{}`", entry.name));
+        std::iter::once(name).chain(cells.map(Cell::marked)).chain([verified.into()]).collect()
     };
-    let schemes: Vec<String> = entry.schemes.iter().map(|scheme| format!("{scheme}:")).collect();
-    let (name, summary, example) = (entry.name, entry.summary, entry.example);
-    let schemes = schemes.join(", ");
-    format!("{name:<10} {summary}\n{:10} {schemes} such as {example}; {verified}\n", "")
+    let name = format!("`{}`", managed::NAME);
+    let (scheme, example) = (format!("`{}:`", managed::NAME), format!("`{}`", managed::EXAMPLE));
+    let managed = [name, managed::SUMMARY.to_owned(), scheme, example, String::new()];
+    let rows: Vec<Vec<Cell>> = drivers::ALL.iter().map(row).collect();
+    let mut table = Table::filled("targets", "", columns, rows);
+    table.row(managed.map(Cell::marked));
+    table
 }
 
 fn target_json(entry: &drivers::Entry) -> Value {
@@ -193,11 +215,6 @@ fn target_json(entry: &drivers::Entry) -> Value {
         "verified_on": entry.verified.ok(),
         "options": parameters,
     })
-}
-
-fn managed_text() -> String {
-    let (name, example) = (managed::NAME, managed::EXAMPLE);
-    format!("{name:<10} {}\n{:10} {name}: such as {example}\n", managed::SUMMARY, "")
 }
 
 fn managed_json() -> Value {
@@ -235,12 +252,12 @@ fn sections() -> Vec<Section> {
     let mut sections = vec![
         Section {
             title: "A plan".to_owned(),
-            intro: "Keys of a plan file, and flags of `dbdyno run`.".to_owned(),
+            intro: "keys of a plan file, and flags of dbdyno run".to_owned(),
             rows: PLAN.iter().map(|row| both(&row.parameter)).collect(),
         },
         Section {
             title: "A group of clients".to_owned(),
-            intro: "Keys of a `[[group]]`, and flags of `dbdyno run`.".to_owned(),
+            intro: "keys of a [[group]], and flags of dbdyno run".to_owned(),
             rows: GROUP
                 .iter()
                 .map(|row| &row.parameter)
@@ -249,13 +266,12 @@ fn sections() -> Vec<Section> {
         },
         Section {
             title: "An experiment".to_owned(),
-            intro: "Keys of `[experiment]`, and flags of `dbdyno run`.".to_owned(),
+            intro: "keys of [experiment], and flags of dbdyno run".to_owned(),
             rows: EXPERIMENT.iter().map(|row| both(&row.parameter)).collect(),
         },
         Section {
             title: "A disturbance".to_owned(),
-            intro: "Keys of an `[[at]]`. One of `sql`, `command`, `server` and `hosts` is the \
-                    action."
+            intro: "keys of an [[at]]; one of sql, command, server and hosts is the action"
                 .to_owned(),
             rows: AT.iter().map(|row| key(&row.parameter)).collect(),
         },
@@ -263,7 +279,7 @@ fn sections() -> Vec<Section> {
     for entry in workloads::all() {
         sections.push(Section {
             title: format!("Workload {}", entry.name),
-            intro: format!("{}. Keys of `parameters` in a group, and flags.", entry.summary),
+            intro: format!("{}; keys of parameters in a group, and flags", entry.summary),
             rows: entry.parameters.iter().map(both).collect(),
         });
     }
@@ -271,7 +287,7 @@ fn sections() -> Vec<Section> {
         let key = |row: &'static Parameter| (format!("`?{}=`", row.name), row);
         sections.push(Section {
             title: format!("Target {}", entry.name),
-            intro: format!("{}. Options of URLs such as `{}`.", entry.summary, entry.example),
+            intro: format!("{}; options of URLs such as {}", entry.summary, entry.example),
             rows: entry.parameters.iter().map(key).collect(),
         });
     }
@@ -279,7 +295,7 @@ fn sections() -> Vec<Section> {
     let (summary, example) = (managed::SUMMARY, managed::EXAMPLE);
     sections.push(Section {
         title: format!("Target {}", managed::NAME),
-        intro: format!("{summary}. Options of URLs such as `{example}`."),
+        intro: format!("{summary}; options of URLs such as {example}"),
         rows: managed::PARAMETERS.iter().map(key).collect(),
     });
     sections
@@ -291,39 +307,35 @@ impl Section {
         json!({"title": self.title, "parameters": rows})
     }
 
-    fn text(&self) -> String {
-        let mut text = format!("{}\n", self.title);
-        for (written, row) in &self.rows {
-            let written = written.replace('`', "");
-            let default = shown_default(row);
-            text += &format!("  {written:<44} {}{default}\n", row.help);
-        }
-        text + "\n"
+    fn table(&self) -> Table {
+        let columns = [
+            Column::words("written", "written"),
+            Column::spare("takes", Align::Left, 1).key("takes"),
+            Column::words("default", "default"),
+            Column::sentences("what it is").key("help"),
+        ];
+        let row = |(written, row): &(String, &'static Parameter)| {
+            let takes = row.kind.placeholder().to_string();
+            let (written, help) = (Cell::marked(written.as_str()), Cell::marked(row.help));
+            vec![written, takes.into(), row.default.into(), help]
+        };
+        Table::filled("parameters", "", columns, self.rows.iter().map(row).collect())
     }
 }
 
-fn shown_default(row: &Parameter) -> String {
-    match row.default {
-        "" => String::new(),
-        default => format!(" [{default}]"),
-    }
-}
-
-fn markdown_of_parameters(sections: &[Section]) -> String {
-    let mut text =
-        "# Parameters\n\nWritten by `cargo xtask docs` from the tables in the code.\n".to_owned();
+fn parameter_document(sections: &[Section]) -> Document {
+    let mut page = Document::default();
     for section in sections {
-        text += &format!("\n## {}\n\n{}\n\n", section.title, section.intro);
-        let titles = ["written", "takes", "default", "what it is"];
-        let mut table = Table::new(titles.map(|title| Column::new(title, Align::Left)));
-        for (written, row) in &section.rows {
-            let takes = row.kind.placeholder();
-            let cells = [written.as_str(), &takes, row.default, row.help];
-            table.row(cells.map(str::to_owned));
-        }
-        text += &table.markdown_of_markdown();
+        page.sections.push(render::document::Section {
+            note: section.intro.clone(),
+            ..render::document::Section::new(
+                "parameters",
+                section.title.as_str(),
+                vec![Block::Table(section.table())],
+            )
+        });
     }
-    text
+    page
 }
 
 #[cfg(test)]

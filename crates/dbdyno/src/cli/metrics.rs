@@ -296,7 +296,7 @@ fn gauges(tally: &Tally) -> Vec<(Labels, f64)> {
 
 impl KindFigures {
     fn of(tally: &Tally, group: usize, phase: &str, of: &KindSecond) -> KindFigures {
-        let told = tally.told(group);
+        let told = tally.description(group);
         let kind = told.and_then(|told| told.kinds.get(usize::from(of.kind)));
         let labels = vec![
             ("group", tally.name_of(group)),

@@ -235,12 +235,14 @@ fn formats(matches: &ArgMatches) -> &'static [Output] {
         Some(("history", history)) => history.subcommand().is_none(),
         Some(("runs", runs)) => runs::is_document(runs),
         Some(("experiments", experiments)) => experiments::is_document(experiments),
+        Some(("list", _)) => true,
+        Some(("selfcheck", selfcheck)) => selfcheck::is_document(selfcheck),
         _ => false,
     };
     let is_markdown_too = match matches.subcommand() {
-        Some(("list", list)) => list::is_markdown_too(list),
+        Some(("run", _)) => true,
         Some(("runs", runs)) => runs::is_page(runs),
-        Some(("selfcheck", selfcheck)) => selfcheck::is_markdown_too(selfcheck),
+        Some(("experiments", experiments)) => experiments.subcommand_name() == Some("resume"),
         _ => false,
     };
     match (is_document, is_markdown_too) {

@@ -216,7 +216,7 @@ fn chart(
     let Some(chart) = charts.iter().find(|chart| chart.id == name) else {
         let known: Vec<&str> = charts.iter().map(|chart| chart.id.as_str()).collect();
         return Err(Error::Usage(format!(
-            "--chart {name}: there are {}",
+            "--chart {name}: choose one of {}",
             if known.is_empty() { "none".to_owned() } else { known.join(", ") }
         )));
     };

@@ -174,6 +174,6 @@ pub(crate) fn make_data_folder(shell: &Shell) -> Result<(), String> {
     };
     std::fs::create_dir_all(&folder).map_err(|error| {
         let folder = folder.display();
-        format!("{folder} cannot be made: {error}; name the database with --target")
+        format!("{folder} cannot be created: {error}; name the database with --target")
     })
 }

@@ -61,7 +61,7 @@ fn make(
     let result = search.run(is_new, &options, &stop, &mut live);
     live.end();
     let SeekResult { report, is_good, is_interrupted } = result?;
-    told(&report, matches, shell)?;
+    print_report(&report, matches, shell)?;
     live.linger(&stop);
     Ok(match (is_interrupted, is_good) {
         (true, _) => {
@@ -75,7 +75,7 @@ fn make(
 }
 
 /// Prints a search as it is asked for.
-pub(crate) fn told(report: &SeekReport, matches: &ArgMatches, shell: &Shell) -> Outcome {
+pub(crate) fn print_report(report: &SeekReport, matches: &ArgMatches, shell: &Shell) -> Outcome {
     match flags::is_json(matches) {
         true => shell.print(&as_json(report)),
         false => print_document(&render::seek(report), &Style::default(), matches, shell),

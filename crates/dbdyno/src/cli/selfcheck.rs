@@ -3,12 +3,14 @@
 use app::Error;
 use app::selfcheck::{Item, Row, Verdict, coverage, selfcheck as check};
 use clap::{Arg, ArgMatches, Command};
-use render::{Align, Column, Table};
+use render::document::{Block, Document};
+use render::terminal::WIDE;
+use render::{Cell, Column, Table};
 use serde_json::json;
 
 use super::flags::Output;
 use super::signals::stop_on_signals;
-use super::{DONE, FAILED, Outcome, flags};
+use super::{DONE, FAILED, Outcome, flags, print_document};
 use crate::shell::Shell;
 
 pub(crate) fn command() -> Command {
@@ -44,8 +46,8 @@ pub(crate) fn command() -> Command {
         )
 }
 
-/// Whether what is asked for is a table that is written as Markdown too.
-pub(crate) fn is_markdown_too(matches: &ArgMatches) -> bool {
+/// Whether what is asked for is written in any format.
+pub(crate) fn is_document(matches: &ArgMatches) -> bool {
     matches.subcommand_name() == Some("intervals")
 }
 
@@ -61,57 +63,57 @@ fn intervals(matches: &ArgMatches, shell: &Shell) -> Outcome {
         }
     })?;
     let is_good = rows.iter().all(|row| row.is_good);
-    let table = table(&rows);
-    match flags::output_of(matches) {
-        Output::Json => {
-            let value = json!({ "schema": "dbdyno.coverage/1", "rows": rows, "good": is_good });
-            shell.print(&format!("{value:#}\n"))?;
-        }
-        Output::Markdown => {
-            shell.print(&table.markdown())?;
-        }
-        Output::Text | Output::Csv => {
-            shell.print(&(table.lines(120).join("\n") + "\n"))?;
-            shell.print("'yes' is within two standard errors of the target, for so many runs\n")?;
-            shell.print(match is_good {
-                true => "intervals and verdicts have the coverage that they claim\n",
-                false => "a row marked NO does not have the coverage that it claims\n",
-            })?;
-        }
+    if flags::is_json(matches) {
+        let value = json!({ "schema": "dbdyno.coverage/1", "rows": rows, "good": is_good });
+        shell.print(&format!("{value:#}\n"))?;
+    } else {
+        print_document(&document(&rows, is_good), &WIDE, matches, shell)?;
     }
     Ok(if is_good { DONE } else { FAILED })
 }
 
+fn document(rows: &[Row], is_good: bool) -> Document {
+    let mut page = Document::default();
+    let words = [
+        "'yes' is within two standard errors of the target, for so many runs",
+        match is_good {
+            true => "intervals and verdicts have the coverage that they claim",
+            false => "a row marked NO does not have the coverage that it claims",
+        },
+    ];
+    page.section("coverage", "", vec![Block::Table(table(rows)), Block::paragraphs(words)]);
+    page
+}
+
 fn table(rows: &[Row]) -> Table {
-    let column = |title, align| Column::new(title, align);
-    let mut table = Table::new([
-        column("model", Align::Left),
-        column("claim", Align::Left),
-        column("made of", Align::Left),
-        column("nominal", Align::Right),
-        column("runs", Align::Right),
-        column("given", Align::Right),
-        column("counted", Align::Right),
-        column("share", Align::Right),
-        column("target", Align::Left),
-        column("holds", Align::Left),
-    ]);
-    for row in rows {
-        let percent = |share: f64| format!("{:.1} %", 100.0 * share);
-        table.row([
-            row.model.clone(),
-            row.what.clone(),
-            row.made.to_owned(),
-            percent(row.nominal),
-            row.runs.to_string(),
-            row.given.to_string(),
-            row.counted.to_string(),
-            row.share().map_or("–".to_owned(), percent),
-            row.target.to_owned(),
-            if row.is_good { "yes" } else { "NO" }.to_owned(),
-        ]);
-    }
-    table
+    let columns = [
+        Column::sentences("model").key("model"),
+        Column::sentences("claim").key("what"),
+        Column::words("made", "made of"),
+        Column::percent("nominal_percent", "nominal %"),
+        Column::count("runs", "runs"),
+        Column::count("given", "given"),
+        Column::count("counted", "counted"),
+        Column::percent("share_percent", "share %"),
+        Column::sentences("target").key("target"),
+        Column::words("holds", "holds"),
+    ];
+    let row = |row: &Row| {
+        let count = |n: u32| Cell::from(u64::from(n));
+        vec![
+            row.model.as_str().into(),
+            row.what.as_str().into(),
+            row.made.into(),
+            (100.0 * row.nominal).into(),
+            count(row.runs),
+            count(row.given),
+            count(row.counted),
+            row.share().map(|share| 100.0 * share).into(),
+            row.target.into(),
+            if row.is_good { "yes" } else { "NO" }.into(),
+        ]
+    };
+    Table::filled("coverage", "", columns, rows.iter().map(row).collect())
 }
 
 pub(crate) fn selfcheck(matches: &ArgMatches, shell: &Shell) -> Outcome {
@@ -184,6 +186,6 @@ mod tests {
         let last = text.lines().last().expect("a row");
         let cells: Vec<&str> = last.trim_matches('|').split('|').map(str::trim).collect();
         assert_eq!(cells[..3], ["M/M/4, load 0.8, 60 s", "interval of TPS", "whole runs"]);
-        assert_eq!(cells[3..], ["95.0 %", "60", "0", "0", "–", "92 to 98 %", "NO"]);
+        assert_eq!(cells[3..], ["95.0", "60", "0", "0", "–", "92 to 98 %", "NO"]);
     }
 }

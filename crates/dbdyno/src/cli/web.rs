@@ -210,7 +210,7 @@ fn stop_command(store: &Path, shell: &Shell) -> String {
 
 fn own_program() -> Result<PathBuf, Error> {
     std::env::current_exe()
-        .map_err(|error| Error::Failed(format!("our own program cannot be found: {error}")))
+        .map_err(|error| Error::Failed(format!("the program dbdyno cannot be found: {error}")))
 }
 
 /// The log, and where what is said from now on begins.

@@ -85,7 +85,7 @@ struct RunSnapshot {
 impl RunSnapshot {
     fn of(store: &Store, experiment: Experiment) -> Result<RunSnapshot, HttpError> {
         let trials = store.trials(&experiment)?;
-        let status = store.walked(&experiment)?.map(|walked| walked.status);
+        let status = store.experiment_lock_row(&experiment)?.map(|walked| walked.status);
         Ok(RunSnapshot { experiment, trials, status })
     }
 

@@ -164,7 +164,7 @@ impl Serving {
             .enable_all()
             .max_blocking_threads(READERS_MAX)
             .build()
-            .map_err(|error| Error::Failed(format!("no event loop can be made: {error}")))?;
+            .map_err(|error| Error::Failed(format!("cannot create an event loop: {error}")))?;
         let Serving { listener, app, identity, pidfile } = self;
         let store = app.0.store.clone();
         let served = runtime.block_on(async {

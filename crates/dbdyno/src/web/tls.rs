@@ -45,12 +45,12 @@ pub(super) fn own(store: &Path, listen: IpAddr) -> Result<Identity, Error> {
     let (certificate, key) = (beside(store, "web.crt"), beside(store, "web.key"));
     let failed = |path: &Path, why: String| {
         let path = path.display();
-        Error::Failed(format!("{path}: {why}: remove it, and another is made"))
+        Error::Failed(format!("{path}: {why}: remove it, and another is created"))
     };
     if !certificate.exists() || !key.exists() {
         make(&certificate, &key, listen).map_err(|why| {
             let folder = certificate.parent().unwrap_or(Path::new(".")).display();
-            Error::Failed(format!("no certificate can be made in {folder}: {why}"))
+            Error::Failed(format!("no certificate can be created in {folder}: {why}"))
         })?;
     }
     is_private(&key).map_err(|why| failed(&key, why))?;

@@ -42,10 +42,10 @@ fn a_run_ends_when_all_measurements_are_stored_and_repeats_to_the_letter() {
     let first = simulated(&home, "10ms", &args);
     assert_eq!(account(&first, "generated"), 100_001.0);
     assert_eq!(account(&first, "stored"), 100_001.0);
-    assert_eq!(number(&first, "measures.measurements.sum"), 100_001.0);
-    assert_eq!(number(&first, "measures.age_at_commit.count"), 100_001.0);
+    assert_eq!(number(&first, "custom_metrics.measurements.sum"), 100_001.0);
+    assert_eq!(number(&first, "custom_metrics.age_at_commit.count"), 100_001.0);
     let again = simulated(&home, "10ms", &args);
-    for name in ["tps", "measures", "response_ms", "measured_seconds"] {
+    for name in ["tps", "custom_metrics", "response_ms", "measured_seconds"] {
         assert_eq!(first[name], again[name], "{name}");
     }
     assert_eq!(at(&first, "facts.arm"), at(&again, "facts.arm"));
@@ -61,7 +61,7 @@ fn where_pools_are_empty_the_application_waits_or_drops_as_asked() {
     assert!(account(&blocked, "waits_for_buffers") > 1.0);
     assert!(account(&blocked, "waits_for_transactions") > 1.0);
     // All that is pending lies in pools, which are bounded.
-    let per_buffer = number(&blocked, "measures.measurements.mean");
+    let per_buffer = number(&blocked, "custom_metrics.measurements.mean");
     assert!(account(&blocked, "pending") <= 2048.0 + 3.0 * per_buffer);
 
     let dropped = simulated(&home, "50ms", &[&args[..], &["--pool-empty=drop"]].concat());
@@ -75,7 +75,7 @@ fn where_pools_are_empty_the_application_waits_or_drops_as_asked() {
     let kept_up = simulated(&home, "1ms", &args);
     assert!((account(&kept_up, "generated") - 2e5).abs() < 10.0);
     assert!(account(&kept_up, "application_blocked_percent") < 0.1);
-    let rate = number(&kept_up, "measures.measurements.sum") / 20.0;
+    let rate = number(&kept_up, "custom_metrics.measurements.sum") / 20.0;
     assert!((9_900.0..=10_000.0).contains(&rate), "{rate}");
 }
 
@@ -125,7 +125,7 @@ fn stored_on(server: &TestServer) {
     for (write, placement) in [("insert", "thread"), ("bulk", "loop"), ("row", "loop")] {
         let args = [format!("--write={write}"), format!("--placement={placement}")];
         let report = stored(&home, &url(&server), 5_000, &[&*args[0], &*args[1]]);
-        assert!(number(&report, "measures.rows.sum") > 10_000.0);
+        assert!(number(&report, "custom_metrics.rows.sum") > 10_000.0);
     }
 }
 

@@ -141,8 +141,10 @@ fn a_mistake_is_told_with_the_help_of_its_own_command() {
          markdown, csv; see 'dbdyno --help'",
     );
     let only = "--output markdown: this command does not write it; choose text or json";
-    check(&["run", "empty", "--output=markdown"], only);
+    check(&["build", "empty", "--output=markdown"], only);
     check(&["selfcheck", "--output=markdown"], only);
+    let either = "--output csv: this command does not write it; choose text, ";
+    check(&["run", "empty", "--output=csv"], &format!("{either}json or markdown"));
     let part = "--output csv: this command does not write it; choose text, json or markdown; a \
                 part alone, such as --timing, is written as csv too";
     check(&["runs", "show", "last", "--timing", "--counter", "--output=csv"], part);
@@ -213,8 +215,8 @@ fn a_target_that_cannot_be_is_refused_before_anything_is_made() {
     check("sqlite://host/a.db", &["sqlite has no host"]);
     check("mysql://host:0/shop", &["port", "1 to 65535"]);
     check("mysql://[::1/shop", &["lacks its ']'"]);
-    check("sqlit:a.db", &["no driver serves 'sqlit:'", "'sqlite'"]);
-    check("oracle://host/shop", &["no driver serves 'oracle:'", "there are sqlite"]);
+    check("sqlit:a.db", &["there is no driver for 'sqlit:'", "'sqlite'"]);
+    check("oracle://host/shop", &["there is no driver for 'oracle:'", "choose one of sqlite"]);
     check("sqlite:a.db?jurnal=wal", &["no parameter 'jurnal'", "'journal'"]);
     check("sqlite:a.db?journal=wall", &["'wall' is not one of wal, delete", "'wal'"]);
     check("sqlite:a.db?page_size=1000", &["page_size", "power of two"]);
@@ -307,7 +309,7 @@ fn a_mistake_in_a_plan_is_told_with_its_file_line_and_column() {
         refused(&home, &["run", "plan.toml"], USAGE, fragments);
     };
     let group = "[[group]]\nworkload = \"tpcc\"\n";
-    check("sede = 1\n", &["plan.toml:1:1", "no key 'sede'", "'seed'"]);
+    check("sede = 1\n", &["plan.toml:1:1", "unknown key 'sede'", "'seed'"]);
     check(&format!("{group}cleints = 4\n"), &["plan.toml:3:1", "'cleints'", "'clients'"]);
     check(&format!("{group}load = \"open\"\nrte = 5\n"), &["plan.toml:4:1", "'rte'", "'rate'"]);
     check(
@@ -338,10 +340,10 @@ fn a_mistake_in_a_plan_is_told_with_its_file_line_and_column() {
     let at = |words: &str| format!("{group}[[at]]\ntime = \"1s\"\n{words}\n");
     let sql = "sql = \"DROP TABLE a\"";
     check(&at(&format!("{sql}\ncommand = \"ls\"")), &["plan.toml:3:1", "an [[at]] has one action"]);
-    check(&at("sqll = \"x\""), &["plan.toml:5:1", "there is no key 'sqll' here", "'sql'"]);
+    check(&at("sqll = \"x\""), &["plan.toml:5:1", "unknown key 'sqll'", "'sql'"]);
     check(&at("server = \"restart\""), &["plan.toml:5:10", "cannot restart"]);
     check(&at("server = \"reboot\""), &["plan.toml:5:10", "'reboot' is not one of"]);
-    check(&at(&format!("{sql}\nevery = \"0s\"")), &["plan.toml:6:9", "0 is no length"]);
+    check(&at(&format!("{sql}\nevery = \"0s\"")), &["plan.toml:6:9", "it must be above 0"]);
     check(&at(&format!("{sql}\nevery = \"1ms\"")), &["plan.toml:6:9", "at most 1000"]);
     check(&at(&format!("{sql}\nuntil = \"1s\"")), &["plan.toml:6:9", "not after its time"]);
     check(
@@ -390,10 +392,10 @@ fn a_file_that_is_no_database_of_ours_is_left_as_it_is() {
         refused(&home, &["run", "tpcc", "--target", url], FAILED, fragments);
         refused(&home, &["build", "tpcc", "--target", url], FAILED, fragments);
     };
-    check("sqlite:letter.db", &["letter.db", "no SQLite database, or damaged"]);
+    check("sqlite:letter.db", &["letter.db", "not an SQLite database, or it is damaged"]);
     check("sqlite:folder", &["folder is a directory", "name a file in it"]);
-    check("sqlite:nowhere/a.db", &["the directory nowhere is not there", "make it"]);
-    check("sqlite:letter.db/a.db", &["letter.db is no directory"]);
+    check("sqlite:nowhere/a.db", &["the directory nowhere does not exist", "create it"]);
+    check("sqlite:letter.db/a.db", &["letter.db is not a directory"]);
     check("sqlite:/proc/a.db", &["cannot open /proc/a.db"]);
     check("sqlite:/sys/a.db", &["cannot open /sys/a.db"]);
     assert_eq!(fs::read_to_string(home.path("letter.db")).unwrap(), text);
@@ -521,7 +523,7 @@ fn a_store_is_not_made_where_a_disk_is_not_mounted() {
         let sim = "--target=sim:?service=constant:1ms";
         home.call(&["run", "empty", sim, "--placement=simulated", "--duration=10s", "-q", store])
     };
-    let words = ["mnt/disk is not there: mount or make it, or name another file"];
+    let words = ["mnt/disk does not exist: mount or create it, or name another file"];
     run("--store=mnt/disk/bench/runs.sqlite").code(FAILED).warns(&words).is_a_sentence();
     assert!(!home.path("mnt").exists());
     fs::create_dir_all(home.path("mnt/disk")).unwrap();
@@ -586,7 +588,7 @@ fn a_database_that_another_process_holds_is_told_after_the_patience_asked_for() 
     held.execute_batch("CREATE TABLE t (x); BEGIN EXCLUSIVE; INSERT INTO t VALUES (1)").unwrap();
     let target = "--target=sqlite:held.db?busy_timeout=100ms";
     for command in ["run", "build", "check", "drop"] {
-        let words = ["held.db", "another process holds a lock", "busy_timeout"];
+        let words = ["held.db", "another process has locked it", "busy_timeout"];
         let args = [command, "tpcc", target];
         is_refusal(home.run(&args), &args, FAILED, &words);
     }
@@ -605,9 +607,9 @@ fn a_store_that_is_none_is_told_with_its_file() {
     let other = Connection::open(home.path("other.sqlite")).unwrap();
     other.execute_batch("CREATE TABLE recipe (x)").unwrap();
     let bad = [
-        ("letter.sqlite", "letter.sqlite is no store of dbdyno: name another file"),
+        ("letter.sqlite", "letter.sqlite is not a store of dbdyno: name another file"),
         ("folder", "folder is a folder: name a file in it"),
-        ("other.sqlite", "other.sqlite is an SQLite database, but no store of dbdyno"),
+        ("other.sqlite", "other.sqlite is an SQLite database, but not a store of dbdyno"),
     ];
     for (store, words) in bad {
         check(store, &[words]);
@@ -636,7 +638,7 @@ fn a_damaged_or_newer_store_is_told_and_not_touched() {
     let store = Connection::open(home.store()).unwrap();
     store.pragma_update(None, "user_version", 99).unwrap();
     drop(store);
-    let newer = ["is of version 99", "use a newer dbdyno"];
+    let newer = ["has version 99", "use a newer dbdyno"];
     refused(&home, &["runs", "list"], FAILED, &newer);
     refused(&home, &QUICK, FAILED, &newer);
 }
@@ -782,7 +784,7 @@ fn a_build_that_finds_no_room_says_so_and_goes_on_when_there_is_some() {
                   && $DBDYNO check tpcc --quiet --target=sqlite:small/a.db";
     let Some(ran) = start_with_mounts(&home, script).map(Started::end) else { return };
     let ran = ran.good().says(&["exit 1", "resumed an interrupted build", "12 of 12 checks"]);
-    ran.warns(&["dbdyno: ", "the build stopped", "no room for small/a.db"]).is_a_sentence();
+    ran.warns(&["dbdyno: ", "the build stopped", "no disk space for small/a.db"]).is_a_sentence();
 }
 
 #[test]
@@ -803,7 +805,7 @@ fn a_store_that_finds_no_room_is_a_finding_of_a_run_that_goes_on() {
     let findings = at(&report, "findings").as_array().unwrap();
     let finding = findings.iter().find(|finding| finding["id"] == "store_not_written");
     let finding = finding.unwrap_or_else(|| panic!("{findings:#?}"));
-    assert!(finding["text"].as_str().unwrap().contains("no space"), "{finding}");
+    assert!(finding["text"].as_str().unwrap().contains("no disk space"), "{finding}");
     assert_eq!(at(&report, "seconds").as_array().unwrap().len(), 4);
     assert_eq!(number(&report, "measured_seconds"), 4.0);
 }
@@ -822,7 +824,7 @@ fn a_folder_that_may_only_be_read_is_told() {
                      --transactions=5 --quiet --store=fixed/new.sqlite; echo exit $?; \
                   $DBDYNO build tpcc --quiet --target=sqlite:fixed/a.db; echo exit $?";
     let Some(ran) = start_with_mounts(&home, script).map(Started::end) else { return };
-    let label = "the store fixed/runs.sqlite may only be read: get the right to write to it";
+    let label = "the store fixed/runs.sqlite is read-only: make it and its folder writable";
     let ran = ran.good().warns(&[label, "fixed/new.sqlite", "--no-store", "fixed/a.db"]);
     let ran = ran.says(&["completed", "exit 0\nexit 0\nexit 1\nexit 1\nexit 1\n"]);
     let refused = ran.err.lines().filter(|line| line.starts_with("dbdyno: ")).count();
@@ -863,7 +865,7 @@ fn what_cannot_be_is_refused_before_anything_is_built() {
     let sentence = home.call(&["run", "tpcc", "--placement=loop"]).code(USAGE);
     sentence.warns(&["sqlite does not support placement 'loop'"]).is_a_sentence();
     let sentence = home.call(&["run", "tpcc", "--store=letter.sqlite"]).code(FAILED);
-    sentence.warns(&["letter.sqlite is no store of dbdyno"]).is_a_sentence();
+    sentence.warns(&["letter.sqlite is not a store of dbdyno"]).is_a_sentence();
 }
 
 #[test]
@@ -879,7 +881,7 @@ fn a_store_that_finds_no_room_at_the_end_is_a_finding_too() {
     let findings = at(&report, "findings").as_array().unwrap();
     let finding = findings.iter().find(|finding| finding["id"] == "store_not_written");
     let finding = finding.unwrap_or_else(|| panic!("{findings:#?}"));
-    assert!(finding["text"].as_str().unwrap().contains("no space"), "{finding}");
+    assert!(finding["text"].as_str().unwrap().contains("no disk space"), "{finding}");
 }
 
 #[test]

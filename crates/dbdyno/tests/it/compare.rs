@@ -93,7 +93,7 @@ fn what_cannot_be_compared_is_said_in_a_sentence() {
         no(&words, "--min-effect -5% is below zero: write a share such as 2%");
     }
     let all = ["compare", &id, "--by=target", "--fail-if=tps<-100%"];
-    no(&all, "nothing falls by more than all of it");
+    no(&all, "nothing can fall by more than 100 %");
     no(&["compare", &id, &id, "--by=target"], "name one");
     no(&["runs", "label", "last", "--output=csv"], "this command does not write it");
 }

@@ -179,7 +179,7 @@ fn a_mistake_in_an_experiment_is_told_before_the_first_run() {
         home.run(&sim(more)).code(2).warns(&[words]).is_a_sentence();
     };
     check(&["--vary=clints=1,2"], "'clints' cannot be varied (did you mean 'clients'?)");
-    check(&["--vary=repeat=1,2"], "'repeat' is said of the experiment as a whole, and is no axis");
+    check(&["--vary=repeat=1,2"], "'repeat' applies to the whole experiment and is not an axis");
     check(&["--vary=repeat=1,2"], "write --repeat, beside it");
     check(&["--vary=clients="], "no values");
     check(&["--vary=clients"], "is not an axis");
@@ -376,7 +376,7 @@ fn a_condition_is_waited_for_and_told() {
     assert!(findings.contains("condition_not_met"), "{findings}");
     sqlite("SELECT nonsense", &[]).code(2).warns(&["--wait-until: no such column: nonsense"]);
     let half = home.run(&["run", "empty", "--wait-at-most=3s"]).code(2);
-    half.warns(&["nothing is waited for"]).is_a_sentence();
+    half.warns(&["it needs a query to wait for"]).is_a_sentence();
 }
 
 #[test]
@@ -410,7 +410,7 @@ fn a_value_that_a_managed_server_refuses_is_told_before_the_first_trial() {
     let home = Home::new();
     let axis = "--vary=server.sql_mode=ANSI,NONSENSE,TRADITIONAL";
     let args = ["run", "empty", "--target=managed:mariadb", axis, "--duration=1s", "--ramp-up=0s"];
-    home.run(&args).code(2).warns(&["the server refuses a setting", "NONSENSE"]);
+    home.run(&args).code(2).warns(&["the server rejects a setting", "NONSENSE"]);
     for what in ["runs", "experiments"] {
         assert_eq!(home.json(&[what])[what].as_array().map(Vec::len), Some(0), "{what}");
     }

@@ -49,12 +49,14 @@ fn a_requirement_that_does_not_hold_ends_with_exit_code_1() {
         let limits: Vec<&str> = limits.iter().map(String::as_str).collect();
         home.run(&[&words[..], &["--ramp-up=0s", "--clients=8"], &limits].concat())
     };
-    run(&["tps>100", "p99<1s"]).good().says(&["required tps>100: TPS ", "holds, surely"]);
+    run(&["tps>100", "p99<1s"])
+        .good()
+        .says(&["required tps>100: TPS ", "holds, with its whole interval"]);
     run(&["tps>100", "p99<1ms"]).code(1).says(&["required p99<1ms: p99 ms ", "does not hold"]);
     run(&["new_order.p99<1s"]).code(1).says(&["no run here has the figure new_order.p99"]);
     run(&["tps>fast"])
         .code(2)
-        .warns(&["--require: 'tps>fast' is no limit: its bound is no number"]);
+        .warns(&["--require: 'tps>fast' is not a limit: its bound is not a number"]);
     let told = home.json(&["runs", "show", "last", "--require=reads>60/min"]);
     assert_eq!(at(&told, "required.results.0.figure"), "reads");
     assert_eq!(at(&told, "required.results.0.holds"), "surely");
@@ -66,7 +68,9 @@ fn a_requirement_is_held_at_each_point_of_an_experiment() {
     let id = experiment(&home);
     let show = |limit: &str| home.run(&["experiments", "show", &id, "--require", limit]);
     show("tps>10").good().says(&["servers=4: required tps>10: TPS "]);
-    show("mean<1us").code(1).says(&["required mean<1us: mean ms ", "does not hold, surely"]);
+    show("mean<1us")
+        .code(1)
+        .says(&["required mean<1us: mean ms ", "does not hold, with its whole interval"]);
 }
 
 #[test]
@@ -85,7 +89,7 @@ fn runs_are_found_and_sorted_by_any_figure() {
     assert!(targets(&["--where=machine.no_such>1"]).is_empty());
     assert_eq!(targets(&["--sort=-service_mean_ms"])[..5], [SLOW; 5]);
     let bad = home.run(&["runs", "list", "--where=reads>many"]).code(2);
-    bad.warns(&["--where: at character 7: 'many': its bound is no number"]);
+    bad.warns(&["--where: at character 7: 'many': its bound is not a number"]);
 }
 
 #[test]
@@ -97,7 +101,7 @@ fn any_figure_is_drawn_over_an_axis_on_a_page_and_in_the_web() {
         home.run(&["report", &id, &figure, "--chart=curves-target-reads", "-o", "-"])
     };
     chart("reads").good().says(&["<svg", "reads", "1/s"]);
-    chart("tps").code(2).warns(&["there are curves-target-tps"]);
+    chart("tps").code(2).warns(&["choose one of curves-target-tps"]);
     let web = Web::start(&home, &[]);
     let of = |query: &str| web.get(&format!("/experiments/{id}{query}"));
     let page = of("?figure=reads");
@@ -147,7 +151,7 @@ fn a_figure_over_two_axes_is_a_table_with_the_best_of_each_line() {
     assert_eq!(markdown.lines().filter(|line| line.starts_with("| ")).count(), 7, "{markdown}");
     home.run(&["experiments", "show", &id, "--rows=threads"])
         .code(2)
-        .warns(&["threads is not varied here: there are target, clients"]);
+        .warns(&["threads is not varied here: choose one of target, clients"]);
     let no = home.run(&["experiments", "show", &id, "--columns=target"]).code(2);
     no.warns(&["--columns: name the --rows too"]);
 }
@@ -179,7 +183,7 @@ fn a_share_below_a_bound_is_compared_gated_required_and_found_by_its_bound() {
     gate("below(125us)<-5%").code(2).warns(&["bounds of two digits, such as 120us and 130us"]);
     let show = |limit: &str| home.run(&["experiments", "show", &id, "--require", limit]);
     show("below(1s)>99%").good().says(&["servers=4: required below(1s)>99%: below 1s % 100"]);
-    show("empty.below(5ms)>99%").code(1).says(&["does not hold, surely"]);
+    show("empty.below(5ms)>99%").code(1).says(&["does not hold, with its whole interval"]);
     let points = home.json(&["experiments", "show", &id, "--figure=empty.below_5ms"]);
     assert!(number(&at(&points, "points.0.figures")["empty.below_5ms"], "mean") > 70.0);
     let targets = |condition: &str| -> Vec<String> {

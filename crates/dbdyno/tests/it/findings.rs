@@ -247,5 +247,5 @@ fn the_list_of_findings_is_what_reports_say() {
     }
     let page = home.run(&["list", "findings", "--output=markdown"]).good();
     page.says(&["# Findings", "| `stalled` |"]);
-    home.run(&["list", "findings"]).good().says(&["queue_too_small (warning)"]);
+    home.run(&["list", "findings"]).good().says(&["queue_too_small"]);
 }

@@ -37,7 +37,7 @@ fn the_last_of_a_few_builds_is_held_against_the_ones_before() {
     let rest = ["| build | runs |", "| 1.10-rc1 | 1 |", "was to be expected (99.5 %)"];
     markdown.says(&[headline]).says(&rest);
     home.run(&["history", "--by=kernel"]).code(2).warns(&["no run has the label kernel"]);
-    home.run(&["history", "--by="]).code(2).warns(&["'' is no label: name the one whose"]);
+    home.run(&["history", "--by="]).code(2).warns(&["'' is not a label: name the one whose"]);
 }
 
 #[test]

@@ -265,11 +265,14 @@ fn interrupted_repeats_keep_what_finished_and_say_what_it_took() {
         let completed = "SELECT count(*) FROM run WHERE status = 'completed'";
         assert_eq!(number_in(&home.store(), completed), Some(2));
         let kept = home.json(&["experiments", "show", "last"]);
-        assert_eq!((number(&kept, "trials_done"), number(&kept, "until.repeats")), (2.0, 2.0));
         assert_eq!(
-            (at(&kept, "until.is_reached"), at(&kept, "status")),
+            (number(&kept, "trials_done"), number(&kept, "stop_condition.repeats")),
+            (2.0, 2.0)
+        );
+        assert_eq!(
+            (at(&kept, "stop_condition.is_reached"), at(&kept, "status")),
             (&Value::from(false), &Value::from("interrupted"),)
         );
-        assert!(number(&kept, "until.spent_s") >= 2.0, "{kept:#}");
+        assert!(number(&kept, "stop_condition.spent_s") >= 2.0, "{kept:#}");
     }
 }

@@ -19,10 +19,10 @@ const KEYS: &str = "
     counts.offered counts.finished counts.failed counts.dropped counts.unfinished
     counts.retried counts.unknown
     lag_us.p50 lag_us.p99 lag_us.max
-    measures errors client.cpu_seconds client.cpu_us_per_query client.queries
+    custom_metrics errors client.cpu_seconds client.cpu_us_per_query client.queries
     client.max_rss_bytes findings.0.id findings.0.severity findings.0.text plan facts
     checks.before checks.after crosschecks.0.matches seconds.0.tps groups.0.parameters
-    declarations.0";
+    notes.0";
 
 const TIMES: [&str; 4] = ["response_ms", "service_ms", "wait_ms", "offered_ms"];
 const TIME_KEYS: &str = "count min mean sd p50 p90 p95 p99 p999 max";
@@ -78,7 +78,7 @@ fn rates_are_commits_over_time(report: &Value) {
     let new_orders = number(report, "transactions.new_order.tps") * measured;
     near(new_orders, new_orders.round(), "new orders are whole");
     near(number(report, "nopm"), new_orders * 60.0 / measured, "NOPM");
-    near(number(report, "headlines.nopm.value"), number(report, "nopm"), "headline");
+    near(number(report, "primary_metrics.nopm.value"), number(report, "nopm"), "headline");
     // Without ramp-up: at most one transaction a client ended after the window.
     let late = number(report, "counts.committed") - commits;
     assert!((0.0..=number(report, "clients")).contains(&late), "{late} were late");
@@ -278,6 +278,8 @@ fn everything_there_is_is_listed() {
     let workloads = home.json(&["list", "workloads"]);
     assert!(workloads.as_array().unwrap().iter().any(|entry| entry["name"] == "tpcc"));
     home.run(&["list", "parameters", "--output=markdown"]).good().says(&["| written | takes |"]);
+    home.run(&["list", "targets", "--output=markdown"]).good().says(&["| `sim` |"]);
+    home.run(&["list", "findings", "--output=csv"]).good().says(&["id,severity,raised,advice\n"]);
     home.run(&["--version"]).good().says(&["dbdyno "]);
     home.run(&["run", "tpcc", "--help"]).good().says(&["--warehouses", "--duration"]);
 }

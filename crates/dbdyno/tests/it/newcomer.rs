@@ -56,12 +56,15 @@ fn a_wrong_address_is_told() {
         let check = |place: &str, fragments: &[&str]| {
             run_at(&format!("{scheme}://me:you@{place}/shop"), 1, fragments);
         };
-        check("127.0.0.1:1", &["127.0.0.1:1", "nothing listens there; is the server up?"]);
-        let unknown = ["no-such-host.invalid", "cannot be found", "is it spelled right?"];
+        check(
+            "127.0.0.1:1",
+            &["127.0.0.1:1", "nothing listens there; check that the server is running"],
+        );
+        let unknown = ["no-such-host.invalid", "cannot resolve", "check its spelling"];
         check("no-such-host.invalid", &unknown);
         run_at(&format!("{scheme}://127.0.0.1:1/shop"), 2, &[&format!("{scheme}://user@host")]);
     }
-    run_at("marjadb://me@host/shop", 2, &["no driver serves 'marjadb:'", "'mariadb'"]);
+    run_at("marjadb://me@host/shop", 2, &["there is no driver for 'marjadb:'", "'mariadb'"]);
 }
 
 #[test]
@@ -75,7 +78,7 @@ fn a_wrong_password_is_told() {
 #[test]
 fn a_setting_that_a_managed_server_refuses_is_told() {
     let check = |target: &str, setting: &str| {
-        run_at(target, 2, &["the server refuses a setting:", setting, "or leave it out"]);
+        run_at(target, 2, &["the server rejects a setting:", setting, "or leave it out"]);
     };
     check("managed:mariadb?inodb_buffer_pool_size=1G", "'inodb_buffer_pool_size=1G'");
     check("managed:postgres?shared_bufers=1G", "\"shared_bufers\"");

@@ -170,7 +170,7 @@ fn a_proxy_has_a_connection_to_the_server_for_each_of_ours() {
     assert!(count(&report, "server_under_load") > CLIENTS);
     assert_eq!(at(&report, "facts.connections.server_counter"), "Threads_connected");
     // What listens is not the server.
-    let words = "not read: haproxy, a proxy, listens there and not the server";
+    let words = "not read: a proxy (haproxy) listens there, not the server";
     assert_eq!(at(&report, "facts.monitor.server"), words);
 }
 

@@ -18,11 +18,11 @@ fn repeats_end_when_intervals_are_narrow_and_going_on_changes_nothing() {
     let home = Home::new();
     let args = sim(SPREAD, &["--duration=2s", "--repeat=until=4%,max=25"]);
     let told = home.json(&args);
-    let n = number(&told, "until.repeats");
-    assert!((4.0..25.0).contains(&n), "{:#}", at(&told, "until"));
-    assert_eq!(at(&told, "until.is_reached"), true);
+    let n = number(&told, "stop_condition.repeats");
+    assert!((4.0..25.0).contains(&n), "{:#}", at(&told, "stop_condition"));
+    assert_eq!(at(&told, "stop_condition.is_reached"), true);
     assert_eq!((number(&told, "trials"), number(&told, "trials_done")), (n, n));
-    let share = number(&told, "until.points.0.half_width_share");
+    let share = number(&told, "stop_condition.points.0.half_width_share");
     let mean = number(&told, "points.0.figures.tps.mean");
     let half_width = number(&told, "points.0.figures.tps.half_width");
     assert!(share <= 0.04 && (half_width / mean - share).abs() < 1e-9, "{told:#}");
@@ -40,7 +40,7 @@ fn repeats_end_when_intervals_are_narrow_and_going_on_changes_nothing() {
     let plan = plan.says(&["repeat = \"until=4%,min=4,max=25\""]).out.clone();
     let again = home.write("again.toml", &plan);
     let again = home.json(&["run", &again, "--quiet"]);
-    assert_eq!(number(&again, "until.repeats"), n);
+    assert_eq!(number(&again, "stop_condition.repeats"), n);
 }
 
 #[test]
@@ -54,24 +54,29 @@ fn repeats_that_were_killed_go_on_to_the_same_end() {
     assert_eq!(killed.end().code, None);
     // What ended before is kept and counts, and it is said how to go on.
     let kept = home.json(&["experiments", "show", "last"]);
-    let n_kept = number(&kept, "until.repeats");
-    assert!(n_kept >= 2.0 && n_kept < number(&whole, "until.repeats"), "{kept:#}");
+    let n_kept = number(&kept, "stop_condition.repeats");
+    assert!(n_kept >= 2.0 && n_kept < number(&whole, "stop_condition.repeats"), "{kept:#}");
     assert_eq!(
-        (at(&kept, "status"), at(&kept, "until.is_reached")),
+        (at(&kept, "status"), at(&kept, "stop_condition.is_reached")),
         (&"interrupted".into(), &false.into())
     );
     let on =
         ["interrupted; again:", "resume with: dbdyno experiments resume ", "Not precise enough"];
     home.run(&["experiments", "show", "last"]).good().says(&on);
     let told = home.json(&["experiments", "resume", "last", "--quiet"]);
-    let same =
-        ["until.repeats", "until.is_reached", "until.points", "points.0.figures", "trials_done"];
+    let same = [
+        "stop_condition.repeats",
+        "stop_condition.is_reached",
+        "stop_condition.points",
+        "points.0.figures",
+        "trials_done",
+    ];
     for path in same {
         assert_eq!(at(&told, path), at(&whole, path), "{path}");
     }
     let completed = "SELECT count(*) FROM run WHERE status = 'completed'";
     let n_runs = number_in(&home.store(), completed).map(|n| n as f64);
-    assert_eq!(n_runs, Some(number(&whole, "until.repeats")), "none is made twice");
+    assert_eq!(n_runs, Some(number(&whole, "stop_condition.repeats")), "none is made twice");
 }
 
 #[test]
@@ -82,10 +87,15 @@ fn repeats_end_when_a_comparison_is_decided() {
     let more = ["--duration=2s", "--repeat=until=decided,max=20", vary];
     let base = ["run", "empty", "--placement=simulated", "--ramp-up=0s", "--clients=8"];
     let told = home.json(&[&base[..], &more].concat());
-    assert_eq!(at(&told, "until.pairs.0.verdict"), "worse", "{:#}", at(&told, "until"));
-    let ratio = number(&told, "until.pairs.0.ratio");
+    assert_eq!(
+        at(&told, "stop_condition.pairs.0.verdict"),
+        "worse",
+        "{:#}",
+        at(&told, "stop_condition")
+    );
+    let ratio = number(&told, "stop_condition.pairs.0.ratio");
     assert!((ratio - 2.0 / 2.2).abs() < 0.01, "{ratio}");
-    assert!(number(&told, "until.repeats") < 8.0);
+    assert!(number(&told, "stop_condition.repeats") < 8.0);
     home.run(&["experiments", "show", "last"])
         .good()
         .says(&["Every difference of TPS is decided."]);

@@ -87,7 +87,10 @@ fn a_label_is_one_line_that_can_be_asked_for() {
     let home = Home::new();
     run(&home, "labelled", "1", &[]);
     let label = |label: &str| home.run(&["runs", "label", "last", label]);
-    label("a b=1").code(2).warns(&["the key 'a b' could not be asked for"]).is_a_sentence();
+    label("a b=1")
+        .code(2)
+        .warns(&["the key 'a b' could not be used in conditions"])
+        .is_a_sentence();
     label("a=1\n2").code(2).warns(&["a label is one line"]).is_a_sentence();
     label(&format!("a={}", "x".repeat(201))).code(2).warns(&["no longer than 200 characters"]);
     let run = home.run(&["run", "empty", "--target=sim:", "--label=a b=1"]).code(2);

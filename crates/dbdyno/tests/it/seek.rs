@@ -129,7 +129,7 @@ fn a_mistake_in_a_search_is_told_before_the_first_probe() {
     };
     let p99 = "--objective=p99<20ms";
     check(&["--seek=rate=100..900"], "needs an objective");
-    check(&[p99], "nothing is sought");
+    check(&[p99], "it needs a search");
     check(&["--seek=rate", p99], "is not a range");
     check(&["--seek=rate=9..1", p99], "range is empty");
     check(&["--seek=rate=100..100", p99], "this is one value");

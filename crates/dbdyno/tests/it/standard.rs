@@ -32,7 +32,7 @@ fn a_run_of_tpcc_is_held_against_its_standard() {
 
     let lines = named(&report, "mean order lines of an order");
     let orders = number(&report, "transactions.new_order.finished");
-    let mean = number(&report, "measures.lines_entered.sum") / orders;
+    let mean = number(&report, "custom_metrics.lines_entered.sum") / orders;
     assert!((number(lines, "measured") - mean).abs() < 1e-9, "{lines:#}");
     assert_eq!(lines["clause"], "5.5.1.5");
     let p90 = named(&report, "p90 of the response time of new_order");

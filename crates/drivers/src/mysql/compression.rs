@@ -74,7 +74,7 @@ impl Compressor {
             let done = self.inflate.decompress_vec(body, &mut self.inflated, finish);
             let is_whole = matches!(done, Ok(Status::StreamEnd)) && self.inflated.len() == n_plain;
             if !is_whole {
-                return Err(broken("a compressed packet that is none"));
+                return Err(broken("an invalid compressed packet"));
             }
             self.plain.push(&self.inflated)?;
         }

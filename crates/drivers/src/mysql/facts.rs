@@ -71,7 +71,7 @@ const STATUS: &str = "SHOW SESSION STATUS WHERE Variable_name LIKE 'Ssl%' OR \
 
 /// The facts of an opened database.
 pub(super) fn facts(server: &Arc<MysqlServer>) -> Result<Vec<Fact>, Refusal> {
-    let mut session = NetSession::connect_desk(server)?;
+    let mut session = NetSession::connect_admin(server)?;
     let variables = pairs(&mut session, "SHOW VARIABLES")?;
     let status = pairs(&mut session, STATUS)?;
     let product = if server.is_mariadb() { "MariaDB" } else { "MySQL" };

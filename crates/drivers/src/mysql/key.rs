@@ -16,9 +16,9 @@ const PADDING: usize = 42;
 
 /// Encrypts the password, mixed with the server's nonce, with the key that `pem` holds.
 pub(super) fn encrypt(pem: &[u8], password: &[u8], nonce: &[u8]) -> Result<Vec<u8>, Refusal> {
-    let bad = || broken("what it sends as its RSA key is none of 2048 to 8192 bits");
+    let bad = || broken("its RSA key is not a valid key of 2048 to 8192 bits");
     if nonce.is_empty() {
-        return Err(broken("it has sent no nonce"));
+        return Err(broken("it sent no nonce"));
     }
     let key = SubjectPublicKeyInfoDer::from_pem_slice(pem).map_err(|_| bad())?;
     let key = yasna::parse_der(&key, public_key).map_err(|_| bad())?;
@@ -26,7 +26,7 @@ pub(super) fn encrypt(pem: &[u8], password: &[u8], nonce: &[u8]) -> Result<Vec<u
     let mixed: Vec<u8> =
         ended.zip(nonce.iter().cycle()).map(|(letter, salt)| letter ^ salt).collect();
     if mixed.len() + PADDING > key.num_octets() {
-        return Err(broken("its RSA key has no room for a password of that many letters"));
+        return Err(broken("its RSA key is too short for a password of this length"));
     }
     key.encrypt_block(mixed, Pkcs1OaepPadding::new(GetRandom)).map_err(|_| bad())
 }
@@ -104,7 +104,7 @@ mod tests {
         };
         assert_eq!(check(&sound, &exponent, 213).expect("it fits").len(), 256);
         let no = check(&sound, &exponent, 214).expect_err("one letter too many");
-        assert!(no.message.contains("no room for a password"), "{no}");
+        assert!(no.message.contains("too short for a password"), "{no}");
         let mut even = sound;
         even[255] = 0xc4;
         let mut of_2041_bits = sound;
@@ -121,7 +121,7 @@ mod tests {
             (&sound, &[1, 0, 0, 0, 0, 1]),
         ] {
             let no = check(modulus, exponent, 6).expect_err("refused");
-            assert!(no.message.contains("none of 2048 to 8192 bits"), "{no}");
+            assert!(no.message.contains("not a valid key of 2048 to 8192 bits"), "{no}");
         }
     }
 }

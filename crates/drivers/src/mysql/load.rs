@@ -147,7 +147,7 @@ impl Load {
         }
         // Servers before MySQL 5.7 do not warn of the one reason that there is to skip a row.
         let message = format!(
-            "{} rows were sent, {} are in the table: the keys of the others were there already",
+            "{} rows were sent, {} were inserted: the keys of the others already exist",
             self.n_sent, self.n_affected
         );
         Err(Refusal::new(RefusalKind::Duplicate, message))

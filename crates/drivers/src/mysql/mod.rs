@@ -67,13 +67,14 @@ static PARAMETERS: &[Parameter] = &[
         "statements",
         ParameterKind::Choice(&["binary", "text"]),
         "binary",
-        "Prepared once a session and executed in binary form, or sent as text each time",
+        "Prepare each statement once per session and execute it in binary form, or send it as text \
+         each time",
     ),
     Parameter::option(
         "compress",
         ParameterKind::Choice(&["none", "zlib"]),
         "none",
-        "Whether packets are deflated on their way, both ways",
+        "Compression of packets in both directions",
     ),
     Parameter::option(
         "local_infile",
@@ -86,7 +87,7 @@ static PARAMETERS: &[Parameter] = &[
         "statement_timeout",
         ParameterKind::Duration,
         "0s",
-        "The server ends statements that take longer (MySQL: only SELECT); 0 is never",
+        "Time limit that the server sets for a statement (MySQL: SELECT only); 0 for none",
     ),
     net::MAX_PACKET,
     net::CLEAR_PASSWORD,
@@ -102,7 +103,7 @@ fn decide(target: &Target) -> Result<MysqlServer, BadParameter> {
     let missing = |what: &str| {
         BadParameter::new(format!("{what}: write {}://user@host/database", target.scheme))
     };
-    let user = target.user.clone().ok_or_else(|| missing("say who signs in"))?;
+    let user = target.user.clone().ok_or_else(|| missing("the target names no user"))?;
     let database = target.path.trim_start_matches('/');
     if database.is_empty() {
         return Err(missing("name a database"));
@@ -128,7 +129,7 @@ fn decide(target: &Target) -> Result<MysqlServer, BadParameter> {
 fn make_database(target: &Target) -> Result<(), Refusal> {
     let mut server = decide(target).expect("it was decided before");
     let name = server.database.take().expect("a target has a database");
-    let mut session = NetSession::connect_desk(&Arc::new(server))?;
+    let mut session = NetSession::connect_admin(&Arc::new(server))?;
     let sql = format!("CREATE DATABASE IF NOT EXISTS `{}`", name.replace('`', "``"));
     session.ask_here(&sql, &mut |_| Ok(())).map(drop)
 }

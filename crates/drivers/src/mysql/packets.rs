@@ -282,6 +282,7 @@ pub(super) fn read_prepared(payload: &[u8]) -> Option<PreparedHeader> {
 /// The other side does not speak as it must.
 #[cold]
 pub(super) fn broken(what: &str) -> Refusal {
-    let message = format!("the server does not keep to its protocol: {what}");
+    let message =
+        format!("MySQL protocol error: {what}; check that the target is a MySQL or MariaDB server");
     Refusal::new(RefusalKind::ConnectionLost, message)
 }

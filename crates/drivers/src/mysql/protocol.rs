@@ -19,7 +19,7 @@ use super::packets::{
 };
 use super::refusals::{ends_connection, refusal};
 use super::rows::{Form, Found, Place, find};
-use super::statements::{COM_QUERY, Known, Words, set_id};
+use super::statements::{COM_QUERY, DeclaredOrOwn, PreparedStatement, set_id};
 use super::values::Escapes;
 use crate::net::{CancelKey, Input, Protocol, Step};
 
@@ -90,7 +90,7 @@ struct Held {
 pub(super) struct Speaker {
     agreed: Agreed,
     as_text: bool,
-    known: Vec<Known>,
+    known: Vec<PreparedStatement>,
     framer: Framer,
     expected: VecDeque<Expected>,
     phase: Phase,
@@ -136,7 +136,12 @@ impl Speaker {
             agreed,
             as_text,
             known: (0..declared.len())
-                .map(|place| Known::new(Words::Declared(Arc::clone(declared), place), as_text))
+                .map(|place| {
+                    PreparedStatement::new(
+                        DeclaredOrOwn::Declared(Arc::clone(declared), place),
+                        as_text,
+                    )
+                })
                 .collect(),
             framer: Framer::new(packet_bytes_max),
             expected: VecDeque::new(),
@@ -238,8 +243,8 @@ impl Speaker {
             return Ok(place);
         }
         let message = format!(
-            "this session knows {} statements, not number {place}; what was prepared at run time \
-             ends with its connection",
+            "this session has {} statements and no number {place}; statements prepared at run time \
+             are lost when their connection ends",
             self.known.len()
         );
         Err(Refusal::new(RefusalKind::Missing, message))
@@ -415,7 +420,7 @@ impl Speaker {
             Phase::Rows if first == END && payload.len() < 0xff_ffff => {
                 let is_eof = self.agreed.has_column_end;
                 let done = if is_eof { read_eof(payload) } else { read_ok(payload) };
-                self.finish(expected, done.ok_or_else(|| broken("an end of rows cut short"))?);
+                self.finish(expected, done.ok_or_else(|| broken("a truncated end of rows"))?);
             }
             Phase::Rows => self.read_row(expected, payload, visit)?,
             Phase::Columns(n_left) => {
@@ -437,7 +442,7 @@ impl Speaker {
             Phase::ValuesEnd(n_columns) if first == END => {
                 self.phase = self.after_values(n_columns);
             }
-            Phase::ColumnsEnd | Phase::ValuesEnd(_) => return Err(broken("no end of columns")),
+            Phase::ColumnsEnd | Phase::ValuesEnd(_) => return Err(broken("unfinished columns")),
         }
         Ok(Wanted::More)
     }
@@ -450,14 +455,14 @@ impl Speaker {
     ) -> Result<Wanted, Refusal> {
         match (expected, first) {
             (Expected::Prepare(place), OK) => self.read_prepared(place, payload)?,
-            (Expected::Prepare(_), _) => return Err(broken("no prepared statement")),
+            (Expected::Prepare(_), _) => return Err(broken("an unexpected reply to PREPARE")),
             (_, OK) => {
-                let done = read_ok(payload).ok_or_else(|| broken("an OK cut short"))?;
+                let done = read_ok(payload).ok_or_else(|| broken("a truncated OK packet"))?;
                 self.finish(expected, done);
             }
             (Expected::Load, FILE_WANTED) if !self.load.is_ended() => return Ok(Wanted::File),
             (_, FILE_WANTED) => return Err(file_wanted()),
-            (Expected::Quiet | Expected::Load, _) => return Err(broken("rows out of place")),
+            (Expected::Quiet | Expected::Load, _) => return Err(broken("unexpected rows")),
             _ => self.read_width(expected, payload)?,
         }
         Ok(Wanted::More)
@@ -468,7 +473,7 @@ impl Speaker {
     fn read_width(&mut self, expected: Expected, payload: &[u8]) -> Result<(), Refusal> {
         let mut reader = Reader(payload);
         let n_columns = reader.length().filter(|n| (1..=COLUMNS_MAX).contains(n));
-        let n_columns = n_columns.ok_or_else(|| broken("a result without columns"))?;
+        let n_columns = n_columns.ok_or_else(|| broken("an invalid number of columns"))?;
         let follow = !self.agreed.leaves_out_columns || reader.u8() != Some(0);
         self.whose = match expected {
             // A procedure's results differ from each other.
@@ -483,7 +488,7 @@ impl Speaker {
             self.phase = Phase::Columns(n_columns as u16);
         } else {
             if self.columns_of_whose().list.len() as u64 != n_columns {
-                return Err(broken("columns are left out that we were never told"));
+                return Err(broken("column definitions are missing that were never sent"));
             }
             self.phase = Phase::Rows;
         }
@@ -498,11 +503,12 @@ impl Speaker {
     }
 
     fn read_column(&mut self, payload: &[u8]) -> Result<(), Refusal> {
-        self.columns_of_whose().add(payload).ok_or_else(|| broken("a column cut short"))
+        self.columns_of_whose().add(payload).ok_or_else(|| broken("a truncated column definition"))
     }
 
     fn read_prepared(&mut self, place: usize, payload: &[u8]) -> Result<(), Refusal> {
-        let header = read_prepared(payload).ok_or_else(|| broken("a statement cut short"))?;
+        let header =
+            read_prepared(payload).ok_or_else(|| broken("a truncated reply to PREPARE"))?;
         self.known[place].prepared(header.id, header.n_values);
         self.whose = Whose::Statement(place);
         self.phase = match header.n_values {
@@ -548,7 +554,7 @@ impl Speaker {
             Whose::Nobody => &self.columns,
         };
         find(payload, &columns.list, form, &mut self.places)
-            .ok_or_else(|| broken("a row that does not fit its columns"))?;
+            .ok_or_else(|| broken("a row does not match its columns"))?;
         let (places, result_set) = (&self.places, self.n_sets);
         let row = Found { payload, columns, places, form, result_set };
         if expected == Expected::Warnings {
@@ -592,7 +598,7 @@ impl Speaker {
 
     #[cold]
     fn read_refusal(&mut self, expected: Expected, payload: &[u8]) -> Result<(), Refusal> {
-        let error = read_error(payload).ok_or_else(|| broken("an error cut short"))?;
+        let error = read_error(payload).ok_or_else(|| broken("a truncated error packet"))?;
         let code = error.code;
         let mut no = refusal(error);
         if let Expected::Prepare(place) | Expected::Call(place) = expected {
@@ -709,9 +715,9 @@ impl Protocol for Speaker {
     fn start_load(&mut self, table: &Table, out: &mut Vec<u8>) -> Result<(), Refusal> {
         self.begin();
         if !self.agreed.can_load {
-            let message = "LOAD DATA LOCAL is switched off, by local_infile=false in the target's \
-                           URL or by the server (SET GLOBAL local_infile = 1); mend that, or load \
-                           with INSERTs (--load-method insert)";
+            let message = "LOAD DATA LOCAL is disabled, by local_infile=false in the target's URL \
+                           or by the server: enable it (SET GLOBAL local_infile = 1), or load with \
+                           INSERTs (--load-method insert)";
             return Err(Refusal::new(RefusalKind::Unsupported, message));
         }
         self.precede(true, out)?;
@@ -753,7 +759,7 @@ impl Protocol for Speaker {
 
     fn prepare(&mut self, statement: Statement) -> Result<StatementId, Refusal> {
         let id = StatementId::numbered(self.known.len())?;
-        self.known.push(Known::new(Words::Own(statement), self.as_text));
+        self.known.push(PreparedStatement::new(DeclaredOrOwn::Own(statement), self.as_text));
         Ok(id)
     }
 
@@ -776,14 +782,14 @@ impl Protocol for Speaker {
 
 #[cold]
 fn doomed() -> Refusal {
-    let message = "the transaction must be rolled back: a batch in it was refused, and what came \
-                   behind was carried out nevertheless";
+    let message = "the transaction must be rolled back: a statement of a batch failed, but the \
+                   server executed those after it";
     Refusal::new(RefusalKind::Other, message)
 }
 
 #[cold]
 fn file_wanted() -> Refusal {
-    let message = "the server asks for a file of this machine; it gets none, and the connection \
+    let message = "the server requested a file of this machine; none is sent, and the connection \
                    is closed";
     Refusal::new(RefusalKind::Denied, message)
 }

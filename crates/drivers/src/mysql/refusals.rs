@@ -67,29 +67,29 @@ fn advice(code: u16, message: &str) -> Option<&'static str> {
     let is_anonymous = message.contains("user ''@");
     Some(match code {
         1044 | 1045 | 1698 if is_anonymous => {
-            "the server took you for its anonymous user: name a user in the target's URL"
+            "the server signed you in as its anonymous user: name a user in the target's URL"
         }
         1040 => "use fewer clients, or raise max_connections of the server",
-        1044 => "GRANT the user ALL on this database (CREATE ROUTINE among it)",
-        1142 | 1143 | 1227 | 1370 => "GRANT it to the user, or name one who may do that",
+        1044 => "GRANT the user ALL on this database (including CREATE ROUTINE)",
+        1142 | 1143 | 1227 | 1370 => "GRANT this privilege to the user, or name a user that has it",
         1045 | 1698 if message.contains("@'localhost'") => {
-            "check user and password of the target (--ask-password); if both are right, an \
-             anonymous user of this host may be taken first: CREATE USER for 'localhost' too"
+            "check user and password of the target (--ask-password); if both are right, the server \
+             may prefer an anonymous user for this host: CREATE USER for 'localhost' too"
         }
         1045 | 1698 => "check user and password of the target (--ask-password)",
-        1049 => "make it with CREATE DATABASE, or name another in the target's URL",
+        1049 => "create it with CREATE DATABASE, or name another in the target's URL",
         1130 => "CREATE USER and GRANT for the host that the client connects from",
         1148 | 3948 | 4166 => {
             "SET GLOBAL local_infile = 1 on the server, or load with INSERTs \
              (--load-method insert)"
         }
-        1021 | 1114 | 1878 => "make room where the server keeps its data and temporary files",
+        1021 | 1114 | 1878 => "free disk space for the server's data and temporary files",
         1153 => "raise max_allowed_packet of the server",
-        1193 => "this server is too old for that: leave statement_timeout out of the target's URL",
+        1193 => "this server is too old for statement_timeout: leave it out of the target's URL",
         1203 | 1226 => "use fewer clients, or raise the limit of this user",
         1290 => "SET GLOBAL read_only = 0 on the server, or name its primary in the target's URL",
         1792 => {
-            "if that was not asked for, SET GLOBAL transaction_read_only = 0 on the server \
+            "if this is not intended, SET GLOBAL transaction_read_only = 0 on the server \
              (tx_read_only before MariaDB 11.1 and MySQL 5.7.20)"
         }
         3159 => "connect with tls=require, or over a Unix socket",

@@ -74,13 +74,13 @@ struct Proof {
 }
 
 /// What a password method may know.
-struct Known<'a> {
+struct AuthInput<'a> {
     password: &'a [u8],
     nonce: &'a [u8],
     channel: &'a Channel,
 }
 
-impl Context for Known<'_> {
+impl Context for AuthInput<'_> {
     fn pass(&self) -> &[u8] {
         self.password
     }
@@ -144,18 +144,18 @@ impl MysqlSignIn {
     ) -> Result<Step<Connection>, Refusal> {
         self.n_steps += 1;
         if self.n_steps > STEPS_MAX {
-            return Err(broken("the sign-in does not come to an end"));
+            return Err(broken("the sign-in has too many steps"));
         }
         let Some(&first) = payload.first() else { return Err(broken("an empty packet")) };
         if first == ERROR {
-            let error = read_error(payload).ok_or_else(|| broken("an error cut short"))?;
+            let error = read_error(payload).ok_or_else(|| broken("a truncated error packet"))?;
             let no = refusal(error);
             return Err(if channel.tls_mode.is_none() { may_need_tls(no) } else { no });
         }
         let next = sequence.wrapping_add(1);
         match std::mem::replace(&mut self.state, State::Greeting) {
             State::Greeting => self.greet(payload, next, out, channel),
-            State::Securing(_) => Err(broken("a packet where TLS should begin")),
+            State::Securing(_) => Err(broken("a packet instead of the TLS handshake")),
             State::Proving(proof) => self.prove(*proof, payload, next, out, channel),
             State::Setting(mut agreed) => {
                 let done = read_ok(payload).filter(|_| first == OK);
@@ -176,9 +176,9 @@ impl MysqlSignIn {
     ) -> Result<Step<Connection>, Refusal> {
         check_greeting(payload)?;
         let packet = ParseBuf(payload).parse::<HandshakePacket<'_>>(());
-        let packet = packet.map_err(|_| broken("this is no greeting of its family"))?;
+        let packet = packet.map_err(|_| broken("an unknown greeting"))?;
         if packet.protocol_version() != 10 {
-            return Err(broken("its greeting is not of version 10"));
+            return Err(broken("a greeting of a version other than 10"));
         }
         let greeting = Greeting::new(packet.into_owned(), &self.server, channel)?;
         self.server.note_version(&greeting.packet.server_version_str());
@@ -244,7 +244,7 @@ impl MysqlSignIn {
         nonce: &[u8],
         channel: &Channel,
     ) -> (AuthPlugin<'static>, AuthProc, Vec<u8>) {
-        let known = Known { password: self.server.password(), nonce, channel };
+        let known = AuthInput { password: self.server.password(), nonce, channel };
         if let Some(plugin) =
             offered.filter(|plugin| check_method(plugin, &self.server, channel).is_ok())
             && let Ok(mut method) = AuthProc::init(plugin)
@@ -280,7 +280,7 @@ impl MysqlSignIn {
     ) -> Result<Step<Connection>, Refusal> {
         let challenge = match payload {
             [OK, ..] => {
-                let done = read_ok(payload).ok_or_else(|| broken("an OK cut short"))?;
+                let done = read_ok(payload).ok_or_else(|| broken("a truncated OK packet"))?;
                 proof.agreed.status = done.status;
                 self.set_state(out);
                 self.state = State::Setting(proof.agreed);
@@ -289,7 +289,8 @@ impl MysqlSignIn {
             [END] => return Err(too_old()),
             [END, ..] => {
                 let switch = ParseBuf(payload).parse::<AuthSwitchRequest<'_>>(());
-                let switch = switch.map_err(|_| broken("a switch of methods cut short"))?;
+                let switch = switch
+                    .map_err(|_| broken("a truncated switch of the authentication method"))?;
                 let plugin = switch.auth_plugin();
                 check_method(&plugin, &self.server, channel)?;
                 proof.method = AuthProc::init(&plugin).map_err(|_| unknown_method(&plugin))?;
@@ -306,9 +307,9 @@ impl MysqlSignIn {
             self.state = State::Proving(Box::new(proof));
             return Ok(Step::More);
         }
-        let known = Known { password: self.server.password(), nonce: &proof.nonce, channel };
+        let known = AuthInput { password: self.server.password(), nonce: &proof.nonce, channel };
         let response = proof.method.run(known, &challenge).map_err(|error| {
-            let message = format!("the password cannot be proven to the server: {error}");
+            let message = format!("cannot authenticate to the server: {error}");
             Refusal::new(RefusalKind::Denied, message)
         })?;
         if let Response::Next { packet: Some(data) } | Response::Last { packet: Some(data) } =
@@ -417,7 +418,7 @@ fn check_greeting(payload: &[u8]) -> Result<(), Refusal> {
     let nonce_length = version_end.and_then(|end| payload.get(end + 21));
     match nonce_length {
         Some(0..0x80) => Ok(()),
-        _ => Err(broken("this is no greeting of its family")),
+        _ => Err(broken("an unknown greeting")),
     }
 }
 
@@ -429,8 +430,8 @@ fn check_method(
 ) -> Result<(), Refusal> {
     match plugin {
         AuthPlugin::MysqlOldPassword => {
-            let message = "the server wants mysql_old_password, which hides nothing; give the user \
-                           a newer method with ALTER USER";
+            let message = "the server requires mysql_old_password, which is insecure; give the \
+                           user a newer authentication method with ALTER USER";
             Err(Refusal::new(RefusalKind::Denied, message))
         }
         AuthPlugin::MysqlClearPassword => check_clear(channel, server.clear_password)
@@ -442,35 +443,35 @@ fn check_method(
 fn unknown_method(plugin: &AuthPlugin<'_>) -> Refusal {
     let name = String::from_utf8_lossy(plugin.as_bytes()).into_owned();
     let message = format!(
-        "the server wants the sign-in method '{name}', which this driver has not; give the user \
-         mysql_native_password, caching_sha2_password, ed25519 or parsec"
+        "the server requires the authentication method '{name}', which dbdyno does not support; \
+         give the user mysql_native_password, caching_sha2_password, ed25519 or parsec"
     );
     Refusal::new(RefusalKind::Denied, message)
 }
 
 fn no_compression() -> Refusal {
-    let message = "the server offers no compression with zlib, and compress=zlib asks for it; take \
-                   that out of the target's URL";
+    let message = "the server does not offer zlib compression; leave compress=zlib out of the \
+                   target's URL";
     Refusal::new(RefusalKind::Unsupported, message)
 }
 
 fn too_old() -> Refusal {
-    let message = "the server speaks only the protocol before version 4.1; it is too old";
+    let message = "the server is too old: it supports only the protocol before version 4.1";
     Refusal::new(RefusalKind::Unsupported, message)
 }
 
 /// "Access denied" is also what a user hears who must use TLS and does not.
 fn may_need_tls(mut no: Refusal) -> Refusal {
     if no.code == 1045 {
-        no.message += "; where TLS is demanded, use tls=require";
+        no.message += "; if this user must use TLS, connect with tls=require";
     }
     no
 }
 
 fn no_tls(channel: &Channel) -> Refusal {
     let message = format!(
-        "the server has no TLS, and tls={} asks for it; set ssl_cert and ssl_key on the server, \
-         or use tls=prefer or tls=disable",
+        "the server does not offer TLS, which tls={} requires; set ssl_cert and ssl_key on the \
+         server, or use tls=prefer or tls=disable",
         channel.tls_mode
     );
     Refusal::new(RefusalKind::Denied, message)

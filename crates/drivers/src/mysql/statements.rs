@@ -19,27 +19,27 @@ const COM_STMT_CLOSE: u8 = 0x19;
 const ID_OFFSET: usize = 5;
 
 /// Where a statement's words are: those that were declared are shared by all connections.
-pub(super) enum Words {
+pub(super) enum DeclaredOrOwn {
     /// Declared, at this place.
     Declared(Arc<[Statement]>, usize),
     /// This connection's own.
     Own(Statement),
 }
 
-impl Deref for Words {
+impl Deref for DeclaredOrOwn {
     type Target = Statement;
 
     fn deref(&self) -> &Statement {
         match self {
-            Words::Declared(declared, place) => &declared[*place],
-            Words::Own(statement) => statement,
+            DeclaredOrOwn::Declared(declared, place) => &declared[*place],
+            DeclaredOrOwn::Own(statement) => statement,
         }
     }
 }
 
 /// A statement on one connection.
-pub(super) struct Known {
-    pub(super) statement: Words,
+pub(super) struct PreparedStatement {
+    pub(super) statement: DeclaredOrOwn,
     pub(super) kind: StatementKind,
     /// It goes as text each time: it was declared so, or the connection has no other way.
     pub(super) is_text: bool,
@@ -57,10 +57,10 @@ pub(super) struct Known {
     pieces: Vec<String>,
 }
 
-impl Known {
+impl PreparedStatement {
     /// A statement that is not prepared yet; as text if it was declared so, or `as_text`.
-    pub(super) fn new(statement: Words, as_text: bool) -> Known {
-        Known {
+    pub(super) fn new(statement: DeclaredOrOwn, as_text: bool) -> PreparedStatement {
+        PreparedStatement {
             is_text: as_text || statement.sent == Sent::Text,
             kind: statement.kind,
             statement,
@@ -256,10 +256,10 @@ fn quoted_length(bytes: &[u8], quote: u8, has_backslash: bool) -> usize {
 mod tests {
     use super::*;
 
-    fn known(sql: &str) -> Known {
+    fn known(sql: &str) -> PreparedStatement {
         let kind = StatementKind::Read;
-        let statement = Words::Own(Statement::new("x", kind, sql.to_owned()));
-        let mut known = Known::new(statement, false);
+        let statement = DeclaredOrOwn::Own(Statement::new("x", kind, sql.to_owned()));
+        let mut known = PreparedStatement::new(statement, false);
         known.prepared(7, 2);
         known
     }

@@ -147,7 +147,7 @@ fn put_integer(out: &mut Vec<u8>, value: i64) {
 fn put_float(out: &mut Vec<u8>, value: f64) -> Result<(), Refusal> {
     use std::io::Write;
     if !value.is_finite() {
-        let message = format!("this database has no float that is {value}");
+        let message = format!("the database cannot store the float {value}");
         return Err(Refusal::new(RefusalKind::Shape, message));
     }
     write!(out, "{value:e}").expect("memory takes what is written");
@@ -156,13 +156,13 @@ fn put_float(out: &mut Vec<u8>, value: f64) -> Result<(), Refusal> {
 
 #[cold]
 fn too_fine(scale: u8) -> Refusal {
-    let message = format!("a decimal with {scale} digits behind the point is too fine");
+    let message = format!("a decimal with {scale} fractional digits is not supported");
     Refusal::new(RefusalKind::Shape, message)
 }
 
 #[cold]
 fn no_date(us: i64) -> Refusal {
-    let message = format!("{us} us since 1970 is not within the years 0 to 9999 of a DATETIME");
+    let message = format!("{us} us since 1970 is outside the years 0 to 9999 of a DATETIME");
     Refusal::new(RefusalKind::Shape, message)
 }
 

@@ -49,7 +49,7 @@ impl fmt::Display for Address {
 /// How connections are made: the places of a target, and what holds for all of them.
 pub(crate) struct Connector {
     /// Those that are known come first; the others are room for more.
-    places: Box<[OnceLock<Arc<Known>>]>,
+    places: Box<[OnceLock<Arc<KnownHost>>]>,
     spread: Mutex<Spread>,
     /// How often the places that clients use were changed.
     n_changes: AtomicU64,
@@ -63,7 +63,7 @@ pub(crate) struct Connector {
     pub(crate) timeout: Duration,
 }
 
-struct Known {
+struct KnownHost {
     address: Address,
     resolved: Mutex<Resolved>,
 }
@@ -81,7 +81,7 @@ impl Connector {
     /// A connector to one or several places; clients are spread over them.
     pub(crate) fn new(addresses: Vec<Address>, tls: Tls, timeout: Duration) -> Connector {
         let n_places = addresses.len();
-        let known = addresses.into_iter().map(|address| OnceLock::from(Known::new(address)));
+        let known = addresses.into_iter().map(|address| OnceLock::from(KnownHost::new(address)));
         let room = (0..ADDED_MAX).map(|_| OnceLock::new());
         Connector {
             places: known.chain(room).collect(),
@@ -149,7 +149,7 @@ impl Connector {
 
     /// The places for somebody who builds, checks or asks, in the order in which to try: the one
     /// that answered last comes first.
-    pub(crate) fn desk_places(&self) -> Vec<usize> {
+    pub(crate) fn admin_places(&self) -> Vec<usize> {
         let mut places = self.used();
         let last = self.desk_place.load(Ordering::Relaxed);
         let at = places.iter().position(|place| *place == last);
@@ -171,7 +171,7 @@ impl Connector {
         &self.known(place).address
     }
 
-    fn known(&self, place: usize) -> &Arc<Known> {
+    fn known(&self, place: usize) -> &Arc<KnownHost> {
         self.places[place].get().expect("a place in use is known")
     }
 
@@ -206,12 +206,12 @@ impl Connector {
         let place = match self.find(&address) {
             Some(place) => place,
             None => {
-                let known = Known::new(address);
+                let known = KnownHost::new(address);
                 // Now, so that no event loop must wait for it.
                 let resolved = known.ask().map_err(|refusal| refusal.to_string())?;
                 known.resolved().addresses = resolved;
                 let place = self.places.iter().position(|place| place.get().is_none());
-                let full = || format!("{ADDED_MAX} hosts were added already: that is the most");
+                let full = || format!("at most {ADDED_MAX} hosts can be added");
                 let place = place.ok_or_else(full)?;
                 let _ours = self.places[place].set(known);
                 place
@@ -230,8 +230,8 @@ impl Connector {
         let address = self.address_of(host);
         let mut spread = lock(&self.spread);
         let place = self.find(&address).filter(|place| spread.used().contains(place));
-        let place = place.ok_or_else(|| format!("{address} is none of the target's hosts"))?;
-        let last = || format!("{address} is the only host that is left");
+        let place = place.ok_or_else(|| format!("{address} is not a host of the target"))?;
+        let last = || format!("{address} is the only remaining host");
         let n_moved = spread.remove(place).ok_or_else(last)?;
         self.n_changes.fetch_add(1, Ordering::Relaxed);
         Ok(n_moved)
@@ -262,7 +262,7 @@ impl Connector {
         let addresses = known.resolved().addresses.clone();
         if addresses.is_empty() {
             self.doubt(place);
-            return Err(unknown_host(known.address.host(), &"it is being looked up"));
+            return Err(unknown_host(known.address.host(), &"its name is being resolved"));
         }
         Ok(addresses)
     }
@@ -297,9 +297,9 @@ impl Connector {
     }
 }
 
-impl Known {
-    fn new(address: Address) -> Arc<Known> {
-        Arc::new(Known { address, resolved: Mutex::default() })
+impl KnownHost {
+    fn new(address: Address) -> Arc<KnownHost> {
+        Arc::new(KnownHost { address, resolved: Mutex::default() })
     }
 
     /// No panic can leave it half changed.
@@ -320,7 +320,7 @@ impl Known {
         let found = (host.as_str(), *port).to_socket_addrs();
         let found: Vec<SocketAddr> = found.map_err(|error| unknown_host(host, &error))?.collect();
         if found.is_empty() {
-            return Err(unknown_host(host, &"it has no address"));
+            return Err(unknown_host(host, &"its name has no address"));
         }
         Ok(found)
     }
@@ -332,7 +332,7 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 fn unknown_host(host: &str, why: &dyn fmt::Display) -> Refusal {
-    let message = format!("the host '{host}' cannot be found: {why}; is it spelled right?");
+    let message = format!("cannot resolve the host '{host}': {why}; check its spelling");
     Refusal::new(RefusalKind::ConnectionLost, message)
 }
 

@@ -210,12 +210,14 @@ async fn open_unix<S: Server>(
 
 fn unreachable(error: io::Error) -> Refusal {
     let advice = match error.kind() {
-        io::ErrorKind::ConnectionRefused => ": nothing listens there; is the server up?",
-        io::ErrorKind::NotFound => ": there is no such socket; is the server up?",
-        io::ErrorKind::TimedOut => ": nobody answers; is it the right address, and not blocked?",
+        io::ErrorKind::ConnectionRefused => {
+            ": nothing listens there; check that the server is running"
+        }
+        io::ErrorKind::NotFound => ": this socket does not exist; check that the server is running",
+        io::ErrorKind::TimedOut => ": no answer; check the address and firewalls",
         _ => "",
     };
-    let message = format!("no connection ({error}){advice}");
+    let message = format!("cannot connect ({error}){advice}");
     Refusal::new(RefusalKind::ConnectionLost, message)
 }
 
@@ -225,7 +227,7 @@ fn no_socket(error: io::Error) -> Refusal {
         Some(24 | 23) => "; raise the limit of open files (ulimit -n), or use fewer clients",
         _ => "",
     };
-    let message = format!("this system gives no socket: {error}{advice}");
+    let message = format!("cannot create a socket: {error}{advice}");
     Refusal::new(RefusalKind::ConnectionLost, message)
 }
 
@@ -257,7 +259,8 @@ async fn sign_in<S: Server>(
             Step::More => {
                 waits += 1;
                 if waits > WAITS_MAX {
-                    let message = "the server does not come to an end with the sign-in";
+                    let message = "the server does not complete the sign-in; check that the \
+                                   target's scheme matches the server";
                     return Err(Refusal::new(RefusalKind::ConnectionLost, message));
                 }
                 poll_fn(|context| line.poll_receive(context, Wait::Bytes)).await?;
@@ -289,8 +292,8 @@ fn watch_over<S: Server, P>(spec: &ConnectSpec<S>, line: &mut Line<P>) -> Result
         true => Ok(()),
         false => {
             let message = format!(
-                "the server has said nothing for {silence:?}, and has not greeted a new \
-                 connection within {timeout:?}: it is stopped or hangs; see its log and its host"
+                "the server sent nothing for {silence:?} and does not answer a new connection \
+                 within {timeout:?}: it is stopped or hangs; check its log and its host"
             );
             Err(Refusal::new(RefusalKind::ConnectionLost, message))
         }
@@ -323,7 +326,8 @@ async fn start_tls<T>(
 ) -> Result<Option<Vec<u8>>, Refusal> {
     if !line.input.bytes().is_empty() {
         // Somebody in between may have put it there.
-        let message = "the server says more before TLS than it should";
+        let message = "unexpected bytes before the TLS handshake; check for a proxy that changes \
+                       the connection";
         return Err(Refusal::new(RefusalKind::Denied, message));
     }
     line.stream.begin_tls(connector.tls.begin(address)?);

@@ -124,8 +124,8 @@ impl Input {
                 return Ok(());
             }
             let message = format!(
-                "the server's answer has a message of more than {} bytes, the limit of this \
-                 connection; max_packet in the target's URL raises it",
+                "the server sent a message of more than {} bytes, the limit of this connection; \
+                 raise max_packet in the target's URL",
                 self.limit_bytes
             );
             return Err(Refusal::new(RefusalKind::ConnectionLost, message));

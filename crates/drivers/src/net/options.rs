@@ -17,35 +17,37 @@ pub(crate) const TLS: Parameter = Parameter::option(
     "tls",
     ParameterKind::Choice(TlsMode::NAMES),
     "prefer",
-    "prefer and require accept any certificate, verify-ca a trusted one, verify-full the host's",
+    "Use of TLS: prefer and require accept any certificate, verify-ca one of a trusted authority, \
+     verify-full one that also names the host",
 );
 
 pub(crate) const TLS_CA: Parameter = Parameter::option(
     "tls_ca",
     ParameterKind::Text,
     "",
-    "File of trusted authorities (PEM); else the system's",
+    "File of trusted certificate authorities (PEM) [default: those of the system]",
 );
 
 pub(crate) const CONNECT_TIMEOUT: Parameter = Parameter::option(
     "connect_timeout",
     ParameterKind::Duration,
     "10s",
-    "How long connecting and signing in may wait for the server",
+    "Time limit for connecting and signing in",
 );
 
 pub(crate) const MAX_PACKET: Parameter = Parameter::option(
     "max_packet",
     ParameterKind::Bytes,
     "64MiB",
-    "The longest row (or other packet) that is accepted from the server",
+    "Longest row (or other packet) accepted from the server",
 );
 
 pub(crate) const CLEAR_PASSWORD: Parameter = Parameter::option(
     "clear_password",
     ParameterKind::Switch,
     "false",
-    "Give the password in clear text even to a server that has not proven itself (tls=verify-ca)",
+    "Send the password in clear text even to a server whose certificate is not verified \
+     (tls=verify-ca)",
 );
 
 /// The longest packet that is accepted, in bytes.
@@ -64,9 +66,9 @@ pub(crate) fn check_clear(channel: &Channel, may_be_clear: bool) -> Result<(), R
     if channel.is_local || is_verified || may_be_clear {
         return Ok(());
     }
-    let message = "the server wants the password in clear text, and nothing proves that it is the \
-                   right server; that is done only with tls=verify-full, tls=verify-ca or over a \
-                   socket, unless clear_password=true in the target's URL asks for it";
+    let message = "the server asks for the password in clear text, but its identity is not \
+                   verified: use tls=verify-full, tls=verify-ca or a socket, or allow it with \
+                   clear_password=true in the target's URL";
     Err(Refusal::new(RefusalKind::Denied, message))
 }
 
@@ -82,7 +84,7 @@ pub(crate) fn connector(
     let tls = Tls::new(mode, settings.text_given("tls_ca").map(Path::new))?;
     let timeout = Duration::from_nanos(settings.duration_ns("connect_timeout"));
     if timeout.is_zero() {
-        return Err(BadParameter::of("connect_timeout", "0 is no time; write 10s"));
+        return Err(BadParameter::of("connect_timeout", "it must be above 0, such as 10s"));
     }
     target.refuse_twice(Some(default_port)).map_err(|bad| BadParameter::new(bad.0))?;
     let addresses = Connector::addresses(target, socket, default_port);
@@ -97,7 +99,7 @@ pub(crate) fn open<S: Server>(
     make: impl FnOnce() -> Result<(), Refusal>,
 ) -> Opened {
     let database = NetDatabase::new(server.map_err(CannotOpen::Bad)?);
-    match NetSession::connect_desk(database.server()) {
+    match NetSession::connect_admin(database.server()) {
         Ok(_) => {}
         Err(no) if no.kind == RefusalKind::Missing && opening.create => {
             make().map_err(CannotOpen::Refused)?;
@@ -117,13 +119,13 @@ const POOLER_WAITS: Duration = Duration::from_secs(16);
 fn connect_to_new<S: Server>(database: &NetDatabase<S>) -> Result<(), Refusal> {
     let timeout_ms = database.server().connector().timeout.as_millis().max(1);
     let n_attempts = POOLER_WAITS.as_millis().div_ceil(timeout_ms);
-    let mut connected = NetSession::connect_desk(database.server());
+    let mut connected = NetSession::connect_admin(database.server());
     for _ in 1..n_attempts {
         match connected {
             Err(no) if no.kind.breaks_session() => {}
             _ => break,
         }
-        connected = NetSession::connect_desk(database.server());
+        connected = NetSession::connect_admin(database.server());
     }
     connected.map(drop)
 }
@@ -151,7 +153,8 @@ impl<S: Server> Database for NetDatabase<S> {
         facts.extend(S::PRODUCT.monitoring.facts());
         let n_places = self.server().connector().n_places();
         if let (2.., Some(counter)) = (n_places, S::PRODUCT.monitoring.commit_counter) {
-            let why = format!("{} is not read: there are {n_places} hosts", counter.name);
+            let why =
+                format!("{} is not read, because the target has {n_places} hosts", counter.name);
             facts.push(Fact::new("commits", "server_counter", why));
         }
         Ok(facts)

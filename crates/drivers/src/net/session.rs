@@ -164,7 +164,7 @@ async fn first_of<S: Server>(
     connect: impl AsyncFn(usize) -> Result<NetSession<S>, Refusal>,
 ) -> Result<NetSession<S>, Refusal> {
     let mut first = None;
-    for place in connector.desk_places() {
+    for place in connector.admin_places() {
         let made = connect(place).await;
         let is_silent = made.as_ref().is_err_and(|no| no.kind.breaks_session());
         connector.note_answer(place, !is_silent);
@@ -233,7 +233,7 @@ impl<S: Server> NetSession<S> {
     }
 
     /// The same at the first place where somebody is.
-    pub(crate) fn connect_desk(server: &Arc<S>) -> Result<NetSession<S>, Refusal> {
+    pub(crate) fn connect_admin(server: &Arc<S>) -> Result<NetSession<S>, Refusal> {
         let connect = async |place| NetSession::connect(ConnectSpec::here(server, place)).await;
         here(|context| std::pin::pin!(first_of(server.connector(), connect)).poll(context))
     }
@@ -251,7 +251,7 @@ impl<S: Server> NetSession<S> {
         }
         assert_eq!(self.under_way, UnderWay::Nothing, "one request is under way at a time");
         self.line.as_mut().ok_or_else(|| {
-            let message = "the connection is broken; it must be made anew";
+            let message = "the connection is broken and must be reopened";
             Refusal::new(RefusalKind::ConnectionLost, message)
         })
     }
@@ -270,7 +270,7 @@ impl<S: Server> NetSession<S> {
     /// A server that says itself that it is of no use now (it goes down, it is full, its cluster
     /// has left it) would say so again: where there are several, another one may be there.
     #[inline]
-    fn heed<T>(&mut self, result: Result<T, Refusal>) -> Result<T, Refusal> {
+    fn note_failure<T>(&mut self, result: Result<T, Refusal>) -> Result<T, Refusal> {
         if result.as_ref().is_err_and(|no| no.kind.breaks_session()) {
             self.spec.go_on();
         }
@@ -288,7 +288,7 @@ impl<S: Server> NetSession<S> {
         }
         if is_committing {
             no.kind = RefusalKind::UnknownCommit;
-            no = no.during("a commit was under way, and nobody knows its outcome");
+            no = no.during("the connection was lost during COMMIT, whose outcome is unknown");
         }
         no
     }
@@ -330,7 +330,7 @@ impl<S: Server> Session for NetSession<S> {
             protocol.advance(input, out, visit)
         };
         let result = ready!(line.poll(context, advance));
-        Poll::Ready(self.end(result).and_then(|result| self.heed(result)))
+        Poll::Ready(self.end(result).and_then(|result| self.note_failure(result)))
     }
 
     fn poll_load(
@@ -351,7 +351,7 @@ impl<S: Server> Session for NetSession<S> {
             protocol.advance_load(input, out, source)
         };
         let result = ready!(line.poll(context, advance));
-        Poll::Ready(self.end(result).and_then(|result| self.heed(result)))
+        Poll::Ready(self.end(result).and_then(|result| self.note_failure(result)))
     }
 
     fn prepare(&mut self, statement: Statement) -> Result<StatementId, Refusal> {

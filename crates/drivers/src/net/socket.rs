@@ -96,7 +96,7 @@ impl Socket {
     pub(super) fn measure_reply_lag(&mut self, lags: Rc<dyn ReplyLags>) {
         let domain = sockopt::socket_domain(&self.descriptor);
         if domain.is_ok_and(|domain| domain == AddressFamily::UNIX) {
-            lags.unavailable("the kernel does not stamp what comes through a Unix socket");
+            lags.unavailable("the kernel does not timestamp data received on a Unix socket");
         } else {
             self.probe = Probe::new(&self.descriptor, lags);
         }

@@ -266,7 +266,7 @@ impl Read for In<'_, '_, '_> {
 
 /// The connection was ended by the other side.
 pub(super) fn ended() -> Refusal {
-    Refusal::new(RefusalKind::ConnectionLost, "the server has ended the connection")
+    Refusal::new(RefusalKind::ConnectionLost, "the server closed the connection")
 }
 
 /// Nothing came in time.
@@ -278,10 +278,10 @@ pub(super) fn silent() -> Refusal {
 pub(super) fn refusal(error: io::Error) -> Refusal {
     let message = match error.kind() {
         io::ErrorKind::TimedOut => {
-            let advice = "are scheme, host and port right, or must connect_timeout be longer?";
+            let advice = "check scheme, host and port, or raise connect_timeout";
             format!("the server does not answer in time; {advice}")
         }
-        _ => format!("the connection broke: {error}"),
+        _ => format!("the connection failed: {error}"),
     };
     Refusal::new(RefusalKind::ConnectionLost, message)
 }

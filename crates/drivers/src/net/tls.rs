@@ -114,7 +114,7 @@ impl Tls {
             return Err(Refusal::new(RefusalKind::Unsupported, message));
         };
         let name = ServerName::try_from(host.to_owned()).map_err(|_| {
-            let message = format!("'{host}' cannot be the name of a host in TLS");
+            let message = format!("'{host}' is not a valid host name for TLS");
             Refusal::new(RefusalKind::Denied, message)
         })?;
         ClientConnection::new(Arc::clone(config), name).map_err(|error| refusal(&error))
@@ -125,18 +125,19 @@ impl Tls {
 pub(super) fn refusal(error: &Error) -> Refusal {
     let advice = match error {
         Error::InvalidCertificate(CertificateError::UnknownIssuer) => {
-            "; name its authority with tls_ca=FILE, or accept any with tls=require"
+            "; name its certificate authority with tls_ca=FILE, or accept any certificate with \
+             tls=require"
         }
         Error::InvalidCertificate(
             CertificateError::NotValidForName | CertificateError::NotValidForNameContext { .. },
         ) => "; connect by the name in the certificate, or use tls=verify-ca",
         Error::InvalidCertificate(other) if is_of_an_authority(other) => {
-            "; the certificate is an authority's own, as a self-signed one is: give the server one \
-             that it has signed, or accept any with tls=require"
+            "; this is the certificate of an authority (self-signed): give the server one signed \
+             by that authority, or accept any certificate with tls=require"
         }
         Error::InvalidCertificate(_) => "; tls=require accepts any certificate",
         _ if is_too_old(error) => {
-            "; the server has no TLS that is still safe (1.2 or later): use tls=disable"
+            "; the server does not support TLS 1.2 or later: upgrade it, or use tls=disable"
         }
         _ => "",
     };
@@ -190,20 +191,21 @@ fn roots(ca: Option<&Path>) -> Result<RootCertStore, BadParameter> {
         let found = rustls_native_certs::load_native_certs();
         roots.add_parsable_certificates(found.certs);
         if roots.is_empty() {
-            let words = "this system names no authorities to trust; name one with tls_ca=FILE";
+            let words = "this system has no trusted certificate authorities; name one with \
+                         tls_ca=FILE";
             return Err(BadParameter::new(words));
         }
         return Ok(roots);
     };
     let bad = |why: &dyn fmt::Display| {
         let path = path.display();
-        BadParameter::of("tls_ca", format!("{path} is no file of certificates: {why}"))
+        BadParameter::of("tls_ca", format!("{path} is not a file of certificates (PEM): {why}"))
     };
     for certificate in CertificateDer::pem_file_iter(path).map_err(|error| bad(&error))? {
         roots.add(certificate.map_err(|error| bad(&error))?).map_err(|error| bad(&error))?;
     }
     if roots.is_empty() {
-        return Err(bad(&"it has none"));
+        return Err(bad(&"it contains no certificate"));
     }
     Ok(roots)
 }

@@ -89,12 +89,12 @@ fn look_at_setting(name: &str) -> String {
          (SELECT f.setting FROM pg_file_settings f \
           WHERE lower(f.name) = lower(s.name) AND f.sourcefile LIKE '%/postgresql.auto.conf' \
           ORDER BY f.seqno DESC LIMIT 1), \
-         CASE WHEN s.context = 'internal' THEN 'nobody can change it' \
-         WHEN s.context = 'postmaster' THEN 'it holds from a start of the server on' \
+         CASE WHEN s.context = 'internal' THEN 'it cannot be changed' \
+         WHEN s.context = 'postmaster' THEN 'it takes effect only at a server start' \
          WHEN s.name IN ('search_path', 'temp_tablespaces', 'session_preload_libraries', \
          'local_preload_libraries') THEN 'it is a list of names' \
          WHEN s.source NOT IN ('default', 'configuration file', 'override') \
-         THEN 'its source is ''' || s.source || ''', which goes before ALTER SYSTEM' \
+         THEN 'its source is ''' || s.source || ''', which overrides ALTER SYSTEM' \
          WHEN NOT has_function_privilege('pg_reload_conf()', 'EXECUTE') \
          THEN 'this user may not call pg_reload_conf()' END \
          FROM pg_settings s WHERE lower(s.name) = lower('{name}')"

@@ -47,7 +47,7 @@ const SETTINGS: &[&str] = &[
 
 /// The facts of a server, told to a session of its own.
 pub(super) fn facts(server: &Arc<Server>) -> Result<Vec<Fact>, Refusal> {
-    let mut session = NetSession::connect_desk(server)?;
+    let mut session = NetSession::connect_admin(server)?;
     let mut ask = |sql: &str, visit: Visit<'_>| session.ask_here(sql, visit);
     let mut facts = vec![Fact::new("database", "product", "PostgreSQL")];
     let about_server = "SELECT current_setting('server_version'), version(), current_database(), \

@@ -111,7 +111,7 @@ impl Load {
             tag if is_aside(tag) => {}
             tag => {
                 let tag = tag.escape_ascii();
-                return Err(garbled(&format_args!("'{tag}' is not expected in a load")));
+                return Err(garbled(&format_args!("unexpected message '{tag}' during COPY")));
             }
         }
         Ok(None)
@@ -144,12 +144,12 @@ impl Load {
             self.stage = Stage::Ended;
         }
         if refused.is_none() && !messages::close(out, start) {
-            refused = Some("a row is longer than a message can be".to_owned());
+            refused = Some("a row exceeds 2 GiB, the limit of a message".to_owned());
         }
         if let Some(words) = refused {
             out.truncate(start);
             self.stage = Stage::Ended;
-            messages::put(out, |buffer| frontend::copy_fail("the rows are refused", buffer))?;
+            messages::put(out, |buffer| frontend::copy_fail("the rows are invalid", buffer))?;
             self.refusal = Some(Refusal::new(RefusalKind::Shape, words));
         } else if !has_more {
             messages::put(out, |buffer| {

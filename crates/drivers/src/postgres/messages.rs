@@ -45,7 +45,7 @@ impl<'b> Message<'b> {
         let (tag, n_bytes) = (header.tag(), header.len() as usize + 1);
         let is_row = matches!(tag, b'D' | b'd');
         if n_bytes > if is_row { ROW_BYTES_MAX } else { MESSAGE_BYTES_MAX } {
-            return Err(garbled(&format_args!("a message of {n_bytes} bytes")));
+            return Err(garbled(&format_args!("a message of {n_bytes} bytes is too long")));
         }
         Ok(bytes.get(..n_bytes).map(|whole| Message { tag, whole }))
     }
@@ -73,7 +73,7 @@ pub(super) fn put_query(
         return Ok(());
     }
     out.truncate(start);
-    Err(unspeakable())
+    Err(bad_statement())
 }
 
 /// Puts out what prepares `sql` as `name` anew and has it described: whatever an earlier attempt
@@ -92,7 +92,7 @@ pub(super) fn put_prepare(out: &mut Vec<u8>, name: &str, sql: &str) -> Result<()
     out.extend_from_slice(&[0, 0]);
     if sql.as_bytes().contains(&0) || !close(out, parse) {
         out.truncate(start);
-        return Err(unspeakable());
+        return Err(bad_statement());
     }
     put_named(out, b'D', name);
     Ok(())
@@ -108,8 +108,8 @@ fn put_named(out: &mut Vec<u8>, tag: u8, name: &str) {
 }
 
 #[cold]
-fn unspeakable() -> Refusal {
-    let message = "a statement may have neither a zero byte nor 2 GiB";
+fn bad_statement() -> Refusal {
+    let message = "a statement must not contain a zero byte or exceed 2 GiB";
     Refusal::new(RefusalKind::Unsupported, message)
 }
 
@@ -129,7 +129,7 @@ pub(super) fn put(
 ) -> Result<(), Refusal> {
     let mut buffer = BytesMut::new();
     write(&mut buffer).map_err(|error| {
-        let message = format!("this cannot be said in PostgreSQL's protocol: {error}");
+        let message = format!("the PostgreSQL protocol cannot express this request: {error}");
         Refusal::new(RefusalKind::Unsupported, message)
     })?;
     out.extend_from_slice(&buffer);

@@ -69,20 +69,21 @@ static PARAMETERS: &[Parameter] = &[
         "socket",
         ParameterKind::Text,
         "",
-        "The directory of the server's Unix socket (or the socket), instead of a host",
+        "Directory of the server's Unix socket (or the socket itself), instead of a host",
     ),
     Parameter::option(
         "statements",
         ParameterKind::Choice(&["named", "unnamed", "simple"]),
         "named",
-        "Prepared once (named), at each call (unnamed), or sent as text (simple: old PgBouncer)",
+        "Prepare statements once (named) or at each call (unnamed), or send them as text (simple: \
+         old PgBouncer)",
     ),
     net::CONNECT_TIMEOUT,
     Parameter::option(
         "statement_timeout",
         ParameterKind::Duration,
         "0s",
-        "The server ends statements that take longer; 0 is never",
+        "Time limit that the server sets for a statement; 0 for none",
     ),
     net::MAX_PACKET,
     net::CLEAR_PASSWORD,
@@ -90,7 +91,7 @@ static PARAMETERS: &[Parameter] = &[
         "application_name",
         ParameterKind::Text,
         "dbdyno",
-        "What the server calls our sessions in pg_stat_activity and its log",
+        "Name of dbdyno's sessions in pg_stat_activity and in the server's log",
     ),
 ];
 
@@ -213,7 +214,7 @@ fn make_database(target: &Target) -> Result<(), Refusal> {
     let name = decided(target).account.database.replace('"', "\"\"");
     let connect = |path: &str| {
         let target = Target { path: path.to_owned(), ..target.clone() };
-        NetSession::connect_desk(&Arc::new(decided(&target)))
+        NetSession::connect_admin(&Arc::new(decided(&target)))
     };
     let [usual, last] = ALWAYS_THERE;
     let mut session = match connect(usual) {

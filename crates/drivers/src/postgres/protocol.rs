@@ -236,14 +236,16 @@ impl Postgres {
             b'H' | b'd' | b'c' => {}
             // It waits for rows: those come only from a bulk load.
             b'G' => {
-                let words = "dbdyno loads rows by itself, not by a COPY in a statement";
+                let words = "dbdyno sends no rows for a COPY FROM STDIN in a statement";
                 messages::put(out, |buffer| frontend::copy_fail(words, buffer))?;
                 if is_calls {
                     // What was sent while it waited for rows is not heard.
                     out.extend_from_slice(SYNC);
                 }
             }
-            tag => return Err(garbled(&format_args!("'{}' is not expected", tag.escape_ascii()))),
+            tag => {
+                return Err(garbled(&format_args!("unexpected message '{}'", tag.escape_ascii())));
+            }
         }
         Ok(())
     }
@@ -252,7 +254,7 @@ impl Postgres {
     #[inline]
     fn current(&self) -> Result<usize, Refusal> {
         let flown = self.flight.get(self.at);
-        flown.map(|flown| flown.index).ok_or_else(|| garbled(&"more answers than questions"))
+        flown.map(|flown| flown.index).ok_or_else(|| garbled(&"more replies than requests"))
     }
 
     #[inline]
@@ -260,7 +262,7 @@ impl Postgres {
         let (columns, format) = match self.exchange {
             Exchange::Calls => (&self.statements.get(self.current()?).columns, Format::Binary),
             _ if self.is_open => (&self.columns, Format::Text),
-            _ => return Err(garbled(&"a row without a description")),
+            _ => return Err(garbled(&"a row without a description of its columns")),
         };
         if self.unread.is_some() {
             return Ok(());
@@ -325,7 +327,7 @@ impl Postgres {
             (Some(no), None) if self.is_committing => Err(no.of_committed()),
             (Some(no), _) | (None, Some(no)) => Err(no),
             (None, None) if self.at < self.n_answers_least() => {
-                return Err(garbled(&"fewer answers than questions"));
+                return Err(garbled(&"fewer replies than requests"));
             }
             (None, None) => Ok(self.reply),
         };
@@ -461,7 +463,7 @@ fn process_of(cancel_key: &CancelKey) -> i32 {
 pub(super) fn read_status(body: &[u8]) -> Result<Status, Refusal> {
     match body {
         [status @ (b'I' | b'T' | b'E')] => Ok(*status),
-        _ => Err(garbled(&"a state of transactions that is none")),
+        _ => Err(garbled(&"an unknown transaction status")),
     }
 }
 

@@ -21,7 +21,7 @@ pub(super) struct ServerError {
 pub(super) fn read_error(message: &[u8]) -> Result<ServerError, Refusal> {
     let parsed = Message::parse(&mut BytesMut::from(message)).map_err(|error| garbled(&error))?;
     let Some(Message::ErrorResponse(body)) = parsed else {
-        return Err(garbled(&"an error that is none"));
+        return Err(garbled(&"an invalid error message"));
     };
     let mut fields = body.fields();
     let (mut severity, mut sqlstate, mut words) = (String::new(), String::new(), String::new());
@@ -55,7 +55,8 @@ pub(super) fn read_error(message: &[u8]) -> Result<ServerError, Refusal> {
 /// What the server sent is no part of the protocol, or not now.
 #[cold]
 pub(super) fn garbled(what: &dyn std::fmt::Display) -> Refusal {
-    let message = format!("the server does not keep to PostgreSQL's protocol: {what}");
+    let message =
+        format!("PostgreSQL protocol error: {what}; check that the target is a PostgreSQL server");
     Refusal::new(RefusalKind::ConnectionLost, message)
 }
 
@@ -106,7 +107,7 @@ fn is_no_database(words: &str) -> bool {
     is_of_server || words.starts_with("no such database")
 }
 
-const NAME_ANOTHER: &str = "name another database in the target, or make it with CREATE DATABASE";
+const NAME_ANOTHER: &str = "name another database in the target, or create it with CREATE DATABASE";
 
 /// What to do about an error that does not say so itself.
 fn remedy(sqlstate: &str, words: &str) -> &'static str {
@@ -121,20 +122,23 @@ fn remedy(sqlstate: &str, words: &str) -> &'static str {
             "use fewer clients, or raise it with ALTER DATABASE ... CONNECTION LIMIT"
         }
         "28P01" => "check user and password of the target (--ask-password)",
-        "28000" => "pg_hba.conf on the server says who may sign in from where, and with TLS or not",
+        "28000" => {
+            "check pg_hba.conf on the server: which user may connect from which host, with or \
+             without TLS"
+        }
         "3D000" => NAME_ANOTHER,
         "08P01" if is_no_database(words) => NAME_ANOTHER,
-        "53100" => "make room where the server keeps its data",
+        "53100" => "free disk space for the server's data",
         "53300" => "use fewer clients, or raise max_connections and restart the server",
         "57P03" => "try again when the server is up",
         "25P02" => "roll back first",
         "25006" => {
-            "if that was not asked for, it is a standby (name the primary), or \
+            "if this is not intended: the server is a standby (name the primary), or \
              default_transaction_read_only is on for the server, the database or the user"
         }
         "42501" => {
-            "give the user that right (GRANT ... ON a table, GRANT CREATE ON SCHEMA public, ALTER \
-             ROLE ... CREATEDB), or name one who has it"
+            "give the user this privilege (GRANT ... ON a table, GRANT CREATE ON SCHEMA public, \
+             ALTER ROLE ... CREATEDB), or name a user that has it"
         }
         // Ours are prepared before they are used, and their names are not used twice.
         "26000" | "42P05" => {

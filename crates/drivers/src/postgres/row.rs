@@ -50,22 +50,22 @@ impl Fields {
             return Err(garbled(&"a row without a number of columns"));
         };
         if usize::from(u16::from_be_bytes(*count)) != columns.len() {
-            return Err(garbled(&"a row that has not the columns that were described"));
+            return Err(garbled(&"a row does not match its columns"));
         }
         for _ in columns {
             let Some((length, tail)) = rest.split_first_chunk::<4>() else {
-                return Err(garbled(&"a row that ends within a length"));
+                return Err(garbled(&"a truncated row"));
             };
             let n_bytes = i32::from_be_bytes(*length);
             let start = (body.len() - tail.len()) as u32;
             let Some(tail) = tail.get(n_bytes.max(0) as usize..) else {
-                return Err(garbled(&"a row that ends within a value"));
+                return Err(garbled(&"a row with a truncated value"));
             };
             self.fields.push(Field { start, n_bytes, is_unhexed: false });
             rest = tail;
         }
         if !rest.is_empty() {
-            return Err(garbled(&"a row that goes on behind its last value"));
+            return Err(garbled(&"a row with extra bytes after its last value"));
         }
         if format == Format::Text {
             self.unhex(body, columns);

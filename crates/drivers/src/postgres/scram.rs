@@ -139,7 +139,7 @@ impl Scram {
         let (nonce, salt, iterations) =
             read_first(server_first).ok_or_else(|| wrong("its first message is malformed"))?;
         if !nonce.starts_with(&self.nonce) || nonce.len() == self.nonce.len() {
-            return Err(wrong("its nonce does not go on with ours"));
+            return Err(wrong("its nonce does not begin with the client's"));
         }
         if !(1..=ITERATIONS_MAX).contains(&iterations) {
             let words = format!("it asks for {iterations} iterations; 1 to {ITERATIONS_MAX} are");
@@ -163,10 +163,10 @@ impl Scram {
     /// Holds the server's last message to what only one who knows the password can say.
     pub(super) fn finish(&mut self, server_final: &[u8]) -> Result<(), Refusal> {
         let expect = self.server_signature.take();
-        let expect = expect.ok_or_else(|| wrong("it ends what has not begun"))?;
+        let expect = expect.ok_or_else(|| wrong("its last message comes too early"))?;
         let signature = server_final.strip_prefix(b"v=").and_then(|v| STANDARD.decode(v).ok());
         if signature.as_deref() != Some(&expect[..]) {
-            return Err(wrong("it does not know the password either"));
+            return Err(wrong("it does not prove that it knows the password"));
         }
         Ok(())
     }
@@ -188,7 +188,13 @@ fn read_first(message: &str) -> Option<(&str, Vec<u8>, u32)> {
 
 #[cold]
 fn wrong(what: &str) -> Refusal {
-    Refusal::new(RefusalKind::Denied, format!("the server's side of SCRAM is wrong: {what}"))
+    Refusal::new(
+        RefusalKind::Denied,
+        format!(
+            "the server's SCRAM authentication is invalid: {what}; check that this is the right \
+             server"
+        ),
+    )
 }
 
 /// The hash of a certificate by which a sign-in is bound to it: by the function of its signature,
@@ -240,9 +246,7 @@ mod tests {
     fn keys_are_those_of_the_rfc() {
         let salt = STANDARD.decode("W22ZaJ0SNY7soEsUEjb6gQ==").expect("base64");
         let keys = KeyCache::default().get("pencil", &salt, 4096);
-        let said = b"n=user,r=rOprNGfwEbeRWgbNEkqO,\
-            r=rOprNGfwEbeRWgbNEkqO%hvYDpWUa2RaTCAfuxFIlj)hNlF$k0,s=W22ZaJ0SNY7soEsUEjb6gQ==,\
-            i=4096,c=biws,r=rOprNGfwEbeRWgbNEkqO%hvYDpWUa2RaTCAfuxFIlj)hNlF$k0";
+        let said = b"n=user,r=rOprNGfwEbeRWgbNEkqO,r=rOprNGfwEbeRWgbNEkqO%hvYDpWUa2RaTCAfuxFIlj)hNlF$k0,s=W22ZaJ0SNY7soEsUEjb6gQ==,i=4096,c=biws,r=rOprNGfwEbeRWgbNEkqO%hvYDpWUa2RaTCAfuxFIlj)hNlF$k0";
         let stored: Hash = Sha256::digest(keys.client).into();
         let proof = xor(keys.client, hmac(&stored, &[said]));
         assert_eq!(STANDARD.encode(proof), "dHzbZapWIk4jUhN+Ute9ytag9zjfMHgsqmmiz7AndVQ=");

@@ -92,7 +92,7 @@ impl PostgresSignIn {
     }
 
     /// The server's answer to a wish for TLS is one byte.
-    fn hear_of_tls(
+    fn read_tls_reply(
         &mut self,
         input: &mut Input,
         out: &mut Vec<u8>,
@@ -106,11 +106,11 @@ impl PostgresSignIn {
                 Ok(Step::StartTls)
             }
             // Whoever is between us could have put it there (CVE-2021-23222).
-            [b'S', ..] => Err(garbled(&"bytes that are not secured follow the beginning of TLS")),
+            [b'S', ..] => Err(garbled(&"unencrypted bytes after the start of TLS")),
             [b'N', ..] if channel.tls_mode.is_required() => {
                 let message = format!(
-                    "the server has no TLS, but tls={} asks for it; turn ssl on there, or use \
-                     tls=prefer",
+                    "the server does not offer TLS, which tls={} requires; set ssl = on on the \
+                     server, or use tls=prefer",
                     channel.tls_mode
                 );
                 Err(Refusal::new(RefusalKind::Denied, message))
@@ -124,7 +124,7 @@ impl PostgresSignIn {
                 Some(message) => Err(read_error(message.whole)?.refusal),
                 None => Ok(Step::More),
             },
-            _ => Err(garbled(&"this is not how a PostgreSQL server answers")),
+            _ => Err(garbled(&"an unknown reply")),
         }
     }
 
@@ -136,7 +136,7 @@ impl PostgresSignIn {
     ) -> Result<Option<Postgres>, Refusal> {
         self.n_messages += 1;
         if self.n_messages > MESSAGES_MAX {
-            return Err(garbled(&"the sign-in has no end"));
+            return Err(garbled(&"the sign-in has too many messages"));
         }
         match message.tag {
             b'E' => return Err(read_error(message.whole)?.refusal),
@@ -153,7 +153,9 @@ impl PostgresSignIn {
             tag if is_aside(tag) => {}
             tag => {
                 let tag = tag.escape_ascii();
-                return Err(garbled(&format_args!("'{tag}' is not expected in a sign-in")));
+                return Err(garbled(&format_args!(
+                    "unexpected message '{tag}' during the sign-in"
+                )));
             }
         }
         Ok(None)
@@ -169,7 +171,7 @@ impl PostgresSignIn {
         let parsed = Asked::parse(&mut BytesMut::from(message.whole));
         match parsed.map_err(|error| garbled(&error))? {
             Some(Asked::AuthenticationOk) if self.scram.is_some() => {
-                Err(garbled(&"it accepts us without having proven that it knows the password"))
+                Err(garbled(&"it accepted the sign-in without proving that it knows the password"))
             }
             Some(Asked::AuthenticationOk) => {
                 self.stage = Stage::Known;
@@ -178,7 +180,7 @@ impl PostgresSignIn {
             Some(Asked::AuthenticationCleartextPassword) => {
                 let password = self.password()?.as_bytes();
                 check_clear(channel, self.account.clear_password)
-                    .map_err(|no| no.during("password, as pg_hba.conf has it"))?;
+                    .map_err(|no| no.during("method password of pg_hba.conf"))?;
                 messages::put(out, |buffer| frontend::password_message(password, buffer))
             }
             Some(Asked::AuthenticationMd5Password(body)) => {
@@ -200,8 +202,8 @@ impl PostgresSignIn {
                 Ok(())
             }
             _ => {
-                let message = "the server asks for a way to sign in that dbdyno does not have; it \
-                               has trust, password, md5 and scram-sha-256 (see pg_hba.conf)";
+                let message = "the server requires an authentication method that dbdyno does not \
+                               support; use trust, password, md5 or scram-sha-256 (in pg_hba.conf)";
                 Err(Refusal::new(RefusalKind::Unsupported, message))
             }
         }
@@ -238,12 +240,13 @@ impl PostgresSignIn {
             _ if offered.contains(&scram::PLAIN) => scram::PLAIN,
             _ => {
                 let offered = offered.join(", ");
-                let message = format!("the server offers only {offered}; dbdyno has scram-sha-256");
+                let message =
+                    format!("the server offers only {offered}; dbdyno supports scram-sha-256");
                 return Err(Refusal::new(RefusalKind::Unsupported, message));
             }
         };
         if self.scram.is_some() {
-            return Err(garbled(&"it begins SCRAM twice"));
+            return Err(garbled(&"SCRAM was started twice"));
         }
         // Without a password there is nothing to begin.
         self.password()?;
@@ -275,7 +278,7 @@ impl SignIn for PostgresSignIn {
                 })?;
                 self.stage = Stage::AskedTls;
             }
-            Stage::AskedTls => return self.hear_of_tls(input, out, channel),
+            Stage::AskedTls => return self.read_tls_reply(input, out, channel),
             Stage::Securing => {
                 assert!(channel.is_tls, "TLS was begun");
                 self.start_up(out)?;
@@ -295,7 +298,7 @@ impl SignIn for PostgresSignIn {
 
 #[cold]
 fn not_begun() -> Refusal {
-    garbled(&"it goes on with SCRAM before that has begun")
+    garbled(&"a SCRAM message before SCRAM was started")
 }
 
 /// Process and secret, of four bytes each in the protocol that we ask for.
@@ -305,6 +308,6 @@ fn read_key(body: &[u8]) -> Result<CancelKey, Refusal> {
             let process = i32::from_be_bytes([a, b, c, d]);
             Ok(CancelKey::Secret(process, i32::from_be_bytes([e, f, g, h])))
         }
-        _ => Err(garbled(&"a key for cancelling of another length")),
+        _ => Err(garbled(&"a cancel key of an unknown length")),
     }
 }

@@ -139,8 +139,8 @@ impl Statements {
     #[cold]
     fn unknown(&self, index: usize) -> Refusal {
         let message = format!(
-            "this session knows {} statements, not number {index}; what was prepared at run time \
-             ends with its connection",
+            "this session has {} statements and no number {index}; statements prepared at run time \
+             are lost when their connection ends",
             self.prepared.len()
         );
         Refusal::new(RefusalKind::Missing, message)
@@ -229,7 +229,7 @@ impl Statements {
 
     #[cold]
     fn too_long(&self, index: usize) -> Refusal {
-        let message = "its values are longer than the 2 GiB of a message";
+        let message = "its values exceed 2 GiB, the limit of a message";
         Refusal::new(RefusalKind::Unsupported, message).during(self.name(index))
     }
 
@@ -320,12 +320,12 @@ fn put_as_text(value: &Value<'_>, out: &mut Vec<u8>) -> bool {
 fn parse(message: Message<'_>) -> Result<backend::Message, Refusal> {
     let parsed = backend::Message::parse(&mut BytesMut::from(message.whole));
     let parsed = parsed.map_err(|error| garbled(&error))?;
-    parsed.ok_or_else(|| garbled(&"a message that is not whole"))
+    parsed.ok_or_else(|| garbled(&"a truncated message"))
 }
 
 fn read_parameters(message: Message<'_>) -> Result<Vec<Type>, Refusal> {
     let backend::Message::ParameterDescription(body) = parse(message)? else {
-        return Err(garbled(&"no description of values where there should be one"));
+        return Err(garbled(&"the description of the parameters is missing"));
     };
     body.parameters().map(|oid| Ok(Type::of(oid))).collect().map_err(|error| garbled(&error))
 }
@@ -333,7 +333,7 @@ fn read_parameters(message: Message<'_>) -> Result<Vec<Type>, Refusal> {
 /// Reads a RowDescription.
 pub(super) fn read_columns(message: Message<'_>, columns: &mut Vec<Column>) -> Result<(), Refusal> {
     let backend::Message::RowDescription(body) = parse(message)? else {
-        return Err(garbled(&"no description of rows where there should be one"));
+        return Err(garbled(&"the description of the columns is missing"));
     };
     let mut fields = body.fields();
     while let Some(field) = fields.next().map_err(|error| garbled(&error))? {

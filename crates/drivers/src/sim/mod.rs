@@ -31,7 +31,7 @@ pub use service::{SimService, service_draw_ns};
 pub(crate) static ENTRY: Entry = Entry {
     name: "sim",
     schemes: &["sim"],
-    summary: "No database: answers after a drawn service time, to calibrate and to try out",
+    summary: "No database: answers after a random service time, for calibration and first tries",
     example: "sim:?servers=4&service=exponential:2ms",
     parameters: PARAMETERS,
     verified: Ok("arithmetic, tested against the queueing recursion"),
@@ -45,19 +45,19 @@ static PARAMETERS: &[Parameter] = &[
         "servers",
         ParameterKind::Count { min: 0, max: 1_000_000 },
         "1",
-        "How many statements are served at once, the others wait in line; 0 is any number",
+        "Statements served at the same time, the others wait in a queue; 0 for no limit",
     ),
     Parameter::option(
         "service",
         ParameterKind::Text,
         "constant:0s",
-        "How long a statement takes: constant:2ms, exponential:2ms or list:1ms/2ms/5ms in order",
+        "Service time of a statement: constant:2ms, exponential:2ms or list:1ms/2ms/5ms in order",
     ),
     Parameter::option(
         "draws",
         ParameterKind::Choice(&["order", "key"]),
         "order",
-        "Which draw a statement takes: by order of arrival, or by its first value",
+        "Random draw that a statement uses: by order of arrival, or by its first value",
     ),
     Parameter::option(
         "fail",
@@ -69,40 +69,35 @@ static PARAMETERS: &[Parameter] = &[
         "stall_at",
         ParameterKind::Duration,
         "0s",
-        "When all servers stop, in the run",
+        "Time in the run at which all servers stop",
     ),
-    Parameter::option("stall", ParameterKind::Duration, "0s", "For how long they stop"),
+    Parameter::option("stall", ParameterKind::Duration, "0s", "Length of this stop"),
     Parameter::option(
         "drift",
         ParameterKind::Number { min: 0.0, max: 1000.0 },
         "0",
-        "Percent of its service time that a statement takes longer with each further opening by \
-         one process: a machine that changes while an experiment goes on",
+        "Percent by which service times grow with each further opening by one process: a machine \
+         that changes during an experiment",
     ),
     Parameter::option(
         "spread",
         ParameterKind::Number { min: 0.0, max: 100.0 },
         "0",
-        "Standard deviation in percent of the service times of different openings, drawn from the \
-         seed: a server whose starts differ",
+        "Standard deviation, in percent, of service times between openings, drawn from the seed: a \
+         server whose starts differ",
     ),
     Parameter::option(
         "slowing",
         ParameterKind::Number { min: 0.0, max: 1000.0 },
         "0",
-        "Percent of its service time that a statement takes longer with each minute of the run",
+        "Percent by which service times grow with each minute of the run",
     ),
-    Parameter::option(
-        "connect",
-        ParameterKind::Duration,
-        "0s",
-        "How long a connection takes to make",
-    ),
+    Parameter::option("connect", ParameterKind::Duration, "0s", "Time to open a connection"),
     Parameter::option(
         "rows",
         ParameterKind::Count { min: 0, max: 1_000_000 },
         "0",
-        "How many rows a read returns",
+        "Rows that a read returns",
     ),
     Parameter::option(
         "transaction_control",

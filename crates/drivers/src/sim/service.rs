@@ -66,21 +66,24 @@ impl Failures {
         let mut thresholds = Vec::new();
         let mut sum = 0.0;
         for part in text.split('/').filter(|part| !part.is_empty()) {
-            let forms = || bad("write 0.01:deadlock, several with / between".to_owned());
+            let forms = || bad("write 0.01:deadlock, and separate several with /".to_owned());
             let (probability, name) = part.split_once(':').ok_or_else(forms)?;
             let probability: f64 = probability.parse().map_err(|_| forms())?;
             if !(0.0..=1.0).contains(&probability) {
-                return Err(bad(format!("{probability} is no probability")));
+                return Err(bad(format!("{probability} is not a probability from 0 to 1")));
             }
             let kind = RefusalKind::by_name(name).ok_or_else(|| {
                 let known: Vec<&str> = RefusalKind::ALL.iter().map(|kind| kind.name()).collect();
-                bad(format!("there is no '{name}'; there are {}", known.join(", ")))
+                bad(format!(
+                    "there is no database error '{name}': choose one of {}",
+                    known.join(", ")
+                ))
             })?;
             sum += probability;
             thresholds.push((sum, kind));
         }
         match sum > 1.0 + 1e-9 {
-            true => Err(bad("the probabilities are above 1 together".to_owned())),
+            true => Err(bad("the probabilities add up to more than 1".to_owned())),
             false => Ok(Failures(thresholds)),
         }
     }

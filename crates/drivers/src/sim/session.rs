@@ -170,7 +170,7 @@ impl Session for SimSession {
     fn start(&mut self, request: Request<'_>) -> Result<(), Refusal> {
         self.traffic.round_trips += 1;
         if self.broken {
-            let message = "the simulated connection is lost: make it anew";
+            let message = "the simulated connection is lost and must be reopened";
             return Err(Refusal::new(RefusalKind::ConnectionLost, message));
         }
         self.to_come.clear();
@@ -230,7 +230,7 @@ impl Session for SimSession {
 
     fn prepare(&mut self, statement: Statement) -> Result<StatementId, Refusal> {
         let Ok(number) = u16::try_from(self.declared.len() + self.late.len()) else {
-            let message = "a session can know 65536 statements, no more";
+            let message = "a session can have at most 65536 statements";
             return Err(Refusal::new(RefusalKind::Unsupported, message));
         };
         self.late.push(statement);

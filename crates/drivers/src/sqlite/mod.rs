@@ -66,13 +66,13 @@ static PARAMETERS: &[Parameter] = &[
         "journal",
         ParameterKind::Choice(&["wal", "delete", "truncate", "persist", "memory", "off"]),
         "wal",
-        "Journal mode; always memory (or off) where the database is in memory",
+        "Journal mode; an in-memory database has memory or off",
     ),
     Parameter::option(
         "synchronous",
         ParameterKind::Choice(&["off", "normal", "full", "extra"]),
         "normal",
-        "When SQLite waits for the disk; with wal only full and extra do so at each commit",
+        "When SQLite syncs to disk; with wal, only full and extra do so at each commit",
     ),
     Parameter::option(
         "busy",
@@ -84,14 +84,14 @@ static PARAMETERS: &[Parameter] = &[
         "busy_timeout",
         ParameterKind::Duration,
         "10s",
-        "How long the busy handler waits; with queue that is for other processes",
+        "Time limit of the busy handler; with queue it is for locks of other processes",
     ),
     Parameter::option("cache_size", ParameterKind::Bytes, "2000KiB", "Page cache of each session"),
     Parameter::option(
         "mmap_size",
         ParameterKind::Bytes,
         "0",
-        "How much of the file is mapped to memory",
+        "Bytes of the file that are mapped to memory",
     ),
     Parameter::option(
         "page_size",
@@ -103,7 +103,7 @@ static PARAMETERS: &[Parameter] = &[
         "wal_autocheckpoint",
         ANY_COUNT,
         "1000",
-        "After how many pages a commit moves the log into the file; 0 is never",
+        "Pages in the log after which a commit checkpoints; 0 for never",
     ),
 ];
 
@@ -182,7 +182,8 @@ impl Database for Sqlite {
         Box::pin(async move {
             if place.placement != Placement::Thread {
                 let place = place.placement.name();
-                let message = format!("SQLite blocks: its clients are threads, not '{place}'");
+                let message =
+                    format!("SQLite does not support placement '{place}': use --placement thread");
                 return Err(Refusal::new(RefusalKind::Unsupported, message));
             }
             let session = SqliteSession::connect(Arc::clone(&self.shared), statements)?;
@@ -197,6 +198,6 @@ impl Database for Sqlite {
     }
 
     fn counted(&self) -> Vec<(&'static str, f64)> {
-        self.shared.caches.told(&self.shared.location)
+        self.shared.caches.counters(&self.shared.location)
     }
 }

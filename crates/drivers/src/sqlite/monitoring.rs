@@ -39,10 +39,11 @@ const CHOSEN: &[Counter] = &[
     pages("cache_hits", "Pages found in the page caches of the sessions."),
     pages(
         "cache_misses",
-        "Pages that were not, and were read: from the system's memory or a disk.",
+        "Pages read because they were not in the page caches, from the system's cache or from \
+         disk.",
     ),
     pages("cache_writes", "Pages written from the caches, to the log or the file."),
-    pages("cache_spills", "Pages written in mid-transaction, since the cache was full."),
+    pages("cache_spills", "Pages written during a transaction because the cache was full."),
     bytes("wal_bytes", "The size of the write-ahead log's file."),
     bytes("file_bytes", "The size of the database's file."),
 ];
@@ -67,7 +68,7 @@ impl Caches {
     }
 
     /// By name, with the sizes of the files of a database that is one.
-    pub(super) fn told(&self, location: &Location) -> Vec<(&'static str, f64)> {
+    pub(super) fn counters(&self, location: &Location) -> Vec<(&'static str, f64)> {
         let sums = self.0.iter().map(|sum| sum.load(Ordering::Relaxed) as f64);
         let names = CHOSEN.iter().map(|counter| counter.name);
         let mut told: Vec<(&'static str, f64)> = names.zip(sums).collect();
@@ -127,7 +128,7 @@ mod tests {
             turns.count(&caches, &connection);
         }
         let location = Location::File(path);
-        let told = caches.told(&location);
+        let told = caches.counters(&location);
         let value = |name: &str| told.iter().find(|(known, _)| *known == name).map(|(_, n)| *n);
         assert!(value("cache_hits") > Some(0.0), "{told:?}");
         assert!(value("cache_writes") >= Some(f64::from(REQUESTS_BETWEEN)), "{told:?}");
@@ -135,8 +136,8 @@ mod tests {
         assert!(value("wal_bytes") > Some(0.0) && value("file_bytes") > Some(0.0), "{told:?}");
         // What was told is not told again.
         caches.add(&connection);
-        assert_eq!(caches.told(&location), told);
+        assert_eq!(caches.counters(&location), told);
         let memory = Location::Memory("/x".to_owned());
-        assert_eq!(caches.told(&memory).len(), OPERATIONS.len());
+        assert_eq!(caches.counters(&memory).len(), OPERATIONS.len());
     }
 }

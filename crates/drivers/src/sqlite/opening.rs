@@ -60,9 +60,9 @@ impl Location {
     /// What to say in front when there is no room.
     pub(super) fn words_when_full(&self) -> String {
         match self {
-            Location::File(path) => format!("no room for {}", path.display()),
+            Location::File(path) => format!("no disk space for {}", path.display()),
             Location::Memory(_) => {
-                "an in-memory database holds 2 GiB at most, a file holds more".to_owned()
+                "an in-memory database holds at most 2 GiB: use a file".to_owned()
             }
         }
     }
@@ -125,7 +125,7 @@ impl Options {
             }
         };
         if memory && read_only {
-            return bad("mode", "an in-memory database that is only read would be empty");
+            return bad("mode", "a read-only in-memory database would be empty: leave it out");
         }
         let page_size_bytes = settings.has("page_size").then(|| settings.count("page_size"));
         let fits = |size: u64| size.is_power_of_two() && (512..=65_536).contains(&size);
@@ -217,7 +217,8 @@ pub(super) fn open(
     };
     opened.map_err(|error| {
         let no = refusal(error);
-        let what = format_args!("cannot open {location} (look at its owner and its directory's)");
+        let what =
+            format_args!("cannot open {location} (check the permissions of it and its directory)");
         no.during(what)
     })
 }
@@ -231,9 +232,10 @@ pub(super) fn check_path(path: &Path, create: bool) -> Result<(), Refusal> {
             no(RefusalKind::Denied, format!("{shown} is a directory: name a file in it"))
         }
         Ok(_) => Ok(()),
-        Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {
-            no(RefusalKind::Denied, format!("{shown} is not for us to read: {error}"))
-        }
+        Err(error) if error.kind() == io::ErrorKind::PermissionDenied => no(
+            RefusalKind::Denied,
+            format!("cannot read {shown}: {error}; check the permissions of its directories"),
+        ),
         Err(_) if !create => no(RefusalKind::Missing, format!("there is no database at {shown}")),
         Err(_) => {
             let parent = match path.parent() {
@@ -243,18 +245,23 @@ pub(super) fn check_path(path: &Path, create: bool) -> Result<(), Refusal> {
             match fs::metadata(parent) {
                 Ok(found) if found.is_dir() => Ok(()),
                 Ok(_) => {
-                    let message =
-                        format!("{} is no directory: {shown} cannot be in it", parent.display());
+                    let message = format!(
+                        "{} is not a directory: {shown} cannot be created in it",
+                        parent.display()
+                    );
                     no(RefusalKind::Denied, message)
                 }
-                Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {
-                    no(RefusalKind::Denied, format!("{shown} is not for us to make: {error}"))
-                }
+                Err(error) if error.kind() == io::ErrorKind::PermissionDenied => no(
+                    RefusalKind::Denied,
+                    format!(
+                        "cannot create {shown}: {error}; check the permissions of its directories"
+                    ),
+                ),
                 Err(_) => {
                     let parent = parent.display();
                     no(
                         RefusalKind::Missing,
-                        format!("the directory {parent} is not there: make it"),
+                        format!("the directory {parent} does not exist: create it"),
                     )
                 }
             }
@@ -269,7 +276,7 @@ fn set_up(connection: &Connection, shared: &Shared) -> Result<(), Refusal> {
         set(connection, "page_size", &bytes.to_string())?;
     }
     if !options.read_only && connection.is_readonly("main").map_err(refusal)? {
-        let message = "it may only be read: make it and its directory writable, or open it with \
+        let message = "it is read-only: make it and its directory writable, or open it with \
                        mode=ro";
         return Err(Refusal::new(RefusalKind::ReadOnly, message));
     }
@@ -290,7 +297,8 @@ fn check_page_size(connection: &Connection, shared: &Shared) -> Result<(), Refus
     match shared.options.page_size_bytes {
         Some(wanted) if has != wanted.to_string() => {
             let message = format!(
-                "its pages have {has} bytes, not {wanted}: leave page_size out or build it anew"
+                "its pages have {has} bytes, not {wanted}: leave page_size out, or create the \
+                 database again"
             );
             Err(Refusal::new(RefusalKind::Unsupported, message))
         }
@@ -308,7 +316,8 @@ fn set_journal(connection: &Connection, shared: &Shared) -> Result<(), Refusal> 
     drop(alone);
     let has = ask(connection, "journal_mode")?;
     if has != *wanted {
-        let message = format!("SQLite keeps journal={has} here and does not take {wanted}");
+        let message =
+            format!("SQLite keeps journal={has} here and rejects {wanted}: use journal={has}");
         return Err(Refusal::new(RefusalKind::Unsupported, message));
     }
     Ok(())
@@ -334,9 +343,13 @@ fn set(connection: &Connection, pragma: &str, value: &str) -> Result<(), Refusal
 /// A refusal at the door, with the path and the remedy.
 fn explain(no: Refusal, shared: &Shared) -> Refusal {
     let remedy = match no.kind {
-        RefusalKind::Corrupt => "it is no SQLite database, or damaged",
-        RefusalKind::Busy => "another process holds a lock on it: end that, or raise busy_timeout",
-        RefusalKind::Denied => "SQLite must be able to write beside it too (-wal, -shm, -journal)",
+        RefusalKind::Corrupt => "it is not an SQLite database, or it is damaged",
+        RefusalKind::Busy => {
+            "another process has locked it: end that process, or raise busy_timeout"
+        }
+        RefusalKind::Denied => {
+            "SQLite must also be able to write files beside it (-wal, -shm, -journal)"
+        }
         _ => "",
     };
     let sign = if remedy.is_empty() { "" } else { ": " };

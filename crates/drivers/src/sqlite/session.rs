@@ -159,8 +159,8 @@ impl SqliteSession {
         let n_known = self.declared.len() + self.late.len();
         if index >= n_known {
             let message = format!(
-                "this session knows {n_known} statements, not number {index}; what was prepared \
-                 at run time ends with its connection"
+                "this session has {n_known} statements and no number {index}; statements prepared \
+                 at run time are lost when their connection ends"
             );
             return Err(Refusal::new(RefusalKind::Missing, message));
         }
@@ -213,7 +213,7 @@ impl SqliteSession {
     fn prepare_late(&mut self, statement: Statement) -> Result<StatementId, Refusal> {
         let index = self.declared.len() + self.late.len();
         let Ok(number) = u16::try_from(index) else {
-            let message = format!("a session can know {} statements, no more", 1 << 16);
+            let message = format!("a session can have at most {} statements", 1 << 16);
             return Err(Refusal::new(RefusalKind::Unsupported, message));
         };
         let Self { connected, permit, .. } = self;

@@ -111,11 +111,11 @@ fn a_file_that_cannot_be_a_database_is_refused_with_its_reason() {
     let at = |name: &str| format!("sqlite:{path}/{name}");
     std::fs::write(folder.path().join("text.db"), "no database at all. ".repeat(1000))
         .expect("written");
-    check_refused(&at("text.db"), CREATE, RefusalKind::Corrupt, "text.db: it is no SQLite");
+    check_refused(&at("text.db"), CREATE, RefusalKind::Corrupt, "text.db: it is not an SQLite");
     check_refused(&at("none.db"), AS_IT_IS, RefusalKind::Missing, "there is no database at");
     check_refused(&at("none.db?mode=ro"), CREATE, RefusalKind::Missing, "there is no database at");
-    check_refused(&at("no/file.db"), CREATE, RefusalKind::Missing, "is not there: make it");
-    check_refused(&at("text.db/file.db"), CREATE, RefusalKind::Denied, "is no directory");
+    check_refused(&at("no/file.db"), CREATE, RefusalKind::Missing, "does not exist: create it");
+    check_refused(&at("text.db/file.db"), CREATE, RefusalKind::Denied, "is not a directory");
     check_refused(&at(""), CREATE, RefusalKind::Denied, "is a directory");
     assert!(!folder.path().join("none.db").exists(), "nothing was made");
 }
@@ -188,7 +188,12 @@ fn connecting_to_a_locked_database_is_refused_with_its_reason() {
     let foreign = Connection::open(&path).expect("it opens");
     foreign.execute_batch("CREATE TABLE t (i); BEGIN EXCLUSIVE").expect("it locks");
     let options = "?busy_timeout=10ms";
-    check_refused(&url(&folder, options), AS_IT_IS, RefusalKind::Busy, "another process holds");
+    check_refused(
+        &url(&folder, options),
+        AS_IT_IS,
+        RefusalKind::Busy,
+        "another process has locked it",
+    );
 }
 
 #[test]

@@ -76,7 +76,7 @@ impl Row for Visited<'_, '_> {
             Value::Int(unscaled) => Ok(unscaled),
             other => {
                 let (column, got) = (column + 1, other.type_name());
-                let message = format!("column {column} of the answer is {got}, expected a decimal");
+                let message = format!("column {column} of the result is {got}, expected a decimal");
                 Err(Refusal::new(RefusalKind::Shape, message))
             }
         }

@@ -52,7 +52,7 @@ impl WritePermit {
             return Err(cancelled());
         }
         if writes && self.read_only {
-            let message = "the transaction was begun read-only: it cannot write";
+            let message = "a read-only transaction cannot write";
             return Err(Refusal::new(RefusalKind::ReadOnly, message));
         }
         match self.turn_needed(writes) {
@@ -77,8 +77,8 @@ impl WritePermit {
     fn take(&mut self, connection: &Connection, turn: Turn) -> Result<(), Refusal> {
         if self.held.is_some() {
             if !connection.is_autocommit() {
-                let message = "a transaction that has only read so far cannot write beside other \
-                               readers: begin it as one that writes";
+                let message = "a transaction that began by reading cannot write while others read: \
+                               begin it as a writing transaction";
                 return Err(Refusal::new(RefusalKind::Busy, message));
             }
             self.give_back();

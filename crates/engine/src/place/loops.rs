@@ -75,7 +75,7 @@ fn live(
                 client.serve(load_start_ns, Placement::Loop).await;
                 let group = client.group;
                 // Nobody listens any more: the run is over anyway.
-                let _ = tell.send(WorkerMessage::Left { group, moments: client.told() });
+                let _ = tell.send(WorkerMessage::Left { group, moments: client.moments() });
                 client
             })
         })

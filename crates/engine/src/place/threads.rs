@@ -49,7 +49,7 @@ fn live(spec: ClientSpec, context: &RunContext) {
         block_on(client.serve(load_start_ns, Placement::Thread));
     }
     let group = client.group;
-    tell(WorkerMessage::Left { group, moments: client.told() });
+    tell(WorkerMessage::Left { group, moments: client.moments() });
     // It stays connected until nobody of the run has anything to do.
     context.end_barrier.wait();
 }

@@ -262,7 +262,7 @@ impl Svg<'_> {
             let Some(y) = point.y.and_then(|y| self.layout.y(y)) else { continue };
             self.whisker(&color, x, point);
             let title = match n_all <= TOLD_MOST {
-                true => format!("<title>{}</title>", escaped(&self.told(trace, point))),
+                true => format!("<title>{}</title>", escaped(&self.tooltip(trace, point))),
                 false => String::new(),
             };
             let (x, y) = (px(x), px(y));
@@ -319,7 +319,7 @@ impl Svg<'_> {
             let Some(y) = self.layout.y(value) else { continue };
             let x = x + (nth - n_bars / 2.0) * width;
             let height = (self.layout.bottom - y).max(0.0);
-            let title = escaped(&self.told(trace, point));
+            let title = escaped(&self.tooltip(trace, point));
             let (at, y) = (px(x), px(y));
             let size = format!("width=\"{}\" height=\"{}\"", px(width * 0.92), px(height));
             self.put(&format!(
@@ -330,7 +330,7 @@ impl Svg<'_> {
     }
 
     /// A point in words.
-    fn told(&self, trace: &Trace, point: &Point) -> String {
+    fn tooltip(&self, trace: &Trace, point: &Point) -> String {
         let place = match self.chart.x.categories.is_empty() {
             true => format!("{} {}", self.chart.x.title, exact(point.x)),
             false => self.chart.x.name_of(point.x),

@@ -4,7 +4,7 @@ use analysis::ExperimentReport;
 use analysis::experiment::PointReport;
 use analysis::figures::title as title_of;
 use analysis::figures::{Figure, is_time, number};
-use analysis::trials::Trialled;
+use analysis::trials::TrialReport;
 use model::{is_arrival_rate, short_axis};
 
 use super::{Axis, Chart, Entry, Of, Point, Scale, figure_axis, slug};
@@ -22,7 +22,7 @@ const OTHERS: [&str; 6] = ["tps", "p50_ms", "p95_ms", "p99_ms", "wait_percent", 
 const CURVE_LEAST: usize = 3;
 
 /// All figures over the main axis; the primary one over others too that are curves themselves.
-fn charts(report: &ExperimentReport, _trials: &[Trialled]) -> Vec<Chart> {
+fn charts(report: &ExperimentReport, _trials: &[TrialReport]) -> Vec<Chart> {
     let Some(main) = main_axis(report) else { return Vec::new() };
     let mut all = chart(report, main, &report.primary);
     let others = OTHERS.iter().filter(|name| **name != report.primary);

@@ -3,7 +3,7 @@
 use analysis::ExperimentReport;
 use analysis::experiment::PointReport;
 use analysis::report::{IntervalReport, Named, Report, SecondReport};
-use analysis::trials::{Trialled, counts};
+use analysis::trials::{TrialReport, counts};
 
 use super::intervals::steps;
 use super::{Axis, Chart, Entry, Of, Palette, Point, Scale, Shape, Trace, curves, figure_axis};
@@ -41,7 +41,7 @@ const FIGURES: [Figure; 3] = [
 type Lines<'r> = (String, Vec<(String, &'r Report)>);
 
 /// A chart for each value of the other axes, as the curves have a line for it.
-fn charts(report: &ExperimentReport, trials: &[Trialled]) -> Vec<Chart> {
+fn charts(report: &ExperimentReport, trials: &[TrialReport]) -> Vec<Chart> {
     let all = lines(report, trials);
     // Runs of a few seconds are one stretch, and are told by their seconds.
     let is_long = all.iter().flat_map(|(_, lines)| lines).any(|(_, run)| run.intervals.len() > 1);
@@ -54,7 +54,7 @@ fn charts(report: &ExperimentReport, trials: &[Trialled]) -> Vec<Chart> {
     FIGURES.iter().flat_map(of).collect()
 }
 
-fn lines<'r>(report: &ExperimentReport, trials: &'r [Trialled]) -> Vec<Lines<'r>> {
+fn lines<'r>(report: &ExperimentReport, trials: &'r [TrialReport]) -> Vec<Lines<'r>> {
     let first = |point: usize| {
         let of = trials.iter().filter(|trial| trial.point as usize == point);
         let counted = of.filter(|trial| counts(&trial.report));

@@ -1,7 +1,7 @@
 //! What response time an experiment's points pay for their throughput.
 
 use analysis::ExperimentReport;
-use analysis::trials::Trialled;
+use analysis::trials::TrialReport;
 use model::short_axis;
 
 use super::{Chart, Entry, Of, Point, Scale, curves, figure_axis};
@@ -13,7 +13,7 @@ pub(super) const ENTRY: Entry = Entry {
 };
 
 /// Points in the order of the main axis, a line for the values of the others.
-fn charts(report: &ExperimentReport, _trials: &[Trialled]) -> Vec<Chart> {
+fn charts(report: &ExperimentReport, _trials: &[TrialReport]) -> Vec<Chart> {
     let Some(main) = curves::main_axis(report) else { return Vec::new() };
     let times = report.points.iter().filter_map(|point| point.figures.get("p99_ms"));
     let scale = Scale::of_times(times.map(|p99| p99.mean).filter(|mean| mean.is_finite()));

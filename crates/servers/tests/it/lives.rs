@@ -65,7 +65,7 @@ fn a_server_that_others_kill_is_noticed_with_its_signal() {
         kill_process(number, Signal::KILL).expect("killed");
         assert!(ends_within(pid, Duration::from_secs(10)));
         let words = server.ended().expect("ended");
-        assert!(words.starts_with("was ended by signal 9; its last words:\n"), "{words}");
+        assert!(words.starts_with("was ended by signal 9; the end of its log:\n"), "{words}");
         // Its busy child ends too, though it was nobody's for a while.
         server.restart().unwrap_or_else(|error| panic!("{error}"));
         if let Some(mut client) = client {

@@ -169,9 +169,8 @@ fn tokens(text: &str) -> Result<Vec<Token>, BadQuery> {
             }
             '(' => (What::Open, 1),
             ')' => (What::Close, 1),
-            '\'' | '"' => quoted(rest).ok_or_else(|| {
-                BadQuery::at(at, format!("this {letter} has no second one behind it"))
-            })?,
+            '\'' | '"' => quoted(rest)
+                .ok_or_else(|| BadQuery::at(at, format!("this {letter} has no closing one")))?,
             _ if is_sign(letter) => operator(rest).ok_or_else(|| {
                 BadQuery::at(at, "signs are =, !=, <, <=, >, >= and ~ (contains)")
             })?,

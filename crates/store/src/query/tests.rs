@@ -306,7 +306,7 @@ fn figures_of_reports_are_asked_for_and_sorted_by() {
     assert_eq!(bad("reads>5 and below(125ms)>1"), "at character 13: bounds have two digits");
     assert_eq!(bad("below(20ms>1"), "at character 1: a ')' is missing");
     assert_eq!(bad("reads>many"), "at character 7: 'many': no number");
-    assert_eq!(bad("reads~5"), "at character 6: 'reads' is no text: ~ cannot look into it");
+    assert_eq!(bad("reads~5"), "at character 6: 'reads' is not a text: ~ cannot search it");
 }
 
 #[test]
@@ -341,29 +341,29 @@ fn a_bad_query_is_one_sentence_with_the_place_of_the_mistake() {
     let told: Vec<String> = queries.iter().map(told).collect();
     insta::assert_snapshot!(told.join("\n"), @r"
     workload=tpcc and nopn>5 is bad at character 19: there is no column 'nopn' (did you mean
-        'nopm'?); there are id, started, status, name, workload, target, database, clients,
+        'nopm'?); choose one of id, started, status, name, workload, target, database, clients,
         duration, tps, nopm, p99, validity, finding, dbdyno, experiment, label.KEY and the
         figures of 'dbdyno list figures'
     p99<20 is bad at character 5: '20' is not a duration: it has no unit (write 30s, 500ms,
         5m or 1h)
-    nopm>many is bad at character 6: 'many' is no number: write nopm>50000 or 50k
-    status=complete is bad at character 8: 'complete' is no status (did you mean
-        'completed'?): it is running, completed, interrupted, failed
-    name<x is bad at character 5: 'name' is text: hold it against a value with =, != or ~
-    tps~5 is bad at character 4: 'tps' is no text: ~ cannot look into it
-    started>soon is bad at character 9: 'soon' is no instant: write 2026-01-31, '2026-01-31
-        12:00' (UTC) or -7d
+    nopm>many is bad at character 6: 'many' is not a number: write nopm>50000 or 50k
+    status=complete is bad at character 8: 'complete' is not a status (did you mean
+        'completed'?): choose one of running, completed, interrupted, failed
+    name<x is bad at character 5: 'name' is a text: compare it with =, != or ~
+    tps~5 is bad at character 4: 'tps' is not a text: ~ cannot search it
+    started>soon is bad at character 9: 'soon' is not a date or time: write 2026-01-31,
+        '2026-01-31 12:00' (UTC) or -7d
     (tps>5 is bad at character 7: a ')' is missing
     tps>5) is bad at character 6: this ')' has no '(' before it
     tps>5 nopm>5 is bad at character 7: 'and' or 'or' is missing before it (quote values
         with blanks)
     tps>5 and is bad at character 10: a column such as nopm is missing
     tps> is bad at character 5: a value is missing
-    name='x is bad at character 6: this ' has no second one behind it
+    name='x is bad at character 6: this ' has no closing one
     tps ! 5 is bad at character 5: signs are =, !=, <, <=, >, >= and ~ (contains)
     label.=5 is bad at character 1: a label's key is missing: write label.build
     finding=staled is bad at character 9: there is no finding 'staled' (did you mean
-        'stalled'?): docs/findings.md has all, and ~ looks for a part
+        'stalled'?): 'dbdyno list findings' has all, and ~ searches for a part
     is bad at character 1: it is empty: write workload=tpcc and nopm>50000
     ");
     let deep = "(".repeat(200) + "tps>5" + &")".repeat(200);
@@ -469,7 +469,7 @@ fn experiments_are_found_by_what_their_list_shows() {
     check("name!=sweep", "", &["limit"]);
     check("status", "", &[]);
     let sweep = store.find_experiment("sweep").expect("it is stored");
-    let walk = store.walk(&sweep).expect("nobody has it");
+    let walk = store.lock_experiment(&sweep).expect("nobody has it");
     check("status=running", "status", &["sweep"]);
     walk.end(Status::Failed).expect("it ends");
     check("status=failed or status=running", "", &["sweep"]);
@@ -488,7 +488,7 @@ fn what_only_runs_have_cannot_be_asked_of_experiments() {
     assert!(of_label.contains("there is no column 'label.build'"), "{of_label}");
     assert!(
         said("nopm>5")
-            .ends_with("there are id, started, status, name, axis, workload, trials, done")
+            .ends_with("choose one of id, started, status, name, axis, workload, trials, done")
     );
     assert!(said("").contains("workload=tpcc and axis=clients"));
 }

@@ -41,7 +41,7 @@ fn bad(words: impl Into<String>) -> BadValue {
 
 /// What holds no text has no parts.
 fn no_text(name: &str) -> BadValue {
-    let words = format!("'{name}' is no text: ~ cannot look into it");
+    let words = format!("'{name}' is not a text: ~ cannot search it");
     BadValue { is_of_operator: true, words }
 }
 
@@ -74,7 +74,7 @@ impl Value {
             return Ok(Value::Whole(i64::try_from(place).unwrap_or(i64::MAX)));
         }
         if is_text && operator.is_of_order() {
-            let words = format!("'{name}' is text: hold it against a value with =, != or ~");
+            let words = format!("'{name}' is a text: compare it with =, != or ~");
             return Err(BadValue { is_of_operator: true, words });
         }
         if !is_text && contains {
@@ -105,7 +105,7 @@ fn place(name: &str, words: &[&str], written: &str) -> Result<usize, BadValue> {
     let lower = written.to_ascii_lowercase();
     words.iter().position(|word| *word == lower).ok_or_else(|| {
         let meant = did_you_mean(&lower, words.iter().copied());
-        bad(format!("'{written}' is no {name}{meant}: it is {}", words.join(", ")))
+        bad(format!("'{written}' is not a {name}{meant}: choose one of {}", words.join(", ")))
     })
 }
 
@@ -117,7 +117,8 @@ fn finding(written: &str) -> Result<Value, BadValue> {
     }
     let meant = did_you_mean(&lower, CATALOG.iter().map(|entry| entry.id));
     Err(bad(format!(
-        "there is no finding '{written}'{meant}: docs/findings.md has all, and ~ looks for a part"
+        "there is no finding '{written}'{meant}: 'dbdyno list findings' has all, and ~ searches \
+         for a part"
     )))
 }
 
@@ -130,7 +131,7 @@ fn number(name: &str, written: &str) -> Result<f64, BadValue> {
     };
     let number: Option<f64> = digits.parse().ok();
     let number = number.map(|number| number * factor).filter(|number| number.is_finite());
-    number.ok_or_else(|| bad(format!("'{written}' is no number: write {name}>50000 or 50k")))
+    number.ok_or_else(|| bad(format!("'{written}' is not a number: write {name}>50000 or 50k")))
 }
 
 /// A date, an instant, or how long ago. A date stands for its beginning, and with `=` for the day.
@@ -151,13 +152,13 @@ fn instant(operator: Operator, written: &str, now_unix_ms: i64) -> Result<Value,
         return match day {
             Some((from, to)) if is_day => Ok(Value::Within(from, to)),
             Some((from, _)) => Ok(Value::Whole(from)),
-            None => Err(bad(format!("'{written}' lies beyond all calendars"))),
+            None => Err(bad(format!("'{written}' is not a possible date"))),
         };
     }
     let with_zone = written.parse::<Timestamp>().ok().map(Timestamp::as_millisecond);
     let utc = || written.parse::<DateTime>().ok().and_then(at_utc);
     with_zone.or_else(utc).map(Value::Whole).ok_or_else(|| {
         let forms = "write 2026-01-31, '2026-01-31 12:00' (UTC) or -7d";
-        bad(format!("'{written}' is no instant: {forms}"))
+        bad(format!("'{written}' is not a date or time: {forms}"))
     })
 }

@@ -3,7 +3,7 @@
 use super::*;
 
 fn status(store: &Store) -> Option<Status> {
-    store.walked(&experiment()).expect("a store").map(|row| row.status)
+    store.experiment_lock_row(&experiment()).expect("a store").map(|row| row.status)
 }
 
 fn store_of_one() -> (TempDir, Store) {
@@ -51,25 +51,25 @@ fn a_walk_is_free_again_when_its_process_is_gone() {
     let mut child = walker(&store);
     tell(&mut child);
     hear(&mut child, "walk: taken");
-    let error = store.walk(&experiment()).expect_err("it is taken");
+    let error = store.lock_experiment(&experiment()).expect_err("it is taken");
     assert_eq!(error.kind, StoreErrorKind::Taken);
     child.kill().expect("it lives");
     child.wait().expect("it has ended");
     assert_eq!(status(&store), Some(Status::Interrupted));
-    let walk = store.walk(&experiment()).expect("nobody has it");
+    let walk = store.lock_experiment(&experiment()).expect("nobody has it");
     assert_eq!(status(&store), Some(Status::Running));
     walk.end(Status::Failed).expect("there is room");
     assert_eq!(status(&store), Some(Status::Failed));
-    drop(store.walk(&experiment()).expect("nobody has it"));
+    drop(store.lock_experiment(&experiment()).expect("nobody has it"));
     assert_eq!(status(&store), Some(Status::Interrupted), "whoever drops it has not ended it");
 }
 
 #[test]
 fn one_process_has_no_walk_twice() {
     let (_folder, store) = store_of_one();
-    let walk = store.walk(&experiment()).expect("nobody has it");
+    let walk = store.lock_experiment(&experiment()).expect("nobody has it");
     let again = Store::open_existing(store.path()).expect("a store");
-    let error = again.walk(&experiment()).expect_err("it is taken");
+    let error = again.lock_experiment(&experiment()).expect_err("it is taken");
     assert_eq!(error.kind, StoreErrorKind::Taken);
     assert!(store.has(&walk).expect("a store"));
 }
@@ -77,7 +77,7 @@ fn one_process_has_no_walk_twice() {
 #[test]
 fn a_process_that_cannot_be_seen_has_its_walk_while_it_is_heard_of() {
     let (_folder, store) = store_of_one();
-    let walk = store.walk(&experiment()).expect("nobody has it");
+    let walk = store.lock_experiment(&experiment()).expect("nobody has it");
     let change = |what: &str, silent_ms: i64| {
         let sql = format!("UPDATE walk SET {what}, heartbeat_unix_ms = ?");
         raw(&store).execute(&sql, [unix_ms() - silent_ms]).expect("a walk");
@@ -85,7 +85,7 @@ fn a_process_that_cannot_be_seen_has_its_walk_while_it_is_heard_of() {
     };
     for elsewhere in ["pid_namespace = 'pid:[1]'", "boot_id = 'another'", "boot_id = ''"] {
         assert_eq!(change(elsewhere, 20_000), Status::Running, "{elsewhere}");
-        let error = store.walk(&experiment()).expect_err("it is taken");
+        let error = store.lock_experiment(&experiment()).expect_err("it is taken");
         assert!(error.message.contains("of another machine or container"), "{error}");
         assert_eq!(change(elsewhere, 31_000), Status::Interrupted, "{elsewhere}");
         let us = Process::current();
@@ -99,7 +99,7 @@ fn a_process_that_cannot_be_seen_has_its_walk_while_it_is_heard_of() {
     // One that is seen to live may be silent for as long as it likes.
     assert_eq!(change("status = 'running'", 1_000_000), Status::Running);
     assert_eq!(change("pid_start_time = pid_start_time + 1", 0), Status::Interrupted);
-    let other = store.walk(&experiment()).expect("nobody has it");
+    let other = store.lock_experiment(&experiment()).expect("nobody has it");
     assert!(!store.has(&walk).expect("a store"), "it was lost");
     walk.end(Status::Completed).expect("there is room");
     assert_eq!(status(&store), Some(Status::Running), "what was lost ends nothing");
@@ -109,12 +109,12 @@ fn a_process_that_cannot_be_seen_has_its_walk_while_it_is_heard_of() {
 #[test]
 fn an_experiment_under_way_is_not_removed() {
     let (_folder, store) = store_of_one();
-    let walk = store.walk(&experiment()).expect("nobody has it");
+    let walk = store.lock_experiment(&experiment()).expect("nobody has it");
     let error = store.remove_experiment(&experiment()).expect_err("it is under way");
     assert_eq!(error.kind, StoreErrorKind::UnderWay);
     walk.end(Status::Completed).expect("there is room");
     store.remove_experiment(&experiment()).expect("it has ended");
-    let error = store.walk(&experiment()).expect_err("there is none");
+    let error = store.lock_experiment(&experiment()).expect_err("there is none");
     assert_eq!(error.kind, StoreErrorKind::UnknownRun);
 }
 
@@ -126,7 +126,7 @@ fn what_comes_from_another_store_is_not_under_way_here() {
     let experiment = experiment();
     description.trial = Some(experiment.trial((0, 0)));
     write(&store, &begun, Vec::new()).expect("written");
-    let walk = store.walk(&experiment).expect("nobody has it");
+    let walk = store.lock_experiment(&experiment).expect("nobody has it");
     let file = folder.path().join("one.dbdyno");
     let theirs = &[run_of(&begun)];
     store.export_to(&file, theirs).expect("room");

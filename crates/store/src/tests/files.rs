@@ -26,7 +26,7 @@ fn what_is_no_store_is_refused_and_left_alone() {
     let before = fs::read(at("a ?#% b.db")).expect("a file");
     let error = refused(&at("a ?#% b.db"));
     assert_eq!(error.kind, StoreErrorKind::NotAStore);
-    assert!(error.message.contains("no store of dbdyno"), "{error}");
+    assert!(error.message.contains("not a store of dbdyno"), "{error}");
     assert_eq!(fs::read(at("a ?#% b.db")).expect("a file"), before);
 
     let missing = Store::open_existing(&at("none")).expect_err("no store");

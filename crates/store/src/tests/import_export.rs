@@ -165,19 +165,16 @@ fn what_is_not_ours_newer_or_damaged_is_refused_and_nothing_of_it_is_taken() {
             connection.execute_batch(sql).expect(sql);
         }
     };
-    check(&|path| fs::write(path, "hello").expect("a file"), "no store of dbdyno");
+    check(&|path| fs::write(path, "hello").expect("a file"), "not a store of dbdyno");
     check(&|path| fs::write(path, "").expect("a file"), "is empty");
-    check(&sql("PRAGMA application_id = 1"), "no store of dbdyno");
-    check(&sql("PRAGMA user_version = 99"), "is of version 99");
+    check(&sql("PRAGMA application_id = 1"), "not a store of dbdyno");
+    check(&sql("PRAGMA user_version = 99"), "has version 99");
     check(&sql("CREATE TABLE guest (x)"), "its tables are not those of a store");
     let view = "ALTER TABLE run RENAME TO of_run; CREATE VIEW run AS SELECT * FROM of_run";
     check(&sql(view), "its tables are not those of a store");
     let trigger = "CREATE TRIGGER guest AFTER INSERT ON run BEGIN DELETE FROM run; END";
     check(&sql(trigger), "its tables are not those of a store");
-    check(
-        &sql("UPDATE run SET id = 'a' || char(27) || '[2J' WHERE number = 1"),
-        "an id that is none",
-    );
+    check(&sql("UPDATE run SET id = 'a' || char(27) || '[2J' WHERE number = 1"), "an invalid id");
     check(&sql("UPDATE run SET report = '{}'"), "is damaged");
     check(&sql("UPDATE run SET description = '{}'"), "is damaged");
     check(&sql("UPDATE run SET status = 'flying'"), "the status 'flying'");

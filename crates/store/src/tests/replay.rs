@@ -158,7 +158,7 @@ fn a_run_is_stored_once() {
     let (_folder, store) = new_store();
     write(&store, &begun("0197-aaaa", 1), Vec::new()).expect("written");
     let error = store.writer(&begun("0197-aaaa", 2)).expect_err("there is one");
-    assert!(error.message.contains("has a run 0197-aaaa already"), "{error}");
+    assert!(error.message.contains("already has a run 0197-aaaa"), "{error}");
     let error = store.writer(&output("hello")).expect_err("no beginning");
     assert!(error.message.contains("Begun"), "{error}");
 }
@@ -171,7 +171,7 @@ fn what_was_around_a_run_is_replayed_and_takes_few_bytes() {
         about: "machine".to_owned(),
         name: format!("disk_written/vd{n}"),
         unit: "B/s".to_owned(),
-        help: "What was written.".to_owned(),
+        help: "Data written.".to_owned(),
     };
     let settings = vec![("sql_mode".to_owned(), "ANSI \u{201c}x\u{201d}".to_owned())];
     let mut sent =

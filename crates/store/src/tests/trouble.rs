@@ -15,7 +15,7 @@ fn a_full_disk_stops_neither_the_run_nor_its_end() {
         writer.trouble().is_some()
     });
     let trouble = writer.trouble().expect("it is full");
-    assert!(trouble.contains("no space is left"), "{trouble}");
+    assert!(trouble.contains("no disk space is left"), "{trouble}");
     assert!(trouble.contains("wait in memory"), "{trouble}");
     every_event().into_iter().for_each(|event| writer.send(event));
     let report = "x".repeat(1_000_000);
@@ -43,7 +43,7 @@ fn what_could_not_be_written_is_written_later() {
     every_event().into_iter().for_each(|event| writer.send(event));
     until("there is trouble", || writer.trouble().is_some());
     let trouble = writer.trouble().expect("it is held");
-    assert!(trouble.contains("held by another process"), "{trouble}");
+    assert!(trouble.contains("locked by another process"), "{trouble}");
     other.execute_batch("ROLLBACK").expect("a transaction");
     until("the trouble is over", || writer.trouble().is_none());
     writer.finish(None, Status::Completed, Summary::default()).expect("nothing is missing");

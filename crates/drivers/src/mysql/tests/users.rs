@@ -72,7 +72,7 @@ fn tls_is_used_as_it_is_asked_for() {
         assert!(is_secured(&mut Speaker::connect(&opened(&target), &[])));
         let (kind, words) = cannot_open(&with(target, &[("tls", "disable")]));
         assert_eq!(kind, RefusalKind::Denied, "{words}");
-        assert!(words.contains("where TLS is demanded, use tls=require"), "{words}");
+        assert!(words.contains("if this user must use TLS, connect with tls=require"), "{words}");
         let mut admin = Speaker::connect(&opened(&site.target()), &[]);
         admin.do_all(&["SET GLOBAL require_secure_transport = 1"]);
         let (kind, words) = cannot_open(&with(site.target(), &[("tls", "disable")]));

@@ -154,5 +154,5 @@ fn a_server_without_room_or_gone_in_mid_statement_is_told_so() {
     let no = speaker.text("SELECT 1").expect_err("it is gone");
     assert!(no.kind.breaks_session(), "{no}");
     let words = refused(block_on(reconnect(&mut *speaker.0)), RefusalKind::ConnectionLost);
-    assert!(words.contains("is the server up?"), "{words}");
+    assert!(words.contains("check that the server is running"), "{words}");
 }

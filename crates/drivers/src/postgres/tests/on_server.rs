@@ -192,7 +192,7 @@ fn what_is_wrong_with_a_target_is_told_with_its_remedy(site: &Site) {
     let elsewhere = Target { hosts, options: Vec::new(), ..target.clone() };
     check(&elsewhere, RefusalKind::ConnectionLost, "nothing listens there");
     let no_socket = with(target.clone(), &[("socket", "/nowhere")]);
-    check(&no_socket, RefusalKind::ConnectionLost, "no such socket");
+    check(&no_socket, RefusalKind::ConnectionLost, "this socket does not exist");
 }
 
 #[test]

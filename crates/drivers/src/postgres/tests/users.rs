@@ -111,6 +111,6 @@ fn tls_that_the_server_has_not_is_told_with_its_remedy() {
     let target = Site::shared(&POSTGRES).target();
     let (kind, words) = cannot_open(&with(target.clone(), &[("tls", "require")]));
     assert_eq!(kind, RefusalKind::Denied, "{words}");
-    assert!(words.contains("turn ssl on there, or use tls=prefer"), "{words}");
+    assert!(words.contains("set ssl = on on the server, or use tls=prefer"), "{words}");
     Speaker::connect(&opened(&with(target, &[("tls", "prefer")])), &[]);
 }

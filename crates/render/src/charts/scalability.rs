@@ -2,7 +2,7 @@
 
 use analysis::ExperimentReport;
 use analysis::figures::number;
-use analysis::trials::Trialled;
+use analysis::trials::TrialReport;
 
 use super::curves::of_figure;
 use super::{Axis, Chart, Entry, Mark, Of, Point, Scale, Shape, Trace, figure_axis};
@@ -17,7 +17,7 @@ pub(super) const ENTRY: Entry = Entry {
 /// The law is drawn through so many places.
 const PLACES: u32 = 100;
 
-fn charts(report: &ExperimentReport, _trials: &[Trialled]) -> Vec<Chart> {
+fn charts(report: &ExperimentReport, _trials: &[TrialReport]) -> Vec<Chart> {
     let Some(law) = &report.scalability else { return Vec::new() };
     let measured: Vec<Point> = report
         .points

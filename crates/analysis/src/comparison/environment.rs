@@ -10,7 +10,7 @@ use crate::report::Report;
 /// What runs have in common, and where they differ all that they had. Lists have each value once,
 /// in the order of the sides; one is empty where nothing is known.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct Scene {
+pub struct Environment {
     /// Workloads.
     pub workloads: Vec<String>,
     /// Products with their versions.
@@ -41,15 +41,15 @@ pub struct Scene {
     pub modes: Vec<String>,
 }
 
-impl Scene {
+impl Environment {
     /// That of some runs.
-    pub(super) fn of(all: &[&Report]) -> Scene {
+    pub(super) fn of(all: &[&Report]) -> Environment {
         let clients = all.iter().map(|report| report.clients);
         let begun = || all.iter().map(|report| report.started.as_str());
         let begun = (begun().min().unwrap_or_default(), begun().max().unwrap_or_default());
         let is_common = |mode: &&String| all.iter().all(|report| report.modes.contains(mode));
         let modes = all.first().into_iter().flat_map(|report| &report.modes);
-        Scene {
+        Environment {
             workloads: each(all, |report| Some(report.workload.clone())),
             databases: each(all, |report| Some(report.database.clone())),
             data: each(all, |report| Some(fact(report, "data", "size")?.to_string())),
