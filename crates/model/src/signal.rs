@@ -47,8 +47,8 @@ impl Signal {
         Poll::Pending
     }
 
-    /// Blocks the thread until the count is another than `seen`, or `is_over` says so: that is asked
-    /// first, and whenever the signal was raised.
+    /// Blocks the thread until the count is another than `seen`, or `is_over` says so: that is
+    /// asked first, and whenever the signal was raised.
     pub fn block(&self, seen: u64, is_over: impl Fn() -> bool) {
         let mut state = self.lock();
         while state.count == seen && !is_over() {

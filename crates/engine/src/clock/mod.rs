@@ -59,6 +59,12 @@ pub(crate) fn coarse_ns() -> u64 {
     now.tv_sec as u64 * NS_PER_S + now.tv_nsec as u64
 }
 
+/// CPU time that the calling thread has used, in nanoseconds.
+pub(crate) fn thread_cpu_ns() -> u64 {
+    let used = clock_gettime(ClockId::ThreadCPUTime);
+    used.tv_sec as u64 * NS_PER_S + used.tv_nsec as u64
+}
+
 /// Waits for an instant, or for the run to stop.
 pub(crate) async fn until(clock: &dyn Clock, instant_ns: u64) -> Woken {
     poll_fn(|context| clock.poll_until(instant_ns, context)).await

@@ -5,12 +5,11 @@ use std::io;
 use std::sync::Arc;
 use std::thread::{self, JoinHandle};
 
-use model::{Clock, NS_PER_S, ProducerContext, ProducerTask};
-use rustix::time::{ClockId, clock_gettime};
+use model::{Clock, ProducerContext, ProducerTask};
 
 use super::threads::block_on;
 use super::{RunContext, guarded};
-use crate::clock::{ThreadClock, through};
+use crate::clock::{ThreadClock, thread_cpu_ns, through};
 use crate::stop::Stop;
 
 /// The threads of all producers of a run.
@@ -61,10 +60,4 @@ fn produce(mut task: Box<dyn ProducerTask>, load_start_ns: u64, context: &RunCon
         is_virtual: false,
     };
     block_on(task.produce(&context));
-}
-
-/// CPU time that the calling thread has used, in nanoseconds.
-fn thread_cpu_ns() -> u64 {
-    let used = clock_gettime(ClockId::ThreadCPUTime);
-    used.tv_sec as u64 * NS_PER_S + used.tv_nsec as u64
 }

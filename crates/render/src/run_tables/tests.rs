@@ -92,26 +92,26 @@ fn the_configuration_is_the_plan_as_decided() {
     insta::assert_snapshot!(page(&config(&report)), @r"
     Configuration of run 019a7d3c-5b10-7c43-9f2e-2f6d8a1b0c9d
 
-    section      name         value
-    run          id           019a7d3c-5b10-7c43-9f2e-2f6d8a1b0c9d
-    run          name         quick
-    run          started      2026-02-25T06:13:20Z
-    run          status       completed
-    run          dbdyno       0.1.0
-    run          seed         7
-    run          placement    thread
-    database     target       sqlite:/tmp/tpcc.sqlite
-    database     product      SQLite 3.54.1
-    database     journal      wal
-    database     synchronous  full
-    phases       ramp_up_s    5
-    phases       measure_s    60
-    phases       drain_s      10
-    group users  workload     tpcc
-    group users  clients      8
-    group users  load         closed
-    group users  until        the end of the measured phase
-    group users  warehouses   4
+    section      name            value
+    run          id              019a7d3c-5b10-7c43-9f2e-2f6d8a1b0c9d
+    run          name            quick
+    run          started         2026-02-25T06:13:20Z
+    run          status          completed
+    run          dbdyno          0.1.0
+    run          seed            7
+    run          placement       thread
+    database     target          sqlite:/tmp/tpcc.sqlite
+    database     product         SQLite 3.54.1
+    database     journal         wal
+    database     synchronous     full
+    phases       ramp_up_s       5
+    phases       measure_s       60
+    phases       drain_s         10
+    group users  workload        tpcc
+    group users  clients         8
+    group users  load            closed
+    group users  stop condition  the end of the measured phase
+    group users  warehouses      4
     ");
 }
 

@@ -22,7 +22,7 @@ use model::{
 
 use self::application::{Agent, Application, CHUNK_MAX, Shape};
 use self::measurement::encoded_bytes;
-use self::parameters::PARAMETERS;
+use self::parameters::{Class, PARAMETERS};
 use self::pools::{Lacking, Limits, Pools};
 use self::tables::{BUFFER, CONTEXT, Layout, MEASUREMENT, METRIC};
 use self::writer::{Shared, Write, Writer};
@@ -66,13 +66,13 @@ fn make(make: &Make<'_>) -> Result<Arc<dyn Workload>, BadParameter> {
     let context_bytes = settings.count("context_bytes");
     let diagnostic_bytes = settings.count("diagnostic_bytes");
     let buffer_bytes = settings.count("buffer_bytes");
-    for class in &classes {
-        let (metrics, contexts) = (class.n_metrics, class.n_contexts);
-        let bytes = encoded_bytes(metrics, contexts, context_bytes, diagnostic_bytes);
-        if bytes > buffer_bytes {
-            let why = format!("a measurement of {} takes {bytes} bytes: give more", class.name);
-            return Err(BadParameter::of("buffer_bytes", why));
-        }
+    let bytes_of = |class: &Class| {
+        encoded_bytes(class.n_metrics, class.n_contexts, context_bytes, diagnostic_bytes)
+    };
+    if let Some(class) = classes.iter().find(|class| bytes_of(class) > buffer_bytes) {
+        let (name, bytes) = (&class.name, bytes_of(class));
+        let why = format!("a measurement of {name} takes {bytes} bytes: give more");
+        return Err(BadParameter::of("buffer_bytes", why));
     }
     let n_threads = settings.count("application_threads");
     let limits = Limits {
