@@ -11,7 +11,7 @@ use crate::figures::{
     Direction, Figure, better, direction, figure_of, figures_of, is_less_better, number,
     primary_of, reasons, resolve, times_of, units_in, value_of,
 };
-use crate::findings::judge_order;
+use crate::findings::{judge_kernels, judge_order};
 use crate::repeats::{
     LevelsReport, Measured, UntilReport, levels, mean_of, trials_of_points, until,
 };
@@ -235,6 +235,7 @@ impl ExperimentReport {
             no_scalability,
             findings: judge_order(experiment.order, experiment.points.len(), experiment.repeats)
                 .into_iter()
+                .chain(judge_kernels(&kernels(&reports)))
                 .collect(),
             damaged: Vec::new(),
             plan: None,
@@ -242,6 +243,18 @@ impl ExperimentReport {
             levels: levels(experiment, &measured),
         })
     }
+}
+
+/// The kernels that the trials which count ran on, in the order in which they first occur.
+fn kernels(reports: &[&Report]) -> Vec<String> {
+    let mut kernels: Vec<String> = Vec::new();
+    for report in reports.iter().filter(|report| counts(report)) {
+        let release = report.facts.get("os").and_then(|os| os.get("kernel_release")?.text());
+        if let Some(release) = release.filter(|release| !kernels.iter().any(|k| k == release)) {
+            kernels.push(release.to_owned());
+        }
+    }
+    kernels
 }
 
 fn point_report(
