@@ -3,7 +3,7 @@
 //! A pure function of the experiment and the reports of its runs. Not here: how it is walked
 //! (app), and how it looks (render).
 
-use model::{Experiment, Finding, Load, is_arrival_rate, short_axis};
+use model::{Experiment, Finding, Imported, Load, is_arrival_rate, short_axis};
 use serde::{Deserialize, Serialize};
 use stats::{NoFit, NoPeak, Scalability};
 
@@ -79,6 +79,9 @@ pub struct ExperimentReport {
     /// Runs that are left out, since their reports are damaged.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub damaged: Vec<String>,
+    /// Figures that were measured elsewhere, which its charts show too.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub imported: Vec<Imported>,
     /// The plan with its axes that makes it once more, in TOML; null where there is none.
     #[serde(default)]
     pub plan: Option<String>,
@@ -238,6 +241,7 @@ impl ExperimentReport {
                 .chain(judge_kernels(&kernels(&reports)))
                 .collect(),
             damaged: Vec::new(),
+            imported: Vec::new(),
             plan: None,
             until: until(experiment, &measured),
             levels: levels(experiment, &measured),

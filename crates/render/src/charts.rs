@@ -9,6 +9,7 @@ mod builds;
 mod clients;
 mod curves;
 mod distribution;
+mod elsewhere;
 pub(crate) mod gauges;
 mod intervals;
 mod kinds;
@@ -326,6 +327,12 @@ impl Chart {
             Some(trace) => trace.points.push(point),
             None => self.traces.push(Trace::new(name, Shape::Joined, vec![point])),
         }
+    }
+
+    /// Whether it shows a figure over an axis of an experiment or the points of a comparison.
+    pub fn is_over_axis_of(&self, figure: &str) -> bool {
+        let is_of = |name: &str| self.id.starts_with(name);
+        (is_of("curves-") || is_of("sides-")) && self.id.ends_with(&format!("-{}", slug(figure)))
     }
 
     /// The chart, if any of its traces has a value to show.
