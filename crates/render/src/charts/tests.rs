@@ -1,6 +1,7 @@
 //! What every chart must be, and each chart as a value.
 
 use analysis::fixtures::subjects;
+use analysis::report::Status;
 use model::numbers::significant;
 use model::{Imported, ImportedValue};
 
@@ -339,6 +340,36 @@ fn the_charts_of_a_search_and_a_comparison() {
       build=1.1 (Joined, 3) 1.000: 100.0 (99.02 to 101.0) .. 64.00: 20.00 (19.80 to 20.20)
       build=1.2 (Joined, 3) 1.000: 99.91 (98.92 to 100.9) .. 64.00: 16.39 (16.23 to 16.56)
     ");
+}
+
+#[test]
+fn a_trial_that_a_full_queue_has_ended_is_drawn_up_to_its_end() {
+    let (report, mut trials) = subjects::experiment();
+    let of = |trials: &[Trialled]| {
+        let charts = of_experiment(&report, trials);
+        charts.into_iter().find(|chart| chart.id == "stability-p99").expect("there is one")
+    };
+    let all = of(&trials);
+    let (is_stopped, end_s) = (|trial: &Trialled| trial.point == 0, 12.5);
+    trials.iter_mut().filter(|trial| is_stopped(trial)).for_each(|trial| {
+        trial.report.status = Status::QueueFull;
+        trial.report.measured_seconds = end_s;
+    });
+    let stopped = of(&trials);
+    let names = |chart: &Chart| -> Vec<String> {
+        chart.traces.iter().map(|trace| trace.name.clone()).collect()
+    };
+    assert_eq!((names(&stopped), &all.marks[..]), (names(&all), &[][..]));
+    assert_eq!(
+        stopped.marks,
+        [Mark::stretch(end_s, None, format!("{}: queue full", names(&all)[0]))]
+    );
+    assert!(stopped.note.is_some_and(|note| note.contains("A full queue has ended")));
+    // One that counts is taken before one that was ended.
+    let mut other = trials.iter().find(|trial| is_stopped(trial)).expect("there is one").clone();
+    (other.repeat, other.report.status) = (9, Status::Completed);
+    trials.push(other);
+    assert_eq!(of(&trials).marks, []);
 }
 
 /// Imported figures called `theirs`, a value of `tps` each.
