@@ -5,6 +5,7 @@
 //! on the web's pages and behind `dbdyno report --chart`. Values are complete: what is too much to
 //! draw is thinned by the chart backends. Not here: how a chart looks ([`crate::chart_backends`]).
 
+mod arrivals;
 mod builds;
 mod clients;
 mod curves;
@@ -194,6 +195,7 @@ pub const ALL: &[Entry] = &[
     distribution::ENTRY,
     intervals::ENTRY,
     offered::ENTRY,
+    arrivals::ENTRY,
     queue::ENTRY,
     losses::ENTRY,
     stalls::ENTRY,

@@ -165,6 +165,10 @@ fn the_charts_of_an_overloaded_run() {
       offered (Line, 65) -5.000: 500.0 .. 59.00: 500.0
       committed (Line, 65) -5.000: 400.0 .. 59.00: 400.0
       X -5.000 to 0: ramp-up
+    arrivals: Arrivals
+      x arrivals in a second, 11 together [] Linear; y seconds [] FromZero
+      seconds (Bars, 21) 390.0: 0 .. 610.0: 0
+      independent users, 500.0 per second (Line, 21) 390.0: 0.000036 .. 610.0: 0.000158
     queue: Queue
       x time in the measured phase [s] Linear; y waiting [transactions] FromZero
       waiting (Line, 65) -5.000: 0 .. 59.00: 1,000
