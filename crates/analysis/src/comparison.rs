@@ -19,6 +19,7 @@ mod gate;
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use model::Imported;
 use serde::{Deserialize, Serialize};
 use stats::{
     Comparison, Incomparable, detectable, detectable_of_pairs, difference, hommel, needed,
@@ -244,6 +245,9 @@ pub struct ComparisonReport {
     /// Runs that are left out, since their reports are damaged.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub damaged: Vec<String>,
+    /// Figures that were measured elsewhere, which its charts show too.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub imported: Vec<Imported>,
     /// Why intervals and verdicts hold less often than they say: how runs were repeated.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub repeats: Vec<String>,
@@ -442,6 +446,7 @@ impl ComparisonReport {
             min_effect: judge.min_effect,
             pairs,
             damaged: Vec::new(),
+            imported: Vec::new(),
             repeats: Vec::new(),
         };
         Ok(report.with_names(sides))

@@ -3,7 +3,7 @@
 //! A pure function of the experiment and the reports of its runs. Not here: how it is walked
 //! (app), and how it looks (render).
 
-use model::{Experiment, Finding, Load, is_arrival_rate, short_axis};
+use model::{Experiment, Finding, Imported, Load, is_arrival_rate, short_axis};
 use serde::{Deserialize, Serialize};
 use stats::{NoFit, NoPeak, Scalability};
 
@@ -11,7 +11,7 @@ use crate::figures::{
     Direction, Figure, better, direction, figure_of, figures_of, is_less_better, number,
     primary_of, reasons, resolve, samples_needed, times_of, units_in, value_of,
 };
-use crate::findings::judge_order;
+use crate::findings::{judge_kernels, judge_order};
 use crate::repeats::{
     LevelsReport, Measured, UntilReport, levels, mean_of, trials_of_points, until,
 };
@@ -71,6 +71,9 @@ pub struct ExperimentReport {
     /// Runs that are left out, since their reports are damaged.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub damaged: Vec<String>,
+    /// Figures that were measured elsewhere, which its charts show too.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub imported: Vec<Imported>,
     /// The plan with its axes that makes it once more, in TOML; null where there is none.
     #[serde(default)]
     pub plan: Option<String>,
@@ -234,13 +237,27 @@ impl ExperimentReport {
             no_scalability,
             findings: judge_order(experiment.order, experiment.points.len(), experiment.repeats)
                 .into_iter()
+                .chain(judge_kernels(&kernels(&reports)))
                 .collect(),
             damaged: Vec::new(),
+            imported: Vec::new(),
             plan: None,
             until: until(experiment, &measured),
             levels: levels(experiment, &measured),
         })
     }
+}
+
+/// The kernels that the trials which count ran on, in the order in which they first occur.
+fn kernels(reports: &[&Report]) -> Vec<String> {
+    let mut kernels: Vec<String> = Vec::new();
+    for report in reports.iter().filter(|report| counts(report)) {
+        let release = report.facts.get("os").and_then(|os| os.get("kernel_release")?.text());
+        if let Some(release) = release.filter(|release| !kernels.iter().any(|k| k == release)) {
+            kernels.push(release.to_owned());
+        }
+    }
+    kernels
 }
 
 fn point_report(

@@ -101,6 +101,18 @@ pub fn judge_order(order: Order, n_points: usize, repeats: u32) -> Option<Findin
     is_blocked.then(|| FindingText { id, severity, text }.finding(None))
 }
 
+/// What is to be thought of the kernels that the trials of an experiment ran on: one that goes on
+/// after a restart may find another.
+pub fn judge_kernels(kernels: &[String]) -> Option<Finding> {
+    let text = format!(
+        "Trials ran on {} kernels ({}): what a point shows may be of several of them.",
+        kernels.len(),
+        kernels.join(", ")
+    );
+    let (id, severity) = ("kernels_differ", Severity::Warning);
+    (kernels.len() > 1).then(|| FindingText { id, severity, text }.finding(None))
+}
+
 /// Whether a full queue ended the run, as the plan asks, before anything was measured: then what
 /// speaks of the measured phase would mislead.
 fn is_full_early(tally: &Tally) -> bool {

@@ -7,19 +7,22 @@
 //! points, the clearer a change must be. A pure function of reports. Not here: which runs there are
 //! (app), and how it looks (render).
 
+mod elsewhere;
 mod environment;
 mod judge;
 mod order;
 
 pub use model::Acknowledged;
+use model::Imported;
 use serde::{Deserialize, Serialize};
 use stats::{Build, SERIES_MIN};
 
-use crate::comparison::{Difference, Judge, Side, SidePoint, matters, values_of};
+use crate::comparison::{Difference, Judge, Side, matters, values_of};
 use crate::figures::{Direction, Figure, direction, figure, units_in};
 use crate::report::{Named, Report};
 
 pub use environment::Start;
+use order::Dated;
 pub use order::{Order, Ordered, commits_of};
 
 /// The schema of [`HistoryReport`].
@@ -28,7 +31,7 @@ pub const SCHEMA: &str = "dbdyno.history/1";
 /// last build that is told to lie outside.
 pub const ERROR: f64 = 0.005;
 /// A running mean is of so many builds.
-const OF_LAST: usize = 10;
+pub(crate) const OF_LAST: usize = 10;
 /// Where the last build could be so much worse and still be as expected, that it is so says
 /// nothing: a tenth is more than most regressions that people look for. Not below the minimum
 /// effect.
@@ -53,12 +56,15 @@ pub struct Question {
     pub baseline: Option<String>,
     /// Changes that are no alarms.
     pub acknowledged: Vec<Acknowledged>,
+    /// Figures that were measured elsewhere, whose builds are the values of the column `by`.
+    pub imported: Vec<Imported>,
 }
 
 impl Question {
     /// That of a label, and nothing besides.
     pub fn of(by: impl Into<String>, judge: Judge) -> Question {
-        Question { by: by.into(), judge, order: None, baseline: None, acknowledged: Vec::new() }
+        let (acknowledged, imported) = (Vec::new(), Vec::new());
+        Question { by: by.into(), judge, order: None, baseline: None, acknowledged, imported }
     }
 }
 
@@ -87,6 +93,9 @@ pub struct HistoryReport {
     pub baseline: Option<String>,
     /// A series for each point.
     pub points: Vec<PointHistory>,
+    /// Where the imported series among these come from.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub imported: Vec<ImportedFrom>,
     /// Builds of which no run counts, in the order of the builds.
     pub left_out: Vec<LeftOut>,
     /// Builds that the list of commits does not have.
@@ -95,6 +104,25 @@ pub struct HistoryReport {
     /// Runs that are left out, since their reports are damaged.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub damaged: Vec<String>,
+}
+
+/// Where imported series come from.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ImportedFrom {
+    /// What they are called together.
+    pub name: String,
+    /// Where they were measured, in words; or nothing.
+    pub source: String,
+}
+
+impl ImportedFrom {
+    /// The name, with the source if that is known.
+    pub fn with_source(&self) -> String {
+        match self.source.is_empty() {
+            true => self.name.clone(),
+            false => format!("{} ({})", self.name, self.source),
+        }
+    }
 }
 
 /// How often there is an alarm, over all points together, where nothing has changed.
@@ -124,6 +152,9 @@ pub struct LeftOut {
 pub struct PointHistory {
     /// Which point; empty where there is one.
     pub values: Named<String>,
+    /// Of which imported figures it is; null of our own runs.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub imported: Option<String>,
     /// Its builds, in their order.
     pub builds: Vec<BuildReport>,
     /// Where a new series begins, on another machine or with other settings.
@@ -151,7 +182,7 @@ pub struct PointHistory {
 pub struct BuildReport {
     /// The label's value.
     pub build: String,
-    /// Its runs.
+    /// Its runs; of an imported series none are known.
     pub runs: Vec<String>,
     /// The figure over its runs.
     pub figure: Figure,
@@ -225,6 +256,15 @@ pub struct Last {
 }
 
 impl PointHistory {
+    /// Which series it is, as people read it; empty where there is one of our own.
+    pub fn name(&self) -> String {
+        let values = self.values.pairs(" ");
+        match &self.imported {
+            None => values,
+            Some(name) => format!("{values} (imported: {name})").trim_start().to_owned(),
+        }
+    }
+
     /// The index of the last build, if it lies outside of what was expected.
     fn last_outside(&self) -> Option<usize> {
         let is_outside = self.last.as_ref().is_some_and(|last| last.is_outside);
@@ -241,7 +281,8 @@ impl Last {
 /// The builds of a point with all that is known of them, while they are judged.
 struct Series<'s> {
     values: &'s Named<String>,
-    builds: Vec<(&'s str, &'s SidePoint)>,
+    /// Each with the runs that are known of it.
+    builds: Vec<(&'s str, &'s [Report])>,
     reports: Vec<BuildReport>,
     /// Of the builds that have a figure: index and logarithms.
     finite: Vec<(usize, Build)>,
@@ -253,66 +294,77 @@ struct Series<'s> {
     is_recent: bool,
 }
 
+/// A build of a series while that is made.
+struct Known<'s> {
+    build: &'s str,
+    reports: &'s [Report],
+    /// What each of its runs has measured.
+    figures: Vec<f64>,
+    /// The same together.
+    figure: Figure,
+}
+
 impl HistoryReport {
-    /// The history of builds that are given as sides, in whatever order. `bits` are random and
-    /// decide nothing but p-values. A `Err` says in a sentence why there is none.
+    /// The history of builds that are given as sides, in whatever order, and of imported figures,
+    /// which are judged apart. `bits` are random and decide nothing but p-values. A `Err` says in
+    /// a sentence why there is none.
     pub fn new(
         question: &Question,
         builds: &[Side],
         bits: &mut dyn FnMut() -> u64,
     ) -> Result<HistoryReport, String> {
         let by = &question.by;
-        let all: Vec<&Report> = builds
-            .iter()
-            .flat_map(|build| &build.points)
-            .flat_map(|point| &point.reports)
-            .collect();
-        if all.is_empty() {
+        let reports = || builds.iter().flat_map(|b| &b.points).flat_map(|point| &point.reports);
+        let all: Vec<&Report> = reports().collect();
+        if all.is_empty() && question.imported.is_empty() {
             return Err(format!("no run with the label {by} counts: none completed and valid"));
         }
-        let primary = question.judge.primary_of(&all)?;
+        let primary = primary(question, &all)?;
         if direction(&primary) == Direction::Neither {
             return Err(format!(
                 "{primary} has no better direction: a history needs a figure that has one"
             ));
         }
-        let units = units_in(std::iter::once(primary.as_str()), all.iter().copied());
-        let found = order::in_order(builds, question.order.as_ref());
-        if found.builds.is_empty() {
-            return Err(format!(
-                "the list of commits has none of the builds, such as {}: create it with 'git log \
-                 --reverse --format=%H'",
-                found.unlisted.first().map_or("", String::as_str)
-            ));
-        }
-        is_build(question, &found)?;
-        let mut points: Vec<&Named<String>> = Vec::new();
-        for point in builds.iter().flat_map(|build| &build.points) {
-            if !points.contains(&&point.values) {
-                points.push(&point.values);
-            }
-        }
-        let all = points.iter().filter_map(|values| Series::of(values, &found.builds, &primary));
-        let mut all: Vec<Series<'_>> = all.collect();
-        if all.is_empty() {
-            return Err(format!("no run with the label {by} has the figure {primary}"));
-        }
-        follow(&mut all, &found.builds);
-        let points = judge::judged(all, question, &primary, bits);
+        let own = Part::of_runs(question, builds, &primary, bits)?;
+        let parts: Vec<Part> = question
+            .imported
+            .iter()
+            .map(|imported| Part::of_imported(question, imported, &primary, all.is_empty(), bits))
+            .collect::<Result<_, String>>()?;
+        let parts: Vec<Part> = own.into_iter().chain(parts).collect();
         let n_judged = if question.baseline.is_some() { 3.0 } else { 2.0 };
-        let share = n_judged * ERROR;
+        let share = n_judged * ERROR * parts.len() as f64;
+        let mut units = units_in(std::iter::once(primary.as_str()), all.iter().copied());
+        if units.is_empty() {
+            let mut values = question.imported.iter().flat_map(|imported| &imported.values);
+            let of = values.find(|value| value.figure == primary && !value.unit.is_empty());
+            of.into_iter().for_each(|value| units.push(&primary, value.unit.clone()));
+        }
+        let from = |imported: &Imported| ImportedFrom {
+            name: imported.name.clone(),
+            source: imported.source.clone(),
+        };
+        let ordered = parts.first().map_or(Ordered::default(), |part| part.ordered);
+        let mut points = Vec::new();
+        let (mut left_out, mut unlisted) = (Vec::new(), Vec::new());
+        for part in parts {
+            points.extend(part.points);
+            left_out.extend(part.left_out);
+            unlisted.extend(part.unlisted);
+        }
         Ok(HistoryReport {
             schema: SCHEMA.to_owned(),
             by: by.clone(),
-            ordered: found.ordered,
+            ordered,
             figure: primary,
             units,
             min_effect: question.judge.min_effect,
             false_alarms: FalseAlarms { share, builds: YEAR, expected: share * f64::from(YEAR) },
             baseline: question.baseline.clone(),
             points,
-            left_out: left_out(&found.builds),
-            unlisted: found.unlisted,
+            imported: question.imported.iter().map(from).collect(),
+            left_out,
+            unlisted,
             damaged: Vec::new(),
         })
     }
@@ -373,13 +425,117 @@ impl HistoryReport {
     }
 }
 
+/// The figure that is judged: of runs, if there are any that have it, else of imported figures.
+fn primary(question: &Question, runs: &[&Report]) -> Result<String, String> {
+    let of_imported = elsewhere::primary(question);
+    match (runs.is_empty(), of_imported) {
+        (true, Some(name)) => Ok(name),
+        (true, None) => {
+            let all = question.imported.iter().flat_map(Imported::figures);
+            let asked = question.judge.primary.as_deref().unwrap_or_default();
+            let all = all.collect::<Vec<&str>>().join(", ");
+            Err(format!("no imported figure is {asked}: there are {all}"))
+        }
+        (false, of_imported) => {
+            let of_runs = question.judge.primary_of(runs);
+            of_runs.or_else(|why| of_imported.ok_or(why))
+        }
+    }
+}
+
+/// The series of our runs, or of one file of imported figures: what is judged together.
+struct Part {
+    points: Vec<PointHistory>,
+    ordered: Ordered,
+    left_out: Vec<LeftOut>,
+    unlisted: Vec<String>,
+}
+
+impl Part {
+    /// Of our runs; none where there are only imported figures.
+    fn of_runs(
+        question: &Question,
+        builds: &[Side],
+        primary: &str,
+        bits: &mut dyn FnMut() -> u64,
+    ) -> Result<Option<Part>, String> {
+        if builds.is_empty() {
+            return Ok(None);
+        }
+        let by = &question.by;
+        let found = order::in_order(builds, question.order.as_ref());
+        is_any_listed(&found)?;
+        is_build(question, &found)?;
+        let mut points: Vec<&Named<String>> = Vec::new();
+        for point in builds.iter().flat_map(|build| &build.points) {
+            if !points.contains(&&point.values) {
+                points.push(&point.values);
+            }
+        }
+        let all = points.iter().filter_map(|values| Series::of(values, &found.builds, primary));
+        let mut all: Vec<Series<'_>> = all.collect();
+        if all.is_empty() && question.imported.is_empty() {
+            return Err(format!("no run with the label {by} has the figure {primary}"));
+        }
+        follow(&mut all, &found.builds);
+        Ok(Some(Part {
+            points: judge::judged(all, question, primary, bits),
+            ordered: found.ordered,
+            left_out: left_out(&found.builds),
+            unlisted: found.unlisted,
+        }))
+    }
+
+    /// Of imported figures: what is pinned or acknowledged is so of our runs, unless there are
+    /// none.
+    fn of_imported(
+        question: &Question,
+        imported: &Imported,
+        primary: &str,
+        is_alone: bool,
+        bits: &mut dyn FnMut() -> u64,
+    ) -> Result<Part, String> {
+        let question = match is_alone {
+            true => question.clone(),
+            false => Question { baseline: None, ..question.clone() },
+        };
+        let question = Question { acknowledged: Vec::new(), ..question };
+        let builds = elsewhere::builds(imported, &question.by, primary)?;
+        let found = order::in_order(&builds, question.order.as_ref());
+        is_any_listed(&found)?;
+        is_build(&question, &found)?;
+        let points = elsewhere::points(imported, &question.by, &found.builds);
+        let all = elsewhere::series(imported, &question.by, &found.builds, &points);
+        let points = judge::judged(all, &question, primary, bits).into_iter();
+        let name = |point| PointHistory { imported: Some(imported.name.clone()), ..point };
+        Ok(Part {
+            points: points.map(name).collect(),
+            ordered: found.ordered,
+            left_out: Vec::new(),
+            unlisted: found.unlisted,
+        })
+    }
+}
+
+/// Refuses a list of commits that has none of the builds.
+fn is_any_listed<B>(found: &order::InOrder<'_, B>) -> Result<(), String> {
+    match found.builds.is_empty() {
+        true => Err(format!(
+            "the list of commits has none of the builds, such as {}: create it with 'git log \
+             --reverse --format=%H'",
+            found.unlisted.first().map_or("", String::as_str)
+        )),
+        false => Ok(()),
+    }
+}
+
 /// Refuses builds by name that there are not.
-fn is_build(question: &Question, found: &order::InOrder<'_>) -> Result<(), String> {
+fn is_build<B: Dated>(question: &Question, found: &order::InOrder<'_, B>) -> Result<(), String> {
     let Some(name) = &question.baseline else { return Ok(()) };
-    if found.builds.iter().any(|build| build.name == *name) {
+    if found.builds.iter().any(|build| build.name() == *name) {
         return Ok(());
     }
-    let (by, last) = (&question.by, found.builds.last().map_or("", |build| &build.name));
+    let (by, last) = (&question.by, found.builds.last().map_or("", |build| build.name()));
     Err(match found.unlisted.contains(name) {
         true => format!(
             "the baseline {name} is not among these commits: list it too, or compare with one of \
@@ -396,40 +552,49 @@ impl<'s> Series<'s> {
             let point = build.points.iter().find(|point| point.values == *values)?;
             let figures = values_of(&point.reports, primary);
             let is_known = !figures.is_empty() && figures.iter().all(|value| !value.is_nan());
-            is_known.then_some((build.name.as_str(), point, figures))
+            let figure = figure(&figures).filter(|_| is_known)?;
+            Some(Known { build: &build.name, reports: &point.reports, figures, figure })
         };
-        let known: Vec<(&str, &SidePoint, Vec<f64>)> = all.iter().filter_map(at).collect();
-        let first_runs: Vec<(&str, &Report)> = known
-            .iter()
-            .filter_map(|(name, point, _)| Some((*name, point.reports.first()?)))
-            .collect();
+        let names: Vec<&str> = all.iter().map(|build| build.name.as_str()).collect();
+        let series = Series::known(values, all.iter().filter_map(at).collect(), &names)?;
+        let lacks = lacks(series.builds.last()?.0, all.last());
+        Some(Series { lacks, ..series })
+    }
+
+    /// The builds that are known at a point, of all by their names; none where none is.
+    fn known(values: &'s Named<String>, known: Vec<Known<'s>>, all: &[&str]) -> Option<Series<'s>> {
+        let first_runs: Vec<(&str, &Report)> =
+            known.iter().filter_map(|known| Some((known.build, known.reports.first()?))).collect();
         let starts = environment::starts(&first_runs);
         let (mut reports, mut finite): (Vec<BuildReport>, Vec<_>) = (Vec::new(), Vec::new());
         let mut newest = None;
-        for (index, (build, point, figures)) in known.iter().enumerate() {
-            let logarithms: Vec<f64> = figures.iter().map(|value| value.ln()).collect();
+        for (index, of) in known.iter().enumerate() {
+            let logarithms: Vec<f64> = of.figures.iter().map(|value| value.ln()).collect();
             let of_build = Build::of(&logarithms);
             if of_build.mean.is_finite() {
                 finite.push((index, of_build));
             }
             newest = Some(of_build);
-            let value = of_build.mean.exp();
+            // The mean of one value is that value, to its last digit.
+            let value = match of.figures[..] {
+                [one] => one,
+                _ => of_build.mean.exp(),
+            };
             let start = starts.iter().map(|start| start.at).rfind(|at| *at <= index).unwrap_or(0);
             let before = &reports[start.max(index.saturating_sub(OF_LAST - 1))..];
             let sum = before.iter().map(|build| build.value).sum::<f64>() + value;
             reports.push(BuildReport {
-                build: (*build).to_owned(),
-                runs: point.reports.iter().map(|report| report.run_id.clone()).collect(),
-                figure: figure(figures)?,
+                build: of.build.to_owned(),
+                runs: of.reports.iter().map(|report| report.run_id.clone()).collect(),
+                figure: of.figure,
                 value,
                 mean_of_ten: sum / (before.len() + 1) as f64,
             });
         }
-        let last = known.last()?.0;
-        let from_end = all.iter().rev().position(|build| build.name == last)?;
-        let lacks = lacks(last, all.last());
-        let builds = known.into_iter().map(|(name, point, _)| (name, point)).collect();
-        let is_recent = from_end < RECENT;
+        let last = known.last()?.build;
+        let from_end = all.iter().rev().position(|build| *build == last)?;
+        let builds = known.into_iter().map(|known| (known.build, known.reports)).collect();
+        let (is_recent, lacks) = (from_end < RECENT, None);
         Some(Series { values, builds, reports, finite, newest: newest?, starts, lacks, is_recent })
     }
 
@@ -451,7 +616,7 @@ fn follow(all: &mut [Series<'_>], builds: &[&Side]) {
     let ends: Vec<(Option<usize>, Option<usize>, Named<String>)> = all
         .iter()
         .map(|series| {
-            let end = |one: Option<&(&str, &SidePoint)>| one.and_then(|(name, _)| place(name));
+            let end = |one: Option<&(&str, &[Report])>| one.and_then(|(name, _)| place(name));
             (end(series.builds.first()), end(series.builds.last()), series.values.clone())
         })
         .collect();

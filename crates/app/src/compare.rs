@@ -92,10 +92,13 @@ pub fn history(store: &Store, question: &Question) -> Result<HistoryReport, Erro
     let mut damaged = Vec::new();
     let is_of_part = question.judge.primary.as_ref().is_some_and(|name| name.contains('.'));
     let left_out = if is_of_part { &Report::SERIES[..] } else { &Report::AT_LENGTH[..] };
-    let builds = labelled(store, &question.by, None, left_out, &mut damaged)?;
+    let builds = match question.imported.is_empty() || has_label(store, &question.by)? {
+        true => labelled(store, &question.by, None, left_out, &mut damaged)?,
+        false => Vec::new(),
+    };
     let mut rng = Rng::new(1, Stream::Order, u64::MAX);
     let mut question = question.clone();
-    if question.baseline.is_none() {
+    if question.baseline.is_none() && !builds.is_empty() {
         question.baseline = store.baseline(&question.by)?;
     }
     question.acknowledged = store.acknowledged(&question.by)?;
@@ -109,6 +112,12 @@ fn is_label(key: &str) -> Result<(), Error> {
         return Err(Error::Usage(why.to_owned()));
     }
     Ok(())
+}
+
+/// Whether any run has a label.
+fn has_label(store: &Store, key: &str) -> Result<bool, Error> {
+    let label = Some((key.to_owned(), None));
+    Ok(!store.list(&Filter { label, ..Filter::default() })?.is_empty())
 }
 
 /// Refuses a build that no run has.

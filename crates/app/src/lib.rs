@@ -17,6 +17,7 @@ mod disturb;
 pub mod error;
 pub mod experiment;
 mod finding;
+pub mod imported;
 mod interruptible;
 mod load;
 mod managed;

@@ -7,7 +7,7 @@ use analysis::comparison::{GateResult, Judge};
 use analysis::report::{Options, Report};
 use analysis::trials::TrialReport;
 use analysis::{ComparisonReport, ExperimentReport, HistoryReport, SeekReport};
-use model::Experiment;
+use model::{Experiment, Imported};
 use render::charts::{Chart, of_comparison, of_experiment, of_history, of_run, of_seek};
 use render::html::{Medium, body};
 use store::{LAST, Store};
@@ -67,6 +67,35 @@ impl ReportSource {
         }
         let report = crate::experiment::report_by(store, experiment, figure)?;
         Ok(ReportSource::Experiment(Box::new(report), trial_reports(store, experiment)?))
+    }
+
+    /// The same with figures that were measured elsewhere in its charts. Refuses what has no such
+    /// charts, and figures that none of them shows.
+    pub fn with_imported(mut self, imported: Vec<Imported>) -> Result<ReportSource, Error> {
+        let Some(first) = imported.first() else { return Ok(self) };
+        let name = &first.name;
+        match &mut self {
+            ReportSource::Experiment(report, _) => report.imported.clone_from(&imported),
+            ReportSource::Comparison(report, _) => report.imported.clone_from(&imported),
+            ReportSource::Run(_) | ReportSource::Seek(_) | ReportSource::History(_) => {
+                return Err(Error::Usage(format!(
+                    "the imported {name} can stand beside the figures of an experiment, a \
+                     comparison or a history: name one of these"
+                )));
+            }
+        }
+        let charts = self.charts();
+        for of in &imported {
+            let is_shown = |figure: &&str| charts.iter().any(|chart| chart.is_over_axis_of(figure));
+            if !of.figures().iter().any(is_shown) {
+                return Err(Error::Usage(format!(
+                    "no chart here shows {1} of the imported {0}: name it as the figure",
+                    of.name,
+                    of.figures().join(" or ")
+                )));
+            }
+        }
+        Ok(self)
     }
 
     /// Its name, for the title of a page.

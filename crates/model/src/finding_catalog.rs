@@ -363,6 +363,13 @@ pub static CATALOG: &[CatalogEntry] = &[
                  equally.",
     },
     CatalogEntry {
+        id: "kernels_differ",
+        severity: "warning",
+        raised: "of an experiment: trials ran on different kernels",
+        advice: "Compare the kernels by the labels of their runs: 'dbdyno compare kernel=A \
+                 kernel=B'.",
+    },
+    CatalogEntry {
         id: "disturbed",
         severity: "note",
         raised: "the plan has disturbances: it acts on the database during the run",

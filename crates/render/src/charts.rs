@@ -5,10 +5,12 @@
 //! on the web's pages and behind `dbdyno report --chart`. Values are complete: what is too much to
 //! draw is thinned by the chart backends. Not here: how a chart looks ([`crate::chart_backends`]).
 
+mod arrivals;
 mod builds;
 mod clients;
 mod curves;
 mod distribution;
+mod elsewhere;
 pub(crate) mod gauges;
 mod intervals;
 mod kinds;
@@ -193,6 +195,7 @@ pub const ALL: &[Entry] = &[
     distribution::ENTRY,
     intervals::ENTRY,
     offered::ENTRY,
+    arrivals::ENTRY,
     queue::ENTRY,
     losses::ENTRY,
     stalls::ENTRY,
@@ -326,6 +329,12 @@ impl Chart {
             Some(trace) => trace.points.push(point),
             None => self.traces.push(Trace::new(name, Shape::Joined, vec![point])),
         }
+    }
+
+    /// Whether it shows a figure over an axis of an experiment or the points of a comparison.
+    pub fn is_over_axis_of(&self, figure: &str) -> bool {
+        let is_of = |name: &str| self.id.starts_with(name);
+        (is_of("curves-") || is_of("sides-")) && self.id.ends_with(&format!("-{}", slug(figure)))
     }
 
     /// The chart, if any of its traces has a value to show.

@@ -503,6 +503,22 @@ mod tests {
     }
 
     #[test]
+    fn an_experiment_that_went_on_under_another_kernel_says_so() {
+        let on = |kernels: [&'static str; 2]| {
+            report(|trials| {
+                for (index, trial) in trials.iter_mut().enumerate() {
+                    let os = trial.report.facts.entry("os".to_owned()).or_default();
+                    os.insert("kernel_release".to_owned(), kernels[index % 2].to_owned().into());
+                }
+            })
+        };
+        assert_eq!(on(["6.1.0", "6.1.0"]).findings, []);
+        let two = on(["2.6.18", "2.6.32"]);
+        let text = in_a_line(&two);
+        assert!(text.contains("Trials ran on 2 kernels (2.6.18, 2.6.32)"), "{text}");
+    }
+
+    #[test]
     fn a_figure_that_some_runs_of_a_point_lack_is_not_the_points() {
         let why = "n too small: needs at least 368 samples, has 200";
         let few = report(|trials| {

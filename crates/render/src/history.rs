@@ -5,7 +5,8 @@
 
 use analysis::figures::title;
 use analysis::history::{
-    BuildReport, Change, HistoryReport, Last, LeftOut, Ordered, PointHistory, Start, too_short,
+    BuildReport, Change, HistoryReport, ImportedFrom, Last, LeftOut, Ordered, PointHistory, Start,
+    too_short,
 };
 use model::Severity;
 use model::numbers::{count, exact, significant};
@@ -38,14 +39,17 @@ fn series(report: &HistoryReport, point: &PointHistory) -> Block {
     let values: Vec<f64> = point.builds.iter().map(|build| build.value).collect();
     let most = values.iter().copied().filter(|value| value.is_finite()).fold(0.0, f64::max);
     let values = values.into_iter().map(|value| value.min(most)).collect();
-    let runs = point.builds.iter().map(|build| (build.build.clone(), &build.runs[..]));
-    let runs = vec![Block::runs(runs)];
-    let blocks = vec![
+    let mut blocks = vec![
         Block::Sketch(Sketch { title: String::new(), values, marks: Vec::new() }),
         Block::Table(table(report, point)),
-        Block::details(format!("Runs by {}", report.by), Length::Short, runs),
     ];
-    Block::Part(point.values.pairs(" "), blocks)
+    // Of what was measured elsewhere no run is known.
+    if point.imported.is_none() {
+        let runs = point.builds.iter().map(|build| (build.build.clone(), &build.runs[..]));
+        let runs = vec![Block::runs(runs)];
+        blocks.push(Block::details(format!("Runs by {}", report.by), Length::Short, runs));
+    }
+    Block::Part(point.name(), blocks)
 }
 
 /// What is left out of a history.
@@ -107,7 +111,18 @@ fn about(report: &HistoryReport) -> impl Iterator<Item = String> {
             alarms.builds
         )
     });
-    hashes.into_iter().chain(rate)
+    hashes.into_iter().chain(imported(report)).chain(rate)
+}
+
+/// Where series come from that nobody has measured here, in sentences.
+fn imported(report: &HistoryReport) -> impl Iterator<Item = String> {
+    let of = |from: &ImportedFrom| {
+        format!(
+            "Imported: {}. Its figures were measured elsewhere, and are judged apart from runs.",
+            from.with_source()
+        )
+    };
+    report.imported.iter().map(of)
 }
 
 /// The first of some names.
@@ -120,7 +135,7 @@ fn few(names: &[String]) -> String {
 /// What a series is of, and what is to be thought of it.
 fn headline(report: &HistoryReport, point: &PointHistory) -> String {
     let n_builds = count(point.builds.len() as u64, "build");
-    let series = format!("{} by {} {}", title(&report.figure), report.by, point.values.pairs(" "));
+    let series = format!("{} by {} {}", title(&report.figure), report.by, point.name());
     format!("{}: {n_builds}, {}", series.trim_end(), in_short(point))
 }
 
@@ -175,12 +190,12 @@ fn change_line(report: &HistoryReport, point: &PointHistory, change: &Change) ->
     let percent = significant((change.ratio - 1.0).abs() * 100.0, 3);
     let text = Text::from(format!("At {} {percent} % {word}: {with}.{acknowledged}", change.build));
     match change.at.checked_sub(1).and_then(|before| point.builds.get(before)) {
-        Some(before) => text.and(" ").and(Link::Comparison {
+        Some(before) if point.imported.is_none() => text.and(" ").and(Link::Comparison {
             by: report.by.clone(),
             baseline: before.build.clone(),
             side: change.build.clone(),
         }),
-        None => text,
+        _ => text,
     }
 }
 
@@ -228,9 +243,9 @@ fn table(report: &HistoryReport, point: &PointHistory) -> Table {
         let last = point.last.as_ref().filter(|_| index + 1 == point.builds.len());
         let new_series = start.map_or_else(String::new, |start| changed(&start.changed));
         vec![
-            point.values.pairs(" ").into(),
+            point.name().into(),
             build.build.as_str().into(),
-            build.runs.len().into(),
+            build.figure.count.into(),
             report.figure.as_str().into(),
             build.value.into(),
             build.mean_of_ten.into(),

@@ -32,7 +32,7 @@ pub use comparison::{comparison, comparison_title};
 pub use document::Document;
 pub use experiment::{experiment, experiment_points};
 pub use history::history;
-pub use list::{ExperimentLine, experiment_list, run_list};
+pub use list::{ExperimentLine, experiment_list, imported_list, run_list};
 pub use matrix::matrices;
 pub use run::run;
 pub use seconds::seconds_csv;

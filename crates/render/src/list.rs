@@ -1,11 +1,11 @@
-//! Lists of runs and of experiments as pages. Not here: which ones (store).
+//! Lists of runs, of experiments and of imported figures as pages. Not here: which ones (store).
 
 use std::collections::HashMap;
 
 use jiff::Timestamp;
 use model::numbers::{INFINITE, NONE, cut, significant};
 use model::{Experiment, NS_PER_S, Severity, Status, format_count, short_axis};
-use store::{RunRow, utc};
+use store::{ImportedRow, RunRow, utc};
 
 use super::document::{Block, Document};
 use super::{Align, Cell, Column, Table};
@@ -27,6 +27,35 @@ pub fn run_list(rows: &[RunRow]) -> Document {
     let table = table(rows, &best).or_words("no runs");
     let mut page = Document::new("Runs", "Runs");
     page.section("runs", "", vec![Block::Table(table), Block::paragraphs(legend)]);
+    page
+}
+
+/// Imported figures, a row each.
+pub fn imported_list(rows: &[ImportedRow]) -> Document {
+    let columns = [
+        Column::words("name", "name"),
+        Column::data("since"),
+        Column::new("imported (UTC)", Align::Left),
+        Column::count("values", "values"),
+        Column::words("figures", "figures"),
+        Column::words("columns", "columns"),
+        Column::words("source", "source"),
+    ];
+    let row = |ImportedRow { imported, since_unix_ms }: &ImportedRow| {
+        vec![
+            imported.name.as_str().into(),
+            instant(*since_unix_ms),
+            utc(*since_unix_ms).into(),
+            imported.values.len().into(),
+            imported.figures().join(", ").into(),
+            imported.columns.join(", ").into(),
+            imported.source.as_str().into(),
+        ]
+    };
+    let rows = rows.iter().map(row).collect();
+    let table = Table::filled("imported", "", columns, rows).or_words("nothing is imported");
+    let mut page = Document::new("Imported figures", "Imported figures");
+    page.section("imported", "", vec![Block::Table(table)]);
     page
 }
 

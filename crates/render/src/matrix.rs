@@ -4,9 +4,9 @@
 //! Not here: which cell that is (analysis).
 
 use analysis::figures::{Figure, title, unit};
-use analysis::matrix::{Along, Line, Matrices, Matrix};
+use analysis::matrix::{Along, Line, Matrices, Matrix, OfBuilds};
 use model::numbers::NONE;
-use model::short_axis;
+use model::{Axis, short_axis};
 
 use crate::document::{Block, Document};
 use crate::experiment::shown;
@@ -22,8 +22,13 @@ pub fn matrices(all: &Matrices) -> Document {
     let name = name(all);
     let tables = Block::Part(name.clone(), all.tables.iter().map(part).collect());
     let legend = Block::Part(String::new(), vec![Block::paragraphs(legend(all))]);
-    let mut page = Document::new("Table of an experiment", name);
-    page.section("matrix", "", vec![tables, legend]);
+    let kind = match all.builds {
+        None => "Table of an experiment",
+        Some(_) => "Table of a history",
+    };
+    let mut page = Document::new(kind, name);
+    let of_builds = Block::paragraphs(all.builds.as_ref().map(of_builds).unwrap_or_default());
+    page.section("matrix", "", vec![tables, Block::Part(String::new(), vec![of_builds]), legend]);
     page
 }
 
@@ -36,6 +41,13 @@ fn name(all: &Matrices) -> String {
     format!("{}{unit} over {}{over}", title(&all.figure), short_axis(&all.rows.name))
 }
 
+/// What a cell of a history is, and where it comes from, in sentences.
+fn of_builds(of: &OfBuilds) -> Vec<String> {
+    let cells = format!("Means of the last {} builds by {}, with 95 % intervals.", of.last, of.by);
+    let imported = of.imported.iter().map(|from| format!("Imported: {}.", from.with_source()));
+    [cells].into_iter().chain(imported).collect()
+}
+
 /// What a star says, where there is one.
 fn legend(all: &Matrices) -> Option<String> {
     let has_best = all.tables.iter().flat_map(|table| &table.lines).any(|of| of.best.is_some());
@@ -44,15 +56,51 @@ fn legend(all: &Matrices) -> Option<String> {
     has_best.then(|| format!("* the best of its {way}{cores}"))
 }
 
+/// The values of an axis as people tell them apart: of targets the options in which they differ.
+fn names(axis: &Axis) -> Vec<String> {
+    let options = |value: &str| -> Vec<String> {
+        let of = value.split_once('?').map_or("", |(_, options)| options);
+        of.split('&').filter(|option| !option.is_empty()).map(str::to_owned).collect()
+    };
+    let all: Vec<(&str, Vec<String>)> = axis
+        .values
+        .iter()
+        .map(|value| (value.split('?').next().unwrap_or(value), options(value)))
+        .collect();
+    let is_common = |option: &String| all.iter().all(|(_, options)| options.contains(option));
+    let is_one = all.len() > 1 && all.iter().all(|(base, _)| *base == all[0].0);
+    let short = |(base, options): &(&str, Vec<String>)| {
+        let kept: Vec<&str> =
+            options.iter().filter(|option| !is_common(option)).map(String::as_str).collect();
+        match (is_one, kept.is_empty()) {
+            (true, false) => kept.join("&"),
+            (_, true) => (*base).to_owned(),
+            (false, false) => format!("{base}?{}", kept.join("&")),
+        }
+    };
+    match short_axis(&axis.name) {
+        "target" if all.len() > 1 => all.iter().map(short).collect(),
+        _ => axis.values.clone(),
+    }
+}
+
+/// What a value of an axis is called.
+fn name_of(axis: &Axis, value: &str) -> String {
+    let at = axis.values.iter().position(|known| known == value);
+    at.map_or_else(|| value.to_owned(), |at| names(axis).swap_remove(at))
+}
+
 fn grid(all: &Matrices, table: &Matrix) -> Table {
     let mut columns: Vec<Column> =
         table.values.iter().map(|(axis, _)| Column::data(axis.to_owned())).collect();
     let rows = &all.rows.name;
-    columns.push(Column::new(short_axis(rows).to_owned(), Align::Right).key(rows.clone()));
+    columns.push(Column::data(rows.clone()));
+    columns.push(Column::new(short_axis(rows).to_owned(), Align::Right));
     let number = |title: String, key: &str| Column::new(title, Align::Right).key(key.to_owned());
     match &all.columns {
         Some(axis) => {
-            columns.extend(axis.values.iter().map(|value| number(value.clone(), value)));
+            let named = names(axis).into_iter().zip(&axis.values);
+            columns.extend(named.map(|(name, value)| number(name, value)));
         }
         None => columns.push(number(title(&all.figure), &all.figure)),
     }
@@ -63,13 +111,16 @@ fn grid(all: &Matrices, table: &Matrix) -> Table {
             Along::Columns => table.lines[row].best == Some(column),
         };
         let cell = |(column, figure): (usize, &Option<Figure>)| {
-            let shown = figure.as_ref().map_or_else(|| NONE.to_owned(), shown);
+            let is_full = table.queue_full.contains(&(row, column));
+            let none = || if is_full { "queue full" } else { NONE }.to_owned();
+            let shown = figure.as_ref().map_or_else(none, shown);
             let star = if is_best(column) { " *" } else { "  " };
             Cell::said(shown + star, figure.map(|figure| figure.mean))
         };
         let others = table.values.iter().map(|(_, value)| Cell::from(value.as_str()));
         let cells = cells.iter().enumerate().map(cell);
-        grid.row(others.chain([value.as_str().into()]).chain(cells));
+        let named = [value.as_str().into(), name_of(&all.rows, value).into()];
+        grid.row(others.chain(named).chain(cells));
     }
     grid
 }
@@ -79,8 +130,9 @@ fn as_good(all: &Matrices, line: &Line) -> Option<String> {
     let (best, smallest) = (line.best?, line.smallest?);
     let axis = all.axis();
     let name = short_axis(&axis.name);
-    let of = if line.of.is_empty() { String::new() } else { format!("{}: ", line.of) };
-    let (at, of_best) = (&axis.values[smallest], &axis.values[best]);
+    let other = if all.along == Along::Rows { all.columns.as_ref() } else { Some(&all.rows) };
+    let of = other.map_or_else(String::new, |other| format!("{}: ", name_of(other, &line.of)));
+    let (at, of_best) = (name_of(axis, &axis.values[smallest]), name_of(axis, &axis.values[best]));
     Some(match best == smallest {
         true => format!("{of}the best at {name} {at}, and nothing smaller within the error"),
         false => format!("{of}as good within the error from {name} {at}; the best at {of_best}"),
@@ -131,5 +183,21 @@ mod tests {
         // What was not measured is an empty cell.
         assert_eq!(csv.lines().filter(|row| row.ends_with(',')).count(), 2, "{csv}");
         assert_eq!(csv.lines().count(), 11, "{csv}");
+    }
+
+    #[test]
+    fn targets_are_called_by_what_tells_them_apart() {
+        let check = |name: &str, values: &[&str], expect: &[&str]| {
+            let values = values.iter().map(|value| (*value).to_owned()).collect();
+            assert_eq!(names(&Axis { name: name.to_owned(), values }), expect);
+        };
+        let nodes = ["managed:mariadb?nodes=1&a=1", "managed:mariadb?nodes=2&a=1"];
+        check("target", &nodes, &["nodes=1", "nodes=2"]);
+        check("clients", &["1?a&b", "2?a&b"], &["1?a&b", "2?a&b"]);
+        check("target", &["managed:mariadb?a=1"], &["managed:mariadb?a=1"]);
+        let two = ["managed:mariadb?a=1", "managed:postgres?a=1", "managed:postgres?a=1&b=2"];
+        check("target", &two, &["managed:mariadb", "managed:postgres", "managed:postgres?b=2"]);
+        let with_default = ["sqlite:a.db", "sqlite:a.db?synchronous=off"];
+        check("target", &with_default, &["sqlite:a.db", "synchronous=off"]);
     }
 }

@@ -30,7 +30,8 @@ pub(super) const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
 const WAL_KEPT_BYTES: i64 = 1 << 20;
 
 /// The step from each version to the next.
-const MIGRATIONS: [&str; 6] = [VERSION_1, VERSION_2, VERSION_3, VERSION_4, VERSION_5, VERSION_6];
+const MIGRATIONS: [&str; 7] =
+    [VERSION_1, VERSION_2, VERSION_3, VERSION_4, VERSION_5, VERSION_6, VERSION_7];
 
 /// `number` stands for the run in all other tables, and is never used again. Small columns come
 /// first, so that a list reads no overflow pages.
@@ -188,6 +189,16 @@ CREATE TABLE baseline (
     build TEXT NOT NULL,
     since_unix_ms INTEGER NOT NULL
 ) STRICT, WITHOUT ROWID;
+"#;
+
+/// Figures that were measured elsewhere, by their name. They are no runs: nothing that counts,
+/// compares or lists runs comes upon them. `body` is `model::Imported` as JSON.
+const VERSION_7: &str = r#"
+CREATE TABLE imported (
+    name TEXT PRIMARY KEY,
+    since_unix_ms INTEGER NOT NULL,
+    body TEXT NOT NULL
+) STRICT;
 "#;
 
 /// The newest version of the format that is known here.

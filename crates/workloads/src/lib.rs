@@ -24,6 +24,7 @@ pub static ALL: &[&Entry] = &[
     &tpcb::ENTRY,
     &oltp::read_only::ENTRY,
     &oltp::read_write::ENTRY,
+    &oltp::complex::ENTRY,
     &oltp::write_only::ENTRY,
     &oltp::point_select::ENTRY,
     &oltp::update_index::ENTRY,

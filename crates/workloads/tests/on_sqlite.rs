@@ -427,6 +427,8 @@ const SMALL: &[Small] = &[
     ("oltp-read-only", &[("range_selects", "false"), ("table_size", "500")], [10, 0, 2], 0),
     ("oltp-read-write", &[("tables", "3"), ("table_size", "500")], [14, 4, 2], 0),
     ("oltp-read-write", &[("secondary", "true"), ("table_size", "500")], [14, 4, 2], 0),
+    ("oltp-complex", &[("tables", "3"), ("table_size", "500")], [14, 5, 2], 0),
+    ("oltp-complex", &[("skip_trx", "true"), ("table_size", "500")], [14, 5, 0], 0),
     ("oltp-write-only", &[("delete_inserts", "2"), ("table_size", "500")], [0, 6, 2], 0),
     ("oltp-point-select", &[("rand_type", "pareto"), ("table_size", "500")], [1, 0, 0], 0),
     ("oltp-update-index", &[("rand_type", "zipfian"), ("table_size", "500")], [0, 1, 0], 0),

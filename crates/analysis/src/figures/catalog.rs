@@ -62,6 +62,9 @@ pub static OF_RUN: &[RunFigure] = &[
     rate("others", "1/s", "other statements per second (BEGIN, COMMIT)", |r| {
         r.block.others_per_second
     }),
+    rate("operations", "1/s", "reads and writes per second, without the others", |r| {
+        Some(r.block.reads_per_second? + r.block.writes_per_second?)
+    }),
     cost("p50_ms", "ms", "median response time of all offered transactions", |r| offered(r, "p50")),
     cost("p90_ms", "ms", "90th percentile of the same", |r| offered(r, "p90")),
     cost("p95_ms", "ms", "95th percentile of the same", |r| offered(r, "p95")),

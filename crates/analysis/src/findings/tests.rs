@@ -76,6 +76,17 @@ fn trials_one_after_the_other_are_told_of_points_that_could_have_taken_turns() {
 }
 
 #[test]
+fn trials_on_several_kernels_are_told_with_their_names() {
+    let of =
+        |names: &[&str]| judge_kernels(&names.iter().map(|n| (*n).to_owned()).collect::<Vec<_>>());
+    assert_eq!((of(&[]), of(&["6.1.0"])), (None, None));
+    let found = of(&["2.6.18", "2.6.32"]).expect("they differ");
+    assert_eq!(found.id, "kernels_differ");
+    assert!(found.text.starts_with("Trials ran on 2 kernels (2.6.18, 2.6.32)"), "{}", found.text);
+    assert!(found.text.ends_with("kernel=B'."), "{}", found.text);
+}
+
+#[test]
 fn a_plain_run_raises_only_notes() {
     assert_eq!(ids(&Made::closed()), ["same_host", "failed", "retried", "closed_load"]);
     let severities = judge(&Made::closed().tally()).into_iter().map(|finding| finding.severity);

@@ -138,6 +138,7 @@ impl Judged {
     fn of(self, series: Series<'_>) -> PointHistory {
         PointHistory {
             values: series.values.clone(),
+            imported: None,
             builds: series.reports,
             starts: series.starts,
             changes: self.changes,
@@ -208,8 +209,7 @@ impl Said<'_> {
     ) -> Change {
         let ratio = (found.after - found.before).exp();
         let at = series.finite[at].0;
-        let runs =
-            |index: usize| -> Vec<&Report> { series.builds[index].1.reports.iter().collect() };
+        let runs = |index: usize| -> Vec<&Report> { series.builds[index].1.iter().collect() };
         let changed = match at {
             0 => Vec::new(),
             at => between(&[runs(at - 1), runs(at)]),

@@ -41,19 +41,41 @@ impl Ordered {
     }
 }
 
+/// What builds are ordered by.
+pub(super) trait Dated {
+    /// What it is called.
+    fn name(&self) -> &str;
+
+    /// When it was first measured, in text that is ordered as times are.
+    fn first(&self) -> Option<&str>;
+}
+
+impl Dated for Side {
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn first(&self) -> Option<&str> {
+        let all = self.points.iter().flat_map(|point| &point.reports);
+        all.map(|report| report.started.as_str()).min()
+    }
+}
+
 /// Builds in order, how they are ordered, and those that a list of commits does not have.
-pub(super) struct InOrder<'s> {
-    pub(super) builds: Vec<&'s Side>,
+pub(super) struct InOrder<'s, B> {
+    pub(super) builds: Vec<&'s B>,
     pub(super) ordered: Ordered,
     pub(super) unlisted: Vec<String>,
 }
 
 /// Orders builds as asked; where nothing is asked, by version, and by time where most names are
 /// hashes of commits.
-pub(super) fn in_order<'s>(builds: &'s [Side], asked: Option<&Order>) -> InOrder<'s> {
-    let mut all: Vec<&Side> = builds.iter().collect();
+pub(super) fn in_order<'s, B: Dated>(builds: &'s [B], asked: Option<&Order>) -> InOrder<'s, B> {
+    let mut all: Vec<&B> = builds.iter().collect();
     let mut unlisted = Vec::new();
-    let by_time = |a: &&Side, b: &&Side| first_run(a).cmp(&first_run(b));
+    // One without a run stands where its name puts it: last.
+    let first_run = |build: &B| (build.first().is_none(), build.first().map(str::to_owned));
+    let by_time = |a: &&B, b: &&B| first_run(a).cmp(&first_run(b));
     let ordered = match asked {
         Some(Order::Version) => Ordered::Version,
         Some(Order::Time) => Ordered::Time,
@@ -63,26 +85,19 @@ pub(super) fn in_order<'s>(builds: &'s [Side], asked: Option<&Order>) -> InOrder
     };
     match asked {
         Some(Order::Commits(commits)) => {
-            let place = |side: &Side| commits.iter().position(|commit| is_of(commit, &side.name));
-            let (mut listed, lost): (Vec<&Side>, Vec<&Side>) =
-                all.into_iter().partition(|side| place(side).is_some());
-            listed.sort_by_key(|side| place(side));
-            unlisted.extend(lost.into_iter().map(|side| side.name.clone()));
+            let place = |build: &B| commits.iter().position(|commit| is_of(commit, build.name()));
+            let (mut listed, lost): (Vec<&B>, Vec<&B>) =
+                all.into_iter().partition(|build| place(build).is_some());
+            listed.sort_by_key(|build| place(build));
+            unlisted.extend(lost.into_iter().map(|build| build.name().to_owned()));
             all = listed;
         }
         _ if ordered == Ordered::Version => all.sort_by(|a, b| {
-            libversion::version_compare2(&a.name, &b.name).then_with(|| by_time(a, b))
+            libversion::version_compare2(a.name(), b.name()).then_with(|| by_time(a, b))
         }),
-        _ => all.sort_by(|a, b| by_time(a, b).then_with(|| a.name.cmp(&b.name))),
+        _ => all.sort_by(|a, b| by_time(a, b).then_with(|| a.name().cmp(b.name()))),
     }
     InOrder { builds: all, ordered, unlisted }
-}
-
-/// When its first run began; one without a report stands where its name puts it: last.
-fn first_run(build: &Side) -> (bool, &str) {
-    let all = build.points.iter().flat_map(|point| &point.reports);
-    let first = all.map(|report| report.started.as_str()).min();
-    (first.is_none(), first.unwrap_or_default())
 }
 
 /// Whether a name is that of a commit: either may be cut short.
@@ -98,15 +113,15 @@ const HASH_MIN: usize = 7;
 const HASH_MAX: usize = 40;
 
 /// Whether most names can be nothing but hashes: a date is of digits alone, too.
-fn are_hashes(builds: &[&Side]) -> bool {
+fn are_hashes<B: Dated>(builds: &[&B]) -> bool {
     let is_hex = |name: &str| {
         (HASH_MIN..=HASH_MAX).contains(&name.len())
             && name.bytes().all(|letter| letter.is_ascii_hexdigit())
     };
     let has_letter = |name: &str| name.bytes().any(|letter| letter.is_ascii_alphabetic());
-    let n_hashes = builds.iter().filter(|build| is_hex(&build.name)).count();
+    let n_hashes = builds.iter().filter(|build| is_hex(build.name())).count();
     let n_with_letters =
-        builds.iter().filter(|build| is_hex(&build.name) && has_letter(&build.name)).count();
+        builds.iter().filter(|build| is_hex(build.name()) && has_letter(build.name())).count();
     // Of hashes of seven digits one in 27 has no letter.
     2 * n_hashes > builds.len() && 2 * n_with_letters > n_hashes
 }

@@ -13,10 +13,11 @@ use servers::for_tests::{MARIADB, MARIADB_11_4, MYSQL_5_6, POSTGRES, POSTGRES_18
 use crate::bench::{database, drive, drive_well, say};
 
 /// Those that use the tables of the family, the one that takes rows away last.
-const MEMBERS: [&str; 10] = [
+const MEMBERS: [&str; 11] = [
     "oltp-point-select",
     "oltp-read-only",
     "oltp-read-write",
+    "oltp-complex",
     "oltp-write-only",
     "oltp-update-index",
     "oltp-update-non-index",

@@ -20,7 +20,7 @@ use super::live::Live;
 use super::metrics::{self, Metrics};
 use super::required::RequiredResults;
 use super::run::own_target;
-use super::runs::{asked, bad, labels, said, store};
+use super::runs::{asked, bad, label_flag, labels, said, store};
 use super::signals::stop_on_signals;
 use super::{
     DONE, FAILED, INTERRUPTED, Outcome, draft_from_args, flags, password, print_document, required,
@@ -44,6 +44,10 @@ pub(crate) fn command() -> Command {
                 .long("plan")
                 .value_name("PLAN.toml")
                 .help("Its plan file, if it has commands: they are never taken from the store"),
+        )
+        .arg(
+            label_flag()
+                .help("Label the remaining trials (kernel=6.1), in place of the plan's label"),
         )
         .arg(flags::checks())
         .arg(flags::no_build())
@@ -291,12 +295,24 @@ fn go_on(matches: &ArgMatches, shell: &Shell) -> Outcome {
     let experiment = found(&store, matches)?;
     let named = matches.get_one::<String>("plan").map(|path| draft_from_args::read_file(path));
     let named = named.transpose()?;
+    let experiment = relabelled(experiment, labels(matches)?);
     if experiment.seek.is_some() {
         return seek::resume(store.path(), experiment, named.as_ref(), matches, shell);
     }
     let own_target = |workload: &str| own_target(workload, shell);
     let planned = planned(store.path(), experiment, named.as_ref(), &own_target)?;
     walk(planned, matches, false, shell)
+}
+
+/// The experiment with other labels for the trials to come: a label of the same key is replaced.
+fn relabelled(mut experiment: Experiment, labels: Vec<(String, String)>) -> Experiment {
+    for (key, value) in labels {
+        match experiment.labels.iter_mut().find(|(known, _)| *known == key) {
+            Some(known) => known.1 = value,
+            None => experiment.labels.push((key, value)),
+        }
+    }
+    experiment
 }
 
 fn remove(matches: &ArgMatches, shell: &Shell) -> Outcome {

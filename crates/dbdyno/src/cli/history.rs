@@ -2,7 +2,8 @@
 
 use std::io::Read as _;
 
-use analysis::history::{Acknowledged, Order, Question, commits_of};
+use analysis::history::{Acknowledged, HistoryReport, Order, Question, commits_of};
+use analysis::matrix::Matrices;
 use app::Error;
 use app::compare::{acknowledge, history as hold, pin_baseline, unacknowledge};
 use clap::{Arg, ArgAction, ArgMatches, Command};
@@ -12,6 +13,7 @@ use store::Store;
 
 use super::compare::{judge, judged};
 use super::flags::Output;
+use super::imported::{self, imported_flag, imported_of};
 use super::runs::{said, store};
 use super::{DONE, FAILED, Outcome, flags, print_document};
 use crate::shell::Shell;
@@ -32,10 +34,22 @@ pub(crate) fn command() -> Command {
         .args_conflicts_with_subcommands(true)
         .subcommand(ack())
         .subcommand(baseline())
+        .subcommand(imported::command())
         .arg(by())
         .args(judged())
         .args(ordered())
         .arg(value("baseline", "BUILD", "Also compare the last build with this one"))
+        .arg(imported_flag())
+        .arg(value(
+            "rows",
+            "NAME",
+            "Show the means of the last ten builds as a table, with this part of a point as rows",
+        ))
+        .arg(value(
+            "columns",
+            "NAME",
+            "Part of a point for the columns [default: the other of two]",
+        ))
         .arg(
             Arg::new("fail_on_regression")
                 .long("fail-on-regression")
@@ -119,20 +133,48 @@ pub(crate) fn history(matches: &ArgMatches, shell: &Shell) -> Outcome {
     match matches.subcommand() {
         Some(("ack", matches)) => return acked(matches, shell),
         Some(("baseline", matches)) => return pinned(matches, shell),
+        Some(("import", matches)) => return imported::import(matches, shell),
         _ => {}
     }
     let by = matches.get_one::<String>("by").expect("it has a default");
+    let store = store(matches, shell)?;
     let question = Question {
         order: order(matches, shell)?,
         baseline: matches.get_one::<String>("baseline").cloned(),
+        imported: imported_of(&store, matches)?,
         ..Question::of(by, judge(matches)?)
     };
-    let report = hold(&store(matches, shell)?, &question)?;
-    match flags::output_of(matches) {
-        Output::Json => shell.print(&as_json(&report)),
-        _ => print_document(&render::history(&report), &Style::default(), matches, shell),
+    let report = hold(&store, &question)?;
+    match (tables(&report, matches)?, flags::output_of(matches)) {
+        (Some(tables), Output::Json) => shell.print(&as_json(&tables)),
+        (Some(tables), _) => {
+            print_document(&render::matrices(&tables), &Style::default(), matches, shell)
+        }
+        (None, Output::Json) => shell.print(&as_json(&report)),
+        (None, _) => print_document(&render::history(&report), &Style::default(), matches, shell),
     }?;
     Ok(if report.has_regressed() && matches.get_flag("fail_on_regression") { FAILED } else { DONE })
+}
+
+/// The last builds as tables, where rows are asked for.
+fn tables(report: &HistoryReport, matches: &ArgMatches) -> Result<Option<Matrices>, Error> {
+    let text = |name: &str| matches.get_one::<String>(name).map(String::as_str);
+    match (text("rows"), text("columns")) {
+        (None, None) => Ok(None),
+        (None, Some(_)) => Err(Error::Usage("--columns: name the --rows too".to_owned())),
+        (Some(rows), columns) => {
+            Matrices::of_history(report, rows, columns).map(Some).map_err(Error::Usage)
+        }
+    }
+}
+
+/// Whether what is asked for is written in any format: a history, or a list of what is imported.
+pub(crate) fn is_document(matches: &ArgMatches) -> bool {
+    match matches.subcommand() {
+        None => true,
+        Some(("import", import)) => imported::is_document(import),
+        Some(_) => false,
+    }
 }
 
 /// The order that is asked for; a list of commits asks for theirs.

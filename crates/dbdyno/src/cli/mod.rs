@@ -13,6 +13,7 @@ mod experiments;
 mod export;
 mod flags;
 mod history;
+mod imported;
 mod list;
 mod live;
 #[cfg(feature = "pages")]
@@ -232,7 +233,7 @@ fn is_written_so(matches: &ArgMatches) -> Result<(), Error> {
 fn formats(matches: &ArgMatches) -> &'static [Output] {
     let is_document = match matches.subcommand() {
         Some(("compare", _)) => true,
-        Some(("history", history)) => history.subcommand().is_none(),
+        Some(("history", history)) => history::is_document(history),
         Some(("runs", runs)) => runs::is_document(runs),
         Some(("experiments", experiments)) => experiments::is_document(experiments),
         Some(("list", _)) => true,

@@ -17,6 +17,7 @@ use store::{LAST, Store};
 use super::compare::{judge, judged};
 use super::export::STDOUT;
 use super::flags::Output;
+use super::imported::{imported_flag, imported_of};
 use super::output_file::{OutputFile, extension};
 use super::runs::{said, store};
 use super::{DONE, Outcome, flags};
@@ -82,6 +83,7 @@ pub(crate) fn command() -> Command {
                 .help("The history of this label's values, such as build"),
         )
         .args(judged())
+        .arg(imported_flag())
 }
 
 pub(crate) fn report(matches: &ArgMatches, shell: &Shell) -> Outcome {
@@ -117,8 +119,10 @@ pub(crate) fn report(matches: &ArgMatches, shell: &Shell) -> Outcome {
 fn source(matches: &ArgMatches, shell: &Shell) -> Result<ReportSource, Error> {
     let store = store(matches, shell)?;
     let judge = judge(matches)?;
+    let imported = imported_of(&store, matches)?;
     if let Some(label) = matches.get_one::<String>("history") {
-        return Ok(ReportSource::History(Box::new(history(&store, &Question::of(label, judge))?)));
+        let question = Question { imported, ..Question::of(label, judge) };
+        return Ok(ReportSource::History(Box::new(history(&store, &question)?)));
     }
     let names = matches.get_many::<String>("names").into_iter().flatten();
     let names: Vec<String> = names.cloned().collect();
@@ -130,12 +134,12 @@ fn source(matches: &ArgMatches, shell: &Shell) -> Result<ReportSource, Error> {
             {
                 hint(&store, run, shell)?;
             }
-            Ok(source)
+            source.with_imported(imported)
         }
         (Some(axis), [experiment]) => {
             let asked = Asked::Axis { experiment: experiment.clone(), axis: axis.clone() };
             let report = compare(&store, &asked, &judge)?;
-            Ok(ReportSource::Comparison(Box::new(report), Vec::new()))
+            ReportSource::Comparison(Box::new(report), Vec::new()).with_imported(imported)
         }
         (Some(_), _) => {
             let why = "--by compares within one experiment: name one";

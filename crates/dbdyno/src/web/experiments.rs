@@ -16,7 +16,7 @@ use store::{ExperimentFilter, Store, TrialRow, utc};
 
 use super::App;
 use super::answer::{self, Frame, HttpError, rendered};
-use super::pages::{Fresh, body_or_why, fresh};
+use super::pages::{Fresh, body_or_why, fresh, imported};
 use super::query::{self, Pairs};
 
 /// How soon one that goes on is looked at again: its report reads all of its trials.
@@ -134,10 +134,12 @@ struct ExperimentPage {
     next_ms: Option<u64>,
 }
 
-/// The part of an address that says by which figure points are judged.
+/// The part of an address that says by which figure points are judged, and which imported ones
+/// stand beside them.
 fn figure_query(asked: &Pairs) -> String {
-    let figure = asked.get("figure").map(|figure| ("figure", figure));
-    query::query(figure.as_slice())
+    let pair = |name: &'static str| asked.get(name).map(|value| (name, value));
+    let pairs: Vec<(&str, &str)> = ["figure", "imported"].into_iter().filter_map(pair).collect();
+    query::query(&pairs)
 }
 
 fn standing_part(
@@ -150,7 +152,8 @@ fn standing_part(
     let print = if standing.is_going() { Print::AsDrawn } else { Print::Svg };
     let query = figure_query(asked);
     let medium = Medium::Web { base: &base, query: &query, runs: super::RUNS, print };
-    let body = ReportSource::of_experiment(store, experiment, asked.get("figure"))?.body(medium);
+    let source = ReportSource::of_experiment(store, experiment, asked.get("figure"))?;
+    let body = source.with_imported(imported(store, asked)?)?.body(medium);
     let running = trials.iter().find(|trial| trial.run.status == Status::Running);
     let view = view(standing);
     rendered(&StandingPart {
@@ -232,5 +235,6 @@ pub(super) async fn live(
 /// The charts of an experiment, by the figure that an address asks for.
 pub(super) fn charts(store: &Store, name: &str, asked: &Pairs) -> Result<Vec<Chart>, HttpError> {
     let experiment = store.find_experiment(name)?;
-    Ok(ReportSource::of_experiment(store, &experiment, asked.get("figure"))?.charts())
+    let source = ReportSource::of_experiment(store, &experiment, asked.get("figure"))?;
+    Ok(source.with_imported(imported(store, asked)?)?.charts())
 }

@@ -12,7 +12,7 @@ use axum::Json;
 use axum::extract::{Path, State};
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Redirect, Response};
-use model::RunId;
+use model::{Imported, RunId};
 use render::html::{Medium, Print, body as html};
 use serde_json::json;
 use store::{Store, StoreErrorKind, why_no_label};
@@ -276,8 +276,15 @@ pub(super) fn told_history(store: &Store, asked: &Pairs) -> Result<HistoryReport
         }
     };
     let baseline = asked.get("baseline").map(str::to_owned);
-    let question = Question { order, baseline, ..Question::of(by, judge(asked)?) };
+    let imported = imported(store, asked)?;
+    let question = Question { order, baseline, imported, ..Question::of(by, judge(asked)?) };
     Ok(hold_history(store, &question)?)
+}
+
+/// The imported figures that an address asks for.
+pub(super) fn imported(store: &Store, asked: &Pairs) -> Result<Vec<Imported>, HttpError> {
+    let name: Vec<String> = asked.get("imported").map(str::to_owned).into_iter().collect();
+    Ok(app::imported::named(store, &name)?)
 }
 
 #[derive(Template)]
@@ -310,11 +317,19 @@ struct HistoryPage {
     figure: String,
     min_effect: String,
     figures: Vec<String>,
+    imported: String,
+    /// What is imported, by name.
+    imports: Vec<String>,
     keys: Vec<String>,
     body: String,
     trouble: Option<HttpError>,
     csv: String,
     json: String,
+}
+
+fn names_of_imported(store: &Store) -> Result<Vec<String>, HttpError> {
+    let all = store.all_imported()?.into_iter();
+    Ok(all.map(|row| row.imported.name).collect())
 }
 
 /// A body, or why there is none: what was asked wrongly can be mended on the same page.
@@ -402,6 +417,8 @@ pub(super) async fn history(State(app): State<App>, asked: Pairs) -> Result<Resp
                 figure: text("figure"),
                 min_effect: text("min_effect"),
                 figures: figure_names(store, None)?,
+                imported: text("imported"),
+                imports: names_of_imported(store)?,
                 keys: store.label_keys()?,
                 body,
                 trouble: trouble.clone(),

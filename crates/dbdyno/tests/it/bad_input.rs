@@ -112,6 +112,46 @@ fn a_plan_is_not_waited_for_at_a_pipe() {
 }
 
 #[test]
+fn figures_of_others_are_refused_with_the_line_that_is_wrong() {
+    let home = Home::new();
+    let check = |text: &str, expect: &[&str]| {
+        let file = home.write("theirs.csv", text);
+        refused(&home, &["history", "import", &file], USAGE, &[&["theirs.csv: "], expect].concat());
+    };
+    check("", &["it is empty"]);
+    check(
+        "version;figure;value\n1;tps;5\n",
+        &["line 1: there is no column figure, only", "commas"],
+    );
+    check("figure,value\n", &["it has no values"]);
+    check("figure,value\ntps,5\ntps,5 TPS\n", &["line 3: value '5 TPS' is no number"]);
+    check("figure,value\ntps,\"1,5\"\n", &["line 2: value '1,5' is no number"]);
+    check("figure,value\ntpps,5\n", &["line 2: no figure is called 'tpps'", "list figures"]);
+    check("figure,value,unit\np99,5,s\n", &["the unit of p99_ms is ms, not s"]);
+    check("a,figure,value\n1,tps\n", &["line 2: it has 2 cells, and the header 3"]);
+    check("figure,value,time\ntps,5,yesterday\n", &["time 'yesterday' is none: write 2015-06-01"]);
+    let file = home.write("two words.csv", "figure,value\ntps,5\n");
+    refused(&home, &["history", "import", &file], USAGE, &["'two words' is no name", "--name"]);
+    let words = ["history", "import", "-"];
+    refused(&home, &words, USAGE, &["the standard input has no name: write --name"]);
+    refused(&home, &["history", "import", "/none.csv"], USAGE, &["/none.csv cannot be read"]);
+    refused(&home, &["history", "import", "/dev/zero"], USAGE, &["/dev/zero"]);
+    misspelt(&home, &["history", "import"], &["<FILE.csv>"]);
+    nothing_was_made(&home);
+    home.call(&["history", "import", &file, "--name=theirs"]).good();
+    let words = ["history", "import", "--remove=ours"];
+    refused(&home, &words, USAGE, &["nothing is imported as ours", "--list"]);
+    let check = |args: &[&str], expect: &[&str]| {
+        refused(&home, &[&["history"], args].concat(), USAGE, expect);
+    };
+    check(&["--imported=ours"], &["no figures are imported as ours, only as theirs"]);
+    check(&["--imported=theirs", "--imported=theirs"], &["the imported theirs is named twice"]);
+    check(&["--imported=theirs"], &["theirs has no column build: it has no column but"]);
+    check(&["--by=build"], &["no run has the label build"]);
+    check(&["--columns=clients", "--imported=theirs"], &["theirs has no column build"]);
+}
+
+#[test]
 fn a_label_has_one_value() {
     let home = Home::new();
     let twice = [&QUICK[..], &["--label=k=1", "--label=k=2"]].concat();

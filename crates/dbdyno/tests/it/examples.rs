@@ -83,6 +83,18 @@ fn the_examples_that_are_experiments_run() {
     let many = experiment(&home, "many-clients.toml", &[&small[..], &few].concat());
     let setups = experiment(&home, "two-setups.toml", &["--vary=clients=1,2", "--table-size=1000"]);
     assert_eq!(setups["points"].as_array().map(Vec::len), Some(4), "{setups:#}");
+    // A transaction has 19 reads and writes.
+    let file = format!("--target=sqlite:{}", home.path("kernel.db").display());
+    let few = ["--vary=clients=1,2", "--table-size=1000", "--label=kernel=6.1", &file];
+    let kernel = experiment(&home, "kernel.toml", &few);
+    let id = kernel["id"].as_str().expect("one");
+    let by = |figure: &str| {
+        let words = ["experiments", "show", id, &format!("--figure={figure}")];
+        let told = home.json(&words);
+        number(&told["points"][0], &format!("figures.{figure}.mean"))
+    };
+    let each = by("operations") / by("tps");
+    assert!((each - 19.0).abs() < 0.1, "{each}");
     for told in [fixed, many] {
         let offered = |point: usize| number(&told["points"][point], "figures.tps.mean");
         assert!(offered(0) > 0.0 && offered(1) > offered(0), "{told:#}");

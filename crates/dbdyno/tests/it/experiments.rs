@@ -415,3 +415,27 @@ fn a_value_that_a_managed_server_refuses_is_told_before_the_first_trial() {
         assert_eq!(home.json(&[what])[what].as_array().map(Vec::len), Some(0), "{what}");
     }
 }
+
+#[test]
+fn what_remains_of_an_experiment_may_have_another_label() {
+    let home = Home::new();
+    home.run(&sim(&["--vary=clients=1,2", "--repeat=2", "--label=kernel=5.15", "--label=host=a"]))
+        .good();
+    let labels = || -> Vec<String> {
+        let listed = home.json(&["runs", "list", "--sort=started"]);
+        let runs = at(&listed, "runs").as_array().expect("a list").clone();
+        let of = |run: &serde_json::Value| at(run, "labels.kernel").as_str().map(str::to_owned);
+        runs.iter().map(|run| of(run).expect("each is labelled")).collect()
+    };
+    assert_eq!(labels(), ["5.15"; 4]);
+    home.run(&["runs", "rm", "last"]).good();
+    let resume = ["experiments", "resume", "last", "--label=kernel=6.1"];
+    home.run(&resume).good();
+    assert_eq!(labels(), ["5.15", "5.15", "5.15", "6.1"]);
+    home.run(&["compare", "kernel=5.15", "kernel=6.1"]).good().says(&["clients=1"]);
+    // A label of another key stays.
+    let both = home.json(&["runs", "list", "--where=label.host=a"]);
+    assert_eq!(at(&both, "runs").as_array().map(Vec::len), Some(4), "{both:#}");
+    let twice = ["experiments", "resume", "last", "--label=k=1", "--label=k=2"];
+    home.run(&twice).code(2).warns(&["'k' is '1' already"]);
+}

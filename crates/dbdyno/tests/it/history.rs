@@ -1,4 +1,7 @@
-//! Histories from the outside: builds in order, changes of level, and regressions as exit codes.
+//! Histories from the outside: builds in order, changes of level, regressions as exit codes, and
+//! figures that were measured elsewhere.
+
+use std::path::Path;
 
 use serde_json::json;
 
@@ -158,4 +161,110 @@ fn the_page_links_builds_to_their_runs_and_compares_them() {
     assert!(page.contains(link) && page.contains("<a href=\"/runs/"), "{page}");
     let compared = web.page("/compare?side=build%3D1.11&side=build%3D1.12");
     assert!(compared.contains("build=1.12"), "{compared}");
+}
+
+/// The example of published figures.
+fn arm() -> String {
+    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/arm-by-version.csv");
+    file.to_string_lossy().into_owned()
+}
+
+#[test]
+fn published_figures_give_the_means_that_were_published_with_them() {
+    let home = Home::new();
+    home.run(&["history", "import", &arm(), "--name=arm"]).good().says(&[
+        "imported 350 values of tps by version, writers, scenario as arm",
+        "dbdyno history --imported arm --by version",
+    ]);
+    let words = ["history", "--imported=arm", "--by=version"];
+    let told = home.json(&words);
+    let points = at(&told, "points").as_array().expect("a list").clone();
+    assert_eq!(points.len(), 35);
+    assert!(points.iter().all(|point| point["builds"].as_array().map(Vec::len) == Some(10)));
+    assert_eq!(at(&points[0], "imported"), "arm");
+    let words = [&words[..], &["--rows=writers", "--columns=scenario"]].concat();
+    let csv = home.run(&[&words[..], &["--output=csv"]].concat()).good().out;
+    let expect = "writers,Simple,ParentCorr,Metrics,Context 1,Context 5,Context 10,Context 20
+1,5102,5275,2722,4010,2794,2283,1629
+4,12760,12138,6821,9553,5562,3729,1994
+8,16010,15176,8641,11857,6208,3571,1916
+12,17624,16330,9525,12841,5963,3352,1925
+16,17578,16404,9609,12686,5627,3329,1871
+";
+    let rounded = |cell: &str| match cell.parse::<f64>() {
+        // Away from zero, as they were.
+        Ok(mean) => format!("{}", mean.round()),
+        Err(_) => cell.to_owned(),
+    };
+    let line = |line: &str| line.split(',').map(rounded).collect::<Vec<_>>().join(",") + "\n";
+    assert_eq!(csv.lines().map(line).collect::<String>(), expect);
+    // Their rule is 10 to 14 writers: it holds for four scenarios of seven.
+    let tables = home.json(&words);
+    let lines = at(&tables, "tables")[0]["lines"].as_array().expect("a list").clone();
+    let writers = at(&tables, "rows.values").clone();
+    let smallest = lines.iter().map(|line| {
+        let index = line["smallest"].as_u64().expect("all have an interval") as usize;
+        writers[index].as_str().expect("a value").to_owned()
+    });
+    assert_eq!(smallest.collect::<Vec<_>>(), ["12", "12", "12", "12", "8", "4", "4"]);
+    home.run(&words).good().says(&["17,624 ± 147 *", "Means of the last 10 builds", "10 cores"]);
+}
+
+#[test]
+fn imported_figures_stand_beside_runs_and_are_no_runs() {
+    let home = Home::new();
+    builds(&home, &[("1.1", "2ms"), ("1.2", "2ms"), ("1.3", "2ms"), ("1.4", "2ms")]);
+    let alone = home.json(&["history"]);
+    let file = home.write("theirs.csv", "build,figure,value\n1.3,tps,5000\n1.4,tps,1000\n");
+    home.run(&["history", "import", &file, "--source=a page"]).good();
+    let runs = home.json(&["runs", "list"]);
+    assert_eq!(at(&runs, "runs").as_array().map(Vec::len), Some(4), "{runs:#}");
+    assert_eq!(home.json(&["history"]), alone, "it is as before unless they are asked for");
+    let beside = home.json(&["history", "--imported=theirs"]);
+    let points = at(&beside, "points").as_array().expect("a list").clone();
+    assert_eq!((points.len(), &points[0]), (2, &at(&alone, "points")[0]));
+    assert_eq!(at(&points[1], "imported"), "theirs");
+    let told = home.run(&["history", "--imported=theirs"]).good();
+    told.says(&["TPS by build (imported: theirs): 2 builds", "Imported: theirs (a page)."]);
+    let web = Web::start(&home, &[]);
+    let page = web.page("/history?by=build&imported=theirs");
+    assert!(page.contains("(imported: theirs)") && page.contains("selected>theirs"), "{page}");
+    // What is imported under a name stays until somebody says otherwise.
+    let again = home.run(&["history", "import", &file]).code(2);
+    again.warns(&["theirs is imported already", "--replace", "--name"]).is_a_sentence();
+    let words = ["history", "import", &file, "--replace"];
+    home.run(&words).good().says(&["imported 2 values of tps by build as theirs"]);
+    let list = home.json(&["history", "import", "--list"]);
+    assert_eq!((at(&list, "0.name"), at(&list, "0.values")), (&json!("theirs"), &json!(2)));
+    home.run(&["history", "import", "--list", "--output=csv"]).good().says(&["name,since,values"]);
+    home.run(&["history", "import", "--remove=theirs"]).good();
+    home.run(&["history", "import", "--list"]).good().says(&["nothing is imported"]);
+}
+
+#[test]
+fn a_figure_of_which_only_a_mean_is_known_is_a_level_in_the_charts_of_an_experiment() {
+    let home = Home::new();
+    let run = ["run", "empty", "--target=sim:?service=exponential:2ms&servers=4"];
+    let rest = ["--placement=simulated", "--vary=clients=1,2,4", "--duration=5s", "--ramp-up=0s"];
+    let id = at(&home.json(&[&run[..], &rest].concat()), "id").as_str().expect("one").to_owned();
+    let mean = home.write("previous.csv", "figure,value\noperations,4033\n");
+    home.run(&["history", "import", &mean]).good().says(&["report EXPERIMENT --imported previous"]);
+    let line =
+        home.write("line.csv", "clients,figure,value\n1,operations,400\n4,operations,1500\n");
+    home.run(&["history", "import", &line]).good();
+    let words = ["report", &id, "--figure=operations", "--imported=previous", "--imported=line"];
+    home.run(&[&words[..], &["-o", "page.html"]].concat()).good();
+    let page = std::fs::read_to_string(home.path("page.html")).expect("it is written");
+    assert!(page.contains("previous (imported): 4,033"), "{page}");
+    let chart = ["--chart=curves-clients-operations", "-o", "chart.csv"];
+    home.run(&[&words[..], &chart].concat()).good();
+    let chart = std::fs::read_to_string(home.path("chart.csv")).expect("it is written");
+    assert!(chart.contains("line (imported),4,1500,,,"), "{chart}");
+    let web = Web::start(&home, &[]);
+    let address = format!("/experiments/{id}?figure=operations&imported=previous");
+    assert!(web.page(&address).contains("imported=previous"), "{}", web.page(&address));
+    let refused = home.run(&["report", &id, "--imported=previous", "-o", "page.html"]).code(2);
+    refused.warns(&["no chart here shows operations of the imported previous"]).is_a_sentence();
+    let run = home.run(&["report", "last", "--imported=previous", "-o", "page.html"]).code(2);
+    run.warns(&["beside the figures of an experiment, a comparison or a history"]);
 }

@@ -9,6 +9,29 @@ use crate::home::{Home, at, number};
 const QUICK: &str = "innodb_buffer_pool_size=64M&innodb_log_file_size=32M&innodb_flush_log_at_trx_commit=2&wsrep_provider_options=gcache.size=8M;evs.keepalive_period=PT0.3S;evs.inactive_check_period=PT0.3S;evs.suspect_timeout=PT1S;evs.inactive_timeout=PT3S;evs.install_timeout=PT3S";
 
 #[test]
+fn the_example_with_workers_on_nodes_runs_and_shows_where_the_queue_was_full() {
+    let two = format!("managed:mariadb?nodes=2&{QUICK}");
+    let plan = example("workers.toml", &[("table_size = 20000", "table_size = 500")]);
+    let home = Home::new();
+    let plan = home.write("workers.toml", plan);
+    // One worker is too few for a rate that no two nodes of a test are too few for.
+    let (target, vary) = (format!("--vary=target={two}"), "--vary=clients=1,16");
+    let short = ["--duration=4s", "--ramp-up=0s", "--repeat=1", "--quiet", "--queue=10"];
+    let words = [&["run", &plan, &target, vary, "--rate=700"][..], &short].concat();
+    let told = home.run(&[&words[..], &["--output=json"]].concat()).json();
+    let id = at(&told, "id").as_str().expect("one");
+    let charts = home.run(&["report", id, "--charts"]).good().out;
+    let name = charts.split_whitespace().find(|name| name.starts_with("stability-p99"));
+    let name = format!("--chart={}", name.expect("there is one"));
+    let chart = home.path("p99.svg").display().to_string();
+    home.run(&["report", id, &name, "-o", &chart]).good();
+    let chart = std::fs::read_to_string(chart).expect("it is written");
+    assert!(chart.contains("clients 1: queue full"), "{told:#}");
+    let words = ["experiments", "show", id, "--rows=target", "--columns=clients"];
+    home.run(&[&words[..], &["--figure=p99"]].concat()).good().says(&["over target and clients"]);
+}
+
+#[test]
 fn the_example_with_nodes_runs() {
     let plan = example(
         "nodes.toml",

@@ -20,7 +20,7 @@ fn charts(report: &HistoryReport) -> Vec<Chart> {
 
 fn chart(report: &HistoryReport, point: &PointHistory) -> Vec<Chart> {
     let names = point.builds.iter().map(|build| build.build.clone()).collect();
-    let at = point.values.pairs(" ");
+    let at = point.name();
     let id = slug(&format!("builds {at}"));
     let titled = format!("{} by {} {at}", title(&report.figure), report.by);
     let values = point.builds.iter().map(|build| build.value).filter(|value| value.is_finite());

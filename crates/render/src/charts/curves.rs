@@ -7,7 +7,7 @@ use analysis::figures::{Figure, is_time, number};
 use analysis::trials::TrialReport;
 use model::{is_arrival_rate, short_axis};
 
-use super::{Axis, Chart, Entry, Of, Point, Scale, figure_axis, slug};
+use super::{Axis, Chart, Entry, Of, Point, Scale, elsewhere, figure_axis, slug};
 
 pub(super) const ENTRY: Entry = Entry {
     name: "curves",
@@ -83,6 +83,7 @@ fn chart(report: &ExperimentReport, axis: usize, figure: &str) -> Vec<Chart> {
         let Some(measured) = point.figures.get(figure) else { continue };
         chart.join(&line_of(point, axis), &title_of(figure), of_figure(at, measured));
     }
+    elsewhere::add(&mut chart, &report.imported, figure, (&told.name, &told.values));
     chart.if_any()
 }
 

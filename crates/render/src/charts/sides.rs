@@ -66,6 +66,7 @@ fn chart(report: &ComparisonReport, name: &str) -> Vec<Chart> {
             Trace::new(name, Shape::Joined, points)
         })
         .collect();
+    super::elsewhere::add(&mut chart, &report.imported, name, (&axis, &values));
     chart.if_any()
 }
 

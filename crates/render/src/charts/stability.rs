@@ -3,11 +3,11 @@
 use analysis::ExperimentReport;
 use analysis::experiment::PointReport;
 use analysis::report::{IntervalReport, Named, Report, SecondReport};
-use analysis::trials::{TrialReport, counts};
+use analysis::trials::{TrialReport, counts, is_settled};
 
 use super::intervals::steps;
-use super::{Axis, Chart, Entry, Of, Palette, Point, Scale, Shape, Trace, curves, figure_axis};
-use super::{slug, throughput};
+use super::{Axis, Chart, Entry, Mark, Of, Palette, Point, Scale, Shape, Trace};
+use super::{curves, figure_axis, slug, throughput};
 
 pub(super) const ENTRY: Entry = Entry {
     name: "stability",
@@ -37,7 +37,8 @@ const FIGURES: [Figure; 3] = [
     },
 ];
 
-/// The points of a chart: what they have in common, and each with its first trial that counts.
+/// The points of a chart: what they have in common, and each with its first trial that counts; of
+/// a point that has none the first one that a full queue ended.
 type Lines<'r> = (String, Vec<(String, &'r Report)>);
 
 /// A chart for each value of the other axes, as the curves have a line for it.
@@ -56,9 +57,11 @@ fn charts(report: &ExperimentReport, trials: &[TrialReport]) -> Vec<Chart> {
 
 fn lines<'r>(report: &ExperimentReport, trials: &'r [TrialReport]) -> Vec<Lines<'r>> {
     let first = |point: usize| {
-        let of = trials.iter().filter(|trial| trial.point as usize == point);
-        let counted = of.filter(|trial| counts(&trial.report));
-        counted.min_by_key(|trial| trial.repeat).map(|trial| &trial.report)
+        let of = |is_it: fn(&Report) -> bool| {
+            let here = trials.iter().filter(|trial| trial.point as usize == point);
+            here.filter(|trial| is_it(&trial.report)).min_by_key(|trial| trial.repeat)
+        };
+        of(counts).or_else(|| of(is_settled)).map(|trial| &trial.report)
     };
     let main = curves::main_axis(report);
     let points: Vec<&PointReport> = match main {
@@ -94,17 +97,32 @@ fn chart((of, runs): &Lines<'_>, figure: &Figure, is_long: bool, n_charts: usize
     let y = figure_axis(figure.name, &Named::default(), Scale::FromZero);
     let mut chart = Chart::new(id, title, x, y);
     chart.palette = Palette::Ordered;
-    let line = |(name, run): &(String, &Report)| match is_long {
+    // Where the queue grew until it was full, what arrived in the first seconds alone has times.
+    let line = |(name, run): &(String, &Report)| match is_long && !is_settled(run) {
         true => Trace::new(name.clone(), Shape::Steps, steps(&run.intervals, &figure.of_interval)),
         false => Trace::new(name.clone(), Shape::Line, seconds(run, figure)),
     };
     chart.traces = runs.iter().take(LINES_MOST).map(line).collect();
+    let stopped = runs.iter().take(LINES_MOST).filter(|(_, run)| is_settled(run));
+    chart.marks = stopped.clone().map(stop).collect();
     if figure.name != "tps" {
         let points = chart.traces.iter().flat_map(|trace| &trace.points);
         chart.y.scale = Scale::of_times(points.filter_map(|point| point.y));
     }
-    chart.note = Some(note(runs.len(), is_long, n_charts));
+    let mut words = note(runs.len(), is_long, n_charts);
+    if stopped.count() > 0 && figure.name != "tps" {
+        words.push_str(
+            " A full queue has ended the trials that are marked. Their lines are second by second, \
+             and end where work arrived that was still in the queue.",
+        );
+    }
+    chart.note = Some(words);
     chart.if_any()
+}
+
+/// Where a full queue has ended a trial.
+fn stop((name, run): &(String, &Report)) -> Mark {
+    Mark::stretch(run.measured_seconds, None, format!("{name}: queue full"))
 }
 
 /// Second by second; times of several groups cannot be added up.

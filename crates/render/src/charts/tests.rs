@@ -1,7 +1,9 @@
 //! What every chart must be, and each chart as a value.
 
 use analysis::fixtures::subjects;
+use analysis::report::Status;
 use model::numbers::significant;
+use model::{Imported, ImportedValue};
 
 use super::*;
 
@@ -163,6 +165,10 @@ fn the_charts_of_an_overloaded_run() {
       offered (Line, 65) -5.000: 500.0 .. 59.00: 500.0
       committed (Line, 65) -5.000: 400.0 .. 59.00: 400.0
       X -5.000 to 0: ramp-up
+    arrivals: Arrivals
+      x arrivals in a second, 11 together [] Linear; y seconds [] FromZero
+      seconds (Bars, 21) 390.0: 0 .. 610.0: 0
+      independent users, 500.0 per second (Line, 21) 390.0: 0.000036 .. 610.0: 0.000158
     queue: Queue
       x time in the measured phase [s] Linear; y waiting [transactions] FromZero
       waiting (Line, 65) -5.000: 0 .. 59.00: 1,000
@@ -341,6 +347,94 @@ fn the_charts_of_a_search_and_a_comparison() {
 }
 
 #[test]
+fn a_trial_that_a_full_queue_has_ended_is_drawn_up_to_its_end() {
+    let (report, mut trials) = subjects::experiment();
+    let of = |trials: &[TrialReport]| {
+        let charts = of_experiment(&report, trials);
+        charts.into_iter().find(|chart| chart.id == "stability-p99").expect("there is one")
+    };
+    let all = of(&trials);
+    let (is_stopped, end_s) = (|trial: &TrialReport| trial.point == 0, 12.5);
+    trials.iter_mut().filter(|trial| is_stopped(trial)).for_each(|trial| {
+        trial.report.status = Status::QueueFull;
+        trial.report.measured_seconds = end_s;
+    });
+    let stopped = of(&trials);
+    let names = |chart: &Chart| -> Vec<String> {
+        chart.traces.iter().map(|trace| trace.name.clone()).collect()
+    };
+    assert_eq!((names(&stopped), &all.marks[..]), (names(&all), &[][..]));
+    assert_eq!(
+        stopped.marks,
+        [Mark::stretch(end_s, None, format!("{}: queue full", names(&all)[0]))]
+    );
+    assert!(stopped.note.is_some_and(|note| note.contains("A full queue has ended")));
+    // One that counts is taken before one that was ended.
+    let mut other = trials.iter().find(|trial| is_stopped(trial)).expect("there is one").clone();
+    (other.repeat, other.report.status) = (9, Status::Completed);
+    trials.push(other);
+    assert_eq!(of(&trials).marks, []);
+}
+
+/// Imported figures called `theirs`, a value of `tps` each.
+fn imported(columns: &[&str], values: &[(&[&str], f64)]) -> Imported {
+    let value = |(at, value): &(&[&str], f64)| ImportedValue {
+        at: at.iter().map(|at| (*at).to_owned()).collect(),
+        figure: "tps".to_owned(),
+        value: *value,
+        unit: String::new(),
+        half_width: Some(2.0),
+        count: None,
+        time: None,
+    };
+    let columns = columns.iter().map(|column| (*column).to_owned()).collect();
+    let values = values.iter().map(value).collect();
+    Imported { name: "theirs".to_owned(), source: String::new(), columns, values }
+}
+
+#[test]
+fn imported_figures_are_a_line_along_the_same_axis_and_else_a_level() {
+    let (mut report, trials) = subjects::sweep([1, 2, 4, 8, 16]);
+    let id = format!("curves-{}-tps", slug(&report.axes[0].name));
+    let mut with = |imported: Vec<Imported>| {
+        report.imported = imported;
+        let charts = of_experiment(&report, &trials);
+        charts.into_iter().find(|chart| chart.id == id).expect("it shows TPS")
+    };
+    let plain = with(Vec::new());
+    // Only a mean is known of it.
+    let level = with(vec![imported(&[], &[(&[], 4033.0)])]);
+    assert_eq!(level.traces, plain.traces);
+    assert_eq!(level.marks, [Mark::level(4033.0, "theirs (imported): 4,033")]);
+    let values: &[(&[&str], f64)] =
+        &[(&["8", "a"], 30.0), (&["1", "a"], 1.0), (&["3", "b"], 4.0), (&["many", "b"], 5.0)];
+    let lines = with(vec![imported(&["clients", "kernel"], values)]);
+    assert_eq!(lines.marks, plain.marks);
+    let [a, b] = &lines.traces[plain.traces.len()..] else { panic!("{:?}", lines.traces) };
+    assert_eq!((&*a.name, &*b.name), ("theirs kernel=a (imported)", "theirs kernel=b (imported)"));
+    let points = |trace: &Trace| trace.points.iter().map(|p| (p.x, p.y)).collect::<Vec<_>>();
+    assert_eq!(points(a), [(1.0, Some(1.0)), (8.0, Some(30.0))]);
+    assert_eq!((a.points[0].band, points(b)), (Some((0.0, 3.0)), vec![(3.0, Some(4.0))]));
+    // More lines than can be told apart are counted.
+    let many: Vec<(Vec<&str>, f64)> = (0..14).map(|n| (vec!["x"], f64::from(n))).collect();
+    let many: Vec<(&[&str], f64)> = many.iter().map(|(at, value)| (&at[..], *value)).collect();
+    let many = with(vec![imported(&["host"], &many)]);
+    assert_eq!(many.marks.len(), 12);
+    assert!(many.note.is_some_and(|note| note.contains("The first 12 of 14 imported lines.")));
+}
+
+#[test]
+fn imported_figures_stand_beside_the_sides_of_a_comparison() {
+    let mut report = subjects::comparison();
+    report.imported = vec![imported(&["clients"], &[(&["8"], 300.0)])];
+    let charts = of_comparison(&report);
+    let chart = charts.iter().find(|chart| chart.id == "sides-tps").expect("it shows TPS");
+    let names: Vec<&str> = chart.traces.iter().map(|trace| trace.name.as_str()).collect();
+    assert_eq!(names, ["build=1.1", "build=1.2", "theirs (imported)"]);
+    assert!(chart.is_over_axis_of("tps") && !chart.is_over_axis_of("p99_ms"));
+}
+
+#[test]
 fn clients_that_lie_far_apart_stand_by_their_ratios_on_every_chart() {
     let scales = |clients: [u32; 5]| -> Vec<Scale> {
         let (report, trials) = subjects::sweep(clients);
@@ -358,7 +452,7 @@ fn the_charts_of_a_history() {
     insta::assert_snapshot!(shown(&of_history(&subjects::history())), @r"
     builds-clients-8: TPS by build clients=8
       x build of 30 names; y TPS [commits/s] FromZero
-      mean of the last ten (Line, 30) 0: 1,003 .. 29.00: 941.3
+      mean of the last ten (Line, 30) 0: 1,003 .. 29.00: 941.4
       build (Joined, 30) 0: 1,003 .. 29.00: 905.4
       X 24.00: -10.0 %, worse
     ");

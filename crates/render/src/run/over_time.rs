@@ -15,7 +15,7 @@ const FOLDED_MOST: usize = 1_000;
 const SHOWN_MOST: usize = 60;
 
 pub(super) fn section(report: &Report, charts: &[Chart]) -> Section {
-    let rates = named(charts, &["throughput", "offered", "queue", "losses", "stalls"]);
+    let rates = named(charts, &["throughput", "offered", "queue", "losses", "stalls", "arrivals"]);
     let times = named(charts, &["response", "intervals"]);
     let mut blocks = vec![Block::Charts(interleaved(&rates, &times))];
     if let Some(facts) = steadiness(report) {

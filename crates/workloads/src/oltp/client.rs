@@ -113,11 +113,16 @@ impl User {
                 Stmt::UpdateNonIndex => {
                     Drawn::SetC { c: self.draw_text(rng, C), id: self.rows.draw(rng) }
                 }
-                Stmt::DeleteInsert => {
+                Stmt::DeleteInsert | Stmt::UpdateDeleteInsert => {
                     let (id, k) = (self.rows.draw(rng), self.rows.draw(rng));
                     self.calls.push(DrawnCall { statement, values: Drawn::Id(id) });
+                    let mut insert = second;
+                    if step.stmt == Stmt::UpdateDeleteInsert {
+                        self.calls.push(DrawnCall { statement: second, values: Drawn::Id(id) });
+                        insert = StatementId(second.0 + n_tables as u16);
+                    }
                     let values = Drawn::Again { id, k, text: self.draw_text(rng, C + PAD) };
-                    self.calls.push(DrawnCall { statement: second, values });
+                    self.calls.push(DrawnCall { statement: insert, values });
                     continue;
                 }
                 Stmt::Insert => {

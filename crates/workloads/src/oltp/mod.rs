@@ -7,6 +7,7 @@
 pub(crate) mod bulk_insert;
 mod checks;
 mod client;
+pub(crate) mod complex;
 pub(crate) mod delete;
 mod digits;
 mod distribution;
@@ -122,9 +123,13 @@ impl Workload for Member {
     fn declarations(&self) -> Vec<String> {
         let mut all = vec![
             format!("Rows are chosen by {}.", self.oltp.shape.sentence()),
-            "Tables and statements are those of sysbench 1.0, written for dbdyno; docs/oltp.md \
-             says what differs."
-                .to_owned(),
+            format!(
+                "{} are those of sysbench 1.0, written for dbdyno; docs/oltp.md says what differs.",
+                match self.oltp.script.asks(Stmt::UpdateDeleteInsert) {
+                    true => "The transaction is that of sysbench 0.4; tables and statements",
+                    false => "Tables and statements",
+                }
+            ),
         ];
         if self.oltp.data.k != self.oltp.shape {
             all.push(format!("k was drawn by {}.", self.oltp.data.k.sentence()));

@@ -37,6 +37,8 @@ pub(super) enum Stmt {
     Delete,
     /// Deletes one id and inserts it anew.
     DeleteInsert,
+    /// The same, after adding one to its `k`: so it is locked, and nobody else inserts it between.
+    UpdateDeleteInsert,
     /// Inserts a row with a new id.
     Insert,
     /// The rows of many values of `k`.
@@ -86,7 +88,8 @@ impl Script {
     /// Whether rows that were loaded can be gone after it: deleted, or left deleted by a load that
     /// was cut off between two statements.
     pub(super) fn loses_rows(&self) -> bool {
-        self.asks(Stmt::Delete) || self.begin.is_none() && self.asks(Stmt::DeleteInsert)
+        let replaces = self.asks(Stmt::DeleteInsert) || self.asks(Stmt::UpdateDeleteInsert);
+        self.asks(Stmt::Delete) || self.begin.is_none() && replaces
     }
 
     /// All statements: step by step, first and second wording, table by table.
@@ -109,6 +112,7 @@ impl Stmt {
     /// How many statements it takes for one table.
     pub(super) fn n_statements(self) -> usize {
         match self {
+            Stmt::UpdateDeleteInsert => 3,
             Stmt::DeleteInsert | Stmt::Insert => 2,
             _ => 1,
         }
@@ -141,7 +145,8 @@ impl Words<'_> {
                 let sql = format!("SELECT DISTINCT c FROM {table} {range} ORDER BY c");
                 ("distinct range", Read, sql)
             }
-            Stmt::UpdateIndex => {
+            Stmt::UpdateDeleteInsert if nth > 0 => self.of(Stmt::DeleteInsert, nth - 1),
+            Stmt::UpdateIndex | Stmt::UpdateDeleteInsert => {
                 ("update of k", Write, format!("UPDATE {table} SET k=k+1 WHERE id=?"))
             }
             Stmt::UpdateNonIndex => {
@@ -197,7 +202,9 @@ mod tests {
 
     use model::Settings;
 
-    use super::super::{delete, insert, random_points, random_ranges, read_only, read_write};
+    use super::super::{
+        complex, delete, insert, random_points, random_ranges, read_only, read_write,
+    };
     use crate::{Entry, Make};
 
     /// Names of the statements of a member for two tables, in SQLite's dialect or another.
@@ -228,6 +235,12 @@ mod tests {
             "UPDATE sbtest1 SET k=k+1 WHERE id=$1",
         ];
         assert_eq!(first, BTreeSet::from(expect));
+        // That of 0.4 has no other statements, and one of them once more.
+        let sql = declared(&complex::ENTRY, &[]);
+        assert_eq!(sql.len(), 2 * 10);
+        let of_first = sql.iter().filter(|sql| sql.contains("sbtest1")).map(String::as_str);
+        assert_eq!(of_first.clone().collect::<BTreeSet<&str>>(), BTreeSet::from(expect));
+        assert_eq!(of_first.filter(|sql| sql.contains("k=k+1")).count(), 2);
     }
 
     #[test]

@@ -1,0 +1,179 @@
+//! `dbdyno history import`: figures that were measured elsewhere, and `--imported`, which shows
+//! them.
+//!
+//! Not here: how a file is read (app).
+
+use std::io::Read as _;
+use std::path::Path;
+
+use app::Error;
+use app::imported::{keep, named, read, remove};
+use clap::{Arg, ArgAction, ArgMatches, Command};
+use model::Imported;
+use model::numbers::count;
+use render::imported_list;
+use render::terminal::WIDE;
+use serde_json::json;
+use store::{IfKnown, Store, utc};
+
+use super::export::STDOUT;
+use super::runs::{said, store};
+use super::{Outcome, flags, print_document};
+use crate::shell::Shell;
+
+/// The longest file of figures: 100,000 lines of 640 bytes.
+const FILE_BYTES_MAX: u64 = 64 << 20;
+
+pub(super) fn command() -> Command {
+    Command::new("import")
+        .about("Imports figures that were measured elsewhere, from CSV")
+        .after_help(
+            "A line is a value: columns figure (tps, p99, ...) and value, if known unit, error \
+             (half of the 95 % interval), count and time; all other columns say what was varied \
+             or which version it is of:\n\n  version,clients,figure,value\n  \
+             1.2,8,tps,5102\n\nThen: dbdyno history --imported NAME --by version",
+        )
+        .arg(
+            Arg::new("file")
+                .value_name("FILE.csv")
+                .required_unless_present_any(["list", "remove"])
+                .help("The file; - is the standard input"),
+        )
+        .arg(
+            Arg::new("name")
+                .long("name")
+                .value_name("NAME")
+                .help("What the figures are called [default: the file's name]"),
+        )
+        .arg(
+            Arg::new("source")
+                .long("source")
+                .value_name("TEXT")
+                .help("Where they come from [default: the file's first line, if it begins with #]"),
+        )
+        .arg(flag("replace", "Replace the figures of this name"))
+        .arg(
+            flag("list", "List what is imported")
+                .conflicts_with_all(["file", "name", "source", "replace", "remove"]),
+        )
+        .arg(
+            Arg::new("remove")
+                .long("remove")
+                .value_name("NAME")
+                .conflicts_with_all(["file", "name", "source", "replace"])
+                .help("Remove what is imported under this name"),
+        )
+}
+
+fn flag(name: &'static str, help: &'static str) -> Arg {
+    Arg::new(name).long(name).action(ArgAction::SetTrue).help(help)
+}
+
+/// The flag that shows imported figures.
+pub(super) fn imported_flag() -> Arg {
+    Arg::new("imported")
+        .long("imported")
+        .value_name("NAME")
+        .action(ArgAction::Append)
+        .help("Also show figures imported with 'dbdyno history import'; may be repeated")
+}
+
+/// The imported figures that the flag asks for.
+pub(super) fn imported_of(store: &Store, matches: &ArgMatches) -> Result<Vec<Imported>, Error> {
+    let names = matches.get_many::<String>("imported").into_iter().flatten();
+    named(store, &names.cloned().collect::<Vec<String>>())
+}
+
+/// Whether what is asked for is written in any format: the list.
+pub(super) fn is_document(matches: &ArgMatches) -> bool {
+    matches.get_flag("list")
+}
+
+pub(super) fn import(matches: &ArgMatches, shell: &Shell) -> Outcome {
+    let text = |name: &str| matches.get_one::<String>(name).map(String::as_str);
+    if matches.get_flag("list") {
+        return list(&store(matches, shell)?, matches, shell);
+    }
+    if let Some(name) = text("remove") {
+        remove(&store(matches, shell)?, name)?;
+        return shell.print(&format!("removed the imported {name}\n"));
+    }
+    let file = text("file").expect("clap requires it");
+    let name = match (text("name"), file) {
+        (Some(name), _) => name.to_owned(),
+        (None, STDOUT) => {
+            let why = "what comes from the standard input has no name: write --name";
+            return Err(Error::Usage(why.to_owned()));
+        }
+        (None, file) => stem(file),
+    };
+    let written = contents(file, shell)?;
+    let imported = read(&name, text("source"), &written).map_err(|why| match why {
+        Error::Usage(why) => Error::Usage(format!("{file}: {why}")),
+        other => other,
+    })?;
+    let known = match matches.get_flag("replace") {
+        true => IfKnown::Replace,
+        false => IfKnown::Refuse,
+    };
+    let store = Store::open(&flags::store_to_write(matches, shell)?).map_err(said)?;
+    keep(&store, &imported, known)?;
+    shell.print(&told(&imported))
+}
+
+/// What was imported, and how to see it.
+fn told(imported: &Imported) -> String {
+    let Imported { name, columns, values, .. } = imported;
+    let n = count(values.len() as u64, "value");
+    let figures = imported.figures().join(", ");
+    match columns.first() {
+        Some(first) => format!(
+            "imported {n} of {figures} by {} as {name}\n  dbdyno history --imported {name} --by \
+             {first}\n",
+            columns.join(", ")
+        ),
+        None => format!(
+            "imported {n} of {figures} as {name}\n  dbdyno report EXPERIMENT --imported {name} -o \
+             page.html\n"
+        ),
+    }
+}
+
+/// A file's name without its folder and ending.
+fn stem(file: &str) -> String {
+    let stem = Path::new(file).file_stem();
+    stem.map_or_else(String::new, |stem| stem.to_string_lossy().into_owned())
+}
+
+fn contents(file: &str, shell: &Shell) -> Result<String, Error> {
+    let read = match file {
+        STDOUT => shell.read(FILE_BYTES_MAX),
+        file => std::fs::File::open(file).and_then(|opened| {
+            let mut text = String::new();
+            opened.take(FILE_BYTES_MAX).read_to_string(&mut text).map(|_| text)
+        }),
+    };
+    let text = read.map_err(|error| Error::Usage(format!("{file} cannot be read: {error}")))?;
+    match text.len() as u64 == FILE_BYTES_MAX {
+        true => Err(Error::Usage(format!("{file} is longer than 64 MB: import a part of it"))),
+        false => Ok(text),
+    }
+}
+
+fn list(store: &Store, matches: &ArgMatches, shell: &Shell) -> Outcome {
+    let rows = store.all_imported().map_err(said)?;
+    if flags::is_json(matches) {
+        let one = |row: &store::ImportedRow| {
+            let Imported { name, source, columns, values } = &row.imported;
+            let since = utc(row.since_unix_ms);
+            let (figures, n) = (row.imported.figures(), values.len());
+            json!({
+                "name": name, "source": source, "columns": columns, "figures": figures,
+                "values": n, "since": since,
+            })
+        };
+        let all: Vec<serde_json::Value> = rows.iter().map(one).collect();
+        return shell.print(&format!("{:#}\n", json!(all)));
+    }
+    print_document(&imported_list(&rows), &WIDE, matches, shell)
+}

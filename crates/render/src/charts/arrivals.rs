@@ -1,0 +1,118 @@
+//! How arrivals at a steady rate spread over seconds, beside what independent users would do.
+//!
+//! Not here: arrivals over time (offered).
+
+use analysis::report::Report;
+use model::numbers::significant;
+use model::{ArrivalRate, Arrivals, Load};
+
+use super::{Axis, Chart, Entry, Of, Point, Scale, Shape, Trace};
+
+pub(super) const ENTRY: Entry = Entry {
+    name: "arrivals",
+    about: "seconds by their number of arrivals, in open load at a steady rate",
+    of: Of::Run(charts),
+};
+
+/// Of fewer seconds no spread is seen.
+const LEAST: usize = 10;
+/// So many standard deviations from the mean lie nearly all seconds: of a year 20.
+const FAR: f64 = 5.0;
+/// A higher rate spreads by less than 0.1 %: there is nothing to see.
+const RATE_MOST: f64 = 1e6;
+
+fn charts(report: &Report) -> Vec<Chart> {
+    let [group] = &report.groups[..] else { return Vec::new() };
+    let Load::Open { arrivals, rate: ArrivalRate::Constant(rate), .. } = &group.load else {
+        return Vec::new();
+    };
+    let is_whole = |second: i64| second >= 0 && (second + 1) as f64 <= report.measured_seconds;
+    let rows = report.seconds.iter().filter(|row| is_whole(row.second));
+    let counts: Vec<u64> = rows.map(|row| row.offered).collect();
+    if counts.len() < LEAST || *rate > RATE_MOST {
+        return Vec::new();
+    }
+    let width = (rate.sqrt() / 2.0).round().max(1.0) as u64;
+    let least = (rate - FAR * rate.sqrt()).max(0.0) as u64;
+    let least = counts.iter().copied().fold(least, u64::min);
+    let most = counts.iter().copied().fold((rate + FAR * rate.sqrt()) as u64, u64::max);
+    let bins: Vec<(u64, u64)> =
+        (least / width..=most / width).map(|bin| (bin * width, (bin + 1) * width)).collect();
+    let at = |(from, to): &(u64, u64)| (from + to - 1) as f64 / 2.0;
+    let seconds = |bin: &(u64, u64)| {
+        let n = counts.iter().filter(|count| (bin.0..bin.1).contains(count)).count();
+        Point::at(at(bin), Some(n as f64))
+    };
+    let title = match width {
+        1 => "arrivals in a second".to_owned(),
+        n => format!("arrivals in a second, {n} together"),
+    };
+    let x = Axis::of(title, "", Scale::Linear);
+    let mut chart = Chart::new("arrivals", "Arrivals", x, Axis::of("seconds", "", Scale::FromZero));
+    chart.traces = vec![Trace::new("seconds", Shape::Bars, bins.iter().map(seconds).collect())];
+    if *arrivals == Arrivals::Poisson {
+        let chances = poisson(*rate, bins.last().map_or(0, |bin| bin.1));
+        let expected = |bin: &(u64, u64)| {
+            let chance: f64 = chances[bin.0 as usize..bin.1 as usize].iter().sum();
+            Point::at(at(bin), Some(chance * counts.len() as f64))
+        };
+        let name = format!("independent users, {} per second", significant(*rate, 4));
+        let points = bins.iter().map(expected).collect();
+        chart.traces.push(Trace::new(name, Shape::Line, points));
+    }
+    chart.note = Some("The whole seconds of the measured phase by their arrivals.".to_owned());
+    chart.if_any()
+}
+
+/// The chances of 0 to `n` - 1 arrivals, of which `rate` are expected: those of Poisson (1837).
+fn poisson(rate: f64, n: u64) -> Vec<f64> {
+    let mut logarithm = -rate;
+    let chance = |k: u64| {
+        if k > 0 {
+            logarithm += rate.ln() - (k as f64).ln();
+        }
+        logarithm.exp()
+    };
+    (0..n).map(chance).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use analysis::fixtures::subjects;
+
+    use super::*;
+
+    #[test]
+    fn every_whole_second_is_in_a_bar_and_as_many_are_expected() {
+        let mut report = subjects::open();
+        let chart = charts(&report).swap_remove(0);
+        let sum = |trace: &Trace| trace.points.iter().filter_map(|point| point.y).sum::<f64>();
+        assert_eq!(sum(&chart.traces[0]), 60.0);
+        assert!((sum(&chart.traces[1]) - 60.0).abs() < 0.001, "{:?}", chart.traces[1]);
+        // The seconds of the ramp-up and a last one that was cut short are none of them.
+        report.measured_seconds = 59.5;
+        assert_eq!(sum(&charts(&report)[0].traces[0]), 59.0);
+        report.measured_seconds = 9.5;
+        assert_eq!(charts(&report), []);
+        // Equal gaps are not held against chance, and other loads have no arrivals.
+        let uniform = Load::Open {
+            arrivals: Arrivals::Uniform,
+            rate: ArrivalRate::Constant(500.0),
+            queue: 10,
+            queue_full: model::QueueFull::Drop,
+        };
+        (report.measured_seconds, report.groups[0].load) = (60.0, uniform);
+        assert_eq!(charts(&report)[0].traces.len(), 1);
+        assert_eq!(charts(&subjects::closed()), []);
+    }
+
+    #[test]
+    fn chances_of_arrivals_are_those_of_poisson() {
+        let chances = poisson(2.0, 40);
+        assert!((chances[0] - (-2.0_f64).exp()).abs() < 1e-15);
+        assert!((chances[3] - 8.0 / 6.0 * (-2.0_f64).exp()).abs() < 1e-15);
+        assert!((chances.iter().sum::<f64>() - 1.0).abs() < 1e-12);
+        // Far from zero the first ones are nothing, and all together are one.
+        assert!((poisson(3000.0, 4000).iter().sum::<f64>() - 1.0).abs() < 1e-9);
+    }
+}

@@ -1,0 +1,118 @@
+//! Figures that were measured elsewhere, kept by name beside the runs and never among them.
+//!
+//! Not here: how a file of them is read (app), and what follows from them (history).
+
+use model::Imported;
+use rusqlite::{OptionalExtension, params};
+
+use super::Store;
+use super::codec;
+use super::error::{StoreError, StoreErrorKind};
+use super::wall_clock::unix_ms;
+
+/// What becomes of figures that are kept under the same name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum IfKnown {
+    /// They stay, and the new ones are refused.
+    Refuse,
+    /// The new ones take their place.
+    Replace,
+}
+
+/// Imported figures, and since when they are kept.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ImportedRow {
+    /// The figures.
+    pub imported: Imported,
+    /// When they were imported, in milliseconds since 1970.
+    pub since_unix_ms: i64,
+}
+
+impl Store {
+    /// Keeps figures; false if others of their name are kept, and are to stay.
+    pub fn put_imported(&self, imported: &Imported, known: IfKnown) -> Result<bool, StoreError> {
+        let body = codec::to_json(imported)
+            .map_err(|why| StoreError::new(StoreErrorKind::Other, format!("figures: {why}")))?;
+        let sql = match known {
+            IfKnown::Refuse => "INSERT OR IGNORE INTO imported VALUES (?, ?, ?)",
+            IfKnown::Replace => "INSERT OR REPLACE INTO imported VALUES (?, ?, ?)",
+        };
+        let put = self.connection.execute(sql, params![imported.name, unix_ms(), body]);
+        put.map(|n| n > 0).map_err(|error| self.reader().said(&error))
+    }
+
+    /// The figures that are kept under a name.
+    pub fn imported(&self, name: &str) -> Result<Option<Imported>, StoreError> {
+        let sql = "SELECT body FROM imported WHERE name = ?";
+        let body: Result<Option<String>, _> =
+            self.connection.query_row(sql, [name], |row| row.get(0)).optional();
+        let body = body.map_err(|error| self.reader().said(&error))?;
+        body.map(|body| self.read_imported(&body)).transpose()
+    }
+
+    /// All that is kept, by name.
+    pub fn all_imported(&self) -> Result<Vec<ImportedRow>, StoreError> {
+        let read = || -> rusqlite::Result<Vec<(i64, String)>> {
+            let sql = "SELECT since_unix_ms, body FROM imported ORDER BY name";
+            let mut select = self.connection.prepare(sql)?;
+            select.query_map((), |row| Ok((row.get(0)?, row.get(1)?)))?.collect()
+        };
+        let rows = read().map_err(|error| self.reader().said(&error))?;
+        let row = |(since_unix_ms, body): (i64, String)| {
+            Ok(ImportedRow { imported: self.read_imported(&body)?, since_unix_ms })
+        };
+        rows.into_iter().map(row).collect()
+    }
+
+    /// Removes what is kept under a name; false if nothing is.
+    pub fn remove_imported(&self, name: &str) -> Result<bool, StoreError> {
+        let gone = self.connection.execute("DELETE FROM imported WHERE name = ?", [name]);
+        gone.map(|n| n > 0).map_err(|error| self.reader().said(&error))
+    }
+
+    fn read_imported(&self, body: &str) -> Result<Imported, StoreError> {
+        serde_json::from_str(body).map_err(|error| StoreError::damaged(&self.path, error))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use model::ImportedValue;
+
+    use super::*;
+
+    fn figures(name: &str, value: f64) -> Imported {
+        let value = ImportedValue {
+            at: vec!["1.2".into(), "8".into()],
+            figure: "tps".into(),
+            value,
+            unit: String::new(),
+            half_width: Some(0.1),
+            count: None,
+            time: Some("2015-06-01".into()),
+        };
+        let columns = vec!["version".into(), "clients".into()];
+        Imported { name: name.into(), source: "a page".into(), columns, values: vec![value] }
+    }
+
+    #[test]
+    fn imported_figures_are_kept_by_name_until_they_are_removed() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let store = Store::open(&folder.path().join("runs.sqlite")).expect("a store");
+        // A third has no end, neither in binary nor in decimals.
+        let (old, new) = (figures("arm", 1.0 / 3.0), figures("arm", 2.0 / 3.0));
+        assert!(store.put_imported(&old, IfKnown::Refuse).expect("written"));
+        assert!(!store.put_imported(&new, IfKnown::Refuse).expect("it is known"));
+        assert_eq!(store.imported("arm").expect("read"), Some(old));
+        assert!(store.put_imported(&new, IfKnown::Replace).expect("written"));
+        assert!(store.put_imported(&figures("a", 1.0), IfKnown::Refuse).expect("written"));
+        let all = store.all_imported().expect("read");
+        let names: Vec<&str> = all.iter().map(|row| row.imported.name.as_str()).collect();
+        assert_eq!((names, &all[1].imported), (vec!["a", "arm"], &new));
+        assert!(store.remove_imported("arm").expect("removed"));
+        assert!(!store.remove_imported("arm").expect("there is none"));
+        assert_eq!(store.imported("arm").expect("read"), None);
+        // They are no runs.
+        assert!(store.list(&crate::Filter::default()).expect("read").is_empty());
+    }
+}
