@@ -6,6 +6,7 @@
 mod empty;
 mod entry;
 mod oltp;
+mod record;
 mod tpcb;
 mod tpcc;
 pub mod tx_control;
@@ -31,6 +32,7 @@ pub static ALL: &[&Entry] = &[
     &oltp::bulk_insert::ENTRY,
     &oltp::random_points::ENTRY,
     &oltp::random_ranges::ENTRY,
+    &record::ENTRY,
     &empty::ENTRY,
 ];
 

@@ -1,6 +1,6 @@
 //! How PostgreSQL is built in and administered.
 
-use model::{Administration, ClientLoad, ColumnType, FileFormat, FlatFile, SettingsBySql, Table};
+use model::{Administration, ClientLoad, FileFormat, FlatFile, SettingsBySql, Table};
 
 use crate::modes::{RiskyMode, durability};
 
@@ -53,7 +53,7 @@ pub(super) const ADMINISTRATION: Administration = Administration {
 /// the first readers would write the rows' hint bits, and autovacuum would come in mid-run.
 fn after_load(table: &Table) -> Vec<String> {
     let name = &table.name;
-    let serial = table.columns.iter().find(|column| column.of == ColumnType::Serial);
+    let serial = table.columns.iter().find(|column| column.of.is_serial());
     let moved = serial.map(|column| {
         let column = column.name;
         format!(
