@@ -132,8 +132,7 @@ impl Dialect {
     /// are made by [`Dialect::create_index`].
     pub fn is_made_with(&self, table: &Table, index: &Index) -> bool {
         let first = index.columns.first();
-        let is_serial =
-            |column: &Column| column.of.is_serial() && Some(&column.name) == first;
+        let is_serial = |column: &Column| column.of.is_serial() && Some(&column.name) == first;
         self.serial == Serial::Indexed
             && table.columns.iter().any(is_serial)
             && table.primary_key.first() != first

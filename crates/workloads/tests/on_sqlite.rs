@@ -12,8 +12,9 @@ use std::sync::Arc;
 use drivers::Opening;
 use drivers::for_tests::{Interceptor, intercept_session};
 use model::{
-    Check, Client, Crosscheck, Database, Done, Number, Place, Placement, Refusal, RefusalKind, Request, Rng,
-    Session, Settings, Statement, StatementKind, Stream, Target, TxContext, Value, Workload, query,
+    Check, Client, Crosscheck, Database, Done, Number, Place, Placement, Refusal, RefusalKind,
+    Request, Rng, Session, Settings, Statement, StatementKind, Stream, Target, TxContext, Value,
+    Workload, query,
 };
 use workloads::Make;
 

@@ -28,12 +28,7 @@ pub(super) fn drop_later_indexes(groups: &[Opened], stop: &Stop) -> Result<(), E
 
 /// Adds the indexes, tells how long that took and what the whole load came to with it, and drops
 /// them.
-pub(super) fn add_later_indexes(
-    groups: &[Opened],
-    ran: &Ran,
-    stop: &Stop,
-    sink: &mut RunSink<'_>,
-) {
+pub(super) fn add_later_indexes(groups: &[Opened], ran: &Ran, stop: &Stop, sink: &mut RunSink<'_>) {
     let Some((opened, indexes)) = later(groups) else { return };
     sink.watcher.doing("adding the indexes");
     let added = run_interruptible(stop, "interrupted while indexes were added", move || {

@@ -11,14 +11,16 @@ use servers::for_tests::{MARIADB, MARIADB_11_4, MYSQL_5_6, POSTGRES, POSTGRES_18
 
 use crate::bench::{ask, database, drive, drive_plan, drive_well};
 
-/// A statement alone as a transaction, and several with a shorter one at the end.
-const COMMITS: [&[(&str, &str)]; 2] =
-    [&[], &[("records_per_commit", "5"), ("rows_per_statement", "2"), ("tables", "3")]];
+/// A statement alone as a transaction.
+const ALONE: &[(&str, &str)] = &[];
+/// Several, with a shorter one at the end.
+const SEVERAL: &[(&str, &str)] =
+    &[("records_per_commit", "5"), ("rows_per_statement", "2"), ("tables", "3")];
 
 #[test]
 fn records_are_kept_with_every_index_policy_on_sqlite() {
     let folder = tempfile::tempdir().expect("a folder");
-    every_policy(&|name| {
+    every_policy(&[ALONE, SEVERAL], &|name| {
         let url = format!("sqlite:{}/{name}.db?synchronous=off", folder.path().display());
         Target::parse(&url).expect("a target")
     });
@@ -26,26 +28,26 @@ fn records_are_kept_with_every_index_policy_on_sqlite() {
 
 #[test]
 fn records_are_kept_with_every_index_policy_on_mariadb() {
-    every_policy(&|name| database(MARIADB.shared(), name));
+    every_policy(&[ALONE, SEVERAL], &|name| database(MARIADB.shared(), name));
 }
 
 #[test]
 fn records_are_kept_with_every_index_policy_on_postgresql() {
-    every_policy(&|name| database(POSTGRES.shared(), name));
+    every_policy(&[ALONE, SEVERAL], &|name| database(POSTGRES.shared(), name));
 }
 
 #[test]
 fn records_are_kept_with_every_index_policy_on_the_other_servers() {
     for server in [&MARIADB_11_4, &MYSQL_5_6, &POSTGRES_18] {
         let server = server.start();
-        every_policy(&|name| database(&server, name));
+        every_policy(&[SEVERAL], &|name| database(&server, name));
     }
 }
 
 /// Two runs on the same data, which begin with records: all checks hold, and the rows that the
 /// database counts are those that were committed.
-fn every_policy(target: &dyn Fn(&str) -> Target) {
-    for (place, commit) in COMMITS.iter().enumerate() {
+fn every_policy(commits: &[&[(&str, &str)]], target: &dyn Fn(&str) -> Target) {
+    for (place, commit) in commits.iter().enumerate() {
         for index in ["none", "key", "secondary", "afterwards"] {
             let target = target(&format!("record_{index}_{place}"));
             let parameters = [&[("index", index), ("rows", "100")], *commit].concat();
@@ -119,7 +121,8 @@ fn records_are_kept_in_every_storage_engine_that_the_server_has() {
 /// and for BEGIN and COMMIT, insert 10,000 records per second.
 #[test]
 fn records_and_their_bytes_are_the_rates_of_a_run() {
-    let target = Target::parse("sim:?service=constant:1ms&servers=2").expect("a target");
+    let url = "sim:?service=constant:1ms&servers=2&transaction_control=statement";
+    let target = Target::parse(url).expect("a target");
     for index in ["none", "key", "afterwards"] {
         let plan = format!(
             "ramp_up = \"1s\"\nduration = \"20s\"\nplacement = \"simulated\"\n[[group]]\n\

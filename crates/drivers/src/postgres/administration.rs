@@ -56,8 +56,10 @@ fn after_load(table: &Table) -> Vec<String> {
     let serial = table.columns.iter().find(|column| column.of.is_serial());
     let moved = serial.map(|column| {
         let column = column.name;
+        // A name in quotes is taken to the letter, and tables are made without quotes.
+        let folded = column.to_ascii_lowercase();
         format!(
-            "SELECT setval(pg_get_serial_sequence('{name}', '{column}'), \
+            "SELECT setval(pg_get_serial_sequence('{name}', '{folded}'), \
              COALESCE((SELECT MAX({column}) FROM {name}), 0) + 1, false)"
         )
     });

@@ -32,10 +32,10 @@ fn charts(report: &ExperimentReport, _trials: &[Trialled]) -> Vec<Chart> {
     let most = measured.iter().map(|point| point.x).fold(0.0, f64::max);
     let places = |to: f64| {
         // Closer together where clients are few, as the law bends there.
-        (0..=PLACES).map(move |place| least * (to / least).powf(f64::from(place) / f64::from(PLACES)))
+        (0..=PLACES)
+            .map(move |place| least * (to / least).powf(f64::from(place) / f64::from(PLACES)))
     };
-    let line: Vec<Point> =
-        places(most).map(|at| Point::at(at, Some(law.throughput(at)))).collect();
+    let line: Vec<Point> = places(most).map(|at| Point::at(at, Some(law.throughput(at)))).collect();
     // Up to what was reached: beyond, it would press everything else to the ground.
     let reached = measured.iter().chain(&line).filter_map(|point| point.y).fold(0.0, f64::max);
     let alone = law.throughput(1.0);

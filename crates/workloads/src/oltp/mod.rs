@@ -26,8 +26,8 @@ pub(crate) mod write_only;
 use std::sync::Arc;
 
 use model::{
-    BadParameter, Check, Client, Crosscheck, Dialect, Identity, Kind, KindIndex, Number, Places, Population,
-    ScaleInData, ScaleOf, Settings, Statement, Workload,
+    BadParameter, Check, Client, Crosscheck, Dialect, Identity, Kind, KindIndex, Number, Places,
+    Population, ScaleInData, ScaleOf, Settings, Statement, Workload,
 };
 
 use crate::Make;
@@ -161,8 +161,7 @@ impl Workload for Member {
         let counts = self.oltp.script.asks(Stmt::Insert) && tables <= CROSSCHECK_TABLES_MAX;
         let count = |number| format!("(SELECT COUNT(*) FROM sbtest{number})");
         let all = || (1..=tables).map(count).collect::<Vec<String>>().join(" + ");
-        let crosscheck =
-            || Crosscheck { sql: format!("SELECT {}", all()), kind: 0, per_commit: 1 };
+        let crosscheck = || Crosscheck { sql: format!("SELECT {}", all()), kind: 0, per_commit: 1 };
         counts.then(crosscheck)
     }
 }

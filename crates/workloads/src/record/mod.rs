@@ -103,10 +103,15 @@ impl Workload for Recording {
             1 => "one table for all clients".to_owned(),
             n => format!("{n} tables: client 1 into record1, client 2 into record2, and so round"),
         };
+        let by = match statement {
+            1 => "one row per INSERT".to_owned(),
+            n => format!("up to {n} rows per INSERT"),
+        };
+        let plural = if records == 1 { "record" } else { "records" };
         let mut all = vec![
             format!(
-                "A transaction inserts and commits {records} records of {record_size} bytes, by \
-                 INSERTs of up to {statement} rows, into {into}."
+                "A transaction inserts and commits {records} {plural} of {record_size} bytes, \
+                 {by}, into {into}."
             ),
             self.indexing().to_owned(),
             "Records and MB are those committed; MB are 10^6 bytes of the records' columns, \

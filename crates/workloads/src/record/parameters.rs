@@ -232,7 +232,7 @@ impl Commit {
         let statement = settings.count("rows_per_statement");
         if statement > records {
             let why = format!(
-                "{statement} are more than the {records} records of a commit: lower it, or raise \
+                "{statement} are more than the {records} of a commit: lower it, or raise \
                  --records-per-commit"
             );
             return Err(BadParameter::of("rows_per_statement", why));

@@ -5,7 +5,7 @@
 use std::sync::Arc;
 
 use model::{
-    Clock, Client, Conversation, Dialect, Done, KindIndex, Number, Refusal, Request, Row, Session,
+    Client, Clock, Conversation, Dialect, Done, KindIndex, Number, Refusal, Request, Row, Session,
     Statement, StatementId, StatementKind, TxContext, Value, execute, query,
 };
 

@@ -10,9 +10,10 @@ mod population;
 use std::sync::Arc;
 
 use model::{
-    BadParameter, Check, Client, Conversation, Crosscheck, Dialect, Done, Identity, Kind, KindIndex, Number,
-    Parameter, ParameterKind, Places, Population, Refusal, Request, Rng, ScaleInData, ScaleOf,
-    Session, Statement, StatementId, StatementKind, TxContext, Value, Workload, execute,
+    BadParameter, Check, Client, Conversation, Crosscheck, Dialect, Done, Identity, Kind,
+    KindIndex, Number, Parameter, ParameterKind, Places, Population, Refusal, Request, Rng,
+    ScaleInData, ScaleOf, Session, Statement, StatementId, StatementKind, TxContext, Value,
+    Workload, execute,
 };
 
 use crate::tx_control::{control, end};

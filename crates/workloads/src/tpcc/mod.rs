@@ -25,9 +25,9 @@ mod tx;
 use std::sync::Arc;
 
 use model::{
-    BadParameter, Check, Client, Clock, Conversation, Crosscheck, Dialect, Done, Headline, Identity, Kind,
-    KindIndex, Measure, MeasureKind, Number, Places, Population, Refusal, Request, Routine, Sent,
-    Settings, Standard, Statement, TxContext, Workload,
+    BadParameter, Check, Client, Clock, Conversation, Crosscheck, Dialect, Done, Headline,
+    Identity, Kind, KindIndex, Measure, MeasureKind, Number, Places, Population, Refusal, Request,
+    Routine, Sent, Settings, Standard, Statement, TxContext, Workload,
 };
 
 use crate::tx_control::{control, end};
