@@ -34,10 +34,10 @@ pub(super) fn add_later_indexes(groups: &[Opened], ran: &Ran, stop: &Stop, sink:
     let added = run_interruptible(stop, "interrupted while indexes were added", move || {
         let mut session = AdminSession::at(opened.database.as_ref())?;
         let began = wall_clock::now();
-        indexes.iter().try_for_each(|index| session.write(&index.create).map(drop))?;
+        let made = indexes.iter().try_for_each(|index| session.write(&index.create).map(drop));
         let took = began.elapsed();
-        drop_all(&mut session, &indexes)?;
-        Ok(took)
+        let dropped = drop_all(&mut session, &indexes);
+        Ok(made.and(dropped).map(|()| took)?)
     });
     match added {
         Ok(took) => tell(ran, took, sink),

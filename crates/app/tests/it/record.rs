@@ -88,6 +88,23 @@ fn indexes_added_after_the_load_are_timed_within_the_whole_and_dropped() {
 }
 
 #[test]
+fn a_run_whose_indexes_are_refused_is_invalid_and_leaves_none() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let url = format!("sqlite:{}/refused.db?synchronous=off", folder.path().display());
+    let target = Target::parse(&url).expect("a target");
+    let parameters = [("index", "afterwards"), ("rows", "100")];
+    drive_well(&target, "record", (1, 20), &parameters);
+    // Tables and indexes share their names: the second index cannot be made.
+    ask(&target, "CREATE TABLE record1_column1 (a INT)");
+    let ran = drive(&target, "record", (1, 20), &parameters).expect("it runs");
+    let finding = ran.report.findings.iter().find(|one| one.id == "indexes_not_added");
+    let text = &finding.expect("it is told").text;
+    assert!(text.contains("record1_column1"), "{text}");
+    assert!(!ran.is_good && overall(&ran).is_none());
+    assert_eq!(ask(&target, "SELECT 1 FROM sqlite_master WHERE name = 'record1_id'"), 0);
+}
+
+#[test]
 fn records_are_kept_in_every_storage_engine_that_the_server_has() {
     let target = |server: &Server, engine: &str| database(server, &format!("record_{engine}"));
     let of = |engine| [("engine", engine), ("rows", "50")];

@@ -94,7 +94,7 @@ fn the_examples_that_record_run() {
     let target = format!("--target={small}");
     let told = experiment(&home, "record.toml", &[&*target, "--vary=clients=1,2", "--tables=2"]);
     assert_eq!(told["primary"], "records_per_s");
-    assert!(number(&told["points"][1], "figures.mb_per_s.mean") > 0.0, "{told:#}");
+    assert!(number(&told["points"][1], "figures.records_per_s.mean") > 0.0, "{told:#}");
     let writers = "--vary=clients=2";
     for name in ["record-tables.toml", "record-index.toml", "record-engines.toml"] {
         let flags: &[&str] = if name == "record-index.toml" { &[] } else { &[writers] };
