@@ -139,7 +139,7 @@ impl Judge {
     pub(crate) fn primary_of(&self, reports: &[&Report]) -> Result<String, String> {
         match &self.primary {
             Some(name) => resolve(name, reports.iter().copied()),
-            None => Ok(primary_of(reports).to_owned()),
+            None => Ok(primary_of(reports)),
         }
     }
 

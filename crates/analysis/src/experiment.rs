@@ -202,7 +202,7 @@ impl ExperimentReport {
         let reports: Vec<&Report> = trials.iter().map(|trial| &trial.report).collect();
         let primary = match asked {
             Some(name) => resolve(name, reports.iter().copied())?,
-            None => primary_of(&reports).to_owned(),
+            None => primary_of(&reports),
         };
         let primary = primary.as_str();
         let points: Vec<PointReport> = (0..experiment.points.len() as u32)

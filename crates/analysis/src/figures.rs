@@ -91,13 +91,20 @@ pub(crate) fn figures_of(report: &Report, also: Option<&str>) -> Vec<(String, f6
 }
 
 /// The figure by which runs are judged: where users arrive at a rate in all of them `p99_ms`, else
-/// `nopm` where any has it, else `tps`.
-pub(crate) fn primary_of(reports: &[&Report]) -> &'static str {
+/// `nopm` where any has it, else the first rate that the workload of any is known by, else `tps`.
+pub(crate) fn primary_of(reports: &[&Report]) -> String {
     let is_open = |report: &&Report| matches!(report.load, Some(Load::Open { .. }));
+    let known_by = || {
+        let first = |report: &&Report| {
+            let (name, _) = report.block.headlines.0.first()?;
+            value_of(report, name).map(|_| name.clone())
+        };
+        reports.iter().find_map(first)
+    };
     match reports.iter().any(|report| report.block.nopm.is_some()) {
-        _ if !reports.is_empty() && reports.iter().all(is_open) => "p99_ms",
-        true => "nopm",
-        false => "tps",
+        _ if !reports.is_empty() && reports.iter().all(is_open) => "p99_ms".to_owned(),
+        true => "nopm".to_owned(),
+        false => known_by().unwrap_or_else(|| "tps".to_owned()),
     }
 }
 

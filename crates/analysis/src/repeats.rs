@@ -11,7 +11,7 @@ use model::{Experiment, FactValue, Goal, Level, StopRule};
 use serde::{Deserialize, Serialize};
 use stats::{Components, Mean, Nested};
 
-use crate::figures::{figures_of, is_less_better, primary_of};
+use crate::figures::{figures_of, is_less_better, primary_of, value_of};
 use crate::report::{Named, Report};
 use crate::trials::{TrialReport, counts};
 
@@ -34,7 +34,7 @@ pub struct Measured {
     /// By name.
     figures: Vec<(String, f64)>,
     /// By what it would be judged alone.
-    primary: &'static str,
+    primary: String,
     /// The variance within the run of its TPS, in squares of shares.
     within: Option<f64>,
     /// Seconds that the run, the restart and the rebuild took; 0 where there was none.
@@ -53,12 +53,17 @@ impl Measured {
             let fact = report.facts.get(TRIAL).and_then(|facts| facts.get(name));
             fact.and_then(FactValue::as_seconds).unwrap_or(0.0)
         };
+        let primary = primary_of(&[report]);
+        let mut figures = figures_of(report, also);
+        if figures.iter().all(|(name, _)| *name != primary) {
+            figures.extend(value_of(report, &primary).map(|value| (primary.clone(), value)));
+        }
         let run_s = report.elapsed_seconds.unwrap_or(0.0);
         Measured {
             point,
             repeat,
-            figures: figures_of(report, also),
-            primary: primary_of(&[report]),
+            figures,
+            primary,
             within: within.filter(|within| within.is_finite()),
             spent_s: [run_s, of_trial(RESTART_S), of_trial(REBUILD_S)],
         }
@@ -78,17 +83,21 @@ impl Measured {
 }
 
 /// The figure that a rule looks at.
-fn looked_at<'r>(rule: &'r StopRule, measured: &[Measured]) -> &'r str {
+fn looked_at<'r>(rule: &'r StopRule, measured: &'r [Measured]) -> &'r str {
     rule.figure.as_deref().unwrap_or_else(|| primary(measured))
 }
 
+/// What trials of open load are judged by.
+const OPEN: &str = "p99_ms";
+
 /// The same figure as that of the experiment.
-fn primary(measured: &[Measured]) -> &'static str {
+fn primary(measured: &[Measured]) -> &str {
     let has_nopm = measured.iter().any(|one| one.figure("nopm").is_some());
-    match measured.iter().all(|one| one.primary == "p99_ms") {
-        true if !measured.is_empty() => "p99_ms",
+    let mut rates = measured.iter().map(|one| one.primary.as_str()).filter(|name| *name != OPEN);
+    match measured.iter().all(|one| one.primary == OPEN) {
+        true if !measured.is_empty() => OPEN,
         _ if has_nopm => "nopm",
-        _ => "tps",
+        _ => rates.find(|name| *name != "tps").unwrap_or("tps"),
     }
 }
 
@@ -492,7 +501,7 @@ pub(crate) fn levels(experiment: &Experiment, measured: &[Measured]) -> Option<L
     let levels: Vec<LevelReport> = of_levels.filter_map(level).collect();
     let within: Vec<f64> = measured.iter().filter_map(|one| one.within).collect();
     let of_runs = found[0].map(|component| component.variance);
-    let is_rate = ["tps", "nopm"].contains(&name);
+    let is_rate = name != OPEN;
     let within_run = of_runs.filter(|of| *of > 0.0 && is_rate && !within.is_empty());
     let within_run = within_run.map(|of| within.iter().sum::<f64>() / within.len() as f64 / of);
     let advice = DIFFERENCES.into_iter().filter_map(|difference| {

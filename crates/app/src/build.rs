@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 use engine::Stop;
 use model::{
     Administration, Choice, ColumnType, Database, Dialect, Index, Population, Refusal, RefusalKind,
-    Workload, fnv1a, format_count,
+    Row, Workload, fnv1a, format_count,
 };
 use monitor::wall_clock;
 
@@ -219,6 +219,7 @@ impl<'b> Builder<'b> {
         let database = opened.database.as_ref();
         let mut lock = BuildLock::at(database, A_MOMENT, is_stopped)?;
         let (mut session, has_one_session) = lock.session_beside(database)?;
+        has_storage_engine(&mut session, database.administration(), population)?;
         let identity = opened.workload.identity();
         let found = meta::read(&mut session, &identity.workload)?;
         match opened.data {
@@ -419,6 +420,30 @@ pub fn build_both(
     Ok(Both { insert, bulk, different })
 }
 
+/// Refuses a storage engine that the server lacks: some would take another one in its place.
+fn has_storage_engine(
+    session: &mut AdminSession,
+    administration: &Administration,
+    population: &dyn Population,
+) -> Result<(), Error> {
+    let asked = population.storage_engine().zip(administration.list_storage_engines);
+    let Some((engine, list)) = asked else { return Ok(()) };
+    let mut there = Vec::new();
+    session.read(list, &mut |row: &dyn Row| {
+        there.push(row.text(0)?.to_owned());
+        Ok(())
+    })?;
+    if there.iter().any(|name| name.eq_ignore_ascii_case(engine)) {
+        return Ok(());
+    }
+    there.sort_unstable();
+    let why = format!(
+        "the server has no storage engine {engine}: choose one that it has ({}), or install it",
+        there.join(", ")
+    );
+    Err(Error::Usage(why))
+}
+
 /// Creates the tables that are not there, and finds what is left to do.
 fn prepare(
     session: &mut AdminSession,
@@ -485,6 +510,8 @@ fn create_table(
 /// How a table is created.
 pub(crate) fn definition(dialect: &Dialect, population: &dyn Population, index: usize) -> String {
     let table = &population.tables()[index];
+    let asked = population.storage_engine().filter(|_| dialect.storage_engine.is_some());
+    let dialect = &Dialect { storage_engine: asked.or(dialect.storage_engine), ..*dialect };
     match population.partitions(index) {
         None => dialect.create_table(table),
         Some((column, count)) => dialect.create_partitioned(table, column, count),

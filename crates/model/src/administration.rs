@@ -39,6 +39,9 @@ pub struct Administration {
     pub list_routines: &'static str,
     /// Whether a server that lets nobody in says by this that it starts or recovers, and will.
     pub is_recovering: fn(&Refusal) -> bool,
+    /// The query for the names of the storage engines that this server has; none where a database
+    /// has no choice of them.
+    pub list_storage_engines: Option<&'static str>,
     /// Its server has a thread for each session, all in one process; others have a process each, or
     /// none. Clients that never pause are best placed by this (docs/placement.md).
     pub thread_per_session: bool,
@@ -66,6 +69,7 @@ impl Administration {
         alone: &[],
         sees_other_hosts: None,
         list_routines: "",
+        list_storage_engines: None,
         is_recovering: |_| false,
         thread_per_session: false,
         connection_limit: None,

@@ -65,8 +65,12 @@ pub struct Dialect {
     pub type_name: fn(ColumnType) -> String,
     /// Where a column may stand that it counts up by itself.
     pub serial: Serial,
-    /// What stands behind the closing bracket of CREATE TABLE.
+    /// The storage engine in which tables are made; none where the database has no choice of them.
+    pub storage_engine: Option<&'static str>,
+    /// What stands behind the closing bracket of CREATE TABLE, and behind the storage engine.
     pub table_options: &'static str,
+    /// DROP INDEX names the table of the index.
+    pub drops_index_on_table: bool,
     /// The clause that locks the rows of a SELECT, with a leading blank; empty where a writing
     /// transaction excludes others anyway.
     pub for_update: &'static str,
@@ -85,7 +89,9 @@ impl Dialect {
         decimals: Decimals::Exact,
         type_name: |of| format!("{of:?}").to_uppercase(),
         serial: Serial::Anywhere,
+        storage_engine: None,
         table_options: "",
+        drops_index_on_table: false,
         for_update: "",
         routines: None,
         partitioning: None,
@@ -117,15 +123,16 @@ impl Dialect {
         for index in table.indexes.iter().filter(|index| self.is_made_with(table, index)) {
             lines.push(format!("INDEX {} ({})", index.name, index.columns.join(", ")));
         }
-        format!("CREATE TABLE {} ({}){}", table.name, lines.join(", "), self.table_options)
+        let engine = self.storage_engine.map_or(String::new(), |name| format!(" ENGINE={name}"));
+        let (name, lines) = (&table.name, lines.join(", "));
+        format!("CREATE TABLE {name} ({lines}){engine}{}", self.table_options)
     }
 
     /// Whether an index is made with its table, since a serial column stands on it; all others
     /// are made by [`Dialect::create_index`].
     pub fn is_made_with(&self, table: &Table, index: &Index) -> bool {
         let first = index.columns.first();
-        let is_serial =
-            |column: &Column| column.of == ColumnType::Serial && Some(&column.name) == first;
+        let is_serial = |column: &Column| column.of.is_serial() && Some(&column.name) == first;
         self.serial == Serial::Indexed
             && table.columns.iter().any(is_serial)
             && table.primary_key.first() != first
@@ -160,6 +167,14 @@ impl Dialect {
         let unique = if index.unique { "UNIQUE " } else { "" };
         let columns = index.columns.join(", ");
         format!("CREATE {unique}INDEX {} ON {} ({columns})", index.name, table.name)
+    }
+
+    /// DROP INDEX for one of the table's secondary indexes.
+    pub fn drop_index(&self, table: &Table, index: &Index) -> String {
+        match self.drops_index_on_table {
+            true => format!("DROP INDEX {} ON {}", index.name, table.name),
+            false => format!("DROP INDEX {}", index.name),
+        }
     }
 
     /// INSERT of one row into `table`, all columns.
@@ -209,6 +224,28 @@ mod tests {
         check(Serial::Indexed, &["id"], ", PRIMARY KEY (id)");
         check(Serial::Anywhere, &[], "");
         check(Serial::SoleKey, &["id"], ", PRIMARY KEY (id)");
+    }
+
+    #[test]
+    fn a_storage_engine_stands_where_there_is_a_choice() {
+        let check = |storage_engine, expect: &str| {
+            let dialect = Dialect { storage_engine, table_options: " X", ..Dialect::PLAIN };
+            let sql = dialect.create_table(&table(vec!["id"]));
+            assert!(sql.ends_with(&format!("PRIMARY KEY (id)){expect} X")), "{sql}");
+        };
+        check(None, "");
+        check(Some("Heap"), " ENGINE=Heap");
+    }
+
+    #[test]
+    fn an_index_is_dropped_with_its_table_named_where_the_database_wants_it() {
+        let check = |drops_index_on_table, expect: &str| {
+            let dialect = Dialect { drops_index_on_table, ..DIALECT };
+            let table = table(Vec::new());
+            assert_eq!(dialect.drop_index(&table, &table.indexes[0]), expect);
+        };
+        check(true, "DROP INDEX xid ON t");
+        check(false, "DROP INDEX xid");
     }
 
     #[test]

@@ -110,6 +110,12 @@ pub static CATALOG: &[CatalogEntry] = &[
         advice: "Find out why the database did not answer after the load, and run it again.",
     },
     CatalogEntry {
+        id: "indexes_not_added",
+        severity: "invalid",
+        raised: "the indexes that were to be added after the load could not be",
+        advice: "Find out why the database refused them, rebuild the data, and run it again.",
+    },
+    CatalogEntry {
         id: "crosscheck_not_run",
         severity: "invalid",
         raised: "the database's count of commits could not be read after the load",

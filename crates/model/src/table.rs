@@ -14,6 +14,8 @@ pub enum ColumnType {
     /// A whole number of at least 32 bits that the database counts up by itself where a row gives
     /// none: auto-increment, serial.
     Serial,
+    /// The same of 64 bits.
+    BigSerial,
     /// An exact decimal number.
     Decimal {
         /// Digits in all.
@@ -32,12 +34,19 @@ pub enum ColumnType {
 }
 
 impl ColumnType {
-    /// Its name in CREATE TABLE as the SQL standard has it (and `SERIAL`, which it has not).
+    /// Whether the database counts it up by itself where a row gives none.
+    pub fn is_serial(self) -> bool {
+        matches!(self, ColumnType::Serial | ColumnType::BigSerial)
+    }
+
+    /// Its name in CREATE TABLE as the SQL standard has it (and `SERIAL` and `BIGSERIAL`, which
+    /// it has not).
     pub fn standard_name(self) -> String {
         match self {
             ColumnType::SmallInt => "SMALLINT".to_owned(),
             ColumnType::Int => "INTEGER".to_owned(),
             ColumnType::Serial => "SERIAL".to_owned(),
+            ColumnType::BigSerial => "BIGSERIAL".to_owned(),
             ColumnType::BigInt => "BIGINT".to_owned(),
             ColumnType::Decimal { precision, scale } => format!("DECIMAL({precision},{scale})"),
             ColumnType::Char(n) => format!("CHAR({n})"),

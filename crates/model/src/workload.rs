@@ -19,6 +19,26 @@ pub struct Check {
     pub sql: String,
 }
 
+/// A count in the database that grows with each commit of a kind.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Crosscheck {
+    /// The query for the count.
+    pub sql: String,
+    /// The kind.
+    pub kind: KindIndex,
+    /// By how many it grows with each commit; at least 1.
+    pub per_commit: u64,
+}
+
+/// An index that is added when a load is over.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LaterIndex {
+    /// The statement that makes it.
+    pub create: String,
+    /// The statement that removes it.
+    pub drop: String,
+}
+
 /// A routine that lives in the database: a stored procedure or function.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Routine {
@@ -103,6 +123,12 @@ pub trait Population: Send + Sync {
 
     /// By which column table `table` is split, and into how many parts; nothing where it is whole.
     fn partitions(&self, _table: usize) -> Option<(&'static str, u64)> {
+        None
+    }
+
+    /// The storage engine of its tables, where the database has a choice of them; nothing where
+    /// the dialect's own will do.
+    fn storage_engine(&self) -> Option<&'static str> {
         None
     }
 
@@ -223,9 +249,15 @@ pub trait Workload: Send + Sync {
         Vec::new()
     }
 
-    /// A count in the database that grows by one with each commit of a kind: query and kind.
-    /// Its change over a run must equal the client's own count.
-    fn crosscheck(&self, _dialect: &Dialect) -> Option<(String, KindIndex)> {
+    /// A count in the database that grows with each commit of a kind. Its change over a run must
+    /// equal the client's own count.
+    fn crosscheck(&self, _dialect: &Dialect) -> Option<Crosscheck> {
         None
+    }
+
+    /// Indexes that are added when the load is over, and dropped again: what that takes is a part
+    /// of the run's result.
+    fn indexes_after_load(&self, _dialect: &Dialect) -> Vec<LaterIndex> {
+        Vec::new()
     }
 }

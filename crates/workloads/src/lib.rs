@@ -8,6 +8,7 @@ mod empty;
 mod empty_tables;
 mod entry;
 mod oltp;
+mod record;
 mod tpcb;
 mod tpcc;
 pub mod tx_control;
@@ -35,6 +36,7 @@ pub static ALL: &[&Entry] = &[
     &oltp::random_points::ENTRY,
     &oltp::random_ranges::ENTRY,
     &arm::ENTRY,
+    &record::ENTRY,
     &empty::ENTRY,
 ];
 

@@ -12,8 +12,9 @@ use std::sync::Arc;
 use drivers::Opening;
 use drivers::for_tests::{Interceptor, intercept_session};
 use model::{
-    Check, Client, Database, Done, Number, Place, Placement, Refusal, RefusalKind, Request, Rng,
-    Session, Settings, Statement, StatementKind, Stream, Target, TxContext, Value, Workload, query,
+    Check, Client, Crosscheck, Database, Done, Number, Place, Placement, Refusal, RefusalKind,
+    Request, Rng, Session, Settings, Statement, StatementKind, Stream, Target, TxContext, Value,
+    Workload, query,
 };
 use workloads::Make;
 
@@ -192,7 +193,7 @@ fn all_twelve_conditions_hold_before_and_after_a_mixed_run() {
     let mut bench = Bench::new("tpcc", &parameters);
     assert_eq!(bench.checks().len(), 12);
     assert_eq!(bench.broken(), []);
-    let (crosscheck, counted) =
+    let Crosscheck { sql: crosscheck, kind: counted, .. } =
         bench.workload.crosscheck(bench.database.dialect()).expect("declared");
     let orders_before = bench.number(&crosscheck);
     let (mut committed, mut rolled_back) = ([0i64; 5], [0i64; 5]);
@@ -441,6 +442,11 @@ const SMALL: &[Small] = &[
     ("oltp-random-points", &[("segments", "3"), ("table_size", "500")], [1, 0, 0], 0),
     ("oltp-random-ranges", &[("delta", "9"), ("table_size", "500")], [1, 0, 0], 0),
     ("tpcb", &[("scale", "1")], [1, 4, 2], 0),
+    ("record", &[], [0, 1, 0], 0),
+    ("record", &[("index", "secondary"), ("rows", "30"), ("tables", "2")], [0, 1, 0], 0),
+    ("record", &[("records_per_commit", "5"), ("rows_per_statement", "2")], [0, 3, 2], 0),
+    ("record", &[("index", "none"), ("rows", "30"), ("tables", "2")], [0, 1, 0], 1),
+    ("record", &[("index", "afterwards"), ("records_per_commit", "3")], [0, 3, 2], 1),
 ];
 
 #[test]
@@ -449,7 +455,7 @@ fn every_workload_asks_what_it_says_and_keeps_its_conditions() {
         let mut bench = Bench::new(name, written);
         assert_eq!(bench.broken(), [], "{name} before");
         let crosscheck = bench.workload.crosscheck(bench.database.dialect());
-        let count = |bench: &mut Bench| crosscheck.as_ref().map_or(0, |(sql, _)| bench.number(sql));
+        let count = |bench: &mut Bench| crosscheck.as_ref().map_or(0, |of| bench.number(&of.sql));
         let counted_before = count(&mut bench);
         for client in 0..3u32 {
             let mut user = bench.workload.client(client);
@@ -467,8 +473,9 @@ fn every_workload_asks_what_it_says_and_keeps_its_conditions() {
             }
         }
         assert_eq!(bench.broken(), [], "{name} after");
-        if crosscheck.is_some() {
-            assert_eq!(count(&mut bench) - counted_before, 60, "{name}");
+        if let Some(crosscheck) = &crosscheck {
+            let grown = 60 * crosscheck.per_commit as i64;
+            assert_eq!(count(&mut bench) - counted_before, grown, "{name}");
         }
         if *name == "oltp-bulk-insert" {
             assert_eq!(bench.measured("rows"), 7 * 60);
@@ -500,6 +507,50 @@ fn ids_that_clients_give_never_collide_over_runs() {
     assert_eq!(bench.number(last_of_first), 9);
 }
 
+/// Two writers in one table, and the same two again, one of whose statements is refused: numbers
+/// are given once, and none is left out.
+#[test]
+fn writers_number_their_records_over_runs_and_refusals() {
+    let written = [("index", "none"), ("records_per_commit", "4"), ("rows_per_statement", "3")];
+    let mut bench = Bench::new("record", &written);
+    for _run in 0..2 {
+        for client in [0, 1] {
+            let mut user = bench.workload.client(client);
+            for nth in 0..5 {
+                // Of the third transaction the second INSERT: BEGIN and the first one pass.
+                bench.accepts.set((nth == 2).then_some(2));
+                let (_, done) = bench.transact(user.as_mut(), of_client(client, nth));
+                assert_eq!(done.is_ok(), nth != 2, "{done:?}");
+            }
+        }
+    }
+    assert_eq!(bench.broken(), []);
+    for client in [1i64, 2] {
+        let own = format!("FROM record1 WHERE recordID >> 40 = {client}");
+        assert_eq!(bench.number(&format!("SELECT COUNT(*) {own}")), 2 * 4 * 4);
+        let last = bench.number(&format!("SELECT MAX(recordID) {own}"));
+        assert_eq!(last, (client << 40) + 2 * 4 * 4 - 1);
+    }
+}
+
+#[test]
+fn each_writer_has_a_table_and_stamps_its_records_with_the_time_of_the_run() {
+    let mut bench = Bench::new("record", &[("tables", "2"), ("record_size", "64")]);
+    for client in 0..3 {
+        let mut user = bench.workload.client(client);
+        let (_, done) = bench.transact(user.as_mut(), of_client(client, 0));
+        assert_eq!(done, Ok(Done::Committed));
+    }
+    // Client 3 of two tables shares the first one.
+    assert_eq!(bench.number("SELECT COUNT(*) FROM record1"), 2);
+    assert_eq!(bench.number("SELECT COUNT(*) FROM record2"), 1);
+    let from = "SELECT MIN(stamped) - 1704067200000000 FROM record1";
+    let first = bench.number(from);
+    assert!((0..1_000_000).contains(&first), "{first}");
+    assert!(bench.number("SELECT MAX(stamped) - MIN(stamped) FROM record1") > 0);
+    assert_eq!(bench.number("SELECT MIN(LENGTH(payload)) FROM record2"), 44);
+}
+
 /// Damage, and the check that names it.
 #[test]
 fn each_condition_of_counts_and_balances_is_told() {
@@ -515,6 +566,16 @@ fn each_condition_of_counts_and_balances_is_told() {
     check("oltp-read-only", small, deleted, &["rows"]);
     check("oltp-insert", small, deleted, &["rows"]);
     check("oltp-delete", small, deleted, &[]);
+    let keyed = &[("rows", "5")];
+    let without = &[("rows", "5"), ("index", "none")];
+    let deleted = "DELETE FROM record1 WHERE recordID = 3";
+    check("record", keyed, deleted, &["rows"]);
+    check("record", without, deleted, &["numbers", "rows"]);
+    check("record", keyed, "UPDATE record1 SET payload = '' WHERE recordID = 2", &["size"]);
+    let renumbered = "UPDATE record1 SET recordID = recordID - 5";
+    check("record", keyed, renumbered, &["numbers", "rows"]);
+    let doubled = "UPDATE record1 SET recordID = 4 WHERE recordID = 5";
+    check("record", without, doubled, &["numbers"]);
     let small_bulk = &[("tables", "2")];
     check("oltp-bulk-insert", small_bulk, "INSERT INTO sbtest2 VALUES (2, 2)", &["rows"]);
     for (damage, expect) in [

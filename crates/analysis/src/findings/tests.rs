@@ -44,12 +44,13 @@ fn the_list_of_all_findings_has_each_once_with_words_that_end() {
 }
 
 /// Findings that others than [`judge`] make: their text is whole.
-const OF_MAKERS: [&str; 9] = [
+const OF_MAKERS: [&str; 10] = [
     "managed_server_ended",
     "settings_lost",
     "setting_adjusted",
     "condition_not_met",
     "checks_not_run",
+    "indexes_not_added",
     "crosscheck_not_run",
     "store_not_written",
     "killed",

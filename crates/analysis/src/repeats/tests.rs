@@ -33,7 +33,8 @@ fn rule(goal: Goal) -> Option<StopRule> {
 
 fn measured(point: u32, repeat: u32, tps: f64) -> Measured {
     let figures = vec![("tps".to_owned(), tps)];
-    Measured { point, repeat, figures, primary: "tps", within: None, spent_s: [60.0, 5.0, 0.0] }
+    let primary = "tps".to_owned();
+    Measured { point, repeat, figures, primary, within: None, spent_s: [60.0, 5.0, 0.0] }
 }
 
 fn normal(rng: &mut Rng) -> f64 {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use engine::Stop;
-use model::{Action, Disturbance, Event, Fact, Plan};
+use model::{Action, Crosscheck, Disturbance, Event, Fact, Plan};
 
 use super::sink::RunSink;
 use crate::admin_session::AdminSession;
@@ -14,8 +14,8 @@ use crate::error::Error;
 use crate::interruptible::run_interruptible;
 use crate::open::Opened;
 
-/// The database's own counts: per group with a cross-check, its kind and the count.
-pub(super) type OwnCounts = Vec<Option<(u16, i64)>>;
+/// The database's own counts: per group with a cross-check, what it is and the count.
+pub(super) type OwnCounts = Vec<Option<(Crosscheck, i64)>>;
 
 pub(super) fn counts_in(groups: &[Opened], stop: &Stop) -> Result<OwnCounts, Error> {
     let groups = groups.to_vec();
@@ -23,12 +23,12 @@ pub(super) fn counts_in(groups: &[Opened], stop: &Stop) -> Result<OwnCounts, Err
 }
 
 fn count_all(groups: &[Opened]) -> Result<OwnCounts, Error> {
-    let count = |opened: &Opened| -> Result<Option<(u16, i64)>, Error> {
-        let Some((sql, kind)) = opened.workload.crosscheck(opened.database.dialect()) else {
+    let count = |opened: &Opened| -> Result<Option<(Crosscheck, i64)>, Error> {
+        let Some(crosscheck) = opened.workload.crosscheck(opened.database.dialect()) else {
             return Ok(None);
         };
-        let number = AdminSession::at(opened.database.as_ref())?.number(&sql)?;
-        Ok(number.map(|number| (kind, number)))
+        let number = AdminSession::at(opened.database.as_ref())?.number(&crosscheck.sql)?;
+        Ok(number.map(|number| (crosscheck, number)))
     };
     groups.iter().map(count).collect()
 }
@@ -84,7 +84,8 @@ pub(super) fn restarted(groups: &[Opened], stop: &Stop, began: Instant) -> Optio
 pub(super) fn crosscheck(before: &OwnCounts, after: &OwnCounts, sink: &mut RunSink<'_>) {
     let first = before.iter().zip(after).position(|(b, a)| b.is_some() && a.is_some());
     let Some(first) = first else { return };
-    let (Some((kind, was)), Some((_, is))) = (before[first], after[first]) else { return };
+    let (Some((of, was)), Some((_, is))) = (&before[first], &after[first]) else { return };
+    let kind = of.kind;
     let (mut committed, mut unknown) = (0, 0);
     for (group, _) in before.iter().enumerate().filter(|(_, count)| count.is_some()) {
         let tally = &sink.tally.groups[group];
@@ -93,6 +94,28 @@ pub(super) fn crosscheck(before: &OwnCounts, after: &OwnCounts, sink: &mut RunSi
             unknown += part.counts.unknown;
         }
     }
-    let change = is - was;
+    let change = commits_in(is - was, of.per_commit as i64, committed as i64);
     sink.tell(Event::Crosschecked { group: first as u16, kind, change, committed, unknown });
+}
+
+/// How many commits made a count grow so much. A part of one is told as one more or less than
+/// `committed`, so that it never passes for the whole.
+fn commits_in(growth: i64, per_commit: i64, committed: i64) -> i64 {
+    let whole = growth.div_euclid(per_commit);
+    let is_whole = growth.rem_euclid(per_commit) == 0;
+    if is_whole || whole < committed { whole } else { whole + 1 }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::commits_in;
+
+    #[test]
+    fn a_part_of_a_commit_never_passes_for_the_whole() {
+        assert_eq!(commits_in(12, 1, 7), 12);
+        assert_eq!(commits_in(70, 10, 7), 7);
+        assert_eq!(commits_in(69, 10, 7), 6);
+        assert_eq!(commits_in(71, 10, 7), 8);
+        assert_eq!(commits_in(-1, 10, 0), -1);
+    }
 }

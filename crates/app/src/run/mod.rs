@@ -7,6 +7,7 @@ mod checks;
 mod crosscheck;
 mod description;
 mod generator_facts;
+mod later_indexes;
 mod sink;
 
 use std::cell::Cell;
@@ -28,6 +29,7 @@ use self::checks::{check_all, check_before};
 use self::crosscheck::{commits_before, compare_commits, counts_in, crosscheck, restarted};
 use self::description::describe;
 use self::generator_facts::{facts_of, facts_of_connections, spread};
+use self::later_indexes::{add_later_indexes, drop_later_indexes};
 use self::sink::RunSink;
 use crate::admin_session;
 use crate::build::{BuildOptions, Progress, build_interruptible};
@@ -287,6 +289,7 @@ fn measure(
         check_before(groups, stop, sink)?;
     }
     background.disturbers.prepare(stop)?;
+    drop_later_indexes(groups, stop)?;
     let before = counts_in(groups, stop)?;
     let commits_before = commits_before(plan, groups, stop);
     let began = wall_clock::now();
@@ -316,6 +319,9 @@ fn measure(
         sink.tell(Event::Fact(fact));
     }
     wait_while_recovering(groups, stop, sink);
+    if ran.reason == StopReason::Completed {
+        add_later_indexes(groups, &ran, stop, sink);
+    }
     let database = groups.first().map(|opened| &opened.database);
     let changed =
         settings_snapshot::changed(database, background.settings.as_ref(), stop, &sink.tally);

@@ -7,5 +7,6 @@ mod flaky;
 mod generator;
 mod monitoring;
 mod oltp;
+mod record;
 mod routines;
 mod several;

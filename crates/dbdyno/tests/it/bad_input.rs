@@ -238,6 +238,14 @@ fn a_server_whose_program_is_not_where_the_target_says_is_bad_usage() {
 }
 
 #[test]
+fn a_storage_engine_that_the_server_lacks_is_told_with_those_it_has() {
+    let home = Home::new();
+    let args = ["run", "record", "--quiet", "--engine=rocksdb", "--target=managed:mariadb"];
+    let words = ["the server has no storage engine ROCKSDB", "Aria", "InnoDB", "MyISAM"];
+    refused(&home, &args, USAGE, &words);
+}
+
+#[test]
 fn a_target_that_cannot_be_is_refused_before_anything_is_made() {
     let home = Home::new();
     let check = |url: &str, fragments: &[&str]| {
@@ -317,6 +325,22 @@ fn a_value_that_cannot_be_is_told_with_its_flag() {
     check(&["--retry-on=deadlok"], &["--retry-on", "'deadlok'", "'deadlock'"]);
     check(&["--seed=nonsense"], &["--seed: 'nonsense' is not a count"]);
     check(&["--placement=nowhere"], &["--placement: 'nowhere'", "thread, loop, simulated"]);
+    let check = |args: &[&str], fragments: &[&str]| {
+        refused(&home, &[&["run", "record"], args].concat(), USAGE, fragments);
+    };
+    check(&["--record-size=0"], &["--record-size: 0 bytes are not possible", "take 20", "21 to"]);
+    check(&["--record-size=20"], &["--record-size: 20 bytes", "take 20", "21 to 16000"]);
+    check(&["--record-size=big"], &["--record-size: 'big' is not a size"]);
+    check(&["--index=later"], &["--index: 'later'", "none, key, secondary, afterwards"]);
+    check(&["--index=secondry"], &["--index: 'secondry'", "'secondary'"]);
+    check(&["--engine=falcon"], &["--engine: 'falcon'", "innodb, myisam, aria, rocksdb"]);
+    check(&["--engine=aria"], &["'aria'", "sqlite has no choice of storage engines"]);
+    check(&["--records-per-commit=0"], &["--records-per-commit: 0 is too small"]);
+    check(
+        &["--rows-per-statement=5"],
+        &["--rows-per-statement: 5 are more than", "--records-per-commit"],
+    );
+    check(&["--tables=0"], &["--tables: 0 is too small"]);
     refused(&home, &["build", "tpcc", "--warehouses=0"], USAGE, &["warehouses: 0 is too small"]);
     refused(&home, &["build", "tpcc", "--seed=x"], USAGE, &["--seed: 'x' is not a count"]);
     refused(&home, &["build", "tpcc", "--loaders=x"], USAGE, &["--loaders: 'x' is not a count"]);

@@ -5,6 +5,7 @@
 use std::path::Path;
 
 use serde_json::Value;
+use servers::for_tests::{MARIADB_11_4, MYSQL_5_6};
 
 use crate::home::{Home, number};
 use crate::journey::nothing_is_lost;
@@ -98,5 +99,37 @@ fn the_examples_that_are_experiments_run() {
     for told in [fixed, many] {
         let offered = |point: usize| number(&told["points"][point], "figures.tps.mean");
         assert!(offered(0) > 0.0 && offered(1) > offered(0), "{told:#}");
+    }
+}
+
+#[test]
+fn the_examples_that_record_run() {
+    let home = Home::new();
+    let small = "managed:mariadb?innodb_buffer_pool_size=64M";
+    let target = format!("--target={small}");
+    let told = experiment(&home, "record.toml", &[&*target, "--vary=clients=1,2", "--tables=2"]);
+    assert_eq!(told["primary"], "records_per_s");
+    assert!(number(&told["points"][1], "figures.records_per_s.mean") > 0.0, "{told:#}");
+    let writers = "--vary=clients=2";
+    for name in ["record-tables.toml", "record-index.toml", "record-engines.toml"] {
+        let flags: &[&str] = if name == "record-index.toml" { &[] } else { &[writers] };
+        let told = experiment(&home, name, &[&[&*target], flags].concat());
+        let points = told["points"].as_array().expect("a list");
+        let axis = told["axes"][0]["values"].as_array().map(Vec::len);
+        assert_eq!(Some(points.len()), axis, "{name}: {told:#}");
+        assert!(points.len() > 1, "{name}");
+    }
+    let [old, new] = [&MYSQL_5_6, &MARIADB_11_4].map(|server| {
+        let bin = server.options().bin.expect("it is in a folder of its own");
+        bin.display().to_string()
+    });
+    let versions =
+        format!("--vary=target=managed:mysql?bin={old},{small},managed:mariadb?bin={new}");
+    let ways = format!("--vary=target={small}&socket=true,{small}");
+    for (name, targets, n) in
+        [("record-versions.toml", versions, 3), ("record-socket.toml", ways, 2)]
+    {
+        let told = experiment(&home, name, &[&*targets, writers]);
+        assert_eq!(told["points"].as_array().map(Vec::len), Some(n), "{told:#}");
     }
 }

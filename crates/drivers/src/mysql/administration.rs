@@ -21,6 +21,9 @@ pub(super) const ADMINISTRATION: Administration = Administration {
     sees_other_hosts: Some("SET SESSION wsrep_sync_wait = 1"),
     list_routines: "SELECT ROUTINE_NAME, ROUTINE_COMMENT FROM information_schema.ROUTINES \
                     WHERE ROUTINE_SCHEMA = DATABASE() AND ROUTINE_NAME LIKE 'dbdyno%'",
+    list_storage_engines: Some(
+        "SELECT ENGINE FROM information_schema.ENGINES WHERE SUPPORT IN ('YES', 'DEFAULT')",
+    ),
     // A node of Galera that has not yet what the others have. Others do not listen meanwhile.
     is_recovering: |no| no.code == 1047,
     thread_per_session: true,

@@ -6,7 +6,9 @@ pub(super) const DIALECT: Dialect = Dialect {
     name: "mysql",
     type_name,
     serial: Serial::Indexed,
-    table_options: " ENGINE=InnoDB DEFAULT CHARSET=utf8mb4 COLLATE=utf8mb4_bin",
+    storage_engine: Some("InnoDB"),
+    drops_index_on_table: true,
+    table_options: " DEFAULT CHARSET=utf8mb4 COLLATE=utf8mb4_bin",
     for_update: " FOR UPDATE",
     routines: Some(RoutineLanguage::Psm),
     partitioning: Some(Partitioning::Clause),
@@ -17,6 +19,7 @@ fn type_name(of: ColumnType) -> String {
     match of {
         ColumnType::Int => "INT".to_owned(),
         ColumnType::Serial => "INT AUTO_INCREMENT".to_owned(),
+        ColumnType::BigSerial => "BIGINT AUTO_INCREMENT".to_owned(),
         ColumnType::Double => "DOUBLE".to_owned(),
         ColumnType::Timestamp => "DATETIME(6)".to_owned(),
         of => of.standard_name(),

@@ -1,6 +1,6 @@
 //! How PostgreSQL is built in and administered.
 
-use model::{Administration, ClientLoad, ColumnType, FileFormat, FlatFile, SettingsBySql, Table};
+use model::{Administration, ClientLoad, FileFormat, FlatFile, SettingsBySql, Table};
 
 use crate::modes::{RiskyMode, durability};
 
@@ -53,11 +53,13 @@ pub(super) const ADMINISTRATION: Administration = Administration {
 /// the first readers would write the rows' hint bits, and autovacuum would come in mid-run.
 fn after_load(table: &Table) -> Vec<String> {
     let name = &table.name;
-    let serial = table.columns.iter().find(|column| column.of == ColumnType::Serial);
+    let serial = table.columns.iter().find(|column| column.of.is_serial());
     let moved = serial.map(|column| {
         let column = column.name;
+        // A name in quotes is taken to the letter, and tables are made without quotes.
+        let folded = column.to_ascii_lowercase();
         format!(
-            "SELECT setval(pg_get_serial_sequence('{name}', '{column}'), \
+            "SELECT setval(pg_get_serial_sequence('{name}', '{folded}'), \
              COALESCE((SELECT MAX({column}) FROM {name}), 0) + 1, false)"
         )
     });

@@ -101,7 +101,7 @@ fn type_of(of: ColumnType) -> Type {
     match of {
         ColumnType::SmallInt => Type::Int2,
         ColumnType::Int | ColumnType::Serial => Type::Int4,
-        ColumnType::BigInt => Type::Int8,
+        ColumnType::BigInt | ColumnType::BigSerial => Type::Int8,
         ColumnType::Decimal { .. } => Type::Numeric,
         ColumnType::Char(_) | ColumnType::VarChar(_) => Type::Text,
         ColumnType::Double => Type::Float8,

@@ -19,6 +19,7 @@ fn type_name(of: ColumnType) -> String {
         | ColumnType::Int
         | ColumnType::BigInt
         | ColumnType::Serial
+        | ColumnType::BigSerial
         | ColumnType::Decimal { .. }
         | ColumnType::Timestamp => "INTEGER".to_owned(),
         ColumnType::Double => "REAL".to_owned(),

@@ -1,4 +1,5 @@
-//! Throughput over clients as measured, and the Universal Scalability Law that fits it best.
+//! Throughput over clients as measured, the Universal Scalability Law that fits it best, and the
+//! straight line of a database that scales without loss.
 
 use analysis::ExperimentReport;
 use analysis::figures::number;
@@ -29,11 +30,17 @@ fn charts(report: &ExperimentReport, _trials: &[TrialReport]) -> Vec<Chart> {
         .collect();
     let least = measured.iter().map(|point| point.x).fold(f64::INFINITY, f64::min);
     let most = measured.iter().map(|point| point.x).fold(0.0, f64::max);
-    let line = (0..=PLACES).map(|place| {
+    let places = |to: f64| {
         // Closer together where clients are few, as the law bends there.
-        let clients = least * (most / least).powf(f64::from(place) / f64::from(PLACES));
-        Point::at(clients, Some(law.throughput(clients)))
-    });
+        (0..=PLACES)
+            .map(move |place| least * (to / least).powf(f64::from(place) / f64::from(PLACES)))
+    };
+    let line: Vec<Point> = places(most).map(|at| Point::at(at, Some(law.throughput(at)))).collect();
+    // Up to what was reached: beyond, it would press everything else to the ground.
+    let reached = measured.iter().chain(&line).filter_map(|point| point.y).fold(0.0, f64::max);
+    let alone = law.throughput(1.0);
+    let ideal = places((reached / alone).clamp(least, most));
+    let ideal = ideal.map(|at| Point::at(at, Some(alone * at))).collect();
     let varied: Vec<f64> = measured.iter().map(|point| point.x).collect();
     let x = Axis::of("clients", "", Scale::of_varied(&varied));
     let y = figure_axis(&report.primary, &report.units, Scale::FromZero);
@@ -44,7 +51,8 @@ fn charts(report: &ExperimentReport, _trials: &[TrialReport]) -> Vec<Chart> {
     chart.note =
         misfit(law).map(|why| format!("It does not fit: {why}. The line is only a rough guide."));
     chart.traces = vec![
-        Trace::new("Universal Scalability Law", Shape::Line, line.collect()),
+        Trace::new("linear: n times one client", Shape::Line, ideal),
+        Trace::new("Universal Scalability Law", Shape::Line, line),
         Trace::new("measured", Shape::Points, measured),
     ];
     chart.if_any()

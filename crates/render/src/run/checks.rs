@@ -1,7 +1,7 @@
 //! What was checked: the data, the commits, the generator, connecting, standards; and what a
 //! workload discloses.
 
-use analysis::report::{CheckReport, Disclosure, Report};
+use analysis::report::{CheckReport, Disclosure, HeadlineReport, Report};
 use model::format_count;
 use model::numbers::{self, NONE, count, ms, significant};
 
@@ -20,6 +20,7 @@ pub(super) fn section(report: &Report) -> Section {
 fn pairs(report: &Report) -> Vec<(&'static str, String)> {
     let mut pairs = vec![("checks", checks(report)), ("generator", generator(report))];
     pairs.extend(sessions(report).map(|words| ("sessions", words)));
+    pairs.extend(later_indexes(report).map(|words| ("indexes", words)));
     for disclosure in &report.disclosures {
         let words = format!("{}. {}", disclosure.summary(), disclosure.note);
         pairs.push(("standard", words));
@@ -40,6 +41,22 @@ fn sessions(report: &Report) -> Option<String> {
     let connected = format!("{} connected", format_count(connect.times.count));
     let counted = server_connections(report).map(|words| format!("; {words}"));
     Some([Some(connected), mean, most, failed, counted].into_iter().flatten().collect())
+}
+
+/// What indexes took that were added after the load, and the workload's rates with that.
+fn later_indexes(report: &Report) -> Option<String> {
+    let facts = report.facts.get("indexes")?;
+    let (add, all) = (facts.get("add_s")?, facts.get("load_and_add_s")?);
+    let rate = |(name, of): &(String, HeadlineReport)| {
+        let rate: f64 = facts.get(&format!("{name}_overall"))?.to_string().parse().ok()?;
+        Some(format!("{} {}", significant(rate, 4), of.title))
+    };
+    let rates: Vec<String> = report.block.headlines.0.iter().filter_map(rate).collect();
+    let rates = rates.join(", ");
+    Some(format!(
+        "added in {add} s after the load, and dropped; load and indexes took {all} s in all: \
+         {rates} over that time"
+    ))
 }
 
 /// How many connections the server itself counts; some of them are those who ask.

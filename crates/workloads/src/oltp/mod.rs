@@ -27,8 +27,8 @@ pub(crate) mod write_only;
 use std::sync::Arc;
 
 use model::{
-    BadParameter, Check, Client, Dialect, Identity, Kind, KindIndex, Number, Places, Population,
-    ScaleInData, ScaleOf, Settings, Statement, Workload,
+    BadParameter, Check, Client, Crosscheck, Dialect, Identity, Kind, KindIndex, Number, Places,
+    Population, ScaleInData, ScaleOf, Settings, Statement, Workload,
 };
 
 use crate::Make;
@@ -161,12 +161,13 @@ impl Workload for Member {
         checks::checks(&self.oltp.data, &self.oltp.script)
     }
 
-    fn crosscheck(&self, _dialect: &Dialect) -> Option<(String, KindIndex)> {
+    fn crosscheck(&self, _dialect: &Dialect) -> Option<Crosscheck> {
         let tables = self.oltp.data.tables;
         let counts = self.oltp.script.asks(Stmt::Insert) && tables <= CROSSCHECK_TABLES_MAX;
         let count = |number| format!("(SELECT COUNT(*) FROM sbtest{number})");
         let all = || (1..=tables).map(count).collect::<Vec<String>>().join(" + ");
-        counts.then(|| (format!("SELECT {}", all()), 0))
+        let crosscheck = || Crosscheck { sql: format!("SELECT {}", all()), kind: 0, per_commit: 1 };
+        counts.then(crosscheck)
     }
 }
 

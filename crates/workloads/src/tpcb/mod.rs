@@ -10,9 +10,10 @@ mod population;
 use std::sync::Arc;
 
 use model::{
-    BadParameter, Check, Client, Conversation, Dialect, Done, Identity, Kind, KindIndex, Number,
-    Parameter, ParameterKind, Places, Population, Refusal, Request, Rng, ScaleInData, ScaleOf,
-    Session, Statement, StatementId, StatementKind, TxContext, Value, Workload, execute,
+    BadParameter, Check, Client, Conversation, Crosscheck, Dialect, Done, Identity, Kind,
+    KindIndex, Number, Parameter, ParameterKind, Places, Population, Refusal, Request, Rng,
+    ScaleInData, ScaleOf, Session, Statement, StatementId, StatementKind, TxContext, Value,
+    Workload, execute,
 };
 
 use crate::tx_control::{control, end};
@@ -151,8 +152,9 @@ impl Workload for Tpcb {
         checks::checks(self.rows.scale, self.is_built)
     }
 
-    fn crosscheck(&self, _dialect: &Dialect) -> Option<(String, KindIndex)> {
-        Some(("SELECT COUNT(*) FROM pgbench_history".to_owned(), 0))
+    fn crosscheck(&self, _dialect: &Dialect) -> Option<Crosscheck> {
+        let sql = "SELECT COUNT(*) FROM pgbench_history".to_owned();
+        Some(Crosscheck { sql, kind: 0, per_commit: 1 })
     }
 }
 

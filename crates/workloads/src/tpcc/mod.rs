@@ -25,9 +25,9 @@ mod tx;
 use std::sync::Arc;
 
 use model::{
-    BadParameter, Check, Client, Clock, Conversation, Dialect, Done, Headline, Identity, Kind,
-    KindIndex, Measure, MeasureKind, Number, Places, Population, Refusal, Request, Routine, Sent,
-    Settings, Standard, Statement, TxContext, Workload,
+    BadParameter, Check, Client, Clock, Conversation, Crosscheck, Dialect, Done, Headline,
+    Identity, Kind, KindIndex, Measure, MeasureKind, Number, Places, Population, Refusal, Request,
+    Routine, Sent, Settings, Standard, Statement, TxContext, Workload,
 };
 
 use crate::tx_control::{control, end};
@@ -204,8 +204,9 @@ impl Workload for Tpcc {
         checks::checks()
     }
 
-    fn crosscheck(&self, _dialect: &Dialect) -> Option<(String, KindIndex)> {
-        Some(("SELECT SUM(d_next_o_id) FROM district".to_owned(), inputs::NEW_ORDER))
+    fn crosscheck(&self, _dialect: &Dialect) -> Option<Crosscheck> {
+        let sql = "SELECT SUM(d_next_o_id) FROM district".to_owned();
+        Some(Crosscheck { sql, kind: inputs::NEW_ORDER, per_commit: 1 })
     }
 }
 

@@ -1,0 +1,107 @@
+//! Indexes that a workload adds when its load is over: made, timed, and dropped again, so that the
+//! next run on the same data begins without them.
+//!
+//! Not here: those that are built with the data (build).
+
+use std::time::Duration;
+
+use engine::{Ran, Stop};
+use model::numbers::significant;
+use model::{Event, Fact, FactValue, LaterIndex, NS_PER_S, RefusalKind};
+use monitor::wall_clock;
+
+use super::sink::RunSink;
+use crate::admin_session::AdminSession;
+use crate::error::Error;
+use crate::finding::not_made;
+use crate::interruptible::run_interruptible;
+use crate::open::Opened;
+
+/// Drops what a run has left that was killed before it could.
+pub(super) fn drop_later_indexes(groups: &[Opened], stop: &Stop) -> Result<(), Error> {
+    let Some((opened, indexes)) = later(groups) else { return Ok(()) };
+    run_interruptible(stop, "interrupted while indexes were dropped", move || {
+        let mut session = AdminSession::at(opened.database.as_ref())?;
+        Ok(drop_all(&mut session, &indexes)?)
+    })
+}
+
+/// Adds the indexes, tells how long that took and what the whole load came to with it, and drops
+/// them.
+pub(super) fn add_later_indexes(groups: &[Opened], ran: &Ran, stop: &Stop, sink: &mut RunSink<'_>) {
+    let Some((opened, indexes)) = later(groups) else { return };
+    sink.watcher.doing("adding the indexes");
+    let added = run_interruptible(stop, "interrupted while indexes were added", move || {
+        let mut session = AdminSession::at(opened.database.as_ref())?;
+        let began = wall_clock::now();
+        let made = indexes.iter().try_for_each(|index| session.write(&index.create).map(drop));
+        let took = began.elapsed();
+        let dropped = drop_all(&mut session, &indexes);
+        Ok(made.and(dropped).map(|()| took)?)
+    });
+    match added {
+        Ok(took) => tell(ran, took, sink),
+        Err(error) => {
+            let text = format!("The indexes could not be added after the load: {error}.");
+            sink.tell(not_made("indexes_not_added", text));
+        }
+    }
+}
+
+/// The indexes of all groups, and where: groups share a database, and may share tables.
+fn later(groups: &[Opened]) -> Option<(Opened, Vec<LaterIndex>)> {
+    let first = groups.first().filter(|of| of.database.administration().keeps_data)?;
+    let mut indexes: Vec<LaterIndex> = Vec::new();
+    for opened in groups {
+        for index in opened.workload.indexes_after_load(opened.database.dialect()) {
+            if !indexes.contains(&index) {
+                indexes.push(index);
+            }
+        }
+    }
+    (!indexes.is_empty()).then(|| (first.clone(), indexes))
+}
+
+fn drop_all(session: &mut AdminSession, indexes: &[LaterIndex]) -> Result<(), model::Refusal> {
+    for index in indexes {
+        match session.write(&index.drop) {
+            Err(no) if no.kind == RefusalKind::Missing => {}
+            dropped => drop(dropped?),
+        }
+    }
+    Ok(())
+}
+
+/// Tells the time for the indexes, that of the load from its first transaction to its last with
+/// them, and the rates that the workload is known by over all of that: everything that was
+/// committed, ramp-up and drain included.
+fn tell(ran: &Ran, took: Duration, sink: &mut RunSink<'_>) {
+    let index_ns = took.as_nanos() as f64;
+    let total_ns = ran.elapsed_ns as f64 + index_ns;
+    let seconds = |ns: f64| FactValue::seconds(ns / NS_PER_S as f64, 3);
+    let mut facts = vec![
+        Fact::new("indexes", "add_s", seconds(index_ns)),
+        Fact::new("indexes", "load_and_add_s", seconds(total_ns)),
+    ];
+    let mut rates = String::new();
+    let groups = sink.tally.description.iter().flat_map(|of| &of.groups).zip(&sink.tally.groups);
+    for (described, tally) in groups {
+        for headline in &described.headlines {
+            let parts = headline.kinds.iter().flat_map(|kind| {
+                [tally.kind(*kind), tally.ramp_up_kind(*kind)].into_iter().flatten()
+            });
+            let commits: u64 = parts.map(|part| part.counts.committed).sum();
+            let rate = commits as f64 * headline.per_ns as f64 / total_ns;
+            let name = format!("{}_overall", headline.name);
+            facts.push(Fact::new("indexes", &name, format!("{rate:.3}")));
+            rates.push_str(&format!(", {} {}", significant(rate, 4), headline.title));
+        }
+    }
+    facts.into_iter().for_each(|fact| sink.tell(Event::Fact(fact)));
+    sink.note(format!(
+        "the indexes were added in {} s after the load, and dropped; load and indexes took {} s \
+         in all{rates} over that time",
+        seconds(index_ns),
+        seconds(total_ns)
+    ));
+}

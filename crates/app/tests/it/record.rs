@@ -1,0 +1,155 @@
+//! The workload of sensors on real databases: every index policy and storage engine, and what is
+//! counted of them.
+//!
+//! Not here: what one transaction inserts (the workloads' own tests).
+
+use app::Error;
+use app::run::RunResult;
+use model::Target;
+use servers::Server;
+use servers::for_tests::{MARIADB, MARIADB_11_4, MYSQL_5_6, POSTGRES, POSTGRES_18};
+
+use crate::bench::{ask, database, drive, drive_plan, drive_well};
+
+/// A statement alone as a transaction.
+const ALONE: &[(&str, &str)] = &[];
+/// Several, with a shorter one at the end.
+const SEVERAL: &[(&str, &str)] =
+    &[("records_per_commit", "5"), ("rows_per_statement", "2"), ("tables", "3")];
+
+#[test]
+fn records_are_kept_with_every_index_policy_on_sqlite() {
+    let folder = tempfile::tempdir().expect("a folder");
+    every_policy(&[ALONE, SEVERAL], &|name| {
+        let url = format!("sqlite:{}/{name}.db?synchronous=off", folder.path().display());
+        Target::parse(&url).expect("a target")
+    });
+}
+
+#[test]
+fn records_are_kept_with_every_index_policy_on_mariadb() {
+    every_policy(&[ALONE, SEVERAL], &|name| database(MARIADB.shared(), name));
+}
+
+#[test]
+fn records_are_kept_with_every_index_policy_on_postgresql() {
+    every_policy(&[ALONE, SEVERAL], &|name| database(POSTGRES.shared(), name));
+}
+
+#[test]
+fn records_are_kept_with_every_index_policy_on_the_other_servers() {
+    for server in [&MARIADB_11_4, &MYSQL_5_6, &POSTGRES_18] {
+        let server = server.start();
+        every_policy(&[SEVERAL], &|name| database(&server, name));
+    }
+}
+
+/// Two runs on the same data, which begin with records: all checks hold, and the rows that the
+/// database counts are those that were committed.
+fn every_policy(commits: &[&[(&str, &str)]], target: &dyn Fn(&str) -> Target) {
+    for (place, commit) in commits.iter().enumerate() {
+        for index in ["none", "key", "secondary", "afterwards"] {
+            let target = target(&format!("record_{index}_{place}"));
+            let parameters = [&[("index", index), ("rows", "100")], *commit].concat();
+            for _run in 0..2 {
+                let ran = drive_well(&target, "record", (4, 60), &parameters);
+                assert!(ran.report.crosschecks[0].matches, "{:?}", ran.report.crosschecks);
+                assert_eq!(ran.report.crosschecks[0].change, 60);
+                assert_eq!(overall(&ran).is_some(), index == "afterwards", "{target}");
+            }
+        }
+    }
+}
+
+/// What the index and the whole load took, in seconds, and the records per second of that.
+fn overall(ran: &RunResult) -> Option<[f64; 3]> {
+    let number = |name| ran.tally.fact("indexes", name)?.to_string().parse::<f64>().ok();
+    let [add, all] = ["add_s", "load_and_add_s"].map(number);
+    Some([add?, all?, number("records_per_s_overall")?])
+}
+
+#[test]
+fn indexes_added_after_the_load_are_timed_within_the_whole_and_dropped() {
+    let target = database(MARIADB.shared(), "record_later");
+    let parameters = [("index", "afterwards"), ("records_per_commit", "100"), ("rows", "2000")];
+    let n_indexes = || ask(&target, "SHOW INDEX FROM record1");
+    for run in 0..2 {
+        let ran = drive_well(&target, "record", (2, 20), &parameters);
+        let [add, all, per_s] = overall(&ran).expect("told");
+        assert!(add > 0.0 && all > add, "{add} of {all}");
+        let n_records = per_s * all;
+        assert!((n_records / 2_000.0 - 1.0).abs() < 0.01, "{per_s} for {all}");
+        assert_eq!(n_indexes(), 0, "run {run}");
+    }
+    // What a run leaves that is killed before it drops them.
+    ask(&target, "CREATE INDEX record1_column1 ON record1 (column1)");
+    drive_well(&target, "record", (2, 20), &parameters);
+    assert_eq!(n_indexes(), 0);
+}
+
+#[test]
+fn a_run_whose_indexes_are_refused_is_invalid_and_leaves_none() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let url = format!("sqlite:{}/refused.db?synchronous=off", folder.path().display());
+    let target = Target::parse(&url).expect("a target");
+    let parameters = [("index", "afterwards"), ("rows", "100")];
+    drive_well(&target, "record", (1, 20), &parameters);
+    // Tables and indexes share their names: the second index cannot be made.
+    ask(&target, "CREATE TABLE record1_column1 (a INT)");
+    let ran = drive(&target, "record", (1, 20), &parameters).expect("it runs");
+    let finding = ran.report.findings.iter().find(|one| one.id == "indexes_not_added");
+    let text = &finding.expect("it is told").text;
+    assert!(text.contains("record1_column1"), "{text}");
+    assert!(!ran.is_good && overall(&ran).is_none());
+    assert_eq!(ask(&target, "SELECT 1 FROM sqlite_master WHERE name = 'record1_id'"), 0);
+}
+
+#[test]
+fn records_are_kept_in_every_storage_engine_that_the_server_has() {
+    let target = |server: &Server, engine: &str| database(server, &format!("record_{engine}"));
+    let of = |engine| [("engine", engine), ("rows", "50")];
+    let is_made_in = |target: &Target, engine: &str| {
+        let sql = format!(
+            "SELECT 1 FROM information_schema.TABLES WHERE TABLE_SCHEMA = DATABASE() \
+             AND TABLE_NAME = 'record1' AND ENGINE = '{engine}'"
+        );
+        assert_eq!(ask(target, &sql), 1, "{target} {engine}");
+    };
+    for engine in ["innodb", "myisam", "aria"] {
+        let target = target(MARIADB.shared(), engine);
+        drive_well(&target, "record", (4, 40), &of(engine));
+        is_made_in(&target, engine);
+    }
+    let server = MYSQL_5_6.start();
+    let there = target(&server, "myisam");
+    drive_well(&there, "record", (4, 40), &of("myisam"));
+    is_made_in(&there, "myisam");
+    let lacks = target(&server, "aria");
+    let Err(Error::Usage(why)) = drive(&lacks, "record", (1, 1), &of("aria")) else {
+        panic!("MySQL has no Aria")
+    };
+    let start = "the server has no storage engine Aria: choose one that it has (";
+    assert!(why.starts_with(start) && why.contains("InnoDB, ") && why.contains("MyISAM"), "{why}");
+    // Nothing is left behind: the same database takes another engine.
+    drive_well(&lacks, "record", (1, 5), &of("innodb"));
+}
+
+/// In virtual time: two clients who wait a millisecond for each of two statements of ten records,
+/// and for BEGIN and COMMIT, insert 10,000 records per second.
+#[test]
+fn records_and_their_bytes_are_the_rates_of_a_run() {
+    let url = "sim:?service=constant:1ms&servers=2&transaction_control=statement";
+    let target = Target::parse(url).expect("a target");
+    for index in ["none", "key", "afterwards"] {
+        let plan = format!(
+            "ramp_up = \"1s\"\nduration = \"20s\"\nplacement = \"simulated\"\n[[group]]\n\
+             workload = \"record\"\nclients = 2\nparameters = {{ records_per_commit = 20, \
+             rows_per_statement = 10, record_size = 250, index = \"{index}\" }}\n"
+        );
+        let ran = drive_plan(&target, &plan, None).expect("runs");
+        let headlines = &ran.report.block.headlines;
+        let value = |name| headlines.get(name).and_then(|of| of.value).expect("known");
+        assert_eq!((value("records_per_s"), value("mb_per_s")), (10_000.0, 2.5), "{index}");
+        assert!(overall(&ran).is_none(), "there is nothing to be indexed");
+    }
+}

@@ -1,0 +1,57 @@
+//! What the tables must hold, each as a query for what breaks it.
+//!
+//! Not here: that as many records came as were committed (the workload's crosscheck).
+
+use model::{Check, Table};
+
+use super::parameters::Data;
+use super::writer::ID_BITS;
+
+/// The checks of all tables.
+pub(super) fn checks(data: &Data, tables: &[Table]) -> Vec<Check> {
+    tables.iter().flat_map(|table| of_table(data, &table.name)).collect()
+}
+
+fn of_table(data: &Data, table: &str) -> Vec<Check> {
+    let (payload, rows) = (data.payload(), data.rows);
+    let numbers = match data.index.has_key() {
+        // What was rolled back leaves gaps.
+        true => Check {
+            id: "numbers",
+            title: "a table has no more records than the last recordID",
+            sql: format!(
+                "SELECT '{table}' AS table_name, COUNT(*) AS n_records, \
+                 MAX(recordID) AS last_id FROM {table} \
+                 HAVING COUNT(*) > COALESCE(MAX(recordID), 0)"
+            ),
+        },
+        // Whose record is not inserted gives its number to the next one.
+        false => Check {
+            id: "numbers",
+            title: "each writer's records are numbered without gaps and duplicates",
+            sql: format!(
+                "SELECT '{table}' AS table_name, COUNT(*) AS n_records, \
+                 MIN(recordID) AS first_id, MAX(recordID) AS last_id FROM {table} \
+                 GROUP BY recordID >> {ID_BITS} \
+                 HAVING COUNT(*) <> MAX(recordID) - MIN(recordID) + 1"
+            ),
+        },
+    };
+    let size = Check {
+        id: "size",
+        title: "each record has the size of the data",
+        sql: format!(
+            "SELECT '{table}' AS table_name, COUNT(*) AS n_records FROM {table} \
+             WHERE LENGTH(payload) <> {payload} HAVING COUNT(*) > 0"
+        ),
+    };
+    let built = Check {
+        id: "rows",
+        title: "the records that were built are there",
+        sql: format!(
+            "SELECT '{table}' AS table_name, COUNT(*) AS n_records FROM {table} \
+             WHERE recordID BETWEEN 1 AND {rows} HAVING COUNT(*) <> {rows}"
+        ),
+    };
+    [numbers, size].into_iter().chain((rows > 0).then_some(built)).collect()
+}

@@ -1,0 +1,268 @@
+//! `record`: sensors that insert records, as many at a time and into as many tables as asked for.
+//!
+//! Derived from the insertion measurement benchmark (IMB) of "Measuring MySQL Server Performance
+//! for Sensor Data Stream Processing" (J. Nikom, MIT Lincoln Laboratory, 2006): its table, and what
+//! it compares. Not here: readers of fresh records.
+
+mod checks;
+mod parameters;
+mod population;
+mod writer;
+
+use std::sync::Arc;
+
+use model::{
+    BadParameter, Check, Choice, Client, Crosscheck, Dialect, Headline, Identity, Kind, KindIndex,
+    LaterIndex, NS_PER_S, Number, Places, Population, Statement, Workload,
+};
+
+use crate::{Entry, Make};
+use parameters::{Commit, Data, IndexPolicy, NAME, PARAMETERS, StorageEngine};
+
+/// The workload in the list.
+pub(crate) static ENTRY: Entry = Entry {
+    name: NAME,
+    data: NAME,
+    summary: "Sensors insert records: by size, per commit and statement, tables, index policy",
+    parameters: PARAMETERS,
+    make,
+};
+
+/// A crosscheck counts all rows: beyond so many tables it is one statement too long.
+const CROSSCHECK_TABLES_MAX: usize = 100;
+
+/// Bytes of a megabyte.
+const MEGABYTE: u64 = 1_000_000;
+
+/// All that is decided, shared by all writers.
+struct Record {
+    data: Data,
+    commit: Commit,
+    seed: u64,
+    kinds: [Kind; 1],
+}
+
+struct Recording {
+    record: Arc<Record>,
+    rows: population::Rows,
+}
+
+fn make(make: &Make<'_>) -> Result<Arc<dyn Workload>, BadParameter> {
+    let data = Data::new(make)?;
+    let commit = Commit::new(make.settings, data.record_size)?;
+    let kinds = [Kind { name: "insert", weight: 1, keying_ns: 0, thinking_ns: 0 }];
+    let record = Arc::new(Record { data, commit, seed: make.seed, kinds });
+    Ok(Arc::new(Recording { record, rows: population::Rows::new(data) }))
+}
+
+impl Recording {
+    /// How the records are indexed, in a sentence.
+    fn indexing(&self) -> &'static str {
+        match self.record.data.index {
+            IndexPolicy::None => {
+                "The tables have no key and no index; writers number their records themselves."
+            }
+            IndexPolicy::Key => "The database numbers the records, by their primary key.",
+            IndexPolicy::Secondary => {
+                "The database numbers the records, by their primary key; column1 is indexed too."
+            }
+            IndexPolicy::Afterwards => {
+                "The tables have no key and no index during the load; writers number their records \
+                 themselves. A unique index on recordID and one on column1 are added after the \
+                 load, timed, and dropped."
+            }
+        }
+    }
+}
+
+impl Workload for Recording {
+    fn identity(&self) -> Identity {
+        self.record.data.identity()
+    }
+
+    fn kinds(&self) -> &[Kind] {
+        &self.record.kinds
+    }
+
+    /// Records, and their bytes, of committed transactions. A commit of n records counts n times
+    /// as much in a second as one alone does, which is what it counts in n seconds.
+    fn headlines(&self) -> Vec<Headline> {
+        let records = self.record.commit.records as u64;
+        let bytes = records * self.record.data.record_size as u64;
+        let headline = |name, title, per_ns| Headline { name, title, kinds: vec![0], per_ns };
+        vec![
+            headline("records_per_s", "records/s", NS_PER_S * records),
+            headline("mb_per_s", "MB/s", NS_PER_S / MEGABYTE * bytes),
+        ]
+    }
+
+    fn declarations(&self) -> Vec<String> {
+        let Data { tables, record_size, engine, .. } = self.record.data;
+        let Commit { records, statement } = self.record.commit;
+        let into = match tables {
+            1 => "one table for all clients".to_owned(),
+            n => format!("{n} tables: client 1 into record1, client 2 into record2, and so round"),
+        };
+        let by = match statement {
+            1 => "one row per INSERT".to_owned(),
+            n => format!("up to {n} rows per INSERT"),
+        };
+        let plural = if records == 1 { "record" } else { "records" };
+        let mut all = vec![
+            format!(
+                "A transaction inserts and commits {records} {plural} of {record_size} bytes, \
+                 {by}, into {into}."
+            ),
+            self.indexing().to_owned(),
+            "Records and MB are those committed; MB are 10^6 bytes of the records' columns, \
+             without what indexes, logs and pages add."
+                .to_owned(),
+            "The time stamp of a record is 2024-01-01 plus the time since the start of the run, \
+             when its INSERT is sent."
+                .to_owned(),
+        ];
+        if engine != StorageEngine::Default {
+            all.push(format!("The tables are made in the storage engine {}.", engine.in_sql()));
+        }
+        if !engine.is_transactional() && self.record.commit.n_statements() > 1 {
+            all.push(format!(
+                "{} has no transactions: each INSERT is committed by itself, and what a refused \
+                 transaction has inserted stays.",
+                engine.in_sql()
+            ));
+        }
+        all
+    }
+
+    fn statements(&self, dialect: &Dialect) -> Vec<Statement> {
+        writer::statements(&self.record, dialect)
+    }
+
+    fn refuses(&self, dialect: &Dialect) -> Option<String> {
+        let engine = self.record.data.engine;
+        let is_refused = engine != StorageEngine::Default && dialect.storage_engine.is_none();
+        is_refused.then(|| {
+            format!(
+                "engine: '{}' cannot be had, since {} has no choice of storage engines: leave out \
+                 --engine",
+                engine.name(),
+                dialect.name
+            )
+        })
+    }
+
+    fn places(&self) -> Places {
+        Places::ALL
+    }
+
+    fn kind_of(&self, _number: Number) -> KindIndex {
+        0
+    }
+
+    fn client(&self, client: u32) -> Box<dyn Client> {
+        Box::new(writer::Writer::new(Arc::clone(&self.record), client))
+    }
+
+    fn population(&self) -> Option<&dyn Population> {
+        Some(&self.rows)
+    }
+
+    /// Whoever numbers its records asks once for the last number, and begins with the first where
+    /// nothing is answered.
+    fn is_blind(&self) -> bool {
+        true
+    }
+
+    fn checks(&self, _dialect: &Dialect) -> Vec<Check> {
+        checks::checks(&self.record.data, self.rows.tables())
+    }
+
+    fn crosscheck(&self, _dialect: &Dialect) -> Option<Crosscheck> {
+        let tables = self.rows.tables();
+        if tables.len() > CROSSCHECK_TABLES_MAX {
+            return None;
+        }
+        let count = |table: &model::Table| format!("(SELECT COUNT(*) FROM {})", table.name);
+        let counts: Vec<String> = tables.iter().map(count).collect();
+        let sql = format!("SELECT {}", counts.join(" + "));
+        Some(Crosscheck { sql, kind: 0, per_commit: self.record.commit.records as u64 })
+    }
+
+    fn indexes_after_load(&self, dialect: &Dialect) -> Vec<LaterIndex> {
+        if self.record.data.index != IndexPolicy::Afterwards {
+            return Vec::new();
+        }
+        let of = |(place, table): (usize, &model::Table)| {
+            population::indexes_added(place + 1).map(|index| LaterIndex {
+                create: dialect.create_index(table, &index),
+                drop: dialect.drop_index(table, &index),
+            })
+        };
+        self.rows.tables().iter().enumerate().flat_map(of).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use model::{ColumnType, Placeholder, Settings};
+
+    use super::*;
+
+    pub(super) const DIALECT: Dialect = Dialect {
+        name: "made up",
+        placeholder: Placeholder::Dollar,
+        type_name: |of: ColumnType| format!("{of:?}"),
+        ..Dialect::PLAIN
+    };
+
+    /// The workload with these parameters, or why it cannot be.
+    pub(super) fn made(written: &[(&str, &str)]) -> Result<Arc<dyn Workload>, BadParameter> {
+        let settings = Settings::decide(NAME, PARAMETERS, written.iter().copied())?;
+        make(&Make { settings: &settings, seed: 7, data: None })
+    }
+
+    #[test]
+    fn records_and_bytes_are_counted_by_commits() {
+        let written =
+            [("record_size", "250"), ("records_per_commit", "40"), ("rows_per_statement", "8")];
+        let headlines = made(&written).expect("valid").headlines();
+        let per_s = |index: usize| headlines[index].per_ns as f64 / 1e9;
+        // One commit a second is 40 records and 10,000 bytes a second.
+        assert_eq!((headlines[0].title, per_s(0)), ("records/s", 40.0));
+        assert_eq!((headlines[1].title, per_s(1)), ("MB/s", 0.01));
+        let crosscheck = made(&written).expect("valid").crosscheck(&DIALECT).expect("declared");
+        assert_eq!(crosscheck.per_commit, 40);
+    }
+
+    #[test]
+    fn indexes_that_are_added_afterwards_are_those_of_the_other_policies() {
+        let workload = made(&[("index", "afterwards"), ("tables", "2")]).expect("valid");
+        let create: Vec<String> =
+            workload.indexes_after_load(&DIALECT).into_iter().map(|one| one.create).collect();
+        assert_eq!(
+            create,
+            [
+                "CREATE UNIQUE INDEX record1_id ON record1 (recordID)",
+                "CREATE INDEX record1_column1 ON record1 (column1)",
+                "CREATE UNIQUE INDEX record2_id ON record2 (recordID)",
+                "CREATE INDEX record2_column1 ON record2 (column1)",
+            ]
+        );
+        for index in ["none", "key", "secondary"] {
+            let workload = made(&[("index", index)]).expect("valid");
+            assert_eq!(workload.indexes_after_load(&DIALECT), []);
+        }
+    }
+
+    #[test]
+    fn a_storage_engine_is_refused_where_there_is_no_choice() {
+        let refuses = |engine, storage_engine| {
+            let workload = made(&[("engine", engine)]).expect("valid");
+            workload.refuses(&Dialect { storage_engine, ..DIALECT })
+        };
+        assert_eq!(refuses("default", None), None);
+        assert_eq!(refuses("aria", Some("InnoDB")), None);
+        let why = refuses("aria", None).expect("refused");
+        assert!(why.contains("'aria'") && why.contains("leave out --engine"), "{why}");
+    }
+}

@@ -1,0 +1,223 @@
+//! The tables `record1`, `record2`, ..., and the records in them before a load.
+//!
+//! Not here: how rows reach a database (drivers), and the records of writers (writer).
+
+use model::{
+    Column, ColumnType, Index, NS_PER_US, Population, Rng, RowSource, Stream, Table, Value,
+};
+
+use super::parameters::{Data, IndexPolicy, StorageEngine};
+
+/// Where the time stamps of a run begin, 2024-01-01T00:00:00Z in microseconds: the same for all
+/// runs, so that the same seed and the same simulated time give the same records.
+const STARTED_AT_US: i64 = 1_704_067_200_000_000;
+/// Between two records that were built, as of a sensor at 1 kHz.
+const GAP_US: i64 = 1_000;
+/// Values of `column1` are 0 to this, so that the paper's query for `column1 < 300` finds 30 %.
+const COLUMN1_MAX: i64 = 999;
+/// Bytes of a chunk, a second or less to load, so that what a stop throws away is little.
+const CHUNK_BYTES: usize = 20_000_000;
+
+/// The data of the workload.
+pub(super) struct Rows {
+    data: Data,
+    tables: Vec<Table>,
+}
+
+impl Rows {
+    pub(super) fn new(data: Data) -> Rows {
+        let tables = (1..=data.tables).map(|number| table(&data, number)).collect();
+        Rows { data, tables }
+    }
+
+    fn chunk_rows(&self) -> i64 {
+        (CHUNK_BYTES / self.data.record_size) as i64
+    }
+}
+
+/// Table `number`, from 1. The paper's tables have an AUTO_INCREMENT key; without a key no database
+/// of the MySQL family counts up a column, so that writers number the records, in as many bytes.
+fn table(data: &Data, number: usize) -> Table {
+    let id = if data.index.has_key() { ColumnType::BigSerial } else { ColumnType::BigInt };
+    let columns = [
+        ("recordID", id),
+        ("stamped", ColumnType::Timestamp),
+        ("column1", ColumnType::Int),
+        ("payload", ColumnType::VarChar(data.payload() as u16)),
+    ];
+    let [_, on_column1] = indexes_added(number);
+    let secondary = (data.index == IndexPolicy::Secondary).then_some(on_column1);
+    Table {
+        name: format!("record{number}").into(),
+        columns: columns.map(|(name, of)| Column { name, of, nullable: false }).to_vec(),
+        primary_key: if data.index.has_key() { vec!["recordID"] } else { Vec::new() },
+        indexes: secondary.into_iter().collect(),
+    }
+}
+
+/// The indexes of table `number` that are added afterwards: on what is the key elsewhere, and the
+/// secondary one.
+pub(super) fn indexes_added(number: usize) -> [Index; 2] {
+    let index = |stem: &str, column, unique| Index {
+        name: format!("record{number}_{stem}").into(),
+        columns: vec![column],
+        unique,
+    };
+    [index("id", "recordID", true), index("column1", "column1", false)]
+}
+
+/// The time stamp of a record that is sent at this time of the run.
+pub(super) fn stamp(run_ns: u64) -> Value<'static> {
+    Value::Timestamp(STARTED_AT_US + (run_ns / NS_PER_US) as i64)
+}
+
+/// Draws a value of `column1`.
+pub(super) fn draw_column1(rng: &mut Rng) -> i64 {
+    rng.uniform(0, COLUMN1_MAX)
+}
+
+/// Appends a payload: characters of six random bits each, which no page compresses by more than a
+/// quarter.
+pub(super) fn draw_payload(rng: &mut Rng, text: &mut String, length: usize) {
+    const LETTERS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+-";
+    const PER_THROW: usize = 10;
+    let mut left = length;
+    while left > 0 {
+        let mut bits = rng.bits();
+        for _ in 0..left.min(PER_THROW) {
+            text.push(char::from(LETTERS[(bits & 63) as usize]));
+            bits >>= 6;
+        }
+        left -= left.min(PER_THROW);
+    }
+}
+
+impl Population for Rows {
+    fn tables(&self) -> &[Table] {
+        &self.tables
+    }
+
+    fn n_chunks(&self, _table: usize) -> u64 {
+        (self.data.rows as u64).div_ceil(self.chunk_rows() as u64)
+    }
+
+    fn n_rows(&self, _table: usize) -> u64 {
+        self.data.rows as u64
+    }
+
+    fn storage_engine(&self) -> Option<&'static str> {
+        let engine = self.data.engine;
+        (engine != StorageEngine::Default).then(|| engine.in_sql())
+    }
+
+    fn rows(&self, table: usize, chunk: u64) -> Box<dyn RowSource + Send> {
+        assert!(chunk < self.n_chunks(table), "table {table} has no chunk {chunk}");
+        let n_before = chunk as i64 * self.chunk_rows();
+        Box::new(Chunk {
+            rng: Rng::new(self.data.seed, Stream::Data(table as u16), chunk),
+            next: n_before + 1,
+            last: self.data.rows.min(n_before + self.chunk_rows()),
+            rows: self.data.rows,
+            payload: self.data.payload(),
+            text: String::new(),
+        })
+    }
+}
+
+/// The records of a chunk that are still to come.
+struct Chunk {
+    rng: Rng,
+    next: i64,
+    last: i64,
+    /// Those of the table.
+    rows: i64,
+    payload: usize,
+    text: String,
+}
+
+impl RowSource for Chunk {
+    fn next(&mut self, emit: &mut dyn FnMut(&[Value<'_>])) -> bool {
+        if self.next > self.last {
+            return false;
+        }
+        let stamped = Value::Timestamp(STARTED_AT_US - (self.rows + 1 - self.next) * GAP_US);
+        let column1 = Value::Int(draw_column1(&mut self.rng));
+        self.text.clear();
+        draw_payload(&mut self.rng, &mut self.text, self.payload);
+        emit(&[Value::Int(self.next), stamped, column1, Value::Text(&self.text)]);
+        self.next += 1;
+        true
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const DATA: Data = Data {
+        seed: 1,
+        tables: 2,
+        rows: 1_300,
+        record_size: 16_000,
+        index: IndexPolicy::Key,
+        engine: StorageEngine::Default,
+    };
+
+    fn all(data: Data, table: usize) -> Vec<(i64, i64, i64, String)> {
+        let rows = Rows::new(data);
+        let mut found = Vec::new();
+        for chunk in 0..rows.n_chunks(table) {
+            let mut source = rows.rows(table, chunk);
+            while source.next(&mut |row| match row {
+                [Value::Int(id), Value::Timestamp(at), Value::Int(one), Value::Text(text)] => {
+                    found.push((*id, *at, *one, (*text).to_owned()));
+                }
+                other => panic!("{other:?}"),
+            }) {}
+        }
+        found
+    }
+
+    #[test]
+    fn records_are_numbered_stamped_before_the_run_and_as_long_as_asked() {
+        let rows = all(DATA, 1);
+        assert_eq!((rows.len(), Rows::new(DATA).n_chunks(1)), (1_300, 2));
+        assert!(rows.iter().zip(1..).all(|(row, id)| row.0 == id));
+        assert!(rows.windows(2).all(|pair| pair[1].1 - pair[0].1 == GAP_US));
+        assert_eq!(rows[1_299].1, STARTED_AT_US - GAP_US);
+        assert!(rows.iter().all(|row| (0..=COLUMN1_MAX).contains(&row.2)));
+        assert!(rows.iter().all(|row| row.3.len() == DATA.payload()));
+    }
+
+    #[test]
+    fn the_first_record_of_a_seed_never_changes() {
+        // Frozen: data built by an old version must be built again by a new one.
+        let rows = all(Data { record_size: 44, ..DATA }, 0);
+        let (id, at, column1, payload) = &rows[0];
+        let first = format!("{id} {at} {column1} {payload}");
+        assert_eq!(first, "1 1704067198700000 391 OM4pm64vC7V1Fasih7YERrXJ");
+        let others = [
+            all(Data { record_size: 44, ..DATA }, 1).swap_remove(0).3,
+            all(Data { record_size: 44, seed: 2, ..DATA }, 0).swap_remove(0).3,
+            rows[1].3.clone(),
+        ];
+        assert!(!others.contains(payload), "{others:?}");
+    }
+
+    #[test]
+    fn tables_have_the_key_and_the_index_of_their_policy() {
+        let check = |index, id: ColumnType, key: &[&str], indexes: &[&str]| {
+            let table = &Rows::new(Data { index, record_size: 100, ..DATA }).tables[1];
+            assert_eq!((&*table.name, table.columns[0].of), ("record2", id));
+            assert_eq!(table.primary_key, key);
+            let names: Vec<&str> = table.indexes.iter().map(|index| &*index.name).collect();
+            assert_eq!(names, indexes);
+            assert_eq!(table.columns[3].of, ColumnType::VarChar(80));
+        };
+        check(IndexPolicy::None, ColumnType::BigInt, &[], &[]);
+        check(IndexPolicy::Afterwards, ColumnType::BigInt, &[], &[]);
+        check(IndexPolicy::Key, ColumnType::BigSerial, &["recordID"], &[]);
+        let indexes = ["record2_column1"];
+        check(IndexPolicy::Secondary, ColumnType::BigSerial, &["recordID"], &indexes);
+    }
+}

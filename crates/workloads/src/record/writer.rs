@@ -1,0 +1,210 @@
+//! One writer: draws the records of a transaction before it begins, and inserts them.
+//!
+//! Not here: when (engine), and what the tables are (population).
+
+use std::sync::Arc;
+
+use model::{
+    Client, Clock, Conversation, Dialect, Done, KindIndex, Number, Refusal, Request, Row, Session,
+    Statement, StatementId, StatementKind, TxContext, Value, execute, query,
+};
+
+use super::Record;
+use super::population::{draw_column1, draw_payload, stamp};
+use crate::tx_control::{control, end};
+
+/// Where writers number their records each has so many bits: twelve days of a million a second.
+pub(super) const ID_BITS: u32 = 40;
+
+/// Statements, table by table: a full INSERT, one of the rest if there is one, and the question for
+/// the last number if writers number their records.
+pub(super) fn statements(record: &Record, dialect: &Dialect) -> Vec<Statement> {
+    let mut statements = Vec::new();
+    for number in 1..=record.data.tables {
+        let table = format!("record{number}");
+        for n_rows in [record.commit.statement, record.commit.rest()] {
+            if n_rows > 0 {
+                let sql = dialect.sql(&insert(record, &table, n_rows));
+                statements.push(Statement::new("insert", StatementKind::Write, sql));
+            }
+        }
+        if !record.data.index.has_key() {
+            let sql = format!("SELECT MAX(recordID) FROM {table} WHERE recordID BETWEEN ? AND ?");
+            let sql = dialect.sql(&sql);
+            statements.push(Statement::new("last of a writer", StatementKind::Read, sql));
+        }
+    }
+    statements
+}
+
+fn insert(record: &Record, table: &str, n_rows: usize) -> String {
+    let (columns, marks) = match record.data.index.has_key() {
+        true => ("stamped, column1, payload", "(?, ?, ?)"),
+        false => ("recordID, stamped, column1, payload", "(?, ?, ?, ?)"),
+    };
+    let rows = vec![marks; n_rows].join(", ");
+    format!("INSERT INTO {table} ({columns}) VALUES {rows}")
+}
+
+/// Places of a table's statements.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Statements {
+    full: StatementId,
+    rest: StatementId,
+    last: StatementId,
+}
+
+impl Statements {
+    fn of(record: &Record, table: usize) -> Statements {
+        let n_inserts = 1 + usize::from(record.commit.rest() > 0);
+        let each = n_inserts + usize::from(!record.data.index.has_key());
+        let id = |place: usize| StatementId((table * each + place) as u16);
+        Statements { full: id(0), rest: id(n_inserts - 1), last: id(n_inserts) }
+    }
+}
+
+/// The numbers that a writer gives to its records.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Numbers {
+    first: i64,
+    /// The last that it gave; none where the database must be asked.
+    given: Option<i64>,
+}
+
+/// One simulated sensor.
+pub(super) struct Writer {
+    record: Arc<Record>,
+    statements: Statements,
+    /// None where the database numbers the records.
+    numbers: Option<Numbers>,
+    /// Of the records of a transaction, one after the other.
+    column1: Vec<i64>,
+    payloads: String,
+}
+
+impl Writer {
+    pub(super) fn new(record: Arc<Record>, client: u32) -> Writer {
+        let table = client as usize % record.data.tables;
+        let statements = Statements::of(&record, table);
+        // The records that were built have the numbers below.
+        let first = (i64::from(client) + 1) << ID_BITS;
+        let own = !record.data.index.has_key();
+        let numbers = own.then_some(Numbers { first, given: None });
+        let (column1, payloads) = Default::default();
+        Writer { record, statements, numbers, column1, payloads }
+    }
+
+    /// The number of the first record of a transaction; nothing where the database gives it.
+    async fn first_number(&mut self, session: &mut dyn Session) -> Result<Option<i64>, Refusal> {
+        let Some(numbers) = &mut self.numbers else { return Ok(None) };
+        // If nobody knows what became of them, the database is asked again.
+        let given = match numbers.given.take() {
+            Some(given) => Some(given),
+            None => last_number(session, self.statements.last, numbers.first).await?,
+        };
+        Ok(Some(given.map_or(numbers.first, |given| given + 1)))
+    }
+
+    async fn insert_all(
+        &self,
+        session: &mut dyn Session,
+        clock: &dyn Clock,
+        first: Option<i64>,
+    ) -> Result<(), Refusal> {
+        let (commit, payload) = (self.record.commit, self.record.data.payload());
+        let mut values: Vec<Value<'_>> = Vec::with_capacity(4 * commit.statement);
+        let mut next = 0;
+        while next < commit.records {
+            let n_rows = commit.statement.min(commit.records - next);
+            let stamped = stamp(clock.now());
+            values.clear();
+            for place in next..next + n_rows {
+                let text = &self.payloads[place * payload..(place + 1) * payload];
+                values.extend(first.map(|first| Value::Int(first + place as i64)));
+                values.extend([stamped, Value::Int(self.column1[place]), Value::Text(text)]);
+            }
+            let is_full = n_rows == commit.statement;
+            let statement = if is_full { self.statements.full } else { self.statements.rest };
+            execute(session, statement, &values).await?;
+            next += n_rows;
+        }
+        Ok(())
+    }
+
+    async fn record(&mut self, context: &mut TxContext<'_>) -> Result<Done, Refusal> {
+        let clock = context.clock;
+        let session = context.session();
+        let first = self.first_number(session).await?;
+        // A statement alone is a transaction.
+        let done = match self.record.commit.n_statements() {
+            1 => self.insert_all(session, clock, first).await.map(|()| Done::Committed)?,
+            _ => {
+                control(session, Request::Begin).await?;
+                let said = self.insert_all(session, clock, first).await;
+                end(session, said.map(|()| Done::Committed)).await?
+            }
+        };
+        if let (Some(numbers), Some(first)) = (&mut self.numbers, first) {
+            numbers.given = Some(first + self.record.commit.records as i64 - 1);
+        }
+        Ok(done)
+    }
+}
+
+/// The last number that a writer has given in earlier runs; nothing if none.
+async fn last_number(
+    session: &mut dyn Session,
+    statement: StatementId,
+    first: i64,
+) -> Result<Option<i64>, Refusal> {
+    let mut last = None;
+    let values = &[Value::Int(first), Value::Int(first + (1 << ID_BITS) - 1)];
+    let request = Request::Execute(model::Call { statement, values });
+    query(session, request, &mut |row: &dyn Row| {
+        last = row.optional_int(0)?;
+        Ok(())
+    })
+    .await?;
+    Ok(last)
+}
+
+impl Client for Writer {
+    fn inputs(&mut self, number: Number) -> KindIndex {
+        let mut rng = number.rng(self.record.seed);
+        self.column1.clear();
+        self.payloads.clear();
+        for _ in 0..self.record.commit.records {
+            self.column1.push(draw_column1(&mut rng));
+            draw_payload(&mut rng, &mut self.payloads, self.record.data.payload());
+        }
+        0
+    }
+
+    fn converse<'a>(&'a mut self, context: &'a mut TxContext<'_>) -> Conversation<'a> {
+        Box::pin(self.record(context))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::{DIALECT, made};
+
+    #[test]
+    fn statements_have_the_rows_asked_for_and_the_rest() {
+        let check = |written: &[(&str, &str)], expect: &[&str]| {
+            let declared = made(written).expect("valid").statements(&DIALECT);
+            let sql: Vec<String> = declared.into_iter().map(|one| one.sql).collect();
+            assert_eq!(sql, expect);
+        };
+        let one = "INSERT INTO record1 (stamped, column1, payload) VALUES ($1, $2, $3)";
+        check(&[], &[one]);
+        let five = [("records_per_commit", "5"), ("rows_per_statement", "2")];
+        let two = format!("{one}, ($4, $5, $6)");
+        check(&five, &[&two, one]);
+        let own = "INSERT INTO record2 (recordID, stamped, column1, payload) \
+                   VALUES ($1, $2, $3, $4)";
+        let last = "SELECT MAX(recordID) FROM record2 WHERE recordID BETWEEN $1 AND $2";
+        let first = |sql: &str| sql.replace("record2", "record1");
+        check(&[("index", "none"), ("tables", "2")], &[&first(own), &first(last), own, last]);
+    }
+}
