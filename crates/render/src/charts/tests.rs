@@ -205,6 +205,7 @@ fn the_law_is_drawn_from_six_points_on_and_its_peak_where_it_is_known() {
     insta::assert_snapshot!(shown(&law(&report)), @r"
     law: Scalability
       x clients [] Log; y TPS [commits/s] FromZero
+      linear: n times one client (Line, 101) 1.000: 102.9 .. 4.573: 470.4
       Universal Scalability Law (Line, 101) 1.000: 102.9 .. 32.00: 305.9
       measured (Points, 6) 1.000: 101.0 (98.52 to 103.5) .. 32.00: 313.1 (305.4 to 320.8)
     ");
@@ -213,6 +214,7 @@ fn the_law_is_drawn_from_six_points_on_and_its_peak_where_it_is_known() {
     insta::assert_snapshot!(shown(&law(&known)), @r"
     law: Scalability
       x clients [] Log; y TPS [commits/s] FromZero
+      linear: n times one client (Line, 101) 1.000: 102.9 .. 4.573: 470.4
       Universal Scalability Law (Line, 101) 1.000: 102.9 .. 32.00: 305.9
       measured (Points, 6) 1.000: 101.0 (98.52 to 103.5) .. 32.00: 313.1 (305.4 to 320.8)
       X 10.70: the law's peak
