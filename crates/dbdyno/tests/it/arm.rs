@@ -179,7 +179,8 @@ fn no_buffer_is_lost_or_half_stored_when_postgres_crashes() {
 #[test]
 fn a_killed_application_leaves_no_buffer_half_stored() {
     let home = Home::new();
-    let target = format!("--target={}", url(MARIADB.shared()));
+    let server = MARIADB.start();
+    let target = format!("--target={}", url(&server));
     let args = ["run", "arm", &target, MIXTURE, "--clients=4", "--duration=60s", "--quiet"];
     let mut run = home.start(&args);
     crate::outage::wait_for_seconds(&home, &mut run, 3);
