@@ -203,7 +203,7 @@ fn what_sql_cannot_set_is_told_before_anything_is_run() {
     check(mariadb, "innodb_io_capasity=1,2", &["no setting of that name"]);
     check(mariadb, "innodb_io_capacity=many,few", &["cannot be set to 'many'"]);
     check(mariadb, "innodb_io_capacity=1,2", &["are the same to"]);
-    check(postgres, "shared_buffers=1MB,2MB", &["from a start of the server on"]);
+    check(postgres, "shared_buffers=1MB,2MB", &["it takes effect only at a server start"]);
     check(postgres, "fsync=on,off", &["its source is 'command line'"]);
     check(postgres, "work_mom=1MB,2MB", &["no setting of that name"]);
     check(postgres, "work_mem=1MB,fast", &["cannot be set to 'fast'"]);
@@ -289,9 +289,9 @@ fn a_setting_that_the_server_has_rounded_is_a_finding() {
     home.write("plan.toml", plan);
     let report = home.json(&["run", "plan.toml", "--quiet"]);
     let findings = at(&report, "findings").to_string();
-    let words = "read_buffer_size was set to 131073, and ";
+    let words = "read_buffer_size was set to 131073, but ";
     let is_told = findings.contains("setting_adjusted") && findings.contains(words);
-    assert!(is_told && findings.contains("says 131072. The figures are those"), "{findings}");
+    assert!(is_told && findings.contains("reports 131072. The figures are those"), "{findings}");
     // So it is where the server was started with it, and one that it took as it is is none.
     let url = "--target=managed:mariadb?read_buffer_size=131073&max_connections=100";
     let args = ["run", "empty", url, "--duration=1s", "--ramp-up=0s", "--clients=1", "--quiet"];

@@ -193,7 +193,7 @@ fn an_interrupted_run_says_how_far_it_came() {
     – too few samples for a 95 % interval
 
     measure  unit  count     sum  per second  mean   p50   p99   max
-    lines    rows  3,366  33,660       4,555  10.0  10.0  10.0  10.0
+    lines    rows  3,366  33,660       4,549  10.0  10.0  10.0  10.0
 
     commits in each of 7 seconds, from 0 to 469
     ███████
