@@ -10,8 +10,8 @@ use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
 use model::{
     Client, ClientMoments, Clock, Database, Done, Input, Kind, KindIndex, NS_PER_MS, NS_PER_S,
-    Number, Outcome, Placement, Refusal, RefusalKind, Retry, Rng, Sample, Session, Slot, Statement,
-    StopReason, Stream, TxContext, Workload,
+    Number, Outcome, Placement, Producer, Refusal, RefusalKind, Retry, Rng, Sample, Session,
+    Signal, Slot, Statement, StopReason, Stream, TxContext, Workload,
 };
 use stats::Moments;
 
@@ -89,6 +89,8 @@ pub(crate) struct ClientLoop {
     pub(crate) workload: Arc<dyn Workload>,
     /// Per kind: response times finished in the measured phase, and how many failed there.
     pub(crate) moments: Vec<(Moments, u64)>,
+    /// Raised when there may be something for it to send, where its workload has a producer.
+    for_input: Option<Arc<Signal>>,
     measured: Vec<(u16, u64)>,
     hopeless_in_a_row: u32,
     /// The connection broke, and there is no other yet.
@@ -117,6 +119,7 @@ impl ClientLoop {
         clock: Rc<dyn Clock>,
     ) -> ClientLoop {
         let n_kinds = seating.kinds.len();
+        let for_input = seating.workload.producer().map(Producer::for_clients);
         ClientLoop {
             client: seating.client,
             group: seating.group,
@@ -129,6 +132,7 @@ impl ClientLoop {
             under_way: seating.under_way,
             workload: seating.workload,
             moments: vec![(Moments::default(), 0); n_kinds],
+            for_input,
             measured: Vec::with_capacity(8),
             hopeless_in_a_row: 0,
             is_broken: false,
@@ -208,8 +212,7 @@ impl ClientLoop {
     /// Waits until its workload's producer has something for it to send, where it needs that;
     /// whether it has. The wait is before its transaction, which begins when it can be sent.
     async fn await_input(&mut self) -> bool {
-        let Some(producer) = self.workload.producer() else { return true };
-        let signal = producer.for_clients();
+        let Some(signal) = &self.for_input else { return true };
         let stop = &self.common.stop;
         loop {
             let seen = signal.count();
@@ -221,7 +224,7 @@ impl ClientLoop {
             if stop.is_over(self.clock.now()) {
                 return false;
             }
-            poll_fn(|context| self.clock.poll_signal(&signal, seen, context)).await;
+            poll_fn(|context| self.clock.poll_signal(signal, seen, context)).await;
         }
     }
 
