@@ -3,7 +3,6 @@
 //! The same code runs on a thread, on an event loop and in virtual time; only its clock and its
 //! sessions differ. Not here: who polls it (place), and when it may begin (pacer).
 
-use std::future::poll_fn;
 use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
@@ -11,7 +10,7 @@ use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use model::{
     Client, ClientMoments, Clock, Database, Done, Input, Kind, KindIndex, NS_PER_MS, NS_PER_S,
     Number, Outcome, Placement, Producer, Refusal, RefusalKind, Retry, Rng, Sample, Session,
-    Signal, Slot, Statement, StopReason, Stream, TxContext, Workload,
+    Signal, Slot, Statement, StopReason, Stream, TxContext, Workload, raised,
 };
 use stats::Moments;
 
@@ -224,7 +223,7 @@ impl ClientLoop {
             if stop.is_over(self.clock.now()) {
                 return false;
             }
-            poll_fn(|context| self.clock.poll_signal(signal, seen, context)).await;
+            raised(self.clock.as_ref(), signal, seen).await;
         }
     }
 

@@ -1,5 +1,6 @@
 //! What a clock is to everyone who waits. Not here: any clock; the engine has three.
 
+use std::future::poll_fn;
 use std::task::{Context, Poll};
 
 use crate::Signal;
@@ -32,4 +33,19 @@ pub trait Clock {
     /// Waits for `instant_ns` also while the run drains; woken early, with [`Woken::Stopped`],
     /// only when what is under way is cut off.
     fn poll_through(&self, instant_ns: u64, context: &mut Context<'_>) -> Poll<Woken>;
+}
+
+/// Waits for an instant, or for the run to stop.
+pub async fn until(clock: &dyn Clock, instant_ns: u64) -> Woken {
+    poll_fn(|context| clock.poll_until(instant_ns, context)).await
+}
+
+/// Waits for an instant, or for the run to be cut off.
+pub async fn through(clock: &dyn Clock, instant_ns: u64) -> Woken {
+    poll_fn(|context| clock.poll_through(instant_ns, context)).await
+}
+
+/// Waits until a signal was raised more often than `seen` times, or for the run to stop.
+pub async fn raised(clock: &dyn Clock, signal: &Signal, seen: u64) -> Woken {
+    poll_fn(|context| clock.poll_signal(signal, seen, context)).await
 }

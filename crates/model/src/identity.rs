@@ -18,6 +18,17 @@ pub struct Identity {
 }
 
 impl Identity {
+    /// That of data without constants.
+    pub fn new<const N: usize>(
+        workload: &str,
+        version: u32,
+        scale: [(&str, String); N],
+        seed: u64,
+    ) -> Identity {
+        let scale = scale.map(|(name, value)| (name.to_owned(), value)).to_vec();
+        Identity { workload: workload.to_owned(), version, scale, seed, constants: Vec::new() }
+    }
+
     /// The constant of this name.
     pub fn constant(&self, name: &str) -> Option<&str> {
         find(&self.constants, name)

@@ -48,7 +48,7 @@ pub struct Headline {
     pub title: &'static str,
     /// The kinds whose commits it counts.
     pub kinds: Vec<KindIndex>,
-    /// Per how many nanoseconds it is told. A commit that stands for n of what is counted, such as
-    /// records, is told per n times as many.
+    /// Per how many nanoseconds it is given. A commit that stands for n of what is counted, such as
+    /// records, is given per n times as many.
     pub per_ns: u64,
 }

@@ -62,7 +62,7 @@ pub use administration::Administration;
 pub use arrival_rate::ArrivalRate;
 pub use choice::Choice;
 pub use civil::Civil;
-pub use clock::{Clock, Woken};
+pub use clock::{Clock, Woken, raised, through, until};
 pub use commit_risk::CommitRisk;
 pub use control_chars::is_control_char;
 pub use counter::{Counter, Counters, Reading};
@@ -117,7 +117,7 @@ pub use server_setting::{
 };
 pub use session::{
     Call, Cancel, Reply, ReplyLags, Request, Session, Traffic, Visit, execute, load, query,
-    reconnect,
+    query_number, reconnect,
 };
 pub use signal::Signal;
 pub use standard::{Requirement, RequirementFigure, Standard};

@@ -3,7 +3,9 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
-use crate::{ArrivalRate, did_you_mean, parse_bytes, parse_count, parse_duration, parse_rate};
+use crate::{
+    ArrivalRate, Choice, did_you_mean, parse_bytes, parse_count, parse_duration, parse_rate,
+};
 
 /// What values a parameter takes.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -329,6 +331,12 @@ impl Settings {
             Setting::Text(value) => value,
             other => panic!("parameter '{name}' is {other:?}, not text"),
         }
+    }
+
+    /// One of a closed list of words. Panics as [`Settings::count`] does, and where the
+    /// parameter's table takes other words than the list has.
+    pub fn chosen<C: Choice>(&self, name: &str) -> C {
+        C::by_name(self.text(name)).expect("the table of parameters takes no other word")
     }
 
     /// A text without a default; none where nobody gave it, or gave it empty.

@@ -227,6 +227,21 @@ pub fn query<'s>(
     })
 }
 
+/// Asks for one whole number; none where it is null, or there is no row.
+pub async fn query_number(
+    session: &mut dyn Session,
+    statement: StatementId,
+    values: &[Value<'_>],
+) -> Result<Option<i64>, Refusal> {
+    let mut number = None;
+    query(session, Request::Execute(Call { statement, values }), &mut |row: &dyn Row| {
+        number = row.optional_int(0)?;
+        Ok(())
+    })
+    .await?;
+    Ok(number)
+}
+
 /// Loads rows; see [`Session::poll_load`].
 pub async fn load(
     session: &mut dyn Session,

@@ -98,7 +98,7 @@ pub(super) fn crosscheck(before: &OwnCounts, after: &OwnCounts, sink: &mut RunSi
     sink.tell(Event::Crosschecked { group: first as u16, kind, change, committed, unknown });
 }
 
-/// How many commits made a count grow so much. A part of one is told as one more or less than
+/// How many commits made a count grow so much. A part of one counts as one more or less than
 /// `committed`, so that it never passes for the whole.
 fn commits_in(growth: i64, per_commit: i64, committed: i64) -> i64 {
     let whole = growth.div_euclid(per_commit);

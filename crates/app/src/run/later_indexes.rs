@@ -26,7 +26,7 @@ pub(super) fn drop_later_indexes(groups: &[Opened], stop: &Stop) -> Result<(), E
     })
 }
 
-/// Adds the indexes, tells how long that took and what the whole load came to with it, and drops
+/// Adds the indexes, reports how long that took and what the whole load came to with it, and drops
 /// them.
 pub(super) fn add_later_indexes(groups: &[Opened], ran: &Ran, stop: &Stop, sink: &mut RunSink<'_>) {
     let Some((opened, indexes)) = later(groups) else { return };
@@ -72,7 +72,7 @@ fn drop_all(session: &mut AdminSession, indexes: &[LaterIndex]) -> Result<(), mo
     Ok(())
 }
 
-/// Tells the time for the indexes, that of the load from its first transaction to its last with
+/// Reports the time for the indexes, that of the load from its first transaction to its last with
 /// them, and the rates that the workload is known by over all of that: everything that was
 /// committed, ramp-up and drain included.
 fn tell(ran: &Ran, took: Duration, sink: &mut RunSink<'_>) {

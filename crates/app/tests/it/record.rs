@@ -98,7 +98,7 @@ fn a_run_whose_indexes_are_refused_is_invalid_and_leaves_none() {
     ask(&target, "CREATE TABLE record1_column1 (a INT)");
     let ran = drive(&target, "record", (1, 20), &parameters).expect("it runs");
     let finding = ran.report.findings.iter().find(|one| one.id == "indexes_not_added");
-    let text = &finding.expect("it is told").text;
+    let text = &finding.expect("there is one").text;
     assert!(text.contains("record1_column1"), "{text}");
     assert!(!ran.is_good && overall(&ran).is_none());
     assert_eq!(ask(&target, "SELECT 1 FROM sqlite_master WHERE name = 'record1_id'"), 0);

@@ -6,12 +6,10 @@ mod event_loop;
 mod simulated;
 mod thread;
 
-use std::future::poll_fn;
-
-use model::{Clock, Woken};
 use rustix::time::{ClockId, Timespec, clock_gettime};
 
 pub(crate) use event_loop::LoopClock;
+pub(crate) use model::{through, until};
 pub(crate) use simulated::{Agenda, SimulatedClock};
 pub use thread::ThreadClock;
 
@@ -63,14 +61,4 @@ pub(crate) fn coarse_ns() -> u64 {
 pub(crate) fn thread_cpu_ns() -> u64 {
     let used = clock_gettime(ClockId::ThreadCPUTime);
     used.tv_sec as u64 * NS_PER_S + used.tv_nsec as u64
-}
-
-/// Waits for an instant, or for the run to stop.
-pub(crate) async fn until(clock: &dyn Clock, instant_ns: u64) -> Woken {
-    poll_fn(|context| clock.poll_until(instant_ns, context)).await
-}
-
-/// Waits for an instant, or for the run to be cut off.
-pub(crate) async fn through(clock: &dyn Clock, instant_ns: u64) -> Woken {
-    poll_fn(|context| clock.poll_through(instant_ns, context)).await
 }

@@ -72,8 +72,8 @@ impl Simulation {
         clients
     }
 
-    /// Serves all clients, beside the tasks of their workloads' producers. `ahead` is told each
-    /// instant before time goes there, and says when what is under way must be cut off.
+    /// Serves all clients, beside the tasks of their workloads' producers. `ahead` is called with
+    /// each instant before time goes there, and says when what is under way must be cut off.
     pub(crate) fn serve(
         &self,
         clients: Vec<ClientLoop>,

@@ -1,13 +1,12 @@
 //! The measured application, and the agent that puts its measurements into buffers. Both are tasks
 //! of a producer. Not here: the pools between them, and what is written.
 
-use std::future::poll_fn;
 use std::sync::Arc;
 
-use model::{NS_PER_S, ProducerContext, ProducerTask, Producing, Rng, Signal, Stream, Woken};
+use model::{NS_PER_S, ProducerContext, ProducerTask, Producing, Rng, Stream, raised, until};
 
 use super::measurement::{Buffer, Chunk, Head, Status};
-use super::parameters::Class;
+use super::parameters::{Class, PoolEmpty};
 use super::pools::{Lacking, Pools};
 
 /// Measurements that an application thread hands over at once, at most.
@@ -34,7 +33,7 @@ pub(super) struct Shape {
     pub(super) n_measurements: u64,
     /// Measurements per second of all threads; 0 is as many as they can.
     pub(super) rate_per_s: f64,
-    pub(super) drops: bool,
+    pub(super) pool_empty: PoolEmpty,
     /// Measurements that a thread hands over at once.
     pub(super) n_chunk: u64,
 }
@@ -60,15 +59,6 @@ impl Shape {
     pub(super) fn metrics_max(&self) -> u64 {
         self.classes.iter().map(|class| class.n_metrics).max().unwrap_or(0)
     }
-}
-
-/// Waits until a signal is raised, or the load is over.
-async fn raised(context: &ProducerContext<'_>, signal: &Signal, seen: u64) {
-    let _: Woken = poll_fn(|task| context.clock.poll_signal(signal, seen, task)).await;
-}
-
-async fn until(context: &ProducerContext<'_>, instant_ns: u64) {
-    let _: Woken = poll_fn(|task| context.clock.poll_until(instant_ns, task)).await;
 }
 
 /// One thread of the application.
@@ -119,7 +109,7 @@ impl Application {
             let n_metrics = n * shape.metrics_max();
             let chunk = match self.pools.reserve(n, n_metrics) {
                 Ok(chunk) => Some(chunk),
-                Err(_) if shape.drops => None,
+                Err(_) if shape.pool_empty == PoolEmpty::Drop => None,
                 Err(lacking) => {
                     let waited_ns = context.clock.now();
                     let chunk = self.wait_for_room(context, n, n_metrics, lacking).await;
@@ -147,7 +137,7 @@ impl Application {
             }
             made += n;
             if context.is_virtual {
-                until(context, context.clock.now() + n * VIRTUAL_NS).await;
+                until(context.clock, context.clock.now() + n * VIRTUAL_NS).await;
             }
         }
         blocked_ns
@@ -172,7 +162,7 @@ impl Application {
                 return Some(n_due.min(n));
             }
             let next_ns = begun_ns + (made as f64 / rate_per_ns).ceil() as u64;
-            until(context, next_ns.max(context.clock.now() + 1)).await;
+            until(context.clock, next_ns.max(context.clock.now() + 1)).await;
             if (context.is_over)() {
                 return None;
             }
@@ -203,7 +193,7 @@ impl Application {
                 if (context.is_over)() {
                     return None;
                 }
-                raised(context, &signal, seen).await;
+                raised(context.clock, &signal, seen).await;
             }
         }
     }
@@ -302,7 +292,7 @@ impl Agent {
                 }
                 (None, false) => return (0, true),
                 (None, true) if (context.is_over)() => return (buffer.n, false),
-                (None, true) => raised(context, &signal, seen).await,
+                (None, true) => _ = raised(context.clock, &signal, seen).await,
             }
         }
     }
@@ -355,7 +345,7 @@ impl Agent {
             if (context.is_over)() {
                 return None;
             }
-            raised(context, &signal, seen).await;
+            raised(context.clock, &signal, seen).await;
         }
     }
 }

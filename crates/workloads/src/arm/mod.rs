@@ -15,9 +15,9 @@ mod writer;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use model::{
-    BadParameter, Check, Client, Dialect, Fact, Identity, Kind, KindIndex, Measure, MeasureKind,
-    NS_PER_S, Number, Places, Population, Producer, ProducerTask, Signal, Statement, StatementKind,
-    Workload,
+    BadParameter, Check, Choice, Client, Dialect, Fact, Identity, Kind, KindIndex, Measure,
+    MeasureKind, NS_PER_S, Number, Places, Population, Producer, ProducerTask, Signal, Statement,
+    StatementKind, Workload,
 };
 
 use self::application::{Agent, Application, CHUNK_MAX, Shape};
@@ -25,7 +25,7 @@ use self::measurement::encoded_bytes;
 use self::parameters::{Class, PARAMETERS};
 use self::pools::{Lacking, Limits, Pools};
 use self::tables::{BUFFER, CONTEXT, Layout, MEASUREMENT, METRIC};
-use self::writer::{Shared, Write, Writer};
+use self::writer::{Shared, Writer};
 use crate::empty_tables::EmptyTables;
 use crate::{Entry, Make};
 
@@ -52,9 +52,6 @@ static KINDS: [Kind; 1] = [Kind { name: "buffer", weight: 1, keying_ns: 0, think
 
 struct Arm {
     identity: Identity,
-    tables: EmptyTables,
-    pools: Arc<Pools>,
-    shape: Arc<Shape>,
     shared: Arc<Shared>,
     buffer_bytes: u64,
 }
@@ -82,14 +79,14 @@ fn make(make: &Make<'_>) -> Result<Arc<dyn Workload>, BadParameter> {
     };
     let mut shape = Shape {
         seed: make.seed,
-        classes: classes.clone(),
+        classes,
         context_bytes,
         failed_per_million: (settings.number("failed_percent") * 1e4).round() as i64,
         diagnostic_bytes: diagnostic_bytes as u8,
         n_threads,
         n_measurements: settings.count("measurements"),
         rate_per_s: settings.number("application_rate"),
-        drops: settings.text("pool_empty") == "drop",
+        pool_empty: settings.chosen("pool_empty"),
         n_chunk: CHUNK_MAX.min(limits.transactions / n_threads).max(1),
     };
     if let Some(n_fit) = limits.metrics.checked_div(shape.metrics_max()) {
@@ -99,39 +96,23 @@ fn make(make: &Make<'_>) -> Result<Arc<dyn Workload>, BadParameter> {
         }
         shape.n_chunk = shape.n_chunk.min((n_fit / n_threads).max(1));
     }
-    let scale = ["contexts", "context_bytes", "keys"].map(|name| {
-        let written = settings.written().find(|(of, _)| *of == name);
-        (name.to_owned(), written.map_or_else(String::new, |(_, value)| value.to_owned()))
-    });
-    let pools = Arc::new(Pools::new(limits));
+    let scale = [
+        ("contexts", layout.contexts.name().to_owned()),
+        ("context_bytes", context_bytes.to_string()),
+        ("keys", layout.has_keys.to_string()),
+    ];
     let shared = Shared {
-        pools: Arc::clone(&pools),
+        pools: Arc::new(Pools::new(limits)),
         layout,
-        tables: layout.tables(),
-        classes,
-        write: match settings.text("write") {
-            "row" => Write::Row,
-            "bulk" => Write::Bulk,
-            _ => Write::Insert,
-        },
+        tables: EmptyTables(layout.tables()),
+        shape: Arc::new(shape),
+        write: settings.chosen("write"),
         rows_per_insert: settings.count("rows_per_insert") as usize,
         base: Mutex::new(None),
     };
-    let identity = Identity {
-        workload: NAME.to_owned(),
-        version: 1,
-        scale: scale.to_vec(),
-        seed: make.data.map_or(make.seed, |data| data.seed),
-        constants: Vec::new(),
-    };
-    Ok(Arc::new(Arm {
-        identity,
-        tables: EmptyTables(layout.tables()),
-        pools,
-        shape: Arc::new(shape),
-        shared: Arc::new(shared),
-        buffer_bytes,
-    }))
+    let seed = make.data.map_or(make.seed, |data| data.seed);
+    let identity = Identity::new(NAME, 1, scale, seed);
+    Ok(Arc::new(Arm { identity, shared: Arc::new(shared), buffer_bytes }))
 }
 
 impl Workload for Arm {
@@ -157,7 +138,7 @@ impl Workload for Arm {
 
     fn statements(&self, dialect: &Dialect) -> Vec<Statement> {
         use StatementKind::{Read, Write};
-        let tables = &self.shared.tables;
+        let tables = &self.shared.tables.0;
         let insert = |name, table: usize| {
             // Without a table for context values nothing is ever put there.
             let table = tables.get(table).unwrap_or(&tables[MEASUREMENT]);
@@ -187,7 +168,7 @@ impl Workload for Arm {
     }
 
     fn population(&self) -> Option<&dyn Population> {
-        Some(&self.tables)
+        Some(&self.shared.tables)
     }
 
     fn producer(&self) -> Option<&dyn Producer> {
@@ -205,32 +186,32 @@ impl Workload for Arm {
 
 impl Producer for Arm {
     fn begin(&self) -> Vec<Box<dyn ProducerTask>> {
-        self.pools.begin(self.shape.n_threads);
+        self.shared.pools.begin(self.shared.shape.n_threads);
         *self.shared.base.lock().unwrap_or_else(PoisonError::into_inner) = None;
-        let (buffer_bytes, context_bytes) = (self.buffer_bytes, self.shape.context_bytes);
-        let agent = Agent { pools: Arc::clone(&self.pools), buffer_bytes, context_bytes };
+        let (buffer_bytes, context_bytes) = (self.buffer_bytes, self.shared.shape.context_bytes);
+        let agent = Agent { pools: Arc::clone(&self.shared.pools), buffer_bytes, context_bytes };
         let mut tasks: Vec<Box<dyn ProducerTask>> = vec![Box::new(agent)];
-        for index in 0..self.shape.n_threads {
-            let (shape, pools) = (Arc::clone(&self.shape), Arc::clone(&self.pools));
+        for index in 0..self.shared.shape.n_threads {
+            let (shape, pools) = (Arc::clone(&self.shared.shape), Arc::clone(&self.shared.pools));
             tasks.push(Box::new(Application { shape, pools, index }));
         }
         tasks
     }
 
     fn is_limited(&self) -> bool {
-        self.shape.n_measurements > 0
+        self.shared.shape.n_measurements > 0
     }
 
     fn for_clients(&self) -> Arc<Signal> {
-        Arc::clone(&self.pools.for_clients)
+        Arc::clone(&self.shared.pools.for_clients)
     }
 
     fn for_tasks(&self) -> Arc<Signal> {
-        Arc::clone(&self.pools.for_tasks)
+        Arc::clone(&self.shared.pools.for_tasks)
     }
 
     fn account(&self) -> Vec<Fact> {
-        let (counts, pending) = self.pools.account();
+        let (counts, pending) = self.shared.pools.account();
         let begun_ns = counts.begun_ns.unwrap_or(0);
         let elapsed_ns = counts.last_commit_ns.saturating_sub(begun_ns);
         let per = |part: u64, whole: u64| match whole {

@@ -1,16 +1,30 @@
 //! The parameters of `arm`, and how its mixture of scenarios is written.
 
-use model::{BadParameter, Parameter, ParameterKind, Settings};
+use model::{BadParameter, Choice, Parameter, ParameterKind, Settings, choice};
+
+use super::tables::Contexts;
+use super::writer::Write;
 
 /// The most metrics of one measurement: the slots that ARM 4.0 has.
 const METRICS_MAX: u64 = 7;
 /// The most context values of one measurement: the slots that ARM 4.0 has.
 pub(super) const CONTEXTS_MAX: u64 = 20;
 
+/// What the application does where a pool is empty.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum PoolEmpty {
+    /// It waits.
+    Block,
+    /// It drops the measurement, which is counted.
+    Drop,
+}
+
+choice!(PoolEmpty { Block = "block", Drop = "drop" });
+
 pub(super) static PARAMETERS: &[Parameter] = &[
     Parameter {
         name: "contexts",
-        kind: ParameterKind::Choice(&["rows", "columns", "json"]),
+        kind: ParameterKind::Choice(Contexts::NAMES),
         default: "rows",
         help: "Context values: a row each, a column each, or one JSON text per measurement",
         shapes_data: true,
@@ -93,13 +107,13 @@ pub(super) static PARAMETERS: &[Parameter] = &[
     ),
     Parameter::option(
         "pool_empty",
-        ParameterKind::Choice(&["block", "drop"]),
+        ParameterKind::Choice(PoolEmpty::NAMES),
         "block",
         "Where a pool is empty the application waits, or drops the measurement",
     ),
     Parameter::option(
         "write",
-        ParameterKind::Choice(&["insert", "row", "bulk"]),
+        ParameterKind::Choice(Write::NAMES),
         "insert",
         "How a buffer is written: INSERT of many rows, a prepared INSERT per row, or LOAD DATA/COPY",
     ),

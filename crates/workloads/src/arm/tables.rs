@@ -1,6 +1,6 @@
 //! The tables of `arm`, and the rows that a buffer becomes in each of them.
 
-use model::{Column, ColumnType, RowSource, Settings, Table, Value};
+use model::{Column, ColumnType, RowSource, Settings, Table, Value, choice};
 
 use super::measurement::{Buffer, Measurement, Reader};
 use super::parameters::CONTEXTS_MAX;
@@ -15,6 +15,8 @@ pub(super) enum Contexts {
     /// One JSON text in the measurement's row.
     Json,
 }
+
+choice!(Contexts { Rows = "rows", Columns = "columns", Json = "json" });
 
 /// How the data are laid out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -61,11 +63,7 @@ static CONTEXT_COLUMNS: [&str; CONTEXTS_MAX as usize] = [
 impl Layout {
     pub(super) fn of(settings: &Settings) -> Layout {
         Layout {
-            contexts: match settings.text("contexts") {
-                "columns" => Contexts::Columns,
-                "json" => Contexts::Json,
-                _ => Contexts::Rows,
-            },
+            contexts: settings.chosen("contexts"),
             context_bytes: settings.count("context_bytes") as u16,
             has_keys: settings.switch("keys"),
         }

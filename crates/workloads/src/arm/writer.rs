@@ -5,14 +5,15 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use model::{
     Client, Conversation, Done, Input, KindIndex, Number, Refusal, RefusalKind, Request, RowSource,
-    Session, StatementId, StatementKind, Table, TxContext, Value, execute, load, put_decimal,
-    query,
+    Session, StatementId, StatementKind, Table, TxContext, Value, choice, execute, load,
+    put_decimal, query, query_number,
 };
 
+use super::application::Shape;
 use super::measurement::Buffer;
-use super::parameters::Class;
 use super::pools::Pools;
 use super::tables::{BUFFER, CONTEXT, Layout, Rows, checksum};
+use crate::empty_tables::EmptyTables;
 use crate::tx_control::{control, end};
 
 /// Places of the statements beside those that insert a row into a table.
@@ -39,12 +40,14 @@ pub(super) enum Write {
     Bulk,
 }
 
+choice!(Write { Insert = "insert", Row = "row", Bulk = "bulk" });
+
 /// What all writers share.
 pub(super) struct Shared {
     pub(super) pools: Arc<Pools>,
     pub(super) layout: Layout,
-    pub(super) tables: Vec<Table>,
-    pub(super) classes: Vec<Class>,
+    pub(super) tables: EmptyTables,
+    pub(super) shape: Arc<Shape>,
     pub(super) write: Write,
     pub(super) rows_per_insert: usize,
     /// The last id of earlier runs, once the database was asked.
@@ -71,13 +74,7 @@ impl Writer {
         if let Some(base) = known() {
             return Ok(base);
         }
-        let mut last = 0;
-        let call = model::Call { statement: LAST_ID, values: &[] };
-        query(session, Request::Execute(call), &mut |row| {
-            last = row.optional_int(0)?.unwrap_or(0);
-            Ok(())
-        })
-        .await?;
+        let last = query_number(session, LAST_ID, &[]).await?.unwrap_or(0);
         // Whoever asked first is right: nobody has written before.
         let mut base = self.shared.base.lock().unwrap_or_else(PoisonError::into_inner);
         Ok(*base.get_or_insert(last))
@@ -95,12 +92,12 @@ impl Writer {
         for &table in shared.layout.written() {
             let mut rows = Rows::new(shared.layout, table, base, buffer);
             n_rows += match shared.write {
-                Write::Insert => self.insert(session, &shared.tables[table], &mut rows).await?,
+                Write::Insert => self.insert(session, &shared.tables.0[table], &mut rows).await?,
                 Write::Row => insert_each(session, table, &mut rows).await?,
                 Write::Bulk => match shared.layout.n_rows(table, buffer) {
                     0 => 0,
                     n => {
-                        load(session, &shared.tables[table], &mut rows).await?;
+                        load(session, &shared.tables.0[table], &mut rows).await?;
                         n
                     }
                 },
@@ -149,7 +146,7 @@ impl Writer {
         base: i64,
     ) -> Result<(), Refusal> {
         let shared = self.shared.as_ref();
-        let mut sums = vec![[0i64; 4]; shared.classes.len()];
+        let mut sums = vec![[0i64; 4]; shared.shape.classes.len()];
         let (mut first, mut last) = (i64::MAX, 0);
         for of in buffer.read(usize::from(shared.layout.context_bytes)) {
             let id = of.head.number as i64 + base;
@@ -162,7 +159,7 @@ impl Writer {
         }
         for (class, [n, metrics, contexts, sum]) in sums.into_iter().enumerate() {
             if n > 0 {
-                let name = Value::Text(&shared.classes[class].name);
+                let name = Value::Text(&shared.shape.classes[class].name);
                 let [id, class, n, metrics, contexts, last, sum] =
                     [first, class as i64, n, metrics, contexts, last, sum].map(Value::Int);
                 let values = [id, class, name, n, metrics, contexts, last, sum];
@@ -181,14 +178,8 @@ impl Writer {
     ) -> Result<bool, Refusal> {
         let numbers = buffer.read(usize::from(self.shared.layout.context_bytes));
         let first = numbers.map(|of| of.head.number).min().unwrap_or(0) as i64 + base;
-        let call = model::Call { statement: IS_STORED, values: &[Value::Int(first)] };
-        let mut n = 0;
-        query(session, Request::Execute(call), &mut |row| {
-            n = row.int(0)?;
-            Ok(())
-        })
-        .await?;
-        Ok(n > 0)
+        let n = query_number(session, IS_STORED, &[Value::Int(first)]).await?;
+        Ok(n.is_some_and(|n| n > 0))
     }
 
     async fn store(

@@ -9,8 +9,8 @@ use std::sync::Arc;
 use model::{
     BadParameter, Check, Client, Column, ColumnType, Conversation, Dialect, Done, Identity, Kind,
     KindIndex, Measure, MeasureKind, Number, Parameter, ParameterKind, Places, Population, Refusal,
-    RefusalKind, Request, Row, Session, Statement, StatementId, StatementKind, Table, TxContext,
-    Workload, query,
+    RefusalKind, Request, Session, Statement, StatementId, StatementKind, Table, TxContext,
+    Workload, query, query_number,
 };
 
 use super::TRANSACTION;
@@ -61,13 +61,8 @@ struct BulkInsert {
 
 fn make(make: &Make<'_>) -> Result<Arc<dyn Workload>, BadParameter> {
     let n_tables = make.settings.count("tables");
-    let identity = Identity {
-        workload: NAME.to_owned(),
-        version: 1,
-        scale: vec![("tables".to_owned(), n_tables.to_string())],
-        seed: make.data.map_or(make.seed, |data| data.seed),
-        constants: Vec::new(),
-    };
+    let seed = make.data.map_or(make.seed, |data| data.seed);
+    let identity = Identity::new(NAME, 1, [("tables", n_tables.to_string())], seed);
     Ok(Arc::new(BulkInsert {
         identity,
         tables: EmptyTables((1..=n_tables).map(table).collect()),
@@ -177,7 +172,10 @@ impl User {
         }
         let last = match self.last.take() {
             Some(last) => last,
-            None => last_id(session, StatementId(self.client as u16)).await?,
+            None => {
+                let statement = StatementId(self.client as u16);
+                query_number(session, statement, &[]).await?.unwrap_or(0)
+            }
         };
         self.write_rows(last);
         let request = Request::Text { kind: StatementKind::Write, sql: &self.sql };
@@ -203,17 +201,6 @@ impl User {
 }
 
 const NEVER_FULL: &str = "a string takes everything";
-
-async fn last_id(session: &mut dyn Session, statement: StatementId) -> Result<i64, Refusal> {
-    let mut last = None;
-    let request = Request::Execute(model::Call { statement, values: &[] });
-    query(session, request, &mut |row: &dyn Row| {
-        last = row.optional_int(0)?;
-        Ok(())
-    })
-    .await?;
-    Ok(last.unwrap_or(0))
-}
 
 impl Client for User {
     /// Writes the statement before it is due, which is no time of the database's. Only where the

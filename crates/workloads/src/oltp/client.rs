@@ -7,8 +7,8 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use model::{
-    Client, Conversation, Done, KindIndex, Number, Refusal, RefusalKind, Request, Rng, Row,
-    Session, StatementId, TxContext, Value, execute, query,
+    Client, Conversation, Done, KindIndex, Number, Refusal, RefusalKind, Request, Rng, Session,
+    StatementId, TxContext, Value, execute, query_number,
 };
 
 use super::Oltp;
@@ -216,12 +216,7 @@ async fn next_own(
     let mut found = *last;
     if found.is_none() {
         let values = &[own.first.into(), own.last.into()];
-        let request = Request::Execute(model::Call { statement, values });
-        query(session, request, &mut |row: &dyn Row| {
-            found = row.optional_int(0)?;
-            Ok(())
-        })
-        .await?;
+        found = query_number(session, statement, values).await?;
     }
     let next = found.map_or(own.first, |last| last + 1);
     if next > own.last { Err(no_ids_left()) } else { Ok(next) }

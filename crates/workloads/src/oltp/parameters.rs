@@ -197,12 +197,7 @@ impl Data {
             ("secondary", self.secondary.to_string()),
             ("create_secondary", self.create_secondary.to_string()),
         ];
-        Identity {
-            workload: DATA.to_owned(),
-            version: VERSION,
-            scale: scale.map(|(name, value)| (name.to_owned(), value)).to_vec(),
-            seed: self.seed,
-            constants: vec![("k_drawn".to_owned(), self.k.written())],
-        }
+        let constants = vec![("k_drawn".to_owned(), self.k.written())];
+        Identity { constants, ..Identity::new(DATA, VERSION, scale, self.seed) }
     }
 }

@@ -183,8 +183,8 @@ impl Data {
             tables: settings.count("tables") as usize,
             rows: settings.count("rows") as i64,
             record_size: record_size as usize,
-            index: chosen(settings, "index"),
-            engine: chosen(settings, "engine"),
+            index: settings.chosen("index"),
+            engine: settings.chosen("engine"),
         })
     }
 
@@ -202,18 +202,8 @@ impl Data {
             ("engine", self.engine.name().to_owned()),
             ("rows", self.rows.to_string()),
         ];
-        Identity {
-            workload: NAME.to_owned(),
-            version: VERSION,
-            scale: scale.map(|(name, value)| (name.to_owned(), value)).to_vec(),
-            seed: self.seed,
-            constants: Vec::new(),
-        }
+        Identity::new(NAME, VERSION, scale, self.seed)
     }
-}
-
-fn chosen<C: Choice>(settings: &Settings, name: &str) -> C {
-    C::by_name(settings.text(name)).expect("the table of parameters takes no other word")
 }
 
 /// What a transaction inserts.

@@ -5,8 +5,8 @@
 use std::sync::Arc;
 
 use model::{
-    Client, Clock, Conversation, Dialect, Done, KindIndex, Number, Refusal, Request, Row, Session,
-    Statement, StatementId, StatementKind, TxContext, Value, execute, query,
+    Client, Clock, Conversation, Dialect, Done, KindIndex, Number, Refusal, Request, Session,
+    Statement, StatementId, StatementKind, TxContext, Value, execute, query_number,
 };
 
 use super::Record;
@@ -157,15 +157,8 @@ async fn last_number(
     statement: StatementId,
     first: i64,
 ) -> Result<Option<i64>, Refusal> {
-    let mut last = None;
     let values = &[Value::Int(first), Value::Int(first + (1 << ID_BITS) - 1)];
-    let request = Request::Execute(model::Call { statement, values });
-    query(session, request, &mut |row: &dyn Row| {
-        last = row.optional_int(0)?;
-        Ok(())
-    })
-    .await?;
-    Ok(last)
+    query_number(session, statement, values).await
 }
 
 impl Client for Writer {
