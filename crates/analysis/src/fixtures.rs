@@ -388,6 +388,7 @@ fn description(load: Load) -> Description {
         name: name.to_owned(),
         title: name.to_uppercase(),
         kinds,
+        measure: None,
         per_ns: 60 * NS_PER_S,
     };
     let kind = |(name, weight, _): &(&str, u64, u64)| KindDescription {

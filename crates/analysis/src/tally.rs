@@ -13,8 +13,8 @@ use std::ops::Range;
 
 use model::{
     CheckResult, ClientMoments, Counts, Description, DisturbanceEvent, Event, Fact, FactValue,
-    Finding, Gauge, GroupDescription, KindIndex, KindSecond, Load, MeasureSecond, NS_PER_MS,
-    NS_PER_S, Phase, Readings, RunId, Second, StopReason, Traffic, Until,
+    Finding, Gauge, GroupDescription, HeadlineDescription, KindIndex, KindSecond, Load,
+    MeasureSecond, NS_PER_MS, NS_PER_S, Phase, Readings, RunId, Second, StopReason, Traffic, Until,
 };
 use stats::{Histogram, Stability, Stretch, stability, stability_against};
 
@@ -192,6 +192,24 @@ impl GroupTally {
         let of = self.measures_in_time.get(measure).map(|measure| &measure.seconds);
         let at = |second: i64| of.and_then(|of| of.get(&second)).copied().unwrap_or_default();
         seconds.map(at).collect()
+    }
+
+    /// What a headline counts in each of `seconds`: commits of its kinds, or its measure.
+    pub fn counted_per_second(
+        &self,
+        headline: &HeadlineDescription,
+        seconds: Range<i64>,
+    ) -> Vec<u64> {
+        if let Some(measure) = headline.measure {
+            let measured = self.measured_per_second(measure.into(), seconds);
+            return measured.into_iter().map(|(_, sum)| sum).collect();
+        }
+        let of = |second| {
+            let commits = self.series.get(second).map(|of| of.commits_by_kind.as_slice());
+            let of_kind = |kind: &KindIndex| commits?.get(usize::from(*kind));
+            headline.kinds.iter().filter_map(of_kind).sum()
+        };
+        seconds.map(of).collect()
     }
 
     /// What one kind did in the measured phase.

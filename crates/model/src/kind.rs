@@ -48,6 +48,8 @@ pub struct Headline {
     pub title: &'static str,
     /// The kinds whose commits it counts.
     pub kinds: Vec<KindIndex>,
+    /// The counter that it counts in place of commits, by its place among the measures.
+    pub measure: Option<u16>,
     /// Per how many nanoseconds it is given. A commit that stands for n of what is counted, such as
     /// records, is given per n times as many.
     pub per_ns: u64,

@@ -100,6 +100,9 @@ pub struct HeadlineDescription {
     pub title: String,
     /// The kinds whose commits it counts.
     pub kinds: Vec<KindIndex>,
+    /// The counter that it counts in place of commits, by its place among the measures.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub measure: Option<u16>,
     /// Per how many nanoseconds it is told.
     pub per_ns: u64,
 }

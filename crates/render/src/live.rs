@@ -139,9 +139,8 @@ fn rates(tally: &Tally, shown: i64) -> String {
     let mut parts = vec![format!("{} TPS", significant(commits as f64 / seconds, 3))];
     for (index, group) in tally.groups.iter().enumerate().filter(|_| shown >= 0) {
         for headline in tally.description(index).into_iter().flat_map(|told| &told.headlines) {
-            let of = |kind| group.commits_of(kind, from..shown + 1);
-            let commits: u64 = headline.kinds.iter().copied().map(of).sum();
-            let value = commits as f64 * headline.per_ns as f64 / (seconds * NS_PER_S as f64);
+            let counted: u64 = group.counted_per_second(headline, from..shown + 1).iter().sum();
+            let value = counted as f64 * headline.per_ns as f64 / (seconds * NS_PER_S as f64);
             parts.push(format!("{} {}", significant(value, 3), headline.title));
         }
     }

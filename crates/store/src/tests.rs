@@ -55,6 +55,7 @@ fn group(workload: &str) -> GroupDescription {
             name: "nopm".to_owned(),
             title: "NOPM".to_owned(),
             kinds: vec![0],
+            measure: None,
             per_ns: 60_000_000_000,
         }],
         measures: vec![MeasureDescription {

@@ -400,10 +400,10 @@ fn headlines(tally: &Tally, groups: &[usize]) -> Named<HeadlineReport> {
     }
     let mut all = Named::default();
     for (name, title, per_ns) in names {
-        let commits = commits_of_headline(tally, groups, name);
-        let sum: u64 = commits.iter().sum();
+        let counted = counted_by_headline(tally, groups, name);
+        let sum: u64 = counted.iter().sum();
         let whole = usize::try_from(tally.whole_seconds().end).unwrap_or(usize::MAX);
-        let rate = within_run(&commits[..whole.min(commits.len())], NS_PER_S);
+        let rate = within_run(&counted[..whole.min(counted.len())], NS_PER_S);
         let per_second = per_ns as f64 / NS_PER_S as f64;
         let report = HeadlineReport {
             title: title.to_owned(),
@@ -416,26 +416,20 @@ fn headlines(tally: &Tally, groups: &[usize]) -> Named<HeadlineReport> {
     all
 }
 
-/// The commits that a headline counts, in each second that the measured window touches.
-fn commits_of_headline(tally: &Tally, groups: &[usize], name: &str) -> Vec<u64> {
-    let mut commits = vec![0; usize::try_from(tally.seconds().end).unwrap_or_default()];
+/// What a headline counts, in each second that the measured window touches.
+fn counted_by_headline(tally: &Tally, groups: &[usize], name: &str) -> Vec<u64> {
+    let mut counted = vec![0; usize::try_from(tally.seconds().end).unwrap_or_default()];
     for index in groups {
         let (Some(told), Some(group)) = (tally.description(*index), tally.groups.get(*index))
         else {
             continue;
         };
         for headline in told.headlines.iter().filter(|headline| headline.name == name) {
-            for (second, of) in group.series.iter() {
-                let Some(sum) = usize::try_from(second).ok().and_then(|s| commits.get_mut(s))
-                else {
-                    continue;
-                };
-                let of_kind = |kind: &KindIndex| of.commits_by_kind.get(usize::from(*kind));
-                *sum += headline.kinds.iter().filter_map(of_kind).sum::<u64>();
-            }
+            let seconds = group.counted_per_second(headline, tally.seconds());
+            counted.iter_mut().zip(seconds).for_each(|(sum, counted)| *sum += counted);
         }
     }
-    commits
+    counted
 }
 
 fn connect<'a>(groups: impl Iterator<Item = &'a GroupTally> + Clone) -> ConnectTimes {

@@ -55,6 +55,7 @@ fn describe_group(group: &model::Group, opened: &Opened) -> GroupDescription {
         name: headline.name.to_owned(),
         title: headline.title.to_owned(),
         kinds: headline.kinds,
+        measure: headline.measure,
         per_ns: headline.per_ns,
     };
     let measure = |measure: &model::Measure| MeasureDescription {
@@ -93,7 +94,7 @@ fn closed_form(load: &Load, clients: u32, workload: &dyn Workload) -> Option<Str
     if cycle_ns <= 0.0 {
         return None;
     }
-    let headline = workload.headlines().into_iter().next();
+    let headline = workload.headlines().into_iter().find(|of| of.measure.is_none());
     let committed =
         |kind: u16| share(&kinds[usize::from(kind)]) * (1.0 - workload.rolled_back_share(kind));
     let all = 0..kinds.len() as u16;

@@ -86,7 +86,7 @@ fn tell(ran: &Ran, took: Duration, sink: &mut RunSink<'_>) {
     let mut rates = String::new();
     let groups = sink.tally.description.iter().flat_map(|of| &of.groups).zip(&sink.tally.groups);
     for (described, tally) in groups {
-        for headline in &described.headlines {
+        for headline in described.headlines.iter().filter(|of| of.measure.is_none()) {
             let parts = headline.kinds.iter().flat_map(|kind| {
                 [tally.kind(*kind), tally.ramp_up_kind(*kind)].into_iter().flatten()
             });

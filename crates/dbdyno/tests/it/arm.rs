@@ -187,3 +187,46 @@ fn a_killed_application_leaves_no_buffer_half_stored() {
     run.kill();
     home.call(&["check", "arm", &target]).good().says(&["4 of 4"]);
 }
+
+/// Eight seconds at 20,000 measurements in a second; the server stands still for two of them.
+#[track_caller]
+fn paused(server: &str, pool_empty: &str) -> Value {
+    let home = Home::new();
+    let plan = format!(
+        "[target]\nurl = \"{server}\"\n[phases]\nramp_up = \"0s\"\nmeasure = \"8s\"\n\
+         [[group]]\nworkload = \"arm\"\nclients = 4\nparameters = {{ \
+         application_rate = 20000, buffer_bytes = 20000, buffer_pool = 4, \
+         transaction_pool = 1000, pool_empty = \"{pool_empty}\" }}\n\
+         [[at]]\ntime = \"3s\"\nserver = \"pause 2s\"\n"
+    );
+    home.write("paused.toml", &plan);
+    let report = home.call(&["run", "paused.toml", "--check=after", "--output=json"]).json();
+    assert_eq!(report["status"], "completed", "{report:#}");
+    nothing_is_lost(&report);
+    assert_eq!(at(&report, "checks.after").as_array().map(Vec::len), Some(4));
+    let age_ms = number(&report, "custom_metrics.age_at_commit.max") / 1e6;
+    assert!(age_ms > 1_900.0, "{age_ms}");
+    report
+}
+
+/// While the server stands still the pools are full within 0.1 s.
+#[track_caller]
+fn waits_or_drops(server: &str) {
+    let blocked = paused(server, "block");
+    assert_eq!(account(&blocked, "dropped"), 0.0);
+    assert!(account(&blocked, "application_blocked_percent") > 20.0, "{blocked:#}");
+    let dropped = paused(server, "drop");
+    assert_eq!(account(&dropped, "application_blocked_percent"), 0.0);
+    assert!(account(&dropped, "dropped") > 30_000.0, "{dropped:#}");
+    assert!(account(&dropped, "generated") > 158_000.0, "{dropped:#}");
+}
+
+#[test]
+fn while_mariadb_stands_still_the_application_waits_or_drops_as_asked() {
+    waits_or_drops("managed:mariadb?innodb_buffer_pool_size=64M");
+}
+
+#[test]
+fn while_postgres_stands_still_the_application_waits_or_drops_as_asked() {
+    waits_or_drops("managed:postgres?shared_buffers=64MB");
+}

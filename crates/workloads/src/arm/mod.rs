@@ -15,9 +15,9 @@ mod writer;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use model::{
-    BadParameter, Check, Choice, Client, Dialect, Fact, Identity, Kind, KindIndex, Measure,
-    MeasureKind, NS_PER_S, Number, Places, Population, Producer, ProducerTask, Signal, Statement,
-    StatementKind, Workload,
+    BadParameter, Check, Choice, Client, Dialect, Fact, Headline, Identity, Kind, KindIndex,
+    Measure, MeasureKind, NS_PER_S, Number, Places, Population, Producer, ProducerTask, Signal,
+    Statement, StatementKind, Workload,
 };
 
 use self::application::{Agent, Application, CHUNK_MAX, Shape};
@@ -27,7 +27,7 @@ use self::pools::{Lacking, Limits, Pools};
 use self::tables::{BUFFER, CONTEXT, Layout, MEASUREMENT, METRIC};
 use self::writer::{Shared, Writer};
 use crate::empty_tables::EmptyTables;
-use crate::{Entry, Make};
+use crate::{Entry, MEGABYTE, Make};
 
 /// The workload in the list.
 pub(crate) static ENTRY: Entry = Entry {
@@ -126,6 +126,18 @@ impl Workload for Arm {
 
     fn measures(&self) -> &[Measure] {
         &MEASURES
+    }
+
+    /// What was committed. The response times are those of buffers.
+    fn headlines(&self) -> Vec<Headline> {
+        let headline = |name, title, measure, per_ns| {
+            let (kinds, measure) = (Vec::new(), Some(measure));
+            Headline { name, title, kinds, measure, per_ns }
+        };
+        vec![
+            headline("measurements_per_s", "measurements/s", 0, NS_PER_S),
+            headline("mb_per_s", "MB/s", 2, NS_PER_S / MEGABYTE),
+        ]
     }
 
     fn declarations(&self) -> Vec<String> {

@@ -16,7 +16,7 @@ use model::{
     LaterIndex, NS_PER_S, Number, Places, Population, Statement, Workload,
 };
 
-use crate::{Entry, Make};
+use crate::{Entry, MEGABYTE, Make};
 use parameters::{Commit, Data, IndexPolicy, NAME, PARAMETERS, StorageEngine};
 
 /// The workload in the list.
@@ -30,9 +30,6 @@ pub(crate) static ENTRY: Entry = Entry {
 
 /// A crosscheck counts all rows: beyond so many tables it is one statement too long.
 const CROSSCHECK_TABLES_MAX: usize = 100;
-
-/// Bytes of a megabyte.
-const MEGABYTE: u64 = 1_000_000;
 
 /// All that is decided, shared by all writers.
 struct Record {
@@ -89,7 +86,10 @@ impl Workload for Recording {
     fn headlines(&self) -> Vec<Headline> {
         let records = self.record.commit.records as u64;
         let bytes = records * self.record.data.record_size as u64;
-        let headline = |name, title, per_ns| Headline { name, title, kinds: vec![0], per_ns };
+        let headline = |name, title, per_ns| {
+            let (kinds, measure) = (vec![0], None);
+            Headline { name, title, kinds, measure, per_ns }
+        };
         vec![
             headline("records_per_s", "records/s", NS_PER_S * records),
             headline("mb_per_s", "MB/s", NS_PER_S / MEGABYTE * bytes),

@@ -123,6 +123,7 @@ impl Workload for Tpcc {
             name,
             title,
             kinds: kinds.collect(),
+            measure: None,
             per_ns: NS_PER_MINUTE,
         };
         let n_kinds = KINDS.len() as KindIndex;

@@ -1,0 +1,65 @@
+//! What a client of MariaDB needs at least: packets, and to sign in.
+//! <https://mariadb.com/kb/en/clientserver-protocol/>
+
+use std::io::{self, Read, Write};
+use std::net::TcpStream;
+
+use model::Target;
+use mysql_common::auth::plugins::mysql_native_password::scramble_native;
+
+/// Why an example ends.
+pub(crate) type Failure = Box<dyn std::error::Error + Send + Sync>;
+
+/// Protocol 4.1, a database, native passwords, sign-in by a plugin's name.
+const CAPABILITIES: u32 = 0x0200 | 0x0008 | 0x8000 | 0x0008_0000;
+
+/// Signs in with a native password.
+pub(crate) fn sign_in(stream: &mut TcpStream, target: &Target) -> Result<(), Failure> {
+    let hello = packet(stream)?;
+    let version_end = hello.iter().position(|byte| *byte == 0).ok_or("no version")?;
+    let salt_at = version_end + 1 + 4;
+    let mut nonce = hello[salt_at..salt_at + 8].to_vec();
+    let more_at = salt_at + 8 + 1 + 2 + 1 + 2 + 2 + 1 + 10;
+    nonce.extend_from_slice(&hello[more_at..more_at + 12]);
+    let password = target.password.as_ref().map_or("", |password| password.reveal());
+    let scramble = scramble_native(&nonce, password.as_bytes());
+    let scramble = scramble.map_or_else(Vec::new, |scramble| scramble.to_vec());
+    let mut out = Vec::new();
+    out.extend_from_slice(&CAPABILITIES.to_le_bytes());
+    out.extend_from_slice(&(1u32 << 24).to_le_bytes());
+    // utf8mb4, and 23 bytes that mean nothing.
+    out.push(45);
+    out.extend_from_slice(&[0; 23]);
+    out.extend_from_slice(target.user.as_deref().unwrap_or("root").as_bytes());
+    out.extend_from_slice(&[0, scramble.len() as u8]);
+    out.extend_from_slice(&scramble);
+    out.extend_from_slice(target.path.as_bytes());
+    out.extend_from_slice(b"\0mysql_native_password\0");
+    send(stream, 1, &out)?;
+    match packet(stream)?.first() {
+        Some(0) => Ok(()),
+        _ => Err("the server refuses to let us in".into()),
+    }
+}
+
+/// A packet of this number.
+pub(crate) fn framed(number: u8, payload: &[u8]) -> Vec<u8> {
+    let mut out = (payload.len() as u32).to_le_bytes().to_vec();
+    out[3] = number;
+    out.extend_from_slice(payload);
+    out
+}
+
+/// Sends one packet.
+pub(crate) fn send(stream: &mut TcpStream, number: u8, payload: &[u8]) -> io::Result<()> {
+    stream.write_all(&framed(number, payload))
+}
+
+/// Reads one packet.
+pub(crate) fn packet(stream: &mut TcpStream) -> io::Result<Vec<u8>> {
+    let mut head = [0; 4];
+    stream.read_exact(&mut head)?;
+    let mut payload = vec![0; u32::from_le_bytes([head[0], head[1], head[2], 0]) as usize];
+    stream.read_exact(&mut payload)?;
+    Ok(payload)
+}
