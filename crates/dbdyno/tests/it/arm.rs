@@ -118,6 +118,29 @@ fn every_layout_and_way_of_writing_stores_what_was_generated_on_sqlite() {
     }
 }
 
+#[test]
+fn transactions_fail_and_are_aborted_as_often_as_asked() {
+    let home = Home::new();
+    let target = format!("sqlite:{}/a.db", home.folder().display());
+    stored(&home, &target, 20_000, &["--aborted-percent=10", "--diagnostic-bytes=20"]);
+    let shop = rusqlite::Connection::open(home.path("a.db")).expect("a file");
+    let by_status = "SELECT status, COUNT(*), COUNT(diagnostic), MIN(LENGTH(diagnostic)) \
+                     FROM arm_measurement GROUP BY status ORDER BY status";
+    let mut statement = shop.prepare(by_status).expect("valid");
+    let rows = statement.query_map([], |row| {
+        Ok((row.get(0)?, row.get::<_, f64>(1)?, row.get::<_, f64>(2)?, row.get(3)?))
+    });
+    let rows: Vec<(i64, f64, f64, Option<i64>)> =
+        rows.expect("rows").collect::<Result<_, _>>().expect("rows");
+    let statuses: Vec<i64> = rows.iter().map(|row| row.0).collect();
+    assert_eq!(statuses, [0, 1, 2]);
+    // Six standard deviations.
+    assert!((rows[1].1 - 2_000.0).abs() < 6.0 * 42.5, "{rows:?}");
+    assert!((rows[2].1 - 1_000.0).abs() < 6.0 * 31.0, "{rows:?}");
+    let details: Vec<(f64, Option<i64>)> = rows.iter().map(|row| (row.2, row.3)).collect();
+    assert_eq!(details, [(0.0, None), (0.0, None), (rows[2].1, Some(20))]);
+}
+
 #[track_caller]
 fn stored_on(server: &TestServer) {
     let home = Home::new();

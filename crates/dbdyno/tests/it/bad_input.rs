@@ -962,5 +962,7 @@ fn measurements_that_cannot_be_made_or_buffered_are_refused() {
     arm(&large, &["--buffer-bytes", "a measurement of context-20 takes", "give more"]);
     let few = ["--scenario=metrics=3", "--metric-pool=2"];
     arm(&few, &["--metric-pool", "one measurement has 3 metrics"]);
+    let many = ["--failed-percent=60", "--aborted-percent=41"];
+    arm(&many, &["--aborted-percent", "with --failed-percent it is more than 100"]);
     nothing_was_made(&home);
 }

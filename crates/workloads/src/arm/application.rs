@@ -27,6 +27,8 @@ pub(super) struct Shape {
     pub(super) context_bytes: u64,
     /// Of a million transactions so many fail.
     pub(super) failed_per_million: i64,
+    /// Of a million transactions so many are aborted.
+    pub(super) aborted_per_million: i64,
     pub(super) diagnostic_bytes: u8,
     pub(super) n_threads: u64,
     /// Measurements of all threads; 0 is without an end.
@@ -54,6 +56,19 @@ impl Shape {
             left <= 0
         };
         self.classes.iter().position(is_it).expect("weights add up")
+    }
+
+    /// How a transaction ended.
+    fn status(&self, rng: &mut Rng) -> Status {
+        let aborted_to = self.failed_per_million + self.aborted_per_million;
+        if aborted_to == 0 {
+            return Status::Good;
+        }
+        match rng.uniform(1, 1_000_000) {
+            drawn if drawn <= self.failed_per_million => Status::Failed,
+            drawn if drawn <= aborted_to => Status::Aborted,
+            _ => Status::Good,
+        }
     }
 
     pub(super) fn metrics_max(&self) -> u64 {
@@ -209,19 +224,21 @@ impl Application {
             let mut rng = Rng::new(shape.seed, Stream::Producer(self.index as u32), nth);
             let index = shape.class(&mut rng);
             let class = &shape.classes[index];
-            let has_failed =
-                shape.failed_per_million > 0 && rng.chance(shape.failed_per_million, 1_000_000);
+            let status = shape.status(&mut rng);
             for _ in 0..class.n_metrics {
                 chunk.metrics.push(rng.uniform(0, 1_000_000));
             }
-            let diagnostic_bytes = if has_failed { shape.diagnostic_bytes } else { 0 };
+            let diagnostic_bytes = match status {
+                Status::Failed => shape.diagnostic_bytes,
+                Status::Good | Status::Aborted => 0,
+            };
             let n_text = class.n_contexts * shape.context_bytes + u64::from(diagnostic_bytes);
             put_letters(&mut chunk.text, n_text as usize, &mut rng);
             let is_parent = nth % FAMILY == 0;
             chunk.heads.push(Head {
                 number,
                 class: index as u16,
-                status: if has_failed { Status::Failed } else { Status::Good },
+                status,
                 start_ns,
                 stop_ns: context.clock.now(),
                 parent: if class.has_correlator && !is_parent { parent } else { 0 },

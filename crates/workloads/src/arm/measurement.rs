@@ -4,7 +4,12 @@
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Status {
     Good = 0,
+    Aborted = 1,
     Failed = 2,
+}
+
+impl Status {
+    const ALL: [Status; 3] = [Status::Good, Status::Aborted, Status::Failed];
 }
 
 /// What every measurement has.
@@ -150,7 +155,7 @@ impl<'a> Iterator for Reader<'a> {
             stop_ns: field(2),
             parent: field(3),
             class: u16::from_le_bytes([class_low, class_high]),
-            status: if status == Status::Failed as u8 { Status::Failed } else { Status::Good },
+            status: Status::ALL[usize::from(status)],
             has_correlator: correlator == 1,
             n_metrics,
             n_contexts,
@@ -174,7 +179,7 @@ mod tests {
         let head = |number, n_metrics, n_contexts, diagnostic_bytes| Head {
             number,
             class: 300,
-            status: if diagnostic_bytes > 0 { Status::Failed } else { Status::Good },
+            status: Status::ALL[usize::from(n_contexts) % 3],
             start_ns: 5,
             stop_ns: 1 << 40,
             parent: number - 1,

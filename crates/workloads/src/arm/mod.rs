@@ -77,11 +77,17 @@ fn make(make: &Make<'_>) -> Result<Arc<dyn Workload>, BadParameter> {
         metrics: settings.count("metric_pool"),
         buffers: settings.count("buffer_pool"),
     };
+    let per_million = |name| (settings.number(name) * 1e4).round() as i64;
+    if per_million("failed_percent") + per_million("aborted_percent") > 1_000_000 {
+        let why = "with --failed-percent it is more than 100".to_owned();
+        return Err(BadParameter::of("aborted_percent", why));
+    }
     let mut shape = Shape {
         seed: make.seed,
         classes,
         context_bytes,
-        failed_per_million: (settings.number("failed_percent") * 1e4).round() as i64,
+        failed_per_million: per_million("failed_percent"),
+        aborted_per_million: per_million("aborted_percent"),
         diagnostic_bytes: diagnostic_bytes as u8,
         n_threads,
         n_measurements: settings.count("measurements"),

@@ -57,6 +57,12 @@ pub(super) static PARAMETERS: &[Parameter] = &[
         "Transactions that fail; they carry a diagnostic detail",
     ),
     Parameter::option(
+        "aborted_percent",
+        ParameterKind::Number { min: 0.0, max: 100.0 },
+        "0",
+        "Transactions that are aborted",
+    ),
+    Parameter::option(
         "diagnostic_bytes",
         ParameterKind::Count { min: 0, max: 255 },
         "64",
