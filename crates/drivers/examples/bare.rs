@@ -263,7 +263,7 @@ mod mariadb {
     use super::*;
 
     pub(crate) fn line(mut stream: TcpStream, target: &Target, rng: Rng) -> Result<Line, Failure> {
-        sign_in(&mut stream, target)?;
+        sign_in(&mut stream, target, 0)?;
         let mut prepare = vec![0x16];
         prepare.extend_from_slice(b"SELECT c FROM sbtest1 WHERE id = ?");
         send(&mut stream, 0, &prepare)?;

@@ -24,12 +24,18 @@ mod mariadb_wire;
 use mariadb_wire::{Failure, packet, sign_in};
 
 const COM_QUIT: u8 = 1;
+const COM_STMT_PREPARE: u8 = 0x16;
+const COM_STMT_EXECUTE: u8 = 0x17;
 const ERROR: u8 = 0xff;
+/// As dbdyno signs in: no packet ends a list, and columns of a prepared statement come once.
+const AS_DBDYNO: u64 = 1 << 24 | 1 << 36;
 
 /// A command, with its head, and how many packets answered it.
 struct Command {
     bytes: Vec<u8>,
     n_replies: u32,
+    /// The server's number of the statement that it prepared.
+    prepared: u32,
 }
 
 /// What each connection sent, in the order in which they were made.
@@ -76,6 +82,7 @@ fn record(listen: &str, server: &str, file: &str) -> Result<String, Failure> {
         out.write_all(&(commands.len() as u32).to_le_bytes())?;
         for command in commands {
             out.write_all(&command.n_replies.to_le_bytes())?;
+            out.write_all(&command.prepared.to_le_bytes())?;
             out.write_all(&(command.bytes.len() as u32).to_le_bytes())?;
             out.write_all(&command.bytes)?;
         }
@@ -97,7 +104,7 @@ fn pass_on(client: TcpStream, server: TcpStream, index: usize, recording: &Recor
         // A packet of number 0 is a command; those of before sign in.
         let keep = |number: u8, bytes: &[u8]| {
             if number == 0 && bytes[4] != COM_QUIT {
-                let command = Command { bytes: bytes.to_vec(), n_replies: 0 };
+                let command = Command { bytes: bytes.to_vec(), n_replies: 0, prepared: 0 };
                 of_client.lock().unwrap_or_else(PoisonError::into_inner)[index].push(command);
             }
         };
@@ -106,9 +113,12 @@ fn pass_on(client: TcpStream, server: TcpStream, index: usize, recording: &Recor
         let _ = up.1.shutdown(Shutdown::Both);
     });
     thread::spawn(move || {
-        let keep = |_: u8, _: &[u8]| {
+        let keep = |_: u8, bytes: &[u8]| {
             let mut all = of_server.lock().unwrap_or_else(PoisonError::into_inner);
             if let Some(command) = all[index].last_mut() {
+                if command.n_replies == 0 && command.bytes[4] == COM_STMT_PREPARE {
+                    command.prepared = statement_of(&bytes[4..]);
+                }
                 command.n_replies += 1;
             }
         };
@@ -141,12 +151,12 @@ fn play(url: &str, file: &str) -> Result<String, Failure> {
     }
     let host = target.hosts.first().ok_or("a host is missing")?;
     let address = (host.name.as_str(), host.port.unwrap_or(3306));
-    let connections = read(file)?;
+    let mut connections = read(file)?;
     let mut lines = Vec::new();
-    for commands in &connections {
+    for commands in &mut connections {
         let mut stream = TcpStream::connect(address)?;
         stream.set_nodelay(true)?;
-        sign_in(&mut stream, &target)?;
+        sign_in(&mut stream, &target, AS_DBDYNO)?;
         lines.push((stream, commands));
     }
     let together = Barrier::new(lines.len() + 1);
@@ -171,19 +181,35 @@ fn play(url: &str, file: &str) -> Result<String, Failure> {
     Ok(format!("commands: {n}\nbytes: {bytes}\nseconds: {seconds:.6}"))
 }
 
-fn play_one(mut stream: TcpStream, commands: &[Command]) -> io::Result<usize> {
+fn play_one(mut stream: TcpStream, commands: &mut [Command]) -> io::Result<usize> {
     let mut n_bytes = 0;
+    // The number of each prepared statement then, and now.
+    let mut statements: Vec<(u32, u32)> = Vec::new();
     for command in commands {
+        if command.bytes[4] == COM_STMT_EXECUTE {
+            let then = statement_of(&command.bytes[4..]);
+            let of = statements.iter().find(|of| of.0 == then);
+            let (_, now) = of.ok_or_else(|| io::Error::other("it was not prepared"))?;
+            command.bytes[5..9].copy_from_slice(&now.to_le_bytes());
+        }
         stream.write_all(&command.bytes)?;
         n_bytes += command.bytes.len();
-        for _ in 0..command.n_replies {
+        for nth in 0..command.n_replies {
             let reply = packet(&mut stream)?;
             if reply.first() == Some(&ERROR) {
                 return Err(io::Error::other(String::from_utf8_lossy(&reply).into_owned()));
             }
+            if nth == 0 && command.prepared > 0 {
+                statements.push((command.prepared, statement_of(&reply)));
+            }
         }
     }
     Ok(n_bytes)
+}
+
+/// The number of a statement, which stands behind the first byte.
+fn statement_of(payload: &[u8]) -> u32 {
+    payload.get(1..5).map_or(0, |bytes| u32::from_le_bytes(bytes.try_into().expect("four")))
 }
 
 fn read(file: &str) -> Result<Vec<Vec<Command>>, Failure> {
@@ -199,10 +225,11 @@ fn read(file: &str) -> Result<Vec<Vec<Command>>, Failure> {
         let mut commands = Vec::new();
         for _ in 0..number(&mut left)? {
             let n_replies = number(&mut left)?;
+            let prepared = number(&mut left)?;
             let length = number(&mut left)? as usize;
             let (bytes, rest) = left.split_at_checked(length).ok_or("the file ends too early")?;
             left = rest;
-            commands.push(Command { bytes: bytes.to_vec(), n_replies });
+            commands.push(Command { bytes: bytes.to_vec(), n_replies, prepared });
         }
         connections.push(commands);
     }

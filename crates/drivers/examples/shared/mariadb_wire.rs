@@ -13,8 +13,9 @@ pub(crate) type Failure = Box<dyn std::error::Error + Send + Sync>;
 /// Protocol 4.1, a database, native passwords, sign-in by a plugin's name.
 const CAPABILITIES: u32 = 0x0200 | 0x0008 | 0x8000 | 0x0008_0000;
 
-/// Signs in with a native password.
-pub(crate) fn sign_in(stream: &mut TcpStream, target: &Target) -> Result<(), Failure> {
+/// Signs in with a native password, and with these capabilities besides; MariaDB's own begin at
+/// bit 32.
+pub(crate) fn sign_in(stream: &mut TcpStream, target: &Target, more: u64) -> Result<(), Failure> {
     let hello = packet(stream)?;
     let version_end = hello.iter().position(|byte| *byte == 0).ok_or("no version")?;
     let salt_at = version_end + 1 + 4;
@@ -25,11 +26,12 @@ pub(crate) fn sign_in(stream: &mut TcpStream, target: &Target) -> Result<(), Fai
     let scramble = scramble_native(&nonce, password.as_bytes());
     let scramble = scramble.map_or_else(Vec::new, |scramble| scramble.to_vec());
     let mut out = Vec::new();
-    out.extend_from_slice(&CAPABILITIES.to_le_bytes());
+    out.extend_from_slice(&(CAPABILITIES | more as u32).to_le_bytes());
     out.extend_from_slice(&(1u32 << 24).to_le_bytes());
-    // utf8mb4, and 23 bytes that mean nothing.
+    // utf8mb4, 19 bytes that mean nothing, and MariaDB's own capabilities.
     out.push(45);
-    out.extend_from_slice(&[0; 23]);
+    out.extend_from_slice(&[0; 19]);
+    out.extend_from_slice(&((more >> 32) as u32).to_le_bytes());
     out.extend_from_slice(target.user.as_deref().unwrap_or("root").as_bytes());
     out.extend_from_slice(&[0, scramble.len() as u8]);
     out.extend_from_slice(&scramble);
