@@ -128,7 +128,7 @@ pub use table::{Column, ColumnType, Index, Table};
 pub use target::{BadTarget, Host, Secret, Target};
 pub use trial_order::Round;
 pub use units::{
-    BadUnit, NS_PER_MS, NS_PER_S, NS_PER_US, format_count, format_duration, parse_bytes,
+    BadUnit, MEGABYTE, NS_PER_MS, NS_PER_S, NS_PER_US, format_count, format_duration, parse_bytes,
     parse_count, parse_duration, parse_rate,
 };
 pub use value::{Row, RowSource, Value};

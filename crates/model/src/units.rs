@@ -8,6 +8,8 @@ pub const NS_PER_US: u64 = 1_000;
 pub const NS_PER_MS: u64 = 1_000_000;
 /// Nanoseconds in a second.
 pub const NS_PER_S: u64 = 1_000_000_000;
+/// Bytes of a megabyte.
+pub const MEGABYTE: u64 = 1_000_000;
 
 /// A quantity that cannot be read; its words say what would be right.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -96,7 +98,7 @@ pub fn parse_bytes(text: &str) -> Result<u64, BadUnit> {
         ("KB", 1_000),
         ("M", 1 << 20),
         ("MiB", 1 << 20),
-        ("MB", 1_000_000),
+        ("MB", MEGABYTE),
         ("G", 1 << 30),
         ("GiB", 1 << 30),
         ("GB", 1_000_000_000),

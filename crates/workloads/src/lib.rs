@@ -19,9 +19,6 @@ use model::{BadParameter, did_you_mean};
 
 pub use entry::{Entry, Make};
 
-/// Bytes of a megabyte.
-const MEGABYTE: u64 = 1_000_000;
-
 /// Every workload that is delivered, in the order in which they are listed.
 pub static ALL: &[&Entry] = &[
     &tpcc::ENTRY,

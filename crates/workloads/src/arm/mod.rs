@@ -16,8 +16,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use model::{
     BadParameter, Check, Choice, Client, Dialect, Fact, Headline, Identity, Kind, KindIndex,
-    Measure, MeasureKind, NS_PER_S, Number, Places, Population, Producer, ProducerTask, Signal,
-    Statement, StatementKind, Workload,
+    MEGABYTE, Measure, MeasureKind, NS_PER_S, Number, Places, Population, Producer, ProducerTask,
+    Signal, Statement, StatementKind, Workload,
 };
 
 use self::application::{Agent, Application, CHUNK_MAX, Shape};
@@ -27,7 +27,7 @@ use self::pools::{Lacking, Limits, Pools};
 use self::tables::{BUFFER, CONTEXT, Layout, MEASUREMENT, METRIC};
 use self::writer::{Shared, Writer};
 use crate::empty_tables::EmptyTables;
-use crate::{Entry, MEGABYTE, Make};
+use crate::{Entry, Make};
 
 /// The workload in the list.
 pub(crate) static ENTRY: Entry = Entry {

@@ -13,10 +13,10 @@ use std::sync::Arc;
 
 use model::{
     BadParameter, Check, Choice, Client, Crosscheck, Dialect, Headline, Identity, Kind, KindIndex,
-    LaterIndex, NS_PER_S, Number, Places, Population, Statement, Workload,
+    LaterIndex, MEGABYTE, NS_PER_S, Number, Places, Population, Statement, Workload,
 };
 
-use crate::{Entry, MEGABYTE, Make};
+use crate::{Entry, Make};
 use parameters::{Commit, Data, IndexPolicy, NAME, PARAMETERS, StorageEngine};
 
 /// The workload in the list.
