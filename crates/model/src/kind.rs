@@ -21,7 +21,7 @@ pub struct Kind {
 /// Whether a measure is a distribution or a sum.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum MeasureKind {
+pub enum CustomMetricKind {
     /// Each value matters: event age.
     Histogram,
     /// Only the sum does: rows, bytes.
@@ -30,26 +30,26 @@ pub enum MeasureKind {
 
 /// A named series of a workload, recorded beside its times.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Measure {
+pub struct CustomMetric {
     /// Its name, such as `lines_delivered`.
     pub name: &'static str,
     /// Its unit, such as `rows`.
     pub unit: &'static str,
     /// How it is kept.
-    pub kind: MeasureKind,
+    pub kind: CustomMetricKind,
 }
 
 /// A rate that a workload is known by, such as NOPM.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Headline {
+pub struct PrimaryMetric {
     /// Its key in JSON.
     pub name: &'static str,
     /// Its name on the page.
     pub title: &'static str,
     /// The kinds whose commits it counts.
     pub kinds: Vec<KindIndex>,
-    /// The counter that it counts in place of commits, by its place among the measures.
-    pub measure: Option<u16>,
+    /// The counter that it counts in place of commits, by its place among the custom metrics.
+    pub metric: Option<u16>,
     /// Per how many nanoseconds it is given. A commit that stands for n of what is counted, such as
     /// records, is given per n times as many.
     pub per_ns: u64,

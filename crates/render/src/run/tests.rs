@@ -48,8 +48,8 @@ fn a_plain_closed_run_reads_like_a_page() {
     delivery       1,064       0        9   17.73       11.6   25.0   43.0   131     198    366
     stock_level    1,081       0       11   18.02        1.7   25.0    6.47   18.9    27.3   37.5
 
-    measure  unit   count      sum  per second  mean   p50   p99   max
-    lines    rows  27,225  272,250       4,538  10.0  10.0  10.0  10.0
+    custom metric  unit   count      sum  per second  mean   p50   p99   max
+    lines          rows  27,225  272,250       4,538  10.0  10.0  10.0  10.0
 
     commits in each of 60 seconds, from 0 to 473
     ██████████████████████████████████████████▆█████████████████
@@ -192,8 +192,8 @@ fn an_interrupted_run_says_how_far_it_came() {
     stock_level     131       0        1   17.70        1.6   25.0    6.54   16.9    –     26.2
     – too few samples for a 95 % interval
 
-    measure  unit  count     sum  per second  mean   p50   p99   max
-    lines    rows  3,366  33,660       4,549  10.0  10.0  10.0  10.0
+    custom metric  unit  count     sum  per second  mean   p50   p99   max
+    lines          rows  3,366  33,660       4,549  10.0  10.0  10.0  10.0
 
     commits in each of 7 seconds, from 0 to 469
     ███████
@@ -335,7 +335,7 @@ fn nothing_speaks_for_a_run_of_which_nothing_was_measured() {
 }
 
 #[test]
-fn the_part_of_the_generator_in_the_service_time_is_told() {
+fn the_part_of_the_generator_in_the_service_time_is_reported() {
     let mut made = Made::closed();
     assert!(!page(&made).contains("reply lag"));
     made.seconds[5].reply_lag.get_or_insert_default().record_n(20_000, 12_345);
