@@ -30,7 +30,7 @@ pub(crate) struct Live {
     shown: Shown,
     /// The instant and place of the last phase, in nanoseconds from the measured phase's start.
     phase: Option<(Instant, i64)>,
-    told: Option<Instant>,
+    printed: Option<Instant>,
     metrics: Option<Metrics>,
 }
 
@@ -41,7 +41,7 @@ impl Live {
             (false, true) => Drawing::begin().map_or(Shown::Lines, Shown::Drawn),
             (false, false) => Shown::Lines,
         };
-        Live { shell: shell.clone(), shown, phase: None, told: None, metrics: None }
+        Live { shell: shell.clone(), shown, phase: None, printed: None, metrics: None }
     }
 
     /// The same; what metrics are asked for learn of everything.
@@ -66,9 +66,9 @@ impl Live {
 
     fn is_due(&mut self) -> bool {
         let now = now();
-        let is_due = self.told.is_none_or(|told| now - told >= TOLD_EVERY);
+        let is_due = self.printed.is_none_or(|printed| now - printed >= TOLD_EVERY);
         if is_due {
-            self.told = Some(now);
+            self.printed = Some(now);
         }
         is_due
     }
@@ -108,8 +108,8 @@ impl Watcher for Live {
             }
             Event::Second(_) => self.draw(tally),
             // On a terminal it is a line of what is drawn.
-            Event::Disturbance(told) if matches!(self.shown, Shown::Lines) => {
-                self.shell.say(&disturbance(told));
+            Event::Disturbance(printed) if matches!(self.shown, Shown::Lines) => {
+                self.shell.say(&disturbance(printed));
             }
             Event::Ended { .. } => self.end(),
             _ => {}
