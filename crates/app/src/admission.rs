@@ -2,12 +2,11 @@
 //!
 //! Not here: how they live there (engine).
 
-use engine::Stop;
 use model::{Load, Placement, PlacementChoice, Plan};
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
 use crate::error::Error;
-use crate::open::{OpenTarget, Opened, resolve_group};
+use crate::open::Opened;
 
 /// Beyond this many clients that keep time, `auto` puts them on event loops where it can: a thread
 /// of one's own is woken in time by the kernel, whatever others do, and `selfcheck` measures where
@@ -44,22 +43,11 @@ pub(crate) fn has_descriptors(plan: &Plan) -> Result<(), Error> {
     }
 }
 
-/// Where the clients of a plan would live at an opened target.
-pub(crate) fn place_at(
-    open_target: &OpenTarget,
-    plan: &Plan,
-    stop: &Stop,
-) -> Result<Placement, Error> {
-    let agreed =
-        plan.groups.iter().map(|group| resolve_group(plan, &open_target.database, group, stop));
-    place(plan, &agreed.collect::<Result<Vec<_>, _>>()?)
-}
-
 /// Where the clients live: one place for all. The rule of `auto` follows from measurements
 /// (docs/placement.md). Clients that keep time are best woken by the kernel, whatever others do.
 /// Clients that never pause are best on threads where the server has a thread for each of them
 /// too, and on loops where it has a process each, or where nobody knows.
-fn place(plan: &Plan, groups: &[Opened]) -> Result<Placement, Error> {
+pub(crate) fn place(plan: &Plan, groups: &[Opened]) -> Result<Placement, Error> {
     let n_clients: u32 = plan.groups.iter().map(|group| group.clients).sum();
     let can = |placement: Placement| {
         if placement == Placement::Thread && n_clients > THREADS_LIMIT {

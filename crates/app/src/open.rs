@@ -247,6 +247,15 @@ pub(crate) fn resolve_group(
     )
 }
 
+/// [`resolve_group`] of all groups of a plan.
+pub(crate) fn resolve_groups(
+    plan: &Plan,
+    database: &Arc<dyn Database>,
+    stop: &Stop,
+) -> Result<Vec<Opened>, Error> {
+    plan.groups.iter().map(|group| resolve_group(plan, database, group, stop)).collect()
+}
+
 /// Decides `workload` with its parameters as written, at an opened target.
 pub fn resolve_workload(
     database: &Arc<dyn Database>,

@@ -8,8 +8,8 @@ use analysis::report::{Options, Report};
 use analysis::trials::TrialReport;
 use analysis::{ComparisonReport, ExperimentReport, HistoryReport, SeekReport};
 use model::{Experiment, Imported};
+use render::Document;
 use render::charts::{Chart, of_comparison, of_experiment, of_history, of_run, of_seek};
-use render::html::{Medium, body};
 use store::{LAST, Store};
 
 use crate::compare::{Asked, compare};
@@ -121,18 +121,14 @@ impl ReportSource {
         }
     }
 
-    /// The body of its page.
-    pub fn body(&self, medium: Medium<'_>) -> String {
+    /// Its page.
+    pub fn document(&self) -> Document {
         match self {
-            ReportSource::Run(report) => body(&render::run(report), medium),
-            ReportSource::Experiment(report, trials) => {
-                body(&render::experiment(report, trials), medium)
-            }
-            ReportSource::Seek(report) => body(&render::seek(report), medium),
-            ReportSource::Comparison(report, gates) => {
-                body(&render::comparison(report, gates), medium)
-            }
-            ReportSource::History(report) => body(&render::history(report), medium),
+            ReportSource::Run(report) => render::run(report),
+            ReportSource::Experiment(report, trials) => render::experiment(report, trials),
+            ReportSource::Seek(report) => render::seek(report),
+            ReportSource::Comparison(report, gates) => render::comparison(report, gates),
+            ReportSource::History(report) => render::history(report),
         }
     }
 }

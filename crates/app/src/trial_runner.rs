@@ -22,7 +22,9 @@ use crate::admission;
 use crate::build::{BuildOptions, drop_data};
 use crate::error::Error;
 use crate::interruptible::run_interruptible;
-use crate::open::{Data, OpenTarget, open, open_target, resolve_workload_interruptible};
+use crate::open::{
+    Data, OpenTarget, open, open_target, resolve_groups, resolve_workload_interruptible,
+};
 use crate::run::{RunOptions, prepare, run_at};
 use crate::settings::SettingsGuard;
 use crate::trials::trial_reports;
@@ -274,7 +276,8 @@ impl<'o> TrialRunner<'o> {
                 Some((_, open_target)) if is_there => open_target,
                 _ => self.open_target_for(&plan, stop, watcher)?,
             };
-            match admission::place_at(open_target, &plan, stop) {
+            let groups = resolve_groups(&plan, &open_target.database, stop);
+            match groups.and_then(|groups| admission::place(&plan, &groups)) {
                 // Event loops wherever one point wants them: that is the one with most clients.
                 Ok(Placement::Loop) => chosen = Some(Placement::Loop),
                 Ok(placement) => chosen = chosen.or(Some(placement)),
@@ -555,7 +558,8 @@ impl<'o> TrialRunner<'o> {
         if is_to_be_copied || is_rebuilt || self.experiment.until.is_some() {
             // What is waited for comes after the data, not before.
             let mut said = Vec::new();
-            prepare(plan, &open_target.database, options, stop, watcher, &mut said)
+            resolve_groups(plan, &open_target.database, stop)
+                .and_then(|groups| prepare(plan, groups, options, stop, watcher, &mut said))
                 .map_err(|error| open_target.with_end_of_server(error))?;
             before.extend(said.into_iter().map(|text| Event::Output { text }));
         }

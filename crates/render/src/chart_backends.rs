@@ -15,7 +15,7 @@ mod words;
 
 use crate::charts::{Along, Chart, Palette, Point, Scale, Shape, Trace};
 
-#[cfg(feature = "interactive")]
+#[cfg(feature = "pages")]
 pub use plotly::plotly_js;
 
 /// How an SVG or PNG is set.

@@ -7,7 +7,6 @@ mod body;
 
 use askama::Template;
 
-#[cfg(feature = "interactive")]
 use crate::chart_backends::plotly_js;
 use crate::chart_backends::{Drawn, Theme};
 use crate::charts::Chart;
@@ -21,7 +20,6 @@ pub enum Medium<'a> {
     File,
     /// In a file with a script: the data of each chart are beside its place ([`page`] puts the
     /// script there).
-    #[cfg(feature = "interactive")]
     InteractiveFile,
     /// On a page of the web: `<div class="chart" data-chart="{base}{id}{query}">`, where a script
     /// asks for [`Chart::to_plotly`] and draws it by [`DRAW_JS`]. Links to the same and to its
@@ -61,7 +59,6 @@ pub const PAGE_CSS: &str = concat!(
 pub const DRAW_JS: &str = include_str!("../templates/draw.js");
 
 /// Draws every chart of a page whose data stand beside its place.
-#[cfg(feature = "interactive")]
 const EMBEDDED_JS: &str = include_str!("../templates/embedded.js");
 
 #[derive(Template)]
@@ -76,7 +73,6 @@ struct Page<'p> {
 /// A page of its own around a body: one file without a link to load from elsewhere.
 pub fn page(title: &str, body: &str, medium: Medium<'_>) -> String {
     let scripts = match medium {
-        #[cfg(feature = "interactive")]
         Medium::InteractiveFile => vec![plotly_js(), DRAW_JS.to_owned(), EMBEDDED_JS.to_owned()],
         Medium::File | Medium::Web { .. } => Vec::new(),
     };
@@ -88,7 +84,6 @@ pub fn figure(chart: &Chart, medium: Medium<'_>) -> String {
     let svg = |drawn: Drawn| chart.to_svg(Drawn { theme: Theme::OfPage, ..drawn });
     let drawn = match medium {
         Medium::File => Drawing::Static { wide: svg(Drawn::WIDE), narrow: svg(Drawn::NARROW) },
-        #[cfg(feature = "interactive")]
         Medium::InteractiveFile => {
             Drawing::Embedded { data: harmless(&chart.to_plotly().to_string()) }
         }
@@ -103,7 +98,6 @@ pub fn figure(chart: &Chart, medium: Medium<'_>) -> String {
 }
 
 /// JSON that does not end the element of a script that it stands in.
-#[cfg(feature = "interactive")]
 fn harmless(json: &str) -> String {
     json.replace('<', "\\u003c")
 }
@@ -118,19 +112,9 @@ struct Figure<'c> {
 }
 
 enum Drawing {
-    Static {
-        wide: String,
-        narrow: String,
-    },
-    #[cfg_attr(not(feature = "interactive"), expect(dead_code, reason = "the template has it"))]
-    Embedded {
-        data: String,
-    },
-    Place {
-        paper: Option<String>,
-        address: String,
-        csv: String,
-    },
+    Static { wide: String, narrow: String },
+    Embedded { data: String },
+    Place { paper: Option<String>, address: String, csv: String },
 }
 
 #[cfg(test)]

@@ -11,6 +11,7 @@ mod csv_rows;
 pub mod document;
 mod experiment;
 mod history;
+#[cfg(feature = "pages")]
 pub mod html;
 pub mod list;
 pub mod live;

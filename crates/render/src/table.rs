@@ -3,9 +3,11 @@
 //!
 //! Not here: borders, colours, and which tables there are.
 
+#[cfg(feature = "pages")]
+mod html;
+
 use std::borrow::Cow;
 
-use askama::Template;
 use model::format_count;
 use model::numbers::{INFINITE, NONE, percent, significant, wrap};
 use serde_json::{Map, Value, json};
@@ -239,9 +241,6 @@ pub struct Table {
     nothing: Option<&'static str>,
 }
 
-/// A word with more letters than this may be broken on a page.
-const WORD_MOST: usize = 40;
-
 /// A column that is broken into lines keeps this width.
 const WRAPPED_LEAST: usize = 20;
 
@@ -345,27 +344,6 @@ impl Table {
             text += &line(cells.collect());
         }
         text
-    }
-
-    /// As HTML: columns that are spare have a class of that name, for narrow pages, and those with
-    /// words that no page holds, as URLs are, are `long`.
-    pub fn html(&self) -> String {
-        let shown: Vec<(&Column, Vec<String>)> = self
-            .shown()
-            .map(|(place, column)| (column, self.shown_cells(&self.rows, place)))
-            .collect();
-        let classes: Vec<&'static str> = shown.iter().map(|(of, cells)| class(of, cells)).collect();
-        let titles = shown.iter().zip(&classes);
-        let titles = titles.map(|((column, _), class)| (*class, column.title.to_string()));
-        let aligned: Vec<Vec<String>> =
-            shown.iter().map(|(of, cells)| aligned(of, cells)).collect();
-        let row = |row: usize| {
-            let cells = aligned.iter().zip(&classes);
-            cells.map(|(cells, class)| (*class, cells[row].clone())).collect()
-        };
-        let rows = (0..self.rows.len()).map(row).collect();
-        let table = HtmlTable { titles: titles.collect(), rows };
-        table.render().expect("memory takes everything")
     }
 
     /// The names of the columns that programs read.
@@ -474,53 +452,9 @@ fn beside(cells: &[Vec<String>], rooms: &[Option<usize>]) -> Vec<String> {
     (0..n_lines).map(line).collect()
 }
 
-fn class(column: &Column, cells: &[String]) -> &'static str {
-    let mut words = cells.iter().flat_map(|cell| cell.split_whitespace());
-    match (column.align, column.spare) {
-        (Align::Left, 0) if words.any(|word| length(word) > WORD_MOST) => "long",
-        (Align::Left, 0) => "",
-        (Align::Left, _) => "spare",
-        (_, 0) => "n",
-        _ => "n spare",
-    }
-}
-
-/// Cells of a column of HTML.
-fn aligned(column: &Column, cells: &[String]) -> Vec<String> {
-    let fraction = cells.iter().map(|cell| fraction_of(cell)).max().unwrap_or(0);
-    let cell = |cell: &String| match column.align {
-        Align::Point => to_point(cell, fraction),
-        _ => indented(cell),
-    };
-    cells.iter().map(cell).collect()
-}
-
-/// A table in HTML: cells with their classes.
-#[derive(Template)]
-#[template(path = "table.html")]
-struct HtmlTable {
-    titles: Vec<(&'static str, String)>,
-    rows: Vec<Vec<(&'static str, String)>>,
-}
-
 /// How much stands behind a cell's point, the point included.
 fn fraction_of(cell: &str) -> usize {
     cell.find('.').map_or(0, |at| length(&cell[at..]))
-}
-
-/// A number with blanks as wide as the digits and the point that it has not.
-fn to_point(cell: &str, fraction: usize) -> String {
-    let blanks = match fraction_of(cell) {
-        0 if fraction > 0 => format!("\u{2008}{}", "\u{2007}".repeat(fraction - 1)),
-        own => "\u{2007}".repeat(fraction - own),
-    };
-    format!("{cell}{blanks}")
-}
-
-/// Words that keep the blanks before them.
-fn indented(cell: &str) -> String {
-    let words = cell.trim_start();
-    "\u{a0}".repeat(cell.len() - words.len()) + words
 }
 
 /// Columns of a terminal that a text takes (Unicode Standard Annex 11).

@@ -2,13 +2,22 @@
 //!
 //! Not here: a trend over the whole series (`trend`), and changes of level within it (`change`).
 
+use crate::trend::median;
 use crate::waves::mean_error;
 
 /// Values are averaged in batches of this many before the beginning is looked for: the 5 of MSER-5.
 const BATCH: usize = 5;
 
-/// At most this share of a series is its beginning: a change in its midst is another matter.
+/// At most this share of a series is its beginning: where it would be longer, the series changes in
+/// its midst or all the time.
 const SHARE_MAX: f64 = 0.5;
+
+/// Fewer batches are no rest: the error of a few that happen to be alike is small.
+const REST_MIN: usize = 5;
+
+/// The median of the beginning differs by at least this share of what its mean differs by: a stall,
+/// or what is caught up after it, moves the mean alone. Of a level that fades in, it is 0.4 to 0.8.
+const MEDIAN_SHARE_MIN: f64 = 0.25;
 
 /// How many standard errors the beginning and the rest must differ by. The beginning is chosen to
 /// differ most, so that this is more than the two of a fixed one: steady series exceed it in less
@@ -32,24 +41,29 @@ pub struct WarmUp {
 /// Where it ends is chosen by MSER-5: so that the rest has the smallest marginal standard error
 /// (White, Simulation 69, 323, 1997; White, Cobb and Spratt, Winter Simulation Conference 2000).
 /// Whether it differs is judged with the rest's own error, which knows how neighbours resemble each
-/// other.
+/// other. A series that would have to lose more than half is no series with a beginning, and one
+/// whose beginning has the rest's median stalled in it.
 pub fn warm_up(series: &[f64], effect_min: f64) -> Option<WarmUp> {
     let batches: Vec<f64> =
         series.chunks_exact(BATCH).map(|batch| batch.iter().sum::<f64>() / BATCH as f64).collect();
     let errors = marginal_errors(&batches);
-    let cut = (1..=(batches.len() as f64 * SHARE_MAX) as usize)
-        .min_by(|a, b| errors[*a].total_cmp(&errors[*b]))?;
+    let cut = (1..=batches.len().saturating_sub(REST_MIN))
+        .min_by(|a, b| errors[*a].total_cmp(&errors[*b]))
+        .filter(|cut| *cut as f64 <= batches.len() as f64 * SHARE_MAX)?;
     let (first, rest) = batches.split_at(cut);
+    let of_medians = median(first.to_vec()) - median(rest.to_vec());
     let mean = |values: &[f64]| values.iter().sum::<f64>() / values.len() as f64;
     let (first, rest_mean) = (mean(first), mean(rest));
     let around: Vec<f64> = rest.iter().map(|value| value - rest_mean).collect();
     let error = mean_error(&around, 0.95)?;
     let per_batch = error.variance * rest.len() as f64;
     let variance = per_batch / cut as f64 + error.variance;
+    let is_throughout = of_medians / (first - rest_mean) > MEDIAN_SHARE_MIN;
     let difference = (first - rest_mean).abs();
     let is_beyond_chance = difference > SCORE_MIN * variance.sqrt();
     let matters = difference > effect_min * rest_mean.abs();
-    (is_beyond_chance && matters).then_some(WarmUp { length: cut * BATCH, first, rest: rest_mean })
+    let is_beginning = is_beyond_chance && is_throughout && matters;
+    is_beginning.then_some(WarmUp { length: cut * BATCH, first, rest: rest_mean })
 }
 
 /// The marginal standard error of MSER, squared, of what begins at each value, from the last one
@@ -119,6 +133,35 @@ mod tests {
             let typical = lengths[lengths.len() / 2] as f64 / fades_in;
             assert!(lengths.len() >= 95, "{depth} {fades_in}: {}", lengths.len());
             assert!((1.0..5.0).contains(&typical), "{depth} {fades_in}: {typical}");
+        }
+    }
+
+    #[test]
+    fn what_stalls_or_changes_all_the_time_has_no_warm_up() {
+        let mut random = Xoshiro256PlusPlus::seed_from_u64(10);
+        for (from, n_stalled, slow) in [(50, 10, 0.0), (120, 80, 0.0), (100, 30, 0.05)] {
+            let (mut n_found, mut n_found_later) = (0, 0);
+            for _ in 0..100 {
+                let mut stalled = series(&mut random, 600, slow, (0.0, 1.0));
+                stalled[from..from + n_stalled].fill(0.0);
+                n_found += u32::from(warm_up(&stalled, 0.01).is_some());
+                // What waited is caught up at twice the rate.
+                let after = from + n_stalled;
+                stalled[after..after + n_stalled].iter_mut().for_each(|value| *value *= 2.0);
+                n_found_later += u32::from(warm_up(&stalled, 0.01).is_some());
+            }
+            // As rarely as of a steady series.
+            assert!(
+                n_found.max(n_found_later) <= 2,
+                "{from} {n_stalled}: {n_found} {n_found_later}"
+            );
+        }
+        for lost in [0.2, 0.5, 0.9] {
+            let mut declines = series(&mut random, 600, 0.0, (0.0, 1.0));
+            for (index, value) in declines.iter_mut().enumerate() {
+                *value *= 1.0 - lost * index as f64 / 600.0;
+            }
+            assert_eq!(warm_up(&declines, 0.01), None, "{lost}");
         }
     }
 

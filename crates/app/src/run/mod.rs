@@ -19,8 +19,8 @@ use analysis::Tally;
 use analysis::report::{Report, Status};
 use engine::{ClientThreads, GroupJob, Job, Ran, SampleHook, Share, Stop};
 use model::{
-    Database, Description, Event, Fact, Finding, MonitorScope, NS_PER_MS, Placement, Plan,
-    RefusalKind, RunId, Severity, StopReason, Trial,
+    Description, Event, Fact, Finding, MonitorScope, NS_PER_MS, Placement, Plan, RefusalKind,
+    RunId, Severity, StopReason, Trial,
 };
 use monitor::{Monitor, Scope, facts, wall_clock};
 use store::{Store, Summary, Writer};
@@ -41,6 +41,7 @@ use crate::interruptible::{run_interruptible, run_interruptible_with_progress};
 use crate::managed::Managed;
 use crate::open::{
     Data, OpenTarget, Opened, has_all_tables, is_apart_from, open_target, resolve_group,
+    resolve_groups,
 };
 use crate::settings::{SettingsGuard, lost};
 use crate::settings_snapshot::{self, SettingsSnapshot};
@@ -131,11 +132,12 @@ pub(crate) fn run_at(
     let mut said: Vec<String> = open_target.sentences();
     let database = &open_target.database;
     // What cannot be is refused before anything is built.
-    let placement = admission::place_at(open_target, &plan, stop)?;
+    let groups = resolve_groups(&plan, database, stop)?;
+    let placement = admission::place(&plan, &groups)?;
     if let Some(path) = &options.store {
         Store::open(path)?;
     }
-    let groups = prepare(&plan, database, &options, stop, watcher, &mut said);
+    let groups = prepare(&plan, groups, &options, stop, watcher, &mut said);
     let groups = groups.map_err(|error| open_target.with_end_of_server(error))?;
     for (group, opened) in plan.groups.iter_mut().zip(&groups) {
         let written = opened.settings.written();
@@ -200,18 +202,21 @@ fn facts_of_database(open_target: &OpenTarget, stop: &Stop) -> Result<Vec<Fact>,
     Ok(facts)
 }
 
-/// Agrees with the database on each group's workload, and builds what is not there.
+/// Builds what is not there of each group's data, and returns the groups as they are then.
 pub(crate) fn prepare(
     plan: &Plan,
-    database: &Arc<dyn Database>,
+    resolved: Vec<Opened>,
     options: &RunOptions,
     stop: &Arc<Stop>,
     watcher: &mut dyn Watcher,
     said: &mut Vec<String>,
 ) -> Result<Vec<Opened>, Error> {
-    let mut groups = Vec::new();
-    for group in &plan.groups {
-        let mut opened = resolve_group(plan, database, group, stop)?;
+    let (mut groups, mut has_built) = (Vec::new(), false);
+    for (group, mut opened) in plan.groups.iter().zip(resolved) {
+        // What was built for one group may be the data of the next.
+        if has_built {
+            opened = resolve_group(plan, &opened.database, group, stop)?;
+        }
         has_all_tables(&opened, &plan.target, stop)?;
         if matches!(opened.data, Data::Absent | Data::Unfinished) {
             if !options.build {
@@ -224,7 +229,8 @@ pub(crate) fn prepare(
             let built = build_interruptible(&opened, options.load, stop, &mut { shown })?;
             watcher.note(&built.sentence());
             said.push(built.sentence());
-            opened = resolve_group(plan, database, group, stop)?;
+            opened = resolve_group(plan, &opened.database, group, stop)?;
+            has_built = true;
         }
         let to_install = opened.clone();
         let interrupted = "interrupted while procedures were created";

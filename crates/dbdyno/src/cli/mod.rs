@@ -9,6 +9,11 @@ mod confirm;
 mod data;
 mod datagen;
 mod draft_from_args;
+#[cfg(feature = "terminal")]
+mod drawing;
+#[cfg(not(feature = "terminal"))]
+#[path = "no_drawing.rs"]
+mod drawing;
 mod experiments;
 mod export;
 mod flags;
@@ -22,6 +27,11 @@ mod metrics;
 #[path = "no_metrics.rs"]
 mod metrics;
 mod output_file;
+#[cfg(feature = "pages")]
+mod page;
+#[cfg(not(feature = "pages"))]
+#[path = "no_page.rs"]
+mod page;
 mod password;
 mod report;
 mod required;

@@ -10,7 +10,6 @@ use clap::{Arg, ArgAction, ArgMatches, Command};
 use model::RunId;
 use render::chart_backends::{Drawn, Theme};
 use render::charts::Chart;
-use render::html::{Medium, figure, page};
 use render::list::short_id;
 use store::{LAST, Store};
 
@@ -19,6 +18,7 @@ use super::export::STDOUT;
 use super::flags::Output;
 use super::imported::{imported_flag, imported_of};
 use super::output_file::{OutputFile, extension};
+use super::page;
 use super::runs::{said, store};
 use super::{DONE, Outcome, flags};
 use crate::shell::Shell;
@@ -52,7 +52,7 @@ pub(crate) fn command() -> Command {
                 .required_unless_present("charts")
                 .help("Output file, overwritten if it exists; - is the standard output"),
         )
-        .args(interactive())
+        .args(page::flags())
         .arg(Arg::new("chart").long("chart").value_name("NAME").help("Only this chart"))
         .arg(flag("charts", "List the available charts, and write nothing"))
         .arg(
@@ -102,12 +102,11 @@ pub(crate) fn report(matches: &ArgMatches, shell: &Shell) -> Outcome {
         STDOUT => None,
         name => Some(OutputFile::named(name, matches, shell)?),
     };
-    let medium = medium(matches);
     let bytes = match matches.get_one::<String>("chart") {
-        Some(chart_name) => chart(&source, chart_name, name, matches, medium)?,
+        Some(chart_name) => chart(&source, chart_name, name, matches)?,
         None => {
             is_page(name)?;
-            page(&source.title(), &source.body(medium), medium).into_bytes()
+            page::of_source(&source, matches)?.into_bytes()
         }
     };
     match file {
@@ -178,24 +177,6 @@ fn flag(name: &'static str, help: &'static str) -> Arg {
     Arg::new(name).long(name).action(ArgAction::SetTrue).help(help)
 }
 
-#[cfg(feature = "pages")]
-fn interactive() -> [Arg; 1] {
-    [flag("interactive", "Charts that zoom and show values; adds 5 MB")]
-}
-
-#[cfg(not(feature = "pages"))]
-fn interactive() -> [Arg; 0] {
-    []
-}
-
-fn medium(matches: &ArgMatches) -> Medium<'static> {
-    match matches.try_get_one::<bool>("interactive") {
-        #[cfg(feature = "pages")]
-        Ok(Some(true)) => Medium::InteractiveFile,
-        _ => Medium::File,
-    }
-}
-
 #[cfg(feature = "pictures")]
 fn png(chart: &Chart, drawn: Drawn) -> Result<Vec<u8>, Error> {
     chart.to_png(drawn, PNG_SCALE).map_err(Error::Failed)
@@ -214,7 +195,6 @@ fn chart(
     name: &str,
     file: &str,
     matches: &ArgMatches,
-    medium: Medium<'_>,
 ) -> Result<Vec<u8>, Error> {
     let charts = source.charts();
     let Some(chart) = charts.iter().find(|chart| chart.id == name) else {
@@ -227,7 +207,7 @@ fn chart(
     let drawn = drawn(matches)?;
     Ok(match extension(file).as_str() {
         "png" => png(chart, drawn)?,
-        "html" | "htm" => page(&chart.title, &figure(chart, medium), medium).into_bytes(),
+        "html" | "htm" => page::of_chart(chart, matches)?.into_bytes(),
         "csv" => chart.to_csv().into_bytes(),
         "json" => format!("{:#}\n", chart.to_plotly()).into_bytes(),
         "svg" | "" => chart.to_svg(drawn).into_bytes(),

@@ -10,7 +10,7 @@ use axum::http::StatusCode;
 use axum::response::{IntoResponse, Redirect, Response};
 use model::{Experiment, Status};
 use render::charts::Chart;
-use render::html::{Medium, Print};
+use render::html::{Medium, Print, body as html};
 use render::list::short_id;
 use store::{ExperimentFilter, Store, TrialRow, utc};
 
@@ -153,7 +153,7 @@ fn standing_part(
     let query = figure_query(asked);
     let medium = Medium::Web { base: &base, query: &query, runs: super::RUNS, print };
     let source = ReportSource::of_experiment(store, experiment, asked.get("figure"))?;
-    let body = source.with_imported(imported(store, asked)?)?.body(medium);
+    let body = html(&source.with_imported(imported(store, asked)?)?.document(), medium);
     let running = trials.iter().find(|trial| trial.run.status == Status::Running);
     let view = view(standing);
     rendered(&StandingPart {

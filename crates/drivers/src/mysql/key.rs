@@ -3,10 +3,9 @@
 //! ask for it: it hides the password from onlookers, not from an impostor.
 
 use model::Refusal;
+use mysql_common::crypto::der::{PubKeyFileType, pem_to_der};
 use mysql_common::crypto::rsa::{GetRandom, Pkcs1OaepPadding, PublicKey};
 use num_bigint::BigUint;
-use rustls::pki_types::SubjectPublicKeyInfoDer;
-use rustls::pki_types::pem::PemObject;
 use yasna::{ASN1Error, ASN1ErrorKind, ASN1Result, BERReader};
 
 use super::packets::broken;
@@ -20,7 +19,9 @@ pub(super) fn encrypt(pem: &[u8], password: &[u8], nonce: &[u8]) -> Result<Vec<u
     if nonce.is_empty() {
         return Err(broken("it sent no nonce"));
     }
-    let key = SubjectPublicKeyInfoDer::from_pem_slice(pem).map_err(|_| bad())?;
+    let (key, PubKeyFileType::Pkcs8) = pem_to_der(pem).map_err(|_| bad())? else {
+        return Err(bad());
+    };
     let key = yasna::parse_der(&key, public_key).map_err(|_| bad())?;
     let ended = password.iter().chain([&0]);
     let mixed: Vec<u8> =

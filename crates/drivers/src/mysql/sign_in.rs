@@ -442,10 +442,18 @@ fn check_method(
 
 fn unknown_method(plugin: &AuthPlugin<'_>) -> Refusal {
     let name = String::from_utf8_lossy(plugin.as_bytes()).into_owned();
-    let message = format!(
-        "the server requires the authentication method '{name}', which dbdyno does not support; \
-         give the user mysql_native_password, caching_sha2_password, ed25519 or parsec"
-    );
+    let message = match (&name[..], cfg!(feature = "ed25519")) {
+        ("client_ed25519" | "parsec", false) => format!(
+            "the server requires the authentication method '{name}', without which this dbdyno \
+             was built; give the user mysql_native_password, or build dbdyno with --features \
+             ed25519"
+        ),
+        _ => format!(
+            "the server requires the authentication method '{name}', which dbdyno does not \
+             support; give the user mysql_native_password, caching_sha2_password, ed25519 or \
+             parsec"
+        ),
+    };
     Refusal::new(RefusalKind::Denied, message)
 }
 

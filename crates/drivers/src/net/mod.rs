@@ -17,6 +17,11 @@ mod socket;
 mod stream;
 mod timestamping;
 mod tls;
+#[cfg(feature = "tls")]
+mod tls_client;
+#[cfg(not(feature = "tls"))]
+#[path = "no_tls_client.rs"]
+mod tls_client;
 
 use std::sync::Arc;
 

@@ -4,7 +4,7 @@
 //! plotly.js reads names as a small language of marks (`<b>`, `<a>`): they are escaped.
 
 use model::numbers::exact;
-#[cfg(feature = "interactive")]
+#[cfg(feature = "pages")]
 use plotly::Plot;
 use serde_json::{Map, Value, json};
 
@@ -327,7 +327,7 @@ fn escaped(text: &str) -> String {
 }
 
 /// The library plotly.js and nothing else, as carried by the `plotly` crate (MIT).
-#[cfg(feature = "interactive")]
+#[cfg(feature = "pages")]
 pub fn plotly_js() -> String {
     let sources = Plot::offline_js_sources();
     // The crate gives elements, that of the library first; another is for formulas.

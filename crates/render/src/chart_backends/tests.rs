@@ -158,7 +158,7 @@ fn an_area_is_closed_around_each_stretch_without_gaps() {
     assert_eq!(area(&chart)["y"].to_string(), "[11.0,12.0,5.0,5.0,null,14.0,15.0,5.0,5.0,null]");
 }
 
-#[cfg(feature = "interactive")]
+#[cfg(feature = "pages")]
 #[test]
 fn the_library_is_plotly_alone() {
     let js = plotly_js();

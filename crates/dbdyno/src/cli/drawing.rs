@@ -1,0 +1,142 @@
+//! Lines and bars that are drawn on a terminal, again and again at the same place.
+//!
+//! Not here: what they say (live).
+
+use std::io::Write;
+
+use indicatif::{MultiProgress, ProgressBar, ProgressStyle};
+
+use crate::shell::harmless;
+
+/// Longer lines are not read, and one that wraps would be drawn over wrongly.
+const WIDTH_MOST: usize = 120;
+
+/// What stands on the terminal.
+pub(super) struct Drawing {
+    all: MultiProgress,
+    bars: Vec<ProgressBar>,
+    building: Option<ProgressBar>,
+    passing: Option<ProgressBar>,
+    /// That of the terminal when it was drawn last.
+    width: usize,
+}
+
+impl Drawing {
+    /// Nothing yet.
+    pub(super) fn begin() -> Option<Drawing> {
+        Some(Drawing {
+            all: MultiProgress::new(),
+            bars: Vec::new(),
+            building: None,
+            passing: None,
+            width: console_width(),
+        })
+    }
+
+    /// Clears all of it.
+    pub(super) fn end(&mut self) {
+        self.clear_passing();
+        self.bars.drain(..).for_each(|bar| bar.finish_and_clear());
+    }
+
+    /// Clears what is shown of work that is over.
+    pub(super) fn clear_passing(&mut self) {
+        self.fit();
+        let passing = self.building.take().into_iter().chain(self.passing.take());
+        passing.for_each(|bar| bar.finish_and_clear());
+    }
+
+    /// Draws the lines for the width of the terminal in place of those before.
+    pub(super) fn draw(&mut self, lines: impl FnOnce(usize) -> Vec<String>) {
+        self.fit();
+        let lines = lines(self.width.min(WIDTH_MOST));
+        while self.bars.len() < lines.len() {
+            let bar = self.all.add(ProgressBar::new_spinner());
+            bar.set_style(style("{msg}"));
+            self.bars.push(bar);
+        }
+        self.bars.drain(lines.len()..).for_each(|bar| bar.finish_and_clear());
+        for (bar, line) in self.bars.iter().zip(lines) {
+            bar.set_message(harmless(&line));
+            bar.tick();
+        }
+    }
+
+    /// Draws how far a build is.
+    pub(super) fn building(&mut self, n_rows: u64, n_rows_total: u64, text: &str) {
+        self.fit();
+        let all = &self.all;
+        let bar = self.building.get_or_insert_with(|| {
+            let bar = all.add(ProgressBar::new(n_rows_total));
+            bar.set_style(style("{bar:30} {percent:>3}% {msg}"));
+            bar
+        });
+        bar.set_length(n_rows_total);
+        bar.set_position(n_rows);
+        bar.set_message(harmless(text));
+    }
+
+    /// Draws what goes on.
+    pub(super) fn doing(&mut self, text: &str) {
+        self.fit();
+        let all = &self.all;
+        let bar = self.passing.get_or_insert_with(|| {
+            let bar = all.add(ProgressBar::new_spinner());
+            bar.set_style(style("{spinner} {wide_msg}"));
+            bar
+        });
+        bar.set_message(harmless(text));
+        bar.tick();
+    }
+
+    /// Leaves a line above what is drawn.
+    pub(super) fn note(&mut self, text: &str) {
+        self.clear_passing();
+        // A note that cannot be drawn is lost with its terminal.
+        let _ = self.all.println(harmless(text));
+    }
+
+    /// Takes away what a terminal that is wider or narrower now has made of the lines that were
+    /// drawn: what is drawn next believes that they stand as they did.
+    fn fit(&mut self) {
+        let (before, now) = (self.width, console_width());
+        self.width = now;
+        let n_lines = self.bars.len() + self.building.iter().len() + self.passing.iter().len();
+        if before != now && n_lines > 0 {
+            // A terminal that is gone is nobody's.
+            let _ = std::io::stderr().write_all(refitted(n_lines, before, now).as_bytes());
+        }
+    }
+}
+
+fn style(template: &str) -> ProgressStyle {
+    ProgressStyle::with_template(template).expect("the templates here are constant and right")
+}
+
+fn console_width() -> usize {
+    let (_, columns) = console::Term::stderr().size();
+    usize::from(columns)
+}
+
+/// What brings the cursor to the end of `n_lines` empty lines where lines stood that were drawn
+/// when the terminal was `before` columns wide.
+///
+/// Each was filled to its end with blanks, so that all of them are one long line to the terminal,
+/// which has broken it anew at `now` columns; the cursor is at its end.
+fn refitted(n_lines: usize, before: usize, now: usize) -> String {
+    let n_rows = (n_lines * before).div_ceil(now.max(1));
+    let up = if n_rows > 1 { format!("\x1b[{}A", n_rows - 1) } else { String::new() };
+    format!("{up}\r\x1b[J{}", "\n".repeat(n_lines - 1))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::refitted;
+
+    #[test]
+    fn lines_are_taken_away_as_a_terminal_of_another_width_has_broken_them() {
+        assert_eq!(refitted(4, 100, 60), "\x1b[6A\r\x1b[J\n\n\n");
+        assert_eq!(refitted(4, 60, 120), "\x1b[1A\r\x1b[J\n\n\n");
+        assert_eq!(refitted(1, 60, 120), "\r\x1b[J");
+    }
+}

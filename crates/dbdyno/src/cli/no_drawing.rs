@@ -1,0 +1,36 @@
+//! In place of what is drawn on a terminal where dbdyno is built without it: live says it in lines.
+
+use std::convert::Infallible;
+
+/// None can be made.
+pub(super) struct Drawing(Infallible);
+
+impl Drawing {
+    pub(super) fn begin() -> Option<Drawing> {
+        None
+    }
+
+    pub(super) fn end(&mut self) {
+        match self.0 {}
+    }
+
+    pub(super) fn clear_passing(&mut self) {
+        match self.0 {}
+    }
+
+    pub(super) fn draw(&mut self, _: impl FnOnce(usize) -> Vec<String>) {
+        match self.0 {}
+    }
+
+    pub(super) fn building(&mut self, _: u64, _: u64, _: &str) {
+        match self.0 {}
+    }
+
+    pub(super) fn doing(&mut self, _: &str) {
+        match self.0 {}
+    }
+
+    pub(super) fn note(&mut self, _: &str) {
+        match self.0 {}
+    }
+}

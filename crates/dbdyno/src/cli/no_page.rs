@@ -1,0 +1,24 @@
+//! In place of pages in HTML where dbdyno is built without them: a chart is a file of its own.
+
+use app::Error;
+use app::report_source::ReportSource;
+use clap::{Arg, ArgMatches};
+use render::charts::Chart;
+
+pub(super) fn flags() -> [Arg; 0] {
+    []
+}
+
+/// None.
+pub(super) fn of_source(_: &ReportSource, _: &ArgMatches) -> Result<String, Error> {
+    let why = "this dbdyno was built without HTML: write one chart with --chart NAME -o FILE.svg \
+               (--charts lists them), or build dbdyno with --features pages";
+    Err(Error::Usage(why.to_owned()))
+}
+
+/// None.
+pub(super) fn of_chart(_: &Chart, _: &ArgMatches) -> Result<String, Error> {
+    let why = "this dbdyno was built without HTML: name the file .svg, or build dbdyno with \
+               --features pages";
+    Err(Error::Usage(why.to_owned()))
+}

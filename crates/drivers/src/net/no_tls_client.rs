@@ -1,0 +1,68 @@
+//! In place of TLS where dbdyno is built without it: no connection has any.
+
+use std::convert::Infallible;
+use std::io;
+use std::path::Path;
+use std::task::{Context, Poll};
+
+use model::{BadParameter, Refusal};
+
+use super::socket::{Got, Socket, Wait};
+use super::tls::TlsMode;
+
+/// None can be made.
+#[derive(Clone)]
+pub(super) struct Config(Infallible);
+
+/// None, unless `mode` cannot do without TLS.
+pub(super) fn config(mode: TlsMode, _: Option<&Path>) -> Result<Option<Config>, BadParameter> {
+    if mode.is_required() {
+        let why = "this dbdyno was built without TLS: use tls=disable, or build dbdyno with \
+                   --features tls";
+        return Err(BadParameter::of("tls", why));
+    }
+    Ok(None)
+}
+
+impl Config {
+    pub(super) fn begin(&self, _: &str) -> Result<Secured, Refusal> {
+        match self.0 {}
+    }
+}
+
+/// None can be made.
+pub(super) struct Secured(Infallible);
+
+impl Secured {
+    pub(super) fn poll_handshake(
+        &mut self,
+        _: &mut Socket,
+        _: &mut Context<'_>,
+        _: &mut u64,
+        _: &mut u64,
+    ) -> Poll<Result<Option<Vec<u8>>, Refusal>> {
+        match self.0 {}
+    }
+
+    pub(super) fn send(
+        &mut self,
+        _: &mut Socket,
+        _: &mut Context<'_>,
+        _: &[u8],
+        _: &mut usize,
+        _: &mut u64,
+    ) -> io::Result<bool> {
+        match self.0 {}
+    }
+
+    pub(super) fn poll_receive(
+        &mut self,
+        _: &mut Socket,
+        _: &mut Context<'_>,
+        _: &mut [u8],
+        _: Wait,
+        _: &mut u64,
+    ) -> Poll<Result<Got, Refusal>> {
+        match self.0 {}
+    }
+}

@@ -1,0 +1,357 @@
+//! TLS itself, by `rustls`: whom a client trusts, and how records move through a socket.
+
+use std::fmt;
+use std::io::{self, Read, Write};
+use std::path::Path;
+use std::sync::Arc;
+use std::task::{Context, Poll, ready};
+
+use model::{BadParameter, Refusal, RefusalKind};
+use rustls::client::WebPkiServerVerifier;
+use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
+use rustls::crypto::{CryptoProvider, ring};
+use rustls::pki_types::pem::PemObject;
+use rustls::pki_types::{CertificateDer, ServerName, UnixTime};
+use rustls::{
+    CertificateError, ClientConfig, ClientConnection, DigitallySignedStruct, Error, RootCertStore,
+    SignatureScheme,
+};
+
+use super::socket::{Got, Socket, Wait};
+use super::stream::{ended, refusal, silent};
+use super::tls::TlsMode;
+
+/// Whom a client trusts. Cheap to clone.
+#[derive(Clone)]
+pub(super) struct Config(Arc<ClientConfig>);
+
+/// What `mode` takes, trusting the authorities in the file `ca`, else the system's. None where
+/// this build has no TLS and `mode` can do without it.
+pub(super) fn config(mode: TlsMode, ca: Option<&Path>) -> Result<Option<Config>, BadParameter> {
+    let provider = Arc::new(ring::default_provider());
+    let verifier = verifier(mode, ca, &provider)?;
+    let config = ClientConfig::builder_with_provider(provider)
+        .with_safe_default_protocol_versions()
+        .expect("the provider has suites for TLS 1.2 and 1.3")
+        .dangerous()
+        .with_custom_certificate_verifier(verifier)
+        .with_no_client_auth();
+    Ok(Some(Config(Arc::new(config))))
+}
+
+impl Config {
+    /// A client's side of TLS with the server that is called `host`.
+    pub(super) fn begin(&self, host: &str) -> Result<Secured, Refusal> {
+        let name = ServerName::try_from(host.to_owned()).map_err(|_| {
+            let message = format!("'{host}' is not a valid host name for TLS");
+            Refusal::new(RefusalKind::Denied, message)
+        })?;
+        let connection = ClientConnection::new(Arc::clone(&self.0), name);
+        connection.map(|it| Secured(Box::new(it))).map_err(|error| refused(&error))
+    }
+}
+
+/// A client's side of TLS on a connection.
+pub(super) struct Secured(Box<ClientConnection>);
+
+impl Secured {
+    /// Drives the handshake to its end; then the server's certificate, where it has one.
+    pub(super) fn poll_handshake(
+        &mut self,
+        socket: &mut Socket,
+        context: &mut Context<'_>,
+        bytes_out: &mut u64,
+        bytes_in: &mut u64,
+    ) -> Poll<Result<Option<Vec<u8>>, Refusal>> {
+        let tls = &mut self.0;
+        loop {
+            let all_sent = send_records(tls, socket, context, bytes_out).map_err(refusal)?;
+            if !tls.is_handshaking() && all_sent {
+                let chain = tls.peer_certificates().unwrap_or_default();
+                return Poll::Ready(Ok(chain.first().map(|first| first.to_vec())));
+            }
+            let wait = if all_sent { Wait::Bytes } else { Wait::BytesOrRoom };
+            match ready!(read_records(tls, socket, context, wait, bytes_in))? {
+                Got::Bytes(0) => return Poll::Ready(Err(ended())),
+                Got::Silence => return Poll::Ready(Err(silent())),
+                Got::Bytes(_) | Got::Room | Got::Nothing => {}
+            }
+        }
+    }
+
+    /// Sends what goes without waiting; whether all is on its way.
+    pub(super) fn send(
+        &mut self,
+        socket: &mut Socket,
+        context: &mut Context<'_>,
+        bytes: &[u8],
+        n_sent: &mut usize,
+        bytes_out: &mut u64,
+    ) -> io::Result<bool> {
+        loop {
+            if !send_records(&mut self.0, socket, context, bytes_out)? {
+                return Ok(false);
+            }
+            if *n_sent == bytes.len() {
+                return Ok(true);
+            }
+            // TLS takes in a bounded amount at a time.
+            *n_sent += self.0.writer().write(&bytes[*n_sent..])?;
+        }
+    }
+
+    /// Receives what the server has said into `room`, after a wait.
+    pub(super) fn poll_receive(
+        &mut self,
+        socket: &mut Socket,
+        context: &mut Context<'_>,
+        room: &mut [u8],
+        wait: Wait,
+        bytes_in: &mut u64,
+    ) -> Poll<Result<Got, Refusal>> {
+        loop {
+            match self.0.reader().read(room) {
+                Ok(n_bytes) => return Poll::Ready(Ok(Got::Bytes(n_bytes))),
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
+                Err(error) => return Poll::Ready(Err(refusal(error))),
+            }
+            match ready!(read_records(&mut self.0, socket, context, wait, bytes_in))? {
+                Got::Bytes(0) => return Poll::Ready(Ok(Got::Bytes(0))),
+                // Records may carry nothing for us yet.
+                Got::Bytes(_) => {}
+                got => return Poll::Ready(Ok(got)),
+            }
+        }
+    }
+}
+
+/// Sends what TLS has to say; whether all is on its way.
+fn send_records(
+    tls: &mut ClientConnection,
+    socket: &mut Socket,
+    context: &mut Context<'_>,
+    bytes_out: &mut u64,
+) -> io::Result<bool> {
+    while tls.wants_write() {
+        let mut out = Out { socket: &mut *socket, context: &mut *context };
+        match tls.write_tls(&mut out) {
+            Ok(n_bytes) => *bytes_out += n_bytes as u64,
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Ok(false),
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(true)
+}
+
+fn read_records(
+    tls: &mut ClientConnection,
+    socket: &mut Socket,
+    context: &mut Context<'_>,
+    wait: Wait,
+    bytes_in: &mut u64,
+) -> Poll<Result<Got, Refusal>> {
+    let mut source = In { socket, context, wait, got: Got::Nothing };
+    let result = tls.read_tls(&mut source);
+    let got = source.got;
+    match result {
+        Ok(n_bytes) => {
+            *bytes_in += n_bytes as u64;
+            tls.process_new_packets().map_err(|error| refused(&error))?;
+            Poll::Ready(Ok(Got::Bytes(n_bytes)))
+        }
+        Err(error) if error.kind() == io::ErrorKind::WouldBlock => match (got, wait) {
+            (Got::Nothing, Wait::Bytes | Wait::BytesOrRoom) => Poll::Pending,
+            (got, _) => Poll::Ready(Ok(got)),
+        },
+        Err(error) => Poll::Ready(Err(refusal(error))),
+    }
+}
+
+/// The socket as TLS writes to it.
+struct Out<'s, 'c, 'w> {
+    socket: &'s mut Socket,
+    context: &'c mut Context<'w>,
+}
+
+impl Write for Out<'_, '_, '_> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        match self.socket.send(self.context, bytes)? {
+            0 => Err(io::ErrorKind::WouldBlock.into()),
+            n_bytes => Ok(n_bytes),
+        }
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+/// The socket as TLS reads from it.
+struct In<'s, 'c, 'w> {
+    socket: &'s mut Socket,
+    context: &'c mut Context<'w>,
+    wait: Wait,
+    got: Got,
+}
+
+impl Read for In<'_, '_, '_> {
+    fn read(&mut self, room: &mut [u8]) -> io::Result<usize> {
+        match self.socket.poll_receive(self.context, room, self.wait) {
+            Poll::Ready(Ok(Got::Bytes(n_bytes))) => Ok(n_bytes),
+            Poll::Ready(Ok(got)) => {
+                self.got = got;
+                Err(io::ErrorKind::WouldBlock.into())
+            }
+            Poll::Ready(Err(error)) => Err(error),
+            Poll::Pending => Err(io::ErrorKind::WouldBlock.into()),
+        }
+    }
+}
+
+/// A connection that TLS refuses, with what to do.
+fn refused(error: &Error) -> Refusal {
+    let advice = match error {
+        Error::InvalidCertificate(CertificateError::UnknownIssuer) => {
+            "; name its certificate authority with tls_ca=FILE, or accept any certificate with \
+             tls=require"
+        }
+        Error::InvalidCertificate(
+            CertificateError::NotValidForName | CertificateError::NotValidForNameContext { .. },
+        ) => "; connect by the name in the certificate, or use tls=verify-ca",
+        Error::InvalidCertificate(other) if is_of_an_authority(other) => {
+            "; this is the certificate of an authority (self-signed): give the server one signed \
+             by that authority, or accept any certificate with tls=require"
+        }
+        Error::InvalidCertificate(_) => "; tls=require accepts any certificate",
+        _ if is_too_old(error) => {
+            "; the server does not support TLS 1.2 or later: upgrade it, or use tls=disable"
+        }
+        _ => "",
+    };
+    let kind = match error {
+        Error::InvalidCertificate(_) => RefusalKind::Denied,
+        _ if is_too_old(error) => RefusalKind::Denied,
+        _ => RefusalKind::ConnectionLost,
+    };
+    Refusal::new(kind, format!("TLS: {error}{advice}"))
+}
+
+/// The library has no word of its own for it.
+fn is_of_an_authority(error: &CertificateError) -> bool {
+    let words = match error {
+        CertificateError::Other(why) => format!("{why:?}"),
+        _ => return false,
+    };
+    words.contains("CaUsedAsEndEntity")
+}
+
+/// Both sides have TLS, and no version or cipher in common.
+fn is_too_old(error: &Error) -> bool {
+    use rustls::AlertDescription::{HandshakeFailure, ProtocolVersion};
+    matches!(
+        error,
+        Error::PeerIncompatible(_) | Error::AlertReceived(ProtocolVersion | HandshakeFailure)
+    )
+}
+
+fn verifier(
+    mode: TlsMode,
+    ca: Option<&Path>,
+    provider: &Arc<CryptoProvider>,
+) -> Result<Arc<dyn ServerCertVerifier>, BadParameter> {
+    let schemes = provider.signature_verification_algorithms.supported_schemes();
+    if matches!(mode, TlsMode::Prefer | TlsMode::Require) {
+        return Ok(Arc::new(Lenient { trusted: None, schemes }));
+    }
+    let roots = Arc::new(roots(ca)?);
+    let builder = WebPkiServerVerifier::builder_with_provider(roots, Arc::clone(provider));
+    let trusted = builder.build().map_err(|error| BadParameter::of("tls_ca", error.to_string()))?;
+    Ok(match mode {
+        TlsMode::VerifyFull => trusted,
+        _ => Arc::new(Lenient { trusted: Some(trusted), schemes }),
+    })
+}
+
+fn roots(ca: Option<&Path>) -> Result<RootCertStore, BadParameter> {
+    let mut roots = RootCertStore::empty();
+    let Some(path) = ca else {
+        let found = rustls_native_certs::load_native_certs();
+        roots.add_parsable_certificates(found.certs);
+        if roots.is_empty() {
+            let words = "this system has no trusted certificate authorities; name one with \
+                         tls_ca=FILE";
+            return Err(BadParameter::new(words));
+        }
+        return Ok(roots);
+    };
+    let bad = |why: &dyn fmt::Display| {
+        let path = path.display();
+        BadParameter::of("tls_ca", format!("{path} is not a file of certificates (PEM): {why}"))
+    };
+    for certificate in CertificateDer::pem_file_iter(path).map_err(|error| bad(&error))? {
+        roots.add(certificate.map_err(|error| bad(&error))?).map_err(|error| bad(&error))?;
+    }
+    if roots.is_empty() {
+        return Err(bad(&"it contains no certificate"));
+    }
+    Ok(roots)
+}
+
+/// Looks at less of a certificate than a browser does, as `require` and `verify-ca` do elsewhere.
+#[derive(Debug)]
+struct Lenient {
+    /// Who is trusted, whatever name a certificate has. None: whoever answers, which hides the
+    /// traffic from onlookers and proves nothing about the server; the certificate is not parsed,
+    /// since servers make themselves old ones (X.509 version 1) that would not be accepted.
+    trusted: Option<Arc<WebPkiServerVerifier>>,
+    schemes: Vec<SignatureScheme>,
+}
+
+impl ServerCertVerifier for Lenient {
+    fn verify_server_cert(
+        &self,
+        end_entity: &CertificateDer<'_>,
+        intermediates: &[CertificateDer<'_>],
+        server_name: &ServerName<'_>,
+        ocsp_response: &[u8],
+        now: UnixTime,
+    ) -> Result<ServerCertVerified, Error> {
+        let verified = self.trusted.as_ref().map(|trusted| {
+            trusted.verify_server_cert(end_entity, intermediates, server_name, ocsp_response, now)
+        });
+        match verified {
+            // The name is looked at last, behind the chain and its dates.
+            None
+            | Some(Err(Error::InvalidCertificate(
+                CertificateError::NotValidForName | CertificateError::NotValidForNameContext { .. },
+            ))) => Ok(ServerCertVerified::assertion()),
+            Some(verified) => verified,
+        }
+    }
+
+    fn verify_tls12_signature(
+        &self,
+        message: &[u8],
+        certificate: &CertificateDer<'_>,
+        signature: &DigitallySignedStruct,
+    ) -> Result<HandshakeSignatureValid, Error> {
+        self.trusted.as_ref().map_or(Ok(HandshakeSignatureValid::assertion()), |trusted| {
+            trusted.verify_tls12_signature(message, certificate, signature)
+        })
+    }
+
+    fn verify_tls13_signature(
+        &self,
+        message: &[u8],
+        certificate: &CertificateDer<'_>,
+        signature: &DigitallySignedStruct,
+    ) -> Result<HandshakeSignatureValid, Error> {
+        self.trusted.as_ref().map_or(Ok(HandshakeSignatureValid::assertion()), |trusted| {
+            trusted.verify_tls13_signature(message, certificate, signature)
+        })
+    }
+
+    fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
+        self.schemes.clone()
+    }
+}
