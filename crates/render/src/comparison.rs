@@ -449,7 +449,7 @@ fn aside(judged: &Judged) -> Option<String> {
 }
 
 /// `+12.0 % (+5.1 % to +19.3 %)`.
-fn change_within(figure: &str, ratio: &Ratio) -> String {
+pub(crate) fn change_within(figure: &str, ratio: &Ratio) -> String {
     let change = |ratio| change(figure, ratio);
     let of = match ratio.interval {
         Some((low, high)) if low < high => format!(" ({} to {})", change(low), change(high)),
