@@ -132,4 +132,9 @@ fn the_examples_that_record_run() {
         let told = experiment(&home, name, &[&*targets, writers]);
         assert_eq!(told["points"].as_array().map(Vec::len), Some(n), "{told:#}");
     }
+    let delays = "--vary=network_delay=0s,5ms";
+    let told = experiment(&home, "record-path.toml", &[&*target, delays, writers]);
+    let rate = |point: usize| number(&told["points"][point], "figures.records_per_s.mean");
+    // A record of each of two writers takes a round trip.
+    assert!(rate(0) > rate(1) && rate(1) <= 200.0, "{told:#}");
 }
