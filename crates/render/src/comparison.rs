@@ -449,7 +449,7 @@ fn aside(judged: &Judged) -> Option<String> {
 }
 
 /// `+12.0 % (+5.1 % to +19.3 %)`.
-pub(crate) fn change_within(figure: &str, ratio: &Ratio) -> String {
+fn change_within(figure: &str, ratio: &Ratio) -> String {
     let change = |ratio| change(figure, ratio);
     let of = match ratio.interval {
         Some((low, high)) if low < high => format!(" ({} to {})", change(low), change(high)),
@@ -490,7 +490,7 @@ fn times(figure: &str, ratio: f64) -> String {
     }
 }
 
-fn ratio_text(figure: &str, ratio: &Ratio) -> String {
+pub(crate) fn ratio_text(figure: &str, ratio: &Ratio) -> String {
     let times = |ratio| times(figure, ratio);
     match ratio.interval {
         Some((low, high)) => format!("{} ({} to {})", times(ratio.value), times(low), times(high)),

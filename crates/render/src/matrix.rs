@@ -1,5 +1,5 @@
-//! A figure over rows and columns as a page: the best of each line has a star, or cells are changes
-//! relative to those of one value. Programs read the same rows and columns, as bare numbers.
+//! A figure over rows and columns as a page: the best of each line has a star, or cells are ratios
+//! to those of one value. Programs read the same rows and columns, as bare numbers.
 //!
 //! Not here: which cell that is (analysis).
 
@@ -8,7 +8,7 @@ use analysis::matrix::{Along, CellRatio, Line, Matrices, Matrix, OfBuilds, Relat
 use model::numbers::NONE;
 use model::{Axis, short_axis};
 
-use crate::comparison::change_within;
+use crate::comparison::ratio_text;
 use crate::document::{Block, Document, Section};
 use crate::experiment::shown;
 use crate::{Align, Cell, Column, Table};
@@ -64,7 +64,7 @@ fn reference(all: &Matrices, to: &RelativeTo) -> String {
 fn relative(all: &Matrices, to: &RelativeTo) -> Vec<String> {
     let ratios = || all.tables.iter().flat_map(|table| table.ratios.iter().flatten().flatten());
     let of = reference(all, to);
-    let mut told = vec![format!("{of}: mean; others: change from {of}, with its 95 % interval")];
+    let mut told = vec![format!("{of}: mean; others: ratio to {of}, with its 95 % interval")];
     let n_paired = ratios().filter(|cell| cell.is_within_repeats).count();
     told.extend(match n_paired {
         0 => None,
@@ -158,7 +158,7 @@ fn grid(all: &Matrices, table: &Matrix) -> Table {
             let none = || if is_full { "queue full" } else { NONE }.to_owned();
             let ratio = table.ratios.get(row).and_then(|cells| cells[column].as_ref());
             let shown = match ratio {
-                Some(cell) => change_within(&all.figure, &cell.ratio),
+                Some(cell) => ratio_text(&all.figure, &cell.ratio),
                 None => figure.as_ref().map_or_else(none, shown),
             };
             let star = match all.relative_to {
@@ -225,14 +225,14 @@ mod tests {
     }
 
     #[test]
-    fn cells_relative_to_a_value_are_changes_and_ratios_for_programs() {
+    fn cells_relative_to_a_value_are_ratios_and_bare_numbers_for_programs() {
         let (report, trials) = subjects::two_axes();
         let all = Matrices::new(&report, &trials, "flush", Some("clients")).expect("varied");
         let all = all.relative_to(&report, &trials, "1").expect("a value of the columns");
         let page = matrices(&all);
         let text = crate::terminal::text(&page, &Default::default());
         assert!(text.contains(" over flush and clients, relative to clients 1\n"), "{text}");
-        assert!(text.contains("+240.0 %") && !text.contains('*'), "{text}");
+        assert!(text.contains(" 3.400 ") && !text.contains('*'), "{text}");
         assert!(text.contains("no interval: 3 runs per side cannot show a difference"), "{text}");
         let csv = crate::csv::csv(&page);
         let titles = "server.flush,1,1_ratio,1_ratio_low,1_ratio_high,2,2_ratio,";

@@ -87,7 +87,7 @@ pub(super) fn table_flags() -> [Arg; 3] {
         axis("rows", "Show the figure as a table with this axis as rows"),
         axis("columns", "Axis of the columns [default: the other axis of two]"),
         Arg::new("relative_to").long("relative-to").value_name("VALUE").help(
-            "Show cells as changes from those of this value of the columns (or the rows), with \
+            "Show cells as ratios to those of this value of the columns (or the rows), with \
              intervals",
         ),
     ]
