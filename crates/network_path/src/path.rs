@@ -72,8 +72,8 @@ impl NetworkPath {
 
     /// What it has done until now.
     pub fn report(&mut self) -> io::Result<PathReport> {
-        let told = self.ask("report")?;
-        let numbers: Result<Vec<u64>, _> = told.split(' ').map(str::parse).collect();
+        let shown = self.ask("report")?;
+        let numbers: Result<Vec<u64>, _> = shown.split(' ').map(str::parse).collect();
         match numbers.as_deref() {
             Ok(&[bytes_to_servers, bytes_to_clients, late_ns_mean, late_ns_max, cpu_ns]) => {
                 Ok(PathReport {
@@ -84,7 +84,7 @@ impl NetworkPath {
                     cpu_ns,
                 })
             }
-            _ => Err(unexpected(&told)),
+            _ => Err(unexpected(&shown)),
         }
     }
 

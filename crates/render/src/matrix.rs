@@ -64,9 +64,9 @@ fn reference(all: &Matrices, to: &RelativeTo) -> String {
 fn relative(all: &Matrices, to: &RelativeTo) -> Vec<String> {
     let ratios = || all.tables.iter().flat_map(|table| table.ratios.iter().flatten().flatten());
     let of = reference(all, to);
-    let mut told = vec![format!("{of}: mean; others: ratio to {of}, with its 95 % interval")];
+    let mut printed = vec![format!("{of}: mean; others: ratio to {of}, with its 95 % interval")];
     let n_paired = ratios().filter(|cell| cell.is_within_repeats).count();
-    told.extend(match n_paired {
+    printed.extend(match n_paired {
         0 => None,
         n if n == ratios().count() => Some("runs of the same repeat are compared".to_owned()),
         _ => Some("runs of the same repeat are compared where there are enough".to_owned()),
@@ -74,9 +74,9 @@ fn relative(all: &Matrices, to: &RelativeTo) -> Vec<String> {
     let mut whys: Vec<&String> = ratios().filter_map(|cell| cell.why.as_ref()).collect();
     whys.sort();
     whys.dedup();
-    told.extend(whys.into_iter().map(|why| format!("no interval: {why}")));
-    told.extend(to.repeats.clone());
-    told
+    printed.extend(whys.into_iter().map(|why| format!("no interval: {why}")));
+    printed.extend(to.repeats.clone());
+    printed
 }
 
 /// What a cell of a history is, and where it comes from, in sentences.

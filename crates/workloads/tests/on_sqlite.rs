@@ -175,8 +175,8 @@ impl Bench {
         block_on(client.converse(&mut context))
     }
 
-    fn measured(&self, measure: &str) -> i64 {
-        let place = self.workload.measures().iter().position(|of| of.name == measure);
+    fn measured(&self, metric: &str) -> i64 {
+        let place = self.workload.custom_metrics().iter().position(|of| of.name == metric);
         let place = place.expect("declared") as u16;
         self.measured.iter().filter(|(of, _)| *of == place).map(|(_, value)| *value as i64).sum()
     }
@@ -406,7 +406,7 @@ fn skipped_districts_are_counted(bench: &mut Bench) {
 }
 
 #[test]
-fn the_empty_workload_asks_as_often_as_it_is_told() {
+fn the_empty_workload_asks_as_often_as_it_is_reported() {
     for n_statements in [0u64, 1, 7] {
         let mut bench = Bench::new("empty", &[("statements", &n_statements.to_string())]);
         let mut user = bench.workload.client(0);
@@ -553,7 +553,7 @@ fn each_writer_has_a_table_and_stamps_its_records_with_the_time_of_the_run() {
 
 /// Damage, and the check that names it.
 #[test]
-fn each_condition_of_counts_and_balances_is_told() {
+fn each_condition_of_counts_and_balances_is_reported() {
     let check = |name, written: &[(&str, &str)], damage: &str, expect: &[&str]| {
         let mut bench = Bench::new(name, written);
         bench.text(damage);

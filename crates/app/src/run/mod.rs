@@ -150,7 +150,7 @@ pub(crate) fn run_at(
     });
     let trial = options.trial.clone();
     let description = Description { trial, ..describe(&plan, &groups, placement, &database_facts) };
-    let (settings, told) = settings_snapshot::before(open_target, stop);
+    let (settings, shown) = settings_snapshot::before(open_target, stop);
     let run = RunId(uuid::Uuid::now_v7().to_string());
     let begun = Event::Begun {
         run: run.clone(),
@@ -172,7 +172,7 @@ pub(crate) fn run_at(
     for fact in gather_facts(&plan, &options, database_facts, &groups, open_target) {
         sink.tell(Event::Fact(fact));
     }
-    told.into_iter().for_each(|event| sink.tell(event));
+    shown.into_iter().for_each(|event| sink.tell(event));
     let disturbers = Disturbers::of(&plan, open_target);
     let mut background = Background { disturbers, settings, path };
     let outcome = measure(&plan, &groups, placement, &options, stop, &mut background, &mut sink);
@@ -227,8 +227,8 @@ pub(crate) fn prepare(
                     plan.target, group.workload, group.workload, plan.target
                 )));
             }
-            let told = |progress: &Progress| watcher.building(progress);
-            let built = build_interruptible(&opened, options.load, stop, &mut { told })?;
+            let shown = |progress: &Progress| watcher.building(progress);
+            let built = build_interruptible(&opened, options.load, stop, &mut { shown })?;
             watcher.note(&built.sentence());
             said.push(built.sentence());
             opened = resolve_group(plan, database, group, stop)?;
@@ -326,8 +326,8 @@ fn measure(
     for fact in facts_of(&ran, &usage, &sink.thread_use, &sink.tally) {
         sink.tell(Event::Fact(fact));
     }
-    let told = background.path.take().map(OpenPath::close).unwrap_or_default();
-    told.into_iter().for_each(|fact| sink.tell(Event::Fact(fact)));
+    let shown = background.path.take().map(OpenPath::close).unwrap_or_default();
+    shown.into_iter().for_each(|fact| sink.tell(Event::Fact(fact)));
     wait_while_recovering(groups, stop, sink);
     if ran.reason == StopReason::Completed {
         add_later_indexes(groups, &ran, stop, sink);
@@ -409,18 +409,18 @@ fn drive(
         now_ns + lead_ns
     };
     let ran = engine::run(job, stop, &mut start, &mut |event| {
-        disturbers.follow(&event, &mut |told| sink.tell(told));
-        monitor.follow(&mut |told| sink.tell(told));
+        disturbers.follow(&event, &mut |shown| sink.tell(shown));
+        monitor.follow(&mut |shown| sink.tell(shown));
         sink.tell(event);
         // Also whoever is killed in mid-run has said when it was.
         if let Some(ms) = measured_from_unix_ms.take() {
             sink.tell(Event::Fact(Fact::new("client", "measured_from_unix_ms", ms)));
         }
     });
-    for fact in monitor.end(&mut |told| sink.tell(told)) {
+    for fact in monitor.end(&mut |shown| sink.tell(shown)) {
         sink.tell(Event::Fact(fact));
     }
-    disturbers.end(stop, &mut |told| sink.tell(told));
+    disturbers.end(stop, &mut |shown| sink.tell(shown));
     for fact in facts_of_connections(connected_ns, connection_count, &sink.tally) {
         sink.tell(Event::Fact(fact));
     }
@@ -453,7 +453,7 @@ fn job_of(plan: &Plan, groups: &[Opened], placement: Placement, options: &RunOpt
             first_client,
             clients: group.clients,
             load: group.load.clone(),
-            until: group.until,
+            stop_condition: group.stop_condition,
         });
         first_client += group.clients;
     }
@@ -491,7 +491,7 @@ fn conclude(outcome: Result<Ran, Error>, mut sink: RunSink<'_>) -> Result<RunRes
         let gone = || format!("{} was removed meanwhile", writer.path().display());
         writer.trouble().or_else(|| is_gone.then(gone))
     });
-    let is_told = store_failure.is_some();
+    let is_reported = store_failure.is_some();
     if let Some(why) = store_failure {
         report = report.with_finding(not_written(why));
     }
@@ -506,7 +506,7 @@ fn conclude(outcome: Result<Ran, Error>, mut sink: RunSink<'_>) -> Result<RunRes
         if let Err(error) = writer.finish(json, status, summary) {
             sink.watcher.note(&format!("the store could not be written: {error}"));
             // It came to light at the end, as the last of it was written.
-            if !is_told {
+            if !is_reported {
                 let finding = not_written(error.to_string());
                 sink.tell(Event::Finding(finding.clone()));
                 report = report.with_finding(finding);

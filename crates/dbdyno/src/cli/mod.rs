@@ -55,11 +55,11 @@ pub(crate) fn main() -> ExitCode {
         return network_path::serve().map_or(ExitCode::FAILURE, |()| ExitCode::SUCCESS);
     }
     let shell = Shell::of_process();
-    let told = shell.clone();
+    let shown = shell.clone();
     std::panic::set_hook(Box::new(move |panic| {
         let place = panic.location().map_or(String::new(), |place| format!(" ({place})"));
         let words = panic.payload_as_str().unwrap_or("no words");
-        told.say(&format!("dbdyno: this is a bug in dbdyno, please report it: {words}{place}"));
+        shown.say(&format!("dbdyno: this is a bug in dbdyno, please report it: {words}{place}"));
     }));
     let words: Vec<String> =
         std::env::args_os().map(|word| word.to_string_lossy().into()).collect();

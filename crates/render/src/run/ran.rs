@@ -1,7 +1,7 @@
 //! What ran: target, groups, phases; folded, settings and facts.
 
 use analysis::report::{GroupReport, Report};
-use model::Until;
+use model::StopCondition;
 use model::numbers::{self, count, significant};
 
 use crate::document::{Block, Length, Place, Section};
@@ -76,15 +76,15 @@ pub(crate) fn lines(report: &Report) -> Vec<Line> {
 fn network_path(report: &Report) -> Option<Vec<String>> {
     let facts = report.facts.get("network_path")?;
     let as_ms = |name: &str| facts.get(name)?.as_seconds().map(|seconds| seconds * 1e3);
-    let told = |name: &str| as_ms(name).map(|of_ms| format!("{} ms", significant(of_ms, 3)));
-    let mut parts = vec![format!("a path with {} of delay in each direction", told("delay_s")?)];
+    let shown = |name: &str| as_ms(name).map(|of_ms| format!("{} ms", significant(of_ms, 3)));
+    let mut parts = vec![format!("a path with {} of delay in each direction", shown("delay_s")?)];
     parts.extend(facts.get("bandwidth").map(ToString::to_string));
     let direct =
-        told("round_trip_direct_s").map_or(String::new(), |of| format!(" ({of} directly)"));
-    parts.extend(told("round_trip_s").map(|of| format!("an empty query took {of}{direct}")));
-    let most = told("late_max_s").map_or(String::new(), |most| format!(", at most {most}"));
+        shown("round_trip_direct_s").map_or(String::new(), |of| format!(" ({of} directly)"));
+    parts.extend(shown("round_trip_s").map(|of| format!("an empty query took {of}{direct}")));
+    let most = shown("late_max_s").map_or(String::new(), |most| format!(", at most {most}"));
     let late =
-        told("late_mean_s").map(|mean| format!("bytes were late by {mean} on average{most}"));
+        shown("late_mean_s").map(|mean| format!("bytes were late by {mean} on average{most}"));
     parts.extend(late);
     parts.extend(facts.get("cpu_s").map(|cpu| format!("its process used {cpu} s of CPU")));
     Some(parts)
@@ -100,10 +100,10 @@ fn load(placement: &str, group: &GroupReport) -> Vec<String> {
         _ => vec![format!("{clients} in virtual time")],
     };
     parts.extend(numbers::load_parts(&group.load));
-    parts.extend(match group.until {
-        Until::Time => None,
-        Until::Transactions(n) => Some(format!("until {}", count(n, "transaction"))),
-        Until::TransactionsPerClient(n) => {
+    parts.extend(match group.stop_condition {
+        StopCondition::Time => None,
+        StopCondition::Transactions(n) => Some(format!("until {}", count(n, "transaction"))),
+        StopCondition::TransactionsPerClient(n) => {
             Some(format!("until {} of each client", count(n, "transaction")))
         }
     });
