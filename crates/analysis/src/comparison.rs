@@ -708,6 +708,13 @@ fn repeats_left_out(both: &[(&SidePoint, &SidePoint)]) -> u64 {
     sides_of(both).map(lost).iter().sum()
 }
 
+/// One point against another as if nothing else were compared: the ratio with its interval, and no
+/// verdict.
+pub(crate) fn held_against(name: &str, base: &SidePoint, side: &SidePoint) -> Judged {
+    let pairs_min = took_turns(base, side).then(|| pairs_needed(1.0 - CONFIDENCE));
+    of_all_runs(name, base, side, pairs_min)
+}
+
 /// As [`judged`]; a figure that some runs of a side lack is not judged by the others: it may be
 /// known of the good ones alone.
 fn of_all_runs(name: &str, base: &SidePoint, side: &SidePoint, pairs_min: Option<usize>) -> Judged {

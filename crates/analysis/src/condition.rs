@@ -22,9 +22,16 @@ const MEASURED: [&str; 9] = [
     "swap_free_bytes",
     "uptime_s",
 ];
-/// Facts about how a run went.
-const OF_THE_RUN: [&str; 6] =
-    ["monitor", "around", "client", "commits", "connections", crate::repeats::TRIAL];
+/// Facts about how a run went; what was asked of a path to the server, the plan has.
+const OF_THE_RUN: [&str; 7] = [
+    "monitor",
+    "around",
+    "client",
+    "commits",
+    "connections",
+    "network_path",
+    crate::repeats::TRIAL,
+];
 /// Facts that follow from others: of commits from the modes, of checkpoints from the product.
 const DERIVED: [&str; 2] = ["durability", "checkpoints"];
 /// What names things, what is drawn from the seed, and what other facts say too.

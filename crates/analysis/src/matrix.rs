@@ -1,5 +1,6 @@
 //! A figure of an experiment, or of the last builds of a history, as tables of rows and columns:
-//! the best of each line, and the smallest value that is as good within the error.
+//! the best of each line, and the smallest value that is as good within the error; or each cell of
+//! an experiment relative to that of one value.
 //!
 //! Not here: how a point's figure comes about (experiment, history), and how a table looks
 //! (render).
@@ -7,11 +8,12 @@
 use model::{Axis, numbers, short_axis};
 use serde::{Deserialize, Serialize};
 
+use crate::comparison::{Judged, Ratio, SidePoint, held_against};
 use crate::experiment::{ExperimentReport, PointReport};
 use crate::figures::{Direction, Figure, better, direction, figure, number};
 use crate::history::{HistoryReport, ImportedFrom, OF_LAST, PointHistory};
 use crate::report::Named;
-use crate::trials::{TrialReport, is_settled};
+use crate::trials::{TrialReport, counts, is_settled};
 
 /// The schema of [`Matrices`].
 pub const SCHEMA: &str = "dbdyno.matrix/1";
@@ -35,6 +37,9 @@ pub struct Matrices {
     /// Of how many builds a cell is the mean, at most, and by which label; null of an experiment.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub builds: Option<OfBuilds>,
+    /// What cells are held against; absent where only figures are shown.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub relative_to: Option<RelativeTo>,
     /// Physical cores of the generator's machine; null where that is not known.
     pub cores: Option<u64>,
     /// The tables.
@@ -51,6 +56,18 @@ pub struct OfBuilds {
     /// Where the imported series among them come from.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub imported: Vec<ImportedFrom>,
+}
+
+/// A value of the columns, or else of the rows, whose cells the others are held against.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RelativeTo {
+    /// The axis.
+    pub axis: String,
+    /// Its value.
+    pub value: String,
+    /// Why intervals hold less often than they say: how runs were repeated.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub repeats: Option<String>,
 }
 
 /// Which way lines go.
@@ -75,6 +92,23 @@ pub struct Matrix {
     pub queue_full: Vec<(usize, usize)>,
     /// Of each line.
     pub lines: Vec<Line>,
+    /// By row and column, where cells are held against those of one value; null in those cells,
+    /// and where one of the two has no figure.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub ratios: Vec<Vec<Option<CellRatio>>>,
+}
+
+/// A cell's figure over the one that it is held against.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct CellRatio {
+    /// The ratio, with its interval.
+    #[serde(flatten)]
+    pub ratio: Ratio,
+    /// Whether runs of the same repeat were held against each other, and not all against all.
+    pub is_within_repeats: bool,
+    /// Why there is no interval.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub why: Option<String>,
 }
 
 /// A line of cells.
@@ -140,6 +174,76 @@ impl Matrices {
         let (by, imported) = (report.by.clone(), report.imported.clone());
         let builds = Some(OfBuilds { by, last: OF_LAST, imported });
         Ok(Matrices { units: report.units.clone(), builds, ..tables })
+    }
+
+    /// The same with each cell held against that of a value of the columns, or else of the rows:
+    /// the ratio of the figures with its interval, of runs of the same repeat where these took
+    /// turns often enough. An `Err` says which values there are.
+    pub fn relative_to(
+        mut self,
+        report: &ExperimentReport,
+        trials: &[TrialReport],
+        value: &str,
+    ) -> Result<Matrices, String> {
+        let place = |axis: &Axis| axis.values.iter().position(|known| known == value);
+        let of_columns = self.columns.as_ref().and_then(|axis| Some((axis, place(axis)?)));
+        let (axis, base, is_column) = match of_columns {
+            Some((axis, base)) => (axis, base, true),
+            None => (&self.rows, place(&self.rows).ok_or_else(|| self.no_value(value))?, false),
+        };
+        let relative_to =
+            RelativeTo { axis: axis.name.clone(), value: value.to_owned(), repeats: None };
+        let points: Vec<SidePoint> =
+            (0..report.points.len()).map(|point| runs_at(trials, point as u32)).collect();
+        let at = |table: &Matrix, row: usize, column: usize| {
+            let here = self.values_at(table, row, column);
+            let is_here = |point: &PointReport| {
+                here.iter()
+                    .all(|(axis, value)| point.values.get(axis).is_some_and(|known| known == value))
+            };
+            report.points.iter().position(is_here).map(|index| &points[index])
+        };
+        let ratio = |table: &Matrix, row: usize, column: usize| {
+            let (base_row, base_column) = if is_column { (row, base) } else { (base, column) };
+            if (row, column) == (base_row, base_column) {
+                return None;
+            }
+            let (ours, theirs) = (at(table, base_row, base_column)?, at(table, row, column)?);
+            let judged: Judged = held_against(&self.figure, ours, theirs);
+            let (ratio, why) = (judged.ratio?, judged.why);
+            Some(CellRatio { ratio, is_within_repeats: judged.is_within_repeats, why })
+        };
+        let ratios = |table: &Matrix| -> Vec<Vec<Option<CellRatio>>> {
+            let n_columns = |row: usize| 0..table.cells[row].len();
+            let row = |row: usize| n_columns(row).map(|column| ratio(table, row, column)).collect();
+            (0..table.cells.len()).map(row).collect()
+        };
+        let all: Vec<Vec<Vec<Option<CellRatio>>>> = self.tables.iter().map(ratios).collect();
+        for (table, ratios) in self.tables.iter_mut().zip(all) {
+            table.ratios = ratios;
+        }
+        self.relative_to = Some(relative_to);
+        Ok(self)
+    }
+
+    fn no_value(&self, value: &str) -> String {
+        let values =
+            |axis: &Axis| format!("{} ({})", short_axis(&axis.name), axis.values.join(", "));
+        let axes: Vec<String> = self.columns.iter().chain([&self.rows]).map(values).collect();
+        format!("{value} is not a value of rows or columns: choose one of {}", axes.join(" or "))
+    }
+
+    /// Where a cell is, by axis.
+    fn values_at<'m>(
+        &'m self,
+        table: &'m Matrix,
+        row: usize,
+        column: usize,
+    ) -> Vec<(&'m str, &'m str)> {
+        let of = |axis: &'m Axis, index: usize| (axis.name.as_str(), axis.values[index].as_str());
+        let others = table.values.iter().map(|(axis, value)| (axis, value.as_str()));
+        let columns = self.columns.as_ref().map(|axis| of(axis, column));
+        others.chain([of(&self.rows, row)]).chain(columns).collect()
     }
 
     /// The axis that a line goes along.
@@ -229,6 +333,7 @@ impl Grid {
             columns: columns.map(|columns| axis(columns).clone()),
             along,
             builds: None,
+            relative_to: None,
             cores: None,
             tables: others.into_iter().map(table).collect(),
         })
@@ -296,7 +401,19 @@ impl Grid {
             (others_of(at, rows, columns) == values).then_some((row, column))
         };
         let queue_full = self.queue_full.iter().filter_map(place).collect();
-        Matrix { values, cells, queue_full, lines }
+        Matrix { values, cells, queue_full, lines, ratios: Vec::new() }
+    }
+}
+
+/// The runs that count at a point, by their repeats.
+fn runs_at(trials: &[TrialReport], point: u32) -> SidePoint {
+    let is_here = |trial: &&TrialReport| trial.point == point && counts(&trial.report);
+    let mut here: Vec<&TrialReport> = trials.iter().filter(is_here).collect();
+    here.sort_by_key(|trial| trial.repeat);
+    SidePoint {
+        values: Named::default(),
+        reports: here.iter().map(|trial| trial.report.clone()).collect(),
+        repeats: here.iter().map(|trial| trial.repeat).collect(),
     }
 }
 
@@ -411,6 +528,38 @@ mod tests {
         // One that counts has a figure.
         report.points[1].runs = runs;
         assert_eq!(of(&report, &trials), []);
+    }
+
+    #[test]
+    fn cells_are_held_against_those_of_a_value() {
+        let (report, mut trials) = subjects::two_axes();
+        let again = trials.clone();
+        trials.extend(
+            again.into_iter().map(|trial| TrialReport { repeat: trial.repeat + 3, ..trial }),
+        );
+        let of = |rows, columns, value: &str| {
+            let all = Matrices::new(&report, &trials, rows, columns).expect("varied");
+            all.relative_to(&report, &trials, value)
+        };
+        // Clients 1, 2, 4, 8 and 16 as columns: four clients do 3.4 times as much as one.
+        let all = of("flush", Some("clients"), "1").expect("a value of the columns");
+        assert_eq!(all.relative_to.as_ref().expect("asked").axis, "group.users.clients");
+        for row in &all.tables[0].ratios {
+            assert_eq!((row.len(), &row[0]), (5, &None));
+            let CellRatio { ratio, .. } = row[2].clone().expect("both are measured");
+            let (low, high) = ratio.interval.expect("six runs a side");
+            assert!((ratio.value - 3.4).abs() < 0.1 && low <= ratio.value && ratio.value <= high);
+        }
+        // As rows it is the row above that is held against.
+        let turned = of("clients", Some("flush"), "8").expect("a value of the rows");
+        let ratios = &turned.tables[0].ratios;
+        assert_eq!(ratios[3], [None, None]);
+        let two = ratios[1][1].clone().expect("both are measured").ratio.value;
+        assert!((two - 190.0 / 450.0).abs() < 0.02, "{two}");
+        let no = of("clients", Some("flush"), "3").expect_err("no such value");
+        let expect = "3 is not a value of rows or columns: choose one of flush (1, 2) or clients \
+                      (1, 2, 4, 8, 16)";
+        assert_eq!(no, expect);
     }
 
     #[test]

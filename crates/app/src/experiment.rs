@@ -9,6 +9,7 @@ use std::sync::Arc;
 
 use analysis::ExperimentReport;
 use analysis::matrix::Matrices;
+use analysis::repeats::not_fixed;
 use analysis::trials::TrialReport;
 use engine::Stop;
 use model::{Experiment, Plan, Target, format_duration};
@@ -105,17 +106,44 @@ pub fn report_by(
     Ok(ExperimentReport { status, damaged, plan, ..shown })
 }
 
+/// Which tables are asked for.
+#[derive(Clone, Copy, Debug)]
+pub struct AskedTables<'a> {
+    /// The axis of the rows.
+    pub rows: Option<&'a str>,
+    /// That of the columns.
+    pub columns: Option<&'a str>,
+    /// The value whose cells others are held against.
+    pub relative_to: Option<&'a str>,
+}
+
+impl AskedTables<'_> {
+    /// Whether there are to be any.
+    pub fn is_any(&self) -> bool {
+        [self.rows, self.columns, self.relative_to].iter().any(Option::is_some)
+    }
+}
+
 /// A figure of a stored experiment over two of its axes, as tables.
 pub fn matrices(
     store: &Store,
     experiment: &Experiment,
     figure: Option<&str>,
-    [rows, columns]: [Option<&str>; 2],
+    asked: AskedTables<'_>,
 ) -> Result<Matrices, Error> {
     let ended = trials(store, experiment)?.ended;
-    let rows = rows.ok_or_else(|| Error::Usage("--columns: name the --rows too".to_owned()))?;
+    let flag = if asked.columns.is_some() { "--columns" } else { "--relative-to" };
+    let no_rows = || Error::Usage(format!("{flag}: name the --rows too"));
+    let rows = asked.rows.ok_or_else(no_rows)?;
     let report = judged(experiment, &ended, figure).map_err(Error::Usage)?;
-    Matrices::new(&report, &ended, rows, columns).map_err(Error::Usage)
+    let all = Matrices::new(&report, &ended, rows, asked.columns).map_err(Error::Usage)?;
+    let Some(value) = asked.relative_to else { return Ok(all) };
+    let of_value = |why: String| Error::Usage(format!("--relative-to {why}"));
+    let mut all = all.relative_to(&report, &ended, value).map_err(of_value)?;
+    if let Some(to) = &mut all.relative_to {
+        to.repeats = not_fixed(experiment);
+    }
+    Ok(all)
 }
 
 /// What the ended trials of a stored experiment show by each of several figures, of trials that are

@@ -4,6 +4,7 @@
 //! Not here: how it looks (analysis), and where it goes (dbdyno).
 
 use analysis::comparison::{GateResult, Judge};
+use analysis::matrix::Matrices;
 use analysis::report::{Options, Report};
 use analysis::trials::TrialReport;
 use analysis::{ComparisonReport, ExperimentReport, HistoryReport, SeekReport};
@@ -14,6 +15,7 @@ use store::{LAST, Store};
 
 use crate::compare::{Asked, compare};
 use crate::error::Error;
+use crate::experiment::{AskedTables, matrices};
 use crate::stored_report::stored_report;
 use crate::trials::trial_reports;
 
@@ -22,8 +24,8 @@ use crate::trials::trial_reports;
 pub enum ReportSource {
     /// A run.
     Run(Box<Report>),
-    /// An experiment, and its trials.
-    Experiment(Box<ExperimentReport>, Vec<TrialReport>),
+    /// An experiment, its trials, and the tables that are asked for.
+    Experiment(Box<ExperimentReport>, Vec<TrialReport>, Option<Box<Matrices>>),
     /// A search.
     Seek(Box<SeekReport>),
     /// A comparison, and the limits that it was held against.
@@ -66,7 +68,29 @@ impl ReportSource {
             return Ok(ReportSource::Seek(Box::new(report)));
         }
         let report = crate::experiment::report_by(store, experiment, figure)?;
-        Ok(ReportSource::Experiment(Box::new(report), trial_reports(store, experiment)?))
+        Ok(ReportSource::Experiment(Box::new(report), trial_reports(store, experiment)?, None))
+    }
+
+    /// The same with tables of the experiment that one name means; anything else has none.
+    pub fn with_tables(
+        mut self,
+        store: &Store,
+        figure: Option<&str>,
+        asked: AskedTables<'_>,
+    ) -> Result<ReportSource, Error> {
+        match &mut self {
+            _ if !asked.is_any() => {}
+            ReportSource::Experiment(report, _, tables) => {
+                let experiment = store.find_experiment(&report.id)?;
+                *tables = Some(Box::new(matrices(store, &experiment, figure, asked)?));
+            }
+            _ => {
+                let why = "--rows, --columns and --relative-to make a table of an experiment: name \
+                           one";
+                return Err(Error::Usage(why.to_owned()));
+            }
+        }
+        Ok(self)
     }
 
     /// The same with figures that were measured elsewhere in its charts. Refuses what has no such
@@ -75,7 +99,7 @@ impl ReportSource {
         let Some(first) = imported.first() else { return Ok(self) };
         let name = &first.name;
         match &mut self {
-            ReportSource::Experiment(report, _) => report.imported.clone_from(&imported),
+            ReportSource::Experiment(report, ..) => report.imported.clone_from(&imported),
             ReportSource::Comparison(report, _) => report.imported.clone_from(&imported),
             ReportSource::Run(_) | ReportSource::Seek(_) | ReportSource::History(_) => {
                 return Err(Error::Usage(format!(
@@ -103,7 +127,7 @@ impl ReportSource {
         match self {
             ReportSource::Run(report) if report.name.is_empty() => report.run_id.clone(),
             ReportSource::Run(report) => report.name.clone(),
-            ReportSource::Experiment(report, _) => report.name.clone(),
+            ReportSource::Experiment(report, ..) => report.name.clone(),
             ReportSource::Seek(report) => report.name.clone(),
             ReportSource::Comparison(report, _) => render::comparison_title(report),
             ReportSource::History(report) => format!("history by {}", report.by),
@@ -114,7 +138,7 @@ impl ReportSource {
     pub fn charts(&self) -> Vec<Chart> {
         match self {
             ReportSource::Run(report) => of_run(report),
-            ReportSource::Experiment(report, trials) => of_experiment(report, trials),
+            ReportSource::Experiment(report, trials, _) => of_experiment(report, trials),
             ReportSource::Seek(report) => of_seek(report),
             ReportSource::Comparison(report, _) => of_comparison(report),
             ReportSource::History(report) => of_history(report),
@@ -125,7 +149,11 @@ impl ReportSource {
     pub fn document(&self) -> Document {
         match self {
             ReportSource::Run(report) => render::run(report),
-            ReportSource::Experiment(report, trials) => render::experiment(report, trials),
+            ReportSource::Experiment(report, trials, tables) => {
+                let mut page = render::experiment(report, trials);
+                page.sections.extend(tables.as_deref().map(render::matrix_section));
+                page
+            }
             ReportSource::Seek(report) => render::seek(report),
             ReportSource::Comparison(report, gates) => render::comparison(report, gates),
             ReportSource::History(report) => render::history(report),

@@ -22,6 +22,8 @@ pub struct Entry {
     pub verified: Result<&'static str, &'static str>,
     /// The file that a target is, where it is one.
     pub file: fn(&Target) -> Option<PathBuf>,
+    /// Whether clients of a target connect to its hosts over a network.
+    pub is_over_network: fn(&Target) -> bool,
     /// What is known of it.
     pub product: &'static Product,
     /// Opens a target.

@@ -8,7 +8,8 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    Administration, Clock, Dialect, Fact, Host, Monitoring, Product, Refusal, Session, Statement,
+    Administration, Clock, Dialect, Fact, Host, Monitoring, PathEntrance, Product, Refusal,
+    Session, Statement,
 };
 
 /// Where a client lives while it runs.
@@ -128,6 +129,12 @@ pub trait Database: Send + Sync {
 
     /// What is in force: version, modes and settings, for the record of the run.
     fn facts(&self) -> Result<Vec<Fact>, Refusal>;
+
+    /// From now on connects clients through this entrance, or directly; whoever builds, checks or
+    /// asks always connects directly. Whether its clients connect over a network at all.
+    fn enter_through(&self, _entrance: Option<PathEntrance>) -> bool {
+        false
+    }
 
     /// Its hosts; none where it has none that could change.
     fn hosts(&self) -> Option<&dyn Hosts> {

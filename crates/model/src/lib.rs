@@ -30,6 +30,7 @@ mod imported;
 mod kind;
 pub mod managed;
 mod monitoring;
+mod network_path;
 pub mod numbers;
 mod objective;
 mod parameter;
@@ -86,6 +87,7 @@ pub use identity::Identity;
 pub use imported::{Imported, ImportedValue};
 pub use kind::{CustomMetric, CustomMetricKind, Kind, KindIndex, PrimaryMetric};
 pub use monitoring::{CommitCounter, ConnectionCounter, Monitoring};
+pub use network_path::{NetworkConditions, PathEntrance};
 pub use objective::{BadObjective, Bound, Comparison, Metric, Objective, Seek};
 pub use parameter::{
     BadParameter, Parameter, ParameterKind, Setting, Settings, in_range, parse_switch,
@@ -128,8 +130,8 @@ pub use table::{Column, ColumnType, Index, Table};
 pub use target::{BadTarget, Host, Secret, Target};
 pub use trial_order::Round;
 pub use units::{
-    BadUnit, MEGABYTE, NS_PER_MS, NS_PER_S, NS_PER_US, format_count, format_duration, parse_bytes,
-    parse_count, parse_duration, parse_rate,
+    BadUnit, MEGABYTE, NS_PER_MS, NS_PER_S, NS_PER_US, byte_rate, format_count, format_duration,
+    parse_bytes, parse_count, parse_duration, parse_rate,
 };
 pub use value::{Row, RowSource, Value};
 pub use workload::{

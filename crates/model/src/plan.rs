@@ -4,7 +4,7 @@
 
 use serde::{Deserialize, Deserializer, Serialize};
 
-use crate::{ArrivalRate, Disturbance, Placement, RefusalKind, Target, choice};
+use crate::{ArrivalRate, Disturbance, NetworkConditions, Placement, RefusalKind, Target, choice};
 
 /// The order in which arrivals come.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -211,6 +211,8 @@ pub struct Plan {
     pub pin: bool,
     /// Connecting.
     pub connect: Connect,
+    /// The way to the server.
+    pub network: NetworkConditions,
     /// Trying again.
     pub retry: Retry,
     /// Keeping samples.

@@ -106,6 +106,14 @@ pub fn parse_bytes(text: &str) -> Result<u64, BadUnit> {
     scaled(text, "a size", &units)
 }
 
+/// Bytes per second in the largest decimal unit of which they are a whole number: 10 of `MB/s`.
+pub fn byte_rate(bytes_per_s: u64) -> (u64, &'static str) {
+    let units = [(1_000_000_000, "GB/s"), (1_000_000, "MB/s"), (1_000, "kB/s")];
+    let unit = units.into_iter().find(|(factor, _)| bytes_per_s.is_multiple_of(*factor));
+    let (factor, name) = unit.unwrap_or((1, "B/s"));
+    (bytes_per_s / factor, name)
+}
+
 fn scaled(text: &str, what: &str, units: &[(&str, u64)]) -> Result<u64, BadUnit> {
     let clean = text.trim().replace('_', "");
     let end = clean.find(|c: char| !c.is_ascii_digit()).unwrap_or(clean.len());

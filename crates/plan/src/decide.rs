@@ -1,15 +1,15 @@
 //! From a draft to a plan: every value read, every default filled in, contradictions refused.
 
 use model::{
-    Choice, Connect, Group, Load, LoadModel, Phases, Plan, Recording, Retry, Settings,
-    StopCondition, Target,
+    Choice, Connect, Group, Load, LoadModel, NetworkConditions, Phases, Plan, Recording, Retry,
+    Settings, StopCondition, Target,
 };
 
 use crate::bad_plan::BadPlan;
 use crate::draft::{Draft, GroupDraft, spelled};
 use crate::table::{GroupValues, PlanValues};
 use crate::written::{From, Given, Written};
-use crate::{at, server};
+use crate::{at, managed, server};
 
 /// More groups than this are no plan that a person made.
 const GROUPS_MAX: usize = 256;
@@ -41,6 +41,8 @@ pub fn decide(
         drain,
         connect_rate,
         connect_at_once,
+        network_delay,
+        network_bandwidth,
         retry_attempts,
         retry_backoff,
         retry_on,
@@ -54,6 +56,8 @@ pub fn decide(
         None => default_target(first).map_err(BadPlan)?,
     };
     let (target, settings) = server::decide(draft, target)?;
+    check_network(&network_delay, network_delay.value > 0, &target)?;
+    check_network(&network_bandwidth, network_bandwidth.value.is_some(), &target)?;
     let is_limited = duration.is_written() || is_by_time(&groups);
     let phases = Phases {
         ramp_up_ns: ramp_up.value,
@@ -71,6 +75,10 @@ pub fn decide(
         placement: placement.value,
         pin: pin.value,
         connect: Connect { rate_per_s: connect_rate.value, at_once: connect_at_once.value },
+        network: NetworkConditions {
+            delay_ns: network_delay.value,
+            bytes_per_s: network_bandwidth.value,
+        },
         retry: Retry {
             attempts: retry_attempts.value,
             on: retry_on.value,
@@ -84,6 +92,21 @@ pub fn decide(
         monitor: monitor.value,
         disturbances,
     })
+}
+
+/// Refuses a path to a server to which there is none.
+fn check_network<T>(value: &Given<T>, is_asked: bool, target: &Target) -> Result<(), BadPlan> {
+    let is_over_network = match managed::is_managed(target) {
+        true => managed::read(target).map_or(true, |wanted| !wanted.by_socket),
+        false => drivers::of_target(target).is_some_and(|of| (of.is_over_network)(target)),
+    };
+    match is_asked && !is_over_network {
+        true => Err(value.bad(format!(
+            "clients do not connect to {target} over a network: leave it out, or name a host as \
+             the target"
+        ))),
+        false => Ok(()),
+    }
 }
 
 /// Groups are told apart by their names, and all their clients must fit into one run.

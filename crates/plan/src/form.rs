@@ -8,7 +8,8 @@ use std::marker::PhantomData;
 
 use model::{
     ArrivalRate, Choice, NS_PER_S, Objective, ParameterKind, RefusalKind, StopCondition, Target,
-    did_you_mean, format_duration, in_range, parse_count, parse_duration, parse_rate,
+    byte_rate, did_you_mean, format_duration, in_range, parse_bytes, parse_count, parse_duration,
+    parse_rate,
 };
 use toml::Value;
 
@@ -321,6 +322,34 @@ impl Form for Rate {
 
     fn print(value: &f64) -> Option<Value> {
         Some((*value).into())
+    }
+}
+
+/// Bytes per second.
+pub(crate) enum ByteRate {}
+
+impl Form for ByteRate {
+    type Value = u64;
+    const KIND: ParameterKind = ParameterKind::Text;
+
+    fn read(text: &str) -> Result<u64, String> {
+        let per_s = text.trim();
+        let bytes = parse_bytes(per_s.strip_suffix("/s").unwrap_or(per_s).trim_end());
+        match bytes {
+            Ok(0) => {
+                Err("it must be above 0, such as 10MB/s; leave it out for no limit".to_owned())
+            }
+            Ok(bytes) => Ok(bytes),
+            Err(_) => Err(format!(
+                "'{text}' is not a bandwidth: write a whole number of bytes per second, such as \
+                 10MB/s (units: kB, KiB, MB, MiB, GB, GiB)"
+            )),
+        }
+    }
+
+    fn print(value: &u64) -> Option<Value> {
+        let (count, unit) = byte_rate(*value);
+        Some(format!("{count}{unit}").into())
     }
 }
 

@@ -13,7 +13,7 @@ use toml::{Table, Value};
 
 use crate::bad_plan::BadPlan;
 use crate::form::{
-    Count, Duration, DurationWithin, Factor, Few, Form, Name, Objectives, Optional,
+    ByteRate, Count, Duration, DurationWithin, Factor, Few, Form, Name, Objectives, Optional,
     PositiveDuration, Rate, RateOverTime, Retried, Seconds, Statements, Switch, Text, Transactions,
     Url, exact,
 };
@@ -135,6 +135,14 @@ parameters! {
     connect_at_once: Few<1, 100_000> = "32",
         "Connections opened at the same time before the load begins",
         |plan| plan.connect.at_once;
+    network_delay: DurationWithin<0, 10> = "0s",
+        "Delay of a path between clients and server, in each direction: a round trip takes twice \
+         as long",
+        |plan| (plan.network.delay_ns > 0).then_some(plan.network.delay_ns);
+    network_bandwidth: Optional<ByteRate> = "",
+        "Bandwidth of that path in each direction, of all clients together: 10MB/s, 1GiB/s \
+         [default: unlimited]",
+        |plan| plan.network.bytes_per_s;
     retry_attempts: Few<1, 1000> = "10",
         "Attempts per transaction that fails with a retryable error, the first included",
         |plan| plan.retry.attempts;

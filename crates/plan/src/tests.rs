@@ -351,6 +351,7 @@ fn another(row: &Parameter) -> String {
     match (row.name, row.kind) {
         ("target", _) => "sqlite:another.db".to_owned(),
         ("workload", _) => "oltp-read-only".to_owned(),
+        ("network_bandwidth", _) => "7MB/s".to_owned(),
         ("transactions", _) => "7 transactions".to_owned(),
         ("wait_until", _) => "SELECT 1".to_owned(),
         (_, ParameterKind::Text) if row.default == "1" => "3".to_owned(),
@@ -391,7 +392,11 @@ fn every_parameter_is_read_and_printed_as_it_is_declared() {
         assert_eq!(written, another(row), "{path:?}");
     };
     for row in PLAN.iter().map(|row| &row.parameter) {
-        let head = if row.name == "name" { "" } else { head };
+        let head = match row.name {
+            "name" => "",
+            "network_delay" | "network_bandwidth" => "name = 'plan'\ntarget = 'mariadb://a@b/c'\n",
+            _ => head,
+        };
         let line = format!("{} = '{}'\n", row.name, another(row));
         check(&format!("{head}{line}[[group]]\nworkload = 'empty'\n"), &[row.name], row);
     }

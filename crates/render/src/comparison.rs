@@ -494,7 +494,7 @@ fn times(figure: &str, ratio: f64) -> String {
     }
 }
 
-fn ratio_text(figure: &str, ratio: &Ratio) -> String {
+pub(crate) fn ratio_text(figure: &str, ratio: &Ratio) -> String {
     let times = |ratio| times(figure, ratio);
     match ratio.interval {
         Some((low, high)) => format!("{} ({} to {})", times(ratio.value), times(low), times(high)),

@@ -34,7 +34,7 @@ pub use document::Document;
 pub use experiment::{experiment, experiment_points};
 pub use history::history;
 pub use list::{ExperimentLine, experiment_list, imported_list, run_list};
-pub use matrix::matrices;
+pub use matrix::{matrices, matrix_section};
 pub use run::run;
 pub use seconds::seconds_csv;
 pub use seek::{seek, seek_probes};

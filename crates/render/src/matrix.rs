@@ -1,35 +1,46 @@
-//! A figure over rows and columns as a page: the best of each line has a star. Programs read the
-//! same rows and columns, as bare numbers.
+//! A figure over rows and columns as a page: the best of each line has a star, or cells are ratios
+//! to those of one value. Programs read the same rows and columns, as bare numbers.
 //!
 //! Not here: which cell that is (analysis).
 
 use analysis::figures::{Figure, title, unit};
-use analysis::matrix::{Along, Line, Matrices, Matrix, OfBuilds};
+use analysis::matrix::{Along, CellRatio, Line, Matrices, Matrix, OfBuilds, RelativeTo};
 use model::numbers::NONE;
 use model::{Axis, short_axis};
 
-use crate::document::{Block, Document};
+use crate::comparison::ratio_text;
+use crate::document::{Block, Document, Section};
 use crate::experiment::shown;
 use crate::{Align, Cell, Column, Table};
 
-/// The tables, each with where it is as good as at the best.
+/// The tables, each with where it is as good as at the best, or relative to a value.
 pub fn matrices(all: &Matrices) -> Document {
-    let part = |table: &Matrix| {
-        let as_good = table.lines.iter().filter_map(|line| as_good(all, line));
-        let blocks = vec![Block::Table(grid(all, table)), Block::paragraphs(as_good)];
-        Block::Part(table.values.pairs(", "), blocks)
-    };
-    let name = name(all);
-    let tables = Block::Part(name.clone(), all.tables.iter().map(part).collect());
-    let legend = Block::Part(String::new(), vec![Block::paragraphs(legend(all))]);
     let kind = match all.builds {
         None => "Table of an experiment",
         Some(_) => "Table of a history",
     };
-    let mut page = Document::new(kind, name);
-    let of_builds = Block::paragraphs(all.builds.as_ref().map(of_builds).unwrap_or_default());
-    page.section("matrix", "", vec![tables, Block::Part(String::new(), vec![of_builds]), legend]);
+    let mut page = Document::new(kind, name(all));
+    page.sections.push(matrix_section(all));
     page
+}
+
+/// The same as a section of another page.
+pub fn matrix_section(all: &Matrices) -> Section {
+    let part = |table: &Matrix| {
+        let lines = table.lines.iter().filter(|_| all.relative_to.is_none());
+        let as_good = lines.filter_map(|line| as_good(all, line));
+        let blocks = vec![Block::Table(grid(all, table)), Block::paragraphs(as_good)];
+        Block::Part(table.values.pairs(", "), blocks)
+    };
+    let tables = Block::Part(name(all), all.tables.iter().map(part).collect());
+    let legend = match &all.relative_to {
+        Some(to) => relative(all, to),
+        None => legend(all).into_iter().collect(),
+    };
+    let legend = Block::Part(String::new(), vec![Block::paragraphs(legend)]);
+    let of_builds = Block::paragraphs(all.builds.as_ref().map(of_builds).unwrap_or_default());
+    let of_builds = Block::Part(String::new(), vec![of_builds]);
+    Section::new("matrix", "", vec![tables, of_builds, legend])
 }
 
 /// `reads (1/s) over clients and target`.
@@ -38,7 +49,34 @@ fn name(all: &Matrices) -> String {
     let unit = if unit.is_empty() { String::new() } else { format!(" ({unit})") };
     let columns = all.columns.as_ref();
     let over = columns.map_or_else(String::new, |of| format!(" and {}", short_axis(&of.name)));
-    format!("{}{unit} over {}{over}", title(&all.figure), short_axis(&all.rows.name))
+    let to = all.relative_to.as_ref();
+    let to = to.map_or_else(String::new, |to| format!(", relative to {}", reference(all, to)));
+    format!("{}{unit} over {}{over}{to}", title(&all.figure), short_axis(&all.rows.name))
+}
+
+/// `index none`: what cells are held against.
+fn reference(all: &Matrices, to: &RelativeTo) -> String {
+    let axis = all.columns.iter().find(|axis| axis.name == to.axis).unwrap_or(&all.rows);
+    format!("{} {}", short_axis(&axis.name), name_of(axis, &to.value))
+}
+
+/// What cells are that are held against others.
+fn relative(all: &Matrices, to: &RelativeTo) -> Vec<String> {
+    let ratios = || all.tables.iter().flat_map(|table| table.ratios.iter().flatten().flatten());
+    let of = reference(all, to);
+    let mut printed = vec![format!("{of}: mean; others: ratio to {of}, with its 95 % interval")];
+    let n_paired = ratios().filter(|cell| cell.is_within_repeats).count();
+    printed.extend(match n_paired {
+        0 => None,
+        n if n == ratios().count() => Some("runs of the same repeat are compared".to_owned()),
+        _ => Some("runs of the same repeat are compared where there are enough".to_owned()),
+    });
+    let mut whys: Vec<&String> = ratios().filter_map(|cell| cell.why.as_ref()).collect();
+    whys.sort();
+    whys.dedup();
+    printed.extend(whys.into_iter().map(|why| format!("no interval: {why}")));
+    printed.extend(to.repeats.clone());
+    printed
 }
 
 /// What a cell of a history is, and where it comes from, in sentences.
@@ -97,32 +135,55 @@ fn grid(all: &Matrices, table: &Matrix) -> Table {
     columns.push(Column::data(rows.clone()));
     columns.push(Column::new(short_axis(rows).to_owned(), Align::Right));
     let number = |title: String, key: &str| Column::new(title, Align::Right).key(key.to_owned());
-    match &all.columns {
-        Some(axis) => {
-            let named = names(axis).into_iter().zip(&axis.values);
-            columns.extend(named.map(|(name, value)| number(name, value)));
+    let named: Vec<(String, &String)> = match &all.columns {
+        Some(axis) => names(axis).into_iter().zip(&axis.values).collect(),
+        None => vec![(title(&all.figure), &all.figure)],
+    };
+    for (name, value) in named {
+        columns.push(number(name, value));
+        if all.relative_to.is_some() {
+            let key = |end: &str| Column::data(format!("{value}_ratio{end}"));
+            columns.extend(["", "_low", "_high"].map(key));
         }
-        None => columns.push(number(title(&all.figure), &all.figure)),
     }
     let mut grid = Table::new(columns);
     for (row, (value, cells)) in all.rows.values.iter().zip(&table.cells).enumerate() {
         let is_best = |column: usize| match all.along {
+            _ if all.relative_to.is_some() => false,
             Along::Rows => table.lines[column].best == Some(row),
             Along::Columns => table.lines[row].best == Some(column),
         };
         let cell = |(column, figure): (usize, &Option<Figure>)| {
             let is_full = table.queue_full.contains(&(row, column));
             let none = || if is_full { "queue full" } else { NONE }.to_owned();
-            let shown = figure.as_ref().map_or_else(none, shown);
-            let star = if is_best(column) { " *" } else { "  " };
-            Cell::said(shown + star, figure.map(|figure| figure.mean))
+            let ratio = table.ratios.get(row).and_then(|cells| cells[column].as_ref());
+            let shown = match ratio {
+                Some(cell) => ratio_text(&all.figure, &cell.ratio),
+                None => figure.as_ref().map_or_else(none, shown),
+            };
+            let star = match all.relative_to {
+                Some(_) => "",
+                None if is_best(column) => " *",
+                None => "  ",
+            };
+            let mean = Cell::said(shown + star, figure.map(|figure| figure.mean));
+            let ratios = all.relative_to.as_ref().map_or(Vec::new(), |_| ratio_cells(ratio));
+            [vec![mean], ratios].concat()
         };
         let others = table.values.iter().map(|(_, value)| Cell::from(value.as_str()));
-        let cells = cells.iter().enumerate().map(cell);
+        let cells = cells.iter().enumerate().flat_map(cell);
         let named = [value.as_str().into(), name_of(&all.rows, value).into()];
         grid.row(others.chain(named).chain(cells));
     }
     grid
+}
+
+/// A ratio and its interval, for programs.
+fn ratio_cells(cell: Option<&CellRatio>) -> Vec<Cell> {
+    let ratio = cell.map(|cell| cell.ratio);
+    let interval = ratio.and_then(|ratio| ratio.interval);
+    let all = [ratio.map(|ratio| ratio.value), interval.map(|of| of.0), interval.map(|of| of.1)];
+    all.map(|number| number.map_or(Cell::None, Cell::Number)).to_vec()
 }
 
 /// Where a line is as good with less, if that is anywhere else than at its best.
@@ -161,6 +222,24 @@ mod tests {
         assert_eq!((rows.len(), rows[0]), (6, "group.users.clients,1,2"), "{csv}");
         let is_bare = |row: &&str| row.split(',').all(|cell| cell.parse::<f64>().is_ok());
         assert!(rows[1..].iter().all(is_bare), "{csv}");
+    }
+
+    #[test]
+    fn cells_relative_to_a_value_are_ratios_and_bare_numbers_for_programs() {
+        let (report, trials) = subjects::two_axes();
+        let all = Matrices::new(&report, &trials, "flush", Some("clients")).expect("varied");
+        let all = all.relative_to(&report, &trials, "1").expect("a value of the columns");
+        let page = matrices(&all);
+        let text = crate::terminal::text(&page, &Default::default());
+        assert!(text.contains(" over flush and clients, relative to clients 1\n"), "{text}");
+        assert!(text.contains(" 3.400 ") && !text.contains('*'), "{text}");
+        assert!(text.contains("no interval: 3 runs per side cannot show a difference"), "{text}");
+        let csv = crate::csv::csv(&page);
+        let titles = "server.flush,1,1_ratio,1_ratio_low,1_ratio_high,2,2_ratio,";
+        assert!(csv.starts_with(titles), "{csv}");
+        let row: Vec<&str> = csv.lines().nth(1).expect("a row").split(',').collect();
+        let ratio: f64 = row[6].parse().expect("a ratio");
+        assert!(row[2].is_empty() && (ratio - 1.9).abs() < 1e-9, "{csv}");
     }
 
     #[test]

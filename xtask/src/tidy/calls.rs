@@ -36,6 +36,7 @@ const BANS: &[Ban] = &[
         allowed: &[
             "crates/engine/src/clock",
             "crates/monitor/",
+            "crates/network_path/src/clock.rs",
             "crates/app/src/selfcheck/tcp.rs",
             "crates/store/",
             "crates/dbdyno/",

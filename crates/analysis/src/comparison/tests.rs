@@ -136,6 +136,8 @@ fn what_differs_is_reported_and_what_was_measured_is_not() {
         database.insert("version".to_owned(), "99".into());
         let memory = report.facts.entry("memory".to_owned()).or_default();
         memory.insert("available_bytes".to_owned(), "7".into());
+        let path = report.facts.entry("network_path".to_owned()).or_default();
+        path.insert("round_trip_s".to_owned(), "0.004".into());
     }
     let report = ComparisonReport::new(&sides, &PLAIN).expect("five of each");
     let names: Vec<String> =

@@ -39,6 +39,7 @@ use crate::error::Error;
 use crate::finding::not_made;
 use crate::interruptible::{run_interruptible, run_interruptible_with_progress};
 use crate::managed::Managed;
+use crate::network::OpenPath;
 use crate::open::{
     Data, OpenTarget, Opened, has_all_tables, is_apart_from, open_target, resolve_group,
     resolve_groups,
@@ -137,13 +138,18 @@ pub(crate) fn run_at(
     if let Some(path) = &options.store {
         Store::open(path)?;
     }
+    let path = OpenPath::open(plan.network, database)?;
     let groups = prepare(&plan, groups, &options, stop, watcher, &mut said);
     let groups = groups.map_err(|error| open_target.with_end_of_server(error))?;
     for (group, opened) in plan.groups.iter_mut().zip(&groups) {
         let written = opened.settings.written();
         group.parameters = written.map(|(k, v)| (k.to_owned(), v.to_owned())).collect();
     }
-    let database_facts = facts_of_database(open_target, stop)?;
+    let mut database_facts = facts_of_database(open_target, stop)?;
+    database_facts.extend(match &path {
+        Some(path) => path.measured(stop)?,
+        None => Vec::new(),
+    });
     let trial = options.trial.clone();
     let description = Description { trial, ..describe(&plan, &groups, placement, &database_facts) };
     let (settings, shown) = settings_snapshot::before(open_target, stop);
@@ -169,7 +175,8 @@ pub(crate) fn run_at(
         sink.tell(Event::Fact(fact));
     }
     shown.into_iter().for_each(|event| sink.tell(event));
-    let mut background = Background { disturbers: Disturbers::of(&plan, open_target), settings };
+    let disturbers = Disturbers::of(&plan, open_target);
+    let mut background = Background { disturbers, settings, path };
     let outcome = measure(&plan, &groups, placement, &options, stop, &mut background, &mut sink);
     open_target.server = background.disturbers.give_back();
     if let Some(how) = open_target.server.as_mut().and_then(Managed::ended) {
@@ -279,6 +286,7 @@ fn gather_facts(
 struct Background {
     disturbers: Disturbers,
     settings: Option<SettingsSnapshot>,
+    path: Option<OpenPath>,
 }
 
 /// The load, with its checks around it.
@@ -324,6 +332,8 @@ fn measure(
     for fact in facts_of(&ran, &usage, &sink.thread_use, &sink.tally) {
         sink.tell(Event::Fact(fact));
     }
+    let shown = background.path.take().map(OpenPath::close).unwrap_or_default();
+    shown.into_iter().for_each(|fact| sink.tell(Event::Fact(fact)));
     wait_while_recovering(groups, stop, sink);
     if ran.reason == StopReason::Completed {
         add_later_indexes(groups, &ran, stop, sink);

@@ -98,6 +98,7 @@ impl Calibration {
             parameters: Vec::new(),
         };
         Ok(Plan {
+            network: model::NetworkConditions::default(),
             name: "selfcheck".to_owned(),
             seed: self.seed,
             target,

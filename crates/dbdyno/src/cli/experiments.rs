@@ -4,8 +4,8 @@ use analysis::ExperimentReport;
 use app::Error;
 use app::build::{BuildOptions, LoadMethod};
 use app::experiment::{
-    ExperimentResult, Planned, forecast, matrices, plan, planned, points_by, report_by, resume,
-    run as run_experiment,
+    AskedTables, ExperimentResult, Planned, forecast, matrices, plan, planned, points_by,
+    report_by, resume, run as run_experiment,
 };
 use app::trial_runner::ExperimentOptions;
 use app::watcher::Watcher;
@@ -73,16 +73,30 @@ pub(crate) fn command() -> Command {
                         "Figure to judge points by: tps, p99, reads, new_order.p99 or any other",
                     ),
                 )
-                .arg(axis("rows", "Show the figure as a table with this axis as rows"))
-                .arg(axis("columns", "Axis of the columns [default: the other axis of two]"))
+                .args(table_flags().map(|flag| flag.conflicts_with_all(["plan", "require"])))
                 .arg(required::flag()),
         )
         .subcommand(password::add(resume))
         .subcommand(Command::new("rm").about("Removes an experiment; its runs are kept").arg(id()))
 }
 
-fn axis(name: &'static str, help: &'static str) -> Arg {
-    Arg::new(name).long(name).value_name("AXIS").help(help).conflicts_with_all(["plan", "require"])
+/// Which tables are to be shown.
+pub(super) fn table_flags() -> [Arg; 3] {
+    let axis = |name: &'static str, help| Arg::new(name).long(name).value_name("AXIS").help(help);
+    [
+        axis("rows", "Show the figure as a table with this axis as rows"),
+        axis("columns", "Axis of the columns [default: the other axis of two]"),
+        Arg::new("relative_to").long("relative-to").value_name("VALUE").help(
+            "Show cells as ratios to those of this value of the columns (or the rows), with \
+             intervals",
+        ),
+    ]
+}
+
+pub(super) fn asked_tables(matches: &ArgMatches) -> AskedTables<'_> {
+    let text = |name: &str| matches.get_one::<String>(name).map(String::as_str);
+    let [rows, columns, relative_to] = ["rows", "columns", "relative_to"].map(text);
+    AskedTables { rows, columns, relative_to }
 }
 
 fn list_command() -> Command {
@@ -275,10 +289,10 @@ fn show(matches: &ArgMatches, shell: &Shell) -> Outcome {
     if experiment.seek.is_some() {
         return seek::print_report(&app::seek::report(&store, &experiment)?, matches, shell);
     }
-    let text = |name: &str| matches.get_one::<String>(name).map(String::as_str);
-    let (figure, axes) = (text("figure"), ["rows", "columns"].map(text));
-    if axes.iter().any(Option::is_some) {
-        let all = matrices(&store, &experiment, figure, axes)?;
+    let figure = matches.get_one::<String>("figure").map(String::as_str);
+    let asked = asked_tables(matches);
+    if asked.is_any() {
+        let all = matrices(&store, &experiment, figure, asked)?;
         return match flags::is_json(matches) {
             true => shell.print(&as_json(&all)),
             false => print_document(&render::matrices(&all), &Style::default(), matches, shell),

@@ -60,6 +60,10 @@ use crate::shell::Shell;
 /// The whole program: what the command line of this process says, with its signals and terminal,
 /// a password in it hidden, and a defect told as one.
 pub(crate) fn main() -> ExitCode {
+    if std::env::args_os().nth(1).is_some_and(|word| word == app::NETWORK_PATH) {
+        // Nobody but a run of ours starts it, and reads what it says.
+        return network_path::serve().map_or(ExitCode::FAILURE, |()| ExitCode::SUCCESS);
+    }
     let shell = Shell::of_process();
     let shown = shell.clone();
     std::panic::set_hook(Box::new(move |panic| {

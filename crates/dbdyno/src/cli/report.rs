@@ -14,6 +14,7 @@ use render::list::short_id;
 use store::{LAST, Store};
 
 use super::compare::{judge, judged};
+use super::experiments::{asked_tables, table_flags};
 use super::export::STDOUT;
 use super::flags::Output;
 use super::imported::{imported_flag, imported_of};
@@ -83,6 +84,7 @@ pub(crate) fn command() -> Command {
                 .help("The history of this label's values, such as build"),
         )
         .args(judged())
+        .args(table_flags().map(|flag| flag.conflicts_with_all(["history", "by", "chart"])))
         .arg(imported_flag())
 }
 
@@ -133,7 +135,8 @@ fn source(matches: &ArgMatches, shell: &Shell) -> Result<ReportSource, Error> {
             {
                 hint(&store, run, shell)?;
             }
-            source.with_imported(imported)
+            let figure = judge.primary.as_deref();
+            source.with_tables(&store, figure, asked_tables(matches))?.with_imported(imported)
         }
         (Some(axis), [experiment]) => {
             let asked = Asked::Axis { experiment: experiment.clone(), axis: axis.clone() };

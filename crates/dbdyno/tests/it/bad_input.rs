@@ -292,6 +292,22 @@ fn a_value_that_cannot_be_is_reported_with_its_flag() {
     check(&["--load=open", "--rate=1e12"], &["--rate", "must be at most"]);
     check(&["--load=closed", "--rate=5"], &["--rate: it belongs to open load"]);
     check(&["--load=open"], &["--load: an open load needs a rate", "--rate 500"]);
+    let direct = ["clients do not connect to sqlite:", "over a network: leave it out"];
+    check(&["--network-delay=2ms"], &[&["--network-delay: "], &direct[..]].concat());
+    check(&["--network-bandwidth=1MB/s"], &[&["--network-bandwidth: "], &direct[..]].concat());
+    let path = |target, flag, expect: &str| {
+        check(&["--target", target, flag], &[expect]);
+    };
+    let delay = "--network-delay=2ms";
+    path("sim:", delay, "--network-delay: clients do not connect to sim: over a network");
+    path("mariadb://a@h/d?socket=/run/x", delay, "over a network: leave it out, or name a host");
+    path("postgres://a@%2Frun/d", delay, "over a network: leave it out, or name a host");
+    path("managed:mariadb?socket=true", delay, "over a network: leave it out, or name a host");
+    let host = "mariadb://a@h/d";
+    path(host, "--network-bandwidth=0", "--network-bandwidth: it must be above 0, such as 10MB/s");
+    path(host, "--network-bandwidth=fast", "'fast' is not a bandwidth: write a whole number");
+    path(host, "--network-delay=11s", "--network-delay: '11s' does not lie between 0s and 10s");
+    path(host, "--network-delay=5", "--network-delay: '5'");
     check(&["--load=opne"], &["--load: 'opne'", "'open'"]);
     check(&["--load=keythink", "--queue=5"], &["--queue: it belongs to open load"]);
     check(

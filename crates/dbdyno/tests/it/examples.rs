@@ -132,4 +132,31 @@ fn the_examples_that_record_run() {
         let shown = experiment(&home, name, &[&*targets, writers]);
         assert_eq!(shown["points"].as_array().map(Vec::len), Some(n), "{shown:#}");
     }
+    let delays = "--vary=network_delay=0s,5ms";
+    let shown = experiment(&home, "record-path.toml", &[&*target, delays, writers]);
+    let rate = |point: usize| number(&shown["points"][point], "figures.records_per_s.mean");
+    // A record of each of two writers takes a round trip.
+    assert!(rate(0) > rate(1) && rate(1) <= 200.0, "{shown:#}");
+}
+
+#[test]
+fn the_examples_on_the_overhead_of_indexes_run() {
+    let home = Home::new();
+    let small = "managed:mariadb?innodb_buffer_pool_size=64M";
+    let file = format!("sqlite:{}", home.path("overhead.db").display());
+    let targets = format!("--vary=target={small},{file}");
+    let few = "--vary=index=none,key";
+    let engines = format!("--target={small}");
+    for (name, axis, rows) in [
+        ("record-overhead.toml", &targets, "target"),
+        ("record-overhead-engines.toml", &engines, "engine"),
+    ] {
+        let shown = experiment(&home, name, &[axis, few]);
+        let id = shown["id"].as_str().expect("one");
+        let table = ["--rows", rows, "--columns=index", "--relative-to=none"];
+        let table = home.json(&[&["experiments", "show", id][..], &table].concat());
+        for row in table["tables"][0]["ratios"].as_array().expect("a list") {
+            assert!(number(&row[1], "value") > 0.0, "{table:#}");
+        }
+    }
 }

@@ -149,6 +149,24 @@ fn a_figure_over_two_axes_is_a_table_with_the_best_of_each_line() {
     let markdown = written("--output=markdown");
     assert!(markdown.starts_with("**reads (1/s) over clients and target**\n\n| clients |"));
     assert_eq!(markdown.lines().filter(|line| line.starts_with("| ")).count(), 7, "{markdown}");
+    let relative = [&show[..], &["--relative-to=1"]].concat();
+    let printed = home.json(&relative);
+    assert_eq!(at(&printed, "relative_to.value"), "1");
+    let four = &at(&printed, "tables.0.ratios.2.0");
+    // Four servers: four clients do four times as much, and each repeat has a seed of its own.
+    assert!((number(four, "value") - 4.0).abs() < 0.05, "{four:#}");
+    let [low, high] = ["interval.0", "interval.1"].map(|end| number(four, end));
+    assert!(3.9 < low && low <= high && high < 4.1, "{four:#}");
+    let page = home.run(&relative).good();
+    page.says(&["reads (1/s) over clients and target, relative to clients 1", "clients 1: mean"]);
+    let page = ["report", &id, "--rows=clients", "--relative-to=1", "--figure=reads", "-o", "-"];
+    home.run(&page).good().says(&["relative to clients 1", "<h1"]);
+    home.run(&[&show[..], &["--relative-to=3"]].concat()).code(2).warns(&[
+        "--relative-to 3 is not a value of rows or columns: choose one of target",
+        "or clients (1, 2, 4, 8, 16)",
+    ]);
+    let no = home.run(&["experiments", "show", &id, "--relative-to=1"]).code(2);
+    no.warns(&["--relative-to: name the --rows too"]);
     home.run(&["experiments", "show", &id, "--rows=threads"])
         .code(2)
         .warns(&["threads is not varied here: choose one of target, clients"]);

@@ -21,6 +21,7 @@ mod interrupted;
 mod journey;
 mod loads;
 mod metrics;
+mod network;
 mod newcomer;
 mod nodes;
 mod outage;

@@ -43,6 +43,7 @@ pub(crate) static ENTRY: Entry = Entry {
          caching_sha2_password, parsec (scripted peers)",
     ),
     file: |_| None,
+    is_over_network: |target| target.option("socket").is_none(),
     product: &PRODUCT,
     open,
 };

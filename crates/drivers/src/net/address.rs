@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::thread;
 use std::time::Duration;
 
-use model::{Host, Refusal, RefusalKind, Target};
+use model::{Host, PathEntrance, Refusal, RefusalKind, Target};
 
 use super::hosts::Spread;
 use super::tls::Tls;
@@ -56,6 +56,8 @@ pub(crate) struct Connector {
     /// The place that answered last to somebody who builds, checks or asks.
     desk_place: AtomicUsize,
     silent: Mutex<BTreeSet<usize>>,
+    /// Where clients enter the way to the servers; none where they connect directly.
+    entrance: Mutex<Option<PathEntrance>>,
     default_port: u16,
     /// How connections are secured.
     pub(crate) tls: Tls,
@@ -89,6 +91,7 @@ impl Connector {
             n_changes: AtomicU64::new(0),
             desk_place: AtomicUsize::new(0),
             silent: Mutex::default(),
+            entrance: Mutex::default(),
             default_port: 0,
             tls,
             timeout,
@@ -164,6 +167,17 @@ impl Connector {
         } else {
             lock(&self.silent).insert(place);
         }
+    }
+
+    /// From now on clients enter here; whether the places are hosts.
+    pub(super) fn enter_through(&self, entrance: Option<PathEntrance>) -> bool {
+        *lock(&self.entrance) = entrance;
+        self.used().into_iter().all(|place| matches!(self.address(place), Address::Host(..)))
+    }
+
+    /// Where clients enter the way to the servers.
+    pub(super) fn entrance(&self) -> Option<PathEntrance> {
+        *lock(&self.entrance)
     }
 
     /// The address of a place.

@@ -2,6 +2,7 @@
 
 use std::future::{Future, poll_fn};
 use std::io;
+use std::net::{Ipv4Addr, SocketAddr};
 use std::pin::pin;
 use std::rc::Rc;
 use std::sync::Arc;
@@ -149,6 +150,13 @@ async fn open<S: Server>(spec: &ConnectSpec<S>) -> Result<Stream, Refusal> {
                 ExecContext::Thread => connector.resolve(spec.place)?,
                 ExecContext::Loop(_) => connector.resolved(spec.place)?,
             };
+            let entrance = connector.entrance().filter(|_| spec.client.is_some());
+            // The other end of the way connects to the addresses, as they are tried here.
+            let greeting = entrance.map(|entrance| entrance.greeting(&addresses));
+            let addresses = match entrance {
+                Some(entrance) => vec![SocketAddr::from((Ipv4Addr::LOCALHOST, entrance.port))],
+                None => addresses,
+            };
             for address in addresses {
                 let socket = Socket::tcp(&address).map_err(no_socket)?;
                 spec.handle.watch(socket.descriptor());
@@ -157,6 +165,9 @@ async fn open<S: Server>(spec: &ConnectSpec<S>) -> Result<Stream, Refusal> {
                 if found.is_ok() || spec.handle.is_cancelled() {
                     break;
                 }
+            }
+            if let (Ok(socket), Some(greeting)) = (&mut found, greeting) {
+                socket.greet(greeting.as_bytes()).map_err(unreachable)?;
             }
             found.inspect_err(|_| connector.doubt(spec.place))
         }

@@ -6,8 +6,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use model::{
-    BadParameter, Connecting, Database, Fact, Hosts, Parameter, ParameterKind, Place, Places,
-    Product, Refusal, RefusalKind, Settings, Statement, Target,
+    BadParameter, Connecting, Database, Fact, Hosts, Parameter, ParameterKind, PathEntrance, Place,
+    Places, Product, Refusal, RefusalKind, Settings, Statement, Target,
 };
 
 use super::{Channel, Connector, NetDatabase, NetSession, Server, Tls, TlsMode};
@@ -131,6 +131,10 @@ fn connect_to_new<S: Server>(database: &NetDatabase<S>) -> Result<(), Refusal> {
 }
 
 impl<S: Server> Database for NetDatabase<S> {
+    fn enter_through(&self, entrance: Option<PathEntrance>) -> bool {
+        self.server().connector().enter_through(entrance)
+    }
+
     fn hosts(&self) -> Option<&dyn Hosts> {
         Some(self)
     }

@@ -156,6 +156,15 @@ impl Socket {
         })
     }
 
+    /// Sends the few bytes with which a connection begins, for which there is always room.
+    pub(super) fn greet(&mut self, bytes: &[u8]) -> io::Result<()> {
+        let flags = SendFlags::DONTWAIT | SendFlags::NOSIGNAL;
+        match rustix::net::send(&self.descriptor, bytes, flags)? {
+            n_sent if n_sent == bytes.len() => Ok(()),
+            _ => Err(io::ErrorKind::WriteZero.into()),
+        }
+    }
+
     /// On a thread: after how long a wait there is [`Got::Silence`]; none is never.
     pub(super) fn set_receive_timeout(&mut self, timeout: Option<Duration>) -> io::Result<()> {
         if self.watched.is_none() {

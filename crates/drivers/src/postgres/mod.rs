@@ -49,6 +49,11 @@ pub(crate) static ENTRY: Entry = Entry {
     parameters: PARAMETERS,
     verified: Ok("PostgreSQL 15.18 and 18.4"),
     file: |_| None,
+    is_over_network: |target| {
+        // A host that is a folder has a socket in it.
+        let is_folder = |host: &model::Host| host.name.starts_with('/');
+        target.option("socket").is_none() && !target.hosts.iter().any(is_folder)
+    },
     product: &PRODUCT,
     open,
 };

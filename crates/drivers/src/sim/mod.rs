@@ -36,6 +36,7 @@ pub(crate) static ENTRY: Entry = Entry {
     parameters: PARAMETERS,
     verified: Ok("arithmetic, tested against the queueing recursion"),
     file: |_| None,
+    is_over_network: |_| false,
     product: &PRODUCT,
     open,
 };

@@ -42,6 +42,7 @@ pub(crate) static ENTRY: Entry = Entry {
     parameters: PARAMETERS,
     verified: Ok("SQLite 3.54.1, bundled"),
     file,
+    is_over_network: |_| false,
     product: &PRODUCT,
     open,
 };

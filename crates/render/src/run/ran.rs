@@ -2,7 +2,7 @@
 
 use analysis::report::{GroupReport, Report};
 use model::StopCondition;
-use model::numbers::{self, count};
+use model::numbers::{self, count, significant};
 
 use crate::document::{Block, Length, Place, Section};
 
@@ -59,6 +59,7 @@ fn values(title: String, all: Vec<(String, String)>) -> Block {
 pub(crate) fn lines(report: &Report) -> Vec<Line> {
     let target = [vec![report.target.clone()], report.modes.clone()].concat();
     let mut lines = vec![Line::new("target", target)];
+    lines.extend(network_path(report).map(|parts| Line::new("network", parts)));
     for group in &report.groups {
         let label = if report.groups.len() > 1 { &group.name } else { "load" };
         lines.push(Line::new(label, load(&report.placement, group)));
@@ -69,6 +70,24 @@ pub(crate) fn lines(report: &Report) -> Vec<Line> {
     }
     lines.push(Line::new("phases", phases(report)));
     lines
+}
+
+/// The path to the server that was asked for, and what it did.
+fn network_path(report: &Report) -> Option<Vec<String>> {
+    let facts = report.facts.get("network_path")?;
+    let as_ms = |name: &str| facts.get(name)?.as_seconds().map(|seconds| seconds * 1e3);
+    let shown = |name: &str| as_ms(name).map(|of_ms| format!("{} ms", significant(of_ms, 3)));
+    let mut parts = vec![format!("a path with {} of delay in each direction", shown("delay_s")?)];
+    parts.extend(facts.get("bandwidth").map(ToString::to_string));
+    let direct =
+        shown("round_trip_direct_s").map_or(String::new(), |of| format!(" ({of} directly)"));
+    parts.extend(shown("round_trip_s").map(|of| format!("an empty query took {of}{direct}")));
+    let most = shown("late_max_s").map_or(String::new(), |most| format!(", at most {most}"));
+    let late =
+        shown("late_mean_s").map(|mean| format!("bytes were late by {mean} on average{most}"));
+    parts.extend(late);
+    parts.extend(facts.get("cpu_s").map(|cpu| format!("its process used {cpu} s of CPU")));
+    Some(parts)
 }
 
 fn load(placement: &str, group: &GroupReport) -> Vec<String> {

@@ -1,0 +1,25 @@
+//! The time of the path's process.
+
+use rustix::time::{ClockId, Timespec, clock_gettime};
+
+/// Nanoseconds in a second.
+pub(crate) const NS_PER_S: u64 = 1_000_000_000;
+
+/// Nanoseconds of the clock that is never set.
+pub(crate) fn now_ns() -> u64 {
+    ns(clock_gettime(ClockId::Monotonic))
+}
+
+/// What this process has used of the CPUs.
+pub(crate) fn cpu_ns() -> u64 {
+    ns(clock_gettime(ClockId::ProcessCPUTime))
+}
+
+/// An instant as the kernel takes it.
+pub(crate) fn timespec(ns: u64) -> Timespec {
+    Timespec { tv_sec: (ns / NS_PER_S) as i64, tv_nsec: (ns % NS_PER_S) as i64 }
+}
+
+fn ns(time: Timespec) -> u64 {
+    time.tv_sec as u64 * NS_PER_S + time.tv_nsec as u64
+}

@@ -1,0 +1,96 @@
+//! One direction of the path: bytes leave it in the order in which they came, at no more than its
+//! bandwidth, and none before its delay is over. All connections share it.
+//!
+//! A pure function of instants. Not here: sockets.
+
+use crate::clock::NS_PER_S;
+
+/// How long bytes may wait for their turn before no more are taken from connections: what waits
+/// longer stays in the sockets, where the senders notice. Longer than a wake-up takes, so that the
+/// link never idles while somebody sends.
+const BACKLOG_NS_MAX: u64 = 5_000_000;
+/// Of the time of a second that is sent in one piece, so that connections take turns.
+const PIECES_PER_S: u64 = 1_000;
+/// The least that is taken from a connection at once: a packet of Ethernet.
+const PIECE_BYTES_MIN: u64 = 1_500;
+/// The most: what a buffer holds.
+pub(crate) const PIECE_BYTES_MAX: usize = 1 << 16;
+
+/// A direction of the path.
+#[derive(Clone, Debug)]
+pub(crate) struct Link {
+    delay_ns: u64,
+    bytes_per_s: Option<u64>,
+    /// When all that was taken has left.
+    free_ns: u64,
+}
+
+impl Link {
+    pub(crate) fn new(delay_ns: u64, bytes_per_s: Option<u64>) -> Link {
+        Link { delay_ns, bytes_per_s, free_ns: 0 }
+    }
+
+    /// When bytes that are taken now have arrived at the other end, all of them. Where they have
+    /// waited for their turn since an earlier instant, the link did not idle meanwhile, even if we
+    /// wake up late; but they are not delivered before now and the delay, since nobody knows when
+    /// the last of them came.
+    pub(crate) fn send(&mut self, now_ns: u64, since_ns: u64, n_bytes: usize) -> u64 {
+        let per_s = |per_s| (n_bytes as u128 * u128::from(NS_PER_S)).div_ceil(u128::from(per_s));
+        let sending_ns = self.bytes_per_s.map_or(0, per_s) as u64;
+        self.free_ns = self.free_ns.max(since_ns.min(now_ns)) + sending_ns;
+        self.free_ns.max(now_ns) + self.delay_ns
+    }
+
+    /// Whether so much waits for its turn that no more is taken.
+    pub(crate) fn is_full(&self, now_ns: u64) -> bool {
+        self.free_ns.saturating_sub(now_ns) > BACKLOG_NS_MAX
+    }
+
+    /// When there is room again.
+    pub(crate) fn has_room_ns(&self) -> u64 {
+        self.free_ns.saturating_sub(BACKLOG_NS_MAX)
+    }
+
+    /// How much is taken from a connection at once.
+    pub(crate) fn piece_bytes(&self) -> usize {
+        let piece = |per_s: u64| (per_s / PIECES_PER_S).max(PIECE_BYTES_MIN) as usize;
+        self.bytes_per_s.map_or(PIECE_BYTES_MAX, piece).min(PIECE_BYTES_MAX)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bytes_arrive_in_order_after_the_delay_and_within_the_bandwidth() {
+        // 1 MB/s is a byte a microsecond.
+        let mut link = Link::new(2_000_000, Some(1_000_000));
+        assert_eq!(link.send(0, 0, 1_000), 3_000_000);
+        // Two that come together leave one after the other; one that comes later waits for nobody.
+        assert_eq!(link.send(0, 0, 500), 3_500_000);
+        assert_eq!(link.send(9_000_000, 9_000_000, 1), 11_001_000);
+        let mut endless = Link::new(2_000_000, None);
+        assert_eq!([endless.send(5, 5, 1 << 30), endless.send(5, 5, 1)], [2_000_005; 2]);
+    }
+
+    #[test]
+    fn a_late_wake_up_costs_no_bandwidth_and_no_delay() {
+        let mut link = Link::new(2_000_000, Some(1_000_000));
+        link.send(0, 0, 1_000);
+        // They wait from the beginning, and are taken 9 ms after their turn.
+        assert_eq!(link.send(10_000_000, 0, 1_000), 12_000_000);
+        assert_eq!(link.send(10_000_000, 0, 9_000), 13_000_000);
+    }
+
+    #[test]
+    fn no_more_is_taken_than_leaves_within_the_backlog() {
+        let mut link = Link::new(0, Some(1_000_000));
+        assert!(!link.is_full(0));
+        link.send(0, 0, 6_000);
+        assert!(link.is_full(0) && link.has_room_ns() == 1_000_000 && !link.is_full(1_000_000));
+        assert_eq!(link.piece_bytes(), 1_500);
+        assert_eq!(Link::new(0, Some(10_000_000)).piece_bytes(), 10_000);
+        assert_eq!(Link::new(0, Some(u64::MAX)).piece_bytes(), PIECE_BYTES_MAX);
+    }
+}

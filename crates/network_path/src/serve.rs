@@ -1,0 +1,487 @@
+//! The path's own process: it takes connections of clients, connects to the servers that they
+//! name, and passes bytes on when they are due. One thread, which waits for descriptors alone.
+
+use std::collections::VecDeque;
+use std::io::{self, BufRead, Write};
+use std::net::SocketAddr;
+use std::os::fd::{AsFd, OwnedFd};
+
+use model::PathEntrance;
+use rustix::buffer::spare_capacity;
+use rustix::event::epoll::{self, CreateFlags, Event, EventData, EventFlags};
+use rustix::io::Errno;
+use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+use rustix::time::{
+    Itimerspec, TimerfdClockId, TimerfdFlags, TimerfdTimerFlags, timerfd_create, timerfd_settime,
+};
+use slab::Slab;
+
+use crate::clock::{cpu_ns, now_ns, timespec};
+use crate::link::{Link, PIECE_BYTES_MAX};
+use crate::sockets::{Got, accept, begin_connect, end, is_connected, listen_here, read, write};
+
+/// What is under way or waits to be written in a direction of a connection: a sender that is ahead
+/// by more waits. As much as a second of 8 MB/s, or 8 ms of 1 GB/s.
+const UNDER_WAY_MAX: usize = 8 << 20;
+/// The longest greeting: a secret and dozens of addresses.
+const GREETING_MAX: usize = 4_096;
+/// Descriptors that are looked at before what is due is delivered.
+const EVENTS_MAX: usize = 64;
+/// What `epoll` says of the three that are no connections; those come behind.
+const INPUT: u64 = 0;
+const LISTENER: u64 = 1;
+const TIMER: u64 = 2;
+const FIRST: u64 = 3;
+
+/// The side of a client, and that of a server.
+const CLIENT: usize = 0;
+const SERVER: usize = 1;
+
+/// What is to be delivered to the other side of a connection.
+struct Parcel {
+    due_ns: u64,
+    connection: usize,
+    /// Which of all connections that had this place.
+    serial: u64,
+    /// None if the sender sends no more.
+    bytes: Vec<u8>,
+}
+
+/// A side of a connection that waits until the link has room.
+struct Paused {
+    connection: usize,
+    serial: u64,
+    /// Since when.
+    since_ns: u64,
+}
+
+/// A side of a connection.
+#[derive(Default)]
+struct Side {
+    socket: Option<OwnedFd>,
+    /// What is watched of it; none if it is not watched.
+    watched: Option<EventFlags>,
+    /// It sends no more.
+    has_ended: bool,
+    /// It waits until the link has room.
+    is_paused: bool,
+    /// Bytes that it sent and that are not written to the other side yet.
+    n_under_way: usize,
+    /// What is due, and had no room.
+    unwritten: Vec<u8>,
+    /// How much of it is written.
+    n_written: usize,
+    /// Nothing more comes behind that.
+    is_last: bool,
+}
+
+impl Side {
+    /// Whether more may be under way from it.
+    fn has_room(&self) -> bool {
+        self.n_under_way < UNDER_WAY_MAX
+    }
+}
+
+/// How far a connection is.
+enum State {
+    /// The client says where it wants to go.
+    Greeting(Vec<u8>),
+    /// A server is being connected to; the addresses that are left, and what the client has sent.
+    Connecting(VecDeque<SocketAddr>, Vec<u8>),
+    /// Bytes are passed on.
+    Open,
+}
+
+struct Connection {
+    serial: u64,
+    state: State,
+    sides: [Side; 2],
+}
+
+/// All of the path.
+struct Paths {
+    epoll: OwnedFd,
+    timer: OwnedFd,
+    listener: OwnedFd,
+    token: String,
+    connections: Slab<Connection>,
+    n_connections: u64,
+    /// By the side that sends.
+    links: [Link; 2],
+    parcels: [VecDeque<Parcel>; 2],
+    paused: [VecDeque<Paused>; 2],
+    room: Vec<u8>,
+    n_bytes: [u64; 2],
+    n_parcels: u64,
+    late_ns: u64,
+    late_ns_max: u64,
+}
+
+/// Is the path whose conditions stand in the first line of the input, until the input ends.
+pub fn serve() -> io::Result<()> {
+    let mut first = String::new();
+    // One byte at a time: what follows is for later.
+    let stdin = io::stdin();
+    let mut byte = [0];
+    while rustix::io::read(&stdin, &mut byte)? == 1 && byte[0] != b'\n' {
+        first.push(char::from(byte[0]));
+    }
+    let words: Vec<&str> = first.split(' ').collect();
+    let &[token, delay_ns, bytes_per_s] = &words[..] else { return Err(bad(&first)) };
+    let number = |text: &str| text.parse::<u64>().map_err(|_| bad(&first));
+    let (delay_ns, bytes_per_s) = (number(delay_ns)?, number(bytes_per_s)?);
+    // Two descriptors a client, of which there may be as many as its owner may have.
+    let Rlimit { maximum, .. } = getrlimit(Resource::Nofile);
+    let _fewer = setrlimit(Resource::Nofile, Rlimit { current: maximum, maximum });
+    let link = Link::new(delay_ns, (bytes_per_s > 0).then_some(bytes_per_s));
+    let (mut paths, port) = Paths::new(token.to_owned(), link)?;
+    say(&port.to_string())?;
+    paths.run()
+}
+
+fn bad(line: &str) -> io::Error {
+    io::Error::new(io::ErrorKind::InvalidInput, format!("no conditions: '{line}'"))
+}
+
+/// A line to the owner.
+fn say(line: &str) -> io::Result<()> {
+    let mut out = io::stdout().lock();
+    out.write_all(format!("{line}\n").as_bytes())?;
+    out.flush()
+}
+
+impl Paths {
+    fn new(token: String, link: Link) -> io::Result<(Paths, u16)> {
+        let (listener, port) = listen_here()?;
+        let flags = TimerfdFlags::CLOEXEC | TimerfdFlags::NONBLOCK;
+        let timer = timerfd_create(TimerfdClockId::Monotonic, flags)?;
+        let epoll = epoll::create(CreateFlags::CLOEXEC)?;
+        epoll::add(&epoll, io::stdin(), EventData::new_u64(INPUT), EventFlags::IN)?;
+        epoll::add(&epoll, &listener, EventData::new_u64(LISTENER), EventFlags::IN)?;
+        epoll::add(&epoll, &timer, EventData::new_u64(TIMER), EventFlags::IN)?;
+        let paths = Paths {
+            epoll,
+            timer,
+            listener,
+            token,
+            connections: Slab::new(),
+            n_connections: 0,
+            links: [link.clone(), link],
+            parcels: Default::default(),
+            paused: Default::default(),
+            room: vec![0; PIECE_BYTES_MAX],
+            n_bytes: [0; 2],
+            n_parcels: 0,
+            late_ns: 0,
+            late_ns_max: 0,
+        };
+        Ok((paths, port))
+    }
+
+    /// Until the owner is gone.
+    fn run(&mut self) -> io::Result<()> {
+        let mut events: Vec<Event> = Vec::with_capacity(EVENTS_MAX);
+        loop {
+            events.clear();
+            match epoll::wait(&self.epoll, spare_capacity(&mut events), None) {
+                Ok(_) | Err(Errno::INTR) => {}
+                Err(error) => return Err(error.into()),
+            }
+            for event in &events {
+                match event.data.u64() {
+                    INPUT if self.hear()? => return Ok(()),
+                    INPUT => {}
+                    LISTENER => self.welcome()?,
+                    TIMER => {
+                        let mut count = [0; 8];
+                        let _none = rustix::io::read(&self.timer, &mut count);
+                    }
+                    key => {
+                        let (index, side) =
+                            ((key - FIRST) as usize / 2, (key - FIRST) as usize % 2);
+                        self.ready(index, side, event.flags);
+                    }
+                }
+            }
+            self.deliver();
+            self.resume();
+            self.set_timer()?;
+        }
+    }
+
+    /// What the owner asks; whether it is gone.
+    fn hear(&mut self) -> io::Result<bool> {
+        let mut line = String::new();
+        if io::stdin().lock().read_line(&mut line)? == 0 {
+            return Ok(true);
+        }
+        let late_ns_mean = self.late_ns / self.n_parcels.max(1);
+        let [to_servers, to_clients] = self.n_bytes;
+        let (late_ns_max, cpu_ns) = (self.late_ns_max, cpu_ns());
+        say(&format!("{to_servers} {to_clients} {late_ns_mean} {late_ns_max} {cpu_ns}"))?;
+        Ok(false)
+    }
+
+    /// Takes all clients that wait.
+    fn welcome(&mut self) -> io::Result<()> {
+        while let Some(socket) = accept(&self.listener)? {
+            self.n_connections += 1;
+            let mut sides: [Side; 2] = Default::default();
+            sides[CLIENT].socket = Some(socket);
+            let state = State::Greeting(Vec::new());
+            let index =
+                self.connections.insert(Connection { serial: self.n_connections, state, sides });
+            self.watch(index);
+        }
+        Ok(())
+    }
+
+    /// A socket can be read or written, or is broken.
+    fn ready(&mut self, index: usize, side: usize, flags: EventFlags) {
+        let Some(connection) = self.connections.get_mut(index) else { return };
+        match &mut connection.state {
+            State::Greeting(_) => self.greeted(index),
+            State::Connecting(..) if side == SERVER => self.connected(index),
+            // A client that leaves meanwhile is found out later.
+            State::Connecting(..) => {}
+            State::Open => {
+                if flags.contains(EventFlags::OUT) {
+                    self.flush(index, side);
+                }
+                let is_there = EventFlags::IN | EventFlags::HUP | EventFlags::ERR;
+                if flags.intersects(is_there) {
+                    self.take(index, side);
+                }
+                self.watch(index);
+            }
+        }
+    }
+
+    /// Reads where a client wants to go.
+    fn greeted(&mut self, index: usize) {
+        let connection = &mut self.connections[index];
+        let State::Greeting(said) = &mut connection.state else { return };
+        let socket = connection.sides[CLIENT].socket.as_ref().expect("it has connected");
+        match read(socket, &mut self.room) {
+            Got::Bytes(n_bytes) => said.extend(&self.room[..n_bytes]),
+            Got::Nothing => return,
+            Got::End => return self.remove(index),
+        }
+        let Some(end) = said.iter().position(|byte| *byte == b'\n') else {
+            if said.len() > GREETING_MAX {
+                self.remove(index);
+            }
+            return;
+        };
+        let rest = said.split_off(end + 1);
+        let line = str::from_utf8(&said[..end]).unwrap_or_default();
+        let Some(to) = PathEntrance::read_greeting(&self.token, line) else {
+            return self.remove(index);
+        };
+        connection.state = State::Connecting(to.into(), rest);
+        self.connect_next(index);
+    }
+
+    /// Begins to connect to the next address, if one is left.
+    fn connect_next(&mut self, index: usize) {
+        let connection = &mut self.connections[index];
+        let server = &mut connection.sides[SERVER];
+        if let (Some(socket), Some(_)) = (server.socket.take(), server.watched.take()) {
+            let _gone = epoll::delete(&self.epoll, &socket);
+        }
+        let State::Connecting(to, _) = &mut connection.state else { return };
+        while let Some(address) = to.pop_front() {
+            if let Ok(socket) = begin_connect(address) {
+                server.socket = Some(socket);
+                return self.watch(index);
+            }
+        }
+        self.remove(index);
+    }
+
+    /// The server has answered, or not.
+    fn connected(&mut self, index: usize) {
+        let connection = &mut self.connections[index];
+        if !connection.sides[SERVER].socket.as_ref().is_some_and(is_connected) {
+            return self.connect_next(index);
+        }
+        let before = std::mem::replace(&mut connection.state, State::Open);
+        if let State::Connecting(_, said) = before
+            && !said.is_empty()
+        {
+            self.send(index, CLIENT, now_ns(), said);
+        }
+        self.watch(index);
+    }
+
+    /// Takes a piece of what a side has sent, if the link has room for it.
+    fn take(&mut self, index: usize, side: usize) {
+        let Some(connection) = self.connections.get_mut(index) else { return };
+        let of = &mut connection.sides[side];
+        if of.has_ended || of.is_paused || !of.has_room() {
+            return;
+        }
+        let since_ns = now_ns();
+        if self.links[side].is_full(since_ns) {
+            of.is_paused = true;
+            let serial = connection.serial;
+            return self.paused[side].push_back(Paused { connection: index, serial, since_ns });
+        }
+        self.take_piece(index, side, since_ns);
+    }
+
+    /// Takes a piece of what a side has sent, which waits since then; whether there may be more.
+    fn take_piece(&mut self, index: usize, side: usize, since_ns: u64) -> bool {
+        let of = &mut self.connections[index].sides[side];
+        let n_bytes_max = self.links[side].piece_bytes();
+        let socket = of.socket.as_ref().expect("both are connected");
+        match read(socket, &mut self.room[..n_bytes_max]) {
+            Got::Bytes(n_bytes) => {
+                let bytes = self.room[..n_bytes].to_vec();
+                self.send(index, side, since_ns, bytes);
+                let is_there_room = || self.connections[index].sides[side].has_room();
+                n_bytes == n_bytes_max && is_there_room()
+            }
+            Got::Nothing => false,
+            Got::End => {
+                of.has_ended = true;
+                self.send(index, side, since_ns, Vec::new());
+                false
+            }
+        }
+    }
+
+    /// Puts on the link what a side has sent, and waits since then; nothing is its end.
+    fn send(&mut self, index: usize, side: usize, since_ns: u64, bytes: Vec<u8>) {
+        let connection = &mut self.connections[index];
+        connection.sides[side].n_under_way += bytes.len();
+        self.n_bytes[side] += bytes.len() as u64;
+        let due_ns = self.links[side].send(now_ns(), since_ns, bytes.len());
+        let serial = connection.serial;
+        self.parcels[side].push_back(Parcel { due_ns, connection: index, serial, bytes });
+    }
+
+    /// Passes on what is due. Those of a link are due in the order in which they came.
+    fn deliver(&mut self) {
+        for from in [CLIENT, SERVER] {
+            loop {
+                let now_ns = now_ns();
+                let is_due = |parcel: &mut Parcel| parcel.due_ns <= now_ns;
+                let Some(parcel) = self.parcels[from].pop_front_if(is_due) else { break };
+                let late_ns = now_ns - parcel.due_ns;
+                self.n_parcels += 1;
+                self.late_ns += late_ns;
+                self.late_ns_max = self.late_ns_max.max(late_ns);
+                let index = parcel.connection;
+                let connection = self.connections.get_mut(index);
+                let Some(connection) = connection.filter(|of| of.serial == parcel.serial) else {
+                    continue;
+                };
+                let to = &mut connection.sides[1 - from];
+                match parcel.bytes.is_empty() {
+                    true => to.is_last = true,
+                    false if to.unwritten.is_empty() => to.unwritten = parcel.bytes,
+                    false => to.unwritten.extend(parcel.bytes),
+                }
+                self.flush(index, 1 - from);
+                self.watch(index);
+            }
+        }
+    }
+
+    /// Writes to a side what is due.
+    fn flush(&mut self, index: usize, side: usize) {
+        let Some(connection) = self.connections.get_mut(index) else { return };
+        let to = &mut connection.sides[side];
+        let socket = to.socket.as_ref().expect("both are connected");
+        let mut n_written = 0;
+        while to.n_written < to.unwritten.len() {
+            match write(socket, &to.unwritten[to.n_written..]) {
+                Ok(0) => break,
+                Ok(n_bytes) => {
+                    to.n_written += n_bytes;
+                    n_written += n_bytes;
+                }
+                Err(_) => return self.remove(index),
+            }
+        }
+        let is_all = to.n_written == to.unwritten.len();
+        if is_all {
+            to.unwritten.clear();
+            to.n_written = 0;
+        }
+        if is_all && to.is_last {
+            end(socket);
+        }
+        connection.sides[1 - side].n_under_way -= n_written;
+        let is_over = |of: &Side| of.is_last && of.unwritten.is_empty();
+        if connection.sides.iter().all(is_over) {
+            self.remove(index);
+        }
+    }
+
+    /// Whoever waits for room on a link has a turn, first come first served.
+    fn resume(&mut self) {
+        for side in [CLIENT, SERVER] {
+            while !self.paused[side].is_empty() && !self.links[side].is_full(now_ns()) {
+                let Some(paused) = self.paused[side].pop_front() else { break };
+                let index = paused.connection;
+                let connection = self.connections.get(index);
+                if connection.is_none_or(|of| of.serial != paused.serial) {
+                    continue;
+                }
+                if self.take_piece(index, side, paused.since_ns) {
+                    self.paused[side].push_back(paused);
+                } else {
+                    self.connections[index].sides[side].is_paused = false;
+                    self.watch(index);
+                }
+            }
+        }
+    }
+
+    /// Wakes us when something is due, or a link has room for who waits.
+    fn set_timer(&mut self) -> io::Result<()> {
+        let due = self.parcels.iter().filter_map(|of| of.front()).map(|parcel| parcel.due_ns);
+        let waiting = self.links.iter().zip(&self.paused).filter(|(_, of)| !of.is_empty());
+        let room = waiting.map(|(link, _)| link.has_room_ns());
+        // An instant of 0 would be none.
+        let next_ns = due.chain(room).min().map_or(0, |next_ns| next_ns.max(1));
+        let value = Itimerspec { it_interval: timespec(0), it_value: timespec(next_ns) };
+        timerfd_settime(self.timer.as_fd(), TimerfdTimerFlags::ABSTIME, &value)?;
+        Ok(())
+    }
+
+    /// Watches of both sides what they can do for us now.
+    fn watch(&mut self, index: usize) {
+        let Some(connection) = self.connections.get_mut(index) else { return };
+        for (side, of) in connection.sides.iter_mut().enumerate() {
+            let Some(socket) = &of.socket else { continue };
+            let mut flags = EventFlags::empty();
+            let can_read = match &connection.state {
+                State::Greeting(_) => true,
+                State::Connecting(..) => false,
+                State::Open => !of.has_ended && !of.is_paused && of.has_room(),
+            };
+            let is_connecting = side == SERVER && matches!(connection.state, State::Connecting(..));
+            flags.set(EventFlags::IN, can_read);
+            flags.set(EventFlags::OUT, is_connecting || !of.unwritten.is_empty());
+            let wanted = (!flags.is_empty()).then_some(flags);
+            let data = EventData::new_u64(FIRST + (index * 2 + side) as u64);
+            // One that nobody waits for is not watched: that it is broken would be said for ever.
+            let changed = match (of.watched, wanted) {
+                (before, now) if before == now => Ok(()),
+                (None, Some(flags)) => epoll::add(&self.epoll, socket, data, flags),
+                (Some(_), Some(flags)) => epoll::modify(&self.epoll, socket, data, flags),
+                (_, None) => epoll::delete(&self.epoll, socket),
+            };
+            of.watched = wanted;
+            changed.expect("a socket of ours can be watched");
+        }
+    }
+
+    /// Ends a connection; what is under way in it is lost, as where a connection breaks.
+    fn remove(&mut self, index: usize) {
+        drop(self.connections.remove(index));
+    }
+}
