@@ -214,6 +214,12 @@ pub trait Workload: Send + Sync {
         None
     }
 
+    /// How many bytes of records each of its transactions stores, where all store as many: its
+    /// rate may then be given in bytes.
+    fn transaction_bytes(&self) -> Option<u64> {
+        None
+    }
+
     /// Where it can live.
     fn places(&self) -> Places;
 

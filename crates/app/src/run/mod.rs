@@ -442,7 +442,7 @@ fn job_of(plan: &Plan, groups: &[Opened], placement: Placement, options: &RunOpt
             statements: statements.into(),
             first_client,
             clients: group.clients,
-            load: group.load.clone(),
+            load: group.load.of_transactions(opened.workload.transaction_bytes()),
             until: group.until,
         });
         first_client += group.clients;

@@ -151,6 +151,10 @@ impl Workload for Recording {
         })
     }
 
+    fn transaction_bytes(&self) -> Option<u64> {
+        Some((self.record.commit.records * self.record.data.record_size) as u64)
+    }
+
     fn places(&self) -> Places {
         Places::ALL
     }
