@@ -76,6 +76,8 @@ pub struct TxContext<'a> {
     pub sessions: &'a mut [Box<dyn Session>],
     /// The run's clock.
     pub clock: &'a dyn Clock,
+    /// When it was to begin, by that clock: in open load it arrived then, however long it waited.
+    pub intended_ns: u64,
     /// Random numbers for this transaction, the same at every attempt.
     pub rng: Rng,
     /// What the transaction measured: index in the workload's list, value. Kept only if it

@@ -12,8 +12,8 @@ use std::sync::Arc;
 use drivers::Opening;
 use drivers::for_tests::{Interceptor, intercept_session};
 use model::{
-    Check, Client, Crosscheck, Database, Done, Number, Place, Placement, Refusal, RefusalKind,
-    Request, Rng, Session, Settings, Statement, StatementKind, Stream, Target, TxContext, Value,
+    Check, Client, Clock, Crosscheck, Database, Done, Number, Place, Placement, Refusal,
+    RefusalKind, Request, Rng, Session, Settings, Statement, StatementKind, Stream, Target, TxContext, Value,
     Workload, query,
 };
 use workloads::Make;
@@ -169,6 +169,7 @@ impl Bench {
         let mut context = TxContext {
             sessions: &mut self.sessions,
             clock: &self.clock,
+            intended_ns: self.clock.now(),
             rng: Rng::new(1, Stream::Sim, 0),
             measured: &mut self.measured,
         };
