@@ -222,6 +222,11 @@ pub trait Workload: Send + Sync {
         None
     }
 
+    /// Why it cannot have so many clients, and the remedy; nothing where it can.
+    fn refuses_clients(&self, _clients: u32) -> Option<String> {
+        None
+    }
+
     /// Where it can live.
     fn places(&self) -> Places;
 

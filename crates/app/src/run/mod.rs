@@ -212,6 +212,9 @@ pub(crate) fn prepare(
     let mut groups = Vec::new();
     for group in &plan.groups {
         let mut opened = resolve_group(plan, database, group, stop)?;
+        if let Some(why) = opened.workload.refuses_clients(group.clients) {
+            return Err(Error::Usage(why));
+        }
         has_all_tables(&opened, &plan.target, stop)?;
         if matches!(opened.data, Data::Absent | Data::Unfinished) {
             if !options.build {
