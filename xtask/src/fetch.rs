@@ -149,8 +149,8 @@ fn make_usable(artefact: &Artefact, unpacked: &Path) -> Result<()> {
 
 fn check(archive: &Path, sha256: &str) -> Result<()> {
     let output = Command::new("sha256sum").arg(archive).output().context("sha256sum")?;
-    let told = String::from_utf8_lossy(&output.stdout);
-    match told.split_whitespace().next() {
+    let shown = String::from_utf8_lossy(&output.stdout);
+    match shown.split_whitespace().next() {
         Some(found) if found == sha256 => Ok(()),
         Some(found) => bail!("the archive is another: its sha256 is {found}, not {sha256}"),
         None => bail!("{} is not there: {}", archive.display(), output.status),

@@ -107,7 +107,7 @@ mod tests {
     }
 
     #[test]
-    fn troubles_are_told_with_their_place() {
+    fn troubles_are_reported_with_their_place() {
         let trouble = Trouble::new("a/b.rs", 7, "too long; cut it");
         assert_eq!(trouble.to_string(), "a/b.rs:7: too long; cut it");
         assert_eq!(line_at("a\nb\nc", 4), 3);

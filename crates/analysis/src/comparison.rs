@@ -456,12 +456,12 @@ impl ComparisonReport {
     fn with_names(mut self, sides: &[Side]) -> ComparisonReport {
         let name = |index: usize| {
             let against = index.max(1);
-            let told = telling(&self.differences, against);
-            let told = told.into_iter().take(NAMED_BY).map(|(name, values)| {
+            let shown = telling(&self.differences, against);
+            let shown = shown.into_iter().take(NAMED_BY).map(|(name, values)| {
                 let value = &values[usize::from(index > 0)];
                 if name == "database" { value.clone() } else { format!("{name}={value}") }
             });
-            told.collect::<Vec<String>>().join(", ")
+            shown.collect::<Vec<String>>().join(", ")
         };
         let names: Vec<String> = (0..sides.len()).map(name).collect();
         for (index, side) in sides.iter().enumerate() {

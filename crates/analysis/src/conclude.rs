@@ -54,8 +54,8 @@ impl Report {
     /// say so where all that it said was lost.
     pub fn with_lost(mut self, n_events: u64) -> Report {
         let id = "store_not_written";
-        let is_told = self.findings.iter().any(|finding| finding.id == id);
-        if n_events > 0 && !is_told {
+        let is_reported = self.findings.iter().any(|finding| finding.id == id);
+        if n_events > 0 && !is_reported {
             let text = format!(
                 "{n_events} events of this run could not be written to the store: this report may \
                  lack seconds, findings or the end."

@@ -96,7 +96,7 @@ pub(crate) fn primary_of(reports: &[&Report]) -> String {
     let is_open = |report: &&Report| matches!(report.load, Some(Load::Open { .. }));
     let known_by = || {
         let first = |report: &&Report| {
-            let (name, _) = report.block.headlines.0.first()?;
+            let (name, _) = report.block.primary_metrics.0.first()?;
             value_of(report, name).map(|_| name.clone())
         };
         reports.iter().find_map(first)

@@ -47,7 +47,7 @@ struct View<'a> {
     tally: &'a Tally,
     index: usize,
     group: &'a GroupTally,
-    told: Option<&'a GroupDescription>,
+    described: Option<&'a GroupDescription>,
     /// Its measured phase.
     sum: Sum,
 }
@@ -68,9 +68,10 @@ pub(crate) fn judge(tally: &Tally) -> Vec<Finding> {
     ];
     findings.extend(whole.into_iter().flatten().map(|words| words.finding(None)));
     for (index, group) in tally.groups.iter().enumerate() {
-        let told = tally.description(index);
-        let view = View { tally, index, group, told, sum: Sum::of(tally, &[index]) };
-        let name = told.filter(|_| tally.groups.len() > 1).map(|told| told.name.as_str());
+        let described = tally.description(index);
+        let view = View { tally, index, group, described, sum: Sum::of(tally, &[index]) };
+        let name =
+            described.filter(|_| tally.groups.len() > 1).map(|described| described.name.as_str());
         let looks = [
             outcomes::look(&view),
             generator::look(&view),
@@ -80,10 +81,10 @@ pub(crate) fn judge(tally: &Tally) -> Vec<Finding> {
         findings.extend(looks.into_iter().flatten().map(|words| words.finding(name)));
     }
     let n_ours = findings.len();
-    for told in &tally.findings {
-        let is_ours = findings[..n_ours].iter().any(|finding| finding.id == told.id);
-        if !is_ours && !findings.contains(told) {
-            findings.push(told.clone());
+    for described in &tally.findings {
+        let is_ours = findings[..n_ours].iter().any(|finding| finding.id == described.id);
+        if !is_ours && !findings.contains(described) {
+            findings.push(described.clone());
         }
     }
     findings.sort_by_key(|finding| std::cmp::Reverse(finding.severity));

@@ -4,10 +4,11 @@ pub mod sides;
 pub mod subjects;
 
 use model::{
-    Arrivals, CheckResult, ClientMoments, Description, ErrorCount, Event, Fact, GroupDescription,
-    HeadlineDescription, KindDescription, KindIndex, Load, MeasureDescription, MeasureKind,
-    MeasureSecond, NS_PER_MS, NS_PER_S, NS_PER_US, Phase, Phases, Placement, QueueFull,
-    RefusalKind, RunId, Second, StopReason, Traffic, Until,
+    Arrivals, CheckResult, ClientMoments, CustomMetricDescription, CustomMetricKind,
+    CustomMetricSecond, Description, ErrorCount, Event, Fact, GroupDescription, KindDescription,
+    KindIndex, Load, NS_PER_MS, NS_PER_S, NS_PER_US, Phase, Phases, Placement,
+    PrimaryMetricDescription, QueueFull, RefusalKind, RunId, Second, StopCondition, StopReason,
+    Traffic,
 };
 use stats::Histogram;
 
@@ -281,7 +282,7 @@ fn closed_second(draw: &mut Draw, index: i64, n: u64) -> Second {
         second.lag = Some(lag());
     }
     second.errors = errors(index);
-    second.measures.push(delivered(n));
+    second.custom_metrics.push(delivered(n));
     second
 }
 
@@ -344,10 +345,10 @@ fn errors(second: i64) -> Vec<ErrorCount> {
     vec![ErrorCount { kind: RefusalKind::Busy, code: 5, message, count: 5 }]
 }
 
-fn delivered(n: u64) -> MeasureSecond {
+fn delivered(n: u64) -> CustomMetricSecond {
     let mut histogram = Histogram::default();
     histogram.record_n(10, n);
-    MeasureSecond { measure: 0, count: n, sum: 10 * n, histogram: Some(histogram) }
+    CustomMetricSecond { metric: 0, count: n, sum: 10 * n, histogram: Some(histogram) }
 }
 
 const TRAFFIC: Traffic = Traffic {
@@ -384,7 +385,7 @@ pub fn check(id: &str, n_failed: u64) -> CheckResult {
 }
 
 fn description(load: Load) -> Description {
-    let headline = |name: &str, kinds: Vec<KindIndex>| HeadlineDescription {
+    let primary = |name: &str, kinds: Vec<KindIndex>| PrimaryMetricDescription {
         name: name.to_owned(),
         title: name.to_uppercase(),
         kinds,
@@ -412,16 +413,16 @@ fn description(load: Load) -> Description {
             workload: "tpcc".to_owned(),
             clients: 8,
             load,
-            until: Until::Time,
+            stop_condition: StopCondition::Time,
             parameters: vec![("warehouses".to_owned(), "4".to_owned())],
             kinds: KINDS.iter().map(kind).collect(),
-            headlines: vec![headline("nopm", vec![0]), headline("tpm", vec![0, 1, 2, 3, 4])],
-            measures: vec![MeasureDescription {
+            primary_metrics: vec![primary("nopm", vec![0]), primary("tpm", vec![0, 1, 2, 3, 4])],
+            custom_metrics: vec![CustomMetricDescription {
                 name: "lines".to_owned(),
                 unit: "rows".to_owned(),
-                kind: MeasureKind::Histogram,
+                kind: CustomMetricKind::Histogram,
             }],
-            declarations: vec![declared.to_owned()],
+            notes: vec![declared.to_owned()],
             closed_form: None,
             standard: None,
         }],

@@ -688,8 +688,8 @@ mod tests {
             ("1.10-rc1", &[108.0]),
             ("1.2", &[100.0, 121.0]),
         ]);
-        let told = history(&sides);
-        let series = &told.points[0].builds;
+        let shown = history(&sides);
+        let series = &shown.points[0].builds;
         let names: Vec<&str> = series.iter().map(|build| build.build.as_str()).collect();
         assert_eq!(names, ["1.2", "1.9", "1.10-rc1", "1.10"]);
         assert!((series[0].value - 110.0).abs() < 1e-9, "the geometric mean");
@@ -708,11 +708,11 @@ mod tests {
 
     #[test]
     fn a_recent_change_for_the_worse_is_a_regression_and_an_old_one_is_not() {
-        let told = history(&long(30, 24));
-        let changes = told.points[0].changes.as_ref().expect("long enough");
+        let shown = history(&long(30, 24));
+        let changes = shown.points[0].changes.as_ref().expect("long enough");
         let [change] = &changes[..] else { panic!("{changes:?}") };
         assert_eq!((change.build.as_str(), change.is_worse), ("1.24", true));
-        assert!((change.ratio - 0.9).abs() < 0.01 && told.points[0].has_regressed);
+        assert!((change.ratio - 0.9).abs() < 0.01 && shown.points[0].has_regressed);
         let old = history(&long(40, 20));
         assert_eq!(old.points[0].changes.as_ref().map(Vec::len), Some(1));
         assert!(!old.points[0].has_regressed);
@@ -743,17 +743,17 @@ mod tests {
 
     #[test]
     fn a_regression_that_is_mended_in_part_is_one() {
-        let told = history(&series(levels(&[(30, 1000.0), (5, 800.0), (5, 880.0)])));
-        let point = &told.points[0];
+        let shown = history(&series(levels(&[(30, 1000.0), (5, 800.0), (5, 880.0)])));
+        let point = &shown.points[0];
         let fall = point.fall.as_ref().expect("it is worse than ten builds ago");
         assert_eq!(fall.since, "1.29");
-        assert!((fall.ratio - 0.88).abs() < 0.02 && told.has_regressed(), "{fall:?}");
+        assert!((fall.ratio - 0.88).abs() < 0.02 && shown.has_regressed(), "{fall:?}");
         let places: Vec<usize> = point.changes.iter().flatten().map(|change| change.at).collect();
         assert_eq!(places, [30, 35]);
         // Mended in whole it is history, and told.
-        let told = history(&series(levels(&[(30, 1000.0), (5, 800.0), (8, 1000.0)])));
-        assert!(!told.has_regressed(), "{:?}", told.points[0]);
-        assert_eq!(told.points[0].changes.as_ref().map(Vec::len), Some(2));
+        let shown = history(&series(levels(&[(30, 1000.0), (5, 800.0), (8, 1000.0)])));
+        assert!(!shown.has_regressed(), "{:?}", shown.points[0]);
+        assert_eq!(shown.points[0].changes.as_ref().map(Vec::len), Some(2));
     }
 
     #[test]
@@ -780,11 +780,11 @@ mod tests {
 
     #[test]
     fn builds_with_a_change_are_those_that_can_be_acknowledged() {
-        let told = history(&series(levels(&[(30, 1000.0), (6, 880.0)])));
-        assert_eq!(told.changed(""), ["1.30"]);
-        assert_eq!(told.point_names(), ["clients=8"]);
+        let shown = history(&series(levels(&[(30, 1000.0), (6, 880.0)])));
+        assert_eq!(shown.changed(""), ["1.30"]);
+        assert_eq!(shown.point_names(), ["clients=8"]);
         let check = |build: &str, point: &str, expect: bool| {
-            assert_eq!(told.has_change_at(build, point), expect, "{build} {point}");
+            assert_eq!(shown.has_change_at(build, point), expect, "{build} {point}");
         };
         check("1.30", "", true);
         check("1.30", "clients=8", true);
@@ -793,9 +793,9 @@ mod tests {
         check("1.12", "", false);
         check("9.9", "", false);
         // The last build is outside before there is a level.
-        let told = history(&series(levels(&[(30, 1000.0), (1, 880.0)])));
-        assert_eq!(told.changed(""), ["1.30"]);
-        assert!(told.has_change_at("1.30", "") && !told.has_change_at("1.20", ""));
+        let shown = history(&series(levels(&[(30, 1000.0), (1, 880.0)])));
+        assert_eq!(shown.changed(""), ["1.30"]);
+        assert!(shown.has_change_at("1.30", "") && !shown.has_change_at("1.20", ""));
         assert_eq!(history(&series(levels(&[(30, 1000.0)]))).changed(""), [""; 0]);
     }
 
@@ -809,18 +809,18 @@ mod tests {
         };
         let sides = series(levels(&[(30, 1000.0), (6, 880.0)]));
         assert!(of(&sides, Vec::new()).has_regressed());
-        let told = of(&sides, vec![ack("1.30", "")]);
-        assert!(!told.has_regressed(), "{told:?}");
-        let [change] = &told.points[0].changes.as_ref().expect("long enough")[..] else {
-            panic!("{told:?}")
+        let shown = of(&sides, vec![ack("1.30", "")]);
+        assert!(!shown.has_regressed(), "{shown:?}");
+        let [change] = &shown.points[0].changes.as_ref().expect("long enough")[..] else {
+            panic!("{shown:?}")
         };
         assert_eq!(change.acknowledged.as_deref(), Some("known"));
         assert!(!of(&sides, vec![ack("1.30", "clients=8")]).has_regressed());
         assert!(of(&sides, vec![ack("1.30", "clients=64")]).has_regressed());
         assert!(of(&sides, vec![ack("1.12", "")]).has_regressed());
         let worse = series(levels(&[(30, 1000.0), (6, 880.0), (4, 800.0)]));
-        let told = of(&worse, vec![ack("1.30", "")]);
-        assert!(told.has_regressed(), "{told:#?}");
+        let shown = of(&worse, vec![ack("1.30", "")]);
+        assert!(shown.has_regressed(), "{shown:#?}");
         // Before there is a level: the build itself, and the next ones that are as slow.
         for n in 1..3 {
             let sides = series(levels(&[(30, 1000.0), (n, 880.0)]));
@@ -828,8 +828,8 @@ mod tests {
             assert!(!of(&sides, vec![ack("1.30", "")]).has_regressed(), "{n}");
         }
         let worse = series(levels(&[(30, 1000.0), (1, 880.0), (1, 700.0)]));
-        let told = of(&worse, vec![ack("1.30", "")]);
-        assert!(told.has_regressed(), "{:#?} {:?}", told.points[0].last, told.points[0].changes);
+        let shown = of(&worse, vec![ack("1.30", "")]);
+        assert!(shown.has_regressed(), "{:#?} {:?}", shown.points[0].last, shown.points[0].changes);
     }
 
     #[test]
@@ -843,9 +843,9 @@ mod tests {
             HistoryReport::new(&question, &sides, &mut || rng.bits())
         };
         assert!(!of(None).expect("runs").has_regressed(), "it is older than ten builds");
-        let told = of(Some("1.5")).expect("runs");
-        let held = told.points[0].baseline.as_ref().expect("it is there");
-        assert!(held.is_outside && held.is_worse && told.has_regressed(), "{held:?}");
+        let shown = of(Some("1.5")).expect("runs");
+        let held = shown.points[0].baseline.as_ref().expect("it is there");
+        assert!(held.is_outside && held.is_worse && shown.has_regressed(), "{held:?}");
         assert!(!of(Some("1.20")).expect("runs").has_regressed());
         assert!(of(Some("7")).expect_err("there is none").contains("build=7"));
     }
@@ -857,8 +857,8 @@ mod tests {
             for side in &mut sides[from..] {
                 side.points[0].reports.iter_mut().for_each(change);
             }
-            let told = history(&sides);
-            (told.has_regressed(), told.points[0].starts.clone())
+            let shown = history(&sides);
+            (shown.has_regressed(), shown.points[0].starts.clone())
         };
         let fact = |run: &mut Report, about: &str, name: &str, value: &str| {
             let facts = run.facts.entry(about.to_owned()).or_default();
@@ -897,17 +897,17 @@ mod tests {
             }
             history(&sides)
         };
-        let told = of(false);
-        let starts = &told.points[0].starts;
-        assert_eq!((starts.len(), starts[0].changed.len(), told.has_regressed()), (1, 1, false));
+        let shown = of(false);
+        let starts = &shown.points[0].starts;
+        assert_eq!((starts.len(), starts[0].changed.len(), shown.has_regressed()), (1, 1, false));
         assert_eq!(starts[0].changed[0].name, "innodb_buffer_pool_size");
         let first = &starts[0];
         let values: Vec<_> = first.changed[0].values.iter().map(Option::as_deref).collect();
         assert_eq!((&*first.build, values), ("1.20", vec![Some("134217728"), Some("1073741824")]));
         // A new version is what is tested; what it brings stands beside the change.
-        let told = of(true);
-        assert!(told.points[0].starts.is_empty() && told.has_regressed());
-        let changes = told.points[0].changes.as_ref().expect("long enough");
+        let shown = of(true);
+        assert!(shown.points[0].starts.is_empty() && shown.has_regressed());
+        let changes = shown.points[0].changes.as_ref().expect("long enough");
         assert!(changes[0].changed.iter().any(|one| one.name == "innodb_buffer_pool_size"));
     }
 
@@ -941,8 +941,8 @@ mod tests {
             .collect();
         let judge = Judge { primary: Some(figure.to_owned()), min_effect, also: Vec::new() };
         let mut rng = Rng::new(1, Stream::Order, 0);
-        let told = HistoryReport::new(&Question::of("build", judge), &sides, &mut || rng.bits());
-        told.expect("they have runs").points.swap_remove(0).last
+        let shown = HistoryReport::new(&Question::of("build", judge), &sides, &mut || rng.bits());
+        shown.expect("they have runs").points.swap_remove(0).last
     }
 
     #[test]
@@ -993,27 +993,27 @@ mod tests {
             let question = Question::of("build", judge.clone());
             HistoryReport::new(&question, sides, &mut || rng.bits()).expect("runs")
         };
-        let told = of(&sides);
-        let point = &told.points[0];
+        let shown = of(&sides);
+        let point = &shown.points[0];
         assert!(point.builds.len() == 8 && point.builds[7].value.is_infinite());
-        assert!(point.has_regressed && told.has_regressed() && told.left_out.is_empty());
+        assert!(point.has_regressed && shown.has_regressed() && shown.left_out.is_empty());
         // Only the last of those that are left out stands in the way.
         sides[7].points.clear();
         sides[7].not_counted = sides::lost(5);
-        let told = of(&sides);
+        let shown = of(&sides);
         assert!(
-            told.left_out[0].is_last && told.has_regressed() && told.points[0].builds.len() == 7
+            shown.left_out[0].is_last && shown.has_regressed() && shown.points[0].builds.len() == 7
         );
         sides.push(sides::side("2.0", &[("8", &[1000.0], 9)]));
-        let told = of(&sides);
-        assert!(!told.left_out[0].is_last && !told.has_regressed());
+        let shown = of(&sides);
+        assert!(!shown.left_out[0].is_last && !shown.has_regressed());
         // At a point that the last build has lost, too.
         let both: [(&str, &[f64], usize); 2] = [("8", &[1000.0], 9), ("64", &[1000.0], 9)];
         sides.iter_mut().take(7).for_each(|build| *build = sides::side(&build.name, &both));
         sides[8].not_counted = sides::lost(3);
-        let told = of(&sides);
-        let lacks: Vec<bool> = told.points.iter().map(|point| point.lacks.is_some()).collect();
-        assert_eq!((lacks, told.has_regressed()), (vec![false, true], true));
+        let shown = of(&sides);
+        let lacks: Vec<bool> = shown.points.iter().map(|point| point.lacks.is_some()).collect();
+        assert_eq!((lacks, shown.has_regressed()), (vec![false, true], true));
         sides[8].not_counted = sides::lost(0);
         assert!(!of(&sides).has_regressed());
         // A figure that no run has is no series.
@@ -1024,8 +1024,8 @@ mod tests {
 
     #[test]
     fn the_last_build_of_a_short_series_is_held_against_the_ones_before() {
-        let told = history(&long(9, 8));
-        let point = &told.points[0];
+        let shown = history(&long(9, 8));
+        let point = &shown.points[0];
         assert_eq!(point.changes, None);
         let last = point.last.as_ref().expect("eight before");
         assert!(last.is_outside && point.has_regressed && (last.ratio - 0.9).abs() < 0.02);

@@ -351,7 +351,7 @@ mod tests {
     }
 
     #[test]
-    fn the_smallest_as_good_as_the_best_is_told_by_its_interval() {
+    fn the_smallest_as_good_as_the_best_is_reported_by_its_interval() {
         let along = ["16", "8", "4", "2"].map(str::to_owned);
         let check = |name: &str, means: [f64; 4], half: Option<f64>, expect: [Option<usize>; 2]| {
             let cells = means.map(|mean| figure(mean, half));

@@ -22,7 +22,7 @@ mod reply_lag;
 mod shares;
 mod times;
 
-use model::{Facts, Finding, Load, ReportField, Until, read_facts};
+use model::{Facts, Finding, Load, ReportField, StopCondition, read_facts};
 use serde::{Deserialize, Serialize};
 
 pub use build::Options;
@@ -141,8 +141,8 @@ pub struct Report {
     /// What is to be thought of the result, most severe first.
     pub findings: Vec<Finding>,
     /// Deviations from standards, and what else a reader must know.
-    #[serde(rename = "notes", alias = "declarations")]
-    pub declarations: Vec<String>,
+    #[serde(alias = "declarations")]
+    pub notes: Vec<String>,
     /// What the standard that a workload is derived from requires itself, and whether it holds:
     /// one for each group whose workload has one.
     #[serde(default)]
@@ -204,8 +204,8 @@ pub struct GroupReport {
     /// How load is offered.
     pub load: Load,
     /// When it was done.
-    #[serde(rename = "stop_condition", alias = "until")]
-    pub until: Until,
+    #[serde(alias = "until")]
+    pub stop_condition: StopCondition,
     /// The workload's parameters as decided.
     pub parameters: Named<String>,
     /// What rate the plan itself allows, in key/think load.
@@ -238,8 +238,8 @@ pub struct Block {
     /// Transactions a minute; null where the workload is not known by it.
     pub tpm: Option<f64>,
     /// All rates that the workload is known by.
-    #[serde(rename = "primary_metrics", alias = "headlines")]
-    pub headlines: Named<HeadlineReport>,
+    #[serde(alias = "headlines")]
+    pub primary_metrics: Named<PrimaryMetricReport>,
     /// What became of everything that was intended in the measured phase.
     pub counts: CountsReport,
     /// What became of everything that was intended in the ramp-up.
@@ -278,8 +278,8 @@ pub struct Block {
     /// By client and kind; null unless asked for.
     pub per_client: Option<Vec<ClientReport>>,
     /// The workload's own measures.
-    #[serde(rename = "custom_metrics", alias = "measures")]
-    pub measures: Named<MeasureReport>,
+    #[serde(alias = "measures")]
+    pub custom_metrics: Named<CustomMetricReport>,
     /// Errors of the measured phase, those of attempts that were retried among them.
     pub errors: Vec<ErrorReport>,
     /// Errors of the ramp-up.
@@ -306,7 +306,7 @@ pub struct Ci95 {
 
 /// A rate that a workload is known by.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct HeadlineReport {
+pub struct PrimaryMetricReport {
     /// Its name on the page.
     pub title: String,
     /// Its value; null if nothing was measured.
@@ -435,7 +435,7 @@ pub struct ClientTransaction {
 
 /// A measure of the workload.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct MeasureReport {
+pub struct CustomMetricReport {
     /// Its unit.
     pub unit: String,
     /// How often it was recorded.

@@ -428,16 +428,16 @@ impl Judged {
             return self.undecide();
         }
         let half_width = beyond.half_width();
-        let told = value.map_or("among what was lost".to_owned(), |ms| format!("{ms:.3} ms"));
-        let told = format!("{name} {told}{}", in_percent(&beyond, half_width));
+        let shown = value.map_or("among what was lost".to_owned(), |ms| format!("{ms:.3} ms"));
+        let shown = format!("{name} {shown}{}", in_percent(&beyond, half_width));
         match beyond.verdict(half_width) {
             Verdict::Meets => {}
             Verdict::Fails => {
                 self.verdict = Verdict::Fails;
-                self.reasons.push(told);
+                self.reasons.push(shown);
             }
             Verdict::Undecided => {
-                self.reasons.push(told);
+                self.reasons.push(shown);
                 self.undecide();
             }
         }

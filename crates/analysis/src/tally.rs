@@ -12,9 +12,9 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 
 use model::{
-    CheckResult, ClientMoments, Counts, Description, DisturbanceEvent, Event, Fact, FactValue,
-    Finding, Gauge, GroupDescription, KindIndex, KindSecond, Load, MeasureSecond, NS_PER_MS,
-    NS_PER_S, Phase, Readings, RunId, Second, StopReason, Traffic, Until,
+    CheckResult, ClientMoments, Counts, CustomMetricSecond, Description, DisturbanceEvent, Event,
+    Fact, FactValue, Finding, Gauge, GroupDescription, KindIndex, KindSecond, Load, NS_PER_MS,
+    NS_PER_S, Phase, Readings, RunId, Second, StopCondition, StopReason, Traffic,
 };
 use stats::{Histogram, Stability, Stretch, stability, stability_against};
 
@@ -99,7 +99,7 @@ pub struct GroupTally {
     /// The times of each kind in the order of time.
     in_time: Vec<KindInTime>,
     /// The records of each custom metric in the order of time.
-    measures_in_time: Vec<MeasureInTime>,
+    custom_metrics_in_time: Vec<CustomMetricInTime>,
     /// How many seconds share a window of service and wait.
     window_seconds: i64,
 }
@@ -114,7 +114,7 @@ struct KindInTime {
 
 /// The records of a custom metric, second by second and stretch by stretch.
 #[derive(Clone, Debug)]
-struct MeasureInTime {
+struct CustomMetricInTime {
     /// How many, and their sum, of the seconds of the measured phase that have any.
     seconds: BTreeMap<i64, (u64, u64)>,
     values: Stretches,
@@ -142,7 +142,7 @@ impl GroupTally {
             series: Series::default(),
             clients: Vec::new(),
             in_time: Vec::new(),
-            measures_in_time: Vec::new(),
+            custom_metrics_in_time: Vec::new(),
             window_seconds,
         }
     }
@@ -168,28 +168,28 @@ impl GroupTally {
             times.service.add(part.second, count(&kind.service), kind.service.as_ref());
             times.wait.add(part.second, count(&kind.wait), kind.wait.as_ref());
         }
-        part.measures.iter().for_each(|measure| self.add_measure(part.second, measure));
+        part.custom_metrics.iter().for_each(|metric| self.add_custom_metric(part.second, metric));
     }
 
-    fn add_measure(&mut self, second: i64, part: &MeasureSecond) {
+    fn add_custom_metric(&mut self, second: i64, part: &CustomMetricSecond) {
         if second < 0 {
             return;
         }
-        let index = usize::from(part.measure);
-        while self.measures_in_time.len() <= index {
+        let index = usize::from(part.metric);
+        while self.custom_metrics_in_time.len() <= index {
             let (seconds, values) = (BTreeMap::new(), Stretches::new(1));
-            self.measures_in_time.push(MeasureInTime { seconds, values });
+            self.custom_metrics_in_time.push(CustomMetricInTime { seconds, values });
         }
-        let measure = &mut self.measures_in_time[index];
-        let of_second = measure.seconds.entry(second).or_default();
+        let metric = &mut self.custom_metrics_in_time[index];
+        let of_second = metric.seconds.entry(second).or_default();
         (of_second.0, of_second.1) = (of_second.0 + part.count, of_second.1 + part.sum);
         let values = part.histogram.as_ref();
-        measure.values.add(second, values.map_or(0, Histogram::count), values);
+        metric.values.add(second, values.map_or(0, Histogram::count), values);
     }
 
     /// How often a custom metric was recorded in each of `seconds`, and the sum of it.
-    pub fn measured_per_second(&self, measure: usize, seconds: Range<i64>) -> Vec<(u64, u64)> {
-        let of = self.measures_in_time.get(measure).map(|measure| &measure.seconds);
+    pub fn measured_per_second(&self, metric: usize, seconds: Range<i64>) -> Vec<(u64, u64)> {
+        let of = self.custom_metrics_in_time.get(metric).map(|metric| &metric.seconds);
         let at = |second: i64| of.and_then(|of| of.get(&second)).copied().unwrap_or_default();
         seconds.map(at).collect()
     }
@@ -345,7 +345,7 @@ impl Tally {
                 let (committed, unknown) = (*committed, *unknown);
                 self.crosschecks.push(Crosscheck { group, kind, change, committed, unknown });
             }
-            Event::Disturbance(told) => self.disturbed(told),
+            Event::Disturbance(described) => self.disturbed(described),
             Event::Settings { settings } => self.settings.clone_from(settings),
             Event::Gauges { gauges } => self.gauges.extend_from_slice(gauges),
             Event::Readings(readings) => self.readings.push(readings.clone()),
@@ -365,19 +365,20 @@ impl Tally {
     }
 
     /// The end of a disturbance stands for its beginning.
-    fn disturbed(&mut self, told: &DisturbanceEvent) {
-        let same =
-            |known: &&mut DisturbanceEvent| (known.index, known.nth) == (told.index, told.nth);
+    fn disturbed(&mut self, described: &DisturbanceEvent) {
+        let same = |known: &&mut DisturbanceEvent| {
+            (known.index, known.nth) == (described.index, described.nth)
+        };
         match self.disturbances.iter_mut().find(same) {
-            Some(known) => known.clone_from(told),
-            None => self.disturbances.push(told.clone()),
+            Some(known) => known.clone_from(described),
+            None => self.disturbances.push(described.clone()),
         }
     }
 
     fn group(&mut self, index: u16) -> &mut GroupTally {
         while self.groups.len() <= usize::from(index) {
             let next = u16::try_from(self.groups.len()).expect("at most index, a u16");
-            let window = self.description.as_ref().map(|told| told.window_seconds.max(1));
+            let window = self.description.as_ref().map(|described| described.window_seconds.max(1));
             let window_seconds = window.map_or(model::WINDOW_SECONDS, i64::from);
             self.groups.push(GroupTally::new(next, window_seconds));
         }
@@ -391,12 +392,12 @@ impl Tally {
 
     /// What a group is called; nothing before it is told.
     pub fn name_of(&self, group: usize) -> String {
-        self.description(group).map(|told| told.name.clone()).unwrap_or_default()
+        self.description(group).map(|described| described.name.clone()).unwrap_or_default()
     }
 
     /// Whether a group's clients begin anew as soon as they have finished.
     pub fn is_closed(&self, group: usize) -> bool {
-        self.description(group).is_none_or(|told| told.load == Load::Closed)
+        self.description(group).is_none_or(|described| described.load == Load::Closed)
     }
 
     /// The value of a fact, the one that came last.
@@ -435,12 +436,13 @@ impl Tally {
     /// The share of closed clients' time, in percent, that lies outside of any transaction; none
     /// unless all groups are closed and timed.
     pub fn outside_percent(&self) -> Option<f64> {
-        let told = &self.description.as_ref()?.groups;
-        let closed =
-            |group: &GroupDescription| group.load == Load::Closed && group.until == Until::Time;
-        let clients: u64 = told.iter().map(|group| u64::from(group.clients)).sum();
+        let described = &self.description.as_ref()?.groups;
+        let closed = |group: &GroupDescription| {
+            group.load == Load::Closed && group.stop_condition == StopCondition::Time
+        };
+        let clients: u64 = described.iter().map(|group| u64::from(group.clients)).sum();
         let all_ns = self.measured_ns() as f64 * clients as f64;
-        if !told.iter().all(closed) || all_ns == 0.0 {
+        if !described.iter().all(closed) || all_ns == 0.0 {
             return None;
         }
         let busy_ns: f64 = self.groups.iter().map(GroupTally::busy_ns).sum();
@@ -466,7 +468,8 @@ impl Tally {
     pub fn stability(&self, groups: &[usize]) -> Stability {
         let commits = self.commits_100ms(groups);
         let is_open = |index: &usize| {
-            self.description(*index).is_some_and(|told| matches!(told.load, Load::Open { .. }))
+            self.description(*index)
+                .is_some_and(|described| matches!(described.load, Load::Open { .. }))
         };
         if !groups.iter().all(is_open) {
             return stability(&commits);
@@ -510,8 +513,8 @@ impl Tally {
 
     /// What was recorded of a custom metric in the measured phase, in the order of time; none where
     /// nothing was.
-    pub fn measured_in_time(&self, group: usize, measure: usize) -> Option<InTime> {
-        let of = self.groups.get(group)?.measures_in_time.get(measure)?;
+    pub fn measured_in_time(&self, group: usize, metric: usize) -> Option<InTime> {
+        let of = self.groups.get(group)?.custom_metrics_in_time.get(metric)?;
         together(&[&of.values], self.seconds().end)
     }
 

@@ -40,10 +40,10 @@ fn against(report: &Report) -> impl Iterator<Item = &Finding> {
 
 /// Why a trial does not count, in the words of what was found.
 pub fn why_not(report: &Report) -> String {
-    let told: Vec<&str> = against(report).map(|finding| finding.text.as_str()).collect();
-    match told.is_empty() {
+    let shown: Vec<&str> = against(report).map(|finding| finding.text.as_str()).collect();
+    match shown.is_empty() {
         true => format!("it is {}", report.status.name()),
-        false => told.join(" "),
+        false => shown.join(" "),
     }
 }
 

@@ -15,7 +15,7 @@ use drivers::for_tests::{Interceptor, intercept};
 use engine::{GroupJob, Job, Share, Stop};
 use model::{
     Database, Load, NS_PER_S, Phases, Placement, Recording, Refusal, Request, Retry, Session,
-    StatementId, Target, Until, Value,
+    StatementId, StopCondition, Target, Value,
 };
 use rusqlite::Connection;
 use rusqlite::types::{Value as Owned, ValueRef};
@@ -128,7 +128,7 @@ fn run_engine(file: &Path, n_transactions: u64, trace: Option<&Trace>) -> f64 {
         first_client: 0,
         clients: 1,
         load: Load::Closed,
-        until: Until::Transactions(n_transactions),
+        stop_condition: StopCondition::Transactions(n_transactions),
     };
     let job = Job {
         seed: 1,

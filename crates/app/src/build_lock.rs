@@ -114,12 +114,12 @@ pub(crate) fn wait_while_recovering(
     tell: &mut dyn FnMut(&String),
 ) {
     let is_recovering = database.administration().is_recovering;
-    let mut is_told = false;
+    let mut is_reported = false;
     while let Err(no) = AdminSession::at(database) {
         if !is_recovering(&no) || is_stopped() {
             return;
         }
-        if !std::mem::replace(&mut is_told, true) {
+        if !std::mem::replace(&mut is_reported, true) {
             tell(&no.message);
         }
         thread::park_timeout(LOOK_EVERY);
@@ -208,9 +208,9 @@ mod tests {
             let product = Product { administration, ..*inner.product() };
             let (refused, left) = (AtomicU32::new(0), AtomicU32::new(5));
             let recovers = Recovers { inner, product, n_refused: refused, left, sqlstate };
-            let mut n_told = 0;
-            wait_while_recovering(&recovers, &|| is_stopped, &mut |_| n_told += 1);
-            assert_eq!(n_told, u32::from(n_refused > 1));
+            let mut n_reported = 0;
+            wait_while_recovering(&recovers, &|| is_stopped, &mut |_| n_reported += 1);
+            assert_eq!(n_reported, u32::from(n_refused > 1));
             assert_eq!(recovers.n_refused.into_inner(), n_refused, "{sqlstate} {is_stopped}");
         };
         check("57P03", false, 5);

@@ -118,7 +118,7 @@ mod tests {
     }
 
     #[test]
-    fn each_loop_is_told_and_threads_are_together() {
+    fn each_loop_is_reported_and_threads_are_together() {
         let pairs = |list: [(&str, &str); 2]| list.map(|(a, b)| (a.to_owned(), b.to_owned()));
         let loops = used(&[(Some(0), 600, 300), (Some(1), 200, 1)]);
         let expected =

@@ -102,8 +102,8 @@ pub fn history(store: &Store, question: &Question) -> Result<HistoryReport, Erro
         question.baseline = store.baseline(&question.by)?;
     }
     question.acknowledged = store.acknowledged(&question.by)?;
-    let told = HistoryReport::new(&question, &builds_placed(builds), &mut || rng.bits());
-    told.map(|told| HistoryReport { damaged, ..told }).map_err(Error::Usage)
+    let shown = HistoryReport::new(&question, &builds_placed(builds), &mut || rng.bits());
+    shown.map(|shown| HistoryReport { damaged, ..shown }).map_err(Error::Usage)
 }
 
 fn is_label(key: &str) -> Result<(), Error> {
@@ -161,10 +161,10 @@ fn has_change(
         let judge = Judge { primary, min_effect: 0.0, also: Vec::new() };
         let question = Question { order: order.cloned(), ..Question::of(key, judge) };
         let mut rng = Rng::new(1, Stream::Order, u64::MAX);
-        let Ok(told) = HistoryReport::new(&question, &builds, &mut || rng.bits()) else {
+        let Ok(shown) = HistoryReport::new(&question, &builds, &mut || rng.bits()) else {
             continue;
         };
-        let points = told.point_names();
+        let points = shown.point_names();
         if !change.point.is_empty() && !points.contains(&change.point) {
             return Err(Error::Usage(format!(
                 "no point is {}: points are {}",
@@ -172,10 +172,11 @@ fn has_change(
                 points.join(", ")
             )));
         }
-        if told.has_change_at(&change.build, &change.point) {
+        if shown.has_change_at(&change.build, &change.point) {
             return Ok(());
         }
-        let new: Vec<String> = told.changed(&change.point).into_iter().map(str::to_owned).collect();
+        let new: Vec<String> =
+            shown.changed(&change.point).into_iter().map(str::to_owned).collect();
         known.extend(new.into_iter().filter(|build| !known.contains(build)).collect::<Vec<_>>());
     }
     let known = match &known[..] {

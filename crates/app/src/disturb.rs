@@ -152,12 +152,12 @@ impl Disturbers {
     }
 
     fn run_interruptible_with_progress(&mut self, said: Message, tell: &mut dyn FnMut(Event)) {
-        let Message::Told(told) = said else { return };
-        self.under_way.retain(|other| (other.index, other.nth) != (told.index, told.nth));
-        if told.outcome == Disturbed::Running {
-            self.under_way.push(told.clone());
+        let Message::Told(shown) = said else { return };
+        self.under_way.retain(|other| (other.index, other.nth) != (shown.index, shown.nth));
+        if shown.outcome == Disturbed::Running {
+            self.under_way.push(shown.clone());
         }
-        tell(Event::Disturbance(told));
+        tell(Event::Disturbance(shown));
     }
 
     /// The load is over: what is under way is cut off, but for work of a server, which is waited

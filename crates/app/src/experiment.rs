@@ -100,9 +100,9 @@ pub fn report_by(
     figure: Option<&str>,
 ) -> Result<ExperimentReport, Error> {
     let Trials { ended, damaged } = trials(store, experiment)?;
-    let told = judged(experiment, &ended, figure).map_err(Error::Usage)?;
+    let shown = judged(experiment, &ended, figure).map_err(Error::Usage)?;
     let (status, plan) = (status(store, experiment)?, varied_to_toml(experiment));
-    Ok(ExperimentReport { status, damaged, plan, ..told })
+    Ok(ExperimentReport { status, damaged, plan, ..shown })
 }
 
 /// A figure of a stored experiment over two of its axes, as tables.

@@ -298,7 +298,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wrong_is_told_with_its_line() {
+    fn what_is_wrong_is_reported_with_its_line() {
         let check = |text: &str, expect: &str| {
             let why = refused(text);
             assert!(why.contains(expect), "{why}");

@@ -34,7 +34,7 @@ where
     P: Clone + Send + 'static,
     T: Send + 'static,
 {
-    let (tell, told) = channel::<Message<P, Result<T, Error>>>();
+    let (tell, shown) = channel::<Message<P, Result<T, Error>>>();
     let spawned = thread::Builder::new().name("work".to_owned()).spawn(move || {
         // Whoever has left hears nothing any more.
         let result = work(&mut |far| drop(tell.send(Message::Far(far.clone()))));
@@ -43,7 +43,7 @@ where
     let worker = spawned.map_err(Error::failed)?;
     let mut asked = None;
     loop {
-        match told.recv_timeout(LOOK_EVERY) {
+        match shown.recv_timeout(LOOK_EVERY) {
             Ok(Message::Far(far)) => hear(&far),
             Ok(Message::Done(result)) => return result,
             Err(RecvTimeoutError::Timeout) => {}

@@ -190,14 +190,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_setting_that_the_server_refuses_is_told_in_a_sentence() {
+    fn a_setting_that_the_server_refuses_is_reported_in_a_sentence() {
         let check = |log: &str, expect: &str| {
             let text = format!(
                 "creating the data directory ended with code 7; the end of its log:\n{log}\nAborting"
             );
             let error = ServerError { kind: ServerErrorKind::Ended, text };
-            let Error::Usage(told) = start_error(error) else { panic!("{log} is a failure") };
-            assert!(told.contains(expect) && !told.contains('\n'), "{told}");
+            let Error::Usage(shown) = start_error(error) else { panic!("{log} is a failure") };
+            assert!(shown.contains(expect) && !shown.contains('\n'), "{shown}");
         };
         check(
             "0 [ERROR] mariadbd: unknown variable 'inodb_x=1'",

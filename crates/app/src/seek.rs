@@ -191,7 +191,8 @@ impl Search {
             // Each probe draws anew, so that what they share is the system alone.
             plan.seed = seed_of(plan.seed, nth);
             let values = vec![self.seek_plan.value(ask.at)];
-            let told = format!("{}={} ({})", self.seek_plan.seek.axis, values[0], ask.stage.name());
+            let shown =
+                format!("{}={} ({})", self.seek_plan.seek.axis, values[0], ask.stage.name());
             runner.plans.truncate(nth);
             runner.experiment.points.truncate(nth);
             while runner.plans.len() <= nth {
@@ -200,23 +201,23 @@ impl Search {
                 runner.experiment.points.push(point);
             }
             let (n, left_ns) = strategy.left(&probes_of(&made));
-            watcher.trial(nth as u64 + 1, nth as u64 + n, &told, Some(left_ns));
+            watcher.trial(nth as u64 + 1, nth as u64 + n, &shown, Some(left_ns));
             match runner.one((nth as u32, 0), stop, watcher) {
                 Ok(Tried::Interrupted) => return Ok(true),
                 Ok(Tried::Counts | Tried::Settled(_)) => {}
                 Ok(Tried::Not(why)) => {
-                    watcher.note(&format!("a probe at {told} does not count: {why}"));
+                    watcher.note(&format!("a probe at {shown} does not count: {why}"));
                 }
                 Err(Error::Failed(why)) => {
                     runner.open_target = None;
-                    watcher.note(&format!("a probe at {told} failed: {why}"));
+                    watcher.note(&format!("a probe at {shown} failed: {why}"));
                 }
                 Err(error) => return Err(error),
             }
             made = replay(&runner.store, &self.experiment, strategy, &mut known)?;
             if let Some(lacks) = made.get(nth).and_then(|(probe, _)| probe.judged.lacks.as_ref()) {
                 return Err(Error::Failed(format!(
-                    "the probe at {told} is too short, {lacks}: raise --seek-budget"
+                    "the probe at {shown} is too short, {lacks}: raise --seek-budget"
                 )));
             }
             failures = if made.len() > nth { 0 } else { failures + 1 };

@@ -66,11 +66,11 @@ impl SelfCheck {
 pub fn selfcheck(
     seeds: std::ops::RangeInclusive<u64>,
     stop: &Arc<Stop>,
-    told: &mut dyn FnMut(&Item),
+    shown: &mut dyn FnMut(&Item),
 ) -> Result<SelfCheck, Error> {
     let mut items = Vec::new();
     let mut add = |item: Item| {
-        told(&item);
+        shown(&item);
         items.push(item);
     };
     for servers in [1, 4] {

@@ -241,8 +241,8 @@ pub(crate) fn taken_otherwise(notes: &[String]) -> Option<Event> {
 }
 
 /// What is said of one of them.
-pub(crate) fn adjusted_note(name: &str, asked: &str, target: &Target, told: &str) -> String {
-    format!("{name} was set to {asked}, but {target} reports {told}")
+pub(crate) fn adjusted_note(name: &str, asked: &str, target: &Target, shown: &str) -> String {
+    format!("{name} was set to {asked}, but {target} reports {shown}")
 }
 
 impl SettingsGuard {
@@ -286,8 +286,8 @@ impl SettingsGuard {
         for (found, (_, value)) in found.into_iter().zip(wanted) {
             let now = self.put_one(&store, &mut session, &server, &found, value)?;
             if !is_same_value(value, &now.value) {
-                let Found { name, value: told, .. } = &now;
-                set.differs.push(adjusted_note(name, value, target, told));
+                let Found { name, value: shown, .. } = &now;
+                set.differs.push(adjusted_note(name, value, target, shown));
             }
             set.facts.push(Fact::new("setting", &now.name, &now.value));
         }

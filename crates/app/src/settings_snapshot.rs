@@ -45,13 +45,13 @@ pub(crate) fn before(
         Ok(Some(in_force)) => {
             let server = open_target.server.as_ref();
             let settings = in_force.to_pairs(server.map(Managed::folder));
-            let mut told = vec![Event::Settings { settings }];
+            let mut printed = vec![Event::Settings { settings }];
             let by = open_target.database.administration().settings;
             let units = by.map_or(&[][..], |by| by.base_units);
             let unlike = |server: &Managed| in_force.unlike(server.asked(), &server.target, units);
             let notes = server.map(unlike);
-            told.extend(taken_otherwise(&notes.unwrap_or_default()));
-            (Some(in_force), told)
+            printed.extend(taken_otherwise(&notes.unwrap_or_default()));
+            (Some(in_force), printed)
         }
         Ok(None) => (None, Vec::new()),
         Err(why) => {
@@ -81,8 +81,8 @@ pub(crate) fn changed(
     });
     let changed = settings.filter_map(|fact| {
         let was = tally.fact(&fact.about, &fact.name)?;
-        let told = || Fact::new("changed", &fact.name, format!("from {was} to {}", fact.value));
-        (*was != fact.value).then(told)
+        let printed = || Fact::new("changed", &fact.name, format!("from {was} to {}", fact.value));
+        (*was != fact.value).then(printed)
     });
     let mut changed: Vec<Fact> = changed.collect();
     if let (Some(before), Some(after)) = (before, after) {
@@ -129,7 +129,7 @@ impl SettingsSnapshot {
     /// As they may be kept and shown; paths in `home` are told without it.
     pub(crate) fn to_pairs(&self, home: Option<&Path>) -> Vec<(String, String)> {
         let home = home.and_then(Path::to_str).filter(|home| home.len() > 1);
-        let told = |(name, value): &(String, String)| {
+        let printed = |(name, value): &(String, String)| {
             let value = match (is_secret(name), home) {
                 (true, _) if !value.is_empty() => MASKED.to_owned(),
                 (_, Some(home)) => value.replace(home, HOME),
@@ -137,7 +137,7 @@ impl SettingsSnapshot {
             };
             (name.clone(), value.chars().take(CHARACTERS_MAX).collect())
         };
-        self.settings.iter().map(told).collect()
+        self.settings.iter().map(printed).collect()
     }
 
     /// Settings that have another value than was asked for at the start of the server, in words.
@@ -149,9 +149,9 @@ impl SettingsSnapshot {
     ) -> Vec<String> {
         let unlike = |(name, value): &(String, String)| {
             let is_it = |known: &str| known.eq_ignore_ascii_case(&name.replace('-', "_"));
-            let (_, told) = self.settings.iter().find(|(known, _)| is_it(known))?;
-            let other = is_taken_otherwise(value, told, base_units) && !is_secret(name);
-            other.then(|| adjusted_note(name, value, target, told))
+            let (_, printed) = self.settings.iter().find(|(known, _)| is_it(known))?;
+            let other = is_taken_otherwise(value, printed, base_units) && !is_secret(name);
+            other.then(|| adjusted_note(name, value, target, printed))
         };
         asked.iter().filter_map(unlike).collect()
     }
@@ -201,7 +201,7 @@ mod tests {
     }
 
     #[test]
-    fn secrets_are_never_told() {
+    fn secrets_are_never_reported() {
         let all = in_force(&[
             ("primary_conninfo", "host=h password=x"),
             ("wsrep_sst_auth", "root:x"),
@@ -213,8 +213,8 @@ mod tests {
             ("key_buffer_size", "8"),
             ("datadir", "/tmp/dbdyno-1/data"),
         ]);
-        let told = all.to_pairs(Some(Path::new("/tmp/dbdyno-1")));
-        let open: Vec<(&str, &str)> = told
+        let printed = all.to_pairs(Some(Path::new("/tmp/dbdyno-1")));
+        let open: Vec<(&str, &str)> = printed
             .iter()
             .filter(|(_, value)| value != MASKED)
             .map(|(name, value)| (name.as_str(), value.as_str()))
@@ -225,29 +225,29 @@ mod tests {
     }
 
     #[test]
-    fn a_setting_that_the_server_took_otherwise_is_told() {
+    fn a_setting_that_the_server_took_otherwise_is_reported() {
         let all = in_force(&[("innodb_log_buffer_size", "2097152"), ("max_connections", "10")]);
         let asked =
             [("innodb-log-buffer-size", "1234567"), ("max_connections", "10"), ("bin", "1")]
                 .map(|(name, value)| (name.to_owned(), value.to_owned()));
         let target = Target::parse("mariadb://h").expect("valid");
-        let told = all.unlike(&asked, &target, &[]);
+        let printed = all.unlike(&asked, &target, &[]);
         let expect = "innodb-log-buffer-size was set to 1234567, but mariadb://h/ reports 2097152";
-        assert_eq!(told, [expect]);
+        assert_eq!(printed, [expect]);
     }
 
     #[test]
-    fn what_changed_is_told_with_both_values_and_a_secret_without() {
+    fn what_changed_is_reported_with_both_values_and_a_secret_without() {
         let before = in_force(&[("a", "1"), ("b", ""), ("gone", "1"), ("x_password", "p")]);
         let after = in_force(&[("a", "1"), ("b", "on"), ("new", "1"), ("x_password", "q")]);
         let facts = before.changes_to(&after);
-        let told: Vec<(&str, Option<&str>)> =
+        let printed: Vec<(&str, Option<&str>)> =
             facts.iter().map(|fact| (fact.name.as_str(), fact.value.text())).collect();
         let expect = [
             ("b", Some("from nothing to on")),
             ("x_password", Some("to another value, which is not stored")),
         ];
-        assert_eq!(told, expect);
+        assert_eq!(printed, expect);
         assert!(before.changes_to(&before).is_empty());
     }
 }

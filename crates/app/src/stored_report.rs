@@ -134,7 +134,7 @@ mod tests {
 
     #[test]
     fn a_run_of_before_is_judged_by_the_modes_that_it_has() {
-        let told = |target: &str, modes: &[&str]| {
+        let shown = |target: &str, modes: &[&str]| {
             let mut made = Made::closed();
             made.description.target = target.to_owned();
             made.description.modes = modes.iter().map(|mode| (*mode).to_owned()).collect();
@@ -147,12 +147,12 @@ mod tests {
             finding.map(|finding| finding.text)
         };
         let says = |target: &str, modes: &[&str], words: Option<&str>| {
-            let told = told(target, modes);
-            let is_so = match (&told, words) {
-                (Some(told), Some(words)) => told.starts_with(words),
-                (told, words) => told.is_none() && words.is_none(),
+            let shown = shown(target, modes);
+            let is_so = match (&shown, words) {
+                (Some(shown), Some(words)) => shown.starts_with(words),
+                (shown, words) => shown.is_none() && words.is_none(),
             };
-            assert!(is_so, "{target} {modes:?}: {told:?}");
+            assert!(is_so, "{target} {modes:?}: {shown:?}");
         };
         let wal = ["journal_mode=wal", "synchronous=normal"];
         says("sqlite:/a.db", &wal, Some("journal_mode=wal with synchronous=normal: "));

@@ -392,7 +392,7 @@ impl<'o> TrialRunner<'o> {
         let Plan { target, seed, .. } = &self.plans[place.0 as usize];
         let is_server = !target.hosts.is_empty() || target.option("socket").is_some();
         let began = wall_clock::now();
-        let mut is_told = false;
+        let mut is_reported = false;
         while is_server && began.elapsed() < COMES_BACK {
             let (target, seed) = (target.clone(), *seed);
             let answers = run_interruptible(stop, "interrupted", move || {
@@ -402,10 +402,10 @@ impl<'o> TrialRunner<'o> {
             if answers.is_ok() || stop.is_asked() {
                 break;
             }
-            if !is_told {
+            if !is_reported {
                 watcher.note("the server does not answer; waiting for it");
             }
-            is_told = true;
+            is_reported = true;
             wall_clock::rest_ms(LOOK_EVERY_MS * 5);
         }
         !stop.is_asked()

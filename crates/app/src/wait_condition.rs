@@ -29,7 +29,7 @@ pub(crate) fn wait_until(
 ) -> Result<Vec<Event>, Error> {
     let (asked, database) = (condition.clone(), Arc::clone(database));
     let at_most = Duration::from_nanos(condition.at_most_ns);
-    let mut hear = |told: &String| watcher.doing(told);
+    let mut hear = |shown: &String| watcher.doing(shown);
     let interrupted = "interrupted while waiting for a condition";
     let waited = run_interruptible_with_progress(stop, interrupted, &mut hear, move |tell| {
         let mut session = AdminSession::at(database.as_ref())?;

@@ -42,7 +42,7 @@ const LAWS: &[(&str, Law)] = &[
     ("a batch commits nothing behind a no", as_transaction::commits_nothing_behind_a_no),
     (
         "what is committed is told so, even if unread",
-        as_transaction::is_told_as_it_ended_where_nobody_reads,
+        as_transaction::is_reported_as_it_ended_where_nobody_reads,
     ),
     ("statements can be prepared at run time", statements_are_prepared_late),
     ("a statement as text says the same as a prepared one", as_text::says_the_same),

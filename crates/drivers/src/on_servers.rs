@@ -132,7 +132,7 @@ pub(crate) fn signed_in_as(mut target: Target, user: &str) -> Target {
 }
 
 /// Whether a user who may have one connection hears so at the second.
-pub(crate) fn too_many_are_told_so(target: &Target) {
+pub(crate) fn too_many_are_reported_so(target: &Target) {
     let database = opened(target);
     // The connection that tried the target may take a moment to end.
     let first = loop {

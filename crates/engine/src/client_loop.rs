@@ -388,7 +388,7 @@ impl ClientLoop {
 
     /// What this client did in the measured phase.
     pub(crate) fn moments(&self) -> Vec<ClientMoments> {
-        let told = |(kind, (moments, failed)): (usize, &(Moments, u64))| ClientMoments {
+        let shown = |(kind, (moments, failed)): (usize, &(Moments, u64))| ClientMoments {
             client: self.client,
             kind: kind as KindIndex,
             count: moments.count,
@@ -398,7 +398,7 @@ impl ClientLoop {
             sum_ns: u64::try_from(moments.sum).unwrap_or(u64::MAX),
             sum_sq_ns2: moments.sum_sq as f64,
         };
-        self.moments.iter().enumerate().map(told).collect()
+        self.moments.iter().enumerate().map(shown).collect()
     }
 }
 

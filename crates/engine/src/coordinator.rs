@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use model::{
     Cancel, ClientMoments, Event, Fact, KindIndex, NS_PER_MS, NS_PER_S, Phase, Placement, Producer,
-    ProducerTask, Refusal, Second, StopReason, Until,
+    ProducerTask, Refusal, Second, StopCondition, StopReason,
 };
 use stats::{Histogram, Range};
 
@@ -163,7 +163,7 @@ impl<'a> Coordinator<'a> {
     fn new(job: &'a Job, stop: &Arc<Stop>, events: &'a mut dyn FnMut(Event)) -> Coordinator<'a> {
         let shape = |group: &GroupJob| {
             let workload = &group.workload;
-            GroupShape::new(workload.kinds().len(), workload.measures(), &group.load)
+            GroupShape::new(workload.kinds().len(), workload.custom_metrics(), &group.load)
         };
         let shapes: Vec<GroupShape> = job.groups.iter().map(shape).collect();
         let n_clients: usize = job.groups.iter().map(|group| group.clients as usize).sum();
@@ -203,16 +203,19 @@ impl<'a> Coordinator<'a> {
         for (index, group) in self.job.groups.iter().enumerate() {
             let index = index as u16;
             let seed = self.job.seed;
-            let arrivals = arrivals_of(index, &group.load, group.until, self.job, &self.stop);
-            let shared = match group.until {
-                Until::Transactions(count) => Some(Arc::new(Budget::new(count))),
-                Until::Time | Until::TransactionsPerClient(_) => None,
+            let arrivals =
+                arrivals_of(index, &group.load, group.stop_condition, self.job, &self.stop);
+            let shared = match group.stop_condition {
+                StopCondition::Transactions(count) => Some(Arc::new(Budget::new(count))),
+                StopCondition::Time | StopCondition::TransactionsPerClient(_) => None,
             };
             let kinds: Arc<[_]> = group.workload.kinds().into();
             for client in group.first_client..group.first_client + group.clients {
-                let budget = match group.until {
-                    Until::TransactionsPerClient(count) => Some(Arc::new(Budget::new(count))),
-                    Until::Transactions(_) | Until::Time => shared.clone(),
+                let budget = match group.stop_condition {
+                    StopCondition::TransactionsPerClient(count) => {
+                        Some(Arc::new(Budget::new(count)))
+                    }
+                    StopCondition::Transactions(_) | StopCondition::Time => shared.clone(),
                 };
                 let arrivals = arrivals.as_ref();
                 let pacing = Pacing { load: &group.load, arrivals, seed, budget };
@@ -239,8 +242,8 @@ impl<'a> Coordinator<'a> {
         self.job.groups.iter().map(|group| group.clients).sum()
     }
 
-    fn receive(&mut self, told: WorkerMessage) -> Option<Arc<dyn Cancel>> {
-        match told {
+    fn receive(&mut self, shown: WorkerMessage) -> Option<Arc<dyn Cancel>> {
+        match shown {
             WorkerMessage::Connected { group, took_ns, cancel } => {
                 let (connected, _, times) = &mut self.connected[usize::from(group)];
                 *connected += 1;
@@ -372,7 +375,10 @@ impl<'a> Coordinator<'a> {
         let is_limited = |group: &GroupJob| {
             group.workload.producer().is_some_and(|producer| producer.is_limited())
         };
-        self.job.groups.iter().any(|group| group.until == Until::Time && !is_limited(group))
+        self.job
+            .groups
+            .iter()
+            .any(|group| group.stop_condition == StopCondition::Time && !is_limited(group))
     }
 
     /// The tasks of all producers; whoever waits for their signals hears of a stop too.
@@ -595,7 +601,7 @@ fn admit(
             return Err(CannotRun::Interrupted);
         }
         match hear.recv_timeout(Duration::from_nanos(LOOK_NS)) {
-            Ok(told) => cancels.extend(coordinator.receive(told)),
+            Ok(shown) => cancels.extend(coordinator.receive(shown)),
             Err(RecvTimeoutError::Timeout) => {}
             Err(RecvTimeoutError::Disconnected) => break,
         }
@@ -629,12 +635,12 @@ fn oversee(
             coordinator.pauses.look(now_ns + look_ns, origin.elapsed_ns(), start_ns);
         }
         match heard {
-            Ok(told) => drop(coordinator.receive(told)),
+            Ok(shown) => drop(coordinator.receive(shown)),
             Err(RecvTimeoutError::Timeout) => {}
             Err(RecvTimeoutError::Disconnected) => return,
         }
-        while let Ok(told) = hear.try_recv() {
-            coordinator.receive(told);
+        while let Ok(shown) = hear.try_recv() {
+            coordinator.receive(shown);
         }
         let now_ns = origin.elapsed_ns();
         coordinator.tick(now_ns);
@@ -667,10 +673,10 @@ fn run_simulated(
     coordinator.enter(Phase::Connect, 0);
     let simulation = Simulation::new(Arc::clone(stop));
     let (tell, hear) = channel();
-    let tell = |told| drop(tell.send(told));
+    let tell = |shown| drop(tell.send(shown));
     let clients = simulation.connect(coordinator.specs(), &limiter_of(&job), &tell);
-    for told in hear.try_iter() {
-        coordinator.receive(told);
+    for shown in hear.try_iter() {
+        coordinator.receive(shown);
     }
     coordinator.report_connected()?;
     coordinator.begin(start(simulation.now_ns()));
@@ -688,8 +694,8 @@ fn run_simulated(
         }
         Some(coordinator.cut_off_ns())
     });
-    for told in hear.try_iter() {
-        coordinator.receive(told);
+    for shown in hear.try_iter() {
+        coordinator.receive(shown);
     }
     coordinator.report_producers();
     let end_ns = coordinator.stop.end_ns();

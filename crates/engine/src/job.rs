@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use model::{
-    Connect, Database, Load, Phases, Placement, Recording, Retry, Sample, Statement, Until,
+    Connect, Database, Load, Phases, Placement, Recording, Retry, Sample, Statement, StopCondition,
     Workload,
 };
 
@@ -41,7 +41,7 @@ pub struct GroupJob {
     /// How load is offered, over all agents.
     pub load: Load,
     /// When they are done; counts are this agent's own.
-    pub until: Until,
+    pub stop_condition: StopCondition,
 }
 
 /// A run, or one agent's share of it.

@@ -8,7 +8,8 @@ use std::sync::atomic::{AtomicI64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use model::{
-    Clock, Kind, KindIndex, Load, Number, QueueFull, Slot, StopReason, Until, Woken, Workload,
+    Clock, Kind, KindIndex, Load, Number, QueueFull, Slot, StopCondition, StopReason, Woken,
+    Workload,
 };
 
 use crate::clock;
@@ -80,13 +81,13 @@ impl Arrivals {
         schedule: Schedule,
         queue: u64,
         queue_full: QueueFull,
-        until: Until,
+        stop_condition: StopCondition,
         stop: Arc<Stop>,
     ) -> Arrivals {
         let bound = usize::try_from(queue).unwrap_or(usize::MAX);
-        let left = match until {
-            Until::Transactions(count) => count,
-            Until::Time | Until::TransactionsPerClient(_) => u64::MAX,
+        let left = match stop_condition {
+            StopCondition::Transactions(count) => count,
+            StopCondition::Time | StopCondition::TransactionsPerClient(_) => u64::MAX,
         };
         let waiting = VecDeque::with_capacity(bound.min(1 << 16));
         let state = Mutex::new(Queue { schedule, bound, waiting, left, is_over: false });
@@ -344,7 +345,7 @@ impl Pacer {
 pub(crate) fn arrivals_of(
     group: u16,
     load: &Load,
-    until: Until,
+    stop_condition: StopCondition,
     job: &Job,
     stop: &Arc<Stop>,
 ) -> Option<Arc<Arrivals>> {
@@ -354,5 +355,5 @@ pub(crate) fn arrivals_of(
     let ramp_up_ns = job.phases.ramp_up_ns;
     let schedule = Schedule::new(job.seed, group, *arrivals, rate, ramp_up_ns, job.share);
     let stop = Arc::clone(stop);
-    Some(Arc::new(Arrivals::new(group, schedule, *queue, *queue_full, until, stop)))
+    Some(Arc::new(Arrivals::new(group, schedule, *queue, *queue_full, stop_condition, stop)))
 }

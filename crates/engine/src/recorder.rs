@@ -9,8 +9,8 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use model::{
-    Counts, ErrorCount, KindIndex, Load, Measure, MeasureKind, MeasureSecond, NS_PER_S, Outcome,
-    Recording, Refusal, Sample, Second, Traffic,
+    Counts, CustomMetric, CustomMetricKind, CustomMetricSecond, ErrorCount, KindIndex, Load,
+    NS_PER_S, Outcome, Recording, Refusal, Sample, Second, Traffic,
 };
 use stats::{Histogram, Range, Sparse};
 
@@ -151,7 +151,7 @@ fn figures_at(list: &mut Vec<(i64, Figures)>, second: i64) -> &mut Figures {
     &mut list[index].1
 }
 
-struct MeasureCells {
+struct CustomMetricCells {
     sums: Vec<(i64, u64, u64)>,
     values: Option<Spans>,
 }
@@ -165,15 +165,15 @@ struct GroupCells {
     lag: Spans,
     reply_lag: Spans,
     late_replies: Spans,
-    measures: Vec<MeasureCells>,
+    custom_metrics: Vec<CustomMetricCells>,
     errors: Vec<(i64, Vec<ErrorCount>)>,
 }
 
 impl GroupCells {
     fn new(recording: Recording, shape: &GroupShape) -> GroupCells {
-        let measure = |measure: &Measure| MeasureCells {
+        let metric = |metric: &CustomMetric| CustomMetricCells {
             sums: Vec::new(),
-            values: (measure.kind == MeasureKind::Histogram).then(|| Spans::new(recording, 1)),
+            values: (metric.kind == CustomMetricKind::Histogram).then(|| Spans::new(recording, 1)),
         };
         GroupCells {
             recording,
@@ -183,7 +183,7 @@ impl GroupCells {
             lag: Spans::new(recording, recording.window_seconds.into()),
             reply_lag: Spans::new(recording, recording.window_seconds.into()),
             late_replies: Spans::new(recording, recording.window_seconds.into()),
-            measures: shape.measures.iter().map(measure).collect(),
+            custom_metrics: shape.custom_metrics.iter().map(metric).collect(),
             errors: Vec::new(),
         }
     }
@@ -218,15 +218,15 @@ impl GroupCells {
 /// What the recorder must know of a group.
 pub(crate) struct GroupShape {
     pub(crate) n_kinds: usize,
-    pub(crate) measures: Vec<Measure>,
+    pub(crate) custom_metrics: Vec<CustomMetric>,
     /// Service and wait are recorded beside the response.
     pub(crate) has_parts: bool,
 }
 
 impl GroupShape {
-    pub(crate) fn new(n_kinds: usize, measures: &[Measure], load: &Load) -> GroupShape {
+    pub(crate) fn new(n_kinds: usize, custom_metrics: &[CustomMetric], load: &Load) -> GroupShape {
         let has_parts = !matches!(load, Load::Closed);
-        GroupShape { n_kinds, measures: measures.to_vec(), has_parts }
+        GroupShape { n_kinds, custom_metrics: custom_metrics.to_vec(), has_parts }
     }
 }
 
@@ -297,8 +297,8 @@ impl Recorder {
             if is_rated {
                 rate(cells, sample, start_ns);
             }
-            for (measure, value) in measured {
-                cells.measures[usize::from(*measure)].record(second, *value);
+            for (metric, value) in measured {
+                cells.custom_metrics[usize::from(*metric)].record(second, *value);
             }
         });
     }
@@ -469,7 +469,7 @@ fn count(counts: &mut Counts, outcome: Outcome) {
     }
 }
 
-impl MeasureCells {
+impl CustomMetricCells {
     fn record(&mut self, second: i64, value: u64) {
         match self.sums.iter_mut().rev().find(|(s, _, _)| *s == second) {
             Some((_, count, sum)) => {
@@ -525,8 +525,8 @@ impl Parts {
                 ErrorCount::add_to(&mut self.at(group, second).errors, error);
             }
         }
-        for (index, measure) in cells.measures.iter_mut().enumerate() {
-            self.take_measure(group, index as u16, measure, before);
+        for (index, metric) in cells.custom_metrics.iter_mut().enumerate() {
+            self.take_custom_metric(group, index as u16, metric, before);
         }
     }
 
@@ -559,27 +559,38 @@ impl Parts {
         }
     }
 
-    fn take_measure(&mut self, group: u16, index: u16, cells: &mut MeasureCells, before: i64) {
+    fn take_custom_metric(
+        &mut self,
+        group: u16,
+        index: u16,
+        cells: &mut CustomMetricCells,
+        before: i64,
+    ) {
         for (second, count, sum) in extract(&mut cells.sums, before, |(second, ..)| *second) {
-            let part = self.measure(group, second, index);
+            let part = self.custom_metric(group, second, index);
             part.count += count;
             part.sum += sum;
         }
         if let Some(values) = &mut cells.values {
             values.take(before, &mut |second, histogram| {
-                merge(&mut self.measure(group, second, index).histogram, histogram);
+                merge(&mut self.custom_metric(group, second, index).histogram, histogram);
             });
         }
     }
 
-    fn measure(&mut self, group: u16, second: i64, index: u16) -> &mut MeasureSecond {
-        let measures = &mut self.at(group, second).measures;
-        let found = measures.iter().position(|m| m.measure == index);
+    fn custom_metric(&mut self, group: u16, second: i64, index: u16) -> &mut CustomMetricSecond {
+        let custom_metrics = &mut self.at(group, second).custom_metrics;
+        let found = custom_metrics.iter().position(|m| m.metric == index);
         let place = found.unwrap_or_else(|| {
-            measures.push(MeasureSecond { measure: index, count: 0, sum: 0, histogram: None });
-            measures.len() - 1
+            custom_metrics.push(CustomMetricSecond {
+                metric: index,
+                count: 0,
+                sum: 0,
+                histogram: None,
+            });
+            custom_metrics.len() - 1
         });
-        &mut measures[place]
+        &mut custom_metrics[place]
     }
 }
 

@@ -13,7 +13,7 @@ use model::{
     Database, Dialect, Done, Event, Fact, Identity, Kind, KindIndex, Load, NS_PER_MS, NS_PER_S,
     Number, Phases, Place, Placement, Places, Product, QueueFull, Recording, Refusal, RefusalKind,
     Reply, ReplyLags, Request, Retry, RowSource, Sample, Second, Session, Statement, StatementId,
-    StopReason, Table, Traffic, TxContext, Until, Value, Visit, Woken, Workload,
+    StopCondition, StopReason, Table, Traffic, TxContext, Value, Visit, Woken, Workload,
 };
 use stats::{kiefer_wolfowitz, kiefer_wolfowitz_bounded};
 
@@ -280,7 +280,7 @@ fn job(load: Load, clients: u32, measure_ns: u64, service_ns: fn(u64) -> u64) ->
             first_client: 0,
             clients,
             load,
-            until: Until::Time,
+            stop_condition: StopCondition::Time,
         }],
         placement: Placement::Simulated,
         retry: Retry { attempts: 3, on: vec![RefusalKind::Deadlock], backoff_ns: NS_PER_MS },
@@ -367,12 +367,12 @@ fn scattered(nth: u64) -> u64 {
 fn the_queue_of_the_engine_is_the_recursion_to_the_nanosecond() {
     for clients in [1, 3] {
         let rate = 250.0 * f64::from(clients);
-        let told = tell(job(open(rate, 1 << 20), clients, 20 * NS_PER_S, scattered));
+        let shown = tell(job(open(rate, 1 << 20), clients, 20 * NS_PER_S, scattered));
         let arrivals = arrivals(rate, 20 * NS_PER_S);
         let services: Vec<u64> = (0..arrivals.len() as u64).map(scattered).collect();
         let truth = kiefer_wolfowitz(&arrivals, &services, clients as usize);
-        assert_eq!(told.samples.len(), truth.len());
-        for sample in &told.samples {
+        assert_eq!(shown.samples.len(), truth.len());
+        for sample in &shown.samples {
             let nth = sample.slot.number.nth() as usize;
             let served = (sample.started_ns, sample.finished_ns);
             assert_eq!(served, (truth[nth].start_ns, truth[nth].finish_ns), "arrival {nth}");
@@ -384,15 +384,15 @@ fn the_queue_of_the_engine_is_the_recursion_to_the_nanosecond() {
 #[test]
 fn an_arrival_that_finds_the_queue_full_is_dropped_and_counted() {
     for queue in [0, 1, 5] {
-        let told = tell(job(open(900.0, queue), 2, 20 * NS_PER_S, scattered));
+        let shown = tell(job(open(900.0, queue), 2, 20 * NS_PER_S, scattered));
         let arrivals = arrivals(900.0, 20 * NS_PER_S);
         let services: Vec<u64> = (0..arrivals.len() as u64).map(scattered).collect();
         let truth = kiefer_wolfowitz_bounded(&arrivals, &services, 2, queue as usize);
         let dropped = truth.iter().filter(|served| served.is_none()).count() as u64;
         assert!(dropped > 100, "the case must drop");
-        assert_eq!(told.measured.dropped, dropped, "queue {queue}");
-        assert_eq!(told.measured.offered(), arrivals.len() as u64);
-        for sample in &told.samples {
+        assert_eq!(shown.measured.dropped, dropped, "queue {queue}");
+        assert_eq!(shown.measured.offered(), arrivals.len() as u64);
+        for sample in &shown.samples {
             let nth = sample.slot.number.nth() as usize;
             let served = truth[nth].expect("what was served was not dropped");
             assert_eq!(sample.finished_ns, served.finish_ns);
@@ -410,15 +410,15 @@ fn what_is_offered_is_finished_or_failed_or_dropped_or_unfinished() {
     job.phases.drain_ns = 50 * NS_PER_MS;
     let database = Fake::new(two_ms, refuses);
     job.groups[0].database = Arc::new(database);
-    let told = tell(job);
+    let shown = tell(job);
     let end_ns = 4_300 * NS_PER_MS;
     let all = arrivals(1500.0, end_ns);
     let before = all.iter().filter(|ns| **ns < 1_300 * NS_PER_MS).count() as u64;
-    assert_eq!(told.ramp_up.offered(), before);
-    assert_eq!(told.measured.offered(), all.len() as u64 - before);
-    let counts = told.measured;
+    assert_eq!(shown.ramp_up.offered(), before);
+    assert_eq!(shown.measured.offered(), all.len() as u64 - before);
+    let counts = shown.measured;
     assert!(counts.failed > 0 && counts.dropped > 0 && counts.unfinished > 250, "{counts:?}");
-    assert!(told.carried_in > 250, "the ramp-up left its queue behind");
+    assert!(shown.carried_in > 250, "the ramp-up left its queue behind");
 }
 
 #[test]
@@ -426,27 +426,27 @@ fn rates_count_commits_that_finish_within_the_window() {
     fn half_second(_: u64) -> u64 {
         NS_PER_S / 2 + 1
     }
-    let told = tell(job(Load::Closed, 3, 2 * NS_PER_S, half_second));
-    assert_eq!((told.measured.committed, told.commits), (12, 9));
-    assert_eq!(told.ran.measured_ns, 2 * NS_PER_S);
-    assert_eq!(told.ran.elapsed_ns, 2 * NS_PER_S + 4);
+    let shown = tell(job(Load::Closed, 3, 2 * NS_PER_S, half_second));
+    assert_eq!((shown.measured.committed, shown.commits), (12, 9));
+    assert_eq!(shown.ran.measured_ns, 2 * NS_PER_S);
+    assert_eq!(shown.ran.elapsed_ns, 2 * NS_PER_S + 4);
 }
 
 #[test]
 fn a_count_of_transactions_ends_with_the_last_of_them() {
     let mut limited = job(Load::Closed, 4, 0, two_ms);
-    limited.groups[0].until = Until::Transactions(1001);
-    let told = tell(limited);
-    assert_eq!((told.measured.offered(), told.commits), (1001, 1001));
-    assert_eq!(told.ran.measured_ns, 251 * 2 * NS_PER_MS + 1);
+    limited.groups[0].stop_condition = StopCondition::Transactions(1001);
+    let shown = tell(limited);
+    assert_eq!((shown.measured.offered(), shown.commits), (1001, 1001));
+    assert_eq!(shown.ran.measured_ns, 251 * 2 * NS_PER_MS + 1);
 
     let mut each = job(Load::Closed, 4, 0, two_ms);
-    each.groups[0].until = Until::TransactionsPerClient(10);
+    each.groups[0].stop_condition = StopCondition::TransactionsPerClient(10);
     assert_eq!(tell(each).measured.offered(), 40);
 
     let mut open_load = job(open(500.0, 10), 4, 0, two_ms);
     open_load.phases.ramp_up_ns = NS_PER_S;
-    open_load.groups[0].until = Until::Transactions(100);
+    open_load.groups[0].stop_condition = StopCondition::Transactions(100);
     assert_eq!(tell(open_load).measured.offered(), 100);
 }
 
@@ -456,11 +456,11 @@ fn a_count_that_was_not_reached_leaves_the_window_as_long_as_it_was() {
         if nth < 500 { 2 * NS_PER_MS } else { 60 * NS_PER_S }
     }
     let mut job = job(Load::Closed, 1, 10 * NS_PER_S, stalls);
-    job.groups[0].until = Until::Transactions(100_000);
+    job.groups[0].stop_condition = StopCondition::Transactions(100_000);
     job.phases.drain_ns = NS_PER_S;
-    let told = tell(job);
-    assert_eq!((told.commits, told.measured.unfinished), (500, 1));
-    assert_eq!(told.ran.measured_ns, 10 * NS_PER_S, "the standstill is part of the window");
+    let shown = tell(job);
+    assert_eq!((shown.commits, shown.measured.unfinished), (500, 1));
+    assert_eq!(shown.ran.measured_ns, 10 * NS_PER_S, "the standstill is part of the window");
 }
 
 #[test]
@@ -469,9 +469,9 @@ fn the_last_commit_of_a_count_lies_within_its_window() {
         NS_PER_S
     }
     let mut job = job(Load::Closed, 1, 0, a_second);
-    job.groups[0].until = Until::Transactions(1);
-    let told = tell(job);
-    assert_eq!((told.commits, told.ran.measured_ns), (1, NS_PER_S + 1));
+    job.groups[0].stop_condition = StopCondition::Transactions(1);
+    let shown = tell(job);
+    assert_eq!((shown.commits, shown.ran.measured_ns), (1, NS_PER_S + 1));
 }
 
 #[test]
@@ -482,18 +482,18 @@ fn every_attempt_has_the_same_rng_and_the_latency_spans_them_all() {
     let asks = Asks::new(0, 0);
     let drawn = Arc::clone(&asks.drawn);
     let mut job = job(Load::Closed, 1, 0, two_ms);
-    job.groups[0].until = Until::Transactions(2);
+    job.groups[0].stop_condition = StopCondition::Transactions(2);
     job.groups[0].database = Arc::new(Fake::new(two_ms, refuses));
     job.groups[0].workload = Arc::new(asks);
-    let told = tell(job);
+    let shown = tell(job);
     let drawn = drawn.lock().expect("no panics here").clone();
     assert_eq!(drawn.iter().map(|(nth, _)| *nth).collect::<Vec<_>>(), [0, 0, 0, 1]);
     assert!(drawn[0] == drawn[1] && drawn[1] == drawn[2] && drawn[2].1 != drawn[3].1);
-    assert_eq!((told.measured.retried, told.measured.committed), (2, 2));
-    let first = told.samples[0];
+    assert_eq!((shown.measured.retried, shown.measured.committed), (2, 2));
+    let first = shown.samples[0];
     // Three services and two pauses of 0.5 to 1.5 ms and 1 to 3 ms.
     assert!((7_500_000..=10_500_000).contains(&first.service_ns()), "{first:?}");
-    let errors = told.events.iter().filter_map(|event| match event {
+    let errors = shown.events.iter().filter_map(|event| match event {
         Event::Second(second) => Some(second.errors.iter().map(|e| e.count).sum::<u64>()),
         _ => None,
     });
@@ -507,9 +507,9 @@ fn a_refusal_that_does_not_heal_ends_the_run_with_its_reason() {
     }
     let mut job = job(Load::Closed, 2, 100 * NS_PER_S, two_ms);
     job.groups[0].database = Arc::new(Fake::new(two_ms, refuses));
-    let told = tell(job);
-    assert!(matches!(&told.ran.reason, StopReason::Failed { why } if why.contains("as told")));
-    assert!(told.ran.measured_ns < NS_PER_S);
+    let shown = tell(job);
+    assert!(matches!(&shown.ran.reason, StopReason::Failed { why } if why.contains("as told")));
+    assert!(shown.ran.measured_ns < NS_PER_S);
 }
 
 #[test]
@@ -519,8 +519,8 @@ fn who_loses_each_new_connection_at_once_waits_before_the_next() {
     }
     let mut job = job(Load::Closed, 1, 10 * NS_PER_S, two_ms);
     job.groups[0].database = Arc::new(Fake::new(two_ms, refuses));
-    let told = tell(job);
-    let started: Vec<u64> = told.samples.iter().take(14).map(|one| one.started_ns).collect();
+    let shown = tell(job);
+    let started: Vec<u64> = shown.samples.iter().take(14).map(|one| one.started_ns).collect();
     let apart: Vec<u64> = started.windows(2).map(|pair| (pair[1] - pair[0]) / NS_PER_MS).collect();
     // The first is made anew at once; then 10 ms, doubled up to a second.
     assert_eq!(apart, [2, 12, 22, 42, 82, 162, 322, 642, 1002, 1002, 1002, 1002, 2]);
@@ -528,12 +528,12 @@ fn who_loses_each_new_connection_at_once_waits_before_the_next() {
 
 #[test]
 fn two_simulated_runs_tell_the_same_events() {
-    let told = || {
+    let shown = || {
         let mut job = job(open(700.0, 20), 2, 12 * NS_PER_S, scattered);
         job.phases.ramp_up_ns = 2 * NS_PER_S;
         tell(job).events
     };
-    assert_eq!(told(), told());
+    assert_eq!(shown(), shown());
 }
 
 #[test]
@@ -541,13 +541,13 @@ fn keying_and_thinking_give_the_rate_of_their_closed_form() {
     let mut job = job(Load::KeyThink { scale: 0.5 }, 200, 400 * NS_PER_S, two_ms);
     job.groups[0].workload = Arc::new(Asks::new(2 * NS_PER_S, 3 * NS_PER_S));
     job.phases.ramp_up_ns = 20 * NS_PER_S;
-    let told = tell(job);
+    let shown = tell(job);
     // The truncated exponential's mean is short of 3 s by a factor of 1 - e^-10.
     let cycle_s = 0.5 * (2.0 + 3.0 * (1.0 - (-10f64).exp())) + 0.002;
     let expected = 200.0 / cycle_s;
-    let measured = told.commits as f64 / 400.0;
+    let measured = shown.commits as f64 / 400.0;
     assert!((measured / expected - 1.0).abs() < 0.01, "{measured} of {expected}");
-    assert!(told.samples.iter().all(|sample| sample.lag_ns() == 0 && sample.wait_ns() == 0));
+    assert!(shown.samples.iter().all(|sample| sample.lag_ns() == 0 && sample.wait_ns() == 0));
 }
 
 #[test]
@@ -567,9 +567,9 @@ fn has_its_rate_from_the_first_second_on(kind_of: fn(Number) -> KindIndex) {
     let users = Asks::as_users_do(kind_of);
     let kinds = users.kinds.clone();
     job.groups[0].workload = Arc::new(users);
-    let told = tell(job);
+    let shown = tell(job);
     let mut counts = [[0u32; 3]; 10];
-    for sample in &told.samples {
+    for sample in &shown.samples {
         let tenth = sample.slot.intended_ns / (tenth_s * NS_PER_S);
         counts[tenth as usize][usize::from(sample.kind)] += 1;
     }
@@ -593,22 +593,22 @@ fn has_its_rate_from_the_first_second_on(kind_of: fn(Number) -> KindIndex) {
 fn key_think_load_without_pauses_ends_with_its_window() {
     let mut job = job(Load::KeyThink { scale: 1.0 }, 5, NS_PER_S, two_ms);
     job.phases.drain_ns = 3600 * NS_PER_S;
-    let told = tell(job);
-    assert_eq!((told.measured.offered(), told.measured.unfinished), (2500, 0));
-    assert!(told.samples.iter().all(|sample| sample.wait_ns() == 0));
+    let shown = tell(job);
+    assert_eq!((shown.measured.offered(), shown.measured.unfinished), (2500, 0));
+    assert!(shown.samples.iter().all(|sample| sample.wait_ns() == 0));
 }
 
 /// By second: what the queue was when it had just ended.
-fn queues(told: &WorkerMessage) -> Vec<(i64, u64)> {
+fn queues(shown: &WorkerMessage) -> Vec<(i64, u64)> {
     let queue = |event: &Event| match event {
         Event::Second(part) => part.waiting.map(|waiting| (part.second, waiting)),
         _ => None,
     };
-    told.events.iter().filter_map(queue).collect()
+    shown.events.iter().filter_map(queue).collect()
 }
 
 #[test]
-fn the_queue_is_told_at_the_end_of_each_second_of_the_load() {
+fn the_queue_is_reported_at_the_end_of_each_second_of_the_load() {
     let load = |queue| Load::Open {
         arrivals: Arrivals::Uniform,
         rate: ArrivalRate::Constant(1000.0),
@@ -621,18 +621,18 @@ fn the_queue_is_told_at_the_end_of_each_second_of_the_load() {
         tell(job)
     };
     // A client does 500 of 1,000 a second: half of what comes waits.
-    let told = queues(&run_of(1 << 20));
-    let seconds: Vec<i64> = told.iter().map(|(second, _)| *second).collect();
+    let shown = queues(&run_of(1 << 20));
+    let seconds: Vec<i64> = shown.iter().map(|(second, _)| *second).collect();
     assert_eq!(seconds, [-2, -1, 0, 1, 2]);
-    for (nth, (_, waiting)) in told.iter().enumerate() {
-        assert!(waiting.abs_diff((nth as u64 + 1) * 500) <= 1, "{told:?}");
+    for (nth, (_, waiting)) in shown.iter().enumerate() {
+        assert!(waiting.abs_diff((nth as u64 + 1) * 500) <= 1, "{shown:?}");
     }
     // It is never longer than it may be, and what finds no place is counted once.
-    let told = run_of(10);
-    let all = queues(&told);
+    let shown = run_of(10);
+    let all = queues(&shown);
     assert!(all.len() == 5 && all.iter().all(|(_, waiting)| (9..=10).contains(waiting)), "{all:?}");
-    let offered = told.measured.offered() + told.ramp_up.offered();
-    assert_eq!(offered, 4999, "{:?}", told.measured);
+    let offered = shown.measured.offered() + shown.ramp_up.offered();
+    assert_eq!(offered, 4999, "{:?}", shown.measured);
     // Where nobody waits for another there is no queue.
     assert_eq!(queues(&tell(job(Load::Closed, 1, NS_PER_S, two_ms))), []);
 }
@@ -645,10 +645,10 @@ fn a_queue_that_may_not_be_full_ends_the_run() {
         queue: 10,
         queue_full: QueueFull::Stop,
     };
-    let told = tell(job(load, 1, 60 * NS_PER_S, two_ms));
-    assert_eq!(told.ran.reason, StopReason::QueueFull);
-    assert_eq!(told.measured.dropped, 1);
-    assert_eq!(told.measured.offered(), told.measured.committed + 1);
+    let shown = tell(job(load, 1, 60 * NS_PER_S, two_ms));
+    assert_eq!(shown.ran.reason, StopReason::QueueFull);
+    assert_eq!(shown.measured.dropped, 1);
+    assert_eq!(shown.measured.offered(), shown.measured.committed + 1);
 }
 
 #[test]
@@ -656,11 +656,11 @@ fn threads_and_loops_offer_the_same_work() {
     for placement in [Placement::Thread, Placement::Loop] {
         let mut job = job(open(2000.0, 1 << 20), 8, NS_PER_S, two_ms);
         job.placement = placement;
-        let told = tell(job);
+        let shown = tell(job);
         let expected = arrivals(2000.0, NS_PER_S).len() as u64;
-        assert_eq!(told.measured.offered(), expected, "{placement:?}");
-        assert_eq!(told.measured.committed, expected);
-        assert_eq!(told.ran.measured_ns, NS_PER_S);
+        assert_eq!(shown.measured.offered(), expected, "{placement:?}");
+        assert_eq!(shown.measured.committed, expected);
+        assert_eq!(shown.ran.measured_ns, NS_PER_S);
     }
 }
 
@@ -673,8 +673,8 @@ fn clients_stay_connected_until_all_are_done_and_have_hung_up_when_the_run_is_ov
         let database = Arc::new(Fake::new(two_ms, no));
         let present = Arc::clone(&database.present);
         job.groups[0].database = database;
-        let told = tell(job);
-        assert!(told.commits > 0);
+        let shown = tell(job);
+        assert!(shown.commits > 0);
         assert_eq!(present.least.load(Ordering::SeqCst), 40, "{placement:?}");
         assert_eq!(present.now.load(Ordering::SeqCst), 0, "{placement:?}");
     }
@@ -690,16 +690,16 @@ fn asking_once_drains_and_asking_twice_cuts_off() {
         job.placement = placement;
         let stop = Arc::new(Stop::default());
         let asked = Arc::clone(&stop);
-        let told = tell_until(job, &stop, &mut |event| {
+        let shown = tell_until(job, &stop, &mut |event| {
             if let Event::Phase { phase: model::Phase::Measure, .. } = event {
                 asked.ask();
                 asked.ask();
             }
         });
-        assert_eq!(told.ran.reason, StopReason::Interrupted);
-        assert_eq!((told.measured.offered(), told.measured.unfinished), (4, 4), "{placement:?}");
-        assert!(told.ran.measured_ns < NS_PER_S);
-        assert_eq!(told.ran.n_left_behind, 0);
+        assert_eq!(shown.ran.reason, StopReason::Interrupted);
+        assert_eq!((shown.measured.offered(), shown.measured.unfinished), (4, 4), "{placement:?}");
+        assert!(shown.ran.measured_ns < NS_PER_S);
+        assert_eq!(shown.ran.n_left_behind, 0);
     }
 }
 
@@ -711,14 +711,14 @@ fn sleepers_are_woken_when_the_run_is_stopped() {
         job.placement = placement;
         let stop = Arc::new(Stop::default());
         let asked = Arc::clone(&stop);
-        let told = tell_until(job, &stop, &mut |event| {
+        let shown = tell_until(job, &stop, &mut |event| {
             if let Event::Phase { phase: model::Phase::Measure, .. } = event {
                 asked.ask();
             }
         });
-        assert_eq!(told.ran.reason, StopReason::Interrupted);
-        assert!(told.ran.measured_ns < NS_PER_S, "{placement:?}");
-        assert_eq!(told.measured.unfinished, 0);
+        assert_eq!(shown.ran.reason, StopReason::Interrupted);
+        assert!(shown.ran.measured_ns < NS_PER_S, "{placement:?}");
+        assert_eq!(shown.measured.unfinished, 0);
     }
 }
 
@@ -733,9 +733,9 @@ fn late_samples_belong_to_the_second_in_which_they_were_intended() {
         queue: 10,
         queue_full: QueueFull::Drop,
     };
-    let told = tell(job(load, 2, 10 * NS_PER_S, late));
+    let shown = tell(job(load, 2, 10 * NS_PER_S, late));
     let mut seconds: Vec<Second> = (0..10).map(|second| Second::new(0, second)).collect();
-    for event in &told.events {
+    for event in &shown.events {
         if let Event::Second(part) = event {
             seconds[part.second as usize].add(part);
         }
@@ -808,7 +808,7 @@ fn has_fact(events: &[Event], name: &str, value: &str) -> bool {
 }
 
 #[test]
-fn a_connection_that_is_refused_is_made_again_and_that_is_told() {
+fn a_connection_that_is_refused_is_made_again_and_that_is_reported() {
     let shy = Shy::new(7, RefusalKind::ConnectionLost);
     let (ran, events, _) = connect_with(shy, Connect::default());
     assert_eq!(ran.expect("all connect").reason, StopReason::Completed);
@@ -844,15 +844,15 @@ fn blocked_for_50_ms(placement: Placement) -> WorkerMessage {
     let blocks = |nth: u64| if nth == 100 { 50 * NS_PER_MS } else { 0 };
     let database = Fake { blocks_ns: blocks, ..Fake::new(|_| NS_PER_MS, no) };
     job.groups[0].database = Arc::new(database);
-    job.groups[0].until = Until::TransactionsPerClient(150);
+    job.groups[0].stop_condition = StopCondition::TransactionsPerClient(150);
     job.placement = placement;
     job.workers = 1;
     tell(job)
 }
 
-fn reply_lag(told: &WorkerMessage) -> stats::Histogram {
+fn reply_lag(shown: &WorkerMessage) -> stats::Histogram {
     let mut sum = stats::Histogram::default();
-    for event in &told.events {
+    for event in &shown.events {
         let Event::Second(Second { reply_lag: Some(lag), .. }) = event else { continue };
         sum.add(lag);
     }
@@ -861,8 +861,8 @@ fn reply_lag(told: &WorkerMessage) -> stats::Histogram {
 
 #[test]
 fn a_loop_that_is_blocked_shows_in_its_heartbeat_and_in_the_reply_lag() {
-    let told = blocked_for_50_ms(Placement::Loop);
-    let mut heartbeats = told.events.iter().filter_map(|event| match event {
+    let shown = blocked_for_50_ms(Placement::Loop);
+    let mut heartbeats = shown.events.iter().filter_map(|event| match event {
         Event::Heartbeats { loop_index, latest_at_ns, lag } => {
             Some((*loop_index, *latest_at_ns, lag.as_ref()?))
         }
@@ -873,28 +873,28 @@ fn a_loop_that_is_blocked_shows_in_its_heartbeat_and_in_the_reply_lag() {
     // Eight clients block it in turn; the first heartbeat that each misses is due within 10 ms.
     let ms = lag.max() / NS_PER_MS;
     assert!(ms >= 40, "{ms} ms");
-    assert!(latest_at_ns >= 0 && latest_at_ns < told.ran.measured_ns as i64, "{latest_at_ns}");
+    assert!(latest_at_ns >= 0 && latest_at_ns < shown.ran.measured_ns as i64, "{latest_at_ns}");
     // Each was seen or missed, and every one counts.
-    let due = told.ran.measured_ns / (10 * NS_PER_MS);
+    let due = shown.ran.measured_ns / (10 * NS_PER_MS);
     assert!(lag.count().abs_diff(due) <= 1, "{} of {due}", lag.count());
     // Replies of the others lay there meanwhile.
-    let replies = reply_lag(&told);
+    let replies = reply_lag(&shown);
     assert_eq!(replies.count(), 150 * 8);
     assert!(replies.max() >= 40 * NS_PER_MS, "{} ns", replies.max());
 }
 
 #[test]
 fn threads_have_no_heartbeat_and_block_nobody_else() {
-    let told = blocked_for_50_ms(Placement::Thread);
-    assert!(!told.events.iter().any(|event| matches!(event, Event::Heartbeats { .. })));
-    assert_eq!(reply_lag(&told).count(), 150 * 8);
-    assert_eq!(told.ran.no_reply_lag, None);
+    let shown = blocked_for_50_ms(Placement::Thread);
+    assert!(!shown.events.iter().any(|event| matches!(event, Event::Heartbeats { .. })));
+    assert_eq!(reply_lag(&shown).count(), 150 * 8);
+    assert_eq!(shown.ran.no_reply_lag, None);
 }
 
 #[test]
 fn virtual_time_has_no_reply_lag() {
-    let told = tell(job(Load::Closed, 4, NS_PER_S, two_ms));
-    assert!(reply_lag(&told).is_empty());
+    let shown = tell(job(Load::Closed, 4, NS_PER_S, two_ms));
+    assert!(reply_lag(&shown).is_empty());
 }
 
 #[test]

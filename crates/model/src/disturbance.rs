@@ -131,13 +131,13 @@ impl Action {
             }
         };
         let line = first.split_whitespace().collect::<Vec<_>>().join(" ");
-        let mut told: String = line.chars().take(TOLD_LETTERS).collect();
-        if told.len() < line.len() {
-            told.push('…');
+        let mut shown: String = line.chars().take(TOLD_LETTERS).collect();
+        if shown.len() < line.len() {
+            shown.push('…');
         }
         match more {
-            0 => told,
-            more => format!("{told} (and {more} more)"),
+            0 => shown,
+            more => format!("{shown} (and {more} more)"),
         }
     }
 }
@@ -257,7 +257,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_done_is_told_in_one_short_line() {
+    fn what_is_done_is_reported_in_one_short_line() {
         let check = |action: Action, expect: &str| assert_eq!(action.summary(), expect);
         check(Action::Sql(vec!["DROP  TABLE\n big".to_owned()]), "DROP TABLE big");
         let kill = Action::Node { node: 2, action: ServerAction::Kill };

@@ -388,7 +388,7 @@ mod tests {
     }
 
     #[test]
-    fn a_number_is_rounded_once_and_told_with_its_decimals() {
+    fn a_number_is_rounded_once_and_reported_with_its_decimals() {
         assert_eq!(FactValue::percent(61.036, 2).to_string(), "61.04");
         assert_eq!(FactValue::percent(61.036, 2).as_percent(), Some(61.04));
         assert_eq!(FactValue::percent(0.0, 2).to_string(), "0.00");

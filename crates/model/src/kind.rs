@@ -21,7 +21,7 @@ pub struct Kind {
 /// Whether a measure is a distribution or a sum.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum MeasureKind {
+pub enum CustomMetricKind {
     /// Each value matters: event age.
     Histogram,
     /// Only the sum does: rows, bytes.
@@ -30,18 +30,18 @@ pub enum MeasureKind {
 
 /// A named series of a workload, recorded beside its times.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Measure {
+pub struct CustomMetric {
     /// Its name, such as `lines_delivered`.
     pub name: &'static str,
     /// Its unit, such as `rows`.
     pub unit: &'static str,
     /// How it is kept.
-    pub kind: MeasureKind,
+    pub kind: CustomMetricKind,
 }
 
 /// A rate that a workload is known by, such as NOPM.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Headline {
+pub struct PrimaryMetric {
     /// Its key in JSON.
     pub name: &'static str,
     /// Its name on the page.

@@ -84,7 +84,7 @@ pub use gauge::{Gauge, Readings};
 pub use hash::fnv1a;
 pub use identity::Identity;
 pub use imported::{Imported, ImportedValue};
-pub use kind::{Headline, Kind, KindIndex, Measure, MeasureKind};
+pub use kind::{CustomMetric, CustomMetricKind, Kind, KindIndex, PrimaryMetric};
 pub use monitoring::{CommitCounter, ConnectionCounter, Monitoring};
 pub use objective::{BadObjective, Bound, Comparison, Metric, Objective, Seek};
 pub use parameter::{
@@ -92,7 +92,7 @@ pub use parameter::{
 };
 pub use plan::{
     Arrivals, Connect, Group, Load, LoadModel, MonitorScope, Phases, PlacementChoice, Plan,
-    QueueFull, Recording, Retry, Until,
+    QueueFull, Recording, Retry, StopCondition,
 };
 pub use plan_keys::{
     FORMER_OF_EXPERIMENT, FORMER_OF_GROUP, FORMER_OF_PLAN, FORMER_PARAMETERS, FormerKey,
@@ -104,12 +104,12 @@ pub use refusal::{Refusal, RefusalKind};
 pub use repeats::{Goal, Level, Nesting, StopRule};
 pub use rng::{Rng, Stream};
 pub use run::{
-    CheckResult, Description, GroupDescription, HeadlineDescription, KindDescription,
-    MeasureDescription, ReportField, RunId,
+    CheckResult, CustomMetricDescription, Description, GroupDescription, KindDescription,
+    PrimaryMetricDescription, ReportField, RunId,
 };
 pub use sample::{Number, Outcome, Sample, Slot};
 pub use second::{
-    Counts, ErrorCount, INTERVAL_SECONDS, KindSecond, MeasureSecond, Second, WINDOW_SECONDS,
+    Counts, CustomMetricSecond, ErrorCount, INTERVAL_SECONDS, KindSecond, Second, WINDOW_SECONDS,
     window_seconds,
 };
 pub use server_setting::{

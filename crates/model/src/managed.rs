@@ -275,7 +275,7 @@ mod tests {
     }
 
     #[test]
-    fn a_wrong_url_is_told_with_its_remedy() {
+    fn a_wrong_url_is_reported_with_its_remedy() {
         let check = |url: &str, expect: &str| {
             let error = read(url).expect_err(url);
             assert!(error.to_string().contains(expect), "{url}: {error}");

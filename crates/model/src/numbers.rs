@@ -28,8 +28,8 @@ pub fn significant(value: f64, digits: usize) -> String {
 
 /// The same, and to more digits where these would show it as the bound that it is not.
 pub fn beside_bound(value: f64, bound: f64, digits: usize) -> String {
-    let is_told = |digits: &usize| significant(value, *digits) != significant(bound, *digits);
-    let enough = (digits..=DIGITS_MOST).find(is_told).filter(|_| value != bound);
+    let is_reported = |digits: &usize| significant(value, *digits) != significant(bound, *digits);
+    let enough = (digits..=DIGITS_MOST).find(is_reported).filter(|_| value != bound);
     significant(value, enough.unwrap_or(digits))
 }
 
@@ -253,7 +253,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn durations_are_told_in_the_unit_that_fits() {
+    fn durations_are_reported_in_the_unit_that_fits() {
         let check = |ns: u64, expect: &str| assert_eq!(duration(ns), expect);
         check(0, "0 ns");
         check(325_400, "325 µs");

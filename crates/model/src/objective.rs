@@ -156,9 +156,9 @@ impl fmt::Display for Objective {
         write!(f, "{}{}", self.metric.name(), self.comparison.sign())?;
         match self.bound {
             Bound::Time(ns) => {
-                let told = format_duration(ns);
-                let is_exact = parse_duration(&told) == Ok(ns);
-                f.write_str(&if is_exact { told } else { format!("{ns}ns") })
+                let printed = format_duration(ns);
+                let is_exact = parse_duration(&printed) == Ok(ns);
+                f.write_str(&if is_exact { printed } else { format!("{ns}ns") })
             }
             // A share as it was written: 0.1 % is not exact in binary, and its percent are not.
             Bound::Share(share) => {
@@ -288,7 +288,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_objective_is_told_with_its_remedy() {
+    fn what_is_no_objective_is_reported_with_its_remedy() {
         let check = |text: &str, words: &str| {
             let error = text.parse::<Objective>().expect_err(text).0;
             assert!(error.contains(words), "{text}: {error}");

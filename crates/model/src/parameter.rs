@@ -401,7 +401,7 @@ mod tests {
     }
 
     #[test]
-    fn a_wrong_parameter_is_told_with_its_remedy() {
+    fn a_wrong_parameter_is_reported_with_its_remedy() {
         let check = |name: &str, value: &str, expect: &str| {
             let error = Settings::decide("tpcc", TABLE, [(name, value)]).expect_err("wrong");
             assert_eq!(error.to_string(), expect);

@@ -93,7 +93,7 @@ impl Load {
 /// When a group is done.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Until {
+pub enum StopCondition {
     /// At the end of the measured phase.
     Time,
     /// After this many transactions in the measured phase, all clients together.
@@ -114,7 +114,7 @@ pub struct Group {
     /// How load is offered.
     pub load: Load,
     /// When it is done.
-    pub until: Until,
+    pub stop_condition: StopCondition,
     /// The workload's parameters as written, every one of them.
     pub parameters: Vec<(String, String)>,
 }

@@ -4,7 +4,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use crate::{KindIndex, Load, MeasureKind, Phases, Placement, Standard, Trial, Until};
+use crate::{CustomMetricKind, KindIndex, Load, Phases, Placement, Standard, StopCondition, Trial};
 
 /// A run's name for ever: a UUID of version 7, so that it sorts by time.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
@@ -63,18 +63,22 @@ pub struct GroupDescription {
     /// How load is offered.
     pub load: Load,
     /// When it is done.
-    pub until: Until,
+    #[serde(rename = "until")]
+    pub stop_condition: StopCondition,
     /// The workload's parameters as decided.
     #[serde(deserialize_with = "crate::plan::todays_parameters")]
     pub parameters: Vec<(String, String)>,
     /// Its kinds of transactions, by index.
     pub kinds: Vec<KindDescription>,
     /// The rates it is known by.
-    pub headlines: Vec<HeadlineDescription>,
-    /// Its measures, by index.
-    pub measures: Vec<MeasureDescription>,
+    #[serde(rename = "headlines")]
+    pub primary_metrics: Vec<PrimaryMetricDescription>,
+    /// Its custom metrics, by index.
+    #[serde(rename = "measures")]
+    pub custom_metrics: Vec<CustomMetricDescription>,
     /// Deviations and what else a reader must know.
-    pub declarations: Vec<String>,
+    #[serde(rename = "declarations")]
+    pub notes: Vec<String>,
     /// What rate the plan itself allows, in key/think load: a sentence.
     pub closed_form: Option<String>,
     /// What the standard that the workload is derived from requires, where it is one.
@@ -91,9 +95,9 @@ pub struct KindDescription {
     pub weight: u64,
 }
 
-/// A headline as it is told.
+/// A primary metric as it is told.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct HeadlineDescription {
+pub struct PrimaryMetricDescription {
     /// Its key in JSON.
     pub name: String,
     /// Its name on the page.
@@ -104,15 +108,15 @@ pub struct HeadlineDescription {
     pub per_ns: u64,
 }
 
-/// A measure as it is told.
+/// A custom metric as it is told.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct MeasureDescription {
+pub struct CustomMetricDescription {
     /// Its name.
     pub name: String,
     /// Its unit.
     pub unit: String,
     /// How it is kept.
-    pub kind: MeasureKind,
+    pub kind: CustomMetricKind,
 }
 
 /// What a check found.

@@ -149,16 +149,17 @@ impl KindSecond {
     }
 }
 
-/// One measure of the workload within one second.
+/// One custom metric of the workload within one second.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct MeasureSecond {
+pub struct CustomMetricSecond {
     /// Its index in the workload's list.
-    pub measure: u16,
+    #[serde(rename = "measure")]
+    pub metric: u16,
     /// How often it was recorded.
     pub count: u64,
     /// The sum of what was recorded.
     pub sum: u64,
-    /// Its distribution, where the measure is one.
+    /// Its distribution, where the metric is one.
     #[serde(with = "as_bytes", default, skip_serializing_if = "Option::is_none")]
     pub histogram: Option<Histogram>,
 }
@@ -198,9 +199,9 @@ pub struct Second {
     /// alone: those of 10 ms and more, to a tick of the kernel's clock (1 to 10 ms).
     #[serde(with = "as_bytes", default, skip_serializing_if = "Option::is_none")]
     pub late_replies: Option<Histogram>,
-    /// The workload's measures.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub measures: Vec<MeasureSecond>,
+    /// The workload's custom metrics.
+    #[serde(rename = "measures", default, skip_serializing_if = "Vec::is_empty")]
+    pub custom_metrics: Vec<CustomMetricSecond>,
     /// Errors, those of attempts that were retried among them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub errors: Vec<ErrorCount>,
@@ -221,7 +222,7 @@ impl Second {
             lag: None,
             reply_lag: None,
             late_replies: None,
-            measures: Vec::new(),
+            custom_metrics: Vec::new(),
             errors: Vec::new(),
             waiting: None,
         }
@@ -254,14 +255,14 @@ impl Second {
         add_histogram(&mut self.lag, &other.lag);
         add_histogram(&mut self.reply_lag, &other.reply_lag);
         add_histogram(&mut self.late_replies, &other.late_replies);
-        for measure in &other.measures {
-            match self.measures.iter_mut().find(|mine| mine.measure == measure.measure) {
+        for metric in &other.custom_metrics {
+            match self.custom_metrics.iter_mut().find(|mine| mine.metric == metric.metric) {
                 Some(mine) => {
-                    mine.count += measure.count;
-                    mine.sum += measure.sum;
-                    add_histogram(&mut mine.histogram, &measure.histogram);
+                    mine.count += metric.count;
+                    mine.sum += metric.sum;
+                    add_histogram(&mut mine.histogram, &metric.histogram);
                 }
-                None => self.measures.push(measure.clone()),
+                None => self.custom_metrics.push(metric.clone()),
             }
         }
         for error in &other.errors {

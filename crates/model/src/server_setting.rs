@@ -115,12 +115,12 @@ fn amount(text: &str) -> Option<f64> {
 /// Whether a server took a setting to another value than was asked for, as far as numbers can
 /// tell: modes have more spellings than we know, and what is not above 0 is often a word for
 /// "choose yourself". A bare number may be in one of the `base_units` of a server that has units.
-pub fn is_taken_otherwise(asked: &str, told: &str, base_units: &[f64]) -> bool {
-    let (asked, told) = (asked.trim().to_ascii_lowercase(), told.trim().to_ascii_lowercase());
-    let (Some(wanted), Some(has)) = (amount(&asked), amount(&told)) else { return false };
+pub fn is_taken_otherwise(asked: &str, shown: &str, base_units: &[f64]) -> bool {
+    let (asked, shown) = (asked.trim().to_ascii_lowercase(), shown.trim().to_ascii_lowercase());
+    let (Some(wanted), Some(has)) = (amount(&asked), amount(&shown)) else { return false };
     let is_bare = |text: &str| !text.ends_with(|c: char| c.is_ascii_alphabetic());
     let is_in_units =
-        is_bare(&asked) && !is_bare(&told) && base_units.iter().any(|unit| wanted * unit == has);
+        is_bare(&asked) && !is_bare(&shown) && base_units.iter().any(|unit| wanted * unit == has);
     wanted > 0.0 && wanted != has && !is_in_units
 }
 
@@ -133,9 +133,10 @@ mod tests {
 
     #[test]
     fn a_value_that_a_server_rounds_is_another_and_its_unit_is_not() {
-        for (asked, told) in [("1234567", "2097152"), ("100", "10"), ("1G", "1048576"), ("on", "2")]
+        for (asked, shown) in
+            [("1234567", "2097152"), ("100", "10"), ("1G", "1048576"), ("on", "2")]
         {
-            assert!(is_taken_otherwise(asked, told, &UNITS), "{asked} {told}");
+            assert!(is_taken_otherwise(asked, shown, &UNITS), "{asked} {shown}");
         }
         let same = [
             ("1G", "1073741824"),
@@ -148,8 +149,8 @@ mod tests {
             ("2", "O_DIRECT"),
         ];
         assert!(is_taken_otherwise("60", "1min", &[]));
-        for (asked, told) in same {
-            assert!(!is_taken_otherwise(asked, told, &UNITS), "{asked} {told}");
+        for (asked, shown) in same {
+            assert!(!is_taken_otherwise(asked, shown, &UNITS), "{asked} {shown}");
         }
     }
 

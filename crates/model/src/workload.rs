@@ -4,8 +4,8 @@ use std::future::Future;
 use std::pin::Pin;
 
 use crate::{
-    Clock, Dialect, Headline, Identity, Input, Kind, KindIndex, Measure, Number, Places, Producer,
-    Refusal, Rng, RowSource, Session, Standard, Statement, Table, fnv1a,
+    Clock, CustomMetric, Dialect, Identity, Input, Kind, KindIndex, Number, Places, PrimaryMetric,
+    Producer, Refusal, Rng, RowSource, Session, Standard, Statement, Table, fnv1a,
 };
 
 /// A condition that the data must meet.
@@ -166,18 +166,18 @@ pub trait Workload: Send + Sync {
     /// Its kinds of transactions.
     fn kinds(&self) -> &[Kind];
 
-    /// Its measures.
-    fn measures(&self) -> &[Measure] {
+    /// Its custom metrics.
+    fn custom_metrics(&self) -> &[CustomMetric] {
         &[]
     }
 
     /// The rates it is known by.
-    fn headlines(&self) -> Vec<Headline> {
+    fn primary_metrics(&self) -> Vec<PrimaryMetric> {
         Vec::new()
     }
 
     /// Deviations from the standard it is derived from, and what else a reader must know.
-    fn declarations(&self) -> Vec<String> {
+    fn notes(&self) -> Vec<String> {
         Vec::new()
     }
 

@@ -115,7 +115,7 @@ impl DatabaseCounters {
     /// What the queries tell; the ones that the server does not take are asked no more.
     fn ask(&mut self) -> Result<Vec<(String, f64)>, Refusal> {
         self.connect()?;
-        let mut told = Vec::new();
+        let mut shown = Vec::new();
         let mut left = Vec::new();
         for sql in std::mem::take(&mut self.queries) {
             let Some(session) = self.session.as_mut() else {
@@ -124,7 +124,7 @@ impl DatabaseCounters {
             };
             let mut visit = |row: &dyn Row| {
                 if let (Value::Text(name), Some(value)) = (row.value(0), number(&row.value(1))) {
-                    told.push((name.to_owned(), value));
+                    shown.push((name.to_owned(), value));
                 }
                 Ok(())
             };
@@ -143,7 +143,7 @@ impl DatabaseCounters {
             }
         }
         self.queries = left;
-        Ok(told)
+        Ok(shown)
     }
 }
 
@@ -173,11 +173,11 @@ impl Collector for DatabaseCounters {
             return;
         }
         match self.ask() {
-            Ok(mut told) => {
+            Ok(mut shown) => {
                 // The time of the answer, not of the question.
                 readings.again();
-                told.sort_by_key(|(name, _)| self.place(name));
-                told.iter().for_each(|(name, value)| self.put(name, *value, readings));
+                shown.sort_by_key(|(name, _)| self.place(name));
+                shown.iter().for_each(|(name, value)| self.put(name, *value, readings));
             }
             // Of a server that is not there another finding tells; of one that does not let us
             // in, this is all that there is.
@@ -188,8 +188,8 @@ impl Collector for DatabaseCounters {
     }
 
     fn facts(&self) -> Vec<Fact> {
-        let told = |why: &String| Fact::new("monitor", "database", format!("not all read: {why}"));
-        self.why.iter().map(told).collect()
+        let shown = |why: &String| Fact::new("monitor", "database", format!("not all read: {why}"));
+        self.why.iter().map(shown).collect()
     }
 }
 
@@ -198,7 +198,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_number_is_read_however_it_is_told() {
+    fn a_number_is_read_however_it_is_reported() {
         let check = |value: Value<'_>, expect| assert_eq!(number(&value), expect);
         check(Value::Int(7), Some(7.0));
         check(Value::Float(0.5), Some(0.5));

@@ -455,20 +455,20 @@ fn network(folder: &Path) -> Vec<Fact> {
     let names = entries(folder).into_iter().filter(|name| folder.join(name).join("mtu").exists());
     let of_interface = |(index, name): (usize, String)| {
         let interface = folder.join(&name);
-        let told = told_name(&name, index);
+        let shown = reported_name(&name, index);
         // A link that is down, or has no speed, says -1 or nothing.
         let speed = read_number(interface.join("speed"));
         [
-            fact("network", &format!("{told}_state"), read_line(interface.join("operstate"))),
-            fact("network", &format!("{told}_mbit_per_s"), speed),
-            fact("network", &format!("{told}_mtu_bytes"), read_number(interface.join("mtu"))),
+            fact("network", &format!("{shown}_state"), read_line(interface.join("operstate"))),
+            fact("network", &format!("{shown}_mbit_per_s"), speed),
+            fact("network", &format!("{shown}_mtu_bytes"), read_number(interface.join("mtu"))),
         ]
     };
     names.take(INTERFACES_MAX).enumerate().flat_map(of_interface).flatten().collect()
 }
 
 /// `enx0123456789ab` is named by its address, which is nobody's business: it gets its place.
-fn told_name(name: &str, index: usize) -> String {
+fn reported_name(name: &str, index: usize) -> String {
     let address = name.strip_prefix("enx").or_else(|| name.strip_prefix("wlx"));
     match address {
         Some(address) if address.len() == 12 && address.bytes().all(|b| b.is_ascii_hexdigit()) => {
@@ -566,7 +566,7 @@ mod tests {
     }
 
     #[test]
-    fn memory_is_told_in_bytes() {
+    fn memory_is_reported_in_bytes() {
         let text = "MemTotal: 2048 kB\nMemFree: 1 kB\nMemAvailable: 1024 kB\nBuffers: 1 kB\n\
                     Cached: 1 kB\nSwapCached: 0 kB\nActive: 1 kB\nInactive: 1 kB\n\
                     SwapTotal: 4 kB\nSwapFree: 3 kB\nDirty: 0 kB\nWriteback: 0 kB\nMapped: 1 kB\n\
@@ -620,8 +620,8 @@ mod tests {
 
     #[test]
     fn an_interface_named_by_its_address_is_not_named() {
-        assert_eq!(told_name("enx0a1b2c3d4e5f", 2), "interface_2");
-        assert_eq!(told_name("enp3s0", 2), "enp3s0");
+        assert_eq!(reported_name("enx0a1b2c3d4e5f", 2), "interface_2");
+        assert_eq!(reported_name("enp3s0", 2), "enp3s0");
     }
 
     #[test]
@@ -650,8 +650,8 @@ mod tests {
         let host = rustix::system::uname();
         let host = host.nodename().to_str().unwrap_or_default();
         if host.len() > 4 {
-            let told = facts.iter().any(|fact| fact.name.contains("host") || fact.value == host);
-            assert!(!told, "the host is not named");
+            let shown = facts.iter().any(|fact| fact.name.contains("host") || fact.value == host);
+            assert!(!shown, "the host is not named");
         }
         let mut names: Vec<(&str, &str)> =
             facts.iter().map(|fact| (&*fact.about, &*fact.name)).collect();

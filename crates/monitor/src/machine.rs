@@ -233,7 +233,7 @@ const LATENCY: What<'_> = What::new(
 
 /// Devices that did anything since boot.
 fn put_disks(diskstats: &str, whole: &BTreeSet<String>, readings: &mut Readings) {
-    let told = diskstats.lines().filter_map(|line| {
+    let shown = diskstats.lines().filter_map(|line| {
         let mut fields = line.split_ascii_whitespace().skip(2);
         let name = fields.next().filter(|name| whole.contains(*name))?;
         let counts: Vec<u64> = fields.map_while(|field| field.parse().ok()).collect();
@@ -241,7 +241,7 @@ fn put_disks(diskstats: &str, whole: &BTreeSet<String>, readings: &mut Readings)
         (counts[0].saturating_add(counts[4]) > 0)
             .then_some((name, counts.map(|count| count as f64)))
     });
-    for (name, counts) in told.take(DEVICES_MAX) {
+    for (name, counts) in shown.take(DEVICES_MAX) {
         let [reads, _, read, reading_ms, writes, _, written, writing_ms, _, busy_ms, waits_ms] =
             counts;
         readings.total_of(READS, name, reads);
@@ -263,7 +263,7 @@ const DROPS: What<'_> = What::new("packets_dropped", "1/s", "Packets dropped, re
 
 /// Interfaces that moved anything since boot, the loopback among them.
 fn put_network(dev: &str, readings: &mut Readings) {
-    let told = dev.lines().filter_map(|line| {
+    let shown = dev.lines().filter_map(|line| {
         // Where a name is long there is no blank behind the colon.
         let (name, counts) = line.rsplit_once(':')?;
         let counts: Vec<u64> = numbers(counts).collect();
@@ -271,7 +271,7 @@ fn put_network(dev: &str, readings: &mut Readings) {
         let moved = counts[1].saturating_add(counts[9]) > 0;
         moved.then_some((name.trim(), counts.map(|count| count as f64)))
     });
-    for (name, counts) in told.take(DEVICES_MAX) {
+    for (name, counts) in shown.take(DEVICES_MAX) {
         readings.total_of(BYTES_IN, name, counts[0]);
         readings.total_of(BYTES_OUT, name, counts[8]);
         readings.total_of(PACKETS_IN, name, counts[1]);
@@ -296,13 +296,13 @@ mod tests {
     fn between(put: &mut dyn FnMut(&str, &mut Readings), texts: [&str; 2]) -> Vec<(String, f64)> {
         let mut readings = Readings::new("machine".to_owned());
         let mut names = Vec::new();
-        let mut told = Vec::new();
+        let mut shown = Vec::new();
         for (second, text) in (0..).zip(texts) {
             readings.at(second * S);
             put(text, &mut readings);
-            told = by_name(&mut readings, &mut names);
+            shown = by_name(&mut readings, &mut names);
         }
-        told
+        shown
     }
 
     fn named(name: &str, value: f64) -> (String, f64) {
@@ -324,25 +324,25 @@ mod tests {
     }
 
     #[test]
-    fn processors_are_told_by_kind_in_percent_of_all() {
+    fn processors_are_reported_by_kind_in_percent_of_all() {
         let mut before = None;
         let mut put = |text: &str, readings: &mut Readings| put_cpu(text, &mut before, readings);
-        let told = between(
+        let shown = between(
             &mut put,
             ["cpu  100 0 100 1000 10 0 0 0\n", "cpu  150 0 110 1130 5 0 6 4 0 0\n"],
         );
         // iowait went back, as it does, and counts as nothing.
-        assert_eq!(told[0], named("cpu_user", 25.0));
-        assert_eq!(told[3], named("cpu_idle", 65.0));
-        assert_eq!(told[4], named("cpu_iowait", 0.0));
-        assert_eq!(told[7], named("cpu_steal", 2.0));
+        assert_eq!(shown[0], named("cpu_user", 25.0));
+        assert_eq!(shown[3], named("cpu_idle", 65.0));
+        assert_eq!(shown[4], named("cpu_iowait", 0.0));
+        assert_eq!(shown[7], named("cpu_steal", 2.0));
     }
 
     #[test]
     fn switches_and_interrupts_are_rates_and_the_run_queue_is_as_it_stands() {
         let first = "intr 100 1 2 3\nctxt 5000\nprocesses 10\nprocs_running 2\nprocs_blocked 0\n";
         let second = "intr 350 9 9\nctxt 6000\nprocesses 11\nprocs_running 7\nprocs_blocked 1\n";
-        let told = between(&mut |text, readings| put_counts(text, readings), [first, second]);
+        let shown = between(&mut |text, readings| put_counts(text, readings), [first, second]);
         let expect = [
             named("context_switches", 1000.0),
             named("interrupts", 250.0),
@@ -350,7 +350,7 @@ mod tests {
             named("processes_running", 7.0),
             named("processes_blocked", 1.0),
         ];
-        assert_eq!(told, expect);
+        assert_eq!(shown, expect);
     }
 
     #[test]
@@ -359,17 +359,17 @@ mod tests {
             "some avg10=6.05 avg60=1 avg300=1 total=1000000\nfull avg10=0 total=0\n",
             "some avg10=6.05 avg60=1 avg300=1 total=1250000\nfull avg10=0 total=10000\n",
         ];
-        let told = between(&mut |text, readings| put_pressure("io", text, readings), texts);
-        assert_eq!(told, [named("pressure_io_some", 25.0), named("pressure_io_full", 1.0)]);
-        let told = between(&mut |text, readings| put_pressure("cpu", text, readings), texts);
-        assert_eq!(told, [named("pressure_cpu_some", 25.0)]);
+        let shown = between(&mut |text, readings| put_pressure("io", text, readings), texts);
+        assert_eq!(shown, [named("pressure_io_some", 25.0), named("pressure_io_full", 1.0)]);
+        let shown = between(&mut |text, readings| put_pressure("cpu", text, readings), texts);
+        assert_eq!(shown, [named("pressure_cpu_some", 25.0)]);
         let none =
             between(&mut |text, readings| put_pressure("cpu", text, readings), ["", "some total="]);
         assert!(none.is_empty());
     }
 
     #[test]
-    fn whole_disks_that_did_anything_are_told() {
+    fn whole_disks_that_did_anything_are_reported() {
         let whole: BTreeSet<String> = ["vda", "loop0"].map(str::to_owned).into();
         let line = |reads: u64, ms: u64| {
             format!(
@@ -379,7 +379,7 @@ mod tests {
         };
         let (first, second) = (line(100, 1000), line(150, 1500));
         let mut put = |text: &str, readings: &mut Readings| put_disks(text, &whole, readings);
-        let told = between(&mut put, [&first, &second]);
+        let shown = between(&mut put, [&first, &second]);
         let expect = [
             named("disk_reads/vda", 50.0),
             named("disk_writes/vda", 0.0),
@@ -389,10 +389,10 @@ mod tests {
             named("disk_queue/vda", 0.5),
             named("disk_latency/vda", 10.0),
         ];
-        assert_eq!(told, expect);
+        assert_eq!(shown, expect);
         // A second without a request has no latency, rather than 0.
-        let told = between(&mut put, [&second, &second]);
-        assert_eq!((told.len(), told[4].1), (6, 0.0));
+        let shown = between(&mut put, [&second, &second]);
+        assert_eq!((shown.len(), shown[4].1), (6, 0.0));
     }
 
     #[test]
@@ -405,11 +405,11 @@ mod tests {
             )
         };
         let (first, second) = (text(1000), text(3000));
-        let told = between(&mut |text, readings| put_network(text, readings), [&first, &second]);
-        assert_eq!(told.len(), 10, "{told:?}");
-        assert_eq!(told[0], named("net_in/lo", 2000.0));
-        assert_eq!(told[5], named("net_in/verylongname0", 2000.0));
-        assert_eq!(told[6], named("net_out/verylongname0", 0.0));
+        let shown = between(&mut |text, readings| put_network(text, readings), [&first, &second]);
+        assert_eq!(shown.len(), 10, "{shown:?}");
+        assert_eq!(shown[0], named("net_in/lo", 2000.0));
+        assert_eq!(shown[5], named("net_in/verylongname0", 2000.0));
+        assert_eq!(shown[6], named("net_out/verylongname0", 0.0));
     }
 
     #[test]

@@ -282,15 +282,15 @@ mod tests {
             unit: String::new(),
             help: String::new(),
         };
-        let mut told = Vec::new();
+        let mut shown = Vec::new();
         let mut hear = |index, gauges, values| {
             let message = Message::Read { second: 3, gauges, values };
-            monitor.take(index, message, &mut |event| told.push(event));
+            monitor.take(index, message, &mut |event| shown.push(event));
         };
         hear(0, vec![gauge("machine", "a"), gauge("machine", "b")], vec![(1, 5.0)]);
         hear(1, vec![gauge("server", "a")], vec![(0, 6.0)]);
         hear(0, vec![gauge("machine", "c")], vec![(2, 7.0), (0, 8.0), (9, 9.0)]);
-        let readings: Vec<&model::Readings> = told
+        let readings: Vec<&model::Readings> = shown
             .iter()
             .filter_map(|event| match event {
                 Event::Readings(readings) => Some(readings),
@@ -306,9 +306,9 @@ mod tests {
     fn a_load_that_is_over_before_it_began_is_read_by_nobody() {
         let none: Make = Box::new(|| None);
         let monitor = Monitor::over(vec![counting(), none], Canceller::default());
-        let mut n_told = 0;
-        let facts = monitor.end(&mut |_| n_told += 1);
-        assert_eq!((n_told, facts), (0, Vec::new()));
+        let mut n_reported = 0;
+        let facts = monitor.end(&mut |_| n_reported += 1);
+        assert_eq!((n_reported, facts), (0, Vec::new()));
     }
 
     #[test]
@@ -316,13 +316,13 @@ mod tests {
         let mut monitor = Monitor::over(vec![counting()], Canceller::default());
         let begin = monitor.begin();
         begin(Duration::ZERO);
-        let mut told = Vec::new();
+        let mut shown = Vec::new();
         // It is told by itself, once a second.
         let (index, message) = monitor.hear.recv().expect("a reading");
-        monitor.take(index, message, &mut |event| told.push(event));
-        let facts = monitor.end(&mut |event| told.push(event));
-        assert!(matches!(&told[0], Event::Gauges { gauges } if gauges[0].about == "machine"));
-        let Event::Readings(readings) = &told[1] else { panic!("{told:?}") };
+        monitor.take(index, message, &mut |event| shown.push(event));
+        let facts = monitor.end(&mut |event| shown.push(event));
+        assert!(matches!(&shown[0], Event::Gauges { gauges } if gauges[0].about == "machine"));
+        let Event::Readings(readings) = &shown[1] else { panic!("{shown:?}") };
         // The first reading is only what rates are counted from.
         assert_eq!(readings.values, [(0, 2.0)]);
         assert!(facts.iter().any(|fact| fact.name == "readings"), "{facts:?}");

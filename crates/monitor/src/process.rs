@@ -366,7 +366,7 @@ mod tests {
     }
 
     #[test]
-    fn we_are_read_ourselves_and_nobody_is_told_as_not_found() {
+    fn we_are_read_ourselves_and_nobody_is_reported_as_not_found() {
         let mut readings = Readings::new("generator".to_owned());
         let mut generator = Process::generator(SharedTasks::default());
         let mut names = Vec::new();

@@ -131,9 +131,9 @@ mod tests {
         let mut first = Watch::over(&threads);
         let before = first.read().voluntary_switches;
         let (say, heard) = std::sync::mpsc::channel::<()>();
-        let (told, hear) = std::sync::mpsc::channel::<()>();
+        let (shown, hear) = std::sync::mpsc::channel::<()>();
         let worker = std::thread::spawn(move || {
-            told.send(()).unwrap();
+            shown.send(()).unwrap();
             heard.recv().unwrap();
         });
         hear.recv().unwrap();

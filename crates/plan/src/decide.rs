@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use model::{
     ArrivalRate, Choice, Connect, Group, Load, LoadModel, Phases, Plan, Recording, Retry, Settings,
-    Target, Until, Workload,
+    StopCondition, Target, Workload,
 };
 
 use crate::bad_plan::BadPlan;
@@ -110,7 +110,7 @@ fn check_groups(draft: &Draft, groups: &[Group]) -> Result<(), BadPlan> {
 
 /// Whether a group is measured for a time.
 fn is_by_time(groups: &[Group]) -> bool {
-    groups.iter().any(|group| group.until == Until::Time)
+    groups.iter().any(|group| group.stop_condition == StopCondition::Time)
 }
 
 fn check_duration(duration: &Given<u64>, groups: &[Group]) -> Result<(), BadPlan> {
@@ -131,8 +131,11 @@ fn decide_group(draft: &GroupDraft) -> Result<Group, BadPlan> {
     check_byte_rate(&values.rate, entry.name, made.as_ref())?;
     // What `load` is made of is read there.
     let GroupValues { name, clients, transactions, .. } = values;
-    let until = transactions.value.unwrap_or(Until::Time);
-    if matches!((until, &load), (Until::TransactionsPerClient(_), Load::Open { .. })) {
+    let stop_condition = transactions.value.unwrap_or(StopCondition::Time);
+    if matches!(
+        (stop_condition, &load),
+        (StopCondition::TransactionsPerClient(_), Load::Open { .. })
+    ) {
         let why = "open load has no count per client: give one count for all";
         return Err(transactions.bad(why));
     }
@@ -141,7 +144,7 @@ fn decide_group(draft: &GroupDraft) -> Result<Group, BadPlan> {
         workload: entry.name.to_owned(),
         clients: clients.value,
         load,
-        until,
+        stop_condition,
         parameters,
     })
 }

@@ -7,7 +7,7 @@ use std::convert::Infallible;
 use std::marker::PhantomData;
 
 use model::{
-    ArrivalRate, Choice, NS_PER_S, Objective, ParameterKind, RefusalKind, Target, Until,
+    ArrivalRate, Choice, NS_PER_S, Objective, ParameterKind, RefusalKind, StopCondition, Target,
     did_you_mean, format_duration, in_range, parse_count, parse_duration, parse_rate,
 };
 use toml::Value;
@@ -366,10 +366,10 @@ impl Form for Switch {
 pub(crate) enum Transactions {}
 
 impl Form for Transactions {
-    type Value = Until;
+    type Value = StopCondition;
     const KIND: ParameterKind = ParameterKind::Text;
 
-    fn read(text: &str) -> Result<Until, String> {
+    fn read(text: &str) -> Result<StopCondition, String> {
         let text = text.trim();
         let (number, per_client) = match text.strip_suffix("per client") {
             Some(number) => (number, true),
@@ -378,17 +378,19 @@ impl Form for Transactions {
         let number = number.trim().trim_end_matches("transactions").trim();
         match parse_count(number) {
             Ok(0) => Err("there is nothing to measure: give at least 1".to_owned()),
-            Ok(count) if per_client => Ok(Until::TransactionsPerClient(count)),
-            Ok(count) => Ok(Until::Transactions(count)),
+            Ok(count) if per_client => Ok(StopCondition::TransactionsPerClient(count)),
+            Ok(count) => Ok(StopCondition::Transactions(count)),
             Err(bad) => Err(format!("{bad}; such as 100000, or '1000 per client'")),
         }
     }
 
-    fn print(value: &Until) -> Option<Value> {
+    fn print(value: &StopCondition) -> Option<Value> {
         match value {
-            Until::Time => None,
-            Until::Transactions(count) => Some(format!("{count} transactions").into()),
-            Until::TransactionsPerClient(count) => Some(format!("{count} per client").into()),
+            StopCondition::Time => None,
+            StopCondition::Transactions(count) => Some(format!("{count} transactions").into()),
+            StopCondition::TransactionsPerClient(count) => {
+                Some(format!("{count} per client").into())
+            }
         }
     }
 }

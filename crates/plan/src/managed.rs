@@ -113,7 +113,7 @@ mod tests {
     }
 
     #[test]
-    fn a_wrong_managed_target_is_told_with_its_remedy() {
+    fn a_wrong_managed_target_is_reported_with_its_remedy() {
         let check = |url: &str, expect: &str| {
             let Err(error) = split(url) else { panic!("{url} is accepted") };
             assert!(error.to_string().contains(expect), "{url}: {error}");

@@ -7,7 +7,7 @@
 
 use model::{
     Action, Arrivals, DataPolicy, Disturbance, Experiment, Group, Load, LoadModel, MonitorScope,
-    Order, Parameter, PlacementChoice, Plan, QueueFull, Until, Which,
+    Order, Parameter, PlacementChoice, Plan, QueueFull, StopCondition, Which,
 };
 use toml::{Table, Value};
 
@@ -204,7 +204,7 @@ parameters! {
     transactions: Optional<Transactions> = "",
         "Measure until this many transactions were offered, instead of for a duration \
          ('1000 per client' counts per client)",
-        |group| (group.until != Until::Time).then_some(Some(group.until));
+        |group| (group.stop_condition != StopCondition::Time).then_some(Some(group.stop_condition));
 }
 
 parameters! {

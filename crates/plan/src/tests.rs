@@ -165,7 +165,7 @@ fn a_printed_plan_decides_to_the_same_plan() {
 }
 
 #[test]
-fn a_mistake_is_told_with_its_line_and_column() {
+fn a_mistake_is_reported_with_its_line_and_column() {
     let check = |text: &str, expect: &str| {
         let error = decided(text).expect_err(text);
         assert!(error.contains(expect), "{text}\nsaid: {error}\nexpected: {expect}");

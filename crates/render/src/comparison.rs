@@ -330,10 +330,10 @@ fn versus(side: &str, base: &str) -> String {
 fn headline(report: &ComparisonReport, pair: &PairReport) -> String {
     let figures = summed_up(pair);
     let (n_both, n_lost) = (pair.points.len() as u64, pair.lost().count() as u64);
-    let mut told: Vec<String> = Vec::new();
+    let mut printed: Vec<String> = Vec::new();
     if n_lost > 0 {
         let of = count(n_both + n_lost, "point");
-        told.push(format!("NO run of {} counts at {n_lost} of {of}", pair.side));
+        printed.push(format!("NO run of {} counts at {n_lost} of {of}", pair.side));
     }
     let place = match (n_both, pair.points_unpaired.is_empty()) {
         (1, true) => String::new(),
@@ -341,10 +341,10 @@ fn headline(report: &ComparisonReport, pair: &PairReport) -> String {
         (_, true) => "over all points ".to_owned(),
         (_, false) => format!("over the {n_both} points that both have "),
     };
-    told.extend(figures.first().map(|judged| place + &sentence(report.min_effect, judged)));
+    printed.extend(figures.first().map(|judged| place + &sentence(report.min_effect, judged)));
     let beside = beside(&report.primary);
     let beside = figures.into_iter().skip(1).find(|judged| judged.figure == beside);
-    told.extend(beside.and_then(aside));
+    printed.extend(beside.and_then(aside));
     if n_both > 1 {
         let n = |verdict: Judgement| {
             pair.points.iter().filter(|point| point.primary.verdict == verdict).count()
@@ -353,13 +353,13 @@ fn headline(report: &ComparisonReport, pair: &PairReport) -> String {
         let counted: Vec<String> =
             counted.map(|verdict| format!("{} at {}", verdict.name(), n(verdict))).collect();
         let points = count(n_both, "point");
-        told.push(format!("point by point, of {points}: {}", counted.join(", ")));
+        printed.push(format!("point by point, of {points}: {}", counted.join(", ")));
     }
     let mut versus = versus(&pair.side, &report.sides[0].name);
     if let Some(differ) = differ_in(report, pair) {
         versus.push_str(&format!(", which differ in {differ}"));
     }
-    format!("{versus}: {}", told.join("; "))
+    format!("{versus}: {}", printed.join("; "))
 }
 
 /// What a side differs in from the baseline, where their names do not say it already.
@@ -418,17 +418,21 @@ fn sentence(min_effect: f64, judged: &Judged) -> String {
 
 /// What is known all the same: what fits, and what would have been seen.
 fn no_evidence(name: &str, judged: &Judged) -> String {
-    let mut told = format!("no evidence that {name} differs");
+    let mut printed = format!("no evidence that {name} differs");
     let change = |ratio| change(&judged.figure, ratio);
     if let Some(ratio) = &judged.ratio {
-        told.push_str(&format!(": {}", change(ratio.value)));
+        printed.push_str(&format!(": {}", change(ratio.value)));
         if let Some((low, high)) = ratio.interval {
-            told.push_str(&format!(", but anything from {} to {} fits", change(low), change(high)));
+            printed.push_str(&format!(
+                ", but anything from {} to {} fits",
+                change(low),
+                change(high)
+            ));
         }
     }
-    let Some(share) = judged.detectable else { return told };
+    let Some(share) = judged.detectable else { return printed };
     let percent = |share: f64| significant(share * 100.0, 2);
-    told.push_str(&format!(
+    printed.push_str(&format!(
         "; from {} % on it would have been found in 4 of 5 such comparisons",
         percent(share)
     ));
@@ -436,9 +440,9 @@ fn no_evidence(name: &str, judged: &Judged) -> String {
     let more = 4 * runs.min().unwrap_or(0);
     if more <= stats::FIGURES_MAX as u64 {
         let half = percent(((1.0 + share).ln() / 2.0).exp() - 1.0);
-        told.push_str(&format!(", with {more} runs a side from {half} % on"));
+        printed.push_str(&format!(", with {more} runs a side from {half} % on"));
     }
-    told
+    printed
 }
 
 /// A figure beside the one that is judged, in a few words; nothing where it tells nothing.
@@ -523,7 +527,7 @@ fn scene(report: &ComparisonReport) -> String {
     } else {
         format!("begun between {first} and {last}")
     };
-    let mut told = format!(
+    let mut printed = format!(
         "{}{data} on {}: {clients}{load}; {} of {} after {} of ramp-up, {when}.",
         several(&scene.workloads),
         several(&scene.databases),
@@ -533,15 +537,15 @@ fn scene(report: &ComparisonReport) -> String {
     );
     let machine = [&scene.machines, &scene.systems].map(|values| several(values));
     if scene.placements.iter().any(|place| place == "simulated") {
-        told.push_str(" In virtual time: no machine was loaded.");
+        printed.push_str(" In virtual time: no machine was loaded.");
     } else if !scene.machines.is_empty() {
-        told.push_str(&format!(" Load came from {}; {}.", machine[0], machine[1]));
+        printed.push_str(&format!(" Load came from {}; {}.", machine[0], machine[1]));
     }
     if !scene.modes.is_empty() {
-        told.push_str(&format!(" On all sides: {}.", scene.modes.join(", ")));
+        printed.push_str(&format!(" On all sides: {}.", scene.modes.join(", ")));
     }
-    told.push_str(&format!(" By dbdyno {}.", several(&scene.dbdyno)));
-    told
+    printed.push_str(&format!(" By dbdyno {}.", several(&scene.dbdyno)));
+    printed
 }
 
 fn several(values: &[String]) -> String {
@@ -634,17 +638,17 @@ fn notes(report: &ComparisonReport) -> Vec<String> {
 fn mixed(all: &[Mixed]) -> Vec<String> {
     let mut sides: Vec<(&str, Vec<String>)> = Vec::new();
     for one in all {
-        let told = format!("{}.{} ({})", one.about, one.name, several(&one.of_runs));
+        let printed = format!("{}.{} ({})", one.about, one.name, several(&one.of_runs));
         match sides.iter_mut().find(|(side, _)| *side == one.side) {
-            Some((_, known)) if known.contains(&told) => {}
-            Some((_, known)) => known.push(told),
-            None => sides.push((&one.side, vec![told])),
+            Some((_, known)) if known.contains(&printed) => {}
+            Some((_, known)) => known.push(printed),
+            None => sides.push((&one.side, vec![printed])),
         }
     }
-    let sentence = |(side, told): (&str, Vec<String>)| {
-        let rest = told.len().saturating_sub(LISTED_MOST);
+    let sentence = |(side, printed): (&str, Vec<String>)| {
+        let rest = printed.len().saturating_sub(LISTED_MOST);
         let more = if rest > 0 { format!(", and {rest} more") } else { String::new() };
-        let shown = told.into_iter().take(LISTED_MOST).collect::<Vec<_>>().join(", ");
+        let shown = printed.into_iter().take(LISTED_MOST).collect::<Vec<_>>().join(", ");
         format!("Runs of {side} that make one figure differ in {shown}{more}.")
     };
     sides.into_iter().map(sentence).collect()
@@ -684,7 +688,7 @@ fn warnings(report: &ComparisonReport) -> Vec<String> {
             ids.push(id);
         }
     }
-    let told = |id: &str| {
+    let printed = |id: &str| {
         let mut shares: Vec<f64> = Vec::new();
         let mut of_sides: Vec<String> = Vec::new();
         for side in &report.sides {
@@ -703,7 +707,7 @@ fn warnings(report: &ComparisonReport) -> Vec<String> {
         let case = case.or(catalog_entry(id).map(|entry| entry.raised)).unwrap_or_default();
         format!("{id} ({case}) in {}{uneven}.", of_sides.join(", "))
     };
-    ids.into_iter().map(told).collect()
+    ids.into_iter().map(printed).collect()
 }
 
 /// What is the same on all sides, where nothing differs between them.

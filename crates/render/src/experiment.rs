@@ -444,7 +444,7 @@ fn findings(report: &ExperimentReport) -> Option<String> {
     if all.is_empty() {
         return None;
     }
-    let told = |(id, n): (&str, &u64)| {
+    let printed = |(id, n): (&str, &u64)| {
         let case = report.points.iter().find_map(|point| point.cases.get(id));
         let runs = count(*n, "run");
         match case {
@@ -453,7 +453,7 @@ fn findings(report: &ExperimentReport) -> Option<String> {
             None => format!("{runs}: {}", in_short(id)),
         }
     };
-    let list: Vec<String> = all.iter().map(told).collect();
+    let list: Vec<String> = all.iter().map(printed).collect();
     Some(format!(
         "Warnings in its runs. {}. dbdyno runs show ID has those of each run.",
         list.join(". ")
@@ -528,8 +528,8 @@ mod tests {
         });
         let [one, two] = [&few.points[0], &few.points[1]];
         assert_eq!(one.figures.get("p99_ms"), None);
-        let told = one.reasons.get("p99_ms").map(String::as_str);
-        assert_eq!(told, Some(&*format!("2 of 3 runs have it: {why}")));
+        let printed = one.reasons.get("p99_ms").map(String::as_str);
+        assert_eq!(printed, Some(&*format!("2 of 3 runs have it: {why}")));
         assert_eq!(one.samples_needed.0, [("p99_ms".to_owned(), 368)]);
         assert_eq!(one.runs_with.0, [("p99_ms".to_owned(), 2)]);
         assert_eq!(one.figures.get("p50_ms").map(|figure| figure.count), Some(3));

@@ -4,7 +4,9 @@
 
 use analysis::tally::{Quantiles, SecondFigures, Tally};
 use model::numbers::{self, NONE, count, cut, significant};
-use model::{DisturbanceEvent, Disturbed, Load, NS_PER_MS, NS_PER_S, Phase, Until, format_count};
+use model::{
+    DisturbanceEvent, Disturbed, Load, NS_PER_MS, NS_PER_S, Phase, StopCondition, format_count,
+};
 
 use super::spark::sparkline;
 
@@ -15,14 +17,15 @@ const MOMENT_S: i64 = 5;
 const DISTURBANCES_SHOWN: usize = 3;
 
 /// A disturbance in one line: `at 30 s: DROP TABLE big: done in 1.2 s`.
-pub fn disturbance(told: &DisturbanceEvent) -> String {
+pub fn disturbance(described: &DisturbanceEvent) -> String {
     let seconds = |ns: i64| ns as f64 / NS_PER_S as f64;
-    let took =
-        told.ended_ns.map_or(String::new(), |ended_ns| match seconds(ended_ns - told.began_ns) {
+    let took = described.ended_ns.map_or(String::new(), |ended_ns| {
+        match seconds(ended_ns - described.began_ns) {
             took @ ..1.0 => format!("{} ms", significant(took * 1e3, 3)),
             took => numbers::seconds(took),
-        });
-    let outcome = match &told.outcome {
+        }
+    });
+    let outcome = match &described.outcome {
         Disturbed::Running => "under way".to_owned(),
         Disturbed::Done => format!("done in {took}"),
         Disturbed::Failed { why } => format!("FAILED after {took}: {why}"),
@@ -30,7 +33,7 @@ pub fn disturbance(told: &DisturbanceEvent) -> String {
         Disturbed::Skipped { why } => format!("not started: {why}"),
     };
     let outcome = outcome.lines().next().unwrap_or_default();
-    format!("at {}: {}: {outcome}", numbers::seconds(seconds(told.began_ns)), told.name)
+    format!("at {}: {}: {outcome}", numbers::seconds(seconds(described.began_ns)), described.name)
 }
 
 /// What is shown at `now_ns` from the beginning of the measured phase, in lines of at most
@@ -69,25 +72,26 @@ pub fn plain(tally: &Tally, now_ns: i64) -> String {
 }
 
 fn what(tally: &Tally) -> String {
-    let Some(told) = &tally.description else { return String::new() };
-    let workloads: Vec<&str> = told.groups.iter().map(|group| group.workload.as_str()).collect();
-    let clients: u32 = told.groups.iter().map(|group| group.clients).sum();
-    let load = match told.groups.first().map(|group| &group.load) {
-        _ if told.groups.len() > 1 => String::new(),
+    let Some(described) = &tally.description else { return String::new() };
+    let workloads: Vec<&str> =
+        described.groups.iter().map(|group| group.workload.as_str()).collect();
+    let clients: u32 = described.groups.iter().map(|group| group.clients).sum();
+    let load = match described.groups.first().map(|group| &group.load) {
+        _ if described.groups.len() > 1 => String::new(),
         Some(Load::Open { rate, .. }) => format!(", {}", numbers::arrival_rate(rate)),
         Some(load) => format!(", {}", numbers::load(load)),
         None => String::new(),
     };
     let clients = count(clients.into(), "client");
-    format!("{} on {}, {clients}{load}", workloads.join(" + "), told.database)
+    format!("{} on {}, {clients}{load}", workloads.join(" + "), described.database)
 }
 
 /// Where the run is, and how long it will take.
 fn progress(tally: &Tally, now_ns: i64) -> String {
-    let (Some(told), Some((phase, _))) = (&tally.description, tally.phases.last()) else {
+    let (Some(described), Some((phase, _))) = (&tally.description, tally.phases.last()) else {
         return "starting".to_owned();
     };
-    let measure_ns = i64::try_from(told.phases.measure_ns).unwrap_or(i64::MAX);
+    let measure_ns = i64::try_from(described.phases.measure_ns).unwrap_or(i64::MAX);
     match phase {
         _ if tally.ended.is_some() => "ended".to_owned(),
         Phase::Connect => {
@@ -102,10 +106,10 @@ fn progress(tally: &Tally, now_ns: i64) -> String {
 }
 
 fn measuring(tally: &Tally, now_ns: i64, measure_ns: i64) -> String {
-    let told = tally.description(0);
-    let wanted = match told.map(|told| (told.until, told.clients)) {
-        Some((Until::Transactions(n), _)) => Some(n),
-        Some((Until::TransactionsPerClient(n), clients)) => Some(n * u64::from(clients)),
+    let described = tally.description(0);
+    let wanted = match described.map(|described| (described.stop_condition, described.clients)) {
+        Some((StopCondition::Transactions(n), _)) => Some(n),
+        Some((StopCondition::TransactionsPerClient(n), clients)) => Some(n * u64::from(clients)),
         _ => None,
     };
     let ended: u64 = tally.groups.iter().map(|group| group.measured.counts().finished()).sum();
@@ -129,7 +133,7 @@ fn duration(ns: i64) -> String {
     numbers::seconds((ns.max(0) as f64 / NS_PER_S as f64).round())
 }
 
-/// Rates of the last seconds, headlines included where they are counted already.
+/// Rates of the last seconds, primary metrics included where they are counted already.
 fn rates(tally: &Tally, shown: i64) -> String {
     let all: Vec<usize> = (0..tally.groups.len()).collect();
     let (first, _) = tally.commits_until(shown);
@@ -138,11 +142,13 @@ fn rates(tally: &Tally, shown: i64) -> String {
     let commits: u64 = tally.commits_per_second(&all, from..shown + 1).iter().sum();
     let mut parts = vec![format!("{} TPS", significant(commits as f64 / seconds, 3))];
     for (index, group) in tally.groups.iter().enumerate().filter(|_| shown >= 0) {
-        for headline in tally.description(index).into_iter().flat_map(|told| &told.headlines) {
+        for primary in
+            tally.description(index).into_iter().flat_map(|described| &described.primary_metrics)
+        {
             let of = |kind| group.commits_of(kind, from..shown + 1);
-            let commits: u64 = headline.kinds.iter().copied().map(of).sum();
-            let value = commits as f64 * headline.per_ns as f64 / (seconds * NS_PER_S as f64);
-            parts.push(format!("{} {}", significant(value, 3), headline.title));
+            let commits: u64 = primary.kinds.iter().copied().map(of).sum();
+            let value = commits as f64 * primary.per_ns as f64 / (seconds * NS_PER_S as f64);
+            parts.push(format!("{} {}", significant(value, 3), primary.title));
         }
     }
     parts.join("  ")
@@ -310,7 +316,7 @@ mod tests {
     #[test]
     fn time_left_of_a_counted_run_follows_from_its_pace() {
         let mut made = Made::running();
-        made.description.groups[0].until = Until::Transactions(100_000);
+        made.description.groups[0].stop_condition = StopCondition::Transactions(100_000);
         let tally = at(&made, 23.0, Phase::Measure);
         assert!(
             progress(&tally, ns(23.0)).contains(" of 100,000 transactions, 3m"),

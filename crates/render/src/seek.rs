@@ -48,11 +48,11 @@ fn verdict(report: &SeekReport) -> Verdict {
 /// Why probes are broken, a line each.
 fn broken(report: &SeekReport) -> Vec<String> {
     let broken = report.probes.iter().filter(|probe| probe.judged.is_broken);
-    let told = |probe: &ProbeReport| {
+    let printed = |probe: &ProbeReport| {
         let (at, why) = (value(report, probe.at), probe.judged.reasons.join("; "));
         format!("broken at {at}: {why}")
     };
-    broken.map(told).collect()
+    broken.map(printed).collect()
 }
 
 fn value(report: &SeekReport, at: f64) -> String {
@@ -69,7 +69,7 @@ fn objectives(report: &SeekReport) -> String {
 fn answer(report: &SeekReport) -> String {
     let (axis, objectives) = (&report.seek.axis, objectives(report));
     let number = |at: f64| value(report, at);
-    let told = match report.answer {
+    let printed = match report.answer {
         Answer::Found { value, low, high } => {
             let (value, low, high) = (number(value), number(low), number(high));
             format!("{objectives} up to {axis}={low}; the boundary is at {value} ({low} to {high})")
@@ -98,8 +98,8 @@ fn answer(report: &SeekReport) -> String {
         Answer::Unfinished => format!("no answer yet: {objectives} over {axis}"),
     };
     match report.confirmed {
-        Some(false) => format!("{told}; not confirmed"),
-        _ => told,
+        Some(false) => format!("{printed}; not confirmed"),
+        _ => printed,
     }
 }
 

@@ -122,8 +122,8 @@ mod tests {
         let dir = Path::new("/var/tmp/x");
         assert_eq!(fits(1 << 30, (1 << 30) + LEFT_BYTES, dir), Ok(()));
         let error = fits(1 << 30, 1 << 30, dir).expect_err("no room");
-        let told = "needs 1088 MiB in /var/tmp/x, and 1024 MiB are free: name another folder";
-        assert!(error.text.contains(told), "{error}");
+        let shown = "needs 1088 MiB in /var/tmp/x, and 1024 MiB are free: name another folder";
+        assert!(error.text.contains(shown), "{error}");
     }
 
     #[test]

@@ -228,7 +228,7 @@ mod tests {
     }
 
     #[test]
-    fn a_folder_that_cannot_be_used_is_told_with_its_remedy() {
+    fn a_folder_that_cannot_be_used_is_reported_with_its_remedy() {
         let check = |parent: &Path, expect: &str| {
             let Err(error) = DataDir::make(parent, us()) else { panic!("{}", parent.display()) };
             assert_eq!(error.kind, ServerErrorKind::BadOption);

@@ -156,7 +156,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_server_that_is_not_there_is_told_with_its_remedy() {
+    fn a_server_that_is_not_there_is_reported_with_its_remedy() {
         let words = missing(Path::new("/nowhere/mysql-5.6"));
         assert!(words.contains("/nowhere/mysql-5.6") && words.contains("cargo xtask servers"));
     }

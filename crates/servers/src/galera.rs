@@ -140,8 +140,8 @@ fn remove(path: &Path) -> io::Result<()> {
 
 /// Whether the node has all that the others have, and takes part.
 pub(crate) fn is_synced(dir: &Path) -> bool {
-    let told = fs::read_to_string(dir.join(STATES)).unwrap_or_default();
-    told.lines().last().is_some_and(|state| state.eq_ignore_ascii_case("synced"))
+    let shown = fs::read_to_string(dir.join(STATES)).unwrap_or_default();
+    shown.lines().last().is_some_and(|state| state.eq_ignore_ascii_case("synced"))
 }
 
 fn provider(program: &Program) -> Result<PathBuf, ServerError> {
@@ -172,9 +172,9 @@ mod tests {
         let dir = tempfile::tempdir().expect("a folder");
         assert!(!is_synced(dir.path()));
         fs::create_dir(dir.path().join("run")).expect("made");
-        let check = |told: &str, expect: bool| {
-            fs::write(dir.path().join(STATES), told).expect("written");
-            assert_eq!(is_synced(dir.path()), expect, "{told}");
+        let check = |shown: &str, expect: bool| {
+            fs::write(dir.path().join(STATES), shown).expect("written");
+            assert_eq!(is_synced(dir.path()), expect, "{shown}");
         };
         check("joiner\njoined\n", false);
         check("joined\nsynced\n", true);
@@ -195,7 +195,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_missing_is_told_with_its_remedy() {
+    fn what_is_missing_is_reported_with_its_remedy() {
         assert!(missing("galera-4").ends_with("install Debian's galera-4"));
     }
 }

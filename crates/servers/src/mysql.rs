@@ -23,16 +23,16 @@ const SHARES: &[&str] = &["share", "share/mysql", "share/mariadb"];
 const GREETING_LIMIT: Duration = Duration::from_secs(1);
 
 /// The version in `mariadbd  Ver 10.11.19-MariaDB-0+deb12u1 for debian-linux-gnu on x86_64`.
-pub(crate) fn version(kind: Kind, exe: &Path, told: &str) -> Result<String, ServerError> {
+pub(crate) fn version(kind: Kind, exe: &Path, shown: &str) -> Result<String, ServerError> {
     let not = |what: &str, remedy: &str| {
         let text = format!("{} is {what}: {remedy}", exe.display());
         ServerError::new(ServerErrorKind::NotInstalled, text)
     };
-    let mut words = told.split_whitespace().skip_while(|word| *word != "Ver").skip(1);
+    let mut words = shown.split_whitespace().skip_while(|word| *word != "Ver").skip(1);
     let Some(version) = words.next() else {
         return Err(not("neither MariaDB nor MySQL", "name the server's folder with ?bin="));
     };
-    match (kind, version.contains("MariaDB") || told.contains("MariaDB")) {
+    match (kind, version.contains("MariaDB") || shown.contains("MariaDB")) {
         (Kind::MySql, true) => {
             Err(not("MariaDB", "write managed:mariadb, or name MySQL's folder with ?bin="))
         }
@@ -175,16 +175,16 @@ mod tests {
 
     #[test]
     fn a_program_tells_which_product_it_is() {
-        let told = "mariadbd  Ver 10.11.19-MariaDB-0+deb12u1 for debian-linux-gnu on x86_64";
+        let shown = "mariadbd  Ver 10.11.19-MariaDB-0+deb12u1 for debian-linux-gnu on x86_64";
         let mysql = "/x/mysqld  Ver 5.6.24 for linux-glibc2.5 on x86_64 (MySQL Community Server)";
-        let version = |kind, told| version(kind, Path::new("/x/mysqld"), told);
-        assert_eq!(version(Kind::MariaDb, told).as_deref(), Ok("10.11.19-MariaDB-0+deb12u1"));
+        let version = |kind, shown| version(kind, Path::new("/x/mysqld"), shown);
+        assert_eq!(version(Kind::MariaDb, shown).as_deref(), Ok("10.11.19-MariaDB-0+deb12u1"));
         assert_eq!(version(Kind::MySql, mysql).as_deref(), Ok("5.6.24"));
-        let check = |kind, told, expect: &str| {
-            let error = version(kind, told).expect_err("another product");
+        let check = |kind, shown, expect: &str| {
+            let error = version(kind, shown).expect_err("another product");
             assert!(error.text.contains(expect), "{error}");
         };
-        check(Kind::MySql, told, "/x/mysqld is MariaDB: write managed:mariadb");
+        check(Kind::MySql, shown, "/x/mysqld is MariaDB: write managed:mariadb");
         check(Kind::MariaDb, mysql, "/x/mysqld is MySQL: write managed:mysql");
         check(Kind::MariaDb, "hello", "is neither MariaDB nor MySQL");
     }

@@ -142,7 +142,7 @@ mod tests {
     }
 
     #[test]
-    fn a_user_that_cannot_be_had_is_told_with_the_remedy() {
+    fn a_user_that_cannot_be_had_is_reported_with_the_remedy() {
         let check = |kind: Kind, wanted: Option<&str>, us: u32, known: &str, expect: &str| {
             let text = OsUser::decide(kind, wanted, us, known).expect_err("no such account");
             assert!(text.contains(expect), "{text}");

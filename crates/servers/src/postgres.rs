@@ -16,8 +16,8 @@ const ANSWER_LIMIT: Duration = Duration::from_secs(1);
 const ANSWER_MAX: u64 = 16 * 1024;
 
 /// The version in `postgres (PostgreSQL) 15.18 (Debian 15.18-0+deb12u1)`.
-pub(crate) fn version(exe: &Path, told: &str) -> Result<String, ServerError> {
-    let mut words = told.split_whitespace().skip_while(|word| *word != "(PostgreSQL)").skip(1);
+pub(crate) fn version(exe: &Path, shown: &str) -> Result<String, ServerError> {
+    let mut words = shown.split_whitespace().skip_while(|word| *word != "(PostgreSQL)").skip(1);
     words.next().map(str::to_owned).ok_or_else(|| {
         let text =
             format!("{} is not PostgreSQL: name the server's folder with ?bin=", exe.display());
@@ -110,7 +110,7 @@ mod tests {
 
     #[test]
     fn a_program_tells_which_product_it_is() {
-        let version = |told| version(Path::new("/x/postgres"), told);
+        let version = |shown| version(Path::new("/x/postgres"), shown);
         let debian = "postgres (PostgreSQL) 15.18 (Debian 15.18-0+deb12u1)\n";
         assert_eq!(version(debian).as_deref(), Ok("15.18"));
         assert!(version("hello").expect_err("none").text.contains("/x/postgres is not PostgreSQL"));

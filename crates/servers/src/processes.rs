@@ -59,15 +59,15 @@ impl Marks {
 
     /// Sends `signal` to every process of the server, until there is none that had it not.
     pub(crate) fn signal(&self, signal: Signal) -> io::Result<()> {
-        let mut told: Vec<u32> = Vec::new();
+        let mut shown: Vec<u32> = Vec::new();
         for _ in 0..ROUNDS_MAX {
             let mut new = self.processes()?;
-            new.retain(|process| !told.contains(&process.pid));
+            new.retain(|process| !shown.contains(&process.pid));
             if new.is_empty() {
                 return Ok(());
             }
             new.iter().for_each(|process| process.signal(signal));
-            told.extend(new.iter().map(|process| process.pid));
+            shown.extend(new.iter().map(|process| process.pid));
         }
         Err(io::Error::other("the server starts processes faster than they can be signalled"))
     }

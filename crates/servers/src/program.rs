@@ -159,7 +159,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_program_that_is_not_there_is_told_with_its_remedy() {
+    fn a_program_that_is_not_there_is_reported_with_its_remedy() {
         let folder = tempfile::tempdir().expect("a folder");
         let check = |kind: Kind, bin: &Path, expect: &str| {
             let error = Program::find(kind, Some(bin)).expect_err("nothing there");

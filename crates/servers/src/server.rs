@@ -319,22 +319,22 @@ impl Server {
             command.arg("--no-defaults");
         }
         command.arg("--version");
-        let told = self.instance.write("version", b"")?;
-        let file = fs::File::options().append(true).open(&told);
-        let failed = |error: io::Error| ServerError::system(told.display(), error);
+        let shown = self.instance.write("version", b"")?;
+        let file = fs::File::options().append(true).open(&shown);
+        let failed = |error: io::Error| ServerError::system(shown.display(), error);
         command.stdout(file.map_err(failed)?);
         let mut child = self.instance.spawn_beside_log(command)?;
         let status = self.instance.end_of(&mut child, VERSION_LIMIT)?;
-        let told = fs::read(&told).map_err(failed)?;
+        let shown = fs::read(&shown).map_err(failed)?;
         if !status.is_some_and(|status| status.success()) {
             let text =
                 self.instance.with_log(format!("{} does not print its version", exe.display()));
             return Err(ServerError::new(ServerErrorKind::NotInstalled, text));
         }
-        let told = String::from_utf8_lossy(&told);
+        let shown = String::from_utf8_lossy(&shown);
         match self.instance.kind {
-            Kind::Postgres => postgres::version(exe, &told),
-            Kind::MariaDb | Kind::MySql => mysql::version(self.instance.kind, exe, &told),
+            Kind::Postgres => postgres::version(exe, &shown),
+            Kind::MariaDb | Kind::MySql => mysql::version(self.instance.kind, exe, &shown),
         }
     }
 

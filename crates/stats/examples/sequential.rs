@@ -135,11 +135,11 @@ fn main() {
             (5.0, 200),
             (10.0, 400),
         ] {
-            let told = |interval| {
+            let shown = |interval| {
                 let (held, n) = narrow(model, cv / 100.0, most, interval);
                 format!("{:.1} % in {n:.1}", held as f64 * 100.0 / TRIALS as f64)
             };
-            let (ours, plain) = (told(precise), told(student));
+            let (ours, plain) = (shown(precise), shown(student));
             println!("{model:<10} {cv:>6.1} {most:>5} {ours:>18} {plain:>18}");
         }
     }
@@ -154,12 +154,12 @@ fn main() {
         for (cv, truth) in
             [(0.5, 0.0), (1.0, 0.0), (3.0, 0.0), (1.0, 2.0), (1.0, 5.0), (3.0, 5.0), (1.0, -5.0)]
         {
-            let told = |interval| {
+            let shown = |interval| {
                 let ([right, wrong, open], n) =
                     decided(model, cv / 100.0, truth / 100.0, 30, interval);
                 format!("{right} {wrong} {open} in {n:.1}")
             };
-            let (ours, plain) = (told(always), told(student));
+            let (ours, plain) = (shown(always), shown(student));
             println!("{model:<10} {cv:>6.1} {truth:>8.1} {ours:>26} {plain:>26}");
         }
     }

@@ -591,7 +591,7 @@ mod tests {
     fn of_forty_series_none_is_divided_that_has_one_level() {
         let mut source = Xoshiro256PlusPlus::seed_from_u64(4);
         let mut bits = || source.next_u64();
-        let mut is_told = |correlation: f64| {
+        let mut is_reported = |correlation: f64| {
             let mut series = || -> Vec<Build> {
                 let mut before = normal(&mut bits);
                 let mut next = || {
@@ -605,10 +605,10 @@ mod tests {
             let found = levels(&all, ERROR, &mut bits);
             found.into_iter().flatten().any(|levels| !levels.changes.is_empty())
         };
-        let n = (0..50).filter(|_| is_told(0.0)).count();
+        let n = (0..50).filter(|_| is_reported(0.0)).count();
         assert!(n <= 2, "{n} of 50");
         // Neighbours that depend on each other are no levels.
-        let n = (0..50).filter(|_| is_told(0.4)).count();
+        let n = (0..50).filter(|_| is_reported(0.4)).count();
         assert!(n <= 2, "{n} of 50");
     }
 
@@ -627,7 +627,7 @@ mod tests {
     }
 
     #[test]
-    fn levels_are_told_between_their_changes() {
+    fn levels_are_reported_between_their_changes() {
         let level = |at: usize| [10.0, 20.0, 15.0][at / 10] + 0.1 * (at % 3) as f64;
         let series: Vec<Build> = (0..30).map(|at| Build::of(&[level(at)])).collect();
         let mut source = Xoshiro256PlusPlus::seed_from_u64(3);

@@ -539,7 +539,7 @@ mod tests {
     }
 
     #[test]
-    fn errors_coverage_and_power_are_as_told() {
+    fn errors_coverage_and_power_are_as_reported() {
         let mut source = Xoshiro256PlusPlus::seed_from_u64(11);
         let mut bits = || source.next_u64();
         for n in [4, 5, 8, 12] {

@@ -365,7 +365,7 @@ mod tests {
             earlier: Vec::new(),
             pinned: None,
         };
-        let mut is_told = || {
+        let mut is_reported = || {
             let all: Vec<_> = (0..points).map(|_| series()).collect();
             let held = newcomers(&all, 0.005);
             let worse = |(one, held): (&Held, Option<Newcomer>)| {
@@ -373,7 +373,7 @@ mod tests {
             };
             all.iter().zip(held).any(worse)
         };
-        (0..rounds).map(|_| u32::from(is_told())).sum()
+        (0..rounds).map(|_| u32::from(is_reported())).sum()
     }
 
     #[test]

@@ -358,9 +358,9 @@ mod tests {
             });
             fit(&noisy, trial)
         });
-        let told = laws.filter(|law| law.peak.is_ok()).count();
+        let shown = laws.filter(|law| law.peak.is_ok()).count();
         // κ > 0 at 95 % one-sided: 3 of 60 are expected.
-        assert!(told <= 8, "{told} of 60");
+        assert!(shown <= 8, "{shown} of 60");
     }
 
     /// How often the 90 % intervals of λ, σ, κ and the peak hold the truth, of so many trials, and
@@ -386,9 +386,9 @@ mod tests {
             {
                 *held += holds(*interval, truth);
             }
-            if let Ok(told) = found.peak {
+            if let Ok(shown) = found.peak {
                 n_peaks += 1;
-                n_held[3] += holds(told.clients_interval, peak);
+                n_held[3] += holds(shown.clients_interval, peak);
             }
         }
         (n_held, n_peaks)

@@ -175,7 +175,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_sqlite_says_is_told_with_the_file_and_a_remedy() {
+    fn what_sqlite_says_is_reported_with_the_file_and_a_remedy() {
         let check = |code: i32, kind: StoreErrorKind| {
             let failure = rusqlite::Error::SqliteFailure(rusqlite::ffi::Error::new(code), None);
             let error = StoreError::of(Path::new("/data/runs.sqlite"), &failure);

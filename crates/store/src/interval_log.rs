@@ -35,8 +35,8 @@ pub fn interval_log(store: &Store, run: &RunId) -> Result<String, StoreError> {
         unreachable!("a beginning is what was asked for");
     };
     let measured_ns = store.row(run)?.and_then(|row| row.measured_ns);
-    let told = store.fact(run, "client", "measured_from_unix_ms")?;
-    let started_ms = told.and_then(|ms| ms.integer()).unwrap_or_else(|| planned_ms(&description));
+    let shown = store.fact(run, "client", "measured_from_unix_ms")?;
+    let started_ms = shown.and_then(|ms| ms.integer()).unwrap_or_else(|| planned_ms(&description));
     let mut log = Log::begin(run, &description, started_ms, measured_ns);
     store.seconds(run, &mut |second| log.put(second))?;
     Ok(log.end())
@@ -173,11 +173,11 @@ fn plain(of: &Histogram) -> hdrhistogram::Histogram<u64> {
 
 /// What a kind is called in a log, whose tags have neither blanks nor commas.
 fn tag(description: &Description, group: u16, kind: u16) -> String {
-    let told = description.groups.get(usize::from(group));
-    let name = told.and_then(|told| told.kinds.get(usize::from(kind)));
+    let shown = description.groups.get(usize::from(group));
+    let name = shown.and_then(|shown| shown.kinds.get(usize::from(kind)));
     let name = name.map_or_else(|| format!("kind_{kind}"), |kind| kind.name.clone());
-    let name = match told {
-        Some(told) if description.groups.len() > 1 => format!("{}.{name}", told.name),
+    let name = match shown {
+        Some(shown) if description.groups.len() > 1 => format!("{}.{name}", shown.name),
         _ => name,
     };
     name.replace([' ', ',', '\r', '\n'], "_")

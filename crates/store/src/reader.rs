@@ -522,12 +522,12 @@ fn select(filter: &Filter, alive: &[i64]) -> Sql {
 /// The worst finding of a run: one whose process died, or could not write all, has at least that
 /// as a warning, though it could not say so.
 fn worst_of(row: &Row<'_>, status: Status) -> rusqlite::Result<Option<Severity>> {
-    let told: Option<String> = row.get("worst_finding")?;
-    let told = told.and_then(|name| Severity::by_name(&name));
+    let printed: Option<String> = row.get("worst_finding")?;
+    let printed = printed.and_then(|name| Severity::by_name(&name));
     let has_ended = row.get::<_, Option<i64>>("ended_unix_ms")?.is_some();
     let was_killed = status == Status::Interrupted && !has_ended;
     let is_incomplete = row.get::<_, i64>("events_lost")? > 0;
-    Ok(told.max((was_killed || is_incomplete).then_some(Severity::Warning)))
+    Ok(printed.max((was_killed || is_incomplete).then_some(Severity::Warning)))
 }
 
 /// Whether any run is being written at this moment.

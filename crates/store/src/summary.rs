@@ -40,11 +40,12 @@ impl RunningSummary {
     /// Nothing yet of a run.
     pub(super) fn of(description: &Description) -> RunningSummary {
         let nopm = |group: &model::GroupDescription| {
-            let named = group.headlines.iter().filter(|headline| headline.name == "nopm");
-            named.flat_map(|headline| headline.kinds.clone()).collect()
+            let named = group.primary_metrics.iter().filter(|primary| primary.name == "nopm");
+            named.flat_map(|primary| primary.kinds.clone()).collect()
         };
-        let mut headlines = description.groups.iter().flat_map(|group| &group.headlines);
-        let nopm_per_ns = headlines.find(|one| one.name == "nopm").map(|one| one.per_ns);
+        let mut primary_metrics =
+            description.groups.iter().flat_map(|group| &group.primary_metrics);
+        let nopm_per_ns = primary_metrics.find(|one| one.name == "nopm").map(|one| one.per_ns);
         let kinds_of_nopm = description.groups.iter().map(nopm).collect();
         RunningSummary { kinds_of_nopm, nopm_per_ns, ..RunningSummary::default() }
     }

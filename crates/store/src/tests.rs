@@ -21,10 +21,10 @@ use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 use model::{
-    CheckResult, ClientMoments, DataPolicy, Description, ErrorCount, Event, Experiment, Fact,
-    Finding, Gauge, GroupDescription, HeadlineDescription, KindDescription, Load,
-    MeasureDescription, MeasureKind, MeasureSecond, Order, Phase, Phases, Placement, Point,
-    Readings, RefusalKind, Rng, RunId, Second, Severity, Status, StopReason, Stream, Until,
+    CheckResult, ClientMoments, CustomMetricDescription, CustomMetricKind, CustomMetricSecond,
+    DataPolicy, Description, ErrorCount, Event, Experiment, Fact, Finding, Gauge, GroupDescription,
+    KindDescription, Load, Order, Phase, Phases, Placement, Point, PrimaryMetricDescription,
+    Readings, RefusalKind, Rng, RunId, Second, Severity, Status, StopCondition, StopReason, Stream,
 };
 use rusqlite::Connection;
 use stats::{Histogram, Range};
@@ -48,21 +48,21 @@ fn group(workload: &str) -> GroupDescription {
             queue: 100,
             queue_full: model::QueueFull::Drop,
         },
-        until: Until::Transactions(5),
+        stop_condition: StopCondition::Transactions(5),
         parameters: vec![("warehouses".to_owned(), "2".to_owned())],
         kinds: vec![kind("new_order"), kind("payment")],
-        headlines: vec![HeadlineDescription {
+        primary_metrics: vec![PrimaryMetricDescription {
             name: "nopm".to_owned(),
             title: "NOPM".to_owned(),
             kinds: vec![0],
             per_ns: 60_000_000_000,
         }],
-        measures: vec![MeasureDescription {
+        custom_metrics: vec![CustomMetricDescription {
             name: "lines".to_owned(),
             unit: "rows".to_owned(),
-            kind: MeasureKind::Counter,
+            kind: CustomMetricKind::Counter,
         }],
-        declarations: vec!["no think time".to_owned()],
+        notes: vec!["no think time".to_owned()],
         closed_form: None,
         standard: None,
     }
@@ -160,7 +160,12 @@ pub(super) fn open_second(second: i64) -> Second {
             made.kind(kind as u16).wait = histogram(n, 1e6, n + 1);
         }
     }
-    made.measures.push(MeasureSecond { measure: 0, count: 5000, sum: 50_000, histogram: None });
+    made.custom_metrics.push(CustomMetricSecond {
+        metric: 0,
+        count: 5000,
+        sum: 50_000,
+        histogram: None,
+    });
     made
 }
 
@@ -180,7 +185,7 @@ fn full_second(second: i64) -> Second {
     made.lag = histogram(5, 1e4, 6);
     made.commits_tenths = [0, 1, 2, 3, 4, 5, 6, 7, 8, u32::MAX];
     let histogram = histogram(3, 1e2, 7);
-    made.measures.push(MeasureSecond { measure: 0, count: 3, sum: 9, histogram });
+    made.custom_metrics.push(CustomMetricSecond { metric: 0, count: 3, sum: 9, histogram });
     made.errors.push(ErrorCount {
         kind: RefusalKind::Deadlock,
         code: -1213,
@@ -355,8 +360,8 @@ fn say(word: &str) {
 
 #[test]
 fn the_child_of_other_tests() {
-    let Ok(told) = std::env::var(CHILD) else { return };
-    let (task, path) = told.split_once(' ').expect("a task and a path");
+    let Ok(shown) = std::env::var(CHILD) else { return };
+    let (task, path) = shown.split_once(' ').expect("a task and a path");
     let path = Path::new(path);
     match task {
         "hang" => child_that_hangs(path),

@@ -164,11 +164,11 @@ impl Writer {
         }
         let queue = self.shared.queue();
         let error = queue.trouble.as_ref()?;
-        let told = format!("the store {} could not be written", self.path.display());
+        let shown = format!("the store {} could not be written", self.path.display());
         let waiting = queue.n_waiting();
         Some(match queue.n_lost {
-            0 => format!("{told}; {waiting} events wait in memory: {error}"),
-            lost => format!("{told}; {lost} events are lost, {waiting} wait in memory: {error}"),
+            0 => format!("{shown}; {waiting} events wait in memory: {error}"),
+            lost => format!("{shown}; {lost} events are lost, {waiting} wait in memory: {error}"),
         })
     }
 

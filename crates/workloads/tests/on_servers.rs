@@ -265,7 +265,8 @@ fn work(database: &Arc<dyn Database>, workload: &dyn Workload, client: u32, n: u
     let signed_in = sessions[0].traffic();
     let clock = Ticks::default();
     let mut user = workload.client(client);
-    let mut tally = Tally { measured: vec![0; workload.measures().len()], ..Tally::default() };
+    let mut tally =
+        Tally { measured: vec![0; workload.custom_metrics().len()], ..Tally::default() };
     for nth in 0..n {
         let kind = user.inputs(of_client(client, nth));
         let mut attempt = || {
@@ -284,8 +285,8 @@ fn work(database: &Arc<dyn Database>, workload: &dyn Workload, client: u32, n: u
             Done::Committed => tally.committed[usize::from(kind)] += 1,
             Done::RolledBack => tally.n_rolled_back += 1,
         }
-        for (measure, value) in measured {
-            tally.measured[usize::from(measure)] += value;
+        for (metric, value) in measured {
+            tally.measured[usize::from(metric)] += value;
         }
     }
     tally.traffic = sessions[0].traffic() - signed_in;
@@ -493,7 +494,7 @@ fn killed_while_it_waits(
 ) -> (Refusal, i64) {
     let paid = "SELECT CAST(SUM(w_ytd) AS DECIMAL(20, 0)) FROM warehouse";
     let before = site.number(paid);
-    let (tell, told) = channel();
+    let (tell, shown) = channel();
     let database = Arc::clone(&site.database);
     let desk = connect(&database, 1, Vec::new());
     let mut killer = Site { database: Arc::clone(&database), desk };
@@ -501,7 +502,7 @@ fn killed_while_it_waits(
     site.write("UPDATE warehouse SET w_ytd = w_ytd");
     let no = thread::scope(|scope| {
         let victim = scope.spawn(|| work(&database, &tell));
-        let id = told.recv().expect("its number");
+        let id = shown.recv().expect("its number");
         let (waits, kill) = if is_postgres(&database) {
             let waits = "SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock' \
                          AND pid = ";

@@ -176,8 +176,8 @@ impl Bench {
         block_on(client.converse(&mut context))
     }
 
-    fn measured(&self, measure: &str) -> i64 {
-        let place = self.workload.measures().iter().position(|of| of.name == measure);
+    fn measured(&self, metric: &str) -> i64 {
+        let place = self.workload.custom_metrics().iter().position(|of| of.name == metric);
         let place = place.expect("declared") as u16;
         self.measured.iter().filter(|(of, _)| *of == place).map(|(_, value)| *value as i64).sum()
     }
@@ -407,7 +407,7 @@ fn skipped_districts_are_counted(bench: &mut Bench) {
 }
 
 #[test]
-fn the_empty_workload_asks_as_often_as_it_is_told() {
+fn the_empty_workload_asks_as_often_as_it_is_reported() {
     for n_statements in [0u64, 1, 7] {
         let mut bench = Bench::new("empty", &[("statements", &n_statements.to_string())]);
         let mut user = bench.workload.client(0);
@@ -589,7 +589,8 @@ fn a_reader_ages_each_record_once_and_counts_what_its_window_lacks() {
             return Vec::new();
         }
         let of = |name: &str| {
-            let place = readers.measures().iter().position(|of| of.name == name).expect("declared");
+            let place =
+                readers.custom_metrics().iter().position(|of| of.name == name).expect("declared");
             let all = bench.measured.iter().filter(move |(of, _)| usize::from(*of) == place);
             all.map(|(_, value)| *value).collect::<Vec<u64>>()
         };
@@ -626,7 +627,7 @@ fn a_reader_ages_each_record_once_and_counts_what_its_window_lacks() {
 
 /// Damage, and the check that names it.
 #[test]
-fn each_condition_of_counts_and_balances_is_told() {
+fn each_condition_of_counts_and_balances_is_reported() {
     let check = |name, written: &[(&str, &str)], damage: &str, expect: &[&str]| {
         let mut bench = Bench::new(name, written);
         bench.text(damage);

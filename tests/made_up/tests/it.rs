@@ -50,8 +50,8 @@ impl Home {
     /// An experiment of five repeats over an axis, and its id.
     fn experiment(&self, axis: &str, words: &[&str]) -> String {
         let words = [&["--vary", axis, "--repeat=5", "--output=json"], words].concat();
-        let told = self.load(&words).ends(0).json();
-        told["id"].as_str().expect("a text").to_owned()
+        let shown = self.load(&words).ends(0).json();
+        shown["id"].as_str().expect("a text").to_owned()
     }
 }
 
@@ -96,9 +96,9 @@ fn its_parameters_are_flags_with_help_and_limits() {
 fn its_metric_is_charted_over_clients_and_required_at_each_point() {
     let home = Home::new();
     let id = home.experiment("clients=1,2,4,8", &[]);
-    let told = home.json(&["experiments", "show", &id, "--figure=posted"]);
-    assert_eq!(told["primary"], "posted.per_second");
-    let curve = &told["curve"];
+    let shown = home.json(&["experiments", "show", &id, "--figure=posted"]);
+    assert_eq!(shown["primary"], "posted.per_second");
+    let curve = &shown["curve"];
     assert_eq!(curve["figure"], "posted.per_second");
     // Four servers: four clients are four times as fast as one.
     let gain = number(&curve["last"]) / number(&curve["first"]);
@@ -120,10 +120,10 @@ fn its_metric_is_charted_over_clients_and_required_at_each_point() {
 fn its_metric_is_compared_over_its_parameter_and_gated() {
     let home = Home::new();
     let id = home.experiment("lines=2,4", &["--clients=8"]);
-    let told = home.json(&["compare", &id, "--by=lines", "--figure=posted"]);
-    assert_eq!(told["primary"], "posted.per_second");
-    let judged = &told["pairs"][0]["points"][0]["primary"];
-    assert_eq!(judged["verdict"], "better", "{told:#}");
+    let shown = home.json(&["compare", &id, "--by=lines", "--figure=posted"]);
+    assert_eq!(shown["primary"], "posted.per_second");
+    let judged = &shown["pairs"][0]["points"][0]["primary"];
+    assert_eq!(judged["verdict"], "better", "{shown:#}");
     // Begin and commit weigh less beside four postings.
     assert!((1.0..1.5).contains(&number(&judged["ratio"]["value"])), "{judged:#}");
     let gate = |limit: &str| home.run(&["compare", &id, "--by=lines", "--fail-if", limit]);
@@ -138,9 +138,9 @@ fn its_metric_has_a_history() {
         let (seed, label) = (format!("--seed={seed}"), format!("--label=build={build}"));
         home.load(&["--clients=8", &seed, &label]).ends(0);
     }
-    let told = home.json(&["history", "--figure=posted"]);
-    assert_eq!(told["figure"], "posted.per_second");
-    assert_eq!(told["points"][0]["builds"].as_array().map(Vec::len), Some(5), "{told:#}");
+    let shown = home.json(&["history", "--figure=posted"]);
+    assert_eq!(shown["figure"], "posted.per_second");
+    assert_eq!(shown["points"][0]["builds"].as_array().map(Vec::len), Some(5), "{shown:#}");
     home.run(&["history", "--figure=posted", "--output=csv"])
         .ends(0)
         .says(&[",1.4,1,posted.per_second,"]);

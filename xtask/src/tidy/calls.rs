@@ -118,10 +118,10 @@ fn broken(ban: &Ban, source: &Source<'_>) -> Vec<Trouble> {
     lines.sort_unstable();
     // One line may be named by several calls: `std::env::var` by two.
     lines.dedup_by_key(|(line, _)| *line);
-    let told = |(line, call)| {
+    let shown = |(line, call)| {
         Trouble::new(source.path, line, format!("'{call}' is banned here; {}", ban.remedy))
     };
-    lines.into_iter().map(told).collect()
+    lines.into_iter().map(shown).collect()
 }
 
 /// Where unsafe code is declared: so that its readers know what to read twice.

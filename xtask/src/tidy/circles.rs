@@ -54,14 +54,14 @@ fn circles_of(sources: &[Source<'_>], folder: &str) -> Vec<Trouble> {
         }
     }
     let mut troubles = Vec::new();
-    let mut told: BTreeSet<&str> = BTreeSet::new();
+    let mut shown: BTreeSet<&str> = BTreeSet::new();
     for start in needs.keys().copied() {
-        if told.contains(start) {
+        if shown.contains(start) {
             continue;
         }
         let Some(circle) = shortest_circle(&needs, start) else { continue };
         let all = reached_from(&needs, start).into_iter();
-        told.extend(all.filter(|to| reached_from(&needs, to).contains(start)));
+        shown.extend(all.filter(|to| reached_from(&needs, to).contains(start)));
         let (path, line) = needs[circle[0]][circle[1]];
         let text = format!(
             "modules form a circle: {}; move what they share below both",
@@ -260,15 +260,15 @@ mod tests {
         let mut all = vec![("crates/a/src/lib.rs", root)];
         all.extend(files);
         let found = circles(&all);
-        let told: Vec<&str> = found
+        let shown: Vec<&str> = found
             .iter()
             .filter_map(|text| text.split("circle: ").nth(1)?.split(';').next())
             .collect();
-        assert_eq!(told, expect, "{found:?}");
+        assert_eq!(shown, expect, "{found:?}");
     }
 
     #[test]
-    fn two_modules_that_need_each_other_are_told_with_their_place() {
+    fn two_modules_that_need_each_other_are_reported_with_their_place() {
         let found = circles(&[
             ("crates/a/src/lib.rs", "mod b; mod c;"),
             ("crates/a/src/b.rs", "//! B.\nuse crate::c::C;"),
@@ -290,7 +290,7 @@ mod tests {
     }
 
     #[test]
-    fn the_shortest_of_circles_that_hang_together_is_told_once() {
+    fn the_shortest_of_circles_that_hang_together_is_reported_once() {
         let root = "mod b; mod c; mod d; mod e;";
         let (b, c) = ("use crate::{c::{self, C}, d};", "use crate::d;");
         let files = [

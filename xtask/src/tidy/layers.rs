@@ -214,7 +214,7 @@ mod tests {
     }
 
     #[test]
-    fn what_the_table_does_not_allow_is_told() {
+    fn what_the_table_does_not_allow_is_reported() {
         let found = with("crates/engine/Cargo.toml", "[dependencies]\ndrivers.workspace = true\n");
         assert_eq!(found.len(), 1, "{found:?}");
         assert!(found[0].starts_with("crates/engine/Cargo.toml:2: must not import 'drivers'"));

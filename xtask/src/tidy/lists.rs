@@ -84,7 +84,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_folder_that_all_does_not_name_is_told() {
+    fn a_folder_that_all_does_not_name_is_reported() {
         let library = "mod sim; mod lite;\nfn f() { ALL.len(); lite::x(); }\n\
                        pub static ALL: &[&Entry; 1] = &[&sim::ENTRY];\n#[cfg(test)] mod suite;";
         let tree = Tree::of(&[
@@ -101,7 +101,7 @@ mod tests {
     }
 
     #[test]
-    fn a_page_without_a_link_is_told() {
+    fn a_page_without_a_link_is_reported() {
         let tree = Tree::of(&[
             ("README.md", "[a](docs/a.md)"),
             ("ARCHITECTURE.md", "see docs/b.md"),
@@ -114,7 +114,7 @@ mod tests {
     }
 
     #[test]
-    fn an_example_without_a_test_is_told() {
+    fn an_example_without_a_test_is_reported() {
         let tree = Tree::of(&[
             ("examples/a.toml", ""),
             ("examples/b.toml", ""),

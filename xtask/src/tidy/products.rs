@@ -60,7 +60,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_product_that_decides_outside_of_drivers_is_told() {
+    fn a_product_that_decides_outside_of_drivers_is_reported() {
         let check = |path: &str, text: &str, expect: &[usize]| {
             let tree = Tree::of(&[(path, text)]);
             let found: Vec<usize> =

@@ -79,14 +79,14 @@ mod tests {
     }
 
     #[test]
-    fn a_file_without_a_purpose_is_told() {
+    fn a_file_without_a_purpose_is_reported() {
         assert_eq!(files_say_what_they_are(&tree("//! Here: b.\n")), []);
         assert_eq!(files_say_what_they_are(&tree("use x;\n//! Late.\n")).len(), 1);
         assert_eq!(files_say_what_they_are(&tree("")).len(), 1);
     }
 
     #[test]
-    fn a_long_line_is_told_unless_it_cannot_be_broken() {
+    fn a_long_line_is_reported_unless_it_cannot_be_broken() {
         let long = "x".repeat(101);
         let check = |text: String, n_expected: usize| {
             assert_eq!(lines_fit(&tree(&text)).len(), n_expected, "{text}");

@@ -115,7 +115,7 @@ mod tests {
     }
 
     #[test]
-    fn a_path_of_one_machine_is_told_with_its_line() {
+    fn a_path_of_one_machine_is_reported_with_its_line() {
         let folder = PRIVATE_FOLDERS[1];
         let text = format!("fine\nsee /{folder}/notes\n");
         let found = no_private_paths(&Tree::of(&[("docs/a.md", &text)]));

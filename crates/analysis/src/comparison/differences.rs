@@ -141,7 +141,7 @@ pub fn telling(all: &[Difference], side: usize) -> Vec<(String, [String; 2])> {
         None => "none".to_owned(),
     };
     let version = all.iter().find(|(key, _)| key.is_of_product() && key.name == "version");
-    let told = |(key, one): &(Key, &Difference)| {
+    let printed = |(key, one): &(Key, &Difference)| {
         let of = |side: usize| match version {
             Some((_, version)) if key.name == "product" && key.is_of_product() => {
                 let number = value(version, side);
@@ -152,5 +152,5 @@ pub fn telling(all: &[Difference], side: usize) -> Vec<(String, [String; 2])> {
         };
         (key.short(), [of(0), of(side)])
     };
-    chosen.into_iter().map(told).collect()
+    chosen.into_iter().map(printed).collect()
 }

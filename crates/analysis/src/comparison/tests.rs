@@ -123,7 +123,7 @@ fn sides_without_runs_or_points_in_common_are_refused() {
 }
 
 #[test]
-fn what_differs_is_told_and_what_was_measured_is_not() {
+fn what_differs_is_reported_and_what_was_measured_is_not() {
     let mut sides = [side("old", &[("8", &FIVE, 0)]), side("new", &[("8", &FIVE, 1)])];
     for report in &mut sides[0].points[0].reports {
         report.plan =

@@ -119,7 +119,7 @@ impl Below {
             (None, Bound::Time(ns)) => Some((&block.shares, ns)),
             (None, Bound::Number(_)) => None,
             (Some(of), bound) => {
-                match (block.transactions.get(of), block.measures.get(of), bound) {
+                match (block.transactions.get(of), block.custom_metrics.get(of), bound) {
                     (Some(kind), _, Bound::Time(ns)) => Some((&kind.shares, ns)),
                     (None, Some(metric), Bound::Time(ns)) if metric.unit == "ns" => {
                         Some((&metric.shares, ns))

@@ -13,7 +13,9 @@ use super::below::{Below, STEM, listed};
 use super::times_of;
 use super::within::{interval_of, why_no_interval};
 use crate::gauges::{WHOSE, whose};
-use crate::report::{GaugeReport, GroupReport, MeasureReport, Named, Report, TransactionReport};
+use crate::report::{
+    CustomMetricReport, GaugeReport, GroupReport, Named, Report, TransactionReport,
+};
 
 /// Which way a figure is better.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -193,9 +195,9 @@ pub fn all_of(report: &Report) -> Vec<NamedFigure> {
     for figure in OF_RUN {
         put(figure.name.to_owned(), figure.unit, (figure.of)(report));
     }
-    for (name, headline) in report.block.headlines.iter() {
+    for (name, primary) in report.block.primary_metrics.iter() {
         if of_run(name).is_none() {
-            put(name.to_owned(), "", headline.value);
+            put(name.to_owned(), "", primary.value);
         }
     }
     for (name, percent) in listed(&report.block.shares, true) {
@@ -206,7 +208,7 @@ pub fn all_of(report: &Report) -> Vec<NamedFigure> {
             put(format!("{kind}.{name}"), unit, of(of_kind));
         }
     }
-    for (metric, measured) in report.block.measures.iter() {
+    for (metric, measured) in report.block.custom_metrics.iter() {
         for (name, unit, value) in of_metric(report, measured) {
             put(format!("{metric}.{name}"), &unit, value);
         }
@@ -232,7 +234,7 @@ pub fn value_of(report: &Report, name: &str) -> Option<f64> {
         return share.ok()?.value(report);
     }
     let found = match name.rsplit_once('.') {
-        None => report.block.headlines.get(name).and_then(|headline| headline.value),
+        None => report.block.primary_metrics.get(name).and_then(|primary| primary.value),
         Some(_) => {
             of_type(report, name).or_else(|| metric(report, name)).or_else(|| gauge(report, name))
         }
@@ -257,7 +259,7 @@ pub fn unit(name: &str) -> &'static str {
 fn unit_in(report: &Report, name: &str) -> Option<String> {
     let of_measure = || {
         let (metric, last) = name.rsplit_once('.')?;
-        let of = of_metric(report, report.block.measures.get(metric)?);
+        let of = of_metric(report, report.block.custom_metrics.get(metric)?);
         let found = of.into_iter().find(|(name, ..)| *name == last)?;
         found.2.map(|_| found.1)
     };
@@ -461,7 +463,7 @@ fn of_type(report: &Report, name: &str) -> Option<f64> {
 
 /// The figures of a custom metric: its rate, and of each record its size. Times are in
 /// milliseconds.
-fn of_metric(report: &Report, of: &MeasureReport) -> Vec<(&'static str, String, Option<f64>)> {
+fn of_metric(report: &Report, of: &CustomMetricReport) -> Vec<(&'static str, String, Option<f64>)> {
     let per_second =
         (report.measured_seconds > 0.0).then(|| of.sum as f64 / report.measured_seconds);
     let is_time = of.unit == "ns";
@@ -489,7 +491,7 @@ fn of_metric(report: &Report, of: &MeasureReport) -> Vec<(&'static str, String, 
 
 fn metric(report: &Report, name: &str) -> Option<f64> {
     let (metric, last) = name.rsplit_once('.')?;
-    let of = report.block.measures.get(metric)?;
+    let of = report.block.custom_metrics.get(metric)?;
     of_metric(report, of).into_iter().find(|(name, ..)| *name == last)?.2
 }
 
@@ -594,19 +596,19 @@ mod tests {
     #[test]
     fn what_one_group_alone_has_may_be_named_without_it() {
         let mut report = subjects::closed();
-        let lines = report.block.measures.get("lines").expect("one").clone();
+        let lines = report.block.custom_metrics.get("lines").expect("one").clone();
         let groups = ["writers", "readers"];
         report.groups = groups
             .map(|name| GroupReport { name: name.to_owned(), ..report.groups[0].clone() })
             .to_vec();
-        report.block.measures = Named::default();
-        report.block.measures.push("readers.lines".to_owned(), lines.clone());
+        report.block.custom_metrics = Named::default();
+        report.block.custom_metrics.push("readers.lines".to_owned(), lines.clone());
         let found = |report: &Report, name: &str| resolve(name, [report].into_iter());
         assert_eq!(found(&report, "lines").as_deref(), Ok("readers.lines.per_second"));
         assert_eq!(found(&report, "lines_p90").as_deref(), Ok("readers.lines.p90"));
         assert_eq!(found(&report, "lines.below_5").as_deref(), Ok("readers.lines.below_5"));
         assert_eq!(found(&report, "p99").as_deref(), Ok("p99_ms"));
-        report.block.measures.push("writers.lines".to_owned(), lines);
+        report.block.custom_metrics.push("writers.lines".to_owned(), lines);
         let why = found(&report, "lines_p90").expect_err("two have it");
         assert!(why.contains("readers.lines.p90, writers.lines.p90"), "{why}");
     }
@@ -617,7 +619,7 @@ mod tests {
             for NamedFigure { name, unit: expect, .. } in all_of(&report) {
                 let units = units_in([name.as_str()].into_iter(), [&report].into_iter());
                 let found = units.get(&name).map_or(unit(&name), String::as_str);
-                // A headline of a workload has its title alone.
+                // A primary metric of a workload has its title alone.
                 assert_eq!(found, expect, "{name}");
             }
         }

@@ -248,15 +248,15 @@ mod tests {
     }
 
     #[test]
-    fn a_rate_is_held_in_the_unit_of_its_figure_and_told_with_it() {
+    fn a_rate_is_held_in_the_unit_of_its_figure_and_reported_with_it() {
         let report = subjects::closed();
         let gauges = || report.gauges.iter().filter(|gauge| gauge.mean > Some(0.0));
         let gauge = gauges().find(|gauge| gauge.unit == "B/s").expect("bytes are read");
         let (name, mean) = (gauge.figure(), gauge.mean.expect("it was read"));
         let per_minute = format!("{name}>={}MB/min", mean * 60.0 / 1e6 * 0.9);
-        let told = of(&per_minute);
-        assert_eq!((told.unit.as_str(), told.holds), ("B/s", Holds::Surely));
-        assert!(told.to_string().contains("iB/s ("), "{told}");
+        let printed = of(&per_minute);
+        assert_eq!((printed.unit.as_str(), printed.holds), ("B/s", Holds::Surely));
+        assert!(printed.to_string().contains("iB/s ("), "{printed}");
         assert!(of(&format!("{name}>{}MB/min", mean * 60.0 / 1e6 * 1.5)).holds.is_broken());
         // The largest reading has no error.
         let largest = of(&format!("{name}.max>1B/s"));

@@ -7,7 +7,7 @@ use model::NS_PER_S;
 use stats::{binomial_interval, ratio_error, students_t, within_run};
 
 use super::below::Below;
-use crate::report::{Block, Latency, MeasureReport, Report, SecondReport};
+use crate::report::{Block, CustomMetricReport, Latency, Report, SecondReport};
 
 const CONFIDENCE: f64 = 0.95;
 /// Batches of a ratio's error, less the two that mean and correlation take.
@@ -16,10 +16,10 @@ const RATIO_FREEDOM: usize = 18;
 /// The 95 % interval of a figure within the run, where it is known; an upper end among lost work
 /// is none.
 pub(crate) fn interval_of(report: &Report, name: &str) -> Option<(f64, Option<f64>)> {
-    let Block { tps, tps_ci95, headlines, offered_ms, service_ms, .. } = &report.block;
+    let Block { tps, tps_ci95, primary_metrics, offered_ms, service_ms, .. } = &report.block;
     let around = |value: f64, half_width: f64| (value - half_width, Some(value + half_width));
-    if let Some(headline) = headlines.get(name) {
-        return Some(around(headline.value?, headline.half_width?));
+    if let Some(primary) = primary_metrics.get(name) {
+        return Some(around(primary.value?, primary.half_width?));
     }
     if let Some(share) = Below::read(name) {
         let (low, high) = share.ok()?.interval(report)?;
@@ -43,7 +43,7 @@ pub(crate) fn interval_of(report: &Report, name: &str) -> Option<(f64, Option<f6
                         _ => quantile(&of.response_ms, last),
                     };
                 }
-                if let Some(of) = report.block.measures.get(part) {
+                if let Some(of) = report.block.custom_metrics.get(part) {
                     return metric(report, of, last);
                 }
                 let gauge = report.gauges.iter().find(|gauge| gauge.figure() == name)?;
@@ -54,7 +54,7 @@ pub(crate) fn interval_of(report: &Report, name: &str) -> Option<(f64, Option<f6
 }
 
 /// A figure of a custom metric; times are in milliseconds.
-fn metric(report: &Report, of: &MeasureReport, name: &str) -> Option<(f64, Option<f64>)> {
+fn metric(report: &Report, of: &CustomMetricReport, name: &str) -> Option<(f64, Option<f64>)> {
     let around = |value: f64, half_width: f64| (value - half_width, Some(value + half_width));
     let (low, high) = match name.strip_suffix("_ms").unwrap_or(name) {
         "per_second" => around(of.sum as f64 / report.measured_seconds, of.per_second_half_width?),
@@ -71,8 +71,8 @@ pub(crate) fn why_no_interval(report: &Report, name: &str) -> Option<String> {
     if let Some(share) = Below::read(name) {
         return share.ok()?.why_no_interval(report);
     }
-    if let Some(headline) = block.headlines.get(name) {
-        return headline.reason.clone();
+    if let Some(primary) = block.primary_metrics.get(name) {
+        return primary.reason.clone();
     }
     let quantile =
         |of: &Latency, name: &str| of.interval_reasons.get(name.strip_suffix("_ms")?).cloned();
@@ -84,7 +84,7 @@ pub(crate) fn why_no_interval(report: &Report, name: &str) -> Option<String> {
             if let Some(of) = block.transactions.get(part) {
                 return quantile(&of.response_ms, last);
             }
-            if let Some(of) = block.measures.get(part) {
+            if let Some(of) = block.custom_metrics.get(part) {
                 let last = last.strip_suffix("_ms").unwrap_or(last);
                 return of.interval_reasons.get(last).cloned();
             }
@@ -118,8 +118,8 @@ fn rate(
     let counts = seconds(report, count, |a, b| a + b);
     let half_width = within_run(&counts, NS_PER_S).half_width.ok()?;
     // Reports of which the seconds were left out tell nothing of them.
-    let is_told = !report.seconds.is_empty();
-    is_told.then_some((value - half_width, Some(value + half_width)))
+    let is_reported = !report.seconds.is_empty();
+    is_reported.then_some((value - half_width, Some(value + half_width)))
 }
 
 /// The share of lost transactions: as far as seconds with their losses scatter, and at least as far

@@ -27,17 +27,17 @@ impl Disturbance<'_> {
             Disturbance::Failed { first, why, n } => FindingText {
                 id: "disturbance_failed",
                 severity: Severity::Warning,
-                text: format!("{} failed: {}.", told(first, n), sentence(why)),
+                text: format!("{} failed: {}.", described(first, n), sentence(why)),
             },
             Disturbance::Skipped { first, why, n } => FindingText {
                 id: "disturbance_skipped",
                 severity: Severity::Warning,
-                text: format!("{} was not started: {}.", told(first, n), sentence(why)),
+                text: format!("{} was not started: {}.", described(first, n), sentence(why)),
             },
             Disturbance::CutOff { first, why, n } => FindingText {
                 id: "disturbance_cut_off",
                 severity: Severity::Note,
-                text: format!("{} was cut off: {}.", told(first, n), sentence(why)),
+                text: format!("{} was cut off: {}.", described(first, n), sentence(why)),
             },
         }
     }
@@ -50,7 +50,7 @@ fn sentence(why: &str) -> String {
 }
 
 /// `'drop' at 30 s`, and how many more.
-fn told(first: &DisturbanceEvent, n: u64) -> String {
+fn described(first: &DisturbanceEvent, n: u64) -> String {
     let at = numbers::seconds(first.began_ns as f64 / NS_PER_S as f64);
     let more = match n {
         0 | 1 => String::new(),
@@ -63,7 +63,8 @@ pub(super) fn look(tally: &Tally) -> Vec<FindingText> {
     let all = &tally.disturbances;
     type Why = fn(&Disturbed) -> Option<&str>;
     let of = |which: Why| {
-        let mut found = all.iter().filter_map(|told| Some((told, which(&told.outcome)?)));
+        let mut found =
+            all.iter().filter_map(|described| Some((described, which(&described.outcome)?)));
         let (first, why) = found.next()?;
         Some((first, why, 1 + found.count() as u64))
     };
@@ -79,7 +80,8 @@ pub(super) fn look(tally: &Tally) -> Vec<FindingText> {
         Disturbed::CutOff { why } => Some(why),
         _ => None,
     });
-    let is_begun = |told: &&DisturbanceEvent| !matches!(told.outcome, Disturbed::Skipped { .. });
+    let is_begun =
+        |described: &&DisturbanceEvent| !matches!(described.outcome, Disturbed::Skipped { .. });
     let n = all.iter().filter(is_begun).count() as u64;
     let found = [
         (n > 0).then_some(Disturbance::Disturbed { n }),

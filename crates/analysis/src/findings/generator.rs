@@ -147,9 +147,9 @@ fn connects_retried(view: &View) -> Option<Generator> {
 /// Only where every client must have had its turn: closed load, and twice as many transactions
 /// as clients.
 fn idle_clients(view: &View) -> Option<Generator> {
-    let told = view.told?;
+    let described = view.described?;
     let finished = view.sum.counts.finished();
-    let busy = told.load == Load::Closed && finished >= 2 * u64::from(told.clients);
+    let busy = described.load == Load::Closed && finished >= 2 * u64::from(described.clients);
     if !busy || view.group.clients.is_empty() {
         return None;
     }
@@ -157,6 +157,6 @@ fn idle_clients(view: &View) -> Option<Generator> {
     let mut finishers: Vec<u32> = finishers.map(|of| of.client).collect();
     finishers.sort_unstable();
     finishers.dedup();
-    let idle = u64::from(told.clients).saturating_sub(finishers.len() as u64);
-    (idle > 0).then_some(Generator::IdleClients { idle, of: told.clients })
+    let idle = u64::from(described.clients).saturating_sub(finishers.len() as u64);
+    (idle > 0).then_some(Generator::IdleClients { idle, of: described.clients })
 }

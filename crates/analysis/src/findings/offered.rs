@@ -130,7 +130,7 @@ pub(super) fn look(view: &View) -> Vec<FindingText> {
 /// None where that is not known, or not yet: service times come later than counts, and of a run
 /// that was killed never.
 fn busy_percent(view: &View) -> Option<f64> {
-    let clients = u64::from(view.told?.clients);
+    let clients = u64::from(view.described?.clients);
     let sum = &view.sum;
     let (timed, ended) = (sum.service.count(), sum.counts.finished());
     let unfinished = (sum.unfinished.count(), sum.counts.unfinished);
@@ -146,7 +146,7 @@ fn busy_percent(view: &View) -> Option<f64> {
 
 /// Where arrivals were dropped, and the clients had time left for more.
 fn queue_too_small(view: &View, busy_percent: f64) -> Option<Offer> {
-    let Load::Open { queue, .. } = view.told?.load else { return None };
+    let Load::Open { queue, .. } = view.described?.load else { return None };
     Some(Offer::QueueTooSmall { queue, busy_percent })
 }
 
@@ -165,7 +165,7 @@ fn waiting(view: &View, seconds: Range<i64>) -> (Vec<f64>, f64) {
 /// Where more came than was done, from the beginning or from the last quarter on to the end. As
 /// many as there are clients may wait at one instant and not at another.
 fn queue_grew(view: &View) -> Option<Offer> {
-    let told = view.told?;
+    let described = view.described?;
     let (waiting, most) = waiting(view, view.tally.seconds());
     let begins = match stats::rises(&waiting) {
         true => 0,
@@ -176,7 +176,7 @@ fn queue_grew(view: &View) -> Option<Offer> {
     let steps = waiting.len() - 1 - begins;
     let per_s = (last - first) / (steps as f64).max(1.0);
     let late_s = (begins > 0).then_some(steps);
-    (last - first > f64::from(told.clients)).then_some(Offer::QueueGrew {
+    (last - first > f64::from(described.clients)).then_some(Offer::QueueGrew {
         first,
         last,
         per_s,
@@ -188,7 +188,7 @@ fn queue_grew(view: &View) -> Option<Offer> {
 /// that goes on has no end, and what stopped at a full queue, or dropped what was too much, says
 /// so.
 fn queue_at_end(view: &View) -> Option<Offer> {
-    let told = view.told?;
+    let described = view.described?;
     let (measured, ended) = (view.tally.seconds(), view.tally.ended.as_ref()?);
     if ended.reason == StopReason::QueueFull || view.sum.counts.dropped > 0 {
         return None;
@@ -201,25 +201,25 @@ fn queue_at_end(view: &View) -> Option<Offer> {
     let begins = stats::ends_high(&waiting, most)?;
     let (first, last) = (*waiting.get(begins)?, *waiting.last()?);
     let steps = waiting.len() - 1 - begins;
-    let is_more = last - first > f64::from(told.clients);
+    let is_more = last - first > f64::from(described.clients);
     is_more.then_some(Offer::QueueAtEnd { first, last, steps })
 }
 
 /// In open load, a transaction a client is always under way; more is a queue. Other loads have
 /// no queue.
 fn backlog_at_start(view: &View) -> Option<Offer> {
-    let told = view.told?;
+    let described = view.described?;
     let backlog_at_start = view.group.backlog_at_start();
-    let open = matches!(told.load, Load::Open { .. });
+    let open = matches!(described.load, Load::Open { .. });
     let is_measured = !super::is_full_early(view.tally);
-    let backlog = open && is_measured && backlog_at_start > u64::from(told.clients);
-    backlog.then_some(Offer::BacklogAtStart { backlog_at_start, clients: told.clients })
+    let backlog = open && is_measured && backlog_at_start > u64::from(described.clients);
+    backlog.then_some(Offer::BacklogAtStart { backlog_at_start, clients: described.clients })
 }
 
 /// Said once, with the first closed group, and only of times that somebody may misread.
 fn closed(view: &View) -> Option<Offer> {
-    let told = view.told?;
+    let described = view.described?;
     let first = (0..view.index).all(|earlier| !view.tally.is_closed(earlier));
     let any = view.sum.counts.finished() > 0;
-    (told.load == Load::Closed && first && any).then_some(Offer::Closed)
+    (described.load == Load::Closed && first && any).then_some(Offer::Closed)
 }

@@ -151,7 +151,8 @@ pub(super) fn look(tally: &Tally) -> Vec<FindingText> {
     let mut all: Vec<Time> = Vec::new();
     all.extend(ended(tally));
     all.extend(short(tally));
-    let no_ramp_up = tally.description.as_ref().is_some_and(|told| told.phases.ramp_up_ns == 0);
+    let no_ramp_up =
+        tally.description.as_ref().is_some_and(|described| described.phases.ramp_up_ns == 0);
     all.extend(no_ramp_up.then_some(Time::NoRampUp));
     all.extend(short_ramp_up(tally));
     let groups: Vec<usize> = (0..tally.groups.len()).collect();
@@ -283,7 +284,7 @@ fn short(tally: &Tally) -> Option<Time> {
 
 /// Whether the plan itself changes the load: what follows it is no drift.
 pub(super) fn is_planned_to_change(tally: &Tally) -> bool {
-    let groups = tally.description.iter().flat_map(|told| &told.groups);
+    let groups = tally.description.iter().flat_map(|described| &described.groups);
     groups.map(|group| &group.load).any(|load| match load {
         Load::Open { rate, .. } => !matches!(rate, ArrivalRate::Constant(_)),
         Load::Closed | Load::KeyThink { .. } => false,

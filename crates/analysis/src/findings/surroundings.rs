@@ -169,8 +169,9 @@ fn other_cpu_load(tally: &Tally) -> Option<Surroundings> {
 /// Whether the plan did something to the database in a second, or may have.
 fn is_disturbed(tally: &Tally, second: i64) -> bool {
     let (from_ns, s) = (second * NS_PER_S as i64, NS_PER_S as i64);
-    let touches = |told: &model::DisturbanceEvent| {
-        told.began_ns < from_ns + s && told.ended_ns.is_none_or(|ended_ns| ended_ns >= from_ns)
+    let touches = |described: &model::DisturbanceEvent| {
+        described.began_ns < from_ns + s
+            && described.ended_ns.is_none_or(|ended_ns| ended_ns >= from_ns)
     };
     tally.disturbances.iter().any(touches)
 }

@@ -77,7 +77,7 @@ fn trials_one_after_the_other_are_told_of_points_that_could_have_taken_turns() {
 }
 
 #[test]
-fn trials_on_several_kernels_are_told_with_their_names() {
+fn trials_on_several_kernels_are_reported_with_their_names() {
     let of =
         |names: &[&str]| judge_kernels(&names.iter().map(|n| (*n).to_owned()).collect::<Vec<_>>());
     assert_eq!((of(&[]), of(&["6.1.0"])), (None, None));
@@ -327,18 +327,18 @@ fn the_commonest_error_is_named_with_the_failures() {
     let message = "Deadlock found".to_owned();
     let error = ErrorCount { kind: RefusalKind::Deadlock, code: 1213, message, count: 99_999 };
     made.seconds[10].errors.push(error);
-    let told = |made: &Made| {
+    let described = |made: &Made| {
         let findings = judge(&made.tally());
         let failed = findings.into_iter().find(|finding| finding.id == "failed");
         failed.expect("two failed").text
     };
-    assert!(told(&made).contains(", mostly deadlock."), "{}", told(&made));
+    assert!(described(&made).contains(", mostly deadlock."), "{}", described(&made));
     // Conflicts that another attempt overcame are not why anything failed.
     made.seconds[10].kind(0).counts.retried += 99_999;
     let message = "Lost connection".to_owned();
     let error = ErrorCount { kind: RefusalKind::ConnectionLost, code: 2013, message, count: 2 };
     made.seconds[10].errors.push(error);
-    assert!(told(&made).contains(", mostly connection_lost."), "{}", told(&made));
+    assert!(described(&made).contains(", mostly connection_lost."), "{}", described(&made));
 }
 
 #[test]
@@ -482,8 +482,9 @@ fn build_machine_and_durability_are_looked_at() {
     let mut made = Made::closed();
     (0..20).for_each(|n| made.fact("changed", &format!("setting_{n}"), "from 1 to 2"));
     let findings = judge(&made.tally());
-    let told = findings.iter().find(|finding| finding.id == "settings_changed").expect("raised");
-    assert!(told.text.contains("setting_7 from 1 to 2, and 12 more."), "{}", told.text);
+    let described =
+        findings.iter().find(|finding| finding.id == "settings_changed").expect("raised");
+    assert!(described.text.contains("setting_7 from 1 to 2, and 12 more."), "{}", described.text);
     raises("debug_build", Severity::Warning, |made| made.fact("build", "profile", "debug"));
     raises("noisy_machine", Severity::Warning, |made| made.fact("machine", "steal_percent", "4.2"));
     raises("not_durable", Severity::Note, |made| {
@@ -682,7 +683,7 @@ fn runs_that_have_no_such_figures_are_judged_by_those_that_they_have() {
 }
 
 #[test]
-fn a_pause_of_the_whole_generator_is_told_once() {
+fn a_pause_of_the_whole_generator_is_reported_once() {
     let paused = |made: &mut Made| {
         made.more.push(heartbeats(2_000));
         made.fact("client", "pauses", "1");

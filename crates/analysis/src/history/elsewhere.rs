@@ -179,11 +179,11 @@ mod tests {
             ["build", "clients"],
             &[("1.10", "8", 90.0), ("1.9", "8", 80.0), ("1.9", "1", 10.0), ("1.9", "8", 20.0)],
         );
-        let told = history(&question(vec![all]), &[]).expect("they have figures");
-        assert_eq!((told.figure.as_str(), told.imported[0].source.as_str()), ("tps", "a page"));
-        let names: Vec<String> = told.points.iter().map(PointHistory::name).collect();
+        let shown = history(&question(vec![all]), &[]).expect("they have figures");
+        assert_eq!((shown.figure.as_str(), shown.imported[0].source.as_str()), ("tps", "a page"));
+        let names: Vec<String> = shown.points.iter().map(PointHistory::name).collect();
         assert_eq!(names, ["clients=8 (imported: theirs)", "clients=1 (imported: theirs)"]);
-        let builds: Vec<(&str, f64, u64)> = told.points[0]
+        let builds: Vec<(&str, f64, u64)> = shown.points[0]
             .builds
             .iter()
             .map(|build| (build.build.as_str(), build.value.round(), build.figure.count))
@@ -198,12 +198,12 @@ mod tests {
         let worse = with_last(500.0);
         let worse: Vec<_> = worse.iter().map(|(name, tps)| (name.as_str(), "8", *tps)).collect();
         let beside = question(vec![imported(["build", "clients"], &worse)]);
-        let told = history(&beside, &ours(1000.0)).expect("they have runs");
-        assert_eq!((alone.points.len(), told.points.len()), (1, 2));
-        assert_eq!(told.points[0], alone.points[0], "it has no interval of theirs");
-        assert!(!told.points[0].has_regressed && told.points[1].has_regressed);
-        assert_eq!(told.points[1].imported.as_deref(), Some("theirs"));
-        assert_eq!(told.false_alarms.share, 2.0 * alone.false_alarms.share);
+        let shown = history(&beside, &ours(1000.0)).expect("they have runs");
+        assert_eq!((alone.points.len(), shown.points.len()), (1, 2));
+        assert_eq!(shown.points[0], alone.points[0], "it has no interval of theirs");
+        assert!(!shown.points[0].has_regressed && shown.points[1].has_regressed);
+        assert_eq!(shown.points[1].imported.as_deref(), Some("theirs"));
+        assert_eq!(shown.false_alarms.share, 2.0 * alone.false_alarms.share);
         // What is accepted of our runs is not accepted of theirs.
         let accepted = model::Acknowledged {
             build: "1.9".to_owned(),
@@ -211,14 +211,14 @@ mod tests {
             reason: "slower codec".to_owned(),
         };
         let accepts = Question { acknowledged: vec![accepted], ..beside };
-        let told = history(&accepts, &ours(500.0)).expect("they have runs");
-        assert!(!told.points[0].has_regressed && told.points[1].has_regressed);
+        let shown = history(&accepts, &ours(500.0)).expect("they have runs");
+        assert!(!shown.points[0].has_regressed && shown.points[1].has_regressed);
     }
 
     #[test]
     fn figures_and_columns_that_are_not_there_are_named() {
         let of = |question: &Question, sides: &[Side]| match history(question, sides) {
-            Ok(told) => panic!("{told:?}"),
+            Ok(shown) => panic!("{shown:?}"),
             Err(why) => why,
         };
         let all = imported(["version", "clients"], &[("1.9", "8", 1.0)]);
@@ -245,9 +245,9 @@ mod tests {
             values.push((format!("1.{n}"), "16", 20.1 + f64::from(n % 2) + first));
         }
         let values: Vec<_> = values.iter().map(|(b, c, v)| (b.as_str(), *c, *v)).collect();
-        let told = history(&question(vec![imported(["build", "clients"], &values)]), &[]);
-        let told = told.expect("they have figures");
-        let all = Matrices::of_history(&told, "clients", None).expect("clients differ");
+        let shown = history(&question(vec![imported(["build", "clients"], &values)]), &[]);
+        let shown = shown.expect("they have figures");
+        let all = Matrices::of_history(&shown, "clients", None).expect("clients differ");
         let cells: Vec<_> = all.tables[0].cells.iter().map(|row| row[0].expect("known")).collect();
         let means: Vec<f64> = cells.iter().map(|cell| cell.mean).collect();
         assert!((means[0] - 10.5).abs() < 1e-9 && (means[2] - 20.6).abs() < 1e-9, "{means:?}");
@@ -255,10 +255,10 @@ mod tests {
         let line = &all.tables[0].lines[0];
         assert_eq!((line.best, line.smallest), (Some(2), Some(1)));
         assert_eq!(all.builds.as_ref().map(|of| of.last), Some(10));
-        assert!(Matrices::of_history(&told, "writers", None).is_err());
+        assert!(Matrices::of_history(&shown, "writers", None).is_err());
         // Our own runs are apart from what was measured elsewhere.
         let mut both = history(&question(Vec::new()), &ours(1000.0)).expect("they have runs");
-        both.points.extend(told.points);
+        both.points.extend(shown.points);
         let both = Matrices::of_history(&both, "clients", None).expect("clients differ");
         assert_eq!(
             both.columns.map(|axis| axis.values),

@@ -42,8 +42,8 @@ pub(super) fn judged(
     });
     let pinned = pinned.unwrap_or_else(|| vec![None; all.len()]);
     let judge = Said { question, primary };
-    let told = present.iter().zip(earlier).zip(last.into_iter().zip(pinned));
-    let points: Vec<Judged> = told
+    let shown = present.iter().zip(earlier).zip(last.into_iter().zip(pinned));
+    let points: Vec<Judged> = shown
         .map(|((present, earlier), (last, pinned))| judge.point(present, earlier, last, pinned))
         .collect();
     all.into_iter().zip(points).map(|(series, point)| point.of(series)).collect()

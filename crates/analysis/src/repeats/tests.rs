@@ -69,9 +69,9 @@ fn intervals_at_the_stop_hold_in_95_of_100_experiments() {
             let mean = mean_of(&of, &figures).expect("there are some");
             held += u64::from((mean.value - 1_000.0).abs() <= mean.half_width.expect("several"));
             n_runs += all.len();
-            let told = until(&of, &all).expect("there is a rule");
-            assert_eq!(told.repeats, all.len() as u64);
-            assert!(told.is_reached || all.len() == most as usize, "{told:?}");
+            let shown = until(&of, &all).expect("there is a rule");
+            assert_eq!(shown.repeats, all.len() as u64);
+            assert!(shown.is_reached || all.len() == most as usize, "{shown:?}");
         }
         // 475 of 500, less two standard errors of a binomial count.
         assert!(held >= 465, "{held} of 500 at a cv of {cv}, {n_runs} runs");
@@ -84,9 +84,9 @@ fn equal_sides_are_told_apart_in_at_most_5_of_100_experiments() {
         let of = experiment(n_points, 20, rule(Goal::Decided { min_effect: 0.01 }));
         let is_wrong = |seed: u64| {
             let all = walk(&of, &vec![1_000.0; n_points], cv, seed);
-            let told = until(&of, &all).expect("there is a rule");
+            let shown = until(&of, &all).expect("there is a rule");
             let apart = [PairVerdict::Better, PairVerdict::Worse];
-            told.pairs.iter().any(|pair| apart.contains(&pair.verdict))
+            shown.pairs.iter().any(|pair| apart.contains(&pair.verdict))
         };
         (0..500).filter(|seed| is_wrong(*seed)).count()
     };
@@ -102,17 +102,17 @@ fn sides_that_differ_are_decided_soon_and_rightly() {
     let (mut n_right, mut n_rounds) = (0, 0);
     for seed in 0..200 {
         let all = walk(&of, &[1_000.0, 1_060.0, 950.0], 0.01, seed);
-        let told = until(&of, &all).expect("there is a rule");
-        let verdicts: Vec<PairVerdict> = told.pairs.iter().map(|pair| pair.verdict).collect();
+        let shown = until(&of, &all).expect("there is a rule");
+        let verdicts: Vec<PairVerdict> = shown.pairs.iter().map(|pair| pair.verdict).collect();
         n_right += u32::from(verdicts == [PairVerdict::Better, PairVerdict::Worse]);
-        n_rounds += told.repeats;
+        n_rounds += shown.repeats;
     }
     assert!(n_right >= 195, "{n_right}");
     assert!(n_rounds <= 200 * 8, "{n_rounds}");
     // Of one percent less than matters: equivalent, at some length.
     let of = experiment(2, 60, rule(Goal::Decided { min_effect: 0.02 }));
-    let told = until(&of, &walk(&of, &[1_000.0, 1_002.0], 0.01, 3)).expect("there is a rule");
-    assert_eq!(told.pairs[0].verdict, PairVerdict::Equivalent, "{told:?}");
+    let shown = until(&of, &walk(&of, &[1_000.0, 1_002.0], 0.01, 3)).expect("there is a rule");
+    assert_eq!(shown.pairs[0].verdict, PairVerdict::Equivalent, "{shown:?}");
 }
 
 #[test]
@@ -121,8 +121,8 @@ fn of_times_less_is_better() {
     of.stop.as_mut().expect("there is one").figure = Some("p99_ms".to_owned());
     let mut all = walk(&experiment(2, 10, None), &[100.0, 80.0], 0.01, 1);
     all.iter_mut().for_each(|one| one.figures[0].0 = "p99_ms".to_owned());
-    let told = until(&of, &all).expect("there is a rule");
-    assert_eq!((told.pairs[0].verdict, told.figure.as_str()), (PairVerdict::Better, "p99_ms"));
+    let shown = until(&of, &all).expect("there is a rule");
+    assert_eq!((shown.pairs[0].verdict, shown.figure.as_str()), (PairVerdict::Better, "p99_ms"));
 }
 
 #[test]
@@ -192,14 +192,14 @@ fn nested_runs_are_no_independent_ones() {
 }
 
 #[test]
-fn where_the_variation_is_and_what_a_difference_takes_is_told() {
+fn where_the_variation_is_and_what_a_difference_takes_is_reported() {
     let (of, all) = nested(6, 4, 1);
-    let told = levels(&of, &all).expect("restarts are repeated");
-    let [restart, run] = &told.levels[..] else { panic!("{told:?}") };
+    let shown = levels(&of, &all).expect("restarts are repeated");
+    let [restart, run] = &shown.levels[..] else { panic!("{shown:?}") };
     assert_eq!((restart.level, run.level), (Level::Restart, Level::Run));
-    assert!(restart.share > 0.8 && run.sd_percent < 1.0, "{told:?}");
+    assert!(restart.share > 0.8 && run.sd_percent < 1.0, "{shown:?}");
     // Starts differ by 3 %: to see 2 % takes many of them, with a run each.
-    let advice = told.advice.iter().find(|of| of.difference_percent == 2.0).expect("few enough");
+    let advice = shown.advice.iter().find(|of| of.difference_percent == 2.0).expect("few enough");
     assert!(advice.runs == 1 && advice.restarts.is_some_and(|n| n > 15), "{advice:?}");
     let seconds = advice.restarts.expect("some") as f64 * 65.0;
     assert!((advice.seconds.expect("known") - seconds).abs() < 1.0, "{advice:?}");

@@ -4,17 +4,18 @@ use std::collections::BTreeMap;
 
 use jiff::Timestamp;
 use model::{
-    CheckResult, Counts, Description, ErrorCount, Facts, Gauge, GroupDescription, KindIndex,
-    KindSecond, MeasureKind, NS_PER_S, Phases, Placement, Readings, Second, StopReason, Traffic,
+    CheckResult, Counts, CustomMetricKind, Description, ErrorCount, Facts, Gauge, GroupDescription,
+    KindIndex, KindSecond, NS_PER_S, Phases, Placement, Readings, Second, StopReason, Traffic,
 };
 use stats::{Histogram, Offered, TooFewSlots, enough, ratio_within_run, within_run};
 
 use super::times::{Order, intervals, known, ms, too_few};
 use super::{
     Block, CheckReport, Checks, Ci95, ClientCost, ClientReport, ClientTransaction, ConnectTimes,
-    CountsReport, CrosscheckReport, ErrorReport, GroupReport, HeadlineReport, LagTimes, Latency,
-    LoopReport, MeasureReport, Named, PerTransaction, PhasesReport, ReplyLagReport, Report, SCHEMA,
-    SecondReport, Shares, SlowestSecond, StabilityReport, StallReport, Status, TransactionReport,
+    CountsReport, CrosscheckReport, CustomMetricReport, ErrorReport, GroupReport, LagTimes,
+    Latency, LoopReport, Named, PerTransaction, PhasesReport, PrimaryMetricReport, ReplyLagReport,
+    Report, SCHEMA, SecondReport, Shares, SlowestSecond, StabilityReport, StallReport, Status,
+    TransactionReport,
 };
 use crate::Tally;
 use crate::tally::{
@@ -32,27 +33,28 @@ impl Report {
     /// What was measured in a run, without findings.
     pub(crate) fn measured(tally: &Tally) -> Report {
         let described = tally.description.as_deref().cloned();
-        let told = described.unwrap_or_else(undescribed);
+        let group_description = described.unwrap_or_else(undescribed);
         let (status, reason) = status(tally);
         let all: Vec<usize> = (0..tally.groups.len()).collect();
-        let load = told.groups.first().map(|first| first.load.clone());
+        let load = group_description.groups.first().map(|first| first.load.clone());
         Report {
             schema: SCHEMA.to_owned(),
             run_id: tally.run.as_ref().map(|run| run.0.clone()).unwrap_or_default(),
-            name: told.name,
+            name: group_description.name,
             status,
             reason,
-            workload: workloads(&told.groups),
-            target: told.target,
-            database: told.database,
-            modes: told.modes,
-            seed: told.seed,
-            clients: told.groups.iter().map(|group| group.clients).sum(),
-            placement: told.placement.name().to_owned(),
-            load: load.filter(|load| told.groups.iter().all(|group| group.load == *load)),
-            started: started(told.started_unix_ms),
-            dbdyno: told.dbdyno,
-            phases: phases(told.phases),
+            workload: workloads(&group_description.groups),
+            target: group_description.target,
+            database: group_description.database,
+            modes: group_description.modes,
+            seed: group_description.seed,
+            clients: group_description.groups.iter().map(|group| group.clients).sum(),
+            placement: group_description.placement.name().to_owned(),
+            load: load
+                .filter(|load| group_description.groups.iter().all(|group| group.load == *load)),
+            started: started(group_description.started_unix_ms),
+            dbdyno: group_description.dbdyno,
+            phases: phases(group_description.phases),
             measured_seconds: tally.measured_ns() as f64 / NS_PER_S as f64,
             elapsed_seconds: tally.ended.as_ref().map(|e| e.elapsed_ns as f64 / NS_PER_S as f64),
             block: Block::of(tally, &all),
@@ -61,16 +63,19 @@ impl Report {
             checks: checks(tally),
             crosschecks: tally.crosschecks.iter().map(|c| crosscheck(tally, c)).collect(),
             seconds: seconds(tally),
-            intervals: super::intervals::intervals(tally, i64::from(told.interval_seconds)),
+            intervals: super::intervals::intervals(
+                tally,
+                i64::from(group_description.interval_seconds),
+            ),
             disturbances: super::disturbances::disturbances(tally),
             gauges: super::gauges::gauges(tally),
             settings: Named(tally.settings.clone()),
             facts: facts(tally),
             findings: Vec::new(),
-            declarations: declarations(&told.groups),
+            notes: notes(&group_description.groups),
             disclosures: super::disclosure::disclosures(tally),
             plan: tally.plan.clone(),
-            groups: groups(tally, &told.groups),
+            groups: groups(tally, &group_description.groups),
             output: tally.output.clone(),
         }
     }
@@ -143,9 +148,9 @@ fn workloads(groups: &[GroupDescription]) -> String {
     names.join(" + ")
 }
 
-fn declarations(groups: &[GroupDescription]) -> Vec<String> {
+fn notes(groups: &[GroupDescription]) -> Vec<String> {
     let mut all: Vec<String> = Vec::new();
-    for declaration in groups.iter().flat_map(|group| &group.declarations) {
+    for declaration in groups.iter().flat_map(|group| &group.notes) {
         if !all.contains(declaration) {
             all.push(declaration.clone());
         }
@@ -174,15 +179,15 @@ fn facts(tally: &Tally) -> Facts {
     facts
 }
 
-fn groups(tally: &Tally, told: &[GroupDescription]) -> Vec<GroupReport> {
-    let several = told.len() > 1;
-    let each = told.iter().enumerate();
+fn groups(tally: &Tally, group_description: &[GroupDescription]) -> Vec<GroupReport> {
+    let several = group_description.len() > 1;
+    let each = group_description.iter().enumerate();
     let report = |(index, group): (usize, &GroupDescription)| GroupReport {
         name: group.name.clone(),
         workload: group.workload.clone(),
         clients: group.clients,
         load: group.load.clone(),
-        until: group.until,
+        stop_condition: group.stop_condition,
         parameters: Named(group.parameters.clone()),
         closed_form: group.closed_form.clone(),
         block: several.then(|| Block::of(tally, &[index])),
@@ -192,8 +197,9 @@ fn groups(tally: &Tally, told: &[GroupDescription]) -> Vec<GroupReport> {
 
 /// The name of a kind, as it is a key in `transactions`.
 fn kind_name(tally: &Tally, group: usize, kind: KindIndex) -> String {
-    let told = tally.description(group);
-    let name = told.and_then(|told| told.kinds.get(usize::from(kind)));
+    let group_description = tally.description(group);
+    let name = group_description
+        .and_then(|group_description| group_description.kinds.get(usize::from(kind)));
     let name = name.map_or_else(|| format!("kind_{kind}"), |kind| kind.name.clone());
     in_group(tally, group, name)
 }
@@ -201,7 +207,9 @@ fn kind_name(tally: &Tally, group: usize, kind: KindIndex) -> String {
 /// A name of a group's, made different from those of other groups where there are any.
 fn in_group(tally: &Tally, group: usize, name: String) -> String {
     match tally.description(group) {
-        Some(told) if tally.groups.len() > 1 => format!("{}.{name}", told.name),
+        Some(group_description) if tally.groups.len() > 1 => {
+            format!("{}.{name}", group_description.name)
+        }
         _ => name,
     }
 }
@@ -215,8 +223,8 @@ impl Block {
         let (tps_ci95, tps_ci95_reason) = interval(tally, groups);
         let traffic = traffic(tally, groups);
         let per_s = |count: u64| known(count as f64 / seconds);
-        let headlines = headlines(tally, groups);
-        let headline = |name| headlines.get(name).and_then(|headline| headline.value);
+        let primary_metrics = primary_metrics(tally, groups);
+        let primary = |name| primary_metrics.get(name).and_then(|primary| primary.value);
         let lost = counts.failed + counts.dropped;
         let offered = Offered { finished: &sum.response, unfinished: &sum.unfinished, lost };
         let within = || groups.iter().filter_map(|index| tally.groups.get(*index));
@@ -237,9 +245,9 @@ impl Block {
             reads_per_second: per_s(traffic.reads),
             writes_per_second: per_s(traffic.writes),
             others_per_second: per_s(traffic.others),
-            nopm: headline("nopm"),
-            tpm: headline("tpm"),
-            headlines,
+            nopm: primary("nopm"),
+            tpm: primary("tpm"),
+            primary_metrics,
             ramp_up_counts: ramp_up_counts(tally, groups),
             backlog_at_start_max_ms: backlog_max_ns(tally, groups).map(|ns| ns as f64 / 1e6),
             response_ms: Latency::whole(&sum.response, order(&finished)),
@@ -261,7 +269,7 @@ impl Block {
             per_transaction: per_transaction(tally, groups),
             transactions: transactions(tally, groups),
             per_client: None,
-            measures: measures(tally, groups),
+            custom_metrics: custom_metrics(tally, groups),
             errors: errors(within().map(|group| &group.measured)),
             ramp_up_errors: errors(within().map(|group| &group.ramp_up)),
             stability: steadiness(tally, groups),
@@ -388,13 +396,13 @@ fn traffic(tally: &Tally, groups: &[usize]) -> Traffic {
     sum
 }
 
-/// Every headline of the groups; equal names are added up, second by second.
-fn headlines(tally: &Tally, groups: &[usize]) -> Named<HeadlineReport> {
+/// Every primary metric of the groups; equal names are added up, second by second.
+fn primary_metrics(tally: &Tally, groups: &[usize]) -> Named<PrimaryMetricReport> {
     let mut names: Vec<(&str, &str, u64)> = Vec::new();
-    for told in groups.iter().filter_map(|index| tally.description(*index)) {
-        for headline in &told.headlines {
-            if names.iter().all(|(name, ..)| *name != headline.name) {
-                names.push((&headline.name, &headline.title, headline.per_ns));
+    for group_description in groups.iter().filter_map(|index| tally.description(*index)) {
+        for primary in &group_description.primary_metrics {
+            if names.iter().all(|(name, ..)| *name != primary.name) {
+                names.push((&primary.name, &primary.title, primary.per_ns));
             }
         }
     }
@@ -405,7 +413,7 @@ fn headlines(tally: &Tally, groups: &[usize]) -> Named<HeadlineReport> {
         let whole = usize::try_from(tally.whole_seconds().end).unwrap_or(usize::MAX);
         let rate = within_run(&commits[..whole.min(commits.len())], NS_PER_S);
         let per_second = per_ns as f64 / NS_PER_S as f64;
-        let report = HeadlineReport {
+        let report = PrimaryMetricReport {
             title: title.to_owned(),
             value: known(sum as f64 * per_ns as f64 / tally.measured_ns() as f64),
             half_width: rate.half_width.ok().and_then(|half| known(half * per_second)),
@@ -416,22 +424,25 @@ fn headlines(tally: &Tally, groups: &[usize]) -> Named<HeadlineReport> {
     all
 }
 
-/// The commits that a headline counts, in each second that the measured window touches.
+/// The commits that a primary metric counts, in each second that the measured window touches.
 fn commits_of_headline(tally: &Tally, groups: &[usize], name: &str) -> Vec<u64> {
     let mut commits = vec![0; usize::try_from(tally.seconds().end).unwrap_or_default()];
     for index in groups {
-        let (Some(told), Some(group)) = (tally.description(*index), tally.groups.get(*index))
+        let (Some(group_description), Some(group)) =
+            (tally.description(*index), tally.groups.get(*index))
         else {
             continue;
         };
-        for headline in told.headlines.iter().filter(|headline| headline.name == name) {
+        for primary in
+            group_description.primary_metrics.iter().filter(|primary| primary.name == name)
+        {
             for (second, of) in group.series.iter() {
                 let Some(sum) = usize::try_from(second).ok().and_then(|s| commits.get_mut(s))
                 else {
                     continue;
                 };
                 let of_kind = |kind: &KindIndex| of.commits_by_kind.get(usize::from(*kind));
-                *sum += headline.kinds.iter().filter_map(of_kind).sum::<u64>();
+                *sum += primary.kinds.iter().filter_map(of_kind).sum::<u64>();
             }
         }
     }
@@ -448,9 +459,10 @@ fn transactions(tally: &Tally, groups: &[usize]) -> Named<TransactionReport> {
     let mut all = Named::default();
     for &index in groups {
         let Some(group) = tally.groups.get(index) else { continue };
-        let told = tally.description(index).map_or(0, |told| told.kinds.len());
+        let group_description =
+            tally.description(index).map_or(0, |group_description| group_description.kinds.len());
         let seen = group.measured.kinds.last().map_or(0, |kind| usize::from(kind.kind) + 1);
-        for kind in 0..told.max(seen) {
+        for kind in 0..group_description.max(seen) {
             let Ok(kind) = KindIndex::try_from(kind) else { break };
             all.push(kind_name(tally, index, kind), transaction(tally, index, group, kind));
         }
@@ -575,17 +587,19 @@ fn per_client(tally: &Tally, groups: &[usize]) -> Vec<ClientReport> {
     clients.into_iter().map(report).collect()
 }
 
-fn measures(tally: &Tally, groups: &[usize]) -> Named<MeasureReport> {
+fn custom_metrics(tally: &Tally, groups: &[usize]) -> Named<CustomMetricReport> {
     let mut all = Named::default();
     for &index in groups {
-        let (Some(told), Some(group)) = (tally.description(index), tally.groups.get(index)) else {
+        let (Some(group_description), Some(group)) =
+            (tally.description(index), tally.groups.get(index))
+        else {
             continue;
         };
-        for (place, measure) in told.measures.iter().enumerate() {
-            let of = group.measured.measures.iter().find(|m| usize::from(m.measure) == place);
+        for (place, metric) in group_description.custom_metrics.iter().enumerate() {
+            let of = group.measured.custom_metrics.iter().find(|m| usize::from(m.metric) == place);
             let (count, sum) = of.map_or((0, 0), |of| (of.count, of.sum));
-            let mut report = MeasureReport {
-                unit: measure.unit.clone(),
+            let mut report = CustomMetricReport {
+                unit: metric.unit.clone(),
                 count,
                 sum,
                 mean: known(sum as f64 / count as f64),
@@ -602,12 +616,12 @@ fn measures(tally: &Tally, groups: &[usize]) -> Named<MeasureReport> {
             };
             let seconds = group.measured_per_second(place, tally.whole_seconds());
             add_half_widths(&mut report, &seconds);
-            if measure.kind == MeasureKind::Histogram {
+            if metric.kind == CustomMetricKind::Histogram {
                 let histogram = of.and_then(|of| of.histogram.clone()).unwrap_or_default();
                 let in_time = tally.measured_in_time(index, place);
                 add_quantiles(&mut report, &histogram, in_time.as_ref());
             }
-            all.push(in_group(tally, index, measure.name.clone()), report);
+            all.push(in_group(tally, index, metric.name.clone()), report);
         }
     }
     all
@@ -615,7 +629,7 @@ fn measures(tally: &Tally, groups: &[usize]) -> Named<MeasureReport> {
 
 /// The errors of a metric's rate and mean, by how often it was recorded in each second and the sum
 /// of that.
-fn add_half_widths(report: &mut MeasureReport, seconds: &[(u64, u64)]) {
+fn add_half_widths(report: &mut CustomMetricReport, seconds: &[(u64, u64)]) {
     let sums: Vec<u64> = seconds.iter().map(|(_, sum)| *sum).collect();
     let slots: Vec<(f64, f64)> =
         seconds.iter().map(|(count, sum)| (*sum as f64, *count as f64)).collect();
@@ -632,7 +646,7 @@ fn add_half_widths(report: &mut MeasureReport, seconds: &[(u64, u64)]) {
 }
 
 /// The quantiles of a metric that is a distribution, with their intervals, and its shares.
-fn add_quantiles(report: &mut MeasureReport, histogram: &Histogram, in_time: Option<&InTime>) {
+fn add_quantiles(report: &mut CustomMetricReport, histogram: &Histogram, in_time: Option<&InTime>) {
     let mut quantile = |name: &str, q| match enough(histogram.count(), q, 0.95) {
         Ok(_) => histogram.quantile(q).map(|value| value as f64),
         Err(few) => {

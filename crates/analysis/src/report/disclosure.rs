@@ -87,17 +87,21 @@ pub struct Disclosure {
 pub(super) fn disclosures(tally: &Tally) -> Vec<Disclosure> {
     let Some(description) = &tally.description else { return Vec::new() };
     let groups = description.groups.iter().zip(&tally.groups);
-    groups.filter_map(|(told, group)| disclosure(tally, told, group)).collect()
+    groups.filter_map(|(described, group)| disclosure(tally, described, group)).collect()
 }
 
-fn disclosure(tally: &Tally, told: &GroupDescription, group: &GroupTally) -> Option<Disclosure> {
-    let standard = told.standard.as_ref()?;
-    let scene = Scene { tally, told, group };
+fn disclosure(
+    tally: &Tally,
+    described: &GroupDescription,
+    group: &GroupTally,
+) -> Option<Disclosure> {
+    let standard = described.standard.as_ref()?;
+    let scene = Scene { tally, described, group };
     let requirements: Vec<RequirementReport> =
         standard.requirements.iter().map(|one| scene.judge(one)).collect();
     let count = |verdict| requirements.iter().filter(|one| one.verdict == verdict).count() as u64;
     Some(Disclosure {
-        group: told.name.clone(),
+        group: described.name.clone(),
         standard: standard.name.clone(),
         note: standard.note.clone(),
         passed: count(Verdict::Pass),
@@ -180,7 +184,7 @@ enum Unknown {
 /// One group of a run.
 struct Scene<'a> {
     tally: &'a Tally,
-    told: &'a GroupDescription,
+    described: &'a GroupDescription,
     group: &'a GroupTally,
 }
 
@@ -218,7 +222,7 @@ impl Scene<'_> {
     /// The pauses of each type as they were, in words.
     fn pauses(&self, requirement: &Requirement) -> Option<String> {
         let pauses = &requirement.pauses_ns;
-        match self.told.load {
+        match self.described.load {
             Load::KeyThink { scale } if !pauses.is_empty() => {
                 Some(seconds(pauses.iter().map(|(planned, _)| *planned as f64 * scale)))
             }
@@ -244,8 +248,8 @@ impl Scene<'_> {
                 Measured::share(self.counter(counter)?, self.finished(kind), self.name(kind))
             }
             Figure::CounterOfCounter { counter, of } => {
-                let what = self.told.measures.get(usize::from(of));
-                let what = what.map_or("transaction", |measure| &measure.name);
+                let what = self.described.custom_metrics.get(usize::from(of));
+                let what = what.map_or("transaction", |metric| &metric.name);
                 Measured::share(self.counter(counter)?, self.counter(of)?, what)
             }
             Figure::CounterMean { counter, kind } => {
@@ -255,9 +259,9 @@ impl Scene<'_> {
             }
             Figure::FinishedPerMinute { kind, scale } => self.rate(kind, scale),
             Figure::ClientsPer { scale } => {
-                Ok(Measured::plain(f64::from(self.told.clients) / scale.max(1) as f64))
+                Ok(Measured::plain(f64::from(self.described.clients) / scale.max(1) as f64))
             }
-            Figure::Pauses { percent } => match self.told.load {
+            Figure::Pauses { percent } => match self.described.load {
                 Load::KeyThink { scale } => Ok(Measured::plain(percent * scale)),
                 Load::Closed | Load::Open { .. } => {
                     Err(Unknown::Absent("clients neither key nor think in this load".to_owned()))
@@ -271,7 +275,7 @@ impl Scene<'_> {
     }
 
     fn name(&self, kind: KindIndex) -> &str {
-        self.told.kinds.get(usize::from(kind)).map_or("transaction", |kind| &kind.name)
+        self.described.kinds.get(usize::from(kind)).map_or("transaction", |kind| &kind.name)
     }
 
     fn finished(&self, kind: KindIndex) -> u64 {
@@ -280,17 +284,17 @@ impl Scene<'_> {
 
     /// The sum of a counter; not known in a run of before it was counted.
     fn counter(&self, place: u16) -> Result<u64, Unknown> {
-        if usize::from(place) >= self.told.measures.len() {
+        if usize::from(place) >= self.described.custom_metrics.len() {
             return Err(Unknown::NotKnown("this run did not count it".to_owned()));
         }
-        let found = self.group.measured.measures.iter().find(|it| it.measure == place);
+        let found = self.group.measured.custom_metrics.iter().find(|it| it.metric == place);
         Ok(found.map_or(0, |it| it.sum))
     }
 
     /// Of all that was offered of a kind: what failed or was dropped never ended.
     fn p90(&self, kind: KindIndex) -> Result<Measured, Unknown> {
         let mut sum = Sum::default();
-        let closed = self.told.load == Load::Closed;
+        let closed = self.described.load == Load::Closed;
         self.group.kind(kind).into_iter().for_each(|kind| sum.add(kind, closed));
         let lost = sum.counts.failed + sum.counts.dropped;
         let (finished, unfinished) = (&sum.response, &sum.unfinished);

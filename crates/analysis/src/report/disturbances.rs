@@ -91,8 +91,8 @@ pub(super) fn disturbances(tally: &Tally) -> Vec<DisturbanceReport> {
     let slots = tally.commits_100ms(&groups);
     let look = Look { tally, n_seconds: seconds.end, commits, slots };
     let mut all: Vec<&DisturbanceEvent> = tally.disturbances.iter().collect();
-    all.sort_by_key(|told| (told.began_ns, told.index));
-    all.into_iter().map(|told| look.at(told)).collect()
+    all.sort_by_key(|described| (described.began_ns, described.index));
+    all.into_iter().map(|described| look.at(described)).collect()
 }
 
 /// A run as disturbances are looked for in it.
@@ -105,18 +105,18 @@ struct Look<'a> {
 }
 
 impl Look<'_> {
-    fn at(&self, told: &DisturbanceEvent) -> DisturbanceReport {
-        let (outcome, why) = outcome(&told.outcome);
+    fn at(&self, described: &DisturbanceEvent) -> DisturbanceReport {
+        let (outcome, why) = outcome(&described.outcome);
         let seconds = |ns: i64| ns as f64 / NS_PER_S as f64;
         let mut report = DisturbanceReport {
-            name: told.name.clone(),
-            what: told.what.clone(),
-            nth: told.nth,
-            began_s: seconds(told.began_ns),
-            ended_s: told.ended_ns.map(seconds),
+            name: described.name.clone(),
+            what: described.what.clone(),
+            nth: described.nth,
+            began_s: seconds(described.began_ns),
+            ended_s: described.ended_ns.map(seconds),
             outcome: outcome.to_owned(),
             why,
-            output: told.output.clone(),
+            output: described.output.clone(),
             before: None,
             during: None,
             after: None,
@@ -125,15 +125,15 @@ impl Look<'_> {
             recovery_s_reason: None,
             overlaps: Vec::new(),
         };
-        if matches!(told.outcome, Disturbed::Skipped { .. }) {
+        if matches!(described.outcome, Disturbed::Skipped { .. }) {
             report.recovery_s_reason = Some("it was never started".to_owned());
             return report;
         }
         let now_ns = self.n_seconds * NS_PER_S as i64;
-        let ended_ns = told.ended_ns.unwrap_or(now_ns).max(told.began_ns);
-        let found = windows(told.began_ns, ended_ns, self.n_seconds);
-        report.overlaps = self.overlaps(told, found.before.start..found.after.end);
-        self.recovery(&found, told.began_ns, &mut report);
+        let ended_ns = described.ended_ns.unwrap_or(now_ns).max(described.began_ns);
+        let found = windows(described.began_ns, ended_ns, self.n_seconds);
+        report.overlaps = self.overlaps(described, found.before.start..found.after.end);
+        self.recovery(&found, described.began_ns, &mut report);
         let hit_from = (found.during.start - 1).max(0);
         report.before = self.window(found.before.clone(), found.before.start);
         report.during = self.window(found.during, hit_from);
@@ -167,10 +167,10 @@ impl Look<'_> {
     }
 
     /// The names of others that were under way in `seconds`.
-    fn overlaps(&self, told: &DisturbanceEvent, seconds: Range<i64>) -> Vec<String> {
+    fn overlaps(&self, described: &DisturbanceEvent, seconds: Range<i64>) -> Vec<String> {
         let mut names: Vec<String> = Vec::new();
         for other in &self.tally.disturbances {
-            let is_same = (other.index, other.nth) == (told.index, told.nth);
+            let is_same = (other.index, other.nth) == (described.index, described.nth);
             let is_skipped = matches!(other.outcome, Disturbed::Skipped { .. });
             let second = |ns: i64| ns.div_euclid(NS_PER_S as i64);
             let ended = other.ended_ns.map_or(i64::MAX, second);

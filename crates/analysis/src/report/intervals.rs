@@ -69,7 +69,7 @@ fn interval(tally: &Tally, from: i64, to: i64) -> IntervalReport {
     let window = tally
         .description
         .as_ref()
-        .map_or(model::WINDOW_SECONDS, |told| i64::from(told.window_seconds.max(1)));
+        .map_or(model::WINDOW_SECONDS, |described| i64::from(described.window_seconds.max(1)));
     for group in &tally.groups {
         match group.series.windows(from, to, window) {
             Some((wait, service)) => {
@@ -108,7 +108,7 @@ mod tests {
     use crate::fixtures;
 
     #[test]
-    fn a_queue_that_grows_is_told_as_it_stands() {
+    fn a_queue_that_grows_is_reported_as_it_stands() {
         // 500 a second come and 400 can be taken; the queue is full at 1,000.
         let tally = fixtures::Made::open_overloaded().tally();
         for seconds in [1, 3, 10] {

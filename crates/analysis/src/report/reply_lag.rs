@@ -82,7 +82,7 @@ impl ReplyLagReport {
 }
 
 fn why_none(tally: &Tally) -> String {
-    let placement = tally.description.as_ref().map(|told| told.placement);
+    let placement = tally.description.as_ref().map(|described| described.placement);
     match tally.fact("client", "no_reply_lag") {
         Some(why) => why.to_string(),
         None if placement == Some(Placement::Simulated) => "virtual time has no sockets".to_owned(),

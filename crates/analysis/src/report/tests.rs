@@ -256,7 +256,7 @@ fn an_empty_run_has_reasons_and_no_numbers() {
 }
 
 #[test]
-fn clients_are_told_only_when_asked_for() {
+fn clients_are_reported_only_when_asked_for() {
     let tally = Made::closed().tally();
     assert!(Report::of(&tally).block.per_client.is_none());
     let all = Report::with(&tally, Options { per_client: true }).block.per_client;
@@ -290,11 +290,11 @@ fn a_report_with_the_former_names_is_read() {
     rename("", "declarations", "notes");
     rename("/groups/0", "until", "stop_condition");
     let read: Report = serde_json::from_value(json).expect("an old report is read");
-    assert_eq!(read.declarations, today.declarations);
-    assert_eq!(read.groups[0].until, today.groups[0].until);
+    assert_eq!(read.notes, today.notes);
+    assert_eq!(read.groups[0].stop_condition, today.groups[0].stop_condition);
     let names = |report: &Report| {
-        let Block { headlines, measures, .. } = &report.block;
-        (headlines.get("nopm").cloned(), measures.0.len(), headlines.0.len())
+        let Block { primary_metrics, custom_metrics, .. } = &report.block;
+        (primary_metrics.get("nopm").cloned(), custom_metrics.0.len(), primary_metrics.0.len())
     };
     assert_eq!(names(&read), names(&today));
     assert!(names(&read).0.is_some());

@@ -282,14 +282,14 @@ impl Latency {
     /// last sample, as far as `quantile` (ns) knows them.
     fn with_distribution(self, quantile: impl Fn(f64) -> Option<u64>) -> Latency {
         let steps = (0..=DISTRIBUTION_MOST).map(|step| step as f64 / STEPS_PER_TENFOLD as f64);
-        let told = steps
+        let described = steps
             .map(|step| 10_f64.powf(step))
             .take_while(|one_in| *one_in <= self.count as f64)
             .filter_map(|one_in| {
                 let q = 1.0 - 1.0 / one_in;
                 Some((known(q * 100.0)?, ms(quantile(q)?)))
             });
-        Latency { distribution: told.collect(), ..self }
+        Latency { distribution: described.collect(), ..self }
     }
 
     fn set(&mut self, name: &str, value: f64) {

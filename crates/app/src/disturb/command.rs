@@ -283,16 +283,16 @@ mod tests {
 
     #[test]
     fn a_command_learns_of_the_target_and_its_password_is_not_shown() {
-        let (_, told) = ran("echo $DBDYNO_HOST $DBDYNO_PORT $DBDYNO_USER $DBDYNO_DATABASE; \
+        let (_, shown) = ran("echo $DBDYNO_HOST $DBDYNO_PORT $DBDYNO_USER $DBDYNO_DATABASE; \
              test \"$DBDYNO_PASSWORD\" = s3cr\"\"3t && echo $DBDYNO_PASSWORD $DBDYNO_TARGET");
-        assert_eq!(told, "db 3307 me shop\n*** mariadb://me@db:3307/shop");
+        assert_eq!(shown, "db 3307 me shop\n*** mariadb://me@db:3307/shop");
     }
 
     #[test]
     fn of_a_long_output_the_end_is_kept() {
-        let (_, told) = ran("seq 1 20000");
-        assert!(told.starts_with('(') && told.ends_with("\n20000"), "{told}");
-        assert!(told.len() < OUTPUT_BYTES_MOST + 100);
+        let (_, shown) = ran("seq 1 20000");
+        assert!(shown.starts_with('(') && shown.ends_with("\n20000"), "{shown}");
+        assert!(shown.len() < OUTPUT_BYTES_MOST + 100);
     }
 
     #[test]
@@ -305,8 +305,8 @@ mod tests {
             run("sleep 1000 & sleep 1000", &environment("sqlite:a"), &Arc::default(), &limit);
         assert_eq!(outcome, Disturbed::CutOff { why: "late".to_owned() });
         // The pipe is closed by the last of them: the words in the background do not outlive it.
-        let (outcome, told) = ran("(sleep 1000; echo late) & echo now");
-        assert_eq!((outcome, told), (Disturbed::Done, "now".to_owned()));
+        let (outcome, shown) = ran("(sleep 1000; echo late) & echo now");
+        assert_eq!((outcome, shown), (Disturbed::Done, "now".to_owned()));
     }
 
     fn cut_off_at_once(command: &str) -> (Disturbed, String) {
@@ -325,11 +325,11 @@ mod tests {
     fn a_command_that_is_cut_off_may_tidy_up_and_its_children_too() {
         let why = "the load was over".to_owned();
         let child = "(trap 'echo child; exit' TERM; sleep 1000 & echo begun; wait)";
-        let (outcome, told) = cut_off_at_once(&format!("trap 'echo parent; exit' TERM; {child}"));
+        let (outcome, shown) = cut_off_at_once(&format!("trap 'echo parent; exit' TERM; {child}"));
         assert_eq!(outcome, Disturbed::CutOff { why });
-        let mut told: Vec<&str> = told.lines().filter(|line| *line != "Terminated").collect();
-        told.sort_unstable();
-        assert_eq!(told, ["child", "parent"]);
+        let mut shown: Vec<&str> = shown.lines().filter(|line| *line != "Terminated").collect();
+        shown.sort_unstable();
+        assert_eq!(shown, ["child", "parent"]);
     }
 
     #[test]

@@ -76,7 +76,7 @@ impl Worker {
     /// Does it once; tells when it ended.
     fn once(&self, nth: u32, start: Instant, line: &mut Option<Line>) -> i64 {
         let began = wall_clock::now();
-        let mut told = DisturbanceEvent {
+        let mut shown = DisturbanceEvent {
             index: self.index,
             nth,
             name: self.disturbance.name.clone(),
@@ -86,7 +86,7 @@ impl Worker {
             outcome: Disturbed::Running,
             output: String::new(),
         };
-        self.say(Message::Told(told.clone()));
+        self.say(Message::Told(shown.clone()));
         let limit = self.limit(start, began);
         let (outcome, output) = match &self.disturbance.action {
             Action::Sql(statements) => self.speak(statements, line, &limit),
@@ -101,10 +101,10 @@ impl Worker {
             Action::Hosts { change, which } => self.change_hosts(*change, which),
         };
         let ended_ns = wall_clock::since(start, wall_clock::now());
-        told.ended_ns = Some(ended_ns);
-        told.outcome = outcome;
-        told.output = output;
-        self.say(Message::Told(told));
+        shown.ended_ns = Some(ended_ns);
+        shown.outcome = outcome;
+        shown.output = output;
+        self.say(Message::Told(shown));
         ended_ns
     }
 

@@ -74,10 +74,10 @@ pub(super) fn compare_commits(
 pub(super) fn restarted(groups: &[Opened], stop: &Stop, began: Instant) -> Option<Fact> {
     let database = Arc::clone(&groups.first()?.database);
     let interrupted = "interrupted while the server's start time was read";
-    let told = run_interruptible(stop, interrupted, move || {
+    let shown = run_interruptible(stop, interrupted, move || {
         commit_crosscheck::restarted(database.as_ref(), began)
     });
-    told.ok().flatten()
+    shown.ok().flatten()
 }
 
 /// Groups with the same count share it, so the first of them stands for all.

@@ -3,8 +3,8 @@
 
 use model::numbers::{count, fixed};
 use model::{
-    Description, Fact, GroupDescription, HeadlineDescription, KindDescription, Load,
-    MeasureDescription, NS_PER_S, Placement, Plan, Workload,
+    CustomMetricDescription, Description, Fact, GroupDescription, KindDescription, Load, NS_PER_S,
+    Placement, Plan, PrimaryMetricDescription, Workload,
 };
 use monitor::wall_clock;
 
@@ -23,7 +23,7 @@ pub(super) fn describe(
     let product = value("product").unwrap_or_else(|| plan.target.scheme.clone());
     let version = value("version").map(|version| format!(" {version}")).unwrap_or_default();
     let modes = database.iter().filter(|fact| fact.about == "mode");
-    let told = plan.groups.iter().zip(groups);
+    let shown = plan.groups.iter().zip(groups);
     Description {
         name: plan.name.clone(),
         seed: plan.seed,
@@ -32,7 +32,7 @@ pub(super) fn describe(
         modes: modes.map(|fact| format!("{}={}", fact.name, fact.value)).collect(),
         placement,
         phases: plan.phases,
-        groups: told.map(|(group, opened)| describe_group(group, opened)).collect(),
+        groups: shown.map(|(group, opened)| describe_group(group, opened)).collect(),
         dbdyno: version_of_ours(),
         started_unix_ms: wall_clock::unix_ms(),
         trial: None,
@@ -51,28 +51,28 @@ fn describe_group(group: &model::Group, opened: &Opened) -> GroupDescription {
     let workload = opened.workload.as_ref();
     let kind =
         |kind: &model::Kind| KindDescription { name: kind.name.to_owned(), weight: kind.weight };
-    let headline = |headline: model::Headline| HeadlineDescription {
-        name: headline.name.to_owned(),
-        title: headline.title.to_owned(),
-        kinds: headline.kinds,
-        per_ns: headline.per_ns,
+    let primary = |primary: model::PrimaryMetric| PrimaryMetricDescription {
+        name: primary.name.to_owned(),
+        title: primary.title.to_owned(),
+        kinds: primary.kinds,
+        per_ns: primary.per_ns,
     };
-    let measure = |measure: &model::Measure| MeasureDescription {
-        name: measure.name.to_owned(),
-        unit: measure.unit.to_owned(),
-        kind: measure.kind,
+    let metric = |metric: &model::CustomMetric| CustomMetricDescription {
+        name: metric.name.to_owned(),
+        unit: metric.unit.to_owned(),
+        kind: metric.kind,
     };
     GroupDescription {
         name: group.name.clone(),
         workload: group.workload.clone(),
         clients: group.clients,
         load: group.load.of_transactions(workload.transaction_bytes()),
-        until: group.until,
+        stop_condition: group.stop_condition,
         parameters: group.parameters.clone(),
         kinds: workload.kinds().iter().map(kind).collect(),
-        headlines: workload.headlines().into_iter().map(headline).collect(),
-        measures: workload.measures().iter().map(measure).collect(),
-        declarations: workload.declarations(),
+        primary_metrics: workload.primary_metrics().into_iter().map(primary).collect(),
+        custom_metrics: workload.custom_metrics().iter().map(metric).collect(),
+        notes: workload.notes(),
         closed_form: closed_form(&group.load, group.clients, workload),
         standard: workload.standard(),
     }
@@ -93,15 +93,13 @@ fn closed_form(load: &Load, clients: u32, workload: &dyn Workload) -> Option<Str
     if cycle_ns <= 0.0 {
         return None;
     }
-    let headline = workload.headlines().into_iter().next();
+    let primary = workload.primary_metrics().into_iter().next();
     let committed =
         |kind: u16| share(&kinds[usize::from(kind)]) * (1.0 - workload.rolled_back_share(kind));
     let all = 0..kinds.len() as u16;
-    let (title, of, per_ns) = match &headline {
-        Some(headline) if headline.kinds.is_empty() => {
-            (headline.title, all.collect(), headline.per_ns)
-        }
-        Some(headline) => (headline.title, headline.kinds.clone(), headline.per_ns),
+    let (title, of, per_ns) = match &primary {
+        Some(primary) if primary.kinds.is_empty() => (primary.title, all.collect(), primary.per_ns),
+        Some(primary) => (primary.title, primary.kinds.clone(), primary.per_ns),
         None => ("TPS", all.collect::<Vec<u16>>(), NS_PER_S),
     };
     let share_of: f64 = of.into_iter().map(committed).sum();
@@ -130,9 +128,9 @@ mod tests {
             let settings = settings.expect("valid");
             let make = workloads::Make { settings: &settings, seed: 1, data: None };
             let workload = (entry.make)(&make).expect("valid");
-            let told = closed_form(&Load::KeyThink { scale: 1.0 }, 10_000, workload.as_ref());
-            let told = told.expect("there are pauses");
-            assert!(told.contains(expect), "{told}");
+            let shown = closed_form(&Load::KeyThink { scale: 1.0 }, 10_000, workload.as_ref());
+            let shown = shown.expect("there are pauses");
+            assert!(shown.contains(expect), "{shown}");
         };
         check(&[], "12,479.0 for 10,000 clients");
         check(&[("rollback_percent", "0")], "12,605.0 for 10,000 clients");

@@ -14,11 +14,11 @@ pub(super) fn spread(plan: &Plan, database: &dyn Database) -> Option<Fact> {
     let hosts = database.hosts()?.list();
     let clients: u32 = plan.groups.iter().map(|group| group.clients).sum();
     let (n, all) = (hosts.len() as u32, hosts.iter().zip(0..));
-    let told = all.map(|(host, index): (_, u32)| {
+    let shown = all.map(|(host, index): (_, u32)| {
         format!("{host} {}", clients / n + u32::from(index < clients % n))
     });
-    let told: Vec<String> = told.collect();
-    (n > 1).then(|| Fact::new("connection", "clients_per_host", told.join(", ")))
+    let shown: Vec<String> = shown.collect();
+    (n > 1).then(|| Fact::new("connection", "clients_per_host", shown.join(", ")))
 }
 
 /// What became known of the generator while it ran.
@@ -29,8 +29,8 @@ pub(super) fn facts_of(
     tally: &Tally,
 ) -> Vec<Fact> {
     let mut list = Vec::new();
-    let told = tally.description.as_ref();
-    if told.is_some_and(|told| told.placement == Placement::Simulated) {
+    let shown = tally.description.as_ref();
+    if shown.is_some_and(|shown| shown.placement == Placement::Simulated) {
         // Nothing of this machine is in virtual time.
         return list;
     }

@@ -86,15 +86,15 @@ fn tell(ran: &Ran, took: Duration, sink: &mut RunSink<'_>) {
     let mut rates = String::new();
     let groups = sink.tally.description.iter().flat_map(|of| &of.groups).zip(&sink.tally.groups);
     for (described, tally) in groups {
-        for headline in &described.headlines {
-            let parts = headline.kinds.iter().flat_map(|kind| {
+        for primary in &described.primary_metrics {
+            let parts = primary.kinds.iter().flat_map(|kind| {
                 [tally.kind(*kind), tally.ramp_up_kind(*kind)].into_iter().flatten()
             });
             let commits: u64 = parts.map(|part| part.counts.committed).sum();
-            let rate = commits as f64 * headline.per_ns as f64 / total_ns;
-            let name = format!("{}_overall", headline.name);
+            let rate = commits as f64 * primary.per_ns as f64 / total_ns;
+            let name = format!("{}_overall", primary.name);
             facts.push(Fact::new("indexes", &name, format!("{rate:.3}")));
-            rates.push_str(&format!(", {} {}", significant(rate, 4), headline.title));
+            rates.push_str(&format!(", {} {}", significant(rate, 4), primary.title));
         }
     }
     facts.into_iter().for_each(|fact| sink.tell(Event::Fact(fact)));

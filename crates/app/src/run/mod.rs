@@ -144,7 +144,7 @@ pub(crate) fn run_at(
     let database_facts = facts_of_database(open_target, stop)?;
     let trial = options.trial.clone();
     let description = Description { trial, ..describe(&plan, &groups, placement, &database_facts) };
-    let (settings, told) = settings_snapshot::before(open_target, stop);
+    let (settings, shown) = settings_snapshot::before(open_target, stop);
     let run = RunId(uuid::Uuid::now_v7().to_string());
     let begun = Event::Begun {
         run: run.clone(),
@@ -166,7 +166,7 @@ pub(crate) fn run_at(
     for fact in gather_facts(&plan, &options, database_facts, &groups, open_target) {
         sink.tell(Event::Fact(fact));
     }
-    told.into_iter().for_each(|event| sink.tell(event));
+    shown.into_iter().for_each(|event| sink.tell(event));
     let mut background = Background { disturbers: Disturbers::of(&plan, open_target), settings };
     let outcome = measure(&plan, &groups, placement, &options, stop, &mut background, &mut sink);
     open_target.server = background.disturbers.give_back();
@@ -223,8 +223,8 @@ pub(crate) fn prepare(
                     plan.target, group.workload, group.workload, plan.target
                 )));
             }
-            let told = |progress: &Progress| watcher.building(progress);
-            let built = build_interruptible(&opened, options.load, stop, &mut { told })?;
+            let shown = |progress: &Progress| watcher.building(progress);
+            let built = build_interruptible(&opened, options.load, stop, &mut { shown })?;
             watcher.note(&built.sentence());
             said.push(built.sentence());
             opened = resolve_group(plan, database, group, stop)?;
@@ -402,18 +402,18 @@ fn drive(
         now_ns + lead_ns
     };
     let ran = engine::run(job, stop, &mut start, &mut |event| {
-        disturbers.follow(&event, &mut |told| sink.tell(told));
-        monitor.follow(&mut |told| sink.tell(told));
+        disturbers.follow(&event, &mut |shown| sink.tell(shown));
+        monitor.follow(&mut |shown| sink.tell(shown));
         sink.tell(event);
         // Also whoever is killed in mid-run has said when it was.
         if let Some(ms) = measured_from_unix_ms.take() {
             sink.tell(Event::Fact(Fact::new("client", "measured_from_unix_ms", ms)));
         }
     });
-    for fact in monitor.end(&mut |told| sink.tell(told)) {
+    for fact in monitor.end(&mut |shown| sink.tell(shown)) {
         sink.tell(Event::Fact(fact));
     }
-    disturbers.end(stop, &mut |told| sink.tell(told));
+    disturbers.end(stop, &mut |shown| sink.tell(shown));
     for fact in facts_of_connections(connected_ns, connection_count, &sink.tally) {
         sink.tell(Event::Fact(fact));
     }
@@ -446,7 +446,7 @@ fn job_of(plan: &Plan, groups: &[Opened], placement: Placement, options: &RunOpt
             first_client,
             clients: group.clients,
             load: group.load.of_transactions(opened.workload.transaction_bytes()),
-            until: group.until,
+            stop_condition: group.stop_condition,
         });
         first_client += group.clients;
     }
@@ -484,7 +484,7 @@ fn conclude(outcome: Result<Ran, Error>, mut sink: RunSink<'_>) -> Result<RunRes
         let gone = || format!("{} was removed meanwhile", writer.path().display());
         writer.trouble().or_else(|| is_gone.then(gone))
     });
-    let is_told = store_failure.is_some();
+    let is_reported = store_failure.is_some();
     if let Some(why) = store_failure {
         report = report.with_finding(not_written(why));
     }
@@ -499,7 +499,7 @@ fn conclude(outcome: Result<Ran, Error>, mut sink: RunSink<'_>) -> Result<RunRes
         if let Err(error) = writer.finish(json, status, summary) {
             sink.watcher.note(&format!("the store could not be written: {error}"));
             // It came to light at the end, as the last of it was written.
-            if !is_told {
+            if !is_reported {
                 let finding = not_written(error.to_string());
                 sink.tell(Event::Finding(finding.clone()));
                 report = report.with_finding(finding);

@@ -8,7 +8,7 @@ use analysis::report::Report;
 use engine::{SampleHook, Schedule, Share, Stop};
 use model::{
     ArrivalRate, Arrivals, Event, Group, Load, NS_PER_S, Phases, Placement, PlacementChoice, Plan,
-    QueueFull, Recording, Retry, Sample, Target, Until,
+    QueueFull, Recording, Retry, Sample, StopCondition, Target,
 };
 
 use crate::build::Progress;
@@ -94,7 +94,7 @@ impl Calibration {
             workload: "empty".to_owned(),
             clients: self.clients,
             load,
-            until: Until::Time,
+            stop_condition: StopCondition::Time,
             parameters: Vec::new(),
         };
         Ok(Plan {

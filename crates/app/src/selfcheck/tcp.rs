@@ -17,7 +17,7 @@ use drivers::{Opening, SimService, service_draw_ns};
 use engine::{ClientThreads, GroupJob, Job, SampleHook, Schedule, Share, Stop};
 use model::{
     ArrivalRate, Arrivals, Event, Load, NS_PER_MS, NS_PER_S, Phases, Placement, QueueFull,
-    Recording, Retry, Sample, Settings, Target, Until,
+    Recording, Retry, Sample, Settings, StopCondition, Target,
 };
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::time::{ClockId, clock_gettime};
@@ -135,7 +135,7 @@ fn job(
             queue: 100_000,
             queue_full: QueueFull::Drop,
         },
-        until: Until::Time,
+        stop_condition: StopCondition::Time,
     };
     Ok(Job {
         seed: SEED,

@@ -96,7 +96,7 @@ fn every_member_finishes(target: &Target) {
 fn bulk_inserts(target: &Target) {
     let parameters = [("tables", "8"), ("bulk_rows", "500")];
     let ran = drive_well(target, "oltp-bulk-insert", (8, 24), &parameters);
-    let rows = ran.report.block.measures.0.iter().find(|(name, _)| name == "rows");
+    let rows = ran.report.block.custom_metrics.0.iter().find(|(name, _)| name == "rows");
     assert_eq!(rows.expect("declared").1.sum, 24 * 500);
 }
 
@@ -142,7 +142,7 @@ fn sysbench(kind: Kind, target: &Target, words: &[&str]) -> String {
 }
 
 /// The number behind `label` in a report of sysbench.
-fn told(report: &str, label: &str) -> u64 {
+fn shown(report: &str, label: &str) -> u64 {
     let line = report.lines().find(|line| line.trim_start().starts_with(label));
     let line = line.unwrap_or_else(|| panic!("'{label}' is missing in {report}"));
     let number = line.split_whitespace().nth(1).expect("a number");
@@ -151,8 +151,8 @@ fn told(report: &str, label: &str) -> u64 {
 
 /// Reads, writes and others of a transaction, as sysbench counts them.
 fn queries_of(report: &str) -> [f64; 3] {
-    let transactions = told(report, "transactions:") as f64;
-    ["read:", "write:", "other:"].map(|label| told(report, label) as f64 / transactions)
+    let transactions = shown(report, "transactions:") as f64;
+    ["read:", "write:", "other:"].map(|label| shown(report, label) as f64 / transactions)
 }
 
 /// The same, as we count them.
@@ -212,8 +212,8 @@ fn we_run_on_those_of_sysbench(server: &TestServer) {
     assert_eq!(parameter("table_size").as_deref(), Some("1000"));
     for member in MEMBERS {
         let ran = drive_well(&target, member, (4, 40), &SIZE);
-        let is_told = ran.report.findings.iter().any(|finding| finding.id == "data_unknown");
-        assert!(is_told, "{member}: nobody knows how these data were built");
+        let is_reported = ran.report.findings.iter().any(|finding| finding.id == "data_unknown");
+        assert!(is_reported, "{member}: nobody knows how these data were built");
     }
     let larger = [("tables", "2"), ("table_size", "5000")];
     let Err(Error::Failed(why)) = drive(&target, "oltp-point-select", (1, 1), &larger) else {

@@ -147,8 +147,8 @@ fn records_and_their_bytes_are_the_rates_of_a_run() {
              rows_per_statement = 10, record_size = 250, index = \"{index}\" }}\n"
         );
         let ran = drive_plan(&target, &plan, None).expect("runs");
-        let headlines = &ran.report.block.headlines;
-        let value = |name| headlines.get(name).and_then(|of| of.value).expect("known");
+        let primary_metrics = &ran.report.block.primary_metrics;
+        let value = |name| primary_metrics.get(name).and_then(|of| of.value).expect("known");
         assert_eq!((value("records_per_s"), value("mb_per_s")), (10_000.0, 2.5), "{index}");
         assert!(overall(&ran).is_none(), "there is nothing to be indexed");
     }

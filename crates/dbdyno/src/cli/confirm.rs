@@ -70,14 +70,14 @@ fn name_of(target: &Target) -> String {
 fn typed(stop: &Stop) -> Result<String, Error> {
     let terminal = File::open("/dev/tty");
     let terminal = terminal.map_err(|error| Error::Failed(format!("the terminal: {error}")))?;
-    let (tell, told) = channel();
+    let (tell, shown) = channel();
     // A reader cannot be woken; after Ctrl-C it ends with us.
     thread::spawn(move || {
         let mut line = String::new();
         let _ = tell.send(BufReader::new(terminal).read_line(&mut line).map(|_| line));
     });
     loop {
-        match told.recv_timeout(LOOK_EVERY) {
+        match shown.recv_timeout(LOOK_EVERY) {
             Ok(Ok(line)) => return Ok(line.trim().to_owned()),
             Ok(Err(error)) => return Err(Error::Failed(format!("the terminal: {error}"))),
             Err(RecvTimeoutError::Disconnected) => unreachable!("the reader answers"),

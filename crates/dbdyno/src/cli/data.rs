@@ -214,7 +214,7 @@ pub(crate) fn check(matches: &ArgMatches, shell: &Shell) -> Outcome {
         let value = json!({"target": target.to_string(), "checks": results, "checksums": sums});
         shell.print(&format!("{value:#}\n"))?;
     } else {
-        let mut text: String = results.iter().map(told).collect();
+        let mut text: String = results.iter().map(shown).collect();
         for sum in &sums {
             let (table, n_rows) = (&sum.table, model::format_count(sum.n_rows));
             text += &format!("checksum {table:<12} {:016x} {n_rows:>14} rows\n", sum.sum);
@@ -225,7 +225,7 @@ pub(crate) fn check(matches: &ArgMatches, shell: &Shell) -> Outcome {
     Ok(if n_failed == 0 { DONE } else { FAILED })
 }
 
-fn told(result: &CheckResult) -> String {
+fn shown(result: &CheckResult) -> String {
     let CheckResult { id, title, n_failed, examples } = result;
     if *n_failed == 0 {
         return format!("ok      {id:<10} {title}\n");

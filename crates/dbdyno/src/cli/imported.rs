@@ -118,11 +118,11 @@ pub(super) fn import(matches: &ArgMatches, shell: &Shell) -> Outcome {
     };
     let store = Store::open(&flags::store_to_write(matches, shell)?).map_err(said)?;
     keep(&store, &imported, known)?;
-    shell.print(&told(&imported))
+    shell.print(&shown(&imported))
 }
 
 /// What was imported, and how to see it.
-fn told(imported: &Imported) -> String {
+fn shown(imported: &Imported) -> String {
     let Imported { name, columns, values, .. } = imported;
     let n = count(values.len() as u64, "value");
     let figures = imported.figures().join(", ");

@@ -40,7 +40,7 @@ pub(crate) struct Live {
     passing: Option<ProgressBar>,
     /// The instant and place of the last phase, in nanoseconds from the measured phase's start.
     phase: Option<(Instant, i64)>,
-    told: Option<Instant>,
+    printed: Option<Instant>,
     metrics: Option<Metrics>,
 }
 
@@ -59,7 +59,7 @@ impl Live {
             building: None,
             passing: None,
             phase: None,
-            told: None,
+            printed: None,
             metrics: None,
         }
     }
@@ -108,9 +108,9 @@ impl Live {
 
     fn is_due(&mut self) -> bool {
         let now = now();
-        let is_due = self.told.is_none_or(|told| now - told >= TOLD_EVERY);
+        let is_due = self.printed.is_none_or(|printed| now - printed >= TOLD_EVERY);
         if is_due {
-            self.told = Some(now);
+            self.printed = Some(now);
         }
         is_due
     }
@@ -181,8 +181,8 @@ impl Watcher for Live {
             }
             Event::Second(_) => self.draw(tally),
             // On a terminal it is a line of what is drawn.
-            Event::Disturbance(told) if matches!(self.shown, Shown::Lines) => {
-                self.shell.say(&disturbance(told));
+            Event::Disturbance(printed) if matches!(self.shown, Shown::Lines) => {
+                self.shell.say(&disturbance(printed));
             }
             Event::Ended { .. } => self.end(),
             _ => {}

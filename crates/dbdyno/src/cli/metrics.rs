@@ -258,18 +258,19 @@ fn waiting(tally: &Tally, second: i64) -> Vec<(Labels, u64)> {
 }
 
 fn run_labels(tally: &Tally) -> Labels {
-    let Some(told) = tally.description.as_deref() else { return Vec::new() };
-    let clients: u32 = told.groups.iter().map(|group| group.clients).sum();
-    let workloads: Vec<&str> = told.groups.iter().map(|group| group.workload.as_str()).collect();
+    let Some(described) = tally.description.as_deref() else { return Vec::new() };
+    let clients: u32 = described.groups.iter().map(|group| group.clients).sum();
+    let workloads: Vec<&str> =
+        described.groups.iter().map(|group| group.workload.as_str()).collect();
     vec![
         ("run_id", tally.run.as_ref().map(ToString::to_string).unwrap_or_default()),
-        ("name", told.name.clone()),
+        ("name", described.name.clone()),
         ("workload", workloads.join("+")),
-        ("target", told.target.clone()),
-        ("database", told.database.clone()),
+        ("target", described.target.clone()),
+        ("database", described.database.clone()),
         ("clients", clients.to_string()),
-        ("placement", told.placement.name().to_owned()),
-        ("dbdyno", told.dbdyno.clone()),
+        ("placement", described.placement.name().to_owned()),
+        ("dbdyno", described.dbdyno.clone()),
     ]
 }
 
@@ -282,7 +283,7 @@ fn gauges(tally: &Tally) -> Vec<(Labels, f64)> {
     for (place, value) in recent.flat_map(|one| &one.values) {
         values.entry(*place).or_insert(*value);
     }
-    let told = |(place, value): (u16, f64)| {
+    let described = |(place, value): (u16, f64)| {
         let gauge = tally.gauges.get(usize::from(place))?;
         let labels = vec![
             ("about", gauge.about.clone()),
@@ -291,13 +292,13 @@ fn gauges(tally: &Tally) -> Vec<(Labels, f64)> {
         ];
         Some((labels, value))
     };
-    values.into_iter().filter_map(told).collect()
+    values.into_iter().filter_map(described).collect()
 }
 
 impl KindFigures {
     fn of(tally: &Tally, group: usize, phase: &str, of: &KindSecond) -> KindFigures {
-        let told = tally.description(group);
-        let kind = told.and_then(|told| told.kinds.get(usize::from(of.kind)));
+        let described = tally.description(group);
+        let kind = described.and_then(|described| described.kinds.get(usize::from(of.kind)));
         let labels = vec![
             ("group", tally.name_of(group)),
             ("kind", kind.map_or_else(|| format!("kind_{}", of.kind), |kind| kind.name.clone())),

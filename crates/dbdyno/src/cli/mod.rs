@@ -51,11 +51,11 @@ use crate::shell::Shell;
 /// a password in it hidden, and a defect told as one.
 pub(crate) fn main() -> ExitCode {
     let shell = Shell::of_process();
-    let told = shell.clone();
+    let shown = shell.clone();
     std::panic::set_hook(Box::new(move |panic| {
         let place = panic.location().map_or(String::new(), |place| format!(" ({place})"));
         let words = panic.payload_as_str().unwrap_or("no words");
-        told.say(&format!("dbdyno: this is a bug in dbdyno, please report it: {words}{place}"));
+        shown.say(&format!("dbdyno: this is a bug in dbdyno, please report it: {words}{place}"));
     }));
     let words: Vec<String> =
         std::env::args_os().map(|word| word.to_string_lossy().into()).collect();

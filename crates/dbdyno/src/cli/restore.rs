@@ -54,7 +54,7 @@ pub(crate) fn restore(matches: &ArgMatches, shell: &Shell) -> Outcome {
         let which = if wanted.is_some() { "that" } else { "a" };
         shell.print(&format!("no setting of {which} server is left changed\n"))?;
     } else {
-        shell.print(&restored.iter().map(told).collect::<String>())?;
+        shell.print(&restored.iter().map(shown).collect::<String>())?;
     }
     let is_done =
         |one: &Restored| matches!(one.fate, Fate::SetBack | Fate::WasBack | Fate::ToBeSetBack);
@@ -81,7 +81,7 @@ fn by_server(all: Vec<Left>, wanted: Option<&Target>) -> Result<Vec<(Target, Vec
     Ok(servers)
 }
 
-fn told(one: &Restored) -> String {
+fn shown(one: &Restored) -> String {
     let setting = &one.setting;
     let now = one.found.as_deref().unwrap_or("unknown");
     let before = &setting.before;
@@ -157,7 +157,7 @@ pub(crate) fn offer(matches: &ArgMatches, shell: &Shell) {
             let options = RestoreOptions { dry_run: false, force: false };
             let stop = app::Stop::default();
             let restored = set_back(&store, &target, of_it, options, &stop);
-            restored.iter().for_each(|one| shell.say(told(one).trim_end()));
+            restored.iter().for_each(|one| shell.say(shown(one).trim_end()));
         }
     }
 }

@@ -330,8 +330,8 @@ fn remove(matches: &ArgMatches, shell: &Shell) -> Outcome {
     let store = store(matches, shell)?;
     let runs = all_found(&store, matches)?;
     store.remove(&runs).map_err(said)?;
-    let told: String = runs.iter().map(|run| format!("removed {run}\n")).collect();
-    shell.print(&told)
+    let shown: String = runs.iter().map(|run| format!("removed {run}\n")).collect();
+    shell.print(&shown)
 }
 
 fn label(matches: &ArgMatches, shell: &Shell) -> Outcome {
@@ -349,8 +349,8 @@ fn label(matches: &ArgMatches, shell: &Shell) -> Outcome {
         }
     }
     let labels = store.labels(&run).map_err(said)?;
-    let told: String = labels.iter().map(|(key, value)| format!("{key}={value}\n")).collect();
-    shell.print(&told).map(|_| DONE)
+    let shown: String = labels.iter().map(|(key, value)| format!("{key}={value}\n")).collect();
+    shell.print(&shown).map(|_| DONE)
 }
 
 /// The flag by which what is about to run is labelled.

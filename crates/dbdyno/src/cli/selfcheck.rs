@@ -133,7 +133,7 @@ pub(crate) fn selfcheck(matches: &ArgMatches, shell: &Shell) -> Outcome {
     let checked = check(first..=last, &stop, &mut |item| {
         if !is_json {
             // A reader who has left is told nothing more.
-            let _ = shell.print(&told(item));
+            let _ = shell.print(&shown(item));
         }
     })?;
     if is_json {
@@ -148,7 +148,7 @@ pub(crate) fn selfcheck(matches: &ArgMatches, shell: &Shell) -> Outcome {
     Ok(if checked.is_good() { DONE } else { FAILED })
 }
 
-fn told(item: &Item) -> String {
+fn shown(item: &Item) -> String {
     let verdict = match item.verdict {
         Verdict::Good => "good  ",
         Verdict::Missed => "missed",

@@ -22,11 +22,11 @@ pub(crate) fn stop_on_signals(shell: &Shell) -> Arc<Stop> {
     if !shell.is_process() {
         return stop;
     }
-    let (pulled, told) = (Arc::clone(&stop), shell.clone());
+    let (pulled, shown) = (Arc::clone(&stop), shell.clone());
     let handled = on_signals(move |nth| {
         match nth {
-            1 => told.say("\ninterrupted: finishing running transactions (again: cancel them)"),
-            2 => told.say("\ncancelling running transactions"),
+            1 => shown.say("\ninterrupted: finishing running transactions (again: cancel them)"),
+            2 => shown.say("\ncancelling running transactions"),
             _ => std::process::exit(i32::from(INTERRUPTED)),
         }
         pulled.ask();

@@ -90,8 +90,8 @@ fn serve(matches: &ArgMatches, shell: &Shell) -> Outcome {
     })?;
     match is_detached {
         // Whoever started it reads this one line, and leaves.
-        true => shell.print(&format!("{}\n", serving.told().replace('\n', "\t"))).map(drop)?,
-        false => shell.say(&format!("{}\nCtrl-C ends it", serving.told())),
+        true => shell.print(&format!("{}\n", serving.shown().replace('\n', "\t"))).map(drop)?,
+        false => shell.say(&format!("{}\nCtrl-C ends it", serving.shown())),
     }
     serving.until(ended_by_signals(shell))?;
     Ok(DONE)
@@ -181,11 +181,11 @@ fn start(matches: &ArgMatches, shell: &Shell) -> Outcome {
         // Where it has ended already, its last words tell why.
         let _ = writeln!(pipe, "{password}");
     }
-    let mut told = String::new();
+    let mut shown = String::new();
     if let Some(pipe) = child.stdout.take() {
-        BufReader::new(pipe).read_line(&mut told).map_err(failed)?;
+        BufReader::new(pipe).read_line(&mut shown).map_err(failed)?;
     }
-    if told.is_empty() {
+    if shown.is_empty() {
         let code = child.wait().map_err(failed)?.code();
         let words = last_words(&log_path, began_at).unwrap_or_default();
         let words = words.trim().trim_start_matches("dbdyno: ").to_owned();
@@ -194,7 +194,7 @@ fn start(matches: &ArgMatches, shell: &Shell) -> Outcome {
             _ => Error::Failed(words),
         });
     }
-    shell.print(&told.replace('\t', "\n"))?;
+    shell.print(&shown.replace('\t', "\n"))?;
     let end = stop_command(&store, shell);
     shell.say(&format!("it runs in the background (process {}); stop it: {end}", child.id()));
     Ok(DONE)

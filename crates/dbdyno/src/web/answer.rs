@@ -43,7 +43,7 @@ impl HttpError {
     }
 
     /// As those see it who asked: programs get JSON, people a page.
-    pub(super) fn told(&self, is_api: bool, can_leave: bool) -> Response {
+    pub(super) fn shown(&self, is_api: bool, can_leave: bool) -> Response {
         let mut response = match is_api {
             true => Json(json!({"error": self.text})).into_response(),
             false => {

@@ -16,7 +16,7 @@ use store::{ExperimentFilter, Store};
 use super::App;
 use super::answer::{HttpError, chart, chart_list, csv, file};
 use super::experiments::charts as charts_of_experiment;
-use super::pages::{compared, told_history};
+use super::pages::{compared, reported_history};
 use super::query::Pairs;
 use super::{Shared, list};
 use crate::lists::{experiment_lines, experiments_json, run_list_json};
@@ -185,13 +185,13 @@ pub(super) async fn compare_chart(
 
 /// `GET /api/history?by=build`
 pub(super) async fn history(State(app): State<App>, asked: Pairs) -> Answered {
-    app.read(move |store, _| Ok(json_of(&told_history(store, &asked)?))).await
+    app.read(move |store, _| Ok(json_of(&reported_history(store, &asked)?))).await
 }
 
 /// `GET /api/history.csv?by=build`
 pub(super) async fn history_csv(State(app): State<App>, asked: Pairs) -> Answered {
     app.read(move |store, _| {
-        let text = csv_of(&render::history(&told_history(store, &asked)?));
+        let text = csv_of(&render::history(&reported_history(store, &asked)?));
         Ok(csv("history.csv", text))
     })
     .await
@@ -199,7 +199,7 @@ pub(super) async fn history_csv(State(app): State<App>, asked: Pairs) -> Answere
 
 /// `GET /api/history/charts?by=build`
 pub(super) async fn history_charts(State(app): State<App>, asked: Pairs) -> Answered {
-    app.read(move |store, _| Ok(chart_list(&of_history(&told_history(store, &asked)?)))).await
+    app.read(move |store, _| Ok(chart_list(&of_history(&reported_history(store, &asked)?)))).await
 }
 
 /// `GET /api/history/charts/NAME?by=build`
@@ -208,5 +208,5 @@ pub(super) async fn history_chart(
     Path(of): Path<String>,
     asked: Pairs,
 ) -> Answered {
-    app.read(move |store, _| chart(&of_history(&told_history(store, &asked)?), &of)).await
+    app.read(move |store, _| chart(&of_history(&reported_history(store, &asked)?), &of)).await
 }

@@ -145,7 +145,7 @@ pub(super) fn label_view(key: &str, value: &str) -> LabelView {
 struct Rows {
     headings: Vec<Heading>,
     rows: Vec<RowView>,
-    told: String,
+    shown: String,
     trouble: Option<String>,
     is_empty_store: bool,
     before: Option<String>,
@@ -257,7 +257,7 @@ fn rows(found: &Found, asked: &Pairs) -> Result<String, HttpError> {
     let rows = places.map(|at| &found.all[*at]);
     let to_page = |page: usize| format!("/{}", asked.with("page", &page.to_string()));
     let n_all = numbers::count(found.all.len() as u64, "run");
-    let told = match (found.shown.len() == found.all.len(), n_pages) {
+    let shown = match (found.shown.len() == found.all.len(), n_pages) {
         (true, 1) => n_all,
         (true, _) => format!("{n_all}, page {page} of {n_pages}"),
         (false, 1) => format!("{} of {n_all}", found.shown.len()),
@@ -266,7 +266,7 @@ fn rows(found: &Found, asked: &Pairs) -> Result<String, HttpError> {
     rendered(&Rows {
         headings: headings(asked),
         rows: rows.map(|row| RowView::of(row, best.is(row))).collect(),
-        told,
+        shown,
         trouble: found.trouble.as_ref().map(|no| no.text.clone()),
         is_empty_store: found.all.is_empty(),
         before: (page > 1).then(|| to_page(page - 1)),

@@ -265,7 +265,7 @@ fn is_unknown(store: &Store, sides: &Asked) -> bool {
 }
 
 /// The history that an address asks for.
-pub(super) fn told_history(store: &Store, asked: &Pairs) -> Result<HistoryReport, HttpError> {
+pub(super) fn reported_history(store: &Store, asked: &Pairs) -> Result<HistoryReport, HttpError> {
     let by = asked.get("by").unwrap_or("build");
     let order = match asked.get("order") {
         None => None,
@@ -403,7 +403,7 @@ pub(super) async fn history(State(app): State<App>, asked: Pairs) -> Result<Resp
             runs: super::RUNS,
             print: Print::Svg,
         };
-        let (body, trouble) = body_or_why(told_history(store, &asked), |report| {
+        let (body, trouble) = body_or_why(reported_history(store, &asked), |report| {
             html(&render::history(report), medium)
         })?;
         let text = |name: &str| asked.get(name).unwrap_or_default().to_owned();

@@ -72,7 +72,7 @@ pub(super) async fn enforce(
             if no.status.is_server_error() {
                 app.0.shell.say(&format!("dbdyno: {path}: {}", no.text));
             }
-            no.told(is_api, app.0.auth.is_some())
+            no.shown(is_api, app.0.auth.is_some())
         }
         None => worded(response, is_api, app.0.auth.is_some()),
     };
@@ -104,11 +104,11 @@ fn worded(response: Response, is_api: bool, can_leave: bool) -> Response {
         StatusCode::PAYLOAD_TOO_LARGE => "the form is too long",
         _ => "the request is malformed",
     };
-    let mut told = HttpError::new(status, text).told(is_api, can_leave);
+    let mut shown = HttpError::new(status, text).shown(is_api, can_leave);
     if let Some(allow) = response.headers().get(header::ALLOW) {
-        told.headers_mut().insert(header::ALLOW, allow.clone());
+        shown.headers_mut().insert(header::ALLOW, allow.clone());
     }
-    told
+    shown
 }
 
 /// Refuses what may not be asked.

@@ -139,7 +139,7 @@ impl Serving {
     }
 
     /// What whoever starts it must know.
-    pub(crate) fn told(&self) -> String {
+    pub(crate) fn shown(&self) -> String {
         let address = self.address();
         let mut text = format!("{address} shows the runs of {}", self.app.0.store.display());
         if let Some(identity) = &self.identity {

@@ -53,7 +53,7 @@ fn misspelt(home: &Home, args: &[&str], fragments: &[&str]) {
 }
 
 #[test]
-fn a_word_that_is_not_known_is_told_with_the_nearest_one() {
+fn a_word_that_is_not_known_is_reported_with_the_nearest_one() {
     let home = Home::new();
     misspelt(&home, &["frobnicate"], &["unrecognized subcommand 'frobnicate'"]);
     misspelt(&home, &["chekc", "tpcc"], &["'chekc'", "'check'"]);
@@ -160,7 +160,7 @@ fn a_label_has_one_value() {
 }
 
 #[test]
-fn a_mistake_is_told_with_the_help_of_its_own_command() {
+fn a_mistake_is_reported_with_the_help_of_its_own_command() {
     let home = Home::new();
     let check = |args: &[&str], expect: &str| {
         assert_eq!(home.call(args).code(USAGE).err, format!("dbdyno: {expect}\n"));
@@ -202,9 +202,9 @@ fn a_name_is_one_line_and_cannot_change_the_terminal() {
              name = \"{group}\"\nclients = 1\n"
         );
         home.write("plan.toml", text);
-        let told = home.call(&["run", "plan.toml"]).code(USAGE);
-        assert!(!told.err.contains(['\x1b', '\x07', '\u{202e}']), "{:?}", told.err);
-        told.warns(&["a name is one line"]).is_a_sentence();
+        let shown = home.call(&["run", "plan.toml"]).code(USAGE);
+        assert!(!shown.err.contains(['\x1b', '\x07', '\u{202e}']), "{:?}", shown.err);
+        shown.warns(&["a name is one line"]).is_a_sentence();
     };
     check("red\\u001b[31m", "users");
     check("quick", "bell\\u0007");
@@ -238,7 +238,7 @@ fn a_server_whose_program_is_not_where_the_target_says_is_bad_usage() {
 }
 
 #[test]
-fn a_storage_engine_that_the_server_lacks_is_told_with_those_it_has() {
+fn a_storage_engine_that_the_server_lacks_is_reported_with_those_it_has() {
     let home = Home::new();
     let args = ["run", "record", "--quiet", "--engine=rocksdb", "--target=managed:mariadb"];
     let words = ["the server has no storage engine ROCKSDB", "Aria", "InnoDB", "MyISAM"];
@@ -288,7 +288,7 @@ fn writers_need_tables_and_readers_what_is_in_them() {
 }
 
 #[test]
-fn a_value_that_cannot_be_is_told_with_its_flag() {
+fn a_value_that_cannot_be_is_reported_with_its_flag() {
     let home = Home::new();
     let check = |args: &[&str], fragments: &[&str]| {
         refused(&home, &[&["run", "tpcc"], args].concat(), USAGE, fragments);
@@ -375,7 +375,7 @@ fn a_value_that_cannot_be_is_told_with_its_flag() {
 }
 
 #[test]
-fn what_a_workload_or_a_database_cannot_do_is_told_with_the_reason() {
+fn what_a_workload_or_a_database_cannot_do_is_reported_with_the_reason() {
     let home = Home::new();
     for placement in ["simulated", "loop"] {
         refused(
@@ -393,7 +393,7 @@ fn what_a_workload_or_a_database_cannot_do_is_told_with_the_reason() {
 }
 
 #[test]
-fn a_mistake_in_a_plan_is_told_with_its_file_line_and_column() {
+fn a_mistake_in_a_plan_is_reported_with_its_file_line_and_column() {
     let home = Home::new();
     let check = |plan: &str, fragments: &[&str]| {
         home.write("plan.toml", plan);
@@ -673,7 +673,7 @@ fn data_of_another_workload_version_or_scale_are_not_mistaken_for_ours() {
 }
 
 #[test]
-fn a_database_that_another_process_holds_is_told_after_the_patience_asked_for() {
+fn a_database_that_another_process_holds_is_reported_after_the_patience_asked_for() {
     let home = Home::new();
     let held = Connection::open(home.path("held.db")).unwrap();
     held.execute_batch("CREATE TABLE t (x); BEGIN EXCLUSIVE; INSERT INTO t VALUES (1)").unwrap();
@@ -686,7 +686,7 @@ fn a_database_that_another_process_holds_is_told_after_the_patience_asked_for() 
 }
 
 #[test]
-fn a_store_that_is_none_is_told_with_its_file() {
+fn a_store_that_is_none_is_reported_with_its_file() {
     let home = Home::new();
     let check = |store: &str, fragments: &[&str]| {
         refused(&home, &["runs", "list", "--store", store], FAILED, fragments);
@@ -714,7 +714,7 @@ fn a_store_that_is_none_is_told_with_its_file() {
 }
 
 #[test]
-fn a_damaged_or_newer_store_is_told_and_not_touched() {
+fn a_damaged_or_newer_store_is_reported_and_not_touched() {
     let home = Home::new();
     home.call(&QUICK).good();
     let whole = fs::read(home.store()).unwrap();
@@ -902,7 +902,7 @@ fn a_store_that_finds_no_room_is_a_finding_of_a_run_that_goes_on() {
 }
 
 #[test]
-fn a_folder_that_may_only_be_read_is_told() {
+fn a_folder_that_may_only_be_read_is_reported() {
     let home = Home::new();
     home.call(&QUICK).good();
     fs::create_dir(home.path("fixed")).unwrap();

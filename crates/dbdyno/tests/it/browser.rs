@@ -117,8 +117,8 @@ fn compared(tab: &mut Tab, web: &Web) {
     tab.follow("#compare");
     assert!(tab.value("location.search").to_string().matches("side=").count() == 2);
     assert_eq!(tab.value("document.querySelector('.trouble')"), json!(null));
-    let told = tab.value("document.querySelector('main').innerText").to_string();
-    assert!(told.to_lowercase().contains("cannot"), "one run a side judges nothing: {told}");
+    let shown = tab.value("document.querySelector('main').innerText").to_string();
+    assert!(shown.to_lowercase().contains("cannot"), "one run a side judges nothing: {shown}");
 }
 
 fn live(tab: &mut Tab, home: &Home, web: &Web) {
@@ -129,12 +129,12 @@ fn live(tab: &mut Tab, home: &Home, web: &Web) {
     tab.until("document.querySelector('.runs tr.running .name a')");
     // A click is no less one because the list has changed before the button was released.
     tab.follow_slowly(".runs tr.running .name a", HELD);
-    let told = "document.querySelector('.standing').innerText";
-    tab.until(&format!("{told}.includes('measured so far')"));
+    let shown = "document.querySelector('.standing').innerText";
+    tab.until(&format!("{shown}.includes('measured so far')"));
     tab.until(&format!("{DRAWN} > 0"));
     let length = "Math.max(...document.querySelector('.chart').data.map((of) => of.x.length))";
-    let (first, drawn) = (tab.value(told), tab.value(length));
-    tab.until(&format!("{told} !== {}", json!(first)));
+    let (first, drawn) = (tab.value(shown), tab.value(length));
+    tab.until(&format!("{shown} !== {}", json!(first)));
     tab.until(&format!("{length} > {}", json!(drawn)));
     // Whoever drags over a chart finishes, although newer figures have come meanwhile, and what was
     // zoomed into stays, however much is added.
@@ -169,8 +169,8 @@ fn grown(tab: &mut Tab, home: &Home, web: &Web) {
     tab.value("window.isTheSame = true");
     // What is done has no bar that goes forward.
     tab.until("document.querySelector('.standing') === null");
-    let told = tab.value("document.querySelector('main').innerText").to_string();
-    assert!(told.contains("3 of 3 trials"), "{told}");
+    let shown = tab.value("document.querySelector('main').innerText").to_string();
+    assert!(shown.contains("3 of 3 trials"), "{shown}");
     tab.until(&format!("{DRAWN} > 0"));
     assert_eq!(tab.value("window.isTheSame"), true);
     experiment.end().good();

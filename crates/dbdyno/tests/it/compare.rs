@@ -20,24 +20,24 @@ fn experiment(home: &Home) -> String {
         "--duration=2s",
         "--ramp-up=0s",
     ];
-    let told = home.json(&words);
-    at(&told, "id").as_str().expect("a text").to_owned()
+    let shown = home.json(&words);
+    at(&shown, "id").as_str().expect("a text").to_owned()
 }
 
 #[test]
 fn the_values_of_an_axis_are_held_against_the_first() {
     let home = Home::new();
     let id = experiment(&home);
-    let told = home.json(&["compare", &id, "--by=target"]);
-    assert_eq!(at(&told, "schema"), "dbdyno.comparison/1");
-    let pair = &at(&told, "pairs")[0];
+    let shown = home.json(&["compare", &id, "--by=target"]);
+    assert_eq!(at(&shown, "schema"), "dbdyno.comparison/1");
+    let pair = &at(&shown, "pairs")[0];
     assert_eq!(at(pair, "is_interleaved"), true);
     assert_eq!(at(pair, "points").as_array().map(Vec::len), Some(2));
     for point in at(pair, "points").as_array().expect("a list") {
         assert_eq!(at(point, "primary.verdict"), "worse", "{point:#}");
         assert!((number(point, "primary.ratio.value") - 2.0 / 3.0).abs() < 0.05, "{point:#}");
     }
-    let differs = at(&told, "differences").as_array().expect("a list");
+    let differs = at(&shown, "differences").as_array().expect("a list");
     let names: Vec<&str> = differs.iter().filter_map(|one| at(one, "name").as_str()).collect();
     assert_eq!(names, ["service"]);
     home.run(&["compare", &id, "--by=target"]).good().says(&["worse at 2", "took turns"]);
@@ -140,8 +140,8 @@ fn runs_of_one_label_that_differ_are_not_pooled() {
     };
     mixture("build=1");
     mixture("build=2");
-    let told = home.json(&["compare", "build=1", "build=2"]);
-    let points = at(&told, "pairs")[0]["points"].as_array().expect("a list").clone();
+    let shown = home.json(&["compare", "build=1", "build=2"]);
+    let points = at(&shown, "pairs")[0]["points"].as_array().expect("a list").clone();
     assert_eq!(points.len(), 2, "{points:#?}");
     for point in &points {
         assert_eq!(number(point, "primary.ratio.value"), 1.0, "{point:#}");
@@ -154,9 +154,9 @@ fn runs_of_one_label_that_differ_are_not_pooled() {
                none of these: compare runs of one service per side";
     home.run(&["compare", "build=1", "build=3"]).code(2).warns(&[why]);
     // So does a history: each has a series of its own.
-    let told = home.json(&["history"]);
-    let series = at(&told, "points").as_array().map(Vec::len);
-    assert_eq!(series, Some(3), "{told:#}");
+    let shown = home.json(&["history"]);
+    let series = at(&shown, "points").as_array().map(Vec::len);
+    assert_eq!(series, Some(3), "{shown:#}");
 }
 
 #[test]
@@ -165,7 +165,7 @@ fn a_search_is_no_axis_to_compare_by() {
     let target = format!("--target={FAST}");
     let mut words = vec!["run", "empty", &target, "--placement=simulated", "--clients=8"];
     words.extend(["--seek=rate=50..1000", "--objective=p50<12ms", "--seek-budget=3m"]);
-    let told = home.json(&words);
-    let id = at(&told, "id").as_str().expect("a text");
+    let shown = home.json(&words);
+    let id = at(&shown, "id").as_str().expect("a text");
     home.run(&["compare", id, "--by=rate"]).code(2).warns(&["is a search, which has no axis"]);
 }

@@ -78,7 +78,7 @@ command = "sleep 1000"
 "#;
 
 #[test]
-fn what_was_done_is_told_with_what_it_did_and_kept() {
+fn what_was_done_is_reported_with_what_it_did_and_kept() {
     let home = Home::new();
     let report = report(&home, SQLITE);
     let two = ended(&report, "two statements", "done");

@@ -108,8 +108,8 @@ fn a_window_that_is_too_small_misses_exactly_the_other_records() {
         );
         assert_eq!(count(&database, &most), 5);
         let fact = at(&report, "facts.events")[format!("reader_{reader}")].to_string();
-        let told = format!("table {table}: {read} read first, {missed} missed");
-        assert!(fact.contains(&told), "{fact}, not {told}");
+        let shown = format!("table {table}: {read} read first, {missed} missed");
+        assert!(fact.contains(&shown), "{fact}, not {shown}");
         missed_in_all += missed;
     }
     assert_eq!(sum(&report, "readers.missed"), missed_in_all as f64);
@@ -157,8 +157,8 @@ fn writers_offer_exactly_the_bytes_that_are_asked_for_in_virtual_time() {
     }
     // Rates in bytes are an axis and stay as they are written.
     let quick = ["--vary=rate=1MB/s,2MB/s", "--placement=simulated", "--duration=1s"];
-    let told = home.call(&[&args[..], &quick, &last, &["--ramp-up=0s"]].concat()).json();
-    assert_eq!(told["axes"][0]["values"], serde_json::json!(["1MB/s", "2MB/s"]), "{told:#}");
+    let shown = home.call(&[&args[..], &quick, &last, &["--ramp-up=0s"]].concat()).json();
+    assert_eq!(shown["axes"][0]["values"], serde_json::json!(["1MB/s", "2MB/s"]), "{shown:#}");
 }
 
 #[track_caller]

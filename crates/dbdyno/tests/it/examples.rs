@@ -56,9 +56,9 @@ fn experiment(home: &Home, name: &str, flags: &[&str]) -> Value {
     let example = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples").join(name);
     let example = example.to_string_lossy().into_owned();
     let short = ["--duration=1s", "--ramp-up=0s", "--pause=0s", "--repeat=1", "--quiet"];
-    let told = home.json(&[&["run", &example][..], &short, flags].concat());
-    assert_eq!(number(&told, "trials_done"), number(&told, "trials"), "{told:#}");
-    told
+    let shown = home.json(&[&["run", &example][..], &short, flags].concat());
+    assert_eq!(number(&shown, "trials_done"), number(&shown, "trials"), "{shown:#}");
+    shown
 }
 
 #[test]
@@ -94,14 +94,14 @@ fn the_examples_that_are_experiments_run() {
     let id = kernel["id"].as_str().expect("one");
     let by = |figure: &str| {
         let words = ["experiments", "show", id, &format!("--figure={figure}")];
-        let told = home.json(&words);
-        number(&told["points"][0], &format!("figures.{figure}.mean"))
+        let shown = home.json(&words);
+        number(&shown["points"][0], &format!("figures.{figure}.mean"))
     };
     let each = by("operations") / by("tps");
     assert!((each - 19.0).abs() < 0.1, "{each}");
-    for told in [fixed, many] {
-        let offered = |point: usize| number(&told["points"][point], "figures.tps.mean");
-        assert!(offered(0) > 0.0 && offered(1) > offered(0), "{told:#}");
+    for shown in [fixed, many] {
+        let offered = |point: usize| number(&shown["points"][point], "figures.tps.mean");
+        assert!(offered(0) > 0.0 && offered(1) > offered(0), "{shown:#}");
     }
 }
 
@@ -110,16 +110,16 @@ fn the_examples_that_record_run() {
     let home = Home::new();
     let small = "managed:mariadb?innodb_buffer_pool_size=64M";
     let target = format!("--target={small}");
-    let told = experiment(&home, "record.toml", &[&*target, "--vary=clients=1,2", "--tables=2"]);
-    assert_eq!(told["primary"], "records_per_s");
-    assert!(number(&told["points"][1], "figures.records_per_s.mean") > 0.0, "{told:#}");
+    let shown = experiment(&home, "record.toml", &[&*target, "--vary=clients=1,2", "--tables=2"]);
+    assert_eq!(shown["primary"], "records_per_s");
+    assert!(number(&shown["points"][1], "figures.records_per_s.mean") > 0.0, "{shown:#}");
     let writers = "--vary=clients=2";
     for name in ["record-tables.toml", "record-index.toml", "record-engines.toml"] {
         let flags: &[&str] = if name == "record-index.toml" { &[] } else { &[writers] };
-        let told = experiment(&home, name, &[&[&*target], flags].concat());
-        let points = told["points"].as_array().expect("a list");
-        let axis = told["axes"][0]["values"].as_array().map(Vec::len);
-        assert_eq!(Some(points.len()), axis, "{name}: {told:#}");
+        let shown = experiment(&home, name, &[&[&*target], flags].concat());
+        let points = shown["points"].as_array().expect("a list");
+        let axis = shown["axes"][0]["values"].as_array().map(Vec::len);
+        assert_eq!(Some(points.len()), axis, "{name}: {shown:#}");
         assert!(points.len() > 1, "{name}");
     }
     let [old, new] = [&MYSQL_5_6, &MARIADB_11_4].map(|server| {
@@ -132,7 +132,7 @@ fn the_examples_that_record_run() {
     for (name, targets, n) in
         [("record-versions.toml", versions, 3), ("record-socket.toml", ways, 2)]
     {
-        let told = experiment(&home, name, &[&*targets, writers]);
-        assert_eq!(told["points"].as_array().map(Vec::len), Some(n), "{told:#}");
+        let shown = experiment(&home, name, &[&*targets, writers]);
+        assert_eq!(shown["points"].as_array().map(Vec::len), Some(n), "{shown:#}");
     }
 }

@@ -18,9 +18,9 @@ fn sim(more: &[&'static str]) -> Vec<&'static str> {
 #[test]
 fn every_point_is_tried_as_often_as_asked_and_is_a_run_of_its_own() {
     let home = Home::new();
-    let told = home.json(&sim(&["--vary=clients=1,2,4,8,16,32", "--repeat=3"]));
-    assert_eq!((number(&told, "trials"), number(&told, "trials_done")), (18.0, 18.0));
-    let points = at(&told, "points").as_array().expect("a list");
+    let printed = home.json(&sim(&["--vary=clients=1,2,4,8,16,32", "--repeat=3"]));
+    assert_eq!((number(&printed, "trials"), number(&printed, "trials_done")), (18.0, 18.0));
+    let points = at(&printed, "points").as_array().expect("a list");
     assert_eq!(points.len(), 6);
     for point in points {
         assert_eq!(at(point, "runs").as_array().map(Vec::len), Some(3), "{point:#}");
@@ -28,13 +28,13 @@ fn every_point_is_tried_as_often_as_asked_and_is_a_run_of_its_own() {
     }
     // Four servers of 2 ms: one client gets 500 a second, and no number gets more than 2,000.
     assert!((number(&points[0], "figures.tps.mean") - 500.0).abs() < 25.0);
-    assert!((number(&told, "curve.best") - 2000.0).abs() < 100.0, "{:#}", at(&told, "curve"));
-    assert!(number(&told, "scalability.residual") > 0.0);
+    assert!((number(&printed, "curve.best") - 2000.0).abs() < 100.0, "{:#}", at(&printed, "curve"));
+    assert!(number(&printed, "scalability.residual") > 0.0);
     let runs = home.json(&["runs", "list", "--limit=0"]);
     assert_eq!(at(&runs, "runs").as_array().map(Vec::len), Some(18));
-    let id = at(&told, "id").as_str().expect("a text").to_owned();
+    let id = at(&printed, "id").as_str().expect("a text").to_owned();
     let shown = home.json(&["experiments", "show", &id]);
-    assert_eq!(at(&shown, "points"), at(&told, "points"));
+    assert_eq!(at(&shown, "points"), at(&printed, "points"));
     home.run(&["experiments", "show", "last"]).good().says(&["most TPS at clients=", "peak"]);
     home.run(&["experiments"]).good().says(&["clients=1,2,4,8,16,32", "18 of 18"]);
     let list = |condition: &str| home.run(&["experiments", "list", "--where", condition]);
@@ -44,14 +44,14 @@ fn every_point_is_tried_as_often_as_asked_and_is_a_run_of_its_own() {
 }
 
 #[test]
-fn a_rate_that_is_varied_is_told_by_how_much_of_it_is_kept() {
+fn a_rate_that_is_varied_is_reported_by_how_much_of_it_is_kept() {
     let home = Home::new();
     // Four servers of 2 ms get 2,000 a second.
     home.run(&sim(&["--vary=rate=500,1500,4000", "--clients=64"]))
         .good()
         .says(&["what is offered is finished up to rate=1500; p99 ms there: ", "achieved %"]);
-    let told = home.json(&["experiments", "show", "last"]);
-    assert_eq!(number(&told, "rate.kept"), 1.0, "{:#}", at(&told, "rate"));
+    let printed = home.json(&["experiments", "show", "last"]);
+    assert_eq!(number(&printed, "rate.kept"), 1.0, "{:#}", at(&printed, "rate"));
     let over = home.run(&sim(&["--vary=rate=3000,4000", "--clients=64"])).good();
     over.says(&["at no rate was finished what was offered"]);
 }
@@ -67,15 +67,15 @@ fn a_point_with_too_few_samples_is_not_one_without_any() {
 #[test]
 fn two_axes_are_all_their_combinations() {
     let home = Home::new();
-    let told = home.json(&sim(&["--vary=clients=2,4", "--vary=rate=100,200,300"]));
-    let points = at(&told, "points").as_array().expect("a list");
+    let printed = home.json(&sim(&["--vary=clients=2,4", "--vary=rate=100,200,300"]));
+    let points = at(&printed, "points").as_array().expect("a list");
     let values: Vec<String> = points
         .iter()
         .map(|point| format!("{}/{}", at(point, "values.clients"), at(point, "values.rate")))
         .map(|pair| pair.replace('"', ""))
         .collect();
     assert_eq!(values, ["2/100", "2/200", "2/300", "4/100", "4/200", "4/300"]);
-    assert_eq!(at(&told, "curve"), &Value::Null);
+    assert_eq!(at(&printed, "curve"), &Value::Null);
     for (point, rate) in points.iter().zip([100.0, 200.0, 300.0].into_iter().cycle()) {
         assert!((number(point, "figures.tps.mean") - rate).abs() < rate * 0.3, "{point:#}");
     }
@@ -113,15 +113,15 @@ fn a_killed_experiment_goes_on_at_the_first_trial_not_made() {
     home.run(&["experiments", "list"]).good().says(&["4 of 4", "completed"]);
     let completed = "SELECT count(*) FROM run WHERE status = 'completed'";
     assert_eq!(number_in(&home.store(), completed), Some(4), "none is made twice");
-    let told = home.json(&["experiments", "show", "last"]);
-    assert_eq!((number(&told, "trials"), number(&told, "trials_done")), (4.0, 4.0));
+    let printed = home.json(&["experiments", "show", "last"]);
+    assert_eq!((number(&printed, "trials"), number(&printed, "trials_done")), (4.0, 4.0));
     // Nothing is left to be done, and nothing is done again.
     let again = home.json(&resume);
-    assert_eq!(again, told);
+    assert_eq!(again, printed);
 }
 
 #[test]
-fn why_a_trial_does_not_count_is_told_and_one_that_would_end_so_again_is_made_once() {
+fn why_a_trial_does_not_count_is_reported_and_one_that_would_end_so_again_is_made_once() {
     let home = Home::new();
     let load = ["--load=open", "--clients=4", "--queue=100", "--queue-full=stop", "--repeat=2"];
     let args = sim(&[&load[..], &["--vary=rate=1000,9000", "--ramp-up=1s"]].concat());
@@ -168,12 +168,13 @@ fn what_shapes_the_data_is_varied_with_new_data() {
     let args = ["run", "oltp-point-select", "--vary=table-size=100,200", "--duration=1s"];
     let keeps = home.run(&args).code(2);
     keeps.warns(&["changes the data", "--data rebuild"]).is_a_sentence();
-    let told = home.json(&[&args[..], &["--ramp-up=0s", "--data=rebuild", "--repeat=2"]].concat());
-    assert_eq!(number(&told, "trials_done"), 4.0, "{told:#}");
+    let printed =
+        home.json(&[&args[..], &["--ramp-up=0s", "--data=rebuild", "--repeat=2"]].concat());
+    assert_eq!(number(&printed, "trials_done"), 4.0, "{printed:#}");
 }
 
 #[test]
-fn a_mistake_in_an_experiment_is_told_before_the_first_run() {
+fn a_mistake_in_an_experiment_is_reported_before_the_first_run() {
     let home = Home::new();
     let check = |more: &[&'static str], words: &str| {
         home.run(&sim(more)).code(2).warns(&[words]).is_a_sentence();
@@ -238,8 +239,8 @@ fn an_axis_of_the_line_goes_before_one_of_the_file_under_any_name() {
                 load = { model = 'open', rate = 5 }\n[experiment]\nvary = { rate = [10, 20] }\n";
     let plan = home.write("rates.toml", plan);
     let short = ["--placement=simulated", "--duration=2s", "--ramp-up=0s", "--vary=load.rate=30"];
-    let told = home.json(&[&["run", &plan][..], &short].concat());
-    assert_eq!(number(&told, "trials"), 1.0, "{told:#}");
+    let printed = home.json(&[&["run", &plan][..], &short].concat());
+    assert_eq!(number(&printed, "trials"), 1.0, "{printed:#}");
 }
 
 /// TPS of two equal points at ends of a machine that slows down by a fifth meanwhile: that of the
@@ -249,7 +250,7 @@ fn drifted(order: &str) -> f64 {
     // 16 trials, and 16 steps: the last is 20 % slower than the first.
     let target = "--target=sim:?service=exponential:2ms&servers=4&drift=1.3333";
     let order = format!("--order={order}");
-    let told = home.json(&[
+    let printed = home.json(&[
         "run",
         "empty",
         target,
@@ -263,7 +264,7 @@ fn drifted(order: &str) -> f64 {
         &order,
         "--quiet",
     ]);
-    let tps = |point: &str| number(&told, &format!("points.{point}.figures.tps.mean"));
+    let tps = |point: &str| number(&printed, &format!("points.{point}.figures.tps.mean"));
     tps("1") / tps("0")
 }
 
@@ -289,10 +290,10 @@ fn a_killed_server_costs_a_trial_and_not_the_experiment() {
     run.wait_until("somebody notices", |said| said.contains("does not answer; waiting"));
     server.restart().expect("it comes back");
     let ran = run.end().good();
-    let told = ran.json();
-    assert_eq!((number(&told, "trials"), number(&told, "trials_done")), (4.0, 4.0));
-    let lost = |point: &str| number(&told, &format!("points.{point}.runs_not_counted"));
-    assert_eq!((lost("0"), lost("1")), (0.0, 1.0), "{told:#}");
+    let printed = ran.json();
+    assert_eq!((number(&printed, "trials"), number(&printed, "trials_done")), (4.0, 4.0));
+    let lost = |point: &str| number(&printed, &format!("points.{point}.runs_not_counted"));
+    assert_eq!((lost("0"), lost("1")), (0.0, 1.0), "{printed:#}");
     home.run(&["experiments", "show", "last"]).good().says(&["2 (+1 lost)"]);
     home.run(&["restore"]).good().says(&["no setting"]);
 }
@@ -306,9 +307,9 @@ fn a_killed_managed_server_is_started_anew_for_the_next_trial() {
     let (store, sql) = (home.store(), "SELECT count(*) FROM second");
     run.wait_until("a first second", |_| number_in(&store, sql) >= Some(1));
     kill_children(run.id());
-    let told = run.end().good().warns(&["does not count"]).json();
-    assert_eq!(number(&told, "trials_done"), 2.0, "{told:#}");
-    assert_eq!(number(&told, "points.0.runs_not_counted"), 1.0);
+    let printed = run.end().good().warns(&["does not count"]).json();
+    assert_eq!(number(&printed, "trials_done"), 2.0, "{printed:#}");
+    assert_eq!(number(&printed, "points.0.runs_not_counted"), 1.0);
 }
 
 /// Kills the servers that a process has started.
@@ -356,7 +357,7 @@ fn each_trial_begins_from_a_copy_of_the_data() {
 }
 
 #[test]
-fn a_condition_is_waited_for_and_told() {
+fn a_condition_is_waited_for_and_reported() {
     let home = Home::new();
     let sqlite = |until: &str, more: &[&str]| {
         let until = format!("--wait-until={until}");
@@ -406,7 +407,7 @@ fn commands_of_a_resumed_experiment_come_from_a_named_plan_alone() {
 }
 
 #[test]
-fn a_value_that_a_managed_server_refuses_is_told_before_the_first_trial() {
+fn a_value_that_a_managed_server_refuses_is_reported_before_the_first_trial() {
     let home = Home::new();
     let axis = "--vary=server.sql_mode=ANSI,NONSENSE,TRADITIONAL";
     let args = ["run", "empty", "--target=managed:mariadb", axis, "--duration=1s", "--ramp-up=0s"];

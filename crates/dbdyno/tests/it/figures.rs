@@ -8,7 +8,7 @@ const SLOW: &str = "sim:?service=exponential:3ms&servers=4";
 
 fn experiment(home: &Home) -> String {
     let targets = format!("--vary=target={FAST},{SLOW}");
-    let told = home.json(&[
+    let printed = home.json(&[
         "run",
         "empty",
         &targets,
@@ -18,16 +18,16 @@ fn experiment(home: &Home) -> String {
         "--ramp-up=0s",
         "--clients=8",
     ]);
-    at(&told, "id").as_str().expect("a text").to_owned()
+    at(&printed, "id").as_str().expect("a text").to_owned()
 }
 
 #[test]
 fn any_figure_is_compared_gated_and_shown_over_an_axis() {
     let home = Home::new();
     let id = experiment(&home);
-    let told = home.json(&["compare", &id, "--by=target", "--figure=reads"]);
-    assert_eq!(at(&told, "primary"), "reads");
-    let judged = &at(&told, "pairs.0.points.0.primary");
+    let printed = home.json(&["compare", &id, "--by=target", "--figure=reads"]);
+    assert_eq!(at(&printed, "primary"), "reads");
+    let judged = &at(&printed, "pairs.0.points.0.primary");
     assert_eq!(at(judged, "verdict"), "worse");
     assert!((number(judged, "ratio.value") - 2.0 / 3.0).abs() < 0.05, "{judged:#}");
     let gate = |limit: &str| home.run(&["compare", &id, "--by=target", "--fail-if", limit]);
@@ -57,9 +57,9 @@ fn a_requirement_that_does_not_hold_ends_with_exit_code_1() {
     run(&["tps>fast"])
         .code(2)
         .warns(&["--require: 'tps>fast' is not a limit: its bound is not a number"]);
-    let told = home.json(&["runs", "show", "last", "--require=reads>60/min"]);
-    assert_eq!(at(&told, "required.results.0.figure"), "reads");
-    assert_eq!(at(&told, "required.results.0.holds"), "surely");
+    let printed = home.json(&["runs", "show", "last", "--require=reads>60/min"]);
+    assert_eq!(at(&printed, "required.results.0.figure"), "reads");
+    assert_eq!(at(&printed, "required.results.0.holds"), "surely");
 }
 
 #[test]
@@ -78,8 +78,8 @@ fn runs_are_found_and_sorted_by_any_figure() {
     let home = Home::new();
     experiment(&home);
     let targets = |words: &[&str]| -> Vec<String> {
-        let told = home.json(&[&["runs", "list"], words].concat());
-        let all = at(&told, "runs").as_array().expect("a list").clone();
+        let printed = home.json(&[&["runs", "list"], words].concat());
+        let all = at(&printed, "runs").as_array().expect("a list").clone();
         all.iter().map(|run| at(run, "target").as_str().expect("a text").to_owned()).collect()
     };
     // Four servers of 2 ms are 2,000 per second, of 3 ms 1,333.
@@ -121,15 +121,15 @@ fn a_figure_over_two_axes_is_a_table_with_the_best_of_each_line() {
     let targets = format!("--vary=target={FAST},{SLOW}");
     let words = ["run", "empty", &targets, "--vary=clients=1,2,4,8,16", "--repeat=5"];
     let rest = ["--placement=simulated", "--duration=10s", "--ramp-up=0s"];
-    let told = home.json(&[&words[..], &rest].concat());
-    let id = at(&told, "id").as_str().expect("a text").to_owned();
+    let printed = home.json(&[&words[..], &rest].concat());
+    let id = at(&printed, "id").as_str().expect("a text").to_owned();
     let show = ["experiments", "show", &id, "--rows=clients", "--figure=reads"];
-    let told = home.json(&[&show[..], &["--columns=target"]].concat());
-    assert_eq!(at(&told, "schema"), "dbdyno.matrix/1");
-    assert_eq!(at(&told, "figure"), "reads");
-    for line in at(&told, "tables.0.lines").as_array().expect("a list") {
+    let printed = home.json(&[&show[..], &["--columns=target"]].concat());
+    assert_eq!(at(&printed, "schema"), "dbdyno.matrix/1");
+    assert_eq!(at(&printed, "figure"), "reads");
+    for line in at(&printed, "tables.0.lines").as_array().expect("a list") {
         // Four servers: four clients are as good as more, and two are not.
-        assert_eq!(at(line, "smallest"), 2, "{told:#}");
+        assert_eq!(at(line, "smallest"), 2, "{printed:#}");
     }
     let page = home.run(&show).good();
     page.says(&[
@@ -172,9 +172,9 @@ fn a_share_below_a_bound_is_compared_gated_required_and_found_by_its_bound() {
     let home = Home::new();
     let id = experiment(&home);
     // Eight clients at four servers: with 2 ms of service more are below 5 ms than with 3 ms.
-    let told = home.json(&["compare", &id, "--by=target", "--figure=below(5ms)"]);
-    assert_eq!(at(&told, "primary"), "below_5ms");
-    let judged = &at(&told, "pairs.0.points.0.primary");
+    let printed = home.json(&["compare", &id, "--by=target", "--figure=below(5ms)"]);
+    assert_eq!(at(&printed, "primary"), "below_5ms");
+    let judged = &at(&printed, "pairs.0.points.0.primary");
     assert_eq!(at(judged, "verdict"), "worse");
     let (two, three) = (number(judged, "baseline.mean"), number(judged, "side.mean"));
     assert!(70.0 < two && two < 79.0 && 41.0 < three && three < 51.0, "{two} {three}");
@@ -187,8 +187,8 @@ fn a_share_below_a_bound_is_compared_gated_required_and_found_by_its_bound() {
     let points = home.json(&["experiments", "show", &id, "--figure=empty.below_5ms"]);
     assert!(number(&at(&points, "points.0.figures")["empty.below_5ms"], "mean") > 70.0);
     let targets = |condition: &str| -> Vec<String> {
-        let told = home.json(&["runs", "list", "--where", condition, "--sort=-below(5ms)"]);
-        let all = at(&told, "runs").as_array().expect("a list").clone();
+        let printed = home.json(&["runs", "list", "--where", condition, "--sort=-below(5ms)"]);
+        let all = at(&printed, "runs").as_array().expect("a list").clone();
         all.iter().map(|run| at(run, "target").as_str().expect("a text").to_owned()).collect()
     };
     assert_eq!(targets("below(5ms)>60% and not(below(5ms)>99%)"), [FAST; 5]);

@@ -143,7 +143,7 @@ fn arrivals_that_cannot_be_taken_are_told_apart_from_a_queue_that_is_too_small()
 }
 
 #[test]
-fn failures_are_told_by_their_share() {
+fn failures_are_reported_by_their_share() {
     let home = Home::new();
     let sim = "--target=sim:?service=exponential:2ms&servers=4";
     let failing = |fail: &str| format!("{sim}&fail={fail}");
@@ -162,7 +162,7 @@ fn failures_are_told_by_their_share() {
 }
 
 #[test]
-fn times_beyond_what_histograms_tell_apart_are_told() {
+fn times_beyond_what_histograms_tell_apart_are_reported() {
     let home = Home::new();
     let slow = "--target=sim:?service=exponential:500ms&servers=4";
     raises(&home, &[slow, "--histogram-max=1s"], &["overflow", "few_samples"]);
@@ -177,8 +177,8 @@ fn a_generator_that_is_the_bottleneck_says_so() {
     // A database that answers at once: all time is the generator's own, and threads wait for CPUs.
     let busy = [&real[..], &["--target=sim:", "--clients=64"]].concat();
     let found = report(&home, &busy);
-    let is_told = |id: &str| ids(&found).contains(id);
-    let is_found = is_told("generator_saturated") || is_told("client_time_outside");
+    let is_reported = |id: &str| ids(&found).contains(id);
+    let is_found = is_reported("generator_saturated") || is_reported("client_time_outside");
     assert!(is_found, "{:#}", at(&found, "findings"));
 }
 
@@ -200,7 +200,7 @@ fn a_generator_that_is_late_says_so() {
 }
 
 #[test]
-fn an_embedded_database_and_what_it_may_lose_are_told() {
+fn an_embedded_database_and_what_it_may_lose_are_reported() {
     let home = Home::new();
     let sqlite = |options: &str| {
         let target = format!("--target=sqlite:{}{options}", home.path("own.db").display());

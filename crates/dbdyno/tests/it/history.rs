@@ -25,9 +25,9 @@ fn the_last_of_a_few_builds_is_held_against_the_ones_before() {
     builds(&home, &[("1.2", "2ms"), ("1.10", "2ms"), ("1.9", "2ms"), ("1.10-rc1", "2ms")]);
     home.run(&["history", "--fail-on-regression"]).good().says(&["TPS by build", "4 builds"]);
     builds(&home, &[("1.11", "2200us")]);
-    let told = home.run(&["history", "--fail-on-regression", "--output=json"]).code(1).json();
-    assert_eq!(at(&told, "schema"), "dbdyno.history/1");
-    let point = &at(&told, "points")[0];
+    let shown = home.run(&["history", "--fail-on-regression", "--output=json"]).code(1).json();
+    assert_eq!(at(&shown, "schema"), "dbdyno.history/1");
+    let point = &at(&shown, "points")[0];
     let series = at(point, "builds").as_array().expect("a list");
     let names: Vec<&str> = series.iter().filter_map(|one| at(one, "build").as_str()).collect();
     assert_eq!(names, ["1.2", "1.9", "1.10-rc1", "1.10", "1.11"]);
@@ -49,8 +49,8 @@ fn a_change_of_level_is_marked_where_it_came() {
     let names: Vec<String> = (0..24).map(|n| format!("1.{n}")).collect();
     let speeds = (0..24).map(|n| if n < 18 { "2ms" } else { "2200us" });
     builds(&home, &names.iter().map(String::as_str).zip(speeds).collect::<Vec<_>>());
-    let told = home.run(&["history", "--output=json", "--fail-on-regression"]).code(1).json();
-    let changes = at(&told, "points")[0]["changes"].as_array().expect("long enough").clone();
+    let shown = home.run(&["history", "--output=json", "--fail-on-regression"]).code(1).json();
+    let changes = at(&shown, "points")[0]["changes"].as_array().expect("long enough").clone();
     assert_eq!(changes.len(), 1, "{changes:#?}");
     assert_eq!(at(&changes[0], "build"), "1.18");
     assert!((number(&changes[0], "ratio") - 1.0 / 1.1).abs() < 0.02);
@@ -58,7 +58,7 @@ fn a_change_of_level_is_marked_where_it_came() {
 }
 
 #[test]
-fn a_damaged_run_is_left_out_and_told() {
+fn a_damaged_run_is_left_out_and_reported() {
     let home = Home::new();
     builds(&home, &[("1.1", "2ms"), ("1.2", "2ms"), ("1.2", "2ms"), ("1.3", "2ms")]);
     let break_newest = || {
@@ -73,14 +73,14 @@ fn a_damaged_run_is_left_out_and_told() {
     home.run(&["history", "--fail-on-regression"]).good();
     // That of the last build leaves nothing of it that counts.
     let last = break_newest();
-    let told = home.run(&["history", "--fail-on-regression"]).code(1);
+    let shown = home.run(&["history", "--fail-on-regression"]).code(1);
     let left_out = "1.3 is omitted: none of 1 run is completed and valid; the last build";
-    told.says(&[left_out, "Left out: 1 run with a damaged report", &last, "runs rm"]);
+    shown.says(&[left_out, "Left out: 1 run with a damaged report", &last, "runs rm"]);
     // Of a build before it the other one stays.
     let second = break_newest();
-    let told = home.json(&["history"]);
-    let runs = |n: usize| told["points"][0]["builds"][n]["runs"].as_array().map(Vec::len);
-    assert_eq!((at(&told, "damaged").clone(), runs(1)), (json!([second, last]), Some(1)));
+    let shown = home.json(&["history"]);
+    let runs = |n: usize| shown["points"][0]["builds"][n]["runs"].as_array().map(Vec::len);
+    assert_eq!((at(&shown, "damaged").clone(), runs(1)), (json!([second, last]), Some(1)));
     let web = Web::start(&home, &[]);
     let page = web.page("/history?by=build");
     assert!(page.contains("Left out: 2 runs") && page.contains(&second), "{page}");
@@ -97,9 +97,9 @@ fn levels(home: &Home, parts: &[(usize, &'static str)]) {
 fn what_is_mended_in_part_fails_until_it_is_acknowledged() {
     let home = Home::new();
     levels(&home, &[(12, "2ms"), (4, "2500us"), (4, "2270us")]);
-    let told = home.run(&["history", "--fail-on-regression"]).code(1);
-    let told = told.says(&["% WORSE than 1.9", "build=1.11", "build=1.12"]);
-    told.says(&["At 1.12", "service", "False alarms: at most 2.5"]);
+    let shown = home.run(&["history", "--fail-on-regression"]).code(1);
+    let shown = shown.says(&["% WORSE than 1.9", "build=1.11", "build=1.12"]);
+    shown.says(&["At 1.12", "service", "False alarms: at most 2.5"]);
     home.run(&["history", "ack", "1.12"]).code(2).warns(&["--reason"]);
     home.run(&["history", "ack", "9.9", "--reason=x"]).code(2).warns(&["no run has the label"]);
     let refused = home.run(&["history", "ack", "1.4", "--reason=x"]).code(2);
@@ -136,8 +136,8 @@ fn commit_hashes_stand_by_time_or_as_a_list_has_them() {
     let hashes = ["f00dbab1", "0a1b2c3d", "deadbeef", "1234567a"];
     builds(&home, &hashes.map(|hash| (hash, "2ms")));
     let order = |words: &[&str]| -> Vec<String> {
-        let told = home.json(&[&["history"], words].concat());
-        let builds = at(&told, "points")[0]["builds"].as_array().expect("a list").clone();
+        let shown = home.json(&[&["history"], words].concat());
+        let builds = at(&shown, "points")[0]["builds"].as_array().expect("a list").clone();
         builds.iter().filter_map(|one| at(one, "build").as_str().map(str::to_owned)).collect()
     };
     assert_eq!(order(&[]), hashes);
@@ -177,8 +177,8 @@ fn published_figures_give_the_means_that_were_published_with_them() {
         "dbdyno history --imported arm --by version",
     ]);
     let words = ["history", "--imported=arm", "--by=version"];
-    let told = home.json(&words);
-    let points = at(&told, "points").as_array().expect("a list").clone();
+    let shown = home.json(&words);
+    let points = at(&shown, "points").as_array().expect("a list").clone();
     assert_eq!(points.len(), 35);
     assert!(points.iter().all(|point| point["builds"].as_array().map(Vec::len) == Some(10)));
     assert_eq!(at(&points[0], "imported"), "arm");
@@ -224,8 +224,8 @@ fn imported_figures_stand_beside_runs_and_are_no_runs() {
     let points = at(&beside, "points").as_array().expect("a list").clone();
     assert_eq!((points.len(), &points[0]), (2, &at(&alone, "points")[0]));
     assert_eq!(at(&points[1], "imported"), "theirs");
-    let told = home.run(&["history", "--imported=theirs"]).good();
-    told.says(&["TPS by build (imported: theirs): 2 builds", "Imported: theirs (a page)."]);
+    let shown = home.run(&["history", "--imported=theirs"]).good();
+    shown.says(&["TPS by build (imported: theirs): 2 builds", "Imported: theirs (a page)."]);
     let web = Web::start(&home, &[]);
     let page = web.page("/history?by=build&imported=theirs");
     assert!(page.contains("(imported: theirs)") && page.contains("selected>theirs"), "{page}");

@@ -223,8 +223,8 @@ fn a_killed_build_goes_on_to_the_same_data() {
     let file = home.database("tpcc");
     let state = "SELECT count(*) FROM dbdyno_meta WHERE name = 'state' AND value = 'building'";
     assert_eq!(number_in(&file, state), Some(1), "it was killed too late");
-    let told = "has no complete data of tpcc: build them with dbdyno build tpcc";
-    home.run(&["check", "tpcc"]).code(1).warns(&[told]);
+    let shown = "has no complete data of tpcc: build them with dbdyno build tpcc";
+    home.run(&["check", "tpcc"]).code(1).warns(&[shown]);
     home.run(&["run", "tpcc", "--no-build"]).code(1).warns(&["no complete data of tpcc"]);
     let words = "resumed an interrupted build";
     home.run(&["build", "tpcc"]).good().says(&[words]);

@@ -42,7 +42,7 @@ fn a_run_tells_its_figures_while_it_goes_on() {
         said.contains("of 30 s")
     });
     let page = get(&address, "/metrics");
-    for told in [
+    for shown in [
         "HTTP/1.1 200 OK",
         "content-type: application/openmetrics-text",
         "# TYPE dbdyno_transactions counter",
@@ -53,7 +53,7 @@ fn a_run_tells_its_figures_while_it_goes_on() {
         "dbdyno_phase{phase=\"measure\"} 1",
         "# EOF",
     ] {
-        assert!(page.contains(told), "no {told} in\n{page}");
+        assert!(page.contains(shown), "no {shown} in\n{page}");
     }
     assert!(get(&address, "/other").starts_with("HTTP/1.1 404"));
     // A page of somebody else's, whose name was made to point here, cannot read it.
@@ -75,7 +75,7 @@ fn an_address_that_cannot_be_listened_at_is_refused_before_the_run() {
 }
 
 #[test]
-fn the_last_figures_are_told_as_long_as_asked_for_and_ctrl_c_ends_it() {
+fn the_last_figures_are_reported_as_long_as_asked_for_and_ctrl_c_ends_it() {
     let home = Home::new();
     let sim = "--target=sim:?service=constant:1ms";
     let words = ["run", "empty", sim, "--placement=simulated", "--clients=1", "--duration=2s"];
@@ -92,10 +92,10 @@ fn the_last_figures_are_told_as_long_as_asked_for_and_ctrl_c_ends_it() {
     let page = get(&address, "/metrics");
     let committed = "phase=\"measure\",outcome=\"committed\"} ";
     let (_, rest) = page.split_once(committed).unwrap_or_else(|| panic!("{page}"));
-    let told: u64 = rest.lines().next().and_then(|n| n.parse().ok()).expect("a number");
+    let shown: u64 = rest.lines().next().and_then(|n| n.parse().ok()).expect("a number");
     run.interrupt();
     let ran = run.end().good().says(&["committed"]);
-    assert!(ran.out.contains(&told.to_string()), "{told} in {}", ran.out);
+    assert!(ran.out.contains(&shown.to_string()), "{shown} in {}", ran.out);
     let alone = home.run(&["run", "empty", "--target=sim:", "--metrics-linger=5s"]).code(2);
     alone.warns(&["--metrics-listen"]);
     let wrong = home.run(&[&words[..], &more, &["--metrics-linger=5"]].concat()).code(2);

@@ -51,7 +51,7 @@ fn url_for(server: &Server, user: &str, password: &str) -> String {
 }
 
 #[test]
-fn a_wrong_address_is_told() {
+fn a_wrong_address_is_reported() {
     for scheme in ["mariadb", "postgres"] {
         let check = |place: &str, fragments: &[&str]| {
             run_at(&format!("{scheme}://me:you@{place}/shop"), 1, fragments);
@@ -68,7 +68,7 @@ fn a_wrong_address_is_told() {
 }
 
 #[test]
-fn a_wrong_password_is_told() {
+fn a_wrong_password_is_reported() {
     for server in [MARIADB.shared(), POSTGRES.shared()] {
         let url = url_for(server, "dbdyno", "wrong");
         run_at(&url, 1, &["check user and password", "--ask-password"]);
@@ -76,7 +76,7 @@ fn a_wrong_password_is_told() {
 }
 
 #[test]
-fn a_setting_that_a_managed_server_refuses_is_told() {
+fn a_setting_that_a_managed_server_refuses_is_reported() {
     let check = |target: &str, setting: &str| {
         run_at(target, 2, &["the server rejects a setting:", setting, "or leave it out"]);
     };
@@ -85,21 +85,21 @@ fn a_setting_that_a_managed_server_refuses_is_told() {
 }
 
 #[test]
-fn a_missing_database_is_made_by_a_build_and_told_otherwise() {
+fn a_missing_database_is_made_by_a_build_and_reported_otherwise() {
     for server in [MARIADB.shared(), POSTGRES.shared()] {
         let mut target = server.target();
         target.path = "not_yet_there".to_owned();
         let url = with_password(&target);
-        let told = ["CREATE DATABASE", "name another"];
-        refused(&["check", "tpcc", "--target", &url], 1, &told);
-        refused(&["run", "tpcc", "--no-build", "--target", &url], 1, &told);
+        let shown = ["CREATE DATABASE", "name another"];
+        refused(&["check", "tpcc", "--target", &url], 1, &shown);
+        refused(&["run", "tpcc", "--no-build", "--target", &url], 1, &shown);
         let home = Home::new();
         home.run(&["run", "empty", "--duration=1s", "--ramp-up=0s", "--target", &url]).good();
     }
 }
 
 #[test]
-fn a_missing_privilege_is_told() {
+fn a_missing_privilege_is_reported() {
     let (mariadb, postgres) = (MARIADB.shared(), POSTGRES.shared());
     say(mariadb, "CREATE USER reader IDENTIFIED BY 'secret'; GRANT SELECT ON dbdyno.* TO reader");
     run_at(&url_for(mariadb, "reader", "secret"), 1, &["CREATE command denied"]);
@@ -108,7 +108,7 @@ fn a_missing_privilege_is_told() {
 }
 
 #[test]
-fn tls_that_is_demanded_and_not_offered_is_told() {
+fn tls_that_is_demanded_and_not_offered_is_reported() {
     for server in [MARIADB.shared(), POSTGRES.shared()] {
         run_at(&format!("{}?tls=require", url(server)), 1, &["TLS"]);
     }
@@ -117,8 +117,8 @@ fn tls_that_is_demanded_and_not_offered_is_told() {
 #[test]
 fn a_server_that_takes_no_local_files_is_loaded_by_inserts() {
     let target = "--target=managed:mariadb?local-infile=0&innodb_buffer_pool_size=64M";
-    let told = ["local_infile", "--load-method insert", "nothing was kept"];
-    refused(&["build", "tpcc", target], 1, &told);
+    let shown = ["local_infile", "--load-method insert", "nothing was kept"];
+    refused(&["build", "tpcc", target], 1, &shown);
 }
 
 #[test]

@@ -18,15 +18,15 @@ fn the_example_with_workers_on_nodes_runs_and_shows_where_the_queue_was_full() {
     let (target, vary) = (format!("--vary=target={two}"), "--vary=clients=1,16");
     let short = ["--duration=4s", "--ramp-up=0s", "--repeat=1", "--quiet", "--queue=10"];
     let words = [&["run", &plan, &target, vary, "--rate=700"][..], &short].concat();
-    let told = home.run(&[&words[..], &["--output=json"]].concat()).json();
-    let id = at(&told, "id").as_str().expect("one");
+    let shown = home.run(&[&words[..], &["--output=json"]].concat()).json();
+    let id = at(&shown, "id").as_str().expect("one");
     let charts = home.run(&["report", id, "--charts"]).good().out;
     let name = charts.split_whitespace().find(|name| name.starts_with("stability-p99"));
     let name = format!("--chart={}", name.expect("there is one"));
     let chart = home.path("p99.svg").display().to_string();
     home.run(&["report", id, &name, "-o", &chart]).good();
     let chart = std::fs::read_to_string(chart).expect("it is written");
-    assert!(chart.contains("clients 1: queue full"), "{told:#}");
+    assert!(chart.contains("clients 1: queue full"), "{shown:#}");
     let words = ["experiments", "show", id, "--rows=target", "--columns=clients"];
     home.run(&[&words[..], &["--figure=p99"]].concat()).good().says(&["over target and clients"]);
 }

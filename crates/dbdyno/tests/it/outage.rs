@@ -82,7 +82,7 @@ fn clients_on_event_loops_outlive_a_crash_too() {
 }
 
 #[test]
-fn a_server_without_room_for_all_clients_is_told_with_its_limit() {
+fn a_server_without_room_for_all_clients_is_reported_with_its_limit() {
     for (test, setting) in [(&MARIADB, "max_connections"), (&POSTGRES, "max_connections")] {
         let server = test.start_with(&[(setting, "20")]);
         let home = Home::new();
@@ -90,8 +90,8 @@ fn a_server_without_room_for_all_clients_is_told_with_its_limit() {
         for placement in ["--placement=thread", "--placement=loop"] {
             let args = ["run", "empty", &target, "--clients=60", placement, "--quiet"];
             let ran = home.run(&args).code(1);
-            let told = ["of 60 clients could not connect", "max_connections", "is 20"];
-            ran.warns(&told).is_a_sentence();
+            let shown = ["of 60 clients could not connect", "max_connections", "is 20"];
+            ran.warns(&shown).is_a_sentence();
         }
     }
 }

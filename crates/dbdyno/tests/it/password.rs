@@ -102,7 +102,7 @@ fn a_flag_holds_over_the_url_and_the_url_over_the_environment() {
 }
 
 #[test]
-fn a_password_that_cannot_be_had_is_told_with_the_other_ways() {
+fn a_password_that_cannot_be_had_is_reported_with_the_other_ways() {
     let home = Home::new();
     let target = "--target=postgres://me@127.0.0.1/shop";
     let check = |more: &[&str], fragments: &[&str]| {

@@ -143,12 +143,12 @@ fn stretches_of_any_length_tell_the_share_of_waiting() {
     let home = Home::new();
     let load = ["--load=open", "--rate=1500", "--clients=4", "--ramp-up=2s", "--duration=30s"];
     let stretches = |interval: &str| {
-        let told = simulated(
+        let shown = simulated(
             &home,
             "service=exponential:2ms&servers=4",
             &[&load[..], &[interval]].concat(),
         );
-        at(&told, "intervals").as_array().unwrap().clone()
+        at(&shown, "intervals").as_array().unwrap().clone()
     };
     let waits = |intervals: &[Value]| -> Vec<f64> {
         intervals.iter().map(|interval| number(interval, "wait_percent")).collect()

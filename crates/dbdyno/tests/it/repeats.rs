@@ -17,15 +17,15 @@ fn sim<'a>(target: &'a str, more: &[&'a str]) -> Vec<&'a str> {
 fn repeats_end_when_intervals_are_narrow_and_going_on_changes_nothing() {
     let home = Home::new();
     let args = sim(SPREAD, &["--duration=2s", "--repeat=until=4%,max=25"]);
-    let told = home.json(&args);
-    let n = number(&told, "stop_condition.repeats");
-    assert!((4.0..25.0).contains(&n), "{:#}", at(&told, "stop_condition"));
-    assert_eq!(at(&told, "stop_condition.is_reached"), true);
-    assert_eq!((number(&told, "trials"), number(&told, "trials_done")), (n, n));
-    let share = number(&told, "stop_condition.points.0.half_width_share");
-    let mean = number(&told, "points.0.figures.tps.mean");
-    let half_width = number(&told, "points.0.figures.tps.half_width");
-    assert!(share <= 0.04 && (half_width / mean - share).abs() < 1e-9, "{told:#}");
+    let shown = home.json(&args);
+    let n = number(&shown, "stop_condition.repeats");
+    assert!((4.0..25.0).contains(&n), "{:#}", at(&shown, "stop_condition"));
+    assert_eq!(at(&shown, "stop_condition.is_reached"), true);
+    assert_eq!((number(&shown, "trials"), number(&shown, "trials_done")), (n, n));
+    let share = number(&shown, "stop_condition.points.0.half_width_share");
+    let mean = number(&shown, "points.0.figures.tps.mean");
+    let half_width = number(&shown, "points.0.figures.tps.half_width");
+    assert!(share <= 0.04 && (half_width / mean - share).abs() < 1e-9, "{shown:#}");
     home.run(&["experiments", "show", "last"]).good().says(&[
         "of at most 25, ",
         "(until=4%,min=4,max=25).",
@@ -63,7 +63,7 @@ fn repeats_that_were_killed_go_on_to_the_same_end() {
     let on =
         ["interrupted; again:", "resume with: dbdyno experiments resume ", "Not precise enough"];
     home.run(&["experiments", "show", "last"]).good().says(&on);
-    let told = home.json(&["experiments", "resume", "last", "--quiet"]);
+    let shown = home.json(&["experiments", "resume", "last", "--quiet"]);
     let same = [
         "stop_condition.repeats",
         "stop_condition.is_reached",
@@ -72,7 +72,7 @@ fn repeats_that_were_killed_go_on_to_the_same_end() {
         "trials_done",
     ];
     for path in same {
-        assert_eq!(at(&told, path), at(&whole, path), "{path}");
+        assert_eq!(at(&shown, path), at(&whole, path), "{path}");
     }
     let completed = "SELECT count(*) FROM run WHERE status = 'completed'";
     let n_runs = number_in(&home.store(), completed).map(|n| n as f64);
@@ -86,20 +86,20 @@ fn repeats_end_when_a_comparison_is_decided() {
                 sim:?service=exponential:2200us&servers=4";
     let more = ["--duration=2s", "--repeat=until=decided,max=20", vary];
     let base = ["run", "empty", "--placement=simulated", "--ramp-up=0s", "--clients=8"];
-    let told = home.json(&[&base[..], &more].concat());
+    let shown = home.json(&[&base[..], &more].concat());
     assert_eq!(
-        at(&told, "stop_condition.pairs.0.verdict"),
+        at(&shown, "stop_condition.pairs.0.verdict"),
         "worse",
         "{:#}",
-        at(&told, "stop_condition")
+        at(&shown, "stop_condition")
     );
-    let ratio = number(&told, "stop_condition.pairs.0.ratio");
+    let ratio = number(&shown, "stop_condition.pairs.0.ratio");
     assert!((ratio - 2.0 / 2.2).abs() < 0.01, "{ratio}");
-    assert!(number(&told, "stop_condition.repeats") < 8.0);
+    assert!(number(&shown, "stop_condition.repeats") < 8.0);
     home.run(&["experiments", "show", "last"])
         .good()
         .says(&["Every difference of TPS is decided."]);
-    let id = at(&told, "id").as_str().expect("a text").to_owned();
+    let id = at(&shown, "id").as_str().expect("a text").to_owned();
     let words = "depends on their results";
     home.run(&["compare", &id, "--by=target"]).good().says(&[words]);
 }
@@ -108,12 +108,12 @@ fn repeats_end_when_a_comparison_is_decided() {
 fn runs_of_a_start_count_as_one_and_the_variation_is_where_it_is() {
     let home = Home::new();
     let args = sim(SPREAD, &["--duration=5s", "--repeat=4", "--repeat-restart=6"]);
-    let told = home.json(&args);
-    assert_eq!(number(&told, "trials_done"), 24.0);
-    assert_eq!(at(&told, "levels.levels.0.level"), "restart", "{:#}", at(&told, "levels"));
-    assert!(number(&told, "levels.levels.0.share") > 0.7, "{:#}", at(&told, "levels"));
+    let shown = home.json(&args);
+    assert_eq!(number(&shown, "trials_done"), 24.0);
+    assert_eq!(at(&shown, "levels.levels.0.level"), "restart", "{:#}", at(&shown, "levels"));
+    assert!(number(&shown, "levels.levels.0.share") > 0.7, "{:#}", at(&shown, "levels"));
     // Six starts that differ by 3 %: their mean is known to about 3 %, whatever 24 runs say.
-    let figure = |name: &str| number(&told, &format!("points.0.figures.tps.{name}"));
+    let figure = |name: &str| number(&shown, &format!("points.0.figures.tps.{name}"));
     let share = figure("half_width") / figure("mean");
     assert!((0.01..0.08).contains(&share), "{share}");
     let page = home.run(&["experiments", "show", "last"]).good();
@@ -142,15 +142,15 @@ fn a_managed_server_is_restarted_and_its_data_are_rebuilt_for_repeats() {
     // One server, whose data are built twice.
     assert_eq!(ran.err.matches("was started in").count(), 1, "{}", ran.err);
     assert_eq!(ran.err.matches("built 500 rows").count(), 2, "{}", ran.err);
-    let told = ran.json();
-    assert_eq!(number(&told, "trials_done"), 4.0);
-    let levels = at(&told, "levels.levels").as_array().expect("a list").len();
-    assert_eq!(levels, 2, "runs are not repeated: {:#}", at(&told, "levels"));
+    let shown = ran.json();
+    assert_eq!(number(&shown, "trials_done"), 4.0);
+    let levels = at(&shown, "levels.levels").as_array().expect("a list").len();
+    assert_eq!(levels, 2, "runs are not repeated: {:#}", at(&shown, "levels"));
     let uptime = |run: &str| {
         let report = home.json(&["runs", "show", run]);
         at(&report, "facts.trial").clone()
     };
-    let runs = at(&told, "points.0.runs").as_array().expect("a list");
+    let runs = at(&shown, "points.0.runs").as_array().expect("a list");
     let facts: Vec<_> = runs.iter().map(|run| uptime(run.as_str().expect("a text"))).collect();
     assert!(facts.iter().all(|fact| fact["restart_s"].is_string()), "{facts:?}");
     let built = |fact: &&serde_json::Value| fact["rebuild_s"].is_string();
@@ -158,7 +158,7 @@ fn a_managed_server_is_restarted_and_its_data_are_rebuilt_for_repeats() {
 }
 
 #[test]
-fn repeats_that_cannot_be_are_told_before_the_first_run() {
+fn repeats_that_cannot_be_are_reported_before_the_first_run() {
     let home = Home::new();
     let check = |more: &[&str], words: &str| {
         home.run(&sim(SPREAD, more)).code(2).warns(&[words]).is_a_sentence();

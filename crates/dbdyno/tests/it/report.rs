@@ -66,8 +66,8 @@ fn experiments_and_comparisons_are_pages_too() {
                    sim:?service=exponential:3ms&servers=4";
     let words = ["run", "empty", targets, "--vary=clients=2,4,8,16", "--repeat=4"];
     let more = ["--placement=simulated", "--duration=2s", "--ramp-up=0s"];
-    let told = home.json(&[&words[..], &more[..]].concat());
-    let id = at(&told, "id").as_str().expect("a text");
+    let shown = home.json(&[&words[..], &more[..]].concat());
+    let id = at(&shown, "id").as_str().expect("a text");
     home.run(&["report", id, "-o", "experiment.html"]).good();
     let page = read(&home, "experiment.html");
     assert!(page.contains("Curves") && page.contains("chart-curves-clients-tps"));

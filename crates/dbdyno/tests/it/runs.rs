@@ -64,11 +64,11 @@ fn a_list_for_programs_has_all_runs_and_one_for_people_says_that_it_is_short() {
         home.run(&["run", "empty", "--target=sim:", "--placement=simulated", "--duration=1s"]);
     }
     for list in [&["runs"][..], &["runs", "list"]] {
-        let told = |args: &[&str]| home.run(&[list, args].concat()).good().out;
-        assert_eq!(told(&["--output=csv"]).lines().count(), 23);
-        assert_eq!(told(&["--output=markdown"]).lines().count(), 24);
+        let shown = |args: &[&str]| home.run(&[list, args].concat()).good().out;
+        assert_eq!(shown(&["--output=csv"]).lines().count(), 23);
+        assert_eq!(shown(&["--output=markdown"]).lines().count(), 24);
         assert_eq!(names(&home.json(list)).len(), 22);
-        let text = told(&[]);
+        let text = shown(&[]);
         assert!(text.contains("only 20 runs are shown: --limit 0 lists all"), "{text}");
     }
     let listed = |args: &[&str]| home.run(&[&["runs", "list"], args].concat()).good().out;
@@ -142,8 +142,8 @@ fn parts_of_a_run_are_tables_for_people_and_programs() {
     assert_eq!(json(&["--per-client"]), report);
 
     let config = show(&["--config", "--settings"]);
-    for told in ["Configuration of run", "statements", "Settings of run", "servers"] {
-        assert!(config.contains(told), "no {told} in {config}");
+    for shown in ["Configuration of run", "statements", "Settings of run", "servers"] {
+        assert!(config.contains(shown), "no {shown} in {config}");
     }
     let csv = show(&["--counter", "--output=csv"]);
     assert!(csv.starts_with("from_s,length_s,offered,finished,"), "{csv}");
@@ -184,8 +184,8 @@ fn a_run_leaves_as_a_file_for_every_reader_and_comes_back_the_same() {
     assert!(log.contains("\nTag=empty,9.000,1.000,"), "{log}");
     let list = home.json(&["runs", "list"]);
     let begun_ms = number(&list, "runs.0.started_unix_ms");
-    let told = at(&report, "facts.client.measured_from_unix_ms").as_str().expect("a text");
-    let measured_ms: f64 = told.parse().expect("a number");
+    let shown = at(&report, "facts.client.measured_from_unix_ms").as_str().expect("a text");
+    let measured_ms: f64 = shown.parse().expect("a number");
     let until_ms = measured_ms - begun_ms;
     assert!((2_000.0..60_000.0).contains(&until_ms), "2 s of ramp-up, and {until_ms} ms in all");
     let start = format!("#[StartTime: {:.3} (seconds since epoch)]", measured_ms / 1e3);
@@ -244,14 +244,14 @@ fn runs_of_an_experiment_are_listed_with_their_points() {
     let home = Home::new();
     run(&home, "alone", "3", &[]);
     let lists = ["text", "csv", "json"].map(|how| format!("--output={how}"));
-    let told = |how: usize| home.run(&["runs", "list", &lists[how]]).good();
-    assert!(!told(0).out.contains("point"), "a column without a value is none");
+    let shown = |how: usize| home.run(&["runs", "list", &lists[how]]).good();
+    assert!(!shown(0).out.contains("point"), "a column without a value is none");
     let how = ["--placement=simulated", "--duration=10s", "--ramp-up=0s", "--quiet"];
     let vary = ["--vary=clients=1,2", "--target=sim:?service=constant:1ms"];
     home.run(&[&["run", "empty"], &vary[..], &how].concat()).good();
-    told(0).says(&["  point      ", "clients=1", "clients=2"]);
-    told(1).says(&[",labels,point", "clients=2\n"]);
-    let listed = told(2).json();
+    shown(0).says(&["  point      ", "clients=1", "clients=2"]);
+    shown(1).says(&[",labels,point", "clients=2\n"]);
+    let listed = shown(2).json();
     let runs = at(&listed, "runs").as_array().expect("a list");
     let points = runs.iter().map(|run| run["point"].as_object().expect("an object").len());
     assert_eq!(points.collect::<Vec<_>>(), [1, 1, 0]);

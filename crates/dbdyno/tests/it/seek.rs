@@ -13,8 +13,8 @@ fn sim(more: &[&'static str]) -> Vec<&'static str> {
     [&base, more].concat()
 }
 
-fn probes(told: &Value) -> &Vec<Value> {
-    at(told, "probes").as_array().expect("a list")
+fn probes(shown: &Value) -> &Vec<Value> {
+    at(shown, "probes").as_array().expect("a list")
 }
 
 #[test]
@@ -22,23 +22,23 @@ fn the_example_that_seeks_finds_what_theory_says() {
     let home = Home::new();
     let example = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/seek.toml");
     let example = example.to_string_lossy().into_owned();
-    let told = home.json(&["run", &example, "--seek-budget=45m", "--quiet"]);
-    assert_eq!(at(&told, "answer.kind"), "found", "{:#}", at(&told, "answer"));
-    let value = number(&told, "answer.value");
+    let shown = home.json(&["run", &example, "--seek-budget=45m", "--quiet"]);
+    assert_eq!(at(&shown, "answer.kind"), "found", "{:#}", at(&shown, "answer"));
+    let value = number(&shown, "answer.value");
     assert!((value / 340.0 - 1.0).abs() < 0.06, "{value}");
-    assert!(number(&told, "answer.low") < value && value < number(&told, "answer.high"));
+    assert!(number(&shown, "answer.low") < value && value < number(&shown, "answer.high"));
     // What is recommended is of use: the example itself looks twice as long.
-    let recommended = number(&told, "recommended");
+    let recommended = number(&shown, "recommended");
     assert!((0.9..1.02).contains(&(recommended / 340.0)), "{recommended}");
     // Each probe is a run, and each drew anew.
     let runs = home.json(&["runs", "list", "--limit=0"]);
     let runs = at(&runs, "runs").as_array().expect("a list");
-    assert_eq!(runs.len(), probes(&told).len());
-    let verdicts: Vec<&Value> = probes(&told).iter().map(|probe| at(probe, "verdict")).collect();
+    assert_eq!(runs.len(), probes(&shown).len());
+    let verdicts: Vec<&Value> = probes(&shown).iter().map(|probe| at(probe, "verdict")).collect();
     assert!(verdicts.contains(&&Value::from("meets")) && verdicts.contains(&&Value::from("fails")));
     // It is concluded again from what was stored, and nothing is left to be done.
-    assert_eq!(home.json(&["experiments", "show", "last"]), told);
-    assert_eq!(home.json(&["experiments", "resume", "last", "--quiet"]), told);
+    assert_eq!(home.json(&["experiments", "show", "last"]), shown);
+    assert_eq!(home.json(&["experiments", "resume", "last", "--quiet"]), shown);
     home.run(&["experiments", "show", "last"]).good().says(&[
         "p99<85.6ms, errors<0.1% up to rate=",
         "confirm",
@@ -55,13 +55,13 @@ fn a_queue_that_is_full_is_an_answer_to_a_search() {
     let search = ["--seek=rate=50..1000", "--objective=p99<200ms", "--seek-budget=8m"];
     let queue = ["--load=open", "--queue=50", "--queue-full=stop", "--output=json"];
     // Whether the answer is confirmed is not the question here.
-    let told = home.run(&sim(&[&search[..], &queue].concat())).json();
+    let shown = home.run(&sim(&[&search[..], &queue].concat())).json();
     let full = "the queue was full, and the run stopped";
     let n_full =
-        probes(&told).iter().filter(|p| at(p, "judged.reasons").to_string().contains(full));
-    assert!(n_full.count() > 0, "{told:#}");
-    let kind = at(&told, "answer.kind");
-    assert!(["between", "found"].contains(&kind.as_str().unwrap()), "{:#}", at(&told, "answer"));
+        probes(&shown).iter().filter(|p| at(p, "judged.reasons").to_string().contains(full));
+    assert!(n_full.count() > 0, "{shown:#}");
+    let kind = at(&shown, "answer.kind");
+    assert!(["between", "found"].contains(&kind.as_str().unwrap()), "{:#}", at(&shown, "answer"));
 }
 
 #[test]
@@ -73,26 +73,26 @@ fn a_killed_search_goes_on_and_ends_with_the_same_answer() {
     let mut killed = home.start(&loud);
     killed.wait_until("a third probe", |said| said.contains("trial 3 of"));
     killed.kill();
-    let told = home.json(&["experiments", "resume", "last", "--quiet"]);
-    assert_eq!(at(&told, "answer"), at(&whole, "answer"));
-    assert_eq!(probes(&told).len(), probes(&whole).len());
+    let shown = home.json(&["experiments", "resume", "last", "--quiet"]);
+    assert_eq!(at(&shown, "answer"), at(&whole, "answer"));
+    assert_eq!(probes(&shown).len(), probes(&whole).len());
 }
 
 #[test]
 fn clients_are_sought_in_whole_numbers() {
     let home = Home::new();
     // Four servers and closed load: from the fifth client on, times grow with their number.
-    let told = home.json(&sim(&[
+    let shown = home.json(&sim(&[
         "--seek=clients=1..64",
         "--objective=mean<50ms",
         "--objective=errors<1%",
         "--seek-budget=10m",
     ]));
-    for probe in probes(&told) {
+    for probe in probes(&shown) {
         assert_eq!(number(probe, "at").fract(), 0.0);
     }
-    assert!((number(&told, "answer.value") - 20.0).abs() <= 1.0, "{:#}", at(&told, "answer"));
-    let ends = ["answer.low", "answer.value", "answer.high"].map(|path| number(&told, path));
+    assert!((number(&shown, "answer.value") - 20.0).abs() <= 1.0, "{:#}", at(&shown, "answer"));
+    let ends = ["answer.low", "answer.value", "answer.high"].map(|path| number(&shown, path));
     assert!(ends.is_sorted() && ends.iter().all(|end| end.fract() == 0.0), "{ends:?}");
     let [low, value, high] = ends;
     let words = format!("up to clients={low}; the boundary is at {value} ({low} to {high})");
@@ -111,7 +111,7 @@ fn a_time_with_too_few_samples_is_said_to_be_one() {
 }
 
 #[test]
-fn the_ends_of_a_range_are_told_as_such() {
+fn the_ends_of_a_range_are_reported_as_such() {
     let home = Home::new();
     let seek = |objective: &'static str| {
         home.run(&sim(&["--seek=rate=50..200", objective, "--seek-budget=10m"]))
@@ -122,7 +122,7 @@ fn the_ends_of_a_range_are_told_as_such() {
 }
 
 #[test]
-fn a_mistake_in_a_search_is_told_before_the_first_probe() {
+fn a_mistake_in_a_search_is_reported_before_the_first_probe() {
     let home = Home::new();
     let check = |more: &[&'static str], words: &str| {
         home.run(&sim(more)).code(2).warns(&[words]).is_a_sentence();
@@ -192,10 +192,10 @@ fn keys(value: &Value, found: &mut Vec<String>) {
 fn every_field_of_a_search_is_documented() {
     let home = Home::new();
     let search = ["--seek=rate=50..1000", "--objective=p99<200ms", "--seek-budget=8m"];
-    let told = home.run(&sim(&[&search[..], &["--output=json"]].concat())).json();
+    let shown = home.run(&sim(&[&search[..], &["--output=json"]].concat())).json();
     let (mut names, docs) = (Vec::new(), documented());
-    keys(&told, &mut names);
-    assert!(names.len() > 100, "{told:#}");
+    keys(&shown, &mut names);
+    assert!(names.len() > 100, "{shown:#}");
     for name in names {
         // `judged.beyond` names a field by its path.
         let is_there = [format!("`{name}`"), format!(".{name}`")];

@@ -102,8 +102,8 @@ fn restored(of: &Varied) {
     home.run(&args).code(1).says(&["NOT RESTORED", "somebody else has changed it", "--force"]);
     let dry = home.run(&["restore", &target, "--force", "--dry-run"]).good();
     dry.says(&[&format!("{before} before"), "would be restored"]);
-    let told = home.json(&["restore", &target, "--force"]);
-    assert_eq!(at(&told, "settings.0.fate"), "set_back", "{told:#}");
+    let shown = home.json(&["restore", &target, "--force"]);
+    assert_eq!(at(&shown, "settings.0.fate"), "set_back", "{shown:#}");
     assert_eq!(ask(&server, &[of.sql]), before);
     home.run(&args).good().says(&["no setting of that server is left changed"]);
     let quiet = home.run(&["runs", "list"]).good();
@@ -121,8 +121,8 @@ fn a_killed_experiments_settings_of_postgres_are_restored() {
 }
 
 /// What an experiment has made, but for the figures.
-fn shape(told: &Value) -> Vec<(String, usize)> {
-    let points = at(told, "points").as_array().expect("a list").iter();
+fn shape(shown: &Value) -> Vec<(String, usize)> {
+    let points = at(shown, "points").as_array().expect("a list").iter();
     let row = |point: &Value| {
         let n_runs = at(point, "runs").as_array().map_or(0, Vec::len);
         (at(point, "values").to_string(), n_runs)
@@ -140,14 +140,14 @@ fn a_killed_experiment_over_settings_goes_on_and_sets_them_back() {
         let password = crate::real::url_and_password(&server).1;
         let mut command = home.dbdyno(&["experiments", "resume", "last", "--output=json"]);
         command.env("DBDYNO_PASSWORD", password);
-        let told = Started::new(command).end().good().json();
-        assert_eq!(number(&told, "trials_done"), 4.0);
+        let shown = Started::new(command).end().good().json();
+        assert_eq!(number(&shown, "trials_done"), 4.0);
         let values = of.values.map(|value| format!("{{\"server.{}\":\"{value}\"}}", of.name));
-        assert_eq!(shape(&told), values.map(|values| (values, 2)));
+        assert_eq!(shape(&shown), values.map(|values| (values, 2)));
         assert_eq!(ask(&server, &[of.sql]), before);
         home.run(&["restore"]).good().says(&["no setting"]);
         // What was in force is a fact of each run.
-        let run = at(&told, "points.1.runs.0").as_str().expect("an id").to_owned();
+        let run = at(&shown, "points.1.runs.0").as_str().expect("an id").to_owned();
         let facts = home.json(&["runs", "show", &run]);
         assert!(facts.to_string().contains(of.values[1]), "{facts:#}");
     }
@@ -190,7 +190,7 @@ fn a_plan_sets_settings_for_its_run_alone() {
 }
 
 #[test]
-fn what_sql_cannot_set_is_told_before_anything_is_run() {
+fn what_sql_cannot_set_is_reported_before_anything_is_run() {
     let home = Home::new();
     let check = |server: &Server, vary: &str, words: &[&str]| {
         let target = format!("--target={}", url(server));
@@ -213,7 +213,7 @@ fn what_sql_cannot_set_is_told_before_anything_is_run() {
 }
 
 #[test]
-fn who_may_not_set_a_setting_is_told() {
+fn who_may_not_set_a_setting_is_reported() {
     let home = Home::new();
     let (mariadb, postgres) = (MARIADB.shared(), POSTGRES.shared());
     ask(
@@ -290,8 +290,11 @@ fn a_setting_that_the_server_has_rounded_is_a_finding() {
     let report = home.json(&["run", "plan.toml", "--quiet"]);
     let findings = at(&report, "findings").to_string();
     let words = "read_buffer_size was set to 131073, but ";
-    let is_told = findings.contains("setting_adjusted") && findings.contains(words);
-    assert!(is_told && findings.contains("reports 131072. The figures are those"), "{findings}");
+    let is_reported = findings.contains("setting_adjusted") && findings.contains(words);
+    assert!(
+        is_reported && findings.contains("reports 131072. The figures are those"),
+        "{findings}"
+    );
     // So it is where the server was started with it, and one that it took as it is is none.
     let url = "--target=managed:mariadb?read_buffer_size=131073&max_connections=100";
     let args = ["run", "empty", url, "--duration=1s", "--ramp-up=0s", "--clients=1", "--quiet"];

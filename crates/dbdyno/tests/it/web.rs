@@ -192,7 +192,7 @@ fn labels_are_set_and_taken_off_and_runs_removed_by_our_own_pages() {
 }
 
 #[test]
-fn what_cannot_be_given_is_told_with_its_status() {
+fn what_cannot_be_given_is_reported_with_its_status() {
     let home = Home::new();
     let web = Web::start(&home, &[]);
     for path in ["/compare?side=a=1&side=b=2", "/?where=bogus", "/history?min_effect=-5"] {
@@ -249,8 +249,8 @@ fn ticked_runs_of_a_label_are_one_side_unless_each_is_asked_for() {
     let ticked: Vec<String> = ids.iter().rev().map(|id| format!("side={id}")).collect();
     let address = format!("compare?{}", ticked.join("&"));
     let names = |query: &str| {
-        let told = web.json(&format!("/api/{address}{query}"));
-        let sides = told["sides"].as_array().cloned().unwrap_or_default();
+        let printed = web.json(&format!("/api/{address}{query}"));
+        let sides = printed["sides"].as_array().cloned().unwrap_or_default();
         sides.iter().map(|side| side["name"].as_str().unwrap_or("").to_owned()).collect::<Vec<_>>()
     };
     assert_eq!(names(""), ["build=1.1", "build=1.2"]);
@@ -261,7 +261,7 @@ fn ticked_runs_of_a_label_are_one_side_unless_each_is_asked_for() {
 }
 
 #[test]
-fn a_damaged_trial_is_left_out_and_told() {
+fn a_damaged_trial_is_left_out_and_reported() {
     let home = Home::new();
     let vary = ["--vary=clients=1,2", "--repeat=2", "--target=sim:?service=constant:1ms"];
     let how = ["--placement=simulated", "--duration=10s", "--ramp-up=0s", "--quiet"];
@@ -430,7 +430,7 @@ impl Drop for Ended<'_> {
 }
 
 #[test]
-fn in_the_background_it_is_started_once_told_and_ended() {
+fn in_the_background_it_is_started_once_reported_and_ended() {
     let home = Home::new();
     let _ended = Ended(&home);
     home.run(&["web", "status"]).code(1).says(&["nothing serves this store"]);
@@ -449,7 +449,7 @@ fn in_the_background_it_is_started_once_told_and_ended() {
 }
 
 #[test]
-fn how_a_service_is_ended_is_told_with_the_store_that_it_is_of() {
+fn how_a_service_is_ended_is_reported_with_the_store_that_it_is_of() {
     let home = Home::new();
     let store = home.path("other.sqlite");
     let of = format!("--store={}", store.display());
@@ -471,9 +471,9 @@ fn a_password_given_in_the_background_is_in_no_list_of_processes_and_no_log() {
     assert!(began.out.starts_with("https://"), "{}", began.out);
     let fingerprint = began.out.lines().last().expect("it tells its certificate");
     assert_eq!(fingerprint.split(':').count(), 32, "{fingerprint}");
-    let told = fs::read(home.path("data/dbdyno/runs.sqlite-web.json")).expect("it is there");
-    let told: serde_json::Value = serde_json::from_slice(&told).expect("it is JSON");
-    let pid = at(&told, "process.pid");
+    let printed = fs::read(home.path("data/dbdyno/runs.sqlite-web.json")).expect("it is there");
+    let printed: serde_json::Value = serde_json::from_slice(&printed).expect("it is JSON");
+    let pid = at(&printed, "process.pid");
     for what in ["cmdline", "environ"] {
         let shown = fs::read(format!("/proc/{pid}/{what}")).expect("it lives");
         assert!(!String::from_utf8_lossy(&shown).contains("horse"), "{what}");
@@ -483,7 +483,7 @@ fn a_password_given_in_the_background_is_in_no_list_of_processes_and_no_log() {
 }
 
 #[test]
-fn a_port_that_is_taken_is_told_with_another() {
+fn a_port_that_is_taken_is_reported_with_another() {
     let taken = std::net::TcpListener::bind("127.0.0.1:0").expect("a port is free");
     let port = taken.local_addr().expect("it is bound").port();
     let home = Home::new();

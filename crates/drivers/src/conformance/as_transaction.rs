@@ -60,21 +60,21 @@ pub(super) fn commits_nothing_behind_a_no(database: &Arc<dyn Database>) {
 }
 
 /// Who does not understand the answer must not take what is committed for undone.
-pub(super) fn is_told_as_it_ended_where_nobody_reads(database: &Arc<dyn Database>) {
+pub(super) fn is_reported_as_it_ended_where_nobody_reads(database: &Arc<dyn Database>) {
     let [begin, commit] = [StatementId::BEGIN, StatementId::COMMIT].map(Call::control);
     let values = [Value::Int(1), Value::Int(10)];
     let insert = Call { statement: StatementId(0), values: &values };
     let read = Call { statement: StatementId(1), values: &[] };
-    is_told_as_it_ended(database, Request::Batch(&[begin, insert, read, commit]));
+    is_reported_as_it_ended(database, Request::Batch(&[begin, insert, read, commit]));
 }
 
 /// The same where a server carries out a whole text, whoever reads its rows.
-pub(crate) fn a_text_is_told_as_it_ended(database: &Arc<dyn Database>) {
+pub(crate) fn a_text_is_reported_as_it_ended(database: &Arc<dyn Database>) {
     let sql = "INSERT INTO law_flight (id, v) VALUES (1, 1); SELECT v FROM law_flight";
-    is_told_as_it_ended(database, Request::Text { kind: Write, sql });
+    is_reported_as_it_ended(database, Request::Text { kind: Write, sql });
 }
 
-fn is_told_as_it_ended(database: &Arc<dyn Database>, request: Request<'_>) {
+fn is_reported_as_it_ended(database: &Arc<dyn Database>, request: Request<'_>) {
     let mut speaker = Speaker::connect(database, &[(Write, INSERT), (Read, READ)]);
     items(&mut speaker, database, "law_flight");
     let refuse = &mut |_: &dyn Row| Err(Refusal::new(RefusalKind::Shape, "not understood"));

@@ -47,9 +47,9 @@ fn clients_on_event_loops_keep_all_laws(site: &Site) {
 fn compressed_connections_keep_all_laws(site: &Site) {
     let database = site.open("deflated", &[("compress", "zlib")]);
     let facts = database.facts().expect("it answers");
-    let is_told =
+    let is_reported =
         |value: &str| facts.iter().any(|fact| fact.name == "compress" && fact.value == value);
-    assert!(is_told("zlib"), "{facts:?}");
+    assert!(is_reported("zlib"), "{facts:?}");
     holds(&|| Arc::clone(&database));
     on_server::packets_of_more_than_16_mib(&database);
     on_server::loads_are_small_on_the_wire(&database);

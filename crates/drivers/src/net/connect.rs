@@ -338,7 +338,7 @@ async fn start_tls<T>(
 /// the connection.
 pub(crate) fn tell<S: Server>(server: &Arc<S>, place: usize, bytes: &[u8]) -> Result<(), Refusal> {
     let spec = ConnectSpec::here(server, place);
-    let told = async {
+    let shown = async {
         let stream = open(&spec).await?;
         let mut line = Line::new((), stream, Input::new(1 << 10), bytes.to_owned());
         poll_fn(|context| line.poll_send(context)).await?;
@@ -346,5 +346,5 @@ pub(crate) fn tell<S: Server>(server: &Arc<S>, place: usize, bytes: &[u8]) -> Re
         let _ = poll_fn(|context| line.poll_receive(context, Wait::Bytes)).await;
         Ok(())
     };
-    here(|context| pin!(told).poll(context))
+    here(|context| pin!(shown).poll(context))
 }

@@ -247,7 +247,7 @@ fn what_is_cut_off_is_cancelled() {
 }
 
 #[test]
-fn a_url_that_cannot_be_right_is_told_with_its_remedy() {
+fn a_url_that_cannot_be_right_is_reported_with_its_remedy() {
     let check = |url: &str, words: &str| {
         let target = Target::parse(url).expect("a valid URL");
         match open(&target, Opening { create: false, seed: SEED }) {

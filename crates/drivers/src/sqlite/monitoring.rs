@@ -71,16 +71,16 @@ impl Caches {
     pub(super) fn counters(&self, location: &Location) -> Vec<(&'static str, f64)> {
         let sums = self.0.iter().map(|sum| sum.load(Ordering::Relaxed) as f64);
         let names = CHOSEN.iter().map(|counter| counter.name);
-        let mut told: Vec<(&'static str, f64)> = names.zip(sums).collect();
+        let mut shown: Vec<(&'static str, f64)> = names.zip(sums).collect();
         if let Location::File(path) = location {
             let mut log = path.as_os_str().to_owned();
             log.push("-wal");
             for (name, path) in [("wal_bytes", Path::new(&log)), ("file_bytes", path)] {
                 // There is no log in other journal modes.
-                told.extend(fs::metadata(path).ok().map(|found| (name, found.len() as f64)));
+                shown.extend(fs::metadata(path).ok().map(|found| (name, found.len() as f64)));
             }
         }
-        told
+        shown
     }
 }
 
@@ -117,7 +117,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn pages_are_counted_once_and_told_by_name() {
+    fn pages_are_counted_once_and_reported_by_name() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("x.db");
         let connection = Connection::open(&path).unwrap();
@@ -128,15 +128,15 @@ mod tests {
             turns.count(&caches, &connection);
         }
         let location = Location::File(path);
-        let told = caches.counters(&location);
-        let value = |name: &str| told.iter().find(|(known, _)| *known == name).map(|(_, n)| *n);
-        assert!(value("cache_hits") > Some(0.0), "{told:?}");
-        assert!(value("cache_writes") >= Some(f64::from(REQUESTS_BETWEEN)), "{told:?}");
+        let shown = caches.counters(&location);
+        let value = |name: &str| shown.iter().find(|(known, _)| *known == name).map(|(_, n)| *n);
+        assert!(value("cache_hits") > Some(0.0), "{shown:?}");
+        assert!(value("cache_writes") >= Some(f64::from(REQUESTS_BETWEEN)), "{shown:?}");
         assert_eq!(value("cache_spills"), Some(0.0));
-        assert!(value("wal_bytes") > Some(0.0) && value("file_bytes") > Some(0.0), "{told:?}");
+        assert!(value("wal_bytes") > Some(0.0) && value("file_bytes") > Some(0.0), "{shown:?}");
         // What was told is not told again.
         caches.add(&connection);
-        assert_eq!(caches.counters(&location), told);
+        assert_eq!(caches.counters(&location), shown);
         let memory = Location::Memory("/x".to_owned());
         assert_eq!(caches.counters(&memory).len(), OPERATIONS.len());
     }

@@ -121,7 +121,7 @@ fn a_file_that_cannot_be_a_database_is_refused_with_its_reason() {
 }
 
 #[test]
-fn a_url_that_cannot_be_right_is_told_with_its_remedy() {
+fn a_url_that_cannot_be_right_is_reported_with_its_remedy() {
     let check = |url: &str, words: &str| match try_open(url, CREATE) {
         Err(CannotOpen::Bad(bad)) => assert!(bad.to_string().contains(words), "{url}: {bad}"),
         _ => panic!("{url} must be bad"),
@@ -148,7 +148,7 @@ fn a_database_opened_read_only_cannot_be_written() {
 }
 
 #[test]
-fn a_full_database_is_told_as_a_full_disk() {
+fn a_full_database_is_reported_as_a_full_disk() {
     let folder = folder();
     let database = database(&folder, "");
     let mut speaker = Speaker::connect(&database, &[(Write, "INSERT INTO t VALUES (zeroblob(?))")]);
@@ -164,7 +164,7 @@ fn a_full_database_is_told_as_a_full_disk() {
 }
 
 #[test]
-fn a_lock_of_another_process_is_told_and_not_waited_for_for_ever() {
+fn a_lock_of_another_process_is_reported_and_not_waited_for_for_ever() {
     let folder = folder();
     for options in ["?busy_timeout=20ms", "?busy_timeout=20ms&journal=delete", "?busy=retry"] {
         let path = folder.path().join("test.db");

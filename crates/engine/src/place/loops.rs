@@ -117,7 +117,7 @@ fn connect_all(
                 loop {
                     let Some(next) = hand.borrow_mut().pop_front() else { return };
                     let clock: Rc<dyn Clock> = Rc::clone(&timer) as Rc<dyn Clock>;
-                    let tell = |told| drop(tell.send(told));
+                    let tell = |shown| drop(tell.send(shown));
                     let client = connect(next, Placement::Loop, clock, &limiter, &tell).await;
                     clients.borrow_mut().extend(client);
                 }

@@ -36,7 +36,7 @@ fn live(spec: ClientSpec, context: &RunContext) {
     let granted = prepare_thread(spec.pacer.keeps_time());
     context.granted.get_or_init(|| granted);
     let clock: Rc<dyn Clock> = Rc::new(ThreadClock::new(context.origin, context.stop.clone()));
-    let tell = |told| drop(context.tell.send(told));
+    let tell = |shown| drop(context.tell.send(shown));
     // Whoever queued before its turn would keep out those whose turn it is.
     let turn_ns = context.limiter.turn_ns(spec.client);
     block_on(through(clock.as_ref(), turn_ns));

@@ -151,9 +151,9 @@ fn users_who_are_never_connected_again_leave_what_they_would_have_begun_unfinish
 fn in_closed_load_an_outage_is_one_slow_transaction_a_client() {
     let outage_ns = 300 * NS_PER_S..360 * NS_PER_S;
     let job = with_outage(job(Load::Closed, 4, 600 * NS_PER_S, two_ms), outage_ns.clone());
-    let told = tell(job);
-    assert_eq!((told.measured.failed, told.measured.unfinished), (4, 0));
-    let slow: Vec<&Sample> = told.samples.iter().filter(|one| one.wait_ns() > 0).collect();
+    let shown = tell(job);
+    assert_eq!((shown.measured.failed, shown.measured.unfinished), (4, 0));
+    let slow: Vec<&Sample> = shown.samples.iter().filter(|one| one.wait_ns() > 0).collect();
     assert_eq!(slow.len(), 4);
     for sample in slow {
         let lost_ns = sample.slot.intended_ns;
@@ -165,7 +165,7 @@ fn in_closed_load_an_outage_is_one_slow_transaction_a_client() {
     for client in 0..4 {
         let is_mine = |number| matches!(number, Number::OfClient { client: c, .. } if c == client);
         let mut at_ns = 0;
-        for sample in told.samples.iter().filter(|sample| is_mine(sample.slot.number)) {
+        for sample in shown.samples.iter().filter(|sample| is_mine(sample.slot.number)) {
             assert_eq!(sample.slot.intended_ns, at_ns);
             at_ns = sample.finished_ns;
         }
@@ -176,11 +176,11 @@ fn in_closed_load_an_outage_is_one_slow_transaction_a_client() {
 #[test]
 fn a_closed_client_that_is_never_connected_again_leaves_one_unfinished() {
     let outage_ns = NS_PER_S..1000 * NS_PER_S;
-    let told = tell(with_outage(job(Load::Closed, 3, 10 * NS_PER_S, two_ms), outage_ns.clone()));
-    let counts = told.measured;
+    let shown = tell(with_outage(job(Load::Closed, 3, 10 * NS_PER_S, two_ms), outage_ns.clone()));
+    let counts = shown.measured;
     assert_eq!((counts.failed, counts.unfinished), (3, 3));
     assert_eq!(counts.offered(), counts.finished() + 6);
-    let ages = told.events.iter().find_map(|event| match event {
+    let ages = shown.events.iter().find_map(|event| match event {
         Event::Second(second) => second.kinds.iter().find_map(|kind| kind.unfinished.clone()),
         _ => None,
     });
@@ -188,20 +188,20 @@ fn a_closed_client_that_is_never_connected_again_leaves_one_unfinished() {
     // The time for which nobody asked is no time that the run took.
     let until = |until| {
         let mut job = with_outage(job(Load::Closed, 3, 10 * NS_PER_S, two_ms), outage_ns.clone());
-        job.groups[0].until = until;
+        job.groups[0].stop_condition = until;
         tell(job).measured
     };
-    let counted = until(Until::Transactions(1502));
+    let counted = until(StopCondition::Transactions(1502));
     assert_eq!((counted.offered(), counted.unfinished), (1502, 2), "the third is not asked");
-    let each = until(Until::TransactionsPerClient(501));
+    let each = until(StopCondition::TransactionsPerClient(501));
     assert_eq!((each.offered(), each.unfinished), (1503, 3));
 }
 
 #[test]
 fn in_open_load_a_client_without_a_connection_takes_nothing_from_the_others() {
     let outage_ns = 5 * NS_PER_S..1000 * NS_PER_S;
-    let told = tell(with_outage(job(open(100.0, 10_000), 2, 10 * NS_PER_S, two_ms), outage_ns));
-    let counts = told.measured;
+    let shown = tell(with_outage(job(open(100.0, 10_000), 2, 10 * NS_PER_S, two_ms), outage_ns));
+    let counts = shown.measured;
     let all = arrivals(100.0, 10 * NS_PER_S).len() as u64;
     assert_eq!(counts.offered(), all);
     assert_eq!(counts.failed, 2, "each lost what it had under way");
@@ -212,11 +212,11 @@ fn in_open_load_a_client_without_a_connection_takes_nothing_from_the_others() {
 fn users_who_never_pause_are_up_to_date_again_when_they_have_made_up_for_the_outage() {
     let outage_ns = 2 * NS_PER_S..4 * NS_PER_S;
     let job = job(Load::KeyThink { scale: 1.0 }, 2, 10 * NS_PER_S, two_ms);
-    let told = tell(with_outage(job, outage_ns.clone()));
+    let shown = tell(with_outage(job, outage_ns.clone()));
     let connected_ns = reconnected_ns(outage_ns.start, &outage_ns);
     let made_up_ns = connected_ns + (connected_ns - outage_ns.start) + 2 * NS_PER_MS;
-    assert!(told.samples.iter().all(|sample| sample.lag_ns() == 0));
-    for sample in told.samples {
+    assert!(shown.samples.iter().all(|sample| sample.lag_ns() == 0));
+    for sample in shown.samples {
         let is_late = (connected_ns..made_up_ns).contains(&sample.started_ns);
         let wait_ns = if is_late { connected_ns - outage_ns.start } else { 0 };
         assert_eq!(sample.wait_ns(), wait_ns, "{sample:?}");
@@ -230,9 +230,9 @@ fn what_the_ramp_up_leaves_behind_is_timed_beyond_it() {
     }
     let mut job = job(Load::Closed, 4, 3 * NS_PER_S, long);
     job.phases.ramp_up_ns = NS_PER_S;
-    let told = tell(job);
+    let shown = tell(job);
     let (mut ramp_up, mut measured) = (Second::new(0, -1), Second::new(0, 0));
-    for event in &told.events {
+    for event in &shown.events {
         let Event::Second(part) = event else { continue };
         if part.second < 0 { ramp_up.add(part) } else { measured.add(part) }
     }

@@ -51,8 +51,8 @@ fn places(all: &[&[Point]], most: usize) -> Vec<usize> {
         let edge = |index: usize| index * n_points / n_stretches;
         let within = edge(index)..edge(index + 1);
         let telling = |points: &&[Point]| telling(&points[within.clone()]);
-        let told: BTreeSet<usize> = all.iter().flat_map(telling).collect();
-        told.into_iter().map(move |at| within.start + at)
+        let shown: BTreeSet<usize> = all.iter().flat_map(telling).collect();
+        shown.into_iter().map(move |at| within.start + at)
     };
     (0..n_stretches).flat_map(stretch).collect()
 }

@@ -96,7 +96,7 @@ fn axis(axis: &Axis, ticks: Option<Vec<Tick>>) -> Value {
         true => escaped(&axis.title),
         false => escaped(&format!("{} ({})", axis.title, axis.unit)),
     };
-    let mut told = json!({
+    let mut shown = json!({
         "title": {"text": title},
         "automargin": true,
         "separatethousands": true,
@@ -106,35 +106,35 @@ fn axis(axis: &Axis, ticks: Option<Vec<Tick>>) -> Value {
     });
     if axis.unit == "s" {
         // Where a time is pointed at, it has its unit.
-        told["ticksuffix"] = json!(" s");
-        told["showticksuffix"] = json!("last");
+        shown["ticksuffix"] = json!(" s");
+        shown["showticksuffix"] = json!("last");
     }
     if !axis.categories.is_empty() {
         let names: Vec<String> = axis.categories.iter().map(|name| escaped(name)).collect();
         let places: Vec<usize> = (0..names.len()).collect();
         // By numbers, since two may have the same name.
-        told["tickmode"] = json!("array");
-        told["tickvals"] = json!(places);
-        told["ticktext"] = json!(names);
-        told["range"] = json!([-0.5, names.len() as f64 - 0.5]);
-        return told;
+        shown["tickmode"] = json!("array");
+        shown["tickvals"] = json!(places);
+        shown["ticktext"] = json!(names);
+        shown["range"] = json!([-0.5, names.len() as f64 - 0.5]);
+        return shown;
     }
     if let Some((from, to)) = axis.range.filter(|_| axis.scale == Scale::Linear) {
-        told["range"] = json!([from, to]);
+        shown["range"] = json!([from, to]);
     }
     match axis.scale {
-        Scale::Log => told["type"] = json!("log"),
-        Scale::FromZero => told["rangemode"] = json!("tozero"),
+        Scale::Log => shown["type"] = json!("log"),
+        Scale::FromZero => shown["rangemode"] = json!("tozero"),
         Scale::Linear => {}
     }
     if let Some(ticks) = ticks {
         let (at, labels): (Vec<f64>, Vec<String>) =
             ticks.into_iter().map(|tick| (tick.at, tick.label)).unzip();
-        told["tickmode"] = json!("array");
-        told["tickvals"] = json!(at);
-        told["ticktext"] = json!(labels);
+        shown["tickmode"] = json!("array");
+        shown["tickvals"] = json!(at);
+        shown["ticktext"] = json!(labels);
     }
-    told
+    shown
 }
 
 /// A trace; before it its area, where it has one.
@@ -144,7 +144,7 @@ fn traces(chart: &Chart, index: usize, trace: &Trace, points: &[&Point]) -> Vec<
     let shape = if trace.shape == Shape::Steps { "hv" } else { "linear" };
     let dash = if is_again(chart, index) { "dash" } else { "solid" };
     let name = escaped(&trace.name);
-    let mut told = json!({
+    let mut shown = json!({
         "type": if trace.shape == Shape::Bars { "bar" } else { "scatter" },
         "name": name,
         "legendgroup": index.to_string(),
@@ -153,38 +153,38 @@ fn traces(chart: &Chart, index: usize, trace: &Trace, points: &[&Point]) -> Vec<
         "meta": {"line": format!("l-{color}")},
     });
     if trace.shape != Shape::Bars {
-        told["mode"] = json!(match trace.shape {
+        shown["mode"] = json!(match trace.shape {
             Shape::Points => "markers",
             Shape::Joined => "lines+markers",
             _ => "lines",
         });
-        told["connectgaps"] = json!(false);
-        told["line"] = json!({"shape": shape, "dash": dash, "width": 1.6});
+        shown["connectgaps"] = json!(false);
+        shown["line"] = json!({"shape": shape, "dash": dash, "width": 1.6});
     }
     if points.iter().any(|point| point.label.is_some()) {
         let labels = points.iter().map(|point| point.label.as_deref().map(escaped));
-        told["text"] = json!(labels.collect::<Vec<Option<String>>>());
+        shown["text"] = json!(labels.collect::<Vec<Option<String>>>());
     }
     if aside != 0.0 {
         let place = |point: &&Point| match chart.x.categories.is_empty() {
             true => exact(point.x),
             false => escaped(&chart.x.name_of(point.x)),
         };
-        told["customdata"] = json!(points.iter().map(place).collect::<Vec<String>>());
+        shown["customdata"] = json!(points.iter().map(place).collect::<Vec<String>>());
     }
     let place = if aside == 0.0 { "%{x}" } else { "%{customdata}" };
-    told["hovertemplate"] =
+    shown["hovertemplate"] =
         json!(pointed_at(chart, place, points.iter().any(|point| point.label.is_some())));
     let has_bands = points.iter().any(|point| point.band.is_some());
     if !has_bands {
-        return vec![told];
+        return vec![shown];
     }
     if !is_line(trace) {
         let lowest = cut(chart).map_or(f64::NEG_INFINITY, |(low, _)| low);
-        told["error_y"] = whiskers(points, lowest);
-        return vec![told];
+        shown["error_y"] = whiskers(points, lowest);
+        return vec![shown];
     }
-    vec![filled(&told, &area(chart, trace.shape, points), &color), told]
+    vec![filled(&shown, &area(chart, trace.shape, points), &color), shown]
 }
 
 /// Where points stand from left to right: so many pixels right of their places.

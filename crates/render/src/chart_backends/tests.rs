@@ -98,10 +98,10 @@ fn the_same_chart_is_drawn_the_same() {
 fn what_plotly_takes_for_marks_is_escaped() {
     let mut n_hostile = 0;
     for chart in of_run(&subjects::hostile()) {
-        let mut told = chart.to_plotly();
+        let mut shown = chart.to_plotly();
         // Not for plotly.js: whoever shows it escapes it.
-        told["note"].take();
-        let text = told.to_string();
+        shown["note"].take();
+        let text = shown.to_string();
         assert!(!text.contains("<script") && !text.contains("<b>"), "{text}");
         n_hostile += usize::from(text.contains("&lt;script&gt;"));
     }
@@ -132,8 +132,8 @@ fn the_worst_second_of_a_long_run_is_drawn() {
     chart.traces.truncate(1);
     chart.traces[0].points = (0..86_400).map(point).collect();
     chart.marks.clear();
-    let told = chart.to_plotly();
-    let drawn = told["data"][0]["y"].as_array().unwrap();
+    let shown = chart.to_plotly();
+    let drawn = shown["data"][0]["y"].as_array().unwrap();
     assert!(drawn.len() <= 2_000 && drawn.iter().any(|y| y == 1.0));
     assert!(chart.to_svg(Drawn::WIDE).len() < 40_000);
 }
@@ -149,10 +149,10 @@ fn an_area_is_closed_around_each_stretch_without_gaps() {
     chart.traces[0].points = (1..=5).map(point).collect();
     chart.y.scale = crate::charts::Scale::Linear;
     let area = |chart: &Chart| chart.to_plotly()["data"][0].clone();
-    let told = area(&chart);
-    assert_eq!(told["fill"], "toself");
-    assert_eq!(told["x"].to_string(), "[1.0,2.0,2.0,1.0,null,4.0,5.0,5.0,4.0,null]");
-    assert_eq!(told["y"].to_string(), "[11.0,12.0,0.0,0.0,null,14.0,15.0,0.0,0.0,null]");
+    let shown = area(&chart);
+    assert_eq!(shown["fill"], "toself");
+    assert_eq!(shown["x"].to_string(), "[1.0,2.0,2.0,1.0,null,4.0,5.0,5.0,4.0,null]");
+    assert_eq!(shown["y"].to_string(), "[11.0,12.0,0.0,0.0,null,14.0,15.0,0.0,0.0,null]");
     // What has no place among ratios lies at the lowest that has one.
     chart.y.scale = crate::charts::Scale::Log;
     assert_eq!(area(&chart)["y"].to_string(), "[11.0,12.0,5.0,5.0,null,14.0,15.0,5.0,5.0,null]");
@@ -167,21 +167,21 @@ fn the_library_is_plotly_alone() {
 }
 
 /// The names of numbers along an axis for plotly.js and where they stand, if these are told.
-fn told_ticks(axis: &serde_json::Value) -> Option<Vec<(f64, String)>> {
+fn reported_ticks(axis: &serde_json::Value) -> Option<Vec<(f64, String)>> {
     let texts = axis["ticktext"].as_array()?.iter().map(|text| text.as_str().map(str::to_owned));
     let values = axis["tickvals"].as_array()?.iter().map(serde_json::Value::as_f64);
     values.zip(texts).map(|(value, text)| Some((value?, text?))).collect()
 }
 
 #[test]
-fn each_number_along_an_axis_of_ratios_is_told_whole() {
+fn each_number_along_an_axis_of_ratios_is_reported_whole() {
     let mut n_axes = 0;
     for chart in everything() {
-        let told = chart.to_plotly();
+        let shown = chart.to_plotly();
         for (name, axis) in [("xaxis", &chart.x), ("yaxis", &chart.y)] {
-            let layout = &told["layout"][name];
+            let layout = &shown["layout"][name];
             assert!(layout["dtick"].is_null(), "{} {name}: {layout}", chart.id);
-            let ticks = told_ticks(layout);
+            let ticks = reported_ticks(layout);
             if axis.scale != crate::charts::Scale::Log {
                 continue;
             }
@@ -213,8 +213,8 @@ fn what_was_varied_stands_along_the_axis_in_each_ink() {
         let point = |x: &f64| crate::charts::Point { x: *x, y: Some(1.0), ..Default::default() };
         chart.traces.truncate(1);
         chart.traces[0].points = places.iter().map(point).collect();
-        let told = told_ticks(&chart.to_plotly()["layout"]["xaxis"]).expect("numbers");
-        let (at, labels): (Vec<f64>, Vec<String>) = told.into_iter().unzip();
+        let shown = reported_ticks(&chart.to_plotly()["layout"]["xaxis"]).expect("numbers");
+        let (at, labels): (Vec<f64>, Vec<String>) = shown.into_iter().unzip();
         assert_eq!((labels.join(" ").as_str(), &at), (expect, &places));
         let svg = chart.to_svg(Drawn::WIDE);
         let document = roxmltree::Document::parse(&svg).unwrap();
@@ -240,12 +240,12 @@ fn whiskered(low: f64) -> Chart {
 fn an_interval_down_to_nothing_does_not_stretch_an_axis_of_ratios() {
     for low in [0.0, 0.001] {
         let chart = whiskered(low);
-        let told = chart.to_plotly();
+        let shown = chart.to_plotly();
         let range: Vec<f64> =
-            serde_json::from_value(told["layout"]["yaxis"]["range"].clone()).expect("a range");
+            serde_json::from_value(shown["layout"]["yaxis"]["range"].clone()).expect("a range");
         assert!(range[0] >= 0.5_f64.log10() - 1e-9, "{range:?}");
         // Its whisker ends where the axis does.
-        let minus = told["data"][0]["error_y"]["arrayminus"][0].as_f64().expect("a number");
+        let minus = shown["data"][0]["error_y"]["arrayminus"][0].as_f64().expect("a number");
         assert!((2.1 - minus - 10_f64.powf(range[0])).abs() < 1e-9, "{minus}");
         let svg = chart.to_svg(Drawn::WIDE);
         let document = roxmltree::Document::parse(&svg).unwrap();
@@ -268,12 +268,12 @@ fn an_interval_down_to_nothing_does_not_stretch_an_axis_of_ratios() {
 #[test]
 fn intervals_at_the_same_number_stand_beside_each_other() {
     let chart = whiskered(1.5);
-    let told = chart.to_plotly();
-    let x = |trace: usize| told["data"][trace]["x"][1].as_f64().expect("a number");
+    let shown = chart.to_plotly();
+    let x = |trace: usize| shown["data"][trace]["x"][1].as_f64().expect("a number");
     assert!(x(0) < 2.0 && x(1) > 2.0 && x(1) - x(0) < 0.5, "{} {}", x(0), x(1));
     // What is told of a point is where it was measured.
-    assert_eq!(told["data"][0]["customdata"][1], "2");
-    assert!(told["data"][0]["hovertemplate"].as_str().unwrap().starts_with("%{customdata}"));
+    assert_eq!(shown["data"][0]["customdata"][1], "2");
+    assert!(shown["data"][0]["hovertemplate"].as_str().unwrap().starts_with("%{customdata}"));
     let svg = chart.to_svg(Drawn::WIDE);
     let document = roxmltree::Document::parse(&svg).unwrap();
     let dots = document.descendants().filter(|node| node.tag_name().name() == "circle");
@@ -289,8 +289,8 @@ fn intervals_at_the_same_number_stand_beside_each_other() {
 fn what_is_marked_is_seen_over_the_grid_and_however_thin_it_is() {
     let charts = of_comparison(&subjects::comparison());
     let ratios = charts.iter().find(|chart| chart.id == "ratios").expect("it is made");
-    let told = ratios.to_plotly();
-    let shapes = told["layout"]["shapes"].as_array().expect("shapes");
+    let shown = ratios.to_plotly();
+    let shapes = shown["layout"]["shapes"].as_array().expect("shapes");
     assert_eq!(shapes.len(), 2);
     for shape in shapes {
         assert_eq!(shape["layer"], "between");

@@ -26,8 +26,8 @@ fn charts(report: &ExperimentReport, _trials: &[TrialReport]) -> Vec<Chart> {
     let Some(main) = main_axis(report) else { return Vec::new() };
     let mut all = chart(report, main, &report.primary);
     let others = OTHERS.iter().filter(|name| **name != report.primary);
-    let told = others.filter(|name| is_told(report, name));
-    all.extend(told.flat_map(|name| chart(report, main, name)));
+    let shown = others.filter(|name| is_reported(report, name));
+    all.extend(shown.flat_map(|name| chart(report, main, name)));
     let is_curve = |axis: &usize| {
         let values = &report.axes[*axis].values;
         values.len() >= CURVE_LEAST && are_numbers(values)
@@ -55,21 +55,21 @@ pub(super) fn main_axis(report: &ExperimentReport) -> Option<usize> {
 }
 
 /// Nobody needs to see that there were no errors.
-fn is_told(report: &ExperimentReport, name: &str) -> bool {
+fn is_reported(report: &ExperimentReport, name: &str) -> bool {
     let mut figures = report.points.iter().filter_map(|point| point.figures.get(name));
     figures.any(|figure| name != "errors_percent" || figure.max > 0.0)
 }
 
 fn chart(report: &ExperimentReport, axis: usize, figure: &str) -> Vec<Chart> {
-    let told = &report.axes[axis];
+    let shown = &report.axes[axis];
     let means = report.points.iter().filter_map(|point| point.figures.get(figure));
     let scale = match is_time(figure) {
         true => Scale::of_times(means.map(|figure| figure.mean).filter(|mean| mean.is_finite())),
         false => Scale::FromZero,
     };
-    let id = format!("curves-{}-{}", slug(&told.name), slug(figure));
-    let title = format!("{} over {}", title_of(figure), short_axis(&told.name));
-    let x = axis_of(&told.name, &told.values);
+    let id = format!("curves-{}-{}", slug(&shown.name), slug(figure));
+    let title = format!("{} over {}", title_of(figure), short_axis(&shown.name));
+    let x = axis_of(&shown.name, &shown.values);
     let mut chart = Chart::new(id, title, x, figure_axis(figure, &report.units, scale));
     let mut all = report.points.iter().filter_map(|point| point.figures.get(figure));
     if all.any(|figure| figure.half_width.is_some()) {
@@ -83,7 +83,7 @@ fn chart(report: &ExperimentReport, axis: usize, figure: &str) -> Vec<Chart> {
         let Some(measured) = point.figures.get(figure) else { continue };
         chart.join(&line_of(point, axis), &title_of(figure), of_figure(at, measured));
     }
-    elsewhere::add(&mut chart, &report.imported, figure, (&told.name, &told.values));
+    elsewhere::add(&mut chart, &report.imported, figure, (&shown.name, &shown.values));
     chart.if_any()
 }
 

@@ -298,7 +298,7 @@ fn curves_go_along_clients_wherever_these_stand_among_the_axes() {
 }
 
 #[test]
-fn points_of_a_few_seconds_are_told_second_by_second() {
+fn points_of_a_few_seconds_are_reported_second_by_second() {
     let (report, mut trials) = subjects::two_axes();
     trials.iter_mut().for_each(|trial| trial.report.intervals.truncate(1));
     let charts = of_experiment(&report, &trials);

@@ -101,7 +101,7 @@ fn a_rate_of_nothing_is_all_less_and_no_work_that_was_lost() {
 }
 
 #[test]
-fn what_speaks_against_it_is_told_in_sentences() {
+fn what_speaks_against_it_is_reported_in_sentences() {
     let mut sides = [side("old", &[("8", &FIVE, 0)]), side("new", &[("8", &times(1.1), 1)])];
     let warning = |id: &str| model::Finding {
         id: id.to_owned(),

@@ -184,7 +184,7 @@ fn a_long_page_begins_with_links_to_its_sections() {
 }
 
 #[test]
-fn on_paper_parts_are_unfolded_but_those_that_a_machine_has_told_at_length() {
+fn on_paper_parts_are_unfolded_but_those_that_a_machine_has_reported_at_length() {
     assert!(PAGE_CSS.contains("details:not(.long)::details-content{content-visibility:visible"));
     let body = run_body(&subjects::hostile(), Medium::File);
     let is_long = |title: &str| {

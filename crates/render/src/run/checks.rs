@@ -1,7 +1,7 @@
 //! What was checked: the data, the commits, the generator, connecting, standards; and what a
 //! workload discloses.
 
-use analysis::report::{CheckReport, Disclosure, HeadlineReport, Report};
+use analysis::report::{CheckReport, Disclosure, PrimaryMetricReport, Report};
 use model::format_count;
 use model::numbers::{self, NONE, count, ms, significant};
 
@@ -47,11 +47,11 @@ fn sessions(report: &Report) -> Option<String> {
 fn later_indexes(report: &Report) -> Option<String> {
     let facts = report.facts.get("indexes")?;
     let (add, all) = (facts.get("add_s")?, facts.get("load_and_add_s")?);
-    let rate = |(name, of): &(String, HeadlineReport)| {
+    let rate = |(name, of): &(String, PrimaryMetricReport)| {
         let rate: f64 = facts.get(&format!("{name}_overall"))?.to_string().parse().ok()?;
         Some(format!("{} {}", significant(rate, 4), of.title))
     };
-    let rates: Vec<String> = report.block.headlines.0.iter().filter_map(rate).collect();
+    let rates: Vec<String> = report.block.primary_metrics.0.iter().filter_map(rate).collect();
     let rates = rates.join(", ");
     Some(format!(
         "added in {add} s after the load, and dropped; load and indexes took {all} s in all: \
@@ -217,14 +217,14 @@ fn of_standard(disclosure: &Disclosure) -> Block {
 
 /// What differs from the standard; the first is the one that the law asks for.
 fn declared(report: &Report) -> Option<Block> {
-    let (first, others) = report.declarations.split_first()?;
+    let (first, others) = report.notes.split_first()?;
     let more = (!others.is_empty()).then(|| {
         let more = count(others.len() as u64, "further disclosure");
         Text::from(format!("{more} of what differs: see the JSON."))
     });
     let details = Details {
         title: "Disclosures: what differs from the standard".to_owned(),
-        blocks: vec![Block::paragraphs(report.declarations.clone())],
+        blocks: vec![Block::paragraphs(report.notes.clone())],
         length: Length::Short,
         otherwise: vec![Block::paragraphs(
             [Some(Text::from(first.as_str())), more].into_iter().flatten(),

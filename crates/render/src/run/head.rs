@@ -1,7 +1,7 @@
 //! The head of a run's page: what was asked, the run in a sentence, whether it is valid, and the
 //! figures that are asked for first.
 
-use analysis::report::{Block as Figures, HeadlineReport, Report, Status};
+use analysis::report::{Block as Figures, PrimaryMetricReport, Report, Status};
 use model::numbers::{self, NONE, count, significant};
 use model::{Load, Severity, format_count};
 
@@ -98,8 +98,8 @@ fn rates(mut text: Text, report: &Report) -> Text {
 }
 
 /// The rates that the workload is known by, as far as they are known.
-fn known(block: &Figures) -> Vec<(f64, &HeadlineReport)> {
-    block.headlines.iter().filter_map(|(_, of)| Some((of.value?, of))).collect()
+fn known(block: &Figures) -> Vec<(f64, &PrimaryMetricReport)> {
+    block.primary_metrics.iter().filter_map(|(_, of)| Some((of.value?, of))).collect()
 }
 
 /// Commits per second with their error; where users arrive at a rate, beside what was offered.
@@ -179,7 +179,7 @@ pub(super) fn answer(report: &Report) -> String {
 
 pub(super) fn tiles(report: &Report) -> Vec<Tile> {
     let block = &report.block;
-    let mut tiles: Vec<Tile> = known(block).into_iter().map(of_headline).collect();
+    let mut tiles: Vec<Tile> = known(block).into_iter().map(of_primary_metric).collect();
     tiles.push(rate_tile("TPS", rate_of(block, "")));
     tiles.extend(["p50", "p95", "p99"].map(|field| of_quantile(report, field)));
     let max = block.response_ms.max.map_or(Value::Unknown, Value::Known);
@@ -195,7 +195,7 @@ pub(super) fn tiles(report: &Report) -> Vec<Tile> {
     tiles
 }
 
-fn of_headline((value, of): (f64, &HeadlineReport)) -> Tile {
+fn of_primary_metric((value, of): (f64, &PrimaryMetricReport)) -> Tile {
     let error = of.half_width.map_or(Uncertainty::Unknown, Uncertainty::HalfWidth);
     rate_tile(&of.title, Quantity { error, ..Quantity::number(value, 4, "") })
 }

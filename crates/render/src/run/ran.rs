@@ -1,7 +1,7 @@
 //! What ran: target, groups, phases; folded, settings and facts.
 
 use analysis::report::{GroupReport, Report};
-use model::Until;
+use model::StopCondition;
 use model::numbers::{self, count};
 
 use crate::document::{Block, Length, Place, Section};
@@ -81,10 +81,10 @@ fn load(placement: &str, group: &GroupReport) -> Vec<String> {
         _ => vec![format!("{clients} in virtual time")],
     };
     parts.extend(numbers::load_parts(&group.load));
-    parts.extend(match group.until {
-        Until::Time => None,
-        Until::Transactions(n) => Some(format!("until {}", count(n, "transaction"))),
-        Until::TransactionsPerClient(n) => {
+    parts.extend(match group.stop_condition {
+        StopCondition::Time => None,
+        StopCondition::Transactions(n) => Some(format!("until {}", count(n, "transaction"))),
+        StopCondition::TransactionsPerClient(n) => {
             Some(format!("until {} of each client", count(n, "transaction")))
         }
     });

@@ -335,7 +335,7 @@ fn nothing_speaks_for_a_run_of_which_nothing_was_measured() {
 }
 
 #[test]
-fn the_part_of_the_generator_in_the_service_time_is_told() {
+fn the_part_of_the_generator_in_the_service_time_is_reported() {
     let mut made = Made::closed();
     assert!(!page(&made).contains("reply lag"));
     made.seconds[5].reply_lag.get_or_insert_default().record_n(20_000, 12_345);

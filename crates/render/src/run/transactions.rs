@@ -25,7 +25,7 @@ pub(super) fn section(report: &Report, charts: &[Chart]) -> Section {
     blocks.extend(part(by_group(report), Vec::new()));
     blocks.extend(part(by_type(report), vec![few]));
     blocks.push(Block::Charts(named(charts, &["kinds"])));
-    blocks.extend(part(measures(report), Vec::new()));
+    blocks.extend(part(custom_metrics(report), Vec::new()));
     blocks.extend(accounts(report));
     Section::new("transactions", "Transactions", blocks)
 }
@@ -161,10 +161,10 @@ fn accounts(report: &Report) -> impl Iterator<Item = Block> {
 }
 
 /// The workload's own metrics as a table.
-fn measures(report: &Report) -> Table {
+fn custom_metrics(report: &Report) -> Table {
     let time = |title: &'static str| Column::new(title, Align::Point).digits(3);
     let mut table = Table::new([
-        Column::new("measure", Align::Left),
+        Column::new("custom metric", Align::Left),
         Column::new("unit", Align::Left),
         Column::new("count", Align::Right),
         Column::new("sum", Align::Right),
@@ -174,7 +174,7 @@ fn measures(report: &Report) -> Table {
         time("p99"),
         time("max"),
     ]);
-    for (name, of) in report.block.measures.iter().filter(|(_, of)| of.count > 0) {
+    for (name, of) in report.block.custom_metrics.iter().filter(|(_, of)| of.count > 0) {
         // Times are shown as all others are, and nobody asks for their sum.
         let is_time = of.unit == "ns";
         let shown = |value: f64| if is_time { value / NS_PER_MS as f64 } else { value };

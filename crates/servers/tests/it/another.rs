@@ -36,9 +36,9 @@ impl Holder {
             .expect("started");
         let errors = BufReader::new(child.stderr.take().expect("a pipe"));
         let mut lines = errors.lines().map(|line| line.expect("UTF-8"));
-        let told = lines.find_map(|line| line.strip_prefix(TOLD).map(str::to_owned));
-        let told = told.unwrap_or_default();
-        let (pid, dir) = told.split_once(' ').unwrap_or_default();
+        let shown = lines.find_map(|line| line.strip_prefix(TOLD).map(str::to_owned));
+        let shown = shown.unwrap_or_default();
+        let (pid, dir) = shown.split_once(' ').unwrap_or_default();
         let server_pid = pid.parse().unwrap_or_default();
         let holder = Holder { child, server_pid, dir: PathBuf::from(dir) };
         assert!(holder.server_pid > 0, "no server was started");

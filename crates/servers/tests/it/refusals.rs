@@ -51,7 +51,7 @@ fn a_setting_refused_at_a_restart_can_be_taken_back() {
 }
 
 #[test]
-fn a_place_without_a_server_is_told_with_its_remedy() {
+fn a_place_without_a_server_is_reported_with_its_remedy() {
     for kind in Kind::ALL.iter().copied() {
         let error = refused(kind, |options| options.bin = Some(PathBuf::from("/nowhere")));
         assert_eq!(error.kind, ServerErrorKind::NotInstalled);
@@ -72,7 +72,7 @@ fn another_product_is_not_taken_for_the_wanted_one() {
 }
 
 #[test]
-fn a_server_that_is_not_ready_in_time_is_told_with_its_last_words() {
+fn a_server_that_is_not_ready_in_time_is_reported_with_its_last_words() {
     let error = refused(Kind::MariaDb, |options| options.start_limit = Duration::from_millis(1));
     assert_eq!(error.kind, ServerErrorKind::TooSlow);
     assert!(error.text.contains("took more than 1ms"), "{error}");

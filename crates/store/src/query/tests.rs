@@ -334,12 +334,12 @@ fn a_bad_query_is_one_sentence_with_the_place_of_the_mistake() {
         "finding=staled",
         " ",
     ];
-    let told = |query: &&str| {
-        let told = format!("{query} is bad {}", said(query));
-        model::numbers::wrap(&told, 88).join("\n    ")
+    let shown = |query: &&str| {
+        let shown = format!("{query} is bad {}", said(query));
+        model::numbers::wrap(&shown, 88).join("\n    ")
     };
-    let told: Vec<String> = queries.iter().map(told).collect();
-    insta::assert_snapshot!(told.join("\n"), @r"
+    let shown: Vec<String> = queries.iter().map(shown).collect();
+    insta::assert_snapshot!(shown.join("\n"), @r"
     workload=tpcc and nopn>5 is bad at character 19: there is no column 'nopn' (did you mean
         'nopm'?); choose one of id, started, status, name, workload, target, database, clients,
         duration, tps, nopm, p99, validity, finding, dbdyno, experiment, label.KEY and the

@@ -24,7 +24,7 @@ fn tell(child: &mut Child) {
 }
 
 #[test]
-fn of_many_at_once_one_has_the_walk_and_the_others_are_told_who() {
+fn of_many_at_once_one_has_the_walk_and_the_others_are_reported_who() {
     let (_folder, store) = store_of_one();
     let mut children: Vec<Child> = (0..6).map(|_| walker(&store)).collect();
     children.iter_mut().for_each(tell);
@@ -33,9 +33,9 @@ fn of_many_at_once_one_has_the_walk_and_the_others_are_told_who() {
     let winner = said.iter().position(has).expect("one has it");
     let pid = children[winner].id();
     for (nth, said) in said.iter().enumerate().filter(|(nth, _)| *nth != winner) {
-        let told =
+        let shown =
             format!("walk: Taken, experiment 0198-exp is being run by process {pid} (since 20");
-        assert!(said.contains(&told), "{nth}: {said}");
+        assert!(said.contains(&shown), "{nth}: {said}");
     }
     assert_eq!(status(&store), Some(Status::Running));
     tell(&mut children[winner]);

@@ -48,7 +48,7 @@ fn a_store_of_a_newer_version_is_refused() {
 }
 
 #[test]
-fn an_event_of_a_newer_version_is_told_and_not_passed_over() {
+fn an_event_of_a_newer_version_is_reported_and_not_passed_over() {
     let (_folder, store) = new_store();
     let begun = begun("0197-aaaa", 1);
     write(&store, &begun, every_event()).expect("written");
@@ -114,7 +114,7 @@ fn mode(path: &Path, mode: u32) {
 
 #[cfg(unix)]
 #[test]
-fn a_folder_that_may_only_be_read_is_told() {
+fn a_folder_that_may_only_be_read_is_reported() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("runs.sqlite");
     drop(Store::open(&path).expect("a store"));
@@ -161,6 +161,6 @@ fn a_store_that_may_only_be_read_is_read_and_not_written_to() {
     mode(folder.path(), 0o555);
     let heard = as_nobody("read", &path);
     mode(folder.path(), 0o755);
-    let is_told = |heard: &String| heard.contains("opened: ReadOnly, the log ");
-    assert!(heard.as_ref().is_none_or(is_told), "{heard:?}");
+    let is_reported = |heard: &String| heard.contains("opened: ReadOnly, the log ");
+    assert!(heard.as_ref().is_none_or(is_reported), "{heard:?}");
 }

@@ -101,8 +101,8 @@ fn a_run_under_way_neither_leaves_nor_comes_and_one_of_a_dead_process_comes_in_a
     let error = other.import(store.path(), CHECK).expect_err("it runs");
     let (kind, path) = (error.kind, store.path().display().to_string());
     assert_eq!(kind, StoreErrorKind::UnderWay);
-    let is_told = |word: &str| error.message.contains(word);
-    assert!(is_told("is under way: wait for its end") && is_told(&path), "{error}");
+    let is_reported = |word: &str| error.message.contains(word);
+    assert!(is_reported("is under way: wait for its end") && is_reported(&path), "{error}");
     assert!(other.list(&Filter::default()).expect("a list").is_empty());
     drop(writer);
     // As if it had lived elsewhere, and was not heard of for a minute.

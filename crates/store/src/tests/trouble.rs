@@ -51,7 +51,7 @@ fn what_could_not_be_written_is_written_later() {
 }
 
 #[test]
-fn what_is_lost_is_counted_and_told() {
+fn what_is_lost_is_counted_and_reported() {
     let (_folder, store) = new_store();
     let begun = begun("0197-lost", 1);
     let options = Options { backlog_bytes: 20_000, ..at_the_end() };
@@ -71,17 +71,17 @@ fn what_is_lost_is_counted_and_told() {
 }
 
 #[test]
-fn a_log_that_grows_too_long_is_taken_into_the_file_and_told() {
+fn a_log_that_grows_too_long_is_taken_into_the_file_and_reported() {
     let (_folder, store) = new_store();
     let begun = begun("0197-long", 1);
     let options = Options { wal_bytes: 2 << 20, ..quick() };
     let writer = store.writer_with(&begun, options).expect("a writer");
-    let told = |event: &Event| matches!(event, Event::Output { text } if text.contains("log"));
+    let shown = |event: &Event| matches!(event, Event::Output { text } if text.contains("log"));
     let mut n = 0;
     until("the log was taken into the file", || {
         n += 1;
         writer.send(Event::Second(full_second(n)));
-        n % 100 == 0 && replay(&store, writer.run()).iter().any(told)
+        n % 100 == 0 && replay(&store, writer.run()).iter().any(shown)
     });
     writer.finish(None, Status::Completed, Summary::default()).expect("nothing is missing");
     assert_eq!(seconds(&replay(&store, &run_of(&begun))).len(), n as usize);

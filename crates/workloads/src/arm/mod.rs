@@ -15,9 +15,9 @@ mod writer;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use model::{
-    BadParameter, Check, Choice, Client, Dialect, Fact, Identity, Kind, KindIndex, Measure,
-    MeasureKind, NS_PER_S, Number, Places, Population, Producer, ProducerTask, Signal, Statement,
-    StatementKind, Workload,
+    BadParameter, Check, Choice, Client, CustomMetric, CustomMetricKind, Dialect, Fact, Identity,
+    Kind, KindIndex, NS_PER_S, Number, Places, Population, Producer, ProducerTask, Signal,
+    Statement, StatementKind, Workload,
 };
 
 use self::application::{Agent, Application, CHUNK_MAX, Shape};
@@ -42,11 +42,11 @@ pub(crate) static ENTRY: Entry = Entry {
 const NAME: &str = "arm";
 
 /// In the order of their places (`writer`).
-static MEASURES: [Measure; 4] = [
-    Measure { name: "measurements", unit: "measurements", kind: MeasureKind::Counter },
-    Measure { name: "rows", unit: "rows", kind: MeasureKind::Counter },
-    Measure { name: "measured_bytes", unit: "bytes", kind: MeasureKind::Counter },
-    Measure { name: "age_at_commit", unit: "ns", kind: MeasureKind::Histogram },
+static CUSTOM_METRICS: [CustomMetric; 4] = [
+    CustomMetric { name: "measurements", unit: "measurements", kind: CustomMetricKind::Counter },
+    CustomMetric { name: "rows", unit: "rows", kind: CustomMetricKind::Counter },
+    CustomMetric { name: "measured_bytes", unit: "bytes", kind: CustomMetricKind::Counter },
+    CustomMetric { name: "age_at_commit", unit: "ns", kind: CustomMetricKind::Histogram },
 ];
 
 static KINDS: [Kind; 1] = [Kind { name: "buffer", weight: 1, keying_ns: 0, thinking_ns: 0 }];
@@ -125,11 +125,11 @@ impl Workload for Arm {
         &KINDS
     }
 
-    fn measures(&self) -> &[Measure] {
-        &MEASURES
+    fn custom_metrics(&self) -> &[CustomMetric] {
+        &CUSTOM_METRICS
     }
 
-    fn declarations(&self) -> Vec<String> {
+    fn notes(&self) -> Vec<String> {
         vec![
             "A transaction is one buffer of measurements; its response time leaves out the wait for \
              a full buffer."

@@ -20,7 +20,7 @@ use crate::tx_control::{control, end};
 pub(super) const LAST_ID: StatementId = StatementId(CONTEXT as u16 + 1);
 pub(super) const IS_STORED: StatementId = StatementId(CONTEXT as u16 + 2);
 
-/// Places of the measures.
+/// Places of the custom metrics.
 pub(super) const MEASUREMENTS: u16 = 0;
 pub(super) const ROWS: u16 = 1;
 pub(super) const BYTES: u16 = 2;

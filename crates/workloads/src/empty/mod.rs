@@ -75,7 +75,7 @@ impl Workload for Empty {
         &self.kinds
     }
 
-    fn declarations(&self) -> Vec<String> {
+    fn notes(&self) -> Vec<String> {
         vec![
             "It reads no table and begins no transaction: it measures the overhead of client, \
              connection and statement execution, not a database's work."

@@ -15,9 +15,9 @@ mod writer;
 use std::sync::Arc;
 
 use model::{
-    BadParameter, Check, Client, Crosscheck, Dialect, Fact, Headline, Identity, Kind, KindIndex,
-    Measure, MeasureKind, NS_PER_S, Number, Places, Population, Producer, ProducerContext,
-    ProducerTask, Producing, Signal, Statement, Workload, until,
+    BadParameter, Check, Client, Crosscheck, CustomMetric, CustomMetricKind, Dialect, Fact,
+    Identity, Kind, KindIndex, NS_PER_S, Number, Places, Population, PrimaryMetric, Producer,
+    ProducerContext, ProducerTask, Producing, Signal, Statement, Workload, until,
 };
 
 use self::account::Account;
@@ -56,20 +56,20 @@ pub(crate) static ENTRY: Entry = Entry {
 };
 
 /// In the order of their places (`writer`).
-static WRITER_MEASURES: [Measure; 2] = [
-    Measure { name: "records", unit: "records", kind: MeasureKind::Counter },
-    Measure { name: "bytes", unit: "B", kind: MeasureKind::Counter },
+static WRITER_MEASURES: [CustomMetric; 2] = [
+    CustomMetric { name: "records", unit: "records", kind: CustomMetricKind::Counter },
+    CustomMetric { name: "bytes", unit: "B", kind: CustomMetricKind::Counter },
 ];
 
 /// In the order of their places (`reader`).
-static READER_MEASURES: [Measure; 7] = [
-    Measure { name: "age", unit: "ns", kind: MeasureKind::Histogram },
-    Measure { name: "time_between_reads", unit: "ns", kind: MeasureKind::Histogram },
-    Measure { name: "window_query", unit: "ns", kind: MeasureKind::Histogram },
-    Measure { name: "plain_query", unit: "ns", kind: MeasureKind::Histogram },
-    Measure { name: "records_read", unit: "records", kind: MeasureKind::Counter },
-    Measure { name: "missed", unit: "records", kind: MeasureKind::Counter },
-    Measure { name: "duplicates", unit: "records", kind: MeasureKind::Counter },
+static READER_MEASURES: [CustomMetric; 7] = [
+    CustomMetric { name: "age", unit: "ns", kind: CustomMetricKind::Histogram },
+    CustomMetric { name: "time_between_reads", unit: "ns", kind: CustomMetricKind::Histogram },
+    CustomMetric { name: "window_query", unit: "ns", kind: CustomMetricKind::Histogram },
+    CustomMetric { name: "plain_query", unit: "ns", kind: CustomMetricKind::Histogram },
+    CustomMetric { name: "records_read", unit: "records", kind: CustomMetricKind::Counter },
+    CustomMetric { name: "missed", unit: "records", kind: CustomMetricKind::Counter },
+    CustomMetric { name: "duplicates", unit: "records", kind: CustomMetricKind::Counter },
 ];
 
 const fn kind(name: &'static str) -> Kind {
@@ -162,7 +162,7 @@ impl Workload for Events {
         }
     }
 
-    fn measures(&self) -> &[Measure] {
+    fn custom_metrics(&self) -> &[CustomMetric] {
         match self.role {
             Role::Writer => &WRITER_MEASURES,
             Role::Reader => &READER_MEASURES,
@@ -170,20 +170,20 @@ impl Workload for Events {
     }
 
     /// Records, and their bytes, of committed transactions.
-    fn headlines(&self) -> Vec<Headline> {
+    fn primary_metrics(&self) -> Vec<PrimaryMetric> {
         if self.role == Role::Reader {
             return Vec::new();
         }
         let records = self.shared.records_per_insert as u64;
         let bytes = records * self.shared.data.record_size;
-        let headline = |name, title, per_ns| Headline { name, title, kinds: vec![0], per_ns };
+        let primary = |name, title, per_ns| PrimaryMetric { name, title, kinds: vec![0], per_ns };
         vec![
-            headline("records_per_s", "records/s", NS_PER_S * records),
-            headline("mb_per_s", "MB/s", NS_PER_S / MEGABYTE * bytes),
+            primary("records_per_s", "records/s", NS_PER_S * records),
+            primary("mb_per_s", "MB/s", NS_PER_S / MEGABYTE * bytes),
         ]
     }
 
-    fn declarations(&self) -> Vec<String> {
+    fn notes(&self) -> Vec<String> {
         match self.role {
             Role::Writer => self.of_writers(),
             Role::Reader => self.of_readers(),

@@ -17,7 +17,7 @@ use super::seen::{Read, Record, Seen};
 use super::tables::{AGE_COLUMNS, READ_COLUMNS, ages, reads, records};
 use crate::tx_control::{control, end};
 
-/// Places of its measures.
+/// Places of its custom metrics.
 pub(super) const AGE: u16 = 0;
 pub(super) const BETWEEN: u16 = 1;
 pub(super) const WINDOW_QUERY: u16 = 2;

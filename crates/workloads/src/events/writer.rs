@@ -12,7 +12,7 @@ use super::Shared;
 use super::tables::records;
 use crate::record::{draw_column1, draw_payload};
 
-/// Places of its measures.
+/// Places of its custom metrics.
 pub(super) const RECORDS: u16 = 0;
 pub(super) const BYTES: u16 = 1;
 

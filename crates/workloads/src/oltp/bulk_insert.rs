@@ -7,10 +7,10 @@ use std::fmt::Write as _;
 use std::sync::Arc;
 
 use model::{
-    BadParameter, Check, Client, Column, ColumnType, Conversation, Dialect, Done, Identity, Kind,
-    KindIndex, Measure, MeasureKind, Number, Parameter, ParameterKind, Places, Population, Refusal,
-    RefusalKind, Request, Session, Statement, StatementId, StatementKind, Table, TxContext,
-    Workload, query, query_number,
+    BadParameter, Check, Client, Column, ColumnType, Conversation, CustomMetric, CustomMetricKind,
+    Dialect, Done, Identity, Kind, KindIndex, Number, Parameter, ParameterKind, Places, Population,
+    Refusal, RefusalKind, Request, Session, Statement, StatementId, StatementKind, Table,
+    TxContext, Workload, query, query_number,
 };
 
 use super::TRANSACTION;
@@ -50,8 +50,8 @@ static PARAMETERS: &[Parameter] = &[
 /// The only measure.
 const ROWS: u16 = 0;
 
-static MEASURES: [Measure; 1] =
-    [Measure { name: "rows", unit: "rows", kind: MeasureKind::Counter }];
+static CUSTOM_METRICS: [CustomMetric; 1] =
+    [CustomMetric { name: "rows", unit: "rows", kind: CustomMetricKind::Counter }];
 
 struct BulkInsert {
     identity: Identity,
@@ -91,11 +91,11 @@ impl Workload for BulkInsert {
         &self.kinds
     }
 
-    fn measures(&self) -> &[Measure] {
-        &MEASURES
+    fn custom_metrics(&self) -> &[CustomMetric] {
+        &CUSTOM_METRICS
     }
 
-    fn declarations(&self) -> Vec<String> {
+    fn notes(&self) -> Vec<String> {
         vec![format!(
             "Each client inserts {} rows per statement into its own table, as sysbench's \
              bulk_insert; a transaction is one statement.",

@@ -120,7 +120,7 @@ impl Workload for Member {
         &self.oltp.kinds
     }
 
-    fn declarations(&self) -> Vec<String> {
+    fn notes(&self) -> Vec<String> {
         let mut all = vec![
             format!("Rows are chosen by {}.", self.oltp.shape.sentence()),
             format!(
@@ -196,13 +196,13 @@ mod tests {
     #[test]
     fn the_distribution_is_named_and_that_of_the_data_too_where_it_differs() {
         let built = make_with(&[], None).expect("valid");
-        assert!(built.declarations()[0].contains("special: 75 % of the draws"));
+        assert!(built.notes()[0].contains("special: 75 % of the draws"));
         let identity = Identity { seed: 4, ..built.identity() };
         let run = make_with(&[("rand_type", "zipfian")], Some(&identity)).expect("valid");
         assert_eq!(run.identity(), identity, "the data keep their seed and their k");
-        let told = run.declarations();
-        assert!(told[0].contains("zipfian with exponent 0.8"), "{told:?}");
-        assert!(told[2].starts_with("k was drawn by special"), "{told:?}");
+        let shown = run.notes();
+        assert!(shown[0].contains("zipfian with exponent 0.8"), "{shown:?}");
+        assert!(shown[2].starts_with("k was drawn by special"), "{shown:?}");
     }
 
     #[test]

@@ -12,8 +12,8 @@ mod writer;
 use std::sync::Arc;
 
 use model::{
-    BadParameter, Check, Client, Crosscheck, Dialect, Headline, Identity, Kind, KindIndex,
-    LaterIndex, NS_PER_S, Number, Places, Population, Statement, Workload,
+    BadParameter, Check, Client, Crosscheck, Dialect, Identity, Kind, KindIndex, LaterIndex,
+    NS_PER_S, Number, Places, Population, PrimaryMetric, Statement, Workload,
 };
 
 use crate::{Entry, Make};
@@ -89,17 +89,17 @@ impl Workload for Recording {
 
     /// Records, and their bytes, of committed transactions. A commit of n records counts n times
     /// as much in a second as one alone does, which is what it counts in n seconds.
-    fn headlines(&self) -> Vec<Headline> {
+    fn primary_metrics(&self) -> Vec<PrimaryMetric> {
         let records = self.record.commit.records as u64;
         let bytes = records * self.record.data.record_size as u64;
-        let headline = |name, title, per_ns| Headline { name, title, kinds: vec![0], per_ns };
+        let primary = |name, title, per_ns| PrimaryMetric { name, title, kinds: vec![0], per_ns };
         vec![
-            headline("records_per_s", "records/s", NS_PER_S * records),
-            headline("mb_per_s", "MB/s", NS_PER_S / MEGABYTE * bytes),
+            primary("records_per_s", "records/s", NS_PER_S * records),
+            primary("mb_per_s", "MB/s", NS_PER_S / MEGABYTE * bytes),
         ]
     }
 
-    fn declarations(&self) -> Vec<String> {
+    fn notes(&self) -> Vec<String> {
         let Data { tables, record_size, engine, .. } = self.record.data;
         let Commit { records, statement } = self.record.commit;
         let into = match tables {
@@ -223,11 +223,11 @@ mod tests {
     fn records_and_bytes_are_counted_by_commits() {
         let written =
             [("record_size", "250"), ("records_per_commit", "40"), ("rows_per_statement", "8")];
-        let headlines = made(&written).expect("valid").headlines();
-        let per_s = |index: usize| headlines[index].per_ns as f64 / 1e9;
+        let primary_metrics = made(&written).expect("valid").primary_metrics();
+        let per_s = |index: usize| primary_metrics[index].per_ns as f64 / 1e9;
         // One commit a second is 40 records and 10,000 bytes a second.
-        assert_eq!((headlines[0].title, per_s(0)), ("records/s", 40.0));
-        assert_eq!((headlines[1].title, per_s(1)), ("MB/s", 0.01));
+        assert_eq!((primary_metrics[0].title, per_s(0)), ("records/s", 40.0));
+        assert_eq!((primary_metrics[1].title, per_s(1)), ("MB/s", 0.01));
         let crosscheck = made(&written).expect("valid").crosscheck(&DIALECT).expect("declared");
         assert_eq!(crosscheck.per_commit, 40);
     }

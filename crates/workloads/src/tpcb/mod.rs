@@ -90,7 +90,7 @@ impl Workload for Tpcb {
         &self.kinds
     }
 
-    fn declarations(&self) -> Vec<String> {
+    fn notes(&self) -> Vec<String> {
         [
             "Derived from TPC-B as pgbench does it; not a TPC-B result and not comparable to one.",
             "Account, teller and branch are drawn independently and uniformly, as in pgbench; \

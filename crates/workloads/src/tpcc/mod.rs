@@ -25,9 +25,9 @@ mod tx;
 use std::sync::Arc;
 
 use model::{
-    BadParameter, Check, Client, Clock, Conversation, Crosscheck, Dialect, Done, Headline,
-    Identity, Kind, KindIndex, Measure, MeasureKind, Number, Places, Population, Refusal, Request,
-    Routine, Sent, Settings, Standard, Statement, TxContext, Workload,
+    BadParameter, Check, Client, Clock, Conversation, Crosscheck, CustomMetric, CustomMetricKind,
+    Dialect, Done, Identity, Kind, KindIndex, Number, Places, Population, PrimaryMetric, Refusal,
+    Request, Routine, Sent, Settings, Standard, Statement, TxContext, Workload,
 };
 
 use crate::tx_control::{control, end};
@@ -51,7 +51,7 @@ pub(crate) static ENTRY: Entry = Entry {
 const KINDS: [&str; parameters::N_KINDS] =
     ["new_order", "payment", "order_status", "delivery", "stock_level"];
 
-/// Places of the measures.
+/// Places of the custom metrics.
 const ORDER_LINES: u16 = 0;
 const BRAND_LINES: u16 = 1;
 const ORDER_TOTAL: u16 = 2;
@@ -65,7 +65,7 @@ const ORDER_STATUSES_BY_NAME: u16 = 9;
 const SHORT_DELIVERIES: u16 = 10;
 
 /// The measures: name and unit, by place.
-static MEASURES: [Measure; 11] = [
+static CUSTOM_METRICS: [CustomMetric; 11] = [
     counter("order_lines", "rows"),
     counter("brand_lines", "rows"),
     counter("order_total", "cents"),
@@ -79,8 +79,8 @@ static MEASURES: [Measure; 11] = [
     counter("short_deliveries", "deliveries"),
 ];
 
-const fn counter(name: &'static str, unit: &'static str) -> Measure {
-    Measure { name, unit, kind: MeasureKind::Counter }
+const fn counter(name: &'static str, unit: &'static str) -> CustomMetric {
+    CustomMetric { name, unit, kind: CustomMetricKind::Counter }
 }
 
 const NS_PER_MINUTE: u64 = 60_000_000_000;
@@ -89,7 +89,7 @@ struct Tpcc {
     decided: Arc<Decided>,
     kinds: Vec<Kind>,
     rows: population::Rows,
-    declarations: Vec<String>,
+    notes: Vec<String>,
 }
 
 fn make(make: &Make<'_>) -> Result<Arc<dyn Workload>, BadParameter> {
@@ -102,8 +102,8 @@ fn make(make: &Make<'_>) -> Result<Arc<dyn Workload>, BadParameter> {
     };
     let kinds = KINDS.iter().enumerate().map(kind).collect();
     let rows = population::Rows::new(decided.data);
-    let declarations = declarations(make.settings, &decided);
-    Ok(Arc::new(Tpcc { decided, kinds, rows, declarations }))
+    let notes = notes(make.settings, &decided);
+    Ok(Arc::new(Tpcc { decided, kinds, rows, notes }))
 }
 
 impl Workload for Tpcc {
@@ -115,19 +115,19 @@ impl Workload for Tpcc {
         &self.kinds
     }
 
-    fn measures(&self) -> &[Measure] {
-        &MEASURES
+    fn custom_metrics(&self) -> &[CustomMetric] {
+        &CUSTOM_METRICS
     }
 
-    fn headlines(&self) -> Vec<Headline> {
-        let headline = |name, title, kinds: std::ops::Range<KindIndex>| Headline {
+    fn primary_metrics(&self) -> Vec<PrimaryMetric> {
+        let primary = |name, title, kinds: std::ops::Range<KindIndex>| PrimaryMetric {
             name,
             title,
             kinds: kinds.collect(),
             per_ns: NS_PER_MINUTE,
         };
         let n_kinds = KINDS.len() as KindIndex;
-        vec![headline("nopm", "NOPM", 0..1), headline("tpm", "TPM", 0..n_kinds)]
+        vec![primary("nopm", "NOPM", 0..1), primary("tpm", "TPM", 0..n_kinds)]
     }
 
     fn standard(&self) -> Option<Standard> {
@@ -143,8 +143,8 @@ impl Workload for Tpcc {
         Some("the specification caps a warehouse, with its ten terminals, at 12.86 NOPM")
     }
 
-    fn declarations(&self) -> Vec<String> {
-        self.declarations.clone()
+    fn notes(&self) -> Vec<String> {
+        self.notes.clone()
     }
 
     fn statements(&self, dialect: &Dialect) -> Vec<Statement> {
@@ -213,7 +213,7 @@ impl Workload for Tpcc {
 
 /// What a reader must know before comparing a result with anything. The defaults are what the
 /// specification says, so whoever changes one leaves it.
-fn declarations(settings: &Settings, decided: &Decided) -> Vec<String> {
+fn notes(settings: &Settings, decided: &Decided) -> Vec<String> {
     let mut all: Vec<String> = [
         "Derived from TPC-C, a trademark of the TPC; not a TPC-C result and not comparable to one.",
         "Delivery is executed at once and in one database transaction, not deferred through a \
@@ -367,7 +367,7 @@ mod tests {
 
     #[test]
     fn what_leaves_the_specification_is_declared() {
-        let usual = make_with(&[("warehouses", "2")]).declarations();
+        let usual = make_with(&[("warehouses", "2")]).notes();
         let offset = usual.iter().find(|words| words.contains("C-Load and C-Run of 2.1.6.1"));
         let numbers = |words: &str| -> Vec<i64> {
             let first = words.split("(C-Load").next().expect("there is a first part");
@@ -377,9 +377,9 @@ mod tests {
         assert!(matches!(&numbers[..], [load, run] if (65..=119).contains(&(load - run).abs())));
         assert!(usual[0].contains("Derived from TPC-C"));
         let same = [("warehouses", "2"), ("weights", "10,10,1,1,1"), ("home", "fixed")];
-        assert_eq!(make_with(&same).declarations(), usual);
+        assert_eq!(make_with(&same).notes(), usual);
         let check = |name, value, expect: &str| {
-            let all = make_with(&[("warehouses", "2"), (name, value)]).declarations();
+            let all = make_with(&[("warehouses", "2"), (name, value)]).notes();
             assert_eq!(all.len(), usual.len() + 1);
             assert_eq!(all.last().map(String::as_str), Some(expect));
         };
@@ -400,11 +400,14 @@ mod tests {
         let kinds: Vec<_> = workload.kinds().iter().map(|kind| (kind.name, kind.weight)).collect();
         assert_eq!(kinds[usize::from(inputs::NEW_ORDER)], ("new_order", 10));
         assert_eq!(kinds[usize::from(inputs::DELIVERY)], ("delivery", 1));
-        let names: Vec<_> = workload.measures().iter().map(|measure| measure.name).collect();
+        let names: Vec<_> = workload.custom_metrics().iter().map(|metric| metric.name).collect();
         assert_eq!(names[usize::from(ORDER_TOTAL)], "order_total");
         assert_eq!(names[usize::from(DELIVERIES_SKIPPED)], "deliveries_skipped");
-        let headlines = workload.headlines();
-        assert_eq!((headlines[0].title, headlines[0].kinds.as_slice()), ("NOPM", &[0][..]));
-        assert_eq!((headlines[1].title, headlines[1].kinds.len()), ("TPM", 5));
+        let primary_metrics = workload.primary_metrics();
+        assert_eq!(
+            (primary_metrics[0].title, primary_metrics[0].kinds.as_slice()),
+            ("NOPM", &[0][..])
+        );
+        assert_eq!((primary_metrics[1].title, primary_metrics[1].kinds.len()), ("TPM", 5));
     }
 }

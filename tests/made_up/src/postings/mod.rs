@@ -7,9 +7,10 @@ mod accounts;
 use std::sync::Arc;
 
 use model::{
-    BadParameter, Check, Client, Conversation, Dialect, Done, Identity, Kind, KindIndex, Measure,
-    MeasureKind, Number, Parameter, ParameterKind, Places, Population, Refusal, Request, Rng,
-    Session, Statement, StatementId, StatementKind, TxContext, Value, Workload, execute,
+    BadParameter, Check, Client, Conversation, CustomMetric, CustomMetricKind, Dialect, Done,
+    Identity, Kind, KindIndex, Number, Parameter, ParameterKind, Places, Population, Refusal,
+    Request, Rng, Session, Statement, StatementId, StatementKind, TxContext, Value, Workload,
+    execute,
 };
 use workloads::tx_control::{control, end};
 use workloads::{Entry, Make};
@@ -52,8 +53,8 @@ const ALL: i64 = 4;
 
 /// The only measure.
 const POSTED: u16 = 0;
-static MEASURES: [Measure; 1] =
-    [Measure { name: "posted", unit: "rows", kind: MeasureKind::Histogram }];
+static CUSTOM_METRICS: [CustomMetric; 1] =
+    [CustomMetric { name: "posted", unit: "rows", kind: CustomMetricKind::Histogram }];
 
 /// Places of the statements.
 const ENTER: StatementId = StatementId(0);
@@ -91,8 +92,8 @@ impl Workload for Postings {
         &self.kinds
     }
 
-    fn measures(&self) -> &[Measure] {
-        &MEASURES
+    fn custom_metrics(&self) -> &[CustomMetric] {
+        &CUSTOM_METRICS
     }
 
     fn statements(&self, dialect: &Dialect) -> Vec<Statement> {

@@ -1,7 +1,8 @@
 //! Each figure, with a run in which its requirement holds and one in which it does not.
 
 use model::{
-    Event, Gauge, MeasureDescription, MeasureKind, MeasureSecond, Readings, Second, Standard,
+    CustomMetricDescription, CustomMetricKind, CustomMetricSecond, Event, Gauge, Readings, Second,
+    Standard,
 };
 use stats::Histogram;
 
@@ -13,15 +14,15 @@ use crate::fixtures::Made;
 /// 1 (remote ones, 100) and 2 (short deliveries, 0).
 fn run() -> Made {
     let mut made = Made::closed();
-    let told = &mut made.description.groups[0];
-    told.load = Load::KeyThink { scale: 1.0 };
-    told.clients = 10;
-    let counter = |name: &str| MeasureDescription {
+    let described = &mut made.description.groups[0];
+    described.load = Load::KeyThink { scale: 1.0 };
+    described.clients = 10;
+    let counter = |name: &str| CustomMetricDescription {
         name: name.to_owned(),
         unit: "rows".to_owned(),
-        kind: MeasureKind::Counter,
+        kind: CustomMetricKind::Counter,
     };
-    told.measures = ["lines_entered", "remote_lines", "short"].map(counter).to_vec();
+    described.custom_metrics = ["lines_entered", "remote_lines", "short"].map(counter).to_vec();
     made.measured_ns = 600 * NS_PER_S;
     made.before = None;
     made.after = None;
@@ -37,13 +38,13 @@ fn run() -> Made {
     }
     let orders = second.kind(0);
     (orders.counts.committed, orders.counts.rolled_back, orders.commits) = (990, 10, 990);
-    second.measures = [10_000, 100, 0].iter().zip(0u16..).map(counted).collect();
+    second.custom_metrics = [10_000, 100, 0].iter().zip(0u16..).map(counted).collect();
     made.seconds = vec![second];
     made
 }
 
-fn counted((sum, measure): (&u64, u16)) -> MeasureSecond {
-    MeasureSecond { measure, count: 1000, sum: *sum, histogram: None }
+fn counted((sum, metric): (&u64, u16)) -> CustomMetricSecond {
+    CustomMetricSecond { metric, count: 1000, sum: *sum, histogram: None }
 }
 
 fn required_of(figure: Figure, min: Option<f64>, max: Option<f64>) -> Requirement {
@@ -105,9 +106,9 @@ fn nine_in_ten_response_times_are_below_their_limit() {
     let mut times = Histogram::default();
     times.record_n(NS_PER_S, 20);
     part.response = Some(times);
-    let told = judged(&mut few, requirement);
-    assert_eq!((told.verdict, told.measured), (Verdict::NotKnown, None));
-    assert!(told.reason.expect("why").contains("36"), "samples for a p90");
+    let described = judged(&mut few, requirement);
+    assert_eq!((described.verdict, described.measured), (Verdict::NotKnown, None));
+    assert!(described.reason.expect("why").contains("36"), "samples for a p90");
 }
 
 #[test]
@@ -130,14 +131,15 @@ fn rolled_back_new_orders_are_a_hundredth_or_so() {
     check(&share, ("0.9 to 1.1 %", 1.0), more, 1.2);
     let mut made = run();
     more(&mut made);
-    let told = judged(&mut made, share);
-    let why = told.reason.expect("of 1,000 that is nothing");
+    let described = judged(&mut made, share);
+    let why = described.reason.expect("of 1,000 that is nothing");
     assert!(why.contains("of 1,000 chance alone makes ± 0.63 %"), "{why}");
 }
 
 #[test]
 fn counters_are_shares_and_means() {
-    let set = |place: usize, sum| move |made: &mut Made| made.seconds[0].measures[place].sum = sum;
+    let set =
+        |place: usize, sum| move |made: &mut Made| made.seconds[0].custom_metrics[place].sum = sum;
     let remote = Figure::CounterOfCounter { counter: 1, of: 0 };
     let remote = required_of(remote, Some(0.95), Some(1.05));
     check(&remote, ("0.95 to 1.05 %", 1.0), set(1, 106), 1.06);
@@ -149,13 +151,16 @@ fn counters_are_shares_and_means() {
     short.or_count = 1;
     short.max = Some(0.1);
     let mut made = run();
-    made.seconds[0].measures[2].sum = 1;
-    let told = judged(&mut made, short.clone());
-    assert_eq!((told.verdict, told.required.as_str()), (Verdict::Pass, "≤ 0.1 %, or one"));
-    made.seconds[0].measures[2].sum = 2;
+    made.seconds[0].custom_metrics[2].sum = 1;
+    let described = judged(&mut made, short.clone());
+    assert_eq!(
+        (described.verdict, described.required.as_str()),
+        (Verdict::Pass, "≤ 0.1 %, or one")
+    );
+    made.seconds[0].custom_metrics[2].sum = 2;
     assert_eq!(judged(&mut made, short.clone()).verdict, Verdict::Fail);
     // A run of before it was counted.
-    made.description.groups[0].measures.truncate(1);
+    made.description.groups[0].custom_metrics.truncate(1);
     assert_eq!(judged(&mut made, short).verdict, Verdict::NotKnown);
 }
 

@@ -85,7 +85,7 @@ fn a_budget_is_kept() {
 }
 
 #[test]
-fn the_ends_of_the_range_are_told() {
+fn the_ends_of_the_range_are_reported() {
     let (found, probes) = search(&COURSE, &mut |_| judged(1.0, 0.1));
     assert_eq!(found.answer, Answer::LowestFails { value: 100.0 });
     // Five halve, one looks again, two look at the end, and three are fresh.
@@ -270,7 +270,7 @@ fn fresh_probes_that_are_surely_below_their_bound_confirm_the_lower_end() {
 }
 
 #[test]
-fn what_was_told_decides_what_is_asked() {
+fn what_was_reported_decides_what_is_asked() {
     let mut look = |ask: &Ask| judged(3.0 * (ask.at / 777.0).ln(), 0.05);
     let (found, probes) = search(&COURSE, &mut look);
     for n in 0..probes.len() {

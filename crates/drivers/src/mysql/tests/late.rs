@@ -88,7 +88,7 @@ fn ask_late(
 }
 
 #[test]
-fn a_reply_that_is_read_late_is_told_as_late_as_it_was() {
+fn a_reply_that_is_read_late_is_reported_as_late_as_it_was() {
     let (say_when, answered) = mpsc::channel();
     let port = server(move |stream| {
         sign_in(stream);

@@ -9,7 +9,7 @@ use crate::conformance::{Read, Speaker, Write, holds, refused};
 use crate::on_servers::{Site, cannot_open, keeps, load_odd, opened, signed_in_as};
 
 keeps! {
-    laws [what_a_user_may_not_do_is_told_with_its_remedy];
+    laws [what_a_user_may_not_do_is_reported_with_its_remedy];
     on mariadb: MARIADB, mariadb_11_4: MARIADB_11_4, mysql_5_6: MYSQL_5_6;
     named Kind::MariaDb, Kind::MySql;
 }
@@ -34,7 +34,7 @@ fn user(site: &Site, law: &str, name: &str, more: &str) -> Target {
 const MAKE: [&str; 2] =
     ["DROP TABLE IF EXISTS law_odd", "CREATE TABLE law_odd (id INT PRIMARY KEY) ENGINE=InnoDB"];
 
-fn what_a_user_may_not_do_is_told_with_its_remedy(site: &Site) {
+fn what_a_user_may_not_do_is_reported_with_its_remedy(site: &Site) {
     let target = user(site, "rights", "law_rights", "");
     let (kind, words) = cannot_open(&target);
     assert_eq!(kind, RefusalKind::Denied, "{words}");
@@ -83,7 +83,7 @@ fn a_server_of_other_habits_keeps_all_laws() {
 }
 
 #[test]
-fn a_server_that_gives_little_is_told_with_its_remedy() {
+fn a_server_that_gives_little_is_reported_with_its_remedy() {
     let server = MARIADB.start_with(&[("local_infile", "0"), ("read_only", "0")]);
     let site = Site::at(&server);
     let database = site.open("little", &[]);

@@ -10,33 +10,33 @@ use model::{
 use servers::Kind;
 use servers::for_tests::{MARIADB, MARIADB_11_4, MYSQL_5_6};
 
-use crate::conformance::as_transaction::a_text_is_told_as_it_ended;
+use crate::conformance::as_transaction::a_text_is_reported_as_it_ended;
 use crate::conformance::{Kept, Other, Read, Speaker, Write, block_on, refused};
 use crate::on_servers::{
-    Killing, Site, cannot_open, keeps, opened, signed_in_as, too_many_are_told_so, with,
+    Killing, Site, cannot_open, keeps, opened, signed_in_as, too_many_are_reported_so, with,
 };
 
 keeps! {
     laws [
-        what_is_wrong_with_a_target_is_told_with_its_remedy,
-        a_user_with_too_many_connections_is_told_so,
+        what_is_wrong_with_a_target_is_reported_with_its_remedy,
+        a_user_with_too_many_connections_is_reported_so,
         a_server_that_is_gone_in_mid_query_leaves_no_doubt_but_of_commits,
         packets_of_more_than_16_mib_go_out_and_come_back,
         a_statement_has_its_time,
         a_procedure_may_have_several_result_sets,
         a_batch_that_is_refused_is_never_committed_in_part,
         a_flight_of_more_than_any_buffer_comes_through,
-        conflicts_are_told_by_their_kind,
+        conflicts_are_reported_by_their_kind,
         facts_tell_version_and_modes,
         loads_can_be_switched_off,
         statements_are_prepared_once_a_session,
-        a_text_that_nobody_reads_is_told_as_it_ended,
+        a_text_that_nobody_reads_is_reported_as_it_ended,
     ];
     on mariadb: MARIADB, mariadb_11_4: MARIADB_11_4, mysql_5_6: MYSQL_5_6;
     named Kind::MariaDb, Kind::MySql;
 }
 
-fn what_is_wrong_with_a_target_is_told_with_its_remedy(site: &Site) {
+fn what_is_wrong_with_a_target_is_reported_with_its_remedy(site: &Site) {
     let target = site.target();
     let wrong = model::Target { password: Some(Secret::new("hunter2")), ..target.clone() };
     let (kind, words) = cannot_open(&wrong);
@@ -62,7 +62,7 @@ fn what_is_wrong_with_a_target_is_told_with_its_remedy(site: &Site) {
     assert!(words.contains("this socket does not exist"), "{words}");
 }
 
-fn a_user_with_too_many_connections_is_told_so(site: &Site) {
+fn a_user_with_too_many_connections_is_reported_so(site: &Site) {
     let database = site.open("few", &[]);
     let mut speaker = Speaker::connect(&database, &[]);
     for host in ["127.0.0.1", "localhost"] {
@@ -72,7 +72,7 @@ fn a_user_with_too_many_connections_is_told_so(site: &Site) {
         let grant = format!("GRANT ALL ON *.* TO {user} WITH MAX_USER_CONNECTIONS 1");
         speaker.do_all(&[&grant]);
     }
-    too_many_are_told_so(&signed_in_as(site.target_of("few"), "law_few"));
+    too_many_are_reported_so(&signed_in_as(site.target_of("few"), "law_few"));
 }
 
 const KILLING: Killing = Killing {
@@ -237,7 +237,7 @@ fn a_flight_of_more_than_any_buffer_comes_through(site: &Site) {
     assert_eq!((speaker.0.traffic() - before).round_trips, 1);
 }
 
-fn conflicts_are_told_by_their_kind(site: &Site) {
+fn conflicts_are_reported_by_their_kind(site: &Site) {
     let database = site.open("conflict", &[]);
     let update = "UPDATE law_conflict SET v = v + 1 WHERE id = ?";
     let mut one = Speaker::connect(&database, &[(Write, update)]);
@@ -336,6 +336,6 @@ fn statements_are_prepared_once_a_session(site: &Site) {
     assert_eq!(prepared(&mut speaker), count(1));
 }
 
-fn a_text_that_nobody_reads_is_told_as_it_ended(site: &Site) {
-    a_text_is_told_as_it_ended(&site.open("unread", &[]));
+fn a_text_that_nobody_reads_is_reported_as_it_ended(site: &Site) {
+    a_text_is_reported_as_it_ended(&site.open("unread", &[]));
 }

@@ -13,7 +13,7 @@ use crate::{Opening, open};
 
 keeps! {
     laws [
-        what_a_user_may_not_do_is_told_with_its_remedy,
+        what_a_user_may_not_do_is_reported_with_its_remedy,
         a_session_that_may_only_read_says_why,
         a_database_that_is_missing_is_made_once,
         a_statement_that_was_sent_and_never_answered_may_be_committed,
@@ -36,7 +36,7 @@ fn user(site: &Site, law: &str, name: &str, sql: &[&str]) -> Target {
 
 const MAKE: [&str; 2] = ["DROP TABLE IF EXISTS law_odd", "CREATE TABLE law_odd (id int)"];
 
-fn what_a_user_may_not_do_is_told_with_its_remedy(site: &Site) {
+fn what_a_user_may_not_do_is_reported_with_its_remedy(site: &Site) {
     let rights = [&MAKE[..], &["GRANT SELECT ON law_odd TO law_rights"]].concat();
     let target = user(site, "rights", "law_rights", &rights);
     let database = opened(&target);
@@ -134,7 +134,7 @@ fn a_server_of_other_habits_holds_all_laws() {
 }
 
 #[test]
-fn a_server_without_room_or_gone_in_mid_statement_is_told_so() {
+fn a_server_without_room_or_gone_in_mid_statement_is_reported_so() {
     let mut server = POSTGRES.start_with(&[("max_connections", "5")]);
     let site = Site::at(&server);
     let target = user(&site, "room", "law_room", &MAKE);

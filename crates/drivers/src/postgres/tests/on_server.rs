@@ -8,10 +8,10 @@ use servers::Kind;
 use servers::for_tests::{POSTGRES, POSTGRES_18};
 
 use crate::Opening;
-use crate::conformance::as_transaction::a_text_is_told_as_it_ended;
+use crate::conformance::as_transaction::a_text_is_reported_as_it_ended;
 use crate::conformance::{Kept, Read, Speaker, Write, block_on, refused};
 use crate::on_servers::{
-    Site, cannot_open, keeps, opened, signed_in_as, too_many_are_told_so, with,
+    Site, cannot_open, keeps, opened, signed_in_as, too_many_are_reported_so, with,
 };
 use crate::postgres::ENTRY;
 
@@ -22,13 +22,13 @@ keeps! {
         tables_that_changed_are_prepared_again,
         rows_of_more_than_16_mib_go_both_ways,
         a_batch_longer_than_all_buffers_goes_through,
-        a_time_limit_of_the_server_is_told_as_such,
+        a_time_limit_of_the_server_is_reported_as_such,
         a_session_that_the_server_ends_is_lost_and_can_be_made_anew,
         facts_name_version_and_modes,
-        what_is_wrong_with_a_target_is_told_with_its_remedy,
-        too_many_connections_are_told_with_their_remedy,
-        conflicts_are_told_by_their_kind,
-        a_text_that_nobody_reads_is_told_as_it_ended,
+        what_is_wrong_with_a_target_is_reported_with_its_remedy,
+        too_many_connections_are_reported_with_their_remedy,
+        conflicts_are_reported_by_their_kind,
+        a_text_that_nobody_reads_is_reported_as_it_ended,
         a_statement_has_its_time_and_a_row_its_size,
     ];
     on postgres: POSTGRES, postgres_18: POSTGRES_18;
@@ -129,7 +129,7 @@ fn a_batch_longer_than_all_buffers_goes_through(site: &Site) {
     assert_eq!(reply.n_rows, 2_000);
 }
 
-fn a_time_limit_of_the_server_is_told_as_such(site: &Site) {
+fn a_time_limit_of_the_server_is_reported_as_such(site: &Site) {
     let database = site.open("a_time_limit_of_the", &[]);
     let mut speaker = Speaker::connect(&database, &[]);
     speaker.do_all(&["SET statement_timeout = 20"]);
@@ -176,7 +176,7 @@ fn facts_name_version_and_modes(site: &Site) {
     assert!(of("database", "shared_buffers").ends_with("MB"));
 }
 
-fn what_is_wrong_with_a_target_is_told_with_its_remedy(site: &Site) {
+fn what_is_wrong_with_a_target_is_reported_with_its_remedy(site: &Site) {
     let target = site.target();
     let check = |target: &Target, kind: RefusalKind, expect: &str| {
         let (got, words) = cannot_open(target);
@@ -206,7 +206,7 @@ fn a_target_without_a_user_is_not_opened() {
     }
 }
 
-fn too_many_connections_are_told_with_their_remedy(site: &Site) {
+fn too_many_connections_are_reported_with_their_remedy(site: &Site) {
     let database = site.open("few", &[]);
     let mut admin = Speaker::connect(&database, &[]);
     // Superusers are always let in.
@@ -214,10 +214,10 @@ fn too_many_connections_are_told_with_their_remedy(site: &Site) {
         "DROP ROLE IF EXISTS law_few",
         "CREATE ROLE law_few LOGIN PASSWORD 'x' CONNECTION LIMIT 1",
     ]);
-    too_many_are_told_so(&signed_in_as(site.target_of("few"), "law_few"));
+    too_many_are_reported_so(&signed_in_as(site.target_of("few"), "law_few"));
 }
 
-fn conflicts_are_told_by_their_kind(site: &Site) {
+fn conflicts_are_reported_by_their_kind(site: &Site) {
     let database = site.open("conflicts_are_told_b", &[]);
     let update = "UPDATE conflicts SET v = v + 1 WHERE id = $1";
     let (one, two) = ([Value::Int(1)], [Value::Int(2)]);
@@ -259,8 +259,8 @@ fn conflicts_are_told_by_their_kind(site: &Site) {
     first.do_all(&["DROP TABLE conflicts"]);
 }
 
-fn a_text_that_nobody_reads_is_told_as_it_ended(site: &Site) {
-    a_text_is_told_as_it_ended(&site.open("unread", &[]));
+fn a_text_that_nobody_reads_is_reported_as_it_ended(site: &Site) {
+    a_text_is_reported_as_it_ended(&site.open("unread", &[]));
 }
 
 fn a_statement_has_its_time_and_a_row_its_size(site: &Site) {

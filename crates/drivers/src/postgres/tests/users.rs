@@ -107,7 +107,7 @@ fn tls_is_used_as_it_is_asked_for() {
 }
 
 #[test]
-fn tls_that_the_server_has_not_is_told_with_its_remedy() {
+fn tls_that_the_server_has_not_is_reported_with_its_remedy() {
     let target = Site::shared(&POSTGRES).target();
     let (kind, words) = cannot_open(&with(target.clone(), &[("tls", "require")]));
     assert_eq!(kind, RefusalKind::Denied, "{words}");

@@ -62,7 +62,7 @@ fn eventful() -> Report {
     report.block.ramp_up_errors = report.block.errors.clone();
     report.block.ramp_up_errors[0].message = "refused in the ramp-up".to_owned();
     report.disturbances[0].output = "the last words".to_owned();
-    report.declarations = vec!["First declared.".to_owned()];
+    report.notes = vec!["First declared.".to_owned()];
     let requirement = RequirementReport {
         clause: "9.9.9".to_owned(),
         title: "length of the interval".to_owned(),
@@ -97,12 +97,12 @@ fn every_fact_of_a_report_is_on_every_page() {
     facts.extend(groups().map(|group| group.name.clone()));
     facts.extend(groups().flat_map(|group| group.parameters.iter().map(|(_, v)| v.clone())));
     facts.extend(report.findings.iter().map(|finding| finding.text.clone()));
-    facts.extend(block.headlines.iter().map(|(_, of)| of.title.clone()));
+    facts.extend(block.primary_metrics.iter().map(|(_, of)| of.title.clone()));
     let counts = &block.counts;
     let all = [counts.offered, counts.finished, counts.failed, counts.committed, counts.retried];
     facts.extend(all.map(format_count));
     facts.extend(block.transactions.iter().map(|(name, _)| name.to_owned()));
-    facts.extend(block.measures.iter().map(|(name, _)| name.to_owned()));
+    facts.extend(block.custom_metrics.iter().map(|(name, _)| name.to_owned()));
     let errors = block.errors.iter().chain(&block.ramp_up_errors);
     facts.extend(errors.flat_map(|error| [error.message.clone(), error.kind.clone()]));
     let disturbances = report.disturbances.iter();
@@ -112,7 +112,7 @@ fn every_fact_of_a_report_is_on_every_page() {
     facts.extend(block.per_client.iter().flatten().map(|client| format!(" {} ", client.client)));
     facts.extend(report.gauges.iter().map(|gauge| gauge.about.clone()));
     facts.extend(report.disclosures.iter().flat_map(|of| [of.summary(), of.note.clone()]));
-    facts.extend(report.declarations.clone());
+    facts.extend(report.notes.clone());
     let document = run(&report);
     facts.extend(document.verdicts.iter().map(|verdict| verdict.headline.plain()));
     facts.extend(document.validity.iter().map(|validity| validity.answer.clone()));
