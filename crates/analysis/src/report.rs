@@ -446,6 +446,9 @@ pub struct CustomMetricReport {
     pub mean: Option<f64>,
     /// Its median; null for a counter.
     pub p50: Option<f64>,
+    /// 90 % are at or below it; null for a counter and in older runs.
+    #[serde(default)]
+    pub p90: Option<f64>,
     /// 99 % are at or below it; null for a counter.
     pub p99: Option<f64>,
     /// The largest; null for a counter.

@@ -195,7 +195,7 @@ impl GroupTally {
         seconds.map(at).collect()
     }
 
-    /// What a primary metric counts in each of `seconds`: commits of its kinds, or its custom metric.
+    /// What a primary metric counts in each of `seconds`: commits of its kinds, or a custom metric.
     pub fn counted_per_second(
         &self,
         primary: &PrimaryMetricDescription,

@@ -151,7 +151,7 @@ impl ClientLoop {
                 return;
             }
             let before = self.sessions[0].traffic();
-            let (outcome, retries) = self.attempt(slot.number).await;
+            let (outcome, retries) = self.attempt(slot).await;
             let finished_ns = self.clock.now();
             if self.common.stop.is_aborted() && is_cut_off(outcome) {
                 return;
@@ -267,7 +267,8 @@ impl ClientLoop {
 
     /// Has the conversation, again where the policy says so, each time with the same inputs and
     /// random numbers.
-    async fn attempt(&mut self, number: Number) -> (Outcome, u32) {
+    async fn attempt(&mut self, slot: Slot) -> (Outcome, u32) {
+        let Slot { number, intended_ns, .. } = slot;
         let rng = number.rng(self.common.seed);
         let mut retries = 0;
         loop {
@@ -275,6 +276,7 @@ impl ClientLoop {
             let mut context = TxContext {
                 sessions: &mut self.sessions,
                 clock: self.clock.as_ref(),
+                intended_ns,
                 rng: rng.clone(),
                 measured: &mut self.measured,
             };

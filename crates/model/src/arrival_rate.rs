@@ -20,6 +20,8 @@ const STEPS_MAX: usize = 100_000;
 pub enum ArrivalRate {
     /// Always this many.
     Constant(f64),
+    /// Always so many as to be this many bytes, by what a transaction of the workload stores.
+    Bytes(f64),
     /// So many for so many nanoseconds, then the next; the last one stays.
     Steps(Vec<(f64, u64)>),
     /// In a straight line from one to another; then it stays.
@@ -46,18 +48,26 @@ impl ArrivalRate {
     /// What it begins with, a second.
     pub fn first_per_s(&self) -> f64 {
         match self {
-            ArrivalRate::Constant(per_s) => *per_s,
+            ArrivalRate::Constant(per_s) | ArrivalRate::Bytes(per_s) => *per_s,
             ArrivalRate::Steps(steps) => steps[0].0,
             ArrivalRate::Ramp { from_per_s, .. } => *from_per_s,
             ArrivalRate::Sine { mean_per_s, .. } => *mean_per_s,
         }
     }
 
-    /// As a curve over seconds.
+    /// The same in arrivals, where one is a transaction that stores so many bytes.
+    pub fn of_transactions(&self, bytes: u64) -> ArrivalRate {
+        match self {
+            ArrivalRate::Bytes(per_s) => ArrivalRate::Constant(per_s / bytes.max(1) as f64),
+            rate => rate.clone(),
+        }
+    }
+
+    /// As a curve over seconds, in the rate's own unit.
     pub fn intensity(&self) -> Intensity {
         let seconds = |ns: u64| ns as f64 / NS_PER_S as f64;
         let points = match self {
-            ArrivalRate::Constant(per_s) => vec![(0.0, *per_s)],
+            ArrivalRate::Constant(per_s) | ArrivalRate::Bytes(per_s) => vec![(0.0, *per_s)],
             ArrivalRate::Steps(steps) => {
                 let mut points = Vec::with_capacity(2 * steps.len());
                 let mut at_ns = 0;
@@ -88,7 +98,7 @@ impl ArrivalRate {
     pub fn mean_per_s(&self, for_ns: u64) -> f64 {
         let for_s = for_ns as f64 / NS_PER_S as f64;
         match self {
-            ArrivalRate::Constant(per_s) => *per_s,
+            ArrivalRate::Constant(per_s) | ArrivalRate::Bytes(per_s) => *per_s,
             _ if for_ns == 0 => self.first_per_s(),
             _ => self.intensity().expected(for_s) / for_s,
         }
@@ -116,7 +126,10 @@ impl FromStr for ArrivalRate {
                 swing_per_s: parse_rate(swing)?,
                 period_ns: parse_duration(period)?,
             },
-            [one] => ArrivalRate::Constant(parse_rate(one)?),
+            [one] => match byte_rate(one)? {
+                Some(per_s) => ArrivalRate::Bytes(per_s),
+                None => ArrivalRate::Constant(parse_rate(one)?),
+            },
             _ => return Err(no_form()),
         };
         rate.checked().map_err(|why| BadUnit(format!("'{text}': {why}")))
@@ -138,6 +151,42 @@ fn read_steps(text: &str, no_form: &dyn Fn() -> BadUnit) -> Result<ArrivalRate, 
     Ok(ArrivalRate::Steps(steps))
 }
 
+/// Units of a rate in bytes, the largest first.
+const BYTE_UNITS: [(&str, f64); 7] = [
+    ("GiB", 1_073_741_824.0),
+    ("MiB", 1_048_576.0),
+    ("KiB", 1024.0),
+    ("GB", 1e9),
+    ("MB", 1e6),
+    ("kB", 1e3),
+    ("B", 1.0),
+];
+
+/// Reads `2MB/s`, `500kB/s`: bytes per second; none where no unit of bytes stands there.
+fn byte_rate(text: &str) -> Result<Option<f64>, BadUnit> {
+    let (number, per) = text.split_once('/').unwrap_or((text, ""));
+    let unit =
+        BYTE_UNITS.iter().find_map(|(unit, bytes)| Some((number.strip_suffix(unit)?, bytes)));
+    let Some((number, bytes)) = unit else { return Ok(None) };
+    if !matches!(per, "s" | "m" | "min" | "h") {
+        return Err(BadUnit(format!("'{text}' is not a rate: bytes per second are 2MB/s")));
+    }
+    let per_s = parse_rate(&format!("{}/{per}", number.trim()));
+    per_s.map(|per_s| Some(per_s * bytes)).map_err(|_| {
+        BadUnit(format!("'{text}' is not a rate: write a number above zero, such as 2MB/s"))
+    })
+}
+
+/// With the largest decimal unit that loses nothing.
+fn put_byte_rate(per_s: f64, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    let decimal = BYTE_UNITS[3..].iter().find(|(_, bytes)| {
+        let amount = per_s / bytes;
+        amount >= 1.0 && amount * bytes == per_s
+    });
+    let (unit, bytes) = decimal.copied().unwrap_or(("B", 1.0));
+    write!(f, "{}{unit}/s", per_s / bytes)
+}
+
 fn rate_or_zero(text: &str) -> Result<f64, BadUnit> {
     if text == "0" { Ok(0.0) } else { parse_rate(text) }
 }
@@ -147,6 +196,11 @@ impl ArrivalRate {
     pub fn checked(self) -> Result<ArrivalRate, String> {
         let highest_per_s = match &self {
             ArrivalRate::Constant(per_s) => *per_s,
+            // How many arrivals those are is not known yet.
+            ArrivalRate::Bytes(per_s) if *per_s > 1e10 => {
+                return Err("a rate must be at most 10GB/s".to_owned());
+            }
+            ArrivalRate::Bytes(_) => return Ok(self),
             ArrivalRate::Steps(steps) if steps.len() > STEPS_MAX => {
                 return Err(format!("{} steps are too many: at most {STEPS_MAX}", steps.len()));
             }
@@ -182,6 +236,7 @@ impl fmt::Display for ArrivalRate {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             ArrivalRate::Constant(per_s) => write!(f, "{per_s}"),
+            ArrivalRate::Bytes(per_s) => put_byte_rate(*per_s, f),
             ArrivalRate::Ramp { from_per_s, to_per_s, over_ns } => {
                 write!(f, "ramp {from_per_s} to {to_per_s} over {}", exact_duration(*over_ns))
             }
@@ -268,11 +323,22 @@ mod tests {
             "sine 1000 swing 500 every 1m30s",
             "steps 500 for 30s, 0 for 10s, 2000",
             "steps 500 for 30s, 1000 for 1ms",
+            "2MB/s",
+            "1.5MB/s",
+            "500kB/s",
+            "12B/s",
         ] {
             assert_eq!(read(text).to_string(), text);
         }
         assert_eq!(read("30000/min"), ArrivalRate::Constant(500.0));
         assert_eq!(read("ramp 1/s to 60/min over 1500ms").to_string(), "ramp 1 to 1 over 1.5s");
+    }
+
+    #[test]
+    fn bytes_are_arrivals_by_what_a_transaction_stores() {
+        assert_eq!(read("1MiB/min"), ArrivalRate::Bytes(1_048_576.0 / 60.0));
+        assert_eq!(read("2MB/s").of_transactions(500), ArrivalRate::Constant(4000.0));
+        assert_eq!(read("7").of_transactions(500), ArrivalRate::Constant(7.0));
     }
 
     #[test]
@@ -287,6 +353,10 @@ mod tests {
             ("steps 500 for 0s, 600", "needs a duration"),
             ("sine 100 swing 200 every 10s", "below zero"),
             ("2000000000", "must be at most"),
+            ("2MB", "bytes per second are 2MB/s"),
+            ("-2MB/s", "above zero"),
+            ("MB/s", "above zero"),
+            ("9000GB/s", "at most 10GB/s"),
         ] {
             let bad = text.parse::<ArrivalRate>().expect_err(text);
             assert!(bad.0.contains(why), "{text}: {bad}");

@@ -3,7 +3,10 @@
 use std::future::poll_fn;
 use std::task::{Context, Poll};
 
-use crate::Signal;
+use crate::{NS_PER_S, Signal};
+
+/// The time of day at the origin of virtual time: 2024-01-01T00:00:00Z.
+pub const VIRTUAL_ORIGIN_UNIX_NS: u64 = 1_704_067_200 * NS_PER_S;
 
 /// Why a wait ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -18,6 +21,13 @@ pub enum Woken {
 pub trait Clock {
     /// Nanoseconds since the origin. Never goes backwards.
     fn now(&self) -> u64;
+
+    /// The time of day at the origin, in nanoseconds since 1970-01-01T00:00:00Z. An instant counted
+    /// from it is a time that other processes understand, and that never jumps. In virtual time it
+    /// is always the same.
+    fn origin_unix_ns(&self) -> u64 {
+        VIRTUAL_ORIGIN_UNIX_NS
+    }
 
     /// Waits for `instant_ns`. Blocks on a thread, returns `Pending` on a loop.
     ///

@@ -63,7 +63,7 @@ pub use administration::Administration;
 pub use arrival_rate::ArrivalRate;
 pub use choice::Choice;
 pub use civil::Civil;
-pub use clock::{Clock, Woken, raised, through, until};
+pub use clock::{Clock, VIRTUAL_ORIGIN_UNIX_NS, Woken, raised, through, until};
 pub use commit_risk::CommitRisk;
 pub use control_chars::is_control_char;
 pub use counter::{Counter, Counters, Reading};

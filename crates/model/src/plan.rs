@@ -78,6 +78,16 @@ impl Load {
             Load::KeyThink { .. } => LoadModel::KeyThink,
         }
     }
+
+    /// The same with a rate in arrivals, where a transaction stores so many bytes.
+    pub fn of_transactions(&self, bytes: Option<u64>) -> Load {
+        match (self.clone(), bytes) {
+            (Load::Open { arrivals, rate, queue, queue_full }, Some(bytes)) => {
+                Load::Open { arrivals, rate: rate.of_transactions(bytes), queue, queue_full }
+            }
+            (load, _) => load,
+        }
+    }
 }
 
 /// When a group is done.

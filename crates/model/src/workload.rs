@@ -76,6 +76,8 @@ pub struct TxContext<'a> {
     pub sessions: &'a mut [Box<dyn Session>],
     /// The run's clock.
     pub clock: &'a dyn Clock,
+    /// When it was to begin, by that clock: in open load it arrived then, however long it waited.
+    pub intended_ns: u64,
     /// Random numbers for this transaction, the same at every attempt.
     pub rng: Rng,
     /// What the transaction measured: index in the workload's list, value. Kept only if it
@@ -211,6 +213,17 @@ pub trait Workload: Send + Sync {
     /// Why it cannot be had on a database of this dialect with these parameters, and the remedy;
     /// nothing where it can. Asked before anything is built or run.
     fn refuses(&self, _dialect: &Dialect) -> Option<String> {
+        None
+    }
+
+    /// How many bytes of records each of its transactions stores, where all store as many: its
+    /// rate may then be given in bytes.
+    fn transaction_bytes(&self) -> Option<u64> {
+        None
+    }
+
+    /// Why it cannot have so many clients, and the remedy; nothing where it can.
+    fn refuses_clients(&self, _clients: u32) -> Option<String> {
         None
     }
 

@@ -1,8 +1,10 @@
 //! From a draft to a plan: every value read, every default filled in, contradictions refused.
 
+use std::sync::Arc;
+
 use model::{
-    Choice, Connect, Group, Load, LoadModel, NetworkConditions, Phases, Plan, Recording, Retry,
-    Settings, StopCondition, Target,
+    ArrivalRate, Choice, Connect, Group, Load, LoadModel, NetworkConditions, Phases, Plan,
+    Recording, Retry, Settings, StopCondition, Target, Workload,
 };
 
 use crate::bad_plan::BadPlan;
@@ -148,6 +150,8 @@ fn decide_group(draft: &GroupDraft) -> Result<Group, BadPlan> {
     };
     let entry = workloads::by_name(workload).map_err(|bad| values.workload.from.bad(bad))?;
     let load = decide_load(&values)?;
+    let (parameters, made) = decide_parameters(draft, entry)?;
+    check_byte_rate(&values.rate, entry.name, made.as_ref())?;
     // What `load` is made of is read there.
     let GroupValues { name, clients, transactions, .. } = values;
     let stop_condition = transactions.value.unwrap_or(StopCondition::Time);
@@ -164,16 +168,19 @@ fn decide_group(draft: &GroupDraft) -> Result<Group, BadPlan> {
         clients: clients.value,
         load,
         stop_condition,
-        parameters: decide_parameters(draft, entry)?,
+        parameters,
     })
 }
+
+/// Parameters of a workload as written, by name.
+type Parameters = Vec<(String, String)>;
 
 /// Only what was given stays in the plan; its reading is checked here, where its place is known.
 fn decide_parameters(
     draft: &GroupDraft,
     entry: &'static workloads::Entry,
-) -> Result<Vec<(String, String)>, BadPlan> {
-    let mut parameters: Vec<(String, String)> = Vec::new();
+) -> Result<(Parameters, Arc<dyn Workload>), BadPlan> {
+    let mut parameters = Parameters::new();
     for (name, written) in &draft.parameters {
         let one = [(name.as_str(), written.text.as_str())];
         Settings::decide(entry.name, entry.parameters, one).map_err(|bad| placed(written, bad))?;
@@ -183,14 +190,30 @@ fn decide_parameters(
     let settings = Settings::decide(entry.name, entry.parameters, pairs)
         .map_err(|bad| BadPlan(bad.to_string()))?;
     let make = workloads::Make { settings: &settings, seed: 0, data: None };
-    (entry.make)(&make).map_err(|bad| {
+    let made = (entry.make)(&make).map_err(|bad| {
         let is_it = |(name, _): &&(String, Written)| Some(name) == bad.parameter.as_ref();
         match draft.parameters.iter().find(is_it) {
             Some((_, written)) => placed(written, bad),
             None => BadPlan(bad.to_string()),
         }
     })?;
-    Ok(parameters)
+    Ok((parameters, made))
+}
+
+/// A rate in bytes is one in transactions only where each stores as many.
+fn check_byte_rate(
+    rate: &Given<Option<ArrivalRate>>,
+    name: &str,
+    workload: &dyn Workload,
+) -> Result<(), BadPlan> {
+    match &rate.value {
+        Some(bytes @ ArrivalRate::Bytes(_)) if workload.transaction_bytes().is_none() => Err(rate
+            .bad(format!(
+                "'{bytes}' is in bytes, and the transactions of {name} have no record size: give \
+                 transactions per second, such as 500"
+            ))),
+        _ => Ok(()),
+    }
 }
 
 /// A mistake in a workload's parameter, with the place where it was written.

@@ -14,8 +14,27 @@ pub struct Entry {
     pub summary: &'static str,
     /// Its parameters.
     pub parameters: &'static [Parameter],
+    /// What kinds of groups a run of it has that no plan describes; none where one group does all.
+    pub roles: &'static [GroupRole],
     /// Decides it.
     pub make: fn(&Make<'_>) -> Result<Arc<dyn Workload>, BadParameter>,
+}
+
+/// A group of a run that a command line names by its workload alone.
+pub struct GroupRole {
+    /// The name of the group, and of the flag for the number of its clients.
+    pub name: &'static str,
+    /// How many there are by default.
+    pub default: &'static str,
+    /// One line of help for the flag.
+    pub help: &'static str,
+    /// Values of the group where nothing is said of its load; the load that is asked for is that of
+    /// the first group.
+    pub values: &'static [(&'static str, &'static str)],
+    /// Parameters of the group.
+    pub parameters: &'static [(&'static str, &'static str)],
+    /// The parameter of all groups that is equal to the number of its clients, unless it is given.
+    pub count_parameter: Option<&'static str>,
 }
 
 /// What a workload is decided from.

@@ -7,6 +7,7 @@ mod arm;
 mod empty;
 mod empty_tables;
 mod entry;
+mod events;
 mod oltp;
 mod record;
 mod tpcb;
@@ -17,7 +18,7 @@ use std::sync::OnceLock;
 
 use model::{BadParameter, did_you_mean};
 
-pub use entry::{Entry, Make};
+pub use entry::{Entry, GroupRole, Make};
 
 /// Every workload that is delivered, in the order in which they are listed.
 pub static ALL: &[&Entry] = &[
@@ -37,6 +38,7 @@ pub static ALL: &[&Entry] = &[
     &oltp::random_ranges::ENTRY,
     &arm::ENTRY,
     &record::ENTRY,
+    &events::ENTRY,
     &empty::ENTRY,
 ];
 

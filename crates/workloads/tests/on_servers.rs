@@ -274,6 +274,7 @@ fn work(database: &Arc<dyn Database>, workload: &dyn Workload, client: u32, n: u
             let mut context = TxContext {
                 sessions: &mut sessions,
                 clock: &clock,
+                intended_ns: 0,
                 rng: Rng::new(1, Stream::Sim, 0),
                 measured: &mut measured,
             };
@@ -443,7 +444,9 @@ fn a_killed_connection_leaves_in_doubt_what_may_be_committed(site: &mut Site) {
         let (clock, mut measured) = (Ticks::default(), Vec::new());
         let rng = Rng::new(1, Stream::Sim, 0);
         let sessions = &mut sessions;
-        let mut context = TxContext { sessions, clock: &clock, rng, measured: &mut measured };
+        let clock: &dyn model::Clock = &clock;
+        let mut context =
+            TxContext { sessions, clock, intended_ns: 0, rng, measured: &mut measured };
         block_on(user.converse(&mut context)).expect_err("it is killed")
     });
     assert_eq!((no.kind, grown), (RefusalKind::UnknownCommit, 0), "{no}");

@@ -12,9 +12,9 @@ use std::sync::Arc;
 use drivers::Opening;
 use drivers::for_tests::{Interceptor, intercept_session};
 use model::{
-    Check, Client, Crosscheck, Database, Done, Number, Place, Placement, Refusal, RefusalKind,
-    Request, Rng, Session, Settings, Statement, StatementKind, Stream, Target, TxContext, Value,
-    Workload, query,
+    Check, Client, Clock, Crosscheck, Database, Done, Number, Place, Placement, Refusal,
+    RefusalKind, Request, Rng, Session, Settings, Statement, StatementKind, Stream, Target,
+    TxContext, Value, Workload, query,
 };
 use workloads::Make;
 
@@ -169,6 +169,7 @@ impl Bench {
         let mut context = TxContext {
             sessions: &mut self.sessions,
             clock: &self.clock,
+            intended_ns: self.clock.now(),
             rng: Rng::new(1, Stream::Sim, 0),
             measured: &mut self.measured,
         };
@@ -447,6 +448,8 @@ const SMALL: &[Small] = &[
     ("record", &[("records_per_commit", "5"), ("rows_per_statement", "2")], [0, 3, 2], 0),
     ("record", &[("index", "none"), ("rows", "30"), ("tables", "2")], [0, 1, 0], 1),
     ("record", &[("index", "afterwards"), ("records_per_commit", "3")], [0, 3, 2], 1),
+    ("events", &[("rows", "30"), ("index", "column1")], [0, 1, 0], 1),
+    ("events", &[("records_per_insert", "5")], [0, 1, 0], 1),
 ];
 
 #[test]
@@ -551,6 +554,77 @@ fn each_writer_has_a_table_and_stamps_its_records_with_the_time_of_the_run() {
     assert_eq!(bench.number("SELECT MIN(LENGTH(payload)) FROM record2"), 44);
 }
 
+/// A reader of one table beside its writer, on sessions of their own, in time that goes by
+/// readings of the clock.
+#[test]
+fn a_reader_ages_each_record_once_and_counts_what_its_window_lacks() {
+    let writers = [("tables", "1"), ("record_size", "40")];
+    let mut bench = Bench::new("events", &writers);
+    let entry = workloads::by_name("events").expect("known");
+    let written = [&writers[..], &[("role", "reader"), ("window", "4")]].concat();
+    let settings = Settings::decide("events", entry.parameters, written).expect("valid");
+    let readers = (entry.make)(&Make { settings: &settings, seed: 42, data: None }).expect("valid");
+    let clock = Rc::new(Ticks::default());
+    let place = Place { placement: Placement::Thread, clock, client: 1 };
+    bench.connect(place, readers.statements(bench.database.dialect()));
+    let (mut writer, mut reader) = (bench.workload.client(0), readers.client(1));
+    let mut nth = 0;
+    let mut write = |bench: &mut Bench, count: u32| {
+        bench.sessions.swap(0, 1);
+        for _ in 0..count {
+            nth += 1;
+            let (_, done) = bench.transact(writer.as_mut(), of_client(0, nth));
+            assert_eq!(done, Ok(Done::Committed));
+        }
+        bench.sessions.swap(0, 1);
+        bench.measured.clear();
+    };
+    // New records, missed ones and duplicates of a read; the ages are in the order of records.
+    let mut read = |bench: &mut Bench, expect: (usize, u64, u64), accepts: Option<u32>| {
+        bench.accepts.set(accepts);
+        let (_, done) = bench.transact(reader.as_mut(), of_client(1, 0));
+        assert_eq!(done.is_ok(), accepts.is_none(), "{done:?}");
+        if done.is_err() {
+            bench.measured.clear();
+            return Vec::new();
+        }
+        let of = |name: &str| {
+            let place =
+                readers.custom_metrics().iter().position(|of| of.name == name).expect("declared");
+            let all = bench.measured.iter().filter(move |(of, _)| usize::from(*of) == place);
+            all.map(|(_, value)| *value).collect::<Vec<u64>>()
+        };
+        let sum = |name: &str| of(name).iter().sum::<u64>();
+        let mut ages = of("age");
+        ages.sort_unstable();
+        assert_eq!((ages.len(), sum("missed"), sum("duplicates")), expect);
+        bench.measured.clear();
+        ages
+    };
+    write(&mut bench, 3);
+    read(&mut bench, (0, 0, 0), None);
+    write(&mut bench, 2);
+    let ages = read(&mut bench, (2, 0, 2), None);
+    // Each transaction begins with a reading of the clock, and a read takes two more.
+    assert_eq!(ages, [3_000_000, 4_000_000]);
+    read(&mut bench, (0, 0, 4), None);
+    write(&mut bench, 6);
+    // SELECT and BEGIN pass, and the INSERT of results is refused: they come with the next read.
+    read(&mut bench, (0, 0, 0), Some(2));
+    write(&mut bench, 1);
+    let ages = read(&mut bench, (5, 2, 3), None);
+    // Those of the refused read are as they were when it read them.
+    assert_eq!(ages, [3_000_000, 3_000_000, 4_000_000, 5_000_000, 6_000_000]);
+    assert_eq!(bench.broken(), []);
+    assert_eq!(bench.number("SELECT COUNT(*) FROM event_age1"), 7);
+    assert_eq!(bench.number("SELECT SUM(missed) FROM event_read1"), 2);
+    // Those of the read that found nothing are told with the next one that does.
+    assert_eq!(bench.number("SELECT SUM(duplicates) FROM event_read1"), 2 + 4 + 3);
+    let lacked = "SELECT MIN(sequence) * 100 + MAX(sequence) FROM event1 WHERE sequence > 3 \
+                  AND sequence NOT IN (SELECT sequence FROM event_age1)";
+    assert_eq!(bench.number(lacked), 607);
+}
+
 /// Damage, and the check that names it.
 #[test]
 fn each_condition_of_counts_and_balances_is_reported() {
@@ -572,6 +646,13 @@ fn each_condition_of_counts_and_balances_is_reported() {
     check("record", keyed, deleted, &["rows"]);
     check("record", without, deleted, &["numbers", "rows"]);
     check("record", keyed, "UPDATE record1 SET payload = '' WHERE recordID = 2", &["size"]);
+    let events = &[("rows", "5"), ("tables", "1")];
+    check("events", events, "DELETE FROM event1 WHERE recordID = 3", &["numbers"]);
+    check("events", events, "UPDATE event1 SET payload = '' WHERE recordID = 2", &["size"]);
+    let age = "INSERT INTO event_age1 VALUES (1, 7, 1, 3, 3, 5, 9, 4)";
+    check("events", events, age, &["ages"]);
+    let read = "INSERT INTO event_read1 VALUES (1, 7, 1, 0, 9, 2, 4, 1, 0)";
+    check("events", events, read, &["accounting"]);
     let renumbered = "UPDATE record1 SET recordID = recordID - 5";
     check("record", keyed, renumbered, &["numbers", "rows"]);
     let doubled = "UPDATE record1 SET recordID = 4 WHERE recordID = 5";

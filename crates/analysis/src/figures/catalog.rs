@@ -13,7 +13,9 @@ use super::below::{Below, STEM, listed};
 use super::times_of;
 use super::within::{interval_of, why_no_interval};
 use crate::gauges::{WHOSE, whose};
-use crate::report::{CustomMetricReport, GaugeReport, Named, Report, TransactionReport};
+use crate::report::{
+    CustomMetricReport, GaugeReport, GroupReport, Named, Report, TransactionReport,
+};
 
 /// Which way a figure is better.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -132,8 +134,8 @@ pub static OF_PARTS: &[PartFigure] = &[
     part("TYPE.errors_percent", "%", "its failed and dropped transactions"),
     part("TYPE.round_trips", "", "round trips per transaction of this type"),
     part("METRIC.per_second", "", "sum of a custom metric per second, such as rows.per_second"),
-    part("METRIC.mean", "", "mean of its records; p50, p99, max too"),
-    part("METRIC.p99_ms", "ms", "the same of a metric that is a time; mean_ms, p50_ms, max_ms too"),
+    part("METRIC.mean", "", "mean of its records; p50, p90, p99, max too"),
+    part("METRIC.p99_ms", "ms", "the same of a metric that is a time; mean_ms, p50_ms, p90_ms too"),
     part("machine.GAUGE", "", "mean of a gauge over the measured window: machine.cpu_user"),
     part("server.GAUGE.max", "", "its largest reading; also of generator and database"),
     part("server.GAUGE_per_transaction", "", "a gauge per second over TPS, such as bytes written"),
@@ -317,6 +319,9 @@ pub fn resolve<'r>(
     if let Some(found) = candidates.iter().find(is_had) {
         return Ok(found.clone());
     }
+    if let Some(found) = in_one_group(&candidates, reports.clone())? {
+        return Ok(found);
+    }
     // What every run may have is known, though none of these has it.
     if let Some(known) = candidates.iter().find(|name| of_run(name).is_some()) {
         return Ok(known.clone());
@@ -329,6 +334,31 @@ pub fn resolve<'r>(
     ))
 }
 
+/// The name of what only one group of a run with several has. An `Err` names all of them, where
+/// several have it.
+fn in_one_group<'r>(
+    candidates: &[String],
+    reports: impl Iterator<Item = &'r Report> + Clone,
+) -> Result<Option<String>, String> {
+    for name in candidates {
+        let mut found = BTreeSet::new();
+        for report in reports.clone() {
+            let of = |group: &GroupReport| format!("{}.{name}", group.name);
+            let all = report.groups.iter().map(of);
+            found.extend(all.filter(|name| value_of(report, name).is_some()));
+        }
+        match found.len() {
+            0 => {}
+            1 => return Ok(found.pop_first()),
+            _ => {
+                let all: Vec<String> = found.into_iter().collect();
+                return Err(format!("several groups have {name}: name one of {}", all.join(", ")));
+            }
+        }
+    }
+    Ok(None)
+}
+
 /// What a name may stand for, the likeliest first.
 pub(crate) fn spellings(name: &str) -> Vec<String> {
     if let Some(Ok(share)) = Below::read(name) {
@@ -337,7 +367,14 @@ pub(crate) fn spellings(name: &str) -> Vec<String> {
     let lower = name.to_lowercase();
     let [time, share, metric] =
         ["_ms", "_percent", ".per_second"].map(|unit| format!("{lower}{unit}"));
-    vec![name.to_owned(), lower, time, share, metric]
+    let mut all = vec![name.to_owned(), lower.clone(), time, share, metric];
+    // A quantile of a custom metric as in a table's head: age_p90.
+    if let Some((of, quantile)) = lower.rsplit_once('_')
+        && matches!(quantile, "p50" | "p90" | "p99" | "mean" | "max")
+    {
+        all.extend([format!("{of}.{quantile}_ms"), format!("{of}.{quantile}")]);
+    }
+    all
 }
 
 /// The figure of the whole run that people call `name`, a time without its unit and a share below
@@ -436,6 +473,7 @@ fn of_metric(report: &Report, of: &CustomMetricReport) -> Vec<(&'static str, Str
         true => {
             all.push(("mean_ms", "ms".to_owned(), ms(of.mean)));
             all.push(("p50_ms", "ms".to_owned(), ms(of.p50)));
+            all.push(("p90_ms", "ms".to_owned(), ms(of.p90)));
             all.push(("p99_ms", "ms".to_owned(), ms(of.p99)));
             all.push(("max_ms", "ms".to_owned(), ms(of.max)));
         }
@@ -443,6 +481,7 @@ fn of_metric(report: &Report, of: &CustomMetricReport) -> Vec<(&'static str, Str
             all.push(("per_second", format!("{}/s", of.unit), per_second));
             all.push(("mean", of.unit.clone(), of.mean));
             all.push(("p50", of.unit.clone(), of.p50));
+            all.push(("p90", of.unit.clone(), of.p90));
             all.push(("p99", of.unit.clone(), of.p99));
             all.push(("max", of.unit.clone(), of.max));
         }
@@ -552,6 +591,26 @@ mod tests {
         assert_eq!(known("below(3s)").as_deref(), Ok("below_3s"));
         assert_eq!(known("speed").as_deref(), Ok(""));
         assert!(known("below(3)").is_err_and(|why| why.contains("needs a unit")));
+    }
+
+    #[test]
+    fn what_one_group_alone_has_may_be_named_without_it() {
+        let mut report = subjects::closed();
+        let lines = report.block.custom_metrics.get("lines").expect("one").clone();
+        let groups = ["writers", "readers"];
+        report.groups = groups
+            .map(|name| GroupReport { name: name.to_owned(), ..report.groups[0].clone() })
+            .to_vec();
+        report.block.custom_metrics = Named::default();
+        report.block.custom_metrics.push("readers.lines".to_owned(), lines.clone());
+        let found = |report: &Report, name: &str| resolve(name, [report].into_iter());
+        assert_eq!(found(&report, "lines").as_deref(), Ok("readers.lines.per_second"));
+        assert_eq!(found(&report, "lines_p90").as_deref(), Ok("readers.lines.p90"));
+        assert_eq!(found(&report, "lines.below_5").as_deref(), Ok("readers.lines.below_5"));
+        assert_eq!(found(&report, "p99").as_deref(), Ok("p99_ms"));
+        report.block.custom_metrics.push("writers.lines".to_owned(), lines);
+        let why = found(&report, "lines_p90").expect_err("two have it");
+        assert!(why.contains("readers.lines.p90, writers.lines.p90"), "{why}");
     }
 
     #[test]

@@ -147,7 +147,14 @@ impl Required {
         units: &Named<String>,
     ) -> Result<RequiredResult, String> {
         let names = spellings(&self.figure);
-        let found = names.iter().find_map(|name| Some((name, figures.get(name)?)));
+        let found = names.iter().find_map(|name| Some((name.as_str(), figures.get(name)?)));
+        // What only one group has may be named without it.
+        let of_group = |name: &String| {
+            let end = format!(".{name}");
+            let mut all = figures.iter().filter(|(own, _)| own.ends_with(&end));
+            all.next().filter(|_| all.next().is_none())
+        };
+        let found = found.or_else(|| names.iter().find_map(of_group));
         let (name, figure) = found
             .ok_or_else(|| format!("{self}: some runs of the point do not have that figure"))?;
         let interval = figure

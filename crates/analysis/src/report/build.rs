@@ -598,6 +598,7 @@ fn custom_metrics(tally: &Tally, groups: &[usize]) -> Named<CustomMetricReport> 
                 sum,
                 mean: known(sum as f64 / count as f64),
                 p50: None,
+                p90: None,
                 p99: None,
                 max: None,
                 reasons: Named::default(),
@@ -647,8 +648,8 @@ fn add_quantiles(report: &mut CustomMetricReport, histogram: &Histogram, in_time
             None
         }
     };
-    let quantiles = [("p50", 0.50), ("p99", 0.99)];
-    [report.p50, report.p99] = quantiles.map(|(name, q)| quantile(name, q));
+    let quantiles = [("p50", 0.50), ("p90", 0.90), ("p99", 0.99)];
+    [report.p50, report.p90, report.p99] = quantiles.map(|(name, q)| quantile(name, q));
     report.max = (!histogram.is_empty()).then(|| histogram.max() as f64);
     let Some(in_time) = in_time else { return };
     let known: Vec<(&str, f64)> =

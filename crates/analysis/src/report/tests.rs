@@ -44,9 +44,9 @@ fn the_json_has_the_names_that_people_rely_on() {
     unfinished unknown
     /crosschecks[]: change committed matches transaction unknown
     /custom_metrics: lines
-    /custom_metrics/lines: count intervals max mean mean_half_width p50 p99
+    /custom_metrics/lines: count intervals max mean mean_half_width p50 p90 p99
     per_second_half_width shares sum unit
-    /custom_metrics/lines/intervals: p50 p99
+    /custom_metrics/lines/intervals: p50 p90 p99
     /custom_metrics/lines/shares: below count dispersion
     /errors[]: code count kind message
     /facts: build cpu

@@ -224,6 +224,9 @@ pub(crate) fn prepare(
         if has_built {
             opened = resolve_group(plan, &opened.database, group, stop)?;
         }
+        if let Some(why) = opened.workload.refuses_clients(group.clients) {
+            return Err(Error::Usage(why));
+        }
         has_all_tables(&opened, &plan.target, stop)?;
         if matches!(opened.data, Data::Absent | Data::Unfinished) {
             if !options.build {
@@ -458,7 +461,7 @@ fn job_of(plan: &Plan, groups: &[Opened], placement: Placement, options: &RunOpt
             statements: statements.into(),
             first_client,
             clients: group.clients,
-            load: group.load.clone(),
+            load: group.load.of_transactions(opened.workload.transaction_bytes()),
             stop_condition: group.stop_condition,
         });
         first_client += group.clients;

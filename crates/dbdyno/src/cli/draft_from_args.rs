@@ -5,20 +5,27 @@ use clap::ArgMatches;
 use model::Parameter;
 use plan::{Draft, EXPERIMENT, From, GroupDraft, PLAN, VaryDraft, Written, group_flags, read_toml};
 
+use workloads::GroupRole;
+
 use super::flags;
 
 /// Reads what the command line says: a workload's name, or a plan file, and flags over it.
 pub(crate) fn draft(what: &str, matches: &ArgMatches) -> Result<Draft, Error> {
-    let mut draft = if what.ends_with(".toml") { read_file(what)? } else { of_workload(what)? };
+    let is_file = what.ends_with(".toml");
+    let mut draft = if is_file { read_file(what)? } else { of_workload(what, matches)? };
+    let roles = if is_file { &[] } else { workloads::by_name(what)?.roles };
     draft.values.extend(written(matches, PLAN.iter().map(|row| &row.parameter)));
     draft.experiment.extend(written(matches, EXPERIMENT.iter().map(|row| &row.parameter)));
     for axis in matches.get_many::<String>("vary").into_iter().flatten() {
-        draft.add_axis(VaryDraft::read(axis)?);
+        draft.add_axis(of_role(VaryDraft::read(axis)?, roles));
     }
     let for_group: Vec<_> = written(matches, group_flags()).collect();
     let parameters = parameters_of(&draft, matches);
     if for_group.is_empty() && parameters.is_empty() {
         return Ok(draft);
+    }
+    if !roles.is_empty() {
+        return put_by_role(draft, roles, for_group, parameters);
     }
     let [group] = draft.groups.as_mut_slice() else {
         let first = for_group.first().map(|(_, written)| written);
@@ -29,11 +36,62 @@ pub(crate) fn draft(what: &str, matches: &ArgMatches) -> Result<Draft, Error> {
         return Err(Error::Usage(why));
     };
     group.values.extend(for_group);
+    put_parameters(group, parameters);
+    Ok(draft)
+}
+
+/// Puts what was written where it was not, and over what was.
+fn put_parameters(group: &mut GroupDraft, parameters: Vec<(String, Written)>) {
     for (name, written) in parameters {
         group.parameters.retain(|(other, _)| *other != name);
         group.parameters.push((name, written));
     }
+}
+
+/// Where a workload has several groups, the load that flags ask for is that of the first, and
+/// parameters are those of all.
+fn put_by_role(
+    mut draft: Draft,
+    roles: &'static [GroupRole],
+    for_group: Vec<(&'static str, Written)>,
+    parameters: Vec<(String, Written)>,
+) -> Result<Draft, Error> {
+    let is_of_role =
+        |name: &str| roles.iter().flat_map(|role| role.parameters).any(|(other, _)| *other == name);
+    let all = for_group.iter().map(|(name, written)| (*name, written));
+    let all = all.chain(parameters.iter().map(|(name, written)| (name.as_str(), written)));
+    if let Some((_, written)) =
+        all.into_iter().find(|(name, _)| *name == "clients" || is_of_role(name))
+    {
+        let flags: Vec<String> = roles.iter().map(|role| format!("--{} N", role.name)).collect();
+        let why = "each kind of client has a number of its own here: write";
+        return Err(Error::Usage(format!("{}: {why} {}", written.from, flags.join(" "))));
+    }
+    if let Some(first) = draft.groups.first_mut()
+        && !for_group.is_empty()
+    {
+        let is_load = |name: &str| matches!(name, "load" | "keythink_scale");
+        if for_group.iter().any(|(name, _)| is_load(name)) {
+            roles[0].values.iter().for_each(|(name, _)| drop(first.values.remove(name)));
+        }
+        first.values.extend(for_group);
+    }
+    for group in &mut draft.groups {
+        put_parameters(group, parameters.clone());
+    }
     Ok(draft)
+}
+
+/// An axis of a workload with several groups, by the place that its name means.
+fn of_role(axis: VaryDraft, roles: &'static [GroupRole]) -> VaryDraft {
+    let Some(first) = roles.first() else { return axis };
+    let key = axis.name.replace('-', "_");
+    let place = match roles.iter().find(|role| role.name == key) {
+        Some(role) => format!("group.{}.clients", role.name),
+        None if group_flags().any(|row| row.name == key) => format!("group.{}.{key}", first.name),
+        None => return axis,
+    };
+    VaryDraft { name: place, ..axis }
 }
 
 /// Reads a plan file that was named on the command line.
@@ -57,13 +115,49 @@ pub(crate) fn workload_of_file(path: &str) -> Option<&'static workloads::Entry> 
     workloads::by_name(&workload.text).ok()
 }
 
-fn of_workload(name: &str) -> Result<Draft, Error> {
+fn of_workload(name: &str, matches: &ArgMatches) -> Result<Draft, Error> {
     let entry = workloads::by_name(name).map_err(|bad| {
         Error::Usage(format!("{bad}; a plan is a file whose name ends with .toml"))
     })?;
     let mut group = GroupDraft::default();
     group.values.insert("workload", Written::new(entry.name, From::Default));
-    Ok(Draft { groups: vec![group], ..Draft::default() })
+    let groups = match entry.roles {
+        [] => vec![group],
+        roles => {
+            roles.iter().filter_map(|role| of_one_role(&group, role, roles, matches)).collect()
+        }
+    };
+    Ok(Draft { groups, ..Draft::default() })
+}
+
+/// The group of a role; none where it has no clients.
+fn of_one_role(
+    group: &GroupDraft,
+    role: &'static GroupRole,
+    roles: &'static [GroupRole],
+    matches: &ArgMatches,
+) -> Option<GroupDraft> {
+    let clients = |role: &'static GroupRole| match flags::given(matches, [role.name]).first() {
+        Some((_, text)) => Written::new(*text, From::Flag(role.name.to_owned())),
+        None => Written::new(role.default, From::Default),
+    };
+    let mut group = group.clone();
+    group.values.insert("name", Written::new(role.name, From::Default));
+    group.values.insert("clients", clients(role));
+    for (name, text) in role.values {
+        group.values.insert(name, Written::new(*text, From::Default));
+    }
+    for (name, text) in role.parameters {
+        group.parameters.push(((*name).to_owned(), Written::new(*text, From::Default)));
+    }
+    for other in roles {
+        if let Some(parameter) = other.count_parameter {
+            group.parameters.push((parameter.to_owned(), clients(other)));
+        }
+    }
+    // The first group is what the others are there for.
+    let is_left_out = !std::ptr::eq(role, &raw const roles[0]) && clients(role).text == "0";
+    (!is_left_out).then_some(group)
 }
 
 fn written(

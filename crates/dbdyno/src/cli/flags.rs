@@ -9,6 +9,7 @@ use clap::parser::ValueSource;
 use clap::{Arg, ArgAction, ArgMatches};
 use model::{Choice, Parameter, ParameterKind, choice};
 use store::default_path;
+use workloads::GroupRole;
 
 use crate::shell::Shell;
 
@@ -29,6 +30,16 @@ pub(crate) fn of(parameter: &'static Parameter, heading: &'static str) -> Arg {
         ParameterKind::Words => arg.action(ArgAction::Append),
         _ => arg,
     }
+}
+
+/// The flag for the number of clients of a workload's group.
+pub(crate) fn of_role(role: &'static GroupRole) -> Arg {
+    Arg::new(role.name)
+        .long(role.name)
+        .help(format!("{} [default: {}]", role.help, role.default))
+        .help_heading("Clients and load")
+        .allow_hyphen_values(true)
+        .value_name("N")
 }
 
 /// What the flags of `table` were given, by name.

@@ -149,7 +149,8 @@ const ABOUT_FIGURES: &str = "# Figures\n\n<!-- Written by 'cargo xtask docs'. --
      `new_order.below(2.5s)`. *Better* is the direction in which a figure is judged: for \
      *neither*, a comparison reports higher or lower, and a history refuses the figure. A time may \
      be written without its unit (`p99`), a custom metric without `per_second` (`rows`; not in \
-     `--where`). [measuring.md](measuring.md) defines each figure.";
+     `--where`), and what only one group of a run has without the group (`age_p90` for \
+     `readers.age.p90_ms`). [measuring.md](measuring.md) defines each figure.";
 
 /// What docs/findings.md says before its table.
 const ABOUT_FINDINGS: &str = "# Findings\n\n<!-- Written by 'cargo xtask docs'. -->\n\nA finding says whether a result is valid \

@@ -65,6 +65,8 @@ pub(crate) fn command(words: &[String]) -> Result<Command, Error> {
         .args(PLAN.iter().map(|row| flags::of(&row.parameter, "Plan")))
         .args(group_flags().map(|row| flags::of(row, "Clients and load")))
         .args(EXPERIMENT.iter().map(|row| flags::of(&row.parameter, "Experiment")));
+    let named = what.as_deref().and_then(|what| workloads::by_name(what).ok());
+    command = command.args(named.iter().flat_map(|entry| entry.roles).map(flags::of_role));
     add_parameters(command, what.as_deref(), &|parameter| !parameter.name.is_empty())
 }
 

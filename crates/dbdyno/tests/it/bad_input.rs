@@ -276,6 +276,17 @@ fn a_target_that_cannot_be_is_refused_before_anything_is_made() {
     nothing_was_made(&home);
 }
 
+/// These are told by the target: a file is made of one that was not there, and nothing in it.
+#[test]
+fn writers_need_tables_and_readers_what_is_in_them() {
+    let home = Home::new();
+    let check = |args: &[&str], fragments: &[&str]| {
+        refused(&home, &[&["run", "events", "--no-store"], args].concat(), USAGE, fragments);
+    };
+    check(&["--writers=4", "--tables=3"], &["4 writers need as many tables", "--tables 4"]);
+    check(&["--target=sim:"], &["events needs tables", "sim has none", "choose another target"]);
+}
+
 #[test]
 fn a_value_that_cannot_be_is_reported_with_its_flag() {
     let home = Home::new();
@@ -357,6 +368,22 @@ fn a_value_that_cannot_be_is_reported_with_its_flag() {
         &["--rows-per-statement: 5 are more than", "--records-per-commit"],
     );
     check(&["--tables=0"], &["--tables: 0 is too small"]);
+    let check = |args: &[&str], fragments: &[&str]| {
+        refused(&home, &[&["run", "events"], args].concat(), USAGE, fragments);
+    };
+    check(&["--window=0"], &["--window: 0 is too small", "at least 1"]);
+    check(&["--rate=2MB"], &["--rate: '2MB' is not a rate", "2MB/s"]);
+    check(&["--rate=0MB/s"], &["--rate: '0MB/s' is not a rate", "above zero"]);
+    check(&["--record-size=28"], &["--record-size: 28 bytes", "take 28", "29 to 16000"]);
+    check(&["--clients=4"], &["--clients: ", "write --writers N --readers N"]);
+    check(&["--role=reader"], &["--role: ", "write --writers N --readers N"]);
+    check(&["--writers=0"], &["--writers: 0 is too small"]);
+    check(&["--readers=few"], &["--readers: 'few' is not a count"]);
+    check(&["--reader-host=2"], &["--reader-host: there is no set 2", "--reader-hosts"]);
+    check(&["--history-every=1"], &["--history-every: with 1", "give 2 or more"]);
+    let bytes = ["run", "tpcc", "--rate=2MB/s"];
+    let words = ["--rate: '2MB/s' is in bytes", "tpcc have no record size", "such as 500"];
+    refused(&home, &bytes, USAGE, &words);
     refused(&home, &["build", "tpcc", "--warehouses=0"], USAGE, &["warehouses: 0 is too small"]);
     refused(&home, &["build", "tpcc", "--seed=x"], USAGE, &["--seed: 'x' is not a count"]);
     refused(&home, &["build", "tpcc", "--loaders=x"], USAGE, &["--loaders: 'x' is not a count"]);

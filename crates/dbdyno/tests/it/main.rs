@@ -8,6 +8,7 @@ mod browser;
 mod compare;
 mod devtools;
 mod disturbances;
+mod events;
 mod examples;
 mod experiments;
 mod figures;

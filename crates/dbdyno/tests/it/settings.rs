@@ -43,7 +43,7 @@ const POSTGRES_WORK: Varied = Varied {
 };
 
 /// Asks a server, on a session of its own; the last value that comes.
-fn ask(server: &Server, statements: &[&str]) -> String {
+pub(crate) fn ask(server: &Server, statements: &[&str]) -> String {
     let opening = Opening { create: false, seed: 0 };
     let database = drivers::open(&server.target(), opening).expect("it answers");
     let clock = std::rc::Rc::new(engine::ThreadClock::unstopped());

@@ -125,6 +125,10 @@ impl Clock for LoopClock {
         self.origin.elapsed_ns()
     }
 
+    fn origin_unix_ns(&self) -> u64 {
+        self.origin.unix_ns()
+    }
+
     fn poll_until(&self, instant_ns: u64, context: &mut Context<'_>) -> Poll<Woken> {
         self.wait(instant_ns, self.stop.word() != RUNNING, context)
     }

@@ -15,23 +15,33 @@ pub use thread::ThreadClock;
 
 use model::NS_PER_S;
 
-/// The instant that a run's clocks count from, in nanoseconds of CLOCK_MONOTONIC.
+/// The instant that a run's clocks count from.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Origin(u64);
+pub(crate) struct Origin {
+    /// In nanoseconds of CLOCK_MONOTONIC.
+    monotonic_ns: u64,
+    /// In nanoseconds of CLOCK_REALTIME.
+    unix_ns: u64,
+}
 
 impl Origin {
     pub(crate) fn now() -> Origin {
-        Origin(monotonic_ns())
+        Origin { monotonic_ns: monotonic_ns(), unix_ns: unix_ns() }
     }
 
     /// Nanoseconds since the origin.
     pub(crate) fn elapsed_ns(self) -> u64 {
-        monotonic_ns() - self.0
+        monotonic_ns() - self.monotonic_ns
+    }
+
+    /// The time of day that it was.
+    pub(crate) fn unix_ns(self) -> u64 {
+        self.unix_ns
     }
 
     /// The instant as the kernel wants it.
     pub(crate) fn timespec(self, instant_ns: u64) -> Timespec {
-        let absolute_ns = self.0.saturating_add(instant_ns);
+        let absolute_ns = self.monotonic_ns.saturating_add(instant_ns);
         Timespec {
             tv_sec: (absolute_ns / NS_PER_S) as i64,
             tv_nsec: (absolute_ns % NS_PER_S) as i64,

@@ -53,6 +53,10 @@ impl Clock for ThreadClock {
         self.origin.elapsed_ns()
     }
 
+    fn origin_unix_ns(&self) -> u64 {
+        self.origin.unix_ns()
+    }
+
     fn poll_until(&self, instant_ns: u64, _context: &mut Context<'_>) -> Poll<Woken> {
         Poll::Ready(self.sleep(instant_ns, |word| word == RUNNING))
     }

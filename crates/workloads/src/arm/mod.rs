@@ -35,6 +35,7 @@ pub(crate) static ENTRY: Entry = Entry {
     data: NAME,
     summary: "ARM transaction measurements: an application fills buffers, clients write them",
     parameters: PARAMETERS,
+    roles: &[],
     make,
 };
 

@@ -19,6 +19,7 @@ pub(crate) static ENTRY: Entry = Entry {
     data: "empty",
     summary: "A statement without a table: measures the overhead of client and connection",
     parameters: PARAMETERS,
+    roles: &[],
     make,
 };
 

@@ -24,6 +24,7 @@ pub(crate) static ENTRY: Entry = Entry {
     data: NAME,
     summary: "sysbench's bulk_insert: many rows per statement, each client into its own table",
     parameters: PARAMETERS,
+    roles: &[],
     make,
 };
 

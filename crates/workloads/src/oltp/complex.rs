@@ -17,6 +17,7 @@ pub(crate) static ENTRY: Entry = Entry {
     data: DATA,
     summary: "sysbench 0.4's oltp: 14 reads, three updates and a row replaced",
     parameters: &PARAMETERS,
+    roles: &[],
     make: |make| super::make(make, script),
 };
 

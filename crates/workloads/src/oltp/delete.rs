@@ -14,6 +14,7 @@ pub(crate) static ENTRY: Entry = Entry {
     data: DATA,
     summary: "sysbench's oltp_delete: one row deleted, if it is still there",
     parameters: &PARAMETERS,
+    roles: &[],
     make: |make| super::make(make, script),
 };
 

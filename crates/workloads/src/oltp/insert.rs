@@ -14,6 +14,7 @@ pub(crate) static ENTRY: Entry = Entry {
     data: DATA,
     summary: "sysbench's oltp_insert: one row with a new id",
     parameters: &PARAMETERS,
+    roles: &[],
     make: |make| super::make(make, script),
 };
 

@@ -14,6 +14,7 @@ pub(crate) static ENTRY: Entry = Entry {
     data: DATA,
     summary: "sysbench's select_random_points: the rows of many values of k",
     parameters: &PARAMETERS,
+    roles: &[],
     make: |make| super::make(make, script),
 };
 

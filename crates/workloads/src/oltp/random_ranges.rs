@@ -14,6 +14,7 @@ pub(crate) static ENTRY: Entry = Entry {
     data: DATA,
     summary: "sysbench's select_random_ranges: counts the rows in many ranges of k",
     parameters: &PARAMETERS,
+    roles: &[],
     make: |make| super::make(make, script),
 };
 

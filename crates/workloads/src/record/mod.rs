@@ -12,12 +12,14 @@ mod writer;
 use std::sync::Arc;
 
 use model::{
-    BadParameter, Check, Choice, Client, Crosscheck, Dialect, Identity, Kind, KindIndex,
-    LaterIndex, MEGABYTE, NS_PER_S, Number, Places, Population, PrimaryMetric, Statement, Workload,
+    BadParameter, Check, Client, Crosscheck, Dialect, Identity, Kind, KindIndex, LaterIndex,
+    MEGABYTE, NS_PER_S, Number, Places, Population, PrimaryMetric, Statement, Workload,
 };
 
 use crate::{Entry, Make};
-use parameters::{Commit, Data, IndexPolicy, NAME, PARAMETERS, StorageEngine};
+use parameters::{Commit, Data, IndexPolicy, NAME, PARAMETERS};
+pub(crate) use parameters::{StorageEngine, count, data};
+pub(crate) use population::{CHUNK_BYTES, GAP_US, STARTED_AT_US, draw_column1, draw_payload};
 
 /// The workload in the list.
 pub(crate) static ENTRY: Entry = Entry {
@@ -25,6 +27,7 @@ pub(crate) static ENTRY: Entry = Entry {
     data: NAME,
     summary: "Sensors insert records: by size, per commit and statement, tables, index policy",
     parameters: PARAMETERS,
+    roles: &[],
     make,
 };
 
@@ -139,16 +142,11 @@ impl Workload for Recording {
     }
 
     fn refuses(&self, dialect: &Dialect) -> Option<String> {
-        let engine = self.record.data.engine;
-        let is_refused = engine != StorageEngine::Default && dialect.storage_engine.is_none();
-        is_refused.then(|| {
-            format!(
-                "engine: '{}' cannot be had, since {} has no choice of storage engines: leave out \
-                 --engine",
-                engine.name(),
-                dialect.name
-            )
-        })
+        self.record.data.engine.refused_on(dialect)
+    }
+
+    fn transaction_bytes(&self) -> Option<u64> {
+        Some((self.record.commit.records * self.record.data.record_size) as u64)
     }
 
     fn places(&self) -> Places {

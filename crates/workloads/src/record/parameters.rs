@@ -3,7 +3,8 @@
 //! Not here: what they become in SQL (population, writer).
 
 use model::{
-    BadParameter, Choice, Identity, Parameter, ParameterKind, Settings, choice, format_count,
+    BadParameter, Choice, Dialect, Identity, Parameter, ParameterKind, Settings, choice,
+    format_count,
 };
 
 use crate::Make;
@@ -56,7 +57,7 @@ impl IndexPolicy {
 
 /// In what tables are kept, where a database has a choice.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum StorageEngine {
+pub(crate) enum StorageEngine {
     /// As dbdyno makes all tables there.
     Default,
     /// InnoDB.
@@ -79,7 +80,7 @@ choice!(StorageEngine {
 
 impl StorageEngine {
     /// Its name in CREATE TABLE; of the default there is nothing to say.
-    pub(super) fn in_sql(self) -> &'static str {
+    pub(crate) fn in_sql(self) -> &'static str {
         match self {
             StorageEngine::Default => "",
             StorageEngine::InnoDb => "InnoDB",
@@ -90,12 +91,26 @@ impl StorageEngine {
     }
 
     /// Whether several statements can be committed, or taken back, as one.
-    pub(super) fn is_transactional(self) -> bool {
+    pub(crate) fn is_transactional(self) -> bool {
         !matches!(self, StorageEngine::MyIsam | StorageEngine::Aria)
+    }
+
+    /// Why a database of this dialect cannot have it, and the remedy; nothing where it can.
+    pub(crate) fn refused_on(self, dialect: &Dialect) -> Option<String> {
+        let is_refused = self != StorageEngine::Default && dialect.storage_engine.is_none();
+        is_refused.then(|| {
+            format!(
+                "engine: '{}' cannot be had, since {} has no choice of storage engines: leave out \
+                 --engine",
+                self.name(),
+                dialect.name
+            )
+        })
     }
 }
 
-const fn count(
+/// A whole number within limits.
+pub(crate) const fn count(
     name: &'static str,
     (min, max): (u64, u64),
     default: &'static str,
@@ -106,7 +121,7 @@ const fn count(
 }
 
 /// Says that a parameter shapes the data.
-const fn data(parameter: Parameter) -> Parameter {
+pub(crate) const fn data(parameter: Parameter) -> Parameter {
     Parameter { shapes_data: true, ..parameter }
 }
 

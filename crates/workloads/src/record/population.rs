@@ -3,20 +3,21 @@
 //! Not here: how rows reach a database (drivers), and the records of writers (writer).
 
 use model::{
-    Column, ColumnType, Index, NS_PER_US, Population, Rng, RowSource, Stream, Table, Value,
+    Column, ColumnType, Index, NS_PER_US, Population, Rng, RowSource, Stream, Table,
+    VIRTUAL_ORIGIN_UNIX_NS, Value,
 };
 
 use super::parameters::{Data, IndexPolicy, StorageEngine};
 
 /// Where the time stamps of a run begin, 2024-01-01T00:00:00Z in microseconds: the same for all
 /// runs, so that the same seed and the same simulated time give the same records.
-const STARTED_AT_US: i64 = 1_704_067_200_000_000;
+pub(crate) const STARTED_AT_US: i64 = (VIRTUAL_ORIGIN_UNIX_NS / NS_PER_US) as i64;
 /// Between two records that were built, as of a sensor at 1 kHz.
-const GAP_US: i64 = 1_000;
+pub(crate) const GAP_US: i64 = 1_000;
 /// Values of `column1` are 0 to this, so that the paper's query for `column1 < 300` finds 30 %.
 const COLUMN1_MAX: i64 = 999;
 /// Bytes of a chunk, a second or less to load, so that what a stop throws away is little.
-const CHUNK_BYTES: usize = 20_000_000;
+pub(crate) const CHUNK_BYTES: usize = 20_000_000;
 
 /// The data of the workload.
 pub(super) struct Rows {
@@ -72,13 +73,13 @@ pub(super) fn stamp(run_ns: u64) -> Value<'static> {
 }
 
 /// Draws a value of `column1`.
-pub(super) fn draw_column1(rng: &mut Rng) -> i64 {
+pub(crate) fn draw_column1(rng: &mut Rng) -> i64 {
     rng.uniform(0, COLUMN1_MAX)
 }
 
 /// Appends a payload: characters of six random bits each, which no page compresses by more than a
 /// quarter.
-pub(super) fn draw_payload(rng: &mut Rng, text: &mut String, length: usize) {
+pub(crate) fn draw_payload(rng: &mut Rng, text: &mut String, length: usize) {
     const LETTERS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+-";
     const PER_THROW: usize = 10;
     let mut left = length;

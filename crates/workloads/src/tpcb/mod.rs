@@ -25,6 +25,7 @@ pub(crate) static ENTRY: Entry = Entry {
     data: "tpcb",
     summary: "pgbench's default transaction, derived from TPC-B: five statements over four tables",
     parameters: PARAMETERS,
+    roles: &[],
     make,
 };
 

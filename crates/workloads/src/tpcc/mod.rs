@@ -43,6 +43,7 @@ pub(crate) static ENTRY: Entry = Entry {
     summary: "orders of a wholesale supplier, derived from TPC-C 5.11: five transaction types, \
               nine tables",
     parameters: parameters::PARAMETERS,
+    roles: &[],
     make,
 };
 

@@ -23,6 +23,7 @@ pub(crate) static ENTRY: Entry = Entry {
     data: "postings",
     summary: "A made-up ledger: postings are entered in batches, and balances are read",
     parameters: PARAMETERS,
+    roles: &[],
     make,
 };
 

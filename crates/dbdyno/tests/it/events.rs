@@ -1,0 +1,260 @@
+//! `events` from end to end: what readers say of ages and of missed records is what an independent
+//! look into the tables says, on every database, and where a server stands still.
+
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use rusqlite::Connection;
+use rustix::event::{Timespec, poll};
+use serde_json::Value;
+use servers::for_tests::{MARIADB, MYSQL_5_6, POSTGRES, TestServer};
+
+use crate::home::{Home, at, look_into, number};
+use crate::journey::nothing_is_lost;
+use crate::real::url;
+use crate::settings::ask;
+
+/// A run whose whole load is measured, so that result tables and figures are of the same reads. It
+/// may be too short to be valid, which is another exit code.
+fn run(home: &Home, args: &[&str]) -> Value {
+    let fixed = ["run", "events", "--ramp-up=0s", "--quiet", "--output=json"];
+    let report = home.run(&[&fixed[..], args].concat()).json();
+    nothing_is_lost(&report);
+    assert_eq!(number(&report, "counts.failed"), 0.0, "{:#}", report["errors"]);
+    let held = at(&report, "checks.after").as_array().expect("a list");
+    assert!(held.iter().all(|check| check["failed"] == 0), "{held:#?}");
+    report
+}
+
+fn sum(report: &Value, metric: &str) -> f64 {
+    at(report, "custom_metrics")[metric]["sum"].as_f64().unwrap_or_else(|| panic!("no {metric}"))
+}
+
+#[track_caller]
+fn count(database: &Connection, sql: &str) -> i64 {
+    database.query_row(sql, [], |row| row.get(0)).unwrap_or_else(|bad| panic!("{sql}: {bad}"))
+}
+
+#[test]
+fn shares_of_ages_are_those_of_the_result_tables() {
+    let home = Home::new();
+    let bounds = ["40ms", "100ms", "300ms"];
+    let shares = bounds.map(|bound| format!("--require=age.below_{bound}>0%"));
+    let args = ["--rate=100kB/s", "--duration=2s", "--read-interval=25ms", "--readers=4"];
+    let more = ["--require=age_p90<1h", "--require=bytes>1kB/s", "--reader-hosts=1"];
+    let given: Vec<&str> =
+        args.into_iter().chain(more).chain(shares.iter().map(String::as_str)).collect();
+    let report = run(&home, &given);
+    let database = look_into(&home.database("events")).expect("it is there");
+    let all = count(&database, "SELECT COUNT(*) FROM event_age1");
+    assert!(all > 100, "{all}");
+    assert_eq!(sum(&report, "readers.records_read"), all as f64);
+    assert_eq!(at(&report, "custom_metrics")["readers.age"]["count"], all);
+    assert_eq!(sum(&report, "writers.bytes"), 1_000.0 * sum(&report, "writers.records"));
+    let results = at(&report, "required.results").as_array().expect("a list");
+    let named = |name: &str| {
+        let found = results.iter().find(|result| result["figure"] == name);
+        found.unwrap_or_else(|| panic!("no {name}: {results:#?}"))
+    };
+    assert_eq!(named("writers.bytes.per_second")["unit"], "B/s");
+    assert!(named("readers.age.p90_ms")["value"].as_f64() > Some(0.0));
+    for (bound, ms) in bounds.into_iter().zip([40.0, 100.0, 300.0]) {
+        let share = named(&format!("readers.age.below_{bound}"))["value"].as_f64().expect("one");
+        // Histograms tell numbers apart to three digits.
+        let below = |factor: f64| {
+            let sql = format!(
+                "SELECT COUNT(*) FROM event_age1 WHERE read_ns - stamped_ns < {}",
+                (ms * factor * 1e6) as i64
+            );
+            count(&database, &sql) as f64 * 100.0 / all as f64
+        };
+        let (low, high) = (below(0.998), below(1.002));
+        assert!((low - 1e-6..=high + 1e-6).contains(&share), "{bound}: {low} {share} {high}");
+    }
+}
+
+#[test]
+fn a_window_that_is_too_small_misses_exactly_the_other_records() {
+    let home = Home::new();
+    let args = ["--writers=2", "--readers=4", "--rate=200", "--arrivals=uniform", "--window=5"];
+    let more = ["--read-interval=200ms", "--duration=3s", "--record-size=100"];
+    let report = run(&home, &[&args[..], &more].concat());
+    let database = look_into(&home.database("events")).expect("it is there");
+    let mut missed_in_all = 0;
+    for reader in 2..6 {
+        let table = reader % 2 + 1;
+        let of = |what: &str, from: &str| {
+            count(&database, &format!("SELECT {what} FROM {from} WHERE reader = {reader}"))
+        };
+        let first = of("MIN(after_sequence)", "event_read1");
+        let last = of("MAX(last_sequence)", "event_read1");
+        let (read, missed) = (of("COUNT(*)", "event_age1"), of("SUM(missed)", "event_read1"));
+        let written = |span: &str| {
+            count(&database, &format!("SELECT COUNT(*) FROM event{table} t WHERE sequence {span}"))
+        };
+        // What is in the table and not among what was read, record by record.
+        let lacked = written(&format!(
+            "BETWEEN {} AND {last} AND NOT EXISTS (SELECT 1 FROM event_age1 a \
+             WHERE a.reader = {reader} AND a.sequence = t.sequence)",
+            first + 1
+        ));
+        assert_eq!(missed, lacked, "reader {reader}");
+        assert!(missed > read, "a window of 5 of some 20: {missed} of {read}");
+        let unread = written(&format!("> {last}"));
+        let since = written(&format!("> {first}"));
+        assert_eq!(since, read + missed + unread, "reader {reader}");
+        let most = format!(
+            "SELECT MAX(n) FROM (SELECT COUNT(*) AS n FROM event_age1 WHERE reader = {reader} \
+             GROUP BY read_ns)"
+        );
+        assert_eq!(count(&database, &most), 5);
+        let fact = at(&report, "facts.events")[format!("reader_{reader}")].to_string();
+        let shown = format!("table {table}: {read} read first, {missed} missed");
+        assert!(fact.contains(&shown), "{fact}, not {shown}");
+        missed_in_all += missed;
+    }
+    assert_eq!(sum(&report, "readers.missed"), missed_in_all as f64);
+    let written: f64 = sum(&report, "writers.records");
+    let stored = count(&database, "SELECT (SELECT COUNT(*) FROM event1) + COUNT(*) FROM event2");
+    assert_eq!(written, stored as f64);
+}
+
+#[test]
+fn a_second_run_goes_on_and_each_host_has_its_own_result_tables() {
+    let home = Home::new();
+    let args = ["--writers=1", "--rate=100", "--duration=1s", "--read-interval=20ms"];
+    let hosts = ["--reader-hosts=2", "--readers=2"];
+    for (host, expect) in [("--reader-host=1", [2, 0]), ("--reader-host=2", [2, 2])] {
+        run(&home, &[&args[..], &hosts, &[host]].concat());
+        let database = look_into(&home.database("events")).expect("it is there");
+        let readers = [1, 2].map(|host| {
+            let sql = format!("SELECT COUNT(DISTINCT reader) FROM event_read{host}");
+            count(&database, &sql)
+        });
+        assert_eq!(readers, expect);
+    }
+    let database = look_into(&home.database("events")).expect("it is there");
+    // What the first run has left is none of the second one's concern.
+    let old = "SELECT COUNT(*) FROM event_age2 WHERE sequence <= \
+               (SELECT MAX(last_sequence) FROM event_read1)";
+    assert!(count(&database, "SELECT COUNT(*) FROM event_age2") > 0);
+    assert_eq!(count(&database, old), 0);
+}
+
+#[test]
+fn writers_offer_exactly_the_bytes_that_are_asked_for_in_virtual_time() {
+    let home = Home::new();
+    let args = ["run", "events", "--target=sim:?service=constant:1ms&servers=0", "--readers=0"];
+    let more = ["--placement=simulated", "--ramp-up=0s", "--duration=10s", "--rate=2MB/s"];
+    let last = ["--arrivals=uniform", "--record-size=500", "--output=json", "--writers=5"];
+    let report = home.call(&[&args[..], &more, &last].concat()).good().json();
+    nothing_is_lost(&report);
+    // Arrival k comes k / 4,000 s after the beginning, so that the last would come with the end.
+    assert_eq!(number(&report, "counts.offered"), 39_999.0);
+    assert_eq!(number(&report, "custom_metrics.bytes.sum"), 39_999.0 * 500.0);
+    let again = home.call(&[&args[..], &more, &last].concat()).good().json();
+    for name in ["tps", "custom_metrics", "response_ms"] {
+        assert_eq!(report[name], again[name], "{name}");
+    }
+    // Rates in bytes are an axis and stay as they are written.
+    let quick = ["--vary=rate=1MB/s,2MB/s", "--placement=simulated", "--duration=1s"];
+    let shown = home.call(&[&args[..], &quick, &last, &["--ramp-up=0s"]].concat()).json();
+    assert_eq!(shown["axes"][0]["values"], serde_json::json!(["1MB/s", "2MB/s"]), "{shown:#}");
+}
+
+#[track_caller]
+fn reads_on(server: &TestServer) {
+    let home = Home::new();
+    let server = server.start();
+    let target = format!("--target={}", url(&server));
+    for (placement, more) in [("thread", "--plain-every=5"), ("loop", "--history-every=4")] {
+        let placement = format!("--placement={placement}");
+        let args = ["--rate=100", "--record-size=300", "--duration=2s", "--read-interval=20ms"];
+        let report = run(&home, &[&args[..], &[&target, &placement, more]].concat());
+        let reads = &at(&report, "transactions")["readers.read"];
+        assert!(number(reads, "finished") > 0.0);
+        let read = sum(&report, "readers.records_read");
+        // Each table has two readers.
+        let written = sum(&report, "writers.records");
+        assert!(read > written && read <= 2.0 * written, "{read} of {written}");
+        assert_eq!(sum(&report, "readers.missed"), 0.0, "{report:#}");
+    }
+}
+
+#[test]
+fn readers_find_what_writers_insert_on_mariadb() {
+    reads_on(&MARIADB);
+}
+
+#[test]
+fn readers_find_what_writers_insert_on_mysql_5_6() {
+    reads_on(&MYSQL_5_6);
+}
+
+#[test]
+fn readers_find_what_writers_insert_on_postgres() {
+    reads_on(&POSTGRES);
+}
+
+#[expect(clippy::disallowed_methods, reason = "stamps of another process are held against it")]
+fn unix_ns() -> i64 {
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).expect("it is later");
+    now.as_nanos() as i64
+}
+
+/// 500 ms in which a server does nothing: each record of that time waits until its end at least.
+#[test]
+fn a_pause_of_the_server_is_in_the_age_of_every_record_of_that_time() {
+    let home = Home::new();
+    let server = MARIADB.start();
+    let target = format!("--target={}", url(&server));
+    let args = ["run", "events", &target, "--ramp-up=0s", "--duration=8s", "--output=json"];
+    let more = [
+        "--window=1000",
+        "--rate=200",
+        "--arrivals=uniform",
+        "--record-size=100",
+        "--read-interval=20ms",
+    ];
+    let mut started = home.start(&[&args[..], &more, &["--quiet"]].concat());
+    crate::outage::wait_for_seconds(&home, &mut started, 2);
+    server.pause().expect("it stands still");
+    let from = unix_ns();
+    let length = Timespec::try_from(Duration::from_millis(500)).expect("it is short");
+    poll(&mut [], Some(&length)).expect("nothing can be waited for");
+    let to = unix_ns();
+    server.resume().expect("it goes on");
+    let report = started.end().json();
+    nothing_is_lost(&report);
+
+    let value = |sql: &str| -> i64 {
+        let text = ask(&server, &[&format!("SELECT CAST(({sql}) AS CHAR)")]);
+        text.parse().unwrap_or_else(|_| panic!("{sql}: '{text}'"))
+    };
+    let during = format!("FROM event_age1 WHERE stamped_ns >= {from} AND stamped_ns < {to}");
+    let of_pause = value(&format!("SELECT COUNT(*) {during}"));
+    let span = format!("stamped_ns >= {from} AND stamped_ns < {to}");
+    let in_tables = |rest: &dyn Fn(u32) -> String| -> i64 {
+        let of = |table| value(&format!("SELECT COUNT(*) FROM event{table} {}", rest(table)));
+        (1..=3).map(of).sum()
+    };
+    let stamped = in_tables(&|_| format!("WHERE {span}"));
+    assert!((90..=110).contains(&stamped), "{stamped} in {} ms", (to - from) / 1_000_000);
+    // Each has two readers, which may not have come so far at the end.
+    let seen = in_tables(&|table| {
+        format!(
+            "e JOIN (SELECT reader, MAX(last_sequence) AS last FROM event_read1 \
+             WHERE source = {table} GROUP BY reader) r ON e.sequence <= r.last WHERE {span}"
+        )
+    });
+    assert_eq!(of_pause, seen, "each is read, by both");
+    assert!(of_pause > stamped, "{of_pause} of {stamped}");
+    let early = format!("SELECT COUNT(*) {during} AND stamped_ns + age_ns < {to}");
+    assert_eq!(value(&early), 0, "nobody reads anything before the end");
+    // Half of them waited for 250 ms at least, and the histogram has no fewer.
+    let long = value("SELECT COUNT(*) FROM event_age1 WHERE age_ns >= 250000000");
+    assert!(long >= stamped, "{long} of {stamped}");
+    let all = number(&at(&report, "custom_metrics")["readers.age"], "count");
+    let facts = at(&report, "facts.events").to_string();
+    assert!(facts.contains("300 to 500: "), "{facts}");
+    assert_eq!(all as i64, value("SELECT COUNT(*) FROM event_age1"));
+}

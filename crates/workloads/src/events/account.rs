@@ -1,0 +1,165 @@
+//! What became of all records of a run, by table and by reader. Not here: rates and distributions
+//! of the measured phase, which the engine keeps.
+
+use std::collections::BTreeMap;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use model::numbers::fixed;
+use model::{Fact, NS_PER_MS, format_count};
+
+use super::parameters::NAME;
+
+/// Bounds of the ages of each reader, in milliseconds.
+const BOUNDS_MS: [u64; 12] = [1, 3, 10, 20, 40, 100, 200, 300, 500, 1_000, 3_000, 10_000];
+/// The bounds of the paper.
+const SHOWN_MS: [u64; 3] = [40, 100, 300];
+
+/// What a reader came to.
+#[derive(Clone, Debug, Default)]
+struct OfReader {
+    table: usize,
+    read: u64,
+    missed: u64,
+    duplicates: u64,
+    last: i64,
+    /// Ages below each bound and above the one before; the last beyond all.
+    ages: [u64; BOUNDS_MS.len() + 1],
+}
+
+#[derive(Default)]
+struct State {
+    /// By table: how many records were committed, and the number of the last.
+    written: BTreeMap<usize, (u64, i64)>,
+    readers: BTreeMap<u32, OfReader>,
+    /// The number of the run in the result tables.
+    run: Option<i64>,
+}
+
+/// The account of a run.
+#[derive(Default)]
+pub(super) struct Account(Mutex<State>);
+
+impl Account {
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// A run begins.
+    pub(super) fn begin(&self) {
+        *self.state() = State::default();
+    }
+
+    /// The number of the run in the result tables: the time at which its first reader asks.
+    pub(super) fn run(&self, now_unix_ns: i64) -> i64 {
+        *self.state().run.get_or_insert(now_unix_ns)
+    }
+
+    /// A writer has committed records, the last with this number.
+    pub(super) fn wrote(&self, table: usize, n_records: u64, last: i64) {
+        let mut state = self.state();
+        let (count, newest) = state.written.entry(table).or_default();
+        *count += n_records;
+        *newest = last;
+    }
+
+    /// A reader has come so far.
+    pub(super) fn read(&self, reader: u32, table: usize, ages: &[u64], noted: Noted) {
+        let mut state = self.state();
+        let of = state.readers.entry(reader).or_default();
+        of.table = table;
+        of.read += ages.len() as u64;
+        of.missed += noted.missed;
+        of.duplicates += noted.duplicates;
+        of.last = noted.last;
+        for age_ns in ages {
+            let bucket = BOUNDS_MS.iter().position(|bound| *age_ns < bound * NS_PER_MS);
+            of.ages[bucket.unwrap_or(BOUNDS_MS.len())] += 1;
+        }
+    }
+
+    /// All of it, as facts.
+    pub(super) fn facts(&self) -> Vec<Fact> {
+        let state = self.state();
+        let mut facts = Vec::new();
+        for (table, (count, last)) in &state.written {
+            let number = table + 1;
+            facts.push(Fact::new(NAME, &format!("table_{number}_written"), *count));
+            facts.push(Fact::new(NAME, &format!("table_{number}_newest_number"), *last as u64));
+        }
+        for (reader, of) in &state.readers {
+            facts.push(Fact::new(NAME, &format!("reader_{reader}"), of.sentence()));
+            if of.read > 0 {
+                facts.push(Fact::new(NAME, &format!("reader_{reader}_ages"), of.histogram()));
+            }
+        }
+        facts
+    }
+}
+
+/// What a reader noted besides ages.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Noted {
+    pub(super) missed: u64,
+    pub(super) duplicates: u64,
+    /// The newest number that it has seen.
+    pub(super) last: i64,
+}
+
+impl OfReader {
+    fn sentence(&self) -> String {
+        let OfReader { table, read, missed, duplicates, last, .. } = self;
+        let [read, missed, duplicates] = [read, missed, duplicates].map(|n| format_count(*n));
+        let number = table + 1;
+        format!(
+            "table {number}: {read} read first, {missed} missed, {duplicates} duplicates, newest \
+             number {last}"
+        )
+    }
+
+    fn histogram(&self) -> String {
+        let percent = |bound: &u64| {
+            let place = BOUNDS_MS.iter().position(|other| other == bound).expect("one of them");
+            let below: u64 = self.ages[..=place].iter().sum();
+            format!("{} % below {bound} ms", fixed(below as f64 * 100.0 / self.read as f64, 1))
+        };
+        let shares: Vec<String> = SHOWN_MS.iter().map(percent).collect();
+        let mut parts: Vec<String> = Vec::new();
+        let mut from = 0;
+        for (place, count) in self.ages.iter().enumerate() {
+            let to = BOUNDS_MS.get(place);
+            if *count > 0 {
+                let span = to.map_or(format!("{from} or more"), |to| format!("{from} to {to}"));
+                parts.push(format!("{span}: {}", format_count(*count)));
+            }
+            from = to.copied().unwrap_or(from);
+        }
+        format!("{}; by ms: {}", shares.join(", "), parts.join(", "))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ages_are_counted_by_bounds_for_each_reader() {
+        let account = Account::default();
+        let ages: Vec<u64> = [0, 39, 40, 99, 299, 300, 20_000].map(|ms| ms * NS_PER_MS).to_vec();
+        account.read(7, 1, &ages, Noted { missed: 2, duplicates: 5, last: 30 });
+        account.read(7, 1, &[], Noted { missed: 0, duplicates: 1, last: 30 });
+        account.wrote(1, 10, 30);
+        let facts: Vec<String> =
+            account.facts().iter().map(|fact| format!("{}: {}", fact.name, fact.value)).collect();
+        assert_eq!(
+            facts,
+            [
+                "table_2_written: 10",
+                "table_2_newest_number: 30",
+                "reader_7: table 2: 7 read first, 2 missed, 6 duplicates, newest number 30",
+                "reader_7_ages: 28.6 % below 40 ms, 57.1 % below 100 ms, 71.4 % below 300 ms; by \
+                 ms: 0 to 1: 1, 20 to 40: 1, 40 to 100: 2, 200 to 300: 1, 300 to 500: 1, 10000 or \
+                 more: 1",
+            ]
+        );
+    }
+}

@@ -1,0 +1,71 @@
+//! What the tables must hold, each as a query for what breaks it.
+//!
+//! Together they say that of the records of a table between a reader's first read and its last each
+//! was read first once, or missed. Not here: that as many records came as were committed (the
+//! workload's crosscheck).
+
+use model::Check;
+
+use super::parameters::Data;
+use super::tables::{ages, reads, records};
+
+/// The checks of all tables.
+pub(super) fn checks(data: &Data) -> Vec<Check> {
+    let of_records = (0..data.tables).flat_map(|place| of_records(data, &records(place)));
+    let of_results = (1..=data.reader_hosts).flat_map(|host| of_results(data, host));
+    of_records.chain(of_results).collect()
+}
+
+fn of_records(data: &Data, table: &str) -> [Check; 2] {
+    let payload = data.payload();
+    [
+        Check {
+            id: "numbers",
+            title: "the records of a table are numbered without gaps and duplicates",
+            sql: format!(
+                "SELECT '{table}' AS table_name, COUNT(*) AS n_records, \
+                 MIN(sequence) AS first_number, MAX(sequence) AS last_number FROM {table} \
+                 HAVING COUNT(*) > 0 AND (COUNT(DISTINCT sequence) <> COUNT(*) \
+                 OR MAX(sequence) - MIN(sequence) + 1 <> COUNT(*))"
+            ),
+        },
+        Check {
+            id: "size",
+            title: "each record has the size of the data",
+            sql: format!(
+                "SELECT '{table}' AS table_name, COUNT(*) AS n_records FROM {table} \
+                 WHERE LENGTH(payload) <> {payload} HAVING COUNT(*) > 0"
+            ),
+        },
+    ]
+}
+
+fn of_results(data: &Data, host: usize) -> Vec<Check> {
+    let (ages, reads) = (ages(host), reads(host));
+    let accounting = Check {
+        id: "accounting",
+        title: "records read first and records missed are those between the numbers of reads",
+        sql: format!(
+            "SELECT r.run, r.reader, r.n_between, r.n_missed, COALESCE(a.n_read, 0) AS n_read \
+             FROM (SELECT run, reader, MAX(last_sequence) - MIN(after_sequence) AS n_between, \
+             SUM(missed) AS n_missed FROM {reads} GROUP BY run, reader) r \
+             LEFT JOIN (SELECT run, reader, COUNT(*) AS n_read FROM {ages} \
+             GROUP BY run, reader) a ON a.run = r.run AND a.reader = r.reader \
+             WHERE r.n_between <> r.n_missed + COALESCE(a.n_read, 0)"
+        ),
+    };
+    let of_table = |place: usize| {
+        let (table, source) = (records(place), place + 1);
+        Check {
+            id: "ages",
+            title: "each record that was read is in its table with its number and time stamp",
+            sql: format!(
+                "SELECT a.run, a.reader, a.source, a.record, a.sequence FROM {ages} a \
+                 LEFT JOIN {table} t ON t.recordID = a.record WHERE a.source = {source} \
+                 AND (t.recordID IS NULL OR t.sequence <> a.sequence \
+                 OR t.stamped_ns <> a.stamped_ns)"
+            ),
+        }
+    };
+    [accounting].into_iter().chain((0..data.tables).map(of_table)).collect()
+}

@@ -1,0 +1,268 @@
+//! The parameters, and what is decided of them.
+//!
+//! Not here: what they become in SQL (tables, writer, reader).
+
+use model::{BadParameter, Choice, Identity, Parameter, ParameterKind, Settings, choice};
+
+use crate::Make;
+use crate::record::{StorageEngine, count, data};
+
+/// The name of the workload and of its data.
+pub(super) const NAME: &str = "events";
+/// The version of the data's format.
+const VERSION: u32 = 1;
+/// Each table has a writer of its own; a statement of each is prepared by every client.
+const TABLES_MAX: u64 = 100;
+/// With four values in a row it stays far below the 32,766 that SQLite takes in a statement.
+const RECORDS_PER_INSERT_MAX: u64 = 1_000;
+/// Records that a read may return, and a client may hold.
+const WINDOW_MAX: u64 = 1_000_000;
+/// Sets of result tables.
+const READER_HOSTS_MAX: u64 = 100;
+/// Records that are built: numbers up to here are theirs.
+const ROWS_MAX: u64 = 2_000_000_000;
+/// `recordID`, `sequence` and the time stamp with 8 bytes each, and `column1` with 4.
+const FIXED_BYTES: u64 = 28;
+/// The MySQL family takes at most 16,383 characters of four bytes in a VARCHAR.
+const RECORD_SIZE_MAX: u64 = 16_000;
+
+/// What the clients of a group do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Role {
+    /// They stamp records and insert them.
+    Writer,
+    /// They fetch the newest records and note their ages.
+    Reader,
+}
+
+choice!(Role { Writer = "writer", Reader = "reader" });
+
+/// Which indexes the tables of records have.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Indexes {
+    /// The primary key `recordID`, which the database counts up.
+    Key,
+    /// The same, and one on `column1`.
+    Column1,
+}
+
+choice!(Indexes { Key = "key", Column1 = "column1" });
+
+const fn option(
+    name: &'static str,
+    kind: ParameterKind,
+    default: &'static str,
+    help: &'static str,
+) -> Parameter {
+    Parameter::option(name, kind, default, help)
+}
+
+pub(super) static PARAMETERS: &[Parameter] = &[
+    option("role", ParameterKind::Choice(Role::NAMES), "writer", "What clients of the group do"),
+    data(option(
+        "record_size",
+        ParameterKind::Bytes,
+        "1000",
+        "Bytes of a record: 28 of recordID, sequence, time stamp and column1, the rest payload",
+    )),
+    count(
+        "records_per_insert",
+        (1, RECORDS_PER_INSERT_MAX),
+        "1",
+        "Writers: records per INSERT, which is a transaction; they have the same time stamp",
+    ),
+    data(count("tables", (1, TABLES_MAX), "3", "Tables of records, one for each writer")),
+    data(option(
+        "index",
+        ParameterKind::Choice(Indexes::NAMES),
+        "key",
+        "Primary key recordID alone, or an index on column1 too",
+    )),
+    data(option(
+        "engine",
+        ParameterKind::Choice(StorageEngine::NAMES),
+        "default",
+        "Storage engine of the tables, where the database has a choice",
+    )),
+    data(count("rows", (0, ROWS_MAX), "0", "Records in each table before the load")),
+    data(count(
+        "reader_hosts",
+        (1, READER_HOSTS_MAX),
+        "1",
+        "Sets of result tables, one for each host with readers",
+    )),
+    count(
+        "reader_host",
+        (1, READER_HOSTS_MAX),
+        "1",
+        "Readers: the set of result tables of their host",
+    ),
+    count(
+        "window",
+        (1, WINDOW_MAX),
+        "100",
+        "Readers: newest records that a read looks at; those beyond it are missed",
+    ),
+    option(
+        "read_interval",
+        ParameterKind::Duration,
+        "0s",
+        "Readers: time from the beginning of a read to that of the next; 0s: without a pause",
+    ),
+    count(
+        "plain_every",
+        (0, 1_000_000),
+        "0",
+        "Readers: each so many-th read is the query without the window; 0 for none, 1 for all",
+    ),
+    count(
+        "history_every",
+        (0, 1_000_000),
+        "0",
+        "Readers: each so many-th transaction is a query for old records; 0 for none",
+    ),
+    count(
+        "history_rows",
+        (1, WINDOW_MAX),
+        "100",
+        "Readers: records that a query for old records asks for",
+    ),
+    option(
+        "results",
+        ParameterKind::Switch,
+        "true",
+        "Readers: write what each read found into the result tables",
+    ),
+];
+
+/// All that is decided about the data.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Data {
+    /// What the records that are built are drawn from.
+    pub(super) seed: u64,
+    /// Bytes of a record.
+    pub(super) record_size: u64,
+    /// How many tables of records.
+    pub(super) tables: usize,
+    /// What is indexed.
+    pub(super) indexes: Indexes,
+    /// In what they are kept.
+    pub(super) engine: StorageEngine,
+    /// Records that are built in each table.
+    pub(super) rows: i64,
+    /// Sets of result tables.
+    pub(super) reader_hosts: usize,
+}
+
+impl Data {
+    /// From what was asked for, and what is there.
+    pub(super) fn new(make: &Make<'_>) -> Result<Data, BadParameter> {
+        let settings = make.settings;
+        let record_size = settings.count("record_size");
+        let least = FIXED_BYTES + 1;
+        if !(least..=RECORD_SIZE_MAX).contains(&record_size) {
+            let why = format!(
+                "{record_size} bytes are not possible: recordID, sequence, time stamp and column1 \
+                 take {FIXED_BYTES}, so give {least} to {RECORD_SIZE_MAX}"
+            );
+            return Err(BadParameter::of("record_size", why));
+        }
+        Ok(Data {
+            seed: make.data.map_or(make.seed, |data| data.seed),
+            record_size,
+            tables: settings.count("tables") as usize,
+            indexes: settings.chosen("index"),
+            engine: settings.chosen("engine"),
+            rows: settings.count("rows") as i64,
+            reader_hosts: settings.count("reader_hosts") as usize,
+        })
+    }
+
+    /// Characters of a payload, each a byte.
+    pub(super) fn payload(&self) -> usize {
+        (self.record_size - FIXED_BYTES) as usize
+    }
+
+    /// What is kept beside the data.
+    pub(super) fn identity(&self) -> Identity {
+        let scale = [
+            ("record_size", self.record_size.to_string()),
+            ("tables", self.tables.to_string()),
+            ("index", self.indexes.name().to_owned()),
+            ("engine", self.engine.name().to_owned()),
+            ("rows", self.rows.to_string()),
+            ("reader_hosts", self.reader_hosts.to_string()),
+        ];
+        Identity::new(NAME, VERSION, scale, self.seed)
+    }
+}
+
+/// How readers read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Reading {
+    /// Which set of result tables is theirs, from 1.
+    pub(super) host: usize,
+    /// Newest records that a read looks at.
+    pub(super) window: u64,
+    /// From the beginning of a read to that of the next.
+    pub(super) interval_ns: u64,
+    /// Each so many-th read has no window.
+    pub(super) plain_every: u64,
+    /// Each so many-th transaction asks for old records.
+    pub(super) history_every: u64,
+    /// How many of them.
+    pub(super) history_rows: i64,
+    /// Whether what was found is written into tables.
+    pub(super) has_results: bool,
+}
+
+impl Reading {
+    /// From what was asked for.
+    pub(super) fn new(settings: &Settings, data: &Data) -> Result<Reading, BadParameter> {
+        let host = settings.count("reader_host") as usize;
+        if host > data.reader_hosts {
+            let why = format!(
+                "there is no set {host} of result tables: give at most {}, or raise \
+                 --reader-hosts",
+                data.reader_hosts
+            );
+            return Err(BadParameter::of("reader_host", why));
+        }
+        let history_every = settings.count("history_every");
+        if history_every == 1 {
+            let why = "with 1 nothing but old records would be read: give 2 or more, or 0 for none";
+            return Err(BadParameter::of("history_every", why));
+        }
+        Ok(Reading {
+            host,
+            window: settings.count("window"),
+            interval_ns: settings.duration_ns("read_interval"),
+            plain_every: settings.count("plain_every"),
+            history_every,
+            history_rows: settings.count("history_rows") as i64,
+            has_results: settings.switch("results"),
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::made;
+
+    #[test]
+    fn what_cannot_be_is_refused_with_the_remedy() {
+        let check = |written: &[(&str, &str)], parameter: &str, words: &[&str]| {
+            let Err(bad) = made(written) else { panic!("{written:?} is accepted") };
+            assert_eq!(bad.parameter.as_deref(), Some(parameter), "{bad}");
+            words.iter().for_each(|word| assert!(bad.why.contains(word), "{bad}"));
+        };
+        for size in ["0", "28", "16_001"] {
+            check(&[("record_size", size)], "record_size", &["take 28", "give 29 to 16000"]);
+        }
+        check(&[("window", "0")], "window", &["at least 1"]);
+        check(&[("role", "listener")], "role", &["writer, reader"]);
+        check(&[("reader_host", "2")], "reader_host", &["no set 2", "--reader-hosts"]);
+        check(&[("history_every", "1")], "history_every", &["give 2 or more"]);
+        assert!(made(&[("reader_host", "2"), ("reader_hosts", "2")]).is_ok());
+    }
+}

@@ -1,0 +1,341 @@
+//! One reader: fetches the newest records of a table, notes how old each is when it is first read,
+//! and writes that into the result tables of its host. Not here: which records are new (seen), and
+//! when it reads (engine).
+
+use std::fmt::Write;
+use std::sync::Arc;
+
+use model::{
+    Call, Client, Clock, Conversation, Dialect, Done, Input, KindIndex, Number, Refusal,
+    RefusalKind, Request, Row, Session, Statement, StatementId, StatementKind, TxContext, Value,
+    query, query_number,
+};
+
+use super::Shared;
+use super::account::Noted;
+use super::seen::{Read, Record, Seen};
+use super::tables::{AGE_COLUMNS, READ_COLUMNS, ages, reads, records};
+use crate::tx_control::{control, end};
+
+/// Places of its custom metrics.
+pub(super) const AGE: u16 = 0;
+pub(super) const BETWEEN: u16 = 1;
+pub(super) const WINDOW_QUERY: u16 = 2;
+pub(super) const PLAIN_QUERY: u16 = 3;
+pub(super) const RECORDS_READ: u16 = 4;
+pub(super) const MISSED: u16 = 5;
+pub(super) const DUPLICATES: u16 = 6;
+
+/// Places of its kinds.
+pub(super) const READ: KindIndex = 0;
+pub(super) const READ_PLAIN: KindIndex = 1;
+pub(super) const HISTORY: KindIndex = 2;
+
+/// Statements for each table, in the order of kinds.
+const PER_TABLE: usize = 3;
+/// All values of `column1` are below it, so that what a query selects is what was written.
+const COLUMN1_BOUND: i64 = 1_000;
+/// A statement of many rows is at most about so long: servers refuse longer ones.
+const STATEMENT_BYTES: usize = 512 << 10;
+
+/// The statements of all tables, and behind them whether a read is in the result tables.
+pub(super) fn statements(shared: &Shared, dialect: &Dialect) -> Vec<Statement> {
+    let window = shared.reading.window;
+    let of = |place: usize| {
+        let table = records(place);
+        let derived = format!(
+            "SELECT * FROM (SELECT * FROM {table} ORDER BY recordID DESC LIMIT {window}) w \
+             WHERE w.column1 < {COLUMN1_BOUND}"
+        );
+        let plain = format!("SELECT * FROM {table} WHERE column1 < {COLUMN1_BOUND}");
+        let history = format!(
+            "SELECT * FROM {table} WHERE recordID BETWEEN ? AND ? AND column1 < {COLUMN1_BOUND}"
+        );
+        [("window", derived), ("plain", plain), ("history", history)]
+            .map(|(name, sql)| Statement::new(name, StatementKind::Read, dialect.sql(&sql)))
+    };
+    let table = reads(shared.reading.host);
+    let stored = format!("SELECT COUNT(*) FROM {table} WHERE run = ? AND reader = ? AND nth = ?");
+    let stored = Statement::new("is stored", StatementKind::Read, dialect.sql(&stored));
+    (0..shared.data.tables).flat_map(of).chain([stored]).collect()
+}
+
+/// What transaction `nth` of a reader is.
+pub(super) fn kind_of(shared: &Shared, nth: u64) -> KindIndex {
+    let is_each = |every: u64| every > 0 && (nth + 1).is_multiple_of(every);
+    match shared.reading {
+        reading if is_each(reading.history_every) => HISTORY,
+        reading if is_each(reading.plain_every) => READ_PLAIN,
+        _ => READ,
+    }
+}
+
+/// A read that is not known to be in the result tables.
+struct Pending {
+    nth: i64,
+    read_ns: i64,
+    read: Read,
+}
+
+/// One reader.
+pub(super) struct Reader {
+    shared: Arc<Shared>,
+    client: u32,
+    /// Its table, from 0.
+    table: usize,
+    seen: Seen,
+    kind: KindIndex,
+    /// What is drawn for a query for old records.
+    drawn: u64,
+    /// How many ticks of the read interval it has followed.
+    n_ticks: u64,
+    /// When its last read had ended.
+    last_read_ns: Option<u64>,
+    /// How many reads there are in the result tables, or on their way there.
+    n_reads: i64,
+    pending: Vec<Pending>,
+    /// Reads up to this one may be there already: the connection was lost as they were committed.
+    uncertain: Option<i64>,
+    /// What was measured and is not told yet.
+    measured: Vec<(u16, u64)>,
+    noted: Noted,
+    /// Duplicates of reads that found nothing new.
+    duplicates: u64,
+    sql: String,
+}
+
+impl Reader {
+    pub(super) fn new(shared: Arc<Shared>, client: u32) -> Reader {
+        let table = client as usize % shared.data.tables;
+        Reader {
+            shared,
+            client,
+            table,
+            seen: Seen::default(),
+            kind: READ,
+            drawn: 0,
+            n_ticks: 0,
+            last_read_ns: None,
+            n_reads: 0,
+            pending: Vec::new(),
+            uncertain: None,
+            measured: Vec::new(),
+            noted: Noted::default(),
+            duplicates: 0,
+            sql: String::new(),
+        }
+    }
+
+    fn statement(&self, kind: KindIndex) -> StatementId {
+        StatementId((PER_TABLE * self.table) as u16 + kind)
+    }
+
+    async fn talk(&mut self, context: &mut TxContext<'_>) -> Result<Done, Refusal> {
+        let TxContext { sessions, clock, measured, .. } = context;
+        let session = sessions[0].as_mut();
+        if self.kind == HISTORY {
+            self.read_history(session).await?;
+            return Ok(Done::Committed);
+        }
+        self.read(session, *clock).await?;
+        let run = self.shared.account.run((clock.origin_unix_ns() + clock.now()) as i64);
+        self.store(session, run).await?;
+        self.tell(measured);
+        Ok(Done::Committed)
+    }
+
+    /// Reads the newest records, and notes what is new.
+    async fn read(&mut self, session: &mut dyn Session, clock: &dyn Clock) -> Result<(), Refusal> {
+        let begun_ns = clock.now();
+        let call = Call { statement: self.statement(self.kind), values: &[] };
+        let mut looking = self.seen.look();
+        query(session, Request::Execute(call), &mut |row: &dyn Row| {
+            let [id, sequence, stamped_ns] = [row.int(0)?, row.int(1)?, row.int(2)?];
+            looking.at(Record { id, sequence, stamped_ns });
+            Ok(())
+        })
+        .await?;
+        let now_ns = clock.now();
+        let read_ns = (clock.origin_unix_ns() + now_ns) as i64;
+        let (read, seen) = looking.end();
+        self.seen = seen;
+        let place = if self.kind == READ { WINDOW_QUERY } else { PLAIN_QUERY };
+        self.measured.push((place, now_ns - begun_ns));
+        if let Some(last_ns) = self.last_read_ns.replace(now_ns) {
+            self.measured.push((BETWEEN, now_ns - last_ns));
+        }
+        for record in &read.new {
+            self.measured.push((AGE, age_ns(record, read_ns)));
+        }
+        let counts = [
+            (RECORDS_READ, read.new.len() as u64),
+            (MISSED, read.missed),
+            (DUPLICATES, read.duplicates),
+        ];
+        self.measured.extend(counts.into_iter().filter(|(_, count)| *count > 0));
+        self.noted.missed += read.missed;
+        self.noted.duplicates += read.duplicates;
+        self.noted.last = read.last;
+        self.duplicates += read.duplicates;
+        if self.shared.reading.has_results && (read.is_first || read.last > read.after) {
+            let duplicates = std::mem::take(&mut self.duplicates);
+            let read = Read { duplicates, ..read };
+            self.pending.push(Pending { nth: self.n_reads, read_ns, read });
+            self.n_reads += 1;
+        }
+        Ok(())
+    }
+
+    /// Reads some records that are as old as the table goes.
+    async fn read_history(&mut self, session: &mut dyn Session) -> Result<(), Refusal> {
+        let n_rows = self.shared.reading.history_rows;
+        let n_places = (self.seen.last_id - n_rows + 1).max(1) as u64;
+        let first = 1 + (self.drawn % n_places) as i64;
+        let values = [first, first + n_rows - 1].map(Value::Int);
+        let call = Call { statement: self.statement(HISTORY), values: &values };
+        query(session, Request::Execute(call), &mut |_| Ok(())).await.map(|_| ())
+    }
+
+    /// Writes what is not in the result tables yet.
+    async fn store(&mut self, session: &mut dyn Session, run: i64) -> Result<(), Refusal> {
+        if let Some(nth) = self.uncertain {
+            let place = StatementId((PER_TABLE * self.shared.data.tables) as u16);
+            let values = [run, i64::from(self.client), nth].map(Value::Int);
+            if query_number(session, place, &values).await? == Some(1) {
+                self.pending.retain(|pending| pending.nth > nth);
+            }
+            self.uncertain = None;
+        }
+        let Some(last) = self.pending.last().map(|pending| pending.nth) else { return Ok(()) };
+        control(session, Request::Begin).await?;
+        let said = self.insert_all(session, run).await.map(|()| Done::Committed);
+        match end(session, said).await {
+            Ok(_) => {
+                self.pending.clear();
+                Ok(())
+            }
+            Err(refusal) => {
+                if refusal.kind == RefusalKind::UnknownCommit {
+                    self.uncertain = Some(last);
+                }
+                Err(refusal)
+            }
+        }
+    }
+
+    async fn insert_all(&mut self, session: &mut dyn Session, run: i64) -> Result<(), Refusal> {
+        let Reader { shared, client, table, pending, sql, .. } = self;
+        let (host, own) = (shared.reading.host, [run, i64::from(*client), *table as i64 + 1]);
+        let each = |pending: &Pending| -> Vec<[i64; AGE_COLUMNS.len()]> {
+            let read_ns = pending.read_ns;
+            let row = |of: &Record| {
+                let age_ns = age_ns(of, read_ns) as i64;
+                let [run, reader, source] = own;
+                [run, reader, source, of.id, of.sequence, of.stamped_ns, read_ns, age_ns]
+            };
+            pending.read.new.iter().map(row).collect()
+        };
+        insert(session, sql, (&ages(host), &AGE_COLUMNS), pending.iter().flat_map(each)).await?;
+        let row = |pending: &Pending| {
+            let Pending { nth, read_ns, read } = pending;
+            let [run, reader, source] = own;
+            let [missed, duplicates] = [read.missed, read.duplicates].map(|n| n as i64);
+            [run, reader, source, *nth, *read_ns, read.after, read.last, missed, duplicates]
+        };
+        insert(session, sql, (&reads(host), &READ_COLUMNS), pending.iter().map(row)).await
+    }
+
+    /// Hands over what was measured by this and by earlier transactions that did not finish.
+    fn tell(&mut self, measured: &mut Vec<(u16, u64)>) {
+        let is_age = |(place, _): &&(u16, u64)| *place == AGE;
+        let ages: Vec<u64> = self.measured.iter().filter(is_age).map(|(_, age)| *age).collect();
+        self.shared.account.read(self.client, self.table, &ages, self.noted);
+        self.noted = Noted { last: self.noted.last, ..Noted::default() };
+        measured.append(&mut self.measured);
+    }
+}
+
+/// How old a record is at an instant. Two processes' clocks may differ: none is younger than
+/// nothing.
+fn age_ns(record: &Record, read_ns: i64) -> u64 {
+    u64::try_from(read_ns - record.stamped_ns).unwrap_or(0)
+}
+
+/// Inserts rows by as few statements as may be.
+async fn insert<const N: usize>(
+    session: &mut dyn Session,
+    sql: &mut String,
+    (table, columns): (&str, &[&str; N]),
+    rows: impl Iterator<Item = [i64; N]>,
+) -> Result<(), Refusal> {
+    let mut rows = rows.peekable();
+    while rows.peek().is_some() {
+        sql.clear();
+        let columns = columns.join(", ");
+        write!(sql, "INSERT INTO {table} ({columns}) VALUES ").expect("text can be written");
+        let mut comma = "";
+        while sql.len() < STATEMENT_BYTES {
+            let Some(row) = rows.next() else { break };
+            let values: Vec<String> = row.iter().map(i64::to_string).collect();
+            write!(sql, "{comma}({})", values.join(", ")).expect("text can be written");
+            comma = ", ";
+        }
+        let request = Request::Text { kind: StatementKind::Write, sql };
+        query(session, request, &mut |_| Ok(())).await?;
+    }
+    Ok(())
+}
+
+impl Client for Reader {
+    fn inputs(&mut self, number: Number) -> KindIndex {
+        self.drawn = number.rng(self.shared.seed).bits();
+        self.kind = kind_of(&self.shared, number.nth());
+        self.kind
+    }
+
+    fn take_input(&mut self) -> Input {
+        if self.shared.reading.interval_ns == 0 {
+            return Input::Ready;
+        }
+        let n_ticks = self.shared.ticks.count();
+        if n_ticks == self.n_ticks {
+            return Input::Later;
+        }
+        self.n_ticks = n_ticks;
+        Input::Ready
+    }
+
+    fn converse<'a>(&'a mut self, context: &'a mut TxContext<'_>) -> Conversation<'a> {
+        Box::pin(self.talk(context))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::{DIALECT, made};
+
+    #[test]
+    fn readers_ask_exactly_the_query_of_the_paper() {
+        let written = [("role", "reader"), ("window", "50"), ("tables", "2")];
+        let declared = made(&written).expect("valid").statements(&DIALECT);
+        let sql: Vec<String> = declared.into_iter().map(|one| one.sql).collect();
+        assert_eq!(
+            sql[3..],
+            [
+                "SELECT * FROM (SELECT * FROM event2 ORDER BY recordID DESC LIMIT 50) w \
+                 WHERE w.column1 < 1000",
+                "SELECT * FROM event2 WHERE column1 < 1000",
+                "SELECT * FROM event2 WHERE recordID BETWEEN $1 AND $2 AND column1 < 1000",
+                "SELECT COUNT(*) FROM event_read1 WHERE run = $1 AND reader = $2 AND nth = $3",
+            ]
+        );
+    }
+
+    #[test]
+    fn plain_and_historical_queries_come_each_so_many_th_time() {
+        let written = [("role", "reader"), ("plain_every", "3"), ("history_every", "4")];
+        let workload = made(&written).expect("valid");
+        let of = |nth| workload.kind_of(model::Number::OfClient { client: 5, nth });
+        assert_eq!((0..12).map(of).collect::<Vec<_>>(), [0, 0, 1, 2, 0, 1, 0, 2, 1, 0, 0, 2]);
+    }
+}

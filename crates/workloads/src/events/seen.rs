@@ -1,0 +1,122 @@
+//! What a reader has seen of a table: which records of a read are new, which came again, and which
+//! it will never see. Not here: how they are read (reader).
+
+/// A record, as far as a reader needs it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Record {
+    /// Its key.
+    pub(super) id: i64,
+    /// Its number among those of its writer, without gaps.
+    pub(super) sequence: i64,
+    /// When it was stamped.
+    pub(super) stamped_ns: i64,
+}
+
+/// What one read came to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Read {
+    /// The newest number before it, and with it.
+    pub(super) after: i64,
+    pub(super) last: i64,
+    /// Records that were read for the first time, in the order in which they came.
+    pub(super) new: Vec<Record>,
+    /// Records that were read before.
+    pub(super) duplicates: u64,
+    /// Records in between that were not among them.
+    pub(super) missed: u64,
+    /// It is the reader's first: what is in the table then is none of its concern.
+    pub(super) is_first: bool,
+}
+
+/// What a reader has seen.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Seen {
+    /// The newest number; none before the first read.
+    pub(super) last: Option<i64>,
+    /// The key of that record.
+    pub(super) last_id: i64,
+}
+
+/// A read under way.
+pub(super) struct Looking {
+    before: Seen,
+    now: Seen,
+    new: Vec<Record>,
+    duplicates: u64,
+}
+
+impl Seen {
+    /// Begins to look at the records of a read.
+    pub(super) fn look(self) -> Looking {
+        Looking { before: self, now: self, new: Vec::new(), duplicates: 0 }
+    }
+}
+
+impl Looking {
+    /// A record, in any order.
+    pub(super) fn at(&mut self, record: Record) {
+        match self.before.last {
+            Some(last) if record.sequence > last => self.new.push(record),
+            Some(_) => self.duplicates += 1,
+            None => {}
+        }
+        if self.now.last.is_none_or(|last| record.sequence > last) {
+            self.now = Seen { last: Some(record.sequence), last_id: record.id };
+        }
+    }
+
+    /// What it came to, and what has been seen with it.
+    pub(super) fn end(self) -> (Read, Seen) {
+        let Looking { before, now, new, duplicates } = self;
+        // Of an empty table everything is still to come.
+        let last = now.last.unwrap_or(0);
+        let after = before.last.unwrap_or(last);
+        let missed = (last - after) as u64 - new.len() as u64;
+        let is_first = before.last.is_none();
+        let now = Seen { last: Some(last), ..now };
+        (Read { after, last, new, duplicates, missed, is_first }, now)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(seen: &mut Seen, numbers: impl IntoIterator<Item = i64>) -> Read {
+        let mut looking = seen.look();
+        for sequence in numbers {
+            looking.at(Record { id: 10 * sequence, sequence, stamped_ns: 0 });
+        }
+        let (read, now) = looking.end();
+        *seen = now;
+        read
+    }
+
+    #[test]
+    fn each_record_is_new_once_and_what_a_window_lacks_is_missed() {
+        let mut seen = Seen::default();
+        let mut check = |numbers: &[i64], new: &[i64], duplicates, missed| {
+            let read = read(&mut seen, numbers.iter().copied());
+            let found: Vec<i64> = read.new.iter().map(|record| record.sequence).collect();
+            assert_eq!((&found[..], read.duplicates, read.missed), (new, duplicates, missed));
+            assert_eq!(read.last - read.after, (new.len() as u64 + missed) as i64);
+        };
+        // What is there before the first read is nobody's concern.
+        check(&[12, 11, 10], &[], 0, 0);
+        check(&[12, 11, 10], &[], 3, 0);
+        check(&[14, 13, 12], &[14, 13], 1, 0);
+        check(&[14, 15, 13], &[15], 2, 0);
+        check(&[20, 19, 18], &[20, 19, 18], 0, 2);
+        check(&[], &[], 0, 0);
+        check(&[21, 20], &[21], 1, 0);
+        assert_eq!((seen.last, seen.last_id), (Some(21), 210));
+    }
+
+    #[test]
+    fn of_a_table_that_is_empty_at_first_every_record_counts() {
+        let mut seen = Seen::default();
+        assert!(read(&mut seen, []).is_first);
+        let found = read(&mut seen, 3..=4);
+        assert_eq!((found.new.len(), found.missed, found.is_first), (2, 2, false));
+    }
+}

@@ -1,0 +1,214 @@
+//! The tables of records, `event1`, `event2`, ..., with the records in them before a load, and the
+//! result tables of readers: `event_age1`, `event_read1` and so on, a set for each host.
+//!
+//! Not here: how rows reach a database (drivers), and the records of writers (writer).
+
+use std::borrow::Cow;
+
+use model::{
+    Choice, Column, ColumnType, Index, NS_PER_US, Population, Rng, RowSource, Stream, Table, Value,
+};
+
+use super::parameters::{Data, Indexes};
+use crate::record::{
+    CHUNK_BYTES, GAP_US, STARTED_AT_US, StorageEngine, draw_column1, draw_payload,
+};
+
+/// The table of records of this place, from 0.
+pub(super) fn records(place: usize) -> String {
+    format!("event{}", place + 1)
+}
+
+/// The ages of records, of the readers of a host, from 1.
+pub(super) fn ages(host: usize) -> String {
+    format!("event_age{host}")
+}
+
+/// The reads that found something, of the readers of a host, from 1.
+pub(super) fn reads(host: usize) -> String {
+    format!("event_read{host}")
+}
+
+/// The data of the workload.
+pub(super) struct Rows {
+    data: Data,
+    tables: Vec<Table>,
+}
+
+impl Rows {
+    pub(super) fn new(data: Data) -> Rows {
+        let records = (0..data.tables).map(|place| table_of_records(&data, place));
+        let results = (1..=data.reader_hosts).flat_map(|host| [of_ages(host), of_reads(host)]);
+        Rows { data, tables: records.chain(results).collect() }
+    }
+
+    fn chunk_rows(&self) -> i64 {
+        (CHUNK_BYTES as u64 / self.data.record_size) as i64
+    }
+}
+
+fn table_of_records(data: &Data, place: usize) -> Table {
+    let column = |name, of| Column { name, of, nullable: false };
+    let name = records(place);
+    let on_column1 = (data.indexes == Indexes::Column1).then(|| Index {
+        name: format!("{name}_column1").into(),
+        columns: vec!["column1"],
+        unique: false,
+    });
+    Table {
+        columns: vec![
+            column("recordID", ColumnType::BigSerial),
+            column("sequence", ColumnType::BigInt),
+            column("stamped_ns", ColumnType::BigInt),
+            column("column1", ColumnType::Int),
+            column("payload", ColumnType::VarChar(data.payload() as u16)),
+        ],
+        name: Cow::Owned(name),
+        primary_key: vec!["recordID"],
+        indexes: on_column1.into_iter().collect(),
+    }
+}
+
+fn of_numbers(name: String, columns: &[&'static str], primary_key: &[&'static str]) -> Table {
+    let column = |name: &&'static str| Column { name, of: ColumnType::BigInt, nullable: false };
+    Table {
+        name: name.into(),
+        columns: columns.iter().map(column).collect(),
+        primary_key: primary_key.to_vec(),
+        indexes: Vec::new(),
+    }
+}
+
+/// The columns of a record that was read for the first time, in the order of its values.
+pub(super) const AGE_COLUMNS: [&str; 8] =
+    ["run", "reader", "source", "record", "sequence", "stamped_ns", "read_ns", "age_ns"];
+
+/// Those of a read.
+pub(super) const READ_COLUMNS: [&str; 9] = [
+    "run",
+    "reader",
+    "source",
+    "nth",
+    "read_ns",
+    "after_sequence",
+    "last_sequence",
+    "missed",
+    "duplicates",
+];
+
+fn of_ages(host: usize) -> Table {
+    of_numbers(ages(host), &AGE_COLUMNS, &["run", "reader", "sequence"])
+}
+
+fn of_reads(host: usize) -> Table {
+    of_numbers(reads(host), &READ_COLUMNS, &["run", "reader", "nth"])
+}
+
+impl Population for Rows {
+    fn tables(&self) -> &[Table] {
+        &self.tables
+    }
+
+    fn n_chunks(&self, table: usize) -> u64 {
+        self.n_rows(table).div_ceil(self.chunk_rows() as u64)
+    }
+
+    fn n_rows(&self, table: usize) -> u64 {
+        if table < self.data.tables { self.data.rows as u64 } else { 0 }
+    }
+
+    fn storage_engine(&self) -> Option<&'static str> {
+        let engine = self.data.engine;
+        (engine != StorageEngine::Default).then(|| engine.in_sql())
+    }
+
+    fn rows(&self, table: usize, chunk: u64) -> Box<dyn RowSource + Send> {
+        assert!(chunk < self.n_chunks(table), "table {table} has no chunk {chunk}");
+        let n_before = chunk as i64 * self.chunk_rows();
+        Box::new(Chunk {
+            rng: Rng::new(self.data.seed, Stream::Data(table as u16), chunk),
+            next: n_before + 1,
+            last: self.data.rows.min(n_before + self.chunk_rows()),
+            rows: self.data.rows,
+            payload: self.data.payload(),
+            text: String::new(),
+        })
+    }
+}
+
+/// The records of a chunk that are still to come.
+struct Chunk {
+    rng: Rng,
+    next: i64,
+    last: i64,
+    /// Those of the table.
+    rows: i64,
+    payload: usize,
+    text: String,
+}
+
+impl RowSource for Chunk {
+    fn next(&mut self, emit: &mut dyn FnMut(&[Value<'_>])) -> bool {
+        if self.next > self.last {
+            return false;
+        }
+        let stamped_us = STARTED_AT_US - (self.rows + 1 - self.next) * GAP_US;
+        let column1 = Value::Int(draw_column1(&mut self.rng));
+        self.text.clear();
+        draw_payload(&mut self.rng, &mut self.text, self.payload);
+        let [id, stamped] = [self.next, stamped_us * NS_PER_US as i64].map(Value::Int);
+        emit(&[id, id, stamped, column1, Value::Text(&self.text)]);
+        self.next += 1;
+        true
+    }
+}
+
+/// The storage engine, for sentences.
+pub(super) fn engine_of(data: &Data) -> Option<&'static str> {
+    (data.engine != StorageEngine::Default).then(|| data.engine.name())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const DATA: Data = Data {
+        seed: 1,
+        record_size: 16_000,
+        tables: 2,
+        indexes: Indexes::Column1,
+        engine: StorageEngine::Default,
+        rows: 1_300,
+        reader_hosts: 2,
+    };
+
+    #[test]
+    fn tables_of_records_have_their_index_and_each_host_a_set_of_results() {
+        let rows = Rows::new(DATA);
+        let names: Vec<&str> = rows.tables().iter().map(|table| &*table.name).collect();
+        let results = ["event_age1", "event_read1", "event_age2", "event_read2"];
+        assert_eq!(names, [&["event1", "event2"][..], &results].concat());
+        assert_eq!(rows.tables()[1].indexes[0].name, "event2_column1");
+        let key = Rows::new(Data { indexes: Indexes::Key, ..DATA });
+        assert!(key.tables().iter().all(|table| table.indexes.is_empty()));
+    }
+
+    #[test]
+    fn records_that_are_built_are_numbered_stamped_before_any_run_and_of_their_size() {
+        let rows = Rows::new(DATA);
+        let mut found = Vec::new();
+        for chunk in 0..rows.n_chunks(1) {
+            let mut source = rows.rows(1, chunk);
+            while source.next(&mut |row| match row {
+                [Value::Int(id), Value::Int(number), Value::Int(at), _, Value::Text(text)] => {
+                    found.push((*id, *number, *at, text.len()));
+                }
+                other => panic!("{other:?}"),
+            }) {}
+        }
+        assert_eq!((found.len(), rows.n_chunks(1), rows.n_chunks(2)), (1_300, 2, 0));
+        assert!(found.iter().zip(1..).all(|(row, id)| (row.0, row.1) == (id, id)));
+        assert!(found.iter().all(|row| row.3 == 15_972));
+        assert_eq!(found[1_299].2, (STARTED_AT_US - GAP_US) * 1_000);
+    }
+}

@@ -1,0 +1,121 @@
+//! One writer: draws its records before they are due, stamps them, and inserts them into a table of
+//! its own. Not here: when (engine), and what the tables are (tables).
+
+use std::sync::Arc;
+
+use model::{
+    Client, Conversation, Dialect, Done, KindIndex, Number, Refusal, Statement, StatementId,
+    StatementKind, TxContext, Value, execute, query_number,
+};
+
+use super::Shared;
+use super::tables::records;
+use crate::record::{draw_column1, draw_payload};
+
+/// Places of its custom metrics.
+pub(super) const RECORDS: u16 = 0;
+pub(super) const BYTES: u16 = 1;
+
+/// Statements for each table.
+const PER_TABLE: usize = 2;
+
+/// Statements, table by table: the INSERT, and the question for the last record.
+pub(super) fn statements(shared: &Shared, dialect: &Dialect) -> Vec<Statement> {
+    let marks = vec!["(?, ?, ?, ?)"; shared.records_per_insert].join(", ");
+    let of = |place: usize| {
+        let table = records(place);
+        let insert =
+            format!("INSERT INTO {table} (sequence, stamped_ns, column1, payload) VALUES {marks}");
+        let last = format!("SELECT sequence FROM {table} ORDER BY recordID DESC LIMIT 1");
+        [
+            Statement::new("insert", StatementKind::Write, dialect.sql(&insert)),
+            Statement::new("last record", StatementKind::Read, last),
+        ]
+    };
+    (0..shared.data.tables).flat_map(of).collect()
+}
+
+/// One simulated sensor.
+pub(super) struct Writer {
+    shared: Arc<Shared>,
+    /// Its table, from 0.
+    table: usize,
+    /// The last number that it gave; none where the database must be asked.
+    given: Option<i64>,
+    /// Of the records of a transaction, one after the other.
+    column1: Vec<i64>,
+    payloads: String,
+}
+
+impl Writer {
+    pub(super) fn new(shared: Arc<Shared>, client: u32) -> Writer {
+        let table = client as usize % shared.data.tables;
+        Writer { shared, table, given: None, column1: Vec::new(), payloads: String::new() }
+    }
+
+    async fn insert(&mut self, context: &mut TxContext<'_>) -> Result<Done, Refusal> {
+        let TxContext { sessions, clock, intended_ns, measured, .. } = context;
+        let session = sessions[0].as_mut();
+        let [insert, last] = [0, 1].map(|at| StatementId((PER_TABLE * self.table + at) as u16));
+        // If nobody knows what became of them, the database is asked again.
+        let given = match self.given.take() {
+            Some(given) => given,
+            None => query_number(session, last, &[]).await?.unwrap_or(0),
+        };
+        let n_records = self.shared.records_per_insert;
+        let payload = self.shared.data.payload();
+        let stamped = Value::Int((clock.origin_unix_ns() + *intended_ns) as i64);
+        let mut values = Vec::with_capacity(4 * n_records);
+        for place in 0..n_records {
+            let text = &self.payloads[place * payload..(place + 1) * payload];
+            let sequence = Value::Int(given + 1 + place as i64);
+            values.extend([sequence, stamped, Value::Int(self.column1[place]), Value::Text(text)]);
+        }
+        execute(session, insert, &values).await?;
+        let sequence = given + n_records as i64;
+        self.given = Some(sequence);
+        let n_records = n_records as u64;
+        self.shared.account.wrote(self.table, n_records, sequence);
+        measured.push((RECORDS, n_records));
+        measured.push((BYTES, n_records * self.shared.data.record_size));
+        Ok(Done::Committed)
+    }
+}
+
+impl Client for Writer {
+    fn inputs(&mut self, number: Number) -> KindIndex {
+        let mut rng = number.rng(self.shared.seed);
+        self.column1.clear();
+        self.payloads.clear();
+        for _ in 0..self.shared.records_per_insert {
+            self.column1.push(draw_column1(&mut rng));
+            draw_payload(&mut rng, &mut self.payloads, self.shared.data.payload());
+        }
+        0
+    }
+
+    fn converse<'a>(&'a mut self, context: &'a mut TxContext<'_>) -> Conversation<'a> {
+        Box::pin(self.insert(context))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::{DIALECT, made};
+
+    #[test]
+    fn each_table_has_its_insert_and_its_last_record() {
+        let declared = made(&[("tables", "2"), ("records_per_insert", "2")]).expect("valid");
+        let sql: Vec<String> =
+            declared.statements(&DIALECT).into_iter().map(|one| one.sql).collect();
+        assert_eq!(
+            sql[2..],
+            [
+                "INSERT INTO event2 (sequence, stamped_ns, column1, payload) \
+                 VALUES ($1, $2, $3, $4), ($5, $6, $7, $8)",
+                "SELECT sequence FROM event2 ORDER BY recordID DESC LIMIT 1",
+            ]
+        );
+        assert_eq!(sql.len(), 4);
+    }
+}
