@@ -302,6 +302,8 @@ struct Known<'s> {
     figures: Vec<f64>,
     /// The same together.
     figure: Figure,
+    /// The logarithms, as they are judged.
+    of_build: Build,
 }
 
 impl HistoryReport {
@@ -553,7 +555,9 @@ impl<'s> Series<'s> {
             let figures = values_of(&point.reports, primary);
             let is_known = !figures.is_empty() && figures.iter().all(|value| !value.is_nan());
             let figure = figure(&figures).filter(|_| is_known)?;
-            Some(Known { build: &build.name, reports: &point.reports, figures, figure })
+            let logarithms: Vec<f64> = figures.iter().map(|value| value.ln()).collect();
+            let of_build = Build::of(&logarithms);
+            Some(Known { build: &build.name, reports: &point.reports, figures, figure, of_build })
         };
         let names: Vec<&str> = all.iter().map(|build| build.name.as_str()).collect();
         let series = Series::known(values, all.iter().filter_map(at).collect(), &names)?;
@@ -569,8 +573,7 @@ impl<'s> Series<'s> {
         let (mut reports, mut finite): (Vec<BuildReport>, Vec<_>) = (Vec::new(), Vec::new());
         let mut newest = None;
         for (index, of) in known.iter().enumerate() {
-            let logarithms: Vec<f64> = of.figures.iter().map(|value| value.ln()).collect();
-            let of_build = Build::of(&logarithms);
+            let of_build = of.of_build;
             if of_build.mean.is_finite() {
                 finite.push((index, of_build));
             }

@@ -3,6 +3,8 @@
 //! Builds differ by more than their runs do: the mean of n runs varies by between + within / n.
 //! Not here: where the level of a series changes (change), and how its last build does (newcomer).
 
+use crate::mean::students_t;
+
 /// A build: the mean of its runs' figures, as logarithms where ratios count.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Build {
@@ -21,6 +23,17 @@ impl Build {
         let mean = figures.iter().sum::<f64>() / count as f64;
         let squares = figures.iter().map(|figure| (figure - mean).powi(2)).sum();
         Build { mean, count, squares }
+    }
+
+    /// Of figures of which only the mean is known, how many they were, and half the width of the
+    /// 95 % interval of the mean.
+    pub fn summarized(mean: f64, count: usize, half_width: f64) -> Build {
+        let freedom = count.saturating_sub(1);
+        let variance_of_mean = match freedom {
+            0 => 0.0,
+            _ => (half_width / students_t(0.975, freedom)).powi(2),
+        };
+        Build { mean, count, squares: variance_of_mean * count as f64 * freedom as f64 }
     }
 }
 
@@ -84,4 +97,21 @@ pub(crate) fn middle(figures: &mut [f64]) -> f64 {
     let upper = *upper;
     let lower = below.iter().copied().fold(f64::NEG_INFINITY, f64::max);
     if n % 2 == 1 { upper } else { f64::midpoint(lower, upper) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_build_of_which_mean_count_and_error_are_known_is_the_same() {
+        let figures = [10.0, 11.5, 9.25, 10.75, 12.0];
+        let build = Build::of(&figures);
+        let sd = (build.squares / 4.0).sqrt();
+        let half_width = students_t(0.975, 4) * sd / 5.0_f64.sqrt();
+        let known = Build::summarized(build.mean, 5, half_width);
+        assert_eq!((known.mean, known.count), (build.mean, build.count));
+        assert!((known.squares - build.squares).abs() < 1e-9, "{known:?} {build:?}");
+        assert_eq!(Build::summarized(10.0, 1, 2.0).squares, 0.0);
+    }
 }

@@ -16,6 +16,13 @@ const MEASURED_NS_SHORT: u64 = 10 * NS_PER_S;
 /// once looks like one.
 const TREND_SECONDS_MIN: usize = 24;
 
+/// In fewer seconds, but at least so many, only a trend that nobody overlooks is one.
+const STEEP_SECONDS_MIN: usize = 12;
+
+/// Steep is a change by at least this, in percent of the beginning, and so far beyond chance.
+const STEEP_PERCENT_MIN: f64 = 25.0;
+const STEEP_Z_MIN: f64 = 3.3;
+
 /// A trend that is smaller than this, in percent of the beginning, is of no concern, however
 /// significant.
 const TREND_PERCENT_MIN: f64 = 5.0;
@@ -294,11 +301,13 @@ pub(super) fn is_planned_to_change(tally: &Tally) -> bool {
 /// Whether commits went up or down over the whole measured phase, by more than chance and by
 /// enough to matter. The figures are those of the line through all seconds.
 fn drifting(seconds: &[u64]) -> Option<Time> {
-    if seconds.len() < TREND_SECONDS_MIN {
-        return None;
-    }
+    let (percent_min, z_min) = match seconds.len() {
+        TREND_SECONDS_MIN.. => (TREND_PERCENT_MIN, TREND_Z_MIN),
+        STEEP_SECONDS_MIN.. => (STEEP_PERCENT_MIN, STEEP_Z_MIN),
+        _ => return None,
+    };
     let trend = trend(seconds)?;
-    let matters = 100.0 * trend.change().abs() > TREND_PERCENT_MIN && trend.z.abs() > TREND_Z_MIN;
+    let matters = 100.0 * trend.change().abs() > percent_min && trend.z.abs() > z_min;
     let (first_per_s, last_per_s) = (trend.first, trend.last.max(0.0));
     matters.then_some(Time::Drifting { first_per_s, last_per_s })
 }
@@ -316,6 +325,19 @@ fn uneven(seconds: &[u64]) -> Option<Time> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn in_few_seconds_only_a_steep_trend_is_a_finding() {
+        let slowing = |n: u64, lost: u64| -> Vec<u64> {
+            (0..n).map(|i| 1000 - lost * i / n + 37 * (i * 7 % 5)).collect()
+        };
+        for n in [12, 20, 23] {
+            assert!(drifting(&slowing(n, 600)).is_some(), "{n}");
+            assert!(drifting(&slowing(n, 150)).is_none(), "{n}");
+        }
+        assert!(drifting(&slowing(24, 150)).is_some());
+        assert!(drifting(&slowing(11, 600)).is_none());
+    }
 
     #[test]
     fn a_significant_trend_of_two_percent_is_no_finding() {

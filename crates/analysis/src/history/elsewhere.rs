@@ -103,7 +103,8 @@ pub(super) fn series<'s>(
             let here = build.values.iter().filter(|value| point(imported, by, value) == *values);
             let here: Vec<&ImportedValue> = here.copied().collect();
             let figures: Vec<f64> = here.iter().map(|value| value.value).collect();
-            Some(Known { build: build.name, reports: &[], figure: given(&here)?, figures })
+            let (figure, of_build) = (given(&here)?, judged_as(&here));
+            Some(Known { build: build.name, reports: &[], figure, figures, of_build })
         };
         let names: Vec<&str> = builds.iter().map(|build| build.name).collect();
         Series::known(values, builds.iter().filter_map(known).collect(), &names)
@@ -122,6 +123,17 @@ fn given(values: &[&ImportedValue]) -> Option<Figure> {
         }
         _ => of_values,
     })
+}
+
+/// A build as it is judged: one value that is the mean of several runs, with its error, as these
+/// runs; all others as so many runs.
+fn judged_as(values: &[&ImportedValue]) -> stats::Build {
+    if let [ImportedValue { value, count: Some(count @ 2..), half_width: Some(half), .. }] = values
+    {
+        return stats::Build::summarized(value.ln(), *count as usize, half / value);
+    }
+    let logarithms: Vec<f64> = values.iter().map(|one| one.value.ln()).collect();
+    stats::Build::of(&logarithms)
 }
 
 #[cfg(test)]
@@ -213,6 +225,43 @@ mod tests {
         let accepts = Question { acknowledged: vec![accepted], ..beside };
         let shown = history(&accepts, &ours(500.0)).expect("they have runs");
         assert!(!shown.points[0].has_regressed && shown.points[1].has_regressed);
+    }
+
+    #[test]
+    fn a_build_that_is_the_mean_of_several_runs_weighs_as_these() {
+        let mut rng = Rng::new(5, Stream::Order, 1);
+        let mut noise = || (0..12).map(|_| rng.bits() as f64 / u64::MAX as f64).sum::<f64>() - 6.0;
+        let (mut known, mut unknown) = (0, 0);
+        for _ in 0..100 {
+            // Runs scatter by 5 %; all builds but the last are means of five.
+            let mut of = |n: u32| {
+                let runs: Vec<f64> = (0..n).map(|_| 1000.0 * (1.0 + 0.05 * noise())).collect();
+                stats::Build::of(&runs)
+            };
+            let mut builds: Vec<(String, stats::Build)> =
+                (0..20).map(|n| (format!("1.{n}"), of(5))).collect();
+            builds.push(("1.90".to_owned(), of(1)));
+            let value = |has_error: bool, (name, build): &(String, stats::Build)| ImportedValue {
+                at: vec![name.clone(), "8".to_owned()],
+                figure: "tps".to_owned(),
+                value: build.mean,
+                unit: String::new(),
+                // Student's t of four degrees of freedom.
+                half_width: (has_error && build.count > 1)
+                    .then(|| 2.776 * (build.squares / 4.0 / 5.0).sqrt()),
+                count: Some(build.count as u64),
+                time: None,
+            };
+            let fails = |has_error: bool| {
+                let mut all = imported(["build", "clients"], &[]);
+                all.values = builds.iter().map(|build| value(has_error, build)).collect();
+                history(&question(vec![all]), &[]).expect("they have figures").has_regressed()
+            };
+            known += u32::from(fails(true));
+            unknown += u32::from(fails(false));
+        }
+        assert!(known <= 3, "{known} of 100");
+        assert!(unknown > known, "{unknown} of 100");
     }
 
     #[test]

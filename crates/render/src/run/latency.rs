@@ -12,9 +12,6 @@ use crate::table::{Align, Cell, Column, Table};
 const SHOWN: [(&str, &str); 5] =
     [("p50", "p50"), ("p90", "p90"), ("p95", "p95"), ("p99", "p99"), ("p999", "p99.9")];
 
-/// Quantiles whose intervals are printed.
-const WITH_INTERVAL: [&str; 3] = ["p50", "p99", "p999"];
-
 /// What a lower bound comes from.
 const UNFINISHED: &str = "≥ unfinished work counts its age when the run was over";
 
@@ -134,8 +131,7 @@ pub(super) fn with_interval(of: &Latency, field: &str) -> Quantity {
 
 /// The intervals of some quantiles of a distribution.
 fn intervals(of: &Latency) -> Option<String> {
-    let known = SHOWN.iter().filter(|(field, _)| WITH_INTERVAL.contains(field));
-    let known = known.filter_map(|(field, title)| {
+    let known = SHOWN.iter().filter_map(|(field, title)| {
         of.intervals.get(field).map(|_| format!("{title} {}", with_interval(of, field).error()))
     });
     let known: Vec<String> = known.collect();

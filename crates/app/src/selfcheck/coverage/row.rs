@@ -26,6 +26,8 @@ pub struct Row {
     pub counted: u32,
     /// What the share should be.
     pub target: &'static str,
+    /// Whether it is that.
+    pub is_met: bool,
     /// Whether it is that, within two standard errors of so many tries.
     pub is_good: bool,
 }
@@ -53,6 +55,7 @@ impl Row {
             given,
             counted,
             target,
+            is_met: f64::from(counted) >= f64::from(given) * least,
             is_good: f64::from(counted) >= f64::from(given) * (least - slack),
         }
     }
@@ -77,6 +80,7 @@ impl Row {
             given,
             counted: held,
             target: if is_rare { "at least 90 % of the few given" } else { "92 to 98 % hold" },
+            is_met: given == 0 || (least..=most).contains(&share),
             is_good: given == 0 || is_within,
         }
     }
@@ -100,6 +104,7 @@ impl Row {
             given: runs,
             counted: wrong,
             target,
+            is_met: f64::from(wrong) <= f64::from(runs) * most,
             is_good: f64::from(wrong) <= f64::from(runs) * (most + slack),
         }
     }
