@@ -329,7 +329,7 @@ mod tests {
     #[test]
     fn in_few_seconds_only_a_steep_trend_is_a_finding() {
         let slowing = |n: u64, lost: u64| -> Vec<u64> {
-            (0..n).map(|i| 1000 - lost * i / n + 37 * (i * 7 % 5)).collect()
+            (0..n).map(|i| 1000 - lost * i / n + 15 * (i * 7 % 5)).collect()
         };
         for n in [12, 20, 23] {
             assert!(drifting(&slowing(n, 600)).is_some(), "{n}");

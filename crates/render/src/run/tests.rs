@@ -32,8 +32,9 @@ fn a_plain_closed_run_reads_like_a_page() {
     response        27,225     18.7  13.5  38.2  50.3  84.1    157    366
     of all offered  27,227      –    13.5  38.2  50.3  84.4    161      –
     of the failed        2  5,000     –     –     –     –        –  5,000
-    95 % intervals within this run: p50 13.3 to 13.7, p99 81.8 to 87.9
-    the same of all offered: p50 13.3 to 13.7, p99 81.9 to 88.0
+    95 % intervals within this run: p50 13.3 to 13.7, p90 37.3 to 39.2, p95 49.1 to 51.5, p99 81.8
+    to 87.9
+    the same of all offered: p50 13.3 to 13.7, p90 37.3 to 39.2, p95 49.1 to 51.5, p99 81.9 to 88.0
     no interval of p99.9: the slow transactions came in a few episodes: an interval takes about 2m
 
     27,227 transactions offered = 27,225 finished + 2 failed + 0 dropped + 0 unfinished
