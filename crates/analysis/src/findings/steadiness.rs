@@ -20,7 +20,7 @@ const TREND_SECONDS_MIN: usize = 24;
 const STEEP_SECONDS_MIN: usize = 12;
 
 /// Steep is a change by at least this, in percent of the beginning, and so far beyond chance.
-const STEEP_PERCENT_MIN: f64 = 25.0;
+const STEEP_PERCENT_MIN: f64 = 10.0;
 const STEEP_Z_MIN: f64 = 3.3;
 
 /// A trend that is smaller than this, in percent of the beginning, is of no concern, however
@@ -329,13 +329,13 @@ mod tests {
     #[test]
     fn in_few_seconds_only_a_steep_trend_is_a_finding() {
         let slowing = |n: u64, lost: u64| -> Vec<u64> {
-            (0..n).map(|i| 1000 - lost * i / n + 15 * (i * 7 % 5)).collect()
+            (0..n).map(|i| 1000 - lost * i / n + 4 * (i * 7 % 5)).collect()
         };
         for n in [12, 20, 23] {
             assert!(drifting(&slowing(n, 600)).is_some(), "{n}");
-            assert!(drifting(&slowing(n, 150)).is_none(), "{n}");
+            assert!(drifting(&slowing(n, 80)).is_none(), "{n}");
         }
-        assert!(drifting(&slowing(24, 150)).is_some());
+        assert!(drifting(&slowing(24, 80)).is_some());
         assert!(drifting(&slowing(11, 600)).is_none());
     }
 
