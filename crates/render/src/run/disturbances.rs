@@ -4,7 +4,7 @@ use analysis::report::{DisturbanceReport, Latency, Report, WindowReport};
 use model::numbers::{self, count, significant};
 
 use super::latency::with_interval;
-use crate::document::{Block, Details, Length, Place, Quantity, Section, Uncertainty, Value};
+use crate::document::{Block, Details, Length, Place, Quantity, Section};
 use crate::table::{Align, Cell, Column, Table};
 
 /// Disturbances that are seen at once; the others are folded.
@@ -127,12 +127,7 @@ fn table(one: &DisturbanceReport) -> Option<Table> {
 
 fn row(name: String, of: &WindowReport) -> Vec<Cell> {
     let half_width = of.tps_ci95.as_ref().map(|ci95| ci95.half_width);
-    let tps = Quantity {
-        value: of.tps.map_or(Value::Unknown, Value::Known),
-        error: half_width.map_or(Uncertainty::Unknown, Uncertainty::HalfWidth),
-        unit: "",
-        digits: 4,
-    };
+    let tps = Quantity::at_least_zero(of.tps, half_width);
     vec![
         Cell::Words(name),
         Cell::Words(format!("{} to {}", of.from_s, of.to_s)),

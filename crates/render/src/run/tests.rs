@@ -413,3 +413,18 @@ fn every_requirement_of_a_standard_is_a_row_where_lines_are_short() {
     ");
     assert!(part.lines().all(|line| line.chars().count() <= 80), "{part}");
 }
+
+#[test]
+fn a_rate_is_never_below_zero_within_its_error() {
+    let mut report = Report::of(&Made::closed().tally());
+    report.block.tps = Some(1.3);
+    let half_width = |width: f64, report: &mut Report| {
+        report.block.tps_ci95.as_mut().expect("it has one").half_width = width;
+        let page = crate::terminal::text(&run(report), &Style::default());
+        page.split_whitespace().collect::<Vec<_>>().join(" ")
+    };
+    let wide = half_width(3.0, &mut report);
+    assert!(wide.contains("(1.3 TPS (0 to 4.3) within this run)"), "{wide}");
+    let narrow = half_width(1.2, &mut report);
+    assert!(narrow.contains("(1.3 TPS ± 1.2 within this run)"), "{narrow}");
+}
