@@ -40,6 +40,9 @@ const NOISY_FROM: f64 = 0.1;
 const RECENT: usize = 10;
 /// A change may be placed this many builds from where it came, once more of them are known.
 const NEAR: usize = 2;
+
+/// Values that differ by less than this share are equal: their logarithms are rounded.
+const ROUNDING: f64 = 1e-9;
 /// Builds of a year: one on each working day.
 const YEAR: u32 = 250;
 
@@ -170,6 +173,10 @@ pub struct PointHistory {
     /// The last build against the pinned one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub baseline: Option<Last>,
+    /// Whether a simulated database drew the same random numbers for all runs of the present
+    /// series, since they have one seed: how much builds vary is not known then.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_one_seed: bool,
     /// The last of all builds, where it has no run that counts at this point.
     pub lacks: Option<LeftOut>,
     /// The last build is worse than it should be: a recent change for the worse, or outside of
@@ -273,6 +280,19 @@ impl PointHistory {
 }
 
 impl Last {
+    /// Where it was to be expected; none where those before are all equal, which says nothing of
+    /// how much they vary.
+    pub fn expected(&self) -> Option<(f64, f64)> {
+        let (low, high) = self.expected;
+        let is_known = high - low > self.before.abs() * ROUNDING;
+        is_known.then_some((low, high))
+    }
+
+    /// Whether it is what it is held against, but for rounding.
+    pub fn is_equal(&self) -> bool {
+        (self.ratio - 1.0).abs() <= ROUNDING
+    }
+
     fn is_alarm(&self) -> bool {
         self.is_outside && self.is_worse && self.acknowledged.is_none()
     }

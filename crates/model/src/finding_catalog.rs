@@ -300,8 +300,16 @@ pub static CATALOG: &[CatalogEntry] = &[
     CatalogEntry {
         id: "stalled",
         severity: "note, warning",
-        raised: "no commits for a while: below, or from 1 % of the time",
+        raised: "no commits for a while, and no disturbance of the plan then: below, or from 1 % of \
+                 the time",
         advice: "Look for checkpoints, flushes and lock waits at that time.",
+    },
+    CatalogEntry {
+        id: "stalled_at_disturbance",
+        severity: "note",
+        raised: "no commits for a while, from a disturbance of the plan on: it was under way, or had \
+                 begun less than 1 s before",
+        advice: "The table of the disturbance shows when throughput was back.",
     },
     CatalogEntry {
         id: "overflow",

@@ -100,6 +100,9 @@ pub enum Value {
 /// Significant digits of a bound in a table.
 const BOUND_DIGITS: usize = 3;
 
+/// Significant digits of what is not known to one.
+const CLIPPED_DIGITS: usize = 2;
+
 /// How surely a number is known.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Uncertainty {
@@ -356,6 +359,19 @@ impl Remark {
 }
 
 impl Quantity {
+    /// What cannot be negative, such as a rate, with half the width of its interval where that is
+    /// known: an interval that would begin below 0 begins there.
+    pub fn at_least_zero(value: Option<f64>, half_width: Option<f64>) -> Quantity {
+        let (error, digits) = match (value, half_width) {
+            (Some(value), Some(half_width)) if half_width > value => {
+                (Uncertainty::Interval(0.0, Some(value + half_width)), CLIPPED_DIGITS)
+            }
+            (_, Some(half_width)) => (Uncertainty::HalfWidth(half_width), 4),
+            (_, None) => (Uncertainty::Unknown, 4),
+        };
+        Quantity { value: value.map_or(Value::Unknown, Value::Known), error, unit: "", digits }
+    }
+
     /// A number alone, to so many digits.
     pub fn number(value: f64, digits: usize, unit: &'static str) -> Quantity {
         Quantity { value: Value::Known(value), error: Uncertainty::Unknown, unit, digits }

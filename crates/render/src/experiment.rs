@@ -181,10 +181,10 @@ fn best(report: &ExperimentReport) -> String {
     };
     let at = point.values.pairs(", ");
     let at = if at.is_empty() { at } else { format!(" at {at}") };
-    let (most, as_many) =
-        if is_less_better(&report.primary) { ("least", "as little") } else { ("most", "as many") };
+    let most = if is_less_better(&report.primary) { "least" } else { "most" };
     let also = also(report, point, &figure);
-    let also = also.map_or_else(String::new, |at| format!("; {as_many} within the error {at}"));
+    let also = also
+        .map_or_else(String::new, |at| format!("; not distinguishable {at} (intervals overlap)"));
     format!("{most} {of}{at}: {}{also}", shown(&figure))
 }
 

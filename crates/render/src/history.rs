@@ -52,10 +52,24 @@ fn series(report: &HistoryReport, point: &PointHistory) -> Block {
     Block::Part(point.name(), blocks)
 }
 
-/// What is left out of a history.
+/// What is wrong with a history: runs that are not independent, and what is left out.
 fn validity(report: &HistoryReport) -> Option<Validity> {
     let warning = |text: String| Remark::new(Severity::Warning, text);
-    Validity::of_remarks(left_out(report).map(warning).collect())
+    let seeds = report.points.iter().filter_map(one_seed);
+    Validity::of_remarks(seeds.chain(left_out(report)).map(warning).collect())
+}
+
+/// That the runs of a series say less than their number, in a sentence.
+fn one_seed(point: &PointHistory) -> Option<String> {
+    let name = point.name();
+    let of = if name.is_empty() { name } else { format!(" of {name}") };
+    point.is_one_seed.then(|| {
+        format!(
+            "All runs{of} have one seed: a simulated database draws the same random numbers of the \
+             same seed, so how much builds vary is not known. Give each run a seed of its own \
+             (--seed)."
+        )
+    })
 }
 
 fn verdict(report: &HistoryReport, point: &PointHistory) -> Verdict {
@@ -67,6 +81,7 @@ fn verdict(report: &HistoryReport, point: &PointHistory) -> Verdict {
         (None, None) => Tone::Warning,
         _ if is_noisy
             || point.lacks.is_some()
+            || point.is_one_seed
             || changes.last().is_some_and(|one| one.is_worse && one.acknowledged.is_none()) =>
         {
             Tone::Plain
@@ -208,6 +223,7 @@ fn baseline_line(report: &HistoryReport, held: &Last, name: &str) -> String {
     };
     format!("Against the baseline {name} the last is {word}: it is {away} it; {expected}.")
 }
+
 /// That the last build is not in a series, in a sentence.
 fn lacks(point: &PointHistory) -> Option<String> {
     let build = point.lacks.as_ref()?;
@@ -345,16 +361,20 @@ fn last_line(report: &HistoryReport, point: &PointHistory, last: &Last) -> Strin
 fn away(last: &Last) -> String {
     let percent = significant((last.ratio - 1.0).abs() * 100.0, 2);
     match last.ratio.is_finite() {
+        true if last.is_equal() => "equal to".to_owned(),
         true if last.ratio < 1.0 => format!("{percent} % below"),
         true => format!("{percent} % above"),
         false => "infinite, because work was lost, against".to_owned(),
     }
 }
 
-/// Where it was to be expected.
+/// Where it was to be expected, or why that is not known.
 fn expected(report: &HistoryReport, last: &Last) -> String {
+    let Some((low, high)) = last.expected() else {
+        return "what was to be expected is not known, because the builds before are all equal"
+            .to_owned();
+    };
     let percent = |value: f64| significant((value / last.before - 1.0).abs() * 100.0, 2);
-    let (low, high) = last.expected;
     let together = if report.points.len() > 1 { ", all series together" } else { "" };
     format!(
         "-{} % to +{} % ({} to {}) was to be expected ({} %{together})",
@@ -385,9 +405,42 @@ fn judged(last: &Last) -> &'static str {
 #[cfg(test)]
 mod tests {
     use analysis::comparison::Difference;
-    use analysis::fixtures::subjects;
+    use analysis::comparison::Judge;
+    use analysis::fixtures::{sides, subjects};
+    use analysis::history::Question;
 
     use super::*;
+
+    /// Builds of a simulated database, a run each with its TPS and its seed.
+    fn simulated(runs: &[(f64, u64)]) -> String {
+        let build = |(n, (tps, seed)): (usize, &(f64, u64))| {
+            let mut side = sides::side(&format!("1.{n}"), &[("8", &[*tps], n)]);
+            let report = &mut side.points[0].reports[0];
+            report.seed = *seed;
+            let facts = report.facts.entry("database".to_owned()).or_default();
+            facts.insert("seed".to_owned(), (*seed).into());
+            side
+        };
+        let builds: Vec<_> = runs.iter().enumerate().map(build).collect();
+        let judge = Judge { primary: None, min_effect: 0.01, also: Vec::new() };
+        let report = HistoryReport::new(&Question::of("build", judge), &builds, &mut || 1);
+        let page =
+            crate::terminal::text(&history(&report.expect("they have runs")), &Default::default());
+        page.split_whitespace().collect::<Vec<_>>().join(" ")
+    }
+
+    #[test]
+    fn builds_of_one_seed_say_nothing_of_how_much_builds_vary() {
+        let warning = "have one seed: a simulated database draws the same random numbers";
+        let alike = simulated(&[(1000.0, 1); 4]);
+        assert!(alike.contains(warning), "{alike}");
+        let words = "The last is equal to the mean of the ones before; what was to be expected is \
+                     not known, because the builds before are all equal.";
+        assert!(alike.contains(words) && !alike.contains("0.0000"), "{alike}");
+        let seeds = simulated(&[(1000.0, 1), (1010.0, 2), (990.0, 3), (1005.0, 4)]);
+        assert!(seeds.contains("was to be expected (99.5 %)"), "{seeds}");
+        assert!(!seeds.contains("one seed") && !seeds.contains("not known"), "{seeds}");
+    }
 
     #[test]
     fn a_new_series_says_since_when_and_what_has_changed() {

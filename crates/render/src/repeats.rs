@@ -109,25 +109,31 @@ pub(crate) fn levels_lines(levels: &LevelsReport) -> Vec<String> {
         ));
     }
     if let Some(within) = levels.within_run {
-        let percent = significant((within * 100.0).min(100.0), 2);
+        let share = match within {
+            1.0.. => "all".to_owned(),
+            share => format!("{} %", significant(share * 100.0, 2)),
+        };
         lines.push(format!(
-            "within runs: {percent} % of the variance between runs of a start or build comes from \
-             their limited length"
+            "longer runs would remove {share} of the variance between runs: so much of it comes \
+             from their limited length"
         ));
     }
     lines.extend(levels.advice.iter().map(advice));
     lines
 }
 
-/// `to see a difference of 2 %: 6 restarts × 2 runs at each point, about 40m each`.
+/// `to find a difference of 2 % between points: 6 restarts × 2 runs at each point, about 40m per
+/// point`.
 fn advice(of: &Advice) -> String {
     let levels =
         [(of.rebuilds, Level::Rebuild), (of.restarts, Level::Restart), (Some(of.runs), Level::Run)];
     let counts = levels.iter().filter_map(|(n, level)| Some(count((*n)?, level.name())));
     let counts: Vec<String> = counts.collect();
-    let spent = of.seconds.map_or_else(String::new, |s| format!(", about {} each", duration(s)));
+    let spent =
+        of.seconds.map_or_else(String::new, |s| format!(", about {} per point", duration(s)));
     let percent = (of.difference_percent * 100.0).round() / 100.0;
-    format!("to find a difference of {percent} %: {} at each point{spent}", counts.join(" × "))
+    let counts = counts.join(" × ");
+    format!("to find a difference of {percent} % between points: {counts} at each point{spent}")
 }
 
 fn duration(seconds: f64) -> String {
@@ -160,14 +166,21 @@ mod tests {
         let report = LevelsReport {
             figure: "tps".to_owned(),
             levels: vec![of(Level::Restart, 3.0, 0.97), of(Level::Run, 0.5, 0.03)],
-            within_run: None,
+            within_run: Some(0.25),
             advice: vec![advice],
         };
         let page = levels_lines(&report).join("\n");
         assert!(page.starts_with("Most of the variation of TPS ("), "{page}");
         assert!(
-            page.contains("between restarts") && page.contains("to find a difference of 2 %: "),
+            page.contains("between restarts")
+                && page
+                    .contains("to find a difference of 2 % between points: 20 restarts × 1 run "),
             "{page}"
         );
+        assert!(page.ends_with("× 1 run at each point, about 21m40s per point"), "{page}");
+        let line = "\nlonger runs would remove 25 % of the variance between runs: so much of it";
+        assert!(page.contains(line), "{page}");
+        let all = levels_lines(&LevelsReport { within_run: Some(1.3), ..report }).join("\n");
+        assert!(all.contains("\nlonger runs would remove all of the variance"), "{all}");
     }
 }

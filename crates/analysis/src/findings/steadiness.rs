@@ -1,10 +1,12 @@
 //! Findings on time: was the run long enough, did it end as planned, and was it steady?
 
-use model::{ArrivalRate, Load, NS_PER_S, Severity, StopReason, numbers};
-use stats::{Stability, WarmUp, trend, warm_up};
+use model::{
+    ArrivalRate, DisturbanceEvent, Disturbed, Load, NS_PER_S, Severity, StopReason, numbers,
+};
+use stats::{Stability, Stall, WarmUp, trend, warm_up};
 
 use super::{FindingText, count, duration, percent_text};
-use crate::tally::Tally;
+use crate::tally::{SLOT_NS, Tally};
 
 /// Shorter runs say nothing.
 const MEASURED_NS_MIN: u64 = NS_PER_S;
@@ -50,7 +52,7 @@ enum Time {
     WarmingUp(Warming),
     Drifting { first_per_s: f64, last_per_s: f64 },
     Uneven { cv: f64 },
-    Stalled { found: Stability, stalled_percent: f64 },
+    Stalled(Stalls),
 }
 
 impl Time {
@@ -119,7 +121,7 @@ impl Time {
                     100.0 * cv
                 ),
             },
-            Time::Stalled { found, stalled_percent } => stalled(&found, stalled_percent),
+            Time::Stalled(stalls) => stalls.text(),
         }
     }
 }
@@ -132,22 +134,78 @@ fn too_short(measured_ns: u64) -> FindingText {
     }
 }
 
-fn stalled(found: &Stability, stalled_percent: f64) -> FindingText {
-    let longest = found.stalls.iter().max_by_key(|stall| stall.length_slots);
-    let at_s = longest.map_or(0.0, |stall| stall.start_index as f64 / 10.0);
-    let noted = stalled_percent < STALLED_PERCENT_NOTED;
-    FindingText {
-        id: "stalled",
-        severity: if noted { Severity::Note } else { Severity::Warning },
-        text: format!(
-            "{} of commits, {} in all ({} of the time); the longest took {} and began at \
-             {at_s:.1} s.",
-            count(found.n_stalls as u64, "stall"),
-            duration(found.stalled_ns),
-            percent_text(stalled_percent),
-            duration(found.longest_stall_ns)
-        ),
+/// Stalls that are reported together.
+struct Stalls {
+    n: u64,
+    stalled_ns: u64,
+    percent: f64,
+    longest: Stall,
+    /// At which disturbance the longest began; none of those for which the plan is no reason.
+    at: Option<String>,
+}
+
+impl Stalls {
+    fn text(self) -> FindingText {
+        let is_noted = self.at.is_some() || self.percent < STALLED_PERCENT_NOTED;
+        let id = if self.at.is_some() { "stalled_at_disturbance" } else { "stalled" };
+        let at = self.at.map_or_else(String::new, |at| format!(", {at}"));
+        FindingText {
+            id,
+            severity: if is_noted { Severity::Note } else { Severity::Warning },
+            text: format!(
+                "{} of commits, {} in all ({} of the time); the longest took {} and began at \
+                 {:.1} s{at}.",
+                count(self.n, "stall"),
+                duration(self.stalled_ns),
+                percent_text(self.percent),
+                duration(length_ns(&self.longest)),
+                self.longest.start_index as f64 / 10.0
+            ),
+        }
     }
+}
+
+fn length_ns(stall: &Stall) -> u64 {
+    stall.length_slots as u64 * SLOT_NS
+}
+
+/// The stalls of a run, those that began at disturbances apart. Of very many only the longest are
+/// known one by one: the others count with those at no disturbance, where there are any.
+fn stalls(tally: &Tally, found: &Stability) -> Vec<Stalls> {
+    let is_disturbed = |stall: &Stall| disturbance_at(tally, stall).is_some();
+    let (at, others): (Vec<Stall>, Vec<Stall>) =
+        found.stalls.iter().partition(|one| is_disturbed(one));
+    let sum = |all: &[Stall]| (all.len() as u64, all.iter().map(length_ns).sum::<u64>());
+    let (n, stalled_ns) = (found.n_stalls as u64, found.stalled_ns);
+    let rest = |(n_of, ns_of): (u64, u64)| (n - n_of, stalled_ns - ns_of);
+    let of_disturbances = if others.is_empty() { (n, stalled_ns) } else { sum(&at) };
+    let of_others = rest(sum(&at));
+    let reported = |all: &[Stall], (n, stalled_ns): (u64, u64)| {
+        let longest = *all.iter().max_by_key(|stall| stall.length_slots)?;
+        let percent = super::percent(stalled_ns, tally.measured_ns());
+        Some(Stalls { n, stalled_ns, percent, longest, at: disturbance_at(tally, &longest) })
+    };
+    [reported(&others, of_others), reported(&at, of_disturbances)].into_iter().flatten().collect()
+}
+
+/// What had just begun or was under way when a stall began counts as its reason.
+const JUST_BEGUN_NS: i64 = NS_PER_S as i64;
+
+/// `during 'kill' (8 s)`: the last disturbance that began before a stall did, or within its first
+/// slot, if it was under way then or had just begun.
+fn disturbance_at(tally: &Tally, stall: &Stall) -> Option<String> {
+    let slot_ns = SLOT_NS as i64;
+    let start_ns = stall.start_index as i64 * slot_ns;
+    let ended_ns = |one: &DisturbanceEvent| one.ended_ns.unwrap_or(i64::MAX);
+    let is_reason = |one: &&DisturbanceEvent| {
+        let until_ns = ended_ns(one).max(one.began_ns + JUST_BEGUN_NS);
+        let is_begun = !matches!(one.outcome, Disturbed::Skipped { .. });
+        is_begun && one.began_ns < start_ns + slot_ns && start_ns <= until_ns
+    };
+    let last = tally.disturbances.iter().filter(is_reason).max_by_key(|one| one.began_ns)?;
+    let word = if start_ns <= ended_ns(last) { "during" } else { "right after" };
+    let began = numbers::seconds(last.began_ns as f64 / NS_PER_S as f64);
+    Some(format!("{word} '{}' ({began})", last.name))
 }
 
 fn seconds(ns: u64) -> String {
@@ -173,9 +231,7 @@ pub(super) fn look(tally: &Tally) -> Vec<FindingText> {
             all.extend(drifting(&seconds[from..]).or_else(|| uneven(&seconds)));
         }
         let found = tally.stability(&groups);
-        let stalled_percent = super::percent(found.stalled_ns, tally.measured_ns());
-        let stalls = found.n_stalls > 0;
-        all.extend(stalls.then_some(Time::Stalled { found, stalled_percent }));
+        all.extend(stalls(tally, &found).into_iter().map(Time::Stalled));
     }
     all.into_iter().map(Time::text).collect()
 }

@@ -475,6 +475,46 @@ fn a_run_that_is_not_steady_says_so() {
 }
 
 #[test]
+fn a_stall_that_a_disturbance_began_names_it() {
+    let of = |empty: &[(usize, std::ops::Range<usize>)], disturbed: Option<(i64, Option<i64>)>| {
+        let mut made = Made::closed();
+        made.seconds = (0..60).map(|i| second(i, 400)).collect();
+        for (second, slots) in empty {
+            made.seconds[*second].commits_tenths[slots.clone()].fill(0);
+        }
+        if let Some((began_ms, ended_ms)) = disturbed {
+            made.disturbance(began_ms, ended_ms, Disturbed::Done);
+        }
+        let all = judge(&made.tally()).into_iter();
+        let stalls = all.filter(|finding| finding.id.starts_with("stalled"));
+        stalls.map(|finding| (finding.id, finding.severity, finding.text)).collect::<Vec<_>>()
+    };
+    let long = (8, 0..10);
+    let [(id, severity, text)] = &of(std::slice::from_ref(&long), Some((8_000, Some(8_500))))[..]
+    else {
+        panic!("one finding");
+    };
+    assert_eq!((id.as_str(), *severity), ("stalled_at_disturbance", Severity::Note));
+    let words = "the longest took 1 s and began at 8.0 s, during 'drop' (8 s). The table";
+    assert!(text.contains(words) && !text.contains("checkpoints"), "{text}");
+    // What has ended already may still be the reason.
+    let [(_, _, text)] = &of(&[(8, 3..8)], Some((8_000, Some(8_100))))[..] else {
+        panic!("one finding");
+    };
+    assert!(text.contains("right after 'drop' (8 s)"), "{text}");
+    // Others are reported apart, with their own figures.
+    let both = of(&[long.clone(), (40, 2..6)], Some((8_000, Some(8_500))));
+    let ids: Vec<&str> = both.iter().map(|(id, ..)| id.as_str()).collect();
+    assert!(ids.contains(&"stalled") && ids.contains(&"stalled_at_disturbance"), "{both:?}");
+    let other = both.iter().find(|(id, ..)| id == "stalled").expect("it is there");
+    assert!(other.2.starts_with("1 stall of commits, 400 ms in all"), "{}", other.2);
+    assert!(other.2.contains("checkpoints"), "{}", other.2);
+    for disturbed in [None, Some((20_000, Some(21_000))), Some((2_000, Some(3_000)))] {
+        assert_eq!(of(std::slice::from_ref(&long), disturbed)[0].0, "stalled", "{disturbed:?}");
+    }
+}
+
+#[test]
 fn build_machine_and_durability_are_looked_at() {
     raises("settings_changed", Severity::Warning, |made| {
         made.fact("changed", "synchronous", "from full to off");

@@ -136,7 +136,9 @@ struct Judged {
 
 impl Judged {
     fn of(self, series: Series<'_>) -> PointHistory {
+        let from = series.starts.last().map_or(0, |start| start.at);
         PointHistory {
+            is_one_seed: is_one_seed(&series.builds[from..]),
             values: series.values.clone(),
             imported: None,
             builds: series.reports,
@@ -149,6 +151,16 @@ impl Judged {
             has_regressed: self.has_regressed,
         }
     }
+}
+
+/// Whether several runs are all of one seed, of which a simulated database draws the same.
+fn is_one_seed(builds: &[(&str, &[Report])]) -> bool {
+    let runs = || builds.iter().flat_map(|(_, runs)| runs.iter());
+    // A simulated database names the seed of its answers.
+    let is_drawn =
+        |run: &Report| run.facts.get("database").is_some_and(|facts| facts.contains_key("seed"));
+    let first = runs().next().map(|run| run.seed);
+    runs().nth(1).is_some() && runs().all(|run| is_drawn(run) && Some(run.seed) == first)
 }
 
 /// How it is judged.

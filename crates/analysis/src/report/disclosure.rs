@@ -122,42 +122,29 @@ struct Measured {
 impl RequirementReport {
     /// What was measured, with its unit; none where nothing was.
     pub fn measured_words(&self) -> Option<String> {
-        self.measured_to(5)
-    }
-
-    fn measured_to(&self, digits: usize) -> Option<String> {
-        let number =
-            self.measured.map(|value| format!("{} {}", significant(value, digits), self.unit));
+        let number = self.measured.map(|value| {
+            let number = significant(value, 5);
+            format!("{number} {}", self.unit).trim_end().to_owned()
+        });
         self.measured_times.clone().or(number)
-    }
-
-    /// `p90 of Payment 6.1 s, required < 5 s (5.2.5.3)`.
-    fn in_words(&self) -> String {
-        let measured = self.measured_to(3).map(|measured| format!(" {measured}"));
-        let measured = measured.unwrap_or_default();
-        let (title, required, clause) = (&self.title, &self.required, &self.clause);
-        format!("{title}{}, required {required} ({clause})", measured.trim_end())
     }
 }
 
 impl Disclosure {
-    /// How it stands, in a sentence: how many requirements hold, and which do not.
+    /// How it stands, in a sentence: how many requirements hold, and how many are not judged.
     pub fn summary(&self) -> String {
-        let judged = self.passed + self.failed;
-        let is_failed = |one: &&RequirementReport| one.verdict == Verdict::Fail;
-        let failed: Vec<String> =
-            self.requirements.iter().filter(is_failed).map(RequirementReport::in_words).collect();
-        let failed = match failed.is_empty() {
-            true => String::new(),
-            false => format!("; failed: {}", failed.join(", ")),
-        };
-        let others = self.requirements.len() as u64 - judged;
-        let others = match others {
+        let count = |verdict: Verdict| match self
+            .requirements
+            .iter()
+            .filter(|one| one.verdict == verdict)
+            .count()
+        {
             0 => String::new(),
-            n => format!("; {n} not applicable or not known"),
+            n => format!("; {n} {}", verdict.words()),
         };
-        let (passed, standard) = (self.passed, &self.standard);
-        format!("{passed} of {judged} of {standard}'s own requirements hold{failed}{others}")
+        let (passed, of, standard) = (self.passed, self.passed + self.failed, &self.standard);
+        let others = [Verdict::NotApplicable, Verdict::NotKnown].map(count).concat();
+        format!("{passed} of {of} of {standard}'s own requirements hold{others}")
     }
 }
 

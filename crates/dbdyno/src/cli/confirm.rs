@@ -48,8 +48,8 @@ pub(crate) fn is_to_be_dropped(
     }
     if !shell.reads_terminal() {
         return Err(Error::Failed(format!(
-            "dbdyno did not build these tables: {listed}; nothing was dropped, because there is \
-             no terminal to ask on: --confirm {name} drops them anyway"
+            "nothing was dropped: dbdyno did not build these tables: {listed}, and there is no \
+             terminal to ask on whether their rows may be lost"
         )));
     }
     shell.say(&format!("dbdyno did not build these tables: {listed}. Their rows would be lost."));

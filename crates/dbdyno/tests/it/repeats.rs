@@ -117,7 +117,11 @@ fn runs_of_a_start_count_as_one_and_the_variation_is_where_it_is() {
     let share = figure("half_width") / figure("mean");
     assert!((0.01..0.08).contains(&share), "{share}");
     let page = home.run(&["experiments", "show", "last"]).good();
-    page.says(&["of the variation of TPS", "is between restarts", "to find a difference of 2 %:"]);
+    page.says(&[
+        "of the variation of TPS",
+        "is between restarts",
+        "to find a difference of 2 % between points:",
+    ]);
     let plan = home.run(&["experiments", "show", "last", "--plan"]).good();
     plan.says(&["repeat = 4", "repeat_restart = 6"]);
 }

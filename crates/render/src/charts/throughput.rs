@@ -13,7 +13,7 @@ fn charts(report: &Report) -> Vec<Chart> {
     chart.traces.extend(by_group(report, "all groups", &|row| Some(row.tps)));
     if let (Some(tps), Some(_)) = (report.block.tps, report.seconds.last()) {
         let error = report.block.tps_ci95.as_ref().map(|ci95| ci95.half_width);
-        let band = error.map(|error| (tps - error, tps + error));
+        let band = error.map(|error| ((tps - error).max(0.0), tps + error));
         let at = |x| Point { band, ..Point::at(x, Some(tps)) };
         let name = if band.is_some() { "mean, 95 % interval within this run" } else { "mean" };
         let points = vec![at(0.0), at(report.measured_seconds)];

@@ -1,7 +1,9 @@
 //! What was checked: the data, the commits, the generator, connecting, standards; and what a
 //! workload discloses.
 
-use analysis::report::{CheckReport, Disclosure, PrimaryMetricReport, Report};
+use analysis::report::{
+    CheckReport, Disclosure, PrimaryMetricReport, Report, RequirementReport, Verdict,
+};
 use model::format_count;
 use model::numbers::{self, NONE, count, ms, significant};
 
@@ -189,30 +191,72 @@ fn all_checks(report: &Report) -> Option<Block> {
     (!all.is_empty()).then(|| Block::details(title, Length::Short, vec![Block::Table(table)]))
 }
 
-/// What a standard requires, and what was measured.
+/// What a standard requires, and what was measured: with reasons beside each on a page that folds,
+/// below the table where lines are short.
 fn of_standard(disclosure: &Disclosure) -> Block {
+    let with_reason = |one: &RequirementReport| {
+        let verdict = one.verdict.words();
+        one.reason.as_ref().map_or_else(|| verdict.to_owned(), |why| format!("{verdict}: {why}"))
+    };
+    let short = |one: &RequirementReport| {
+        let short = match one.verdict {
+            Verdict::NotApplicable => "n/a",
+            Verdict::NotKnown => "unknown",
+            Verdict::Pass | Verdict::Fail => one.verdict.words(),
+        };
+        short.to_owned()
+    };
+    let (passed, of) = (disclosure.passed, disclosure.passed + disclosure.failed);
+    let title = format!("{} itself: {passed} of {of} requirements hold", disclosure.standard);
+    let note = Block::paragraphs([disclosure.note.clone()]);
+    let table = Block::Table(requirements(disclosure, short));
+    let below = Block::paragraphs(reasons(disclosure));
+    let name = format!("Requirements of {} ({})", disclosure.standard, disclosure.group);
+    let details = Details {
+        title,
+        blocks: vec![note, Block::Table(requirements(disclosure, with_reason))],
+        length: Length::Short,
+        otherwise: vec![Block::Part(name, vec![table, below])],
+    };
+    Block::Part(String::new(), vec![Block::Details(details)])
+}
+
+/// Every requirement of a standard, a row each.
+fn requirements(disclosure: &Disclosure, result: fn(&RequirementReport) -> String) -> Table {
     let mut table = Table::new([
         Column::new("clause", Align::Left),
-        Column::new("requirement", Align::Left),
+        Column::sentences("requirement"),
         Column::new("required", Align::Right),
         Column::new("measured", Align::Right),
-        Column::new("", Align::Left),
+        Column::new("result", Align::Left),
     ]);
     for one in &disclosure.requirements {
-        let verdict = one.verdict.words();
-        let reason = one.reason.as_ref().map(|why| format!("{verdict}: {why}"));
         table.row([
             one.clause.clone(),
             one.title.clone(),
             one.required.clone(),
             one.measured_words().unwrap_or_else(|| NONE.to_owned()),
-            reason.unwrap_or_else(|| verdict.to_owned()),
+            result(one),
         ]);
     }
-    let (passed, of) = (disclosure.passed, disclosure.passed + disclosure.failed);
-    let title = format!("{} itself: {passed} of {of} requirements hold", disclosure.standard);
-    let note = Block::paragraphs([disclosure.note.clone()]);
-    Block::details(title, Length::Short, vec![note, Block::Table(table)])
+    table
+}
+
+/// Why requirements have the result that they have, those with the same reason together.
+fn reasons(disclosure: &Disclosure) -> Vec<String> {
+    let mut found: Vec<(&str, &str, Vec<&str>)> = Vec::new();
+    for one in &disclosure.requirements {
+        let Some(why) = &one.reason else { continue };
+        let (word, title) = (one.verdict.words(), one.title.as_str());
+        match found.iter_mut().find(|(known, reason, _)| (*known, *reason) == (word, why)) {
+            Some((_, _, titles)) => titles.push(title),
+            None => found.push((word, why, vec![title])),
+        }
+    }
+    let line = |(word, why, titles): (&str, &str, Vec<&str>)| {
+        format!("{} ({word}): {why}", titles.join("; "))
+    };
+    found.into_iter().map(line).collect()
 }
 
 /// What differs from the standard; the first is the one that the law asks for.

@@ -4,11 +4,14 @@ use analysis::report::{DisturbanceReport, Latency, Report, WindowReport};
 use model::numbers::{self, count, significant};
 
 use super::latency::with_interval;
-use crate::document::{Block, Details, Length, Place, Quantity, Section, Uncertainty, Value};
+use crate::document::{Block, Details, Length, Place, Quantity, Section};
 use crate::table::{Align, Cell, Column, Table};
 
 /// Disturbances that are seen at once; the others are folded.
 const SHOWN_MOST: usize = 8;
+
+/// The percentiles of a window.
+const QUANTILES: [&str; 2] = ["p50", "p99"];
 
 /// The last lines of an output that are shown where pages cannot fold.
 const OUTPUT_LINES_MOST: usize = 3;
@@ -48,6 +51,7 @@ fn of_one(one: &DisturbanceReport) -> Vec<Block> {
         }));
     }
     blocks.extend(table(one).map(Block::Table));
+    blocks.extend(without_interval(one));
     blocks
 }
 
@@ -108,8 +112,8 @@ fn table(one: &DisturbanceReport) -> Option<Table> {
         Column::new("offered", Align::Right),
         Column::spare("failed", Align::Right, 1),
         Column::new("TPS", Align::Right),
-        Column::new("p50 ms (95 %)", Align::Right),
-        Column::new("p99 ms (95 %)", Align::Right),
+        Column::new(quantile_title(one, "p50"), Align::Right),
+        Column::new(quantile_title(one, "p99"), Align::Right),
         Column::spare("max", Align::Right, 2).digits(3),
     ]);
     for (name, window) in windows {
@@ -125,14 +129,47 @@ fn table(one: &DisturbanceReport) -> Option<Table> {
     Some(table)
 }
 
+/// The windows that a disturbance has.
+fn windows_of(one: &DisturbanceReport) -> impl Iterator<Item = &WindowReport> {
+    [&one.before, &one.during, &one.after].into_iter().flatten()
+}
+
+/// `p50 ms`, and where one has it, that there is an interval beside.
+fn quantile_title(one: &DisturbanceReport, name: &str) -> String {
+    let is_known = windows_of(one).any(|of| of.response_ms.intervals.get(name).is_some());
+    let interval = if is_known { " (95 %)" } else { "" };
+    format!("{name} ms{interval}")
+}
+
+/// Why percentiles of windows have no interval: each reason once.
+fn without_interval(one: &DisturbanceReport) -> Option<Block> {
+    let windows = [("before", &one.before), ("during", &one.during), ("after", &one.after)];
+    let mut found: Vec<(String, &str, Vec<&str>)> = Vec::new();
+    for (name, window) in windows {
+        let Some(Latency { interval_reasons, .. }) = window.as_ref().map(|of| &of.response_ms)
+        else {
+            continue;
+        };
+        let Some(reason) = QUANTILES.iter().find_map(|of| interval_reasons.get(of)) else {
+            continue;
+        };
+        let has = |of: &&&str| interval_reasons.get(of) == Some(reason);
+        let quantiles = QUANTILES.iter().filter(has).copied().collect::<Vec<_>>().join(" and ");
+        match found.iter_mut().find(|known| (&known.0, known.1) == (&quantiles, reason)) {
+            Some((.., names)) => names.push(name),
+            None => found.push((quantiles, reason, vec![name])),
+        }
+    }
+    let line = |(quantiles, reason, names): (String, &str, Vec<&str>)| {
+        format!("no interval of {quantiles} ({}): {reason}", names.join(", "))
+    };
+    let lines: Vec<String> = found.into_iter().map(line).collect();
+    (!lines.is_empty()).then(|| Block::paragraphs(lines))
+}
+
 fn row(name: String, of: &WindowReport) -> Vec<Cell> {
     let half_width = of.tps_ci95.as_ref().map(|ci95| ci95.half_width);
-    let tps = Quantity {
-        value: of.tps.map_or(Value::Unknown, Value::Known),
-        error: half_width.map_or(Uncertainty::Unknown, Uncertainty::HalfWidth),
-        unit: "",
-        digits: 4,
-    };
+    let tps = Quantity::at_least_zero(of.tps, half_width);
     vec![
         Cell::Words(name),
         Cell::Words(format!("{} to {}", of.from_s, of.to_s)),
@@ -167,15 +204,26 @@ mod tests {
         let mut made = Made::closed();
         made.disturbance(42_000, Some(42_300), Disturbed::Done);
         let page = page(&Report::of(&made.tally()));
+        assert!(!page.contains("(95 %)"), "no window is long enough: {page}");
         insta::assert_snapshot!(page, @r"
         Disturbances: seconds before, during and after each; during has what began a second before too
         at 42 s: drop (DROP TABLE big): done in 300 ms; TPS fell below 90 % of before, and was back 1 s
         after it began
-                   seconds  offered  failed          TPS  p50 ms (95 %)  p99 ms (95 %)  max
-          before  36 to 41    2,311       0  460.2 ± 9.5           13.6           93.0  366
-          during  42 to 43      751       0        307.0           13.4           86.1  130
-          after   43 to 48    2,296       0     457 ± 11           14.0           92.4  177
+                   seconds  offered  failed          TPS  p50 ms  p99 ms  max
+          before  36 to 41    2,311       0  460.2 ± 9.5    13.6    93.0  366
+          during  42 to 43      751       0        307.0    13.4    86.1  130
+          after   43 to 48    2,296       0     457 ± 11    14.0    92.4  177
+        no interval of p50 and p99 (before, during, after): too short: an interval takes at least 10 s
         ");
         assert!(page.lines().all(|line| line.chars().count() <= Style::default().width));
+    }
+
+    #[test]
+    fn windows_that_are_long_enough_have_intervals() {
+        let mut made = Made::closed();
+        made.disturbance(25_000, Some(37_000), Disturbed::Done);
+        let page = page(&Report::of(&made.tally()));
+        assert!(page.contains("p50 ms (95 %)") && page.contains(" to 14."), "{page}");
+        assert!(!page.contains("no interval of p50"), "{page}");
     }
 }

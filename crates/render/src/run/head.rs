@@ -122,12 +122,7 @@ fn tps(text: Text, report: &Report) -> Text {
 /// Commits per second.
 fn rate_of(block: &Figures, unit: &'static str) -> Quantity {
     let half_width = block.tps_ci95.as_ref().map(|ci95| ci95.half_width);
-    Quantity {
-        value: block.tps.map_or(Value::Unknown, Value::Known),
-        error: half_width.map_or(Uncertainty::Unknown, Uncertainty::HalfWidth),
-        unit,
-        digits: 4,
-    }
+    Quantity { unit, ..Quantity::at_least_zero(block.tps, half_width) }
 }
 
 /// The p99 of all that was offered; of too few, the longest.
@@ -196,8 +191,7 @@ pub(super) fn tiles(report: &Report) -> Vec<Tile> {
 }
 
 fn of_primary_metric((value, of): (f64, &PrimaryMetricReport)) -> Tile {
-    let error = of.half_width.map_or(Uncertainty::Unknown, Uncertainty::HalfWidth);
-    rate_tile(&of.title, Quantity { error, ..Quantity::number(value, 4, "") })
+    rate_tile(&of.title, Quantity::at_least_zero(Some(value), of.half_width))
 }
 
 fn rate_tile(name: &str, value: Quantity) -> Tile {

@@ -355,11 +355,11 @@ fn the_part_of_the_generator_in_the_service_time_is_reported() {
 }
 
 #[test]
-fn the_disclosure_of_a_standard_is_summed_up_in_a_line() {
+fn every_requirement_of_a_standard_is_a_row_where_lines_are_short() {
     let mut made = Made::closed();
     let requirement = |max| model::Requirement {
         clause: "1.2.3".to_owned(),
-        title: "length".to_owned(),
+        title: "payments by customers of another warehouse".to_owned(),
         figure: model::RequirementFigure::MeasuredMinutes,
         min: None,
         max: Some(max),
@@ -368,11 +368,64 @@ fn the_disclosure_of_a_standard_is_summed_up_in_a_line() {
         pauses_ns: Vec::new(),
         not_applicable: None,
     };
+    let why = || Some("there is one warehouse".to_owned());
+    let pauses = model::Requirement {
+        title: "keying times by type".to_owned(),
+        figure: model::RequirementFigure::Pauses { percent: 100.0 },
+        pauses_ns: [18, 3, 2, 2, 2].map(|s| (s * model::NS_PER_S, s * model::NS_PER_S)).to_vec(),
+        ..requirement(1.0)
+    };
+    made.description.groups[0].load = model::Load::KeyThink { scale: 0.1 };
     made.description.groups[0].standard = Some(model::Standard {
         name: "Standard 1".to_owned(),
         note: "No result.".to_owned(),
-        requirements: vec![requirement(120.0), requirement(0.5)],
+        requirements: vec![
+            requirement(120.0),
+            requirement(0.5),
+            model::Requirement { not_applicable: why(), ..requirement(1.0) },
+            model::Requirement { not_applicable: why(), ..requirement(2.0) },
+            pauses,
+        ],
     });
-    let text = shown(&Report::of(&made.tally()), &Style { color: false, width: 96 });
-    assert!(text.contains("standard    1 of 2 of Standard 1's own requirements hold"), "{text}");
+    let text = shown(&Report::of(&made.tally()), &Style { color: false, width: 80 });
+    let from = text.find("standard    ").expect("the summary");
+    let part: String = text[from..]
+        .lines()
+        .take_while(|line| !line.starts_with("Derived"))
+        .collect::<Vec<_>>()
+        .join("\n");
+    insta::assert_snapshot!(part, @r"
+    standard    1 of 3 of Standard 1's own requirements hold; 2 not applicable. No
+                result.
+
+    Requirements of Standard 1 (users)
+    clause  requirement                      required               measured  result
+    1.2.3   payments by customers of        ≤ 120 min             1.0000 min  pass
+            another warehouse
+    1.2.3   payments by customers of        ≤ 0.5 min             1.0000 min  FAIL
+            another warehouse
+    1.2.3   payments by customers of          ≤ 1 min                      –  n/a
+            another warehouse
+    1.2.3   payments by customers of          ≤ 2 min                      –  n/a
+            another warehouse
+    1.2.3   keying times by type       ≥ 18/3/2/2/2 s  1.8/0.3/0.2/0.2/0.2 s  FAIL
+    payments by customers of another warehouse; payments by customers of another
+    warehouse (not applicable): there is one warehouse
+    ");
+    assert!(part.lines().all(|line| line.chars().count() <= 80), "{part}");
+}
+
+#[test]
+fn a_rate_is_never_below_zero_within_its_error() {
+    let mut report = Report::of(&Made::closed().tally());
+    report.block.tps = Some(1.3);
+    let half_width = |width: f64, report: &mut Report| {
+        report.block.tps_ci95.as_mut().expect("it has one").half_width = width;
+        let page = crate::terminal::text(&run(report), &Style::default());
+        page.split_whitespace().collect::<Vec<_>>().join(" ")
+    };
+    let wide = half_width(3.0, &mut report);
+    assert!(wide.contains("(1.3 TPS (0 to 4.3) within this run)"), "{wide}");
+    let narrow = half_width(1.2, &mut report);
+    assert!(narrow.contains("(1.3 TPS ± 1.2 within this run)"), "{narrow}");
 }

@@ -112,6 +112,12 @@ fn every_fact_of_a_report_is_on_every_page() {
     facts.extend(block.per_client.iter().flatten().map(|client| format!(" {} ", client.client)));
     facts.extend(report.gauges.iter().map(|gauge| gauge.about.clone()));
     facts.extend(report.disclosures.iter().flat_map(|of| [of.summary(), of.note.clone()]));
+    let required = report.disclosures.iter().flat_map(|of| &of.requirements);
+    facts.extend(required.flat_map(|one| {
+        [one.clause.clone(), one.title.clone(), one.required.clone()]
+            .into_iter()
+            .chain(one.measured_words())
+    }));
     facts.extend(report.notes.clone());
     let document = run(&report);
     facts.extend(document.verdicts.iter().map(|verdict| verdict.headline.plain()));
