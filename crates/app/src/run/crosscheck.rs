@@ -80,22 +80,28 @@ pub(super) fn restarted(groups: &[Opened], stop: &Stop, began: Instant) -> Optio
     shown.ok().flatten()
 }
 
-/// Groups with the same count share it, so the first of them stands for all.
+/// Groups with the same count share it, and the first of them stands for all of these.
 pub(super) fn crosscheck(before: &OwnCounts, after: &OwnCounts, sink: &mut RunSink<'_>) {
-    let first = before.iter().zip(after).position(|(b, a)| b.is_some() && a.is_some());
-    let Some(first) = first else { return };
-    let (Some((of, was)), Some((_, is))) = (&before[first], &after[first]) else { return };
-    let kind = of.kind;
-    let (mut committed, mut unknown) = (0, 0);
-    for (group, _) in before.iter().enumerate().filter(|(_, count)| count.is_some()) {
-        let tally = &sink.tally.groups[group];
-        for part in [tally.kind(kind), tally.ramp_up_kind(kind)].into_iter().flatten() {
-            committed += part.counts.committed;
-            unknown += part.counts.unknown;
+    for (first, counts) in before.iter().zip(after).enumerate() {
+        let (Some((of, was)), Some((_, is))) = counts else { continue };
+        let shares =
+            |group: &usize| before[*group].as_ref().is_some_and(|(other, _)| other.sql == of.sql);
+        let sharing: Vec<usize> = (0..before.len()).filter(shares).collect();
+        if sharing[0] != first {
+            continue;
         }
+        let kind = of.kind;
+        let (mut committed, mut unknown) = (0, 0);
+        for group in sharing {
+            let tally = &sink.tally.groups[group];
+            for part in [tally.kind(kind), tally.ramp_up_kind(kind)].into_iter().flatten() {
+                committed += part.counts.committed;
+                unknown += part.counts.unknown;
+            }
+        }
+        let change = commits_in(is - was, of.per_commit as i64, committed as i64);
+        sink.tell(Event::Crosschecked { group: first as u16, kind, change, committed, unknown });
     }
-    let change = commits_in(is - was, of.per_commit as i64, committed as i64);
-    sink.tell(Event::Crosschecked { group: first as u16, kind, change, committed, unknown });
 }
 
 /// How many commits made a count grow so much. A part of one counts as one more or less than

@@ -253,3 +253,32 @@ fn while_mariadb_stands_still_the_application_waits_or_drops_as_asked() {
 fn while_postgres_stands_still_the_application_waits_or_drops_as_asked() {
     waits_or_drops("managed:postgres?shared_buffers=64MB");
 }
+
+#[test]
+fn workloads_side_by_side_are_each_held_against_their_own_tables() {
+    let home = Home::new();
+    let group = |name: &str, workload: &str, rest: &str| {
+        format!("[[group]]\nname = \"{name}\"\nworkload = \"{workload}\"\nclients = 2\n{rest}\n")
+    };
+    let of_events = |role: &str| format!("parameters = {{ role = \"{role}\", tables = 2 }}");
+    let open = format!("load = \"open\"\nrate = \"50kB/s\"\n{}", of_events("writer"));
+    let groups = [
+        group("arm", "arm", "parameters = { application_rate = 2000, buffer_bytes = 20000 }"),
+        group("writers", "events", &open),
+        group("readers", "events", &of_events("reader")),
+        group("shop", "tpcc", "parameters = { warehouses = 1 }"),
+    ];
+    let start = "target = \"managed:mariadb?innodb_buffer_pool_size=64M\"\nramp_up = \"0s\"\n\
+                 duration = \"4s\"\n";
+    home.write("side-by-side.toml", format!("{start}{}", groups.concat()));
+    let report = home.call(&["run", "side-by-side.toml", "--quiet", "--output=json"]).json();
+    nothing_is_lost(&report);
+    let crosschecks = at(&report, "crosschecks").as_array().expect("a list");
+    assert_eq!(crosschecks.len(), 2, "{crosschecks:#?}");
+    let findings = at(&report, "findings").as_array().expect("a list");
+    assert!(findings.iter().all(|one| one["id"] != "crosscheck_mismatch"), "{findings:#?}");
+    for metric in ["arm.measurements", "writers.records", "readers.records_read"] {
+        assert!(number(at(&report, "custom_metrics").get(metric).expect("made"), "sum") > 0.0);
+    }
+    assert!(number(&report, "primary_metrics.nopm.value") > 0.0);
+}
