@@ -1,10 +1,12 @@
 //! Findings on the data: do they hold what they must, and as much as we think?
 
+use std::collections::BTreeMap;
+
 use model::numbers::seconds;
-use model::{CheckResult, FactValue, Severity};
+use model::{CheckResult, FactValue, KindIndex, Severity};
 
 use super::{FindingText, count};
-use crate::tally::{Crosscheck, Tally};
+use crate::tally::{Crosscheck, GroupTally, Tally};
 
 enum Data {
     ChecksFailed { id: &'static str, when: &'static str, first: CheckResult, failed: u64, of: u64 },
@@ -104,7 +106,7 @@ fn restarted(tally: &Tally) -> Option<Data> {
     let (counter, change, committed) = counted(tally)?;
     // Some servers have the counter and never count: one that does not move is no evidence.
     let is_fewer = change < committed && change != 0;
-    let is_lost = is_fewer && counts_all(tally, committed) && has_broken(tally);
+    let is_lost = is_fewer && counts_all(tally) && has_broken(tally);
     let is_restart = (change < 0 || is_lost) && tally.disturbances.is_empty();
     is_restart.then_some(Data::Restarted { counter, change, committed })
 }
@@ -112,7 +114,7 @@ fn restarted(tally: &Tally) -> Option<Data> {
 /// Only where each of our commits must be in the server's count, and it has not crashed.
 fn counted_fewer(tally: &Tally) -> Option<Data> {
     let (counter, change, committed) = counted(tally)?;
-    let is_fewer = change < committed && counts_all(tally, committed) && !has_broken(tally);
+    let is_fewer = change < committed && counts_all(tally) && !has_broken(tally);
     let committed = u64::try_from(committed).ok()?;
     is_fewer.then_some(Data::CountedFewer { counter, change, committed })
 }
@@ -124,13 +126,21 @@ fn counted(tally: &Tally) -> Option<(String, i64, i64)> {
     Some((fact("server_counter")?.to_string(), number("server_change")?, number("ours")?))
 }
 
-/// Whether each commit of ours is one that the server counts.
-fn counts_all(tally: &Tally, committed: i64) -> bool {
-    let phases = tally.groups.iter().flat_map(|group| [&group.measured, &group.ramp_up]);
-    let others: u64 = phases.flat_map(|phase| &phase.kinds).map(|kind| kind.traffic.others).sum();
-    let says_commit = i64::try_from(others).is_ok_and(|others| others >= committed);
+/// Whether each commit of ours is one that the server counts: those of a kind without statements
+/// to commit are statements that commit by themselves.
+fn counts_all(tally: &Tally) -> bool {
+    let says_commit = |group: &GroupTally| {
+        let kinds = [&group.measured, &group.ramp_up].into_iter().flat_map(|phase| &phase.kinds);
+        let mut sums: BTreeMap<KindIndex, (u64, u64)> = BTreeMap::new();
+        for kind in kinds {
+            let (others, committed) = sums.entry(kind.kind).or_default();
+            *others += kind.traffic.others;
+            *committed += kind.counts.committed;
+        }
+        sums.values().all(|(others, committed)| others >= committed)
+    };
     let counts_single = tally.fact("commits", "counts_single_statements");
-    counts_single.and_then(FactValue::yes_no) == Some(true) || says_commit
+    counts_single.and_then(FactValue::yes_no) == Some(true) || tally.groups.iter().all(says_commit)
 }
 
 /// Whether connections broke.

@@ -276,7 +276,12 @@ fn workloads_side_by_side_are_each_held_against_their_own_tables() {
     let crosschecks = at(&report, "crosschecks").as_array().expect("a list");
     assert_eq!(crosschecks.len(), 2, "{crosschecks:#?}");
     let findings = at(&report, "findings").as_array().expect("a list");
-    assert!(findings.iter().all(|one| one["id"] != "crosscheck_mismatch"), "{findings:#?}");
+    assert!(
+        findings.iter().all(|one| {
+            one["id"] != "crosscheck_mismatch" && one["id"] != "server_commit_count_low"
+        }),
+        "{findings:#?}"
+    );
     for metric in ["arm.measurements", "writers.records", "readers.records_read"] {
         assert!(number(at(&report, "custom_metrics").get(metric).expect("made"), "sum") > 0.0);
     }
