@@ -223,6 +223,11 @@ impl GroupTally {
         self.ramp_up.kinds.iter().find(|k| k.kind == kind)
     }
 
+    /// What one kind did in the ramp-up and in the measured phase, as far as it did anything.
+    pub fn phases_of_kind(&self, kind: KindIndex) -> impl Iterator<Item = &KindSecond> {
+        self.ramp_up_kind(kind).into_iter().chain(self.kind(kind))
+    }
+
     /// What was intended in the ramp-up and ended after it, or not at all.
     pub fn backlog_at_start(&self) -> u64 {
         self.ramp_up.kinds.iter().map(|kind| kind.carried).sum()

@@ -74,10 +74,10 @@ pub(crate) fn read_settled(
 /// All that we committed and all whose outcome is unknown, ramp-up and drain included.
 pub(crate) fn ours(tally: &Tally) -> (u64, u64) {
     let (mut committed, mut unknown) = (0, 0);
-    for (group, shown) in tally.groups.iter().zip(tally.description.iter().flat_map(|d| &d.groups))
-    {
-        for kind in 0..shown.kinds.len() as u16 {
-            for part in [group.kind(kind), group.ramp_up_kind(kind)].into_iter().flatten() {
+    let described = tally.description.iter().flat_map(|of| &of.groups);
+    for (group, described) in tally.groups.iter().zip(described) {
+        for kind in 0..described.kinds.len() as u16 {
+            for part in group.phases_of_kind(kind) {
                 committed += part.counts.committed;
                 unknown += part.counts.unknown;
             }

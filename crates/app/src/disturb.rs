@@ -99,7 +99,9 @@ impl Disturbers {
             match hear.recv_timeout(LOOK_EVERY) {
                 Ok(Message::Ready) => n_ready += 1,
                 Ok(Message::NotReady(why)) => return Err(Error::Failed(why)),
-                Ok(Message::Told(_)) => unreachable!("disturbances begin after the load begins"),
+                Ok(Message::Disturbed(_)) => {
+                    unreachable!("disturbances begin after the load begins")
+                }
                 Err(RecvTimeoutError::Timeout) if stop.is_asked() => {
                     self.is_left = true;
                     let why = "interrupted while the disturbances connected";
@@ -152,12 +154,12 @@ impl Disturbers {
     }
 
     fn run_interruptible_with_progress(&mut self, said: Message, tell: &mut dyn FnMut(Event)) {
-        let Message::Told(shown) = said else { return };
-        self.under_way.retain(|other| (other.index, other.nth) != (shown.index, shown.nth));
-        if shown.outcome == Disturbed::Running {
-            self.under_way.push(shown.clone());
+        let Message::Disturbed(event) = said else { return };
+        self.under_way.retain(|other| (other.index, other.nth) != (event.index, event.nth));
+        if event.outcome == Disturbed::Running {
+            self.under_way.push(event.clone());
         }
-        tell(Event::Disturbance(shown));
+        tell(Event::Disturbance(event));
     }
 
     /// The load is over: what is under way is cut off, but for work of a server, which is waited

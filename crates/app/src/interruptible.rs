@@ -34,16 +34,16 @@ where
     P: Clone + Send + 'static,
     T: Send + 'static,
 {
-    let (tell, shown) = channel::<Message<P, Result<T, Error>>>();
+    let (sender, receiver) = channel::<Message<P, Result<T, Error>>>();
     let spawned = thread::Builder::new().name("work".to_owned()).spawn(move || {
         // Whoever has left hears nothing any more.
-        let result = work(&mut |far| drop(tell.send(Message::Far(far.clone()))));
-        let _ = tell.send(Message::Done(result));
+        let result = work(&mut |far| drop(sender.send(Message::Far(far.clone()))));
+        let _ = sender.send(Message::Done(result));
     });
     let worker = spawned.map_err(Error::failed)?;
     let mut asked = None;
     loop {
-        match shown.recv_timeout(LOOK_EVERY) {
+        match receiver.recv_timeout(LOOK_EVERY) {
             Ok(Message::Far(far)) => hear(&far),
             Ok(Message::Done(result)) => return result,
             Err(RecvTimeoutError::Timeout) => {}

@@ -21,7 +21,7 @@ use crate::interruptible::run_interruptible;
 pub const NETWORK_PATH: &str = "network-path";
 /// Our program, as whoever is about to start it again finds it.
 const OURSELVES: &str = "/proc/self/exe";
-/// Round trips of which the median is told.
+/// Round trips of which the median is reported.
 const ROUND_TRIPS: usize = 5;
 /// A query that costs a server next to nothing.
 const EMPTY_QUERY: &str = "SELECT 1";

@@ -29,7 +29,7 @@ impl NetworkConditions {
 pub struct PathEntrance {
     /// A port of 127.0.0.1.
     pub port: u16,
-    /// What tells our clients from others of the machine.
+    /// What distinguishes our clients from others on the machine.
     pub token: [u8; 16],
 }
 

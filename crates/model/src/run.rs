@@ -51,7 +51,7 @@ pub struct Description {
     pub window_seconds: u32,
 }
 
-/// A group as it is told.
+/// A group as it is reported.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct GroupDescription {
     /// Its name.
@@ -86,7 +86,7 @@ pub struct GroupDescription {
     pub standard: Option<Standard>,
 }
 
-/// A kind of transaction as it is told.
+/// A kind of transaction as it is reported.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct KindDescription {
     /// Its name.
@@ -95,7 +95,7 @@ pub struct KindDescription {
     pub weight: u64,
 }
 
-/// A primary metric as it is told.
+/// A primary metric as it is reported.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PrimaryMetricDescription {
     /// Its key in JSON.
@@ -107,11 +107,11 @@ pub struct PrimaryMetricDescription {
     /// The counter that it counts in place of commits, by its place among the custom metrics.
     #[serde(rename = "measure", default, skip_serializing_if = "Option::is_none")]
     pub metric: Option<u16>,
-    /// Per how many nanoseconds it is told.
+    /// Per how many nanoseconds it is reported.
     pub per_ns: u64,
 }
 
-/// A custom metric as it is told.
+/// A custom metric as it is reported.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CustomMetricDescription {
     /// Its name.

@@ -8,6 +8,8 @@ mod empty;
 mod empty_tables;
 mod entry;
 mod events;
+#[cfg(test)]
+mod for_tests;
 mod oltp;
 mod record;
 mod tpcb;

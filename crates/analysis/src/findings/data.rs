@@ -1,9 +1,7 @@
 //! Findings on the data: do they hold what they must, and as much as we think?
 
-use std::collections::BTreeMap;
-
 use model::numbers::seconds;
-use model::{CheckResult, FactValue, KindIndex, Severity};
+use model::{CheckResult, FactValue, Severity};
 
 use super::{FindingText, count};
 use crate::tally::{Crosscheck, GroupTally, Tally};
@@ -131,13 +129,11 @@ fn counted(tally: &Tally) -> Option<(String, i64, i64)> {
 fn counts_all(tally: &Tally) -> bool {
     let says_commit = |group: &GroupTally| {
         let kinds = [&group.measured, &group.ramp_up].into_iter().flat_map(|phase| &phase.kinds);
-        let mut sums: BTreeMap<KindIndex, (u64, u64)> = BTreeMap::new();
-        for kind in kinds {
-            let (others, committed) = sums.entry(kind.kind).or_default();
-            *others += kind.traffic.others;
-            *committed += kind.counts.committed;
-        }
-        sums.values().all(|(others, committed)| others >= committed)
+        kinds.map(|kind| kind.kind).all(|kind| {
+            let phases = || group.phases_of_kind(kind);
+            let others: u64 = phases().map(|of| of.traffic.others).sum();
+            others >= phases().map(|of| of.counts.committed).sum()
+        })
     };
     let counts_single = tally.fact("commits", "counts_single_statements");
     counts_single.and_then(FactValue::yes_no) == Some(true) || tally.groups.iter().all(says_commit)

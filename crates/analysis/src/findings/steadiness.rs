@@ -18,10 +18,8 @@ const MEASURED_NS_SHORT: u64 = 10 * NS_PER_S;
 /// once looks like one.
 const TREND_SECONDS_MIN: usize = 24;
 
-/// In fewer seconds, but at least so many, only a trend that nobody overlooks is one.
-const STEEP_SECONDS_MIN: usize = 12;
-
-/// Steep is a change by at least this, in percent of the beginning, and so far beyond chance.
+/// In fewer seconds only a steep trend is one: a change by at least this, in percent of the
+/// beginning, and so far beyond chance.
 const STEEP_PERCENT_MIN: f64 = 10.0;
 const STEEP_Z_MIN: f64 = 3.3;
 
@@ -359,8 +357,7 @@ pub(super) fn is_planned_to_change(tally: &Tally) -> bool {
 fn drifting(seconds: &[u64]) -> Option<Time> {
     let (percent_min, z_min) = match seconds.len() {
         TREND_SECONDS_MIN.. => (TREND_PERCENT_MIN, TREND_Z_MIN),
-        STEEP_SECONDS_MIN.. => (STEEP_PERCENT_MIN, STEEP_Z_MIN),
-        _ => return None,
+        _ => (STEEP_PERCENT_MIN, STEEP_Z_MIN),
     };
     let trend = trend(seconds)?;
     let matters = 100.0 * trend.change().abs() > percent_min && trend.z.abs() > z_min;

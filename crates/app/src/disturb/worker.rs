@@ -18,7 +18,7 @@ pub(super) type Server = Arc<Mutex<Managed>>;
 pub(super) enum Message {
     Ready,
     NotReady(String),
-    Told(DisturbanceEvent),
+    Disturbed(DisturbanceEvent),
 }
 
 /// One disturbance on its thread.
@@ -76,7 +76,7 @@ impl Worker {
     /// Does it once; tells when it ended.
     fn once(&self, nth: u32, start: Instant, line: &mut Option<Line>) -> i64 {
         let began = wall_clock::now();
-        let mut shown = DisturbanceEvent {
+        let mut event = DisturbanceEvent {
             index: self.index,
             nth,
             name: self.disturbance.name.clone(),
@@ -86,7 +86,7 @@ impl Worker {
             outcome: Disturbed::Running,
             output: String::new(),
         };
-        self.say(Message::Told(shown.clone()));
+        self.say(Message::Disturbed(event.clone()));
         let limit = self.limit(start, began);
         let (outcome, output) = match &self.disturbance.action {
             Action::Sql(statements) => self.speak(statements, line, &limit),
@@ -101,10 +101,10 @@ impl Worker {
             Action::Hosts { change, which } => self.change_hosts(*change, which),
         };
         let ended_ns = wall_clock::since(start, wall_clock::now());
-        shown.ended_ns = Some(ended_ns);
-        shown.outcome = outcome;
-        shown.output = output;
-        self.say(Message::Told(shown));
+        event.ended_ns = Some(ended_ns);
+        event.outcome = outcome;
+        event.output = output;
+        self.say(Message::Disturbed(event));
         ended_ns
     }
 
@@ -172,7 +172,7 @@ impl Worker {
     }
 
     fn skip(&self, nth: u32, due_ns: u64, why: &str) {
-        self.say(Message::Told(DisturbanceEvent {
+        self.say(Message::Disturbed(DisturbanceEvent {
             index: self.index,
             nth,
             name: self.disturbance.name.clone(),

@@ -74,10 +74,10 @@ pub(super) fn compare_commits(
 pub(super) fn restarted(groups: &[Opened], stop: &Stop, began: Instant) -> Option<Fact> {
     let database = Arc::clone(&groups.first()?.database);
     let interrupted = "interrupted while the server's start time was read";
-    let shown = run_interruptible(stop, interrupted, move || {
+    let restarted = run_interruptible(stop, interrupted, move || {
         commit_crosscheck::restarted(database.as_ref(), began)
     });
-    shown.ok().flatten()
+    restarted.ok().flatten()
 }
 
 /// Groups with the same count share it, and the first of them stands for all of these.
@@ -94,7 +94,7 @@ pub(super) fn crosscheck(before: &OwnCounts, after: &OwnCounts, sink: &mut RunSi
         let (mut committed, mut unknown) = (0, 0);
         for group in sharing {
             let tally = &sink.tally.groups[group];
-            for part in [tally.kind(kind), tally.ramp_up_kind(kind)].into_iter().flatten() {
+            for part in tally.phases_of_kind(kind) {
                 committed += part.counts.committed;
                 unknown += part.counts.unknown;
             }

@@ -87,9 +87,7 @@ fn tell(ran: &Ran, took: Duration, sink: &mut RunSink<'_>) {
     let groups = sink.tally.description.iter().flat_map(|of| &of.groups).zip(&sink.tally.groups);
     for (described, tally) in groups {
         for primary in described.primary_metrics.iter().filter(|of| of.metric.is_none()) {
-            let parts = primary.kinds.iter().flat_map(|kind| {
-                [tally.kind(*kind), tally.ramp_up_kind(*kind)].into_iter().flatten()
-            });
+            let parts = primary.kinds.iter().flat_map(|kind| tally.phases_of_kind(*kind));
             let commits: u64 = parts.map(|part| part.counts.committed).sum();
             let rate = commits as f64 * primary.per_ns as f64 / total_ns;
             let name = format!("{}_overall", primary.name);

@@ -122,7 +122,7 @@ fn console_width() -> usize {
 /// when the terminal was `before` columns wide.
 ///
 /// Each was filled to its end with blanks, so that all of them are one long line to the terminal,
-/// which has broken it anew at `now` columns; the cursor is at its end.
+/// which has wrapped it again at `now` columns; the cursor is at its end.
 fn refitted(n_lines: usize, before: usize, now: usize) -> String {
     let n_rows = (n_lines * before).div_ceil(now.max(1));
     let up = if n_rows > 1 { format!("\x1b[{}A", n_rows - 1) } else { String::new() };

@@ -276,7 +276,7 @@ fn a_target_that_cannot_be_is_refused_before_anything_is_made() {
     nothing_was_made(&home);
 }
 
-/// These are told by the target: a file is made of one that was not there, and nothing in it.
+/// The target refuses these: a file is made of one that was not there, and nothing in it.
 #[test]
 fn writers_need_tables_and_readers_what_is_in_them() {
     let home = Home::new();

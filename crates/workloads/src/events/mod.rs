@@ -324,16 +324,10 @@ impl ProducerTask for Ticker {
 
 #[cfg(test)]
 mod tests {
-    use model::{ColumnType, Placeholder, Settings};
+    use model::Settings;
 
     use super::*;
-
-    pub(super) const DIALECT: Dialect = Dialect {
-        name: "made up",
-        placeholder: Placeholder::Dollar,
-        type_name: |of: ColumnType| format!("{of:?}"),
-        ..Dialect::PLAIN
-    };
+    use crate::for_tests::DIALECT;
 
     /// The workload with these parameters, or why it cannot be.
     pub(super) fn made(written: &[(&str, &str)]) -> Result<Arc<dyn Workload>, BadParameter> {

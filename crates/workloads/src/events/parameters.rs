@@ -5,7 +5,7 @@
 use model::{BadParameter, Choice, Identity, Parameter, ParameterKind, Settings, choice};
 
 use crate::Make;
-use crate::record::{StorageEngine, count, data};
+use crate::record::{StorageEngine, count, data, record_size};
 
 /// The name of the workload and of its data.
 pub(super) const NAME: &str = "events";
@@ -158,15 +158,8 @@ impl Data {
     /// From what was asked for, and what is there.
     pub(super) fn new(make: &Make<'_>) -> Result<Data, BadParameter> {
         let settings = make.settings;
-        let record_size = settings.count("record_size");
-        let least = FIXED_BYTES + 1;
-        if !(least..=RECORD_SIZE_MAX).contains(&record_size) {
-            let why = format!(
-                "{record_size} bytes are not possible: recordID, sequence, time stamp and column1 \
-                 take {FIXED_BYTES}, so give {least} to {RECORD_SIZE_MAX}"
-            );
-            return Err(BadParameter::of("record_size", why));
-        }
+        let fixed = ("recordID, sequence, time stamp and column1", FIXED_BYTES);
+        let record_size = record_size(settings, fixed, RECORD_SIZE_MAX)?;
         Ok(Data {
             seed: make.data.map_or(make.seed, |data| data.seed),
             record_size,

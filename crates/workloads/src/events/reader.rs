@@ -312,7 +312,8 @@ impl Client for Reader {
 
 #[cfg(test)]
 mod tests {
-    use super::super::tests::{DIALECT, made};
+    use super::super::tests::made;
+    use crate::for_tests::DIALECT;
 
     #[test]
     fn readers_ask_exactly_the_query_of_the_paper() {

@@ -5,14 +5,10 @@
 
 use std::borrow::Cow;
 
-use model::{
-    Choice, Column, ColumnType, Index, NS_PER_US, Population, Rng, RowSource, Stream, Table, Value,
-};
+use model::{Choice, Column, ColumnType, Index, NS_PER_US, Population, RowSource, Table, Value};
 
 use super::parameters::{Data, Indexes};
-use crate::record::{
-    CHUNK_BYTES, GAP_US, STARTED_AT_US, StorageEngine, draw_column1, draw_payload,
-};
+use crate::record::{BuiltRecords, StorageEngine};
 
 /// The table of records of this place, from 0.
 pub(super) fn records(place: usize) -> String {
@@ -33,17 +29,26 @@ pub(super) fn reads(host: usize) -> String {
 pub(super) struct Rows {
     data: Data,
     tables: Vec<Table>,
+    built: BuiltRecords,
 }
 
 impl Rows {
     pub(super) fn new(data: Data) -> Rows {
         let records = (0..data.tables).map(|place| table_of_records(&data, place));
         let results = (1..=data.reader_hosts).flat_map(|host| [of_ages(host), of_reads(host)]);
-        Rows { data, tables: records.chain(results).collect() }
-    }
-
-    fn chunk_rows(&self) -> i64 {
-        (CHUNK_BYTES as u64 / self.data.record_size) as i64
+        let built = BuiltRecords {
+            seed: data.seed,
+            rows: data.rows,
+            record_size: data.record_size as usize,
+            payload: data.payload(),
+            emit: |record, emit| {
+                let stamped_ns = record.stamped_us * NS_PER_US as i64;
+                let [id, stamped, column1] =
+                    [record.number, stamped_ns, record.column1].map(Value::Int);
+                emit(&[id, id, stamped, column1, Value::Text(record.payload)]);
+            },
+        };
+        Rows { data, tables: records.chain(results).collect(), built }
     }
 }
 
@@ -110,7 +115,7 @@ impl Population for Rows {
     }
 
     fn n_chunks(&self, table: usize) -> u64 {
-        self.n_rows(table).div_ceil(self.chunk_rows() as u64)
+        if table < self.data.tables { self.built.n_chunks() } else { 0 }
     }
 
     fn n_rows(&self, table: usize) -> u64 {
@@ -124,42 +129,7 @@ impl Population for Rows {
 
     fn rows(&self, table: usize, chunk: u64) -> Box<dyn RowSource + Send> {
         assert!(chunk < self.n_chunks(table), "table {table} has no chunk {chunk}");
-        let n_before = chunk as i64 * self.chunk_rows();
-        Box::new(Chunk {
-            rng: Rng::new(self.data.seed, Stream::Data(table as u16), chunk),
-            next: n_before + 1,
-            last: self.data.rows.min(n_before + self.chunk_rows()),
-            rows: self.data.rows,
-            payload: self.data.payload(),
-            text: String::new(),
-        })
-    }
-}
-
-/// The records of a chunk that are still to come.
-struct Chunk {
-    rng: Rng,
-    next: i64,
-    last: i64,
-    /// Those of the table.
-    rows: i64,
-    payload: usize,
-    text: String,
-}
-
-impl RowSource for Chunk {
-    fn next(&mut self, emit: &mut dyn FnMut(&[Value<'_>])) -> bool {
-        if self.next > self.last {
-            return false;
-        }
-        let stamped_us = STARTED_AT_US - (self.rows + 1 - self.next) * GAP_US;
-        let column1 = Value::Int(draw_column1(&mut self.rng));
-        self.text.clear();
-        draw_payload(&mut self.rng, &mut self.text, self.payload);
-        let [id, stamped] = [self.next, stamped_us * NS_PER_US as i64].map(Value::Int);
-        emit(&[id, id, stamped, column1, Value::Text(&self.text)]);
-        self.next += 1;
-        true
+        Box::new(self.built.chunk(table, chunk))
     }
 }
 
@@ -171,6 +141,7 @@ pub(super) fn engine_of(data: &Data) -> Option<&'static str> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::record::{GAP_US, STARTED_AT_US};
 
     const DATA: Data = Data {
         seed: 1,

@@ -101,7 +101,8 @@ impl Client for Writer {
 
 #[cfg(test)]
 mod tests {
-    use super::super::tests::{DIALECT, made};
+    use super::super::tests::made;
+    use crate::for_tests::DIALECT;
 
     #[test]
     fn each_table_has_its_insert_and_its_last_record() {

@@ -173,16 +173,8 @@ impl Workload for Member {
 
 #[cfg(test)]
 mod tests {
-    use model::{ColumnType, Placeholder};
-
     use super::*;
-
-    pub(super) const DIALECT: Dialect = Dialect {
-        name: "made up",
-        placeholder: Placeholder::Dollar,
-        type_name: |of: ColumnType| format!("{of:?}"),
-        ..Dialect::PLAIN
-    };
+    use crate::for_tests::DIALECT;
 
     fn make_with(
         written: &[(&str, &str)],

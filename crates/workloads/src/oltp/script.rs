@@ -213,7 +213,7 @@ mod tests {
         let settings = Settings::decide("oltp", entry.parameters, written).expect("valid");
         let make = Make { settings: &settings, seed: 1, data: None };
         let workload = (entry.make)(&make).expect("valid");
-        let dialect = super::super::tests::DIALECT;
+        let dialect = crate::for_tests::DIALECT;
         workload.statements(&dialect).into_iter().map(|statement| statement.sql).collect()
     }
 

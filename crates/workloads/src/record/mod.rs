@@ -18,8 +18,10 @@ use model::{
 
 use crate::{Entry, Make};
 use parameters::{Commit, Data, IndexPolicy, NAME, PARAMETERS};
-pub(crate) use parameters::{StorageEngine, count, data};
-pub(crate) use population::{CHUNK_BYTES, GAP_US, STARTED_AT_US, draw_column1, draw_payload};
+pub(crate) use parameters::{StorageEngine, count, data, record_size};
+pub(crate) use population::{BuiltRecords, draw_column1, draw_payload};
+#[cfg(test)]
+pub(crate) use population::{GAP_US, STARTED_AT_US};
 
 /// The workload in the list.
 pub(crate) static ENTRY: Entry = Entry {
@@ -202,16 +204,10 @@ impl Workload for Recording {
 
 #[cfg(test)]
 mod tests {
-    use model::{ColumnType, Placeholder, Settings};
+    use model::Settings;
 
     use super::*;
-
-    pub(super) const DIALECT: Dialect = Dialect {
-        name: "made up",
-        placeholder: Placeholder::Dollar,
-        type_name: |of: ColumnType| format!("{of:?}"),
-        ..Dialect::PLAIN
-    };
+    use crate::for_tests::DIALECT;
 
     /// The workload with these parameters, or why it cannot be.
     pub(super) fn made(written: &[(&str, &str)]) -> Result<Arc<dyn Workload>, BadParameter> {

@@ -163,6 +163,24 @@ pub(super) static PARAMETERS: &[Parameter] = &[
     data(count("rows", (0, ROWS_MAX), "0", "Records in each table before the load")),
 ];
 
+/// Bytes of a record: more than its columns beside the payload take, which are given by name with
+/// their bytes, and at most so many.
+pub(crate) fn record_size(
+    settings: &Settings,
+    (columns, fixed): (&str, u64),
+    most: u64,
+) -> Result<u64, BadParameter> {
+    let record_size = settings.count("record_size");
+    let least = fixed + 1;
+    if !(least..=most).contains(&record_size) {
+        let why = format!(
+            "{record_size} bytes are not possible: {columns} take {fixed}, so give {least} to {most}"
+        );
+        return Err(BadParameter::of("record_size", why));
+    }
+    Ok(record_size)
+}
+
 /// All that is decided about the data.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Data {
@@ -184,15 +202,8 @@ impl Data {
     /// From what was asked for, and what is there.
     pub(super) fn new(make: &Make<'_>) -> Result<Data, BadParameter> {
         let settings = make.settings;
-        let record_size = settings.count("record_size");
-        let least = FIXED_BYTES as u64 + 1;
-        if !(least..=RECORD_SIZE_MAX).contains(&record_size) {
-            let why = format!(
-                "{record_size} bytes are not possible: recordID, time stamp and column1 take \
-                 {FIXED_BYTES}, so give {least} to {RECORD_SIZE_MAX}"
-            );
-            return Err(BadParameter::of("record_size", why));
-        }
+        let fixed = ("recordID, time stamp and column1", FIXED_BYTES as u64);
+        let record_size = record_size(settings, fixed, RECORD_SIZE_MAX)?;
         Ok(Data {
             seed: make.data.map_or(make.seed, |data| data.seed),
             tables: settings.count("tables") as usize,

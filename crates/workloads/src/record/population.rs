@@ -17,22 +17,30 @@ pub(crate) const GAP_US: i64 = 1_000;
 /// Values of `column1` are 0 to this, so that the paper's query for `column1 < 300` finds 30 %.
 const COLUMN1_MAX: i64 = 999;
 /// Bytes of a chunk, a second or less to load, so that what a stop throws away is little.
-pub(crate) const CHUNK_BYTES: usize = 20_000_000;
+const CHUNK_BYTES: usize = 20_000_000;
 
 /// The data of the workload.
 pub(super) struct Rows {
     data: Data,
     tables: Vec<Table>,
+    built: BuiltRecords,
 }
 
 impl Rows {
     pub(super) fn new(data: Data) -> Rows {
         let tables = (1..=data.tables).map(|number| table(&data, number)).collect();
-        Rows { data, tables }
-    }
-
-    fn chunk_rows(&self) -> i64 {
-        (CHUNK_BYTES / self.data.record_size) as i64
+        let built = BuiltRecords {
+            seed: data.seed,
+            rows: data.rows,
+            record_size: data.record_size,
+            payload: data.payload(),
+            emit: |record, emit| {
+                let stamped = Value::Timestamp(record.stamped_us);
+                let [id, column1] = [record.number, record.column1].map(Value::Int);
+                emit(&[id, stamped, column1, Value::Text(record.payload)]);
+            },
+        };
+        Rows { data, tables, built }
     }
 }
 
@@ -99,7 +107,7 @@ impl Population for Rows {
     }
 
     fn n_chunks(&self, _table: usize) -> u64 {
-        (self.data.rows as u64).div_ceil(self.chunk_rows() as u64)
+        self.built.n_chunks()
     }
 
     fn n_rows(&self, _table: usize) -> u64 {
@@ -113,15 +121,58 @@ impl Population for Rows {
 
     fn rows(&self, table: usize, chunk: u64) -> Box<dyn RowSource + Send> {
         assert!(chunk < self.n_chunks(table), "table {table} has no chunk {chunk}");
+        Box::new(self.built.chunk(table, chunk))
+    }
+}
+
+/// A record that is built.
+pub(crate) struct BuiltRecord<'t> {
+    /// Its number in its table, from 1.
+    pub(crate) number: i64,
+    /// Its time stamp, in microseconds since 1970.
+    pub(crate) stamped_us: i64,
+    pub(crate) column1: i64,
+    pub(crate) payload: &'t str,
+}
+
+/// Emits the row of a record.
+type EmitRecord = fn(&BuiltRecord<'_>, &mut dyn FnMut(&[Value<'_>]));
+
+/// The records that are built in each table before a load.
+pub(crate) struct BuiltRecords {
+    /// What they are drawn from.
+    pub(crate) seed: u64,
+    /// How many, in each table.
+    pub(crate) rows: i64,
+    /// Bytes of a record.
+    pub(crate) record_size: usize,
+    /// Of these, characters of its payload.
+    pub(crate) payload: usize,
+    pub(crate) emit: EmitRecord,
+}
+
+impl BuiltRecords {
+    /// Chunks of a table.
+    pub(crate) fn n_chunks(&self) -> u64 {
+        (self.rows as u64).div_ceil(self.chunk_rows() as u64)
+    }
+
+    /// The records of a chunk of a table.
+    pub(crate) fn chunk(&self, table: usize, chunk: u64) -> impl RowSource + Send + use<> {
         let n_before = chunk as i64 * self.chunk_rows();
-        Box::new(Chunk {
-            rng: Rng::new(self.data.seed, Stream::Data(table as u16), chunk),
+        Chunk {
+            rng: Rng::new(self.seed, Stream::Data(table as u16), chunk),
             next: n_before + 1,
-            last: self.data.rows.min(n_before + self.chunk_rows()),
-            rows: self.data.rows,
-            payload: self.data.payload(),
+            last: self.rows.min(n_before + self.chunk_rows()),
+            rows: self.rows,
+            payload: self.payload,
+            emit: self.emit,
             text: String::new(),
-        })
+        }
+    }
+
+    fn chunk_rows(&self) -> i64 {
+        (CHUNK_BYTES / self.record_size) as i64
     }
 }
 
@@ -133,6 +184,7 @@ struct Chunk {
     /// Those of the table.
     rows: i64,
     payload: usize,
+    emit: EmitRecord,
     text: String,
 }
 
@@ -141,11 +193,12 @@ impl RowSource for Chunk {
         if self.next > self.last {
             return false;
         }
-        let stamped = Value::Timestamp(STARTED_AT_US - (self.rows + 1 - self.next) * GAP_US);
-        let column1 = Value::Int(draw_column1(&mut self.rng));
+        let column1 = draw_column1(&mut self.rng);
         self.text.clear();
         draw_payload(&mut self.rng, &mut self.text, self.payload);
-        emit(&[Value::Int(self.next), stamped, column1, Value::Text(&self.text)]);
+        let stamped_us = STARTED_AT_US - (self.rows + 1 - self.next) * GAP_US;
+        let record = BuiltRecord { number: self.next, stamped_us, column1, payload: &self.text };
+        (self.emit)(&record, emit);
         self.next += 1;
         true
     }

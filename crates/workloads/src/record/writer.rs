@@ -180,7 +180,8 @@ impl Client for Writer {
 
 #[cfg(test)]
 mod tests {
-    use super::super::tests::{DIALECT, made};
+    use super::super::tests::made;
+    use crate::for_tests::DIALECT;
 
     #[test]
     fn statements_have_the_rows_asked_for_and_the_rest() {
