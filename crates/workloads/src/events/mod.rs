@@ -327,7 +327,6 @@ mod tests {
     use model::Settings;
 
     use super::*;
-    use crate::for_tests::DIALECT;
 
     /// The workload with these parameters, or why it cannot be.
     pub(super) fn made(written: &[(&str, &str)]) -> Result<Arc<dyn Workload>, BadParameter> {

@@ -174,7 +174,6 @@ impl Workload for Member {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::for_tests::DIALECT;
 
     fn make_with(
         written: &[(&str, &str)],
