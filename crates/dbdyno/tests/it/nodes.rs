@@ -37,7 +37,7 @@ fn the_example_with_nodes_runs() {
         "nodes.toml",
         &[
             ("ramp_up = \"5s\"", "ramp_up = \"0s\""),
-            ("duration = \"60s\"", "duration = \"16s\""),
+            ("duration = \"60s\"", "duration = \"22s\""),
             ("time = \"15s\"", "time = \"2s\""),
             ("time = \"40s\"", "time = \"9s\""),
             ("innodb_buffer_pool_size=256M", QUICK),
