@@ -23,13 +23,14 @@ const MEASURED: [&str; 9] = [
     "uptime_s",
 ];
 /// Facts about how a run went; what was asked of a path to the server, the plan has.
-const OF_THE_RUN: [&str; 7] = [
+const OF_THE_RUN: [&str; 8] = [
     "monitor",
     "around",
     "client",
     "commits",
     "connections",
     "network_path",
+    "processes",
     crate::repeats::TRIAL,
 ];
 /// Facts that follow from others: of commits from the modes, of checkpoints from the product.

@@ -413,6 +413,7 @@ fn description(load: Load) -> Description {
             name: "users".to_owned(),
             workload: "tpcc".to_owned(),
             clients: 8,
+            processes: 0,
             load,
             stop_condition: StopCondition::Time,
             parameters: vec![("warehouses".to_owned(), "4".to_owned())],

@@ -201,6 +201,9 @@ pub struct GroupReport {
     pub workload: String,
     /// How many clients.
     pub clients: u32,
+    /// Among how many processes of their own they were divided; 0 where they lived in dbdyno's own.
+    #[serde(default)]
+    pub processes: u32,
     /// How load is offered.
     pub load: Load,
     /// When it was done.

@@ -12,7 +12,7 @@ use std::time::Instant;
 use app::build::{BuildOptions, build};
 use app::open::{open, resolve_workload};
 use drivers::for_tests::{Interceptor, intercept};
-use engine::{GroupJob, Job, Share, Stop};
+use engine::{GroupJob, Job, Origin, Share, Stop};
 use model::{
     Database, Load, NS_PER_S, Phases, Placement, Recording, Refusal, Request, Retry, Session,
     StatementId, StopCondition, Target, Value,
@@ -127,6 +127,7 @@ fn run_engine(file: &Path, n_transactions: u64, trace: Option<&Trace>) -> f64 {
         statements,
         first_client: 0,
         clients: 1,
+        share: Some(Share::WHOLE),
         load: Load::Closed,
         stop_condition: StopCondition::Transactions(n_transactions),
     };
@@ -138,7 +139,7 @@ fn run_engine(file: &Path, n_transactions: u64, trace: Option<&Trace>) -> f64 {
         retry: Retry { attempts: 1, on: Vec::new(), backoff_ns: 0 },
         connect: model::Connect::default(),
         recording: Recording { histogram_max_ns: 3600 * NS_PER_S, window_seconds: 10 },
-        share: Share::WHOLE,
+        origin: Origin::now(),
         pin: false,
         workers: 1,
         threads: engine::ClientThreads::default(),

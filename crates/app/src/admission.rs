@@ -88,6 +88,28 @@ pub(crate) fn place(plan: &Plan, groups: &[Opened]) -> Result<Placement, Error> 
     }
 }
 
+/// Refuses clients in processes of their own where they cannot live there.
+pub(crate) fn may_be_divided(
+    plan: &Plan,
+    groups: &[Opened],
+    placement: Placement,
+) -> Result<(), Error> {
+    if plan.groups.iter().all(|group| group.processes == 0) {
+        return Ok(());
+    }
+    let of_one_process = groups.iter().find(|of| !of.database.administration().keeps_data);
+    match of_one_process {
+        _ if placement == Placement::Simulated => Err(Error::Usage(
+            "processes: virtual time is that of one process: leave out --processes".to_owned(),
+        )),
+        Some(opened) => Err(Error::Usage(format!(
+            "processes: {} lives in one process: leave out --processes",
+            opened.database.dialect().name
+        ))),
+        None => Ok(()),
+    }
+}
+
 /// Where `auto` puts `n_clients` if they can live there.
 fn preferred(n_clients: u32, is_closed: bool, has_threads: bool, cores: u32) -> Placement {
     let most = match (is_closed, has_threads) {

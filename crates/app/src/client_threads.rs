@@ -12,6 +12,7 @@ use model::{Fact, FactValue};
 use monitor::wall_clock;
 
 use monitor::{SharedTasks, Task, TaskCounters};
+use serde::{Deserialize, Serialize};
 
 /// The client threads of a run from some instant on.
 #[derive(Debug)]
@@ -21,12 +22,23 @@ pub(crate) struct ThreadWatch {
 }
 
 /// What client threads did meanwhile.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct ThreadUse {
     /// How long that was, in nanoseconds.
     wall_ns: u64,
-    /// Time on a CPU and time without one, in nanoseconds, of each thread that was read.
-    threads: Vec<(ClientThread, u64, u64)>,
+    /// Each thread that was read.
+    threads: Vec<OfThread>,
+}
+
+/// What one of them did.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+struct OfThread {
+    /// Which event loop it is; none where it is a client's own.
+    loop_index: Option<u32>,
+    /// Time on a CPU, in nanoseconds.
+    cpu_ns: u64,
+    /// Time in which it could run and had no CPU, in nanoseconds.
+    run_delay_ns: u64,
 }
 
 fn last_read<'a>(
@@ -53,8 +65,11 @@ impl ThreadWatch {
         let grown = |(thread, now): (&ClientThread, &TaskCounters)| {
             let before = self.before.get(thread)?;
             let grown = |now: Option<u64>, then: Option<u64>| now?.checked_sub(then?);
-            let cpu_ns = grown(now.cpu_ns, before.cpu_ns)?;
-            Some((*thread, cpu_ns, grown(now.run_delay_ns, before.run_delay_ns)?))
+            Some(OfThread {
+                loop_index: thread.loop_index,
+                cpu_ns: grown(now.cpu_ns, before.cpu_ns)?,
+                run_delay_ns: grown(now.run_delay_ns, before.run_delay_ns)?,
+            })
         };
         let now = last_read(threads, self.before.keys());
         ThreadUse {
@@ -65,11 +80,20 @@ impl ThreadWatch {
 }
 
 impl ThreadUse {
+    /// Adds the threads of another process, whose first event loop has this number in the run.
+    pub(crate) fn add(&mut self, first_loop: u32, other: &ThreadUse) {
+        self.wall_ns = self.wall_ns.max(other.wall_ns);
+        self.threads.extend(other.threads.iter().map(|thread| OfThread {
+            loop_index: thread.loop_index.map(|index| first_loop + index),
+            ..*thread
+        }));
+    }
+
     /// Time that clients' own threads were without a CPU, in nanoseconds; none where clients live
     /// on event loops.
     pub(crate) fn run_delay_ns(&self) -> Option<u64> {
-        let own = self.threads.iter().filter(|(thread, ..)| thread.loop_index.is_none());
-        own.map(|(_, _, run_delay_ns)| *run_delay_ns).reduce(|sum, ns| sum + ns)
+        let own = self.threads.iter().filter(|thread| thread.loop_index.is_none());
+        own.map(|thread| thread.run_delay_ns).reduce(|sum, ns| sum + ns)
     }
 
     /// In percent of the time: each event loop, or the mean of clients' own threads.
@@ -81,11 +105,10 @@ impl ThreadUse {
         let listed = |percents: Vec<f64>| {
             FactValue::list(percents.into_iter().map(|percent| FactValue::percent(percent, 1)))
         };
-        let is_loop = |(thread, ..): &&(ClientThread, u64, u64)| thread.loop_index.is_some();
-        let loops: Vec<_> = self.threads.iter().filter(is_loop).collect();
+        let loops: Vec<_> = self.threads.iter().filter(|of| of.loop_index.is_some()).collect();
         if !loops.is_empty() {
-            let busy = loops.iter().map(|(_, cpu, delay)| percent(cpu + delay)).collect();
-            let waiting = loops.iter().map(|(_, _, delay)| percent(*delay)).collect();
+            let busy = loops.iter().map(|of| percent(of.cpu_ns + of.run_delay_ns)).collect();
+            let waiting = loops.iter().map(|of| percent(of.run_delay_ns)).collect();
             return vec![
                 Fact::new("client", "loop_busy_percent", listed(busy)),
                 Fact::new("client", "loop_run_delay_percent", listed(waiting)),
@@ -93,8 +116,8 @@ impl ThreadUse {
         }
         let n = self.threads.len() as u64;
         let mean = |ns: u64| FactValue::percent(percent(ns / n), 2);
-        let cpu_ns: u64 = self.threads.iter().map(|(_, cpu_ns, _)| cpu_ns).sum();
-        let delay_ns: u64 = self.threads.iter().map(|(.., delay_ns)| delay_ns).sum();
+        let cpu_ns: u64 = self.threads.iter().map(|thread| thread.cpu_ns).sum();
+        let delay_ns: u64 = self.threads.iter().map(|thread| thread.run_delay_ns).sum();
         vec![
             Fact::new("client", "thread_busy_percent", mean(cpu_ns + delay_ns)),
             Fact::new("client", "thread_run_delay_percent", mean(delay_ns)),
@@ -107,10 +130,11 @@ mod tests {
     use super::*;
 
     fn used(threads: &[(Option<u32>, u64, u64)]) -> ThreadUse {
-        let of = |(thread, (loop_index, cpu_ns, delay_ns)): (u32, &(Option<u32>, u64, u64))| {
-            (ClientThread { loop_index: *loop_index, thread }, *cpu_ns, *delay_ns)
+        let of = |(loop_index, cpu_ns, run_delay_ns): &(Option<u32>, u64, u64)| {
+            let (loop_index, cpu_ns, run_delay_ns) = (*loop_index, *cpu_ns, *run_delay_ns);
+            OfThread { loop_index, cpu_ns, run_delay_ns }
         };
-        ThreadUse { wall_ns: 1_000, threads: (0..).zip(threads).map(of).collect() }
+        ThreadUse { wall_ns: 1_000, threads: threads.iter().map(of).collect() }
     }
 
     fn facts(used: &ThreadUse) -> Vec<(String, String)> {
@@ -125,6 +149,14 @@ mod tests {
             [("loop_busy_percent", "90.0, 20.1"), ("loop_run_delay_percent", "30.0, 0.1")];
         assert_eq!(facts(&loops), pairs(expected));
         assert_eq!(loops.run_delay_ns(), None);
+        let mut both = loops.clone();
+        both.add(2, &loops);
+        let expected = [
+            ("loop_busy_percent", "90.0, 20.1, 90.0, 20.1"),
+            ("loop_run_delay_percent", "30.0, 0.1, 30.0, 0.1"),
+        ];
+        assert_eq!(facts(&both), pairs(expected));
+        assert_eq!(both.threads.last().and_then(|of| of.loop_index), Some(3));
         let threads = used(&[(None, 100, 300), (None, 0, 0)]);
         let expected = [("thread_busy_percent", "20.00"), ("thread_run_delay_percent", "15.00")];
         assert_eq!(facts(&threads), pairs(expected));
@@ -134,8 +166,8 @@ mod tests {
 
     #[test]
     fn a_thread_that_works_is_busy_and_one_that_waits_is_not() {
-        let (say, run_interruptible_with_progress) = std::sync::mpsc::channel::<()>();
-        let waiting = std::thread::spawn(move || run_interruptible_with_progress.recv());
+        let (release, released) = std::sync::mpsc::channel::<()>();
+        let waiting = std::thread::spawn(move || released.recv());
         let threads = SharedTasks::default();
         let mut watch = monitor::Watch::over(&threads);
         let tasks = Task::of_process(std::process::id());
@@ -149,9 +181,8 @@ mod tests {
         std::hint::black_box((0..2_000_000_u64).fold(0, |sum, n| std::hint::black_box(sum ^ n)));
         watch.read();
         let used = begun.read(&threads);
-        let of_own = used.threads.iter().find(|(thread, ..)| thread.thread == own);
-        assert!(of_own.is_some_and(|(_, cpu_ns, _)| *cpu_ns > 10_000), "{used:?}");
-        say.send(()).expect("it waits");
-        waiting.join().expect("no panic").expect("it was told");
+        assert!(used.threads.iter().any(|of| of.cpu_ns > 10_000), "{used:?}");
+        release.send(()).expect("it waits");
+        waiting.join().expect("no panic").expect("it was released");
     }
 }

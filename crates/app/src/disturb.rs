@@ -149,11 +149,11 @@ impl Disturbers {
             self.signal.end();
         }
         while let Some(Ok(said)) = self.hear.as_ref().map(Receiver::try_recv) {
-            self.run_interruptible_with_progress(said, tell);
+            self.report(said, tell);
         }
     }
 
-    fn run_interruptible_with_progress(&mut self, said: Message, tell: &mut dyn FnMut(Event)) {
+    fn report(&mut self, said: Message, tell: &mut dyn FnMut(Event)) {
         let Message::Disturbed(event) = said else { return };
         self.under_way.retain(|other| (other.index, other.nth) != (event.index, event.nth));
         if event.outcome == Disturbed::Running {
@@ -171,7 +171,7 @@ impl Disturbers {
         let is_quick = self.all.iter().all(|one| !one.action.is_of_server());
         while let Some(hear) = &self.hear {
             match hear.recv_timeout(LOOK_EVERY) {
-                Ok(said) => self.run_interruptible_with_progress(said, tell),
+                Ok(said) => self.report(said, tell),
                 Err(RecvTimeoutError::Timeout) => {
                     self.is_left = stop.asked() > 1 || (is_quick && began.elapsed() > GRACE);
                     if self.is_left {

@@ -9,8 +9,8 @@ use std::sync::Arc;
 
 use engine::{Stop, ThreadClock, block_on};
 use model::{
-    Clock, Database, Fact, FactValue, NS_PER_S, NetworkConditions, Place, Placement, Refusal,
-    Request, Sent, Statement, StatementKind, byte_rate, format_count,
+    Clock, Database, Fact, FactValue, NS_PER_S, NetworkConditions, PathEntrance, Place, Placement,
+    Refusal, Request, Sent, Statement, StatementKind, byte_rate, format_count,
 };
 use network_path::NetworkPath;
 
@@ -20,7 +20,7 @@ use crate::interruptible::run_interruptible;
 /// The word with which our program is started as a path.
 pub const NETWORK_PATH: &str = "network-path";
 /// Our program, as whoever is about to start it again finds it.
-const OURSELVES: &str = "/proc/self/exe";
+pub(crate) const OURSELVES: &str = "/proc/self/exe";
 /// Round trips of which the median is reported.
 const ROUND_TRIPS: usize = 5;
 /// A query that costs a server next to nothing.
@@ -73,6 +73,16 @@ impl OpenPath {
         facts.push(fact("round_trip_s", seconds(ns)));
         facts.push(fact("round_trip_direct_s", seconds(direct_ns)));
         Ok(facts)
+    }
+
+    /// Where clients enter it.
+    pub(crate) fn entrance(&self) -> PathEntrance {
+        self.path.entrance()
+    }
+
+    /// The number of its process.
+    pub(crate) fn process(&self) -> u32 {
+        self.path.process()
     }
 
     /// What it has done. One that has ended before says nothing.

@@ -166,7 +166,7 @@ impl<'a> Coordinator<'a> {
             GroupShape::new(workload.kinds().len(), workload.custom_metrics(), &group.load)
         };
         let shapes: Vec<GroupShape> = job.groups.iter().map(shape).collect();
-        let n_clients: usize = job.groups.iter().map(|group| group.clients as usize).sum();
+        let n_clients: usize = job.groups.iter().map(|group| group.our_clients().count()).sum();
         let n_shards = job.workers.min(n_clients);
         let (recording, sample_hook) = (job.recording, job.sample_hook.clone());
         let recorder = Recorder::new(&shapes, n_shards, recording, Arc::clone(stop), sample_hook);
@@ -203,14 +203,13 @@ impl<'a> Coordinator<'a> {
         for (index, group) in self.job.groups.iter().enumerate() {
             let index = index as u16;
             let seed = self.job.seed;
-            let arrivals =
-                arrivals_of(index, &group.load, group.stop_condition, self.job, &self.stop);
+            let arrivals = arrivals_of(index, group, self.job, &self.stop);
             let shared = match group.stop_condition {
                 StopCondition::Transactions(count) => Some(Arc::new(Budget::new(count))),
                 StopCondition::Time | StopCondition::TransactionsPerClient(_) => None,
             };
             let kinds: Arc<[_]> = group.workload.kinds().into();
-            for client in group.first_client..group.first_client + group.clients {
+            for client in group.our_clients() {
                 let budget = match group.stop_condition {
                     StopCondition::TransactionsPerClient(count) => {
                         Some(Arc::new(Budget::new(count)))
@@ -239,7 +238,7 @@ impl<'a> Coordinator<'a> {
     }
 
     fn n_clients(&self) -> u32 {
-        self.job.groups.iter().map(|group| group.clients).sum()
+        self.job.groups.iter().map(|group| group.our_clients().count() as u32).sum()
     }
 
     fn receive(&mut self, shown: WorkerMessage) -> Option<Arc<dyn Cancel>> {
@@ -393,7 +392,8 @@ impl<'a> Coordinator<'a> {
     }
 
     fn producers(&self) -> impl Iterator<Item = &dyn Producer> {
-        self.job.groups.iter().filter_map(|group| group.workload.producer())
+        let ours = self.job.groups.iter().filter(|group| group.share.is_some());
+        ours.filter_map(|group| group.workload.producer())
     }
 
     /// Reports what producers made and what became of it.
@@ -529,7 +529,7 @@ fn run_in_time(
     coordinator.enter(Phase::Connect, 0);
     let (tell, hear) = channel();
     let context = RunContext {
-        origin: Origin::now(),
+        origin: job.origin,
         stop: Arc::clone(stop),
         start_barrier: Arc::new(Barrier::default()),
         end_barrier: Arc::new(Barrier::default()),
@@ -648,8 +648,7 @@ fn oversee(
             asked = coordinator.stop.asked();
             coordinator.stop.drain(now_ns + AHEAD_NS, StopReason::Interrupted);
         }
-        if coordinator.lost.is_some() {
-            let why = coordinator.lost.clone().unwrap_or_default();
+        if let Some(why) = coordinator.lost.clone().or_else(|| coordinator.stop.failure()) {
             coordinator.stop.drain(now_ns + AHEAD_NS, StopReason::Failed { why });
         }
         if leave_at_ns == NEVER && (now_ns >= coordinator.cut_off_ns() || asked > 1) {

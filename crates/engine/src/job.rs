@@ -7,9 +7,11 @@ use model::{
     Workload,
 };
 
+use crate::clock::Origin;
 use crate::threads::ClientThreads;
 
-/// Which part of a job this process does: of `of` agents the one with `index`.
+/// Which part of a group's clients and arrivals this process has: of those numbered from 0, the
+/// ones that are `index` modulo `of`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Share {
     /// From 0.
@@ -19,8 +21,13 @@ pub struct Share {
 }
 
 impl Share {
-    /// The only agent.
+    /// All of it.
     pub const WHOLE: Share = Share { index: 0, of: 1 };
+
+    /// Those of `count` that are ours.
+    pub fn of(self, count: u32) -> impl ExactSizeIterator<Item = u32> {
+        (self.index..count.max(self.index)).step_by(self.of as usize)
+    }
 }
 
 /// Sees every sample as it is recorded, for calibration. It is on the measured path.
@@ -34,17 +41,27 @@ pub struct GroupJob {
     pub database: Arc<dyn Database>,
     /// The workload's statements in the database's dialect.
     pub statements: Arc<[Statement]>,
-    /// The global index of the first of them.
+    /// The index of the first of them in the run.
     pub first_client: u32,
-    /// How many, on this agent.
+    /// How many, over all processes.
     pub clients: u32,
-    /// How load is offered, over all agents.
+    /// Which of them are ours; none if they are all elsewhere.
+    pub share: Option<Share>,
+    /// How load is offered, over all processes.
     pub load: Load,
-    /// When they are done; counts are this agent's own.
+    /// When they are done; counts are this process's own.
     pub stop_condition: StopCondition,
 }
 
-/// A run, or one agent's share of it.
+impl GroupJob {
+    /// The indices of our clients in the run.
+    pub(crate) fn our_clients(&self) -> impl Iterator<Item = u32> {
+        let ours = self.share.into_iter().flat_map(|share| share.of(self.clients));
+        ours.map(|nth| self.first_client + nth)
+    }
+}
+
+/// A run, or what one process has of it.
 pub struct Job {
     /// All randomness comes from this.
     pub seed: u64,
@@ -60,8 +77,8 @@ pub struct Job {
     pub retry: Retry,
     /// Keeping samples.
     pub recording: Recording,
-    /// Which part of the run this is.
-    pub share: Share,
+    /// The instant that its clocks count from.
+    pub origin: Origin,
     /// How many cores the engine may count on: event loops, and shards of the recorder.
     pub workers: usize,
     /// Whether each event loop asks for a CPU of its own.

@@ -1,7 +1,7 @@
 //! When work is asked for, and how long it took: clocks, pacing, phases, placements, recording.
 //!
-//! The engine takes a [`Job`] (what to run, as which share of it), runs it on one of three
-//! placements, and tells what happened as a stream of events that add up. Not here: what is
+//! The engine takes a [`Job`] (what to run, and which clients of each group), runs it on one of
+//! three placements, and tells what happened as a stream of events that add up. Not here: what is
 //! asked (workloads), of whom (drivers), and what remains (store, analysis). It opens no file.
 
 mod client_loop;
@@ -22,7 +22,7 @@ mod threads;
 #[cfg(test)]
 mod tests;
 
-pub use clock::ThreadClock;
+pub use clock::{Origin, ThreadClock};
 pub use coordinator::{CannotRun, Pauses, Ran, run};
 pub use job::{GroupJob, Job, SampleHook, Share};
 pub use os_sched::Granted;

@@ -13,7 +13,7 @@ use model::{
 };
 
 use crate::clock;
-use crate::job::Job;
+use crate::job::{GroupJob, Job};
 use crate::schedule::Schedule;
 use crate::stop::{NEVER, Stop};
 use crate::think_time::Thinker;
@@ -341,19 +341,22 @@ impl Pacer {
     }
 }
 
-/// The arrivals of a group whose load is open.
+/// Our arrivals of a group whose load is open.
 pub(crate) fn arrivals_of(
-    group: u16,
-    load: &Load,
-    stop_condition: StopCondition,
+    index: u16,
+    group: &GroupJob,
     job: &Job,
     stop: &Arc<Stop>,
 ) -> Option<Arc<Arrivals>> {
-    let Load::Open { arrivals, rate, queue, queue_full } = load else {
+    let Load::Open { arrivals, rate, queue, queue_full } = &group.load else {
         return None;
     };
+    let share = group.share?;
     let ramp_up_ns = job.phases.ramp_up_ns;
-    let schedule = Schedule::new(job.seed, group, *arrivals, rate, ramp_up_ns, job.share);
+    let schedule = Schedule::new(job.seed, index, *arrivals, rate, ramp_up_ns, share);
+    // Each process has its part of the places in the queue, and at least one.
+    let queue = queue.div_ceil(u64::from(share.of));
     let stop = Arc::clone(stop);
-    Some(Arc::new(Arrivals::new(group, schedule, *queue, *queue_full, stop_condition, stop)))
+    let arrivals = Arrivals::new(index, schedule, queue, *queue_full, group.stop_condition, stop);
+    Some(Arc::new(arrivals))
 }

@@ -31,6 +31,8 @@ pub struct Stop {
     end_ns: AtomicU64,
     reason: Mutex<Option<StopReason>>,
     has_reason: AtomicBool,
+    /// Why the load cannot go on, said by somebody who knows no clock: honoured by the coordinator.
+    failure: Mutex<Option<String>>,
     timers: Mutex<Vec<Arc<OwnedFd>>>,
     /// What clients and producers wait for beside time: raised when the run stops.
     signals: Mutex<Vec<Arc<Signal>>>,
@@ -45,6 +47,7 @@ impl Default for Stop {
             end_ns: AtomicU64::new(NEVER),
             reason: Mutex::new(None),
             has_reason: AtomicBool::new(false),
+            failure: Mutex::new(None),
             timers: Mutex::new(Vec::new()),
             signals: Mutex::new(Vec::new()),
         }
@@ -71,6 +74,21 @@ impl Stop {
     /// Whether somebody asked the run to end.
     pub fn is_asked(&self) -> bool {
         self.asked() > 0
+    }
+
+    /// Ends the run: its load cannot go on, for a reason outside of this process. The first
+    /// reason holds.
+    pub fn fail(&self, why: String) {
+        self.failure.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(why);
+    }
+
+    /// Whether somebody said that the load cannot go on.
+    pub fn has_failed(&self) -> bool {
+        self.failure().is_some()
+    }
+
+    pub(crate) fn failure(&self) -> Option<String> {
+        self.failure.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
     pub(crate) fn word(&self) -> u32 {

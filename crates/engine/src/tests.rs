@@ -18,7 +18,7 @@ use model::{
 use stats::{kiefer_wolfowitz, kiefer_wolfowitz_bounded};
 
 use crate::clock::unix_ns;
-use crate::{ClientThreads, GroupJob, Job, Ran, SampleHook, Schedule, Share, Stop, run};
+use crate::{ClientThreads, GroupJob, Job, Origin, Ran, SampleHook, Schedule, Share, Stop, run};
 
 /// Answers statement `nth` after a service time; refuses as told.
 struct Fake {
@@ -279,6 +279,7 @@ fn job(load: Load, clients: u32, measure_ns: u64, service_ns: fn(u64) -> u64) ->
             statements: Arc::from(Vec::new()),
             first_client: 0,
             clients,
+            share: Some(Share::WHOLE),
             load,
             stop_condition: StopCondition::Time,
         }],
@@ -286,7 +287,7 @@ fn job(load: Load, clients: u32, measure_ns: u64, service_ns: fn(u64) -> u64) ->
         retry: Retry { attempts: 3, on: vec![RefusalKind::Deadlock], backoff_ns: NS_PER_MS },
         connect: Connect::default(),
         recording: Recording { histogram_max_ns: 3600 * NS_PER_S, window_seconds: 10 },
-        share: Share::WHOLE,
+        origin: Origin::now(),
         pin: false,
         workers: 2,
         threads: ClientThreads::default(),

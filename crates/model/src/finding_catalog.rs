@@ -358,6 +358,13 @@ pub static CATALOG: &[CatalogEntry] = &[
                  as others: a proxy, or a database in a container on this machine.)",
     },
     CatalogEntry {
+        id: "clocks_differ",
+        severity: "warning",
+        raised: "the clocks of two processes of clients differed by more than 0.1 ms beyond the \
+                 error of their comparison",
+        advice: "Use ages only if they are far above that.",
+    },
+    CatalogEntry {
         id: "store_not_written",
         severity: "warning",
         raised: "the run could not be stored",

@@ -111,6 +111,8 @@ pub struct Group {
     pub workload: String,
     /// How many clients.
     pub clients: u32,
+    /// Among how many processes of their own they are divided; 0 if they live in dbdyno's own.
+    pub processes: u32,
     /// How load is offered.
     pub load: Load,
     /// When it is done.

@@ -227,6 +227,12 @@ pub trait Workload: Send + Sync {
         None
     }
 
+    /// Why its clients cannot be divided among several processes, and the remedy; nothing where
+    /// they can.
+    fn refuses_processes(&self) -> Option<String> {
+        None
+    }
+
     /// Where it can live.
     fn places(&self) -> Places;
 

@@ -26,7 +26,9 @@ pub struct Scope {
     pub connect: Connect,
     /// The processes of servers that were started for the run, by what they are called; none if
     /// there is no such server.
-    pub processes: Option<Vec<(String, Locate)>>,
+    pub servers: Option<Vec<(String, Locate)>>,
+    /// Our processes beside this one, by what they are called.
+    pub helpers: Vec<(String, u32)>,
 }
 
 /// Starts the collectors, and says what is to be known of them.
@@ -40,9 +42,12 @@ pub fn start(of: Scope) -> (Monitor, Vec<Fact>) {
     let threads = of.threads;
     collectors.push(Box::new(|| Some(Box::new(Machine::default()))));
     collectors.push(Box::new(move || Some(Box::new(Process::generator(threads)))));
+    for (about, process) in of.helpers {
+        collectors.push(Box::new(move || Some(Box::new(Process::helper(about, process)))));
+    }
     if let Some(database) = of.database {
-        let processes = match of.processes {
-            Some(processes) => processes,
+        let processes = match of.servers {
+            Some(servers) => servers,
             None => found(database.as_ref(), &mut facts),
         };
         for (about, locate) in processes {

@@ -87,6 +87,11 @@ impl Process {
         Process::new("generator".to_owned(), Box::new(move || Some(process)), threads, false)
     }
 
+    /// One of ours beside this one.
+    pub(crate) fn helper(about: String, process: u32) -> Process {
+        Process::new(about, Box::new(move || Some(process)), SharedTasks::default(), false)
+    }
+
     /// A server's, wherever it is now, with its children.
     pub(crate) fn server(about: String, locate: Locate) -> Process {
         Process::new(about, locate, SharedTasks::default(), true)

@@ -70,6 +70,11 @@ impl NetworkPath {
         self.entrance
     }
 
+    /// The number of its process.
+    pub fn process(&self) -> u32 {
+        self.child.id()
+    }
+
     /// What it has done until now.
     pub fn report(&mut self) -> io::Result<PathReport> {
         let shown = self.ask("report")?;

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use model::{
-    ArrivalRate, Choice, Connect, Group, Load, LoadModel, NetworkConditions, Phases, Plan,
-    Recording, Retry, Settings, StopCondition, Target, Workload,
+    Action, ArrivalRate, Choice, Connect, Disturbance, Group, Load, LoadModel, NetworkConditions,
+    Phases, Plan, QueueFull, Recording, Retry, Settings, StopCondition, Target, Workload,
 };
 
 use crate::bad_plan::BadPlan;
@@ -67,6 +67,7 @@ pub fn decide(
         drain_ns: drain.value,
     };
     let disturbances = at::decide(draft, &target, phases)?;
+    check_hosts(&groups, &disturbances)?;
     Ok(Plan {
         name: name.value.unwrap_or_else(|| first.clone()),
         seed: seed.value,
@@ -153,8 +154,9 @@ fn decide_group(draft: &GroupDraft) -> Result<Group, BadPlan> {
     let (parameters, made) = decide_parameters(draft, entry)?;
     check_byte_rate(&values.rate, entry.name, made.as_ref())?;
     // What `load` is made of is read there.
-    let GroupValues { name, clients, transactions, .. } = values;
+    let GroupValues { name, clients, processes, transactions, queue_full, .. } = values;
     let stop_condition = transactions.value.unwrap_or(StopCondition::Time);
+    check_processes(&processes, clients.value, stop_condition, queue_full.value)?;
     if matches!(
         (stop_condition, &load),
         (StopCondition::TransactionsPerClient(_), Load::Open { .. })
@@ -166,10 +168,55 @@ fn decide_group(draft: &GroupDraft) -> Result<Group, BadPlan> {
         name: name.value.unwrap_or_else(|| entry.name.to_owned()),
         workload: entry.name.to_owned(),
         clients: clients.value,
+        processes: processes.value,
         load,
         stop_condition,
         parameters,
     })
+}
+
+/// Refuses what clients in several processes cannot do together.
+fn check_processes(
+    processes: &Given<u32>,
+    clients: u32,
+    stop_condition: StopCondition,
+    queue_full: QueueFull,
+) -> Result<(), BadPlan> {
+    if processes.value == 0 {
+        return Ok(());
+    }
+    if processes.value > clients {
+        let why = format!(
+            "{} processes are more than there are clients ({clients}): give at most {clients}",
+            processes.value
+        );
+        return Err(processes.bad(why));
+    }
+    if stop_condition != StopCondition::Time {
+        let why = "transactions are not counted over several processes: give a duration instead \
+                   of transactions, or leave processes out";
+        return Err(processes.bad(why));
+    }
+    match queue_full {
+        QueueFull::Stop => Err(processes.bad(
+            "a full queue of one process does not stop the others: leave queue_full or processes \
+             out",
+        )),
+        QueueFull::Drop => Ok(()),
+    }
+}
+
+/// Refuses disturbances of which clients in other processes would not know.
+fn check_hosts(groups: &[Group], disturbances: &[Disturbance]) -> Result<(), BadPlan> {
+    let is_of_hosts = |of: &&Disturbance| matches!(of.action, Action::Hosts { .. } | Action::Join);
+    match disturbances.iter().find(is_of_hosts) {
+        Some(of) if groups.iter().any(|group| group.processes > 0) => Err(BadPlan(format!(
+            "the disturbance '{}' changes the hosts of clients, and processes of their own keep \
+             theirs: leave out one of the two",
+            of.name
+        ))),
+        _ => Ok(()),
+    }
 }
 
 /// Parameters of a workload as written, by name.

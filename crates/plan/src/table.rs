@@ -175,6 +175,10 @@ parameters! {
         |group| Some(group.name.clone());
     workload: Optional<Text> = "", "Workload of its clients", |group| Some(group.workload.clone());
     clients: Few<1, 1_000_000> = "4", "Simulated users", |group| group.clients;
+    processes: Few<0, 64> = "0",
+        "Processes of their own among which the clients are divided, on this machine; 0: they live \
+         in dbdyno's own",
+        |group| group.processes;
     load: LoadModel = "closed",
         "Load model: next transaction at once, at a rate, or after keying and think times",
         |group| group.load.model();

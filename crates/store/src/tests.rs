@@ -42,6 +42,7 @@ fn group(workload: &str) -> GroupDescription {
         name: "users".to_owned(),
         workload: workload.to_owned(),
         clients: 8,
+        processes: 0,
         load: Load::Open {
             arrivals: model::Arrivals::Poisson,
             rate: model::ArrivalRate::Constant(0.1 + 0.2),

@@ -31,6 +31,8 @@ pub struct GroupRole {
     /// Values of the group where nothing is said of its load; the load that is asked for is that of
     /// the first group.
     pub values: &'static [(&'static str, &'static str)],
+    /// Flags of a group that are this one's, not the first group's.
+    pub flags: &'static [&'static str],
     /// Parameters of the group.
     pub parameters: &'static [(&'static str, &'static str)],
     /// The parameter of all groups that is equal to the number of its clients, unless it is given.

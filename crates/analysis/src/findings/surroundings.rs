@@ -16,6 +16,10 @@ const STEAL_PERCENT_MAX: f64 = 2.0;
 /// database: less is within what readings at different instants, and clocks of 10 ms, are wrong by.
 const OTHERS_PERCENT_MAX: f64 = 10.0;
 
+/// Clocks of processes that differ by more than this beyond the error of their comparison shift the
+/// ages of records that one stamps and another reads; on one machine they differ by microseconds.
+const CLOCK_OFFSET_S_MAX: f64 = 100e-6;
+
 /// Settings that changed, as many as are named.
 const CHANGES_SHOWN_MAX: usize = 8;
 
@@ -27,6 +31,7 @@ enum Surroundings {
     Embedded,
     SameHost,
     NotDurable(CommitRisk),
+    ClocksDiffer { process: u32, ahead_s: f64, error_s: f64 },
 }
 
 impl Surroundings {
@@ -64,6 +69,17 @@ impl Surroundings {
                     significant(percent / 100.0 * processors, 2)
                 ),
             },
+            Surroundings::ClocksDiffer { process, ahead_s, error_s } => FindingText {
+                id: "clocks_differ",
+                severity: Severity::Warning,
+                text: format!(
+                    "The clock of process {process} was {} ± {} ms {} dbdyno's own: the age of a \
+                     record that is stamped by one and read by the other is wrong by that.",
+                    significant(ahead_s.abs() * 1e3, 3),
+                    significant(error_s * 1e3, 2),
+                    if ahead_s > 0.0 { "ahead of" } else { "behind" }
+                ),
+            },
             Surroundings::Embedded => FindingText {
                 id: "same_host",
                 severity: Severity::Note,
@@ -95,6 +111,7 @@ pub(super) fn look(tally: &Tally) -> Vec<FindingText> {
         debug.then_some(Surroundings::DebugBuild),
         noisy.map(|percent| Surroundings::NoisyMachine { percent }),
         other_cpu_load(tally),
+        clocks_differ(tally),
         host(tally),
         CommitRisk::read(|about, name| tally.fact(about, name)).map(Surroundings::NotDurable),
         settings_changed(tally),
@@ -164,6 +181,29 @@ fn other_cpu_load(tally: &Tally) -> Option<Surroundings> {
         processors,
         has_server,
     })
+}
+
+/// The process whose clock is furthest from ours, where that is too far.
+fn clocks_differ(tally: &Tally) -> Option<Surroundings> {
+    let seconds = |process: u32, name: &str| {
+        let name = format!("process_{process}_clock_offset_{name}_s");
+        tally.fact("processes", &name).and_then(FactValue::as_seconds)
+    };
+    let of = |process: u32| {
+        ["first", "last"].into_iter().filter_map(move |when| {
+            let ahead_s = seconds(process, when)?;
+            let error_s = seconds(process, &format!("{when}_error"))?;
+            Some((process, ahead_s, error_s))
+        })
+    };
+    let is_there =
+        |process: &u32| tally.fact("processes", &format!("process_{process}_clients")).is_some();
+    let too_far = (1..)
+        .take_while(is_there)
+        .flat_map(of)
+        .filter(|(_, ahead_s, error_s)| ahead_s.abs() - error_s > CLOCK_OFFSET_S_MAX);
+    let (process, ahead_s, error_s) = too_far.max_by(|a, b| a.1.abs().total_cmp(&b.1.abs()))?;
+    Some(Surroundings::ClocksDiffer { process, ahead_s, error_s })
 }
 
 /// Whether the plan did something to the database in a second, or may have.

@@ -595,6 +595,31 @@ fn programs_that_take_the_processors_from_generator_and_server_are_found() {
 }
 
 #[test]
+fn clocks_of_processes_that_differ_beyond_the_error_are_found() {
+    let with = |made: &mut Made, of_second: [&str; 2]| {
+        for (process, [ahead, error]) in [(1, ["0.0000010", "0.0000040"]), (2, of_second)] {
+            made.fact("processes", &format!("process_{process}_clients"), "readers 3");
+            let name = format!("process_{process}_clock_offset_first");
+            made.fact("processes", &format!("{name}_s"), ahead);
+            made.fact("processes", &format!("{name}_error_s"), error);
+        }
+    };
+    from(Made::closed(), "clocks_differ", Severity::Warning, |made| {
+        with(made, ["-0.0012300", "0.0000100"]);
+    });
+    let text = |of_second| {
+        let mut made = Made::closed();
+        with(&mut made, of_second);
+        let found = judge(&made.tally()).into_iter().find(|of| of.id == "clocks_differ");
+        found.map(|finding| finding.text)
+    };
+    let behind = text(["-0.0012300", "0.0000100"]).expect("it is behind");
+    assert!(behind.contains("process 2 was 1.23 ± 0.010 ms behind dbdyno's own"), "{behind}");
+    assert_eq!(text(["0.0012000", "0.0011500"]), None);
+    assert_eq!(text(["0.0000900", "0.0000010"]), None);
+}
+
+#[test]
 fn findings_of_the_makers_are_kept_and_ours_are_not_said_twice() {
     let mut made = Made::closed();
     let say = |id: &str| {

@@ -186,6 +186,7 @@ fn groups(tally: &Tally, group_description: &[GroupDescription]) -> Vec<GroupRep
         name: group.name.clone(),
         workload: group.workload.clone(),
         clients: group.clients,
+        processes: group.processes,
         load: group.load.clone(),
         stop_condition: group.stop_condition,
         parameters: Named(group.parameters.clone()),

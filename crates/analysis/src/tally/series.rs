@@ -143,7 +143,11 @@ impl SecondTally {
                 self.response.add(response);
             }
         }
-        self.waiting = part.waiting.or(self.waiting);
+        // Each process of clients reads its own queue, once.
+        self.waiting = match (self.waiting, part.waiting) {
+            (Some(mine), Some(other)) => Some(mine + other),
+            (mine, other) => mine.or(other),
+        };
     }
 }
 

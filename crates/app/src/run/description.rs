@@ -67,6 +67,7 @@ fn describe_group(group: &model::Group, opened: &Opened) -> GroupDescription {
         name: group.name.clone(),
         workload: group.workload.clone(),
         clients: group.clients,
+        processes: group.processes,
         load: group.load.of_transactions(workload.transaction_bytes()),
         stop_condition: group.stop_condition,
         parameters: group.parameters.clone(),

@@ -3,6 +3,7 @@
 //! Everyone who wants to know of it consumes the same events: the tally, the store, the
 //! watcher. Not here: how it is shown (dbdyno).
 
+mod agents;
 mod checks;
 mod crosscheck;
 mod description;
@@ -10,21 +11,22 @@ mod generator_facts;
 mod later_indexes;
 mod sink;
 
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
 use analysis::Tally;
 use analysis::report::{Report, Status};
-use engine::{ClientThreads, GroupJob, Job, Ran, SampleHook, Share, Stop};
+use engine::{ClientThreads, GroupJob, Job, Origin, Ran, SampleHook, Stop};
 use model::{
     Description, Event, Fact, Finding, MonitorScope, NS_PER_MS, Placement, Plan, RefusalKind,
-    RunId, Severity, StopReason, Trial,
+    RunId, Severity, StopReason, Target, Trial,
 };
 use monitor::{Monitor, Scope, facts, wall_clock};
 use store::{Store, Summary, Writer};
 
+use self::agents::{Agents, share_of};
 use self::checks::{check_all, check_before};
 use self::crosscheck::{commits_before, compare_commits, counts_in, crosscheck, restarted};
 use self::description::describe;
@@ -49,6 +51,7 @@ use crate::settings_snapshot::{self, SettingsSnapshot};
 use crate::watcher::Watcher;
 use crate::{admission, build_lock, routines};
 
+pub use self::agents::{AGENT, serve_agent};
 pub use self::description::version_of_ours;
 
 /// Between the connection of the last client and the beginning of the load.
@@ -135,6 +138,7 @@ pub(crate) fn run_at(
     // What cannot be is refused before anything is built.
     let groups = resolve_groups(&plan, database, stop)?;
     let placement = admission::place(&plan, &groups)?;
+    admission::may_be_divided(&plan, &groups, placement)?;
     if let Some(path) = &options.store {
         Store::open(path)?;
     }
@@ -175,8 +179,9 @@ pub(crate) fn run_at(
         sink.tell(Event::Fact(fact));
     }
     shown.into_iter().for_each(|event| sink.tell(event));
+    let target = open_target.server.as_ref().map_or(&plan.target, |server| &server.target).clone();
     let disturbers = Disturbers::of(&plan, open_target);
-    let mut background = Background { disturbers, settings, path };
+    let mut background = Background { target, disturbers, settings, path };
     let outcome = measure(&plan, &groups, placement, &options, stop, &mut background, &mut sink);
     open_target.server = background.disturbers.give_back();
     if let Some(how) = open_target.server.as_mut().and_then(Managed::ended) {
@@ -224,7 +229,10 @@ pub(crate) fn prepare(
         if has_built {
             opened = resolve_group(plan, &opened.database, group, stop)?;
         }
-        if let Some(why) = opened.workload.refuses_clients(group.clients) {
+        let refuses_processes =
+            || opened.workload.refuses_processes().filter(|_| group.processes > 0);
+        let refuses_clients = opened.workload.refuses_clients(group.clients);
+        if let Some(why) = refuses_clients.or_else(refuses_processes) {
             return Err(Error::Usage(why));
         }
         has_all_tables(&opened, &plan.target, stop)?;
@@ -287,6 +295,8 @@ fn gather_facts(
 
 /// What is done and read beside the load.
 struct Background {
+    /// Where the database is, also one whose server we started.
+    target: Target,
     disturbers: Disturbers,
     settings: Option<SettingsSnapshot>,
     path: Option<OpenPath>,
@@ -310,21 +320,43 @@ fn measure(
     let before = counts_in(groups, stop)?;
     let commits_before = commits_before(plan, groups, stop);
     let began = wall_clock::now();
-    let threads = sink.client_threads.clone();
-    let job = Job { threads, ..job_of(plan, groups, placement, options) };
+    let origin = Origin::now();
+    let mut agents = Agents::start(
+        &agents::Start {
+            plan,
+            target: &background.target,
+            entrance: background.path.as_ref().map(OpenPath::entrance),
+            placement,
+            origin,
+        },
+        stop,
+    )?;
+    let job = Job {
+        threads: sink.client_threads.clone(),
+        sample_hook: options.sample_hook.clone(),
+        ..job_of(plan, groups, placement, 0, origin)
+    };
     let (monitor, facts) = monitor::start(Scope {
         // In virtual time there is nothing of this machine.
         monitor: if placement == Placement::Simulated { MonitorScope::Off } else { plan.monitor },
         threads: sink.threads.clone(),
         database: groups.first().map(|opened| Arc::clone(&opened.database)),
         connect: admin_session::for_counters,
-        processes: background.disturbers.processes(),
+        servers: background.disturbers.processes(),
+        helpers: helpers(&agents, background.path.as_ref()),
     });
     sink.are_read = monitor.has_collectors();
     facts.into_iter().for_each(|fact| sink.tell(Event::Fact(fact)));
-    let ran = drive(job, stop, &mut background.disturbers, monitor, sink)?;
+    let ran = drive(job, stop, &mut agents, &mut background.disturbers, monitor, sink)?;
     sink.take_usage();
-    let usage = sink.measured.unwrap_or_default();
+    let mut usage = sink.measured.unwrap_or_default();
+    for (first_loop, end) in agents.ends() {
+        usage.cpu_ns += end.cpu_ns;
+        usage.max_rss_bytes = usage.max_rss_bytes.map(|ours| ours + end.max_rss_bytes);
+        sink.thread_use.add(first_loop, &end.thread_use);
+    }
+    agents.facts().into_iter().for_each(|fact| sink.tell(Event::Fact(fact)));
+    drop(agents);
     sink.tell(Event::Ended {
         reason: ran.reason.clone(),
         measured_ns: ran.measured_ns,
@@ -390,16 +422,31 @@ fn wait_while_recovering(groups: &[Opened], stop: &Arc<Stop>, sink: &mut RunSink
     );
 }
 
+/// Our processes beside this one, by what they are called where the machine is monitored.
+fn helpers(agents: &Agents, path: Option<&OpenPath>) -> Vec<(String, u32)> {
+    let of_clients = (1..).zip(agents.processes());
+    let of_clients = of_clients
+        .map(|(number, process): (u32, u32)| (format!("process {number}/generator"), process));
+    let of_path = path.map(|path| ("network path/generator".to_owned(), path.process()));
+    of_clients.chain(of_path).collect()
+}
+
 /// The load itself, with what is done and counted beside it.
 fn drive(
     job: Job,
     stop: &Arc<Stop>,
+    agents: &mut Agents,
     disturbers: &mut Disturbers,
     mut monitor: Monitor,
     sink: &mut RunSink<'_>,
 ) -> Result<Ran, Error> {
-    let lead_ns = if job.placement == Placement::Simulated { 0 } else { LEAD_NS };
+    let lead_ns = match job.placement {
+        Placement::Simulated => 0,
+        _ if agents.is_empty() => LEAD_NS,
+        _ => LEAD_NS + agents::LEAD_NS,
+    };
     let phases = job.phases;
+    let agents = RefCell::new(agents);
     let database = job.groups.first().map(|group| Arc::clone(&group.database));
     let limit = database.as_ref().and_then(|of| of.administration().connection_limit);
     let (begin, begin_to_look) = (disturbers.begin(), monitor.begin());
@@ -415,9 +462,11 @@ fn drive(
             database.as_ref().and_then(|database| ConnectionCount::begin(database, until_midst));
         begin(until_measured);
         begin_to_look(until_measured);
+        agents.borrow_mut().begin(now_ns + lead_ns, stop);
         now_ns + lead_ns
     };
     let ran = engine::run(job, stop, &mut start, &mut |event| {
+        agents.borrow_mut().follow(&mut |reported| sink.tell(reported));
         disturbers.follow(&event, &mut |shown| sink.tell(shown));
         monitor.follow(&mut |shown| sink.tell(shown));
         sink.tell(event);
@@ -425,6 +474,11 @@ fn drive(
         if let Some(ms) = measured_from_unix_ms.take() {
             sink.tell(Event::Fact(Fact::new("client", "measured_from_unix_ms", ms)));
         }
+    });
+    let agents = agents.into_inner();
+    let ran = ran.map(|ran| {
+        agents.end(phases.drain_ns, stop, &mut |reported| sink.tell(reported));
+        agents.joined(ran)
     });
     for fact in monitor.end(&mut |shown| sink.tell(shown)) {
         sink.tell(Event::Fact(fact));
@@ -450,7 +504,14 @@ fn could_not_run(error: engine::CannotRun, limit: Option<&str>, tally: &Tally) -
     }
 }
 
-fn job_of(plan: &Plan, groups: &[Opened], placement: Placement, options: &RunOptions) -> Job {
+/// What a process has to do in a run; 0 is ours.
+fn job_of(
+    plan: &Plan,
+    groups: &[Opened],
+    placement: Placement,
+    process: u32,
+    origin: Origin,
+) -> Job {
     let mut first_client = 0;
     let mut jobs = Vec::new();
     for (group, opened) in plan.groups.iter().zip(groups) {
@@ -461,6 +522,7 @@ fn job_of(plan: &Plan, groups: &[Opened], placement: Placement, options: &RunOpt
             statements: statements.into(),
             first_client,
             clients: group.clients,
+            share: share_of(group, process),
             load: group.load.of_transactions(opened.workload.transaction_bytes()),
             stop_condition: group.stop_condition,
         });
@@ -474,11 +536,11 @@ fn job_of(plan: &Plan, groups: &[Opened], placement: Placement, options: &RunOpt
         retry: plan.retry.clone(),
         connect: plan.connect,
         recording: plan.recording,
-        share: Share::WHOLE,
+        origin,
         pin: plan.pin,
-        workers: std::thread::available_parallelism().map_or(1, |n| n.get()),
+        workers: agents::workers(plan),
         threads: ClientThreads::default(),
-        sample_hook: options.sample_hook.clone(),
+        sample_hook: None,
     }
 }
 

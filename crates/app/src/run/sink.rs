@@ -11,24 +11,24 @@ use crate::client_threads::{ThreadUse, ThreadWatch};
 use crate::watcher::Watcher;
 
 /// Everyone who wants to know, and the cost of the measured phase.
-pub(super) struct RunSink<'w> {
-    pub(super) tally: Tally,
-    pub(super) writer: Option<Writer>,
-    pub(super) watcher: &'w mut dyn Watcher,
+pub(in crate::run) struct RunSink<'w> {
+    pub(in crate::run) tally: Tally,
+    pub(in crate::run) writer: Option<Writer>,
+    pub(in crate::run) watcher: &'w mut dyn Watcher,
     /// Our own threads, which a collector reads too.
-    pub(super) threads: SharedTasks,
+    pub(in crate::run) threads: SharedTasks,
     /// That collector reads them every second.
-    pub(super) are_read: bool,
-    pub(super) watch: Option<Watch>,
-    pub(super) measured: Option<Usage>,
+    pub(in crate::run) are_read: bool,
+    pub(in crate::run) watch: Option<Watch>,
+    pub(in crate::run) measured: Option<Usage>,
     /// Those of them on which clients live.
-    pub(super) client_threads: ClientThreads,
-    pub(super) thread_watch: Option<ThreadWatch>,
-    pub(super) thread_use: ThreadUse,
+    pub(in crate::run) client_threads: ClientThreads,
+    pub(in crate::run) thread_watch: Option<ThreadWatch>,
+    pub(in crate::run) thread_use: ThreadUse,
 }
 
 impl<'w> RunSink<'w> {
-    pub(super) fn new(writer: Option<Writer>, watcher: &'w mut dyn Watcher) -> RunSink<'w> {
+    pub(in crate::run) fn new(writer: Option<Writer>, watcher: &'w mut dyn Watcher) -> RunSink<'w> {
         RunSink {
             tally: Tally::new(),
             writer,
@@ -43,7 +43,7 @@ impl<'w> RunSink<'w> {
         }
     }
 
-    pub(super) fn tell(&mut self, event: Event) {
+    pub(in crate::run) fn tell(&mut self, event: Event) {
         match &event {
             Event::Phase { phase: Phase::RampUp | Phase::Measure, .. } => {
                 self.watch = Some(Watch::over(&self.threads));
@@ -63,7 +63,7 @@ impl<'w> RunSink<'w> {
         }
     }
 
-    pub(super) fn take_usage(&mut self) {
+    pub(in crate::run) fn take_usage(&mut self) {
         if self.measured.is_none() {
             self.measured = self.watch.as_mut().map(Watch::read);
             let used = self.thread_watch.as_ref().map(|watch| watch.read(&self.threads));
@@ -71,7 +71,7 @@ impl<'w> RunSink<'w> {
         }
     }
 
-    pub(super) fn note(&mut self, text: String) {
+    pub(in crate::run) fn note(&mut self, text: String) {
         self.watcher.note(&text);
         self.tell(Event::Output { text });
     }

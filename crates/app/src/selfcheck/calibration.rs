@@ -93,6 +93,7 @@ impl Calibration {
             name: "empty".to_owned(),
             workload: "empty".to_owned(),
             clients: self.clients,
+            processes: 0,
             load,
             stop_condition: StopCondition::Time,
             parameters: Vec::new(),

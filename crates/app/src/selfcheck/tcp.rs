@@ -14,7 +14,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::{self, JoinHandle};
 
 use drivers::{Opening, SimService, service_draw_ns};
-use engine::{ClientThreads, GroupJob, Job, SampleHook, Schedule, Share, Stop};
+use engine::{ClientThreads, GroupJob, Job, Origin, SampleHook, Schedule, Share, Stop};
 use model::{
     ArrivalRate, Arrivals, Event, Load, NS_PER_MS, NS_PER_S, Phases, Placement, QueueFull,
     Recording, Retry, Sample, Settings, StopCondition, Target,
@@ -129,6 +129,7 @@ fn job(
         database,
         first_client: 0,
         clients: CLIENTS,
+        share: Some(Share::WHOLE),
         load: Load::Open {
             arrivals: Arrivals::Poisson,
             rate: rate(),
@@ -145,7 +146,7 @@ fn job(
         retry: Retry { attempts: 1, on: Vec::new(), backoff_ns: 0 },
         connect: model::Connect::default(),
         recording: Recording { histogram_max_ns: 3600 * NS_PER_S, window_seconds: 10 },
-        share: Share::WHOLE,
+        origin: Origin::now(),
         pin: false,
         workers: thread::available_parallelism().map_or(1, |n| n.get()),
         threads: ClientThreads::default(),

@@ -48,8 +48,8 @@ fn put_parameters(group: &mut GroupDraft, parameters: Vec<(String, Written)>) {
     }
 }
 
-/// Where a workload has several groups, the load that flags ask for is that of the first, and
-/// parameters are those of all.
+/// Where a workload has several groups, the load that flags ask for is that of the first, unless a
+/// flag is another one's, and parameters are those of all.
 fn put_by_role(
     mut draft: Draft,
     roles: &'static [GroupRole],
@@ -67,19 +67,40 @@ fn put_by_role(
         let why = "each kind of client has a number of its own here: write";
         return Err(Error::Usage(format!("{}: {why} {}", written.from, flags.join(" "))));
     }
+    let (of_others, for_first): (Vec<_>, Vec<_>) =
+        for_group.into_iter().partition(|(name, _)| role_of_flag(roles, name).is_some());
+    for (name, written) in of_others {
+        let role = role_of_flag(roles, name).map(|role| role.name);
+        let is_it = |group: &&mut GroupDraft| {
+            group.values.get("name").map(|name| name.text.as_str()) == role
+        };
+        match draft.groups.iter_mut().find(is_it) {
+            Some(group) => drop(group.values.insert(name, written)),
+            None => {
+                let role = role.unwrap_or_default();
+                let why = format!("{}: it is one of {role}, and there are none", written.from);
+                return Err(Error::Usage(format!("{why}: leave it out")));
+            }
+        }
+    }
     if let Some(first) = draft.groups.first_mut()
-        && !for_group.is_empty()
+        && !for_first.is_empty()
     {
         let is_load = |name: &str| matches!(name, "load" | "keythink_scale");
-        if for_group.iter().any(|(name, _)| is_load(name)) {
+        if for_first.iter().any(|(name, _)| is_load(name)) {
             roles[0].values.iter().for_each(|(name, _)| drop(first.values.remove(name)));
         }
-        first.values.extend(for_group);
+        first.values.extend(for_first);
     }
     for group in &mut draft.groups {
         put_parameters(group, parameters.clone());
     }
     Ok(draft)
+}
+
+/// Whose flag it is, if not the first group's.
+fn role_of_flag(roles: &'static [GroupRole], name: &str) -> Option<&'static GroupRole> {
+    roles.iter().find(|role| role.flags.contains(&name))
 }
 
 /// An axis of a workload with several groups, by the place that its name means.
@@ -88,7 +109,10 @@ fn of_role(axis: VaryDraft, roles: &'static [GroupRole]) -> VaryDraft {
     let key = axis.name.replace('-', "_");
     let place = match roles.iter().find(|role| role.name == key) {
         Some(role) => format!("group.{}.clients", role.name),
-        None if group_flags().any(|row| row.name == key) => format!("group.{}.{key}", first.name),
+        None if group_flags().any(|row| row.name == key) => {
+            let role = role_of_flag(roles, &key).unwrap_or(first);
+            format!("group.{}.{key}", role.name)
+        }
         None => return axis,
     };
     VaryDraft { name: place, ..axis }

@@ -60,9 +60,14 @@ use crate::shell::Shell;
 /// The whole program: what the command line of this process says, with its signals and terminal,
 /// a password in it hidden, and a defect told as one.
 pub(crate) fn main() -> ExitCode {
-    if std::env::args_os().nth(1).is_some_and(|word| word == app::NETWORK_PATH) {
-        // Nobody but a run of ours starts it, and reads what it says.
-        return network_path::serve().map_or(ExitCode::FAILURE, |()| ExitCode::SUCCESS);
+    // Nobody but a run of ours starts these, and reads what they say.
+    let helper: Option<fn() -> std::io::Result<()>> = match std::env::args_os().nth(1) {
+        Some(word) if word == app::NETWORK_PATH => Some(network_path::serve),
+        Some(word) if word == app::run::AGENT => Some(app::run::serve_agent),
+        _ => None,
+    };
+    if let Some(serve) = helper {
+        return serve().map_or(ExitCode::FAILURE, |()| ExitCode::SUCCESS);
     }
     let shell = Shell::of_process();
     let shown = shell.clone();

@@ -351,6 +351,16 @@ fn a_value_that_cannot_be_is_reported_with_its_flag() {
     check(&["--retry-attempts=0"], &["--retry-attempts: 0 is too small"]);
     check(&["--retry-on=deadlok"], &["--retry-on", "'deadlok'", "'deadlock'"]);
     check(&["--seed=nonsense"], &["--seed: 'nonsense' is not a count"]);
+    check(&["--processes=65"], &["--processes: 65 is too large"]);
+    check(&["--processes=9", "--clients=8"], &["--processes: 9 processes are more", "(8)"]);
+    check(
+        &["--processes=2", "--transactions=9"],
+        &["--processes: transactions are not counted over", "give a duration"],
+    );
+    check(
+        &["--processes=2", "--rate=5", "--queue-full=stop"],
+        &["--processes: a full queue of one process", "leave queue_full or processes out"],
+    );
     check(&["--placement=nowhere"], &["--placement: 'nowhere'", "thread, loop, simulated"]);
     let check = |args: &[&str], fragments: &[&str]| {
         refused(&home, &[&["run", "record"], args].concat(), USAGE, fragments);
@@ -379,7 +389,11 @@ fn a_value_that_cannot_be_is_reported_with_its_flag() {
     check(&["--role=reader"], &["--role: ", "write --writers N --readers N"]);
     check(&["--writers=0"], &["--writers: 0 is too small"]);
     check(&["--readers=few"], &["--readers: 'few' is not a count"]);
-    check(&["--reader-host=2"], &["--reader-host: there is no set 2", "--reader-hosts"]);
+    check(&["--processes=7"], &["--processes: 7 processes are more", "(6)"]);
+    check(
+        &["--processes=1", "--readers=0"],
+        &["--processes: it is one of readers", "leave it out"],
+    );
     check(&["--history-every=1"], &["--history-every: with 1", "give 2 or more"]);
     let bytes = ["run", "tpcc", "--rate=2MB/s"];
     let words = ["--rate: '2MB/s' is in bytes", "tpcc have no record size", "such as 500"];
@@ -404,6 +418,16 @@ fn what_a_workload_or_a_database_cannot_do_is_reported_with_the_reason() {
     for (command, what) in [("build", "to build"), ("check", "to check"), ("drop", "to drop")] {
         refused(&home, &[command, "empty", "--target=sim:"], USAGE, &["no data", what]);
         refused(&home, &[command, "tpcc", "--target=sim:"], USAGE, &["sim has none"]);
+    }
+    for (args, words) in [
+        (&["empty", "--target=sim:"][..], ["sim lives in one process", "leave out --processes"]),
+        (
+            &["empty", "--target=sim:", "--placement=simulated"],
+            ["virtual time", "leave out --processes"],
+        ),
+        (&["arm"], ["the application and its pools live in one process", "leave it out"]),
+    ] {
+        refused(&home, &[&["run"], args, &["--processes=2"]].concat(), USAGE, &words);
     }
     nothing_was_made(&home);
 }

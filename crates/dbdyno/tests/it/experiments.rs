@@ -1,6 +1,5 @@
 //! Experiments from the outside: points, repeats, resuming, and what they show.
 
-use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 use servers::for_tests::MARIADB;
 
@@ -306,34 +305,10 @@ fn a_killed_managed_server_is_started_anew_for_the_next_trial() {
     let mut run = home.start(&[&args[..], &more, &["--output=json"]].concat());
     let (store, sql) = (home.store(), "SELECT count(*) FROM second");
     run.wait_until("a first second", |_| number_in(&store, sql) >= Some(1));
-    kill_children(run.id());
+    run.kill_children("mariadbd");
     let printed = run.end().good().warns(&["does not count"]).json();
     assert_eq!(number(&printed, "trials_done"), 2.0, "{printed:#}");
     assert_eq!(number(&printed, "points.0.runs_not_counted"), 1.0);
-}
-
-/// Kills the servers that a process has started.
-fn kill_children(parent: u32) {
-    let children = std::fs::read_to_string(format!("/proc/{parent}/task/{parent}/children"));
-    let of_threads = std::fs::read_dir(format!("/proc/{parent}/task")).expect("it lives");
-    let mut all = children.unwrap_or_default();
-    for thread in of_threads {
-        let path = thread.expect("a thread").path().join("children");
-        all += " ";
-        all += &std::fs::read_to_string(path).unwrap_or_default();
-    }
-    let is_server = |pid: &&str| {
-        let name = std::fs::read_to_string(format!("/proc/{pid}/comm")).unwrap_or_default();
-        name.starts_with("mariadbd")
-    };
-    let mut pids: Vec<&str> = all.split_whitespace().filter(is_server).collect();
-    pids.dedup();
-    assert!(!pids.is_empty(), "no server among {all}");
-    for pid in pids {
-        let pid = pid.parse().ok().and_then(Pid::from_raw).expect("a number");
-        // It may be named twice.
-        let _ = kill_process(pid, Signal::KILL);
-    }
 }
 
 #[test]

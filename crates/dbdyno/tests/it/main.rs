@@ -27,6 +27,7 @@ mod newcomer;
 mod nodes;
 mod outage;
 mod password;
+mod processes;
 mod proxies;
 mod real;
 mod repeatable;

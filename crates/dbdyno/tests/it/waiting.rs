@@ -114,6 +114,35 @@ impl Started {
         self.child.kill().expect("it was not waited for, so it is there");
     }
 
+    /// The processes that it has started, by a word of their command lines.
+    pub(crate) fn children(&self, word: &str) -> Vec<u32> {
+        let folder = format!("/proc/{}/task", self.id());
+        let mut pids = Vec::new();
+        for thread in std::fs::read_dir(folder).expect("it lives") {
+            let path = thread.expect("a thread").path().join("children");
+            let of_thread = std::fs::read_to_string(path).unwrap_or_default();
+            pids.extend(of_thread.split_whitespace().filter_map(|pid| pid.parse::<u32>().ok()));
+        }
+        pids.sort_unstable();
+        pids.dedup();
+        pids.retain(|pid| {
+            let words = std::fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
+            String::from_utf8_lossy(&words).contains(word)
+        });
+        pids
+    }
+
+    /// Kills these, of which there must be some.
+    #[track_caller]
+    pub(crate) fn kill_children(&self, word: &str) {
+        let pids = self.children(word);
+        assert!(!pids.is_empty(), "no child with {word}");
+        for pid in pids {
+            let pid = Pid::from_raw(pid.cast_signed()).expect("a number");
+            kill_process(pid, Signal::KILL).expect("it is there");
+        }
+    }
+
     /// Waits for the end, and returns all that was said.
     #[track_caller]
     pub(crate) fn end(mut self) -> Ran {
@@ -138,6 +167,19 @@ impl Started {
             err: std::mem::take(&mut self.err),
         }
     }
+}
+
+/// Whether something is so within ten seconds.
+pub(crate) fn eventually(mut is_so: impl FnMut() -> bool) -> bool {
+    let deadline = now() + Duration::from_secs(10);
+    let pause = Timespec::try_from(LOOK_EVERY).expect("it is short");
+    while !is_so() {
+        if now() > deadline {
+            return false;
+        }
+        poll(&mut [], Some(&pause)).expect("nothing can be waited for");
+    }
+    true
 }
 
 impl Started {

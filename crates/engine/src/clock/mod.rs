@@ -17,7 +17,7 @@ use model::NS_PER_S;
 
 /// The instant that a run's clocks count from.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Origin {
+pub struct Origin {
     /// In nanoseconds of CLOCK_MONOTONIC.
     monotonic_ns: u64,
     /// In nanoseconds of CLOCK_REALTIME.
@@ -25,17 +25,25 @@ pub(crate) struct Origin {
 }
 
 impl Origin {
-    pub(crate) fn now() -> Origin {
-        Origin { monotonic_ns: monotonic_ns(), unix_ns: unix_ns() }
+    /// This instant. Whoever is interrupted between its two readings reads both again.
+    pub fn now() -> Origin {
+        let readings = (0..ORIGIN_READINGS).map(|_| {
+            let before_ns = monotonic_ns();
+            let unix_ns = unix_ns();
+            let took_ns = monotonic_ns() - before_ns;
+            (took_ns, Origin { monotonic_ns: before_ns + took_ns / 2, unix_ns })
+        });
+        let closest = readings.min_by_key(|(took_ns, _)| *took_ns);
+        closest.expect("there is more than one reading").1
     }
 
     /// Nanoseconds since the origin.
-    pub(crate) fn elapsed_ns(self) -> u64 {
+    pub fn elapsed_ns(self) -> u64 {
         monotonic_ns() - self.monotonic_ns
     }
 
-    /// The time of day that it was.
-    pub(crate) fn unix_ns(self) -> u64 {
+    /// The time of day that it was, in nanoseconds since 1970.
+    pub fn unix_ns(self) -> u64 {
         self.unix_ns
     }
 
@@ -48,6 +56,9 @@ impl Origin {
         }
     }
 }
+
+/// Of so many readings of both clocks, the one in which they lie closest is taken.
+const ORIGIN_READINGS: usize = 8;
 
 fn monotonic_ns() -> u64 {
     let now = clock_gettime(ClockId::Monotonic);

@@ -4,14 +4,15 @@
 use analysis::report::{
     CheckReport, Disclosure, PrimaryMetricReport, Report, RequirementReport, Verdict,
 };
-use model::format_count;
-use model::numbers::{self, NONE, count, ms, significant};
+use model::numbers::{self, NONE, amount, count, fixed, ms, significant};
+use model::{FactValue, format_count};
 
 use crate::document::{Block, Details, Length, Section, Text};
 use crate::table::{Align, Cell, Column, Table};
 
 pub(super) fn section(report: &Report) -> Section {
     let mut blocks = vec![Block::pairs(pairs(report))];
+    blocks.extend(processes(report));
     blocks.extend(all_checks(report));
     blocks.extend(report.disclosures.iter().map(of_standard));
     blocks.extend(declared(report));
@@ -29,6 +30,43 @@ fn pairs(report: &Report) -> Vec<(&'static str, String)> {
     }
     pairs.retain(|(_, words)| !words.is_empty());
     pairs
+}
+
+/// The processes in which clients lived beside dbdyno's own.
+fn processes(report: &Report) -> Option<Block> {
+    let facts = report.facts.get("processes")?;
+    let mut table = Table::new([
+        Column::new("process", Align::Right),
+        Column::new("clients", Align::Left),
+        Column::new("CPU s", Align::Right),
+        Column::new("memory", Align::Right),
+        Column::new("clock ahead by, at the start", Align::Right),
+        Column::new("at the end", Align::Right),
+    ]);
+    for number in 1_u32.. {
+        let fact = |name: &str| facts.get(&format!("process_{number}_{name}"));
+        let Some(clients) = fact("clients") else { break };
+        let offset = |when: &str| {
+            let us = |name: &str| {
+                fact(&format!("clock_offset_{when}{name}_s"))?.as_seconds().map(|s| s * 1e6)
+            };
+            match (us(""), us("_error")) {
+                (Some(us), Some(error)) => format!("{} ± {} µs", fixed(us, 1), fixed(error, 1)),
+                _ => NONE.to_owned(),
+            }
+        };
+        let cpu = fact("cpu_s").and_then(FactValue::as_seconds);
+        let memory = fact("max_rss_bytes").and_then(FactValue::count);
+        table.row([
+            Cell::from(number.to_string().as_str()),
+            clients.to_string().as_str().into(),
+            cpu.map_or(NONE.to_owned(), |cpu| significant(cpu, 3)).as_str().into(),
+            memory.map_or(NONE.to_owned(), |bytes| amount(bytes as f64, "B")).as_str().into(),
+            offset("first").as_str().into(),
+            offset("last").as_str().into(),
+        ]);
+    }
+    Some(Block::Table(table))
 }
 
 /// How clients connected.

@@ -45,16 +45,23 @@ pub(super) fn section(report: &Report, charts: &[Chart]) -> Section {
 }
 
 /// Labels and words; a label that goes on is empty.
-fn rows(report: &Report) -> Vec<(&'static str, String)> {
-    let all = [
+fn rows(report: &Report) -> Vec<(String, String)> {
+    let mut all = vec![
         ("machine", machine(report)),
         ("", pressure(report)),
         ("", disks(report)),
-        ("generator", process(report, "generator")),
-        ("server", process(report, "server")),
-        ("database", database(report)),
+        (GENERATOR, process(report, GENERATOR)),
     ];
-    all.into_iter().filter(|(_, words)| !words.is_empty()).collect()
+    for about in report.gauges.iter().map(|gauge| gauge.about.as_str()) {
+        // A process of the generator beside the first: `process 1/generator`.
+        let label = about.strip_suffix(GENERATOR).and_then(|of| of.strip_suffix('/'));
+        if let Some(label) = label.filter(|label| all.iter().all(|(other, _)| other != label)) {
+            all.push((label, process(report, about)));
+        }
+    }
+    all.extend([("server", process(report, "server")), ("database", database(report))]);
+    let shown = all.into_iter().filter(|(_, words)| !words.is_empty());
+    shown.map(|(label, words)| (label.to_owned(), words)).collect()
 }
 
 /// Every gauge, those too that never moved.
@@ -85,6 +92,9 @@ fn all(report: &Report) -> Option<Block> {
     let title = format!("All {} gauges, over the measured phase", report.gauges.len());
     Some(Block::details(title, Length::Long, vec![Block::Table(table)]))
 }
+
+/// Whom gauges of our own process are about.
+const GENERATOR: &str = "generator";
 
 fn find<'r>(report: &'r Report, about: &str, name: &str) -> Option<&'r GaugeReport> {
     report.gauges.iter().find(|gauge| gauge.about == about && gauge.name == name)

@@ -99,6 +99,11 @@ fn load(placement: &str, group: &GroupReport) -> Vec<String> {
         ("loop", _) => vec![format!("{clients} on event loops")],
         _ => vec![format!("{clients} in virtual time")],
     };
+    parts.extend(match group.processes {
+        0 => None,
+        1 => Some("in a process of their own".to_owned()),
+        n => Some(format!("in {n} processes of their own")),
+    });
     parts.extend(numbers::load_parts(&group.load));
     parts.extend(match group.stop_condition {
         StopCondition::Time => None,

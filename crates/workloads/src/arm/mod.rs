@@ -194,6 +194,11 @@ impl Workload for Arm {
         Some(self)
     }
 
+    fn refuses_processes(&self) -> Option<String> {
+        let why = "processes: the application and its pools live in one process: leave it out";
+        Some(why.to_owned())
+    }
+
     fn is_blind(&self) -> bool {
         true
     }

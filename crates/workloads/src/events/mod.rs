@@ -41,6 +41,7 @@ pub(crate) static ENTRY: Entry = Entry {
             help: "Clients that insert stamped records, each into a table of its own",
             values: &[("rate", "2MB/s")],
             parameters: &[("role", "writer")],
+            flags: &[],
             count_parameter: Some("tables"),
         },
         GroupRole {
@@ -49,6 +50,7 @@ pub(crate) static ENTRY: Entry = Entry {
             help: "Clients that fetch the newest records; reader after reader takes the next table",
             values: &[],
             parameters: &[("role", "reader")],
+            flags: &["processes"],
             count_parameter: None,
         },
     ],
@@ -102,7 +104,7 @@ fn make(make: &Make<'_>) -> Result<Arc<dyn Workload>, BadParameter> {
     let data = Data::new(make)?;
     let shared = Shared {
         data,
-        reading: Reading::new(make.settings, &data)?,
+        reading: Reading::new(make.settings)?,
         records_per_insert: make.settings.count("records_per_insert") as usize,
         seed: make.seed,
         account: Account::default(),

@@ -89,14 +89,8 @@ pub(super) static PARAMETERS: &[Parameter] = &[
         "reader_hosts",
         (1, READER_HOSTS_MAX),
         "1",
-        "Sets of result tables, one for each host with readers",
+        "Sets of result tables; the first reader writes into one, the next into the next",
     )),
-    count(
-        "reader_host",
-        (1, READER_HOSTS_MAX),
-        "1",
-        "Readers: the set of result tables of their host",
-    ),
     count(
         "window",
         (1, WINDOW_MAX),
@@ -193,8 +187,6 @@ impl Data {
 /// How readers read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Reading {
-    /// Which set of result tables is theirs, from 1.
-    pub(super) host: usize,
     /// Newest records that a read looks at.
     pub(super) window: u64,
     /// From the beginning of a read to that of the next.
@@ -211,23 +203,13 @@ pub(super) struct Reading {
 
 impl Reading {
     /// From what was asked for.
-    pub(super) fn new(settings: &Settings, data: &Data) -> Result<Reading, BadParameter> {
-        let host = settings.count("reader_host") as usize;
-        if host > data.reader_hosts {
-            let why = format!(
-                "there is no set {host} of result tables: give at most {}, or raise \
-                 --reader-hosts",
-                data.reader_hosts
-            );
-            return Err(BadParameter::of("reader_host", why));
-        }
+    pub(super) fn new(settings: &Settings) -> Result<Reading, BadParameter> {
         let history_every = settings.count("history_every");
         if history_every == 1 {
             let why = "with 1 nothing but old records would be read: give 2 or more, or 0 for none";
             return Err(BadParameter::of("history_every", why));
         }
         Ok(Reading {
-            host,
             window: settings.count("window"),
             interval_ns: settings.duration_ns("read_interval"),
             plain_every: settings.count("plain_every"),
@@ -254,8 +236,6 @@ mod tests {
         }
         check(&[("window", "0")], "window", &["at least 1"]);
         check(&[("role", "listener")], "role", &["writer, reader"]);
-        check(&[("reader_host", "2")], "reader_host", &["no set 2", "--reader-hosts"]);
         check(&[("history_every", "1")], "history_every", &["give 2 or more"]);
-        assert!(made(&[("reader_host", "2"), ("reader_hosts", "2")]).is_ok());
     }
 }

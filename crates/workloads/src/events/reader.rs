@@ -38,7 +38,8 @@ const COLUMN1_BOUND: i64 = 1_000;
 /// A statement of many rows is at most about so long: servers refuse longer ones.
 const STATEMENT_BYTES: usize = 512 << 10;
 
-/// The statements of all tables, and behind them whether a read is in the result tables.
+/// The statements of all tables, and behind them, for each set of result tables, whether a read is
+/// there.
 pub(super) fn statements(shared: &Shared, dialect: &Dialect) -> Vec<Statement> {
     let window = shared.reading.window;
     let of = |place: usize| {
@@ -54,10 +55,13 @@ pub(super) fn statements(shared: &Shared, dialect: &Dialect) -> Vec<Statement> {
         [("window", derived), ("plain", plain), ("history", history)]
             .map(|(name, sql)| Statement::new(name, StatementKind::Read, dialect.sql(&sql)))
     };
-    let table = reads(shared.reading.host);
-    let stored = format!("SELECT COUNT(*) FROM {table} WHERE run = ? AND reader = ? AND nth = ?");
-    let stored = Statement::new("is stored", StatementKind::Read, dialect.sql(&stored));
-    (0..shared.data.tables).flat_map(of).chain([stored]).collect()
+    let is_stored = |host: usize| {
+        let table = reads(host);
+        let sql = format!("SELECT COUNT(*) FROM {table} WHERE run = ? AND reader = ? AND nth = ?");
+        Statement::new("is stored", StatementKind::Read, dialect.sql(&sql))
+    };
+    let stored = (1..=shared.data.reader_hosts).map(is_stored);
+    (0..shared.data.tables).flat_map(of).chain(stored).collect()
 }
 
 /// What transaction `nth` of a reader is.
@@ -83,6 +87,8 @@ pub(super) struct Reader {
     client: u32,
     /// Its table, from 0.
     table: usize,
+    /// Its set of result tables, from 1.
+    host: usize,
     seen: Seen,
     kind: KindIndex,
     /// What is drawn for a query for old records.
@@ -106,11 +112,15 @@ pub(super) struct Reader {
 
 impl Reader {
     pub(super) fn new(shared: Arc<Shared>, client: u32) -> Reader {
-        let table = client as usize % shared.data.tables;
+        // Clients are dealt out to processes in turn too: so a process has one set of result tables
+        // where there are as many, and its readers go round all tables of records.
+        let (nth, n_hosts) = (client as usize, shared.data.reader_hosts);
+        let (table, host) = (nth / n_hosts % shared.data.tables, nth % n_hosts + 1);
         Reader {
             shared,
             client,
             table,
+            host,
             seen: Seen::default(),
             kind: READ,
             drawn: 0,
@@ -199,7 +209,8 @@ impl Reader {
     /// Writes what is not in the result tables yet.
     async fn store(&mut self, session: &mut dyn Session, run: i64) -> Result<(), Refusal> {
         if let Some(nth) = self.uncertain {
-            let place = StatementId((PER_TABLE * self.shared.data.tables) as u16);
+            let first = PER_TABLE * self.shared.data.tables;
+            let place = StatementId((first + self.host - 1) as u16);
             let values = [run, i64::from(self.client), nth].map(Value::Int);
             if query_number(session, place, &values).await? == Some(1) {
                 self.pending.retain(|pending| pending.nth > nth);
@@ -224,8 +235,8 @@ impl Reader {
     }
 
     async fn insert_all(&mut self, session: &mut dyn Session, run: i64) -> Result<(), Refusal> {
-        let Reader { shared, client, table, pending, sql, .. } = self;
-        let (host, own) = (shared.reading.host, [run, i64::from(*client), *table as i64 + 1]);
+        let Reader { client, table, host, pending, sql, .. } = self;
+        let own = [run, i64::from(*client), *table as i64 + 1];
         let each = |pending: &Pending| -> Vec<[i64; AGE_COLUMNS.len()]> {
             let read_ns = pending.read_ns;
             let row = |of: &Record| {
@@ -235,14 +246,14 @@ impl Reader {
             };
             pending.read.new.iter().map(row).collect()
         };
-        insert(session, sql, (&ages(host), &AGE_COLUMNS), pending.iter().flat_map(each)).await?;
+        insert(session, sql, (&ages(*host), &AGE_COLUMNS), pending.iter().flat_map(each)).await?;
         let row = |pending: &Pending| {
             let Pending { nth, read_ns, read } = pending;
             let [run, reader, source] = own;
             let [missed, duplicates] = [read.missed, read.duplicates].map(|n| n as i64);
             [run, reader, source, *nth, *read_ns, read.after, read.last, missed, duplicates]
         };
-        insert(session, sql, (&reads(host), &READ_COLUMNS), pending.iter().map(row)).await
+        insert(session, sql, (&reads(*host), &READ_COLUMNS), pending.iter().map(row)).await
     }
 
     /// Hands over what was measured by this and by earlier transactions that did not finish.
@@ -312,7 +323,11 @@ impl Client for Reader {
 
 #[cfg(test)]
 mod tests {
+    use super::super::parameters::{Data, NAME, PARAMETERS, Reading};
     use super::super::tests::made;
+    use super::*;
+    use crate::Make;
+    use crate::events::account::Account;
     use crate::for_tests::DIALECT;
 
     #[test]
@@ -330,6 +345,27 @@ mod tests {
                 "SELECT COUNT(*) FROM event_read1 WHERE run = $1 AND reader = $2 AND nth = $3",
             ]
         );
+    }
+
+    #[test]
+    fn readers_go_round_all_tables_on_each_host() {
+        let written = [("role", "reader"), ("tables", "3"), ("reader_hosts", "2")];
+        let settings = model::Settings::decide(NAME, PARAMETERS, written).expect("valid");
+        let data = Data::new(&Make { settings: &settings, seed: 7, data: None }).expect("valid");
+        let shared = Arc::new(Shared {
+            data,
+            reading: Reading::new(&settings).expect("valid"),
+            records_per_insert: 1,
+            seed: 7,
+            account: Account::default(),
+            ticks: Arc::default(),
+        });
+        let of = |client| {
+            let reader = Reader::new(Arc::clone(&shared), client);
+            (reader.host, reader.table)
+        };
+        let all: Vec<_> = (4..10).map(of).collect();
+        assert_eq!(all, [(1, 2), (2, 2), (1, 0), (2, 0), (1, 1), (2, 1)]);
     }
 
     #[test]

@@ -1,0 +1,472 @@
+//! Clients in processes of their own: started, connected, begun at one instant with ours, followed
+//! and ended. Each is an agent with its part of a run, and what it reports adds up with ours.
+//!
+//! Not here: what such a process does (serve), and which clients it has (`engine::Share`).
+
+mod clock_offset;
+mod message;
+mod serve;
+
+use std::io::{self, BufReader};
+use std::os::unix::process::CommandExt;
+use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread;
+use std::time::Duration;
+
+use engine::{Origin, Ran, Share, Stop};
+use model::{
+    Event, Fact, FactValue, Group, NS_PER_MS, NS_PER_S, PathEntrance, Placement, Plan, StopReason,
+    Target,
+};
+use monitor::wall_clock;
+
+use self::clock_offset::ClockOffset;
+use self::message::{AgentEnd, AgentJob, FromAgent, ToAgent, read, send};
+pub use self::serve::serve as serve_agent;
+use crate::error::Error;
+use crate::network::OURSELVES;
+
+/// The word with which our program is started as a process of clients.
+pub const AGENT: &str = "agent";
+/// What a process needs after its last client has connected, to begin in time.
+pub(super) const LEAD_NS: u64 = 50 * NS_PER_MS;
+/// How soon a stop is noticed.
+const LOOK_EVERY: Duration = Duration::from_millis(20);
+/// Questions for the time, of which the one that was answered soonest counts.
+const CLOCK_READINGS: usize = 16;
+/// An answer takes longer only from a process that stands still.
+const ANSWER_WITHIN: Duration = Duration::from_secs(1);
+/// After our own load is over, a process reports the end of its within this time, beside what its
+/// transactions may take to end: both had the same.
+const END_WITHIN: Duration = Duration::from_secs(10);
+
+/// What came from a process, and when by our clock.
+struct Received {
+    process: usize,
+    unix_ns: u64,
+    /// None if it has ended.
+    message: Option<FromAgent>,
+}
+
+/// The input of a process, which those who order and those who ask share.
+type Input = Arc<Mutex<ChildStdin>>;
+
+struct Agent {
+    child: Child,
+    input: Option<Input>,
+    /// What it has of each group that it has a part of: `readers 6`.
+    clients: String,
+    first_offset: Option<ClockOffset>,
+    last_offset: Option<ClockOffset>,
+    has_gone: bool,
+    /// Why it could not do its job, in its own words.
+    failure: Option<String>,
+    end: Option<AgentEnd>,
+}
+
+/// All processes of a run; none if its clients live in ours.
+pub(super) struct Agents {
+    list: Vec<Agent>,
+    received: Receiver<Received>,
+    /// What was reported while something else was waited for.
+    early: Vec<Event>,
+    origin: Origin,
+    /// Event loops of each process, for their numbers in the run.
+    loops_each: u32,
+    /// Ends the thread that passes on stops.
+    _stopper: Option<Sender<()>>,
+}
+
+/// What processes are started with.
+pub(super) struct Start<'a> {
+    pub(super) plan: &'a Plan,
+    /// Where the database is, a managed one too.
+    pub(super) target: &'a Target,
+    pub(super) entrance: Option<PathEntrance>,
+    pub(super) placement: Placement,
+    pub(super) origin: Origin,
+}
+
+/// How many processes a plan asks for.
+pub(super) fn n_processes(plan: &Plan) -> u32 {
+    plan.groups.iter().map(|group| group.processes).max().unwrap_or(0)
+}
+
+/// Cores for each of the processes of a run, ours among them.
+pub(super) fn workers(plan: &Plan) -> usize {
+    let cores = thread::available_parallelism().map_or(1, |n| n.get());
+    let has_own = plan.groups.iter().any(|group| group.processes == 0);
+    (cores / (n_processes(plan) as usize + usize::from(has_own)).max(1)).max(1)
+}
+
+impl Agents {
+    /// Starts them, and waits until all their clients have connected.
+    pub(super) fn start(of: &Start<'_>, stop: &Arc<Stop>) -> Result<Agents, Error> {
+        let (sender, received) = channel();
+        let mut agents = Agents {
+            list: Vec::new(),
+            received,
+            early: Vec::new(),
+            origin: of.origin,
+            loops_each: workers(of.plan) as u32,
+            _stopper: None,
+        };
+        for process in 1..=n_processes(of.plan) {
+            let job = AgentJob {
+                plan: plan_for_agents(of.plan),
+                target: of.target.to_string(),
+                password: of.target.password.as_ref().map(|secret| secret.reveal().to_owned()),
+                entrance: of.entrance.map(|entrance| (entrance.port, entrance.token)),
+                process,
+                placement: of.placement,
+            };
+            let clients = clients_of(of.plan, process);
+            let agent = Agent::start(job, clients, of.origin, sender.clone(), stop);
+            let failed = |error| {
+                Error::Failed(format!("a process for the clients cannot be started: {error}"))
+            };
+            agents.list.push(agent.map_err(failed)?);
+        }
+        agents.await_connected(stop)?;
+        Ok(agents)
+    }
+
+    fn await_connected(&mut self, stop: &Stop) -> Result<(), Error> {
+        let mut n_connected = 0;
+        while n_connected < self.list.len() {
+            match self.received.recv_timeout(LOOK_EVERY) {
+                Ok(Received { message: Some(FromAgent::Connected), .. }) => n_connected += 1,
+                Ok(received) => {
+                    let process = received.process;
+                    let event = self.take(received);
+                    self.early.extend(event);
+                    let agent = &mut self.list[process];
+                    if agent.has_gone {
+                        return Err(Error::Failed(agent.how_it_ended(process)));
+                    }
+                }
+                Err(_) if stop.is_asked() => {
+                    let why = "interrupted while clients in other processes connected";
+                    return Err(Error::Interrupted(why.to_owned()));
+                }
+                Err(_) => {}
+            }
+        }
+        Ok(())
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.list.is_empty()
+    }
+
+    /// Their processes, by number.
+    pub(super) fn processes(&self) -> Vec<u32> {
+        self.list.iter().map(|agent| agent.child.id()).collect()
+    }
+
+    /// Load begins at this instant of our clock, everywhere; stops are passed on from now on.
+    pub(super) fn begin(&mut self, load_start_ns: u64, stop: &Arc<Stop>) {
+        if self.list.is_empty() {
+            return;
+        }
+        let here_ns = self.origin.unix_ns() + load_start_ns;
+        for process in 0..self.list.len() {
+            let offset = self.offset_of(process);
+            self.list[process].first_offset = offset;
+            let unix_ns = offset.map_or(here_ns, |offset| offset.there(here_ns));
+            self.list[process].order(&ToAgent::Start { unix_ns });
+        }
+        let inputs: Vec<Input> = self.list.iter().filter_map(|of| of.input.clone()).collect();
+        let (stopper, ends) = channel();
+        let stop = Arc::clone(stop);
+        let pass_on = move || {
+            let mut passed = 0;
+            while ends.recv_timeout(LOOK_EVERY) == Err(RecvTimeoutError::Timeout) {
+                let asked = stop.asked().max(u32::from(stop.has_failed()));
+                for _ in passed..asked {
+                    inputs.iter().for_each(|input| order(input, &ToAgent::Stop));
+                }
+                passed = passed.max(asked);
+            }
+        };
+        // Without it the processes end with the run anyway.
+        drop(thread::Builder::new().name("stopper".to_owned()).spawn(pass_on));
+        self._stopper = Some(stopper);
+    }
+
+    /// What they have reported until now.
+    pub(super) fn follow(&mut self, tell: &mut dyn FnMut(Event)) {
+        self.early.drain(..).for_each(&mut *tell);
+        while let Ok(received) = self.received.try_recv() {
+            self.take(received).into_iter().for_each(&mut *tell);
+        }
+    }
+
+    /// Waits until the load of all has ended.
+    pub(super) fn end(&mut self, drain_ns: u64, stop: &Stop, tell: &mut dyn FnMut(Event)) {
+        let began = wall_clock::now();
+        let limit = END_WITHIN + Duration::from_nanos(drain_ns);
+        let is_done = |agent: &Agent| agent.has_gone || agent.end.is_some();
+        while !self.list.iter().all(is_done) && began.elapsed() < limit {
+            if let Ok(received) = self.received.recv_timeout(LOOK_EVERY) {
+                self.take(received).into_iter().for_each(&mut *tell);
+            }
+            if stop.asked() > 1 && began.elapsed() > END_WITHIN / 10 {
+                break;
+            }
+        }
+        self.follow(tell);
+        for process in 0..self.list.len() {
+            if self.list[process].end.is_some() {
+                self.list[process].last_offset = self.offset_of(process);
+            }
+        }
+    }
+
+    /// How the whole run ended, of how ours did.
+    pub(super) fn joined(&mut self, ours: Ran) -> Ran {
+        let mut ran = ours;
+        for (process, agent) in self.list.iter_mut().enumerate() {
+            let Some(end) = &agent.end else {
+                ran.reason = StopReason::Failed { why: agent.how_it_ended(process) };
+                continue;
+            };
+            ran.elapsed_ns = ran.elapsed_ns.max(end.elapsed_ns);
+            ran.n_left_behind += end.n_left_behind;
+            let (count, longest_ns, longest_at_ns) = end.pauses;
+            ran.pauses.count += count;
+            if longest_ns > ran.pauses.longest_ns {
+                (ran.pauses.longest_ns, ran.pauses.longest_at_ns) = (longest_ns, longest_at_ns);
+            }
+            ran.waits_for_input |= end.waits_for_input;
+            ran.no_reply_lag = ran.no_reply_lag.or_else(|| end.no_reply_lag.clone());
+            // A process that is stopped because another one failed was interrupted.
+            let rank = |reason: &StopReason| match reason {
+                StopReason::Completed => 0,
+                StopReason::Interrupted | StopReason::QueueFull => 1,
+                StopReason::Failed { .. } => 2,
+            };
+            if rank(&end.reason) > rank(&ran.reason) {
+                ran.reason = end.reason.clone();
+            }
+        }
+        ran
+    }
+
+    /// What each process used, with the number of its first event loop in the run.
+    pub(super) fn ends(&self) -> impl Iterator<Item = (u32, &AgentEnd)> {
+        let numbered = (1_u32..).zip(&self.list);
+        numbered
+            .filter_map(|(process, agent)| Some((process * self.loops_each, agent.end.as_ref()?)))
+    }
+
+    /// What is to be known of each.
+    pub(super) fn facts(&self) -> Vec<Fact> {
+        let seconds = |ns: f64| FactValue::seconds(ns / NS_PER_S as f64, 7);
+        let mut facts = Vec::new();
+        for (process, agent) in (1..).zip(&self.list) {
+            let mut fact = |name: &str, value: FactValue| {
+                facts.push(Fact::new("processes", &format!("process_{process}_{name}"), value));
+            };
+            fact("clients", agent.clients.as_str().into());
+            let offsets = [("first", agent.first_offset), ("last", agent.last_offset)];
+            for (name, offset) in offsets {
+                let Some(offset) = offset else { continue };
+                fact(&format!("clock_offset_{name}_s"), seconds(offset.ns as f64));
+                fact(&format!("clock_offset_{name}_error_s"), seconds(offset.error_ns as f64));
+            }
+            if let Some(end) = &agent.end {
+                fact("cpu_s", seconds(end.cpu_ns as f64));
+                fact("max_rss_bytes", FactValue::Bytes(end.max_rss_bytes));
+            }
+        }
+        facts
+    }
+
+    /// Enters what came; an event of the run, if it is one.
+    fn take(&mut self, received: Received) -> Option<Event> {
+        let agent = &mut self.list[received.process];
+        match received.message {
+            Some(FromAgent::Event(Event::Heartbeats { loop_index, latest_at_ns, lag })) => {
+                let loop_index = loop_index + (received.process as u32 + 1) * self.loops_each;
+                return Some(Event::Heartbeats { loop_index, latest_at_ns, lag });
+            }
+            Some(FromAgent::Event(event)) => return Some(event),
+            Some(FromAgent::Ended(end)) => agent.end = Some(*end),
+            // An answer that nobody waits for any more.
+            Some(FromAgent::Connected | FromAgent::Clock { .. }) => {}
+            Some(FromAgent::Failed { why }) => {
+                agent.has_gone = true;
+                agent.failure = Some(why);
+            }
+            None => agent.has_gone = true,
+        }
+        None
+    }
+
+    /// By how much the clock of a process is ahead of ours; none if it does not answer.
+    fn offset_of(&mut self, process: usize) -> Option<ClockOffset> {
+        let mut best: Option<ClockOffset> = None;
+        for _ in 0..CLOCK_READINGS {
+            let sent_ns = self.unix_ns();
+            self.list[process].order(&ToAgent::ReadClock);
+            let Some((answer_ns, came_ns)) = self.await_clock(process) else { break };
+            let offset = ClockOffset::of_exchange(sent_ns, answer_ns, came_ns);
+            if best.is_none_or(|best| offset.error_ns < best.error_ns) {
+                best = Some(offset);
+            }
+        }
+        best
+    }
+
+    /// What a process answers when it is asked for the time, and when that came.
+    fn await_clock(&mut self, process: usize) -> Option<(u64, u64)> {
+        while !self.list[process].has_gone {
+            let received = self.received.recv_timeout(ANSWER_WITHIN).ok()?;
+            match received.message {
+                Some(FromAgent::Clock { unix_ns }) if received.process == process => {
+                    return Some((unix_ns, received.unix_ns));
+                }
+                _ => {
+                    let event = self.take(received);
+                    self.early.extend(event);
+                }
+            }
+        }
+        None
+    }
+
+    fn unix_ns(&self) -> u64 {
+        self.origin.unix_ns() + self.origin.elapsed_ns()
+    }
+}
+
+impl Agent {
+    fn start(
+        job: AgentJob,
+        clients: String,
+        origin: Origin,
+        sender: Sender<Received>,
+        stop: &Arc<Stop>,
+    ) -> io::Result<Agent> {
+        // In a process group of its own: a Ctrl-C reaches it through us, once.
+        let mut child = Command::new(OURSELVES)
+            .arg0("dbdyno")
+            .arg(AGENT)
+            .env_clear()
+            .process_group(0)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()?;
+        let mut input = child.stdin.take().expect("stdin was asked to be a pipe");
+        let output = child.stdout.take().expect("stdout was asked to be a pipe");
+        let process = job.process;
+        // A process that has ended already is noticed by its output.
+        let _ = send(&mut input, &ToAgent::Job(Box::new(job)));
+        let stop = Arc::clone(stop);
+        thread::Builder::new()
+            .name(format!("agent-{process}"))
+            .spawn(move || listen(output, process, origin, &sender, &stop))?;
+        Ok(Agent {
+            child,
+            input: Some(Arc::new(Mutex::new(input))),
+            clients,
+            first_offset: None,
+            last_offset: None,
+            has_gone: false,
+            failure: None,
+            end: None,
+        })
+    }
+
+    fn order(&self, message: &ToAgent) {
+        if let Some(input) = &self.input {
+            order(input, message);
+        }
+    }
+
+    fn how_it_ended(&mut self, process: usize) -> String {
+        let (number, clients) = (process + 1, &self.clients);
+        if let Some(why) = &self.failure {
+            return format!("process {number} ({clients}): {why}");
+        }
+        // Its output ends a moment before it does.
+        let status = match self.has_gone {
+            true => self.child.wait().ok(),
+            false => self.child.try_wait().ok().flatten(),
+        };
+        match status {
+            Some(status) => format!("process {number} ({clients}) ended in mid-run: {status}"),
+            None => format!("process {number} ({clients}) does not answer any more"),
+        }
+    }
+}
+
+/// It ends with its input; what does not is killed.
+impl Drop for Agent {
+    fn drop(&mut self) {
+        drop(self.input.take());
+        let _ = self.child.kill();
+        let _reaped = self.child.wait();
+    }
+}
+
+/// One who has ended hears nothing, and that is noticed elsewhere.
+fn order(input: &Input, message: &ToAgent) {
+    let mut input = input.lock().unwrap_or_else(PoisonError::into_inner);
+    let _ = send(&mut *input, message);
+}
+
+/// Passes on what a process reports until it ends. One that fails ends the run.
+fn listen(
+    output: ChildStdout,
+    process: u32,
+    origin: Origin,
+    sender: &Sender<Received>,
+    stop: &Stop,
+) {
+    let (mut output, mut has_ended) = (BufReader::new(output), false);
+    loop {
+        let message: Option<FromAgent> = read(&mut output).ok();
+        let unix_ns = origin.unix_ns() + origin.elapsed_ns();
+        match &message {
+            Some(FromAgent::Failed { why }) => stop.fail(why.clone()),
+            Some(FromAgent::Ended(end)) => {
+                has_ended = true;
+                if let StopReason::Failed { why } = &end.reason {
+                    stop.fail(why.clone());
+                }
+            }
+            None if !has_ended => stop.fail(format!("process {process} ended in mid-run")),
+            _ => {}
+        }
+        let is_last = message.is_none();
+        let received = Received { process: process as usize - 1, unix_ns, message };
+        if sender.send(received).is_err() || is_last {
+            return;
+        }
+    }
+}
+
+/// The plan of a run as far as its clients need it.
+fn plan_for_agents(plan: &Plan) -> String {
+    plan::to_toml(&Plan { disturbances: Vec::new(), settings: Vec::new(), ..plan.clone() })
+}
+
+/// The part of a group that a process has; 0 is ours.
+pub(super) fn share_of(group: &Group, process: u32) -> Option<Share> {
+    match process.checked_sub(1) {
+        None => (group.processes == 0).then_some(Share::WHOLE),
+        Some(index) => (index < group.processes).then_some(Share { index, of: group.processes }),
+    }
+}
+
+fn clients_of(plan: &Plan, process: u32) -> String {
+    let of = |group: &Group| {
+        let share = share_of(group, process)?;
+        Some(format!("{} {}", group.name, share.of(group.clients).len()))
+    };
+    plan.groups.iter().filter_map(of).collect::<Vec<_>>().join(", ")
+}

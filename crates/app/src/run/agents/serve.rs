@@ -1,0 +1,153 @@
+//! A process of clients: it connects its clients, begins at the given instant, and reports what
+//! happens. It ends with its standard input: whoever kills dbdyno leaves none behind.
+//!
+//! Not here: who starts it (agents).
+
+use std::io::{self, BufReader, Stdin};
+use std::process::exit;
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread;
+
+use analysis::Tally;
+use engine::{Job, Origin, Stop};
+use model::{Event, PathEntrance, Plan, Secret, Target};
+
+use super::super::job_of;
+use super::super::sink::RunSink;
+use super::message::{AgentEnd, AgentJob, FromAgent, ToAgent, read, send};
+use crate::admission;
+use crate::build::Progress;
+use crate::error::Error;
+use crate::open::{open, resolve_groups};
+use crate::watcher::Watcher;
+
+/// Standard output: whoever answers questions and whoever reports events take turns.
+#[derive(Clone, Default)]
+struct Output(Arc<Mutex<()>>);
+
+impl Output {
+    /// Nobody reads any more if that fails: our input ends then too.
+    fn send(&self, message: &FromAgent) {
+        let _turn = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let _ = send(&mut io::stdout().lock(), message);
+    }
+}
+
+/// Sends events to the process that started this one.
+struct Forward(Output);
+
+impl Watcher for Forward {
+    fn event(&mut self, event: &Event, _tally: &Tally) {
+        // The phases and the end are those of the whole run.
+        if !matches!(event, Event::Phase { .. } | Event::Ended { .. }) {
+            self.0.send(&FromAgent::Event(event.clone()));
+        }
+    }
+
+    fn building(&mut self, _progress: &Progress) {}
+
+    fn note(&mut self, _text: &str) {}
+
+    fn doing(&mut self, _text: &str) {}
+}
+
+/// Does what the input says. Returns when the load is over and the input has ended.
+pub fn serve() -> io::Result<()> {
+    let mut input = BufReader::new(io::stdin());
+    let ToAgent::Job(job) = read(&mut input)? else {
+        return Err(io::Error::other("an agent begins with its job"));
+    };
+    let (output, origin, stop) = (Output::default(), Origin::now(), Arc::new(Stop::default()));
+    let (begin, begins) = channel();
+    let orders = {
+        let (output, stop) = (output.clone(), Arc::clone(&stop));
+        let named = thread::Builder::new().name("orders".to_owned());
+        named.spawn(move || obey(input, origin, &output, &stop, &begin))?
+    };
+    let last = match run(&job, origin, &stop, &output, &begins) {
+        Ok(end) => FromAgent::Ended(Box::new(end)),
+        Err(error) => FromAgent::Failed { why: error.to_string() },
+    };
+    output.send(&last);
+    // Questions for the time are answered until nobody asks any more.
+    let _ = orders.join();
+    Ok(())
+}
+
+/// Obeys until the input ends.
+fn obey(
+    mut input: BufReader<Stdin>,
+    origin: Origin,
+    output: &Output,
+    stop: &Stop,
+    begin: &Sender<u64>,
+) {
+    while let Ok(order) = read(&mut input) {
+        match order {
+            ToAgent::ReadClock => {
+                output.send(&FromAgent::Clock { unix_ns: origin.unix_ns() + origin.elapsed_ns() });
+            }
+            ToAgent::Start { unix_ns } => drop(begin.send(unix_ns)),
+            ToAgent::Stop => stop.ask(),
+            ToAgent::Job(_) => break,
+        }
+    }
+    // The run goes on without us, or not at all.
+    exit(0);
+}
+
+fn run(
+    of: &AgentJob,
+    origin: Origin,
+    stop: &Arc<Stop>,
+    output: &Output,
+    begins: &Receiver<u64>,
+) -> Result<AgentEnd, Error> {
+    let plan = plan_of(of)?;
+    admission::has_descriptors(&plan)?;
+    let database = open(&plan.target, plan.seed, false)?;
+    if let Some((port, token)) = of.entrance {
+        database.enter_through(Some(PathEntrance { port, token }));
+    }
+    let groups = resolve_groups(&plan, &database, stop)?;
+    let mut forward = Forward(output.clone());
+    let mut sink = RunSink::new(None, &mut forward);
+    let job = Job {
+        // Those of several processes would all take the first CPUs.
+        pin: false,
+        threads: sink.client_threads.clone(),
+        ..job_of(&plan, &groups, of.placement, of.process, origin)
+    };
+    let mut start = |_| {
+        output.send(&FromAgent::Connected);
+        match begins.recv() {
+            Ok(unix_ns) => unix_ns.saturating_sub(origin.unix_ns()),
+            // The input has ended, and this process ends with it.
+            Err(_) => exit(0),
+        }
+    };
+    let ran = engine::run(job, stop, &mut start, &mut |event| sink.tell(event));
+    let ran = ran.map_err(Error::failed)?;
+    sink.take_usage();
+    let usage = sink.measured.unwrap_or_default();
+    Ok(AgentEnd {
+        reason: ran.reason,
+        elapsed_ns: ran.elapsed_ns,
+        n_left_behind: ran.n_left_behind,
+        pauses: (ran.pauses.count, ran.pauses.longest_ns, ran.pauses.longest_at_ns),
+        waits_for_input: ran.waits_for_input,
+        no_reply_lag: ran.no_reply_lag,
+        cpu_ns: usage.cpu_ns,
+        max_rss_bytes: usage.max_rss_bytes.unwrap_or(0),
+        thread_use: sink.thread_use,
+    })
+}
+
+fn plan_of(of: &AgentJob) -> Result<Plan, Error> {
+    let draft = plan::read_toml("the plan of the run", &of.plan)?;
+    let plan = plan::decide(&draft, &|_| Err("the plan names its target".to_owned()))?;
+    let target = Target::parse(&of.target).map_err(|bad| Error::Usage(bad.to_string()))?;
+    let password = of.password.as_ref().map(Secret::new);
+    Ok(Plan { target: Target { password, ..target }, ..plan })
+}
