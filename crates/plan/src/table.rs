@@ -178,7 +178,7 @@ parameters! {
     processes: Few<0, 64> = "0",
         "Processes of their own among which the clients are divided, on this machine; 0: they live \
          in dbdyno's own",
-        |group| group.processes;
+        |group| (group.processes > 0).then_some(group.processes);
     load: LoadModel = "closed",
         "Load model: next transaction at once, at a rate, or after keying and think times",
         |group| group.load.model();

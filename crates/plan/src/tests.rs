@@ -353,6 +353,7 @@ fn another(row: &Parameter) -> String {
         ("workload", _) => "oltp-read-only".to_owned(),
         ("network_bandwidth", _) => "7MB/s".to_owned(),
         ("transactions", _) => "7 transactions".to_owned(),
+        ("processes", _) => "3".to_owned(),
         ("wait_until", _) => "SELECT 1".to_owned(),
         (_, ParameterKind::Text) if row.default == "1" => "3".to_owned(),
         (_, ParameterKind::Choice(names)) => {

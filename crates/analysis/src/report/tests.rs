@@ -55,7 +55,7 @@ fn the_json_has_the_names_that_people_rely_on() {
     /failed_ms: count intervals max mean min overflow p50 p90 p95 p99 p999 reasons sd
     /failed_ms/reasons: p50 p90 p95 p99 p999
     /findings[]: id severity text
-    /groups[]: clients closed_form load name parameters stop_condition workload
+    /groups[]: clients closed_form load name parameters processes stop_condition workload
     /groups[]/load: model
     /groups[]/parameters: warehouses
     /intervals[]: dropped failed from_s offered_per_second p50_ms p95_ms p99_ms queue_mean
