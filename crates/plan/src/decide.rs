@@ -157,6 +157,9 @@ fn decide_group(draft: &GroupDraft) -> Result<Group, BadPlan> {
     let GroupValues { name, clients, processes, transactions, queue_full, .. } = values;
     let stop_condition = transactions.value.unwrap_or(StopCondition::Time);
     check_processes(&processes, clients.value, stop_condition, queue_full.value)?;
+    if let Some(why) = made.refuses_processes().filter(|_| processes.value > 0) {
+        return Err(processes.bad(why));
+    }
     if matches!(
         (stop_condition, &load),
         (StopCondition::TransactionsPerClient(_), Load::Open { .. })

@@ -229,10 +229,7 @@ pub(crate) fn prepare(
         if has_built {
             opened = resolve_group(plan, &opened.database, group, stop)?;
         }
-        let refuses_processes =
-            || opened.workload.refuses_processes().filter(|_| group.processes > 0);
-        let refuses_clients = opened.workload.refuses_clients(group.clients);
-        if let Some(why) = refuses_clients.or_else(refuses_processes) {
+        if let Some(why) = opened.workload.refuses_clients(group.clients) {
             return Err(Error::Usage(why));
         }
         has_all_tables(&opened, &plan.target, stop)?;

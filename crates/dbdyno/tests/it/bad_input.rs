@@ -425,7 +425,7 @@ fn what_a_workload_or_a_database_cannot_do_is_reported_with_the_reason() {
             &["empty", "--target=sim:", "--placement=simulated"],
             ["virtual time", "leave out --processes"],
         ),
-        (&["arm"], ["the application and its pools live in one process", "leave it out"]),
+        (&["arm"], ["the application of arm and its pools", "leave it out"]),
     ] {
         refused(&home, &[&["run"], args, &["--processes=2"]].concat(), USAGE, &words);
     }

@@ -195,7 +195,7 @@ impl Workload for Arm {
     }
 
     fn refuses_processes(&self) -> Option<String> {
-        let why = "processes: the application and its pools live in one process: leave it out";
+        let why = "the application of arm and its pools live in one process: leave it out";
         Some(why.to_owned())
     }
 
