@@ -424,7 +424,7 @@ fn helpers(agents: &Agents, path: Option<&OpenPath>) -> Vec<(String, u32)> {
     let of_clients = (1..).zip(agents.processes());
     let of_clients = of_clients
         .map(|(number, process): (u32, u32)| (format!("process {number}/generator"), process));
-    let of_path = path.map(|path| ("network path/generator".to_owned(), path.process()));
+    let of_path = path.map(|path| ("network/generator".to_owned(), path.process()));
     of_clients.chain(of_path).collect()
 }
 

@@ -56,7 +56,7 @@ fn processes(report: &Report) -> Option<Block> {
             }
         };
         let cpu = fact("cpu_s").and_then(FactValue::as_seconds);
-        let memory = fact("max_rss_bytes").and_then(FactValue::count);
+        let memory = fact("max_rss_bytes").and_then(FactValue::bytes);
         table.row([
             Cell::from(number.to_string().as_str()),
             clients.to_string().as_str().into(),

@@ -3,6 +3,8 @@
 //!
 //! Not here: all gauges with their seconds (the JSON has them).
 
+use std::collections::BTreeSet;
+
 use analysis::report::{GaugeReport, Report};
 use model::numbers::{NONE, amount, capital, count, significant};
 
@@ -52,10 +54,10 @@ fn rows(report: &Report) -> Vec<(String, String)> {
         ("", disks(report)),
         (GENERATOR, process(report, GENERATOR)),
     ];
-    for about in report.gauges.iter().map(|gauge| gauge.about.as_str()) {
-        // A process of the generator beside the first: `process 1/generator`.
-        let label = about.strip_suffix(GENERATOR).and_then(|of| of.strip_suffix('/'));
-        if let Some(label) = label.filter(|label| all.iter().all(|(other, _)| other != label)) {
+    // Processes of the generator beside the first: `process 1/generator`.
+    let abouts: BTreeSet<&str> = report.gauges.iter().map(|gauge| gauge.about.as_str()).collect();
+    for about in abouts {
+        if let Some(label) = about.strip_suffix(GENERATOR).and_then(|of| of.strip_suffix('/')) {
             all.push((label, process(report, about)));
         }
     }
