@@ -13,11 +13,13 @@
 //! Not here: how a run is added up (tally), and how the report looks (render).
 
 mod build;
+mod counts;
 mod disclosure;
 mod disturbances;
 mod gauges;
 mod intervals;
 mod named;
+mod per_transaction;
 mod reply_lag;
 mod shares;
 mod times;

@@ -1,8 +1,10 @@
-//! Circles of modules: no two top-level modules of a crate need each other, however far around.
+//! Circles of modules: no two modules side by side need each other, however far around: those of a
+//! crate's root, and those within each module.
 //!
-//! Read from paths that begin with `crate::`, or with enough `super::` to get to the root. A name
-//! that the root re-exports is its module's; one that the root defines makes the root itself one of
-//! the modules. Not here: circles within a module, imports by glob, and what tests import.
+//! Read from paths that begin with `crate::`, or with enough `super::` to get there. A name that
+//! the root re-exports is its module's; one that the root of a crate defines makes the root itself
+//! one of the modules. A module and those within it may need each other. Not here: imports by glob,
+//! and what tests import.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -21,7 +23,45 @@ pub(super) fn modules_form_no_circle(tree: &Tree) -> Vec<Trouble> {
     let sources = sources(tree);
     let crates: BTreeSet<&str> = tree.folders_with("crates", "Cargo.toml").collect();
     let folders = crates.into_iter().map(|name| format!("crates/{name}/src/"));
-    folders.flat_map(|folder| circles_of(&sources, &folder)).collect()
+    let of = |folder: String| {
+        let mut troubles = circles_of(&sources, &folder);
+        for place in places_within(&sources, &folder) {
+            troubles.extend(circles_within(&sources, &folder, &place));
+        }
+        troubles
+    };
+    folders.flat_map(of).collect()
+}
+
+/// The folders below that of a crate's sources in which modules lie side by side.
+fn places_within(sources: &[Source<'_>], folder: &str) -> BTreeSet<String> {
+    let paths = sources.iter().filter_map(|source| source.path.strip_prefix(folder));
+    let places =
+        paths.flat_map(|path| path.match_indices('/').map(|(at, _)| path[..at].to_owned()));
+    places.collect()
+}
+
+/// The circles of the modules within one, which lie in `folder` at `place`.
+fn circles_within(sources: &[Source<'_>], folder: &str, place: &str) -> Vec<Trouble> {
+    let (within, beside) = (format!("{folder}{place}/"), format!("{folder}{place}.rs"));
+    let root = format!("{within}mod.rs");
+    let is_root = |source: &&Source<'_>| source.path == root || source.path == beside;
+    let Some(root_names) = sources.iter().find(is_root).map(|of| RootNames::of(&of.product)) else {
+        return Vec::new();
+    };
+    let start: Vec<&str> = place.split('/').collect();
+    let mut needs: Needs<'_> = BTreeMap::new();
+    for source in sources.iter().filter(|source| source.path != root) {
+        let Some(path) = source.path.strip_prefix(&within) else { continue };
+        let modules = modules_of(path);
+        for (name, at) in names_within(&source.product, &start, modules.len()) {
+            let to = root_names.module_of(name).filter(|to| *to != ROOT);
+            if let Some(to) = to {
+                need(&mut needs, modules[0], to, (source.path, line_at(&source.product, at)));
+            }
+        }
+    }
+    troubles_of(&needs)
 }
 
 /// One trouble for each knot of modules that reach each other.
@@ -53,15 +93,20 @@ fn circles_of(sources: &[Source<'_>], folder: &str) -> Vec<Trouble> {
             }
         }
     }
+    troubles_of(&needs)
+}
+
+/// One trouble for each knot.
+fn troubles_of(needs: &Needs<'_>) -> Vec<Trouble> {
     let mut troubles = Vec::new();
     let mut shown: BTreeSet<&str> = BTreeSet::new();
     for start in needs.keys().copied() {
         if shown.contains(start) {
             continue;
         }
-        let Some(circle) = shortest_circle(&needs, start) else { continue };
-        let all = reached_from(&needs, start).into_iter();
-        shown.extend(all.filter(|to| reached_from(&needs, to).contains(start)));
+        let Some(circle) = shortest_circle(needs, start) else { continue };
+        let all = reached_from(needs, start).into_iter();
+        shown.extend(all.filter(|to| reached_from(needs, to).contains(start)));
         let (path, line) = needs[circle[0]][circle[1]];
         let text = format!(
             "modules form a circle: {}; move what they share below both",
@@ -123,9 +168,17 @@ fn modules_of(path: &str) -> Vec<&str> {
 
 /// The names behind `crate::`, and behind as many `super::` as lead to the root from so deep.
 fn names_at_root(code: &str, depth: usize) -> Vec<(&str, usize)> {
+    names_within(code, &[], depth)
+}
+
+/// The names behind `crate::` and the way to a module, and behind as many `super::` as lead to it
+/// from so deep within it.
+fn names_within<'c>(code: &'c str, module: &[&str], depth: usize) -> Vec<(&'c str, usize)> {
     let mut names: Vec<(&str, usize)> = Vec::new();
-    for at in places_of_word(code, "crate::") {
-        names.extend(first_names(&code[at + "crate::".len()..]).into_iter().map(|name| (name, at)));
+    let way: String = module.iter().map(|name| format!("{name}::")).collect();
+    let way = format!("crate::{way}");
+    for at in places_of_word(code, &way) {
+        names.extend(first_names(&code[at + way.len()..]).into_iter().map(|name| (name, at)));
     }
     let inner = inner_modules(code);
     let is_first = |at: &usize| !code[..*at].ends_with("super::");
@@ -339,6 +392,21 @@ mod tests {
             &[c, ("crates/a/src/b.rs", "mod i { use super::super::c; }")],
             &["b -> c -> b"],
         );
+    }
+
+    #[test]
+    fn modules_within_one_form_no_circle_either() {
+        let root = "mod b;";
+        let (c, d) = ("crates/a/src/b/c.rs", "crates/a/src/b/d.rs");
+        for at in ["crates/a/src/b.rs", "crates/a/src/b/mod.rs"] {
+            let b = (at, "mod c; mod d; pub use c::Sea; fn own() {}");
+            for uses in ["use super::d;", "use crate::b::d;", "use super::{d::D, own};"] {
+                check(root, &[b, (c, uses), (d, "use super::Sea;")], &["c -> d -> c"]);
+            }
+            check(root, &[b, (c, "use super::d;"), (d, "use super::own;")], &[]);
+            // A module and those within it may need each other.
+            check(root, &[(at, "mod c; fn own() { c::f() }"), (c, "use super::own;")], &[]);
+        }
     }
 
     #[test]

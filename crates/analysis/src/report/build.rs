@@ -5,17 +5,18 @@ use std::collections::BTreeMap;
 use jiff::Timestamp;
 use model::{
     CheckResult, Counts, CustomMetricKind, Description, ErrorCount, Facts, Gauge, GroupDescription,
-    KindIndex, KindSecond, NS_PER_S, Phases, Placement, Readings, Second, StopReason, Traffic,
+    KindIndex, NS_PER_S, Phases, Placement, Readings, Second, StopReason, Traffic,
 };
 use stats::{Histogram, Offered, TooFewSlots, enough, ratio_within_run, within_run};
 
-use super::times::{Order, intervals, known, ms, too_few};
+use super::counts::{COMMITS_VARY, ci95, counts, too_short};
+use super::per_transaction::{moved, per_transaction};
+use super::times::{Order, intervals, known, merged, ms, too_few};
 use super::{
     Block, CheckReport, Checks, Ci95, ClientCost, ClientReport, ClientTransaction, ConnectTimes,
     CountsReport, CrosscheckReport, CustomMetricReport, ErrorReport, GroupReport, LagTimes,
-    Latency, LoopReport, Named, PerTransaction, PhasesReport, PrimaryMetricReport, ReplyLagReport,
-    Report, SCHEMA, SecondReport, Shares, SlowestSecond, StabilityReport, StallReport, Status,
-    TransactionReport,
+    Latency, LoopReport, Named, PhasesReport, PrimaryMetricReport, ReplyLagReport, Report, SCHEMA,
+    SecondReport, Shares, SlowestSecond, StabilityReport, StallReport, Status, TransactionReport,
 };
 use crate::Tally;
 use crate::tally::{
@@ -297,17 +298,6 @@ fn loop_report(of_loop: &LoopHeartbeats) -> LoopReport {
     }
 }
 
-pub(super) fn merged<'a>(parts: impl Iterator<Item = &'a Option<Histogram>>) -> Option<Histogram> {
-    let mut sum: Option<Histogram> = None;
-    for part in parts.flatten() {
-        match &mut sum {
-            Some(sum) => sum.add(part),
-            None => sum = Some(part.clone()),
-        }
-    }
-    sum
-}
-
 fn backlog_at_start(tally: &Tally, groups: &[usize]) -> u64 {
     let groups = groups.iter().filter_map(|index| tally.groups.get(*index));
     groups.map(GroupTally::backlog_at_start).sum()
@@ -330,62 +320,9 @@ fn ramp_up_counts(tally: &Tally, groups: &[usize]) -> CountsReport {
     counts(&sum)
 }
 
-pub(super) fn counts(counts: &Counts) -> CountsReport {
-    let report = CountsReport {
-        offered: counts.offered(),
-        finished: counts.finished(),
-        committed: counts.committed,
-        rolled_back: counts.rolled_back,
-        failed: counts.failed,
-        dropped: counts.dropped,
-        unfinished: counts.unfinished,
-        retried: counts.retried,
-        unknown: counts.unknown,
-        backlog_at_start: 0,
-    };
-    let parts = report.finished + report.failed + report.dropped + report.unfinished;
-    assert_eq!(
-        report.offered, parts,
-        "what was offered is finished, failed, dropped or unfinished"
-    );
-    report
-}
-
 /// The error of the rate of commits, or why there is none.
 fn interval(tally: &Tally, groups: &[usize]) -> (Option<Ci95>, Option<String>) {
     ci95(&tally.commits_100ms(groups))
-}
-
-/// The error of the rate of slots of 100 ms, or why there is none.
-pub(super) fn ci95(slots: &[u64]) -> (Option<Ci95>, Option<String>) {
-    if slots.iter().all(|n| *n == 0) {
-        return (None, Some("nothing was committed".to_owned()));
-    }
-    let rate = within_run(slots, SLOT_NS);
-    match rate.half_width {
-        Ok(half_width) => {
-            let note = "within-run: repeat the run to see how much runs differ".to_owned();
-            let relative = half_width / rate.per_s;
-            let run_s = slots.len() as f64 * SLOT_NS as f64 / NS_PER_S as f64;
-            let half_width = known(half_width).unwrap_or_default();
-            let n_effective = known(rate.n_effective).unwrap_or_default();
-            let seconds_to_1_percent = known(run_s * (100.0 * relative).powi(2));
-            (Some(Ci95 { half_width, n_effective, seconds_to_1_percent, note }), None)
-        }
-        Err(few) => (None, Some(too_short(COMMITS_VARY, few, SLOT_NS))),
-    }
-}
-
-const COMMITS_VARY: &str = "commits vary";
-
-/// Why a rate or a mean has no error, after what varies.
-pub(super) fn too_short(varies: &str, few: TooFewSlots, slot_ns: u64) -> String {
-    let seconds = |slots: u64| slots as f64 * slot_ns as f64 / NS_PER_S as f64;
-    let (needed, have) = (seconds(few.needed), seconds(few.have));
-    format!(
-        "{varies} too slowly for a run of {have:.1} s: it takes at least {:.1} s",
-        needed.max(have + 0.1)
-    )
 }
 
 /// What was moved within the measured window.
@@ -516,42 +453,6 @@ fn commits_by_second(tally: &Tally, group: &GroupTally, kind: KindIndex) -> Vec<
         second.and_then(|second| second.commits_by_kind.get(usize::from(kind))).copied()
     };
     tally.whole_seconds().map(|second| of(second).unwrap_or(0)).collect()
-}
-
-/// What a transaction takes on average, over all kinds.
-pub(super) fn per_transaction(tally: &Tally, groups: &[usize]) -> PerTransaction {
-    let (mut traffic, mut ended) = (Traffic::default(), 0);
-    for group in groups.iter().filter_map(|index| tally.groups.get(*index)) {
-        let kinds = [&group.ramp_up, &group.measured].map(|phase| phase.kinds.last());
-        let last = kinds.into_iter().flatten().map(|kind| kind.kind).max();
-        for kind in last.into_iter().flat_map(|last| 0..=last) {
-            let (of_kind, ended_of_kind) = moved(group.ramp_up_kind(kind), group.kind(kind));
-            traffic += of_kind;
-            ended += ended_of_kind;
-        }
-    }
-    let each = |count: u64| known(count as f64 / ended as f64);
-    PerTransaction {
-        round_trips: each(traffic.round_trips),
-        statements: each(traffic.queries()),
-        reads: each(traffic.reads),
-        writes: each(traffic.writes),
-        others: each(traffic.others),
-    }
-}
-
-/// What was moved over both phases, and by how many transactions: those that ended in the window.
-/// Traffic belongs to the second of the finish and counts to that of the intended instant, so
-/// only over both phases are they of the same transactions.
-fn moved(ramp_up: Option<&KindSecond>, measured: Option<&KindSecond>) -> (Traffic, u64) {
-    let (mut traffic, mut ended) = (Traffic::default(), 0);
-    for kind in [ramp_up, measured].into_iter().flatten() {
-        traffic += kind.traffic;
-        ended += kind.counts.finished() + kind.counts.failed;
-    }
-    // Carried out of the window: unfinished, or ended in the drain.
-    let drained = measured.map_or(0, |kind| kind.carried.saturating_sub(kind.counts.unfinished));
-    (traffic, ended.saturating_sub(drained))
 }
 
 fn per_client(tally: &Tally, groups: &[usize]) -> Vec<ClientReport> {

@@ -12,6 +12,7 @@ use model::{
 };
 use serde::{Deserialize, Serialize};
 
+use super::counts::counts;
 use super::times::{Latency, Order};
 use crate::tally::{GroupTally, Sum, Tally};
 
@@ -287,7 +288,7 @@ impl Scene<'_> {
         let (finished, unfinished) = (&sum.response, &sum.unfinished);
         let offered = stats::Offered { finished, unfinished, lost };
         let order = Order::Unknown("the requirement limits the percentile only");
-        let times = Latency::offered(&offered, &super::build::counts(&sum.counts), order);
+        let times = Latency::offered(&offered, &counts(&sum.counts), order);
         if let Some(p90_ms) = times.p90 {
             return Ok(Measured::plain(p90_ms / 1e3));
         }

@@ -7,7 +7,7 @@ use model::{Counts, DisturbanceEvent, Disturbed, NS_PER_S};
 use serde::{Deserialize, Serialize};
 use stats::{Recovery, recovery, windows};
 
-use super::build::{ci95, counts};
+use super::counts::{ci95, counts};
 use super::times::{Order, known};
 use super::{Ci95, CountsReport, Latency, Named};
 use crate::Tally;

@@ -5,8 +5,8 @@ use serde::{Deserialize, Serialize};
 use stats::{Histogram, enough};
 
 use super::Named;
-use super::build::{merged, per_transaction};
-use super::times::{known, too_few, us};
+use super::per_transaction::per_transaction;
+use super::times::{known, merged, too_few, us};
 use crate::tally::{Sum, Tally};
 
 const CONFIDENCE: f64 = 0.95;

@@ -353,6 +353,18 @@ impl LagTimes {
     }
 }
 
+/// All that there are of histograms, added up; none of none.
+pub(super) fn merged<'a>(parts: impl Iterator<Item = &'a Option<Histogram>>) -> Option<Histogram> {
+    let mut sum: Option<Histogram> = None;
+    for part in parts.flatten() {
+        match &mut sum {
+            Some(sum) => sum.add(part),
+            None => sum = Some(part.clone()),
+        }
+    }
+    sum
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -8,7 +8,7 @@ use render::{Style, comparison};
 use serde_json::json;
 
 use super::flags::Output;
-use super::runs::store;
+use super::stored::store;
 use super::{DONE, FAILED, Outcome, flags, print_document};
 use crate::shell::Shell;
 

@@ -17,7 +17,8 @@ use plan::managed::is_managed;
 use serde_json::{Value, json};
 
 use super::live::Live;
-use super::run::{add_parameters, make_data_folder};
+use super::own_folder::make_data_folder;
+use super::run::add_parameters;
 use super::signals::stop_on_signals;
 use super::{DONE, FAILED, Outcome, confirm, flags, named, password, workload_argument};
 use crate::shell::Shell;

@@ -2,12 +2,11 @@
 
 use analysis::ExperimentReport;
 use app::Error;
-use app::build::{BuildOptions, LoadMethod};
+use app::build::LoadMethod;
 use app::experiment::{
     AskedTables, ExperimentResult, Planned, forecast, matrices, plan, planned, points_by,
     report_by, resume, run as run_experiment,
 };
-use app::trial_runner::ExperimentOptions;
 use app::watcher::Watcher;
 use clap::{Arg, ArgAction, ArgMatches, Command};
 use model::{Choice, DataPolicy, Experiment};
@@ -18,10 +17,11 @@ use store::{ExperimentFilter, Store};
 
 use super::live::Live;
 use super::metrics::{self, Metrics};
+use super::own_folder::own_target;
 use super::required::RequiredResults;
-use super::run::own_target;
-use super::runs::{asked, bad, label_flag, labels, said, store};
 use super::signals::stop_on_signals;
+use super::stored::{asked, bad, label_flag, labels, said, store};
+use super::trial_options::{is_kept, options};
 use super::{
     DONE, FAILED, INTERRUPTED, Outcome, draft_from_args, flags, password, print_document, required,
     seek,
@@ -184,29 +184,6 @@ fn walk(mut planned: Planned, matches: &ArgMatches, is_new: bool, shell: &Shell)
         (false, true) => DONE,
         (false, false) => FAILED,
     })
-}
-
-/// How an experiment is done, as the command line says.
-pub(crate) fn options(matches: &ArgMatches, shell: &Shell) -> Result<ExperimentOptions, Error> {
-    let checks = flags::checks_of(matches);
-    Ok(ExperimentOptions {
-        store: flags::store_to_write(matches, shell)?,
-        check_before: checks.before(),
-        check_after: checks.after(),
-        build: !matches.get_flag("no_build"),
-        load: BuildOptions { method: flags::load_method(matches), ..BuildOptions::default() },
-    })
-}
-
-/// Refuses an experiment whose trials are not kept.
-pub(crate) fn is_kept(matches: &ArgMatches) -> Result<(), Error> {
-    match matches.get_flag("no_store") {
-        true => Err(Error::Usage(
-            "--no-store: the trials of an experiment are kept; name another file with --store"
-                .to_owned(),
-        )),
-        false => Ok(()),
-    }
 }
 
 fn print_report(

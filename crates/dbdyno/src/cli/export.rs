@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 use store::{Store, StoreError, StoreErrorKind};
 
 use super::output_file::{OutputFile, extension};
-use super::runs::{all_found, id, said, store};
+use super::stored::{all_found, id, said, store};
 use super::{DONE, Outcome, flags};
 use crate::shell::Shell;
 

@@ -14,7 +14,7 @@ use store::Store;
 use super::compare::{judge, judged};
 use super::flags::Output;
 use super::imported::{self, imported_flag, imported_of};
-use super::runs::{said, store};
+use super::stored::{said, store};
 use super::{DONE, FAILED, Outcome, flags, print_document};
 use crate::shell::Shell;
 

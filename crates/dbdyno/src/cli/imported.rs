@@ -17,7 +17,7 @@ use serde_json::json;
 use store::{IfKnown, Store, utc};
 
 use super::export::STDOUT;
-use super::runs::{said, store};
+use super::stored::{said, store};
 use super::{Outcome, flags, print_document};
 use crate::shell::Shell;
 

@@ -27,6 +27,7 @@ mod metrics;
 #[path = "no_metrics.rs"]
 mod metrics;
 mod output_file;
+mod own_folder;
 #[cfg(feature = "pages")]
 mod page;
 #[cfg(not(feature = "pages"))]
@@ -41,6 +42,8 @@ mod runs;
 mod seek;
 mod selfcheck;
 mod signals;
+mod stored;
+mod trial_options;
 #[cfg(feature = "pages")]
 mod web;
 

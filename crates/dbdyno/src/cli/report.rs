@@ -20,7 +20,7 @@ use super::flags::Output;
 use super::imported::{imported_flag, imported_of};
 use super::output_file::{OutputFile, extension};
 use super::page;
-use super::runs::{said, store};
+use super::stored::{said, store};
 use super::{DONE, Outcome, flags};
 use crate::shell::Shell;
 

@@ -1,22 +1,19 @@
 //! `dbdyno run`: a workload or a plan, and its report.
 
-use analysis::report::Report;
 use app::Error;
 use app::build::{BuildOptions, LoadMethod};
-use app::open::{data_folder, default_target};
 use app::run::{RunOptions, run as run_plan};
 use clap::{Arg, ArgAction, ArgMatches, Command};
-use model::{Choice, Plan, Target};
+use model::{Choice, Plan};
 use plan::{EXPERIMENT, PLAN, Task, decide_task, group_flags};
-use render::Style;
 
 use super::live::Live;
 use super::metrics::{self, Metrics};
-use super::required::RequiredResults;
+use super::own_folder::own_target;
 use super::signals::stop_on_signals;
 use super::{
     DONE, FAILED, INTERRUPTED, Outcome, draft_from_args, experiments, flags, named, password,
-    print_document, required, runs, seek,
+    required, runs, seek, stored,
 };
 use crate::shell::Shell;
 
@@ -37,7 +34,7 @@ pub(crate) fn command(words: &[String]) -> Result<Command, Error> {
                 .help("A workload ('dbdyno list workloads') or a plan file"),
         )
         .arg(flags::no_store())
-        .arg(runs::label_flag())
+        .arg(stored::label_flag())
         .arg(flags::checks())
         .arg(flags::no_build())
         .arg(flags::load_method_of(LoadMethod::NAMES))
@@ -125,7 +122,7 @@ fn run_once(mut plan: Plan, matches: &ArgMatches, shell: &Shell) -> Outcome {
         load: BuildOptions { method: flags::load_method(matches), ..BuildOptions::default() },
         sample_hook: None,
         trial: None,
-        labels: runs::labels(matches)?,
+        labels: stored::labels(matches)?,
         before: Vec::new(),
     };
     let stop = stop_on_signals(shell);
@@ -139,43 +136,11 @@ fn run_once(mut plan: Plan, matches: &ArgMatches, shell: &Shell) -> Outcome {
         false => result.report,
     };
     let required = required::of_run(&required, &report);
-    show(&report, matches, &required, shell)?;
+    runs::show_report(&report, matches, &required, shell)?;
     live.linger(&stop);
     Ok(match (result.is_interrupted, result.is_good && required.is_met()) {
         (true, _) => INTERRUPTED,
         (false, true) => DONE,
         (false, false) => FAILED,
-    })
-}
-
-/// The target of a workload where none is named, with the folder that it lies in.
-pub(crate) fn own_target(workload: &str, shell: &Shell) -> Result<Target, String> {
-    let target = default_target(workload, &|name| shell.variable(name))?;
-    make_data_folder(shell)?;
-    Ok(target)
-}
-
-/// Prints a report in the format that is asked for, and what came of limits.
-pub(crate) fn show(
-    report: &Report,
-    matches: &ArgMatches,
-    required: &RequiredResults,
-    shell: &Shell,
-) -> Outcome {
-    if flags::is_json(matches) {
-        return shell.print(&required.json(report));
-    }
-    print_document(&render::run(report), &Style::default(), matches, shell)?;
-    shell.print(&required.text(matches))
-}
-
-/// The default target lives in our own folder; a folder that the user names must exist.
-pub(crate) fn make_data_folder(shell: &Shell) -> Result<(), String> {
-    let Some(folder) = data_folder(&|name| shell.variable(name)) else {
-        return Ok(());
-    };
-    std::fs::create_dir_all(&folder).map_err(|error| {
-        let folder = folder.display();
-        format!("{folder} cannot be created: {error}; name the database with --target")
     })
 }

@@ -10,10 +10,11 @@ use render::document::Block;
 use render::terminal::WIDE;
 use render::{Document, Style, Table, run_list, run_tables};
 use serde_json::{Map, Value, json};
-use store::{BadQuery, Filter, Query, Sort, Store, why_no_label};
+use store::{Filter, Query, Sort, Store};
 
 use super::flags::Output;
-use super::run::show as show_report;
+use super::required::RequiredResults;
+use super::stored::{all_found, asked, bad, id, key_value, said, store};
 use super::{DONE, FAILED, Outcome, export, flags, print_document, required};
 use crate::lists::run_list_json;
 use crate::shell::Shell;
@@ -53,14 +54,6 @@ pub(crate) fn command() -> Command {
                 .arg(id())
                 .arg(Arg::new("labels").value_name("KEY=VALUE").num_args(0..)),
         )
-}
-
-/// The argument that names a run.
-pub(super) fn id() -> Arg {
-    Arg::new("id")
-        .required(true)
-        .value_name("ID")
-        .help("A run's id, the beginning or end of one, or 'last'")
 }
 
 fn list_command() -> Command {
@@ -104,17 +97,6 @@ fn list_command() -> Command {
                 .value_name("N")
                 .help("At most N runs; 0 lists all [default: 20 as text, otherwise all]"),
         )
-}
-
-/// What a list is asked for: conditions, and an order.
-pub(super) fn asked(conditions: &'static str, order: &'static str) -> [Arg; 2] {
-    let sort = Arg::new("sort").long("sort").value_name("COLUMN,...").allow_hyphen_values(true);
-    [Arg::new("where").long("where").value_name("CONDITIONS").help(conditions), sort.help(order)]
-}
-
-/// A mistake in what a flag says.
-pub(super) fn bad(flag: &'static str) -> impl Fn(BadQuery) -> Error {
-    move |bad| Error::Usage(format!("{flag}: {bad}"))
 }
 
 fn show_command() -> Command {
@@ -174,33 +156,9 @@ pub(crate) fn has_parts(matches: &ArgMatches) -> bool {
     runs.is_some_and(|runs| runs.subcommand_name() == Some("show"))
 }
 
-/// The store, which must be there.
-pub(super) fn store(matches: &ArgMatches, shell: &Shell) -> Result<Store, Error> {
-    let path = flags::store_path(matches, shell)?;
-    Store::open_existing(&path).map_err(said)
-}
-
-/// What the store says, as an error.
-pub(super) fn said(error: store::StoreError) -> Error {
-    Error::Failed(error.to_string())
-}
-
 fn found(store: &Store, matches: &ArgMatches) -> Result<RunId, Error> {
     let name = matches.get_one::<String>("id").expect("clap requires it");
     store.find(name).map_err(said)
-}
-
-/// All runs that are named, each once.
-pub(super) fn all_found(store: &Store, matches: &ArgMatches) -> Result<Vec<RunId>, Error> {
-    let names = matches.get_many::<String>("id").expect("clap requires one");
-    let mut runs: Vec<RunId> = Vec::new();
-    for name in names {
-        let run = store.find(name).map_err(said)?;
-        if !runs.contains(&run) {
-            runs.push(run);
-        }
-    }
-    Ok(runs)
 }
 
 fn list(matches: &ArgMatches, shell: &Shell) -> Outcome {
@@ -353,39 +311,16 @@ fn label(matches: &ArgMatches, shell: &Shell) -> Outcome {
     shell.print(&shown).map(|_| DONE)
 }
 
-/// The flag by which what is about to run is labelled.
-pub(super) fn label_flag() -> Arg {
-    Arg::new("label")
-        .long("label")
-        .value_name("KEY=VALUE")
-        .action(ArgAction::Append)
-        .help("Label the run, or every run of an experiment (build=1.2.7); may be repeated")
-}
-
-/// The labels that the flag says.
-pub(super) fn labels(matches: &ArgMatches) -> Result<Vec<(String, String)>, Error> {
-    let written = matches.get_many::<String>("label").into_iter().flatten();
-    let label = |label: &String| match key_value(label)? {
-        (_, "") => Err(Error::Usage(format!("--label {label}: the value is missing"))),
-        (key, value) => Ok((key.to_owned(), value.to_owned())),
-    };
-    let labels: Vec<(String, String)> = written.map(label).collect::<Result<_, _>>()?;
-    for (place, (key, value)) in labels.iter().enumerate() {
-        if let Some((_, other)) = labels[..place].iter().find(|(earlier, _)| earlier == key) {
-            return Err(Error::Usage(format!(
-                "--label {key}={value}: '{key}' is '{other}' already: give each key one value"
-            )));
-        }
+/// Prints a report in the format that is asked for, and what came of limits.
+pub(crate) fn show_report(
+    report: &Report,
+    matches: &ArgMatches,
+    required: &RequiredResults,
+    shell: &Shell,
+) -> Outcome {
+    if flags::is_json(matches) {
+        return shell.print(&required.json(report));
     }
-    Ok(labels)
-}
-
-fn key_value(label: &str) -> Result<(&str, &str), Error> {
-    let pair = label.split_once('=').filter(|(key, _)| !key.is_empty());
-    let pair =
-        pair.ok_or_else(|| Error::Usage(format!("'{label}' is not a label: write key=value")))?;
-    match why_no_label(pair.0, pair.1) {
-        Some(why) => Err(Error::Usage(why)),
-        None => Ok(pair),
-    }
+    print_document(&render::run(report), &Style::default(), matches, shell)?;
+    shell.print(&required.text(matches))
 }

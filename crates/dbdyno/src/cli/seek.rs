@@ -13,10 +13,10 @@ use render::{Style, as_json};
 
 use super::live::Live;
 use super::metrics::Metrics;
-use super::run::own_target;
+use super::own_folder::own_target;
 use super::signals::stop_on_signals;
 use super::{
-    DONE, FAILED, INTERRUPTED, Outcome, experiments, flags, password, print_document, runs,
+    DONE, FAILED, INTERRUPTED, Outcome, flags, password, print_document, stored, trial_options,
 };
 use crate::shell::Shell;
 
@@ -26,10 +26,10 @@ pub(crate) fn run(sought: SeekPlan, matches: &ArgMatches, shell: &Shell) -> Outc
         let why = "--require: a search has limits of its own: write them as --objective";
         return Err(Error::Usage(why.to_owned()));
     }
-    experiments::is_kept(matches)?;
+    trial_options::is_kept(matches)?;
     let own_target = |workload: &str| own_target(workload, shell);
     let note = sought.note();
-    let search = Search::new(sought, runs::labels(matches)?, &own_target)?;
+    let search = Search::new(sought, stored::labels(matches)?, &own_target)?;
     make(search, matches, true, note.as_deref(), shell)
 }
 
@@ -52,7 +52,7 @@ fn make(
     shell: &Shell,
 ) -> Outcome {
     password::give(search.target(), matches, shell)?;
-    let options = experiments::options(matches, shell)?;
+    let options = trial_options::options(matches, shell)?;
     let stop = stop_on_signals(shell);
     let mut live =
         Live::new(shell, matches.get_flag("quiet")).telling(Metrics::begin(matches, shell)?);

@@ -2,46 +2,17 @@
 //!
 //! Not here: what a page shows, and the headers that every answer has (request_policy).
 
-use app::Error;
 use askama::Template;
 use axum::Json;
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{Html, IntoResponse, Response};
 use render::charts::Chart;
 use serde_json::json;
-use store::{StoreError, StoreErrorKind};
 
 use super::assets;
-
-/// Why there is no page: a sentence, and what kind of trouble it is.
-#[derive(Clone, Debug)]
-pub(super) struct HttpError {
-    pub(super) status: StatusCode,
-    pub(super) text: String,
-    /// How long to wait before asking again.
-    pub(super) retry_after_s: Option<u64>,
-}
+use super::http_error::HttpError;
 
 impl HttpError {
-    pub(super) fn new(status: StatusCode, text: impl Into<String>) -> HttpError {
-        HttpError { status, text: text.into(), retry_after_s: None }
-    }
-
-    /// Nothing of that name.
-    pub(super) fn unknown(text: impl Into<String>) -> HttpError {
-        HttpError::new(StatusCode::NOT_FOUND, text)
-    }
-
-    /// What was asked cannot be right.
-    pub(super) fn bad(text: impl Into<String>) -> HttpError {
-        HttpError::new(StatusCode::BAD_REQUEST, text)
-    }
-
-    /// It is not the asker's fault.
-    pub(super) fn failed(text: impl Into<String>) -> HttpError {
-        HttpError::new(StatusCode::INTERNAL_SERVER_ERROR, text)
-    }
-
     /// As those see it who asked: programs get JSON, people a page.
     pub(super) fn shown(&self, is_api: bool, can_leave: bool) -> Response {
         let mut response = match is_api {
@@ -61,36 +32,6 @@ impl HttpError {
 
     fn plain(self) -> Response {
         (self.status, self.text).into_response()
-    }
-}
-
-/// The request policy, which knows who asked, tells it.
-impl IntoResponse for HttpError {
-    fn into_response(self) -> Response {
-        let mut response = self.status.into_response();
-        response.extensions_mut().insert(self);
-        response
-    }
-}
-
-impl From<StoreError> for HttpError {
-    fn from(error: StoreError) -> HttpError {
-        let status = match error.kind {
-            StoreErrorKind::UnknownRun | StoreErrorKind::AmbiguousRun => StatusCode::NOT_FOUND,
-            StoreErrorKind::UnderWay => StatusCode::CONFLICT,
-            StoreErrorKind::Busy => StatusCode::SERVICE_UNAVAILABLE,
-            _ => StatusCode::INTERNAL_SERVER_ERROR,
-        };
-        HttpError::new(status, error.to_string())
-    }
-}
-
-impl From<Error> for HttpError {
-    fn from(trouble: Error) -> HttpError {
-        match trouble {
-            Error::Usage(why) => HttpError::bad(why),
-            Error::Failed(why) | Error::Interrupted(why) => HttpError::failed(why),
-        }
     }
 }
 
@@ -197,4 +138,21 @@ pub(super) fn chart(charts: &[Chart], name: &str) -> Result<Response, HttpError>
 /// What is answered where nothing is.
 pub(super) async fn nothing_here() -> HttpError {
     HttpError::unknown("there is no such page: see the list of runs")
+}
+
+/// What has become of a part of a page.
+pub(super) struct Fresh {
+    /// What tells this state from others.
+    pub(super) place: String,
+    pub(super) html: String,
+    /// When to look again; none when nothing more will come.
+    pub(super) next_ms: Option<u64>,
+}
+
+/// The answer to whoever has `seen` a state: nothing if it is still that one.
+pub(super) fn fresh(seen: &str, now: Fresh) -> Response {
+    if now.place == seen && now.next_ms.is_some() {
+        return StatusCode::NO_CONTENT.into_response();
+    }
+    Json(json!({"place": now.place, "html": now.html, "next_ms": now.next_ms})).into_response()
 }

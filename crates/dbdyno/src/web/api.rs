@@ -14,8 +14,9 @@ use serde::Serialize;
 use store::{ExperimentFilter, Store};
 
 use super::App;
-use super::answer::{HttpError, chart, chart_list, csv, file};
+use super::answer::{chart, chart_list, csv, file};
 use super::experiments::charts as charts_of_experiment;
+use super::http_error::HttpError;
 use super::pages::{compared, reported_history};
 use super::query::Pairs;
 use super::{Shared, list};

@@ -15,7 +15,7 @@ use render::chart_backends::plotly_js;
 use render::html::{DRAW_JS, PAGE_CSS};
 use sha2::{Digest, Sha256};
 
-use super::answer::HttpError;
+use super::http_error::HttpError;
 
 const OUR_CSS: &str = include_str!("../../assets/web.css");
 const OUR_JS: &str = include_str!("../../assets/web.js");

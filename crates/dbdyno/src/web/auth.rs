@@ -22,9 +22,10 @@ use sha2::{Digest, Sha256};
 use subtle::ConstantTimeEq;
 
 use super::App;
-use super::answer::{self, Frame, HttpError};
+use super::answer::{self, Frame};
+use super::connection_limiter::Peer;
+use super::http_error::HttpError;
 use super::query::{Form, Pairs};
-use super::serve::Peer;
 use super::throttle::Throttle;
 use crate::shell::Shell;
 

@@ -12,6 +12,10 @@ use tokio::sync::Notify;
 
 use super::throttle::who;
 
+/// Who asks.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Peer(pub(super) IpAddr);
+
 /// The connections that are open.
 #[derive(Debug, Default)]
 pub(super) struct ConnectionLimiter(Mutex<Open>);

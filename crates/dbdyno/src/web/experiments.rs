@@ -15,8 +15,10 @@ use render::list::short_id;
 use store::{ExperimentFilter, Store, TrialRow, utc};
 
 use super::App;
-use super::answer::{self, Frame, HttpError, rendered};
-use super::pages::{Fresh, body_or_why, fresh, imported};
+use super::answer::{self, Frame, rendered};
+use super::answer::{Fresh, fresh};
+use super::http_error::HttpError;
+use super::pages::{body_or_why, imported};
 use super::query::{self, Pairs};
 
 /// How soon one that goes on is looked at again: its report reads all of its trials.

@@ -13,8 +13,8 @@ use render::list::{Best, point, short_id};
 use store::{Filter, Query, RunRow, Sort, Store, utc};
 
 use super::App;
-use super::answer::{self, Frame, HttpError, rendered};
-use super::pages::{Fresh, fresh};
+use super::answer::{self, Frame, Fresh, fresh, rendered};
+use super::http_error::HttpError;
 use super::query::Pairs;
 
 /// Rows of a page: a screen or two.

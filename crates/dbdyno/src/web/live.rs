@@ -11,7 +11,7 @@ use app::stored_report::{ended_report, report_so_far};
 use model::{RunId, Status};
 use store::{RunRow, Store, StoreError, StoreErrorKind};
 
-use super::answer::HttpError;
+use super::http_error::HttpError;
 
 /// So many are kept, the last that were looked at: nobody follows more at once.
 const KEPT_MAX: usize = 4;

@@ -9,6 +9,7 @@ mod assets;
 mod auth;
 mod connection_limiter;
 mod experiments;
+mod http_error;
 mod list;
 mod live;
 mod pages;
@@ -32,8 +33,8 @@ use axum::Router;
 use axum::routing::{get, post};
 use store::Store;
 
-use self::answer::HttpError;
 use self::auth::Auth;
+use self::http_error::HttpError;
 use self::live::LiveRuns;
 use crate::shell::Shell;
 

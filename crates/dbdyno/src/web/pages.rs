@@ -8,17 +8,16 @@ use analysis::{ComparisonReport, HistoryReport};
 use app::compare::{Asked, compare as hold, history as hold_history};
 use app::trials::figure_names;
 use askama::Template;
-use axum::Json;
 use axum::extract::{Path, State};
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Redirect, Response};
 use model::{Imported, RunId};
 use render::html::{Medium, Print, body as html};
-use serde_json::json;
 use store::{Store, StoreErrorKind, why_no_label};
 
 use super::App;
-use super::answer::{self, Frame, HttpError, rendered};
+use super::answer::{self, Frame, Fresh, fresh, rendered};
+use super::http_error::HttpError;
 use super::list::{LabelView, RowView, label_view};
 use super::live::RunSnapshot;
 use super::query::{Form, Pairs};
@@ -27,23 +26,6 @@ use super::tables;
 
 /// How soon a run that goes on is looked at again: it tells once a second.
 const NEXT_MS: u64 = 1000;
-
-/// What has become of a part of a page.
-pub(super) struct Fresh {
-    /// What tells this state from others.
-    pub(super) place: String,
-    pub(super) html: String,
-    /// When to look again; none when nothing more will come.
-    pub(super) next_ms: Option<u64>,
-}
-
-/// The answer to whoever has `seen` a state: nothing if it is still that one.
-pub(super) fn fresh(seen: &str, now: Fresh) -> Response {
-    if now.place == seen && now.next_ms.is_some() {
-        return StatusCode::NO_CONTENT.into_response();
-    }
-    Json(json!({"place": now.place, "html": now.html, "next_ms": now.next_ms})).into_response()
-}
 
 #[derive(Template)]
 #[template(path = "web/run.html")]

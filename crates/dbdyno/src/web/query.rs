@@ -8,7 +8,7 @@ use axum::http::request::Parts;
 use axum::http::{StatusCode, header};
 use form_urlencoded::{Serializer, parse};
 
-use super::answer::HttpError;
+use super::http_error::HttpError;
 
 /// What a form says that was sent as one.
 pub(super) struct Form(pub(super) Pairs);

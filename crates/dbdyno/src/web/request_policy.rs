@@ -18,11 +18,11 @@ use axum::middleware::Next;
 use axum::response::{IntoResponse, Redirect, Response};
 
 use super::App;
-use super::answer::HttpError;
 use super::auth;
 use super::connection_limiter::Guest;
+use super::connection_limiter::Peer;
+use super::http_error::HttpError;
 use super::query;
-use super::serve::Peer;
 use crate::asked_host::asked_host;
 
 /// No form of ours is longer.

@@ -6,7 +6,7 @@
 
 use std::future::pending;
 use std::io::ErrorKind;
-use std::net::{IpAddr, SocketAddr};
+use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -22,7 +22,7 @@ use tokio::sync::{Notify, Semaphore};
 use tokio::time::timeout;
 
 use super::auth::Auth;
-use super::connection_limiter::{ConnectionLimiter, Guest};
+use super::connection_limiter::{ConnectionLimiter, Guest, Peer};
 use super::live::LiveRuns;
 use super::pidfile::PidFile;
 use super::tls::{self, Identity};
@@ -50,10 +50,6 @@ const PAUSE: Duration = Duration::from_millis(100);
 const END_MAX: Duration = Duration::from_secs(2);
 /// How far it gives way to a run that is measured on the same machine, as nice(1) counts.
 const NICE: i32 = 10;
-
-/// Who asks.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Peer(pub(super) IpAddr);
 
 /// A service that listens.
 pub(crate) struct Serving {

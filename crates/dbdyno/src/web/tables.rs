@@ -13,7 +13,8 @@ use model::RunId;
 use render::{Table, run_tables, seconds_csv};
 use store::Store;
 
-use super::answer::{self, Frame, HttpError, csv};
+use super::answer::{self, Frame, csv};
+use super::http_error::HttpError;
 use super::query::Pairs;
 use super::{App, Shared};
 

@@ -15,6 +15,7 @@ mod protocol;
 mod refusals;
 mod rows;
 mod server;
+mod sessions;
 mod sign_in;
 mod sql;
 mod statements;

@@ -11,13 +11,14 @@ use std::time::Duration;
 
 use model::{Clock, NS_PER_MS, Place, Placement, Refusal, RefusalKind, Statement};
 
-use super::address::{Address, Connector};
+use super::address::Address;
+use super::broken;
 use super::cancel::Handle;
 use super::input::Input;
-use super::session::{Line, cancelled, here};
+use super::line::{Line, cancelled, here};
 use super::socket::{Got, Socket, Wait};
-use super::stream::{self, Channel, Stream};
-use super::{Protocol, Server, SignIn, Step};
+use super::stream::{Channel, Stream};
+use super::{Connector, Protocol, Server, SignIn, Step};
 
 /// How often a sign-in may wait for the server: a broken one could go on for ever.
 const WAITS_MAX: u32 = 1_000;
@@ -129,7 +130,7 @@ async fn within<T>(
         }
         clock.poll_through(deadline_ns, context).map(|_| {
             let error = io::ErrorKind::TimedOut.into();
-            Err(stream::refusal(error))
+            Err(broken::refusal(error))
         })
     })
     .await

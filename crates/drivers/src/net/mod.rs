@@ -6,10 +6,13 @@
 //! write and one read a round trip.
 
 mod address;
+mod broken;
 mod cancel;
 mod connect;
+mod connector;
 mod hosts;
 mod input;
+mod line;
 mod options;
 mod reply_lag;
 mod session;
@@ -22,6 +25,7 @@ mod tls_client;
 #[cfg(not(feature = "tls"))]
 #[path = "no_tls_client.rs"]
 mod tls_client;
+mod tls_mode;
 
 use std::sync::Arc;
 
@@ -30,8 +34,8 @@ use model::{
     Visit,
 };
 
-pub(crate) use address::Connector;
 pub(crate) use connect::tell;
+pub(crate) use connector::Connector;
 pub(crate) use input::Input;
 pub(crate) use options::{
     CLEAR_PASSWORD, CONNECT_TIMEOUT, MAX_PACKET, TLS, TLS_CA, check_clear, connector, open,
@@ -39,7 +43,8 @@ pub(crate) use options::{
 };
 pub(crate) use session::{NetDatabase, NetSession};
 pub(crate) use stream::Channel;
-pub(crate) use tls::{Tls, TlsMode};
+pub(crate) use tls::Tls;
+pub(crate) use tls_mode::TlsMode;
 
 /// A server as its driver knows it: what all sessions of a target are made from.
 pub(crate) trait Server: Send + Sync + Sized + 'static {

@@ -8,7 +8,7 @@ use std::task::{Context, Poll};
 use model::{BadParameter, Refusal};
 
 use super::socket::{Got, Socket, Wait};
-use super::tls::TlsMode;
+use super::tls_mode::TlsMode;
 
 /// None can be made.
 #[derive(Clone)]

@@ -8,7 +8,7 @@ use std::future::Future;
 use std::pin::Pin;
 use std::rc::Rc;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
-use std::task::{Context, Poll, Waker, ready};
+use std::task::{Context, Poll, ready};
 
 use model::{
     Cancel, Connecting, Host, Hosts, Place, Product, Refusal, RefusalKind, Reply, ReplyLags,
@@ -18,9 +18,8 @@ use model::{
 use super::cancel::{Canceller, Flags, Handle};
 use super::connect::{ConnectSpec, ExecContext, connect};
 use super::input::Input;
-use super::socket::{Got, Wait};
-use super::stream::{self, Stream};
-use super::{Connector, Protocol, Server, SignIn, Step};
+use super::line::{Line, cancelled, here};
+use super::{Connector, Protocol, Server, SignIn};
 
 /// A target behind a wire; it makes the sessions.
 pub(crate) struct NetDatabase<S> {
@@ -423,185 +422,4 @@ impl<S: Server> Drop for NetSession<S> {
         }
         self.spec.handle.forget();
     }
-}
-
-/// A connection that is signed in.
-pub(super) struct Line<P> {
-    pub(super) protocol: P,
-    pub(super) stream: Stream,
-    pub(super) input: Input,
-    /// What is put out.
-    pub(super) out: Vec<u8>,
-    /// How much of that is sent.
-    n_sent: usize,
-    /// Whether any of the request under way is sent.
-    has_sent: bool,
-    /// Whether something was sent since an answer was last waited for.
-    is_unanswered: bool,
-    round_trips: u64,
-    /// What looks after the server when nothing has come for long; none where that is the end.
-    pub(super) read_watchdog: Option<ReadWatchdog>,
-}
-
-/// Refuses to wait any longer, or does not.
-pub(super) type ReadWatchdog = Box<dyn Fn() -> Result<(), Refusal>>;
-
-impl<P> Line<P> {
-    pub(super) fn new(protocol: P, stream: Stream, input: Input, out: Vec<u8>) -> Line<P> {
-        Line {
-            protocol,
-            stream,
-            input,
-            out,
-            n_sent: 0,
-            has_sent: false,
-            is_unanswered: false,
-            round_trips: 0,
-            read_watchdog: None,
-        }
-    }
-
-    /// The same connection with another speaker.
-    pub(super) fn with<Q>(self, protocol: Q) -> Line<Q> {
-        let Line { stream, input, out, n_sent, has_sent, is_unanswered, .. } = self;
-        let Line { round_trips, read_watchdog, .. } = self;
-        Line {
-            protocol,
-            stream,
-            input,
-            out,
-            n_sent,
-            has_sent,
-            is_unanswered,
-            round_trips,
-            read_watchdog,
-        }
-    }
-
-    fn begin(&mut self) {
-        self.has_sent = false;
-    }
-
-    /// Sends what is put out as far as it goes; whether that was all.
-    #[inline]
-    fn send(&mut self, context: &mut Context<'_>) -> Result<bool, Refusal> {
-        if self.out.is_empty() {
-            return Ok(true);
-        }
-        let n_before = self.n_sent;
-        let all_sent = self.stream.send(context, &self.out, &mut self.n_sent);
-        let all_sent = all_sent.map_err(stream::refusal)?;
-        if self.n_sent > n_before {
-            (self.has_sent, self.is_unanswered) = (true, true);
-        }
-        if all_sent {
-            self.out.clear();
-            self.n_sent = 0;
-        }
-        Ok(all_sent)
-    }
-
-    /// Waits until everything that is put out is sent; nothing is received meanwhile.
-    pub(super) fn poll_send(&mut self, context: &mut Context<'_>) -> Poll<Result<(), Refusal>> {
-        loop {
-            if self.send(context)? {
-                return Poll::Ready(Ok(()));
-            }
-            ready!(self.poll_receive(context, Wait::BytesOrRoom))?;
-        }
-    }
-
-    /// Sends and receives until `advance` is done.
-    #[inline]
-    pub(super) fn poll<T>(
-        &mut self,
-        context: &mut Context<'_>,
-        mut advance: impl FnMut(&mut P, &mut Input, &mut Vec<u8>) -> Result<Step<T>, Refusal>,
-    ) -> Poll<Result<T, Refusal>> {
-        // What has come is worth a look at first, and when everything is sent.
-        let mut has_come = true;
-        loop {
-            let all_sent = self.send(context)?;
-            let mut wait = if all_sent { Wait::Bytes } else { Wait::BytesOrRoom };
-            if all_sent || has_come {
-                match advance(&mut self.protocol, &mut self.input, &mut self.out)? {
-                    Step::Done(value) => {
-                        self.stream.end_reply();
-                        return Poll::Ready(Ok(value));
-                    }
-                    Step::StartTls => return Poll::Ready(Err(late_tls())),
-                    Step::Send if all_sent => wait = Wait::Nothing,
-                    Step::Send => {}
-                    // It has put out what the other side must see first.
-                    Step::More if all_sent && !self.out.is_empty() => {
-                        has_come = false;
-                        continue;
-                    }
-                    Step::More => {}
-                }
-            }
-            has_come = ready!(self.poll_receive(context, wait))?;
-        }
-    }
-
-    /// Receives after a wait; whether something has come.
-    #[inline]
-    pub(super) fn poll_receive(
-        &mut self,
-        context: &mut Context<'_>,
-        wait: Wait,
-    ) -> Poll<Result<bool, Refusal>> {
-        if wait == Wait::Bytes && self.is_unanswered {
-            self.is_unanswered = false;
-            self.round_trips += 1;
-            self.stream.begin_reply();
-        }
-        let got = ready!(self.stream.poll_receive(context, &mut self.input, wait))?;
-        if got == Got::Silence {
-            self.look_after_it()?;
-        }
-        Poll::Ready(Ok(matches!(got, Got::Bytes(_))))
-    }
-
-    #[cold]
-    fn look_after_it(&self) -> Result<(), Refusal> {
-        match &self.read_watchdog {
-            Some(read_watchdog) => read_watchdog(),
-            None => Err(stream::silent()),
-        }
-    }
-}
-
-impl<P: Protocol> Line<P> {
-    fn traffic(&self) -> Traffic {
-        let mut traffic = self.protocol.traffic();
-        traffic.round_trips += self.round_trips;
-        traffic.bytes_out += self.stream.bytes_out;
-        traffic.bytes_in += self.stream.bytes_in;
-        traffic
-    }
-
-    /// Ends the connection politely, as far as that goes without waiting.
-    fn say_goodbye(&mut self) {
-        self.protocol.say_goodbye(&mut self.out);
-        // Nobody waits for it, and nobody minds if it is lost.
-        let _ = self.send(&mut Context::from_waker(Waker::noop()));
-    }
-}
-
-/// Polls once: on a thread everything blocks instead of waiting.
-pub(super) fn here<T>(poll: impl FnOnce(&mut Context<'_>) -> Poll<T>) -> T {
-    match poll(&mut Context::from_waker(Waker::noop())) {
-        Poll::Ready(value) => value,
-        Poll::Pending => unreachable!("a session on a thread blocks instead of waiting"),
-    }
-}
-
-/// The refusal of a session that was cancelled.
-pub(super) fn cancelled() -> Refusal {
-    Refusal::new(RefusalKind::Cancelled, "cancelled")
-}
-
-fn late_tls() -> Refusal {
-    Refusal::new(RefusalKind::ConnectionLost, "TLS can only begin before the sign-in")
 }

@@ -5,12 +5,13 @@ use std::rc::Rc;
 use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
-use model::{Refusal, RefusalKind, ReplyLags};
+use model::{Refusal, ReplyLags};
 
+use super::broken::{ended, refusal};
 use super::input::Input;
 use super::socket::{Got, Socket, Wait};
-use super::tls::TlsMode;
 use super::tls_client::Secured;
+use super::tls_mode::TlsMode;
 
 /// What a sign-in must know of the connection that it goes through.
 #[derive(Clone, Debug)]
@@ -134,26 +135,4 @@ impl Stream {
         }
         Poll::Ready(Ok(got))
     }
-}
-
-/// The connection was ended by the other side.
-pub(super) fn ended() -> Refusal {
-    Refusal::new(RefusalKind::ConnectionLost, "the server closed the connection")
-}
-
-/// Nothing came in time.
-pub(super) fn silent() -> Refusal {
-    refusal(io::ErrorKind::TimedOut.into())
-}
-
-/// A connection that broke.
-pub(super) fn refusal(error: io::Error) -> Refusal {
-    let message = match error.kind() {
-        io::ErrorKind::TimedOut => {
-            let advice = "check scheme, host and port, or raise connect_timeout";
-            format!("the server does not answer in time; {advice}")
-        }
-        _ => format!("the connection failed: {error}"),
-    };
-    Refusal::new(RefusalKind::ConnectionLost, message)
 }

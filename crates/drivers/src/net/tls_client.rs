@@ -17,9 +17,9 @@ use rustls::{
     SignatureScheme,
 };
 
+use super::broken::{ended, refusal, silent};
 use super::socket::{Got, Socket, Wait};
-use super::stream::{ended, refusal, silent};
-use super::tls::TlsMode;
+use super::tls_mode::TlsMode;
 
 /// Whom a client trusts. Cheap to clone.
 #[derive(Clone)]

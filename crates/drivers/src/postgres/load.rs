@@ -9,8 +9,8 @@ use model::{ColumnType, Refusal, RefusalKind, Reply, RowSource, Table, Value};
 use postgres_protocol::message::frontend;
 
 use super::binary;
+use super::completion::{Status, n_affected, read_status};
 use super::messages::{self, Message, is_aside, put_query};
-use super::protocol::{Status, n_affected, read_status};
 use super::refusals::{garbled, read_error};
 use crate::net::{FLIGHT_BYTES, Step};
 

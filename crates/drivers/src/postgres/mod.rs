@@ -6,6 +6,7 @@
 
 mod administration;
 mod binary;
+mod completion;
 mod facts;
 mod load;
 mod messages;

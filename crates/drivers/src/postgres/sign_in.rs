@@ -11,8 +11,9 @@ use postgres_protocol::message::backend::{self, AuthenticationSaslBody};
 use postgres_protocol::message::frontend;
 
 use super::Way;
+use super::completion::read_status;
 use super::messages::{self, Message, is_aside};
-use super::protocol::{Postgres, read_status};
+use super::protocol::Postgres;
 use super::refusals::{garbled, read_error};
 use super::scram::{self, Binding, KeyCache, Scram};
 use crate::net::{CancelKey, Channel, Input, SignIn, Step, check_clear};

@@ -6,7 +6,8 @@ use std::sync::Arc;
 use model::{Fact, Refusal};
 use rusqlite::Connection;
 
-use super::opening::{Location, Shared, ask, open_connection};
+use super::location::Location;
+use super::opening::{Shared, ask, open_connection};
 use super::refusals::refusal;
 
 /// The facts of an opened database.

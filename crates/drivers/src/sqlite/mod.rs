@@ -6,6 +6,7 @@ mod administration;
 mod cancel;
 mod facts;
 mod literals;
+mod location;
 mod monitoring;
 mod opening;
 mod queue;
@@ -29,7 +30,8 @@ use model::{
 use rusqlite::{Connection, FileControl};
 
 use crate::{CannotOpen, Entry, Opened, Opening};
-use opening::{Location, MEMORY_BYTES_MAX, Options, Shared};
+use location::Location;
+use opening::{MEMORY_BYTES_MAX, Options, Shared};
 use refusals::refusal;
 use session::SqliteSession;
 

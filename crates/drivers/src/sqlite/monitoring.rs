@@ -12,7 +12,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use model::{Counter, Counters, Monitoring, Reading};
 use rusqlite::{Connection, ffi};
 
-use super::opening::Location;
+use super::location::Location;
 
 /// A session tells its numbers after so many requests: each time costs some tenths of a
 /// microsecond, so a request some hundredths.

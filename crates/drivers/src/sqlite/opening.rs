@@ -2,10 +2,9 @@
 //!
 //! Not here: what is said over a connection (the session).
 
-use std::fmt;
 use std::fs;
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
@@ -13,6 +12,7 @@ use model::{BadParameter, Refusal, RefusalKind, Settings};
 use rusqlite::{Connection, OpenFlags};
 
 use super::cancel::{Handle, lock};
+use super::location::Location;
 use super::monitoring::Caches;
 use super::queue::{Queue, Turn};
 use super::refusals::{cancelled, refusal};
@@ -41,39 +41,6 @@ impl Shared {
         let (queue, changing_journal) = (Queue::default(), Mutex::new(()));
         let caches = Caches::default();
         Shared { location, options, queue, create, caches, changing_journal }
-    }
-}
-
-/// Where a database lives.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Location {
-    File(PathBuf),
-    /// In this process, under this name.
-    Memory(String),
-}
-
-impl Location {
-    pub(super) fn is_memory(&self) -> bool {
-        matches!(self, Location::Memory(_))
-    }
-
-    /// What to say in front when there is no room.
-    pub(super) fn words_when_full(&self) -> String {
-        match self {
-            Location::File(path) => format!("no disk space for {}", path.display()),
-            Location::Memory(_) => {
-                "an in-memory database holds at most 2 GiB: use a file".to_owned()
-            }
-        }
-    }
-}
-
-impl fmt::Display for Location {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Location::File(path) => path.display().fmt(f),
-            Location::Memory(_) => f.write_str(":memory:"),
-        }
     }
 }
 

@@ -2,7 +2,8 @@
 
 use model::Check;
 
-use super::tables::{Contexts, Layout};
+use super::parameters::Contexts;
+use super::tables::Layout;
 
 /// The checks for a layout.
 pub(super) fn checks(layout: Layout) -> Vec<Check> {

@@ -2,8 +2,31 @@
 
 use model::{BadParameter, Choice, Parameter, ParameterKind, Settings, choice};
 
-use super::tables::Contexts;
-use super::writer::Write;
+/// Where context values are kept.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Contexts {
+    /// A row each, in a table of their own.
+    Rows,
+    /// A column each, in the measurement's row.
+    Columns,
+    /// One JSON text in the measurement's row.
+    Json,
+}
+
+choice!(Contexts { Rows = "rows", Columns = "columns", Json = "json" });
+
+/// How a buffer is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Write {
+    /// INSERT of many rows.
+    Insert,
+    /// A prepared INSERT per row.
+    Row,
+    /// LOAD DATA, COPY or what the database has for that.
+    Bulk,
+}
+
+choice!(Write { Insert = "insert", Row = "row", Bulk = "bulk" });
 
 /// The most metrics of one measurement: the slots that ARM 4.0 has.
 const METRICS_MAX: u64 = 7;

@@ -1,22 +1,9 @@
 //! The tables of `arm`, and the rows that a buffer becomes in each of them.
 
-use model::{Column, ColumnType, RowSource, Settings, Table, Value, choice};
+use model::{Column, ColumnType, RowSource, Settings, Table, Value};
 
 use super::measurement::{Buffer, Measurement, Reader};
-use super::parameters::CONTEXTS_MAX;
-
-/// Where context values are kept.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Contexts {
-    /// A row each, in a table of their own.
-    Rows,
-    /// A column each, in the measurement's row.
-    Columns,
-    /// One JSON text in the measurement's row.
-    Json,
-}
-
-choice!(Contexts { Rows = "rows", Columns = "columns", Json = "json" });
+use super::parameters::{CONTEXTS_MAX, Contexts};
 
 /// How the data are laid out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -5,12 +5,13 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use model::{
     Client, Conversation, Done, Input, KindIndex, Number, Refusal, RefusalKind, Request, RowSource,
-    Session, StatementId, StatementKind, Table, TxContext, Value, choice, execute, load,
-    put_decimal, query, query_number,
+    Session, StatementId, StatementKind, Table, TxContext, Value, execute, load, put_decimal,
+    query, query_number,
 };
 
 use super::application::Shape;
 use super::measurement::Buffer;
+use super::parameters::Write;
 use super::pools::Pools;
 use super::tables::{BUFFER, CONTEXT, Layout, Rows, checksum};
 use crate::empty_tables::EmptyTables;
@@ -28,19 +29,6 @@ pub(super) const AGE: u16 = 3;
 
 /// A statement of many rows is at most about so long: servers refuse longer ones.
 const STATEMENT_BYTES: usize = 512 << 10;
-
-/// How a buffer is written.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Write {
-    /// INSERT of many rows.
-    Insert,
-    /// A prepared INSERT per row.
-    Row,
-    /// LOAD DATA, COPY or what the database has for that.
-    Bulk,
-}
-
-choice!(Write { Insert = "insert", Row = "row", Bulk = "bulk" });
 
 /// What all writers share.
 pub(super) struct Shared {

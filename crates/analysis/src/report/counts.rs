@@ -1,0 +1,63 @@
+//! What became of transactions, and the error of the rate of commits. Not here: of whom (build,
+//! disturbances, disclosure).
+
+use model::{Counts, NS_PER_S};
+use stats::{TooFewSlots, within_run};
+
+use super::times::known;
+use super::{Ci95, CountsReport};
+use crate::tally::SLOT_NS;
+
+pub(super) fn counts(counts: &Counts) -> CountsReport {
+    let report = CountsReport {
+        offered: counts.offered(),
+        finished: counts.finished(),
+        committed: counts.committed,
+        rolled_back: counts.rolled_back,
+        failed: counts.failed,
+        dropped: counts.dropped,
+        unfinished: counts.unfinished,
+        retried: counts.retried,
+        unknown: counts.unknown,
+        backlog_at_start: 0,
+    };
+    let parts = report.finished + report.failed + report.dropped + report.unfinished;
+    assert_eq!(
+        report.offered, parts,
+        "what was offered is finished, failed, dropped or unfinished"
+    );
+    report
+}
+
+/// The error of the rate of slots of 100 ms, or why there is none.
+pub(super) fn ci95(slots: &[u64]) -> (Option<Ci95>, Option<String>) {
+    if slots.iter().all(|n| *n == 0) {
+        return (None, Some("nothing was committed".to_owned()));
+    }
+    let rate = within_run(slots, SLOT_NS);
+    match rate.half_width {
+        Ok(half_width) => {
+            let note = "within-run: repeat the run to see how much runs differ".to_owned();
+            let relative = half_width / rate.per_s;
+            let run_s = slots.len() as f64 * SLOT_NS as f64 / NS_PER_S as f64;
+            let half_width = known(half_width).unwrap_or_default();
+            let n_effective = known(rate.n_effective).unwrap_or_default();
+            let seconds_to_1_percent = known(run_s * (100.0 * relative).powi(2));
+            (Some(Ci95 { half_width, n_effective, seconds_to_1_percent, note }), None)
+        }
+        Err(few) => (None, Some(too_short(COMMITS_VARY, few, SLOT_NS))),
+    }
+}
+
+/// What varies where commits do.
+pub(super) const COMMITS_VARY: &str = "commits vary";
+
+/// Why a rate or a mean has no error, after what varies.
+pub(super) fn too_short(varies: &str, few: TooFewSlots, slot_ns: u64) -> String {
+    let seconds = |slots: u64| slots as f64 * slot_ns as f64 / NS_PER_S as f64;
+    let (needed, have) = (seconds(few.needed), seconds(few.have));
+    format!(
+        "{varies} too slowly for a run of {have:.1} s: it takes at least {:.1} s",
+        needed.max(have + 0.1)
+    )
+}

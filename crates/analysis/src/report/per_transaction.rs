@@ -1,0 +1,43 @@
+//! What a transaction takes on average. Not here: whose (build, reply_lag).
+
+use model::{KindSecond, Traffic};
+
+use super::PerTransaction;
+use super::times::known;
+use crate::tally::Tally;
+
+/// What a transaction takes on average, over all kinds.
+pub(super) fn per_transaction(tally: &Tally, groups: &[usize]) -> PerTransaction {
+    let (mut traffic, mut ended) = (Traffic::default(), 0);
+    for group in groups.iter().filter_map(|index| tally.groups.get(*index)) {
+        let kinds = [&group.ramp_up, &group.measured].map(|phase| phase.kinds.last());
+        let last = kinds.into_iter().flatten().map(|kind| kind.kind).max();
+        for kind in last.into_iter().flat_map(|last| 0..=last) {
+            let (of_kind, ended_of_kind) = moved(group.ramp_up_kind(kind), group.kind(kind));
+            traffic += of_kind;
+            ended += ended_of_kind;
+        }
+    }
+    let each = |count: u64| known(count as f64 / ended as f64);
+    PerTransaction {
+        round_trips: each(traffic.round_trips),
+        statements: each(traffic.queries()),
+        reads: each(traffic.reads),
+        writes: each(traffic.writes),
+        others: each(traffic.others),
+    }
+}
+
+/// What was moved over both phases, and by how many transactions: those that ended in the window.
+/// Traffic belongs to the second of the finish and counts to that of the intended instant, so
+/// only over both phases are they of the same transactions.
+pub(super) fn moved(ramp_up: Option<&KindSecond>, measured: Option<&KindSecond>) -> (Traffic, u64) {
+    let (mut traffic, mut ended) = (Traffic::default(), 0);
+    for kind in [ramp_up, measured].into_iter().flatten() {
+        traffic += kind.traffic;
+        ended += kind.counts.finished() + kind.counts.failed;
+    }
+    // Carried out of the window: unfinished, or ended in the drain.
+    let drained = measured.map_or(0, |kind| kind.carried.saturating_sub(kind.counts.unfinished));
+    (traffic, ended.saturating_sub(drained))
+}

@@ -1,0 +1,24 @@
+//! Our own folder, where databases lie that nobody has named. Not here: the store (flags).
+
+use app::open::{data_folder, default_target};
+use model::Target;
+
+use crate::shell::Shell;
+
+/// The target of a workload where none is named, with the folder that it lies in.
+pub(crate) fn own_target(workload: &str, shell: &Shell) -> Result<Target, String> {
+    let target = default_target(workload, &|name| shell.variable(name))?;
+    make_data_folder(shell)?;
+    Ok(target)
+}
+
+/// The default target lives in our own folder; a folder that the user names must exist.
+pub(crate) fn make_data_folder(shell: &Shell) -> Result<(), String> {
+    let Some(folder) = data_folder(&|name| shell.variable(name)) else {
+        return Ok(());
+    };
+    std::fs::create_dir_all(&folder).map_err(|error| {
+        let folder = folder.display();
+        format!("{folder} cannot be created: {error}; name the database with --target")
+    })
+}

@@ -1,0 +1,66 @@
+//! Why there is no page. Not here: how that looks (answer).
+
+use app::Error;
+use axum::http::StatusCode;
+use axum::response::{IntoResponse, Response};
+use store::{StoreError, StoreErrorKind};
+
+/// Why there is no page: a sentence, and what kind of trouble it is.
+#[derive(Clone, Debug)]
+pub(super) struct HttpError {
+    pub(super) status: StatusCode,
+    pub(super) text: String,
+    /// How long to wait before asking again.
+    pub(super) retry_after_s: Option<u64>,
+}
+
+impl HttpError {
+    pub(super) fn new(status: StatusCode, text: impl Into<String>) -> HttpError {
+        HttpError { status, text: text.into(), retry_after_s: None }
+    }
+
+    /// Nothing of that name.
+    pub(super) fn unknown(text: impl Into<String>) -> HttpError {
+        HttpError::new(StatusCode::NOT_FOUND, text)
+    }
+
+    /// What was asked cannot be right.
+    pub(super) fn bad(text: impl Into<String>) -> HttpError {
+        HttpError::new(StatusCode::BAD_REQUEST, text)
+    }
+
+    /// It is not the asker's fault.
+    pub(super) fn failed(text: impl Into<String>) -> HttpError {
+        HttpError::new(StatusCode::INTERNAL_SERVER_ERROR, text)
+    }
+}
+
+/// The request policy, which knows who asked, tells it.
+impl IntoResponse for HttpError {
+    fn into_response(self) -> Response {
+        let mut response = self.status.into_response();
+        response.extensions_mut().insert(self);
+        response
+    }
+}
+
+impl From<StoreError> for HttpError {
+    fn from(error: StoreError) -> HttpError {
+        let status = match error.kind {
+            StoreErrorKind::UnknownRun | StoreErrorKind::AmbiguousRun => StatusCode::NOT_FOUND,
+            StoreErrorKind::UnderWay => StatusCode::CONFLICT,
+            StoreErrorKind::Busy => StatusCode::SERVICE_UNAVAILABLE,
+            _ => StatusCode::INTERNAL_SERVER_ERROR,
+        };
+        HttpError::new(status, error.to_string())
+    }
+}
+
+impl From<Error> for HttpError {
+    fn from(trouble: Error) -> HttpError {
+        match trouble {
+            Error::Usage(why) => HttpError::bad(why),
+            Error::Failed(why) | Error::Interrupted(why) => HttpError::failed(why),
+        }
+    }
+}

@@ -1,0 +1,27 @@
+//! What is said of a connection that broke. Not here: who notices it (stream, tls_client, connect).
+
+use std::io;
+
+use model::{Refusal, RefusalKind};
+
+/// The connection was ended by the other side.
+pub(super) fn ended() -> Refusal {
+    Refusal::new(RefusalKind::ConnectionLost, "the server closed the connection")
+}
+
+/// Nothing came in time.
+pub(super) fn silent() -> Refusal {
+    refusal(io::ErrorKind::TimedOut.into())
+}
+
+/// A connection that broke.
+pub(super) fn refusal(error: io::Error) -> Refusal {
+    let message = match error.kind() {
+        io::ErrorKind::TimedOut => {
+            let advice = "check scheme, host and port, or raise connect_timeout";
+            format!("the server does not answer in time; {advice}")
+        }
+        _ => format!("the connection failed: {error}"),
+    };
+    Refusal::new(RefusalKind::ConnectionLost, message)
+}

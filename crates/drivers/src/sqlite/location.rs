@@ -1,0 +1,37 @@
+//! Where a database lives. Not here: how it is opened (opening).
+
+use std::fmt;
+use std::path::PathBuf;
+
+/// Where a database lives.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Location {
+    File(PathBuf),
+    /// In this process, under this name.
+    Memory(String),
+}
+
+impl Location {
+    pub(super) fn is_memory(&self) -> bool {
+        matches!(self, Location::Memory(_))
+    }
+
+    /// What to say in front when there is no room.
+    pub(super) fn words_when_full(&self) -> String {
+        match self {
+            Location::File(path) => format!("no disk space for {}", path.display()),
+            Location::Memory(_) => {
+                "an in-memory database holds at most 2 GiB: use a file".to_owned()
+            }
+        }
+    }
+}
+
+impl fmt::Display for Location {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Location::File(path) => path.display().fmt(f),
+            Location::Memory(_) => f.write_str(":memory:"),
+        }
+    }
+}
