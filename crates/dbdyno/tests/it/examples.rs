@@ -73,7 +73,7 @@ fn the_examples_that_are_experiments_run() {
     let few = ["--vary=clients=1,2", "--vary=scenario=simple,metrics"];
     let arm = experiment(&home, "arm.toml", &few);
     assert_eq!(number(&arm, "trials"), 4.0);
-    let few = ["--vary=group.writers.rate=20kB/s", "--vary=group.readers.clients=1,2"];
+    let few = ["--vary=group.writers.rate=20kB/s", "--vary=group.readers.clients=2,3"];
     let events = experiment(&home, "events.toml", &few);
     assert_eq!(number(&events, "trials"), 2.0);
     let small = ["--warehouses=1", "--mode=prepared", &*file];
