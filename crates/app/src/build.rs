@@ -510,7 +510,7 @@ fn create_table(
 /// How a table is created.
 pub(crate) fn definition(dialect: &Dialect, population: &dyn Population, index: usize) -> String {
     let table = &population.tables()[index];
-    let asked = population.storage_engine().filter(|_| dialect.storage_engine.is_some());
+    let asked = population.storage_engine().and_then(|name| dialect.engine(name));
     let dialect = &Dialect { storage_engine: asked.or(dialect.storage_engine), ..*dialect };
     match population.partitions(index) {
         None => dialect.create_table(table),

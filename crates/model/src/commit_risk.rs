@@ -11,7 +11,7 @@ const ABOUT: &str = "durability";
 /// A mode in which an acknowledged commit may be lost.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CommitRisk {
-    /// The mode, such as `fsync=off`; or several, in words.
+    /// The mode, such as `fsync=off` or `engine=myisam`; or several, in words.
     pub mode: String,
     /// What may lose what, in words.
     pub loss: String,
@@ -26,6 +26,23 @@ impl CommitRisk {
             facts.push(Fact::new(ABOUT, "loss", loss));
         }
         facts
+    }
+
+    /// Adds it to the facts of a run, which may have another one already.
+    pub fn added_to(self, facts: Vec<Fact>) -> Vec<Fact> {
+        let fact = |about: &str, name: &str| {
+            let is_it = |fact: &&Fact| fact.about == about && fact.name == name;
+            facts.iter().rev().find(is_it).map(|fact| &fact.value)
+        };
+        let all = match CommitRisk::read(fact) {
+            None => self,
+            Some(other) => CommitRisk {
+                mode: format!("{} and {}", other.mode, self.mode),
+                loss: format!("{}, and {}", other.loss, self.loss),
+            },
+        };
+        let others = facts.into_iter().filter(|fact| fact.about != ABOUT);
+        others.chain(CommitRisk::facts(Some(all))).collect()
     }
 
     /// What a run has kept; `fact` finds a fact by what it is about and by name.
@@ -55,5 +72,25 @@ mod tests {
         check(None);
         check(Some(CommitRisk { mode: "fsync=off".to_owned(), loss: "a crash".to_owned() }));
         assert_eq!(CommitRisk::read(|_, _| None), None);
+    }
+
+    #[test]
+    fn a_second_risk_stands_behind_the_first() {
+        let risk = |mode: &str, loss: &str| CommitRisk { mode: mode.into(), loss: loss.into() };
+        let check = |found: Option<CommitRisk>, mode: &str, loss: &str| {
+            let facts = [CommitRisk::facts(found), vec![Fact::new("os", "name", "Linux")]].concat();
+            let facts = risk("engine=heap", "a stop empties the tables").added_to(facts);
+            let shown: Vec<String> =
+                facts.iter().map(|fact| format!("{} {}", fact.name, fact.value)).collect();
+            let expect = [format!("mode {mode}"), format!("loss {loss}")];
+            assert_eq!(shown[..2], ["name Linux", "commits_at_risk true"]);
+            assert_eq!(shown[2..], expect);
+        };
+        check(None, "engine=heap", "a stop empties the tables");
+        check(
+            Some(risk("fsync=off", "a crash may lose commits")),
+            "fsync=off and engine=heap",
+            "a crash may lose commits, and a stop empties the tables",
+        );
     }
 }

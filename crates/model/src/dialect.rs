@@ -2,7 +2,7 @@
 //!
 //! Not here: what is said beside a load (administration), and what is read (monitoring).
 
-use crate::{Column, ColumnType, Index, Table};
+use crate::{Column, ColumnType, Index, StorageEngine, Table};
 
 /// How a statement's values are marked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -65,8 +65,10 @@ pub struct Dialect {
     pub type_name: fn(ColumnType) -> String,
     /// Where a column may stand that it counts up by itself.
     pub serial: Serial,
-    /// The storage engine in which tables are made; none where the database has no choice of them.
-    pub storage_engine: Option<&'static str>,
+    /// The storage engines that can be asked for; empty where the database has no choice of them.
+    pub storage_engines: &'static [StorageEngine],
+    /// The one in which tables are made; none where nothing need be said for it.
+    pub storage_engine: Option<StorageEngine>,
     /// What stands behind the closing bracket of CREATE TABLE, and behind the storage engine.
     pub table_options: &'static str,
     /// DROP INDEX names the table of the index.
@@ -89,6 +91,7 @@ impl Dialect {
         decimals: Decimals::Exact,
         type_name: |of| format!("{of:?}").to_uppercase(),
         serial: Serial::Anywhere,
+        storage_engines: &[],
         storage_engine: None,
         table_options: "",
         drops_index_on_table: false,
@@ -123,9 +126,15 @@ impl Dialect {
         for index in table.indexes.iter().filter(|index| self.is_made_with(table, index)) {
             lines.push(format!("INDEX {} ({})", index.name, index.columns.join(", ")));
         }
-        let engine = self.storage_engine.map_or(String::new(), |name| format!(" ENGINE={name}"));
+        let of = |engine: StorageEngine| (engine.before_table, engine.behind_table);
+        let (before, behind) = self.storage_engine.map_or(("", ""), of);
         let (name, lines) = (&table.name, lines.join(", "));
-        format!("CREATE TABLE {name} ({lines}){engine}{}", self.table_options)
+        format!("CREATE {before}TABLE {name} ({lines}){behind}{}", self.table_options)
+    }
+
+    /// The storage engine that is asked for by this name, if this database may have it.
+    pub fn engine(&self, name: &str) -> Option<StorageEngine> {
+        self.storage_engines.iter().find(|engine| engine.name == name).copied()
     }
 
     /// Whether an index is made with its table, since a serial column stands on it; all others
@@ -228,13 +237,21 @@ mod tests {
 
     #[test]
     fn a_storage_engine_stands_where_there_is_a_choice() {
-        let check = |storage_engine, expect: &str| {
+        const UNLOGGED: StorageEngine =
+            StorageEngine { before_table: "UNLOGGED ", ..StorageEngine::with_clause("none", "") };
+        const HEAP: StorageEngine = StorageEngine::with_clause("heap", " ENGINE=Heap");
+        let check = |storage_engine, before: &str, behind: &str| {
             let dialect = Dialect { storage_engine, table_options: " X", ..Dialect::PLAIN };
             let sql = dialect.create_table(&table(vec!["id"]));
-            assert!(sql.ends_with(&format!("PRIMARY KEY (id)){expect} X")), "{sql}");
+            assert!(sql.starts_with(&format!("CREATE {before}TABLE t (")), "{sql}");
+            assert!(sql.ends_with(&format!("PRIMARY KEY (id)){behind} X")), "{sql}");
         };
-        check(None, "");
-        check(Some("Heap"), " ENGINE=Heap");
+        check(None, "", "");
+        check(Some(HEAP), "", " ENGINE=Heap");
+        check(Some(UNLOGGED), "UNLOGGED ", "");
+        let dialect = Dialect { storage_engines: &[HEAP, UNLOGGED], ..Dialect::PLAIN };
+        assert_eq!(dialect.engine("heap"), Some(HEAP));
+        assert_eq!(dialect.engine("innodb"), None);
     }
 
     #[test]

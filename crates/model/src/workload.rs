@@ -128,7 +128,7 @@ pub trait Population: Send + Sync {
         None
     }
 
-    /// The storage engine of its tables, where the database has a choice of them; nothing where
+    /// The storage engine of its tables by the name in [`Dialect::storage_engines`]; nothing where
     /// the dialect's own will do.
     fn storage_engine(&self) -> Option<&'static str> {
         None

@@ -20,8 +20,8 @@ use analysis::Tally;
 use analysis::report::{Report, Status};
 use engine::{ClientThreads, GroupJob, Job, Origin, Ran, SampleHook, Stop};
 use model::{
-    Description, Event, Fact, Finding, MonitorScope, NS_PER_MS, Placement, Plan, RefusalKind,
-    RunId, Severity, StopReason, Target, Trial,
+    CommitRisk, Description, Event, Fact, Finding, MonitorScope, NS_PER_MS, Placement, Plan,
+    RefusalKind, RunId, Severity, StopReason, Target, Trial,
 };
 use monitor::{Monitor, Scope, facts, wall_clock};
 use store::{Store, Summary, Writer};
@@ -273,7 +273,7 @@ fn gather_facts(
     paths.extend(file.as_deref().filter(|file| file.exists()));
     paths.extend(options.store.as_deref());
     let mut facts = facts::machine(&paths);
-    facts.extend(database);
+    facts.extend(with_engines(database, groups));
     facts.extend(spread(plan, open_target.database.as_ref()));
     if groups.iter().any(|opened| opened.data == Data::Unmarked) {
         facts.push(Fact::new("data", "meta", "absent"));
@@ -288,6 +288,22 @@ fn gather_facts(
         }
     }
     facts
+}
+
+/// The facts of a database, with what the storage engines of the data mean for commits.
+fn with_engines(database: Vec<Fact>, groups: &[Opened]) -> Vec<Fact> {
+    let of = |opened: &Opened| {
+        let name = opened.workload.population()?.storage_engine()?;
+        let engine = opened.database.dialect().engine(name)?;
+        Some(CommitRisk { mode: format!("engine={name}"), loss: engine.loss?.to_owned() })
+    };
+    let mut risks: Vec<CommitRisk> = Vec::new();
+    for risk in groups.iter().filter_map(of) {
+        if !risks.contains(&risk) {
+            risks.push(risk);
+        }
+    }
+    risks.into_iter().fold(database, |facts, risk| risk.added_to(facts))
 }
 
 /// What is done and read beside the load.

@@ -117,8 +117,11 @@ fn records_are_kept_in_every_storage_engine_that_the_server_has() {
     };
     for engine in ["innodb", "myisam", "aria"] {
         let target = target(MARIADB.shared(), engine);
-        drive_well(&target, "record", (4, 40), &of(engine));
+        let ran = drive_well(&target, "record", (4, 40), &of(engine));
         is_made_in(&target, engine);
+        let mut texts = ran.report.findings.iter().map(|finding| &finding.text);
+        let is_said = texts.any(|text| text.contains(&format!("engine={engine}: ")));
+        assert_eq!(is_said, engine != "innodb", "{engine} loses rows whatever is flushed");
     }
     let server = MYSQL_5_6.start();
     let there = target(&server, "myisam");
@@ -128,10 +131,53 @@ fn records_are_kept_in_every_storage_engine_that_the_server_has() {
     let Err(Error::Usage(why)) = drive(&lacks, "record", (1, 1), &of("aria")) else {
         panic!("MySQL has no Aria")
     };
-    let start = "the server has no storage engine Aria: choose one that it has (";
+    let start = "the server has no storage engine aria: choose one that it has (";
     assert!(why.starts_with(start) && why.contains("InnoDB, ") && why.contains("MyISAM"), "{why}");
     // Nothing is left behind: the same database takes another engine.
     drive_well(&lacks, "record", (1, 5), &of("innodb"));
+}
+
+#[test]
+fn unlogged_tables_are_empty_after_a_crash_and_a_finding_says_so() {
+    let mut server = POSTGRES.start();
+    let target = database(&server, "unlogged");
+    let of = [("engine", "unlogged"), ("rows", "50"), ("tables", "2")];
+    let is_said = |ran: &RunResult, workload: &str| {
+        let finding = ran.report.findings.iter().find(|one| one.id == "not_durable");
+        let text = &finding.unwrap_or_else(|| panic!("{workload}: no finding")).text;
+        // Servers of tests do not flush, which stands before it.
+        let says_how = text.contains("a crash of the server empties the tables.");
+        assert!(text.contains("engine=unlogged: ") && says_how, "{text}");
+    };
+    let unlogged = |name: &str| {
+        let sql = format!(
+            "SELECT 1 FROM pg_class \
+             WHERE relname ~ '^{name}[0-9]+$' AND relkind = 'r' AND relpersistence = 'u'"
+        );
+        ask(&target, &sql)
+    };
+    is_said(&drive_well(&target, "record", (4, 40), &of), "record");
+    let all = "SELECT 1 FROM record1 UNION ALL SELECT 1 FROM record2";
+    assert_eq!((unlogged("record"), ask(&target, all)), (2, 140));
+    let events = [("engine", "unlogged"), ("tables", "3")];
+    is_said(&drive_well(&target, "events", (3, 30), &events), "events");
+    assert_eq!((unlogged("event"), unlogged("event_age")), (3, 1));
+
+    let lacks = database(&server, "innodb");
+    let Err(Error::Usage(why)) = drive(&lacks, "record", (1, 1), &[("engine", "innodb")]) else {
+        panic!("PostgreSQL has no InnoDB")
+    };
+    assert!(why.ends_with("on postgres: choose unlogged, or leave out --engine"), "{why}");
+
+    server.kill().expect("killed");
+    server.restart().expect("it starts again");
+    let target = Target { path: target.path, ..server.target() };
+    assert_eq!(ask(&target, all), 0);
+    // The 50 records that were built are gone too, and no run begins on what is left.
+    let Err(Error::Failed(why)) = drive(&target, "record", (4, 40), &of) else {
+        panic!("it runs on tables that lost their records")
+    };
+    assert!(why.contains("the records that were built are there") && why.contains("n_records=0"));
 }
 
 /// In virtual time: two clients who wait a millisecond for each of two statements of ten records,

@@ -241,7 +241,7 @@ fn a_server_whose_program_is_not_where_the_target_says_is_bad_usage() {
 fn a_storage_engine_that_the_server_lacks_is_reported_with_those_it_has() {
     let home = Home::new();
     let args = ["run", "record", "--quiet", "--engine=rocksdb", "--target=managed:mariadb"];
-    let words = ["the server has no storage engine ROCKSDB", "Aria", "InnoDB", "MyISAM"];
+    let words = ["the server has no storage engine rocksdb", "Aria", "InnoDB", "MyISAM"];
     refused(&home, &args, USAGE, &words);
 }
 
@@ -370,7 +370,7 @@ fn a_value_that_cannot_be_is_reported_with_its_flag() {
     check(&["--record-size=big"], &["--record-size: 'big' is not a size"]);
     check(&["--index=later"], &["--index: 'later'", "none, key, secondary, afterwards"]);
     check(&["--index=secondry"], &["--index: 'secondry'", "'secondary'"]);
-    check(&["--engine=falcon"], &["--engine: 'falcon'", "innodb, myisam, aria, rocksdb"]);
+    check(&["--engine=falcon"], &["--engine: 'falcon'", "innodb, myisam, aria, rocksdb, unlogged"]);
     check(&["--engine=aria"], &["'aria'", "sqlite has no choice of storage engines"]);
     check(&["--records-per-commit=0"], &["--records-per-commit: 0 is too small"]);
     check(

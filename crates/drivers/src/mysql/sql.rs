@@ -1,12 +1,24 @@
 //! How the MySQL family is spelled.
 
-use model::{ColumnType, Dialect, Partitioning, RoutineLanguage, Serial};
+use model::{ColumnType, Dialect, Partitioning, RoutineLanguage, Serial, StorageEngine};
+
+const INNODB: StorageEngine = StorageEngine::with_clause("innodb", " ENGINE=InnoDB");
+const MYISAM: StorageEngine = StorageEngine {
+    loss: Some("a crash may damage the tables, and a loss of power lose the last rows"),
+    ..StorageEngine::with_clause("myisam", " ENGINE=MyISAM")
+};
+const ARIA: StorageEngine = StorageEngine {
+    loss: Some("a loss of power may lose the last rows"),
+    ..StorageEngine::with_clause("aria", " ENGINE=Aria")
+};
+const ROCKSDB: StorageEngine = StorageEngine::with_clause("rocksdb", " ENGINE=ROCKSDB");
 
 pub(super) const DIALECT: Dialect = Dialect {
     name: "mysql",
     type_name,
     serial: Serial::Indexed,
-    storage_engine: Some("InnoDB"),
+    storage_engines: &[INNODB, MYISAM, ARIA, ROCKSDB],
+    storage_engine: Some(INNODB),
     drops_index_on_table: true,
     table_options: " DEFAULT CHARSET=utf8mb4 COLLATE=utf8mb4_bin",
     for_update: " FOR UPDATE",

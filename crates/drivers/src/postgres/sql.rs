@@ -1,11 +1,20 @@
 //! How PostgreSQL is spelled.
 
-use model::{ColumnType, Dialect, Partitioning, Placeholder, RoutineLanguage};
+use model::{ColumnType, Dialect, Partitioning, Placeholder, RoutineLanguage, StorageEngine};
+
+/// Tables of which nothing is written to the log.
+const UNLOGGED: StorageEngine = StorageEngine {
+    name: "unlogged",
+    before_table: "UNLOGGED ",
+    behind_table: "",
+    loss: Some("a crash of the server empties the tables"),
+};
 
 pub(super) const DIALECT: Dialect = Dialect {
     name: "postgres",
     placeholder: Placeholder::Dollar,
     type_name,
+    storage_engines: &[UNLOGGED],
     for_update: " FOR UPDATE",
     routines: Some(RoutineLanguage::PlPgSql),
     partitioning: Some(Partitioning::Tables),

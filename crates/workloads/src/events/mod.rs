@@ -23,7 +23,7 @@ use model::{
 use self::account::Account;
 use self::parameters::{Data, NAME, PARAMETERS, Reading, Role};
 use self::reader::Reader;
-use self::tables::{Rows, engine_of, records};
+use self::tables::{Rows, records};
 use self::writer::Writer;
 use crate::{Entry, GroupRole, Make};
 use model::MEGABYTE;
@@ -128,7 +128,8 @@ impl Events {
              load the arrival.",
             data.record_size
         )];
-        all.extend(engine_of(data).map(|name| format!("The tables are made in {name}.")));
+        let engine = data.engine.asked();
+        all.extend(engine.map(|name| format!("The tables are made in the storage engine {name}.")));
         all
     }
 

@@ -5,10 +5,10 @@
 
 use std::borrow::Cow;
 
-use model::{Choice, Column, ColumnType, Index, NS_PER_US, Population, RowSource, Table, Value};
+use model::{Column, ColumnType, Index, NS_PER_US, Population, RowSource, Table, Value};
 
 use super::parameters::{Data, Indexes};
-use crate::record::{BuiltRecords, StorageEngine};
+use crate::record::BuiltRecords;
 
 /// The table of records of this place, from 0.
 pub(super) fn records(place: usize) -> String {
@@ -123,8 +123,7 @@ impl Population for Rows {
     }
 
     fn storage_engine(&self) -> Option<&'static str> {
-        let engine = self.data.engine;
-        (engine != StorageEngine::Default).then(|| engine.in_sql())
+        self.data.engine.asked()
     }
 
     fn rows(&self, table: usize, chunk: u64) -> Box<dyn RowSource + Send> {
@@ -133,15 +132,10 @@ impl Population for Rows {
     }
 }
 
-/// The storage engine, for sentences.
-pub(super) fn engine_of(data: &Data) -> Option<&'static str> {
-    (data.engine != StorageEngine::Default).then(|| data.engine.name())
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::record::{GAP_US, STARTED_AT_US};
+    use crate::record::{GAP_US, STARTED_AT_US, StorageEngine};
 
     const DATA: Data = Data {
         seed: 1,

@@ -126,15 +126,15 @@ impl Workload for Recording {
              when its INSERT is sent."
                 .to_owned(),
         ];
-        if engine != StorageEngine::Default {
-            all.push(format!("The tables are made in the storage engine {}.", engine.in_sql()));
+        if let Some(name) = engine.asked() {
+            all.push(format!("The tables are made in the storage engine {name}."));
         }
         if !engine.is_transactional() && self.record.commit.n_statements() > 1 {
-            all.push(format!(
-                "{} has no transactions: each INSERT is committed by itself, and what a refused \
-                 transaction has inserted stays.",
-                engine.in_sql()
-            ));
+            all.push(
+                "This engine has no transactions: each INSERT is committed by itself, and what a \
+                 refused transaction has inserted stays."
+                    .to_owned(),
+            );
         }
         all
     }
@@ -250,13 +250,20 @@ mod tests {
 
     #[test]
     fn a_storage_engine_is_refused_where_there_is_no_choice() {
-        let refuses = |engine, storage_engine| {
+        const ARIA: &[model::StorageEngine] = &[
+            model::StorageEngine::with_clause("heap", ""),
+            model::StorageEngine::with_clause("aria", ""),
+        ];
+        let refuses = |engine, storage_engines| {
             let workload = made(&[("engine", engine)]).expect("valid");
-            workload.refuses(&Dialect { storage_engine, ..DIALECT })
+            workload.refuses(&Dialect { storage_engines, ..DIALECT })
         };
-        assert_eq!(refuses("default", None), None);
-        assert_eq!(refuses("aria", Some("InnoDB")), None);
-        let why = refuses("aria", None).expect("refused");
+        assert_eq!(refuses("default", &[]), None);
+        assert_eq!(refuses("default", ARIA), None);
+        assert_eq!(refuses("aria", ARIA), None);
+        let why = refuses("aria", &[]).expect("refused");
         assert!(why.contains("'aria'") && why.contains("leave out --engine"), "{why}");
+        let why = refuses("unlogged", ARIA).expect("refused");
+        assert!(why.ends_with("choose heap, aria, or leave out --engine"), "{why}");
     }
 }

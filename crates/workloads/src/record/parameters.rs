@@ -68,6 +68,8 @@ pub(crate) enum StorageEngine {
     Aria,
     /// MyRocks.
     RocksDb,
+    /// Tables of which nothing is written to the log.
+    Unlogged,
 }
 
 choice!(StorageEngine {
@@ -76,18 +78,13 @@ choice!(StorageEngine {
     MyIsam = "myisam",
     Aria = "aria",
     RocksDb = "rocksdb",
+    Unlogged = "unlogged",
 });
 
 impl StorageEngine {
-    /// Its name in CREATE TABLE; of the default there is nothing to say.
-    pub(crate) fn in_sql(self) -> &'static str {
-        match self {
-            StorageEngine::Default => "",
-            StorageEngine::InnoDb => "InnoDB",
-            StorageEngine::MyIsam => "MyISAM",
-            StorageEngine::Aria => "Aria",
-            StorageEngine::RocksDb => "ROCKSDB",
-        }
+    /// By which name a dialect has it; nothing where its own will do.
+    pub(crate) fn asked(self) -> Option<&'static str> {
+        (self != StorageEngine::Default).then(|| self.name())
     }
 
     /// Whether several statements can be committed, or taken back, as one.
@@ -97,14 +94,18 @@ impl StorageEngine {
 
     /// Why a database of this dialect cannot have it, and the remedy; nothing where it can.
     pub(crate) fn refused_on(self, dialect: &Dialect) -> Option<String> {
-        let is_refused = self != StorageEngine::Default && dialect.storage_engine.is_none();
-        is_refused.then(|| {
-            format!(
-                "engine: '{}' cannot be had, since {} has no choice of storage engines: leave out \
-                 --engine",
-                self.name(),
-                dialect.name
-            )
+        let name = self.asked().filter(|name| dialect.engine(name).is_none())?;
+        let database = dialect.name;
+        let there: Vec<&str> = dialect.storage_engines.iter().map(|engine| engine.name).collect();
+        Some(match there.as_slice() {
+            [] => format!(
+                "engine: '{name}' cannot be had, since {database} has no choice of storage \
+                 engines: leave out --engine"
+            ),
+            there => format!(
+                "engine: '{name}' cannot be had on {database}: choose {}, or leave out --engine",
+                there.join(", ")
+            ),
         })
     }
 }

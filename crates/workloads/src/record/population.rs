@@ -7,7 +7,7 @@ use model::{
     VIRTUAL_ORIGIN_UNIX_NS, Value,
 };
 
-use super::parameters::{Data, IndexPolicy, StorageEngine};
+use super::parameters::{Data, IndexPolicy};
 
 /// Where the time stamps of a run begin, 2024-01-01T00:00:00Z in microseconds: the same for all
 /// runs, so that the same seed and the same simulated time give the same records.
@@ -115,8 +115,7 @@ impl Population for Rows {
     }
 
     fn storage_engine(&self) -> Option<&'static str> {
-        let engine = self.data.engine;
-        (engine != StorageEngine::Default).then(|| engine.in_sql())
+        self.data.engine.asked()
     }
 
     fn rows(&self, table: usize, chunk: u64) -> Box<dyn RowSource + Send> {
@@ -206,6 +205,7 @@ impl RowSource for Chunk {
 
 #[cfg(test)]
 mod tests {
+    use super::super::parameters::StorageEngine;
     use super::*;
 
     const DATA: Data = Data {

@@ -1,0 +1,24 @@
+//! In what tables may be kept, where a database has a choice.
+//!
+//! Not here: which engines a server has at the moment (administration).
+
+/// A kind of tables, filled by a driver.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct StorageEngine {
+    /// As it is asked for, such as `innodb`.
+    pub name: &'static str,
+    /// What stands between CREATE and TABLE, with a blank behind.
+    pub before_table: &'static str,
+    /// What stands behind the closing bracket of CREATE TABLE, with a blank before.
+    pub behind_table: &'static str,
+    /// What becomes of committed rows whatever the settings are, in words; none of an engine of
+    /// which the settings alone decide it.
+    pub loss: Option<&'static str>,
+}
+
+impl StorageEngine {
+    /// Tables as a clause behind them makes them.
+    pub const fn with_clause(name: &'static str, behind_table: &'static str) -> StorageEngine {
+        StorageEngine { name, before_table: "", behind_table, loss: None }
+    }
+}
