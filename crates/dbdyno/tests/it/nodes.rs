@@ -10,12 +10,12 @@ const QUICK: &str = "innodb_buffer_pool_size=64M&innodb_log_file_size=32M&innodb
 
 #[test]
 fn the_example_with_workers_on_nodes_runs_and_shows_where_the_queue_was_full() {
-    let two = format!("managed:mariadb?nodes=2&{QUICK}");
+    let [one, three] = [1, 3].map(|n| format!("managed:mariadb?nodes={n}&{QUICK}"));
     let plan = example("workers.toml", &[("table_size = 20000", "table_size = 500")]);
     let home = Home::new();
     let plan = home.write("workers.toml", plan);
-    // One worker is too few for a rate that no two nodes of a test are too few for.
-    let (target, vary) = (format!("--vary=target={two}"), "--vary=clients=1,16");
+    // One worker is too few for a rate that no nodes of a test are too few for.
+    let (target, vary) = (format!("--vary=target={one},{three}"), "--vary=clients=1,16");
     let short = ["--duration=4s", "--ramp-up=0s", "--repeat=1", "--quiet", "--queue=10"];
     let words = [&["run", &plan, &target, vary, "--rate=700"][..], &short].concat();
     let shown = home.run(&[&words[..], &["--output=json"]].concat()).json();
@@ -28,7 +28,8 @@ fn the_example_with_workers_on_nodes_runs_and_shows_where_the_queue_was_full() {
     let chart = std::fs::read_to_string(chart).expect("it is written");
     assert!(chart.contains("clients 1: queue full"), "{shown:#}");
     let words = ["experiments", "show", id, "--rows=target", "--columns=clients"];
-    home.run(&[&words[..], &["--figure=p99"]].concat()).good().says(&["over target and clients"]);
+    let table = home.run(&[&words[..], &["--figure=p99"]].concat()).good();
+    table.says(&["over target and clients", "nodes=1", "nodes=3", "queue full"]);
 }
 
 #[test]
