@@ -11,6 +11,7 @@ use std::fmt;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
+use crate::bucket_counts::BucketCounts;
 use crate::digits::put_decimal;
 
 /// One thing that was observed: `cpu` / `model` / `...`.
@@ -79,6 +80,8 @@ pub enum FactValue {
     Seconds(Decimal),
     /// Several numbers of one unit: one for each event loop, for example.
     List(Vec<FactValue>),
+    /// How many numbers of a unit lie below each of a few bounds.
+    Buckets(BucketCounts),
 }
 
 /// A number with as many decimals as it is told with.
@@ -155,8 +158,12 @@ impl FactValue {
             let all: Option<Vec<FactValue>> = text.split(BETWEEN).map(one).collect();
             all.filter(|all| all.len() > 1 && unit.is_some()).map(FactValue::List)
         };
+        let buckets = || {
+            let has_unit = unit.is_some();
+            has_unit.then(|| BucketCounts::parse(&text)).flatten().map(FactValue::Buckets)
+        };
         let yes_no = || text.parse().ok().map(FactValue::YesNo);
-        let read = one(&text).or_else(several).or_else(yes_no);
+        let read = one(&text).or_else(several).or_else(buckets).or_else(yes_no);
         read.filter(|read| *read == text).unwrap_or(FactValue::Text(text))
     }
 
@@ -213,6 +220,14 @@ impl FactValue {
         }
     }
 
+    /// The counts by bounds, if that is what was seen.
+    pub fn buckets(&self) -> Option<&BucketCounts> {
+        match self {
+            FactValue::Buckets(counts) => Some(counts),
+            _ => None,
+        }
+    }
+
     /// The values of a list; the value itself, if it is none.
     pub fn all(&self) -> &[FactValue] {
         match self {
@@ -236,6 +251,7 @@ impl fmt::Display for FactValue {
                 }
                 Ok(())
             }
+            FactValue::Buckets(counts) => write!(f, "{counts}"),
         }
     }
 }
@@ -286,6 +302,12 @@ impl From<String> for FactValue {
 impl From<bool> for FactValue {
     fn from(is_so: bool) -> FactValue {
         FactValue::YesNo(is_so)
+    }
+}
+
+impl From<BucketCounts> for FactValue {
+    fn from(counts: BucketCounts) -> FactValue {
+        FactValue::Buckets(counts)
     }
 }
 
@@ -347,6 +369,8 @@ mod tests {
         check("counts_single_statements", "false", FactValue::YesNo(false));
         let both = [FactValue::percent(41.0, 1), FactValue::percent(39.5, 1)];
         check("loop_busy_percent", "41.0, 39.5", FactValue::List(both.to_vec()));
+        let counts = BucketCounts::new([(40, 3), (100, 1)], 0);
+        check("reader_1_ages_ms", "<40: 3, <100: 1, >=100: 0", FactValue::Buckets(counts));
         check("product", "MariaDB", words("MariaDB"));
         check("version", "10.11", words("10.11"));
         check("seed", "18446744073709551615", words("18446744073709551615"));
@@ -361,6 +385,8 @@ mod tests {
             ("wait_s", ""),
             ("wait_s", "0.1234567891"),
             ("sizes", "1, 2"),
+            ("ages", "<40: 3, <100: 1, >=100: 0"),
+            ("ages_ms", "<40: 03, >=40: 0"),
             ("memory_limit_bytes", "none"),
             ("memory_limit_bytes", "-1"),
             ("percent", "x"),
@@ -383,6 +409,7 @@ mod tests {
         check("total_bytes", 7_u64.into());
         check("loop_busy_percent", FactValue::list([FactValue::percent(41.0, 1)]));
         check("loop_busy_percent", FactValue::list([1.0, 2.0].map(|p| FactValue::percent(p, 1))));
+        check("ages_ms", BucketCounts::new([(1, 0)], 2).into());
         check("nodes", "3".into());
         check("version", "8.4.0-log".into());
     }

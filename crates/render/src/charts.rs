@@ -5,6 +5,7 @@
 //! on the web's pages and behind `dbdyno report --chart`. Values are complete: what is too much to
 //! draw is thinned by the chart backends. Not here: how a chart looks ([`crate::chart_backends`]).
 
+pub(crate) mod ages;
 mod arrivals;
 mod builds;
 mod clients;
@@ -200,6 +201,7 @@ pub const ALL: &[Entry] = &[
     losses::ENTRY,
     stalls::ENTRY,
     kinds::ENTRY,
+    ages::ENTRY,
     clients::ENTRY,
     statements::ENTRY,
     gauges::ENTRY,

@@ -61,7 +61,7 @@ impl Column {
 
     /// A column that is left out where the page is too narrow: the one with the highest `rank`
     /// first.
-    pub fn spare(title: &'static str, align: Align, rank: u8) -> Column {
+    pub fn spare(title: impl Into<Cow<'static, str>>, align: Align, rank: u8) -> Column {
         Column { spare: rank, ..Column::new(title, align) }
     }
 

@@ -52,6 +52,7 @@ fn everything() -> Vec<Vec<Chart>> {
         of_experiment(&long, &of_long),
         of_run(&subjects::closed()),
         of_run(&subjects::open()),
+        of_run(&subjects::with_readers(14)),
         of_experiment(&experiment, &trials),
         of_seek(&subjects::seek()),
         of_comparison(&subjects::comparison()),
@@ -194,6 +195,34 @@ fn the_charts_of_an_overloaded_run() {
       others (Line, 65) -5.000: 1,000 .. 59.00: 800.0
       X -5.000 to 0: ramp-up
     ");
+}
+
+#[test]
+fn each_reader_is_a_line_of_ages_and_those_that_are_too_many_are_one() {
+    let ages = |n| named(&of_run(&subjects::with_readers(n)), &["ages"]);
+    insta::assert_snapshot!(shown(&ages(2)), @r"
+    ages: Ages of records by reader
+      x age when read first [ms] Log; y records below [%] FromZero
+      reader 0 (Joined, 4) 1.000: 0 .. 300.0: 98.00
+      reader 1 (Joined, 4) 1.000: 0 .. 300.0: 98.33
+    ");
+    let many = &ages(14)[0];
+    let names: Vec<&str> = many.traces.iter().map(|trace| trace.name.as_str()).collect();
+    assert_eq!(names[..3], ["reader 0", "reader 1", "reader 2"]);
+    assert_eq!((names.len(), names[10], names[11]), (12, "reader 10", "3 others"));
+    // Of 11, 12 and 13: 360 of 510 below 40 ms.
+    assert_eq!(many.traces[11].points[1].y, Some(360.0 * 100.0 / 510.0));
+    assert_eq!(ages(12)[0].traces[11].name, "reader 11");
+    assert_eq!(ages(0), []);
+}
+
+#[test]
+fn ages_of_a_run_that_stored_them_as_words_are_no_chart() {
+    let mut report = subjects::closed();
+    let facts = report.facts.entry("tpcc".to_owned()).or_default();
+    let words = "28.6 % below 40 ms; by ms: 0 to 1: 1, 20 to 40: 1";
+    facts.insert("reader_1_ages".to_owned(), words.into());
+    assert_eq!(named(&of_run(&report), &["ages"]), []);
 }
 
 #[test]

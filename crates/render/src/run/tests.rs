@@ -2,7 +2,7 @@
 
 mod pages;
 
-use analysis::fixtures::Made;
+use analysis::fixtures::{Made, subjects};
 use analysis::report::Options;
 use model::{Event, GroupDescription, NS_PER_S};
 
@@ -428,4 +428,25 @@ fn a_rate_is_never_below_zero_within_its_error() {
     assert!(wide.contains("(1.3 TPS (0 to 4.3) within this run)"), "{wide}");
     let narrow = half_width(1.2, &mut report);
     assert!(narrow.contains("(1.3 TPS ± 1.2 within this run)"), "{narrow}");
+}
+
+#[test]
+fn ages_of_each_reader_are_a_row_and_on_a_narrow_page_those_that_people_ask_for() {
+    let table = |width| -> Vec<String> {
+        let page = shown(&subjects::with_readers(2), &Style { width, ..Style::default() });
+        let lines = page.lines().skip_while(|line| !line.starts_with("Ages of records by reader"));
+        let lines = lines.skip_while(|line| !line.starts_with("reader"));
+        lines.take(3).map(|line| line.trim_end().to_owned()).collect()
+    };
+    assert_eq!(
+        table(80),
+        [
+            "reader  ages   <1   <40  <100  <300",
+            "     0    50  0.0   0.0  80.0  98.0",
+            "     1    60  0.0  16.7  83.3  98.3",
+        ]
+    );
+    assert_eq!(table(32)[0], "reader  ages   <40  <100  <300");
+    let page = shown(&subjects::with_readers(2), &Style::default());
+    assert!(page.contains("  table 1: 50 read first"), "{page}");
 }

@@ -6,7 +6,7 @@ use model::numbers::{self, count, rate, significant};
 use model::{NS_PER_MS, format_count};
 
 use super::latency::quantile;
-use crate::charts::{Chart, named};
+use crate::charts::{Chart, ages, named};
 use crate::document::{Block, Section};
 use crate::table::{Align, Cell, Column, Table};
 
@@ -27,6 +27,8 @@ pub(super) fn section(report: &Report, charts: &[Chart]) -> Section {
     blocks.push(Block::Charts(named(charts, &["kinds"])));
     blocks.extend(part(custom_metrics(report), Vec::new()));
     blocks.extend(accounts(report));
+    blocks.push(Block::Charts(named(charts, &["ages"])));
+    blocks.extend(ages_by_reader(report));
     Section::new("transactions", "Transactions", blocks)
 }
 
@@ -154,10 +156,32 @@ fn accounts(report: &Report) -> impl Iterator<Item = Block> {
     workloads.dedup();
     workloads.into_iter().filter_map(|workload| {
         let facts = report.facts.get(workload)?;
-        let all = facts.iter().map(|(name, value)| (name.replace('_', " "), value.to_string()));
+        // Counts by bounds are drawn, and have a table of their own.
+        let facts = facts.iter().filter(|(_, value)| value.buckets().is_none());
+        let all = facts.map(|(name, value)| (name.replace('_', " "), value.to_string()));
         let title = format!("What {workload} made over the whole load, and what became of it");
         Some(Block::Part(title, vec![Block::pairs(all)]))
     })
+}
+
+/// How old records were when each reader read them first.
+fn ages_by_reader(report: &Report) -> Option<Block> {
+    let readers = ages::by_reader(report);
+    let bounds = readers.first()?.1.percent_below();
+    let column = |(bound, _): (u64, f64)| {
+        let rank = if ages::SHOWN_MS.contains(&bound) { 0 } else { 1 };
+        Column::spare(format!("<{bound}"), Align::Point, rank).tenths()
+    };
+    let first = [Column::new("reader", Align::Right), Column::new("ages", Align::Right)];
+    let mut table =
+        Table::new(first.into_iter().chain(bounds.into_iter().map(column)).collect::<Vec<_>>());
+    for (reader, ages) in readers {
+        let shares = ages.percent_below().into_iter().map(|(_, percent)| percent.into());
+        let first = [u64::from(reader).into(), ages.total().into()];
+        table.row(first.into_iter().chain(shares).collect::<Vec<Cell>>());
+    }
+    let title = "Ages of records by reader, in percent below so many milliseconds".to_owned();
+    Some(Block::Part(title, vec![Block::Table(table)]))
 }
 
 /// The workload's own metrics as a table.

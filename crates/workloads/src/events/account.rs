@@ -4,15 +4,12 @@
 use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use model::numbers::fixed;
-use model::{Fact, NS_PER_MS, format_count};
+use model::{BucketCounts, Fact, NS_PER_MS, format_count};
 
 use super::parameters::NAME;
 
 /// Bounds of the ages of each reader, in milliseconds.
 const BOUNDS_MS: [u64; 12] = [1, 3, 10, 20, 40, 100, 200, 300, 500, 1_000, 3_000, 10_000];
-/// The bounds of the paper.
-const SHOWN_MS: [u64; 3] = [40, 100, 300];
 
 /// What a reader came to.
 #[derive(Clone, Debug, Default)]
@@ -89,7 +86,7 @@ impl Account {
         for (reader, of) in &state.readers {
             facts.push(Fact::new(NAME, &format!("reader_{reader}"), of.sentence()));
             if of.read > 0 {
-                facts.push(Fact::new(NAME, &format!("reader_{reader}_ages"), of.histogram()));
+                facts.push(Fact::new(NAME, &format!("reader_{reader}_ages_ms"), of.ages()));
             }
         }
         facts
@@ -116,24 +113,9 @@ impl OfReader {
         )
     }
 
-    fn histogram(&self) -> String {
-        let percent = |bound: &u64| {
-            let place = BOUNDS_MS.iter().position(|other| other == bound).expect("one of them");
-            let below: u64 = self.ages[..=place].iter().sum();
-            format!("{} % below {bound} ms", fixed(below as f64 * 100.0 / self.read as f64, 1))
-        };
-        let shares: Vec<String> = SHOWN_MS.iter().map(percent).collect();
-        let mut parts: Vec<String> = Vec::new();
-        let mut from = 0;
-        for (place, count) in self.ages.iter().enumerate() {
-            let to = BOUNDS_MS.get(place);
-            if *count > 0 {
-                let span = to.map_or(format!("{from} or more"), |to| format!("{from} to {to}"));
-                parts.push(format!("{span}: {}", format_count(*count)));
-            }
-            from = to.copied().unwrap_or(from);
-        }
-        format!("{}; by ms: {}", shares.join(", "), parts.join(", "))
+    fn ages(&self) -> BucketCounts {
+        let [below @ .., beyond] = &self.ages;
+        BucketCounts::new(BOUNDS_MS.into_iter().zip(below.iter().copied()), *beyond)
     }
 }
 
@@ -156,9 +138,8 @@ mod tests {
                 "table_2_written: 10",
                 "table_2_newest_number: 30",
                 "reader_7: table 2: 7 read first, 2 missed, 6 duplicates, newest number 30",
-                "reader_7_ages: 28.6 % below 40 ms, 57.1 % below 100 ms, 71.4 % below 300 ms; by \
-                 ms: 0 to 1: 1, 20 to 40: 1, 40 to 100: 2, 200 to 300: 1, 300 to 500: 1, 10000 or \
-                 more: 1",
+                "reader_7_ages_ms: <1: 1, <3: 0, <10: 0, <20: 0, <40: 1, <100: 2, <200: 0, \
+                 <300: 1, <500: 1, <1000: 0, <3000: 0, <10000: 0, >=10000: 1",
             ]
         );
     }

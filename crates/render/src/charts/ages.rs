@@ -1,0 +1,63 @@
+//! How old records were when each reader read them first: shares below ages.
+//!
+//! Counts are facts of a workload that has readers, over the whole load. Not here: the ages of the
+//! measured phase, of which there are percentiles (custom metrics).
+
+use analysis::report::Report;
+use model::BucketCounts;
+
+use super::{Axis, Chart, Entry, Of, Point, Scale, Shape, Trace};
+
+pub(super) const ENTRY: Entry = Entry {
+    name: "ages",
+    about: "the share of records that each reader read first below an age",
+    of: Of::Run(charts),
+};
+
+/// More lines are not told apart.
+const LINES_MOST: usize = 12;
+/// Ages that people ask for: those of the measurement that the workload `events` is derived from.
+pub(crate) const SHOWN_MS: [u64; 3] = [40, 100, 300];
+
+/// The readers of a run by number, each with its ages. All are counted by the bounds of the first.
+pub(crate) fn by_reader(report: &Report) -> Vec<(u32, &BucketCounts)> {
+    let is_workload =
+        |about: &str| report.groups.iter().any(|group| about == group.workload.as_str());
+    let facts = report.facts.iter().filter(|(about, _)| is_workload(about));
+    let reader = |name: &str| -> Option<u32> {
+        name.strip_prefix("reader_")?.strip_suffix("_ages_ms")?.parse().ok()
+    };
+    let of = facts.flat_map(|(_, facts)| facts);
+    let ages = of.filter_map(|(name, value)| Some((reader(name)?, value.buckets()?)));
+    let mut ages: Vec<(u32, &BucketCounts)> = ages.filter(|(_, ages)| ages.total() > 0).collect();
+    ages.sort_by_key(|(reader, _)| *reader);
+    if let Some(first) = ages.first().map(|(_, first)| *first) {
+        ages.retain(|(_, ages)| ages.plus(first).is_some());
+    }
+    ages
+}
+
+fn charts(report: &Report) -> Vec<Chart> {
+    let readers = by_reader(report);
+    let n_lines = if readers.len() > LINES_MOST { LINES_MOST - 1 } else { readers.len() };
+    let (shown, others) = readers.split_at(n_lines);
+    let x = Axis::of("age when read first", "ms", Scale::Log);
+    let y = Axis { range: Some((0.0, 100.0)), ..Axis::of("records below", "%", Scale::FromZero) };
+    let mut chart = Chart::new("ages", "Ages of records by reader", x, y);
+    let line = |(reader, ages): &(u32, &BucketCounts)| trace(format!("reader {reader}"), ages);
+    chart.traces = shown.iter().map(line).collect();
+    let sum = others
+        .iter()
+        .map(|(_, ages)| (*ages).clone())
+        .reduce(|sum, ages| sum.plus(&ages).expect("all readers are counted by the same bounds"));
+    chart.traces.extend(sum.map(|ages| trace(format!("{} others", others.len()), &ages)));
+    chart.note = Some(
+        "Each reader over the whole load. What a line lacks to 100 % at its end is older.".into(),
+    );
+    chart.if_any()
+}
+
+fn trace(name: String, ages: &BucketCounts) -> Trace {
+    let point = |(bound, percent): (u64, f64)| Point::at(bound as f64, Some(percent));
+    Trace::new(name, Shape::Joined, ages.percent_below().into_iter().map(point).collect())
+}
