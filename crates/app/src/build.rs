@@ -1,7 +1,8 @@
 //! Building a workload's data: tables, rows in parallel, indexes; and dropping them.
 //!
 //! A chunk and its mark in `dbdyno_meta` are one transaction, so an interrupted build goes on
-//! with the first chunk that is not marked. Not here: which rows (workloads).
+//! with the first chunk that is not marked; where the storage engine of the tables does not keep
+//! the two together, it begins again with empty tables. Not here: which rows (workloads).
 
 use std::collections::HashSet;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
@@ -13,7 +14,7 @@ use std::time::{Duration, Instant};
 use engine::Stop;
 use model::{
     Administration, Choice, ColumnType, Database, Dialect, Index, Population, Refusal, RefusalKind,
-    Row, Workload, fnv1a, format_count,
+    Workload, fnv1a, format_count,
 };
 use monitor::wall_clock;
 
@@ -26,7 +27,7 @@ pub use crate::load::LoadMethod;
 use crate::load::{ATTEMPTS, Work, load_chunks};
 use crate::meta::{self, Found};
 use crate::open::{Data, Opened, clash};
-use crate::routines;
+use crate::{routines, storage_engine};
 
 const INTERRUPTED: &str = "the build was interrupted";
 /// How a build is done.
@@ -72,6 +73,8 @@ pub struct Built {
     pub n_rows: u64,
     /// Rows that were there from an interrupted build.
     pub n_rows_before: u64,
+    /// The tables of an interrupted build were emptied first.
+    pub is_emptied: bool,
     /// How long it took.
     pub seconds: f64,
     /// Of which for secondary indexes, and whatever else comes after the rows.
@@ -93,6 +96,7 @@ impl Built {
             found: opened.data,
             n_rows: 0,
             n_rows_before: 0,
+            is_emptied: false,
             seconds: 0.0,
             index_seconds: 0.0,
             method: options.method,
@@ -119,15 +123,16 @@ impl Built {
         });
         match self.found {
             Data::Built => "the data exist already: nothing to build".to_owned(),
-            Data::Unfinished => format!(
+            Data::Unfinished if !self.is_emptied => format!(
                 "resumed an interrupted build: about {} rows existed, {rows} added in {:.1} s \
                  by {method} with {loaders}{lost}{refused}",
                 format_count(self.n_rows_before),
                 self.seconds
             ),
             _ => format!(
-                "built {rows} rows in {:.1} s ({} rows/s) by {method} with {loaders}, of which \
+                "{}built {rows} rows in {:.1} s ({} rows/s) by {method} with {loaders}, of which \
                  {:.1} s for indexes{lost}{refused}",
+                if self.is_emptied { "emptied the tables of an interrupted build; " } else { "" },
                 self.seconds,
                 format_count((self.n_rows as f64 / self.seconds.max(1e-9)) as u64),
                 self.index_seconds
@@ -207,6 +212,8 @@ struct Builder<'b> {
     has_one_session: bool,
     /// Times that the connection was made anew.
     n_reconnects: u64,
+    /// Whether a lost connection, or server, leaves the marks of chunks as true as they were.
+    keeps_marks: bool,
 }
 
 impl<'b> Builder<'b> {
@@ -219,7 +226,8 @@ impl<'b> Builder<'b> {
         let database = opened.database.as_ref();
         let mut lock = BuildLock::at(database, A_MOMENT, is_stopped)?;
         let (mut session, has_one_session) = lock.session_beside(database)?;
-        has_storage_engine(&mut session, database.administration(), population)?;
+        let workload = opened.workload.as_ref();
+        storage_engine::is_on_server(&mut session, database.administration(), workload)?;
         let identity = opened.workload.identity();
         let found = meta::read(&mut session, &identity.workload)?;
         match opened.data {
@@ -236,8 +244,16 @@ impl<'b> Builder<'b> {
                 return Err(Error::Failed(why.to_owned()));
             }
         }
-        let (session, n_reconnects) = (Some(session), 0);
-        Ok(Builder { opened, population, is_stopped, lock, session, has_one_session, n_reconnects })
+        Ok(Builder {
+            opened,
+            population,
+            is_stopped,
+            lock,
+            session: Some(session),
+            has_one_session,
+            n_reconnects: 0,
+            keeps_marks: keeps_marks(opened),
+        })
     }
 
     /// Creates the tables and fills them, again where a crash of the server took back what it had
@@ -248,6 +264,11 @@ impl<'b> Builder<'b> {
         progress: &mut dyn FnMut(&Progress),
     ) -> Result<Work, Error> {
         let (opened, population) = (self.opened, self.population);
+        if opened.data == Data::Unfinished && !self.keeps_marks {
+            // Without their tables the marks are forgotten too.
+            self.surely(&mut |session, _| drop_tables(session, population).map(drop))?;
+            built.is_emptied = true;
+        }
         let mut work = self.surely(&mut |session, _| prepare(session, opened, population))?;
         built.n_rows_before = work.n_rows_before;
         for _ in 0..PASSES {
@@ -319,7 +340,7 @@ impl<'b> Builder<'b> {
         let mut done = work(&mut session, false);
         for _ in 1..ATTEMPTS {
             match done {
-                Err(lost) if lost.kind.breaks_session() => {
+                Err(lost) if lost.kind.breaks_session() && self.keeps_marks => {
                     let again = connect_again(lost, self.is_stopped, connect);
                     session = again.map_err(|refusal| self.stopped(refusal))?;
                     self.n_reconnects += 1;
@@ -348,9 +369,16 @@ fn stopped_by(refusal: &Refusal, opened: &Opened) -> Error {
 /// them.
 fn what_remains(opened: &Opened) -> &'static str {
     match opened.is_kept {
-        true => "the same command resumes it",
+        true if keeps_marks(opened) => "the same command resumes it",
+        true => "the same command begins again with empty tables",
         false => "nothing was kept",
     }
+}
+
+/// Whether rows and their marks are kept or lost together in the storage engine of the tables.
+fn keeps_marks(opened: &Opened) -> bool {
+    let engine = storage_engine::asked(opened.database.dialect(), opened.workload.as_ref());
+    engine.is_none_or(|engine| engine.keeps_marks())
 }
 
 /// [`build`], which a stop interrupts.
@@ -418,30 +446,6 @@ pub fn build_both(
     let pairs = of_insert.iter().zip(&of_bulk).filter(|(one, other)| one != other);
     let different = pairs.map(|(one, _)| one.table.clone()).collect();
     Ok(Both { insert, bulk, different })
-}
-
-/// Refuses a storage engine that the server lacks: some would take another one in its place.
-fn has_storage_engine(
-    session: &mut AdminSession,
-    administration: &Administration,
-    population: &dyn Population,
-) -> Result<(), Error> {
-    let asked = population.storage_engine().zip(administration.list_storage_engines);
-    let Some((engine, list)) = asked else { return Ok(()) };
-    let mut there = Vec::new();
-    session.read(list, &mut |row: &dyn Row| {
-        there.push(row.text(0)?.to_owned());
-        Ok(())
-    })?;
-    if there.iter().any(|name| name.eq_ignore_ascii_case(engine)) {
-        return Ok(());
-    }
-    there.sort_unstable();
-    let why = format!(
-        "the server has no storage engine {engine}: choose one that it has ({}), or install it",
-        there.join(", ")
-    );
-    Err(Error::Usage(why))
 }
 
 /// Creates the tables that are not there, and finds what is left to do.
@@ -652,19 +656,29 @@ pub fn drop_data(opened: &Opened, force: bool) -> Result<Vec<String>, Error> {
         // Where this is interrupted, what is left is known to be a part.
         meta::undo_complete(&mut session, &workload)?;
     }
+    let population = opened.workload.population();
+    let dropped = population.map(|population| drop_tables(&mut session, population));
+    let dropped = dropped.transpose()?.unwrap_or_default();
+    routines::drop_all(&mut session, opened)?;
+    if found != Found::Nothing {
+        let tables = population.map(|population| population.tables());
+        meta::forget(&mut session, &workload, tables.unwrap_or_default())?;
+    }
+    Ok(dropped)
+}
+
+/// Drops the tables that are there, and returns their names.
+fn drop_tables(
+    session: &mut AdminSession,
+    population: &dyn Population,
+) -> Result<Vec<String>, Refusal> {
     let mut dropped = Vec::new();
-    let tables = opened.workload.population().map(|population| population.tables());
-    let tables = tables.unwrap_or_default();
-    for table in tables {
+    for table in population.tables() {
         match session.write(&format!("DROP TABLE {}", table.name)) {
             Ok(_) => dropped.push(table.name.to_string()),
             Err(refusal) if refusal.kind == RefusalKind::Missing => {}
-            Err(refusal) => return Err(refusal.into()),
+            Err(refusal) => return Err(refusal),
         }
-    }
-    routines::drop_all(&mut session, opened)?;
-    if found != Found::Nothing {
-        meta::forget(&mut session, &workload, tables)?;
     }
     Ok(dropped)
 }

@@ -9,6 +9,7 @@ use model::{CheckResult, ColumnType, Database, Refusal, Row, Value, Workload};
 use crate::admin_session::AdminSession;
 use crate::error::Error;
 use crate::interruptible::run_interruptible_with_progress;
+use crate::storage_engine;
 
 /// Rows shown of each check that fails.
 const EXAMPLES: usize = 5;
@@ -20,7 +21,7 @@ pub fn check(
     is_stopped: &(dyn Fn() -> bool + Sync),
     doing: &mut dyn FnMut(&str),
 ) -> Result<Vec<CheckResult>, Error> {
-    let checks = workload.checks(database.dialect());
+    let checks = storage_engine::checks(database.dialect(), workload);
     let mut results = Vec::new();
     if checks.is_empty() {
         return Ok(results);

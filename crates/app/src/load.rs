@@ -125,6 +125,9 @@ impl<'a> Loader<'a> {
         let mut loaded = self.load(table, chunk, &name);
         for attempt in 1..ATTEMPTS {
             let Err(refusal) = loaded else { return Ok(()) };
+            if self.leaves_parts(&refusal) {
+                return Err(refusal);
+            }
             match refusal.kind {
                 kind if kind.is_conflict() => {}
                 _ if self.method == LoadMethod::Bulk && is_not_understood(&refusal) => {
@@ -147,6 +150,17 @@ impl<'a> Loader<'a> {
             };
         }
         loaded
+    }
+
+    /// Whether a refusal may leave a part of a chunk there, or tables emptied whose chunks are
+    /// marked: then all of the build is begun again, by whoever starts it again.
+    fn leaves_parts(&self, refusal: &Refusal) -> bool {
+        let engine = self.population.storage_engine();
+        let Some(engine) = engine.and_then(|name| self.database.dialect().engine(name)) else {
+            return false;
+        };
+        let is_lost = refusal.kind.breaks_session() && !engine.keeps_marks();
+        is_lost || refusal.kind.is_conflict() && !engine.is_transactional
     }
 
     /// What is there already at the first attempt was put there by somebody else.

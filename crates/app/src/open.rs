@@ -6,7 +6,9 @@ use std::sync::Arc;
 
 use drivers::Opening;
 use engine::Stop;
-use model::{Database, Group, Identity, Plan, ScaleInData, ScaleOf, Settings, Target, Workload};
+use model::{
+    Database, Group, Identity, Parameter, Plan, ScaleInData, ScaleOf, Settings, Target, Workload,
+};
 use plan::managed;
 use store::{holds_runs, is_of_store};
 
@@ -15,6 +17,7 @@ use crate::error::Error;
 use crate::interruptible::run_interruptible;
 use crate::managed::Managed;
 use crate::meta::{self, Found};
+use crate::storage_engine;
 
 /// The state of a workload's data in a database.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -273,7 +276,8 @@ pub fn resolve_workload(
         (entry.make)(&make).map_err(Error::from)
     };
     let fresh = make(&settings, None)?;
-    if let Some(why) = fresh.refuses(database.dialect()) {
+    let refused_engine = || storage_engine::refused_on(database.dialect(), fresh.as_ref());
+    if let Some(why) = fresh.refuses(database.dialect()).or_else(refused_engine) {
         return Err(Error::Usage(why));
     }
     if fresh.population().is_none() {
@@ -304,10 +308,14 @@ pub fn resolve_workload(
     };
     let held = match &identity {
         Some(identity) => {
-            agree(target, &fresh.identity(), identity, &settings)?;
+            agree(target, &fresh.identity(), identity, &settings, entry.parameters)?;
             identity.scale.clone()
         }
-        None if data == Data::Unmarked => scale_found(&mut session, fresh.as_ref())?,
+        None if data == Data::Unmarked => {
+            let found = scale_found(&mut session, database.as_ref(), fresh.as_ref())?;
+            is_in_its_engine(target, fresh.as_ref(), &found, &settings)?;
+            found
+        }
         None => return Ok(Opened { database, workload: fresh, settings, data, is_kept }),
     };
     // What shapes the data is as the data are, whatever the defaults say.
@@ -322,11 +330,17 @@ pub fn resolve_workload(
 /// The scale of data that somebody else built, as far as they show it.
 fn scale_found(
     session: &mut AdminSession,
+    database: &dyn Database,
     workload: &dyn Workload,
 ) -> Result<Vec<(String, String)>, Error> {
     let mut found = Vec::new();
     for ScaleInData { parameter, of } in workload.scale_in_data() {
         let value = match of {
+            ScaleOf::StorageEngine(table) => {
+                let engine = storage_engine::of_table(session, database, table)?;
+                found.extend(engine.map(|name| ((*parameter).to_owned(), name.to_owned())));
+                continue;
+            }
             ScaleOf::Rows(table) if session.has_table(table)? => {
                 session.number(&format!("SELECT count(*) FROM {table}"))?
             }
@@ -460,12 +474,37 @@ pub fn has_all_tables(opened: &Opened, target: &Target, stop: &Stop) -> Result<(
     })
 }
 
-/// Refuses data of another version or scale than asked for.
+/// Refuses tables that somebody else built in another storage engine than asked for.
+fn is_in_its_engine(
+    target: &Target,
+    workload: &dyn Workload,
+    found: &[(String, String)],
+    settings: &Settings,
+) -> Result<(), Error> {
+    let is_seen = |row: &&ScaleInData| matches!(row.of, ScaleOf::StorageEngine(_));
+    let Some(name) = workload.scale_in_data().iter().find(is_seen).map(|row| row.parameter) else {
+        return Ok(());
+    };
+    let asked = workload.population().and_then(|population| population.storage_engine());
+    let has = found.iter().find(|(found, _)| found == name).map(|(_, has)| has.as_str());
+    match asked.filter(|asked| settings.is_given(name) && Some(*asked) != has) {
+        None => Ok(()),
+        Some(asked) => Err(Error::Usage(format!(
+            "the tables of {target} are in the storage engine {}, not {asked}: leave out --{name} \
+             to use them",
+            has.unwrap_or("of the database")
+        ))),
+    }
+}
+
+/// Refuses data of another version or scale than asked for. Data from before there was a parameter
+/// are as it says by default.
 fn agree(
     target: &Target,
     wanted: &Identity,
     held: &Identity,
     settings: &Settings,
+    parameters: &[Parameter],
 ) -> Result<(), Error> {
     let (workload, remedy) = (&wanted.workload, remedy(target, &held.workload));
     if held.version != wanted.version {
@@ -475,7 +514,8 @@ fn agree(
         )));
     }
     for (name, value) in &wanted.scale {
-        match held.scale_of(name) {
+        let default = || Some(parameters.iter().find(|row| row.name == name)?.default);
+        match held.scale_of(name).or_else(default) {
             Some(has) if settings.is_given(name) && has != value => {
                 let why = format!("{target} was built with {name} {has}, not {value}");
                 return Err(Error::Usage(format!("{why}; leave it out to use it, {remedy}")));

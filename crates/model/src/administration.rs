@@ -42,6 +42,9 @@ pub struct Administration {
     /// The query for the names of the storage engines that this server has; none where a database
     /// has no choice of them.
     pub list_storage_engines: Option<&'static str>,
+    /// The query for the storage engine of the table of this name, in small letters; without a row
+    /// where it is the only one, or one without a name. None where a database has no choice.
+    pub storage_engine_of: Option<fn(&str) -> String>,
     /// Its server has a thread for each session, all in one process; others have a process each, or
     /// none. Clients that never pause are best placed by this (docs/placement.md).
     pub thread_per_session: bool,
@@ -70,6 +73,7 @@ impl Administration {
         sees_other_hosts: None,
         list_routines: "",
         list_storage_engines: None,
+        storage_engine_of: None,
         is_recovering: |_| false,
         thread_per_session: false,
         connection_limit: None,

@@ -137,6 +137,13 @@ impl Dialect {
         self.storage_engines.iter().find(|engine| engine.name == name).copied()
     }
 
+    /// Whether several statements are committed, or taken back, as one in the storage engine of
+    /// this name; in its own one they are.
+    pub fn is_transactional(&self, engine: Option<&str>) -> bool {
+        let engine = engine.and_then(|name| self.engine(name));
+        engine.is_none_or(|engine| engine.is_transactional)
+    }
+
     /// Whether an index is made with its table, since a serial column stands on it; all others
     /// are made by [`Dialect::create_index`].
     pub fn is_made_with(&self, table: &Table, index: &Index) -> bool {

@@ -139,6 +139,6 @@ pub use units::{
 };
 pub use value::{Row, RowSource, Value};
 pub use workload::{
-    Check, Client, Conversation, Crosscheck, Done, LaterIndex, Population, Routine, ScaleInData,
-    ScaleOf, TxContext, Workload,
+    Check, Client, Conversation, Crosscheck, Done, LaterIndex, NeedsTransactions, Population,
+    Routine, ScaleInData, ScaleOf, TxContext, Workload,
 };

@@ -147,7 +147,7 @@ pub struct ScaleInData {
     pub of: ScaleOf,
 }
 
-/// A number that data show.
+/// What data show.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ScaleOf {
     /// How many rows a table has.
@@ -156,6 +156,18 @@ pub enum ScaleOf {
     Tables(&'static str),
     /// How many rows each of these has at least, of those whose column of this name is above zero.
     FewestRows(&'static str, &'static str),
+    /// The storage engine of a table.
+    StorageEngine(&'static str),
+}
+
+/// What cannot hold of data whose storage engine has no transactions, however undisturbed a load
+/// is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct NeedsTransactions {
+    /// Checks, by id.
+    pub checks: &'static [&'static str],
+    /// The crosscheck.
+    pub crosscheck: bool,
 }
 
 /// A workload with its parameters decided. Shared by all workers.
@@ -272,6 +284,12 @@ pub trait Workload: Send + Sync {
     /// equal the client's own count.
     fn crosscheck(&self, _dialect: &Dialect) -> Option<Crosscheck> {
         None
+    }
+
+    /// What of its checks cannot hold in a storage engine without transactions, and is left out
+    /// there.
+    fn needs_transactions(&self) -> NeedsTransactions {
+        NeedsTransactions::default()
     }
 
     /// Indexes that are added when the load is over, and dropped again: what that takes is a part

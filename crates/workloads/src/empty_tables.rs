@@ -2,12 +2,19 @@
 
 use model::{Population, RowSource, Table};
 
+use crate::storage_engine::StorageEngine;
+
 /// Tables that are built without rows.
-pub(crate) struct EmptyTables(pub(crate) Vec<Table>);
+pub(crate) struct EmptyTables {
+    /// The tables.
+    pub(crate) all: Vec<Table>,
+    /// In what they are kept.
+    pub(crate) engine: StorageEngine,
+}
 
 impl Population for EmptyTables {
     fn tables(&self) -> &[Table] {
-        &self.0
+        &self.all
     }
 
     fn n_chunks(&self, _table: usize) -> u64 {
@@ -16,6 +23,10 @@ impl Population for EmptyTables {
 
     fn n_rows(&self, _table: usize) -> u64 {
         0
+    }
+
+    fn storage_engine(&self) -> Option<&'static str> {
+        self.engine.asked()
     }
 
     fn rows(&self, table: usize, chunk: u64) -> Box<dyn RowSource + Send> {

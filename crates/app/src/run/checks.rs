@@ -7,9 +7,9 @@ use engine::Stop;
 use model::{Check, CheckResult, Event};
 
 use super::sink::RunSink;
-use crate::check;
 use crate::error::Error;
 use crate::open::{Data, Opened};
+use crate::{check, storage_engine};
 
 /// Data that are not consistent before a run are a reason not to begin it.
 pub(super) fn check_before(
@@ -64,7 +64,8 @@ pub(super) fn check_all(
     let mut results = Vec::new();
     let mut seen: Vec<Vec<Check>> = Vec::new();
     for opened in groups {
-        let checks = opened.workload.checks(opened.database.dialect());
+        let dialect = opened.database.dialect();
+        let checks = storage_engine::checks(dialect, opened.workload.as_ref());
         if seen.contains(&checks) {
             continue;
         }

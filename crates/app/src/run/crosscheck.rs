@@ -9,10 +9,10 @@ use model::{Action, Crosscheck, Disturbance, Event, Fact, Plan};
 
 use super::sink::RunSink;
 use crate::admin_session::AdminSession;
-use crate::commit_crosscheck;
 use crate::error::Error;
 use crate::interruptible::run_interruptible;
 use crate::open::Opened;
+use crate::{commit_crosscheck, storage_engine};
 
 /// The database's own counts: per group with a cross-check, what it is and the count.
 pub(super) type OwnCounts = Vec<Option<(Crosscheck, i64)>>;
@@ -24,7 +24,8 @@ pub(super) fn counts_in(groups: &[Opened], stop: &Stop) -> Result<OwnCounts, Err
 
 fn count_all(groups: &[Opened]) -> Result<OwnCounts, Error> {
     let count = |opened: &Opened| -> Result<Option<(Crosscheck, i64)>, Error> {
-        let Some(crosscheck) = opened.workload.crosscheck(opened.database.dialect()) else {
+        let (dialect, workload) = (opened.database.dialect(), opened.workload.as_ref());
+        let Some(crosscheck) = storage_engine::crosscheck(dialect, workload) else {
             return Ok(None);
         };
         let number = AdminSession::at(opened.database.as_ref())?.number(&crosscheck.sql)?;

@@ -9,6 +9,7 @@ use model::{
 use monitor::wall_clock;
 
 use crate::open::Opened;
+use crate::storage_engine;
 
 pub(super) fn describe(
     plan: &Plan,
@@ -47,6 +48,13 @@ pub fn version_of_ours() -> String {
     format!("{}{debug}", env!("CARGO_PKG_VERSION"))
 }
 
+/// What the workload declares, and what its storage engine means.
+fn notes(opened: &Opened) -> Vec<String> {
+    let workload = opened.workload.as_ref();
+    let of_engine = storage_engine::notes(opened.database.dialect(), workload);
+    workload.notes().into_iter().chain(of_engine).collect()
+}
+
 fn describe_group(group: &model::Group, opened: &Opened) -> GroupDescription {
     let workload = opened.workload.as_ref();
     let kind =
@@ -74,7 +82,7 @@ fn describe_group(group: &model::Group, opened: &Opened) -> GroupDescription {
         kinds: workload.kinds().iter().map(kind).collect(),
         primary_metrics: workload.primary_metrics().into_iter().map(primary).collect(),
         custom_metrics: workload.custom_metrics().iter().map(metric).collect(),
-        notes: workload.notes(),
+        notes: notes(opened),
         closed_form: closed_form(&group.load, group.clients, workload),
         standard: workload.standard(),
     }

@@ -49,7 +49,7 @@ use crate::open::{
 use crate::settings::{SettingsGuard, lost};
 use crate::settings_snapshot::{self, SettingsSnapshot};
 use crate::watcher::Watcher;
-use crate::{admission, build_lock, routines};
+use crate::{admission, build_lock, routines, storage_engine};
 
 pub use self::agents::{AGENT, serve_agent};
 pub use self::description::version_of_ours;
@@ -247,6 +247,7 @@ pub(crate) fn prepare(
             opened = resolve_group(plan, &opened.database, group, stop)?;
             has_built = true;
         }
+        has_its_rows(&opened, stop)?;
         let to_install = opened.clone();
         let interrupted = "interrupted while procedures were created";
         let n_made = run_interruptible(stop, interrupted, move || routines::install(&to_install))?;
@@ -256,6 +257,18 @@ pub(crate) fn prepare(
         groups.push(opened);
     }
     Ok(groups)
+}
+
+/// Refuses data that were built, and that a crash of the server has emptied.
+fn has_its_rows(opened: &Opened, stop: &Stop) -> Result<(), Error> {
+    let (database, workload) = (Arc::clone(&opened.database), Arc::clone(&opened.workload));
+    let may_be_emptied = storage_engine::may_be_emptied(database.dialect(), workload.as_ref());
+    if opened.data != Data::Built || !may_be_emptied {
+        return Ok(());
+    }
+    run_interruptible(stop, "interrupted while the data were inspected", move || {
+        storage_engine::has_its_rows(database.as_ref(), workload.as_ref())
+    })
 }
 
 fn gather_facts(
@@ -273,7 +286,7 @@ fn gather_facts(
     paths.extend(file.as_deref().filter(|file| file.exists()));
     paths.extend(options.store.as_deref());
     let mut facts = facts::machine(&paths);
-    facts.extend(with_engines(database, groups));
+    facts.extend(with_risks(database, groups));
     facts.extend(spread(plan, open_target.database.as_ref()));
     if groups.iter().any(|opened| opened.data == Data::Unmarked) {
         facts.push(Fact::new("data", "meta", "absent"));
@@ -291,12 +304,8 @@ fn gather_facts(
 }
 
 /// The facts of a database, with what the storage engines of the data mean for commits.
-fn with_engines(database: Vec<Fact>, groups: &[Opened]) -> Vec<Fact> {
-    let of = |opened: &Opened| {
-        let name = opened.workload.population()?.storage_engine()?;
-        let engine = opened.database.dialect().engine(name)?;
-        Some(CommitRisk { mode: format!("engine={name}"), loss: engine.loss?.to_owned() })
-    };
+fn with_risks(database: Vec<Fact>, groups: &[Opened]) -> Vec<Fact> {
+    let of = |of: &Opened| storage_engine::risk(of.database.dialect(), of.workload.as_ref());
     let mut risks: Vec<CommitRisk> = Vec::new();
     for risk in groups.iter().filter_map(of) {
         if !risks.contains(&risk) {

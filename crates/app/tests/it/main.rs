@@ -3,6 +3,7 @@
 mod bench;
 mod builds;
 mod calibration;
+mod engines;
 mod flaky;
 mod generator;
 mod monitoring;

@@ -24,6 +24,12 @@ pub(super) const ADMINISTRATION: Administration = Administration {
     list_storage_engines: Some(
         "SELECT ENGINE FROM information_schema.ENGINES WHERE SUPPORT IN ('YES', 'DEFAULT')",
     ),
+    storage_engine_of: Some(|table| {
+        format!(
+            "SELECT LOWER(ENGINE) FROM information_schema.TABLES \
+             WHERE TABLE_SCHEMA = DATABASE() AND TABLE_NAME = '{table}'"
+        )
+    }),
     // A node of Galera that has not yet what the others have. Others do not listen meanwhile.
     is_recovering: |no| no.code == 1047,
     thread_per_session: true,
@@ -69,6 +75,8 @@ pub(super) const ADMINISTRATION: Administration = Administration {
 const RISKY: &[RiskyMode] = &[
     ("innodb_flush_log_at_trx_commit", "0", "a crash may lose the last second of commits"),
     ("innodb_flush_log_at_trx_commit", "2", "a loss of power may lose the last second of commits"),
+    ("rocksdb_flush_log_at_trx_commit", "0", "a loss of power may lose the last commits"),
+    ("rocksdb_flush_log_at_trx_commit", "2", "a loss of power may lose the last second of commits"),
 ];
 
 fn load_file(file: &FlatFile) -> String {

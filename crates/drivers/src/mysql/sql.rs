@@ -4,13 +4,17 @@ use model::{ColumnType, Dialect, Partitioning, RoutineLanguage, Serial, StorageE
 
 const INNODB: StorageEngine = StorageEngine::with_clause("innodb", " ENGINE=InnoDB");
 const MYISAM: StorageEngine = StorageEngine {
+    is_transactional: false,
     loss: Some("a crash may damage the tables, and a loss of power lose the last rows"),
     ..StorageEngine::with_clause("myisam", " ENGINE=MyISAM")
 };
+/// Crash-safe, and without transactions: what a statement has written stays.
 const ARIA: StorageEngine = StorageEngine {
+    is_transactional: false,
     loss: Some("a loss of power may lose the last rows"),
     ..StorageEngine::with_clause("aria", " ENGINE=Aria")
 };
+/// A plugin, which not every server has.
 const ROCKSDB: StorageEngine = StorageEngine::with_clause("rocksdb", " ENGINE=ROCKSDB");
 
 pub(super) const DIALECT: Dialect = Dialect {

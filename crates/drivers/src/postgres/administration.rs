@@ -27,6 +27,12 @@ pub(super) const ADMINISTRATION: Administration = Administration {
     ],
     list_routines: "SELECT proname::text, prosrc FROM pg_proc \
                     WHERE pronamespace = current_schema()::regnamespace AND proname LIKE 'dbdyno%'",
+    storage_engine_of: Some(|table| {
+        format!(
+            "SELECT 'unlogged'::text FROM pg_class \
+             WHERE oid = to_regclass('{table}') AND relpersistence = 'u'"
+        )
+    }),
     // cannot_connect_now: it starts up, recovers or is not yet consistent.
     is_recovering: |no| no.sqlstate == "57P03",
     durability: |facts| durability(facts, RISKY),

@@ -4,10 +4,10 @@ use model::{ColumnType, Dialect, Partitioning, Placeholder, RoutineLanguage, Sto
 
 /// Tables of which nothing is written to the log.
 const UNLOGGED: StorageEngine = StorageEngine {
-    name: "unlogged",
     before_table: "UNLOGGED ",
-    behind_table: "",
+    is_emptied_by_crash: true,
     loss: Some("a crash of the server empties the tables"),
+    ..StorageEngine::with_clause("unlogged", "")
 };
 
 pub(super) const DIALECT: Dialect = Dialect {

@@ -27,6 +27,7 @@ use self::pools::{Lacking, Limits, Pools};
 use self::tables::{BUFFER, CONTEXT, Layout, MEASUREMENT, METRIC};
 use self::writer::{Shared, Writer};
 use crate::empty_tables::EmptyTables;
+use crate::storage_engine::{self, StorageEngine};
 use crate::{Entry, Make};
 
 /// The workload in the list.
@@ -103,15 +104,17 @@ fn make(make: &Make<'_>) -> Result<Arc<dyn Workload>, BadParameter> {
         }
         shape.n_chunk = shape.n_chunk.min((n_fit / n_threads).max(1));
     }
+    let engine: StorageEngine = settings.chosen(storage_engine::NAME);
     let scale = [
         ("contexts", layout.contexts.name().to_owned()),
         ("context_bytes", context_bytes.to_string()),
         ("keys", layout.has_keys.to_string()),
+        engine.scale(),
     ];
     let shared = Shared {
         pools: Arc::new(Pools::new(limits)),
         layout,
-        tables: EmptyTables(layout.tables()),
+        tables: EmptyTables { all: layout.tables(), engine },
         shape: Arc::new(shape),
         write: settings.chosen("write"),
         rows_per_insert: settings.count("rows_per_insert") as usize,
@@ -157,7 +160,7 @@ impl Workload for Arm {
 
     fn statements(&self, dialect: &Dialect) -> Vec<Statement> {
         use StatementKind::{Read, Write};
-        let tables = &self.shared.tables.0;
+        let tables = &self.shared.tables.all;
         let insert = |name, table: usize| {
             // Without a table for context values nothing is ever put there.
             let table = tables.get(table).unwrap_or(&tables[MEASUREMENT]);

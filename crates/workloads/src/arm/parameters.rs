@@ -2,6 +2,8 @@
 
 use model::{BadParameter, Choice, Parameter, ParameterKind, Settings, choice};
 
+use crate::storage_engine;
+
 /// Where context values are kept.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Contexts {
@@ -66,6 +68,7 @@ pub(super) static PARAMETERS: &[Parameter] = &[
         help: "Whether measurements, metrics and context values have a primary key",
         shapes_data: true,
     },
+    storage_engine::PARAMETER,
     Parameter::option(
         "scenario",
         ParameterKind::Text,

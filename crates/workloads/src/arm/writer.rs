@@ -80,12 +80,12 @@ impl Writer {
         for &table in shared.layout.written() {
             let mut rows = Rows::new(shared.layout, table, base, buffer);
             n_rows += match shared.write {
-                Write::Insert => self.insert(session, &shared.tables.0[table], &mut rows).await?,
+                Write::Insert => self.insert(session, &shared.tables.all[table], &mut rows).await?,
                 Write::Row => insert_each(session, table, &mut rows).await?,
                 Write::Bulk => match shared.layout.n_rows(table, buffer) {
                     0 => 0,
                     n => {
-                        load(session, &shared.tables.0[table], &mut rows).await?;
+                        load(session, &shared.tables.all[table], &mut rows).await?;
                         n
                     }
                 },

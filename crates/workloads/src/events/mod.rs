@@ -206,10 +206,6 @@ impl Workload for Events {
         }
     }
 
-    fn refuses(&self, dialect: &Dialect) -> Option<String> {
-        self.shared.data.engine.refused_on(dialect)
-    }
-
     fn transaction_bytes(&self) -> Option<u64> {
         let records = self.shared.records_per_insert as u64;
         (self.role == Role::Writer).then(|| records * self.shared.data.record_size)

@@ -5,7 +5,8 @@
 use model::{BadParameter, Choice, Identity, Parameter, ParameterKind, Settings, choice};
 
 use crate::Make;
-use crate::record::{StorageEngine, count, data, record_size};
+use crate::record::{count, data, record_size};
+use crate::storage_engine::{self, StorageEngine};
 
 /// The name of the workload and of its data.
 pub(super) const NAME: &str = "events";
@@ -78,12 +79,7 @@ pub(super) static PARAMETERS: &[Parameter] = &[
         "key",
         "Primary key recordID alone, or an index on column1 too",
     )),
-    data(option(
-        "engine",
-        ParameterKind::Choice(StorageEngine::NAMES),
-        "default",
-        "Storage engine of the tables, where the database has a choice",
-    )),
+    storage_engine::PARAMETER,
     data(count("rows", (0, ROWS_MAX), "0", "Records in each table before the load")),
     data(count(
         "reader_hosts",
@@ -159,7 +155,7 @@ impl Data {
             record_size,
             tables: settings.count("tables") as usize,
             indexes: settings.chosen("index"),
-            engine: settings.chosen("engine"),
+            engine: settings.chosen(storage_engine::NAME),
             rows: settings.count("rows") as i64,
             reader_hosts: settings.count("reader_hosts") as usize,
         })
@@ -176,7 +172,7 @@ impl Data {
             ("record_size", self.record_size.to_string()),
             ("tables", self.tables.to_string()),
             ("index", self.indexes.name().to_owned()),
-            ("engine", self.engine.name().to_owned()),
+            self.engine.scale(),
             ("rows", self.rows.to_string()),
             ("reader_hosts", self.reader_hosts.to_string()),
         ];

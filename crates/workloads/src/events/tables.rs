@@ -135,7 +135,8 @@ impl Population for Rows {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::record::{GAP_US, STARTED_AT_US, StorageEngine};
+    use crate::record::{GAP_US, STARTED_AT_US};
+    use crate::storage_engine::StorageEngine;
 
     const DATA: Data = Data {
         seed: 1,

@@ -16,6 +16,7 @@ use model::{
 use super::TRANSACTION;
 use super::parameters::TABLES_MAX;
 use crate::empty_tables::EmptyTables;
+use crate::storage_engine::{self, StorageEngine};
 use crate::{Entry, Make};
 
 /// The workload in the list.
@@ -38,6 +39,7 @@ static PARAMETERS: &[Parameter] = &[
         help: "Tables: sbtest1, sbtest2, ...; as many as clients, or more",
         shapes_data: true,
     },
+    storage_engine::PARAMETER,
     Parameter {
         name: "bulk_rows",
         kind: ParameterKind::Count { min: 1, max: 1_000_000 },
@@ -63,10 +65,12 @@ struct BulkInsert {
 fn make(make: &Make<'_>) -> Result<Arc<dyn Workload>, BadParameter> {
     let n_tables = make.settings.count("tables");
     let seed = make.data.map_or(make.seed, |data| data.seed);
-    let identity = Identity::new(NAME, 1, [("tables", n_tables.to_string())], seed);
+    let engine: StorageEngine = make.settings.chosen(storage_engine::NAME);
+    let scale = [("tables", n_tables.to_string()), engine.scale()];
+    let identity = Identity::new(NAME, 1, scale, seed);
     Ok(Arc::new(BulkInsert {
         identity,
-        tables: EmptyTables((1..=n_tables).map(table).collect()),
+        tables: EmptyTables { all: (1..=n_tables).map(table).collect(), engine },
         bulk_rows: make.settings.count("bulk_rows") as i64,
         kinds: [TRANSACTION],
     }))
@@ -108,7 +112,7 @@ impl Workload for BulkInsert {
             let sql = dialect.sql(&format!("SELECT MAX(id) FROM {}", table.name));
             Statement::new("last id", StatementKind::Read, sql)
         };
-        self.tables.0.iter().map(of).collect()
+        self.tables.all.iter().map(of).collect()
     }
 
     fn places(&self) -> Places {
@@ -122,7 +126,7 @@ impl Workload for BulkInsert {
     fn client(&self, client: u32) -> Box<dyn Client> {
         Box::new(User {
             client,
-            n_tables: self.tables.0.len(),
+            n_tables: self.tables.all.len(),
             bulk_rows: self.bulk_rows,
             last: None,
             sql: String::new(),
@@ -145,7 +149,7 @@ impl Workload for BulkInsert {
                 table.name
             ),
         };
-        self.tables.0.iter().map(of).collect()
+        self.tables.all.iter().map(of).collect()
     }
 }
 

@@ -21,7 +21,7 @@ pub(crate) static ENTRY: Entry = Entry {
     make: |make| super::make(make, script),
 };
 
-static PARAMETERS: [Parameter; 21] =
+static PARAMETERS: [Parameter; 22] =
     join(&[&SHARED, &READS, &RANGE_SIZE, &INDEX_UPDATES, &NON_INDEX_UPDATES, &SKIP_TRX]);
 
 fn script(settings: &Settings) -> Script {

@@ -18,7 +18,7 @@ pub(crate) static ENTRY: Entry = Entry {
     make: |make| super::make(make, script),
 };
 
-static PARAMETERS: [Parameter; 11] = join(&[&SHARED]);
+static PARAMETERS: [Parameter; 12] = join(&[&SHARED]);
 
 fn script(_settings: &Settings) -> Script {
     Script::new(None, &[(Stmt::Delete, 1)])

@@ -32,6 +32,7 @@ use model::{
 };
 
 use crate::Make;
+use crate::storage_engine;
 use distribution::{Sampler, Shape};
 use parameters::Data;
 use script::{Script, Stmt};
@@ -113,6 +114,7 @@ impl Workload for Member {
         &[
             ScaleInData { parameter: "tables", of: ScaleOf::Tables("sbtest") },
             ScaleInData { parameter: "table_size", of: ScaleOf::FewestRows("sbtest", "id") },
+            ScaleInData { parameter: storage_engine::NAME, of: ScaleOf::StorageEngine("sbtest1") },
         ]
     }
 
@@ -157,8 +159,9 @@ impl Workload for Member {
         Some(&self.rows)
     }
 
-    fn checks(&self, _dialect: &Dialect) -> Vec<Check> {
-        checks::checks(&self.oltp.data, &self.oltp.script)
+    fn checks(&self, dialect: &Dialect) -> Vec<Check> {
+        let has_transactions = dialect.is_transactional(self.oltp.data.engine.asked());
+        checks::checks(&self.oltp.data, self.oltp.script.loses_rows(has_transactions))
     }
 
     fn crosscheck(&self, _dialect: &Dialect) -> Option<Crosscheck> {

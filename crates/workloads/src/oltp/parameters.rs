@@ -6,6 +6,7 @@ use model::{BadParameter, Identity, Parameter, ParameterKind, Settings};
 
 use super::distribution::Shape;
 use crate::Make;
+use crate::storage_engine::{self, StorageEngine};
 
 /// The name of the family's data.
 pub(super) const DATA: &str = "oltp";
@@ -53,12 +54,13 @@ const fn data(parameter: Parameter) -> Parameter {
 
 /// The parameters that every member has. `rand_*` shape `k` when the data are built, and say in a
 /// run which rows are asked for; the one may differ from the other.
-pub(super) const SHARED: [Parameter; 11] = [
+pub(super) const SHARED: [Parameter; 12] = [
     data(count("table_size", (1, TABLE_SIZE_MAX), "10000", "Rows of each table")),
     data(count("tables", (1, TABLES_MAX), "1", "Tables: sbtest1, sbtest2, ...")),
     data(switch("auto_inc", "true", "The database assigns id automatically")),
     data(switch("secondary", "false", "An index on id instead of a primary key")),
     data(switch("create_secondary", "true", "An index on k")),
+    storage_engine::PARAMETER,
     data(Parameter {
         name: "rand_type",
         kind: ParameterKind::Choice(&["special", "uniform", "gaussian", "pareto", "zipfian"]),
@@ -155,6 +157,8 @@ pub(super) struct Data {
     pub(super) secondary: bool,
     /// An index on `k`.
     pub(super) create_secondary: bool,
+    /// In what the tables are kept.
+    pub(super) engine: StorageEngine,
     /// How `k` is drawn.
     pub(super) k: Shape,
     /// dbdyno has built them: ids that clients give have 64 bits there, and 32 in sysbench's.
@@ -183,6 +187,7 @@ impl Data {
             auto_inc: settings.switch("auto_inc"),
             secondary: settings.switch("secondary"),
             create_secondary: settings.switch("create_secondary"),
+            engine: settings.chosen(storage_engine::NAME),
             k: Shape::of(settings),
             is_ours: false,
         }
@@ -196,6 +201,7 @@ impl Data {
             ("auto_inc", self.auto_inc.to_string()),
             ("secondary", self.secondary.to_string()),
             ("create_secondary", self.create_secondary.to_string()),
+            self.engine.scale(),
         ];
         let constants = vec![("k_drawn".to_owned(), self.k.written())];
         Identity { constants, ..Identity::new(DATA, VERSION, scale, self.seed) }

@@ -60,6 +60,10 @@ impl Population for Rows {
         self.data.table_size as u64
     }
 
+    fn storage_engine(&self) -> Option<&'static str> {
+        self.data.engine.asked()
+    }
+
     fn rows(&self, table: usize, chunk: u64) -> Box<dyn RowSource + Send> {
         assert!(chunk < self.n_chunks(table), "table {table} has no chunk {chunk}");
         let n_before = chunk as i64 * CHUNK_ROWS;
@@ -107,6 +111,7 @@ impl RowSource for Chunk {
 mod tests {
     use super::super::distribution::Shape;
     use super::*;
+    use crate::storage_engine::StorageEngine;
 
     const DATA: Data = Data {
         seed: 1,
@@ -116,6 +121,7 @@ mod tests {
         is_ours: true,
         secondary: false,
         create_secondary: true,
+        engine: StorageEngine::Default,
         k: Shape::Special { iterations: 12, percent: 1, res: 75 },
     };
 

@@ -18,7 +18,7 @@ pub(crate) static ENTRY: Entry = Entry {
     make: |make| super::make(make, script),
 };
 
-static PARAMETERS: [Parameter; 13] = join(&[&SHARED, &RANDOM_POINTS]);
+static PARAMETERS: [Parameter; 14] = join(&[&SHARED, &RANDOM_POINTS]);
 
 fn script(settings: &Settings) -> Script {
     let n = settings.count("random_points") as usize;

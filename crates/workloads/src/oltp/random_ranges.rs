@@ -18,7 +18,7 @@ pub(crate) static ENTRY: Entry = Entry {
     make: |make| super::make(make, script),
 };
 
-static PARAMETERS: [Parameter; 14] = join(&[&SHARED, &RANDOM_RANGES]);
+static PARAMETERS: [Parameter; 15] = join(&[&SHARED, &RANDOM_RANGES]);
 
 fn script(settings: &Settings) -> Script {
     let n = settings.count("number_of_ranges") as usize;

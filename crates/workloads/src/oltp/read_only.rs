@@ -18,7 +18,7 @@ pub(crate) static ENTRY: Entry = Entry {
     make: |make| super::make(make, script),
 };
 
-static PARAMETERS: [Parameter; 19] = join(&[&SHARED, &READS, &RANGE_SIZE, &SKIP_TRX]);
+static PARAMETERS: [Parameter; 20] = join(&[&SHARED, &READS, &RANGE_SIZE, &SKIP_TRX]);
 
 /// The steps of a transaction that read; the range queries have a switch of their own.
 pub(super) fn reads(settings: &Settings) -> [(Stmt, u64); 5] {

@@ -18,7 +18,7 @@ pub(crate) static ENTRY: Entry = Entry {
     make: |make| super::make(make, script),
 };
 
-static PARAMETERS: [Parameter; 22] = join(&[&SHARED, &READS, &RANGE_SIZE, &WRITES, &SKIP_TRX]);
+static PARAMETERS: [Parameter; 23] = join(&[&SHARED, &READS, &RANGE_SIZE, &WRITES, &SKIP_TRX]);
 
 fn script(settings: &Settings) -> Script {
     let begin = (!settings.switch("skip_trx")).then_some(Begin::Write);

@@ -86,10 +86,10 @@ impl Script {
     }
 
     /// Whether rows that were loaded can be gone after it: deleted, or left deleted by a load that
-    /// was cut off between two statements.
-    pub(super) fn loses_rows(&self) -> bool {
+    /// was cut off between two statements which are no transaction.
+    pub(super) fn loses_rows(&self, has_transactions: bool) -> bool {
         let replaces = self.asks(Stmt::DeleteInsert) || self.asks(Stmt::UpdateDeleteInsert);
-        self.asks(Stmt::Delete) || self.begin.is_none() && replaces
+        self.asks(Stmt::Delete) || replaces && !(has_transactions && self.begin.is_some())
     }
 
     /// All statements: step by step, first and second wording, table by table.

@@ -18,7 +18,7 @@ pub(crate) static ENTRY: Entry = Entry {
     make: |make| super::make(make, script),
 };
 
-static PARAMETERS: [Parameter; 12] = join(&[&SHARED, &NON_INDEX_UPDATES]);
+static PARAMETERS: [Parameter; 13] = join(&[&SHARED, &NON_INDEX_UPDATES]);
 
 fn script(settings: &Settings) -> Script {
     Script::new(None, &[(Stmt::UpdateNonIndex, settings.count("non_index_updates"))])

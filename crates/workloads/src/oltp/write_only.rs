@@ -18,7 +18,7 @@ pub(crate) static ENTRY: Entry = Entry {
     make: |make| super::make(make, script),
 };
 
-static PARAMETERS: [Parameter; 15] = join(&[&SHARED, &WRITES, &SKIP_TRX]);
+static PARAMETERS: [Parameter; 16] = join(&[&SHARED, &WRITES, &SKIP_TRX]);
 
 /// The steps of a transaction that write.
 pub(super) fn writes(settings: &Settings) -> [(Stmt, u64); 3] {

@@ -18,7 +18,7 @@ use model::{
 
 use crate::{Entry, Make};
 use parameters::{Commit, Data, IndexPolicy, NAME, PARAMETERS};
-pub(crate) use parameters::{StorageEngine, count, data, record_size};
+pub(crate) use parameters::{count, data, record_size};
 pub(crate) use population::{BuiltRecords, draw_column1, draw_payload};
 #[cfg(test)]
 pub(crate) use population::{GAP_US, STARTED_AT_US};
@@ -102,7 +102,7 @@ impl Workload for Recording {
     }
 
     fn notes(&self) -> Vec<String> {
-        let Data { tables, record_size, engine, .. } = self.record.data;
+        let Data { tables, record_size, .. } = self.record.data;
         let Commit { records, statement } = self.record.commit;
         let into = match tables {
             1 => "one table for all clients".to_owned(),
@@ -113,7 +113,7 @@ impl Workload for Recording {
             n => format!("up to {n} rows per INSERT"),
         };
         let plural = if records == 1 { "record" } else { "records" };
-        let mut all = vec![
+        vec![
             format!(
                 "A transaction inserts and commits {records} {plural} of {record_size} bytes, \
                  {by}, into {into}."
@@ -125,26 +125,11 @@ impl Workload for Recording {
             "The time stamp of a record is 2024-01-01 plus the time since the start of the run, \
              when its INSERT is sent."
                 .to_owned(),
-        ];
-        if let Some(name) = engine.asked() {
-            all.push(format!("The tables are made in the storage engine {name}."));
-        }
-        if !engine.is_transactional() && self.record.commit.n_statements() > 1 {
-            all.push(
-                "This engine has no transactions: each INSERT is committed by itself, and what a \
-                 refused transaction has inserted stays."
-                    .to_owned(),
-            );
-        }
-        all
+        ]
     }
 
     fn statements(&self, dialect: &Dialect) -> Vec<Statement> {
         writer::statements(&self.record, dialect)
-    }
-
-    fn refuses(&self, dialect: &Dialect) -> Option<String> {
-        self.record.data.engine.refused_on(dialect)
     }
 
     fn transaction_bytes(&self) -> Option<u64> {
@@ -246,24 +231,5 @@ mod tests {
             let workload = made(&[("index", index)]).expect("valid");
             assert_eq!(workload.indexes_after_load(&DIALECT), []);
         }
-    }
-
-    #[test]
-    fn a_storage_engine_is_refused_where_there_is_no_choice() {
-        const ARIA: &[model::StorageEngine] = &[
-            model::StorageEngine::with_clause("heap", ""),
-            model::StorageEngine::with_clause("aria", ""),
-        ];
-        let refuses = |engine, storage_engines| {
-            let workload = made(&[("engine", engine)]).expect("valid");
-            workload.refuses(&Dialect { storage_engines, ..DIALECT })
-        };
-        assert_eq!(refuses("default", &[]), None);
-        assert_eq!(refuses("default", ARIA), None);
-        assert_eq!(refuses("aria", ARIA), None);
-        let why = refuses("aria", &[]).expect("refused");
-        assert!(why.contains("'aria'") && why.contains("leave out --engine"), "{why}");
-        let why = refuses("unlogged", ARIA).expect("refused");
-        assert!(why.ends_with("choose heap, aria, or leave out --engine"), "{why}");
     }
 }

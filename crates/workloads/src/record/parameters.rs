@@ -3,11 +3,11 @@
 //! Not here: what they become in SQL (population, writer).
 
 use model::{
-    BadParameter, Choice, Dialect, Identity, Parameter, ParameterKind, Settings, choice,
-    format_count,
+    BadParameter, Choice, Identity, Parameter, ParameterKind, Settings, choice, format_count,
 };
 
 use crate::Make;
+use crate::storage_engine::{self, StorageEngine};
 
 /// The name of the workload and of its data.
 pub(super) const NAME: &str = "record";
@@ -55,61 +55,6 @@ impl IndexPolicy {
     }
 }
 
-/// In what tables are kept, where a database has a choice.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum StorageEngine {
-    /// As dbdyno makes all tables there.
-    Default,
-    /// InnoDB.
-    InnoDb,
-    /// MyISAM.
-    MyIsam,
-    /// Aria.
-    Aria,
-    /// MyRocks.
-    RocksDb,
-    /// Tables of which nothing is written to the log.
-    Unlogged,
-}
-
-choice!(StorageEngine {
-    Default = "default",
-    InnoDb = "innodb",
-    MyIsam = "myisam",
-    Aria = "aria",
-    RocksDb = "rocksdb",
-    Unlogged = "unlogged",
-});
-
-impl StorageEngine {
-    /// By which name a dialect has it; nothing where its own will do.
-    pub(crate) fn asked(self) -> Option<&'static str> {
-        (self != StorageEngine::Default).then(|| self.name())
-    }
-
-    /// Whether several statements can be committed, or taken back, as one.
-    pub(crate) fn is_transactional(self) -> bool {
-        !matches!(self, StorageEngine::MyIsam | StorageEngine::Aria)
-    }
-
-    /// Why a database of this dialect cannot have it, and the remedy; nothing where it can.
-    pub(crate) fn refused_on(self, dialect: &Dialect) -> Option<String> {
-        let name = self.asked().filter(|name| dialect.engine(name).is_none())?;
-        let database = dialect.name;
-        let there: Vec<&str> = dialect.storage_engines.iter().map(|engine| engine.name).collect();
-        Some(match there.as_slice() {
-            [] => format!(
-                "engine: '{name}' cannot be had, since {database} has no choice of storage \
-                 engines: leave out --engine"
-            ),
-            there => format!(
-                "engine: '{name}' cannot be had on {database}: choose {}, or leave out --engine",
-                there.join(", ")
-            ),
-        })
-    }
-}
-
 /// A whole number within limits.
 pub(crate) const fn count(
     name: &'static str,
@@ -154,13 +99,7 @@ pub(super) static PARAMETERS: &[Parameter] = &[
         help: "No index, primary key, key and index on column1, or both added after the load",
         shapes_data: true,
     }),
-    data(Parameter {
-        name: "engine",
-        kind: ParameterKind::Choice(StorageEngine::NAMES),
-        default: "default",
-        help: "Storage engine of the tables, where the database has a choice",
-        shapes_data: true,
-    }),
+    storage_engine::PARAMETER,
     data(count("rows", (0, ROWS_MAX), "0", "Records in each table before the load")),
 ];
 
@@ -211,7 +150,7 @@ impl Data {
             rows: settings.count("rows") as i64,
             record_size: record_size as usize,
             index: settings.chosen("index"),
-            engine: settings.chosen("engine"),
+            engine: settings.chosen(storage_engine::NAME),
         })
     }
 
@@ -226,7 +165,7 @@ impl Data {
             ("record_size", self.record_size.to_string()),
             ("tables", self.tables.to_string()),
             ("index", self.index.name().to_owned()),
-            ("engine", self.engine.name().to_owned()),
+            self.engine.scale(),
             ("rows", self.rows.to_string()),
         ];
         Identity::new(NAME, VERSION, scale, self.seed)

@@ -205,8 +205,8 @@ impl RowSource for Chunk {
 
 #[cfg(test)]
 mod tests {
-    use super::super::parameters::StorageEngine;
     use super::*;
+    use crate::storage_engine::StorageEngine;
 
     const DATA: Data = Data {
         seed: 1,

@@ -16,6 +16,7 @@ use model::{
     Workload, execute,
 };
 
+use crate::storage_engine;
 use crate::tx_control::{control, end};
 use crate::{Entry, Make};
 
@@ -29,13 +30,16 @@ pub(crate) static ENTRY: Entry = Entry {
     make,
 };
 
-static PARAMETERS: &[Parameter] = &[Parameter {
-    name: "scale",
-    kind: ParameterKind::Count { min: 1, max: 90_000 },
-    default: "1",
-    help: "Branches; each has 10 tellers and 100,000 accounts, about 15 MB",
-    shapes_data: true,
-}];
+static PARAMETERS: &[Parameter] = &[
+    Parameter {
+        name: "scale",
+        kind: ParameterKind::Count { min: 1, max: 90_000 },
+        default: "1",
+        help: "Branches; each has 10 tellers and 100,000 accounts, about 15 MB",
+        shapes_data: true,
+    },
+    storage_engine::PARAMETER,
+];
 
 /// Tellers of a branch.
 const TELLERS: i64 = 10;
@@ -61,10 +65,11 @@ struct Tpcb {
 
 fn make(make: &Make<'_>) -> Result<Arc<dyn Workload>, BadParameter> {
     let scale = make.settings.count("scale") as i64;
+    let engine = make.settings.chosen(storage_engine::NAME);
     let kind = Kind { name: "transaction", weight: 1, keying_ns: 0, thinking_ns: 0 };
     Ok(Arc::new(Tpcb {
         seed: make.seed,
-        rows: population::Rows::new(scale, make.data.map_or(make.seed, |data| data.seed)),
+        rows: population::Rows::new(scale, engine, make.data.map_or(make.seed, |data| data.seed)),
         is_built: make.data.is_some(),
         kinds: [kind],
     }))
@@ -72,18 +77,19 @@ fn make(make: &Make<'_>) -> Result<Arc<dyn Workload>, BadParameter> {
 
 impl Workload for Tpcb {
     fn identity(&self) -> Identity {
-        Identity {
-            workload: ENTRY.data.to_owned(),
-            version: 1,
-            scale: vec![("scale".to_owned(), self.rows.scale.to_string())],
-            seed: self.rows.seed,
-            constants: Vec::new(),
-        }
+        let scale = [("scale", self.rows.scale.to_string()), self.rows.engine.scale()];
+        Identity::new(ENTRY.data, 1, scale, self.rows.seed)
     }
 
     /// pgbench's own tables have the same names and columns.
     fn scale_in_data(&self) -> &'static [ScaleInData] {
-        &[ScaleInData { parameter: "scale", of: ScaleOf::Rows("pgbench_branches") }]
+        &[
+            ScaleInData { parameter: "scale", of: ScaleOf::Rows("pgbench_branches") },
+            ScaleInData {
+                parameter: storage_engine::NAME,
+                of: ScaleOf::StorageEngine("pgbench_accounts"),
+            },
+        ]
     }
 
     fn kinds(&self) -> &[Kind] {

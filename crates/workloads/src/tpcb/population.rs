@@ -5,6 +5,7 @@
 use model::{Column, ColumnType, Population, RowSource, Table, Value};
 
 use super::{ACCOUNTS, TELLERS};
+use crate::storage_engine::StorageEngine;
 
 use ColumnType::{BigInt, Char, Int, Timestamp};
 
@@ -27,13 +28,15 @@ const HISTORY_TABLE: usize = 3;
 pub(super) struct Rows {
     /// Branches.
     pub(super) scale: i64,
+    /// In what the tables are kept.
+    pub(super) engine: StorageEngine,
     /// Kept beside the data; no row depends on it.
     pub(super) seed: u64,
     tables: Vec<Table>,
 }
 
 impl Rows {
-    pub(super) fn new(scale: i64, seed: u64) -> Rows {
+    pub(super) fn new(scale: i64, engine: StorageEngine, seed: u64) -> Rows {
         let account = if scale >= SCALE_OF_BIG_ACCOUNTS { BigInt } else { Int };
         let branches = [("bid", Int), ("bbalance", Int), ("filler", Char(88))];
         let tellers = [("tid", Int), ("bid", Int), ("tbalance", Int), ("filler", Char(84))];
@@ -52,7 +55,7 @@ impl Rows {
             table("pgbench_accounts", &accounts, Some("aid")),
             table("pgbench_history", &history, None),
         ];
-        Rows { scale, seed, tables }
+        Rows { scale, engine, seed, tables }
     }
 }
 
@@ -93,6 +96,10 @@ impl Population for Rows {
             _ => unreachable!("there are four tables"),
         };
         n_rows as u64
+    }
+
+    fn storage_engine(&self) -> Option<&'static str> {
+        self.engine.asked()
     }
 
     fn rows(&self, table: usize, chunk: u64) -> Box<dyn RowSource + Send> {
@@ -140,7 +147,7 @@ mod tests {
 
     #[test]
     fn every_teller_and_account_belongs_to_its_branch() {
-        let rows = Rows::new(3, 1);
+        let rows = Rows::new(3, StorageEngine::Default, 1);
         for (table, each) in [(TELLERS_TABLE, TELLERS), (ACCOUNTS_TABLE, ACCOUNTS)] {
             let mut counts = [0; 3];
             let mut expect = 1;
@@ -161,7 +168,9 @@ mod tests {
 
     #[test]
     fn many_accounts_have_big_numbers() {
-        let of = |scale| Rows::new(scale, 1).tables[ACCOUNTS_TABLE].columns[0].of;
+        let of = |scale| {
+            Rows::new(scale, StorageEngine::Default, 1).tables[ACCOUNTS_TABLE].columns[0].of
+        };
         assert_eq!((of(19_999), of(20_000)), (Int, BigInt));
     }
 }

@@ -14,6 +14,14 @@ pub(super) fn checks() -> Vec<Check> {
     CONDITIONS.iter().map(check).collect()
 }
 
+/// Those that cannot hold where transactions are neither taken back nor kept apart: a new order
+/// that is rolled back stays, without its last line, and two that take the same number, or two
+/// deliveries of the same order, do so at once. What payments add up is added by one statement each.
+pub(super) const NEED_TRANSACTIONS: [&str; 9] = [
+    "3.3.2.2", "3.3.2.3", "3.3.2.4", "3.3.2.5", "3.3.2.6", "3.3.2.7", "3.3.2.10", "3.3.2.11",
+    "3.3.2.12",
+];
+
 /// Amounts of delivered lines by customer.
 const DELIVERED: &str = "(SELECT o_w_id, o_d_id, o_c_id, SUM(ol_amount) AS sum_ol_amount \
      FROM orders JOIN order_line ON ol_w_id = o_w_id AND ol_d_id = o_d_id AND ol_o_id = o_id \

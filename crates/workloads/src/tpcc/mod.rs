@@ -26,8 +26,9 @@ use std::sync::Arc;
 
 use model::{
     BadParameter, Check, Client, Clock, Conversation, Crosscheck, CustomMetric, CustomMetricKind,
-    Dialect, Done, Identity, Kind, KindIndex, Number, Places, Population, PrimaryMetric, Refusal,
-    Request, Routine, Sent, Settings, Standard, Statement, TxContext, Workload,
+    Dialect, Done, Identity, Kind, KindIndex, NeedsTransactions, Number, Places, Population,
+    PrimaryMetric, Refusal, Request, Routine, Sent, Settings, Standard, Statement, TxContext,
+    Workload,
 };
 
 use crate::tx_control::{control, end};
@@ -209,6 +210,10 @@ impl Workload for Tpcc {
     fn crosscheck(&self, _dialect: &Dialect) -> Option<Crosscheck> {
         let sql = "SELECT SUM(d_next_o_id) FROM district".to_owned();
         Some(Crosscheck { sql, kind: inputs::NEW_ORDER, per_commit: 1 })
+    }
+
+    fn needs_transactions(&self) -> NeedsTransactions {
+        NeedsTransactions { checks: &checks::NEED_TRANSACTIONS, crosscheck: true }
     }
 }
 

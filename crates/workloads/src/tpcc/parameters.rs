@@ -2,10 +2,11 @@
 //!
 //! Not here: what is drawn from the decided values (population, inputs).
 
-use model::{BadParameter, Identity, Parameter, ParameterKind, Rng, Stream};
+use model::{BadParameter, Choice, Identity, Parameter, ParameterKind, Rng, Stream};
 
 use super::random::{draw_c_load, draw_c_run};
 use crate::Make;
+use crate::storage_engine::{self, StorageEngine};
 
 /// How many kinds of transactions there are.
 pub(super) const N_KINDS: usize = 5;
@@ -35,6 +36,7 @@ pub(super) static PARAMETERS: &[Parameter] = &[
         help: "Partitions of each table, by warehouse; 0: not partitioned",
         shapes_data: true,
     },
+    storage_engine::PARAMETER,
     Parameter {
         name: "mode",
         kind: ParameterKind::Choice(&["prepared", "procedures", "batched", "text"]),
@@ -157,6 +159,8 @@ pub(super) struct Data {
     pub(super) warehouses: i64,
     /// Into how many parts its tables are split; 0 where they are whole.
     pub(super) partitions: u64,
+    /// In what its tables are kept.
+    pub(super) engine: StorageEngine,
     /// C for C_LAST at the load.
     pub(super) c_load: i64,
     /// When it was loaded, as its rows tell, in microseconds since 1970.
@@ -229,12 +233,14 @@ impl Data {
         let settings = make.settings;
         let asked = settings.count("warehouses") as i64;
         let asked_partitions = settings.count("partitions");
+        let engine = settings.chosen(storage_engine::NAME);
         let Some(found) = make.data else {
             let c_load = draw_c_load(&mut Rng::new(make.seed, Stream::Constants, 0));
             return Ok(Data {
                 seed: make.seed,
                 warehouses: asked,
                 partitions: asked_partitions,
+                engine,
                 c_load,
                 loaded_at_us: LOADED_AT_US,
             });
@@ -252,6 +258,7 @@ impl Data {
             seed: found.seed,
             warehouses,
             partitions,
+            engine,
             c_load: number(found.constant("c_load"), "c_load", 0, 255)?,
             loaded_at_us: number(found.constant("loaded_at_us"), "loaded_at_us", 0, i64::MAX)?,
         })
@@ -265,6 +272,7 @@ impl Data {
             scale: vec![
                 ("warehouses".to_owned(), self.warehouses.to_string()),
                 ("partitions".to_owned(), self.partitions.to_string()),
+                (storage_engine::NAME.to_owned(), self.engine.name().to_owned()),
             ],
             seed: self.seed,
             constants: vec![

@@ -69,6 +69,10 @@ impl Population for Rows {
         n_rows as u64
     }
 
+    fn storage_engine(&self) -> Option<&'static str> {
+        self.data.engine.asked()
+    }
+
     fn partitions(&self, table: usize) -> Option<(&'static str, u64)> {
         let column = match table {
             WAREHOUSE => "w_id",

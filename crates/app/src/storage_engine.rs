@@ -1,0 +1,251 @@
+//! What the storage engine of a workload's tables means: which can be had, what is checked of the
+//! data, and what a reader of a run must know.
+//!
+//! Not here: what an engine promises (drivers), and what a build does about it (build).
+
+use model::{
+    Administration, Check, CommitRisk, Crosscheck, Database, Dialect, Refusal, Row, StorageEngine,
+    Workload,
+};
+
+use crate::admin_session::AdminSession;
+use crate::error::Error;
+
+/// The engine that was asked for, if this database may have it; none where its own will do.
+pub(crate) fn asked(dialect: &Dialect, workload: &dyn Workload) -> Option<StorageEngine> {
+    dialect.engine(workload.population()?.storage_engine()?)
+}
+
+/// Why a database of this dialect cannot have the engine that is asked for, and the remedy; nothing
+/// where it can.
+pub(crate) fn refused_on(dialect: &Dialect, workload: &dyn Workload) -> Option<String> {
+    let name = workload.population()?.storage_engine()?;
+    if dialect.engine(name).is_some() {
+        return None;
+    }
+    let database = dialect.name;
+    let there: Vec<&str> = dialect.storage_engines.iter().map(|engine| engine.name).collect();
+    Some(match there.as_slice() {
+        [] => format!(
+            "engine: '{name}' cannot be had, since {database} has no choice of storage engines: \
+             leave out --engine"
+        ),
+        there => format!(
+            "engine: '{name}' cannot be had on {database}: choose {}, or leave out --engine",
+            there.join(", ")
+        ),
+    })
+}
+
+/// Refuses an engine that the server lacks: some would take another one in its place.
+pub(crate) fn is_on_server(
+    session: &mut AdminSession,
+    administration: &Administration,
+    workload: &dyn Workload,
+) -> Result<(), Error> {
+    let asked = workload.population().and_then(|population| population.storage_engine());
+    let Some((engine, list)) = asked.zip(administration.list_storage_engines) else {
+        return Ok(());
+    };
+    let mut there = Vec::new();
+    session.read(list, &mut |row: &dyn Row| {
+        there.push(row.text(0)?.to_owned());
+        Ok(())
+    })?;
+    if there.iter().any(|name| name.eq_ignore_ascii_case(engine)) {
+        return Ok(());
+    }
+    there.sort_unstable();
+    let why = format!(
+        "the server has no storage engine {engine}: choose one that it has ({}), or install it",
+        there.join(", ")
+    );
+    Err(Error::Usage(why))
+}
+
+/// In which engine a table is that is there, if it is one that can be asked for.
+pub(crate) fn of_table(
+    session: &mut AdminSession,
+    database: &dyn Database,
+    table: &str,
+) -> Result<Option<&'static str>, Refusal> {
+    let Some(query) = database.administration().storage_engine_of else { return Ok(None) };
+    let mut found = None;
+    session.read(&query(table), &mut |row: &dyn Row| {
+        found = database.dialect().engine(row.text(0)?).map(|engine| engine.name);
+        Ok(())
+    })?;
+    Ok(found)
+}
+
+/// Whether a crash of the server empties tables of the engine that is asked for.
+pub(crate) fn may_be_emptied(dialect: &Dialect, workload: &dyn Workload) -> bool {
+    asked(dialect, workload).is_some_and(|engine| engine.is_emptied_by_crash)
+}
+
+/// Refuses data that were built, and that a crash of the server has emptied.
+pub(crate) fn has_its_rows(database: &dyn Database, workload: &dyn Workload) -> Result<(), Error> {
+    let mut session = AdminSession::at(database)?;
+    let Some(population) = workload.population() else { return Ok(()) };
+    for (index, table) in population.tables().iter().enumerate() {
+        let sql = format!("SELECT COUNT(*) FROM (SELECT 1 FROM {} LIMIT 1) t", table.name);
+        if population.n_rows(index) > 0 && session.number(&sql)? == Some(0) {
+            return Err(Error::Failed(format!(
+                "the table {} is empty, as a crash of the server leaves tables of its storage \
+                 engine: drop the data and build them again",
+                table.name
+            )));
+        }
+    }
+    Ok(())
+}
+
+/// What is checked of the data: what cannot hold in their engine is left out.
+pub(crate) fn checks(dialect: &Dialect, workload: &dyn Workload) -> Vec<Check> {
+    let mut checks = workload.checks(dialect);
+    checks.retain(|check| !lacks(dialect, workload) || !needs(workload, check));
+    checks
+}
+
+/// The count that is held against our own, where it can hold in the engine of the data.
+pub(crate) fn crosscheck(dialect: &Dialect, workload: &dyn Workload) -> Option<Crosscheck> {
+    let is_left_out = lacks(dialect, workload) && workload.needs_transactions().crosscheck;
+    workload.crosscheck(dialect).filter(|_| !is_left_out)
+}
+
+fn needs(workload: &dyn Workload, check: &Check) -> bool {
+    workload.needs_transactions().checks.contains(&check.id)
+}
+
+/// Whether the engine of the data has no transactions.
+fn lacks(dialect: &Dialect, workload: &dyn Workload) -> bool {
+    asked(dialect, workload).is_some_and(|engine| !engine.is_transactional)
+}
+
+/// What a reader must know of the engine before comparing a result with anything; nothing of the
+/// database's own.
+pub(crate) fn notes(dialect: &Dialect, workload: &dyn Workload) -> Vec<String> {
+    let Some(engine) = asked(dialect, workload) else { return Vec::new() };
+    let mut notes = vec![format!("The tables are in the storage engine {}.", engine.name)];
+    if !engine.is_transactional {
+        notes.push(
+            "This engine has no transactions: each statement is committed by itself, what a failed \
+             or rolled-back transaction has written stays, and no lock outlives its statement."
+                .to_owned(),
+        );
+        notes.extend(left_out(dialect, workload));
+    }
+    if let Some(loss) = engine.loss {
+        notes.push(format!("Whatever the settings of the server are, {loss}."));
+    }
+    if !engine.keeps_marks() {
+        let why = "A build that was interrupted begins again with empty tables: this engine does \
+                   not keep rows and the mark that they are there together.";
+        notes.push(why.to_owned());
+    }
+    notes
+}
+
+/// What is not checked, in a sentence.
+fn left_out(dialect: &Dialect, workload: &dyn Workload) -> Option<String> {
+    let checks = workload.checks(dialect);
+    let ids = checks.iter().filter(|check| needs(workload, check)).map(|check| check.id.to_owned());
+    let mut all: Vec<String> = ids.collect();
+    if workload.crosscheck(dialect).is_some() && workload.needs_transactions().crosscheck {
+        all.push("the database's own count of commits".to_owned());
+    }
+    let (last, others) = all.split_last()?;
+    let all = match others {
+        [] => last.clone(),
+        others => format!("{} and {last}", others.join(", ")),
+    };
+    Some(format!("Not checked, since it cannot hold without transactions: {all}."))
+}
+
+/// What becomes of commits in the engine of the data, whatever the settings of the server are.
+pub(crate) fn risk(dialect: &Dialect, workload: &dyn Workload) -> Option<CommitRisk> {
+    let engine = asked(dialect, workload)?;
+    Some(CommitRisk { mode: format!("engine={}", engine.name), loss: engine.loss?.to_owned() })
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use model::Settings;
+
+    use super::*;
+
+    const HEAP: StorageEngine = StorageEngine::with_clause("innodb", "");
+    const FLAT: StorageEngine = StorageEngine {
+        is_transactional: false,
+        loss: Some("a crash may damage them"),
+        ..StorageEngine::with_clause("myisam", "")
+    };
+
+    fn workload(name: &str, engine: &str) -> Arc<dyn Workload> {
+        let entry = workloads::by_name(name).expect("known");
+        let settings = Settings::decide(name, entry.parameters, [("engine", engine)]);
+        let make = workloads::Make { settings: &settings.expect("valid"), seed: 7, data: None };
+        (entry.make)(&make).expect("valid")
+    }
+
+    #[test]
+    fn an_engine_is_refused_where_there_is_no_choice_of_it() {
+        let refuses = |engine, storage_engines| {
+            let dialect = Dialect { storage_engines, ..Dialect::PLAIN };
+            refused_on(&dialect, workload("record", engine).as_ref())
+        };
+        assert_eq!(refuses("default", &[]), None);
+        assert_eq!(refuses("default", &[FLAT]), None);
+        assert_eq!(refuses("myisam", &[HEAP, FLAT]), None);
+        let why = refuses("aria", &[]).expect("refused");
+        assert!(why.contains("'aria'") && why.contains("leave out --engine"), "{why}");
+        let why = refuses("unlogged", &[HEAP, FLAT]).expect("refused");
+        assert!(why.ends_with("choose innodb, myisam, or leave out --engine"), "{why}");
+    }
+
+    #[test]
+    fn every_workload_with_tables_has_the_parameter_and_its_population_says_so() {
+        for entry in workloads::all() {
+            let settings = Settings::decide(entry.name, entry.parameters, []).expect("valid");
+            let make = workloads::Make { settings: &settings, seed: 7, data: None };
+            let workload = (entry.make)(&make).expect("valid");
+            if workload.population().is_none() {
+                continue;
+            }
+            let engine = workload.population().and_then(|of| of.storage_engine());
+            assert_eq!(engine, None, "{}", entry.name);
+            let workload = self::workload(entry.name, "myisam");
+            let engine = workload.population().and_then(|of| of.storage_engine());
+            assert_eq!(engine, Some("myisam"), "{}", entry.name);
+            assert_eq!(workload.identity().scale_of("engine"), Some("myisam"), "{}", entry.name);
+        }
+    }
+
+    #[test]
+    fn what_needs_transactions_is_left_out_where_there_are_none_and_it_is_said() {
+        let dialect = Dialect { storage_engines: &[HEAP, FLAT], ..Dialect::PLAIN };
+        let check = |engine, n_checks, has_crosscheck, n_notes| {
+            let workload = workload("tpcc", engine);
+            assert_eq!(checks(&dialect, workload.as_ref()).len(), n_checks, "{engine}");
+            assert_eq!(crosscheck(&dialect, workload.as_ref()).is_some(), has_crosscheck);
+            let notes = notes(&dialect, workload.as_ref());
+            assert_eq!(notes.len(), n_notes, "{notes:#?}");
+            notes
+        };
+        check("default", 12, true, 0);
+        check("innodb", 12, true, 1);
+        let notes = check("myisam", 3, false, 5);
+        assert!(notes[1].contains("no lock outlives its statement"), "{notes:#?}");
+        assert_eq!(
+            notes[2],
+            "Not checked, since it cannot hold without transactions: 3.3.2.2, 3.3.2.3, 3.3.2.4, \
+             3.3.2.5, 3.3.2.6, 3.3.2.7, 3.3.2.10, 3.3.2.11, 3.3.2.12 and the database's own count \
+             of commits."
+        );
+        assert_eq!(notes[3], "Whatever the settings of the server are, a crash may damage them.");
+        let others = super::notes(&dialect, workload("record", "myisam").as_ref());
+        assert_eq!(others.len(), 4, "{others:#?}");
+    }
+}
