@@ -15,13 +15,14 @@ use anyhow::{Context, Result, bail};
 use crate::fetch;
 
 /// SQLite is built from its C sources, and git names the files that are ours. Servers (MariaDB's
-/// brings galera-4 and rsync), other load generators, what MySQL 5.6 leans on, and a browser.
-const PACKAGES: [&str; 12] = [
+/// brings galera-4 and rsync, and has a storage engine as a plugin), other load generators, what MySQL 5.6 leans on, and a browser.
+const PACKAGES: [&str; 13] = [
     "gcc",
     "libc6-dev",
     "git",
     "mariadb-server",
     "mariadb-backup",
+    "mariadb-plugin-rocksdb",
     "postgresql",
     "sysbench",
     "pgbouncer",

@@ -240,9 +240,34 @@ fn a_server_whose_program_is_not_where_the_target_says_is_bad_usage() {
 #[test]
 fn a_storage_engine_that_the_server_lacks_is_reported_with_those_it_has() {
     let home = Home::new();
-    let args = ["run", "record", "--quiet", "--engine=rocksdb", "--target=managed:mariadb"];
     let words = ["the server has no storage engine rocksdb", "Aria", "InnoDB", "MyISAM"];
-    refused(&home, &args, USAGE, &words);
+    for workload in ["record", "tpcc"] {
+        let args = ["run", workload, "--quiet", "--engine=rocksdb", "--target=managed:mariadb"];
+        refused(&home, &args, USAGE, &words);
+    }
+    let args = ["run", "tpcb", "--quiet", "--engine=innodb", "--target=managed:postgres"];
+    refused(&home, &args, USAGE, &["'innodb' cannot be had on postgres", "choose unlogged"]);
+}
+
+#[test]
+fn a_storage_engine_that_cannot_be_is_refused_by_every_workload_with_tables() {
+    let home = Home::new();
+    let axis = ["--vary=engine=innodb,myisam", "--target=managed:mariadb"];
+    for workload in
+        ["tpcc", "tpcb", "oltp-read-write", "oltp-bulk-insert", "arm", "record", "events"]
+    {
+        let check = |args: &[&str], fragments: &[&str]| {
+            refused(&home, &[&["run", workload, "--quiet"], args].concat(), USAGE, fragments);
+        };
+        let all = "default, innodb, myisam, aria, rocksdb, unlogged";
+        check(&["--engine=falcon"], &["--engine: 'falcon'", all]);
+        check(&["--engine=myisma"], &["'myisma'", "'myisam'"]);
+        let words = ["engine: 'aria'", "sqlite has no choice of storage engines", "leave out"];
+        check(&["--target=sqlite::memory:?journal=memory", "--engine=aria"], &words);
+        check(&axis, &["'engine' changes the data", "--data rebuild"]);
+    }
+    misspelt(&home, &["run", "empty", "--engine=myisam"], &["'--engine'"]);
+    nothing_was_made(&home);
 }
 
 #[test]

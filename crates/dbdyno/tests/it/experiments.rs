@@ -173,6 +173,31 @@ fn what_shapes_the_data_is_varied_with_new_data() {
 }
 
 #[test]
+fn storage_engines_are_an_axis_whose_data_are_rebuilt() {
+    let home = Home::new();
+    let target = "--target=managed:mariadb?innodb_buffer_pool_size=64M&plugin_load_add=ha_rocksdb";
+    let axis = "--vary=engine=innodb,myisam,rocksdb";
+    let args = ["run", "oltp-read-write", target, axis, "--data=rebuild", "--clients=2"];
+    let short = ["--table-size=1000", "--duration=1s", "--ramp-up=0s", "--repeat=1", "--quiet"];
+    let printed = home.json(&[&args[..], &short].concat());
+    assert_eq!(number(&printed, "trials_done"), 3.0, "{printed:#}");
+    assert_eq!(printed["axes"][0]["name"], "engine", "{printed:#}");
+    let runs = home.json(&["runs", "list"]);
+    let runs = runs["runs"].as_array().expect("a list");
+    let mut engines: Vec<String> = Vec::new();
+    for run in runs {
+        let id = run["run_id"].as_str().expect("a name");
+        let report = home.json(&["runs", "show", id]);
+        engines.push(at(&report, "facts.data")["engine"].as_str().expect("told").to_owned());
+        let notes = report["notes"].as_array().expect("a list");
+        let is_flat = notes.iter().any(|it| it.to_string().contains("no transactions"));
+        assert_eq!(is_flat, engines.last().is_some_and(|last| last == "myisam"), "{notes:#?}");
+    }
+    engines.sort();
+    assert_eq!(engines, ["innodb", "myisam", "rocksdb"]);
+}
+
+#[test]
 fn a_mistake_in_an_experiment_is_reported_before_the_first_run() {
     let home = Home::new();
     let check = |more: &[&'static str], words: &str| {
