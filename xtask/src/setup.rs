@@ -15,7 +15,8 @@ use anyhow::{Context, Result, bail};
 use crate::fetch;
 
 /// SQLite is built from its C sources, and git names the files that are ours. Servers (MariaDB's
-/// brings galera-4 and rsync, and has a storage engine as a plugin), other load generators, what MySQL 5.6 leans on, and a browser.
+/// brings galera-4 and rsync, and has a storage engine as a plugin), other load generators, what
+/// MySQL 5.6 leans on, and a browser.
 const PACKAGES: [&str; 13] = [
     "gcc",
     "libc6-dev",

@@ -28,8 +28,8 @@ const LOADS: Loads = &[
     ("events", (2, 30), &[("tables", "2"), ("rows", "20")]),
 ];
 
-/// Runs these workloads twice in a database of its own, and looks into which engine its tables came:
-/// the query counts those that are in another one.
+/// Runs these workloads twice in a database of its own, and looks into which engine its tables
+/// came: the query counts those that are in another one.
 fn all_run(server: &Server, engine: &str, loads: Loads, others: &dyn Fn(&Target) -> usize) {
     let target = database(server, &format!("engine_{engine}"));
     for (workload, load, parameters) in loads {

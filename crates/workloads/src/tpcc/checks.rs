@@ -16,7 +16,7 @@ pub(super) fn checks() -> Vec<Check> {
 
 /// Those that cannot hold where transactions are neither taken back nor kept apart: a new order
 /// that is rolled back stays, without its last line, and two that take the same number, or two
-/// deliveries of the same order, do so at once. What payments add up is added by one statement each.
+/// deliveries of the same order, do so at once. What payments add up, one statement each adds.
 pub(super) const NEED_TRANSACTIONS: [&str; 9] = [
     "3.3.2.2", "3.3.2.3", "3.3.2.4", "3.3.2.5", "3.3.2.6", "3.3.2.7", "3.3.2.10", "3.3.2.11",
     "3.3.2.12",
