@@ -64,6 +64,28 @@ fn a_point_with_too_few_samples_is_not_one_without_any() {
 }
 
 #[test]
+fn clients_live_where_the_database_of_each_target_lets_them() {
+    let home = Home::new();
+    let file = home.path("a.db").display().to_string();
+    let targets = format!("--vary=target=managed:postgres,sqlite:{file}");
+    // More clients than cores: on event loops, which SQLite does not have.
+    let words = ["run", "empty", &targets, "--vary=clients=2,64", "--duration=1s", "--ramp-up=0s"];
+    home.run(&[&words[..], &["--quiet"]].concat()).good();
+    let runs = home.json(&["runs", "list", "--limit=0"]);
+    let placed = at(&runs, "runs").as_array().expect("a list").iter().map(|run| {
+        let report = home.json(&["runs", "show", run["run_id"].as_str().expect("an id")]);
+        let is_sqlite = report["target"].as_str().is_some_and(|target| target.contains("sqlite"));
+        (is_sqlite, report["placement"].as_str().expect("a place").to_owned())
+    });
+    let mut placed: Vec<(bool, String)> = placed.collect();
+    placed.sort();
+    placed.dedup();
+    let expect = [(false, "loop".to_owned()), (true, "thread".to_owned())];
+    assert_eq!(placed, expect);
+    home.run(&["compare", "last", "--by=target", "--figure=tps"]).good();
+}
+
+#[test]
 fn two_axes_are_all_their_combinations() {
     let home = Home::new();
     let printed = home.json(&sim(&["--vary=clients=2,4", "--vary=rate=100,200,300"]));
