@@ -8,6 +8,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use analysis::ExperimentReport;
+use analysis::findings::judge_labels;
 use analysis::matrix::Matrices;
 use analysis::repeats::not_fixed;
 use analysis::trials::TrialReport;
@@ -15,7 +16,7 @@ use engine::Stop;
 use model::{Experiment, Plan, Target, format_duration};
 use monitor::wall_clock;
 use plan::{Draft, Varied, varied_to_toml};
-use store::Store;
+use store::{Store, TrialRow};
 
 use crate::error::Error;
 use crate::open::is_apart_from;
@@ -101,7 +102,14 @@ pub fn report_by(
     figure: Option<&str>,
 ) -> Result<ExperimentReport, Error> {
     let Trials { ended, damaged } = trials(store, experiment)?;
-    let shown = judged(experiment, &ended, figure).map_err(Error::Usage)?;
+    let mut shown = judged(experiment, &ended, figure).map_err(Error::Usage)?;
+    let rows = store.trials(experiment)?;
+    let counts =
+        |row: &&TrialRow| shown.points.iter().any(|point| point.runs.contains(&row.run.run.0));
+    let labels: Vec<&[(String, String)]> =
+        rows.iter().filter(counts).map(|row| &row.run.labels[..]).collect();
+    let keys: Vec<&str> = experiment.labels.iter().map(|(key, _)| key.as_str()).collect();
+    shown.findings.extend(judge_labels(&keys, &labels));
     let (status, plan) = (status(store, experiment)?, varied_to_toml(experiment));
     Ok(ExperimentReport { status, damaged, plan, ..shown })
 }

@@ -165,7 +165,9 @@ fn walk(mut planned: Planned, matches: &ArgMatches, is_new: bool, shell: &Shell)
     let stop = stop_on_signals(shell);
     let mut live =
         Live::new(shell, matches.get_flag("quiet")).telling(Metrics::begin(matches, shell)?);
-    live.note(&forecast(&planned));
+    if is_new {
+        live.note(&forecast(&planned));
+    }
     let result = match is_new {
         true => run_experiment(planned, &options, &stop, &mut live),
         false => resume(planned, &options, &stop, &mut live),
