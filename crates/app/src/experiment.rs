@@ -19,6 +19,7 @@ use plan::{Draft, Varied, varied_to_toml};
 use store::{Store, TrialRow};
 
 use crate::error::Error;
+use crate::imported;
 use crate::open::is_apart_from;
 use crate::trial_runner::{ExperimentOptions, ExperimentWatcher, TrialRunner};
 use crate::trials::{Trials, forget_unbegun, status, trials};
@@ -41,11 +42,13 @@ pub struct Planned {
     pub plans: Vec<Plan>,
 }
 
-/// Makes an experiment of what was decided, whose runs have these labels.
-pub fn plan(varied: Varied, seed: u64, labels: Vec<(String, String)>) -> Planned {
+/// Makes an experiment of what was decided, whose runs have these labels, and reads the figures
+/// that are shown beside its own.
+pub fn plan(varied: Varied, seed: u64, labels: Vec<(String, String)>) -> Result<Planned, Error> {
     let id = uuid::Uuid::now_v7().to_string();
+    let reference = varied.reference.as_deref().map(imported::read_reference).transpose()?;
     let (experiment, plans) = varied.into_experiment(id, wall_clock::unix_ms(), seed, labels);
-    Planned { experiment, plans }
+    Ok(Planned { experiment: Experiment { reference, ..experiment }, plans })
 }
 
 /// Stores a new experiment and makes its trials.
@@ -144,7 +147,7 @@ pub fn matrices(
     let no_rows = || Error::Usage(format!("{flag}: name the --rows too"));
     let rows = asked.rows.ok_or_else(no_rows)?;
     let report = judged(experiment, &ended, figure).map_err(Error::Usage)?;
-    let all = Matrices::new(&report, &ended, rows, asked.columns).map_err(Error::Usage)?;
+    let all = Matrices::new(&report, rows, asked.columns).map_err(Error::Usage)?;
     let Some(value) = asked.relative_to else { return Ok(all) };
     let of_value = |why: String| Error::Usage(format!("--relative-to {why}"));
     let mut all = all.relative_to(&report, &ended, value).map_err(of_value)?;

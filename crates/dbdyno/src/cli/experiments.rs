@@ -138,7 +138,7 @@ pub(crate) fn run(varied: Varied, matches: &ArgMatches, shell: &Shell) -> Outcom
     is_kept(matches)?;
     required::asked(matches)?;
     let seed = varied.points.first().map_or(1, |(_, plan)| plan.seed);
-    walk(plan(varied, seed, labels(matches)?), matches, true, shell)
+    walk(plan(varied, seed, labels(matches)?)?, matches, true, shell)
 }
 
 fn walk(mut planned: Planned, matches: &ArgMatches, is_new: bool, shell: &Shell) -> Outcome {
