@@ -33,8 +33,9 @@ const OF_THE_RUN: [&str; 8] = [
     "processes",
     crate::repeats::TRIAL,
 ];
-/// Facts that follow from others: of commits from the modes, of checkpoints from the product.
-const DERIVED: [&str; 2] = ["durability", "checkpoints"];
+/// Facts that follow from others: of commits from the modes, of checkpoints from the product, of
+/// the first arrivals from plan and seed.
+const DERIVED: [&str; 3] = ["durability", "checkpoints", "arrivals"];
 /// What names things, what is drawn from the seed, and what other facts say too.
 const NAMES: [&str; 4] = ["name", "seed", "size", "c_load"];
 /// Keys of a plan that decide how a run is reported, not how it is made.

@@ -17,7 +17,7 @@ use crate::repeats::{
 };
 use crate::report::{Named, Report};
 use crate::seek::{achieved, keeps_up};
-use crate::trials::{TrialReport, cases, counts, warnings};
+use crate::trials::{TrialReport, cases, counts, is_settled, warnings};
 
 /// The schema of [`ExperimentReport`].
 pub const SCHEMA: &str = "dbdyno.experiment/1";
@@ -48,6 +48,9 @@ pub struct ExperimentReport {
     pub trials: u64,
     /// Trials that count: completed, and not found invalid.
     pub trials_done: u64,
+    /// Physical cores of the generator's machine; null where that is not known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cores: Option<u64>,
     /// The figure by which points are judged: `nopm` or `tps`, the highest first; where users
     /// arrive at a rate in every trial `p99_ms`, the lowest first.
     pub primary: String,
@@ -95,6 +98,9 @@ pub struct PointReport {
     pub runs: Vec<String>,
     /// Trials that were begun and do not count.
     pub runs_not_counted: u64,
+    /// Whether there is none since a full queue has ended them.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_queue_full: bool,
     /// What was measured, by name.
     pub figures: Named<Figure>,
     /// Why a figure is not among them, by its name: a time may have too few samples, in all of the
@@ -205,8 +211,12 @@ impl ExperimentReport {
             None => primary_of(&reports),
         };
         let primary = primary.as_str();
+        let imported: Vec<Imported> =
+            experiment.reference.iter().map(|of| as_named(&of.figures, &reports)).collect();
+        let others = imported.iter().flat_map(Imported::figures).filter(|name| *name != primary);
+        let shown: Vec<&str> = std::iter::once(primary).chain(others).collect();
         let points: Vec<PointReport> = (0..experiment.points.len() as u32)
-            .map(|point| point_report(experiment, point, trials, primary))
+            .map(|point| point_report(experiment, point, trials, &shown))
             .collect();
         let measured = Measured::of_all(experiment, trials);
         let curve = curve(experiment, &points, primary);
@@ -229,7 +239,8 @@ impl ExperimentReport {
             trials: trials_of_points(experiment, &measured).iter().sum(),
             trials_done: points.iter().map(|point| point.runs.len() as u64).sum(),
             primary: primary.to_owned(),
-            units: units_in(std::iter::once(primary), reports.iter().copied()),
+            units: units_in(shown.iter().copied(), reports.iter().copied()),
+            cores: cores(trials),
             points,
             curve,
             rate,
@@ -240,12 +251,46 @@ impl ExperimentReport {
                 .chain(judge_kernels(&kernels(&reports)))
                 .collect(),
             damaged: Vec::new(),
-            imported: Vec::new(),
+            imported,
             plan: None,
             until: until(experiment, &measured),
             levels: levels(experiment, &measured),
         })
     }
+}
+
+impl ExperimentReport {
+    /// The axis along which curves go: of those of several values clients or a rate, else the one
+    /// with the most numbers, else the one with the most names.
+    pub fn main_axis(&self) -> Option<usize> {
+        let is_load = |name: &str| short_axis(name) == "clients" || is_arrival_rate(name);
+        let rank = |axis: &usize| {
+            let model::Axis { name, values } = &self.axes[*axis];
+            let are_numbers = values.iter().all(|value| number(value).is_some());
+            (are_numbers, is_load(name), values.len())
+        };
+        let has_values = |axis: &usize| self.axes[*axis].values.len() > 1;
+        // Of equal ones the first.
+        (0..self.axes.len()).filter(has_values).rev().max_by_key(rank)
+    }
+}
+
+/// Imported figures by the names under which runs have them: of several groups that of the one
+/// that has it.
+fn as_named(imported: &Imported, reports: &[&Report]) -> Imported {
+    let mut imported = imported.clone();
+    for value in &mut imported.values {
+        if let Ok(name) = resolve(&value.figure, reports.iter().copied()) {
+            value.figure = name;
+        }
+    }
+    imported
+}
+
+/// Physical cores, as the first trial has found them.
+fn cores(trials: &[TrialReport]) -> Option<u64> {
+    let facts = trials.iter().filter_map(|trial| trial.report.facts.get("cpu"));
+    facts.filter_map(|cpu| cpu.get("cores")?.count()).next()
 }
 
 /// The kernels that the trials which count ran on, in the order in which they first occur.
@@ -264,7 +309,7 @@ fn point_report(
     experiment: &Experiment,
     point: u32,
     trials: &[TrialReport],
-    primary: &str,
+    shown: &[&str],
 ) -> PointReport {
     let mut here: Vec<&TrialReport> = trials.iter().filter(|trial| trial.point == point).collect();
     here.sort_by_key(|trial| trial.repeat);
@@ -275,7 +320,7 @@ fn point_report(
     let figures = counted.iter().map(|trial| {
         let kept = achieved(&trial.report).filter(|_| is_rate).map(|share| share * 100.0);
         let kept = kept.map(|percent| ("achieved_percent".to_owned(), percent));
-        figures_of(&trial.report, Some(primary)).into_iter().chain(kept).collect()
+        figures_of(&trial.report, shown).into_iter().chain(kept).collect()
     });
     let figures: Vec<Vec<(String, f64)>> = figures.collect();
     for (name, _) in figures.iter().flatten() {
@@ -318,6 +363,8 @@ fn point_report(
         values: Named(values.collect()),
         runs: counted.iter().map(|trial| trial.report.run_id.clone()).collect(),
         runs_not_counted: not_counted.len() as u64,
+        is_queue_full: counted.is_empty()
+            && not_counted.iter().any(|trial| is_settled(&trial.report)),
         figures: Named(names.iter().filter_map(of).collect()),
         reasons: Named(in_none.chain(in_some).collect()),
         samples_needed: needed,

@@ -84,8 +84,8 @@ const SHOWN: [&str; 8] =
     ["nopm", "tps", "p50_ms", "p95_ms", "p99_ms", "wait_percent", "errors_percent", "unfinished"];
 
 /// The figures of a run, by name, as an experiment shows them, and one that is asked for.
-pub(crate) fn figures_of(report: &Report, also: Option<&str>) -> Vec<(String, f64)> {
-    let also = also.filter(|name| !SHOWN.contains(name));
+pub(crate) fn figures_of(report: &Report, also: &[&str]) -> Vec<(String, f64)> {
+    let also = also.iter().copied().filter(|name| !SHOWN.contains(name));
     let named = |name: &str| Some((name.to_owned(), value_of(report, name)?));
     SHOWN.into_iter().chain(also).filter_map(named).collect()
 }

@@ -114,6 +114,29 @@ pub fn judge_kernels(kernels: &[String]) -> Option<Finding> {
     (kernels.len() > 1).then(|| FindingText { id, severity, text }.finding(None))
 }
 
+/// What is to be thought of the labels of an experiment's runs: whoever goes on with another value
+/// of one, as after a restart with another kernel, has two parts.
+pub fn judge_labels(keys: &[&str], runs: &[&[(String, String)]]) -> Vec<Finding> {
+    let of_key = |key: &&str| {
+        let values = runs.iter().flat_map(|labels| labels.iter().filter(|(name, _)| name == key));
+        let mut parts: Vec<(&str, u64)> = Vec::new();
+        for (_, value) in values {
+            match parts.iter_mut().find(|(known, _)| known == value) {
+                Some((_, n)) => *n += 1,
+                None => parts.push((value, 1)),
+            }
+        }
+        let part = |(value, n): &(&str, u64)| format!("{key}={value} in {}", count(*n, "run"));
+        let text = format!(
+            "Trials have different labels ({}): what a point shows may be of several of them.",
+            parts.iter().map(part).collect::<Vec<_>>().join(", ")
+        );
+        let (id, severity) = ("labels_differ", Severity::Warning);
+        (parts.len() > 1).then(|| FindingText { id, severity, text }.finding(None))
+    };
+    keys.iter().filter_map(of_key).collect()
+}
+
 /// Whether a full queue ended the run, as the plan asks, before anything was measured: then what
 /// speaks of the measured phase would mislead.
 fn is_full_early(tally: &Tally) -> bool {

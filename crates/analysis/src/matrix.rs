@@ -5,7 +5,7 @@
 //! Not here: how a point's figure comes about (experiment, history), and how a table looks
 //! (render).
 
-use model::{Axis, numbers, short_axis};
+use model::{Axis, Imported, ImportedValue, numbers, short_axis};
 use serde::{Deserialize, Serialize};
 
 use crate::comparison::{Judged, Ratio, SidePoint, held_against};
@@ -13,7 +13,7 @@ use crate::experiment::{ExperimentReport, PointReport};
 use crate::figures::{Direction, Figure, better, direction, figure, number};
 use crate::history::{HistoryReport, ImportedFrom, OF_LAST, PointHistory};
 use crate::report::Named;
-use crate::trials::{TrialReport, counts, is_settled};
+use crate::trials::{TrialReport, counts};
 
 /// The schema of [`Matrices`].
 pub const SCHEMA: &str = "dbdyno.matrix/1";
@@ -124,6 +124,53 @@ pub struct Line {
     pub smallest: Option<usize>,
 }
 
+/// A figure of an experiment over its axes, and what was measured of it elsewhere.
+#[derive(Clone, Debug, PartialEq)]
+pub struct WithImported {
+    /// The figure.
+    pub figure: String,
+    /// The experiment's tables; none where nothing is varied.
+    pub own: Option<Matrices>,
+    /// Each with where it comes from.
+    pub imported: Vec<(ImportedFrom, Matrices)>,
+}
+
+/// The tables that an experiment's page has without being asked: of the primary figure where two
+/// axes are varied, and of each figure that was measured elsewhere too. Rows are the axis along
+/// which curves go.
+pub fn of_page(report: &ExperimentReport) -> Vec<WithImported> {
+    let main = report.main_axis();
+    let other = (0..report.axes.len()).find(|axis| Some(*axis) != main);
+    let axes = [main, other].map(|index| index.map(|index| &report.axes[index]));
+    let mut figures: Vec<&str> = Vec::new();
+    figures.extend((report.axes.len() == 2).then_some(report.primary.as_str()));
+    for figure in report.imported.iter().flat_map(Imported::figures) {
+        if !figures.contains(&figure) {
+            figures.push(figure);
+        }
+    }
+    let own = |figure: &str| {
+        let has_it =
+            |point: &PointReport| point.is_queue_full || point.figures.get(figure).is_some();
+        let is_measured = report.points.iter().any(has_it);
+        let [rows, columns] = axes.map(|axis| axis.map(|axis| axis.name.as_str()));
+        let rows = rows.filter(|_| is_measured)?;
+        Matrices::of_figure(report, figure, rows, columns).ok()
+    };
+    let from = |of: &Imported| ImportedFrom { name: of.name.clone(), source: of.source.clone() };
+    let with_imported = |figure: &str| WithImported {
+        figure: figure.to_owned(),
+        own: own(figure),
+        imported: report
+            .imported
+            .iter()
+            .filter_map(|of| Some((from(of), Matrices::of_imported(of, figure, axes)?)))
+            .collect(),
+    };
+    let is_any = |of: &WithImported| of.own.is_some() || !of.imported.is_empty();
+    figures.into_iter().map(with_imported).filter(is_any).collect()
+}
+
 /// A figure at points of some axes.
 struct Grid {
     figure: String,
@@ -139,24 +186,44 @@ impl Matrices {
     /// the columns are not named. An `Err` says which axes there are.
     pub fn new(
         report: &ExperimentReport,
-        trials: &[TrialReport],
         rows: &str,
         columns: Option<&str>,
     ) -> Result<Matrices, String> {
-        let points = report.points.iter().map(|point| {
-            let figure = point.figures.get(&report.primary).copied();
-            (point.values.clone(), figure)
-        });
-        let (figure, points) = (report.primary.clone(), points.collect());
-        let is_full = |(index, point): &(usize, &PointReport)| {
-            let here = trials.iter().filter(|trial| trial.point as usize == *index);
-            point.runs.is_empty() && here.into_iter().any(|trial| is_settled(&trial.report))
+        Matrices::of_figure(report, &report.primary, rows, columns)
+    }
+
+    /// The same of any figure that the report's points have.
+    fn of_figure(
+        report: &ExperimentReport,
+        figure: &str,
+        rows: &str,
+        columns: Option<&str>,
+    ) -> Result<Matrices, String> {
+        let points = report.points.iter();
+        let points = points
+            .map(|point| (point.values.clone(), point.figures.get(figure).copied()))
+            .collect();
+        let full = report.points.iter().filter(|point| point.is_queue_full);
+        let queue_full = full.map(|point| point.values.clone()).collect();
+        let (figure, axes) = (figure.to_owned(), report.axes.clone());
+        let tables = Grid { figure, axes, points, queue_full }.tables(rows, columns)?;
+        Ok(Matrices { units: report.units.clone(), cores: report.cores, ..tables })
+    }
+
+    /// A figure that was measured elsewhere, over the columns of its file: first those that are
+    /// axes of these. None where the file does not have the figure.
+    fn of_imported(imported: &Imported, figure: &str, own: [Option<&Axis>; 2]) -> Option<Matrices> {
+        let grid = Grid::of_imported(imported, figure)?;
+        let column = |own: &Axis| {
+            let mut names = grid.axes.iter().map(|axis| axis.name.as_str());
+            names.find(|name| *name == own.name || *name == short_axis(&own.name))
         };
-        let full = report.points.iter().enumerate().filter(is_full);
-        let queue_full = full.map(|(_, point)| point.values.clone()).collect();
-        let grid = Grid { figure, axes: report.axes.clone(), points, queue_full };
-        let tables = grid.tables(rows, columns)?;
-        Ok(Matrices { units: report.units.clone(), cores: cores(trials), ..tables })
+        let mut shared = own.into_iter().flatten().filter_map(column);
+        let rows = shared.next().unwrap_or(&grid.axes[0].name);
+        let tables = grid.tables(rows, shared.next()).ok()?;
+        let unit = imported.values.iter().find(|value| value.figure == figure)?.unit.clone();
+        let units = Some((figure.to_owned(), unit)).filter(|(_, unit)| !unit.is_empty());
+        Some(Matrices { units: Named(units.into_iter().collect()), ..tables })
     }
 
     /// The means of the last ten builds of each series of a history, with the interval between
@@ -262,6 +329,37 @@ impl Matrices {
 }
 
 impl Grid {
+    /// What was measured elsewhere; where nothing is said of where, one value by its name.
+    fn of_imported(imported: &Imported, figure: &str) -> Option<Grid> {
+        let values = imported.values.iter().filter(|value| value.figure == figure);
+        let values: Vec<&ImportedValue> = values.collect();
+        values.first()?;
+        let mut names = imported.columns.clone();
+        if names.is_empty() {
+            names.push("measured".to_owned());
+        }
+        let at = |value: &ImportedValue| match &value.at[..] {
+            [] => vec![imported.name.clone()],
+            at => at.to_vec(),
+        };
+        let mut axes: Vec<Axis> =
+            names.into_iter().map(|name| Axis { name, values: Vec::new() }).collect();
+        let mut points = Vec::new();
+        for value in values {
+            let mut here = Named::default();
+            for (axis, at) in axes.iter_mut().zip(at(value)) {
+                if !axis.values.contains(&at) {
+                    axis.values.push(at.clone());
+                }
+                here.push(axis.name.clone(), at);
+            }
+            let (mean, half_width, count) = (value.value, value.half_width, value.count);
+            let count = count.unwrap_or(1);
+            points.push((here, Some(Figure { mean, half_width, min: mean, max: mean, count })));
+        }
+        Some(Grid { figure: figure.to_owned(), axes, points, queue_full: Vec::new() })
+    }
+
     /// The last builds of the series of a history, at their points. Where some are imported and
     /// others are not, or from elsewhere, that is an axis too.
     fn of_history(report: &HistoryReport) -> Grid {
@@ -452,12 +550,6 @@ fn smallest(figure: &str, along: &[String], cells: &[Option<Figure>]) -> Option<
     (0..cells.len()).filter(reaches).min_by(|a, b| values[*a].total_cmp(&values[*b]))
 }
 
-/// Physical cores, as the first trial has found them.
-fn cores(trials: &[TrialReport]) -> Option<u64> {
-    let facts = trials.iter().filter_map(|trial| trial.report.facts.get("cpu"));
-    facts.filter_map(|cpu| cpu.get("cores")?.count()).next()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -488,8 +580,8 @@ mod tests {
 
     #[test]
     fn axes_are_rows_and_columns_and_all_points_are_cells() {
-        let (report, trials) = subjects::two_axes();
-        let of = |rows, columns| Matrices::new(&report, &trials, rows, columns);
+        let (report, _) = subjects::two_axes();
+        let of = |rows, columns| Matrices::new(&report, rows, columns);
         let by_clients = of("clients", Some("flush")).expect("both are varied");
         assert_eq!(by_clients, of("group.users.clients", None).expect("the other one"));
         let [table] = &by_clients.tables[..] else { panic!("there is no other axis") };
@@ -507,27 +599,66 @@ mod tests {
 
     #[test]
     fn a_cell_whose_trials_a_full_queue_has_ended_says_so() {
-        let (mut report, mut trials) = subjects::two_axes();
-        let (values, runs) = (report.points[1].values.clone(), report.points[1].runs.clone());
-        assert!(!runs.is_empty());
-        report.points[1].runs.clear();
-        report.points[1].figures = Named::default();
-        let of = |report: &ExperimentReport, trials: &[TrialReport]| {
-            let all = Matrices::new(report, trials, "clients", Some("flush"));
+        let (mut report, _) = subjects::two_axes();
+        let values = report.points[1].values.clone();
+        let of = |report: &ExperimentReport| {
+            let all = Matrices::new(report, "clients", Some("flush"));
             all.expect("both are varied").tables.swap_remove(0).queue_full
         };
-        assert_eq!(of(&report, &trials), []);
-        trials.iter_mut().filter(|trial| trial.point == 1).for_each(|trial| {
-            trial.report.status = crate::report::Status::QueueFull;
-        });
+        assert_eq!(of(&report), []);
+        (report.points[1].is_queue_full, report.points[1].figures) = (true, Named::default());
         let place = |axis: usize| {
             let value = &values.0[axis].1;
             report.axes[axis].values.iter().position(|known| known == value).expect("a value")
         };
-        assert_eq!(of(&report, &trials), [(place(1), place(0))]);
-        // One that counts has a figure.
-        report.points[1].runs = runs;
-        assert_eq!(of(&report, &trials), []);
+        assert_eq!(of(&report), [(place(1), place(0))]);
+    }
+
+    #[test]
+    fn what_was_measured_elsewhere_has_the_rows_and_columns_of_the_experiment() {
+        let (mut report, _) = subjects::two_axes();
+        let value = |at: &[&str], figure: &str, value: f64| ImportedValue {
+            at: at.iter().map(|at| (*at).to_owned()).collect(),
+            figure: figure.to_owned(),
+            value,
+            unit: String::new(),
+            half_width: Some(value / 50.0),
+            count: Some(10),
+            time: None,
+        };
+        let imported = |columns: &[&str], values: Vec<ImportedValue>| Imported {
+            name: "theirs".to_owned(),
+            source: "a page".to_owned(),
+            columns: columns.iter().map(|name| (*name).to_owned()).collect(),
+            values,
+        };
+        let [alone] = &of_page(&report)[..] else { panic!("two axes are varied") };
+        let own = alone.own.as_ref().expect("it was measured");
+        assert_eq!((own.rows.name.as_str(), alone.imported.len()), ("group.users.clients", 0));
+        // Their file has the columns in another order, and more clients.
+        let both = vec![
+            value(&["1", "8"], "tps", 99.0),
+            value(&["1", "64"], "tps", 100.0),
+            value(&["2", "8"], "tps", 200.0),
+            value(&["1", "8"], "operations", 9.0),
+        ];
+        report.imported = vec![
+            imported(&["flush", "clients"], both),
+            imported(&["system"], vec![value(&["old"], "tps", 7.0)]),
+            imported(&[], vec![value(&[], "tps", 5.0)]),
+        ];
+        let [tps, operations] = &of_page(&report)[..] else { panic!("two figures") };
+        let [(from, theirs), (_, level), (_, one)] = &tps.imported[..] else { panic!("{tps:?}") };
+        assert_eq!(from.with_source(), "theirs (a page)");
+        assert_eq!((theirs.rows.name.as_str(), &theirs.rows.values[1]), ("clients", &"64".into()));
+        let [table] = &theirs.tables[..] else { panic!("it has two columns") };
+        assert_eq!(table.cells[1][1], None);
+        let lines = table.lines.iter().map(|line| (line.best, line.smallest));
+        assert_eq!(lines.collect::<Vec<_>>(), [(Some(1), Some(0)), (Some(0), Some(0))]);
+        assert_eq!((level.rows.name.as_str(), one.rows.name.as_str()), ("system", "measured"));
+        assert_eq!(one.rows.values, ["theirs"]);
+        // What no run has is shown alone.
+        assert_eq!((operations.own.as_ref(), operations.imported.len()), (None, 1));
     }
 
     #[test]
@@ -538,7 +669,7 @@ mod tests {
             again.into_iter().map(|trial| TrialReport { repeat: trial.repeat + 3, ..trial }),
         );
         let of = |rows, columns, value: &str| {
-            let all = Matrices::new(&report, &trials, rows, columns).expect("varied");
+            let all = Matrices::new(&report, rows, columns).expect("varied");
             all.relative_to(&report, &trials, value)
         };
         // Clients 1, 2, 4, 8 and 16 as columns: four clients do 3.4 times as much as one.
@@ -564,8 +695,8 @@ mod tests {
 
     #[test]
     fn one_axis_is_one_column() {
-        let (report, trials) = subjects::experiment();
-        let all = Matrices::new(&report, &trials, "clients", None).expect("it is varied");
+        let (report, _) = subjects::experiment();
+        let all = Matrices::new(&report, "clients", None).expect("it is varied");
         assert_eq!((all.columns.clone(), all.tables.len()), (None, 1));
         assert_eq!((all.tables[0].cells.len(), all.tables[0].lines.len()), (5, 1));
     }

@@ -54,7 +54,7 @@ impl Measured {
             fact.and_then(FactValue::as_seconds).unwrap_or(0.0)
         };
         let primary = primary_of(&[report]);
-        let mut figures = figures_of(report, also);
+        let mut figures = figures_of(report, also.as_slice());
         if figures.iter().all(|(name, _)| *name != primary) {
             figures.extend(value_of(report, &primary).map(|value| (primary.clone(), value)));
         }

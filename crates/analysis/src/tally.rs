@@ -310,6 +310,31 @@ pub struct Tally {
 }
 
 impl Tally {
+    /// The names of the primary metrics of groups, each once, with its title.
+    pub fn primary_metrics(&self, groups: &[usize]) -> Vec<(&str, &str)> {
+        let mut names: Vec<(&str, &str)> = Vec::new();
+        let described = groups.iter().filter_map(|index| self.description(*index));
+        for primary in described.flat_map(|group| &group.primary_metrics) {
+            if names.iter().all(|(name, _)| *name != primary.name) {
+                names.push((&primary.name, &primary.title));
+            }
+        }
+        names
+    }
+
+    /// The groups that have a primary metric of this name, with what it is there.
+    pub fn with_primary_metric<'t>(
+        &'t self,
+        groups: &'t [usize],
+        name: &'t str,
+    ) -> impl Iterator<Item = (&'t GroupTally, &'t PrimaryMetricDescription)> {
+        let group = |index: &usize| Some((self.groups.get(*index)?, self.description(*index)?));
+        groups.iter().filter_map(group).flat_map(move |(group, described)| {
+            let all = described.primary_metrics.iter().filter(move |primary| primary.name == name);
+            all.map(move |primary| (group, primary))
+        })
+    }
+
     /// Nothing yet.
     pub fn new() -> Tally {
         Tally::default()

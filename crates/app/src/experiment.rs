@@ -8,6 +8,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use analysis::ExperimentReport;
+use analysis::findings::judge_labels;
 use analysis::matrix::Matrices;
 use analysis::repeats::not_fixed;
 use analysis::trials::TrialReport;
@@ -15,9 +16,10 @@ use engine::Stop;
 use model::{Experiment, Plan, Target, format_duration};
 use monitor::wall_clock;
 use plan::{Draft, Varied, varied_to_toml};
-use store::Store;
+use store::{Store, TrialRow};
 
 use crate::error::Error;
+use crate::imported;
 use crate::open::is_apart_from;
 use crate::trial_runner::{ExperimentOptions, ExperimentWatcher, TrialRunner};
 use crate::trials::{Trials, forget_unbegun, status, trials};
@@ -40,11 +42,13 @@ pub struct Planned {
     pub plans: Vec<Plan>,
 }
 
-/// Makes an experiment of what was decided, whose runs have these labels.
-pub fn plan(varied: Varied, seed: u64, labels: Vec<(String, String)>) -> Planned {
+/// Makes an experiment of what was decided, whose runs have these labels, and reads the figures
+/// that are shown beside its own.
+pub fn plan(varied: Varied, seed: u64, labels: Vec<(String, String)>) -> Result<Planned, Error> {
     let id = uuid::Uuid::now_v7().to_string();
+    let reference = varied.reference.as_deref().map(imported::read_reference).transpose()?;
     let (experiment, plans) = varied.into_experiment(id, wall_clock::unix_ms(), seed, labels);
-    Planned { experiment, plans }
+    Ok(Planned { experiment: Experiment { reference, ..experiment }, plans })
 }
 
 /// Stores a new experiment and makes its trials.
@@ -101,7 +105,14 @@ pub fn report_by(
     figure: Option<&str>,
 ) -> Result<ExperimentReport, Error> {
     let Trials { ended, damaged } = trials(store, experiment)?;
-    let shown = judged(experiment, &ended, figure).map_err(Error::Usage)?;
+    let mut shown = judged(experiment, &ended, figure).map_err(Error::Usage)?;
+    let rows = store.trials(experiment)?;
+    let counts =
+        |row: &&TrialRow| shown.points.iter().any(|point| point.runs.contains(&row.run.run.0));
+    let labels: Vec<&[(String, String)]> =
+        rows.iter().filter(counts).map(|row| &row.run.labels[..]).collect();
+    let keys: Vec<&str> = experiment.labels.iter().map(|(key, _)| key.as_str()).collect();
+    shown.findings.extend(judge_labels(&keys, &labels));
     let (status, plan) = (status(store, experiment)?, varied_to_toml(experiment));
     Ok(ExperimentReport { status, damaged, plan, ..shown })
 }
@@ -136,7 +147,7 @@ pub fn matrices(
     let no_rows = || Error::Usage(format!("{flag}: name the --rows too"));
     let rows = asked.rows.ok_or_else(no_rows)?;
     let report = judged(experiment, &ended, figure).map_err(Error::Usage)?;
-    let all = Matrices::new(&report, &ended, rows, asked.columns).map_err(Error::Usage)?;
+    let all = Matrices::new(&report, rows, asked.columns).map_err(Error::Usage)?;
     let Some(value) = asked.relative_to else { return Ok(all) };
     let of_value = |why: String| Error::Usage(format!("--relative-to {why}"));
     let mut all = all.relative_to(&report, &ended, value).map_err(of_value)?;

@@ -5,9 +5,14 @@
 //! with `#` is a comment; the first line may say so where the figures come from. Not here: what
 //! follows from them (analysis).
 
+use std::fmt::Display;
+use std::fs::File;
+use std::io::Read as _;
+use std::path::Path;
+
 use analysis::figures::{known, unit};
 use csv::{ReaderBuilder, StringRecord, Trim};
-use model::{Imported, ImportedValue, is_control_char};
+use model::{Imported, ImportedValue, Reference, is_control_char};
 use store::{IfKnown, Store};
 
 use crate::error::Error;
@@ -16,6 +21,8 @@ use crate::error::Error;
 const OF_VALUES: [&str; 6] = ["figure", "value", "unit", "error", "count", "time"];
 /// A file with more values is a log, and no results.
 const VALUES_MAX: usize = 100_000;
+/// The longest file of figures: 100,000 lines of 640 bytes.
+pub const FILE_BYTES_MAX: u64 = 64 << 20;
 /// More columns than anyone varies at once.
 const COLUMNS_MAX: usize = 20;
 /// A longer cell is no name and no number.
@@ -35,6 +42,26 @@ pub fn read(name: &str, source: Option<&str>, text: &str) -> Result<Imported, Er
         return Err(Error::Usage(why));
     }
     parsed(name, source, text).map_err(Error::Usage)
+}
+
+/// Reads the file that an experiment names as its reference; the figures have the file's name.
+pub fn read_reference(file: &Path) -> Result<Reference, Error> {
+    let named = file.display().to_string();
+    let bad = |why: &dyn Display| Error::Usage(format!("reference: {named}: {why}"));
+    let text = contents(file).map_err(|error| bad(&error))?;
+    let stem = file.file_stem().map_or_else(String::new, |stem| stem.to_string_lossy().into());
+    let figures = read(&stem, None, &text).map_err(|error| bad(&error))?;
+    Ok(Reference { file: named, figures })
+}
+
+/// A file of figures, which is no longer than it may be.
+pub fn contents(file: &Path) -> std::io::Result<String> {
+    let mut text = String::new();
+    File::open(file)?.take(FILE_BYTES_MAX).read_to_string(&mut text)?;
+    match text.len() as u64 == FILE_BYTES_MAX {
+        true => Err(std::io::Error::other("it is longer than 64 MB")),
+        false => Ok(text),
+    }
 }
 
 /// Keeps what was read; refuses it where others of its name are to stay.

@@ -99,7 +99,7 @@ impl ReportSource {
         let Some(first) = imported.first() else { return Ok(self) };
         let name = &first.name;
         match &mut self {
-            ReportSource::Experiment(report, ..) => report.imported.clone_from(&imported),
+            ReportSource::Experiment(report, ..) => report.imported.extend(imported.clone()),
             ReportSource::Comparison(report, _) => report.imported.clone_from(&imported),
             ReportSource::Run(_) | ReportSource::Seek(_) | ReportSource::History(_) => {
                 return Err(Error::Usage(format!(
@@ -151,7 +151,11 @@ impl ReportSource {
             ReportSource::Run(report) => render::run(report),
             ReportSource::Experiment(report, trials, tables) => {
                 let mut page = render::experiment(report, trials);
-                page.sections.extend(tables.as_deref().map(render::matrix_section));
+                if let Some(tables) = tables {
+                    // What is asked for takes the place of what is shown without being asked.
+                    page.sections.retain(|section| section.id != "matrix");
+                    page.sections.push(render::matrix_section(tables));
+                }
                 page
             }
             ReportSource::Seek(report) => render::seek(report),

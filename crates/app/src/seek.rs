@@ -83,6 +83,7 @@ impl Search {
             seed: plan.seed,
             seek: Some(seek),
             labels,
+            reference: None,
         };
         Ok(Search { experiment, seek_plan, target: plan.target })
     }

@@ -2,7 +2,7 @@
 //!
 //! Not here: which trials there are, and where they go from (experiment, seek).
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -252,7 +252,8 @@ impl<'o> TrialRunner<'o> {
         }
     }
 
-    /// One placement for all points: else what is varied would not be all that differs.
+    /// One placement for all points on a database product: else what is varied would not be all
+    /// that differs. Other products may support others, as SQLite has no event loops.
     pub(crate) fn place(
         &mut self,
         stop: &Arc<Stop>,
@@ -262,7 +263,8 @@ impl<'o> TrialRunner<'o> {
         if !self.plans.iter().all(is_auto) || self.plans.len() < 2 {
             return Ok(());
         }
-        let mut chosen: Option<Placement> = None;
+        let mut chosen: BTreeMap<Option<&str>, Placement> = BTreeMap::new();
+        let product = |plan: &Plan| drivers::of_target(&plan.target).map(|entry| entry.name);
         let mut refused = None;
         for index in 0..self.plans.len() {
             let mut plan = self.plans[index].clone();
@@ -279,8 +281,12 @@ impl<'o> TrialRunner<'o> {
             let groups = resolve_groups(&plan, &open_target.database, stop);
             match groups.and_then(|groups| admission::place(&plan, &groups)) {
                 // Event loops wherever one point wants them: that is the one with most clients.
-                Ok(Placement::Loop) => chosen = Some(Placement::Loop),
-                Ok(placement) => chosen = chosen.or(Some(placement)),
+                Ok(placement) => {
+                    let known = chosen.entry(product(&plan)).or_insert(placement);
+                    if placement == Placement::Loop {
+                        *known = placement;
+                    }
+                }
                 Err(error) => refused = Some(error),
             }
         }
@@ -288,6 +294,7 @@ impl<'o> TrialRunner<'o> {
             return Err(error);
         }
         for plan in &mut self.plans {
+            let chosen = chosen.get(&product(plan)).copied();
             plan.placement = chosen.map_or(PlacementChoice::Auto, PlacementChoice::Fixed);
         }
         Ok(())

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Nesting, StopRule, choice};
+use crate::{Imported, Nesting, StopRule, choice};
 
 /// The order in which trials are made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -102,6 +102,18 @@ pub struct Experiment {
     /// What each of its runs is labelled with, by key.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub labels: Vec<(String, String)>,
+    /// What was measured elsewhere, and is shown beside its figures.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reference: Option<Reference>,
+}
+
+/// Figures of a file, as it was when the experiment began.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Reference {
+    /// The file, as it was named.
+    pub file: String,
+    /// What it says.
+    pub figures: Imported,
 }
 
 fn is_flat(nesting: &Nesting) -> bool {

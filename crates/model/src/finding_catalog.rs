@@ -391,6 +391,12 @@ pub static CATALOG: &[CatalogEntry] = &[
                  kernel=B'.",
     },
     CatalogEntry {
+        id: "labels_differ",
+        severity: "warning",
+        raised: "of an experiment: trials have different values of one of its labels",
+        advice: "Compare the parts by their labels: 'dbdyno compare KEY=A KEY=B'.",
+    },
+    CatalogEntry {
         id: "disturbed",
         severity: "note",
         raised: "the plan has disturbances: it acts on the database during the run",

@@ -4,7 +4,7 @@
 use serde::{Deserialize, Serialize};
 
 /// Figures that somebody else has measured: nothing is known of their runs but what is written.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Imported {
     /// What they are called together.
     pub name: String,

@@ -78,8 +78,8 @@ pub use disturbance::{
 };
 pub use event::{ClientMoments, Event, Phase, StopReason};
 pub use experiment::{
-    Axis, Condition, DataPolicy, Experiment, Order, Point, Trial, combinations, is_arrival_rate,
-    short_axis,
+    Axis, Condition, DataPolicy, Experiment, Order, Point, Reference, Trial, combinations,
+    is_arrival_rate, short_axis,
 };
 pub use fact::{Fact, FactValue, Facts, read_facts};
 pub use finding::{Finding, Severity};

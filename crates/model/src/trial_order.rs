@@ -120,6 +120,7 @@ mod tests {
             seed: 7,
             seek: None,
             labels: Vec::new(),
+            reference: None,
         }
     }
 

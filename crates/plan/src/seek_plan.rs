@@ -108,8 +108,16 @@ fn can_be_sought(draft: &Draft, axis: &VaryDraft) -> Result<(), BadPlan> {
 
 /// Refuses what a search would not do.
 fn check_ignored(draft: &Draft, values: &ExperimentValues) -> Result<(), BadPlan> {
-    let ExperimentValues { repeat, repeat_restart, repeat_rebuild, order, data, pause, .. } =
-        values;
+    let ExperimentValues {
+        repeat,
+        repeat_restart,
+        repeat_rebuild,
+        order,
+        data,
+        pause,
+        reference,
+        ..
+    } = values;
     let repeats = [repeat, repeat_restart, repeat_rebuild];
     let why = "a search chooses the number and values of its probes";
     if let Some(written) = repeats.into_iter().find(|level| level.is_written()) {
@@ -130,6 +138,9 @@ fn check_ignored(draft: &Draft, values: &ExperimentValues) -> Result<(), BadPlan
              of seeking",
             data.value.name()
         )));
+    }
+    if reference.is_written() {
+        return Err(reference.bad("a search has no table beside which figures could stand"));
     }
     match pause.value {
         0 => Ok(()),

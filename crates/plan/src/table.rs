@@ -253,6 +253,10 @@ parameters! {
     wait_at_most: Duration = "2m",
         "Time limit of --wait-until; the trial then runs anyway, with a finding",
         |experiment| experiment.until.as_ref().map(|until| until.at_most_ns);
+    reference: Optional<Text> = "",
+        "CSV file of figures measured elsewhere, shown beside the results (docs/history.md); \
+         a plan names it from its own folder",
+        |experiment| experiment.reference.as_ref().map(|reference| Some(reference.file.clone()));
     seek: Optional<Range> = "",
         "Search for the highest value at which the objectives hold: rate=100..5000, clients=1..64",
         |experiment| experiment.seek.as_ref().map(|seek| Some(range_of(seek)));

@@ -3,6 +3,8 @@
 //! Every point is decided before the first is tried: a mistake in the last one is told at once,
 //! with its place. Not here: how points are walked (experiment).
 
+use std::path::{Path, PathBuf};
+
 use analysis::figures::number;
 use model::{
     Axis, Condition, DataPolicy, Experiment, Nesting, Order, Plan, Point, StopRule, Target,
@@ -18,6 +20,7 @@ use crate::place::{check_axes, flag_of, parameters_of, put};
 use crate::print::to_toml;
 use crate::repeat;
 use crate::table::ExperimentValues;
+use crate::written::From;
 
 /// More trials than this are no experiment that a person waits for.
 const TRIALS_MAX: u64 = 100_000;
@@ -43,11 +46,13 @@ pub struct Varied {
     pub pause_ns: u64,
     /// What must hold before each trial.
     pub until: Option<Condition>,
+    /// The file of figures that are shown beside its own.
+    pub reference: Option<PathBuf>,
 }
 
 impl Varied {
-    /// The experiment, whose runs have these labels, and the plan of each of its points; passwords
-    /// are in the plans alone.
+    /// The experiment, whose runs have these labels, without its reference, and the plan of each
+    /// of its points; passwords are in the plans alone.
     pub fn into_experiment(
         self,
         id: String,
@@ -78,6 +83,7 @@ impl Varied {
             seed,
             seek: None,
             labels,
+            reference: None,
         };
         (experiment, plans)
     }
@@ -132,7 +138,20 @@ pub fn decide_all(
         data: values.data.value,
         pause_ns: values.pause.value,
         until: decide_wait(&values)?,
+        reference: values
+            .reference
+            .value
+            .as_ref()
+            .map(|file| found_from(&values.reference.from, file)),
     })
+}
+
+/// Where a file is that is named in a plan: beside the plan.
+fn found_from(from: &From, file: &str) -> PathBuf {
+    match from {
+        From::File { name, .. } => Path::new(name).with_file_name(file),
+        From::Flag(_) | From::Default => PathBuf::from(file),
+    }
 }
 
 /// Refuses words of a search where nothing is sought.

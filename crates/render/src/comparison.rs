@@ -20,7 +20,7 @@ use super::document::{
     Block, Details, Document, Length, Remark, Section, Span, Text, Tone, Validity, Verdict,
 };
 use super::experiment::left_out;
-use super::wording::begun;
+use super::wording::{begun, ratio_text};
 use super::{Align, Cell, Column, Table};
 
 /// Differences that are listed one by one where a page cannot fold.
@@ -482,24 +482,6 @@ fn change(figure: &str, ratio: f64) -> String {
 
 fn sign(value: f64) -> &'static str {
     if value < 0.0 { "-" } else { "+" }
-}
-
-/// How many times as much: without end where work was lost on the one side alone, or where a rate
-/// was nothing.
-fn times(figure: &str, ratio: f64) -> String {
-    match ratio {
-        f64::INFINITY => INFINITE.to_owned(),
-        0.0 if is_time(figure) => format!("1/{INFINITE}"),
-        ratio => format!("{ratio:.3}"),
-    }
-}
-
-pub(crate) fn ratio_text(figure: &str, ratio: &Ratio) -> String {
-    let times = |ratio| times(figure, ratio);
-    match ratio.interval {
-        Some((low, high)) => format!("{} ({} to {})", times(ratio.value), times(low), times(high)),
-        None => times(ratio.value),
-    }
 }
 
 /// What was measured, on what and when, in sentences.

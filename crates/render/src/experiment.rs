@@ -4,21 +4,24 @@
 
 use analysis::experiment::{Curve, ExperimentReport, PointReport, RateReport, ScalabilityReport};
 use analysis::figures::{Figure, better, is_less_better, is_time, number, title};
+use analysis::matrix::of_page;
 use analysis::report::Named;
 use analysis::trials::TrialReport;
 use model::finding_catalog::in_short;
-use model::numbers::{count, ms, significant, with_error};
+use model::numbers::{count, ms, significant};
 use model::{Choice, Severity, Status, is_arrival_rate};
 use store::utc;
 
+use super::axis_names;
 use super::charts::{named, of_experiment};
 use super::document::{
     Block, Document, Length, Remark, Section, Sketch, Span, Text, Tone, Validity, Verdict,
 };
 use super::list::short_id;
+use super::matrix;
 use super::repeats::{decided, levels_lines, until_lines};
 use super::run::{Line, lines};
-use super::wording::misfit;
+use super::wording::{misfit, shown};
 use super::{Align, Cell, Column, Table};
 
 /// As many other points that may be the best one are named.
@@ -32,6 +35,7 @@ pub fn experiment(report: &ExperimentReport, trials: &[TrialReport]) -> Document
     page.question = question(report);
     page.validity = validity(report);
     page.verdicts = vec![verdict(report, page.validity.is_some())];
+    page.section("matrix", "By rows and columns", matrix::of_page(&of_page(report)));
     let few = too_few(report.points.iter().map(|point| &point.samples_needed));
     page.section(
         "points",
@@ -219,14 +223,6 @@ fn kept(report: &ExperimentReport, rate: &RateReport) -> String {
     format!("what is offered is finished up to {at}; {of} there: {figure}")
 }
 
-/// A mean with its error; of one run without, and so without a `±`.
-pub(super) fn shown(figure: &Figure) -> String {
-    match figure.half_width {
-        Some(half_width) if half_width.is_finite() => with_error(figure.mean, half_width),
-        _ => significant(figure.mean, 4),
-    }
-}
-
 /// The points, a row each.
 pub fn experiment_points(report: &ExperimentReport) -> Table {
     let mut names: Vec<&str> = Vec::new();
@@ -245,9 +241,12 @@ pub fn experiment_points(report: &ExperimentReport) -> Table {
             names.insert(after.map_or(0, |index| index + 1), name);
         }
     }
-    let axis =
-        |axis: &model::Axis| Column::new(axis.name.clone(), align(axis)).key(axis.name.clone());
-    let mut columns: Vec<Column> = report.axes.iter().map(axis).collect();
+    // People tell targets apart by what differs, programs have all of them.
+    let axis = |axis: &model::Axis| {
+        [Column::data(axis.name.clone()), Column::new(axis.name.clone(), align(axis))]
+    };
+    let told: Vec<Vec<String>> = report.axes.iter().map(axis_names::names).collect();
+    let mut columns: Vec<Column> = report.axes.iter().flat_map(axis).collect();
     columns.push(Column::new("runs", Align::Right));
     columns.extend(["runs", "runs_not_counted"].map(Column::data));
     columns.extend(names.iter().map(|name| Column::new(title(name), Align::Right)));
@@ -262,7 +261,13 @@ pub fn experiment_points(report: &ExperimentReport) -> Table {
         |name: &&str| ["", "_half_width", "_min", "_max"].map(|of| format!("{name}{of}"));
     columns.extend(known.iter().flat_map(of_figure).map(Column::data));
     let row = |point: &PointReport| {
-        let mut cells: Vec<Cell> = point.values.0.iter().map(|(_, v)| v.as_str().into()).collect();
+        let values = report.axes.iter().zip(&told).zip(point.values.iter());
+        let mut cells: Vec<Cell> = Vec::new();
+        for ((axis, told), (_, value)) in values {
+            let index = axis.values.iter().position(|known| known == value);
+            let told = index.map_or(value, |index| &told[index]);
+            cells.extend([value.as_str().into(), told.as_str().into()]);
+        }
         cells.extend([runs(point).into(), point.runs.len().into(), point.runs_not_counted.into()]);
         cells.extend(names.iter().map(|name| Cell::from(cell(point, name))));
         cells.extend(known.iter().flat_map(|name| exact_cells(point, name)));

@@ -3,6 +3,7 @@
 //! Everything here is a function from values to text or pictures. Not here: what is true
 //! (analysis), and any terminal or browser (dbdyno).
 
+mod axis_names;
 pub mod chart_backends;
 pub mod charts;
 mod comparison;

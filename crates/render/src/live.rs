@@ -2,10 +2,11 @@
 //!
 //! Everything is provisional: seconds are only closed after the drain.
 
-use analysis::tally::{Quantiles, SecondFigures, Tally};
+use analysis::tally::{GroupTally, Quantiles, SecondFigures, Tally};
 use model::numbers::{self, NONE, count, cut, significant};
 use model::{
-    DisturbanceEvent, Disturbed, Load, NS_PER_MS, NS_PER_S, Phase, StopCondition, format_count,
+    DisturbanceEvent, Disturbed, Load, NS_PER_MS, NS_PER_S, Phase, PrimaryMetricDescription,
+    StopCondition, format_count,
 };
 
 use super::spark::sparkline;
@@ -141,14 +142,14 @@ fn rates(tally: &Tally, shown: i64) -> String {
     let seconds = (shown + 1 - from).max(1) as f64;
     let commits: u64 = tally.commits_per_second(&all, from..shown + 1).iter().sum();
     let mut parts = vec![format!("{} TPS", significant(commits as f64 / seconds, 3))];
-    for (index, group) in tally.groups.iter().enumerate().filter(|_| shown >= 0) {
-        for primary in
-            tally.description(index).into_iter().flat_map(|described| &described.primary_metrics)
-        {
+    for (name, title) in tally.primary_metrics(&all).into_iter().filter(|_| shown >= 0) {
+        let of_group = |(group, primary): (&GroupTally, &PrimaryMetricDescription)| {
             let counted: u64 = group.counted_per_second(primary, from..shown + 1).iter().sum();
-            let value = counted as f64 * primary.per_ns as f64 / (seconds * NS_PER_S as f64);
-            parts.push(format!("{} {}", significant(value, 3), primary.title));
-        }
+            counted as f64 * primary.per_ns as f64
+        };
+        let counted: f64 = tally.with_primary_metric(&all, name).map(of_group).sum();
+        let value = counted / (seconds * NS_PER_S as f64);
+        parts.push(format!("{} {title}", significant(value, 3)));
     }
     parts.join("  ")
 }

@@ -4,13 +4,16 @@
 //! Not here: which cell that is (analysis).
 
 use analysis::figures::{Figure, title, unit};
-use analysis::matrix::{Along, CellRatio, Line, Matrices, Matrix, OfBuilds, RelativeTo};
+use analysis::history::ImportedFrom;
+use analysis::matrix::{
+    Along, CellRatio, Line, Matrices, Matrix, OfBuilds, RelativeTo, WithImported,
+};
 use model::numbers::NONE;
-use model::{Axis, short_axis};
+use model::short_axis;
 
-use crate::comparison::ratio_text;
+use crate::axis_names::{name_of, names};
 use crate::document::{Block, Document, Section};
-use crate::experiment::shown;
+use crate::wording::{ratio_text, shown};
 use crate::{Align, Cell, Column, Table};
 
 /// The tables, each with where it is as good as at the best, or relative to a value.
@@ -26,13 +29,41 @@ pub fn matrices(all: &Matrices) -> Document {
 
 /// The same as a section of another page.
 pub fn matrix_section(all: &Matrices) -> Section {
+    Section::new("matrix", "", blocks(all, name(all)))
+}
+
+/// The tables that an experiment's page has, each above what was measured elsewhere, and where that
+/// comes from.
+pub(crate) fn of_page(all: &[WithImported]) -> Vec<Block> {
+    let imported = |(from, all): &(ImportedFrom, Matrices)| {
+        blocks(all, format!("{} (imported): {}", from.name, name(all)))
+    };
+    let of_figure = |of: &WithImported| {
+        let own = of.own.iter().flat_map(|own| blocks(own, name(own)));
+        own.chain(of.imported.iter().flat_map(imported)).collect::<Vec<Block>>()
+    };
+    let mut sources: Vec<String> = Vec::new();
+    for (from, _) in all.iter().flat_map(|of| &of.imported) {
+        let source = format!("Imported: {}.", from.with_source());
+        if !sources.contains(&source) {
+            sources.push(source);
+        }
+    }
+    let sources = Block::Part(String::new(), vec![Block::paragraphs(sources)]);
+    all.iter().flat_map(of_figure).chain([sources]).collect()
+}
+
+fn blocks(all: &Matrices, title: String) -> Vec<Block> {
     let part = |table: &Matrix| {
-        let lines = table.lines.iter().filter(|_| all.relative_to.is_none());
-        let as_good = lines.filter_map(|line| as_good(all, line));
+        let is_shown = |(index, _): &(usize, &Line)| {
+            all.relative_to.is_none() && is_choice(all, table, *index)
+        };
+        let lines = table.lines.iter().enumerate().filter(is_shown);
+        let as_good = lines.filter_map(|(_, line)| as_good(all, line));
         let blocks = vec![Block::Table(grid(all, table)), Block::paragraphs(as_good)];
         Block::Part(table.values.pairs(", "), blocks)
     };
-    let tables = Block::Part(name(all), all.tables.iter().map(part).collect());
+    let tables = Block::Part(title, all.tables.iter().map(part).collect());
     let legend = match &all.relative_to {
         Some(to) => relative(all, to),
         None => legend(all).into_iter().collect(),
@@ -40,13 +71,15 @@ pub fn matrix_section(all: &Matrices) -> Section {
     let legend = Block::Part(String::new(), vec![Block::paragraphs(legend)]);
     let of_builds = Block::paragraphs(all.builds.as_ref().map(of_builds).unwrap_or_default());
     let of_builds = Block::Part(String::new(), vec![of_builds]);
-    Section::new("matrix", "", vec![tables, of_builds, legend])
+    vec![tables, of_builds, legend]
 }
 
 /// `reads (1/s) over clients and target`.
 fn name(all: &Matrices) -> String {
     let unit = all.units.get(&all.figure).map_or(unit(&all.figure), String::as_str);
-    let unit = if unit.is_empty() { String::new() } else { format!(" ({unit})") };
+    // `p99 ms` has its unit already.
+    let is_told = unit.is_empty() || title(&all.figure).ends_with(&format!(" {unit}"));
+    let unit = if is_told { String::new() } else { format!(" ({unit})") };
     let columns = all.columns.as_ref();
     let over = columns.map_or_else(String::new, |of| format!(" and {}", short_axis(&of.name)));
     let to = all.relative_to.as_ref();
@@ -88,44 +121,14 @@ fn of_builds(of: &OfBuilds) -> Vec<String> {
 
 /// What a star says, where there is one.
 fn legend(all: &Matrices) -> Option<String> {
-    let has_best = all.tables.iter().flat_map(|table| &table.lines).any(|of| of.best.is_some());
+    let is_best = |table: &Matrix| {
+        let mut lines = table.lines.iter().enumerate();
+        lines.any(|(index, line)| line.best.is_some() && is_choice(all, table, index))
+    };
+    let has_best = all.tables.iter().any(is_best);
     let way = if all.along == Along::Rows { "column" } else { "row" };
     let cores = all.cores_in_words().map_or_else(String::new, |cores| format!("; {cores}"));
     has_best.then(|| format!("* the best of its {way}{cores}"))
-}
-
-/// The values of an axis as people tell them apart: of targets the options in which they differ.
-fn names(axis: &Axis) -> Vec<String> {
-    let options = |value: &str| -> Vec<String> {
-        let of = value.split_once('?').map_or("", |(_, options)| options);
-        of.split('&').filter(|option| !option.is_empty()).map(str::to_owned).collect()
-    };
-    let all: Vec<(&str, Vec<String>)> = axis
-        .values
-        .iter()
-        .map(|value| (value.split('?').next().unwrap_or(value), options(value)))
-        .collect();
-    let is_common = |option: &String| all.iter().all(|(_, options)| options.contains(option));
-    let is_one = all.len() > 1 && all.iter().all(|(base, _)| *base == all[0].0);
-    let short = |(base, options): &(&str, Vec<String>)| {
-        let kept: Vec<&str> =
-            options.iter().filter(|option| !is_common(option)).map(String::as_str).collect();
-        match (is_one, kept.is_empty()) {
-            (true, false) => kept.join("&"),
-            (_, true) => (*base).to_owned(),
-            (false, false) => format!("{base}?{}", kept.join("&")),
-        }
-    };
-    match short_axis(&axis.name) {
-        "target" if all.len() > 1 => all.iter().map(short).collect(),
-        _ => axis.values.clone(),
-    }
-}
-
-/// What a value of an axis is called.
-fn name_of(axis: &Axis, value: &str) -> String {
-    let at = axis.values.iter().position(|known| known == value);
-    at.map_or_else(|| value.to_owned(), |at| names(axis).swap_remove(at))
 }
 
 fn grid(all: &Matrices, table: &Matrix) -> Table {
@@ -150,8 +153,8 @@ fn grid(all: &Matrices, table: &Matrix) -> Table {
     for (row, (value, cells)) in all.rows.values.iter().zip(&table.cells).enumerate() {
         let is_best = |column: usize| match all.along {
             _ if all.relative_to.is_some() => false,
-            Along::Rows => table.lines[column].best == Some(row),
-            Along::Columns => table.lines[row].best == Some(column),
+            Along::Rows => is_choice(all, table, column) && table.lines[column].best == Some(row),
+            Along::Columns => is_choice(all, table, row) && table.lines[row].best == Some(column),
         };
         let cell = |(column, figure): (usize, &Option<Figure>)| {
             let is_full = table.queue_full.contains(&(row, column));
@@ -176,6 +179,15 @@ fn grid(all: &Matrices, table: &Matrix) -> Table {
         grid.row(others.chain(named).chain(cells));
     }
     grid
+}
+
+/// Whether a line has several figures: one alone is no best one.
+fn is_choice(all: &Matrices, table: &Matrix, line: usize) -> bool {
+    let known = match all.along {
+        Along::Rows => table.cells.iter().filter(|cells| cells[line].is_some()).count(),
+        Along::Columns => table.cells[line].iter().filter(|cell| cell.is_some()).count(),
+    };
+    known > 1
 }
 
 /// A ratio and its interval, for programs.
@@ -208,8 +220,8 @@ mod tests {
 
     #[test]
     fn the_best_of_each_column_has_a_star_and_the_cores_stand_below() {
-        let (report, trials) = subjects::two_axes();
-        let all = Matrices::new(&report, &trials, "clients", None).expect("both are varied");
+        let (report, _) = subjects::two_axes();
+        let all = Matrices::new(&report, "clients", None).expect("both are varied");
         let page = matrices(&Matrices { cores: Some(4), ..all });
         let csv = crate::csv::csv(&page);
         let page = crate::terminal::text(&page, &Default::default());
@@ -227,7 +239,7 @@ mod tests {
     #[test]
     fn cells_relative_to_a_value_are_ratios_and_bare_numbers_for_programs() {
         let (report, trials) = subjects::two_axes();
-        let all = Matrices::new(&report, &trials, "flush", Some("clients")).expect("varied");
+        let all = Matrices::new(&report, "flush", Some("clients")).expect("varied");
         let all = all.relative_to(&report, &trials, "1").expect("a value of the columns");
         let page = matrices(&all);
         let text = crate::terminal::text(&page, &Default::default());
@@ -244,8 +256,8 @@ mod tests {
 
     #[test]
     fn axes_that_are_neither_rows_nor_columns_are_columns_of_csv() {
-        let (report, trials) = subjects::two_axes();
-        let mut all = Matrices::new(&report, &trials, "clients", None).expect("both are varied");
+        let (report, _) = subjects::two_axes();
+        let mut all = Matrices::new(&report, "clients", None).expect("both are varied");
         let mut tables = Vec::new();
         for mode in ["delete", "wal"] {
             let mut table = all.tables[0].clone();
@@ -262,21 +274,5 @@ mod tests {
         // What was not measured is an empty cell.
         assert_eq!(csv.lines().filter(|row| row.ends_with(',')).count(), 2, "{csv}");
         assert_eq!(csv.lines().count(), 11, "{csv}");
-    }
-
-    #[test]
-    fn targets_are_called_by_what_tells_them_apart() {
-        let check = |name: &str, values: &[&str], expect: &[&str]| {
-            let values = values.iter().map(|value| (*value).to_owned()).collect();
-            assert_eq!(names(&Axis { name: name.to_owned(), values }), expect);
-        };
-        let nodes = ["managed:mariadb?nodes=1&a=1", "managed:mariadb?nodes=2&a=1"];
-        check("target", &nodes, &["nodes=1", "nodes=2"]);
-        check("clients", &["1?a&b", "2?a&b"], &["1?a&b", "2?a&b"]);
-        check("target", &["managed:mariadb?a=1"], &["managed:mariadb?a=1"]);
-        let two = ["managed:mariadb?a=1", "managed:postgres?a=1", "managed:postgres?a=1&b=2"];
-        check("target", &two, &["managed:mariadb", "managed:postgres", "managed:postgres?b=2"]);
-        let with_default = ["sqlite:a.db", "sqlite:a.db?synchronous=off"];
-        check("target", &with_default, &["sqlite:a.db", "synchronous=off"]);
     }
 }

@@ -1,8 +1,9 @@
 //! Sentences that pages and charts have in common.
 
-use analysis::comparison::Difference;
+use analysis::comparison::{Difference, Ratio};
 use analysis::experiment::{RESIDUAL_MOST, ScalabilityReport};
-use model::numbers::significant;
+use analysis::figures::{Figure, is_time};
+use model::numbers::{INFINITE, significant, with_error};
 
 /// What differs, in a few words.
 pub(crate) fn changed(all: &[Difference]) -> String {
@@ -37,4 +38,31 @@ pub(crate) fn misfit(law: &ScalabilityReport) -> Option<String> {
     let far = is_far.then(|| format!("residuals of {:.1} % are too large", law.residual * 100.0));
     let all: Vec<String> = [far, lacks].into_iter().flatten().collect();
     (!law.fits).then(|| all.join(", and "))
+}
+
+/// How many times as much: without end where work was lost on the one side alone, or where a rate
+/// was nothing.
+fn times(figure: &str, ratio: f64) -> String {
+    match ratio {
+        f64::INFINITY => INFINITE.to_owned(),
+        0.0 if is_time(figure) => format!("1/{INFINITE}"),
+        ratio => format!("{ratio:.3}"),
+    }
+}
+
+/// A ratio with its interval, where it has one.
+pub(crate) fn ratio_text(figure: &str, ratio: &Ratio) -> String {
+    let times = |ratio| times(figure, ratio);
+    match ratio.interval {
+        Some((low, high)) => format!("{} ({} to {})", times(ratio.value), times(low), times(high)),
+        None => times(ratio.value),
+    }
+}
+
+/// A mean with its error; of one run without, and so without a `±`.
+pub(crate) fn shown(figure: &Figure) -> String {
+    match figure.half_width {
+        Some(half_width) if half_width.is_finite() => with_error(figure.mean, half_width),
+        _ => significant(figure.mean, 4),
+    }
 }

@@ -233,8 +233,8 @@ impl Reader<'_> {
         }
         if name.len() < NAME_CHARACTERS_MIN {
             let message = format!(
-                "'{name}' is too short to name a {table}: give at least {NAME_CHARACTERS_MIN} \
-                 characters of its id, or 'last'"
+                "'{name}' is too short: give at least {NAME_CHARACTERS_MIN} characters of the \
+                 {table}'s id, or 'last'"
             );
             return Err(StoreError::new(StoreErrorKind::UnknownRun, message));
         }

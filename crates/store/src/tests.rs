@@ -117,6 +117,7 @@ pub(crate) fn experiment() -> Experiment {
         seed: 7,
         seek: None,
         labels: Vec::new(),
+        reference: None,
     }
 }
 

@@ -378,14 +378,16 @@ pub(crate) fn spellings(name: &str) -> Vec<String> {
 }
 
 /// The figure of the whole run that people call `name`, a time without its unit and a share below
-/// a bound too, or one of a type, metric or gauge, of which only a run can say whether it has it.
+/// a bound too, or one of a type, metric or gauge or a rate that a workload is known by, of which
+/// only a run can say whether it has it.
 /// None where it is no figure; an `Err` says why a share below a bound is none.
 pub fn known(name: &str) -> Result<Option<String>, String> {
     if let Some(share) = Below::read(name) {
         return share.map(|share| Some(share.to_string()));
     }
     let found = spellings(name.trim()).into_iter().find(|name| of_run(name).is_some());
-    let is_part = || check_name(name).is_ok() && name.contains('.');
+    let is_rate = |name: &str| name.ends_with("_per_s");
+    let is_part = || check_name(name).is_ok() && (name.contains('.') || is_rate(name.trim()));
     Ok(found.or_else(|| is_part().then(|| name.trim().to_owned())))
 }
 

@@ -88,6 +88,18 @@ fn trials_on_several_kernels_are_reported_with_their_names() {
 }
 
 #[test]
+fn trials_with_different_labels_are_reported_with_how_many_there_are() {
+    let label = |value: &str| vec![("kernel".to_owned(), value.to_owned())];
+    let (old, new, other) =
+        (label("5.15"), label("6.1"), vec![("note".to_owned(), "x".to_owned())]);
+    let of = |runs: &[&[(String, String)]]| judge_labels(&["kernel"], runs);
+    assert_eq!(of(&[&old, &old, &other]), []);
+    let [found] = &of(&[&old, &old, &new])[..] else { panic!("one label differs") };
+    let words = "Trials have different labels (kernel=5.15 in 2 runs, kernel=6.1 in 1 run)";
+    assert!(found.id == "labels_differ" && found.text.starts_with(words), "{}", found.text);
+}
+
+#[test]
 fn a_plain_run_raises_only_notes() {
     assert_eq!(ids(&Made::closed()), ["same_host", "failed", "retried", "closed_load"]);
     let severities = judge(&Made::closed().tally()).into_iter().map(|finding| finding.severity);

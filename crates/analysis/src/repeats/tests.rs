@@ -24,6 +24,7 @@ fn experiment(n_points: usize, repeats: u32, stop: Option<StopRule>) -> Experime
         seed: 7,
         seek: None,
         labels: Vec::new(),
+        reference: None,
     }
 }
 

@@ -334,20 +334,13 @@ fn traffic(tally: &Tally, groups: &[usize]) -> Traffic {
     sum
 }
 
-/// Every primary metric of the groups; equal names are added up, second by second.
+/// Every primary metric of the groups; equal names are added up, second by second. What one count
+/// of each group makes of it may differ: a record of one has more bytes than one of another.
 fn primary_metrics(tally: &Tally, groups: &[usize]) -> Named<PrimaryMetricReport> {
-    let mut names: Vec<(&str, &str, u64)> = Vec::new();
-    for group_description in groups.iter().filter_map(|index| tally.description(*index)) {
-        for primary in &group_description.primary_metrics {
-            if names.iter().all(|(name, ..)| *name != primary.name) {
-                names.push((&primary.name, &primary.title, primary.per_ns));
-            }
-        }
-    }
     let mut all = Named::default();
-    for (name, title, per_ns) in names {
-        let counted = counted_by_primary_metric(tally, groups, name);
-        let sum: u64 = counted.iter().sum();
+    for (name, title) in tally.primary_metrics(groups) {
+        let (counted, per_ns) = counted_by_primary_metric(tally, groups, name);
+        let sum: u128 = counted.iter().map(|&count| u128::from(count)).sum();
         let whole = usize::try_from(tally.whole_seconds().end).unwrap_or(usize::MAX);
         let rate = within_run(&counted[..whole.min(counted.len())], NS_PER_S);
         let per_second = per_ns as f64 / NS_PER_S as f64;
@@ -362,23 +355,23 @@ fn primary_metrics(tally: &Tally, groups: &[usize]) -> Named<PrimaryMetricReport
     all
 }
 
-/// What a primary metric counts, in each second that the measured window touches.
-fn counted_by_primary_metric(tally: &Tally, groups: &[usize], name: &str) -> Vec<u64> {
-    let mut counted = vec![0; usize::try_from(tally.seconds().end).unwrap_or_default()];
-    for index in groups {
-        let (Some(group_description), Some(group)) =
-            (tally.description(*index), tally.groups.get(*index))
-        else {
-            continue;
-        };
-        for primary in
-            group_description.primary_metrics.iter().filter(|primary| primary.name == name)
-        {
-            let seconds = group.counted_per_second(primary, tally.seconds());
-            counted.iter_mut().zip(seconds).for_each(|(sum, counted)| *sum += counted);
-        }
+/// What a primary metric counts, in each second that the measured window touches, and what one
+/// count is worth: the most of which those of all groups are whole numbers.
+fn counted_by_primary_metric(tally: &Tally, groups: &[usize], name: &str) -> (Vec<u64>, u64) {
+    let all = || tally.with_primary_metric(groups, name);
+    let per_ns = all().map(|(_, primary)| primary.per_ns).reduce(gcd).unwrap_or(1).max(1);
+    let mut counted = vec![0; tally.seconds().count()];
+    for (group, primary) in all() {
+        let worth = primary.per_ns / per_ns;
+        let seconds = group.counted_per_second(primary, tally.seconds());
+        counted.iter_mut().zip(seconds).for_each(|(sum, count)| *sum += count * worth);
     }
-    counted
+    (counted, per_ns)
+}
+
+/// The greatest common divisor (Euclid).
+fn gcd(a: u64, b: u64) -> u64 {
+    if b == 0 { a } else { gcd(b, a % b) }
 }
 
 fn connect<'a>(groups: impl Iterator<Item = &'a GroupTally> + Clone) -> ConnectTimes {

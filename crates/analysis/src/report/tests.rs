@@ -333,3 +333,18 @@ fn where_no_reply_lag_is_known_there_is_the_reason() {
     made.description.placement = model::Placement::Simulated;
     assert_eq!(why(&made), "virtual time has no sockets");
 }
+
+#[test]
+fn rates_of_one_name_are_added_up_by_what_each_group_counts() {
+    let mut made = Made::closed();
+    let rate = |made: &Made| Report::of(&made.tally()).block.nopm.expect("it is known");
+    let alone = rate(&made);
+    let mut other = made.description.groups[0].clone();
+    other.name.push('2');
+    // What one transaction of the other group is worth is half as much again.
+    other.primary_metrics.iter_mut().for_each(|of| of.per_ns = of.per_ns / 2 * 3);
+    made.description.groups.push(other);
+    let seconds = made.seconds.iter().cloned().map(|second| model::Second { group: 1, ..second });
+    made.seconds.extend(seconds.collect::<Vec<_>>());
+    assert!((rate(&made) - 2.5 * alone).abs() < 1e-9 * alone, "{} of {alone}", rate(&made));
+}

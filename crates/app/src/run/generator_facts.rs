@@ -2,12 +2,17 @@
 //! thought of it (analysis).
 
 use analysis::Tally;
-use engine::Ran;
-use model::{Database, Fact, FactValue, NS_PER_S, Placement, Plan};
+use engine::{Ran, Schedule, Share};
+use model::{
+    Database, Description, Fact, FactValue, GroupDescription, Load, NS_PER_S, Placement, Plan,
+};
 use monitor::Usage;
 
 use crate::client_threads::ThreadUse;
 use crate::connection_count::ConnectionCount;
+
+/// Few enough to be told apart, as many as show that gaps are not equal.
+const FIRST_ARRIVALS: usize = 20;
 
 /// How many clients each of several hosts has at first: they are dealt out in turn.
 pub(super) fn spread(plan: &Plan, database: &dyn Database) -> Option<Fact> {
@@ -19,6 +24,25 @@ pub(super) fn spread(plan: &Plan, database: &dyn Database) -> Option<Fact> {
     });
     let shown: Vec<String> = shown.collect();
     (n > 1).then(|| Fact::new("connection", "clients_per_host", shown.join(", ")))
+}
+
+/// When the first arrivals of each group in open load are, in seconds from the beginning of the
+/// load: those of all processes together.
+pub(super) fn first_arrivals(plan: &Plan, description: &Description) -> Vec<Fact> {
+    let of_group = |(index, group): (u16, &GroupDescription)| {
+        let Load::Open { arrivals, rate, .. } = &group.load else { return None };
+        let ramp_up_ns = plan.phases.ramp_up_ns;
+        let mut schedule =
+            Schedule::new(plan.seed, index, *arrivals, rate, ramp_up_ns, Share::WHOLE);
+        let next = |_| {
+            let (_, instant_ns) = schedule.peek();
+            schedule.advance();
+            FactValue::seconds(instant_ns as f64 / NS_PER_S as f64, 6)
+        };
+        let instants = FactValue::list((0..FIRST_ARRIVALS).map(next));
+        Some(Fact::new("arrivals", &format!("{}_first_s", group.name), instants))
+    };
+    (0..).zip(&description.groups).filter_map(of_group).collect()
 }
 
 /// What became known of the generator while it ran.

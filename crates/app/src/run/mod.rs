@@ -30,7 +30,7 @@ use self::agents::{Agents, share_of};
 use self::checks::{check_all, check_before};
 use self::crosscheck::{commits_before, compare_commits, counts_in, crosscheck, restarted};
 use self::description::describe;
-use self::generator_facts::{facts_of, facts_of_connections, spread};
+use self::generator_facts::{facts_of, facts_of_connections, first_arrivals, spread};
 use self::later_indexes::{add_later_indexes, drop_later_indexes};
 use self::sink::RunSink;
 use crate::admin_session;
@@ -156,6 +156,7 @@ pub(crate) fn run_at(
     });
     let trial = options.trial.clone();
     let description = Description { trial, ..describe(&plan, &groups, placement, &database_facts) };
+    let arrivals = first_arrivals(&plan, &description);
     let (settings, shown) = settings_snapshot::before(open_target, stop);
     let run = RunId(uuid::Uuid::now_v7().to_string());
     let begun = Event::Begun {
@@ -175,7 +176,8 @@ pub(crate) fn run_at(
     for event in &options.before {
         sink.tell(event.clone());
     }
-    for fact in gather_facts(&plan, &options, database_facts, &groups, open_target) {
+    let gathered = gather_facts(&plan, &options, database_facts, &groups, open_target);
+    for fact in gathered.into_iter().chain(arrivals) {
         sink.tell(Event::Fact(fact));
     }
     shown.into_iter().for_each(|event| sink.tell(event));

@@ -138,7 +138,7 @@ pub(crate) fn run(varied: Varied, matches: &ArgMatches, shell: &Shell) -> Outcom
     is_kept(matches)?;
     required::asked(matches)?;
     let seed = varied.points.first().map_or(1, |(_, plan)| plan.seed);
-    walk(plan(varied, seed, labels(matches)?), matches, true, shell)
+    walk(plan(varied, seed, labels(matches)?)?, matches, true, shell)
 }
 
 fn walk(mut planned: Planned, matches: &ArgMatches, is_new: bool, shell: &Shell) -> Outcome {
@@ -165,7 +165,9 @@ fn walk(mut planned: Planned, matches: &ArgMatches, is_new: bool, shell: &Shell)
     let stop = stop_on_signals(shell);
     let mut live =
         Live::new(shell, matches.get_flag("quiet")).telling(Metrics::begin(matches, shell)?);
-    live.note(&forecast(&planned));
+    if is_new {
+        live.note(&forecast(&planned));
+    }
     let result = match is_new {
         true => run_experiment(planned, &options, &stop, &mut live),
         false => resume(planned, &options, &stop, &mut live),

@@ -3,11 +3,11 @@
 //!
 //! Not here: how a file is read (app).
 
-use std::io::Read as _;
+use std::fmt::Display;
 use std::path::Path;
 
 use app::Error;
-use app::imported::{keep, named, read, remove};
+use app::imported::{FILE_BYTES_MAX, keep, named, read, remove};
 use clap::{Arg, ArgAction, ArgMatches, Command};
 use model::Imported;
 use model::numbers::count;
@@ -20,9 +20,6 @@ use super::export::STDOUT;
 use super::stored::{said, store};
 use super::{Outcome, flags, print_document};
 use crate::shell::Shell;
-
-/// The longest file of figures: 100,000 lines of 640 bytes.
-const FILE_BYTES_MAX: u64 = 64 << 20;
 
 pub(super) fn command() -> Command {
     Command::new("import")
@@ -146,16 +143,13 @@ fn stem(file: &str) -> String {
 }
 
 fn contents(file: &str, shell: &Shell) -> Result<String, Error> {
-    let read = match file {
-        STDOUT => shell.read(FILE_BYTES_MAX),
-        file => std::fs::File::open(file).and_then(|opened| {
-            let mut text = String::new();
-            opened.take(FILE_BYTES_MAX).read_to_string(&mut text).map(|_| text)
-        }),
-    };
-    let text = read.map_err(|error| Error::Usage(format!("{file} cannot be read: {error}")))?;
+    let cannot = |why: &dyn Display| Error::Usage(format!("{file} cannot be read: {why}"));
+    if file != STDOUT {
+        return app::imported::contents(Path::new(file)).map_err(|error| cannot(&error));
+    }
+    let text = shell.read(FILE_BYTES_MAX).map_err(|error| cannot(&error))?;
     match text.len() as u64 == FILE_BYTES_MAX {
-        true => Err(Error::Usage(format!("{file} is longer than 64 MB: import a part of it"))),
+        true => Err(cannot(&"it is longer than 64 MB")),
         false => Ok(text),
     }
 }

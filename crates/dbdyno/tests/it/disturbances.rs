@@ -2,7 +2,7 @@
 //! run.
 
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
@@ -219,10 +219,14 @@ fn a_postgres_is_paused_restarted_and_back_after_a_stop() {
     assert!(!has_finding(&report, "checks_not_run"), "{:#}", report["findings"]);
 }
 
+/// The folder of the examples.
+pub(crate) fn examples() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples")
+}
+
 /// An example with other words in it.
 pub(crate) fn example(name: &str, words: &[(&str, &str)]) -> String {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples").join(name);
-    let mut plan = fs::read_to_string(path).expect("an example");
+    let mut plan = fs::read_to_string(examples().join(name)).expect("an example");
     for (from, to) in words {
         assert!(plan.contains(from), "{name} has no {from}");
         plan = plan.replace(from, to);
@@ -246,6 +250,7 @@ fn the_example_that_drops_a_table_runs() {
     let plan = example("drop-table.toml", &[&SMALL[..], &words].concat());
     let report = report(&Home::new(), &plan);
     assert_eq!(ended(&report, "make big", "done")["output"], "20,000 rows affected");
+    assert!(at(&report, "load").to_string().contains("open"), "users arrive at a rate");
     let drop = ended(&report, "drop big", "done");
     assert!(number(drop, "before.tps") > 0.0, "{drop:#}");
 }

@@ -73,9 +73,23 @@ fn the_examples_that_are_experiments_run() {
     let few = ["--vary=clients=1,2", "--vary=scenario=simple,metrics"];
     let arm = experiment(&home, "arm.toml", &few);
     assert_eq!(number(&arm, "trials"), 4.0);
+    // What was published stands below what was measured, with the best number of each scenario.
+    home.run(&["experiments", "show", arm["id"].as_str().expect("one")]).good().says(&[
+        "measurements_per_s over clients and scenario",
+        "arm-published (imported): measurements_per_s over clients and scenario",
+        "17,624 ± 147 *",
+        "simple: the best at clients 12, and nothing smaller within the error",
+        "context-5: the best at clients 8, and nothing smaller within the error",
+        "context-20: the best at clients 4, and nothing smaller within the error",
+        "Xeon E5-2660 v2 with 10 cores",
+    ]);
     let few = ["--vary=group.writers.rate=20kB/s", "--vary=group.readers.clients=2,3"];
     let events = experiment(&home, "events.toml", &few);
     assert_eq!(number(&events, "trials"), 2.0);
+    home.run(&["experiments", "show", events["id"].as_str().expect("one")]).good().says(&[
+        "readers.age.below 100ms % over rate",
+        "events-published (imported): readers.age.below 40ms % over rate",
+    ]);
     let small = ["--warehouses=1", "--mode=prepared", &*file];
     let pilot =
         experiment(&home, "autopilot.toml", &[&small[..], &["--vary=clients=1,2"]].concat());

@@ -64,6 +64,70 @@ fn a_point_with_too_few_samples_is_not_one_without_any() {
 }
 
 #[test]
+fn figures_of_a_file_beside_the_plan_stand_below_those_of_the_experiment() {
+    let home = Home::new();
+    let file = "# a page of 2015\nsystem,clients,figure,value,error\nold,2,tps,900,10\n\
+                old,64,tps,905,10\nold,2,rows.per_second,7,1\n";
+    home.write("theirs.csv", file);
+    let plan = home.write(
+        "plan.toml",
+        "target = 'sim:?service=exponential:2ms&servers=4'\nplacement = 'simulated'\n\
+         ramp_up = '0s'\nduration = '4s'\n[[group]]\nworkload = 'empty'\n[experiment]\n\
+         reference = 'theirs.csv'\nvary = { clients = [1, 2], statements = [1, 2] }\n",
+    );
+    let shown = home.run(&["run", &plan]).good();
+    shown.says(&[
+        "TPS (1/s) over clients and statements",
+        "theirs (imported): TPS (1/s) over clients and system",
+        "old: as good within the error from clients 2; the best at 64",
+        "Imported: theirs (a page of 2015).",
+        "theirs (imported): rows per second over clients",
+    ]);
+    // The store has them: the file may be gone.
+    std::fs::remove_file(home.path("theirs.csv")).expect("it was there");
+    let plan = home.run(&["experiments", "show", "last", "--plan"]).good();
+    plan.says(&["reference = ", "theirs.csv"]);
+    let id =
+        at(&home.json(&["experiments", "show", "last"]), "id").as_str().expect("one").to_owned();
+    home.run(&["experiments", "show", &id]).good().says(&["theirs (imported): TPS"]);
+    let chart = home.run(&["report", &id, "--chart=curves-clients-tps", "-o=-"]).good();
+    assert!(chart.out.contains("theirs system=old (imported)"), "{}", chart.out);
+    let page = home.run(&["report", &id, "-o=-"]).good().out;
+    assert!(page.contains("By rows and columns") && page.contains("a page of 2015"), "{page}");
+    let web = crate::http::Web::start(&home, &[]).page(&format!("/experiments/{id}"));
+    assert!(web.contains("theirs (imported): TPS"), "{web}");
+    // A file that is not there, or a search, is refused before anything runs.
+    let none = home.run(&sim(&["--vary=clients=1,2", "--reference=none.csv"])).code(2);
+    none.warns(&["reference: none.csv: No such file"]);
+    let seek = ["run", "empty", SIM, "--seek=rate=50..100", "--objective=p99<1s"];
+    home.run(&[&seek[..], &["--reference=none.csv"]].concat())
+        .code(2)
+        .warns(&["--reference: a search has no table"]);
+}
+
+#[test]
+fn clients_live_where_the_database_of_each_target_lets_them() {
+    let home = Home::new();
+    let file = home.path("a.db").display().to_string();
+    let targets = format!("--vary=target=managed:postgres,sqlite:{file}");
+    // More clients than cores: on event loops, which SQLite does not have.
+    let words = ["run", "empty", &targets, "--vary=clients=2,64", "--duration=1s", "--ramp-up=0s"];
+    home.run(&[&words[..], &["--quiet"]].concat()).good();
+    let runs = home.json(&["runs", "list", "--limit=0"]);
+    let placed = at(&runs, "runs").as_array().expect("a list").iter().map(|run| {
+        let report = home.json(&["runs", "show", run["run_id"].as_str().expect("an id")]);
+        let is_sqlite = report["target"].as_str().is_some_and(|target| target.contains("sqlite"));
+        (is_sqlite, report["placement"].as_str().expect("a place").to_owned())
+    });
+    let mut placed: Vec<(bool, String)> = placed.collect();
+    placed.sort();
+    placed.dedup();
+    let expect = [(false, "loop".to_owned()), (true, "thread".to_owned())];
+    assert_eq!(placed, expect);
+    home.run(&["compare", "last", "--by=target", "--figure=tps"]).good();
+}
+
+#[test]
 fn two_axes_are_all_their_combinations() {
     let home = Home::new();
     let printed = home.json(&sim(&["--vary=clients=2,4", "--vary=rate=100,200,300"]));

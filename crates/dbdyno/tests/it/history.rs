@@ -208,6 +208,22 @@ fn published_figures_give_the_means_that_were_published_with_them() {
     });
     assert_eq!(smallest.collect::<Vec<_>>(), ["12", "12", "12", "12", "8", "4", "4"]);
     home.run(&words).good().says(&["17,624 ± 147 *", "Means of the last 10 builds", "10 cores"]);
+    // The example of an experiment has these means with their intervals.
+    let published = std::fs::read_to_string(arm().replace("by-version", "published"));
+    let published = published.expect("an example");
+    let mut published = published.lines().skip(2).map(|line| line.split(',').collect::<Vec<_>>());
+    for row in at(&tables, "tables")[0]["cells"].as_array().expect("a list") {
+        for cell in row.as_array().expect("a list") {
+            let [_, _, _, mean, error, "10"] = &published.next().expect("a cell")[..] else {
+                panic!("a value with its error, of ten builds")
+            };
+            let rounded = |name: &str| number(cell, name).round().to_string();
+            assert_eq!(
+                (rounded("mean"), rounded("half_width")),
+                (mean.to_string(), error.to_string())
+            );
+        }
+    }
 }
 
 #[test]

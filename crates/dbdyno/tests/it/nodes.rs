@@ -2,7 +2,7 @@
 
 use servers::for_tests::MARIADB;
 
-use crate::disturbances::{ended, example, report};
+use crate::disturbances::{ended, example, examples, report};
 use crate::home::{Home, at, number};
 
 /// The options by which the nodes of a cluster miss each other soon, and need little.
@@ -11,7 +11,9 @@ const QUICK: &str = "innodb_buffer_pool_size=64M&innodb_log_file_size=32M&innodb
 #[test]
 fn the_example_with_workers_on_nodes_runs_and_shows_where_the_queue_was_full() {
     let [one, three] = [1, 3].map(|n| format!("managed:mariadb?nodes={n}&{QUICK}"));
-    let plan = example("workers.toml", &[("table_size = 20000", "table_size = 500")]);
+    let beside = examples().join("workers-published.csv").display().to_string();
+    let words = [("table_size = 20000", "table_size = 500"), ("workers-published.csv", &beside)];
+    let plan = example("workers.toml", &words);
     let home = Home::new();
     let plan = home.write("workers.toml", plan);
     // One worker is too few for a rate that no nodes of a test are too few for.
@@ -30,6 +32,14 @@ fn the_example_with_workers_on_nodes_runs_and_shows_where_the_queue_was_full() {
     let words = ["experiments", "show", id, "--rows=target", "--columns=clients"];
     let table = home.run(&[&words[..], &["--figure=p99"]].concat()).good();
     table.says(&["over target and clients", "nodes=1", "nodes=3", "queue full"]);
+    // The page has that table anyway, and what was published below it.
+    home.run(&["experiments", "show", id]).good().says(&[
+        "p99 ms over clients and target",
+        "queue full",
+        "workers-published (imported): p99 ms over clients",
+        "1,580",
+        "Imported: workers-published (V. Tkachenko",
+    ]);
 }
 
 #[test]

@@ -1,16 +1,17 @@
-//! How arrivals at a steady rate spread over seconds, beside what independent users would do.
+//! How arrivals spread: the first ones one by one, and at a steady rate all of them over seconds,
+//! beside what independent users would do.
 //!
 //! Not here: arrivals over time (offered).
 
-use analysis::report::Report;
+use analysis::report::{GroupReport, Report};
 use model::numbers::significant;
-use model::{ArrivalRate, Arrivals, Load};
+use model::{ArrivalRate, Arrivals, FactValue, Load};
 
-use super::{Axis, Chart, Entry, Of, Point, Scale, Shape, Trace};
+use super::{Axis, Chart, Entry, Of, Point, Scale, Shape, Trace, slug};
 
 pub(super) const ENTRY: Entry = Entry {
     name: "arrivals",
-    about: "seconds by their number of arrivals, in open load at a steady rate",
+    about: "the first arrivals of open load, and at a steady rate seconds by their number",
     of: Of::Run(charts),
 };
 
@@ -22,6 +23,44 @@ const FAR: f64 = 5.0;
 const RATE_MOST: f64 = 1e6;
 
 fn charts(report: &Report) -> Vec<Chart> {
+    first(report).into_iter().chain(over_seconds(report)).collect()
+}
+
+/// The first arrivals of each group in open load, one by one, beside equal gaps.
+fn first(report: &Report) -> Vec<Chart> {
+    let of_group = |group: &GroupReport| {
+        let Load::Open { rate, .. } = &group.load else { return Vec::new() };
+        let arrived = report.facts.get("arrivals");
+        let arrived = arrived.and_then(|facts| facts.get(&format!("{}_first_s", group.name)));
+        let instants = arrived.map_or(&[][..], FactValue::all).iter();
+        let instants: Vec<f64> = instants.filter_map(FactValue::as_seconds).collect();
+        let Some(last) = instants.last() else { return Vec::new() };
+        let (scale, unit) = if *last < 1.0 { (1e3, "ms") } else { (1.0, "s") };
+        let gap = scale / rate.first_per_s();
+        let points = |at: &dyn Fn(usize) -> f64| {
+            (1..=instants.len()).map(|nth| Point::at(at(nth), Some(nth as f64))).collect()
+        };
+        let is_one = report.groups.len() == 1;
+        let (id, of) = match is_one {
+            true => ("arrivals-first".to_owned(), String::new()),
+            false => (format!("arrivals-first-{}", slug(&group.name)), format!(": {}", group.name)),
+        };
+        let x = Axis::of("since the beginning of the load", unit, Scale::FromZero);
+        let y = Axis::of("arrival", "", Scale::FromZero);
+        let mut chart = Chart::new(id, format!("The first {} arrivals{of}", instants.len()), x, y);
+        let equal = format!("equal gaps of the mean, {} {unit}", significant(gap, 3));
+        chart.traces = vec![
+            Trace::new(equal, Shape::Line, points(&|nth| nth as f64 * gap)),
+            Trace::new("arrivals", Shape::Points, points(&|nth| instants[nth - 1] * scale)),
+        ];
+        chart.note = Some("As they were due, whenever a client was free for them.".to_owned());
+        chart.if_any()
+    };
+    report.groups.iter().flat_map(of_group).collect()
+}
+
+/// The seconds by their number of arrivals.
+fn over_seconds(report: &Report) -> Vec<Chart> {
     let [group] = &report.groups[..] else { return Vec::new() };
     let Load::Open { arrivals, rate: ArrivalRate::Constant(rate), .. } = &group.load else {
         return Vec::new();
@@ -85,15 +124,15 @@ mod tests {
     #[test]
     fn every_whole_second_is_in_a_bar_and_as_many_are_expected() {
         let mut report = subjects::open();
-        let chart = charts(&report).swap_remove(0);
+        let chart = over_seconds(&report).swap_remove(0);
         let sum = |trace: &Trace| trace.points.iter().filter_map(|point| point.y).sum::<f64>();
         assert_eq!(sum(&chart.traces[0]), 60.0);
         assert!((sum(&chart.traces[1]) - 60.0).abs() < 0.001, "{:?}", chart.traces[1]);
         // The seconds of the ramp-up and a last one that was cut short are none of them.
         report.measured_seconds = 59.5;
-        assert_eq!(sum(&charts(&report)[0].traces[0]), 59.0);
+        assert_eq!(sum(&over_seconds(&report)[0].traces[0]), 59.0);
         report.measured_seconds = 9.5;
-        assert_eq!(charts(&report), []);
+        assert_eq!(over_seconds(&report), []);
         // Equal gaps are not held against chance, and other loads have no arrivals.
         let uniform = Load::Open {
             arrivals: Arrivals::Uniform,
@@ -102,8 +141,33 @@ mod tests {
             queue_full: model::QueueFull::Drop,
         };
         (report.measured_seconds, report.groups[0].load) = (60.0, uniform);
-        assert_eq!(charts(&report)[0].traces.len(), 1);
+        assert_eq!(over_seconds(&report)[0].traces.len(), 1);
         assert_eq!(charts(&subjects::closed()), []);
+    }
+
+    #[test]
+    fn the_first_arrivals_stand_beside_equal_gaps() {
+        let mut report = subjects::open();
+        assert_eq!(first(&report), [], "runs of before have no such fact");
+        let rate = ArrivalRate::Constant(2.0);
+        let (arrivals, queue_full) = (Arrivals::Poisson, model::QueueFull::Drop);
+        report.groups[0].load = Load::Open { arrivals, rate, queue: 10, queue_full };
+        let name = format!("{}_first_s", report.groups[0].name);
+        let read = |text: &str| FactValue::read(&name, text.to_owned());
+        let with = |text: &str| std::collections::BTreeMap::from([(name.clone(), read(text))]);
+        report.facts.insert("arrivals".to_owned(), with("0.610000, 1.040000, 2.590000"));
+        let chart = charts(&report).swap_remove(0);
+        assert_eq!(
+            (chart.id.as_str(), chart.title.as_str()),
+            ("arrivals-first", "The first 3 arrivals")
+        );
+        let [equal, arrived] = &chart.traces[..] else { panic!("{chart:?}") };
+        let at = |trace: &Trace| trace.points.iter().map(|point| point.x).collect::<Vec<f64>>();
+        assert_eq!((at(equal), at(arrived)), (vec![0.5, 1.0, 1.5], vec![0.61, 1.04, 2.59]));
+        assert_eq!(equal.name, "equal gaps of the mean, 0.500 s");
+        // At a high rate they are milliseconds.
+        report.facts.insert("arrivals".to_owned(), with("0.000610, 0.001040"));
+        assert_eq!(first(&report)[0].x.unit, "ms");
     }
 
     #[test]

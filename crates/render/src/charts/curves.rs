@@ -5,9 +5,10 @@ use analysis::experiment::PointReport;
 use analysis::figures::title as title_of;
 use analysis::figures::{Figure, is_time, number};
 use analysis::trials::TrialReport;
-use model::{is_arrival_rate, short_axis};
+use model::short_axis;
 
 use super::{Axis, Chart, Entry, Of, Point, Scale, elsewhere, figure_axis, slug};
+use crate::axis_names::name_of;
 
 pub(super) const ENTRY: Entry = Entry {
     name: "curves",
@@ -18,12 +19,15 @@ pub(super) const ENTRY: Entry = Entry {
 /// Figures beside the one by which points are judged.
 const OTHERS: [&str; 6] = ["tps", "p50_ms", "p95_ms", "p99_ms", "wait_percent", "errors_percent"];
 
+/// More lines have equal colours: what was measured elsewhere then has a chart of its own.
+const LINES_MOST: usize = 8;
+
 /// So few values of a second axis are told apart by lines, and make no curve.
 const CURVE_LEAST: usize = 3;
 
 /// All figures over the main axis; the primary one over others too that are curves themselves.
 fn charts(report: &ExperimentReport, _trials: &[TrialReport]) -> Vec<Chart> {
-    let Some(main) = main_axis(report) else { return Vec::new() };
+    let Some(main) = report.main_axis() else { return Vec::new() };
     let mut all = chart(report, main, &report.primary);
     let others = OTHERS.iter().filter(|name| **name != report.primary);
     let shown = others.filter(|name| is_reported(report, name));
@@ -41,19 +45,6 @@ fn are_numbers(values: &[String]) -> bool {
     values.iter().all(|value| number(value).is_some())
 }
 
-/// The axis along which curves go: of those of several values clients or a rate, else the one
-/// with the most numbers, else the one with the most names.
-pub(super) fn main_axis(report: &ExperimentReport) -> Option<usize> {
-    let is_load = |name: &str| short_axis(name) == "clients" || is_arrival_rate(name);
-    let rank = |axis: &usize| {
-        let model::Axis { name, values } = &report.axes[*axis];
-        (are_numbers(values), is_load(name), values.len())
-    };
-    let has_values = |axis: &usize| report.axes[*axis].values.len() > 1;
-    // Of equal ones the first.
-    (0..report.axes.len()).filter(has_values).rev().max_by_key(rank)
-}
-
 /// Nobody needs to see that there were no errors.
 fn is_reported(report: &ExperimentReport, name: &str) -> bool {
     let mut figures = report.points.iter().filter_map(|point| point.figures.get(name));
@@ -62,17 +53,19 @@ fn is_reported(report: &ExperimentReport, name: &str) -> bool {
 
 fn chart(report: &ExperimentReport, axis: usize, figure: &str) -> Vec<Chart> {
     let shown = &report.axes[axis];
-    let means = report.points.iter().filter_map(|point| point.figures.get(figure));
+    let means = report.points.iter().filter_map(|point| Some(point.figures.get(figure)?.mean));
+    let imported = report.imported.iter().flat_map(|of| &of.values);
+    let imported = imported.filter(|of| of.figure == figure).map(|of| of.value);
     let scale = match is_time(figure) {
-        true => Scale::of_times(means.map(|figure| figure.mean).filter(|mean| mean.is_finite())),
+        true => Scale::of_times(means.chain(imported).filter(|mean| mean.is_finite())),
         false => Scale::FromZero,
     };
     let id = format!("curves-{}-{}", slug(&shown.name), slug(figure));
     let title = format!("{} over {}", title_of(figure), short_axis(&shown.name));
     let x = axis_of(&shown.name, &shown.values);
     let mut chart = Chart::new(id, title, x, figure_axis(figure, &report.units, scale));
-    let mut all = report.points.iter().filter_map(|point| point.figures.get(figure));
-    if all.any(|figure| figure.half_width.is_some()) {
+    let mut figures = report.points.iter().filter_map(|point| point.figures.get(figure));
+    if figures.any(|figure| figure.half_width.is_some()) {
         let words = "Whiskers are 95 % intervals over runs";
         chart.note = Some(match scale {
             Scale::Log => format!("{words}, symmetric, and cut off at the end of the axis."),
@@ -81,10 +74,20 @@ fn chart(report: &ExperimentReport, axis: usize, figure: &str) -> Vec<Chart> {
     }
     for (at, point) in along(report, axis) {
         let Some(measured) = point.figures.get(figure) else { continue };
-        chart.join(&line_of(point, axis), &title_of(figure), of_figure(at, measured));
+        chart.join(&line_of(report, point, axis), &title_of(figure), of_figure(at, measured));
     }
-    elsewhere::add(&mut chart, &report.imported, figure, (&shown.name, &shown.values));
-    chart.if_any()
+    let add = |chart: &mut Chart| {
+        elsewhere::add(chart, &report.imported, figure, (&shown.name, &shown.values));
+    };
+    let mut all = chart.clone();
+    add(&mut all);
+    if all.traces.len() <= LINES_MOST || chart.traces.is_empty() {
+        return all.if_any();
+    }
+    let (id, title) = (format!("{}-imported", chart.id), format!("{}, imported", chart.title));
+    let mut imported = Chart::new(id, title, chart.x.clone(), chart.y.clone());
+    add(&mut imported);
+    chart.if_any().into_iter().chain(imported.if_any()).collect()
 }
 
 /// The points where they stand along an axis, in its order.
@@ -102,11 +105,12 @@ pub(super) fn along(report: &ExperimentReport, axis: usize) -> Vec<(f64, &PointR
 }
 
 /// The values of the other axes.
-pub(super) fn line_of(point: &PointReport, axis: usize) -> String {
+pub(super) fn line_of(report: &ExperimentReport, point: &PointReport, axis: usize) -> String {
     let others = point.values.0.iter().enumerate().filter(|(index, _)| *index != axis);
-    let words: Vec<String> =
-        others.map(|(_, (name, value))| format!("{}={value}", short_axis(name))).collect();
-    words.join(" ")
+    let word = |(index, (name, value)): (usize, &(String, String))| {
+        format!("{}={}", short_axis(name), name_of(&report.axes[index], value))
+    };
+    others.map(word).collect::<Vec<String>>().join(" ")
 }
 
 /// A figure as a point with its interval, which ends at zero: nothing that is drawn here, a rate,

@@ -63,7 +63,7 @@ fn lines<'r>(report: &ExperimentReport, trials: &'r [TrialReport]) -> Vec<Lines<
         };
         of(counts).or_else(|| of(is_settled)).map(|trial| &trial.report)
     };
-    let main = curves::main_axis(report);
+    let main = report.main_axis();
     let points: Vec<&PointReport> = match main {
         Some(main) => curves::along(report, main).into_iter().map(|(_, point)| point).collect(),
         None => report.points.iter().collect(),
@@ -72,7 +72,7 @@ fn lines<'r>(report: &ExperimentReport, trials: &'r [TrialReport]) -> Vec<Lines<
     for point in points {
         let index = report.points.iter().position(|other| other.values == point.values);
         let Some(run) = index.and_then(first) else { continue };
-        let of = main.map_or_else(String::new, |main| curves::line_of(point, main));
+        let of = main.map_or_else(String::new, |main| curves::line_of(report, point, main));
         let value = main.and_then(|main| point.values.0.get(main));
         let name = match value {
             Some((axis, value)) => format!("{} {value}", model::short_axis(axis)),

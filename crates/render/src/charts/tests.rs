@@ -563,3 +563,23 @@ fn times_of_what_finished_say_how_many_were_lost() {
     open.block.counts.offered = open.block.counts.finished;
     assert!(note(&open).starts_with("Each second's"), "{}", note(&open));
 }
+
+#[test]
+fn many_lines_that_were_measured_elsewhere_have_a_chart_of_their_own() {
+    let (mut report, trials) = subjects::two_axes();
+    let mut lines_of = |n_imported: usize| {
+        let systems: Vec<String> = (0..n_imported).map(|n| n.to_string()).collect();
+        let at: Vec<[&str; 2]> =
+            systems.iter().flat_map(|name| [["1", name.as_str()], ["16", name.as_str()]]).collect();
+        let values: Vec<(&[&str], f64)> = at.iter().map(|at| (&at[..], 90.0)).collect();
+        report.imported = vec![imported(&["clients", "system"], &values)];
+        let charts = of_experiment(&report, &trials);
+        let of_tps =
+            charts.into_iter().filter(|c| c.id.starts_with("curves-group-users-clients-tps"));
+        of_tps
+            .map(|chart| (chart.id.ends_with("-imported"), chart.traces.len()))
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(lines_of(6), [(false, 8)]);
+    assert_eq!(lines_of(7), [(false, 2), (true, 7)]);
+}

@@ -14,7 +14,7 @@ pub(super) const ENTRY: Entry = Entry {
 
 /// Points in the order of the main axis, a line for the values of the others.
 fn charts(report: &ExperimentReport, _trials: &[TrialReport]) -> Vec<Chart> {
-    let Some(main) = curves::main_axis(report) else { return Vec::new() };
+    let Some(main) = report.main_axis() else { return Vec::new() };
     let times = report.points.iter().filter_map(|point| point.figures.get("p99_ms"));
     let scale = Scale::of_times(times.map(|p99| p99.mean).filter(|mean| mean.is_finite()));
     let axis = |name, scale| figure_axis(name, &report.units, scale);
@@ -26,7 +26,7 @@ fn charts(report: &ExperimentReport, _trials: &[TrialReport]) -> Vec<Chart> {
         let label = point.values.0.get(main);
         let label = label.map(|(name, value)| format!("{} {value}", short_axis(name)));
         let at = Point { label, ..Point::at(tps, Some(p99)) };
-        chart.join(&curves::line_of(point, main), "points", at);
+        chart.join(&curves::line_of(report, point, main), "points", at);
     }
     chart.if_any()
 }

@@ -60,12 +60,17 @@ pub(crate) fn lines(report: &Report) -> Vec<Line> {
     let target = [vec![report.target.clone()], report.modes.clone()].concat();
     let mut lines = vec![Line::new("target", target)];
     lines.extend(network_path(report).map(|parts| Line::new("network", parts)));
+    let is_one = report.groups.len() == 1;
     for group in &report.groups {
-        let label = if report.groups.len() > 1 { &group.name } else { "load" };
-        lines.push(Line::new(label, load(&report.placement, group)));
+        // Of several, parameters go on what stands by the group's name.
+        let (label, of_parameters) =
+            if is_one { ("load", group.workload.as_str()) } else { (group.name.as_str(), "") };
+        let workload = Some(&group.workload).filter(|workload| !is_one && *workload != label);
+        let parts = workload.cloned().into_iter().chain(load(&report.placement, group));
+        lines.push(Line::new(label, parts.collect()));
         lines.push(Line::new("", group.closed_form.iter().cloned().collect()));
         let parameters = group.parameters.iter().map(|(name, value)| format!("{name}={value}"));
-        let parameters = Line::new(&group.workload, parameters.collect());
+        let parameters = Line::new(of_parameters, parameters.collect());
         lines.push(Line { between: " ", ..parameters });
     }
     lines.push(Line::new("phases", phases(report)));

@@ -1,7 +1,9 @@
 //! Transactions: what became of those that were offered, by group and by type, and the workload's
 //! own metrics.
 
-use analysis::report::{PerTransaction, Report, TransactionReport};
+use analysis::report::{
+    Block as Figures, PerTransaction, PrimaryMetricReport, Report, TransactionReport,
+};
 use model::numbers::{self, count, rate, significant};
 use model::{NS_PER_MS, format_count};
 
@@ -120,9 +122,11 @@ fn by_type(report: &Report) -> Table {
 
 /// Each group beside the others, where there are several.
 fn by_group(report: &Report) -> Table {
-    let mut table = Table::new([
+    let blocks = || report.groups.iter().filter_map(|group| group.block.as_ref());
+    let is_known_by = blocks().any(|block| !block.primary_metrics.is_empty());
+    let mut columns = vec![
         Column::new("group", Align::Left),
-        Column::spare("workload", Align::Left, 1),
+        Column::spare("workload", Align::Left, 2),
         Column::new("clients", Align::Right),
         Column::new("offered", Align::Right),
         Column::new("failed", Align::Right),
@@ -130,10 +134,12 @@ fn by_group(report: &Report) -> Table {
         Column::new("p50 ms", Align::Point).digits(3),
         Column::new("p99", Align::Point).digits(3),
         Column::new("max", Align::Point).digits(3),
-    ]);
+    ];
+    columns.extend(is_known_by.then(|| Column::spare("primary metrics", Align::Left, 1)));
+    let mut table = Table::new(columns);
     for group in &report.groups {
         let Some(block) = &group.block else { continue };
-        table.row([
+        let row = [
             Cell::from(group.name.as_str()),
             group.workload.as_str().into(),
             u64::from(group.clients).into(),
@@ -143,9 +149,18 @@ fn by_group(report: &Report) -> Table {
             quantile(&block.response_ms, "p50").into(),
             quantile(&block.response_ms, "p99").into(),
             block.response_ms.max.into(),
-        ]);
+        ];
+        table.row(row.into_iter().chain(is_known_by.then(|| known_by(block).into())));
     }
     table
+}
+
+/// The rates that a group is known by: the head of the page has their sums.
+fn known_by(block: &Figures) -> String {
+    let rate = |(_, of): &(String, PrimaryMetricReport)| {
+        Some(format!("{} {}", significant(of.value?, 4), of.title))
+    };
+    block.primary_metrics.0.iter().filter_map(rate).collect::<Vec<String>>().join(", ")
 }
 
 /// What workloads have made by themselves, and what became of it.

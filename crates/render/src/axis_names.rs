@@ -1,0 +1,58 @@
+//! The values of an axis as people tell them apart. Not here: what was measured at them.
+
+use model::{Axis, short_axis};
+
+/// The values of an axis as people tell them apart: of targets the options in which they differ.
+pub(crate) fn names(axis: &Axis) -> Vec<String> {
+    let options = |value: &str| -> Vec<String> {
+        let of = value.split_once('?').map_or("", |(_, options)| options);
+        of.split('&').filter(|option| !option.is_empty()).map(str::to_owned).collect()
+    };
+    let all: Vec<(&str, Vec<String>)> = axis
+        .values
+        .iter()
+        .map(|value| (value.split('?').next().unwrap_or(value), options(value)))
+        .collect();
+    let is_common = |option: &String| all.iter().all(|(_, options)| options.contains(option));
+    let is_one = all.len() > 1 && all.iter().all(|(base, _)| *base == all[0].0);
+    let short = |(base, options): &(&str, Vec<String>)| {
+        let kept: Vec<&str> =
+            options.iter().filter(|option| !is_common(option)).map(String::as_str).collect();
+        match (is_one, kept.is_empty()) {
+            (true, false) => kept.join("&"),
+            (_, true) => (*base).to_owned(),
+            (false, false) => format!("{base}?{}", kept.join("&")),
+        }
+    };
+    match short_axis(&axis.name) {
+        "target" if all.len() > 1 => all.iter().map(short).collect(),
+        _ => axis.values.clone(),
+    }
+}
+
+/// What a value of an axis is called.
+pub(crate) fn name_of(axis: &Axis, value: &str) -> String {
+    let at = axis.values.iter().position(|known| known == value);
+    at.map_or_else(|| value.to_owned(), |at| names(axis).swap_remove(at))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn targets_are_called_by_what_tells_them_apart() {
+        let check = |name: &str, values: &[&str], expect: &[&str]| {
+            let values = values.iter().map(|value| (*value).to_owned()).collect();
+            assert_eq!(names(&Axis { name: name.to_owned(), values }), expect);
+        };
+        let nodes = ["managed:mariadb?nodes=1&a=1", "managed:mariadb?nodes=2&a=1"];
+        check("target", &nodes, &["nodes=1", "nodes=2"]);
+        check("clients", &["1?a&b", "2?a&b"], &["1?a&b", "2?a&b"]);
+        check("target", &["managed:mariadb?a=1"], &["managed:mariadb?a=1"]);
+        let two = ["managed:mariadb?a=1", "managed:postgres?a=1", "managed:postgres?a=1&b=2"];
+        check("target", &two, &["managed:mariadb", "managed:postgres", "managed:postgres?b=2"]);
+        let with_default = ["sqlite:a.db", "sqlite:a.db?synchronous=off"];
+        check("target", &with_default, &["sqlite:a.db", "synchronous=off"]);
+    }
+}
