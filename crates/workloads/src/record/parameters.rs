@@ -131,7 +131,7 @@ pub(super) static PARAMETERS: &[Parameter] = &[
         name: "record_size",
         kind: ParameterKind::Bytes,
         default: "200",
-        help: "Bytes of a record: 20 of recordID, time stamp and column1, the rest of its payload",
+        help: "Bytes of a record: 20 for recordID, time stamp and column1, the rest for payload",
         shapes_data: true,
     }),
     count("records_per_commit", (1, RECORDS_PER_COMMIT_MAX), "1", "Records per transaction"),
@@ -139,19 +139,20 @@ pub(super) static PARAMETERS: &[Parameter] = &[
         "rows_per_statement",
         (1, ROWS_PER_STATEMENT_MAX),
         "1",
-        "Records per INSERT, at most those of a commit",
+        "Records per INSERT, at most --records-per-commit",
     ),
     data(count(
         "tables",
         (1, TABLES_MAX),
         "1",
-        "Tables: 1 for all clients, or as many as clients, so that each has its own",
+        "Tables: 1 shared by all clients, or as many as clients for one table each",
     )),
     data(Parameter {
         name: "index",
         kind: ParameterKind::Choice(IndexPolicy::NAMES),
         default: "key",
-        help: "No index, primary key, key and index on column1, or both added after the load",
+        help: "Indexes: none, a primary key, a primary key and an index on column1, or two indexes \
+               added after the load",
         shapes_data: true,
     }),
     data(Parameter {
