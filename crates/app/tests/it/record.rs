@@ -177,7 +177,12 @@ fn unlogged_tables_are_empty_after_a_crash_and_a_finding_says_so() {
     let Err(Error::Failed(why)) = drive(&target, "record", (4, 40), &of) else {
         panic!("it runs on tables that lost their records")
     };
-    assert!(why.contains("the records that were built are there") && why.contains("n_records=0"));
+    assert!(
+        why.contains(
+            "the records loaded by the build are \
+                          there"
+        ) && why.contains("n_records=0")
+    );
 }
 
 /// In virtual time: two clients who wait a millisecond for each of two statements of ten records,
