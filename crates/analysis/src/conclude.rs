@@ -40,11 +40,12 @@ impl Report {
             };
         }
         if tally.ended.is_none() && report.status == Status::Interrupted {
-            let text = "Its process was killed: these are the seconds that it had stored. The \
-                        checks after the load and the cross-check are missing.";
+            let text = "The process of the run was killed: the report covers the seconds stored \
+                        until then, without the checks after the load and the comparison of commit \
+                        counts.";
             let id = "killed".to_owned();
             let finding = Finding { id, severity: Severity::Warning, text: text.to_owned() };
-            report.reason = Some("its process was killed".to_owned());
+            report.reason = Some("the process of the run was killed".to_owned());
             report.findings.insert(0, finding);
         }
         report

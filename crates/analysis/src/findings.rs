@@ -106,7 +106,7 @@ pub fn judge_order(order: Order, n_points: usize, repeats: u32) -> Option<Findin
 /// after a restart may find another.
 pub fn judge_kernels(kernels: &[String]) -> Option<Finding> {
     let text = format!(
-        "Trials ran on {} kernels ({}): what a point shows may be of several of them.",
+        "Trials ran on {} kernels ({}): a point may mix results of several kernels.",
         kernels.len(),
         kernels.join(", ")
     );

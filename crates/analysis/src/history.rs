@@ -456,7 +456,7 @@ fn primary(question: &Question, runs: &[&Report]) -> Result<String, String> {
             let all = question.imported.iter().flat_map(Imported::figures);
             let asked = question.judge.primary.as_deref().unwrap_or_default();
             let all = all.collect::<Vec<&str>>().join(", ");
-            Err(format!("no imported figure is {asked}: there are {all}"))
+            Err(format!("no imported figure is called {asked}: choose one of {all}"))
         }
         (false, of_imported) => {
             let of_runs = question.judge.primary_of(runs);

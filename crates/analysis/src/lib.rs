@@ -1,8 +1,8 @@
-//! What the events of a run mean: the tally, the report and its findings, and what several runs
-//! say together (experiments, searches, comparisons, histories).
+//! The results of runs: the tally, the report and its findings, and the results of several runs
+//! together (experiments, searches, comparisons, histories).
 //!
-//! All of it is pure functions of events. Not here: where runs are kept (store), how results look
-//! (render), or how a run is made (engine, app).
+//! All of it is pure functions of events. Not here: storing runs (store), the look of results
+//! (render), executing a run (engine, app).
 
 pub mod comparison;
 mod conclude;

@@ -408,15 +408,15 @@ pub fn not_fixed(experiment: &Experiment) -> Option<String> {
         let most = experiment.units();
         return Some(format!(
             "The number of repeats of {} depends on their results ({rule},max={most}): intervals \
-             and verdicts here are for a fixed number, and cover less than they claim. Those of \
-             the sequential method: {show}.",
+             and verdicts here assume a fixed number, and are right less often than they claim. \
+             For those of the sequential method: {show}.",
             experiment.name
         ));
     }
     (experiment.level() != Level::Run && experiment.runs_together() > 1).then(|| {
         format!(
             "Runs of {} are nested in {}s and not independent: intervals here are too narrow, and \
-             verdicts too confident. Intervals between {}s: {show}.",
+             verdicts too confident. For intervals between {}s: {show}.",
             experiment.name,
             experiment.level().name(),
             experiment.level().name()

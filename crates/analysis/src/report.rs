@@ -495,7 +495,7 @@ pub struct ErrorReport {
 /// How steady the commits were.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct StabilityReport {
-    /// The coefficient of variation of the commits of whole seconds.
+    /// The coefficient of variation of the commits per second.
     pub cv: Option<f64>,
     /// The whole second with the fewest commits.
     pub slowest_second: Option<SlowestSecond>,

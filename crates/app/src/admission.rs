@@ -103,7 +103,7 @@ pub(crate) fn may_be_divided(
             "processes: virtual time is that of one process: leave out --processes".to_owned(),
         )),
         Some(opened) => Err(Error::Usage(format!(
-            "processes: {} lives in one process: leave out --processes",
+            "processes: {} runs in one process: leave out --processes",
             opened.database.dialect().name
         ))),
         None => Ok(()),

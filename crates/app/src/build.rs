@@ -195,7 +195,7 @@ fn has_seed(opened: &Opened, wanted: Option<u64>) -> Result<(), Error> {
         None => Ok(()),
         Some(wanted) => Err(Error::Failed(format!(
             "the data were begun with seed {has}, not {wanted}; omit the seed to resume with \
-             theirs, or drop them first"
+             {has}, or drop the data first"
         ))),
     }
 }
@@ -239,8 +239,8 @@ impl<'b> Builder<'b> {
             }
             Data::Unfinished if matches!(found, Found::Unfinished(_)) => {}
             _ => {
-                let why = "another dbdyno has built or dropped data here meanwhile: run the \
-                           command again";
+                let why = "another dbdyno process has built or dropped data here in the meantime: \
+                           run the command again";
                 return Err(Error::Failed(why.to_owned()));
             }
         }

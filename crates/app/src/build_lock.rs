@@ -61,7 +61,8 @@ impl BuildLock {
             }
             if began.elapsed() > patience {
                 return Err(Error::Failed(
-                    "another dbdyno builds or drops data in this database: retry when it has ended"
+                    "another dbdyno process builds or drops data in this database: retry when it \
+                     has ended"
                         .to_owned(),
                 ));
             }

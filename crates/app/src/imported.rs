@@ -104,7 +104,7 @@ pub fn remove(store: &Store, name: &str) -> Result<(), Error> {
     match store.remove_imported(name)? {
         true => Ok(()),
         false => Err(Error::Usage(format!(
-            "nothing is imported as {name}: 'dbdyno history import --list' lists what is"
+            "nothing is imported as {name}: 'dbdyno history import --list' lists all imports"
         ))),
     }
 }
@@ -114,7 +114,7 @@ fn is_name(name: &str) -> Result<(), Error> {
     match !name.is_empty() && name.len() <= CELL_BYTES_MAX && name.chars().all(is_letter) {
         true => Ok(()),
         false => Err(Error::Usage(format!(
-            "'{}' is no name for imported figures: write --name with letters, digits, '.', '_' \
+            "'{}' is not a name for imported figures: write --name with letters, digits, '.', '_' \
              and '-'",
             name.escape_debug()
         ))),
@@ -187,9 +187,9 @@ impl Columns {
             if columns.of_values[index].is_none() {
                 let found: Vec<&str> = header.iter().collect();
                 return Err(format!(
-                    "there is no column {name}, only {}: the header has figure, value, \
-                     if known unit, error, count and time, and what was varied, with commas \
-                     between",
+                    "there is no column {name}, only {}: the header has figure and value, \
+                     optionally unit, error, count and time, and what was varied, separated by \
+                     commas",
                     found.join(", ")
                 ));
             }
@@ -217,7 +217,7 @@ impl Columns {
         let half_width = optional(error, |text| number("error", text))?;
         let count = optional(count, |text| {
             let count = text.parse::<u64>().ok().filter(|count| *count > 0);
-            count.ok_or_else(|| format!("count {text} is no number of runs"))
+            count.ok_or_else(|| format!("count {text} is not a number of runs"))
         })?;
         Ok(ImportedValue {
             at: self.at.iter().map(at).collect::<Result<_, String>>()?,
@@ -277,7 +277,7 @@ fn number(column: &str, text: &str) -> Result<f64, String> {
     let number = text.parse::<f64>().ok().filter(|number| number.is_finite() && *number >= 0.0);
     number.ok_or_else(|| match text {
         "" => format!("{column} is empty"),
-        _ => format!("{column} '{text}' is no number from zero on, such as 5102 or 0.25"),
+        _ => format!("{column} '{text}' is not a number of at least 0, such as 5102 or 0.25"),
     })
 }
 
@@ -285,7 +285,7 @@ fn number(column: &str, text: &str) -> Result<f64, String> {
 fn instant(text: &str) -> Result<String, String> {
     let written = text.strip_suffix(['Z', 'z']).unwrap_or(text);
     let instant = written.parse::<jiff::civil::DateTime>();
-    let bad = |_| format!("time '{text}' is none: write 2015-06-01 or 2015-06-01T12:00, in UTC");
+    let bad = |_| format!("'{text}' is not a time: write 2015-06-01 or 2015-06-01T12:00, in UTC");
     instant.map(|instant| instant.to_string()).map_err(bad)
 }
 
@@ -339,18 +339,18 @@ mod tests {
         check("a,a,figure,value\n", "two columns a");
         check("a,,figure,value\n", "column 2 has no name");
         check("figure,value\n", "it has no values");
-        check("figure,value\ntps,1\n\ntps,x\n", "line 4: value 'x' is no number");
+        check("figure,value\ntps,1\n\ntps,x\n", "line 4: value 'x' is not a number");
         check("# a page\nfigure,value\ntps,x\n", "line 3: value 'x'");
-        check("figure,value\ntps,-1\n", "line 2: value '-1' is no number from zero on");
-        check("figure,value\ntps,inf\n", "is no number");
+        check("figure,value\ntps,-1\n", "line 2: value '-1' is not a number of at least 0");
+        check("figure,value\ntps,inf\n", "is not a number");
         check("figure,value\ntps,\n", "line 2: value is empty");
         check("figure,value\ntps,1,2\n", "line 2: it has 3 cells, and the header 2");
         check("figure,value\ntpps,1\n", "no figure is called 'tpps'");
         check("figure,value\n,1\n", "no figure is called ''");
         check("figure,value,unit\ntps,1,1/min\n", "the unit of tps is 1/s, not 1/min");
         check("a,figure,value\n,tps,1\n", "line 2: a is empty");
-        check("figure,value,count\ntps,1,0\n", "count 0 is no number of runs");
-        check("figure,value,time\ntps,1,June\n", "time 'June' is none");
+        check("figure,value,count\ntps,1,0\n", "count 0 is not a number of runs");
+        check("figure,value,time\ntps,1,June\n", "'June' is not a time");
         check("a,figure,value\n\u{1b}[2J,tps,1\n", "has control characters");
         let long = format!("a,figure,value\n{},tps,1\n", "x".repeat(201));
         check(&long, "longer than 200 bytes");

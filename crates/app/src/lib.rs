@@ -1,7 +1,7 @@
-//! The use-cases of dbdyno: build, check, drop, run, experiment, seek, selfcheck.
+//! The use cases of dbdyno: build, check, drop, run, experiment, seek, selfcheck.
 //!
-//! Here the other crates are joined. Not here: flags, colours, terminals, HTTP (dbdyno), and
-//! anything that one of them can do alone. No two modules here form a circle.
+//! This crate joins the others. Not here: flags, colours, terminals, HTTP (dbdyno), and anything
+//! that another crate can do alone. No two modules import each other in a circle.
 
 mod admin_session;
 mod admission;

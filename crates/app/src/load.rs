@@ -166,7 +166,10 @@ impl<'a> Loader<'a> {
     /// What is there already at the first attempt was put there by somebody else.
     fn overtaken(&mut self, refusal: Refusal, name: &str) -> Refusal {
         match meta::is_done(&mut self.session, name) {
-            Ok(true) => refusal.during("another dbdyno builds the same data; let one of them end"),
+            Ok(true) => refusal.during(
+                "another dbdyno process builds the same data: wait until it \
+                                        has ended",
+            ),
             _ => refusal,
         }
     }

@@ -103,7 +103,7 @@ impl ReportSource {
             ReportSource::Comparison(report, _) => report.imported.clone_from(&imported),
             ReportSource::Run(_) | ReportSource::Seek(_) | ReportSource::History(_) => {
                 return Err(Error::Usage(format!(
-                    "the imported {name} can stand beside the figures of an experiment, a \
+                    "the imported figures {name} can be shown only with an experiment, a \
                      comparison or a history: name one of these"
                 )));
             }
@@ -113,7 +113,8 @@ impl ReportSource {
             let is_shown = |figure: &&str| charts.iter().any(|chart| chart.is_over_axis_of(figure));
             if !of.figures().iter().any(is_shown) {
                 return Err(Error::Usage(format!(
-                    "no chart here shows {1} of the imported {0}: name it as the figure",
+                    "no chart here shows the figure {1} of the imported {0}: select it with \
+                     --figure",
                     of.name,
                     of.figures().join(" or ")
                 )));

@@ -103,8 +103,8 @@ impl Search {
         if let (Use::ToGoOn(_), true) = (use_of, seek.method < METHOD_OF_SHARES) {
             let id = &experiment.id;
             return Err(Error::Usage(format!(
-                "search {id} was made with another version's method, and cannot be resumed: \
-                 'dbdyno experiments show {id}' has its result; seek again"
+                "search {id} was run by an earlier method, and cannot be resumed: 'dbdyno \
+                 experiments show {id}' shows its result; seek again"
             )));
         }
         let seek_plan = SeekPlan::stored(draft, seek);

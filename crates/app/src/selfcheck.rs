@@ -245,7 +245,7 @@ fn accuracy_tcp(placement: Placement) -> Result<Item, Error> {
             Placement::Thread | Placement::Simulated => "accuracy_tcp_thread",
         },
         what: format!(
-            "from when a scripted server wrote a reply until it was recorded, over TCP, 1,000 \
+            "time from a scripted server's write of a reply until it is recorded, over TCP, 1,000 \
              arrivals/s, 64 clients on {}",
             places(placement)
         ),
@@ -323,7 +323,7 @@ fn start_lag() -> Result<Item, Error> {
     let p99 = lag.p99.unwrap_or(0.0);
     Ok(Item {
         id: "start_lag",
-        what: "the generator's lateness at 5,000 arrivals/s with 32 clients".to_owned(),
+        what: "start delay of the generator at 5,000 arrivals/s with 32 clients".to_owned(),
         figures: vec![
             ("arrivals".to_owned(), counts.offered as f64),
             ("lag_p50_us".to_owned(), lag.p50.unwrap_or(0.0)),

@@ -351,8 +351,10 @@ impl<'o> TrialRunner<'o> {
             match self.try_once(place, stop, watcher)? {
                 Tried::Interrupted => return Ok(true),
                 Tried::Counts => {}
-                Tried::Settled(why) => watcher
-                    .note(&format!("a trial{at} does not count, and would fail again: {why}")),
+                Tried::Settled(why) => watcher.note(&format!(
+                    "a trial{at} does not count, and is not repeated because it \
+                                    would fail again: {why}"
+                )),
                 Tried::Not(why) => {
                     let next = match failures < FAILURES_MOST {
                         true => "it is repeated",

@@ -52,7 +52,10 @@ pub(crate) fn wait_until(
         return Ok(vec![Event::Output { text: format!("waited {took} until {sql}") }]);
     }
     let said = said.unwrap_or_else(|| "nothing".to_owned());
-    let text = format!("After {took} of waiting, the trial began anyway: {sql} returned {said}.");
+    let text = format!(
+        "The trial began after {took} of waiting although the condition was not \
+                        met: {sql} returned {said}."
+    );
     watcher.note(&text);
     let id = "condition_not_met".to_owned();
     Ok(vec![Event::Finding(Finding { id, severity: Severity::Warning, text })])

@@ -1,7 +1,7 @@
-//! dbdyno puts a database on the dyno: builds its data, drives its load, measures honestly.
+//! dbdyno measures databases: it builds the data, generates the load, and measures honestly.
 //!
-//! The interfaces of `app`: the command line and the web's pages. They decide nothing. A program
-//! with workloads of its own calls [`main_with`].
+//! The interfaces of `app`: the command line and the web pages. They make no decisions. A program
+//! with its own workloads calls [`main_with`].
 
 #[cfg(feature = "pages")]
 mod asked_host;

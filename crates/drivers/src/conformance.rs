@@ -55,7 +55,7 @@ const LAWS: &[(&str, Law)] = &[
     ("what is loaded is there", loads_are_complete),
     ("a load that is refused can be rolled back", loads_can_be_refused),
     ("a cancel ends a statement within a second, and all later ones", cancels_end_statements),
-    ("a session that is made anew works", sessions_reconnect),
+    ("a session that is reopened works", sessions_reconnect),
     ("statements are counted by kind", traffic_is_counted),
 ];
 

@@ -1,6 +1,6 @@
-//! Speaking to databases: one folder a database, and the list of them.
+//! Database drivers: one folder per database, and the list of them.
 //!
-//! Not here: what is asked (workloads), when (engine), and what becomes of the answers.
+//! Not here: what is requested (workloads), when (engine), and what happens with the answers.
 
 #[cfg(test)]
 mod certificates;

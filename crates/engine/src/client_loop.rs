@@ -380,8 +380,9 @@ impl ClientLoop {
     /// In virtual time a closed client that takes no time would go on for ever at one instant.
     fn refuse_to_stand_still(&self, still: u32, now_ns: u64) {
         if still >= STILL_MAX {
-            let why = "virtual time stands still: transactions take no time, so they never end; \
-                       give the simulated database a service time (sim:?service=constant:1ms)";
+            let why = "virtual time does not advance: transactions take no time, so the load never \
+                       ends; give the simulated database a service time \
+                       (sim:?service=constant:1ms)";
             self.common.stop.drain(now_ns, StopReason::Failed { why: why.to_owned() });
         }
     }

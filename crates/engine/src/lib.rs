@@ -1,8 +1,9 @@
-//! When work is asked for, and how long it took: clocks, pacing, phases, placements, recording.
+//! Generates the load and measures it: clocks, pacing, phases, placements, recording.
 //!
 //! The engine takes a [`Job`] (what to run, and which clients of each group), runs it on one of
-//! three placements, and tells what happened as a stream of events that add up. Not here: what is
-//! asked (workloads), of whom (drivers), and what remains (store, analysis). It opens no file.
+//! three placements, and reports what happened as a stream of events that add up. Not here: what
+//! is requested (workloads), from which database (drivers), and what is kept (store, analysis). It
+//! opens no file.
 
 mod client_loop;
 mod clock;

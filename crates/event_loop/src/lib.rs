@@ -1,8 +1,8 @@
 //! An event loop on one thread: it polls tasks, and waits for descriptors with `epoll`.
 //!
-//! It is part of the instrument, so it does the least: a task that is woken costs a push to a
-//! queue, and a wait a flag and a look at the waker that is kept. Nothing is allocated once a task
-//! has waited for each of its descriptors. Not here: clocks (engine) and bytes (drivers).
+//! Its cost is part of each measurement, so it does as little as possible: waking a task pushes it
+//! onto a queue; waiting sets a flag and compares the stored waker. Nothing is allocated once a
+//! task has waited for each of its descriptors. Not here: clocks (engine) and bytes (drivers).
 
 mod ready;
 mod tasks;

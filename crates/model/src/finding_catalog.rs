@@ -34,7 +34,7 @@ pub static CATALOG: &[CatalogEntry] = &[
     CatalogEntry {
         id: "run_failed",
         severity: "invalid",
-        raised: "the run could not go on",
+        raised: "an error stopped the run",
         advice: "Remove the cause and run it again.",
     },
     CatalogEntry {
@@ -52,9 +52,10 @@ pub static CATALOG: &[CatalogEntry] = &[
     CatalogEntry {
         id: "failed",
         severity: "note, warning, invalid",
-        raised: "transactions failed: below 0.1 %, below 50 %, from 50 % on",
-        advice: "They are not in the response times of finished ones, and count as infinite in \
-                 the offered percentiles.",
+        raised: "transactions failed (note: less than 0.1 %, warning: less than 50 %, invalid: 50 \
+                 % or more)",
+        advice: "The response times of finished transactions exclude them; the offered percentiles \
+                 count them as infinite.",
     },
     CatalogEntry {
         id: "managed_server_ended",
@@ -88,7 +89,8 @@ pub static CATALOG: &[CatalogEntry] = &[
         id: "clients_abandoned",
         severity: "invalid",
         raised: "clients did not stop when the run cancelled them: part of their work is not counted",
-        advice: "Reduce the offered rate, or check whether the database ignores cancellation.",
+        advice: "Reduce the offered rate, or check whether the database ignores requests to cancel \
+                 a statement.",
     },
     CatalogEntry {
         id: "checks_failed_before",
@@ -112,7 +114,7 @@ pub static CATALOG: &[CatalogEntry] = &[
     CatalogEntry {
         id: "indexes_not_added",
         severity: "invalid",
-        raised: "the indexes that were to be added after the load could not be",
+        raised: "the indexes could not be added after the load",
         advice: "Find out why the database refused them, rebuild the data, and run it again.",
     },
     CatalogEntry {
@@ -125,8 +127,8 @@ pub static CATALOG: &[CatalogEntry] = &[
         id: "crosscheck_mismatch",
         severity: "invalid",
         raised: "the database's count of commits differs from dbdyno's",
-        advice: "Commits were lost, or made by other clients: make sure that nothing else uses the \
-                 database, and check its log.",
+        advice: "Commits were lost, or other clients committed too: make sure that nothing else \
+                 uses the database, and check its log.",
     },
     CatalogEntry {
         id: "server_commit_count_low",
@@ -138,9 +140,9 @@ pub static CATALOG: &[CatalogEntry] = &[
     CatalogEntry {
         id: "server_restarted",
         severity: "warning",
-        raised: "after the load the server reported a start time within it, or its commit counter \
-                 was lower than before, or grew by less than the run committed while \
-                 connections broke, and the plan has no disturbances",
+        raised: "the server was restarted during the load, without a disturbance of the plan: it \
+                 reported a start time within the load, or its commit counter decreased, or the \
+                 counter grew by less than the run committed while connections broke",
         advice: "The figures include an outage and cold caches: check the server's log. To \
                  measure an outage, put it into the plan ([[at]]), which reports it.",
     },
@@ -154,10 +156,10 @@ pub static CATALOG: &[CatalogEntry] = &[
     CatalogEntry {
         id: "generator_paused",
         severity: "warning",
-        raised: "the generator was woken a quarter of a second late or more while there was load",
-        advice: "A stall at that time is not the database's: find out what suspended the \
-                 process, paused its host (a snapshot, a migration) or kept it from a CPU, and \
-                 repeat the run.",
+        raised: "the generator did not run for 0.25 s or more although it had work",
+        advice: "The database did not cause a stall at that time. Find out what suspended the \
+                 process, paused its host (a snapshot, a migration) or took its CPU, and repeat \
+                 the run.",
     },
     CatalogEntry {
         id: "generator_lag",
@@ -198,7 +200,7 @@ pub static CATALOG: &[CatalogEntry] = &[
     CatalogEntry {
         id: "idle_clients",
         severity: "warning",
-        raised: "in closed load, clients that finished no transaction",
+        raised: "in closed load, some clients finished no transaction",
         advice: "Look for lost connections, or clients that wait for a lock forever: fewer \
                  clients were active than the plan says.",
     },
@@ -238,8 +240,8 @@ pub static CATALOG: &[CatalogEntry] = &[
         id: "unfinished",
         severity: "warning",
         raised: "transactions were not finished at the end of the run",
-        advice: "Use the offered percentiles, which count at least their age; lower the \
-                 rate or allow a longer drain.",
+        advice: "Use the offered percentiles, which count them with at least their age; lower the \
+                 rate or allow a longer drain (--drain).",
     },
     CatalogEntry {
         id: "backlog_at_start",
@@ -250,66 +252,67 @@ pub static CATALOG: &[CatalogEntry] = &[
     CatalogEntry {
         id: "short_ramp_up",
         severity: "warning",
-        raised: "the ramp-up was shorter than the time it took to connect all clients, where that \
-                 was a second or more",
+        raised: "connecting all clients took a second or more, and longer than the ramp-up",
         advice: "Use a longer ramp-up: otherwise the figures include the server's work for the \
                  first transaction of each connection.",
     },
     CatalogEntry {
         id: "queue_full",
         severity: "warning, invalid",
-        raised: "the queue was full and the plan stops the run then: in the measured phase, or \
-                 before it",
+        raised: "a full queue stopped the run (`--queue-full stop`): warning in the measured \
+                 phase, invalid before it",
         advice: "Lower the rate, add clients, or allow a longer queue (--queue).",
     },
     CatalogEntry {
         id: "unknown_commits",
         severity: "warning",
-        raised: "connections broke during COMMIT: outcome unknown",
-        advice: "The database holds between committed and committed + unknown.",
+        raised: "connections broke during COMMIT, so the outcome is unknown",
+        advice: "The number of commits in the database lies between `committed` and `committed + \
+                 unknown`.",
     },
     CatalogEntry {
         id: "drifting",
         severity: "warning",
-        raised: "throughput rose or fell over the measured phase by more than 5 % and more than \
-                 chance explains",
+        raised: "throughput rose or fell over the measured phase, by more than 5 % and by more \
+                 than chance explains",
         advice: "Lengthen the ramp-up, or find out what grows: data, caches, dirty pages, a queue.",
     },
     CatalogEntry {
         id: "warming_up",
         severity: "warning",
-        raised: "the beginning of the measured phase (as MSER-5 cuts it off) differs from the rest in \
-                 throughput or in median response times, by more than 1 % and 5 standard errors",
-        advice: "Filling caches, compiling statements or connecting are part of the figures.",
+        raised: "the beginning of the measured phase (as determined by MSER-5) differs from the \
+                 rest in throughput or median response time, by more than 1 % and 5 standard \
+                 errors",
+        advice: "The figures include filling caches, compiling statements or connecting.",
     },
     CatalogEntry {
         id: "slow_seconds",
         severity: "note, warning",
-        raised: "two or more times, seconds were outliers: commits below the median second by a \
-                 factor of 1.25, or p95 above its median by a factor of 1.5, and beyond the \
-                 scatter of the others (above 3 % of the time: warning)",
-        advice: "Look at what the database and the machine did in them: checkpoints, flushes, \
-                 vacuum, backups, a job of the system.",
+        raised: "two or more seconds were outliers: commits below the median second by a factor of \
+                 1.25, or p95 above its median by a factor of 1.5, and beyond the scatter of the \
+                 other seconds (warning: more than 3 % of the time)",
+        advice: "Find out what the database and the machine did at that time: checkpoints, \
+                 flushes, vacuum, backups, cron jobs.",
     },
     CatalogEntry {
         id: "uneven",
         severity: "warning",
-        raised: "throughput by second varies, beyond chance, by more than 30 % of its mean",
-        advice: "The mean hides that: look at the throughput chart.",
+        raised: "throughput per second varies by more than 30 % of its mean, beyond chance",
+        advice: "The mean hides this: look at the throughput chart.",
     },
     CatalogEntry {
         id: "stalled",
         severity: "note, warning",
-        raised: "no commits for a while, and no disturbance of the plan then: below, or from 1 % of \
-                 the time",
+        raised: "no commits for a while, without a disturbance of the plan at that time (warning: \
+                 1 % of the time or more)",
         advice: "Look for checkpoints, flushes and lock waits at that time.",
     },
     CatalogEntry {
         id: "stalled_at_disturbance",
         severity: "note",
-        raised: "no commits for a while, from a disturbance of the plan on: it was under way, or had \
-                 begun less than 1 s before",
-        advice: "The table of the disturbance shows when throughput was back.",
+        raised: "no commits for a while, starting during a disturbance of the plan or less than 1 \
+                 s after it began",
+        advice: "The table of the disturbance shows when throughput recovered.",
     },
     CatalogEntry {
         id: "overflow",
@@ -339,7 +342,7 @@ pub static CATALOG: &[CatalogEntry] = &[
         id: "settings_changed",
         severity: "warning",
         raised: "modes or settings of the database changed during the run",
-        advice: "The run belongs to neither setting: repeat it, and do not change the server.",
+        advice: "The figures mix two configurations: repeat the run without changing the server.",
     },
     CatalogEntry {
         id: "noisy_machine",
@@ -360,9 +363,9 @@ pub static CATALOG: &[CatalogEntry] = &[
     CatalogEntry {
         id: "clocks_differ",
         severity: "warning",
-        raised: "the clocks of two processes of clients differed by more than 0.1 ms beyond the \
-                 error of their comparison",
-        advice: "Use ages only if they are far above that.",
+        raised: "the clocks of two client processes differed by more than 0.1 ms beyond the error \
+                 of their comparison",
+        advice: "Use ages only if they are much longer than this difference.",
     },
     CatalogEntry {
         id: "store_not_written",
@@ -379,14 +382,14 @@ pub static CATALOG: &[CatalogEntry] = &[
     CatalogEntry {
         id: "points_not_interleaved",
         severity: "warning",
-        raised: "of an experiment: all trials of a point ran one after the other",
+        raised: "in an experiment, all runs of a point ran one after the other",
         advice: "Leave out --order, or choose interleaved, so that drift affects all points \
                  equally.",
     },
     CatalogEntry {
         id: "kernels_differ",
         severity: "warning",
-        raised: "of an experiment: trials ran on different kernels",
+        raised: "in an experiment, runs used different kernels",
         advice: "Compare the kernels by the labels of their runs: 'dbdyno compare kernel=A \
                  kernel=B'.",
     },
@@ -399,13 +402,13 @@ pub static CATALOG: &[CatalogEntry] = &[
     CatalogEntry {
         id: "disturbed",
         severity: "note",
-        raised: "the plan has disturbances: it acts on the database during the run",
+        raised: "the plan has disturbances, which act on the database during the run",
         advice: "Read the figures before, during and after each disturbance.",
     },
     CatalogEntry {
         id: "disturbance_cut_off",
         severity: "note",
-        raised: "a disturbance was cut off by its limit, or at the end of the measured phase",
+        raised: "a disturbance was cut off at its time limit, or at the end of the measured phase",
         advice: "It did not complete, and has no figures after it if the load was over.",
     },
     CatalogEntry {
@@ -442,24 +445,25 @@ pub static CATALOG: &[CatalogEntry] = &[
         id: "closed_load",
         severity: "note",
         raised: "the load was closed",
-        advice: "To see what users experience who arrive at a rate, use open load (--rate).",
+        advice: "To see the response times of users who arrive at a given rate, use open load \
+                 (--load open --rate).",
     },
     CatalogEntry {
         id: "same_host",
         severity: "note",
         raised: "generator and database share a host, or a process",
-        advice: "The figures are of both together: if production has two hosts, use two.",
+        advice: "The figures include both: if production uses two hosts, measure with two.",
     },
     CatalogEntry {
         id: "not_durable",
         severity: "note",
-        raised: "the database may lose an acknowledged commit",
+        raised: "the database may lose acknowledged commits",
         advice: "Compare only with runs of the same durability settings.",
     },
     CatalogEntry {
         id: "data_unknown",
         severity: "note",
-        raised: "the data have no `dbdyno_meta`",
+        raised: "the data have no table `dbdyno_meta`, which records how dbdyno built them",
         advice: "Compare only with runs on the same data, or build them with dbdyno.",
     },
 ];

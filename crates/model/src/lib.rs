@@ -1,8 +1,8 @@
-//! The nouns of dbdyno, and the contracts between its rooms.
+//! The shared types of dbdyno, and the traits between its crates.
 //!
-//! Here: what a plan, a target, a statement, a sample, a second and an event are, and the traits
-//! by which drivers, workloads and the engine meet ([`Session`], [`Database`], [`Workload`],
-//! [`Client`], [`Clock`]). Not here: any socket, file, runtime, format or clock.
+//! Here: plan, target, statement, sample, second and event, and the traits with which drivers,
+//! workloads and the engine work together ([`Session`], [`Database`], [`Workload`], [`Client`],
+//! [`Clock`]). Not here: any socket, file, runtime, format or clock.
 
 mod acknowledged;
 mod administration;

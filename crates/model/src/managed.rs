@@ -127,7 +127,7 @@ pub const PARAMETERS: &[Parameter] = &[
         name: "bin",
         kind: ParameterKind::Text,
         default: "",
-        help: "Path of the server's program, or of the folder it was unpacked to",
+        help: "Path of the server's program, or of the folder that the server was unpacked to",
         shapes_data: false,
     },
     Parameter {
@@ -163,7 +163,7 @@ pub const PARAMETERS: &[Parameter] = &[
         name: "load_on",
         kind: NODES,
         default: "",
-        help: "Number of nodes that get load, the first ones of the cluster (default: all)",
+        help: "Number of nodes that get load, counted from the first (default: all)",
         shapes_data: false,
     },
 ];

@@ -1,10 +1,10 @@
-//! What happens on a host: the machine, its processes, and what a database counts itself.
+//! System and database metrics of a host: the machine, its processes, the database's own counters.
 //!
-//! Each collector is read once a second on a thread of its own, and what it reads is told as
-//! events; beside them stand the facts of the machine, and what this process used between two
-//! instants. A collector may be anything that declares gauges and reads them. Not here: a plan, a
-//! load, a driver, and what is to be thought of a reading (analysis): whoever links this alone has
-//! a monitor, and brings the sessions by which databases are asked.
+//! Each collector is read once per second on its own thread, and its readings are sent as events;
+//! there are also the facts of the machine, and the resources that this process used between two
+//! instants. A collector is anything that declares gauges and reads them. Not here: a plan, a load,
+//! a driver, and judging a reading (analysis). A program that links only this crate has a monitor,
+//! and provides the sessions that query the database.
 
 mod collector;
 mod collectors;

@@ -1,12 +1,12 @@
-//! A way to a server with a known delay and bandwidth, as a process of its own: clients connect to
-//! it on this machine, and it connects to the server for them.
+//! A network path to a server with a known delay and bandwidth, in a separate process: clients
+//! connect to it on this machine, and it connects to the server for them.
 //!
-//! Neither the threads nor the CPU time of whoever makes the load are its: [`NetworkPath`] starts
-//! the program again with a word of ours, and [`serve`] is what that process does. It lives as long
-//! as its input is open, so it ends with us, however we end. Nobody else can use it: a connection
-//! begins with a line that has a secret, which goes to the process through its input.
+//! It uses neither threads nor CPU time of the load generator: [`NetworkPath`] starts the program
+//! again with a hidden subcommand, and [`serve`] is the code of that process. It runs while its
+//! input is open, so it ends with us, however we end. Nobody else can use it: a connection begins
+//! with a line that contains a secret, which the process receives through its input.
 //!
-//! Not here: what the bytes mean, and a name that must be looked up.
+//! Not here: the meaning of the bytes, and name resolution.
 
 mod clock;
 mod link;

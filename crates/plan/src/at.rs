@@ -95,7 +95,7 @@ fn decide_action(
     match (&sql.value, &command.value, &server.value, &hosts.value) {
         (Some(statements), None, None, None) => Ok(Action::Sql(statements.clone())),
         (None, Some(text), None, None) if text.trim().is_empty() => {
-            Err(command.bad("there is none"))
+            Err(command.bad("it is empty: write a shell command"))
         }
         (None, Some(_), None, None) if !draft.is_local => Err(command.bad(
             "only a plan that is a file named on this machine's command line may run commands (an \
@@ -152,7 +152,7 @@ fn node_of(
 ) -> Result<Option<u32>, BadPlan> {
     let Some(number) = node.value else { return Ok(None) };
     let Some(n_nodes) = managed::n_nodes(target) else {
-        let why = format!("{target} is no managed cluster, which has nodes; leave it out");
+        let why = format!("{target} is not a managed cluster; only that has nodes: leave it out");
         return Err(node.bad(why));
     };
     let joins = |at: &&AtDraft| at.values.get("server").is_some_and(|it| it.text.trim() == JOIN);

@@ -214,8 +214,8 @@ fn check_hosts(groups: &[Group], disturbances: &[Disturbance]) -> Result<(), Bad
     let is_of_hosts = |of: &&Disturbance| matches!(of.action, Action::Hosts { .. } | Action::Join);
     match disturbances.iter().find(is_of_hosts) {
         Some(of) if groups.iter().any(|group| group.processes > 0) => Err(BadPlan(format!(
-            "the disturbance '{}' changes the hosts of clients, and processes of their own keep \
-             theirs: leave out one of the two",
+            "the disturbance '{}' changes the hosts of clients, which extra processes do not \
+             support: leave out one of the two",
             of.name
         ))),
         _ => Ok(()),

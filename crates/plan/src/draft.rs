@@ -73,7 +73,7 @@ impl Draft {
         match (lacked, named) {
             (Some(text), Some(named)) => Err(BadPlan(format!(
                 "--plan {}: this plan is not that of the experiment: it lacks the command \
-                 '{text}'; name the file that the experiment was run from",
+                 '{text}'; name the file with which the experiment was started",
                 named.file.as_deref().unwrap_or("")
             ))),
             _ => Ok(()),

@@ -406,7 +406,7 @@ impl Form for Transactions {
         };
         let number = number.trim().trim_end_matches("transactions").trim();
         match parse_count(number) {
-            Ok(0) => Err("there is nothing to measure: give at least 1".to_owned()),
+            Ok(0) => Err("nothing would be measured: write at least 1".to_owned()),
             Ok(count) if per_client => Ok(StopCondition::TransactionsPerClient(count)),
             Ok(count) => Ok(StopCondition::Transactions(count)),
             Err(bad) => Err(format!("{bad}; such as 100000, or '1000 per client'")),

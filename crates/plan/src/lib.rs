@@ -1,8 +1,8 @@
-//! From what people write (TOML, flags) to a plan as decided, and back to TOML.
+//! From TOML and flags to a decided plan, and back to TOML.
 //!
-//! Everything written is read once, here, into types that cannot be wrong; a mistake is told
-//! with the place where it was made. Not here: what a plan means (engine, app). Nothing is
-//! connected to, started, measured or kept.
+//! All input is parsed once, here, into types that cannot hold invalid values; an error is reported
+//! with its position. Not here: the meaning of a plan (engine, app). The crate connects to nothing,
+//! and starts, measures and stores nothing.
 
 mod at;
 mod bad_plan;

@@ -13,7 +13,7 @@ pub use model::managed::PARAMETERS;
 pub const NAME: &str = "managed";
 /// One line about it.
 pub const SUMMARY: &str =
-    "A private MariaDB (also a Galera cluster), MySQL or PostgreSQL, gone with the command";
+    "A private MariaDB (also a Galera cluster), MySQL or PostgreSQL, removed when the command ends";
 /// An example of its URL.
 pub const EXAMPLE: &str = "managed:mariadb?innodb_buffer_pool_size=4G";
 
@@ -69,7 +69,7 @@ pub fn read(target: &Target) -> Result<Wanted, BadParameter> {
                     "true" => true,
                     "false" => false,
                     _ => {
-                        let why = "a managed server has one of its own: write socket=true to use \
+                        let why = "a managed server has its own socket: write socket=true to use \
                                    it instead of TCP";
                         return Err(BadParameter::of(name, why));
                     }
@@ -85,8 +85,8 @@ pub fn read(target: &Target) -> Result<Wanted, BadParameter> {
     }
     let (kind, options) = from_target(&server)?;
     if by_socket && options.nodes.is_some() {
-        let why = "each node of a cluster has one of its own, and clients go to several: leave it \
-                   out";
+        let why = "each node of a cluster has its own socket, and clients connect to several \
+                   nodes: leave it out";
         return Err(BadParameter::of("socket", why));
     }
     Ok(Wanted { kind, options, driver, by_socket })

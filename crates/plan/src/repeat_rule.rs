@@ -97,7 +97,7 @@ fn read_rule(text: &str) -> Result<Repeats, String> {
             "min" => min = number()?,
             _ => {
                 return Err(format!(
-                    "'{key}' is no part of a rule: write until, max, min, figure or min_effect, \
+                    "'{key}' is not part of a rule: write until, max, min, figure or min_effect, \
                      such as until=2%,max=20"
                 ));
             }

@@ -103,7 +103,7 @@ fn can_be_sought(draft: &Draft, axis: &VaryDraft) -> Result<(), BadPlan> {
         }
     }
     let (name, known) = (&axis.name, known.join(", "));
-    Err(axis.bad(format!("'{name}' cannot be sought, only varied; what can be: {known}")))
+    Err(axis.bad(format!("'{name}' cannot be searched for, only varied; choose one of {known}")))
 }
 
 /// Refuses what a search would not do.

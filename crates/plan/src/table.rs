@@ -121,27 +121,28 @@ parameters! {
     placement: PlacementChoice = "auto",
         "How clients run: a thread each, event loops, or virtual time (sim: only)",
         |plan| plan.placement;
-    pin: Switch = "true", "Pin each event loop to a CPU of its own, if there are enough CPUs",
+    pin: Switch = "true", "Pin each event loop to its own CPU, if there are enough CPUs",
         |plan| plan.pin;
-    ramp_up: Duration = "2s", "Load before measuring begins", |plan| plan.phases.ramp_up_ns;
-    duration: Duration = "30s", "Load that is measured",
+    ramp_up: Duration = "2s", "Length of the load before the measured phase",
+        |plan| plan.phases.ramp_up_ns;
+    duration: Duration = "30s", "Length of the measured phase",
         |plan| (plan.phases.measure_ns > 0).then_some(plan.phases.measure_ns);
     drain: Duration = "10s",
-        "Time limit for transactions still running at the end; beyond it they count as unfinished",
+        "Time limit for transactions still running at the end; after it they count as unfinished",
         |plan| plan.phases.drain_ns;
     connect_rate: Optional<Rate> = "",
         "New connections per second before the load begins [default: unlimited]",
         |plan| plan.connect.rate_per_s;
     connect_at_once: Few<1, 100_000> = "32",
-        "Connections opened at the same time before the load begins",
+        "Maximum number of connections being opened at the same time before the load begins",
         |plan| plan.connect.at_once;
     network_delay: DurationWithin<0, 10> = "0s",
-        "Delay of a path between clients and server, in each direction: a round trip takes twice \
-         as long",
+        "Delay added between clients and server, in each direction: a round trip gains twice as \
+         much",
         |plan| (plan.network.delay_ns > 0).then_some(plan.network.delay_ns);
     network_bandwidth: Optional<ByteRate> = "",
-        "Bandwidth of that path in each direction, of all clients together: 10MB/s, 1GiB/s \
-         [default: unlimited]",
+        "Bandwidth limit between clients and server, in each direction, shared by all clients: \
+         10MB/s, 1GiB/s [default: unlimited]",
         |plan| plan.network.bytes_per_s;
     retry_attempts: Few<1, 1000> = "10",
         "Attempts per transaction that fails with a retryable error, the first included",
@@ -156,11 +157,12 @@ parameters! {
         "Longest time that histograms record; longer ones are counted as overflow",
         |plan| plan.recording.histogram_max_ns;
     report_interval: Seconds = "10s",
-        "Length of the intervals in which the report shows rate, times, waits and errors",
+        "Interval of the report's table of rates, times, waits and errors",
         |plan| plan.interval_seconds;
     monitor: MonitorScope = "default",
-        "System and database metrics to read once per second: machine, generator, server and the \
-         main database counters; all database counters; or nothing",
+        "System and database metrics to read once per second: default reads the machine, the \
+         generator, the server and the main database counters; all reads every database counter; \
+         off reads nothing",
         |plan| plan.monitor;
 }
 
@@ -176,8 +178,8 @@ parameters! {
     workload: Optional<Text> = "", "Workload of its clients", |group| Some(group.workload.clone());
     clients: Few<1, 1_000_000> = "4", "Simulated users", |group| group.clients;
     processes: Few<0, 64> = "0",
-        "Processes of their own among which the clients are divided, on this machine; 0: they live \
-         in dbdyno's own",
+        "Extra processes on this machine to distribute the clients over; 0: dbdyno's own process \
+         runs them",
         |group| (group.processes > 0).then_some(group.processes);
     load: LoadModel = "closed",
         "Load model: next transaction at once, at a rate, or after keying and think times",
@@ -227,44 +229,46 @@ parameters! {
     of Experiment;
 
     repeat: Repeats = "1",
-        "Trials of each point of an experiment (--vary); alone, repeats a run. Or a stop \
-         condition: until=2% or until=decided, with max=20, min=4, figure=p99, min_effect=1%",
+        "Runs of each combination of the varied values (--vary), or repeats of a single run. Or a \
+         stop condition: until=2% or until=decided, with max=20, min=4, figure=p99, min_effect=1%",
         |experiment| level_of(experiment, model::Level::Run);
     repeat_restart: Repeats = "1",
-        "Starts of the server, each with the trials of --repeat (managed servers, sqlite, sim); \
-         or a stop condition, as --repeat",
+        "Server starts, with --repeat runs after each (managed servers, sqlite, sim); or a stop \
+         condition as in --repeat",
         |experiment| level_of(experiment, model::Level::Restart);
     repeat_rebuild: Repeats = "1",
-        "Builds of the data, each with the starts or trials of the other repeats; or a stop \
-         condition, as --repeat",
+        "Data builds, with --repeat-restart starts or --repeat runs on each; or a stop condition \
+         as in --repeat",
         |experiment| level_of(experiment, model::Level::Rebuild);
     order: Order = "interleaved",
-        "Order of trials: all points in turn, random, or one point after the other",
+        "Order of runs: rounds over all combinations of values (interleaved), rounds in random \
+         order, or all runs of one combination after the other (sequential)",
         |experiment| experiment.order;
     data: DataPolicy = "keep",
-        "Data policy between trials: keep the data, rebuild them, or restore a copy of the first \
+        "Data before each run: keep them as they are, rebuild them, or restore a copy of the first \
          build (managed servers)",
         |experiment| experiment.data;
-    pause: Duration = "0s", "Pause before each trial except the first",
+    pause: Duration = "0s", "Pause before each run except the first",
         |experiment| experiment.pause_ns;
     wait_until: Optional<Text> = "",
-        "Query to repeat before each trial until its first value is true or nonzero",
+        "Query to repeat before each run until its first value is true or nonzero",
         |experiment| experiment.until.as_ref().map(|until| Some(until.sql.clone()));
     wait_at_most: Duration = "2m",
-        "Time limit of --wait-until; the trial then runs anyway, with a finding",
+        "Time limit of --wait-until; the run then begins anyway, and reports it",
         |experiment| experiment.until.as_ref().map(|until| until.at_most_ns);
     reference: Optional<Text> = "",
         "CSV file of figures measured elsewhere, shown beside the results (docs/history.md); \
          a plan names it from its own folder",
         |experiment| experiment.reference.as_ref().map(|reference| Some(reference.file.clone()));
     seek: Optional<Range> = "",
-        "Search for the highest value at which the objectives hold: rate=100..5000, clients=1..64",
+        "Search this range for the highest value at which the objectives hold: rate=100..5000, \
+         clients=1..64",
         |experiment| experiment.seek.as_ref().map(|seek| Some(range_of(seek)));
     objective: Optional<Objectives> = "",
         "Objectives of a search: 'p99<20ms', 'errors<0.1%'; separate several by commas",
         |experiment| experiment.seek.as_ref().map(|seek| Some(seek.objectives.clone()));
     seek_budget: Duration = "10m",
-        "Total load time of a search, ramp-ups included; it determines the length of the probes",
+        "Total load time of a search, ramp-ups included; the search divides it into runs (probes)",
         |experiment| experiment.seek.as_ref().map(|seek| seek.budget_ns);
 }
 
@@ -296,7 +300,7 @@ parameters! {
             _ => None,
         };
     node: Optional<Few<1, 64>> = "",
-        "Node of a managed cluster, numbered from 1 in the order in which they joined",
+        "Number of the node of a managed cluster, from 1 in order of joining",
         |at| match at.action {
             Action::Node { node, .. } | Action::Hosts { which: Which::Node(node), .. } => {
                 Some(Some(node))
@@ -313,7 +317,8 @@ parameters! {
             Action::Hosts { change, which } => Some(Some(format!("{} {which}", change.written()))),
             _ => None,
         };
-    limit as "for": Optional<PositiveDuration> = "", "Time limit, after which it is cut off",
+    limit as "for": Optional<PositiveDuration> = "",
+        "Time limit; an action still running after it is cut off",
         |at| Some(at.limit_ns);
     every: Optional<PositiveDuration> = "", "Repeat interval", |at| Some(at.every_ns);
     until: Optional<Duration> = "", "End time: not repeated after it, and cut off if still running",

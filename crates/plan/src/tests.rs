@@ -132,7 +132,11 @@ fn what_is_done_to_nodes_and_hosts_is_printed_and_refused() {
         "server = \"kill\"\nnode = 3",
         "8:8: node: there is no node 3: 2 at first, 0 join",
     );
-    check(one, "server = \"kill\"\nnode = 1", "8:8: node: managed:mariadb is no managed cluster");
+    check(
+        one,
+        "server = \"kill\"\nnode = 1",
+        "8:8: node: managed:mariadb is not a managed cluster",
+    );
     check(one, "server = \"join\"", "server: there is no cluster to join");
     check(nodes, "server = \"join\"\nnode = 1", "node: a joining node has no number yet");
     check(nodes, "hosts = \"remove\"", "hosts: name a node");

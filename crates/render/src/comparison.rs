@@ -44,7 +44,7 @@ pub fn comparison(report: &ComparisonReport, gates: &[GateResult]) -> Document {
     let min_effect = exact(report.min_effect * 100.0);
     let mut page = Document::new("Comparison", comparison_title(report));
     page.question = vec![format!(
-        "Does {} differ by more than {min_effect} %, and how surely is that known?",
+        "Does {} differ by more than {min_effect} %, and how certain is that?",
         title(&report.primary)
     )];
     page.scene = vec![scene(report)];
@@ -53,9 +53,9 @@ pub fn comparison(report: &ComparisonReport, gates: &[GateResult]) -> Document {
     page.validity = Validity::of_remarks(remarks(report));
     let mut did = vec![Block::Charts(named(&charts, &["ratios"]))];
     did.extend(report.pairs.iter().map(|pair| of_pair(report, pair)));
-    page.section("did", "What it did", did);
+    page.section("did", "Result", did);
     page.section("changed", "What changed", changed(report));
-    page.section("gauges", "What changed beside", gauges_changed(report));
+    page.section("gauges", "Changes of metrics", gauges_changed(report));
     let mut curves = vec![Block::Charts(named(&charts, &["sides"]))];
     curves.extend(sweeps(report).map(Block::Table));
     page.section("curves", "Curves", curves);
@@ -289,8 +289,7 @@ fn repeat(report: &ComparisonReport) -> Section {
         }
     }
     let folded = |(names, plan): (Vec<&str>, &str)| {
-        let words = "In a file of its own it makes an experiment, or a run such as those of its \
-                     sides, once more: ";
+        let words = "Save a plan as a file to repeat its experiment or run: ";
         let words = Text::from(words).and(Span::Code("dbdyno run plan.toml".to_owned()));
         let blocks = vec![Block::Paragraphs(vec![words]), Block::Verbatim(plan.to_owned())];
         Block::details(format!("Plan of {}", names.join(", ")), Length::Short, blocks)
@@ -333,7 +332,7 @@ fn headline(report: &ComparisonReport, pair: &PairReport) -> String {
     let mut printed: Vec<String> = Vec::new();
     if n_lost > 0 {
         let of = count(n_both + n_lost, "point");
-        printed.push(format!("NO run of {} counts at {n_lost} of {of}", pair.side));
+        printed.push(format!("NO valid run of {} at {n_lost} of {of}", pair.side));
     }
     let place = match (n_both, pair.points_unpaired.is_empty()) {
         (1, true) => String::new(),
@@ -402,7 +401,8 @@ fn sentence(min_effect: f64, judged: &Judged) -> String {
             exact(min_effect * 100.0)
         ),
         Judgement::SizeNotKnown => format!(
-            "{name} differs, whether by more than the minimum effect of {} % is not known: {by}",
+            "{name} differs, but it is not known whether by more than the minimum effect of {} %: \
+             {by}",
             exact(min_effect * 100.0)
         ),
         Judgement::NoEvidence => no_evidence(&name, judged),
@@ -424,7 +424,7 @@ fn no_evidence(name: &str, judged: &Judged) -> String {
         printed.push_str(&format!(": {}", change(ratio.value)));
         if let Some((low, high)) = ratio.interval {
             printed.push_str(&format!(
-                ", but anything from {} to {} fits",
+                ", but any change from {} to {} is compatible with the runs",
                 change(low),
                 change(high)
             ));
@@ -433,14 +433,14 @@ fn no_evidence(name: &str, judged: &Judged) -> String {
     let Some(share) = judged.detectable else { return printed };
     let percent = |share: f64| significant(share * 100.0, 2);
     printed.push_str(&format!(
-        "; from {} % on it would have been found in 4 of 5 such comparisons",
+        "; a difference of {} % or more would have been found in 4 of 5 such comparisons",
         percent(share)
     ));
     let runs = [judged.baseline, judged.side].into_iter().flatten().map(|figure| figure.count);
     let more = 4 * runs.min().unwrap_or(0);
     if more <= stats::FIGURES_MAX as u64 {
         let half = percent(((1.0 + share).ln() / 2.0).exp() - 1.0);
-        printed.push_str(&format!(", with {more} runs a side from {half} % on"));
+        printed.push_str(&format!(", with {more} runs per side one of {half} %"));
     }
     printed
 }
@@ -470,8 +470,10 @@ fn change(figure: &str, ratio: f64) -> String {
     let percent = (ratio - 1.0) * 100.0;
     match ratio {
         f64::INFINITY if is_time(figure) => INFINITE.to_owned(),
-        f64::INFINITY => "something where there was nothing".to_owned(),
-        0.0 if is_time(figure) => "finite against infinite, because work was lost there".to_owned(),
+        f64::INFINITY => "infinite, because the baseline is 0".to_owned(),
+        0.0 if is_time(figure) => "finite, while the baseline is infinite because work was \
+                                   lost"
+            .to_owned(),
         0.0 => "-100 %".to_owned(),
         ratio if !(0.2..5.0).contains(&ratio) => format!("{} times", significant(ratio, 3)),
         _ if percent.abs() < 0.005 => "0 %".to_owned(),
@@ -507,7 +509,7 @@ fn scene(report: &ComparisonReport) -> String {
     let when = if first == last {
         format!("begun {first}")
     } else {
-        format!("begun between {first} and {last}")
+        format!("started between {first} and {last}")
     };
     let mut printed = format!(
         "{}{data} on {}: {clients}{load}; {} of {} after {} of ramp-up, {when}.",
@@ -521,7 +523,7 @@ fn scene(report: &ComparisonReport) -> String {
     if scene.placements.iter().any(|place| place == "simulated") {
         printed.push_str(" In virtual time: no machine was loaded.");
     } else if !scene.machines.is_empty() {
-        printed.push_str(&format!(" Load came from {}; {}.", machine[0], machine[1]));
+        printed.push_str(&format!(" The generator ran on {}; {}.", machine[0], machine[1]));
     }
     if !scene.modes.is_empty() {
         printed.push_str(&format!(" On all sides: {}.", scene.modes.join(", ")));
@@ -552,8 +554,8 @@ fn seeds(report: &ComparisonReport) -> impl Iterator<Item = String> {
     let alike = report.sides.iter().filter(|side| side.runs.len() > 1 && side.seeds == 1);
     let alike = alike.map(|side| {
         format!(
-            "All {} of {} have one seed: they replay the same inputs, and so say nothing of \
-             others. Give each run a seed of its own (--seed).",
+            "All {} of {} have the same seed: they replay the same inputs, so the result holds for \
+             these inputs only. Give each run a different seed (--seed).",
             count(side.runs.len() as u64, "run"),
             side.name
         )
@@ -568,9 +570,9 @@ fn notes(report: &ComparisonReport) -> Vec<String> {
     let is_one_each = report.sides.iter().all(|side| side.runs.len() < 2);
     for pair in report.pairs.iter().filter(|pair| !pair.is_interleaved && !is_one_each) {
         said.push(format!(
-            "Runs of {} and {} did not take turns: what drifted meanwhile (the machine, the data) \
-             counts as a difference. An experiment with both as values of an axis interleaves \
-             them.",
+            "Runs of {} and {} did not take turns: a drift in the meantime (of the machine, of the \
+             data) counts as a difference. To interleave them, run one experiment that varies both \
+             values (--vary).",
             report.sides[0].name, pair.side
         ));
     }
@@ -586,20 +588,27 @@ fn notes(report: &ComparisonReport) -> Vec<String> {
         for (side, other) in
             [(&report.sides[0].name, &pair.side), (&pair.side, &report.sides[0].name)]
         {
-            for (is_lost, words) in [(true, "was tried, and no run counts"), (false, "has none")] {
+            for (is_lost, words) in [
+                (
+                    true,
+                    "was attempted without a valid \
+                                             run",
+                ),
+                (false, "has none"),
+            ] {
                 let of = |at: &&UnpairedPoint| at.side == *side && at.is_lost == is_lost;
                 let at = pair.points_unpaired.iter().filter(of);
                 let names: Vec<String> = at.map(|at| point_name(&at.values)).collect();
                 if !names.is_empty() {
                     let n = count(names.len() as u64, "point");
                     let names = names.join(", ");
-                    said.push(format!("{n} of {side}, where {other} {words}, left out: {names}."));
+                    said.push(format!("Left out: {n} of {side}, where {other} {words}: {names}."));
                 }
             }
         }
         if pair.repeats_left_out > 0 {
             said.push(format!(
-                "Over all points {} left out, of which some point has no run that counts.",
+                "Over all points, {} left out because some point has no valid run.",
                 count(pair.repeats_left_out, "repeat")
             ));
         }
@@ -631,7 +640,7 @@ fn mixed(all: &[Mixed]) -> Vec<String> {
         let rest = printed.len().saturating_sub(LISTED_MOST);
         let more = if rest > 0 { format!(", and {rest} more") } else { String::new() };
         let shown = printed.into_iter().take(LISTED_MOST).collect::<Vec<_>>().join(", ");
-        format!("Runs of {side} that make one figure differ in {shown}{more}.")
+        format!("Runs of {side} that are averaged into one figure differ in {shown}{more}.")
     };
     sides.into_iter().map(sentence).collect()
 }
@@ -652,9 +661,9 @@ fn shared_seeds(report: &ComparisonReport) -> impl Iterator<Item = String> {
     let shared = report.pairs.iter().filter(|pair| pair.seeds_shared > 0);
     shared.map(|pair| {
         format!(
-            "Runs of {} and {} share {}: a simulated database draws the same random numbers of \
-             the same seed, so their difference is not that of independent runs. Give each run a \
-             seed of its own (--seed).",
+            "Runs of {} and {} share {}: a simulated database draws the same random numbers from \
+             the same seed, so these runs are not independent. Give each run a different seed \
+             (--seed).",
             report.sides[0].name,
             pair.side,
             count(pair.seeds_shared, "seed")
@@ -682,7 +691,7 @@ fn warnings(report: &ComparisonReport) -> Vec<String> {
         let most = shares.iter().copied().fold(0.0, f64::max);
         let least = shares.iter().copied().fold(1.0, f64::min);
         let uneven = match most - least > UNEVEN {
-            true => ": unevenly, so part of the difference may be due to it",
+            true => ": unequal shares, so it may explain part of the difference",
             false => "",
         };
         let case = report.sides.iter().find_map(|side| side.cases.get(id)).map(String::as_str);
@@ -696,7 +705,7 @@ fn warnings(report: &ComparisonReport) -> Vec<String> {
 fn no_difference(report: &ComparisonReport) -> &'static str {
     match report.mixed.is_empty() {
         true => "Plan, database, machine and build are the same on all sides.",
-        false => "The sides differ in nothing, but their runs do.",
+        false => "The sides do not differ, but runs within a side do.",
     }
 }
 
@@ -752,7 +761,7 @@ fn columns(baseline: Cow<'static, str>, side: Cow<'static, str>) -> [Column; 12]
         Column::data("high"),
         Column::data("p"),
         Column::spare("p", Align::Right, 2).key("p_corrected"),
-        Column::spare("found from", Align::Right, 3).key("detectable"),
+        Column::spare("detectable", Align::Right, 3).key("detectable"),
         Column::words("verdict", "verdict"),
     ]
 }
@@ -793,10 +802,10 @@ fn judged_how(report: &ComparisonReport, pair: &PairReport) -> Vec<String> {
         .fold(f64::NAN, f64::min);
     if confidence.is_finite() {
         said.push(format!(
-            "Of each side the mean over its runs. Ratios are medians over {} of runs, with intervals \
-             of at least {} %, not corrected; p is corrected for all sides, points and figures \
-             of the first lines; better or worse takes p < 0.05 and a ratio beyond the minimum \
-             effect of {} %.",
+            "Values are means over the runs of each side. Ratios are medians over {} of runs, with \
+             intervals of at least {} %, not corrected; p is corrected for all sides, points and \
+             figures of the first lines. Better or worse needs p < 0.05 and a ratio beyond the \
+             minimum effect of {} %.",
             if is_within { "the pairs" } else { "all pairs" },
             significant(confidence * 100.0, 3),
             exact(report.min_effect * 100.0)

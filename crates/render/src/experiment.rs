@@ -30,7 +30,7 @@ const ALSO_MOST: usize = 4;
 /// The page of an experiment; without its trials, without what is made of them.
 pub fn experiment(report: &ExperimentReport, trials: &[TrialReport]) -> Document {
     let charts = of_experiment(report, trials);
-    let kind = format!("Experiment, begun {} UTC", utc(report.started_unix_ms));
+    let kind = format!("Experiment, started {} UTC", utc(report.started_unix_ms));
     let mut page = Document::new(kind, report.name.clone());
     page.question = question(report);
     page.validity = validity(report);
@@ -67,7 +67,7 @@ fn question(report: &ExperimentReport) -> Vec<String> {
     let varied: Vec<String> = report.axes.iter().map(axis).collect();
     match varied.is_empty() {
         true => Vec::new(),
-        false => vec![format!("What follows from {}?", varied.join(" and "))],
+        false => vec![format!("What is the effect of {}?", varied.join(" and "))],
     }
 }
 
@@ -111,7 +111,7 @@ fn ran(report: &ExperimentReport, trials: &[TrialReport]) -> Vec<Block> {
     let runs = Block::details("Runs by point", Length::Short, vec![Block::runs(runs)]);
     let Some(first) = trials.first().map(|trial| &trial.report) else { return vec![runs] };
     let plan = vec![Block::Verbatim(first.plan.clone())];
-    let plan = Block::details("The plan of the first trial, as decided", Length::Short, plan);
+    let plan = Block::details("The complete plan of the first trial", Length::Short, plan);
     vec![Block::pairs(in_common(trials)), runs, plan]
 }
 
@@ -123,7 +123,7 @@ pub(super) fn again(id: &str, status: Option<Status>) -> Section {
         Some(status) => format!(", {}", status.name()),
     };
     let show = Span::Code(format!("dbdyno experiments show {short}"));
-    let mut text = Text::from(format!("{id}{state}; again: ")).and(show);
+    let mut text = Text::from(format!("{id}{state}; to show it again: ")).and(show);
     if let Some(Status::Interrupted | Status::Failed) = status {
         let resume = Span::Code(format!("dbdyno experiments resume {short}"));
         text = text.and("; resume with: ").and(resume);
@@ -187,8 +187,12 @@ fn best(report: &ExperimentReport) -> String {
     let at = if at.is_empty() { at } else { format!(" at {at}") };
     let most = if is_less_better(&report.primary) { "least" } else { "most" };
     let also = also(report, point, &figure);
-    let also = also
-        .map_or_else(String::new, |at| format!("; not distinguishable {at} (intervals overlap)"));
+    let also = also.map_or_else(String::new, |at| {
+        format!(
+            "; as good within the error {at} (intervals \
+                                                overlap)"
+        )
+    });
     format!("{most} {of}{at}: {}{also}", shown(&figure))
 }
 
@@ -213,14 +217,14 @@ fn also(report: &ExperimentReport, best: &PointReport, figure: &Figure) -> Optio
 /// Up to where a rate is kept, and the primary figure there.
 fn kept(report: &ExperimentReport, rate: &RateReport) -> String {
     let Some(point) = rate.kept.and_then(|index| report.points.get(index)) else {
-        return format!("at no {} was finished what was offered", rate.axis);
+        return format!("no value of {} keeps up with the offered rate", rate.axis);
     };
     let figure = match point.figures.get(&report.primary) {
         Some(figure) => shown(figure),
         None => "not known".to_owned(),
     };
     let (at, of) = (point.values.pairs(", "), title(&report.primary));
-    format!("what is offered is finished up to {at}; {of} there: {figure}")
+    format!("keeps up with the offered rate up to {at}; {of} there: {figure}")
 }
 
 /// The points, a row each.
@@ -453,14 +457,14 @@ fn findings(report: &ExperimentReport) -> Option<String> {
         let case = report.points.iter().find_map(|point| point.cases.get(id));
         let runs = count(*n, "run");
         match case {
-            Some(case) if *n > 1 => format!("{runs}, the first: {case} ({id})"),
+            Some(case) if *n > 1 => format!("{runs}, for example: {case} ({id})"),
             Some(case) => format!("{runs}: {case} ({id})"),
             None => format!("{runs}: {}", in_short(id)),
         }
     };
     let list: Vec<String> = all.iter().map(printed).collect();
     Some(format!(
-        "Warnings in its runs. {}. dbdyno runs show ID has those of each run.",
+        "Its runs have warnings. {}. 'dbdyno runs show ID' shows those of each run.",
         list.join(". ")
     ))
 }
@@ -603,7 +607,7 @@ mod tests {
         };
         let report = report(warn);
         let page = in_a_line(&report);
-        let words = "4 runs, the first: Busy for 90.5 % of the time (generator_saturated)";
+        let words = "4 runs, for example: Busy for 90.5 % of the time (generator_saturated)";
         assert!(page.contains(words), "{page}");
         let cases = report.points.iter().filter_map(|point| point.cases.get("generator_saturated"));
         assert!(cases.count() > 0);

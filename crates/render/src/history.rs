@@ -23,8 +23,7 @@ use super::{Align, Cell, Column, Table};
 pub fn history(report: &HistoryReport) -> Document {
     let figure = title(&report.figure);
     let mut page = Document::new("History", format!("{figure} by {}", report.by));
-    page.question =
-        vec![format!("Has the level of {figure} changed, and with which {}?", report.by)];
+    page.question = vec![format!("Has the level of {figure} changed, and at which {}?", report.by)];
     page.verdicts = report.points.iter().map(|point| verdict(report, point)).collect();
     page.validity = validity(report);
     let over = vec![Block::Charts(of_history(report)), Block::paragraphs(about(report))];
@@ -65,9 +64,9 @@ fn one_seed(point: &PointHistory) -> Option<String> {
     let of = if name.is_empty() { name } else { format!(" of {name}") };
     point.is_one_seed.then(|| {
         format!(
-            "All runs{of} have one seed: a simulated database draws the same random numbers of the \
-             same seed, so how much builds vary is not known. Give each run a seed of its own \
-             (--seed)."
+            "All runs{of} have the same seed: a simulated database draws the same random numbers \
+             from the same seed, so the variation between builds is not known. Give each run a \
+             different seed (--seed)."
         )
     })
 }
@@ -101,7 +100,7 @@ fn left_out(report: &HistoryReport) -> impl Iterator<Item = String> {
     };
     let unlisted = (!report.unlisted.is_empty()).then(|| {
         let (n, some) = (count(report.unlisted.len() as u64, "build"), few(&report.unlisted));
-        format!("Omitted: {n} that the list of commits does not have: {some}.")
+        format!("Omitted, because the list of commits lacks them: {n} ({some}).")
     });
     report.left_out.iter().map(line).chain(unlisted).chain(damaged(&report.damaged))
 }
@@ -120,8 +119,8 @@ fn about(report: &HistoryReport) -> impl Iterator<Item = String> {
     };
     let rate = (alarms.builds > 0).then(|| {
         format!(
-            "False alarms: at most {} of {} builds, a year of working days, if nothing \
-             changes{series}.",
+            "Expected false alarms if nothing changes: at most {} in {} builds, a year of working \
+             days{series}.",
             significant(alarms.expected, 2),
             alarms.builds
         )
@@ -221,7 +220,10 @@ fn baseline_line(report: &HistoryReport, held: &Last, name: &str) -> String {
         (true, false) => "better",
         (false, _) => "as expected",
     };
-    format!("Against the baseline {name} the last is {word}: it is {away} it; {expected}.")
+    format!(
+        "Compared with the baseline {name}, the last build is {word}: it is {away} it; \
+             {expected}."
+    )
 }
 
 /// That the last build is not in a series, in a sentence.
@@ -280,13 +282,15 @@ fn in_short(point: &PointHistory) -> String {
     let outside = point.last.as_ref().filter(|last| last.is_outside);
     let last = match (outside, &point.last) {
         (Some(last), _) if last.is_worse && last.acknowledged.is_some() => {
-            Some("the last is worse, which is acknowledged".to_owned())
+            Some("the last build is worse (acknowledged)".to_owned())
         }
-        (Some(last), _) if last.is_worse => Some("the last is WORSE".to_owned()),
-        (Some(_), _) => Some("the last is better".to_owned()),
-        (None, Some(last)) if last.is_noisy => {
-            Some(format!("too noisy to see less than {} %", significant(last.seen_from * 100.0, 2)))
-        }
+        (Some(last), _) if last.is_worse => Some("the last build is WORSE".to_owned()),
+        (Some(_), _) => Some("the last build is better".to_owned()),
+        (None, Some(last)) if last.is_noisy => Some(format!(
+            "too noisy to detect less than {} \
+                          %",
+            significant(last.seen_from * 100.0, 2)
+        )),
         (None, _) => None,
     };
     let baseline = point.baseline.as_ref().filter(|held| held.is_outside && held.is_worse);
@@ -297,7 +301,7 @@ fn in_short(point: &PointHistory) -> String {
                 None => "one level".to_owned(),
                 Some(change) => {
                     let word = match change.is_worse {
-                        true if change.acknowledged.is_some() => "worse, which is acknowledged",
+                        true if change.acknowledged.is_some() => "worse (acknowledged)",
                         true if point.fall.is_some() => "WORSE",
                         true => "worse",
                         false => "better",
@@ -317,10 +321,10 @@ fn in_short(point: &PointHistory) -> String {
             parts.into_iter().flatten().collect::<Vec<_>>().join(", ")
         }
         (None, Some(_)) => {
-            let last = last.unwrap_or_else(|| "the last is as the ones before".to_owned());
+            let last = last.unwrap_or_else(|| "the last build is as expected".to_owned());
             [Some(last), baseline].into_iter().flatten().collect::<Vec<_>>().join(", ")
         }
-        (None, None) => "too few to judge the last".to_owned(),
+        (None, None) => "too few builds to judge the last one".to_owned(),
     }
 }
 
@@ -346,7 +350,13 @@ fn last_line(report: &HistoryReport, point: &PointHistory, last: &Last) -> Strin
         None => {
             let from = point.starts.last().map_or(0, |start| start.at);
             let few = too_short(point.builds.len() - from);
-            ("the ones before", format!(" Only the last build is judged: there are {few}."))
+            (
+                "the builds before it",
+                format!(
+                    " No changes of level were searched for: there are \
+                                              {few}."
+                ),
+            )
         }
     };
     let acknowledged = match &last.acknowledged {
@@ -354,7 +364,7 @@ fn last_line(report: &HistoryReport, point: &PointHistory, last: &Last) -> Strin
         _ => String::new(),
     };
     let (away, expected) = (away(last), expected(report, last));
-    format!("The last is {away} the mean of {of}; {expected}.{alone}{acknowledged}")
+    format!("The last build is {away} the mean of {of}; {expected}.{alone}{acknowledged}")
 }
 
 /// How far it lies from what it is held against.
@@ -364,20 +374,20 @@ fn away(last: &Last) -> String {
         true if last.is_equal() => "equal to".to_owned(),
         true if last.ratio < 1.0 => format!("{percent} % below"),
         true => format!("{percent} % above"),
-        false => "infinite, because work was lost, against".to_owned(),
+        false => "infinite, because work was lost, compared with".to_owned(),
     }
 }
 
 /// Where it was to be expected, or why that is not known.
 fn expected(report: &HistoryReport, last: &Last) -> String {
     let Some((low, high)) = last.expected() else {
-        return "what was to be expected is not known, because the builds before are all equal"
+        return "the expected range is not known, because the builds before it are all equal"
             .to_owned();
     };
     let percent = |value: f64| significant((value / last.before - 1.0).abs() * 100.0, 2);
     let together = if report.points.len() > 1 { ", all series together" } else { "" };
     format!(
-        "-{} % to +{} % ({} to {}) was to be expected ({} %{together})",
+        "expected: -{} % to +{} % ({} to {}; {} % interval{together})",
         percent(low),
         percent(high),
         significant(low, 4),
@@ -431,15 +441,15 @@ mod tests {
 
     #[test]
     fn builds_of_one_seed_say_nothing_of_how_much_builds_vary() {
-        let warning = "have one seed: a simulated database draws the same random numbers";
+        let warning = "have the same seed: a simulated database draws the same random numbers";
         let alike = simulated(&[(1000.0, 1); 4]);
         assert!(alike.contains(warning), "{alike}");
-        let words = "The last is equal to the mean of the ones before; what was to be expected is \
-                     not known, because the builds before are all equal.";
+        let words = "The last build is equal to the mean of the builds before it; the expected \
+                     range is not known, because the builds before it are all equal.";
         assert!(alike.contains(words) && !alike.contains("0.0000"), "{alike}");
         let seeds = simulated(&[(1000.0, 1), (1010.0, 2), (990.0, 3), (1005.0, 4)]);
-        assert!(seeds.contains("was to be expected (99.5 %)"), "{seeds}");
-        assert!(!seeds.contains("one seed") && !seeds.contains("not known"), "{seeds}");
+        assert!(seeds.contains("99.5 % interval)"), "{seeds}");
+        assert!(!seeds.contains("same seed") && !seeds.contains("not known"), "{seeds}");
     }
 
     #[test]

@@ -1,6 +1,6 @@
-//! How results look: as text, as pages in HTML, as charts and as rows for other programs.
+//! Output of results: as text, as HTML pages, as charts and as rows for other programs.
 //!
-//! Everything here is a function from values to text or pictures. Not here: what is true
+//! Everything here is a function from values to text or pictures. Not here: the results themselves
 //! (analysis), and any terminal or browser (dbdyno).
 
 mod axis_names;

@@ -26,7 +26,7 @@ pub(crate) fn until_lines(until: &UntilReport) -> Vec<String> {
     let of = title(&until.figure);
     let what = match until.is_reached {
         true if until.pairs.is_empty() => {
-            format!("Every interval of {of} is as narrow as asked.")
+            format!("Every interval of {of} is as narrow as requested.")
         }
         true => format!("Every difference of {of} is decided."),
         false if until.pairs.is_empty() => format!("Not precise enough: {}.", wide(&until.points)),
@@ -114,8 +114,8 @@ pub(crate) fn levels_lines(levels: &LevelsReport) -> Vec<String> {
             share => format!("{} %", significant(share * 100.0, 2)),
         };
         lines.push(format!(
-            "longer runs would remove {share} of the variance between runs: so much of it comes \
-             from their limited length"
+            "longer runs would remove {share} of the variance between runs: that part comes from \
+             their limited length"
         ));
     }
     lines.extend(levels.advice.iter().map(advice));
@@ -178,7 +178,7 @@ mod tests {
             "{page}"
         );
         assert!(page.ends_with("× 1 run at each point, about 21m40s per point"), "{page}");
-        let line = "\nlonger runs would remove 25 % of the variance between runs: so much of it";
+        let line = "\nlonger runs would remove 25 % of the variance between runs: that part";
         assert!(page.contains(line), "{page}");
         let all = levels_lines(&LevelsReport { within_run: Some(1.3), ..report }).join("\n");
         assert!(all.contains("\nlonger runs would remove all of the variance"), "{all}");

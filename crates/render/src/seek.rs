@@ -14,9 +14,13 @@ use super::{Align, Cell, Column, Table};
 
 /// The page of a search.
 pub fn seek(report: &SeekReport) -> Document {
-    let kind = format!("Search, begun {} UTC", utc(report.started_unix_ms));
+    let kind = format!("Search, started {} UTC", utc(report.started_unix_ms));
     let mut page = Document::new(kind, report.name.clone());
-    page.question = vec![format!("How much {} keeps {}?", report.seek.axis, objectives(report))];
+    page.question = vec![format!(
+        "Up to which {} do the objectives hold: {}?",
+        report.seek.axis,
+        objectives(report)
+    )];
     page.verdicts = vec![verdict(report)];
     let few = too_few(report.probes.iter().map(|probe| &probe.samples_needed));
     let probes = vec![
@@ -62,23 +66,28 @@ fn value(report: &SeekReport, at: f64) -> String {
 /// What must hold, as written.
 fn objectives(report: &SeekReport) -> String {
     let all: Vec<String> = report.seek.objectives.iter().map(ToString::to_string).collect();
-    all.join(", ")
+    all.join(" and ")
 }
 
 /// What was found, in a sentence.
 fn answer(report: &SeekReport) -> String {
     let (axis, objectives) = (&report.seek.axis, objectives(report));
+    let hold = if report.seek.objectives.len() > 1 { "hold" } else { "holds" };
     let number = |at: f64| value(report, at);
     let printed = match report.answer {
         Answer::Found { value, low, high } => {
             let (value, low, high) = (number(value), number(low), number(high));
-            format!("{objectives} up to {axis}={low}; the boundary is at {value} ({low} to {high})")
+            format!(
+                "{objectives} {hold} up to {axis}={low}; the boundary is at {value} ({low} to \
+                     {high})"
+            )
         }
         Answer::Between { low, high } => {
-            format!("{objectives} up to {axis}={}, broken at {}", number(low), number(high))
+            format!("{objectives} {hold} up to {axis}={}, broken at {}", number(low), number(high))
         }
         Answer::Flat { low, high } => format!(
-            "undecided: from {axis}={} to {} it is flat: differences between probes hide any slope",
+            "undecided: from {axis}={} to {} the results are flat: differences between probes hide \
+             any slope",
             number(low),
             number(high)
         ),
@@ -121,13 +130,13 @@ fn not_confirmed(report: &SeekReport) -> String {
     let how = match broken {
         0 if ratios.is_empty() => "they fail".to_owned(),
         0 => format!(
-            "they used {} of what the objective allows on average, and with its error that may \
-             exceed 100 %",
+            "they used {} of what the objective allows on average, which within the error may be \
+             more than 100 %",
             percent(mean)
         ),
         _ => format!("{} broken", count(broken, "probe")),
     };
-    format!("Fresh probes at {at} do not confirm it: {how}. Seek again, with a larger budget.")
+    format!("New probes at {at} do not confirm it: {how}. Seek again with a larger budget.")
 }
 
 fn percent(share: f64) -> String {
@@ -145,15 +154,15 @@ fn explained(report: &SeekReport) -> String {
     let axis = &report.seek.axis;
     if let (Answer::Found { .. }, Some(steepness)) = (report.answer, report.steepness) {
         text.push_str(&format!(
-            "; 1 % more {axis} uses {} % more of what the objective allows there",
+            "; there, 1 % more {axis} uses up {} % more of what the objective allows",
             significant(steepness, 2)
         ));
     }
     text.push_str(&match (report.confirmed, report.answer) {
         (Some(true), Answer::Found { low, .. } | Answer::Between { low, .. }) => {
-            format!(". Fresh probes confirm {axis}={}.", value(report, low))
+            format!(". New probes confirm {axis}={}.", value(report, low))
         }
-        (Some(true), _) => ". Fresh probes confirm that.".to_owned(),
+        (Some(true), _) => ". New probes confirm that.".to_owned(),
         (Some(false), _) => format!(". {}", not_confirmed(report)),
         (None, Answer::Flat { .. }) => {
             ". Seek again with a larger budget, or on a quieter machine.".to_owned()

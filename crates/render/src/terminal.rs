@@ -178,8 +178,8 @@ fn of_sketch(sketch: &Sketch, style: &Style) -> Vec<String> {
     let Sketch { title, values, marks: at } = sketch;
     let is_narrow = values.len() > style.width;
     let title = match (title.is_empty(), is_narrow) {
-        (false, true) => format!("{title}, each block the worst of its values"),
-        (true, true) => "Each block is the worst of its values:".to_owned(),
+        (false, true) => format!("{title}; each block shows the worst of its values"),
+        (true, true) => "Each block shows the worst of its values:".to_owned(),
         (_, false) => title.clone(),
     };
     let mut lines = Vec::new();

@@ -98,7 +98,7 @@ impl Store {
         if removed().map_err(|error| self.reader().said(&error))? {
             return Ok(());
         }
-        let message = format!("the experiment {} is under way: stop it first", experiment.id);
+        let message = format!("the experiment {} is running: stop it first", experiment.id);
         Err(StoreError::new(StoreErrorKind::UnderWay, message))
     }
 }

@@ -56,7 +56,7 @@ impl Store {
     fn has_ended(&self, run: &RunId) -> Result<(), StoreError> {
         match self.row(run)?.map(|row| row.status) {
             Some(Status::Running) => {
-                let message = format!("the run {run} is under way: wait for its end");
+                let message = format!("the run {run} is still running: wait for its end");
                 Err(StoreError::new(StoreErrorKind::UnderWay, message))
             }
             Some(_) => Ok(()),
@@ -327,7 +327,7 @@ impl Aside {
         for row in &rows {
             if row.status == Status::Running {
                 let (run, path) = (&row.run, self.path.display());
-                let message = format!("the run {run} in {path} is under way: wait for its end");
+                let message = format!("the run {run} in {path} is still running: wait for its end");
                 return Err(StoreError::new(StoreErrorKind::UnderWay, message));
             }
             self.is_whole(&theirs, &row.run, check)?;

@@ -138,7 +138,7 @@ impl Store {
     pub fn remove(&self, runs: &[RunId]) -> Result<(), StoreError> {
         for row in self.list(&Filter { status: Some(Status::Running), ..Filter::default() })? {
             if runs.contains(&row.run) {
-                let message = format!("the run {} is under way: stop it first", row.run);
+                let message = format!("the run {} is running: stop it first", row.run);
                 return Err(StoreError::new(StoreErrorKind::UnderWay, message));
             }
         }

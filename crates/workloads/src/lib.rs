@@ -1,6 +1,6 @@
-//! What is asked of databases: one folder a workload, and the list of them.
+//! The workloads: one folder per workload, and the list of them.
 //!
-//! Not here: when it is asked (engine), and in whose words beyond SQL (drivers). A workload
+//! Not here: when statements are sent (engine), and the protocol beyond SQL (drivers). A workload
 //! knows no clock, socket, file or runtime.
 
 mod arm;
@@ -73,7 +73,7 @@ pub fn by_name(name: &str) -> Result<&'static Entry, BadParameter> {
     all().find(|entry| entry.name == name).ok_or_else(|| {
         let hint = did_you_mean(name, all().map(|entry| entry.name));
         BadParameter::new(format!(
-            "there is no workload '{name}'{hint}; 'dbdyno list workloads' has all"
+            "there is no workload '{name}'{hint}; 'dbdyno list workloads' lists all"
         ))
     })
 }

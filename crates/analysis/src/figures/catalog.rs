@@ -61,25 +61,25 @@ pub static OF_RUN: &[RunFigure] = &[
     rate("qps", "1/s", "statements per second: reads, writes and others", |r| r.block.qps),
     rate("reads", "1/s", "reading statements per second", |r| r.block.reads_per_second),
     rate("writes", "1/s", "writing statements per second", |r| r.block.writes_per_second),
-    rate("others", "1/s", "other statements per second (BEGIN, COMMIT)", |r| {
+    rate("others", "1/s", "other statements per second (BEGIN, COMMIT, ROLLBACK)", |r| {
         r.block.others_per_second
     }),
-    rate("operations", "1/s", "reads and writes per second, without the others", |r| {
+    rate("operations", "1/s", "reads and writes per second, without other statements", |r| {
         Some(r.block.reads_per_second? + r.block.writes_per_second?)
     }),
     cost("p50_ms", "ms", "median response time of all offered transactions", |r| offered(r, "p50")),
-    cost("p90_ms", "ms", "90th percentile of the same", |r| offered(r, "p90")),
-    cost("p95_ms", "ms", "95th percentile of the same", |r| offered(r, "p95")),
-    cost("p99_ms", "ms", "99th percentile of the same", |r| offered(r, "p99")),
-    cost("p999_ms", "ms", "99.9th percentile of the same", |r| offered(r, "p999")),
-    cost("mean_ms", "ms", "mean of the same", |r| offered(r, "mean")),
-    cost("max_ms", "ms", "longest of the same", |r| offered(r, "max")),
-    cost("service_mean_ms", "ms", "mean time with the database, of finished transactions", |r| {
+    cost("p90_ms", "ms", "90th percentile of these response times", |r| offered(r, "p90")),
+    cost("p95_ms", "ms", "95th percentile of these response times", |r| offered(r, "p95")),
+    cost("p99_ms", "ms", "99th percentile of these response times", |r| offered(r, "p99")),
+    cost("p999_ms", "ms", "99.9th percentile of these response times", |r| offered(r, "p999")),
+    cost("mean_ms", "ms", "mean of these response times", |r| offered(r, "mean")),
+    cost("max_ms", "ms", "longest of these response times", |r| offered(r, "max")),
+    cost("service_mean_ms", "ms", "mean service time of finished transactions", |r| {
         r.block.service_ms.mean
     }),
-    cost("service_p99_ms", "ms", "99th percentile of the same", |r| r.block.service_ms.p99),
+    cost("service_p99_ms", "ms", "99th percentile of the service time", |r| r.block.service_ms.p99),
     cost("wait_percent", "%", "share of the response time spent waiting (open load)", wait_percent),
-    cost("errors_percent", "%", "failed and dropped, of all offered transactions", |r| {
+    cost("errors_percent", "%", "share of offered transactions that failed or were dropped", |r| {
         let counts = &r.block.counts;
         Some((counts.failed + counts.dropped) as f64 / counts.offered.max(1) as f64 * 100.0)
     }),
@@ -87,27 +87,25 @@ pub static OF_RUN: &[RunFigure] = &[
         Some(r.block.counts.unfinished as f64)
     }),
     cost("retried", "", "attempts beyond the first", |r| Some(r.block.counts.retried as f64)),
-    cost("cv_percent", "%", "coefficient of variation of the commits of whole seconds", |r| {
+    cost("cv_percent", "%", "coefficient of variation of the commits per second", |r| {
         Some(r.block.stability.cv? * 100.0)
     }),
-    cost("stalls", "", "stalls: 200 ms or more with hardly any commit", |r| {
+    cost("stalls", "", "number of stalls: 200 ms or more with hardly any commit", |r| {
         Some(r.block.stability.stalls as f64)
     }),
-    cost("longest_stall_ms", "ms", "the longest of them", |r| {
-        Some(r.block.stability.longest_stall_ms)
-    }),
+    cost("longest_stall_ms", "ms", "longest stall", |r| Some(r.block.stability.longest_stall_ms)),
     cost("round_trips_per_transaction", "", "round trips per transaction", |r| {
         r.block.per_transaction.round_trips
     }),
     cost("statements_per_transaction", "", "statements per transaction", |r| {
         r.block.per_transaction.statements
     }),
-    cost("bytes_per_transaction", "B", "bytes sent and received, per commit", |r| {
+    cost("bytes_per_transaction", "B", "bytes sent and received per commit", |r| {
         let client = r.client?;
         let committed = r.block.counts.committed;
         (committed > 0).then(|| (client.bytes_in + client.bytes_out) as f64 / committed as f64)
     }),
-    cost("client_cpu_us", "us", "CPU time of the generator, per statement", |r| {
+    cost("client_cpu_us", "us", "CPU time of the generator per statement", |r| {
         r.client?.cpu_us_per_query
     }),
     cost("client_memory_bytes", "B", "peak memory of the generator", |r| {
@@ -116,29 +114,58 @@ pub static OF_RUN: &[RunFigure] = &[
     cost("connect_p99_ms", "ms", "99th percentile of the time to connect", |r| {
         r.block.connect_ms.times.p99
     }),
-    cost("lag_p99_us", "us", "99th percentile of the generator's own delay", |r| {
+    cost("lag_p99_us", "us", "99th percentile of the delay caused by the generator", |r| {
         r.block.lag_us.p99
     }),
-    cost("reply_lag_p99_us", "us", "99th percentile of the time replies lay unread", |r| {
-        r.block.reply_lag_us.p99
-    }),
+    cost(
+        "reply_lag_p99_us",
+        "us",
+        "99th percentile of the time that replies lay unread in the \
+                                    client's socket",
+        |r| r.block.reply_lag_us.p99,
+    ),
 ];
 
 /// Figures that a transaction type, a custom metric or a gauge brings.
 pub static OF_PARTS: &[PartFigure] = &[
-    part("below_TIME", "%", "share of all that was offered with an answer within less: below_20ms"),
-    part("TYPE.below_TIME", "%", "the same of a transaction type: new_order.below_5s"),
+    part(
+        "below_TIME",
+        "%",
+        "share of offered transactions answered in less than this time: \
+                             below_20ms",
+    ),
+    part("TYPE.below_TIME", "%", "this share for one transaction type: new_order.below_5s"),
     part("METRIC.below_BOUND", "%", "share of a custom metric's records below a bound"),
-    part("TYPE.tps", "1/s", "commits of this transaction type per second"),
-    part("TYPE.p50_ms", "ms", "its median response time; p90_ms, p95_ms, p99_ms, mean_ms too"),
-    part("TYPE.errors_percent", "%", "its failed and dropped transactions"),
+    part("TYPE.tps", "1/s", "commits per second of one transaction type: new_order.tps"),
+    part(
+        "TYPE.p50_ms",
+        "ms",
+        "median response time of the type; also p90_ms, p95_ms, p99_ms, \
+                               mean_ms",
+    ),
+    part("TYPE.errors_percent", "%", "share of failed and dropped transactions of the type"),
     part("TYPE.round_trips", "", "round trips per transaction of this type"),
     part("METRIC.per_second", "", "sum of a custom metric per second, such as rows.per_second"),
-    part("METRIC.mean", "", "mean of its records; p50, p90, p99, max too"),
-    part("METRIC.p99_ms", "ms", "the same of a metric that is a time; mean_ms, p50_ms, p90_ms too"),
-    part("machine.GAUGE", "", "mean of a gauge over the measured window: machine.cpu_user"),
-    part("server.GAUGE.max", "", "its largest reading; also of generator and database"),
-    part("server.GAUGE_per_transaction", "", "a gauge per second over TPS, such as bytes written"),
+    part("METRIC.mean", "", "mean of a custom metric's records; also p50, p90, p99, max"),
+    part("METRIC.p99_ms", "ms", "for a custom metric that is a time; also mean_ms, p50_ms, p90_ms"),
+    part(
+        "machine.GAUGE",
+        "",
+        "mean of a system or database metric (gauge) over the measured \
+                               phase: machine.cpu_user",
+    ),
+    part(
+        "server.GAUGE.max",
+        "",
+        "largest reading of a gauge; also of machine, generator and \
+                                  database",
+    ),
+    part(
+        "server.GAUGE_per_transaction",
+        "",
+        "a gauge's rate divided by TPS, such as bytes written \
+                                              per transaction",
+    ),
 ];
 
 /// A figure of which there is one a part.

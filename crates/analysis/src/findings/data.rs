@@ -74,7 +74,8 @@ impl Data {
             Data::Unknown => FindingText {
                 id: "data_unknown",
                 severity: Severity::Note,
-                text: "The data have no dbdyno_meta table: their scale and seed are not known."
+                text: "The data have no table dbdyno_meta, which records how dbdyno built them: \
+                       their scale and seed are not known."
                     .to_owned(),
             },
         }

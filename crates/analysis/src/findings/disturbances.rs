@@ -19,8 +19,8 @@ impl Disturbance<'_> {
                 id: "disturbed",
                 severity: Severity::Note,
                 text: format!(
-                    "The plan disturbed this run ({}): the figures of the whole run include the \
-                     disturbances.",
+                    "The plan disturbed this run ({}), and the figures of the whole run include \
+                     the disturbances.",
                     super::count(n, "time")
                 ),
             },

@@ -74,8 +74,8 @@ impl Offer {
                 id: "backlog_at_start",
                 severity: Severity::Warning,
                 text: format!(
-                    "{} of the ramp-up {} still queued or under way when the measured phase \
-                     began, with {}: the first response times include that backlog.",
+                    "{} of the ramp-up {} still queued or running when the measured phase began, \
+                     with {}: the first response times include that backlog.",
                     count(backlog_at_start, "transaction"),
                     if backlog_at_start == 1 { "was" } else { "were" },
                     count(clients.into(), "client")

@@ -59,22 +59,22 @@ impl Time {
             Time::Failed { why } => FindingText {
                 id: "run_failed",
                 severity: Severity::Invalid,
-                text: format!("The run could not go on: {}.", why.trim_end_matches('.')),
+                text: format!("An error stopped the run: {}.", why.trim_end_matches('.')),
             },
             Time::QueueFull { at_ns } => FindingText {
                 id: "queue_full",
                 severity: Severity::Warning,
                 text: format!(
-                    "The queue was full {} into the measured phase, and the plan stops the run \
-                     then: the system cannot handle this rate.",
+                    "The queue was full {} into the measured phase, which stops the run: the \
+                     system cannot handle this rate.",
                     seconds(at_ns)
                 ),
             },
             Time::QueueFullEarly => FindingText {
                 id: "queue_full",
                 severity: Severity::Invalid,
-                text: "The queue was full during the ramp-up, and the plan stops the run then: \
-                     nothing was measured, since the system cannot handle this rate."
+                text: "The queue was full during the ramp-up, which stops the run: nothing was \
+                       measured, since the system cannot handle this rate."
                     .to_owned(),
             },
             Time::Interrupted { measured_ns, planned_ns } => FindingText {

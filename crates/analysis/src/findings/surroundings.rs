@@ -74,7 +74,7 @@ impl Surroundings {
                 severity: Severity::Warning,
                 text: format!(
                     "The clock of process {process} was {} ± {} ms {} dbdyno's own: the age of a \
-                     record that is stamped by one and read by the other is wrong by that.",
+                     record that one process stamps and the other reads is wrong by this amount.",
                     significant(ahead_s.abs() * 1e3, 3),
                     significant(error_s * 1e3, 2),
                     if ahead_s > 0.0 { "ahead of" } else { "behind" }

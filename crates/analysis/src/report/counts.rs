@@ -57,7 +57,7 @@ pub(super) fn too_short(varies: &str, few: TooFewSlots, slot_ns: u64) -> String 
     let seconds = |slots: u64| slots as f64 * slot_ns as f64 / NS_PER_S as f64;
     let (needed, have) = (seconds(few.needed), seconds(few.have));
     format!(
-        "{varies} too slowly for a run of {have:.1} s: it takes at least {:.1} s",
+        "{varies} too slowly for a run of {have:.1} s: use at least {:.1} s",
         needed.max(have + 0.1)
     )
 }

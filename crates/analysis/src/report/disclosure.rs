@@ -145,7 +145,7 @@ impl Disclosure {
         };
         let (passed, of, standard) = (self.passed, self.passed + self.failed, &self.standard);
         let others = [Verdict::NotApplicable, Verdict::NotKnown].map(count).concat();
-        format!("{passed} of {of} of {standard}'s own requirements hold{others}")
+        format!("{passed} of {of} requirements of {standard} hold{others}")
     }
 }
 
@@ -325,7 +325,7 @@ impl Scene<'_> {
         let read: Vec<f64> =
             values.filter(|(place, _)| places.contains(place)).map(|(_, rate)| *rate).collect();
         if read.is_empty() {
-            let why = "no counter of checkpoints was read at this server";
+            let why = "no counter of checkpoints was read from this server";
             return Err(Unknown::NotKnown(why.to_owned()));
         }
         Ok(Measured::plain(read.iter().sum::<f64>().round()))
@@ -383,7 +383,7 @@ fn chance(requirement: &Requirement, measured: &Measured) -> Option<String> {
     let deviation = (middle * (1.0 - middle) / of as f64).sqrt() * 100.0;
     (2.0 * deviation > (max - min) / 2.0).then(|| {
         format!(
-            "of {} chance alone makes ± {} % (two standard deviations)",
+            "with {} of them, chance alone varies the share by ± {} % (two standard deviations)",
             model::format_count(of),
             significant(2.0 * deviation, 2)
         )

@@ -165,14 +165,12 @@ pub(super) fn no_interval(why: NoInterval, in_time: &InTime) -> String {
         NoInterval::TooFew(few) => too_few(few),
         NoInterval::TooShort { needed, .. } => {
             let needed_s = needed as f64 * in_time.width_s as f64;
-            format!("too short: an interval takes at least {}", numbers::seconds(needed_s))
+            format!("the run is too short: needs at least {}", numbers::seconds(needed_s))
         }
         NoInterval::TooDependent { times_as_long } => {
             let needed_s = numbers::rounded_up(run_s * times_as_long);
             let needed = numbers::seconds(needed_s);
-            format!(
-                "the slow transactions came in a few episodes: an interval takes about {needed}"
-            )
+            format!("too few episodes of slow transactions: needs a run of about {needed}")
         }
     }
 }
@@ -408,14 +406,14 @@ mod tests {
         in_time.stretches.truncate(6);
         let latency = Latency::of(&times, Order::Known(&in_time));
         let reason = latency.interval_reasons.get("p50").map(String::as_str);
-        assert_eq!(reason, Some("too short: an interval takes at least 10 s"));
+        assert_eq!(reason, Some("the run is too short: needs at least 10 s"));
         // All that is slow in one second of a minute.
         let mut in_time = alike(&times, 5000);
         in_time.stretches.iter_mut().for_each(|stretch| stretch.finished = of([1; 247]));
         in_time.stretches[7].finished = of(1..=250);
         let latency = Latency::of(&times, Order::Known(&in_time));
         let reason = latency.interval_reasons.get("p99").map(String::as_str).unwrap_or_default();
-        assert!(reason.starts_with("the slow transactions came in a few episodes"), "{reason}");
+        assert!(reason.starts_with("too few episodes of slow transactions: needs"), "{reason}");
     }
 
     #[test]

@@ -192,8 +192,14 @@ impl Worker {
         if is_planned {
             let times = self.end_ns.map_or(1, |end_ns| self.disturbance.times_before(end_ns));
             let more = times.saturating_sub(u64::from(nth) + 1);
-            let later =
-                if more > 0 { format!(", and so {more} more times") } else { String::new() };
+            let later = if more > 0 {
+                format!(
+                    ", and {more} more times in the same \
+                                       way"
+                )
+            } else {
+                String::new()
+            };
             self.skip(nth, due_ns, &format!("the load was over before{later}"));
         }
     }

@@ -1,4 +1,4 @@
-//! How often intervals and verdicts have the coverage that they claim, on models whose truth is
+//! How often intervals and verdicts are right as often as they claim, on models whose truth is
 //! known.
 //!
 //! Intervals within a run are those that a report prints: the whole tool runs queues in virtual

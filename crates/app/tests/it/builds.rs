@@ -191,7 +191,7 @@ fn of_two_builds_at_once_one_is_told_of_the_other() {
         assert_eq!(seconds.len(), 2);
         for second in seconds {
             let Err(Error::Failed(why)) = second else { panic!("{second:?}") };
-            assert!(why.starts_with("another dbdyno builds or drops"), "{why}");
+            assert!(why.starts_with("another dbdyno process builds or drops"), "{why}");
         }
         let Err(Error::Failed(why)) = build_here(&first, None) else { panic!("it is stale") };
         assert!(why.contains("meanwhile"), "{why}");
@@ -214,7 +214,7 @@ fn where_a_database_has_no_locks_the_slower_of_two_builds_is_told_of_the_other()
     let Err(Error::Failed(why)) = build_here(&agreed(&slow, &target), None) else {
         panic!("nobody told it")
     };
-    assert!(why.contains("another dbdyno builds the same data"), "{why}");
+    assert!(why.contains("another dbdyno process builds the same data"), "{why}");
     assert_eq!(agreed(&whole, &target).data, Data::Built);
 }
 

@@ -17,8 +17,8 @@ pub(crate) fn command() -> Command {
         .about("Compares runs: better, worse, or no evidence")
         .after_help(
             "A side is a label (build=1.2), an experiment, or runs separated by commas; the first \
-             is the baseline. dbdyno compare EXPERIMENT --by target compares the values of an \
-             axis, whose runs took turns.",
+             is the baseline. dbdyno compare EXPERIMENT --by target compares the values of a \
+             varied parameter, whose runs were interleaved.",
         )
         .arg(
             Arg::new("sides").required(true).num_args(1..).value_name("SIDE").help(
@@ -29,13 +29,13 @@ pub(crate) fn command() -> Command {
             Arg::new("by")
                 .long("by")
                 .value_name("AXIS")
-                .help("Compare the values of this axis of one experiment"),
+                .help("Compare the values of this varied parameter (axis) of one experiment"),
         )
         .args(judged())
         .arg(
             Arg::new("fail_if").long("fail-if").action(ArgAction::Append).value_name("LIMIT").help(
-                "Exit with code 1 if a limit is broken, beyond its error: \"p99>+5%\", \
-                       \"tps<-3%\"",
+                "Exit with code 1 if this limit is broken, by more than the error of the change: \
+                 \"p99>+5%\", \"tps<-3%\"",
             ),
         )
         .arg(
@@ -45,7 +45,7 @@ pub(crate) fn command() -> Command {
                 .value_parser(["pass", "fail"])
                 .hide_possible_values(true)
                 .default_value("pass")
-                .help("Outcome of limits that the error leaves undecided"),
+                .help("Whether limits that the error leaves undecided pass or fail"),
         )
 }
 

@@ -41,7 +41,7 @@ pub(crate) fn commands(words: &[String]) -> Result<Vec<Command>, Error> {
     };
     let loaders =
         Arg::new("loaders").long("loaders").value_name("N").default_value("0").help(
-            "Parallel sessions for loading, where supported [0: one per core, and at least 4]",
+            "Parallel sessions for loading, where supported; 0: one per core, but at least 4",
         );
     let sums = Arg::new("checksums")
         .long("checksums")
@@ -50,12 +50,12 @@ pub(crate) fn commands(words: &[String]) -> Result<Vec<Command>, Error> {
     let force = Arg::new("force")
         .long("force")
         .action(ArgAction::SetTrue)
-        .help("Also drop tables that dbdyno did not build, once you have confirmed it");
+        .help("Also drop tables that dbdyno did not build, after you confirm it");
     let confirm = Arg::new("confirm")
         .long("confirm")
         .value_name("DATABASE")
         .requires("force")
-        .help("Confirms --force without a question: the name of the database");
+        .help("Name of the database: confirms --force without a question");
     Ok(vec![
         shared("build", "Builds a workload's data; resumes an interrupted build")?
             .arg(loaders)

@@ -64,7 +64,7 @@ fn put_by_role(
         all.into_iter().find(|(name, _)| *name == "clients" || is_of_role(name))
     {
         let flags: Vec<String> = roles.iter().map(|role| format!("--{} N", role.name)).collect();
-        let why = "each kind of client has a number of its own here: write";
+        let why = "this workload has a number of clients per role: write";
         return Err(Error::Usage(format!("{}: {why} {}", written.from, flags.join(" "))));
     }
     let (of_others, for_first): (Vec<_>, Vec<_>) =
@@ -78,7 +78,7 @@ fn put_by_role(
             Some(group) => drop(group.values.insert(name, written)),
             None => {
                 let role = role.unwrap_or_default();
-                let why = format!("{}: it is one of {role}, and there are none", written.from);
+                let why = format!("{}: it applies to {role}, and there are none", written.from);
                 return Err(Error::Usage(format!("{why}: leave it out")));
             }
         }

@@ -39,12 +39,10 @@ pub(crate) fn command() -> Command {
     let resume = Command::new("resume")
         .about("Runs an experiment's remaining trials")
         .arg(id())
-        .arg(
-            Arg::new("plan")
-                .long("plan")
-                .value_name("PLAN.toml")
-                .help("Its plan file, if it has commands: they are never taken from the store"),
-        )
+        .arg(Arg::new("plan").long("plan").value_name("PLAN.toml").help(
+            "Plan file of the experiment; required if it has commands, which are never \
+                       taken from the store",
+        ))
         .arg(
             label_flag()
                 .help("Label the remaining trials (kernel=6.1), in place of the plan's label"),
@@ -54,7 +52,7 @@ pub(crate) fn command() -> Command {
         .arg(flags::load_method_of(LoadMethod::NAMES))
         .args(metrics::flags())
         .arg(required::flag())
-        .arg(flags::quiet("No live view, no progress"));
+        .arg(flags::quiet("Show no live view and no progress"));
     Command::new("experiments")
         .about("Lists, shows, resumes and removes experiments")
         .subcommand(list_command())
@@ -85,11 +83,11 @@ pub(super) fn table_flags() -> [Arg; 3] {
     let axis = |name: &'static str, help| Arg::new(name).long(name).value_name("AXIS").help(help);
     [
         axis("rows", "Show the figure as a table with this axis as rows"),
-        axis("columns", "Axis of the columns [default: the other axis of two]"),
-        Arg::new("relative_to").long("relative-to").value_name("VALUE").help(
-            "Show cells as ratios to those of this value of the columns (or the rows), with \
-             intervals",
-        ),
+        axis("columns", "Axis of the columns [default: the other one of two]"),
+        Arg::new("relative_to")
+            .long("relative-to")
+            .value_name("VALUE")
+            .help("Show cells as ratios to the cells of this column (or row), with intervals"),
     ]
 }
 
@@ -105,7 +103,7 @@ fn list_command() -> Command {
         .after_help(
             "Example:\n  dbdyno experiments list --where 'workload=tpcc and axis=clients and \
              started>-7d' --sort -done\n\nColumns: id, started, status, name, axis, workload, \
-             trials, done. Signs: = != < <= > >= and ~ (contains); 'and', 'or', 'not' and \
+             trials, done. Operators: = != < <= > >= and ~ (contains); 'and', 'or', 'not' and \
              brackets.",
         )
         .args(asked(
@@ -259,8 +257,8 @@ fn show(matches: &ArgMatches, shell: &Shell) -> Outcome {
         return match varied_to_toml(&experiment) {
             Some(plan) => shell.print(&plan),
             None => Err(Error::Usage(format!(
-                "no plan repeats {}: it is a search, has commands, or its points differ by more \
-                 than their axes; 'dbdyno runs show RUN --plan' has the plan of a trial",
+                "no plan can repeat {}: it is a search, has commands, or its points differ in more \
+                 than the varied values; 'dbdyno runs show RUN --plan' prints the plan of one run",
                 experiment.id
             ))),
         };

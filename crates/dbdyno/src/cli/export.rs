@@ -66,7 +66,7 @@ pub(super) fn command() -> Command {
                 .hide_possible_values(true)
                 .help(
                     "The report (json), its seconds (csv), response times as an HdrHistogram \
-                     interval log (hlog), or what 'runs import' takes (dbdyno) [default: by the \
+                     interval log (hlog), or a file for 'runs import' (dbdyno) [default: by the \
                      file's extension; json without one, and on stdout]",
                 ),
         )

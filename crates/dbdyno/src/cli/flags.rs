@@ -178,9 +178,9 @@ pub(crate) fn load_method_of(known: &'static [&'static str]) -> Arg {
         .hide_possible_values(true)
         .default_value("bulk")
         .help(match known.len() {
-            2 => "How rows are loaded: by the fastest method of the database, or by INSERTs",
+            2 => "How to load rows: by the fastest method of the database (bulk), or by INSERTs",
             _ => {
-                "How rows are loaded: by the fastest method of the database, by INSERTs, or by \
+                "How to load rows: by the fastest method of the database (bulk), by INSERTs, or by \
                  both, to compare them"
             }
         })

@@ -43,13 +43,9 @@ pub(crate) fn command() -> Command {
         .arg(value(
             "rows",
             "NAME",
-            "Show the means of the last ten builds as a table, with this part of a point as rows",
+            "Show the means of the last ten builds as a table, with this parameter as rows",
         ))
-        .arg(value(
-            "columns",
-            "NAME",
-            "Part of a point for the columns [default: the other of two]",
-        ))
+        .arg(value("columns", "NAME", "Parameter of the columns [default: the other one of two]"))
         .arg(
             Arg::new("fail_on_regression")
                 .long("fail-on-regression")

@@ -25,10 +25,11 @@ pub(super) fn command() -> Command {
     Command::new("import")
         .about("Imports figures that were measured elsewhere, from CSV")
         .after_help(
-            "A line is a value: columns figure (tps, p99, ...) and value, if known unit, error \
-             (half of the 95 % interval), count and time; all other columns say what was varied \
-             or which version it is of:\n\n  version,clients,figure,value\n  \
-             1.2,8,tps,5102\n\nThen: dbdyno history --imported NAME --by version",
+            "Each line is one value, with the columns figure (tps, p99, ...) and value and, if \
+             known, unit, error (half the width of the 95 % interval), count (of runs) and time. \
+             All other columns say what was varied, or name the version:\n\n  \
+             version,clients,figure,value\n  1.2,8,tps,5102\n\nThen: dbdyno history --imported \
+             NAME --by version",
         )
         .arg(
             Arg::new("file")
@@ -40,17 +41,15 @@ pub(super) fn command() -> Command {
             Arg::new("name")
                 .long("name")
                 .value_name("NAME")
-                .help("What the figures are called [default: the file's name]"),
+                .help("Name of the imported figures [default: the file's name]"),
         )
-        .arg(
-            Arg::new("source")
-                .long("source")
-                .value_name("TEXT")
-                .help("Where they come from [default: the file's first line, if it begins with #]"),
-        )
+        .arg(Arg::new("source").long("source").value_name("TEXT").help(
+            "Source of the figures [default: the file's first line, if it begins with \
+                       #]",
+        ))
         .arg(flag("replace", "Replace the figures of this name"))
         .arg(
-            flag("list", "List what is imported")
+            flag("list", "List the imported figures")
                 .conflicts_with_all(["file", "name", "source", "replace", "remove"]),
         )
         .arg(
@@ -58,7 +57,7 @@ pub(super) fn command() -> Command {
                 .long("remove")
                 .value_name("NAME")
                 .conflicts_with_all(["file", "name", "source", "replace"])
-                .help("Remove what is imported under this name"),
+                .help("Remove the imported figures of this name"),
         )
 }
 

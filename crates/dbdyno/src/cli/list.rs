@@ -138,27 +138,35 @@ fn figure_table() -> Table {
 }
 
 /// What docs/figures.md says before its table.
-const ABOUT_FIGURES: &str = "# Figures\n\n<!-- Written by 'cargo xtask docs'. -->\n\nA figure is a number of a run that has a \
-     name. `dbdyno compare --figure NAME`, `dbdyno history --figure NAME`, `dbdyno experiments \
-     show ID --figure NAME`, `--fail-if 'NAME<-5%'` and `--require 'NAME<300'` take any of them, \
-     `dbdyno report ID --figure NAME` draws it over an experiment's axes, and `dbdyno runs list \
-     --where 'NAME>1000' --sort -NAME` finds runs by it; `dbdyno runs show ID --figures` shows \
-     those of a run with their values. A bound may have a unit: `p99<300ms`, `rows>1000/min`, \
-     `rows>50 rows/s`, `server.disk_written<2MB/s`, `reads>2k`. A share below a bound is a figure \
-     too, for any bound of two digits, and may be written with brackets: `below(20ms)>99%`, \
-     `new_order.below(2.5s)`. *Better* is the direction in which a figure is judged: for \
-     *neither*, a comparison reports higher or lower, and a history refuses the figure. A time may \
-     be written without its unit (`p99`), a custom metric without `per_second` (`rows`; not in \
-     `--where`), and what only one group of a run has without the group (`age_p90` for \
-     `readers.age.p90_ms`). [measuring.md](measuring.md) defines each figure.";
+const ABOUT_FIGURES: &str = "# Figures\n\n<!-- Written by 'cargo xtask docs'. -->\n\nA figure is a \
+                             result of a run with a name, such as `tps` or `new_order.p99_ms`. \
+                             `dbdyno compare --figure NAME`, `dbdyno history --figure NAME`, \
+                             `dbdyno experiments show ID --figure NAME`, `--fail-if 'NAME<-5%'` \
+                             and `--require 'NAME<300'` accept any figure, `dbdyno report ID \
+                             --figure NAME` draws it over an experiment's axes, and `dbdyno runs \
+                             list --where 'NAME>1000' --sort -NAME` finds runs by it; `dbdyno runs \
+                             show ID --figures` shows those of a run with their values. A bound \
+                             may have a unit: `p99<300ms`, `rows>1000/min`, `rows>50 rows/s`, \
+                             `server.disk_written<2MB/s`, `reads>2k`. A share below a bound is a \
+                             figure too, for any bound with two significant digits, and may be \
+                             written with brackets: `below(20ms)>99%`, `new_order.below(2.5s)`. \
+                             *Better* is the direction that counts as an improvement; for \
+                             *neither*, a comparison reports higher or lower, and a history \
+                             rejects the figure. Short forms: a time without its unit (`p99`), a \
+                             custom metric without `per_second` (`rows`; not in `--where`), and a \
+                             figure that only one group of a run has without the group (`age_p90` \
+                             for `readers.age.p90_ms`). [measuring.md](measuring.md) defines each \
+                             figure.";
 
 /// What docs/findings.md says before its table.
-const ABOUT_FINDINGS: &str = "# Findings\n\n<!-- Written by 'cargo xtask docs'. -->\n\nA finding says whether a result is valid \
-     and how reliable it is. The report shows it with the figure that raised it and what to do \
-     about it. An *invalid* one makes the exit code 1, and an experiment repeats the trial (except \
-     for `queue_full`, which would happen again). How each is judged is in \
-     [measuring.md](measuring.md#findings); `dbdyno list findings` prints the same table, and \
-     `dbdyno runs list --where 'finding=stalled'` lists the runs that have one.";
+const ABOUT_FINDINGS: &str = "# Findings\n\n<!-- Written by 'cargo xtask docs'. -->\n\nA finding \
+                              is a problem of a result, or a note on it. The report shows it with \
+                              the measured figure and what to do about it. An *invalid* finding \
+                              means exit code 1, and an experiment repeats the run (except after \
+                              `queue_full`, which would happen again). \
+                              [measuring.md](measuring.md#findings) explains the methods; `dbdyno \
+                              list findings` prints the same table, and `dbdyno runs list --where \
+                              'finding=stalled'` lists the runs that have a finding.";
 
 /// What docs/parameters.md says before its tables.
 const ABOUT_PARAMETERS: &str =
@@ -280,7 +288,7 @@ fn sections() -> Vec<Section> {
     for entry in workloads::all() {
         sections.push(Section {
             title: format!("Workload {}", entry.name),
-            intro: format!("{}; keys of parameters in a group, and flags", entry.summary),
+            intro: format!("{}; keys of a [[group]]'s parameters, and flags", entry.summary),
             rows: entry.parameters.iter().map(both).collect(),
         });
     }

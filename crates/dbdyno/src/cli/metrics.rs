@@ -97,7 +97,7 @@ impl Metrics {
         let Some(written) = matches.get_one::<String>("metrics_listen") else { return Ok(None) };
         let address: SocketAddr = written.parse().map_err(|_| {
             Error::Usage(format!(
-                "--metrics-listen: '{written}' is no address and port: write 127.0.0.1:9187"
+                "--metrics-listen: '{written}' is not an address and port: write 127.0.0.1:9187"
             ))
         })?;
         let linger = match matches.get_one::<String>("metrics_linger") {
@@ -328,12 +328,12 @@ struct Figures(Arc<Mutex<Snapshot>>);
 impl Collector for Figures {
     fn encode(&self, mut encoder: DescriptorEncoder<'_>) -> Result<(), fmt::Error> {
         let snapshot = self.0.lock().unwrap_or_else(PoisonError::into_inner).clone();
-        let run = "What runs; its labels name it";
+        let run = "The run, described by the labels";
         if !snapshot.run.is_empty() {
             let mut info = encoder.encode_descriptor("dbdyno_run", run, None, MetricType::Info)?;
             info.encode_info(&snapshot.run)?;
         }
-        let help = "1 for the phase that the run is in";
+        let help = "1 for the current phase of the run";
         let mut phases =
             encoder.encode_descriptor("dbdyno_phase", help, None, MetricType::Gauge)?;
         for (phase, name) in PHASES {
@@ -341,7 +341,7 @@ impl Collector for Figures {
             let labels = vec![("phase", name.to_owned())];
             phases.encode_family(&labels)?.encode_gauge(&is_it)?;
         }
-        let help = "How long has been measured";
+        let help = "Measured time so far";
         gauge(&mut encoder, ("dbdyno_measured", help, Some(Unit::Seconds)), snapshot.seconds)?;
         if let Some((offered, commits)) = snapshot.last {
             let help = "Transactions that were intended in the last second";
@@ -349,8 +349,8 @@ impl Collector for Figures {
             let help = "Commits that finished in the last second";
             gauge(&mut encoder, ("dbdyno_tps", help, None), commits as f64)?;
         }
-        let help = "Transactions in open load that were due and waited for a free client when the \
-                    last second ended";
+        let help = "Transactions of open load that waited for a free client at the end of the last \
+                    second";
         let mut waiting =
             encoder.encode_descriptor("dbdyno_waiting", help, None, MetricType::Gauge)?;
         for (labels, n) in &snapshot.waiting {
@@ -379,7 +379,7 @@ fn transactions(
     encoder: &mut DescriptorEncoder<'_>,
     kinds: &[KindFigures],
 ) -> Result<(), fmt::Error> {
-    let help = "Transactions that were intended in a phase, by what became of them";
+    let help = "Transactions intended in a phase, by outcome";
     let name = "dbdyno_transactions";
     let mut family = encoder.encode_descriptor(name, help, None, MetricType::Counter)?;
     for kind in kinds {

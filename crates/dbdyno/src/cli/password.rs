@@ -67,7 +67,7 @@ pub(super) fn read_file(path: &str) -> Result<String, Error> {
     let file = File::open(path).map_err(|error| bad(&error))?;
     file.take(BYTES_MAX + 1).read_to_string(&mut text).map_err(|error| bad(&error))?;
     if text.len() as u64 > BYTES_MAX {
-        return Err(bad(&format!("it is longer than {BYTES_MAX} bytes, so it is no password")));
+        return Err(bad(&format!("it is longer than {BYTES_MAX} bytes, so it is not a password")));
     }
     match text.lines().next() {
         Some(line) if !line.is_empty() => Ok(line.to_owned()),

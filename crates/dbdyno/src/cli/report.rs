@@ -74,7 +74,7 @@ pub(crate) fn command() -> Command {
             Arg::new("by")
                 .long("by")
                 .value_name("AXIS")
-                .help("Compare the values of this axis of one experiment"),
+                .help("Compare the values of this varied parameter (axis) of one experiment"),
         )
         .arg(
             Arg::new("history")
@@ -158,8 +158,8 @@ fn hint(store: &Store, run: &Report, shell: &Shell) -> Result<(), Error> {
     {
         let id = short_id(&experiment.id);
         shell.say(&format!(
-            "this is the last run alone, a trial of an experiment: 'dbdyno report {id} -o FILE' \
-             is of all its trials"
+            "this is only the last run of an experiment: 'dbdyno report {id} -o FILE' reports all \
+             of its runs"
         ));
     }
     Ok(())

@@ -15,7 +15,7 @@ pub(crate) fn flag() -> Arg {
         .long("require")
         .action(ArgAction::Append)
         .value_name("LIMIT")
-        .help("Exit with code 1 unless this holds: \"p99<300ms\", \"tps>1000\"")
+        .help("Exit with code 1 unless this limit holds: \"p99<300ms\", \"tps>1000\"")
 }
 
 /// The limits that are asked for.

@@ -18,11 +18,10 @@ pub(crate) fn command() -> Command {
     };
     let command = Command::new("restore")
         .about("Restores server settings that a killed experiment left changed")
-        .arg(
-            Arg::new("target").long("target").value_name("URL").help(
-                "The server, with the user to sign in as [default: all, as they were changed]",
-            ),
-        )
+        .arg(Arg::new("target").long("target").value_name("URL").help(
+            "Server to restore, and the user to sign in as [default: all servers, each as the \
+                 user who changed it]",
+        ))
         .arg(switch("dry_run", "dry-run", "Show what would be restored, and change nothing"))
         .arg(switch("force", "force", "Also restore settings that somebody else changed since"));
     password::add(command)
@@ -52,7 +51,7 @@ pub(crate) fn restore(matches: &ArgMatches, shell: &Shell) -> Outcome {
         shell.print(&format!("{:#}\n", json!({"schema": "dbdyno.restore/1", "settings": rows})))?;
     } else if restored.is_empty() {
         let which = if wanted.is_some() { "that" } else { "a" };
-        shell.print(&format!("no setting of {which} server is left changed\n"))?;
+        shell.print(&format!("no settings of {which} server are left changed\n"))?;
     } else {
         shell.print(&restored.iter().map(shown).collect::<String>())?;
     }
@@ -90,8 +89,8 @@ fn shown(one: &Restored) -> String {
         Fate::SetBack => "restored".to_owned(),
         Fate::WasBack => "was restored already".to_owned(),
         Fate::ChangedSince => format!(
-            "NOT RESTORED: dbdyno had set it to {}, and somebody else has changed it since; \
-             --force restores it",
+            "NOT RESTORED: dbdyno set it to {}, and somebody else has changed it since; --force \
+             restores it",
             setting.asked
         ),
         Fate::InUse(process) => format!("NOT RESTORED: process {process} uses it"),

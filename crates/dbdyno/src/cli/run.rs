@@ -44,7 +44,7 @@ pub(crate) fn command(words: &[String]) -> Result<Command, Error> {
                 .value_name("NAME=VALUE,VALUE...")
                 .action(ArgAction::Append)
                 .help(
-                    "Run each of these values; give the flag several times for all combinations \
+                    "Run with each of these values; repeat the flag to run all combinations \
                      (clients=1,2,4 or server.innodb_flush_log_at_trx_commit=1,2)",
                 ),
         )

@@ -29,11 +29,8 @@ const PARTS: [(&str, &str); 6] = [
     ("settings", "Only the server's settings"),
     ("timing", "Only the timing by transaction type: calls, min, avg, max, total, percentiles"),
     ("per_client", "Only the timing by client (with --output json: added to the report)"),
-    (
-        "counter",
-        "Only the transaction counter: counts, rates and times at each interval of --every",
-    ),
-    ("figures", "Only the figures of the run by name: what --figure and --fail-if take"),
+    ("counter", "Only counts, rates and times per interval (--every)"),
+    ("figures", "Only the figures of the run, with the names that --figure and --fail-if accept"),
 ];
 
 pub(crate) fn command() -> Command {
@@ -50,9 +47,14 @@ pub(crate) fn command() -> Command {
         )
         .subcommand(
             Command::new("label")
-                .about("Labels a run: key=value sets, key= removes, no label lists")
+                .about("Sets, removes or lists the labels of a run")
                 .arg(id())
-                .arg(Arg::new("labels").value_name("KEY=VALUE").num_args(0..)),
+                .arg(
+                    Arg::new("labels")
+                        .value_name("KEY=VALUE")
+                        .num_args(0..)
+                        .help("Label to set; KEY= removes it, no label lists those of the run"),
+                ),
         )
 }
 
@@ -61,11 +63,11 @@ fn list_command() -> Command {
         .about("Lists runs, newest first")
         .after_help(
             "Examples:\n  dbdyno runs list --where 'workload=tpcc and nopm>50000 and \
-             label.build=12' --sort -nopm\n  dbdyno runs list --where 'started>-7d and \
-             (p99>20ms or finding=stalled)'\n\nColumns: id, started, status, name, workload, \
-             target, database, clients, duration, tps, nopm, p99, validity, finding, dbdyno, \
-             experiment, label.KEY, and every figure of a run by name (dbdyno list figures), such \
-             as reads>1000 or new_order.p99<10ms. Signs: = != < <= > >= and ~ (contains); 'and', \
+             label.build=12' --sort -nopm\n  dbdyno runs list --where 'started>-7d and (p99>20ms \
+             or finding=stalled)'\n\nColumns: id, started, status, name, workload, target, \
+             database, clients, duration, tps, nopm, p99, validity, finding, dbdyno, experiment, \
+             label.KEY, and every figure of a run by name (dbdyno list figures), such as \
+             reads>1000 or new_order.p99<10ms. Operators: = != < <= > >= and ~ (contains); 'and', \
              'or', 'not' and brackets.",
         )
         .args(asked(
@@ -302,7 +304,7 @@ fn label(matches: &ArgMatches, shell: &Shell) -> Outcome {
     for (key, value) in labels {
         match value {
             "" if store.unlabel(&run, key).map_err(said)? => {}
-            "" => shell.say(&format!("the run has no label '{key}': nothing was taken away")),
+            "" => shell.say(&format!("the run has no label '{key}': nothing was removed")),
             value => store.label(&run, key, value).map_err(said)?,
         }
     }

@@ -23,7 +23,7 @@ use crate::shell::Shell;
 /// Runs a search.
 pub(crate) fn run(sought: SeekPlan, matches: &ArgMatches, shell: &Shell) -> Outcome {
     if matches.contains_id("require") {
-        let why = "--require: a search has limits of its own: write them as --objective";
+        let why = "--require: a search takes its limits from --objective: write them there";
         return Err(Error::Usage(why.to_owned()));
     }
     trial_options::is_kept(matches)?;

@@ -15,24 +15,24 @@ use crate::shell::Shell;
 
 pub(crate) fn command() -> Command {
     Command::new("selfcheck")
-        .about("Checks the instrument itself: exactness, accuracy, cost and lateness")
+        .about("Checks dbdyno itself: exactness, accuracy, overhead and delay")
         .arg(
             Arg::new("seeds")
                 .long("seeds")
                 .value_name("FIRST..LAST")
                 .default_value("1..20")
-                .help("Seeds of the runs that are compared with the closed form"),
+                .help("Seeds of the simulated runs whose p99 is compared with queueing theory"),
         )
         .subcommand(
             Command::new("intervals")
-                .about("Checks the actual coverage of intervals and verdicts")
+                .about("Checks on simulated data how often intervals and verdicts are right")
                 .arg(
                     Arg::new("runs")
                         .long("runs")
                         .value_name("N")
                         .default_value("60")
                         .value_parser(clap::value_parser!(u32).range(10..=10_000))
-                        .help("Runs of each model"),
+                        .help("Simulated runs of each model"),
                 )
                 .arg(
                     Arg::new("seconds")
@@ -75,11 +75,14 @@ fn intervals(matches: &ArgMatches, shell: &Shell) -> Outcome {
 fn document(rows: &[Row], is_good: bool) -> Document {
     let mut page = Document::default();
     let words = [
-        "'within error': beyond the target by at most two standard errors of so many runs; more runs \
-         (--runs) tell",
+        "'within error': off the target by at most two standard errors of this number of runs; use \
+         more runs (--runs) to decide",
         match is_good {
-            true => "intervals and verdicts have the coverage that they claim",
-            false => "a row marked NO does not have the coverage that it claims",
+            true => "intervals and verdicts are right as often as they claim",
+            false => {
+                "intervals or verdicts of a row marked NO are right less often than they \
+                      claim"
+            }
         },
     ];
     page.section("coverage", "", vec![Block::Table(table(rows)), Block::paragraphs(words)]);
@@ -147,8 +150,8 @@ pub(crate) fn selfcheck(matches: &ArgMatches, shell: &Shell) -> Outcome {
         shell.print(&format!("{value:#}\n"))?;
     } else {
         shell.print(match checked.is_good() {
-            true => "the instrument is in order\n",
-            false => "the instrument is OUT OF ORDER: do not use its figures\n",
+            true => "the selfcheck found no error in dbdyno\n",
+            false => "dbdyno is BROKEN on this machine: do not use its figures\n",
         })?;
     }
     Ok(if checked.is_good() { DONE } else { FAILED })

@@ -25,14 +25,20 @@ pub(crate) fn stop_on_signals(shell: &Shell) -> Arc<Stop> {
     let (pulled, shown) = (Arc::clone(&stop), shell.clone());
     let handled = on_signals(move |nth| {
         match nth {
-            1 => shown.say("\ninterrupted: finishing running transactions (again: cancel them)"),
+            1 => shown.say(
+                "\ninterrupted: finishing running transactions (press Ctrl-C again to \
+                            cancel them)",
+            ),
             2 => shown.say("\ncancelling running transactions"),
             _ => std::process::exit(i32::from(INTERRUPTED)),
         }
         pulled.ask();
     });
     if let Err(error) = handled {
-        shell.say(&format!("dbdyno: Ctrl-C would end it without a report: {error}"));
+        shell.say(&format!(
+            "dbdyno: Ctrl-C cannot be handled, and would end it without a report: \
+                            {error}"
+        ));
     }
     stop
 }

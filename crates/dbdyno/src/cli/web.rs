@@ -31,8 +31,8 @@ pub(crate) fn command() -> Command {
         .about("Serves runs to a browser, including those in progress")
         .after_help(
             "Pages are served at http://127.0.0.1:8421/ until Ctrl-C; 'start' does it in the \
-             background. Any other address than this machine's own needs a password, and uses \
-             TLS: see docs/web.md.",
+             background. An address that other machines can reach needs a password, and uses TLS: \
+             see docs/web.md.",
         )
         .args(listening())
         .subcommand(Command::new("start").about("Serves the pages in the background"))
@@ -109,7 +109,7 @@ fn ended_by_signals(shell: &Shell) -> Arc<Notify> {
         _ => std::process::exit(i32::from(INTERRUPTED)),
     });
     if let Err(error) = handled {
-        shell.say(&format!("dbdyno: Ctrl-C would end it at once: {error}"));
+        shell.say(&format!("dbdyno: Ctrl-C cannot be handled, and would end it at once: {error}"));
     }
     ended
 }

@@ -124,14 +124,14 @@ fn figures_of_others_are_refused_with_the_line_that_is_wrong() {
         &["line 1: there is no column figure, only", "commas"],
     );
     check("figure,value\n", &["it has no values"]);
-    check("figure,value\ntps,5\ntps,5 TPS\n", &["line 3: value '5 TPS' is no number"]);
-    check("figure,value\ntps,\"1,5\"\n", &["line 2: value '1,5' is no number"]);
+    check("figure,value\ntps,5\ntps,5 TPS\n", &["line 3: value '5 TPS' is not a number"]);
+    check("figure,value\ntps,\"1,5\"\n", &["line 2: value '1,5' is not a number"]);
     check("figure,value\ntpps,5\n", &["line 2: no figure is called 'tpps'", "list figures"]);
     check("figure,value,unit\np99,5,s\n", &["the unit of p99_ms is ms, not s"]);
     check("a,figure,value\n1,tps\n", &["line 2: it has 2 cells, and the header 3"]);
-    check("figure,value,time\ntps,5,yesterday\n", &["time 'yesterday' is none: write 2015-06-01"]);
+    check("figure,value,time\ntps,5,yesterday\n", &["'yesterday' is not a time: write 2015-06-01"]);
     let file = home.write("two words.csv", "figure,value\ntps,5\n");
-    refused(&home, &["history", "import", &file], USAGE, &["'two words' is no name", "--name"]);
+    refused(&home, &["history", "import", &file], USAGE, &["'two words' is not a name", "--name"]);
     let words = ["history", "import", "-"];
     refused(&home, &words, USAGE, &["the standard input has no name: write --name"]);
     refused(&home, &["history", "import", "/none.csv"], USAGE, &["/none.csv cannot be read"]);
@@ -308,7 +308,7 @@ fn writers_need_tables_and_readers_what_is_in_them() {
     let check = |args: &[&str], fragments: &[&str]| {
         refused(&home, &[&["run", "events", "--no-store"], args].concat(), USAGE, fragments);
     };
-    check(&["--writers=4", "--tables=3"], &["4 writers need as many tables", "--tables 4"]);
+    check(&["--writers=4", "--tables=3"], &["4 writers need 4 tables", "--tables 4"]);
     check(&["--target=sim:"], &["events needs tables", "sim has none", "choose another target"]);
 }
 
@@ -361,7 +361,7 @@ fn a_value_that_cannot_be_is_reported_with_its_flag() {
     check(&["--duration=9000000h"], &["--duration", "longer than a year"]);
     check(&["--drain=soon"], &["--drain: 'soon' is not a duration"]);
     check(&["--histogram-max=1ms"], &["--histogram-max", "between 1s and 48h"]);
-    check(&["--transactions=0"], &["--transactions: there is nothing to measure", "at least 1"]);
+    check(&["--transactions=0"], &["--transactions: nothing would be measured", "at least 1"]);
     check(&["--transactions=many"], &["--transactions: 'many' is not a count", "per client"]);
     check(
         &["--transactions=9 per client", "--load=open", "--rate=5"],
@@ -417,7 +417,7 @@ fn a_value_that_cannot_be_is_reported_with_its_flag() {
     check(&["--processes=7"], &["--processes: 7 processes are more", "(6)"]);
     check(
         &["--processes=1", "--readers=0"],
-        &["--processes: it is one of readers", "leave it out"],
+        &["--processes: it applies to readers", "leave it out"],
     );
     check(&["--history-every=1"], &["--history-every: with 1", "give 2 or more"]);
     let bytes = ["run", "tpcc", "--rate=2MB/s"];
@@ -445,7 +445,7 @@ fn what_a_workload_or_a_database_cannot_do_is_reported_with_the_reason() {
         refused(&home, &[command, "tpcc", "--target=sim:"], USAGE, &["sim has none"]);
     }
     for (args, words) in [
-        (&["empty", "--target=sim:"][..], ["sim lives in one process", "leave out --processes"]),
+        (&["empty", "--target=sim:"][..], ["sim runs in one process", "leave out --processes"]),
         (
             &["empty", "--target=sim:", "--placement=simulated"],
             ["virtual time", "leave out --processes"],

@@ -224,7 +224,7 @@ fn a_share_below_a_bound_is_compared_gated_required_and_found_by_its_bound() {
     ]);
     chart.good().says(&["<svg", "below 5ms", "%"]);
     let shown = || home.json(&["runs", "show", "last", "--require=below(5ms)>10%"]);
-    let (two_seconds, short) = (shown(), "an interval takes at least 10 s");
+    let (two_seconds, short) = (shown(), "the run is too short: needs at least 10 s");
     let result = at(&two_seconds, "required.results.0");
     assert_eq!((at(result, "holds"), at(result, "unit")), (&"within".into(), &"%".into()));
     assert!(at(result, "reason").as_str().is_some_and(|why| why.contains(short)), "{result:#}");

@@ -32,12 +32,12 @@ fn the_last_of_a_few_builds_is_held_against_the_ones_before() {
     let names: Vec<&str> = series.iter().filter_map(|one| at(one, "build").as_str()).collect();
     assert_eq!(names, ["1.2", "1.9", "1.10-rc1", "1.10", "1.11"]);
     assert!((number(point, "last.ratio") - 1.0 / 1.1).abs() < 0.03, "{point:#}");
-    home.run(&["history"]).good().says(&["the last is WORSE", "5 of the 10 builds"]);
+    home.run(&["history"]).good().says(&["the last build is WORSE", "5 of the 10 builds"]);
     let csv = home.run(&["history", "--output=csv"]).good();
     csv.says(&["point,build,runs,figure,value", ",1.10-rc1,1,tps,"]);
     let markdown = home.run(&["history", "--output=markdown"]).good();
-    let headline = "**TPS by build: 5 builds, the last is WORSE**";
-    let rest = ["| build | runs |", "| 1.10-rc1 | 1 |", "was to be expected (99.5 %)"];
+    let headline = "**TPS by build: 5 builds, the last build is WORSE**";
+    let rest = ["| build | runs |", "| 1.10-rc1 | 1 |", "99.5 % interval)"];
     markdown.says(&[headline]).says(&rest);
     home.run(&["history", "--by=kernel"]).code(2).warns(&["no run has the label kernel"]);
     home.run(&["history", "--by="]).code(2).warns(&["'' is not a label: name the one whose"]);
@@ -99,7 +99,7 @@ fn what_is_mended_in_part_fails_until_it_is_acknowledged() {
     levels(&home, &[(12, "2ms"), (4, "2500us"), (4, "2270us")]);
     let shown = home.run(&["history", "--fail-on-regression"]).code(1);
     let shown = shown.says(&["% WORSE than 1.9", "build=1.11", "build=1.12"]);
-    shown.says(&["At 1.12", "service", "False alarms: at most 2.5"]);
+    shown.says(&["At 1.12", "service", "nothing changes: at most 2.5"]);
     home.run(&["history", "ack", "1.12"]).code(2).warns(&["--reason"]);
     home.run(&["history", "ack", "9.9", "--reason=x"]).code(2).warns(&["no run has the label"]);
     let refused = home.run(&["history", "ack", "1.4", "--reason=x"]).code(2);
@@ -121,7 +121,7 @@ fn a_pinned_baseline_is_compared_with_each_time() {
     levels(&home, &[(3, "2ms"), (14, "2200us")]);
     home.run(&["history", "--fail-on-regression"]).good();
     let words = ["history", "--baseline=1.1", "--fail-on-regression"];
-    home.run(&words).code(1).says(&["Against the baseline 1.1 the last is WORSE"]);
+    home.run(&words).code(1).says(&["Compared with the baseline 1.1, the last build is WORSE"]);
     home.run(&["history", "baseline"]).good().says(&["no baseline is pinned"]);
     home.run(&["history", "baseline", "7"]).code(2).warns(&["no run has the label build=7"]);
     home.run(&["history", "baseline", "1.1"]).good();
@@ -146,7 +146,9 @@ fn commit_hashes_stand_by_time_or_as_a_list_has_them() {
     let list = home.write("commits.txt", "1234567a00\ndeadbeef11\nf00dbab122\n");
     let list = format!("--commits={list}");
     assert_eq!(order(&[&list]), ["1234567a", "deadbeef", "f00dbab1"]);
-    home.run(&["history", &list]).good().says(&["the list of commits does not have: 0a1b2c3d"]);
+    home.run(&["history", &list])
+        .good()
+        .says(&["the list of commits lacks them: 1 build (0a1b2c3d)"]);
     home.run(&["history", "--order=commit"]).code(2).warns(&["needs --commits FILE"]);
     home.run(&["history", "--commits=/none"]).code(2).warns(&["cannot be read"]);
 }
@@ -280,7 +282,9 @@ fn a_figure_of_which_only_a_mean_is_known_is_a_level_in_the_charts_of_an_experim
     let address = format!("/experiments/{id}?figure=operations&imported=previous");
     assert!(web.page(&address).contains("imported=previous"), "{}", web.page(&address));
     let refused = home.run(&["report", &id, "--imported=previous", "-o", "page.html"]).code(2);
-    refused.warns(&["no chart here shows operations of the imported previous"]).is_a_sentence();
+    refused
+        .warns(&["no chart here shows the figure operations of the imported previous"])
+        .is_a_sentence();
     let run = home.run(&["report", "last", "--imported=previous", "-o", "page.html"]).code(2);
-    run.warns(&["beside the figures of an experiment, a comparison or a history"]);
+    run.warns(&["only with an experiment, a comparison or a history"]);
 }

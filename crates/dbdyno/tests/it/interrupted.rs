@@ -131,7 +131,7 @@ fn a_second_interrupt_cuts_off_what_never_ends_and_keeps_the_report() {
     // The second line: by then all clients have asked, however busy the machine is.
     run.wait_until("the load", |said| said.matches(" of 60 s").count() > 1);
     run.interrupt();
-    run.wait_until("the first is heard", |said| said.contains("again: cancel them"));
+    run.wait_until("the first is heard", |said| said.contains("again to cancel them"));
     let asked = now();
     run.interrupt();
     let ran = run.end();
@@ -155,7 +155,7 @@ fn a_database_that_somebody_holds_does_not_hold_us() {
     holder.busy_timeout(Duration::from_secs(30)).unwrap();
     holder.execute_batch("BEGIN IMMEDIATE").unwrap();
     run.interrupt();
-    run.wait_until("the first is heard", |said| said.contains("again: cancel them"));
+    run.wait_until("the first is heard", |said| said.contains("again to cancel them"));
     let asked = now();
     run.interrupt();
     let ran = run.end();
@@ -180,8 +180,8 @@ fn a_killed_run_is_kept_but_for_its_last_moments_and_its_data_are_whole() {
     let first = now();
     wait_for_seconds(&home, &mut run, 3);
     home.run(&["runs", "list", "--status=running"]).good().says(&["tpcc"]);
-    home.run(&["runs", "rm", "last"]).code(1).warns(&["is under way: stop it first"]);
-    let waits = ["is under way: wait for its end"];
+    home.run(&["runs", "rm", "last"]).code(1).warns(&["is running: stop it first"]);
+    let waits = ["is still running: wait for its end"];
     home.run(&["runs", "export", "last", "-o", "half.dbdyno"]).code(2).warns(&waits);
     let store = home.store().display().to_string();
     Home::new().run(&["runs", "import", &store]).code(2).warns(&waits);

@@ -70,7 +70,9 @@ fn an_address_that_cannot_be_listened_at_is_refused_before_the_run() {
         let flag = format!("--metrics-listen={address}");
         home.run(&["run", "empty", "--target=sim:", "--duration=1s", &flag])
     };
-    run("localhost").code(2).warns(&["'localhost' is no address and port: write 127.0.0.1:9187"]);
+    run("localhost")
+        .code(2)
+        .warns(&["'localhost' is not an address and port: write 127.0.0.1:9187"]);
     run("192.0.2.1:9187").code(1).warns(&["cannot listen at 192.0.2.1:9187"]);
 }
 

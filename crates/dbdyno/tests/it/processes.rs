@@ -96,7 +96,7 @@ fn readers_in_two_processes_see_the_records_of_a_third_with_one_clock() {
     assert!(read_in_all > 1_000, "{read_in_all}");
     assert_eq!(at(&report, "custom_metrics")["readers.age"]["count"].as_i64(), Some(read_in_all));
     home.run(&["runs", "show", "last"]).good().says(&[
-        "6 clients, a thread each, in 2 processes of their own",
+        "6 clients, a thread each, in 2 separate processes",
         "clock ahead by",
         "readers 3",
         " ± ",
@@ -178,7 +178,7 @@ fn a_process_that_is_killed_fails_the_run_and_what_was_measured_is_kept() {
     assert_eq!(report["status"], "failed");
     assert!(number(&report, "counts.committed") > 50.0);
     let why = at(&report, "findings").to_string();
-    assert!(why.contains("(oltp-point-select 2) ended in mid-run: signal: 9"), "{why}");
+    assert!(why.contains("(oltp-point-select 2) ended during the run: signal: 9"), "{why}");
 }
 
 #[test]

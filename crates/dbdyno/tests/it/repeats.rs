@@ -29,7 +29,7 @@ fn repeats_end_when_intervals_are_narrow_and_going_on_changes_nothing() {
     home.run(&["experiments", "show", "last"]).good().says(&[
         "of at most 25, ",
         "(until=4%,min=4,max=25).",
-        "Every interval of TPS is as narrow as asked.",
+        "Every interval of TPS is as narrow as requested.",
         "Method: Student's t at 97.7 %",
     ]);
     home.run(&["experiments", "list"]).good().says(&["of at most 25"]);
@@ -60,8 +60,11 @@ fn repeats_that_were_killed_go_on_to_the_same_end() {
         (at(&kept, "status"), at(&kept, "stop_condition.is_reached")),
         (&"interrupted".into(), &false.into())
     );
-    let on =
-        ["interrupted; again:", "resume with: dbdyno experiments resume ", "Not precise enough"];
+    let on = [
+        "interrupted; to show it again:",
+        "resume with: dbdyno experiments resume ",
+        "Not precise enough",
+    ];
     home.run(&["experiments", "show", "last"]).good().says(&on);
     let shown = home.json(&["experiments", "resume", "last", "--quiet"]);
     let same = [
@@ -170,7 +173,7 @@ fn repeats_that_cannot_be_are_reported_before_the_first_run() {
     check(&["--repeat=0"], "below the minimum of 1");
     check(&["--repeat=often"], "write a number such as 5, or a rule such as until=2%,max=20");
     check(&["--repeat=until=2"], "write a share of at most 50 %, such as until=2%");
-    check(&["--repeat=until=2%,most=9"], "'most' is no part of a rule");
+    check(&["--repeat=until=2%,most=9"], "'most' is not part of a rule");
     check(&["--repeat=until=2%,min=2"], "write 4 or more");
     check(&["--repeat=until=2%,max=3"], "it lies between 4 and 10000");
     let twice = "the rule has max twice, as 5 and as 6: leave one out";

@@ -40,7 +40,7 @@ fn the_example_that_seeks_finds_what_theory_says() {
     assert_eq!(home.json(&["experiments", "show", "last"]), shown);
     assert_eq!(home.json(&["experiments", "resume", "last", "--quiet"]), shown);
     home.run(&["experiments", "show", "last"]).good().says(&[
-        "p99<85.6ms, errors<0.1% up to rate=",
+        "p99<85.6ms and errors<0.1% hold up to rate=",
         "confirm",
         "p99 over rate",
     ]);
@@ -117,7 +117,7 @@ fn the_ends_of_a_range_are_reported_as_such() {
         home.run(&sim(&["--seek=rate=50..200", objective, "--seek-budget=10m"]))
     };
     let none = "the search has no answer: not even the lowest rate, 50.00, meets p50<1ms";
-    seek("--objective=p50<1ms").code(1).says(&[none, "Fresh probes confirm that."]);
+    seek("--objective=p50<1ms").code(1).says(&[none, "New probes confirm that."]);
     seek("--objective=p99<10s").good().says(&["even the highest meets", "rate=200"]);
 }
 
@@ -142,7 +142,7 @@ fn a_mistake_in_a_search_is_reported_before_the_first_probe() {
     check(&["--seek=rat=1..9", p99], "did you mean 'rate'?");
     for axis in ["seed=1..9", "queue=1..9", "connect.rate=1..9", "server.x=1..9"] {
         let seek: &'static str = format!("--seek={axis}").leak();
-        check(&[seek, p99], "cannot be sought, only varied; what can be: rate, clients");
+        check(&[seek, p99], "cannot be searched for, only varied; choose one of rate, clients");
     }
     check(&["--seek=rate=100..900", "--objective=p98<20ms"], "'p98' is not one of");
     check(&["--seek=rate=100..900", "--objective=p99<20"], "no unit");

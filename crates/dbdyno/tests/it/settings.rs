@@ -105,7 +105,7 @@ fn restored(of: &Varied) {
     let shown = home.json(&["restore", &target, "--force"]);
     assert_eq!(at(&shown, "settings.0.fate"), "set_back", "{shown:#}");
     assert_eq!(ask(&server, &[of.sql]), before);
-    home.run(&args).good().says(&["no setting of that server is left changed"]);
+    home.run(&args).good().says(&["no settings of that server are left changed"]);
     let quiet = home.run(&["runs", "list"]).good();
     assert!(!quiet.err.contains("restore"), "{}", quiet.err);
 }
@@ -207,7 +207,7 @@ fn what_sql_cannot_set_is_reported_before_anything_is_run() {
     check(postgres, "fsync=on,off", &["its source is 'command line'"]);
     check(postgres, "work_mom=1MB,2MB", &["no setting of that name"]);
     check(postgres, "work_mem=1MB,fast", &["cannot be set to 'fast'"]);
-    home.run(&["restore"]).good().says(&["no setting of a server is left changed"]);
+    home.run(&["restore"]).good().says(&["no settings of a server are left changed"]);
     let runs = home.json(&["runs", "list"]);
     assert_eq!(at(&runs, "runs").as_array().map(Vec::len), Some(0));
 }
@@ -230,7 +230,7 @@ fn who_may_not_set_a_setting_is_reported() {
         let args = ["run", "empty", &target, &vary, "--duration=1s", "--quiet"];
         home.run(&args).code(2).warns(&["sign in as a user with the privilege"]).is_a_sentence();
     }
-    home.run(&["restore"]).good().says(&["no setting of a server is left changed"]);
+    home.run(&["restore"]).good().says(&["no settings of a server are left changed"]);
 }
 
 #[test]

@@ -40,8 +40,8 @@ pub(crate) static ENTRY: Entry = Entry {
     example: "mariadb://user:password@host:3306/database?tls=require",
     parameters: PARAMETERS,
     verified: Ok(
-        "MariaDB 10.11.19 and 11.4.5, MySQL 5.6.24; not verified on a server: MySQL 8 and 9, \
-         caching_sha2_password, parsec (scripted peers)",
+        "MariaDB 10.11.19 and 11.4.5, MySQL 5.6.24; only with a scripted server: MySQL 8 and 9, \
+         caching_sha2_password, parsec",
     ),
     file: |_| None,
     is_over_network: |target| target.option("socket").is_none(),

@@ -31,7 +31,8 @@ pub use service::{SimService, service_draw_ns};
 pub(crate) static ENTRY: Entry = Entry {
     name: "sim",
     schemes: &["sim"],
-    summary: "No database: answers after a random service time, for calibration and first tries",
+    summary: "Simulated database that answers after a random service time, for calibration and \
+              first steps",
     example: "sim:?servers=4&service=exponential:2ms",
     parameters: PARAMETERS,
     verified: Ok("arithmetic, tested against the queueing recursion"),
@@ -46,7 +47,7 @@ static PARAMETERS: &[Parameter] = &[
         "servers",
         ParameterKind::Count { min: 0, max: 1_000_000 },
         "1",
-        "Statements served at the same time, the others wait in a queue; 0 for no limit",
+        "Statements served at the same time; further ones wait in a queue; 0: no limit",
     ),
     Parameter::option(
         "service",
@@ -58,7 +59,7 @@ static PARAMETERS: &[Parameter] = &[
         "draws",
         ParameterKind::Choice(&["order", "key"]),
         "order",
-        "Random draw that a statement uses: by order of arrival, or by its first value",
+        "How a statement is assigned a random draw: by order of arrival, or by its first value",
     ),
     Parameter::option(
         "fail",
@@ -77,15 +78,15 @@ static PARAMETERS: &[Parameter] = &[
         "drift",
         ParameterKind::Number { min: 0.0, max: 1000.0 },
         "0",
-        "Percent by which service times grow with each further opening by one process: a machine \
-         that changes during an experiment",
+        "Percent by which service times grow each time one process opens the target again; \
+         simulates a machine that changes during an experiment",
     ),
     Parameter::option(
         "spread",
         ParameterKind::Number { min: 0.0, max: 100.0 },
         "0",
-        "Standard deviation, in percent, of service times between openings, drawn from the seed: a \
-         server whose starts differ",
+        "Standard deviation, in percent, of service times between openings of the target, drawn \
+         from the seed; simulates a server whose starts differ",
     ),
     Parameter::option(
         "slowing",
@@ -104,7 +105,7 @@ static PARAMETERS: &[Parameter] = &[
         "transaction_control",
         ParameterKind::Choice(&["free", "statement"]),
         "free",
-        "Whether BEGIN, COMMIT and ROLLBACK take no time or that of a statement",
+        "Time of BEGIN, COMMIT and ROLLBACK: none (free), or that of a statement",
     ),
 ];
 

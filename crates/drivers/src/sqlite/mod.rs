@@ -39,7 +39,7 @@ use session::SqliteSession;
 pub(crate) static ENTRY: Entry = Entry {
     name: "sqlite",
     schemes: &["sqlite"],
-    summary: "SQLite, in this process: a file or shared memory",
+    summary: "SQLite, embedded in dbdyno's process: a file or shared memory",
     example: "sqlite:/path/file.db?synchronous=full",
     parameters: PARAMETERS,
     verified: Ok("SQLite 3.54.1, bundled"),
@@ -81,13 +81,14 @@ static PARAMETERS: &[Parameter] = &[
         "busy",
         ParameterKind::Choice(&["queue", "handler", "retry"]),
         "queue",
-        "How writers wait: first come first served, SQLite's busy handler, or refused at once",
+        "How writers wait for the write lock: in a queue, in SQLite's busy handler, or not at all \
+         (the transaction is retried)",
     ),
     Parameter::option(
         "busy_timeout",
         ParameterKind::Duration,
         "10s",
-        "Time limit of the busy handler; with queue it is for locks of other processes",
+        "Time limit of the busy handler; with busy=queue, for locks of other processes",
     ),
     Parameter::option("cache_size", ParameterKind::Bytes, "2000KiB", "Page cache of each session"),
     Parameter::option(
@@ -100,7 +101,7 @@ static PARAMETERS: &[Parameter] = &[
         "page_size",
         ParameterKind::Bytes,
         "",
-        "Page size of a new database (else 4096)",
+        "Page size of a new database (default: 4096)",
     ),
     Parameter::option(
         "wal_autocheckpoint",

@@ -283,8 +283,10 @@ fn set_journal(connection: &Connection, shared: &Shared) -> Result<(), Refusal> 
     drop(alone);
     let has = ask(connection, "journal_mode")?;
     if has != *wanted {
-        let message =
-            format!("SQLite keeps journal={has} here and rejects {wanted}: use journal={has}");
+        let message = format!(
+            "SQLite keeps journal={has} for this database and rejects {wanted}: use \
+                     journal={has}"
+        );
         return Err(Refusal::new(RefusalKind::Unsupported, message));
     }
     Ok(())

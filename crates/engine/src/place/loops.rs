@@ -86,7 +86,7 @@ fn live(
             match served.await {
                 Ok(client_loop) => clients.push(client_loop),
                 Err(error) => {
-                    let why = format!("a client ended without a word: {error}");
+                    let why = format!("a client ended unexpectedly: {error}");
                     let _ = context.tell.send(WorkerMessage::Lost { why });
                 }
             }

@@ -52,7 +52,9 @@ fn charts(report: &Report) -> Vec<Chart> {
         .reduce(|sum, ages| sum.plus(&ages).expect("all readers are counted by the same bounds"));
     chart.traces.extend(sum.map(|ages| trace(format!("{} others", others.len()), &ages)));
     chart.note = Some(
-        "Each reader over the whole load. What a line lacks to 100 % at its end is older.".into(),
+        "Each reader over the whole load. Where a line ends below 100 %, the rest of the records \
+         is older."
+            .into(),
     );
     chart.if_any()
 }

@@ -84,7 +84,7 @@ fn over_seconds(report: &Report) -> Vec<Chart> {
     };
     let title = match width {
         1 => "arrivals in a second".to_owned(),
-        n => format!("arrivals in a second, {n} together"),
+        n => format!("arrivals per second, in bins of {n}"),
     };
     let x = Axis::of(title, "", Scale::Linear);
     let mut chart = Chart::new("arrivals", "Arrivals", x, Axis::of("seconds", "", Scale::FromZero));

@@ -27,7 +27,7 @@ fn charts(report: &Report) -> Vec<Chart> {
     let lost =
         |interval: &IntervalReport| interval.failed + interval.dropped + interval.unfinished > 0;
     let why = match intervals.iter().filter(gap).all(lost) {
-        true => "gaps: so much was lost that the percentile is infinite",
+        true => "gaps: the percentile is infinite, because too much was lost",
         false => "gaps: nothing finished, or times were no longer stored",
     };
     chart.note = Some(format!("All offered transactions of each {length}; {why}."));

@@ -167,7 +167,7 @@ fn the_charts_of_an_overloaded_run() {
       committed (Line, 65) -5.000: 400.0 .. 59.00: 400.0
       X -5.000 to 0: ramp-up
     arrivals: Arrivals
-      x arrivals in a second, 11 together [] Linear; y seconds [] FromZero
+      x arrivals per second, in bins of 11 [] Linear; y seconds [] FromZero
       seconds (Bars, 21) 390.0: 0 .. 610.0: 0
       independent users, 500.0 per second (Line, 21) 390.0: 0.000036 .. 610.0: 0.000158
     queue: Queue

@@ -62,7 +62,7 @@ fn a_limit_is_undecided_where_only_one_side_has_a_run_that_counts() {
     assert_eq!(held.passed, Passed::Undecided);
     assert_eq!(held.at, ["new clients=8 (one side alone)"]);
     let page = in_a_line(&report);
-    let words = "1 point of old, where new has none, left out: clients=8.";
+    let words = "Left out: 1 point of old, where new has none: clients=8.";
     assert!(page.contains(words), "{page}");
 }
 
@@ -76,10 +76,10 @@ fn a_point_that_a_side_could_not_do_is_said_first_and_breaks_a_limit() {
     }
     let report = ComparisonReport::new(&[old.clone(), new.clone()], &PLAIN).expect("one in common");
     let page = in_a_line(&report);
-    let words = "rate=2 against 1: NO run of rate=2 counts at 1 of 2 points; at clients=1, TPS is";
+    let words = "rate=2 against 1: NO valid run of rate=2 at 1 of 2 points; at clients=1, TPS is";
     assert!(page.starts_with(words), "{page}");
     let words =
-        "1 point of rate=1, where rate=2 was tried, and no run counts, left out: clients=8.";
+        "Left out: 1 point of rate=1, where rate=2 was attempted without a valid run: clients=8.";
     assert!(page.contains(words), "{page}");
     // All of its runs are told, and the curve is of what both have.
     assert_eq!((report.sides[0].runs.len(), report.sides[0].curve.is_none()), (10, true));
@@ -118,7 +118,7 @@ fn what_speaks_against_it_is_reported_in_sentences() {
     let report = ComparisonReport::new(&sides, &PLAIN).expect("five of each");
     let page = crate::markdown::markdown(&comparison(&report, &[]));
     for words in [
-        "(Steal took 12 %) in 0 of 5 runs of old, 3 of 5 runs of new: unevenly",
+        "(Steal took 12 %) in 0 of 5 runs of old, 3 of 5 runs of new: unequal shares",
         "in 5 of 5 runs of old, 5 of 5 runs of new.",
         "2 runs of old do not count: it is failed.",
     ] {
@@ -184,16 +184,16 @@ fn it_reads_like_a_page() {
     new against old: over all points TPS is better: +4.9 % (+3.4 % to +6.5 %); p99 ms: better, -4.7
     % (-6.1 % to -3.3 %); point by point, of 2 points: better at 1, no evidence at 1
 
-    point      figure    old    new  ratio                       p  found from  verdict
+    point      figure    old    new  ratio                       p  detectable  verdict
     clients=1  TPS     1,000  1,100  1.100 (1.084 to 1.117)  0.016       2.2 %  better
     clients=8  TPS     1,000  1,001  1.001 (0.986 to 1.016)  0.848       2.2 %  no evidence
     all        TPS     1,000  1,049  1.049 (1.034 to 1.065)  0.010       1.9 %  better
     all        p50 ms  13.52  13.52  1.000 (1.000 to 1.000)  1.000           –  too small to matter
     all        p95 ms  50.33  50.33  1.000 (1.000 to 1.000)  1.000           –  too small to matter
     all        p99 ms  10.00  9.530  0.953 (0.939 to 0.967)  0.016       2.2 %  better
-    Of each side the mean over its runs. Ratios are medians over all pairs of runs, with intervals
-    of at least 96.8 %, not corrected; p is corrected for all sides, points and figures of the first
-    lines; better or worse takes p < 0.05 and a ratio beyond the minimum effect of 1 %.
+    Values are means over the runs of each side. Ratios are medians over all pairs of runs, with
+    intervals of at least 96.8 %, not corrected; p is corrected for all sides, points and figures of
+    the first lines. Better or worse needs p < 0.05 and a ratio beyond the minimum effect of 1 %.
     Runs of both took turns.
 
     Plan, database, machine and build are the same on all sides.
@@ -205,7 +205,7 @@ fn it_reads_like_a_page() {
     baseline    old: 10 runs
     side        new: 10 runs
 
-    tpcc on SQLite 3.54.1: 8 clients, load: closed; 20 runs of 60 s after 5 s of ramp-up, begun
+    tpcc on SQLite 3.54.1: 8 clients, load: closed; 20 runs of 60 s after 5 s of ramp-up, started
     between 2026-11-21 10:00:00 UTC and 2026-11-21 10:29:00 UTC. On all sides: journal=wal,
     synchronous=full. By dbdyno 0.1.0.
     ");
@@ -216,28 +216,28 @@ fn it_reads_like_a_page() {
     +12.8 %)
     BROKEN: p99>+5% at new clients=8
 
-    point      figure    old    new  ratio                       p  found from  verdict
+    point      figure    old    new  ratio                       p  detectable  verdict
     clients=8  TPS     1,000  900.0  0.900 (0.887 to 0.914)  0.010       1.9 %  worse
     clients=8  p50 ms  13.52  13.52  1.000 (1.000 to 1.000)  1.000         0 %  too small to matter
     clients=8  p95 ms  50.33  50.33  1.000 (1.000 to 1.000)  1.000         0 %  too small to matter
     clients=8  p99 ms  10.00  11.11  1.111 (1.095 to 1.128)  0.008       1.9 %  worse
-    Of each side the mean over its runs. Ratios are medians over all pairs of runs, with intervals
-    of at least 96.8 %, not corrected; p is corrected for all sides, points and figures of the first
-    lines; better or worse takes p < 0.05 and a ratio beyond the minimum effect of 1 %.
+    Values are means over the runs of each side. Ratios are medians over all pairs of runs, with
+    intervals of at least 96.8 %, not corrected; p is corrected for all sides, points and figures of
+    the first lines. Better or worse needs p < 0.05 and a ratio beyond the minimum effect of 1 %.
 
     Plan, database, machine and build are the same on all sides.
 
     baseline    old: 5 runs
     side        new: 5 runs
 
-    tpcc on SQLite 3.54.1: 8 clients, load: closed; 10 runs of 60 s after 5 s of ramp-up, begun
+    tpcc on SQLite 3.54.1: 8 clients, load: closed; 10 runs of 60 s after 5 s of ramp-up, started
     between 2026-11-21 10:00:00 UTC and 2026-11-21 10:28:00 UTC. On all sides: journal=wal,
     synchronous=full. By dbdyno 0.1.0.
 
     Is this result valid? Yes, with notes:
-    note        Runs of old and new did not take turns: what drifted meanwhile (the machine, the
-                data) counts as a difference. An experiment with both as values of an axis
-                interleaves them.
+    note        Runs of old and new did not take turns: a drift in the meantime (of the machine, of
+                the data) counts as a difference. To interleave them, run one experiment that varies
+                both values (--vary).
     ");
 }
 
@@ -248,16 +248,16 @@ fn it_is_written_for_others() {
     insta::assert_snapshot!(crate::markdown::markdown(&page), @r"
     **new against old: TPS is worse: -10.0 % (-11.3 % to -8.6 %); p99 ms: worse, +11.1 % (+9.5 % to +12.8 %)**
 
-    ### What it did
+    ### Result
 
-    | point | figure | old | new | ratio | p | found from | verdict |
+    | point | figure | old | new | ratio | p | detectable | verdict |
     | --- | --- | ---: | ---: | --- | ---: | ---: | --- |
     | clients=8 | TPS | 1,000 | 900.0 | 0.900 (0.887 to 0.914) | 0.010 | 1.9 % | worse |
     | clients=8 | p50 ms | 13.52 | 13.52 | 1.000 (1.000 to 1.000) | 1.000 | 0 % | too small to matter |
     | clients=8 | p95 ms | 50.33 | 50.33 | 1.000 (1.000 to 1.000) | 1.000 | 0 % | too small to matter |
     | clients=8 | p99 ms | 10.00 | 11.11 | 1.111 (1.095 to 1.128) | 0.008 | 1.9 % | worse |
 
-    Of each side the mean over its runs. Ratios are medians over all pairs of runs, with intervals of at least 96.8 %, not corrected; p is corrected for all sides, points and figures of the first lines; better or worse takes p \< 0.05 and a ratio beyond the minimum effect of 1 %.
+    Values are means over the runs of each side. Ratios are medians over all pairs of runs, with intervals of at least 96.8 %, not corrected; p is corrected for all sides, points and figures of the first lines. Better or worse needs p \< 0.05 and a ratio beyond the minimum effect of 1 %.
 
     ### What changed
 
@@ -269,11 +269,11 @@ fn it_is_written_for_others() {
 
     - **side** new: 5 runs
 
-    tpcc on SQLite 3.54.1: 8 clients, load: closed; 10 runs of 60 s after 5 s of ramp-up, begun between 2026-11-21 10:00:00 UTC and 2026-11-21 10:28:00 UTC. On all sides: journal=wal, synchronous=full. By dbdyno 0.1.0.
+    tpcc on SQLite 3.54.1: 8 clients, load: closed; 10 runs of 60 s after 5 s of ramp-up, started between 2026-11-21 10:00:00 UTC and 2026-11-21 10:28:00 UTC. On all sides: journal=wal, synchronous=full. By dbdyno 0.1.0.
 
     ### Is this result valid? Yes, with notes:
 
-    - **Note** Runs of old and new did not take turns: what drifted meanwhile (the machine, the data) counts as a difference. An experiment with both as values of an axis interleaves them.
+    - **Note** Runs of old and new did not take turns: a drift in the meantime (of the machine, of the data) counts as a difference. To interleave them, run one experiment that varies both values (--vary).
     ");
     insta::assert_snapshot!(crate::csv::csv(&page), @r"
     side,point,figure,baseline,value,ratio,low,high,p,p_corrected,detectable,verdict
@@ -319,7 +319,7 @@ fn sides_that_a_simulated_database_drew_from_the_same_seeds_are_not_independent(
 
 #[test]
 fn runs_of_a_side_that_all_have_one_seed_are_warned_of() {
-    let words = "All 3 runs of old have one seed: they replay the same inputs";
+    let words = "All 3 runs of old have the same seed: they replay the same inputs";
     let says = |report: &ComparisonReport| in_a_line(report).contains(words);
     let of = |seeds: [&[u64]; 2]| of_seeds("sqlite:x.db", seeds, 1);
     assert!(says(&of([&[1, 1, 1], &[1, 2, 3]])));

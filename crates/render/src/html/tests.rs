@@ -124,7 +124,7 @@ fn a_run_that_failed_or_goes_on_says_so_first() {
         verdict.split("</p>").next().unwrap_or_default().to_owned()
     };
     assert!(head(0).contains("It was interrupted"), "{}", head(0));
-    assert!(head(1).contains("It goes on"), "{}", head(1));
+    assert!(head(1).contains("It is still running"), "{}", head(1));
     assert!(head(2).contains("It failed: the server went away."), "{}", head(2));
 }
 
@@ -132,7 +132,8 @@ fn a_run_that_failed_or_goes_on_says_so_first() {
 fn a_run_s_page_answers_what_is_asked_of_it() {
     let body = run_body(&subjects::closed(), Medium::File);
     for word in [
-        "How much of tpcc does SQLite 3.54.1 do for 8 clients without think time?",
+        "How many transactions of tpcc does SQLite 3.54.1 execute for 8 clients without think \
+         time?",
         "<dt>NOPM</dt>",
         "within this run</small>",
         "transactions offered =",
@@ -193,7 +194,7 @@ fn on_paper_parts_are_unfolded_but_those_that_a_machine_has_reported_at_length()
         before.ends_with("<details class=\"long\">")
     };
     assert!(is_long("All 4 gauges") && is_long("Facts: "));
-    assert!(!is_long("The complete plan") && !is_long("Disclosures"));
+    assert!(!is_long("The complete plan") && !is_long("Notes on the workload"));
 }
 
 #[test]
@@ -293,16 +294,17 @@ fn a_history_is_green_only_where_a_worse_build_would_have_been_seen() {
     let quiet = page(5.0, 1002.0);
     assert!(
         quiet.contains(
-            "<p class=\"verdict good\"><b>TPS by build clients=8: 5 builds, the last is as"
+            "<p class=\"verdict good\"><b>TPS by build clients=8: 5 builds, the last build is as"
         ),
         "{quiet}"
     );
-    let words = "The last is 0.20 % above the mean of the ones before; -3.3 % to +3.5 %";
+    let words = "The last build is 0.20 % above the mean of the builds before it; expected: -3.3 % \
+                 to +3.5 %";
     assert!(quiet.contains(words), "{quiet}");
     let noisy = page(50.0, 1002.0);
     assert!(
         noisy.contains(
-            "<p class=\"verdict \"><b>TPS by build clients=8: 5 builds, too noisy to see less"
+            "<p class=\"verdict \"><b>TPS by build clients=8: 5 builds, too noisy to detect less"
         ),
         "{noisy}"
     );
@@ -340,5 +342,5 @@ fn the_page_of_an_experiment_says_what_ran_in_all_of_its_trials_and_what_may_be_
     let said = "most TPS at group.users.clients=8";
     let verdict = page.split(said).nth(1).unwrap_or_else(|| panic!("no {said}"));
     let verdict = verdict.split("</b>").next().expect("its end");
-    assert!(verdict.ends_with("; not distinguishable at 16 (intervals overlap)"), "{verdict}");
+    assert!(verdict.ends_with("; as good within the error at 16 (intervals overlap)"), "{verdict}");
 }

@@ -120,24 +120,24 @@ fn server_commits(report: &Report) -> Option<String> {
     let says_so = report.facts.get("server").is_some_and(|of| of.contains_key("restarted_ago_s"));
     let is_found = report.findings.iter().any(|finding| finding.id == "server_restarted");
     if (says_so || is_found) && change < ours {
-        return Some(format!("{counter} of the server was reset: the server was restarted"));
+        return Some(format!("the server's {counter} was reset: the server was restarted"));
     }
     if !report.disturbances.is_empty() && change < ours {
-        return Some(format!("{counter} of the server was reset by the plan's disturbances"));
+        return Some(format!("the server's {counter} was reset by the plan's disturbances"));
     }
     if change < 0 {
-        return Some(format!("{counter} of the server went back: it was restarted"));
+        return Some(format!("the server's {counter} decreased: it was restarted"));
     }
     let why = match change - ours {
         0 => String::new(),
-        1.. => "; it counts what others and our own checks commit too".to_owned(),
+        1.. => "; it also counts commits of other sessions and of dbdyno's checks".to_owned(),
         _ if facts.get("counts_single_statements").is_some_and(|is| is.yes_no() == Some(false)) => {
             "; it does not count statements outside of transactions".to_owned()
         }
         _ => ", which is lower".to_owned(),
     };
     Some(format!(
-        "{counter} of the server grew by {} while we committed {}{why}",
+        "the server's {counter} grew by {} while dbdyno committed {}{why}",
         shown(change),
         shown(ours)
     ))
@@ -155,9 +155,9 @@ fn checks(report: &Report) -> String {
         let (change, kind) = (check.change, &check.transaction);
         let ours = format_count(check.committed);
         parts.push(if check.matches {
-            format!("the database counts {ours} commits of {kind}, as we do")
+            format!("the database counts {ours} commits of {kind}, as dbdyno does")
         } else {
-            format!("the database counts {change} commits of {kind}, we {ours}")
+            format!("the database counts {change} commits of {kind}, dbdyno {ours}")
         });
     }
     parts.extend(server_commits(report));
@@ -214,7 +214,7 @@ fn all_checks(report: &Report) -> Option<Block> {
         Column::new("when", Align::Left),
         Column::new("what must hold", Align::Left),
         Column::new("rows that break it", Align::Right),
-        Column::spare("the first of them", Align::Left, 1),
+        Column::spare("examples", Align::Left, 1),
     ]);
     for (when, check) in &all {
         table.row([
@@ -245,7 +245,7 @@ fn of_standard(disclosure: &Disclosure) -> Block {
         short.to_owned()
     };
     let (passed, of) = (disclosure.passed, disclosure.passed + disclosure.failed);
-    let title = format!("{} itself: {passed} of {of} requirements hold", disclosure.standard);
+    let title = format!("Requirements of {}: {passed} of {of} hold", disclosure.standard);
     let note = Block::paragraphs([disclosure.note.clone()]);
     let table = Block::Table(requirements(disclosure, short));
     let below = Block::paragraphs(reasons(disclosure));
@@ -301,11 +301,11 @@ fn reasons(disclosure: &Disclosure) -> Vec<String> {
 fn declared(report: &Report) -> Option<Block> {
     let (first, others) = report.notes.split_first()?;
     let more = (!others.is_empty()).then(|| {
-        let more = count(others.len() as u64, "further disclosure");
-        Text::from(format!("{more} of what differs: see the JSON."))
+        let more = count(others.len() as u64, "more note");
+        Text::from(format!("{more} on the workload: see notes in the JSON."))
     });
     let details = Details {
-        title: "Disclosures: what differs from the standard".to_owned(),
+        title: "Notes on the workload, and deviations from its standard".to_owned(),
         blocks: vec![Block::paragraphs(report.notes.clone())],
         length: Length::Short,
         otherwise: vec![Block::paragraphs(

@@ -30,7 +30,7 @@ pub(super) fn section(report: &Report) -> Section {
         }));
     }
     Section {
-        note: "seconds before, during and after each; during has what began a second before too"
+        note: "windows around each; 'during' includes transactions intended up to 1 s earlier"
             .to_owned(),
         where_drawn: Place::First,
         ..Section::new("disturbances", "Disturbances", blocks)
@@ -67,19 +67,21 @@ fn sentence(one: &DisturbanceReport) -> String {
         ("done", Some(took)) => format!(": done in {took}"),
         ("failed", Some(took)) => format!(": FAILED after {took}: {}", why()),
         ("cut_off", Some(took)) => format!(": cut off after {took}: {}", why()),
-        ("skipped", _) => return text + &format!(": not begun: {}", why()),
-        _ => ": under way".to_owned(),
+        ("skipped", _) => return text + &format!(": not started: {}", why()),
+        _ => ": running".to_owned(),
     };
     text += &match (one.fell, one.recovery_s) {
         (Some(true), Some(back)) => format!(
-            "; TPS fell below 90 % of before, and was back {} after it began",
+            "; TPS fell below 90 % of the rate before, and was back there {} after the start",
             numbers::seconds(back)
         ),
         (Some(true), None) => {
-            "; TPS fell below 90 % of before, and was not back there within the run".to_owned()
+            "; TPS fell below 90 % of the rate before, and did not return to it within the \
+             run"
+            .to_owned()
         }
         (Some(false), _) => {
-            "; no second had fewer commits than the scatter of those before explains".to_owned()
+            "; no second had significantly fewer commits than the seconds before".to_owned()
         }
         // Why nobody can say.
         (None, _) => match one.recovery_s_reason.as_deref() {
@@ -88,7 +90,7 @@ fn sentence(one: &DisturbanceReport) -> String {
         },
     };
     if !one.overlaps.is_empty() {
-        text += &format!("; in the same seconds: {}", one.overlaps.join(", "));
+        text += &format!("; overlaps with: {}", one.overlaps.join(", "));
     }
     text
 }
@@ -206,14 +208,14 @@ mod tests {
         let page = page(&Report::of(&made.tally()));
         assert!(!page.contains("(95 %)"), "no window is long enough: {page}");
         insta::assert_snapshot!(page, @r"
-        Disturbances: seconds before, during and after each; during has what began a second before too
-        at 42 s: drop (DROP TABLE big): done in 300 ms; TPS fell below 90 % of before, and was back 1 s
-        after it began
+        Disturbances: windows around each; 'during' includes transactions intended up to 1 s earlier
+        at 42 s: drop (DROP TABLE big): done in 300 ms; TPS fell below 90 % of the rate before, and was
+        back there 1 s after the start
                    seconds  offered  failed          TPS  p50 ms  p99 ms  max
           before  36 to 41    2,311       0  460.2 ± 9.5    13.6    93.0  366
           during  42 to 43      751       0        307.0    13.4    86.1  130
           after   43 to 48    2,296       0     457 ± 11    14.0    92.4  177
-        no interval of p50 and p99 (before, during, after): too short: an interval takes at least 10 s
+        no interval of p50 and p99 (before, during, after): the run is too short: needs at least 10 s
         ");
         assert!(page.lines().all(|line| line.chars().count() <= Style::default().width));
     }

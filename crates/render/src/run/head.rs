@@ -14,7 +14,7 @@ const WITHIN: &str = "within this run";
 
 pub(super) fn kind(report: &Report) -> String {
     let status = report.status.name().replace('_', " ");
-    format!("Run, {status}, begun {}", begun(&report.started))
+    format!("Run, {status}, started {}", begun(&report.started))
 }
 
 pub(super) fn title(report: &Report) -> String {
@@ -29,8 +29,8 @@ pub(super) fn question(report: &Report) -> String {
     let seconds = numbers::seconds(report.measured_seconds);
     match &report.load {
         Some(Load::Closed) => format!(
-            "How much of {workload} does {database} do for {clients} without think time? Measured \
-             for {seconds}."
+            "How many transactions of {workload} does {database} execute for {clients} without \
+             think time? Measured for {seconds}."
         ),
         Some(Load::Open { rate, .. }) => format!(
             "How quickly does {database} answer {workload} at {} over {clients}? Measured for \
@@ -38,8 +38,8 @@ pub(super) fn question(report: &Report) -> String {
             numbers::arrival_rate(rate)
         ),
         Some(Load::KeyThink { .. }) => format!(
-            "How quickly does {database} answer {workload} for {clients} who key and think? \
-             Measured for {seconds}."
+            "How quickly does {database} answer {workload} for {clients} with keying and think \
+             times? Measured for {seconds}."
         ),
         None => {
             let n_groups = count(report.groups.len() as u64, "group");
@@ -54,7 +54,7 @@ pub(super) fn question(report: &Report) -> String {
 pub(super) fn verdict(report: &Report) -> Verdict {
     let has = |severity| report.findings.iter().any(|finding| finding.severity == severity);
     let (tone, word) = match report.status {
-        Status::Running => (Tone::Plain, "It goes on, and its figures are provisional"),
+        Status::Running => (Tone::Plain, "It is still running, and its figures are provisional"),
         Status::Failed => (Tone::Bad, "It failed"),
         _ if has(Severity::Invalid) => (Tone::Bad, "This result is not valid"),
         Status::Interrupted => (Tone::Warning, "It was interrupted"),

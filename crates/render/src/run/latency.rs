@@ -13,7 +13,8 @@ const SHOWN: [(&str, &str); 5] =
     [("p50", "p50"), ("p90", "p90"), ("p95", "p95"), ("p99", "p99"), ("p999", "p99.9")];
 
 /// What a lower bound comes from.
-const UNFINISHED: &str = "≥ unfinished work counts its age when the run was over";
+const UNFINISHED: &str = "≥ lower bound: unfinished transactions count with their age at the end \
+                          of the run";
 
 /// The times of one row.
 struct Row<'r> {
@@ -79,7 +80,7 @@ fn table(rows: &[Row<'_>]) -> Table {
 fn words(report: &Report, rows: &[Row<'_>]) -> Vec<String> {
     let block = &report.block;
     let of_all = Some(&block.offered_ms).filter(|_| has_lost(report)).and_then(intervals);
-    let of_all = of_all.map(|intervals| format!("the same of all offered: {intervals}"));
+    let of_all = of_all.map(|intervals| format!("of all offered: {intervals}"));
     let mut words: Vec<String> = intervals(&block.response_ms)
         .map(|intervals| format!("95 % intervals within this run: {intervals}"))
         .into_iter()

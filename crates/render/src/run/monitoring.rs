@@ -23,7 +23,7 @@ const CHARTS_OPEN: usize = 2;
 const NOTHING: f64 = 0.005;
 
 /// What the figures are.
-const MEANING: &str = "means over the measured phase, in brackets the most";
+const MEANING: &str = "means over the measured phase, maxima in brackets";
 
 /// Of each subject the charts that one looks for first, and the others folded.
 pub(super) fn section(report: &Report, charts: &[Chart]) -> Section {
@@ -142,7 +142,7 @@ fn machine(report: &Report) -> String {
     let cpu = joined(kinds.map(share));
     let cpu = (!cpu.is_empty()).then(|| format!("CPU {cpu}"));
     let least = find(report, "machine", "memory_available").and_then(|gauge| gauge.min);
-    let memory = least.map(|least| format!("{} of memory left at least", amount(least, "B")));
+    let memory = least.map(|least| format!("at least {} of memory available", amount(least, "B")));
     let running = shown(report, "machine", "processes_running", "runnable");
     joined([cpu, running, memory])
 }
@@ -177,7 +177,7 @@ fn disks(report: &Report) -> String {
             mean_and_most(gauge).map(|busy| format!("{busy} busy")),
             named("disk_written", "written"),
             named("disk_read", "read"),
-            named("disk_latency", "a request"),
+            named("disk_latency", "per request"),
         ];
         format!("disk {device}: {}", joined(parts))
     };
@@ -188,11 +188,11 @@ fn process(report: &Report, about: &str) -> String {
     let cpu = mean(report, about, "cpu_user").zip(mean(report, about, "cpu_system"));
     let cpu = cpu.map(|(user, system)| {
         let sum = significant(user + system, 3);
-        format!("CPU {sum} % of one core ({} % of it system)", significant(system, 2))
+        format!("CPU {sum} % of one core ({} % in the kernel)", significant(system, 2))
     });
     let memory = find(report, about, "memory").and_then(|gauge| gauge.max);
     let memory = memory.map(|bytes| format!("{} of memory", amount(bytes, "B")));
-    let delay = shown(report, about, "run_delay", "ready without a CPU");
+    let delay = shown(report, about, "run_delay", "waiting for a CPU");
     let written = mean(report, about, "disk_written");
     let written = written
         .filter(|bytes| about == "server" && *bytes > NOTHING)
@@ -282,15 +282,15 @@ mod tests {
             ("database", "Threads_running", "", [9.0, 8.0]),
         ]);
         insta::assert_snapshot!(page(&report), @r"
-        System and database metrics: means over the measured phase, in brackets the most
+        System and database metrics: means over the measured phase, maxima in brackets
         machine     CPU 56 % user and nice, 21 % system, 1.0 % irq, 1.5 % iowait, 0.25 % steal, 21 %
-                    idle, 6 (9) runnable, 2.79 GiB of memory left at least
+                    idle, 6 (9) runnable, at least 2.79 GiB of memory available
                     pressure: CPU 42.0 % (44.0 %), I/O 7.50 % (12.0 %)
-                    disk vda: 42.0 % (44.0 %) busy, 19.1 MiB/s (28.6 MiB/s) written, 1.00 ms (1.20 ms) a
-                    request
-        generator   CPU 85.0 % of one core (30 % of it system), 38.1 MiB of memory, 21.0 ms/s (30.0
-                    ms/s) ready without a CPU
-        server      CPU 105 % of one core (20 % of it system), 381 MiB of memory, 977 KiB/s written
+                    disk vda: 42.0 % (44.0 %) busy, 19.1 MiB/s (28.6 MiB/s) written, 1.00 ms (1.20 ms)
+                    per request
+        generator   CPU 85.0 % of one core (30 % in the kernel), 38.1 MiB of memory, 21.0 ms/s (30.0
+                    ms/s) waiting for a CPU
+        server      CPU 105 % of one core (20 % in the kernel), 381 MiB of memory, 977 KiB/s written
         database    Questions 12,500/s (13,000/s), Threads_running 8.50 (9), read in 4 of 60 s
         ");
     }

@@ -57,7 +57,7 @@ fn sketch(report: &Report) -> Sketch {
     let most = numbers::exact(values.iter().copied().fold(0.0, f64::max));
     let begun = report.disturbances.iter().filter(|one| one.outcome != "skipped");
     let marks = begun.map(|one| one.began_s.max(0.0) as usize).collect();
-    Sketch { title: format!("commits in each of {whole}, from 0 to {most}"), values, marks }
+    Sketch { title: format!("commits in each of {whole}, scale 0 to {most}"), values, marks }
 }
 
 /// How steady commits were, in sentences.
@@ -81,12 +81,12 @@ fn steadiness(report: &Report) -> Option<Vec<String>> {
         ),
     });
     let refused = report.block.tps_ci95_reason.iter();
-    let refused = refused.map(|why| format!("TPS has no ±: {why}"));
+    let refused = refused.map(|why| format!("no interval of TPS: {why}"));
     let longer = report.block.tps_ci95.as_ref().and_then(|ci95| {
         let needed_s = ci95.seconds_to_1_percent?;
         (needed_s > report.measured_seconds).then(|| {
             let needed = numbers::seconds(numbers::rounded_up(needed_s));
-            format!("TPS to ±1 % takes about {needed}")
+            format!("TPS to ±1 % needs a run of about {needed}")
         })
     });
     Some(std::iter::once(facts.join(", ")).chain(refused).chain(longer).collect())

@@ -106,8 +106,8 @@ fn load(placement: &str, group: &GroupReport) -> Vec<String> {
     };
     parts.extend(match group.processes {
         0 => None,
-        1 => Some("in a process of their own".to_owned()),
-        n => Some(format!("in {n} processes of their own")),
+        1 => Some("in a separate process".to_owned()),
+        n => Some(format!("in {n} separate processes")),
     });
     parts.extend(numbers::load_parts(&group.load));
     parts.extend(match group.stop_condition {

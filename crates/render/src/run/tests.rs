@@ -34,8 +34,8 @@ fn a_plain_closed_run_reads_like_a_page() {
     of the failed        2  5,000     –     –     –     –        –  5,000
     95 % intervals within this run: p50 13.3 to 13.7, p90 37.3 to 39.2, p95 49.1 to 51.5, p99 81.8
     to 87.9
-    the same of all offered: p50 13.3 to 13.7, p90 37.3 to 39.2, p95 49.1 to 51.5, p99 81.9 to 88.0
-    no interval of p99.9: the slow transactions came in a few episodes: an interval takes about 2m
+    of all offered: p50 13.3 to 13.7, p90 37.3 to 39.2, p95 49.1 to 51.5, p99 81.9 to 88.0
+    no interval of p99.9: too few episodes of slow transactions: needs a run of about 2m
 
     27,227 transactions offered = 27,225 finished + 2 failed + 0 dropped + 0 unfinished
     27,108 committed, 117 rolled back by design, 299 further attempts, 8 in the backlog at start
@@ -52,17 +52,17 @@ fn a_plain_closed_run_reads_like_a_page() {
     custom metric  unit   count      sum  per second  mean   p50   p99   max
     lines          rows  27,225  272,250       4,538  10.0  10.0  10.0  10.0
 
-    commits in each of 60 seconds, from 0 to 473
+    commits in each of 60 seconds, scale 0 to 473
     ██████████████████████████████████████████▆█████████████████
     min 307 (second 42), median 452.5, max 473, CV 4.8 %, no stall
-    TPS to ±1 % takes about 2m30s
+    TPS to ±1 % needs a run of about 2m30s
 
     Errors: those of attempts that were retried are among them
-    phase     count  kind  code  the first of them
+    phase     count  kind  code  first message
     measured     15  busy     5  database is locked
 
     checks      2 of 2 hold before the load; 2 of 2 hold after it; the database counts 13,000
-                commits of new_order, as we do
+                commits of new_order, as dbdyno does
     generator   41.3 s of CPU, 60.7 µs per query; 34.0 MiB of memory; 54.5 MiB out and 101 MiB in;
                 lag p50 30.0, p99 59.4, max 60.0 µs
     sessions    8 connected, mean 0.945 ms, max 1.68 ms
@@ -71,14 +71,14 @@ fn a_plain_closed_run_reads_like_a_page() {
 
     Is this result valid? Yes. No problem was found. Notes:
     note        The database runs in the generator's process and shares its CPUs. The client's CPU
-                time includes the database's. The figures are of both together: if production has
-                two hosts, use two.
-    note        2 of 27,227 transactions failed (less than 0.01 %). They are not in the response
-                times of finished ones, and count as infinite in the offered percentiles.
+                time includes the database's. The figures include both: if production uses two
+                hosts, measure with two.
+    note        2 of 27,227 transactions failed (less than 0.01 %). The response times of finished
+                transactions exclude them; the offered percentiles count them as infinite.
     note        299 further attempts after conflicts, for 27,227 transactions. Response times span
                 all attempts.
-    note        Closed load: a slow database gets fewer requests. To see what users experience who
-                arrive at a rate, use open load (--rate).
+    note        Closed load: a slow database gets fewer requests. To see the response times of users
+                who arrive at a given rate, use open load (--load open --rate).
 
     run         019a7d3c-5b10-7c43-9f2e-2f6d8a1b0c9d, quick, dbdyno 0.1.0, begun 2026-02-25 06:13:20
                 UTC
@@ -105,11 +105,11 @@ fn an_overloaded_open_run_tells_the_truth_first() {
       wait          24,350  2,423    2,500    2,500    2,500    2,500  2,500  2,500
     of all offered  30,000      –    2,590        ∞        ∞        ∞      ∞      –
     95 % intervals within this run: p50 2,554 to 2,594
-    the same of all offered: p50 2,567 to 2,611
-    no interval of p90: the slow transactions came in a few episodes: an interval takes about 4m30s
-    no interval of p95: the slow transactions came in a few episodes: an interval takes about 9m30s
-    no interval of p99: the slow transactions came in a few episodes: an interval takes about 55m
-    no interval of p99.9: the slow transactions came in a few episodes: an interval takes about 9h
+    of all offered: p50 2,567 to 2,611
+    no interval of p90: too few episodes of slow transactions: needs a run of about 4m30s
+    no interval of p95: too few episodes of slow transactions: needs a run of about 9m30s
+    no interval of p99: too few episodes of slow transactions: needs a run of about 55m
+    no interval of p99.9: too few episodes of slow transactions: needs a run of about 9h
     ∞ 5,500 of 30,000 transactions were dropped or failed
 
     30,000 transactions offered = 24,350 finished + 0 failed + 5,500 dropped + 150 unfinished
@@ -124,7 +124,7 @@ fn an_overloaded_open_run_tells_the_truth_first() {
     delivery         980       0        0   15.98       13.4   25.0   2,609  2,710  2,775  2,856
     stock_level      957       0        0   15.60        1.6   25.0   2,567  2,626  2,634  2,641
 
-    commits in each of 60 seconds, from 0 to 400
+    commits in each of 60 seconds, scale 0 to 400
     ████████████████████████████████████████████████████████████
     min 400 (second 0), median 400, max 400, CV 0 %, no stall
 
@@ -137,7 +137,7 @@ fn an_overloaded_open_run_tells_the_truth_first() {
     50 to 60      500.0  400.0   2,600    –    –    99.1   1,000  1,150
 
     checks      2 of 2 hold before the load; 2 of 2 hold after it; the database counts 13,000
-                commits of new_order, as we do
+                commits of new_order, as dbdyno does
     generator   41.3 s of CPU, 67.4 µs per query; 34.0 MiB of memory; 49.1 MiB out and 91.1 MiB in;
                 lag p50 30.0, p99 59.4, max 60.0 µs
     sessions    8 connected, mean 0.945 ms, max 1.68 ms
@@ -146,14 +146,14 @@ fn an_overloaded_open_run_tells_the_truth_first() {
 
     Is this result valid? With care: 4 warnings.
     warning     The first 5 seconds of the measured phase differ: a median response of 1,811 ms,
-                2,582 ms afterwards. Use --ramp-up 10s. Filling caches, compiling statements or
-                connecting are part of the figures.
+                2,582 ms afterwards. Use --ramp-up 10s. The figures include filling caches,
+                compiling statements or connecting.
     warning     5,500 of 30,000 arrivals found the queue full and were dropped (18.3 %): the rate is
                 higher than the system can handle. Use the offered percentiles, not those of
                 finished transactions; lower the rate or add clients.
     warning     150 of 30,000 transactions were unfinished at the end of the run (0.50 %); their
-                response times are not known. Use the offered percentiles, which count at least
-                their age; lower the rate or allow a longer drain.
+                response times are not known. Use the offered percentiles, which count them with at
+                least their age; lower the rate or allow a longer drain (--drain).
     warning     250 transactions of the ramp-up were still queued or under way when the measured
                 phase began, with 6 clients: the first response times include that backlog. Lower
                 the rate, or lengthen the ramp-up until the backlog is gone.
@@ -177,7 +177,7 @@ fn an_interrupted_run_says_how_far_it_came() {
 
     latency in ms  count  mean   p50   p90   p95   p99  p99.9  max
     response       3,366  18.7  13.5  38.4  50.5  84.1      –  215
-    no interval of p50, p90, p95, p99: too short: an interval takes at least 10 s
+    no interval of p50, p90, p95, p99: the run is too short: needs at least 10 s
     p99.9: n too small: needs at least 3,688 samples, has 3,366
 
     3,366 transactions offered = 3,366 finished + 0 failed + 0 dropped + 0 unfinished
@@ -196,10 +196,10 @@ fn an_interrupted_run_says_how_far_it_came() {
     custom metric  unit  count     sum  per second  mean   p50   p99   max
     lines          rows  3,366  33,660       4,549  10.0  10.0  10.0  10.0
 
-    commits in each of 7 seconds, from 0 to 469
+    commits in each of 7 seconds, scale 0 to 469
     ███████
     min 437 (second 2), median 447, max 469, CV 2.8 %, no stall
-    TPS has no ±: commits vary too slowly for a run of 7.4 s: it takes at least 8.7 s
+    no interval of TPS: commits vary too slowly for a run of 7.4 s: use at least 8.7 s
 
     checks      2 of 2 hold before the load
     generator   41.3 s of CPU, 491 µs per query; 34.0 MiB of memory; 6.74 MiB out and 12.5 MiB in;
@@ -214,12 +214,12 @@ fn an_interrupted_run_says_how_far_it_came() {
     note        7.4 s were measured, possibly without any checkpoint, flush or vacuum. Measure a
                 minute or more before you rely on it.
     note        The database runs in the generator's process and shares its CPUs. The client's CPU
-                time includes the database's. The figures are of both together: if production has
-                two hosts, use two.
+                time includes the database's. The figures include both: if production uses two
+                hosts, measure with two.
     note        37 further attempts after conflicts, for 3,366 transactions. Response times span all
                 attempts.
-    note        Closed load: a slow database gets fewer requests. To see what users experience who
-                arrive at a rate, use open load (--rate).
+    note        Closed load: a slow database gets fewer requests. To see the response times of users
+                who arrive at a given rate, use open load (--load open --rate).
     note        3,366 finished transactions are too few for p99.9, which needs 3,688. Measure
                 longer; until then, use the maximum.
 
@@ -239,7 +239,7 @@ fn a_quantile_among_unfinished_work_is_a_lower_bound() {
     let page = page(&made);
     assert!(page.starts_with("tpcc on SQLite 3.54.1: 12,115 NOPM"));
     assert!(page.contains("within this run), p99 ≥ 9,000 ms\n"), "{page}");
-    assert!(page.contains("\n≥ unfinished work counts its age"), "{page}");
+    assert!(page.contains("\n≥ lower bound: unfinished transactions"), "{page}");
 }
 
 #[test]
@@ -249,7 +249,7 @@ fn a_long_run_shows_its_worst_seconds() {
     made.seconds = (0..300).map(|i| analysis::fixtures::second(i, 100)).collect();
     made.seconds.remove(250);
     let page = page(&made);
-    assert!(page.contains("each block the worst of its values"), "{page}");
+    assert!(page.contains("each block shows the worst of its values"), "{page}");
     assert_eq!(page.lines().filter(|line| line.starts_with('█') && line.contains('_')).count(), 1);
 }
 
@@ -395,8 +395,7 @@ fn every_requirement_of_a_standard_is_a_row_where_lines_are_short() {
         .collect::<Vec<_>>()
         .join("\n");
     insta::assert_snapshot!(part, @r"
-    standard    1 of 3 of Standard 1's own requirements hold; 2 not applicable. No
-                result.
+    standard    1 of 3 requirements of Standard 1 hold; 2 not applicable. No result.
 
     Requirements of Standard 1 (users)
     clause  requirement                      required               measured  result

@@ -174,7 +174,7 @@ fn accounts(report: &Report) -> impl Iterator<Item = Block> {
         // Counts by bounds are drawn, and have a table of their own.
         let facts = facts.iter().filter(|(_, value)| value.buckets().is_none());
         let all = facts.map(|(name, value)| (name.replace('_', " "), value.to_string()));
-        let title = format!("What {workload} made over the whole load, and what became of it");
+        let title = format!("Totals of {workload} over the whole load");
         Some(Block::Part(title, vec![Block::pairs(all)]))
     })
 }
@@ -195,7 +195,7 @@ fn ages_by_reader(report: &Report) -> Option<Block> {
         let first = [u64::from(reader).into(), ages.total().into()];
         table.row(first.into_iter().chain(shares).collect::<Vec<Cell>>());
     }
-    let title = "Ages of records by reader, in percent below so many milliseconds".to_owned();
+    let title = "Ages of records by reader: percentage below each age in ms".to_owned();
     Some(Block::Part(title, vec![Block::Table(table)]))
 }
 

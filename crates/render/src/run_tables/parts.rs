@@ -117,7 +117,7 @@ pub fn errors(report: &Report) -> Table {
         (Column::count("count", "count"), |(_, one)| one.count.into()),
         (Column::words("kind", "kind"), |(_, one)| one.kind.as_str().into()),
         (Column::count("code", "code"), |(_, one)| Cell::Count(one.code)),
-        (Column::sentences("the first of them").key("first_message"), |(_, one)| {
+        (Column::sentences("first message").key("first_message"), |(_, one)| {
             one.message.as_str().into()
         }),
     ];

@@ -95,14 +95,14 @@ fn a_run_under_way_neither_leaves_nor_comes_and_one_of_a_dead_process_comes_in_a
     let run = run_of(&begun);
     let error = store.export_to(&file, std::slice::from_ref(&run)).expect_err("it runs");
     assert_eq!(error.kind, StoreErrorKind::UnderWay);
-    assert!(error.message.contains("is under way"), "{error}");
+    assert!(error.message.contains("is still running"), "{error}");
     assert!(!file.exists());
     let (_folder, other) = new_store();
     let error = other.import(store.path(), CHECK).expect_err("it runs");
     let (kind, path) = (error.kind, store.path().display().to_string());
     assert_eq!(kind, StoreErrorKind::UnderWay);
     let is_reported = |word: &str| error.message.contains(word);
-    assert!(is_reported("is under way: wait for its end") && is_reported(&path), "{error}");
+    assert!(is_reported("is still running: wait for its end") && is_reported(&path), "{error}");
     assert!(other.list(&Filter::default()).expect("a list").is_empty());
     drop(writer);
     // As if it had lived elsewhere, and was not heard of for a minute.

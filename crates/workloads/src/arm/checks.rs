@@ -15,7 +15,7 @@ pub(super) fn checks(layout: Layout) -> Vec<Check> {
     let mut checks = vec![
         Check {
             id: "measurements",
-            title: "each class has the measurements that its buffers had, by count and checksum",
+            title: "each class has the measurements of its buffers, by count and checksum",
             sql: format!(
                 "SELECT noted.class, n_noted, n_stored, sum_noted, sum_stored FROM ({noted}) noted \
                  LEFT JOIN ({stored}) stored ON stored.class = noted.class \
@@ -24,16 +24,16 @@ pub(super) fn checks(layout: Layout) -> Vec<Check> {
         },
         Check {
             id: "unnoted",
-            title: "no class has measurements that are in no buffer",
+            title: "no class has measurements that belong to no buffer",
             sql: format!(
                 "SELECT stored.class, n_stored FROM ({stored}) stored LEFT JOIN ({noted}) noted \
                  ON noted.class = stored.class WHERE n_noted IS NULL"
             ),
         },
-        count("metrics", "there are as many metrics as the buffers had", "arm_metric"),
+        count("metrics", "the number of metrics is that of the buffers", "arm_metric"),
     ];
     if layout.contexts == Contexts::Rows {
-        let title = "there are as many context values as the buffers had";
+        let title = "the number of context values is that of the buffers";
         checks.push(count("contexts", title, "arm_context"));
     }
     checks

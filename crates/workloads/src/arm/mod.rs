@@ -152,8 +152,8 @@ impl Workload for Arm {
 
     fn notes(&self) -> Vec<String> {
         vec![
-            "A transaction is one buffer of measurements; its response time leaves out the wait for \
-             a full buffer."
+            "A transaction writes one buffer of measurements; its response time excludes the wait \
+             for a full buffer."
                 .to_owned(),
         ]
     }
@@ -198,7 +198,7 @@ impl Workload for Arm {
     }
 
     fn refuses_processes(&self) -> Option<String> {
-        let why = "the application of arm and its pools live in one process: leave it out";
+        let why = "the application of arm and its pools must be in one process: leave it out";
         Some(why.to_owned())
     }
 

@@ -80,13 +80,13 @@ pub(super) static PARAMETERS: &[Parameter] = &[
         "failed_percent",
         ParameterKind::Number { min: 0.0, max: 100.0 },
         "0",
-        "Transactions that fail; they carry a diagnostic detail",
+        "Measured transactions that fail and carry a diagnostic detail, in percent",
     ),
     Parameter::option(
         "aborted_percent",
         ParameterKind::Number { min: 0.0, max: 100.0 },
         "0",
-        "Transactions that are aborted",
+        "Measured transactions that are aborted, in percent",
     ),
     Parameter::option(
         "diagnostic_bytes",
@@ -98,7 +98,8 @@ pub(super) static PARAMETERS: &[Parameter] = &[
         "measurements",
         ParameterKind::Count { min: 0, max: u64::MAX >> 16 },
         "0",
-        "The run ends when so many are made and stored; 0 makes them as long as the run lasts",
+        "Measurements to generate and store before the run ends; 0: generate them for the whole \
+         run",
     ),
     Parameter::option(
         "application_threads",
@@ -110,8 +111,7 @@ pub(super) static PARAMETERS: &[Parameter] = &[
         "application_rate",
         ParameterKind::Number { min: 0.0, max: 1e12 },
         "0",
-        "Measurements per second that the application makes, over all threads; 0 is as many as it \
-         can",
+        "Measurements per second of all application threads together; 0: as many as possible",
     ),
     Parameter::option(
         "buffer_bytes",
@@ -129,19 +129,19 @@ pub(super) static PARAMETERS: &[Parameter] = &[
         "transaction_pool",
         ParameterKind::Count { min: 1, max: 100_000_000 },
         "2048",
-        "Measurements that may wait for a place in a buffer",
+        "Measurements that may wait for space in a buffer",
     ),
     Parameter::option(
         "metric_pool",
         ParameterKind::Count { min: 1, max: 100_000_000 },
         "8192",
-        "Metrics that may wait for a place in a buffer",
+        "Metrics that may wait for space in a buffer",
     ),
     Parameter::option(
         "pool_empty",
         ParameterKind::Choice(PoolEmpty::NAMES),
         "block",
-        "Where a pool is empty the application waits, or drops the measurement",
+        "Action of the application when a pool is empty: wait (block), or drop the measurement",
     ),
     Parameter::option(
         "write",
@@ -153,7 +153,7 @@ pub(super) static PARAMETERS: &[Parameter] = &[
         "rows_per_insert",
         ParameterKind::Count { min: 1, max: 100_000 },
         "500",
-        "Rows of an INSERT of many rows",
+        "Rows per INSERT with --write insert",
     ),
 ];
 

@@ -35,14 +35,14 @@ static PARAMETERS: &[Parameter] = &[
         name: "keying",
         kind: ParameterKind::Durations(1),
         default: "0s",
-        help: "Keying time before a transaction, in key/think load",
+        help: "Keying time before a transaction, with --load keythink",
         shapes_data: false,
     },
     Parameter {
         name: "thinking",
         kind: ParameterKind::Durations(1),
         default: "0s",
-        help: "Mean thinking time after a transaction, in key/think load",
+        help: "Mean thinking time after a transaction, with --load keythink",
         shapes_data: false,
     },
 ];
@@ -77,8 +77,8 @@ impl Workload for Empty {
 
     fn notes(&self) -> Vec<String> {
         vec![
-            "It reads no table and begins no transaction: it measures the overhead of client, \
-             connection and statement execution, not a database's work."
+            "The workload reads no table and begins no transaction: it measures the overhead of \
+             client, connection and statement execution, not the work of a database."
                 .to_owned(),
         ]
     }

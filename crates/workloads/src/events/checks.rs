@@ -21,7 +21,7 @@ fn of_records(data: &Data, table: &str) -> [Check; 2] {
     [
         Check {
             id: "numbers",
-            title: "the records of a table are numbered without gaps and duplicates",
+            title: "the records of a table are numbered without gaps or duplicates",
             sql: format!(
                 "SELECT '{table}' AS table_name, COUNT(*) AS n_records, \
                  MIN(sequence) AS first_number, MAX(sequence) AS last_number FROM {table} \
@@ -31,7 +31,7 @@ fn of_records(data: &Data, table: &str) -> [Check; 2] {
         },
         Check {
             id: "size",
-            title: "each record has the size of the data",
+            title: "each record has the configured size",
             sql: format!(
                 "SELECT '{table}' AS table_name, COUNT(*) AS n_records FROM {table} \
                  WHERE LENGTH(payload) <> {payload} HAVING COUNT(*) > 0"
@@ -44,7 +44,8 @@ fn of_results(data: &Data, host: usize) -> Vec<Check> {
     let (ages, reads) = (ages(host), reads(host));
     let accounting = Check {
         id: "accounting",
-        title: "records read first and records missed are those between the numbers of reads",
+        title: "between two reads, records read first and records missed add up to the growth of \
+                the table",
         sql: format!(
             "SELECT r.run, r.reader, r.n_between, r.n_missed, COALESCE(a.n_read, 0) AS n_read \
              FROM (SELECT run, reader, MAX(last_sequence) - MIN(after_sequence) AS n_between, \

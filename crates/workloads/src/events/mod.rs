@@ -32,13 +32,14 @@ use model::MEGABYTE;
 pub(crate) static ENTRY: Entry = Entry {
     name: NAME,
     data: NAME,
-    summary: "Readers fetch the newest records of writers: how old is each when it is first read?",
+    summary: "Writers insert records, readers fetch the newest: measures the age of a record when \
+              it is first read",
     parameters: PARAMETERS,
     roles: &[
         GroupRole {
             name: "writers",
             default: "3",
-            help: "Clients that insert stamped records, each into a table of its own",
+            help: "Clients that insert time-stamped records, each into its own table",
             values: &[("rate", "2MB/s")],
             parameters: &[("role", "writer")],
             flags: &[],
@@ -47,7 +48,8 @@ pub(crate) static ENTRY: Entry = Entry {
         GroupRole {
             name: "readers",
             default: "6",
-            help: "Clients that fetch the newest records; reader after reader takes the next table",
+            help: "Clients that fetch the newest records; readers are assigned to the tables in \
+                   turn",
             values: &[],
             parameters: &[("role", "reader")],
             flags: &["processes"],
@@ -124,8 +126,8 @@ impl Events {
         let plural = if *records_per_insert == 1 { "record" } else { "records" };
         let mut all = vec![format!(
             "A writer's transaction is one INSERT of {records_per_insert} {plural} of {} bytes \
-             into a table of its own; their stamp is the time at which it was to begin, in open \
-             load the arrival.",
+             into the writer's own table. The time stamp is the intended start of the transaction \
+             (in open load, the arrival).",
             data.record_size
         )];
         let engine = data.engine.asked();
@@ -141,12 +143,13 @@ impl Events {
                  the condition on column1 selects all of them."
             ),
             "The age of a record is the time from its stamp to the end of the reply with which a \
-             reader read it first. What was in the table before a reader's first read is left out."
+             reader read it first. Records that were in the table before a reader's first read are \
+             not counted."
                 .to_owned(),
         ];
         if has_results {
-            let words = "A read that finds something writes it into the result tables; its \
-                         response time includes that, and window_query does not.";
+            let words = "A read that finds new records writes them into the result tables; its \
+                         response time includes the writing, window_query does not.";
             all.push(words.to_owned());
         }
         all
@@ -216,8 +219,8 @@ impl Workload for Events {
         let are_too_many = self.role == Role::Writer && clients as usize > tables;
         are_too_many.then(|| {
             format!(
-                "clients: {clients} writers need as many tables, and there are {tables}: lower \
-                 them, or build the data with --tables {clients}"
+                "clients: {clients} writers need {clients} tables, and there are {tables}: use \
+                 fewer writers, or build the data with --tables {clients}"
             )
         })
     }

@@ -64,20 +64,22 @@ pub(super) static PARAMETERS: &[Parameter] = &[
         "record_size",
         ParameterKind::Bytes,
         "1000",
-        "Bytes of a record: 28 of recordID, sequence, time stamp and column1, the rest payload",
+        "Bytes of a record: 28 for recordID, sequence, time stamp and column1, the rest for \
+         payload",
     )),
     count(
         "records_per_insert",
         (1, RECORDS_PER_INSERT_MAX),
         "1",
-        "Writers: records per INSERT, which is a transaction; they have the same time stamp",
+        "Writers: records per INSERT; an INSERT is a transaction, and its records have the same \
+         time stamp",
     ),
     data(count("tables", (1, TABLES_MAX), "3", "Tables of records, one for each writer")),
     data(option(
         "index",
         ParameterKind::Choice(Indexes::NAMES),
         "key",
-        "Primary key recordID alone, or an index on column1 too",
+        "Indexes: the primary key recordID alone, or also an index on column1",
     )),
     storage_engine::PARAMETER,
     data(count("rows", (0, ROWS_MAX), "0", "Records in each table before the load")),
@@ -85,43 +87,43 @@ pub(super) static PARAMETERS: &[Parameter] = &[
         "reader_hosts",
         (1, READER_HOSTS_MAX),
         "1",
-        "Sets of result tables; the first reader writes into one, the next into the next",
+        "Sets of result tables; readers are assigned to them in turn",
     )),
     count(
         "window",
         (1, WINDOW_MAX),
         "100",
-        "Readers: newest records that a read looks at; those beyond it are missed",
+        "Readers: number of newest records that a read fetches; older unread ones are missed",
     ),
     option(
         "read_interval",
         ParameterKind::Duration,
         "0s",
-        "Readers: time from the beginning of a read to that of the next; 0s: without a pause",
+        "Readers: time from the start of one read to the start of the next; 0s: no pause",
     ),
     count(
         "plain_every",
         (0, 1_000_000),
         "0",
-        "Readers: each so many-th read is the query without the window; 0 for none, 1 for all",
+        "Readers: every Nth read uses the query without the window; 0: none, 1: all",
     ),
     count(
         "history_every",
         (0, 1_000_000),
         "0",
-        "Readers: each so many-th transaction is a query for old records; 0 for none",
+        "Readers: every Nth transaction is a query for old records; 0: none",
     ),
     count(
         "history_rows",
         (1, WINDOW_MAX),
         "100",
-        "Readers: records that a query for old records asks for",
+        "Readers: number of records that a query for old records requests",
     ),
     option(
         "results",
         ParameterKind::Switch,
         "true",
-        "Readers: write what each read found into the result tables",
+        "Readers: write the result of each read into the result tables",
     ),
 ];
 
@@ -202,7 +204,7 @@ impl Reading {
     pub(super) fn new(settings: &Settings) -> Result<Reading, BadParameter> {
         let history_every = settings.count("history_every");
         if history_every == 1 {
-            let why = "with 1 nothing but old records would be read: give 2 or more, or 0 for none";
+            let why = "with 1, only old records would be read: write 2 or more, or 0 for none";
             return Err(BadParameter::of("history_every", why));
         }
         Ok(Reading {
@@ -232,6 +234,6 @@ mod tests {
         }
         check(&[("window", "0")], "window", &["at least 1"]);
         check(&[("role", "listener")], "role", &["writer, reader"]);
-        check(&[("history_every", "1")], "history_every", &["give 2 or more"]);
+        check(&[("history_every", "1")], "history_every", &["write 2 or more"]);
     }
 }

@@ -59,18 +59,18 @@ pub(super) const SHARED: [Parameter; 12] = [
     data(count("tables", (1, TABLES_MAX), "1", "Tables: sbtest1, sbtest2, ...")),
     data(switch("auto_inc", "true", "The database assigns id automatically")),
     data(switch("secondary", "false", "An index on id instead of a primary key")),
-    data(switch("create_secondary", "true", "An index on k")),
+    data(switch("create_secondary", "true", "Create an index on k")),
     storage_engine::PARAMETER,
     data(Parameter {
         name: "rand_type",
         kind: ParameterKind::Choice(&["special", "uniform", "gaussian", "pareto", "zipfian"]),
         default: "special",
-        help: "How rows are chosen, and k when the data are built",
+        help: "Distribution of the rows that statements choose, and of k when the data are built",
         shapes_data: true,
     }),
-    data(count("rand_spec_iter", (1, 1000), "12", "Uniform draws whose mean is a gaussian one")),
+    data(count("rand_spec_iter", (1, 1000), "12", "Uniform draws averaged into one gaussian draw")),
     data(count("rand_spec_pct", (1, 100), "1", "Width of special's band, in percent of the rows")),
-    data(count("rand_spec_res", (0, 99), "75", "Draws that fall into special's band, in percent")),
+    data(count("rand_spec_res", (0, 99), "75", "Share of draws in special's band, in percent")),
     data(number(
         "rand_pareto_h",
         (0.01, 0.49),
@@ -84,7 +84,7 @@ pub(super) const SHARED: [Parameter; 12] = [
 /// What reads in a transaction.
 pub(super) const READS: [Parameter; 6] = [
     times("point_selects", "10", "Selects by id in a transaction"),
-    switch("range_selects", "true", "Run selects of ranges at all"),
+    switch("range_selects", "true", "Run the selects of ranges; false omits all of them"),
     times("simple_ranges", "1", "Selects of a range of ids"),
     times("sum_ranges", "1", "Sums of k over a range"),
     times("order_ranges", "1", "Selects of a range, ordered by c"),
@@ -98,7 +98,7 @@ pub(super) const RANGE_SIZE: [Parameter; 1] =
 /// What writes in a transaction.
 pub(super) const WRITES: [Parameter; 3] = [
     times("index_updates", "1", "Updates of k, which is indexed"),
-    times("non_index_updates", "1", "Updates of c, which is not"),
+    times("non_index_updates", "1", "Updates of c, which is not indexed"),
     times("delete_inserts", "1", "Rows that are deleted and inserted again"),
 ];
 
@@ -112,8 +112,13 @@ pub(super) const INDEX_UPDATES: [Parameter; 1] = [WRITES[0]];
 pub(super) const NON_INDEX_UPDATES: [Parameter; 1] = [WRITES[1]];
 
 /// Where a client of the two random members looks.
-const SEGMENTS: Parameter =
-    count("segments", (1, 1_000_000), "1", "Parts of the rows; each client uses one");
+const SEGMENTS: Parameter = count(
+    "segments",
+    (1, 1_000_000),
+    "1",
+    "Parts to divide the rows into; each client uses one \
+                                            part",
+);
 
 /// Of the workload that selects by many values of `k`.
 pub(super) const RANDOM_POINTS: [Parameter; 2] =
@@ -122,7 +127,13 @@ pub(super) const RANDOM_POINTS: [Parameter; 2] =
 /// Of the workload that counts in many ranges of `k`.
 pub(super) const RANDOM_RANGES: [Parameter; 3] = [
     count("number_of_ranges", (1, 500), "10", "Ranges of k in the condition"),
-    count("delta", (0, 1_000_000_000), "5", "Length of a range beyond its first value"),
+    count(
+        "delta",
+        (0, 1_000_000_000),
+        "5",
+        "Difference between the last and the first value of a \
+                                             range",
+    ),
     SEGMENTS,
 ];
 

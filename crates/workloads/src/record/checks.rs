@@ -28,7 +28,7 @@ fn of_table(data: &Data, table: &str) -> Vec<Check> {
         // Whose record is not inserted gives its number to the next one.
         false => Check {
             id: "numbers",
-            title: "each writer's records are numbered without gaps and duplicates",
+            title: "each writer's records are numbered without gaps or duplicates",
             sql: format!(
                 "SELECT '{table}' AS table_name, COUNT(*) AS n_records, \
                  MIN(recordID) AS first_id, MAX(recordID) AS last_id FROM {table} \
@@ -39,7 +39,7 @@ fn of_table(data: &Data, table: &str) -> Vec<Check> {
     };
     let size = Check {
         id: "size",
-        title: "each record has the size of the data",
+        title: "each record has the configured size",
         sql: format!(
             "SELECT '{table}' AS table_name, COUNT(*) AS n_records FROM {table} \
              WHERE LENGTH(payload) <> {payload} HAVING COUNT(*) > 0"
@@ -47,7 +47,7 @@ fn of_table(data: &Data, table: &str) -> Vec<Check> {
     };
     let built = Check {
         id: "rows",
-        title: "the records that were built are there",
+        title: "the records loaded by the build are there",
         sql: format!(
             "SELECT '{table}' AS table_name, COUNT(*) AS n_records FROM {table} \
              WHERE recordID BETWEEN 1 AND {rows} HAVING COUNT(*) <> {rows}"

@@ -27,7 +27,8 @@ pub(crate) use population::{GAP_US, STARTED_AT_US};
 pub(crate) static ENTRY: Entry = Entry {
     name: NAME,
     data: NAME,
-    summary: "Sensors insert records: by size, per commit and statement, tables, index policy",
+    summary: "Sensors insert records: varies record size, records per commit, tables, indexes and \
+              storage engine",
     parameters: PARAMETERS,
     roles: &[],
     make,
@@ -106,7 +107,10 @@ impl Workload for Recording {
         let Commit { records, statement } = self.record.commit;
         let into = match tables {
             1 => "one table for all clients".to_owned(),
-            n => format!("{n} tables: client 1 into record1, client 2 into record2, and so round"),
+            n => format!(
+                "{n} tables, assigned to the clients in turn: client 1 into record1, \
+                          client 2 into record2"
+            ),
         };
         let by = match statement {
             1 => "one row per INSERT".to_owned(),
@@ -119,8 +123,8 @@ impl Workload for Recording {
                  {by}, into {into}."
             ),
             self.indexing().to_owned(),
-            "Records and MB are those committed; MB are 10^6 bytes of the records' columns, \
-             without what indexes, logs and pages add."
+            "Records and MB count committed records; a MB is 10^6 bytes of the records' columns, \
+             without the overhead of indexes, logs and pages."
                 .to_owned(),
             "The time stamp of a record is 2024-01-01 plus the time since the start of the run, \
              when its INSERT is sent."

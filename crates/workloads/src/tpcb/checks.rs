@@ -11,14 +11,14 @@ use super::{ACCOUNTS, TELLERS};
 pub(super) fn checks(scale: i64, is_built: bool) -> Vec<Check> {
     let history = is_built.then(|| Check {
         id: "history",
-        title: "the sum of the history is that of the balances (pgbench without -n empties the \
-                history)",
+        title: "the history sums up to the balances (pgbench without -n empties the history)",
         sql: differ("SUM(delta)", "pgbench_history"),
     });
     let fixed = [
         Check {
             id: "rows",
-            title: "there are scale branches, 10 tellers and 100,000 accounts each",
+            title: "there are as many branches as the scale, with 10 tellers and 100,000 accounts \
+                    each",
             sql: counts(scale),
         },
         Check {

@@ -53,7 +53,7 @@ static CONDITIONS: [(&str, &str, &str); 12] = [
     ),
     (
         "3.3.2.3",
-        "the no_o_id of a district have no gaps: largest - smallest + 1 is their number",
+        "the no_o_id of a district have no gaps: largest - smallest + 1 is their count",
         "SELECT no_w_id, no_d_id, MIN(no_o_id) AS min_no_o_id, MAX(no_o_id) AS max_no_o_id, \
          COUNT(*) AS n_new_orders FROM new_order GROUP BY no_w_id, no_d_id \
          HAVING MAX(no_o_id) - MIN(no_o_id) + 1 <> COUNT(*)",
@@ -112,7 +112,7 @@ static CONDITIONS: [(&str, &str, &str); 12] = [
     ),
     (
         "3.3.2.10",
-        "c_balance is what was delivered to the customer less what the customer paid",
+        "c_balance is the amount delivered to the customer minus the amount that the customer paid",
         "SELECT c_w_id, c_d_id, c_id, c_balance, sum_ol_amount, sum_h_amount FROM customer \
          LEFT JOIN {delivered} l ON o_w_id = c_w_id AND o_d_id = c_d_id AND o_c_id = c_id \
          LEFT JOIN {paid} h ON h_c_w_id = c_w_id AND h_c_d_id = c_d_id AND h_c_id = c_id \
@@ -120,8 +120,8 @@ static CONDITIONS: [(&str, &str, &str); 12] = [
     ),
     (
         "3.3.2.11",
-        "orders less new orders of a district are the 2100 delivered at the load, as the clause \
-         says, and those delivered since: the sum of c_delivery_cnt",
+        "orders minus new orders of a district are the 2100 delivered when the data were loaded, \
+         as the clause requires, plus those delivered since: the sum of c_delivery_cnt",
         "SELECT d_w_id, d_id, n_orders, n_new_orders, sum_c_delivery_cnt FROM district \
          LEFT JOIN (SELECT o_w_id, o_d_id, COUNT(*) AS n_orders FROM orders \
          GROUP BY o_w_id, o_d_id) o ON o_w_id = d_w_id AND o_d_id = d_id \
@@ -134,7 +134,7 @@ static CONDITIONS: [(&str, &str, &str); 12] = [
     ),
     (
         "3.3.2.12",
-        "c_balance and c_ytd_payment are together what was delivered to the customer",
+        "the sum of c_balance and c_ytd_payment is the amount delivered to the customer",
         "SELECT c_w_id, c_d_id, c_id, c_balance, c_ytd_payment, sum_ol_amount FROM customer \
          LEFT JOIN {delivered} l ON o_w_id = c_w_id AND o_d_id = c_d_id AND o_c_id = c_id \
          WHERE c_balance + c_ytd_payment <> COALESCE(sum_ol_amount, 0)",

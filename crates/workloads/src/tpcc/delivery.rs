@@ -41,7 +41,7 @@ async fn deliver(tx: &mut Tx<'_>, delivery: &Delivery, district: i64) -> Result<
     if deleted.n_affected == 0 {
         return Err(Refusal::new(
             RefusalKind::Serialization,
-            format!("order {oldest} was delivered by somebody else after it was read"),
+            format!("another client delivered order {oldest} after it was read"),
         ));
     }
     let mut c_id = 0;

@@ -231,9 +231,9 @@ fn notes(settings: &Settings, decided: &Decided) -> Vec<String> {
         "Each transaction runs at the database's default isolation level (3.4.1 requires more if \
          that is weaker); rows are locked if an update depends on them.",
         "New-Order and Payment update contended rows first, before any plain read.",
-        "Dates are the instant of the load, fixed for all data, and the time since the start of \
-         the run; they are not the time of day.",
-        "Condition 3.3.2.11 is applied after runs with the deliveries since the load added.",
+        "Dates are not the time of day: loaded data have one fixed date, and a run adds the time \
+         since its start.",
+        "After runs, condition 3.3.2.11 includes the deliveries since the data were loaded.",
     ]
     .map(str::to_owned)
     .to_vec();
@@ -392,7 +392,7 @@ mod tests {
         check("home", "all", "home is all, not the specification's fixed.");
         check("rollback_percent", "0", "rollback_percent is 0, not the specification's 1.");
         check("partitions", "7", "Tables have 7 partitions by the hash of their warehouse.");
-        check("mode", "text", "Each statement is sent as text, its values written into it.");
+        check("mode", "text", "Each statement is sent as text with its values in it.");
         check(
             "warehouses",
             "1",

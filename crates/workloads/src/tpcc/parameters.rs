@@ -48,7 +48,8 @@ pub(super) static PARAMETERS: &[Parameter] = &[
         name: "weights",
         kind: ParameterKind::Counts(N_KINDS),
         default: "10/10/1/1/1",
-        help: "Cards per deck of new_order/payment/order_status/delivery/stock_level",
+        help: "Transaction mix, as cards per deck: \
+               new_order/payment/order_status/delivery/stock_level",
         shapes_data: false,
     },
     Parameter {
@@ -62,14 +63,14 @@ pub(super) static PARAMETERS: &[Parameter] = &[
         name: "keying",
         kind: ParameterKind::Durations(N_KINDS),
         default: "18s/3s/2s/2s/2s",
-        help: "Keying times in the order of the weights, in key/think load",
+        help: "Keying times in the order of the weights, with --load keythink",
         shapes_data: false,
     },
     Parameter {
         name: "thinking",
         kind: ParameterKind::Durations(N_KINDS),
         default: "12s/12s/10s/5s/5s",
-        help: "Mean thinking times in the order of the weights, in key/think load",
+        help: "Mean thinking times in the order of the weights, with --load keythink",
         shapes_data: false,
     },
     Parameter {
@@ -122,7 +123,7 @@ impl Mode {
                  statement handles several rows, and an order's stocks are locked in the order of \
                  supplying warehouse and item.",
             ),
-            Mode::Text => Some("Each statement is sent as text, its values written into it."),
+            Mode::Text => Some("Each statement is sent as text with its values in it."),
         }
     }
 }

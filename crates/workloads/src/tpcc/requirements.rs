@@ -25,8 +25,8 @@ pub(super) fn standard(decided: &Decided) -> Standard {
     requirements.extend(pacing(decided));
     Standard {
         name: "TPC-C 5.11".to_owned(),
-        note: "It is no TPC-C result: a result needs all of the specification, an audit and a \
-               price. Limits are the clauses' own, without any slack for chance."
+        note: "This is not a TPC-C result, which needs the complete specification, an audit and a \
+               price. Limits are those of the clauses, with no allowance for chance."
             .to_owned(),
         requirements,
     }
@@ -69,7 +69,7 @@ fn response_times() -> Vec<Requirement> {
         not_applicable: Some(
             "deliveries are executed at once, so there is no response to queueing one".to_owned(),
         ),
-        ..requirement("5.2.5.3", "p90 of queueing a delivery".to_owned(), Figure::Nothing)
+        ..requirement("5.2.5.3", "p90 of queueing a delivery, in s".to_owned(), Figure::Nothing)
     };
     vec![
         limit("5.2.5.3", NEW_ORDER, 5.0),
@@ -125,7 +125,7 @@ fn inputs(decided: &Decided) -> Vec<Requirement> {
         (of_kind(PAYMENTS_BY_NAME, PAYMENT), of_kind(ORDER_STATUSES_BY_NAME, ORDER_STATUS));
     vec![
         between(CLAUSE, "new orders rolled back", rolled_back, 0.9, 1.1),
-        between(CLAUSE, "mean order lines of an order", mean, 9.5, 10.5),
+        between(CLAUSE, "mean number of lines per order", mean, 9.5, 10.5),
         remote_lines,
         remote_payments,
         between(CLAUSE, "payments by last name", payments, 57.0, 63.0),
@@ -151,8 +151,8 @@ fn pacing(decided: &Decided) -> Vec<Requirement> {
     vec![
         pauses("5.2.5.2", "keying times by type", &decided.keying_ns, &KEYING_S),
         pauses("5.2.5.7", "mean thinking times by type", &decided.thinking_ns, &THINKING_S),
-        between("4.2.2", "terminals of a warehouse", terminals, 10.0, 10.0),
-        between("4.1.3", "new orders per minute and warehouse", rate, 9.0, 12.86),
+        between("4.2.2", "terminals per warehouse", terminals, 10.0, 10.0),
+        between("4.1.3", "new orders per minute per warehouse", rate, 9.0, 12.86),
         at_least("5.5.2.1", "length of the measured interval", Figure::MeasuredMinutes, 120.0),
         at_least("5.5.2.2", "checkpoints in the measured interval", Figure::Checkpoints, 4.0),
     ]

@@ -133,7 +133,7 @@ fn rolled_back_new_orders_are_a_hundredth_or_so() {
     more(&mut made);
     let described = judged(&mut made, share);
     let why = described.reason.expect("of 1,000 that is nothing");
-    assert!(why.contains("of 1,000 chance alone makes ± 0.63 %"), "{why}");
+    assert!(why.contains("with 1,000 of them, chance alone varies the share by ± 0.63 %"), "{why}");
 }
 
 #[test]
@@ -259,10 +259,7 @@ fn what_does_not_apply_is_not_judged_and_the_summary_counts() {
     });
     let report = crate::Report::of(&made.tally());
     let disclosure = &report.disclosures[0];
-    assert_eq!(
-        disclosure.summary(),
-        "1 of 2 of Standard 1's own requirements hold; 1 not applicable"
-    );
+    assert_eq!(disclosure.summary(), "1 of 2 requirements of Standard 1 hold; 1 not applicable");
     assert_eq!(disclosure.requirements[2].verdict, Verdict::NotApplicable);
     let json = serde_json::to_string(&report).expect("it is JSON");
     let back: crate::Report = serde_json::from_str(&json).expect("it is read back");

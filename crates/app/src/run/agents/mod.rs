@@ -398,8 +398,8 @@ impl Agent {
             false => self.child.try_wait().ok().flatten(),
         };
         match status {
-            Some(status) => format!("process {number} ({clients}) ended in mid-run: {status}"),
-            None => format!("process {number} ({clients}) does not answer any more"),
+            Some(status) => format!("process {number} ({clients}) ended during the run: {status}"),
+            None => format!("process {number} ({clients}) no longer answers"),
         }
     }
 }
@@ -439,7 +439,7 @@ fn listen(
                     stop.fail(why.clone());
                 }
             }
-            None if !has_ended => stop.fail(format!("process {process} ended in mid-run")),
+            None if !has_ended => stop.fail(format!("process {process} ended during the run")),
             _ => {}
         }
         let is_last = message.is_none();

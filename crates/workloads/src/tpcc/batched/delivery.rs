@@ -88,7 +88,7 @@ async fn deliver(
     if n_changed == delivered.map(|order| 2 + order.n_lines).sum() {
         return Ok(());
     }
-    let message = "an order was delivered by somebody else after it was read";
+    let message = "another client delivered an order after it was read";
     Err(Refusal::new(RefusalKind::Serialization, message))
 }
 
