@@ -249,10 +249,10 @@ parameters! {
         |experiment| experiment.pause_ns;
     wait_until: Optional<Text> = "",
         "Query to repeat before each trial until its first value is true or nonzero",
-        |experiment| experiment.until.as_ref().map(|until| Some(until.sql.clone()));
+        |experiment| experiment.wait_until.as_ref().map(|wait| Some(wait.sql.clone()));
     wait_at_most: Duration = "2m",
         "Time limit of --wait-until; the trial then runs anyway, with a finding",
-        |experiment| experiment.until.as_ref().map(|until| until.at_most_ns);
+        |experiment| experiment.wait_until.as_ref().map(|wait| wait.at_most_ns);
     seek: Optional<Range> = "",
         "Search for the highest value at which the objectives hold: rate=100..5000, clients=1..64",
         |experiment| experiment.seek.as_ref().map(|seek| Some(range_of(seek)));

@@ -16,7 +16,7 @@ use super::document::{
     Block, Document, Length, Remark, Section, Sketch, Span, Text, Tone, Validity, Verdict,
 };
 use super::list::short_id;
-use super::repeats::{decided, levels_lines, until_lines};
+use super::repeats::{decided, levels_lines, stop_lines};
 use super::run::{Line, lines};
 use super::wording::misfit;
 use super::{Align, Cell, Column, Table};
@@ -89,9 +89,9 @@ fn validity(report: &ExperimentReport) -> Option<Validity> {
 /// Whether repeats are enough, and where they vary.
 fn repeats(report: &ExperimentReport) -> Vec<Block> {
     let mut blocks = Vec::new();
-    if let Some(until) = &report.until {
-        blocks.push(Block::paragraphs(until_lines(until)));
-        blocks.extend(decided(until).map(Block::Table));
+    if let Some(stop) = &report.stop_condition {
+        blocks.push(Block::paragraphs(stop_lines(stop)));
+        blocks.extend(decided(stop).map(Block::Table));
     }
     blocks.extend(report.levels.as_ref().map(|levels| Block::paragraphs(levels_lines(levels))));
     blocks
