@@ -42,8 +42,7 @@ impl Report {
         if tally.ended.is_none() && report.status == Status::Interrupted {
             let text = "Its process was killed: these are the seconds that it had stored. The \
                         checks after the load and the cross-check are missing.";
-            let id = "killed".to_owned();
-            let finding = Finding { id, severity: Severity::Warning, text: text.to_owned() };
+            let finding = Finding::new("killed", Severity::Warning, text);
             report.reason = Some("its process was killed".to_owned());
             report.findings.insert(0, finding);
         }
@@ -61,7 +60,7 @@ impl Report {
                  lack seconds, findings or the end."
             );
             let severity = Severity::Warning;
-            self.findings.insert(0, Finding { id: id.to_owned(), severity, text });
+            self.findings.insert(0, Finding::new(id, severity, text));
         }
         self
     }

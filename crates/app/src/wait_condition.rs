@@ -54,8 +54,8 @@ pub(crate) fn wait_until(
     let said = said.unwrap_or_else(|| "nothing".to_owned());
     let text = format!("After {took} of waiting, the trial began anyway: {sql} returned {said}.");
     watcher.note(&text);
-    let id = "condition_not_met".to_owned();
-    Ok(vec![Event::Finding(Finding { id, severity: Severity::Warning, text })])
+    let id = "condition_not_met";
+    Ok(vec![Event::Finding(Finding::new(id, Severity::Warning, text))])
 }
 
 /// The first value that a query returns, as text; none for null and for no row.

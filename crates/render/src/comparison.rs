@@ -12,7 +12,7 @@ use analysis::comparison::{
 use analysis::figures::{is_less_better, is_time, title};
 use analysis::report::Named;
 use model::Severity;
-use model::finding_catalog::catalog_entry;
+use model::finding_catalog::in_short;
 use model::numbers::{self, INFINITE, NONE, amount, count, exact, significant};
 
 use super::charts::{named, of_comparison};
@@ -703,9 +703,11 @@ fn warnings(report: &ComparisonReport) -> Vec<String> {
             true => ": unevenly, so part of the difference may be due to it",
             false => "",
         };
-        let case = report.sides.iter().find_map(|side| side.cases.get(id)).map(String::as_str);
-        let case = case.or(catalog_entry(id).map(|entry| entry.raised)).unwrap_or_default();
-        format!("{id} ({case}) in {}{uneven}.", of_sides.join(", "))
+        let of_sides = of_sides.join(", ");
+        match report.sides.iter().find_map(|side| side.cases.get(id)) {
+            Some(case) => format!("{id} in {of_sides}{uneven}. The first: {case}"),
+            None => format!("{} in {of_sides}{uneven}.", in_short(id)),
+        }
     };
     ids.into_iter().map(printed).collect()
 }

@@ -448,15 +448,15 @@ fn findings(report: &ExperimentReport) -> Option<String> {
         let case = report.points.iter().find_map(|point| point.cases.get(id));
         let runs = count(*n, "run");
         match case {
-            Some(case) if *n > 1 => format!("{runs}, the first: {case} ({id})"),
-            Some(case) => format!("{runs}: {case} ({id})"),
-            None => format!("{runs}: {}", in_short(id)),
+            Some(case) if *n > 1 => format!("{runs} with {id}, the first: {case}"),
+            Some(case) => format!("{runs} with {id}: {case}"),
+            None => format!("{runs}: {}.", in_short(id)),
         }
     };
     let list: Vec<String> = all.iter().map(printed).collect();
     Some(format!(
-        "Warnings in its runs. {}. dbdyno runs show ID has those of each run.",
-        list.join(". ")
+        "Warnings in its runs. {} dbdyno runs show ID has those of each run.",
+        list.join(" ")
     ))
 }
 
@@ -589,20 +589,19 @@ mod tests {
     fn warnings_show_what_was_measured_in_the_first_run_that_has_them() {
         let warn = |trials: &mut Vec<TrialReport>| {
             for (n, trial) in trials.iter_mut().take(4).enumerate() {
-                trial.report.findings.push(Finding {
-                    id: "generator_saturated".to_owned(),
-                    severity: Severity::Warning,
-                    text: format!("Busy for 9{n}.5 % of the time. Use another machine."),
-                });
+                let observed = format!("Busy for 9{n}.5 % of the time.");
+                let text = format!("{observed} Use another machine.");
+                let finding = Finding::new("generator_saturated", Severity::Warning, text);
+                trial.report.findings.push(Finding { observed: Some(observed), ..finding });
             }
         };
         let report = report(warn);
         let page = in_a_line(&report);
-        let words = "4 runs, the first: Busy for 90.5 % of the time (generator_saturated)";
+        let words = "4 runs with generator_saturated, the first: Busy for 90.5 % of the time. ";
         assert!(page.contains(words), "{page}");
         let cases = report.points.iter().filter_map(|point| point.cases.get("generator_saturated"));
         assert!(cases.count() > 0);
-        // Reports that were written before cases were kept have what raises it.
+        // Where nothing tells what was observed, there is what raises it.
         let mut before = report.clone();
         before.points.iter_mut().for_each(|point| point.cases = Named::default());
         let page = in_a_line(&before);
@@ -615,11 +614,9 @@ mod tests {
         assert!(page.contains("\n5 points, 14 of 15 trials count, 1 not done, inter"), "{page}");
         let lose = |trials: &mut Vec<TrialReport>, n: usize| {
             for trial in trials.iter_mut().take(n) {
-                trial.report.findings.push(Finding {
-                    id: "queue_full".to_owned(),
-                    severity: Severity::Invalid,
-                    text: "The queue was full.".to_owned(),
-                });
+                let text = "The queue was full.";
+                let finding = Finding::new("queue_full", Severity::Invalid, text);
+                trial.report.findings.push(finding);
             }
         };
         let page = page_of(&report(|trials| lose(trials, 4)));
