@@ -1,7 +1,7 @@
 //! The chores, each a list of steps that are run to the end, timed, and told plainly.
 
 use std::path::Path;
-use std::process::{Command, Stdio};
+use std::process::{Child, Command, Stdio};
 use std::thread;
 use std::time::Duration;
 
@@ -66,11 +66,18 @@ pub(crate) fn everything(root: &Path, which: Which) -> Result<bool> {
         step("set-up", &mut end);
     }
     step("tidy", &mut || tidy(root));
+    let bare = (which == Which::All).then(|| begin_bare_lints(root));
     step("tests", &mut || {
         let (is_good, ran) = suite::run(&executables, which)?;
         tally = ran;
         Ok(is_good)
     });
+    if let Some(begun) = bare {
+        let mut begun = Some(begun);
+        step("lints without features", &mut || {
+            end_bare_lints(begun.take().expect("a step is done once")?)
+        });
+    }
 
     if which == Which::Quick {
         println!("left out: tests with servers, processes and a browser ('cargo xtask test')");
@@ -129,6 +136,26 @@ pub(crate) fn coverage(root: &Path) -> Result<bool> {
     std::fs::write(&path, format!("{head}{begin}\n{table}\n{end}{tail}"))?;
     print!("{table}");
     Ok(output.status.success())
+}
+
+/// Begins to lint dbdyno without its default features, which is another build of whatever has some:
+/// it takes the time that the tests do not. Its tests need the features.
+fn begin_bare_lints(root: &Path) -> Result<Child> {
+    Command::new("nice")
+        .args(["-n", "19", "cargo", "clippy", "--quiet", "-p", "dbdyno", "--lib", "--bins"])
+        .args(["--no-default-features", "--", "-D", "warnings"])
+        .current_dir(root)
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::piped())
+        .spawn()
+        .context("cannot start nice")
+}
+
+fn end_bare_lints(begun: Child) -> Result<bool> {
+    let ended = begun.wait_with_output()?;
+    print!("{}", String::from_utf8_lossy(&ended.stderr));
+    Ok(ended.status.success())
 }
 
 fn succeeds(root: &Path, arguments: &[&str]) -> Result<bool> {

@@ -489,7 +489,7 @@ impl ComparisonReport {
 /// Why runs do not count, and how many of them each reason has.
 pub fn whys(runs: &[NotCounted]) -> Named<u64> {
     let mut by_why = Named::default();
-    runs.iter().for_each(|run| by_why.count(run.why.trim_end_matches('.'), 1));
+    runs.iter().for_each(|run| by_why.count(&run.why, 1));
     by_why
 }
 

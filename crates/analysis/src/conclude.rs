@@ -43,8 +43,7 @@ impl Report {
             let text = "The process of the run was killed: the report covers the seconds stored \
                         until then, without the checks after the load and the comparison of commit \
                         counts.";
-            let id = "killed".to_owned();
-            let finding = Finding { id, severity: Severity::Warning, text: text.to_owned() };
+            let finding = Finding::new("killed", Severity::Warning, text);
             report.reason = Some("the process of the run was killed".to_owned());
             report.findings.insert(0, finding);
         }
@@ -62,7 +61,7 @@ impl Report {
                  lack seconds, findings or the end."
             );
             let severity = Severity::Warning;
-            self.findings.insert(0, Finding { id: id.to_owned(), severity, text });
+            self.findings.insert(0, Finding::new(id, severity, text));
         }
         self
     }

@@ -13,7 +13,7 @@ use crate::figures::{
 };
 use crate::findings::{judge_kernels, judge_order};
 use crate::repeats::{
-    LevelsReport, Measured, UntilReport, levels, mean_of, trials_of_points, until,
+    LevelsReport, Measured, StopReport, levels, mean_of, stop_report, trials_of_points,
 };
 use crate::report::{Named, Report};
 use crate::seek::{achieved, keeps_up};
@@ -81,9 +81,8 @@ pub struct ExperimentReport {
     #[serde(default)]
     pub plan: Option<String>,
     /// What became of the rule that ends its repeats; absent without one.
-    #[serde(rename = "stop_condition", alias = "until")]
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub until: Option<UntilReport>,
+    #[serde(alias = "until", default, skip_serializing_if = "Option::is_none")]
+    pub stop_condition: Option<StopReport>,
     /// Where the variation is; absent where no level above runs is repeated.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub levels: Option<LevelsReport>,
@@ -253,7 +252,7 @@ impl ExperimentReport {
             damaged: Vec::new(),
             imported,
             plan: None,
-            until: until(experiment, &measured),
+            stop_condition: stop_report(experiment, &measured),
             levels: levels(experiment, &measured),
         })
     }

@@ -133,9 +133,19 @@ pub fn title(name: &str) -> String {
         ("nopm", _) => "NOPM".to_owned(),
         ("tps", _) => "TPS".to_owned(),
         (_, Some(metric)) => format!("{metric} per second"),
-        (share, None) if is_share(share) => format!("{} %", share.replace(STEM, "below ")),
+        (share, None) if is_share(share) => format!("{} %", name_in_words(share)),
         (other, None) => other.replace("_ms", " ms").replace("_percent", " %"),
     }
+}
+
+/// The same without its unit, for an axis that has the unit beside it: `p99`, `below 20ms`.
+pub fn name_in_words(name: &str) -> String {
+    if is_share(name) {
+        return name.replace(STEM, "below ");
+    }
+    let suffixes = ["_ms", "_us", "_percent", "_bytes"];
+    let bare = suffixes.iter().find_map(|suffix| name.strip_suffix(suffix));
+    title(bare.unwrap_or(name)).replace('_', " ")
 }
 
 /// Whether a figure is a share below a bound.

@@ -37,8 +37,9 @@ impl FindingText {
         let group = group.map(|name| format!("Group {name}: ")).unwrap_or_default();
         let listed =
             catalog_entry(self.id).expect("a test holds every finding against the list of all");
-        let text = format!("{group}{} {}", self.text, listed.advice);
-        Finding { id: self.id.to_owned(), severity: self.severity, text }
+        let observed = format!("{group}{}", self.text);
+        let text = format!("{observed} {}", listed.advice);
+        Finding { observed: Some(observed), ..Finding::new(self.id, self.severity, text) }
     }
 }
 

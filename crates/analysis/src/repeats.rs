@@ -197,7 +197,7 @@ pub struct PointPrecision {
 
 /// What became of a rule.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct UntilReport {
+pub struct StopReport {
     /// The rule, as it is written.
     pub rule: String,
     /// The figure that is looked at.
@@ -361,7 +361,7 @@ pub(crate) fn trials_of_points(experiment: &Experiment, measured: &[Measured]) -
 }
 
 /// What became of an experiment's rule; none without one.
-pub(crate) fn until(experiment: &Experiment, measured: &[Measured]) -> Option<UntilReport> {
+pub(crate) fn stop_report(experiment: &Experiment, measured: &[Measured]) -> Option<StopReport> {
     let rule = experiment.stop.as_ref()?;
     let most = experiment.units();
     let n_points = experiment.points.len() as u32;
@@ -387,7 +387,7 @@ pub(crate) fn until(experiment: &Experiment, measured: &[Measured]) -> Option<Un
     };
     let is_reached = points.iter().all(|point: &PointPrecision| point.is_reached)
         && pairs.iter().all(|pair| pair.verdict != PairVerdict::Undecided);
-    Some(UntilReport {
+    Some(StopReport {
         rule: format!("{rule},max={most}"),
         figure: name.to_owned(),
         method,

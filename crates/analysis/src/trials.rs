@@ -62,14 +62,13 @@ pub(crate) fn warnings<'r>(reports: impl Iterator<Item = &'r Report>) -> Named<u
     found
 }
 
-/// What was measured in the first run with each of these findings: its first sentence, which the
-/// advice follows.
+/// What was observed in the first run with each of these findings, where it is told apart from the
+/// advice.
 pub(crate) fn cases<'r>(reports: impl Iterator<Item = &'r Report>) -> Named<String> {
     let mut found = Named::default();
     for finding in warned(reports) {
-        if found.get(&finding.id).is_none() {
-            let first = finding.text.split_once(". ").map_or(&*finding.text, |(first, _)| first);
-            found.push(&finding.id, first.trim_end_matches('.').to_owned());
+        if let (None, Some(observed)) = (found.get(&finding.id), &finding.observed) {
+            found.push(&finding.id, observed.clone());
         }
     }
     found

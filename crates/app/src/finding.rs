@@ -5,5 +5,5 @@ use model::{Event, Finding, Severity};
 
 /// What was asked for and could not be done makes the result invalid.
 pub(crate) fn not_made(id: &str, text: String) -> Event {
-    Event::Finding(Finding { id: id.to_owned(), severity: Severity::Invalid, text })
+    Event::Finding(Finding::new(id, Severity::Invalid, text))
 }

@@ -1,7 +1,7 @@
 //! A server of our own for a run or a build, gone with it. Not here: what a `managed:` target may
 //! ask for (plan).
 
-use model::{Fact, Host, Target};
+use model::{Fact, Host, Target, numbers};
 use plan::managed::Wanted;
 use servers::{Cluster, Options, ServerError, ServerErrorKind};
 
@@ -90,14 +90,13 @@ impl Managed {
         self.cluster.has_copy()
     }
 
-    /// `MariaDB 10.11.19`.
+    /// `MariaDB 10.11.19`, or `MariaDB 10.11.19, a Galera cluster of 3 nodes`.
     pub(crate) fn name(&self) -> String {
         let first = self.cluster.first();
         let name = format!("{} {}", first.kind().title(), first.version());
-        match (self.cluster.is_galera(), self.cluster.nodes().len()) {
+        match (self.cluster.is_galera(), self.cluster.nodes().len() as u64) {
             (false, _) => name,
-            (true, 1) => format!("{name}, a Galera cluster of 1 node,"),
-            (true, n_nodes) => format!("{name}, a Galera cluster of {n_nodes} nodes,"),
+            (true, n) => format!("{name}, a Galera cluster of {}", numbers::count(n, "node")),
         }
     }
 
@@ -114,7 +113,7 @@ impl Managed {
     /// What it was told, for the record of a run.
     pub(crate) fn facts(&self) -> Vec<Fact> {
         let mut facts = vec![
-            Fact::new("managed", "server", self.name().trim_end_matches(',')),
+            Fact::new("managed", "server", self.name()),
             Fact::new("managed", "folder", self.folder().display().to_string()),
         ];
         if self.cluster.is_galera() {

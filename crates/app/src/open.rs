@@ -144,8 +144,8 @@ impl OpenTarget {
         let server = self.server.iter().map(|server| {
             let (name, folder) = (server.name(), server.folder().display());
             format!(
-                "{name} was started in {folder}; it ends with this command, and its data are \
-                     removed"
+                "a managed server was started in {folder}: {name}; it ends with this command, and \
+                 its data are removed"
             )
         });
         let hosts = self.database.hosts();

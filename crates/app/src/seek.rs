@@ -79,7 +79,7 @@ impl Search {
             order: Order::Sequential,
             data: DataPolicy::Keep,
             pause_ns: 0,
-            until: seek_plan.until.clone(),
+            wait_until: seek_plan.wait_until.clone(),
             seed: plan.seed,
             seek: Some(seek),
             labels,

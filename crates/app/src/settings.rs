@@ -232,11 +232,8 @@ impl Set {
 pub(crate) fn taken_otherwise(notes: &[String]) -> Option<Event> {
     let known = catalog_entry("setting_adjusted").expect("it is in the list of all");
     (!notes.is_empty()).then(|| {
-        Event::Finding(Finding {
-            id: known.id.to_owned(),
-            severity: Severity::Warning,
-            text: format!("{}. {}", notes.join("; "), known.advice),
-        })
+        let text = format!("{}. {}", notes.join("; "), known.advice);
+        Event::Finding(Finding::new(known.id, Severity::Warning, text))
     })
 }
 

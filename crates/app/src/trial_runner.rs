@@ -507,7 +507,7 @@ impl<'o> TrialRunner<'o> {
         let Some((_, open_target)) = &mut self.open_target else {
             unreachable!("it was furnished")
         };
-        if let Some(condition) = &self.experiment.until {
+        if let Some(condition) = &self.experiment.wait_until {
             before.extend(wait_until(condition, &open_target.database, stop, watcher)?);
         }
         let result = run_at(open_target, plan, RunOptions { before, ..options }, stop, watcher)?;
@@ -564,7 +564,7 @@ impl<'o> TrialRunner<'o> {
             }
         }
         let is_to_be_copied = policy == DataPolicy::Copy && !open_target.has_copy();
-        if is_to_be_copied || is_rebuilt || self.experiment.until.is_some() {
+        if is_to_be_copied || is_rebuilt || self.experiment.wait_until.is_some() {
             // What is waited for comes after the data, not before.
             let mut said = Vec::new();
             resolve_groups(plan, &open_target.database, stop)

@@ -57,8 +57,8 @@ pub(crate) fn wait_until(
                         met: {sql} returned {said}."
     );
     watcher.note(&text);
-    let id = "condition_not_met".to_owned();
-    Ok(vec![Event::Finding(Finding { id, severity: Severity::Warning, text })])
+    let id = "condition_not_met";
+    Ok(vec![Event::Finding(Finding::new(id, Severity::Warning, text))])
 }
 
 /// The first value that a query returns, as text; none for null and for no row.

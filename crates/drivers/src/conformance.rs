@@ -163,21 +163,21 @@ pub(crate) fn keep(value: Value<'_>) -> Kept {
 }
 
 /// A session, and the shortest words for what tests ask of it.
-pub(crate) struct Speaker(pub(crate) Box<dyn Session>);
+pub(crate) struct TestSession(pub(crate) Box<dyn Session>);
 
-impl Speaker {
+impl TestSession {
     pub(crate) fn try_connect(
         database: &Arc<dyn Database>,
         statements: &[(StatementKind, &str)],
-    ) -> Result<Speaker, Refusal> {
+    ) -> Result<TestSession, Refusal> {
         let declared = statements.iter().map(|(kind, sql)| statement(database, *kind, sql));
-        Speaker::connect_with(database, declared.collect())
+        TestSession::connect_with(database, declared.collect())
     }
 
     pub(crate) fn connect_with(
         database: &Arc<dyn Database>,
         statements: Vec<Statement>,
-    ) -> Result<Speaker, Refusal> {
+    ) -> Result<TestSession, Refusal> {
         let (placement, clock): (_, Rc<dyn Clock>) = match database.places().thread {
             true => (Placement::Thread, Rc::new(StillClock)),
             false => {
@@ -188,14 +188,14 @@ impl Speaker {
             }
         };
         let place = Place { placement, clock, client: 0 };
-        block_on(database.connect(place, statements.into())).map(Speaker)
+        block_on(database.connect(place, statements.into())).map(TestSession)
     }
 
     pub(crate) fn connect(
         database: &Arc<dyn Database>,
         statements: &[(StatementKind, &str)],
-    ) -> Speaker {
-        Speaker::try_connect(database, statements).expect("it connects")
+    ) -> TestSession {
+        TestSession::try_connect(database, statements).expect("it connects")
     }
 
     pub(crate) fn ask(&mut self, request: Request<'_>) -> Result<Reply, Refusal> {
@@ -260,27 +260,27 @@ fn column(name: &'static str, of: ColumnType, nullable: bool) -> Column {
 }
 
 /// Makes a table of numbers with a name and a value.
-fn items(speaker: &mut Speaker, database: &Arc<dyn Database>, name: &'static str) -> Table {
+fn items(session: &mut TestSession, database: &Arc<dyn Database>, name: &'static str) -> Table {
     let columns = vec![
         column("id", ColumnType::BigInt, false),
         column("name", ColumnType::VarChar(40), true),
         column("v", ColumnType::Int, false),
     ];
     let table = Table { name: name.into(), columns, primary_key: vec!["id"], indexes: Vec::new() };
-    remake(speaker, database, &table);
+    remake(session, database, &table);
     table
 }
 
-fn remake(speaker: &mut Speaker, database: &Arc<dyn Database>, table: &Table) {
-    speaker.do_all(&[&format!("DROP TABLE IF EXISTS {}", table.name)]);
-    speaker.do_all(&[&database.dialect().create_table(table)]);
+fn remake(session: &mut TestSession, database: &Arc<dyn Database>, table: &Table) {
+    session.do_all(&[&format!("DROP TABLE IF EXISTS {}", table.name)]);
+    session.do_all(&[&database.dialect().create_table(table)]);
 }
 
 fn values_come_back(database: &Arc<dyn Database>) {
     const NAME: &str = "law_values";
     let sql = format!("SELECT small, n, big, money, letters, words, x, at FROM {NAME} ORDER BY id");
     let insert = format!("INSERT INTO {NAME} VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)");
-    let mut speaker = Speaker::connect(database, &[(Write, &insert), (Read, &sql)]);
+    let mut session = TestSession::connect(database, &[(Write, &insert), (Read, &sql)]);
     let money = ColumnType::Decimal { precision: 12, scale: 2 };
     let columns = vec![
         column("id", ColumnType::Int, false),
@@ -294,7 +294,7 @@ fn values_come_back(database: &Arc<dyn Database>) {
         column("at", ColumnType::Timestamp, true),
     ];
     let table = Table { name: NAME.into(), columns, primary_key: vec!["id"], indexes: Vec::new() };
-    remake(&mut speaker, database, &table);
+    remake(&mut session, database, &table);
     let row = |small: i64, n: i64, big, cents, letters, words, x, at| {
         let numbers = [Value::Int(small), Value::Int(n), Value::Int(big), Value::cents(cents)];
         let others = [Value::Text(letters), Value::Text(words), Value::Float(x)];
@@ -319,16 +319,16 @@ fn values_come_back(database: &Arc<dyn Database>) {
     ];
     for (id, row) in rows.iter().enumerate() {
         let values = [&[Value::Int(id as i64)], &row[..]].concat();
-        assert_eq!(speaker.call(0, &values).expect("inserted").n_affected, 1);
+        assert_eq!(session.call(0, &values).expect("inserted").n_affected, 1);
     }
-    let got = speaker.call_rows(1, &[]);
+    let got = session.call_rows(1, &[]);
     let want: Vec<Vec<Kept>> =
         rows.iter().map(|row| row.iter().map(|value| keep(*value)).collect()).collect();
     assert_eq!(got, want);
-    decimals_are_read_unscaled(&mut speaker);
+    decimals_are_read_unscaled(&mut session);
 }
 
-fn decimals_are_read_unscaled(speaker: &mut Speaker) {
+fn decimals_are_read_unscaled(session: &mut TestSession) {
     let sql = "SELECT money FROM law_values WHERE id = 1";
     let mut cents = 0;
     let visit = &mut |row: &dyn Row| {
@@ -336,55 +336,56 @@ fn decimals_are_read_unscaled(speaker: &mut Speaker) {
         Ok(())
     };
     let request = Request::Text { kind: Read, sql };
-    block_on(query(&mut *speaker.0, request, visit)).expect("it reads");
+    block_on(query(&mut *session.0, request, visit)).expect("it reads");
     assert_eq!(cents, 999_999_999_999);
 }
 
 fn long_texts_come_back(database: &Arc<dyn Database>) {
-    let mut speaker = Speaker::connect(database, &[]);
+    let mut session = TestSession::connect(database, &[]);
     let text = "0123456789abcdef".repeat(1 << 16);
     let sql = format!("SELECT '{text}'");
-    let rows = speaker.rows(Request::Text { kind: Read, sql: &sql }).expect("it reads");
+    let rows = session.rows(Request::Text { kind: Read, sql: &sql }).expect("it reads");
     assert!(rows == [[Kept::Text(text)]]);
 }
 
 fn refusals_have_kinds(database: &Arc<dyn Database>) {
     let insert = "INSERT INTO law_refusals (id, v) VALUES (?, ?)";
-    let mut speaker = Speaker::connect(database, &[(Write, insert)]);
-    items(&mut speaker, database, "law_refusals");
+    let mut session = TestSession::connect(database, &[(Write, insert)]);
+    items(&mut session, database, "law_refusals");
     let one = [Value::Int(1), Value::Int(1)];
-    speaker.call(0, &one).expect("inserted");
-    let words = refused(speaker.call(0, &one), RefusalKind::Duplicate);
+    session.call(0, &one).expect("inserted");
+    let words = refused(session.call(0, &one), RefusalKind::Duplicate);
     assert!(words.contains("under test"), "it names the statement: {words}");
-    refused(speaker.call(0, &[Value::Int(2), Value::Null]), RefusalKind::Constraint);
-    refused(speaker.text("SELECT * FROM law_nothing"), RefusalKind::Missing);
-    refused(speaker.text("SELECT nobody FROM law_refusals"), RefusalKind::Missing);
+    refused(session.call(0, &[Value::Int(2), Value::Null]), RefusalKind::Constraint);
+    refused(session.text("SELECT * FROM law_nothing"), RefusalKind::Missing);
+    refused(session.text("SELECT nobody FROM law_refusals"), RefusalKind::Missing);
     let index = "CREATE INDEX law_refusals_v ON law_refusals (v)";
-    speaker.text(index).expect("made");
+    session.text(index).expect("made");
     for twice in [index, "CREATE TABLE law_refusals (id INT)"] {
-        refused(speaker.text(twice), RefusalKind::Exists);
+        refused(session.text(twice), RefusalKind::Exists);
     }
-    refused(speaker.text("SELEKT"), RefusalKind::Other);
-    speaker.ask(Request::BeginReadOnly).expect("begun");
-    refused(speaker.call(0, &[Value::Int(3), Value::Int(3)]), RefusalKind::ReadOnly);
-    speaker.ask(Request::Rollback).expect("rolled back");
-    speaker.call(0, &[Value::Int(3), Value::Int(3)]).expect("it may write again");
-    assert_eq!(speaker.int("SELECT count(*) FROM law_refusals"), 2);
+    refused(session.text("SELEKT"), RefusalKind::Other);
+    session.ask(Request::BeginReadOnly).expect("begun");
+    refused(session.call(0, &[Value::Int(3), Value::Int(3)]), RefusalKind::ReadOnly);
+    session.ask(Request::Rollback).expect("rolled back");
+    session.call(0, &[Value::Int(3), Value::Int(3)]).expect("it may write again");
+    assert_eq!(session.int("SELECT count(*) FROM law_refusals"), 2);
 }
 
 fn values_are_counted(database: &Arc<dyn Database>) {
-    let mut speaker = Speaker::connect(database, &[(Read, "SELECT v FROM law_count WHERE id = ?")]);
-    items(&mut speaker, database, "law_count");
+    let mut session =
+        TestSession::connect(database, &[(Read, "SELECT v FROM law_count WHERE id = ?")]);
+    items(&mut session, database, "law_count");
     for _ in 0..2 {
-        refused(speaker.call(0, &[]), RefusalKind::Shape);
-        refused(speaker.call(0, &[Value::Int(1), Value::Int(2)]), RefusalKind::Shape);
+        refused(session.call(0, &[]), RefusalKind::Shape);
+        refused(session.call(0, &[Value::Int(1), Value::Int(2)]), RefusalKind::Shape);
     }
-    assert_eq!(speaker.call(0, &[Value::Int(1)]).expect("it reads").n_rows, 0);
+    assert_eq!(session.call(0, &[Value::Int(1)]).expect("it reads").n_rows, 0);
 }
 
 fn result_sets_are_told_apart(database: &Arc<dyn Database>) {
-    let mut speaker = Speaker::connect(database, &[]);
-    items(&mut speaker, database, "law_sets");
+    let mut session = TestSession::connect(database, &[]);
+    items(&mut session, database, "law_sets");
     let sql = "INSERT INTO law_sets VALUES (1, 'a', 10), (2, 'b', 20);
         SELECT id FROM law_sets ORDER BY id;
         SELECT v, name FROM law_sets WHERE id > 5;
@@ -395,7 +396,7 @@ fn result_sets_are_told_apart(database: &Arc<dyn Database>) {
         Ok(())
     };
     let request = Request::Text { kind: Write, sql };
-    let reply = block_on(query(&mut *speaker.0, request, visit)).expect("it runs");
+    let reply = block_on(query(&mut *session.0, request, visit)).expect("it runs");
     assert_eq!(reply, Reply { n_rows: 4, n_affected: 2 });
     let expect = [
         (0, "id", Kept::Int(1)),
@@ -409,8 +410,8 @@ fn result_sets_are_told_apart(database: &Arc<dyn Database>) {
 fn batches_end_at_the_first_no(database: &Arc<dyn Database>) {
     let insert = "INSERT INTO law_batch (id, v) VALUES (?, ?)";
     let read = "SELECT v FROM law_batch WHERE id <= ? ORDER BY id";
-    let mut speaker = Speaker::connect(database, &[(Write, insert), (Read, read)]);
-    items(&mut speaker, database, "law_batch");
+    let mut session = TestSession::connect(database, &[(Write, insert), (Read, read)]);
+    items(&mut session, database, "law_batch");
     let values = [1, 2, 3].map(|n| [Value::Int(n), Value::Int(n * 10)]);
     let insert = |n: usize| Call { statement: StatementId(0), values: &values[n] };
     let read = Call { statement: StatementId(1), values: &[Value::Int(9)] };
@@ -420,39 +421,40 @@ fn batches_end_at_the_first_no(database: &Arc<dyn Database>) {
         sets.push((row.result_set(), keep(row.value(0))));
         Ok(())
     };
-    let reply = block_on(query(&mut *speaker.0, Request::Batch(&batch), visit)).expect("it runs");
+    let reply = block_on(query(&mut *session.0, Request::Batch(&batch), visit)).expect("it runs");
     assert_eq!(reply, Reply { n_rows: 3, n_affected: 2 });
     assert_eq!(sets, [(0, Kept::Int(10)), (1, Kept::Int(10)), (1, Kept::Int(20))]);
-    speaker.ask(Request::Begin).expect("begun");
+    session.ask(Request::Begin).expect("begun");
     let batch = [insert(2), insert(0), read];
-    refused(speaker.ask(Request::Batch(&batch)), RefusalKind::Duplicate);
-    speaker.ask(Request::Rollback).expect("rolled back");
-    assert_eq!(speaker.int("SELECT count(*) FROM law_batch"), 2);
-    assert_eq!(speaker.ask(Request::Batch(&[])).expect("nothing"), Reply::default());
+    refused(session.ask(Request::Batch(&batch)), RefusalKind::Duplicate);
+    session.ask(Request::Rollback).expect("rolled back");
+    assert_eq!(session.int("SELECT count(*) FROM law_batch"), 2);
+    assert_eq!(session.ask(Request::Batch(&[])).expect("nothing"), Reply::default());
 }
 
 fn statements_are_prepared_late(database: &Arc<dyn Database>) {
     let insert = "INSERT INTO law_late (id, v) VALUES (?, ?)";
-    let mut speaker = Speaker::connect(database, &[(Write, insert)]);
-    items(&mut speaker, database, "law_late");
-    speaker.call(0, &[Value::Int(1), Value::Int(10)]).expect("inserted");
+    let mut session = TestSession::connect(database, &[(Write, insert)]);
+    items(&mut session, database, "law_late");
+    session.call(0, &[Value::Int(1), Value::Int(10)]).expect("inserted");
     let sql = "SELECT v FROM law_late WHERE id = ?";
-    let id = speaker.0.prepare(statement(database, Read, sql)).expect("prepared");
+    let id = session.0.prepare(statement(database, Read, sql)).expect("prepared");
     assert_eq!(id, StatementId(1), "numbered after the declared ones");
     for _ in 0..3 {
-        assert_eq!(speaker.call_rows(1, &[Value::Int(1)]), [[Kept::Int(10)]]);
+        assert_eq!(session.call_rows(1, &[Value::Int(1)]), [[Kept::Int(10)]]);
     }
     let missing = statement(database, Read, "SELECT v FROM law_nothing");
     // A server is asked when the statement is first used.
-    let missing = speaker.0.prepare(missing).and_then(|id| speaker.call(id.0, &[]));
+    let missing = session.0.prepare(missing).and_then(|id| session.call(id.0, &[]));
     refused(missing, RefusalKind::Missing);
-    assert_eq!(speaker.call_rows(1, &[Value::Int(1)]), [[Kept::Int(10)]]);
+    assert_eq!(session.call_rows(1, &[Value::Int(1)]), [[Kept::Int(10)]]);
 }
 
 fn visitors_can_refuse(database: &Arc<dyn Database>) {
-    let mut speaker = Speaker::connect(database, &[(Read, "SELECT id FROM law_visit ORDER BY id")]);
-    items(&mut speaker, database, "law_visit");
-    speaker.do_all(&["INSERT INTO law_visit VALUES (1, 'a', 1), (2, 'b', 2), (3, 'c', 3)"]);
+    let mut session =
+        TestSession::connect(database, &[(Read, "SELECT id FROM law_visit ORDER BY id")]);
+    items(&mut session, database, "law_visit");
+    session.do_all(&["INSERT INTO law_visit VALUES (1, 'a', 1), (2, 'b', 2), (3, 'c', 3)"]);
     let call = Call { statement: StatementId(0), values: &[] };
     for _ in 0..2 {
         let mut n_seen = 0;
@@ -461,33 +463,33 @@ fn visitors_can_refuse(database: &Arc<dyn Database>) {
             Err(Refusal::new(RefusalKind::Shape, "not this one"))
         };
         let words = refused(
-            block_on(query(&mut *speaker.0, Request::Execute(call), visit)),
+            block_on(query(&mut *session.0, Request::Execute(call), visit)),
             RefusalKind::Shape,
         );
         assert_eq!(words, "under test: not this one", "the statement is named");
         assert_eq!(n_seen, 1);
     }
-    assert_eq!(speaker.call(0, &[]).expect("it reads").n_rows, 3);
+    assert_eq!(session.call(0, &[]).expect("it reads").n_rows, 3);
 }
 
 fn rollbacks_undo(database: &Arc<dyn Database>) {
     let insert = "INSERT INTO law_undo (id, v) VALUES (?, 0)";
-    let mut speaker = Speaker::connect(database, &[(Write, insert)]);
-    items(&mut speaker, database, "law_undo");
+    let mut session = TestSession::connect(database, &[(Write, insert)]);
+    items(&mut session, database, "law_undo");
     for (id, end) in [(1, Request::Commit), (2, Request::Rollback), (3, Request::Commit)] {
-        speaker.ask(Request::Begin).expect("begun");
-        speaker.call(0, &[Value::Int(id)]).expect("inserted");
-        speaker.ask(end).expect("ended");
+        session.ask(Request::Begin).expect("begun");
+        session.call(0, &[Value::Int(id)]).expect("inserted");
+        session.ask(end).expect("ended");
     }
-    assert_eq!(speaker.int("SELECT sum(id) FROM law_undo"), 4);
-    speaker.ask(Request::Rollback).expect("there is nothing to roll back, and that is no mistake");
+    assert_eq!(session.int("SELECT sum(id) FROM law_undo"), 4);
+    session.ask(Request::Rollback).expect("there is nothing to roll back, and that is no mistake");
 }
 
 fn dropped_sessions_leave_nothing(database: &Arc<dyn Database>) {
     let insert = "INSERT INTO law_drop (id, v) VALUES (?, 0)";
-    let mut stays = Speaker::connect(database, &[(Write, insert)]);
+    let mut stays = TestSession::connect(database, &[(Write, insert)]);
     items(&mut stays, database, "law_drop");
-    let mut goes = Speaker::connect(database, &[(Write, insert)]);
+    let mut goes = TestSession::connect(database, &[(Write, insert)]);
     goes.ask(Request::Begin).expect("begun");
     goes.call(0, &[Value::Int(1)]).expect("inserted");
     drop(goes);
@@ -499,35 +501,35 @@ fn dropped_sessions_leave_nothing(database: &Arc<dyn Database>) {
 fn no_update_is_lost(database: &Arc<dyn Database>) {
     const N_THREADS: i64 = 4;
     const N_EACH: i64 = 50;
-    let mut speaker = Speaker::connect(database, &[]);
-    items(&mut speaker, database, "law_update");
-    speaker.do_all(&["INSERT INTO law_update VALUES (1, 'counter', 0)"]);
+    let mut session = TestSession::connect(database, &[]);
+    items(&mut session, database, "law_update");
+    session.do_all(&["INSERT INTO law_update VALUES (1, 'counter', 0)"]);
     let read = format!("SELECT v FROM law_update WHERE id = 1{}", database.dialect().for_update);
     let write = "UPDATE law_update SET v = ? WHERE id = 1";
-    let increment = |speaker: &mut Speaker| -> Result<(), Refusal> {
-        speaker.ask(Request::Begin)?;
+    let increment = |session: &mut TestSession| -> Result<(), Refusal> {
+        session.ask(Request::Begin)?;
         let read = Call { statement: StatementId(0), values: &[] };
-        let v = match speaker.rows(Request::Execute(read))?[0][0] {
+        let v = match session.rows(Request::Execute(read))?[0][0] {
             Kept::Int(v) => v,
             ref other => panic!("{other:?}"),
         };
-        assert_eq!(speaker.call(1, &[Value::Int(v + 1)])?.n_affected, 1);
-        speaker.ask(Request::Commit).map(|_| ())
+        assert_eq!(session.call(1, &[Value::Int(v + 1)])?.n_affected, 1);
+        session.ask(Request::Commit).map(|_| ())
     };
     thread::scope(|scope| {
         for _ in 0..N_THREADS {
             scope.spawn(|| {
-                let mut speaker = Speaker::connect(database, &[(Read, &read), (Write, write)]);
+                let mut session = TestSession::connect(database, &[(Read, &read), (Write, write)]);
                 for _ in 0..N_EACH {
-                    while let Err(no) = increment(&mut speaker) {
+                    while let Err(no) = increment(&mut session) {
                         assert!(no.kind.is_conflict(), "{no}");
-                        speaker.ask(Request::Rollback).expect("rolled back");
+                        session.ask(Request::Rollback).expect("rolled back");
                     }
                 }
             });
         }
     });
-    assert_eq!(speaker.int("SELECT v FROM law_update"), N_THREADS * N_EACH);
+    assert_eq!(session.int("SELECT v FROM law_update"), N_THREADS * N_EACH);
 }
 
 /// Numbered rows; the last one again where a duplicate is wanted.
@@ -553,38 +555,38 @@ impl RowSource for Numbers {
 }
 
 fn loads_are_complete(database: &Arc<dyn Database>) {
-    let mut speaker = Speaker::connect(database, &[]);
-    let table = items(&mut speaker, database, "law_load");
-    speaker.ask(Request::Begin).expect("begun");
+    let mut session = TestSession::connect(database, &[]);
+    let table = items(&mut session, database, "law_load");
+    session.ask(Request::Begin).expect("begun");
     let mut source = Numbers { next: 0, end: 10_000, twice: false };
-    let reply = block_on(load(&mut *speaker.0, &table, &mut source)).expect("loaded");
-    speaker.ask(Request::Commit).expect("committed");
+    let reply = block_on(load(&mut *session.0, &table, &mut source)).expect("loaded");
+    session.ask(Request::Commit).expect("committed");
     assert_eq!(reply, Reply { n_rows: 0, n_affected: 10_000 });
     let sql = "SELECT id, name, v FROM law_load ORDER BY id";
-    let rows = speaker.rows(Request::Text { kind: Read, sql }).expect("it reads");
+    let rows = session.rows(Request::Text { kind: Read, sql }).expect("it reads");
     let expect =
         (0..10_000).map(|n| [Kept::Int(n), Kept::Text(format!("row {n}")), Kept::Int(2 * n)]);
     assert!(rows.into_iter().eq(expect));
 }
 
 fn loads_can_be_refused(database: &Arc<dyn Database>) {
-    let mut speaker = Speaker::connect(database, &[]);
-    let table = items(&mut speaker, database, "law_refuse");
-    speaker.ask(Request::Begin).expect("begun");
+    let mut session = TestSession::connect(database, &[]);
+    let table = items(&mut session, database, "law_refuse");
+    session.ask(Request::Begin).expect("begun");
     let mut source = Numbers { next: 0, end: 100, twice: true };
-    let result = block_on(load(&mut *speaker.0, &table, &mut source));
+    let result = block_on(load(&mut *session.0, &table, &mut source));
     refused(result, RefusalKind::Duplicate);
-    speaker.ask(Request::Rollback).expect("rolled back");
-    assert_eq!(speaker.int("SELECT count(*) FROM law_refuse"), 0);
+    session.ask(Request::Rollback).expect("rolled back");
+    assert_eq!(session.int("SELECT count(*) FROM law_refuse"), 0);
 }
 
 fn cancels_end_statements(database: &Arc<dyn Database>) {
-    let mut speaker = Speaker::connect(database, &[]);
-    let table = items(&mut speaker, database, "law_cancel");
-    speaker.ask(Request::Begin).expect("begun");
+    let mut session = TestSession::connect(database, &[]);
+    let table = items(&mut session, database, "law_cancel");
+    session.ask(Request::Begin).expect("begun");
     let mut source = Numbers { next: 0, end: 10_000, twice: false };
-    block_on(load(&mut *speaker.0, &table, &mut source)).expect("loaded");
-    speaker.ask(Request::Commit).expect("committed");
+    block_on(load(&mut *session.0, &table, &mut source)).expect("loaded");
+    session.ask(Request::Commit).expect("committed");
     let joined = "FROM law_cancel a, law_cancel b, law_cancel c";
     // Rows that come one by one, and a number that never comes.
     for head in ["a.id", "count(*)"] {
@@ -598,8 +600,8 @@ fn time_of_cancel(database: &Arc<dyn Database>, sql: &str) -> Duration {
     let (sender, receiver) = mpsc::channel();
     thread::scope(|scope| {
         let worker = scope.spawn(move || {
-            let mut speaker = Speaker::connect(database, &[(Read, sql)]);
-            let mut hand = Some(speaker.0.canceller());
+            let mut session = TestSession::connect(database, &[(Read, sql)]);
+            let mut hand = Some(session.0.canceller());
             // Where no row comes before the end, the cancel may come before the beginning.
             if sql.contains("count") {
                 sender.send(hand.take()).expect("somebody listens");
@@ -611,10 +613,10 @@ fn time_of_cancel(database: &Arc<dyn Database>, sql: &str) -> Duration {
                 Ok(())
             };
             let call = Call { statement: StatementId(0), values: &[] };
-            let result = block_on(query(&mut *speaker.0, Request::Execute(call), visit));
+            let result = block_on(query(&mut *session.0, Request::Execute(call), visit));
             let ended = instant();
             refused(result, RefusalKind::Cancelled);
-            refused(speaker.text("SELECT 1"), RefusalKind::Cancelled);
+            refused(session.text("SELECT 1"), RefusalKind::Cancelled);
             ended
         });
         let hand = receiver.recv().expect("a hand on the session").expect("sent once");
@@ -626,36 +628,36 @@ fn time_of_cancel(database: &Arc<dyn Database>, sql: &str) -> Duration {
 
 fn sessions_reconnect(database: &Arc<dyn Database>) {
     let insert = "INSERT INTO law_again (id, v) VALUES (?, 0)";
-    let mut speaker = Speaker::connect(database, &[(Write, insert)]);
-    items(&mut speaker, database, "law_again");
-    speaker.call(0, &[Value::Int(1)]).expect("inserted");
+    let mut session = TestSession::connect(database, &[(Write, insert)]);
+    items(&mut session, database, "law_again");
+    session.call(0, &[Value::Int(1)]).expect("inserted");
     let late = statement(database, Read, "SELECT 1");
-    let late = speaker.0.prepare(late).expect("prepared");
-    speaker.ask(Request::Begin).expect("begun");
-    speaker.call(0, &[Value::Int(2)]).expect("inserted");
-    block_on(reconnect(&mut *speaker.0)).expect("made anew");
-    refused(speaker.call(late.0, &[]), RefusalKind::Missing);
-    speaker.call(0, &[Value::Int(3)]).expect("declared statements are known");
-    assert_eq!(speaker.int("SELECT sum(id) FROM law_again"), 4, "the open transaction is undone");
+    let late = session.0.prepare(late).expect("prepared");
+    session.ask(Request::Begin).expect("begun");
+    session.call(0, &[Value::Int(2)]).expect("inserted");
+    block_on(reconnect(&mut *session.0)).expect("made anew");
+    refused(session.call(late.0, &[]), RefusalKind::Missing);
+    session.call(0, &[Value::Int(3)]).expect("declared statements are known");
+    assert_eq!(session.int("SELECT sum(id) FROM law_again"), 4, "the open transaction is undone");
 }
 
 fn traffic_is_counted(database: &Arc<dyn Database>) {
     let insert = "INSERT INTO law_traffic (id, v) VALUES (?, 0)";
     let read = "SELECT v FROM law_traffic WHERE id = ?";
-    let mut speaker = Speaker::connect(database, &[(Write, insert), (Read, read)]);
-    items(&mut speaker, database, "law_traffic");
+    let mut session = TestSession::connect(database, &[(Write, insert), (Read, read)]);
+    items(&mut session, database, "law_traffic");
     let one = [Value::Int(1)];
     // What is used for the first time may have to be prepared, in a round trip of its own.
-    speaker.call(0, &[Value::Int(0)]).expect("inserted");
-    speaker.call(1, &one).expect("it reads");
-    let before = speaker.0.traffic();
-    speaker.ask(Request::Begin).expect("begun");
-    speaker.call(0, &one).expect("inserted");
+    session.call(0, &[Value::Int(0)]).expect("inserted");
+    session.call(1, &one).expect("it reads");
+    let before = session.0.traffic();
+    session.ask(Request::Begin).expect("begun");
+    session.call(0, &one).expect("inserted");
     let call = Call { statement: StatementId(1), values: &one };
-    speaker.ask(Request::Batch(&[call, call])).expect("it reads");
-    speaker.ask(Request::Commit).expect("committed");
-    speaker.call(1, &one).expect("it reads");
-    let got = speaker.0.traffic() - before;
+    session.ask(Request::Batch(&[call, call])).expect("it reads");
+    session.ask(Request::Commit).expect("committed");
+    session.call(1, &one).expect("it reads");
+    let got = session.0.traffic() - before;
     let counted = Traffic { bytes_out: 0, bytes_in: 0, ..got };
     let expect = Traffic { reads: 3, writes: 1, others: 2, round_trips: 5, ..Traffic::default() };
     assert_eq!(counted, expect);

@@ -14,7 +14,7 @@ use servers::for_tests::{self, TestServer};
 use servers::{Kind, Server};
 
 use crate::certificates::Certificates;
-use crate::conformance::{Kept, Read, Speaker, Write, block_on, refused};
+use crate::conformance::{Kept, Read, TestSession, Write, block_on, refused};
 use crate::{CannotOpen, Opening, open};
 
 /// A server to keep laws on.
@@ -97,7 +97,7 @@ pub(crate) fn cannot_open(target: &Target) -> (RefusalKind, String) {
 pub(crate) fn tls_is_as_it_is_asked_for(
     target: &Target,
     certificates: &Certificates,
-    is_secured: &dyn Fn(&mut Speaker) -> bool,
+    is_secured: &dyn Fn(&mut TestSession) -> bool,
 ) {
     let (ca, stranger) = (certificates.ca(), certificates.stranger());
     let at = |host: &str, mode: &str, ca: &str| {
@@ -106,8 +106,8 @@ pub(crate) fn tls_is_as_it_is_asked_for(
         target
     };
     let secured = |target: Target| {
-        let mut speaker = Speaker::connect(&opened(&target), &[]);
-        is_secured(&mut speaker)
+        let mut session = TestSession::connect(&opened(&target), &[]);
+        is_secured(&mut session)
     };
     for mode in ["prefer", "require"] {
         assert!(secured(at("127.0.0.1", mode, "")), "{mode}");
@@ -136,11 +136,11 @@ pub(crate) fn too_many_are_reported_so(target: &Target) {
     let database = opened(target);
     // The connection that tried the target may take a moment to end.
     let first = loop {
-        if let Ok(first) = Speaker::try_connect(&database, &[]) {
+        if let Ok(first) = TestSession::try_connect(&database, &[]) {
             break first;
         }
     };
-    let second = Speaker::try_connect(&database, &[]).map(|_| ());
+    let second = TestSession::try_connect(&database, &[]).map(|_| ());
     let words = refused(second, RefusalKind::TooManyConnections);
     assert!(words.contains("use fewer clients"), "{words}");
     drop(first);
@@ -160,8 +160,8 @@ pub(crate) fn load_odd(database: &Arc<dyn Database>) -> Result<Reply, Refusal> {
     let columns = vec![Column { name: "id", of: ColumnType::Int, nullable: false }];
     let table =
         Table { name: "law_odd".into(), columns, primary_key: vec!["id"], indexes: Vec::new() };
-    let mut speaker = Speaker::connect(database, &[]);
-    block_on(model::load(&mut *speaker.0, &table, &mut One(true)))
+    let mut session = TestSession::connect(database, &[]);
+    block_on(model::load(&mut *session.0, &table, &mut One(true)))
 }
 
 /// How a server's session is ended while it does something. Its number stands behind each text.
@@ -185,17 +185,18 @@ impl Killing {
         writes: bool,
     ) -> RefusalKind {
         let kind = if writes { Write } else { Read };
-        let mut killer = Speaker::connect(database, &[]);
+        let mut killer = TestSession::connect(database, &[]);
         let (sender, receiver) = mpsc::channel();
         thread::scope(|scope| {
             let victim = scope.spawn(move || {
-                let mut speaker = Speaker::connect(database, &[(kind, sql), (Read, "SELECT 7")]);
-                sender.send(speaker.int(self.number)).expect("somebody listens");
-                let no = speaker.call(0, &[]).expect_err("it is ended");
-                refused(speaker.call(0, &[]), RefusalKind::ConnectionLost);
-                block_on(reconnect(&mut *speaker.0)).expect("made anew");
+                let mut session =
+                    TestSession::connect(database, &[(kind, sql), (Read, "SELECT 7")]);
+                sender.send(session.int(self.number)).expect("somebody listens");
+                let no = session.call(0, &[]).expect_err("it is ended");
+                refused(session.call(0, &[]), RefusalKind::ConnectionLost);
+                block_on(reconnect(&mut *session.0)).expect("made anew");
                 // Prepared once more, since the old connection's statements are gone.
-                assert_eq!(speaker.call_rows(1, &[]), [[Kept::Int(7)]]);
+                assert_eq!(session.call_rows(1, &[]), [[Kept::Int(7)]]);
                 no.kind
             });
             let number = receiver.recv().expect("its number");

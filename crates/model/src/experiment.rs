@@ -92,8 +92,8 @@ pub struct Experiment {
     /// The pause before each trial but the first, in nanoseconds.
     pub pause_ns: u64,
     /// What must hold before each trial.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub until: Option<Condition>,
+    #[serde(rename = "until", default, skip_serializing_if = "Option::is_none")]
+    pub wait_until: Option<Condition>,
     /// The order is drawn from this.
     pub seed: u64,
     /// What is sought, where that is how it is walked: its one point is the plan without it.

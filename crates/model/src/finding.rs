@@ -42,4 +42,14 @@ pub struct Finding {
     pub severity: Severity,
     /// A sentence with the figure that raised it and what to do.
     pub text: String,
+    /// The first half of it, without what to do; absent where nobody has told the halves apart.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub observed: Option<String>,
+}
+
+impl Finding {
+    /// A finding whose text is not in halves.
+    pub fn new(id: impl Into<String>, severity: Severity, text: impl Into<String>) -> Finding {
+        Finding { id: id.into(), severity, text: text.into(), observed: None }
+    }
 }

@@ -116,7 +116,7 @@ mod tests {
             order,
             data: DataPolicy::Keep,
             pause_ns: 0,
-            until: None,
+            wait_until: None,
             seed: 7,
             seek: None,
             labels: Vec::new(),

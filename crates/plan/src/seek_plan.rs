@@ -25,7 +25,7 @@ pub struct SeekPlan {
     /// What is sought.
     pub seek: Seek,
     /// What must hold before each probe.
-    pub until: Option<Condition>,
+    pub wait_until: Option<Condition>,
     /// What every probe is, but for what is sought.
     draft: Draft,
     axis: VaryDraft,
@@ -69,9 +69,9 @@ pub fn decide_seek(
         VaryDraft { name: range.axis.clone(), values: Vec::new(), from: sought.from.clone() };
     check_axes(draft, std::slice::from_ref(&axis))?;
     can_be_sought(draft, &axis)?;
-    let until = decide_wait(&values)?;
+    let wait_until = decide_wait(&values)?;
     let (low, high) = (range.low, range.high);
-    let seek_plan = SeekPlan { seek, until, draft: draft.clone(), axis };
+    let seek_plan = SeekPlan { seek, wait_until, draft: draft.clone(), axis };
     seek_plan.plan(high, 0, default_target)?;
     let plan = seek_plan.plan(low, 0, default_target)?;
     can_be_asked(&values, std::iter::once(&plan.target))?;
@@ -229,6 +229,6 @@ impl SeekPlan {
         let from = From::Flag("seek".to_owned());
         let axis = VaryDraft { name: seek.axis.clone(), values: Vec::new(), from };
         // Its experiment knows what is waited for.
-        SeekPlan { seek, until: None, draft, axis }
+        SeekPlan { seek, wait_until: None, draft, axis }
     }
 }

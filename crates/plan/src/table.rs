@@ -252,10 +252,10 @@ parameters! {
         |experiment| experiment.pause_ns;
     wait_until: Optional<Text> = "",
         "Query to repeat before each run until its first value is true or nonzero",
-        |experiment| experiment.until.as_ref().map(|until| Some(until.sql.clone()));
+        |experiment| experiment.wait_until.as_ref().map(|wait| Some(wait.sql.clone()));
     wait_at_most: Duration = "2m",
         "Time limit of --wait-until; the run then begins anyway, and reports it",
-        |experiment| experiment.until.as_ref().map(|until| until.at_most_ns);
+        |experiment| experiment.wait_until.as_ref().map(|wait| wait.at_most_ns);
     reference: Optional<Text> = "",
         "CSV file of figures measured elsewhere, shown beside the results (docs/history.md); \
          a plan names it from its own folder",

@@ -311,7 +311,7 @@ fn an_experiment_is_written_as_the_plan_with_axes_that_makes_it_again() {
             stored.axes.iter().map(|axis| text.rfind(&axis.name)).collect();
         assert!(order.is_sorted(), "axes are as they were written: {text}");
         assert_eq!((&again.axes, &again.points), (&stored.axes, &stored.points), "{text}");
-        let of = |e: &Experiment| (e.repeats, e.order, e.data, e.pause_ns, e.until.clone());
+        let of = |e: &Experiment| (e.repeats, e.order, e.data, e.pause_ns, e.wait_until.clone());
         assert_eq!(of(&again), of(&stored), "{text}");
         let repeats = |e: &Experiment| (e.nesting, e.stop.clone());
         assert_eq!(repeats(&again), repeats(&stored), "{text}");
@@ -463,7 +463,7 @@ fn a_plan_of_an_earlier_version_is_read_and_printed_with_todays_keys() {
                parameters.calls = 'text'\n[experiment]\nuntil = 'SELECT 1'\nuntil_at_most = '9s'\n\
                vary.'phases.measure' = ['5s', '6s']\n[target]\nurl = 'mariadb://db/shop'\n";
     let old = experiment(varied(old).expect("an old experiment"));
-    let wait = old.until.as_ref().expect("it waits");
+    let wait = old.wait_until.as_ref().expect("it waits");
     assert_eq!((wait.sql.as_str(), wait.at_most_ns), ("SELECT 1", 9 * model::NS_PER_S));
     assert!(old.points[1].plan.contains("duration = \"6s\""), "{}", old.points[1].plan);
     let twice = "duration = '5s'\nphases.measure = '6s'\n[[group]]\nworkload = 'empty'";

@@ -45,7 +45,7 @@ pub struct Varied {
     /// Before each trial but the first.
     pub pause_ns: u64,
     /// What must hold before each trial.
-    pub until: Option<Condition>,
+    pub wait_until: Option<Condition>,
     /// The file of figures that are shown beside its own.
     pub reference: Option<PathBuf>,
 }
@@ -79,7 +79,7 @@ impl Varied {
             order: self.order,
             data: self.data,
             pause_ns: self.pause_ns,
-            until: self.until,
+            wait_until: self.wait_until,
             seed,
             seek: None,
             labels,
@@ -137,7 +137,7 @@ pub fn decide_all(
         order: values.order.value,
         data: values.data.value,
         pause_ns: values.pause.value,
-        until: decide_wait(&values)?,
+        wait_until: decide_wait(&values)?,
         reference: values
             .reference
             .value

@@ -398,12 +398,10 @@ fn figure_axis(name: &str, units: &Named<String>, scale: Scale) -> Axis {
         "tps" => Axis::of("TPS", "commits/s", scale),
         "unfinished" => Axis::of("unfinished", "transactions", scale),
         other => {
-            let suffixes = ["_ms", "_us", "_percent", "_bytes"];
-            let bare = suffixes.iter().find_map(|suffix| other.strip_suffix(suffix));
-            let bare = bare.unwrap_or(other);
-            let title = match RESPONSE_TIMES.contains(&bare) {
-                true => format!("response time, {bare}"),
-                false => figures::title(bare).trim_end_matches(" %").replace('_', " "),
+            let name = figures::name_in_words(other);
+            let title = match RESPONSE_TIMES.contains(&name.as_str()) {
+                true => format!("response time, {name}"),
+                false => name,
             };
             Axis::of(title, unit, scale)
         }

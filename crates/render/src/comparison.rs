@@ -12,7 +12,7 @@ use analysis::comparison::{
 use analysis::figures::{is_less_better, is_time, title};
 use analysis::report::Named;
 use model::Severity;
-use model::finding_catalog::catalog_entry;
+use model::finding_catalog::in_short;
 use model::numbers::{self, INFINITE, NONE, amount, count, exact, significant};
 
 use super::charts::{named, of_comparison};
@@ -20,7 +20,7 @@ use super::document::{
     Block, Details, Document, Length, Remark, Section, Span, Text, Tone, Validity, Verdict,
 };
 use super::experiment::left_out;
-use super::wording::{begun, ratio_text};
+use super::wording::{begun, ratio_text, without_stop};
 use super::{Align, Cell, Column, Table};
 
 /// Differences that are listed one by one where a page cannot fold.
@@ -694,9 +694,11 @@ fn warnings(report: &ComparisonReport) -> Vec<String> {
             true => ": unequal shares, so it may explain part of the difference",
             false => "",
         };
-        let case = report.sides.iter().find_map(|side| side.cases.get(id)).map(String::as_str);
-        let case = case.or(catalog_entry(id).map(|entry| entry.raised)).unwrap_or_default();
-        format!("{id} ({case}) in {}{uneven}.", of_sides.join(", "))
+        let of_sides = of_sides.join(", ");
+        match report.sides.iter().find_map(|side| side.cases.get(id)) {
+            Some(case) => format!("{id} ({}) in {of_sides}{uneven}.", without_stop(case)),
+            None => format!("{} in {of_sides}{uneven}.", in_short(id)),
+        }
     };
     ids.into_iter().map(printed).collect()
 }

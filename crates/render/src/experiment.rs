@@ -19,9 +19,9 @@ use super::document::{
 };
 use super::list::short_id;
 use super::matrix;
-use super::repeats::{decided, levels_lines, until_lines};
+use super::repeats::{decided, levels_lines, stop_lines};
 use super::run::{Line, lines};
-use super::wording::{misfit, shown};
+use super::wording::{misfit, shown, without_stop};
 use super::{Align, Cell, Column, Table};
 
 /// As many other points that may be the best one are named.
@@ -93,9 +93,9 @@ fn validity(report: &ExperimentReport) -> Option<Validity> {
 /// Whether repeats are enough, and where they vary.
 fn repeats(report: &ExperimentReport) -> Vec<Block> {
     let mut blocks = Vec::new();
-    if let Some(until) = &report.until {
-        blocks.push(Block::paragraphs(until_lines(until)));
-        blocks.extend(decided(until).map(Block::Table));
+    if let Some(stop) = &report.stop_condition {
+        blocks.push(Block::paragraphs(stop_lines(stop)));
+        blocks.extend(decided(stop).map(Block::Table));
     }
     blocks.extend(report.levels.as_ref().map(|levels| Block::paragraphs(levels_lines(levels))));
     blocks
@@ -457,8 +457,8 @@ fn findings(report: &ExperimentReport) -> Option<String> {
         let case = report.points.iter().find_map(|point| point.cases.get(id));
         let runs = count(*n, "run");
         match case {
-            Some(case) if *n > 1 => format!("{runs}, for example: {case} ({id})"),
-            Some(case) => format!("{runs}: {case} ({id})"),
+            Some(case) if *n > 1 => format!("{runs}, for example: {} ({id})", without_stop(case)),
+            Some(case) => format!("{runs}: {} ({id})", without_stop(case)),
             None => format!("{runs}: {}", in_short(id)),
         }
     };
@@ -598,11 +598,10 @@ mod tests {
     fn warnings_show_what_was_measured_in_the_first_run_that_has_them() {
         let warn = |trials: &mut Vec<TrialReport>| {
             for (n, trial) in trials.iter_mut().take(4).enumerate() {
-                trial.report.findings.push(Finding {
-                    id: "generator_saturated".to_owned(),
-                    severity: Severity::Warning,
-                    text: format!("Busy for 9{n}.5 % of the time. Use another machine."),
-                });
+                let observed = format!("Busy for 9{n}.5 % of the time.");
+                let text = format!("{observed} Use another machine.");
+                let finding = Finding::new("generator_saturated", Severity::Warning, text);
+                trial.report.findings.push(Finding { observed: Some(observed), ..finding });
             }
         };
         let report = report(warn);
@@ -611,7 +610,7 @@ mod tests {
         assert!(page.contains(words), "{page}");
         let cases = report.points.iter().filter_map(|point| point.cases.get("generator_saturated"));
         assert!(cases.count() > 0);
-        // Reports that were written before cases were kept have what raises it.
+        // Where nothing tells what was observed, there is what raises it.
         let mut before = report.clone();
         before.points.iter_mut().for_each(|point| point.cases = Named::default());
         let page = in_a_line(&before);
@@ -624,11 +623,9 @@ mod tests {
         assert!(page.contains("\n5 points, 14 of 15 trials count, 1 not done, inter"), "{page}");
         let lose = |trials: &mut Vec<TrialReport>, n: usize| {
             for trial in trials.iter_mut().take(n) {
-                trial.report.findings.push(Finding {
-                    id: "queue_full".to_owned(),
-                    severity: Severity::Invalid,
-                    text: "The queue was full.".to_owned(),
-                });
+                let text = "The queue was full.";
+                let finding = Finding::new("queue_full", Severity::Invalid, text);
+                trial.report.findings.push(finding);
             }
         };
         let page = page_of(&report(|trials| lose(trials, 4)));

@@ -4,7 +4,7 @@
 
 use analysis::figures::title;
 use analysis::repeats::{
-    Advice, LevelsReport, PairDecision, PairVerdict, PointPrecision, UntilReport,
+    Advice, LevelsReport, PairDecision, PairVerdict, PointPrecision, StopReport,
 };
 use model::numbers::{count, significant};
 use model::{Level, NS_PER_S, format_duration};
@@ -17,29 +17,29 @@ const NAMED_MOST: usize = 4;
 const FREEDOM_FEW: u64 = 4;
 
 /// What a rule has led to, in a sentence or two, and how its level is kept.
-pub(crate) fn until_lines(until: &UntilReport) -> Vec<String> {
-    let spent = match until.spent_s > 0.0 {
-        true => format!(", {} of load and starts", duration(until.spent_s)),
+pub(crate) fn stop_lines(stop: &StopReport) -> Vec<String> {
+    let spent = match stop.spent_s > 0.0 {
+        true => format!(", {} of load and starts", duration(stop.spent_s)),
         false => String::new(),
     };
-    let (made, most) = (until.repeats, until.repeats_most);
-    let of = title(&until.figure);
-    let what = match until.is_reached {
-        true if until.pairs.is_empty() => {
+    let (made, most) = (stop.repeats, stop.repeats_most);
+    let of = title(&stop.figure);
+    let what = match stop.is_reached {
+        true if stop.pairs.is_empty() => {
             format!("Every interval of {of} is as narrow as requested.")
         }
         true => format!("Every difference of {of} is decided."),
-        false if until.pairs.is_empty() => format!("Not precise enough: {}.", wide(&until.points)),
+        false if stop.pairs.is_empty() => format!("Not precise enough: {}.", wide(&stop.points)),
         false => {
             let open = |pair: &&PairDecision| pair.verdict == PairVerdict::Undecided;
-            let n = until.pairs.iter().filter(open).count() as u64;
+            let n = stop.pairs.iter().filter(open).count() as u64;
             format!("{} of {of} not decided.", count(n, "difference"))
         }
     };
     vec![
-        format!("Repeats: {made} of at most {most}{spent} ({}).", until.rule),
+        format!("Repeats: {made} of at most {most}{spent} ({}).", stop.rule),
         what,
-        format!("Method: {}.", until.method),
+        format!("Method: {}.", stop.method),
     ]
 }
 
@@ -63,16 +63,16 @@ fn wide(points: &[PointPrecision]) -> String {
 }
 
 /// What is decided, a row each; none where nothing is compared.
-pub(crate) fn decided(until: &UntilReport) -> Option<Table> {
+pub(crate) fn decided(stop: &StopReport) -> Option<Table> {
     let mut table = Table::new([
         Column::new("point", Align::Left),
         Column::new("against", Align::Left),
         Column::new("repeats", Align::Right),
-        Column::new(format!("{} ratio", title(&until.figure)), Align::Right),
+        Column::new(format!("{} ratio", title(&stop.figure)), Align::Right),
         Column::new("interval", Align::Left),
         Column::new("decided", Align::Left),
     ]);
-    for pair in &until.pairs {
+    for pair in &stop.pairs {
         let ratio = pair.ratio.map_or_else(String::new, |ratio| significant(ratio, 4));
         let interval = pair.interval.map_or_else(
             || "too few".to_owned(),
@@ -82,7 +82,7 @@ pub(crate) fn decided(until: &UntilReport) -> Option<Table> {
         let (n, word) = (pair.repeats.to_string(), pair.verdict.name().to_owned());
         table.row([point, against, n, ratio, interval, word]);
     }
-    (!until.pairs.is_empty()).then_some(table)
+    (!stop.pairs.is_empty()).then_some(table)
 }
 
 /// Where the variation is, and what differences take.

@@ -19,6 +19,11 @@ pub(crate) fn changed(all: &[Difference]) -> String {
     }
 }
 
+/// What was observed, to stand within another sentence.
+pub(crate) fn without_stop(sentence: &str) -> &str {
+    sentence.strip_suffix('.').unwrap_or(sentence)
+}
+
 /// When a run began, to the second, which is enough for people.
 pub(crate) fn begun(started: &str) -> String {
     match (started.get(..10), started.get(11..19)) {

@@ -579,9 +579,9 @@ fn event_of(row: &Row<'_>) -> rusqlite::Result<Result<Event, Unreadable>> {
         }
         _ => {
             let name: String = row.get(3)?;
-            let (id, text) = (row.get(2)?, row.get(4)?);
+            let (id, text): (String, String) = (row.get(2)?, row.get(4)?);
             Severity::by_name(&name)
-                .map(|severity| Event::Finding(Finding { id, severity, text }))
+                .map(|severity| Event::Finding(Finding::new(id, severity, text)))
                 .ok_or_else(|| Unreadable::Newer(format!("the severity '{name}'")))
         }
     })

@@ -113,7 +113,7 @@ pub(crate) fn experiment() -> Experiment {
         order: Order::Interleaved,
         data: DataPolicy::Keep,
         pause_ns: 0,
-        until: None,
+        wait_until: None,
         seed: 7,
         seek: None,
         labels: Vec::new(),
@@ -200,7 +200,7 @@ fn full_second(second: i64) -> Second {
 
 fn finding(severity: Severity) -> Event {
     let text = "too few samples".to_owned();
-    Event::Finding(Finding { id: "few".to_owned(), severity, text })
+    Event::Finding(Finding::new("few", severity, text))
 }
 
 fn output(text: &str) -> Event {

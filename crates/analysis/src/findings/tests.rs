@@ -636,7 +636,7 @@ fn findings_of_the_makers_are_kept_and_ours_are_not_said_twice() {
     let mut made = Made::closed();
     let say = |id: &str| {
         let text = "As the use-case saw it.".to_owned();
-        Event::Finding(Finding { id: id.to_owned(), severity: Severity::Warning, text })
+        Event::Finding(Finding::new(id, Severity::Warning, text))
     };
     made.more.extend([say("settings_changed"), say("closed_load")]);
     let found = ids(&made);

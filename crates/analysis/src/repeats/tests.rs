@@ -20,7 +20,7 @@ fn experiment(n_points: usize, repeats: u32, stop: Option<StopRule>) -> Experime
         order: Order::Interleaved,
         data: DataPolicy::Keep,
         pause_ns: 0,
-        until: None,
+        wait_until: None,
         seed: 7,
         seek: None,
         labels: Vec::new(),
@@ -70,7 +70,7 @@ fn intervals_at_the_stop_hold_in_95_of_100_experiments() {
             let mean = mean_of(&of, &figures).expect("there are some");
             held += u64::from((mean.value - 1_000.0).abs() <= mean.half_width.expect("several"));
             n_runs += all.len();
-            let shown = until(&of, &all).expect("there is a rule");
+            let shown = stop_report(&of, &all).expect("there is a rule");
             assert_eq!(shown.repeats, all.len() as u64);
             assert!(shown.is_reached || all.len() == most as usize, "{shown:?}");
         }
@@ -85,7 +85,7 @@ fn equal_sides_are_told_apart_in_at_most_5_of_100_experiments() {
         let of = experiment(n_points, 20, rule(Goal::Decided { min_effect: 0.01 }));
         let is_wrong = |seed: u64| {
             let all = walk(&of, &vec![1_000.0; n_points], cv, seed);
-            let shown = until(&of, &all).expect("there is a rule");
+            let shown = stop_report(&of, &all).expect("there is a rule");
             let apart = [PairVerdict::Better, PairVerdict::Worse];
             shown.pairs.iter().any(|pair| apart.contains(&pair.verdict))
         };
@@ -103,7 +103,7 @@ fn sides_that_differ_are_decided_soon_and_rightly() {
     let (mut n_right, mut n_rounds) = (0, 0);
     for seed in 0..200 {
         let all = walk(&of, &[1_000.0, 1_060.0, 950.0], 0.01, seed);
-        let shown = until(&of, &all).expect("there is a rule");
+        let shown = stop_report(&of, &all).expect("there is a rule");
         let verdicts: Vec<PairVerdict> = shown.pairs.iter().map(|pair| pair.verdict).collect();
         n_right += u32::from(verdicts == [PairVerdict::Better, PairVerdict::Worse]);
         n_rounds += shown.repeats;
@@ -112,7 +112,8 @@ fn sides_that_differ_are_decided_soon_and_rightly() {
     assert!(n_rounds <= 200 * 8, "{n_rounds}");
     // Of one percent less than matters: equivalent, at some length.
     let of = experiment(2, 60, rule(Goal::Decided { min_effect: 0.02 }));
-    let shown = until(&of, &walk(&of, &[1_000.0, 1_002.0], 0.01, 3)).expect("there is a rule");
+    let shown =
+        stop_report(&of, &walk(&of, &[1_000.0, 1_002.0], 0.01, 3)).expect("there is a rule");
     assert_eq!(shown.pairs[0].verdict, PairVerdict::Equivalent, "{shown:?}");
 }
 
@@ -122,7 +123,7 @@ fn of_times_less_is_better() {
     of.stop.as_mut().expect("there is one").figure = Some("p99_ms".to_owned());
     let mut all = walk(&experiment(2, 10, None), &[100.0, 80.0], 0.01, 1);
     all.iter_mut().for_each(|one| one.figures[0].0 = "p99_ms".to_owned());
-    let shown = until(&of, &all).expect("there is a rule");
+    let shown = stop_report(&of, &all).expect("there is a rule");
     assert_eq!((shown.pairs[0].verdict, shown.figure.as_str()), (PairVerdict::Better, "p99_ms"));
 }
 
@@ -205,4 +206,23 @@ fn where_the_variation_is_and_what_a_difference_takes_is_reported() {
     let seconds = advice.restarts.expect("some") as f64 * 65.0;
     assert!((advice.seconds.expect("known") - seconds).abs() < 1.0, "{advice:?}");
     assert_eq!(levels(&experiment(1, 5, None), &all), None);
+}
+
+#[test]
+fn a_report_with_the_former_name_of_the_stop_condition_is_read() {
+    let of = experiment(1, 9, rule(Goal::Precise { share: 0.01 }));
+    let stop = stop_report(&of, &walk(&of, &[1_000.0], 0.01, 3));
+    let (today, _) = crate::fixtures::subjects::experiment();
+    let today = crate::ExperimentReport { stop_condition: stop, ..today };
+    let mut json = serde_json::to_value(&today).expect("a report is JSON");
+    let fields = json.as_object_mut().expect("an object");
+    let value = fields.remove("stop_condition").expect("today's name");
+    fields.insert("until".to_owned(), value);
+    let read: crate::ExperimentReport =
+        serde_json::from_value(json).expect("an old report is read");
+    let rule = |report: &crate::ExperimentReport| {
+        report.stop_condition.as_ref().map(|stop| (stop.rule.clone(), stop.repeats))
+    };
+    assert!(rule(&today).is_some());
+    assert_eq!(rule(&read), rule(&today));
 }

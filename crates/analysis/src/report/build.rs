@@ -151,9 +151,9 @@ fn workloads(groups: &[GroupDescription]) -> String {
 
 fn notes(groups: &[GroupDescription]) -> Vec<String> {
     let mut all: Vec<String> = Vec::new();
-    for declaration in groups.iter().flat_map(|group| &group.notes) {
-        if !all.contains(declaration) {
-            all.push(declaration.clone());
+    for note in groups.iter().flat_map(|group| &group.notes) {
+        if !all.contains(note) {
+            all.push(note.clone());
         }
     }
     all

@@ -54,7 +54,7 @@ fn the_json_has_the_names_that_people_rely_on() {
     /facts/cpu: model
     /failed_ms: count intervals max mean min overflow p50 p90 p95 p99 p999 reasons sd
     /failed_ms/reasons: p50 p90 p95 p99 p999
-    /findings[]: id severity text
+    /findings[]: id observed severity text
     /groups[]: clients closed_form load name parameters processes stop_condition workload
     /groups[]/load: model
     /groups[]/parameters: warehouses

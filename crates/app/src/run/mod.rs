@@ -624,7 +624,7 @@ fn conclude(outcome: Result<Ran, Error>, mut sink: RunSink<'_>) -> Result<RunRes
 
 fn not_written(why: String) -> Finding {
     let text = format!("The store could not be written: {why}. This report is complete.");
-    Finding { id: "store_not_written".to_owned(), severity: Severity::Warning, text }
+    Finding::new("store_not_written", Severity::Warning, text)
 }
 
 /// How a run is kept: its status, and the figures by which it is listed.

@@ -9,7 +9,7 @@ use model::{
     StatementKind, Stream, Value, query,
 };
 
-use super::{Kept, Other, Read, Speaker, Write, block_on, keep, refused};
+use super::{Kept, Other, Read, TestSession, Write, block_on, keep, refused};
 
 const NAME: &str = "law_as_text";
 const INSERT: [u16; 2] = [0, 1];
@@ -21,7 +21,7 @@ fn both(database: &Arc<dyn Database>, kind: StatementKind, sql: &str) -> [Statem
 }
 
 /// A session that can write and read the table of all types, prepared and as text.
-fn connect(database: &Arc<dyn Database>) -> Speaker {
+fn connect(database: &Arc<dyn Database>) -> TestSession {
     let insert = format!("INSERT INTO {NAME} VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)");
     let columns = "small, big, money, fine, words, raw, x, at";
     // The marks in the comment and in quotes are none.
@@ -32,7 +32,7 @@ fn connect(database: &Arc<dyn Database>) -> Speaker {
         model::Placeholder::Dollar => select.replace("'?'", "").replace("'?x'", "'x'"),
     };
     let statements = [both(database, Write, &insert), both(database, Read, &select)].concat();
-    let mut speaker = Speaker::connect_with(database, statements).expect("it connects");
+    let mut session = TestSession::connect_with(database, statements).expect("it connects");
     let (raw, at) = match database.dialect().name {
         "postgres" => ("bytea", "timestamptz"),
         "sqlite" => ("BLOB", "INTEGER"),
@@ -42,7 +42,7 @@ fn connect(database: &Arc<dyn Database>) -> Speaker {
         model::Decimals::Exact => ("DECIMAL(12, 2)", "DECIMAL(18, 10)"),
         model::Decimals::ScaledInteger => ("INTEGER", "INTEGER"),
     };
-    speaker.do_all(&[
+    session.do_all(&[
         &format!("DROP TABLE IF EXISTS {NAME}"),
         &format!(
             "CREATE TABLE {NAME} (id INT PRIMARY KEY, small SMALLINT, big BIGINT, money {money}, \
@@ -50,28 +50,28 @@ fn connect(database: &Arc<dyn Database>) -> Speaker {
             database.dialect().table_options
         ),
     ]);
-    speaker
+    session
 }
 
 type Columns<'a> = [Value<'a>; 8];
 
 /// Writes a row both ways and reads each of them both ways.
-fn check(speaker: &mut Speaker, id: &mut i64, row: &Columns<'_>) {
+fn check(session: &mut TestSession, id: &mut i64, row: &Columns<'_>) {
     let expect: Vec<Kept> = row.iter().map(|value| keep(*value)).collect();
     for insert in INSERT {
         *id += 1;
         let values = [&[Value::Int(*id)], &row[..]].concat();
-        let done = speaker.call(insert, &values);
+        let done = session.call(insert, &values);
         assert_eq!(done.map(|reply| reply.n_affected), Ok(1), "statement {insert}: {row:?}");
         for select in SELECT {
-            let got = speaker.call_rows(select, &[Value::Int(*id)]);
+            let got = session.call_rows(select, &[Value::Int(*id)]);
             assert_eq!(got, [&expect[..]], "written by {insert}, read by {select}");
         }
     }
 }
 
 pub(super) fn says_the_same(database: &Arc<dyn Database>) {
-    let mut speaker = connect(database);
+    let mut session = connect(database);
     let id = &mut 0;
     let usual: Columns<'_> = [
         Value::Int(1),
@@ -83,20 +83,20 @@ pub(super) fn says_the_same(database: &Arc<dyn Database>) {
         Value::Float(1.5),
         Value::Timestamp(0),
     ];
-    check(&mut speaker, id, &usual);
-    check(&mut speaker, id, &[Value::Null; 8]);
+    check(&mut session, id, &usual);
+    check(&mut session, id, &[Value::Null; 8]);
     for (column, values) in extremes(&texts(database), &bytes()).into_iter().enumerate() {
         for value in values {
             let mut row = usual;
             row[column] = value;
-            check(&mut speaker, id, &row);
+            check(&mut session, id, &row);
             let mut row = [Value::Null; 8];
             row[column] = value;
-            check(&mut speaker, id, &row);
+            check(&mut session, id, &row);
         }
     }
     // Servers can be told to read quotes otherwise.
-    speaker.do_all(match database.dialect().name {
+    session.do_all(match database.dialect().name {
         "postgres" => &["SET standard_conforming_strings = off"],
         "sqlite" => &[],
         _ => &["SET sql_mode = CONCAT(@@sql_mode, ',NO_BACKSLASH_ESCAPES,ANSI_QUOTES')"],
@@ -104,7 +104,7 @@ pub(super) fn says_the_same(database: &Arc<dyn Database>) {
     for text in texts(database) {
         let mut row = usual;
         row[4] = Value::Text(text);
-        check(&mut speaker, id, &row);
+        check(&mut session, id, &row);
     }
 }
 
@@ -168,14 +168,14 @@ fn floats() -> Vec<f64> {
 }
 
 pub(super) fn shares_batches(database: &Arc<dyn Database>) {
-    let mut speaker = connect(database);
+    let mut session = connect(database);
     let row = |id: i64| {
         let rest = [Value::Null; 6];
         [&[Value::Int(id), Value::Int(id), Value::Int(id * 10)][..], &rest].concat()
     };
     for (first, in_transaction) in [(1, false), (11, true), (21, false), (31, true)] {
         if in_transaction {
-            speaker.ask(Request::Begin).expect("begun");
+            session.ask(Request::Begin).expect("begun");
         }
         let rows = [row(first), row(first + 1), row(first + 2)];
         let keys = rows.each_ref().map(|row| [row[0]]);
@@ -194,10 +194,10 @@ pub(super) fn shares_batches(database: &Arc<dyn Database>) {
             seen.push((row.result_set(), row.name(1).to_owned(), keep(row.value(1))));
             Ok(())
         };
-        let before = speaker.0.traffic();
-        let reply = block_on(query(&mut *speaker.0, Request::Batch(&batch), visit));
+        let before = session.0.traffic();
+        let reply = block_on(query(&mut *session.0, Request::Batch(&batch), visit));
         assert_eq!(reply, Ok(Reply { n_rows: 4, n_affected: 3 }));
-        let counted = speaker.0.traffic() - before;
+        let counted = session.0.traffic() - before;
         assert_eq!((counted.reads, counted.writes), (4, 3));
         let expect = [first, first + 1, first + 2, first].map(|id| Kept::Int(id * 10));
         let expect = expect.into_iter().enumerate();
@@ -207,41 +207,41 @@ pub(super) fn shares_batches(database: &Arc<dyn Database>) {
             let new = row(first + 5);
             let second = call(INSERT[usize::from(first > 20)], &rows[0][..]);
             let batch = [call(INSERT[0], &new[..]), second, call(SELECT[1], &keys[1][..])];
-            let words = refused(speaker.ask(Request::Batch(&batch)), RefusalKind::Duplicate);
+            let words = refused(session.ask(Request::Batch(&batch)), RefusalKind::Duplicate);
             assert!(words.contains("under test"), "it names the statement: {words}");
-            speaker.ask(Request::Rollback).expect("rolled back");
+            session.ask(Request::Rollback).expect("rolled back");
         }
     }
-    assert_eq!(speaker.int(&format!("SELECT count(*) FROM {NAME}")), 6);
+    assert_eq!(session.int(&format!("SELECT count(*) FROM {NAME}")), 6);
 }
 
 pub(super) fn is_counted_and_refused_alike(database: &Arc<dyn Database>) {
-    let mut speaker = connect(database);
+    let mut session = connect(database);
     let row = [&[Value::Int(1)][..], &[Value::Null; 8]].concat();
-    speaker.call(INSERT[1], &row).expect("inserted");
-    let words = refused(speaker.call(INSERT[1], &row), RefusalKind::Duplicate);
+    session.call(INSERT[1], &row).expect("inserted");
+    let words = refused(session.call(INSERT[1], &row), RefusalKind::Duplicate);
     assert!(words.contains("under test"), "it names the statement: {words}");
     for n_values in [0, 2] {
         let values = vec![Value::Int(1); n_values];
-        refused(speaker.call(SELECT[1], &values), RefusalKind::Shape);
+        refused(session.call(SELECT[1], &values), RefusalKind::Shape);
     }
-    let before = speaker.0.traffic();
-    assert_eq!(speaker.call(SELECT[1], &[Value::Int(1)]).expect("it reads").n_rows, 1);
-    let after = speaker.0.traffic() - before;
+    let before = session.0.traffic();
+    assert_eq!(session.call(SELECT[1], &[Value::Int(1)]).expect("it reads").n_rows, 1);
+    let after = session.0.traffic() - before;
     assert_eq!((after.reads, after.writes, after.round_trips), (1, 0, 1));
     let [_, late] = both(database, Other, &format!("DELETE FROM {NAME} WHERE id = ?"));
-    let late = speaker.0.prepare(late).expect("known");
+    let late = session.0.prepare(late).expect("known");
     for n_affected in [1, 0] {
-        let reply = speaker.call(late.0, &[Value::Int(1)]).expect("deleted");
+        let reply = session.call(late.0, &[Value::Int(1)]).expect("deleted");
         assert!(reply.n_affected == n_affected || database.dialect().name == "sqlite");
     }
     if database.dialect().name == "postgres" {
         for insert in INSERT {
             let mut row = row.clone();
             row[5] = Value::Text("a\0b");
-            let no = speaker.call(insert, &row).expect_err("no text of this server has a zero");
+            let no = session.call(insert, &row).expect_err("no text of this server has a zero");
             assert!(!no.kind.breaks_session(), "{no}");
         }
     }
-    assert_eq!(speaker.int(&format!("SELECT count(*) FROM {NAME}")), 0);
+    assert_eq!(session.int(&format!("SELECT count(*) FROM {NAME}")), 0);
 }

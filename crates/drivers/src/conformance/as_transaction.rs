@@ -6,7 +6,7 @@ use model::{
     Call, Database, Refusal, RefusalKind, Request, Row, StatementId, Value, query, reconnect,
 };
 
-use super::{Kept, Read, Speaker, Write, block_on, items, keep, refused};
+use super::{Kept, Read, TestSession, Write, block_on, items, keep, refused};
 
 const INSERT: &str = "INSERT INTO law_flight (id, v) VALUES (?, ?)";
 const READ: &str = "SELECT v FROM law_flight ORDER BY id";
@@ -14,49 +14,49 @@ const COUNT: &str = "SELECT count(*) FROM law_flight";
 
 /// A whole transaction in one batch, one in two, and one that only reads.
 pub(super) fn is_whole(database: &Arc<dyn Database>) {
-    let mut speaker = Speaker::connect(database, &[(Write, INSERT), (Read, READ)]);
-    items(&mut speaker, database, "law_flight");
+    let mut session = TestSession::connect(database, &[(Write, INSERT), (Read, READ)]);
+    items(&mut session, database, "law_flight");
     let [begin, read_only, commit] =
         [StatementId::BEGIN, StatementId::BEGIN_READ_ONLY, StatementId::COMMIT].map(Call::control);
     let values = [1, 2].map(|n| [Value::Int(n), Value::Int(n * 10)]);
     let [one, two] = [0, 1].map(|n| Call { statement: StatementId(0), values: &values[n] });
     let read = Call { statement: StatementId(1), values: &[] };
-    let before = speaker.0.traffic();
-    let reply = speaker.ask(Request::Batch(&[begin, one, read, commit])).expect("committed");
+    let before = session.0.traffic();
+    let reply = session.ask(Request::Batch(&[begin, one, read, commit])).expect("committed");
     assert_eq!((reply.n_rows, reply.n_affected), (1, 1));
-    let moved = speaker.0.traffic() - before;
+    let moved = session.0.traffic() - before;
     assert_eq!((moved.reads, moved.writes, moved.others), (1, 1, 2));
-    speaker.ask(Request::Batch(&[begin, two])).expect("accepted");
-    speaker.ask(Request::Rollback).expect("rolled back");
-    assert_eq!(speaker.int(COUNT), 1, "nobody has committed it");
-    speaker.ask(Request::Batch(&[begin, two])).expect("accepted");
+    session.ask(Request::Batch(&[begin, two])).expect("accepted");
+    session.ask(Request::Rollback).expect("rolled back");
+    assert_eq!(session.int(COUNT), 1, "nobody has committed it");
+    session.ask(Request::Batch(&[begin, two])).expect("accepted");
     let mut sets = Vec::new();
     let visit = &mut |row: &dyn Row| {
         sets.push((row.result_set(), keep(row.value(0))));
         Ok(())
     };
-    block_on(query(&mut *speaker.0, Request::Batch(&[read, commit]), visit)).expect("committed");
+    block_on(query(&mut *session.0, Request::Batch(&[read, commit]), visit)).expect("committed");
     assert_eq!(sets, [(0, Kept::Int(10)), (0, Kept::Int(20))]);
-    let reply = speaker.ask(Request::Batch(&[read_only, read, commit])).expect("read");
+    let reply = session.ask(Request::Batch(&[read_only, read, commit])).expect("read");
     assert_eq!((reply.n_rows, reply.n_affected), (2, 0));
-    assert_eq!(Speaker::connect(database, &[]).int(COUNT), 2);
+    assert_eq!(TestSession::connect(database, &[]).int(COUNT), 2);
 }
 
 /// What is refused is not committed, and the session goes on after a rollback.
 pub(super) fn commits_nothing_behind_a_no(database: &Arc<dyn Database>) {
-    let mut speaker = Speaker::connect(database, &[(Write, INSERT), (Read, READ)]);
-    items(&mut speaker, database, "law_flight");
+    let mut session = TestSession::connect(database, &[(Write, INSERT), (Read, READ)]);
+    items(&mut session, database, "law_flight");
     let [begin, commit] = [StatementId::BEGIN, StatementId::COMMIT].map(Call::control);
     let values = [1, 1, 2].map(|n| [Value::Int(n), Value::Int(n * 10)]);
     let insert = |n: usize| Call { statement: StatementId(0), values: &values[n] };
     for round in 0..2 {
         let batch = [begin, insert(0), insert(1), insert(2), commit];
-        refused(speaker.ask(Request::Batch(&batch)), RefusalKind::Duplicate);
-        speaker.ask(Request::Rollback).expect("rolled back");
-        assert_eq!(Speaker::connect(database, &[]).int(COUNT), 0, "round {round}");
+        refused(session.ask(Request::Batch(&batch)), RefusalKind::Duplicate);
+        session.ask(Request::Rollback).expect("rolled back");
+        assert_eq!(TestSession::connect(database, &[]).int(COUNT), 0, "round {round}");
     }
-    speaker.ask(Request::Batch(&[begin, insert(0), commit])).expect("committed");
-    assert_eq!(Speaker::connect(database, &[]).int(COUNT), 1);
+    session.ask(Request::Batch(&[begin, insert(0), commit])).expect("committed");
+    assert_eq!(TestSession::connect(database, &[]).int(COUNT), 1);
 }
 
 /// Who does not understand the answer must not take what is committed for undone.
@@ -75,20 +75,20 @@ pub(crate) fn a_text_is_reported_as_it_ended(database: &Arc<dyn Database>) {
 }
 
 fn is_reported_as_it_ended(database: &Arc<dyn Database>, request: Request<'_>) {
-    let mut speaker = Speaker::connect(database, &[(Write, INSERT), (Read, READ)]);
-    items(&mut speaker, database, "law_flight");
+    let mut session = TestSession::connect(database, &[(Write, INSERT), (Read, READ)]);
+    items(&mut session, database, "law_flight");
     let refuse = &mut |_: &dyn Row| Err(Refusal::new(RefusalKind::Shape, "not understood"));
-    let no = block_on(query(&mut *speaker.0, request, refuse)).expect_err("nobody reads it");
+    let no = block_on(query(&mut *session.0, request, refuse)).expect_err("nobody reads it");
     assert!(no.message.contains("not understood"), "{no}");
     let n_committed = match no.kind {
         RefusalKind::UnknownCommit => 1,
         kind => {
             assert_eq!(kind, RefusalKind::Shape);
             // Of no use where the transaction is over, and no harm.
-            let _ = speaker.ask(Request::Rollback);
+            let _ = session.ask(Request::Rollback);
             0
         }
     };
-    block_on(reconnect(&mut *speaker.0)).expect("made anew");
-    assert_eq!(speaker.int(COUNT), n_committed);
+    block_on(reconnect(&mut *session.0)).expect("made anew");
+    assert_eq!(session.int(COUNT), n_committed);
 }

@@ -8,7 +8,7 @@ use flate2::{Compress, Compression, Decompress, FlushCompress, FlushDecompress, 
 use model::{Refusal, Reply, Request, RowSource, Statement, StatementId, Table, Traffic, Visit};
 
 use super::packets::{HEADER_BYTES, PART_BYTES, broken};
-use super::protocol::Speaker;
+use super::protocol::MySql;
 use crate::net::{CancelKey, Input, Protocol, Step};
 
 /// Length, number, length of what it holds.
@@ -145,24 +145,24 @@ const BYTES_KEPT: usize = 1 << 20;
 
 /// A signed-in connection: one that speaks, and what its packets go through.
 pub(super) struct Connection {
-    speaker: Speaker,
+    protocol: MySql,
     compressor: Option<Box<Compressor>>,
 }
 
 impl Connection {
-    pub(super) fn new(speaker: Speaker, compressor: Option<Box<Compressor>>) -> Connection {
-        Connection { speaker, compressor }
+    pub(super) fn new(protocol: MySql, compressor: Option<Box<Compressor>>) -> Connection {
+        Connection { protocol, compressor }
     }
 }
 
 impl Protocol for Connection {
     #[inline]
     fn start(&mut self, request: Request<'_>, out: &mut Vec<u8>) -> Result<(), Refusal> {
-        let Connection { speaker, compressor } = self;
+        let Connection { protocol, compressor } = self;
         match compressor {
-            None => speaker.start(request, out),
+            None => protocol.start(request, out),
             Some(compressor) => compressor.pack(out, false, |_, out| {
-                speaker.start(request, out).inspect_err(|_| out.clear())
+                protocol.start(request, out).inspect_err(|_| out.clear())
             }),
         }
     }
@@ -174,11 +174,11 @@ impl Protocol for Connection {
         out: &mut Vec<u8>,
         visit: Visit<'_>,
     ) -> Result<Step<Result<Reply, Refusal>>, Refusal> {
-        let Connection { speaker, compressor } = self;
-        let Some(compressor) = compressor else { return speaker.advance(input, out, visit) };
+        let Connection { protocol, compressor } = self;
+        let Some(compressor) = compressor else { return protocol.advance(input, out, visit) };
         loop {
             let step = compressor
-                .pack(out, false, |plain, out| speaker.advance(plain, out, &mut *visit))?;
+                .pack(out, false, |plain, out| protocol.advance(plain, out, &mut *visit))?;
             if !matches!(step, Step::More) || !compressor.take(input)? {
                 return Ok(step);
             }
@@ -186,11 +186,11 @@ impl Protocol for Connection {
     }
 
     fn start_load(&mut self, table: &Table, out: &mut Vec<u8>) -> Result<(), Refusal> {
-        let Connection { speaker, compressor } = self;
+        let Connection { protocol, compressor } = self;
         match compressor {
-            None => speaker.start_load(table, out),
+            None => protocol.start_load(table, out),
             Some(compressor) => compressor.pack(out, false, |_, out| {
-                speaker.start_load(table, out).inspect_err(|_| out.clear())
+                protocol.start_load(table, out).inspect_err(|_| out.clear())
             }),
         }
     }
@@ -201,15 +201,15 @@ impl Protocol for Connection {
         out: &mut Vec<u8>,
         source: &mut dyn RowSource,
     ) -> Result<Step<Result<Reply, Refusal>>, Refusal> {
-        let Connection { speaker, compressor } = self;
-        let Some(compressor) = compressor else { return speaker.advance_load(input, out, source) };
+        let Connection { protocol, compressor } = self;
+        let Some(compressor) = compressor else { return protocol.advance_load(input, out, source) };
         loop {
             // A chunk at a time is on its way.
-            if speaker.is_sending() && !out.is_empty() {
+            if protocol.is_sending() && !out.is_empty() {
                 return Ok(Step::Send);
             }
             let step = compressor
-                .pack(out, true, |plain, out| speaker.advance_load(plain, out, source))?;
+                .pack(out, true, |plain, out| protocol.advance_load(plain, out, source))?;
             if !matches!(step, Step::More) || !compressor.take(input)? {
                 return Ok(step);
             }
@@ -217,28 +217,28 @@ impl Protocol for Connection {
     }
 
     fn prepare(&mut self, statement: Statement) -> Result<StatementId, Refusal> {
-        self.speaker.prepare(statement)
+        self.protocol.prepare(statement)
     }
 
     #[inline]
     fn traffic(&self) -> Traffic {
-        self.speaker.traffic()
+        self.protocol.traffic()
     }
 
     #[inline]
     fn is_committing(&self) -> bool {
-        self.speaker.is_committing()
+        self.protocol.is_committing()
     }
 
     fn cancel_key(&self) -> CancelKey {
-        self.speaker.cancel_key()
+        self.protocol.cancel_key()
     }
 
     fn say_goodbye(&mut self, out: &mut Vec<u8>) {
-        let Connection { speaker, compressor } = self;
+        let Connection { protocol, compressor } = self;
         match compressor {
-            None => speaker.say_goodbye(out),
-            Some(compressor) => compressor.pack(out, false, |_, out| speaker.say_goodbye(out)),
+            None => protocol.say_goodbye(out),
+            Some(compressor) => compressor.pack(out, false, |_, out| protocol.say_goodbye(out)),
         }
     }
 }

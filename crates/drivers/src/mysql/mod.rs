@@ -165,10 +165,10 @@ pub(crate) fn fuzz_protocol(
         status: 0,
     };
     let as_text = options & 32 != 0;
-    let speaker = protocol::Speaker::new(agreed, as_text, packet_bytes_max, &statements);
+    let protocol = protocol::MySql::new(agreed, as_text, packet_bytes_max, &statements);
     let compressor =
         (options & 64 != 0).then(|| Box::new(compression::Compressor::new(packet_bytes_max)));
-    compression::Connection::new(speaker, compressor)
+    compression::Connection::new(protocol, compressor)
 }
 
 /// What a server has said, for fuzzing.

@@ -87,7 +87,7 @@ struct Held {
 }
 
 /// The protocol of the MySQL family.
-pub(super) struct Speaker {
+pub(super) struct MySql {
     agreed: Agreed,
     as_text: bool,
     known: Vec<PreparedStatement>,
@@ -125,14 +125,14 @@ pub(super) struct Speaker {
     traffic: Traffic,
 }
 
-impl Speaker {
+impl MySql {
     pub(super) fn new(
         agreed: Agreed,
         as_text: bool,
         packet_bytes_max: usize,
         declared: &Arc<[Statement]>,
-    ) -> Speaker {
-        Speaker {
+    ) -> MySql {
+        MySql {
             agreed,
             as_text,
             known: (0..declared.len())
@@ -663,7 +663,7 @@ enum Wanted {
     File,
 }
 
-impl Protocol for Speaker {
+impl Protocol for MySql {
     #[inline]
     fn start(&mut self, request: Request<'_>, out: &mut Vec<u8>) -> Result<(), Refusal> {
         self.begin();

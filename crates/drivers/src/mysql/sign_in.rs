@@ -20,7 +20,7 @@ use super::key;
 use super::packets::{
     END, ERROR, Framer, OK, broken, put_command, put_packet, read_error, read_ok,
 };
-use super::protocol::{Agreed, Speaker};
+use super::protocol::{Agreed, MySql};
 use super::refusals::refusal;
 use super::server::MysqlServer;
 use super::statements::COM_QUERY;
@@ -161,8 +161,8 @@ impl MysqlSignIn {
                 let done = read_ok(payload).filter(|_| first == OK);
                 agreed.status = done.ok_or_else(|| broken("no OK"))?.status;
                 let MysqlServer { as_text, packet_bytes_max, .. } = *self.server;
-                let speaker = Speaker::new(agreed, as_text, packet_bytes_max, &self.statements);
-                Ok(Step::Done(Connection::new(speaker, self.compressor.take())))
+                let protocol = MySql::new(agreed, as_text, packet_bytes_max, &self.statements);
+                Ok(Step::Done(Connection::new(protocol, self.compressor.take())))
             }
         }
     }

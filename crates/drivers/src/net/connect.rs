@@ -90,7 +90,7 @@ impl<S> Clone for ConnectSpec<S> {
     }
 }
 
-type ProtocolOf<S> = <<S as Server>::SignIn as SignIn>::Protocol;
+pub(super) type ProtocolOf<S> = <<S as Server>::SignIn as SignIn>::Protocol;
 
 /// Connects and signs in.
 pub(super) async fn connect<S: Server>(

@@ -49,7 +49,7 @@ impl<P> Line<P> {
         }
     }
 
-    /// The same connection with another speaker.
+    /// The same connection with another protocol.
     pub(super) fn with<Q>(self, protocol: Q) -> Line<Q> {
         let Line { stream, input, out, n_sent, has_sent, is_unanswered, .. } = self;
         let Line { round_trips, read_watchdog, .. } = self;

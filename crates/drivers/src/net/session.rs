@@ -16,10 +16,10 @@ use model::{
 };
 
 use super::cancel::{Canceller, Flags, Handle};
-use super::connect::{ConnectSpec, ExecContext, connect};
+use super::connect::{ConnectSpec, ExecContext, ProtocolOf, connect};
 use super::input::Input;
 use super::line::{Line, cancelled, here};
-use super::{Connector, Protocol, Server, SignIn};
+use super::{Connector, Protocol, Server};
 
 /// A target behind a wire; it makes the sessions.
 pub(crate) struct NetDatabase<S> {
@@ -188,7 +188,7 @@ pub(crate) struct NetSession<S: Server> {
     /// Those of its handle.
     flags: Arc<Flags>,
     /// None once it is broken.
-    line: Option<Line<Speaker<S>>>,
+    line: Option<Line<ProtocolOf<S>>>,
     /// A connection being made anew.
     connecting: Option<Reconnecting<S>>,
     under_way: UnderWay,
@@ -200,8 +200,7 @@ pub(crate) struct NetSession<S: Server> {
     n_changes: u64,
 }
 
-type Speaker<S> = <<S as Server>::SignIn as SignIn>::Protocol;
-type Reconnecting<S> = Pin<Box<dyn Future<Output = Result<Line<Speaker<S>>, Refusal>>>>;
+type Reconnecting<S> = Pin<Box<dyn Future<Output = Result<Line<ProtocolOf<S>>, Refusal>>>>;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum UnderWay {
@@ -244,7 +243,7 @@ impl<S: Server> NetSession<S> {
     }
 
     /// What may be said on this connection now.
-    fn line(&mut self) -> Result<&mut Line<Speaker<S>>, Refusal> {
+    fn line(&mut self) -> Result<&mut Line<ProtocolOf<S>>, Refusal> {
         if self.flags.is_cancelled() {
             return Err(cancelled());
         }
@@ -293,7 +292,7 @@ impl<S: Server> NetSession<S> {
     }
 
     /// Goes on with a new connection.
-    fn take(&mut self, mut line: Line<Speaker<S>>) {
+    fn take(&mut self, mut line: Line<ProtocolOf<S>>) {
         if let Some(lags) = &self.reply_lags {
             line.stream.measure_reply_lag(Rc::clone(lags));
         }
@@ -325,7 +324,7 @@ impl<S: Server> Session for NetSession<S> {
     ) -> Poll<Result<Reply, Refusal>> {
         assert_eq!(self.under_way, UnderWay::Reply, "a reply is polled after its request");
         let line = self.line.as_mut().expect("a request was started on it");
-        let advance = |protocol: &mut Speaker<S>, input: &mut Input, out: &mut Vec<u8>| {
+        let advance = |protocol: &mut ProtocolOf<S>, input: &mut Input, out: &mut Vec<u8>| {
             protocol.advance(input, out, visit)
         };
         let result = ready!(line.poll(context, advance));
@@ -346,7 +345,7 @@ impl<S: Server> Session for NetSession<S> {
         }
         assert_eq!(self.under_way, UnderWay::Load, "a load goes on before anything else");
         let line = self.line.as_mut().expect("a load was started on it");
-        let advance = |protocol: &mut Speaker<S>, input: &mut Input, out: &mut Vec<u8>| {
+        let advance = |protocol: &mut ProtocolOf<S>, input: &mut Input, out: &mut Vec<u8>| {
             protocol.advance_load(input, out, source)
         };
         let result = ready!(line.poll(context, advance));

@@ -11,7 +11,7 @@ use model::{
 };
 
 use super::{SimService, WITHOUT_KEY, open, service_draw_ns};
-use crate::conformance::{Speaker, block_on, refused};
+use crate::conformance::{TestSession, block_on, refused};
 use crate::{CannotOpen, Opening};
 
 const SEED: u64 = 7;
@@ -46,18 +46,18 @@ fn opened(url: &str) -> Arc<dyn Database> {
     open(&target, Opening { create: false, seed: SEED }).unwrap_or_else(|no| panic!("{url}: {no}"))
 }
 
-fn connected(url: &str) -> (Speaker, Rc<JumpingClock>) {
+fn connected(url: &str) -> (TestSession, Rc<JumpingClock>) {
     connected_to(&opened(url), &Rc::default())
 }
 
 fn connected_to(
     database: &Arc<dyn Database>,
     clock: &Rc<JumpingClock>,
-) -> (Speaker, Rc<JumpingClock>) {
+) -> (TestSession, Rc<JumpingClock>) {
     let statement = |kind| Statement::new("any", kind, "anything".to_owned());
     let statements = [StatementKind::Read, StatementKind::Write].map(statement).into();
     let place = Place { placement: Placement::Simulated, clock: clock.clone(), client: 0 };
-    (Speaker(block_on(database.connect(place, statements)).expect("connected")), clock.clone())
+    (TestSession(block_on(database.connect(place, statements)).expect("connected")), clock.clone())
 }
 
 const READ: u16 = 0;
@@ -65,10 +65,10 @@ const WRITE: u16 = 1;
 
 /// The instants at which `n` statements one after the other are answered.
 fn instants(url: &str, n: u64) -> Vec<u64> {
-    let (mut speaker, clock) = connected(url);
+    let (mut session, clock) = connected(url);
     (0..n)
         .map(|_| {
-            speaker.call(READ, &[]).expect("answered");
+            session.call(READ, &[]).expect("answered");
             clock.now()
         })
         .collect()
@@ -99,7 +99,8 @@ fn statements_take_the_draws_that_calibration_takes() {
 fn sessions_share_the_servers() {
     let database = opened("sim:?service=constant:10ns&servers=2");
     let clock = Rc::default();
-    let mut sessions: Vec<Speaker> = (0..5).map(|_| connected_to(&database, &clock).0).collect();
+    let mut sessions: Vec<TestSession> =
+        (0..5).map(|_| connected_to(&database, &clock).0).collect();
     let request = || Request::Text { kind: StatementKind::Read, sql: "" };
     for session in &mut sessions {
         session.0.start(request()).expect("started");
@@ -119,7 +120,8 @@ fn sessions_share_the_servers() {
 fn any_number_of_servers_is_no_queue() {
     let database = opened("sim:?service=constant:10ns&servers=0");
     let clock = Rc::default();
-    let mut sessions: Vec<Speaker> = (0..5).map(|_| connected_to(&database, &clock).0).collect();
+    let mut sessions: Vec<TestSession> =
+        (0..5).map(|_| connected_to(&database, &clock).0).collect();
     for session in &mut sessions {
         session.0.start(Request::Text { kind: StatementKind::Read, sql: "" }).expect("started");
     }
@@ -141,34 +143,34 @@ fn a_stall_stops_every_server() {
 
 #[test]
 fn draws_by_key_do_not_depend_on_the_order() {
-    let (mut speaker, clock) = connected("sim:?service=exponential:2ms&draws=key");
+    let (mut session, clock) = connected("sim:?service=exponential:2ms&draws=key");
     let service = SimService::Exponential(2e6);
     for key in [5, 3, 5, 0] {
         let before_ns = clock.now();
-        speaker.call(READ, &[Value::Int(key)]).expect("answered");
+        session.call(READ, &[Value::Int(key)]).expect("answered");
         assert_eq!(clock.now() - before_ns, service_draw_ns(SEED, &service, key as u64));
     }
     let before_ns = clock.now();
-    speaker.call(READ, &[Value::Null]).expect("answered");
+    session.call(READ, &[Value::Null]).expect("answered");
     assert_eq!(clock.now() - before_ns, service_draw_ns(SEED, &service, WITHOUT_KEY));
 }
 
 #[test]
 fn transaction_control_takes_time_only_where_that_is_asked_for() {
     for (options, expect_ns) in [("", 10), ("&transaction_control=statement", 30)] {
-        let (mut speaker, clock) = connected(&format!("sim:?service=constant:10ns{options}"));
-        speaker.ask(Request::Begin).expect("begun");
-        speaker.call(WRITE, &[]).expect("written");
-        speaker.ask(Request::Commit).expect("committed");
+        let (mut session, clock) = connected(&format!("sim:?service=constant:10ns{options}"));
+        session.ask(Request::Begin).expect("begun");
+        session.call(WRITE, &[]).expect("written");
+        session.ask(Request::Commit).expect("committed");
         assert_eq!(clock.now(), expect_ns);
-        let traffic = speaker.0.traffic();
+        let traffic = session.0.traffic();
         assert_eq!((traffic.writes, traffic.others, traffic.round_trips), (1, 2, 3));
     }
 }
 
 #[test]
 fn a_read_returns_as_many_rows_as_asked_for() {
-    let (mut speaker, _) = connected("sim:?rows=3");
+    let (mut session, _) = connected("sim:?rows=3");
     let mut seen = Vec::new();
     let call = model::Call { statement: StatementId(READ), values: &[] };
     let visit = &mut |row: &dyn Row| {
@@ -176,33 +178,33 @@ fn a_read_returns_as_many_rows_as_asked_for() {
         Ok(())
     };
     let request = Request::Batch(&[call, call]);
-    let reply = block_on(query(&mut *speaker.0, request, visit)).expect("answered");
+    let reply = block_on(query(&mut *session.0, request, visit)).expect("answered");
     assert_eq!(reply.n_rows, 6);
     assert_eq!(seen, [(0, 0), (0, 1), (0, 2), (1, 0), (1, 1), (1, 2)]);
-    assert_eq!(speaker.call(WRITE, &[]).expect("written").n_affected, 1);
+    assert_eq!(session.call(WRITE, &[]).expect("written").n_affected, 1);
 }
 
 #[test]
 fn statements_of_a_batch_are_served_one_after_the_other() {
-    let (mut speaker, clock) = connected("sim:?service=list:1ns/10ns/100ns&servers=4");
+    let (mut session, clock) = connected("sim:?service=list:1ns/10ns/100ns&servers=4");
     let call = model::Call { statement: StatementId(WRITE), values: &[] };
-    speaker.ask(Request::Batch(&[call, call, call])).expect("answered");
+    session.ask(Request::Batch(&[call, call, call])).expect("answered");
     assert_eq!(clock.now(), 111);
 }
 
 #[test]
 fn a_failure_comes_after_its_service_time() {
-    let (mut speaker, clock) = connected("sim:?service=constant:10ns&fail=1:deadlock");
-    refused(speaker.call(WRITE, &[]), RefusalKind::Deadlock);
+    let (mut session, clock) = connected("sim:?service=constant:10ns&fail=1:deadlock");
+    refused(session.call(WRITE, &[]), RefusalKind::Deadlock);
     assert_eq!(clock.now(), 10);
-    refused(speaker.call(WRITE, &[]), RefusalKind::Deadlock);
+    refused(session.call(WRITE, &[]), RefusalKind::Deadlock);
 }
 
 #[test]
 fn the_same_seed_fails_the_same_statements() {
     let failed = || -> Vec<bool> {
-        let (mut speaker, _) = connected("sim:?fail=0.1:deadlock");
-        (0..1000).map(|_| speaker.call(WRITE, &[]).is_err()).collect()
+        let (mut session, _) = connected("sim:?fail=0.1:deadlock");
+        (0..1000).map(|_| session.call(WRITE, &[]).is_err()).collect()
     };
     let (one, two) = (failed(), failed());
     assert_eq!(one, two);
@@ -218,32 +220,32 @@ fn the_same_seed_fails_the_same_statements() {
 
 #[test]
 fn a_lost_connection_is_lost_until_it_is_made_anew() {
-    let (mut speaker, clock) = connected("sim:?fail=1:connection_lost&connect=50ns");
+    let (mut session, clock) = connected("sim:?fail=1:connection_lost&connect=50ns");
     assert_eq!(clock.now(), 50);
-    refused(speaker.call(WRITE, &[]), RefusalKind::ConnectionLost);
-    refused(speaker.ask(Request::Begin), RefusalKind::ConnectionLost);
-    block_on(reconnect(&mut *speaker.0)).expect("made anew");
+    refused(session.call(WRITE, &[]), RefusalKind::ConnectionLost);
+    refused(session.ask(Request::Begin), RefusalKind::ConnectionLost);
+    block_on(reconnect(&mut *session.0)).expect("made anew");
     assert_eq!(clock.now(), 100);
-    speaker.ask(Request::Begin).expect("begun");
+    session.ask(Request::Begin).expect("begun");
 }
 
 #[test]
 fn a_connection_lost_while_committing_leaves_the_outcome_unknown() {
     let url = "sim:?fail=1:connection_lost&transaction_control=statement";
-    let (mut speaker, _) = connected(url);
-    refused(speaker.ask(Request::Commit), RefusalKind::UnknownCommit);
-    refused(speaker.ask(Request::Begin), RefusalKind::ConnectionLost);
+    let (mut session, _) = connected(url);
+    refused(session.ask(Request::Commit), RefusalKind::UnknownCommit);
+    refused(session.ask(Request::Begin), RefusalKind::ConnectionLost);
 }
 
 #[test]
 fn what_is_cut_off_is_cancelled() {
-    let (mut speaker, clock) = connected("sim:?service=constant:10ns");
+    let (mut session, clock) = connected("sim:?service=constant:10ns");
     clock.cut_off.set(true);
-    refused(speaker.call(READ, &[]), RefusalKind::Cancelled);
-    let (mut speaker, _) = connected("sim:");
-    speaker.call(READ, &[]).expect("answered");
-    speaker.0.canceller().cancel();
-    refused(speaker.call(READ, &[]), RefusalKind::Cancelled);
+    refused(session.call(READ, &[]), RefusalKind::Cancelled);
+    let (mut session, _) = connected("sim:");
+    session.call(READ, &[]).expect("answered");
+    session.0.canceller().cancel();
+    refused(session.call(READ, &[]), RefusalKind::Cancelled);
 }
 
 #[test]

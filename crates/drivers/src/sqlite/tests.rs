@@ -11,7 +11,9 @@ use tempfile::TempDir;
 use super::cancel::lock;
 use super::session::SqliteSession;
 use super::{ENTRY, Sqlite, open_sqlite};
-use crate::conformance::{Kept, Other, Read, Speaker, Write, block_on, holds, instant, refused};
+use crate::conformance::{
+    Kept, Other, Read, TestSession, Write, block_on, holds, instant, refused,
+};
 use crate::{CannotOpen, Opening};
 
 const CREATE: Opening = Opening { create: true, seed: 1 };
@@ -73,11 +75,11 @@ fn verified_names_the_version_that_is_built_in() {
 #[test]
 fn bytes_and_texts_come_back_as_they_went() {
     let folder = folder();
-    let mut speaker = Speaker::connect(&database(&folder, ""), &[(Read, "SELECT ?, ?, ?")]);
+    let mut session = TestSession::connect(&database(&folder, ""), &[(Read, "SELECT ?, ?, ?")]);
     let (bytes, text) = ([0u8, 255, 1, 254].repeat(1 << 18), "ab\0cd".repeat(200_000));
     for _ in 0..2 {
         let values = [Value::Bytes(&bytes), Value::Text(&text), Value::Bytes(&[])];
-        let rows = speaker.call_rows(0, &values);
+        let rows = session.call_rows(0, &values);
         assert!(
             rows == [[Kept::Bytes(bytes.clone()), Kept::Text(text.clone()), Kept::Bytes(vec![])]]
         );
@@ -88,15 +90,15 @@ fn bytes_and_texts_come_back_as_they_went() {
 fn sessions_of_one_memory_see_the_same_and_other_memories_do_not() {
     let one = any(&opened("sqlite::memory:"));
     let other = any(&opened("sqlite::memory:"));
-    Speaker::connect(&one, &[]).do_all(&["CREATE TABLE t (i)", "INSERT INTO t VALUES (7)"]);
-    assert_eq!(Speaker::connect(&one, &[]).int("SELECT i FROM t"), 7);
-    refused(Speaker::connect(&other, &[]).text("SELECT i FROM t"), RefusalKind::Missing);
+    TestSession::connect(&one, &[]).do_all(&["CREATE TABLE t (i)", "INSERT INTO t VALUES (7)"]);
+    assert_eq!(TestSession::connect(&one, &[]).int("SELECT i FROM t"), 7);
+    refused(TestSession::connect(&other, &[]).text("SELECT i FROM t"), RefusalKind::Missing);
 }
 
 /// Opening or connecting is refused.
 fn check_refused(url: &str, opening: Opening, kind: RefusalKind, words: &str) {
     let no = match try_open(url, opening) {
-        Ok(database) => Speaker::try_connect(&any(&database), &[]).err().expect("refused"),
+        Ok(database) => TestSession::try_connect(&any(&database), &[]).err().expect("refused"),
         Err(CannotOpen::Refused(no)) => no,
         Err(CannotOpen::Bad(bad)) => panic!("{bad}"),
     };
@@ -137,28 +139,29 @@ fn a_url_that_cannot_be_right_is_reported_with_its_remedy() {
 #[test]
 fn a_database_opened_read_only_cannot_be_written() {
     let folder = folder();
-    Speaker::connect(&database(&folder, ""), &[]).do_all(&["CREATE TABLE t (i)"]);
+    TestSession::connect(&database(&folder, ""), &[]).do_all(&["CREATE TABLE t (i)"]);
     let read_only = any(&try_open(&url(&folder, "?mode=ro"), AS_IT_IS).expect("it is there"));
-    let mut speaker = Speaker::connect(&read_only, &[(Write, "INSERT INTO t VALUES (1)")]);
-    refused(speaker.call(0, &[]), RefusalKind::ReadOnly);
-    speaker.ask(Request::Begin).expect("SQLite begins a transaction that reads");
-    refused(speaker.call(0, &[]), RefusalKind::ReadOnly);
-    speaker.ask(Request::Rollback).expect("rolled back");
-    assert_eq!(speaker.int("SELECT count(*) FROM t"), 0);
+    let mut session = TestSession::connect(&read_only, &[(Write, "INSERT INTO t VALUES (1)")]);
+    refused(session.call(0, &[]), RefusalKind::ReadOnly);
+    session.ask(Request::Begin).expect("SQLite begins a transaction that reads");
+    refused(session.call(0, &[]), RefusalKind::ReadOnly);
+    session.ask(Request::Rollback).expect("rolled back");
+    assert_eq!(session.int("SELECT count(*) FROM t"), 0);
 }
 
 #[test]
 fn a_full_database_is_reported_as_a_full_disk() {
     let folder = folder();
     let database = database(&folder, "");
-    let mut speaker = Speaker::connect(&database, &[(Write, "INSERT INTO t VALUES (zeroblob(?))")]);
-    speaker.do_all(&["CREATE TABLE t (b)", "PRAGMA max_page_count = 10"]);
-    speaker.ask(Request::Begin).expect("begun");
-    let words = refused(speaker.call(0, &[Value::Int(1 << 20)]), RefusalKind::DiskFull);
+    let mut session =
+        TestSession::connect(&database, &[(Write, "INSERT INTO t VALUES (zeroblob(?))")]);
+    session.do_all(&["CREATE TABLE t (b)", "PRAGMA max_page_count = 10"]);
+    session.ask(Request::Begin).expect("begun");
+    let words = refused(session.call(0, &[Value::Int(1 << 20)]), RefusalKind::DiskFull);
     assert!(words.contains("test.db"), "{words}");
     // SQLite has rolled back, and the turn has been given back.
-    speaker.ask(Request::Rollback).expect("nothing is left to roll back");
-    let mut other = Speaker::connect(&database, &[]);
+    session.ask(Request::Rollback).expect("nothing is left to roll back");
+    let mut other = TestSession::connect(&database, &[]);
     other.ask(Request::Begin).expect("it is the other's turn");
     other.ask(Request::Commit).expect("committed");
 }
@@ -170,14 +173,14 @@ fn a_lock_of_another_process_is_reported_and_not_waited_for_for_ever() {
         let path = folder.path().join("test.db");
         let _ = std::fs::remove_file(&path);
         let database = database(&folder, options);
-        let mut speaker = Speaker::connect(&database, &[]);
-        speaker.do_all(&["CREATE TABLE t (i)"]);
+        let mut session = TestSession::connect(&database, &[]);
+        session.do_all(&["CREATE TABLE t (i)"]);
         let foreign = Connection::open(&path).expect("it opens");
         foreign.execute_batch("BEGIN EXCLUSIVE").expect("it locks");
-        refused(speaker.ask(Request::Begin), RefusalKind::Busy);
+        refused(session.ask(Request::Begin), RefusalKind::Busy);
         foreign.execute_batch("COMMIT").expect("it lets go");
-        speaker.ask(Request::Begin).expect("it is free");
-        speaker.ask(Request::Commit).expect("committed");
+        session.ask(Request::Begin).expect("it is free");
+        session.ask(Request::Commit).expect("committed");
     }
 }
 
@@ -200,9 +203,9 @@ fn connecting_to_a_locked_database_is_refused_with_its_reason() {
 fn who_reads_before_another_writes_gets_a_serialization_failure() {
     let folder = folder();
     let database = database(&folder, "");
-    let mut one = Speaker::connect(&database, &[]);
+    let mut one = TestSession::connect(&database, &[]);
     one.do_all(&["CREATE TABLE t (i)", "BEGIN", "SELECT * FROM t"]);
-    Speaker::connect(&database, &[]).do_all(&["INSERT INTO t VALUES (1)"]);
+    TestSession::connect(&database, &[]).do_all(&["INSERT INTO t VALUES (1)"]);
     refused(one.text("INSERT INTO t VALUES (2)"), RefusalKind::Serialization);
     one.ask(Request::Rollback).expect("rolled back");
     one.text("INSERT INTO t VALUES (2)").expect("now it may");
@@ -212,7 +215,7 @@ fn who_reads_before_another_writes_gets_a_serialization_failure() {
 fn the_page_size_holds_for_a_new_database_and_is_not_ignored_for_an_old_one() {
     let folder = folder();
     let new = database(&folder, "?page_size=8192");
-    Speaker::connect(&new, &[]).do_all(&["CREATE TABLE t (i)"]);
+    TestSession::connect(&new, &[]).do_all(&["CREATE TABLE t (i)"]);
     let has = |name: &str, value: &str| {
         let facts = new.facts().expect("facts");
         let fact = facts.iter().find(|fact| fact.name == name).expect(name);
@@ -240,17 +243,17 @@ fn the_facts_of_memory_say_so() {
 
 /// Begins in `n` threads while a session writes; each thread asks once the one before it waits.
 fn begin_in_line(database: &Arc<Sqlite>, n: usize) -> Vec<usize> {
-    let mut first = Speaker::connect(&any(database), &[]);
+    let mut first = TestSession::connect(&any(database), &[]);
     first.ask(Request::Begin).expect("begun");
     let order = Mutex::new(Vec::new());
     thread::scope(|scope| {
         for name in 0..n {
             let (order, any) = (&order, any(database));
             scope.spawn(move || {
-                let mut speaker = Speaker::connect(&any, &[]);
-                speaker.ask(Request::Begin).expect("begun");
+                let mut session = TestSession::connect(&any, &[]);
+                session.ask(Request::Begin).expect("begun");
                 lock(order).push(name);
-                speaker.ask(Request::Commit).expect("committed");
+                session.ask(Request::Commit).expect("committed");
             });
             while database.shared.queue.n_waiting() == name {
                 thread::yield_now();
@@ -271,16 +274,16 @@ fn writers_take_turns_in_the_order_of_asking() {
 fn a_single_write_waits_for_its_turn_and_a_read_of_a_file_does_not() {
     let folder = folder();
     let database = opened(&url(&folder, ""));
-    let mut first = Speaker::connect(&any(&database), &[]);
+    let mut first = TestSession::connect(&any(&database), &[]);
     first.do_all(&["CREATE TABLE t (i)"]);
     first.ask(Request::Begin).expect("begun");
     first.do_all(&["INSERT INTO t VALUES (1)"]);
     thread::scope(|scope| {
         let any = any(&database);
         let second = scope.spawn(move || {
-            let mut speaker = Speaker::connect(&any, &[(Write, "UPDATE t SET i = i + 1")]);
-            assert_eq!(speaker.int("SELECT count(*) FROM t"), 0, "it sees what is committed");
-            speaker.call(0, &[]).expect("updated").n_affected
+            let mut session = TestSession::connect(&any, &[(Write, "UPDATE t SET i = i + 1")]);
+            assert_eq!(session.int("SELECT count(*) FROM t"), 0, "it sees what is committed");
+            session.call(0, &[]).expect("updated").n_affected
         });
         while database.shared.queue.n_waiting() == 0 {
             thread::yield_now();
@@ -293,9 +296,9 @@ fn a_single_write_waits_for_its_turn_and_a_read_of_a_file_does_not() {
 #[test]
 fn a_reader_of_memory_waits_for_the_writer_and_is_not_refused() {
     let database = opened("sqlite::memory:");
-    let mut first = Speaker::connect(&any(&database), &[]);
+    let mut first = TestSession::connect(&any(&database), &[]);
     first.do_all(&["CREATE TABLE t (i)"]);
-    let mut second = Speaker::connect(&any(&database), &[]);
+    let mut second = TestSession::connect(&any(&database), &[]);
     first.ask(Request::BeginReadOnly).expect("begun");
     assert_eq!(second.int("SELECT count(*) FROM t"), 0, "readers read side by side");
     first.ask(Request::Commit).expect("ended");
@@ -304,7 +307,8 @@ fn a_reader_of_memory_waits_for_the_writer_and_is_not_refused() {
     first.do_all(&["INSERT INTO t VALUES (1)"]);
     thread::scope(|scope| {
         let any = any(&database);
-        let reader = scope.spawn(move || Speaker::connect(&any, &[]).int("SELECT count(*) FROM t"));
+        let reader =
+            scope.spawn(move || TestSession::connect(&any, &[]).int("SELECT count(*) FROM t"));
         while database.shared.queue.n_waiting() == 0 {
             thread::yield_now();
         }
@@ -317,15 +321,15 @@ fn a_reader_of_memory_waits_for_the_writer_and_is_not_refused() {
 fn a_cancelled_session_stops_waiting_for_its_turn_at_once() {
     let folder = folder();
     let database = opened(&url(&folder, ""));
-    let mut first = Speaker::connect(&any(&database), &[]);
+    let mut first = TestSession::connect(&any(&database), &[]);
     first.ask(Request::Begin).expect("begun");
     thread::scope(|scope| {
         let (sender, receiver) = std::sync::mpsc::channel();
         let any = any(&database);
         let second = scope.spawn(move || {
-            let mut speaker = Speaker::connect(&any, &[]);
-            sender.send(speaker.0.canceller()).expect("somebody listens");
-            refused(speaker.ask(Request::Begin), RefusalKind::Cancelled);
+            let mut session = TestSession::connect(&any, &[]);
+            sender.send(session.0.canceller()).expect("somebody listens");
+            refused(session.ask(Request::Begin), RefusalKind::Cancelled);
         });
         let hand = receiver.recv().expect("a hand");
         while database.shared.queue.n_waiting() == 0 {
@@ -341,14 +345,14 @@ fn a_cancelled_session_stops_waiting_for_its_turn_at_once() {
 fn a_cancelled_session_stops_waiting_for_another_process_at_once() {
     let folder = folder();
     let database = database(&folder, "?busy_timeout=60s");
-    let mut speaker = Speaker::connect(&database, &[]);
+    let mut session = TestSession::connect(&database, &[]);
     let foreign = Connection::open(folder.path().join("test.db")).expect("it opens");
     foreign.execute_batch("BEGIN IMMEDIATE").expect("it locks");
-    let hand = speaker.0.canceller();
+    let hand = session.0.canceller();
     let begun = instant();
     thread::scope(|scope| {
         scope.spawn(move || hand.cancel());
-        refused(speaker.ask(Request::Begin), RefusalKind::Cancelled);
+        refused(session.ask(Request::Begin), RefusalKind::Cancelled);
     });
     assert!(begun.elapsed() < Duration::from_secs(10));
 }
@@ -375,13 +379,13 @@ fn a_cancel_ends_a_statement_even_where_its_interrupt_is_lost() {
 fn a_cancelled_session_lets_go_of_what_it_holds() {
     let folder = folder();
     let database = database(&folder, "");
-    let mut one = Speaker::connect(&database, &[]);
+    let mut one = TestSession::connect(&database, &[]);
     one.do_all(&["CREATE TABLE t (i)"]);
     one.ask(Request::Begin).expect("begun");
     one.do_all(&["INSERT INTO t VALUES (1)"]);
     one.0.canceller().cancel();
     refused(one.text("INSERT INTO t VALUES (2)"), RefusalKind::Cancelled);
-    let mut other = Speaker::connect(&database, &[]);
+    let mut other = TestSession::connect(&database, &[]);
     other.ask(Request::Begin).expect("it is the other's turn");
     assert_eq!(other.int("SELECT count(*) FROM t"), 0);
 }
@@ -392,7 +396,7 @@ fn busy_is_refused_at_once_where_that_is_asked_for() {
     for url in ["sqlite::memory:?busy=retry".to_owned(), url(&folder, "?busy=retry")] {
         let database = any(&opened(&url));
         let (mut one, mut two) =
-            (Speaker::connect(&database, &[]), Speaker::connect(&database, &[]));
+            (TestSession::connect(&database, &[]), TestSession::connect(&database, &[]));
         one.ask(Request::Begin).expect("begun");
         refused(two.ask(Request::Begin), RefusalKind::Busy);
         one.ask(Request::Rollback).expect("rolled back");
@@ -405,9 +409,10 @@ fn ddl_is_seen_by_statements_that_are_ready() {
     let folder = folder();
     let database = database(&folder, "");
     let select = (Read, "SELECT * FROM t");
-    let mut speaker = Speaker::connect(&database, &[select, (Other, "ALTER TABLE t ADD COLUMN b")]);
-    speaker.do_all(&["CREATE TABLE t (a)", "INSERT INTO t VALUES (1)"]);
-    assert_eq!(speaker.call_rows(0, &[]), [[Kept::Int(1)]]);
-    speaker.call(1, &[]).expect("altered");
-    assert_eq!(speaker.call_rows(0, &[]), [[Kept::Int(1), Kept::Null]]);
+    let mut session =
+        TestSession::connect(&database, &[select, (Other, "ALTER TABLE t ADD COLUMN b")]);
+    session.do_all(&["CREATE TABLE t (a)", "INSERT INTO t VALUES (1)"]);
+    assert_eq!(session.call_rows(0, &[]), [[Kept::Int(1)]]);
+    session.call(1, &[]).expect("altered");
+    assert_eq!(session.call_rows(0, &[]), [[Kept::Int(1), Kept::Null]]);
 }

@@ -103,10 +103,10 @@ fn a_rate_of_nothing_is_all_less_and_no_work_that_was_lost() {
 #[test]
 fn what_speaks_against_it_is_reported_in_sentences() {
     let mut sides = [side("old", &[("8", &FIVE, 0)]), side("new", &[("8", &times(1.1), 1)])];
-    let warning = |id: &str| model::Finding {
-        id: id.to_owned(),
-        severity: model::Severity::Warning,
-        text: "Steal took 12 %. Measure on another machine.".to_owned(),
+    let warning = |id: &str| {
+        let text = "Steal took 12 %. Measure on another machine.";
+        let finding = model::Finding::new(id, model::Severity::Warning, text);
+        model::Finding { observed: Some("Steal took 12 %.".to_owned()), ..finding }
     };
     for report in &mut sides[1].points[0].reports[..3] {
         report.findings.push(warning("noisy_machine"));

@@ -64,6 +64,21 @@ fn a_store_of_version_1_is_read_for_ever() {
 }
 
 #[test]
+fn what_is_stored_keeps_the_names_of_old_stores() {
+    let has = |value: &serde_json::Value, name: &str| {
+        assert!(value.get(name).is_some(), "{name} is missing: {value}");
+    };
+    let group = serde_json::to_value(group("tpcc")).expect("it is JSON");
+    ["until", "headlines", "measures", "declarations"].iter().for_each(|name| has(&group, name));
+    let (_folder, store) = new_store();
+    let wait_until = Some(model::Condition { sql: "SELECT 1".to_owned(), at_most_ns: 9 });
+    let waiting = Experiment { wait_until, ..experiment() };
+    has(&serde_json::to_value(&waiting).expect("it is JSON"), "until");
+    store.add_experiment(&waiting).expect("stored");
+    assert_eq!(store.find_experiment(&waiting.id).expect("read"), waiting);
+}
+
+#[test]
 fn the_store_lies_where_the_environment_says() {
     let check = |variables: &[(&str, &str)], expect: Option<&str>| {
         let look = |name: &str| {

@@ -2,7 +2,7 @@
 //!
 //! Five transactions of a wholesale supplier over nine tables, row by row, with every update and
 //! check of the specification. Not here: terminals, deferred deliveries, pricing, and every other
-//! thing that makes a result of the TPC; `declarations` says what is left out. TPC-C is a
+//! thing that makes a result of the TPC; `notes` says what is left out. TPC-C is a
 //! trademark of the Transaction Processing Performance Council.
 
 mod batched;
@@ -250,7 +250,7 @@ fn notes(settings: &Settings, decided: &Decided) -> Vec<String> {
         let count = decided.data.partitions;
         all.push(format!("Tables have {count} partitions by the hash of their warehouse."));
     }
-    all.extend(decided.mode.declaration().map(str::to_owned));
+    all.extend(decided.mode.note().map(str::to_owned));
     let others = parameters::PARAMETERS.iter().filter(|row| row.name != "mode");
     for row in others.filter(|row| !row.shapes_data) {
         let written = settings.written().find(|(name, _)| *name == row.name);

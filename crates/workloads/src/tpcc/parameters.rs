@@ -111,7 +111,7 @@ pub(super) enum Mode {
 
 impl Mode {
     /// What a reader must know who thinks of the specification's sample programs.
-    pub(super) fn declaration(self) -> Option<&'static str> {
+    pub(super) fn note(self) -> Option<&'static str> {
         match self {
             Mode::Prepared => None,
             Mode::Procedures => Some(

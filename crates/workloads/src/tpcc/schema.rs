@@ -1,6 +1,6 @@
 //! The nine tables of clause 1.3, and the numbers of clauses 1.2 and 4.3.
 //!
-//! Not here: foreign keys (none are declared, see the declarations) and rows (population).
+//! Not here: foreign keys (none are declared, see the notes) and rows (population).
 
 use model::{Column, ColumnType, Index, Table};
 

@@ -12,7 +12,7 @@ use model::{Database, NS_PER_MS, NS_PER_S, ReplyLags, Request, StatementKind};
 use rustix::time::{ClockId, clock_gettime};
 
 use super::rude::{OK, hear, opened, say, server, sign_in};
-use crate::conformance::{OnLoops, Speaker, block_on};
+use crate::conformance::{OnLoops, TestSession, block_on};
 
 /// Many times as many as come within the time between two spells of stamping.
 const ROUND_TRIPS: usize = 1_000_000;
@@ -61,24 +61,24 @@ impl ReplyLags for Kept {
 /// Asks until a reply was sampled, and lets each reply lie for `late`; between which two instants
 /// it was sent, and what was recorded.
 fn ask_late(
-    speaker: &mut Speaker,
+    session: &mut TestSession,
     kept: &Kept,
     answered: &mpsc::Receiver<(u64, u64)>,
     late: Duration,
 ) -> ((u64, u64), (u64, u64)) {
     for _ in 0..ROUND_TRIPS {
         let asked = Request::Text { kind: StatementKind::Read, sql: "ask" };
-        speaker.0.start(asked).expect("it is put out");
+        session.0.start(asked).expect("it is put out");
         let sent = block_on(poll_fn(|context| {
             // The request goes out, and no reply is waited for.
-            let _ = speaker.0.poll_reply(context, &mut |_| Ok(()));
+            let _ = session.0.poll_reply(context, &mut |_| Ok(()));
             Poll::Ready(answered.recv().expect("the server answers"))
         }));
         let sent_ns = sent.1;
         while unix_ns() < sent_ns + late.as_nanos() as u64 {
             thread::park_timeout(late);
         }
-        let reply = block_on(poll_fn(|context| speaker.0.poll_reply(context, &mut |_| Ok(()))));
+        let reply = block_on(poll_fn(|context| session.0.poll_reply(context, &mut |_| Ok(()))));
         reply.expect("it is answered");
         if let Some(recorded) = kept.recorded.borrow_mut().pop() {
             return (sent, recorded);
@@ -101,15 +101,15 @@ fn a_reply_that_is_read_late_is_reported_as_late_as_it_was() {
         }
     });
     let database = Arc::new(OnLoops(opened(port))) as Arc<dyn Database>;
-    let mut speaker = Speaker::connect(&database, &[]);
+    let mut session = TestSession::connect(&database, &[]);
     let kept = Rc::new(Kept::default());
-    speaker.0.measure_reply_lag(Rc::clone(&kept) as Rc<dyn ReplyLags>);
+    session.0.measure_reply_lag(Rc::clone(&kept) as Rc<dyn ReplyLags>);
     // The kernel begins to stamp a moment after it was asked to: what came before has no stamp.
-    ask_late(&mut speaker, &kept, &answered, Duration::ZERO);
+    ask_late(&mut session, &kept, &answered, Duration::ZERO);
     for late_ms in [5, 20, 5] {
         let late = Duration::from_millis(late_ms);
         let ((before_ns, after_ns), (arrived_ns, lag_ns)) =
-            ask_late(&mut speaker, &kept, &answered, late);
+            ask_late(&mut session, &kept, &answered, late);
         let read_ns = arrived_ns + lag_ns;
         assert!((before_ns..=after_ns).contains(&arrived_ns), "it came while it was sent");
         assert!(lag_ns >= late_ms * NS_PER_MS, "{lag_ns} ns of {late_ms} ms");
@@ -130,9 +130,9 @@ fn the_lag_is_measured_after_a_reconnect_too() {
         }
     });
     let database = Arc::new(OnLoops(opened(port))) as Arc<dyn Database>;
-    let mut speaker = Speaker::connect(&database, &[]);
+    let mut session = TestSession::connect(&database, &[]);
     let kept = Rc::new(Kept::default());
-    speaker.0.measure_reply_lag(Rc::clone(&kept) as Rc<dyn ReplyLags>);
-    block_on(model::reconnect(speaker.0.as_mut())).expect("it is let in again");
-    ask_late(&mut speaker, &kept, &answered, Duration::ZERO);
+    session.0.measure_reply_lag(Rc::clone(&kept) as Rc<dyn ReplyLags>);
+    block_on(model::reconnect(session.0.as_mut())).expect("it is let in again");
+    ask_late(&mut session, &kept, &answered, Duration::ZERO);
 }

@@ -5,7 +5,7 @@ use model::{Refusal, RefusalKind, Reply, Request, Target};
 use servers::Kind;
 use servers::for_tests::{MARIADB, MARIADB_11_4, MYSQL_5_6};
 
-use crate::conformance::{Read, Speaker, Write, holds, refused};
+use crate::conformance::{Read, TestSession, Write, holds, refused};
 use crate::on_servers::{Site, cannot_open, keeps, load_odd, opened, signed_in_as};
 
 keeps! {
@@ -16,16 +16,16 @@ keeps! {
 
 /// Makes a user without any right, who may sign in from here; returns the target of a law with it.
 fn user(site: &Site, law: &str, name: &str, more: &str) -> Target {
-    let mut speaker = Speaker::connect(&site.open(law, &[]), &[]);
+    let mut session = TestSession::connect(&site.open(law, &[]), &[]);
     for host in ["127.0.0.1", "localhost"] {
         // MySQL 5.6 has no IF EXISTS here.
-        let _ = speaker.text(&format!("DROP USER '{name}'@'{host}'"));
-        speaker.do_all(&[&format!("CREATE USER '{name}'@'{host}' IDENTIFIED BY 'x'")]);
+        let _ = session.text(&format!("DROP USER '{name}'@'{host}'"));
+        session.do_all(&[&format!("CREATE USER '{name}'@'{host}' IDENTIFIED BY 'x'")]);
         if !more.is_empty() {
             let database = site.target_of(law).path;
             let (right, option) = more.split_once('|').unwrap_or((more, ""));
             let to = format!("{database}.* TO '{name}'@'{host}' {option}");
-            speaker.do_all(&[&format!("GRANT {right} ON {to}")]);
+            session.do_all(&[&format!("GRANT {right} ON {to}")]);
         }
     }
     signed_in_as(site.target_of(law), name)
@@ -40,18 +40,18 @@ fn what_a_user_may_not_do_is_reported_with_its_remedy(site: &Site) {
     assert_eq!(kind, RefusalKind::Denied, "{words}");
     assert!(words.contains("GRANT"), "{words}");
     let target = user(site, "rights", "law_rights", "SELECT");
-    Speaker::connect(&site.open("rights", &[]), &[]).do_all(&MAKE);
+    TestSession::connect(&site.open("rights", &[]), &[]).do_all(&MAKE);
     let database = opened(&target);
     let insert = "INSERT INTO law_odd VALUES (1)";
-    let mut speaker = Speaker::connect(&database, &[(Write, insert)]);
-    assert_eq!(speaker.int("SELECT count(*) FROM law_odd"), 0);
+    let mut session = TestSession::connect(&database, &[(Write, insert)]);
+    assert_eq!(session.int("SELECT count(*) FROM law_odd"), 0);
     let check = |result: Result<Reply, Refusal>| {
         let words = refused(result, RefusalKind::Denied);
         assert!(words.contains("GRANT") && words.contains("law_rights"), "{words}");
     };
-    check(speaker.call(0, &[]));
-    check(speaker.text("CREATE TABLE law_more (a INT)"));
-    check(speaker.text("DROP TABLE law_odd"));
+    check(session.call(0, &[]));
+    check(session.text("CREATE TABLE law_more (a INT)"));
+    check(session.text("DROP TABLE law_odd"));
     check(load_odd(&database));
 }
 
@@ -73,8 +73,8 @@ fn a_server_of_other_habits_keeps_all_laws() {
     }
     odd.restart().unwrap_or_else(|error| panic!("{error}"));
     let site = Site::at(&odd);
-    let mut speaker = Speaker::connect(&site.open("odd", &[]), &[]);
-    let words = refused(speaker.text("SELEKT"), RefusalKind::Other);
+    let mut session = TestSession::connect(&site.open("odd", &[]), &[]);
+    let words = refused(session.text("SELEKT"), RefusalKind::Other);
     assert!(words.contains("Fehler"), "it speaks another language: {words}");
     for way in ["binary", "text"] {
         eprintln!("statements={way}");
@@ -87,7 +87,7 @@ fn a_server_that_gives_little_is_reported_with_its_remedy() {
     let server = MARIADB.start_with(&[("local_infile", "0"), ("read_only", "0")]);
     let site = Site::at(&server);
     let database = site.open("little", &[]);
-    let mut admin = Speaker::connect(&database, &[]);
+    let mut admin = TestSession::connect(&database, &[]);
     admin.do_all(&MAKE);
     let words = refused(load_odd(&database), RefusalKind::Unsupported);
     assert!(words.contains("SET GLOBAL local_infile = 1"), "{words}");
@@ -95,20 +95,20 @@ fn a_server_that_gives_little_is_reported_with_its_remedy() {
     let target = user(&site, "little", "law_little", "ALL");
     let database = opened(&target);
     admin.do_all(&["SET GLOBAL read_only = 1"]);
-    let mut speaker = Speaker::connect(&database, &[(Write, "INSERT INTO law_odd VALUES (1)")]);
-    let words = refused(speaker.call(0, &[]), RefusalKind::ReadOnly);
+    let mut session = TestSession::connect(&database, &[(Write, "INSERT INTO law_odd VALUES (1)")]);
+    let words = refused(session.call(0, &[]), RefusalKind::ReadOnly);
     assert!(words.contains("SET GLOBAL read_only = 0"), "{words}");
     admin.do_all(&["SET GLOBAL read_only = 0", "SET GLOBAL tx_read_only = 1"]);
-    let mut speaker = Speaker::connect(&database, &[(Write, "INSERT INTO law_odd VALUES (1)")]);
-    let words = refused(speaker.call(0, &[]), RefusalKind::ReadOnly);
+    let mut session = TestSession::connect(&database, &[(Write, "INSERT INTO law_odd VALUES (1)")]);
+    let words = refused(session.call(0, &[]), RefusalKind::ReadOnly);
     assert!(words.contains("transaction_read_only"), "{words}");
     admin.do_all(&["SET GLOBAL tx_read_only = 0"]);
     // Ten is the least that MariaDB takes; one more is for a superuser.
     admin.do_all(&["SET GLOBAL max_connections = 10"]);
-    let mut held = vec![speaker];
+    let mut held = vec![session];
     let no = loop {
-        match Speaker::try_connect(&database, &[]) {
-            Ok(speaker) => held.push(speaker),
+        match TestSession::try_connect(&database, &[]) {
+            Ok(session) => held.push(session),
             Err(no) => break no,
         }
         assert!(held.len() < 20, "they are counted");
@@ -122,8 +122,8 @@ fn a_server_whose_tables_were_read_before_refuses_under_snapshot_isolation() {
     for product in [&MARIADB, &MARIADB_11_4] {
         let database = Site::shared(product).open("snapshot", &[]);
         let update = "UPDATE law_odd SET id = id + 10";
-        let mut one = Speaker::connect(&database, &[(Write, update)]);
-        let mut two = Speaker::connect(&database, &[(Write, update), (Read, "SELECT 1")]);
+        let mut one = TestSession::connect(&database, &[(Write, update)]);
+        let mut two = TestSession::connect(&database, &[(Write, update), (Read, "SELECT 1")]);
         one.do_all(&MAKE);
         one.do_all(&["INSERT INTO law_odd VALUES (1)"]);
         two.do_all(&["SET innodb_snapshot_isolation = 1"]);

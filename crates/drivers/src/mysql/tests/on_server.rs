@@ -11,7 +11,7 @@ use servers::Kind;
 use servers::for_tests::{MARIADB, MARIADB_11_4, MYSQL_5_6};
 
 use crate::conformance::as_transaction::a_text_is_reported_as_it_ended;
-use crate::conformance::{Kept, Other, Read, Speaker, Write, block_on, refused};
+use crate::conformance::{Kept, Other, Read, TestSession, Write, block_on, refused};
 use crate::on_servers::{
     Killing, Site, cannot_open, keeps, opened, signed_in_as, too_many_are_reported_so, with,
 };
@@ -64,13 +64,13 @@ fn what_is_wrong_with_a_target_is_reported_with_its_remedy(site: &Site) {
 
 fn a_user_with_too_many_connections_is_reported_so(site: &Site) {
     let database = site.open("few", &[]);
-    let mut speaker = Speaker::connect(&database, &[]);
+    let mut session = TestSession::connect(&database, &[]);
     for host in ["127.0.0.1", "localhost"] {
         let user = format!("'law_few'@'{host}'");
         // MySQL 5.6 has no IF NOT EXISTS here.
-        let _ = speaker.text(&format!("CREATE USER {user} IDENTIFIED BY 'x'"));
+        let _ = session.text(&format!("CREATE USER {user} IDENTIFIED BY 'x'"));
         let grant = format!("GRANT ALL ON *.* TO {user} WITH MAX_USER_CONNECTIONS 1");
-        speaker.do_all(&[&grant]);
+        session.do_all(&[&grant]);
     }
     too_many_are_reported_so(&signed_in_as(site.target_of("few"), "law_few"));
 }
@@ -85,9 +85,9 @@ const KILLING: Killing = Killing {
 
 fn a_server_that_is_gone_in_mid_query_leaves_no_doubt_but_of_commits(site: &Site) {
     let database = site.open("gone", &[]);
-    let mut speaker = Speaker::connect(&database, &[]);
-    speaker.do_all(&["DROP TABLE IF EXISTS law_gone", "CREATE TABLE law_gone (v INT)"]);
-    speaker.do_all(&["INSERT INTO law_gone VALUES (1)"]);
+    let mut session = TestSession::connect(&database, &[]);
+    session.do_all(&["DROP TABLE IF EXISTS law_gone", "CREATE TABLE law_gone (v INT)"]);
+    session.do_all(&["INSERT INTO law_gone VALUES (1)"]);
     let kind = KILLING.during(&database, "SELECT SLEEP(100)", false);
     assert_eq!(kind, RefusalKind::ConnectionLost);
     let kind = KILLING.during(&database, "UPDATE law_gone SET v = SLEEP(100)", true);
@@ -97,13 +97,13 @@ fn a_server_that_is_gone_in_mid_query_leaves_no_doubt_but_of_commits(site: &Site
 /// Long packets go both ways.
 pub(super) fn packets_of_more_than_16_mib(database: &Arc<dyn Database>) {
     const N: usize = 17 << 20;
-    Speaker::connect(database, &[]).do_all(&["SET GLOBAL max_allowed_packet = 67108864"]);
-    let mut speaker = Speaker::connect(database, &[(Read, "SELECT ?")]);
+    TestSession::connect(database, &[]).do_all(&["SET GLOBAL max_allowed_packet = 67108864"]);
+    let mut session = TestSession::connect(database, &[(Read, "SELECT ?")]);
     let text = "abcdefg\u{e9}".repeat(N / 9);
-    let rows = speaker.call_rows(0, &[Value::Text(&text)]);
+    let rows = session.call_rows(0, &[Value::Text(&text)]);
     assert!(rows == [[Kept::Text(text)]]);
     let sql = format!("SELECT LENGTH('{}')", "x".repeat(N));
-    assert_eq!(speaker.int(&sql), N as i64);
+    assert_eq!(session.int(&sql), N as i64);
 }
 
 /// Rows that are nearly the same, as many as make 300 packets.
@@ -124,23 +124,23 @@ pub(super) fn loads_are_small_on_the_wire(database: &Arc<dyn Database>) {
     let columns = vec![column("id", ColumnType::Int), column("c", ColumnType::VarChar(40))];
     let table =
         Table { name: "law_small".into(), columns, primary_key: vec!["id"], indexes: vec![] };
-    let mut speaker = Speaker::connect(database, &[]);
-    speaker.do_all(&["DROP TABLE IF EXISTS law_small"]);
-    speaker.do_all(&[&database.dialect().create_table(&table)]);
-    let before = speaker.0.traffic();
-    let reply = block_on(model::load(&mut *speaker.0, &table, &mut Same(-1))).expect("loaded");
-    let n_bytes = (speaker.0.traffic() - before).bytes_out;
+    let mut session = TestSession::connect(database, &[]);
+    session.do_all(&["DROP TABLE IF EXISTS law_small"]);
+    session.do_all(&[&database.dialect().create_table(&table)]);
+    let before = session.0.traffic();
+    let reply = block_on(model::load(&mut *session.0, &table, &mut Same(-1))).expect("loaded");
+    let n_bytes = (session.0.traffic() - before).bytes_out;
     assert_eq!(reply.n_affected, 901 * 500);
     assert!(n_bytes < 450_000 * 10, "{n_bytes} bytes went out for rows of 38 or more");
-    assert_eq!(speaker.int("SELECT count(*) FROM law_small"), 450_500);
-    speaker.do_all(&["DROP TABLE law_small"]);
+    assert_eq!(session.int("SELECT count(*) FROM law_small"), 450_500);
+    session.do_all(&["DROP TABLE law_small"]);
 }
 
 fn packets_of_more_than_16_mib_go_out_and_come_back(site: &Site) {
     packets_of_more_than_16_mib(&site.open("large", &[]));
     let small = site.open("large", &[("max_packet", "1MiB")]);
-    let mut speaker = Speaker::connect(&small, &[]);
-    let no = speaker.text("SELECT REPEAT('x', 2000000)");
+    let mut session = TestSession::connect(&small, &[]);
+    let no = session.text("SELECT REPEAT('x', 2000000)");
     let words = refused(no, RefusalKind::UnknownCommit);
     assert!(words.contains("raise max_packet"), "{words}");
 }
@@ -155,17 +155,17 @@ fn a_statement_has_its_time(site: &Site) {
     }
     let sql = "SELECT count(*) FROM information_schema.columns a, information_schema.columns b, \
                information_schema.columns c";
-    let mut speaker = Speaker::connect(&opened(&target), &[(Read, sql)]);
-    refused(speaker.call(0, &[]), RefusalKind::Timeout);
-    assert_eq!(speaker.int("SELECT 1"), 1, "the connection is in order");
+    let mut session = TestSession::connect(&opened(&target), &[(Read, sql)]);
+    refused(session.call(0, &[]), RefusalKind::Timeout);
+    assert_eq!(session.int("SELECT 1"), 1, "the connection is in order");
 }
 
 fn a_procedure_may_have_several_result_sets(site: &Site) {
     let database = site.open("procedure", &[]);
-    let mut speaker = Speaker::connect(&database, &[(Write, "CALL law_sets(?)")]);
+    let mut session = TestSession::connect(&database, &[(Write, "CALL law_sets(?)")]);
     let body = "BEGIN SELECT n, 'a'; SELECT 1 FROM DUAL WHERE 1 = 0; SELECT 'b' AS c, n + 1; END";
     let create = format!("CREATE PROCEDURE law_sets(n INT) {body}");
-    speaker.do_all(&["DROP PROCEDURE IF EXISTS law_sets", &create]);
+    session.do_all(&["DROP PROCEDURE IF EXISTS law_sets", &create]);
     for n in 0..3 {
         let mut got = Vec::new();
         let call = Call { statement: StatementId(0), values: &[Value::Int(n)] };
@@ -173,7 +173,7 @@ fn a_procedure_may_have_several_result_sets(site: &Site) {
             got.push((row.result_set(), row.name(0).to_owned(), row.width()));
             Ok(())
         };
-        block_on(model::query(&mut *speaker.0, Request::Execute(call), visit)).expect("called");
+        block_on(model::query(&mut *session.0, Request::Execute(call), visit)).expect("called");
         assert_eq!(got, [(0, "n".to_owned(), 2), (2, "c".to_owned(), 2)]);
     }
 }
@@ -181,66 +181,66 @@ fn a_procedure_may_have_several_result_sets(site: &Site) {
 fn a_batch_that_is_refused_is_never_committed_in_part(site: &Site) {
     let database = site.open("batch", &[]);
     let insert = "INSERT INTO law_part VALUES (?)";
-    let mut speaker = Speaker::connect(&database, &[(Write, insert)]);
+    let mut session = TestSession::connect(&database, &[(Write, insert)]);
     let columns = "(id INT PRIMARY KEY) ENGINE=InnoDB";
-    speaker.do_all(&["DROP TABLE IF EXISTS law_part", &format!("CREATE TABLE law_part {columns}")]);
+    session.do_all(&["DROP TABLE IF EXISTS law_part", &format!("CREATE TABLE law_part {columns}")]);
     let values = [1, 1, 2].map(|id| [Value::Int(id)]);
     let calls = [0, 1, 2].map(|n| Call { statement: StatementId(0), values: &values[n] });
     // What stood behind the no was carried out: only a rollback leads out.
-    speaker.ask(Request::Begin).expect("begun");
-    refused(speaker.ask(Request::Batch(&calls)), RefusalKind::Duplicate);
-    refused(speaker.ask(Request::Commit), RefusalKind::Other);
-    refused(speaker.text("SELECT 1"), RefusalKind::Other);
-    speaker.ask(Request::Rollback).expect("rolled back");
-    assert_eq!(speaker.int("SELECT count(*) FROM law_part"), 0);
+    session.ask(Request::Begin).expect("begun");
+    refused(session.ask(Request::Batch(&calls)), RefusalKind::Duplicate);
+    refused(session.ask(Request::Commit), RefusalKind::Other);
+    refused(session.text("SELECT 1"), RefusalKind::Other);
+    session.ask(Request::Rollback).expect("rolled back");
+    assert_eq!(session.int("SELECT count(*) FROM law_part"), 0);
     // Outside of a transaction each call is its own, and the first no is the last.
-    refused(speaker.ask(Request::Batch(&calls)), RefusalKind::Duplicate);
-    let mut other = Speaker::connect(&database, &[]);
+    refused(session.ask(Request::Batch(&calls)), RefusalKind::Duplicate);
+    let mut other = TestSession::connect(&database, &[]);
     assert_eq!(other.int("SELECT sum(id) FROM law_part"), 1);
     // Autocommit is as it was.
-    speaker.call(0, &[Value::Int(9)]).expect("inserted");
+    session.call(0, &[Value::Int(9)]).expect("inserted");
     assert_eq!(other.int("SELECT sum(id) FROM law_part"), 10);
-    speaker.ask(Request::Begin).expect("begun");
+    session.ask(Request::Begin).expect("begun");
     let (two, three) = ([Value::Int(2)], [Value::Int(3)]);
     let call = |values| Call { statement: StatementId(0), values };
-    let reply = speaker.ask(Request::Batch(&[call(&two), call(&three)])).expect("inserted");
+    let reply = session.ask(Request::Batch(&[call(&two), call(&three)])).expect("inserted");
     assert_eq!(reply, Reply { n_rows: 0, n_affected: 2 });
-    speaker.ask(Request::Commit).expect("committed");
+    session.ask(Request::Commit).expect("committed");
     assert_eq!(other.int("SELECT sum(id) FROM law_part"), 15);
     // A read that is refused keeps back the COMMIT behind it where something was written before;
     // what is kept back is not counted.
     let two_rows = "SELECT (SELECT 1 UNION SELECT 2)";
-    let mut speaker = Speaker::connect(&database, &[(Write, insert), (Read, two_rows)]);
-    speaker.ask(Request::Begin).expect("begun");
-    speaker.call(0, &[Value::Int(100)]).expect("inserted");
-    let before = speaker.0.traffic();
+    let mut session = TestSession::connect(&database, &[(Write, insert), (Read, two_rows)]);
+    session.ask(Request::Begin).expect("begun");
+    session.call(0, &[Value::Int(100)]).expect("inserted");
+    let before = session.0.traffic();
     let read = Call { statement: StatementId(1), values: &[] };
     let batch = [read, Call::control(StatementId::COMMIT)];
-    refused(speaker.ask(Request::Batch(&batch)), RefusalKind::Other);
-    let moved = speaker.0.traffic() - before;
+    refused(session.ask(Request::Batch(&batch)), RefusalKind::Other);
+    let moved = session.0.traffic() - before;
     assert_eq!((moved.reads, moved.others), (1, 0));
-    speaker.ask(Request::Rollback).expect("rolled back");
+    session.ask(Request::Rollback).expect("rolled back");
     assert_eq!(other.int("SELECT sum(id) FROM law_part"), 15);
 }
 
 fn a_flight_of_more_than_any_buffer_comes_through(site: &Site) {
     let database = site.open("flight", &[]);
-    let mut speaker = Speaker::connect(&database, &[(Read, "SELECT ?, ?")]);
+    let mut session = TestSession::connect(&database, &[(Read, "SELECT ?, ?")]);
     // 4 MB out and 4 MB back: a client that only wrote would wait for ever.
     let text = "x".repeat(1000);
     let values = [Value::Text(&text), Value::Int(1)];
     let calls = vec![Call { statement: StatementId(0), values: &values }; 4000];
-    let reply = speaker.ask(Request::Batch(&calls)).expect("read");
+    let reply = session.ask(Request::Batch(&calls)).expect("read");
     assert_eq!(reply.n_rows, 4000);
-    let before = speaker.0.traffic();
-    speaker.ask(Request::Batch(&calls[..10])).expect("read");
-    assert_eq!((speaker.0.traffic() - before).round_trips, 1);
+    let before = session.0.traffic();
+    session.ask(Request::Batch(&calls[..10])).expect("read");
+    assert_eq!((session.0.traffic() - before).round_trips, 1);
 }
 
 fn conflicts_are_reported_by_their_kind(site: &Site) {
     let database = site.open("conflict", &[]);
     let update = "UPDATE law_conflict SET v = v + 1 WHERE id = ?";
-    let mut one = Speaker::connect(&database, &[(Write, update)]);
+    let mut one = TestSession::connect(&database, &[(Write, update)]);
     let columns = "(id INT PRIMARY KEY, v INT) ENGINE=InnoDB";
     one.do_all(&[
         "DROP TABLE IF EXISTS law_conflict",
@@ -248,11 +248,11 @@ fn conflicts_are_reported_by_their_kind(site: &Site) {
         "INSERT INTO law_conflict VALUES (1, 0), (2, 0)",
         "SET innodb_lock_wait_timeout = 20",
     ]);
-    let mut two = Speaker::connect(&database, &[(Write, update)]);
+    let mut two = TestSession::connect(&database, &[(Write, update)]);
     two.do_all(&["SET innodb_lock_wait_timeout = 1"]);
-    for (speaker, id) in [(&mut one, 1), (&mut two, 2)] {
-        speaker.ask(Request::Begin).expect("begun");
-        speaker.call(0, &[Value::Int(id)]).expect("updated");
+    for (session, id) in [(&mut one, 1), (&mut two, 2)] {
+        session.ask(Request::Begin).expect("begun");
+        session.call(0, &[Value::Int(id)]).expect("updated");
     }
     refused(two.call(0, &[Value::Int(1)]), RefusalKind::LockTimeout);
     two.do_all(&["SET innodb_lock_wait_timeout = 20"]);
@@ -262,7 +262,7 @@ fn conflicts_are_reported_by_their_kind(site: &Site) {
         // A session lives and dies on its thread: this one is begun anew there.
         two.ask(Request::Rollback).expect("rolled back");
         let other = scope.spawn(move || {
-            let mut two = Speaker::connect(database, &[(Write, update)]);
+            let mut two = TestSession::connect(database, &[(Write, update)]);
             two.ask(Request::Begin).expect("begun");
             two.call(0, &[Value::Int(2)]).expect("updated");
             sender.send(()).expect("somebody listens");
@@ -300,7 +300,7 @@ fn facts_tell_version_and_modes(site: &Site) {
 
 fn loads_can_be_switched_off(site: &Site) {
     let database = site.open("off", &[("local_infile", "false")]);
-    let mut speaker = Speaker::connect(&database, &[(Other, "SELECT 1")]);
+    let mut session = TestSession::connect(&database, &[(Other, "SELECT 1")]);
     let table =
         model::Table { name: "x".into(), columns: vec![], primary_key: vec![], indexes: vec![] };
     struct None;
@@ -309,31 +309,31 @@ fn loads_can_be_switched_off(site: &Site) {
             false
         }
     }
-    let no = block_on(model::load(&mut *speaker.0, &table, &mut None));
+    let no = block_on(model::load(&mut *session.0, &table, &mut None));
     let words = refused(no, RefusalKind::Unsupported);
     assert!(words.contains("--load-method insert"), "{words}");
-    let no = speaker.text("LOAD DATA LOCAL INFILE '/etc/passwd' INTO TABLE x");
+    let no = session.text("LOAD DATA LOCAL INFILE '/etc/passwd' INTO TABLE x");
     assert!(no.is_err());
 }
 
 fn statements_are_prepared_once_a_session(site: &Site) {
     let database = site.open("once", &[]);
-    let mut speaker = Speaker::connect(&database, &[(Read, "SELECT ?"), (Read, "SELECT 2")]);
-    let prepared = |speaker: &mut Speaker| {
+    let mut session = TestSession::connect(&database, &[(Read, "SELECT ?"), (Read, "SELECT 2")]);
+    let prepared = |session: &mut TestSession| {
         let sql = "SHOW SESSION STATUS LIKE 'Com_stmt_prepare'";
-        let rows = speaker.rows(Request::Text { kind: Read, sql }).expect("a counter");
+        let rows = session.rows(Request::Text { kind: Read, sql }).expect("a counter");
         rows[0][1].clone()
     };
     let count = |n: u32| Kept::Text(n.to_string());
-    assert_eq!(prepared(&mut speaker), count(0), "not before it is used");
+    assert_eq!(prepared(&mut session), count(0), "not before it is used");
     for n in 0..10 {
-        assert_eq!(speaker.call_rows(0, &[Value::Int(n)]), [[Kept::Int(n)]]);
-        speaker.call_rows(1, &[]);
+        assert_eq!(session.call_rows(0, &[Value::Int(n)]), [[Kept::Int(n)]]);
+        session.call_rows(1, &[]);
     }
-    assert_eq!(prepared(&mut speaker), count(2));
-    block_on(reconnect(&mut *speaker.0)).expect("made anew");
-    speaker.call_rows(1, &[]);
-    assert_eq!(prepared(&mut speaker), count(1));
+    assert_eq!(prepared(&mut session), count(2));
+    block_on(reconnect(&mut *session.0)).expect("made anew");
+    session.call_rows(1, &[]);
+    assert_eq!(prepared(&mut session), count(1));
 }
 
 fn a_text_that_nobody_reads_is_reported_as_it_ended(site: &Site) {

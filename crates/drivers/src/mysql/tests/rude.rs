@@ -18,7 +18,7 @@ use mysql_common::proto::MySerialize;
 
 use super::super::ENTRY;
 use super::super::packets::put_packet;
-use crate::conformance::{OnLoops, Speaker, StillClock, block_on, instant, refused};
+use crate::conformance::{OnLoops, StillClock, TestSession, block_on, instant, refused};
 use crate::{CannotOpen, Opening};
 
 /// A server of this test: it serves each connection with `manners`, on a thread.
@@ -119,15 +119,15 @@ fn a_commit_whose_answer_never_comes_is_unknown() {
         }
     });
     both(&opened(port), |database| {
-        let mut speaker = Speaker::connect(database, &[]);
-        speaker.ask(Request::Begin).expect("begun");
-        let words = refused(speaker.ask(Request::Commit), RefusalKind::UnknownCommit);
+        let mut session = TestSession::connect(database, &[]);
+        session.ask(Request::Begin).expect("begun");
+        let words = refused(session.ask(Request::Commit), RefusalKind::UnknownCommit);
         assert!(words.contains("outcome is unknown"), "{words}");
-        refused(speaker.ask(Request::Commit), RefusalKind::ConnectionLost);
-        block_on(reconnect(&mut *speaker.0)).expect("made anew");
-        speaker.ask(Request::Begin).expect("begun");
-        refused(speaker.text("gone"), RefusalKind::ConnectionLost);
-        assert!(speaker.0.traffic().round_trips >= 4, "of both connections");
+        refused(session.ask(Request::Commit), RefusalKind::ConnectionLost);
+        block_on(reconnect(&mut *session.0)).expect("made anew");
+        session.ask(Request::Begin).expect("begun");
+        refused(session.text("gone"), RefusalKind::ConnectionLost);
+        assert!(session.0.traffic().round_trips >= 4, "of both connections");
     });
 }
 
@@ -158,8 +158,8 @@ fn a_load_to_a_server_that_never_reads_takes_bounded_memory_and_can_be_cancelled
         let (sender, receiver) = mpsc::channel();
         thread::scope(|scope| {
             let worker = scope.spawn(|| {
-                let mut speaker = Speaker::connect(database, &[]);
-                sender.send(speaker.0.canceller()).expect("somebody listens");
+                let mut session = TestSession::connect(database, &[]);
+                sender.send(session.0.canceller()).expect("somebody listens");
                 let column = Column { name: "c", of: ColumnType::VarChar(40), nullable: false };
                 let table = Table {
                     name: "endless".into(),
@@ -167,7 +167,7 @@ fn a_load_to_a_server_that_never_reads_takes_bounded_memory_and_can_be_cancelled
                     primary_key: vec![],
                     indexes: vec![],
                 };
-                let no = block_on(load(&mut *speaker.0, &table, &mut Endless(&n_pulled)));
+                let no = block_on(load(&mut *session.0, &table, &mut Endless(&n_pulled)));
                 no.expect_err("it is cancelled").kind
             });
             let hand = receiver.recv().expect("a hand");
@@ -218,10 +218,10 @@ fn a_server_that_stops_in_mid_reply_is_given_up_by_who_builds_and_a_slow_one_is_
             say(stream, 1, OK);
         }
     });
-    let mut speaker = Speaker::connect(&opened(port), &[]);
-    speaker.text("slow").expect("it is waited for");
+    let mut session = TestSession::connect(&opened(port), &[]);
+    session.text("slow").expect("it is waited for");
     let kind = StatementKind::Read;
-    let no = speaker.ask(Request::Text { kind, sql: "stop" }).expect_err("it is given up");
+    let no = session.ask(Request::Text { kind, sql: "stop" }).expect_err("it is given up");
     assert_eq!(no.kind, RefusalKind::ConnectionLost);
     assert!(no.message.contains("it is stopped or hangs"), "{no}");
 }

@@ -17,7 +17,7 @@ use servers::{Kind, for_tests};
 use super::super::compression::Connection;
 use super::super::decide;
 use super::super::packets::put_length;
-use super::super::protocol::{Agreed, Speaker};
+use super::super::protocol::{Agreed, MySql};
 use super::super::server::MysqlServer;
 use super::super::sign_in::MysqlSignIn;
 use crate::conformance::{Kept, keep, refused};
@@ -100,7 +100,7 @@ impl Hand<'_> {
         let mut sign_in = MysqlSignIn::new(Arc::clone(server), Arc::from(statements));
         loop {
             match sign_in.advance(&mut self.input, &mut self.out, &channel()).expect("signed in") {
-                Step::Done(speaker) => return speaker,
+                Step::Done(protocol) => return protocol,
                 Step::More => self.hear(),
                 Step::Send | Step::StartTls => panic!("nobody asked for this"),
             }
@@ -119,7 +119,7 @@ impl Hand<'_> {
 
     fn ask(
         &mut self,
-        speaker: &mut impl Protocol,
+        protocol: &mut impl Protocol,
         request: Request<'_>,
     ) -> (Result<Reply, Refusal>, Rows) {
         let mut rows = Vec::new();
@@ -128,9 +128,9 @@ impl Hand<'_> {
             rows.push((row.result_set(), kept));
             Ok(())
         };
-        speaker.start(request, &mut self.out).expect("it can be asked");
+        protocol.start(request, &mut self.out).expect("it can be asked");
         loop {
-            match speaker.advance(&mut self.input, &mut self.out, visit).expect("unbroken") {
+            match protocol.advance(&mut self.input, &mut self.out, visit).expect("unbroken") {
                 Step::Done(result) => return (result, rows),
                 Step::More => self.hear(),
                 Step::Send | Step::StartTls => panic!("nobody asked for this"),
@@ -140,13 +140,13 @@ impl Hand<'_> {
 
     fn load(
         &mut self,
-        speaker: &mut impl Protocol,
+        protocol: &mut impl Protocol,
         table: &Table,
         source: &mut dyn RowSource,
     ) -> Result<Reply, Refusal> {
-        speaker.start_load(table, &mut self.out).expect("it can be asked");
+        protocol.start_load(table, &mut self.out).expect("it can be asked");
         loop {
-            match speaker.advance_load(&mut self.input, &mut self.out, source).expect("unbroken") {
+            match protocol.advance_load(&mut self.input, &mut self.out, source).expect("unbroken") {
                 Step::Done(result) => return result,
                 Step::More => self.hear(),
                 // What is put out goes with the next that is heard.
@@ -194,12 +194,12 @@ impl RowSource for Lines {
 
 /// What is said, and what must be understood. The same on every server of the family.
 fn converse(hand: &mut Hand<'_>, server: &Arc<MysqlServer>) {
-    let mut speaker = hand.sign_in(server, &statements());
-    let speaker = &mut speaker;
-    hand.ask(speaker, text("DROP TABLE IF EXISTS recorded")).0.expect("dropped");
+    let mut protocol = hand.sign_in(server, &statements());
+    let protocol = &mut protocol;
+    hand.ask(protocol, text("DROP TABLE IF EXISTS recorded")).0.expect("dropped");
     let columns = "id BIGINT PRIMARY KEY, u TINYINT UNSIGNED, m DECIMAL(12,4), f FLOAT, d DOUBLE, \
                    t VARCHAR(100) CHARACTER SET utf8mb4, b BLOB, a DATETIME(6)";
-    hand.ask(speaker, text(&format!("CREATE TABLE recorded ({columns})"))).0.expect("made");
+    hand.ask(protocol, text(&format!("CREATE TABLE recorded ({columns})"))).0.expect("made");
     let rows = [
         [
             Value::Int(1),
@@ -215,14 +215,14 @@ fn converse(hand: &mut Hand<'_>, server: &Arc<MysqlServer>) {
     ];
     for row in &rows {
         let call = Call { statement: StatementId(0), values: row };
-        let reply = hand.ask(speaker, Request::Execute(call)).0.expect("inserted");
+        let reply = hand.ask(protocol, Request::Execute(call)).0.expect("inserted");
         assert_eq!(reply, Reply { n_rows: 0, n_affected: 1 });
     }
     let kept: Vec<Vec<Kept>> = rows.iter().map(|row| row.map(keep).to_vec()).collect();
     let in_set = |set: usize, row: &Vec<Kept>| (set, row.clone());
     let select = Call { statement: StatementId(1), values: &[Value::Int(i64::MAX)] };
     for _ in 0..2 {
-        let (reply, got) = hand.ask(speaker, Request::Execute(select));
+        let (reply, got) = hand.ask(protocol, Request::Execute(select));
         assert_eq!(reply.expect("selected").n_rows, 2);
         assert_eq!(got, [in_set(0, &kept[0]), in_set(0, &kept[1])]);
     }
@@ -230,17 +230,17 @@ fn converse(hand: &mut Hand<'_>, server: &Arc<MysqlServer>) {
                WHERE id = 1; SELECT u, NULL FROM recorded WHERE id = 1";
     // MySQL 5.6 has no WHERE without a table.
     let sql = sql.replace("SELECT 1 WHERE 1 = 0", "SELECT 1 FROM DUAL WHERE 1 = 0");
-    let (reply, got) = hand.ask(speaker, text(&sql));
+    let (reply, got) = hand.ask(protocol, text(&sql));
     assert_eq!(reply.expect("run"), Reply { n_rows: 3, n_affected: 1 });
     let seven = vec![Kept::Int(7), Kept::Null];
     assert_eq!(got, [in_set(0, &kept[0]), in_set(0, &kept[1]), (2, seven)]);
-    hand.ask(speaker, Request::Begin).0.expect("begun");
+    hand.ask(protocol, Request::Begin).0.expect("begun");
     let one = Call { statement: StatementId(0), values: &rows[0] };
-    let (result, got) = hand.ask(speaker, Request::Batch(&[select, one, select]));
+    let (result, got) = hand.ask(protocol, Request::Batch(&[select, one, select]));
     refused(result, RefusalKind::Duplicate);
     assert_eq!(got.len(), 2, "what comes behind a no is not seen");
-    hand.ask(speaker, Request::Rollback).0.expect("rolled back");
-    refused(hand.ask(speaker, text("SELEKT")).0, RefusalKind::Other);
+    hand.ask(protocol, Request::Rollback).0.expect("rolled back");
+    refused(hand.ask(protocol, text("SELEKT")).0, RefusalKind::Other);
     let table = Table {
         name: "recorded".into(),
         columns: ["id", "u", "m", "f", "d", "t", "b", "a"]
@@ -249,9 +249,9 @@ fn converse(hand: &mut Hand<'_>, server: &Arc<MysqlServer>) {
         primary_key: vec!["id"],
         indexes: Vec::new(),
     };
-    let loaded = hand.load(speaker, &table, &mut Lines(10, 2_010)).expect("loaded");
+    let loaded = hand.load(protocol, &table, &mut Lines(10, 2_010)).expect("loaded");
     assert_eq!(loaded, Reply { n_rows: 0, n_affected: 2_000 });
-    let twice = hand.load(speaker, &table, &mut Lines(2_009, 2_011));
+    let twice = hand.load(protocol, &table, &mut Lines(2_009, 2_011));
     refused(twice, RefusalKind::Duplicate);
 }
 
@@ -322,7 +322,7 @@ fn transcripts_are_understood_when_cut_at_every_byte() {
 
 /// A conversation with a server that says `bytes` to whatever is asked, until it breaks.
 fn listen(bytes: &[u8], agreed: Agreed) {
-    let mut speaker = Speaker::new(agreed, false, LIMIT, &Arc::from(statements()));
+    let mut protocol = MySql::new(agreed, false, LIMIT, &Arc::from(statements()));
     let mut input = Input::new(LIMIT + 8);
     let mut out = Vec::new();
     let call = Call { statement: StatementId(1), values: &[Value::Int(1)] };
@@ -330,7 +330,7 @@ fn listen(bytes: &[u8], agreed: Agreed) {
         [Request::Execute(call), text("SELECT 1"), Request::Batch(&[call, call]), Request::Commit];
     let mut rest = bytes.chunks(97);
     for request in requests.iter().cycle() {
-        if speaker.start(*request, &mut out).is_err() {
+        if protocol.start(*request, &mut out).is_err() {
             return;
         }
         loop {
@@ -342,7 +342,7 @@ fn listen(bytes: &[u8], agreed: Agreed) {
             };
             assert!(out.len() < 4096, "what is put out stays small");
             out.clear();
-            match speaker.advance(&mut input, &mut out, visit) {
+            match protocol.advance(&mut input, &mut out, visit) {
                 Ok(Step::Done(_)) => break,
                 Err(no) => {
                     assert!(!no.message.is_empty());
@@ -428,13 +428,13 @@ proptest! {
 
 #[test]
 fn a_server_that_asks_for_a_file_gets_none() {
-    let mut speaker = Speaker::new(agreed(false), false, LIMIT, &Arc::from([]));
+    let mut protocol = MySql::new(agreed(false), false, LIMIT, &Arc::from([]));
     let (mut input, mut out) = (Input::new(LIMIT), Vec::new());
     let request = Request::Text { kind: StatementKind::Other, sql: "SELECT 1" };
-    speaker.start(request, &mut out).expect("it can be asked");
+    protocol.start(request, &mut out).expect("it can be asked");
     out.clear();
     input.push(b"\x0c\x00\x00\x01\xfb/etc/passwd").expect("within the limit");
-    let broken = speaker.advance(&mut input, &mut out, &mut |_| Ok(()));
+    let broken = protocol.advance(&mut input, &mut out, &mut |_| Ok(()));
     let Err(no) = broken else { panic!("it must break the connection") };
     assert_eq!(no.kind, RefusalKind::Denied);
     assert!(out.is_empty(), "not a byte of it");
@@ -445,10 +445,10 @@ fn rows_beyond_the_limit_are_refused_and_those_within_are_joined() {
     const PART: usize = 0xff_ffff;
     let limit = 40 << 20;
     let check = |n_letters: usize, expect: bool| {
-        let mut speaker = Speaker::new(agreed(true), false, limit, &Arc::from([]));
+        let mut protocol = MySql::new(agreed(true), false, limit, &Arc::from([]));
         let (mut input, mut out) = (Input::new(PART + (1 << 17)), Vec::new());
         let request = Request::Text { kind: StatementKind::Read, sql: "SELECT x" };
-        speaker.start(request, &mut out).expect("it can be asked");
+        protocol.start(request, &mut out).expect("it can be asked");
         let mut said = b"\x01\0\0\x01\x01".to_vec();
         let column = b"\x03def\0\0\0\x01x\0\x0c\x2d\0\0\0\0\0\xfc\0\0\0\0\0";
         said.extend([column.len() as u8, 0, 0, 2]);
@@ -476,7 +476,7 @@ fn rows_beyond_the_limit_are_refused_and_those_within_are_joined() {
         let mut result = Ok(());
         for piece in said.chunks(1 << 16) {
             input.push(piece).expect("within the limit");
-            match speaker.advance(&mut input, &mut out, visit) {
+            match protocol.advance(&mut input, &mut out, visit) {
                 Ok(_) => {}
                 Err(no) => {
                     result = Err(no);
@@ -500,7 +500,7 @@ fn rows_beyond_the_limit_are_refused_and_those_within_are_joined() {
 #[test]
 fn a_statement_that_is_prepared_anew_is_closed_first() {
     let declared: Arc<[Statement]> = Arc::from([statement(StatementKind::Read, "SELECT 1")]);
-    let mut speaker = Speaker::new(agreed(false), false, 1 << 20, &declared);
+    let mut protocol = MySql::new(agreed(false), false, 1 << 20, &declared);
     let (mut input, mut out) = (Input::new(1 << 20), Vec::new());
     let call = Call { statement: StatementId(0), values: &[] };
     let prepared = [&[12, 0, 0, 1, 0][..], &7u32.to_le_bytes(), &[0; 7]].concat();
@@ -508,12 +508,12 @@ fn a_statement_that_is_prepared_anew_is_closed_first() {
     let no = [&[9, 0, 0, 1, 0xff][..], &1615u16.to_le_bytes(), b"#HY000"].concat();
     let close = [&[5, 0, 0, 0, 0x19][..], &7u32.to_le_bytes()].concat();
     let mut ask = |heard: &[&[u8]]| {
-        speaker.start(Request::Execute(call), &mut out).expect("it can be asked");
+        protocol.start(Request::Execute(call), &mut out).expect("it can be asked");
         let mut said = std::mem::take(&mut out);
         for packet in heard {
             input.push(packet).expect("within the limit");
             // The replies are another test's.
-            let _ = speaker.advance(&mut input, &mut out, &mut |_| Ok(())).expect("unbroken");
+            let _ = protocol.advance(&mut input, &mut out, &mut |_| Ok(())).expect("unbroken");
             said.append(&mut out);
         }
         said

@@ -5,7 +5,7 @@ use servers::Server;
 use servers::for_tests::{MARIADB, MARIADB_11_4, MYSQL_5_6, TestServer};
 
 use crate::certificates::Certificates;
-use crate::conformance::{Kept, Read, Speaker, refused};
+use crate::conformance::{Kept, Read, TestSession, refused};
 use crate::on_servers::{Site, cannot_open, load_odd, opened, tls_is_as_it_is_asked_for, with};
 
 /// A server with TLS.
@@ -26,7 +26,7 @@ fn secured(product: &TestServer, certificates: &Certificates) -> Server {
 
 /// Makes a user who may do everything; returns the target of a law with it.
 fn user(site: &Site, name: &str, identified: &str, more: &str) -> Target {
-    let mut admin = Speaker::connect(&site.open("users", &[]), &[]);
+    let mut admin = TestSession::connect(&site.open("users", &[]), &[]);
     for host in ["127.0.0.1", "localhost"] {
         let user = format!("'{name}'@'{host}'");
         admin.do_all(&[&format!("CREATE USER {user} IDENTIFIED {identified}")]);
@@ -37,9 +37,9 @@ fn user(site: &Site, name: &str, identified: &str, more: &str) -> Target {
     target
 }
 
-fn is_secured(speaker: &mut Speaker) -> bool {
+fn is_secured(session: &mut TestSession) -> bool {
     let sql = "SHOW SESSION STATUS LIKE 'Ssl_cipher'";
-    let rows = speaker.rows(Request::Text { kind: Read, sql }).expect("it tells");
+    let rows = session.rows(Request::Text { kind: Read, sql }).expect("it tells");
     rows[0][1] != Kept::Text(String::new())
 }
 
@@ -47,12 +47,12 @@ fn is_secured(speaker: &mut Speaker) -> bool {
 fn users_sign_in_with_ed25519() {
     let server = MARIADB.shared();
     let site = Site::at(server);
-    Speaker::connect(&site.open("users", &[]), &[]).do_all(&["INSTALL SONAME 'auth_ed25519'"]);
+    TestSession::connect(&site.open("users", &[]), &[]).do_all(&["INSTALL SONAME 'auth_ed25519'"]);
     let target = user(&site, "law_ed", "VIA ed25519 USING PASSWORD('x y')", "");
     let socket = server.socket();
     let by_socket = with(target.clone(), &[("socket", socket.to_str().expect("a plain path"))]);
     for mut target in [target, by_socket] {
-        assert_eq!(Speaker::connect(&opened(&target), &[]).int("SELECT 1"), 1);
+        assert_eq!(TestSession::connect(&opened(&target), &[]).int("SELECT 1"), 1);
         for wrong in [Some(Secret::new("x")), None] {
             target.password = wrong;
             let (kind, words) = cannot_open(&target);
@@ -69,11 +69,11 @@ fn tls_is_used_as_it_is_asked_for() {
         let site = Site::at(&server);
         tls_is_as_it_is_asked_for(&site.target(), &certificates, &is_secured);
         let target = user(&site, "law_tls", "BY 'x y'", "REQUIRE SSL");
-        assert!(is_secured(&mut Speaker::connect(&opened(&target), &[])));
+        assert!(is_secured(&mut TestSession::connect(&opened(&target), &[])));
         let (kind, words) = cannot_open(&with(target, &[("tls", "disable")]));
         assert_eq!(kind, RefusalKind::Denied, "{words}");
         assert!(words.contains("if this user must use TLS, connect with tls=require"), "{words}");
-        let mut admin = Speaker::connect(&opened(&site.target()), &[]);
+        let mut admin = TestSession::connect(&opened(&site.target()), &[]);
         admin.do_all(&["SET GLOBAL require_secure_transport = 1"]);
         let (kind, words) = cannot_open(&with(site.target(), &[("tls", "disable")]));
         assert_eq!(kind, RefusalKind::Denied, "{words}");
@@ -88,7 +88,7 @@ fn tls_that_the_server_has_not_is_reported_with_its_remedy() {
         let (kind, words) = cannot_open(&with(target.clone(), &[("tls", "require")]));
         assert_eq!(kind, RefusalKind::Denied, "{words}");
         assert!(words.contains("ssl_cert") && words.contains("tls=prefer"), "{words}");
-        assert!(!is_secured(&mut Speaker::connect(&opened(&target), &[])));
+        assert!(!is_secured(&mut TestSession::connect(&opened(&target), &[])));
     }
 }
 
@@ -100,7 +100,7 @@ fn an_old_server_has_no_tls_that_is_safe_and_may_take_no_loads() {
     let target =
         |tls: &str| with(site.target_of("users"), &[("tls", tls), ("tls_ca", certificates.ca())]);
     let database = opened(&target("disable"));
-    let mut admin = Speaker::connect(&database, &[]);
+    let mut admin = TestSession::connect(&database, &[]);
     let sql = "SHOW VARIABLES LIKE 'have_ssl'";
     let rows = admin.rows(Request::Text { kind: Read, sql }).expect("it tells");
     assert_eq!(rows[0][1], Kept::Text("YES".to_owned()), "this server has TLS");

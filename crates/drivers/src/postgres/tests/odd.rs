@@ -7,7 +7,7 @@ use model::{Refusal, RefusalKind, Reply, Request, Target, reconnect};
 use servers::Kind;
 use servers::for_tests::{POSTGRES, POSTGRES_18};
 
-use crate::conformance::{Speaker, Write, block_on, holds, refused};
+use crate::conformance::{TestSession, Write, block_on, holds, refused};
 use crate::on_servers::{Killing, Site, cannot_open, keeps, load_odd, opened, signed_in_as};
 use crate::{Opening, open};
 
@@ -24,7 +24,7 @@ keeps! {
 
 /// A law's target for a user of its own, who has what `sql` gives.
 fn user(site: &Site, law: &str, name: &str, sql: &[&str]) -> Target {
-    let mut admin = Speaker::connect(&site.open(law, &[]), &[]);
+    let mut admin = TestSession::connect(&site.open(law, &[]), &[]);
     let there = format!("SELECT count(*) FROM pg_roles WHERE rolname = '{name}'");
     if admin.int(&there) > 0 {
         admin.do_all(&[&format!("DROP OWNED BY {name}"), &format!("DROP ROLE {name}")]);
@@ -41,14 +41,14 @@ fn what_a_user_may_not_do_is_reported_with_its_remedy(site: &Site) {
     let target = user(site, "rights", "law_rights", &rights);
     let database = opened(&target);
     let insert = "INSERT INTO law_odd VALUES (1)";
-    let mut speaker = Speaker::connect(&database, &[(Write, insert)]);
-    assert_eq!(speaker.int("SELECT count(*) FROM law_odd"), 0);
+    let mut session = TestSession::connect(&database, &[(Write, insert)]);
+    assert_eq!(session.int("SELECT count(*) FROM law_odd"), 0);
     let check = |result: Result<Reply, Refusal>, remedy: &str| {
         let words = refused(result, RefusalKind::Denied);
         assert!(words.contains(remedy), "{words}");
     };
-    check(speaker.call(0, &[]), "GRANT");
-    check(speaker.text("CREATE TABLE public.law_more (a int)"), "GRANT CREATE ON SCHEMA");
+    check(session.call(0, &[]), "GRANT");
+    check(session.text("CREATE TABLE public.law_more (a int)"), "GRANT CREATE ON SCHEMA");
     check(load_odd(&database), "GRANT");
     let nowhere = Target { path: "law_never".to_owned(), ..target };
     match open(&nowhere, Opening { create: true, seed: 1 }) {
@@ -59,22 +59,22 @@ fn what_a_user_may_not_do_is_reported_with_its_remedy(site: &Site) {
 
 fn a_session_that_may_only_read_says_why(site: &Site) {
     let target = user(site, "only", "law_only", &MAKE);
-    let mut admin = Speaker::connect(&site.open("only", &[]), &[]);
+    let mut admin = TestSession::connect(&site.open("only", &[]), &[]);
     admin.do_all(&["ALTER ROLE law_only SET default_transaction_read_only = on"]);
     admin.do_all(&["GRANT ALL ON law_odd TO law_only"]);
     let database = opened(&target);
     let insert = "INSERT INTO law_odd VALUES (1)";
-    let mut speaker = Speaker::connect(&database, &[(Write, insert)]);
-    let words = refused(speaker.call(0, &[]), RefusalKind::ReadOnly);
+    let mut session = TestSession::connect(&database, &[(Write, insert)]);
+    let words = refused(session.call(0, &[]), RefusalKind::ReadOnly);
     assert!(words.contains("default_transaction_read_only"), "{words}");
-    speaker.ask(Request::Begin).expect("begun");
-    refused(speaker.call(0, &[]), RefusalKind::ReadOnly);
-    speaker.ask(Request::Rollback).expect("rolled back");
+    session.ask(Request::Begin).expect("begun");
+    refused(session.call(0, &[]), RefusalKind::ReadOnly);
+    session.ask(Request::Rollback).expect("rolled back");
     refused(load_odd(&database), RefusalKind::ReadOnly);
 }
 
 fn a_database_that_is_missing_is_made_once(site: &Site) {
-    let mut admin = Speaker::connect(&site.open("makes", &[]), &[]);
+    let mut admin = TestSession::connect(&site.open("makes", &[]), &[]);
     let target = site.target_of("made \"anew\"");
     let name = target.path.replace('"', "\"\"");
     admin.do_all(&[&format!("DROP DATABASE IF EXISTS \"{name}\"")]);
@@ -83,7 +83,7 @@ fn a_database_that_is_missing_is_made_once(site: &Site) {
     // Several may want it at once.
     thread::scope(|scope| {
         for _ in 0..3 {
-            scope.spawn(|| Speaker::connect(&opened(&target), &[]).int("SELECT 1"));
+            scope.spawn(|| TestSession::connect(&opened(&target), &[]).int("SELECT 1"));
         }
     });
 }
@@ -97,11 +97,11 @@ const KILLING: Killing = Killing {
 
 fn a_statement_that_was_sent_and_never_answered_may_be_committed(site: &Site) {
     let database = site.open("gone", &[]);
-    let mut speaker = Speaker::connect(&database, &[]);
-    speaker.do_all(&MAKE);
+    let mut session = TestSession::connect(&database, &[]);
+    session.do_all(&MAKE);
     let body = "CREATE OR REPLACE PROCEDURE law_waits() LANGUAGE plpgsql AS \
                 $$ BEGIN INSERT INTO law_odd VALUES (2); PERFORM pg_sleep(100); END $$";
-    speaker.do_all(&["INSERT INTO law_odd VALUES (1)", body]);
+    session.do_all(&["INSERT INTO law_odd VALUES (1)", body]);
     let check = |sql: &str, writes: bool, expect: RefusalKind| {
         assert_eq!(KILLING.during(&database, sql, writes), expect, "{sql}");
     };
@@ -109,7 +109,7 @@ fn a_statement_that_was_sent_and_never_answered_may_be_committed(site: &Site) {
     let update = "UPDATE law_odd SET id = 3 FROM (SELECT pg_sleep(100)) AS waits";
     check(update, true, RefusalKind::UnknownCommit);
     check("CALL law_waits()", true, RefusalKind::UnknownCommit);
-    assert_eq!(speaker.int("SELECT sum(id) FROM law_odd"), 1);
+    assert_eq!(session.int("SELECT sum(id) FROM law_odd"), 1);
 }
 
 #[test]
@@ -141,8 +141,8 @@ fn a_server_without_room_or_gone_in_mid_statement_is_reported_so() {
     let database = opened(&target);
     let mut held = Vec::new();
     let no = loop {
-        match Speaker::try_connect(&database, &[]) {
-            Ok(speaker) => held.push(speaker),
+        match TestSession::try_connect(&database, &[]) {
+            Ok(session) => held.push(session),
             Err(no) => break no,
         }
         assert!(held.len() < 6, "they are counted");
@@ -150,9 +150,9 @@ fn a_server_without_room_or_gone_in_mid_statement_is_reported_so() {
     assert_eq!((no.kind, no.sqlstate.as_str()), (RefusalKind::TooManyConnections, "53300"), "{no}");
     assert!(no.message.contains("raise max_connections"), "{no}");
     server.kill().expect("killed");
-    let mut speaker = held.pop().expect("there was room for one");
-    let no = speaker.text("SELECT 1").expect_err("it is gone");
+    let mut session = held.pop().expect("there was room for one");
+    let no = session.text("SELECT 1").expect_err("it is gone");
     assert!(no.kind.breaks_session(), "{no}");
-    let words = refused(block_on(reconnect(&mut *speaker.0)), RefusalKind::ConnectionLost);
+    let words = refused(block_on(reconnect(&mut *session.0)), RefusalKind::ConnectionLost);
     assert!(words.contains("check that the server is running"), "{words}");
 }

@@ -9,7 +9,7 @@ use servers::for_tests::{POSTGRES, POSTGRES_18};
 
 use crate::Opening;
 use crate::conformance::as_transaction::a_text_is_reported_as_it_ended;
-use crate::conformance::{Kept, Read, Speaker, Write, block_on, refused};
+use crate::conformance::{Kept, Read, TestSession, Write, block_on, refused};
 use crate::on_servers::{
     Site, cannot_open, keeps, opened, signed_in_as, too_many_are_reported_so, with,
 };
@@ -40,7 +40,7 @@ fn a_first_call_costs_one_round_trip_and_later_ones_are_binary(site: &Site) {
     let types = "int2, $2::int4, $3::int8, $4::numeric, $5::text, $6::bytea, $7::float8, \
                  $8::timestamptz, $9::bool, $10::bpchar, $11::timestamp, $12::float4";
     let sql = format!("SELECT $1::{types}");
-    let mut speaker = Speaker::connect(&database, &[(Read, &sql)]);
+    let mut session = TestSession::connect(&database, &[(Read, &sql)]);
     let values = [
         Value::Int(-3),
         Value::Int(70_000),
@@ -57,9 +57,9 @@ fn a_first_call_costs_one_round_trip_and_later_ones_are_binary(site: &Site) {
     ];
     let mut all = Vec::new();
     for _ in 0..3 {
-        let before = speaker.0.traffic();
-        all.push(speaker.call_rows(0, &values));
-        assert_eq!((speaker.0.traffic() - before).round_trips, 1);
+        let before = session.0.traffic();
+        all.push(session.call_rows(0, &values));
+        assert_eq!((session.0.traffic() - before).round_trips, 1);
     }
     assert_eq!(all[0], all[1]);
     assert_eq!(all[1], all[2]);
@@ -82,83 +82,83 @@ fn a_first_call_costs_one_round_trip_and_later_ones_are_binary(site: &Site) {
 
 fn a_commit_of_a_failed_transaction_is_no_commit(site: &Site) {
     let database = site.open("a_commit_of_a_failed", &[]);
-    let mut speaker = Speaker::connect(&database, &[]);
-    speaker.ask(Request::Begin).expect("begun");
-    refused(speaker.text("SELECT * FROM nowhere_at_all"), RefusalKind::Missing);
-    refused(speaker.text("SELECT 1"), RefusalKind::Other);
-    let words = refused(speaker.ask(Request::Commit), RefusalKind::Other);
+    let mut session = TestSession::connect(&database, &[]);
+    session.ask(Request::Begin).expect("begun");
+    refused(session.text("SELECT * FROM nowhere_at_all"), RefusalKind::Missing);
+    refused(session.text("SELECT 1"), RefusalKind::Other);
+    let words = refused(session.ask(Request::Commit), RefusalKind::Other);
     assert!(words.contains("nothing was committed"), "{words}");
-    speaker.ask(Request::Rollback).expect("nothing to do");
-    speaker.ask(Request::Begin).expect("begun");
-    refused(speaker.text("SELECT * FROM nowhere_at_all"), RefusalKind::Missing);
-    speaker.ask(Request::Rollback).expect("rolled back");
-    assert_eq!(speaker.int("SELECT 1"), 1);
+    session.ask(Request::Rollback).expect("nothing to do");
+    session.ask(Request::Begin).expect("begun");
+    refused(session.text("SELECT * FROM nowhere_at_all"), RefusalKind::Missing);
+    session.ask(Request::Rollback).expect("rolled back");
+    assert_eq!(session.int("SELECT 1"), 1);
 }
 
 fn tables_that_changed_are_prepared_again(site: &Site) {
     let database = site.open("tables_that_changed", &[]);
-    let mut speaker = Speaker::connect(&database, &[(Read, "SELECT * FROM again")]);
-    speaker.do_all(&["DROP TABLE IF EXISTS again", "CREATE TABLE again (a int)"]);
-    speaker.call(0, &[]).expect("it reads");
-    speaker.do_all(&["DROP TABLE again", "CREATE TABLE again (a text, b int)"]);
-    speaker.call(0, &[]).expect_err("the result has another form");
-    speaker.call(0, &[]).expect("prepared again");
-    speaker.do_all(&["DEALLOCATE ALL"]);
-    refused(speaker.call(0, &[]), RefusalKind::Missing);
-    speaker.call(0, &[]).expect("prepared again");
-    speaker.do_all(&["DROP TABLE again"]);
+    let mut session = TestSession::connect(&database, &[(Read, "SELECT * FROM again")]);
+    session.do_all(&["DROP TABLE IF EXISTS again", "CREATE TABLE again (a int)"]);
+    session.call(0, &[]).expect("it reads");
+    session.do_all(&["DROP TABLE again", "CREATE TABLE again (a text, b int)"]);
+    session.call(0, &[]).expect_err("the result has another form");
+    session.call(0, &[]).expect("prepared again");
+    session.do_all(&["DEALLOCATE ALL"]);
+    refused(session.call(0, &[]), RefusalKind::Missing);
+    session.call(0, &[]).expect("prepared again");
+    session.do_all(&["DROP TABLE again"]);
 }
 
 fn rows_of_more_than_16_mib_go_both_ways(site: &Site) {
     let database = site.open("rows_of_more_than_16", &[]);
-    let mut speaker = Speaker::connect(&database, &[(Read, "SELECT $1::text, $2::bytea")]);
+    let mut session = TestSession::connect(&database, &[(Read, "SELECT $1::text, $2::bytea")]);
     let (text, bytes) = ("ż".repeat(9 << 20), vec![0xff; 17 << 20]);
     for _ in 0..2 {
-        let rows = speaker.call_rows(0, &[Value::Text(&text), Value::Bytes(&bytes)]);
+        let rows = session.call_rows(0, &[Value::Text(&text), Value::Bytes(&bytes)]);
         assert!(rows == [[Kept::Text(text.clone()), Kept::Bytes(bytes.clone())]]);
     }
 }
 
 fn a_batch_longer_than_all_buffers_goes_through(site: &Site) {
     let database = site.open("a_batch_longer_than", &[]);
-    let mut speaker = Speaker::connect(&database, &[(Read, "SELECT $1::text")]);
+    let mut session = TestSession::connect(&database, &[(Read, "SELECT $1::text")]);
     let text = "x".repeat(10_000);
     let values = [Value::Text(&text)];
     let call = Call { statement: StatementId(0), values: &values };
-    let reply = speaker.ask(Request::Batch(&vec![call; 2_000])).expect("20 MB each way");
+    let reply = session.ask(Request::Batch(&vec![call; 2_000])).expect("20 MB each way");
     assert_eq!(reply.n_rows, 2_000);
 }
 
 fn a_time_limit_of_the_server_is_reported_as_such(site: &Site) {
     let database = site.open("a_time_limit_of_the", &[]);
-    let mut speaker = Speaker::connect(&database, &[]);
-    speaker.do_all(&["SET statement_timeout = 20"]);
-    refused(speaker.text("SELECT pg_sleep(10)"), RefusalKind::Timeout);
-    speaker.do_all(&["SET statement_timeout = 0", "SELECT 1"]);
+    let mut session = TestSession::connect(&database, &[]);
+    session.do_all(&["SET statement_timeout = 20"]);
+    refused(session.text("SELECT pg_sleep(10)"), RefusalKind::Timeout);
+    session.do_all(&["SET statement_timeout = 0", "SELECT 1"]);
 }
 
 fn a_session_that_the_server_ends_is_lost_and_can_be_made_anew(site: &Site) {
     let database = site.open("a_session_that_the_s", &[]);
     let kill = "SELECT pg_terminate_backend($1)";
-    let mut other = Speaker::connect(&database, &[(Read, kill)]);
+    let mut other = TestSession::connect(&database, &[(Read, kill)]);
     let sql = "INSERT INTO ended VALUES (1)";
-    let mut speaker = Speaker::connect(&database, &[(Write, sql)]);
-    speaker.do_all(&["DROP TABLE IF EXISTS ended", "CREATE TABLE ended (a int)"]);
-    speaker.call(0, &[]).expect("inserted");
+    let mut session = TestSession::connect(&database, &[(Write, sql)]);
+    session.do_all(&["DROP TABLE IF EXISTS ended", "CREATE TABLE ended (a int)"]);
+    session.call(0, &[]).expect("inserted");
     for request in [Request::Begin, Request::Commit] {
-        speaker.ask(Request::Begin).expect("begun");
-        let process = speaker.int("SELECT pg_backend_pid()");
+        session.ask(Request::Begin).expect("begun");
+        let process = session.int("SELECT pg_backend_pid()");
         other.call(0, &[Value::Int(process)]).expect("ended");
         let gone = format!("SELECT count(*) FROM pg_stat_activity WHERE pid = {process}");
         while other.int(&gone) > 0 {}
         // What was not even sent is not committed; what was sent may be.
-        let no = speaker.ask(request).expect_err("it is gone");
+        let no = session.ask(request).expect_err("it is gone");
         assert!(no.kind.breaks_session(), "{no:?}");
-        refused(speaker.ask(Request::Rollback), RefusalKind::ConnectionLost);
-        block_on(reconnect(&mut *speaker.0)).expect("made anew");
+        refused(session.ask(Request::Rollback), RefusalKind::ConnectionLost);
+        block_on(reconnect(&mut *session.0)).expect("made anew");
     }
-    speaker.call(0, &[]).expect("declared statements are known");
-    speaker.do_all(&["DROP TABLE ended"]);
+    session.call(0, &[]).expect("declared statements are known");
+    session.do_all(&["DROP TABLE ended"]);
 }
 
 fn facts_name_version_and_modes(site: &Site) {
@@ -208,7 +208,7 @@ fn a_target_without_a_user_is_not_opened() {
 
 fn too_many_connections_are_reported_with_their_remedy(site: &Site) {
     let database = site.open("few", &[]);
-    let mut admin = Speaker::connect(&database, &[]);
+    let mut admin = TestSession::connect(&database, &[]);
     // Superusers are always let in.
     admin.do_all(&[
         "DROP ROLE IF EXISTS law_few",
@@ -221,8 +221,8 @@ fn conflicts_are_reported_by_their_kind(site: &Site) {
     let database = site.open("conflicts_are_told_b", &[]);
     let update = "UPDATE conflicts SET v = v + 1 WHERE id = $1";
     let (one, two) = ([Value::Int(1)], [Value::Int(2)]);
-    let mut first = Speaker::connect(&database, &[(Write, update)]);
-    let mut second = Speaker::connect(&database, &[(Write, update)]);
+    let mut first = TestSession::connect(&database, &[(Write, update)]);
+    let mut second = TestSession::connect(&database, &[(Write, update)]);
     let make = "CREATE TABLE conflicts (id int PRIMARY KEY, v int)";
     let fill = "INSERT INTO conflicts VALUES (1, 0), (2, 0)";
     first.do_all(&["DROP TABLE IF EXISTS conflicts", make, fill]);
@@ -239,17 +239,17 @@ fn conflicts_are_reported_by_their_kind(site: &Site) {
     second.ask(Request::Rollback).expect("rolled back");
     // Each has what the other one wants.
     let both_have_one = Barrier::new(2);
-    let cross = |speaker: &mut Speaker, has: &[Value<'_>], wants: &[Value<'_>]| {
-        speaker.ask(Request::Begin).expect("begun");
-        speaker.call(0, has).expect("locked");
+    let cross = |session: &mut TestSession, has: &[Value<'_>], wants: &[Value<'_>]| {
+        session.ask(Request::Begin).expect("begun");
+        session.call(0, has).expect("locked");
         both_have_one.wait();
-        let outcome = speaker.call(0, wants);
-        speaker.ask(Request::Rollback).expect("rolled back");
+        let outcome = session.call(0, wants);
+        session.ask(Request::Rollback).expect("rolled back");
         outcome.err().map(|no| no.kind)
     };
     let victims = thread::scope(|scope| {
         let other = scope.spawn(|| {
-            let mut other = Speaker::connect(&database, &[(Write, update)]);
+            let mut other = TestSession::connect(&database, &[(Write, update)]);
             cross(&mut other, &two, &one)
         });
         [cross(&mut first, &one, &two), other.join().expect("no panic")]
@@ -267,11 +267,11 @@ fn a_statement_has_its_time_and_a_row_its_size(site: &Site) {
     site.open("limits", &[]);
     let limits = [("statement_timeout", "50ms"), ("max_packet", "64KiB")];
     let database = opened(&with(site.target_of("limits"), &limits));
-    let mut speaker = Speaker::connect(&database, &[(Read, "SELECT pg_sleep(100)")]);
-    refused(speaker.call(0, &[]), RefusalKind::Timeout);
-    assert_eq!(speaker.int("SELECT 1"), 1, "the connection is in order");
-    speaker.text("SELECT repeat('x', 65000)").expect("it fits");
+    let mut session = TestSession::connect(&database, &[(Read, "SELECT pg_sleep(100)")]);
+    refused(session.call(0, &[]), RefusalKind::Timeout);
+    assert_eq!(session.int("SELECT 1"), 1, "the connection is in order");
+    session.text("SELECT repeat('x', 65000)").expect("it fits");
     let request = Request::Text { kind: Read, sql: "SELECT repeat('x', 66000)" };
-    let words = refused(speaker.ask(request), RefusalKind::ConnectionLost);
+    let words = refused(session.ask(request), RefusalKind::ConnectionLost);
     assert!(words.contains("max_packet"), "{words}");
 }

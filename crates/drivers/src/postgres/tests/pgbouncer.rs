@@ -12,7 +12,7 @@ use servers::{Kind, Options, Server};
 use tempfile::TempDir;
 
 use crate::Opening;
-use crate::conformance::{Kept, Read, Speaker, holds, refused};
+use crate::conformance::{Kept, Read, TestSession, holds, refused};
 use crate::postgres::ENTRY;
 
 /// Debian's; version 1.18, as many run it. Later ones can keep statements.
@@ -107,11 +107,11 @@ fn a_pooler_puts_no_statements_between_our_transactions() {
     let pooler = Pooler::start();
     let direct = (ENTRY.open)(&pooler.server.target(), Opening { create: false, seed: 1 });
     let direct = direct.unwrap_or_else(|no| panic!("{no}"));
-    let mut own = Speaker::connect(&direct, &[]);
+    let mut own = TestSession::connect(&direct, &[]);
     own.do_all(&["CREATE EXTENSION pg_stat_statements"]);
     let database = pooler.open("unnamed");
-    let mut clients: Vec<Speaker> =
-        (0..4).map(|_| Speaker::connect(&database, &[(Read, "SELECT ?::int")])).collect();
+    let mut clients: Vec<TestSession> =
+        (0..4).map(|_| TestSession::connect(&database, &[(Read, "SELECT ?::int")])).collect();
     own.do_all(&["SELECT pg_stat_statements_reset()"]);
     for number in 0..200 {
         let client = &mut clients[number % 4];
@@ -146,7 +146,7 @@ fn a_database_that_is_not_there_is_made_through_a_pooler() {
     target.options.push(("connect_timeout".to_owned(), "1s".to_owned()));
     let made = (ENTRY.open)(&target, Opening { create: true, seed: 1 });
     let made = made.unwrap_or_else(|no| panic!("{no}"));
-    let mut session = Speaker::connect(&made, &[]);
+    let mut session = TestSession::connect(&made, &[]);
     let asked = session.rows(Request::Text { kind: Read, sql: "SELECT current_database()" });
     assert_eq!(asked, Ok(vec![vec![Kept::Text("not_there_yet".to_owned())]]));
     let other = Target { path: "never".to_owned(), ..target };
@@ -156,7 +156,7 @@ fn a_database_that_is_not_there_is_made_through_a_pooler() {
 }
 
 fn named_statements_are_refused(database: &Arc<dyn Database>) {
-    let connect = |sql: &str| Speaker::connect(database, &[(Read, sql)]);
+    let connect = |sql: &str| TestSession::connect(database, &[(Read, sql)]);
     let mut first = connect("SELECT 1, ?::int");
     let (mut second, mut third) = (connect("SELECT 2, ?::int"), connect("SELECT 3, ?::int"));
     let value = [Value::Int(7)];

@@ -7,14 +7,14 @@ use servers::for_tests::POSTGRES;
 use servers::{Server, ServerError};
 
 use crate::certificates::Certificates;
-use crate::conformance::Speaker;
+use crate::conformance::TestSession;
 use crate::on_servers::{Site, cannot_open, opened, tls_is_as_it_is_asked_for, with};
 
 /// A server with TLS, and a user of each method, whose password is its method in Polish letters.
 static SECURED: LazyLock<(Server, Certificates)> = LazyLock::new(|| {
     let mut server = POSTGRES.start();
     let site = Site::at(&server);
-    let mut admin = Speaker::connect(&site.open("users", &[]), &[]);
+    let mut admin = TestSession::connect(&site.open("users", &[]), &[]);
     for method in ["md5", "scram", "plain", "trusted", "secured"] {
         let encryption = if method == "md5" { "md5" } else { "scram-sha-256" };
         admin.do_all(&[
@@ -81,8 +81,8 @@ fn users_sign_in_by_every_method() {
                 assert!(words.contains("clear_password=true"), "{words}");
                 target = with(target, &[("clear_password", "true")]);
             }
-            let mut speaker = Speaker::connect(&opened(&target), &[]);
-            assert_eq!(speaker.int("SELECT 1"), 1, "{method} {options:?}");
+            let mut session = TestSession::connect(&opened(&target), &[]);
+            assert_eq!(session.int("SELECT 1"), 1, "{method} {options:?}");
             let wrong = [(Some("wrong"), "check user"), (None, "give one")];
             for (password, remedy) in wrong.into_iter().filter(|_| method != "trusted") {
                 target.password = password.map(Secret::new);
@@ -97,10 +97,10 @@ fn users_sign_in_by_every_method() {
 #[test]
 fn tls_is_used_as_it_is_asked_for() {
     let sql = "SELECT count(*) FROM pg_stat_ssl WHERE pid = pg_backend_pid() AND ssl";
-    let is_secured = |speaker: &mut Speaker| speaker.int(sql) == 1;
+    let is_secured = |session: &mut TestSession| session.int(sql) == 1;
     tls_is_as_it_is_asked_for(&target("scram"), &SECURED.1, &is_secured);
     let target = target("secured");
-    assert!(is_secured(&mut Speaker::connect(&opened(&target), &[])));
+    assert!(is_secured(&mut TestSession::connect(&opened(&target), &[])));
     let (kind, words) = cannot_open(&with(target, &[("tls", "disable")]));
     assert_eq!(kind, RefusalKind::Denied, "{words}");
     assert!(words.contains("pg_hba.conf"), "{words}");
@@ -112,5 +112,5 @@ fn tls_that_the_server_has_not_is_reported_with_its_remedy() {
     let (kind, words) = cannot_open(&with(target.clone(), &[("tls", "require")]));
     assert_eq!(kind, RefusalKind::Denied, "{words}");
     assert!(words.contains("set ssl = on on the server, or use tls=prefer"), "{words}");
-    Speaker::connect(&opened(&with(target, &[("tls", "prefer")])), &[]);
+    TestSession::connect(&opened(&with(target, &[("tls", "prefer")])), &[]);
 }
