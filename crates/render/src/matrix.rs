@@ -3,7 +3,7 @@
 //!
 //! Not here: which cell that is (analysis).
 
-use analysis::figures::{Figure, title, unit};
+use analysis::figures::{Figure, number, title, unit};
 use analysis::history::ImportedFrom;
 use analysis::matrix::{
     Along, CellRatio, Line, Matrices, Matrix, OfBuilds, RelativeTo, WithImported,
@@ -136,14 +136,16 @@ fn grid(all: &Matrices, table: &Matrix) -> Table {
         table.values.iter().map(|(axis, _)| Column::data(axis.to_owned())).collect();
     let rows = &all.rows.name;
     columns.push(Column::data(rows.clone()));
-    columns.push(Column::new(short_axis(rows).to_owned(), Align::Right));
-    let number = |title: String, key: &str| Column::new(title, Align::Right).key(key.to_owned());
+    let are_numbers = all.rows.values.iter().all(|value| number(value).is_some());
+    let align = if are_numbers { Align::Right } else { Align::Left };
+    columns.push(Column::new(short_axis(rows).to_owned(), align));
+    let figures = |title: String, key: &str| Column::new(title, Align::Right).key(key.to_owned());
     let named: Vec<(String, &String)> = match &all.columns {
         Some(axis) => names(axis).into_iter().zip(&axis.values).collect(),
         None => vec![(title(&all.figure), &all.figure)],
     };
     for (name, value) in named {
-        columns.push(number(name, value));
+        columns.push(figures(name, value));
         if all.relative_to.is_some() {
             let key = |end: &str| Column::data(format!("{value}_ratio{end}"));
             columns.extend(["", "_low", "_high"].map(key));
@@ -225,8 +227,13 @@ mod tests {
         let page = matrices(&Matrices { cores: Some(4), ..all });
         let csv = crate::csv::csv(&page);
         let page = crate::terminal::text(&page, &Default::default());
+        assert!(page.contains("\nclients  ") && page.contains("\n      1  "), "{page}");
         assert_eq!(page.matches(" *").count(), 2, "{page}");
         assert!(page.contains(" over clients and flush\n"), "{page}");
+        let mut named = Matrices::new(&report, "clients", None).expect("both are varied");
+        named.rows.values.iter_mut().for_each(|value| value.insert(0, 'n'));
+        let named = crate::terminal::text(&matrices(&named), &Default::default());
+        assert!(named.contains("\nn1       "), "words begin where their title does: {named}");
         let foot = "* the best of its column; the generator's machine has 4 physical cores\n";
         assert!(page.ends_with(foot), "{page}");
         assert!(page.contains("1: ") && page.contains("2: "), "{page}");
