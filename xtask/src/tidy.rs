@@ -54,6 +54,7 @@ const RULES: &[fn(&Tree) -> Vec<Trouble>] = &[
     circles::modules_form_no_circle,
     shape::files_say_what_they_are,
     shape::lines_fit,
+    shape::crates_fit,
     calls::banned_calls,
     products::products_are_named_by_drivers,
     lists::members_are_listed,

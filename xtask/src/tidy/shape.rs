@@ -1,5 +1,7 @@
 //! The shape of sources: what stands at their top, and how long lines, functions and files are.
 
+use std::collections::BTreeMap;
+
 use super::Trouble;
 use super::rust::{functions, sources};
 use crate::tree::Tree;
@@ -7,6 +9,10 @@ use crate::tree::Tree;
 const LINE_LETTERS_MAX: usize = 100;
 const FUNCTION_LINES_MAX: usize = 70;
 const FILE_LINES_MAX: usize = 800;
+/// Of code without tests, comments and blank lines: what is longer is more than one room.
+const CRATE_LINES_MAX: usize = 12_000;
+/// It speaks several protocols, a folder each.
+const MAY_BE_LONGER: &str = "drivers";
 
 /// Every source begins with what is here and what is not.
 pub(super) fn files_say_what_they_are(tree: &Tree) -> Vec<Trouble> {
@@ -38,6 +44,31 @@ pub(super) fn lines_fit(tree: &Tree) -> Vec<Trouble> {
         }
     }
     troubles
+}
+
+/// No crate grows without end.
+pub(super) fn crates_fit(tree: &Tree) -> Vec<Trouble> {
+    crates_fit_in(tree, CRATE_LINES_MAX)
+}
+
+fn crates_fit_in(tree: &Tree, n_lines_max: usize) -> Vec<Trouble> {
+    let mut n_lines_of: BTreeMap<String, usize> = BTreeMap::new();
+    for source in sources(tree) {
+        let within = source.path.strip_prefix("crates/").and_then(|rest| rest.split_once("/src/"));
+        if let Some((name, _)) = within {
+            let n_lines = source.product.lines().filter(|line| !line.trim().is_empty()).count();
+            *n_lines_of.entry(name.to_owned()).or_default() += n_lines;
+        }
+    }
+    let is_long =
+        |(name, n_lines): &(String, usize)| *n_lines > n_lines_max && name != MAY_BE_LONGER;
+    let reported = |(name, n_lines): (String, usize)| {
+        let text = format!(
+            "{n_lines} lines of code; a crate has at most {n_lines_max}: which part is another room?"
+        );
+        Trouble::new(&format!("crates/{name}/src/lib.rs"), 1, text)
+    };
+    n_lines_of.into_iter().filter(is_long).map(reported).collect()
 }
 
 /// Functions that do not fit a screen.
@@ -99,6 +130,19 @@ mod tests {
         check(format!("say(\"\n{long}\n\")"), 0);
         check(format!("/// | {long} |"), 0);
         check(format!("// https://example.org/{long}"), 0);
+    }
+
+    #[test]
+    fn a_crate_that_is_too_long_is_reported_and_tests_do_not_count() {
+        let check = |files: &[(&str, &str)], n_expected: usize| {
+            assert_eq!(crates_fit_in(&Tree::of(files), 3).len(), n_expected, "{files:?}");
+        };
+        let three = "//! B.\n\nfn f() {\n    x();\n}\n";
+        check(&[("crates/a/src/b.rs", three)], 0);
+        check(&[("crates/a/src/b.rs", three), ("crates/a/src/c/d.rs", "use x;\n")], 1);
+        check(&[("crates/a/src/b.rs", three), ("crates/a/src/tests.rs", "use x;\n")], 0);
+        check(&[("crates/a/src/b.rs", three), ("crates/c/src/d.rs", "use x;\n")], 0);
+        check(&[("crates/drivers/src/b.rs", three), ("crates/drivers/src/c.rs", "use x;\n")], 0);
     }
 
     #[test]
