@@ -259,11 +259,11 @@ impl Draws {
             let one = |repeat: usize, draws: &mut Draws| {
                 let percent = of.more + of.drift * repeat as f64 + of.sd * draws.normal();
                 let minute = if of.in_turns { repeat } else { name };
-                let mut run = sides::run(1000.0 * (percent / 100.0).exp(), minute);
+                let mut run = sides::short(1000.0 * (percent / 100.0).exp(), minute);
                 // Percentiles of the same run vary by themselves as well.
                 let p99 = 10.0 * ((of.sd * draws.normal() - percent) / 100.0).exp();
                 run.block.offered_ms.p99 = Some(p99);
-                Report { seconds: Vec::new(), intervals: Vec::new(), gauges: Vec::new(), ..run }
+                run
             };
             let reports = (0..n).map(|repeat| one(repeat, self)).collect();
             let values = Named(vec![("clients".to_owned(), (1 << point).to_string())]);
