@@ -394,7 +394,7 @@ fn a_value_that_cannot_be_is_reported_with_its_flag() {
         &["--processes=1", "--readers=0"],
         &["--processes: it applies to readers", "leave it out"],
     );
-    check(&["--history-every=1"], &["--history-every: with 1", "give 2 or more"]);
+    check(&["--history-every=1"], &["--history-every: with 1", "write 2 or more"]);
     let bytes = ["run", "tpcc", "--rate=2MB/s"];
     let words = ["--rate: '2MB/s' is in bytes", "tpcc have no record size", "such as 500"];
     refused(&home, &bytes, USAGE, &words);
