@@ -122,7 +122,7 @@ mod tests {
         check("managed:mariadb?tls=maybe", "'maybe' is not one of");
         check("managed:mariadb?socket=/run/x", "write socket=true");
         check("managed:postgres?port=1", "dbdyno sets this");
-        check("managed:mariadb?nodes=2&socket=true", "each node of a cluster has one of its own");
+        check("managed:mariadb?nodes=2&socket=true", "each node of a cluster has its own socket");
         check("managed:mariadb?nodes=many", "nodes: 'many'");
         check("managed:sqlite", "is not one of mariadb, mysql, postgres");
     }

@@ -154,9 +154,9 @@ fn an_overloaded_open_run_tells_the_truth_first() {
     warning     150 of 30,000 transactions were unfinished at the end of the run (0.50 %); their
                 response times are not known. Use the offered percentiles, which count them with at
                 least their age; lower the rate or allow a longer drain (--drain).
-    warning     250 transactions of the ramp-up were still queued or under way when the measured
-                phase began, with 6 clients: the first response times include that backlog. Lower
-                the rate, or lengthen the ramp-up until the backlog is gone.
+    warning     250 transactions of the ramp-up were still queued or running when the measured phase
+                began, with 6 clients: the first response times include that backlog. Lower the
+                rate, or lengthen the ramp-up until the backlog is gone.
 
     run         019a7d3c-5b10-7c43-9f2e-2f6d8a1b0c9d, too-fast, dbdyno 0.1.0, begun 2026-02-25
                 06:13:20 UTC
