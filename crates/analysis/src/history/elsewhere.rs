@@ -277,7 +277,7 @@ mod tests {
         assert!(history(&by_version, &[]).is_ok());
         let judge = Judge { primary: Some("p99".to_owned()), ..by_version.judge.clone() };
         let asked = Question { judge, ..by_version };
-        assert_eq!(of(&asked, &[]), "no imported figure is p99: there are tps");
+        assert_eq!(of(&asked, &[]), "no imported figure is called p99: choose one of tps");
         let baseline = question(vec![imported(["build", "clients"], &[("1.9", "8", 1.0)])]);
         let baseline = Question { baseline: Some("1.7".to_owned()), ..baseline };
         assert!(of(&baseline, &[]).contains("1.7"));

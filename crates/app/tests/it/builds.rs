@@ -194,7 +194,7 @@ fn of_two_builds_at_once_one_is_told_of_the_other() {
             assert!(why.starts_with("another dbdyno process builds or drops"), "{why}");
         }
         let Err(Error::Failed(why)) = build_here(&first, None) else { panic!("it is stale") };
-        assert!(why.contains("meanwhile"), "{why}");
+        assert!(why.contains("in the meantime"), "{why}");
     }
 }
 
