@@ -31,6 +31,7 @@ pub mod seek;
 pub mod selfcheck;
 pub mod settings;
 mod settings_snapshot;
+pub mod settle;
 mod storage_engine;
 pub mod stored_report;
 pub mod trial_runner;

@@ -60,6 +60,16 @@ impl SettingsSession {
 
     /// What the server says of a setting.
     fn look(&mut self, name: &str) -> Result<Found, Error> {
+        self.find(name)?.ok_or_else(|| {
+            Error::Usage(format!(
+                "server.{name}: {} has no setting of that name for all sessions",
+                self.target
+            ))
+        })
+    }
+
+    /// The same; none where the server has no such setting.
+    fn find(&mut self, name: &str) -> Result<Option<Found>, Error> {
         let mut found = None;
         let mut tell = |row: &dyn Row| {
             let optional = |column: usize| match row.width() > column {
@@ -77,12 +87,7 @@ impl SettingsSession {
         };
         let asked = self.session.read(&(self.by.look)(name), &mut tell);
         asked.map_err(|refusal| self.refused(name, refusal, "be read"))?;
-        found.ok_or_else(|| {
-            Error::Usage(format!(
-                "server.{name}: {} has no setting of that name for all sessions",
-                self.target
-            ))
-        })
+        Ok(found)
     }
 
     /// Refuses what cannot be set, without changing it.
@@ -439,6 +444,115 @@ pub(crate) fn lost(
     let lost: Vec<String> = lost.collect();
     let text = format!("Settings of the server changed during the load: {}.", lost.join("; "));
     (!lost.is_empty()).then(|| not_made("settings_lost", text))
+}
+
+/// Settings that are changed for a moment while nothing is measured, and set back when this ends.
+///
+/// The journal knows of them; of one that a run has changed already, it knows what that was before.
+pub(crate) struct Momentary {
+    session: SettingsSession,
+    /// None of a server that ends with us.
+    journal: Option<Store>,
+    changed: Vec<Moment>,
+}
+
+/// One of them.
+struct Moment {
+    setting: ChangedSetting,
+    /// The entry that the journal had before.
+    entry_before: Option<ChangedSetting>,
+}
+
+impl Momentary {
+    /// Changes nothing yet. Without a path there is no journal.
+    pub(crate) fn at(
+        database: &dyn Database,
+        target: &Target,
+        journal: Option<&Path>,
+    ) -> Result<Momentary, Error> {
+        let journal = journal.map(Store::open).transpose()?;
+        Ok(Momentary {
+            session: SettingsSession::at(database, target)?,
+            journal,
+            changed: Vec::new(),
+        })
+    }
+
+    /// Sets one; whether the server has such a setting.
+    pub(crate) fn set(&mut self, name: &str, value: &str, purpose: &str) -> Result<bool, Error> {
+        let Some(found) = self.session.find(name)? else { return Ok(false) };
+        if is_same_value(value, &found.value) {
+            return Ok(true);
+        }
+        self.session.probe(&found)?;
+        let server = server_of(&self.session.target);
+        let entry_before = self.known(&server, &found)?;
+        let first = ChangedSetting {
+            server,
+            target: self.session.target.to_string(),
+            name: found.name.clone(),
+            before: found.value.clone(),
+            kept_before: found.kept.clone(),
+            asked: value.to_owned(),
+            now: None,
+            since_unix_ms: wall_clock::unix_ms(),
+            purpose: purpose.to_owned(),
+        };
+        let entry = entry_before.clone().unwrap_or_else(|| first.clone());
+        if let Some(journal) = &self.journal {
+            journal.note_setting(&ChangedSetting {
+                asked: value.to_owned(),
+                now: None,
+                ..entry
+            })?;
+        }
+        self.changed.push(Moment { setting: first, entry_before });
+        self.session.set(&found.name, value)?;
+        Ok(true)
+    }
+
+    /// What the journal knows of a setting, which must not be another process's.
+    fn known(&self, server: &str, found: &Found) -> Result<Option<ChangedSetting>, Error> {
+        let all = self.journal.as_ref().map(Store::changed_settings).transpose()?;
+        let is_it = |of: &ChangedSetting| of.server == server && of.name == found.name;
+        let known = all.into_iter().flatten().find(|known| is_it(&known.setting));
+        match known {
+            Some(store::Changed { setting, process: Some(process) }) => {
+                Err(Error::Failed(format!("{setting} is being varied by process {process}")))
+            }
+            known => Ok(known.map(|known| known.setting)),
+        }
+    }
+
+    /// Sets all back, the last one first. What cannot be stays in the journal, and is returned.
+    pub(crate) fn end(&mut self) -> Vec<String> {
+        let mut notes = Vec::new();
+        while let Some(Moment { setting, entry_before }) = self.changed.pop() {
+            let back = self.session.put_back(&setting).and_then(|()| {
+                match (&self.journal, &entry_before) {
+                    (Some(journal), Some(entry)) => journal.note_setting(entry)?,
+                    (Some(journal), None) => journal.forget_setting(&setting)?,
+                    (None, _) => {}
+                }
+                Ok(())
+            });
+            if let Err(error) = back {
+                let target = &setting.target;
+                notes.push(format!(
+                    "{} is not restored to {}: {error}; restore it with: dbdyno restore --target \
+                     '{target}'",
+                    setting.name, setting.before
+                ));
+            }
+        }
+        notes
+    }
+}
+
+impl Drop for Momentary {
+    fn drop(&mut self) {
+        self.end();
+    }
 }
 
 fn give_back(

@@ -24,7 +24,8 @@ pub(crate) fn has_mode(facts: &[Fact], name: &str, value: &str) -> bool {
     mode(facts, name).is_some_and(|is| is.eq_ignore_ascii_case(value))
 }
 
-fn mode(facts: &[Fact], name: &str) -> Option<String> {
+/// What the facts say of a mode, or of the database itself.
+pub(crate) fn mode(facts: &[Fact], name: &str) -> Option<String> {
     let is_it = |fact: &&Fact| matches!(&*fact.about, "mode" | "database") && fact.name == name;
     facts.iter().rev().find(is_it).map(|fact| fact.value.to_string())
 }

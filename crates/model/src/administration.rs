@@ -3,7 +3,7 @@
 //!
 //! Not here: the SQL of workloads (dialect), and what is read while a load runs (monitoring).
 
-use crate::{ClientLoad, Fact, Refusal, SettingsBySql, Table};
+use crate::{ClientLoad, Fact, Refusal, SettingsBySql, Settling, SettlingOf, Table};
 
 /// How a database is built in and administered, filled by its driver.
 #[derive(Clone, Copy, Debug)]
@@ -55,6 +55,8 @@ pub struct Administration {
     pub durability: fn(&[Fact]) -> Vec<Fact>,
     /// How settings of its server are read and set; none where SQL cannot.
     pub settings: Option<SettingsBySql>,
+    /// How it is brought to rest, by its facts; or why it cannot be.
+    pub settling: SettlingOf,
 }
 
 impl Administration {
@@ -79,5 +81,6 @@ impl Administration {
         connection_limit: None,
         durability: |_| Vec::new(),
         settings: None,
+        settling: |_| Ok(Settling::NOTHING),
     };
 }

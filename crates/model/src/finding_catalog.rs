@@ -86,6 +86,14 @@ pub static CATALOG: &[CatalogEntry] = &[
         advice: "Wait longer (--wait-at-most), or choose a condition that can be met.",
     },
     CatalogEntry {
+        id: "not_settled",
+        severity: "warning",
+        raised: "the database was to be settled before or after the load (`--settle`) and is not \
+                 fully at rest: a limit, a missing privilege, or other sessions",
+        advice: "The next load begins with work left over: grant the privilege, end the other \
+                 sessions, or allow more time (--settle-limit).",
+    },
+    CatalogEntry {
         id: "clients_abandoned",
         severity: "invalid",
         raised: "clients did not stop when the run cancelled them: part of their work is not counted",

@@ -47,6 +47,7 @@ mod sample;
 mod second;
 mod server_setting;
 mod session;
+mod settling;
 mod signal;
 mod standard;
 mod statement;
@@ -124,6 +125,7 @@ pub use session::{
     Call, Cancel, Reply, ReplyLags, Request, Session, Traffic, Visit, execute, load, query,
     query_number, reconnect,
 };
+pub use settling::{Settle, Settling, SettlingLevel, SettlingOf, SettlingStep};
 pub use signal::Signal;
 pub use standard::{Requirement, RequirementFigure, Standard};
 pub use statement::{Sent, Statement, StatementId, StatementKind};

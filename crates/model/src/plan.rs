@@ -4,7 +4,9 @@
 
 use serde::{Deserialize, Deserializer, Serialize};
 
-use crate::{ArrivalRate, Disturbance, NetworkConditions, Placement, RefusalKind, Target, choice};
+use crate::{
+    ArrivalRate, Disturbance, NetworkConditions, Placement, RefusalKind, Settle, Target, choice,
+};
 
 /// The order in which arrivals come.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -233,6 +235,10 @@ pub struct Plan {
     pub interval_seconds: u32,
     /// Which system and database metrics are read.
     pub monitor: MonitorScope,
+    /// When the database is brought to rest.
+    pub settle: Settle,
+    /// How long that may take, each time.
+    pub settle_limit_ns: u64,
     /// What is done to the database meanwhile.
     pub disturbances: Vec<Disturbance>,
 }

@@ -4,12 +4,13 @@ use std::sync::Arc;
 
 use model::{
     Action, ArrivalRate, Choice, Connect, Disturbance, Group, Load, LoadModel, NetworkConditions,
-    Phases, Plan, QueueFull, Recording, Retry, Settings, StopCondition, Target, Workload,
+    Phases, Plan, QueueFull, Recording, Retry, Settings, Settle, StopCondition, Target, Workload,
 };
 
 use crate::bad_plan::BadPlan;
 use crate::draft::{Draft, GroupDraft, spelled};
 use crate::table::{GroupValues, PlanValues};
+use crate::target::keeps_data;
 use crate::written::{From, Given, Written};
 use crate::{at, managed, server};
 
@@ -51,6 +52,8 @@ pub fn decide(
         histogram_max,
         report_interval,
         monitor,
+        settle,
+        settle_limit,
     } = values;
     let first = &groups[0].workload;
     let target = match target.value {
@@ -60,6 +63,10 @@ pub fn decide(
     let (target, settings) = server::decide(draft, target)?;
     check_network(&network_delay, network_delay.value > 0, &target)?;
     check_network(&network_bandwidth, network_bandwidth.value.is_some(), &target)?;
+    if settle.value != Settle::Off && !keeps_data(&target) {
+        let scheme = &target.scheme;
+        return Err(settle.bad(format!("{scheme}: has nothing to settle: leave it out")));
+    }
     let is_limited = duration.is_written() || is_by_time(&groups);
     let phases = Phases {
         ramp_up_ns: ramp_up.value,
@@ -93,6 +100,8 @@ pub fn decide(
         },
         interval_seconds: report_interval.value,
         monitor: monitor.value,
+        settle: settle.value,
+        settle_limit_ns: settle_limit.value,
         disturbances,
     })
 }

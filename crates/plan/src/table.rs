@@ -7,7 +7,7 @@
 
 use model::{
     Action, Arrivals, DataPolicy, Disturbance, Experiment, Group, Load, LoadModel, MonitorScope,
-    Order, Parameter, PlacementChoice, Plan, QueueFull, StopCondition, Which,
+    Order, Parameter, PlacementChoice, Plan, QueueFull, Settle, StopCondition, Which,
 };
 use toml::{Table, Value};
 
@@ -164,6 +164,13 @@ parameters! {
          generator, the server and the main database counters; all reads every database counter; \
          off reads nothing",
         |plan| plan.monitor;
+    settle: Settle = "off",
+        "Bring the database to rest before the load, after it, or both: purge or vacuum, write \
+         dirty pages, checkpoint (docs/settling.md)",
+        |plan| (plan.settle != Settle::Off).then_some(plan.settle);
+    settle_limit: PositiveDuration = "10m",
+        "Time limit of each settling; the run then goes on anyway, with a finding",
+        |plan| (plan.settle != Settle::Off).then_some(plan.settle_limit_ns);
 }
 
 parameters! {

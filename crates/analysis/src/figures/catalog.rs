@@ -7,7 +7,7 @@
 
 use std::collections::BTreeSet;
 
-use model::{Load, suggestion};
+use model::{FactValue, Load, suggestion};
 
 use super::below::{Below, STEM, listed};
 use super::times_of;
@@ -243,6 +243,11 @@ pub fn all_of(report: &Report) -> Vec<NamedFigure> {
             put(format!("{metric}.{name}"), "%", Some(percent));
         }
     }
+    for about in SETTLINGS {
+        for (fact, value) in report.facts.get(about).into_iter().flat_map(|facts| facts.iter()) {
+            put(format!("{about}.{fact}"), settling_unit(fact), number_of(value));
+        }
+    }
     for gauge in &report.gauges {
         let name = gauge.figure();
         for (suffix, unit, of) in OF_GAUGE {
@@ -263,7 +268,8 @@ pub fn value_of(report: &Report, name: &str) -> Option<f64> {
     let found = match name.rsplit_once('.') {
         None => report.block.primary_metrics.get(name).and_then(|primary| primary.value),
         Some(_) => {
-            of_type(report, name).or_else(|| metric(report, name)).or_else(|| gauge(report, name))
+            let of_part = of_type(report, name).or_else(|| metric(report, name));
+            of_part.or_else(|| gauge(report, name)).or_else(|| settling(report, name))
         }
     };
     found.filter(|value| !value.is_nan())
@@ -278,7 +284,10 @@ pub fn unit(name: &str) -> &'static str {
     if let Some(Ok(_)) = Below::read(name) {
         return "%";
     }
-    let last = name.rsplit_once('.').map_or("", |(_, last)| last);
+    let (about, last) = name.rsplit_once('.').unwrap_or(("", ""));
+    if SETTLINGS.contains(&about) {
+        return settling_unit(last);
+    }
     OF_TYPE.iter().find(|(name, ..)| *name == last).map_or("", |(_, unit, _)| unit)
 }
 
@@ -461,6 +470,29 @@ fn wait_percent(report: &Report) -> Option<f64> {
     let is_open = matches!(report.load, Some(Load::Open { .. }));
     let wait = block.wait_ms.mean.zip(block.response_ms.mean).filter(|_| is_open);
     wait.map(|(wait, response)| wait / response * 100.0)
+}
+
+/// What the facts of settlings are about.
+const SETTLINGS: [&str; 2] = ["settle_before", "settle_after"];
+
+/// A fact of a settling, by its name: `settle_before.took_s`.
+fn settling(report: &Report, name: &str) -> Option<f64> {
+    let (about, fact) = name.split_once('.').filter(|(about, _)| SETTLINGS.contains(about))?;
+    number_of(report.facts.get(about)?.get(fact)?)
+}
+
+fn settling_unit(fact: &str) -> &'static str {
+    match fact.rsplit_once('_') {
+        Some((_, "s")) => "s",
+        Some((_, "bytes")) => "B",
+        _ => "",
+    }
+}
+
+/// What a fact amounts to, if it is a number.
+fn number_of(value: &FactValue) -> Option<f64> {
+    let integer = value.integer().map(|n| n as f64);
+    integer.or_else(|| value.as_seconds()).or_else(|| value.bytes().map(|n| n as f64))
 }
 
 fn half_width(report: &Report, name: &str) -> Option<f64> {

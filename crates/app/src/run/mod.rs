@@ -21,7 +21,7 @@ use analysis::report::{Report, Status};
 use engine::{ClientThreads, GroupJob, Job, Origin, Ran, SampleHook, Stop};
 use model::{
     CommitRisk, Description, Event, Fact, Finding, MonitorScope, NS_PER_MS, Placement, Plan,
-    RefusalKind, RunId, Severity, StopReason, Target, Trial,
+    RefusalKind, RunId, Settle, Settling, Severity, StopReason, Target, Trial,
 };
 use monitor::{Monitor, Scope, facts, wall_clock};
 use store::{Store, Summary, Writer};
@@ -48,6 +48,7 @@ use crate::open::{
 };
 use crate::settings::{SettingsGuard, lost};
 use crate::settings_snapshot::{self, SettingsSnapshot};
+use crate::settle::{self, ToSettle, settle, tables_of};
 use crate::watcher::Watcher;
 use crate::{admission, build_lock, routines, storage_engine};
 
@@ -142,6 +143,7 @@ pub(crate) fn run_at(
     if let Some(path) = &options.store {
         Store::open(path)?;
     }
+    let settling = settling_of(&plan, open_target, stop)?;
     let path = OpenPath::open(plan.network, database)?;
     let groups = prepare(&plan, groups, &options, stop, watcher, &mut said);
     let groups = groups.map_err(|error| open_target.with_end_of_server(error))?;
@@ -183,7 +185,9 @@ pub(crate) fn run_at(
     shown.into_iter().for_each(|event| sink.tell(event));
     let target = open_target.server.as_ref().map_or(&plan.target, |server| &server.target).clone();
     let disturbers = Disturbers::of(&plan, open_target);
-    let mut background = Background { target, disturbers, settings, path };
+    let is_ours = open_target.server.is_some();
+    let rest = settling.map(|settling| Rest { settling, is_ours, store: options.store.clone() });
+    let mut background = Background { target, disturbers, settings, path, rest };
     let outcome = measure(&plan, &groups, placement, &options, stop, &mut background, &mut sink);
     open_target.server = background.disturbers.give_back();
     if let Some(how) = open_target.server.as_mut().and_then(Managed::ended) {
@@ -324,6 +328,56 @@ struct Background {
     disturbers: Disturbers,
     settings: Option<SettingsSnapshot>,
     path: Option<OpenPath>,
+    rest: Option<Rest>,
+}
+
+/// How the database is brought to rest, if that is asked for.
+struct Rest {
+    settling: Settling,
+    /// Its server ends with us, and so do its settings.
+    is_ours: bool,
+    store: Option<PathBuf>,
+}
+
+impl Background {
+    /// Brings the database to rest; what a run keeps of that begins with `about`.
+    fn settle(
+        &self,
+        about: &str,
+        plan: &Plan,
+        groups: &[Opened],
+        stop: &Stop,
+        sink: &mut RunSink<'_>,
+    ) -> Result<(), Error> {
+        let (Some(rest), Some(first)) = (&self.rest, groups.first()) else { return Ok(()) };
+        let of = ToSettle {
+            database: first.database.as_ref(),
+            target: &self.target,
+            tables: tables_of(groups),
+            journal: rest.store.as_deref().filter(|_| !rest.is_ours),
+            limit: Duration::from_nanos(plan.settle_limit_ns),
+        };
+        let settled = settle(&of, &rest.settling, stop, sink.watcher)?;
+        sink.note(settled.sentence());
+        settled.events(about).into_iter().for_each(|event| sink.tell(event));
+        Ok(())
+    }
+}
+
+/// How the database is brought to rest, if the plan asks for that.
+fn settling_of(
+    plan: &Plan,
+    open_target: &OpenTarget,
+    stop: &Stop,
+) -> Result<Option<Settling>, Error> {
+    if plan.settle == Settle::Off {
+        return Ok(None);
+    }
+    let database = Arc::clone(&open_target.database);
+    let interrupted = "interrupted before the run began";
+    run_interruptible(stop, interrupted, move || {
+        settle::settling_of(database.as_ref(), &database.facts()?).map(Some)
+    })
 }
 
 /// The load, with its checks around it.
@@ -341,6 +395,9 @@ fn measure(
     }
     background.disturbers.prepare(stop)?;
     drop_later_indexes(groups, stop)?;
+    if plan.settle.is_before() {
+        background.settle("settle_before", plan, groups, stop, sink)?;
+    }
     let before = counts_in(groups, stop)?;
     let commits_before = commits_before(plan, groups, stop);
     let began = wall_clock::now();
@@ -423,6 +480,13 @@ fn measure(
                 let text = format!("The data could not be checked after the load: {error}.");
                 sink.tell(not_made("checks_not_run", text));
             }
+        }
+    }
+    if plan.settle.is_after() && ran.reason == StopReason::Completed {
+        match background.settle("settle_after", plan, groups, stop, sink) {
+            Err(Error::Interrupted(why)) => sink.note(why),
+            Err(error) => sink.note(format!("the database could not be settled: {error}")),
+            Ok(()) => {}
         }
     }
     Ok(ran)

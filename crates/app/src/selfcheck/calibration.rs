@@ -117,6 +117,8 @@ impl Calibration {
             recording: Recording { histogram_max_ns: 3600 * NS_PER_S, window_seconds: 10 },
             interval_seconds: model::INTERVAL_SECONDS,
             monitor: model::MonitorScope::Off,
+            settle: model::Settle::Off,
+            settle_limit_ns: 0,
             disturbances: Vec::new(),
         })
     }

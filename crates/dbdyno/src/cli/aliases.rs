@@ -113,7 +113,7 @@ fn instead_of(word: &str, command: &str) -> Option<String> {
         "build" if WORKERS.contains(&word) || matches!(word, "-j" | "--jobs") => {
             Some(LOADERS.to_owned())
         }
-        "run" | "build" | "check" | "drop" | "datagen" => {
+        "run" | "build" | "check" | "settle" | "drop" | "datagen" => {
             let is_of_server = ["--mysql-", "--pgsql-"].iter().find_map(|p| word.strip_prefix(p));
             match is_of_server {
                 Some(rest) => instead_of(&format!("--{rest}"), command),

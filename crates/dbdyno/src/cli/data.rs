@@ -1,4 +1,6 @@
-//! `dbdyno build`, `check` and `drop`: the data without the load.
+//! `dbdyno build`, `check`, `settle` and `drop`: the data without the load.
+
+use std::time::Duration;
 
 use app::build::{
     Both, BuildOptions, Built, build_both, build_interruptible, checksums_interruptible,
@@ -8,6 +10,7 @@ use app::open::{
     Data, OpenTarget, Opened, default_target, has_all_tables, is_apart_from, open_target,
     resolve_workload_interruptible,
 };
+use app::settle::{Settled, StepDone, ToSettle, settling_at};
 use app::watcher::Watcher;
 use app::{Error, Stop};
 use clap::{Arg, ArgAction, ArgMatches, Command};
@@ -43,6 +46,10 @@ pub(crate) fn commands(words: &[String]) -> Result<Vec<Command>, Error> {
         Arg::new("loaders").long("loaders").value_name("N").default_value("0").help(
             "Parallel sessions for loading, where supported; 0: one per core, but at least 4",
         );
+    let settle = Arg::new("settle")
+        .long("settle")
+        .action(ArgAction::SetTrue)
+        .help("Bring the database to rest after the build, as 'dbdyno settle' does");
     let sums = Arg::new("checksums")
         .long("checksums")
         .action(ArgAction::SetTrue)
@@ -59,10 +66,23 @@ pub(crate) fn commands(words: &[String]) -> Result<Vec<Command>, Error> {
     Ok(vec![
         shared("build", "Builds a workload's data; resumes an interrupted build")?
             .arg(loaders)
-            .arg(flags::load_method_of(&["bulk", "insert", "both"])),
+            .arg(flags::load_method_of(&["bulk", "insert", "both"]))
+            .arg(settle)
+            .arg(settle_limit()),
         shared("check", "Checks that a workload's data are consistent")?.arg(sums),
+        shared("settle", "Brings a database to rest: purge or vacuum, write-back, checkpoint")?
+            .arg(settle_limit()),
         shared("drop", "Drops a workload's tables")?.args([force, confirm]),
     ])
+}
+
+/// `--settle-limit`.
+fn settle_limit() -> Arg {
+    Arg::new("settle_limit")
+        .long("settle-limit")
+        .value_name("DURATION")
+        .default_value("10m")
+        .help("Time limit for bringing the database to rest")
 }
 
 /// What the command line names, opened.
@@ -130,15 +150,93 @@ pub(crate) fn build(matches: &ArgMatches, shell: &Shell) -> Outcome {
         let both = both.map_err(|error| open_target.with_end_of_server(error))?;
         return tell_both(&target, &both, matches, shell);
     }
+    let limit = limit_of(matches)?;
     let method = flags::load_method(matches);
     let options = BuildOptions { loaders, method, seed: flags::number_given(matches, "seed")? };
     let built = build_interruptible(&opened, options, &stop, &mut |far| live.building(far));
+    let built = built.map_err(|error| open_target.with_end_of_server(error));
+    let settled = match (&built, matches.get_flag("settle")) {
+        (Ok(_), true) => {
+            let store = flags::store_to_write(matches, shell)?;
+            let of = ToSettle::new(&open_target, &target, &opened, &store, limit);
+            Some(settle_now(&of, &stop, &mut live))
+        }
+        _ => None,
+    };
     live.end();
-    let built = built.map_err(|error| open_target.with_end_of_server(error))?;
+    let (built, settled) = (built?, settled.transpose()?);
     if flags::is_json(matches) {
-        return shell.print(&format!("{:#}\n", built_json(&target, &built)));
+        let mut value = built_json(&target, &built);
+        if let Some(settled) = &settled {
+            value["settled"] = settled_json(settled);
+        }
+        shell.print(&format!("{value:#}\n"))?;
+    } else {
+        shell.print(&format!("{target}: {}\n", built.sentence()))?;
+        settled.iter().try_for_each(|of| shell.print(&settled_text(of)).map(drop))?;
     }
-    shell.print(&format!("{target}: {}\n", built.sentence()))
+    Ok(if settled.is_some_and(|of| !of.incomplete.is_empty()) { FAILED } else { DONE })
+}
+
+fn limit_of(matches: &ArgMatches) -> Result<Duration, Error> {
+    let text = matches.get_one::<String>("settle_limit").expect("it has a default");
+    match model::parse_duration(text) {
+        Ok(ns) if ns > 0 => Ok(Duration::from_nanos(ns)),
+        Ok(_) => Err(Error::Usage("--settle-limit: it must be above 0".to_owned())),
+        Err(bad) => Err(Error::Usage(format!("--settle-limit: {bad}"))),
+    }
+}
+
+fn settle_now(of: &ToSettle<'_>, stop: &Stop, live: &mut Live) -> Result<Settled, Error> {
+    let settling = settling_at(of)?;
+    app::settle::settle(of, &settling, stop, live)
+}
+
+/// `dbdyno settle`.
+pub(crate) fn settle(matches: &ArgMatches, shell: &Shell) -> Outcome {
+    let limit = limit_of(matches)?;
+    let stop = stop_on_signals(shell);
+    let mut live = Live::new(shell, matches.get_flag("quiet"));
+    let Found { target, opened, open_target } = opened(matches, false, &stop, &mut live, shell)?;
+    if matches!(opened.data, Data::Absent | Data::Unfinished) {
+        let name = matches.get_one::<String>("workload").expect("clap requires it");
+        return Err(no_data(&target, name, opened.data));
+    }
+    let store = flags::store_to_write(matches, shell)?;
+    let of = ToSettle::new(&open_target, &target, &opened, &store, limit);
+    let settled = settle_now(&of, &stop, &mut live);
+    live.end();
+    let settled = settled?;
+    if flags::is_json(matches) {
+        let mut value = settled_json(&settled);
+        value["target"] = target.to_string().into();
+        shell.print(&format!("{value:#}\n"))?;
+    } else {
+        shell.print(&format!("{target}: {}", settled_text(&settled)))?;
+    }
+    Ok(if settled.incomplete.is_empty() { DONE } else { FAILED })
+}
+
+fn settled_text(of: &Settled) -> String {
+    let mut text = format!("{}\n", of.sentence());
+    of.incomplete.iter().for_each(|why| text += &format!("not settled: {why}.\n"));
+    text
+}
+
+fn settled_json(of: &Settled) -> Value {
+    let step = |step: &StepDone| {
+        let level = step
+            .level
+            .map(|(name, before, after)| json!({"name": name, "before": before, "after": after}));
+        json!({"name": step.name, "seconds": step.seconds, "level": level})
+    };
+    json!({
+        "seconds": of.seconds,
+        "commits": of.commits,
+        "written_bytes": of.written_bytes,
+        "steps": of.steps.iter().map(step).collect::<Vec<_>>(),
+        "incomplete": of.incomplete,
+    })
 }
 
 fn built_json(target: &Target, built: &Built) -> Value {
@@ -190,13 +288,7 @@ pub(crate) fn check(matches: &ArgMatches, shell: &Shell) -> Outcome {
     let name = matches.get_one::<String>("workload").expect("clap requires it");
     match opened.data {
         Data::None => return Err(Error::Usage(format!("{name} has no data to check"))),
-        Data::Absent | Data::Unfinished => {
-            let state = if opened.data == Data::Absent { "no" } else { "no complete" };
-            return Err(Error::Failed(format!(
-                "{target} has {state} data of {name}: build them with dbdyno build {name} \
-                 --target '{target}'"
-            )));
-        }
+        Data::Absent | Data::Unfinished => return Err(no_data(&target, name, opened.data)),
         Data::Unmarked | Data::Built => has_all_tables(&opened, &target, &stop)?,
     }
     let (database, workload) = (&opened.database, &opened.workload);
@@ -224,6 +316,14 @@ pub(crate) fn check(matches: &ArgMatches, shell: &Shell) -> Outcome {
         shell.print(&text)?;
     }
     Ok(if n_failed == 0 { DONE } else { FAILED })
+}
+
+fn no_data(target: &Target, name: &str, data: Data) -> Error {
+    let state = if data == Data::Absent { "no" } else { "no complete" };
+    Error::Failed(format!(
+        "{target} has {state} data of {name}: build them with dbdyno build {name} --target \
+         '{target}'"
+    ))
 }
 
 fn shown(result: &CheckResult) -> String {

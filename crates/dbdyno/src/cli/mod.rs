@@ -216,6 +216,7 @@ fn dispatch(matches: &ArgMatches, shell: &Shell) -> Outcome {
         Some(("run", matches)) => run::run(matches, shell),
         Some(("build", matches)) => data::build(matches, shell),
         Some(("check", matches)) => data::check(matches, shell),
+        Some(("settle", matches)) => data::settle(matches, shell),
         Some(("datagen", matches)) => datagen::datagen(matches, shell),
         Some(("drop", matches)) => data::drop_data(matches, shell),
         Some(("runs", matches)) => runs::runs(matches, shell),

@@ -128,7 +128,9 @@ pub(crate) fn offer(matches: &ArgMatches, shell: &Shell) {
     let Some((name, sub)) = matches.subcommand() else { return };
     let is_resumed = sub.subcommand_name() == Some("resume");
     // A resumed experiment takes over what it has left itself.
-    if !matches!(name, "run" | "build" | "check" | "drop" | "runs" | "experiments") || is_resumed {
+    if !matches!(name, "run" | "build" | "check" | "settle" | "drop" | "runs" | "experiments")
+        || is_resumed
+    {
         return;
     }
     // What is wrong with the store is told by whoever needs it.

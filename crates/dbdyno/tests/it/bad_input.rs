@@ -339,7 +339,14 @@ fn a_value_that_cannot_be_is_reported_with_its_flag() {
     path("mariadb://a@h/d?socket=/run/x", delay, "over a network: leave it out, or name a host");
     path("postgres://a@%2Frun/d", delay, "over a network: leave it out, or name a host");
     path("managed:mariadb?socket=true", delay, "over a network: leave it out, or name a host");
+    path("sim:", "--settle=both", "--settle: sim: has nothing to settle: leave it out");
     let host = "mariadb://a@h/d";
+    path(
+        host,
+        "--settle=sometimes",
+        "--settle: 'sometimes' is not one of off, before, after, both",
+    );
+    path(host, "--settle-limit=0s", "--settle-limit: it must be above 0");
     path(host, "--network-bandwidth=0", "--network-bandwidth: it must be above 0, such as 10MB/s");
     path(host, "--network-bandwidth=fast", "'fast' is not a bandwidth: write a whole number");
     path(host, "--network-delay=11s", "--network-delay: '11s' does not lie between 0s and 10s");

@@ -37,6 +37,7 @@ mod runs;
 mod seek;
 mod selfcheck;
 mod settings;
+mod settling;
 mod standard;
 mod stored;
 mod waiting;

@@ -5,7 +5,7 @@ use std::io::Write;
 use std::process::Stdio;
 
 use drivers::Opening;
-use model::{Place, Placement, Request, Row, StatementKind};
+use model::{Place, Placement, Request, Row, Session, StatementKind};
 use serde_json::Value;
 use servers::Server;
 use servers::for_tests::{MARIADB, MYSQL_5_6, POSTGRES, TestServer};
@@ -42,26 +42,35 @@ const POSTGRES_WORK: Varied = Varied {
     set: &["ALTER SYSTEM SET work_mem = '7MB'", "SELECT pg_reload_conf()"],
 };
 
-/// Asks a server, on a session of its own; the last value that comes.
-pub(crate) fn ask(server: &Server, statements: &[&str]) -> String {
+/// A session of its own at a server.
+pub(crate) fn session(server: &Server) -> Box<dyn Session> {
     let opening = Opening { create: false, seed: 0 };
     let database = drivers::open(&server.target(), opening).expect("it answers");
     let clock = std::rc::Rc::new(engine::ThreadClock::unstopped());
     let place = Place { placement: Placement::Thread, clock, client: 0 };
     let connecting = database.connect(place, std::sync::Arc::from(Vec::new()));
-    let mut session = engine::block_on(connecting).expect("it lets us in");
-    let mut last = String::new();
-    for sql in statements {
-        let request = Request::Text { kind: StatementKind::Other, sql };
-        let mut visit = |row: &dyn Row| {
-            if let Ok(text) = row.text(0) {
-                last = text.to_owned();
-            }
-            Ok(())
-        };
-        engine::block_on(model::query(session.as_mut(), request, &mut visit)).expect("it does");
-    }
+    engine::block_on(connecting).expect("it lets us in")
+}
+
+/// Says something; the last text that comes.
+pub(crate) fn say(session: &mut dyn Session, sql: &str) -> Option<String> {
+    let mut last = None;
+    let request = Request::Text { kind: StatementKind::Other, sql };
+    let mut visit = |row: &dyn Row| {
+        if let Ok(text) = row.text(0) {
+            last = Some(text.to_owned());
+        }
+        Ok(())
+    };
+    engine::block_on(model::query(session, request, &mut visit)).expect("it does");
     last
+}
+
+/// Asks a server, on a session of its own; the last value that comes.
+pub(crate) fn ask(server: &Server, statements: &[&str]) -> String {
+    let mut session = session(server);
+    let said = statements.iter().filter_map(|sql| say(session.as_mut(), sql)).last();
+    said.unwrap_or_default()
 }
 
 fn experiment(of: &Varied, target: &str, more: &[&str]) -> Vec<String> {

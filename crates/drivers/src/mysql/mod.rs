@@ -16,6 +16,7 @@ mod refusals;
 mod rows;
 mod server;
 mod sessions;
+mod settling;
 mod sign_in;
 mod sql;
 mod statements;

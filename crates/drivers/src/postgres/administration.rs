@@ -5,6 +5,7 @@ use model::{Administration, ClientLoad, FileFormat, FlatFile, SettingsBySql, Tab
 use crate::modes::{RiskyMode, durability};
 
 pub(super) const ADMINISTRATION: Administration = Administration {
+    settling: super::settling::settling,
     parallel_load: true,
     indexes_after_load: true,
     tables_in_transactions: true,

@@ -16,6 +16,7 @@ mod protocol;
 mod refusals;
 mod row;
 mod scram;
+mod settling;
 mod sign_in;
 mod sql;
 mod statements;

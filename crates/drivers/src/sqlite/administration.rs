@@ -1,7 +1,7 @@
 //! How a database of SQLite is built in, and what its modes promise. It has no server and so no
 //! settings of one.
 
-use model::{Administration, CommitRisk, Fact};
+use model::{Administration, CommitRisk, Fact, Settling, SettlingLevel, SettlingStep};
 
 use crate::modes::{self, RiskyMode, has_mode};
 
@@ -10,8 +10,32 @@ pub(super) const ADMINISTRATION: Administration = Administration {
     indexes_after_load: true,
     tables_in_transactions: true,
     durability,
+    settling,
     ..Administration::PLAIN
 };
+
+/// Only a write-ahead log has something to be written later.
+const CHECKPOINT: SettlingStep = SettlingStep {
+    name: "checkpoint",
+    doing: "checkpointing",
+    settings: &[],
+    statements: &["PRAGMA wal_checkpoint(TRUNCATE)"],
+    // A row of: busy, pages of the log, pages of it that are written back.
+    level: Some(SettlingLevel { name: "log_pages", sql: "PRAGMA wal_checkpoint(NOOP)", column: 1 }),
+};
+const OPTIMIZE: SettlingStep = SettlingStep {
+    name: "optimize",
+    doing: "analysing",
+    settings: &[],
+    statements: &["PRAGMA optimize"],
+    level: None,
+};
+
+fn settling(facts: &[Fact]) -> Result<Settling, String> {
+    let has_log = has_mode(facts, "journal_mode", "wal");
+    let steps: &[SettlingStep] = if has_log { &[OPTIMIZE, CHECKPOINT] } else { &[OPTIMIZE] };
+    Ok(Settling { steps, written_bytes: &[] })
+}
 
 /// Modes in which a commit that was acknowledged may be lost, and how.
 const RISKY: &[RiskyMode] = &[

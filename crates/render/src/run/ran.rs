@@ -1,8 +1,8 @@
 //! What ran: target, groups, phases; folded, settings and facts.
 
 use analysis::report::{GroupReport, Report};
-use model::StopCondition;
 use model::numbers::{self, count, significant};
+use model::{FactValue, StopCondition};
 
 use crate::document::{Block, Length, Place, Section};
 
@@ -74,7 +74,28 @@ pub(crate) fn lines(report: &Report) -> Vec<Line> {
         lines.push(Line { between: " ", ..parameters });
     }
     lines.push(Line::new("phases", phases(report)));
+    let settled = [("settle_before", "before the load"), ("settle_after", "after the load")];
+    for (about, when) in settled {
+        lines.extend(settling(report, about, when).map(|parts| Line::new("settled", parts)));
+    }
     lines
+}
+
+/// What a settling took, and from where to where its levels fell.
+fn settling(report: &Report, about: &str, when: &str) -> Option<Vec<String>> {
+    let facts = report.facts.get(about)?;
+    let took = facts.get("took_s")?.as_seconds()?;
+    let mut parts = vec![format!("{when} in {}", numbers::seconds(took))];
+    for (name, before) in facts.iter() {
+        let Some(level) = name.strip_suffix("_before") else { continue };
+        let after = facts.get(&format!("{level}_after"))?.count()?;
+        let before = before.count()?;
+        let shown = [before, after].map(model::format_count);
+        parts.push(format!("{} {} to {}", level.replace('_', " "), shown[0], shown[1]));
+    }
+    let bytes = facts.get("written_bytes").and_then(FactValue::bytes);
+    parts.extend(bytes.map(|bytes| format!("{} written", numbers::bytes(bytes))));
+    Some(parts)
 }
 
 /// The path to the server that was asked for, and what it did.

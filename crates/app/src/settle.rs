@@ -1,0 +1,480 @@
+//! A database is brought to rest: what it still has to do after writes is done now, and measured.
+//!
+//! Not here: what that is (drivers: `Settling`), and when it is done (run, the command line).
+
+use std::collections::BTreeSet;
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use engine::Stop;
+use model::finding_catalog::catalog_entry;
+use model::{
+    Database, Event, Fact, FactValue, Finding, Refusal, Row, Settling, SettlingLevel, SettlingStep,
+    Severity, Target, Value, format_count, format_duration, numbers,
+};
+use monitor::wall_clock;
+
+use crate::admin_session::AdminSession;
+use crate::error::Error;
+use crate::open::{OpenTarget, Opened};
+use crate::settings::Momentary;
+use crate::watcher::Watcher;
+
+/// How often a level is read.
+const LOOK_EVERY: Duration = Duration::from_millis(250);
+/// A level that has not fallen for so long will not (HammerDB's rule).
+const FROZEN: Duration = Duration::from_secs(10);
+/// With more commits per second than these, somebody still works (HammerDB's rule).
+const COMMITS_PER_S: f64 = 100.0;
+/// Over how long commits are counted.
+const COUNTED_OVER: Duration = Duration::from_secs(1);
+
+/// What is settled.
+pub struct ToSettle<'a> {
+    /// The database.
+    pub(crate) database: &'a dyn Database,
+    /// Where it is, also one whose server we started.
+    pub(crate) target: &'a Target,
+    /// The tables of its workloads.
+    pub(crate) tables: Vec<String>,
+    /// The store with the restore journal; none of a server that ends with us.
+    pub(crate) journal: Option<&'a Path>,
+    /// How long it may take.
+    pub(crate) limit: Duration,
+}
+
+impl<'a> ToSettle<'a> {
+    /// The data of a workload at a target that has been opened. `store` has the restore journal.
+    pub fn new(
+        open_target: &'a OpenTarget,
+        target: &'a Target,
+        opened: &'a Opened,
+        store: &'a Path,
+        limit: Duration,
+    ) -> ToSettle<'a> {
+        let server = open_target.server.as_ref();
+        ToSettle {
+            database: opened.database.as_ref(),
+            target: server.map_or(target, |server| &server.target),
+            tables: tables_of(std::slice::from_ref(opened)),
+            journal: server.is_none().then_some(store),
+            limit,
+        }
+    }
+}
+
+/// The tables of these workloads, each once.
+pub(crate) fn tables_of(groups: &[Opened]) -> Vec<String> {
+    let populations = groups.iter().filter_map(|opened| opened.workload.population());
+    let tables = populations.flat_map(|of| of.tables());
+    let all: BTreeSet<String> = tables.map(|table| table.name.to_string()).collect();
+    all.into_iter().collect()
+}
+
+/// What came of it.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Settled {
+    /// How long all took.
+    pub seconds: f64,
+    /// Commits of the server meanwhile, where it counts them.
+    pub commits: Option<u64>,
+    /// Bytes that it wrote to its files meanwhile, where it counts them.
+    pub written_bytes: Option<u64>,
+    /// Each step that was tried.
+    pub steps: Vec<StepDone>,
+    /// What was not reached or not possible, in sentences without a full stop.
+    pub incomplete: Vec<String>,
+}
+
+/// A step of it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct StepDone {
+    /// Its name.
+    pub name: &'static str,
+    /// How long it took.
+    pub seconds: f64,
+    /// Its level: name, before and after.
+    pub level: Option<(&'static str, i64, i64)>,
+}
+
+impl Settled {
+    /// In a sentence, for people.
+    pub fn sentence(&self) -> String {
+        let mut parts = vec![format!("settled in {}", shown_time(self.seconds))];
+        for step in &self.steps {
+            let level = step.level.map(|(name, before, after)| {
+                let name = name.replace('_', " ");
+                format!(" ({name} {} to {})", shown(before), shown(after))
+            });
+            let took = shown_time(step.seconds);
+            parts.push(format!(
+                "{} {took}{}",
+                step.name.replace('_', " "),
+                level.unwrap_or_default()
+            ));
+        }
+        if let Some(bytes) = self.written_bytes {
+            parts.push(format!("{} written", numbers::bytes(bytes)));
+        }
+        if let Some(commits) = self.commits {
+            parts.push(format!("{} commits", format_count(commits)));
+        }
+        parts.join(", ")
+    }
+
+    /// What a run keeps of it; `about` says which of its settlings it was.
+    pub(crate) fn events(&self, about: &str) -> Vec<Event> {
+        let mut facts = vec![("took_s".to_owned(), FactValue::seconds(self.seconds, 3))];
+        facts.extend(self.commits.map(|n| ("commits".to_owned(), n.into())));
+        let bytes = self.written_bytes.map(FactValue::Bytes);
+        facts.extend(bytes.map(|bytes| ("written_bytes".to_owned(), bytes)));
+        for step in &self.steps {
+            let seconds = FactValue::seconds(step.seconds, 3);
+            facts.push((format!("{}_took_s", step.name), seconds));
+            if let Some((name, before, after)) = step.level {
+                facts.push((format!("{name}_before"), before.into()));
+                facts.push((format!("{name}_after"), after.into()));
+            }
+        }
+        let facts = facts.into_iter();
+        let mut events: Vec<Event> =
+            facts.map(|(name, value)| Event::Fact(Fact::new(about, &name, value))).collect();
+        if !self.incomplete.is_empty() {
+            let known = catalog_entry("not_settled").expect("it is in the list of all");
+            let observed = format!("{}.", self.incomplete.join("; "));
+            let text = format!("{observed} {}", known.advice);
+            let finding = Finding::new(known.id, Severity::Warning, text);
+            events.push(Event::Finding(Finding { observed: Some(observed), ..finding }));
+        }
+        events
+    }
+}
+
+/// How the database of these facts is settled; or why it cannot be.
+pub(crate) fn settling_of(database: &dyn Database, facts: &[Fact]) -> Result<Settling, Error> {
+    (database.administration().settling)(facts)
+        .map_err(|why| Error::Usage(format!("settle: {why}; leave out --settle")))
+}
+
+/// The same of what is settled, which is asked for its facts.
+pub fn settling_at(of: &ToSettle<'_>) -> Result<Settling, Error> {
+    settling_of(of.database, &of.database.facts()?)
+}
+
+/// Brings a database to rest.
+pub fn settle(
+    of: &ToSettle<'_>,
+    settling: &Settling,
+    stop: &Stop,
+    watcher: &mut dyn Watcher,
+) -> Result<Settled, Error> {
+    let mut work = Work {
+        session: AdminSession::at(of.database)?,
+        momentary: None,
+        until: wall_clock::now() + of.limit,
+        of,
+        stop,
+        watcher,
+        done: Settled::default(),
+    };
+    let began = wall_clock::now();
+    let (commits, bytes) = (work.commits(), work.written(settling));
+    work.wait_for_others()?;
+    // One step may do some of another's work.
+    let mut first_levels = Vec::new();
+    for step in settling.steps {
+        let level = step.level.as_ref().map(|level| work.level(step, level)).transpose()?;
+        first_levels.push(level.flatten());
+    }
+    for (step, first) in settling.steps.iter().zip(first_levels) {
+        work.step(step, first)?;
+    }
+    let grown = |before: Option<i64>, after: Option<i64>| {
+        let grown = after?.checked_sub(before?)?;
+        u64::try_from(grown).ok()
+    };
+    work.done.commits = grown(commits, work.commits());
+    work.done.written_bytes = grown(bytes, work.written(settling));
+    work.done.seconds = began.elapsed().as_secs_f64();
+    Ok(work.done)
+}
+
+struct Work<'a, 'w> {
+    of: &'a ToSettle<'a>,
+    session: AdminSession,
+    /// Made when the first setting is changed.
+    momentary: Option<Momentary>,
+    /// When there is no more time.
+    until: Instant,
+    stop: &'a Stop,
+    watcher: &'w mut dyn Watcher,
+    done: Settled,
+}
+
+impl Work<'_, '_> {
+    /// Waits until hardly anybody commits any more.
+    fn wait_for_others(&mut self) -> Result<(), Error> {
+        let Some(mut before) = self.commits() else { return Ok(()) };
+        let mut at = wall_clock::now();
+        let (mut least, mut fell_at) = (f64::INFINITY, at);
+        loop {
+            self.rest(COUNTED_OVER)?;
+            let Some(now) = self.commits() else { return Ok(()) };
+            let per_s = (now - before) as f64 / at.elapsed().as_secs_f64();
+            (before, at) = (now, wall_clock::now());
+            if per_s <= COMMITS_PER_S {
+                return Ok(());
+            }
+            if per_s < least {
+                (least, fell_at) = (per_s, at);
+            }
+            let shown = format!("{per_s:.0} commits/s of other sessions");
+            if fell_at.elapsed() > FROZEN || at > self.until {
+                self.done.incomplete.push(format!("The database is used meanwhile: {shown}"));
+                return Ok(());
+            }
+            self.watcher.doing(&format!("settling: waiting for {shown} to end"));
+        }
+    }
+
+    fn step(&mut self, step: &SettlingStep, first: Option<i64>) -> Result<(), Error> {
+        let names_tables = step.statements.iter().any(|sql| sql.contains("{tables}"));
+        if names_tables && self.of.tables.is_empty() {
+            return Ok(());
+        }
+        let began = wall_clock::now();
+        self.watcher.doing(&format!("settling: {}", step.doing));
+        self.raise(step);
+        let said = self.say(step);
+        let last = match (first, &step.level) {
+            (Some(first), Some(level)) if said.is_ok() => self.fall(step, level, first),
+            (first, _) => Ok(first),
+        };
+        // Settings go back whatever happened.
+        let notes = self.momentary.take().map(|mut set| set.end()).unwrap_or_default();
+        self.done.incomplete.extend(notes);
+        said?;
+        let last = last?;
+        let level = match (&step.level, first, last) {
+            (Some(level), Some(first), Some(last)) => Some((level.name, first, last)),
+            _ => None,
+        };
+        let seconds = began.elapsed().as_secs_f64();
+        self.done.steps.push(StepDone { name: step.name, seconds, level });
+        Ok(())
+    }
+
+    /// Sets what makes a step faster. Without the privilege it takes longer.
+    fn raise(&mut self, step: &SettlingStep) {
+        let of = self.of;
+        let mut refused = None;
+        for (name, value) in step.settings {
+            if self.momentary.is_none() {
+                match Momentary::at(of.database, of.target, of.journal) {
+                    Ok(made) => self.momentary = Some(made),
+                    Err(error) => refused = refused.or(Some(error)),
+                }
+            }
+            let Some(momentary) = &mut self.momentary else { break };
+            if let Err(error) = momentary.set(name, value, "settling") {
+                refused = refused.or(Some(error));
+            }
+        }
+        if let Some(error) = refused {
+            let step = step.name.replace('_', " ");
+            self.done.incomplete.push(format!("The {step} had no settings of its own: {error}"));
+        }
+    }
+
+    /// Says the statements of a step. One that is refused is noted.
+    fn say(&mut self, step: &SettlingStep) -> Result<(), Error> {
+        for sql in step.statements {
+            let sql = self.with_tables(sql);
+            let (stop, until) = (self.stop, self.until);
+            let is_over = || stop.is_asked() || wall_clock::now() > until;
+            let said = self.session.until(&is_over, |session| session.write(&sql));
+            if stop.is_asked() {
+                return Err(interrupted());
+            }
+            match said {
+                Ok(_) => {}
+                Err(_) if wall_clock::now() > until => {
+                    self.done.incomplete.push(self.too_long(step))
+                }
+                Err(refusal) if refusal.kind.breaks_session() => return Err(refusal.into()),
+                Err(refusal) => {
+                    let step = step.name.replace('_', " ");
+                    self.done.incomplete.push(format!("The {step} was refused: {refusal}"));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Waits until a level is 0 or falls no more; what it is then.
+    fn fall(
+        &mut self,
+        step: &SettlingStep,
+        level: &SettlingLevel,
+        first: i64,
+    ) -> Result<Option<i64>, Error> {
+        let began = wall_clock::now();
+        let (mut last, mut least, mut fell_at) = (first, i64::MAX, began);
+        loop {
+            last = self.level(step, level)?.unwrap_or(last);
+            let name = level.name.replace('_', " ");
+            if last == 0 {
+                return Ok(Some(last));
+            }
+            if last < least {
+                (least, fell_at) = (last, wall_clock::now());
+            }
+            if wall_clock::now() > self.until {
+                self.done.incomplete.push(self.too_long(step));
+                return Ok(Some(last));
+            }
+            if fell_at.elapsed() > FROZEN {
+                let stays = format!("The {name} stayed at {} for 10 s", shown(last));
+                self.done.incomplete.push(stays);
+                return Ok(Some(last));
+            }
+            let left = time_left(first, last, began.elapsed());
+            let now = shown(last);
+            self.watcher.doing(&format!("settling: {}: {name} {now}{left}", step.doing));
+            self.rest(LOOK_EVERY)?;
+        }
+    }
+
+    /// What a level is; none where it cannot be read, which is noted.
+    fn level(&mut self, step: &SettlingStep, level: &SettlingLevel) -> Result<Option<i64>, Error> {
+        let sql = self.with_tables(level.sql);
+        match number(&mut self.session, &sql, level.column) {
+            Ok(number) => Ok(number.map(|number| number.max(0))),
+            Err(refusal) if refusal.kind.breaks_session() => Err(refusal.into()),
+            Err(refusal) => {
+                let step = step.name.replace('_', " ");
+                let why = format!("The progress of the {step} cannot be read: {refusal}");
+                if !self.done.incomplete.contains(&why) {
+                    self.done.incomplete.push(why);
+                }
+                Ok(None)
+            }
+        }
+    }
+
+    fn with_tables(&self, sql: &str) -> String {
+        let quoted: Vec<String> = self.of.tables.iter().map(|name| format!("'{name}'")).collect();
+        let names = if quoted.is_empty() { "''".to_owned() } else { quoted.join(", ") };
+        sql.replace("{tables}", &self.of.tables.join(", ")).replace("{names}", &names)
+    }
+
+    fn commits(&mut self) -> Option<i64> {
+        let sql = self.of.database.monitoring().commit_counter?.sql;
+        self.session.counted(sql).ok().flatten()
+    }
+
+    fn written(&mut self, settling: &Settling) -> Option<i64> {
+        let mut queries = settling.written_bytes.iter();
+        queries.find_map(|sql| self.session.counted(sql).ok().flatten())
+    }
+
+    fn too_long(&self, step: &SettlingStep) -> String {
+        let limit = format_duration(self.of.limit.as_nanos() as u64);
+        format!("The {} was not done within the limit of {limit}", step.name.replace('_', " "))
+    }
+
+    fn rest(&self, how_long: Duration) -> Result<(), Error> {
+        let began = wall_clock::now();
+        while began.elapsed() < how_long {
+            if self.stop.is_asked() {
+                return Err(interrupted());
+            }
+            wall_clock::rest_ms(50);
+        }
+        Ok(())
+    }
+}
+
+fn interrupted() -> Error {
+    Error::Interrupted("interrupted while the database was settled".to_owned())
+}
+
+/// The number in a column of a query's row, also where it comes as text.
+fn number(session: &mut AdminSession, sql: &str, column: usize) -> Result<Option<i64>, Refusal> {
+    let mut number = None;
+    session.read(sql, &mut |row: &dyn Row| {
+        if column < row.width() && row.value(column) != Value::Null {
+            number = match row.optional_int(column) {
+                Ok(number) => number,
+                Err(_) => row.text(column)?.parse().ok(),
+            };
+        }
+        Ok(())
+    })?;
+    Ok(number)
+}
+
+fn shown(number: i64) -> String {
+    format_count(number.max(0) as u64)
+}
+
+fn shown_time(seconds: f64) -> String {
+    format_duration((seconds * 1e3).round() as u64 * model::NS_PER_MS)
+}
+
+/// How long it takes at the pace of until now, in words.
+fn time_left(first: i64, last: i64, elapsed: Duration) -> String {
+    let done = (first - last) as f64;
+    if done <= 0.0 || elapsed < LOOK_EVERY {
+        return String::new();
+    }
+    let left = last as f64 / done * elapsed.as_secs_f64();
+    format!(", about {} left", shown_time(left.ceil()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_was_reached_is_a_sentence_and_facts_by_step() {
+        let settled = Settled {
+            seconds: 12.3456,
+            commits: Some(7),
+            written_bytes: Some(3_000_000),
+            steps: vec![
+                StepDone { name: "purge", seconds: 10.0, level: Some(("history_list", 12_345, 3)) },
+                StepDone { name: "write_back", seconds: 2.0, level: None },
+            ],
+            incomplete: vec!["The history list stayed at 3 for 10 s".to_owned()],
+        };
+        let sentence = settled.sentence();
+        assert!(sentence.starts_with("settled in 12.346s, purge 10s (history list 12,345 to 3), "));
+        let shown: Vec<String> = settled
+            .events("settle_before")
+            .iter()
+            .filter_map(|event| match event {
+                Event::Fact(fact) => Some(format!("{} {}", fact.name, fact.value)),
+                _ => None,
+            })
+            .collect();
+        assert_eq!(
+            shown,
+            [
+                "took_s 12.346",
+                "commits 7",
+                "written_bytes 3000000",
+                "purge_took_s 10.000",
+                "history_list_before 12345",
+                "history_list_after 3",
+                "write_back_took_s 2.000",
+            ]
+        );
+    }
+
+    #[test]
+    fn the_time_left_is_that_of_the_pace_until_now() {
+        assert_eq!(time_left(100, 50, Duration::from_secs(5)), ", about 5s left");
+        assert_eq!(time_left(100, 100, Duration::from_secs(5)), "");
+    }
+}

@@ -1,0 +1,177 @@
+//! A database is brought to rest before and after a load, by hand and after a build: what it still
+//! had to do is done, what was changed for that is set back, and what cannot be done is reported.
+
+use serde_json::Value;
+use servers::Server;
+use servers::for_tests::{MARIADB, MARIADB_11_4, MYSQL_5_6, POSTGRES, POSTGRES_18, TestServer};
+
+use crate::home::{Home, at};
+use crate::real::url;
+use crate::settings::ask;
+
+const SMALL: [&str; 3] = ["--tables=1", "--table-size=2000", "--clients=2"];
+
+/// A fact of a run that is a number.
+fn fact(report: &Value, name: &str) -> i64 {
+    let text = at(report, &format!("facts.{name}")).as_str().expect("a text");
+    text.parse().unwrap_or_else(|_| panic!("{name} is {text}"))
+}
+
+/// Writes for two seconds, settled before and after.
+fn settled_run(home: &Home, target: &str) -> Value {
+    let args = ["run", "oltp-write-only", target, "--settle=both", "--duration=2s"];
+    let more = ["--ramp-up=0s", "--check=off", "--output=json"];
+    home.run(&[&args[..], &SMALL, &more].concat()).json()
+}
+
+/// Settings that settling changes, as the server has them.
+fn innodb(server: &Server) -> String {
+    let of = |name: &str| format!("SELECT CAST(@@GLOBAL.{name} AS CHAR)");
+    let names = ["innodb_purge_batch_size", "innodb_io_capacity", "innodb_io_capacity_max"];
+    let more = ["innodb_max_dirty_pages_pct", "innodb_max_dirty_pages_pct_lwm"];
+    let all = names.into_iter().chain(more).chain(["innodb_lru_scan_depth"]);
+    all.map(|name| ask(server, &[&of(name)])).collect::<Vec<_>>().join(" ")
+}
+
+#[track_caller]
+fn innodb_rests(server: &'static TestServer) {
+    let server = server.start();
+    let (home, before) = (Home::new(), innodb(&server));
+    let report = settled_run(&home, &format!("--target={}", url(&server)));
+    for when in ["settle_before", "settle_after"] {
+        assert_eq!(fact(&report, &format!("{when}.dirty_pages_after")), 0, "{when}");
+        // MySQL 5.6 stops before the end where nobody works, and that is reported.
+        let n_left = fact(&report, &format!("{when}.history_list_after"));
+        let is_reported = at(&report, "findings").to_string().contains("not_settled");
+        let is_mysql = server.target().scheme == "mysql";
+        assert!(n_left == 0 || is_reported && is_mysql, "{when}: {n_left}");
+    }
+    // The build and the load have left work to be done.
+    assert!(fact(&report, "settle_before.dirty_pages_before") > 0);
+    assert!(fact(&report, "settle_after.dirty_pages_before") > 0);
+    assert!(fact(&report, "settle_after.written_bytes") > 0);
+    assert_eq!(innodb(&server), before, "all settings are set back");
+    home.run(&["restore", "--dry-run"]).good();
+    let page = home.run(&["runs", "show", "last"]).good();
+    page.says(&["settled", "before the load in", "after the load in", "dirty pages"]);
+    let figure = "settle_after.dirty_pages_after";
+    home.run(&["runs", "show", "last", "--figures"]).good().says(&[figure]);
+}
+
+#[test]
+fn mariadb_is_purged_and_written_back_and_its_settings_are_set_back() {
+    innodb_rests(&MARIADB);
+    innodb_rests(&MARIADB_11_4);
+}
+
+#[test]
+fn mysql_5_6_is_purged_and_written_back() {
+    innodb_rests(&MYSQL_5_6);
+}
+
+#[test]
+fn postgres_is_vacuumed_and_checkpointed() {
+    for server in [&POSTGRES, &POSTGRES_18] {
+        let server = server.start();
+        let home = Home::new();
+        let report = settled_run(&home, &format!("--target={}", url(&server)));
+        assert_eq!(fact(&report, "settle_after.dead_rows_after"), 0);
+        assert_eq!(fact(&report, "settle_after.autovacuum_workers_after"), 0);
+        assert!(fact(&report, "settle_after.written_bytes") > 0);
+        let since = "SELECT (pg_wal_lsn_diff(pg_current_wal_lsn(), redo_lsn) < 1048576)::text \
+                     FROM pg_control_checkpoint()";
+        assert_eq!(ask(&server, &[since]), "true", "a checkpoint was the last that it did");
+    }
+}
+
+#[test]
+fn sqlite_is_checkpointed_by_a_run_after_a_build_and_by_hand() {
+    let home = Home::new();
+    let target = format!("--target=sqlite:{}", home.path("x.db").display());
+    let args = ["build", "oltp-write-only", &target, "--settle", "--output=json"];
+    let built = home.run(&[&args[..], &SMALL[..2]].concat()).json();
+    assert_eq!(at(&built, "settled.incomplete"), &Value::Array(Vec::new()));
+    let report = settled_run(&home, &target);
+    assert_eq!(fact(&report, "settle_after.log_pages_after"), 0);
+    let shown = home.json(&["settle", "oltp-write-only", &target]);
+    let steps = at(&shown, "steps").as_array().expect("a list");
+    let names: Vec<&str> = steps.iter().filter_map(|step| step["name"].as_str()).collect();
+    assert_eq!(names, ["optimize", "checkpoint"]);
+    home.run(&["settle", "oltp-write-only", &target]).good().says(&["settled in", "log pages"]);
+}
+
+/// A purge that somebody's snapshot holds up, so that it lasts until it is given up.
+struct HeldUp {
+    server: Server,
+    home: Home,
+    target: String,
+    snapshot: Box<dyn model::Session>,
+}
+
+impl HeldUp {
+    fn new() -> HeldUp {
+        let (server, home) = (MARIADB.start(), Home::new());
+        let target = format!("--target={}", url(&server));
+        let build = ["build", "oltp-write-only", &target, "--quiet"];
+        home.run(&[&build[..], &SMALL[..2]].concat()).good();
+        let mut snapshot = crate::settings::session(&server);
+        for sql in ["START TRANSACTION WITH CONSISTENT SNAPSHOT", "SELECT COUNT(*) FROM sbtest1"] {
+            crate::settings::say(snapshot.as_mut(), sql);
+        }
+        ask(&server, &["UPDATE sbtest1 SET k = k + 1"]);
+        HeldUp { server, home, target, snapshot }
+    }
+
+    fn threads(&self) -> String {
+        ask(&self.server, &["SELECT CAST(@@GLOBAL.innodb_purge_threads AS CHAR)"])
+    }
+}
+
+#[test]
+fn what_is_not_reached_in_time_is_reported_and_settings_are_set_back() {
+    let mut of = HeldUp::new();
+    let before = (of.threads(), innodb(&of.server));
+    let args = ["settle", "oltp-write-only", &of.target, "--settle-limit=2s"];
+    let shown = of.home.run(&args).code(1);
+    shown.says(&["not settled: The purge was not done within the limit of 2s"]);
+    let run = ["run", "oltp-write-only", &of.target, "--settle=before", "--settle-limit=1s"];
+    let more = ["--duration=1s", "--ramp-up=0s", "--check=off", "--output=json"];
+    let report = of.home.run(&[&run[..], &SMALL, &more].concat()).json();
+    let findings = at(&report, "findings").to_string();
+    assert!(findings.contains("not_settled") && findings.contains("limit of 1s"), "{findings}");
+    assert!(fact(&report, "settle_before.history_list_after") > 0);
+    assert_eq!((of.threads(), innodb(&of.server)), before);
+    crate::settings::say(of.snapshot.as_mut(), "COMMIT");
+    of.home.run(&args[..3]).good().says(&["to 0"]);
+}
+
+#[test]
+fn settings_of_a_settling_that_was_killed_are_restored() {
+    let of = HeldUp::new();
+    let before = (of.threads(), innodb(&of.server));
+    let mut settling = of.home.start(&["settle", "oltp-write-only", &of.target]);
+    settling.wait_until("settings are raised", |_| of.threads() == "32");
+    settling.kill();
+    settling.end();
+    assert_eq!(of.threads(), "32");
+    of.home.run(&["restore", &of.target]).good();
+    assert_eq!((of.threads(), innodb(&of.server)), before);
+}
+
+/// A user who may write, and neither set nor checkpoint.
+#[test]
+fn without_the_privileges_it_is_settled_in_part_and_says_so() {
+    let (server, home) = (MARIADB.start(), Home::new());
+    let name = server.target().path.trim_start_matches('/').to_owned();
+    let grant = format!("GRANT ALL ON {name}.* TO plain");
+    ask(&server, &["CREATE USER plain IDENTIFIED BY 'secret'", &grant]);
+    let own = server.target();
+    let user = own.user.clone().expect("a user");
+    let plain = url(&server).replacen(&format!("//{user}"), "//plain", 1);
+    let password = own.password.as_ref().map_or("", model::Secret::reveal).to_owned();
+    let target = format!("--target={}", plain.replacen(&password, "secret", 1));
+    let build = ["build", "oltp-write-only", &target, "--quiet"];
+    home.run(&[&build[..], &SMALL[..2]].concat()).good();
+    let shown = home.run(&["settle", "oltp-write-only", &target, "--settle-limit=3s"]).code(1);
+    shown.says(&["had no settings of its own", "sign in as a user with the privilege"]);
+}

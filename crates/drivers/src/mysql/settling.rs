@@ -1,0 +1,108 @@
+//! How InnoDB is brought to rest: old row versions purged, dirty pages written.
+//!
+//! The order, the settings and their values are those that HammerDB 4.10 uses for MariaDB
+//! ("Purge and Write back for MariaDB TPROC-C"), on the advice of MariaDB's developers. Left out is
+//! innodb_lru_flush_size: it is deprecated, and servers report 0 for it, which cannot be set back.
+
+use model::{Fact, Settling, SettlingLevel, SettlingStep};
+
+use crate::modes::mode;
+
+/// The first version whose purge threads can be set while it runs (MDEV-11024).
+const DYNAMIC_FROM: (u32, u32) = (10, 7);
+
+const WRITTEN: &[&str] = &["SHOW GLOBAL STATUS LIKE 'Innodb_data_written'"];
+
+const OF_MARIADB: Settling = Settling {
+    steps: &[
+        SettlingStep {
+            name: "purge",
+            doing: "purging old row versions",
+            settings: &[("innodb_purge_threads", "32"), ("innodb_purge_batch_size", "5000")],
+            statements: &[],
+            level: Some(SettlingLevel {
+                name: "history_list",
+                sql: "SHOW GLOBAL STATUS LIKE 'Innodb_history_list_length'",
+                column: 1,
+            }),
+        },
+        WRITE_BACK,
+    ],
+    written_bytes: WRITTEN,
+};
+
+/// Of MySQL the number of purge threads is fixed at its start.
+const OF_MYSQL: Settling = Settling {
+    steps: &[
+        SettlingStep {
+            name: "purge",
+            doing: "purging old row versions",
+            settings: &[("innodb_purge_batch_size", "5000")],
+            statements: &[],
+            level: Some(SettlingLevel {
+                name: "history_list",
+                sql: "SELECT `COUNT` FROM information_schema.INNODB_METRICS \
+                      WHERE NAME = 'trx_rseg_history_len'",
+                column: 0,
+            }),
+        },
+        WRITE_BACK,
+    ],
+    written_bytes: WRITTEN,
+};
+
+const WRITE_BACK: SettlingStep = SettlingStep {
+    name: "write_back",
+    doing: "writing dirty pages",
+    settings: &[
+        // The low-water mark is at most the other, and a capacity at most its maximum.
+        ("innodb_max_dirty_pages_pct_lwm", "0"),
+        ("innodb_max_dirty_pages_pct", "0"),
+        ("innodb_lru_scan_depth", "4096"),
+        ("innodb_io_capacity_max", "120000"),
+        ("innodb_io_capacity", "120000"),
+    ],
+    statements: &[],
+    level: Some(SettlingLevel {
+        name: "dirty_pages",
+        sql: "SHOW GLOBAL STATUS LIKE 'Innodb_buffer_pool_pages_dirty'",
+        column: 1,
+    }),
+};
+
+pub(super) fn settling(facts: &[Fact]) -> Result<Settling, String> {
+    if mode(facts, "product").as_deref() != Some("MariaDB") {
+        return Ok(OF_MYSQL);
+    }
+    let version = mode(facts, "version").unwrap_or_default();
+    let mut numbers = version.split(['.', '-']).map_while(|part| part.parse::<u32>().ok());
+    match (numbers.next(), numbers.next()) {
+        (Some(major), Some(minor)) if (major, minor) < DYNAMIC_FROM => Err(format!(
+            "MariaDB {major}.{minor} cannot change innodb_purge_threads while it runs: settling \
+             needs 10.7 or later"
+        )),
+        _ => Ok(OF_MARIADB),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_old_mariadb_cannot_be_settled_and_the_others_each_in_their_way() {
+        let of = |product: &str, version: &str| {
+            settling(&[
+                Fact::new("database", "product", product),
+                Fact::new("database", "version", version),
+            ])
+        };
+        for old in ["10.6.19-MariaDB", "10.3.39-MariaDB-log", "5.5.68-MariaDB"] {
+            assert!(of("MariaDB", old).is_err_and(|why| why.contains("10.7")), "{old}");
+        }
+        for new in ["10.7.0-MariaDB", "10.11.19-MariaDB-0+deb12u1", "11.4.5-MariaDB-log", "?"] {
+            assert_eq!(of("MariaDB", new), Ok(OF_MARIADB), "{new}");
+        }
+        assert_eq!(of("MySQL", "5.6.24"), Ok(OF_MYSQL));
+    }
+}
