@@ -21,6 +21,8 @@ use crate::repeat_rule::{Repeats, level_of};
 use crate::seek_range::{Range, range_of};
 use crate::written::{Given, Values, given};
 
+/// The default of `settle_limit`: 10m.
+const SETTLE_LIMIT_NS: u64 = 600 * model::NS_PER_S;
 /// The word for a node that joins.
 pub(crate) const JOIN: &str = "join";
 /// Parameters of a group that have no flag: `--name` is the plan's, and the workload stands alone.
@@ -170,7 +172,10 @@ parameters! {
         |plan| (plan.settle != Settle::Off).then_some(plan.settle);
     settle_limit: PositiveDuration = "10m",
         "Time limit of each settling; the run then goes on anyway, with a finding",
-        |plan| (plan.settle != Settle::Off).then_some(plan.settle_limit_ns);
+        |plan| {
+            let is_said = plan.settle != Settle::Off || plan.settle_limit_ns != SETTLE_LIMIT_NS;
+            is_said.then_some(plan.settle_limit_ns)
+        };
 }
 
 parameters! {

@@ -85,7 +85,8 @@ pub(crate) fn lines(report: &Report) -> Vec<Line> {
 fn settling(report: &Report, about: &str, when: &str) -> Option<Vec<String>> {
     let facts = report.facts.get(about)?;
     let took = facts.get("took_s")?.as_seconds()?;
-    let mut parts = vec![format!("{when} in {}", numbers::seconds(took))];
+    let took = model::format_duration((took * 1e3).round() as u64 * model::NS_PER_MS);
+    let mut parts = vec![format!("{when} in {took}")];
     for (name, before) in facts.iter() {
         let Some(level) = name.strip_suffix("_before") else { continue };
         let after = facts.get(&format!("{level}_after"))?.count()?;
