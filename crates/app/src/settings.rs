@@ -352,17 +352,7 @@ impl SettingsGuard {
             }
             return Ok(ChangedSetting { purpose: self.purpose.clone(), ..left.setting });
         }
-        Ok(ChangedSetting {
-            server: server.to_owned(),
-            target: session.target.to_string(),
-            name: found.name.clone(),
-            before: found.value.clone(),
-            kept_before: found.kept.clone(),
-            asked: value.to_owned(),
-            now: None,
-            since_unix_ms: wall_clock::unix_ms(),
-            purpose: self.purpose.clone(),
-        })
+        Ok(new_entry(session, found, value, &self.purpose))
     }
 
     /// [`SettingsGuard::put`], which a stop interrupts: then what it holds is in the journal alone.
@@ -446,6 +436,26 @@ pub(crate) fn lost(
     (!lost.is_empty()).then(|| not_made("settings_lost", text))
 }
 
+/// The journal's entry of a setting before it is first changed.
+fn new_entry(
+    session: &SettingsSession,
+    found: &Found,
+    value: &str,
+    purpose: &str,
+) -> ChangedSetting {
+    ChangedSetting {
+        server: server_of(&session.target),
+        target: session.target.to_string(),
+        name: found.name.clone(),
+        before: found.value.clone(),
+        kept_before: found.kept.clone(),
+        asked: value.to_owned(),
+        now: None,
+        since_unix_ms: wall_clock::unix_ms(),
+        purpose: purpose.to_owned(),
+    }
+}
+
 /// Settings that are changed for a moment while nothing is measured, and set back when this ends.
 ///
 /// The journal knows of them; of one that a run has changed already, it knows what that was before.
@@ -485,19 +495,8 @@ impl Momentary {
             return Ok(true);
         }
         self.session.probe(&found)?;
-        let server = server_of(&self.session.target);
-        let entry_before = self.known(&server, &found)?;
-        let first = ChangedSetting {
-            server,
-            target: self.session.target.to_string(),
-            name: found.name.clone(),
-            before: found.value.clone(),
-            kept_before: found.kept.clone(),
-            asked: value.to_owned(),
-            now: None,
-            since_unix_ms: wall_clock::unix_ms(),
-            purpose: purpose.to_owned(),
-        };
+        let entry_before = self.known(&server_of(&self.session.target), &found)?;
+        let first = new_entry(&self.session, &found, value, purpose);
         let entry = entry_before.clone().unwrap_or_else(|| first.clone());
         if let Some(journal) = &self.journal {
             journal.note_setting(&ChangedSetting {

@@ -413,7 +413,7 @@ impl Drop for Agent {
     }
 }
 
-/// One who has ended hears nothing, and that is noticed elsewhere.
+/// A process that has ended receives nothing; that is noticed elsewhere.
 fn order(input: &Input, message: &ToAgent) {
     let mut input = input.lock().unwrap_or_else(PoisonError::into_inner);
     let _ = send(&mut *input, message);
