@@ -22,9 +22,10 @@ mod named;
 mod per_transaction;
 mod reply_lag;
 mod shares;
+mod time_profile;
 mod times;
 
-use model::{Facts, Finding, Load, ReportField, StopCondition, read_facts};
+use model::{Facts, Finding, Load, ReportField, ServerSummary, StopCondition, read_facts};
 use serde::{Deserialize, Serialize};
 
 pub use build::Options;
@@ -36,6 +37,7 @@ pub use named::Named;
 pub use reply_lag::{ReplyLagReport, ServiceSplit};
 pub use shares::Shares;
 pub(crate) use shares::two_digits;
+pub use time_profile::{TimePart, TimeProfile};
 pub use times::{ConnectTimes, LagTimes, Latency};
 
 /// The schema of [`Report`].
@@ -133,6 +135,12 @@ pub struct Report {
     /// What was read around it once a second, in the order of what it is about.
     #[serde(default)]
     pub gauges: Vec<GaugeReport>,
+    /// Where the time of a transaction went; absent where the server's sessions were not sampled.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub time_profile: Option<TimeProfile>,
+    /// What the server summed up while the load ran.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub server: Vec<ServerSummary>,
     /// What was in force at the server for new sessions before the load, by name; empty where
     /// nothing tells.
     #[serde(default, skip_serializing_if = "Named::is_empty")]

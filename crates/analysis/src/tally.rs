@@ -14,8 +14,8 @@ use std::ops::Range;
 use model::{
     CheckResult, ClientMoments, Counts, CustomMetricSecond, Description, DisturbanceEvent, Event,
     Fact, FactValue, Finding, Gauge, GroupDescription, KindIndex, KindSecond, Load, NS_PER_MS,
-    NS_PER_S, Phase, PrimaryMetricDescription, Readings, RunId, Second, StopCondition, StopReason,
-    Traffic,
+    NS_PER_S, Phase, PrimaryMetricDescription, Readings, RunId, Second, ServerSummary,
+    StopCondition, StopReason, Traffic,
 };
 use stats::{Histogram, Stability, Stretch, stability, stability_against};
 
@@ -240,7 +240,7 @@ impl GroupTally {
 
     /// How long clients were busy within the measured phase, in nanoseconds, all together: with
     /// what was intended in it, less what that took beyond its end, and with what was carried in.
-    fn busy_ns(&self) -> f64 {
+    pub(crate) fn busy_ns(&self) -> f64 {
         let total = |times: &Option<Histogram>| times.as_ref().map_or(0.0, |h| h.sum() as f64);
         let within = self.measured.kinds.iter().map(|kind| {
             let all = total(&kind.response) + total(&kind.failures) + total(&kind.unfinished);
@@ -301,6 +301,8 @@ pub struct Tally {
     pub gauges: Vec<Gauge>,
     /// What was read, in the order of time.
     pub readings: Vec<Readings>,
+    /// What the server summed up while the load ran.
+    pub summaries: Vec<ServerSummary>,
     /// What was said to the user.
     pub output: Vec<String>,
     /// Lines of output that were too many to keep.
@@ -398,6 +400,7 @@ impl Tally {
             Event::Settings { settings } => self.settings.clone_from(settings),
             Event::Gauges { gauges } => self.gauges.extend_from_slice(gauges),
             Event::Readings(readings) => self.readings.push(readings.clone()),
+            Event::Summary(summary) => self.summaries.push(summary.clone()),
             Event::Output { text } if self.output.len() < OUTPUT_LINES_MOST => {
                 self.output.push(text.clone());
             }

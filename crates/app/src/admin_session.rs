@@ -24,6 +24,17 @@ pub(crate) fn for_counters(database: &dyn Database) -> Result<Box<dyn CounterSes
     Ok(Box::new(AdminSession::at(database)?))
 }
 
+/// The same on the path of the clients: through a simulated network, where the plan has one.
+pub(crate) fn for_round_trips(database: &dyn Database) -> Result<Box<dyn CounterSession>, Refusal> {
+    // Whoever knows statements beforehand is a client.
+    let sql = database.monitoring().round_trip.unwrap_or("SELECT 1");
+    let statements = Arc::from([Statement::new("round_trip", StatementKind::Read, sql)]);
+    let clock = Rc::new(ThreadClock::unstopped());
+    let place = Place { placement: Placement::Thread, clock, client: u32::MAX };
+    let session = block_on(database.connect(place, statements))?;
+    Ok(Box::new(AdminSession { session }))
+}
+
 impl CounterSession for AdminSession {
     fn read(&mut self, sql: &str, visit: Visit<'_>) -> Result<Reply, Refusal> {
         AdminSession::read(self, sql, visit)

@@ -24,6 +24,7 @@ mod managed;
 mod meta;
 mod network;
 pub mod open;
+mod path_probe;
 pub mod report_source;
 pub mod routines;
 pub mod run;

@@ -5,7 +5,7 @@ use stats::Histogram;
 
 use crate::{
     CheckResult, Description, DisturbanceEvent, Fact, Finding, Gauge, KindIndex, Readings, RunId,
-    Second,
+    Second, ServerSummary,
 };
 
 /// A stretch of a run.
@@ -163,6 +163,8 @@ pub enum Event {
     },
     /// What gauges stood at in a second.
     Readings(Readings),
+    /// What the server summed up while the load ran.
+    Summary(ServerSummary),
     /// Something was said to the user: kept with the run.
     Output {
         /// The words.

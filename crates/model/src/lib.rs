@@ -46,7 +46,9 @@ mod run;
 mod sample;
 mod second;
 mod server_setting;
+mod server_summary;
 mod session;
+mod session_state;
 mod settling;
 mod signal;
 mod standard;
@@ -121,10 +123,14 @@ pub use second::{
 pub use server_setting::{
     ChangedSetting, SettingsBySql, is_same_value, is_taken_otherwise, plain_setting,
 };
+pub use server_summary::{
+    ServerSummary, SummaryColumn, SummaryColumnKept, SummaryOf, SummaryQuery, SummaryRow,
+};
 pub use session::{
     Call, Cancel, Reply, ReplyLags, Request, Session, Traffic, Visit, execute, load, query,
     query_number, reconnect,
 };
+pub use session_state::{SessionSampling, SessionState};
 pub use settling::{Settle, Settling, SettlingLevel, SettlingOf, SettlingStep};
 pub use signal::Signal;
 pub use standard::{Requirement, RequirementFigure, Standard};

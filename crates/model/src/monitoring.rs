@@ -3,7 +3,7 @@
 //!
 //! Not here: who asks (monitor, app), and what is to be thought of the answers (analysis).
 
-use crate::{Counters, Fact};
+use crate::{Counters, Fact, SessionSampling, SummaryQuery};
 
 /// A server's own count of the commits of all its sessions, since it was started.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -39,6 +39,18 @@ pub struct Monitoring {
     /// The query for how many whole seconds ago the server was started: the last column of its
     /// row. None where nobody says.
     pub started_ago: Option<&'static str>,
+    /// How it is asked what its sessions do right now; none where it has no sessions to ask for.
+    pub session_states: Option<SessionSampling>,
+    /// What it sums up by statement, event or table. What a server does not have, or does not let
+    /// us read, is left out.
+    pub summaries: &'static [SummaryQuery],
+    /// A query that takes as little as any: its time is that of a round trip.
+    pub round_trip: Option<&'static str>,
+    /// A query that answers with one text of a mebibyte.
+    pub mebibyte: Option<&'static str>,
+    /// Settings that make the server count more than it does by itself, and the values for it. One
+    /// that a server does not have is left out.
+    pub instruments: &'static [(&'static str, &'static str)],
 }
 
 impl Monitoring {
@@ -49,6 +61,11 @@ impl Monitoring {
         commit_counter: None,
         connection_counter: None,
         started_ago: None,
+        session_states: None,
+        summaries: &[],
+        round_trip: None,
+        mebibyte: None,
+        instruments: &[],
     };
 
     /// What a run must keep so that its metrics can be read: which of them count checkpoints.

@@ -235,6 +235,8 @@ pub struct Plan {
     pub interval_seconds: u32,
     /// Which system and database metrics are read.
     pub monitor: MonitorScope,
+    /// Whether the server counts, while the run lasts, what it does not count by itself.
+    pub instruments: bool,
     /// When the database is brought to rest.
     pub settle: Settle,
     /// How long that may take, each time.

@@ -7,11 +7,14 @@ use std::sync::Arc;
 use model::{Database, Fact, MonitorScope};
 
 use crate::collector::{Collector, Make};
-use crate::database_counters::{Canceller, Connect, DatabaseCounters};
+use crate::database_counters::DatabaseCounters;
 use crate::machine::Machine;
 use crate::monitor::Monitor;
 use crate::process::{Locate, Process};
 use crate::process_locator::{ProcessLocator, proxy};
+use crate::query_session::{Canceller, Connect};
+use crate::server_summaries::ServerSummaries;
+use crate::session_states::SessionStates;
 use crate::tasks::SharedTasks;
 
 /// What is monitored beside a run.
@@ -24,6 +27,8 @@ pub struct Scope {
     pub database: Option<Arc<dyn Database>>,
     /// How its counters are asked for.
     pub connect: Connect,
+    /// The same on the path of the clients, for round trips.
+    pub connect_as_client: Connect,
     /// The processes of servers that were started for the run, by what they are called; none if
     /// there is no such server.
     pub servers: Option<Vec<(String, Locate)>>,
@@ -54,10 +59,21 @@ pub fn start(of: Scope) -> (Monitor, Vec<Fact>) {
             collectors.push(Box::new(move || Some(Box::new(Process::server(about, locate)))));
         }
         let (all, of_collector) = (of.monitor == MonitorScope::All, canceller.clone());
-        let connect = of.connect;
+        let (connect, both) = (of.connect, [of.connect, of.connect_as_client]);
+        let of_counters = Arc::clone(&database);
         collectors.push(Box::new(move || {
-            let counters = DatabaseCounters::of(database, connect, all, of_collector)?;
+            let counters = DatabaseCounters::of(of_counters, connect, all, of_collector)?;
             Some(Box::new(counters) as Box<dyn Collector>)
+        }));
+        let (of_states, of_collector) = (Arc::clone(&database), canceller.clone());
+        collectors.push(Box::new(move || {
+            let states = SessionStates::of(of_states, both, of_collector)?;
+            Some(Box::new(states) as Box<dyn Collector>)
+        }));
+        let of_collector = canceller.clone();
+        collectors.push(Box::new(move || {
+            let summaries = ServerSummaries::of(database, connect, of_collector)?;
+            Some(Box::new(summaries) as Box<dyn Collector>)
         }));
     }
     (Monitor::over(collectors, canceller), facts)

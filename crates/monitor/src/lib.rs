@@ -16,17 +16,21 @@ mod monitor;
 mod phase_signal;
 mod process;
 mod process_locator;
+mod query_session;
 mod readings;
+mod server_summaries;
+mod session_states;
 mod tasks;
 mod usage;
 pub mod wall_clock;
 
 pub use collector::{Collector, Make};
 pub use collectors::{Scope, start};
-pub use database_counters::{Canceller, Connect, CounterSession};
+
 pub use monitor::Monitor;
 pub use phase_signal::{PhaseSignal, Woken};
 pub use process::Locate;
+pub use query_session::{Canceller, Connect, CounterSession};
 pub use readings::{Readings, What};
 pub use tasks::{SharedTasks, Task, TaskCounters, Tasks};
 pub use usage::{Usage, Watch, look};

@@ -12,8 +12,8 @@ use model::{Event, Fact, FactValue, NS_PER_MS, NS_PER_S};
 use rustix::time::{ClockId, clock_gettime};
 
 use crate::collector::{Collector, Make};
-use crate::database_counters::Canceller;
 use crate::phase_signal::{PhaseSignal, Woken};
+use crate::query_session::Canceller;
 use crate::readings::Readings;
 use crate::wall_clock::{self, since};
 
@@ -28,7 +28,7 @@ const SECOND_NS: i64 = NS_PER_S as i64;
 
 enum Message {
     Read { second: i64, gauges: Vec<model::Gauge>, values: Vec<(u16, f64)> },
-    Ended { facts: Vec<Fact>, cpu_ns: u64 },
+    Ended { events: Vec<Event>, facts: Vec<Fact>, cpu_ns: u64 },
 }
 
 /// The collectors of a run, while they are read.
@@ -129,7 +129,8 @@ impl Monitor {
                     tell(Event::Readings(model::Readings { second, values }));
                 }
             }
-            Message::Ended { facts, cpu_ns } => {
+            Message::Ended { events, facts, cpu_ns } => {
+                events.into_iter().for_each(tell);
                 self.n_left -= 1;
                 self.cpu_ns += cpu_ns;
                 self.facts.extend(facts);
@@ -143,14 +144,15 @@ fn look(index: usize, make: Make, signal: &PhaseSignal, tell: &Sender<(usize, Me
     // Whoever has left hears nothing any more.
     let send = |message| drop(tell.send((index, message)));
     let collector = make();
-    let facts = match (collector, signal.wait_for_start()) {
+    let (events, facts) = match (collector, signal.wait_for_start()) {
         (Some(mut collector), Some(start)) => {
             look_from(start, collector.as_mut(), signal, &send);
-            collector.facts()
+            let events = collector.end(since(start, wall_clock::now()));
+            (events, collector.facts())
         }
-        _ => Vec::new(),
+        _ => (Vec::new(), Vec::new()),
     };
-    send(Message::Ended { facts, cpu_ns: own_cpu_ns() });
+    send(Message::Ended { events, facts, cpu_ns: own_cpu_ns() });
 }
 
 fn look_from(
@@ -163,7 +165,7 @@ fn look_from(
     let mut next = whole_second_from(since(start, wall_clock::now()));
     let mut before = None;
     loop {
-        let woken = signal.wait(at(start, next), &|| false);
+        let woken = look_until(start, next, collector, signal);
         let now_ns = since(start, wall_clock::now());
         let is_over = woken == Woken::Over;
         if is_over && before.is_none_or(|before| now_ns - before < LAST_NS_MIN) {
@@ -189,10 +191,30 @@ fn look_from(
     }
 }
 
-/// The instant of a second from the start; none that is not this machine's.
-fn at(start: Instant, second: i64) -> Option<Instant> {
-    let away = Duration::from_secs(second.unsigned_abs());
-    if second < 0 { start.checked_sub(away) } else { start.checked_add(away) }
+/// Waits until a whole second, and looks as often before as the collector wants.
+fn look_until(
+    start: Instant,
+    next: i64,
+    collector: &mut dyn Collector,
+    signal: &PhaseSignal,
+) -> Woken {
+    let every_ns = SECOND_NS / i64::from(collector.looks_per_second().max(1));
+    loop {
+        let now_ns = since(start, wall_clock::now());
+        let look_ns = (now_ns.div_euclid(every_ns) + 1) * every_ns;
+        let is_last = look_ns >= next * SECOND_NS;
+        let woken = signal.wait(at(start, look_ns.min(next * SECOND_NS)), &|| false);
+        if is_last || woken == Woken::Over {
+            return woken;
+        }
+        collector.look(since(start, wall_clock::now()));
+    }
+}
+
+/// An instant from the start; none that is not this machine's.
+fn at(start: Instant, at_ns: i64) -> Option<Instant> {
+    let away = Duration::from_nanos(at_ns.unsigned_abs());
+    if at_ns < 0 { start.checked_sub(away) } else { start.checked_add(away) }
 }
 
 /// The first whole second that is not before an instant.

@@ -73,6 +73,11 @@ impl Readings {
         }
     }
 
+    /// The instant of what is read now, in nanoseconds from the origin.
+    pub fn at_ns(&self) -> i64 {
+        self.at_ns
+    }
+
     /// What comes now is read at this instant, in nanoseconds from the origin.
     pub fn at(&mut self, at_ns: i64) {
         self.at_ns = at_ns;

@@ -52,6 +52,7 @@ pub fn decide(
         histogram_max,
         report_interval,
         monitor,
+        instruments,
         settle,
         settle_limit,
     } = values;
@@ -100,6 +101,7 @@ pub fn decide(
         },
         interval_seconds: report_interval.value,
         monitor: monitor.value,
+        instruments: instruments.value,
         settle: settle.value,
         settle_limit_ns: settle_limit.value,
         disturbances,

@@ -11,6 +11,7 @@ mod monitoring;
 mod over_time;
 mod ran;
 mod transactions;
+mod why;
 
 use analysis::report::Report;
 
@@ -39,6 +40,7 @@ pub fn run(report: &Report) -> Document {
         ran::section(report),
         latency::section(report, &charts),
         transactions::section(report, &charts),
+        why::section(report),
         over_time::section(report, &charts),
         disturbances::section(report),
         clients(report, &charts),

@@ -65,7 +65,7 @@ pub(super) fn from_json<T: DeserializeOwned>(text: &str) -> Result<T, Unreadable
 }
 
 /// The kinds of events that are kept as JSON; an event of any other kind is from the future.
-const KINDS: [&str; 9] = [
+const KINDS: [&str; 10] = [
     "phase",
     "connected",
     "heartbeats",
@@ -74,6 +74,7 @@ const KINDS: [&str; 9] = [
     "crosschecked",
     "disturbance",
     "gauges",
+    "summary",
     "output",
 ];
 
@@ -88,6 +89,7 @@ pub(super) fn kind_of(event: &Event) -> Option<&'static str> {
         Event::Crosschecked { .. } => Some("crosschecked"),
         Event::Disturbance(_) => Some("disturbance"),
         Event::Gauges { .. } => Some("gauges"),
+        Event::Summary(_) => Some("summary"),
         Event::Output { .. } => Some("output"),
         Event::Begun { .. }
         | Event::Settings { .. }

@@ -37,6 +37,10 @@ impl Report {
         let group_description = described.unwrap_or_else(undescribed);
         let (status, reason) = status(tally);
         let all: Vec<usize> = (0..tally.groups.len()).collect();
+        let block = Block::of(tally, &all);
+        let gauges = super::gauges::gauges(tally);
+        let time_profile =
+            super::time_profile::time_profile(tally, &gauges, &block.per_transaction);
         let load = group_description.groups.first().map(|first| first.load.clone());
         Report {
             schema: SCHEMA.to_owned(),
@@ -58,7 +62,7 @@ impl Report {
             phases: phases(group_description.phases),
             measured_seconds: tally.measured_ns() as f64 / NS_PER_S as f64,
             elapsed_seconds: tally.ended.as_ref().map(|e| e.elapsed_ns as f64 / NS_PER_S as f64),
-            block: Block::of(tally, &all),
+            block,
             loops: tally.heartbeats.iter().map(loop_report).collect(),
             client: client_cost(tally),
             checks: checks(tally),
@@ -69,7 +73,9 @@ impl Report {
                 i64::from(group_description.interval_seconds),
             ),
             disturbances: super::disturbances::disturbances(tally),
-            gauges: super::gauges::gauges(tally),
+            gauges,
+            time_profile,
+            server: tally.summaries.clone(),
             settings: Named(tally.settings.clone()),
             facts: facts(tally),
             findings: Vec::new(),

@@ -46,11 +46,11 @@ use crate::open::{
     Data, OpenTarget, Opened, has_all_tables, is_apart_from, open_target, resolve_group,
     resolve_groups,
 };
-use crate::settings::{SettingsGuard, lost};
+use crate::settings::{Momentary, SettingsGuard, lost};
 use crate::settings_snapshot::{self, SettingsSnapshot};
 use crate::settle::{self, ToSettle, settle, tables_of};
 use crate::watcher::Watcher;
-use crate::{admission, build_lock, routines, storage_engine};
+use crate::{admission, build_lock, path_probe, routines, storage_engine};
 
 pub use self::agents::{AGENT, serve_agent};
 pub use self::description::version_of_ours;
@@ -185,9 +185,8 @@ pub(crate) fn run_at(
     shown.into_iter().for_each(|event| sink.tell(event));
     let target = open_target.server.as_ref().map_or(&plan.target, |server| &server.target).clone();
     let disturbers = Disturbers::of(&plan, open_target);
-    let is_ours = open_target.server.is_some();
-    let rest = settling.map(|settling| Rest { settling, is_ours, store: options.store.clone() });
-    let mut background = Background { target, disturbers, settings, path, rest };
+    let journal = options.store.clone().filter(|_| open_target.server.is_none());
+    let mut background = Background { target, disturbers, settings, path, settling, journal };
     let outcome = measure(&plan, &groups, placement, &options, stop, &mut background, &mut sink);
     open_target.server = background.disturbers.give_back();
     if let Some(how) = open_target.server.as_mut().and_then(Managed::ended) {
@@ -328,15 +327,10 @@ struct Background {
     disturbers: Disturbers,
     settings: Option<SettingsSnapshot>,
     path: Option<OpenPath>,
-    rest: Option<Rest>,
-}
-
-/// How the database is brought to rest, if that is asked for.
-struct Rest {
-    settling: Settling,
-    /// Its server ends with us, and so do its settings.
-    is_ours: bool,
-    store: Option<PathBuf>,
+    /// How the database is brought to rest, if that is asked for.
+    settling: Option<Settling>,
+    /// The store with the restore journal; none of a server that ends with us.
+    journal: Option<PathBuf>,
 }
 
 impl Background {
@@ -349,18 +343,46 @@ impl Background {
         stop: &Stop,
         sink: &mut RunSink<'_>,
     ) -> Result<(), Error> {
-        let (Some(rest), Some(first)) = (&self.rest, groups.first()) else { return Ok(()) };
+        let (Some(settling), Some(first)) = (&self.settling, groups.first()) else { return Ok(()) };
         let of = ToSettle {
             database: first.database.as_ref(),
             target: &self.target,
             tables: tables_of(groups),
-            journal: rest.store.as_deref().filter(|_| !rest.is_ours),
+            journal: self.journal.as_deref(),
             limit: Duration::from_nanos(plan.settle_limit_ns),
         };
-        let settled = settle(&of, &rest.settling, stop, sink.watcher)?;
+        let settled = settle(&of, settling, stop, sink.watcher)?;
         sink.note(settled.sentence());
         settled.events(about).into_iter().for_each(|event| sink.tell(event));
         Ok(())
+    }
+
+    /// Makes the server count what it does not count by itself, until what this returns ends. A
+    /// setting that cannot be set is told.
+    fn switch_on(
+        &self,
+        groups: &[Opened],
+        sink: &mut RunSink<'_>,
+    ) -> Result<Option<Momentary>, Error> {
+        let Some(first) = groups.first() else { return Ok(None) };
+        let instruments = first.database.monitoring().instruments;
+        if instruments.is_empty() {
+            let name = first.database.dialect().name;
+            sink.note(format!("instruments: {name} counts nothing more than it does by itself"));
+            return Ok(None);
+        }
+        let (database, journal) = (first.database.as_ref(), self.journal.as_deref());
+        let mut settings = Momentary::at(database, &self.target, journal)?;
+        let mut on = Vec::new();
+        for (name, value) in instruments {
+            match settings.set(name, value, "run") {
+                Ok(true) => on.push(*name),
+                Ok(false) => {}
+                Err(error) => sink.note(format!("instruments: {error}")),
+            }
+        }
+        sink.tell(Event::Fact(Fact::new("monitor", "instruments", on.join(", "))));
+        Ok(Some(settings))
     }
 }
 
@@ -398,6 +420,14 @@ fn measure(
     if plan.settle.is_before() {
         background.settle("settle_before", plan, groups, stop, sink)?;
     }
+    let instruments = match plan.instruments && placement != Placement::Simulated {
+        true => background.switch_on(groups, sink)?,
+        false => None,
+    };
+    if plan.monitor != MonitorScope::Off && placement != Placement::Simulated {
+        let probed = groups.first().map(|first| path_probe::probe(&first.database, stop));
+        probed.into_iter().flatten().for_each(|fact| sink.tell(Event::Fact(fact)));
+    }
     let before = counts_in(groups, stop)?;
     let commits_before = commits_before(plan, groups, stop);
     let began = wall_clock::now();
@@ -423,12 +453,15 @@ fn measure(
         threads: sink.threads.clone(),
         database: groups.first().map(|opened| Arc::clone(&opened.database)),
         connect: admin_session::for_counters,
+        connect_as_client: admin_session::for_round_trips,
         servers: background.disturbers.processes(),
         helpers: helpers(&agents, background.path.as_ref()),
     });
     sink.are_read = monitor.has_collectors();
     facts.into_iter().for_each(|fact| sink.tell(Event::Fact(fact)));
     let ran = drive(job, stop, &mut agents, &mut background.disturbers, monitor, sink)?;
+    let left = instruments.map(|mut settings| settings.end()).unwrap_or_default();
+    left.into_iter().for_each(|note| sink.note(note));
     sink.take_usage();
     let mut usage = sink.measured.unwrap_or_default();
     for (first_loop, end) in agents.ends() {

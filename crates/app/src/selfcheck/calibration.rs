@@ -119,6 +119,7 @@ impl Calibration {
             monitor: model::MonitorScope::Off,
             settle: model::Settle::Off,
             settle_limit_ns: 0,
+            instruments: false,
             disturbances: Vec::new(),
         })
     }

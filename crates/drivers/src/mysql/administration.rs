@@ -37,9 +37,20 @@ pub(super) const ADMINISTRATION: Administration = Administration {
     durability: |facts| durability(facts, RISKY),
     connection_limit: Some("max_connections"),
     settings: Some(SettingsBySql {
-        look: |name| format!("SHOW GLOBAL VARIABLES WHERE Variable_name = '{}'", plain(name)),
+        look: |name| match of_performance_schema(name) {
+            Some((table, name)) => format!(
+                "SELECT '{table}:{name}', IF(ENABLED = 'YES', 'ON', 'OFF') \
+                 FROM performance_schema.setup_{table}s WHERE NAME = '{name}'"
+            ),
+            None => format!("SHOW GLOBAL VARIABLES WHERE Variable_name = '{}'", plain(name)),
+        },
         // Read-only variables, those of sessions alone and missing privileges are told by it.
-        probe: |name| format!("SET GLOBAL {0} = @@GLOBAL.{0}", plain(name)),
+        probe: |name| match of_performance_schema(name) {
+            Some((table, name)) => format!(
+                "UPDATE performance_schema.setup_{table}s SET ENABLED = ENABLED WHERE NAME = '{name}'"
+            ),
+            None => format!("SET GLOBAL {0} = @@GLOBAL.{0}", plain(name)),
+        },
         set: set_global,
         // A server that is started anew has forgotten all of it.
         unset: |_| String::new(),
@@ -100,10 +111,28 @@ fn plain(name: &str) -> String {
     name.replace('-', "_")
 }
 
+/// What the performance schema counts is set in its own tables: `instrument:wait/io/file/%` is a row
+/// of `setup_instruments`, `consumer:` one of `setup_consumers`.
+fn of_performance_schema(name: &str) -> Option<(&str, &str)> {
+    let known =
+        name.split_once(':').filter(|(table, _)| matches!(*table, "instrument" | "consumer"));
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '/' | '_' | '-' | '.');
+    known.filter(|(_, name)| name.chars().all(is_plain))
+}
+
 /// `SET GLOBAL`: a number as such, since a variable of numbers takes no text, and then as text,
 /// since one of text takes no number. A size is a number of bytes in SQL, where files and command
 /// lines have `64M`.
 fn set_global(name: &str, value: &str) -> Vec<String> {
+    if let Some((table, name)) = of_performance_schema(name) {
+        let enabled = if value.eq_ignore_ascii_case("on") { "YES" } else { "NO" };
+        let timed =
+            if table == "instrument" { format!(", TIMED = '{enabled}'") } else { String::new() };
+        return vec![format!(
+            "UPDATE performance_schema.setup_{table}s SET ENABLED = '{enabled}'{timed} \
+             WHERE NAME = '{name}'"
+        )];
+    }
     let name = plain(name);
     let value = value.trim();
     let size = value.ends_with(|c: char| c.is_ascii_alphabetic());
@@ -129,5 +158,19 @@ mod tests {
         check("-1.5", &["SET GLOBAL a_b = -1.5", "SET GLOBAL a_b = '-1.5'"]);
         check("it's a \\", &["SET GLOBAL a_b = 'it''s a \\\\'"]);
         check("ON", &["SET GLOBAL a_b = 'ON'"]);
+    }
+
+    #[test]
+    fn an_instrument_is_set_in_its_table_and_nothing_else_gets_into_it() {
+        let set = set_global("instrument:wait/io/x", "ON");
+        let rows = "UPDATE performance_schema.setup_instruments SET ENABLED = 'YES', \
+                    TIMED = 'YES' WHERE NAME = 'wait/io/x'";
+        assert_eq!(set, [rows]);
+        let set = set_global("consumer:statements_digest", "OFF");
+        let rows = "UPDATE performance_schema.setup_consumers SET ENABLED = 'NO' \
+                    WHERE NAME = 'statements_digest'";
+        assert_eq!(set, [rows]);
+        assert_eq!(of_performance_schema("instrument:x' OR '1"), None);
+        assert_eq!(of_performance_schema("instruments"), None);
     }
 }

@@ -1,7 +1,10 @@
 //! What a server of the MySQL family counts itself, and which of it is read unless all is asked
 //! for. The names and their meaning are the servers' own (SHOW GLOBAL STATUS).
 
-use model::{CommitCounter, ConnectionCounter, Counter, Counters, Monitoring, Reading};
+use model::{
+    CommitCounter, ConnectionCounter, Counter, Counters, Monitoring, Reading, SessionSampling,
+    SummaryColumn, SummaryOf, SummaryQuery,
+};
 
 pub(super) const MONITORING: Monitoring = Monitoring {
     counters: Some(Counters { ask, chosen: CHOSEN, reading }),
@@ -16,7 +19,167 @@ pub(super) const MONITORING: Monitoring = Monitoring {
         sql: "SHOW GLOBAL STATUS LIKE 'Threads_connected'",
     }),
     started_ago: Some("SHOW GLOBAL STATUS LIKE 'Uptime'"),
+    session_states: Some(SessionSampling {
+        queries: &[STATES_WITH_LOCKS, STATES_WITH_WAITS, STATES],
+    }),
+    summaries: SUMMARIES,
+    round_trip: Some("SELECT 1"),
+    mebibyte: Some("SELECT REPEAT('x', 1048576)"),
+    instruments: &[
+        ("userstat", "ON"),
+        ("instrument:wait/io/socket/sql/client_connection", "ON"),
+        ("instrument:wait/io/table/sql/handler", "ON"),
+        ("instrument:wait/lock/table/sql/handler", "ON"),
+        ("instrument:wait/io/file/innodb/innodb_data_file", "ON"),
+        ("instrument:wait/io/file/innodb/innodb_log_file", "ON"),
+        ("consumer:global_instrumentation", "ON"),
+        ("consumer:thread_instrumentation", "ON"),
+        ("consumer:statements_digest", "ON"),
+    ],
 };
+
+/// What each session does, by what the list of processes and InnoDB say. A session without a
+/// statement is idle, unless it has a transaction.
+macro_rules! session_states {
+    ($is_waiting:literal, $is_in_transaction:literal, $lock:literal, $joins:literal) => {
+        concat!(
+            "SELECT CASE WHEN ",
+            $is_waiting,
+            " OR p.STATE LIKE 'Waiting for % lock' THEN 'lock' WHEN p.COMMAND = 'Sleep' THEN CASE \
+             WHEN ",
+            $is_in_transaction,
+            " THEN 'client' ELSE 'idle' END WHEN p.STATE IN ('Reading from net', 'Writing to net', \
+             'Sending to client', 'Receiving from client') THEN 'client' WHEN p.STATE LIKE \
+             'commit%' OR p.STATE IN ('query end', 'Waiting for handler commit') THEN 'commit' \
+             ELSE 'executing' END, CASE WHEN ",
+            $is_waiting,
+            " THEN ",
+            $lock,
+            " WHEN p.COMMAND = 'Sleep' THEN '' ELSE COALESCE(p.STATE, '') END, COUNT(*) FROM \
+             information_schema.PROCESSLIST AS p ",
+            $joins,
+            "WHERE p.ID <> CONNECTION_ID() AND p.DB = DATABASE() AND p.COMMAND NOT IN ('Daemon', \
+             'Binlog Dump', 'Binlog Dump GTID') GROUP BY 1, 2"
+        )
+    };
+}
+
+/// MariaDB and MySQL until 5.7: with the index whose lock is waited for.
+const STATES_WITH_LOCKS: &str = session_states!(
+    "t.trx_state = 'LOCK WAIT'",
+    "t.trx_id IS NOT NULL",
+    "COALESCE(REPLACE(CONCAT(SUBSTRING_INDEX(l.lock_table, '.', -1), '.', l.lock_index), '`', ''), '')",
+    "LEFT JOIN information_schema.INNODB_TRX AS t ON t.trx_mysql_thread_id = p.ID \
+     LEFT JOIN information_schema.INNODB_LOCKS AS l ON l.lock_id = t.trx_requested_lock_id "
+);
+
+/// MySQL from 8.0.
+const STATES_WITH_WAITS: &str = session_states!(
+    "t.trx_state = 'LOCK WAIT'",
+    "t.trx_id IS NOT NULL",
+    "''",
+    "LEFT JOIN information_schema.INNODB_TRX AS t ON t.trx_mysql_thread_id = p.ID "
+);
+
+/// Without the privilege for InnoDB's tables (PROCESS): our own sessions alone, and waits for row
+/// locks count as executing.
+const STATES: &str = session_states!("FALSE", "FALSE", "''", "");
+
+const fn column(name: &'static str, unit: &'static str, scale: f64) -> SummaryColumn {
+    SummaryColumn { name, unit, scale }
+}
+
+const COUNT: SummaryColumn = column("count", "", 1.0);
+/// The performance schema counts picoseconds.
+const TIME: SummaryColumn = column("time", "s", 1e-12);
+
+const WITH_SCHEMA: &str = "Start the server with performance_schema=ON.";
+
+const SUMMARIES: &[SummaryQuery] = &[
+    SummaryQuery {
+        of: SummaryOf::Statements,
+        source: "performance_schema.events_statements_summary_by_digest",
+        sql: "SELECT DIGEST_TEXT, COUNT_STAR, SUM_TIMER_WAIT, SUM_LOCK_TIME, SUM_ROWS_EXAMINED, \
+              SUM_ROWS_SENT, SUM_ROWS_AFFECTED \
+              FROM performance_schema.events_statements_summary_by_digest \
+              WHERE SCHEMA_NAME = DATABASE() AND DIGEST_TEXT IS NOT NULL",
+        columns: &[
+            COUNT,
+            TIME,
+            column("lock_time", "s", 1e-12),
+            column("rows_examined", "", 1.0),
+            column("rows_sent", "", 1.0),
+            column("rows_changed", "", 1.0),
+        ],
+        remedy: WITH_SCHEMA,
+    },
+    SummaryQuery {
+        of: SummaryOf::Waits,
+        source: "performance_schema.events_waits_summary_global_by_event_name",
+        sql: "SELECT EVENT_NAME, COUNT_STAR, SUM_TIMER_WAIT \
+              FROM performance_schema.events_waits_summary_global_by_event_name \
+              WHERE COUNT_STAR > 0 AND EVENT_NAME <> 'idle'",
+        columns: &[COUNT, TIME],
+        remedy: WITH_SCHEMA,
+    },
+    SummaryQuery {
+        of: SummaryOf::Locks,
+        source: "performance_schema.table_lock_waits_summary_by_table",
+        sql: "SELECT OBJECT_NAME, COUNT_STAR, SUM_TIMER_WAIT \
+              FROM performance_schema.table_lock_waits_summary_by_table \
+              WHERE OBJECT_SCHEMA = DATABASE() AND COUNT_STAR > 0",
+        columns: &[COUNT, TIME],
+        remedy: WITH_SCHEMA,
+    },
+    SummaryQuery {
+        of: SummaryOf::Tables,
+        source: "performance_schema.table_io_waits_summary_by_index_usage",
+        sql: "SELECT CONCAT(OBJECT_NAME, '.', COALESCE(INDEX_NAME, '(no index)')), COUNT_STAR, \
+              SUM_TIMER_WAIT, COUNT_FETCH, COUNT_INSERT, COUNT_UPDATE, COUNT_DELETE \
+              FROM performance_schema.table_io_waits_summary_by_index_usage \
+              WHERE OBJECT_SCHEMA = DATABASE() AND COUNT_STAR > 0",
+        columns: &[
+            COUNT,
+            TIME,
+            column("fetched", "", 1.0),
+            column("inserted", "", 1.0),
+            column("updated", "", 1.0),
+            column("deleted", "", 1.0),
+        ],
+        remedy: WITH_SCHEMA,
+    },
+    SummaryQuery {
+        of: SummaryOf::Connections,
+        source: "performance_schema.socket_summary_by_event_name",
+        sql: "SELECT EVENT_NAME, COUNT_STAR, SUM_TIMER_WAIT, COUNT_READ, SUM_TIMER_READ, \
+              SUM_NUMBER_OF_BYTES_READ, COUNT_WRITE, SUM_TIMER_WRITE, SUM_NUMBER_OF_BYTES_WRITE \
+              FROM performance_schema.socket_summary_by_event_name \
+              WHERE EVENT_NAME LIKE '%/client_connection' AND COUNT_STAR > 0",
+        columns: &[
+            COUNT,
+            TIME,
+            column("reads", "", 1.0),
+            column("read_time", "s", 1e-12),
+            column("bytes_read", "B", 1.0),
+            column("writes", "", 1.0),
+            column("write_time", "s", 1e-12),
+            column("bytes_written", "B", 1.0),
+        ],
+        remedy: "Start the server with performance_schema=ON, and run with --instruments on.",
+    },
+    SummaryQuery {
+        of: SummaryOf::Tables,
+        source: "information_schema.TABLE_STATISTICS",
+        sql: "SELECT TABLE_NAME, ROWS_READ, ROWS_CHANGED, ROWS_CHANGED_X_INDEXES \
+              FROM information_schema.TABLE_STATISTICS WHERE TABLE_SCHEMA = DATABASE()",
+        columns: &[
+            column("rows_read", "", 1.0),
+            column("rows_changed", "", 1.0),
+            column("changed_in_indexes", "", 1.0),
+        ],
+        remedy: "Run with --instruments on (userstat).",
+    },
+];
 
 const fn total(name: &'static str, unit: &'static str, help: &'static str) -> Counter {
     Counter { name, reading: Reading::Total, unit, help }

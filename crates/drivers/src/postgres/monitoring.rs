@@ -6,7 +6,10 @@
 //! single second may hold more or less than its own. Names: `database_xact_commit` is
 //! `xact_commit` of `pg_stat_database` for the target's own database.
 
-use model::{CommitCounter, ConnectionCounter, Counter, Counters, Monitoring, Reading};
+use model::{
+    CommitCounter, ConnectionCounter, Counter, Counters, Monitoring, Reading, SessionSampling,
+    SummaryColumn, SummaryOf, SummaryQuery,
+};
 
 pub(super) const MONITORING: Monitoring = Monitoring {
     counters: Some(Counters { ask, chosen: CHOSEN, reading }),
@@ -31,7 +34,71 @@ pub(super) const MONITORING: Monitoring = Monitoring {
     started_ago: Some(
         "SELECT floor(extract(epoch FROM clock_timestamp() - pg_postmaster_start_time()))::bigint",
     ),
+    session_states: Some(SessionSampling { queries: &[STATES] }),
+    summaries: SUMMARIES,
+    round_trip: Some("SELECT 1"),
+    mebibyte: Some("SELECT repeat('x', 1048576)"),
+    instruments: &[("track_io_timing", "on"), ("track_wal_io_timing", "on")],
 };
+
+/// What each session does; who waits for a row is told with its table. The locks are looked through
+/// only while somebody waits for one.
+const STATES: &str = "WITH a AS MATERIALIZED (SELECT pid, state, wait_event_type AS type, \
+    wait_event AS event FROM pg_stat_activity WHERE datname = current_database() \
+    AND pid <> pg_backend_pid() AND coalesce(backend_type, 'client backend') = 'client backend'), \
+    l AS (SELECT DISTINCT ON (pid) pid, relation::regclass::text AS name FROM pg_locks \
+    WHERE locktype = 'tuple' AND EXISTS (SELECT FROM a WHERE type = 'Lock')) \
+    SELECT CASE WHEN state LIKE 'idle in%' THEN 'client' WHEN state LIKE 'idle%' THEN 'idle' \
+    WHEN type = 'Client' THEN 'client' WHEN type = 'Lock' THEN 'lock' \
+    WHEN (event LIKE 'WAL%' AND event <> 'WALInsert') OR event = 'SyncRep' THEN 'commit' \
+    WHEN type IN ('LWLock', 'BufferPin') THEN 'latch' WHEN type = 'IO' THEN 'io' \
+    WHEN type IS NULL THEN 'executing' ELSE 'other' END, \
+    CASE WHEN state LIKE 'idle%' THEN '' ELSE coalesce(type || '/' || event, '') \
+    || coalesce(' on ' || l.name, '') END, count(*) \
+    FROM a LEFT JOIN l USING (pid) WHERE state IS NOT NULL GROUP BY 1, 2";
+
+const fn column(name: &'static str, unit: &'static str, scale: f64) -> SummaryColumn {
+    SummaryColumn { name, unit, scale }
+}
+
+const SUMMARIES: &[SummaryQuery] = &[
+    SummaryQuery {
+        of: SummaryOf::Statements,
+        source: "pg_stat_statements",
+        sql: "SELECT query, sum(calls), sum(total_exec_time), sum(rows), sum(shared_blks_hit), \
+              sum(shared_blks_read), sum(wal_bytes) FROM pg_stat_statements \
+              WHERE dbid = (SELECT oid FROM pg_database WHERE datname = current_database()) \
+              GROUP BY query",
+        columns: &[
+            column("count", "", 1.0),
+            // It counts milliseconds.
+            column("time", "s", 1e-3),
+            column("rows", "", 1.0),
+            column("blocks_hit", "", 1.0),
+            column("blocks_read", "", 1.0),
+            column("wal_bytes", "B", 1.0),
+        ],
+        remedy: "Start the server with shared_preload_libraries=pg_stat_statements, and CREATE \
+                 EXTENSION pg_stat_statements in the database.",
+    },
+    SummaryQuery {
+        of: SummaryOf::Tables,
+        source: "pg_stat_user_tables",
+        sql: "SELECT relname, coalesce(seq_tup_read, 0) + coalesce(idx_tup_fetch, 0), \
+              coalesce(seq_scan, 0), coalesce(idx_scan, 0), n_tup_ins, n_tup_upd, n_tup_hot_upd, \
+              n_tup_del FROM pg_stat_user_tables",
+        columns: &[
+            column("rows_read", "", 1.0),
+            column("table_scans", "", 1.0),
+            column("index_scans", "", 1.0),
+            column("inserted", "", 1.0),
+            column("updated", "", 1.0),
+            column("updated_hot", "", 1.0),
+            column("deleted", "", 1.0),
+        ],
+        remedy: "",
+    },
+];
 
 const fn total(name: &'static str, unit: &'static str, help: &'static str) -> Counter {
     Counter { name, reading: Reading::Total, unit, help }

@@ -1,0 +1,75 @@
+//! How far a database is from its clients: the time of a round trip, and how fast a large reply
+//! comes, on the path of the clients, before the load begins.
+//!
+//! Not here: round trips while a load runs (monitor).
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use engine::Stop;
+use model::{Database, Fact, FactValue, Refusal};
+use monitor::{CounterSession, wall_clock};
+
+use crate::admin_session::for_round_trips;
+use crate::interruptible::run_interruptible;
+
+/// Round trips that are made.
+const ROUND_TRIPS: usize = 20;
+/// Large replies that are read; the fastest one counts, since the first ones find the connection
+/// slow.
+const LARGE_REPLIES: usize = 3;
+/// Large replies are left out on a path on which one would take longer.
+const LARGE_MAX: Duration = Duration::from_secs(5);
+const MEBIBYTE: f64 = 1_048_576.0;
+
+/// What was found; nothing of a database that is asked nothing over a network, or is not there.
+pub(crate) fn probe(database: &Arc<dyn Database>, stop: &Stop) -> Vec<Fact> {
+    let database = Arc::clone(database);
+    let probed = run_interruptible(stop, "interrupted before the run began", move || {
+        Ok(ask(database.as_ref()).unwrap_or_default())
+    });
+    probed.unwrap_or_default()
+}
+
+fn ask(database: &dyn Database) -> Result<Vec<Fact>, Refusal> {
+    let Some(sql) = database.monitoring().round_trip else { return Ok(Vec::new()) };
+    let mut session = for_round_trips(database)?;
+    let mut times = Vec::new();
+    for _ in 0..ROUND_TRIPS {
+        times.push(time(session.as_mut(), sql)?);
+    }
+    times.sort();
+    let seconds = |time: Duration| FactValue::seconds(time.as_secs_f64(), 6);
+    let mut facts = vec![
+        Fact::new("path", "round_trip_min_s", seconds(times[0])),
+        Fact::new("path", "round_trip_median_s", seconds(times[ROUND_TRIPS / 2])),
+    ];
+    if let Some(sql) = database.monitoring().mebibyte
+        && let Some(fastest) = large_reply(session.as_mut(), sql)
+    {
+        // The time of a round trip is no part of how fast it comes.
+        let took = fastest.saturating_sub(times[0]).as_secs_f64();
+        let rate = (MEBIBYTE / took.max(1e-6)).round();
+        facts.push(Fact::new("path", "bytes_per_s", FactValue::Bytes(rate as u64)));
+    }
+    Ok(facts)
+}
+
+/// The time of the fastest large reply; none where a server does not give one.
+fn large_reply(session: &mut dyn CounterSession, sql: &str) -> Option<Duration> {
+    let mut fastest: Option<Duration> = None;
+    for _ in 0..LARGE_REPLIES {
+        let took = time(session, sql).ok()?;
+        fastest = Some(fastest.map_or(took, |fastest| fastest.min(took)));
+        if took > LARGE_MAX {
+            break;
+        }
+    }
+    fastest
+}
+
+fn time(session: &mut dyn CounterSession, sql: &str) -> Result<Duration, Refusal> {
+    let began = wall_clock::now();
+    session.read(sql, &mut |_| Ok(()))?;
+    Ok(began.elapsed())
+}

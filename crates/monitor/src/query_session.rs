@@ -1,0 +1,154 @@
+//! A connection by which a collector asks a database: made when it is needed, made anew when it
+//! broke, and cut off from another thread when it hangs.
+//!
+//! Not here: what is asked.
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use model::{Cancel, Database, Refusal, Reply, Value, Visit};
+
+/// A connection by which a collector asks, on the thread that made it.
+pub trait CounterSession {
+    /// A query as text; `visit` sees its rows.
+    fn read(&mut self, sql: &str, visit: Visit<'_>) -> Result<Reply, Refusal>;
+
+    /// Cuts off what it asks, from another thread.
+    fn canceller(&self) -> Arc<dyn Cancel>;
+}
+
+/// Connects to a database: how that is done is whoever's drivers these are to know.
+pub type Connect = fn(&dyn Database) -> Result<Box<dyn CounterSession>, Refusal>;
+
+/// Lets another thread cut off queries that do not end.
+#[derive(Clone, Default)]
+pub struct Canceller(Arc<Mutex<Held>>);
+
+#[derive(Default)]
+struct Held {
+    sessions: Vec<Option<Arc<dyn Cancel>>>,
+    is_over: bool,
+}
+
+impl Canceller {
+    fn held(&self) -> MutexGuard<'_, Held> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// A place for one more session.
+    fn place(&self) -> usize {
+        let mut held = self.held();
+        held.sessions.push(None);
+        held.sessions.len() - 1
+    }
+
+    fn hold(&self, place: usize, session: Option<Arc<dyn Cancel>>) {
+        let mut held = self.held();
+        if held.is_over {
+            session.iter().for_each(|session| session.cancel());
+        }
+        held.sessions[place] = session;
+    }
+
+    /// Ends what is under way, and whatever comes.
+    pub fn cut_off(&self) {
+        let mut held = self.held();
+        held.is_over = true;
+        held.sessions.iter().flatten().for_each(|session| session.cancel());
+    }
+}
+
+/// A connection to a database for one collector.
+pub(crate) struct QuerySession {
+    database: Arc<dyn Database>,
+    connect: Connect,
+    canceller: Canceller,
+    place: usize,
+    session: Option<Box<dyn CounterSession>>,
+}
+
+impl QuerySession {
+    /// Not connected yet.
+    pub(crate) fn new(
+        database: Arc<dyn Database>,
+        connect: Connect,
+        canceller: Canceller,
+    ) -> QuerySession {
+        let place = canceller.place();
+        QuerySession { database, connect, canceller, place, session: None }
+    }
+
+    /// Connects if it is not.
+    pub(crate) fn connect(&mut self) -> Result<(), Refusal> {
+        if self.session.is_none() {
+            let session = (self.connect)(self.database.as_ref())?;
+            self.canceller.hold(self.place, Some(session.canceller()));
+            self.session = Some(session);
+        }
+        Ok(())
+    }
+
+    /// Whether there is a connection now.
+    pub(crate) fn is_connected(&self) -> bool {
+        self.session.is_some()
+    }
+
+    /// A query as text; `visit` sees its rows. A connection that breaks is made anew by the next.
+    pub(crate) fn read(&mut self, sql: &str, visit: Visit<'_>) -> Result<(), Refusal> {
+        self.connect()?;
+        let Some(session) = self.session.as_mut() else { return Ok(()) };
+        let read = session.read(sql, visit).map(drop);
+        if read.as_ref().is_err_and(|refusal| refusal.kind.breaks_session()) {
+            self.session = None;
+            self.canceller.hold(self.place, None);
+        }
+        read
+    }
+}
+
+/// A number, however it is told.
+pub(crate) fn number(value: &Value<'_>) -> Option<f64> {
+    match value {
+        Value::Int(number) => Some(*number as f64),
+        Value::Float(number) => Some(*number),
+        Value::Decimal { unscaled, scale } => {
+            Some(*unscaled as f64 / 10_f64.powi(i32::from(*scale)))
+        }
+        Value::Text(text) => text.trim().parse().ok(),
+        Value::Null | Value::Bytes(_) | Value::Timestamp(_) => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_number_is_read_however_it_is_reported() {
+        let check = |value: Value<'_>, expect| assert_eq!(number(&value), expect);
+        check(Value::Int(7), Some(7.0));
+        check(Value::Float(0.5), Some(0.5));
+        check(Value::Text(" 12.5 "), Some(12.5));
+        check(Value::Decimal { unscaled: 125, scale: 1 }, Some(12.5));
+        check(Value::Text("ON"), None);
+        check(Value::Text(""), None);
+        check(Value::Null, None);
+    }
+
+    #[test]
+    fn a_session_that_comes_too_late_is_cut_off_at_once() {
+        #[derive(Default)]
+        struct Cut(Mutex<u32>);
+        impl Cancel for Cut {
+            fn cancel(&self) {
+                *self.0.lock().unwrap() += 1;
+            }
+        }
+        let canceller = Canceller::default();
+        let places = [canceller.place(), canceller.place()];
+        let (early, late) = (Arc::new(Cut::default()), Arc::new(Cut::default()));
+        canceller.hold(places[0], Some(Arc::clone(&early) as Arc<dyn Cancel>));
+        canceller.cut_off();
+        canceller.hold(places[1], Some(Arc::clone(&late) as Arc<dyn Cancel>));
+        assert_eq!((*early.0.lock().unwrap(), *late.0.lock().unwrap()), (1, 1));
+    }
+}

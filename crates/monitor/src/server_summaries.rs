@@ -1,0 +1,226 @@
+//! What a server sums up by itself: read when the measured phase begins and when the load is over;
+//! what is kept is by how much it grew.
+//!
+//! Not here: which summaries there are (drivers).
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use model::{
+    Database, Event, Fact, RefusalKind, Row, ServerSummary, SummaryColumnKept, SummaryQuery,
+    SummaryRow,
+};
+
+use crate::collector::Collector;
+use crate::query_session::{Canceller, Connect, QuerySession, number};
+use crate::readings::Readings;
+
+/// Rows that are kept of a summary.
+const ROWS_MAX: usize = 40;
+
+/// Of a statement, so many letters are kept.
+const LETTERS_MAX: usize = 400;
+
+/// What each row stood at, by what it is of.
+type Stood = HashMap<String, Vec<f64>>;
+
+/// The summaries of a server.
+pub(crate) struct ServerSummaries {
+    session: QuerySession,
+    queries: &'static [SummaryQuery],
+    /// When they were read first, and what they stood at; none for those that cannot be read.
+    first: Option<(i64, Vec<Option<Stood>>)>,
+    facts: Vec<Fact>,
+}
+
+impl ServerSummaries {
+    /// None where a database sums up nothing.
+    pub(crate) fn of(
+        database: Arc<dyn Database>,
+        connect: Connect,
+        canceller: Canceller,
+    ) -> Option<ServerSummaries> {
+        let queries = database.monitoring().summaries;
+        let session = QuerySession::new(database, connect, canceller);
+        (!queries.is_empty()).then_some(ServerSummaries {
+            session,
+            queries,
+            first: None,
+            facts: Vec::new(),
+        })
+    }
+
+    fn stand(&mut self) -> Vec<Option<Stood>> {
+        let mut all = Vec::new();
+        for query in self.queries {
+            let mut stood = Stood::new();
+            let mut visit = |row: &dyn Row| {
+                let what = shortened(row.text(0)?);
+                let values = stood.entry(what).or_insert_with(|| vec![0.0; query.columns.len()]);
+                for (place, column) in query.columns.iter().enumerate() {
+                    let value = number(&row.value(place + 1)).unwrap_or(0.0);
+                    values[place] += value * column.scale;
+                }
+                Ok(())
+            };
+            let read = self.session.read(query.sql, &mut visit);
+            let not_read = |why: &str| Fact::new("monitor", query.source, why.to_owned());
+            match read {
+                Ok(()) => all.push(Some(stood)),
+                Err(refusal) => {
+                    // What a product or version has not is nothing to tell, but for what it could
+                    // have.
+                    let is_missing = refusal.kind == RefusalKind::Missing;
+                    if !is_missing {
+                        self.facts.push(not_read(&format!("not read: {refusal}")));
+                    }
+                    all.push(None);
+                }
+            }
+        }
+        all
+    }
+}
+
+/// A statement in one line.
+fn shortened(text: &str) -> String {
+    let words: Vec<&str> = text.split_whitespace().collect();
+    let line = words.join(" ");
+    match line.char_indices().nth(LETTERS_MAX) {
+        Some((end, _)) => format!("{}…", &line[..end]),
+        None => line,
+    }
+}
+
+/// By how much each row grew. One that fell was begun anew.
+fn growth(before: &Stood, now: Stood) -> Vec<(String, Vec<f64>)> {
+    let grown = |(what, now): (String, Vec<f64>)| {
+        let before = before.get(&what);
+        let is_anew = before.is_some_and(|before| now.iter().zip(before).any(|(n, b)| n < b));
+        let values: Vec<f64> = match before.filter(|_| !is_anew) {
+            Some(before) => now.iter().zip(before).map(|(now, before)| now - before).collect(),
+            None => now,
+        };
+        values.iter().any(|value| *value > 0.0).then_some((what, values))
+    };
+    now.into_iter().filter_map(grown).collect()
+}
+
+/// What is kept of a summary; none where nothing grew.
+fn kept(
+    query: &SummaryQuery,
+    mut grown: Vec<(String, Vec<f64>)>,
+    [from_ns, to_ns]: [i64; 2],
+) -> Option<ServerSummary> {
+    let by = query.columns.iter().position(|column| column.name == "time").unwrap_or(0);
+    grown.sort_by(|a, b| b.1[by].total_cmp(&a.1[by]).then_with(|| a.0.cmp(&b.0)));
+    let left = grown.split_off(grown.len().min(ROWS_MAX));
+    let mut others = vec![0.0; query.columns.len()];
+    for (_, values) in &left {
+        others.iter_mut().zip(values).for_each(|(sum, value)| *sum += value);
+    }
+    let row = |what, values| SummaryRow { state: None, what, values };
+    let column = |column: &model::SummaryColumn| SummaryColumnKept {
+        name: column.name.to_owned(),
+        unit: column.unit.to_owned(),
+    };
+    (!grown.is_empty()).then(|| ServerSummary {
+        of: query.of,
+        source: query.source.to_owned(),
+        from_ns,
+        to_ns,
+        columns: query.columns.iter().map(column).collect(),
+        rows: grown.into_iter().map(|(what, values)| row(what, values)).collect(),
+        others: (!left.is_empty()).then(|| row(String::new(), others)),
+    })
+}
+
+impl Collector for ServerSummaries {
+    fn about(&self) -> String {
+        "database".to_owned()
+    }
+
+    fn read(&mut self, readings: &mut Readings) {
+        if self.first.is_none() && readings.at_ns() >= 0 {
+            let stood = self.stand();
+            self.first = Some((readings.at_ns(), stood));
+        }
+    }
+
+    fn end(&mut self, at_ns: i64) -> Vec<Event> {
+        let Some((from_ns, before)) = self.first.take() else { return Vec::new() };
+        self.facts.clear();
+        let now = self.stand();
+        let mut events = Vec::new();
+        for ((query, before), now) in self.queries.iter().zip(before).zip(now) {
+            let (Some(before), Some(now)) = (before, now) else { continue };
+            match kept(query, growth(&before, now), [from_ns, at_ns]) {
+                Some(summary) => events.push(Event::Summary(summary)),
+                None if query.remedy.is_empty() => {}
+                None => {
+                    let text = format!("empty. {}", query.remedy);
+                    self.facts.push(Fact::new("monitor", query.source, text));
+                }
+            }
+        }
+        events
+    }
+
+    fn facts(&self) -> Vec<Fact> {
+        self.facts.clone()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use model::{SummaryColumn, SummaryOf};
+
+    use super::*;
+
+    const QUERY: SummaryQuery = SummaryQuery {
+        of: SummaryOf::Waits,
+        source: "view",
+        sql: "",
+        columns: &[
+            SummaryColumn { name: "count", unit: "", scale: 1.0 },
+            SummaryColumn { name: "time", unit: "s", scale: 1e-12 },
+        ],
+        remedy: "",
+    };
+
+    fn stood(rows: &[(&str, f64, f64)]) -> Stood {
+        rows.iter().map(|(what, count, time)| ((*what).to_owned(), vec![*count, *time])).collect()
+    }
+
+    #[test]
+    fn what_grew_most_in_time_comes_first_and_what_was_begun_anew_counts_whole() {
+        let before = stood(&[("a", 10.0, 1.0), ("b", 5.0, 5.0), ("same", 3.0, 3.0)]);
+        let now =
+            stood(&[("a", 30.0, 2.0), ("b", 2.0, 0.5), ("same", 3.0, 3.0), ("new", 1.0, 9.0)]);
+        let summary = kept(&QUERY, growth(&before, now), [0, 2_000_000_000]).expect("it grew");
+        let rows: Vec<(&str, &[f64])> =
+            summary.rows.iter().map(|row| (row.what.as_str(), row.values.as_slice())).collect();
+        let expected: [(&str, &[f64]); 3] =
+            [("new", &[1.0, 9.0]), ("a", &[20.0, 1.0]), ("b", &[2.0, 0.5])];
+        assert_eq!(rows, expected);
+        assert_eq!((summary.total("time"), summary.seconds()), (Some(10.5), 2.0));
+        assert_eq!(summary.others, None);
+        assert_eq!(kept(&QUERY, Vec::new(), [0, 1]), None);
+    }
+
+    #[test]
+    fn what_is_left_out_is_summed_up() {
+        let many: Vec<(String, Vec<f64>)> =
+            (0..ROWS_MAX + 2).map(|n| (format!("{n:03}"), vec![1.0, n as f64])).collect();
+        let summary = kept(&QUERY, many, [0, 1]).expect("it grew");
+        assert_eq!(summary.rows.len(), ROWS_MAX);
+        assert_eq!(summary.others.map(|row| row.values), Some(vec![2.0, 1.0]));
+    }
+
+    #[test]
+    fn a_statement_is_kept_in_one_line() {
+        assert_eq!(shortened("SELECT\n  1\tFROM  t"), "SELECT 1 FROM t");
+        let long = "é".repeat(LETTERS_MAX + 1);
+        assert_eq!(shortened(&long).chars().count(), LETTERS_MAX + 1);
+    }
+}

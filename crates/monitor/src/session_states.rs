@@ -1,0 +1,200 @@
+//! What the sessions of a database do, asked ten times a second; and how long a round trip takes on
+//! the path of the clients meanwhile.
+//!
+//! A server that takes long to answer is asked less often: asking takes at most a twentieth of the
+//! time. Not here: the states (model), and the queries for them (drivers).
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use model::{
+    Choice, Database, Event, Fact, NS_PER_MS, Row, ServerSummary, SessionState, SummaryColumnKept,
+    SummaryOf, SummaryRow,
+};
+
+use crate::collector::Collector;
+use crate::query_session::{Canceller, Connect, QuerySession, number};
+use crate::readings::{Readings, What};
+use crate::wall_clock;
+
+const LOOKS_PER_SECOND: u32 = 10;
+
+/// Asking takes at most one part in so many of the time.
+const REST_FACTOR: i64 = 20;
+
+/// Rows that are kept, of those seen most often.
+const ROWS_MAX: usize = 60;
+
+const ROUND_TRIP: What<'_> = What::new(
+    "round_trip",
+    "ms",
+    "The shortest of ten round trips of a query that does nothing, on the path of the clients.",
+);
+
+/// The sessions of a database, as they are sampled.
+pub(crate) struct SessionStates {
+    states: QuerySession,
+    /// The queries that are left: the first one is asked.
+    queries: &'static [&'static str],
+    path: QuerySession,
+    round_trip_sql: Option<&'static str>,
+    /// Sums of this second's samples, by state.
+    now: [f64; SessionState::ALL.len()],
+    n_now: u32,
+    round_trip_ns: Option<i64>,
+    /// Sessions seen in the measured phase, by state and what the server calls it.
+    seen: BTreeMap<(SessionState, String), f64>,
+    n_seen: u32,
+    from_ns: Option<i64>,
+    /// Not asked again before this instant.
+    due_ns: i64,
+    why: Option<String>,
+}
+
+impl SessionStates {
+    /// None where a database has no sessions that could be asked for.
+    pub(crate) fn of(
+        database: Arc<dyn Database>,
+        [connect, connect_as_client]: [Connect; 2],
+        canceller: Canceller,
+    ) -> Option<SessionStates> {
+        let sampling = database.monitoring().session_states?;
+        let states = QuerySession::new(Arc::clone(&database), connect, canceller.clone());
+        let round_trip_sql = database.monitoring().round_trip;
+        Some(SessionStates {
+            states,
+            queries: sampling.queries,
+            path: QuerySession::new(database, connect_as_client, canceller),
+            round_trip_sql,
+            now: Default::default(),
+            n_now: 0,
+            round_trip_ns: None,
+            seen: BTreeMap::new(),
+            n_seen: 0,
+            from_ns: None,
+            due_ns: i64::MIN,
+            why: None,
+        })
+    }
+
+    fn sample(&mut self, at_ns: i64) {
+        if at_ns < self.due_ns {
+            return;
+        }
+        let began = wall_clock::now();
+        self.ask_states(at_ns);
+        self.make_round_trip();
+        let took_ns = wall_clock::since(began, wall_clock::now());
+        self.due_ns = at_ns + took_ns * REST_FACTOR;
+    }
+
+    fn ask_states(&mut self, at_ns: i64) {
+        while let Some(sql) = self.queries.first() {
+            let mut rows: Vec<(SessionState, String, f64)> = Vec::new();
+            let mut visit = |row: &dyn Row| {
+                let state = SessionState::by_name(row.text(0)?);
+                if let (Some(state), Some(count)) = (state, number(&row.value(2))) {
+                    rows.push((state, row.text(1)?.to_owned(), count));
+                }
+                Ok(())
+            };
+            match self.states.read(sql, &mut visit) {
+                Ok(()) => return self.add(at_ns, rows),
+                Err(refusal) if refusal.kind.breaks_session() => return,
+                // Another version, or a user without the right: there may be a plainer query.
+                Err(refusal) => {
+                    self.queries = &self.queries[1..];
+                    self.why = Some(refusal.to_string());
+                }
+            }
+        }
+    }
+
+    fn add(&mut self, at_ns: i64, rows: Vec<(SessionState, String, f64)>) {
+        self.n_now += 1;
+        let is_measured = at_ns >= 0;
+        if is_measured {
+            self.from_ns.get_or_insert(at_ns);
+            self.n_seen += 1;
+        }
+        for (state, event, count) in rows {
+            self.now[state as usize] += count;
+            if is_measured {
+                *self.seen.entry((state, event)).or_default() += count;
+            }
+        }
+    }
+
+    fn make_round_trip(&mut self) {
+        let Some(sql) = self.round_trip_sql else { return };
+        // Connecting is no round trip.
+        if self.path.connect().is_err() {
+            return;
+        }
+        let began = wall_clock::now();
+        if self.path.read(sql, &mut |_| Ok(())).is_ok() {
+            let took_ns = wall_clock::since(began, wall_clock::now());
+            self.round_trip_ns = Some(self.round_trip_ns.map_or(took_ns, |ns| ns.min(took_ns)));
+        }
+    }
+}
+
+impl Collector for SessionStates {
+    fn about(&self) -> String {
+        "database".to_owned()
+    }
+
+    fn looks_per_second(&self) -> u32 {
+        LOOKS_PER_SECOND
+    }
+
+    fn look(&mut self, at_ns: i64) {
+        self.sample(at_ns);
+    }
+
+    fn read(&mut self, readings: &mut Readings) {
+        self.sample(readings.at_ns());
+        if self.n_now > 0 {
+            for state in SessionState::ALL {
+                let mean = self.now[*state as usize] / f64::from(self.n_now);
+                readings.level_of(What::new("sessions", "", state.help()), state.name(), mean);
+            }
+        }
+        if let Some(ns) = self.round_trip_ns.take() {
+            readings.level(ROUND_TRIP, ns as f64 / NS_PER_MS as f64);
+        }
+        (self.now, self.n_now) = (Default::default(), 0);
+    }
+
+    fn end(&mut self, at_ns: i64) -> Vec<Event> {
+        let Some(from_ns) = self.from_ns.filter(|_| self.n_seen > 0) else { return Vec::new() };
+        let seconds = (at_ns - from_ns) as f64 / model::NS_PER_S as f64;
+        let each = seconds / f64::from(self.n_seen);
+        let mut seen: Vec<_> = std::mem::take(&mut self.seen).into_iter().collect();
+        seen.sort_by(|a, b| b.1.total_cmp(&a.1));
+        let others: f64 = seen.iter().skip(ROWS_MAX).map(|(_, count)| count).sum();
+        let row = |state, what, count: f64| SummaryRow { state, what, values: vec![count * each] };
+        let rows = seen.into_iter().take(ROWS_MAX);
+        let rows = rows.map(|((state, event), n)| row(Some(state.name().to_owned()), event, n));
+        vec![Event::Summary(ServerSummary {
+            of: SummaryOf::Samples,
+            source: format!("sessions, asked {} times", self.n_seen),
+            from_ns,
+            to_ns: at_ns,
+            columns: vec![SummaryColumnKept { name: "time".to_owned(), unit: "s".to_owned() }],
+            rows: rows.collect(),
+            others: (others > 0.0).then(|| row(None, String::new(), others)),
+        })]
+    }
+
+    fn facts(&self) -> Vec<Fact> {
+        let shown = |why: &String| {
+            let text = match self.queries {
+                [] => format!("not read: {why}"),
+                _ => format!("not all read: {why}"),
+            };
+            Fact::new("monitor", "sessions", text)
+        };
+        self.why.iter().map(shown).collect()
+    }
+}

@@ -1,0 +1,113 @@
+//! Why it took as long as it did: the parts of a transaction's time, and what the server summed up
+//! by statement, event and table.
+//!
+//! Not here: how the parts are computed (analysis).
+
+use analysis::report::{Report, TimeProfile};
+use model::numbers::{NONE, amount, capital, count, significant};
+use model::{NS_PER_S, ServerSummary, SummaryOf};
+
+use crate::document::{Block, Length, Section};
+use crate::table::{Align, Cell, Column, Table};
+
+/// Rows of a summary that are seen at once.
+const ROWS_MAX: usize = 10;
+
+/// A part below this share of the service time is nothing to show.
+const SHARE_MIN: f64 = 0.0005;
+
+pub(super) fn section(report: &Report) -> Section {
+    let mut blocks = Vec::new();
+    blocks.extend(report.time_profile.as_ref().map(profile));
+    blocks.extend(report.server.iter().map(|summary| of_server(report, summary)));
+    let section = Section::new("why", "Where the time goes", blocks);
+    let meaning = report.time_profile.as_ref().map(|profile| {
+        format!(
+            "mean times of {}, from samples of the server's sessions, CPU clocks and probes",
+            count(profile.transactions, "transaction")
+        )
+    });
+    Section { note: meaning.unwrap_or_default(), ..section }
+}
+
+/// The parts of the time of a transaction.
+fn profile(profile: &TimeProfile) -> Block {
+    let mut table = Table::new([
+        Column::new("part of a transaction", Align::Left),
+        Column::new("ms", Align::Right),
+        Column::new("share", Align::Right),
+    ]);
+    let share = |ms: f64| ms / profile.service_ms;
+    let percent = |ms: f64| format!("{} %", significant(100.0 * share(ms), 2));
+    for part in profile.parts.iter().filter(|part| share(part.ms) >= SHARE_MIN) {
+        table.row([
+            Cell::from(part.title()),
+            Cell::said(significant(part.ms, 3), Some(part.ms)),
+            Cell::said(percent(part.ms), Some(share(part.ms))),
+        ]);
+    }
+    let rest = profile.unexplained_ms;
+    let (rest_ms, rest_percent) = (significant(rest, 2), percent(rest));
+    table.row([
+        Cell::from("unexplained"),
+        Cell::said(rest_ms, Some(rest)),
+        Cell::said(rest_percent, Some(share(rest))),
+    ]);
+    table.row([
+        Cell::from("service time"),
+        Cell::said(significant(profile.service_ms, 3), Some(profile.service_ms)),
+        Cell::said("100 %", Some(1.0)),
+    ]);
+    Block::Table(table)
+}
+
+/// What is summed up, for a title.
+fn title(of: SummaryOf) -> &'static str {
+    match of {
+        SummaryOf::Statements => "top statements of the server",
+        SummaryOf::Waits => "waits that the server counts",
+        SummaryOf::Samples => "what the server's sessions did",
+        SummaryOf::Locks => "lock waits by table",
+        SummaryOf::Tables => "rows by table",
+        SummaryOf::Connections => "reads and writes on client connections",
+    }
+}
+
+/// A summary as a table: sums, and how much of it each transaction had.
+fn of_server(report: &Report, summary: &ServerSummary) -> Block {
+    let mut columns = Vec::new();
+    let has_states = summary.rows.iter().any(|row| row.state.is_some());
+    if has_states {
+        columns.push(Column::new("state", Align::Left));
+    }
+    columns.push(Column::new("of", Align::Left));
+    let sums = summary.columns.iter().map(|column| column.name.replace('_', " "));
+    columns.extend(sums.map(|name| Column::new(name, Align::Right)));
+    let commits = report.block.tps.map(|tps| tps * summary.seconds());
+    let first_unit = summary.columns.first().map_or("", |column| column.unit.as_str());
+    columns.push(Column::new("per transaction", Align::Right));
+    let mut table = Table::new(columns);
+    for row in summary.rows.iter().chain(&summary.others) {
+        let mut cells = Vec::new();
+        if has_states {
+            cells.push(Cell::from(row.state.as_deref().unwrap_or("")));
+        }
+        cells.push(Cell::from(if row.what.is_empty() { NONE } else { row.what.as_str() }));
+        for (value, column) in row.values.iter().zip(&summary.columns) {
+            cells.push(Cell::said(amount(*value, &column.unit), Some(*value)));
+        }
+        let each = commits.filter(|n| *n > 0.0).zip(row.values.first());
+        let each = each.map(|(commits, value)| value / commits);
+        let words = match each {
+            Some(each) if first_unit == "s" => format!("{} ms", significant(each * 1e3, 3)),
+            Some(each) => significant(each, 3),
+            None => NONE.to_owned(),
+        };
+        cells.push(Cell::said(words, each));
+        table.row(cells);
+    }
+    let seconds = (summary.to_ns - summary.from_ns) / NS_PER_S as i64;
+    let title = format!("{} ({}, {seconds} s)", capital(title(summary.of)), summary.source);
+    let length = if summary.rows.len() > ROWS_MAX { Length::Long } else { Length::Short };
+    Block::details(title, length, vec![Block::Table(table)])
+}
