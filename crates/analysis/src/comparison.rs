@@ -14,6 +14,7 @@
 
 mod beside;
 mod differences;
+mod each_transaction;
 mod environment;
 mod gate;
 
@@ -36,6 +37,7 @@ use crate::report::{Named, Report};
 pub use beside::GaugeChange;
 pub use differences::{Difference, Mixed};
 pub use differences::{between, telling};
+pub use each_transaction::{EachTransaction, EachTransactionAt};
 pub use environment::Environment;
 pub use gate::{Gate, GateResult, Passed};
 
@@ -300,6 +302,10 @@ pub struct PairReport {
     pub points: Vec<PointPair>,
     /// Points of which only one of the two has a run that counts.
     pub points_unpaired: Vec<UnpairedPoint>,
+    /// What a transaction takes on both sides, what explains most of a difference first; nothing of
+    /// it is judged.
+    #[serde(default)]
+    pub each_transaction: Vec<EachTransactionAt>,
     /// The gauges that changed most, the clearest change first; nothing of it is judged.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub gauges_changed: Vec<GaugeChange>,
@@ -578,6 +584,7 @@ fn pair(
         repeats_left_out: if both.len() < 2 { 0 } else { repeats_left_out(&both) },
         points,
         points_unpaired,
+        each_transaction: each_transaction::each_transaction(&both),
         gauges_changed: beside::most_changed(&both),
     }
 }

@@ -14,6 +14,7 @@
 
 mod build;
 mod counts;
+mod dips;
 mod disclosure;
 mod disturbances;
 mod gauges;
@@ -29,6 +30,7 @@ use model::{Facts, Finding, Load, ReportField, ServerSummary, StopCondition, rea
 use serde::{Deserialize, Serialize};
 
 pub use build::Options;
+pub use dips::{Cause, CauseSeen, Dip, Moved};
 pub use disclosure::{Disclosure, RequirementReport, Verdict};
 pub use disturbances::{DisturbanceReport, WindowReport};
 pub use gauges::GaugeReport;
@@ -138,6 +140,9 @@ pub struct Report {
     /// Where the time of a transaction went; absent where the server's sessions were not sampled.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub time_profile: Option<TimeProfile>,
+    /// Stretches of seconds in which throughput fell or response times rose, and what moved then.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub dips: Vec<Dip>,
     /// What the server summed up while the load ran.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub server: Vec<ServerSummary>,

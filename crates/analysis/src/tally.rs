@@ -240,7 +240,7 @@ impl GroupTally {
 
     /// How long clients were busy within the measured phase, in nanoseconds, all together: with
     /// what was intended in it, less what that took beyond its end, and with what was carried in.
-    pub(crate) fn busy_ns(&self) -> f64 {
+    fn busy_ns(&self) -> f64 {
         let total = |times: &Option<Histogram>| times.as_ref().map_or(0.0, |h| h.sum() as f64);
         let within = self.measured.kinds.iter().map(|kind| {
             let all = total(&kind.response) + total(&kind.failures) + total(&kind.unfinished);

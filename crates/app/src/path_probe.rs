@@ -20,7 +20,6 @@ const ROUND_TRIPS: usize = 20;
 const LARGE_REPLIES: usize = 3;
 /// Large replies are left out on a path on which one would take longer.
 const LARGE_MAX: Duration = Duration::from_secs(5);
-const MEBIBYTE: f64 = 1_048_576.0;
 
 /// What was found; nothing of a database that is asked nothing over a network, or is not there.
 pub(crate) fn probe(database: &Arc<dyn Database>, stop: &Stop) -> Vec<Fact> {
@@ -47,10 +46,8 @@ fn ask(database: &dyn Database) -> Result<Vec<Fact>, Refusal> {
     if let Some(sql) = database.monitoring().mebibyte
         && let Some(fastest) = large_reply(session.as_mut(), sql)
     {
-        // The time of a round trip is no part of how fast it comes.
-        let took = fastest.saturating_sub(times[0]).as_secs_f64();
-        let rate = (MEBIBYTE / took.max(1e-6)).round();
-        facts.push(Fact::new("path", "bytes_per_s", FactValue::Bytes(rate as u64)));
+        // A round trip alone is no part of it.
+        facts.push(Fact::new("path", "mebibyte_s", seconds(fastest.saturating_sub(times[0]))));
     }
     Ok(facts)
 }

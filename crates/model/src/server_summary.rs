@@ -5,6 +5,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::choice;
+
 /// By what a server sums up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -22,6 +24,15 @@ pub enum SummaryOf {
     /// Reads and writes on client connections.
     Connections,
 }
+
+choice!(SummaryOf {
+    Statements = "statements",
+    Waits = "waits",
+    Samples = "samples",
+    Locks = "locks",
+    Tables = "tables",
+    Connections = "connections",
+});
 
 /// A number that a server sums up.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -169,7 +169,7 @@ parameters! {
     instruments: Switch = "off",
         "Make the server count more while the run lasts, such as waits and rows by table; what is \
          changed is set back (docs/why.md)",
-        |plan| plan.instruments.then_some(true);
+        |plan| plan.instruments;
     settle: Settle = "off",
         "Bring the database to rest before the load, after it, or both: purge or vacuum, write \
          dirty pages, checkpoint (docs/settling.md)",

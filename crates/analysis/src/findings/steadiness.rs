@@ -344,7 +344,7 @@ fn short(tally: &Tally) -> Option<Time> {
 }
 
 /// Whether the plan itself changes the load: what follows it is no drift.
-pub(super) fn is_planned_to_change(tally: &Tally) -> bool {
+pub(crate) fn is_planned_to_change(tally: &Tally) -> bool {
     let groups = tally.description.iter().flat_map(|described| &described.groups);
     groups.map(|group| &group.load).any(|load| match load {
         Load::Open { rate, .. } => !matches!(rate, ArrivalRate::Constant(_)),

@@ -39,8 +39,8 @@ impl Report {
         let all: Vec<usize> = (0..tally.groups.len()).collect();
         let block = Block::of(tally, &all);
         let gauges = super::gauges::gauges(tally);
-        let time_profile =
-            super::time_profile::time_profile(tally, &gauges, &block.per_transaction);
+        let time_profile = super::time_profile::time_profile(tally, &gauges, &block);
+        let dips = super::dips::dips(tally, &gauges, &block.per_transaction);
         let load = group_description.groups.first().map(|first| first.load.clone());
         Report {
             schema: SCHEMA.to_owned(),
@@ -75,6 +75,7 @@ impl Report {
             disturbances: super::disturbances::disturbances(tally),
             gauges,
             time_profile,
+            dips,
             server: tally.summaries.clone(),
             settings: Named(tally.settings.clone()),
             facts: facts(tally),

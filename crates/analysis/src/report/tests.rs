@@ -26,10 +26,10 @@ fn the_json_has_the_names_that_people_rely_on() {
     kinds.retain(|name, _| name == "new_order");
     insta::assert_snapshot!(names(&json), @r"
     : backlog_at_start_max_ms checks client clients connect_ms counts crosschecks
-    custom_metrics database dbdyno disclosures disturbances elapsed_seconds errors facts
-    failed_ms findings gauges groups intervals lag_us load measured_seconds modes name nopm
-    notes offered_ms others_per_second output per_client per_transaction phases placement
-    plan primary_metrics qps ramp_up_counts ramp_up_errors reads_per_second reason
+    custom_metrics database dbdyno dips disclosures disturbances elapsed_seconds errors
+    facts failed_ms findings gauges groups intervals lag_us load measured_seconds modes name
+    nopm notes offered_ms others_per_second output per_client per_transaction phases
+    placement plan primary_metrics qps ramp_up_counts ramp_up_errors reads_per_second reason
     reply_lag_us response_ms run_id schema seconds seed service_ms shares stability started
     status target tpm tps tps_ci95 transactions wait_ms workload writes_per_second
     /checks: after before
@@ -48,6 +48,7 @@ fn the_json_has_the_names_that_people_rely_on() {
     per_second_half_width shares sum unit
     /custom_metrics/lines/intervals: p50 p90 p99
     /custom_metrics/lines/shares: below count dispersion
+    /dips[]: causes from_s moved p95_ratio rate_ratio to_s
     /errors[]: code count kind message
     /facts: build cpu
     /facts/build: profile

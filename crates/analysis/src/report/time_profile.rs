@@ -8,19 +8,19 @@
 //!
 //! Not here: who reads them (monitor).
 
-use model::{Choice, NS_PER_MS, SessionState};
+use model::{Choice, FactValue, SessionState};
 use serde::{Deserialize, Serialize};
 
-use super::{GaugeReport, PerTransaction};
+use super::{Block, GaugeReport};
 use crate::tally::Tally;
 
 /// Where the time of a transaction went, over the measured phase and all groups.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct TimeProfile {
-    /// The mean time of a transaction at its client, failed ones too, without any wait for a free
-    /// client, in milliseconds.
+    /// The mean time of a finished transaction at its client, without any wait for a free client, in
+    /// milliseconds.
     pub service_ms: f64,
-    /// How many transactions.
+    /// How many transactions ended, failed ones too.
     pub transactions: u64,
     /// Its parts, in the order of the way to the server.
     pub parts: Vec<TimePart>,
@@ -42,7 +42,7 @@ impl TimePart {
     pub fn title(&self) -> &str {
         match &*self.name {
             "client_cpu" => "client: CPU",
-            "client_run_delay" => "client: waiting for a CPU",
+            "client_run_delay" => "client: replies not yet read",
             "network" => "network and system calls",
             "server_cpu" => "server: CPU",
             "server_run_delay" => "server: waiting for a CPU",
@@ -62,9 +62,9 @@ impl TimePart {
 pub(super) fn time_profile(
     tally: &Tally,
     gauges: &[GaugeReport],
-    per_transaction: &PerTransaction,
+    block: &Block,
 ) -> Option<TimeProfile> {
-    let (busy_ns, transactions) = busy(tally);
+    let (service_ms, transactions) = (block.service_ms.mean?, ended(tally));
     let seconds = tally.measured_ns() as f64 / model::NS_PER_S as f64;
     let mean = |about: &str, name: &str| {
         let is_it = |gauge: &&GaugeReport| gauge.about == about && gauge.name == name;
@@ -84,36 +84,108 @@ pub(super) fn time_profile(
     let executing = state(SessionState::Executing).map_or(0.0, each_ms);
     let server_cpu = cpus("server").map(each_ms).map(|ms| ms.min(executing));
     let left = executing - server_cpu.unwrap_or(0.0);
-    let server_delay = delay("server").map(each_ms).map(|ms| ms.min(left));
-    let network = per_transaction.round_trips.zip(mean("database", "round_trip"));
+    // A session that is woken waits for a CPU before the server counts it as executing.
+    let server_delay = delay("server").map(each_ms);
+    let round_trips = block.per_transaction.round_trips;
+    let network = round_trips.zip(round_trip_ms(tally, gauges));
+    // How long replies lay unread is known of the clients' own sockets.
+    let split = block.reply_lag_us.service.filter(|split| split.generator_ms.is_finite());
+    let client_delay = split.map(|split| split.generator_ms);
+    let client_delay = client_delay.or_else(|| delay("generator").map(each_ms));
     let mut parts = Vec::new();
     let mut add = |name: &str, ms: Option<f64>| {
         parts.extend(ms.map(|ms| TimePart { name: name.to_owned(), ms }));
     };
     add("client_cpu", cpus("generator").map(each_ms));
-    add("client_run_delay", delay("generator").map(each_ms));
+    add("client_run_delay", client_delay);
     add("network", network.map(|(round_trips, ms)| round_trips * ms));
     add("server_cpu", server_cpu);
     add("server_run_delay", server_delay);
-    add("executing", Some(left - server_delay.unwrap_or(0.0)));
+    add("executing", Some((left - server_delay.unwrap_or(0.0)).max(0.0)));
     use SessionState::{Commit, Io, Latch, Lock, Other};
     for waits in [Lock, Latch, Io, Commit, Other] {
         add(waits.name(), state(waits).map(each_ms));
     }
-    let service_ms = busy_ns / transactions as f64 / NS_PER_MS as f64;
     let unexplained_ms = service_ms - parts.iter().map(|part| part.ms).sum::<f64>();
     Some(TimeProfile { service_ms, transactions, parts, unexplained_ms })
 }
 
-/// How long clients were busy with transactions in the measured window, and how many of these ended.
-fn busy(tally: &Tally) -> (f64, u64) {
-    let (mut busy_ns, mut ended) = (0.0, 0);
-    for group in &tally.groups {
-        let kinds = &group.measured.kinds;
-        let waits = |kind: &model::KindSecond| kind.wait.as_ref().map_or(0.0, |h| h.sum() as f64);
-        busy_ns += group.busy_ns() - kinds.iter().map(waits).sum::<f64>();
-        let of_kind = |kind: &model::KindSecond| kind.counts.finished() + kind.counts.failed;
-        ended += kinds.iter().map(of_kind).sum::<u64>();
+/// The shortest round trip of a query that does nothing: while nobody waits for a CPU, it is the way
+/// itself. Before the load, or in any second of it.
+fn round_trip_ms(tally: &Tally, gauges: &[GaugeReport]) -> Option<f64> {
+    let before = tally.fact("path", "round_trip_min_s").and_then(FactValue::as_seconds);
+    let is_it = |gauge: &&GaugeReport| gauge.about == "database" && gauge.name == "round_trip";
+    let within = gauges.iter().find(is_it).and_then(|gauge| gauge.min);
+    let before = before.map(|seconds| seconds * 1e3);
+    before.into_iter().chain(within).reduce(f64::min)
+}
+
+/// How many transactions ended in the measured phase.
+fn ended(tally: &Tally) -> u64 {
+    let kinds = tally.groups.iter().flat_map(|group| &group.measured.kinds);
+    kinds.map(|kind| kind.counts.finished() + kind.counts.failed).sum()
+}
+
+#[cfg(test)]
+mod tests {
+    use model::{Event, Gauge, Readings};
+
+    use crate::fixtures::Made;
+    use crate::report::Report;
+
+    fn with(gauges: &[(&str, &str, f64)]) -> Report {
+        let mut made = Made::closed();
+        let gauge = |(about, name, _): &(&str, &str, f64)| Gauge {
+            about: (*about).to_owned(),
+            name: (*name).to_owned(),
+            unit: String::new(),
+            help: String::new(),
+        };
+        made.more.push(Event::Gauges { gauges: gauges.iter().map(gauge).collect() });
+        for second in 0..60 {
+            let values = (0..).zip(gauges).map(|(place, (.., value))| (place, *value)).collect();
+            made.more.push(Event::Readings(Readings { second, values }));
+        }
+        Report::of(&made.tally())
     }
-    (busy_ns, ended)
+
+    #[test]
+    fn sessions_in_a_state_over_transactions_per_second_are_its_time_and_parts_add_up() {
+        let report = with(&[
+            ("database", "sessions/executing", 4.0),
+            ("database", "sessions/lock", 2.0),
+            ("server", "cpu_user", 100.0),
+            ("server", "run_delay", 500.0),
+            ("generator", "cpu_user", 50.0),
+            ("database", "round_trip", 0.2),
+        ]);
+        let profile = report.time_profile.expect("sessions were sampled");
+        let each_ms = report.measured_seconds * 1e3 / profile.transactions as f64;
+        let part = |name: &str| {
+            let found = profile.parts.iter().find(|part| part.name == name);
+            found.unwrap_or_else(|| panic!("{name}: {profile:?}")).ms
+        };
+        let check = |name: &str, at_a_time: f64| {
+            let expect = at_a_time * each_ms;
+            assert!((part(name) - expect).abs() < 1e-9 * expect, "{name}: {}", part(name));
+        };
+        check("lock", 2.0);
+        check("server_cpu", 1.0);
+        check("server_run_delay", 0.5);
+        check("executing", 2.5);
+        let network = part("network");
+        let round_trips = report.block.per_transaction.round_trips.expect("it has traffic");
+        assert!((network - 0.2 * round_trips).abs() < 1e-9, "{network}");
+        check("client_cpu", 0.5);
+        let all: f64 = profile.parts.iter().map(|part| part.ms).sum();
+        assert!((all + profile.unexplained_ms - profile.service_ms).abs() < 1e-9);
+        // Eight clients without a pause are busy all the time.
+        let busy = profile.service_ms / each_ms;
+        assert!((busy - 8.0).abs() < 1.0, "{busy}");
+    }
+
+    #[test]
+    fn without_samples_of_sessions_there_is_no_profile() {
+        assert_eq!(with(&[("server", "cpu_user", 100.0)]).time_profile, None);
+    }
 }

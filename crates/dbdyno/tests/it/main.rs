@@ -42,3 +42,4 @@ mod standard;
 mod stored;
 mod waiting;
 mod web;
+mod why;

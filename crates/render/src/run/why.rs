@@ -3,7 +3,7 @@
 //!
 //! Not here: how the parts are computed (analysis).
 
-use analysis::report::{Report, TimeProfile};
+use analysis::report::{Dip, Moved, Report, TimeProfile};
 use model::numbers::{NONE, amount, capital, count, significant};
 use model::{NS_PER_S, ServerSummary, SummaryOf};
 
@@ -19,6 +19,9 @@ const SHARE_MIN: f64 = 0.0005;
 pub(super) fn section(report: &Report) -> Section {
     let mut blocks = Vec::new();
     blocks.extend(report.time_profile.as_ref().map(profile));
+    // Without anything that was read there is nothing to tell beside them.
+    let told = if report.gauges.is_empty() { &[] } else { report.dips.as_slice() };
+    blocks.extend(dips(told));
     blocks.extend(report.server.iter().map(|summary| of_server(report, summary)));
     let section = Section::new("why", "Where the time goes", blocks);
     let meaning = report.time_profile.as_ref().map(|profile| {
@@ -59,6 +62,54 @@ fn profile(profile: &TimeProfile) -> Block {
         Cell::said("100 %", Some(1.0)),
     ]);
     Block::Table(table)
+}
+
+/// Dips, with what they come from.
+fn dips(all: &[Dip]) -> Option<Block> {
+    let mut table = Table::new([
+        Column::new("dip at s", Align::Right),
+        Column::new("TPS", Align::Right),
+        Column::new("p95", Align::Right),
+        Column::sentences("with it"),
+    ]);
+    for dip in all {
+        let seconds = match dip.to_s - dip.from_s {
+            1 => dip.from_s.to_string(),
+            _ => format!("{} to {}", dip.from_s, dip.to_s - 1),
+        };
+        let times = |ratio: Option<f64>| {
+            let words = ratio.map(|ratio| format!("×{}", significant(ratio, 2)));
+            Cell::said(words.unwrap_or_else(|| NONE.to_owned()), ratio)
+        };
+        let rate = times(dip.rate_ratio);
+        table.row([Cell::from(seconds.as_str()), rate, times(dip.p95_ratio), with_it(dip).into()]);
+    }
+    (!table.is_empty()).then_some(Block::Table(table))
+}
+
+/// What a dip comes from, and what else rose.
+fn with_it(dip: &Dip) -> String {
+    let change = |moved: &Moved| {
+        let of = |value| amount(value, &moved.unit);
+        format!("{} {} to {}", moved.gauge, of(moved.usual), of(moved.then))
+    };
+    let cause = |seen: &analysis::report::CauseSeen| {
+        format!(
+            "{} ({}, as high by chance in {} % of such stretches)",
+            seen.cause.words(),
+            change(&seen.shown_by),
+            significant(100.0 * seen.chance, 2)
+        )
+    };
+    let causes: Vec<String> = dip.causes.iter().map(cause).collect();
+    let shown = |moved: &&Moved| dip.causes.iter().all(|seen| seen.shown_by.gauge != moved.gauge);
+    let moved: Vec<String> = dip.moved.iter().filter(shown).map(change).collect();
+    match (causes.as_slice(), moved.as_slice()) {
+        ([], []) => "nothing else that is read moved".to_owned(),
+        ([], moved) => format!("cause unknown; with it: {}", moved.join(", ")),
+        (causes, []) => causes.join("; "),
+        (causes, moved) => format!("{}; also {}", causes.join("; "), moved.join(", ")),
+    }
 }
 
 /// What is summed up, for a title.

@@ -1,0 +1,281 @@
+//! What a transaction takes on either side: its time by parts, CPU, bytes, round trips, switches,
+//! waits. What explains most of a difference comes first.
+//!
+//! Nothing is judged here: an interval is that of one figure among many. Not here: gauges as they
+//! are (beside).
+
+use std::collections::BTreeMap;
+
+use model::{Choice, ServerSummary, SummaryOf};
+use serde::{Deserialize, Serialize};
+use stats::Comparison;
+
+use super::SidePoint;
+use crate::report::{Named, Report};
+
+/// At most so many are shown besides the parts of the time.
+const SHOWN_MAX: usize = 24;
+
+/// A ratio closer to 1 than this is no change, as a share.
+const CHANGE_MIN: f64 = 0.05;
+
+/// Of the interval of a ratio.
+const CONFIDENCE: f64 = 0.95;
+
+/// Less than this share of the service time is no part of it that matters.
+const PART_MIN: f64 = 0.001;
+
+/// A figure of the average transaction, on both sides.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct EachTransaction {
+    /// What it is: `time.lock`, `server.cpu`, `locks.warehouse.time`.
+    pub name: String,
+    /// Its unit.
+    pub unit: String,
+    /// Its mean over the baseline's runs at the points that both have.
+    pub baseline: f64,
+    /// The same of the other side.
+    pub side: f64,
+    /// The ratio of side to baseline; null where the baseline has nothing of it.
+    pub ratio: Option<f64>,
+    /// Its 95 % interval over runs; null where there are too few.
+    pub interval: Option<(f64, f64)>,
+}
+
+/// Such figures at a point, or at all points together.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct EachTransactionAt {
+    /// Which point, by axis; empty where all are taken together.
+    pub values: Named<String>,
+    /// The time of a transaction and its parts, those that changed most in milliseconds first; then
+    /// what else changed, the largest ratio first.
+    pub figures: Vec<EachTransaction>,
+}
+
+/// With more points than these, they are taken together.
+const POINTS_MAX: usize = 6;
+
+/// The figures of both sides, point by point where there are few.
+pub(super) fn each_transaction(both: &[(&SidePoint, &SidePoint)]) -> Vec<EachTransactionAt> {
+    let at = |values: Named<String>, both: &[(&SidePoint, &SidePoint)]| EachTransactionAt {
+        values,
+        figures: figures_of(both),
+    };
+    let all: Vec<EachTransactionAt> = match both.len() > POINTS_MAX {
+        true => vec![at(Named::default(), both)],
+        false => both.iter().map(|pair| at(pair.0.values.clone(), &[*pair])).collect(),
+    };
+    all.into_iter().filter(|at| !at.figures.is_empty()).collect()
+}
+
+/// By figure: its unit, and by point the values of the runs of both sides.
+type Values = BTreeMap<String, (&'static str, Vec<[Vec<f64>; 2]>)>;
+
+/// The figures of both sides, in order.
+fn figures_of(both: &[(&SidePoint, &SidePoint)]) -> Vec<EachTransaction> {
+    let mut all = Values::new();
+    for (at, (base, side)) in both.iter().enumerate() {
+        for (which, point) in [base, side].into_iter().enumerate() {
+            for report in &point.reports {
+                for (name, unit, value) in figures(report) {
+                    let none = || (unit, vec![Default::default(); both.len()]);
+                    all.entry(name).or_insert_with(none).1[at][which].push(value);
+                }
+            }
+        }
+    }
+    let all = all.into_iter().filter_map(|(name, (unit, values))| beside(name, unit, &values));
+    let (mut times, mut others): (Vec<_>, Vec<_>) =
+        all.partition(|figure| figure.name.starts_with(TIME));
+    let service = times.iter().find(|of| of.name == SERVICE);
+    let least = service.map_or(0.0, |of| PART_MIN * of.baseline.max(of.side));
+    times.retain(|of| of.baseline.abs().max(of.side.abs()) > least);
+    let change = |of: &EachTransaction| match &*of.name {
+        SERVICE => f64::INFINITY,
+        _ => (of.side - of.baseline).abs(),
+    };
+    times.sort_by(|a, b| change(b).total_cmp(&change(a)));
+    // What only one side has has no ratio, and comes last.
+    let far = |of: &EachTransaction| of.ratio.map_or(0.0, |ratio| ratio.ln().abs());
+    let is_change = |of: &EachTransaction| {
+        let is_sure = of.interval.is_none_or(|(low, high)| low > 1.0 || high < 1.0);
+        let is_other = of.ratio.is_none() && of.baseline != of.side;
+        is_sure && (is_other || far(of) > CHANGE_MIN.ln_1p())
+    };
+    others.retain(is_change);
+    others.sort_by(|a, b| far(b).total_cmp(&far(a)).then_with(|| a.name.cmp(&b.name)));
+    others.truncate(SHOWN_MAX);
+    times.into_iter().chain(others).collect()
+}
+
+const TIME: &str = "time.";
+const SERVICE: &str = "time.service";
+
+/// What the average transaction of a run took.
+fn figures(report: &Report) -> Vec<(String, &'static str, f64)> {
+    let mut all: Vec<(String, &'static str, f64)> = Vec::new();
+    if let Some(profile) = &report.time_profile {
+        all.push((SERVICE.to_owned(), "ms", profile.service_ms));
+        let part = |part: &crate::report::TimePart| (format!("{TIME}{}", part.name), "ms", part.ms);
+        all.extend(profile.parts.iter().map(part));
+        all.push((format!("{TIME}unexplained"), "ms", profile.unexplained_ms));
+    }
+    let each = &report.block.per_transaction;
+    let counts = [("round_trips", each.round_trips), ("statements", each.statements)];
+    all.extend(counts.into_iter().filter_map(|(name, n)| Some((name.to_owned(), "", n?))));
+    let Some(tps) = report.block.tps.filter(|tps| *tps > 0.0) else { return all };
+    for gauge in &report.gauges {
+        let Some(mean) = gauge.mean else { continue };
+        // Rates, and shares of a CPU; levels are of no transaction.
+        let (unit, scale) = match &*gauge.unit {
+            "1/s" => ("", 1.0),
+            "B/s" => ("B", 1.0),
+            "ms/s" => ("ms", 1.0),
+            "%" if gauge.name.starts_with("cpu_") && gauge.about != "machine" => ("ms", 10.0),
+            _ => continue,
+        };
+        all.push((gauge.figure(), unit, mean * scale / tps));
+    }
+    // Statements differ in their texts, and ours that read all this are among them.
+    let is_statement = |summary: &&ServerSummary| summary.of == SummaryOf::Statements;
+    for summary in report.server.iter().filter(|summary| !is_statement(summary)) {
+        let of = summary.of.name();
+        let commits = tps * summary.seconds();
+        for row in &summary.rows {
+            for (column, value) in summary.columns.iter().zip(&row.values) {
+                let (unit, scale) = match &*column.unit {
+                    "s" => ("ms", 1e3),
+                    "B" => ("B", 1.0),
+                    _ => ("", 1.0),
+                };
+                let state = row.state.as_deref().map(|state| format!("{state} "));
+                let what = format!("{}{}", state.unwrap_or_default(), row.what);
+                let name = format!("{of}.{what}.{}", column.name);
+                all.push((name, unit, value * scale / commits));
+            }
+        }
+    }
+    all.retain(|(.., value)| value.is_finite());
+    all
+}
+
+/// A figure of both sides; none where a side lacks it at a point.
+fn beside(name: String, unit: &str, values: &[[Vec<f64>; 2]]) -> Option<EachTransaction> {
+    if values.iter().flatten().any(Vec::is_empty) {
+        return None;
+    }
+    let mean = |all: &[f64]| all.iter().sum::<f64>() / all.len() as f64;
+    let of_side = |which: usize| {
+        let means: Vec<f64> = values.iter().map(|of_point| mean(&of_point[which])).collect();
+        mean(&means)
+    };
+    let (baseline, side) = (of_side(0), of_side(1));
+    let ratio = (baseline > 0.0 && side > 0.0).then(|| side / baseline);
+    // Beside the baseline's mean at its point, so that points are no scatter.
+    let logs = |which: usize| {
+        let of_point = |of_point: &[Vec<f64>; 2]| {
+            let usual = mean(&of_point[0]);
+            of_point[which].iter().map(|value| (value / usual).ln()).collect::<Vec<f64>>()
+        };
+        values.iter().flat_map(of_point).collect::<Vec<f64>>()
+    };
+    let compared = Comparison::of(&logs(0), &logs(1), CONFIDENCE).ok();
+    let interval = ratio.and(compared).map(|of| (of.interval.0.exp(), of.interval.1.exp()));
+    let interval = interval.filter(|(low, high)| low.is_finite() && high.is_finite());
+    Some(EachTransaction { name, unit: unit.to_owned(), baseline, side, ratio, interval })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fixtures::sides::side;
+    use crate::report::{GaugeReport, TimePart, TimeProfile};
+
+    fn gauge(about: &str, name: &str, unit: &str, mean: f64) -> GaugeReport {
+        GaugeReport {
+            about: about.to_owned(),
+            name: name.to_owned(),
+            unit: unit.to_owned(),
+            help: String::new(),
+            mean: Some(mean),
+            mean_half_width: None,
+            reason: None,
+            min: None,
+            max: None,
+            points: Vec::new(),
+        }
+    }
+
+    fn profile(lock_ms: f64, cpu_ms: f64) -> TimeProfile {
+        let part = |name: &str, ms| TimePart { name: name.to_owned(), ms };
+        TimeProfile {
+            service_ms: lock_ms + cpu_ms + 1.0,
+            transactions: 1_000,
+            parts: vec![part("server_cpu", cpu_ms), part("lock", lock_ms)],
+            unexplained_ms: 1.0,
+        }
+    }
+
+    fn point(minute: usize, of: &dyn Fn(&mut Report)) -> SidePoint {
+        let mut point = side("x", &[("8", &[1e3, 1e3, 1e3, 1e3], minute)]).points.remove(0);
+        point.reports.iter_mut().for_each(of);
+        point
+    }
+
+    #[test]
+    fn the_part_of_the_time_that_changed_most_comes_first_and_ratios_have_intervals() {
+        let base = point(0, &|report| {
+            report.time_profile = Some(profile(1.0, 2.0));
+            report.gauges = vec![
+                gauge("server", "cpu_user", "%", 100.0),
+                gauge("database", "Bytes_sent", "B/s", 5e6),
+                gauge("database", "sessions/lock", "", 3.0),
+            ];
+        });
+        let other = point(1, &|report| {
+            report.time_profile = Some(profile(4.0, 2.5));
+            report.gauges = vec![
+                gauge("server", "cpu_user", "%", 101.0),
+                gauge("database", "Bytes_sent", "B/s", 40e6),
+                gauge("database", "sessions/lock", "", 9.0),
+            ];
+        });
+        let found = figures_of(&[(&base, &other)]);
+        let names: Vec<&str> = found.iter().map(|of| of.name.as_str()).collect();
+        let expected = [
+            "time.service",
+            "time.lock",
+            "time.server_cpu",
+            "time.unexplained",
+            "database.Bytes_sent",
+        ];
+        assert_eq!(names, expected);
+        let bytes = &found[4];
+        assert_eq!((bytes.unit.as_str(), bytes.ratio), ("B", Some(8.0)));
+        // 5 MB/s over 1,000 transactions per second.
+        assert!((bytes.baseline - 5_000.0).abs() < 1.0, "{bytes:?}");
+        let (low, high) = bytes.interval.expect("four runs a side");
+        assert!(low <= 8.0 + 1e-9 && high >= 8.0 - 1e-9, "{bytes:?}");
+    }
+
+    #[test]
+    fn few_points_stand_for_themselves_and_many_are_taken_together() {
+        let point = |clients: usize| {
+            let mut point = point(0, &|report| report.time_profile = Some(profile(1.0, 2.0)));
+            point.values = Named(vec![("clients".to_owned(), clients.to_string())]);
+            point
+        };
+        let points: Vec<SidePoint> = (0..=POINTS_MAX).map(point).collect();
+        let both: Vec<(&SidePoint, &SidePoint)> = points.iter().map(|of| (of, of)).collect();
+        assert_eq!(each_transaction(&both).len(), 1);
+        let few = each_transaction(&both[1..]);
+        assert_eq!((few.len(), few[0].values.clone()), (POINTS_MAX, points[1].values.clone()));
+    }
+
+    #[test]
+    fn what_a_side_lacks_is_not_compared() {
+        assert_eq!(beside("x".to_owned(), "", &[[vec![1.0], vec![]]]), None);
+        let new = beside("x".to_owned(), "", &[[vec![0.0], vec![1.0]]]).expect("both have it");
+        assert_eq!((new.ratio, new.interval), (None, None));
+    }
+}

@@ -1,0 +1,569 @@
+//! Dips: stretches of seconds in which throughput fell or response times rose, and what else moved
+//! in them.
+//!
+//! A cause is named by what it took of the clients' time: locks by the sessions that wait for them,
+//! a network by how much longer a round trip took, other programs by the CPUs that they had. What
+//! moved is held against all stretches of the same length outside of dips: how often it is as high
+//! there by chance. Not here: who reads the gauges (monitor).
+
+use std::collections::BTreeMap;
+use std::ops::Range;
+
+use model::{FactValue, NS_PER_MS};
+use serde::{Deserialize, Serialize};
+use stats::stands_out;
+
+use super::{GaugeReport, PerTransaction};
+use crate::tally::Tally;
+
+/// A second is in a dip if it has fewer commits than the median second by this factor.
+const RATE_FACTOR: f64 = 1.25;
+
+/// A second is in a dip if its p95 is above that of the median second by this factor.
+const TIME_FACTOR: f64 = 1.5;
+
+/// Of seconds with fewer samples no p95 is told.
+const P95_SAMPLES_MIN: u64 = 100;
+
+/// A cause must have taken this share of the clients' time more than usual.
+const SHARE_MIN: f64 = 0.1;
+
+/// What moved must lie this many robust standard deviations above the usual.
+const SCORE_MIN: f64 = 5.0;
+
+/// The spread of a gauge is taken to be this share of its usual value at least.
+const SPREAD_MIN: f64 = 0.05;
+
+/// Fewer stretches to compare with tell nothing of chance.
+const STRETCHES_MIN: usize = 8;
+
+/// What is as high by chance more often than this is no cause.
+const CHANCE_MAX: f64 = 0.1;
+
+/// Gauges that are told beside the cause.
+const MOVED_MAX: usize = 5;
+
+/// The standard deviation of normal values by their median absolute deviation.
+const SD_PER_MAD: f64 = 1.4826;
+
+/// Dips that are told, the worst first in time.
+const DIPS_MAX: usize = 20;
+
+/// Rows per transaction that are read, by this factor more than usual, are another plan.
+const ROWS_FACTOR: f64 = 3.0;
+
+/// A server with less than this share of its usual CPU time stands still, if it does not answer.
+const LOW: f64 = 0.2;
+
+/// What is told by several gauges together: CPU time of programs other than ours, rows read per
+/// transaction, sessions that wait for files, CPU time of the server, and threads of generator and
+/// server that wait for a CPU.
+const OTHERS: &str = "machine.cpu_others";
+const ROWS_READ: &str = "database.rows_read_per_transaction";
+const FILE_WAITS: &str = "database.sessions/io+commit";
+const SERVER_CPU: &str = "server.cpu";
+const RUN_DELAY: &str = "run_delay";
+const EXECUTING: &str = "database.sessions/executing";
+
+/// Counters of a database that rise while pages are written back, on any product.
+const WRITE_BACK: [&str; 5] = [
+    "database.Innodb_buffer_pool_pages_flushed",
+    "database.checkpointer_buffers_written",
+    "database.bgwriter_buffers_checkpoint",
+    "database.checkpointer_num_requested",
+    "database.bgwriter_checkpoints_req",
+];
+
+/// Gauges that say nothing of a cause when they rise: they follow throughput, or are what a dip is.
+const FOLLOW: [&str; 4] =
+    ["sessions/idle", "cpu_idle", "memory_available", "database.sessions/client"];
+
+/// What a dip comes from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Cause {
+    /// Sessions waited for locks of rows or tables.
+    Locks,
+    /// Other programs, or other virtual machines, had the CPUs.
+    OtherCpuLoad,
+    /// Round trips took longer on the path between clients and server.
+    Network,
+    /// Statements read many more rows: an index that is missing or not used.
+    RowsRead,
+    /// Sessions waited for the log, data files or latches while pages were written back.
+    Checkpoint,
+    /// Sessions waited for the log or data files.
+    Disk,
+    /// Sessions waited for latches of the server.
+    Latches,
+    /// The server got no CPU at all, or took none: stopped, or gone.
+    ServerStopped,
+}
+
+impl Cause {
+    /// What happened, in words.
+    pub fn words(self) -> &'static str {
+        match self {
+            Cause::Locks => "sessions waited for locks",
+            Cause::OtherCpuLoad => "other programs had the CPUs",
+            Cause::Network => "round trips took longer",
+            Cause::RowsRead => "statements read more rows: an index is missing or not used",
+            Cause::Checkpoint => "sessions waited while pages were written back (checkpoint)",
+            Cause::Disk => "sessions waited for the log or data files (disk)",
+            Cause::Latches => "sessions waited for latches of the server",
+            Cause::ServerStopped => "the server stood still",
+        }
+    }
+}
+
+/// A gauge that moved.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Moved {
+    /// Its name as a figure.
+    pub gauge: String,
+    /// Its unit.
+    pub unit: String,
+    /// Its median in the seconds outside of dips.
+    pub usual: f64,
+    /// Its mean within the dip.
+    pub then: f64,
+}
+
+/// A cause, with what it is told by.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct CauseSeen {
+    /// Which.
+    pub cause: Cause,
+    /// The gauge that shows it.
+    pub shown_by: Moved,
+    /// The share of the clients' time that it explains, from 0 to 1.
+    pub share: f64,
+    /// In what share of the stretches of the same length outside of dips the gauge is as high; the
+    /// dip itself counted, so that it is never 0.
+    pub chance: f64,
+}
+
+/// A stretch of seconds that stands out.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Dip {
+    /// Its first second.
+    pub from_s: i64,
+    /// The second after its last.
+    pub to_s: i64,
+    /// Commits per second within it, over those of the median second; null in load whose rate is
+    /// planned.
+    pub rate_ratio: Option<f64>,
+    /// The highest p95 of its seconds, over that of the median second; null where seconds have too
+    /// few samples.
+    pub p95_ratio: Option<f64>,
+    /// What it comes from, what explains most first; empty where nothing is known to.
+    pub causes: Vec<CauseSeen>,
+    /// What else rose, the clearest first.
+    pub moved: Vec<Moved>,
+}
+
+/// Gauges by second, by name.
+struct Series {
+    /// Whether a second lies in a dip.
+    is_dip: Vec<bool>,
+    all: BTreeMap<String, (String, Vec<f64>)>,
+}
+
+/// All dips of a run, in the order of time.
+pub(super) fn dips(
+    tally: &Tally,
+    gauges: &[GaugeReport],
+    per_transaction: &PerTransaction,
+) -> Vec<Dip> {
+    let seconds = tally.whole_seconds();
+    let groups: Vec<usize> = (0..tally.groups.len()).collect();
+    let commits = tally.commits_per_second(&groups, seconds.clone());
+    let is_planned = crate::findings::is_planned_to_change(tally);
+    let figures: Vec<_> = seconds.clone().map(|second| tally.second(second)).collect();
+    let fewest = figures.iter().map(|of| of.counts.finished()).min().unwrap_or(0);
+    let p95_ms: Option<Vec<f64>> = (fewest >= P95_SAMPLES_MIN).then(|| {
+        let of = |of: &crate::tally::SecondFigures| of.quantiles.map(|q| q.p95_ns as f64);
+        figures.iter().map(|second| of(second).unwrap_or(f64::NAN) / NS_PER_MS as f64).collect()
+    });
+    let mut is_dip = vec![false; commits.len()];
+    if !is_planned {
+        // A second without any commit counts as one with half of one.
+        let per_commit: Vec<f64> = commits.iter().map(|&n| 1.0 / (n as f64).max(0.5)).collect();
+        stands_out(&per_commit, RATE_FACTOR).into_iter().for_each(|at| is_dip[at] = true);
+    }
+    if let Some(times) = &p95_ms {
+        stands_out(times, TIME_FACTOR).into_iter().for_each(|at| is_dip[at] = true);
+    }
+    let of_commits: Vec<f64> = commits.iter().map(|&n| n as f64).collect();
+    let processors = tally.fact("cpu", "logical").and_then(FactValue::count).filter(|n| *n > 0);
+    let processors = processors.map(|n| n as f64);
+    let series = Series::of(gauges, &seconds, is_dip, &of_commits, processors);
+    let usual_rate = middle(of_commits.iter().copied());
+    let usual_p95 = p95_ms.as_ref().map(|times| middle(times.iter().copied()));
+    let clients =
+        f64::from(tally.description.as_ref().map_or(0, |described| {
+            described.groups.iter().map(|group| group.clients).sum::<u32>()
+        }));
+    let dip = |within: Range<usize>| {
+        let rate = mean(of_commits[within.clone()].iter().copied());
+        let worst =
+            |times: &Vec<f64>| times[within.clone()].iter().fold(f64::NAN, |a, b| a.max(*b));
+        let p95_ratio = p95_ms.as_ref().zip(usual_p95).map(|(times, usual)| worst(times) / usual);
+        Dip {
+            from_s: within.start as i64,
+            to_s: within.end as i64,
+            rate_ratio: (!is_planned).then_some(rate / usual_rate).filter(|r| r.is_finite()),
+            p95_ratio: p95_ratio.filter(|ratio| ratio.is_finite()),
+            causes: series.causes(&within, clients, rate, per_transaction),
+            moved: series.moved(&within),
+        }
+    };
+    series.stretches().into_iter().take(DIPS_MAX).map(dip).collect()
+}
+
+impl Series {
+    fn of(
+        gauges: &[GaugeReport],
+        seconds: &Range<i64>,
+        is_dip: Vec<bool>,
+        commits: &[f64],
+        processors: Option<f64>,
+    ) -> Series {
+        let mut all = BTreeMap::new();
+        for gauge in gauges {
+            let mut values = vec![f64::NAN; is_dip.len()];
+            for (second, value) in gauge.points.iter().filter(|(s, _)| seconds.contains(s)) {
+                values[*second as usize] = *value;
+            }
+            all.insert(gauge.figure(), (gauge.unit.clone(), values));
+        }
+        let mut series = Series { is_dip, all };
+        series.derive(commits, processors);
+        series
+    }
+
+    /// What is told by several gauges together.
+    fn derive(&mut self, commits: &[f64], processors: Option<f64>) {
+        let get = |name: &str| self.all.get(name).map(|(_, values)| values.clone());
+        let sum = |names: &[&str]| {
+            let known: Vec<Vec<f64>> = names.iter().filter_map(|name| get(name)).collect();
+            let first = known.first()?.len();
+            Some((0..first).map(|at| known.iter().map(|of| of[at]).sum()).collect::<Vec<f64>>())
+        };
+        let mut derived: Vec<(&str, &str, Vec<f64>)> = Vec::new();
+        let of_machine = sum(&["machine.cpu_user", "machine.cpu_nice", "machine.cpu_system"]);
+        let steal = get("machine.cpu_steal");
+        let ours = sum(&[
+            "generator.cpu_user",
+            "generator.cpu_system",
+            "server.cpu_user",
+            "server.cpu_system",
+        ]);
+        // Of a process 100 % is one CPU, of the machine all of them.
+        if let (Some(machine), Some(ours), Some(processors)) = (of_machine, ours, processors) {
+            let others = machine.iter().zip(&ours).enumerate().map(|(at, (machine, ours))| {
+                let steal = steal.as_ref().map_or(0.0, |steal| steal[at]);
+                (machine + steal - ours / processors).max(0.0)
+            });
+            let others = others.collect();
+            derived.push((OTHERS, "%", others));
+        }
+        let rows =
+            get("database.Innodb_rows_read").or_else(|| get("database.database_tup_returned"));
+        if let Some(rows) = rows {
+            let each = rows.iter().zip(commits).map(|(rows, n)| rows / n.max(1.0)).collect();
+            derived.push((ROWS_READ, "", each));
+        }
+        let waits = sum(&["database.sessions/io", "database.sessions/commit"]);
+        if let Some(waits) = waits {
+            derived.push((FILE_WAITS, "", waits));
+        }
+        if let Some(cpu) = sum(&["server.cpu_user", "server.cpu_system"]) {
+            derived.push((SERVER_CPU, "%", cpu));
+        }
+        if let Some(delay) = sum(&["generator.run_delay", "server.run_delay"]) {
+            derived.push((RUN_DELAY, "", delay.iter().map(|ms| ms / 1e3).collect()));
+        }
+        for (name, unit, values) in derived {
+            self.all.insert(name.to_owned(), (unit.to_owned(), values));
+        }
+    }
+
+    fn values(&self, name: &str) -> Option<&[f64]> {
+        self.all.get(name).map(|(_, values)| values.as_slice())
+    }
+
+    /// Stretches of seconds that are in dips; a good second between two bad ones is one of them.
+    fn stretches(&self) -> Vec<Range<usize>> {
+        let bad: Vec<usize> = (0..self.is_dip.len()).filter(|at| self.is_dip[*at]).collect();
+        let stretches = bad.chunk_by(|a, b| b - a <= 2);
+        stretches.map(|of| of[0]..of[of.len() - 1] + 1).collect()
+    }
+
+    /// The values of a gauge outside of dips.
+    fn usual<'s>(&'s self, values: &'s [f64]) -> impl Iterator<Item = f64> + 's {
+        let outside = values.iter().zip(&self.is_dip).filter(|(_, is_dip)| !**is_dip);
+        outside.map(|(value, _)| *value).filter(|value| value.is_finite())
+    }
+
+    /// How a gauge stands within a stretch, if it was read there and outside.
+    fn beside(&self, name: &str, within: &Range<usize>) -> Option<Moved> {
+        let (unit, values) = self.all.get(name)?;
+        let usual = middle(self.usual(values));
+        let then = mean(values[within.clone()].iter().copied().filter(|v| v.is_finite()));
+        let moved = Moved { gauge: name.to_owned(), unit: unit.clone(), usual, then };
+        (usual.is_finite() && then.is_finite()).then_some(moved)
+    }
+
+    /// By how many robust standard deviations a gauge lies above the usual.
+    fn score(&self, moved: &Moved) -> f64 {
+        let Some(values) = self.values(&moved.gauge) else { return 0.0 };
+        let from_usual: Vec<f64> = self.usual(values).map(|v| (v - moved.usual).abs()).collect();
+        let spread = SD_PER_MAD * middle(from_usual.into_iter());
+        let most = values.iter().copied().filter(|v| v.is_finite()).fold(0.0_f64, f64::max);
+        let least = (SPREAD_MIN * moved.usual.abs()).max(1e-3 * most);
+        (moved.then - moved.usual) / spread.max(least)
+    }
+
+    /// In what share of the stretches of this length outside of dips a gauge is as high.
+    fn chance(&self, moved: &Moved, length: usize) -> Option<f64> {
+        let values = self.values(&moved.gauge)?;
+        let is_free = |start: &usize| !self.is_dip[*start..start + length].contains(&true);
+        let starts = (0..=values.len().checked_sub(length)?).filter(is_free);
+        let means = starts.map(|start| mean(values[start..start + length].iter().copied()));
+        let means: Vec<f64> = means.filter(|mean| mean.is_finite()).collect();
+        let as_high = means.iter().filter(|mean| **mean >= moved.then).count();
+        let is_enough = means.len() >= STRETCHES_MIN;
+        is_enough.then_some((as_high + 1) as f64 / (means.len() + 1) as f64)
+    }
+
+    /// What a stretch comes from, what explains most of the clients' time first.
+    fn causes(
+        &self,
+        within: &Range<usize>,
+        clients: f64,
+        rate: f64,
+        per_transaction: &PerTransaction,
+    ) -> Vec<CauseSeen> {
+        let rise = |name: &str| {
+            let moved = self.beside(name, within)?;
+            (moved.then > moved.usual).then_some(moved)
+        };
+        // Of a number of sessions, the share of all clients.
+        let of_clients = |moved: &Moved| (moved.then - moved.usual) / clients.max(1.0);
+        let mut seen: Vec<(Cause, Moved, f64)> = Vec::new();
+        let mut add = |cause, moved: Option<Moved>, share: &dyn Fn(&Moved) -> f64| {
+            seen.extend(
+                moved
+                    .map(|moved| (cause, share(&moved).min(1.0), moved))
+                    .map(|(cause, share, moved)| (cause, moved, share)),
+            );
+        };
+        add(Cause::Locks, rise("database.sessions/lock"), &of_clients);
+        add(Cause::Latches, rise("database.sessions/latch"), &of_clients);
+        // What others had matters as far as ours waited for a CPU meanwhile.
+        let of_delay = rise(RUN_DELAY).as_ref().map_or(0.0, of_clients);
+        add(Cause::OtherCpuLoad, rise(OTHERS), &|_| of_delay);
+        let written_back = WRITE_BACK.iter().filter_map(|name| rise(name));
+        let written_back = written_back.filter(|moved| self.score(moved) >= SCORE_MIN);
+        let file_waits = rise(FILE_WAITS);
+        let of_files = file_waits.as_ref().map_or(0.0, of_clients);
+        match written_back.max_by(|a, b| self.score(a).total_cmp(&self.score(b))) {
+            Some(moved) => add(Cause::Checkpoint, Some(moved), &|_| of_files),
+            None => add(Cause::Disk, file_waits, &of_clients),
+        }
+        // Every round trip of a client was longer by that much.
+        let round_trips = per_transaction.round_trips.unwrap_or(0.0) * rate;
+        let of_path = |moved: &Moved| {
+            let longer_s = (moved.then - moved.usual) / 1e3;
+            longer_s * round_trips.max(1.0) / clients.max(1.0)
+        };
+        add(Cause::Network, rise("database.round_trip"), &of_path);
+        let rows = rise(ROWS_READ).filter(|moved| moved.then > ROWS_FACTOR * moved.usual);
+        let executing = rise(EXECUTING);
+        let of_rows = executing.as_ref().map_or(0.0, of_clients);
+        add(Cause::RowsRead, rows, &|_| of_rows);
+        let mut causes: Vec<CauseSeen> = Vec::new();
+        for (cause, shown_by, share) in seen {
+            let chance = self.chance(&shown_by, within.len()).unwrap_or(1.0);
+            let is_clear =
+                share >= SHARE_MIN && chance <= CHANCE_MAX && self.score(&shown_by) >= SCORE_MIN;
+            causes.extend(is_clear.then_some(CauseSeen { cause, shown_by, share, chance }));
+        }
+        causes.extend(self.stopped(within));
+        causes.sort_by(|a, b| b.share.total_cmp(&a.share));
+        causes
+    }
+
+    /// Whether the server had no CPU time where it usually has some, and did not answer.
+    fn stopped(&self, within: &Range<usize>) -> Option<CauseSeen> {
+        let values = self.values(SERVER_CPU)?;
+        let usual = middle(self.usual(values));
+        let states = self.values(EXECUTING)?;
+        let is_low = |at: &usize| values[*at] < LOW * usual && !states[*at].is_finite();
+        let lows = within.clone().filter(is_low).count();
+        let outside: Vec<usize> = (0..values.len()).filter(|at| !self.is_dip[*at]).collect();
+        let as_low = outside.iter().filter(|at| is_low(at)).count();
+        let chance = (as_low + 1) as f64 / (outside.len() + 1) as f64;
+        let is_clear = lows > 0 && usual > 1.0 && chance <= CHANCE_MAX;
+        is_clear.then(|| CauseSeen {
+            cause: Cause::ServerStopped,
+            shown_by: self.beside(SERVER_CPU, within).unwrap_or_else(|| Moved {
+                gauge: SERVER_CPU.to_owned(),
+                unit: "%".to_owned(),
+                usual,
+                then: 0.0,
+            }),
+            share: lows as f64 / within.len() as f64,
+            chance,
+        })
+    }
+
+    /// What rose most clearly within a stretch.
+    fn moved(&self, within: &Range<usize>) -> Vec<Moved> {
+        let is_consequence = |name: &str| FOLLOW.iter().any(|of| name.contains(of));
+        let rose = self.all.keys().filter(|name| !is_consequence(name)).filter_map(|name| {
+            let moved = self.beside(name, within)?;
+            let (score, chance) = (self.score(&moved), self.chance(&moved, within.len())?);
+            (score >= SCORE_MIN && chance <= CHANCE_MAX).then_some((score, moved))
+        });
+        let mut rose: Vec<(f64, Moved)> = rose.collect();
+        rose.sort_by(|a, b| b.0.total_cmp(&a.0));
+        rose.into_iter().take(MOVED_MAX).map(|(_, moved)| moved).collect()
+    }
+}
+
+/// The median; NaN of nothing.
+fn middle(values: impl Iterator<Item = f64>) -> f64 {
+    let mut all: Vec<f64> = values.filter(|value| value.is_finite()).collect();
+    all.sort_by(f64::total_cmp);
+    match all.len() {
+        0 => f64::NAN,
+        n => (all[(n - 1) / 2] + all[n / 2]) / 2.0,
+    }
+}
+
+/// The mean; NaN of nothing.
+fn mean(values: impl Iterator<Item = f64>) -> f64 {
+    let (sum, n) = values.fold((0.0, 0), |(sum, n), value| (sum + value, n + 1));
+    sum / f64::from(n)
+}
+
+#[cfg(test)]
+mod tests {
+    use model::{Event, Gauge, Readings};
+
+    use super::*;
+    use crate::fixtures::Made;
+    use crate::report::Report;
+
+    /// The second in which the closed run has a dip.
+    const DIP: i64 = 42;
+
+    /// The closed run with these gauges: what each is, its value, and its value in the dip.
+    fn with(gauges: &[(&str, &str, f64, f64)]) -> Vec<Dip> {
+        let mut made = Made::closed();
+        let gauge = |(about, name, ..): &(&str, &str, f64, f64)| Gauge {
+            about: (*about).to_owned(),
+            name: (*name).to_owned(),
+            unit: String::new(),
+            help: String::new(),
+        };
+        made.more.push(Event::Gauges { gauges: gauges.iter().map(gauge).collect() });
+        for second in 0..60 {
+            let value = |(place, (.., usual, then)): (u16, &(&str, &str, f64, f64))| {
+                // Something of a scatter, so that there is a spread.
+                let usual = usual * (1.0 + (second % 5) as f64 / 100.0);
+                (place, if second == DIP { *then } else { usual })
+            };
+            let values = (0..).zip(gauges).map(value).filter(|(_, v)| v.is_finite()).collect();
+            made.more.push(Event::Readings(Readings { second, values }));
+        }
+        made.fact("cpu", "logical", "2");
+        Report::of(&made.tally()).dips
+    }
+
+    fn causes(gauges: &[(&str, &str, f64, f64)]) -> Vec<Cause> {
+        let dips = with(gauges);
+        assert_eq!(dips.len(), 1, "{dips:?}");
+        assert_eq!((dips[0].from_s, dips[0].to_s), (DIP, DIP + 1));
+        dips[0].causes.iter().map(|seen| seen.cause).collect()
+    }
+
+    const LOCK: (&str, &str, f64, f64) = ("database", "sessions/lock", 0.2, 5.0);
+    const QUIET: (&str, &str, f64, f64) = ("database", "sessions/executing", 1.0, 1.0);
+
+    #[test]
+    fn a_dip_without_gauges_has_no_cause_and_tells_how_deep_it_is() {
+        let dips = with(&[]);
+        let ratio = dips[0].rate_ratio.expect("closed load has a rate of its own");
+        assert!((0.6..0.75).contains(&ratio), "{ratio}");
+        assert_eq!((dips[0].causes.as_slice(), dips[0].moved.as_slice()), (&[][..], &[][..]));
+    }
+
+    #[test]
+    fn what_takes_most_of_the_clients_time_is_named_first() {
+        assert_eq!(causes(&[LOCK, QUIET]), [Cause::Locks]);
+        let less = ("database", "sessions/latch", 0.1, 2.0);
+        assert_eq!(causes(&[less, LOCK]), [Cause::Locks, Cause::Latches]);
+        let more = ("database", "sessions/latch", 0.1, 7.0);
+        assert_eq!(causes(&[more, LOCK]), [Cause::Latches, Cause::Locks]);
+    }
+
+    #[test]
+    fn files_are_waited_for_because_of_a_checkpoint_or_not() {
+        let waits = ("database", "sessions/commit", 0.5, 5.0);
+        assert_eq!(causes(&[waits, ("database", "sessions/io", 0.0, 0.0)]), [Cause::Disk]);
+        let flushed = ("database", "Innodb_buffer_pool_pages_flushed", 20.0, 9_000.0);
+        assert_eq!(causes(&[waits, flushed]), [Cause::Checkpoint]);
+    }
+
+    #[test]
+    fn other_programs_matter_as_far_as_ours_waited_for_a_cpu() {
+        let machine = ("machine", "cpu_user", 50.0, 98.0);
+        let ours = ("generator", "cpu_user", 40.0, 20.0);
+        let server = ("server", "cpu_user", 60.0, 30.0);
+        assert_eq!(causes(&[machine, ours, server]), [], "nobody waited");
+        let delay = ("server", "run_delay", 100.0, 4_000.0);
+        assert_eq!(causes(&[machine, ours, server, delay]), [Cause::OtherCpuLoad]);
+    }
+
+    #[test]
+    fn rows_and_round_trips_are_told_by_how_many_there_are_of_each_transaction() {
+        let rows = ("database", "Innodb_rows_read", 4_000.0, 900_000.0);
+        let executing = ("database", "sessions/executing", 1.0, 7.0);
+        assert_eq!(causes(&[rows, executing]), [Cause::RowsRead]);
+        // Twice as many are no other plan.
+        let rows = ("database", "Innodb_rows_read", 4_000.0, 5_000.0);
+        assert_eq!(causes(&[rows, executing]), []);
+        assert_eq!(causes(&[("database", "round_trip", 0.1, 5.0)]), [Cause::Network]);
+    }
+
+    #[test]
+    fn a_server_without_cpu_time_stands_still_if_it_does_not_answer() {
+        let cpu = ("server", "cpu_user", 80.0, 1.0);
+        assert_eq!(
+            causes(&[cpu, ("database", "sessions/executing", 1.0, f64::NAN)]),
+            [Cause::ServerStopped]
+        );
+        assert_eq!(causes(&[cpu, QUIET]), [], "it may have nothing to do");
+    }
+
+    #[test]
+    fn what_is_as_high_at_other_times_is_no_cause() {
+        let mut made = Made::closed();
+        let gauge = Gauge {
+            about: "database".to_owned(),
+            name: "sessions/lock".to_owned(),
+            unit: String::new(),
+            help: String::new(),
+        };
+        made.more.push(Event::Gauges { gauges: vec![gauge] });
+        for second in 0..60 {
+            let value = if second % 6 == 0 { 5.0 } else { 0.2 };
+            made.more.push(Event::Readings(Readings { second, values: vec![(0, value)] }));
+        }
+        let dips = Report::of(&made.tally()).dips;
+        assert_eq!((dips.len(), dips[0].causes.as_slice()), (1, &[][..]));
+    }
+}

@@ -1,0 +1,158 @@
+//! Why a transaction takes as long as it does: sampled sessions and sums of real servers, the parts
+//! of its time, a dip with its cause, instruments that are switched on and back, a comparison by
+//! transaction.
+
+use serde_json::Value;
+use servers::for_tests::{MARIADB, MARIADB_11_4, MYSQL_5_6, POSTGRES, POSTGRES_18, TestServer};
+
+use crate::home::{Home, at, number};
+use crate::real::url;
+use crate::settings::ask;
+
+/// A run of a workload on a server, as its report.
+fn report(home: &Home, workload: &str, target: &str, more: &[&str]) -> Value {
+    let target = format!("--target={target}");
+    let args = ["run", workload, &target, "--ramp-up=0s", "--check=off", "--output=json"];
+    home.run(&[&args[..], more].concat()).json()
+}
+
+/// The rows of a summary of this kind, from this source where there are several.
+fn summary<'r>(report: &'r Value, of: &str, source: &str) -> &'r Vec<Value> {
+    let all = at(report, "server").as_array().expect("a list");
+    let is_it = |one: &&Value| {
+        one["of"] == of && one["source"].as_str().is_some_and(|text| text.contains(source))
+    };
+    let found = all.iter().find(is_it).unwrap_or_else(|| panic!("{of} {source}: {all:?}"));
+    found["rows"].as_array().expect("rows")
+}
+
+/// Clients at a rate that leaves the machine to others, on a table of a few rows.
+const LIGHT: [&str; 5] =
+    ["--tables=1", "--table-size=500", "--clients=2", "--rate=200", "--duration=3s"];
+
+#[track_caller]
+fn time_has_parts(server: &'static TestServer) {
+    let (server, home) = (server.start(), Home::new());
+    let report = report(&home, "oltp-read-write", &url(&server), &LIGHT);
+    let parts = at(&report, "time_profile.parts").as_array().expect("parts");
+    let names: Vec<&str> = parts.iter().filter_map(|part| part["name"].as_str()).collect();
+    for name in ["client_cpu", "network", "server_cpu", "executing", "lock", "commit"] {
+        assert!(names.contains(&name), "{name} is not among {names:?}");
+    }
+    let all: f64 = parts.iter().map(|part| number(part, "ms")).sum();
+    let service = number(&report, "time_profile.service_ms");
+    let unexplained = number(&report, "time_profile.unexplained_ms");
+    assert!((all + unexplained - service).abs() < 1e-6 * service, "{report}");
+    let states = summary(&report, "samples", "asked");
+    assert!(states.iter().any(|row| row["state"] == "idle"), "{states:?}");
+    let fact =
+        |name: &str| at(&report, &format!("facts.path.{name}")).as_str().map(str::parse::<f64>);
+    assert!(fact("round_trip_min_s").is_some_and(|seconds| seconds.is_ok_and(|s| s > 0.0)));
+    assert!(fact("mebibyte_s").is_some_and(|seconds| seconds.is_ok_and(|s| s > 0.0)));
+    home.run(&["runs", "show", "last"]).good().says(&["Where the time goes", "service time"]);
+}
+
+#[test]
+fn the_time_of_a_transaction_has_parts_on_mariadb() {
+    time_has_parts(&MARIADB);
+}
+
+#[test]
+fn the_time_of_a_transaction_has_parts_on_mariadb_11_4() {
+    time_has_parts(&MARIADB_11_4);
+}
+
+#[test]
+fn the_time_of_a_transaction_has_parts_on_mysql_5_6() {
+    time_has_parts(&MYSQL_5_6);
+}
+
+#[test]
+fn the_time_of_a_transaction_has_parts_on_postgres() {
+    time_has_parts(&POSTGRES);
+}
+
+#[test]
+fn the_time_of_a_transaction_has_parts_on_postgres_18() {
+    time_has_parts(&POSTGRES_18);
+}
+
+#[test]
+fn a_lock_that_is_held_is_the_first_cause_of_a_dip_and_its_index_is_named() {
+    let (server, home) = (MARIADB.start(), Home::new());
+    let plan = format!(
+        "target = \"{}\"\nramp_up = \"0s\"\nduration = \"16s\"\n\
+         [[group]]\nworkload = \"tpcb\"\nclients = 4\nload = \"open\"\nrate = \"100\"\n\
+         arrivals = \"uniform\"\n\
+         [[at]]\ntime = \"9s\"\nsql = [\"BEGIN\", \
+         \"UPDATE pgbench_branches SET filler = filler\", \"SELECT SLEEP(2)\", \"COMMIT\"]\n",
+        url(&server)
+    );
+    home.write("lock.toml", &plan);
+    let report = home.run(&["run", "lock.toml", "--check=off", "--output=json"]).json();
+    let dips = at(&report, "dips").as_array().expect("dips");
+    let causes: Vec<&Value> = dips.iter().map(|dip| &dip["causes"][0]["cause"]).collect();
+    assert!(causes.iter().any(|cause| **cause == "locks"), "{dips:?}");
+    let states = summary(&report, "samples", "asked");
+    let is_lock = |row: &&Value| {
+        let what = row["what"].as_str().unwrap_or_default();
+        row["state"] == "lock" && what.contains("pgbench_branches")
+    };
+    assert!(states.iter().any(|row| is_lock(&row)), "{states:?}");
+    home.run(&["runs", "show", "last"]).good().says(&["sessions waited for locks"]);
+}
+
+#[test]
+fn instruments_are_switched_on_for_a_run_and_set_back() {
+    let (server, home) = (MARIADB.start(), Home::new());
+    let is_on = || ask(&server, &["SELECT CAST(@@GLOBAL.userstat AS CHAR)"]);
+    let before = is_on();
+    let light = [&LIGHT[..], &["--instruments=on"]].concat();
+    let report = report(&home, "oltp-point-select", &url(&server), &light);
+    assert_eq!(at(&report, "facts.monitor.instruments"), "userstat");
+    let tables = summary(&report, "tables", "TABLE_STATISTICS");
+    let rows_read = |row: &Value| (row["what"] == "sbtest1").then(|| number(row, "values.0"));
+    // Some 600 queries of a row each.
+    assert!(tables.iter().filter_map(rows_read).sum::<f64>() > 300.0, "{tables:?}");
+    assert_eq!(is_on(), before);
+    home.run(&["restore", "--dry-run"]).good();
+}
+
+#[test]
+fn the_performance_schema_counts_client_connections_where_it_runs() {
+    let home = Home::new();
+    let bin = MYSQL_5_6.options().bin.expect("it is in a folder of its own");
+    let target = format!("managed:mysql?bin={}&performance_schema=ON", bin.display());
+    let light = [&LIGHT[..], &["--instruments=on"]].concat();
+    let report = report(&home, "oltp-point-select", &target, &light);
+    let on = at(&report, "facts.monitor.instruments").as_str().expect("names").to_owned();
+    assert!(on.contains("instrument:wait/io/socket/sql/client_connection"), "{on}");
+    let sockets = summary(&report, "connections", "socket_summary");
+    // A read and a write for each of some 600 queries, and more for those that ask.
+    assert!(number(&sockets[0], "values.0") > 1_000.0, "{sockets:?}");
+    assert!(!summary(&report, "statements", "by_digest").is_empty());
+}
+
+#[test]
+fn a_database_without_instruments_says_so() {
+    let home = Home::new();
+    let args = ["run", "tpcb", "--target=sqlite:a.db", "--instruments=on", "--duration=1s"];
+    let said = home.run(&[&args[..], &["--ramp-up=0s", "--scale=1"]].concat()).good();
+    said.warns(&["counts nothing more than it does by itself"]);
+}
+
+#[test]
+fn a_comparison_tells_what_a_transaction_takes_on_either_side() {
+    let (server, home) = (POSTGRES.start(), Home::new());
+    let target = format!("--target={}", url(&server));
+    let args = ["run", "tpcc", &target, "--warehouses=1", "--clients=1", "--duration=2s"];
+    let more = ["--ramp-up=0s", "--check=off", "--vary=mode=prepared,procedures", "--repeat=1"];
+    home.run(&[&args[..], &more].concat()).good();
+    let compared = home.run(&["compare", "last", "--by=mode"]).good();
+    compared.says(&[
+        "Mean time of a transaction by its parts",
+        "time.service",
+        "round_trips",
+        "time.network",
+    ]);
+}
