@@ -24,8 +24,6 @@ use model::{Finding, GroupDescription, Order, Severity, StopReason};
 
 use crate::tally::{GroupTally, Sum, Tally};
 
-pub(crate) use steadiness::is_planned_to_change;
-
 /// What one finding says.
 struct FindingText {
     id: &'static str,

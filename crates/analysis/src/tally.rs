@@ -12,10 +12,10 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 
 use model::{
-    CheckResult, ClientMoments, Counts, CustomMetricSecond, Description, DisturbanceEvent, Event,
-    Fact, FactValue, Finding, Gauge, GroupDescription, KindIndex, KindSecond, Load, NS_PER_MS,
-    NS_PER_S, Phase, PrimaryMetricDescription, Readings, RunId, Second, ServerSummary,
-    StopCondition, StopReason, Traffic,
+    ArrivalRate, CheckResult, ClientMoments, Counts, CustomMetricSecond, Description,
+    DisturbanceEvent, Event, Fact, FactValue, Finding, Gauge, GroupDescription, KindIndex,
+    KindSecond, Load, NS_PER_MS, NS_PER_S, Phase, PrimaryMetricDescription, Readings, RunId,
+    Second, ServerSummary, StopCondition, StopReason, Traffic,
 };
 use stats::{Histogram, Stability, Stretch, stability, stability_against};
 
@@ -568,6 +568,15 @@ impl Tally {
     pub fn measured_in_time(&self, group: usize, metric: usize) -> Option<InTime> {
         let of = self.groups.get(group)?.custom_metrics_in_time.get(metric)?;
         together(&[&of.values], self.seconds().end)
+    }
+
+    /// Whether the plan itself changes the load: what follows it is no drift.
+    pub(crate) fn is_planned_to_change(&self) -> bool {
+        let groups = self.description.iter().flat_map(|described| &described.groups);
+        groups.map(|group| &group.load).any(|load| match load {
+            Load::Open { rate, .. } => !matches!(rate, ArrivalRate::Constant(_)),
+            Load::Closed | Load::KeyThink { .. } => false,
+        })
     }
 
     /// Commits of `groups` in each of `seconds`, none where nothing happened.

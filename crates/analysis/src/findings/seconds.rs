@@ -35,7 +35,7 @@ struct Slow {
 }
 
 pub(super) fn look(tally: &Tally) -> Vec<FindingText> {
-    let slow = match super::steadiness::is_planned_to_change(tally) {
+    let slow = match tally.is_planned_to_change() {
         true => slow_answers(tally),
         false => few_commits(tally).or_else(|| slow_answers(tally)),
     };

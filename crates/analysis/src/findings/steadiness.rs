@@ -1,8 +1,6 @@
 //! Findings on time: was the run long enough, did it end as planned, and was it steady?
 
-use model::{
-    ArrivalRate, DisturbanceEvent, Disturbed, Load, NS_PER_S, Severity, StopReason, numbers,
-};
+use model::{DisturbanceEvent, Disturbed, NS_PER_S, Severity, StopReason, numbers};
 use stats::{Stability, Stall, WarmUp, trend, warm_up};
 
 use super::{FindingText, count, duration, percent_text};
@@ -222,7 +220,7 @@ pub(super) fn look(tally: &Tally) -> Vec<FindingText> {
     let slots = tally.commits_100ms(&groups);
     if slots.iter().any(|&n| n > 0) {
         let seconds = tally.commits_per_second(&groups, tally.whole_seconds());
-        if !is_planned_to_change(tally) {
+        if !tally.is_planned_to_change() {
             let warming = warming(tally, &slots);
             let from = warming.as_ref().map_or(0, |found| found.seconds.min(seconds.len()));
             all.extend(warming.map(Time::WarmingUp));
@@ -341,15 +339,6 @@ fn short(tally: &Tally) -> Option<Time> {
         measured_ns @ ..MEASURED_NS_SHORT => Some(Time::Short { measured_ns }),
         _ => None,
     }
-}
-
-/// Whether the plan itself changes the load: what follows it is no drift.
-pub(crate) fn is_planned_to_change(tally: &Tally) -> bool {
-    let groups = tally.description.iter().flat_map(|described| &described.groups);
-    groups.map(|group| &group.load).any(|load| match load {
-        Load::Open { rate, .. } => !matches!(rate, ArrivalRate::Constant(_)),
-        Load::Closed | Load::KeyThink { .. } => false,
-    })
 }
 
 /// Whether commits went up or down over the whole measured phase, by more than chance and by

@@ -178,7 +178,7 @@ pub(super) fn dips(
     let seconds = tally.whole_seconds();
     let groups: Vec<usize> = (0..tally.groups.len()).collect();
     let commits = tally.commits_per_second(&groups, seconds.clone());
-    let is_planned = crate::findings::is_planned_to_change(tally);
+    let is_planned = tally.is_planned_to_change();
     let figures: Vec<_> = seconds.clone().map(|second| tally.second(second)).collect();
     let fewest = figures.iter().map(|of| of.counts.finished()).min().unwrap_or(0);
     let p95_ms: Option<Vec<f64>> = (fewest >= P95_SAMPLES_MIN).then(|| {

@@ -17,8 +17,8 @@ use crate::tally::Tally;
 /// Where the time of a transaction went, over the measured phase and all groups.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct TimeProfile {
-    /// The mean time of a finished transaction at its client, without any wait for a free client, in
-    /// milliseconds.
+    /// The mean time of a finished transaction at its client, without any wait for a free client,
+    /// in milliseconds.
     pub service_ms: f64,
     /// How many transactions ended, failed ones too.
     pub transactions: u64,
@@ -110,8 +110,8 @@ pub(super) fn time_profile(
     Some(TimeProfile { service_ms, transactions, parts, unexplained_ms })
 }
 
-/// The shortest round trip of a query that does nothing: while nobody waits for a CPU, it is the way
-/// itself. Before the load, or in any second of it.
+/// The shortest round trip of a query that does nothing: while nobody waits for a CPU, it is the
+/// way itself. Before the load, or in any second of it.
 fn round_trip_ms(tally: &Tally, gauges: &[GaugeReport]) -> Option<f64> {
     let before = tally.fact("path", "round_trip_min_s").and_then(FactValue::as_seconds);
     let is_it = |gauge: &&GaugeReport| gauge.about == "database" && gauge.name == "round_trip";

@@ -5,6 +5,7 @@
 use serde_json::Value;
 use servers::for_tests::{MARIADB, MARIADB_11_4, MYSQL_5_6, POSTGRES, POSTGRES_18, TestServer};
 
+use crate::disturbances::examples;
 use crate::home::{Home, at, number};
 use crate::real::url;
 use crate::settings::ask;
@@ -142,17 +143,26 @@ fn a_database_without_instruments_says_so() {
 }
 
 #[test]
-fn a_comparison_tells_what_a_transaction_takes_on_either_side() {
-    let (server, home) = (POSTGRES.start(), Home::new());
-    let target = format!("--target={}", url(&server));
-    let args = ["run", "tpcc", &target, "--warehouses=1", "--clients=1", "--duration=2s"];
-    let more = ["--ramp-up=0s", "--check=off", "--vary=mode=prepared,procedures", "--repeat=1"];
-    home.run(&[&args[..], &more].concat()).good();
-    let compared = home.run(&["compare", "last", "--by=mode"]).good();
-    compared.says(&[
-        "Mean time of a transaction by its parts",
-        "time.service",
-        "round_trips",
-        "time.network",
-    ]);
+fn the_example_on_procedures_compares_what_a_transaction_takes() {
+    let home = Home::new();
+    let mariadb = "managed:mariadb?innodb_buffer_pool_size=64M&performance_schema=ON";
+    let targets = format!("--vary=target={mariadb},managed:postgres");
+    let small = ["--warehouses=1", "--clients=1", "--duration=1s", "--ramp-up=0s", "--repeat=1"];
+    let plan = examples().join("procedures.toml").display().to_string();
+    home.run(&[&["run", &*plan, &*targets, "--check=off"], &small[..]].concat()).good();
+    let compared = home.json(&["compare", "last", "--by=mode"]);
+    let points = at(&compared, "pairs.0.each_transaction").as_array().expect("a list");
+    assert_eq!(points.len(), 2, "{compared:#}");
+    for point in points {
+        let figures = at(point, "figures").as_array().expect("a list");
+        assert_eq!(figures[0]["name"], "time.service");
+        let of = |name: &str| {
+            let found = figures.iter().find(|figure| figure["name"] == name);
+            found.unwrap_or_else(|| panic!("{name}: {point:#}"))
+        };
+        assert!(number(of("round_trips"), "ratio") < 0.1, "{point:#}");
+        assert!(number(of("time.network"), "ratio") < 0.1, "{point:#}");
+    }
+    let page = home.run(&["compare", "last", "--by=mode"]).good();
+    page.says(&["Mean time of a transaction by its parts", "time.service", "round_trips"]);
 }

@@ -111,8 +111,8 @@ fn plain(name: &str) -> String {
     name.replace('-', "_")
 }
 
-/// What the performance schema counts is set in its own tables: `instrument:wait/io/file/%` is a row
-/// of `setup_instruments`, `consumer:` one of `setup_consumers`.
+/// What the performance schema counts is set in its own tables: `instrument:wait/io/file/x` is a
+/// row of `setup_instruments`, `consumer:x` one of `setup_consumers`.
 fn of_performance_schema(name: &str) -> Option<(&str, &str)> {
     let known =
         name.split_once(':').filter(|(table, _)| matches!(*table, "instrument" | "consumer"));
