@@ -150,6 +150,21 @@ impl Settled {
     }
 }
 
+/// That settings of the server are not those that are advised for loads, if they are not.
+pub(crate) fn not_advised(settling: &Settling, in_force: &[(String, String)]) -> Option<Event> {
+    let differs = |(name, advised): &(&str, &str)| {
+        let (_, value) = in_force.iter().find(|(known, _)| known == name)?;
+        (value != advised).then(|| format!("{name} is {value} (advised: {advised})"))
+    };
+    let differ: Vec<String> = settling.advised.iter().filter_map(differs).collect();
+    let known = catalog_entry("settings_not_advised").expect("it is in the list of all");
+    let observed = format!("{}.", differ.join(", "));
+    let text = format!("{observed} {}", known.advice);
+    let finding = Finding::new(known.id, Severity::Note, text);
+    let finding = Finding { observed: Some(observed), ..finding };
+    (!differ.is_empty()).then_some(Event::Finding(finding))
+}
+
 /// How the database of these facts is settled; or why it cannot be.
 pub(crate) fn settling_of(database: &dyn Database, facts: &[Fact]) -> Result<Settling, Error> {
     (database.administration().settling)(facts)

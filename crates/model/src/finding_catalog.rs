@@ -94,6 +94,14 @@ pub static CATALOG: &[CatalogEntry] = &[
                  sessions, or allow more time (--settle-limit).",
     },
     CatalogEntry {
+        id: "settings_not_advised",
+        severity: "note",
+        raised: "the database was to be settled (`--settle`), and settings of its purge are not \
+                 those that its makers advise for loads",
+        advice: "Set them, so that old row versions are purged while the load runs and do not \
+                 slow down its end or the next run.",
+    },
+    CatalogEntry {
         id: "clients_abandoned",
         severity: "invalid",
         raised: "clients did not stop when the run cancelled them: part of their work is not counted",

@@ -71,11 +71,14 @@ pub struct Settling {
     /// The query for all bytes that the server has written to its files since its start, in the
     /// last column of its row: the first of these that the server understands.
     pub written_bytes: &'static [&'static str],
+    /// Settings under which loads are best measured, as the product's makers advise: another value
+    /// delays what is measured, or leaves work for later.
+    pub advised: &'static [(&'static str, &'static str)],
 }
 
 impl Settling {
     /// What rests by itself: nothing is done.
-    pub const NOTHING: Settling = Settling { steps: &[], written_bytes: &[] };
+    pub const NOTHING: Settling = Settling { steps: &[], written_bytes: &[], advised: &[] };
 }
 
 /// Says how a database is settled, from its facts; or why it cannot be.

@@ -417,6 +417,9 @@ fn measure(
     }
     background.disturbers.prepare(stop)?;
     drop_later_indexes(groups, stop)?;
+    let settling = background.settling.as_ref();
+    let advice = settling.and_then(|settling| settle::not_advised(settling, &sink.tally.settings));
+    advice.into_iter().for_each(|event| sink.tell(event));
     if plan.settle.is_before() {
         background.settle("settle_before", plan, groups, stop, sink)?;
     }

@@ -46,6 +46,10 @@ fn innodb_rests(server: &'static TestServer) {
         let is_mysql = server.target().scheme == "mysql";
         assert!(n_left == 0 || is_reported && is_mysql, "{when}: {n_left}");
     }
+    // The default of MySQL 5.6.
+    let findings = at(&report, "findings").to_string();
+    let is_advised = findings.contains("innodb_purge_threads is 1 (advised: 4)");
+    assert_eq!(is_advised, server.target().scheme == "mysql", "{findings}");
     // The build and the load have left work to be done.
     assert!(fact(&report, "settle_before.dirty_pages_before") > 0);
     assert!(fact(&report, "settle_after.dirty_pages_before") > 0);

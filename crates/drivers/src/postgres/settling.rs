@@ -59,6 +59,7 @@ const SETTLING: Settling = Settling {
          current_setting('block_size')::int8 + (SELECT wal_bytes FROM pg_stat_wal))::int8 \
          FROM pg_stat_bgwriter",
     ],
+    advised: &[],
 };
 
 pub(super) fn settling(_facts: &[Fact]) -> Result<Settling, String> {

@@ -34,7 +34,7 @@ const OPTIMIZE: SettlingStep = SettlingStep {
 fn settling(facts: &[Fact]) -> Result<Settling, String> {
     let has_log = has_mode(facts, "journal_mode", "wal");
     let steps: &[SettlingStep] = if has_log { &[OPTIMIZE, CHECKPOINT] } else { &[OPTIMIZE] };
-    Ok(Settling { steps, written_bytes: &[] })
+    Ok(Settling { steps, ..Settling::NOTHING })
 }
 
 /// Modes in which a commit that was acknowledged may be lost, and how.
