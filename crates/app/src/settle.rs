@@ -26,6 +26,8 @@ const LOOK_EVERY: Duration = Duration::from_millis(250);
 const FROZEN: Duration = Duration::from_secs(10);
 /// With more commits per second than these, somebody still works (HammerDB's rule).
 const COMMITS_PER_S: f64 = 100.0;
+/// A server may count what it wrote a moment later (PostgreSQL's checkpointer).
+const COUNTED_WITHIN: Duration = Duration::from_millis(500);
 /// Over how long commits are counted.
 const COUNTED_OVER: Duration = Duration::from_secs(1);
 
@@ -209,8 +211,13 @@ pub fn settle(
         u64::try_from(grown).ok()
     };
     work.done.commits = grown(commits, work.commits());
-    work.done.written_bytes = grown(bytes, work.written(settling));
     work.done.seconds = began.elapsed().as_secs_f64();
+    let ended = wall_clock::now();
+    work.done.written_bytes = grown(bytes, work.written(settling));
+    while work.done.written_bytes == Some(0) && ended.elapsed() < COUNTED_WITHIN {
+        wall_clock::rest_ms(50);
+        work.done.written_bytes = grown(bytes, work.written(settling));
+    }
     Ok(work.done)
 }
 
