@@ -53,7 +53,7 @@ pub(crate) fn ask(target: &Target, sql: &str) -> usize {
     n_rows
 }
 
-/// Runs one group until it has done `transactions`, checked before and after.
+/// Runs one group until it has done `transactions`, checked after.
 pub(crate) fn drive(
     target: &Target,
     workload: &str,
@@ -71,7 +71,7 @@ pub(crate) fn drive(
     drive_plan(target, &plan, None)
 }
 
-/// Runs a plan in TOML, checked before and after; kept where a store is named.
+/// Runs a plan in TOML, checked after; kept where a store is named. What holds after it held before.
 pub(crate) fn drive_plan(
     target: &Target,
     plan: &str,
@@ -81,7 +81,7 @@ pub(crate) fn drive_plan(
     let plan = decide(&draft, &|_| Ok(target.clone())).expect("decided");
     let options = RunOptions {
         store,
-        check_before: true,
+        check_before: false,
         check_after: true,
         build: true,
         load: BuildOptions::default(),

@@ -94,7 +94,8 @@ fn a_missing_database_is_made_by_a_build_and_reported_otherwise() {
         refused(&["check", "tpcc", "--target", &url], 1, &shown);
         refused(&["run", "tpcc", "--no-build", "--target", &url], 1, &shown);
         let home = Home::new();
-        home.run(&["run", "empty", "--duration=1s", "--ramp-up=0s", "--target", &url]).good();
+        let words = ["run", "empty", "--rate=20", "--duration=1s", "--ramp-up=0s"];
+        home.run(&[&words[..], &["--target", &url]].concat()).good();
     }
 }
 
@@ -116,9 +117,10 @@ fn tls_that_is_demanded_and_not_offered_is_reported() {
 
 #[test]
 fn a_server_that_takes_no_local_files_is_loaded_by_inserts() {
-    let target = "--target=managed:mariadb?local-infile=0&innodb_buffer_pool_size=64M";
+    let server = MARIADB.start_with(&[("local_infile", "0")]);
+    let target = format!("--target={}", url(&server));
     let shown = ["local_infile", "--load-method insert", "nothing was kept"];
-    refused(&["build", "tpcc", target], 1, &shown);
+    refused(&["build", "tpcc", &target], 1, &shown);
 }
 
 #[test]
