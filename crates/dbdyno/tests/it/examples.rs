@@ -71,9 +71,8 @@ fn the_examples_that_are_experiments_run() {
     let few = ["--vary=clients=1,2", "--table-size=1000", &server];
     let arrivals = experiment(&home, "arrival-rate.toml", &few);
     assert_eq!(arrivals["primary"], "p99_ms");
-    let few = ["--vary=clients=1,2", "--vary=scenario=simple,metrics"];
-    let arm =
-        experiment(&home, "arm.toml", &[&few[..], &["--application-rate=2000", &server]].concat());
+    let few = ["--vary=clients=1,2", "--vary=scenario=simple,metrics", &server];
+    let arm = experiment(&home, "arm.toml", &few);
     assert_eq!(number(&arm, "trials"), 4.0);
     // What was published stands below what was measured, with the best number of each scenario.
     home.run(&["experiments", "show", arm["id"].as_str().expect("one")]).good().says(&[
@@ -173,7 +172,8 @@ fn the_examples_on_the_overhead_of_indexes_run() {
         let shown = experiment(&home, name, &[&[&**axis, few], &AT_A_RATE[..]].concat());
         let id = shown["id"].as_str().expect("one");
         let table = ["--rows", rows, "--columns=index", "--relative-to=none"];
-        let table = home.json(&[&["experiments", "show", id][..], &table].concat());
+        let figure = ["--figure=records_per_s"];
+        let table = home.json(&[&["experiments", "show", id][..], &table, &figure].concat());
         for row in table["tables"][0]["ratios"].as_array().expect("a list") {
             assert!(number(&row[1], "value") > 0.0, "{table:#}");
         }
