@@ -22,6 +22,8 @@ use model::finding_catalog::catalog_entry;
 use model::numbers::{count, duration};
 use model::{Finding, GroupDescription, Order, Severity, StopReason};
 
+pub use data::counts_all_commits;
+
 use crate::tally::{GroupTally, Sum, Tally};
 
 /// What one finding says.

@@ -45,7 +45,7 @@ const KINDS: [(&str, u64, u64); 5] = [
 impl Made {
     /// TPC-C on SQLite, 8 clients without pause, a minute: a plain run with a dip at second 42.
     pub fn closed() -> Made {
-        let mut made = Made::new(Load::Closed);
+        let mut made = Made::bare();
         let mut draw = Draw(1);
         for second in -5..60 {
             let n = match second {
@@ -56,6 +56,11 @@ impl Made {
             made.seconds.push(closed_second(&mut draw, second, n));
         }
         made
+    }
+
+    /// The closed run without its seconds.
+    pub fn bare() -> Made {
+        Made::new(Load::Closed)
     }
 
     /// 500 arrivals a second, of which 400 can be taken: the queue fills, and arrivals drop.
@@ -173,6 +178,23 @@ impl Made {
 
     /// Its events, in order.
     pub fn events(&self) -> Vec<Event> {
+        let mut events = self.events_before();
+        events.extend(self.seconds.iter().cloned().map(Event::Second));
+        events.extend(self.events_after());
+        events
+    }
+
+    /// Its events added up. Its seconds, which are large, are not copied for that.
+    pub fn tally(&self) -> crate::Tally {
+        let mut tally = crate::Tally::new();
+        self.events_before().iter().for_each(|event| tally.add(event));
+        self.seconds.iter().for_each(|second| tally.add_second(second));
+        self.events_after().iter().for_each(|event| tally.add(event));
+        tally
+    }
+
+    /// What was told before its first second.
+    fn events_before(&self) -> Vec<Event> {
         let mut times = Histogram::default();
         (1..=8).for_each(|i| times.record(i * 210 * NS_PER_US));
         let mut events = vec![
@@ -196,7 +218,12 @@ impl Made {
         ];
         let before = self.before.iter().cloned();
         events.extend(before.map(|results| Event::Checked { after: false, results }));
-        events.extend(self.seconds.iter().cloned().map(Event::Second));
+        events
+    }
+
+    /// What was told after its last second.
+    fn events_after(&self) -> Vec<Event> {
+        let mut events = Vec::new();
         if let Some(reason) = &self.reason {
             events.push(Event::Clients { group: 0, moments: self.moments.clone() });
             events.push(Event::Ended {
@@ -211,13 +238,6 @@ impl Made {
         events.extend(after.map(|results| Event::Checked { after: true, results }));
         events.extend(self.more.iter().cloned());
         events
-    }
-
-    /// Its events added up.
-    pub fn tally(&self) -> crate::Tally {
-        let mut tally = crate::Tally::new();
-        self.events().iter().for_each(|event| tally.add(event));
-        tally
     }
 }
 

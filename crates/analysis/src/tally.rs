@@ -371,14 +371,7 @@ impl Tally {
                 let lag = lag.clone().unwrap_or_default();
                 self.heartbeats.push(LoopHeartbeats { loop_index, latest_at_ns, lag });
             }
-            Event::Second(part) => {
-                self.group(part.group).add(part);
-                if part.second >= 0 {
-                    let from = part.second - part.second % self.interval_seconds();
-                    let times = part.kinds.iter().filter_map(|kind| kind.response.as_ref());
-                    times.for_each(|times| self.intervals.add(from, times));
-                }
-            }
+            Event::Second(part) => self.add_second(part),
             Event::Clients { group, moments } => self.group(*group).clients.extend(moments),
             Event::Ended { reason, measured_ns, elapsed_ns, cpu_ns, max_rss_bytes } => {
                 self.ended = Some(Ended {
@@ -406,6 +399,16 @@ impl Tally {
             }
             Event::Output { .. } => self.output_lost += 1,
             Event::Finding(finding) => self.findings.push(finding.clone()),
+        }
+    }
+
+    /// Takes in a part of a second.
+    pub(crate) fn add_second(&mut self, part: &Second) {
+        self.group(part.group).add(part);
+        if part.second >= 0 {
+            let from = part.second - part.second % self.interval_seconds();
+            let times = part.kinds.iter().filter_map(|kind| kind.response.as_ref());
+            times.for_each(|times| self.intervals.add(from, times));
         }
     }
 

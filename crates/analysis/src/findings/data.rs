@@ -125,9 +125,14 @@ fn counted(tally: &Tally) -> Option<(String, i64, i64)> {
     Some((fact("server_counter")?.to_string(), number("server_change")?, number("ours")?))
 }
 
-/// Whether each commit of ours is one that the server counts: those of a kind without statements
-/// to commit are statements that commit by themselves.
 fn counts_all(tally: &Tally) -> bool {
+    let counts_single = tally.fact("commits", "counts_single_statements");
+    counts_all_commits(tally, counts_single.and_then(FactValue::yes_no) == Some(true))
+}
+
+/// Whether each commit of ours is one that a server counts which counts statements outside of
+/// transactions or does not: commits of a kind without statements to commit are such statements.
+pub fn counts_all_commits(tally: &Tally, counts_single: bool) -> bool {
     let says_commit = |group: &GroupTally| {
         let kinds = [&group.measured, &group.ramp_up].into_iter().flat_map(|phase| &phase.kinds);
         kinds.map(|kind| kind.kind).all(|kind| {
@@ -136,8 +141,7 @@ fn counts_all(tally: &Tally) -> bool {
             others >= phases().map(|of| of.counts.committed).sum()
         })
     };
-    let counts_single = tally.fact("commits", "counts_single_statements");
-    counts_single.and_then(FactValue::yes_no) == Some(true) || tally.groups.iter().all(says_commit)
+    counts_single || tally.groups.iter().all(says_commit)
 }
 
 /// Whether connections broke.

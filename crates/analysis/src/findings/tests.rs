@@ -1,5 +1,7 @@
 //! Every finding has a made-up run that raises it, and a plain run raises none but notes.
 
+use std::sync::LazyLock;
+
 use model::finding_catalog::CATALOG;
 use model::{
     ClientMoments, CommitRisk, Disturbed, ErrorCount, Event, NS_PER_MS, NS_PER_S, NS_PER_US,
@@ -16,11 +18,29 @@ fn ids(made: &Made) -> Vec<String> {
 
 /// Changes a plain run so that it raises `id`, and only then.
 fn raises(id: &str, severity: Severity, change: impl FnOnce(&mut Made)) {
-    from(Made::closed(), id, severity, change);
+    static FOUND: LazyLock<Vec<String>> = LazyLock::new(|| ids(&Made::closed()));
+    changed((Made::closed(), &FOUND), id, severity, change);
 }
 
-fn from(mut made: Made, id: &str, severity: Severity, change: impl FnOnce(&mut Made)) {
-    assert!(!ids(&made).iter().any(|found| found == id), "{id} without a reason");
+/// The same with the overloaded run.
+fn overloaded(id: &str, severity: Severity, change: impl FnOnce(&mut Made)) {
+    static FOUND: LazyLock<Vec<String>> = LazyLock::new(|| ids(&Made::open_overloaded()));
+    changed((Made::open_overloaded(), &FOUND), id, severity, change);
+}
+
+fn from(made: Made, id: &str, severity: Severity, change: impl FnOnce(&mut Made)) {
+    let found = ids(&made);
+    changed((made, &found), id, severity, change);
+}
+
+/// Changes a run that raises those that were found so that it raises `id` too.
+fn changed(
+    (mut made, found): (Made, &[String]),
+    id: &str,
+    severity: Severity,
+    change: impl FnOnce(&mut Made),
+) {
+    assert!(!found.iter().any(|found| found == id), "{id} without a reason");
     change(&mut made);
     let findings = judge(&made.tally());
     let found = findings.iter().find(|finding| finding.id == id);
@@ -223,7 +243,7 @@ fn what_was_offered_and_not_taken_is_found() {
     let mut open = Made::open_overloaded();
     open.seconds[4].kind(0).carried = 6;
     from(open, "backlog_at_start", Severity::Warning, |made| made.seconds[4].kind(0).carried = 7);
-    from(Made::open_overloaded(), "queue_too_small", Severity::Warning, |made| {
+    overloaded("queue_too_small", Severity::Warning, |made| {
         for second in &mut made.seconds {
             for kind in &mut second.kinds {
                 let finished = kind.counts.finished();
@@ -232,12 +252,12 @@ fn what_was_offered_and_not_taken_is_found() {
             }
         }
     });
-    from(Made::open_overloaded(), "queue_grew", Severity::Warning, |made| {
+    overloaded("queue_grew", Severity::Warning, |made| {
         for second in &mut made.seconds {
             second.waiting = u64::try_from(second.second * 200).ok();
         }
     });
-    from(Made::open_overloaded(), "queue_grew", Severity::Warning, |made| {
+    overloaded("queue_grew", Severity::Warning, |made| {
         for second in &mut made.seconds {
             second.waiting = u64::try_from((second.second - 48) * 100).ok().or(Some(0));
         }
@@ -270,7 +290,7 @@ fn what_was_offered_and_not_taken_is_found() {
     live.seconds.last_mut().expect("a second").waiting = Some(900);
     live.reason = None;
     assert!(!ids(&live).contains(&"queue_at_end".to_owned()));
-    from(Made::open_overloaded(), "closed_load", Severity::Note, |made| {
+    overloaded("closed_load", Severity::Note, |made| {
         made.description.groups[0].load = model::Load::Closed;
     });
 }
@@ -546,13 +566,13 @@ fn build_machine_and_durability_are_looked_at() {
         let facts = CommitRisk::facts(Some(CommitRisk { mode, loss }));
         made.more.extend(facts.into_iter().map(Event::Fact));
     });
-    from(Made::open_overloaded(), "same_host", Severity::Note, |made| {
+    overloaded("same_host", Severity::Note, |made| {
         made.description.target = "mariadb://bench@127.0.0.1/bench".to_owned();
     });
-    from(Made::open_overloaded(), "same_host", Severity::Note, |made| {
+    overloaded("same_host", Severity::Note, |made| {
         made.description.target = "mariadb:///bench?socket=/run/mysqld.sock".to_owned();
     });
-    from(Made::open_overloaded(), "same_host", Severity::Note, |made| {
+    overloaded("same_host", Severity::Note, |made| {
         made.description.target = "sqlite:/tmp/a.sqlite".to_owned();
     });
 }
@@ -618,7 +638,7 @@ fn clocks_of_processes_that_differ_beyond_the_error_are_found() {
             made.fact("processes", &format!("{name}_error_s"), error);
         }
     };
-    from(Made::closed(), "clocks_differ", Severity::Warning, |made| {
+    raises("clocks_differ", Severity::Warning, |made| {
         with(made, ["-0.0012300", "0.0000100"]);
     });
     let text = |of_second| {

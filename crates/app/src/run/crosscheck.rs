@@ -4,6 +4,7 @@
 use std::sync::Arc;
 use std::time::Instant;
 
+use analysis::findings::counts_all_commits;
 use engine::Stop;
 use model::{Action, Crosscheck, Disturbance, Event, Fact, Plan};
 
@@ -64,7 +65,10 @@ pub(super) fn compare_commits(
     let counter = groups.first().and_then(|opened| opened.database.monitoring().commit_counter);
     let (Some(counter), Some(before)) = (counter, before) else { return };
     let ours = commit_crosscheck::ours(&sink.tally);
-    if let Some(after) = commits_counted(groups, stop, Some((before, ours.0))) {
+    // A count that cannot come is not waited for.
+    let may_come = counts_all_commits(&sink.tally, counter.counts_single_statements);
+    let awaited = if may_come { ours.0 } else { 0 };
+    if let Some(after) = commits_counted(groups, stop, Some((before, awaited))) {
         for fact in commit_crosscheck::facts(counter, after - before, ours) {
             sink.tell(Event::Fact(fact));
         }

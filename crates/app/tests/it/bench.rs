@@ -53,35 +53,56 @@ pub(crate) fn ask(target: &Target, sql: &str) -> usize {
     n_rows
 }
 
-/// Runs one group until it has done `transactions`, checked before and after.
+/// Runs one group until it has done `transactions`, checked after.
 pub(crate) fn drive(
     target: &Target,
     workload: &str,
     (clients, transactions): (u32, u64),
     parameters: &[(&str, &str)],
 ) -> Result<RunResult, Error> {
+    drive_plan(target, &one_group(workload, (clients, transactions), parameters), None)
+}
+
+/// Why a run of one transaction does not begin on data that are checked before.
+pub(crate) fn refused_by_checks(
+    target: &Target,
+    workload: &str,
+    parameters: &[(&str, &str)],
+) -> Error {
+    let plan = one_group(workload, (1, 1), parameters);
+    let ran = run_plan(target, &plan, RunOptions { check_before: true, ..options(None) });
+    ran.err().expect("the checks do not hold")
+}
+
+fn one_group(
+    workload: &str,
+    (clients, transactions): (u32, u64),
+    parameters: &[(&str, &str)],
+) -> String {
     let text = |(name, value): &(&str, &str)| format!("{name} = \"{value}\"");
     let parameters: Vec<String> = parameters.iter().map(text).collect();
-    let plan = format!(
+    format!(
         "[phases]\nramp_up = \"0s\"\nmeasure = \"300s\"\n[[group]]\nworkload = \"{workload}\"\n\
          clients = {clients}\nuntil = \"{transactions} transactions\"\n\
          parameters = {{ {} }}\n",
         parameters.join(", ")
-    );
-    drive_plan(target, &plan, None)
+    )
 }
 
-/// Runs a plan in TOML, checked before and after; kept where a store is named.
+/// Runs a plan in TOML; kept where a store is named. What holds after it held before: that is not
+/// looked at.
 pub(crate) fn drive_plan(
     target: &Target,
     plan: &str,
     store: Option<PathBuf>,
 ) -> Result<RunResult, Error> {
-    let draft = read_toml("plan.toml", plan).expect("a plan");
-    let plan = decide(&draft, &|_| Ok(target.clone())).expect("decided");
-    let options = RunOptions {
+    run_plan(target, plan, options(store))
+}
+
+fn options(store: Option<PathBuf>) -> RunOptions {
+    RunOptions {
         store,
-        check_before: true,
+        check_before: false,
         check_after: true,
         build: true,
         load: BuildOptions::default(),
@@ -89,7 +110,12 @@ pub(crate) fn drive_plan(
         trial: None,
         labels: Vec::new(),
         before: Vec::new(),
-    };
+    }
+}
+
+fn run_plan(target: &Target, plan: &str, options: RunOptions) -> Result<RunResult, Error> {
+    let draft = read_toml("plan.toml", plan).expect("a plan");
+    let plan = decide(&draft, &|_| Ok(target.clone())).expect("decided");
     run(plan, options, &Arc::new(Stop::default()), &mut Nobody)
 }
 

@@ -37,7 +37,7 @@ fn three_live_together(target: &Target) {
     };
     assert!(why.contains("holds data of oltp, and oltp-bulk-insert needs tables"), "{why}");
     assert!(why.contains("(sbtest1, sbtest2)") && why.contains("dbdyno drop oltp-"), "{why}");
-    // One run of both, each group on its own data, checked before and after.
+    // One run of both, each group on its own data, checked after.
     let both = "[phases]\nramp_up = \"0s\"\nmeasure = \"300s\"\n[[group]]\nname = \"a\"\n\
                 workload = \"tpcb\"\nclients = 2\nuntil = \"20 transactions\"\n[[group]]\n\
                 name = \"b\"\nworkload = \"oltp-read-only\"\nclients = 2\n\

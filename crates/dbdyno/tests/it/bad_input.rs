@@ -10,9 +10,11 @@ use std::path::Path;
 use std::process::Stdio;
 
 use rusqlite::Connection;
+use servers::for_tests::{MARIADB, POSTGRES};
 
 use crate::home::{Home, Ran, at, number};
 use crate::password::on_a_terminal;
+use crate::real::url_of;
 use crate::waiting::Started;
 
 const USAGE: i32 = 2;
@@ -241,11 +243,13 @@ fn a_server_whose_program_is_not_where_the_target_says_is_bad_usage() {
 fn a_storage_engine_that_the_server_lacks_is_reported_with_those_it_has() {
     let home = Home::new();
     let words = ["the server has no storage engine rocksdb", "Aria", "InnoDB", "MyISAM"];
+    let [mariadb, postgres] = [MARIADB.shared(), POSTGRES.shared()]
+        .map(|server| format!("--target={}", url_of(server, "lacks_an_engine")));
     for workload in ["record", "tpcc"] {
-        let args = ["run", workload, "--quiet", "--engine=rocksdb", "--target=managed:mariadb"];
+        let args = ["run", workload, "--quiet", "--engine=rocksdb", &mariadb];
         refused(&home, &args, USAGE, &words);
     }
-    let args = ["run", "tpcb", "--quiet", "--engine=innodb", "--target=managed:postgres"];
+    let args = ["run", "tpcb", "--quiet", "--engine=innodb", &postgres];
     refused(&home, &args, USAGE, &["'innodb' cannot be had on postgres", "choose unlogged"]);
 }
 

@@ -52,6 +52,8 @@ measure = "4s"
 [[group]]
 workload = "empty"
 clients = 2
+load = "open"
+rate = 1000
 [[at]]
 time = "500ms"
 name = "two statements"
@@ -174,6 +176,7 @@ fn managed(url: &str, measure: &str, at: &[(&str, &str)]) -> String {
     format!(
         "[target]\nurl = \"{url}\"\n[phases]\nramp_up = \"0s\"\nmeasure = \"{measure}\"\n\
          [[group]]\nworkload = \"oltp-read-write\"\nclients = 4\n\
+         load = \"open\"\nrate = 100\narrivals = \"uniform\"\n\
          parameters = {{ tables = 1, table_size = 1000 }}\n{}",
         at.collect::<String>()
     )

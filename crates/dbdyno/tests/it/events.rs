@@ -10,7 +10,7 @@ use servers::for_tests::{MARIADB, MYSQL_5_6, POSTGRES, TestServer};
 
 use crate::home::{Home, at, look_into, number};
 use crate::journey::nothing_is_lost;
-use crate::real::url;
+use crate::real::{url, url_of};
 use crate::settings::ask;
 
 /// A run whose whole load is measured, so that result tables and figures are of the same reads. It
@@ -169,8 +169,7 @@ fn writers_offer_exactly_the_bytes_that_are_asked_for_in_virtual_time() {
 #[track_caller]
 fn reads_on(server: &TestServer) {
     let home = Home::new();
-    let server = server.start();
-    let target = format!("--target={}", url(&server));
+    let target = format!("--target={}", url_of(server.shared(), "events"));
     for (placement, more) in [("thread", "--plain-every=5"), ("loop", "--history-every=4")] {
         let placement = format!("--placement={placement}");
         let args = ["--rate=100", "--record-size=300", "--duration=2s", "--read-interval=20ms"];

@@ -5,10 +5,11 @@
 use std::path::Path;
 
 use serde_json::Value;
-use servers::for_tests::{MARIADB_11_4, MYSQL_5_6};
+use servers::for_tests::{MARIADB, MARIADB_11_4, MYSQL_5_6};
 
 use crate::home::{Home, number};
 use crate::journey::nothing_is_lost;
+use crate::real::url_of;
 
 /// The report of an example, cut short.
 fn report(home: &Home, name: &str, flags: &[&str]) -> Value {
@@ -66,11 +67,11 @@ fn the_examples_that_are_experiments_run() {
     let home = Home::new();
     home.put_tpcc();
     let file = format!("--target=sqlite:{}", home.database("tpcc").display());
-    let few = ["--vary=clients=1,2", "--target=managed:mariadb?innodb_buffer_pool_size=64M"];
-    let arrivals =
-        experiment(&home, "arrival-rate.toml", &[&few[..], &["--table-size=1000"]].concat());
+    let server = format!("--target={}", url_of(MARIADB.shared(), "examples"));
+    let few = ["--vary=clients=1,2", "--table-size=1000", &server];
+    let arrivals = experiment(&home, "arrival-rate.toml", &few);
     assert_eq!(arrivals["primary"], "p99_ms");
-    let few = ["--vary=clients=1,2", "--vary=scenario=simple,metrics"];
+    let few = ["--vary=clients=1,2", "--vary=scenario=simple,metrics", &server];
     let arm = experiment(&home, "arm.toml", &few);
     assert_eq!(number(&arm, "trials"), 4.0);
     // What was published stands below what was measured, with the best number of each scenario.
@@ -84,7 +85,7 @@ fn the_examples_that_are_experiments_run() {
         "Xeon E5-2660 v2 with 10 cores",
     ]);
     let few = ["--vary=group.writers.rate=20kB/s", "--vary=group.readers.clients=2,3"];
-    let events = experiment(&home, "events.toml", &few);
+    let events = experiment(&home, "events.toml", &[&few[..], &[&server]].concat());
     assert_eq!(number(&events, "trials"), 2.0);
     home.run(&["experiments", "show", events["id"].as_str().expect("one")]).good().says(&[
         "readers.age.below 100ms % over rate",
@@ -119,34 +120,34 @@ fn the_examples_that_are_experiments_run() {
     }
 }
 
+/// As fast as they can they would only take the time of other tests.
+const AT_A_RATE: [&str; 2] = ["--load=open", "--rate=50"];
+
 #[test]
 fn the_examples_that_record_run() {
     let home = Home::new();
-    let small = "managed:mariadb?innodb_buffer_pool_size=64M";
-    let target = format!("--target={small}");
+    let shared = url_of(MARIADB.shared(), "records");
+    let target = format!("--target={shared}");
     let shown = experiment(&home, "record.toml", &[&*target, "--vary=clients=1,2", "--tables=2"]);
     assert_eq!(shown["primary"], "records_per_s");
     assert!(number(&shown["points"][1], "figures.records_per_s.mean") > 0.0, "{shown:#}");
     let writers = "--vary=clients=2";
     for name in ["record-tables.toml", "record-index.toml", "record-engines.toml"] {
         let flags: &[&str] = if name == "record-index.toml" { &[] } else { &[writers] };
-        let shown = experiment(&home, name, &[&[&*target], flags].concat());
+        let shown = experiment(&home, name, &[&[&*target], flags, &AT_A_RATE].concat());
         let points = shown["points"].as_array().expect("a list");
         let axis = shown["axes"][0]["values"].as_array().map(Vec::len);
         assert_eq!(Some(points.len()), axis, "{name}: {shown:#}");
         assert!(points.len() > 1, "{name}");
     }
-    let [old, new] = [&MYSQL_5_6, &MARIADB_11_4].map(|server| {
-        let bin = server.options().bin.expect("it is in a folder of its own");
-        bin.display().to_string()
-    });
-    let versions =
-        format!("--vary=target=managed:mysql?bin={old},{small},managed:mariadb?bin={new}");
-    let ways = format!("--vary=target={small}&socket=true,{small}");
+    let [old, new] = [&MYSQL_5_6, &MARIADB_11_4].map(|server| url_of(server.shared(), "records"));
+    let versions = format!("--vary=target={old},{shared},{new}");
+    let managed = "managed:mariadb?innodb_buffer_pool_size=64M&socket=true";
+    let ways = format!("--vary=target={managed},{shared}");
     for (name, targets, n) in
         [("record-versions.toml", versions, 3), ("record-socket.toml", ways, 2)]
     {
-        let shown = experiment(&home, name, &[&*targets, writers]);
+        let shown = experiment(&home, name, &[&[&*targets, writers], &AT_A_RATE[..]].concat());
         assert_eq!(shown["points"].as_array().map(Vec::len), Some(n), "{shown:#}");
     }
     let delays = "--vary=network_delay=0s,5ms";
@@ -159,19 +160,20 @@ fn the_examples_that_record_run() {
 #[test]
 fn the_examples_on_the_overhead_of_indexes_run() {
     let home = Home::new();
-    let small = "managed:mariadb?innodb_buffer_pool_size=64M";
+    let server = url_of(MARIADB.shared(), "overhead");
     let file = format!("sqlite:{}", home.path("overhead.db").display());
-    let targets = format!("--vary=target={small},{file}");
+    let targets = format!("--vary=target={server},{file}");
     let few = "--vary=index=none,key";
-    let engines = format!("--target={small}");
+    let engines = format!("--target={server}");
     for (name, axis, rows) in [
         ("record-overhead.toml", &targets, "target"),
         ("record-overhead-engines.toml", &engines, "engine"),
     ] {
-        let shown = experiment(&home, name, &[axis, few]);
+        let shown = experiment(&home, name, &[&[&**axis, few], &AT_A_RATE[..]].concat());
         let id = shown["id"].as_str().expect("one");
         let table = ["--rows", rows, "--columns=index", "--relative-to=none"];
-        let table = home.json(&[&["experiments", "show", id][..], &table].concat());
+        let figure = ["--figure=records_per_s"];
+        let table = home.json(&[&["experiments", "show", id][..], &table, &figure].concat());
         for row in table["tables"][0]["ratios"].as_array().expect("a list") {
             assert!(number(&row[1], "value") > 0.0, "{table:#}");
         }

@@ -1,11 +1,14 @@
 //! Experiments from the outside: points, repeats, resuming, and what they show.
 
 use serde_json::Value;
-use servers::for_tests::MARIADB;
+use servers::for_tests::{MARIADB, POSTGRES};
 
 use crate::home::{Home, at, number, number_in};
 use crate::real::url;
 use crate::waiting::Started;
+
+/// As long as a valid run must be.
+const SHORT: [&str; 2] = ["--duration=1s", "--ramp-up=0s"];
 
 const SIM: &str = "--target=sim:?service=exponential:2ms&servers=4";
 
@@ -109,7 +112,7 @@ fn figures_of_a_file_beside_the_plan_stand_below_those_of_the_experiment() {
 fn clients_live_where_the_database_of_each_target_lets_them() {
     let home = Home::new();
     let file = home.path("a.db").display().to_string();
-    let targets = format!("--vary=target=managed:postgres,sqlite:{file}");
+    let targets = format!("--vary=target={},sqlite:{file}", url(POSTGRES.shared()));
     // More clients than cores: on event loops, which SQLite does not have.
     let words = ["run", "empty", &targets, "--vary=clients=2,64", "--duration=1s", "--ramp-up=0s"];
     home.run(&[&words[..], &["--quiet"]].concat()).good();
@@ -228,22 +231,22 @@ fn a_plan_varies_a_servers_settings_and_its_data_stay() {
 #[test]
 fn what_shapes_the_data_is_varied_with_new_data() {
     let home = Home::new();
-    let args = ["run", "oltp-point-select", "--vary=table-size=100,200", "--duration=1s"];
+    let args = ["run", "oltp-point-select", "--vary=table-size=100,200", "--rate=100"];
     let keeps = home.run(&args).code(2);
     keeps.warns(&["changes the data", "--data rebuild"]).is_a_sentence();
-    let printed =
-        home.json(&[&args[..], &["--ramp-up=0s", "--data=rebuild", "--repeat=2"]].concat());
+    let printed = home.json(&[&args[..], &SHORT, &["--data=rebuild", "--repeat=2"]].concat());
     assert_eq!(number(&printed, "trials_done"), 4.0, "{printed:#}");
 }
 
 #[test]
 fn storage_engines_are_an_axis_whose_data_are_rebuilt() {
     let home = Home::new();
-    let target = "--target=managed:mariadb?innodb_buffer_pool_size=64M&plugin_load_add=ha_rocksdb";
+    let server = MARIADB.start_with(&[("plugin_load_add", "ha_rocksdb")]);
+    let target = format!("--target={}", url(&server));
     let axis = "--vary=engine=innodb,myisam,rocksdb";
-    let args = ["run", "oltp-read-write", target, axis, "--data=rebuild", "--clients=2"];
-    let short = ["--table-size=1000", "--duration=1s", "--ramp-up=0s", "--repeat=1", "--quiet"];
-    let printed = home.json(&[&args[..], &short].concat());
+    let args = ["run", "oltp-read-write", &target, axis, "--data=rebuild", "--clients=2"];
+    let short = ["--table-size=1000", "--rate=100", "--repeat=1", "--quiet"];
+    let printed = home.json(&[&args[..], &SHORT, &short].concat());
     assert_eq!(number(&printed, "trials_done"), 3.0, "{printed:#}");
     assert_eq!(printed["axes"][0]["name"], "engine", "{printed:#}");
     let runs = home.json(&["runs", "list"]);
@@ -370,7 +373,7 @@ fn a_killed_server_costs_a_trial_and_not_the_experiment() {
     let home = Home::new();
     let target = format!("--target={}", url(&server));
     let base = ["run", "empty", &target, "--vary=server.innodb_io_capacity=300,400"];
-    let more = ["--clients=1", "--duration=2s", "--ramp-up=0s", "--repeat=2", "--output=json"];
+    let more = ["--rate=20", "--duration=2s", "--ramp-up=0s", "--repeat=2", "--output=json"];
     let mut run = home.start(&[&base[..], &more].concat());
     let (store, sql) = (home.store(), "SELECT count(*) FROM run");
     run.wait_until("a second trial", |_| number_in(&store, sql) == Some(2));
@@ -391,7 +394,7 @@ fn a_killed_managed_server_is_started_anew_for_the_next_trial() {
     let home = Home::new();
     let args = ["run", "oltp-point-select", "--target=managed:mariadb?innodb_buffer_pool_size=64M"];
     let more = ["--table-size=1000", "--vary=clients=1,2", "--duration=4s", "--ramp-up=0s"];
-    let mut run = home.start(&[&args[..], &more, &["--output=json"]].concat());
+    let mut run = home.start(&[&args[..], &more, &["--rate=100", "--output=json"]].concat());
     let (store, sql) = (home.store(), "SELECT count(*) FROM second");
     run.wait_until("a first second", |_| number_in(&store, sql) >= Some(1));
     run.kill_children("mariadbd");
@@ -402,16 +405,17 @@ fn a_killed_managed_server_is_started_anew_for_the_next_trial() {
 
 #[test]
 fn each_trial_begins_from_a_copy_of_the_data() {
-    for target in ["managed:mariadb?innodb_buffer_pool_size=64M", "managed:postgres?fsync=off"] {
+    let mariadb = "managed:mariadb?innodb_buffer_pool_size=64M&innodb_log_file_size=32M";
+    for target in [mariadb, "managed:postgres?fsync=off&shared_buffers=64MB"] {
         let home = Home::new();
         let target = format!("--target={target}");
         // What is inserted is gone in the next trial: each begins with as many rows.
         let args = ["run", "oltp-insert", &target, "--table-size=1000"];
         let rows = "--wait-until=SELECT count(*) = 1000 FROM sbtest1";
         let more = ["--data=copy", "--vary=clients=1,2", rows, "--wait-at-most=0s"];
-        let last = ["--repeat=2", "--duration=1s", "--ramp-up=0s"];
-        let ran = home.run(&[&args[..], &more, &last, &["--output=json"]].concat()).good();
-        assert_eq!(number(&ran.json(), "trials_done"), 4.0);
+        let last = ["--rate=100", "--output=json"];
+        let ran = home.run(&[&args[..], &more, &SHORT, &last].concat()).good();
+        assert_eq!(number(&ran.json(), "trials_done"), 2.0);
         assert_eq!(ran.err.matches("built 1,000 rows").count(), 1, "{}", ran.err);
         assert!(!ran.err.contains("the condition was not met"), "{}", ran.err);
     }
@@ -425,8 +429,8 @@ fn a_condition_is_waited_for_and_reported() {
     let home = Home::new();
     let sqlite = |until: &str, more: &[&str]| {
         let until = format!("--wait-until={until}");
-        let args = ["run", "oltp-point-select", "--table-size=100", "--duration=1s", &until];
-        home.run(&[&args[..], &["--ramp-up=0s", "--output=json"], more].concat())
+        let args = ["run", "oltp-point-select", "--table-size=100", "--rate=100", &until];
+        home.run(&[&args[..], &SHORT, &["--output=json"], more].concat())
     };
     // True in the second half of each second.
     let now = "SELECT CAST(substr(strftime('%f', 'now'), 4) AS INTEGER) >= 500";
@@ -450,7 +454,7 @@ fn commands_of_a_resumed_experiment_come_from_a_named_plan_alone() {
     let plan = |command: &str| {
         format!(
             "[target]\nurl = 'sqlite:shop.db'\n[phases]\nramp_up = '0s'\nmeasure = '1s'\n\
-             [[group]]\nworkload = 'empty'\nclients = 1\n\
+             [[group]]\nworkload = 'empty'\nload = 'open'\nrate = 50\n\
              [[at]]\ntime = '100ms'\ncommand = '{command}'\n\
              [experiment]\nrepeat = 3\nvary = {{ clients = [1, 2] }}\n"
         )

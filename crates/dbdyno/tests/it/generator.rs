@@ -41,7 +41,7 @@ fn start(home: &Home, load: &[&str], target: &str, placement: &str) -> Started {
     let mut command = home.command("taskset");
     command.args(["--cpu-list", &GENERATOR_CPU.to_string(), env!("CARGO_BIN_EXE_dbdyno"), "run"]);
     command.args(load).args([target, "--placement", placement, "--output=json"]);
-    command.args(["--clients=16", "--ramp-up=1s", "--duration=4s", "--check=off"]);
+    command.args(["--clients=16", "--ramp-up=500ms", "--duration=3s", "--check=off"]);
     Started::new(command)
 }
 

@@ -15,7 +15,11 @@ use crate::waiting::{Started, now};
 
 const INTERRUPTED: i32 = 130;
 
-const LONG: [&str; 5] = ["run", "tpcc", "--duration=60s", "--ramp-up=0s", "--check=off"];
+/// A database of which clients spend no CPU time.
+const SLOW: &str = "--target=sim:?service=constant:5ms";
+
+const LONG: [&str; 6] =
+    ["run", "tpcc", "--rate=50", "--duration=60s", "--ramp-up=0s", "--check=off"];
 
 /// Waits until the store has so many seconds of the only run.
 fn wait_for_seconds(home: &Home, run: &mut Started, count: i64) {
@@ -66,7 +70,7 @@ fn a_closed_terminal_interrupts_a_run_and_the_report_is_kept() {
     // These tests may be run under nohup themselves.
     let mut command = home.command("env");
     command.args(["--default-signal=HUP", env!("CARGO_BIN_EXE_dbdyno")]);
-    command.args(["run", "empty", "--target=sim:", "--duration=60s", "--ramp-up=0s"]);
+    command.args(["run", "empty", SLOW, "--duration=60s", "--ramp-up=0s"]);
     let mut run = Started::new(command);
     wait_for_seconds(&home, &mut run, 1);
     run.hang_up();
@@ -79,7 +83,7 @@ fn under_nohup_a_closed_terminal_does_not_end_a_run() {
     let home = Home::new();
     let mut command = home.command("nohup");
     command.arg(env!("CARGO_BIN_EXE_dbdyno"));
-    command.args(["run", "empty", "--target=sim:", "--duration=3s", "--ramp-up=0s"]);
+    command.args(["run", "empty", SLOW, "--duration=3s", "--ramp-up=0s"]);
     let mut run = Started::new(command);
     wait_for_seconds(&home, &mut run, 1);
     run.hang_up();
@@ -90,7 +94,7 @@ fn under_nohup_a_closed_terminal_does_not_end_a_run() {
     // It can still be asked to end.
     let mut command = home.command("nohup");
     command.arg(env!("CARGO_BIN_EXE_dbdyno"));
-    command.args(["run", "empty", "--target=sim:", "--duration=60s", "--ramp-up=0s"]);
+    command.args(["run", "empty", SLOW, "--duration=60s", "--ramp-up=0s"]);
     let mut run = Started::new(command);
     run.wait_until("the load", |said| said.contains("of 60 s"));
     run.hang_up();
@@ -101,7 +105,7 @@ fn under_nohup_a_closed_terminal_does_not_end_a_run() {
 #[test]
 fn a_run_whose_terminal_is_gone_goes_on_to_its_end() {
     let home = Home::new();
-    let words = ["run", "empty", "--target=sim:", "--duration=3s", "--ramp-up=0s"];
+    let words = ["run", "empty", SLOW, "--duration=3s", "--ramp-up=0s"];
     let (mut ours, _, theirs) = on_a_terminal(&home, &words);
     let mut command = home.dbdyno(&words);
     command.stdout(theirs.try_clone().unwrap()).stderr(theirs);

@@ -17,7 +17,7 @@ use serde_json::Value;
 use servers::for_tests::{MARIADB, POSTGRES, TestServer};
 
 use crate::home::{Home, at, number};
-use crate::real::with_password;
+use crate::real::{url_of, with_password};
 use crate::waiting::now;
 
 const DELAY_MS: u64 = 10;
@@ -181,7 +181,8 @@ fn records_arrive_at_no_more_than_the_bandwidth() {
     let home = Home::new();
     let words = ["run", "record", "--record-size=1000", "--records-per-commit=50"];
     let rest = ["--rows-per-statement=50", "--duration=4s", "--ramp-up=1s", "--quiet"];
-    let network = ["--target=managed:mariadb", "--network-bandwidth=2MB/s"];
+    let target = format!("--target={}", url_of(MARIADB.shared(), "bandwidth"));
+    let network = [&*target, "--network-bandwidth=2MB/s"];
     let report = home.json(&[&words[..], &rest, &network].concat());
     // A record of 1,000 bytes takes some more on the way. At either end of the four seconds each of
     // four clients may be in a commit of 0.05 MB.

@@ -94,7 +94,8 @@ fn a_missing_database_is_made_by_a_build_and_reported_otherwise() {
         refused(&["check", "tpcc", "--target", &url], 1, &shown);
         refused(&["run", "tpcc", "--no-build", "--target", &url], 1, &shown);
         let home = Home::new();
-        home.run(&["run", "empty", "--duration=1s", "--ramp-up=0s", "--target", &url]).good();
+        let words = ["run", "empty", "--rate=20", "--duration=1s", "--ramp-up=0s"];
+        home.run(&[&words[..], &["--target", &url]].concat()).good();
     }
 }
 

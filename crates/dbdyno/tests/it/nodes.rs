@@ -18,7 +18,7 @@ fn the_example_with_workers_on_nodes_runs_and_shows_where_the_queue_was_full() {
     let plan = home.write("workers.toml", plan);
     // One worker is too few for a rate that no nodes of a test are too few for.
     let (target, vary) = (format!("--vary=target={one},{three}"), "--vary=clients=1,16");
-    let short = ["--duration=4s", "--ramp-up=0s", "--repeat=1", "--quiet", "--queue=10"];
+    let short = ["--duration=3s", "--ramp-up=0s", "--repeat=1", "--quiet", "--queue=10"];
     let words = [&["run", &plan, &target, vary, "--rate=700"][..], &short].concat();
     let shown = home.run(&[&words[..], &["--output=json"]].concat()).json();
     let id = at(&shown, "id").as_str().expect("one");
@@ -48,7 +48,8 @@ fn the_example_with_nodes_runs() {
         "nodes.toml",
         &[
             ("ramp_up = \"5s\"", "ramp_up = \"0s\""),
-            ("duration = \"60s\"", "duration = \"22s\""),
+            ("duration = \"60s\"", "duration = \"18s\""),
+            ("rate = 100", "rate = 40"),
             ("time = \"15s\"", "time = \"2s\""),
             ("time = \"40s\"", "time = \"9s\""),
             ("innodb_buffer_pool_size=256M", QUICK),
@@ -88,6 +89,8 @@ measure = "4s"
 [[group]]
 workload = "oltp-point-select"
 clients = 4
+load = "open"
+rate = 200
 parameters = {{ tables = 1, table_size = 100 }}
 [[at]]
 time = "500ms"

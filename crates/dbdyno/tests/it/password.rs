@@ -11,8 +11,7 @@ use crate::home::{Home, Ran};
 use crate::real::{url, url_and_password};
 use crate::waiting::Started;
 
-const QUICK: [&str; 6] =
-    ["run", "empty", "--duration=1s", "--ramp-up=0s", "--quiet", "--clients=1"];
+const QUICK: [&str; 6] = ["run", "empty", "--duration=1s", "--ramp-up=0s", "--quiet", "--rate=20"];
 
 fn args<'a>(more: &[&'a str]) -> Vec<&'a str> {
     [&QUICK[..], more].concat()
@@ -34,7 +33,8 @@ fn the_list_of_processes_does_not_show_the_password_of_a_url() {
         let home = Home::new();
         let (url, (_, secret)) = (url(server), url_and_password(server));
         let target = format!("--target={url}");
-        let mut run = home.start(&["run", "empty", "--duration=60s", "--ramp-up=0s", &target]);
+        let words = ["run", "empty", "--duration=60s", "--ramp-up=0s", "--rate=20", &target];
+        let mut run = home.start(&words);
         run.wait_until("the load", |said| said.contains("of 60 s"));
         let shown = fs::read(format!("/proc/{}/cmdline", run.id())).expect("it lives");
         let shown = String::from_utf8_lossy(&shown).replace('\0', " ");
@@ -51,7 +51,7 @@ fn passwords_of_varied_targets_are_kept_nowhere() {
     let home = Home::new();
     let (url, (_, secret)) = (url(server), url_and_password(server));
     let vary = format!("--vary=target={url},{url}?tls=disable");
-    let ran = home.run(&["run", "empty", &vary, "--duration=1s", "--ramp-up=0s", "--clients=1"]);
+    let ran = home.run(&["run", "empty", &vary, "--duration=1s", "--ramp-up=0s", "--rate=20"]);
     silent(&home, &ran.good(), &secret);
     silent(&home, &home.run(&["experiments", "show", "last", "--output=json"]).good(), &secret);
     for file in ["x.json", "x.csv", "x.hlog", "x.dbdyno"] {

@@ -8,7 +8,7 @@ use servers::for_tests::{MARIADB, MYSQL_5_6, POSTGRES, TestServer};
 
 use crate::home::{Home, at, look_into, number, number_in};
 use crate::journey::nothing_is_lost;
-use crate::real::url;
+use crate::real::url_of;
 use crate::waiting::{Started, eventually};
 
 const FAILED: i32 = 1;
@@ -106,9 +106,8 @@ fn readers_in_two_processes_see_the_records_of_a_third_with_one_clock() {
 #[track_caller]
 fn divided_on(server: &TestServer) {
     let home = Home::new();
-    let server = server.start();
-    let target = format!("--target={}", url(&server));
-    let args = ["run", "tpcb", &target, "--scale=1", "--duration=2s", "--ramp-up=0s"];
+    let target = format!("--target={}", url_of(server.shared(), "divided"));
+    let args = ["run", "tpcb", &target, "--rate=60", "--duration=2s", "--ramp-up=0s"];
     for placement in ["--placement=thread", "--placement=loop"] {
         let more = ["--clients=6", "--processes=2", placement, "--output=json"];
         let report = home.run(&[&args[..], &more].concat()).json();

@@ -15,6 +15,11 @@ pub(crate) fn url(server: &Server) -> String {
     with_password(&server.target())
 }
 
+/// The same with a database of its own; building makes it.
+pub(crate) fn url_of(server: &Server, database: &str) -> String {
+    with_password(&Target { path: database.to_owned(), ..server.target() })
+}
+
 /// A target as somebody writes it who puts the password into the URL.
 pub(crate) fn with_password(target: &Target) -> String {
     let password = target.password.as_ref().map_or("", Secret::reveal);

@@ -75,8 +75,8 @@ pub(crate) fn ask(server: &Server, statements: &[&str]) -> String {
 
 fn experiment(of: &Varied, target: &str, more: &[&str]) -> Vec<String> {
     let vary = format!("--vary=server.{}={}", of.name, of.values.join(","));
-    let base = ["run", "empty", target, &vary, "--clients=1", "--ramp-up=0s", "--placement=thread"];
-    base.iter().chain(more).map(|word| (*word).to_owned()).collect()
+    let base = ["run", "empty", target, &vary, "--clients=1", "--rate=20", "--ramp-up=0s"];
+    base.iter().chain(&["--placement=thread"]).chain(more).map(|word| (*word).to_owned()).collect()
 }
 
 /// Kills dbdyno while it has a setting changed.
@@ -273,7 +273,8 @@ fn whoever_runs_next_at_a_terminal_is_asked_whether_to_set_back() {
     let home = Home::new();
     let before = ask(&server, &[of.sql]);
     killed(&home, of, &server);
-    let words = ["run", "empty", "--target=sim:", "--duration=1s", "--ramp-up=0s", "--quiet"];
+    let target = "--target=sim:?service=constant:5ms";
+    let words = ["run", "empty", target, "--duration=1s", "--ramp-up=0s", "--quiet"];
     let (mut terminal, mut command, theirs) = on_a_terminal(&home, &words);
     command.env("DBDYNO_PASSWORD", crate::real::url_and_password(&server).1);
     // What is asked is asked of whoever reads stderr.
@@ -306,7 +307,7 @@ fn a_setting_that_the_server_has_rounded_is_a_finding() {
     );
     // So it is where the server was started with it, and one that it took as it is is none.
     let url = "--target=managed:mariadb?read_buffer_size=131073&max_connections=100";
-    let args = ["run", "empty", url, "--duration=1s", "--ramp-up=0s", "--clients=1", "--quiet"];
+    let args = ["run", "empty", url, "--duration=1s", "--ramp-up=0s", "--rate=20", "--quiet"];
     let findings = at(&home.json(&args), "findings").to_string();
     assert!(findings.contains(words) && !findings.contains("max_connections"), "{findings}");
 }
@@ -317,7 +318,8 @@ fn settings_that_a_server_has_lost_in_mid_run_make_it_invalid() {
     let home = Home::new();
     let plan = format!(
         "[target]\nurl = '{}'\n[phases]\nramp_up = '0s'\nmeasure = '60s'\n\
-         [server]\ninnodb_io_capacity = 300\n[[group]]\nworkload = 'empty'\nclients = 1\n",
+         [server]\ninnodb_io_capacity = 300\n[[group]]\nworkload = 'empty'\nclients = 1\n\
+         load = 'open'\nrate = 20\n",
         url(&server)
     );
     home.write("plan.toml", plan);

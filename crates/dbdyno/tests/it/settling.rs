@@ -17,10 +17,10 @@ fn fact(report: &Value, name: &str) -> i64 {
     text.parse().unwrap_or_else(|_| panic!("{name} is {text}"))
 }
 
-/// Writes for two seconds, settled before and after.
+/// Writes for a second, settled before and after.
 fn settled_run(home: &Home, target: &str) -> Value {
-    let args = ["run", "oltp-write-only", target, "--settle=both", "--duration=2s"];
-    let more = ["--ramp-up=0s", "--check=off", "--output=json"];
+    let args = ["run", "oltp-write-only", target, "--settle=both", "--duration=1s"];
+    let more = ["--rate=300", "--ramp-up=0s", "--check=off", "--output=json"];
     home.run(&[&args[..], &SMALL, &more].concat()).json()
 }
 

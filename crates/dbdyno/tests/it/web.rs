@@ -337,7 +337,7 @@ fn the_password_of_a_target_is_on_no_page() {
     let home = Home::new();
     let (url, (_, secret)) = (url(POSTGRES.shared()), url_and_password(POSTGRES.shared()));
     let target = format!("--target={url}");
-    let quick = ["--duration=1s", "--ramp-up=0s", "--quiet"];
+    let quick = ["--rate=20", "--duration=1s", "--ramp-up=0s", "--quiet"];
     home.run(&[&["run", "empty", &target], &quick[..]].concat()).good();
     let vary = ["run", "empty", &target, "--vary=clients=1,2"];
     home.run(&[&vary[..], &quick].concat()).good();

@@ -13,7 +13,7 @@ use crate::fixtures::Made;
 /// are rolled back, 450 payments and 550 others, each of 2 s; counters 0 (lines entered, 10,000),
 /// 1 (remote ones, 100) and 2 (short deliveries, 0).
 fn run() -> Made {
-    let mut made = Made::closed();
+    let mut made = Made::bare();
     let described = &mut made.description.groups[0];
     described.load = Load::KeyThink { scale: 1.0 };
     described.clients = 10;
