@@ -34,6 +34,7 @@ mod settings_snapshot;
 pub mod settle;
 mod storage_engine;
 pub mod stored_report;
+pub mod trace;
 pub mod trial_runner;
 pub mod trials;
 mod wait_condition;

@@ -43,8 +43,8 @@ use crate::interruptible::{run_interruptible, run_interruptible_with_progress};
 use crate::managed::Managed;
 use crate::network::OpenPath;
 use crate::open::{
-    Data, OpenTarget, Opened, has_all_tables, is_apart_from, open_target, resolve_group,
-    resolve_groups,
+    Data, OpenTarget, Opened, has_all_tables, is_apart_from, no_complete_data, open_target,
+    resolve_group, resolve_groups,
 };
 use crate::settings::{SettingsGuard, lost};
 use crate::settings_snapshot::{self, SettingsSnapshot};
@@ -241,10 +241,7 @@ pub(crate) fn prepare(
         has_all_tables(&opened, &plan.target, stop)?;
         if matches!(opened.data, Data::Absent | Data::Unfinished) {
             if !options.build {
-                return Err(Error::Failed(format!(
-                    "{} has no complete data of {}: build it with dbdyno build {} --target '{}'",
-                    plan.target, group.workload, group.workload, plan.target
-                )));
+                return Err(no_complete_data(&plan.target, &group.workload));
             }
             let shown = |progress: &Progress| watcher.building(progress);
             let built = build_interruptible(&opened, options.load, stop, &mut { shown })?;

@@ -38,6 +38,7 @@ mod seek;
 mod selfcheck;
 mod settings;
 mod settling;
+mod show;
 mod standard;
 mod stored;
 mod waiting;
