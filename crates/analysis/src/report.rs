@@ -28,6 +28,7 @@ use model::{Facts, Finding, Load, ReportField, StopCondition, read_facts};
 use serde::{Deserialize, Serialize};
 
 pub use build::Options;
+pub(crate) use build::is_build;
 pub use disclosure::{Disclosure, RequirementReport, Verdict};
 pub use disturbances::{DisturbanceReport, WindowReport};
 pub use gauges::GaugeReport;

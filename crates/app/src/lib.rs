@@ -7,6 +7,7 @@ mod admin_session;
 mod admission;
 pub mod build;
 mod build_lock;
+mod build_log;
 pub mod check;
 mod client_threads;
 mod commit_crosscheck;

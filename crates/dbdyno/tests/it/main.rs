@@ -5,6 +5,7 @@
 mod arm;
 mod bad_input;
 mod browser;
+mod builds;
 mod compare;
 mod devtools;
 mod disturbances;
