@@ -29,8 +29,8 @@ use stats::{
 
 use crate::experiment::{Curve, curve_of};
 use crate::figures::{
-    Direction, Figure, check_name, direction, figure, is_less_better, primary_of, resolve, title,
-    units_in, value_of, why_none,
+    Direction, Figure, are_builds, check_name, direction, figure, is_less_better, primary_of,
+    resolve, title, units_in, value_of, why_none,
 };
 use crate::report::{Named, Report};
 
@@ -53,6 +53,16 @@ const SECOND: f64 = 0.01;
 pub const MIN_EFFECT: f64 = 0.01;
 /// A side is called by at most so many of the traits in which it differs.
 const NAMED_BY: usize = 2;
+/// What is judged of builds of data, in the order of the page.
+const OF_BUILDS: [&str; 6] = [
+    "build.rows_per_s",
+    "build.bytes_per_s",
+    "build.elapsed_s",
+    "build.load_s",
+    "build.index_s",
+    "build.analyse_s",
+];
+
 /// What is judged wherever runs have it, in the order of the page.
 pub const FIGURES: [&str; 5] = ["nopm", "tps", "p50_ms", "p95_ms", "p99_ms"];
 
@@ -149,7 +159,8 @@ impl Judge {
     fn others(&self, primary: &str, reports: &[&Report]) -> Vec<String> {
         let also = self.also.iter().filter_map(|name| resolve(name, reports.iter().copied()).ok());
         let mut all: Vec<String> = Vec::new();
-        for name in FIGURES.map(str::to_owned).into_iter().chain(also) {
+        let shown: &[&str] = if are_builds(reports) { &OF_BUILDS } else { &FIGURES };
+        for name in shown.iter().map(|name| (*name).to_owned()).chain(also) {
             if name != primary && !all.contains(&name) {
                 all.push(name);
             }
@@ -852,7 +863,11 @@ fn judge_all(pairs: &mut [PairReport], primary: &str, min_effect: f64) {
 
 /// The figure that a headline states beside the one that is judged.
 pub fn beside(primary: &str) -> &'static str {
-    if is_less_better(primary) { "tps" } else { "p99_ms" }
+    match primary {
+        of_build if of_build.starts_with("build.") => "build.elapsed_s",
+        time if is_less_better(time) => "tps",
+        _ => "p99_ms",
+    }
 }
 
 /// Corrects p-values for one another, and decides. Each stands with how many times it is raised

@@ -23,12 +23,13 @@ const MEASURED: [&str; 9] = [
     "uptime_s",
 ];
 /// Facts about how a run went; what was asked of a path to the server, the plan has.
-const OF_THE_RUN: [&str; 8] = [
+const OF_THE_RUN: [&str; 9] = [
     "monitor",
     "around",
     "client",
     "commits",
     "connections",
+    "data_build",
     "network_path",
     "processes",
     crate::repeats::TRIAL,
@@ -96,7 +97,8 @@ impl Key {
     pub(crate) fn short(&self) -> String {
         match (self.about.as_str(), self.name.as_str()) {
             ("plan", name) => {
-                let within = name.strip_prefix("group.").unwrap_or(name);
+                let within = name.strip_prefix("group.").or_else(|| name.strip_prefix("build."));
+                let within = within.unwrap_or(name);
                 let within = within.replace("parameters.", "");
                 within.strip_prefix("server.").unwrap_or(&within).to_owned()
             }

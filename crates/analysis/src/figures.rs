@@ -90,8 +90,9 @@ pub(crate) fn figures_of(report: &Report, also: &[&str]) -> Vec<(String, f64)> {
     SHOWN.into_iter().chain(also).filter_map(named).collect()
 }
 
-/// The figure by which runs are judged: where users arrive at a rate in all of them `p99_ms`, else
-/// `nopm` where any has it, else the first rate that the workload of any is known by, else `tps`.
+/// The figure by which runs are judged: of builds rows per second; else where users arrive at a
+/// rate in all of them `p99_ms`, else `nopm` where any has it, else the first rate that the workload
+/// of any is known by, else `tps`.
 pub(crate) fn primary_of(reports: &[&Report]) -> String {
     let is_open = |report: &&Report| matches!(report.load, Some(Load::Open { .. }));
     let known_by = || {
@@ -102,10 +103,16 @@ pub(crate) fn primary_of(reports: &[&Report]) -> String {
         reports.iter().find_map(first)
     };
     match reports.iter().any(|report| report.block.nopm.is_some()) {
+        _ if are_builds(reports) => "build.rows_per_s".to_owned(),
         _ if !reports.is_empty() && reports.iter().all(is_open) => "p99_ms".to_owned(),
         true => "nopm".to_owned(),
         false => known_by().unwrap_or_else(|| "tps".to_owned()),
     }
+}
+
+/// Whether all of these are builds of data.
+pub(crate) fn are_builds(reports: &[&Report]) -> bool {
+    !reports.is_empty() && reports.iter().all(|report| report.is_build())
 }
 
 /// The figure of these runs, with a mean that may be of repeats of another level.

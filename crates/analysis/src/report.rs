@@ -30,6 +30,7 @@ use model::{Facts, Finding, Load, ReportField, ServerSummary, StopCondition, rea
 use serde::{Deserialize, Serialize};
 
 pub use build::Options;
+pub(crate) use build::is_build;
 pub use dips::{Cause, CauseSeen, Dip, Moved};
 pub use disclosure::{Disclosure, RequirementReport, Verdict};
 pub use disturbances::{DisturbanceReport, WindowReport};

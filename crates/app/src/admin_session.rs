@@ -9,7 +9,7 @@ use std::time::Duration;
 use engine::{ThreadClock, block_on};
 use model::{
     Call, Cancel, Database, Place, Placement, Refusal, RefusalKind, Reply, Request, Row, RowSource,
-    Session, Statement, StatementId, StatementKind, Table, Value, Visit,
+    Session, Statement, StatementId, StatementKind, Table, Traffic, Value, Visit,
 };
 use monitor::{CounterSession, wall_clock};
 
@@ -98,6 +98,11 @@ impl AdminSession {
             watching.thread().unpark();
             result
         })
+    }
+
+    /// What it has moved so far.
+    pub(crate) fn traffic(&self) -> Traffic {
+        self.session.traffic()
     }
 
     /// Asks, and drops what rows come.

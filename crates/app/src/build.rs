@@ -20,6 +20,7 @@ use monitor::wall_clock;
 
 use crate::admin_session::AdminSession;
 use crate::build_lock::{A_MOMENT, BuildLock, connect_again};
+use crate::build_log::BuildLog;
 use crate::check::describe_row;
 use crate::error::Error;
 use crate::interruptible::{run_interruptible, run_interruptible_with_progress};
@@ -41,6 +42,13 @@ pub struct BuildOptions {
     /// The seed that the data must have, if one is asked for: those that are there already may
     /// be of another.
     pub seed: Option<u64>,
+}
+
+impl BuildOptions {
+    /// The method's name.
+    pub(crate) fn method_name(&self) -> &'static str {
+        self.method.name()
+    }
 }
 
 /// A server waits for its disk while another loader keeps its CPU busy.
@@ -79,6 +87,8 @@ pub struct Built {
     pub seconds: f64,
     /// Of which for secondary indexes, and whatever else comes after the rows.
     pub index_seconds: f64,
+    /// Of these, for what comes after the indexes: statistics of the tables.
+    pub analyse_seconds: f64,
     /// How rows got into the tables.
     pub method: LoadMethod,
     /// Sessions that loaded at once.
@@ -99,6 +109,7 @@ impl Built {
             is_emptied: false,
             seconds: 0.0,
             index_seconds: 0.0,
+            analyse_seconds: 0.0,
             method: options.method,
             loaders: n_loaders(opened, options),
             reconnects: 0,
@@ -148,6 +159,17 @@ pub fn build(
     is_stopped: &(dyn Fn() -> bool + Sync),
     progress: &mut dyn FnMut(&Progress),
 ) -> Result<Built, Error> {
+    build_into(opened, options, &Arc::new(BuildLog::begin()), is_stopped, progress)
+}
+
+/// The same; `log` has what it does.
+fn build_into(
+    opened: &Opened,
+    options: BuildOptions,
+    log: &Arc<BuildLog>,
+    is_stopped: &(dyn Fn() -> bool + Sync),
+    progress: &mut dyn FnMut(&Progress),
+) -> Result<Built, Error> {
     let began = wall_clock::now();
     let Some(population) = opened.workload.population() else {
         return Err(Error::Usage("this workload has no data to build".to_owned()));
@@ -170,7 +192,7 @@ pub fn build(
     if opened.data == Data::Built {
         return Ok(built);
     }
-    let mut builder = Builder::at(opened, population, is_stopped)?;
+    let mut builder = Builder::at(opened, population, log, is_stopped)?;
     let work = builder.load_all(&mut built, progress)?;
     let indexing = wall_clock::now();
     builder.finish(&mut |doing| {
@@ -184,6 +206,7 @@ pub fn build(
     })?;
     built.reconnects += builder.n_reconnects;
     built.index_seconds = indexing.elapsed().as_secs_f64();
+    built.analyse_seconds = builder.analyse_seconds;
     built.seconds = began.elapsed().as_secs_f64();
     Ok(built)
 }
@@ -214,6 +237,9 @@ struct Builder<'b> {
     n_reconnects: u64,
     /// Whether a lost connection, or server, leaves the marks of chunks as true as they were.
     keeps_marks: bool,
+    log: Arc<BuildLog>,
+    /// How long statistics took.
+    analyse_seconds: f64,
 }
 
 impl<'b> Builder<'b> {
@@ -221,6 +247,7 @@ impl<'b> Builder<'b> {
     fn at(
         opened: &'b Opened,
         population: &'b dyn Population,
+        log: &Arc<BuildLog>,
         is_stopped: &'b (dyn Fn() -> bool + Sync),
     ) -> Result<Builder<'b>, Error> {
         let database = opened.database.as_ref();
@@ -253,6 +280,8 @@ impl<'b> Builder<'b> {
             has_one_session,
             n_reconnects: 0,
             keeps_marks: keeps_marks(opened),
+            log: Arc::clone(log),
+            analyse_seconds: 0.0,
         })
     }
 
@@ -269,7 +298,8 @@ impl<'b> Builder<'b> {
             self.surely(&mut |session, _| drop_tables(session, population).map(drop))?;
             built.is_emptied = true;
         }
-        let mut work = self.surely(&mut |session, _| prepare(session, opened, population))?;
+        let log = Arc::clone(&self.log);
+        let mut work = self.surely(&mut |session, _| prepare(session, opened, population, &log))?;
         built.n_rows_before = work.n_rows_before;
         for _ in 0..PASSES {
             if self.has_one_session {
@@ -281,7 +311,7 @@ impl<'b> Builder<'b> {
                 (built.method, built.bulk_refused) = (LoadMethod::Insert, Some(why));
             }
             self.lock.renew(opened.database.as_ref(), self.is_stopped)?;
-            let left = self.surely(&mut |session, _| prepare(session, opened, population))?;
+            let left = self.surely(&mut |session, _| prepare(session, opened, population, &log))?;
             if left.chunks.is_empty() {
                 built.n_rows = work.n_rows_done.load(Ordering::Relaxed) - built.n_rows_before;
                 return Ok(work);
@@ -320,9 +350,12 @@ impl<'b> Builder<'b> {
                 })?;
             }
         }
+        let analysing = wall_clock::now();
         for sql in self.population.tables().iter().flat_map(administration.after_load) {
+            doing("statistics");
             self.surely(&mut |session, _| session.write(&sql))?;
         }
+        self.analyse_seconds = analysing.elapsed().as_secs_f64();
         let workload = self.opened.workload.identity().workload;
         self.surely(&mut |session, _| meta::complete(session, &workload))
     }
@@ -388,10 +421,21 @@ pub fn build_interruptible(
     stop: &Arc<Stop>,
     progress: &mut dyn FnMut(&Progress),
 ) -> Result<Built, Error> {
-    let (opened, word) = (opened.clone(), Arc::clone(stop));
+    build_logged(opened, options, &Arc::new(BuildLog::begin()), stop, progress)
+}
+
+/// The same; `log` has what it does.
+pub(crate) fn build_logged(
+    opened: &Opened,
+    options: BuildOptions,
+    log: &Arc<BuildLog>,
+    stop: &Arc<Stop>,
+    progress: &mut dyn FnMut(&Progress),
+) -> Result<Built, Error> {
+    let (opened, word, log) = (opened.clone(), Arc::clone(stop), Arc::clone(log));
     let interrupted = interrupted(&opened);
     run_interruptible_with_progress(stop, &interrupted, progress, move |tell| {
-        build(&opened, options, &|| word.is_asked(), tell)
+        build_into(&opened, options, &log, &|| word.is_asked(), tell)
     })
 }
 
@@ -399,7 +443,7 @@ fn interrupted(opened: &Opened) -> String {
     format!("{INTERRUPTED}; {}", what_remains(opened))
 }
 
-fn n_loaders(opened: &Opened, options: BuildOptions) -> usize {
+pub(crate) fn n_loaders(opened: &Opened, options: BuildOptions) -> usize {
     let cores = || thread::available_parallelism().map_or(1, |n| n.get());
     match (options.loaders, opened.database.administration().parallel_load) {
         (_, false) => 1,
@@ -426,22 +470,21 @@ impl Both {
     }
 }
 
-/// Builds by INSERTs, drops that, builds in bulk, and holds the two against each other.
+/// Builds by INSERTs, drops that, builds in bulk, and holds the two against each other. `make`
+/// builds by a method.
 pub fn build_both(
     opened: &Opened,
-    loaders: usize,
     stop: &Arc<Stop>,
-    progress: &mut dyn FnMut(&Progress),
+    make: &mut dyn FnMut(LoadMethod) -> Result<Built, Error>,
 ) -> Result<Both, Error> {
     if !matches!(opened.data, Data::Absent | Data::None) {
         let why = "to compare load methods the tables must not exist yet: drop them first";
         return Err(Error::Failed(why.to_owned()));
     }
-    let options = |method| BuildOptions { loaders, method, seed: None };
-    let insert = build_interruptible(opened, options(LoadMethod::Insert), stop, progress)?;
+    let insert = make(LoadMethod::Insert)?;
     let of_insert = checksums_interruptible(opened, stop)?;
     drop_data(opened, false)?;
-    let bulk = build_interruptible(opened, options(LoadMethod::Bulk), stop, progress)?;
+    let bulk = make(LoadMethod::Bulk)?;
     let of_bulk = checksums_interruptible(opened, stop)?;
     let pairs = of_insert.iter().zip(&of_bulk).filter(|(one, other)| one != other);
     let different = pairs.map(|(one, _)| one.table.clone()).collect();
@@ -453,6 +496,7 @@ fn prepare(
     session: &mut AdminSession,
     opened: &Opened,
     population: &dyn Population,
+    log: &Arc<BuildLog>,
 ) -> Result<Work, Refusal> {
     let database = opened.database.as_ref();
     let mut done = meta::read_done(session)?;
@@ -484,6 +528,7 @@ fn prepare(
         n_rows_done,
         n_reconnects: AtomicU64::new(0),
         bulk_refused: Mutex::new(None),
+        log: Arc::clone(log),
     })
 }
 

@@ -5,7 +5,7 @@
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use model::{
     Database, Population, Refusal, RefusalKind, Request, RowSource, StatementId, Table, Value,
@@ -13,6 +13,7 @@ use model::{
 
 use crate::admin_session::AdminSession;
 use crate::build_lock::connect_again;
+use crate::build_log::{BuildEvent, BuildLog, ChunkDone, value_bytes};
 use crate::meta;
 
 /// How often a chunk is tried after conflicts and lost connections, or what comes after all.
@@ -45,6 +46,8 @@ pub(crate) struct Work {
     pub(crate) n_reconnects: AtomicU64,
     /// The first refusal of a bulk load that the server did not understand.
     pub(crate) bulk_refused: Mutex<Option<String>>,
+    /// Whoever measures the build reads it.
+    pub(crate) log: Arc<BuildLog>,
 }
 
 impl Work {
@@ -122,9 +125,21 @@ impl<'a> Loader<'a> {
         is_stopped: &(dyn Fn() -> bool + Sync),
     ) -> Result<(), Refusal> {
         let name = meta::done_name(&self.population.tables()[table].name, chunk);
+        let log = Arc::clone(&self.work.log);
+        let (started_ns, before) = (log.now_ns(), self.session.traffic());
         let mut loaded = self.load(table, chunk, &name);
         for attempt in 1..ATTEMPTS {
-            let Err(refusal) = loaded else { return Ok(()) };
+            let Err(refusal) = loaded else {
+                // A connection that was made anew counts from its beginning.
+                let moved = self.session.traffic();
+                let is_same = attempt == 1;
+                let traffic = if is_same { moved - before } else { moved };
+                let (finished_ns, retries) = (log.now_ns(), attempt - 1);
+                let chunk = ChunkDone { table, started_ns, finished_ns, retries, traffic };
+                log.note(BuildEvent::Chunk(chunk));
+                return Ok(());
+            };
+            log.note(BuildEvent::Refused(log.now_ns(), refusal.clone()));
             if self.leaves_parts(&refusal) {
                 return Err(refusal);
             }
@@ -196,7 +211,7 @@ impl<'a> Loader<'a> {
     /// A chunk and its mark in one transaction.
     fn load(&mut self, table: usize, chunk: u64, name: &str) -> Result<(), Refusal> {
         let rows = self.population.rows(table, chunk);
-        let mut counted = Counted { rows, n: 0, unsaid: 0, work: self.work };
+        let mut counted = Counted { rows, n: 0, unsaid: 0, unsaid_bytes: 0, work: self.work };
         self.session.ask(Request::Begin)?;
         let loaded = self.put(table, &mut counted).and_then(|()| {
             let n = counted.n.to_string();
@@ -319,18 +334,27 @@ struct Counted<'a> {
     rows: Box<dyn RowSource + Send>,
     n: u64,
     unsaid: u64,
+    unsaid_bytes: u64,
     work: &'a Work,
 }
 
 impl Counted<'_> {
     fn say(&mut self) {
-        self.work.n_rows_done.fetch_add(std::mem::take(&mut self.unsaid), Ordering::Relaxed);
+        let (rows, bytes) =
+            (std::mem::take(&mut self.unsaid), std::mem::take(&mut self.unsaid_bytes));
+        self.work.n_rows_done.fetch_add(rows, Ordering::Relaxed);
+        self.work.log.add(rows, bytes);
     }
 }
 
 impl RowSource for Counted<'_> {
     fn next(&mut self, emit: &mut dyn FnMut(&[Value<'_>])) -> bool {
-        let has_next = self.rows.next(emit);
+        let mut bytes = 0;
+        let has_next = self.rows.next(&mut |row| {
+            bytes += row.iter().map(value_bytes).sum::<u64>();
+            emit(row);
+        });
+        self.unsaid_bytes += bytes;
         self.n += u64::from(has_next);
         self.unsaid += u64::from(has_next);
         if self.unsaid >= 1000 {

@@ -2,6 +2,7 @@
 //! ask for (plan).
 
 use model::{Fact, Host, Target, numbers};
+use monitor::Locate;
 use plan::managed::Wanted;
 use servers::{Cluster, Options, ServerError, ServerErrorKind};
 
@@ -128,6 +129,21 @@ impl Managed {
     /// The first process of each, while it runs.
     pub(crate) fn processes(&self) -> Vec<Option<u32>> {
         self.cluster.nodes().iter().map(servers::Server::process_id).collect()
+    }
+
+    /// The same by what they are called, for whoever looks while none is started or ended.
+    pub(crate) fn locate(&self) -> Vec<(String, Locate)> {
+        let processes = self.processes();
+        let n_nodes = processes.len();
+        let of = |(index, process): (usize, Option<u32>)| {
+            let about = match n_nodes {
+                1 => "server".to_owned(),
+                _ => format!("node {}/server", index + 1),
+            };
+            let locate: Locate = Box::new(move || process);
+            (about, locate)
+        };
+        processes.into_iter().enumerate().map(of).collect()
     }
 
     /// The servers themselves.

@@ -474,6 +474,14 @@ pub fn has_all_tables(opened: &Opened, target: &Target, stop: &Stop) -> Result<(
     })
 }
 
+/// The error of data that are not there, or not all, where nothing is built.
+pub(crate) fn no_complete_data(target: &Target, workload: &str) -> Error {
+    Error::Failed(format!(
+        "{target} has no complete data of {workload}: build it with dbdyno build {workload} \
+         --target '{target}'"
+    ))
+}
+
 /// Refuses tables that somebody else built in another storage engine than asked for.
 fn is_in_its_engine(
     target: &Target,

@@ -9,7 +9,7 @@ use std::task::{Context, Poll};
 
 use model::{
     Cancel, Connecting, Database, Fact, Hosts, Place, Places, Product, Refusal, Reply, ReplyLags,
-    Request, RowSource, Session, Statement, StatementId, Table, Traffic, Visit,
+    Request, RowSource, SentStatement, Session, Statement, StatementId, Table, Traffic, Visit,
 };
 
 /// Stands between whoever asks and a session; what it does not define, the session does.
@@ -94,6 +94,10 @@ impl<I: Interceptor> Session for InterceptedSession<I> {
 
     fn should_move(&mut self) -> bool {
         self.session.should_move()
+    }
+
+    fn sent(&mut self, request: Request<'_>) -> Vec<SentStatement> {
+        self.session.sent(request)
     }
 
     fn traffic(&self) -> Traffic {

@@ -19,6 +19,7 @@ mod schedule;
 mod stop;
 mod think_time;
 mod threads;
+mod trace;
 
 #[cfg(test)]
 mod tests;
@@ -31,3 +32,4 @@ pub use place::threads::block_on;
 pub use schedule::Schedule;
 pub use stop::Stop;
 pub use threads::{ClientThread, ClientThreads};
+pub use trace::{CannotTrace, Traced, trace};

@@ -45,6 +45,7 @@ mod rng;
 mod run;
 mod sample;
 mod second;
+mod sent_statement;
 mod server_setting;
 mod server_summary;
 mod session;
@@ -58,6 +59,7 @@ mod storage_engine;
 mod suggestions;
 mod table;
 mod target;
+mod trace;
 mod trial_order;
 mod units;
 mod value;
@@ -120,6 +122,7 @@ pub use second::{
     Counts, CustomMetricSecond, ErrorCount, INTERVAL_SECONDS, KindSecond, Second, WINDOW_SECONDS,
     window_seconds,
 };
+pub use sent_statement::{BeginSql, SentStatement, shown_value};
 pub use server_setting::{
     ChangedSetting, SettingsBySql, is_same_value, is_taken_otherwise, plain_setting,
 };
@@ -140,6 +143,7 @@ pub use storage_engine::StorageEngine;
 pub use suggestions::{did_you_mean, suggestion};
 pub use table::{Column, ColumnType, Index, Table};
 pub use target::{BadTarget, Host, Secret, Target};
+pub use trace::{Exchange, Trace, TraceOutcome, TransactionTrace};
 pub use trial_order::Round;
 pub use units::{
     BadUnit, MEGABYTE, NS_PER_MS, NS_PER_S, NS_PER_US, byte_rate, format_count, format_duration,

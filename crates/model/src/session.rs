@@ -11,7 +11,8 @@ use std::task::{Context, Poll};
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    Refusal, RefusalKind, Row, RowSource, Statement, StatementId, StatementKind, Table, Value,
+    BeginSql, Refusal, RefusalKind, Row, RowSource, SentStatement, Statement, StatementId,
+    StatementKind, Table, Value,
 };
 
 /// One statement with its values.
@@ -59,6 +60,35 @@ pub enum Request<'a> {
     Commit,
     /// Rolls back.
     Rollback,
+}
+
+impl Request<'_> {
+    /// Its statements, where `of_call` knows that of a call, and a transaction begins so.
+    pub fn statements(
+        self,
+        begin: &BeginSql,
+        of_call: &mut dyn FnMut(&Call<'_>) -> Option<SentStatement>,
+    ) -> Vec<SentStatement> {
+        let one = |sql: &str| vec![SentStatement::text(sql)];
+        match self {
+            Request::Execute(call) => of_call(&call).into_iter().collect(),
+            Request::Text { sql, .. } => one(sql),
+            Request::Batch(calls) => {
+                let of = |call: &Call<'_>| match call.statement {
+                    StatementId::BEGIN => Some(SentStatement::text(begin.writes)),
+                    StatementId::BEGIN_READ_ONLY => Some(SentStatement::text(begin.reads)),
+                    StatementId::COMMIT => Some(SentStatement::text("COMMIT")),
+                    _ => of_call(call),
+                };
+                calls.iter().filter_map(of).collect()
+            }
+            Request::Begin => one(begin.writes),
+            Request::BeginReadOnly => one(begin.reads),
+            Request::BeginPlain => one(begin.plain),
+            Request::Commit => one("COMMIT"),
+            Request::Rollback => one("ROLLBACK"),
+        }
+    }
 }
 
 /// What came of a request, rows apart.
@@ -177,6 +207,11 @@ pub trait Session {
     /// A hand on this session for another thread: ends what is under way.
     fn canceller(&self) -> Arc<dyn Cancel>;
 
+    /// The statements of a request as it would send them now. Nothing where it cannot say.
+    fn sent(&mut self, _request: Request<'_>) -> Vec<SentStatement> {
+        Vec::new()
+    }
+
     /// From now on measures how long replies lie in its socket before it reads them, of a sample
     /// of its round trips, through reconnects too. Whoever cannot says why.
     fn measure_reply_lag(&mut self, lags: Rc<dyn ReplyLags>) {
@@ -260,5 +295,30 @@ impl dyn Session + '_ {
     /// The refusal of a driver that cannot do `what`.
     pub fn unsupported(what: &str) -> Refusal {
         Refusal::new(RefusalKind::Unsupported, format!("this driver cannot {what}"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const BEGIN: BeginSql = BeginSql { writes: "W", reads: "R", plain: "P" };
+
+    #[test]
+    fn each_statement_of_a_request_is_told_in_order() {
+        let sql = |request: Request<'_>| -> Vec<String> {
+            let of_call = |call: &Call<'_>| {
+                Some(SentStatement::prepared("x", &format!("s{}", call.statement.0), call.values))
+            };
+            let all = request.statements(&BEGIN, &mut { of_call });
+            all.into_iter().map(|one| one.sql).collect()
+        };
+        let call = Call { statement: StatementId(3), values: &[] };
+        assert_eq!(sql(Request::Execute(call)), ["s3"]);
+        let [begin, commit] = [StatementId::BEGIN, StatementId::COMMIT].map(Call::control);
+        assert_eq!(sql(Request::Batch(&[begin, call, call, commit])), ["W", "s3", "s3", "COMMIT"]);
+        assert_eq!(sql(Request::BeginReadOnly), ["R"]);
+        assert_eq!(sql(Request::BeginPlain), ["P"]);
+        assert_eq!(sql(Request::Rollback), ["ROLLBACK"]);
     }
 }

@@ -34,12 +34,14 @@ pub struct Scope {
     pub servers: Option<Vec<(String, Locate)>>,
     /// Our processes beside this one, by what they are called.
     pub helpers: Vec<(String, u32)>,
+    /// What the run itself counts.
+    pub own: Vec<Make>,
 }
 
 /// Starts the collectors, and says what is to be known of them.
 pub fn start(of: Scope) -> (Monitor, Vec<Fact>) {
     let canceller = Canceller::default();
-    let mut collectors: Vec<Make> = Vec::new();
+    let mut collectors: Vec<Make> = of.own;
     let mut facts = Vec::new();
     if of.monitor == MonitorScope::Off {
         return (Monitor::over(collectors, canceller), facts);

@@ -235,6 +235,11 @@ impl File<'_> {
 
 /// Where in a plan a key of this name belongs, in words; empty where there is none.
 fn elsewhere(word: &str) -> String {
+    if word == "build" {
+        let why = ": this is the plan of a build of data: repeat it with the command in its first \
+                   line (dbdyno build ...)";
+        return why.to_owned();
+    }
     let tables = [
         (Keys::of(PLAN, FORMER_OF_PLAN, &[]), "at the top"),
         (Keys::of(EXPERIMENT, FORMER_OF_EXPERIMENT, &[]), "in [experiment]"),

@@ -26,6 +26,7 @@ mod seek;
 pub mod spark;
 pub mod table;
 pub mod terminal;
+mod trace;
 mod wording;
 
 use serde::Serialize;
@@ -42,6 +43,7 @@ pub use seek::{seek, seek_probes};
 pub use spark::sparkline;
 pub use table::{Align, Cell, Column, Table};
 pub use terminal::Style;
+pub use trace::{trace, trace_json};
 
 /// A report as the JSON that others read.
 pub fn as_json(report: &impl Serialize) -> String {

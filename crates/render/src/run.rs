@@ -3,6 +3,7 @@
 //!
 //! Not here: what is true (analysis), and parts of a run as tables of their own (run_tables).
 
+mod build;
 mod checks;
 mod disturbances;
 mod head;
@@ -31,6 +32,9 @@ const ERRORS_MOST: usize = 8;
 /// The page of a run.
 pub fn run(report: &Report) -> Document {
     let charts = of_run(report);
+    if report.is_build() {
+        return build::page(report, &charts);
+    }
     let mut page = Document::new(head::kind(report), head::title(report));
     page.question = vec![head::question(report)];
     page.verdicts = vec![head::verdict(report)];

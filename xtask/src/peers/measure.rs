@@ -87,7 +87,7 @@ impl Program {
     }
 
     pub(super) fn build(dbdyno: &Path, server: &Server, options: &[&str]) -> Program {
-        Program::dbdyno(dbdyno, server, "build", options)
+        Program::dbdyno(dbdyno, server, "build", &[options, &["--no-store"]].concat())
     }
 
     fn dbdyno(dbdyno: &Path, server: &Server, command: &str, options: &[&str]) -> Program {

@@ -124,6 +124,20 @@ pub static OF_RUN: &[RunFigure] = &[
                                     client's socket",
         |r| r.block.reply_lag_us.p99,
     ),
+    rate("build.rows_per_s", "1/s", "rows per second of a build, indexes included", |r| {
+        Some(of_build(r, "rows")? / of_build(r, "elapsed_s")?)
+    }),
+    rate("build.bytes_per_s", "B/s", "bytes of values per second of a build", |r| {
+        Some(of_build(r, "value_bytes")? / of_build(r, "elapsed_s")?)
+    }),
+    count("build.rows", "", "rows that a build added", |r| of_build(r, "rows")),
+    count("build.bytes", "B", "bytes of the values of these rows", |r| of_build(r, "value_bytes")),
+    cost("build.elapsed_s", "s", "time of a build", |r| of_build(r, "elapsed_s")),
+    cost("build.load_s", "s", "of it, until all rows were there", |r| of_build(r, "load_s")),
+    cost("build.index_s", "s", "of it, for secondary indexes", |r| of_build(r, "index_s")),
+    cost("build.analyse_s", "s", "of it, for statistics of the tables", |r| {
+        of_build(r, "analyse_s")
+    }),
 ];
 
 /// Figures that a transaction type, a custom metric or a gauge brings.
@@ -191,6 +205,15 @@ const fn rate(name: &'static str, unit: &'static str, help: &'static str, of: Of
 
 const fn cost(name: &'static str, unit: &'static str, help: &'static str, of: Of) -> RunFigure {
     RunFigure { name, unit, direction: Direction::Lower, help, of }
+}
+
+const fn count(name: &'static str, unit: &'static str, help: &'static str, of: Of) -> RunFigure {
+    RunFigure { name, unit, direction: Direction::Neither, help, of }
+}
+
+/// A number that is known of a build.
+fn of_build(report: &Report, name: &str) -> Option<f64> {
+    number_of(report.of_build(name)?)
 }
 
 /// A figure of one run.

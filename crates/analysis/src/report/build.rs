@@ -4,8 +4,9 @@ use std::collections::BTreeMap;
 
 use jiff::Timestamp;
 use model::{
-    CheckResult, Counts, CustomMetricKind, Description, ErrorCount, Facts, Gauge, GroupDescription,
-    KindIndex, NS_PER_S, Phases, Placement, Readings, Second, StopReason, Traffic,
+    CheckResult, Counts, CustomMetricKind, Description, ErrorCount, FactValue, Facts, Gauge,
+    GroupDescription, KindIndex, NS_PER_S, Phases, Placement, Readings, Second, StopReason,
+    Traffic,
 };
 use stats::{Histogram, Offered, TooFewSlots, enough, ratio_within_run, within_run};
 
@@ -90,6 +91,16 @@ impl Report {
 }
 
 impl Report {
+    /// Whether it is of a build of data, whose transactions are chunks of rows.
+    pub fn is_build(&self) -> bool {
+        self.facts.get(DATA_BUILD).is_some_and(|facts| facts.contains_key("method"))
+    }
+
+    /// What is known of the build that it is of.
+    pub fn of_build(&self, name: &str) -> Option<&FactValue> {
+        self.facts.get(DATA_BUILD)?.get(name)
+    }
+
     /// As it is kept beside the run's events: without what grows with each second of each gauge,
     /// of which the events have all.
     pub fn without_points(mut self) -> Report {
@@ -115,6 +126,14 @@ impl Report {
         super::gauges::fill(&mut self.gauges, gauges, readings);
         self
     }
+}
+
+/// What facts of a build are about.
+const DATA_BUILD: &str = "data_build";
+
+/// Whether a run is a build of data.
+pub(crate) fn is_build(tally: &Tally) -> bool {
+    tally.fact(DATA_BUILD, "method").is_some()
 }
 
 /// What stands for a run whose beginning was not seen.

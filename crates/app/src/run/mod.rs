@@ -6,6 +6,7 @@
 mod agents;
 mod checks;
 mod crosscheck;
+pub mod data_build;
 mod description;
 mod generator_facts;
 mod later_indexes;
@@ -43,8 +44,8 @@ use crate::interruptible::{run_interruptible, run_interruptible_with_progress};
 use crate::managed::Managed;
 use crate::network::OpenPath;
 use crate::open::{
-    Data, OpenTarget, Opened, has_all_tables, is_apart_from, open_target, resolve_group,
-    resolve_groups,
+    Data, OpenTarget, Opened, has_all_tables, is_apart_from, no_complete_data, open_target,
+    resolve_group, resolve_groups,
 };
 use crate::settings::{Momentary, SettingsGuard, lost};
 use crate::settings_snapshot::{self, SettingsSnapshot};
@@ -193,7 +194,7 @@ pub(crate) fn run_at(
         let text = format!("The managed server {how}");
         sink.tell(not_made("managed_server_ended", text));
     }
-    conclude(outcome, sink)
+    conclude(outcome.err(), sink)
 }
 
 fn open_store(
@@ -240,10 +241,7 @@ pub(crate) fn prepare(
         has_all_tables(&opened, &plan.target, stop)?;
         if matches!(opened.data, Data::Absent | Data::Unfinished) {
             if !options.build {
-                return Err(Error::Failed(format!(
-                    "{} has no complete data of {}: build it with dbdyno build {} --target '{}'",
-                    plan.target, group.workload, group.workload, plan.target
-                )));
+                return Err(no_complete_data(&plan.target, &group.workload));
             }
             let shown = |progress: &Progress| watcher.building(progress);
             let built = build_interruptible(&opened, options.load, stop, &mut { shown })?;
@@ -297,15 +295,19 @@ fn gather_facts(
         facts.push(Fact::new("data", "meta", "absent"));
     }
     for opened in groups.iter().filter(|opened| opened.data == Data::Built) {
-        let identity = opened.workload.identity();
-        facts.push(Fact::new("data", "seed", identity.seed));
-        let scale: Vec<String> = identity.scale.iter().map(|(n, v)| format!("{n} {v}")).collect();
-        facts.push(Fact::new("data", "size", scale.join(", ")));
-        for (name, value) in identity.scale.iter().chain(&identity.constants) {
-            facts.push(Fact::new("data", name, value));
-        }
+        facts.extend(facts_of_data(opened));
     }
     facts
+}
+
+/// What is known of data that dbdyno builds.
+fn facts_of_data(opened: &Opened) -> Vec<Fact> {
+    let identity = opened.workload.identity();
+    let scale: Vec<String> = identity.scale.iter().map(|(n, v)| format!("{n} {v}")).collect();
+    let whole =
+        [Fact::new("data", "seed", identity.seed), Fact::new("data", "size", scale.join(", "))];
+    let each = identity.scale.iter().chain(&identity.constants);
+    whole.into_iter().chain(each.map(|(name, value)| Fact::new("data", name, value))).collect()
 }
 
 /// The facts of a database, with what the storage engines of the data mean for commits.
@@ -459,6 +461,7 @@ fn measure(
         connect_as_client: admin_session::for_round_trips,
         servers: background.disturbers.processes(),
         helpers: helpers(&agents, background.path.as_ref()),
+        own: Vec::new(),
     });
     sink.are_read = monitor.has_collectors();
     facts.into_iter().for_each(|fact| sink.tell(Event::Fact(fact)));
@@ -669,8 +672,7 @@ fn job_of(
 }
 
 /// Judges, reports, and closes the store; a run that failed midway is kept as such.
-fn conclude(outcome: Result<Ran, Error>, mut sink: RunSink<'_>) -> Result<RunResult, Error> {
-    let failure = outcome.err();
+fn conclude(failure: Option<Error>, mut sink: RunSink<'_>) -> Result<RunResult, Error> {
     if let Some(failure) = &failure {
         sink.tell(Event::Output { text: failure.to_string() });
         let reason = match failure {
@@ -734,6 +736,10 @@ fn kept(report: &Report) -> (model::Status, Summary) {
         Status::Interrupted => model::Status::Interrupted,
         Status::Running | Status::Failed => model::Status::Failed,
     };
+    if report.is_build() {
+        // Chunks of rows are no transactions that a list could rank.
+        return (status, Summary::default());
+    }
     let ns = |ms: f64| (ms * NS_PER_MS as f64) as u64;
     let block = &report.block;
     // The offered one: what was dropped or never ended must not make a run look good.

@@ -3,16 +3,18 @@
 use std::time::Duration;
 
 use app::build::{
-    Both, BuildOptions, Built, build_both, build_interruptible, checksums_interruptible,
+    Both, BuildOptions, Built, LoadMethod, build_both, checksums_interruptible,
     drop_data as drop_tables, unmarked_tables,
 };
 use app::open::{
     Data, OpenTarget, Opened, default_target, has_all_tables, is_apart_from, open_target,
     resolve_workload_interruptible,
 };
+use app::run::data_build::{DataBuild, DataBuilt};
 use app::settle::{Settled, StepDone, ToSettle, settling_at};
 use app::watcher::Watcher;
 use app::{Error, Stop};
+use clap::parser::ValueSource;
 use clap::{Arg, ArgAction, ArgMatches, Command};
 use model::Choice;
 use model::{CheckResult, Target};
@@ -23,7 +25,7 @@ use super::live::Live;
 use super::own_folder::make_data_folder;
 use super::run::add_parameters;
 use super::signals::stop_on_signals;
-use super::{DONE, FAILED, Outcome, confirm, flags, named, password, workload_argument};
+use super::{DONE, FAILED, Outcome, confirm, flags, named, password, stored, workload_argument};
 use crate::shell::Shell;
 
 pub(crate) fn commands(words: &[String]) -> Result<Vec<Command>, Error> {
@@ -66,6 +68,8 @@ pub(crate) fn commands(words: &[String]) -> Result<Vec<Command>, Error> {
     Ok(vec![
         shared("build", "Builds a workload's data; resumes an interrupted build")?
             .arg(loaders)
+            .arg(flags::no_store().help("Do not store the build as a run"))
+            .arg(stored::label_flag())
             .arg(flags::load_method_of(&["bulk", "insert", "both"]))
             .arg(settle)
             .arg(settle_limit()),
@@ -141,32 +145,52 @@ fn opened(
 
 pub(crate) fn build(matches: &ArgMatches, shell: &Shell) -> Outcome {
     let loaders = flags::number(matches, "loaders")? as usize;
+    let seed = flags::number_given(matches, "seed")?;
+    let settle_limit = limit_of(matches)?;
+    let is_kept = !matches.get_flag("no_store");
+    if !is_kept && matches.contains_id("label") {
+        let why = "--no-store: labels are kept in the store: leave one of them out";
+        return Err(Error::Usage(why.to_owned()));
+    }
     let stop = stop_on_signals(shell);
     let mut live = Live::new(shell, matches.get_flag("quiet"));
     let Found { target, opened, mut open_target } = opened(matches, true, &stop, &mut live, shell)?;
-    if matches.get_one::<String>("load_method").is_some_and(|method| method == "both") {
-        let both = build_both(&opened, loaders, &stop, &mut |far| live.building(far));
-        live.end();
-        let both = both.map_err(|error| open_target.with_end_of_server(error))?;
-        return tell_both(&target, &both, matches, shell);
-    }
-    let limit = limit_of(matches)?;
-    let method = flags::load_method(matches);
-    let options = BuildOptions { loaders, method, seed: flags::number_given(matches, "seed")? };
-    let built = build_interruptible(&opened, options, &stop, &mut |far| live.building(far));
-    let built = built.map_err(|error| open_target.with_end_of_server(error));
-    let settled = match (&built, matches.get_flag("settle")) {
-        (Ok(_), true) => {
-            let store = flags::store_to_write(matches, shell)?;
-            let of = ToSettle::new(&open_target, &target, &opened, &store, limit);
-            Some(settle_now(&of, &stop, &mut live))
-        }
-        _ => None,
+    let is_both = matches.get_one::<String>("load_method").is_some_and(|method| method == "both");
+    let workload = matches.get_one::<String>("workload").expect("clap requires it");
+    let settles = matches.get_flag("settle") && !is_both;
+    let store = match is_kept || settles {
+        true => flags::store_to_write(matches, shell)?,
+        false => Default::default(),
     };
+    let labels = stored::labels(matches)?;
+    let of_method = |method: LoadMethod| DataBuild {
+        opened: &opened,
+        workload,
+        target: &target,
+        options: BuildOptions { loaders, method, seed },
+        store: store.clone(),
+        is_kept,
+        labels: labels.clone(),
+        settle: settles.then_some(settle_limit),
+        command: command_of(&target, workload, method, matches),
+    };
+    if is_both {
+        let mut runs = Vec::new();
+        let both = build_both(&opened, &stop, &mut |method| {
+            let made = of_method(method).make(&mut open_target, &stop, &mut live)?;
+            runs.extend(made.run);
+            Ok(made.built)
+        });
+        live.end();
+        let runs: Vec<String> = runs.into_iter().map(|run| run.0).collect();
+        return tell_both(&target, &both?, &runs, matches, shell);
+    }
+    let made = of_method(flags::load_method(matches)).make(&mut open_target, &stop, &mut live);
     live.end();
-    let (built, settled) = (built?, settled.transpose()?);
+    let DataBuilt { built, settled, run } = made?;
     if flags::is_json(matches) {
         let mut value = built_json(&target, &built);
+        value["run_id"] = run.map(|run| run.0).into();
         if let Some(settled) = &settled {
             value["settled"] = settled_json(settled);
         }
@@ -174,8 +198,28 @@ pub(crate) fn build(matches: &ArgMatches, shell: &Shell) -> Outcome {
     } else {
         shell.print(&format!("{target}: {}\n", built.sentence()))?;
         settled.iter().try_for_each(|of| shell.print(&settled_text(of)).map(drop))?;
+        run.iter().for_each(|run| live.note(&stored_as(&run.0)));
     }
     Ok(if settled.is_some_and(|of| !of.incomplete.is_empty()) { FAILED } else { DONE })
+}
+
+/// Where a build is found again.
+fn stored_as(run: &str) -> String {
+    format!("stored: dbdyno runs show {}", render::list::short_id(run))
+}
+
+/// The command that repeats a build.
+fn command_of(target: &Target, workload: &str, method: LoadMethod, matches: &ArgMatches) -> String {
+    let target = render::for_shell(&target.to_string());
+    let mut words = format!("dbdyno build {workload} --target {target}");
+    let parameters = workloads::by_name(workload).map_or(&[][..], |entry| entry.parameters);
+    let names = parameters.iter().map(|row| row.name).chain(["seed", "loaders"]);
+    let given = flags::given(matches, names);
+    let is_written = |name: &str| matches.value_source(name) == Some(ValueSource::CommandLine);
+    for (name, value) in given.into_iter().filter(|(name, _)| is_written(name)) {
+        words += &format!(" --{} {}", name.replace('_', "-"), render::for_shell(value));
+    }
+    format!("{words} --load-method {}", method.name())
 }
 
 fn limit_of(matches: &ArgMatches) -> Result<Duration, Error> {
@@ -247,6 +291,7 @@ fn built_json(target: &Target, built: &Built) -> Value {
         "rows_before": built.n_rows_before,
         "seconds": built.seconds,
         "index_seconds": built.index_seconds,
+        "analyse_seconds": built.analyse_seconds,
         "method": built.method.name(),
         "loaders": built.loaders,
         "reconnects": built.reconnects,
@@ -254,7 +299,13 @@ fn built_json(target: &Target, built: &Built) -> Value {
     })
 }
 
-fn tell_both(target: &Target, both: &Both, matches: &ArgMatches, shell: &Shell) -> Outcome {
+fn tell_both(
+    target: &Target,
+    both: &Both,
+    runs: &[String],
+    matches: &ArgMatches,
+    shell: &Shell,
+) -> Outcome {
     if flags::is_json(matches) {
         let value = json!({
             "target": target.to_string(),
@@ -263,6 +314,7 @@ fn tell_both(target: &Target, both: &Both, matches: &ArgMatches, shell: &Shell) 
             "insert_to_bulk": both.ratio(),
             "checksums_equal": both.different.is_empty(),
             "different": both.different,
+            "run_ids": runs,
         });
         shell.print(&format!("{value:#}\n"))?;
     } else {
@@ -276,6 +328,10 @@ fn tell_both(target: &Target, both: &Both, matches: &ArgMatches, shell: &Shell) 
             "{target}:\n  {insert}\n  {bulk}\n  insert takes {ratio:.2} times as long as bulk; \
              {sums}\n"
         ))?;
+        if let [insert, bulk] = runs {
+            let short = [insert, bulk].map(|run| render::list::short_id(run));
+            shell.say(&format!("stored: dbdyno compare {} {}", short[0], short[1]));
+        }
     }
     Ok(if both.different.is_empty() { DONE } else { FAILED })
 }

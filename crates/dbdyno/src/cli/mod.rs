@@ -41,6 +41,7 @@ mod run;
 mod runs;
 mod seek;
 mod selfcheck;
+mod show;
 mod signals;
 mod stored;
 mod trial_options;
@@ -196,6 +197,7 @@ fn command(words: &[String]) -> Result<Command, Error> {
         .subcommand(run::command(words)?)
         .subcommands(data::commands(words)?)
         .subcommand(datagen::command(words)?)
+        .subcommand(show::command(words)?)
         .subcommand(runs::command())
         .subcommand(experiments::command())
         .subcommand(restore::command())
@@ -219,6 +221,7 @@ fn dispatch(matches: &ArgMatches, shell: &Shell) -> Outcome {
         Some(("settle", matches)) => data::settle(matches, shell),
         Some(("datagen", matches)) => datagen::datagen(matches, shell),
         Some(("drop", matches)) => data::drop_data(matches, shell),
+        Some(("show", matches)) => show::show(matches, shell),
         Some(("runs", matches)) => runs::runs(matches, shell),
         Some(("experiments", matches)) => experiments::experiments(matches, shell),
         Some(("restore", matches)) => restore::restore(matches, shell),
@@ -255,7 +258,7 @@ fn is_written_so(matches: &ArgMatches) -> Result<(), Error> {
 /// How the command may write its result.
 fn formats(matches: &ArgMatches) -> &'static [Output] {
     let is_document = match matches.subcommand() {
-        Some(("compare", _)) => true,
+        Some(("compare" | "show", _)) => true,
         Some(("history", history)) => history::is_document(history),
         Some(("runs", runs)) => runs::is_document(runs),
         Some(("experiments", experiments)) => experiments::is_document(experiments),

@@ -5,6 +5,7 @@
 mod arm;
 mod bad_input;
 mod browser;
+mod builds;
 mod compare;
 mod devtools;
 mod disturbances;
@@ -38,6 +39,7 @@ mod seek;
 mod selfcheck;
 mod settings;
 mod settling;
+mod show;
 mod standard;
 mod stored;
 mod waiting;

@@ -5,7 +5,10 @@
 //! `zstd`, which no server of MariaDB has.
 
 use flate2::{Compress, Compression, Decompress, FlushCompress, FlushDecompress, Status};
-use model::{Refusal, Reply, Request, RowSource, Statement, StatementId, Table, Traffic, Visit};
+use model::{
+    Refusal, Reply, Request, RowSource, SentStatement, Statement, StatementId, Table, Traffic,
+    Visit,
+};
 
 use super::packets::{HEADER_BYTES, PART_BYTES, broken};
 use super::protocol::MySql;
@@ -218,6 +221,10 @@ impl Protocol for Connection {
 
     fn prepare(&mut self, statement: Statement) -> Result<StatementId, Refusal> {
         self.protocol.prepare(statement)
+    }
+
+    fn sent(&mut self, request: Request<'_>) -> Vec<SentStatement> {
+        self.protocol.sent(request)
     }
 
     #[inline]

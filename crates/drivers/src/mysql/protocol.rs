@@ -7,8 +7,8 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 
 use model::{
-    Call, Refusal, RefusalKind, Reply, Request, RowSource, Sent, Statement, StatementId,
-    StatementKind, Table, Traffic, Visit,
+    Call, Refusal, RefusalKind, Reply, Request, RowSource, Sent, SentStatement, Statement,
+    StatementId, StatementKind, Table, Traffic, Visit,
 };
 
 use super::columns::{COLUMNS_MAX, Columns};
@@ -19,6 +19,7 @@ use super::packets::{
 };
 use super::refusals::{ends_connection, refusal};
 use super::rows::{Form, Found, Place, find};
+use super::sql::BEGIN;
 use super::statements::{COM_QUERY, DeclaredOrOwn, PreparedStatement, set_id};
 use super::values::Escapes;
 use crate::net::{CancelKey, Input, Protocol, Step};
@@ -259,7 +260,7 @@ impl MySql {
         if let Some(place) = self.controls[control] {
             return Ok(place);
         }
-        let sql = ["START TRANSACTION", "START TRANSACTION READ ONLY", "COMMIT"][control];
+        let sql = [BEGIN.writes, BEGIN.reads, "COMMIT"][control];
         let place = self.known.len();
         let ours = Statement::new(sql, StatementKind::Other, sql);
         self.prepare(Statement { sent: Sent::Text, ..ours })?;
@@ -675,9 +676,9 @@ impl Protocol for MySql {
                 let writes = kind != StatementKind::Read;
                 self.precede(writes, out).map(|()| self.put_text(out, kind, sql))
             }
-            Request::Begin => self.start_transaction("START TRANSACTION", out),
-            Request::BeginReadOnly => self.start_transaction("START TRANSACTION READ ONLY", out),
-            Request::BeginPlain => self.start_transaction("BEGIN", out),
+            Request::Begin => self.start_transaction(BEGIN.writes, out),
+            Request::BeginReadOnly => self.start_transaction(BEGIN.reads, out),
+            Request::BeginPlain => self.start_transaction(BEGIN.plain, out),
             Request::Commit if self.is_doomed => Err(doomed()),
             Request::Commit => {
                 self.is_committing = true;
@@ -761,6 +762,14 @@ impl Protocol for MySql {
         let id = StatementId::numbered(self.known.len())?;
         self.known.push(PreparedStatement::new(DeclaredOrOwn::Own(statement), self.as_text));
         Ok(id)
+    }
+
+    fn sent(&mut self, request: Request<'_>) -> Vec<SentStatement> {
+        let escapes = self.escapes();
+        request.statements(&BEGIN, &mut |call| {
+            let known = self.known.get_mut(usize::from(call.statement.0))?;
+            Some(known.sent(call.values, escapes))
+        })
     }
 
     fn traffic(&self) -> Traffic {

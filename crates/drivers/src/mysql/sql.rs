@@ -1,6 +1,6 @@
 //! How the MySQL family is spelled.
 
-use model::{ColumnType, Dialect, Partitioning, RoutineLanguage, Serial, StorageEngine};
+use model::{BeginSql, ColumnType, Dialect, Partitioning, RoutineLanguage, Serial, StorageEngine};
 
 const INNODB: StorageEngine = StorageEngine::with_clause("innodb", " ENGINE=InnoDB");
 const MYISAM: StorageEngine = StorageEngine {
@@ -16,6 +16,10 @@ const ARIA: StorageEngine = StorageEngine {
 };
 /// A plugin, which not every server has.
 const ROCKSDB: StorageEngine = StorageEngine::with_clause("rocksdb", " ENGINE=ROCKSDB");
+
+/// How a transaction begins.
+pub(super) const BEGIN: BeginSql =
+    BeginSql { writes: "START TRANSACTION", reads: "START TRANSACTION READ ONLY", plain: "BEGIN" };
 
 pub(super) const DIALECT: Dialect = Dialect {
     name: "mysql",

@@ -5,7 +5,7 @@
 use std::ops::Deref;
 use std::sync::Arc;
 
-use model::{Refusal, RefusalKind, Sent, Statement, StatementKind, Value};
+use model::{Refusal, RefusalKind, Sent, SentStatement, Statement, StatementKind, Value};
 
 use super::columns::{Columns, kind};
 use super::packets::{put_command, put_packet};
@@ -174,29 +174,48 @@ impl PreparedStatement {
         values: &[Value<'_>],
         escapes: Escapes,
     ) -> Result<(), Refusal> {
-        if self.pieces.is_empty() {
-            self.pieces = pieces(&self.statement.sql, escapes);
-        }
-        let n_marks = self.pieces.len() - 1;
-        if n_marks != values.len() {
-            return Err(wrong_number(n_marks, values.len()).during(self.statement.name));
-        }
         let start = out.len();
         let mut result = Ok(());
         put_packet(out, 0, |out| {
             out.push(COM_QUERY);
-            out.extend_from_slice(self.pieces[0].as_bytes());
-            for (value, piece) in values.iter().zip(&self.pieces[1..]) {
-                if result.is_ok() {
-                    result = put_literal(out, value, escapes);
-                }
-                out.extend_from_slice(piece.as_bytes());
-            }
+            result = self.fill(out, values, escapes);
         });
         result.map_err(|no| {
             out.truncate(start);
             no.during(self.statement.name)
         })
+    }
+
+    /// Writes the text with its values in it.
+    fn fill(
+        &mut self,
+        out: &mut Vec<u8>,
+        values: &[Value<'_>],
+        escapes: Escapes,
+    ) -> Result<(), Refusal> {
+        if self.pieces.is_empty() {
+            self.pieces = pieces(&self.statement.sql, escapes);
+        }
+        let n_marks = self.pieces.len() - 1;
+        if n_marks != values.len() {
+            return Err(wrong_number(n_marks, values.len()));
+        }
+        out.extend_from_slice(self.pieces[0].as_bytes());
+        for (value, piece) in values.iter().zip(&self.pieces[1..]) {
+            put_literal(out, value, escapes)?;
+            out.extend_from_slice(piece.as_bytes());
+        }
+        Ok(())
+    }
+
+    /// The statement as it goes to the server with these values.
+    pub(super) fn sent(&mut self, values: &[Value<'_>], escapes: Escapes) -> SentStatement {
+        let name = self.statement.name;
+        let mut text = Vec::new();
+        match self.is_text && self.fill(&mut text, values, escapes).is_ok() {
+            true => SentStatement::text(&String::from_utf8_lossy(&text)).named(name),
+            false => SentStatement::prepared(name, &self.statement.sql, values),
+        }
     }
 }
 

@@ -30,8 +30,8 @@ mod tls_mode;
 use std::sync::Arc;
 
 use model::{
-    Fact, Product, Refusal, Reply, Request, RowSource, Statement, StatementId, Table, Traffic,
-    Visit,
+    Fact, Product, Refusal, Reply, Request, RowSource, SentStatement, Statement, StatementId,
+    Table, Traffic, Visit,
 };
 
 pub(crate) use connect::tell;
@@ -130,6 +130,9 @@ pub(crate) trait Protocol {
 
     /// Knows one more statement; it is prepared on the server when it is first asked.
     fn prepare(&mut self, statement: Statement) -> Result<StatementId, Refusal>;
+
+    /// The statements of a request as it would put them out now.
+    fn sent(&mut self, request: Request<'_>) -> Vec<SentStatement>;
 
     /// Statements counted so far; bytes and round trips are the session's.
     fn traffic(&self) -> Traffic;

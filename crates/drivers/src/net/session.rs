@@ -12,7 +12,8 @@ use std::task::{Context, Poll, ready};
 
 use model::{
     Cancel, Connecting, Host, Hosts, Place, Product, Refusal, RefusalKind, Reply, ReplyLags,
-    Request, RowSource, Session, Statement, StatementId, StatementKind, Table, Traffic, Visit,
+    Request, RowSource, SentStatement, Session, Statement, StatementId, StatementKind, Table,
+    Traffic, Visit,
 };
 
 use super::cancel::{Canceller, Flags, Handle};
@@ -392,6 +393,10 @@ impl<S: Server> Session for NetSession<S> {
         self.n_changes = n_changes;
         let home = connector.place_of(client, 0);
         std::mem::replace(&mut self.spec.place, home) != home
+    }
+
+    fn sent(&mut self, request: Request<'_>) -> Vec<SentStatement> {
+        self.line.as_mut().map_or(Vec::new(), |line| line.protocol.sent(request))
     }
 
     fn traffic(&self) -> Traffic {

@@ -7,8 +7,8 @@
 use std::sync::Arc;
 
 use model::{
-    Call, Refusal, RefusalKind, Reply, Request, RowSource, Statement, StatementId, StatementKind,
-    Table, Traffic, Visit,
+    Call, Refusal, RefusalKind, Reply, Request, RowSource, SentStatement, Statement, StatementId,
+    StatementKind, Table, Traffic, Visit,
 };
 use postgres_protocol::message::frontend;
 
@@ -18,6 +18,7 @@ use super::load::{Load, Loaded};
 use super::messages::{self, Message, SYNC, is_aside, put_query};
 use super::refusals::{garbled, read_error};
 use super::row::{Column, DataRow, Fields, Format};
+use super::sql::BEGIN;
 use super::statements::{Statements, read_columns};
 use crate::net::{CancelKey, Input, Protocol, Step};
 
@@ -371,8 +372,9 @@ impl Protocol for Postgres {
                 self.traffic.count(kind);
                 return Ok(());
             }
-            Request::Begin | Request::BeginPlain => (Exchange::Text, "BEGIN"),
-            Request::BeginReadOnly => (Exchange::Text, "BEGIN READ ONLY"),
+            Request::Begin => (Exchange::Text, BEGIN.writes),
+            Request::BeginPlain => (Exchange::Text, BEGIN.plain),
+            Request::BeginReadOnly => (Exchange::Text, BEGIN.reads),
             Request::Commit => (Exchange::Commit, "COMMIT"),
             Request::Rollback => (Exchange::Text, "ROLLBACK"),
         };
@@ -430,6 +432,10 @@ impl Protocol for Postgres {
 
     fn prepare(&mut self, statement: Statement) -> Result<StatementId, Refusal> {
         self.statements.add(statement)
+    }
+
+    fn sent(&mut self, request: Request<'_>) -> Vec<SentStatement> {
+        request.statements(&BEGIN, &mut |call| self.statements.sent(call))
     }
 
     fn traffic(&self) -> Traffic {

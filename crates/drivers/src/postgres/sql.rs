@@ -1,6 +1,8 @@
 //! How PostgreSQL is spelled.
 
-use model::{ColumnType, Dialect, Partitioning, Placeholder, RoutineLanguage, StorageEngine};
+use model::{
+    BeginSql, ColumnType, Dialect, Partitioning, Placeholder, RoutineLanguage, StorageEngine,
+};
 
 /// Tables of which nothing is written to the log.
 const UNLOGGED: StorageEngine = StorageEngine {
@@ -9,6 +11,10 @@ const UNLOGGED: StorageEngine = StorageEngine {
     loss: Some("a crash of the server empties the tables"),
     ..StorageEngine::with_clause("unlogged", "")
 };
+
+/// How a transaction begins.
+pub(super) const BEGIN: BeginSql =
+    BeginSql { writes: "BEGIN", reads: "BEGIN READ ONLY", plain: "BEGIN" };
 
 pub(super) const DIALECT: Dialect = Dialect {
     name: "postgres",

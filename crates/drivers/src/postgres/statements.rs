@@ -8,12 +8,15 @@ use std::sync::Arc;
 
 use bytes::BytesMut;
 use fallible_iterator::FallibleIterator;
-use model::{Call, Refusal, RefusalKind, Sent, Statement, StatementId, StatementKind, Value};
+use model::{
+    Call, Refusal, RefusalKind, Sent, SentStatement, Statement, StatementId, StatementKind, Value,
+};
 use postgres_protocol::message::backend;
 
 use super::messages::{self, EXECUTE, Message};
 use super::refusals::garbled;
 use super::row::Column;
+use super::sql::BEGIN;
 use super::template::Template;
 use super::types::Type;
 use super::{Way, binary, text};
@@ -97,7 +100,7 @@ impl Statements {
         if let Some(known) = self.controls[place] {
             return Ok(known);
         }
-        let sql = ["BEGIN", "BEGIN READ ONLY", "COMMIT"][place];
+        let sql = [BEGIN.writes, BEGIN.reads, "COMMIT"][place];
         let known = self.add(Statement::new(sql, StatementKind::Other, sql))?;
         self.controls[place] = Some(known);
         Ok(known)
@@ -219,6 +222,20 @@ impl Statements {
         }
         template.fill(call.values, out);
         Ok(())
+    }
+
+    /// A call as it goes to the server.
+    pub(super) fn sent(&mut self, call: &Call<'_>) -> Option<SentStatement> {
+        let index = usize::from(call.statement.0);
+        (index < self.prepared.len()).then(|| {
+            let mut text = Vec::new();
+            let is_filled = self.is_text(call.statement) && self.put_text(call, &mut text).is_ok();
+            let (name, sql) = (self.name(index), &self.statement(index).sql);
+            match is_filled {
+                true => SentStatement::text(&String::from_utf8_lossy(&text)).named(name),
+                false => SentStatement::prepared(name, sql, call.values),
+            }
+        })
     }
 
     #[cold]

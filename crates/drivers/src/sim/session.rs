@@ -6,11 +6,19 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::{Context, Poll, ready};
 
 use model::{
-    Call, Cancel, Clock, Refusal, RefusalKind, Reply, Request, Row, RowSource, Session, Statement,
-    StatementId, StatementKind, Table, Traffic, Value, Visit, Woken,
+    BeginSql, Call, Cancel, Clock, Refusal, RefusalKind, Reply, Request, Row, RowSource,
+    SentStatement, Session, Statement, StatementId, StatementKind, Table, Traffic, Value, Visit,
+    Woken,
 };
 
 use super::{Decided, Served};
+
+/// No word is read here; these are the standard's.
+const BEGIN: BeginSql = BeginSql {
+    writes: "START TRANSACTION",
+    reads: "START TRANSACTION READ ONLY",
+    plain: "START TRANSACTION",
+};
 
 /// A session.
 pub(super) struct SimSession {
@@ -246,6 +254,15 @@ impl Session for SimSession {
         self.late.clear();
         self.broken &= waited.is_err();
         Poll::Ready(waited)
+    }
+
+    fn sent(&mut self, request: Request<'_>) -> Vec<SentStatement> {
+        request.statements(&BEGIN, &mut |call| {
+            let index = usize::from(call.statement.0);
+            let mut all = self.declared.iter().chain(&self.late);
+            let Statement { name, sql, .. } = all.nth(index)?;
+            Some(SentStatement::prepared(name, sql, call.values))
+        })
     }
 
     fn traffic(&self) -> Traffic {

@@ -9,8 +9,8 @@ use std::sync::Arc;
 use std::task::{Context, Poll};
 
 use model::{
-    Call, Cancel, Refusal, RefusalKind, Reply, Request, RowSource, Sent, Session, Statement,
-    StatementId, StatementKind, Table, Traffic, Visit,
+    Call, Cancel, Refusal, RefusalKind, Reply, Request, RowSource, Sent, SentStatement, Session,
+    Statement, StatementId, StatementKind, Table, Traffic, Visit,
 };
 use rusqlite::fallible_iterator::FallibleIterator;
 use rusqlite::{Batch, Connection};
@@ -20,7 +20,7 @@ use super::literals::Pieces;
 use super::monitoring::Turns;
 use super::opening::{Shared, open_connection};
 use super::refusals::{cancelled, refusal};
-use super::sql::DIALECT;
+use super::sql::{BEGIN, DIALECT};
 use super::statements::{Connected, Prepared, Ready};
 use super::values::{Given, owned};
 use super::write_permit::WritePermit;
@@ -351,6 +351,14 @@ impl Session for SqliteSession {
         Poll::Ready(self.reconnect())
     }
 
+    fn sent(&mut self, request: Request<'_>) -> Vec<SentStatement> {
+        request.statements(&BEGIN, &mut |call| {
+            let index = usize::from(call.statement.0);
+            let n_known = self.declared.len() + self.late.len();
+            (index < n_known).then(|| sent(known(&self.declared, &self.late, index), call))
+        })
+    }
+
     fn traffic(&self) -> Traffic {
         self.traffic
     }
@@ -377,6 +385,19 @@ fn connect(
 
 fn known<'s>(declared: &'s [Statement], late: &'s [Statement], index: usize) -> &'s Statement {
     declared.get(index).unwrap_or_else(|| &late[index - declared.len()])
+}
+
+/// A call as SQLite reads it.
+fn sent(statement: &Statement, call: &Call<'_>) -> SentStatement {
+    let Statement { name, sql, .. } = statement;
+    let filled = match statement.sent {
+        Sent::Prepared => None,
+        Sent::Text => Pieces::of(sql).fill(call.values).ok(),
+    };
+    match filled {
+        Some(text) => SentStatement::text(&text).named(name),
+        None => SentStatement::prepared(name, sql, call.values),
+    }
 }
 
 fn run_calls<'c>(

@@ -1,6 +1,10 @@
 //! How SQLite is spelled.
 
-use model::{ColumnType, Decimals, Dialect, Serial};
+use model::{BeginSql, ColumnType, Decimals, Dialect, Serial};
+
+/// How a transaction begins.
+pub(super) const BEGIN: BeginSql =
+    BeginSql { writes: "BEGIN IMMEDIATE", reads: "BEGIN DEFERRED", plain: "BEGIN DEFERRED" };
 
 /// Tables keep their rowid: with TPC-C's tables and keys `WITHOUT ROWID` reads a row by key 5 to
 /// 10 % faster and ranges 20 %, but updates by key 5 to 15 % slower and by second index 20 %.

@@ -7,6 +7,7 @@ use model::{Refusal, RefusalKind, Reply, StatementKind, Visit};
 use rusqlite::{Connection, PrepFlags, ToSql};
 
 use super::refusals::refusal;
+use super::sql::BEGIN;
 use super::values::Visited;
 
 self_cell::self_cell!(
@@ -36,8 +37,8 @@ impl<'c> Prepared<'c> {
     ) -> Result<Prepared<'c>, Refusal> {
         let prepare = |sql| prepare(connection, sql);
         Ok(Prepared {
-            begin: prepare("BEGIN IMMEDIATE")?,
-            begin_read_only: prepare("BEGIN DEFERRED")?,
+            begin: prepare(BEGIN.writes)?,
+            begin_read_only: prepare(BEGIN.reads)?,
             commit: prepare("COMMIT")?,
             rollback: prepare("ROLLBACK")?,
             ready: (0..n_statements).map(|_| None).collect(),

@@ -82,7 +82,7 @@ pub(crate) fn lines(report: &Report) -> Vec<Line> {
 }
 
 /// What a settling took, and from where to where its levels fell.
-fn settling(report: &Report, about: &str, when: &str) -> Option<Vec<String>> {
+pub(super) fn settling(report: &Report, about: &str, when: &str) -> Option<Vec<String>> {
     let facts = report.facts.get(about)?;
     let took = facts.get("took_s")?.as_seconds()?;
     let took = model::format_duration((took * 1e3).round() as u64 * model::NS_PER_MS);

@@ -1,0 +1,178 @@
+//! One transaction of each type that is asked for, observed request by request.
+//!
+//! Not here: how it is observed (engine), and how it is shown (render).
+
+use std::sync::Arc;
+
+use engine::{CannotTrace, Stop, Traced};
+use model::{KindIndex, Settings, Target, Trace, did_you_mean};
+use plan::managed::is_managed;
+
+use crate::build::{BuildOptions, Progress, build_interruptible};
+use crate::error::Error;
+use crate::interruptible::run_interruptible;
+use crate::open::{
+    Data, OpenTarget, Opened, has_all_tables, no_complete_data, resolve_workload_interruptible,
+};
+use crate::routines;
+
+/// What is asked for.
+#[derive(Clone, Debug)]
+pub struct TraceOptions {
+    /// The workload.
+    pub workload: String,
+    /// Its parameters, as written.
+    pub parameters: Vec<(String, String)>,
+    /// The type of the transaction; one of each type if none is named.
+    pub transaction: Option<String>,
+    /// Decides the inputs, with the number.
+    pub seed: u64,
+    /// The least number that a transaction may have.
+    pub number: u64,
+    /// Transactions of the same type that each connection executes before.
+    pub warm_up: u32,
+}
+
+/// Whether the target may be created: only where no data of somebody's are expected there. A file
+/// that should have them and is not there is refused.
+pub fn may_create(options: &TraceOptions, target: &Target) -> Result<bool, Error> {
+    let entry = workloads::by_name(&options.workload)?;
+    let pairs = options.parameters.iter().map(|(k, v)| (k.as_str(), v.as_str()));
+    let settings = Settings::decide(entry.name, entry.parameters, pairs)?;
+    let make = workloads::Make { settings: &settings, seed: options.seed, data: None };
+    if is_managed(target) || (entry.make)(&make)?.population().is_none() {
+        return Ok(true);
+    }
+    match drivers::file_of(target).filter(|file| !file.exists()) {
+        Some(_) => Err(no_complete_data(target, &options.workload)),
+        None => Ok(false),
+    }
+}
+
+/// Executes the transactions that are asked for, each on a connection of its own.
+pub fn trace(
+    options: &TraceOptions,
+    target: &Target,
+    open_target: &OpenTarget,
+    stop: &Arc<Stop>,
+    progress: &mut dyn FnMut(&Progress),
+) -> Result<Trace, Error> {
+    let mut groups = Vec::new();
+    for parameters in parameters_by_role(options)? {
+        groups.push(prepare(options, &parameters, target, open_target, stop, progress)?);
+    }
+    let chosen = chosen(options, &groups)?;
+    let database = Arc::clone(&open_target.database);
+    let facts =
+        run_interruptible(stop, "interrupted while connecting", move || Ok(database.facts()?))?;
+    let fact = |name| facts.iter().find(|fact| fact.name == name).map(|of| of.value.to_string());
+    let product = fact("product").unwrap_or_else(|| target.scheme.clone());
+    let version = fact("version").map_or(String::new(), |version| format!(" {version}"));
+    let mut transactions = Vec::new();
+    for (opened, kind) in chosen {
+        let (workload, database) = (Arc::clone(&opened.workload), Arc::clone(&opened.database));
+        let TraceOptions { seed, number, warm_up, .. } = *options;
+        let traced = Traced { workload, database, seed, kind, number, warm_up };
+        let name = opened.workload.kinds()[usize::from(kind)].name;
+        let interrupted = "interrupted during a transaction, which was not committed or whose \
+                           outcome is unknown";
+        let shown = run_interruptible(stop, interrupted, move || Ok(engine::trace(&traced)))?;
+        match shown {
+            Ok(shown) => transactions.push(shown),
+            // Of all types those are shown that there are.
+            Err(CannotTrace::NotInMix) if options.transaction.is_none() => {}
+            Err(why) => return Err(cannot(&why, name, options)),
+        }
+    }
+    let settings = groups.first().map(|opened| opened.settings.written());
+    let parameters = settings.into_iter().flatten().map(|(k, v)| (k.to_owned(), v.to_owned()));
+    Ok(Trace {
+        target: target.to_string(),
+        database: format!("{product}{version}"),
+        workload: options.workload.clone(),
+        parameters: parameters.collect(),
+        seed: options.seed,
+        warm_up: options.warm_up,
+        transactions,
+    })
+}
+
+/// The parameters of each kind of client that a run of the workload has.
+fn parameters_by_role(options: &TraceOptions) -> Result<Vec<Vec<(String, String)>>, Error> {
+    let roles = workloads::by_name(&options.workload)?.roles;
+    let given = &options.parameters;
+    let is_chosen = |name: &str| given.iter().any(|(given, _)| given == name);
+    if roles.iter().flat_map(|role| role.parameters).all(|(name, _)| is_chosen(name)) {
+        return Ok(vec![given.clone()]);
+    }
+    let of_role = |role: &workloads::GroupRole| {
+        let own = role.parameters.iter().map(|(k, v)| ((*k).to_owned(), (*v).to_owned()));
+        given.iter().cloned().chain(own).collect()
+    };
+    Ok(roles.iter().map(of_role).collect())
+}
+
+/// Opens the workload with its data, which a private server begins without, and its procedures.
+fn prepare(
+    options: &TraceOptions,
+    parameters: &[(String, String)],
+    target: &Target,
+    open_target: &OpenTarget,
+    stop: &Arc<Stop>,
+    progress: &mut dyn FnMut(&Progress),
+) -> Result<Opened, Error> {
+    let resolve = || {
+        let (name, seed) = (&options.workload, options.seed);
+        resolve_workload_interruptible(&open_target.database, target, name, parameters, seed, stop)
+    };
+    let mut opened = resolve()?;
+    has_all_tables(&opened, target, stop)?;
+    if matches!(opened.data, Data::Absent | Data::Unfinished) {
+        if !is_managed(target) {
+            return Err(no_complete_data(target, &options.workload));
+        }
+        build_interruptible(&opened, BuildOptions::default(), stop, progress)?;
+        opened = resolve()?;
+    }
+    let to_install = opened.clone();
+    run_interruptible(stop, "interrupted while procedures were created", move || {
+        routines::install(&to_install)
+    })?;
+    Ok(opened)
+}
+
+/// The types that are asked for, each with its workload.
+fn chosen<'o>(
+    options: &TraceOptions,
+    groups: &'o [Opened],
+) -> Result<Vec<(&'o Opened, KindIndex)>, Error> {
+    let all = groups.iter().flat_map(|opened| {
+        (0..opened.workload.kinds().len()).map(move |kind| (opened, kind as KindIndex))
+    });
+    let name = |of: &(&Opened, KindIndex)| of.0.workload.kinds()[usize::from(of.1)].name;
+    let Some(wanted) = &options.transaction else { return Ok(all.collect()) };
+    if let Some(found) = all.clone().find(|of| name(of) == wanted) {
+        return Ok(vec![found]);
+    }
+    let names: Vec<&str> = all.map(|of| name(&of)).collect();
+    let hint = did_you_mean(wanted, names.iter().copied());
+    let workload = &options.workload;
+    Err(Error::Usage(format!(
+        "--transaction: {workload} has no transaction '{wanted}'{hint}; choose {}",
+        names.join(", ")
+    )))
+}
+
+fn cannot(why: &CannotTrace, name: &str, options: &TraceOptions) -> Error {
+    let workload = &options.workload;
+    match why {
+        CannotTrace::NotInMix => Error::Usage(format!(
+            "{workload} executes no {name} with these parameters: change the parameter that \
+             decides how often it comes, such as --weights"
+        )),
+        CannotTrace::NothingToSend => Error::Failed(format!(
+            "{workload} has nothing to send with these parameters: leave them out"
+        )),
+        CannotTrace::Refused(refusal) => Error::failed(refusal),
+    }
+}

@@ -1,0 +1,104 @@
+//! `dbdyno show`: one transaction, and what it and the database say to each other.
+
+use app::Error;
+use app::open::{default_target, is_apart_from, open_target};
+use app::trace::{TraceOptions, may_create, trace};
+use app::watcher::Watcher;
+use clap::{Arg, ArgMatches, Command};
+use model::{Target, TraceOutcome};
+use render::Style;
+
+use super::flags::{self, Output};
+use super::live::Live;
+use super::own_folder::make_data_folder;
+use super::run::add_parameters;
+use super::signals::stop_on_signals;
+use super::{DONE, FAILED, Outcome, named, password, print_document, workload_argument};
+use crate::shell::Shell;
+
+pub(crate) fn command(words: &[String]) -> Result<Command, Error> {
+    let count = |name: &'static str, long: &'static str, default: &'static str| {
+        Arg::new(name).long(long).value_name("N").default_value(default)
+    };
+    let command = password::add(Command::new("show"))
+        .about("Executes one transaction, and shows its statements, round trips, bytes and times")
+        .after_help(
+            "The transaction is executed, and what it writes is committed.\n\n\
+             Examples:\n  dbdyno show tpcc\n  dbdyno show tpcc --transaction new_order --mode \
+             procedures --target postgres://bench@127.0.0.1/bench",
+        )
+        .arg(workload_argument())
+        .arg(
+            Arg::new("transaction")
+                .long("transaction")
+                .value_name("NAME")
+                .help("Transaction type, such as new_order [default: one of each type]"),
+        )
+        .arg(
+            Arg::new("target")
+                .long("target")
+                .value_name("URL")
+                .help("Database [default: an embedded SQLite file of the workload]"),
+        )
+        .arg(flags::seed().help("Seed of the inputs"))
+        .arg(
+            count("number", "number", "0").help(
+                "Least number of the transaction; the same seed and number give the same inputs",
+            ),
+        )
+        .arg(count("warm_up", "warm-up", "1").help(
+            "Transactions of the same type executed before it on its connection, so that \
+             statements are prepared; 0: none",
+        ))
+        .arg(flags::quiet("Show no progress"));
+    // 'runs show' and 'experiments show' name no workload.
+    let mut before = words.iter().take_while(|word| *word != "show");
+    let is_part = before.any(|word| matches!(word.as_str(), "runs" | "experiments"));
+    let what = named(words, "show").filter(|_| !is_part);
+    add_parameters(command, what.as_deref(), &|parameter| !parameter.name.is_empty())
+}
+
+pub(crate) fn show(matches: &ArgMatches, shell: &Shell) -> Outcome {
+    let name = matches.get_one::<String>("workload").expect("clap requires it");
+    let entry = workloads::by_name(name)?;
+    let mut target = match matches.get_one::<String>("target") {
+        Some(url) => Target::parse(url).map_err(|bad| Error::Usage(format!("--target: {bad}")))?,
+        None => default_target(entry.name, &|name| shell.variable(name)).map_err(Error::Usage)?,
+    };
+    is_apart_from(flags::store_path(matches, shell).ok().as_deref(), &target)?;
+    password::give(&mut target, matches, shell)?;
+    let warm_up = flags::number(matches, "warm_up")?;
+    let options = TraceOptions {
+        workload: entry.name.to_owned(),
+        parameters: flags::given(matches, entry.parameters.iter().map(|row| row.name))
+            .into_iter()
+            .map(|(name, value)| (name.to_owned(), value.to_owned()))
+            .collect(),
+        transaction: matches.get_one::<String>("transaction").cloned(),
+        seed: flags::number(matches, "seed")?,
+        number: flags::number(matches, "number")?,
+        warm_up: u32::try_from(warm_up)
+            .map_err(|_| Error::Usage("--warm-up: at most 4294967295".to_owned()))?,
+    };
+    let stop = stop_on_signals(shell);
+    let mut live = Live::new(shell, matches.get_flag("quiet"));
+    let creates = may_create(&options, &target)?;
+    if creates && !matches.contains_id("target") {
+        make_data_folder(shell).map_err(Error::Failed)?;
+    }
+    let mut open_target =
+        open_target(&target, options.seed, creates, &stop, &mut |text| live.doing(text))?;
+    for text in open_target.sentences() {
+        live.note(&text);
+    }
+    let shown = trace(&options, &target, &open_target, &stop, &mut |far| live.building(far));
+    live.end();
+    let shown = shown.map_err(|error| open_target.with_end_of_server(error))?;
+    match flags::output_of(matches) {
+        Output::Json => shell.print(&format!("{:#}\n", render::trace_json(&shown))),
+        _ => print_document(&render::trace(&shown), &Style::default(), matches, shell),
+    }?;
+    let is_failed = |outcome: &TraceOutcome| matches!(outcome, TraceOutcome::Failed(_));
+    let has_failed = shown.transactions.iter().any(|of| is_failed(&of.outcome));
+    Ok(if has_failed { FAILED } else { DONE })
+}

@@ -1,0 +1,119 @@
+//! A build of data is kept as a run: listed, shown with its phases and rates, compared with another
+//! and removed.
+
+use serde_json::Value;
+use servers::for_tests::{MARIADB, POSTGRES, TestServer};
+
+use crate::home::{Home, at, number};
+use crate::real::url;
+
+const SMALL: [&str; 3] = ["oltp-read-write", "--tables=2", "--table-size=5000"];
+
+/// The ids of all runs, the oldest first.
+fn ids(home: &Home) -> Vec<String> {
+    let list = home.call(&["runs", "list", "--output=json"]).good().json();
+    let runs = at(&list, "runs").as_array().expect("a list").clone();
+    let id = |run: &Value| at(run, "run_id").as_str().expect("a text").to_owned();
+    runs.iter().rev().map(id).collect()
+}
+
+/// The figures of a run that begin with `build.`, by name.
+fn figures(home: &Home, run: &str) -> Vec<(String, f64)> {
+    let shown = home.call(&["runs", "show", run, "--figures", "--output=csv"]).good();
+    let rows = shown.out.lines().skip(1).filter(|line| line.starts_with("build."));
+    let pair = |line: &str| {
+        let mut cells = line.split(',');
+        let name = cells.next().expect("a name").to_owned();
+        Some((name, cells.next()?.parse().ok()?))
+    };
+    rows.filter_map(pair).collect()
+}
+
+fn figure(all: &[(String, f64)], name: &str) -> f64 {
+    let found = all.iter().find(|(known, _)| known == name);
+    found.unwrap_or_else(|| panic!("no {name} in {all:?}")).1
+}
+
+#[test]
+fn a_build_is_kept_as_a_run_listed_shown_compared_and_removed() {
+    let home = Home::new();
+    let both = ["--load-method=both", "-q", "--label=of=both", "--output=json"];
+    let built = home.run(&[&["build"], &SMALL[..], &both].concat()).good().json();
+    assert_eq!(at(&built, "checksums_equal"), true);
+    let runs = ids(&home);
+    assert_eq!(at(&built, "run_ids"), &serde_json::json!(runs));
+    home.call(&["runs"]).good().says(&["build oltp-read-write by insert", "by bulk", "of=both"]);
+    for run in &runs {
+        let all = figures(&home, run);
+        assert_eq!(figure(&all, "build.rows"), 10_000.0);
+        let parts = ["build.load_s", "build.index_s", "build.analyse_s"];
+        let sum: f64 = parts.iter().map(|name| figure(&all, name)).sum();
+        assert!((sum - figure(&all, "build.elapsed_s")).abs() < 0.01, "{all:?}");
+        assert!(figure(&all, "build.bytes") > 1e6);
+    }
+    let page = home.call(&["runs", "show", &runs[1]]).good();
+    page.says(&[
+        "10,000 rows by bulk in",
+        "rows/s, with 1 loader",
+        "indexes",
+        "sbtest1",
+        "sbtest2",
+    ])
+    .says(&[
+        "dbdyno build oltp-read-write --target",
+        "--table-size 5000",
+        "--load-method bulk",
+    ]);
+    let report = home.call(&["runs", "show", &runs[0], "--output=json"]).good().json();
+    assert_eq!(at(&report, "facts.data_build.method"), "insert");
+    let compared = home.call(&["compare", &runs[0], &runs[1]]).good();
+    compared.says(&["load_method", "build.rows_per_s", "build.load_s", "insert", "bulk"]);
+    let of_rows = ["compare", &runs[0], &runs[1], "--figure", "build.rows"];
+    home.call(&of_rows).good().says(&["build.rows", "10,000"]);
+    home.call(&["runs", "rm", &runs[0]]).good();
+    assert_eq!(ids(&home), runs[1..]);
+    let plan = home.call(&["runs", "show", &runs[1], "--plan"]).good().out;
+    home.write("plan.toml", plan);
+    home.call(&["run", "plan.toml"]).code(2).warns(&["the plan of a build", "dbdyno build"]);
+}
+
+#[test]
+fn nothing_is_kept_of_what_is_not_built_or_not_to_be_kept() {
+    let home = Home::new();
+    home.run(&[&["build"], &SMALL[..], &["-q", "--no-store"]].concat()).good();
+    home.run(&[&["build"], &SMALL[..], &["-q"]].concat()).good().says(&["nothing to build"]);
+    assert!(!home.store().exists() || ids(&home).is_empty());
+    let labelled = ["-q", "--no-store", "--label=a=b"];
+    home.call(&[&["build"], &SMALL[..], &labelled].concat()).code(2);
+}
+
+/// What a build on a server keeps: its rates, the server's own counters, and how it settled.
+#[track_caller]
+fn a_build_has_metrics(server: &'static TestServer) {
+    let server = server.start();
+    let (home, target) = (Home::new(), format!("--target={}", url(&server)));
+    let args =
+        ["build", "tpcc", &target, "-q", "--settle", "--load-method=insert", "--output=json"];
+    let built = home.run(&args).json();
+    let run = at(&built, "run_id").as_str().expect("it is kept").to_owned();
+    let all = figures(&home, &run);
+    let seconds = number(&built, "seconds");
+    assert!((figure(&all, "build.elapsed_s") - seconds).abs() < 0.01);
+    assert!(figure(&all, "build.rows_loaded.max") > 0.0, "{all:?}");
+    assert!(figure(&all, "build.analyse_s") > 0.0, "{all:?}");
+    let page = home.call(&["runs", "show", &run]).good();
+    page.says(&["insert with 4 loaders", "settled", "order_line", "database", "statistics"]);
+    let report = home.call(&["runs", "show", &run, "--output=json"]).good().json();
+    assert!(at(&report, "facts.settle_after.took_s").is_string());
+    assert_eq!(at(&report, "status"), "completed");
+}
+
+#[test]
+fn a_build_on_mariadb_has_metrics() {
+    a_build_has_metrics(&MARIADB);
+}
+
+#[test]
+fn a_build_on_postgres_has_metrics() {
+    a_build_has_metrics(&POSTGRES);
+}

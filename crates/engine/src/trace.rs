@@ -1,0 +1,292 @@
+//! One transaction outside of a run, with each of its requests observed: what was sent, what came
+//! back, and how long that took.
+//!
+//! The conversation is the one that a run measures. Not here: a load, retries, a recorder.
+
+use std::cell::RefCell;
+use std::collections::HashSet;
+use std::rc::Rc;
+use std::sync::Arc;
+use std::task::{Context, Poll};
+use std::thread;
+
+use model::{
+    Cancel, Client, Clock, Database, Done, Exchange, Input, KindIndex, Number, Place, Placement,
+    Producer, ProducerContext, ProducerTask, Refusal, Reply, ReplyLags, Request, Row, RowSource,
+    Sent, SentStatement, Session, Statement, StatementId, Table, TraceOutcome, Traffic,
+    TransactionTrace, TxContext, Visit, Workload, raised, shown_value,
+};
+
+use crate::clock::{Origin, ThreadClock, thread_cpu_ns};
+use crate::place::threads::block_on;
+use crate::stop::Stop;
+
+/// Rows of a reply that are kept.
+const ROWS_MAX: usize = 10;
+/// Among so many numbers a transaction of the wanted type is looked for; the rarest that a
+/// workload may have comes once in a thousand.
+const NUMBERS_MAX: u64 = 100_000;
+
+/// Which transaction is executed, by whom and where.
+pub struct Traced {
+    /// The workload.
+    pub workload: Arc<dyn Workload>,
+    /// The database.
+    pub database: Arc<dyn Database>,
+    /// Decides its inputs, with its number.
+    pub seed: u64,
+    /// Its type.
+    pub kind: KindIndex,
+    /// The least number that it may have.
+    pub number: u64,
+    /// Transactions of the same type that the connection executes before it, with the numbers that
+    /// come after its own.
+    pub warm_up: u32,
+}
+
+/// Why there is no transaction to be observed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum CannotTrace {
+    /// None of the numbers is of this type.
+    NotInMix,
+    /// The workload's producer makes nothing for its clients to send.
+    NothingToSend,
+    /// The database let nobody in.
+    Refused(Refusal),
+}
+
+/// Executes one transaction on this thread, and tells all that was said.
+pub fn trace(traced: &Traced) -> Result<TransactionTrace, CannotTrace> {
+    let stop = Arc::new(Stop::default());
+    let origin = Origin::now();
+    let Some(producer) = traced.workload.producer() else {
+        return converse(traced, ThreadClock::new(origin, stop));
+    };
+    thread::scope(|scope| {
+        let _ended = Ended(Arc::clone(&stop));
+        stop.watch_signal(producer.for_clients());
+        stop.watch_signal(producer.for_tasks());
+        for task in producer.begin() {
+            let clock = ThreadClock::new(origin, Arc::clone(&stop));
+            let stop = Arc::clone(&stop);
+            scope.spawn(move || produce(task, &clock, &stop));
+        }
+        converse(traced, ThreadClock::new(origin, Arc::clone(&stop)))
+    })
+}
+
+/// Ends the producer's tasks, however the transaction ends.
+struct Ended(Arc<Stop>);
+
+impl Drop for Ended {
+    fn drop(&mut self) {
+        self.0.abort();
+    }
+}
+
+fn produce(mut task: Box<dyn ProducerTask>, clock: &ThreadClock, stop: &Stop) {
+    let is_over = || stop.is_over(clock.now());
+    let (cpu_ns, is_virtual) = (&thread_cpu_ns, false);
+    block_on(task.produce(&ProducerContext { clock, cpu_ns, is_over: &is_over, is_virtual }));
+}
+
+fn converse(traced: &Traced, clock: ThreadClock) -> Result<TransactionTrace, CannotTrace> {
+    let (workload, database) = (traced.workload.as_ref(), traced.database.as_ref());
+    let is_of_kind = |nth: &u64| workload.kind_of(number_of(*nth)) == traced.kind;
+    let last = traced.number.saturating_add(NUMBERS_MAX);
+    let mut numbers = (traced.number..last).filter(is_of_kind);
+    let number = numbers.next().ok_or(CannotTrace::NotInMix)?;
+    let clock: Rc<dyn Clock> = Rc::new(clock);
+    let place = Place { placement: Placement::Thread, clock: Rc::clone(&clock), client: 0 };
+    let statements: Arc<[Statement]> = workload.statements(database.dialect()).into();
+    let session = block_on(database.connect(place, statements)).map_err(CannotTrace::Refused)?;
+    let exchanges: Rc<RefCell<Vec<Exchange>>> = Rc::default();
+    let observed = ObservedSession {
+        session,
+        clock: Rc::clone(&clock),
+        exchanges: Rc::clone(&exchanges),
+        begun: None,
+        called: HashSet::new(),
+    };
+    let mut conversation = Conversation {
+        traced,
+        client: workload.client(0),
+        sessions: [Box::new(observed)],
+        clock: Rc::clone(&clock),
+    };
+    for number in numbers.take(traced.warm_up as usize) {
+        // What refuses this one refuses the other too, and is told there.
+        conversation.begin(number)?;
+        if conversation.converse(number).is_err_and(|no| no.kind.breaks_session()) {
+            let _ = block_on(model::reconnect(conversation.sessions[0].as_mut()));
+        }
+    }
+    exchanges.borrow_mut().clear();
+    conversation.begin(number)?;
+    let started_ns = clock.now();
+    let outcome = conversation.converse(number);
+    let elapsed_ns = clock.now() - started_ns;
+    let mut exchanges = exchanges.take();
+    let mut traffic = Traffic::default();
+    for exchange in &mut exchanges {
+        exchange.started_ns = exchange.started_ns.saturating_sub(started_ns);
+        traffic += exchange.traffic;
+    }
+    let transaction = workload.kinds()[usize::from(traced.kind)].name.to_owned();
+    let outcome = match outcome {
+        Ok(Done::Committed) => TraceOutcome::Committed,
+        Ok(Done::RolledBack) => TraceOutcome::RolledBack,
+        Err(refusal) => TraceOutcome::Failed(refusal.to_string()),
+    };
+    Ok(TransactionTrace { transaction, number, outcome, elapsed_ns, traffic, exchanges })
+}
+
+/// The first client of a closed load has these.
+fn number_of(nth: u64) -> Number {
+    Number::OfClient { client: 0, nth }
+}
+
+/// A client and its connection.
+struct Conversation<'t> {
+    traced: &'t Traced,
+    client: Box<dyn Client>,
+    sessions: [Box<dyn Session>; 1],
+    clock: Rc<dyn Clock>,
+}
+
+impl Conversation<'_> {
+    /// Draws the inputs of the next transaction, and waits until it may be sent.
+    fn begin(&mut self, nth: u64) -> Result<(), CannotTrace> {
+        let kind = self.client.inputs(number_of(nth));
+        assert_eq!(kind, self.traced.kind, "a workload draws what kind_of says");
+        self.await_input()
+    }
+
+    fn converse(&mut self, nth: u64) -> Result<Done, Refusal> {
+        let mut measured = Vec::new();
+        let mut context = TxContext {
+            sessions: &mut self.sessions,
+            clock: self.clock.as_ref(),
+            intended_ns: self.clock.now(),
+            rng: number_of(nth).rng(self.traced.seed),
+            measured: &mut measured,
+        };
+        block_on(self.client.converse(&mut context))
+    }
+
+    /// Waits until the workload's producer has something to send, where there is one.
+    fn await_input(&mut self) -> Result<(), CannotTrace> {
+        let signal = self.traced.workload.producer().map(Producer::for_clients);
+        loop {
+            let seen = signal.as_ref().map_or(0, |signal| signal.count());
+            match (self.client.take_input(), &signal) {
+                (Input::Ready, _) => return Ok(()),
+                (Input::Over, _) | (Input::Later, None) => return Err(CannotTrace::NothingToSend),
+                (Input::Later, Some(signal)) => {
+                    block_on(raised(self.clock.as_ref(), signal, seen));
+                }
+            }
+        }
+    }
+}
+
+/// A session that notes each request with its reply.
+struct ObservedSession {
+    session: Box<dyn Session>,
+    clock: Rc<dyn Clock>,
+    exchanges: Rc<RefCell<Vec<Exchange>>>,
+    /// The exchange under way, and the traffic before it.
+    begun: Option<(Exchange, Traffic)>,
+    /// The texts of prepared statements that were called on this connection.
+    called: HashSet<String>,
+}
+
+impl ObservedSession {
+    fn begin(&mut self, statements: Vec<SentStatement>) {
+        let before = self.session.traffic();
+        let started_ns = self.clock.now();
+        self.begun = Some((Exchange { statements, started_ns, ..Exchange::default() }, before));
+    }
+
+    fn end(&mut self, result: &Result<Reply, Refusal>, first_rows: Vec<Vec<String>>) {
+        let Some((mut exchange, before)) = self.begun.take() else { return };
+        exchange.elapsed_ns = self.clock.now() - exchange.started_ns;
+        exchange.traffic = self.session.traffic() - before;
+        exchange.first_rows = first_rows;
+        match result {
+            Ok(reply) => (exchange.rows, exchange.affected) = (reply.n_rows, reply.n_affected),
+            Err(refusal) => exchange.error = Some(refusal.to_string()),
+        }
+        self.exchanges.borrow_mut().push(exchange);
+    }
+}
+
+impl Session for ObservedSession {
+    fn start(&mut self, request: Request<'_>) -> Result<(), Refusal> {
+        let mut statements = self.session.sent(request);
+        for statement in statements.iter_mut().filter(|one| one.sent == Sent::Prepared) {
+            statement.is_first_call = self.called.insert(statement.sql.clone());
+        }
+        self.begin(statements);
+        let started = self.session.start(request);
+        if let Err(refusal) = &started {
+            self.end(&Err(refusal.clone()), Vec::new());
+        }
+        started
+    }
+
+    fn poll_reply(
+        &mut self,
+        context: &mut Context<'_>,
+        visit: Visit<'_>,
+    ) -> Poll<Result<Reply, Refusal>> {
+        let mut rows = Vec::new();
+        let polled = self.session.poll_reply(context, &mut |row: &dyn Row| {
+            if rows.len() < ROWS_MAX {
+                rows.push((0..row.width()).map(|column| shown_value(&row.value(column))).collect());
+            }
+            visit(row)
+        });
+        if let Poll::Ready(result) = &polled {
+            self.end(result, rows);
+        }
+        polled
+    }
+
+    fn poll_load(
+        &mut self,
+        context: &mut Context<'_>,
+        table: &Table,
+        source: &mut dyn RowSource,
+    ) -> Poll<Result<Reply, Refusal>> {
+        self.session.poll_load(context, table, source)
+    }
+
+    fn prepare(&mut self, statement: Statement) -> Result<StatementId, Refusal> {
+        self.session.prepare(statement)
+    }
+
+    fn poll_reconnect(&mut self, context: &mut Context<'_>) -> Poll<Result<(), Refusal>> {
+        self.session.poll_reconnect(context)
+    }
+
+    fn should_move(&mut self) -> bool {
+        self.session.should_move()
+    }
+
+    fn sent(&mut self, request: Request<'_>) -> Vec<SentStatement> {
+        self.session.sent(request)
+    }
+
+    fn traffic(&self) -> Traffic {
+        self.session.traffic()
+    }
+
+    fn canceller(&self) -> Arc<dyn Cancel> {
+        self.session.canceller()
+    }
+
+    fn measure_reply_lag(&mut self, lags: Rc<dyn ReplyLags>) {
+        self.session.measure_reply_lag(lags);
+    }
+}

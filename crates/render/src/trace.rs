@@ -1,0 +1,366 @@
+//! What transactions and their database said to each other, as a page and as JSON.
+//!
+//! Not here: how it was observed (engine).
+
+use model::numbers::{count, cut, significant};
+use model::{
+    Exchange, NS_PER_MS, Sent, SentStatement, Trace, TraceOutcome, Traffic, TransactionTrace,
+    format_count,
+};
+use serde_json::{Value, json};
+
+use super::document::{Block, Document, Section, Tone, Verdict};
+use super::{Align, Cell, Column, Table};
+
+/// Letters of a statement that a line of the page has room for; other forms have more.
+const SQL_SHOWN: usize = 600;
+/// Letters of a value, of all values of a statement, and of a first row.
+const VALUE_SHOWN: usize = 60;
+const VALUES_SHOWN: usize = 240;
+const ROW_SHOWN: usize = 60;
+
+/// The page of one transaction, or of one of each type.
+pub fn trace(trace: &Trace) -> Document {
+    let Trace { workload, database, .. } = trace;
+    let mut page = Document::new("Transaction", format!("{workload} on {database}"));
+    match trace.transactions.as_slice() {
+        [only] => page.verdicts.push(verdict(&only.transaction, database, only)),
+        all => page.verdicts.extend(all.iter().map(|of| verdict(&of.transaction, "", of))),
+    }
+    page.sections.push(Section::new("conditions", "", vec![conditions(trace)]));
+    if trace.transactions.len() > 1 {
+        page.section("totals", "In all", vec![Block::Table(totals(trace))]);
+    }
+    let part = |of: &TransactionTrace| {
+        let title = format!("{}, number {}", of.transaction, of.number);
+        Block::Part(title, vec![Block::Table(exchanges(of))])
+    };
+    page.section("requests", "Requests", trace.transactions.iter().map(part).collect());
+    page
+}
+
+/// `new_order on MariaDB 10.11: committed; 1 statement in 1 round trip, 51 bytes out and 412 in,
+/// 1.23 ms`.
+fn verdict(name: &str, database: &str, of: &TransactionTrace) -> Verdict {
+    let place = if database.is_empty() { String::new() } else { format!(" on {database}") };
+    let (tone, details) = match &of.outcome {
+        TraceOutcome::Failed(why) => (Tone::Bad, vec![why.as_str().into()]),
+        TraceOutcome::Committed | TraceOutcome::RolledBack => (Tone::Plain, Vec::new()),
+    };
+    let Traffic { round_trips, bytes_out, bytes_in, .. } = of.traffic;
+    let headline = format!(
+        "{name}{place}: {}; {} in {}, {} bytes out and {} in, {} ms",
+        outcome(&of.outcome),
+        count(of.traffic.queries(), "statement"),
+        count(round_trips, "round trip"),
+        format_count(bytes_out),
+        format_count(bytes_in),
+        significant(ms(of.elapsed_ns), 3),
+    );
+    Verdict { tone, word: outcome(&of.outcome).to_owned(), headline: headline.into(), details }
+}
+
+fn outcome(of: &TraceOutcome) -> &'static str {
+    match of {
+        TraceOutcome::Committed => "committed",
+        TraceOutcome::RolledBack => "rolled back by design",
+        TraceOutcome::Failed(_) => "failed",
+    }
+}
+
+fn conditions(trace: &Trace) -> Block {
+    let parameters = trace.parameters.iter();
+    let parameters: Vec<String> = parameters.map(|(k, v)| format!("{k}={v}")).collect();
+    let connection = match trace.warm_up {
+        0 => "new; the first call of a statement includes its preparation".to_owned(),
+        n => format!(
+            "executed {} of the same type before; statements called there are prepared",
+            count(n.into(), "transaction")
+        ),
+    };
+    Block::pairs([
+        ("target", trace.target.clone()),
+        ("parameters", parameters.join(", ")),
+        ("seed", trace.seed.to_string()),
+        ("connection", connection),
+    ])
+}
+
+fn totals(trace: &Trace) -> Table {
+    let columns = [
+        Column::words("transaction", "transaction"),
+        Column::count("number", "number"),
+        Column::words("outcome", "outcome"),
+        Column::count("statements", "statements"),
+        Column::count("round_trips", "trips"),
+        Column::count("bytes_out", "bytes out"),
+        Column::count("bytes_in", "bytes in"),
+        Column::number("elapsed_ms", "ms", 3),
+    ];
+    let row = |of: &TransactionTrace| {
+        let name: Cell = of.transaction.as_str().into();
+        let outcome: Cell = outcome(&of.outcome).into();
+        let [trips, out, back] = trips_and_bytes(&of.traffic);
+        let elapsed = ms(of.elapsed_ns).into();
+        vec![
+            name,
+            of.number.into(),
+            outcome,
+            of.traffic.queries().into(),
+            trips,
+            out,
+            back,
+            elapsed,
+        ]
+    };
+    Table::filled("totals", "", columns, trace.transactions.iter().map(row).collect())
+}
+
+fn trips_and_bytes(of: &Traffic) -> [Cell; 3] {
+    [of.round_trips.into(), of.bytes_out.into(), of.bytes_in.into()]
+}
+
+/// A row for each statement. What belongs to several that were sent together stands beside the
+/// first of them.
+fn exchanges(of: &TransactionTrace) -> Table {
+    let columns = [
+        Column::data("transaction"),
+        Column::count("request", "#"),
+        Column::data("name"),
+        Column::data("sent"),
+        Column::data("sql"),
+        Column::data("values"),
+        Column::data("rows"),
+        Column::data("affected"),
+        Column::data("error"),
+        Column::sentences("statement [values] → reply"),
+        Column::count("round_trips", "trips"),
+        Column::count("bytes_out", "out"),
+        Column::count("bytes_in", "in"),
+        Column::data("started_ms"),
+        Column::new("ms", Align::Point).key("elapsed_ms").digits(3),
+    ];
+    let mut rows = Vec::new();
+    for (index, exchange) in of.exchanges.iter().enumerate() {
+        let n_statements = exchange.statements.len();
+        for (place, statement) in exchange.statements.iter().enumerate() {
+            let is_last = place + 1 == n_statements;
+            let shown = line(statement, is_last.then(|| reply(exchange)));
+            let mut cells: Vec<Cell> = vec![
+                of.transaction.as_str().into(),
+                (index + 1).into(),
+                statement.name.into(),
+                sent(statement).into(),
+                statement.sql.as_str().into(),
+                statement.values.join(", ").into(),
+            ];
+            cells.extend(match is_last {
+                true => [exchange.rows.into(), exchange.affected.into()],
+                false => [Cell::None, Cell::None],
+            });
+            cells.push(exchange.error.as_deref().filter(|_| is_last).unwrap_or_default().into());
+            cells.push(shown.into());
+            cells.extend(match place {
+                0 => trips_and_bytes(&exchange.traffic),
+                _ => [Cell::None, Cell::None, Cell::None],
+            });
+            cells.extend(match place {
+                0 => [ms(exchange.started_ns).into(), ms(exchange.elapsed_ns).into()],
+                _ => [Cell::None, Cell::None],
+            });
+            rows.push(cells);
+        }
+    }
+    Table::filled("exchanges", "", columns, rows)
+}
+
+fn sent(statement: &SentStatement) -> &'static str {
+    match statement.sent {
+        Sent::Prepared => "prepared",
+        Sent::Text => "text",
+    }
+}
+
+/// `SELECT w_tax FROM warehouse WHERE w_id = ? [1] → 1 row (0.1234)`.
+fn line(statement: &SentStatement, reply: Option<String>) -> String {
+    let mut line = cut(&statement.sql, SQL_SHOWN);
+    if statement.is_first_call {
+        line = format!("(first call) {line}");
+    }
+    if !statement.values.is_empty() {
+        let values: Vec<String> =
+            statement.values.iter().map(|value| cut(value, VALUE_SHOWN)).collect();
+        line += &format!(" [{}]", cut(&values.join(", "), VALUES_SHOWN));
+    }
+    match reply.filter(|reply| !reply.is_empty()) {
+        Some(reply) => format!("{line} → {reply}"),
+        None => line,
+    }
+}
+
+fn reply(exchange: &Exchange) -> String {
+    if let Some(error) = &exchange.error {
+        return format!("error: {error}");
+    }
+    let first = exchange.first_rows.first();
+    let first = first.map(|row| format!(" ({})", cut(&row.join(", "), ROW_SHOWN)));
+    match (exchange.rows, exchange.affected) {
+        (0, 0) => String::new(),
+        (0, n) => format!("{} changed", count(n, "row")),
+        (n, _) => count(n, "row") + &first.unwrap_or_default(),
+    }
+}
+
+fn ms(ns: u64) -> f64 {
+    ns as f64 / NS_PER_MS as f64
+}
+
+/// The same for programs.
+pub fn trace_json(trace: &Trace) -> Value {
+    let parameters = trace.parameters.iter().map(|(k, v)| (k.clone(), v.as_str().into()));
+    json!({
+        "target": trace.target,
+        "database": trace.database,
+        "workload": trace.workload,
+        "parameters": parameters.collect::<serde_json::Map<String, Value>>(),
+        "seed": trace.seed,
+        "warm_up": trace.warm_up,
+        "transactions": trace.transactions.iter().map(transaction_json).collect::<Vec<_>>(),
+    })
+}
+
+fn transaction_json(of: &TransactionTrace) -> Value {
+    let (outcome, error) = match &of.outcome {
+        TraceOutcome::Committed => ("committed", None),
+        TraceOutcome::RolledBack => ("rolled_back", None),
+        TraceOutcome::Failed(why) => ("failed", Some(why)),
+    };
+    json!({
+        "transaction": of.transaction,
+        "number": of.number,
+        "outcome": outcome,
+        "error": error,
+        "elapsed_ms": ms(of.elapsed_ns),
+        "statements": of.traffic.queries(),
+        "reads": of.traffic.reads,
+        "writes": of.traffic.writes,
+        "others": of.traffic.others,
+        "round_trips": of.traffic.round_trips,
+        "bytes_out": of.traffic.bytes_out,
+        "bytes_in": of.traffic.bytes_in,
+        "requests": of.exchanges.iter().map(exchange_json).collect::<Vec<_>>(),
+    })
+}
+
+fn exchange_json(of: &Exchange) -> Value {
+    let statement = |of: &SentStatement| {
+        json!({
+            "name": of.name,
+            "sent": sent(of),
+            "sql": of.sql,
+            "values": of.values,
+            "is_first_call": of.is_first_call,
+        })
+    };
+    json!({
+        "statements": of.statements.iter().map(statement).collect::<Vec<_>>(),
+        "started_ms": ms(of.started_ns),
+        "elapsed_ms": ms(of.elapsed_ns),
+        "round_trips": of.traffic.round_trips,
+        "bytes_out": of.traffic.bytes_out,
+        "bytes_in": of.traffic.bytes_in,
+        "rows": of.rows,
+        "affected": of.affected,
+        "first_rows": of.first_rows,
+        "error": of.error,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn statement(sql: &str, values: &[&str]) -> SentStatement {
+        let values = values.iter().map(|value| (*value).to_owned()).collect();
+        let (sql, sent) = (sql.to_owned(), Sent::Prepared);
+        SentStatement { name: "stock", sql, sent, values, is_first_call: false }
+    }
+
+    fn traffic(round_trips: u64) -> Traffic {
+        Traffic {
+            reads: round_trips,
+            round_trips,
+            bytes_out: 51,
+            bytes_in: 412,
+            ..Traffic::default()
+        }
+    }
+
+    fn made_up(outcome: TraceOutcome) -> Trace {
+        let read = Exchange {
+            statements: vec![statement("SELECT s_quantity FROM stock WHERE s_i_id = ?", &["7"])],
+            elapsed_ns: 1_234_567,
+            traffic: traffic(1),
+            rows: 1,
+            first_rows: vec![vec!["42".to_owned()]],
+            ..Exchange::default()
+        };
+        let batch = Exchange {
+            statements: vec![
+                statement("UPDATE stock SET s_quantity = ?", &["41"]),
+                SentStatement::text("COMMIT"),
+            ],
+            started_ns: 2_000_000,
+            elapsed_ns: 500_000,
+            traffic: Traffic { writes: 1, others: 1, ..traffic(1) },
+            affected: 1,
+            ..Exchange::default()
+        };
+        let transaction = TransactionTrace {
+            transaction: "new_order".to_owned(),
+            number: 3,
+            outcome,
+            elapsed_ns: 2_500_000,
+            traffic: traffic(2),
+            exchanges: vec![read, batch],
+        };
+        Trace {
+            target: "mariadb://bench@db/bench".to_owned(),
+            database: "MariaDB 10.11".to_owned(),
+            workload: "tpcc".to_owned(),
+            parameters: vec![("mode".to_owned(), "batched".to_owned())],
+            seed: 1,
+            warm_up: 1,
+            transactions: vec![transaction],
+        }
+    }
+
+    #[test]
+    fn a_transaction_is_shown_statement_by_statement() {
+        let page = trace(&made_up(TraceOutcome::Committed));
+        insta::assert_snapshot!(crate::terminal::text(&page, &crate::Style::default()), @r"
+        new_order on MariaDB 10.11: committed; 2 statements in 2 round trips, 51 bytes out and 412 in,
+        2.50 ms
+
+        target      mariadb://bench@db/bench
+        parameters  mode=batched
+        seed        1
+        connection  executed 1 transaction of the same type before; statements called there are prepared
+
+        new_order, number 3
+        #  statement [values] → reply                                      trips  out   in     ms
+        1  SELECT s_quantity FROM stock WHERE s_i_id = ? [7] → 1 row (42)      1   51  412  1.23
+        2  UPDATE stock SET s_quantity = ? [41]                                1   51  412  0.500
+        2  COMMIT → 1 row changed                                              –    –    –  –
+        ");
+    }
+
+    #[test]
+    fn programs_read_each_request_with_its_statements() {
+        let value = trace_json(&made_up(TraceOutcome::Failed("deadlock".to_owned())));
+        let of = &value["transactions"][0];
+        assert_eq!((&of["outcome"], &of["error"]), (&json!("failed"), &json!("deadlock")));
+        assert_eq!(of["requests"][1]["statements"][1]["sql"], "COMMIT");
+        assert_eq!(of["requests"][0]["first_rows"], json!([["42"]]));
+    }
+}
