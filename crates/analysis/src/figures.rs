@@ -91,8 +91,8 @@ pub(crate) fn figures_of(report: &Report, also: &[&str]) -> Vec<(String, f64)> {
 }
 
 /// The figure by which runs are judged: of builds rows per second; else where users arrive at a
-/// rate in all of them `p99_ms`, else `nopm` where any has it, else the first rate that the workload
-/// of any is known by, else `tps`.
+/// rate in all of them `p99_ms`, else `nopm` where any has it, else the first rate that the
+/// workload of any is known by, else `tps`.
 pub(crate) fn primary_of(reports: &[&Report]) -> String {
     let is_open = |report: &&Report| matches!(report.load, Some(Load::Open { .. }));
     let known_by = || {
