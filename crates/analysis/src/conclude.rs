@@ -4,14 +4,19 @@
 
 use model::{Finding, Severity};
 
-use crate::findings::judge;
+use crate::findings::{judge, judge_dips};
 use crate::report::{Options, Report, Status};
 use crate::tally::Tally;
 
 impl Report {
     /// The report of a run. It is judged here, and nowhere else.
     pub fn of(tally: &Tally) -> Report {
-        Report { findings: judge(tally), ..Report::measured(tally) }
+        let measured = Report::measured(tally);
+        // What explains a dip comes before what only sees it.
+        let mut findings: Vec<Finding> = judge_dips(&measured.dips).into_iter().collect();
+        findings.extend(judge(tally));
+        findings.sort_by_key(|finding| std::cmp::Reverse(finding.severity));
+        Report { findings, ..measured }
     }
 
     /// The report of a run, with what is asked for.

@@ -19,12 +19,12 @@ mod steadiness;
 mod surroundings;
 
 use model::finding_catalog::catalog_entry;
-use model::numbers::{count, duration};
+use model::numbers::{amount, count, duration, significant};
 use model::{Finding, GroupDescription, Order, Severity, StopReason};
 
 pub use data::counts_all_commits;
 
-use crate::report::is_build;
+use crate::report::{Dip, is_build};
 use crate::tally::{GroupTally, Sum, Tally};
 
 /// What one finding says.
@@ -124,6 +124,38 @@ pub fn judge_kernels(kernels: &[String]) -> Option<Finding> {
     );
     let (id, severity) = ("kernels_differ", Severity::Warning);
     (kernels.len() > 1).then(|| FindingText { id, severity, text }.finding(None))
+}
+
+/// What is to be thought of seconds in which throughput fell or response times rose, where it is
+/// known what they come from: the dip that its cause explains best.
+pub(crate) fn judge_dips(dips: &[Dip]) -> Option<Finding> {
+    let known = dips.iter().filter_map(|dip| Some((dip, dip.causes.first()?)));
+    let (dip, seen) = known.max_by(|a, b| a.1.share.total_cmp(&b.1.share))?;
+    let seconds = match dip.to_s - dip.from_s {
+        1 => format!("second {}", dip.from_s),
+        _ => format!("seconds {} to {}", dip.from_s, dip.to_s - 1),
+    };
+    let fell = dip.rate_ratio.filter(|ratio| *ratio < 1.0);
+    let rose = dip.p95_ratio.filter(|ratio| *ratio > 1.0);
+    let what = match (fell, rose) {
+        (Some(ratio), _) => format!("Commits fell to {}", percent_text(100.0 * ratio)),
+        (None, Some(ratio)) => format!("p95 rose {}-fold", significant(ratio, 2)),
+        (None, None) => "Transactions were slow".to_owned(),
+    };
+    let more = match dips.len() {
+        1 => String::new(),
+        n => format!(" {} in all.", count(n as u64, "dip")),
+    };
+    let of = |value| amount(value, &seen.shown_by.unit);
+    let text = format!(
+        "{what} in {seconds}: {} ({}: {}, usually {}).{more}",
+        seen.cause.words(),
+        seen.shown_by.gauge,
+        of(seen.shown_by.then),
+        of(seen.shown_by.usual)
+    );
+    let (id, severity) = ("dip_explained", Severity::Warning);
+    Some(FindingText { id, severity, text }.finding(None))
 }
 
 /// What is to be thought of the labels of an experiment's runs: whoever goes on with another value

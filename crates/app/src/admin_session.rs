@@ -30,7 +30,7 @@ pub(crate) fn for_round_trips(database: &dyn Database) -> Result<Box<dyn Counter
     let sql = database.monitoring().round_trip.unwrap_or("SELECT 1");
     let statements = Arc::from([Statement::new("round_trip", StatementKind::Read, sql)]);
     let clock = Rc::new(ThreadClock::unstopped());
-    let place = Place { placement: Placement::Thread, clock, client: u32::MAX };
+    let place = Place { placement: Placement::Thread, clock, client: Place::NOBODY };
     let session = block_on(database.connect(place, statements))?;
     Ok(Box::new(AdminSession { session }))
 }

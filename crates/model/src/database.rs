@@ -69,8 +69,14 @@ pub struct Place {
     pub placement: Placement,
     /// The worker's clock.
     pub clock: Rc<dyn Clock>,
-    /// The client's index, global over all agents.
+    /// The client's index, global over all agents; [`Place::NOBODY`] of a session that is none.
     pub client: u32,
+}
+
+impl Place {
+    /// Whose session it is that goes the way of the clients, to see how far it is, and counts as
+    /// none of them.
+    pub const NOBODY: u32 = u32::MAX;
 }
 
 /// The hosts of a target over which its clients are spread. The list may change in mid-run: a

@@ -302,6 +302,14 @@ pub static CATALOG: &[CatalogEntry] = &[
         advice: "The figures include filling caches, compiling statements or connecting.",
     },
     CatalogEntry {
+        id: "dip_explained",
+        severity: "warning",
+        raised: "commits fell, or p95 rose, for some seconds, and something that was read in them \
+                 explains at least 10 % of the clients' time (docs/why.md)",
+        advice: "See 'Where the time goes' for what else moved then. It is a coincidence that \
+                 fits, not a proof.",
+    },
+    CatalogEntry {
         id: "slow_seconds",
         severity: "note, warning",
         raised: "two or more seconds were outliers: commits below the median second by a factor of \

@@ -13,6 +13,7 @@ use crate::monitor::Monitor;
 use crate::process::{Locate, Process};
 use crate::process_locator::{ProcessLocator, proxy};
 use crate::query_session::{Canceller, Connect};
+use crate::round_trips::RoundTrips;
 use crate::server_summaries::ServerSummaries;
 use crate::session_states::SessionStates;
 use crate::tasks::SharedTasks;
@@ -61,7 +62,7 @@ pub fn start(of: Scope) -> (Monitor, Vec<Fact>) {
             collectors.push(Box::new(move || Some(Box::new(Process::server(about, locate)))));
         }
         let (all, of_collector) = (of.monitor == MonitorScope::All, canceller.clone());
-        let (connect, both) = (of.connect, [of.connect, of.connect_as_client]);
+        let (connect, connect_as_client) = (of.connect, of.connect_as_client);
         let of_counters = Arc::clone(&database);
         collectors.push(Box::new(move || {
             let counters = DatabaseCounters::of(of_counters, connect, all, of_collector)?;
@@ -69,8 +70,13 @@ pub fn start(of: Scope) -> (Monitor, Vec<Fact>) {
         }));
         let (of_states, of_collector) = (Arc::clone(&database), canceller.clone());
         collectors.push(Box::new(move || {
-            let states = SessionStates::of(of_states, both, of_collector)?;
+            let states = SessionStates::of(of_states, connect, of_collector)?;
             Some(Box::new(states) as Box<dyn Collector>)
+        }));
+        let (of_path, of_collector) = (Arc::clone(&database), canceller.clone());
+        collectors.push(Box::new(move || {
+            let round_trips = RoundTrips::of(of_path, connect_as_client, of_collector)?;
+            Some(Box::new(round_trips) as Box<dyn Collector>)
         }));
         let of_collector = canceller.clone();
         collectors.push(Box::new(move || {

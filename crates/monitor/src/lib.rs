@@ -18,6 +18,7 @@ mod process;
 mod process_locator;
 mod query_session;
 mod readings;
+mod round_trips;
 mod server_summaries;
 mod session_states;
 mod tasks;

@@ -1,5 +1,4 @@
-//! What the sessions of a database do, asked ten times a second; and how long a round trip takes on
-//! the path of the clients meanwhile.
+//! What the sessions of a database do, asked ten times a second.
 //!
 //! A server that takes long to answer is asked less often: asking takes at most a twentieth of the
 //! time. Not here: the states (model), and the queries for them (drivers).
@@ -8,8 +7,8 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use model::{
-    Choice, Database, Event, Fact, NS_PER_MS, Row, ServerSummary, SessionState, SummaryColumnKept,
-    SummaryOf, SummaryRow,
+    Choice, Database, Event, Fact, Row, ServerSummary, SessionState, SummaryColumnKept, SummaryOf,
+    SummaryRow,
 };
 
 use crate::collector::Collector;
@@ -25,23 +24,14 @@ const REST_FACTOR: i64 = 20;
 /// Rows that are kept, of those seen most often.
 const ROWS_MAX: usize = 60;
 
-const ROUND_TRIP: What<'_> = What::new(
-    "round_trip",
-    "ms",
-    "The shortest of ten round trips of a query that does nothing, on the path of the clients.",
-);
-
 /// The sessions of a database, as they are sampled.
 pub(crate) struct SessionStates {
     states: QuerySession,
     /// The queries that are left: the first one is asked.
     queries: &'static [&'static str],
-    path: QuerySession,
-    round_trip_sql: Option<&'static str>,
     /// Sums of this second's samples, by state.
     now: [f64; SessionState::ALL.len()],
     n_now: u32,
-    round_trip_ns: Option<i64>,
     /// Sessions seen in the measured phase, by state and what the server calls it.
     seen: BTreeMap<(SessionState, String), f64>,
     n_seen: u32,
@@ -55,20 +45,15 @@ impl SessionStates {
     /// None where a database has no sessions that could be asked for.
     pub(crate) fn of(
         database: Arc<dyn Database>,
-        [connect, connect_as_client]: [Connect; 2],
+        connect: Connect,
         canceller: Canceller,
     ) -> Option<SessionStates> {
         let sampling = database.monitoring().session_states?;
-        let states = QuerySession::new(Arc::clone(&database), connect, canceller.clone());
-        let round_trip_sql = database.monitoring().round_trip;
         Some(SessionStates {
-            states,
+            states: QuerySession::new(database, connect, canceller),
             queries: sampling.queries,
-            path: QuerySession::new(database, connect_as_client, canceller),
-            round_trip_sql,
             now: Default::default(),
             n_now: 0,
-            round_trip_ns: None,
             seen: BTreeMap::new(),
             n_seen: 0,
             from_ns: None,
@@ -83,7 +68,6 @@ impl SessionStates {
         }
         let began = wall_clock::now();
         self.ask_states(at_ns);
-        self.make_round_trip();
         let took_ns = wall_clock::since(began, wall_clock::now());
         self.due_ns = at_ns + took_ns * REST_FACTOR;
     }
@@ -124,19 +108,6 @@ impl SessionStates {
             }
         }
     }
-
-    fn make_round_trip(&mut self) {
-        let Some(sql) = self.round_trip_sql else { return };
-        // Connecting is no round trip.
-        if self.path.connect().is_err() {
-            return;
-        }
-        let began = wall_clock::now();
-        if self.path.read(sql, &mut |_| Ok(())).is_ok() {
-            let took_ns = wall_clock::since(began, wall_clock::now());
-            self.round_trip_ns = Some(self.round_trip_ns.map_or(took_ns, |ns| ns.min(took_ns)));
-        }
-    }
 }
 
 impl Collector for SessionStates {
@@ -159,9 +130,6 @@ impl Collector for SessionStates {
                 let mean = self.now[*state as usize] / f64::from(self.n_now);
                 readings.level_of(What::new("sessions", "", state.help()), state.name(), mean);
             }
-        }
-        if let Some(ns) = self.round_trip_ns.take() {
-            readings.level(ROUND_TRIP, ns as f64 / NS_PER_MS as f64);
         }
         (self.now, self.n_now) = (Default::default(), 0);
     }

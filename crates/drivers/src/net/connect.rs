@@ -49,7 +49,7 @@ impl ExecContext {
 pub(super) struct ConnectSpec<S> {
     pub(super) server: Arc<S>,
     pub(super) place: usize,
-    /// Whose place that is; none for who builds, checks or asks.
+    /// Whose place that is; none for who builds, checks, asks or makes round trips.
     pub(super) client: Option<u32>,
     pub(super) exec: ExecContext,
     pub(super) statements: Arc<[Statement]>,
@@ -151,7 +151,8 @@ async fn open<S: Server>(spec: &ConnectSpec<S>) -> Result<Stream, Refusal> {
                 ExecContext::Thread => connector.resolve(spec.place)?,
                 ExecContext::Loop(_) => connector.resolved(spec.place)?,
             };
-            let entrance = connector.entrance().filter(|_| spec.client.is_some());
+            // Who builds, checks or asks knows no statements, and connects directly.
+            let entrance = connector.entrance().filter(|_| !spec.statements.is_empty());
             // The other end of the way connects to the addresses, as they are tried here.
             let greeting = entrance.map(|entrance| entrance.greeting(&addresses));
             let addresses = match entrance {

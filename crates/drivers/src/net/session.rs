@@ -74,7 +74,7 @@ impl<S: Server> NetDatabase<S> {
             let exec = ExecContext::of(&place);
             let client = place.client;
             // Who builds, checks or asks knows no statements beforehand, and keeps to one server.
-            let is_client = !statements.is_empty();
+            let is_client = !statements.is_empty() && client != Place::NOBODY;
             let connector = self.server.connector();
             let handle = Arc::new(Handle::new(Some(Arc::clone(&self.canceller))));
             let spec = |place| ConnectSpec {
