@@ -268,8 +268,12 @@ impl Series {
             let others = others.collect();
             derived.push((OTHERS, "%", others));
         }
-        let rows =
-            get("database.Innodb_rows_read").or_else(|| get("database.database_tup_returned"));
+        let rows = sum(&[
+            "database.Handler_read_key",
+            "database.Handler_read_next",
+            "database.Handler_read_rnd_next",
+        ]);
+        let rows = rows.or_else(|| get("database.database_tup_returned"));
         if let Some(rows) = rows {
             let each = rows.iter().zip(commits).map(|(rows, n)| rows / n.max(1.0)).collect();
             derived.push((ROWS_READ, "", each));
@@ -391,7 +395,9 @@ impl Series {
             causes.extend(is_clear.then_some(CauseSeen { cause, shown_by, share, chance }));
         }
         causes.extend(self.stopped(within));
-        causes.sort_by(|a, b| b.share.total_cmp(&a.share));
+        // Who waits while the server stands still waits for that.
+        let is_last = |of: &CauseSeen| of.cause != Cause::ServerStopped;
+        causes.sort_by(|a, b| is_last(a).cmp(&is_last(b)).then(b.share.total_cmp(&a.share)));
         causes
     }
 
@@ -530,11 +536,11 @@ mod tests {
 
     #[test]
     fn rows_and_round_trips_are_told_by_how_many_there_are_of_each_transaction() {
-        let rows = ("database", "Innodb_rows_read", 4_000.0, 900_000.0);
+        let rows = ("database", "Handler_read_rnd_next", 4_000.0, 900_000.0);
         let executing = ("database", "sessions/executing", 1.0, 7.0);
         assert_eq!(causes(&[rows, executing]), [Cause::RowsRead]);
         // Twice as many are no other plan.
-        let rows = ("database", "Innodb_rows_read", 4_000.0, 5_000.0);
+        let rows = ("database", "Handler_read_rnd_next", 4_000.0, 5_000.0);
         assert_eq!(causes(&[rows, executing]), []);
         assert_eq!(causes(&[("database", "round_trip", 0.1, 5.0)]), [Cause::Network]);
     }
