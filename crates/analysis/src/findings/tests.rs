@@ -138,7 +138,7 @@ fn the_dip_that_its_cause_explains_best_is_reported() {
                  (database.sessions/lock: 4, usually 0.250). 2 dips in all.";
     assert!(found.text.starts_with(words), "{}", found.text);
     let found = judge_dips(&[dip(7, 8, None, Some(8.0), vec![path])]).expect("a cause is known");
-    assert!(found.text.starts_with("p95 rose 8-fold in second 7: round"), "{}", found.text);
+    assert!(found.text.starts_with("p95 rose 8.0-fold in second 7: round"), "{}", found.text);
 }
 
 #[test]
