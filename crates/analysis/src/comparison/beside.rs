@@ -100,22 +100,11 @@ fn change(name: String, unit: String, values: &[[Vec<f64>; 2]]) -> Option<(f64, 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::fixtures::sides::side;
+    use crate::fixtures::sides::{self, side};
     use crate::report::GaugeReport;
 
     fn gauge(name: &str, mean: f64) -> GaugeReport {
-        GaugeReport {
-            about: "server".to_owned(),
-            name: name.to_owned(),
-            unit: "1/s".to_owned(),
-            help: String::new(),
-            mean: Some(mean),
-            mean_half_width: None,
-            reason: None,
-            min: None,
-            max: None,
-            points: Vec::new(),
-        }
+        sides::gauge("server", name, "1/s", mean)
     }
 
     #[test]

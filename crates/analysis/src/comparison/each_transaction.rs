@@ -188,23 +188,8 @@ fn beside(name: String, unit: &str, values: &[[Vec<f64>; 2]]) -> Option<EachTran
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::fixtures::sides::side;
-    use crate::report::{GaugeReport, TimePart, TimeProfile};
-
-    fn gauge(about: &str, name: &str, unit: &str, mean: f64) -> GaugeReport {
-        GaugeReport {
-            about: about.to_owned(),
-            name: name.to_owned(),
-            unit: unit.to_owned(),
-            help: String::new(),
-            mean: Some(mean),
-            mean_half_width: None,
-            reason: None,
-            min: None,
-            max: None,
-            points: Vec::new(),
-        }
-    }
+    use crate::fixtures::sides::{gauge, side};
+    use crate::report::{TimePart, TimeProfile};
 
     fn profile(lock_ms: f64, cpu_ms: f64) -> TimeProfile {
         let part = |name: &str, ms| TimePart { name: name.to_owned(), ms };

@@ -22,7 +22,7 @@ const RATE_FACTOR: f64 = 1.25;
 /// A second is in a dip if its p95 is above that of the median second by this factor.
 const TIME_FACTOR: f64 = 1.5;
 
-/// Of seconds with fewer samples no p95 is told.
+/// With fewer samples in any second, p95 is not looked at.
 const P95_SAMPLES_MIN: u64 = 100;
 
 /// A cause must have taken this share of the clients' time more than usual.
@@ -40,13 +40,13 @@ const STRETCHES_MIN: usize = 8;
 /// What is as high by chance more often than this is no cause.
 const CHANCE_MAX: f64 = 0.1;
 
-/// Gauges that are told beside the cause.
+/// Gauges that are listed beside the cause.
 const MOVED_MAX: usize = 5;
 
 /// The standard deviation of normal values by their median absolute deviation.
 const SD_PER_MAD: f64 = 1.4826;
 
-/// Dips that are told, the worst first in time.
+/// Dips that are listed, the first ones in time.
 const DIPS_MAX: usize = 20;
 
 /// Rows per transaction that are read, by this factor more than usual, are another plan.
@@ -55,7 +55,7 @@ const ROWS_FACTOR: f64 = 3.0;
 /// A server with less than this share of its usual CPU time stands still, if it does not answer.
 const LOW: f64 = 0.2;
 
-/// What is told by several gauges together: CPU time of programs other than ours, rows read per
+/// Gauges that are derived from others: CPU time of programs other than ours, rows read per
 /// transaction, sessions that wait for files, CPU time of the server, and threads of generator and
 /// server that wait for a CPU.
 const OTHERS: &str = "machine.cpu_others";
@@ -129,7 +129,7 @@ pub struct Moved {
     pub then: f64,
 }
 
-/// A cause, with what it is told by.
+/// A cause with its evidence.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct CauseSeen {
     /// Which.
@@ -242,7 +242,7 @@ impl Series {
         series
     }
 
-    /// What is told by several gauges together.
+    /// Adds the gauges that are derived from others.
     fn derive(&mut self, commits: &[f64], processors: Option<f64>) {
         let get = |name: &str| self.all.get(name).map(|(_, values)| values.clone());
         let sum = |names: &[&str]| {

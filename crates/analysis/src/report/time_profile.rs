@@ -92,9 +92,9 @@ pub(super) fn time_profile(
     let split = block.reply_lag_us.service.filter(|split| split.generator_ms.is_finite());
     let client_delay = split.map(|split| split.generator_ms);
     let client_delay = client_delay.or_else(|| delay("generator").map(each_ms));
-    // A round trip that does nothing takes CPU time on both sides too, which is told by itself.
-    let told = [client_cpu, client_delay, server_cpu].into_iter().flatten().sum::<f64>();
-    let network = path.map(|ms| (ms - told).max(0.0));
+    // A round trip that does nothing takes CPU time on both sides too, which has parts of its own.
+    let counted = [client_cpu, client_delay, server_cpu].into_iter().flatten().sum::<f64>();
+    let network = path.map(|ms| (ms - counted).max(0.0));
     let beside = server_cpu.unwrap_or(0.0) + server_delay.unwrap_or(0.0);
     let mut parts = Vec::new();
     let mut add = |name: &str, ms: Option<f64>| {
