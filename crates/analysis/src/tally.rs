@@ -101,6 +101,9 @@ pub struct GroupTally {
     in_time: Vec<KindInTime>,
     /// The records of each custom metric in the order of time.
     custom_metrics_in_time: Vec<CustomMetricInTime>,
+    /// How many reply lags were sampled in each second of the measured phase, and their sum in
+    /// nanoseconds: the sample of a second is one short spell of it.
+    reply_lags_in_time: BTreeMap<i64, (u64, u128)>,
     /// How many seconds share a window of service and wait.
     window_seconds: i64,
 }
@@ -144,6 +147,7 @@ impl GroupTally {
             clients: Vec::new(),
             in_time: Vec::new(),
             custom_metrics_in_time: Vec::new(),
+            reply_lags_in_time: BTreeMap::new(),
             window_seconds,
         }
     }
@@ -170,6 +174,16 @@ impl GroupTally {
             times.wait.add(part.second, count(&kind.wait), kind.wait.as_ref());
         }
         part.custom_metrics.iter().for_each(|metric| self.add_custom_metric(part.second, metric));
+        if let Some(lags) = part.reply_lag.as_ref().filter(|_| part.second >= 0) {
+            let of_second = self.reply_lags_in_time.entry(part.second).or_default();
+            (of_second.0, of_second.1) = (of_second.0 + lags.count(), of_second.1 + lags.sum());
+        }
+    }
+
+    /// How many reply lags were sampled in each second of the measured phase that has any, and
+    /// their sum in nanoseconds.
+    pub(crate) fn reply_lags_per_second(&self) -> &BTreeMap<i64, (u64, u128)> {
+        &self.reply_lags_in_time
     }
 
     fn add_custom_metric(&mut self, second: i64, part: &CustomMetricSecond) {

@@ -1,8 +1,10 @@
 //! How long replies lay in the generator's sockets, and what part of the service time that is.
 
+use std::collections::BTreeMap;
+
 use model::{NS_PER_MS, NS_PER_US, Placement};
 use serde::{Deserialize, Serialize};
-use stats::{Histogram, enough};
+use stats::{Histogram, enough, ratio_error};
 
 use super::Named;
 use super::per_transaction::per_transaction;
@@ -48,6 +50,11 @@ pub struct ServiceSplit {
     pub server_and_network_ms: f64,
     /// Of it: until replies were read. The mean reply lag times the round trips per transaction.
     pub generator_ms: f64,
+    /// The standard error of `generator_ms`, from the seconds: what was sampled in one of them came
+    /// within some milliseconds, so that its round trips resemble each other. None of fewer than
+    /// eight seconds, and in reports of before it was computed.
+    #[serde(default)]
+    pub generator_ms_error: Option<f64>,
     /// The share of `generator_ms`, in percent.
     pub generator_percent: f64,
 }
@@ -96,10 +103,25 @@ fn split(tally: &Tally, groups: &[usize], lag: &Histogram) -> Option<ServiceSpli
     let round_trips = per_transaction(tally, groups).round_trips?;
     // Sampled and finished transactions are not quite the same ones.
     let generator_ns = (lag.mean() * round_trips).min(service_ns);
+    let error = ratio_error(&per_second(tally, groups)).map(|error_ns| error_ns * round_trips);
     Some(ServiceSplit {
         mean_ms: ms(service_ns)?,
         server_and_network_ms: ms(service_ns - generator_ns)?,
         generator_ms: ms(generator_ns)?,
+        generator_ms_error: error.and_then(ms),
         generator_percent: known(100.0 * generator_ns / service_ns)?,
     })
+}
+
+/// The sum of the sampled lags and their count, in each second that has any.
+fn per_second(tally: &Tally, groups: &[usize]) -> Vec<(f64, f64)> {
+    let mut seconds: BTreeMap<i64, (f64, f64)> = BTreeMap::new();
+    for group in groups.iter().filter_map(|index| tally.groups.get(*index)) {
+        for (second, (count, sum_ns)) in group.reply_lags_per_second() {
+            let of_second = seconds.entry(*second).or_default();
+            (of_second.0, of_second.1) =
+                (of_second.0 + *sum_ns as f64, of_second.1 + *count as f64);
+        }
+    }
+    seconds.into_values().collect()
 }

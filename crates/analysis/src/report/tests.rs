@@ -314,9 +314,27 @@ fn the_service_time_is_split_by_the_reply_lag_of_all_round_trips() {
     assert!(lag.p50.is_some_and(|p50| (p50 - 20.0).abs() < 0.1), "{lag:?}");
     let round_trips = block.per_transaction.round_trips.expect("it was counted");
     assert!((split.generator_ms - 0.030 * round_trips).abs() < 1e-5, "{split:?}");
+    assert_eq!(split.generator_ms_error, None, "two seconds tell no error");
     assert_eq!(Some(split.mean_ms), block.service_ms.mean);
     let sum = split.server_and_network_ms + split.generator_ms;
     assert!((sum - split.mean_ms).abs() < 1e-5, "{split:?}");
+}
+
+#[test]
+fn the_error_of_a_reply_lag_comes_from_the_seconds() {
+    let error_of = |lags_ns: [u64; 2]| {
+        let mut made = Made::closed();
+        for (index, second) in made.seconds.iter_mut().enumerate() {
+            let lag_ns = lags_ns[index % 2];
+            second.reply_lag.get_or_insert_default().record_n(lag_ns, 500);
+        }
+        let split = report(&made).block.reply_lag_us.service.expect("it is known");
+        (split.generator_ms, split.generator_ms_error.expect("there are enough seconds"))
+    };
+    let (mean, error) = error_of([30_000, 30_000]);
+    assert!(error < 1e-6 * mean, "{error} of {mean}");
+    let (mean, error) = error_of([10_000, 50_000]);
+    assert!(error > 0.05 * mean && error < 0.4 * mean, "{error} of {mean}");
 }
 
 #[test]

@@ -88,9 +88,14 @@ pub(super) fn time_profile(
     let server_delay = delay("server").map(each_ms);
     let round_trips = block.per_transaction.round_trips;
     let path = round_trips.zip(round_trip_ms(tally, gauges)).map(|(n, ms)| n * ms);
-    // How long replies lay unread is known of the clients' own sockets.
+    // How long replies lay unread is sampled, and has the time to wake a thread; how long all of
+    // the clients' threads waited for a CPU is counted. Either may be the lesser one.
+    let of_threads =
+        tally.fact("client", "run_delay_share_percent").and_then(FactValue::as_percent);
+    let of_threads = of_threads.map(|percent| service_ms * percent / 100.0);
     let split = block.reply_lag_us.service.filter(|split| split.generator_ms.is_finite());
-    let client_delay = split.map(|split| split.generator_ms);
+    let lay = split.map(|split| split.generator_ms);
+    let client_delay = of_threads.into_iter().chain(lay).max_by(f64::total_cmp);
     let client_delay = client_delay.or_else(|| delay("generator").map(each_ms));
     // A round trip that does nothing takes CPU time on both sides too, which has parts of its own.
     let counted = [client_cpu, client_delay, server_cpu].into_iter().flatten().sum::<f64>();

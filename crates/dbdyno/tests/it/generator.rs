@@ -103,13 +103,21 @@ fn a_generator_that_shares_its_cpu_beside_a_fast_server_is_found() {
     let (_server, target) = pinned();
     let home = Home::new();
     for placement in ["loop", "thread"] {
-        let burners = Burners::start(3);
+        let burners = Burners::start(8);
         let report = start(&home, &POINT_SELECTS, &target, placement).end().json();
         drop(burners);
         let text = saturated(&report);
         assert!(!text.is_empty(), "{placement}: {:#}", report["facts"]["client"]);
-        let percent = number(&report, "reply_lag_us.service.generator_percent");
-        assert!(percent > 10.0, "{placement}: replies lay there for {percent} % of the time");
+        // Of threads the kernel counts how long all of them waited; of the spells in which replies
+        // are stamped, three seconds have too few to meet such a wait for sure.
+        let percent = match placement {
+            "loop" => number(&report, "reply_lag_us.service.generator_percent"),
+            _ => at(&report, "facts.client.run_delay_share_percent")
+                .as_str()
+                .and_then(|percent| percent.parse().ok())
+                .expect("a percentage"),
+        };
+        assert!(percent > 10.0, "{placement}: {percent} % of the service time");
     }
 }
 

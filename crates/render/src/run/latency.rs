@@ -99,14 +99,17 @@ fn words(report: &Report, rows: &[Row<'_>]) -> Vec<String> {
     words
 }
 
-/// `service 1.90 ms on average: server and network 1.80 ms, generator 0.10 ms (reply lag, ...)`.
+/// `service 1.90 ms on average: server and network 1.80 ms, generator 0.10 ± 0.02 ms (reply lag,
+/// ...)`: twice the standard error.
 fn service_split(report: &Report) -> Option<String> {
     let (lag, split) = (&report.block.reply_lag_us, report.block.reply_lag_us.service?);
     let [mean, server, generator] =
         [split.mean_ms, split.server_and_network_ms, split.generator_ms]
             .map(|ms| significant(ms, 3));
+    let error = split.generator_ms_error.map(|ms| format!(" ± {}", significant(2.0 * ms, 2)));
+    let error = error.unwrap_or_default();
     Some(format!(
-        "service {mean} ms on average: server and network {server} ms, generator {generator} ms \
+        "service {mean} ms on average: server and network {server} ms, generator {generator}{error} ms \
          (reply lag, n = {})",
         format_count(lag.count)
     ))
