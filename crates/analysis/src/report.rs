@@ -14,6 +14,7 @@
 
 mod build;
 mod counts;
+mod cpu_profile;
 mod dips;
 mod disclosure;
 mod disturbances;
@@ -31,6 +32,7 @@ use serde::{Deserialize, Serialize};
 
 pub use build::Options;
 pub(crate) use build::is_build;
+pub use cpu_profile::{CpuProfileReport, TopFunction};
 pub use dips::{Cause, CauseSeen, Dip, Moved};
 pub use disclosure::{Disclosure, RequirementReport, Verdict};
 pub use disturbances::{DisturbanceReport, WindowReport};
@@ -147,6 +149,9 @@ pub struct Report {
     /// What the server summed up while the load ran.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub server: Vec<ServerSummary>,
+    /// Where CPU time of server and generator went; empty unless asked for.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub cpu_profiles: Vec<CpuProfileReport>,
     /// What was in force at the server for new sessions before the load, by name; empty where
     /// nothing tells.
     #[serde(default, skip_serializing_if = "Named::is_empty")]

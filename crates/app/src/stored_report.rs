@@ -38,7 +38,11 @@ pub fn ended_report(store: &Store, row: &RunRow) -> Result<Option<Report>, Error
         Kept::Not => Ok(None),
         Kept::Report(report) => {
             let (gauges, readings) = store.readings(run)?;
-            Ok(Some(report.with_points(&gauges, &readings)))
+            let report = report.with_points(&gauges, &readings);
+            Ok(Some(match report.cpu_profiles.is_empty() {
+                true => report,
+                false => report.with_stacks(store.cpu_profiles(run)?),
+            }))
         }
         Kept::Damaged(why) => Err(Error::Failed(format!(
             "the report of run {run} is damaged ({why}): 'dbdyno runs rm {run}' removes it"

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use jiff::Timestamp;
 use model::{
-    CheckResult, Counts, CustomMetricKind, Description, ErrorCount, FactValue, Facts, Gauge,
-    GroupDescription, KindIndex, NS_PER_S, Phases, Placement, Readings, Second, StopReason,
+    CheckResult, Counts, CpuProfile, CustomMetricKind, Description, ErrorCount, FactValue, Facts,
+    Gauge, GroupDescription, KindIndex, NS_PER_S, Phases, Placement, Readings, Second, StopReason,
     Traffic,
 };
 use stats::{Histogram, Offered, TooFewSlots, enough, ratio_within_run, within_run};
@@ -15,9 +15,10 @@ use super::per_transaction::{moved, per_transaction};
 use super::times::{Order, intervals, known, merged, ms, too_few};
 use super::{
     Block, CheckReport, Checks, Ci95, ClientCost, ClientReport, ClientTransaction, ConnectTimes,
-    CountsReport, CrosscheckReport, CustomMetricReport, ErrorReport, GroupReport, LagTimes,
-    Latency, LoopReport, Named, PhasesReport, PrimaryMetricReport, ReplyLagReport, Report, SCHEMA,
-    SecondReport, Shares, SlowestSecond, StabilityReport, StallReport, Status, TransactionReport,
+    CountsReport, CpuProfileReport, CrosscheckReport, CustomMetricReport, ErrorReport, GroupReport,
+    LagTimes, Latency, LoopReport, Named, PhasesReport, PrimaryMetricReport, ReplyLagReport,
+    Report, SCHEMA, SecondReport, Shares, SlowestSecond, StabilityReport, StallReport, Status,
+    TransactionReport,
 };
 use crate::Tally;
 use crate::tally::{
@@ -78,6 +79,7 @@ impl Report {
             time_profile,
             dips,
             server: tally.summaries.clone(),
+            cpu_profiles: tally.cpu_profiles.iter().map(CpuProfileReport::of).collect(),
             settings: Named(tally.settings.clone()),
             facts: facts(tally),
             findings: Vec::new(),
@@ -124,6 +126,20 @@ impl Report {
     /// With it again, as the run's events have it.
     pub fn with_points(mut self, gauges: &[Gauge], readings: &[Readings]) -> Report {
         super::gauges::fill(&mut self.gauges, gauges, readings);
+        self
+    }
+}
+
+/// Sampled stacks, which a report is kept without.
+impl Report {
+    /// With them again, as the run's events have them.
+    pub fn with_stacks(mut self, profiles: Vec<CpuProfile>) -> Report {
+        for profile in profiles {
+            let of_side = |report: &&mut CpuProfileReport| report.side == profile.side;
+            if let Some(report) = self.cpu_profiles.iter_mut().find(of_side) {
+                report.stacks = profile.stacks;
+            }
+        }
         self
     }
 }
