@@ -101,9 +101,14 @@ impl FlameGraph {
         let mut put =
             |text: std::fmt::Arguments<'_>| svg.write_fmt(text).expect("memory is enough");
         put(format_args!(
-            "<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"flame\" viewBox=\"0 0 {WIDTH} \
+            "<svg{namespace} class=\"flame\" viewBox=\"0 0 {WIDTH} \
              {height}\" data-width=\"{WIDTH}\" data-letter=\"{LETTER}\" role=\"img\" \
              aria-label=\"{title}\"><style>{CSS}</style><text x=\"3\" y=\"18\">{title}, {n}</text>",
+            // A page knows what it is, and a file of its own must say it.
+            namespace = match with {
+                FlameUse::Alone => " xmlns=\"http://www.w3.org/2000/svg\"",
+                FlameUse::InPage | FlameUse::Static => "",
+            },
             title = escaped(&self.title),
             n = count(all[0].samples, "sample"),
         ));
