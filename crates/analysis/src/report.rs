@@ -14,7 +14,6 @@
 
 mod build;
 mod counts;
-mod cpu_profile;
 mod dips;
 mod disclosure;
 mod disturbances;
@@ -27,12 +26,13 @@ mod shares;
 mod time_profile;
 mod times;
 
-use model::{Facts, Finding, Load, ReportField, ServerSummary, StopCondition, read_facts};
+use model::{
+    CpuProfileReport, Facts, Finding, Load, ReportField, ServerSummary, StopCondition, read_facts,
+};
 use serde::{Deserialize, Serialize};
 
 pub use build::Options;
 pub(crate) use build::is_build;
-pub use cpu_profile::{CpuProfileReport, TopFunction};
 pub use dips::{Cause, CauseSeen, Dip, Moved};
 pub use disclosure::{Disclosure, RequirementReport, Verdict};
 pub use disturbances::{DisturbanceReport, WindowReport};

@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 
 use jiff::Timestamp;
 use model::{
-    CheckResult, Counts, CpuProfile, CustomMetricKind, Description, ErrorCount, FactValue, Facts,
-    Gauge, GroupDescription, KindIndex, NS_PER_S, Phases, Placement, Readings, Second, StopReason,
-    Traffic,
+    CheckResult, Counts, CpuProfile, CpuProfileReport, CustomMetricKind, Description, ErrorCount,
+    FactValue, Facts, Gauge, GroupDescription, KindIndex, NS_PER_S, Phases, Placement, Readings,
+    Second, StopReason, Traffic,
 };
 use stats::{Histogram, Offered, TooFewSlots, enough, ratio_within_run, within_run};
 
@@ -15,10 +15,9 @@ use super::per_transaction::{moved, per_transaction};
 use super::times::{Order, intervals, known, merged, ms, too_few};
 use super::{
     Block, CheckReport, Checks, Ci95, ClientCost, ClientReport, ClientTransaction, ConnectTimes,
-    CountsReport, CpuProfileReport, CrosscheckReport, CustomMetricReport, ErrorReport, GroupReport,
-    LagTimes, Latency, LoopReport, Named, PhasesReport, PrimaryMetricReport, ReplyLagReport,
-    Report, SCHEMA, SecondReport, Shares, SlowestSecond, StabilityReport, StallReport, Status,
-    TransactionReport,
+    CountsReport, CrosscheckReport, CustomMetricReport, ErrorReport, GroupReport, LagTimes,
+    Latency, LoopReport, Named, PhasesReport, PrimaryMetricReport, ReplyLagReport, Report, SCHEMA,
+    SecondReport, Shares, SlowestSecond, StabilityReport, StallReport, Status, TransactionReport,
 };
 use crate::Tally;
 use crate::tally::{

@@ -3,9 +3,9 @@
 //!
 //! Not here: how a graph is drawn (flame_graph).
 
-use analysis::report::{CpuProfileReport, Report};
+use analysis::report::Report;
 use model::numbers::{count, significant};
-use model::{Choice, ProfileSide};
+use model::{Choice, CpuProfileReport, ProfileSide};
 
 use crate::document::{Block, Section};
 use crate::flame_graph::FlameGraph;
