@@ -185,15 +185,9 @@ pub fn settle(
     stop: &Stop,
     watcher: &mut dyn Watcher,
 ) -> Result<Settled, Error> {
-    let mut work = Work {
-        session: AdminSession::at(of.database)?,
-        momentary: None,
-        until: wall_clock::now() + of.limit,
-        of,
-        stop,
-        watcher,
-        done: Settled::default(),
-    };
+    let is_over = || stop.is_asked();
+    let mut doing = |text: &str| watcher.doing(text);
+    let mut work = Work::new(of, &is_over, &mut doing)?;
     let began = wall_clock::now();
     let (commits, bytes) = (work.commits(), work.written(settling));
     work.wait_for_others()?;
@@ -221,6 +215,21 @@ pub fn settle(
     Ok(work.done)
 }
 
+/// Does one step beside a load, until it is done or `is_over`.
+pub(crate) fn settle_step(
+    of: &ToSettle<'_>,
+    step: &SettlingStep,
+    is_over: &dyn Fn() -> bool,
+) -> Result<Settled, Error> {
+    let began = wall_clock::now();
+    let mut doing = |_: &str| {};
+    let mut work = Work::new(of, is_over, &mut doing)?;
+    let first = step.level.as_ref().map(|level| work.level(step, level)).transpose()?;
+    work.step(step, first.flatten())?;
+    work.done.seconds = began.elapsed().as_secs_f64();
+    Ok(work.done)
+}
+
 struct Work<'a, 'w> {
     of: &'a ToSettle<'a>,
     session: AdminSession,
@@ -228,12 +237,30 @@ struct Work<'a, 'w> {
     momentary: Option<Momentary>,
     /// When there is no more time.
     until: Instant,
-    stop: &'a Stop,
-    watcher: &'w mut dyn Watcher,
+    /// Whether somebody wants it to end.
+    is_over: &'a dyn Fn() -> bool,
+    /// Hears what is done just now.
+    doing: &'w mut dyn FnMut(&str),
     done: Settled,
 }
 
-impl Work<'_, '_> {
+impl<'a, 'w> Work<'a, 'w> {
+    fn new(
+        of: &'a ToSettle<'a>,
+        is_over: &'a dyn Fn() -> bool,
+        doing: &'w mut dyn FnMut(&str),
+    ) -> Result<Work<'a, 'w>, Error> {
+        Ok(Work {
+            session: AdminSession::at(of.database)?,
+            momentary: None,
+            until: wall_clock::now() + of.limit,
+            of,
+            is_over,
+            doing,
+            done: Settled::default(),
+        })
+    }
+
     /// Waits until hardly anybody commits any more.
     fn wait_for_others(&mut self) -> Result<(), Error> {
         let Some(mut before) = self.commits() else { return Ok(()) };
@@ -255,7 +282,7 @@ impl Work<'_, '_> {
                 self.done.incomplete.push(format!("The database is used meanwhile: {shown}"));
                 return Ok(());
             }
-            self.watcher.doing(&format!("settling: waiting for {shown} to end"));
+            (self.doing)(&format!("settling: waiting for {shown} to end"));
         }
     }
 
@@ -265,7 +292,7 @@ impl Work<'_, '_> {
             return Ok(());
         }
         let began = wall_clock::now();
-        self.watcher.doing(&format!("settling: {}", step.doing));
+        (self.doing)(&format!("settling: {}", step.doing));
         self.raise(step);
         let said = self.say(step);
         let last = match (first, &step.level) {
@@ -312,10 +339,10 @@ impl Work<'_, '_> {
     fn say(&mut self, step: &SettlingStep) -> Result<(), Error> {
         for sql in step.statements {
             let sql = self.with_tables(sql);
-            let (stop, until) = (self.stop, self.until);
-            let is_over = || stop.is_asked() || wall_clock::now() > until;
-            let said = self.session.until(&is_over, |session| session.write(&sql));
-            if stop.is_asked() {
+            let (is_over, until) = (self.is_over, self.until);
+            let is_cut = || is_over() || wall_clock::now() > until;
+            let said = self.session.until(&is_cut, |session| session.write(&sql));
+            if is_over() {
                 return Err(interrupted());
             }
             match said {
@@ -362,7 +389,7 @@ impl Work<'_, '_> {
             }
             let left = time_left(first, last, began.elapsed());
             let now = shown(last);
-            self.watcher.doing(&format!("settling: {}: {name} {now}{left}", step.doing));
+            (self.doing)(&format!("settling: {}: {name} {now}{left}", step.doing));
             self.rest(LOOK_EVERY)?;
         }
     }
@@ -408,7 +435,7 @@ impl Work<'_, '_> {
     fn rest(&self, how_long: Duration) -> Result<(), Error> {
         let began = wall_clock::now();
         while began.elapsed() < how_long {
-            if self.stop.is_asked() {
+            if (self.is_over)() {
                 return Err(interrupted());
             }
             wall_clock::rest_ms(50);
@@ -466,7 +493,7 @@ mod tests {
             written_bytes: Some(3_000_000),
             steps: vec![
                 StepDone { name: "purge", seconds: 10.0, level: Some(("history_list", 12_345, 3)) },
-                StepDone { name: "write_back", seconds: 2.0, level: None },
+                StepDone { name: "checkpoint", seconds: 2.0, level: None },
             ],
             incomplete: vec!["The history list stayed at 3 for 10 s".to_owned()],
         };
@@ -489,7 +516,7 @@ mod tests {
                 "purge_took_s 10.000",
                 "history_list_before 12345",
                 "history_list_after 3",
-                "write_back_took_s 2.000",
+                "checkpoint_took_s 2.000",
             ]
         );
     }

@@ -37,7 +37,7 @@ use self::sink::RunSink;
 use crate::admin_session;
 use crate::build::{BuildOptions, Progress, build_interruptible};
 use crate::connection_count::ConnectionCount;
-use crate::disturb::Disturbers;
+use crate::disturb::{Disturbers, SettlingAt};
 use crate::error::Error;
 use crate::finding::not_made;
 use crate::interruptible::{run_interruptible, run_interruptible_with_progress};
@@ -185,8 +185,13 @@ pub(crate) fn run_at(
     }
     shown.into_iter().for_each(|event| sink.tell(event));
     let target = open_target.server.as_ref().map_or(&plan.target, |server| &server.target).clone();
-    let disturbers = Disturbers::of(&plan, open_target);
     let journal = options.store.clone().filter(|_| open_target.server.is_none());
+    let settling_at = SettlingAt {
+        target: target.clone(),
+        tables: tables_of(&groups),
+        journal: journal.clone(),
+    };
+    let disturbers = Disturbers::of(&plan, open_target, settling_at, path.as_ref());
     let mut background = Background { target, disturbers, settings, path, settling, journal };
     let outcome = measure(&plan, &groups, placement, &options, stop, &mut background, &mut sink);
     open_target.server = background.disturbers.give_back();
