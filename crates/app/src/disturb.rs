@@ -23,13 +23,13 @@ use model::{
 use monitor::{Locate, PhaseSignal, wall_clock};
 
 use self::command::CommandEnvironment;
-pub(crate) use self::settle::SettlingAt;
 use self::worker::{Message, Server, Worker};
 use crate::error::Error;
 use crate::interruptible::run_interruptible;
 use crate::managed::Managed;
 use crate::network::{OpenPath, SharedPath};
 use crate::open::OpenTarget;
+use crate::settle::SettlingAt;
 
 /// How soon a stop is heard before and after the load.
 const LOOK_EVERY: Duration = Duration::from_millis(50);

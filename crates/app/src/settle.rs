@@ -3,14 +3,14 @@
 //! Not here: what that is (drivers: `Settling`), and when it is done (run, the command line).
 
 use std::collections::BTreeSet;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use engine::Stop;
 use model::finding_catalog::catalog_entry;
 use model::{
     Database, Event, Fact, FactValue, Finding, Refusal, Row, Settling, SettlingLevel, SettlingStep,
-    Severity, Target, Value, format_count, format_duration, numbers,
+    Severity, Target, Value, did_you_mean, format_count, format_duration, numbers,
 };
 use monitor::wall_clock;
 
@@ -71,6 +71,34 @@ pub(crate) fn tables_of(groups: &[Opened]) -> Vec<String> {
     let tables = populations.flat_map(|of| of.tables());
     let all: BTreeSet<String> = tables.map(|table| table.name.to_string()).collect();
     all.into_iter().collect()
+}
+
+/// Where a step is done beside a load.
+pub(crate) struct SettlingAt {
+    /// Where the database is, also one whose server we started.
+    pub(crate) target: Target,
+    /// The tables of the load.
+    pub(crate) tables: Vec<String>,
+    /// The store with the restore journal; none of a server that ends with us.
+    pub(crate) journal: Option<PathBuf>,
+}
+
+impl SettlingAt {
+    /// The step of this name; or why there is none.
+    pub(crate) fn step(
+        &self,
+        database: &dyn Database,
+        name: &str,
+    ) -> Result<&'static SettlingStep, String> {
+        let facts = database.facts().map_err(|refusal| refusal.to_string())?;
+        let settling = settling_of(database, &facts).map_err(|error| error.to_string())?;
+        settling.steps.iter().find(|step| step.name == name).ok_or_else(|| {
+            let names: Vec<&str> = settling.steps.iter().map(|step| step.name).collect();
+            let hint = did_you_mean(name, names.iter().copied());
+            let known = names.join(", ");
+            format!("{} has no step '{name}' of settling{hint}; it has: {known}", self.target)
+        })
+    }
 }
 
 /// What came of it.
@@ -219,7 +247,7 @@ pub fn settle(
 pub(crate) fn settle_step(
     of: &ToSettle<'_>,
     step: &SettlingStep,
-    is_over: &dyn Fn() -> bool,
+    is_over: &(dyn Fn() -> bool + Sync),
 ) -> Result<Settled, Error> {
     let began = wall_clock::now();
     let mut doing = |_: &str| {};
@@ -238,7 +266,7 @@ struct Work<'a, 'w> {
     /// When there is no more time.
     until: Instant,
     /// Whether somebody wants it to end.
-    is_over: &'a dyn Fn() -> bool,
+    is_over: &'a (dyn Fn() -> bool + Sync),
     /// Hears what is done just now.
     doing: &'w mut dyn FnMut(&str),
     done: Settled,
@@ -247,7 +275,7 @@ struct Work<'a, 'w> {
 impl<'a, 'w> Work<'a, 'w> {
     fn new(
         of: &'a ToSettle<'a>,
-        is_over: &'a dyn Fn() -> bool,
+        is_over: &'a (dyn Fn() -> bool + Sync),
         doing: &'w mut dyn FnMut(&str),
     ) -> Result<Work<'a, 'w>, Error> {
         Ok(Work {

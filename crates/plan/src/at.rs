@@ -122,9 +122,9 @@ fn decide_action(
         }
         (None, None, None, Some(text), None) => decide_hosts(draft, values, target, text),
         (None, None, None, None, Some(step)) => Ok(Action::Settle(step.trim().to_owned())),
-        (None, None, None, None, None) => Err(at.bad(format!(
-            "this [[at]] has no action: give it one of {ACTION_KEYS}"
-        ))),
+        (None, None, None, None, None) => {
+            Err(at.bad(format!("this [[at]] has no action: give it one of {ACTION_KEYS}")))
+        }
         _ => Err(at.bad(format!("an [[at]] has one action: give it one of {ACTION_KEYS}"))),
     }
 }
@@ -146,8 +146,13 @@ fn decide_network(
         return Err(at.bad(format!("an [[at]] has one action: give it one of {ACTION_KEYS}")));
     }
     if network.is_direct() {
-        let why = "there is no simulated network: give the plan one, such as network_delay = \"1us\"";
-        return Err(if delay_ns.is_some() { network_delay.bad(why) } else { network_bandwidth.bad(why) });
+        let why =
+            "there is no simulated network: give the plan one, such as network_delay = \"1us\"";
+        return Err(if delay_ns.is_some() {
+            network_delay.bad(why)
+        } else {
+            network_bandwidth.bad(why)
+        });
     }
     Ok(Some(Action::Network(NetworkConditions {
         delay_ns: delay_ns.unwrap_or(network.delay_ns),

@@ -74,10 +74,8 @@ pub fn decide(
         measure_ns: if is_limited { duration.value } else { 0 },
         drain_ns: drain.value,
     };
-    let network = NetworkConditions {
-        delay_ns: network_delay.value,
-        bytes_per_s: network_bandwidth.value,
-    };
+    let network =
+        NetworkConditions { delay_ns: network_delay.value, bytes_per_s: network_bandwidth.value };
     let disturbances = at::decide(draft, &target, network, phases)?;
     check_hosts(&groups, &disturbances)?;
     Ok(Plan {

@@ -1,46 +1,17 @@
 //! A step of settling beside the load: a checkpoint at a known time. Not here: how it is done
 //! (settle).
 
-use std::path::PathBuf;
 use std::time::Duration;
 
-use model::{Database, Disturbed, SettlingStep, Target, did_you_mean, numbers};
+use model::{Disturbed, numbers};
 use monitor::wall_clock;
 
 use super::limit::Limit;
 use super::worker::Worker;
-use crate::settle::{ToSettle, settle_step, settling_of};
+use crate::settle::{ToSettle, settle_step};
 
 /// A step without a limit of its own ends at the latest with the load.
 const LONGEST: Duration = Duration::from_secs(24 * 3600);
-
-/// What is settled.
-pub(crate) struct SettlingAt {
-    /// Where the database is, also one whose server we started.
-    pub(crate) target: Target,
-    /// The tables of the load.
-    pub(crate) tables: Vec<String>,
-    /// The store with the restore journal; none of a server that ends with us.
-    pub(crate) journal: Option<PathBuf>,
-}
-
-impl SettlingAt {
-    /// The step of this name; or why there is none.
-    pub(super) fn step(
-        &self,
-        database: &dyn Database,
-        name: &str,
-    ) -> Result<&'static SettlingStep, String> {
-        let facts = database.facts().map_err(|refusal| refusal.to_string())?;
-        let settling = settling_of(database, &facts).map_err(|error| error.to_string())?;
-        settling.steps.iter().find(|step| step.name == name).ok_or_else(|| {
-            let names: Vec<&str> = settling.steps.iter().map(|step| step.name).collect();
-            let hint = did_you_mean(name, names.iter().copied());
-            let known = names.join(", ");
-            format!("{} has no step '{name}' of settling{hint}; it has: {known}", self.target)
-        })
-    }
-}
 
 impl Worker {
     /// Does a step until it is done, cut off, or the load is over.

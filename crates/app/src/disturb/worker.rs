@@ -13,10 +13,10 @@ use monitor::{PhaseSignal, Woken, wall_clock};
 
 use super::command::{self, CommandEnvironment};
 use super::limit::Limit;
-use super::settle::SettlingAt;
 use crate::admin_session::AdminSession;
 use crate::managed::Managed;
 use crate::network::SharedPath;
+use crate::settle::SettlingAt;
 
 pub(super) type Server = Arc<Mutex<Managed>>;
 

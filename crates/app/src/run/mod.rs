@@ -37,7 +37,7 @@ use self::sink::RunSink;
 use crate::admin_session;
 use crate::build::{BuildOptions, Progress, build_interruptible};
 use crate::connection_count::ConnectionCount;
-use crate::disturb::{Disturbers, SettlingAt};
+use crate::disturb::Disturbers;
 use crate::error::Error;
 use crate::finding::not_made;
 use crate::interruptible::{run_interruptible, run_interruptible_with_progress};
@@ -49,7 +49,7 @@ use crate::open::{
 };
 use crate::settings::{Momentary, SettingsGuard, lost};
 use crate::settings_snapshot::{self, SettingsSnapshot};
-use crate::settle::{self, ToSettle, settle, tables_of};
+use crate::settle::{self, SettlingAt, ToSettle, settle, tables_of};
 use crate::watcher::Watcher;
 use crate::{admission, build_lock, path_probe, routines, storage_engine};
 
@@ -186,11 +186,8 @@ pub(crate) fn run_at(
     shown.into_iter().for_each(|event| sink.tell(event));
     let target = open_target.server.as_ref().map_or(&plan.target, |server| &server.target).clone();
     let journal = options.store.clone().filter(|_| open_target.server.is_none());
-    let settling_at = SettlingAt {
-        target: target.clone(),
-        tables: tables_of(&groups),
-        journal: journal.clone(),
-    };
+    let settling_at =
+        SettlingAt { target: target.clone(), tables: tables_of(&groups), journal: journal.clone() };
     let disturbers = Disturbers::of(&plan, open_target, settling_at, path.as_ref());
     let mut background = Background { target, disturbers, settings, path, settling, journal };
     let outcome = measure(&plan, &groups, placement, &options, stop, &mut background, &mut sink);
