@@ -158,6 +158,19 @@ fn the_examples_that_record_run() {
 }
 
 #[test]
+fn the_example_on_connections_compares_what_a_transaction_takes() {
+    let home = Home::new();
+    let plain = url_of(MARIADB.shared(), "connection");
+    let ways = format!("--vary=target={plain},{plain}?compress=zlib");
+    let flags = [&*ways, "--vary=clients=2", "--table-size=1000"];
+    let shown = experiment(&home, "connection.toml", &[&flags[..], &AT_A_RATE].concat());
+    assert_eq!(shown["points"].as_array().map(Vec::len), Some(2), "{shown:#}");
+    let compared = home.json(&["compare", "last", "--by=target", "--figure=p50"]);
+    let points = at(&compared, "pairs.0.each_transaction").as_array().expect("a list");
+    assert_eq!(points.len(), 1, "{compared:#}");
+}
+
+#[test]
 fn the_examples_on_the_overhead_of_indexes_run() {
     let home = Home::new();
     let server = url_of(MARIADB.shared(), "overhead");
