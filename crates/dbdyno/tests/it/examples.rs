@@ -7,7 +7,7 @@ use std::path::Path;
 use serde_json::Value;
 use servers::for_tests::{MARIADB, MARIADB_11_4, MYSQL_5_6};
 
-use crate::home::{Home, number};
+use crate::home::{Home, at, number};
 use crate::journey::nothing_is_lost;
 use crate::real::url_of;
 
