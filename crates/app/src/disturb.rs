@@ -7,6 +7,7 @@
 mod command;
 mod limit;
 mod nodes;
+mod settle;
 mod worker;
 
 use std::panic::resume_unwind;
@@ -16,7 +17,9 @@ use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
 use engine::Stop;
-use model::{Database, Disturbance, DisturbanceEvent, Disturbed, Event, Host, Phase, Plan};
+use model::{
+    Database, Disturbance, DisturbanceEvent, Disturbed, Event, Host, NetworkConditions, Phase, Plan,
+};
 use monitor::{Locate, PhaseSignal, wall_clock};
 
 use self::command::CommandEnvironment;
@@ -24,7 +27,9 @@ use self::worker::{Message, Server, Worker};
 use crate::error::Error;
 use crate::interruptible::run_interruptible;
 use crate::managed::Managed;
+use crate::network::{OpenPath, SharedPath};
 use crate::open::OpenTarget;
+use crate::settle::SettlingAt;
 
 /// How soon a stop is heard before and after the load.
 const LOOK_EVERY: Duration = Duration::from_millis(50);
@@ -39,6 +44,8 @@ pub(crate) struct Disturbers {
     database: Arc<dyn Database>,
     server: Option<Server>,
     environment: Arc<CommandEnvironment>,
+    settling: Arc<SettlingAt>,
+    path: Option<(SharedPath, NetworkConditions)>,
     signal: Arc<PhaseSignal>,
     threads: Vec<JoinHandle<()>>,
     hear: Option<Receiver<Message>>,
@@ -53,7 +60,12 @@ pub(crate) struct Disturbers {
 
 impl Disturbers {
     /// Those of `plan`. The server of `open_target` is theirs until [`Disturbers::give_back`].
-    pub(crate) fn of(plan: &Plan, open_target: &mut OpenTarget) -> Disturbers {
+    pub(crate) fn of(
+        plan: &Plan,
+        open_target: &mut OpenTarget,
+        settling: SettlingAt,
+        path: Option<&OpenPath>,
+    ) -> Disturbers {
         let environment = CommandEnvironment::of(&plan.target, open_target.server.as_mut());
         let measure_ns = plan.phases.measure_ns;
         Disturbers {
@@ -65,6 +77,8 @@ impl Disturbers {
             )),
             server: open_target.server.take().map(|server| Arc::new(Mutex::new(server))),
             environment: Arc::new(environment),
+            settling: Arc::new(settling),
+            path: path.map(|path| (path.share(), plan.network)),
             signal: Arc::default(),
             threads: Vec::new(),
             hear: None,
@@ -86,6 +100,8 @@ impl Disturbers {
                 server: self.server.clone(),
                 nodes: Arc::clone(&self.nodes),
                 environment: Arc::clone(&self.environment),
+                settling: Arc::clone(&self.settling),
+                path: self.path.clone(),
                 signal: Arc::clone(&self.signal),
                 tell: tell.clone(),
             };

@@ -5,7 +5,7 @@
 
 use std::path::Path;
 use std::rc::Rc;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use engine::{Stop, ThreadClock, block_on};
 use model::{
@@ -26,9 +26,24 @@ const ROUND_TRIPS: usize = 5;
 /// A query that costs a server next to nothing.
 const EMPTY_QUERY: &str = "SELECT 1";
 
+/// The path itself, which a disturbance may change.
+#[derive(Clone)]
+pub(crate) struct SharedPath(Arc<Mutex<NetworkPath>>);
+
+impl SharedPath {
+    fn lock(&self) -> MutexGuard<'_, NetworkPath> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// From now on its conditions are these.
+    pub(crate) fn change(&self, conditions: NetworkConditions) -> std::io::Result<()> {
+        self.lock().change(conditions)
+    }
+}
+
 /// A path that clients of a database go through. They go directly again when it is dropped.
 pub(crate) struct OpenPath {
-    path: NetworkPath,
+    path: SharedPath,
     conditions: NetworkConditions,
     database: Arc<dyn Database>,
 }
@@ -45,8 +60,9 @@ impl OpenPath {
         let failed = |error| Error::Failed(format!("the network path cannot be started: {error}"));
         let path = NetworkPath::start(Path::new(OURSELVES), NETWORK_PATH, conditions);
         let path = path.map_err(failed)?;
+        let path = SharedPath(Arc::new(Mutex::new(path)));
         let open = OpenPath { path, conditions, database: Arc::clone(database) };
-        match database.enter_through(Some(open.path.entrance())) {
+        match database.enter_through(Some(open.entrance())) {
             true => Ok(Some(open)),
             false => Err(Error::Usage(
                 "network_delay and network_bandwidth: clients do not connect to this target over \
@@ -58,7 +74,7 @@ impl OpenPath {
 
     /// What is asked of it, and how long an empty query takes through it and directly.
     pub(crate) fn measured(&self, stop: &Stop) -> Result<Vec<Fact>, Error> {
-        let (entrance, database) = (self.path.entrance(), Arc::clone(&self.database));
+        let (entrance, database) = (self.entrance(), Arc::clone(&self.database));
         let interrupted = "interrupted while the network path was measured";
         let [direct_ns, ns] = run_interruptible(stop, interrupted, move || {
             database.enter_through(None);
@@ -77,18 +93,24 @@ impl OpenPath {
 
     /// Where clients enter it.
     pub(crate) fn entrance(&self) -> PathEntrance {
-        self.path.entrance()
+        self.path.lock().entrance()
+    }
+
+    /// For whoever changes it.
+    pub(crate) fn share(&self) -> SharedPath {
+        self.path.clone()
     }
 
     /// The number of its process.
     pub(crate) fn process(&self) -> u32 {
-        self.path.process()
+        self.path.lock().process()
     }
 
     /// What it has done. One that has ended before says nothing.
-    pub(crate) fn close(mut self) -> Vec<Fact> {
+    pub(crate) fn close(self) -> Vec<Fact> {
         let fact = |name, value| Fact::new("network_path", name, value);
-        match self.path.report() {
+        let report = self.path.lock().report();
+        match report {
             Ok(report) => vec![
                 fact("to_servers_bytes", FactValue::Bytes(report.bytes_to_servers)),
                 fact("to_clients_bytes", FactValue::Bytes(report.bytes_to_clients)),

@@ -3,14 +3,14 @@
 //! Not here: what that is (drivers: `Settling`), and when it is done (run, the command line).
 
 use std::collections::BTreeSet;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use engine::Stop;
 use model::finding_catalog::catalog_entry;
 use model::{
     Database, Event, Fact, FactValue, Finding, Refusal, Row, Settling, SettlingLevel, SettlingStep,
-    Severity, Target, Value, format_count, format_duration, numbers,
+    Severity, Target, Value, did_you_mean, format_count, format_duration, numbers,
 };
 use monitor::wall_clock;
 
@@ -71,6 +71,34 @@ pub(crate) fn tables_of(groups: &[Opened]) -> Vec<String> {
     let tables = populations.flat_map(|of| of.tables());
     let all: BTreeSet<String> = tables.map(|table| table.name.to_string()).collect();
     all.into_iter().collect()
+}
+
+/// Where a step is done beside a load.
+pub(crate) struct SettlingAt {
+    /// Where the database is, also one whose server we started.
+    pub(crate) target: Target,
+    /// The tables of the load.
+    pub(crate) tables: Vec<String>,
+    /// The store with the restore journal; none of a server that ends with us.
+    pub(crate) journal: Option<PathBuf>,
+}
+
+impl SettlingAt {
+    /// The step of this name; or why there is none.
+    pub(crate) fn step(
+        &self,
+        database: &dyn Database,
+        name: &str,
+    ) -> Result<&'static SettlingStep, String> {
+        let facts = database.facts().map_err(|refusal| refusal.to_string())?;
+        let settling = settling_of(database, &facts).map_err(|error| error.to_string())?;
+        settling.steps.iter().find(|step| step.name == name).ok_or_else(|| {
+            let names: Vec<&str> = settling.steps.iter().map(|step| step.name).collect();
+            let hint = did_you_mean(name, names.iter().copied());
+            let known = names.join(", ");
+            format!("{} has no step '{name}' of settling{hint}; it has: {known}", self.target)
+        })
+    }
 }
 
 /// What came of it.
@@ -185,15 +213,9 @@ pub fn settle(
     stop: &Stop,
     watcher: &mut dyn Watcher,
 ) -> Result<Settled, Error> {
-    let mut work = Work {
-        session: AdminSession::at(of.database)?,
-        momentary: None,
-        until: wall_clock::now() + of.limit,
-        of,
-        stop,
-        watcher,
-        done: Settled::default(),
-    };
+    let is_over = || stop.is_asked();
+    let mut doing = |text: &str| watcher.doing(text);
+    let mut work = Work::new(of, &is_over, &mut doing)?;
     let began = wall_clock::now();
     let (commits, bytes) = (work.commits(), work.written(settling));
     work.wait_for_others()?;
@@ -221,6 +243,21 @@ pub fn settle(
     Ok(work.done)
 }
 
+/// Does one step beside a load, until it is done or `is_over`.
+pub(crate) fn settle_step(
+    of: &ToSettle<'_>,
+    step: &SettlingStep,
+    is_over: &(dyn Fn() -> bool + Sync),
+) -> Result<Settled, Error> {
+    let began = wall_clock::now();
+    let mut doing = |_: &str| {};
+    let mut work = Work::new(of, is_over, &mut doing)?;
+    let first = step.level.as_ref().map(|level| work.level(step, level)).transpose()?;
+    work.step(step, first.flatten())?;
+    work.done.seconds = began.elapsed().as_secs_f64();
+    Ok(work.done)
+}
+
 struct Work<'a, 'w> {
     of: &'a ToSettle<'a>,
     session: AdminSession,
@@ -228,12 +265,30 @@ struct Work<'a, 'w> {
     momentary: Option<Momentary>,
     /// When there is no more time.
     until: Instant,
-    stop: &'a Stop,
-    watcher: &'w mut dyn Watcher,
+    /// Whether somebody wants it to end.
+    is_over: &'a (dyn Fn() -> bool + Sync),
+    /// Hears what is done just now.
+    doing: &'w mut dyn FnMut(&str),
     done: Settled,
 }
 
-impl Work<'_, '_> {
+impl<'a, 'w> Work<'a, 'w> {
+    fn new(
+        of: &'a ToSettle<'a>,
+        is_over: &'a (dyn Fn() -> bool + Sync),
+        doing: &'w mut dyn FnMut(&str),
+    ) -> Result<Work<'a, 'w>, Error> {
+        Ok(Work {
+            session: AdminSession::at(of.database)?,
+            momentary: None,
+            until: wall_clock::now() + of.limit,
+            of,
+            is_over,
+            doing,
+            done: Settled::default(),
+        })
+    }
+
     /// Waits until hardly anybody commits any more.
     fn wait_for_others(&mut self) -> Result<(), Error> {
         let Some(mut before) = self.commits() else { return Ok(()) };
@@ -255,7 +310,7 @@ impl Work<'_, '_> {
                 self.done.incomplete.push(format!("The database is used meanwhile: {shown}"));
                 return Ok(());
             }
-            self.watcher.doing(&format!("settling: waiting for {shown} to end"));
+            (self.doing)(&format!("settling: waiting for {shown} to end"));
         }
     }
 
@@ -265,7 +320,7 @@ impl Work<'_, '_> {
             return Ok(());
         }
         let began = wall_clock::now();
-        self.watcher.doing(&format!("settling: {}", step.doing));
+        (self.doing)(&format!("settling: {}", step.doing));
         self.raise(step);
         let said = self.say(step);
         let last = match (first, &step.level) {
@@ -312,10 +367,10 @@ impl Work<'_, '_> {
     fn say(&mut self, step: &SettlingStep) -> Result<(), Error> {
         for sql in step.statements {
             let sql = self.with_tables(sql);
-            let (stop, until) = (self.stop, self.until);
-            let is_over = || stop.is_asked() || wall_clock::now() > until;
-            let said = self.session.until(&is_over, |session| session.write(&sql));
-            if stop.is_asked() {
+            let (is_over, until) = (self.is_over, self.until);
+            let is_cut = || is_over() || wall_clock::now() > until;
+            let said = self.session.until(&is_cut, |session| session.write(&sql));
+            if is_over() {
                 return Err(interrupted());
             }
             match said {
@@ -362,7 +417,7 @@ impl Work<'_, '_> {
             }
             let left = time_left(first, last, began.elapsed());
             let now = shown(last);
-            self.watcher.doing(&format!("settling: {}: {name} {now}{left}", step.doing));
+            (self.doing)(&format!("settling: {}: {name} {now}{left}", step.doing));
             self.rest(LOOK_EVERY)?;
         }
     }
@@ -408,7 +463,7 @@ impl Work<'_, '_> {
     fn rest(&self, how_long: Duration) -> Result<(), Error> {
         let began = wall_clock::now();
         while began.elapsed() < how_long {
-            if self.stop.is_asked() {
+            if (self.is_over)() {
                 return Err(interrupted());
             }
             wall_clock::rest_ms(50);
@@ -466,7 +521,7 @@ mod tests {
             written_bytes: Some(3_000_000),
             steps: vec![
                 StepDone { name: "purge", seconds: 10.0, level: Some(("history_list", 12_345, 3)) },
-                StepDone { name: "write_back", seconds: 2.0, level: None },
+                StepDone { name: "checkpoint", seconds: 2.0, level: None },
             ],
             incomplete: vec!["The history list stayed at 3 for 10 s".to_owned()],
         };
@@ -489,7 +544,7 @@ mod tests {
                 "purge_took_s 10.000",
                 "history_list_before 12345",
                 "history_list_after 3",
-                "write_back_took_s 2.000",
+                "checkpoint_took_s 2.000",
             ]
         );
     }

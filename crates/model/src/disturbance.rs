@@ -6,7 +6,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Host, format_duration};
+use crate::{Host, NetworkConditions, byte_rate, format_count, format_duration};
 
 /// What is done to a managed server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -66,6 +66,10 @@ pub enum Action {
         /// Of which.
         which: Which,
     },
+    /// A step of settling, by its name: a checkpoint.
+    Settle(String),
+    /// Other conditions of the simulated network, for as long as the limit says.
+    Network(NetworkConditions),
 }
 
 /// What becomes of a host on the list that clients use.
@@ -126,6 +130,16 @@ impl Action {
             Action::Server(action) => return format!("server {}", action.written()),
             Action::Node { node, action } => return format!("node {node} {}", action.written()),
             Action::Join => return "a node joins".to_owned(),
+            Action::Settle(step) => return step.replace('_', " "),
+            Action::Network(conditions) => {
+                let NetworkConditions { delay_ns, bytes_per_s } = conditions;
+                let limit = bytes_per_s.map(|per_s| {
+                    let (count, unit) = byte_rate(per_s);
+                    format!(", {} {unit}", format_count(count))
+                });
+                let delay = format_duration(*delay_ns);
+                return format!("network delay {delay}{}", limit.unwrap_or_default());
+            }
             Action::Hosts { change, which } => {
                 return format!("hosts {} {which}", change.written());
             }
@@ -266,6 +280,11 @@ mod tests {
         check(Action::Hosts { change: HostsChange::Add, which }, "hosts add db3:7");
         let two = vec!["CREATE TABLE a (x INT)".to_owned(), "DROP TABLE a".to_owned()];
         check(Action::Sql(two), "CREATE TABLE a (x INT) (and 1 more)");
+        check(Action::Settle("write_back".to_owned()), "write back");
+        let mut network = NetworkConditions { delay_ns: 5_000_000, bytes_per_s: None };
+        check(Action::Network(network), "network delay 5ms");
+        network.bytes_per_s = Some(10_000_000);
+        check(Action::Network(network), "network delay 5ms, 10 MB/s");
         check(Action::Server(ServerAction::Pause { for_ns: 5 * NS_PER_S }), "server pause 5s");
         assert_eq!(Action::Command("x ".repeat(90)).summary().chars().count(), TOLD_LETTERS + 1);
     }

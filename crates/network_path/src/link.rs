@@ -23,11 +23,19 @@ pub(crate) struct Link {
     bytes_per_s: Option<u64>,
     /// When all that was taken has left.
     free_ns: u64,
+    /// When all that was taken has arrived.
+    due_ns: u64,
 }
 
 impl Link {
     pub(crate) fn new(delay_ns: u64, bytes_per_s: Option<u64>) -> Link {
-        Link { delay_ns, bytes_per_s, free_ns: 0 }
+        Link { delay_ns, bytes_per_s, free_ns: 0, due_ns: 0 }
+    }
+
+    /// From now on it is another path: what is under way arrives as it would have, and nothing
+    /// overtakes it.
+    pub(crate) fn change(&mut self, delay_ns: u64, bytes_per_s: Option<u64>) {
+        (self.delay_ns, self.bytes_per_s) = (delay_ns, bytes_per_s);
     }
 
     /// When bytes that are taken now have arrived at the other end, all of them. Where they have
@@ -38,7 +46,8 @@ impl Link {
         let per_s = |per_s| (n_bytes as u128 * u128::from(NS_PER_S)).div_ceil(u128::from(per_s));
         let sending_ns = self.bytes_per_s.map_or(0, per_s) as u64;
         self.free_ns = self.free_ns.max(since_ns.min(now_ns)) + sending_ns;
-        self.free_ns.max(now_ns) + self.delay_ns
+        self.due_ns = self.due_ns.max(self.free_ns.max(now_ns) + self.delay_ns);
+        self.due_ns
     }
 
     /// Whether so much waits for its turn that no more is taken.
@@ -72,6 +81,17 @@ mod tests {
         assert_eq!(link.send(9_000_000, 9_000_000, 1), 11_001_000);
         let mut endless = Link::new(2_000_000, None);
         assert_eq!([endless.send(5, 5, 1 << 30), endless.send(5, 5, 1)], [2_000_005; 2]);
+    }
+
+    #[test]
+    fn what_is_under_way_is_not_overtaken_when_the_path_changes() {
+        let mut link = Link::new(2_000_000, None);
+        assert_eq!(link.send(0, 0, 1), 2_000_000);
+        link.change(9_000_000, None);
+        assert_eq!(link.send(1_000_000, 1_000_000, 1), 10_000_000);
+        link.change(2_000_000, None);
+        assert_eq!(link.send(2_000_000, 2_000_000, 1), 10_000_000);
+        assert_eq!(link.send(9_000_000, 9_000_000, 1), 11_000_000);
     }
 
     #[test]

@@ -57,9 +57,7 @@ impl NetworkPath {
         let entrance = PathEntrance { port: 0, token };
         let mut path =
             NetworkPath { child, pipe: Some(pipe), said: BufReader::new(said), entrance };
-        let NetworkConditions { delay_ns, bytes_per_s } = conditions;
-        let wanted =
-            format!("{} {delay_ns} {}", path.entrance.token_hex(), bytes_per_s.unwrap_or(0));
+        let wanted = format!("{} {}", path.entrance.token_hex(), in_numbers(conditions));
         let port = path.ask(&wanted)?;
         path.entrance.port = port.parse().map_err(|_| unexpected(&port))?;
         Ok(path)
@@ -73,6 +71,11 @@ impl NetworkPath {
     /// The number of its process.
     pub fn process(&self) -> u32 {
         self.child.id()
+    }
+
+    /// From now on its conditions are these.
+    pub fn change(&mut self, conditions: NetworkConditions) -> io::Result<()> {
+        self.ask(&format!("change {}", in_numbers(conditions))).map(drop)
     }
 
     /// What it has done until now.
@@ -104,6 +107,11 @@ impl NetworkPath {
             None => Err(io::Error::new(io::ErrorKind::UnexpectedEof, "its process has ended")),
         }
     }
+}
+
+fn in_numbers(conditions: NetworkConditions) -> String {
+    let NetworkConditions { delay_ns, bytes_per_s } = conditions;
+    format!("{delay_ns} {}", bytes_per_s.unwrap_or(0))
 }
 
 /// Its process ends with its input.

@@ -126,17 +126,24 @@ pub fn serve() -> io::Result<()> {
     while rustix::io::read(&stdin, &mut byte)? == 1 && byte[0] != b'\n' {
         first.push(char::from(byte[0]));
     }
-    let words: Vec<&str> = first.split(' ').collect();
-    let &[token, delay_ns, bytes_per_s] = &words[..] else { return Err(bad(&first)) };
-    let number = |text: &str| text.parse::<u64>().map_err(|_| bad(&first));
-    let (delay_ns, bytes_per_s) = (number(delay_ns)?, number(bytes_per_s)?);
+    let Some((token, conditions)) = first.split_once(' ') else { return Err(bad(&first)) };
+    let (delay_ns, bytes_per_s) = read_conditions(conditions)?;
     // Two descriptors a client, of which there may be as many as its owner may have.
     let Rlimit { maximum, .. } = getrlimit(Resource::Nofile);
     let _fewer = setrlimit(Resource::Nofile, Rlimit { current: maximum, maximum });
-    let link = Link::new(delay_ns, (bytes_per_s > 0).then_some(bytes_per_s));
+    let link = Link::new(delay_ns, bytes_per_s);
     let (mut paths, port) = Paths::new(token.to_owned(), link)?;
     say(&port.to_string())?;
     paths.run()
+}
+
+/// Nanoseconds of delay, and bytes per second or 0.
+fn read_conditions(line: &str) -> io::Result<(u64, Option<u64>)> {
+    let numbers: Result<Vec<u64>, _> = line.split(' ').map(str::parse).collect();
+    match numbers.as_deref() {
+        Ok(&[delay_ns, bytes_per_s]) => Ok((delay_ns, (bytes_per_s > 0).then_some(bytes_per_s))),
+        _ => Err(bad(line)),
+    }
 }
 
 fn bad(line: &str) -> io::Error {
@@ -214,6 +221,12 @@ impl Paths {
         let mut line = String::new();
         if io::stdin().lock().read_line(&mut line)? == 0 {
             return Ok(true);
+        }
+        if let Some(conditions) = line.strip_prefix("change ") {
+            let (delay_ns, bytes_per_s) = read_conditions(conditions.trim_end())?;
+            self.links.iter_mut().for_each(|link| link.change(delay_ns, bytes_per_s));
+            say("changed")?;
+            return Ok(false);
         }
         let late_ns_mean = self.late_ns / self.n_parcels.max(1);
         let [to_servers, to_clients] = self.n_bytes;

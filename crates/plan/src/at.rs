@@ -1,8 +1,8 @@
 //! Disturbances: from `[[at]]` as written to what is done in mid-run, contradictions refused.
 
 use model::{
-    Action, Disturbance, Host, HostsChange, Phases, ServerAction, Target, Which, did_you_mean,
-    format_duration, parse_duration,
+    Action, Disturbance, Host, HostsChange, NetworkConditions, Phases, ServerAction, Target, Which,
+    did_you_mean, format_duration, parse_duration,
 };
 
 use crate::bad_plan::BadPlan;
@@ -18,6 +18,8 @@ const DISTURBANCES_MAX: usize = 64;
 const TIMES_MAX: u64 = 1000;
 /// A run whose end only counts decide is held to this many hours for [`TIMES_MAX`].
 const UNLIMITED_NS: u64 = 24 * 3600 * model::NS_PER_S;
+/// The keys of what is done.
+const ACTION_KEYS: &str = "sql, command, server, hosts, settle and network_delay";
 /// The actions that stand alone.
 const ACTIONS: [ServerAction; 4] =
     [ServerAction::Restart, ServerAction::Kill, ServerAction::Stop, ServerAction::Start];
@@ -25,23 +27,28 @@ const ACTIONS: [ServerAction; 4] =
 pub(crate) fn decide(
     draft: &Draft,
     target: &Target,
+    network: NetworkConditions,
     phases: Phases,
 ) -> Result<Vec<Disturbance>, BadPlan> {
     if let Some(first) = draft.at.get(DISTURBANCES_MAX) {
         let n = draft.at.len();
         return Err(first.bad(format!("{n} disturbances are too many: at most {DISTURBANCES_MAX}")));
     }
-    draft.at.iter().map(|at| decide_one(draft, at, target, phases)).collect()
+    draft.at.iter().map(|at| decide_one(draft, at, target, network, phases)).collect()
 }
 
 fn decide_one(
     draft: &Draft,
     at: &AtDraft,
     target: &Target,
+    network: NetworkConditions,
     phases: Phases,
 ) -> Result<Disturbance, BadPlan> {
     let values = AtValues::read(&at.values)?;
-    let action = decide_action(draft, at, &values, target)?;
+    let action = match decide_network(at, &values, network)? {
+        Some(action) => action,
+        None => decide_action(draft, at, &values, target)?,
+    };
     if !keeps_data(target) {
         let scheme = &target.scheme;
         return Err(at.bad(format!("{scheme}: has no server to disturb: name another target")));
@@ -88,21 +95,21 @@ fn decide_action(
     values: &AtValues,
     target: &Target,
 ) -> Result<Action, BadPlan> {
-    let AtValues { sql, command, server, node, hosts, .. } = values;
-    if node.is_written() && (sql.is_written() || command.is_written()) {
+    let AtValues { sql, command, server, node, hosts, settle, .. } = values;
+    if node.is_written() && (sql.is_written() || command.is_written() || settle.is_written()) {
         return Err(node.bad("is for server and hosts; leave it out"));
     }
-    match (&sql.value, &command.value, &server.value, &hosts.value) {
-        (Some(statements), None, None, None) => Ok(Action::Sql(statements.clone())),
-        (None, Some(text), None, None) if text.trim().is_empty() => {
+    match (&sql.value, &command.value, &server.value, &hosts.value, &settle.value) {
+        (Some(statements), None, None, None, None) => Ok(Action::Sql(statements.clone())),
+        (None, Some(text), None, None, None) if text.trim().is_empty() => {
             Err(command.bad("it is empty: write a shell command"))
         }
-        (None, Some(_), None, None) if !draft.is_local => Err(command.bad(
+        (None, Some(_), None, None, None) if !draft.is_local => Err(command.bad(
             "only a plan that is a file named on this machine's command line may run commands (an \
              experiment goes on with 'experiments resume ID --plan FILE')",
         )),
-        (None, Some(text), None, None) => Ok(Action::Command(text.clone())),
-        (None, None, Some(text), None) => {
+        (None, Some(text), None, None, None) => Ok(Action::Command(text.clone())),
+        (None, None, Some(text), None, None) => {
             let action = action(text).map_err(|why| server.bad(why))?;
             if !managed::is_managed(target) {
                 return Err(server.bad(format!(
@@ -113,12 +120,44 @@ fn decide_action(
             }
             decide_server(draft, values, target, action)
         }
-        (None, None, None, Some(text)) => decide_hosts(draft, values, target, text),
-        (None, None, None, None) => {
-            Err(at.bad("this [[at]] has no action: give it one of sql, command, server and hosts"))
+        (None, None, None, Some(text), None) => decide_hosts(draft, values, target, text),
+        (None, None, None, None, Some(step)) => Ok(Action::Settle(step.trim().to_owned())),
+        (None, None, None, None, None) => {
+            Err(at.bad(format!("this [[at]] has no action: give it one of {ACTION_KEYS}")))
         }
-        _ => Err(at.bad("an [[at]] has one action: give it one of sql, command, server, hosts")),
+        _ => Err(at.bad(format!("an [[at]] has one action: give it one of {ACTION_KEYS}"))),
     }
+}
+
+/// Other conditions of the network of the run, which stays as it is where nothing else is written.
+fn decide_network(
+    at: &AtDraft,
+    values: &AtValues,
+    network: NetworkConditions,
+) -> Result<Option<Action>, BadPlan> {
+    let AtValues { sql, command, server, hosts, settle, .. } = values;
+    let AtValues { network_delay, network_bandwidth, .. } = values;
+    let (delay_ns, bytes_per_s) = (network_delay.value, network_bandwidth.value);
+    if delay_ns.is_none() && bytes_per_s.is_none() {
+        return Ok(None);
+    }
+    let others = [sql.is_written(), command.is_written(), server.is_written(), hosts.is_written()];
+    if others.contains(&true) || settle.is_written() {
+        return Err(at.bad(format!("an [[at]] has one action: give it one of {ACTION_KEYS}")));
+    }
+    if network.is_direct() {
+        let why =
+            "there is no simulated network: give the plan one, such as network_delay = \"1us\"";
+        return Err(if delay_ns.is_some() {
+            network_delay.bad(why)
+        } else {
+            network_bandwidth.bad(why)
+        });
+    }
+    Ok(Some(Action::Network(NetworkConditions {
+        delay_ns: delay_ns.unwrap_or(network.delay_ns),
+        bytes_per_s: bytes_per_s.or(network.bytes_per_s),
+    })))
 }
 
 /// What is done to a managed server, to a node of it; none is a node that joins.

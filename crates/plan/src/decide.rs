@@ -75,7 +75,9 @@ pub fn decide(
         measure_ns: if is_limited { duration.value } else { 0 },
         drain_ns: drain.value,
     };
-    let disturbances = at::decide(draft, &target, phases)?;
+    let network =
+        NetworkConditions { delay_ns: network_delay.value, bytes_per_s: network_bandwidth.value };
+    let disturbances = at::decide(draft, &target, network, phases)?;
     check_hosts(&groups, &disturbances)?;
     Ok(Plan {
         name: name.value.unwrap_or_else(|| first.clone()),
@@ -87,10 +89,7 @@ pub fn decide(
         placement: placement.value,
         pin: pin.value,
         connect: Connect { rate_per_s: connect_rate.value, at_once: connect_at_once.value },
-        network: NetworkConditions {
-            delay_ns: network_delay.value,
-            bytes_per_s: network_bandwidth.value,
-        },
+        network,
         retry: Retry {
             attempts: retry_attempts.value,
             on: retry_on.value,

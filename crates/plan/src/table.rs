@@ -337,8 +337,27 @@ parameters! {
             Action::Hosts { change, which } => Some(Some(format!("{} {which}", change.written()))),
             _ => None,
         };
+    settle: Optional<Text> = "",
+        "A step of settling, such as checkpoint (docs/settling.md)",
+        |at| match &at.action {
+            Action::Settle(step) => Some(Some(step.clone())),
+            _ => None,
+        };
+    network_delay: Optional<DurationWithin<0, 10>> = "",
+        "Another delay of the simulated network of the run",
+        |at| match &at.action {
+            Action::Network(conditions) => Some(Some(conditions.delay_ns)),
+            _ => None,
+        };
+    network_bandwidth: Optional<ByteRate> = "",
+        "Another bandwidth of the simulated network of the run",
+        |at| match &at.action {
+            Action::Network(conditions) => conditions.bytes_per_s.map(Some),
+            _ => None,
+        };
     limit as "for": Optional<PositiveDuration> = "",
-        "Time limit; an action still running after it is cut off",
+        "Time limit; an action still running after it is cut off. Of the network: how long, then as \
+         before [default: until the end]",
         |at| Some(at.limit_ns);
     every: Optional<PositiveDuration> = "", "Repeat interval", |at| Some(at.every_ns);
     until: Optional<Duration> = "", "End time: not repeated after it, and cut off if still running",

@@ -89,9 +89,10 @@ impl Store {
     /// The sampled stacks of the run, without all else.
     pub fn cpu_profiles(&self, run: &RunId) -> Result<Vec<CpuProfile>, StoreError> {
         let mut profiles = Vec::new();
-        self.reader().cpu_profiles(run, &mut |event| match event {
-            Event::CpuProfile(profile) => profiles.push(profile),
-            _ => {}
+        self.reader().cpu_profiles(run, &mut |event| {
+            if let Event::CpuProfile(profile) = event {
+                profiles.push(profile);
+            }
         })?;
         Ok(profiles)
     }

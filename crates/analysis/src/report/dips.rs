@@ -55,12 +55,15 @@ const ROWS_FACTOR: f64 = 3.0;
 /// A server with less than this share of its usual CPU time stands still, if it does not answer.
 const LOW: f64 = 0.2;
 
-/// Gauges that are derived from others: CPU time of programs other than ours, rows read per
-/// transaction, sessions that wait for files, CPU time of the server, and threads of generator and
-/// server that wait for a CPU.
+/// Gauges that are derived from others: CPU time of programs other than ours, rows read per second
+/// and per transaction, sessions that wait for files, sessions at work for which the server has no
+/// thread on a CPU or waiting for one, CPU time of the server, and threads of generator and server
+/// that wait for a CPU.
 const OTHERS: &str = "machine.cpu_others";
-const ROWS_READ: &str = "database.rows_read_per_transaction";
+const ROWS_READ: &str = "database.rows_read";
+const ROWS_READ_EACH: &str = "database.rows_read_per_transaction";
 const FILE_WAITS: &str = "database.sessions/io+commit";
+const OFF_CPU: &str = "database.sessions/executing_off_cpu";
 const SERVER_CPU: &str = "server.cpu";
 const RUN_DELAY: &str = "run_delay";
 const EXECUTING: &str = "database.sessions/executing";
@@ -73,6 +76,9 @@ const WRITE_BACK: [&str; 5] = [
     "database.checkpointer_num_requested",
     "database.bgwriter_checkpoints_req",
 ];
+
+/// The mean time of a request of a disk; its name follows.
+const DISK_LATENCY: &str = "machine.disk_latency/";
 
 /// Gauges that say nothing of a cause when they rise: they follow throughput, or are what a dip is.
 const FOLLOW: [&str; 4] =
@@ -276,13 +282,24 @@ impl Series {
         let rows = rows.or_else(|| get("database.database_tup_returned"));
         if let Some(rows) = rows {
             let each = rows.iter().zip(commits).map(|(rows, n)| rows / n.max(1.0)).collect();
-            derived.push((ROWS_READ, "", each));
+            derived.push((ROWS_READ, "/s", rows));
+            derived.push((ROWS_READ_EACH, "", each));
         }
         let waits = sum(&["database.sessions/io", "database.sessions/commit"]);
         if let Some(waits) = waits {
             derived.push((FILE_WAITS, "", waits));
         }
         if let Some(cpu) = sum(&["server.cpu_user", "server.cpu_system"]) {
+            let at_work = sum(&[EXECUTING, "database.sessions/io", "database.sessions/commit"]);
+            let delay = get("server.run_delay");
+            let off_cpu = at_work.iter().flatten().zip(&cpu).enumerate().map(|(at, (n, cpu))| {
+                let ready = delay.as_ref().map_or(0.0, |ms| ms[at] / 1e3);
+                (n - cpu / 100.0 - ready).max(0.0)
+            });
+            let off_cpu: Vec<f64> = off_cpu.collect();
+            if !off_cpu.is_empty() {
+                derived.push((OFF_CPU, "", off_cpu));
+            }
             derived.push((SERVER_CPU, "%", cpu));
         }
         if let Some(delay) = sum(&["generator.run_delay", "server.run_delay"]) {
@@ -370,11 +387,17 @@ impl Series {
         add(Cause::OtherCpuLoad, rise(OTHERS), &|_| of_delay);
         let written_back = WRITE_BACK.iter().filter_map(|name| rise(name));
         let written_back = written_back.filter(|moved| self.score(moved) >= SCORE_MIN);
+        let by_score = |a: &Moved, b: &Moved| self.score(a).total_cmp(&self.score(b));
         let file_waits = rise(FILE_WAITS);
         let of_files = file_waits.as_ref().map_or(0.0, of_clients);
-        match written_back.max_by(|a, b| self.score(a).total_cmp(&self.score(b))) {
-            Some(moved) => add(Cause::Checkpoint, Some(moved), &|_| of_files),
-            None => add(Cause::Disk, file_waits, &of_clients),
+        // Not every server says that a session waits for a file: it is at work without a CPU.
+        let of_off_cpu = rise(OFF_CPU).as_ref().map_or(0.0, of_clients);
+        let slow_disks = self.all.keys().filter(|name| name.starts_with(DISK_LATENCY));
+        let slow_disk = slow_disks.filter_map(|name| rise(name)).max_by(by_score);
+        match written_back.max_by(by_score) {
+            Some(moved) => add(Cause::Checkpoint, Some(moved), &|_| of_files.max(of_off_cpu)),
+            None if of_files >= SHARE_MIN => add(Cause::Disk, file_waits, &of_clients),
+            None => add(Cause::Disk, slow_disk, &|_| of_off_cpu),
         }
         // Every round trip of a client was longer by that much.
         let round_trips = per_transaction.round_trips.unwrap_or(0.0) * rate;
@@ -383,7 +406,9 @@ impl Series {
             longer_s * round_trips.max(1.0) / clients.max(1.0)
         };
         add(Cause::Network, rise("database.round_trip"), &of_path);
-        let rows = rise(ROWS_READ).filter(|moved| moved.then > ROWS_FACTOR * moved.usual);
+        // A second that commits next to nothing has many rows for each, without reading more.
+        let rows = rise(ROWS_READ_EACH).filter(|moved| moved.then > ROWS_FACTOR * moved.usual);
+        let rows = rows.filter(|_| rise(ROWS_READ).is_some());
         let executing = rise(EXECUTING);
         let of_rows = executing.as_ref().map_or(0.0, of_clients);
         add(Cause::RowsRead, rows, &|_| of_rows);
@@ -525,6 +550,24 @@ mod tests {
     }
 
     #[test]
+    fn a_slow_disk_is_named_where_a_server_does_not_say_that_it_waits_for_files() {
+        let executing = ("database", "sessions/executing", 1.0, 7.0);
+        let io = ("database", "sessions/io", 0.0, 0.0);
+        let commit = ("database", "sessions/commit", 0.0, 0.0);
+        let cpu = ("server", "cpu_user", 80.0, 10.0);
+        let disk = ("machine", "disk_latency/vda", 3.0, 90.0);
+        assert_eq!(causes(&[executing, io, commit, cpu, disk]), [Cause::Disk]);
+        let flushed = ("database", "Innodb_buffer_pool_pages_flushed", 20.0, 9_000.0);
+        assert_eq!(causes(&[executing, io, commit, cpu, disk, flushed]), [Cause::Checkpoint]);
+        // All of them have a CPU, or wait for one.
+        let delay = ("server", "run_delay", 100.0, 5_000.0);
+        let busy = ("server", "cpu_user", 80.0, 200.0);
+        assert_eq!(causes(&[executing, io, commit, busy, delay, disk]), []);
+        let quick = ("machine", "disk_latency/vda", 3.0, 3.0);
+        assert_eq!(causes(&[executing, io, commit, cpu, quick]), []);
+    }
+
+    #[test]
     fn other_programs_matter_as_far_as_ours_waited_for_a_cpu() {
         let machine = ("machine", "cpu_user", 50.0, 98.0);
         let ours = ("generator", "cpu_user", 40.0, 20.0);
@@ -541,6 +584,9 @@ mod tests {
         assert_eq!(causes(&[rows, executing]), [Cause::RowsRead]);
         // Twice as many are no other plan.
         let rows = ("database", "Handler_read_rnd_next", 4_000.0, 5_000.0);
+        assert_eq!(causes(&[rows, executing]), []);
+        // Nor are as many rows as always, of transactions that do not end.
+        let rows = ("database", "Handler_read_rnd_next", 4_000.0, 20.0);
         assert_eq!(causes(&[rows, executing]), []);
         assert_eq!(causes(&[("database", "round_trip", 0.1, 5.0)]), [Cause::Network]);
     }

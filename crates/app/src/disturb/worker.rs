@@ -5,13 +5,18 @@ use std::sync::mpsc::Sender;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-use model::{Action, Database, Disturbance, DisturbanceEvent, Disturbed, Host, format_duration};
+use model::{
+    Action, Database, Disturbance, DisturbanceEvent, Disturbed, Host, NetworkConditions,
+    format_duration,
+};
 use monitor::{PhaseSignal, Woken, wall_clock};
 
 use super::command::{self, CommandEnvironment};
 use super::limit::Limit;
 use crate::admin_session::AdminSession;
 use crate::managed::Managed;
+use crate::network::SharedPath;
+use crate::settle::SettlingAt;
 
 pub(super) type Server = Arc<Mutex<Managed>>;
 
@@ -30,6 +35,9 @@ pub(super) struct Worker {
     pub(super) server: Option<Server>,
     pub(super) nodes: Arc<Mutex<Vec<Host>>>,
     pub(super) environment: Arc<CommandEnvironment>,
+    pub(super) settling: Arc<SettlingAt>,
+    /// The simulated network, and what it is like at first.
+    pub(super) path: Option<(SharedPath, NetworkConditions)>,
     pub(super) signal: Arc<PhaseSignal>,
     pub(super) tell: Sender<Message>,
 }
@@ -44,6 +52,12 @@ impl Worker {
     /// Waits for its times, and does it at each.
     pub(super) fn work(self) {
         let mut line = None;
+        if let Action::Settle(step) = &self.disturbance.action
+            && let Err(why) = self.settling.step(self.database.as_ref(), step)
+        {
+            let why = format!("the disturbance '{}': {why}", self.disturbance.name);
+            return self.say(Message::NotReady(why));
+        }
         if matches!(self.disturbance.action, Action::Sql(_)) {
             match self.connect() {
                 Ok(made) => line = Some(made),
@@ -99,6 +113,8 @@ impl Worker {
             }
             Action::Join => self.handle(&|managed| self.join(managed)),
             Action::Hosts { change, which } => self.change_hosts(*change, which),
+            Action::Settle(step) => self.settle(step, &limit),
+            Action::Network(conditions) => self.change_network(*conditions, &limit),
         };
         let ended_ns = wall_clock::since(start, wall_clock::now());
         event.ended_ns = Some(ended_ns);
@@ -169,6 +185,25 @@ impl Worker {
             n => format!("{} rows affected", model::format_count(n)),
         };
         (Disturbed::Done, output)
+    }
+
+    /// Changes the network for as long as it may take; without a limit for good.
+    fn change_network(&self, conditions: NetworkConditions, limit: &Limit) -> (Disturbed, String) {
+        let Some((path, before)) = &self.path else {
+            let why = "there is no simulated network".to_owned();
+            return (Disturbed::Failed { why }, String::new());
+        };
+        let changed = path.change(conditions).and_then(|()| {
+            if limit.at.is_some() {
+                self.signal.wait(limit.at, &|| false);
+                path.change(*before)?;
+            }
+            Ok(())
+        });
+        match changed {
+            Ok(()) => (Disturbed::Done, String::new()),
+            Err(error) => (Disturbed::Failed { why: error.to_string() }, String::new()),
+        }
     }
 
     fn skip(&self, nth: u32, due_ns: u64, why: &str) {

@@ -506,6 +506,9 @@ fn a_mistake_in_a_plan_is_reported_with_its_file_line_and_column() {
     check(&format!("{group}[[at]]\ntime = \"1s\"\n"), &["plan.toml:3:1", "has no action"]);
     let at = |words: &str| format!("{group}[[at]]\ntime = \"1s\"\n{words}\n");
     let sql = "sql = \"DROP TABLE a\"";
+    check(&at("network_delay = \"5ms\""), &["plan.toml:5:17", "there is no simulated network"]);
+    check(&at("settle = \"checkpoint\"\nnode = 2"), &["node", "is for server and hosts"]);
+    check(&at(&format!("{sql}\nnetwork_delay = \"5ms\"")), &["has one action"]);
     check(&at(&format!("{sql}\ncommand = \"ls\"")), &["plan.toml:3:1", "an [[at]] has one action"]);
     check(&at("sqll = \"x\""), &["plan.toml:5:1", "unknown key 'sqll'", "'sql'"]);
     check(&at("server = \"restart\""), &["plan.toml:5:10", "cannot restart"]);

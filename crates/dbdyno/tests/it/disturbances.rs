@@ -5,9 +5,11 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use serde_json::Value;
+use servers::for_tests::{MARIADB, POSTGRES};
 
 use crate::home::{Home, at, number, number_in};
 use crate::journey::nothing_is_lost;
+use crate::real::url;
 
 /// The report of a plan.
 pub(crate) fn report(home: &Home, plan: &str) -> Value {
@@ -78,6 +80,51 @@ time = "3s"
 name = "late"
 command = "sleep 1000"
 "#;
+
+/// A network that gets slow for two seconds, and a checkpoint; then again, until the end.
+const NETWORK: &str = r#"
+target = "TARGET"
+network_delay = "1us"
+ramp_up = "0s"
+duration = "6s"
+[[group]]
+workload = "empty"
+clients = 32
+load = "open"
+rate = 100
+parameters = { statements = 1 }
+[[at]]
+time = "1s"
+for = "2s"
+name = "far"
+network_delay = "40ms"
+[[at]]
+time = "4s"
+settle = "checkpoint"
+for = "1s"
+[[at]]
+time = "5s"
+network_delay = "40ms"
+"#;
+
+#[test]
+fn a_network_gets_slow_and_a_checkpoint_is_made_in_mid_run() {
+    for server in [MARIADB.shared(), POSTGRES.shared()] {
+        let home = Home::new();
+        let report = report(&home, &NETWORK.replace("TARGET", &url(server)));
+        let far = ended(&report, "far", "done");
+        assert_eq!(far["what"], "network delay 40ms");
+        let took = number(far, "ended_s") - number(far, "began_s");
+        assert!((2.0..2.5).contains(&took), "{took}");
+        assert!(number(far, "during.response_ms.p90") >= 80.0, "{far:#}");
+        assert!(number(far, "after.response_ms.p50") < 40.0, "{far:#}");
+        let checkpoint = disturbances(&report).iter().find(|one| one["name"] == "checkpoint");
+        let checkpoint = checkpoint.expect("it was planned");
+        assert!(["done", "cut_off"].contains(&checkpoint["outcome"].as_str().expect("a word")));
+        let last = ended(&report, "network delay 40ms", "done");
+        assert!(number(last, "began_s") < 6.0, "{last:#}");
+    }
+}
 
 #[test]
 fn what_was_done_is_reported_with_what_it_did_and_kept() {

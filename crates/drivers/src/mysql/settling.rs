@@ -26,7 +26,7 @@ const OF_MARIADB: Settling = Settling {
                 column: 1,
             }),
         },
-        WRITE_BACK,
+        CHECKPOINT,
     ],
     written_bytes: WRITTEN,
     advised: ADVISED,
@@ -54,14 +54,14 @@ const OF_MYSQL: Settling = Settling {
                 column: 0,
             }),
         },
-        WRITE_BACK,
+        CHECKPOINT,
     ],
     written_bytes: WRITTEN,
     advised: ADVISED,
 };
 
-const WRITE_BACK: SettlingStep = SettlingStep {
-    name: "write_back",
+const CHECKPOINT: SettlingStep = SettlingStep {
+    name: "checkpoint",
     doing: "writing dirty pages",
     settings: &[
         // The low-water mark is at most the other, and a capacity at most its maximum.

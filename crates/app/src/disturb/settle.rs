@@ -1,0 +1,44 @@
+//! A step of settling beside the load: a checkpoint at a known time. Not here: how it is done
+//! (settle).
+
+use std::time::Duration;
+
+use model::{Disturbed, numbers};
+use monitor::wall_clock;
+
+use super::limit::Limit;
+use super::worker::Worker;
+use crate::settle::{ToSettle, settle_step};
+
+/// A step without a limit of its own ends at the latest with the load.
+const LONGEST: Duration = Duration::from_secs(24 * 3600);
+
+impl Worker {
+    /// Does a step until it is done, cut off, or the load is over.
+    pub(super) fn settle(&self, name: &str, limit: &Limit) -> (Disturbed, String) {
+        let step = match self.settling.step(self.database.as_ref(), name) {
+            Ok(step) => step,
+            Err(why) => return (Disturbed::Failed { why }, String::new()),
+        };
+        let of = ToSettle {
+            database: self.database.as_ref(),
+            target: &self.settling.target,
+            tables: self.settling.tables.clone(),
+            journal: self.settling.journal.as_deref(),
+            limit: LONGEST,
+        };
+        let is_cut = || self.signal.is_over() || limit.has_come();
+        let began = wall_clock::now();
+        match settle_step(&of, step, &is_cut) {
+            Ok(settled) => {
+                let output = [vec![settled.sentence()], settled.incomplete].concat().join("; ");
+                (Disturbed::Done, output)
+            }
+            Err(_) if is_cut() => {
+                let lasted = numbers::seconds(began.elapsed().as_secs_f64());
+                (limit.cut_off(), format!("after {lasted}"))
+            }
+            Err(error) => (Disturbed::Failed { why: error.to_string() }, String::new()),
+        }
+    }
+}
