@@ -113,6 +113,16 @@ impl CpuProfileReport {
             stacks: profile.stacks.clone(),
         }
     }
+
+    /// Gives reports their stacks again, which they are kept without.
+    pub fn fill(reports: &mut [CpuProfileReport], profiles: Vec<CpuProfile>) {
+        for profile in profiles {
+            let of_side = |report: &&mut CpuProfileReport| report.side == profile.side;
+            if let Some(report) = reports.iter_mut().find(of_side) {
+                report.stacks = profile.stacks;
+            }
+        }
+    }
 }
 
 /// The functions with most samples of their own. A function that calls itself counts once in a

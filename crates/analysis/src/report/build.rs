@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 
 use jiff::Timestamp;
 use model::{
-    CheckResult, Counts, CpuProfile, CpuProfileReport, CustomMetricKind, Description, ErrorCount,
-    FactValue, Facts, Gauge, GroupDescription, KindIndex, NS_PER_S, Phases, Placement, Readings,
-    Second, StopReason, Traffic,
+    CheckResult, Counts, CpuProfileReport, CustomMetricKind, Description, ErrorCount, FactValue,
+    Facts, Gauge, GroupDescription, KindIndex, NS_PER_S, Phases, Placement, Readings, Second,
+    StopReason, Traffic,
 };
 use stats::{Histogram, Offered, TooFewSlots, enough, ratio_within_run, within_run};
 
@@ -125,20 +125,6 @@ impl Report {
     /// With it again, as the run's events have it.
     pub fn with_points(mut self, gauges: &[Gauge], readings: &[Readings]) -> Report {
         super::gauges::fill(&mut self.gauges, gauges, readings);
-        self
-    }
-}
-
-/// Sampled stacks, which a report is kept without.
-impl Report {
-    /// With them again, as the run's events have them.
-    pub fn with_stacks(mut self, profiles: Vec<CpuProfile>) -> Report {
-        for profile in profiles {
-            let of_side = |report: &&mut CpuProfileReport| report.side == profile.side;
-            if let Some(report) = self.cpu_profiles.iter_mut().find(of_side) {
-                report.stacks = profile.stacks;
-            }
-        }
         self
     }
 }
