@@ -307,8 +307,38 @@ impl Table {
     }
 
     /// Title and rows, as wide as needed, without spare columns that do not fit in `width`;
-    /// sentences that do not fit then are broken into lines.
+    /// sentences that do not fit then are broken into lines, and columns that still do not fit
+    /// stand below, behind the first column again.
     pub fn lines(&self, width: usize) -> Vec<String> {
+        self.bands(width).join(&String::new())
+    }
+
+    /// The same, apart: each band begins with the titles of its columns.
+    pub(crate) fn bands(&self, width: usize) -> Vec<Vec<String>> {
+        let columns = self.fitting(width);
+        let rooms = rooms(&columns, width);
+        let band = |places: &Vec<usize>| {
+            let row = |row: usize| {
+                let cells = places.iter().map(|at| in_room(&columns[*at].1[row], rooms[*at]));
+                let rooms: Vec<_> = places.iter().map(|at| rooms[*at]).collect();
+                beside(&cells.collect::<Vec<_>>(), &rooms)
+            };
+            (0..=self.shown_rows().len()).flat_map(row).collect()
+        };
+        in_bands(&columns, &rooms, width).iter().map(band).collect()
+    }
+
+    /// The titles of the spare columns for which `width` has no room.
+    pub(crate) fn left_out(&self, width: usize) -> Vec<&str> {
+        let kept: Vec<&Column> =
+            self.fitting(width).into_iter().map(|(column, _)| column).collect();
+        let is_kept = |column: &Column| kept.iter().any(|kept| std::ptr::eq(*kept, column));
+        let left = self.shown().map(|(_, column)| column).filter(|column| !is_kept(column));
+        left.map(|column| column.title.as_ref()).collect()
+    }
+
+    /// The columns with their cells, without the spare ones that do not fit.
+    fn fitting(&self, width: usize) -> Vec<(&Column, Vec<String>)> {
         let mut columns: Vec<(&Column, Vec<String>)> =
             self.shown().map(|(place, column)| (column, self.column(place))).collect();
         while total(&columns) > width {
@@ -318,13 +348,7 @@ impl Table {
             }
             columns.retain(|(column, _)| column.spare != most);
         }
-        let rooms = rooms(&columns, width);
-        let row = |row: usize| {
-            let cells = columns.iter().zip(&rooms);
-            let cells = cells.map(|((_, cells), room)| in_room(&cells[row], *room));
-            beside(&cells.collect::<Vec<_>>(), &rooms)
-        };
-        (0..=self.shown_rows().len()).flat_map(row).collect()
+        columns
     }
 
     /// All columns that people see as Markdown's pipes (GitHub Flavored Markdown, "Tables").
@@ -425,6 +449,29 @@ fn rooms(columns: &[(&Column, Vec<String>)], width: usize) -> Vec<Option<usize>>
         left = left.saturating_sub(room);
     }
     rooms
+}
+
+/// Which columns stand beside each other, by their places: all, or as many as fit. The first column
+/// says whose row it is, so that it stands in front of each band, where there is room for it.
+fn in_bands(
+    columns: &[(&Column, Vec<String>)],
+    rooms: &[Option<usize>],
+    width: usize,
+) -> Vec<Vec<usize>> {
+    let taken = |at: usize| rooms[at].unwrap_or_else(|| length(&columns[at].1[0])) + GAP.len();
+    let width = width.saturating_add(GAP.len());
+    let mut bands = vec![Vec::new()];
+    let mut used = 0;
+    for at in 0..columns.len() {
+        if used > 0 && used + taken(at) > width {
+            let is_repeated = taken(0) + taken(at) <= width;
+            bands.push(if is_repeated { vec![0] } else { Vec::new() });
+            used = if is_repeated { taken(0) } else { 0 };
+        }
+        bands.last_mut().expect("there is always one").push(at);
+        used += taken(at);
+    }
+    bands
 }
 
 /// A cell in lines, or as it is where nothing is said of its room.

@@ -11,8 +11,8 @@ use app::watcher::Watcher;
 use clap::{Arg, ArgAction, ArgMatches, Command};
 use model::{Choice, DataPolicy, Experiment};
 use plan::{Varied, varied_to_toml};
-use render::terminal::WIDE;
-use render::{Style, as_json, experiment, experiment_list};
+use render::terminal::{LIST_WIDTH, PAGE_WIDTH};
+use render::{as_json, experiment, experiment_list};
 use store::{ExperimentFilter, Store};
 
 use super::live::Live;
@@ -195,7 +195,7 @@ fn print_report(
     match flags::is_json(matches) {
         true => shell.print(&required.json(report)),
         false => {
-            print_document(&experiment(report, &[]), &Style::default(), matches, shell)?;
+            print_document(&experiment(report, &[]), PAGE_WIDTH, matches, shell)?;
             shell.print(&required.text(matches))
         }
     }
@@ -247,7 +247,7 @@ fn list(matches: &ArgMatches, filter: &ExperimentFilter, shell: &Shell) -> Outco
         return shell.print(&format!("{:#}\n", experiments_json(&store, filter)?));
     }
     let all = experiment_lines(&store, filter)?;
-    print_document(&experiment_list(&all), &WIDE, matches, shell)
+    print_document(&experiment_list(&all), LIST_WIDTH, matches, shell)
 }
 
 fn show(matches: &ArgMatches, shell: &Shell) -> Outcome {
@@ -272,7 +272,7 @@ fn show(matches: &ArgMatches, shell: &Shell) -> Outcome {
         let all = matrices(&store, &experiment, figure, asked)?;
         return match flags::is_json(matches) {
             true => shell.print(&as_json(&all)),
-            false => print_document(&render::matrices(&all), &Style::default(), matches, shell),
+            false => print_document(&render::matrices(&all), PAGE_WIDTH, matches, shell),
         };
     }
     let report = report_by(&store, &experiment, figure)?;

@@ -54,7 +54,7 @@ use app::Error;
 use clap::error::ErrorKind;
 use clap::{Arg, ArgMatches, Command};
 use model::Choice;
-use render::{Document, Style};
+use render::Document;
 
 use flags::Output;
 
@@ -284,18 +284,19 @@ fn innermost(matches: &ArgMatches) -> &ArgMatches {
     matches.subcommand().map_or(matches, |(_, matches)| innermost(matches))
 }
 
-/// Prints a document in the format that is asked for, but for JSON, which is not made of pages.
+/// Prints a document in the format that is asked for, but for JSON, which is not made of pages; as
+/// text as wide as the terminal, or as `width` where there is none.
 pub(crate) fn print_document(
     document: &Document,
-    style: &Style,
+    width: usize,
     matches: &ArgMatches,
     shell: &Shell,
 ) -> Outcome {
-    shell.print(&match flags::output_of(matches) {
-        Output::Markdown => render::markdown::markdown(document),
-        Output::Csv => render::csv::csv(document),
-        Output::Text | Output::Json => render::terminal::text(document, style),
-    })
+    match flags::output_of(matches) {
+        Output::Markdown => shell.print(&render::markdown::markdown(document)),
+        Output::Csv => shell.print(&render::csv::csv(document)),
+        Output::Text | Output::Json => shell.print_page(document, &shell.style(width)),
+    }
 }
 
 /// The workload or plan that the command line names behind `subcommand`, before it is parsed:

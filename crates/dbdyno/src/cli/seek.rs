@@ -9,7 +9,8 @@ use app::watcher::Watcher;
 use clap::ArgMatches;
 use model::Experiment;
 use plan::{Draft, SeekPlan};
-use render::{Style, as_json};
+use render::as_json;
+use render::terminal::PAGE_WIDTH;
 
 use super::live::Live;
 use super::metrics::Metrics;
@@ -78,6 +79,6 @@ fn make(
 pub(crate) fn print_report(report: &SeekReport, matches: &ArgMatches, shell: &Shell) -> Outcome {
     match flags::is_json(matches) {
         true => shell.print(&as_json(report)),
-        false => print_document(&render::seek(report), &Style::default(), matches, shell),
+        false => print_document(&render::seek(report), PAGE_WIDTH, matches, shell),
     }
 }

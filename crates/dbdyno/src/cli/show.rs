@@ -6,7 +6,7 @@ use app::trace::{TraceOptions, may_create, trace};
 use app::watcher::Watcher;
 use clap::{Arg, ArgMatches, Command};
 use model::{Target, TraceOutcome};
-use render::Style;
+use render::terminal::PAGE_WIDTH;
 
 use super::flags::{self, Output};
 use super::live::Live;
@@ -96,7 +96,7 @@ pub(crate) fn show(matches: &ArgMatches, shell: &Shell) -> Outcome {
     let shown = shown.map_err(|error| open_target.with_end_of_server(error))?;
     match flags::output_of(matches) {
         Output::Json => shell.print(&format!("{:#}\n", render::trace_json(&shown))),
-        _ => print_document(&render::trace(&shown), &Style::default(), matches, shell),
+        _ => print_document(&render::trace(&shown), PAGE_WIDTH, matches, shell),
     }?;
     let is_failed = |outcome: &TraceOutcome| matches!(outcome, TraceOutcome::Failed(_));
     let has_failed = shown.transactions.iter().any(|of| is_failed(&of.outcome));
