@@ -3,7 +3,6 @@
 //! Results go to stdout, everything else to stderr. Exit codes: 0 done, 1 the run, a check or a
 //! gate failed, 2 bad usage, 130 interrupted.
 
-mod aliases;
 mod compare;
 mod confirm;
 mod data;
@@ -17,6 +16,7 @@ mod drawing;
 mod experiments;
 mod export;
 mod flags;
+mod habits;
 mod history;
 mod imported;
 mod list;
@@ -111,7 +111,7 @@ fn parse(mut command: Command, words: &[String], shell: &Shell) -> Result<ArgMat
         _ => {
             let help = path_of(&command, words);
             let subcommand = help.split(' ').nth(1).unwrap_or_default();
-            let sentence = aliases::sentence_of(&error, subcommand);
+            let sentence = habits::sentence_of(&error, subcommand, words);
             let sentence = sentence.unwrap_or_else(|| sentence_of(&error.to_string()));
             tell(&Error::Usage(format!("{sentence}; see '{help} --help'")), words, shell)
         }
