@@ -4,6 +4,7 @@
 //! commands beside other tests; signals and terminals are the process's, so only `main`'s shell
 //! has them.
 
+use std::collections::BTreeMap;
 use std::fmt;
 use std::io::{self, IsTerminal, Read, Write};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -13,6 +14,7 @@ use render::terminal::text;
 use render::{Document, Style, ascii};
 
 use crate::outcome::{DONE, Outcome};
+use crate::settings;
 
 /// A page is at least so wide, whatever the terminal.
 const WIDTH_LEAST: usize = 40;
@@ -33,6 +35,7 @@ pub struct Shell {
     err: Writer,
     variables: Variables,
     is_process: bool,
+    settings: Arc<BTreeMap<String, String>>,
 }
 
 impl Shell {
@@ -48,6 +51,7 @@ impl Shell {
             err: Arc::new(Mutex::new(err)),
             variables: Arc::new(variables),
             is_process: false,
+            settings: Arc::default(),
         }
     }
 
@@ -92,7 +96,9 @@ impl Shell {
         let width = asked.or(columns).map_or(width_without_terminal, |columns: usize| {
             columns.clamp(WIDTH_LEAST, width_without_terminal.max(WIDTH_MOST))
         });
-        let is_plain = self.variable("NO_COLOR").is_some() || !self.has_cursor();
+        let is_plain = self.variable("NO_COLOR").is_some()
+            || self.setting("color") == Some("off")
+            || !self.has_cursor();
         // A letter may take more room in ASCII.
         let spare = if self.is_ascii() { ASCII_SPARE } else { 0 };
         Style { color: is_terminal && !is_plain, width: width - spare }
@@ -128,6 +134,18 @@ impl Shell {
             false => self.legible(&plain),
         };
         self.print_bytes(page.as_bytes())
+    }
+
+    /// The same with the user's lasting defaults.
+    pub(crate) fn with_settings(&self) -> Result<Shell, Error> {
+        let file = settings::file(&|name| self.variable(name));
+        let settings = file.map_or(Ok(BTreeMap::new()), |file| settings::read(&file))?;
+        Ok(Shell { settings: Arc::new(settings), ..self.clone() })
+    }
+
+    /// What the user has set for good.
+    pub(crate) fn setting(&self, name: &str) -> Option<&str> {
+        self.settings.get(name).map(String::as_str)
     }
 
     /// The input, up to so many bytes.

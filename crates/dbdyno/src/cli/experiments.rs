@@ -101,8 +101,7 @@ fn list_command() -> Command {
     Command::new("list")
         .about("Lists experiments, newest first")
         .after_help(
-            "Example:\n  dbdyno experiments list --where 'workload=tpcc and axis=clients and \
-             started>-7d' --sort -done\n\nColumns: id, started, status, name, axis, workload, \
+            "Columns: id, started, status, name, axis, workload, \
              trials, done. Operators: = != < <= > >= and ~ (contains); 'and', 'or', 'not' and \
              brackets.",
         )
@@ -162,7 +161,7 @@ fn walk(mut planned: Planned, matches: &ArgMatches, is_new: bool, shell: &Shell)
     let options = options(matches, shell)?;
     let stop = stop_on_signals(shell);
     let mut live =
-        Live::new(shell, matches.get_flag("quiet")).telling(Metrics::begin(matches, shell)?);
+        Live::new(shell, flags::is_quiet(matches, shell)).telling(Metrics::begin(matches, shell)?);
     if is_new {
         live.note(&forecast(&planned));
     }

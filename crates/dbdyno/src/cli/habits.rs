@@ -180,7 +180,7 @@ const HABITS: &[Habit] = &[
         Place::Load,
         "--warehouses VALUE",
     ),
-    habit(&["--allwarehouse"], HAMMERDB, Place::Load, "--home roaming"),
+    habit(&["--allwarehouse"], HAMMERDB, Place::Load, "--home all"),
     habit(
         &["--tables", "--table-size", "--table_size", "--oltp-table-size", "--oltp-tables-count"],
         SYSBENCH,

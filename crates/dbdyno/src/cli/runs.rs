@@ -62,9 +62,7 @@ fn list_command() -> Command {
     Command::new("list")
         .about("Lists runs, newest first")
         .after_help(
-            "Examples:\n  dbdyno runs list --where 'workload=tpcc and nopm>50000 and \
-             label.build=12' --sort -nopm\n  dbdyno runs list --where 'started>-7d and (p99>20ms \
-             or finding=stalled)'\n\nColumns: id, started, status, name, workload, target, \
+            "Columns: id, started, status, name, workload, target, \
              database, clients, duration, tps, nopm, p99, validity, finding, dbdyno, experiment, \
              label.KEY, and every figure of a run by name (dbdyno list figures), such as \
              reads>1000 or new_order.p99<10ms. Operators: = != < <= > >= and ~ (contains); 'and', \

@@ -56,7 +56,7 @@ fn make(
     let options = trial_options::options(matches, shell)?;
     let stop = stop_on_signals(shell);
     let mut live =
-        Live::new(shell, matches.get_flag("quiet")).telling(Metrics::begin(matches, shell)?);
+        Live::new(shell, flags::is_quiet(matches, shell)).telling(Metrics::begin(matches, shell)?);
     note.into_iter().for_each(|note| live.note(note));
     live.note(&forecast(&search));
     let result = search.run(is_new, &options, &stop, &mut live);

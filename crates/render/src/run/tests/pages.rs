@@ -222,7 +222,7 @@ fn what_is_looked_for_first_is_first_where_it_is_drawn() {
 #[test]
 fn a_page_with_everything_is_as_narrow_as_asked() {
     let document = run(&eventful());
-    for width in [80, 96, 120] {
+    for width in [60, 80, 96, 120, 160] {
         let page = text(&document, &Style { color: false, width });
         let widest = page.lines().max_by_key(|line| line.chars().count());
         assert!(widest.is_some_and(|line| line.chars().count() <= width), "{width}: {widest:?}");
