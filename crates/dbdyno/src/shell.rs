@@ -7,9 +7,11 @@
 use std::collections::BTreeMap;
 use std::fmt;
 use std::io::{self, IsTerminal, Read, Write};
+use std::os::fd::AsFd;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use app::Error;
+use model::numbers::wrap;
 use render::terminal::text;
 use render::{Document, Style, ascii};
 
@@ -91,7 +93,7 @@ impl Shell {
     /// or of the width that suits the page where there is none. In colours only on a terminal.
     pub(crate) fn style(&self, width_without_terminal: usize) -> Style {
         let is_terminal = self.is_process && io::stdout().is_terminal();
-        let columns = is_terminal.then(columns_of_stdout).flatten();
+        let columns = is_terminal.then(|| columns_of(&io::stdout())).flatten();
         let asked = self.variable("COLUMNS").and_then(|columns| columns.parse().ok());
         let width = asked.or(columns).map_or(width_without_terminal, |columns: usize| {
             columns.clamp(WIDTH_LEAST, width_without_terminal.max(WIDTH_MOST))
@@ -179,7 +181,8 @@ impl Shell {
 
     /// Says something beside the result; when nobody reads there any more, that is no error.
     pub(crate) fn say(&self, text: &str) {
-        self.ask(&format!("{text}\n"));
+        let columns = self.writes_terminal().then(|| columns_of(&io::stderr())).flatten();
+        self.ask(&format!("{}\n", wrapped(text, columns.unwrap_or(usize::MAX))));
     }
 
     /// The same without the end of the line: the answer is typed there.
@@ -204,10 +207,19 @@ impl fmt::Debug for Shell {
     }
 }
 
-/// The columns of the terminal to which results go, if it says.
-fn columns_of_stdout() -> Option<usize> {
-    let size = rustix::termios::tcgetwinsize(io::stdout()).ok()?;
+/// The columns of a terminal, if it says.
+fn columns_of(terminal: &impl AsFd) -> Option<usize> {
+    let size = rustix::termios::tcgetwinsize(terminal).ok()?;
     Some(usize::from(size.ws_col)).filter(|columns| *columns > 0)
+}
+
+/// `text` with its longer lines broken between words: a terminal breaks within them.
+pub(crate) fn wrapped(text: &str, columns: usize) -> String {
+    let line = |line: &str| match line.chars().count() > columns {
+        true => wrap(line, columns).join("\n"),
+        false => line.to_owned(),
+    };
+    text.split('\n').map(line).collect::<Vec<_>>().join("\n")
 }
 
 fn write(to: &Mutex<dyn Write + Send + 'static>, bytes: &[u8]) -> io::Result<()> {

@@ -41,7 +41,7 @@ fn instead(letter: char) -> &'static str {
     }
 }
 
-/// `text` in ASCII. A letter that takes more columns now takes them from the next gap of its line,
+/// `text` in ASCII. A letter that takes more columns now takes them from the gap before or behind,
 /// so that columns stay below each other.
 pub fn ascii(text: &str) -> String {
     let mut shown = String::with_capacity(text.len());
@@ -61,8 +61,13 @@ pub fn ascii(text: &str) -> String {
             None if letter.is_ascii() => shown.push(letter),
             None => {
                 let instead = instead(letter);
+                let more = instead.len() - 1;
+                // What stands at the right of its column grows to the left.
+                let before = shown.len() - shown.trim_end_matches(' ').len();
+                let from_left = more.min(before.saturating_sub(2));
+                shown.truncate(shown.len() - from_left);
                 shown.push_str(instead);
-                taken += instead.len() - 1;
+                taken += more - from_left;
             }
         }
     }
@@ -77,7 +82,7 @@ mod tests {
     fn columns_stay_below_each_other() {
         let text = "p99    \u{b1} 5   ms\n\u{221e}      12    ms\n≥ 3,000  1    ms\nplain  text";
         insta::assert_snapshot!(ascii(text), @r"
-        p99    +- 5  ms
+        p99   +- 5   ms
         inf    12    ms
         >= 3,000 1    ms
         plain  text

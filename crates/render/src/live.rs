@@ -48,7 +48,7 @@ pub fn lines(tally: &Tally, now_ns: i64, width: usize) -> Vec<String> {
     };
     let all: Vec<usize> = (0..tally.groups.len()).collect();
     lines.extend(beside_or_below(&rates(tally, &all, shown), &moment(tally, &all, shown), width));
-    lines.extend(groups(tally, shown));
+    lines.extend(groups(tally, shown, width));
     lines.push(outcomes(tally, tally.waiting(shown).unwrap_or(0)));
     lines.push(history(tally, shown, width));
     lines.extend(commonest_error(tally));
@@ -58,7 +58,7 @@ pub fn lines(tally: &Tally, now_ns: i64, width: usize) -> Vec<String> {
 }
 
 /// A line for each group, by its name, if there are several.
-fn groups(tally: &Tally, shown: i64) -> Vec<String> {
+fn groups(tally: &Tally, shown: i64, width: usize) -> Vec<String> {
     let n = tally.groups.len();
     let name = |group: usize| match tally.name_of(group) {
         name if name.is_empty() => format!("group {}", group + 1),
@@ -67,9 +67,14 @@ fn groups(tally: &Tally, shown: i64) -> Vec<String> {
     let widest = (0..n).map(|group| name(group).chars().count()).max().unwrap_or(0);
     let line = |group: usize| {
         let (rates, times) = (rates(tally, &[group], shown), moment(tally, &[group], shown));
-        format!("  {:<widest$}  {rates}   {times}", name(group))
+        let mut lines = beside_or_below(&rates, &times, width.saturating_sub(widest + 4));
+        for (nth, line) in lines.iter_mut().enumerate() {
+            let name = if nth == 0 { name(group) } else { String::new() };
+            *line = format!("  {name:<widest$}  {line}");
+        }
+        lines
     };
-    (0..n).filter(|_| n > 1).map(line).collect()
+    (0..n).filter(|_| n > 1).flat_map(line).collect()
 }
 
 fn moment(tally: &Tally, groups: &[usize], shown: i64) -> String {

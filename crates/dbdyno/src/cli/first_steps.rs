@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use app::open::data_folder;
 use clap::ArgMatches;
+use drivers::LocalServer;
 use render::Document;
 use render::document::Block;
 use render::terminal::PAGE_WIDTH;
@@ -17,32 +18,6 @@ use crate::shell::Shell;
 
 /// A server on this machine answers at once.
 const PATIENCE: Duration = Duration::from_millis(200);
-
-/// A kind of server: how it is called, its scheme, its port and sockets, and its programs.
-struct Product {
-    name: &'static str,
-    scheme: &'static str,
-    port: u16,
-    sockets: &'static [&'static str],
-    programs: &'static [&'static str],
-}
-
-const PRODUCTS: [Product; 2] = [
-    Product {
-        name: "MariaDB or MySQL",
-        scheme: "mariadb",
-        port: 3306,
-        sockets: &["/run/mysqld/mysqld.sock", "/var/lib/mysql/mysql.sock", "/tmp/mysql.sock"],
-        programs: &["mariadbd", "mysqld"],
-    },
-    Product {
-        name: "PostgreSQL",
-        scheme: "postgres",
-        port: 5432,
-        sockets: &["/run/postgresql/.s.PGSQL.5432", "/tmp/.s.PGSQL.5432"],
-        programs: &["postgres"],
-    },
-];
 
 /// What there is.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -73,22 +48,24 @@ fn surroundings(matches: &ArgMatches, shell: &Shell) -> Surroundings {
     };
     // A test is not shown what happens to be on its machine.
     if shell.is_process() {
-        for product in &PRODUCTS {
-            found.listening.extend(place(product).map(|at| (product.name, product.scheme, at)));
-            let program = product.programs.iter().find(|program| is_installed(program, shell));
-            found.installed.extend(program.map(|program| (*program, product.scheme)));
+        for entry in drivers::ALL {
+            let Some(server) = &entry.local_server else { continue };
+            let scheme = entry.schemes[0];
+            found.listening.extend(place(server).map(|at| (server.title, scheme, at)));
+            let program = server.programs.iter().find(|program| is_installed(program, shell));
+            found.installed.extend(program.map(|program| (*program, scheme)));
         }
     }
     found
 }
 
 /// Where a server listens.
-fn place(product: &Product) -> Option<String> {
-    let address = SocketAddr::from(([127, 0, 0, 1], product.port));
+fn place(server: &LocalServer) -> Option<String> {
+    let address = SocketAddr::from(([127, 0, 0, 1], server.port));
     if TcpStream::connect_timeout(&address, PATIENCE).is_ok() {
         return Some(address.to_string());
     }
-    let socket = product.sockets.iter().find(|socket| UnixStream::connect(socket).is_ok())?;
+    let socket = server.sockets.iter().find(|socket| UnixStream::connect(socket).is_ok())?;
     Some((*socket).to_owned())
 }
 
@@ -173,6 +150,8 @@ mod tests {
     fn what_is_there_comes_first() {
         let shown = |found: &Surroundings| text(&page(found), &render::Style::default());
         insta::assert_snapshot!(shown(&Surroundings::default()), @r"
+        dbdyno builds data, drives load on a database, and measures. What to do first:
+
         A first result in a minute, on an embedded SQLite file:
           dbdyno run tpcc
 
@@ -189,6 +168,8 @@ mod tests {
             target: Some("mariadb://bench@db/bench".to_owned()),
         };
         insta::assert_snapshot!(shown(&found), @r"
+        dbdyno builds data, drives load on a database, and measures. What to do first:
+
         On mariadb://bench@db/bench, which 'dbdyno config' names:
           dbdyno run tpcc --ask-password
 

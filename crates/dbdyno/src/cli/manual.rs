@@ -1,4 +1,4 @@
-//! `dbdyno completions` and `dbdyno man`, made from the commands themselves. Not here: the commands.
+//! `dbdyno completions` and `dbdyno man`, made from the commands. Not here: the commands.
 
 use app::Error;
 use clap::{Arg, ArgMatches, Command, value_parser};
