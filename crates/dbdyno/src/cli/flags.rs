@@ -248,6 +248,10 @@ pub(crate) fn store_to_write(matches: &ArgMatches, shell: &Shell) -> Result<Path
 /// The store's file.
 pub(crate) fn store_path(matches: &ArgMatches, shell: &Shell) -> Result<PathBuf, Error> {
     if let Some(path) = matches.get_one::<String>("store") {
+        if path.is_empty() {
+            let why = "--store: the name of the file is empty: name one, or leave --store out";
+            return Err(Error::Usage(why.to_owned()));
+        }
         return Ok(PathBuf::from(path));
     }
     let configured = shell.setting("store").filter(|store| *store != "off");

@@ -78,7 +78,9 @@ pub(crate) fn add_parameters(
             None => return Ok(command),
         },
         false => workloads::by_name(what).map_err(|bad| {
-            Error::Usage(format!("{bad}; a plan is a file whose name ends with .toml"))
+            let is_script = [".sql", ".lua", ".tcl"].iter().any(|end| what.ends_with(end));
+            let scripts = if is_script { ", and scripts are not run" } else { "" };
+            Error::Usage(format!("{bad}; a plan is a file whose name ends with .toml{scripts}"))
         })?,
     };
     for parameter in entry.parameters.iter().filter(|parameter| wanted(parameter)) {

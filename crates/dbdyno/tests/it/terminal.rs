@@ -8,11 +8,10 @@ use crate::home::{Home, Ran};
 
 const SIM: &[&str] = &[
     "run",
-    "tpcc",
+    "empty",
     "--target=sim:?service=constant:2ms",
     "--placement=simulated",
     "--monitor=off",
-    "--check=off",
     "--ramp-up=1s",
     "--duration=12s",
 ];
