@@ -337,10 +337,12 @@ impl Table {
         left.map(|column| column.title.as_ref()).collect()
     }
 
-    /// The columns with their cells, without the spare ones that do not fit.
+    /// The columns with their cells, without the spare ones that do not fit; with them, if even the
+    /// others need more than one band.
     fn fitting(&self, width: usize) -> Vec<(&Column, Vec<String>)> {
-        let mut columns: Vec<(&Column, Vec<String>)> =
+        let all: Vec<(&Column, Vec<String>)> =
             self.shown().map(|(place, column)| (column, self.column(place))).collect();
+        let mut columns = all.clone();
         while total(&columns) > width {
             let most = columns.iter().map(|(column, _)| column.spare).max().unwrap_or(0);
             if most == 0 {
@@ -348,7 +350,8 @@ impl Table {
             }
             columns.retain(|(column, _)| column.spare != most);
         }
-        columns
+        let rooms = rooms(&columns, width);
+        if in_bands(&columns, &rooms, width).len() > 1 { all } else { columns }
     }
 
     /// All columns that people see as Markdown's pipes (GitHub Flavored Markdown, "Tables").
