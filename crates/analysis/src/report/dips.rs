@@ -396,8 +396,10 @@ impl Series {
         let slow_disk = slow_disks.filter_map(|name| rise(name)).max_by(by_score);
         match written_back.max_by(by_score) {
             Some(moved) => add(Cause::Checkpoint, Some(moved), &|_| of_files.max(of_off_cpu)),
-            None if of_files >= SHARE_MIN => add(Cause::Disk, file_waits, &of_clients),
-            None => add(Cause::Disk, slow_disk, &|_| of_off_cpu),
+            None => {
+                add(Cause::Disk, file_waits, &of_clients);
+                add(Cause::Disk, slow_disk, &|_| of_off_cpu);
+            }
         }
         // Every round trip of a client was longer by that much.
         let round_trips = per_transaction.round_trips.unwrap_or(0.0) * rate;
@@ -419,6 +421,14 @@ impl Series {
                 share >= SHARE_MIN && chance <= CHANCE_MAX && self.score(&shown_by) >= SCORE_MIN;
             causes.extend(is_clear.then_some(CauseSeen { cause, shown_by, share, chance }));
         }
+        // One may be shown in two ways: the one that explains more.
+        causes.sort_by(|a, b| b.share.total_cmp(&a.share));
+        let mut known: Vec<Cause> = Vec::new();
+        causes.retain(|seen| {
+            let is_new = !known.contains(&seen.cause);
+            known.extend(is_new.then_some(seen.cause));
+            is_new
+        });
         causes.extend(self.stopped(within));
         // Who waits while the server stands still waits for that.
         let is_last = |of: &CauseSeen| of.cause != Cause::ServerStopped;
