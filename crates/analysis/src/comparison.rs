@@ -430,7 +430,7 @@ impl ComparisonReport {
             let (side, figure) = (&side.name, title(&primary));
             return Err(format!(
                 "the runs of {side} have no {figure}: their workload does not have it, or too few \
-                 transactions finished"
+                 transactions finished; name another figure, such as --figure p50"
             ));
         }
         let pairs_min = pairs_needed(FIRST / others.len() as f64);

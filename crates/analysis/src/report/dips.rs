@@ -11,7 +11,7 @@ use std::ops::Range;
 
 use model::{FactValue, NS_PER_MS};
 use serde::{Deserialize, Serialize};
-use stats::stands_out;
+use stats::{Usual, stands_out};
 
 use super::{GaugeReport, PerTransaction};
 use crate::tally::Tally;
@@ -31,20 +31,11 @@ const SHARE_MIN: f64 = 0.1;
 /// What moved must lie this many robust standard deviations above the usual.
 const SCORE_MIN: f64 = 5.0;
 
-/// The spread of a gauge is taken to be this share of its usual value at least.
-const SPREAD_MIN: f64 = 0.05;
-
-/// Fewer stretches to compare with tell nothing of chance.
-const STRETCHES_MIN: usize = 8;
-
 /// What is as high by chance more often than this is no cause.
 const CHANCE_MAX: f64 = 0.1;
 
 /// Gauges that are listed beside the cause.
 const MOVED_MAX: usize = 5;
-
-/// The standard deviation of normal values by their median absolute deviation.
-const SD_PER_MAD: f64 = 1.4826;
 
 /// Dips that are listed, the first ones in time.
 const DIPS_MAX: usize = 20;
@@ -55,12 +46,15 @@ const ROWS_FACTOR: f64 = 3.0;
 /// A server with less than this share of its usual CPU time stands still, if it does not answer.
 const LOW: f64 = 0.2;
 
-/// Gauges that are derived from others: CPU time of programs other than ours, rows read per
-/// transaction, sessions that wait for files, CPU time of the server, and threads of generator and
-/// server that wait for a CPU.
+/// Gauges that are derived from others: CPU time of programs other than ours, rows read per second
+/// and per transaction, sessions that wait for files, sessions at work for which the server has no
+/// thread on a CPU or waiting for one, CPU time of the server, and threads of generator and server
+/// that wait for a CPU.
 const OTHERS: &str = "machine.cpu_others";
-const ROWS_READ: &str = "database.rows_read_per_transaction";
+const ROWS_READ: &str = "database.rows_read";
+const ROWS_READ_EACH: &str = "database.rows_read_per_transaction";
 const FILE_WAITS: &str = "database.sessions/io+commit";
+const OFF_CPU: &str = "database.sessions/executing_off_cpu";
 const SERVER_CPU: &str = "server.cpu";
 const RUN_DELAY: &str = "run_delay";
 const EXECUTING: &str = "database.sessions/executing";
@@ -73,6 +67,9 @@ const WRITE_BACK: [&str; 5] = [
     "database.checkpointer_num_requested",
     "database.bgwriter_checkpoints_req",
 ];
+
+/// The mean time of a request of a disk; its name follows.
+const DISK_LATENCY: &str = "machine.disk_latency/";
 
 /// Gauges that say nothing of a cause when they rise: they follow throughput, or are what a dip is.
 const FOLLOW: [&str; 4] =
@@ -198,14 +195,16 @@ pub(super) fn dips(
     let processors = tally.fact("cpu", "logical").and_then(FactValue::count).filter(|n| *n > 0);
     let processors = processors.map(|n| n as f64);
     let series = Series::of(gauges, &seconds, is_dip, &of_commits, processors);
-    let usual_rate = middle(of_commits.iter().copied());
-    let usual_p95 = p95_ms.as_ref().map(|times| middle(times.iter().copied()));
+    let no_dips = vec![false; of_commits.len()];
+    let of_all = |values| Usual::of(values, &no_dips);
+    let usual_rate = of_all(&of_commits).median();
+    let usual_p95 = p95_ms.as_deref().map(|times| of_all(times).median());
     let clients =
         f64::from(tally.description.as_ref().map_or(0, |described| {
             described.groups.iter().map(|group| group.clients).sum::<u32>()
         }));
     let dip = |within: Range<usize>| {
-        let rate = mean(of_commits[within.clone()].iter().copied());
+        let rate = of_all(&of_commits).mean_within(within.clone());
         let worst =
             |times: &Vec<f64>| times[within.clone()].iter().fold(f64::NAN, |a, b| a.max(*b));
         let p95_ratio = p95_ms.as_ref().zip(usual_p95).map(|(times, usual)| worst(times) / usual);
@@ -276,13 +275,24 @@ impl Series {
         let rows = rows.or_else(|| get("database.database_tup_returned"));
         if let Some(rows) = rows {
             let each = rows.iter().zip(commits).map(|(rows, n)| rows / n.max(1.0)).collect();
-            derived.push((ROWS_READ, "", each));
+            derived.push((ROWS_READ, "/s", rows));
+            derived.push((ROWS_READ_EACH, "", each));
         }
         let waits = sum(&["database.sessions/io", "database.sessions/commit"]);
         if let Some(waits) = waits {
             derived.push((FILE_WAITS, "", waits));
         }
         if let Some(cpu) = sum(&["server.cpu_user", "server.cpu_system"]) {
+            let at_work = sum(&[EXECUTING, "database.sessions/io", "database.sessions/commit"]);
+            let delay = get("server.run_delay");
+            let off_cpu = at_work.iter().flatten().zip(&cpu).enumerate().map(|(at, (n, cpu))| {
+                let ready = delay.as_ref().map_or(0.0, |ms| ms[at] / 1e3);
+                (n - cpu / 100.0 - ready).max(0.0)
+            });
+            let off_cpu: Vec<f64> = off_cpu.collect();
+            if !off_cpu.is_empty() {
+                derived.push((OFF_CPU, "", off_cpu));
+            }
             derived.push((SERVER_CPU, "%", cpu));
         }
         if let Some(delay) = sum(&["generator.run_delay", "server.run_delay"]) {
@@ -304,41 +314,24 @@ impl Series {
         stretches.map(|of| of[0]..of[of.len() - 1] + 1).collect()
     }
 
-    /// The values of a gauge outside of dips.
-    fn usual<'s>(&'s self, values: &'s [f64]) -> impl Iterator<Item = f64> + 's {
-        let outside = values.iter().zip(&self.is_dip).filter(|(_, is_dip)| !**is_dip);
-        outside.map(|(value, _)| *value).filter(|value| value.is_finite())
-    }
-
     /// How a gauge stands within a stretch, if it was read there and outside.
     fn beside(&self, name: &str, within: &Range<usize>) -> Option<Moved> {
         let (unit, values) = self.all.get(name)?;
-        let usual = middle(self.usual(values));
-        let then = mean(values[within.clone()].iter().copied().filter(|v| v.is_finite()));
+        let of = Usual::of(values, &self.is_dip);
+        let (usual, then) = (of.median(), of.mean_within(within.clone()));
         let moved = Moved { gauge: name.to_owned(), unit: unit.clone(), usual, then };
         (usual.is_finite() && then.is_finite()).then_some(moved)
     }
 
     /// By how many robust standard deviations a gauge lies above the usual.
     fn score(&self, moved: &Moved) -> f64 {
-        let Some(values) = self.values(&moved.gauge) else { return 0.0 };
-        let from_usual: Vec<f64> = self.usual(values).map(|v| (v - moved.usual).abs()).collect();
-        let spread = SD_PER_MAD * middle(from_usual.into_iter());
-        let most = values.iter().copied().filter(|v| v.is_finite()).fold(0.0_f64, f64::max);
-        let least = (SPREAD_MIN * moved.usual.abs()).max(1e-3 * most);
-        (moved.then - moved.usual) / spread.max(least)
+        let of = |values| Usual::of(values, &self.is_dip).score(moved.then);
+        self.values(&moved.gauge).map_or(0.0, of)
     }
 
     /// In what share of the stretches of this length outside of dips a gauge is as high.
     fn chance(&self, moved: &Moved, length: usize) -> Option<f64> {
-        let values = self.values(&moved.gauge)?;
-        let is_free = |start: &usize| !self.is_dip[*start..start + length].contains(&true);
-        let starts = (0..=values.len().checked_sub(length)?).filter(is_free);
-        let means = starts.map(|start| mean(values[start..start + length].iter().copied()));
-        let means: Vec<f64> = means.filter(|mean| mean.is_finite()).collect();
-        let as_high = means.iter().filter(|mean| **mean >= moved.then).count();
-        let is_enough = means.len() >= STRETCHES_MIN;
-        is_enough.then_some((as_high + 1) as f64 / (means.len() + 1) as f64)
+        Usual::of(self.values(&moved.gauge)?, &self.is_dip).chance(moved.then, length)
     }
 
     /// What a stretch comes from, what explains most of the clients' time first.
@@ -370,11 +363,19 @@ impl Series {
         add(Cause::OtherCpuLoad, rise(OTHERS), &|_| of_delay);
         let written_back = WRITE_BACK.iter().filter_map(|name| rise(name));
         let written_back = written_back.filter(|moved| self.score(moved) >= SCORE_MIN);
+        let by_score = |a: &Moved, b: &Moved| self.score(a).total_cmp(&self.score(b));
         let file_waits = rise(FILE_WAITS);
         let of_files = file_waits.as_ref().map_or(0.0, of_clients);
-        match written_back.max_by(|a, b| self.score(a).total_cmp(&self.score(b))) {
-            Some(moved) => add(Cause::Checkpoint, Some(moved), &|_| of_files),
-            None => add(Cause::Disk, file_waits, &of_clients),
+        // Not every server says that a session waits for a file: it is at work without a CPU.
+        let of_off_cpu = rise(OFF_CPU).as_ref().map_or(0.0, of_clients);
+        let slow_disks = self.all.keys().filter(|name| name.starts_with(DISK_LATENCY));
+        let slow_disk = slow_disks.filter_map(|name| rise(name)).max_by(by_score);
+        match written_back.max_by(by_score) {
+            Some(moved) => add(Cause::Checkpoint, Some(moved), &|_| of_files.max(of_off_cpu)),
+            None => {
+                add(Cause::Disk, file_waits, &of_clients);
+                add(Cause::Disk, slow_disk, &|_| of_off_cpu);
+            }
         }
         // Every round trip of a client was longer by that much.
         let round_trips = per_transaction.round_trips.unwrap_or(0.0) * rate;
@@ -383,7 +384,9 @@ impl Series {
             longer_s * round_trips.max(1.0) / clients.max(1.0)
         };
         add(Cause::Network, rise("database.round_trip"), &of_path);
-        let rows = rise(ROWS_READ).filter(|moved| moved.then > ROWS_FACTOR * moved.usual);
+        // A second that commits next to nothing has many rows for each, without reading more.
+        let rows = rise(ROWS_READ_EACH).filter(|moved| moved.then > ROWS_FACTOR * moved.usual);
+        let rows = rows.filter(|_| rise(ROWS_READ).is_some());
         let executing = rise(EXECUTING);
         let of_rows = executing.as_ref().map_or(0.0, of_clients);
         add(Cause::RowsRead, rows, &|_| of_rows);
@@ -394,6 +397,14 @@ impl Series {
                 share >= SHARE_MIN && chance <= CHANCE_MAX && self.score(&shown_by) >= SCORE_MIN;
             causes.extend(is_clear.then_some(CauseSeen { cause, shown_by, share, chance }));
         }
+        // One may be shown in two ways: the one that explains more.
+        causes.sort_by(|a, b| b.share.total_cmp(&a.share));
+        let mut known: Vec<Cause> = Vec::new();
+        causes.retain(|seen| {
+            let is_new = !known.contains(&seen.cause);
+            known.extend(is_new.then_some(seen.cause));
+            is_new
+        });
         causes.extend(self.stopped(within));
         // Who waits while the server stands still waits for that.
         let is_last = |of: &CauseSeen| of.cause != Cause::ServerStopped;
@@ -404,7 +415,7 @@ impl Series {
     /// Whether the server had no CPU time where it usually has some, and did not answer.
     fn stopped(&self, within: &Range<usize>) -> Option<CauseSeen> {
         let values = self.values(SERVER_CPU)?;
-        let usual = middle(self.usual(values));
+        let usual = Usual::of(values, &self.is_dip).median();
         let states = self.values(EXECUTING)?;
         let is_low = |at: &usize| values[*at] < LOW * usual && !states[*at].is_finite();
         let lows = within.clone().filter(is_low).count();
@@ -437,22 +448,6 @@ impl Series {
         rose.sort_by(|a, b| b.0.total_cmp(&a.0));
         rose.into_iter().take(MOVED_MAX).map(|(_, moved)| moved).collect()
     }
-}
-
-/// The median; NaN of nothing.
-fn middle(values: impl Iterator<Item = f64>) -> f64 {
-    let mut all: Vec<f64> = values.filter(|value| value.is_finite()).collect();
-    all.sort_by(f64::total_cmp);
-    match all.len() {
-        0 => f64::NAN,
-        n => (all[(n - 1) / 2] + all[n / 2]) / 2.0,
-    }
-}
-
-/// The mean; NaN of nothing.
-fn mean(values: impl Iterator<Item = f64>) -> f64 {
-    let (sum, n) = values.fold((0.0, 0), |(sum, n), value| (sum + value, n + 1));
-    sum / f64::from(n)
 }
 
 #[cfg(test)]
@@ -525,6 +520,24 @@ mod tests {
     }
 
     #[test]
+    fn a_slow_disk_is_named_where_a_server_does_not_say_that_it_waits_for_files() {
+        let executing = ("database", "sessions/executing", 1.0, 7.0);
+        let io = ("database", "sessions/io", 0.0, 0.0);
+        let commit = ("database", "sessions/commit", 0.0, 0.0);
+        let cpu = ("server", "cpu_user", 80.0, 10.0);
+        let disk = ("machine", "disk_latency/vda", 3.0, 90.0);
+        assert_eq!(causes(&[executing, io, commit, cpu, disk]), [Cause::Disk]);
+        let flushed = ("database", "Innodb_buffer_pool_pages_flushed", 20.0, 9_000.0);
+        assert_eq!(causes(&[executing, io, commit, cpu, disk, flushed]), [Cause::Checkpoint]);
+        // All of them have a CPU, or wait for one.
+        let delay = ("server", "run_delay", 100.0, 5_000.0);
+        let busy = ("server", "cpu_user", 80.0, 200.0);
+        assert_eq!(causes(&[executing, io, commit, busy, delay, disk]), []);
+        let quick = ("machine", "disk_latency/vda", 3.0, 3.0);
+        assert_eq!(causes(&[executing, io, commit, cpu, quick]), []);
+    }
+
+    #[test]
     fn other_programs_matter_as_far_as_ours_waited_for_a_cpu() {
         let machine = ("machine", "cpu_user", 50.0, 98.0);
         let ours = ("generator", "cpu_user", 40.0, 20.0);
@@ -541,6 +554,9 @@ mod tests {
         assert_eq!(causes(&[rows, executing]), [Cause::RowsRead]);
         // Twice as many are no other plan.
         let rows = ("database", "Handler_read_rnd_next", 4_000.0, 5_000.0);
+        assert_eq!(causes(&[rows, executing]), []);
+        // Nor are as many rows as always, of transactions that do not end.
+        let rows = ("database", "Handler_read_rnd_next", 4_000.0, 20.0);
         assert_eq!(causes(&[rows, executing]), []);
         assert_eq!(causes(&[("database", "round_trip", 0.1, 5.0)]), [Cause::Network]);
     }

@@ -144,7 +144,7 @@ impl DataBuild<'_> {
         let paths: Vec<_> = folder.into_iter().chain(file).chain([self.store.as_path()]).collect();
         let mut all = facts::machine(&paths);
         all.extend(with_risks(database, std::slice::from_ref(self.opened)));
-        all.extend(facts_of_data(self.opened));
+        all.extend(facts_of_data(std::slice::from_ref(self.opened)));
         let fact = |name: &str, value: FactValue| Fact::new(ABOUT, name, value);
         all.extend([
             fact("method", self.options.method_name().into()),

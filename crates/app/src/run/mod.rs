@@ -13,6 +13,7 @@ mod later_indexes;
 mod sink;
 
 use std::cell::{Cell, RefCell};
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
@@ -21,8 +22,8 @@ use analysis::Tally;
 use analysis::report::{Report, Status};
 use engine::{ClientThreads, GroupJob, Job, Origin, Ran, SampleHook, Stop};
 use model::{
-    CommitRisk, Description, Event, Fact, Finding, MonitorScope, NS_PER_MS, Placement, Plan,
-    RefusalKind, RunId, Settle, Settling, Severity, StopReason, Target, Trial,
+    CommitRisk, Description, Event, Fact, Finding, Identity, MonitorScope, NS_PER_MS, Placement,
+    Plan, RefusalKind, RunId, Settle, Settling, Severity, StopReason, Target, Trial,
 };
 use monitor::{Monitor, Scope, facts, wall_clock};
 use store::{Store, Summary, Writer};
@@ -296,20 +297,40 @@ fn gather_facts(
     if groups.iter().any(|opened| opened.data == Data::Unmarked) {
         facts.push(Fact::new("data", "meta", "absent"));
     }
-    for opened in groups.iter().filter(|opened| opened.data == Data::Built) {
-        facts.extend(facts_of_data(opened));
-    }
+    facts.extend(facts_of_data(groups));
     facts
 }
 
-/// What is known of data that dbdyno builds.
-fn facts_of_data(opened: &Opened) -> Vec<Fact> {
-    let identity = opened.workload.identity();
-    let scale: Vec<String> = identity.scale.iter().map(|(n, v)| format!("{n} {v}")).collect();
-    let whole =
-        [Fact::new("data", "seed", identity.seed), Fact::new("data", "size", scale.join(", "))];
-    let each = identity.scale.iter().chain(&identity.constants);
-    whole.into_iter().chain(each.map(|(name, value)| Fact::new("data", name, value))).collect()
+/// What is known of the data that dbdyno builds; of several workloads each by its name.
+fn facts_of_data(groups: &[Opened]) -> Vec<Fact> {
+    let built = groups.iter().filter(|opened| opened.data == Data::Built);
+    let all: BTreeMap<String, Identity> = built
+        .map(|opened| opened.workload.identity())
+        .map(|identity| (identity.workload.clone(), identity))
+        .collect();
+    let size_of = |identity: &Identity| {
+        let scale = identity.scale.iter().map(|(name, value)| format!("{name} {value}"));
+        scale.collect::<Vec<_>>().join(", ")
+    };
+    let mut facts = Vec::new();
+    for (workload, identity) in &all {
+        let of = |name: &str| match all.len() {
+            1 => name.to_owned(),
+            _ => format!("{workload}.{name}"),
+        };
+        let each = identity.scale.iter().chain(&identity.constants);
+        facts.push(Fact::new("data", &of("seed"), identity.seed));
+        facts.extend(each.map(|(name, value)| Fact::new("data", &of(name), value)));
+    }
+    let sizes: Vec<String> = all
+        .iter()
+        .map(|(workload, identity)| match all.len() {
+            1 => size_of(identity),
+            _ => format!("{workload}: {}", size_of(identity)),
+        })
+        .collect();
+    facts.extend((!sizes.is_empty()).then(|| Fact::new("data", "size", sizes.join("; "))));
+    facts
 }
 
 /// The facts of a database, with what the storage engines of the data mean for commits.

@@ -7,7 +7,7 @@ use std::path::Path;
 use serde_json::Value;
 use servers::for_tests::{MARIADB, MARIADB_11_4, MYSQL_5_6};
 
-use crate::home::{Home, number};
+use crate::home::{Home, at, number};
 use crate::journey::nothing_is_lost;
 use crate::real::url_of;
 
@@ -155,6 +155,19 @@ fn the_examples_that_record_run() {
     let rate = |point: usize| number(&shown["points"][point], "figures.records_per_s.mean");
     // A record of each of two writers takes a round trip.
     assert!(rate(0) > rate(1) && rate(1) <= 200.0, "{shown:#}");
+}
+
+#[test]
+fn the_example_on_connections_compares_what_a_transaction_takes() {
+    let home = Home::new();
+    let plain = url_of(MARIADB.shared(), "connection");
+    let ways = format!("--vary=target={plain},{plain}?compress=zlib");
+    let flags = [&*ways, "--vary=clients=2", "--table-size=1000"];
+    let shown = experiment(&home, "connection.toml", &[&flags[..], &AT_A_RATE].concat());
+    assert_eq!(shown["points"].as_array().map(Vec::len), Some(2), "{shown:#}");
+    let compared = home.json(&["compare", "last", "--by=target", "--figure=p50"]);
+    let points = at(&compared, "pairs.0.each_transaction").as_array().expect("a list");
+    assert_eq!(points.len(), 1, "{compared:#}");
 }
 
 #[test]
