@@ -14,7 +14,7 @@ use crate::shell::Shell;
 pub(crate) fn draft(what: &str, matches: &ArgMatches, shell: &Shell) -> Result<Draft, Error> {
     let mut draft = draft_written(what, matches)?;
     if let Some(interval) = shell.setting("report-interval")
-        && draft.values.get("report_interval").is_none()
+        && !draft.values.contains_key("report_interval")
     {
         let written = Written::new(interval, From::Flag("report-interval".to_owned()));
         draft.values.insert("report_interval", written);
