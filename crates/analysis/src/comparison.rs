@@ -417,7 +417,11 @@ impl ComparisonReport {
         if let Some(side) = sides.iter().find(|side| reports(side).next().is_none()) {
             let whys = whys(&side.not_counted);
             let whys: Vec<String> = whys.iter().map(|(why, n)| format!("{why} ({n})")).collect();
-            return Err(format!("{} has no run that counts: {}", side.name, whys.join(", ")));
+            return Err(format!(
+                "{} cannot be compared: no run of it counts: {}",
+                side.name,
+                whys.join(", ")
+            ));
         }
         let all: Vec<&Report> = sides.iter().flat_map(reports).collect();
         let primary = judge.primary_of(&all)?;

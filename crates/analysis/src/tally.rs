@@ -430,7 +430,7 @@ impl Tally {
     }
 
     /// The length of the report's intervals, in seconds.
-    fn interval_seconds(&self) -> i64 {
+    pub fn interval_seconds(&self) -> i64 {
         let seconds =
             self.description.as_ref().map_or(model::INTERVAL_SECONDS, |d| d.interval_seconds);
         i64::from(seconds.max(1))
@@ -622,9 +622,15 @@ impl Tally {
 
     /// One second of all groups together.
     pub fn second(&self, second: i64) -> SecondFigures {
+        self.second_of(&(0..self.groups.len()).collect::<Vec<_>>(), second)
+    }
+
+    /// One second of these groups together.
+    pub fn second_of(&self, groups: &[usize], second: i64) -> SecondFigures {
         let mut figures = SecondFigures::default();
         let mut response: Option<Histogram> = None;
-        for tally in self.groups.iter().filter_map(|group| group.series.get(second)) {
+        let groups = groups.iter().filter_map(|index| self.groups.get(*index));
+        for tally in groups.filter_map(|group| group.series.get(second)) {
             figures.counts.add(&tally.counts);
             figures.commits += tally.commits();
             figures.traffic += tally.traffic;

@@ -8,6 +8,7 @@ mod asked_host;
 mod cli;
 mod lists;
 mod outcome;
+mod settings;
 mod shell;
 #[cfg(feature = "pages")]
 mod web;

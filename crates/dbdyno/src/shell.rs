@@ -4,13 +4,28 @@
 //! commands beside other tests; signals and terminals are the process's, so only `main`'s shell
 //! has them.
 
+use std::collections::BTreeMap;
 use std::fmt;
 use std::io::{self, IsTerminal, Read, Write};
+use std::os::fd::AsFd;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use app::Error;
+use model::numbers::wrap;
+use render::terminal::text;
+use render::{Document, Style, ascii};
 
 use crate::outcome::{DONE, Outcome};
+use crate::settings;
+
+/// A page is at least so wide, whatever the terminal.
+const WIDTH_LEAST: usize = 40;
+
+/// Longer lines are not read; only lists and tables may be wider.
+const WIDTH_MOST: usize = 160;
+
+/// Columns that a line keeps for letters which take more of them in ASCII.
+const ASCII_SPARE: usize = 4;
 
 type Writer = Arc<Mutex<dyn Write + Send>>;
 type Variables = Arc<dyn Fn(&str) -> Option<String> + Send + Sync>;
@@ -22,6 +37,7 @@ pub struct Shell {
     err: Writer,
     variables: Variables,
     is_process: bool,
+    settings: Arc<BTreeMap<String, String>>,
 }
 
 impl Shell {
@@ -37,6 +53,7 @@ impl Shell {
             err: Arc::new(Mutex::new(err)),
             variables: Arc::new(variables),
             is_process: false,
+            settings: Arc::default(),
         }
     }
 
@@ -60,6 +77,77 @@ impl Shell {
     /// Whether words other than results go to a terminal.
     pub(crate) fn writes_terminal(&self) -> bool {
         self.is_process && io::stderr().is_terminal()
+    }
+
+    /// Whether that terminal can be drawn on: one of them prints alone.
+    pub(crate) fn draws_on_terminal(&self) -> bool {
+        self.writes_terminal() && self.has_cursor()
+    }
+
+    /// Whether the terminal does more than print, by its name.
+    fn has_cursor(&self) -> bool {
+        self.variable("TERM").is_some_and(|term| term != "dumb")
+    }
+
+    /// How a page is set for whoever reads results: as wide as `COLUMNS` says, or as the terminal,
+    /// or of the width that suits the page where there is none. In colours only on a terminal.
+    pub(crate) fn style(&self, width_without_terminal: usize) -> Style {
+        let is_terminal = self.is_process && io::stdout().is_terminal();
+        let columns = is_terminal.then(|| columns_of(&io::stdout())).flatten();
+        let asked = self.variable("COLUMNS").and_then(|columns| columns.parse().ok());
+        let width = asked.or(columns).map_or(width_without_terminal, |columns: usize| {
+            columns.clamp(WIDTH_LEAST, width_without_terminal.max(WIDTH_MOST))
+        });
+        let is_plain = self.variable("NO_COLOR").is_some()
+            || self.setting("color") == Some("off")
+            || !self.has_cursor();
+        // A letter may take more room in ASCII.
+        let spare = if self.is_ascii() { ASCII_SPARE } else { 0 };
+        Style { color: is_terminal && !is_plain, width: width - spare }
+    }
+
+    /// Whether the locale has no more letters than ASCII, or others than ours: by the first of
+    /// these variables that is set (POSIX, "Internationalization Variables"). Without any of them,
+    /// as in many containers, terminals read UTF-8 all the same.
+    fn is_ascii(&self) -> bool {
+        let locale = ["LC_ALL", "LC_CTYPE", "LANG"].iter().find_map(|name| self.variable(name));
+        locale.is_some_and(|locale| {
+            let locale = locale.to_ascii_lowercase();
+            !locale.contains("utf-8") && !locale.contains("utf8")
+        })
+    }
+
+    /// What is not our own text, as this terminal can show it.
+    pub(crate) fn legible(&self, text: &str) -> String {
+        let text = harmless(text);
+        if self.is_ascii() { ascii(&text) } else { text }
+    }
+
+    /// Prints a page for people.
+    pub(crate) fn print_page(&self, document: &Document, style: &Style) -> Outcome {
+        let plain = text(document, &Style { color: false, ..*style });
+        // All escapes are ours, unless the page has some already.
+        let is_colored = style.color && !plain.contains('\x1b');
+        let page = match is_colored {
+            true => {
+                let page = text(document, style);
+                page.split('\x1b').map(|part| self.legible(part)).collect::<Vec<_>>().join("\x1b")
+            }
+            false => self.legible(&plain),
+        };
+        self.print_bytes(page.as_bytes())
+    }
+
+    /// The same with the user's lasting defaults.
+    pub(crate) fn with_settings(&self) -> Result<Shell, Error> {
+        let file = settings::file(&|name| self.variable(name));
+        let settings = file.map_or(Ok(BTreeMap::new()), |file| settings::read(&file))?;
+        Ok(Shell { settings: Arc::new(settings), ..self.clone() })
+    }
+
+    /// What the user has set for good.
+    pub(crate) fn setting(&self, name: &str) -> Option<&str> {
+        self.settings.get(name).map(String::as_str)
     }
 
     /// The input, up to so many bytes.
@@ -93,12 +181,13 @@ impl Shell {
 
     /// Says something beside the result; when nobody reads there any more, that is no error.
     pub(crate) fn say(&self, text: &str) {
-        self.ask(&format!("{text}\n"));
+        let columns = self.writes_terminal().then(|| columns_of(&io::stderr())).flatten();
+        self.ask(&format!("{}\n", wrapped(text, columns.unwrap_or(usize::MAX))));
     }
 
     /// The same without the end of the line: the answer is typed there.
     pub(crate) fn ask(&self, text: &str) {
-        let _ = write(&self.err, harmless(text).as_bytes());
+        let _ = write(&self.err, self.legible(text).as_bytes());
     }
 
     /// Shows help, or what the command line cannot mean, as its parser has written it.
@@ -116,6 +205,21 @@ impl fmt::Debug for Shell {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Shell").field("is_process", &self.is_process).finish_non_exhaustive()
     }
+}
+
+/// The columns of a terminal, if it says.
+fn columns_of(terminal: &impl AsFd) -> Option<usize> {
+    let size = rustix::termios::tcgetwinsize(terminal).ok()?;
+    Some(usize::from(size.ws_col)).filter(|columns| *columns > 0)
+}
+
+/// `text` with its longer lines broken between words: a terminal breaks within them.
+pub(crate) fn wrapped(text: &str, columns: usize) -> String {
+    let line = |line: &str| match line.chars().count() > columns {
+        true => wrap(line, columns).join("\n"),
+        false => line.to_owned(),
+    };
+    text.split('\n').map(line).collect::<Vec<_>>().join("\n")
 }
 
 fn write(to: &Mutex<dyn Write + Send + 'static>, bytes: &[u8]) -> io::Result<()> {

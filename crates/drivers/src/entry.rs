@@ -24,10 +24,25 @@ pub struct Entry {
     pub file: fn(&Target) -> Option<PathBuf>,
     /// Whether clients of a target connect to its hosts over a network.
     pub is_over_network: fn(&Target) -> bool,
+    /// Where a server of it usually is on this machine; none where there is no server.
+    pub local_server: Option<LocalServer>,
     /// What is known of it.
     pub product: &'static Product,
     /// Opens a target.
     pub open: fn(&Target, Opening) -> Opened,
+}
+
+/// Where a server usually is, if it is on this machine.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LocalServer {
+    /// How it is called.
+    pub title: &'static str,
+    /// The port at which it listens.
+    pub port: u16,
+    /// Its Unix sockets in the usual packages.
+    pub sockets: &'static [&'static str],
+    /// Its programs, each by the name of the first that there is.
+    pub programs: &'static [&'static str],
 }
 
 /// A target that has been opened, or not.

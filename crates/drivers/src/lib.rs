@@ -24,7 +24,7 @@ use std::path::PathBuf;
 
 use model::{BadParameter, Target, did_you_mean};
 
-pub use entry::{CannotOpen, Entry, Opened, Opening};
+pub use entry::{CannotOpen, Entry, LocalServer, Opened, Opening};
 pub use sim::{SimService, service_draw_ns};
 
 /// Every database, in the order in which they are listed.

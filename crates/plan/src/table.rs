@@ -159,7 +159,8 @@ parameters! {
         "Longest time that histograms record; longer ones are counted as overflow",
         |plan| plan.recording.histogram_max_ns;
     report_interval: Seconds = "10s",
-        "Interval of the report's table of rates, times, waits and errors",
+        "Interval of the report's table of rates, times, waits and errors, and of the lines that are \
+         printed during the run where there is no terminal",
         |plan| plan.interval_seconds;
     monitor: MonitorScope = "default",
         "System and database metrics to read once per second: default reads the machine, the \

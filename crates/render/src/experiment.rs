@@ -155,13 +155,12 @@ fn headline(report: &ExperimentReport) -> (String, String) {
         .map(|point| point.runs_not_counted.min(repeats.saturating_sub(point.runs.len() as u64)));
     let lost: u64 = lost.sum();
     let left = report.trials.saturating_sub(done + lost);
-    let rest = [(lost, if lost == 1 { "does not" } else { "do not" }), (left, "not done")];
+    let rest = [(lost, "not counted"), (left, "not run")];
     let rest = rest.iter().filter(|(n, _)| *n > 0);
     let rest: String = rest.map(|(n, what)| format!(", {n} {what}")).collect();
     let counts = match done {
         _ if done == report.trials => "",
-        1 => " counts",
-        _ => " count",
+        _ => " done and counted",
     };
     let trials = format!("{done} of {}{counts}{rest}", count(report.trials, "trial"));
     (format!("{name}: {found}"), format!("{n}, {trials}, {}", report.order.name()))
@@ -187,12 +186,8 @@ fn best(report: &ExperimentReport) -> String {
     let at = if at.is_empty() { at } else { format!(" at {at}") };
     let most = if is_less_better(&report.primary) { "least" } else { "most" };
     let also = also(report, point, &figure);
-    let also = also.map_or_else(String::new, |at| {
-        format!(
-            "; as good within the error {at} (intervals \
-                                                overlap)"
-        )
-    });
+    let also = also
+        .map_or_else(String::new, |at| format!("; statistically tied {at} (intervals overlap)"));
     format!("{most} {of}{at}: {}{also}", shown(&figure))
 }
 
@@ -620,7 +615,10 @@ mod tests {
     #[test]
     fn trials_that_were_lost_are_told_apart_from_those_that_were_not_made() {
         let page = page_of(&report(|_| {}));
-        assert!(page.contains("\n5 points, 14 of 15 trials count, 1 not done, inter"), "{page}");
+        assert!(
+            page.contains("\n5 points, 14 of 15 trials done and counted, 1 not run, inter"),
+            "{page}"
+        );
         let lose = |trials: &mut Vec<TrialReport>, n: usize| {
             for trial in trials.iter_mut().take(n) {
                 let text = "The queue was full.";
@@ -629,7 +627,10 @@ mod tests {
             }
         };
         let page = page_of(&report(|trials| lose(trials, 4)));
-        assert!(page.contains("10 of 15 trials count, 4 do not, 1 not done, "), "{page}");
+        assert!(
+            page.contains("10 of 15 trials done and counted, 4 not counted, 1 not run, "),
+            "{page}"
+        );
         // One that was made again is there twice, and counts.
         let again = page_of(&report(|trials| {
             let mut again = trials[0].clone();
@@ -637,7 +638,7 @@ mod tests {
             again.report.run_id.push('2');
             trials.push(again);
         }));
-        assert!(again.contains("14 of 15 trials count, 1 not done, "), "{again}");
+        assert!(again.contains("14 of 15 trials done and counted, 1 not run, "), "{again}");
         assert!(page.lines().all(|line| line.chars().count() <= 96), "{page}");
     }
 }

@@ -3,6 +3,7 @@
 //! Everything here is a function from values to text or pictures. Not here: the results themselves
 //! (analysis), and any terminal or browser (dbdyno).
 
+mod ascii;
 mod axis_names;
 pub mod chart_backends;
 pub mod charts;
@@ -32,6 +33,7 @@ mod wording;
 
 use serde::Serialize;
 
+pub use ascii::ascii;
 pub use comparison::{comparison, comparison_title};
 pub use document::Document;
 pub use experiment::{experiment, experiment_points};

@@ -2,7 +2,9 @@
 //!
 //! Everything is provisional: seconds are only closed after the drain.
 
-use analysis::tally::{GroupTally, Quantiles, SecondFigures, Tally};
+use std::ops::Range;
+
+use analysis::tally::{GroupTally, Quantiles, Tally};
 use model::numbers::{self, NONE, count, cut, significant};
 use model::{
     DisturbanceEvent, Disturbed, Load, NS_PER_MS, NS_PER_S, Phase, PrimaryMetricDescription,
@@ -44,9 +46,9 @@ pub fn lines(tally: &Tally, now_ns: i64, width: usize) -> Vec<String> {
     let Some(shown) = tally.shown_second(now_ns) else {
         return lines.into_iter().map(|line| cut(&line, width)).collect();
     };
-    let figures = tally.second(shown);
-    let rates = rates(tally, shown);
-    lines.push(format!("{rates}   {}", times(&figures)));
+    let all: Vec<usize> = (0..tally.groups.len()).collect();
+    lines.extend(beside_or_below(&rates(tally, &all, shown), &moment(tally, &all, shown), width));
+    lines.extend(groups(tally, shown, width));
     lines.push(outcomes(tally, tally.waiting(shown).unwrap_or(0)));
     lines.push(history(tally, shown, width));
     lines.extend(commonest_error(tally));
@@ -55,21 +57,63 @@ pub fn lines(tally: &Tally, now_ns: i64, width: usize) -> Vec<String> {
     lines.into_iter().map(|line| cut(&line, width)).collect()
 }
 
-/// One line for a log, told once a second.
-pub fn plain(tally: &Tally, now_ns: i64) -> String {
-    let Some(shown) = tally.shown_second(now_ns) else { return progress(tally, now_ns) };
-    let figures = tally.second(shown);
-    let counts = &figures.counts;
-    let rates = rates(tally, shown);
-    let mut text = format!("{shown:>5} s  {rates}  {}", times(&figures));
-    let waiting = tally.waiting(shown).unwrap_or(0);
-    for (n, word) in [(counts.failed, "failed"), (counts.dropped, "dropped"), (waiting, "waiting")]
-    {
-        if n > 0 {
-            text.push_str(&format!("  {} {word}", format_count(n)));
+/// A line for each group, by its name, if there are several.
+fn groups(tally: &Tally, shown: i64, width: usize) -> Vec<String> {
+    let n = tally.groups.len();
+    let name = |group: usize| match tally.name_of(group) {
+        name if name.is_empty() => format!("group {}", group + 1),
+        name => name,
+    };
+    let widest = (0..n).map(|group| name(group).chars().count()).max().unwrap_or(0);
+    let line = |group: usize| {
+        let (rates, times) = (rates(tally, &[group], shown), moment(tally, &[group], shown));
+        let mut lines = beside_or_below(&rates, &times, width.saturating_sub(widest + 4));
+        for (nth, line) in lines.iter_mut().enumerate() {
+            let name = if nth == 0 { name(group) } else { String::new() };
+            *line = format!("  {name:<widest$}  {line}");
         }
+        lines
+    };
+    (0..n).filter(|_| n > 1).flat_map(line).collect()
+}
+
+fn moment(tally: &Tally, groups: &[usize], shown: i64) -> String {
+    let figures = tally.second_of(groups, shown);
+    // The rates beside it are of more seconds.
+    times(figures.quantiles, figures.max_ns)
+        .unwrap_or_else(|| "nothing finished in the last second yet".to_owned())
+}
+
+/// One line for a log: what happened in these seconds, `[ 10 s ]` being their end.
+pub fn interval(tally: &Tally, seconds: Range<i64>) -> String {
+    let all: Vec<usize> = (0..tally.groups.len()).collect();
+    let span = tally.span(seconds.clone());
+    let length = (seconds.end - seconds.start).max(1) as f64;
+    let rate = |n: u64| significant(n as f64 / length, 4);
+    let mut parts = vec![rates_in(tally, &all, seconds.clone())];
+    let traffic = tally.groups.iter().map(|group| group.traffic(seconds.clone()));
+    let n_queries: u64 = traffic.map(|sent| sent.reads + sent.writes + sent.others).sum();
+    parts.extend((n_queries > 0).then(|| format!("{} QPS", rate(n_queries))));
+    parts.extend(times(Quantiles::of(&span.response), span.response.max()));
+    let waiting = tally.waiting(seconds.end - 1).unwrap_or(0);
+    parts.push(format!("{} failed", format_count(span.counts.failed)));
+    for (n, word) in [(span.counts.dropped, "dropped"), (waiting, "waiting")] {
+        parts.extend((n > 0).then(|| format!("{} {word}", format_count(n))));
     }
-    format!("{text}  ({})", progress(tally, now_ns))
+    if all.len() > 1 {
+        let of = |group: &usize| {
+            format!("{} {}", tally.name_of(*group), rates_in(tally, &[*group], seconds.clone()))
+        };
+        parts.push(format!("({})", all.iter().map(of).collect::<Vec<_>>().join(", ")));
+    }
+    let end = format!("{} s", seconds.end);
+    let phase = if seconds.start < 0 { " ramp-up" } else { "" };
+    format!("[ {end:>4}{phase} ] {}", parts.join("  "))
+}
+
+/// How far a run is, in a line for a log, before there is anything to count.
+pub fn beginning(tally: &Tally, now_ns: i64) -> String {
+    progress(tally, now_ns)
 }
 
 fn what(tally: &Tally) -> String {
@@ -102,7 +146,7 @@ fn progress(tally: &Tally, now_ns: i64) -> String {
         Phase::Drain => "draining".to_owned(),
         _ if now_ns < 0 => format!("ramp-up, {} to go", duration(-now_ns)),
         _ if measure_ns > 0 && now_ns >= measure_ns => "draining".to_owned(),
-        _ => measuring(tally, now_ns, measure_ns),
+        _ => format!("measuring, {}", measuring(tally, now_ns, measure_ns)),
     }
 }
 
@@ -134,40 +178,36 @@ fn duration(ns: i64) -> String {
     numbers::seconds((ns.max(0) as f64 / NS_PER_S as f64).round())
 }
 
-/// Rates of the last seconds, primary metrics included where they are counted already.
-fn rates(tally: &Tally, shown: i64) -> String {
-    let all: Vec<usize> = (0..tally.groups.len()).collect();
+/// Rates of the last seconds.
+fn rates(tally: &Tally, groups: &[usize], shown: i64) -> String {
     let (first, _) = tally.commits_until(shown);
     let from = (shown + 1 - MOMENT_S).max(if shown >= 0 { 0 } else { first });
-    let seconds = (shown + 1 - from).max(1) as f64;
-    let commits: u64 = tally.commits_per_second(&all, from..shown + 1).iter().sum();
-    let mut parts = vec![format!("{} TPS", significant(commits as f64 / seconds, 3))];
-    for (name, title) in tally.primary_metrics(&all).into_iter().filter(|_| shown >= 0) {
+    rates_in(tally, groups, from..shown + 1)
+}
+
+/// Rates of some seconds, primary metrics included where they are counted already.
+fn rates_in(tally: &Tally, groups: &[usize], seconds: Range<i64>) -> String {
+    let length = (seconds.end - seconds.start).max(1) as f64;
+    let commits: u64 = tally.commits_per_second(groups, seconds.clone()).iter().sum();
+    let mut parts = vec![format!("{} TPS", significant(commits as f64 / length, 3))];
+    for (name, title) in tally.primary_metrics(groups).into_iter().filter(|_| seconds.end > 0) {
         let of_group = |(group, primary): (&GroupTally, &PrimaryMetricDescription)| {
-            let counted: u64 = group.counted_per_second(primary, from..shown + 1).iter().sum();
+            let counted: u64 = group.counted_per_second(primary, seconds.clone()).iter().sum();
             counted as f64 * primary.per_ns as f64
         };
-        let counted: f64 = tally.with_primary_metric(&all, name).map(of_group).sum();
-        let value = counted / (seconds * NS_PER_S as f64);
+        let counted: f64 = tally.with_primary_metric(groups, name).map(of_group).sum();
+        let value = counted / (length * NS_PER_S as f64);
         parts.push(format!("{} {title}", significant(value, 3)));
     }
     parts.join("  ")
 }
 
-/// Response times of what was intended in the second shown, as far as it has finished.
-fn times(figures: &SecondFigures) -> String {
+/// Response times, if anything has finished.
+fn times(quantiles: Option<Quantiles>, max_ns: u64) -> Option<String> {
     let ms = |ns: u64| significant(ns as f64 / NS_PER_MS as f64, 3);
-    match figures.quantiles {
-        Some(Quantiles { p50_ns, p95_ns, p99_ns }) => format!(
-            "p50 {}  p95 {}  p99 {}  max {} ms",
-            ms(p50_ns),
-            ms(p95_ns),
-            ms(p99_ns),
-            ms(figures.max_ns)
-        ),
-        // The rates beside it are of more seconds.
-        None => "nothing finished in the last second yet".to_owned(),
-    }
+    let Quantiles { p50_ns, p95_ns, p99_ns } = quantiles?;
+    let (p50, p95, p99, max) = (ms(p50_ns), ms(p95_ns), ms(p99_ns), ms(max_ns));
+    Some(format!("p50 {p50}  p95 {p95}  p99 {p99}  max {max} ms"))
 }
 
 fn outcomes(tally: &Tally, waiting: u64) -> String {
@@ -206,6 +246,15 @@ fn commonest_error(tally: &Tally) -> Option<String> {
     let error = phases.flat_map(|phase| &phase.errors).max_by_key(|error| error.count)?;
     let (n, kind) = (format_count(error.count), error.kind.name());
     Some(format!("{n} × {kind}: {}", error.message))
+}
+
+/// Two parts in a line, or, where it is too narrow for them, in two.
+fn beside_or_below(left: &str, right: &str, width: usize) -> Vec<String> {
+    let line = format!("{left}   {right}");
+    match line.chars().count() <= width {
+        true => vec![line],
+        false => vec![left.to_owned(), right.to_owned()],
+    }
 }
 
 /// Fewer letters of what stands on the left say nothing.
@@ -250,7 +299,7 @@ mod tests {
     fn a_run_is_watched_in_five_lines() {
         let tally = at(&Made::running(), 23.4, Phase::Measure);
         insta::assert_snapshot!(lines(&tally, ns(23.4), 90).join("\n"), @r"
-        tpcc on SQLite 3.54.1, 8 clients, closed                           23 s of 60 s, 37 s left
+        tpcc on SQLite 3.54.1, 8 clients, closed                measuring, 23 s of 60 s, 37 s left
         450 TPS  11,892 NOPM  26,976 TPM   p50 13.5  p95 52.8  p99 69.6  max 83.4 ms
         10,486 finished  2 failed  115 retried
         ▆▆▆██|███████████████████████
@@ -263,7 +312,7 @@ mod tests {
         let mut made = Made::running();
         made.seconds.retain(|second| second.second < 22);
         let tally = at(&made, 23.9, Phase::Measure);
-        let line = plain(&tally, ns(24.9));
+        let line = lines(&tally, ns(24.9), 100).join("\n");
         assert!(line.contains(" TPS ") && !line.contains("  0 TPS"), "{line}");
         assert!(line.contains("nothing finished in the last second yet"), "{line}");
     }
@@ -287,19 +336,67 @@ mod tests {
         tally.add(&Event::Phase { phase: Phase::Connect, at_ns: 0 });
         let one = "tpcc on SQLite 3.54.1, 8 clients, closed          connecting, 8 so far";
         assert_eq!(lines(&tally, ns(-5.0), 70), [one]);
-        assert_eq!(plain(&tally, ns(-5.0)), "connecting, 8 so far");
+        assert_eq!(beginning(&tally, ns(-5.0)), "connecting, 8 so far");
         assert_eq!(lines(&Tally::new(), 0, 80).len(), 1);
     }
 
+    fn two_groups() -> Made {
+        let mut made = Made::running();
+        let mut readers = made.description.groups[0].clone();
+        made.description.groups[0].name = "writers".to_owned();
+        readers.name = "readers".to_owned();
+        made.description.groups.push(readers);
+        let more: Vec<_> =
+            made.seconds.iter().map(|s| model::Second { group: 1, ..s.clone() }).collect();
+        made.seconds.extend(more);
+        made
+    }
+
     #[test]
-    fn a_log_has_a_line_a_second() {
+    fn a_log_has_a_line_for_each_interval() {
         let tally = at(&Made::running(), 18.5, Phase::Measure);
-        let line = "   17 s  457 TPS  12,024 NOPM  27,420 TPM  p50 13.9  p95 45.6  p99 81.4  \
-                    max 199 ms  2 failed  (19 s of 60 s, 42 s left)";
-        assert_eq!(plain(&tally, ns(18.5)), line);
+        insta::assert_snapshot!(interval(&tally, 0..10), @r"
+        [ 10 s ] 452 TPS  12,180 NOPM  27,138 TPM  11,362 QPS  p50 13.2  p95 50.8  p99 85.1  max 215 ms  0 failed
+        ");
+        insta::assert_snapshot!(interval(&tally, 17..18), @r"
+        [ 18 s ] 466 TPS  12,060 NOPM  27,960 TPM  11,650 QPS  p50 13.9  p95 45.6  p99 81.4  max 199 ms  2 failed
+        ");
+        insta::assert_snapshot!(interval(&tally, -3..0), @r"
+        [  0 s ramp-up ] 398 TPS  9,975 QPS  p50 12.7  p95 53.1  p99 86.0  max 156 ms  0 failed
+        ");
         let tally = at(&Made::open_overloaded(), 30.5, Phase::Measure);
-        let line = plain(&tally, ns(30.5));
-        assert!(line.contains("100 dropped") && line.ends_with(")"), "{line}");
+        let line = interval(&tally, 29..30);
+        assert!(line.contains("100 dropped") && line.contains(" waiting"), "{line}");
+        let two = two_groups().tally();
+        insta::assert_snapshot!(interval(&two, 0..10), @r"
+        [ 10 s ] 905 TPS  24,360 NOPM  54,276 TPM  22,725 QPS  p50 13.2  p95 50.8  p99 85.1  max 215 ms  0 failed  (writers 452 TPS  12,180 NOPM  27,138 TPM, readers 452 TPS  12,180 NOPM  27,138 TPM)
+        ");
+    }
+
+    #[test]
+    fn groups_are_named_with_figures_of_their_own() {
+        let tally = at(&two_groups(), 9.4, Phase::Measure);
+        insta::assert_snapshot!(lines(&tally, ns(9.4), 100).join("\n"), @r"
+        tpcc + tpcc on SQLite 3.54.1, 16 clients                           measuring, 9 s of 60 s, 51 s left
+        905 TPS  24,120 NOPM  54,312 TPM   p50 12.4  p95 54.0  p99 114  max 163 ms
+          writers  453 TPS  12,060 NOPM  27,156 TPM   p50 12.4  p95 54.0  p99 114  max 163 ms
+          readers  453 TPS  12,060 NOPM  27,156 TPM   p50 12.4  p95 54.0  p99 114  max 163 ms
+        8,146 finished  0 failed  90 retried
+        ▆▆▆██|█████████
+        ");
+    }
+
+    #[test]
+    fn a_narrow_terminal_loses_no_figure() {
+        let tally = at(&Made::running(), 23.4, Phase::Measure);
+        insta::assert_snapshot!(lines(&tally, ns(23.4), 60).join("\n"), @r"
+        tpcc on SQLite 3.54.1, …  measuring, 23 s of 60 s, 37 s left
+        450 TPS  11,892 NOPM  26,976 TPM
+        p50 13.5  p95 52.8  p99 69.6  max 83.4 ms
+        10,486 finished  2 failed  115 retried
+        ▆▆▆██|███████████████████████
+        5 × busy: database is locked
+        ");
     }
 
     #[test]
@@ -324,6 +421,7 @@ mod tests {
             progress(&tally, ns(23.0))
         );
         let sum = Sum::of(&tally, &[0]);
-        assert!(progress(&tally, ns(23.0)).starts_with(&format_count(sum.counts.finished())));
+        let counted = format!("measuring, {}", format_count(sum.counts.finished()));
+        assert!(progress(&tally, ns(23.0)).starts_with(&counted));
     }
 }

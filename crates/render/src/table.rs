@@ -307,10 +307,42 @@ impl Table {
     }
 
     /// Title and rows, as wide as needed, without spare columns that do not fit in `width`;
-    /// sentences that do not fit then are broken into lines.
+    /// sentences that do not fit then are broken into lines, and columns that still do not fit
+    /// stand below, behind the first column again.
     pub fn lines(&self, width: usize) -> Vec<String> {
-        let mut columns: Vec<(&Column, Vec<String>)> =
+        self.bands(width).join(&String::new())
+    }
+
+    /// The same, apart: each band begins with the titles of its columns.
+    pub(crate) fn bands(&self, width: usize) -> Vec<Vec<String>> {
+        let columns = self.fitting(width);
+        let rooms = rooms(&columns, width);
+        let band = |places: &Vec<usize>| {
+            let row = |row: usize| {
+                let cells = places.iter().map(|at| in_room(&columns[*at].1[row], rooms[*at]));
+                let rooms: Vec<_> = places.iter().map(|at| rooms[*at]).collect();
+                beside(&cells.collect::<Vec<_>>(), &rooms)
+            };
+            (0..=self.shown_rows().len()).flat_map(row).collect()
+        };
+        in_bands(&columns, &rooms, width).iter().map(band).collect()
+    }
+
+    /// The titles of the spare columns for which `width` has no room.
+    pub(crate) fn left_out(&self, width: usize) -> Vec<&str> {
+        let kept: Vec<&Column> =
+            self.fitting(width).into_iter().map(|(column, _)| column).collect();
+        let is_kept = |column: &Column| kept.iter().any(|kept| std::ptr::eq(*kept, column));
+        let left = self.shown().map(|(_, column)| column).filter(|column| !is_kept(column));
+        left.map(|column| column.title.as_ref()).collect()
+    }
+
+    /// The columns with their cells, without the spare ones that do not fit; with them, if even the
+    /// others need more than one band.
+    fn fitting(&self, width: usize) -> Vec<(&Column, Vec<String>)> {
+        let all: Vec<(&Column, Vec<String>)> =
             self.shown().map(|(place, column)| (column, self.column(place))).collect();
+        let mut columns = all.clone();
         while total(&columns) > width {
             let most = columns.iter().map(|(column, _)| column.spare).max().unwrap_or(0);
             if most == 0 {
@@ -319,12 +351,7 @@ impl Table {
             columns.retain(|(column, _)| column.spare != most);
         }
         let rooms = rooms(&columns, width);
-        let row = |row: usize| {
-            let cells = columns.iter().zip(&rooms);
-            let cells = cells.map(|((_, cells), room)| in_room(&cells[row], *room));
-            beside(&cells.collect::<Vec<_>>(), &rooms)
-        };
-        (0..=self.shown_rows().len()).flat_map(row).collect()
+        if in_bands(&columns, &rooms, width).len() > 1 { all } else { columns }
     }
 
     /// All columns that people see as Markdown's pipes (GitHub Flavored Markdown, "Tables").
@@ -425,6 +452,29 @@ fn rooms(columns: &[(&Column, Vec<String>)], width: usize) -> Vec<Option<usize>>
         left = left.saturating_sub(room);
     }
     rooms
+}
+
+/// Which columns stand beside each other, by their places: all, or as many as fit. The first column
+/// says whose row it is, so that it stands in front of each band, where there is room for it.
+fn in_bands(
+    columns: &[(&Column, Vec<String>)],
+    rooms: &[Option<usize>],
+    width: usize,
+) -> Vec<Vec<usize>> {
+    let taken = |at: usize| rooms[at].unwrap_or_else(|| length(&columns[at].1[0])) + GAP.len();
+    let width = width.saturating_add(GAP.len());
+    let mut bands = vec![Vec::new()];
+    let mut used = 0;
+    for at in 0..columns.len() {
+        if used > 0 && used + taken(at) > width {
+            let is_repeated = taken(0) + taken(at) <= width;
+            bands.push(if is_repeated { vec![0] } else { Vec::new() });
+            used = if is_repeated { taken(0) } else { 0 };
+        }
+        bands.last_mut().expect("there is always one").push(at);
+        used += taken(at);
+    }
+    bands
 }
 
 /// A cell in lines, or as it is where nothing is said of its room.
@@ -530,7 +580,9 @@ mod tests {
     #[test]
     fn a_narrow_page_has_fewer_columns() {
         assert!(table().lines(27)[0].contains("calls") && !table().lines(27)[0].contains("trips"));
-        assert_eq!(table().lines(3)[0].split_whitespace().collect::<Vec<_>>(), ["kind", "p99"]);
+        assert_eq!(table().left_out(27), ["trips"]);
+        assert_eq!(table().left_out(17), ["calls", "trips"]);
+        assert!(table().left_out(80).is_empty());
     }
 
     #[test]
@@ -553,9 +605,29 @@ mod tests {
         let mut table = Table::new([Column::sentences("url"), Column::sentences("what")]);
         table.row([url, "it is another server"]);
         table.row(["none", "no server"]);
-        let places =
-            table.lines(40).into_iter().map(|line| line.len() > 33 && &line[31..33] == "  ");
-        assert_eq!(places.collect::<Vec<_>>(), [true; 3], "{:?}", table.lines(40));
+        insta::assert_snapshot!(table.lines(54).join("\n"), @r"
+        url                              what
+        mariadb://bench@127.0.0.1/bench  it is another server
+        none                             no server
+        ");
+    }
+
+    #[test]
+    fn columns_that_do_not_fit_stand_below_behind_the_first() {
+        let columns = ["id", "name", "started", "TPS"].map(|title| Column::new(title, Align::Left));
+        let mut table = Table::new(columns);
+        table.row(["45834e53", "a-plan-with-a-long-name", "2026-11-24 17:14:53", "1573.0"]);
+        table.row(["45834e54", "another", "2026-11-24 17:15:53", "12.5"]);
+        insta::assert_snapshot!(table.lines(40).join("\n"), @r"
+        id        name
+        45834e53  a-plan-with-a-long-name
+        45834e54  another
+
+        id        started              TPS
+        45834e53  2026-11-24 17:14:53  1573.0
+        45834e54  2026-11-24 17:15:53  12.5
+        ");
+        assert_eq!(table.lines(80).len(), 3);
     }
 
     #[test]

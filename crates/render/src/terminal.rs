@@ -17,18 +17,21 @@ use crate::table::Table;
 pub struct Style {
     /// With ANSI colours.
     pub color: bool,
-    /// Columns; sensible from 80 on.
+    /// Columns; sensible from 60 on.
     pub width: usize,
 }
 
 impl Default for Style {
     fn default() -> Style {
-        Style { color: false, width: 96 }
+        Style { color: false, width: PAGE_WIDTH }
     }
 }
 
-/// The style of lists, which are wider than pages.
-pub const WIDE: Style = Style { color: false, width: 120 };
+/// The columns of a page whose reader has no terminal.
+pub const PAGE_WIDTH: usize = 96;
+
+/// The same of lists, which are wider.
+pub const LIST_WIDTH: usize = 120;
 
 /// The room of a label.
 const LABEL: usize = 12;
@@ -165,12 +168,23 @@ pub fn of_table(table: &Table, style: &Style) -> Vec<String> {
     if let Some(words) = table.nothing() {
         return vec![words.to_owned()];
     }
-    let mut lines = table.lines(style.width);
-    lines[0] = style.emphasize(Emphasis::Bold, &lines[0]);
+    let mut bands = table.bands(style.width);
+    for band in &mut bands {
+        band[0] = style.emphasize(Emphasis::Bold, &band[0]);
+    }
+    let mut lines = bands.join(&String::new());
     if !table.title.is_empty() {
-        lines.splice(0..0, [table.title.clone(), String::new()]);
+        let title = wrap(&table.title, style.width);
+        lines.splice(0..0, title.into_iter().chain([String::new()]));
     }
     lines.extend(table.rest());
+    let left_out = table.left_out(style.width);
+    if !left_out.is_empty() {
+        let columns = if left_out.len() == 1 { "column" } else { "columns" };
+        let words = format!("no room for the {columns} {}", left_out.join(", "));
+        let words = wrap(&words, style.width);
+        lines.extend(words.iter().map(|line| style.emphasize(Emphasis::Dim, line)));
+    }
     lines
 }
 

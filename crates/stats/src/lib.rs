@@ -31,6 +31,7 @@ mod sequential;
 mod series;
 mod share;
 mod trend;
+mod usual;
 mod warm_up;
 mod waves;
 
@@ -70,4 +71,5 @@ pub use sequential::{FIGURES_MIN, LOOK_CONFIDENCE, anytime, precise, precise_nee
 pub use series::Build;
 pub use share::{binomial_interval, share_interval};
 pub use trend::{TREND_VALUES_MIN, Trend, ends_high, pieces, rank_trend, rises, rises_late, trend};
+pub use usual::Usual;
 pub use warm_up::{WarmUp, warm_up};

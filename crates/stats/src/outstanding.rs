@@ -12,7 +12,7 @@ const SHARE_MAX: f64 = 1.0 / 3.0;
 const VALUES_MIN: usize = 10;
 
 /// The standard deviation of normal values by their median absolute deviation.
-const SD_PER_MAD: f64 = 1.4826;
+pub(crate) const SD_PER_MAD: f64 = 1.4826;
 
 /// Which values, counted from 0, lie above the median of all times `factor` and beyond the scatter
 /// of the rest; none where many do. Values that are not finite are no part of it.

@@ -71,7 +71,15 @@ pub fn by_data(name: &str) -> Option<&'static Entry> {
 /// The workload of this name.
 pub fn by_name(name: &str) -> Result<&'static Entry, BadParameter> {
     all().find(|entry| entry.name == name).ok_or_else(|| {
-        let hint = did_you_mean(name, all().map(|entry| entry.name));
+        // A family, such as sysbench's scripts.
+        let family = all().map(|entry| entry.name);
+        let family: Vec<&str> = family
+            .filter(|member| member.strip_prefix(name).is_some_and(|rest| rest.starts_with('-')))
+            .collect();
+        let hint = match family.is_empty() {
+            true => did_you_mean(name, all().map(|entry| entry.name)),
+            false => format!(" (there are {})", family.join(", ")),
+        };
         BadParameter::new(format!(
             "there is no workload '{name}'{hint}; 'dbdyno list workloads' lists all"
         ))

@@ -198,6 +198,7 @@ mod tests {
             transactions: 1_000,
             parts: vec![part("server_cpu", cpu_ms), part("lock", lock_ms)],
             unexplained_ms: 1.0,
+            beside: Vec::new(),
         }
     }
 

@@ -11,7 +11,7 @@ use std::ops::Range;
 
 use model::{FactValue, NS_PER_MS};
 use serde::{Deserialize, Serialize};
-use stats::stands_out;
+use stats::{Usual, stands_out};
 
 use super::{GaugeReport, PerTransaction};
 use crate::tally::Tally;
@@ -31,20 +31,11 @@ const SHARE_MIN: f64 = 0.1;
 /// What moved must lie this many robust standard deviations above the usual.
 const SCORE_MIN: f64 = 5.0;
 
-/// The spread of a gauge is taken to be this share of its usual value at least.
-const SPREAD_MIN: f64 = 0.05;
-
-/// Fewer stretches to compare with tell nothing of chance.
-const STRETCHES_MIN: usize = 8;
-
 /// What is as high by chance more often than this is no cause.
 const CHANCE_MAX: f64 = 0.1;
 
 /// Gauges that are listed beside the cause.
 const MOVED_MAX: usize = 5;
-
-/// The standard deviation of normal values by their median absolute deviation.
-const SD_PER_MAD: f64 = 1.4826;
 
 /// Dips that are listed, the first ones in time.
 const DIPS_MAX: usize = 20;
@@ -204,14 +195,16 @@ pub(super) fn dips(
     let processors = tally.fact("cpu", "logical").and_then(FactValue::count).filter(|n| *n > 0);
     let processors = processors.map(|n| n as f64);
     let series = Series::of(gauges, &seconds, is_dip, &of_commits, processors);
-    let usual_rate = middle(of_commits.iter().copied());
-    let usual_p95 = p95_ms.as_ref().map(|times| middle(times.iter().copied()));
+    let no_dips = vec![false; of_commits.len()];
+    let of_all = |values| Usual::of(values, &no_dips);
+    let usual_rate = of_all(&of_commits).median();
+    let usual_p95 = p95_ms.as_deref().map(|times| of_all(times).median());
     let clients =
         f64::from(tally.description.as_ref().map_or(0, |described| {
             described.groups.iter().map(|group| group.clients).sum::<u32>()
         }));
     let dip = |within: Range<usize>| {
-        let rate = mean(of_commits[within.clone()].iter().copied());
+        let rate = of_all(&of_commits).mean_within(within.clone());
         let worst =
             |times: &Vec<f64>| times[within.clone()].iter().fold(f64::NAN, |a, b| a.max(*b));
         let p95_ratio = p95_ms.as_ref().zip(usual_p95).map(|(times, usual)| worst(times) / usual);
@@ -321,41 +314,24 @@ impl Series {
         stretches.map(|of| of[0]..of[of.len() - 1] + 1).collect()
     }
 
-    /// The values of a gauge outside of dips.
-    fn usual<'s>(&'s self, values: &'s [f64]) -> impl Iterator<Item = f64> + 's {
-        let outside = values.iter().zip(&self.is_dip).filter(|(_, is_dip)| !**is_dip);
-        outside.map(|(value, _)| *value).filter(|value| value.is_finite())
-    }
-
     /// How a gauge stands within a stretch, if it was read there and outside.
     fn beside(&self, name: &str, within: &Range<usize>) -> Option<Moved> {
         let (unit, values) = self.all.get(name)?;
-        let usual = middle(self.usual(values));
-        let then = mean(values[within.clone()].iter().copied().filter(|v| v.is_finite()));
+        let of = Usual::of(values, &self.is_dip);
+        let (usual, then) = (of.median(), of.mean_within(within.clone()));
         let moved = Moved { gauge: name.to_owned(), unit: unit.clone(), usual, then };
         (usual.is_finite() && then.is_finite()).then_some(moved)
     }
 
     /// By how many robust standard deviations a gauge lies above the usual.
     fn score(&self, moved: &Moved) -> f64 {
-        let Some(values) = self.values(&moved.gauge) else { return 0.0 };
-        let from_usual: Vec<f64> = self.usual(values).map(|v| (v - moved.usual).abs()).collect();
-        let spread = SD_PER_MAD * middle(from_usual.into_iter());
-        let most = values.iter().copied().filter(|v| v.is_finite()).fold(0.0_f64, f64::max);
-        let least = (SPREAD_MIN * moved.usual.abs()).max(1e-3 * most);
-        (moved.then - moved.usual) / spread.max(least)
+        let of = |values| Usual::of(values, &self.is_dip).score(moved.then);
+        self.values(&moved.gauge).map_or(0.0, of)
     }
 
     /// In what share of the stretches of this length outside of dips a gauge is as high.
     fn chance(&self, moved: &Moved, length: usize) -> Option<f64> {
-        let values = self.values(&moved.gauge)?;
-        let is_free = |start: &usize| !self.is_dip[*start..start + length].contains(&true);
-        let starts = (0..=values.len().checked_sub(length)?).filter(is_free);
-        let means = starts.map(|start| mean(values[start..start + length].iter().copied()));
-        let means: Vec<f64> = means.filter(|mean| mean.is_finite()).collect();
-        let as_high = means.iter().filter(|mean| **mean >= moved.then).count();
-        let is_enough = means.len() >= STRETCHES_MIN;
-        is_enough.then_some((as_high + 1) as f64 / (means.len() + 1) as f64)
+        Usual::of(self.values(&moved.gauge)?, &self.is_dip).chance(moved.then, length)
     }
 
     /// What a stretch comes from, what explains most of the clients' time first.
@@ -396,8 +372,10 @@ impl Series {
         let slow_disk = slow_disks.filter_map(|name| rise(name)).max_by(by_score);
         match written_back.max_by(by_score) {
             Some(moved) => add(Cause::Checkpoint, Some(moved), &|_| of_files.max(of_off_cpu)),
-            None if of_files >= SHARE_MIN => add(Cause::Disk, file_waits, &of_clients),
-            None => add(Cause::Disk, slow_disk, &|_| of_off_cpu),
+            None => {
+                add(Cause::Disk, file_waits, &of_clients);
+                add(Cause::Disk, slow_disk, &|_| of_off_cpu);
+            }
         }
         // Every round trip of a client was longer by that much.
         let round_trips = per_transaction.round_trips.unwrap_or(0.0) * rate;
@@ -419,6 +397,14 @@ impl Series {
                 share >= SHARE_MIN && chance <= CHANCE_MAX && self.score(&shown_by) >= SCORE_MIN;
             causes.extend(is_clear.then_some(CauseSeen { cause, shown_by, share, chance }));
         }
+        // One may be shown in two ways: the one that explains more.
+        causes.sort_by(|a, b| b.share.total_cmp(&a.share));
+        let mut known: Vec<Cause> = Vec::new();
+        causes.retain(|seen| {
+            let is_new = !known.contains(&seen.cause);
+            known.extend(is_new.then_some(seen.cause));
+            is_new
+        });
         causes.extend(self.stopped(within));
         // Who waits while the server stands still waits for that.
         let is_last = |of: &CauseSeen| of.cause != Cause::ServerStopped;
@@ -429,7 +415,7 @@ impl Series {
     /// Whether the server had no CPU time where it usually has some, and did not answer.
     fn stopped(&self, within: &Range<usize>) -> Option<CauseSeen> {
         let values = self.values(SERVER_CPU)?;
-        let usual = middle(self.usual(values));
+        let usual = Usual::of(values, &self.is_dip).median();
         let states = self.values(EXECUTING)?;
         let is_low = |at: &usize| values[*at] < LOW * usual && !states[*at].is_finite();
         let lows = within.clone().filter(is_low).count();
@@ -462,22 +448,6 @@ impl Series {
         rose.sort_by(|a, b| b.0.total_cmp(&a.0));
         rose.into_iter().take(MOVED_MAX).map(|(_, moved)| moved).collect()
     }
-}
-
-/// The median; NaN of nothing.
-fn middle(values: impl Iterator<Item = f64>) -> f64 {
-    let mut all: Vec<f64> = values.filter(|value| value.is_finite()).collect();
-    all.sort_by(f64::total_cmp);
-    match all.len() {
-        0 => f64::NAN,
-        n => (all[(n - 1) / 2] + all[n / 2]) / 2.0,
-    }
-}
-
-/// The mean; NaN of nothing.
-fn mean(values: impl Iterator<Item = f64>) -> f64 {
-    let (sum, n) = values.fold((0.0, 0), |(sum, n), value| (sum + value, n + 1));
-    sum / f64::from(n)
 }
 
 #[cfg(test)]

@@ -24,8 +24,14 @@ pub struct TimeProfile {
     pub transactions: u64,
     /// Its parts, in the order of the way to the server.
     pub parts: Vec<TimePart>,
-    /// The service time less all parts, in milliseconds: below zero where parts overlap.
+    /// The service time less all parts, in milliseconds: below zero where parts of the clients
+    /// alone are more than it.
     pub unexplained_ms: f64,
+    /// What the server was measured to do beyond the service time, which is in no part: CPU time
+    /// after a reply was sent or in background threads, and waits for a CPU of sessions that were
+    /// counted as waiting for a lock still. Reports of before it was told apart have none.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub beside: Vec<TimePart>,
 }
 
 /// A part of the time of a transaction.
@@ -115,8 +121,42 @@ pub(super) fn time_profile(
     for waits in [Lock, Latch, Io, Commit, Other] {
         add(waits.name(), state(waits).map(each_ms));
     }
+    let beside = take_beside(service_ms, &mut parts);
     let unexplained_ms = service_ms - parts.iter().map(|part| part.ms).sum::<f64>();
-    Some(TimeProfile { service_ms, transactions, parts, unexplained_ms })
+    Some(TimeProfile { service_ms, transactions, parts, unexplained_ms, beside })
+}
+
+/// Takes out of the parts what cannot be of the time of a transaction, since together they are
+/// longer than it: first waits for a CPU, as far as sessions wait for something else; then CPU time
+/// and waits for it of the server, each in proportion.
+fn take_beside(service_ms: f64, parts: &mut [TimePart]) -> Vec<TimePart> {
+    const SERVER_WAITS: [&str; 5] = ["lock", "latch", "io", "commit", "other"];
+    const SERVER_CPUS: [&str; 2] = ["server_cpu", "server_run_delay"];
+    let sum = |parts: &[TimePart], names: &[&str]| {
+        let among = parts.iter().filter(|part| names.contains(&&*part.name));
+        among.map(|part| part.ms).sum::<f64>()
+    };
+    let mut excess_ms = parts.iter().map(|part| part.ms).sum::<f64>() - service_ms;
+    let waits_ms = sum(parts, &SERVER_WAITS);
+    let mut taken = [0.0; 2];
+    let mut take = |index: usize, ms: f64, parts: &mut [TimePart]| {
+        let found = parts.iter_mut().find(|part| part.name == SERVER_CPUS[index]);
+        let ms = found.map_or(0.0, |part| {
+            let ms = ms.clamp(0.0, part.ms);
+            part.ms -= ms;
+            ms
+        });
+        taken[index] += ms;
+        ms
+    };
+    excess_ms -= take(1, waits_ms.min(excess_ms), parts);
+    let busy_ms = sum(parts, &SERVER_CPUS);
+    let share = if busy_ms > 0.0 { (excess_ms / busy_ms).clamp(0.0, 1.0) } else { 0.0 };
+    for (index, name) in SERVER_CPUS.iter().enumerate() {
+        take(index, share * sum(parts, &[name]), parts);
+    }
+    let named = SERVER_CPUS.iter().zip(taken).filter(|(_, ms)| *ms > 0.0);
+    named.map(|(name, ms)| TimePart { name: (*name).to_owned(), ms }).collect()
 }
 
 /// The shortest round trip of a query that does nothing: while nobody waits for a CPU, it is the
@@ -193,6 +233,42 @@ mod tests {
         // Eight clients without a pause are busy all the time.
         let busy = profile.service_ms / each_ms;
         assert!((busy - 8.0).abs() < 1.0, "{busy}");
+    }
+
+    #[test]
+    fn what_the_server_does_beyond_the_service_time_is_beside_it() {
+        let of = |run_delay: f64, lock: f64, cpu: f64| {
+            let report = with(&[
+                ("database", "sessions/executing", 0.0),
+                ("database", "sessions/lock", lock),
+                ("server", "cpu_user", cpu),
+                ("server", "run_delay", run_delay),
+            ]);
+            let profile = report.time_profile.expect("sessions were sampled");
+            assert!(profile.unexplained_ms.abs() < 1e-9, "{profile:?}");
+            let each_ms = report.measured_seconds * 1e3 / profile.transactions as f64;
+            let busy = profile.service_ms / each_ms;
+            let of = |name: &str, parts: &[super::TimePart]| {
+                let found = parts.iter().find(|part| part.name == name);
+                found.map_or(0.0, |part| part.ms / each_ms)
+            };
+            let [cpu, delay] = ["server_cpu", "server_run_delay"];
+            [
+                of(cpu, &profile.parts),
+                of(delay, &profile.parts),
+                of(cpu, &profile.beside),
+                of(delay, &profile.beside),
+                busy,
+            ]
+        };
+        // Eight clients are busy; six of them wait for locks, and four of their sessions are ready.
+        let [cpu, delay, no_cpu, taken, busy] = of(4_000.0, 6.0, 200.0);
+        assert!((cpu - 2.0).abs() < 1e-9 && no_cpu == 0.0, "{cpu}, {no_cpu}");
+        assert!((delay + taken - 4.0).abs() < 1e-9 && (taken - (12.0 - busy)).abs() < 1e-9);
+        // Without locks it is beside the transaction, of both in proportion.
+        let [cpu, delay, cpu_beside, delay_beside, busy] = of(4_000.0, 0.0, 800.0);
+        assert!((cpu + delay - busy).abs() < 1e-9, "{cpu}, {delay}");
+        assert!((cpu_beside / delay_beside - 2.0).abs() < 1e-9, "{cpu_beside}, {delay_beside}");
     }
 
     #[test]

@@ -4,7 +4,8 @@ use analysis::comparison::{Gate, GateResult, Judge, Passed};
 use app::Error;
 use app::compare::{Asked, compare as hold};
 use clap::{Arg, ArgAction, ArgMatches, Command};
-use render::{Style, comparison};
+use render::comparison;
+use render::terminal::PAGE_WIDTH;
 use serde_json::json;
 
 use super::flags::Output;
@@ -94,7 +95,7 @@ pub(crate) fn compare(matches: &ArgMatches, shell: &Shell) -> Outcome {
             value["gates"] = json!(gates);
             shell.print(&format!("{value:#}\n"))
         }
-        _ => print_document(&comparison(&report, &gates), &Style::default(), matches, shell),
+        _ => print_document(&comparison(&report, &gates), PAGE_WIDTH, matches, shell),
     }?;
     let fails_undecided = matches.get_one::<String>("undecided").is_some_and(|is| is == "fail");
     let is_broken = |gate: &GateResult| match gate.passed {

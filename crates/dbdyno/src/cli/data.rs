@@ -7,7 +7,7 @@ use app::build::{
     drop_data as drop_tables, unmarked_tables,
 };
 use app::open::{
-    Data, OpenTarget, Opened, default_target, has_all_tables, is_apart_from, open_target,
+    Data, OpenTarget, Opened, has_all_tables, is_apart_from, open_target,
     resolve_workload_interruptible,
 };
 use app::run::data_build::{DataBuild, DataBuilt};
@@ -22,7 +22,7 @@ use plan::managed::is_managed;
 use serde_json::{Value, json};
 
 use super::live::Live;
-use super::own_folder::make_data_folder;
+use super::own_folder::{make_data_folder, target_unnamed};
 use super::run::add_parameters;
 use super::signals::stop_on_signals;
 use super::{DONE, FAILED, Outcome, confirm, flags, named, password, stored, workload_argument};
@@ -110,8 +110,7 @@ fn opened(
     let mut target = match matches.get_one::<String>("target") {
         Some(url) => Target::parse(url).map_err(|bad| Error::Usage(format!("--target: {bad}")))?,
         None => {
-            let default = default_target(entry.name, &|name| shell.variable(name));
-            let target = default.map_err(Error::Usage)?;
+            let target = target_unnamed(entry.name, shell).map_err(Error::Usage)?;
             make_data_folder(shell).map_err(Error::Failed)?;
             target
         }
@@ -147,13 +146,9 @@ pub(crate) fn build(matches: &ArgMatches, shell: &Shell) -> Outcome {
     let loaders = flags::number(matches, "loaders")? as usize;
     let seed = flags::number_given(matches, "seed")?;
     let settle_limit = limit_of(matches)?;
-    let is_kept = !matches.get_flag("no_store");
-    if !is_kept && matches.contains_id("label") {
-        let why = "--no-store: labels are kept in the store: leave one of them out";
-        return Err(Error::Usage(why.to_owned()));
-    }
+    let is_kept = !flags::is_unstored(matches, shell)?;
     let stop = stop_on_signals(shell);
-    let mut live = Live::new(shell, matches.get_flag("quiet"));
+    let mut live = Live::new(shell, flags::is_quiet(matches, shell));
     let Found { target, opened, mut open_target } = opened(matches, true, &stop, &mut live, shell)?;
     let is_both = matches.get_one::<String>("load_method").is_some_and(|method| method == "both");
     let workload = matches.get_one::<String>("workload").expect("clap requires it");
@@ -240,7 +235,7 @@ fn settle_now(of: &ToSettle<'_>, stop: &Stop, live: &mut Live) -> Result<Settled
 pub(crate) fn settle(matches: &ArgMatches, shell: &Shell) -> Outcome {
     let limit = limit_of(matches)?;
     let stop = stop_on_signals(shell);
-    let mut live = Live::new(shell, matches.get_flag("quiet"));
+    let mut live = Live::new(shell, flags::is_quiet(matches, shell));
     let Found { target, opened, open_target } = opened(matches, false, &stop, &mut live, shell)?;
     if matches!(opened.data, Data::Absent | Data::Unfinished) {
         let name = matches.get_one::<String>("workload").expect("clap requires it");
@@ -338,7 +333,7 @@ fn tell_both(
 
 pub(crate) fn check(matches: &ArgMatches, shell: &Shell) -> Outcome {
     let stop = stop_on_signals(shell);
-    let mut live = Live::new(shell, matches.get_flag("quiet"));
+    let mut live = Live::new(shell, flags::is_quiet(matches, shell));
     let Found { target, opened, open_target: _open_target } =
         opened(matches, false, &stop, &mut live, shell)?;
     let name = matches.get_one::<String>("workload").expect("clap requires it");
@@ -396,7 +391,7 @@ fn shown(result: &CheckResult) -> String {
 
 pub(crate) fn drop_data(matches: &ArgMatches, shell: &Shell) -> Outcome {
     let stop = stop_on_signals(shell);
-    let mut live = Live::new(shell, matches.get_flag("quiet"));
+    let mut live = Live::new(shell, flags::is_quiet(matches, shell));
     let Found { target, opened, open_target: _open_target } =
         opened(matches, false, &stop, &mut live, shell)?;
     let name = matches.get_one::<String>("workload").expect("clap requires it");

@@ -50,7 +50,7 @@ pub(crate) fn datagen(matches: &ArgMatches, shell: &Shell) -> Outcome {
         _ => FileFormat::Tsv,
     };
     let stop = stop_on_signals(shell);
-    let mut live = Live::new(shell, matches.get_flag("quiet"));
+    let mut live = Live::new(shell, flags::is_quiet(matches, shell));
     let written = write_files(&workload, Path::new(folder), format, &stop, &mut |far| {
         live.building(far);
     });

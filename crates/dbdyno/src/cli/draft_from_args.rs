@@ -8,9 +8,21 @@ use plan::{Draft, EXPERIMENT, From, GroupDraft, PLAN, VaryDraft, Written, group_
 use workloads::GroupRole;
 
 use super::flags;
+use crate::shell::Shell;
 
 /// Reads what the command line says: a workload's name, or a plan file, and flags over it.
-pub(crate) fn draft(what: &str, matches: &ArgMatches) -> Result<Draft, Error> {
+pub(crate) fn draft(what: &str, matches: &ArgMatches, shell: &Shell) -> Result<Draft, Error> {
+    let mut draft = draft_written(what, matches)?;
+    if let Some(interval) = shell.setting("report-interval")
+        && !draft.values.contains_key("report_interval")
+    {
+        let written = Written::new(interval, From::Flag("report-interval".to_owned()));
+        draft.values.insert("report_interval", written);
+    }
+    Ok(draft)
+}
+
+fn draft_written(what: &str, matches: &ArgMatches) -> Result<Draft, Error> {
     let is_file = what.ends_with(".toml");
     let mut draft = if is_file { read_file(what)? } else { of_workload(what, matches)? };
     let roles = if is_file { &[] } else { workloads::by_name(what)?.roles };

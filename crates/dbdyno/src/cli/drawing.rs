@@ -6,7 +6,7 @@ use std::io::Write;
 
 use indicatif::{MultiProgress, ProgressBar, ProgressStyle};
 
-use crate::shell::harmless;
+use crate::shell::{harmless, wrapped};
 
 /// Longer lines are not read, and one that wraps would be drawn over wrongly.
 const WIDTH_MOST: usize = 120;
@@ -93,7 +93,7 @@ impl Drawing {
     pub(super) fn note(&mut self, text: &str) {
         self.clear_passing();
         // A note that cannot be drawn is lost with its terminal.
-        let _ = self.all.println(harmless(text));
+        let _ = self.all.println(wrapped(&harmless(text), console_width()));
     }
 
     /// Takes away what a terminal that is wider or narrower now has made of the lines that were

@@ -11,8 +11,8 @@ use app::watcher::Watcher;
 use clap::{Arg, ArgAction, ArgMatches, Command};
 use model::{Choice, DataPolicy, Experiment};
 use plan::{Varied, varied_to_toml};
-use render::terminal::WIDE;
-use render::{Style, as_json, experiment, experiment_list};
+use render::terminal::{LIST_WIDTH, PAGE_WIDTH};
+use render::{as_json, experiment, experiment_list};
 use store::{ExperimentFilter, Store};
 
 use super::live::Live;
@@ -101,8 +101,7 @@ fn list_command() -> Command {
     Command::new("list")
         .about("Lists experiments, newest first")
         .after_help(
-            "Example:\n  dbdyno experiments list --where 'workload=tpcc and axis=clients and \
-             started>-7d' --sort -done\n\nColumns: id, started, status, name, axis, workload, \
+            "Columns: id, started, status, name, axis, workload, \
              trials, done. Operators: = != < <= > >= and ~ (contains); 'and', 'or', 'not' and \
              brackets.",
         )
@@ -162,7 +161,7 @@ fn walk(mut planned: Planned, matches: &ArgMatches, is_new: bool, shell: &Shell)
     let options = options(matches, shell)?;
     let stop = stop_on_signals(shell);
     let mut live =
-        Live::new(shell, matches.get_flag("quiet")).telling(Metrics::begin(matches, shell)?);
+        Live::new(shell, flags::is_quiet(matches, shell)).telling(Metrics::begin(matches, shell)?);
     if is_new {
         live.note(&forecast(&planned));
     }
@@ -195,7 +194,7 @@ fn print_report(
     match flags::is_json(matches) {
         true => shell.print(&required.json(report)),
         false => {
-            print_document(&experiment(report, &[]), &Style::default(), matches, shell)?;
+            print_document(&experiment(report, &[]), PAGE_WIDTH, matches, shell)?;
             shell.print(&required.text(matches))
         }
     }
@@ -247,7 +246,7 @@ fn list(matches: &ArgMatches, filter: &ExperimentFilter, shell: &Shell) -> Outco
         return shell.print(&format!("{:#}\n", experiments_json(&store, filter)?));
     }
     let all = experiment_lines(&store, filter)?;
-    print_document(&experiment_list(&all), &WIDE, matches, shell)
+    print_document(&experiment_list(&all), LIST_WIDTH, matches, shell)
 }
 
 fn show(matches: &ArgMatches, shell: &Shell) -> Outcome {
@@ -272,7 +271,7 @@ fn show(matches: &ArgMatches, shell: &Shell) -> Outcome {
         let all = matrices(&store, &experiment, figure, asked)?;
         return match flags::is_json(matches) {
             true => shell.print(&as_json(&all)),
-            false => print_document(&render::matrices(&all), &Style::default(), matches, shell),
+            false => print_document(&render::matrices(&all), PAGE_WIDTH, matches, shell),
         };
     }
     let report = report_by(&store, &experiment, figure)?;

@@ -45,11 +45,6 @@ impl Format {
 pub(super) fn command() -> Command {
     Command::new("export")
         .about("Exports runs to a file: JSON, CSV, an HdrHistogram log, or a file to import")
-        .after_help(
-            "Examples:\n  dbdyno runs export last > report.json\n  dbdyno runs export last -o \
-             seconds.csv\n  dbdyno runs export last -o times.hlog\n  dbdyno runs export 1a2b3c4d \
-             5e6f7a8b -o for-a-colleague.dbdyno",
-        )
         .arg(id().num_args(1..).action(ArgAction::Append))
         .arg(
             Arg::new("file")

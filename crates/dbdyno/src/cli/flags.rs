@@ -121,6 +121,29 @@ pub(crate) fn no_store() -> Arg {
         .help("Do not store the run")
 }
 
+/// Whether a single run or build is not stored: by its flag, or by the user's lasting default.
+/// Labels need the store.
+pub(crate) fn is_unstored(matches: &ArgMatches, shell: &Shell) -> Result<bool, Error> {
+    let is_off = shell.setting("store") == Some("off")
+        && !matches.contains_id("store")
+        && shell.variable("DBDYNO_STORE").is_none();
+    let is_labelled = matches.contains_id("label");
+    match (matches.get_flag("no_store"), is_off) {
+        (true, _) if is_labelled => Err(Error::Usage(
+            "--no-store: labels are kept in the store: leave one of them out".to_owned(),
+        )),
+        (_, true) if is_labelled => Err(Error::Usage(
+            "--label: the store is off ('dbdyno config'): name one with --store".to_owned(),
+        )),
+        (is_flag, is_off) => Ok(is_flag || is_off),
+    }
+}
+
+/// Whether neither live view nor progress is wanted.
+pub(crate) fn is_quiet(matches: &ArgMatches, shell: &Shell) -> bool {
+    matches.get_flag("quiet") || shell.setting("live") == Some("off")
+}
+
 /// When the data are checked.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Checks {
@@ -207,7 +230,9 @@ pub(crate) fn output_of(matches: &ArgMatches) -> Output {
 /// one are made too; those of one that the user names must be there, but for the last.
 pub(crate) fn store_to_write(matches: &ArgMatches, shell: &Shell) -> Result<PathBuf, Error> {
     let path = store_path(matches, shell)?;
-    let is_named = matches.contains_id("store") || shell.variable("DBDYNO_STORE").is_some();
+    let is_named = matches.contains_id("store")
+        || shell.variable("DBDYNO_STORE").is_some()
+        || shell.setting("store").is_some_and(|store| store != "off");
     if let Some(folder) = path.parent().filter(|_| !is_named) {
         std::fs::create_dir_all(folder).map_err(|error| {
             let folder = folder.display();
@@ -223,6 +248,14 @@ pub(crate) fn store_to_write(matches: &ArgMatches, shell: &Shell) -> Result<Path
 /// The store's file.
 pub(crate) fn store_path(matches: &ArgMatches, shell: &Shell) -> Result<PathBuf, Error> {
     if let Some(path) = matches.get_one::<String>("store") {
+        if path.is_empty() {
+            let why = "--store: the name of the file is empty: name one, or leave --store out";
+            return Err(Error::Usage(why.to_owned()));
+        }
+        return Ok(PathBuf::from(path));
+    }
+    let configured = shell.setting("store").filter(|store| *store != "off");
+    if let Some(path) = configured.filter(|_| shell.variable("DBDYNO_STORE").is_none()) {
         return Ok(PathBuf::from(path));
     }
     default_path(&|name| shell.variable(name)).ok_or_else(|| {

@@ -7,7 +7,8 @@ use analysis::matrix::Matrices;
 use app::Error;
 use app::compare::{acknowledge, history as hold, pin_baseline, unacknowledge};
 use clap::{Arg, ArgAction, ArgMatches, Command};
-use render::{Style, as_json};
+use render::as_json;
+use render::terminal::PAGE_WIDTH;
 use serde_json::json;
 use store::Store;
 
@@ -143,11 +144,9 @@ pub(crate) fn history(matches: &ArgMatches, shell: &Shell) -> Outcome {
     let report = hold(&store, &question)?;
     match (tables(&report, matches)?, flags::output_of(matches)) {
         (Some(tables), Output::Json) => shell.print(&as_json(&tables)),
-        (Some(tables), _) => {
-            print_document(&render::matrices(&tables), &Style::default(), matches, shell)
-        }
+        (Some(tables), _) => print_document(&render::matrices(&tables), PAGE_WIDTH, matches, shell),
         (None, Output::Json) => shell.print(&as_json(&report)),
-        (None, _) => print_document(&render::history(&report), &Style::default(), matches, shell),
+        (None, _) => print_document(&render::history(&report), PAGE_WIDTH, matches, shell),
     }?;
     Ok(if report.has_regressed() && matches.get_flag("fail_on_regression") { FAILED } else { DONE })
 }

@@ -12,7 +12,7 @@ use clap::{Arg, ArgAction, ArgMatches, Command};
 use model::Imported;
 use model::numbers::count;
 use render::imported_list;
-use render::terminal::WIDE;
+use render::terminal::LIST_WIDTH;
 use serde_json::json;
 use store::{IfKnown, Store, utc};
 
@@ -168,5 +168,5 @@ fn list(store: &Store, matches: &ArgMatches, shell: &Shell) -> Outcome {
         let all: Vec<serde_json::Value> = rows.iter().map(one).collect();
         return shell.print(&format!("{:#}\n", json!(all)));
     }
-    print_document(&imported_list(&rows), &WIDE, matches, shell)
+    print_document(&imported_list(&rows), LIST_WIDTH, matches, shell)
 }

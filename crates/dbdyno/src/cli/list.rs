@@ -7,7 +7,7 @@ use model::finding_catalog::{CATALOG, CatalogEntry};
 use plan::managed;
 use plan::{AT, EXPERIMENT, GROUP, PLAN, group_flags};
 use render::document::{Block, Document};
-use render::terminal::WIDE;
+use render::terminal::LIST_WIDTH;
 use render::{Align, Cell, Column, Table};
 use serde_json::{Value, json};
 
@@ -42,7 +42,7 @@ pub(crate) fn list(matches: &ArgMatches, shell: &Shell) -> Outcome {
     let what = what.unwrap_or_default();
     match flags::output_of(matches) {
         Output::Markdown => shell.print(&markdown_of(what)),
-        _ => print_document(&document(what), &WIDE, matches, shell),
+        _ => print_document(&document(what), LIST_WIDTH, matches, shell),
     }
 }
 

@@ -9,13 +9,13 @@ use app::build::Progress;
 use app::trial_runner::ExperimentWatcher;
 use app::watcher::Watcher;
 use model::{Event, NS_PER_S, Phase, format_count, format_duration};
-use render::live::{disturbance, lines, plain};
+use render::live::{beginning, disturbance, interval, lines};
 
 use super::drawing::Drawing;
 use super::metrics::Metrics;
 use crate::shell::Shell;
 
-/// Away from a terminal, a line is told this often.
+/// Away from a terminal, progress of what is no load is told this often.
 const TOLD_EVERY: Duration = Duration::from_secs(5);
 
 enum Shown {
@@ -31,17 +31,26 @@ pub(crate) struct Live {
     /// The instant and place of the last phase, in nanoseconds from the measured phase's start.
     phase: Option<(Instant, i64)>,
     printed: Option<Instant>,
+    /// The first second of the load that no line has told of.
+    untold: Option<i64>,
     metrics: Option<Metrics>,
 }
 
 impl Live {
     pub(crate) fn new(shell: &Shell, is_quiet: bool) -> Live {
-        let shown = match (is_quiet, shell.writes_terminal()) {
+        let shown = match (is_quiet, shell.draws_on_terminal()) {
             (true, _) => Shown::Nothing,
             (false, true) => Drawing::begin().map_or(Shown::Lines, Shown::Drawn),
             (false, false) => Shown::Lines,
         };
-        Live { shell: shell.clone(), shown, phase: None, printed: None, metrics: None }
+        Live {
+            shell: shell.clone(),
+            shown,
+            phase: None,
+            printed: None,
+            untold: None,
+            metrics: None,
+        }
     }
 
     /// The same; what metrics are asked for learn of everything.
@@ -73,18 +82,42 @@ impl Live {
         is_due
     }
 
+    /// Nanoseconds from the measured phase's start.
+    fn now_ns(&self) -> i64 {
+        self.phase.map_or(0, |(since, at_ns)| at_ns + since.elapsed().as_nanos() as i64)
+    }
+
     fn draw(&mut self, tally: &Tally) {
-        let now_ns =
-            self.phase.map_or(0, |(since, at_ns)| at_ns + since.elapsed().as_nanos() as i64);
-        match &mut self.shown {
-            Shown::Nothing => {}
-            Shown::Lines => {
-                if self.is_due() {
-                    self.shell.say(&plain(tally, now_ns));
-                }
-            }
-            Shown::Drawn(drawing) => drawing.draw(|width| lines(tally, now_ns, width)),
+        let now_ns = self.now_ns();
+        if let Shown::Drawn(drawing) = &mut self.shown {
+            let shell = &self.shell;
+            let legible = |line: &String| shell.legible(line);
+            drawing.draw(|width| lines(tally, now_ns, width).iter().map(legible).collect());
         }
+    }
+
+    /// Tells of each interval that is over: when a later second has come, or should have.
+    fn tell_intervals(&mut self, tally: &Tally, is_end: bool) {
+        let Some(newest) = tally.newest().filter(|_| matches!(self.shown, Shown::Lines)) else {
+            return;
+        };
+        let by_clock = self.now_ns() / NS_PER_S as i64 - 1;
+        let planned_ns = tally.description.as_ref().map_or(0, |run| run.phases.measure_ns);
+        let planned = i64::try_from(planned_ns.div_ceil(NS_PER_S)).unwrap_or(i64::MAX);
+        let planned = if planned > 0 { planned } else { i64::MAX };
+        let over = if is_end { tally.seconds().end } else { newest.max(by_clock).min(planned) };
+        let mut from = self.untold.unwrap_or_else(|| tally.commits_until(newest).0);
+        while from < over {
+            let length = tally.interval_seconds();
+            let end = ((from.div_euclid(length) + 1) * length).min(planned);
+            if end > over && !is_end {
+                break;
+            }
+            let to = end.min(over);
+            self.shell.say(&interval(tally, from..to));
+            from = to;
+        }
+        self.untold = Some(from);
     }
 }
 
@@ -99,12 +132,16 @@ impl Watcher for Live {
             metrics.event(event, tally);
         }
         match event {
-            Event::Phase { phase, at_ns } if *phase != Phase::Connect => {
+            Event::Phase { phase: Phase::Connect, .. } => self.untold = None,
+            Event::Phase { phase, at_ns } => {
                 if let Shown::Drawn(drawing) = &mut self.shown {
                     drawing.clear_passing();
                 }
                 self.phase = Some((now(), *at_ns));
                 self.draw(tally);
+                if matches!(self.shown, Shown::Lines) && *phase == Phase::RampUp {
+                    self.shell.say(&beginning(tally, *at_ns));
+                }
             }
             Event::Second(_) => self.draw(tally),
             // On a terminal it is a line of what is drawn.
@@ -114,6 +151,7 @@ impl Watcher for Live {
             Event::Ended { .. } => self.end(),
             _ => {}
         }
+        self.tell_intervals(tally, matches!(event, Event::Ended { .. }));
     }
 
     fn building(&mut self, progress: &Progress) {

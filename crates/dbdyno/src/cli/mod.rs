@@ -3,8 +3,8 @@
 //! Results go to stdout, everything else to stderr. Exit codes: 0 done, 1 the run, a check or a
 //! gate failed, 2 bad usage, 130 interrupted.
 
-mod aliases;
 mod compare;
+mod config;
 mod confirm;
 mod data;
 mod datagen;
@@ -14,13 +14,21 @@ mod drawing;
 #[cfg(not(feature = "terminal"))]
 #[path = "no_drawing.rs"]
 mod drawing;
+mod examples;
 mod experiments;
 mod export;
+mod first_steps;
 mod flags;
+mod habits;
 mod history;
 mod imported;
 mod list;
 mod live;
+#[cfg(feature = "terminal")]
+mod manual;
+#[cfg(not(feature = "terminal"))]
+#[path = "no_manual.rs"]
+mod manual;
 #[cfg(feature = "pages")]
 mod metrics;
 #[cfg(not(feature = "pages"))]
@@ -54,7 +62,7 @@ use app::Error;
 use clap::error::ErrorKind;
 use clap::{Arg, ArgMatches, Command};
 use model::Choice;
-use render::{Document, Style};
+use render::Document;
 
 use flags::Output;
 
@@ -89,7 +97,7 @@ pub(crate) fn main() -> ExitCode {
 /// Does what a command line says, the program's name being its first word; its exit code.
 pub fn run(words: &[String], shell: &Shell) -> u8 {
     let outcome = match command(words).map(|command| parse(command, words, shell)) {
-        Ok(Ok(matches)) => dispatch(&matches, shell),
+        Ok(Ok(matches)) => shell.with_settings().and_then(|shell| dispatch(&matches, &shell)),
         Ok(Err(code)) => Ok(code),
         Err(error) => Err(error),
     };
@@ -111,7 +119,7 @@ fn parse(mut command: Command, words: &[String], shell: &Shell) -> Result<ArgMat
         _ => {
             let help = path_of(&command, words);
             let subcommand = help.split(' ').nth(1).unwrap_or_default();
-            let sentence = aliases::sentence_of(&error, subcommand);
+            let sentence = habits::sentence_of(&error, subcommand, words);
             let sentence = sentence.unwrap_or_else(|| sentence_of(&error.to_string()));
             tell(&Error::Usage(format!("{sentence}; see '{help} --help'")), words, shell)
         }
@@ -188,9 +196,7 @@ fn command(words: &[String]) -> Result<Command, Error> {
     let command = Command::new("dbdyno")
         .version(app::run::version_of_ours())
         .about(about)
-        .after_help("Try it: dbdyno run tpcc")
-        .subcommand_required(true)
-        .arg_required_else_help(true)
+        .override_usage("dbdyno [OPTIONS] <COMMAND>")
         .max_term_width(100)
         .arg(flags::store())
         .arg(flags::output())
@@ -205,15 +211,43 @@ fn command(words: &[String]) -> Result<Command, Error> {
         .subcommand(history::command())
         .subcommand(report::command())
         .subcommand(selfcheck::command())
-        .subcommand(list::command());
+        .subcommand(list::command())
+        .subcommand(config::command())
+        .subcommands(manual::commands());
     #[cfg(feature = "pages")]
     let command = command.subcommand(web::command());
-    Ok(command)
+    Ok(in_sections(examples::added(command)))
+}
+
+/// The commands by what they are for. Each is in one of the sections.
+const SECTIONS: &[(&str, &[&str])] = &[
+    ("Measure", &["run", "show", "experiments", "selfcheck"]),
+    ("Data", &["build", "check", "settle", "drop", "datagen"]),
+    ("Results", &["runs", "compare", "history", "report", "web"]),
+    ("Everything else", &["list", "config", "restore", "completions", "man", "help"]),
+];
+
+/// The help of the program with its commands in sections: clap has but one list of them.
+fn in_sections(command: Command) -> Command {
+    const NAME_ROOM: usize = 13;
+    let about = |name: &str| {
+        let found = command.find_subcommand(name).and_then(Command::get_about);
+        let help = (name == "help").then(|| "Shows the help of a command".to_owned());
+        found.map(ToString::to_string).or(help)
+    };
+    let section = |(title, names): &(&str, &[&str])| {
+        let line = |name: &&str| Some(format!("  {name:<NAME_ROOM$}{}\n", about(name)?));
+        format!("{title}:\n{}\n", names.iter().filter_map(line).collect::<String>())
+    };
+    let sections: String = SECTIONS.iter().map(section).collect();
+    let template = "{about-with-newline}\n{usage-heading} {usage}\n\n";
+    command.help_template(format!("{template}{sections}Options:\n{{options}}{{after-help}}"))
 }
 
 fn dispatch(matches: &ArgMatches, shell: &Shell) -> Outcome {
     is_written_so(matches)?;
     restore::offer(matches, shell);
+    let all = || command(&["dbdyno".to_owned()]);
     match matches.subcommand() {
         Some(("run", matches)) => run::run(matches, shell),
         Some(("build", matches)) => data::build(matches, shell),
@@ -232,7 +266,10 @@ fn dispatch(matches: &ArgMatches, shell: &Shell) -> Outcome {
         Some(("web", matches)) => web::web(matches, shell),
         Some(("selfcheck", matches)) => selfcheck::selfcheck(matches, shell),
         Some(("list", matches)) => list::list(matches, shell),
-        _ => unreachable!("clap requires one of the subcommands above"),
+        Some(("config", matches)) => config::config(matches, shell),
+        Some(("completions", matches)) => manual::completions(matches, all()?, shell),
+        Some(("man", matches)) => manual::man(matches, all()?, shell),
+        _ => first_steps::first_steps(matches, shell),
     }
 }
 
@@ -263,6 +300,7 @@ fn formats(matches: &ArgMatches) -> &'static [Output] {
         Some(("runs", runs)) => runs::is_document(runs),
         Some(("experiments", experiments)) => experiments::is_document(experiments),
         Some(("list", _)) => true,
+        Some(("config", config)) => config.subcommand().is_none(),
         Some(("selfcheck", selfcheck)) => selfcheck::is_document(selfcheck),
         _ => false,
     };
@@ -284,18 +322,19 @@ fn innermost(matches: &ArgMatches) -> &ArgMatches {
     matches.subcommand().map_or(matches, |(_, matches)| innermost(matches))
 }
 
-/// Prints a document in the format that is asked for, but for JSON, which is not made of pages.
+/// Prints a document in the format that is asked for, but for JSON, which is not made of pages; as
+/// text as wide as the terminal, or as `width` where there is none.
 pub(crate) fn print_document(
     document: &Document,
-    style: &Style,
+    width: usize,
     matches: &ArgMatches,
     shell: &Shell,
 ) -> Outcome {
-    shell.print(&match flags::output_of(matches) {
-        Output::Markdown => render::markdown::markdown(document),
-        Output::Csv => render::csv::csv(document),
-        Output::Text | Output::Json => render::terminal::text(document, style),
-    })
+    match flags::output_of(matches) {
+        Output::Markdown => shell.print(&render::markdown::markdown(document)),
+        Output::Csv => shell.print(&render::csv::csv(document)),
+        Output::Text | Output::Json => shell.print_page(document, &shell.style(width)),
+    }
 }
 
 /// The workload or plan that the command line names behind `subcommand`, before it is parsed:
@@ -317,6 +356,17 @@ pub(crate) fn workload_argument() -> Arg {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn each_command_is_in_a_section() {
+        let command = command(&["dbdyno".to_owned()]).unwrap();
+        let in_sections: Vec<&str> =
+            SECTIONS.iter().flat_map(|(_, names)| names.iter().copied()).collect();
+        for sub in command.get_subcommands().filter(|sub| !sub.is_hide_set()) {
+            let n = in_sections.iter().filter(|name| **name == sub.get_name()).count();
+            assert_eq!(n, 1, "{}", sub.get_name());
+        }
+    }
 
     #[test]
     fn a_password_is_masked_where_it_stands_and_nowhere_else() {

@@ -7,9 +7,17 @@ use crate::shell::Shell;
 
 /// The target of a workload where none is named, with the folder that it lies in.
 pub(crate) fn own_target(workload: &str, shell: &Shell) -> Result<Target, String> {
-    let target = default_target(workload, &|name| shell.variable(name))?;
+    let target = target_unnamed(workload, shell)?;
     make_data_folder(shell)?;
     Ok(target)
+}
+
+/// The target of a workload where none is named: the user's lasting default, or an embedded file.
+pub(crate) fn target_unnamed(workload: &str, shell: &Shell) -> Result<Target, String> {
+    match shell.setting("target") {
+        Some(url) => Target::parse(url).map_err(|bad| format!("target ('dbdyno config'): {bad}")),
+        None => default_target(workload, &|name| shell.variable(name)),
+    }
 }
 
 /// The default target lives in our own folder; a folder that the user names must exist.

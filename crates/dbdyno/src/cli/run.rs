@@ -21,12 +21,7 @@ pub(crate) fn command(words: &[String]) -> Result<Command, Error> {
     let what = named(words, "run");
     let mut command = Command::new("run")
         .about("Runs a workload or a plan, and prints a report")
-        .after_help(
-            "Each workload adds its own options: see dbdyno run tpcc --help.\n\n\
-             Examples:\n  dbdyno run tpcc\n  dbdyno run tpcc --warehouses 4 --clients 8 \
-             --duration 60s\n  dbdyno run tpcc --load open --rate 500 --queue 10000\n  \
-             dbdyno run plan.toml --no-store",
-        )
+        .after_help("Each workload adds its own options: see dbdyno run tpcc --help.")
         .arg(
             Arg::new("what")
                 .required(true)
@@ -83,7 +78,9 @@ pub(crate) fn add_parameters(
             None => return Ok(command),
         },
         false => workloads::by_name(what).map_err(|bad| {
-            Error::Usage(format!("{bad}; a plan is a file whose name ends with .toml"))
+            let is_script = [".sql", ".lua", ".tcl"].iter().any(|end| what.ends_with(end));
+            let scripts = if is_script { ", and scripts are not run" } else { "" };
+            Error::Usage(format!("{bad}; a plan is a file whose name ends with .toml{scripts}"))
         })?,
     };
     for parameter in entry.parameters.iter().filter(|parameter| wanted(parameter)) {
@@ -94,7 +91,7 @@ pub(crate) fn add_parameters(
 
 pub(crate) fn run(matches: &ArgMatches, shell: &Shell) -> Outcome {
     let what = matches.get_one::<String>("what").expect("clap requires it");
-    let draft = draft_from_args::draft(what, matches)?;
+    let draft = draft_from_args::draft(what, matches, shell)?;
     match decide_task(&draft, &|workload| own_target(workload, shell))? {
         Task::Search(search) => seek::run(*search, matches, shell),
         Task::Experiment(experiment) => experiments::run(experiment, matches, shell),
@@ -106,11 +103,7 @@ fn run_once(mut plan: Plan, matches: &ArgMatches, shell: &Shell) -> Outcome {
     let required = required::asked(matches)?;
     password::give(&mut plan.target, matches, shell)?;
     let checks = flags::checks_of(matches);
-    let store = match matches.get_flag("no_store") {
-        true if matches.contains_id("label") => {
-            let why = "--no-store: labels are kept in the store: leave one of them out";
-            return Err(Error::Usage(why.to_owned()));
-        }
+    let store = match flags::is_unstored(matches, shell)? {
         true => None,
         false => Some(flags::store_to_write(matches, shell)?),
     };
@@ -127,7 +120,7 @@ fn run_once(mut plan: Plan, matches: &ArgMatches, shell: &Shell) -> Outcome {
     };
     let stop = stop_on_signals(shell);
     let mut live =
-        Live::new(shell, matches.get_flag("quiet")).telling(Metrics::begin(matches, shell)?);
+        Live::new(shell, flags::is_quiet(matches, shell)).telling(Metrics::begin(matches, shell)?);
     let result = run_plan(plan, options, &stop, &mut live);
     live.end();
     let result = result?;

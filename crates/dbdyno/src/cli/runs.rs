@@ -7,8 +7,8 @@ use app::trials::FIGURES;
 use clap::{Arg, ArgAction, ArgMatches, Command};
 use model::{NS_PER_S, RunId, Status};
 use render::document::Block;
-use render::terminal::WIDE;
-use render::{Document, Style, Table, run_list, run_tables};
+use render::terminal::{LIST_WIDTH, PAGE_WIDTH};
+use render::{Document, Table, run_list, run_tables};
 use serde_json::{Map, Value, json};
 use store::{Filter, Query, Sort, Store};
 
@@ -62,9 +62,7 @@ fn list_command() -> Command {
     Command::new("list")
         .about("Lists runs, newest first")
         .after_help(
-            "Examples:\n  dbdyno runs list --where 'workload=tpcc and nopm>50000 and \
-             label.build=12' --sort -nopm\n  dbdyno runs list --where 'started>-7d and (p99>20ms \
-             or finding=stalled)'\n\nColumns: id, started, status, name, workload, target, \
+            "Columns: id, started, status, name, workload, target, \
              database, clients, duration, tps, nopm, p99, validity, finding, dbdyno, experiment, \
              label.KEY, and every figure of a run by name (dbdyno list figures), such as \
              reads>1000 or new_order.p99<10ms. Operators: = != < <= > >= and ~ (contains); 'and', \
@@ -212,7 +210,7 @@ fn list_filtered(
         let words = format!("only {LISTED} runs are shown: --limit 0 lists all");
         page.section("rest", "", vec![Block::paragraphs([words])]);
     }
-    print_document(&page, &WIDE, matches, shell)
+    print_document(&page, LIST_WIDTH, matches, shell)
 }
 
 fn show(matches: &ArgMatches, shell: &Shell) -> Outcome {
@@ -266,11 +264,11 @@ fn show_parts(
         object.extend(parts);
         return shell.print(&format!("{:#}\n", Value::Object(object)));
     }
-    print_document(&Document::from(tables), &AS_WIDE_AS_NEEDED, matches, shell)
+    print_document(&Document::from(tables), AS_WIDE_AS_NEEDED, matches, shell)
 }
 
-/// Tables of a run have columns that nobody wants to miss.
-const AS_WIDE_AS_NEEDED: Style = Style { color: false, width: usize::MAX };
+/// Tables of a run have columns that nobody wants to miss; without a terminal they stand in a line.
+const AS_WIDE_AS_NEEDED: usize = usize::MAX;
 
 /// The stretches of the counter, in whole seconds.
 fn every_s(matches: &ArgMatches) -> Result<u32, Error> {
@@ -323,6 +321,6 @@ pub(crate) fn show_report(
     if flags::is_json(matches) {
         return shell.print(&required.json(report));
     }
-    print_document(&render::run(report), &Style::default(), matches, shell)?;
+    print_document(&render::run(report), PAGE_WIDTH, matches, shell)?;
     shell.print(&required.text(matches))
 }

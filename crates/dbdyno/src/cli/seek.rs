@@ -9,7 +9,8 @@ use app::watcher::Watcher;
 use clap::ArgMatches;
 use model::Experiment;
 use plan::{Draft, SeekPlan};
-use render::{Style, as_json};
+use render::as_json;
+use render::terminal::PAGE_WIDTH;
 
 use super::live::Live;
 use super::metrics::Metrics;
@@ -55,7 +56,7 @@ fn make(
     let options = trial_options::options(matches, shell)?;
     let stop = stop_on_signals(shell);
     let mut live =
-        Live::new(shell, matches.get_flag("quiet")).telling(Metrics::begin(matches, shell)?);
+        Live::new(shell, flags::is_quiet(matches, shell)).telling(Metrics::begin(matches, shell)?);
     note.into_iter().for_each(|note| live.note(note));
     live.note(&forecast(&search));
     let result = search.run(is_new, &options, &stop, &mut live);
@@ -78,6 +79,6 @@ fn make(
 pub(crate) fn print_report(report: &SeekReport, matches: &ArgMatches, shell: &Shell) -> Outcome {
     match flags::is_json(matches) {
         true => shell.print(&as_json(report)),
-        false => print_document(&render::seek(report), &Style::default(), matches, shell),
+        false => print_document(&render::seek(report), PAGE_WIDTH, matches, shell),
     }
 }

@@ -4,7 +4,7 @@ use app::Error;
 use app::selfcheck::{Item, Row, Verdict, coverage, selfcheck as check};
 use clap::{Arg, ArgMatches, Command};
 use render::document::{Block, Document};
-use render::terminal::WIDE;
+use render::terminal::LIST_WIDTH;
 use render::{Cell, Column, Table};
 use serde_json::json;
 
@@ -67,7 +67,7 @@ fn intervals(matches: &ArgMatches, shell: &Shell) -> Outcome {
         let value = json!({ "schema": "dbdyno.coverage/1", "rows": rows, "good": is_good });
         shell.print(&format!("{value:#}\n"))?;
     } else {
-        print_document(&document(&rows, is_good), &WIDE, matches, shell)?;
+        print_document(&document(&rows, is_good), LIST_WIDTH, matches, shell)?;
     }
     Ok(if is_good { DONE } else { FAILED })
 }

@@ -1,16 +1,17 @@
 //! `dbdyno show`: one transaction, and what it and the database say to each other.
 
 use app::Error;
-use app::open::{default_target, is_apart_from, open_target};
+use app::open::{is_apart_from, open_target};
 use app::trace::{TraceOptions, may_create, trace};
 use app::watcher::Watcher;
 use clap::{Arg, ArgMatches, Command};
 use model::{Target, TraceOutcome};
-use render::Style;
+use render::terminal::PAGE_WIDTH;
 
 use super::flags::{self, Output};
 use super::live::Live;
 use super::own_folder::make_data_folder;
+use super::own_folder::target_unnamed;
 use super::run::add_parameters;
 use super::signals::stop_on_signals;
 use super::{DONE, FAILED, Outcome, named, password, print_document, workload_argument};
@@ -22,11 +23,7 @@ pub(crate) fn command(words: &[String]) -> Result<Command, Error> {
     };
     let command = password::add(Command::new("show"))
         .about("Executes one transaction, and shows its statements, round trips, bytes and times")
-        .after_help(
-            "The transaction is executed, and what it writes is committed.\n\n\
-             Examples:\n  dbdyno show tpcc\n  dbdyno show tpcc --transaction new_order --mode \
-             procedures --target postgres://bench@127.0.0.1/bench",
-        )
+        .after_help("The transaction is executed, and what it writes is committed.")
         .arg(workload_argument())
         .arg(
             Arg::new("transaction")
@@ -63,7 +60,7 @@ pub(crate) fn show(matches: &ArgMatches, shell: &Shell) -> Outcome {
     let entry = workloads::by_name(name)?;
     let mut target = match matches.get_one::<String>("target") {
         Some(url) => Target::parse(url).map_err(|bad| Error::Usage(format!("--target: {bad}")))?,
-        None => default_target(entry.name, &|name| shell.variable(name)).map_err(Error::Usage)?,
+        None => target_unnamed(entry.name, shell).map_err(Error::Usage)?,
     };
     is_apart_from(flags::store_path(matches, shell).ok().as_deref(), &target)?;
     password::give(&mut target, matches, shell)?;
@@ -81,7 +78,7 @@ pub(crate) fn show(matches: &ArgMatches, shell: &Shell) -> Outcome {
             .map_err(|_| Error::Usage("--warm-up: at most 4294967295".to_owned()))?,
     };
     let stop = stop_on_signals(shell);
-    let mut live = Live::new(shell, matches.get_flag("quiet"));
+    let mut live = Live::new(shell, flags::is_quiet(matches, shell));
     let creates = may_create(&options, &target)?;
     if creates && !matches.contains_id("target") {
         make_data_folder(shell).map_err(Error::Failed)?;
@@ -96,7 +93,7 @@ pub(crate) fn show(matches: &ArgMatches, shell: &Shell) -> Outcome {
     let shown = shown.map_err(|error| open_target.with_end_of_server(error))?;
     match flags::output_of(matches) {
         Output::Json => shell.print(&format!("{:#}\n", render::trace_json(&shown))),
-        _ => print_document(&render::trace(&shown), &Style::default(), matches, shell),
+        _ => print_document(&render::trace(&shown), PAGE_WIDTH, matches, shell),
     }?;
     let is_failed = |outcome: &TraceOutcome| matches!(outcome, TraceOutcome::Failed(_));
     let has_failed = shown.transactions.iter().any(|of| is_failed(&of.outcome));

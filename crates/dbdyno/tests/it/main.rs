@@ -42,6 +42,7 @@ mod settling;
 mod show;
 mod standard;
 mod stored;
+mod terminal;
 mod waiting;
 mod web;
 mod why;

@@ -30,7 +30,7 @@ use std::sync::{Arc, Mutex};
 use model::{BadParameter, Parameter, ParameterKind, Product, Refusal, Settings, Target};
 
 use crate::net::{self, NetSession};
-use crate::{Entry, Opened, Opening};
+use crate::{Entry, LocalServer, Opened, Opening};
 use server::MysqlServer;
 
 /// MariaDB and MySQL in the list of databases.
@@ -46,6 +46,12 @@ pub(crate) static ENTRY: Entry = Entry {
     ),
     file: |_| None,
     is_over_network: |target| target.option("socket").is_none(),
+    local_server: Some(LocalServer {
+        title: "MariaDB or MySQL",
+        port: 3306,
+        sockets: &["/run/mysqld/mysqld.sock", "/var/lib/mysql/mysql.sock", "/tmp/mysql.sock"],
+        programs: &["mariadbd", "mysqld"],
+    }),
     product: &PRODUCT,
     open,
 };

@@ -38,7 +38,7 @@ use model::{
 use postgres_protocol::message::frontend;
 
 use crate::net::{self, CancelKey, Connector, NetSession};
-use crate::{Entry, Opened, Opening};
+use crate::{Entry, LocalServer, Opened, Opening};
 use scram::KeyCache;
 use sign_in::{Account, PostgresSignIn};
 
@@ -56,6 +56,12 @@ pub(crate) static ENTRY: Entry = Entry {
         let is_folder = |host: &model::Host| host.name.starts_with('/');
         target.option("socket").is_none() && !target.hosts.iter().any(is_folder)
     },
+    local_server: Some(LocalServer {
+        title: "PostgreSQL",
+        port: 5432,
+        sockets: &["/run/postgresql/.s.PGSQL.5432", "/tmp/.s.PGSQL.5432"],
+        programs: &["postgres"],
+    }),
     product: &PRODUCT,
     open,
 };

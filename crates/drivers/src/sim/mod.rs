@@ -38,6 +38,7 @@ pub(crate) static ENTRY: Entry = Entry {
     verified: Ok("arithmetic, tested against the queueing recursion"),
     file: |_| None,
     is_over_network: |_| false,
+    local_server: None,
     product: &PRODUCT,
     open,
 };

@@ -45,6 +45,7 @@ pub(crate) static ENTRY: Entry = Entry {
     verified: Ok("SQLite 3.54.1, bundled"),
     file,
     is_over_network: |_| false,
+    local_server: None,
     product: &PRODUCT,
     open,
 };

@@ -256,7 +256,7 @@ fn a_long_run_shows_its_worst_seconds() {
 #[test]
 fn a_page_is_as_narrow_as_asked() {
     for made in [Made::closed(), Made::open_overloaded(), Made::interrupted()] {
-        for width in [80, 96, 100] {
+        for width in [60, 80, 96, 120, 160] {
             let page = shown(&Report::of(&made.tally()), &Style { color: false, width });
             let widest = page.lines().max_by_key(|line| line.chars().count());
             assert!(widest.is_some_and(|line| line.chars().count() <= width), "{widest:?}");

@@ -61,6 +61,13 @@ fn profile(profile: &TimeProfile) -> Block {
         Cell::said(significant(profile.service_ms, 3), Some(profile.service_ms)),
         Cell::said("100 %", Some(1.0)),
     ]);
+    for part in profile.beside.iter().filter(|part| share(part.ms) >= SHARE_MIN) {
+        table.row([
+            Cell::from(format!("beside it, {}", part.title())),
+            Cell::said(significant(part.ms, 3), Some(part.ms)),
+            Cell::from(""),
+        ]);
+    }
     Block::Table(table)
 }
 

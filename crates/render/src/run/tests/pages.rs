@@ -1,7 +1,7 @@
 //! That no printer leaves out what another one has: every kind of fact of a report is on its page
 //! in the terminal, in HTML and in Markdown.
 
-use analysis::fixtures::subjects;
+use analysis::fixtures::{Made, subjects};
 use analysis::report::{Disclosure, RequirementReport, Verdict};
 use model::Severity;
 use model::format_count;
@@ -222,9 +222,303 @@ fn what_is_looked_for_first_is_first_where_it_is_drawn() {
 #[test]
 fn a_page_with_everything_is_as_narrow_as_asked() {
     let document = run(&eventful());
-    for width in [80, 96, 120] {
+    for width in [60, 80, 96, 120, 160] {
         let page = text(&document, &Style { color: false, width });
         let widest = page.lines().max_by_key(|line| line.chars().count());
         assert!(widest.is_some_and(|line| line.chars().count() <= width), "{width}: {widest:?}");
     }
+}
+
+/// The head of a page, as far as its width shows: what begins below is alike.
+fn head(width: usize) -> String {
+    let page =
+        text(&run(&Report::of(&Made::open_overloaded().tally())), &Style { color: false, width });
+    let end = page.find("\nchecks ").unwrap_or(page.len());
+    page[..end].trim_end().to_owned()
+}
+
+#[test]
+fn a_page_of_60_columns() {
+    insta::assert_snapshot!(head(60), @r"
+    tpcc on MariaDB 11.8.2: 10,835 NOPM, 24,000 TPM (400.0 TPS ±
+    0 within this run; 500.0 offered), p99 ∞ (18 % lost)
+
+    target      mariadb://bench@db7.example/bench,
+                innodb_flush_log_at_trx_commit=1
+    load        6 clients, a thread each, open, 500 arrivals/s
+                (Poisson), at most 1,000 queued, then dropped
+    tpcc        warehouses=4
+    phases      5 s ramp-up, 60 s measured, seed 7
+
+    latency in ms    count     mean      p50      p90      p95
+    response        24,350  2,502    2,575    2,630    2,642
+      service       24,350     17.9     12.2     34.4     49.8
+      wait          24,350  2,423    2,500    2,500    2,500
+    of all offered  30,000      –    2,590        ∞        ∞
+
+    latency in ms     p99  p99.9    max
+    response        2,674  2,741  2,856
+      service         104    181    268
+      wait          2,500  2,500  2,500
+    of all offered      ∞      ∞      –
+    95 % intervals within this run: p50 2,554 to 2,594
+    of all offered: p50 2,567 to 2,611
+    no interval of p90: too few episodes of slow transactions:
+    needs a run of about 4m30s
+    no interval of p95: too few episodes of slow transactions:
+    needs a run of about 9m30s
+    no interval of p99: too few episodes of slow transactions:
+    needs a run of about 55m
+    no interval of p99.9: too few episodes of slow transactions:
+    needs a run of about 9h
+    ∞ 5,500 of 30,000 transactions were dropped or failed
+
+    30,000 transactions offered = 24,350 finished + 0 failed +
+    5,500 dropped + 150 unfinished
+    24,350 committed, 250 in the backlog at start
+    10,208 QPS = 4,900 reads + 4,492 writes + 816.7 others
+    per transaction: 25.1 round trips, 12.1 reads + 11.1 writes
+    + 2.01 others
+
+    transaction    calls  failed  retried     TPS  % of time
+    new_order     10,905       0        0  180.6        58.0
+    payment       10,550       0        0  172.2        26.1
+    order_status     958       0        0   15.58        0.9
+    delivery         980       0        0   15.98       13.4
+    stock_level      957       0        0   15.60        1.6
+
+    transaction   trips  p50 ms    p95    p99    max
+    new_order      25.3   2,579  2,647  2,674  2,770
+    payment        25.0   2,569  2,632  2,645  2,694
+    order_status   25.0   2,561  2,624  2,628  2,629
+    delivery       25.0   2,609  2,710  2,775  2,856
+    stock_level    25.0   2,567  2,626  2,634  2,641
+
+    commits in each of 60 seconds, scale 0 to 400
+    ████████████████████████████████████████████████████████████
+    min 400 (second 0), median 400, max 400, CV 0 %, no stall
+
+     seconds  offered/s    TPS  p50 ms  p95  p99  wait %   lost
+     0 to 10      500.0  400.0   2,468    –    –    99.3    500
+    10 to 20      500.0  400.0   2,598    –    –    99.4  1,000
+    20 to 30      500.0  400.0   2,598    –    –    99.3  1,000
+    30 to 40      500.0  400.0   2,598    –    –    99.3  1,000
+    40 to 50      500.0  400.0   2,596    –    –    99.2  1,000
+    50 to 60      500.0  400.0   2,600    –    –    99.1  1,150
+    no room for the column queued
+    ");
+}
+
+#[test]
+fn a_page_of_80_columns() {
+    insta::assert_snapshot!(head(80), @r"
+    tpcc on MariaDB 11.8.2: 10,835 NOPM, 24,000 TPM (400.0 TPS ± 0 within this run;
+    500.0 offered), p99 ∞ (18 % lost)
+
+    target      mariadb://bench@db7.example/bench, innodb_flush_log_at_trx_commit=1
+    load        6 clients, a thread each, open, 500 arrivals/s (Poisson), at most
+                1,000 queued, then dropped
+    tpcc        warehouses=4
+    phases      5 s ramp-up, 60 s measured, seed 7
+
+    latency in ms    count     mean      p50      p90      p95    p99  p99.9    max
+    response        24,350  2,502    2,575    2,630    2,642    2,674  2,741  2,856
+      service       24,350     17.9     12.2     34.4     49.8    104    181    268
+      wait          24,350  2,423    2,500    2,500    2,500    2,500  2,500  2,500
+    of all offered  30,000      –    2,590        ∞        ∞        ∞      ∞      –
+    95 % intervals within this run: p50 2,554 to 2,594
+    of all offered: p50 2,567 to 2,611
+    no interval of p90: too few episodes of slow transactions: needs a run of about
+    4m30s
+    no interval of p95: too few episodes of slow transactions: needs a run of about
+    9m30s
+    no interval of p99: too few episodes of slow transactions: needs a run of about
+    55m
+    no interval of p99.9: too few episodes of slow transactions: needs a run of
+    about 9h
+    ∞ 5,500 of 30,000 transactions were dropped or failed
+
+    30,000 transactions offered = 24,350 finished + 0 failed + 5,500 dropped + 150
+    unfinished
+    24,350 committed, 250 in the backlog at start
+    10,208 QPS = 4,900 reads + 4,492 writes + 816.7 others
+    per transaction: 25.1 round trips, 12.1 reads + 11.1 writes + 2.01 others
+
+    transaction    calls  failed     TPS  % of time  p50 ms    p95    p99    max
+    new_order     10,905       0  180.6        58.0   2,579  2,647  2,674  2,770
+    payment       10,550       0  172.2        26.1   2,569  2,632  2,645  2,694
+    order_status     958       0   15.58        0.9   2,561  2,624  2,628  2,629
+    delivery         980       0   15.98       13.4   2,609  2,710  2,775  2,856
+    stock_level      957       0   15.60        1.6   2,567  2,626  2,634  2,641
+    no room for the columns retried, trips
+
+    commits in each of 60 seconds, scale 0 to 400
+    ████████████████████████████████████████████████████████████
+    min 400 (second 0), median 400, max 400, CV 0 %, no stall
+
+     seconds  offered/s    TPS  p50 ms  p95  p99  wait %  queued   lost
+     0 to 10      500.0  400.0   2,468    –    –    99.3     820    500
+    10 to 20      500.0  400.0   2,598    –    –    99.4   1,000  1,000
+    20 to 30      500.0  400.0   2,598    –    –    99.3   1,000  1,000
+    30 to 40      500.0  400.0   2,598    –    –    99.3   1,000  1,000
+    40 to 50      500.0  400.0   2,596    –    –    99.2   1,000  1,000
+    50 to 60      500.0  400.0   2,600    –    –    99.1   1,000  1,150
+    ");
+}
+
+#[test]
+fn a_page_of_120_columns() {
+    insta::assert_snapshot!(head(120), @r"
+    tpcc on MariaDB 11.8.2: 10,835 NOPM, 24,000 TPM (400.0 TPS ± 0 within this run; 500.0 offered), p99 ∞ (18 % lost)
+
+    target      mariadb://bench@db7.example/bench, innodb_flush_log_at_trx_commit=1
+    load        6 clients, a thread each, open, 500 arrivals/s (Poisson), at most 1,000 queued, then dropped
+    tpcc        warehouses=4
+    phases      5 s ramp-up, 60 s measured, seed 7
+
+    latency in ms    count     mean      p50      p90      p95    p99  p99.9    max
+    response        24,350  2,502    2,575    2,630    2,642    2,674  2,741  2,856
+      service       24,350     17.9     12.2     34.4     49.8    104    181    268
+      wait          24,350  2,423    2,500    2,500    2,500    2,500  2,500  2,500
+    of all offered  30,000      –    2,590        ∞        ∞        ∞      ∞      –
+    95 % intervals within this run: p50 2,554 to 2,594
+    of all offered: p50 2,567 to 2,611
+    no interval of p90: too few episodes of slow transactions: needs a run of about 4m30s
+    no interval of p95: too few episodes of slow transactions: needs a run of about 9m30s
+    no interval of p99: too few episodes of slow transactions: needs a run of about 55m
+    no interval of p99.9: too few episodes of slow transactions: needs a run of about 9h
+    ∞ 5,500 of 30,000 transactions were dropped or failed
+
+    30,000 transactions offered = 24,350 finished + 0 failed + 5,500 dropped + 150 unfinished
+    24,350 committed, 250 in the backlog at start
+    10,208 QPS = 4,900 reads + 4,492 writes + 816.7 others
+    per transaction: 25.1 round trips, 12.1 reads + 11.1 writes + 2.01 others
+
+    transaction    calls  failed  retried     TPS  % of time  trips  p50 ms    p95    p99    max
+    new_order     10,905       0        0  180.6        58.0   25.3   2,579  2,647  2,674  2,770
+    payment       10,550       0        0  172.2        26.1   25.0   2,569  2,632  2,645  2,694
+    order_status     958       0        0   15.58        0.9   25.0   2,561  2,624  2,628  2,629
+    delivery         980       0        0   15.98       13.4   25.0   2,609  2,710  2,775  2,856
+    stock_level      957       0        0   15.60        1.6   25.0   2,567  2,626  2,634  2,641
+
+    commits in each of 60 seconds, scale 0 to 400
+    ████████████████████████████████████████████████████████████
+    min 400 (second 0), median 400, max 400, CV 0 %, no stall
+
+     seconds  offered/s    TPS  p50 ms  p95  p99  wait %  queued   lost
+     0 to 10      500.0  400.0   2,468    –    –    99.3     820    500
+    10 to 20      500.0  400.0   2,598    –    –    99.4   1,000  1,000
+    20 to 30      500.0  400.0   2,598    –    –    99.3   1,000  1,000
+    30 to 40      500.0  400.0   2,598    –    –    99.3   1,000  1,000
+    40 to 50      500.0  400.0   2,596    –    –    99.2   1,000  1,000
+    50 to 60      500.0  400.0   2,600    –    –    99.1   1,000  1,150
+    ");
+}
+
+#[test]
+fn a_page_of_160_columns() {
+    insta::assert_snapshot!(head(160), @r"
+    tpcc on MariaDB 11.8.2: 10,835 NOPM, 24,000 TPM (400.0 TPS ± 0 within this run; 500.0 offered), p99 ∞ (18 % lost)
+
+    target      mariadb://bench@db7.example/bench, innodb_flush_log_at_trx_commit=1
+    load        6 clients, a thread each, open, 500 arrivals/s (Poisson), at most 1,000 queued, then dropped
+    tpcc        warehouses=4
+    phases      5 s ramp-up, 60 s measured, seed 7
+
+    latency in ms    count     mean      p50      p90      p95    p99  p99.9    max
+    response        24,350  2,502    2,575    2,630    2,642    2,674  2,741  2,856
+      service       24,350     17.9     12.2     34.4     49.8    104    181    268
+      wait          24,350  2,423    2,500    2,500    2,500    2,500  2,500  2,500
+    of all offered  30,000      –    2,590        ∞        ∞        ∞      ∞      –
+    95 % intervals within this run: p50 2,554 to 2,594
+    of all offered: p50 2,567 to 2,611
+    no interval of p90: too few episodes of slow transactions: needs a run of about 4m30s
+    no interval of p95: too few episodes of slow transactions: needs a run of about 9m30s
+    no interval of p99: too few episodes of slow transactions: needs a run of about 55m
+    no interval of p99.9: too few episodes of slow transactions: needs a run of about 9h
+    ∞ 5,500 of 30,000 transactions were dropped or failed
+
+    30,000 transactions offered = 24,350 finished + 0 failed + 5,500 dropped + 150 unfinished
+    24,350 committed, 250 in the backlog at start
+    10,208 QPS = 4,900 reads + 4,492 writes + 816.7 others
+    per transaction: 25.1 round trips, 12.1 reads + 11.1 writes + 2.01 others
+
+    transaction    calls  failed  retried     TPS  % of time  trips  p50 ms    p95    p99    max
+    new_order     10,905       0        0  180.6        58.0   25.3   2,579  2,647  2,674  2,770
+    payment       10,550       0        0  172.2        26.1   25.0   2,569  2,632  2,645  2,694
+    order_status     958       0        0   15.58        0.9   25.0   2,561  2,624  2,628  2,629
+    delivery         980       0        0   15.98       13.4   25.0   2,609  2,710  2,775  2,856
+    stock_level      957       0        0   15.60        1.6   25.0   2,567  2,626  2,634  2,641
+
+    commits in each of 60 seconds, scale 0 to 400
+    ████████████████████████████████████████████████████████████
+    min 400 (second 0), median 400, max 400, CV 0 %, no stall
+
+     seconds  offered/s    TPS  p50 ms  p95  p99  wait %  queued   lost
+     0 to 10      500.0  400.0   2,468    –    –    99.3     820    500
+    10 to 20      500.0  400.0   2,598    –    –    99.4   1,000  1,000
+    20 to 30      500.0  400.0   2,598    –    –    99.3   1,000  1,000
+    30 to 40      500.0  400.0   2,598    –    –    99.3   1,000  1,000
+    40 to 50      500.0  400.0   2,596    –    –    99.2   1,000  1,000
+    50 to 60      500.0  400.0   2,600    –    –    99.1   1,000  1,150
+    ");
+}
+
+#[test]
+fn a_page_in_ascii() {
+    insta::assert_snapshot!(crate::ascii(&head(76)), @r"
+    tpcc on MariaDB 11.8.2: 10,835 NOPM, 24,000 TPM (400.0 TPS +- 0 within this
+    run; 500.0 offered), p99 inf (18 % lost)
+
+    target      mariadb://bench@db7.example/bench,
+                innodb_flush_log_at_trx_commit=1
+    load        6 clients, a thread each, open, 500 arrivals/s (Poisson), at
+                most 1,000 queued, then dropped
+    tpcc        warehouses=4
+    phases      5 s ramp-up, 60 s measured, seed 7
+
+    latency in ms    count      p50      p90      p95    p99  p99.9    max
+    response        24,350  2,575    2,630    2,642    2,674  2,741  2,856
+      service       24,350     12.2     34.4     49.8    104    181    268
+      wait          24,350  2,500    2,500    2,500    2,500  2,500  2,500
+    of all offered  30,000  2,590      inf      inf      inf    inf      -
+    no room for the column mean
+    95 % intervals within this run: p50 2,554 to 2,594
+    of all offered: p50 2,567 to 2,611
+    no interval of p90: too few episodes of slow transactions: needs a run of
+    about 4m30s
+    no interval of p95: too few episodes of slow transactions: needs a run of
+    about 9m30s
+    no interval of p99: too few episodes of slow transactions: needs a run of
+    about 55m
+    no interval of p99.9: too few episodes of slow transactions: needs a run of
+    about 9h
+    inf 5,500 of 30,000 transactions were dropped or failed
+
+    30,000 transactions offered = 24,350 finished + 0 failed + 5,500 dropped +
+    150 unfinished
+    24,350 committed, 250 in the backlog at start
+    10,208 QPS = 4,900 reads + 4,492 writes + 816.7 others
+    per transaction: 25.1 round trips, 12.1 reads + 11.1 writes + 2.01 others
+
+    transaction    calls  failed     TPS  % of time  p50 ms    p95    p99    max
+    new_order     10,905       0  180.6        58.0   2,579  2,647  2,674  2,770
+    payment       10,550       0  172.2        26.1   2,569  2,632  2,645  2,694
+    order_status     958       0   15.58        0.9   2,561  2,624  2,628  2,629
+    delivery         980       0   15.98       13.4   2,609  2,710  2,775  2,856
+    stock_level      957       0   15.60        1.6   2,567  2,626  2,634  2,641
+    no room for the columns retried, trips
+
+    commits in each of 60 seconds, scale 0 to 400
+    ############################################################
+    min 400 (second 0), median 400, max 400, CV 0 %, no stall
+
+     seconds  offered/s    TPS  p50 ms  p95  p99  wait %  queued   lost
+     0 to 10      500.0  400.0   2,468    -    -    99.3     820    500
+    10 to 20      500.0  400.0   2,598    -    -    99.4   1,000  1,000
+    20 to 30      500.0  400.0   2,598    -    -    99.3   1,000  1,000
+    30 to 40      500.0  400.0   2,598    -    -    99.3   1,000  1,000
+    40 to 50      500.0  400.0   2,596    -    -    99.2   1,000  1,000
+    50 to 60      500.0  400.0   2,600    -    -    99.1   1,000  1,150
+    ");
 }

@@ -1,0 +1,276 @@
+//! Three examples of each command, behind its help. Not here: what the commands do.
+
+use clap::Command;
+
+/// A command as it is typed, and examples of it without `dbdyno`.
+type Examples = (&'static str, &'static [&'static str]);
+
+const EXAMPLES: &[Examples] = &[
+    ("", &["run tpcc", "runs show last", "web"]),
+    (
+        "run",
+        &[
+            "run tpcc --warehouses 4 --clients 8 --duration 60s",
+            "run tpcc --load open --rate 500 --queue 10000",
+            "run tpcc --target postgres://bench@127.0.0.1/bench --ask-password",
+            "run plan.toml --no-store",
+        ],
+    ),
+    (
+        "build",
+        &[
+            "build tpcc --warehouses 10",
+            "build oltp-read-write --tables 4 --table-size 1000000",
+            "build tpcc --target mariadb://bench@127.0.0.1/bench --ask-password --settle",
+        ],
+    ),
+    ("check", &["check tpcc", "check tpcc --checksums", "check tpcb --target sqlite:big.db"]),
+    (
+        "settle",
+        &[
+            "settle tpcc",
+            "settle tpcc --target mariadb://bench@127.0.0.1/bench --ask-password",
+            "settle tpcc --settle-limit 30m",
+        ],
+    ),
+    (
+        "drop",
+        &[
+            "drop tpcc",
+            "drop tpcc --target sqlite:big.db",
+            "drop tpcc --target postgres://bench@127.0.0.1/bench --force --confirm bench",
+        ],
+    ),
+    (
+        "datagen",
+        &[
+            "datagen tpcc --output-dir rows",
+            "datagen tpcc --warehouses 10 --format csv --output-dir rows",
+            "datagen tpcb --seed 7 --output-dir rows",
+        ],
+    ),
+    (
+        "show",
+        &[
+            "show tpcc",
+            "show tpcc --transaction new_order --mode procedures",
+            "show tpcb --target postgres://bench@127.0.0.1/bench",
+        ],
+    ),
+    ("runs", &["runs", "runs show last", "runs label last kernel=6.12"]),
+    (
+        "runs list",
+        &[
+            "runs list --where 'workload=tpcc and nopm>50000 and label.build=12' --sort -nopm",
+            "runs list --where 'started>-7d and (p99>20ms or finding=stalled)'",
+            "runs list --status completed --limit 0 --output csv",
+        ],
+    ),
+    (
+        "runs show",
+        &[
+            "runs show last",
+            "runs show last --timing --counter --every 10s",
+            "runs show last --plan",
+        ],
+    ),
+    (
+        "runs export",
+        &[
+            "runs export last -o seconds.csv",
+            "runs export last -o times.hlog",
+            "runs export 1a2b3c4d 5e6f7a8b -o for-a-colleague.dbdyno",
+        ],
+    ),
+    (
+        "runs import",
+        &[
+            "runs import from-a-colleague.dbdyno",
+            "runs import other-runs.sqlite",
+            "runs import runs.dbdyno --store new.sqlite",
+        ],
+    ),
+    ("runs rm", &["runs rm last", "runs rm 1a2b3c4d 5e6f7a8b", "runs rm last --store old.sqlite"]),
+    ("runs label", &["runs label last build=1.2.7", "runs label last build=", "runs label last"]),
+    ("experiments", &["experiments", "experiments show last", "experiments resume last"]),
+    (
+        "experiments list",
+        &[
+            "experiments list",
+            "experiments list --where 'workload=tpcc and axis=clients' --sort -done",
+            "experiments list --where 'started>-7d' --output csv",
+        ],
+    ),
+    (
+        "experiments show",
+        &[
+            "experiments show last",
+            "experiments show last --figure p99",
+            "experiments show last --rows clients --columns mode",
+        ],
+    ),
+    (
+        "experiments resume",
+        &[
+            "experiments resume last",
+            "experiments resume last --quiet",
+            "experiments resume 1a2b3c4d --plan plan.toml",
+        ],
+    ),
+    (
+        "experiments rm",
+        &[
+            "experiments rm last",
+            "experiments rm 1a2b3c4d",
+            "experiments rm last --store old.sqlite",
+        ],
+    ),
+    (
+        "restore",
+        &[
+            "restore --dry-run",
+            "restore",
+            "restore --target mariadb://root@127.0.0.1 --ask-password",
+        ],
+    ),
+    (
+        "compare",
+        &[
+            "compare build=1.1 build=1.2",
+            "compare last --by clients --figure p99",
+            "compare build=1.1 build=1.2 --fail-if 'p99>+5%'",
+        ],
+    ),
+    (
+        "history",
+        &[
+            "history",
+            "history --by kernel --figure p99",
+            "history --fail-on-regression --output markdown",
+        ],
+    ),
+    (
+        "history ack",
+        &["history ack 1.2 --reason 'checks more'", "history ack --list", "history ack 1.2 --undo"],
+    ),
+    ("history baseline", &["history baseline 1.0", "history baseline", "history baseline --clear"]),
+    (
+        "history import",
+        &[
+            "history import old.csv --name before",
+            "history import --list",
+            "history import --remove before",
+        ],
+    ),
+    (
+        "report",
+        &[
+            "report last -o run.html",
+            "report build=1.1 build=1.2 -o compared.html",
+            "report last --chart throughput -o throughput.svg",
+        ],
+    ),
+    ("selfcheck", &["selfcheck", "selfcheck --output json", "selfcheck intervals"]),
+    (
+        "selfcheck intervals",
+        &[
+            "selfcheck intervals",
+            "selfcheck intervals --output json",
+            "selfcheck intervals --output markdown",
+        ],
+    ),
+    ("list", &["list workloads", "list targets", "list findings --output markdown"]),
+    ("web", &["web", "web start", "web --listen 127.0.0.1:9000"]),
+    (
+        "web start",
+        &["web start", "web start --listen 127.0.0.1:9000", "web start --store big.sqlite"],
+    ),
+    ("web stop", &["web stop", "web stop --store big.sqlite", "web stop --output json"]),
+    ("web status", &["web status", "web status --store big.sqlite", "web status --output json"]),
+    (
+        "config",
+        &["config", "config set store off", "config set target mariadb://bench@127.0.0.1/bench"],
+    ),
+    (
+        "config set",
+        &["config set store off", "config set report-interval 1s", "config set color off"],
+    ),
+    (
+        "config unset",
+        &["config unset store", "config unset target", "config unset report-interval"],
+    ),
+    (
+        "completions",
+        &[
+            "completions bash > /etc/bash_completion.d/dbdyno",
+            "completions zsh > ~/.zfunc/_dbdyno",
+            "completions fish > ~/.config/fish/completions/dbdyno.fish",
+        ],
+    ),
+    ("man", &["man > dbdyno.1", "man run | man -l -", "man runs list > dbdyno-runs-list.1"]),
+];
+
+/// The command with the examples of itself and of all below it.
+pub(crate) fn added(command: Command) -> Command {
+    below(command, "")
+}
+
+fn below(mut command: Command, path: &str) -> Command {
+    let names: Vec<String> =
+        command.get_subcommands().map(|sub| sub.get_name().to_owned()).collect();
+    for name in names {
+        let path = format!("{path} {name}").trim_start().to_owned();
+        command = command.mut_subcommand(name, |sub| below(sub, &path));
+    }
+    let Some((_, examples)) = EXAMPLES.iter().find(|(of, _)| *of == path) else { return command };
+    let lines: Vec<String> = examples.iter().map(|line| format!("  dbdyno {line}")).collect();
+    let examples = format!("Examples:\n{}", lines.join("\n"));
+    let help = match command.get_after_help() {
+        Some(help) => format!("{help}\n\n{examples}"),
+        None => examples,
+    };
+    command.after_help(help)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The words of a line, as a shell reads them, up to where it redirects.
+    fn words(line: &str) -> Vec<String> {
+        let parts = line.split('\'').enumerate();
+        let words = parts.flat_map(|(nth, part)| match nth % 2 {
+            0 => part.split_whitespace().map(str::to_owned).collect(),
+            _ => vec![part.to_owned()],
+        });
+        let is_word = |word: &String| !matches!(word.as_str(), ">" | "|");
+        std::iter::once("dbdyno".to_owned()).chain(words.take_while(is_word)).collect()
+    }
+
+    #[test]
+    fn each_command_has_three_examples_that_our_parser_takes() {
+        fn paths(command: &Command, path: &str, all: &mut Vec<String>) {
+            all.push(path.to_owned());
+            let visible = command.get_subcommands().filter(|sub| !sub.is_hide_set());
+            for sub in visible.filter(|sub| sub.get_name() != "help") {
+                paths(sub, format!("{path} {}", sub.get_name()).trim_start(), all);
+            }
+        }
+        let command = super::super::command(&["dbdyno".to_owned()]).unwrap();
+        let mut all = Vec::new();
+        paths(&command, "", &mut all);
+        for path in all {
+            let found = EXAMPLES.iter().find(|(of, _)| *of == path);
+            let (_, examples) = found.unwrap_or_else(|| panic!("no examples of '{path}'"));
+            assert!(examples.len() >= 3, "{path}");
+            for example in *examples {
+                let words = words(example);
+                let is_of = path.is_empty() || words[1..].join(" ").starts_with(&path);
+                assert!(is_of, "{path}: {example}");
+                let mut command = super::super::command(&words).unwrap();
+                let parsed = command.try_get_matches_from_mut(&words);
+                assert!(parsed.is_ok(), "{example}: {}", parsed.unwrap_err());
+            }
+        }
+    }
+}

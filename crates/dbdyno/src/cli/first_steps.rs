@@ -1,0 +1,196 @@
+//! `dbdyno` alone: what to do first, by what is on this machine. Not here: how it is done.
+
+use std::net::{SocketAddr, TcpStream};
+use std::os::unix::net::UnixStream;
+use std::path::Path;
+use std::time::Duration;
+
+use app::open::data_folder;
+use clap::ArgMatches;
+use drivers::LocalServer;
+use render::Document;
+use render::document::Block;
+use render::terminal::PAGE_WIDTH;
+use store::{Filter, Store};
+
+use super::{Outcome, flags};
+use crate::shell::Shell;
+
+/// A server on this machine answers at once.
+const PATIENCE: Duration = Duration::from_millis(200);
+
+/// What there is.
+#[derive(Clone, Debug, Default, PartialEq)]
+struct Surroundings {
+    /// Kinds of servers, their schemes, and where one listens.
+    listening: Vec<(&'static str, &'static str, String)>,
+    /// Names of programs of servers, and which managed server they are.
+    installed: Vec<(&'static str, &'static str)>,
+    /// Workloads whose data lie in our own folder.
+    built: Vec<String>,
+    /// How the last stored run is called.
+    last_run: Option<String>,
+    /// The target that is set for good.
+    target: Option<String>,
+}
+
+/// Prints it.
+pub(crate) fn first_steps(matches: &ArgMatches, shell: &Shell) -> Outcome {
+    shell.print_page(&page(&surroundings(matches, shell)), &shell.style(PAGE_WIDTH))
+}
+
+fn surroundings(matches: &ArgMatches, shell: &Shell) -> Surroundings {
+    let mut found = Surroundings {
+        built: built(shell),
+        last_run: last_run(matches, shell),
+        target: shell.setting("target").map(str::to_owned),
+        ..Surroundings::default()
+    };
+    // A test is not shown what happens to be on its machine.
+    if shell.is_process() {
+        for entry in drivers::ALL {
+            let Some(server) = &entry.local_server else { continue };
+            let scheme = entry.schemes[0];
+            found.listening.extend(place(server).map(|at| (server.title, scheme, at)));
+            let program = server.programs.iter().find(|program| is_installed(program, shell));
+            found.installed.extend(program.map(|program| (*program, scheme)));
+        }
+    }
+    found
+}
+
+/// Where a server listens.
+fn place(server: &LocalServer) -> Option<String> {
+    let address = SocketAddr::from(([127, 0, 0, 1], server.port));
+    if TcpStream::connect_timeout(&address, PATIENCE).is_ok() {
+        return Some(address.to_string());
+    }
+    let socket = server.sockets.iter().find(|socket| UnixStream::connect(socket).is_ok())?;
+    Some((*socket).to_owned())
+}
+
+fn is_installed(program: &str, shell: &Shell) -> bool {
+    let path = shell.variable("PATH").unwrap_or_default();
+    path.split(':').chain(["/usr/sbin"]).any(|folder| Path::new(folder).join(program).is_file())
+}
+
+/// The workloads of the files in our own folder.
+fn built(shell: &Shell) -> Vec<String> {
+    let Some(folder) = data_folder(&|name| shell.variable(name)) else { return Vec::new() };
+    let Ok(files) = std::fs::read_dir(folder) else { return Vec::new() };
+    let names = files.flatten().filter_map(|file| {
+        let name = file.file_name().into_string().ok()?;
+        let data = name.strip_suffix(".db")?;
+        workloads::all().find(|entry| entry.data == data).map(|entry| entry.name.to_owned())
+    });
+    let mut names: Vec<String> = names.collect();
+    names.sort();
+    names
+}
+
+fn last_run(matches: &ArgMatches, shell: &Shell) -> Option<String> {
+    let path = flags::store_path(matches, shell).ok().filter(|path| path.exists())?;
+    let filter = Filter { limit: Some(1), ..Filter::default() };
+    let runs = Store::open_existing(&path).ok()?.list(&filter).ok()?;
+    let run = runs.first()?;
+    Some(format!("{} on {}, {} UTC", run.name, run.database, store::utc(run.started_unix_ms)))
+}
+
+/// What to do, what comes first in front.
+fn page(found: &Surroundings) -> Document {
+    let mut steps: Vec<(String, Vec<String>)> = Vec::new();
+    if let Some(target) = &found.target {
+        let what = format!("On {target}, which 'dbdyno config' names");
+        steps.push((what, vec!["dbdyno run tpcc --ask-password".to_owned()]));
+    }
+    if !found.built.is_empty() {
+        let commands = found.built.iter().map(|name| format!("dbdyno run {name}")).collect();
+        steps.push(("Data are there already".to_owned(), commands));
+    } else if found.target.is_none() {
+        let what = "A first result in a minute, on an embedded SQLite file".to_owned();
+        steps.push((what, vec!["dbdyno run tpcc".to_owned()]));
+    }
+    for (name, scheme, place) in &found.listening {
+        let url = match place.starts_with('/') {
+            true => format!("'{scheme}://USER@localhost/bench?socket={place}'"),
+            false => format!("{scheme}://USER@{place}/bench"),
+        };
+        let command = format!("dbdyno run tpcc --target {url} --ask-password");
+        steps.push((format!("{name} listens at {place}"), vec![command]));
+    }
+    for (program, scheme) in &found.installed {
+        let what = format!("{program} is installed: on a private server, removed afterwards");
+        steps.push((what, vec![format!("dbdyno run tpcc --target managed:{scheme}")]));
+    }
+    if let Some(run) = &found.last_run {
+        let commands = ["dbdyno runs show last", "dbdyno runs", "dbdyno web"].map(str::to_owned);
+        steps.push((format!("Runs are stored; the last is {run}"), commands.to_vec()));
+    }
+    let mut page = Document::new("dbdyno", "dbdyno");
+    let what = "dbdyno builds data, drives load on a database, and measures. What to do first:";
+    page.section("what", "", vec![Block::paragraphs([what])]);
+    for (what, commands) in steps {
+        let lines: Vec<String> = commands.iter().map(|line| format!("  {line}")).collect();
+        let blocks =
+            vec![Block::paragraphs([format!("{what}:")]), Block::Verbatim(lines.join("\n"))];
+        page.section("step", "", blocks);
+    }
+    let more = "All commands: dbdyno --help. Options of a workload: dbdyno run tpcc --help.";
+    page.section("more", "", vec![Block::paragraphs([more])]);
+    page
+}
+
+#[cfg(test)]
+mod tests {
+    use render::terminal::text;
+
+    use super::*;
+
+    #[test]
+    fn what_is_there_comes_first() {
+        let shown = |found: &Surroundings| text(&page(found), &render::Style::default());
+        insta::assert_snapshot!(shown(&Surroundings::default()), @r"
+        dbdyno builds data, drives load on a database, and measures. What to do first:
+
+        A first result in a minute, on an embedded SQLite file:
+          dbdyno run tpcc
+
+        All commands: dbdyno --help. Options of a workload: dbdyno run tpcc --help.
+        ");
+        let found = Surroundings {
+            listening: vec![
+                ("MariaDB or MySQL", "mariadb", "127.0.0.1:3306".to_owned()),
+                ("PostgreSQL", "postgres", "/run/postgresql/.s.PGSQL.5432".to_owned()),
+            ],
+            installed: vec![("mariadbd", "mariadb")],
+            built: vec!["tpcc".to_owned()],
+            last_run: Some("tpcc on SQLite 3.54.1, 2026-11-24 17:14:53 UTC".to_owned()),
+            target: Some("mariadb://bench@db/bench".to_owned()),
+        };
+        insta::assert_snapshot!(shown(&found), @r"
+        dbdyno builds data, drives load on a database, and measures. What to do first:
+
+        On mariadb://bench@db/bench, which 'dbdyno config' names:
+          dbdyno run tpcc --ask-password
+
+        Data are there already:
+          dbdyno run tpcc
+
+        MariaDB or MySQL listens at 127.0.0.1:3306:
+          dbdyno run tpcc --target mariadb://USER@127.0.0.1:3306/bench --ask-password
+
+        PostgreSQL listens at /run/postgresql/.s.PGSQL.5432:
+          dbdyno run tpcc --target 'postgres://USER@localhost/bench?socket=/run/postgresql/.s.PGSQL.5432' --ask-password
+
+        mariadbd is installed: on a private server, removed afterwards:
+          dbdyno run tpcc --target managed:mariadb
+
+        Runs are stored; the last is tpcc on SQLite 3.54.1, 2026-11-24 17:14:53 UTC:
+          dbdyno runs show last
+          dbdyno runs
+          dbdyno web
+
+        All commands: dbdyno --help. Options of a workload: dbdyno run tpcc --help.
+        ");
+    }
+}

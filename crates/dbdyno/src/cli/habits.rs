@@ -1,0 +1,582 @@
+//! What the options and commands of sysbench, pgbench, HammerDB, BenchBase and mysqlslap are called
+//! here: whoever types one out of habit learns in one sentence which of ours is meant.
+//!
+//! Only words that our own parser has refused are looked up, so no option of ours changes its
+//! meaning. Not here: misspelt words of our own (clap finds the nearest).
+
+use clap::error::{ContextKind, ContextValue, Error};
+
+/// Words of other programs with one meaning.
+struct Habit {
+    /// As they are typed there.
+    words: &'static [&'static str],
+    /// Whose words they are.
+    of: &'static str,
+    /// In which of our commands they have this meaning.
+    at: Place,
+    /// What to write here. `VALUE` is what was typed behind the word's `=`.
+    instead: &'static str,
+}
+
+/// Where a word of others is looked up.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Place {
+    /// In front, and in each command that works on a database.
+    Command,
+    /// Where rows are built.
+    Build,
+    /// In each command that works on a database.
+    Load,
+}
+
+const fn habit(
+    words: &'static [&'static str],
+    of: &'static str,
+    at: Place,
+    instead: &'static str,
+) -> Habit {
+    Habit { words, of, at, instead }
+}
+
+const SYSBENCH: &str = "sysbench";
+const PGBENCH: &str = "pgbench";
+const HAMMERDB: &str = "HammerDB";
+const BENCHBASE: &str = "BenchBase";
+const SLAP: &str = "mysqlslap";
+const SEVERAL: &str = "other programs";
+
+/// As in `--threads` of a load, sessions of a build.
+const WORKERS: &[&str] = &[
+    "--threads",
+    "--num-threads",
+    "--vu",
+    "--vus",
+    "--virtual-users",
+    "--num_vu",
+    "--num-vu",
+    "--users",
+    "--connections",
+    "--terminals",
+    "--client",
+    "--concurrency",
+    "-c",
+];
+
+/// All of them, the narrower place first.
+const HABITS: &[Habit] = &[
+    // Commands.
+    habit(&["prepare"], SYSBENCH, Place::Command, "dbdyno build WORKLOAD"),
+    habit(&["cleanup"], SYSBENCH, Place::Command, "dbdyno drop WORKLOAD"),
+    habit(
+        &["warmup", "prewarm"],
+        SYSBENCH,
+        Place::Command,
+        "dbdyno run WORKLOAD with --ramp-up, such as 30s",
+    ),
+    habit(
+        &["init", "initialize", "-i", "--initialize", "-I", "--init-steps"],
+        PGBENCH,
+        Place::Command,
+        "dbdyno build tpcb",
+    ),
+    habit(&["buildschema"], HAMMERDB, Place::Command, "dbdyno build tpcc"),
+    habit(&["checkschema"], HAMMERDB, Place::Command, "dbdyno check tpcc"),
+    habit(&["deleteschema"], HAMMERDB, Place::Command, "dbdyno drop tpcc"),
+    habit(&["vurun", "vucreate", "loadscript"], HAMMERDB, Place::Command, "dbdyno run tpcc"),
+    habit(&["vuset"], HAMMERDB, Place::Command, "dbdyno run tpcc with --clients N"),
+    habit(&["dbset"], HAMMERDB, Place::Command, "--target URL, such as mariadb://user@host/db"),
+    habit(
+        &["diset", "giset"],
+        HAMMERDB,
+        Place::Command,
+        "an option of dbdyno run or build (dbdyno run tpcc --help), or a key of a plan",
+    ),
+    habit(
+        &["tcstart", "tcstop", "tcstatus", "metstart", "metstop", "metset"],
+        HAMMERDB,
+        Place::Command,
+        "nothing: the live view has the rates, and --monitor the metrics, in every run",
+    ),
+    habit(
+        &["vudestroy", "vucomplete", "vustatus"],
+        HAMMERDB,
+        Place::Command,
+        "nothing: a run ends by itself, or by Ctrl-C with its report",
+    ),
+    habit(&["jobs"], HAMMERDB, Place::Command, "dbdyno runs"),
+    habit(&["datagenrun", "dgset"], HAMMERDB, Place::Command, "dbdyno datagen tpcc"),
+    habit(&["steprun"], HAMMERDB, Place::Command, "--rate 'steps 500 for 30s, 2000' or --vary"),
+    habit(&["wsstart", "hammerdbws"], HAMMERDB, Place::Command, "dbdyno web"),
+    habit(
+        &["customscript", "clearscript", "savescript"],
+        HAMMERDB,
+        Place::Command,
+        "a workload or a plan; scripts are not run",
+    ),
+    habit(&["destroy"], SEVERAL, Place::Command, "dbdyno drop WORKLOAD"),
+    habit(&["bench", "benchmark", "execute"], SEVERAL, Place::Command, "dbdyno run WORKLOAD"),
+    // Clients, length, rate.
+    habit(WORKERS, SEVERAL, Place::Build, "--loaders VALUE"),
+    habit(&["-j", "--jobs"], PGBENCH, Place::Build, "--loaders VALUE"),
+    habit(WORKERS, SEVERAL, Place::Load, "--clients VALUE"),
+    habit(
+        &["-j", "--jobs"],
+        PGBENCH,
+        Place::Load,
+        "nothing: threads are as many as the clients need (--placement, --processes)",
+    ),
+    habit(
+        &["--time", "--max-time", "--runtime", "--seconds", "-T"],
+        SEVERAL,
+        Place::Load,
+        "--duration, such as 60s",
+    ),
+    habit(
+        &["--warmup-time", "--warmup", "--rampup", "--ramp-up-time"],
+        SEVERAL,
+        Place::Load,
+        "--ramp-up, such as 10s",
+    ),
+    habit(
+        &["--events", "--max-requests", "--total_iterations", "--number-of-queries"],
+        SEVERAL,
+        Place::Load,
+        "--transactions VALUE",
+    ),
+    habit(&["-t"], PGBENCH, Place::Load, "--transactions 'N per client'"),
+    habit(&["--iterations"], SLAP, Place::Load, "--repeat VALUE"),
+    habit(&["--tx-rate"], SYSBENCH, Place::Load, "--load open --rate VALUE"),
+    habit(&["-R", "--target-rate"], PGBENCH, Place::Load, "--load open --rate VALUE"),
+    habit(
+        &["-L", "--latency-limit"],
+        PGBENCH,
+        Place::Load,
+        "--objective, such as 'p99<20ms', with --seek, or --require 'p99<20ms'",
+    ),
+    habit(&["--max-tries"], PGBENCH, Place::Load, "--retry-attempts VALUE"),
+    habit(
+        &["--mysql-ignore-errors", "--continue-on-error"],
+        SEVERAL,
+        Place::Load,
+        "--retry-on, such as deadlock,lock_timeout",
+    ),
+    habit(&["--forced-shutdown"], SYSBENCH, Place::Load, "--drain, such as 10s"),
+    habit(
+        &["--keyandthink", "--thinktime"],
+        HAMMERDB,
+        Place::Load,
+        "--load keythink, with --keythink-scale",
+    ),
+    // Data.
+    habit(
+        &["--scale", "--scale-factor", "--scalefactor", "-s"],
+        SEVERAL,
+        Place::Load,
+        "--warehouses for tpcc, --scale for tpcb, --tables and --table-size for the others",
+    ),
+    habit(
+        &["--count-ware", "--count_ware", "--mysql_count_ware", "--pg_count_ware"],
+        HAMMERDB,
+        Place::Load,
+        "--warehouses VALUE",
+    ),
+    habit(&["--allwarehouse"], HAMMERDB, Place::Load, "--home all"),
+    habit(
+        &["--tables", "--table-size", "--table_size", "--oltp-table-size", "--oltp-tables-count"],
+        SYSBENCH,
+        Place::Load,
+        "--warehouses for tpcc; the workloads oltp-... have --tables and --table-size",
+    ),
+    habit(
+        &["--mysql-storage-engine", "--mysql_storage_engine", "--create_table_options"],
+        SYSBENCH,
+        Place::Load,
+        "--engine VALUE",
+    ),
+    habit(
+        &["-n", "--no-vacuum", "-v", "--vacuum-all"],
+        PGBENCH,
+        Place::Load,
+        "--settle before (or off, the default)",
+    ),
+    habit(
+        &["--partitions", "--partition-method"],
+        PGBENCH,
+        Place::Load,
+        "--partitions with the workload tpcc",
+    ),
+    habit(
+        &["--foreign-keys", "--tablespace", "--index-tablespace", "--unlogged-tables"],
+        PGBENCH,
+        Place::Load,
+        "--engine unlogged for unlogged tables; there is no option for the others",
+    ),
+    habit(
+        &["-F", "--fillfactor"],
+        PGBENCH,
+        Place::Load,
+        "nothing: set the fill factor by ALTER TABLE after dbdyno build",
+    ),
+    habit(&["--no-drop", "--create-schema"], SLAP, Place::Load, "the database in --target URL"),
+    // What is executed.
+    habit(&["-b", "--builtin", "--bench"], SEVERAL, Place::Load, "a workload: dbdyno run tpcb"),
+    habit(
+        &["-N", "--skip-some-updates"],
+        PGBENCH,
+        Place::Load,
+        "nothing: tpcb has pgbench's default transaction alone",
+    ),
+    habit(
+        &["--select-only"],
+        PGBENCH,
+        Place::Load,
+        "the workload oltp-point-select: dbdyno run oltp-point-select",
+    ),
+    habit(
+        &["-S"],
+        "pgbench (selects only) or mysql (a socket)",
+        Place::Load,
+        "dbdyno run oltp-point-select, or --target 'mariadb://user@localhost/db?socket=FILE'",
+    ),
+    habit(
+        &["-M", "--protocol", "--db-ps-mode", "--prepared", "--no-stored-procs"],
+        SEVERAL,
+        Place::Load,
+        "--mode for tpcc (prepared, procedures, batched, text), or ?statements= in the URL of \
+         --target",
+    ),
+    habit(&["--storedprocs", "--stored-procs"], HAMMERDB, Place::Load, "--mode procedures"),
+    habit(
+        &["-f", "--file", "--query", "--test"],
+        SEVERAL,
+        Place::Load,
+        "a workload or a plan; scripts of SQL are not run",
+    ),
+    habit(
+        &["-a", "--auto-generate-sql", "--auto-generate-sql-load-type"],
+        SLAP,
+        Place::Load,
+        "a workload, such as oltp-read-write or oltp-insert",
+    ),
+    habit(&["-x", "--config-file"], SEVERAL, Place::Load, "a plan: dbdyno run plan.toml"),
+    habit(
+        &["-C", "--connect", "--reconnect", "--detach"],
+        SEVERAL,
+        Place::Load,
+        "nothing: clients stay connected for the whole run",
+    ),
+    habit(
+        &["--isolation", "--isolation-level", "--trx-level", "--trx_level"],
+        SEVERAL,
+        Place::Load,
+        "the setting of the server, or --vary server.NAME=VALUE,VALUE with its name there",
+    ),
+    habit(&["--rand-seed", "--random-seed"], SEVERAL, Place::Load, "--seed VALUE"),
+    // What is shown.
+    habit(
+        &["--progress", "-P", "--interval-monitor", "--sample", "--refreshrate"],
+        SEVERAL,
+        Place::Load,
+        "--report-interval, such as 1s; on a terminal the live view has every second",
+    ),
+    habit(
+        &["--percentile", "--latency"],
+        SEVERAL,
+        Place::Load,
+        "nothing: the report has p50, p95, p99 and p99.9",
+    ),
+    habit(
+        &["--histogram"],
+        SYSBENCH,
+        Place::Load,
+        "dbdyno runs export last -o times.hlog after the run",
+    ),
+    habit(
+        &["--report-checkpoints"],
+        SYSBENCH,
+        Place::Load,
+        "dbdyno runs show last --counter --every 10s after the run",
+    ),
+    habit(
+        &["-r", "--report-per-command", "--report-latencies"],
+        PGBENCH,
+        Place::Load,
+        "dbdyno show WORKLOAD for the statements of a transaction, or --instruments true",
+    ),
+    habit(
+        &["-l", "--log", "--log-prefix", "--aggregate-interval", "--sampling-rate"],
+        PGBENCH,
+        Place::Load,
+        "dbdyno runs export last -o seconds.csv after the run",
+    ),
+    habit(
+        &["--timeprofile", "--xtprof"],
+        HAMMERDB,
+        Place::Load,
+        "dbdyno runs show last --timing after the run",
+    ),
+    habit(&["--failures-detailed"], PGBENCH, Place::Load, "nothing: the report has all errors"),
+    habit(
+        &["--verbosity", "--debug", "--verbose-errors"],
+        SEVERAL,
+        Place::Load,
+        "--quiet, or nothing",
+    ),
+    habit(&["--csv"], SLAP, Place::Load, "dbdyno runs export last -o seconds.csv after the run"),
+    habit(&["--json", "--json-histograms"], SEVERAL, Place::Load, "--output json"),
+    habit(
+        &["--create", "--execute", "--clear"],
+        BENCHBASE,
+        Place::Load,
+        "a command of its own: dbdyno build, dbdyno run or dbdyno drop",
+    ),
+    habit(
+        &["--only-print", "--mysql-dry-run"],
+        SEVERAL,
+        Place::Load,
+        "dbdyno show WORKLOAD, or --target sim: for a load without a database",
+    ),
+    // The server.
+    habit(
+        &[
+            "--host",
+            "--hostname",
+            "--port",
+            "--user",
+            "--username",
+            "--database",
+            "--dbname",
+            "--db",
+            "--db-driver",
+            "--dbtype",
+            "--socket",
+            "--url",
+            "--dsn",
+            "-U",
+            "-d",
+            "-p",
+            "-H",
+            "-u",
+            "-D",
+        ],
+        SEVERAL,
+        Place::Load,
+        "--target 'mariadb://user@host:3306/database' (or postgres://..., sqlite:FILE)",
+    ),
+    habit(
+        &["--password", "--passwd", "-W"],
+        SEVERAL,
+        Place::Load,
+        "--ask-password, --password-file or DBDYNO_PASSWORD",
+    ),
+    habit(
+        &["--ssl", "--sslmode", "--ssl-mode", "--ssl-ca"],
+        SEVERAL,
+        Place::Load,
+        "?tls=require (or verify-full) in the URL of --target",
+    ),
+    habit(
+        &["--compression", "--compress"],
+        SEVERAL,
+        Place::Load,
+        "?compress=zlib in the URL of --target",
+    ),
+];
+
+/// What to say of a word that is no argument of ours, if it is one of another program's;
+/// `command` is the subcommand in which it stands, and `words` the whole command line.
+pub(crate) fn sentence_of(error: &Error, command: &str, words: &[String]) -> Option<String> {
+    let context = [ContextKind::InvalidArg, ContextKind::InvalidSubcommand];
+    let typed = context.into_iter().find_map(|kind| match error.get(kind) {
+        Some(ContextValue::String(word)) => Some(word.as_str()),
+        _ => None,
+    })?;
+    let (word, value) = typed.split_once('=').unwrap_or((typed, ""));
+    // The parser tells the word alone; its value stands on the command line.
+    let value = match value {
+        "" => value_of(word, words),
+        value => value,
+    };
+    if let Some(habit) = found(word, command) {
+        let (of, instead) = (habit.of, with_value(habit.instead, value));
+        return Some(format!("'{word}', of {of}, is not an argument of dbdyno: write {instead}"));
+    }
+    let script = (command.is_empty()).then(|| script(word, words)).flatten()?;
+    Some(format!("'{word}' is not an argument of dbdyno: write {script}"))
+}
+
+/// What stands behind a word: after `=`, or as the next word.
+fn value_of<'w>(word: &str, words: &'w [String]) -> &'w str {
+    let mut rest = words.iter().skip_while(|typed| {
+        typed.as_str() != word && typed.split_once('=').is_none_or(|(name, _)| name != word)
+    });
+    let typed = rest.next().map_or("", String::as_str);
+    match typed.split_once('=') {
+        Some((_, value)) => value,
+        None => rest.next().map_or("", String::as_str),
+    }
+}
+
+/// What to write, with the value that was typed if it is a number, and otherwise as `N`: what else
+/// it may be, such as a password, is not repeated.
+fn with_value(instead: &str, value: &str) -> String {
+    let is_number = !value.is_empty() && value.bytes().all(|byte| byte.is_ascii_digit());
+    instead.replace("VALUE", if is_number { value } else { "N" })
+}
+
+/// The habit of a word in one of our commands.
+fn found(word: &str, command: &str) -> Option<&'static Habit> {
+    let on_database =
+        matches!(command, "run" | "build" | "check" | "settle" | "drop" | "datagen" | "show");
+    let is_there = |habit: &&Habit| {
+        let is_place = match habit.at {
+            Place::Command => command.is_empty() || on_database,
+            Place::Build => command == "build",
+            Place::Load => on_database,
+        };
+        is_place && habit.words.contains(&word)
+    };
+    let found = HABITS.iter().find(is_there);
+    // Those of sysbench and HammerDB for one database.
+    let rest = ["--mysql-", "--pgsql-", "--mysql_", "--maria_", "--pg_"];
+    let rest = || rest.iter().find_map(|prefix| word.strip_prefix(prefix));
+    found.or_else(|| found_bare(rest()?, command))
+}
+
+fn found_bare(rest: &str, command: &str) -> Option<&'static Habit> {
+    found(&format!("--{rest}"), command)
+}
+
+/// Which of our commands a script of sysbench is, by the command behind it.
+fn script(word: &str, words: &[String]) -> Option<String> {
+    let name = word.trim_end_matches(".lua").replace('_', "-").to_ascii_lowercase();
+    let entry = workloads::by_name(&name).ok()?;
+    let has = |command: &str| words.iter().any(|word| word == command);
+    let command = match (has("prepare"), has("cleanup")) {
+        (true, _) => "build",
+        (_, true) => "drop",
+        _ => "run",
+    };
+    Some(format!("dbdyno {command} {}", entry.name))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Write;
+    use std::sync::{Arc, Mutex};
+
+    use super::*;
+    use crate::shell::Shell;
+
+    #[derive(Clone, Default)]
+    struct Said(Arc<Mutex<Vec<u8>>>);
+
+    impl Write for Said {
+        fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+            self.0.lock().unwrap().extend(bytes);
+            Ok(bytes.len())
+        }
+
+        fn flush(&mut self) -> std::io::Result<()> {
+            Ok(())
+        }
+    }
+
+    /// The exit code and what is said of a command line.
+    fn answer(words: &[&str]) -> (u8, String) {
+        let said = Said::default();
+        let words: Vec<String> =
+            ["dbdyno"].iter().chain(words).map(|word| (*word).to_owned()).collect();
+        let code = super::super::run(&words, &Shell::new(said.clone(), said.clone(), |_| None));
+        let text = String::from_utf8(said.0.lock().unwrap().clone()).unwrap();
+        (code, text)
+    }
+
+    /// Every word, in every place of its, is refused by our parser, and answered in one sentence.
+    #[test]
+    fn each_habit_is_answered_with_our_word_for_it() {
+        let mut n_words = 0;
+        for habit in HABITS {
+            for word in habit.words {
+                n_words += 1;
+                let lines: &[&[&str]] = match habit.at {
+                    Place::Command if word.starts_with('-') => &[&["run", "tpcc"]],
+                    Place::Command => &[&[], &["run", "tpcc"]],
+                    Place::Build => &[&["build", "tpcc"]],
+                    // Each of them is no option of at least one workload.
+                    Place::Load => &[&["run", "empty"]],
+                };
+                for line in lines {
+                    let (code, said) = answer(&[*line, &[word]].concat());
+                    let instead = with_value(habit.instead, "");
+                    assert!(said.contains(&instead), "{line:?} {word}: {said}");
+                    assert!(said.contains(habit.of), "{line:?} {word}: {said}");
+                    assert_eq!((code, said.lines().count()), (2, 1), "{line:?} {word}: {said}");
+                }
+            }
+        }
+        assert!(n_words >= 60, "{n_words}");
+    }
+
+    /// What is answered is an option or a command that there is.
+    #[test]
+    fn what_is_answered_exists() {
+        let line = |words: &[&str]| {
+            let words: Vec<String> = words.iter().map(|word| (*word).to_owned()).collect();
+            super::super::command(&words).unwrap()
+        };
+        let command = [
+            line(&["dbdyno", "run", "tpcc"]),
+            line(&["dbdyno", "run", "tpcb"]),
+            line(&["dbdyno", "run", "oltp-read-write"]),
+            line(&["dbdyno", "build", "tpcc"]),
+        ];
+        let is_flag = |word: &str| {
+            let all = command.iter().flat_map(|command| command.get_subcommands());
+            let all = all.flat_map(|sub| {
+                let nested = sub.get_subcommands().flat_map(|sub| sub.get_arguments());
+                sub.get_arguments().chain(nested)
+            });
+            let mut all = all.chain(command[0].get_arguments());
+            all.any(|arg| arg.get_long() == word.strip_prefix("--"))
+        };
+        let is_command = |word: &str| command[0].find_subcommand(word).is_some();
+        for habit in HABITS {
+            let words: Vec<&str> = habit.instead.split([' ', ',', ';', '(', ')']).collect();
+            for (place, word) in words.iter().enumerate() {
+                if word.starts_with("--") && *word != "--help" {
+                    assert!(is_flag(word), "{word}: {}", habit.instead);
+                }
+                if *word == "dbdyno" {
+                    assert!(is_command(words[place + 1]), "{}", habit.instead);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_value_that_is_a_number_is_kept() {
+        let check = |words: &[&str], expect: &str| {
+            let (code, said) = answer(words);
+            assert!(code == 2 && said.contains(expect), "{words:?}: {said}");
+        };
+        check(&["run", "tpcc", "--threads=16"], "write --clients 16;");
+        check(&["run", "tpcc", "-c", "16"], "write --clients 16;");
+        check(&["build", "tpcc", "--threads", "8"], "write --loaders 8;");
+        check(&["run", "tpcc", "--mysql-host=db"], "write --target 'mariadb://");
+        check(&["run", "tpcc", "--pgsql-password=secret"], "write --ask-password");
+        check(&["run", "tpcc", "--maria_count_ware=5"], "write --warehouses 5;");
+        check(&["run", "tpcc", "--scale=10"], "--warehouses for tpcc");
+        check(&["oltp_read_write", "--threads=4", "prepare"], "write dbdyno build oltp-read-write");
+        check(&["oltp_read_only.lua"], "write dbdyno run oltp-read-only");
+        check(&["TPCC"], "write dbdyno run tpcc");
+    }
+
+    #[test]
+    fn words_of_ours_and_of_nobody_have_no_other_meaning() {
+        for (command, word) in [("runs", "--threads"), ("run", "--warehuoses"), ("", "frobnicate")]
+        {
+            assert!(found(word, command).is_none(), "{command} {word}");
+        }
+    }
+}

@@ -1,0 +1,56 @@
+//! `dbdyno completions` and `dbdyno man`, made from the commands. Not here: the commands.
+
+use app::Error;
+use clap::{Arg, ArgMatches, Command, value_parser};
+use clap_complete::Shell as CompletedShell;
+use clap_mangen::Man;
+
+use super::Outcome;
+use crate::shell::Shell;
+
+pub(crate) fn commands() -> [Command; 2] {
+    [
+        Command::new("completions")
+            .about("Prints completions for a shell")
+            .after_help("They know the options of every workload's commands that all have.")
+            .arg(
+                Arg::new("shell")
+                    .required(true)
+                    .value_name("SHELL")
+                    .value_parser(value_parser!(CompletedShell))
+                    .help("bash, zsh, fish, elvish or powershell")
+                    .hide_possible_values(true),
+            ),
+        Command::new("man").about("Prints the manual page of dbdyno, or of one command").arg(
+            Arg::new("command")
+                .num_args(0..)
+                .value_name("COMMAND")
+                .help("Command, such as run, or runs list"),
+        ),
+    ]
+}
+
+/// Prints the completions.
+pub(crate) fn completions(matches: &ArgMatches, mut all: Command, shell: &Shell) -> Outcome {
+    let of = *matches.get_one::<CompletedShell>("shell").expect("clap requires it");
+    let mut script = Vec::new();
+    clap_complete::generate(of, &mut all, "dbdyno", &mut script);
+    shell.print_bytes(&script)
+}
+
+/// Prints a page of the manual (groff, man(7)).
+pub(crate) fn man(matches: &ArgMatches, mut all: Command, shell: &Shell) -> Outcome {
+    all.build();
+    let mut at = &all;
+    for name in matches.get_many::<String>("command").into_iter().flatten() {
+        at = at.find_subcommand(name).ok_or_else(|| {
+            Error::Usage(format!("there is no command '{name}': see 'dbdyno --help'"))
+        })?;
+    }
+    // A page of the manual is named with dashes: dbdyno-runs-list(1).
+    let name = at.get_bin_name().unwrap_or("dbdyno").replace(' ', "-");
+    let mut page = Vec::new();
+    let written = Man::new(at.clone().name(name)).render(&mut page);
+    written.map_err(|error| Error::Failed(format!("the page cannot be made: {error}")))?;
+    shell.print_bytes(&page)
+}

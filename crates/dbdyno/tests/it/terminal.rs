@@ -1,0 +1,196 @@
+//! What a terminal shows: pages of its width, colours, letters that it has, lines where it is none.
+//!
+//! Not here: what the pages say.
+
+use std::path::PathBuf;
+
+use crate::home::{Home, Ran};
+
+const SIM: &[&str] = &[
+    "run",
+    "empty",
+    "--target=sim:?service=constant:2ms",
+    "--placement=simulated",
+    "--monitor=off",
+    "--ramp-up=1s",
+    "--duration=12s",
+];
+
+/// A command line in an environment of these variables, beside the home's.
+fn with(home: &Home, variables: &[(&str, &str)], args: &[&str]) -> Ran {
+    let own = [("HOME", home.path("home")), ("XDG_DATA_HOME", home.path("data"))];
+    let more = variables.iter().map(|(name, value)| (*name, PathBuf::from(value)));
+    home.call_with(&own.into_iter().chain(more).collect::<Vec<_>>(), args)
+}
+
+/// The same in a terminal of so many columns; what it shows, with its escapes.
+fn in_terminal(home: &Home, columns: usize, variables: &str, args: &str) -> String {
+    let program = env!("CARGO_BIN_EXE_dbdyno");
+    let line = format!("stty cols {columns}; env {variables} {program} {args}");
+    let ran = home.run_other("script", &["-qec", &line, "/dev/null"]);
+    ran.out.replace('\r', "")
+}
+
+fn widest(text: &str) -> usize {
+    // A word that is longer than a line stays whole.
+    let lines = text.lines().filter(|line| line.trim().contains(' '));
+    lines.map(|line| line.chars().count()).max().unwrap_or(0)
+}
+
+#[test]
+fn pages_are_as_wide_as_the_terminal() {
+    let home = Home::new();
+    home.call(SIM).good();
+    home.call(
+        &[SIM, &["--vary=clients=1,2", "--repeat=2", "--name=a-name-that-is-quite-long"]].concat(),
+    )
+    .good();
+    let pages: &[&[&str]] = &[
+        &["runs", "show", "last"],
+        &["runs", "show", "last", "--timing", "--counter"],
+        &["runs"],
+        &["experiments"],
+        &["experiments", "show", "last"],
+        &["list", "findings"],
+        &["list", "figures"],
+        &["list", "workloads"],
+        &["config"],
+    ];
+    for width in [60, 80, 120, 160] {
+        for page in pages {
+            let ran = with(&home, &[("COLUMNS", &width.to_string())], page);
+            let out = ran.good().out;
+            assert!(widest(&out) <= width, "{width} {page:?}: {out}");
+        }
+    }
+    for columns in [60, 80, 120, 160] {
+        let page = in_terminal(&home, columns, "TERM=xterm NO_COLOR=1", "runs show last");
+        let shown = widest(&page);
+        assert!((columns - 20..=columns).contains(&shown), "{columns} {shown}: {page}");
+    }
+}
+
+#[test]
+fn a_list_names_every_column_for_which_it_has_no_room() {
+    let home = Home::new();
+    home.call(&[SIM, &["--name=a-name-that-is-quite-long", "--label=kernel=6.12"]].concat()).good();
+    let titles = "id, started (UTC), status, name, database, clients, measured, TPS, NOPM, p99 ms, \
+                  validity, labels";
+    for width in ["40", "60", "80", "120", "160"] {
+        let out = with(&home, &[("COLUMNS", width)], &["runs"]).good().out;
+        let missing: Vec<&str> = titles.split(", ").filter(|title| !out.contains(title)).collect();
+        assert_eq!(missing, [""; 0], "{width}: {out}");
+    }
+}
+
+#[test]
+fn a_locale_without_our_letters_gets_ascii() {
+    let home = Home::new();
+    home.call(SIM).good();
+    let check = |variables: &[(&str, &str)], is_ascii: bool| {
+        let ran = with(&home, variables, &["runs", "show", "last"]).good();
+        assert_eq!(ran.out.is_ascii(), is_ascii, "{variables:?}: {}", ran.out);
+        let run = with(&home, variables, SIM).good();
+        assert!(!is_ascii || run.err.is_ascii(), "{variables:?}: {}", run.err);
+    };
+    check(&[], false);
+    check(&[("LC_ALL", "C")], true);
+    check(&[("LC_ALL", "C.UTF-8")], false);
+    check(&[("LANG", "de_DE.ISO-8859-1")], true);
+    check(&[("LC_ALL", "C"), ("LANG", "de_DE.UTF-8"), ("COLUMNS", "60")], true);
+    let json = with(&home, &[("LC_ALL", "C")], &["runs", "show", "last", "--output=json"]).good();
+    assert_eq!(json.json()["schema"], home.json(&["runs", "show", "last"])["schema"]);
+}
+
+#[test]
+fn colours_are_for_terminals_that_have_them() {
+    let home = Home::new();
+    home.call(SIM).good();
+    let check = |variables: &str, is_colored: bool| {
+        let page = in_terminal(&home, 80, variables, "runs show last");
+        assert_eq!(page.contains("\x1b[1m"), is_colored, "{variables}: {page:?}");
+        assert!(page.contains("latency in ms"), "{page:?}");
+    };
+    check("TERM=xterm", true);
+    check("TERM=xterm NO_COLOR=1", false);
+    check("TERM=dumb", false);
+    assert!(!home.run(&["runs", "show", "last"]).good().out.contains('\x1b'));
+    home.call(&["config", "set", "color", "off"]).good();
+    check("TERM=xterm", false);
+}
+
+#[test]
+fn where_nothing_can_be_drawn_an_interval_is_a_line() {
+    let home = Home::new();
+    let lines = |text: &str| -> Vec<String> {
+        let ends = text.lines().filter_map(|line| line.strip_prefix('['));
+        ends.filter_map(|line| Some(line.split_once(']')?.0.trim().to_owned())).collect()
+    };
+    let args = [SIM, &["--report-interval=5s", "--no-store"]].concat();
+    let piped = home.call(&args).good();
+    assert_eq!(lines(&piped.err), ["0 s ramp-up", "5 s", "10 s", "12 s"], "{}", piped.err);
+    assert!(piped.err.contains(" TPS  ") && piped.err.contains("  p99 "), "{}", piped.err);
+    assert_eq!(home.call(&[&args[..], &["--quiet"]].concat()).good().err, "");
+    let dumb = in_terminal(&home, 100, "TERM=dumb", &args.join(" ").replace('?', "\\?"));
+    assert_eq!(lines(&dumb), ["0 s ramp-up", "5 s", "10 s", "12 s"], "{dumb}");
+}
+
+#[test]
+fn what_to_do_first_is_said_by_what_is_there() {
+    let home = Home::new();
+    let nothing = home.call(&[]).good().out;
+    assert!(nothing.contains("  dbdyno run tpcc\n") && !nothing.contains("runs show"), "{nothing}");
+    home.call(&["build", "tpcb"]).good();
+    let built = home.call(&[]).good().out;
+    assert!(built.contains("Data are there already") && built.contains("run tpcb"), "{built}");
+    assert!(built.contains("dbdyno runs show last"), "{built}");
+    home.run::<&str>(&[]).good();
+}
+
+#[test]
+fn lasting_defaults_go_behind_what_is_said() {
+    let home = Home::new();
+    let default = home.call(&["config", "--output=json"]).good().json();
+    assert_eq!(default["store"], serde_json::Value::Null);
+    home.call(&["config", "set", "store", "off"]).good();
+    home.call(&["config", "set", "report-interval", "4s"]).good();
+    assert_eq!(home.call(&["config", "--output=json"]).good().json()["store"], "off");
+    let ran = home.call(SIM).good();
+    assert!(ran.err.contains("[  4 s ]"), "{}", ran.err);
+    assert!(!home.store().exists());
+    home.call(&[SIM, &["--label=a=b"]].concat()).code(2).warns(&["the store is off", "--store"]);
+    let named = home.path("named.sqlite");
+    let named = named.to_str().expect("a path of ours");
+    home.call(&[SIM, &["--store", named, "--report-interval=6s"]].concat()).good();
+    assert_eq!(home.json(&["runs", "--store", named])["runs"].as_array().map(Vec::len), Some(1));
+    home.call(&["config", "unset", "store"]).good();
+    home.call(&["config", "set", "live", "off"]).good();
+    assert_eq!(home.call(SIM).good().err, "");
+    assert!(home.store().exists());
+    home.call(&["config", "set", "target", "sim:?service=constant:2ms"]).good();
+    home.call(&["run", "empty", "--placement=simulated", "--duration=2s"]).good();
+
+    let check = |args: &[&str], fragments: &[&str]| {
+        home.call(args).code(2).warns(fragments).is_a_sentence();
+    };
+    check(&["config", "set", "colour", "off"], &["no setting 'colour'", "color"]);
+    check(&["config", "set", "color", "red"], &["auto or off"]);
+    check(&["config", "set", "store", "here.sqlite"], &["whole path"]);
+    check(&["config", "set", "target", "mariadb://me:pw@h/d"], &["leave the password out"]);
+    let file = home.path("home/.config/dbdyno/config.toml");
+    std::fs::write(&file, "store = 7\n").expect("the folder is there");
+    check(&["runs"], &["config.toml", "store is no text"]);
+}
+
+#[test]
+fn shells_and_man_know_the_commands() {
+    let home = Home::new();
+    for shell in ["bash", "zsh", "fish", "elvish", "powershell"] {
+        let script = home.call(&["completions", shell]).good().out;
+        assert!(script.contains("experiments") && script.contains("report-interval"), "{shell}");
+    }
+    let page = home.call(&["man", "runs", "list"]).good().out;
+    assert!(page.starts_with(".ie") && page.contains(".TH dbdyno-runs-list"), "{page}");
+    assert!(page.contains("Examples:"), "{page}");
+    home.call(&["man", "frobnicate"]).code(2).warns(&["no command 'frobnicate'"]);
+}

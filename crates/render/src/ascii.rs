@@ -1,0 +1,93 @@
+//! Text in the letters of ASCII, for terminals of other encodings.
+//!
+//! Not here: which terminals those are.
+
+/// A block of a sparkline, from the lowest, as a letter that is higher or darker.
+const BLOCKS: [(char, char); 8] = [
+    ('▁', '.'),
+    ('▂', ':'),
+    ('▃', '-'),
+    ('▄', '='),
+    ('▅', '+'),
+    ('▆', '*'),
+    ('▇', '%'),
+    ('█', '#'),
+];
+
+/// What stands for a letter, and what it takes.
+fn instead(letter: char) -> &'static str {
+    match letter {
+        '±' => "+-",
+        '≥' => ">=",
+        '≤' => "<=",
+        '≠' => "!=",
+        '≈' => "~",
+        '∞' => "inf",
+        'µ' | 'μ' => "u",
+        '×' | '✕' => "x",
+        '·' => ".",
+        '²' => "2",
+        'σ' => "sigma",
+        '–' | '—' | '−' => "-",
+        '→' => "->",
+        '←' => "<-",
+        '▲' => "^",
+        '▼' => "v",
+        '…' => "...",
+        '‘' | '’' => "'",
+        '“' | '”' => "\"",
+        '\u{a0}' | '\u{202f}' => " ",
+        _ => "?",
+    }
+}
+
+/// `text` in ASCII. A letter that takes more columns now takes them from the gap before or behind,
+/// so that columns stay below each other.
+pub fn ascii(text: &str) -> String {
+    let mut shown = String::with_capacity(text.len());
+    // Columns that were taken, and the length of the gap that is being read.
+    let (mut taken, mut gap) = (0, 0);
+    for letter in text.chars() {
+        gap = if letter == ' ' { gap + 1 } else { 0 };
+        if letter == '\n' {
+            taken = 0;
+        }
+        if gap > 1 && taken > 0 {
+            taken -= 1;
+            continue;
+        }
+        match BLOCKS.iter().find(|(block, _)| *block == letter) {
+            Some((_, block)) => shown.push(*block),
+            None if letter.is_ascii() => shown.push(letter),
+            None => {
+                let instead = instead(letter);
+                let more = instead.len() - 1;
+                // What stands at the right of its column grows to the left.
+                let before = shown.len() - shown.trim_end_matches(' ').len();
+                let from_left = more.min(before.saturating_sub(2));
+                shown.truncate(shown.len() - from_left);
+                shown.push_str(instead);
+                taken += more - from_left;
+            }
+        }
+    }
+    shown
+}
+
+#[cfg(test)]
+mod tests {
+    use super::ascii;
+
+    #[test]
+    fn columns_stay_below_each_other() {
+        let text = "p99    \u{b1} 5   ms\n\u{221e}      12    ms\n≥ 3,000  1    ms\nplain  text";
+        insta::assert_snapshot!(ascii(text), @r"
+        p99   +- 5   ms
+        inf    12    ms
+        >= 3,000 1    ms
+        plain  text
+        ");
+        assert_eq!(ascii("▁▂▃▄▅▆▇█_"), ".:-=+*%#_");
+        assert_eq!(ascii("12.9 µs × 2 – ü"), "12.9 us x 2 - ?");
+    }
+}

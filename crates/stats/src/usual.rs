@@ -1,0 +1,93 @@
+//! How a stretch of a series stands against the rest of it, the usual.
+
+use std::ops::Range;
+
+use crate::outstanding::SD_PER_MAD;
+use crate::trend::median;
+
+/// The spread is taken to be this share of the usual value at least.
+const SPREAD_MIN: f64 = 0.05;
+
+/// And this share of the highest value.
+const SPREAD_OF_HIGHEST_MIN: f64 = 1e-3;
+
+/// Fewer stretches to compare with tell nothing of chance.
+const STRETCHES_MIN: usize = 8;
+
+/// A series of which some values are not usual. Values that are not finite are no part of it.
+#[derive(Clone, Copy, Debug)]
+pub struct Usual<'s> {
+    values: &'s [f64],
+    is_outside: &'s [bool],
+}
+
+impl<'s> Usual<'s> {
+    /// Of `values`, without those that lie outside of the usual.
+    pub fn of(values: &'s [f64], is_outside: &'s [bool]) -> Usual<'s> {
+        Usual { values, is_outside }
+    }
+
+    /// The usual value: the median; NaN of nothing.
+    pub fn median(&self) -> f64 {
+        median(self.usual().collect())
+    }
+
+    /// The mean within a stretch; NaN of nothing.
+    pub fn mean_within(&self, stretch: Range<usize>) -> f64 {
+        let finite = self.values[stretch].iter().filter(|value| value.is_finite());
+        let (sum, n) = finite.fold((0.0, 0), |(sum, n), value| (sum + value, n + 1));
+        sum / f64::from(n)
+    }
+
+    /// By how many robust standard deviations `value` lies above the usual.
+    pub fn score(&self, value: f64) -> f64 {
+        let usual = self.median();
+        let spread = SD_PER_MAD * median(self.usual().map(|v| (v - usual).abs()).collect());
+        let highest = self.values.iter().copied().filter(|v| v.is_finite()).fold(0.0, f64::max);
+        let least = (SPREAD_MIN * usual.abs()).max(SPREAD_OF_HIGHEST_MIN * highest);
+        (value - usual) / spread.max(least)
+    }
+
+    /// In what share of the usual stretches of this length the mean is at least `value`, with one
+    /// more that is, so that it is never 0: a chance of a permutation test. None of fewer than
+    /// eight stretches.
+    pub fn chance(&self, value: f64, length: usize) -> Option<f64> {
+        let is_usual = |start: &usize| !self.is_outside[*start..start + length].contains(&true);
+        let starts = (0..=self.values.len().checked_sub(length)?).filter(is_usual);
+        // A stretch with a value that is missing is none.
+        let mean =
+            |start: usize| self.values[start..start + length].iter().sum::<f64>() / length as f64;
+        let means: Vec<f64> = starts.map(mean).filter(|mean| mean.is_finite()).collect();
+        let as_high = means.iter().filter(|mean| **mean >= value).count();
+        let is_enough = means.len() >= STRETCHES_MIN;
+        is_enough.then_some((as_high + 1) as f64 / (means.len() + 1) as f64)
+    }
+
+    fn usual(&self) -> impl Iterator<Item = f64> + 's {
+        let all = self.values.iter().zip(self.is_outside);
+        all.filter(|(value, is_outside)| value.is_finite() && !**is_outside).map(|(v, _)| *v)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_stretch_is_held_against_the_rest() {
+        let mut values: Vec<f64> = (0..30).map(|at| 10.0 + f64::from(at % 3)).collect();
+        values[5] = f64::NAN;
+        values[20] = 40.0;
+        values[21] = 60.0;
+        let is_outside: Vec<bool> = (0..30).map(|at| at == 20 || at == 21).collect();
+        let usual = Usual::of(&values, &is_outside);
+        assert_eq!((usual.median(), usual.mean_within(20..22)), (11.0, 50.0));
+        assert_eq!(usual.mean_within(4..6), 11.0);
+        assert!((usual.score(50.0) - 39.0 / SD_PER_MAD).abs() < 1e-9);
+        // 30 stretches of one value, less two that are outside and one that is missing.
+        assert_eq!(usual.chance(50.0, 1), Some(1.0 / 28.0));
+        assert_eq!(usual.chance(12.0, 1), Some(9.0 / 28.0));
+        assert_eq!(usual.chance(12.0, 20), None);
+        assert_eq!(usual.chance(12.0, 31), None);
+    }
+}
