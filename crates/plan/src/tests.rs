@@ -364,6 +364,7 @@ fn another(row: &Parameter) -> String {
             names.iter().rfind(|name| **name != row.default).expect("two choices").to_string()
         }
         (_, ParameterKind::Duration) => "7s".to_owned(),
+        (_, ParameterKind::Switch) if row.default == "off" => "true".to_owned(),
         (_, ParameterKind::Switch) => "false".to_owned(),
         (_, ParameterKind::Words) => "deadlock".to_owned(),
         (_, ParameterKind::Text) => "another".to_owned(),
