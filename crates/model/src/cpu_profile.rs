@@ -34,6 +34,8 @@ pub const KERNEL_FRAME: &str = "_[k]";
 pub struct CpuProfile {
     /// Whose.
     pub side: ProfileSide,
+    /// Whether the whole machine was recorded, which costs the load less than its processes alone.
+    pub is_system_wide: bool,
     /// What was sampled: `cpu-clock` or `cycles`.
     pub event: String,
     /// Samples per second of a busy CPU.
@@ -60,6 +62,8 @@ const FUNCTIONS_MAX: usize = 10;
 pub struct CpuProfileReport {
     /// Whose.
     pub side: ProfileSide,
+    /// Whether the whole machine was recorded, which costs the load less than its processes alone.
+    pub is_system_wide: bool,
     /// What was sampled: `cpu-clock` or `cycles`.
     pub event: String,
     /// Samples per second of a busy CPU.
@@ -101,6 +105,7 @@ impl CpuProfileReport {
         let seconds = |ns: u64| ns as f64 / crate::NS_PER_S as f64;
         CpuProfileReport {
             side: profile.side,
+            is_system_wide: profile.is_system_wide,
             event: profile.event.clone(),
             frequency_hz: profile.frequency_hz,
             samples: profile.samples,

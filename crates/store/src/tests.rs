@@ -254,6 +254,7 @@ fn every_event() -> Vec<Event> {
         Event::Checked { after: true, results: Vec::new() },
         Event::CpuProfile(CpuProfile {
             side: model::ProfileSide::Server,
+            is_system_wide: true,
             event: "cpu-clock".to_owned(),
             frequency_hz: 99,
             samples: 12,

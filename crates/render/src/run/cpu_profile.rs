@@ -63,11 +63,12 @@ fn of_profile(report: &Report, profile: &CpuProfileReport) -> Vec<Block> {
         ]);
     }
     let mut said = format!(
-        "{} of {} at {} Hz; perf took {} s of CPU time while it recorded, and {} s after the load.",
+        "{} of {} at {} Hz; perf took {} s of CPU time while it recorded {}, and {} s after the load.",
         count(profile.samples, "sample"),
         profile.event,
         profile.frequency_hz,
         significant(profile.recording_cpu_s, 2),
+        if profile.is_system_wide { "both sides" } else { "this side" },
         significant(profile.naming_cpu_s, 2),
     );
     if profile.stacks_cut > 0 {
