@@ -26,7 +26,9 @@ mod shares;
 mod time_profile;
 mod times;
 
-use model::{Facts, Finding, Load, ReportField, ServerSummary, StopCondition, read_facts};
+use model::{
+    CpuProfileReport, Facts, Finding, Load, ReportField, ServerSummary, StopCondition, read_facts,
+};
 use serde::{Deserialize, Serialize};
 
 pub use build::Options;
@@ -147,6 +149,9 @@ pub struct Report {
     /// What the server summed up while the load ran.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub server: Vec<ServerSummary>,
+    /// Where CPU time of server and generator went; empty unless asked for.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub cpu_profiles: Vec<CpuProfileReport>,
     /// What was in force at the server for new sessions before the load, by name; empty where
     /// nothing tells.
     #[serde(default, skip_serializing_if = "Named::is_empty")]

@@ -12,7 +12,7 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 
 use model::{
-    ArrivalRate, CheckResult, ClientMoments, Counts, CustomMetricSecond, Description,
+    ArrivalRate, CheckResult, ClientMoments, Counts, CpuProfile, CustomMetricSecond, Description,
     DisturbanceEvent, Event, Fact, FactValue, Finding, Gauge, GroupDescription, KindIndex,
     KindSecond, Load, NS_PER_MS, NS_PER_S, Phase, PrimaryMetricDescription, Readings, RunId,
     Second, ServerSummary, StopCondition, StopReason, Traffic,
@@ -317,6 +317,8 @@ pub struct Tally {
     pub readings: Vec<Readings>,
     /// What the server summed up while the load ran.
     pub summaries: Vec<ServerSummary>,
+    /// Where CPU time went, by side.
+    pub cpu_profiles: Vec<CpuProfile>,
     /// What was said to the user.
     pub output: Vec<String>,
     /// Lines of output that were too many to keep.
@@ -408,6 +410,7 @@ impl Tally {
             Event::Gauges { gauges } => self.gauges.extend_from_slice(gauges),
             Event::Readings(readings) => self.readings.push(readings.clone()),
             Event::Summary(summary) => self.summaries.push(summary.clone()),
+            Event::CpuProfile(profile) => self.cpu_profiles.push(profile.clone()),
             Event::Output { text } if self.output.len() < OUTPUT_LINES_MOST => {
                 self.output.push(text.clone());
             }

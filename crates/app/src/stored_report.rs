@@ -13,7 +13,7 @@
 
 use analysis::Tally;
 use analysis::report::{Options, Report};
-use model::{Event, Fact, ReportField, RunId, Target};
+use model::{CpuProfileReport, Event, Fact, ReportField, RunId, Target};
 use store::{RunRow, Store};
 
 use crate::error::Error;
@@ -38,7 +38,11 @@ pub fn ended_report(store: &Store, row: &RunRow) -> Result<Option<Report>, Error
         Kept::Not => Ok(None),
         Kept::Report(report) => {
             let (gauges, readings) = store.readings(run)?;
-            Ok(Some(report.with_points(&gauges, &readings)))
+            let mut report = report.with_points(&gauges, &readings);
+            if !report.cpu_profiles.is_empty() {
+                CpuProfileReport::fill(&mut report.cpu_profiles, store.cpu_profiles(run)?);
+            }
+            Ok(Some(report))
         }
         Kept::Damaged(why) => Err(Error::Failed(format!(
             "the report of run {run} is damaged ({why}): 'dbdyno runs rm {run}' removes it"

@@ -4,8 +4,8 @@ use serde::{Deserialize, Serialize};
 use stats::Histogram;
 
 use crate::{
-    CheckResult, Description, DisturbanceEvent, Fact, Finding, Gauge, KindIndex, Readings, RunId,
-    Second, ServerSummary,
+    CheckResult, CpuProfile, Description, DisturbanceEvent, Fact, Finding, Gauge, KindIndex,
+    Readings, RunId, Second, ServerSummary,
 };
 
 /// A stretch of a run.
@@ -165,6 +165,8 @@ pub enum Event {
     Readings(Readings),
     /// What the server summed up while the load ran.
     Summary(ServerSummary),
+    /// Where CPU time went in one side.
+    CpuProfile(CpuProfile),
     /// Something was said to the user: kept with the run.
     Output {
         /// The words.

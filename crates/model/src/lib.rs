@@ -14,6 +14,7 @@ mod clock;
 mod commit_risk;
 mod control_chars;
 mod counter;
+mod cpu_profile;
 mod database;
 mod dialect;
 mod digits;
@@ -75,6 +76,9 @@ pub use clock::{Clock, VIRTUAL_ORIGIN_UNIX_NS, Woken, raised, through, until};
 pub use commit_risk::CommitRisk;
 pub use control_chars::is_control_char;
 pub use counter::{Counter, Counters, Reading};
+pub use cpu_profile::{
+    CpuProfile, CpuProfileReport, FRAME_SEPARATOR, KERNEL_FRAME, ProfileSide, TopFunction,
+};
 pub use database::{Connecting, Database, Hosts, Place, Placement, Places};
 pub use dialect::{Decimals, Dialect, Partitioning, Placeholder, RoutineLanguage, Serial};
 pub use digits::{put_decimal, put_unsigned};

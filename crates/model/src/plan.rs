@@ -237,6 +237,8 @@ pub struct Plan {
     pub monitor: MonitorScope,
     /// Whether the server counts, while the run lasts, what it does not count by itself.
     pub instruments: bool,
+    /// Whether stacks of server and generator are sampled in the measured phase.
+    pub cpu_profile: bool,
     /// When the database is brought to rest.
     pub settle: Settle,
     /// How long that may take, each time.

@@ -8,6 +8,7 @@
 
 mod collector;
 mod collectors;
+mod cpu_profiler;
 mod database_counters;
 pub mod facts;
 mod kernel_files;
@@ -21,6 +22,7 @@ mod readings;
 mod round_trips;
 mod server_summaries;
 mod session_states;
+mod stacks;
 mod tasks;
 mod usage;
 pub mod wall_clock;
@@ -28,6 +30,7 @@ pub mod wall_clock;
 pub use collector::{Collector, Make};
 pub use collectors::{Scope, start};
 
+pub use cpu_profiler::{CpuProfiler, ProfileScope, server_processes};
 pub use monitor::Monitor;
 pub use phase_signal::{PhaseSignal, Woken};
 pub use process::Locate;

@@ -295,7 +295,7 @@ impl Stat {
 }
 
 /// Children as of now, by number.
-fn children_of(root: u32) -> Vec<u32> {
+pub(crate) fn children_of(root: u32) -> Vec<u32> {
     let Ok(folder) = fs::read_dir("/proc") else { return Vec::new() };
     let all = folder.flatten().filter_map(|entry| entry.file_name().to_str()?.parse().ok());
     let is_child = |process: &u32| {

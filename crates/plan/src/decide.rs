@@ -53,6 +53,7 @@ pub fn decide(
         report_interval,
         monitor,
         instruments,
+        cpu_profile,
         settle,
         settle_limit,
     } = values;
@@ -101,6 +102,7 @@ pub fn decide(
         interval_seconds: report_interval.value,
         monitor: monitor.value,
         instruments: instruments.value,
+        cpu_profile: cpu_profile.value,
         settle: settle.value,
         settle_limit_ns: settle_limit.value,
         disturbances,

@@ -171,6 +171,10 @@ parameters! {
         "Make the server count more while the run lasts, such as waits and rows by table; what is \
          changed is set back (docs/why.md)",
         |plan| plan.instruments;
+    cpu_profile: Switch = "off",
+        "Sample the stacks of server and dbdyno during the measured phase with Linux perf, for CPU \
+         flame graphs (docs/why.md)",
+        |plan| plan.cpu_profile.then_some(true);
     settle: Settle = "off",
         "Bring the database to rest before the load, after it, or both: purge or vacuum, write \
          dirty pages, checkpoint (docs/settling.md)",

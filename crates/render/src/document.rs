@@ -9,6 +9,7 @@ use model::numbers::{INFINITE, NONE, count, significant, value_and_error};
 use model::{Finding, Severity};
 
 use crate::charts::Chart;
+use crate::flame_graph::FlameGraph;
 use crate::table::{Cell, Table};
 
 /// A page.
@@ -175,6 +176,8 @@ pub enum Block {
     Table(Table),
     /// Charts, where there is room to draw them.
     Charts(Vec<Chart>),
+    /// Sampled stacks, where there is room to draw them.
+    FlameGraph(FlameGraph),
     /// A curve in one line, where there is none.
     Sketch(Sketch),
     /// Blocks with a title of their own.

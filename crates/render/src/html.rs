@@ -10,6 +10,7 @@ use askama::Template;
 use crate::chart_backends::plotly_js;
 use crate::chart_backends::{Drawn, Theme};
 use crate::charts::Chart;
+use crate::flame_graph::FLAME_JS;
 
 pub use body::body;
 
@@ -73,7 +74,10 @@ struct Page<'p> {
 /// A page of its own around a body: one file without a link to load from elsewhere.
 pub fn page(title: &str, body: &str, medium: Medium<'_>) -> String {
     let scripts = match medium {
-        Medium::InteractiveFile => vec![plotly_js(), DRAW_JS.to_owned(), EMBEDDED_JS.to_owned()],
+        Medium::InteractiveFile => {
+            let own = [DRAW_JS, EMBEDDED_JS, FLAME_JS].map(str::to_owned);
+            std::iter::once(plotly_js()).chain(own).collect()
+        }
         Medium::File | Medium::Web { .. } => Vec::new(),
     };
     Page { title, css: PAGE_CSS, body, scripts }.render().expect("memory takes everything")

@@ -78,7 +78,7 @@ fn of_block(block: &Block) -> Vec<String> {
             title.into_iter().chain(blocks).collect()
         }
         Block::Details(details) => of_blocks(&details.otherwise),
-        Block::Charts(_) => Vec::new(),
+        Block::Charts(_) | Block::FlameGraph(_) => Vec::new(),
     }
 }
 

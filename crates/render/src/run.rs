@@ -5,6 +5,7 @@
 
 mod build;
 mod checks;
+mod cpu_profile;
 mod disturbances;
 mod head;
 mod latency;
@@ -45,6 +46,7 @@ pub fn run(report: &Report) -> Document {
         latency::section(report, &charts),
         transactions::section(report, &charts),
         why::section(report),
+        cpu_profile::section(report),
         over_time::section(report, &charts),
         disturbances::section(report),
         clients(report, &charts),

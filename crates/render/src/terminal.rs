@@ -155,7 +155,7 @@ fn of_block(block: &Block, style: &Style) -> Vec<String> {
         Block::Sketch(sketch) => of_sketch(sketch, style),
         Block::Part(_, blocks) => of_blocks(blocks, style),
         Block::Details(details) => of_blocks(&details.otherwise, style),
-        Block::Charts(_) => Vec::new(),
+        Block::Charts(_) | Block::FlameGraph(_) => Vec::new(),
     }
 }
 

@@ -94,6 +94,7 @@ pub(super) fn kind_of(event: &Event) -> Option<&'static str> {
         Event::Begun { .. }
         | Event::Settings { .. }
         | Event::Readings(_)
+        | Event::CpuProfile(_)
         | Event::Fact(_)
         | Event::Second(_)
         | Event::Clients { .. }
@@ -112,12 +113,14 @@ pub(super) fn event_from_json(kind: &str, text: &str) -> Result<Event, Unreadabl
 /// The kinds of events that are kept as blobs in a table of their own, by what was around a run.
 pub(super) const READINGS: &str = "readings";
 pub(super) const SETTINGS: &str = "settings";
+pub(super) const CPU_PROFILE: &str = "cpu_profile";
 
 /// An event of `kind` from its blob.
 pub(super) fn event_from_blob(kind: &str, format: i64, blob: &[u8]) -> Result<Event, Unreadable> {
     match kind {
         READINGS => from_blob(format, blob).map(Event::Readings),
         SETTINGS => from_blob(format, blob).map(|settings| Event::Settings { settings }),
+        CPU_PROFILE => from_blob(format, blob).map(Event::CpuProfile),
         kind => Err(Unreadable::Newer(format!("an event '{kind}'"))),
     }
 }

@@ -148,6 +148,13 @@ WHERE run = ?1 AND seq > ?2 AND kind = 'readings'
 ORDER BY seq
 "#;
 
+/// Of these, where CPU time went.
+const CPU_PROFILES: &str = r#"
+SELECT seq, 'around', kind, format, body FROM around
+WHERE run = ?1 AND seq > ?2 AND kind = 'cpu_profile'
+ORDER BY seq
+"#;
+
 impl Reader<'_> {
     /// The runs that `filter` lets through, in its order.
     pub(super) fn list(&self, filter: &Filter) -> Result<Vec<RunRow>, StoreError> {
@@ -367,6 +374,16 @@ impl Reader<'_> {
     ) -> Result<(), StoreError> {
         let number = self.number(run)?;
         self.visit(self.connection, READINGS, run, (number, 0), visit).map(|_| ())
+    }
+
+    /// Hands the sampled stacks to `visit`.
+    pub(super) fn cpu_profiles(
+        &self,
+        run: &RunId,
+        visit: &mut dyn FnMut(Event),
+    ) -> Result<(), StoreError> {
+        let number = self.number(run)?;
+        self.visit(self.connection, CPU_PROFILES, run, (number, 0), visit).map(|_| ())
     }
 
     /// Hands what each client did to `visit`.

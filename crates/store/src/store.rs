@@ -4,7 +4,7 @@
 
 use std::path::{Path, PathBuf};
 
-use model::{Event, FactValue, Gauge, Readings, ReportField, RunId, Second, Status};
+use model::{CpuProfile, Event, FactValue, Gauge, Readings, ReportField, RunId, Second, Status};
 use rusqlite::{Connection, Transaction, TransactionBehavior, params};
 
 use super::error::{StoreError, StoreErrorKind};
@@ -84,6 +84,17 @@ impl Store {
             _ => {}
         })?;
         Ok((gauges, readings))
+    }
+
+    /// The sampled stacks of the run, without all else.
+    pub fn cpu_profiles(&self, run: &RunId) -> Result<Vec<CpuProfile>, StoreError> {
+        let mut profiles = Vec::new();
+        self.reader().cpu_profiles(run, &mut |event| {
+            if let Event::CpuProfile(profile) = event {
+                profiles.push(profile);
+            }
+        })?;
+        Ok(profiles)
     }
 
     /// What each client of the run did, without all else.

@@ -21,10 +21,11 @@ use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 use model::{
-    CheckResult, ClientMoments, CustomMetricDescription, CustomMetricKind, CustomMetricSecond,
-    DataPolicy, Description, ErrorCount, Event, Experiment, Fact, Finding, Gauge, GroupDescription,
-    KindDescription, Load, Order, Phase, Phases, Placement, Point, PrimaryMetricDescription,
-    Readings, RefusalKind, Rng, RunId, Second, Severity, Status, StopCondition, StopReason, Stream,
+    CheckResult, ClientMoments, CpuProfile, CustomMetricDescription, CustomMetricKind,
+    CustomMetricSecond, DataPolicy, Description, ErrorCount, Event, Experiment, Fact, Finding,
+    Gauge, GroupDescription, KindDescription, Load, Order, Phase, Phases, Placement, Point,
+    PrimaryMetricDescription, Readings, RefusalKind, Rng, RunId, Second, Severity, Status,
+    StopCondition, StopReason, Stream,
 };
 use rusqlite::Connection;
 use stats::{Histogram, Range};
@@ -251,6 +252,17 @@ fn every_event() -> Vec<Event> {
             max_rss_bytes: 6,
         },
         Event::Checked { after: true, results: Vec::new() },
+        Event::CpuProfile(CpuProfile {
+            side: model::ProfileSide::Server,
+            event: "cpu-clock".to_owned(),
+            frequency_hz: 99,
+            samples: 12,
+            stacks: vec![("server;main;read_[k]".to_owned(), 9), ("server;main".to_owned(), 2)],
+            stacks_cut: 1,
+            samples_cut: 1,
+            recording_cpu_ns: 5,
+            naming_cpu_ns: 6,
+        }),
         Event::Crosschecked { group: 0, kind: 1, change: -3, committed: 4, unknown: 5 },
         finding(Severity::Note),
         finding(Severity::Invalid),

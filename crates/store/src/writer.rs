@@ -349,6 +349,9 @@ impl Body {
             Event::Settings { settings } => {
                 Body::Around { kind: codec::SETTINGS, blob: codec::to_blob(&settings)? }
             }
+            Event::CpuProfile(profile) => {
+                Body::Around { kind: codec::CPU_PROFILE, blob: codec::to_blob(&profile)? }
+            }
             other => return Err(format!("{other:?}")),
         })
     }

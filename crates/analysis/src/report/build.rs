@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 
 use jiff::Timestamp;
 use model::{
-    CheckResult, Counts, CustomMetricKind, Description, ErrorCount, FactValue, Facts, Gauge,
-    GroupDescription, KindIndex, NS_PER_S, Phases, Placement, Readings, Second, StopReason,
-    Traffic,
+    CheckResult, Counts, CpuProfileReport, CustomMetricKind, Description, ErrorCount, FactValue,
+    Facts, Gauge, GroupDescription, KindIndex, NS_PER_S, Phases, Placement, Readings, Second,
+    StopReason, Traffic,
 };
 use stats::{Histogram, Offered, TooFewSlots, enough, ratio_within_run, within_run};
 
@@ -78,6 +78,7 @@ impl Report {
             time_profile,
             dips,
             server: tally.summaries.clone(),
+            cpu_profiles: tally.cpu_profiles.iter().map(CpuProfileReport::of).collect(),
             settings: Named(tally.settings.clone()),
             facts: facts(tally),
             findings: Vec::new(),

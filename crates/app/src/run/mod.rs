@@ -10,6 +10,7 @@ pub mod data_build;
 mod description;
 mod generator_facts;
 mod later_indexes;
+mod profiling;
 mod sink;
 
 use std::cell::{Cell, RefCell};
@@ -34,6 +35,7 @@ use self::crosscheck::{commits_before, compare_commits, counts_in, crosscheck, r
 use self::description::describe;
 use self::generator_facts::{facts_of, facts_of_connections, first_arrivals, spread};
 use self::later_indexes::{add_later_indexes, drop_later_indexes};
+use self::profiling::Profiling;
 use self::sink::RunSink;
 use crate::admin_session;
 use crate::build::{BuildOptions, Progress, build_interruptible};
@@ -488,7 +490,11 @@ fn measure(
     });
     sink.are_read = monitor.has_collectors();
     facts.into_iter().for_each(|fact| sink.tell(Event::Fact(fact)));
-    let ran = drive(job, stop, &mut agents, &mut background.disturbers, monitor, sink)?;
+    let first = groups.first().map(|opened| opened.database.as_ref());
+    let servers = background.disturbers.processes();
+    let mut profiling = Profiling::start(plan, placement, first, servers, agents.processes());
+    let beside = Beside { agents: &mut agents, disturbers: &mut background.disturbers, monitor };
+    let ran = drive(job, stop, beside, &mut profiling, sink)?;
     let left = instruments.map(|mut settings| settings.end()).unwrap_or_default();
     left.into_iter().for_each(|note| sink.note(note));
     sink.take_usage();
@@ -544,6 +550,7 @@ fn measure(
             }
         }
     }
+    profiling.end(&ran.reason, stop, sink);
     if plan.settle.is_after() && ran.reason == StopReason::Completed {
         match background.settle("settle_after", plan, groups, stop, sink) {
             Err(Error::Interrupted(why)) => sink.note(why),
@@ -581,15 +588,22 @@ fn helpers(agents: &Agents, path: Option<&OpenPath>) -> Vec<(String, u32)> {
     of_clients.chain(of_path).collect()
 }
 
+/// What works while the load runs.
+struct Beside<'b> {
+    agents: &'b mut Agents,
+    disturbers: &'b mut Disturbers,
+    monitor: Monitor,
+}
+
 /// The load itself, with what is done and counted beside it.
 fn drive(
     job: Job,
     stop: &Arc<Stop>,
-    agents: &mut Agents,
-    disturbers: &mut Disturbers,
-    mut monitor: Monitor,
+    beside: Beside<'_>,
+    profiling: &mut Profiling,
     sink: &mut RunSink<'_>,
 ) -> Result<Ran, Error> {
+    let Beside { agents, disturbers, mut monitor } = beside;
     let lead_ns = match job.placement {
         Placement::Simulated => 0,
         _ if agents.is_empty() => LEAD_NS,
@@ -619,6 +633,7 @@ fn drive(
         agents.borrow_mut().follow(&mut |reported| sink.tell(reported));
         disturbers.follow(&event, &mut |shown| sink.tell(shown));
         monitor.follow(&mut |shown| sink.tell(shown));
+        profiling.follow(&event);
         sink.tell(event);
         // Also whoever is killed in mid-run has said when it was.
         if let Some(ms) = measured_from_unix_ms.take() {

@@ -120,6 +120,7 @@ impl Calibration {
             settle: model::Settle::Off,
             settle_limit_ns: 0,
             instruments: false,
+            cpu_profile: false,
             disturbances: Vec::new(),
         })
     }

@@ -9,6 +9,7 @@ mod assets;
 mod auth;
 mod connection_limiter;
 mod experiments;
+mod flame;
 mod http_error;
 mod list;
 mod live;
@@ -100,6 +101,7 @@ fn routes(app: App) -> Router {
         .route("/runs/{id}/label", post(pages::label))
         .route("/runs/{id}/remove", post(pages::remove))
         .route("/runs/{id}/{table}", get(tables::page))
+        .route("/runs/{id}/flame/{file}", get(flame::graph))
         .route("/experiments", get(experiments::list))
         .route("/experiments/{id}", get(experiments::page))
         .route("/experiments/{id}/live", get(experiments::live))

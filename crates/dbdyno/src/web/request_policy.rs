@@ -45,6 +45,10 @@ const HEADERS: [(HeaderName, &str); 6] = [
     (HeaderName::from_static("cross-origin-resource-policy"), "same-origin"),
 ];
 
+/// What a response may do, instead of what all others may: an extension of the response.
+#[derive(Clone)]
+pub(super) struct ContentSecurity(pub(super) HeaderValue);
+
 /// Around every request.
 pub(super) async fn enforce(
     State(app): State<App>,
@@ -78,6 +82,7 @@ pub(super) async fn enforce(
     };
     // Programs are told how to sign in; a browser would ask in a window of its own.
     let asks = is_api && !is_browser && response.status() == StatusCode::UNAUTHORIZED;
+    let own = response.extensions_mut().remove::<ContentSecurity>();
     let headers = response.headers_mut();
     if asks {
         let basic = HeaderValue::from_static("Basic realm=\"dbdyno\"");
@@ -85,6 +90,9 @@ pub(super) async fn enforce(
     }
     for (name, value) in HEADERS {
         headers.insert(name, HeaderValue::from_static(value));
+    }
+    if let Some(ContentSecurity(own)) = own {
+        headers.insert(header::CONTENT_SECURITY_POLICY, own);
     }
     headers.entry(header::CACHE_CONTROL).or_insert(HeaderValue::from_static("no-store"));
     response

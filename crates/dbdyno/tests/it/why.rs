@@ -2,11 +2,13 @@
 //! of its time, a dip with its cause, instruments that are switched on and back, a comparison by
 //! transaction.
 
-use serde_json::Value;
+use serde_json::{Value, json};
 use servers::for_tests::{MARIADB, MARIADB_11_4, MYSQL_5_6, POSTGRES, POSTGRES_18, TestServer};
 
+use crate::devtools::Tab;
 use crate::disturbances::examples;
 use crate::home::{Home, at, number};
+use crate::http::Web;
 use crate::real::url;
 use crate::settings::ask;
 
@@ -165,4 +167,72 @@ fn the_example_on_procedures_compares_what_a_transaction_takes() {
     }
     let page = home.run(&["compare", "last", "--by=mode"]).good();
     page.says(&["Mean time of a transaction by its parts", "time.service", "round_trips"]);
+}
+
+/// Each side has a flame graph, or a sentence that says why it has none.
+#[test]
+fn cpu_time_of_server_and_generator_is_drawn_or_has_a_reason() {
+    let home = Home::new();
+    let light = [&LIGHT[..], &["--cpu-profile=on", "--rate=600"]].concat();
+    let light: Vec<&str> = light.into_iter().filter(|flag| *flag != "--rate=200").collect();
+    let report = report(&home, "oltp-read-write", "managed:mariadb", &light);
+    let profiles = report["cpu_profiles"].as_array().cloned().unwrap_or_default();
+    let page = home.run(&["runs", "show", "last"]).good();
+    let html = home.run(&["report", "last", "-o", "-"]).good().out;
+    let interactive = home.run(&["report", "last", "--interactive", "-o", "-"]).good().out;
+    let web = Web::start(&home, &[]);
+    let run = at(&report, "run_id").as_str().expect("an id");
+    for (side, words) in [("server", "the server"), ("generator", "dbdyno")] {
+        let Some(profile) = profiles.iter().find(|profile| profile["side"] == side) else {
+            let why = at(&report, &format!("facts.cpu_profile.{side}")).as_str().expect("why");
+            assert!(page.out.contains(&format!("No graph of {words}: ")), "{why}: {}", page.out);
+            assert!(web.get(&format!("/runs/{run}/flame/{side}.svg")).status == 404);
+            continue;
+        };
+        assert!(number(profile, "samples") > 0.0 && number(profile, "n_stacks") > 0.0);
+        let top = at(profile, "top_functions").as_array().expect("a list");
+        assert!((1..=10).contains(&top.len()), "{top:?}");
+        assert!(number(&top[0], "self_percent") <= number(&top[0], "total_percent"));
+        assert!(profile.get("stacks").is_none());
+        let title = format!("CPU time of {words}");
+        assert!(page.out.contains(&title), "{}", page.out);
+        assert!(html.contains(&format!("aria-label=\"{title}\"")));
+        assert!(!html.contains("<script") && interactive.contains("svg.flame"));
+        let graph = web.get(&format!("/runs/{run}/flame/{side}.svg"));
+        assert_eq!(
+            (graph.status, graph.header("content-type")),
+            (200, "image/svg+xml; charset=utf-8")
+        );
+        assert!(graph.header("content-security-policy").contains("sandbox allow-scripts"));
+        zooms_and_searches(&format!("{}/runs/{run}/flame/{side}.svg", web.base));
+    }
+    // Nothing is sampled that nobody asked for.
+    assert!(profiles.len() <= 2);
+}
+
+/// A click on a bar hides those beside it; what is typed is found.
+fn zooms_and_searches(address: &str) {
+    let mut tab = Tab::open();
+    tab.go(address);
+    let hidden = "document.querySelectorAll('.bar.out').length";
+    assert_eq!(tab.value(hidden), 0);
+    tab.value(
+        "[...document.querySelectorAll('.bar')].sort((a, b) => a.dataset.count - b.dataset.count)[0]\
+         .dispatchEvent(new MouseEvent('click')), 1",
+    );
+    assert!(tab.value(hidden).as_u64().is_some_and(|n| n > 0));
+    tab.value("document.querySelector('.bar').dispatchEvent(new MouseEvent('click')), 1");
+    assert_eq!(tab.value(hidden), 0);
+    tab.click("input");
+    tab.call("Input.insertText", json!({"text": "ALL"}));
+    assert_eq!(tab.value("document.querySelector('.matches').textContent"), "100.0 % of samples");
+    assert_eq!(tab.complaints(), Vec::<String>::new());
+}
+
+#[test]
+fn a_database_within_dbdyno_has_no_graph_of_its_own() {
+    let home = Home::new();
+    let args = ["run", "tpcb", "--target=sqlite:a.db", "--cpu-profile=on", "--duration=1s"];
+    let said = home.run(&[&args[..], &["--ramp-up=0s", "--scale=1"]].concat()).good();
+    said.says(&["No graph of the server: the database runs within dbdyno"]);
 }

@@ -9,6 +9,7 @@ use crate::document::{
     Block, Details, Document, IS_VALID, Length, Link, Remark, Section, Span, Text, Tile, Tone,
     Validity, Verdict,
 };
+use crate::flame_graph::{FlameGraph, FlameUse};
 
 #[derive(Template)]
 #[template(path = "document.html")]
@@ -54,6 +55,8 @@ pub(super) enum BlockView<'b> {
     Pairs(Vec<(&'b str, String)>),
     Remarks(Vec<(&'static str, &'static str, String)>),
     Charts(String),
+    FlameGraph(String),
+    FlameLink(String, String),
     Part(&'b str, String),
     Details(&'static str, &'b str, String),
 }
@@ -175,6 +178,8 @@ pub(super) fn of_block(block: &Block, medium: Medium<'_>) -> Option<String> {
             let figures = charts.iter().map(|chart| figure(chart, medium));
             BlockView::Charts(figures.collect::<Vec<String>>().join("\n"))
         }
+        Block::FlameGraph(graph) if graph.stacks.is_empty() => return None,
+        Block::FlameGraph(graph) => flame_graph(graph, medium),
         Block::Sketch(_) => return None,
         Block::Part(title, blocks) => {
             let html = of_blocks(blocks, medium);
@@ -193,6 +198,18 @@ pub(super) fn of_block(block: &Block, medium: Medium<'_>) -> Option<String> {
         }
     };
     Some(rendered(view))
+}
+
+/// A graph that is drawn in a file, or the address of one that is a page of its own.
+fn flame_graph(graph: &FlameGraph, medium: Medium<'_>) -> BlockView<'static> {
+    match medium {
+        Medium::File => BlockView::FlameGraph(graph.svg(FlameUse::Static)),
+        Medium::InteractiveFile => BlockView::FlameGraph(graph.svg(FlameUse::InPage)),
+        Medium::Web { runs, .. } => {
+            let address = format!("{runs}{}/flame/{}.svg", encoded(&graph.run), graph.side);
+            BlockView::FlameLink(address, graph.title.clone())
+        }
+    }
 }
 
 pub(super) fn rendered(piece: BlockView<'_>) -> String {

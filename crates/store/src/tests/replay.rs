@@ -17,6 +17,9 @@ fn a_run_is_replayed_exactly_as_it_was_sent() {
     for (event, expected) in events.iter().zip(&expected) {
         assert_eq!(event, expected);
     }
+    let profiles = store.cpu_profiles(&run_of(&begun)).expect("they are read");
+    assert_eq!(profiles.len(), 1);
+    assert!(expected.contains(&Event::CpuProfile(profiles[0].clone())));
 }
 
 #[test]

@@ -154,7 +154,7 @@ fn of_block(block: &Block, folds: bool) -> Vec<String> {
         }
         Block::Charts(charts) if folds => charts.iter().map(|chart| chart.title.clone()).collect(),
         Block::Sketch(sketch) if !folds => vec![sketch.title.clone()],
-        Block::Charts(_) | Block::Sketch(_) => Vec::new(),
+        Block::Charts(_) | Block::FlameGraph(_) | Block::Sketch(_) => Vec::new(),
         Block::Part(title, blocks) => titled(title, shown(blocks, folds)),
         Block::Details(Details { title, blocks, .. }) if folds => {
             titled(title, shown(blocks, folds))

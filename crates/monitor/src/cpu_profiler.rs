@@ -1,0 +1,538 @@
+//! Samples the stacks of server and generator in the measured phase, with Linux `perf`.
+//!
+//! One recording for each side is attached before clients connect, with its events disabled:
+//! threads and processes that begin later inherit them, and nothing is attached in the measured
+//! phase, which only enables and disables them. A recording goes to a file without a name, so
+//! nothing is left behind however we end, and `perf record` itself ends with its command, a `cat`
+//! whose input only we hold open.
+//!
+//! Stacks are unwound by DWARF: distributions build servers without frame pointers, and by these
+//! their stacks would end after a frame or two. It costs a copy of 16 KiB of stack per sample, so
+//! the frequency falls where a run is long or has many CPUs. Not here: how stacks are folded
+//! (stacks), and which parts of them are shown (analysis).
+
+use std::fs::{self, File};
+use std::io::{self, BufRead, BufReader, PipeReader, PipeWriter, Read, Seek, Write, pipe};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd};
+use std::os::unix::process::CommandExt;
+use std::path::{Path, PathBuf};
+use std::process::{Child, ChildStdin, Command, Stdio};
+use std::time::Duration;
+
+use model::{Choice, CpuProfile, Database, Event, Fact, Phase, ProfileSide};
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::fs::{MemfdFlags, Mode, OFlags};
+use rustix::io::FdFlags;
+use rustix::process::{Pid, WaitId, WaitIdOptions, waitid};
+
+use crate::kernel_files::read;
+use crate::process::{Locate, children_of};
+use crate::process_locator::{ProcessLocator, proxy};
+use crate::stacks::{Folded, Folder};
+
+/// Samples per second of a busy CPU: odd, so that what happens ten times per second is not seen
+/// always or never.
+const FREQUENCY_HZ_MAX: u64 = 99;
+
+/// Fewer are no picture of anything.
+const FREQUENCY_HZ_MIN: u64 = 5;
+
+/// Samples of a side that are aimed at: at most 250 MB of stacks, and some 10 s to name them.
+const SAMPLES_AIMED: u64 = 15_000;
+
+/// A recording ends at this size, whatever was expected.
+const RECORDING_MAX: &str = "--max-size=512M";
+
+/// Of the stack, so much is copied for each sample. Of MariaDB's, 8 KiB were too few for two fifths
+/// of the samples: these then hang in the air.
+const CALL_GRAPH: &str = "dwarf,16384";
+
+/// `perf` says that it has attached within this time, or it is given up.
+const READY_WITHIN: Duration = Duration::from_secs(10);
+
+/// After its input has ended, `perf` writes what it has within this time, or it is killed.
+const END_WITHIN: Duration = Duration::from_secs(20);
+
+/// Where the packages of servers and shells put programs; `perf` reads no settings of a user.
+const PATH: &str = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
+
+/// What facts on profiles are about.
+const ABOUT: &str = "cpu_profile";
+
+/// What is sampled.
+pub struct ProfileScope {
+    /// The program.
+    pub perf: PathBuf,
+    /// The server's processes, or why there are none.
+    pub server: Result<Vec<u32>, String>,
+    /// Our processes that have clients.
+    pub generator: Vec<u32>,
+    /// How long the measured phase will be; none if only a count of transactions decides.
+    pub measured: Option<Duration>,
+}
+
+/// The recordings of a run.
+pub struct CpuProfiler {
+    perf: PathBuf,
+    recordings: Vec<Recording>,
+    facts: Vec<Fact>,
+}
+
+/// A side that is recorded.
+struct Recording {
+    side: ProfileSide,
+    /// Only samples of these count; all of the recording if there are none.
+    processes: Vec<u32>,
+    event: &'static str,
+    frequency_hz: u64,
+    child: Child,
+    /// Closed by the system when we die, however we die: then it ends.
+    pipe: Option<ChildStdin>,
+    control: PipeWriter,
+    /// Held open: whoever acknowledges a command to nobody is ended by that (SIGPIPE).
+    acknowledged: PipeReader,
+    data: File,
+}
+
+/// The processes of a server: those that we started, or those found where clients connect; each
+/// with its children. Or why there are none, in a sentence.
+pub fn server_processes(
+    database: Option<&dyn Database>,
+    started: Option<Vec<(String, Locate)>>,
+) -> Result<Vec<u32>, String> {
+    let roots: Vec<u32> = match started {
+        Some(all) => all.into_iter().filter_map(|(_, mut locate)| locate()).collect(),
+        None => match database.and_then(Database::hosts).map(|of| ProcessLocator::of(&of.list())) {
+            None => {
+                return Err("the database runs within dbdyno: see the graph of dbdyno".to_owned());
+            }
+            Some(ProcessLocator::Elsewhere) => {
+                return Err("no server process on this machine".to_owned());
+            }
+            Some(locator) => locator.process().into_iter().collect(),
+        },
+    };
+    if let Some(name) = roots.iter().find_map(|root| proxy(*root)) {
+        return Err(format!("a proxy ({name}) listens at the target, not the server"));
+    }
+    if roots.is_empty() {
+        let why = "no server process was found on this machine, or this user may not see it";
+        return Err(why.to_owned());
+    }
+    Ok(roots.into_iter().flat_map(|root| [vec![root], children_of(root)].concat()).collect())
+}
+
+impl CpuProfiler {
+    /// Attaches to the processes; what cannot be sampled is a fact with the reason.
+    pub fn start(of: ProfileScope) -> CpuProfiler {
+        let mut profiler = CpuProfiler { perf: of.perf, recordings: Vec::new(), facts: Vec::new() };
+        let frequency_hz = frequency_hz(of.measured);
+        // The server first: the other recording would see this `perf` as a child of ours.
+        for (side, processes) in
+            [(ProfileSide::Server, of.server), (ProfileSide::Generator, Ok(of.generator))]
+        {
+            let recording = processes.and_then(|processes| {
+                Recording::start(&profiler.perf, side, processes, frequency_hz)
+            });
+            match recording {
+                Ok(recording) => profiler.recordings.push(recording),
+                Err(why) => profiler.facts.push(none(side, &why)),
+            }
+        }
+        profiler
+    }
+
+    /// Samples in the measured phase alone.
+    pub fn follow(&mut self, event: &Event) {
+        let command: &[u8] = match event {
+            Event::Phase { phase: Phase::Measure, .. } => b"enable\n",
+            Event::Phase { phase: Phase::Drain, .. } => b"disable\n",
+            _ => return,
+        };
+        for recording in &mut self.recordings {
+            // Refused only by one that has ended, which is told at the end.
+            let _ended = recording.control.write_all(command);
+        }
+    }
+
+    /// The load is over: ends the recordings, names the functions, and folds the stacks.
+    pub fn end(mut self) -> (Vec<CpuProfile>, Vec<Fact>) {
+        let mut profiles = Vec::new();
+        for recording in std::mem::take(&mut self.recordings) {
+            let side = recording.side;
+            match recording.end(&self.perf) {
+                Ok(profile) => profiles.push(profile),
+                Err(why) => self.facts.push(none(side, &why)),
+            }
+        }
+        (profiles, self.facts)
+    }
+
+    /// The load is over, and nobody waits for graphs.
+    pub fn abandon(mut self, why: &str) -> Vec<Fact> {
+        let abandoned = std::mem::take(&mut self.recordings);
+        self.facts.extend(abandoned.iter().map(|recording| none(recording.side, why)));
+        self.facts
+    }
+}
+
+/// That there is no graph of a side, and why.
+fn none(side: ProfileSide, why: &str) -> Fact {
+    Fact::new(ABOUT, side.name(), why.to_owned())
+}
+
+/// Fewer samples per second where a run is long or has many CPUs.
+fn frequency_hz(measured: Option<Duration>) -> u64 {
+    let seconds = measured.unwrap_or(Duration::from_secs(60)).as_secs().max(1);
+    let cpus = std::thread::available_parallelism().map_or(1, |n| n.get() as u64);
+    let aimed = SAMPLES_AIMED / seconds.saturating_mul(cpus).max(1);
+    // Odd.
+    aimed.clamp(FREQUENCY_HZ_MIN, FREQUENCY_HZ_MAX) | 1
+}
+
+/// The event that is sampled: cycles see the kernel also where interrupts are off, but virtual
+/// machines often have no counter of them.
+fn event() -> &'static str {
+    match Path::new("/sys/bus/event_source/devices/cpu/events/cpu-cycles").exists() {
+        true => "cycles",
+        false => "cpu-clock",
+    }
+}
+
+/// `perf` with a clean environment: no settings of a user, no downloads of symbols.
+fn perf(program: &Path) -> Command {
+    let mut command = Command::new(program);
+    command.env_clear().env("PATH", PATH).env("LC_ALL", "C").env("PERF_CONFIG", "/dev/null");
+    // In a process group of its own: the Ctrl-C that ends us is not for it.
+    command.current_dir("/").process_group(0);
+    command
+}
+
+/// A file that nobody else finds, and that is gone when we are.
+fn nameless_file() -> io::Result<File> {
+    let flags = OFlags::TMPFILE | OFlags::RDWR | OFlags::CLOEXEC;
+    let mode = Mode::RUSR | Mode::WUSR;
+    // Not every file system has files without names; memory has.
+    let made = rustix::fs::open("/var/tmp", flags, mode)
+        .or_else(|_| rustix::fs::open("/tmp", flags, mode))
+        .or_else(|_| rustix::fs::memfd_create("dbdyno-stacks", MemfdFlags::CLOEXEC))?;
+    Ok(File::from(made))
+}
+
+/// Lets a child inherit a descriptor. Another child that is started meanwhile inherits it too,
+/// which does no harm: it is the end of a pipe that nobody else uses.
+fn inherited(fd: BorrowedFd<'_>) -> io::Result<i32> {
+    rustix::io::fcntl_setfd(fd, FdFlags::empty())?;
+    Ok(fd.as_raw_fd())
+}
+
+/// Whether something can be read, or its writer has ended, within a time.
+fn is_readable_within(fd: BorrowedFd<'_>, limit: Duration) -> PollFlags {
+    let limit = Timespec { tv_sec: limit.as_secs() as i64, tv_nsec: 0 };
+    let mut polled = [PollFd::from_borrowed_fd(fd, PollFlags::IN)];
+    match poll(&mut polled, Some(&limit)) {
+        Ok(_) => polled[0].revents(),
+        Err(_) => PollFlags::empty(),
+    }
+}
+
+fn list(processes: &[u32]) -> String {
+    let numbers: Vec<String> = processes.iter().map(u32::to_string).collect();
+    numbers.join(",")
+}
+
+impl Recording {
+    /// Attached, with events disabled; or why not.
+    fn start(
+        program: &Path,
+        side: ProfileSide,
+        processes: Vec<u32>,
+        frequency_hz: u64,
+    ) -> Result<Recording, String> {
+        let first = Recording::attach(program, side, &processes, event(), frequency_hz);
+        let recording = match first {
+            Err(Refused::Perf(_)) if event() != "cpu-clock" => {
+                Recording::attach(program, side, &processes, "cpu-clock", frequency_hz)
+            }
+            first => first,
+        };
+        recording.map_err(|refused| refused.sentence())
+    }
+
+    fn attach(
+        program: &Path,
+        side: ProfileSide,
+        processes: &[u32],
+        event: &'static str,
+        frequency_hz: u64,
+    ) -> Result<Recording, Refused> {
+        let (commands, control) = pipe()?;
+        let (acknowledged, acknowledging) = pipe()?;
+        let (data, output) = nameless_file().and_then(|file| Ok((file.try_clone()?, file)))?;
+        let ends = [inherited(commands.as_fd())?, inherited(acknowledging.as_fd())?];
+        let mut child = perf(program)
+            .args(["record", "-o", "-", "-e", event, "-F", &frequency_hz.to_string()])
+            .args(["--call-graph", CALL_GRAPH, RECORDING_MAX, "-N", "-B", "-D", "-1"])
+            .args(["--no-bpf-event", "--control", &format!("fd:{},{}", ends[0], ends[1])])
+            .args(["-p", &list(processes), "--", "cat"])
+            .stdin(Stdio::piped())
+            .stdout(output)
+            .stderr(Stdio::piped())
+            .spawn()?;
+        drop((commands, acknowledging));
+        let pipe = child.stdin.take();
+        let processes = match side {
+            // Its children are part of it, whenever they begin.
+            ProfileSide::Server => Vec::new(),
+            // What we start is not: servers, and `perf`.
+            ProfileSide::Generator => processes.to_vec(),
+        };
+        let mut recording = Recording {
+            side,
+            processes,
+            event,
+            frequency_hz,
+            child,
+            pipe,
+            control,
+            acknowledged,
+            data,
+        };
+        match recording.is_ready() {
+            true => Ok(recording),
+            false => Err(Refused::Perf(recording.close())),
+        }
+    }
+
+    /// Whether it answers, which it does once it has attached.
+    fn is_ready(&mut self) -> bool {
+        let asked = self.control.write_all(b"disable\n");
+        let polled = is_readable_within(self.acknowledged.as_fd(), READY_WITHIN);
+        asked.is_ok()
+            && polled.contains(PollFlags::IN)
+            && self.acknowledged.read(&mut [0; 8]).is_ok_and(|n| n > 0)
+    }
+
+    /// Ends it, and returns what it said.
+    fn close(&mut self) -> String {
+        drop(self.pipe.take());
+        let Some(mut errors) = self.child.stderr.take() else { return String::new() };
+        let mut said = Vec::new();
+        let mut bytes = [0; 4096];
+        loop {
+            let polled = is_readable_within(errors.as_fd(), END_WITHIN);
+            if polled.is_empty() {
+                let _gone = self.child.kill();
+                break;
+            }
+            match errors.read(&mut bytes) {
+                Ok(n) if n > 0 => said.extend_from_slice(&bytes[..n]),
+                _ => break,
+            }
+        }
+        String::from_utf8_lossy(&said).into_owned()
+    }
+
+    fn end(mut self, program: &Path) -> Result<CpuProfile, String> {
+        let said = self.close();
+        let recording_cpu_ns = ended_cpu_ns(&mut self.child);
+        self.data.rewind().map_err(|error| error.to_string())?;
+        let (folded, naming_cpu_ns) = self.fold(program).map_err(|error| error.to_string())?;
+        if folded.samples == 0 {
+            let said = match said.lines().find(|line| line.contains("rror")) {
+                Some(line) => format!(": {}", line.trim()),
+                None => String::new(),
+            };
+            return Err(format!("no samples: nothing of it ran on a CPU while it was seen{said}"));
+        }
+        let Folded { samples, stacks, stacks_cut, samples_cut } = folded;
+        Ok(CpuProfile {
+            side: self.side,
+            event: self.event.to_owned(),
+            frequency_hz: self.frequency_hz as u32,
+            samples,
+            stacks,
+            stacks_cut,
+            samples_cut,
+            recording_cpu_ns,
+            naming_cpu_ns,
+        })
+    }
+
+    /// The stacks, with the names of their functions, and the CPU time that this took.
+    fn fold(&self, program: &Path) -> io::Result<(Folded, u64)> {
+        let mut command = perf(program);
+        // Without inlined functions: to find these takes minutes.
+        command.args(["script", "-i", "-", "--no-inline", "-F", "comm,event,ip,sym,dso"]);
+        if !self.processes.is_empty() {
+            command.args(["--pid", &list(&self.processes)]);
+        }
+        // It ends when nobody reads what it writes.
+        let mut child = command
+            .stdin(self.data.try_clone()?)
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null())
+            .spawn()?;
+        let mut folder = Folder::default();
+        if let Some(output) = child.stdout.take() {
+            let mut output = BufReader::new(output);
+            let mut line = Vec::new();
+            while output.read_until(b'\n', &mut line)? > 0 {
+                folder.line(String::from_utf8_lossy(&line).trim_end_matches('\n'));
+                line.clear();
+            }
+        }
+        let cpu_ns = ended_cpu_ns(&mut child);
+        Ok((folder.end(), cpu_ns))
+    }
+}
+
+/// Reaps a child that ends, and returns its CPU time, which the kernel has until then.
+fn ended_cpu_ns(child: &mut Child) -> u64 {
+    if let Some(process) = Pid::from_raw(child.id() as i32) {
+        let _ended = waitid(WaitId::Pid(process), WaitIdOptions::EXITED | WaitIdOptions::NOWAIT);
+    }
+    let schedstat = read(format!("/proc/{}/schedstat", child.id()));
+    let _status = child.wait();
+    schedstat.split_ascii_whitespace().next().and_then(|ns| ns.parse().ok()).unwrap_or(0)
+}
+
+impl Drop for Recording {
+    fn drop(&mut self) {
+        drop(self.pipe.take());
+        let _gone = self.child.kill();
+        let _reaped = self.child.wait();
+    }
+}
+
+/// Why a recording did not begin.
+enum Refused {
+    /// The program cannot be started.
+    Start(io::Error),
+    /// It said this, and ended.
+    Perf(String),
+}
+
+impl From<io::Error> for Refused {
+    fn from(error: io::Error) -> Refused {
+        Refused::Start(error)
+    }
+}
+
+impl Refused {
+    /// In a sentence, with what would allow it.
+    fn sentence(&self) -> String {
+        match self {
+            Refused::Start(error) if error.kind() == io::ErrorKind::NotFound => {
+                "perf is not installed: install the package linux-perf".to_owned()
+            }
+            Refused::Start(error) => format!("perf cannot be started: {error}"),
+            Refused::Perf(said) => why(said, &paranoid()),
+        }
+    }
+}
+
+fn paranoid() -> String {
+    let level = fs::read_to_string("/proc/sys/kernel/perf_event_paranoid").unwrap_or_default();
+    level.trim().to_owned()
+}
+
+/// What `perf` said, as a reason.
+fn why(said: &str, paranoid: &str) -> String {
+    let lower = said.to_ascii_lowercase();
+    let is_refused = ["paranoid", "permission", "not permitted", "is limited", "no permission"]
+        .iter()
+        .any(|word| lower.contains(word));
+    if is_refused {
+        return format!(
+            "the kernel does not allow it (kernel.perf_event_paranoid is {paranoid}): \
+             'sysctl kernel.perf_event_paranoid=1' allows it for processes of this user, \
+             CAP_PERFMON for all"
+        );
+    }
+    match said.lines().map(str::trim).find(|line| !line.is_empty() && *line != "Error:") {
+        Some(line) => format!("perf ended: {line}"),
+        None => "perf did not begin to record".to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::PermissionsExt;
+    use std::thread;
+
+    use super::*;
+
+    fn scope(perf: &Path) -> ProfileScope {
+        ProfileScope {
+            perf: perf.to_owned(),
+            server: Err("no server process on this machine".to_owned()),
+            generator: vec![std::process::id()],
+            measured: None,
+        }
+    }
+
+    /// Why there is no graph of ourselves, with a program in the place of `perf`.
+    fn reason(script: &str) -> String {
+        let folder = tempfile::tempdir().expect("a folder");
+        let program = folder.path().join("perf");
+        fs::write(&program, format!("#!/bin/sh\n{script}\n")).expect("a script");
+        fs::set_permissions(&program, fs::Permissions::from_mode(0o700)).expect("a program");
+        let (profiles, facts) = CpuProfiler::start(scope(&program)).end();
+        assert_eq!(profiles, []);
+        let own = facts.iter().find(|fact| fact.name == "generator").expect("a reason");
+        own.value.to_string()
+    }
+
+    #[test]
+    fn what_cannot_be_sampled_has_a_reason() {
+        let (_, facts) = CpuProfiler::start(scope(Path::new("/nowhere/perf"))).end();
+        let shown: Vec<String> = facts.iter().map(|fact| fact.value.to_string()).collect();
+        let install = "perf is not installed: install the package linux-perf";
+        assert_eq!(shown, ["no server process on this machine", install]);
+        let refused = reason("echo 'Error:\nAccess to performance monitoring is limited.' >&2");
+        assert!(refused.contains("'sysctl kernel.perf_event_paranoid=1' allows it"), "{refused}");
+        assert!(refused.contains("CAP_PERFMON"), "{refused}");
+        assert_eq!(reason("echo 'Error:\nno such thing' >&2"), "perf ended: no such thing");
+        assert_eq!(reason("exit 1"), "perf did not begin to record");
+    }
+
+    #[test]
+    fn a_recording_without_samples_says_so() {
+        let script = "[ $1 = record ] || exit 0\n\
+                      fd=$(echo \"$*\" | sed 's/.*--control fd:[0-9]*,\\([0-9]*\\).*/\\1/')\n\
+                      eval \"echo ack >&$fd\"; exec cat >/dev/null";
+        let said = reason(script);
+        assert!(said.starts_with("no samples"), "{said}");
+    }
+
+    #[test]
+    fn we_are_sampled_in_the_measured_phase_or_there_is_a_reason() {
+        let mut profiler = CpuProfiler::start(scope(Path::new("perf")));
+        let phase = |phase| Event::Phase { phase, at_ns: 0 };
+        profiler.follow(&phase(Phase::Measure));
+        let busy = thread::spawn(|| (0..200_000_000_u64).fold(0, |sum, n| sum ^ n.rotate_left(7)));
+        busy.join().expect("it ends");
+        profiler.follow(&phase(Phase::Drain));
+        let (profiles, facts) = profiler.end();
+        match profiles.as_slice() {
+            [profile] => {
+                assert_eq!((facts.len(), profile.side), (1, ProfileSide::Generator));
+                let kept: u64 = profile.stacks.iter().map(|(_, count)| count).sum();
+                assert_eq!(kept + profile.samples_cut, profile.samples);
+                assert!(profile.recording_cpu_ns > 0 && profile.naming_cpu_ns > 0);
+            }
+            _ => {
+                let of_us: Vec<&Fact> = facts.iter().filter(|f| f.name == "generator").collect();
+                assert_eq!((profiles.len(), of_us.len()), (0, 1), "{facts:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn long_runs_are_sampled_less_often() {
+        assert_eq!(frequency_hz(Some(Duration::from_secs(1))), FREQUENCY_HZ_MAX);
+        assert_eq!(frequency_hz(Some(Duration::from_secs(1_000_000))), FREQUENCY_HZ_MIN);
+        assert_eq!(frequency_hz(None) % 2, 1);
+    }
+}

@@ -1,0 +1,250 @@
+//! Sampled stacks as `perf script` prints them, folded: one line of frames for equal stacks, and
+//! how often each was seen.
+//!
+//! Not here: how they are sampled (cpu_profiler).
+
+use std::collections::HashMap;
+
+use model::{FRAME_SEPARATOR, KERNEL_FRAME};
+
+/// Distinct stacks that are kept: what is rarer is not visible in a graph.
+const STACKS_MAX: usize = 5_000;
+
+/// Bytes of all kept stacks: a store keeps them deflated, in a tenth or less.
+const BYTES_MAX: usize = 4 << 20;
+
+/// Distinct stacks in memory while they are counted; more are counted as left out.
+const DISTINCT_MAX: usize = 200_000;
+
+/// Of a name, so many letters are kept: templates may be longer than a screen.
+const LETTERS_MAX: usize = 160;
+
+/// Frames of a stack that are kept, from the function that ran upwards.
+const FRAMES_MAX: usize = 128;
+
+/// Counts stacks, line by line.
+#[derive(Debug, Default)]
+pub(crate) struct Folder {
+    /// The name of the thread of the sample that is read.
+    thread: Option<String>,
+    /// Its frames, the function that ran first.
+    frames: Vec<String>,
+    counts: HashMap<String, u64>,
+    samples: u64,
+    /// Samples of stacks that did not fit into memory.
+    overflow: u64,
+}
+
+/// Stacks with counts.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Folded {
+    pub(crate) samples: u64,
+    pub(crate) stacks: Vec<(String, u64)>,
+    pub(crate) stacks_cut: u64,
+    pub(crate) samples_cut: u64,
+}
+
+impl Folder {
+    /// Takes a line of `perf script -F comm,event,ip,sym,dso`: a sample begins with its thread,
+    /// has a line for each frame, and ends with an empty one.
+    pub(crate) fn line(&mut self, line: &str) {
+        let is_frame = line.starts_with('\t');
+        if line.trim().is_empty() {
+            self.end_sample();
+        } else if is_frame {
+            if self.thread.is_some() && self.frames.len() < FRAMES_MAX {
+                self.frames.extend(frame(line));
+            }
+        } else {
+            // A sample without frames ends with the next one.
+            self.end_sample();
+            self.thread = thread(line);
+        }
+    }
+
+    fn end_sample(&mut self) {
+        let Some(thread) = self.thread.take() else { return };
+        self.samples += 1;
+        let frames = self.frames.drain(..).rev();
+        let stack =
+            frames.fold(thread, |stack, frame| stack + &FRAME_SEPARATOR.to_string() + &frame);
+        let is_full = self.counts.len() >= DISTINCT_MAX;
+        match self.counts.get_mut(&stack) {
+            Some(count) => *count += 1,
+            None if is_full => self.overflow += 1,
+            None => drop(self.counts.insert(stack, 1)),
+        }
+    }
+
+    /// The most frequent stacks, in the order of their text.
+    pub(crate) fn end(self) -> Folded {
+        self.end_within(STACKS_MAX, BYTES_MAX)
+    }
+
+    fn end_within(mut self, stacks_max: usize, bytes_max: usize) -> Folded {
+        self.end_sample();
+        let mut stacks: Vec<(String, u64)> = self.counts.into_iter().collect();
+        stacks.sort_by(|a, b| b.1.cmp(&a.1).then_with(|| a.0.cmp(&b.0)));
+        let mut bytes = 0;
+        let fits = |(stack, _): &&(String, u64)| {
+            bytes += stack.len();
+            bytes <= bytes_max
+        };
+        let n_kept = stacks.iter().take(stacks_max).take_while(fits).count();
+        let cut = stacks.split_off(n_kept);
+        stacks.sort();
+        Folded {
+            samples: self.samples,
+            stacks,
+            stacks_cut: cut.len() as u64 + self.overflow,
+            samples_cut: cut.iter().map(|(_, count)| count).sum::<u64>() + self.overflow,
+        }
+    }
+}
+
+/// The name of the thread that a sample is of: what stands before the last word, the event. Threads
+/// that differ in a number at the end of their names are one.
+fn thread(line: &str) -> Option<String> {
+    let (name, _event) = line.trim().trim_end_matches(':').rsplit_once(char::is_whitespace)?;
+    let name = name.trim();
+    let family = name.trim_end_matches(|letter: char| letter.is_ascii_digit());
+    let family = family.trim_end_matches(['-', '_', ' ']);
+    Some(kept(if family.is_empty() { name } else { family }))
+}
+
+/// A frame: an address, the function, and in brackets the file that it is from.
+fn frame(line: &str) -> Option<String> {
+    let (_address, rest) = line.trim().split_once(' ')?;
+    let (function, file) = match rest.rsplit_once(" (") {
+        Some((function, file)) => (function, file.trim_end_matches(')')),
+        None => (rest, ""),
+    };
+    let is_kernel = file.starts_with('[') && !["[vdso]", "[unknown]"].contains(&file);
+    Some(match function.trim() {
+        "[unknown]" | "" => {
+            let name = file.rsplit('/').next().unwrap_or(file).trim_matches(['[', ']']);
+            kept(&format!("[{}]", if name.is_empty() { "unknown" } else { name }))
+        }
+        function if is_kernel => kept(function) + KERNEL_FRAME,
+        function => kept(without_arguments(without_hash(function))),
+    })
+}
+
+/// A name as it is kept: short, and without what separates frames.
+fn kept(name: &str) -> String {
+    name.chars()
+        .take(LETTERS_MAX)
+        .map(|letter| if letter == FRAME_SEPARATOR || letter.is_control() { ':' } else { letter })
+        .collect()
+}
+
+/// The path of a Rust function without the hash of its crate: `::h` and 16 hexadecimal digits.
+fn without_hash(function: &str) -> &str {
+    match function.rsplit_once("::h") {
+        Some((path, hash)) if hash.len() == 16 && hash.bytes().all(|b| b.is_ascii_hexdigit()) => {
+            path
+        }
+        _ => function,
+    }
+}
+
+/// A C++ function without its arguments.
+fn without_arguments(function: &str) -> &str {
+    let whole = function.split(" [clone").next().unwrap_or(function).trim_end();
+    let head = whole.strip_suffix(" const").unwrap_or(whole);
+    if !head.ends_with(')') {
+        return whole;
+    }
+    let mut depth = 0_usize;
+    for (place, letter) in head.char_indices().rev() {
+        match letter {
+            ')' => depth += 1,
+            '(' => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+        if depth == 0 {
+            return if place == 0 { whole } else { head[..place].trim_end() };
+        }
+    }
+    whole
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Written for this test, in the form of `perf script -F comm,event,ip,sym,dso`.
+    const TEXT: &str = "client-7 cpu-clock: \n\
+        \tffffffff81a0 tcp_sendmsg ([kernel.kallsyms])\n\
+        \t    7f10a0 __libc_send (/usr/lib/libc.so.6)\n\
+        \t      5010 work::step::h0123456789abcdef (/opt/a b/program)\n\
+        \t      4000 main (/opt/a b/program)\n\
+        \n\
+        client-12 cpu-clock: \n\
+        \tffffffff81a0 tcp_sendmsg ([kernel.kallsyms])\n\
+        \t    7f10a0 __libc_send (/usr/lib/libc.so.6)\n\
+        \t      5020 work::step::h0123456789abcdef (/opt/a b/program)\n\
+        \t      4000 main (/opt/a b/program)\n\
+        \n\
+        one connection cpu-clock: \n\
+        \t      9000 Table::read(int, std::function<void (int)> const&) const (/usr/sbin/server)\n\
+        \t         0 [unknown] (/usr/sbin/server)\n\
+        \t         0 [unknown] ([unknown])\n\
+        \n\
+        idle cpu-clock: \n\
+        \n";
+
+    fn folder(text: &str) -> Folder {
+        let mut folder = Folder::default();
+        text.lines().for_each(|line| folder.line(line));
+        folder
+    }
+
+    #[test]
+    fn equal_stacks_are_one_from_the_thread_to_the_function_that_ran() {
+        let folded = folder(TEXT).end();
+        let stacks: Vec<(&str, u64)> =
+            folded.stacks.iter().map(|(stack, count)| (stack.as_str(), *count)).collect();
+        let expected = [
+            ("client;main;work::step;__libc_send;tcp_sendmsg_[k]", 2),
+            ("idle", 1),
+            ("one connection;[unknown];[server];Table::read", 1),
+        ];
+        assert_eq!(stacks, expected);
+        assert_eq!((folded.samples, folded.stacks_cut, folded.samples_cut), (4, 0, 0));
+    }
+
+    #[test]
+    fn the_rarest_stacks_are_left_out_and_counted() {
+        let folded = folder(TEXT).end_within(2, 1 << 20);
+        let kept: Vec<u64> = folded.stacks.iter().map(|(_, count)| *count).collect();
+        assert_eq!((kept, folded.stacks_cut, folded.samples_cut), (vec![2, 1], 1, 1));
+        let folded = folder(TEXT).end_within(9, 60);
+        assert_eq!((folded.stacks.len(), folded.samples, folded.samples_cut), (2, 4, 1));
+        assert_eq!(folder("").end(), Folded::default());
+        assert_eq!(folder("\tno sample\n\n\n x").end().samples, 0);
+    }
+
+    #[test]
+    fn functions_have_names_without_arguments_and_hashes() {
+        for (function, expected) in [
+            ("main", "main"),
+            ("a::b(int, (anonymous namespace)::c*)", "a::b"),
+            ("(anonymous namespace)::f()", "(anonymous namespace)::f"),
+            ("g(int) [clone .isra.0]", "g"),
+            (
+                "std::function<void (int)>::operator()(int) const",
+                "std::function<void (int)>::operator()",
+            ),
+            ("<T as core::ops::Fn>::call", "<T as core::ops::Fn>::call"),
+            ("()", "()"),
+            ("))", "))"),
+        ] {
+            assert_eq!(without_arguments(function), expected);
+        }
+        assert_eq!(without_hash("a::h0123456789abcde"), "a::h0123456789abcde");
+        assert_eq!(kept("a;b\nc"), "a:b:c");
+        assert_eq!(frame("\t 0 x;y (a)").as_deref(), Some("x:y"));
+        assert_eq!(frame("nothing"), None);
+    }
+}

@@ -1,0 +1,249 @@
+//! Flame graphs as SVG: sampled stacks, a bar for each function as wide as its samples, above that
+//! of the function that called it.
+//!
+//! Own code rather than a crate: `inferno` would add 11 packages for a layout of a screen. Not
+//! here: which stacks there are (analysis), and where a graph stands in a page (html).
+
+use std::fmt::Write;
+
+use model::numbers::{count, significant};
+use model::{FRAME_SEPARATOR, KERNEL_FRAME};
+
+/// Pixels of a graph, and of a row.
+const WIDTH: f64 = 1200.0;
+const ROW: f64 = 17.0;
+/// Above the highest row: the line for searching.
+const HEAD: f64 = 30.0;
+/// A letter of the font in the style.
+const LETTER: f64 = 6.65;
+/// Narrower bars are not drawn: half a pixel.
+const SHARE_MIN: f64 = 0.5 / WIDTH;
+/// Shades of a colour, so that bars side by side differ.
+const SHADES: u32 = 4;
+
+const CSS: &str = include_str!("../templates/flame.css");
+
+/// Makes every flame graph of a page zoom and search.
+pub const FLAME_JS: &str = include_str!("../templates/flame.js");
+
+/// What a graph is of.
+#[derive(Clone, Debug, PartialEq)]
+pub struct FlameGraph {
+    /// The run.
+    pub run: String,
+    /// The side: `server` or `generator`.
+    pub side: String,
+    /// What it shows.
+    pub title: String,
+    /// All samples, those of stacks that were left out too.
+    pub samples: u64,
+    /// Folded stacks with their samples, in the order of their text.
+    pub stacks: Vec<(String, u64)>,
+}
+
+/// What a drawn graph can do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FlameUse {
+    /// It has no script: a pointer shows names.
+    Static,
+    /// The page that it stands in has [`FLAME_JS`].
+    InPage,
+    /// It is a file of its own, with its script.
+    Alone,
+}
+
+/// A function in a place of the graph.
+#[derive(Debug, Default)]
+struct Bar<'s> {
+    name: &'s str,
+    depth: usize,
+    /// Samples to the left of it.
+    from: u64,
+    samples: u64,
+}
+
+/// The bars of stacks, callers before those whom they call; stacks with equal beginnings stand side
+/// by side, as they are in the order of their text.
+fn bars(stacks: &[(String, u64)], all: u64) -> Vec<Bar<'_>> {
+    let kept: u64 = stacks.iter().map(|(_, count)| count).sum();
+    let all = all.max(kept);
+    let mut bars = vec![Bar { name: "all", depth: 0, from: 0, samples: all }];
+    // The bars over which the last stack went, by depth.
+    let mut open: Vec<usize> = Vec::new();
+    let mut from = 0;
+    for (stack, samples) in stacks {
+        let frames: Vec<&str> = stack.split(FRAME_SEPARATOR).collect();
+        let is_same = |(index, frame): &(&usize, &&str)| bars[**index].name == **frame;
+        let n_same = open.iter().zip(&frames).take_while(is_same).count();
+        open.truncate(n_same);
+        open.iter().for_each(|index| bars[*index].samples += samples);
+        for (depth, name) in frames.iter().enumerate().skip(n_same) {
+            open.push(bars.len());
+            bars.push(Bar { name, depth: depth + 1, from, samples: *samples });
+        }
+        from += samples;
+    }
+    if kept < all {
+        bars.push(Bar { name: "(rare stacks left out)", depth: 1, from, samples: all - kept });
+    }
+    bars
+}
+
+impl FlameGraph {
+    /// As SVG, of any width.
+    pub fn svg(&self, with: FlameUse) -> String {
+        let all = bars(&self.stacks, self.samples);
+        let total = all[0].samples.max(1) as f64;
+        let is_drawn = |bar: &&Bar<'_>| bar.samples as f64 / total >= SHARE_MIN;
+        let rows = 1 + all.iter().filter(is_drawn).map(|bar| bar.depth).max().unwrap_or(0);
+        let height = HEAD + rows as f64 * ROW + 4.0;
+        let mut svg = String::new();
+        let mut put =
+            |text: std::fmt::Arguments<'_>| svg.write_fmt(text).expect("memory is enough");
+        put(format_args!(
+            "<svg{namespace} class=\"flame\" viewBox=\"0 0 {WIDTH} \
+             {height}\" data-width=\"{WIDTH}\" data-letter=\"{LETTER}\" role=\"img\" \
+             aria-label=\"{title}\"><style>{CSS}</style><text x=\"3\" y=\"18\">{title}, {n}</text>",
+            // A page knows what it is, and a file of its own must say it.
+            namespace = match with {
+                FlameUse::Alone => " xmlns=\"http://www.w3.org/2000/svg\"",
+                FlameUse::InPage | FlameUse::Static => "",
+            },
+            title = escaped(&self.title),
+            n = count(all[0].samples, "sample"),
+        ));
+        if with != FlameUse::Static {
+            put(format_args!(
+                "<text class=\"matches\" x=\"820\" y=\"18\"></text><foreignObject x=\"970\" \
+                 y=\"3\" width=\"228\" height=\"24\"><input xmlns=\"http://www.w3.org/1999/xhtml\" \
+                 type=\"search\" placeholder=\"Search functions\" \
+                 aria-label=\"Search functions\"/></foreignObject>"
+            ));
+        }
+        for bar in all.iter().filter(is_drawn) {
+            let share = bar.samples as f64 / total;
+            let (x, width) = (bar.from as f64 / total * WIDTH, share * WIDTH);
+            let y = HEAD + (rows - 1 - bar.depth) as f64 * ROW;
+            let name = escaped(bar.name);
+            put(format_args!(
+                "<g class=\"bar {class}\" data-name=\"{name}\" data-from=\"{from}\" \
+                 data-count=\"{n}\"><title>{name}: {samples}, {percent} %</title><rect \
+                 x=\"{x:.2}\" y=\"{y:.0}\" width=\"{width:.2}\" height=\"{ROW:.0}\"/><text \
+                 x=\"{at:.2}\" y=\"{base:.0}\">{fitted}</text></g>",
+                class = class(bar.name),
+                from = bar.from,
+                n = bar.samples,
+                samples = count(bar.samples, "sample"),
+                percent = significant(100.0 * share, 3),
+                at = x + 3.0,
+                base = y + 12.0,
+                fitted = escaped(&fitted(bar.name, width)),
+            ));
+        }
+        if with == FlameUse::Alone {
+            put(format_args!("<script>{FLAME_JS}</script>"));
+        }
+        svg + "</svg>"
+    }
+}
+
+/// The colour of a function: one of the kernel, one without a name, or another.
+fn class(name: &str) -> String {
+    let kind = match name {
+        name if name.ends_with(KERNEL_FRAME) => 'k',
+        name if name.starts_with(['[', '(']) && name.ends_with([']', ')']) => 'x',
+        _ => 'n',
+    };
+    let sum = name.bytes().fold(0_u32, |sum, byte| sum.wrapping_mul(31).wrapping_add(byte.into()));
+    format!("{kind}{}", sum % SHADES)
+}
+
+/// So much of a name as a bar has room for.
+fn fitted(name: &str, room: f64) -> String {
+    let letters = ((room - 4.0) / LETTER).max(0.0) as usize;
+    match name.chars().count() {
+        _ if letters < 3 => String::new(),
+        n if n <= letters => name.to_owned(),
+        _ => name.chars().take(letters - 1).chain(['…']).collect(),
+    }
+}
+
+/// Text in an element or attribute (XML 1.0, 2.4).
+fn escaped(text: &str) -> String {
+    let mut escaped = String::with_capacity(text.len());
+    for letter in text.chars() {
+        match letter {
+            '&' => escaped.push_str("&amp;"),
+            '<' => escaped.push_str("&lt;"),
+            '>' => escaped.push_str("&gt;"),
+            '"' => escaped.push_str("&quot;"),
+            letter => escaped.push(letter),
+        }
+    }
+    escaped
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn graph(stacks: &[(&str, u64)], samples: u64) -> FlameGraph {
+        FlameGraph {
+            run: "7".to_owned(),
+            side: "server".to_owned(),
+            title: "the <server>".to_owned(),
+            samples,
+            stacks: stacks.iter().map(|(stack, n)| ((*stack).to_owned(), *n)).collect(),
+        }
+    }
+
+    #[test]
+    fn a_bar_is_as_wide_as_its_samples_and_stands_on_its_caller() {
+        let graph = graph(&[("a;f", 1), ("a;f;g_[k]", 2), ("a;h", 3), ("b;f", 4)], 12);
+        let shown: Vec<String> = bars(&graph.stacks, graph.samples)
+            .iter()
+            .map(|bar| format!("{} {} {}+{}", bar.depth, bar.name, bar.from, bar.samples))
+            .collect();
+        let expected = [
+            "0 all 0+12",
+            "1 a 0+6",
+            "2 f 0+3",
+            "3 g_[k] 1+2",
+            "2 h 3+3",
+            "1 b 6+4",
+            "2 f 6+4",
+            "1 (rare stacks left out) 10+2",
+        ];
+        assert_eq!(shown, expected);
+    }
+
+    #[test]
+    fn a_graph_is_whole_xml_whatever_functions_are_called() {
+        let hostile = "f<script>alert(1)</script>\"&";
+        let graph = graph(&[(hostile, 5), ("a;[lib]", 5)], 10);
+        for with in [FlameUse::Static, FlameUse::InPage, FlameUse::Alone] {
+            let svg = graph.svg(with);
+            assert!(!svg.contains("<script>alert"), "{svg}");
+            assert_eq!(svg.contains("<script>"), with == FlameUse::Alone);
+            let parsed = roxmltree::Document::parse(&svg).expect("XML");
+            let bars = parsed.descendants().filter(|node| node.attribute("data-name").is_some());
+            assert_eq!(bars.count(), 4);
+            assert_eq!(svg.contains("<input"), with != FlameUse::Static);
+        }
+    }
+
+    #[test]
+    fn the_script_is_xml_text() {
+        // It stands in an SVG as it is.
+        assert!(!FLAME_JS.contains(['&', '<']));
+    }
+
+    #[test]
+    fn names_are_cut_to_their_bars() {
+        assert_eq!(fitted("abcdefgh", 30.0), "ab…");
+        assert_eq!(fitted("abc", 30.0), "abc");
+        assert_eq!(fitted("abc", 5.0), "");
+        assert_eq!(class("[libc.so]").chars().next(), Some('x'));
+        assert_eq!(class("read_[k]").chars().next(), Some('k'));
+    }
+}

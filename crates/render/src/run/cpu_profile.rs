@@ -1,0 +1,81 @@
+//! Where CPU time went: a flame graph of each side, and its functions with most samples; or why
+//! there is none.
+//!
+//! Not here: how a graph is drawn (flame_graph).
+
+use analysis::report::Report;
+use model::numbers::{count, significant};
+use model::{Choice, CpuProfileReport, ProfileSide};
+
+use crate::document::{Block, Section};
+use crate::flame_graph::FlameGraph;
+use crate::table::{Align, Cell, Column, Table};
+
+/// What facts on graphs that are missing are about.
+const ABOUT: &str = "cpu_profile";
+
+pub(super) fn section(report: &Report) -> Section {
+    let mut blocks = Vec::new();
+    for side in [ProfileSide::Server, ProfileSide::Generator] {
+        let of_side = |profile: &&CpuProfileReport| profile.side == side;
+        if let Some(profile) = report.cpu_profiles.iter().find(of_side) {
+            blocks.push(Block::Part(title(side).to_owned(), of_profile(report, profile)));
+        } else if let Some(why) = report.facts.get(ABOUT).and_then(|all| all.get(side.name())) {
+            blocks.push(Block::paragraphs([format!("No graph of {}: {why}.", words(side))]));
+        }
+    }
+    Section::new("cpu", "CPU flame graphs", blocks)
+}
+
+fn words(side: ProfileSide) -> &'static str {
+    match side {
+        ProfileSide::Server => "the server",
+        ProfileSide::Generator => "dbdyno",
+    }
+}
+
+fn title(side: ProfileSide) -> &'static str {
+    match side {
+        ProfileSide::Server => "CPU time of the server",
+        ProfileSide::Generator => "CPU time of dbdyno",
+    }
+}
+
+fn of_profile(report: &Report, profile: &CpuProfileReport) -> Vec<Block> {
+    let graph = FlameGraph {
+        run: report.run_id.clone(),
+        side: profile.side.name().to_owned(),
+        title: title(profile.side).to_owned(),
+        samples: profile.samples,
+        stacks: profile.stacks.clone(),
+    };
+    let mut table = Table::new([
+        Column::new("function", Align::Left),
+        Column::new("self %", Align::Right),
+        Column::new("total %", Align::Right),
+    ]);
+    for top in &profile.top_functions {
+        let percent = |value: f64| Cell::said(significant(value, 2), Some(value));
+        table.row([
+            Cell::from(top.function.as_str()),
+            percent(top.self_percent),
+            percent(top.total_percent),
+        ]);
+    }
+    let mut said = format!(
+        "{} of {} at {} Hz; perf took {} s of CPU time while it recorded, and {} s after the load.",
+        count(profile.samples, "sample"),
+        profile.event,
+        profile.frequency_hz,
+        significant(profile.recording_cpu_s, 2),
+        significant(profile.naming_cpu_s, 2),
+    );
+    if profile.stacks_cut > 0 {
+        said += &format!(
+            " The rarest {} with {} are left out.",
+            count(profile.stacks_cut, "stack"),
+            count(profile.samples_cut, "sample")
+        );
+    }
+    vec![Block::FlameGraph(graph), Block::Table(table), Block::paragraphs([said])]
+}
