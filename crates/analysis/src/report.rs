@@ -33,11 +33,12 @@ use serde::{Deserialize, Serialize};
 
 pub use build::Options;
 pub(crate) use build::is_build;
-pub use dips::{Cause, CauseSeen, Dip, Moved};
+pub use dips::{CauseSeen, Dip, Moved};
 pub use disclosure::{Disclosure, RequirementReport, Verdict};
 pub use disturbances::{DisturbanceReport, WindowReport};
 pub use gauges::GaugeReport;
 pub use intervals::IntervalReport;
+pub use model::Cause;
 pub use named::Named;
 pub use reply_lag::{ReplyLagReport, ServiceSplit};
 pub use shares::Shares;

@@ -18,6 +18,7 @@ mod cpu_profile;
 mod database;
 mod dialect;
 mod digits;
+mod dip_cause;
 mod disturbance;
 mod event;
 mod experiment;
@@ -82,6 +83,7 @@ pub use cpu_profile::{
 pub use database::{Connecting, Database, Hosts, Place, Placement, Places};
 pub use dialect::{Decimals, Dialect, Partitioning, Placeholder, RoutineLanguage, Serial};
 pub use digits::{put_decimal, put_unsigned};
+pub use dip_cause::Cause;
 pub use disturbance::{
     Action, Disturbance, DisturbanceEvent, Disturbed, HostsChange, ServerAction, Which,
 };

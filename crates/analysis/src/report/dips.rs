@@ -9,7 +9,7 @@
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-use model::{FactValue, NS_PER_MS};
+use model::{Cause, FactValue, NS_PER_MS};
 use serde::{Deserialize, Serialize};
 use stats::{Usual, stands_out};
 
@@ -74,44 +74,6 @@ const DISK_LATENCY: &str = "machine.disk_latency/";
 /// Gauges that say nothing of a cause when they rise: they follow throughput, or are what a dip is.
 const FOLLOW: [&str; 4] =
     ["sessions/idle", "cpu_idle", "memory_available", "database.sessions/client"];
-
-/// What a dip comes from.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Cause {
-    /// Sessions waited for locks of rows or tables.
-    Locks,
-    /// Other programs, or other virtual machines, had the CPUs.
-    OtherCpuLoad,
-    /// Round trips took longer on the path between clients and server.
-    Network,
-    /// Statements read many more rows: an index that is missing or not used.
-    RowsRead,
-    /// Sessions waited for the log, data files or latches while pages were written back.
-    Checkpoint,
-    /// Sessions waited for the log or data files.
-    Disk,
-    /// Sessions waited for latches of the server.
-    Latches,
-    /// The server got no CPU at all, or took none: stopped, or gone.
-    ServerStopped,
-}
-
-impl Cause {
-    /// What happened, in words.
-    pub fn words(self) -> &'static str {
-        match self {
-            Cause::Locks => "sessions waited for locks",
-            Cause::OtherCpuLoad => "other programs had the CPUs",
-            Cause::Network => "round trips took longer",
-            Cause::RowsRead => "statements read more rows: an index is missing or not used",
-            Cause::Checkpoint => "sessions waited while pages were written back (checkpoint)",
-            Cause::Disk => "sessions waited for the log or data files (disk)",
-            Cause::Latches => "sessions waited for latches of the server",
-            Cause::ServerStopped => "the server stood still",
-        }
-    }
-}
 
 /// A gauge that moved.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

@@ -1,0 +1,43 @@
+//! What makes throughput fall for some seconds, as reports name it.
+//!
+//! Not here: how a dip and its causes are found (analysis).
+
+use serde::{Deserialize, Serialize};
+
+/// What a dip comes from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Cause {
+    /// Sessions waited for locks of rows or tables.
+    Locks,
+    /// Other programs, or other virtual machines, had the CPUs.
+    OtherCpuLoad,
+    /// Round trips took longer on the path between clients and server.
+    Network,
+    /// Statements read many more rows: an index that is missing or not used.
+    RowsRead,
+    /// Sessions waited for the log, data files or latches while pages were written back.
+    Checkpoint,
+    /// Sessions waited for the log or data files.
+    Disk,
+    /// Sessions waited for latches of the server.
+    Latches,
+    /// The server got no CPU at all, or took none: stopped, or gone.
+    ServerStopped,
+}
+
+impl Cause {
+    /// What happened, in words.
+    pub fn words(self) -> &'static str {
+        match self {
+            Cause::Locks => "sessions waited for locks",
+            Cause::OtherCpuLoad => "other programs had the CPUs",
+            Cause::Network => "round trips took longer",
+            Cause::RowsRead => "statements read more rows: an index is missing or not used",
+            Cause::Checkpoint => "sessions waited while pages were written back (checkpoint)",
+            Cause::Disk => "sessions waited for the log or data files (disk)",
+            Cause::Latches => "sessions waited for latches of the server",
+            Cause::ServerStopped => "the server stood still",
+        }
+    }
+}
