@@ -103,7 +103,7 @@ pub struct GroupTally {
     custom_metrics_in_time: Vec<CustomMetricInTime>,
     /// How many reply lags were sampled in each second of the measured phase, and their sum in
     /// nanoseconds: the sample of a second is one short spell of it.
-    reply_lags_in_time: BTreeMap<i64, (u64, u128)>,
+    pub(crate) reply_lags_in_time: BTreeMap<i64, (u64, u128)>,
     /// How many seconds share a window of service and wait.
     window_seconds: i64,
 }
@@ -178,12 +178,6 @@ impl GroupTally {
             let of_second = self.reply_lags_in_time.entry(part.second).or_default();
             (of_second.0, of_second.1) = (of_second.0 + lags.count(), of_second.1 + lags.sum());
         }
-    }
-
-    /// How many reply lags were sampled in each second of the measured phase that has any, and
-    /// their sum in nanoseconds.
-    pub(crate) fn reply_lags_per_second(&self) -> &BTreeMap<i64, (u64, u128)> {
-        &self.reply_lags_in_time
     }
 
     fn add_custom_metric(&mut self, second: i64, part: &CustomMetricSecond) {

@@ -251,16 +251,13 @@ impl Series {
                 let ready = delay.as_ref().map_or(0.0, |ms| ms[at] / 1e3);
                 (n - cpu / 100.0 - ready).max(0.0)
             });
-            let off_cpu: Vec<f64> = off_cpu.collect();
-            if !off_cpu.is_empty() {
-                derived.push((OFF_CPU, "", off_cpu));
-            }
+            derived.push((OFF_CPU, "", off_cpu.collect()));
             derived.push((SERVER_CPU, "%", cpu));
         }
         if let Some(delay) = sum(&["generator.run_delay", "server.run_delay"]) {
             derived.push((RUN_DELAY, "", delay.iter().map(|ms| ms / 1e3).collect()));
         }
-        for (name, unit, values) in derived {
+        for (name, unit, values) in derived.into_iter().filter(|(.., of)| !of.is_empty()) {
             self.all.insert(name.to_owned(), (unit.to_owned(), values));
         }
     }
@@ -359,14 +356,8 @@ impl Series {
                 share >= SHARE_MIN && chance <= CHANCE_MAX && self.score(&shown_by) >= SCORE_MIN;
             causes.extend(is_clear.then_some(CauseSeen { cause, shown_by, share, chance }));
         }
-        // One may be shown in two ways: the one that explains more.
-        causes.sort_by(|a, b| b.share.total_cmp(&a.share));
-        let mut known: Vec<Cause> = Vec::new();
-        causes.retain(|seen| {
-            let is_new = !known.contains(&seen.cause);
-            known.extend(is_new.then_some(seen.cause));
-            is_new
-        });
+        // A disk may be shown in two ways.
+        causes.dedup_by_key(|seen| seen.cause);
         causes.extend(self.stopped(within));
         // Who waits while the server stands still waits for that.
         let is_last = |of: &CauseSeen| of.cause != Cause::ServerStopped;

@@ -116,12 +116,10 @@ fn split(tally: &Tally, groups: &[usize], lag: &Histogram) -> Option<ServiceSpli
 /// The sum of the sampled lags and their count, in each second that has any.
 fn per_second(tally: &Tally, groups: &[usize]) -> Vec<(f64, f64)> {
     let mut seconds: BTreeMap<i64, (f64, f64)> = BTreeMap::new();
-    for group in groups.iter().filter_map(|index| tally.groups.get(*index)) {
-        for (second, (count, sum_ns)) in group.reply_lags_per_second() {
-            let of_second = seconds.entry(*second).or_default();
-            (of_second.0, of_second.1) =
-                (of_second.0 + *sum_ns as f64, of_second.1 + *count as f64);
-        }
+    let groups = groups.iter().filter_map(|index| tally.groups.get(*index));
+    for (second, (count, sum_ns)) in groups.flat_map(|group| &group.reply_lags_in_time) {
+        let (sum, n) = seconds.entry(*second).or_default();
+        (*sum, *n) = (*sum + *sum_ns as f64, *n + *count as f64);
     }
     seconds.into_values().collect()
 }

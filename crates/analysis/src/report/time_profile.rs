@@ -131,32 +131,25 @@ pub(super) fn time_profile(
 /// and waits for it of the server, each in proportion.
 fn take_beside(service_ms: f64, parts: &mut [TimePart]) -> Vec<TimePart> {
     const SERVER_WAITS: [&str; 5] = ["lock", "latch", "io", "commit", "other"];
-    const SERVER_CPUS: [&str; 2] = ["server_cpu", "server_run_delay"];
-    let sum = |parts: &[TimePart], names: &[&str]| {
-        let among = parts.iter().filter(|part| names.contains(&&*part.name));
-        among.map(|part| part.ms).sum::<f64>()
+    const CPU: &str = "server_cpu";
+    const RUN_DELAY: &str = "server_run_delay";
+    let sum = |is_it: &dyn Fn(&str) -> bool| {
+        parts.iter().filter(|part| is_it(&part.name)).map(|part| part.ms).sum::<f64>()
     };
-    let mut excess_ms = parts.iter().map(|part| part.ms).sum::<f64>() - service_ms;
-    let waits_ms = sum(parts, &SERVER_WAITS);
-    let mut taken = [0.0; 2];
-    let mut take = |index: usize, ms: f64, parts: &mut [TimePart]| {
-        let found = parts.iter_mut().find(|part| part.name == SERVER_CPUS[index]);
-        let ms = found.map_or(0.0, |part| {
-            let ms = ms.clamp(0.0, part.ms);
+    let excess = (sum(&|_| true) - service_ms).max(0.0);
+    let waits = sum(&|name| SERVER_WAITS.contains(&name));
+    let [cpu, delay] = [CPU, RUN_DELAY].map(|one| sum(&|name| name == one));
+    let woken = excess.min(waits).min(delay);
+    let busy = cpu + delay - woken;
+    let share = if busy > 0.0 { ((excess - woken) / busy).min(1.0) } else { 0.0 };
+    let mut beside = Vec::new();
+    for (name, ms) in [(CPU, share * cpu), (RUN_DELAY, woken + share * (delay - woken))] {
+        if let Some(part) = parts.iter_mut().find(|part| part.name == name && ms > 0.0) {
             part.ms -= ms;
-            ms
-        });
-        taken[index] += ms;
-        ms
-    };
-    excess_ms -= take(1, waits_ms.min(excess_ms), parts);
-    let busy_ms = sum(parts, &SERVER_CPUS);
-    let share = if busy_ms > 0.0 { (excess_ms / busy_ms).clamp(0.0, 1.0) } else { 0.0 };
-    for (index, name) in SERVER_CPUS.iter().enumerate() {
-        take(index, share * sum(parts, &[name]), parts);
+            beside.push(TimePart { name: name.to_owned(), ms });
+        }
     }
-    let named = SERVER_CPUS.iter().zip(taken).filter(|(_, ms)| *ms > 0.0);
-    named.map(|(name, ms)| TimePart { name: (*name).to_owned(), ms }).collect()
+    beside
 }
 
 /// The shortest round trip of a query that does nothing: while nobody waits for a CPU, it is the

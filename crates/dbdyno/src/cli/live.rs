@@ -98,15 +98,22 @@ impl Live {
 
     /// Tells of each interval that is over: when a later second has come, or should have.
     fn tell_intervals(&mut self, tally: &Tally, is_end: bool) {
-        let Some(newest) = tally.newest().filter(|_| matches!(self.shown, Shown::Lines)) else {
+        if !matches!(self.shown, Shown::Lines) {
             return;
-        };
+        }
+        // Nothing is known yet of a database that has not answered since the beginning.
+        let newest = tally.newest();
         let by_clock = self.now_ns() / NS_PER_S as i64 - 1;
         let planned_ns = tally.description.as_ref().map_or(0, |run| run.phases.measure_ns);
         let planned = i64::try_from(planned_ns.div_ceil(NS_PER_S)).unwrap_or(i64::MAX);
         let planned = if planned > 0 { planned } else { i64::MAX };
-        let over = if is_end { tally.seconds().end } else { newest.max(by_clock).min(planned) };
-        let mut from = self.untold.unwrap_or_else(|| tally.commits_until(newest).0);
+        let over = if is_end {
+            tally.seconds().end
+        } else {
+            newest.unwrap_or(i64::MIN).max(by_clock).min(planned)
+        };
+        let mut from =
+            self.untold.unwrap_or_else(|| newest.map_or(0, |newest| tally.commits_until(newest).0));
         while from < over {
             let length = tally.interval_seconds();
             let end = ((from.div_euclid(length) + 1) * length).min(planned);
@@ -116,8 +123,8 @@ impl Live {
             let to = end.min(over);
             self.shell.say(&interval(tally, from..to));
             from = to;
+            self.untold = Some(from);
         }
-        self.untold = Some(from);
     }
 }
 
@@ -139,7 +146,7 @@ impl Watcher for Live {
                 }
                 self.phase = Some((now(), *at_ns));
                 self.draw(tally);
-                if matches!(self.shown, Shown::Lines) && *phase == Phase::RampUp {
+                if matches!(self.shown, Shown::Lines) && *phase != Phase::Drain {
                     self.shell.say(&beginning(tally, *at_ns));
                 }
             }

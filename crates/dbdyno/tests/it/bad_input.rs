@@ -99,7 +99,8 @@ fn the_habits_of_other_programs_are_answered_with_the_option_that_is_meant() {
     check(&["build", "tpcc", "--scale=4"], &["--warehouses for tpcc"]);
     check(&["build", "tpcc", "--threads=4"], &["write --loaders"]);
     check(&["prepare", "tpcc"], &["write dbdyno build"]);
-    check(&["tpcc", "cleanup"], &["write dbdyno run tpcc"]);
+    check(&["tpcc", "cleanup"], &["write dbdyno drop tpcc"]);
+    check(&["tpcc", "run"], &["write dbdyno run tpcc"]);
     check(&["oltp_read_only", "--threads=4", "run"], &["write dbdyno run oltp-read-only"]);
     check(&["run", "tpcc", "prepare"], &["write dbdyno build"]);
     nothing_was_made(&home);

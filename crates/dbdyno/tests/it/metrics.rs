@@ -31,6 +31,7 @@ fn a_run_tells_its_figures_while_it_goes_on() {
         "--clients=4",
         "--duration=30s",
         "--ramp-up=1s",
+        "--report-interval=1s",
         "--metrics-listen=127.0.0.1:0",
     ]);
     run.wait_until("the address", |said| said.contains("/metrics\n"));
@@ -39,7 +40,7 @@ fn a_run_tells_its_figures_while_it_goes_on() {
         if let Some((_, rest)) = said.split_once("metrics are at http://") {
             address = rest.split('/').next().unwrap_or_default().to_owned();
         }
-        said.contains("of 30 s")
+        said.contains("[  2 s ]")
     });
     let page = get(&address, "/metrics");
     for shown in [
