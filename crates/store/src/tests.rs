@@ -209,6 +209,12 @@ fn output(text: &str) -> Event {
 }
 
 /// Every kind of event, all but the first.
+/// Those that the first version of the store had.
+fn first_events() -> Vec<Event> {
+    let is_first = |event: &Event| !matches!(event, Event::CpuProfile(_));
+    every_event().into_iter().filter(is_first).collect()
+}
+
 fn every_event() -> Vec<Event> {
     let moments = ClientMoments {
         client: 3,

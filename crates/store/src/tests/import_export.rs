@@ -259,7 +259,7 @@ fn copy_store(store: &Store, to: &Path) {
 fn a_store_of_the_first_version_is_imported() {
     let (folder, store) = new_store();
     let begun = begun("0197-aaaa", 1);
-    write_with_report(&store, &begun, every_event());
+    write_with_report(&store, &begun, first_events());
     let file = folder.path().join("old.dbdyno");
     copy_store(&store, &file);
     let old = Connection::open(&file).expect("a file");
