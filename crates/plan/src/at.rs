@@ -45,10 +45,7 @@ fn decide_one(
     phases: Phases,
 ) -> Result<Disturbance, BadPlan> {
     let values = AtValues::read(&at.values)?;
-    let action = match decide_network(at, &values, network)? {
-        Some(action) => action,
-        None => decide_action(draft, at, &values, target)?,
-    };
+    let action = decide_action(draft, at, &values, target, network)?;
     if !keeps_data(target) {
         let scheme = &target.scheme;
         return Err(at.bad(format!("{scheme}: has no server to disturb: name another target")));
@@ -94,81 +91,93 @@ fn decide_action(
     at: &AtDraft,
     values: &AtValues,
     target: &Target,
+    network: NetworkConditions,
 ) -> Result<Action, BadPlan> {
     let AtValues { sql, command, server, node, hosts, settle, .. } = values;
-    if node.is_written() && (sql.is_written() || command.is_written() || settle.is_written()) {
+    let AtValues { network_delay, network_bandwidth, .. } = values;
+    let is_of_network = network_delay.value.is_some() || network_bandwidth.value.is_some();
+    let without_node = [sql.is_written(), command.is_written(), settle.is_written(), is_of_network];
+    if node.is_written() && without_node.contains(&true) {
         return Err(node.bad("is for server and hosts; leave it out"));
     }
-    match (&sql.value, &command.value, &server.value, &hosts.value, &settle.value) {
-        (Some(statements), None, None, None, None) => Ok(Action::Sql(statements.clone())),
-        (None, Some(text), None, None, None) if text.trim().is_empty() => {
-            Err(command.bad("it is empty: write a shell command"))
-        }
-        (None, Some(_), None, None, None) if !draft.is_local => Err(command.bad(
+    let given = [
+        sql.value.is_some(),
+        command.value.is_some(),
+        server.value.is_some(),
+        hosts.value.is_some(),
+        settle.value.is_some(),
+        is_of_network,
+    ];
+    if given.into_iter().filter(|is_given| *is_given).count() > 1 {
+        return Err(at.bad(format!("an [[at]] has one action: give it one of {ACTION_KEYS}")));
+    }
+    if let Some(statements) = &sql.value {
+        Ok(Action::Sql(statements.clone()))
+    } else if let Some(text) = &command.value {
+        decide_command(draft, command, text)
+    } else if let Some(text) = &server.value {
+        decide_server(draft, values, target, text)
+    } else if let Some(text) = &hosts.value {
+        decide_hosts(draft, values, target, text)
+    } else if let Some(step) = &settle.value {
+        Ok(Action::Settle(step.trim().to_owned()))
+    } else if is_of_network {
+        decide_network(values, network)
+    } else {
+        Err(at.bad(format!("this [[at]] has no action: give it one of {ACTION_KEYS}")))
+    }
+}
+
+fn decide_command(
+    draft: &Draft,
+    command: &Given<Option<String>>,
+    text: &str,
+) -> Result<Action, BadPlan> {
+    if text.trim().is_empty() {
+        return Err(command.bad("it is empty: write a shell command"));
+    }
+    if !draft.is_local {
+        return Err(command.bad(
             "only a plan that is a file named on this machine's command line may run commands (an \
              experiment goes on with 'experiments resume ID --plan FILE')",
-        )),
-        (None, Some(text), None, None, None) => Ok(Action::Command(text.clone())),
-        (None, None, Some(text), None, None) => {
-            let action = action(text).map_err(|why| server.bad(why))?;
-            if !managed::is_managed(target) {
-                return Err(server.bad(format!(
-                    "cannot {} {target}: name a managed server as the target, such as \
-                     managed:mariadb",
-                    text.split_whitespace().next().unwrap_or_default()
-                )));
-            }
-            decide_server(draft, values, target, action)
-        }
-        (None, None, None, Some(text), None) => decide_hosts(draft, values, target, text),
-        (None, None, None, None, Some(step)) => Ok(Action::Settle(step.trim().to_owned())),
-        (None, None, None, None, None) => {
-            Err(at.bad(format!("this [[at]] has no action: give it one of {ACTION_KEYS}")))
-        }
-        _ => Err(at.bad(format!("an [[at]] has one action: give it one of {ACTION_KEYS}"))),
+        ));
     }
+    Ok(Action::Command(text.to_owned()))
 }
 
 /// Other conditions of the network of the run, which stays as it is where nothing else is written.
-fn decide_network(
-    at: &AtDraft,
-    values: &AtValues,
-    network: NetworkConditions,
-) -> Result<Option<Action>, BadPlan> {
-    let AtValues { sql, command, server, hosts, settle, .. } = values;
+fn decide_network(values: &AtValues, network: NetworkConditions) -> Result<Action, BadPlan> {
     let AtValues { network_delay, network_bandwidth, .. } = values;
-    let (delay_ns, bytes_per_s) = (network_delay.value, network_bandwidth.value);
-    if delay_ns.is_none() && bytes_per_s.is_none() {
-        return Ok(None);
-    }
-    let others = [sql.is_written(), command.is_written(), server.is_written(), hosts.is_written()];
-    if others.contains(&true) || settle.is_written() {
-        return Err(at.bad(format!("an [[at]] has one action: give it one of {ACTION_KEYS}")));
-    }
     if network.is_direct() {
         let why =
             "there is no simulated network: give the plan one, such as network_delay = \"1us\"";
-        return Err(if delay_ns.is_some() {
-            network_delay.bad(why)
-        } else {
-            network_bandwidth.bad(why)
+        return Err(match network_delay.value {
+            Some(_) => network_delay.bad(why),
+            None => network_bandwidth.bad(why),
         });
     }
-    Ok(Some(Action::Network(NetworkConditions {
-        delay_ns: delay_ns.unwrap_or(network.delay_ns),
-        bytes_per_s: bytes_per_s.or(network.bytes_per_s),
-    })))
+    Ok(Action::Network(NetworkConditions {
+        delay_ns: network_delay.value.unwrap_or(network.delay_ns),
+        bytes_per_s: network_bandwidth.value.or(network.bytes_per_s),
+    }))
 }
 
-/// What is done to a managed server, to a node of it; none is a node that joins.
+/// What is done to a managed server, or to a node of it.
 fn decide_server(
     draft: &Draft,
     values: &AtValues,
     target: &Target,
-    action: Option<ServerAction>,
+    text: &str,
 ) -> Result<Action, BadPlan> {
-    let n_nodes = managed::n_nodes(target);
     let AtValues { server, node, .. } = values;
+    let action = action(text).map_err(|why| server.bad(why))?;
+    if !managed::is_managed(target) {
+        return Err(server.bad(format!(
+            "cannot {} {target}: name a managed server as the target, such as managed:mariadb",
+            text.split_whitespace().next().unwrap_or_default()
+        )));
+    }
+    let n_nodes = managed::n_nodes(target);
     match (action, node_of(draft, node, target)?) {
         (None, Some(_)) => Err(node.bad("a joining node has no number yet")),
         (None, None) if n_nodes.is_none() => Err(server.bad(
