@@ -10,7 +10,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use engine::{Stop, ThreadClock, block_on};
 use model::{
     Clock, Database, Fact, FactValue, NS_PER_S, NetworkConditions, PathEntrance, Place, Placement,
-    Refusal, Request, Sent, Statement, StatementKind, byte_rate, format_count,
+    Refusal, Request, Sent, Statement, StatementKind,
 };
 use network_path::NetworkPath;
 
@@ -84,8 +84,8 @@ impl OpenPath {
         })?;
         let fact = |name, value| Fact::new("network_path", name, value);
         let mut facts = vec![fact("delay_s", seconds(self.conditions.delay_ns))];
-        let per_s = self.conditions.bytes_per_s;
-        facts.extend(per_s.map(|per_s| fact("bandwidth", in_words(byte_rate(per_s)).into())));
+        let bandwidth = self.conditions.bandwidth_in_words();
+        facts.extend(bandwidth.map(|words| fact("bandwidth", words.into())));
         facts.push(fact("round_trip_s", seconds(ns)));
         facts.push(fact("round_trip_direct_s", seconds(direct_ns)));
         Ok(facts)
@@ -127,10 +127,6 @@ impl Drop for OpenPath {
     fn drop(&mut self) {
         self.database.enter_through(None);
     }
-}
-
-fn in_words((count, unit): (u64, &str)) -> String {
-    format!("{} {unit}", format_count(count))
 }
 
 /// To a microsecond.

@@ -6,7 +6,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Host, NetworkConditions, byte_rate, format_count, format_duration};
+use crate::{Host, NetworkConditions, format_duration};
 
 /// What is done to a managed server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -132,12 +132,8 @@ impl Action {
             Action::Join => return "a node joins".to_owned(),
             Action::Settle(step) => return step.replace('_', " "),
             Action::Network(conditions) => {
-                let NetworkConditions { delay_ns, bytes_per_s } = conditions;
-                let limit = bytes_per_s.map(|per_s| {
-                    let (count, unit) = byte_rate(per_s);
-                    format!(", {} {unit}", format_count(count))
-                });
-                let delay = format_duration(*delay_ns);
+                let limit = conditions.bandwidth_in_words().map(|words| format!(", {words}"));
+                let delay = format_duration(conditions.delay_ns);
                 return format!("network delay {delay}{}", limit.unwrap_or_default());
             }
             Action::Hosts { change, which } => {

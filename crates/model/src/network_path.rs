@@ -8,6 +8,8 @@ use std::net::SocketAddr;
 
 use serde::{Deserialize, Serialize};
 
+use crate::{byte_rate, format_count};
+
 /// What is asked of the way to the server. The default asks for nothing: clients connect directly.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct NetworkConditions {
@@ -21,6 +23,12 @@ impl NetworkConditions {
     /// Whether clients connect directly.
     pub fn is_direct(self) -> bool {
         self == NetworkConditions::default()
+    }
+
+    /// Its bandwidth, as people read it; none where it is unlimited.
+    pub fn bandwidth_in_words(self) -> Option<String> {
+        let (count, unit) = byte_rate(self.bytes_per_s?);
+        Some(format!("{} {unit}", format_count(count)))
     }
 }
 

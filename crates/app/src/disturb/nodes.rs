@@ -9,16 +9,13 @@ use monitor::{PhaseSignal, Woken, wall_clock};
 use servers::ServerError;
 
 use super::limit::cut_off_by_end;
-use super::worker::Worker;
+use super::worker::{Came, Worker, failed};
 use crate::managed::Managed;
 
 /// How long clients of a host that was taken away may take to end their transactions there.
 const FAREWELL: Duration = Duration::from_secs(1);
 /// How often it is looked whether they have.
 const LOOK_EVERY: Duration = Duration::from_millis(10);
-
-/// What came of it, and what it said.
-type Came = (Disturbed, String);
 
 impl Worker {
     /// Does something to the managed server.
@@ -143,10 +140,6 @@ fn farewell(hosts: &dyn Hosts, host: &Host, signal: &PhaseSignal) -> usize {
 
 fn count(n_clients: usize) -> String {
     format_count(n_clients as u64)
-}
-
-fn failed(why: impl Into<String>) -> Came {
-    (Disturbed::Failed { why: why.into() }, String::new())
 }
 
 /// Makes the list what it was before the load: the next one begins as this one did.

@@ -3,11 +3,11 @@
 
 use std::time::Duration;
 
-use model::{Disturbed, numbers};
+use model::{Disturbed, SettlingStep, numbers};
 use monitor::wall_clock;
 
 use super::limit::Limit;
-use super::worker::Worker;
+use super::worker::{Came, Worker, failed};
 use crate::settle::{ToSettle, settle_step};
 
 /// A step without a limit of its own ends at the latest with the load.
@@ -15,11 +15,8 @@ const LONGEST: Duration = Duration::from_secs(24 * 3600);
 
 impl Worker {
     /// Does a step until it is done, cut off, or the load is over.
-    pub(super) fn settle(&self, name: &str, limit: &Limit) -> (Disturbed, String) {
-        let step = match self.settling.step(self.database.as_ref(), name) {
-            Ok(step) => step,
-            Err(why) => return (Disturbed::Failed { why }, String::new()),
-        };
+    pub(super) fn settle(&self, step: Option<&SettlingStep>, limit: &Limit) -> Came {
+        let Some(step) = step else { return failed("there is no such step") };
         let of = ToSettle {
             database: self.database.as_ref(),
             target: &self.settling.target,
@@ -38,7 +35,7 @@ impl Worker {
                 let lasted = numbers::seconds(began.elapsed().as_secs_f64());
                 (limit.cut_off(), format!("after {lasted}"))
             }
-            Err(error) => (Disturbed::Failed { why: error.to_string() }, String::new()),
+            Err(error) => failed(error.to_string()),
         }
     }
 }

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use model::{
     Action, Database, Disturbance, DisturbanceEvent, Disturbed, Host, NetworkConditions,
-    format_duration,
+    SettlingStep, format_duration,
 };
 use monitor::{PhaseSignal, Woken, wall_clock};
 
@@ -19,6 +19,13 @@ use crate::network::SharedPath;
 use crate::settle::SettlingAt;
 
 pub(super) type Server = Arc<Mutex<Managed>>;
+
+/// What came of it, and what it said.
+pub(super) type Came = (Disturbed, String);
+
+pub(super) fn failed(why: impl Into<String>) -> Came {
+    (Disturbed::Failed { why: why.into() }, String::new())
+}
 
 pub(super) enum Message {
     Ready,
@@ -51,12 +58,15 @@ struct Line {
 impl Worker {
     /// Waits for its times, and does it at each.
     pub(super) fn work(self) {
-        let mut line = None;
-        if let Action::Settle(step) = &self.disturbance.action
-            && let Err(why) = self.settling.step(self.database.as_ref(), step)
-        {
-            let why = format!("the disturbance '{}': {why}", self.disturbance.name);
-            return self.say(Message::NotReady(why));
+        let (mut line, mut step) = (None, None);
+        if let Action::Settle(name) = &self.disturbance.action {
+            match self.settling.step(self.database.as_ref(), name) {
+                Ok(found) => step = Some(found),
+                Err(why) => {
+                    let why = format!("the disturbance '{}': {why}", self.disturbance.name);
+                    return self.say(Message::NotReady(why));
+                }
+            }
         }
         if matches!(self.disturbance.action, Action::Sql(_)) {
             match self.connect() {
@@ -83,12 +93,18 @@ impl Worker {
             if self.signal.wait(Some(due), &|| false) == Woken::Over {
                 return self.skip_rest(nth);
             }
-            ended_ns = self.once(nth, start, &mut line);
+            ended_ns = self.once(nth, start, &mut line, step);
         }
     }
 
     /// Does it once; tells when it ended.
-    fn once(&self, nth: u32, start: Instant, line: &mut Option<Line>) -> i64 {
+    fn once(
+        &self,
+        nth: u32,
+        start: Instant,
+        line: &mut Option<Line>,
+        step: Option<&SettlingStep>,
+    ) -> i64 {
         let began = wall_clock::now();
         let mut event = DisturbanceEvent {
             index: self.index,
@@ -113,7 +129,7 @@ impl Worker {
             }
             Action::Join => self.handle(&|managed| self.join(managed)),
             Action::Hosts { change, which } => self.change_hosts(*change, which),
-            Action::Settle(step) => self.settle(step, &limit),
+            Action::Settle(_) => self.settle(step, &limit),
             Action::Network(conditions) => self.change_network(*conditions, &limit),
         };
         let ended_ns = wall_clock::since(start, wall_clock::now());
@@ -148,17 +164,12 @@ impl Worker {
     }
 
     /// Says the statements. A connection that a server's end has broken is made anew before.
-    fn speak(
-        &self,
-        statements: &[String],
-        line: &mut Option<Line>,
-        limit: &Limit,
-    ) -> (Disturbed, String) {
+    fn speak(&self, statements: &[String], line: &mut Option<Line>, limit: &Limit) -> Came {
         let n_server_actions = self.signal.n_server_actions();
         let kept = line.take().filter(|line| line.n_server_actions == n_server_actions);
         let mut made = match kept.map_or_else(|| self.connect(), Ok) {
             Ok(made) => made,
-            Err(why) => return (Disturbed::Failed { why }, String::new()),
+            Err(why) => return failed(why),
         };
         let mut n_affected = 0;
         for (nth, sql) in (1..).zip(statements) {
@@ -188,10 +199,9 @@ impl Worker {
     }
 
     /// Changes the network for as long as it may take; without a limit for good.
-    fn change_network(&self, conditions: NetworkConditions, limit: &Limit) -> (Disturbed, String) {
+    fn change_network(&self, conditions: NetworkConditions, limit: &Limit) -> Came {
         let Some((path, before)) = &self.path else {
-            let why = "there is no simulated network".to_owned();
-            return (Disturbed::Failed { why }, String::new());
+            return failed("there is no simulated network");
         };
         let changed = path.change(conditions).and_then(|()| {
             if limit.at.is_some() {
@@ -202,7 +212,7 @@ impl Worker {
         });
         match changed {
             Ok(()) => (Disturbed::Done, String::new()),
-            Err(error) => (Disturbed::Failed { why: error.to_string() }, String::new()),
+            Err(error) => failed(error.to_string()),
         }
     }
 
