@@ -131,10 +131,7 @@ pub fn judge_kernels(kernels: &[String]) -> Option<Finding> {
 pub(crate) fn judge_dips(dips: &[Dip]) -> Option<Finding> {
     let known = dips.iter().filter_map(|dip| Some((dip, dip.causes.first()?)));
     let (dip, seen) = known.max_by(|a, b| a.1.share.total_cmp(&b.1.share))?;
-    let seconds = match dip.to_s - dip.from_s {
-        1 => format!("second {}", dip.from_s),
-        _ => format!("seconds {} to {}", dip.from_s, dip.to_s - 1),
-    };
+    let seconds = if dip.to_s - dip.from_s == 1 { "second" } else { "seconds" };
     let fell = dip.rate_ratio.filter(|ratio| *ratio < 1.0);
     let rose = dip.p95_ratio.filter(|ratio| *ratio > 1.0);
     let what = match (fell, rose) {
@@ -148,7 +145,8 @@ pub(crate) fn judge_dips(dips: &[Dip]) -> Option<Finding> {
     };
     let of = |value| amount(value, &seen.shown_by.unit);
     let text = format!(
-        "{what} in {seconds}: {} ({}: {}, usually {}).{more}",
+        "{what} in {seconds} {}: {} ({}: {}, usually {}).{more}",
+        dip.seconds(),
         seen.cause.words(),
         seen.shown_by.gauge,
         of(seen.shown_by.then),

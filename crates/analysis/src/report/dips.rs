@@ -121,6 +121,16 @@ pub struct Dip {
     pub moved: Vec<Moved>,
 }
 
+impl Dip {
+    /// Its seconds: `12`, or `12 to 14`.
+    pub fn seconds(&self) -> String {
+        match self.to_s - self.from_s {
+            1 => self.from_s.to_string(),
+            _ => format!("{} to {}", self.from_s, self.to_s - 1),
+        }
+    }
+}
+
 /// Gauges by second, by name.
 struct Series {
     /// Whether a second lies in a dip.

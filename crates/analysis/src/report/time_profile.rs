@@ -14,6 +14,15 @@ use serde::{Deserialize, Serialize};
 use super::{Block, GaugeReport};
 use crate::tally::Tally;
 
+/// States in which a session of the server waits for something else than a CPU.
+const WAITS: [SessionState; 5] = [
+    SessionState::Lock,
+    SessionState::Latch,
+    SessionState::Io,
+    SessionState::Commit,
+    SessionState::Other,
+];
+
 /// Where the time of a transaction went, over the measured phase and all groups.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct TimeProfile {
@@ -106,7 +115,7 @@ pub(super) fn time_profile(
     // A round trip that does nothing takes CPU time on both sides too, which has parts of its own.
     let counted = [client_cpu, client_delay, server_cpu].into_iter().flatten().sum::<f64>();
     let network = path.map(|ms| (ms - counted).max(0.0));
-    let beside = server_cpu.unwrap_or(0.0) + server_delay.unwrap_or(0.0);
+    let on_cpus = server_cpu.unwrap_or(0.0) + server_delay.unwrap_or(0.0);
     let mut parts = Vec::new();
     let mut add = |name: &str, ms: Option<f64>| {
         parts.extend(ms.map(|ms| TimePart { name: name.to_owned(), ms }));
@@ -116,9 +125,8 @@ pub(super) fn time_profile(
     add("network", network);
     add("server_cpu", server_cpu);
     add("server_run_delay", server_delay);
-    add("executing", Some((executing - beside).max(0.0)));
-    use SessionState::{Commit, Io, Latch, Lock, Other};
-    for waits in [Lock, Latch, Io, Commit, Other] {
+    add("executing", Some((executing - on_cpus).max(0.0)));
+    for waits in WAITS {
         add(waits.name(), state(waits).map(each_ms));
     }
     let beside = take_beside(service_ms, &mut parts);
@@ -130,14 +138,13 @@ pub(super) fn time_profile(
 /// longer than it: first waits for a CPU, as far as sessions wait for something else; then CPU time
 /// and waits for it of the server, each in proportion.
 fn take_beside(service_ms: f64, parts: &mut [TimePart]) -> Vec<TimePart> {
-    const SERVER_WAITS: [&str; 5] = ["lock", "latch", "io", "commit", "other"];
     const CPU: &str = "server_cpu";
     const RUN_DELAY: &str = "server_run_delay";
     let sum = |is_it: &dyn Fn(&str) -> bool| {
         parts.iter().filter(|part| is_it(&part.name)).map(|part| part.ms).sum::<f64>()
     };
     let excess = (sum(&|_| true) - service_ms).max(0.0);
-    let waits = sum(&|name| SERVER_WAITS.contains(&name));
+    let waits = sum(&|name| WAITS.iter().any(|state| state.name() == name));
     let [cpu, delay] = [CPU, RUN_DELAY].map(|one| sum(&|name| name == one));
     let woken = excess.min(waits).min(delay);
     let busy = cpu + delay - woken;

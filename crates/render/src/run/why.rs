@@ -80,16 +80,12 @@ fn dips(all: &[Dip]) -> Option<Block> {
         Column::sentences("with it"),
     ]);
     for dip in all {
-        let seconds = match dip.to_s - dip.from_s {
-            1 => dip.from_s.to_string(),
-            _ => format!("{} to {}", dip.from_s, dip.to_s - 1),
-        };
         let times = |ratio: Option<f64>| {
             let words = ratio.map(|ratio| format!("×{}", significant(ratio, 2)));
             Cell::said(words.unwrap_or_else(|| NONE.to_owned()), ratio)
         };
         let rate = times(dip.rate_ratio);
-        table.row([Cell::from(seconds.as_str()), rate, times(dip.p95_ratio), with_it(dip).into()]);
+        table.row([Cell::from(dip.seconds()), rate, times(dip.p95_ratio), with_it(dip).into()]);
     }
     (!table.is_empty()).then_some(Block::Table(table))
 }
