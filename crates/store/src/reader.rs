@@ -372,8 +372,7 @@ impl Reader<'_> {
         run: &RunId,
         visit: &mut dyn FnMut(Event),
     ) -> Result<(), StoreError> {
-        let number = self.number(run)?;
-        self.visit(self.connection, READINGS, run, (number, 0), visit).map(|_| ())
+        self.visit_all(READINGS, run, visit)
     }
 
     /// Hands the sampled stacks to `visit`.
@@ -382,8 +381,7 @@ impl Reader<'_> {
         run: &RunId,
         visit: &mut dyn FnMut(Event),
     ) -> Result<(), StoreError> {
-        let number = self.number(run)?;
-        self.visit(self.connection, CPU_PROFILES, run, (number, 0), visit).map(|_| ())
+        self.visit_all(CPU_PROFILES, run, visit)
     }
 
     /// Hands what each client did to `visit`.
@@ -392,8 +390,18 @@ impl Reader<'_> {
         run: &RunId,
         visit: &mut dyn FnMut(Event),
     ) -> Result<(), StoreError> {
+        self.visit_all(CLIENTS, run, visit)
+    }
+
+    /// Hands all events that a query finds of a run to `visit`.
+    fn visit_all(
+        &self,
+        sql: &str,
+        run: &RunId,
+        visit: &mut dyn FnMut(Event),
+    ) -> Result<(), StoreError> {
         let number = self.number(run)?;
-        self.visit(self.connection, CLIENTS, run, (number, 0), visit).map(|_| ())
+        self.visit(self.connection, sql, run, (number, 0), visit).map(|_| ())
     }
 
     /// Hands the events that a query finds of a run, after a place, to `visit`; the last place.
