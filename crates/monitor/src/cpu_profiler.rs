@@ -189,7 +189,7 @@ impl CpuProfiler {
             if is_end {
                 recording.sides.iter_mut().for_each(Side::find_children);
             }
-            // Refused only by one that has ended, which is told at the end.
+            // Refused only by one that has ended, which is reported at the end.
             let _ended = recording.control.write_all(command);
         }
     }
@@ -356,7 +356,7 @@ impl Recording {
     }
 
     /// Whether it answers, which it does once it has attached. It is asked nothing else: `disable`
-    /// would disable what tells of new threads and processes too.
+    /// would disable the records of new threads and processes too.
     fn is_ready(&mut self) -> bool {
         let asked = self.control.write_all(b"ping\n");
         let polled = is_readable_within(self.acknowledged.as_fd(), READY_WITHIN);

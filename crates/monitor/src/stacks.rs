@@ -65,9 +65,11 @@ impl Folder {
     fn end_sample(&mut self) {
         let Some(thread) = self.thread.take() else { return };
         self.samples += 1;
-        let frames = self.frames.drain(..).rev();
-        let stack =
-            frames.fold(thread, |stack, frame| stack + &FRAME_SEPARATOR.to_string() + &frame);
+        let mut stack = thread;
+        for frame in self.frames.drain(..).rev() {
+            stack.push(FRAME_SEPARATOR);
+            stack.push_str(&frame);
+        }
         let is_full = self.counts.len() >= DISTINCT_MAX;
         match self.counts.get_mut(&stack) {
             Some(count) => *count += 1,

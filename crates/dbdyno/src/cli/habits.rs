@@ -392,7 +392,7 @@ pub(crate) fn sentence_of(error: &Error, command: &str, words: &[String]) -> Opt
         _ => None,
     })?;
     let (word, value) = typed.split_once('=').unwrap_or((typed, ""));
-    // The parser tells the word alone; its value stands on the command line.
+    // The parser names the word alone; its value stands on the command line.
     let value = match value {
         "" => value_of(word, words),
         value => value,

@@ -15,7 +15,7 @@ use super::drawing::Drawing;
 use super::metrics::Metrics;
 use crate::shell::Shell;
 
-/// Away from a terminal, progress of what is no load is told this often.
+/// Away from a terminal, progress of what is no load is printed this often.
 const TOLD_EVERY: Duration = Duration::from_secs(5);
 
 enum Shown {
@@ -96,7 +96,7 @@ impl Live {
         }
     }
 
-    /// Tells of each interval that is over: when a later second has come, or should have.
+    /// Prints each interval that is over: when a later second has come, or should have.
     fn tell_intervals(&mut self, tally: &Tally, is_end: bool) {
         if !matches!(self.shown, Shown::Lines) {
             return;
