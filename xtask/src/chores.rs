@@ -8,6 +8,7 @@ use std::time::Duration;
 use anyhow::{Context, Result, bail};
 
 use crate::cargo::{self, now, since};
+use crate::dist;
 use crate::setup;
 use crate::suite::{self, Tally, Which};
 use crate::tidy::check;
@@ -72,6 +73,9 @@ pub(crate) fn everything(root: &Path, which: Which) -> Result<bool> {
         tally = ran;
         Ok(is_good)
     });
+    if which == Which::All {
+        step("packages", &mut || dist::run(root, "dev"));
+    }
     if let Some(begun) = bare {
         let mut begun = Some(begun);
         step("lints without features", &mut || {

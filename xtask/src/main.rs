@@ -1,10 +1,12 @@
-//! Chores of dbdyno: `cargo xtask tidy | test | docs | coverage | setup | servers | peers`.
+//! Chores of dbdyno: `cargo xtask tidy | test | docs | dist | coverage | setup | servers |
+//! peers`.
 //!
 //! Here: what a machine can check of the house's rules, and the one command that checks
 //! everything. Not here: anything that dbdyno itself does.
 
 mod cargo;
 mod chores;
+mod dist;
 mod fetch;
 mod peers;
 mod setup;
@@ -25,6 +27,9 @@ usage: cargo xtask <chore>
             installs the packages that tests need (as root on Debian), and fetches servers
             [--quick] only tests that need no server, no process and no browser
   docs      write the generated docs again
+  dist      build what is delivered into target/packages: a tarball, a package for Debian, the
+            files of a container image (with buildah the image too); each is tried
+            [--profile NAME]
   coverage  how often intervals hold, over many runs, into docs/measuring.md (half an hour)
   setup     install and fetch what the tests need
   servers   of that, fetch the servers for tests that Debian has not (with its npm and maven)
@@ -42,6 +47,8 @@ fn main() -> ExitCode {
         ["test"] => chores::everything(&root, Which::All),
         ["test", "--quick"] => chores::everything(&root, Which::Quick),
         ["docs"] => chores::docs(&root),
+        ["dist"] => dist::run(&root, "dist"),
+        ["dist", "--profile", profile] => dist::run(&root, profile),
         ["coverage"] => chores::coverage(&root),
         ["setup"] => setup::set_up(),
         ["servers"] => fetch::fetch(),

@@ -16,8 +16,8 @@ use crate::fetch;
 
 /// SQLite is built from its C sources, and git names the files that are ours. Servers (MariaDB's
 /// brings galera-4 and rsync, and has a storage engine as a plugin), other load generators, what
-/// MySQL 5.6 leans on, and a browser.
-const PACKAGES: [&str; 13] = [
+/// MySQL 5.6 leans on, a browser, and what builds images.
+const PACKAGES: [&str; 14] = [
     "gcc",
     "libc6-dev",
     "git",
@@ -30,6 +30,7 @@ const PACKAGES: [&str; 13] = [
     "haproxy",
     "libaio1",
     "chromium",
+    "buildah",
     "util-linux",
 ];
 

@@ -17,7 +17,7 @@ use model::{ReportField, Rng, RunId, Status, Stream, short_axis};
 use plan::varied_to_toml;
 use render::for_shell;
 use render::list::short_id;
-use store::{Filter, LAST, RunRow, Store, StoreError, StoreErrorKind};
+use store::{Filter, LAST, RunRow, Store, StoreError, StoreErrorKind, utc};
 
 use crate::error::Error;
 use crate::stored_report::{Kept, kept_report, row_of};
@@ -205,6 +205,17 @@ pub fn pin_baseline(store: &Store, key: &str, build: Option<&str>) -> Result<(),
     store.pin_baseline(key, build).map_err(Error::from)
 }
 
+/// Of a time of day, such as `2026-11-24 20:43:10`, how many letters are the day.
+const DATE_LETTERS: usize = 10;
+
+/// What every run has, for those who have set no label of this name: the day (UTC), product and
+/// version of the database, the version of dbdyno.
+const OF_EVERY_RUN: [(&str, fn(&RunRow) -> String); 3] = [
+    ("day", |row| utc(row.started_unix_ms).chars().take(DATE_LETTERS).collect()),
+    ("database", |row| row.database.clone()),
+    ("dbdyno", |row| row.dbdyno.clone()),
+];
+
 /// The runs of a label by its values, or of one value, as they were made: the oldest first. One
 /// that was killed has no report, and one that goes on does not count. Reports come with some of
 /// their fields empty.
@@ -217,18 +228,29 @@ fn labelled(
 ) -> Result<Vec<Found>, Error> {
     let label = Some((key.to_owned(), value.map(str::to_owned)));
     let mut rows = store.list(&Filter { label, ..Filter::default() })?;
+    let own = OF_EVERY_RUN.iter().find(|(name, _)| *name == key && rows.is_empty());
+    if own.is_some() {
+        rows = store.list(&Filter::default())?;
+    }
+    let value_of = |row: &RunRow| match own {
+        Some((_, of)) => of(row),
+        None => {
+            let found = row.labels.iter().find(|(name, _)| name == key);
+            found.map(|(_, value)| value.clone()).expect("the label was asked for")
+        }
+    };
+    rows.retain(|row| value.is_none_or(|value| value_of(row) == value));
     if value.is_none() {
         // A build that is being measured is no build that was lost.
         rows.retain(|row| row.status != Status::Running);
     }
     let mut all: Vec<(String, Vec<Report>, Vec<NotCounted>)> = Vec::new();
     for row in rows.iter().rev() {
-        let value = row.labels.iter().find(|(name, _)| name == key).map(|(_, value)| value);
-        let value = value.expect("the label was asked for");
-        if !all.iter().any(|(name, ..)| name == value) {
+        let value = value_of(row);
+        if !all.iter().any(|(name, ..)| *name == value) {
             all.push((value.clone(), Vec::new(), Vec::new()));
         }
-        let of = all.iter_mut().find(|(name, ..)| name == value);
+        let of = all.iter_mut().find(|(name, ..)| *name == value);
         let (_, reports, lost) = of.expect("it was put there");
         match kept_report(store, row, emptied)? {
             Kept::Report(report) => reports.push(*report),
@@ -246,7 +268,7 @@ fn labelled(
         };
         return Err(Error::Usage(format!(
             "no run has the label {label}: 'dbdyno runs list' shows labels, 'dbdyno runs label RUN \
-             {example}' sets one"
+             {example}' sets one; every run has day, database and dbdyno (its version)"
         )));
     }
     Ok(all.into_iter().map(|(name, reports, lost)| Found::Runs(name, reports, lost)).collect())

@@ -4,8 +4,8 @@
 //! Not here: what an engine promises (drivers), and what a build does about it (build).
 
 use model::{
-    Administration, Check, CommitRisk, Crosscheck, Database, Dialect, Refusal, Row, StorageEngine,
-    Workload,
+    Administration, Check, CommitRisk, Crosscheck, Database, Dialect, Fact, Refusal, Row,
+    StorageEngine, Workload,
 };
 
 use crate::admin_session::AdminSession;
@@ -160,6 +160,29 @@ fn left_out(dialect: &Dialect, workload: &dyn Workload) -> Option<String> {
         others => format!("{} and {last}", others.join(", ")),
     };
     Some(format!("Not checked, since it cannot hold without transactions: {all}."))
+}
+
+/// The engine of the data: the one that is asked for, or the database's own.
+pub(crate) fn used(dialect: &Dialect, workload: &dyn Workload) -> Option<&'static str> {
+    workload.population()?;
+    Some(asked(dialect, workload).or(dialect.storage_engine)?.name)
+}
+
+/// The facts of a database, with what its modes mean for commits in these engines: the settings of
+/// an engine are named after it, and those of others say nothing of these data.
+pub(crate) fn durability(facts: Vec<Fact>, database: &dyn Database, used: &[&str]) -> Vec<Fact> {
+    let engines = database.dialect().storage_engines.iter();
+    let others: Vec<String> = engines
+        .filter(|engine| !used.is_empty() && !used.contains(&engine.name))
+        .map(|engine| format!("{}_", engine.name))
+        .collect();
+    let is_of_others = |fact: &&Fact| others.iter().any(|other| fact.name.starts_with(other));
+    if !facts.iter().any(|fact| is_of_others(&fact)) {
+        return facts;
+    }
+    let theirs: Vec<Fact> = facts.iter().filter(|fact| !is_of_others(fact)).cloned().collect();
+    let said = (database.administration().durability)(&theirs);
+    CommitRisk::replaced(facts, said)
 }
 
 /// What becomes of commits in the engine of the data, whatever the settings of the server are.

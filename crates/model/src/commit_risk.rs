@@ -41,8 +41,12 @@ impl CommitRisk {
                 loss: format!("{}, and {}", other.loss, self.loss),
             },
         };
-        let others = facts.into_iter().filter(|fact| fact.about != ABOUT);
-        others.chain(CommitRisk::facts(Some(all))).collect()
+        CommitRisk::replaced(facts, CommitRisk::facts(Some(all)))
+    }
+
+    /// The facts of a run, with these in place of what they say of commits.
+    pub fn replaced(facts: Vec<Fact>, said: Vec<Fact>) -> Vec<Fact> {
+        facts.into_iter().filter(|fact| fact.about != ABOUT).chain(said).collect()
     }
 
     /// What a run has kept; `fact` finds a fact by what it is about and by name.

@@ -11,6 +11,7 @@ mod builds;
 mod clients;
 mod curves;
 mod distribution;
+mod drift;
 mod elsewhere;
 pub(crate) mod gauges;
 mod intervals;
@@ -209,6 +210,7 @@ pub const ALL: &[Entry] = &[
     tradeoff::ENTRY,
     scalability::ENTRY,
     stability::ENTRY,
+    drift::ENTRY,
     search::ENTRY,
     ratios::ENTRY,
     sides::ENTRY,

@@ -49,7 +49,8 @@ pub fn experiment(report: &ExperimentReport, trials: &[TrialReport]) -> Document
     let no_law = Block::paragraphs(report.no_scalability.clone());
     page.section("no-law", "Universal Scalability Law", vec![no_law]);
     page.section("repeats", "Repeats", repeats(report));
-    page.section("stability", "Over time", vec![Block::Charts(named(&charts, &["stability"]))]);
+    let over_time = named(&charts, &["drift", "stability"]);
+    page.section("stability", "Over time", vec![Block::Charts(over_time)]);
     page.section("ran", "What ran", ran(report, trials));
     let mut repeat = again(&report.id, report.status);
     repeat.blocks.extend(report.plan.iter().map(|plan| {

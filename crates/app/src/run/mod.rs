@@ -337,6 +337,12 @@ fn facts_of_data(groups: &[Opened]) -> Vec<Fact> {
 
 /// The facts of a database, with what the storage engines of the data mean for commits.
 fn with_risks(database: Vec<Fact>, groups: &[Opened]) -> Vec<Fact> {
+    let of = |of: &Opened| storage_engine::used(of.database.dialect(), of.workload.as_ref());
+    let used: Vec<&str> = groups.iter().filter_map(of).collect();
+    let database = match groups.first() {
+        Some(first) => storage_engine::durability(database, first.database.as_ref(), &used),
+        None => database,
+    };
     let of = |of: &Opened| storage_engine::risk(of.database.dialect(), of.workload.as_ref());
     let mut risks: Vec<CommitRisk> = Vec::new();
     for risk in groups.iter().filter_map(of) {

@@ -236,15 +236,64 @@ fn below(mut command: Command, path: &str) -> Command {
 mod tests {
     use super::*;
 
-    /// The words of a line, as a shell reads them, up to where it redirects.
+    /// The words of a line behind the program's name, as a shell reads them, up to where it
+    /// redirects or another command begins.
     fn words(line: &str) -> Vec<String> {
-        let parts = line.split('\'').enumerate();
-        let words = parts.flat_map(|(nth, part)| match nth % 2 {
-            0 => part.split_whitespace().map(str::to_owned).collect(),
-            _ => vec![part.to_owned()],
-        });
-        let is_word = |word: &String| !matches!(word.as_str(), ">" | "|");
-        std::iter::once("dbdyno".to_owned()).chain(words.take_while(is_word)).collect()
+        let mut words = vec!["dbdyno".to_owned(), String::new()];
+        let (mut quote, mut is_open) = (None, false);
+        for letter in line.chars().chain([' ']) {
+            let word = words.last_mut().expect("one is always open");
+            match (quote, letter) {
+                (None, '\'' | '"') => (quote, is_open) = (Some(letter), true),
+                (Some(by), _) if by == letter => quote = None,
+                (None, '>' | '|' | '&' | '#') if !is_open => break,
+                (None, ';') => break,
+                (None, ' ') if is_open => {
+                    words.push(String::new());
+                    is_open = false;
+                }
+                (None, ' ') => {}
+                _ => {
+                    word.push(letter);
+                    is_open = true;
+                }
+            }
+        }
+        words.pop_if(|word| word.is_empty());
+        words
+    }
+
+    fn takes(line: &str) -> Result<(), String> {
+        let words = words(line);
+        let mut command = super::super::command(&words).map_err(|no| no.to_string())?;
+        let parsed = command.try_get_matches_from_mut(&words);
+        parsed.map(drop).map_err(|no| no.to_string())
+    }
+
+    /// What documents tell a reader to type, as blocks of shell lines.
+    #[test]
+    fn our_parser_takes_each_command_of_the_documents() {
+        let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+        let pages = std::fs::read_dir(root.join("docs")).unwrap().map(|page| page.unwrap().path());
+        let pages = pages.chain([root.join("README.md"), root.join("CONTRIBUTING.md")]);
+        let mut n_lines = 0;
+        for page in pages.filter(|page| page.extension().is_some_and(|kind| kind == "md")) {
+            let text = std::fs::read_to_string(&page).unwrap().replace("\\\n", " ");
+            for block in text.split("```sh\n").skip(1) {
+                let lines = block.lines().take_while(|line| !line.starts_with("```"));
+                for (before, line) in lines.filter_map(|line| line.split_once("dbdyno ")) {
+                    let is_ours = matches!(before, "" | "./" | "target/release/" | "nohup ");
+                    // Some part of it is left out.
+                    if !is_ours || line.contains('…') || line.contains("...") {
+                        continue;
+                    }
+                    n_lines += 1;
+                    let taken = takes(line);
+                    assert!(taken.is_ok(), "{}: dbdyno {line}: {taken:?}", page.display());
+                }
+            }
+        }
+        assert!(n_lines > 100, "{n_lines}");
     }
 
     #[test]
@@ -267,9 +316,8 @@ mod tests {
                 let words = words(example);
                 let is_of = path.is_empty() || words[1..].join(" ").starts_with(&path);
                 assert!(is_of, "{path}: {example}");
-                let mut command = super::super::command(&words).unwrap();
-                let parsed = command.try_get_matches_from_mut(&words);
-                assert!(parsed.is_ok(), "{example}: {}", parsed.unwrap_err());
+                let taken = takes(example);
+                assert!(taken.is_ok(), "{example}: {taken:?}");
             }
         }
     }

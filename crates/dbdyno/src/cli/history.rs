@@ -74,7 +74,7 @@ fn by() -> Arg {
         .long("by")
         .value_name("LABEL")
         .default_value("build")
-        .help("The label whose values are the builds")
+        .help("The label whose values are the builds; or day, database or dbdyno (its version)")
 }
 
 fn ack() -> Command {

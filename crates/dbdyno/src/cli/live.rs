@@ -139,6 +139,8 @@ impl Watcher for Live {
             metrics.event(event, tally);
         }
         match event {
+            // The one before has another clock.
+            Event::Begun { .. } => (self.phase, self.untold) = (None, None),
             Event::Phase { phase: Phase::Connect, .. } => self.untold = None,
             Event::Phase { phase, at_ns } => {
                 if let Shown::Drawn(drawing) = &mut self.shown {

@@ -177,12 +177,12 @@ fn the_examples_on_the_overhead_of_indexes_run() {
     let file = format!("sqlite:{}", home.path("overhead.db").display());
     let targets = format!("--vary=target={server},{file}");
     let few = "--vary=index=none,key";
-    let engines = format!("--target={server}");
+    let engines = "--target=managed:mariadb?plugin_load_add=ha_rocksdb&innodb_buffer_pool_size=64M";
     for (name, axis, rows) in [
-        ("record-overhead.toml", &targets, "target"),
-        ("record-overhead-engines.toml", &engines, "engine"),
+        ("record-overhead.toml", &*targets, "target"),
+        ("record-overhead-engines.toml", engines, "engine"),
     ] {
-        let shown = experiment(&home, name, &[&[&**axis, few], &AT_A_RATE[..]].concat());
+        let shown = experiment(&home, name, &[&[axis, few], &AT_A_RATE[..]].concat());
         let id = shown["id"].as_str().expect("one");
         let table = ["--rows", rows, "--columns=index", "--relative-to=none"];
         let figure = ["--figure=records_per_s"];
@@ -190,5 +190,40 @@ fn the_examples_on_the_overhead_of_indexes_run() {
         for row in table["tables"][0]["ratios"].as_array().expect("a list") {
             assert!(number(&row[1], "value") > 0.0, "{table:#}");
         }
+    }
+}
+
+/// Each database on its own server, as the plan asks for it.
+#[test]
+fn the_first_plan_of_each_database_runs() {
+    let home = Home::new();
+    let file = format!("sqlite:{}", home.database("first").display());
+    for (name, target) in [
+        ("mariadb.toml", "managed:mariadb?innodb_buffer_pool_size=64M"),
+        ("mysql.toml", &*url_of(MYSQL_5_6.shared(), "first")),
+        ("postgres.toml", "managed:postgres"),
+        ("sqlite.toml", &*file),
+    ] {
+        let target = format!("--target={target}");
+        let few = [&*target, "--vary=clients=2", "--warehouses=1", "--settle=off"];
+        let shown = experiment(&home, name, &few);
+        assert_eq!(shown["primary"], "nopm", "{name}");
+        assert!(number(&shown["points"][0], "figures.nopm.mean") > 0.0, "{name}: {shown:#}");
+    }
+}
+
+#[test]
+fn the_example_on_drift_charts_its_runs_in_the_order_of_time() {
+    let home = Home::new();
+    let example = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/drift.toml");
+    let short = ["--duration=1s", "--ramp-up=0s", "--repeat=3", "--warehouses=1", "--quiet"];
+    let shown = home.json(&[&["run", &*example.to_string_lossy()][..], &short].concat());
+    let id = shown["id"].as_str().expect("one");
+    let file = home.path("drift.csv");
+    let to = ["report", id, "--chart=drift", "-o", file.to_str().expect("a path of ours")];
+    home.call(&to).good();
+    let rows = std::fs::read_to_string(&file).expect("written");
+    for trace in ["NOPM,", "\"history list, longest\",", "\"dirty pages, most\","] {
+        assert_eq!(rows.lines().filter(|row| row.starts_with(trace)).count(), 3, "{rows}");
     }
 }

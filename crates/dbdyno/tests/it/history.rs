@@ -40,6 +40,13 @@ fn the_last_of_a_few_builds_is_held_against_the_ones_before() {
     let rest = ["| build | runs |", "| 1.10-rc1 | 1 |", "99.5 % interval)"];
     markdown.says(&[headline]).says(&rest);
     home.run(&["history", "--by=kernel"]).code(2).warns(&["no run has the label kernel"]);
+    // What every run has needs no label.
+    for by in ["day", "database", "dbdyno"] {
+        let shown = home.run(&["history", "--by", by, "--output=json"]).good().json();
+        // The last build has another target.
+        let runs = &at(&shown, "points")[0]["builds"][0]["runs"];
+        assert_eq!(runs.as_array().map(Vec::len), Some(4), "{by}: {shown:#}");
+    }
     home.run(&["history", "--by="]).code(2).warns(&["'' is not a label: name the one whose"]);
 }
 

@@ -130,6 +130,10 @@ fn where_nothing_can_be_drawn_an_interval_is_a_line() {
     let piped = home.call(&args).good();
     assert_eq!(lines(&piped.err), ["0 s ramp-up", "5 s", "10 s", "12 s"], "{}", piped.err);
     assert!(piped.err.contains(" TPS  ") && piped.err.contains("  p99 "), "{}", piped.err);
+    let two = home.call(&[SIM, &["--report-interval=5s", "--repeat=2"]].concat()).good();
+    let both: Vec<String> = [lines(&piped.err), lines(&piped.err)].concat();
+    assert_eq!(lines(&two.err), both, "{}", two.err);
+    assert!(!two.err.contains("] 0 TPS"), "{}", two.err);
     assert_eq!(home.call(&[&args[..], &["--quiet"]].concat()).good().err, "");
     let dumb = in_terminal(&home, 100, "TERM=dumb", &args.join(" ").replace('?', "\\?"));
     assert_eq!(lines(&dumb), ["0 s ramp-up", "5 s", "10 s", "12 s"], "{dumb}");

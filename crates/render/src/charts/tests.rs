@@ -293,6 +293,9 @@ fn the_charts_of_an_experiment() {
       clients 4 (Steps, 7) 0: 452.3 .. 60.00: 451.1
       clients 8 (Steps, 7) 0: 452.3 .. 60.00: 451.1
       clients 16 (Steps, 7) 0: 452.3 .. 60.00: 451.1
+    drift: Trials in the order of time
+      x trial, in the order of time [] Linear; y share [%] FromZero
+      TPS (Joined, 14) 1.000: 99.01 .. 14.00: 100.5
     ");
 }
 
@@ -307,9 +310,9 @@ fn curves_go_along_clients_wherever_these_stand_among_the_axes() {
          curves-group-users-clients-p95-ms curves-group-users-clients-p99-ms \
          curves-group-users-clients-errors-percent tradeoff stability-p95-flush-1 \
          stability-p95-flush-2 stability-p99-flush-1 stability-p99-flush-2 stability-tps-flush-1 \
-         stability-tps-flush-2"
+         stability-tps-flush-2 drift"
     );
-    for chart in &charts {
+    for chart in charts.iter().filter(|chart| chart.id != "drift") {
         let names: Vec<&str> = chart.traces.iter().map(|trace| trace.name.as_str()).collect();
         match chart.id.starts_with("stability") {
             true => assert_eq!(names[0], "clients 1", "{}", chart.id),

@@ -1,0 +1,71 @@
+//! The trials of an experiment in the order in which they were made: whether later ones are slower,
+//! and what the server had left to clean up by then.
+
+use analysis::ExperimentReport;
+use analysis::figures::{title, value_of};
+use analysis::trials::{TrialReport, counts};
+use model::numbers::significant;
+
+use super::{Axis, Chart, Entry, Of, Point, Scale, Shape, Trace};
+
+pub(super) const ENTRY: Entry = Entry {
+    name: "drift",
+    about: "an experiment's trials in the order of time, with what was left to clean up",
+    of: Of::Experiment(charts),
+};
+
+/// Fewer trials of a point show no drift.
+const TRIALS_LEAST: usize = 3;
+
+/// What piles up from run to run where a server does not keep up, by figure.
+const BACKLOGS: [(&str, &str); 2] = [
+    ("database.Innodb_history_list_length.max", "history list, longest"),
+    ("database.Innodb_buffer_pool_pages_dirty.max", "dirty pages, most"),
+];
+
+/// Rates and backlogs have other units and sizes: each stands as a share of its own.
+fn charts(report: &ExperimentReport, trials: &[TrialReport]) -> Vec<Chart> {
+    let mut made: Vec<&TrialReport> = trials.iter().filter(|one| counts(&one.report)).collect();
+    // Times of one zone in one format: their order is that of their letters.
+    made.sort_by(|a, b| a.report.started.cmp(&b.report.started));
+    let of_point = |point: u32| made.iter().filter(move |trial| trial.point == point);
+    let most = made.iter().map(|trial| of_point(trial.point).count()).max();
+    if most.is_none_or(|most| most < TRIALS_LEAST) {
+        return Vec::new();
+    }
+    let primary = report.primary.as_str();
+    let mean = |point: u32| {
+        let all = of_point(point).filter_map(|trial| value_of(&trial.report, primary));
+        let all: Vec<f64> = all.collect();
+        all.iter().sum::<f64>() / all.len() as f64
+    };
+    let rate = trace(&made, &title(primary), primary, |trial| mean(trial.point));
+    let backlogs = BACKLOGS.iter().map(|(figure, name)| {
+        let values = made.iter().filter_map(|trial| value_of(&trial.report, figure));
+        let most = values.fold(0.0, f64::max);
+        trace(&made, name, figure, |_| most)
+    });
+    let x = Axis::of("trial, in the order of time", "", Scale::Linear);
+    let y = Axis::of("share", "%", Scale::FromZero);
+    let mut chart = Chart::new(ENTRY.name, "Trials in the order of time", x, y);
+    chart.traces = std::iter::once(rate).chain(backlogs).collect();
+    let of = title(primary);
+    chart.note = Some(format!("{of} in % of the mean of its point, backlogs in % of the largest."));
+    chart.if_any()
+}
+
+fn trace(
+    made: &[&TrialReport],
+    name: &str,
+    figure: &str,
+    whole: impl Fn(&TrialReport) -> f64,
+) -> Trace {
+    let point = |(index, trial): (usize, &&TrialReport)| {
+        let value = value_of(&trial.report, figure);
+        let whole = whole(trial);
+        let y = value.filter(|_| whole > 0.0).map(|value| 100.0 * value / whole);
+        let label = value.map(|value| significant(value, 4));
+        Point { label, ..Point::at((index + 1) as f64, y) }
+    };
+    Trace::new(name, Shape::Joined, made.iter().enumerate().map(point).collect())
+}
