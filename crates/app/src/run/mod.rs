@@ -27,7 +27,7 @@ use model::{
     Plan, RefusalKind, RunId, Settle, Settling, Severity, StopReason, Target, Trial,
 };
 use monitor::{Monitor, Scope, facts, wall_clock};
-use store::{Store, Summary, Writer};
+use store::{Filter, RunRow, Store, Summary, Writer};
 
 use self::agents::{Agents, share_of};
 use self::checks::{check_all, check_before};
@@ -145,7 +145,10 @@ pub(crate) fn run_at(
     let placement = admission::place(&plan, &groups)?;
     admission::may_be_divided(&plan, &groups, placement)?;
     if let Some(path) = &options.store {
-        Store::open(path)?;
+        if let Some(text) = running_beside(&Store::open(path)?, &plan.target)? {
+            watcher.note(&text);
+            said.push(text);
+        }
     }
     let settling = settling_of(&plan, open_target, stop)?;
     let path = OpenPath::open(plan.network, database)?;
@@ -333,6 +336,27 @@ fn facts_of_data(groups: &[Opened]) -> Vec<Fact> {
         .collect();
     facts.extend((!sizes.is_empty()).then(|| Fact::new("data", "size", sizes.join("; "))));
     facts
+}
+
+/// A sentence if another run of this database goes on: then the database counts commits of both,
+/// and each slows the other down. Managed and simulated servers are a run's own.
+fn running_beside(store: &Store, target: &Target) -> Result<Option<String>, Error> {
+    if matches!(&*target.scheme, "managed" | "sim") {
+        return Ok(None);
+    }
+    let filter = Filter { status: Some(model::Status::Running), ..Filter::default() };
+    let is_here = |row: &RunRow| {
+        let theirs = Target::parse(&row.target).ok();
+        theirs.is_some_and(|other| (&other.hosts, &other.path) == (&target.hosts, &target.path))
+    };
+    let other = store.list(&filter)?.into_iter().find(is_here);
+    Ok(other.map(|row| {
+        format!(
+            "Another run ({}, {}) uses this database now: both are slower, and the database's own \
+             count of commits will not match. Wait for it, or stop it.",
+            row.name, row.run
+        )
+    }))
 }
 
 /// The facts of a database, with what the storage engines of the data mean for commits.
