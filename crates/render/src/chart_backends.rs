@@ -13,7 +13,7 @@ mod svg;
 mod ticks;
 mod words;
 
-use crate::charts::{Along, Chart, Palette, Point, Scale, Shape, Trace};
+use crate::charts::{Along, Chart, Mark, Palette, Point, Scale, Shape, Trace};
 
 #[cfg(feature = "pages")]
 pub use plotly::plotly_js;
@@ -60,6 +60,11 @@ const APART: f64 = 7.0;
 const WHISKERS_APART: (f64, f64) = (6.0, 24.0);
 
 impl Chart {
+    /// Whether names tell anything: a trace alone is what the title says.
+    fn has_legend(&self) -> bool {
+        self.traces.len() > 1 || self.marks.iter().any(Mark::is_in_legend)
+    }
+
     /// All numbers that an axis must have room for: intervals too, and levels of the vertical one.
     fn values(&self, along: Along) -> impl Iterator<Item = f64> {
         let lowest = match along {

@@ -33,7 +33,10 @@ use analysis::figures;
 use analysis::report::Named;
 use analysis::trials::TrialReport;
 use analysis::{ComparisonReport, ExperimentReport, HistoryReport, Report, SeekReport};
+use model::numbers::significant;
 use serde::{Deserialize, Serialize};
+
+use crate::table::{Align, Cell, Column, Table};
 
 /// A chart.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -215,6 +218,9 @@ pub const ALL: &[Entry] = &[
     builds::ENTRY,
 ];
 
+/// So many traces and marks are told in a summary.
+const SUMMED_MOST: usize = 4;
+
 /// What stands in the columns of a chart's table.
 const TITLES: [&str; 6] = ["trace", "x", "value", "low", "high", "label"];
 
@@ -345,10 +351,50 @@ impl Chart {
         if self.traces.is_empty() { Vec::new() } else { vec![self] }
     }
 
+    /// The chart in a few sentences, for whoever does not see it.
+    pub fn summary(&self) -> String {
+        let titled = |axis: &Axis| match axis.unit.is_empty() {
+            true => axis.title.clone(),
+            false => format!("{} ({})", axis.title, axis.unit),
+        };
+        let mut text = format!("{}: {} over {}.", self.title, titled(&self.y), titled(&self.x));
+        for trace in self.traces.iter().take(SUMMED_MOST) {
+            let values = || trace.points.iter().filter_map(|point| point.y);
+            let (low, high) = values().fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), y| {
+                (low.min(y), high.max(y))
+            });
+            if let Some(last) = values().last() {
+                let [low, high, last] = [low, high, last].map(|value| significant(value, 3));
+                text += &format!(" {}: {low} to {high}, last {last}.", trace.name);
+            }
+        }
+        let others = self.traces.len().saturating_sub(SUMMED_MOST);
+        if others > 0 {
+            text += &format!(" {} more.", others);
+        }
+        let marks = self.marks.iter().filter(|mark| !mark.text.is_empty());
+        let marks: Vec<&str> = marks.map(|mark| mark.text.as_str()).take(SUMMED_MOST).collect();
+        if !marks.is_empty() {
+            text += &format!(" Marked: {}.", marks.join(", "));
+        }
+        text
+    }
+
     /// Its data as titles and rows: one of each trace and point. All of it, nothing is thinned.
     pub fn table(&self) -> (Vec<String>, Vec<Vec<String>>) {
         let rows = self.rows().map(Vec::from).collect();
         (TITLES.map(str::to_owned).to_vec(), rows)
+    }
+
+    /// The same for a page, up to so many rows.
+    pub fn rows_shown(&self, most: usize) -> Table {
+        let column = |title: &'static str| match title {
+            "trace" | "label" => Column::new(title, Align::Left),
+            title => Column::new(title, Align::Right),
+        };
+        let rows = self.rows().map(|row| row.into_iter().map(Cell::from).collect());
+        let all = Table::filled("chart", "", TITLES.map(column), rows.collect());
+        all.shown_max(most, "rows in the CSV")
     }
 
     /// The same as text (RFC 4180).

@@ -10,7 +10,7 @@ use axum::http::StatusCode;
 use axum::response::{IntoResponse, Redirect, Response};
 use model::{Experiment, Status};
 use render::charts::Chart;
-use render::html::{Medium, Print, body as html};
+use render::html::{First, Medium, body as html};
 use render::list::short_id;
 use store::{ExperimentFilter, Store, TrialRow, utc};
 
@@ -151,9 +151,9 @@ fn standing_part(
 ) -> Result<String, HttpError> {
     let RunSnapshot { experiment, trials, .. } = standing;
     let base = format!("/api/experiments/{}/charts/", experiment.id);
-    let print = if standing.is_going() { Print::AsDrawn } else { Print::Svg };
     let query = figure_query(asked);
-    let medium = Medium::Web { base: &base, query: &query, runs: super::RUNS, print };
+    let (runs, first) = (super::RUNS, First::InPage);
+    let medium = Medium::Web { base: &base, query: &query, runs, first };
     let source = ReportSource::of_experiment(store, experiment, asked.get("figure"))?;
     let body = html(&source.with_imported(imported(store, asked)?)?.document(), medium);
     let running = trials.iter().find(|trial| trial.run.status == Status::Running);
@@ -230,6 +230,21 @@ pub(super) async fn live(
             return Ok(StatusCode::NO_CONTENT.into_response());
         }
         Ok(fresh(seen, Fresh { place, html: standing_part(store, &standing, &asked)?, next_ms }))
+    })
+    .await
+}
+
+/// `GET /experiments/ID/charts/NAME`
+pub(super) async fn chart(
+    State(app): State<App>,
+    Path((name, of)): Path<(String, String)>,
+    asked: Pairs,
+) -> Result<Response, HttpError> {
+    app.read(move |store, shared| {
+        let all = charts(store, &name, &asked)?;
+        let page = format!("/experiments/{}", store.find_experiment(&name)?.id);
+        let page = (page.as_str(), "experiments", shared.auth.is_some());
+        answer::chart_page(&all, &of, page, &figure_query(&asked))
     })
     .await
 }

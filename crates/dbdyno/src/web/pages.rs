@@ -12,7 +12,7 @@ use axum::extract::{Path, State};
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Redirect, Response};
 use model::{Imported, RunId};
-use render::html::{Medium, Print, body as html};
+use render::html::{First, Medium, body as html};
 use store::{Store, StoreErrorKind, why_no_label};
 
 use super::App;
@@ -50,8 +50,10 @@ struct StandingPart {
 
 fn standing_part(standing: &RunSnapshot) -> Result<String, HttpError> {
     let base = format!("/api/runs/{}/charts/", standing.row.run);
-    let print = if standing.is_live() { Print::AsDrawn } else { Print::Svg };
-    let medium = Medium::Web { base: &base, query: "", runs: super::RUNS, print };
+    // What goes on has other pictures at each place.
+    let place = format!("?at={}", standing.place);
+    let query = if standing.is_live() { &place } else { "" };
+    let medium = Medium::Web { base: &base, query, runs: super::RUNS, first: First::InPage };
     let body = html(&render::run(&standing.report), medium);
     rendered(&StandingPart {
         status: standing.row.status.name(),
@@ -72,7 +74,7 @@ pub(super) async fn run(
         if standing.row.run.0 != name {
             return Ok(Redirect::to(&format!("/runs/{}", standing.row.run)).into_response());
         }
-        let row = RowView::of(&standing.row, false);
+        let row = RowView::of(&standing.row, false, "");
         let title = format!("{} {}", row.name, row.short);
         let labels = &standing.row.labels;
         answer::page(&RunPage {
@@ -84,6 +86,48 @@ pub(super) async fn run(
             place: standing.place.to_string(),
             is_live: standing.is_live(),
         })
+    })
+    .await
+}
+
+/// `GET /runs/ID/charts/NAME`
+pub(super) async fn run_chart(
+    State(app): State<App>,
+    Path((name, of)): Path<(String, String)>,
+) -> Result<Response, HttpError> {
+    app.read(move |store, shared| {
+        let standing = shared.lives.standing(store, &name)?;
+        let page = format!("/runs/{}", standing.row.run);
+        let charts = render::charts::of_run(&standing.report);
+        answer::chart_page(&charts, &of, (&page, "runs", shared.auth.is_some()), "")
+    })
+    .await
+}
+
+/// `GET /compare/charts/NAME?side=A&side=B`
+pub(super) async fn compare_chart(
+    State(app): State<App>,
+    Path(of): Path<String>,
+    asked: Pairs,
+) -> Result<Response, HttpError> {
+    app.read(move |store, shared| {
+        let charts = render::charts::of_comparison(&compared(store, &asked)?);
+        let page = ("/compare", "compare", shared.auth.is_some());
+        answer::chart_page(&charts, &of, page, &asked.text())
+    })
+    .await
+}
+
+/// `GET /history/charts/NAME?by=build`
+pub(super) async fn history_chart(
+    State(app): State<App>,
+    Path(of): Path<String>,
+    asked: Pairs,
+) -> Result<Response, HttpError> {
+    app.read(move |store, shared| {
+        let charts = render::charts::of_history(&reported_history(store, &asked)?);
+        let page = ("/history", "history", shared.auth.is_some());
+        answer::chart_page(&charts, &of, page, &asked.text())
     })
     .await
 }
@@ -342,7 +386,7 @@ pub(super) async fn compare(State(app): State<App>, asked: Pairs) -> Result<Resp
             base: "/api/compare/charts/",
             query: &query,
             runs: super::RUNS,
-            print: Print::Svg,
+            first: First::InPage,
         };
         let ticked = ticked(store, &asked);
         let is_begun = is_begun(store, &asked);
@@ -383,7 +427,7 @@ pub(super) async fn history(State(app): State<App>, asked: Pairs) -> Result<Resp
             base: "/api/history/charts/",
             query: &query,
             runs: super::RUNS,
-            print: Print::Svg,
+            first: First::InPage,
         };
         let (body, trouble) = body_or_why(reported_history(store, &asked), |report| {
             html(&render::history(report), medium)

@@ -47,7 +47,7 @@ impl Chart {
             "hovermode": if is_over_time { "x unified" } else { "closest" },
             // Charts over time are zoomed together.
             "meta": {"is_over_time": is_over_time},
-            "showlegend": true,
+            "showlegend": self.has_legend(),
             "legend": {"orientation": "h", "yanchor": "bottom", "y": 1.0, "x": 0.0},
         });
         json!({"id": self.id, "data": data, "layout": layout, "note": self.note})

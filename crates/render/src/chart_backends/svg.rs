@@ -57,12 +57,13 @@ impl Svg<'_> {
     fn open(&mut self, drawn: Drawn) {
         let Drawn { width, height, theme } = drawn;
         let title = escaped(&self.chart.title);
+        let summary = escaped(&self.chart.summary());
         let space = match theme {
             Theme::OfPage => "",
             _ => "xmlns=\"http://www.w3.org/2000/svg\" ",
         };
         self.put(&format!(
-            "<svg {space}class=\"dc\" role=\"img\" aria-label=\"{title}\" \
+            "<svg {space}class=\"dc\" role=\"img\" aria-label=\"{summary}\" \
              viewBox=\"0 0 {width} {height}\" width=\"{width}\" height=\"{height}\">"
         ));
         let style = match theme {
