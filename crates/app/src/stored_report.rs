@@ -15,7 +15,7 @@ use std::collections::BTreeMap;
 
 use analysis::Tally;
 use analysis::report::{Options, Report};
-use model::{CpuProfileReport, Event, Fact, ReportField, RunId, Target};
+use model::{CpuProfileReport, Event, Fact, LatencyHeat, ReportField, RunId, Target};
 use serde::Deserialize;
 use store::{RunRow, Store};
 
@@ -45,6 +45,9 @@ pub fn ended_report(store: &Store, row: &RunRow) -> Result<Option<Report>, Error
             if !report.cpu_profiles.is_empty() {
                 CpuProfileReport::fill(&mut report.cpu_profiles, store.cpu_profiles(run)?);
             }
+            let mut heat = LatencyHeat::default();
+            store.seconds(run, &mut |second| heat.add(&second))?;
+            report.latency_heat = Some(heat);
             Ok(Some(report))
         }
         Kept::Damaged(why) => Err(Error::Failed(format!(

@@ -104,7 +104,7 @@ impl Chart {
         let stands_aside = |trace: &Trace| match trace.shape {
             Shape::Points if has_names => true,
             Shape::Points | Shape::Joined => trace.points.iter().any(|point| point.band.is_some()),
-            Shape::Line | Shape::Steps | Shape::Bars => false,
+            Shape::Line | Shape::Steps | Shape::Bars | Shape::Cells => false,
         };
         if !stands_aside(&self.traces[index]) {
             return 0.0;
@@ -117,6 +117,16 @@ impl Chart {
         };
         (n_before as f64 - n_gaps as f64 / 2.0) * apart
     }
+}
+
+/// How wide the areas of a heat map are, along the horizontal axis.
+fn cell_width(chart: &Chart) -> f64 {
+    let cells = chart.traces.iter().filter(|trace| trace.shape == Shape::Cells);
+    let mut places: Vec<f64> = cells.flat_map(|trace| &trace.points).map(|at| at.x).collect();
+    places.sort_by(f64::total_cmp);
+    let gaps = places.windows(2).map(|two| two[1] - two[0]).filter(|gap| *gap > 0.0);
+    let least = gaps.fold(f64::INFINITY, f64::min);
+    if least.is_finite() { least } else { 1.0 }
 }
 
 fn is_line(trace: &Trace) -> bool {
@@ -140,6 +150,12 @@ fn colour(chart: &Chart, index: usize) -> String {
             format!("s{}", index * (COLOURS - 1) / last)
         }
     }
+}
+
+/// How much of its colour a shade of a heat map has.
+fn shade(chart: &Chart, index: usize) -> f64 {
+    let n = chart.traces.len().max(2) as f64;
+    0.15 + 0.85 * index as f64 / (n - 1.0)
 }
 
 /// Whether a trace has a colour that another has before it.

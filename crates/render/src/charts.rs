@@ -13,6 +13,7 @@ mod curves;
 mod distribution;
 mod elsewhere;
 pub(crate) mod gauges;
+mod heat;
 mod intervals;
 mod kinds;
 mod losses;
@@ -126,6 +127,8 @@ pub enum Shape {
     Joined,
     /// Each a bar from zero, its `band` a whisker.
     Bars,
+    /// Each an area as high as its `band`, from its place to that of the next; traces are shades.
+    Cells,
 }
 
 /// A point of a trace.
@@ -196,6 +199,7 @@ pub struct Entry {
 pub const ALL: &[Entry] = &[
     throughput::ENTRY,
     response::ENTRY,
+    heat::ENTRY,
     distribution::ENTRY,
     intervals::ENTRY,
     offered::ENTRY,

@@ -86,7 +86,10 @@ function dbdynoColoured(chart, place) {
   const rule = dbdynoColour('rule', 'stroke');
   for (const trace of copy.data) {
     const meta = trace.meta || {};
-    if (meta.mark) {
+    if (meta.heat) {
+      const colour = dbdynoColour(meta.heat, 'stroke');
+      trace.colorscale = [[0, dbdynoFaded(colour, 0)], [1, colour]];
+    } else if (meta.mark) {
       trace.marker.color = dbdynoFaded(mark, 0.4);
     } else if (meta.area) {
       trace.fillcolor = dbdynoFaded(dbdynoColour(meta.area, 'stroke'), 0.2);

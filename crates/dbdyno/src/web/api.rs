@@ -2,6 +2,8 @@
 //!
 //! Not here: what the fields mean (results: the schemas are those of the command line).
 
+use std::sync::Arc;
+
 use analysis::Report;
 use app::experiment::report_by;
 use axum::Json;
@@ -43,10 +45,10 @@ pub(super) async fn runs_csv(State(app): State<App>, asked: Pairs) -> Answered {
 
 /// `GET /api/runs/ID`: the report, provisional while it runs.
 pub(super) async fn run(State(app): State<App>, Path(name): Path<String>) -> Answered {
-    app.read(move |store, shared| Ok(json_of(&report_of(store, shared, &name)?))).await
+    app.read(move |store, shared| Ok(json_of(&*report_of(store, shared, &name)?))).await
 }
 
-fn report_of(store: &Store, shared: &Shared, name: &str) -> Result<Report, HttpError> {
+fn report_of(store: &Store, shared: &Shared, name: &str) -> Result<Arc<Report>, HttpError> {
     shared.lives.standing(store, name).map(|standing| standing.report)
 }
 
@@ -61,7 +63,7 @@ pub(super) async fn plan(State(app): State<App>, Path(name): Path<String>) -> An
 
 /// `GET /api/runs/ID/charts`
 pub(super) async fn run_charts(State(app): State<App>, Path(name): Path<String>) -> Answered {
-    app.read(move |store, shared| Ok(chart_list(&of_run(&report_of(store, shared, &name)?)))).await
+    app.read(move |store, shared| Ok(chart_list(&of_run(&*report_of(store, shared, &name)?)))).await
 }
 
 /// `GET /api/runs/ID/charts/NAME`
@@ -69,7 +71,7 @@ pub(super) async fn run_chart(
     State(app): State<App>,
     Path((name, of)): Path<(String, String)>,
 ) -> Answered {
-    app.read(move |store, shared| chart(&of_run(&report_of(store, shared, &name)?), &of)).await
+    app.read(move |store, shared| chart(&of_run(&*report_of(store, shared, &name)?), &of)).await
 }
 
 /// `GET /api/experiments`

@@ -12,6 +12,7 @@ use axum::extract::{Path, State};
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Redirect, Response};
 use model::{Imported, RunId};
+use render::live::Now;
 use render::html::{First, Medium, body as html};
 use store::{Store, StoreErrorKind, why_no_label};
 
@@ -45,10 +46,11 @@ struct StandingPart {
     status: &'static str,
     is_live: bool,
     measured: String,
+    now: Option<Now>,
     body: String,
 }
 
-fn standing_part(standing: &RunSnapshot) -> Result<String, HttpError> {
+fn standing_part(standing: RunSnapshot) -> Result<String, HttpError> {
     let base = format!("/api/runs/{}/charts/", standing.row.run);
     // What goes on has other pictures at each place.
     let place = format!("?at={}", standing.place);
@@ -59,6 +61,7 @@ fn standing_part(standing: &RunSnapshot) -> Result<String, HttpError> {
         status: standing.row.status.name(),
         is_live: standing.is_live(),
         measured: model::numbers::seconds(standing.report.measured_seconds),
+        now: standing.now,
         body,
     })
 }
@@ -82,9 +85,9 @@ pub(super) async fn run(
             row,
             labels: labels.iter().map(|(key, value)| label_view(key, value)).collect(),
             tables: tables::ALL,
-            body: standing_part(&standing)?,
             place: standing.place.to_string(),
             is_live: standing.is_live(),
+            body: standing_part(standing)?,
         })
     })
     .await
@@ -146,7 +149,7 @@ pub(super) async fn run_live(
         if place == seen && next_ms.is_some() {
             return Ok(StatusCode::NO_CONTENT.into_response());
         }
-        Ok(fresh(seen, Fresh { place, html: standing_part(&standing)?, next_ms }))
+        Ok(fresh(seen, Fresh { place, html: standing_part(standing)?, next_ms }))
     })
     .await
 }

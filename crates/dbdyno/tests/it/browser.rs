@@ -82,7 +82,7 @@ fn opened_and_zoomed(tab: &mut Tab) {
     assert!(!is_asked(tab), "{:?}", tab.requests());
     tab.click("#chart-throughput .drawing");
     // Charts are drawn one after the other, the first not always first.
-    tab.until("document.querySelector('.chart')._fullLayout?.xaxis?.range !== undefined");
+    tab.until("document.querySelector('.chart')?._fullLayout?.xaxis?.range !== undefined");
     let range = "JSON.stringify(document.querySelector('.chart')._fullLayout.xaxis.range)";
     let before = tab.value(range);
     tab.drag_over(".chart .nsewdrag");

@@ -88,6 +88,11 @@ impl Layout {
         self.x.place(value)
     }
 
+    /// What lies beyond an end stands at it: the last area of a heat map.
+    pub(super) fn x_within(&self, value: f64) -> Option<f64> {
+        self.x.within(value)
+    }
+
     /// What lies beyond an end stands at it: the low end of an interval among ratios.
     pub(super) fn y(&self, value: f64) -> Option<f64> {
         self.y.within(value)
