@@ -212,6 +212,7 @@
     }
     redrawn.forEach(draw);
     watchCharts(part);
+    searchMetrics();
     countTicked();
   };
 
@@ -248,6 +249,37 @@
     plan();
   };
 
+  // A search over the metrics of a run, of which there are a hundred.
+  let metric = "";
+  const searchMetrics = () => {
+    const section = document.getElementById("monitor");
+    if (!section || section.querySelector(".metrics")) {
+      return;
+    }
+    const input = Object.assign(document.createElement("input"), {
+      type: "search", className: "metrics", placeholder: "Search metrics", value: metric,
+    });
+    input.setAttribute("aria-label", "Search metrics");
+    const look = () => {
+      metric = input.value;
+      const words = metric.toLowerCase().split(/\s+/).filter(Boolean);
+      const told = (part) =>
+        [...part.querySelectorAll("img")].map((image) => image.alt).join(" ") + part.textContent;
+      const has = (part) => words.every((word) => told(part).toLowerCase().includes(word));
+      for (const part of section.querySelectorAll("figure, tbody tr")) {
+        part.hidden = words.length > 0 && !has(part);
+      }
+      for (const details of words.length ? section.querySelectorAll("details") : []) {
+        details.open = [...details.querySelectorAll("figure, tbody tr")].some((part) => !part.hidden);
+      }
+    };
+    input.addEventListener("input", look);
+    section.querySelector("h2").after(input);
+    if (metric) {
+      look();
+    }
+  };
+
   const countTicked = () => {
     const button = document.getElementById("compare");
     if (button) {
@@ -280,6 +312,7 @@
     }
   });
   watchCharts(document);
+  searchMetrics();
   countTicked();
   document.querySelectorAll("[data-live]").forEach(follow);
 })();

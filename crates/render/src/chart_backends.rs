@@ -145,6 +145,14 @@ const COLOURS: usize = 8;
 fn colour(chart: &Chart, index: usize) -> String {
     match chart.palette {
         Palette::Different => (index % COLOURS).to_string(),
+        Palette::Verdicts => match chart.traces.get(index).map(|trace| trace.name.as_str()) {
+            Some(name) if name.ends_with("better") || name == "meets" => "2".to_owned(),
+            Some(name) if name.ends_with("worse") || name == "fails" => "1".to_owned(),
+            Some(name) if name.ends_with("no clear verdict") || name == "undecided" => {
+                "6".to_owned()
+            }
+            _ => "0".to_owned(),
+        },
         Palette::Ordered => {
             let last = chart.traces.len().saturating_sub(1).max(1);
             format!("s{}", index * (COLOURS - 1) / last)
@@ -165,7 +173,7 @@ fn is_again(chart: &Chart, index: usize) -> bool {
 
 /// Whether all is drawn as lines that may begin at the edge.
 fn is_lines(chart: &Chart) -> bool {
-    chart.traces.iter().all(is_line)
+    chart.traces.iter().all(|trace| is_line(trace) || trace.shape == Shape::Cells)
 }
 
 /// A place, or a point along two axes.

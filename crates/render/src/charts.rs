@@ -18,6 +18,7 @@ mod intervals;
 mod kinds;
 mod losses;
 mod offered;
+pub(crate) mod overlays;
 mod queue;
 mod ratios;
 mod response;
@@ -100,6 +101,8 @@ pub enum Palette {
     Different,
     /// They have one, such as percentiles, or numbers of clients: shades.
     Ordered,
+    /// They are verdicts, by their names: better or meets, worse or fails, and others.
+    Verdicts,
 }
 
 /// A series.
@@ -277,6 +280,12 @@ pub fn of_comparison(report: &ComparisonReport) -> Vec<Chart> {
     distinct(ALL.iter().flat_map(of).collect())
 }
 
+/// The first run of each side of a comparison over each other: over time, and how long
+/// transactions took.
+pub fn of_first_runs(runs: &[(String, Report)]) -> Vec<Chart> {
+    distinct(overlays::charts(runs))
+}
+
 /// The charts of a history.
 pub fn of_history(report: &HistoryReport) -> Vec<Chart> {
     let of = |entry: &Entry| match entry.of {
@@ -362,11 +371,22 @@ impl Chart {
             false => format!("{} ({})", axis.title, axis.unit),
         };
         let mut text = format!("{}: {} over {}.", self.title, titled(&self.y), titled(&self.x));
+        let is_cells = |trace: &&Trace| trace.shape == Shape::Cells;
+        let cells = || self.traces.iter().filter(is_cells).flat_map(|trace| &trace.points);
+        let ends = cells().filter_map(|point| point.band).fold(None, |ends, (low, high)| {
+            let (least, most) = ends.unwrap_or((low, high));
+            Some((low.min(least), high.max(most)))
+        });
+        if let Some((low, high)) = ends {
+            text += &format!(" {} to {}.", significant(low, 3), significant(high, 3));
+            return text;
+        }
         for trace in self.traces.iter().take(SUMMED_MOST) {
             let values = || trace.points.iter().filter_map(|point| point.y);
-            let (low, high) = values().fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), y| {
-                (low.min(y), high.max(y))
-            });
+            let (low, high) = values()
+                .fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), y| {
+                    (low.min(y), high.max(y))
+                });
             if let Some(last) = values().last() {
                 let [low, high, last] = [low, high, last].map(|value| significant(value, 3));
                 text += &format!(" {}: {low} to {high}, last {last}.", trace.name);

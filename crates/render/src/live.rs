@@ -102,9 +102,10 @@ pub fn now(tally: &Tally) -> Now {
     let all: Vec<usize> = (0..tally.groups.len()).collect();
     let shown = newest.and_then(|_| tally.shown_second(now_ns));
     let figures = shown.map(|shown| vec![rates(tally, &all, shown), moment(tally, &all, shown)]);
-    let length = tally.description.as_ref().map(|described| {
-        (described.phases.ramp_up_ns as f64, described.phases.measure_ns as f64)
-    });
+    let length = tally
+        .description
+        .as_ref()
+        .map(|described| (described.phases.ramp_up_ns as f64, described.phases.measure_ns as f64));
     let done = length.filter(|(_, measure)| newest.is_some() && *measure > 0.0);
     let done = done.map(|(ramp_up, measure)| (now_ns as f64 + ramp_up) / (ramp_up + measure));
     Now {

@@ -70,7 +70,9 @@ function dbdynoLaidOut(layout, data, place, title) {
     ...more,
   });
   layout.annotations.push(
-    unit(layout.yaxis.title.text, { xref: 'container', x: 0, y: 1, xanchor: 'left', yanchor: 'bottom', yshift: 5, xshift: 4 }),
+    unit(layout.yaxis.title.text, {
+      x: 0, y: 1, xanchor: 'left', yanchor: 'bottom', yshift: 3, xshift: 2 - layout.margin.l,
+    }),
     unit(layout.xaxis.title.text, { x: 1, y: 0, xanchor: 'right', yanchor: 'top', yshift: -22 }),
   );
   layout.yaxis.title.text = '';

@@ -9,7 +9,7 @@ use app::experiment::report_by;
 use axum::Json;
 use axum::extract::{Path, State};
 use axum::response::{IntoResponse, Response};
-use render::charts::{of_comparison, of_history, of_run};
+use render::charts::{of_history, of_run};
 use render::csv::{csv as csv_of, of_table};
 use render::{Table, as_json, comparison, experiment_list, run_list};
 use serde::Serialize;
@@ -19,7 +19,7 @@ use super::App;
 use super::answer::{chart, chart_list, csv, file};
 use super::experiments::charts as charts_of_experiment;
 use super::http_error::HttpError;
-use super::pages::{compared, reported_history};
+use super::pages::{compared, compared_charts, reported_history};
 use super::query::Pairs;
 use super::{Shared, list};
 use crate::lists::{experiment_lines, experiments_json, run_list_json};
@@ -174,7 +174,7 @@ pub(super) async fn compare_csv(State(app): State<App>, asked: Pairs) -> Answere
 
 /// `GET /api/compare/charts?side=A&side=B`
 pub(super) async fn compare_charts(State(app): State<App>, asked: Pairs) -> Answered {
-    app.read(move |store, _| Ok(chart_list(&of_comparison(&compared(store, &asked)?)))).await
+    app.read(move |store, _| Ok(chart_list(&compared_charts(store, &asked)?))).await
 }
 
 /// `GET /api/compare/charts/NAME?side=A&side=B`
@@ -183,7 +183,7 @@ pub(super) async fn compare_chart(
     Path(of): Path<String>,
     asked: Pairs,
 ) -> Answered {
-    app.read(move |store, _| chart(&of_comparison(&compared(store, &asked)?), &of)).await
+    app.read(move |store, _| chart(&compared_charts(store, &asked)?, &of)).await
 }
 
 /// `GET /api/history?by=build`

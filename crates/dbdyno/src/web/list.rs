@@ -15,10 +15,10 @@ use render::list::{Best, point, short_id};
 use render::spark::spark_svg;
 use store::{Filter, Query, RunRow, Sort, Store, utc};
 
-use super::{App, Shared};
 use super::answer::{self, Frame, Fresh, fresh, rendered};
 use super::http_error::HttpError;
 use super::query::Pairs;
+use super::{App, Shared};
 
 /// Rows of a page: a screen or two.
 const ROWS_MAX: usize = 50;
@@ -339,12 +339,7 @@ fn is_grouped(asked: &Pairs) -> bool {
     sort.trim_start_matches('-') == "started" && asked.get("where").is_none()
 }
 
-fn rows(
-    store: &Store,
-    shared: &Shared,
-    found: &Found,
-    asked: &Pairs,
-) -> Result<String, HttpError> {
+fn rows(store: &Store, shared: &Shared, found: &Found, asked: &Pairs) -> Result<String, HttpError> {
     let best = Best::of(&found.all);
     let groups = groups(found.shown.iter().map(|at| &found.all[*at]), is_grouped(asked));
     let n_pages = groups.len().div_ceil(ROWS_MAX).max(1);
@@ -362,7 +357,8 @@ fn rows(
     let of_group = |rows: &Vec<&RunRow>| {
         let experiment = rows[0].experiment.as_deref().filter(|_| rows.len() > 1);
         let of = experiment.map(|id| experiment_line(id, rows));
-        let rows = rows.iter().map(|row| RowView::of(row, best.is(row), &trend(store, shared, row)));
+        let rows =
+            rows.iter().map(|row| RowView::of(row, best.is(row), &trend(store, shared, row)));
         Group { rows: rows.collect(), of }
     };
     rendered(&Rows {

@@ -77,10 +77,16 @@ struct Shared {
     lives: LiveRuns,
     /// Throughput over time of ended runs, as the list draws it.
     trends: Mutex<HashMap<RunId, String>>,
+    /// What experiments have shown, by how they stand.
+    results: Mutex<HashMap<String, String>>,
     shell: Shell,
 }
 
 impl Shared {
+    fn results(&self) -> MutexGuard<'_, HashMap<String, String>> {
+        self.results.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     fn trends(&self) -> MutexGuard<'_, HashMap<RunId, String>> {
         self.trends.lock().unwrap_or_else(PoisonError::into_inner)
     }

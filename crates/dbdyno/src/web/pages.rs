@@ -6,14 +6,16 @@ use analysis::comparison::Judge;
 use analysis::history::{Order, Question};
 use analysis::{ComparisonReport, HistoryReport};
 use app::compare::{Asked, compare as hold, history as hold_history};
+use app::report_source::ReportSource;
 use app::trials::figure_names;
 use askama::Template;
 use axum::extract::{Path, State};
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Redirect, Response};
 use model::{Imported, RunId};
-use render::live::Now;
+use render::charts::Chart;
 use render::html::{First, Medium, body as html};
+use render::live::Now;
 use store::{Store, StoreErrorKind, why_no_label};
 
 use super::App;
@@ -114,7 +116,7 @@ pub(super) async fn compare_chart(
     asked: Pairs,
 ) -> Result<Response, HttpError> {
     app.read(move |store, shared| {
-        let charts = render::charts::of_comparison(&compared(store, &asked)?);
+        let charts = compared_charts(store, &asked)?;
         let page = ("/compare", "compare", shared.auth.is_some());
         answer::chart_page(&charts, &of, page, &asked.text())
     })
@@ -265,6 +267,15 @@ pub(super) fn compared(store: &Store, asked: &Pairs) -> Result<ComparisonReport,
     held(store, asked, ticked(store, asked).as_ref())
 }
 
+/// Its charts.
+pub(super) fn compared_charts(store: &Store, asked: &Pairs) -> Result<Vec<Chart>, HttpError> {
+    Ok(source(store, compared(store, asked)?)?.charts())
+}
+
+fn source(store: &Store, report: ComparisonReport) -> Result<ReportSource, HttpError> {
+    Ok(ReportSource::of_comparison(store, report, Vec::new())?)
+}
+
 fn held(
     store: &Store,
     asked: &Pairs,
@@ -395,9 +406,12 @@ pub(super) async fn compare(State(app): State<App>, asked: Pairs) -> Result<Resp
         let is_begun = is_begun(store, &asked);
         let (body, trouble) = match is_asked(&asked) && !is_begun {
             false => (String::new(), None),
-            true => body_or_why(held(store, &asked, ticked.as_ref()), |of| {
-                html(&render::comparison(of, &[]), medium)
-            })?,
+            true => {
+                let held = held(store, &asked, ticked.as_ref());
+                body_or_why(held.and_then(|report| source(store, report)), |of| {
+                    html(&of.document(), medium)
+                })?
+            }
         };
         let text = |name: &str| asked.get(name).unwrap_or_default().to_owned();
         answer::page_or_trouble(

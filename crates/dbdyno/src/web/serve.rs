@@ -96,8 +96,9 @@ pub(crate) fn bind(options: Options) -> Result<Serving, Error> {
     let address = format!("{scheme}://{}/", shown(listener.local_addr().map_err(failed)?));
     let pidfile = PidFile::announce(&options.store, &address)?;
     let (lives, shell) = (LiveRuns::default(), options.shell);
-    let trends = Mutex::default();
-    let shared = Shared { store: options.store, is_loopback, auth, lives, trends, shell };
+    let (trends, results) = (Mutex::default(), Mutex::default());
+    let store = options.store;
+    let shared = Shared { store, is_loopback, auth, lives, trends, results, shell };
     Ok(Serving { listener, app: App(Arc::new(shared)), identity, pidfile })
 }
 

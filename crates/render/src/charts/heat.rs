@@ -24,14 +24,15 @@ fn charts(report: &Report) -> Vec<Chart> {
     chart.palette = Palette::Ordered;
     let length = count(cells[0].every_s as u64, "second");
     chart.note = Some(format!(
-        "Finished transactions by the time for which they were intended, in stretches of {length}."
+        "Finished transactions by the time for which they were intended, in stretches of {length}; \
+         shades are numbers of transactions."
     ));
     // Shades by ratios: one slow transaction in a thousand is seen.
     let bound = |level: u32| (most as f64).powf(f64::from(level) / f64::from(LEVELS));
     for level in 0..LEVELS {
-        let (low, high) = (bound(level), bound(level + 1));
-        let first = if level == 0 { 1 } else { low.floor() as u64 + 1 };
-        let last = high.round().max(1.0) as u64;
+        let first = if level == 0 { 1 } else { bound(level).floor() as u64 + 1 };
+        let is_last = level + 1 == LEVELS;
+        let last = if is_last { most } else { bound(level + 1).floor() as u64 };
         let is_of = |cell: &&HeatCell| (first..=last).contains(&cell.count);
         let points: Vec<Point> = cells.iter().filter(is_of).map(point).collect();
         let name = match first == last {

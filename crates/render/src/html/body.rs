@@ -142,7 +142,8 @@ fn of_validity<'d>(validity: &'d Validity, medium: Medium<'_>) -> SectionView<'d
     let is_grave = |remark: &&Remark| remark.severity > Severity::Note;
     let n_open = validity.remarks.iter().filter(is_grave).count().min(OPEN_MOST);
     let folded = shown.split_off(n_open.min(shown.len()));
-    let list = |remarks: Vec<_>| (!remarks.is_empty()).then(|| rendered(BlockView::Remarks(remarks)));
+    let list =
+        |remarks: Vec<_>| (!remarks.is_empty()).then(|| rendered(BlockView::Remarks(remarks)));
     let n_folded = folded.len() as u64;
     let title = match shown.is_empty() {
         true => count(n_folded, "finding"),

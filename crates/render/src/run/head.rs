@@ -82,8 +82,12 @@ fn worst(report: &Report) -> Option<String> {
     let percent = |n: u64| format!("{} %", significant(100.0 * share(n), 2));
     if share(counts.dropped) >= LOST_LEAST {
         let saturated = report.block.tps.map(|tps| numbers::rate(Some(tps)));
-        let saturated = saturated.map_or_else(String::new, |tps| format!("; saturated at {tps} TPS"));
-        return Some(format!("{} of the offered load was dropped{saturated}", percent(counts.dropped)));
+        let saturated =
+            saturated.map_or_else(String::new, |tps| format!("; saturated at {tps} TPS"));
+        return Some(format!(
+            "{} of the offered load was dropped{saturated}",
+            percent(counts.dropped)
+        ));
     }
     if share(counts.failed) >= LOST_LEAST {
         return Some(format!("{} of the transactions failed", percent(counts.failed)));
@@ -98,7 +102,8 @@ fn worst(report: &Report) -> Option<String> {
 fn begun_lower(text: &str) -> String {
     let mut letters = text.chars();
     let first = letters.next();
-    let is_name = letters.clone().next().is_none_or(|second| !second.is_lowercase() && second != ' ');
+    let is_name =
+        letters.clone().next().is_none_or(|second| !second.is_lowercase() && second != ' ');
     match first {
         Some(first) if !is_name => first.to_lowercase().chain(letters).collect(),
         _ => text.to_owned(),
@@ -252,11 +257,7 @@ fn rate_tile(name: &str, value: Quantity) -> Tile {
 }
 
 /// A quantile of all that was offered, with its own interval where it has one.
-fn of_quantile(
-    report: &Report,
-    field: &str,
-    of: &dyn Fn(&SecondReport) -> Option<f64>,
-) -> Tile {
+fn of_quantile(report: &Report, field: &str, of: &dyn Fn(&SecondReport) -> Option<f64>) -> Tile {
     let value = of_all_offered(report, field);
     let note = match (value.value, value.error) {
         (Value::Infinite, _) => lost(report),
