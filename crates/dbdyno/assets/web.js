@@ -213,6 +213,7 @@
     redrawn.forEach(draw);
     watchCharts(part);
     searchMetrics();
+    offerStack();
     countTicked();
   };
 
@@ -247,6 +248,29 @@
     };
     document.addEventListener("visibilitychange", plan);
     plan();
+  };
+
+  // All charts one below the other, low and as wide as the page: those over time on one axis.
+  const stack = (isStacked) => {
+    document.body.classList.toggle("stacked", isStacked);
+    document.querySelectorAll(".stack").forEach((button) => {
+      button.setAttribute("aria-pressed", String(isStacked));
+    });
+    if (isStacked) {
+      askedForMore();
+    }
+    dbdynoDrawAgain();
+  };
+  const offerStack = () => {
+    const section = document.getElementById("time");
+    if (section && !section.querySelector(".stack")) {
+      const button = document.createElement("button");
+      Object.assign(button, { type: "button", className: "stack", textContent: "Stack charts" });
+      const isStacked = () => document.body.classList.contains("stacked");
+      button.setAttribute("aria-pressed", String(isStacked()));
+      button.addEventListener("click", () => stack(!isStacked()));
+      section.querySelector(".charts")?.before(button);
+    }
   };
 
   // A search over the metrics of a run, of which there are a hundred.
@@ -313,6 +337,7 @@
   });
   watchCharts(document);
   searchMetrics();
+  offerStack();
   countTicked();
   document.querySelectorAll("[data-live]").forEach(follow);
 })();

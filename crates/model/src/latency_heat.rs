@@ -87,12 +87,12 @@ mod tests {
     use stats::Histogram;
 
     use super::*;
-    use crate::{KindIndex, KindSecond};
+    use crate::KindSecond;
 
     fn second(second: i64, times_ns: &[u64]) -> Second {
         let mut response = Histogram::default();
         times_ns.iter().for_each(|ns| response.record(*ns));
-        let kind = KindSecond { response: Some(response), ..KindSecond::new(KindIndex(0)) };
+        let kind = KindSecond { response: Some(response), ..KindSecond::new(0) };
         Second { kinds: vec![kind], ..Second::new(0, second) }
     }
 

@@ -444,17 +444,25 @@ impl Chart {
     }
 }
 
-/// The ramp-up and the disturbances of a run.
+/// What a stretch is called that is not measured.
+const RAMP_UP: &str = "ramp-up";
+
+/// The ramp-up, the disturbances and the dips of a run.
 fn happened(report: &Report) -> Vec<Mark> {
     let first = report.seconds.iter().map(|row| row.second).min().unwrap_or(0);
-    let ramp_up = Mark::stretch(first as f64, Some(0.0), "ramp-up");
+    let ramp_up = Mark::stretch(first as f64, Some(0.0), RAMP_UP);
     let ramp_up = (first < 0).then_some(ramp_up);
     let begun = report.disturbances.iter().filter(|one| one.outcome != "skipped");
     let disturbed = begun.map(|one| {
         let ended_s = one.ended_s.unwrap_or(report.measured_seconds);
         Mark::stretch(one.began_s, Some(ended_s), one.name.clone())
     });
-    ramp_up.into_iter().chain(disturbed).collect()
+    // What is known to have a cause is found again beside it.
+    let known = report.dips.iter().filter_map(|dip| Some((dip, dip.causes.first()?)));
+    let dips = known.map(|(dip, seen)| {
+        Mark::stretch(dip.from_s as f64, Some(dip.to_s as f64), seen.cause.in_short())
+    });
+    ramp_up.into_iter().chain(disturbed).chain(dips).collect()
 }
 
 /// The figures of the response time, without their unit.
@@ -514,6 +522,11 @@ impl Mark {
     /// Whether it is named in the legend: beside a level stripe no place is free for sure.
     pub(crate) fn is_in_legend(&self) -> bool {
         self.along == Along::Y && self.to.is_some() && !self.text.is_empty()
+    }
+
+    /// Whether it is what is not measured: of other things nobody looks there.
+    pub(crate) fn is_ramp_up(&self) -> bool {
+        self.text == RAMP_UP
     }
 
     /// A stretch of the horizontal axis.

@@ -114,8 +114,9 @@ function dbdynoColoured(chart, place) {
   layout.xaxis.showgrid = false;
   layout.hoverlabel = { font: { color: title }, bgcolor: dbdynoColour('paper', 'fill') };
   for (const shape of layout.shapes) {
-    shape.fillcolor = dbdynoFaded(mark, 0.16);
-    shape.line.color = shape.type === 'rect' ? dbdynoFaded(mark, 0.4) : rule;
+    const colour = shape.name === 'before' ? dbdynoColour('before', 'fill') : mark;
+    shape.fillcolor = dbdynoFaded(colour, 0.14);
+    shape.line.color = shape.type === 'rect' ? dbdynoFaded(colour, 0.4) : rule;
   }
   for (const words of layout.annotations) words.font.color = words.meta === 'unit' ? text : rule;
   layout.uirevision = copy.id;

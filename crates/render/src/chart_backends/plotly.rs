@@ -324,6 +324,9 @@ fn marked(chart: &Chart, mark: &Mark) -> (Value, Value) {
     let mut shape: Map<String, Value> = Map::new();
     let mut put = |name: &str, value: Value| shape.insert(name.to_owned(), value);
     put("type", json!(if mark.to.is_some() { "rect" } else { "line" }));
+    if mark.is_ramp_up() {
+        put("name", json!("before"));
+    }
     // Above the grid, which has a line of its own at a round number.
     put("layer", json!("between"));
     // A stripe has an edge, so that a thin one is seen.

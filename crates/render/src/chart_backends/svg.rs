@@ -163,7 +163,8 @@ impl Svg<'_> {
             let at = format!("x=\"{}\" y=\"{}\"", px(x), px(y));
             // What was over at once is seen too.
             let size = [width, height].map(|side| px(side.max(1.5)));
-            format!("rect class=\"mark\" {at} width=\"{}\" height=\"{}\"", size[0], size[1])
+            let class = if mark.is_ramp_up() { "before" } else { "mark" };
+            format!("rect class=\"{class}\" {at} width=\"{}\" height=\"{}\"", size[0], size[1])
         };
         let shape = match (mark.along, mark.to) {
             (Along::X, Some(_)) => stripe(from, top, to - from, bottom - top),
