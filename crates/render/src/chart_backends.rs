@@ -171,9 +171,9 @@ fn is_again(chart: &Chart, index: usize) -> bool {
     chart.palette == Palette::Different && index / COLOURS % 2 == 1
 }
 
-/// Whether all is drawn as lines that may begin at the edge.
+/// Whether what is drawn may begin at the edge: lines, and charts of the same stretch of time.
 fn is_lines(chart: &Chart) -> bool {
-    chart.traces.iter().all(|trace| is_line(trace) || trace.shape == Shape::Cells)
+    chart.x.range.is_some() || chart.traces.iter().all(is_line)
 }
 
 /// A place, or a point along two axes.

@@ -125,12 +125,12 @@ fn compared(tab: &mut Tab, web: &Web) {
     tab.go(&format!("{}/?q=slow", web.base));
     assert_eq!(tab.value("document.getElementById('compare').disabled"), true);
     let button = "document.getElementById('compare').innerText";
-    tab.click(".runs tbody tr:nth-child(1) input");
+    tab.click(".runs tbody:nth-of-type(1) input");
     assert!(tab.value(button).to_string().contains("1 run is ticked"));
     // What is ticked is told at the bottom of the window, however long the list is.
     let place = "getComputedStyle(document.querySelector('.actions')).position";
     assert_eq!(tab.value(place), "sticky");
-    tab.click(".runs tbody tr:nth-child(2) input");
+    tab.click(".runs tbody:nth-of-type(2) input");
     assert!(tab.value(button).to_string().contains("Compare 2 ticked runs"));
     assert_eq!(tab.value("document.getElementById('compare').disabled"), false);
     tab.follow("#compare");
