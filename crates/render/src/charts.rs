@@ -387,7 +387,7 @@ impl Chart {
                 .fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), y| {
                     (low.min(y), high.max(y))
                 });
-            if let Some(last) = values().last() {
+            if let Some(last) = values().next_back() {
                 let [low, high, last] = [low, high, last].map(|value| significant(value, 3));
                 text += &format!(" {}: {low} to {high}, last {last}.", trace.name);
             }

@@ -57,9 +57,9 @@ fn charts(report: &ExperimentReport, _trials: &[TrialReport]) -> Vec<Chart> {
 /// New orders and all transactions per minute in one chart, where nothing else is told apart by
 /// lines.
 fn per_minute(report: &ExperimentReport, axis: usize) -> Option<Chart> {
-    let has = |name: &&str| report.points.iter().any(|point| point.figures.get(name).is_some());
+    let has = |name: &str| report.points.iter().any(|point| point.figures.get(name).is_some());
     let is_alone = report.axes.len() == 1 && report.imported.is_empty();
-    if report.primary != PER_MINUTE[0] || !is_alone || !PER_MINUTE.iter().all(|name| has(&name)) {
+    if report.primary != PER_MINUTE[0] || !is_alone || !PER_MINUTE.iter().all(|name| has(name)) {
         return None;
     }
     let [mut both, tpm] = PER_MINUTE.map(|figure| chart(report, axis, figure).into_iter().next());
