@@ -153,6 +153,9 @@ pub struct Report {
     /// Where CPU time of server and generator went; empty unless asked for.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub cpu_profiles: Vec<CpuProfileReport>,
+    /// How many transactions took how long, over time; none unless the events were asked for it.
+    #[serde(skip)]
+    pub latency_heat: Option<model::LatencyHeat>,
     /// What was in force at the server for new sessions before the load, by name; empty where
     /// nothing tells.
     #[serde(default, skip_serializing_if = "Named::is_empty")]

@@ -8,9 +8,11 @@ use analysis::matrix::Matrices;
 use analysis::report::{Options, Report};
 use analysis::trials::TrialReport;
 use analysis::{ComparisonReport, ExperimentReport, HistoryReport, SeekReport};
-use model::{Experiment, Imported};
+use model::{Experiment, Imported, RunId};
 use render::Document;
-use render::charts::{Chart, of_comparison, of_experiment, of_history, of_run, of_seek};
+use render::charts::{
+    Chart, of_comparison, of_experiment, of_first_runs, of_history, of_run, of_seek,
+};
 use store::{LAST, Store};
 
 use crate::compare::{Asked, compare};
@@ -18,6 +20,9 @@ use crate::error::Error;
 use crate::experiment::{AskedTables, matrices};
 use crate::stored_report::stored_report;
 use crate::trials::trial_reports;
+
+/// More runs over each other are not told apart.
+const SIDES_MOST: usize = 6;
 
 /// What a page is about.
 #[derive(Clone, Debug)]
@@ -28,8 +33,8 @@ pub enum ReportSource {
     Experiment(Box<ExperimentReport>, Vec<TrialReport>, Option<Box<Matrices>>),
     /// A search.
     Seek(Box<SeekReport>),
-    /// A comparison, and the limits that it was held against.
-    Comparison(Box<ComparisonReport>, Vec<GateResult>),
+    /// A comparison, the limits that it was held against, and the first run of each side.
+    Comparison(Box<ComparisonReport>, Vec<GateResult>, Vec<(String, Report)>),
     /// A history.
     History(Box<HistoryReport>),
 }
@@ -40,7 +45,7 @@ impl ReportSource {
         let [name] = names else {
             let sides = Asked::Sides(names.to_vec());
             let report = compare(store, &sides, judge)?;
-            return Ok(ReportSource::Comparison(Box::new(report), Vec::new()));
+            return ReportSource::of_comparison(store, report, Vec::new());
         };
         if name.contains(['=', ',']) {
             return Err(Error::Usage(format!(
@@ -55,6 +60,21 @@ impl ReportSource {
         let run = store.find(name)?;
         let report = stored_report(store, &run, Options { per_client: true })?;
         Ok(ReportSource::Run(Box::new(report)))
+    }
+
+    /// A comparison, and the limits that it was held against.
+    pub fn of_comparison(
+        store: &Store,
+        report: ComparisonReport,
+        gates: Vec<GateResult>,
+    ) -> Result<ReportSource, Error> {
+        let mut runs = Vec::new();
+        for side in report.sides.iter().take(SIDES_MOST) {
+            let Some(run) = side.runs.first() else { continue };
+            let report = stored_report(store, &RunId(run.clone()), Options::default())?;
+            runs.push((side.name.clone(), report));
+        }
+        Ok(ReportSource::Comparison(Box::new(report), gates, runs))
     }
 
     /// An experiment, judged by a figure or by that of its workload; or a search.
@@ -100,7 +120,7 @@ impl ReportSource {
         let name = &first.name;
         match &mut self {
             ReportSource::Experiment(report, ..) => report.imported.extend(imported.clone()),
-            ReportSource::Comparison(report, _) => report.imported.clone_from(&imported),
+            ReportSource::Comparison(report, ..) => report.imported.clone_from(&imported),
             ReportSource::Run(_) | ReportSource::Seek(_) | ReportSource::History(_) => {
                 return Err(Error::Usage(format!(
                     "the imported figures {name} can be shown only with an experiment, a \
@@ -130,7 +150,7 @@ impl ReportSource {
             ReportSource::Run(report) => report.name.clone(),
             ReportSource::Experiment(report, ..) => report.name.clone(),
             ReportSource::Seek(report) => report.name.clone(),
-            ReportSource::Comparison(report, _) => render::comparison_title(report),
+            ReportSource::Comparison(report, ..) => render::comparison_title(report),
             ReportSource::History(report) => format!("history by {}", report.by),
         }
     }
@@ -141,7 +161,9 @@ impl ReportSource {
             ReportSource::Run(report) => of_run(report),
             ReportSource::Experiment(report, trials, _) => of_experiment(report, trials),
             ReportSource::Seek(report) => of_seek(report),
-            ReportSource::Comparison(report, _) => of_comparison(report),
+            ReportSource::Comparison(report, _, runs) => {
+                of_comparison(report).into_iter().chain(of_first_runs(runs)).collect()
+            }
             ReportSource::History(report) => of_history(report),
         }
     }
@@ -160,7 +182,9 @@ impl ReportSource {
                 page
             }
             ReportSource::Seek(report) => render::seek(report),
-            ReportSource::Comparison(report, gates) => render::comparison(report, gates),
+            ReportSource::Comparison(report, gates, runs) => {
+                render::comparison_of_runs(report, gates, runs)
+            }
             ReportSource::History(report) => render::history(report),
         }
     }

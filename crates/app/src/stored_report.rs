@@ -11,9 +11,12 @@
 //! Not here: several runs together (compare, experiment, seek), and the seconds of a run in other
 //! lengths than its report has ([`stored_tally`] is for those).
 
+use std::collections::BTreeMap;
+
 use analysis::Tally;
 use analysis::report::{Options, Report};
-use model::{CpuProfileReport, Event, Fact, ReportField, RunId, Target};
+use model::{CpuProfileReport, Event, Fact, LatencyHeat, ReportField, RunId, Target};
+use serde::Deserialize;
 use store::{RunRow, Store};
 
 use crate::error::Error;
@@ -42,12 +45,38 @@ pub fn ended_report(store: &Store, row: &RunRow) -> Result<Option<Report>, Error
             if !report.cpu_profiles.is_empty() {
                 CpuProfileReport::fill(&mut report.cpu_profiles, store.cpu_profiles(run)?);
             }
+            let mut heat = LatencyHeat::default();
+            store.seconds(run, &mut |second| heat.add(&second))?;
+            report.latency_heat = Some(heat);
             Ok(Some(report))
         }
         Kept::Damaged(why) => Err(Error::Failed(format!(
             "the report of run {run} is damaged ({why}): 'dbdyno runs rm {run}' removes it"
         ))),
     }
+}
+
+/// Commits per second of each measured second, all groups together, as the report of an ended run
+/// has them; nothing of others.
+pub fn rates_over_time(store: &Store, run: &RunId) -> Result<Vec<f64>, Error> {
+    #[derive(Deserialize)]
+    struct Rates {
+        seconds: Vec<Rate>,
+    }
+    #[derive(Deserialize)]
+    struct Rate {
+        second: i64,
+        tps: f64,
+    }
+    let json = store.report_json(run)?;
+    let rates = json.and_then(|json| serde_json::from_str::<Rates>(&json).ok());
+    let mut all: BTreeMap<i64, f64> = BTreeMap::new();
+    for rate in rates.into_iter().flat_map(|rates| rates.seconds) {
+        if rate.second >= 0 {
+            *all.entry(rate.second).or_default() += rate.tps;
+        }
+    }
+    Ok(all.into_values().collect())
 }
 
 /// The report of a run that has none, from what there is of its events.

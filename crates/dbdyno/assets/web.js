@@ -41,23 +41,47 @@
   }
   window.addEventListener("blur", release);
 
-  // Charts are asked for when they come into view: a page has many.
-  const draw = async (place) => {
+  // Charts stand in the page as pictures. plotly.js, which is large, is loaded when a reader asks
+  // for more: by pointing at a chart, touching it or pressing a key there; then the charts in
+  // view become ones that zoom and show values.
+  let loading = null;
+  const plotly = () => {
+    loading ??= new Promise((good, bad) => {
+      const script = document.createElement("script");
+      script.src = document.body.dataset.plotly;
+      script.onload = good;
+      script.onerror = () => bad(new Error("plotly.js cannot be loaded"));
+      document.head.append(script);
+    });
+    return loading;
+  };
+
+  const draw = async (figure) => {
     let chart;
     try {
-      chart = await ask(place.dataset.chart);
+      [chart] = await Promise.all([ask(figure.dataset.chart), plotly()]);
     } catch (error) {
-      place.textContent = `This chart cannot be drawn: ${error.message}`;
+      figure.title = `This chart stays a picture: ${error.message}`;
       return;
     }
     chart.layout.modebar = {
       bgcolor: "rgba(0,0,0,0)", color: "rgba(128,128,128,.6)", activecolor: "rgb(128,128,128)",
     };
-    if (place.dataset.drawn) {
-      await released();
+    await released();
+    const drawing = figure.querySelector(".drawing");
+    let place = figure.querySelector(".chart");
+    if (!place) {
+      place = document.createElement("div");
+      place.className = "chart";
+      place.setAttribute("role", "img");
+      const picture = drawing.querySelector("img, svg");
+      place.setAttribute("aria-label", picture.alt ?? picture.getAttribute("aria-label"));
+      place.style.height = `${Math.max(drawing.clientHeight, 200)}px`;
+      drawing.after(place);
+      figure.classList.add("drawn");
     }
     dbdynoDraw(place, chart);
-    place.dataset.drawn = "yes";
+    figure.dataset.drawn = "yes";
   };
 
   const inView = new IntersectionObserver((entries) => {
@@ -67,30 +91,106 @@
         draw(entry.target);
       }
     }
-  }, { rootMargin: "300px" });
+  }, { rootMargin: "100px" });
 
-  const charts = (within) => within.querySelectorAll(".chart[data-chart]");
+  const charts = (within) => within.querySelectorAll("figure[data-chart]");
+  let isAsked = false;
   const watchCharts = (within) => {
-    for (const place of charts(within)) {
-      if (!place.dataset.drawn) {
-        inView.observe(place);
+    for (const figure of charts(within)) {
+      figure.tabIndex = 0;
+      figure.setAttribute("aria-keyshortcuts", "Enter + - ArrowLeft ArrowRight 0 L");
+      if (isAsked && !figure.dataset.drawn) {
+        inView.observe(figure);
       }
     }
+  };
+  const askedForMore = () => {
+    if (!isAsked) {
+      isAsked = true;
+      watchCharts(document);
+    }
+  };
+  // Who only passes by asks for nothing.
+  const DWELL_MS = 150;
+  let dwelling = 0;
+  document.addEventListener("pointerover", (event) => {
+    clearTimeout(dwelling);
+    if (!isAsked && event.target.closest?.("figure[data-chart]")) {
+      dwelling = setTimeout(askedForMore, DWELL_MS);
+    }
+  });
+  document.addEventListener("click", (event) => {
+    if (event.target.closest?.("figure[data-chart] .drawing")) {
+      askedForMore();
+    }
+  });
+  document.addEventListener("keydown", (event) => {
+    const figure = event.target;
+    if (!figure.matches?.("figure[data-chart]") || event.ctrlKey || event.altKey || event.metaKey) {
+      return;
+    }
+    if (event.key === "Enter") {
+      askedForMore();
+    } else if (!figure.dataset.drawn || !dbdynoPress(figure.querySelector(".chart"), event.key)) {
+      return;
+    }
+    event.preventDefault();
+  });
+
+  // What a reader has zoomed into along time, and the instant that is pointed at, are in the
+  // address: whoever gets it sees the same.
+  const shared = new URLSearchParams(location.search);
+  dbdynoMoved = () => {
+    const now = new URLSearchParams(location.search);
+    const put = (name, value) => (value === null ? now.delete(name) : now.set(name, value));
+    const [from, to] = dbdynoZoomed.time ?? [];
+    put("zoom", from === undefined ? null : `${Number(from.toFixed(2))}..${Number(to.toFixed(2))}`);
+    put("at", dbdynoPinned === null ? null : String(Number(dbdynoPinned.toFixed(2))));
+    const query = now.toString();
+    history.replaceState(null, "", location.pathname + (query && `?${query}`) + location.hash);
+  };
+  const zoom = shared.get("zoom")?.split("..").map(Number);
+  if (zoom?.length === 2 && zoom.every(Number.isFinite)) {
+    dbdynoZoomed.time = zoom;
+  }
+  const at = Number(shared.get("at") ?? NaN);
+  if (Number.isFinite(at)) {
+    dbdynoPinned = at;
+  }
+  isAsked = dbdynoZoomed.time !== null || dbdynoPinned !== null;
+
+  // A newer picture in the place of an older one, when it has come.
+  const fresher = (old, figure) => {
+    old.dataset.chart = figure.dataset.chart;
+    const [from, to] = [figure, old].map((of) => of.querySelector("picture"));
+    const image = new Image();
+    const source = matchMedia("(max-width:640px)").matches ? "source" : "img";
+    const box = old.getBoundingClientRect();
+    if (!from || box.bottom < -300 || box.top > innerHeight + 300) {
+      return;
+    }
+    image.onload = () => {
+      to.querySelector("source").srcset = from.querySelector("source").srcset;
+      to.querySelector("img").src = from.querySelector("img").src;
+    };
+    image.src = from.querySelector(source)[source === "img" ? "src" : "srcset"];
   };
 
   // What a reader has opened, ticked, scrolled and zoomed is kept when a part of the page is replaced.
   const replace = (part, html) => {
     const told = new DOMParser().parseFromString(html, "text/html").body;
-    const drawn = new Map();
-    for (const place of charts(part)) {
-      if (place.dataset.drawn) {
-        drawn.set(place.dataset.chart, place);
-      }
-    }
-    for (const place of charts(told)) {
-      const old = drawn.get(place.dataset.chart);
-      if (old) {
-        place.replaceWith(old);
+    // Charts that zoom stay; a picture stays until the newer one has come.
+    const known = new Map([...charts(part)].map((figure) => [figure.id, figure]));
+    const redrawn = [];
+    for (const figure of charts(told)) {
+      const old = known.get(figure.id);
+      if (old?.dataset.drawn) {
+        old.dataset.chart = figure.dataset.chart;
+        figure.replaceWith(old);
+        redrawn.push(old);
+      } else if (old?.querySelector("picture")) {
+        fresher(old, figure);
+        figure.replaceWith(old);
       }
     }
     const wasOpen = [...part.querySelectorAll("details")].map((details) => details.open);
@@ -110,12 +210,10 @@
     if (focused) {
       [...part.querySelectorAll("input")].find((box) => box.value === focused)?.focus();
     }
-    for (const place of charts(part)) {
-      if (place.dataset.drawn && drawn.has(place.dataset.chart)) {
-        draw(place);
-      }
-    }
+    redrawn.forEach(draw);
     watchCharts(part);
+    searchMetrics();
+    offerStack();
     countTicked();
   };
 
@@ -152,10 +250,64 @@
     plan();
   };
 
+  // All charts one below the other, low and as wide as the page: those over time on one axis.
+  const stack = (isStacked) => {
+    document.body.classList.toggle("stacked", isStacked);
+    document.querySelectorAll(".stack").forEach((button) => {
+      button.setAttribute("aria-pressed", String(isStacked));
+    });
+    if (isStacked) {
+      askedForMore();
+    }
+    dbdynoDrawAgain();
+  };
+  const offerStack = () => {
+    const section = document.getElementById("time");
+    if (section && !section.querySelector(".stack")) {
+      const button = document.createElement("button");
+      Object.assign(button, { type: "button", className: "stack", textContent: "Stack charts" });
+      const isStacked = () => document.body.classList.contains("stacked");
+      button.setAttribute("aria-pressed", String(isStacked()));
+      button.addEventListener("click", () => stack(!isStacked()));
+      section.querySelector(".charts")?.before(button);
+    }
+  };
+
+  // A search over the metrics of a run, of which there are a hundred.
+  let metric = "";
+  const searchMetrics = () => {
+    const section = document.getElementById("monitor");
+    if (!section || section.querySelector(".metrics")) {
+      return;
+    }
+    const input = Object.assign(document.createElement("input"), {
+      type: "search", className: "metrics", placeholder: "Search metrics", value: metric,
+    });
+    input.setAttribute("aria-label", "Search metrics");
+    const look = () => {
+      metric = input.value;
+      const words = metric.toLowerCase().split(/\s+/).filter(Boolean);
+      const told = (part) =>
+        [...part.querySelectorAll("img")].map((image) => image.alt).join(" ") + part.textContent;
+      const has = (part) => words.every((word) => told(part).toLowerCase().includes(word));
+      for (const part of section.querySelectorAll("figure, tbody tr")) {
+        part.hidden = words.length > 0 && !has(part);
+      }
+      for (const details of words.length ? section.querySelectorAll("details") : []) {
+        details.open = [...details.querySelectorAll("figure, tbody tr")].some((part) => !part.hidden);
+      }
+    };
+    input.addEventListener("input", look);
+    section.querySelector("h2").after(input);
+    if (metric) {
+      look();
+    }
+  };
+
   const countTicked = () => {
     const button = document.getElementById("compare");
     if (button) {
-      const count = document.querySelectorAll("#ticked input:checked").length;
+      const count = document.querySelectorAll("#ticked input[name=side]:checked").length;
       button.disabled = count < 2;
       button.textContent = count === 0 ? "Tick two runs or more to compare"
         : count === 1 ? "1 run is ticked: tick another to compare"
@@ -177,15 +329,15 @@
       }
     }
   });
-  // What goes on has no drawing for paper: what can be had in time is printed.
+  // A printer takes pictures that nobody has seen, too.
   window.addEventListener("beforeprint", () => {
-    for (const place of charts(document)) {
-      if (!place.dataset.drawn && !place.previousElementSibling) {
-        draw(place);
-      }
+    for (const image of document.images) {
+      image.loading = "eager";
     }
   });
   watchCharts(document);
+  searchMetrics();
+  offerStack();
   countTicked();
   document.querySelectorAll("[data-live]").forEach(follow);
 })();

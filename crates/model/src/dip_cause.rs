@@ -27,6 +27,20 @@ pub enum Cause {
 }
 
 impl Cause {
+    /// What happened, in a word or two.
+    pub fn in_short(self) -> &'static str {
+        match self {
+            Cause::Locks => "locks",
+            Cause::OtherCpuLoad => "other CPU load",
+            Cause::Network => "network",
+            Cause::RowsRead => "more rows read",
+            Cause::Checkpoint => "checkpoint",
+            Cause::Disk => "disk",
+            Cause::Latches => "latches",
+            Cause::ServerStopped => "server stopped",
+        }
+    }
+
     /// What happened, in words.
     pub fn words(self) -> &'static str {
         match self {

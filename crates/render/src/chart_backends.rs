@@ -13,7 +13,7 @@ mod svg;
 mod ticks;
 mod words;
 
-use crate::charts::{Along, Chart, Palette, Point, Scale, Shape, Trace};
+use crate::charts::{Along, Chart, Mark, Palette, Point, Scale, Shape, Trace};
 
 #[cfg(feature = "pages")]
 pub use plotly::plotly_js;
@@ -60,6 +60,11 @@ const APART: f64 = 7.0;
 const WHISKERS_APART: (f64, f64) = (6.0, 24.0);
 
 impl Chart {
+    /// Whether names tell anything: a trace alone is what the title says.
+    fn has_legend(&self) -> bool {
+        self.traces.len() > 1 || self.marks.iter().any(Mark::is_in_legend)
+    }
+
     /// All numbers that an axis must have room for: intervals too, and levels of the vertical one.
     fn values(&self, along: Along) -> impl Iterator<Item = f64> {
         let lowest = match along {
@@ -99,7 +104,7 @@ impl Chart {
         let stands_aside = |trace: &Trace| match trace.shape {
             Shape::Points if has_names => true,
             Shape::Points | Shape::Joined => trace.points.iter().any(|point| point.band.is_some()),
-            Shape::Line | Shape::Steps | Shape::Bars => false,
+            Shape::Line | Shape::Steps | Shape::Bars | Shape::Cells => false,
         };
         if !stands_aside(&self.traces[index]) {
             return 0.0;
@@ -112,6 +117,16 @@ impl Chart {
         };
         (n_before as f64 - n_gaps as f64 / 2.0) * apart
     }
+}
+
+/// How wide the areas of a heat map are, along the horizontal axis.
+fn cell_width(chart: &Chart) -> f64 {
+    let cells = chart.traces.iter().filter(|trace| trace.shape == Shape::Cells);
+    let mut places: Vec<f64> = cells.flat_map(|trace| &trace.points).map(|at| at.x).collect();
+    places.sort_by(f64::total_cmp);
+    let gaps = places.windows(2).map(|two| two[1] - two[0]).filter(|gap| *gap > 0.0);
+    let least = gaps.fold(f64::INFINITY, f64::min);
+    if least.is_finite() { least } else { 1.0 }
 }
 
 fn is_line(trace: &Trace) -> bool {
@@ -130,6 +145,14 @@ const COLOURS: usize = 8;
 fn colour(chart: &Chart, index: usize) -> String {
     match chart.palette {
         Palette::Different => (index % COLOURS).to_string(),
+        Palette::Verdicts => match chart.traces.get(index).map(|trace| trace.name.as_str()) {
+            Some(name) if name.ends_with("better") || name == "meets" => "2".to_owned(),
+            Some(name) if name.ends_with("worse") || name == "fails" => "1".to_owned(),
+            Some(name) if name.ends_with("no clear verdict") || name == "undecided" => {
+                "6".to_owned()
+            }
+            _ => "0".to_owned(),
+        },
         Palette::Ordered => {
             let last = chart.traces.len().saturating_sub(1).max(1);
             format!("s{}", index * (COLOURS - 1) / last)
@@ -137,14 +160,20 @@ fn colour(chart: &Chart, index: usize) -> String {
     }
 }
 
+/// How much of its colour a shade of a heat map has.
+fn shade(chart: &Chart, index: usize) -> f64 {
+    let n = chart.traces.len().max(2) as f64;
+    0.15 + 0.85 * index as f64 / (n - 1.0)
+}
+
 /// Whether a trace has a colour that another has before it.
 fn is_again(chart: &Chart, index: usize) -> bool {
     chart.palette == Palette::Different && index / COLOURS % 2 == 1
 }
 
-/// Whether all is drawn as lines that may begin at the edge.
+/// Whether what is drawn may begin at the edge: lines, and charts of the same stretch of time.
 fn is_lines(chart: &Chart) -> bool {
-    chart.traces.iter().all(is_line)
+    chart.x.range.is_some() || chart.traces.iter().all(is_line)
 }
 
 /// A place, or a point along two axes.

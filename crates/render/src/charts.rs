@@ -14,10 +14,12 @@ mod distribution;
 mod drift;
 mod elsewhere;
 pub(crate) mod gauges;
+mod heat;
 mod intervals;
 mod kinds;
 mod losses;
 mod offered;
+pub(crate) mod overlays;
 mod queue;
 mod ratios;
 mod response;
@@ -34,7 +36,10 @@ use analysis::figures;
 use analysis::report::Named;
 use analysis::trials::TrialReport;
 use analysis::{ComparisonReport, ExperimentReport, HistoryReport, Report, SeekReport};
+use model::numbers::significant;
 use serde::{Deserialize, Serialize};
+
+use crate::table::{Align, Cell, Column, Table};
 
 /// A chart.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -97,6 +102,8 @@ pub enum Palette {
     Different,
     /// They have one, such as percentiles, or numbers of clients: shades.
     Ordered,
+    /// They are verdicts, by their names: better or meets, worse or fails, and others.
+    Verdicts,
 }
 
 /// A series.
@@ -124,6 +131,8 @@ pub enum Shape {
     Joined,
     /// Each a bar from zero, its `band` a whisker.
     Bars,
+    /// Each an area as high as its `band`, from its place to that of the next; traces are shades.
+    Cells,
 }
 
 /// A point of a trace.
@@ -194,6 +203,7 @@ pub struct Entry {
 pub const ALL: &[Entry] = &[
     throughput::ENTRY,
     response::ENTRY,
+    heat::ENTRY,
     distribution::ENTRY,
     intervals::ENTRY,
     offered::ENTRY,
@@ -216,6 +226,9 @@ pub const ALL: &[Entry] = &[
     sides::ENTRY,
     builds::ENTRY,
 ];
+
+/// So many traces and marks are told in a summary.
+const SUMMED_MOST: usize = 4;
 
 /// What stands in the columns of a chart's table.
 const TITLES: [&str; 6] = ["trace", "x", "value", "low", "high", "label"];
@@ -267,6 +280,12 @@ pub fn of_comparison(report: &ComparisonReport) -> Vec<Chart> {
         _ => Vec::new(),
     };
     distinct(ALL.iter().flat_map(of).collect())
+}
+
+/// The first run of each side of a comparison over each other: over time, and how long
+/// transactions took.
+pub fn of_first_runs(runs: &[(String, Report)]) -> Vec<Chart> {
+    distinct(overlays::charts(runs))
 }
 
 /// The charts of a history.
@@ -347,10 +366,61 @@ impl Chart {
         if self.traces.is_empty() { Vec::new() } else { vec![self] }
     }
 
+    /// The chart in a few sentences, for whoever does not see it.
+    pub fn summary(&self) -> String {
+        let titled = |axis: &Axis| match axis.unit.is_empty() {
+            true => axis.title.clone(),
+            false => format!("{} ({})", axis.title, axis.unit),
+        };
+        let mut text = format!("{}: {} over {}.", self.title, titled(&self.y), titled(&self.x));
+        let is_cells = |trace: &&Trace| trace.shape == Shape::Cells;
+        let cells = || self.traces.iter().filter(is_cells).flat_map(|trace| &trace.points);
+        let ends = cells().filter_map(|point| point.band).fold(None, |ends, (low, high)| {
+            let (least, most) = ends.unwrap_or((low, high));
+            Some((low.min(least), high.max(most)))
+        });
+        if let Some((low, high)) = ends {
+            text += &format!(" {} to {}.", significant(low, 3), significant(high, 3));
+            return text;
+        }
+        for trace in self.traces.iter().take(SUMMED_MOST) {
+            let values = || trace.points.iter().filter_map(|point| point.y);
+            let (low, high) = values()
+                .fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), y| {
+                    (low.min(y), high.max(y))
+                });
+            if let Some(last) = values().next_back() {
+                let [low, high, last] = [low, high, last].map(|value| significant(value, 3));
+                text += &format!(" {}: {low} to {high}, last {last}.", trace.name);
+            }
+        }
+        let others = self.traces.len().saturating_sub(SUMMED_MOST);
+        if others > 0 {
+            text += &format!(" {} more.", others);
+        }
+        let marks = self.marks.iter().filter(|mark| !mark.text.is_empty());
+        let marks: Vec<&str> = marks.map(|mark| mark.text.as_str()).take(SUMMED_MOST).collect();
+        if !marks.is_empty() {
+            text += &format!(" Marked: {}.", marks.join(", "));
+        }
+        text
+    }
+
     /// Its data as titles and rows: one of each trace and point. All of it, nothing is thinned.
     pub fn table(&self) -> (Vec<String>, Vec<Vec<String>>) {
         let rows = self.rows().map(Vec::from).collect();
         (TITLES.map(str::to_owned).to_vec(), rows)
+    }
+
+    /// The same for a page, up to so many rows.
+    pub fn rows_shown(&self, most: usize) -> Table {
+        let column = |title: &'static str| match title {
+            "trace" | "label" => Column::new(title, Align::Left),
+            title => Column::new(title, Align::Right),
+        };
+        let rows = self.rows().map(|row| row.into_iter().map(Cell::from).collect());
+        let all = Table::filled("chart", "", TITLES.map(column), rows.collect());
+        all.shown_max(most, "rows in the CSV")
     }
 
     /// The same as text (RFC 4180).
@@ -376,17 +446,25 @@ impl Chart {
     }
 }
 
-/// The ramp-up and the disturbances of a run.
+/// What a stretch is called that is not measured.
+const RAMP_UP: &str = "ramp-up";
+
+/// The ramp-up, the disturbances and the dips of a run.
 fn happened(report: &Report) -> Vec<Mark> {
     let first = report.seconds.iter().map(|row| row.second).min().unwrap_or(0);
-    let ramp_up = Mark::stretch(first as f64, Some(0.0), "ramp-up");
+    let ramp_up = Mark::stretch(first as f64, Some(0.0), RAMP_UP);
     let ramp_up = (first < 0).then_some(ramp_up);
     let begun = report.disturbances.iter().filter(|one| one.outcome != "skipped");
     let disturbed = begun.map(|one| {
         let ended_s = one.ended_s.unwrap_or(report.measured_seconds);
         Mark::stretch(one.began_s, Some(ended_s), one.name.clone())
     });
-    ramp_up.into_iter().chain(disturbed).collect()
+    // What is known to have a cause is found again beside it.
+    let known = report.dips.iter().filter_map(|dip| Some((dip, dip.causes.first()?)));
+    let dips = known.map(|(dip, seen)| {
+        Mark::stretch(dip.from_s as f64, Some(dip.to_s as f64), seen.cause.in_short())
+    });
+    ramp_up.into_iter().chain(disturbed).chain(dips).collect()
 }
 
 /// The figures of the response time, without their unit.
@@ -446,6 +524,11 @@ impl Mark {
     /// Whether it is named in the legend: beside a level stripe no place is free for sure.
     pub(crate) fn is_in_legend(&self) -> bool {
         self.along == Along::Y && self.to.is_some() && !self.text.is_empty()
+    }
+
+    /// Whether it is what is not measured: of other things nobody looks there.
+    pub(crate) fn is_ramp_up(&self) -> bool {
+        self.text == RAMP_UP
     }
 
     /// A stretch of the horizontal axis.

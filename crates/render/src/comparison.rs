@@ -10,14 +10,14 @@ use analysis::comparison::{
     Ratio, UnpairedPoint, Verdict as Judgement, beside, telling, whys,
 };
 use analysis::figures::{is_less_better, is_time, title};
-use analysis::report::Named;
+use analysis::report::{Named, Report};
 use model::Severity;
 use model::finding_catalog::in_short;
 use model::numbers::{self, INFINITE, NONE, amount, count, exact, significant};
 
-use super::charts::{named, of_comparison};
+use super::charts::{named, of_comparison, of_first_runs};
 use super::document::{
-    Block, Details, Document, Length, Remark, Section, Span, Text, Tone, Validity, Verdict,
+    Block, Details, Document, Length, Place, Remark, Section, Span, Text, Tone, Validity, Verdict,
 };
 use super::experiment::left_out;
 use super::wording::{begun, ratio_text, without_stop};
@@ -54,6 +54,7 @@ pub fn comparison(report: &ComparisonReport, gates: &[GateResult]) -> Document {
     let mut did = vec![Block::Charts(named(&charts, &["ratios"]))];
     did.extend(report.pairs.iter().map(|pair| of_pair(report, pair)));
     page.section("did", "Result", did);
+    page.sections[0].where_drawn = Place::First;
     page.section("changed", "What changed", changed(report));
     page.section("each_transaction", "What a transaction takes", each_transaction(report));
     page.section("gauges", "Changes of metrics", gauges_changed(report));
@@ -63,6 +64,18 @@ pub fn comparison(report: &ComparisonReport, gates: &[GateResult]) -> Document {
     page.section("figures", "All figures", vec![by_point(report)]);
     page.section("sides", "Sides", (0..report.sides.len()).map(|at| of_side(report, at)).collect());
     page.repeat = Some(repeat(report));
+    page
+}
+
+/// The page of a comparison with the first run of each side over each other.
+pub fn comparison_of_runs(
+    report: &ComparisonReport,
+    gates: &[GateResult],
+    runs: &[(String, Report)],
+) -> Document {
+    let mut page = comparison(report, gates);
+    let charts = vec![Block::Charts(of_first_runs(runs))];
+    page.sections.insert(1, Section::new("overlays", "Sides over each other", charts));
     page
 }
 

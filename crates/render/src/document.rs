@@ -62,7 +62,7 @@ pub enum Tone {
 }
 
 /// A figure at the head of a page.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Tile {
     /// What.
     pub name: String,
@@ -70,10 +70,12 @@ pub struct Tile {
     pub value: Quantity,
     /// What belongs to it; or nothing.
     pub note: String,
+    /// How it went over time, at equal distances; or nothing.
+    pub trend: Vec<f64>,
 }
 
 /// How much, how surely, in which unit.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Quantity {
     /// How much.
     pub value: Value,
@@ -86,9 +88,10 @@ pub struct Quantity {
 }
 
 /// A number, as far as it is known.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub enum Value {
     /// It is not known.
+    #[default]
     Unknown,
     /// It is known.
     Known(f64),
@@ -105,9 +108,10 @@ const BOUND_DIGITS: usize = 3;
 const CLIPPED_DIGITS: usize = 2;
 
 /// How surely a number is known.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub enum Uncertainty {
     /// Nobody can say.
+    #[default]
     Unknown,
     /// By so much more or less.
     HalfWidth(f64),
@@ -338,7 +342,7 @@ impl Validity {
         validity.answer = match (validity.count(Severity::Invalid), n_warnings) {
             (1.., _) => "No.".to_owned(),
             (0, 0) => "Yes, with notes:".to_owned(),
-            (0, n) => format!("With care: {}.", count(n, "warning")),
+            (0, n) => format!("Use with caution: {}.", count(n, "warning")),
         };
         (!validity.remarks.is_empty()).then_some(validity)
     }

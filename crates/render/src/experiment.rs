@@ -15,7 +15,7 @@ use store::utc;
 use super::axis_names;
 use super::charts::{named, of_experiment};
 use super::document::{
-    Block, Document, Length, Remark, Section, Sketch, Span, Text, Tone, Validity, Verdict,
+    Block, Document, Length, Place, Remark, Section, Sketch, Span, Text, Tone, Validity, Verdict,
 };
 use super::list::short_id;
 use super::matrix;
@@ -44,7 +44,8 @@ pub fn experiment(report: &ExperimentReport, trials: &[TrialReport]) -> Document
     );
     let mut curves = vec![Block::Charts(named(&charts, &["curves", "tradeoff", "law"]))];
     curves.extend(report.curve.iter().flat_map(|curve| sketched(report, curve)));
-    page.section("curves", "Curves", curves);
+    page.sections
+        .push(Section { where_drawn: Place::First, ..Section::new("curves", "Curves", curves) });
     page.sections.extend(report.scalability.iter().map(|law| of_law(report, law)));
     let no_law = Block::paragraphs(report.no_scalability.clone());
     page.section("no-law", "Universal Scalability Law", vec![no_law]);

@@ -13,7 +13,7 @@ use model::numbers::{count, exact, significant};
 
 use super::charts::of_history;
 use super::document::{
-    Block, Document, Length, Link, Remark, Sketch, Text, Tone, Validity, Verdict,
+    Block, Document, Length, Link, Place, Remark, Sketch, Text, Tone, Validity, Verdict,
 };
 use super::experiment::left_out as damaged;
 use super::wording::changed;
@@ -28,6 +28,7 @@ pub fn history(report: &HistoryReport) -> Document {
     page.validity = validity(report);
     let over = vec![Block::Charts(of_history(report)), Block::paragraphs(about(report))];
     page.section("builds", "Over builds", over);
+    page.sections[0].where_drawn = Place::First;
     let series = report.points.iter().map(|point| series(report, point));
     page.section("figures", "Builds", series.collect());
     page

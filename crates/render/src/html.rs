@@ -22,9 +22,10 @@ pub enum Medium<'a> {
     /// In a file with a script: the data of each chart are beside its place ([`page`] puts the
     /// script there).
     InteractiveFile,
-    /// On a page of the web: `<div class="chart" data-chart="{base}{id}{query}">`, where a script
-    /// asks for [`Chart::to_plotly`] and draws it by [`DRAW_JS`]. Links to the same and to its
-    /// table, at `{base}{id}.csv{query}`, stand below.
+    /// On a page of the web: charts are drawn, the first in the page and the others as pictures at
+    /// `{base}{id}.wide.svg{query}`, so that none waits for a script. `data-chart` names where
+    /// [`Chart::to_plotly`] is, for readers who ask for more ([`DRAW_JS`]). Links to a page of its
+    /// own (`base` without `/api`), and to its data, stand below.
     Web {
         /// What stands before a chart's id, such as `/api/runs/ID/charts/`.
         base: &'a str,
@@ -32,18 +33,33 @@ pub enum Medium<'a> {
         query: &'a str,
         /// What stands before a run's id in the address of its page, such as `/runs/`.
         runs: &'a str,
-        /// What is printed.
-        print: Print,
+        /// Where the first charts are.
+        first: First,
     },
 }
 
-/// What is printed of a chart that a script draws.
+/// Where the first charts of a page of the web are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Print {
-    /// What is drawn on the screen by then: of what goes on.
-    AsDrawn,
-    /// An SVG that stands in the page for print alone: a printer does not wait for scripts.
-    Svg,
+pub enum First {
+    /// In the page itself: nothing else is loaded before they are seen.
+    InPage,
+    /// At addresses, as the others.
+    Linked,
+}
+
+/// So many charts are in a page of the web itself: a screen has room for two.
+const IN_PAGE_MOST: usize = 2;
+
+impl Medium<'_> {
+    /// The same for what stands below the first charts.
+    fn below(self) -> Self {
+        match self {
+            Medium::Web { base, query, runs, .. } => {
+                Medium::Web { base, query, runs, first: First::Linked }
+            }
+            other => other,
+        }
+    }
 }
 
 /// The style of all pages: light and dark, any width, print.
@@ -83,22 +99,41 @@ pub fn page(title: &str, body: &str, medium: Medium<'_>) -> String {
     Page { title, css: PAGE_CSS, body, scripts }.render().expect("memory takes everything")
 }
 
+/// Charts in HTML, one after the other.
+fn figures(charts: &[Chart], medium: Medium<'_>) -> String {
+    let of = |(index, chart): (usize, &Chart)| match index < IN_PAGE_MOST {
+        true => figure(chart, medium),
+        false => figure(chart, medium.below()),
+    };
+    charts.iter().enumerate().map(of).collect::<Vec<String>>().join("\n")
+}
+
 /// A chart in HTML, as the body of a page of its own has it.
 pub fn figure(chart: &Chart, medium: Medium<'_>) -> String {
     let svg = |drawn: Drawn| chart.to_svg(Drawn { theme: Theme::OfPage, ..drawn });
+    let place = |first: First, base: &str, query: &str| {
+        let id = &chart.id;
+        let address = |suffix: &str| format!("{base}{id}{suffix}{query}");
+        let pictures = [address(".wide.svg"), address(".narrow.svg")];
+        Drawing::Place {
+            drawing: (first == First::InPage).then(|| [svg(Drawn::WIDE), svg(Drawn::NARROW)]),
+            pictures,
+            page: format!("{}{id}{query}", base.strip_prefix("/api").unwrap_or(base)),
+            csv: address(".csv"),
+            svg: address(".svg"),
+            data: address(""),
+        }
+    };
     let drawn = match medium {
         Medium::File => Drawing::Static { wide: svg(Drawn::WIDE), narrow: svg(Drawn::NARROW) },
         Medium::InteractiveFile => {
             Drawing::Embedded { data: harmless(&chart.to_plotly().to_string()) }
         }
-        Medium::Web { base, query, print, .. } => Drawing::Place {
-            paper: (print == Print::Svg).then(|| svg(Drawn::NARROW)),
-            address: format!("{base}{}{query}", chart.id),
-            csv: format!("{base}{}.csv{query}", chart.id),
-        },
+        Medium::Web { base, query, first, .. } => place(first, base, query),
     };
     let (id, title, note) = (&chart.id, &chart.title, chart.note.as_deref());
-    Figure { id, title, note, drawn }.render().expect("memory takes everything")
+    let summary = chart.summary();
+    Figure { id, title, summary, note, drawn }.render().expect("memory takes everything")
 }
 
 /// JSON that does not end the element of a script that it stands in.
@@ -111,14 +146,30 @@ fn harmless(json: &str) -> String {
 struct Figure<'c> {
     id: &'c str,
     title: &'c str,
+    /// The chart in words, for whoever does not see it.
+    summary: String,
     note: Option<&'c str>,
     drawn: Drawing,
 }
 
 enum Drawing {
-    Static { wide: String, narrow: String },
-    Embedded { data: String },
-    Place { paper: Option<String>, address: String, csv: String },
+    Static {
+        wide: String,
+        narrow: String,
+    },
+    Embedded {
+        data: String,
+    },
+    Place {
+        /// Wide and narrow, where it is in the page.
+        drawing: Option<[String; 2]>,
+        /// The addresses of both, where it is not.
+        pictures: [String; 2],
+        page: String,
+        csv: String,
+        svg: String,
+        data: String,
+    },
 }
 
 #[cfg(test)]

@@ -34,7 +34,7 @@ mod wording;
 use serde::Serialize;
 
 pub use ascii::ascii;
-pub use comparison::{comparison, comparison_title};
+pub use comparison::{comparison, comparison_of_runs, comparison_title};
 pub use document::Document;
 pub use experiment::{experiment, experiment_points};
 pub use history::history;

@@ -84,6 +84,37 @@ fn moment(tally: &Tally, groups: &[usize], shown: i64) -> String {
         .unwrap_or_else(|| "nothing finished in the last second yet".to_owned())
 }
 
+/// A run under way, for a page: figures of the last whole second that is known.
+pub struct Now {
+    /// Where it is, and how long it will take: `measuring, 37 s of 45 s, 8 s left`.
+    pub progress: String,
+    /// How much of it is over, from 0 to 1; none where nobody knows.
+    pub done: Option<f64>,
+    /// Rates of the last seconds, and response times of the last one; nothing before the load.
+    pub figures: Vec<String>,
+}
+
+/// How a run stands.
+pub fn now(tally: &Tally) -> Now {
+    let newest = tally.newest();
+    // The newest second may be a part of one.
+    let now_ns = newest.unwrap_or(i64::MIN / NS_PER_S as i64) * NS_PER_S as i64;
+    let all: Vec<usize> = (0..tally.groups.len()).collect();
+    let shown = newest.and_then(|_| tally.shown_second(now_ns));
+    let figures = shown.map(|shown| vec![rates(tally, &all, shown), moment(tally, &all, shown)]);
+    let length = tally
+        .description
+        .as_ref()
+        .map(|described| (described.phases.ramp_up_ns as f64, described.phases.measure_ns as f64));
+    let done = length.filter(|(_, measure)| newest.is_some() && *measure > 0.0);
+    let done = done.map(|(ramp_up, measure)| (now_ns as f64 + ramp_up) / (ramp_up + measure));
+    Now {
+        progress: progress(tally, now_ns),
+        done: done.map(|done| done.clamp(0.0, 1.0)),
+        figures: figures.unwrap_or_default(),
+    }
+}
+
 /// One line for a log: what happened in these seconds, `[ 10 s ]` being their end.
 pub fn interval(tally: &Tally, seconds: Range<i64>) -> String {
     let all: Vec<usize> = (0..tally.groups.len()).collect();

@@ -8,7 +8,7 @@ use model::{Bound, NS_PER_MS, Objective};
 use store::utc;
 
 use super::charts::of_seek;
-use super::document::{Block, Document, Sketch, Tone, Verdict};
+use super::document::{Block, Document, Place, Section, Sketch, Tone, Verdict};
 use super::experiment::{again, time, too_few};
 use super::{Align, Cell, Column, Table};
 
@@ -31,7 +31,10 @@ pub fn seek(report: &SeekReport) -> Document {
     page.section("probes", "Probes", probes);
     let mut curve = vec![Block::Charts(of_seek(report))];
     curve.extend(sketch(report).map(Block::Sketch));
-    page.section("curve", "Probes over the axis", curve);
+    page.sections.push(Section {
+        where_drawn: Place::First,
+        ..Section::new("curve", "Probes over the axis", curve)
+    });
     page.repeat = Some(again(&report.id, report.status));
     page
 }

@@ -19,6 +19,41 @@ pub fn sparkline(values: &[f64], width: usize) -> String {
     (0..n).map(|block| level(lowest(block), most)).collect()
 }
 
+/// Places of a line in a picture.
+const PLACES: usize = 60;
+
+/// `values` as a line from zero to their maximum, in a picture as high as a word. Where there are
+/// more values than places, each place reaches from the smallest to the largest of its values.
+pub fn spark_svg(values: &[f64]) -> String {
+    const HEIGHT: f64 = 20.0;
+    let most = values.iter().copied().filter(|value| value.is_finite()).fold(0.0, f64::max);
+    if values.len() < 2 || most <= 0.0 {
+        return String::new();
+    }
+    let n = values.len().min(PLACES);
+    let width = 100.0 / (n - 1) as f64;
+    let mut path = String::new();
+    for place in 0..n {
+        let (from, to) = (place * values.len() / n, (place + 1) * values.len() / n);
+        let of = || values[from..to].iter().copied().filter(|value| value.is_finite());
+        let (low, high) = (of().fold(f64::INFINITY, f64::min), of().fold(0.0, f64::max));
+        if low > high {
+            continue;
+        }
+        let begin = if path.is_empty() { 'M' } else { 'L' };
+        let at = |value: f64| HEIGHT - 1.0 - value / most * (HEIGHT - 2.0);
+        let x = place as f64 * width;
+        path += &format!("{begin}{x:.1} {:.1}", at(low));
+        if at(low) - at(high) > 0.5 {
+            path += &format!("V{:.1}", at(high));
+        }
+    }
+    format!(
+        "<svg class=\"spark\" viewBox=\"0 0 100 {HEIGHT}\" preserveAspectRatio=\"none\" \
+         aria-hidden=\"true\"><path d=\"{path}\"/></svg>"
+    )
+}
+
 /// Marks below the blocks of `n_values` values at the indexes `at`.
 pub fn marks(at: &[usize], n_values: usize, width: usize) -> String {
     let n = n_values.min(width);

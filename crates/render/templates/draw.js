@@ -14,6 +14,11 @@ const DBDYNO_MARK_ROWS = 3;
 const DBDYNO_MARK_LETTER = 6.2;
 const DBDYNO_MARK_HEIGHT = 14;
 const dbdynoOnPaper = matchMedia('print');
+// The instant that a reader has pinned, in all charts over time; and who is told of it and of zoom.
+let dbdynoPinned = null;
+let dbdynoMoved = () => {};
+// Charts whose upright axis a reader has changed: by ratios, or not.
+const dbdynoTurned = new Set();
 
 function dbdynoColour(name, property) {
   const svg = document.createElementNS('http://www.w3.org/2000/svg', 'svg');
@@ -35,7 +40,46 @@ function dbdynoFaded(colour, share) {
   return parts ? `rgba(${parts[0]},${parts[1]},${parts[2]},${share})` : colour;
 }
 
-function dbdynoColoured(chart) {
+// Title, legend and the names of axes as the pictures have them: above each other at the left.
+function dbdynoLaidOut(layout, data, place, title) {
+  const line = 18;
+  Object.assign(layout.title, {
+    x: 0, xref: 'container', y: 1, yref: 'container', yanchor: 'top', pad: { t: 3, l: 4 },
+    font: { size: 15, color: title, weight: 600 },
+  });
+  let [lines, used] = [layout.showlegend ? 1 : 0, 0];
+  for (const trace of data) {
+    const length = 50 + 6.5 * String(trace.name ?? '').length;
+    if (!layout.showlegend || trace.showlegend === false) continue;
+    if (used > 0 && used + length > place.clientWidth) {
+      lines += 1;
+      used = 0;
+    }
+    used += length;
+  }
+  const height = Math.max(place.clientHeight, 1);
+  Object.assign(layout.legend, {
+    xref: 'container', x: 0, yref: 'container', y: 1 - 22 / height, yanchor: 'top',
+  });
+  // The same for all, so that what happened at once stands below each other.
+  layout.margin = { l: 56, r: 16, t: 26 + line * lines + 22, b: 42 };
+  layout.yaxis.automargin = layout.meta.is_over_time ? false : 'width';
+  layout.xaxis.automargin = 'height';
+  const unit = (words, more) => ({
+    text: words, showarrow: false, font: { size: 12 }, xref: 'paper', yref: 'paper', meta: 'unit',
+    ...more,
+  });
+  layout.annotations.push(
+    unit(layout.yaxis.title.text, {
+      x: 0, y: 1, xanchor: 'left', yanchor: 'bottom', yshift: 3, xshift: 2 - layout.margin.l,
+    }),
+    unit(layout.xaxis.title.text, { x: 1, y: 0, xanchor: 'right', yanchor: 'top', yshift: -22 }),
+  );
+  layout.yaxis.title.text = '';
+  layout.xaxis.title.text = '';
+}
+
+function dbdynoColoured(chart, place) {
   const copy = JSON.parse(JSON.stringify(chart));
   const grid = dbdynoColour('grid', 'stroke');
   const text = dbdynoColour('unit', 'fill');
@@ -44,7 +88,10 @@ function dbdynoColoured(chart) {
   const rule = dbdynoColour('rule', 'stroke');
   for (const trace of copy.data) {
     const meta = trace.meta || {};
-    if (meta.mark) {
+    if (meta.heat) {
+      const colour = dbdynoColour(meta.heat, 'stroke');
+      trace.colorscale = [[0, dbdynoFaded(colour, 0)], [1, colour]];
+    } else if (meta.mark) {
       trace.marker.color = dbdynoFaded(mark, 0.4);
     } else if (meta.area) {
       trace.fillcolor = dbdynoFaded(dbdynoColour(meta.area, 'stroke'), 0.2);
@@ -60,24 +107,18 @@ function dbdynoColoured(chart) {
   layout.paper_bgcolor = 'rgba(0,0,0,0)';
   layout.plot_bgcolor = 'rgba(0,0,0,0)';
   layout.font = { family: 'system-ui, sans-serif', size: 12, color: text };
-  layout.title.font = { size: 15, color: title };
-  layout.title.x = 0;
-  layout.title.xref = 'paper';
-  // At the top, so that a legend of two lines has room below it.
-  Object.assign(layout.title, { y: 1, yref: 'container', yanchor: 'top', pad: { t: 8 } });
-  // The same for all, so that what happened at once stands below each other.
-  layout.margin = { l: 84, r: 16, t: 84, b: 44 };
-  if (layout.meta.is_over_time) layout.yaxis.automargin = false;
+  dbdynoLaidOut(layout, copy.data, place, title);
   for (const axis of [layout.xaxis, layout.yaxis]) {
     Object.assign(axis, { gridcolor: grid, zerolinecolor: grid, linecolor: grid });
   }
   layout.xaxis.showgrid = false;
   layout.hoverlabel = { font: { color: title }, bgcolor: dbdynoColour('paper', 'fill') };
   for (const shape of layout.shapes) {
-    shape.fillcolor = dbdynoFaded(mark, 0.16);
-    shape.line.color = shape.type === 'rect' ? dbdynoFaded(mark, 0.4) : rule;
+    const colour = shape.name === 'before' ? dbdynoColour('before', 'fill') : mark;
+    shape.fillcolor = dbdynoFaded(colour, 0.14);
+    shape.line.color = shape.type === 'rect' ? dbdynoFaded(colour, 0.4) : rule;
   }
-  for (const words of layout.annotations) words.font.color = rule;
+  for (const words of layout.annotations) words.font.color = words.meta === 'unit' ? text : rule;
   layout.uirevision = copy.id;
   return copy;
 }
@@ -112,14 +153,94 @@ function dbdynoZoom(chart) {
   }
 }
 
-function dbdynoListen(place) {
-  const of = () => dbdynoDrawn.get(place);
-  const again = (isOverTime) => {
-    for (const [other, chart] of dbdynoDrawn) {
-      const isMoved = other === place || (isOverTime && chart.layout.meta.is_over_time);
-      if (isMoved && other.isConnected) dbdynoDraw(other, chart);
+// A line at the same instant in all charts over time: where a reader points, or has pinned one.
+function dbdynoCross(at) {
+  for (const [place, chart] of dbdynoDrawn) {
+    if (!chart.layout.meta.is_over_time || !place.isConnected) continue;
+    const { xaxis, _size: size } = place._fullLayout ?? {};
+    if (!xaxis) continue;
+    let line = place.querySelector(':scope > .cross');
+    if (!line) {
+      line = document.createElement('div');
+      line.className = 'cross';
+      place.append(line);
     }
+    const shown = at ?? dbdynoPinned;
+    const x = shown === null ? -1 : xaxis.d2p(shown);
+    line.hidden = x < 0 || x > xaxis._length;
+    Object.assign(line.style, { left: `${size.l + x}px`, top: `${size.t}px`, height: `${size.h}px` });
+  }
+}
+
+// What a key does to a chart that has the focus: whether it does anything.
+function dbdynoPress(place, key) {
+  const chart = dbdynoDrawn.get(place);
+  const { id, layout } = chart;
+  const isOverTime = layout.meta.is_over_time;
+  const { xaxis } = place._fullLayout;
+  const [from, to] = xaxis.range;
+  const [middle, half] = [(from + to) / 2, (to - from) / 2];
+  const moves = {
+    '+': [middle - half / 2, middle + half / 2],
+    '-': [middle - half * 2, middle + half * 2],
+    ArrowLeft: [from - half / 2, to - half / 2],
+    ArrowRight: [from + half / 2, to + half / 2],
+    0: null,
   };
+  if (key === 'l' || key === 'L') {
+    dbdynoTurn(place);
+  } else if (key in moves) {
+    if (isOverTime) dbdynoZoomed.time = moves[key];
+    else if (moves[key]) dbdynoZoomed.x.set(id, moves[key]);
+    else dbdynoZoomed.x.delete(id);
+    dbdynoAgain(place, isOverTime);
+  } else {
+    return false;
+  }
+  return true;
+}
+
+// From equal distances to equal ratios, or back.
+function dbdynoTurn(place) {
+  const { id } = dbdynoDrawn.get(place);
+  if (!dbdynoTurned.delete(id)) dbdynoTurned.add(id);
+  dbdynoZoomed.y.delete(id);
+  dbdynoDraw(place, dbdynoDrawn.get(place));
+}
+
+function dbdynoScaled(chart) {
+  if (!dbdynoTurned.has(chart.id)) return;
+  const axis = chart.layout.yaxis;
+  const isLog = axis.type === 'log';
+  for (const name of ['tickmode', 'tickvals', 'ticktext', 'range', 'rangemode']) delete axis[name];
+  axis.type = isLog ? 'linear' : 'log';
+  if (isLog) axis.rangemode = 'tozero';
+  for (const words of chart.layout.annotations) {
+    if (words.yref === 'y') words.visible = false;
+  }
+}
+
+function dbdynoAgain(place, isOverTime) {
+  for (const [other, chart] of dbdynoDrawn) {
+    const isMoved = other === place || (isOverTime && chart.layout.meta.is_over_time);
+    if (isMoved && other.isConnected) dbdynoDraw(other, chart);
+  }
+  dbdynoMoved();
+}
+
+function dbdynoListen(place) {
+  const isOverTime = () => dbdynoDrawn.get(place).layout.meta.is_over_time;
+  place.on('plotly_hover', (said) => { if (isOverTime()) dbdynoCross(said.xvals?.[0] ?? null); });
+  place.on('plotly_unhover', () => dbdynoCross(null));
+  place.on('plotly_click', (said) => {
+    if (!isOverTime()) return;
+    const at = said.points[0].x;
+    dbdynoPinned = dbdynoPinned === at ? null : at;
+    dbdynoCross(null);
+    dbdynoMoved();
+  });
+  const of = () => dbdynoDrawn.get(place);
+  const again = (isMoved) => dbdynoAgain(place, isMoved);
   const forget = () => {
     const { id, layout } = of();
     if (layout.meta.is_over_time) dbdynoZoomed.time = null;
@@ -175,7 +296,8 @@ function dbdynoMarked(chart, width) {
 
 function dbdynoDraw(place, chart) {
   dbdynoDrawn.set(place, chart);
-  const coloured = dbdynoColoured(chart);
+  const coloured = dbdynoColoured(chart, place);
+  dbdynoScaled(coloured);
   dbdynoZoom(coloured);
   dbdynoMarked(coloured, place.clientWidth);
   if (dbdynoOnPaper.matches) {
@@ -187,10 +309,17 @@ function dbdynoDraw(place, chart) {
     displaylogo: false,
     doubleClick: false,
     modeBarButtonsToRemove: ['select2d', 'lasso2d', 'resetScale2d'],
+    modeBarButtonsToAdd: [{
+      name: 'log',
+      title: 'Equal ratios, or equal distances (L)',
+      icon: { width: 24, height: 24, path: 'M3 3h2v16h16v2H3zM7 17C8 9 12 6 21 5v2C13 8 10 11 9 17z' },
+      click: () => dbdynoTurn(place),
+    }],
   };
   const isNew = !place.on;
   const drawn = Plotly.react(place, coloured.data, coloured.layout, config);
   if (isNew) dbdynoListen(place);
+  drawn.then(() => dbdynoCross(null));
   return drawn;
 }
 

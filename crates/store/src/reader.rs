@@ -88,6 +88,8 @@ pub struct RunRow {
     pub labels: Vec<(String, String)>,
     /// Of a trial the values of its point, by axis.
     pub point: Vec<(String, String)>,
+    /// Of a trial the id of its experiment.
+    pub experiment: Option<String>,
 }
 
 /// A reader's hold on the file.
@@ -98,7 +100,9 @@ pub(super) struct Reader<'a> {
 
 const LIST: &str = r#"
 SELECT number, id, started_unix_ms, ended_unix_ms, name, workload, target, "database", clients,
-       tps, nopm, p99_ns, measured_ns, worst_finding, events_lost, dbdyno, status
+       tps, nopm, p99_ns, measured_ns, worst_finding, events_lost, dbdyno, status,
+       (SELECT experiment.id FROM trial JOIN experiment ON experiment.number = trial.experiment
+        WHERE trial.run = run.number) AS experiment
 FROM run WHERE TRUE
 "#;
 const OF_WORKLOAD: &str = " AND instr('+' || workload || '+', '+' || ? || '+') > 0";
@@ -204,6 +208,7 @@ impl Reader<'_> {
                 dbdyno: row.get("dbdyno")?,
                 labels,
                 point,
+                experiment: row.get("experiment")?,
             })
         };
         read().map_err(|e| self.said(&e))

@@ -79,6 +79,7 @@ impl Report {
             dips,
             server: tally.summaries.clone(),
             cpu_profiles: tally.cpu_profiles.iter().map(CpuProfileReport::of).collect(),
+            latency_heat: None,
             settings: Named(tally.settings.clone()),
             facts: facts(tally),
             findings: Vec::new(),

@@ -141,7 +141,7 @@ fn source(matches: &ArgMatches, shell: &Shell) -> Result<ReportSource, Error> {
         (Some(axis), [experiment]) => {
             let asked = Asked::Axis { experiment: experiment.clone(), axis: axis.clone() };
             let report = compare(&store, &asked, &judge)?;
-            ReportSource::Comparison(Box::new(report), Vec::new()).with_imported(imported)
+            ReportSource::of_comparison(&store, report, Vec::new())?.with_imported(imported)
         }
         (Some(_), _) => {
             let why = "--by compares within one experiment: name one";

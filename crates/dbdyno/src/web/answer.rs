@@ -6,11 +6,16 @@ use askama::Template;
 use axum::Json;
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{Html, IntoResponse, Response};
+use render::chart_backends::Drawn;
 use render::charts::Chart;
+use render::html::{First, Medium, figure};
 use serde_json::json;
 
 use super::assets;
 use super::http_error::HttpError;
+
+/// Rows of a chart's data on its page; CSV has all of them.
+const ROWS_MOST: usize = 500;
 
 impl HttpError {
     /// As those see it who asked: programs get JSON, people a page.
@@ -114,24 +119,65 @@ pub(super) fn chart_list(charts: &[Chart]) -> Response {
     Json(json!({"schema": "dbdyno.charts/1", "charts": rows})).into_response()
 }
 
-/// One of the charts: as plotly.js takes it, or with `.csv` behind its name its data as rows, or
-/// with `.json` as the value that it is.
+/// One of the charts: as plotly.js takes it, or with `.csv` behind its name its data as rows, with
+/// `.json` as the value that it is, or with `.svg` drawn: alone, or as `.wide.svg` and
+/// `.narrow.svg` as pages have it.
 pub(super) fn chart(charts: &[Chart], name: &str) -> Result<Response, HttpError> {
-    let (id, kind) = match name.rsplit_once('.') {
-        Some((id, kind @ ("csv" | "json"))) => (id, kind),
+    let (id, kind) = match name.split_once('.') {
+        Some((id, kind @ ("csv" | "json" | "svg" | "wide.svg" | "narrow.svg"))) => (id, kind),
         _ => (name, ""),
     };
-    let Some(chart) = charts.iter().find(|chart| chart.id == id) else {
-        let known: Vec<&str> = charts.iter().map(|chart| chart.id.as_str()).collect();
-        return Err(HttpError::unknown(format!(
-            "there is no chart '{id}': choose one of {}",
-            known.join(", ")
-        )));
+    let chart = chart_of(charts, id)?;
+    let svg = |drawn: Drawn| {
+        let kind = [(header::CONTENT_TYPE, "image/svg+xml; charset=utf-8")];
+        (kind, chart.to_svg(drawn)).into_response()
     };
     Ok(match kind {
         "csv" => csv(name, chart.to_csv()),
         "json" => Json(chart).into_response(),
+        "svg" => svg(Drawn::ALONE),
+        "wide.svg" => svg(Drawn::WIDE),
+        "narrow.svg" => svg(Drawn::NARROW),
         _ => Json(chart.to_plotly()).into_response(),
+    })
+}
+
+fn chart_of<'c>(charts: &'c [Chart], id: &str) -> Result<&'c Chart, HttpError> {
+    charts.iter().find(|chart| chart.id == id).ok_or_else(|| {
+        let known: Vec<&str> = charts.iter().map(|chart| chart.id.as_str()).collect();
+        HttpError::unknown(format!("there is no chart '{id}': choose one of {}", known.join(", ")))
+    })
+}
+
+#[derive(Template)]
+#[template(path = "web/chart.html")]
+struct ChartPage {
+    frame: Frame,
+    /// The page that it stands on.
+    of: String,
+    figure: String,
+    summary: String,
+    /// Made by the report's own template, which escapes.
+    rows: String,
+}
+
+/// A chart on a page of its own. `page` is what it stands on, `query` what was asked of that.
+pub(super) fn chart_page(
+    charts: &[Chart],
+    id: &str,
+    page_of: (&str, &'static str, bool),
+    query: &str,
+) -> Result<Response, HttpError> {
+    let (of, here, can_leave) = page_of;
+    let chart = chart_of(charts, id)?;
+    let base = format!("/api{of}/charts/");
+    let medium = Medium::Web { base: &base, query, runs: super::RUNS, first: First::InPage };
+    page(&ChartPage {
+        frame: Frame::new(chart.title.clone(), here, can_leave).with_charts(),
+        of: format!("{of}{query}"),
+        figure: figure(chart, medium),
+        summary: chart.summary(),
+        rows: chart.rows_shown(ROWS_MOST).html(),
     })
 }
 

@@ -2,12 +2,14 @@
 //!
 //! Not here: what the fields mean (results: the schemas are those of the command line).
 
+use std::sync::Arc;
+
 use analysis::Report;
 use app::experiment::report_by;
 use axum::Json;
 use axum::extract::{Path, State};
 use axum::response::{IntoResponse, Response};
-use render::charts::{of_comparison, of_history, of_run};
+use render::charts::{of_history, of_run};
 use render::csv::{csv as csv_of, of_table};
 use render::{Table, as_json, comparison, experiment_list, run_list};
 use serde::Serialize;
@@ -17,7 +19,7 @@ use super::App;
 use super::answer::{chart, chart_list, csv, file};
 use super::experiments::charts as charts_of_experiment;
 use super::http_error::HttpError;
-use super::pages::{compared, reported_history};
+use super::pages::{compared, compared_charts, reported_history};
 use super::query::Pairs;
 use super::{Shared, list};
 use crate::lists::{experiment_lines, experiments_json, run_list_json};
@@ -43,10 +45,10 @@ pub(super) async fn runs_csv(State(app): State<App>, asked: Pairs) -> Answered {
 
 /// `GET /api/runs/ID`: the report, provisional while it runs.
 pub(super) async fn run(State(app): State<App>, Path(name): Path<String>) -> Answered {
-    app.read(move |store, shared| Ok(json_of(&report_of(store, shared, &name)?))).await
+    app.read(move |store, shared| Ok(json_of(&*report_of(store, shared, &name)?))).await
 }
 
-fn report_of(store: &Store, shared: &Shared, name: &str) -> Result<Report, HttpError> {
+fn report_of(store: &Store, shared: &Shared, name: &str) -> Result<Arc<Report>, HttpError> {
     shared.lives.standing(store, name).map(|standing| standing.report)
 }
 
@@ -61,7 +63,7 @@ pub(super) async fn plan(State(app): State<App>, Path(name): Path<String>) -> An
 
 /// `GET /api/runs/ID/charts`
 pub(super) async fn run_charts(State(app): State<App>, Path(name): Path<String>) -> Answered {
-    app.read(move |store, shared| Ok(chart_list(&of_run(&report_of(store, shared, &name)?)))).await
+    app.read(move |store, shared| Ok(chart_list(&of_run(&*report_of(store, shared, &name)?)))).await
 }
 
 /// `GET /api/runs/ID/charts/NAME`
@@ -69,7 +71,7 @@ pub(super) async fn run_chart(
     State(app): State<App>,
     Path((name, of)): Path<(String, String)>,
 ) -> Answered {
-    app.read(move |store, shared| chart(&of_run(&report_of(store, shared, &name)?), &of)).await
+    app.read(move |store, shared| chart(&of_run(&*report_of(store, shared, &name)?), &of)).await
 }
 
 /// `GET /api/experiments`
@@ -172,7 +174,7 @@ pub(super) async fn compare_csv(State(app): State<App>, asked: Pairs) -> Answere
 
 /// `GET /api/compare/charts?side=A&side=B`
 pub(super) async fn compare_charts(State(app): State<App>, asked: Pairs) -> Answered {
-    app.read(move |store, _| Ok(chart_list(&of_comparison(&compared(store, &asked)?)))).await
+    app.read(move |store, _| Ok(chart_list(&compared_charts(store, &asked)?))).await
 }
 
 /// `GET /api/compare/charts/NAME?side=A&side=B`
@@ -181,7 +183,7 @@ pub(super) async fn compare_chart(
     Path(of): Path<String>,
     asked: Pairs,
 ) -> Answered {
-    app.read(move |store, _| chart(&of_comparison(&compared(store, &asked)?), &of)).await
+    app.read(move |store, _| chart(&compared_charts(store, &asked)?, &of)).await
 }
 
 /// `GET /api/history?by=build`

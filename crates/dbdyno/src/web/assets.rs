@@ -3,18 +3,16 @@
 //! Addresses hold what tells one version from the next, so a browser asks for each once. Not
 //! here: what charts look like (render).
 
-use std::io::Write;
 use std::sync::OnceLock;
 
 use axum::extract::Path;
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
-use flate2::Compression;
-use flate2::write::GzEncoder;
 use render::chart_backends::plotly_js;
 use render::html::{DRAW_JS, PAGE_CSS};
 use sha2::{Digest, Sha256};
 
+use super::compress::{gzip, takes_gzip};
 use super::http_error::HttpError;
 
 const OUR_CSS: &str = include_str!("../../assets/web.css");
@@ -33,9 +31,7 @@ struct Asset {
 
 impl Asset {
     fn new(kind: &'static str, text: &str) -> Asset {
-        let mut packer = GzEncoder::new(Vec::new(), Compression::default());
-        let packed = packer.write_all(text.as_bytes()).and_then(|()| packer.finish());
-        let packed = packed.expect("memory takes everything");
+        let packed = gzip(text.as_bytes());
         Asset { kind, plain: text.as_bytes().to_vec(), packed, tag: tag(text.as_bytes()) }
     }
 }
@@ -89,8 +85,7 @@ pub(super) async fn asset(
     let text = |name| headers.get(name).and_then(|value| value.to_str().ok()).unwrap_or("");
     let tag = format!("\"{}\"", asset.tag);
     let is_known = text(header::IF_NONE_MATCH).split(',').any(|known| known.trim() == tag);
-    let takes_packed =
-        text(header::ACCEPT_ENCODING).split(',').any(|takes| takes.trim().starts_with("gzip"));
+    let takes_packed = takes_gzip(&headers);
     let mut response = match (is_known, takes_packed) {
         (true, _) => StatusCode::NOT_MODIFIED.into_response(),
         (false, true) => asset.packed.as_slice().into_response(),

@@ -10,19 +10,24 @@ use axum::http::StatusCode;
 use axum::response::{IntoResponse, Redirect, Response};
 use model::{Experiment, Status};
 use render::charts::Chart;
-use render::html::{Medium, Print, body as html};
+use render::html::{First, Medium, body as html};
 use render::list::short_id;
 use store::{ExperimentFilter, Store, TrialRow, utc};
 
-use super::App;
 use super::answer::{self, Frame, rendered};
 use super::answer::{Fresh, fresh};
 use super::http_error::HttpError;
 use super::pages::{body_or_why, imported};
 use super::query::{self, Pairs};
+use super::{App, Shared};
 
 /// How soon one that goes on is looked at again: its report reads all of its trials.
 const NEXT_MS: u64 = 3000;
+
+/// So many results are kept.
+const RESULTS_MAX: usize = 1_000;
+/// The first experiments of the list tell theirs: each reads all of its trials once.
+const RESULTS_SHOWN: usize = 30;
 
 struct ExperimentView {
     id: String,
@@ -33,6 +38,9 @@ struct ExperimentView {
     n_done: usize,
     n_trials: u64,
     is_running: bool,
+    is_sought: bool,
+    /// What it has shown, in a sentence; or nothing.
+    result: String,
 }
 
 #[derive(Template)]
@@ -61,7 +69,33 @@ fn view(of: &RunSnapshot) -> ExperimentView {
         n_done: trials.iter().filter(|trial| trial.run.status == Status::Completed).count(),
         n_trials: experiment.points.len() as u64 * u64::from(experiment.repeats),
         is_running: of.is_going(),
+        is_sought: experiment.seek.is_some(),
+        result: String::new(),
     }
+}
+
+/// What an experiment has shown. It is found once for each number of trials: it reads all of them.
+fn result(store: &Store, shared: &Shared, of: &RunSnapshot) -> String {
+    let key = of.place();
+    if let Some(known) = shared.results().get(&key) {
+        return known.clone();
+    }
+    // One that cannot be read says so on its page.
+    let source = ReportSource::of_experiment(store, &of.experiment, None);
+    let document = source.ok().map(|source| source.document());
+    let headline = document.as_ref().and_then(|document| document.verdicts.first());
+    let result = headline.map(|verdict| verdict.headline.plain()).unwrap_or_default();
+    // Its name stands beside it.
+    let result = match result.split_once(": ") {
+        Some((name, found)) if name.starts_with(&of.experiment.name) => found.to_owned(),
+        _ => result,
+    };
+    let mut results = shared.results();
+    if results.len() >= RESULTS_MAX {
+        results.clear();
+    }
+    results.insert(key, result.clone());
+    result
 }
 
 /// `GET /experiments`
@@ -69,7 +103,12 @@ pub(super) async fn list(State(app): State<App>) -> Result<Response, HttpError> 
     app.read(|store, shared| {
         let mut all = Vec::new();
         for experiment in store.experiments(&ExperimentFilter::default())? {
-            all.push(view(&RunSnapshot::of(store, experiment)?));
+            let standing = RunSnapshot::of(store, experiment)?;
+            let result = match all.len() < RESULTS_SHOWN {
+                true => result(store, shared, &standing),
+                false => String::new(),
+            };
+            all.push(ExperimentView { result, ..view(&standing) });
         }
         let frame = Frame::new("Experiments", "experiments", shared.auth.is_some());
         answer::page(&ListPage { frame, all })
@@ -151,9 +190,9 @@ fn standing_part(
 ) -> Result<String, HttpError> {
     let RunSnapshot { experiment, trials, .. } = standing;
     let base = format!("/api/experiments/{}/charts/", experiment.id);
-    let print = if standing.is_going() { Print::AsDrawn } else { Print::Svg };
     let query = figure_query(asked);
-    let medium = Medium::Web { base: &base, query: &query, runs: super::RUNS, print };
+    let (runs, first) = (super::RUNS, First::InPage);
+    let medium = Medium::Web { base: &base, query: &query, runs, first };
     let source = ReportSource::of_experiment(store, experiment, asked.get("figure"))?;
     let body = html(&source.with_imported(imported(store, asked)?)?.document(), medium);
     let running = trials.iter().find(|trial| trial.run.status == Status::Running);
@@ -230,6 +269,21 @@ pub(super) async fn live(
             return Ok(StatusCode::NO_CONTENT.into_response());
         }
         Ok(fresh(seen, Fresh { place, html: standing_part(store, &standing, &asked)?, next_ms }))
+    })
+    .await
+}
+
+/// `GET /experiments/ID/charts/NAME`
+pub(super) async fn chart(
+    State(app): State<App>,
+    Path((name, of)): Path<(String, String)>,
+    asked: Pairs,
+) -> Result<Response, HttpError> {
+    app.read(move |store, shared| {
+        let all = charts(store, &name, &asked)?;
+        let page = format!("/experiments/{}", store.find_experiment(&name)?.id);
+        let page = (page.as_str(), "experiments", shared.auth.is_some());
+        answer::chart_page(&all, &of, page, &figure_query(&asked))
     })
     .await
 }

@@ -1,24 +1,29 @@
-//! `/`: the runs, searched, filtered, sorted and ticked.
+//! `/`: the runs, searched, filtered, sorted and ticked, a line each; trials and probes stand
+//! folded below a line of their experiment, where the newest come first.
 //!
 //! Not here: which runs an expression means (store), and which is the best (render).
 
-use std::collections::{BTreeSet, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 
+use app::stored_report::rates_over_time;
 use app::trials::FIGURES;
 use askama::Template;
 use axum::extract::State;
 use axum::response::Response;
 use model::{NS_PER_S, Severity, Status, format_count, numbers};
 use render::list::{Best, point, short_id};
+use render::spark::spark_svg;
 use store::{Filter, Query, RunRow, Sort, Store, utc};
 
-use super::App;
 use super::answer::{self, Frame, Fresh, fresh, rendered};
 use super::http_error::HttpError;
 use super::query::Pairs;
+use super::{App, Shared};
 
 /// Rows of a page: a screen or two.
 const ROWS_MAX: usize = 50;
+/// So many lines of throughput are kept, some 500 bytes each.
+pub(super) const TRENDS_MAX: usize = 4_000;
 /// How soon a list is looked at again: a run that begins is seen soon.
 const NEXT_MS: u64 = 2000;
 /// As the command line lists them.
@@ -45,8 +50,9 @@ const fn column(
 }
 
 /// What is asked for first comes first, so that a narrow screen has it too.
-const COLUMNS: [Column; 11] = [
+const COLUMNS: [Column; 12] = [
     column("run", "name", false, ""),
+    column("TPS over time", "", false, "trend"),
     column("TPS", "tps", true, "number"),
     column("NOPM", "nopm", true, "number wide"),
     column("p99 ms", "p99", false, "number"),
@@ -54,7 +60,7 @@ const COLUMNS: [Column; 11] = [
     column("status", "status", false, ""),
     column("started (UTC)", "started", true, "wide"),
     column("workload", "workload", false, "wide"),
-    column("database", "database", false, "wider"),
+    column("database", "database", false, "wide"),
     column("clients", "clients", true, "number wide"),
     column("measured", "duration", true, "number wider"),
 ];
@@ -88,6 +94,8 @@ pub(super) struct RowView {
     /// `good`, or the worst finding's severity; empty while nothing can be said.
     pub(super) validity: &'static str,
     pub(super) is_best: bool,
+    /// Throughput over time, as SVG.
+    pub(super) trend: String,
     pub(super) labels: Vec<LabelView>,
 }
 
@@ -99,12 +107,7 @@ pub(super) struct LabelView {
 }
 
 impl RowView {
-    pub(super) fn of(row: &RunRow, is_best: bool) -> RowView {
-        let validity = match (row.status, row.worst_finding) {
-            (Status::Running, _) => "",
-            (_, Some(severity @ (Severity::Warning | Severity::Invalid))) => severity.name(),
-            _ => "good",
-        };
+    pub(super) fn of(row: &RunRow, is_best: bool, trend: &str) -> RowView {
         RowView {
             id: row.run.0.clone(),
             short: short_id(&row.run.0).to_owned(),
@@ -124,10 +127,19 @@ impl RowView {
             tps: row.tps.map_or(String::new(), |tps| numbers::rate(Some(tps))),
             nopm: row.nopm.map_or(String::new(), |nopm| numbers::rate(Some(nopm))),
             p99_ms: row.p99_ms.map_or(String::new(), |ms| numbers::ms(Some(ms))),
-            validity,
+            validity: validity(row),
             is_best,
+            trend: trend.to_owned(),
             labels: row.labels.iter().map(|(key, value)| label_view(key, value)).collect(),
         }
+    }
+}
+
+fn validity(row: &RunRow) -> &'static str {
+    match (row.status, row.worst_finding) {
+        (Status::Running, _) => "",
+        (_, Some(severity @ (Severity::Warning | Severity::Invalid))) => severity.name(),
+        _ => "good",
     }
 }
 
@@ -144,7 +156,7 @@ pub(super) fn label_view(key: &str, value: &str) -> LabelView {
 #[template(path = "web/rows.html")]
 struct Rows {
     headings: Vec<Heading>,
-    rows: Vec<RowView>,
+    groups: Vec<Group>,
     shown: String,
     trouble: Option<String>,
     is_empty_store: bool,
@@ -248,13 +260,92 @@ fn lets(asked: &Pairs, row: &RunRow) -> bool {
         && has_text
 }
 
-fn rows(found: &Found, asked: &Pairs) -> Result<String, HttpError> {
+/// A line of the list, and the trials that are folded below it.
+struct Group {
+    /// None of a run that is no trial, or stands for itself.
+    of: Option<ExperimentLine>,
+    rows: Vec<RowView>,
+}
+
+/// The trials of an experiment in a line.
+struct ExperimentLine {
+    id: String,
+    short: String,
+    name: String,
+    trials: String,
+    /// The lowest and the highest.
+    tps: String,
+    p99_ms: String,
+    /// TPS of trial after trial.
+    trend: String,
+    validity: &'static str,
+    status: &'static str,
+    started: String,
+    workload: String,
+    database: String,
+}
+
+/// Runs in the order of the list, those of one experiment together where they are `grouped`.
+fn groups<'r>(rows: impl Iterator<Item = &'r RunRow>, grouped: bool) -> Vec<Vec<&'r RunRow>> {
+    let mut groups: Vec<Vec<&RunRow>> = Vec::new();
+    let mut places: HashMap<&str, usize> = HashMap::new();
+    for row in rows {
+        let of = row.experiment.as_deref().filter(|_| grouped);
+        match of.and_then(|id| places.get(id)) {
+            Some(place) => groups[*place].push(row),
+            None => {
+                places.extend(of.map(|id| (id, groups.len())));
+                groups.push(vec![row]);
+            }
+        }
+    }
+    groups
+}
+
+fn experiment_line(id: &str, rows: &[&RunRow]) -> ExperimentLine {
+    let first = rows[0];
+    let span = |of: &dyn Fn(&RunRow) -> Option<f64>, shown: &dyn Fn(f64) -> String| {
+        let values = || rows.iter().filter_map(|row| of(row));
+        let low = values().min_by(f64::total_cmp);
+        match (low, values().max_by(f64::total_cmp)) {
+            (Some(low), Some(high)) if shown(low) == shown(high) => shown(low),
+            (Some(low), Some(high)) => format!("{}–{}", shown(low), shown(high)),
+            _ => String::new(),
+        }
+    };
+    let trials = rows.iter().rev().filter_map(|row| row.tps).collect::<Vec<f64>>();
+    let is_running = rows.iter().any(|row| row.status == Status::Running);
+    let worst = rows.iter().max_by_key(|row| row.worst_finding).unwrap_or(&first);
+    ExperimentLine {
+        id: id.to_owned(),
+        short: short_id(id).to_owned(),
+        name: first.name.clone(),
+        trials: numbers::count(rows.len() as u64, "trial"),
+        tps: span(&|row| row.tps, &|tps| numbers::rate(Some(tps))),
+        p99_ms: span(&|row| row.p99_ms, &|ms| numbers::ms(Some(ms))),
+        trend: spark_svg(&trials),
+        validity: validity(worst),
+        status: if is_running { "running" } else { first.status.name() },
+        started: utc(first.started_unix_ms),
+        workload: first.workload.clone(),
+        database: first.database.clone(),
+    }
+}
+
+/// Whether trials stand below their experiment: in the order of time, and unless runs are asked
+/// for by a condition.
+fn is_grouped(asked: &Pairs) -> bool {
+    let sort = asked.get("sort").unwrap_or(NEWEST_FIRST);
+    sort.trim_start_matches('-') == "started" && asked.get("where").is_none()
+}
+
+fn rows(store: &Store, shared: &Shared, found: &Found, asked: &Pairs) -> Result<String, HttpError> {
     let best = Best::of(&found.all);
-    let n_pages = found.shown.len().div_ceil(ROWS_MAX).max(1);
+    let groups = groups(found.shown.iter().map(|at| &found.all[*at]), is_grouped(asked));
+    let n_pages = groups.len().div_ceil(ROWS_MAX).max(1);
     let page = asked.get("page").and_then(|page| page.parse::<usize>().ok());
     let page = page.unwrap_or(1).clamp(1, n_pages);
-    let places = found.shown.iter().skip((page - 1) * ROWS_MAX).take(ROWS_MAX);
-    let rows = places.map(|at| &found.all[*at]);
+    let shown_groups = groups.iter().skip((page - 1) * ROWS_MAX).take(ROWS_MAX);
     let to_page = |page: usize| format!("/{}", asked.with("page", &page.to_string()));
     let n_all = numbers::count(found.all.len() as u64, "run");
     let shown = match (found.shown.len() == found.all.len(), n_pages) {
@@ -263,15 +354,41 @@ fn rows(found: &Found, asked: &Pairs) -> Result<String, HttpError> {
         (false, 1) => format!("{} of {n_all}", found.shown.len()),
         (false, _) => format!("{} of {n_all}, page {page} of {n_pages}", found.shown.len()),
     };
+    let of_group = |rows: &Vec<&RunRow>| {
+        let experiment = rows[0].experiment.as_deref().filter(|_| rows.len() > 1);
+        let of = experiment.map(|id| experiment_line(id, rows));
+        let rows =
+            rows.iter().map(|row| RowView::of(row, best.is(row), &trend(store, shared, row)));
+        Group { rows: rows.collect(), of }
+    };
     rendered(&Rows {
         headings: headings(asked),
-        rows: rows.map(|row| RowView::of(row, best.is(row))).collect(),
+        groups: shown_groups.map(of_group).collect(),
         shown,
         trouble: found.trouble.as_ref().map(|no| no.text.clone()),
         is_empty_store: found.all.is_empty(),
         before: (page > 1).then(|| to_page(page - 1)),
         after: (page < n_pages).then(|| to_page(page + 1)),
     })
+}
+
+/// Throughput over time in a line. It is read once: an ended run changes no more.
+fn trend(store: &Store, shared: &Shared, row: &RunRow) -> String {
+    if row.status == Status::Running {
+        return String::new();
+    }
+    if let Some(known) = shared.trends().get(&row.run) {
+        return known.clone();
+    }
+    // A run whose report cannot be read says so on its page.
+    let rates = rates_over_time(store, &row.run).unwrap_or_default();
+    let trend = spark_svg(&rates);
+    let mut trends = shared.trends();
+    if trends.len() >= TRENDS_MAX {
+        trends.clear();
+    }
+    trends.insert(row.run.clone(), trend.clone());
+    trend
 }
 
 fn headings(asked: &Pairs) -> Vec<Heading> {
@@ -293,6 +410,7 @@ fn headings(asked: &Pairs) -> Vec<Heading> {
         let next = format!("{}{}", if next_is_descending { "-" } else { "" }, column.key);
         // Another order has another first page.
         let href = format!("/{}", asked.without("page").with("sort", &next));
+        let href = if column.key.is_empty() { String::new() } else { href };
         Heading { title: column.title, class: column.class, href, sorted }
     };
     COLUMNS.iter().map(heading).collect()
@@ -308,7 +426,7 @@ fn choices<'a>(all: impl Iterator<Item = &'a str>, chosen: Option<&'a str>) -> V
 pub(super) async fn page(State(app): State<App>, asked: Pairs) -> Result<Response, HttpError> {
     app.read(move |store, shared| {
         let found = found(store, &asked)?;
-        let rows = rows(&found, &asked)?;
+        let rows = rows(store, shared, &found, &asked)?;
         let all = || found.all.iter();
         let text = |name: &str| asked.get(name).unwrap_or_default().to_owned();
         let labels = all().flat_map(|row| &row.labels);
@@ -344,11 +462,11 @@ pub(super) async fn page(State(app): State<App>, asked: Pairs) -> Result<Respons
 
 /// `GET /live`: the rows as they stand, if they have changed.
 pub(super) async fn live(State(app): State<App>, asked: Pairs) -> Result<Response, HttpError> {
-    app.read(move |store, _| {
+    app.read(move |store, shared| {
         let seen = asked.get("after").unwrap_or_default().to_owned();
         let asked = asked.without("after");
         let found = found(store, &asked)?;
-        let html = rows(&found, &asked)?;
+        let html = rows(store, shared, &found, &asked)?;
         let place = super::assets::tag(html.as_bytes());
         Ok(fresh(&seen, Fresh { place, html, next_ms: Some(NEXT_MS) }))
     })

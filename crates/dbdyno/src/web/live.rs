@@ -9,6 +9,7 @@ use analysis::Tally;
 use analysis::report::Report;
 use app::stored_report::{ended_report, report_so_far};
 use model::{RunId, Status};
+use render::live::Now;
 use store::{RunRow, Store, StoreError, StoreErrorKind};
 
 use super::http_error::HttpError;
@@ -19,7 +20,9 @@ const KEPT_MAX: usize = 4;
 /// A run as it stands.
 pub(super) struct RunSnapshot {
     pub(super) row: RunRow,
-    pub(super) report: Report,
+    pub(super) report: Arc<Report>,
+    /// What happens in it; none of one that has ended.
+    pub(super) now: Option<Now>,
     /// How far it was read: another place is another state.
     pub(super) place: u64,
 }
@@ -33,7 +36,11 @@ impl RunSnapshot {
 
 /// The runs that were followed last.
 #[derive(Default)]
-pub(super) struct LiveRuns(Mutex<Vec<(RunId, Arc<Mutex<Followed>>)>>);
+pub(super) struct LiveRuns {
+    followed: Mutex<Vec<(RunId, Arc<Mutex<Followed>>)>>,
+    /// Reports of ended runs, which change no more: each chart of a page asks for that of its run.
+    ended: Mutex<Vec<(RunId, Arc<Report>)>>,
+}
 
 struct Followed {
     tally: Tally,
@@ -50,11 +57,11 @@ impl LiveRuns {
         let run = store.find(name)?;
         let row = row_of(store, &run)?;
         if row.status != Status::Running
-            && let Some(report) = ended_report(store, &row)?
+            && let Some(report) = self.ended(store, &row)?
         {
             self.forget(&run);
             // It changes no more; while it ran, its places were below.
-            return Ok(RunSnapshot { row, report, place: u64::MAX });
+            return Ok(RunSnapshot { row, report, now: None, place: u64::MAX });
         }
         let followed = self.followed(&run);
         let mut followed = held(&followed);
@@ -62,14 +69,29 @@ impl LiveRuns {
         let read = store.events_after(&run, *place, &mut |event| tally.add(&event));
         // What was added before an error would be added again.
         *place = read.inspect_err(|_| self.forget(&run))?;
-        let report = report_so_far(tally, &row);
+        let report = Arc::new(report_so_far(tally, &row));
+        let now = (row.status == Status::Running).then(|| render::live::now(tally));
         // One that ended without a report stands otherwise than it did while it ran.
         let place = if row.status == Status::Running { *place } else { u64::MAX };
-        Ok(RunSnapshot { row, report, place })
+        Ok(RunSnapshot { row, report, now, place })
+    }
+
+    fn ended(&self, store: &Store, row: &RunRow) -> Result<Option<Arc<Report>>, HttpError> {
+        let is_it = |(known, _): &&(RunId, Arc<Report>)| *known == row.run;
+        if let Some((_, report)) = held(&self.ended).iter().find(is_it) {
+            return Ok(Some(Arc::clone(report)));
+        }
+        let report = ended_report(store, row)?.map(Arc::new);
+        if let Some(report) = &report {
+            let mut all = held(&self.ended);
+            all.insert(0, (row.run.clone(), Arc::clone(report)));
+            all.truncate(KEPT_MAX);
+        }
+        Ok(report)
     }
 
     fn followed(&self, run: &RunId) -> Arc<Mutex<Followed>> {
-        let mut all = held(&self.0);
+        let mut all = held(&self.followed);
         let found = all.iter().position(|(known, _)| known == run);
         let followed = match found {
             Some(index) => all.remove(index).1,
@@ -81,7 +103,7 @@ impl LiveRuns {
     }
 
     fn forget(&self, run: &RunId) {
-        held(&self.0).retain(|(known, _)| known != run);
+        held(&self.followed).retain(|(known, _)| known != run);
     }
 }
 

@@ -7,6 +7,7 @@ mod answer;
 mod api;
 mod assets;
 mod auth;
+mod compress;
 mod connection_limiter;
 mod experiments;
 mod flame;
@@ -25,13 +26,15 @@ mod tests;
 mod throttle;
 mod tls;
 
+use std::collections::HashMap;
 use std::net::SocketAddr;
 use std::path::PathBuf;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use app::Error;
 use axum::Router;
 use axum::routing::{get, post};
+use model::RunId;
 use store::Store;
 
 use self::auth::Auth;
@@ -72,7 +75,21 @@ struct Shared {
     /// Who may come in; none if everybody who can reach it.
     auth: Option<Auth>,
     lives: LiveRuns,
+    /// Throughput over time of ended runs, as the list draws it.
+    trends: Mutex<HashMap<RunId, String>>,
+    /// What experiments have shown, by how they stand.
+    results: Mutex<HashMap<String, String>>,
     shell: Shell,
+}
+
+impl Shared {
+    fn results(&self) -> MutexGuard<'_, HashMap<String, String>> {
+        self.results.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn trends(&self) -> MutexGuard<'_, HashMap<RunId, String>> {
+        self.trends.lock().unwrap_or_else(PoisonError::into_inner)
+    }
 }
 
 impl App {
@@ -100,13 +117,17 @@ fn routes(app: App) -> Router {
         .route("/runs/{id}/live", get(pages::run_live))
         .route("/runs/{id}/label", post(pages::label))
         .route("/runs/{id}/remove", post(pages::remove))
+        .route("/runs/{id}/charts/{name}", get(pages::run_chart))
         .route("/runs/{id}/{table}", get(tables::page))
         .route("/runs/{id}/flame/{file}", get(flame::graph))
         .route("/experiments", get(experiments::list))
         .route("/experiments/{id}", get(experiments::page))
         .route("/experiments/{id}/live", get(experiments::live))
+        .route("/experiments/{id}/charts/{name}", get(experiments::chart))
         .route("/compare", get(pages::compare))
+        .route("/compare/charts/{name}", get(pages::compare_chart))
         .route("/history", get(pages::history))
+        .route("/history/charts/{name}", get(pages::history_chart))
         .route("/login", get(auth::page).post(auth::enter))
         .route("/logout", post(auth::leave))
         .route("/assets/{name}", get(assets::asset))

@@ -6,13 +6,16 @@ use analysis::comparison::Judge;
 use analysis::history::{Order, Question};
 use analysis::{ComparisonReport, HistoryReport};
 use app::compare::{Asked, compare as hold, history as hold_history};
+use app::report_source::ReportSource;
 use app::trials::figure_names;
 use askama::Template;
 use axum::extract::{Path, State};
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Redirect, Response};
 use model::{Imported, RunId};
-use render::html::{Medium, Print, body as html};
+use render::charts::Chart;
+use render::html::{First, Medium, body as html};
+use render::live::Now;
 use store::{Store, StoreErrorKind, why_no_label};
 
 use super::App;
@@ -45,18 +48,22 @@ struct StandingPart {
     status: &'static str,
     is_live: bool,
     measured: String,
+    now: Option<Now>,
     body: String,
 }
 
-fn standing_part(standing: &RunSnapshot) -> Result<String, HttpError> {
+fn standing_part(standing: RunSnapshot) -> Result<String, HttpError> {
     let base = format!("/api/runs/{}/charts/", standing.row.run);
-    let print = if standing.is_live() { Print::AsDrawn } else { Print::Svg };
-    let medium = Medium::Web { base: &base, query: "", runs: super::RUNS, print };
+    // What goes on has other pictures at each place.
+    let place = format!("?at={}", standing.place);
+    let query = if standing.is_live() { &place } else { "" };
+    let medium = Medium::Web { base: &base, query, runs: super::RUNS, first: First::InPage };
     let body = html(&render::run(&standing.report), medium);
     rendered(&StandingPart {
         status: standing.row.status.name(),
         is_live: standing.is_live(),
         measured: model::numbers::seconds(standing.report.measured_seconds),
+        now: standing.now,
         body,
     })
 }
@@ -72,7 +79,7 @@ pub(super) async fn run(
         if standing.row.run.0 != name {
             return Ok(Redirect::to(&format!("/runs/{}", standing.row.run)).into_response());
         }
-        let row = RowView::of(&standing.row, false);
+        let row = RowView::of(&standing.row, false, "");
         let title = format!("{} {}", row.name, row.short);
         let labels = &standing.row.labels;
         answer::page(&RunPage {
@@ -80,10 +87,52 @@ pub(super) async fn run(
             row,
             labels: labels.iter().map(|(key, value)| label_view(key, value)).collect(),
             tables: tables::ALL,
-            body: standing_part(&standing)?,
             place: standing.place.to_string(),
             is_live: standing.is_live(),
+            body: standing_part(standing)?,
         })
+    })
+    .await
+}
+
+/// `GET /runs/ID/charts/NAME`
+pub(super) async fn run_chart(
+    State(app): State<App>,
+    Path((name, of)): Path<(String, String)>,
+) -> Result<Response, HttpError> {
+    app.read(move |store, shared| {
+        let standing = shared.lives.standing(store, &name)?;
+        let page = format!("/runs/{}", standing.row.run);
+        let charts = render::charts::of_run(&standing.report);
+        answer::chart_page(&charts, &of, (&page, "runs", shared.auth.is_some()), "")
+    })
+    .await
+}
+
+/// `GET /compare/charts/NAME?side=A&side=B`
+pub(super) async fn compare_chart(
+    State(app): State<App>,
+    Path(of): Path<String>,
+    asked: Pairs,
+) -> Result<Response, HttpError> {
+    app.read(move |store, shared| {
+        let charts = compared_charts(store, &asked)?;
+        let page = ("/compare", "compare", shared.auth.is_some());
+        answer::chart_page(&charts, &of, page, &asked.text())
+    })
+    .await
+}
+
+/// `GET /history/charts/NAME?by=build`
+pub(super) async fn history_chart(
+    State(app): State<App>,
+    Path(of): Path<String>,
+    asked: Pairs,
+) -> Result<Response, HttpError> {
+    app.read(move |store, shared| {
+        let charts = render::charts::of_history(&reported_history(store, &asked)?);
+        let page = ("/history", "history", shared.auth.is_some());
+        answer::chart_page(&charts, &of, page, &asked.text())
     })
     .await
 }
@@ -102,7 +151,7 @@ pub(super) async fn run_live(
         if place == seen && next_ms.is_some() {
             return Ok(StatusCode::NO_CONTENT.into_response());
         }
-        Ok(fresh(seen, Fresh { place, html: standing_part(&standing)?, next_ms }))
+        Ok(fresh(seen, Fresh { place, html: standing_part(standing)?, next_ms }))
     })
     .await
 }
@@ -216,6 +265,15 @@ fn sides(asked: &Pairs, ticked: Option<&Grouped>) -> Option<Asked> {
 /// The comparison that an address asks for.
 pub(super) fn compared(store: &Store, asked: &Pairs) -> Result<ComparisonReport, HttpError> {
     held(store, asked, ticked(store, asked).as_ref())
+}
+
+/// Its charts.
+pub(super) fn compared_charts(store: &Store, asked: &Pairs) -> Result<Vec<Chart>, HttpError> {
+    Ok(source(store, compared(store, asked)?)?.charts())
+}
+
+fn source(store: &Store, report: ComparisonReport) -> Result<ReportSource, HttpError> {
+    Ok(ReportSource::of_comparison(store, report, Vec::new())?)
 }
 
 fn held(
@@ -342,15 +400,18 @@ pub(super) async fn compare(State(app): State<App>, asked: Pairs) -> Result<Resp
             base: "/api/compare/charts/",
             query: &query,
             runs: super::RUNS,
-            print: Print::Svg,
+            first: First::InPage,
         };
         let ticked = ticked(store, &asked);
         let is_begun = is_begun(store, &asked);
         let (body, trouble) = match is_asked(&asked) && !is_begun {
             false => (String::new(), None),
-            true => body_or_why(held(store, &asked, ticked.as_ref()), |of| {
-                html(&render::comparison(of, &[]), medium)
-            })?,
+            true => {
+                let held = held(store, &asked, ticked.as_ref());
+                body_or_why(held.and_then(|report| source(store, report)), |of| {
+                    html(&of.document(), medium)
+                })?
+            }
         };
         let text = |name: &str| asked.get(name).unwrap_or_default().to_owned();
         answer::page_or_trouble(
@@ -383,7 +444,7 @@ pub(super) async fn history(State(app): State<App>, asked: Pairs) -> Result<Resp
             base: "/api/history/charts/",
             query: &query,
             runs: super::RUNS,
-            print: Print::Svg,
+            first: First::InPage,
         };
         let (body, trouble) = body_or_why(reported_history(store, &asked), |report| {
             html(&render::history(report), medium)

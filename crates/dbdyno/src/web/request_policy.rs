@@ -19,6 +19,7 @@ use axum::response::{IntoResponse, Redirect, Response};
 
 use super::App;
 use super::auth;
+use super::compress::{compressed, takes_gzip};
 use super::connection_limiter::Guest;
 use super::connection_limiter::Peer;
 use super::http_error::HttpError;
@@ -61,6 +62,7 @@ pub(super) async fn enforce(
     let path = request.uri().path().to_owned();
     let is_api = path.starts_with("/api/");
     let is_browser = request.headers().contains_key("sec-fetch-site");
+    let is_packed = takes_gzip(request.headers()) && path != "/login";
     let response = match may_ask(&app, peer, &request) {
         Err(refused) => *refused,
         Ok(()) => match tokio::time::timeout(REQUEST_MAX, next.run(request)).await {
@@ -95,7 +97,10 @@ pub(super) async fn enforce(
         headers.insert(header::CONTENT_SECURITY_POLICY, own);
     }
     headers.entry(header::CACHE_CONTROL).or_insert(HeaderValue::from_static("no-store"));
-    response
+    match is_packed {
+        true => compressed(response).await,
+        false => response,
+    }
 }
 
 /// An answer, in words where those who route requests have refused one without.

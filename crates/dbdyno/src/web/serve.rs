@@ -7,7 +7,7 @@
 use std::future::pending;
 use std::io::ErrorKind;
 use std::net::SocketAddr;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use app::Error;
@@ -96,7 +96,9 @@ pub(crate) fn bind(options: Options) -> Result<Serving, Error> {
     let address = format!("{scheme}://{}/", shown(listener.local_addr().map_err(failed)?));
     let pidfile = PidFile::announce(&options.store, &address)?;
     let (lives, shell) = (LiveRuns::default(), options.shell);
-    let shared = Shared { store: options.store, is_loopback, auth, lives, shell };
+    let (trends, results) = (Mutex::default(), Mutex::default());
+    let store = options.store;
+    let shared = Shared { store, is_loopback, auth, lives, trends, results, shell };
     Ok(Serving { listener, app: App(Arc::new(shared)), identity, pidfile })
 }
 

@@ -44,11 +44,11 @@ fn table_of(
 ) -> Result<Table, HttpError> {
     let report = || shared.lives.standing(store, &run.0).map(|standing| standing.report);
     Ok(match table {
-        "latency" => run_tables::latency(&report()?),
-        "intervals" => run_tables::intervals(&report()?),
-        "disturbances" => run_tables::disturbances(&report()?),
-        "errors" => run_tables::errors(&report()?),
-        "timing" => run_tables::timing(&report()?),
+        "latency" => run_tables::latency(&*report()?),
+        "intervals" => run_tables::intervals(&*report()?),
+        "disturbances" => run_tables::disturbances(&*report()?),
+        "errors" => run_tables::errors(&*report()?),
+        "timing" => run_tables::timing(&*report()?),
         "clients" => {
             run_tables::per_client(&stored_report(store, run, Options { per_client: true })?)
         }
@@ -56,8 +56,8 @@ fn table_of(
             let every = counter_every(asked)?;
             run_tables::counter(&stored_tally(store, run)?, every)
         }
-        "config" => run_tables::config(&report()?),
-        "settings" => run_tables::settings(&report()?),
+        "config" => run_tables::config(&*report()?),
+        "settings" => run_tables::settings(&*report()?),
         _ => return Err(no_table(table)),
     })
 }
@@ -120,7 +120,7 @@ pub(super) async fn data(
         let run = store.find(&name)?;
         if of == "seconds.csv" {
             let standing = shared.lives.standing(store, &run.0)?;
-            return Ok(csv(&of, seconds_csv(&[standing.report])));
+            return Ok(csv(&of, seconds_csv(&[(*standing.report).clone()])));
         }
         let (table, kind) = of.rsplit_once('.').unwrap_or((&of, ""));
         let found = || table_of(store, shared, &run, table, &asked);

@@ -21,7 +21,7 @@ fn simulated(home: &Home, name: &str, service_ms: u32) {
 /// A live page asks for newer figures more often than that.
 const HELD: Duration = Duration::from_millis(3500);
 
-/// The number of a run's charts that are drawn.
+/// The number of a page's charts that zoom.
 const DRAWN: &str = "document.querySelectorAll('.chart .main-svg').length";
 
 #[test]
@@ -75,12 +75,31 @@ fn narrow(tab: &mut Tab, web: &Web) {
 fn opened_and_zoomed(tab: &mut Tab) {
     tab.follow(".runs .name a");
     assert!(tab.value("location.pathname").to_string().contains("/runs/"));
+    // The first charts are there at once, in the page; what zooms is loaded when it is asked for.
+    let is_seen = "document.querySelector('#chart-throughput .dc').getBoundingClientRect().bottom";
+    assert!(tab.value(is_seen).as_f64().is_some_and(|bottom| bottom < 900.0));
+    let is_asked = |tab: &Tab| tab.requests().iter().any(|address| address.contains("plotly.js"));
+    assert!(!is_asked(tab), "{:?}", tab.requests());
+    tab.click("#chart-throughput .drawing");
     // Charts are drawn one after the other, the first not always first.
-    tab.until("document.querySelector('.chart')._fullLayout?.xaxis?.range !== undefined");
+    tab.until("document.querySelector('.chart')?._fullLayout?.xaxis?.range !== undefined");
     let range = "JSON.stringify(document.querySelector('.chart')._fullLayout.xaxis.range)";
     let before = tab.value(range);
     tab.drag_over(".chart .nsewdrag");
     tab.until(&format!("{range} !== {}", json!(before)));
+    assert!(is_asked(tab));
+    // Whoever gets the address sees the same.
+    tab.until("new URLSearchParams(location.search).get('zoom') !== null");
+    let zoomed = tab.value(range);
+    let address = tab.value("location.href");
+    tab.go(address.as_str().expect("an address"));
+    let is_drawn = "document.querySelector('.chart')?._fullLayout?.xaxis";
+    tab.until(&format!("{is_drawn} && {range} !== {}", json!(before)));
+    let ends = |text: &serde_json::Value| -> [f64; 2] {
+        serde_json::from_str(text.as_str().expect("a text")).expect("JSON")
+    };
+    let (shared, own) = (ends(&tab.value(range)), ends(&zoomed));
+    assert!((0..2).all(|end| (shared[end] - own[end]).abs() < 0.1), "{shared:?} {own:?}");
     // Other charts over time show the same stretch of it, those too that come into view later.
     let ranges = "new Set([...document.querySelectorAll('.chart')].map((of) => of._fullLayout)
         .filter((layout) => layout?.meta?.is_over_time)
@@ -92,11 +111,11 @@ fn opened_and_zoomed(tab: &mut Tab) {
     assert!(tab.value("document.querySelector('main').innerText").to_string().contains("TPS"));
 }
 
-/// A printer does not wait: charts for it stand in the page, those too that nobody saw.
+/// A printer does not wait: pictures stand in the page, those too that nobody saw.
 fn printed(tab: &mut Tab) {
     tab.call("Emulation.setEmulatedMedia", json!({"media": "print"}));
     let seen = "[...document.querySelectorAll('figure')].filter((figure) =>
-        figure.querySelector('.on-paper svg').getBoundingClientRect().height > 50).length";
+        figure.querySelector('.drawing').getBoundingClientRect().height > 50).length";
     let n_figures = tab.value("document.querySelectorAll('figure').length");
     assert_eq!(tab.value(seen), n_figures);
     tab.call("Emulation.setEmulatedMedia", json!({"media": ""}));
@@ -106,12 +125,12 @@ fn compared(tab: &mut Tab, web: &Web) {
     tab.go(&format!("{}/?q=slow", web.base));
     assert_eq!(tab.value("document.getElementById('compare').disabled"), true);
     let button = "document.getElementById('compare').innerText";
-    tab.click(".runs tbody tr:nth-child(1) input");
+    tab.click(".runs tbody:nth-of-type(1) input");
     assert!(tab.value(button).to_string().contains("1 run is ticked"));
     // What is ticked is told at the bottom of the window, however long the list is.
     let place = "getComputedStyle(document.querySelector('.actions')).position";
     assert_eq!(tab.value(place), "sticky");
-    tab.click(".runs tbody tr:nth-child(2) input");
+    tab.click(".runs tbody:nth-of-type(2) input");
     assert!(tab.value(button).to_string().contains("Compare 2 ticked runs"));
     assert_eq!(tab.value("document.getElementById('compare').disabled"), false);
     tab.follow("#compare");
@@ -131,6 +150,7 @@ fn live(tab: &mut Tab, home: &Home, web: &Web) {
     tab.follow_slowly(".runs tr.running .name a", HELD);
     let shown = "document.querySelector('.standing').innerText";
     tab.until(&format!("{shown}.includes('measured so far')"));
+    tab.click("#chart-throughput .drawing");
     tab.until(&format!("{DRAWN} > 0"));
     let length = "Math.max(...document.querySelector('.chart').data.map((of) => of.x.length))";
     let (first, drawn) = (tab.value(shown), tab.value(length));
@@ -171,7 +191,7 @@ fn grown(tab: &mut Tab, home: &Home, web: &Web) {
     tab.until("document.querySelector('.standing') === null");
     let shown = tab.value("document.querySelector('main').innerText").to_string();
     assert!(shown.contains("3 of 3 trials"), "{shown}");
-    tab.until(&format!("{DRAWN} > 0"));
+    tab.until("document.querySelector('figure[data-chart] .dc') !== null");
     assert_eq!(tab.value("window.isTheSame"), true);
     experiment.end().good();
 }

@@ -11,7 +11,7 @@ use serde_json::{Map, Value, json};
 use super::axis_scale::{AxisScale, Room, Tick};
 use super::decimate::decimate;
 use super::ticks::{own_ticks, x_scale, x_ticks};
-use super::{At, colour, is_again, is_line, stepped};
+use super::{At, cell_width, colour, is_again, is_line, stepped};
 use crate::charts::{Along, Axis, Chart, Mark, Point, Scale, Shape, Trace};
 
 /// Points drawn of a trace.
@@ -28,6 +28,7 @@ impl Chart {
             .enumerate()
             .flat_map(|(index, (trace, points))| traces(self, index, trace, &points))
             .collect();
+        let data = if self.traces.iter().any(is_cells) { vec![heat(self)] } else { data };
         let stripes = self.marks.iter().filter(|mark| mark.is_in_legend()).map(named);
         let data: Vec<Value> = data.into_iter().chain(stripes).collect();
         let (shapes, annotations): (Vec<Value>, Vec<Value>) =
@@ -44,10 +45,10 @@ impl Chart {
             "shapes": shapes,
             "annotations": annotations,
             "barmode": "group",
-            "hovermode": if is_over_time { "x unified" } else { "closest" },
+            "hovermode": if is_over_time && !self.traces.iter().any(is_cells) { "x unified" } else { "closest" },
             // Charts over time are zoomed together.
             "meta": {"is_over_time": is_over_time},
-            "showlegend": true,
+            "showlegend": self.has_legend() && !self.traces.iter().any(is_cells),
             "legend": {"orientation": "h", "yanchor": "bottom", "y": 1.0, "x": 0.0},
         });
         json!({"id": self.id, "data": data, "layout": layout, "note": self.note})
@@ -187,6 +188,52 @@ fn traces(chart: &Chart, index: usize, trace: &Trace, points: &[&Point]) -> Vec<
     vec![filled(&shown, &area(chart, trace.shape, points), &color), shown]
 }
 
+fn is_cells(trace: &Trace) -> bool {
+    trace.shape == Shape::Cells
+}
+
+/// The shades of a heat map as one trace: edges of columns and rows, and the shade of each area.
+fn heat(chart: &Chart) -> Value {
+    let cells = || chart.traces.iter().filter(|trace| is_cells(trace)).enumerate();
+    let points = || cells().flat_map(|(level, trace)| trace.points.iter().map(move |p| (level, p)));
+    let width = cell_width(chart);
+    let edges = |all: Vec<f64>| {
+        let mut all = all;
+        all.sort_by(f64::total_cmp);
+        all.dedup_by(|a, b| (*a - *b).abs() <= 1e-9 * b.abs());
+        all
+    };
+    let x = edges(points().flat_map(|(_, at)| [at.x, at.x + width]).collect());
+    let bands = points().filter_map(|(_, at)| at.band);
+    let y = edges(bands.flat_map(|(low, high)| [low, high]).collect());
+    let n = (x.len().saturating_sub(1), y.len().saturating_sub(1));
+    let mut shades = vec![vec![None::<usize>; n.0]; n.1];
+    let mut words = vec![vec![String::new(); n.0]; n.1];
+    for (level, point) in points() {
+        let Some((low, _)) = point.band else { continue };
+        let column = x.partition_point(|edge| *edge < point.x - 1e-9);
+        let row = y.partition_point(|edge| *edge < low * (1.0 - 1e-9));
+        if row < n.1 && column < n.0 {
+            shades[row][column] = Some(level + 1);
+            words[row][column] = point.label.clone().unwrap_or_default();
+        }
+    }
+    json!({
+        "type": "heatmap",
+        "name": "",
+        "x": x,
+        "y": y,
+        "z": shades,
+        "text": words,
+        "zmin": 0,
+        "zmax": chart.traces.len(),
+        "showscale": false,
+        "hoverongaps": false,
+        "hovertemplate": "%{x} s, %{y:,.3~r} ms: %{text}",
+        "meta": {"heat": "l-0"},
+    })
+}
+
 /// Where points stand from left to right: so many pixels right of their places.
 fn across_points(chart: &Chart, aside: f64, points: &[&Point]) -> Vec<f64> {
     if aside == 0.0 {
@@ -277,6 +324,9 @@ fn marked(chart: &Chart, mark: &Mark) -> (Value, Value) {
     let mut shape: Map<String, Value> = Map::new();
     let mut put = |name: &str, value: Value| shape.insert(name.to_owned(), value);
     put("type", json!(if mark.to.is_some() { "rect" } else { "line" }));
+    if mark.is_ramp_up() {
+        put("name", json!("before"));
+    }
     // Above the grid, which has a line of its own at a round number.
     put("layer", json!("between"));
     // A stripe has an edge, so that a thin one is seen.

@@ -10,7 +10,7 @@ use model::numbers::{exact, significant};
 
 use super::decimate::decimate;
 use super::words::{escaped, width_of};
-use super::{At, DARK, Drawn, LIGHT, Theme, colour, is_again, stepped};
+use super::{At, DARK, Drawn, LIGHT, Theme, cell_width, colour, is_again, shade, stepped};
 use crate::charts::{Along, Chart, Mark, Point, Shape, Trace};
 
 /// Up to so many dots of a chart tell their value where they are pointed at.
@@ -57,12 +57,13 @@ impl Svg<'_> {
     fn open(&mut self, drawn: Drawn) {
         let Drawn { width, height, theme } = drawn;
         let title = escaped(&self.chart.title);
+        let summary = escaped(&self.chart.summary());
         let space = match theme {
             Theme::OfPage => "",
             _ => "xmlns=\"http://www.w3.org/2000/svg\" ",
         };
         self.put(&format!(
-            "<svg {space}class=\"dc\" role=\"img\" aria-label=\"{title}\" \
+            "<svg {space}class=\"dc\" role=\"img\" aria-label=\"{summary}\" \
              viewBox=\"0 0 {width} {height}\" width=\"{width}\" height=\"{height}\">"
         ));
         let style = match theme {
@@ -95,6 +96,12 @@ impl Svg<'_> {
                 Some(Shape::Points | Shape::Joined) => {
                     let (x, y) = (px(x + 8.0), px(y - 4.0));
                     format!("<circle class=\"d-{color}\" cx=\"{x}\" cy=\"{y}\" r=\"3.5\"/>")
+                }
+                Some(Shape::Cells) => {
+                    let (x, y) = (px(x + 3.0), px(y - 9.0));
+                    let shade = format!("fill-opacity=\"{:.2}\"", shade(self.chart, index));
+                    let size = "width=\"10\" height=\"10\"";
+                    format!("<rect class=\"d-0\" {shade} x=\"{x}\" y=\"{y}\" {size}/>")
                 }
                 Some(Shape::Bars) => {
                     let (x, y) = (px(x + 3.0), px(y - 9.0));
@@ -156,7 +163,8 @@ impl Svg<'_> {
             let at = format!("x=\"{}\" y=\"{}\"", px(x), px(y));
             // What was over at once is seen too.
             let size = [width, height].map(|side| px(side.max(1.5)));
-            format!("rect class=\"mark\" {at} width=\"{}\" height=\"{}\"", size[0], size[1])
+            let class = if mark.is_ramp_up() { "before" } else { "mark" };
+            format!("rect class=\"{class}\" {at} width=\"{}\" height=\"{}\"", size[0], size[1])
         };
         let shape = match (mark.along, mark.to) {
             (Along::X, Some(_)) => stripe(from, top, to - from, bottom - top),
@@ -203,6 +211,7 @@ impl Svg<'_> {
             }
             Shape::Points => self.dots(index, trace, points),
             Shape::Bars => self.bars(index, trace, points),
+            Shape::Cells => self.cells(index, trace),
         }
     }
 
@@ -327,6 +336,25 @@ impl Svg<'_> {
             ));
             self.whisker(&color, x + width * 0.46, point);
         }
+    }
+
+    /// The areas of a shade, as one path: there are thousands of them.
+    fn cells(&mut self, index: usize, trace: &Trace) {
+        let width = cell_width(self.chart);
+        let mut path = String::new();
+        for point in &trace.points {
+            let Some((low, high)) = point.band else { continue };
+            let (Some(low), Some(high)) = (self.layout.y(low), self.layout.y(high)) else {
+                continue;
+            };
+            let end = self.layout.x_within(point.x + width);
+            let (Some(from), Some(end)) = (self.layout.x(point.x), end) else { continue };
+            path += &format!("M{} {}H{}V{}H{}z", px(from), px(low), px(end), px(high), px(from));
+        }
+        let (shade, title) = (shade(self.chart, index), escaped(&trace.name));
+        self.put(&format!(
+            "<path class=\"d-0\" fill-opacity=\"{shade:.2}\" d=\"{path}\"><title>{title}</title></path>"
+        ));
     }
 
     /// A point in words.

@@ -17,7 +17,11 @@ pub(super) const ENTRY: Entry = Entry {
 };
 
 /// Figures beside the one by which points are judged.
-const OTHERS: [&str; 6] = ["tps", "p50_ms", "p95_ms", "p99_ms", "wait_percent", "errors_percent"];
+const OTHERS: [&str; 7] =
+    ["tps", "p50_ms", "p95_ms", "p99_ms", "wait_percent", "errors_percent", "tpm"];
+
+/// What TPC-C's readers look for together: new orders and all transactions per minute.
+const PER_MINUTE: [&str; 2] = ["nopm", "tpm"];
 
 /// More lines have equal colours: what was measured elsewhere then has a chart of its own.
 const LINES_MOST: usize = 8;
@@ -28,8 +32,17 @@ const CURVE_LEAST: usize = 3;
 /// All figures over the main axis; the primary one over others too that are curves themselves.
 fn charts(report: &ExperimentReport, _trials: &[TrialReport]) -> Vec<Chart> {
     let Some(main) = report.main_axis() else { return Vec::new() };
-    let mut all = chart(report, main, &report.primary);
-    let others = OTHERS.iter().filter(|name| **name != report.primary);
+    let both = per_minute(report, main);
+    let mut all = match both {
+        Some(both) => vec![both],
+        None => chart(report, main, &report.primary),
+    };
+    let is_shown = |name: &&&str| {
+        let is_beside = all.iter().any(|chart| chart.id.ends_with("per-minute"));
+        **name != report.primary && !(is_beside && PER_MINUTE.contains(*name))
+    };
+    let others: Vec<&&str> = OTHERS.iter().filter(is_shown).collect();
+    let others = others.into_iter();
     let shown = others.filter(|name| is_reported(report, name));
     all.extend(shown.flat_map(|name| chart(report, main, name)));
     let is_curve = |axis: &usize| {
@@ -39,6 +52,24 @@ fn charts(report: &ExperimentReport, _trials: &[TrialReport]) -> Vec<Chart> {
     let axes = (0..report.axes.len()).filter(|axis| *axis != main).filter(is_curve);
     all.extend(axes.flat_map(|axis| chart(report, axis, &report.primary)));
     all
+}
+
+/// New orders and all transactions per minute in one chart, where nothing else is told apart by
+/// lines.
+fn per_minute(report: &ExperimentReport, axis: usize) -> Option<Chart> {
+    let has = |name: &str| report.points.iter().any(|point| point.figures.get(name).is_some());
+    let is_alone = report.axes.len() == 1 && report.imported.is_empty();
+    if report.primary != PER_MINUTE[0] || !is_alone || !PER_MINUTE.iter().all(|name| has(name)) {
+        return None;
+    }
+    let [mut both, tpm] = PER_MINUTE.map(|figure| chart(report, axis, figure).into_iter().next());
+    let chart = both.as_mut()?;
+    let of = short_axis(&report.axes[axis].name);
+    chart.id = format!("curves-{}-per-minute", slug(&report.axes[axis].name));
+    chart.title = format!("NOPM and TPM over {of}");
+    chart.y = Axis::of("transactions per minute", "1/min", Scale::FromZero);
+    chart.traces.extend(tpm?.traces);
+    both
 }
 
 fn are_numbers(values: &[String]) -> bool {

@@ -39,7 +39,7 @@ fn charts(report: &Report) -> Vec<Chart> {
 }
 
 /// By how many of N are above; of a report without a distribution its percentiles.
-fn points(of: &Latency) -> Vec<Point> {
+pub(super) fn points(of: &Latency) -> Vec<Point> {
     let above = |percent: f64| 1.0 / (1.0 - percent / 100.0);
     if !of.distribution.is_empty() {
         let known = of.distribution.iter().filter(|(percent, _)| *percent < 100.0);

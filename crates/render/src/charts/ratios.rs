@@ -1,12 +1,12 @@
 //! Ratios of a comparison with their intervals: right of 1 is more than the baseline.
 
 use analysis::ComparisonReport;
-use analysis::comparison::{Judged, PairReport};
+use analysis::comparison::{Judged, PairReport, Verdict};
 use analysis::figures::title;
 use model::numbers::exact;
 use model::short_axis;
 
-use super::{Along, Axis, Chart, Entry, Mark, Of, Point, Scale, Shape, Trace};
+use super::{Along, Axis, Chart, Entry, Mark, Of, Palette, Point, Scale, Shape, Trace};
 
 pub(super) const ENTRY: Entry = Entry {
     name: "ratios",
@@ -38,17 +38,38 @@ fn charts(report: &ComparisonReport) -> Vec<Chart> {
          the verdicts in the labels are."
             .to_owned(),
     );
+    chart.palette = Palette::Verdicts;
     for pair in &report.pairs {
-        let points = judged(pair).into_iter().filter_map(|(name, judged)| {
-            let place = names.iter().position(|known| *known == name)?;
-            let ratio = judged.ratio?;
-            let label = Some(judged.verdict.name().to_owned());
-            let at = Point::at(place as f64, Some(ratio.value));
-            Some(Point { band: ratio.interval, label, ..at })
-        });
-        chart.traces.push(Trace::new(pair.side.clone(), Shape::Points, points.collect()));
+        for word in ["better", "worse", "no clear verdict"] {
+            let points = judged(pair).into_iter().filter_map(|(name, judged)| {
+                let place = names.iter().position(|known| *known == name)?;
+                let ratio = judged.ratio.filter(|_| word_of(judged.verdict) == word)?;
+                let label = Some(judged.verdict.name().to_owned());
+                let at = Point::at(place as f64, Some(ratio.value));
+                Some(Point { band: ratio.interval, label, ..at })
+            });
+            let name = match report.pairs.len() {
+                1 => word.to_owned(),
+                _ => format!("{}: {word}", pair.side),
+            };
+            chart.traces.push(Trace::new(name, Shape::Points, points.collect()));
+        }
     }
     chart.if_any()
+}
+
+/// What a verdict means to whoever looks for good and bad.
+fn word_of(verdict: Verdict) -> &'static str {
+    match verdict {
+        Verdict::Better => "better",
+        Verdict::Worse => "worse",
+        Verdict::Higher
+        | Verdict::Lower
+        | Verdict::BelowMinEffect
+        | Verdict::SizeNotKnown
+        | Verdict::NoEvidence
+        | Verdict::CannotJudge => "no clear verdict",
+    }
 }
 
 fn names(report: &ComparisonReport) -> Vec<String> {

@@ -5,7 +5,7 @@ use analysis::report::Named;
 use analysis::seek::{Answer, Verdict};
 use model::{Bound, Metric, short_axis};
 
-use super::{Axis, Chart, Entry, Mark, Of, Point, Scale, Shape, Trace, figure_axis};
+use super::{Axis, Chart, Entry, Mark, Of, Palette, Point, Scale, Shape, Trace, figure_axis};
 
 pub(super) const ENTRY: Entry = Entry {
     name: "sought",
@@ -42,6 +42,7 @@ fn chart(report: &SeekReport, metric: Metric, bound_ms: f64) -> Vec<Chart> {
     let title = format!("{} over {}", metric.name(), short_axis(axis));
     let id = format!("sought-{}", metric.name());
     let mut chart = Chart::new(id, title, x, figure_axis(&figure, &Named::default(), scale));
+    chart.palette = Palette::Verdicts;
     let mean = report.curve.iter().map(|at| (at.at, at.figures.get(&figure).copied().flatten()));
     let mean = mean.map(|(at, value)| Point::at(at, value)).collect();
     chart.traces.push(Trace::new("mean of probes", Shape::Line, mean));

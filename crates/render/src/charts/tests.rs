@@ -3,9 +3,11 @@
 use analysis::fixtures::subjects;
 use analysis::report::Status;
 use model::numbers::significant;
-use model::{Imported, ImportedValue};
+use model::{Imported, ImportedValue, KindSecond, LatencyHeat, Second};
+use stats::Histogram;
 
 use super::*;
+use crate::chart_backends::Drawn;
 
 /// A chart in a few lines: its axes, each trace with its length, ends and gaps, its marks.
 fn shown(charts: &[Chart]) -> String {
@@ -60,7 +62,51 @@ fn everything() -> Vec<Vec<Chart>> {
         of_run(&subjects::hostile()),
     ];
     all.extend(subjects::odd().iter().map(of_run));
+    all.push(of_run(&with_heat()));
     all
+}
+
+/// A run of which it is known how many transactions took how long: 99 a millisecond, and one a
+/// hundred.
+fn with_heat() -> Report {
+    let mut heat = LatencyHeat::default();
+    for at in 0..60 {
+        let mut response = Histogram::default();
+        response.record_n(1_050_000, 99);
+        response.record(105_000_000);
+        let kind = KindSecond { response: Some(response), ..KindSecond::new(0) };
+        heat.add(&Second { kinds: vec![kind], ..Second::new(0, at) });
+    }
+    Report { latency_heat: Some(heat), ..subjects::closed() }
+}
+
+#[test]
+fn a_rare_slow_transaction_has_a_shade_of_its_own() {
+    let charts = of_run(&with_heat());
+    let heat = charts.iter().find(|chart| chart.id == "heat").expect("a heat map");
+    let shades: Vec<(&str, usize)> =
+        heat.traces.iter().map(|trace| (trace.name.as_str(), trace.points.len())).collect();
+    assert_eq!(shades, [("1 to 2", 60), ("47 to 99", 60)]);
+    let svg = heat.to_svg(Drawn::WIDE);
+    let n_areas = svg.matches("zM").count() + svg.matches("z\"").count();
+    assert_eq!(n_areas, 120, "each area is closed: {svg}");
+    let plotly = heat.to_plotly();
+    let rows = plotly["data"][0]["z"].as_array().expect("rows");
+    let is_drawn = |row: &serde_json::Value| row[0].is_number();
+    assert_eq!(rows.iter().filter(|row| is_drawn(row)).count(), 2);
+}
+
+#[test]
+fn sides_over_each_other_have_a_line_each() {
+    let runs = [("a".to_owned(), subjects::closed()), ("b".to_owned(), subjects::closed())];
+    let charts = of_first_runs(&runs);
+    let ids: Vec<&str> = charts.iter().map(|chart| chart.id.as_str()).collect();
+    assert_eq!(ids, ["overlay-throughput", "overlay-p99", "overlay-distribution"]);
+    for chart in &charts {
+        let names: Vec<&str> = chart.traces.iter().map(|trace| trace.name.as_str()).collect();
+        assert_eq!(names, ["a", "b"], "{}", chart.id);
+    }
+    assert!(of_first_runs(&runs[..1]).is_empty());
 }
 
 #[test]
@@ -358,7 +404,8 @@ fn the_charts_of_a_search_and_a_comparison() {
     insta::assert_snapshot!(shown(&of_comparison(&subjects::comparison())), @r"
     ratios: TPS against the baseline
       x point of 4 names; y ratio to build=1.1 [] Log
-      build=1.2 (Points, 4) 0: 1.001 (0.9861 to 1.016) .. 3.000: 1.136 (1.119 to 1.153)
+      better (Points, 3) 1.000: 1.200 (1.182 to 1.218) .. 3.000: 1.136 (1.119 to 1.153)
+      no clear verdict (Points, 1) 0: 1.001 (0.9861 to 1.016) .. 0: 1.001 (0.9861 to 1.016)
       Y 1.000:
       Y 0.9901 to 1.010: within ±1 %: too small to matter
     sides-tps: TPS of each side

@@ -2,14 +2,15 @@
 
 use askama::Template;
 use model::Severity;
-use model::numbers::capital;
+use model::numbers::{capital, count};
 
-use super::{Medium, figure};
+use super::{Medium, figures};
 use crate::document::{
-    Block, Details, Document, IS_VALID, Length, Link, Remark, Section, Span, Text, Tile, Tone,
-    Validity, Verdict,
+    Block, Details, Document, IS_VALID, Length, Link, Place, Remark, Section, Span, Text, Tile,
+    Tone, Validity, Verdict,
 };
 use crate::flame_graph::{FlameGraph, FlameUse};
+use crate::spark::spark_svg;
 
 #[derive(Template)]
 #[template(path = "document.html")]
@@ -33,6 +34,8 @@ pub(super) struct TileView<'d> {
     pub(super) name: &'d str,
     pub(super) value: String,
     pub(super) beside: String,
+    /// How it went, as SVG; or nothing.
+    pub(super) trend: String,
 }
 
 pub(super) struct SectionView<'d> {
@@ -74,13 +77,22 @@ enum SpanView<'t> {
     Link(String, String),
 }
 
-/// The body of a document's page.
+/// So many grave findings stand open.
+const OPEN_MOST: usize = 3;
+
+/// The body of a document's page: answer, figures and the charts that are looked for first, then
+/// whether the result is valid, then the rest.
 pub fn body(document: &Document, medium: Medium<'_>) -> String {
-    let validity = document.validity.iter().map(|validity| of_validity(validity, medium));
     let mut sections: Vec<&Section> = document.sections.iter().collect();
     sections.sort_by_key(|section| section.where_drawn);
-    let sections = sections.into_iter().chain(&document.repeat);
-    let sections = sections.filter_map(|section| of_section(section, medium));
+    let n_first = sections.iter().filter(|section| section.where_drawn == Place::First).count();
+    let rest = sections.split_off(n_first);
+    // Where nothing is said to be first, the first charts are those of any section.
+    let below = if n_first == 0 { medium } else { medium.below() };
+    let first = sections.into_iter().filter_map(|section| of_section(section, medium));
+    let validity = document.validity.iter().map(|validity| of_validity(validity, medium));
+    let rest = rest.into_iter().chain(&document.repeat);
+    let rest = rest.filter_map(|section| of_section(section, below));
     let question = [&document.question[..], &document.scene].concat();
     let body = BodyView {
         kind: &document.kind,
@@ -88,7 +100,7 @@ pub fn body(document: &Document, medium: Medium<'_>) -> String {
         question: &question,
         verdicts: document.verdicts.iter().map(|of| of_verdict(of, medium)).collect(),
         tiles: document.tiles.iter().map(of_tile).collect(),
-        sections: validity.chain(sections).collect(),
+        sections: first.chain(validity).chain(rest).collect(),
     };
     body.render().expect("memory takes everything")
 }
@@ -112,7 +124,12 @@ fn of_verdict<'d>(verdict: &'d Verdict, medium: Medium<'_>) -> VerdictView<'d> {
 fn of_tile(tile: &Tile) -> TileView<'_> {
     let parts = [tile.value.error(), tile.note.clone()];
     let parts: Vec<String> = parts.into_iter().filter(|part| !part.is_empty()).collect();
-    TileView { name: &tile.name, value: tile.value.value(), beside: parts.join(" ") }
+    TileView {
+        name: &tile.name,
+        value: tile.value.value(),
+        beside: parts.join(" "),
+        trend: spark_svg(&tile.trend),
+    }
 }
 
 fn of_validity<'d>(validity: &'d Validity, medium: Medium<'_>) -> SectionView<'d> {
@@ -120,11 +137,21 @@ fn of_validity<'d>(validity: &'d Validity, medium: Medium<'_>) -> SectionView<'d
         let (class, word) = class_and_word(remark.severity);
         (class, word, of_text(&remark.text, medium))
     };
-    let remarks: Vec<_> = validity.remarks.iter().map(remark).collect();
-    let html = match remarks.is_empty() {
-        true => String::new(),
-        false => rendered(BlockView::Remarks(remarks)),
+    // The gravest come first, and stand open as far as a glance reaches.
+    let mut shown: Vec<_> = validity.remarks.iter().map(remark).collect();
+    let is_grave = |remark: &&Remark| remark.severity > Severity::Note;
+    let n_open = validity.remarks.iter().filter(is_grave).count().min(OPEN_MOST);
+    let folded = shown.split_off(n_open.min(shown.len()));
+    let list =
+        |remarks: Vec<_>| (!remarks.is_empty()).then(|| rendered(BlockView::Remarks(remarks)));
+    let n_folded = folded.len() as u64;
+    let title = match shown.is_empty() {
+        true => count(n_folded, "finding"),
+        false => count(n_folded, "more finding"),
     };
+    let open = list(shown);
+    let rest = list(folded).map(|html| rendered(BlockView::Details("", &title, html)));
+    let html: String = open.into_iter().chain(rest).collect();
     SectionView { id: "findings", title: IS_VALID, note: validity.answer.clone(), html }
 }
 
@@ -174,10 +201,7 @@ pub(super) fn of_block(block: &Block, medium: Medium<'_>) -> Option<String> {
             Some(words) => BlockView::Paragraphs(vec![of_text(&words.into(), medium)]),
             None => return Some(table.html()),
         },
-        Block::Charts(charts) => {
-            let figures = charts.iter().map(|chart| figure(chart, medium));
-            BlockView::Charts(figures.collect::<Vec<String>>().join("\n"))
-        }
+        Block::Charts(charts) => BlockView::Charts(figures(charts, medium)),
         Block::FlameGraph(graph) if graph.stacks.is_empty() => return None,
         Block::FlameGraph(graph) => flame_graph(graph, medium),
         Block::Sketch(_) => return None,

@@ -42,7 +42,7 @@ fn a_page_loads_nothing() {
 #[test]
 fn the_runs_of_an_experiment_are_links_where_runs_have_pages() {
     let (experiment, trials) = subjects::experiment();
-    let medium = Medium::Web { base: "/c/", query: "", runs: "/runs/", print: Print::Svg };
+    let medium = Medium::Web { base: "/c/", query: "", runs: "/runs/", first: First::InPage };
     let run = &experiment.points[0].runs[0];
     let link = format!("<a href=\"/runs/{run}\">{run}</a>");
     assert!(body(&crate::experiment(&experiment, &trials), medium).contains(&link));
@@ -80,7 +80,7 @@ fn hostile_words_are_shown_and_do_nothing() {
     for medium in [
         Medium::File,
         Medium::InteractiveFile,
-        Medium::Web { base: "/c/", query, runs: "/runs/", print: Print::Svg },
+        Medium::Web { base: "/c/", query, runs: "/runs/", first: First::InPage },
     ] {
         let body = run_body(&subjects::hostile(), medium);
         assert!(!body.contains("<script>alert") && !body.contains("<b>\""), "{medium:?}");
@@ -90,16 +90,33 @@ fn hostile_words_are_shown_and_do_nothing() {
 
 #[test]
 fn a_place_tells_where_its_chart_is() {
-    let body = |print| {
-        let medium = Medium::Web { base: "/api/runs/7/charts/", query: "", runs: "/runs/", print };
+    let body = |query, first| {
+        let medium = Medium::Web { base: "/api/runs/7/charts/", query, runs: "/runs/", first };
         run_body(&subjects::closed(), medium)
     };
-    let (body, printed) = (body(Print::AsDrawn), body(Print::Svg));
-    assert!(body.contains("data-chart=\"/api/runs/7/charts/throughput\""));
-    assert!(body.contains("href=\"/api/runs/7/charts/throughput.csv\""));
-    assert!(!body.contains("<svg"));
-    let n_places = printed.matches("data-chart=").count();
-    assert_eq!(printed.matches("<div class=\"on-paper\"><svg").count(), n_places);
+    let linked = body("?at=1", First::Linked);
+    for place in [
+        "data-chart=\"/api/runs/7/charts/throughput?at=1\"",
+        "src=\"/api/runs/7/charts/throughput.wide.svg?at=1\"",
+        "srcset=\"/api/runs/7/charts/throughput.narrow.svg?at=1\"",
+        "href=\"/api/runs/7/charts/throughput.csv?at=1\"",
+        "href=\"/runs/7/charts/throughput?at=1\"",
+    ] {
+        assert!(linked.contains(place), "{place} in {linked}");
+    }
+    assert!(!linked.contains("<svg class=\"dc\""));
+}
+
+#[test]
+fn the_first_charts_are_in_the_page_and_the_others_are_loaded_when_they_are_seen() {
+    let medium = Medium::Web { base: "/c/", query: "", runs: "/runs/", first: First::InPage };
+    for body in bodies(medium) {
+        let n_charts = body.matches("data-chart=").count();
+        let n_in_page = body.matches("<div class=\"drawing\"><div class=\"on-wide\">").count();
+        let n_lazy = body.matches("loading=\"lazy\" alt=").count();
+        assert_eq!(n_in_page + n_lazy, n_charts, "{body}");
+        assert!(n_in_page <= 4 && (n_charts == 0 || n_in_page > 0), "{n_in_page} of {n_charts}");
+    }
 }
 
 #[test]
@@ -124,7 +141,7 @@ fn a_run_that_failed_or_goes_on_says_so_first() {
         verdict.split("</p>").next().unwrap_or_default().to_owned()
     };
     assert!(head(0).contains("It was interrupted"), "{}", head(0));
-    assert!(head(1).contains("It is still running"), "{}", head(1));
+    assert!(head(1).contains("In progress"), "{}", head(1));
     assert!(head(2).contains("It failed: the server went away."), "{}", head(2));
 }
 

@@ -82,7 +82,7 @@ fn answer(report: &Report) -> String {
     match (n(Severity::Invalid), n(Severity::Warning)) {
         (0, 0) if report.findings.is_empty() => "Yes. No problem was found.".to_owned(),
         (0, 0) => "Yes. No problem was found. Notes:".to_owned(),
-        (0, warnings) => format!("With care: {}.", count(warnings, "warning")),
+        (0, warnings) => format!("Use with caution: {}.", count(warnings, "warning")),
         _ => "No.".to_owned(),
     }
 }
@@ -91,7 +91,7 @@ fn tiles(report: &Report) -> Vec<Tile> {
     let tile = |name: &str, figure: &str, unit: &'static str| {
         let value = value_of(report, figure)?;
         let value = Quantity::number(value, 4, unit);
-        Some(Tile { name: name.to_owned(), value, note: String::new() })
+        Some(Tile { name: name.to_owned(), value, ..Tile::default() })
     };
     let all = [
         tile("rows/s", "build.rows_per_s", ""),

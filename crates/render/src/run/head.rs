@@ -1,9 +1,9 @@
 //! The head of a run's page: what was asked, the run in a sentence, whether it is valid, and the
 //! figures that are asked for first.
 
-use analysis::report::{Block as Figures, PrimaryMetricReport, Report, Status};
+use analysis::report::{Block as Figures, PrimaryMetricReport, Report, SecondReport, Status};
 use model::numbers::{self, NONE, count, significant};
-use model::{Load, Severity, format_count};
+use model::{Finding, Load, Severity, format_count};
 
 use super::latency::quantile;
 use crate::document::{Quantity, Text, Tile, Tone, Uncertainty, Value, Verdict};
@@ -54,19 +54,60 @@ pub(super) fn question(report: &Report) -> String {
 pub(super) fn verdict(report: &Report) -> Verdict {
     let has = |severity| report.findings.iter().any(|finding| finding.severity == severity);
     let (tone, word) = match report.status {
-        Status::Running => (Tone::Plain, "It is still running, and its figures are provisional"),
+        Status::Running => (Tone::Plain, "In progress, figures are provisional"),
         Status::Failed => (Tone::Bad, "It failed"),
         _ if has(Severity::Invalid) => (Tone::Bad, "This result is not valid"),
         Status::Interrupted => (Tone::Warning, "It was interrupted"),
         Status::QueueFull => (Tone::Warning, "The queue was full, and it stopped"),
-        Status::Completed if has(Severity::Warning) => (Tone::Warning, "With care"),
+        Status::Completed if has(Severity::Warning) => (Tone::Warning, "Use with caution"),
         Status::Completed => (Tone::Good, "This result is valid"),
     };
-    let word = match &report.reason {
-        Some(why) => format!("{word}: {why}."),
+    let word = match report.reason.clone().or_else(|| worst(report)) {
+        Some(why) => format!("{word}: {}.", why.trim_end_matches('.')),
         None => format!("{word}."),
     };
     Verdict { tone, word, headline: headline(report), details: Vec::new() }
+}
+
+/// From so much lost work on the loss is what a reader must know first.
+const LOST_LEAST: f64 = 0.01;
+
+/// What the gravest warning means for whoever uses the figures; nothing where there is none.
+fn worst(report: &Report) -> Option<String> {
+    let grave = report.findings.iter().filter(|finding| finding.severity > Severity::Note);
+    let grave: Vec<&Finding> = grave.collect();
+    let gravest = grave.iter().map(|finding| finding.severity).max()?;
+    let counts = &report.block.counts;
+    let share = |n: u64| n as f64 / counts.offered.max(1) as f64;
+    let percent = |n: u64| format!("{} %", significant(100.0 * share(n), 2));
+    if share(counts.dropped) >= LOST_LEAST {
+        let saturated = report.block.tps.map(|tps| numbers::rate(Some(tps)));
+        let saturated =
+            saturated.map_or_else(String::new, |tps| format!("; saturated at {tps} TPS"));
+        return Some(format!(
+            "{} of the offered load was dropped{saturated}",
+            percent(counts.dropped)
+        ));
+    }
+    if share(counts.failed) >= LOST_LEAST {
+        return Some(format!("{} of the transactions failed", percent(counts.failed)));
+    }
+    let mut first = grave.into_iter().filter(|finding| finding.severity == gravest);
+    let first = first.next()?;
+    let text = first.observed.as_ref().unwrap_or(&first.text);
+    Some(begun_lower(text))
+}
+
+/// A sentence as the end of another.
+fn begun_lower(text: &str) -> String {
+    let mut letters = text.chars();
+    let first = letters.next();
+    let is_name =
+        letters.clone().next().is_none_or(|second| !second.is_lowercase() && second != ' ');
+    match first {
+        Some(first) if !is_name => first.to_lowercase().chain(letters).collect(),
+        _ => text.to_owned(),
+    }
 }
 
 /// The run in one sentence.
@@ -167,7 +208,7 @@ pub(super) fn answer(report: &Report) -> String {
         },
         (0, 0) if report.findings.is_empty() => "Yes. No problem was found.".to_owned(),
         (0, 0) => "Yes. No problem was found. Notes:".to_owned(),
-        (0, warnings) => format!("With care: {}.", count(warnings, "warning")),
+        (0, warnings) => format!("Use with caution: {}.", count(warnings, "warning")),
         _ => "No.".to_owned(),
     }
 }
@@ -175,19 +216,35 @@ pub(super) fn answer(report: &Report) -> String {
 pub(super) fn tiles(report: &Report) -> Vec<Tile> {
     let block = &report.block;
     let mut tiles: Vec<Tile> = known(block).into_iter().map(of_primary_metric).collect();
-    tiles.push(rate_tile("TPS", rate_of(block, "")));
-    tiles.extend(["p50", "p95", "p99"].map(|field| of_quantile(report, field)));
+    let tps = rate_tile("TPS", rate_of(block, ""));
+    tiles.push(Tile { trend: over_time(report, &|row| Some(row.tps)), ..tps });
+    tiles.extend([
+        of_quantile(report, "p50", &|row| row.p50_ms),
+        of_quantile(report, "p95", &|row| row.p95_ms),
+        of_quantile(report, "p99", &|row| row.p99_ms),
+    ]);
     let max = block.response_ms.max.map_or(Value::Unknown, Value::Known);
     let max = Quantity { value: max, error: Uncertainty::Unknown, unit: "ms", digits: 3 };
-    tiles.push(Tile { name: "longest".to_owned(), value: max, note: String::new() });
+    let trend = over_time(report, &|row| row.max_ms);
+    tiles.push(Tile { name: "longest".to_owned(), value: max, trend, ..Tile::default() });
     let counts = &block.counts;
     let lost = counts.failed + counts.dropped + counts.unfinished;
     tiles.push(Tile {
-        name: "failed, dropped, unfinished".to_owned(),
+        name: "not finished".to_owned(),
         value: Quantity::number(lost as f64, 1, ""),
         note: format!("of {}", format_count(counts.offered)),
+        trend: over_time(report, &|row| Some((row.failed + row.dropped) as f64)),
     });
     tiles
+}
+
+/// A figure of each measured second; nothing of several groups, whose figures cannot be added up.
+fn over_time(report: &Report, of: &dyn Fn(&SecondReport) -> Option<f64>) -> Vec<f64> {
+    let measured = report.seconds.iter().filter(|row| row.second >= 0);
+    match report.groups.len() {
+        1 => measured.map(|row| of(row).unwrap_or(f64::NAN)).collect(),
+        _ => Vec::new(),
+    }
 }
 
 fn of_primary_metric((value, of): (f64, &PrimaryMetricReport)) -> Tile {
@@ -196,11 +253,11 @@ fn of_primary_metric((value, of): (f64, &PrimaryMetricReport)) -> Tile {
 
 fn rate_tile(name: &str, value: Quantity) -> Tile {
     let note = if value.error == Uncertainty::Unknown { "" } else { WITHIN };
-    Tile { name: name.to_owned(), value, note: note.to_owned() }
+    Tile { name: name.to_owned(), value, note: note.to_owned(), trend: Vec::new() }
 }
 
 /// A quantile of all that was offered, with its own interval where it has one.
-fn of_quantile(report: &Report, field: &str) -> Tile {
+fn of_quantile(report: &Report, field: &str, of: &dyn Fn(&SecondReport) -> Option<f64>) -> Tile {
     let value = of_all_offered(report, field);
     let note = match (value.value, value.error) {
         (Value::Infinite, _) => lost(report),
@@ -211,7 +268,7 @@ fn of_quantile(report: &Report, field: &str) -> Tile {
         }
         _ => String::new(),
     };
-    Tile { name: field.to_owned(), value, note }
+    Tile { name: field.to_owned(), value, note, trend: over_time(report, of) }
 }
 
 /// A quantile of all that was offered: where nothing was lost, it is that of what finished; where

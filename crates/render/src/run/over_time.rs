@@ -16,7 +16,7 @@ const SHOWN_MOST: usize = 60;
 
 pub(super) fn section(report: &Report, charts: &[Chart]) -> Section {
     let rates = named(charts, &["throughput", "offered", "queue", "losses", "stalls", "arrivals"]);
-    let times = named(charts, &["response", "intervals"]);
+    let times = named(charts, &["response", "heat", "intervals"]);
     let mut blocks = vec![Block::Charts(interleaved(&rates, &times))];
     if let Some(facts) = steadiness(report) {
         blocks.push(Block::Sketch(sketch(report)));

@@ -144,7 +144,7 @@ fn an_overloaded_open_run_tells_the_truth_first() {
 
     Derived from TPC-C; not a TPC result, and not comparable with one.
 
-    Is this result valid? With care: 4 warnings.
+    Is this result valid? Use with caution: 4 warnings.
     warning     The first 5 seconds of the measured phase differ: a median response of 1,811 ms,
                 2,582 ms afterwards. Use --ramp-up 10s. The figures include filling caches,
                 compiling statements or connecting.

@@ -19,6 +19,9 @@ const SLANT: f64 = 0.62;
 /// The widest of slanted labels.
 const SLANTED_MOST: f64 = 110.0;
 
+/// Where charts over time begin, unless their numbers are longer.
+const LEFT_OVER_TIME: f64 = 56.0;
+
 /// Words and where they stand.
 type Placed = ((f64, f64), String);
 
@@ -53,7 +56,9 @@ impl Layout {
         let y = AxisScale::of(&chart.y, chart.values(Along::Y), Room::Round, n_y);
         let y_labels = y.ticks(&chart.y, n_y);
         let widest = y_labels.iter().map(|tick| width_of(&tick.label, TEXT)).fold(0.0, f64::max);
-        let (left, right) = (widest + 14.0, width - MARGIN);
+        // What happened at once stands below each other.
+        let least = if chart.x.unit == "s" { LEFT_OVER_TIME } else { 0.0 };
+        let (left, right) = ((widest + 14.0).max(least), width - MARGIN);
         let x = ticks::x_scale(chart, left, right);
         let (x_ticks, is_slanted) = x_ticks(chart, &x, right - left);
         let deepest = x_ticks.iter().map(|(_, label)| width_of(label, TEXT)).fold(0.0, f64::max);
@@ -83,6 +88,11 @@ impl Layout {
         self.x.place(value)
     }
 
+    /// What lies beyond an end stands at it: the last area of a heat map.
+    pub(super) fn x_within(&self, value: f64) -> Option<f64> {
+        self.x.within(value)
+    }
+
     /// What lies beyond an end stands at it: the low end of an interval among ratios.
     pub(super) fn y(&self, value: f64) -> Option<f64> {
         self.y.within(value)
@@ -107,6 +117,9 @@ fn titled(axis: &Axis) -> String {
 /// The names of traces in lines, and where these end.
 fn legend(chart: &Chart, width: f64) -> (Vec<Placed>, f64) {
     let mut places = Vec::new();
+    if !chart.has_legend() {
+        return (places, 17.0);
+    }
     let (mut x, mut y) = (4.0, 17.0 + LINE);
     let last = 17.0 + LINE * LEGEND_LINES_MOST as f64;
     let stripes = chart.marks.iter().filter(|mark| mark.is_in_legend()).map(|mark| &mark.text);

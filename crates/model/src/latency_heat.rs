@@ -1,0 +1,125 @@
+//! How many transactions took how long, over time: what a heat map of latency is drawn from.
+//!
+//! Times fall into tenths of a power of ten, and stretches of time become longer as the run does:
+//! a picture has room for so many. Not here: percentiles, which need more digits (`stats`).
+
+use std::collections::BTreeMap;
+
+use crate::Second;
+
+/// Stretches of time, at most.
+const COLUMNS_MAX: usize = 240;
+/// Steps of latency for each power of ten.
+const STEPS: f64 = 10.0;
+
+/// Response times of finished transactions by the second for which they were intended.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LatencyHeat {
+    every_s: i64,
+    /// By the number of the stretch, and by the step of the time.
+    counts: BTreeMap<i64, BTreeMap<i16, u64>>,
+}
+
+/// Some transactions that took about as long at about the same time.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct HeatCell {
+    /// When the stretch begins, in seconds from the beginning of the measured phase.
+    pub from_s: i64,
+    /// How long it is.
+    pub every_s: i64,
+    /// They took at least this, in milliseconds,
+    pub low_ms: f64,
+    /// and less than this.
+    pub high_ms: f64,
+    /// How many.
+    pub count: u64,
+}
+
+impl Default for LatencyHeat {
+    fn default() -> LatencyHeat {
+        LatencyHeat { every_s: 1, counts: BTreeMap::new() }
+    }
+}
+
+impl LatencyHeat {
+    /// Adds a part of a second of any group.
+    pub fn add(&mut self, second: &Second) {
+        let times = second.kinds.iter().filter_map(|kind| kind.response.as_ref());
+        for (ns, n) in times.flat_map(|times| times.recorded()) {
+            let stretch = self.counts.entry(second.second.div_euclid(self.every_s)).or_default();
+            *stretch.entry(step(ns)).or_default() += n;
+        }
+        while self.counts.len() > COLUMNS_MAX {
+            self.halve();
+        }
+    }
+
+    /// Stretches twice as long.
+    fn halve(&mut self) {
+        self.every_s *= 2;
+        for (stretch, counts) in std::mem::take(&mut self.counts) {
+            let longer = self.counts.entry(stretch.div_euclid(2)).or_default();
+            counts.into_iter().for_each(|(step, n)| *longer.entry(step).or_default() += n);
+        }
+    }
+
+    /// All cells in which there is anything.
+    pub fn cells(&self) -> impl Iterator<Item = HeatCell> + '_ {
+        let ms = |step: i16| 10_f64.powf(f64::from(step) / STEPS) / 1e6;
+        self.counts.iter().flat_map(move |(stretch, counts)| {
+            counts.iter().map(move |(step, count)| HeatCell {
+                from_s: stretch * self.every_s,
+                every_s: self.every_s,
+                low_ms: ms(*step),
+                high_ms: ms(step + 1),
+                count: *count,
+            })
+        })
+    }
+}
+
+fn step(ns: u64) -> i16 {
+    ((ns.max(1) as f64).log10() * STEPS).floor() as i16
+}
+
+#[cfg(test)]
+mod tests {
+    use stats::Histogram;
+
+    use super::*;
+    use crate::KindSecond;
+
+    fn second(second: i64, times_ns: &[u64]) -> Second {
+        let mut response = Histogram::default();
+        times_ns.iter().for_each(|ns| response.record(*ns));
+        let kind = KindSecond { response: Some(response), ..KindSecond::new(0) };
+        Second { kinds: vec![kind], ..Second::new(0, second) }
+    }
+
+    #[test]
+    fn no_transaction_is_lost_and_each_stands_where_it_belongs() {
+        let mut heat = LatencyHeat::default();
+        for at in -5..1_000 {
+            heat.add(&second(at, &[1_500_000, 150_000_000]));
+        }
+        let cells: Vec<HeatCell> = heat.cells().collect();
+        assert_eq!(cells.iter().map(|cell| cell.count).sum::<u64>(), 2 * 1_005);
+        let columns: std::collections::BTreeSet<i64> =
+            cells.iter().map(|cell| cell.from_s).collect();
+        assert!(columns.len() <= COLUMNS_MAX, "{}", columns.len());
+        for cell in cells {
+            let has = |ms: f64| cell.low_ms <= ms * 1.01 && ms < cell.high_ms * 1.01;
+            assert!(has(1.5) || has(150.0), "{cell:?}");
+            assert!(cell.from_s >= -8 && cell.from_s < 1_000, "{cell:?}");
+        }
+    }
+
+    #[test]
+    fn parts_of_a_second_add_up() {
+        let mut heat = LatencyHeat::default();
+        heat.add(&second(3, &[1_000_000]));
+        heat.add(&second(3, &[1_000_000, 1_000_000]));
+        let cells: Vec<(i64, u64)> = heat.cells().map(|cell| (cell.from_s, cell.count)).collect();
+        assert_eq!(cells, [(3, 3)]);
+    }
+}

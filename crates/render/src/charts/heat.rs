@@ -1,0 +1,56 @@
+//! Latency over time as a heat map: how many transactions took how long. Two bands are two kinds
+//! of transactions, or hits and misses of a cache, which a percentile does not tell.
+
+use analysis::report::Report;
+use model::numbers::count;
+use model::{HeatCell, format_count};
+
+use super::{Axis, Chart, Entry, Of, Palette, Point, Scale, Shape, Trace};
+
+pub(super) const ENTRY: Entry = Entry {
+    name: "heat",
+    about: "how many transactions took how long, over time",
+    of: Of::Run(charts),
+};
+
+/// Shades, each for about as many powers of the most.
+const LEVELS: u32 = 6;
+
+fn charts(report: &Report) -> Vec<Chart> {
+    let cells: Vec<HeatCell> = report.latency_heat.iter().flat_map(|heat| heat.cells()).collect();
+    let Some(most) = cells.iter().map(|cell| cell.count).max() else { return Vec::new() };
+    let axis = Axis::of("response time", "ms", Scale::Log);
+    let mut chart = Chart::of_time("heat", "Latency heat map", axis, report);
+    chart.palette = Palette::Ordered;
+    let length = count(cells[0].every_s as u64, "second");
+    chart.note = Some(format!(
+        "Finished transactions by the time for which they were intended, in stretches of {length}; \
+         shades are numbers of transactions."
+    ));
+    // Shades by ratios: one slow transaction in a thousand is seen.
+    let bound = |level: u32| (most as f64).powf(f64::from(level) / f64::from(LEVELS));
+    for level in 0..LEVELS {
+        let first = if level == 0 { 1 } else { bound(level).floor() as u64 + 1 };
+        let is_last = level + 1 == LEVELS;
+        let last = if is_last { most } else { bound(level + 1).floor() as u64 };
+        let is_of = |cell: &&HeatCell| (first..=last).contains(&cell.count);
+        let points: Vec<Point> = cells.iter().filter(is_of).map(point).collect();
+        let name = match first == last {
+            true => format_count(first),
+            false => format!("{} to {}", format_count(first), format_count(last)),
+        };
+        if !points.is_empty() {
+            chart.traces.push(Trace::new(name, Shape::Cells, points));
+        }
+    }
+    chart.if_any()
+}
+
+fn point(cell: &HeatCell) -> Point {
+    Point {
+        x: cell.from_s as f64,
+        y: Some((cell.low_ms * cell.high_ms).sqrt()),
+        band: Some((cell.low_ms, cell.high_ms)),
+        label: Some(count(cell.count, "transaction")),
+    }
+}

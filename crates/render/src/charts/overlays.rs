@@ -1,0 +1,63 @@
+//! A run of each side of a comparison over each other, over time and by how long transactions
+//! took: when and where sides part, which a ratio does not tell.
+
+use analysis::report::{Report, SecondReport};
+
+use super::distribution;
+use super::throughput::summed;
+use super::{Axis, Chart, Point, Scale, Shape, Trace};
+
+const NOTE: &str = "The first run of each side that counts.";
+
+/// A second's figure.
+type OfSecond = fn(&SecondReport) -> Option<f64>;
+
+pub(super) fn charts(runs: &[(String, Report)]) -> Vec<Chart> {
+    if runs.len() < 2 {
+        return Vec::new();
+    }
+    let tps = Axis::of("TPS", "commits/s", Scale::FromZero);
+    let mut all = over_time(runs, ("overlay-throughput", "Throughput"), tps, |row| Some(row.tps));
+    // Percentiles of several groups cannot be added up.
+    if runs.iter().all(|(_, report)| report.groups.len() == 1) {
+        let p99 = |row: &SecondReport| row.p99_ms;
+        let times = runs.iter().flat_map(|(_, report)| &report.seconds).filter_map(p99);
+        let axis = Axis::of("response time, p99", "ms", Scale::of_times(times));
+        all.extend(over_time(runs, ("overlay-p99", "p99 over time"), axis, p99));
+    }
+    all.extend(distributions(runs));
+    all
+}
+
+fn over_time(
+    runs: &[(String, Report)],
+    (id, title): (&str, &str),
+    axis: Axis,
+    of: OfSecond,
+) -> Vec<Chart> {
+    let longest = runs.iter().max_by(|a, b| a.1.measured_seconds.total_cmp(&b.1.measured_seconds));
+    let Some((_, longest)) = longest else { return Vec::new() };
+    let mut chart = Chart::of_time(id, title, axis, longest);
+    chart.marks.clear();
+    chart.note = Some(NOTE.to_owned());
+    let line = |(side, report): &(String, Report)| {
+        Trace::new(side.clone(), Shape::Line, summed(report, &of))
+    };
+    chart.traces = runs.iter().map(line).collect();
+    chart.if_any()
+}
+
+fn distributions(runs: &[(String, Report)]) -> Vec<Chart> {
+    let line = |(side, report): &(String, Report)| {
+        let points: Vec<Point> = distribution::points(&report.block.response_ms);
+        Trace::new(side.clone(), Shape::Line, points)
+    };
+    let traces: Vec<Trace> = runs.iter().map(line).collect();
+    let times = traces.iter().flat_map(|trace| &trace.points).filter_map(|point| point.y);
+    let y = Axis::of("response time", "ms", Scale::of_times(times));
+    let x = Axis::of("one in N takes longer", "N", Scale::Log);
+    let mut chart = Chart::new("overlay-distribution", "Distribution of latency", x, y);
+    chart.note = Some(format!("1 in 10 is p90, 1 in 100 is p99. {NOTE}"));
+    chart.traces = traces;
+    chart.if_any()
+}
