@@ -65,6 +65,18 @@ fn an_interrupted_run_reports_what_it_measured() {
 }
 
 #[test]
+fn a_run_beside_another_one_on_its_database_says_so_at_the_start() {
+    let home = Home::new();
+    home.put_tpcc();
+    let mut run = home.start(&LONG);
+    wait_for_seconds(&home, &mut run, 1);
+    let short = ["run", "tpcc", "--rate=50", "--duration=1s", "--ramp-up=0s", "--check=off"];
+    home.run(&short).warns(&["Another run (tpcc, ", ") uses this database now"]);
+    run.interrupt();
+    run.end().code(INTERRUPTED);
+}
+
+#[test]
 fn a_closed_terminal_interrupts_a_run_and_the_report_is_kept() {
     let home = Home::new();
     // These tests may be run under nohup themselves.
