@@ -133,7 +133,8 @@ impl Store {
         let added = || -> rusqlite::Result<i64> {
             let behavior = TransactionBehavior::Immediate;
             let all = Transaction::new_unchecked(&self.connection, behavior)?;
-            let sql = "INSERT INTO job (kind, name, target, words, plan, who, status, queued_unix_ms)
+            let sql =
+                "INSERT INTO job (kind, name, target, words, plan, who, status, queued_unix_ms)
                        VALUES (?, ?, ?, ?, ?, ?, ?, ?)";
             let Job { kind, name, target, plan, who, .. } = job;
             let queued = JobStatus::Queued.name();

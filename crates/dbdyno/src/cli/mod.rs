@@ -337,13 +337,30 @@ pub(crate) fn print_document(
     }
 }
 
+/// The plan that is read from standard input.
+pub(crate) const STDIN: &str = "-";
+
+/// The draft that a command line `dbdyno run ...` asks for, without running it.
+#[cfg(feature = "pages")]
+pub(crate) fn draft_of(words: &[String], shell: &Shell) -> Result<plan::Draft, Error> {
+    let parsed = command(words)?.try_get_matches_from(words);
+    let matches = parsed.map_err(|error| Error::Usage(sentence_of(&error.to_string())))?;
+    let run = matches.subcommand_matches("run");
+    let what = run.and_then(|run| Some((run, run.get_one::<String>("what")?)));
+    let (run, what) = what.ok_or_else(|| Error::Usage("this is not 'dbdyno run'".to_owned()))?;
+    draft_from_args::draft(what, run, shell)
+}
+
 /// The workload or plan that the command line names behind `subcommand`, before it is parsed:
 /// its parameters become flags.
 pub(crate) fn named(words: &[String], subcommand: &str) -> Option<String> {
     let mut rest = words.iter().skip(1).skip_while(|word| *word != subcommand).skip(1);
     let first = rest.clone().next()?;
-    if !first.starts_with('-') {
-        return Some(first.clone());
+    match first.as_str() {
+        // A plan from standard input is not known yet.
+        STDIN => return None,
+        word if !word.starts_with('-') => return Some(first.clone()),
+        _ => {}
     }
     rest.find(|word| workloads::by_name(word).is_ok() || word.ends_with(".toml")).cloned()
 }

@@ -10,16 +10,17 @@ use render::charts::Chart;
 use serde_json::json;
 
 use super::assets;
+use super::auth::Visitor;
 use super::http_error::HttpError;
 
 impl HttpError {
     /// As those see it who asked: programs get JSON, people a page.
-    pub(super) fn shown(&self, is_api: bool, can_leave: bool) -> Response {
+    pub(super) fn shown(&self, is_api: bool, visitor: &Visitor) -> Response {
         let mut response = match is_api {
             true => Json(json!({"error": self.text})).into_response(),
             false => {
                 let title = self.status.canonical_reason().unwrap_or("Trouble");
-                let frame = Frame::new(title, "", can_leave);
+                let frame = Frame::new(title, "", visitor);
                 page(&Sentence { frame, text: self.text.clone() }).unwrap_or_else(|no| no.plain())
             }
         };
@@ -42,6 +43,8 @@ pub(super) struct Frame {
     pub(super) here: &'static str,
     /// Whether there is a session to end.
     pub(super) can_leave: bool,
+    /// Whether whoever sees it may start, stop and change.
+    pub(super) can_start: bool,
     pub(super) has_charts: bool,
     pub(super) css: String,
     pub(super) js: String,
@@ -50,9 +53,11 @@ pub(super) struct Frame {
 
 impl Frame {
     /// A page without charts.
-    pub(super) fn new(title: impl Into<String>, here: &'static str, can_leave: bool) -> Frame {
+    pub(super) fn new(title: impl Into<String>, here: &'static str, visitor: &Visitor) -> Frame {
         let [css, js, plotly] = assets::addresses();
-        Frame { title: title.into(), here, can_leave, has_charts: false, css, js, plotly }
+        let (can_leave, can_start) = (visitor.can_leave, visitor.is_full());
+        let title = title.into();
+        Frame { title, here, can_leave, can_start, has_charts: false, css, js, plotly }
     }
 
     /// The same with charts.

@@ -17,6 +17,7 @@ use store::{ExperimentFilter, Store, TrialRow, utc};
 use super::App;
 use super::answer::{self, Frame, rendered};
 use super::answer::{Fresh, fresh};
+use super::auth::Visitor;
 use super::http_error::HttpError;
 use super::pages::{body_or_why, imported};
 use super::query::{self, Pairs};
@@ -65,13 +66,13 @@ fn view(of: &RunSnapshot) -> ExperimentView {
 }
 
 /// `GET /experiments`
-pub(super) async fn list(State(app): State<App>) -> Result<Response, HttpError> {
-    app.read(|store, shared| {
+pub(super) async fn list(State(app): State<App>, visitor: Visitor) -> Result<Response, HttpError> {
+    app.read(move |store, _| {
         let mut all = Vec::new();
         for experiment in store.experiments(&ExperimentFilter::default())? {
             all.push(view(&RunSnapshot::of(store, experiment)?));
         }
-        let frame = Frame::new("Experiments", "experiments", shared.auth.is_some());
+        let frame = Frame::new("Experiments", "experiments", &visitor);
         answer::page(&ListPage { frame, all })
     })
     .await
@@ -179,10 +180,11 @@ fn by_axis(id: &str, axis: &str) -> String {
 /// `GET /experiments/ID`
 pub(super) async fn page(
     State(app): State<App>,
+    visitor: Visitor,
     Path(name): Path<String>,
     asked: Pairs,
 ) -> Result<Response, HttpError> {
-    app.read(move |store, shared| {
+    app.read(move |store, _| {
         let standing = RunSnapshot::of(store, store.find_experiment(&name)?)?;
         let id = &standing.experiment.id;
         if *id != name {
@@ -200,7 +202,7 @@ pub(super) async fn page(
         let part = standing_part(store, &standing, &asked);
         let (body, trouble) = body_or_why(part, String::clone)?;
         let page = ExperimentPage {
-            frame: Frame::new(title, "experiments", shared.auth.is_some()).with_charts(),
+            frame: Frame::new(title, "experiments", &visitor).with_charts(),
             view: view(&standing),
             axes: axes.map(|axis| (axis.name.clone(), by_axis(id, &axis.name))).collect(),
             figures,

@@ -14,6 +14,7 @@ use store::{Filter, Query, RunRow, Sort, Store, utc};
 
 use super::App;
 use super::answer::{self, Frame, Fresh, fresh, rendered};
+use super::auth::Visitor;
 use super::http_error::HttpError;
 use super::query::Pairs;
 
@@ -305,8 +306,12 @@ fn choices<'a>(all: impl Iterator<Item = &'a str>, chosen: Option<&'a str>) -> V
 }
 
 /// `GET /`
-pub(super) async fn page(State(app): State<App>, asked: Pairs) -> Result<Response, HttpError> {
-    app.read(move |store, shared| {
+pub(super) async fn page(
+    State(app): State<App>,
+    visitor: Visitor,
+    asked: Pairs,
+) -> Result<Response, HttpError> {
+    app.read(move |store, _| {
         let found = found(store, &asked)?;
         let rows = rows(&found, &asked)?;
         let all = || found.all.iter();
@@ -318,7 +323,7 @@ pub(super) async fn page(State(app): State<App>, asked: Pairs) -> Result<Respons
         answer::page_or_trouble(
             found.trouble.as_ref(),
             &ListPage {
-                frame: Frame::new("Runs", "runs", shared.auth.is_some()),
+                frame: Frame::new("Runs", "runs", &visitor),
                 text: text("q"),
                 condition: text("where"),
                 label: text("label"),

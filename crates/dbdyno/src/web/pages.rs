@@ -17,6 +17,7 @@ use store::{Store, StoreErrorKind, why_no_label};
 
 use super::App;
 use super::answer::{self, Frame, Fresh, fresh, rendered};
+use super::auth::Visitor;
 use super::http_error::HttpError;
 use super::list::{LabelView, RowView, label_view};
 use super::live::RunSnapshot;
@@ -37,6 +38,8 @@ struct RunPage {
     body: String,
     place: String,
     is_live: bool,
+    /// Whether it is a load, which a plan repeats, and no build.
+    is_load: bool,
 }
 
 #[derive(Template)]
@@ -64,6 +67,7 @@ fn standing_part(standing: &RunSnapshot) -> Result<String, HttpError> {
 /// `GET /runs/ID`
 pub(super) async fn run(
     State(app): State<App>,
+    visitor: Visitor,
     Path(name): Path<String>,
 ) -> Result<Response, HttpError> {
     app.read(move |store, shared| {
@@ -76,13 +80,14 @@ pub(super) async fn run(
         let title = format!("{} {}", row.name, row.short);
         let labels = &standing.row.labels;
         answer::page(&RunPage {
-            frame: Frame::new(title, "runs", shared.auth.is_some()).with_charts(),
+            frame: Frame::new(title, "runs", &visitor).with_charts(),
             row,
             labels: labels.iter().map(|(key, value)| label_view(key, value)).collect(),
             tables: tables::ALL,
             body: standing_part(&standing)?,
             place: standing.place.to_string(),
             is_live: standing.is_live(),
+            is_load: !standing.report.is_build(),
         })
     })
     .await
@@ -110,13 +115,15 @@ pub(super) async fn run_live(
 /// Changes a run as a form says, and leads to where that shows.
 async fn changed(
     app: App,
+    visitor: Visitor,
     name: String,
     form: Pairs,
-    change: impl FnOnce(&Store, &RunId, &Pairs) -> Result<String, HttpError> + Send + 'static,
+    change: impl FnOnce(&Store, &RunId, &Pairs) -> Result<(String, String), HttpError> + Send + 'static,
 ) -> Result<Response, HttpError> {
     app.read(move |store, _| {
         let run = store.find(&name)?;
-        let place = change(store, &run, &form)?;
+        let (place, what) = change(store, &run, &form)?;
+        store.note_action(&visitor.who(), &what)?;
         Ok(Redirect::to(&place).into_response())
     })
     .await
@@ -125,15 +132,18 @@ async fn changed(
 /// `POST /runs/ID/label`: `label=KEY=VALUE` sets, `remove=KEY` takes it off.
 pub(super) async fn label(
     State(app): State<App>,
+    visitor: Visitor,
     Path(name): Path<String>,
     Form(form): Form,
 ) -> Result<Response, HttpError> {
-    changed(app, name, form, |store, run, form| {
+    changed(app, visitor, name, form, |store, run, form| {
         if form.get("remove").or(form.get("label")).is_none() {
             return Err(HttpError::bad("send label=KEY=VALUE, or remove=KEY"));
         }
+        let mut what = format!("labelled run {run}:");
         if let Some(key) = form.get("remove") {
             store.unlabel(run, key)?;
+            what += &format!(" without {key}");
         }
         if let Some(label) = form.get("label") {
             let pair = label.split_once('=').map(|(key, value)| (key.trim(), value.trim()));
@@ -144,8 +154,9 @@ pub(super) async fn label(
                 return Err(no(&why));
             }
             store.label(run, key, value)?;
+            what += &format!(" {key}={value}");
         }
-        Ok(format!("/runs/{run}"))
+        Ok((format!("/runs/{run}"), what))
     })
     .await
 }
@@ -153,15 +164,16 @@ pub(super) async fn label(
 /// `POST /runs/ID/remove`
 pub(super) async fn remove(
     State(app): State<App>,
+    visitor: Visitor,
     Path(name): Path<String>,
     Form(form): Form,
 ) -> Result<Response, HttpError> {
-    changed(app, name, form, |store, run, form| {
+    changed(app, visitor, name, form, |store, run, form| {
         if form.get("sure") != Some("yes") {
             return Err(HttpError::bad("confirm that it is to be removed permanently"));
         }
         store.remove(std::slice::from_ref(run))?;
-        Ok("/".to_owned())
+        Ok(("/".to_owned(), format!("removed run {run}")))
     })
     .await
 }
@@ -335,8 +347,12 @@ fn ways(asked: &Pairs, ticked: Option<Grouped>) -> Vec<(Way, String)> {
 }
 
 /// `GET /compare`
-pub(super) async fn compare(State(app): State<App>, asked: Pairs) -> Result<Response, HttpError> {
-    app.read(move |store, shared| {
+pub(super) async fn compare(
+    State(app): State<App>,
+    visitor: Visitor,
+    asked: Pairs,
+) -> Result<Response, HttpError> {
+    app.read(move |store, _| {
         let query = asked.text();
         let medium = Medium::Web {
             base: "/api/compare/charts/",
@@ -356,7 +372,7 @@ pub(super) async fn compare(State(app): State<App>, asked: Pairs) -> Result<Resp
         answer::page_or_trouble(
             trouble.as_ref(),
             &ComparePage {
-                frame: Frame::new("Compare", "compare", shared.auth.is_some()).with_charts(),
+                frame: Frame::new("Compare", "compare", &visitor).with_charts(),
                 ways: ways(&asked, ticked),
                 is_begun,
                 group: text("group"),
@@ -376,8 +392,12 @@ pub(super) async fn compare(State(app): State<App>, asked: Pairs) -> Result<Resp
 }
 
 /// `GET /history`
-pub(super) async fn history(State(app): State<App>, asked: Pairs) -> Result<Response, HttpError> {
-    app.read(move |store, shared| {
+pub(super) async fn history(
+    State(app): State<App>,
+    visitor: Visitor,
+    asked: Pairs,
+) -> Result<Response, HttpError> {
+    app.read(move |store, _| {
         let query = asked.text();
         let medium = Medium::Web {
             base: "/api/history/charts/",
@@ -392,7 +412,7 @@ pub(super) async fn history(State(app): State<App>, asked: Pairs) -> Result<Resp
         answer::page_or_trouble(
             trouble.as_ref(),
             &HistoryPage {
-                frame: Frame::new("History", "history", shared.auth.is_some()).with_charts(),
+                frame: Frame::new("History", "history", &visitor).with_charts(),
                 by: asked.get("by").unwrap_or("build").to_owned(),
                 order: text("order"),
                 baseline: text("baseline"),

@@ -14,6 +14,7 @@ use render::{Table, run_tables, seconds_csv};
 use store::Store;
 
 use super::answer::{self, Frame, csv};
+use super::auth::Visitor;
 use super::http_error::HttpError;
 use super::query::Pairs;
 use super::{App, Shared};
@@ -91,6 +92,7 @@ struct TablePage {
 /// `GET /runs/ID/TABLE`
 pub(super) async fn page(
     State(app): State<App>,
+    visitor: Visitor,
     Path((name, table)): Path<(String, String)>,
     asked: Pairs,
 ) -> Result<Response, HttpError> {
@@ -98,7 +100,7 @@ pub(super) async fn page(
         let run = store.find(&name)?;
         let found = table_of(store, shared, &run, &table, &asked)?;
         answer::page(&TablePage {
-            frame: Frame::new(found.title.clone(), "runs", shared.auth.is_some()),
+            frame: Frame::new(found.title.clone(), "runs", &visitor),
             id: run.0,
             html: found.html(),
             is_empty: found.is_empty(),
