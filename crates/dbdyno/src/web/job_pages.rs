@@ -53,6 +53,7 @@ struct JobPage {
     commands: Vec<Command>,
     part: String,
     place: String,
+    is_open: bool,
 }
 
 #[derive(Template)]
@@ -119,10 +120,8 @@ impl JobView {
 }
 
 /// The list, and what tells its state from others.
-fn rows_of(store: &Store, visitor: &Visitor) -> Result<(String, String, bool), HttpError> {
-    let jobs = store.jobs()?;
-    let is_live = jobs.iter().any(|row| row.ended_unix_ms.is_none());
-    let rows = jobs.into_iter().map(|row| JobView::of(store, row));
+fn rows_of(store: &Store, visitor: &Visitor) -> Result<(String, String), HttpError> {
+    let rows = store.jobs()?.into_iter().map(|row| JobView::of(store, row));
     let rows: Vec<JobView> = rows.collect::<Result<_, _>>()?;
     let place: Vec<String> = rows
         .iter()
@@ -130,13 +129,13 @@ fn rows_of(store: &Store, visitor: &Visitor) -> Result<(String, String, bool), H
         .map(|row| format!("{} {} {} {}", row.number, row.status, row.took, row.result.is_some()))
         .collect();
     let place = format!("{} {}", rows.len(), place.join(","));
-    Ok((rendered(&JobRows { rows, can_start: visitor.is_full() })?, place, is_live))
+    Ok((rendered(&JobRows { rows, can_start: visitor.is_full() })?, place))
 }
 
 /// `GET /jobs`
 pub(super) async fn list(State(app): State<App>, visitor: Visitor) -> Result<Response, HttpError> {
     app.read(move |store, _| {
-        let (rows, place, _) = rows_of(store, &visitor)?;
+        let (rows, place) = rows_of(store, &visitor)?;
         let actions = store.actions(ACTIONS_SHOWN)?.into_iter();
         let actions = actions.map(|row| (utc(row.at_unix_ms), row.who, row.what)).collect();
         let frame = Frame::new("Jobs", "jobs", &visitor);
@@ -152,7 +151,7 @@ pub(super) async fn list_live(
     asked: Pairs,
 ) -> Result<Response, HttpError> {
     app.read(move |store, _| {
-        let (html, place, _) = rows_of(store, &visitor)?;
+        let (html, place) = rows_of(store, &visitor)?;
         // Another terminal or page may start one at any time.
         let next_ms = Some(NEXT_MS * 2);
         Ok(fresh(asked.get("after").unwrap_or_default(), Fresh { place, html, next_ms }))
@@ -237,9 +236,9 @@ pub(super) async fn page(
             }
             _ => commands(&draft).into_iter().filter(|it| it.what == wanted).collect(),
         };
-        let (part, place, _) = part_of(store, shared, &visitor, row)?;
+        let (part, place, is_open) = part_of(store, shared, &visitor, row)?;
         let frame = Frame::new(format!("Job {number}"), "jobs", &visitor);
-        answer::page(&JobPage { frame, number, kind, plan, commands, part, place })
+        answer::page(&JobPage { frame, number, kind, plan, commands, part, place, is_open })
     })
     .await
 }
