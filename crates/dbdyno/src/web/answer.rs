@@ -10,8 +10,8 @@ use render::charts::Chart;
 use serde_json::json;
 
 use super::assets;
-use super::auth::Visitor;
 use super::http_error::HttpError;
+use super::visitor::Visitor;
 
 impl HttpError {
     /// As those see it who asked: programs get JSON, people a page.

@@ -6,16 +6,14 @@
 //! (the command line), and which requests need one (request_policy).
 
 use std::collections::HashMap;
-use std::convert::Infallible;
 use std::net::IpAddr;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
 use app::Error;
 use askama::Template;
 use axum::Extension;
-use axum::extract::{FromRequestParts, State};
-use axum::http::request::Parts;
+use axum::extract::State;
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Redirect, Response};
 use base64::Engine;
@@ -29,6 +27,7 @@ use super::connection_limiter::Peer;
 use super::http_error::HttpError;
 use super::query::{Form, Pairs};
 use super::throttle::Throttle;
+use super::visitor::{Role, SessionId, Visitor, held};
 use crate::shell::Shell;
 
 /// The cookie of a session. Browsers take a name that begins so only with `Secure`, for `/`, and
@@ -42,58 +41,6 @@ const SESSION: Duration = Duration::from_secs(12 * 3600);
 const SESSIONS_MAX: usize = 256;
 /// Fewer letters are tried out.
 const LETTERS_MIN: usize = 8;
-
-/// What somebody may do.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Role {
-    /// Everything.
-    Full,
-    /// See everything, and change nothing.
-    Viewer,
-}
-
-/// What tells a session from others: the hash of what its cookie holds.
-pub(super) type SessionId = [u8; 32];
-
-/// Who asks.
-#[derive(Clone, Debug)]
-pub(super) struct Visitor {
-    pub(super) role: Role,
-    /// Whether there is a session to end.
-    pub(super) can_leave: bool,
-    /// The session, if there is one.
-    pub(super) session: Option<SessionId>,
-    peer: Option<IpAddr>,
-}
-
-impl Visitor {
-    /// Somebody who is not known, and who may leave if there is a password.
-    pub(super) fn unknown(can_leave: bool) -> Visitor {
-        Visitor { role: Role::Viewer, can_leave, session: None, peer: None }
-    }
-
-    /// Whether they may start, stop and change.
-    pub(super) fn is_full(&self) -> bool {
-        self.role == Role::Full
-    }
-
-    /// Who it was, for the record.
-    pub(super) fn who(&self) -> String {
-        let role = if self.is_full() { "full" } else { "viewer" };
-        let from = self.peer.map_or(String::new(), |peer| format!(" from {peer}"));
-        format!("{role}{from}")
-    }
-}
-
-/// The one that the request policy has found.
-impl<S: Send + Sync> FromRequestParts<S> for Visitor {
-    type Rejection = Infallible;
-
-    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Visitor, Infallible> {
-        let found = parts.extensions.get::<Visitor>().cloned();
-        Ok(found.unwrap_or_else(|| Visitor::unknown(false)))
-    }
-}
 
 /// Who comes in without a password, where none is asked for; the session is only for what is
 /// remembered of it.
@@ -221,11 +168,6 @@ pub(super) fn new_open_session() -> Result<(String, SessionId), HttpError> {
     let session = random_text()?;
     let id = hash(session.as_bytes());
     Ok((session, id))
-}
-
-/// A thread that panicked left nothing half done here.
-pub(super) fn held<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 fn hash(bytes: &[u8]) -> [u8; 32] {

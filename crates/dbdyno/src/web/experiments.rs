@@ -17,10 +17,10 @@ use store::{ExperimentFilter, Store, TrialRow, utc};
 use super::App;
 use super::answer::{self, Frame, rendered};
 use super::answer::{Fresh, fresh};
-use super::auth::Visitor;
 use super::http_error::HttpError;
 use super::pages::{body_or_why, imported};
 use super::query::{self, Pairs};
+use super::visitor::Visitor;
 
 /// How soon one that goes on is looked at again: its report reads all of its trials.
 const NEXT_MS: u64 = 3000;

@@ -13,12 +13,12 @@ use serde_json::json;
 use store::{Job, JobKind, JobRow, JobStatus, Store, utc};
 
 use super::answer::{self, Frame, Fresh, fresh, rendered};
-use super::auth::Visitor;
 use super::http_error::HttpError;
 use super::jobs::{Asked, interrupted, place_of, words_of};
 use super::new_run::{Command, commands};
 use super::plan_form::FILE;
 use super::query::{Form, Pairs};
+use super::visitor::Visitor;
 use super::{App, Shared};
 
 /// How soon jobs are looked at again.

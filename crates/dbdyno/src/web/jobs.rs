@@ -344,8 +344,9 @@ pub(super) fn interrupted(process: &Process) -> Result<(), HttpError> {
 /// its own: a server that is started for it, a simulation, memory.
 pub(super) fn place_of(url: &str) -> Option<String> {
     let target = Target::parse(url).ok()?;
-    let is_own = is_managed(&target) || target.scheme == "sim" || target.path == ":memory:";
-    if is_own {
+    let is_kept = |entry: &drivers::Entry| entry.product.administration.keeps_data;
+    let is_shared = drivers::of_target(&target).is_none_or(is_kept) && target.path != ":memory:";
+    if is_managed(&target) || !is_shared {
         return None;
     }
     let hosts: Vec<String> =

@@ -14,9 +14,9 @@ use store::{Filter, Query, RunRow, Sort, Store, utc};
 
 use super::App;
 use super::answer::{self, Frame, Fresh, fresh, rendered};
-use super::auth::Visitor;
 use super::http_error::HttpError;
 use super::query::Pairs;
+use super::visitor::Visitor;
 
 /// Rows of a page: a screen or two.
 const ROWS_MAX: usize = 50;

@@ -1,7 +1,8 @@
 //! The web's face: pages and a JSON API of what the store remembers, and of runs that go on.
 //!
-//! It shows what `analysis` and `app` make of the store. What it starts is dbdyno again, as a process
-//! of its own (jobs). Only a POST changes anything. Not here: the command line that starts it (cli).
+//! It shows what `analysis` and `app` make of the store. What it starts is dbdyno again, as a
+//! process of its own (jobs). Only a POST changes anything. Not here: the command line that starts
+//! it (cli).
 
 mod answer;
 mod api;
@@ -30,6 +31,7 @@ mod tables;
 mod tests;
 mod throttle;
 mod tls;
+mod visitor;
 
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -42,11 +44,12 @@ use axum::routing::{get, post};
 use model::Target;
 use store::Store;
 
-use self::auth::{Auth, Visitor};
+use self::auth::Auth;
 use self::http_error::HttpError;
 use self::jobs::Jobs;
 use self::live::LiveRuns;
 use self::passwords::Passwords;
+use self::visitor::Visitor;
 use crate::shell::Shell;
 
 pub(crate) use self::pidfile::{PidFile, log_path};

@@ -16,11 +16,12 @@ use render::for_shell;
 use store::{Job, JobKind, Store};
 
 use super::answer::{self, Frame};
-use super::auth::{SessionId, Visitor, new_open_session, open_session};
+use super::auth::{new_open_session, open_session};
 use super::http_error::HttpError;
 use super::jobs::{Asked, place_of};
 use super::plan_form::{FILE, Section, draft_of, sections, shown};
 use super::query::{Form, Pairs};
+use super::visitor::{SessionId, Visitor};
 use super::{App, Shared};
 
 /// A plan, twice, in which a character may take nine bytes, and all fields.

@@ -17,13 +17,13 @@ use store::{Store, StoreErrorKind, why_no_label};
 
 use super::App;
 use super::answer::{self, Frame, Fresh, fresh, rendered};
-use super::auth::Visitor;
 use super::http_error::HttpError;
 use super::list::{LabelView, RowView, label_view};
 use super::live::RunSnapshot;
 use super::query::{Form, Pairs};
 use super::selection::{Grouped, Way, grouped};
 use super::tables;
+use super::visitor::Visitor;
 
 /// How soon a run that goes on is looked at again: it tells once a second.
 const NEXT_MS: u64 = 1000;
@@ -112,13 +112,16 @@ pub(super) async fn run_live(
     .await
 }
 
+/// Where a change shows, and what it was.
+type Changed = Result<(String, String), HttpError>;
+
 /// Changes a run as a form says, and leads to where that shows.
 async fn changed(
     app: App,
     visitor: Visitor,
     name: String,
     form: Pairs,
-    change: impl FnOnce(&Store, &RunId, &Pairs) -> Result<(String, String), HttpError> + Send + 'static,
+    change: impl FnOnce(&Store, &RunId, &Pairs) -> Changed + Send + 'static,
 ) -> Result<Response, HttpError> {
     app.read(move |store, _| {
         let run = store.find(&name)?;

@@ -8,7 +8,7 @@ use std::sync::Mutex;
 
 use model::{Secret, Target};
 
-use super::auth::{SessionId, held};
+use super::visitor::{SessionId, held};
 
 /// More sessions are not remembered: all are forgotten then.
 const SESSIONS_MAX: usize = 256;

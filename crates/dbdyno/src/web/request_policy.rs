@@ -18,11 +18,12 @@ use axum::middleware::Next;
 use axum::response::{IntoResponse, Redirect, Response};
 
 use super::App;
-use super::auth::{self, Visitor};
+use super::auth;
 use super::connection_limiter::Guest;
 use super::connection_limiter::Peer;
 use super::http_error::HttpError;
 use super::query;
+use super::visitor::Visitor;
 use crate::asked_host::asked_host;
 
 /// No form of ours is longer, but for that of a plan.

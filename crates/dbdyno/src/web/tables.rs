@@ -14,9 +14,9 @@ use render::{Table, run_tables, seconds_csv};
 use store::Store;
 
 use super::answer::{self, Frame, csv};
-use super::auth::Visitor;
 use super::http_error::HttpError;
 use super::query::Pairs;
+use super::visitor::Visitor;
 use super::{App, Shared};
 
 /// Stretches of the transaction counter, in seconds, where none are asked for.

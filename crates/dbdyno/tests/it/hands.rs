@@ -336,15 +336,18 @@ fn ten_thousand_requests_and_a_slow_reader_keep_nobody_out() {
     let home = Home::new();
     let web = Web::start(&home, &[]);
     // It asks for the largest file again and again, and reads nothing.
-    let js = web.page("/");
+    let page = web.page("/compare");
     let plotly =
-        js.split("src=\"").nth(1).and_then(|rest| rest.split('"').next()).expect("a script");
+        page.split("src=\"").nth(1).and_then(|rest| rest.split('"').next()).expect("a script");
     let ask = |path: &str, how: &str| {
         format!("GET {path} HTTP/1.1\r\nHost: {}\r\nConnection: {how}\r\n\r\n", web.host())
     };
     let mut slow = TcpStream::connect(web.host()).expect("it listens");
     slow.write_all(ask(plotly, "keep-alive").repeat(100).as_bytes()).expect("it is taken");
-    let many = ask("/api/jobs", "keep-alive").repeat(999) + &ask("/api/jobs", "close");
+    let css = page.split("href=\"/assets/").nth(1).and_then(|rest| rest.split('"').next());
+    let css = format!("/assets/{}", css.expect("a style"));
+    let ten = ask(&css, "keep-alive").repeat(9) + &ask("/api/jobs", "keep-alive");
+    let many = ten.repeat(99) + &ask(&css, "keep-alive").repeat(9) + &ask("/api/jobs", "close");
     for _ in 0..10 {
         let answers = String::from_utf8_lossy(&web.send(many.as_bytes())).into_owned();
         assert_eq!(answers.matches("HTTP/1.1 200 OK").count(), 1000);
