@@ -374,6 +374,30 @@ pub(crate) fn workload_argument() -> Arg {
 mod tests {
     use super::*;
 
+    #[cfg(feature = "pages")]
+    #[test]
+    fn the_command_of_a_plan_asks_for_that_plan() {
+        let shell = Shell::new(std::io::sink(), std::io::sink(), |_| None);
+        let target = |_: &str| model::Target::parse("sim:").map_err(|bad| bad.0);
+        let check = |text: &str| {
+            let draft = plan::read_toml("plan.toml", text).unwrap();
+            let words = ["dbdyno", "run"].map(str::to_owned).into_iter();
+            let words: Vec<String> = words.chain(draft.words().unwrap()).collect();
+            let points = |draft: &plan::Draft| -> Vec<String> {
+                let varied = plan::decide_all(draft, &target).unwrap();
+                varied.points.iter().map(|(_, plan)| plan::to_toml(plan)).collect()
+            };
+            assert_eq!(points(&draft_of(&words, &shell).unwrap()), points(&draft), "{words:?}");
+        };
+        let group = "[[group]]\nworkload = \"tpcc\"\n";
+        check(group);
+        check(&format!("pin = false\nretry_on = [\"deadlock\", \"busy\"]\n{group}clients = 2\n"));
+        check(&format!("{group}load = \"open\"\nrate = 5\nparameters = {{ warehouses = 2 }}\n"));
+        check(&format!("{group}[experiment.vary]\nclients = [1, 2]\nmode = [\"text\"]\n"));
+        let only_a_file = format!("target = \"managed:mariadb\"\n[server]\na = 1\n{group}");
+        assert_eq!(plan::read_toml("plan.toml", &only_a_file).unwrap().words(), None);
+    }
+
     #[test]
     fn each_command_is_in_a_section() {
         let command = command(&["dbdyno".to_owned()]).unwrap();
