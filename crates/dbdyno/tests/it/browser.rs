@@ -278,7 +278,7 @@ fn from_a_fresh_store_everything_is_done_by_clicks_and_by_keys() {
     // What was done is kept, and seen by every terminal.
     tab.go(&format!("{}/jobs", web.base));
     let done = tab.value("document.body.innerText").to_string();
-    for what in ["signed in", "started build tpcc", "started experiment tpcc", "removed run"] {
+    for what in ["signed in", "started build tpcc", "started experiment empty", "removed run"] {
         assert!(done.contains(what), "{what}: {done}");
     }
     assert_eq!(tab.complaints(), Vec::<String>::new());
