@@ -319,8 +319,16 @@
   for (const select of document.querySelectorAll("#filters select")) {
     select.addEventListener("change", () => select.form.requestSubmit());
   }
+  // Another workload has other fields.
+  document.getElementById("workload")?.addEventListener("change", (event) => {
+    event.target.form.requestSubmit(document.getElementById("check-plan"));
+  });
   // Fields that say nothing stay out of the address.
   document.addEventListener("formdata", (event) => {
+    // What a form that is sent leaves empty was perhaps cleared.
+    if (event.target.method === "post") {
+      return;
+    }
     for (const [name, value] of [...event.formData.entries()]) {
       if (value === "") {
         const kept = event.formData.getAll(name).filter((other) => other !== "");

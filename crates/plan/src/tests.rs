@@ -2,7 +2,7 @@
 
 use model::{Parameter, ParameterKind};
 
-use super::{Draft, Varied, decide, decide_all, read_toml, to_toml, varied_to_toml};
+use super::{Draft, Varied, decide, decide_all, draft_to_toml, read_toml, to_toml, varied_to_toml};
 use super::{EXPERIMENT, GROUP, PLAN};
 use model::{Experiment, Plan, Target};
 
@@ -54,6 +54,43 @@ name = "counted"
 workload = "empty"
 until = "1000000 transactions"
 "#;
+
+#[test]
+fn a_draft_that_is_printed_reads_back_as_the_same() {
+    let varied = "[[group]]\nworkload = \"tpcc\"\n[experiment]\nrepeat = 2\n[experiment.vary]\n\
+                  \"server.a\" = [\"on\", 1.5]\nclients = [1, \"2\"]\n[server]\nb = true\n";
+    for text in [WHOLE, DISTURBED, varied] {
+        let texts = |draft: &Draft| {
+            let values = draft.values.iter().chain(&draft.experiment);
+            let values = values.chain(draft.groups.iter().flat_map(|group| &group.values));
+            let values = values.chain(draft.at.iter().flat_map(|at| &at.values));
+            let values = values.map(|(name, written)| (name.to_string(), written.text.clone()));
+            let named = draft.groups.iter().flat_map(|group| &group.parameters);
+            let named = named.chain(&draft.server);
+            let named = named.map(|(name, written)| (name.clone(), written.text.clone()));
+            let axes = draft.vary.iter().map(|axis| (axis.name.clone(), axis.values.join(",")));
+            values.chain(named).chain(axes).collect::<Vec<_>>()
+        };
+        let draft = read_toml("plan.toml", text).expect("TOML");
+        let printed = draft_to_toml(&draft);
+        let again =
+            read_toml("plan.toml", &printed).unwrap_or_else(|bad| panic!("{bad}\n{printed}"));
+        assert_eq!(texts(&again), texts(&draft), "{printed}");
+    }
+}
+
+#[test]
+fn a_plan_without_its_defaults_is_the_same_plan() {
+    for text in [WHOLE, DISTURBED, "[[group]]\nworkload = \"tpcc\"\nclients = 4\n"] {
+        let whole = to_toml(&decided(text).expect("a right plan"));
+        let short = draft_to_toml(&read_toml("x", &whole).expect("TOML").without_defaults());
+        assert!(short.len() < whole.len(), "{short}");
+        assert_eq!(to_toml(&decided(&short).expect("a right plan")), whole, "{short}");
+    }
+    let whole = to_toml(&decided("[[group]]\nworkload = \"tpcc\"\n").expect("a right plan"));
+    let short = draft_to_toml(&read_toml("x", &whole).expect("TOML").without_defaults());
+    assert_eq!(short, "target = \"sqlite::memory:\"\n\n[[group]]\nworkload = \"tpcc\"\n");
+}
 
 const DISTURBED: &str = r#"
 [target]

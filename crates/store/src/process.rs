@@ -36,7 +36,11 @@ pub enum Fate {
 impl Process {
     /// The one that asks.
     pub fn current() -> Process {
-        let pid = std::process::id();
+        Process::of_pid(std::process::id())
+    }
+
+    /// The one that has this number here.
+    pub fn of_pid(pid: u32) -> Process {
         let start_ticks = match read_stat(pid) {
             Seen::Started(ticks) => ticks,
             Seen::Nothing | Seen::Dead => 0,

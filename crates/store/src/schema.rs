@@ -30,8 +30,8 @@ pub(super) const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
 const WAL_KEPT_BYTES: i64 = 1 << 20;
 
 /// The step from each version to the next.
-const MIGRATIONS: [&str; 7] =
-    [VERSION_1, VERSION_2, VERSION_3, VERSION_4, VERSION_5, VERSION_6, VERSION_7];
+const MIGRATIONS: [&str; 8] =
+    [VERSION_1, VERSION_2, VERSION_3, VERSION_4, VERSION_5, VERSION_6, VERSION_7, VERSION_8];
 
 /// `number` stands for the run in all other tables, and is never used again. Small columns come
 /// first, so that a list reads no overflow pages.
@@ -199,6 +199,37 @@ CREATE TABLE imported (
     since_unix_ms INTEGER NOT NULL,
     body TEXT NOT NULL
 ) STRICT;
+"#;
+
+/// What pages have started, and what was done there. `boot_id` to `pid_start_time` name the process
+/// of a job once it has begun; `words` are those of its command, as JSON.
+const VERSION_8: &str = r#"
+CREATE TABLE job (
+    number INTEGER PRIMARY KEY AUTOINCREMENT,
+    kind TEXT NOT NULL,
+    name TEXT NOT NULL,
+    target TEXT NOT NULL,
+    words TEXT NOT NULL,
+    plan TEXT NOT NULL,
+    who TEXT NOT NULL,
+    status TEXT NOT NULL,
+    queued_unix_ms INTEGER NOT NULL,
+    started_unix_ms INTEGER,
+    ended_unix_ms INTEGER,
+    exit_code INTEGER,
+    output TEXT NOT NULL DEFAULT '',
+    boot_id TEXT NOT NULL DEFAULT '',
+    pid_namespace TEXT NOT NULL DEFAULT '',
+    pid INTEGER NOT NULL DEFAULT 0,
+    pid_start_time INTEGER NOT NULL DEFAULT 0
+) STRICT;
+CREATE TABLE action (
+    number INTEGER PRIMARY KEY AUTOINCREMENT,
+    at_unix_ms INTEGER NOT NULL,
+    who TEXT NOT NULL,
+    what TEXT NOT NULL
+) STRICT;
+CREATE INDEX run_by_process ON run (pid, pid_start_time);
 "#;
 
 /// The newest version of the format that is known here.

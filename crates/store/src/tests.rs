@@ -9,6 +9,7 @@ mod experiment_lock;
 mod files;
 mod forever;
 mod import_export;
+mod jobs;
 mod names;
 mod processes;
 mod replay;

@@ -7,12 +7,15 @@ use plan::{Draft, EXPERIMENT, From, GroupDraft, PLAN, VaryDraft, Written, group_
 
 use workloads::GroupRole;
 
-use super::flags;
+use super::{STDIN, flags};
 use crate::shell::Shell;
+
+/// No plan that a person made is longer.
+const PLAN_BYTES_MAX: u64 = 1 << 20;
 
 /// Reads what the command line says: a workload's name, or a plan file, and flags over it.
 pub(crate) fn draft(what: &str, matches: &ArgMatches, shell: &Shell) -> Result<Draft, Error> {
-    let mut draft = draft_written(what, matches)?;
+    let mut draft = draft_written(what, matches, shell)?;
     if let Some(interval) = shell.setting("report-interval")
         && !draft.values.contains_key("report_interval")
     {
@@ -22,9 +25,13 @@ pub(crate) fn draft(what: &str, matches: &ArgMatches, shell: &Shell) -> Result<D
     Ok(draft)
 }
 
-fn draft_written(what: &str, matches: &ArgMatches) -> Result<Draft, Error> {
-    let is_file = what.ends_with(".toml");
-    let mut draft = if is_file { read_file(what)? } else { of_workload(what, matches)? };
+fn draft_written(what: &str, matches: &ArgMatches, shell: &Shell) -> Result<Draft, Error> {
+    let is_file = what.ends_with(".toml") || what == STDIN;
+    let mut draft = match what {
+        STDIN => read_stdin(shell)?,
+        file if is_file => read_file(file)?,
+        workload => of_workload(workload, matches)?,
+    };
     let roles = if is_file { &[] } else { workloads::by_name(what)?.roles };
     draft.values.extend(written(matches, PLAN.iter().map(|row| &row.parameter)));
     draft.experiment.extend(written(matches, EXPERIMENT.iter().map(|row| &row.parameter)));
@@ -142,6 +149,18 @@ pub(crate) fn read_file(path: &str) -> Result<Draft, Error> {
     let text = std::fs::read_to_string(path).map_err(|error| bad(&error))?;
     // Whoever names a file here may run its commands too.
     Ok(Draft { is_local: true, ..read_toml(path, &text)? })
+}
+
+/// Reads a plan from standard input. Whoever wrote it may be a program, so it has no commands.
+fn read_stdin(shell: &Shell) -> Result<Draft, Error> {
+    let bad = |why: &dyn std::fmt::Display| {
+        Error::Usage(format!("the plan from standard input cannot be read: {why}"))
+    };
+    let text = shell.read(PLAN_BYTES_MAX + 1).map_err(|error| bad(&error))?;
+    if text.len() as u64 > PLAN_BYTES_MAX {
+        return Err(bad(&format!("it is longer than {PLAN_BYTES_MAX} bytes")));
+    }
+    Ok(read_toml("stdin", &text)?)
 }
 
 /// The workload of a plan's first group, if the plan can be read at all.

@@ -337,13 +337,30 @@ pub(crate) fn print_document(
     }
 }
 
+/// The plan that is read from standard input.
+pub(crate) const STDIN: &str = "-";
+
+/// The draft that a command line `dbdyno run ...` asks for, without running it.
+#[cfg(feature = "pages")]
+pub(crate) fn draft_of(words: &[String], shell: &Shell) -> Result<plan::Draft, Error> {
+    let parsed = command(words)?.try_get_matches_from(words);
+    let matches = parsed.map_err(|error| Error::Usage(sentence_of(&error.to_string())))?;
+    let run = matches.subcommand_matches("run");
+    let what = run.and_then(|run| Some((run, run.get_one::<String>("what")?)));
+    let (run, what) = what.ok_or_else(|| Error::Usage("this is not 'dbdyno run'".to_owned()))?;
+    draft_from_args::draft(what, run, shell)
+}
+
 /// The workload or plan that the command line names behind `subcommand`, before it is parsed:
 /// its parameters become flags.
 pub(crate) fn named(words: &[String], subcommand: &str) -> Option<String> {
     let mut rest = words.iter().skip(1).skip_while(|word| *word != subcommand).skip(1);
     let first = rest.clone().next()?;
-    if !first.starts_with('-') {
-        return Some(first.clone());
+    match first.as_str() {
+        // A plan from standard input is not known yet.
+        STDIN => return None,
+        word if !word.starts_with('-') => return Some(first.clone()),
+        _ => {}
     }
     rest.find(|word| workloads::by_name(word).is_ok() || word.ends_with(".toml")).cloned()
 }
@@ -356,6 +373,30 @@ pub(crate) fn workload_argument() -> Arg {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[cfg(feature = "pages")]
+    #[test]
+    fn the_command_of_a_plan_asks_for_that_plan() {
+        let shell = Shell::new(std::io::sink(), std::io::sink(), |_| None);
+        let target = |_: &str| model::Target::parse("sim:").map_err(|bad| bad.0);
+        let check = |text: &str| {
+            let draft = plan::read_toml("plan.toml", text).unwrap();
+            let words = ["dbdyno", "run"].map(str::to_owned).into_iter();
+            let words: Vec<String> = words.chain(draft.words().unwrap()).collect();
+            let points = |draft: &plan::Draft| -> Vec<String> {
+                let varied = plan::decide_all(draft, &target).unwrap();
+                varied.points.iter().map(|(_, plan)| plan::to_toml(plan)).collect()
+            };
+            assert_eq!(points(&draft_of(&words, &shell).unwrap()), points(&draft), "{words:?}");
+        };
+        let group = "[[group]]\nworkload = \"tpcc\"\n";
+        check(group);
+        check(&format!("pin = false\nretry_on = [\"deadlock\", \"busy\"]\n{group}clients = 2\n"));
+        check(&format!("{group}load = \"open\"\nrate = 5\nparameters = {{ warehouses = 2 }}\n"));
+        check(&format!("{group}[experiment.vary]\nclients = [1, 2]\nmode = [\"text\"]\n"));
+        let only_a_file = format!("target = \"managed:mariadb\"\n[server]\na = 1\n{group}");
+        assert_eq!(plan::read_toml("plan.toml", &only_a_file).unwrap().words(), None);
+    }
 
     #[test]
     fn each_command_is_in_a_section() {

@@ -15,7 +15,8 @@ use rustix::termios::{LocalModes, OptionalActions, Termios, tcgetattr, tcsetattr
 
 use crate::shell::Shell;
 
-const VARIABLE: &str = "DBDYNO_PASSWORD";
+/// The environment's password of the target.
+pub(super) const VARIABLE: &str = "DBDYNO_PASSWORD";
 /// Nobody has a longer one; a file that is longer is another one.
 const BYTES_MAX: u64 = 4096;
 

@@ -19,39 +19,37 @@ use crate::shell::Shell;
 
 pub(crate) fn command(words: &[String]) -> Result<Command, Error> {
     let what = named(words, "run");
-    let mut command = Command::new("run")
-        .about("Runs a workload or a plan, and prints a report")
-        .after_help("Each workload adds its own options: see dbdyno run tpcc --help.")
-        .arg(
-            Arg::new("what")
-                .required(true)
-                .value_name("WORKLOAD|PLAN.toml")
-                .help("A workload ('dbdyno list workloads') or a plan file"),
-        )
-        .arg(flags::no_store())
-        .arg(stored::label_flag())
-        .arg(flags::checks())
-        .arg(flags::no_build())
-        .arg(flags::load_method_of(LoadMethod::NAMES))
-        .arg(
-            Arg::new("vary")
-                .long("vary")
-                .value_name("NAME=VALUE,VALUE...")
-                .action(ArgAction::Append)
-                .help(
-                    "Run with each of these values; repeat the flag to run all combinations \
+    let mut command =
+        Command::new("run")
+            .about("Runs a workload or a plan, and prints a report")
+            .after_help("Each workload adds its own options: see dbdyno run tpcc --help.")
+            .arg(Arg::new("what").required(true).value_name("WORKLOAD|PLAN.toml").help(
+                "A workload ('dbdyno list workloads'), a plan file, or - for a plan from stdin",
+            ))
+            .arg(flags::no_store())
+            .arg(stored::label_flag())
+            .arg(flags::checks())
+            .arg(flags::no_build())
+            .arg(flags::load_method_of(LoadMethod::NAMES))
+            .arg(
+                Arg::new("vary")
+                    .long("vary")
+                    .value_name("NAME=VALUE,VALUE...")
+                    .action(ArgAction::Append)
+                    .help(
+                        "Run with each of these values; repeat the flag to run all combinations \
                      (clients=1,2,4 or server.innodb_flush_log_at_trx_commit=1,2)",
-                ),
-        )
-        .arg(
-            Arg::new("per_client")
-                .long("per-client")
-                .action(ArgAction::SetTrue)
-                .help("Report per-client figures"),
-        )
-        .arg(required::flag())
-        .args(metrics::flags())
-        .arg(flags::quiet("Show no live view and no progress"));
+                    ),
+            )
+            .arg(
+                Arg::new("per_client")
+                    .long("per-client")
+                    .action(ArgAction::SetTrue)
+                    .help("Report per-client figures"),
+            )
+            .arg(required::flag())
+            .args(metrics::flags())
+            .arg(flags::quiet("Show no live view and no progress"));
     command = password::add(command);
     command = command
         .args(PLAN.iter().map(|row| flags::of(&row.parameter, "Plan")))

@@ -19,10 +19,15 @@ use tokio::sync::Notify;
 use super::signals::on_signals;
 use super::{DONE, FAILED, INTERRUPTED, Outcome, flags, password};
 use crate::shell::Shell;
-use crate::web::{Options, PidFile, bind, log_path};
+use crate::web::{Desk, Options, PidFile, bind, log_path};
 
 const PORT: u16 = 8421;
 const VARIABLE: &str = "DBDYNO_WEB_PASSWORD";
+const VIEWER_VARIABLE: &str = "DBDYNO_WEB_VIEWER_PASSWORD";
+/// Passwords of databases are asked for on the page: those of our environment are nobody's there.
+const HIDDEN: [&str; 3] = [VARIABLE, VIEWER_VARIABLE, password::VARIABLE];
+/// More loads on one machine say nothing about each other.
+const JOBS_MAX: u64 = 16;
 /// What a service in the background says at most when it fails: its last words.
 const WORDS_BYTES_MAX: u64 = 4096;
 
@@ -31,7 +36,7 @@ pub(crate) fn command() -> Command {
         .about("Serves runs to a browser, including those in progress")
         .after_help(
             "Pages are served at http://127.0.0.1:8421/ until Ctrl-C; 'start' does it in the \
-             background. An address that other machines can reach needs a password, and uses TLS: \
+             background. Runs that pages start go on when it ends. An address that other machines can reach needs a password, and uses TLS: \
              see docs/web.md.",
         )
         .args(listening())
@@ -40,7 +45,7 @@ pub(crate) fn command() -> Command {
         .subcommand(Command::new("status").about("Shows whether this store's pages are served"))
 }
 
-fn listening() -> [Arg; 6] {
+fn listening() -> [Arg; 8] {
     let value = |name: &'static str, of: &'static str, help: &'static str| {
         Arg::new(name).long(name.replace('_', "-")).value_name(of).global(true).help(help)
     };
@@ -60,6 +65,13 @@ fn listening() -> [Arg; 6] {
             .action(ArgAction::SetTrue)
             .conflicts_with("password_file")
             .help("Ask for the pages' password on the terminal"),
+        value(
+            "viewer_password_file",
+            "FILE",
+            "File whose first line is the password of viewers, who change nothing [env: \
+             DBDYNO_WEB_VIEWER_PASSWORD]",
+        ),
+        value("jobs", "N", "Jobs that pages start at the same time [default: 1]"),
         // How 'start' begins what it leaves behind.
         Arg::new("detached").long("detached").action(ArgAction::SetTrue).hide(true),
     ]
@@ -80,10 +92,25 @@ fn serve(matches: &ArgMatches, shell: &Shell) -> Outcome {
         // It outlives the terminal; where it leads a session already, it did before.
         let _ = rustix::process::setsid();
     }
+    let Passwords { full, viewer } = match is_detached {
+        true => handed_passwords(shell)?,
+        false => given_passwords(matches, shell)?,
+    };
+    let desk = Desk {
+        program: own_program()?,
+        hidden: &HIDDEN,
+        password: password::VARIABLE,
+        jobs: jobs(matches)?,
+        draft_of: super::draft_of,
+        target_of: super::own_folder::own_target,
+        folder: app::open::data_folder(&|name| shell.variable(name)),
+    };
     let serving = bind(Options {
         listen: listen(matches)?,
         store: flags::store_to_write(matches, shell)?,
-        password: given_password(matches, shell)?,
+        password: full,
+        viewer_password: viewer,
+        desk,
         certificate: certificate(matches),
         shell: shell.clone(),
         stop: stop_command(&flags::store_path(matches, shell)?, shell),
@@ -132,13 +159,46 @@ fn listen(matches: &ArgMatches) -> Result<SocketAddr, Error> {
     })
 }
 
-fn given_password(matches: &ArgMatches, shell: &Shell) -> Result<Option<String>, Error> {
-    if let Some(path) = matches.get_one::<String>("password_file") {
-        return password::read_file(path).map(Some);
+/// Who may come in.
+struct Passwords {
+    full: Option<String>,
+    viewer: Option<String>,
+}
+
+fn given_passwords(matches: &ArgMatches, shell: &Shell) -> Result<Passwords, Error> {
+    let of_file =
+        |name: &str| matches.get_one::<String>(name).map(|path| password::read_file(path));
+    let full = match (of_file("password_file"), matches.get_flag("ask_password")) {
+        (Some(read), _) => Some(read?),
+        (None, true) => Some(password::ask("the web pages", VARIABLE)?),
+        (None, false) => shell.variable(VARIABLE),
+    };
+    let viewer = of_file("viewer_password_file").transpose()?;
+    let viewer = viewer.or_else(|| shell.variable(VIEWER_VARIABLE));
+    match full.is_none() && viewer.is_some() {
+        true => Err(Error::Usage(format!(
+            "a password of viewers needs the full one too: set {VARIABLE}, or use --password-file \
+             or --ask-password"
+        ))),
+        false => Ok(Passwords { full, viewer }),
     }
-    match matches.get_flag("ask_password") {
-        true => password::ask("the web pages", VARIABLE).map(Some),
-        false => Ok(shell.variable(VARIABLE)),
+}
+
+/// Those that 'start' hands over: the full one on the first line, the viewers' on the second.
+fn handed_passwords(shell: &Shell) -> Result<Passwords, Error> {
+    let read = shell.read(WORDS_BYTES_MAX);
+    let text = read.map_err(|error| Error::Failed(format!("no passwords are read: {error}")))?;
+    let mut lines = text.lines().map(|line| (!line.is_empty()).then(|| line.to_owned()));
+    let mut next = || lines.next().flatten();
+    Ok(Passwords { full: next(), viewer: next() })
+}
+
+fn jobs(matches: &ArgMatches) -> Result<usize, Error> {
+    let Some(text) = matches.get_one::<String>("jobs") else { return Ok(1) };
+    let count = model::parse_count(text).map_err(|bad| Error::Usage(format!("--jobs: {bad}")))?;
+    match count {
+        1..=JOBS_MAX => Ok(count as usize),
+        _ => Err(Error::Usage(format!("--jobs {text}: write a number from 1 to {JOBS_MAX}"))),
     }
 }
 
@@ -162,24 +222,27 @@ fn start(matches: &ArgMatches, shell: &Shell) -> Outcome {
             false => shell.print(&format!("{shown}\n")),
         };
     }
-    let password = given_password(matches, shell)?;
+    let Passwords { full, viewer } = given_passwords(matches, shell)?;
     let log_path = log_path(&store);
     let (log, began_at) = open_log(&log_path)?;
     let mut command = Process::new(own_program()?);
-    command.arg("web").arg("--detached").arg("--store").arg(&store).env_remove(VARIABLE);
+    command.arg("web").arg("--detached").arg("--store").arg(&store);
+    for name in HIDDEN {
+        command.env_remove(name);
+    }
+    if let Some(jobs) = matches.get_one::<String>("jobs") {
+        command.arg("--jobs").arg(jobs);
+    }
     command.arg("--listen").arg(listen(matches)?.to_string());
     if let Some((certificate, key)) = certificate(matches) {
         command.arg("--tls-cert").arg(certificate).arg("--tls-key").arg(key);
     }
-    if password.is_some() {
-        command.args(["--password-file", "/dev/stdin"]);
-    }
-    command.stdin(if password.is_some() { Stdio::piped() } else { Stdio::null() });
+    command.stdin(if full.is_some() { Stdio::piped() } else { Stdio::null() });
     let failed = |error: std::io::Error| Error::Failed(format!("it cannot be started: {error}"));
     let mut child = command.stdout(Stdio::piped()).stderr(log).spawn().map_err(failed)?;
-    if let (Some(password), Some(mut pipe)) = (password, child.stdin.take()) {
+    if let (Some(full), Some(mut pipe)) = (full, child.stdin.take()) {
         // Where it has ended already, its last words tell why.
-        let _ = writeln!(pipe, "{password}");
+        let _ = writeln!(pipe, "{full}\n{}", viewer.unwrap_or_default());
     }
     let mut shown = String::new();
     if let Some(pipe) = child.stdout.take() {

@@ -13,18 +13,19 @@ use serde_json::json;
 
 use super::assets;
 use super::http_error::HttpError;
+use super::visitor::Visitor;
 
 /// Rows of a chart's data on its page; CSV has all of them.
 const ROWS_MOST: usize = 500;
 
 impl HttpError {
     /// As those see it who asked: programs get JSON, people a page.
-    pub(super) fn shown(&self, is_api: bool, can_leave: bool) -> Response {
+    pub(super) fn shown(&self, is_api: bool, visitor: &Visitor) -> Response {
         let mut response = match is_api {
             true => Json(json!({"error": self.text})).into_response(),
             false => {
                 let title = self.status.canonical_reason().unwrap_or("Trouble");
-                let frame = Frame::new(title, "", can_leave);
+                let frame = Frame::new(title, "", visitor);
                 page(&Sentence { frame, text: self.text.clone() }).unwrap_or_else(|no| no.plain())
             }
         };
@@ -47,6 +48,8 @@ pub(super) struct Frame {
     pub(super) here: &'static str,
     /// Whether there is a session to end.
     pub(super) can_leave: bool,
+    /// Whether whoever sees it may start, stop and change.
+    pub(super) can_start: bool,
     pub(super) has_charts: bool,
     pub(super) css: String,
     pub(super) js: String,
@@ -55,9 +58,11 @@ pub(super) struct Frame {
 
 impl Frame {
     /// A page without charts.
-    pub(super) fn new(title: impl Into<String>, here: &'static str, can_leave: bool) -> Frame {
+    pub(super) fn new(title: impl Into<String>, here: &'static str, visitor: &Visitor) -> Frame {
         let [css, js, plotly] = assets::addresses();
-        Frame { title: title.into(), here, can_leave, has_charts: false, css, js, plotly }
+        let (can_leave, can_start) = (visitor.can_leave, visitor.is_full());
+        let title = title.into();
+        Frame { title, here, can_leave, can_start, has_charts: false, css, js, plotly }
     }
 
     /// The same with charts.
@@ -165,15 +170,15 @@ struct ChartPage {
 pub(super) fn chart_page(
     charts: &[Chart],
     id: &str,
-    page_of: (&str, &'static str, bool),
+    page_of: (&str, &'static str, &Visitor),
     query: &str,
 ) -> Result<Response, HttpError> {
-    let (of, here, can_leave) = page_of;
+    let (of, here, visitor) = page_of;
     let chart = chart_of(charts, id)?;
     let base = format!("/api{of}/charts/");
     let medium = Medium::Web { base: &base, query, runs: super::RUNS, first: First::InPage };
     page(&ChartPage {
-        frame: Frame::new(chart.title.clone(), here, can_leave).with_charts(),
+        frame: Frame::new(chart.title.clone(), here, visitor).with_charts(),
         of: format!("{of}{query}"),
         figure: figure(chart, medium),
         summary: chart.summary(),

@@ -7,7 +7,7 @@
 
 use std::collections::HashMap;
 use std::net::IpAddr;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
 use app::Error;
@@ -27,11 +27,14 @@ use super::connection_limiter::Peer;
 use super::http_error::HttpError;
 use super::query::{Form, Pairs};
 use super::throttle::Throttle;
+use super::visitor::{Role, SessionId, Visitor, held};
 use crate::shell::Shell;
 
 /// The cookie of a session. Browsers take a name that begins so only with `Secure`, for `/`, and
 /// from no other host (RFC 6265bis, section 4.1.3.2).
 const COOKIE: &str = "__Host-dbdyno";
+/// That of a session without a password, which is on this machine only and not over TLS.
+const OPEN_COOKIE: &str = "dbdyno-open";
 /// A working day.
 const SESSION: Duration = Duration::from_secs(12 * 3600);
 /// More people do not read one store; the oldest session gives way.
@@ -39,53 +42,69 @@ const SESSIONS_MAX: usize = 256;
 /// Fewer letters are tried out.
 const LETTERS_MIN: usize = 8;
 
-/// Who may come in: whoever knows the password.
+/// Who comes in without a password, where none is asked for; the session is only for what is
+/// remembered of it.
+pub(super) fn anybody(headers: &HeaderMap, peer: IpAddr) -> Visitor {
+    let session = cookie_of(headers, OPEN_COOKIE).map(|session| hash(session.as_bytes()));
+    Visitor { role: Role::Full, can_leave: false, session, peer: Some(peer) }
+}
+
+/// Who may come in: whoever knows the password, and to look the viewers'.
 pub(super) struct Auth {
-    password: [u8; 32],
-    /// By the hash of what the cookie holds: when each ends.
-    sessions: Mutex<HashMap<[u8; 32], Instant>>,
+    passwords: Vec<([u8; 32], Role)>,
+    /// By the hash of what the cookie holds: when each ends, and what it may do.
+    sessions: Mutex<HashMap<SessionId, (Instant, Role)>>,
     throttle: Mutex<Throttle>,
     shell: Shell,
 }
 
 impl Auth {
-    /// Accepts this password; wrong ones are reported on the shell.
-    pub(super) fn new(password: &str, shell: Shell) -> Result<Auth, Error> {
-        if password.chars().count() < LETTERS_MIN {
+    /// Accepts this password, and the viewers' if there is one; wrong ones are reported on the
+    /// shell.
+    pub(super) fn new(password: &str, viewer: Option<&str>, shell: Shell) -> Result<Auth, Error> {
+        let all = [Some((password, Role::Full)), viewer.map(|viewer| (viewer, Role::Viewer))];
+        let all: Vec<(&str, Role)> = all.into_iter().flatten().collect();
+        if all.iter().any(|(password, _)| password.chars().count() < LETTERS_MIN) {
             return Err(Error::Usage(format!(
                 "the password of the web pages has fewer than {LETTERS_MIN} characters: choose a \
                  longer one"
             )));
         }
+        if viewer == Some(password) {
+            let why = "the viewers' password is the full one: choose another for viewers";
+            return Err(Error::Usage(why.to_owned()));
+        }
         Ok(Auth {
-            password: hash(password.as_bytes()),
+            passwords: all.iter().map(|(text, role)| (hash(text.as_bytes()), *role)).collect(),
             sessions: Mutex::default(),
             throttle: Mutex::default(),
             shell,
         })
     }
 
-    /// Whether whoever sent these headers may come in; trouble if it may not even try.
+    /// Whoever sent these headers, if they may come in; trouble if they may not even try.
     pub(super) fn lets_in(
         &self,
         headers: &HeaderMap,
         peer: IpAddr,
         now: Instant,
-    ) -> Result<bool, HttpError> {
-        if let Some(session) = session_of(headers) {
-            let ends = held(&self.sessions).get(&hash(session.as_bytes())).copied();
-            if ends.is_some_and(|ends| now < ends) {
-                return Ok(true);
+    ) -> Result<Option<Visitor>, HttpError> {
+        let visitor = |role, session| Visitor { role, can_leave: true, session, peer: Some(peer) };
+        if let Some(session) = cookie_of(headers, COOKIE) {
+            let session = hash(session.as_bytes());
+            let known = held(&self.sessions).get(&session).copied();
+            if let Some((_, role)) = known.filter(|(ends, _)| now < *ends) {
+                return Ok(Some(visitor(role, Some(session))));
             }
         }
         match basic_of(headers) {
-            Some(password) => self.opens(&password, peer, now),
-            None => Ok(false),
+            Some(password) => Ok(self.opens(&password, peer, now)?.map(|role| visitor(role, None))),
+            None => Ok(None),
         }
     }
 
-    /// Whether this password opens it; trouble if `peer` has tried too often.
-    fn opens(&self, password: &str, peer: IpAddr, now: Instant) -> Result<bool, HttpError> {
+    /// What this password opens, if anything; trouble if `peer` has tried too often.
+    fn opens(&self, password: &str, peer: IpAddr, now: Instant) -> Result<Option<Role>, HttpError> {
         let mut throttle = held(&self.throttle);
         if let Some(wait) = throttle.wait(peer, now) {
             let seconds = wait.as_secs() + 1;
@@ -93,57 +112,75 @@ impl Auth {
             let no = HttpError::new(StatusCode::TOO_MANY_REQUESTS, text);
             return Err(HttpError { retry_after_s: Some(seconds), ..no });
         }
-        let is_right = bool::from(hash(password.as_bytes()).ct_eq(&self.password));
-        match is_right {
-            true => throttle.succeeded(peer),
-            false => {
+        let given = hash(password.as_bytes());
+        // All of them are compared, so that the time tells nothing.
+        let opened = self.passwords.iter().fold(None, |found, (known, role)| {
+            let is_right = bool::from(given.ct_eq(known));
+            if is_right { Some(*role) } else { found }
+        });
+        match opened {
+            Some(_) => throttle.succeeded(peer),
+            None => {
                 throttle.failed(peer, now);
                 self.shell.say(&format!("dbdyno: a wrong password from {peer}"));
             }
         }
-        Ok(is_right)
+        Ok(opened)
     }
 
     /// Begins a session; what its cookie holds.
-    fn begin(&self, now: Instant) -> Result<String, HttpError> {
-        let mut bits = [0; 32];
-        getrandom::fill(&mut bits).map_err(|error| {
-            HttpError::failed(format!("the system gives no random bits: {error}"))
-        })?;
-        let session: String = bits.iter().map(|byte| format!("{byte:02x}")).collect();
+    fn begin(&self, role: Role, now: Instant) -> Result<String, HttpError> {
+        let session = random_text()?;
         let mut sessions = held(&self.sessions);
-        sessions.retain(|_, ends| now < *ends);
+        sessions.retain(|_, (ends, _)| now < *ends);
         if sessions.len() >= SESSIONS_MAX {
-            let oldest = sessions.iter().min_by_key(|(_, ends)| **ends).map(|(of, _)| *of);
+            let oldest = sessions.iter().min_by_key(|(_, (ends, _))| *ends).map(|(of, _)| *of);
             oldest.map(|oldest| sessions.remove(&oldest));
         }
-        sessions.insert(hash(session.as_bytes()), now + SESSION);
+        sessions.insert(hash(session.as_bytes()), (now + SESSION, role));
         Ok(session)
     }
 
     fn end(&self, headers: &HeaderMap) {
-        if let Some(session) = session_of(headers) {
+        if let Some(session) = cookie_of(headers, COOKIE) {
             held(&self.sessions).remove(&hash(session.as_bytes()));
         }
     }
 }
 
-/// A thread that panicked left nothing half done here.
-fn held<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+/// What nobody guesses.
+fn random_text() -> Result<String, HttpError> {
+    let mut bits = [0; 32];
+    getrandom::fill(&mut bits)
+        .map_err(|error| HttpError::failed(format!("the system gives no random bits: {error}")))?;
+    Ok(bits.iter().map(|byte| format!("{byte:02x}")).collect())
+}
+
+/// Gives whoever comes in without a password a session, for what is remembered of it.
+pub(super) fn open_session(response: &mut Response, session: &str) {
+    let cookie = format!("{OPEN_COOKIE}={session}; Path=/; HttpOnly; SameSite=Strict");
+    let cookie = HeaderValue::from_str(&cookie).expect("it is of letters and digits");
+    response.headers_mut().insert(header::SET_COOKIE, cookie);
+}
+
+/// A new session of somebody who came in without a password: its cookie, and what tells it.
+pub(super) fn new_open_session() -> Result<(String, SessionId), HttpError> {
+    let session = random_text()?;
+    let id = hash(session.as_bytes());
+    Ok((session, id))
 }
 
 fn hash(bytes: &[u8]) -> [u8; 32] {
     Sha256::digest(bytes).into()
 }
 
-/// What the cookie of a session holds.
-fn session_of(headers: &HeaderMap) -> Option<String> {
+/// What the cookie of this name holds.
+fn cookie_of(headers: &HeaderMap, wanted: &str) -> Option<String> {
     let cookies = headers.get_all(header::COOKIE).iter().filter_map(|value| value.to_str().ok());
     let mut cookies = cookies.flat_map(|cookies| cookies.split(';'));
     cookies.find_map(|cookie| {
         let (name, value) = cookie.trim().split_once('=')?;
-        (name == COOKIE).then(|| value.to_owned())
+        (name == wanted).then(|| value.to_owned())
     })
 }
 
@@ -181,7 +218,8 @@ pub(super) async fn page(State(app): State<App>, asked: Pairs) -> Result<Respons
     match app.0.auth {
         None => Ok(Redirect::to(&next).into_response()),
         Some(_) => {
-            answer::page(&LoginPage { frame: Frame::new("Sign in", "", false), next, wrong: false })
+            let frame = Frame::new("Sign in", "", &Visitor::unknown(false));
+            answer::page(&LoginPage { frame, next, wrong: false })
         }
     }
 }
@@ -194,22 +232,31 @@ pub(super) async fn enter(
 ) -> Result<Response, HttpError> {
     let next = next_of(&form);
     let Some(auth) = &app.0.auth else { return Ok(Redirect::to(&next).into_response()) };
-    if !auth.opens(form.exactly("password").unwrap_or(""), peer, now())? {
-        let frame = Frame::new("Sign in", "", false);
+    let Some(role) = auth.opens(form.exactly("password").unwrap_or(""), peer, now())? else {
+        let frame = Frame::new("Sign in", "", &Visitor::unknown(false));
         let mut response = answer::page(&LoginPage { frame, next, wrong: true })?;
         *response.status_mut() = StatusCode::UNAUTHORIZED;
         return Ok(response);
-    }
-    let session = auth.begin(now())?;
+    };
+    let session = auth.begin(role, now())?;
+    let visitor = Visitor { role, can_leave: true, session: None, peer: Some(peer) };
+    app.note(&visitor, "signed in").await;
     let mut response = Redirect::to(&next).into_response();
     set_cookie(&mut response, &session, SESSION.as_secs());
     Ok(response)
 }
 
 /// `POST /logout`
-pub(super) async fn leave(State(app): State<App>, headers: HeaderMap) -> Response {
+pub(super) async fn leave(
+    State(app): State<App>,
+    visitor: Visitor,
+    headers: HeaderMap,
+) -> Response {
     if let Some(auth) = &app.0.auth {
         auth.end(&headers);
+    }
+    if let Some(session) = visitor.session {
+        app.0.passwords.forget(&session);
     }
     let mut response = Redirect::to("/").into_response();
     set_cookie(&mut response, "", 0);
@@ -241,16 +288,17 @@ mod tests {
 
     #[test]
     fn a_session_or_the_password_opens_the_door_and_nothing_else() {
-        let auth = Auth::new("correct horse", silent()).unwrap();
+        let auth = Auth::new("correct horse", None, silent()).unwrap();
         let (peer, now) = ("192.0.2.1".parse().unwrap(), now());
-        let lets_in = |headers: &HeaderMap, now| auth.lets_in(headers, peer, now).unwrap();
+        let lets_in =
+            |headers: &HeaderMap, now| auth.lets_in(headers, peer, now).unwrap().is_some();
         let basic = |text: &str| format!("Basic {}", STANDARD.encode(text));
         let authorization = |text: &str| headers(header::AUTHORIZATION, text);
         assert!(!lets_in(&HeaderMap::new(), now));
         assert!(lets_in(&authorization(&basic("anybody:correct horse")), now));
         assert!(!lets_in(&authorization(&basic("correct horse")), now));
         assert!(!lets_in(&authorization("Bearer correct horse"), now));
-        let session = auth.begin(now).unwrap();
+        let session = auth.begin(Role::Full, now).unwrap();
         let cookie = |text: &str| headers(header::COOKIE, text);
         let with = cookie(&format!("a=b; {COOKIE}={session}"));
         assert!(lets_in(&with, now));
@@ -262,14 +310,29 @@ mod tests {
 
     #[test]
     fn whoever_guesses_is_not_heard_for_a_while_even_with_the_right_one() {
-        let auth = Auth::new("correct horse", silent()).unwrap();
+        let auth = Auth::new("correct horse", None, silent()).unwrap();
         let (peer, now) = ("192.0.2.1".parse().unwrap(), now());
         for _ in 0..3 {
-            assert!(!auth.opens("guess", peer, now).unwrap());
+            assert_eq!(auth.opens("guess", peer, now).unwrap(), None);
         }
         let no = auth.opens("correct horse", peer, now).unwrap_err();
         assert_eq!((no.status, no.retry_after_s), (StatusCode::TOO_MANY_REQUESTS, Some(2)));
-        assert!(auth.opens("correct horse", peer, now + Duration::from_secs(2)).unwrap());
+        let later = now + Duration::from_secs(2);
+        assert_eq!(auth.opens("correct horse", peer, later).unwrap(), Some(Role::Full));
+    }
+
+    #[test]
+    fn each_password_opens_its_own_role_and_sessions_keep_it() {
+        let auth = Auth::new("correct horse", Some("only looking"), silent()).unwrap();
+        let (peer, now) = ("192.0.2.1".parse().unwrap(), now());
+        assert_eq!(auth.opens("correct horse", peer, now).unwrap(), Some(Role::Full));
+        assert_eq!(auth.opens("only looking", peer, now).unwrap(), Some(Role::Viewer));
+        let session = auth.begin(Role::Viewer, now).unwrap();
+        let cookie = headers(header::COOKIE, &format!("{COOKIE}={session}"));
+        let visitor = auth.lets_in(&cookie, peer, now).unwrap().unwrap();
+        assert_eq!((visitor.role, visitor.who().as_str()), (Role::Viewer, "viewer from 192.0.2.1"));
+        assert!(Auth::new("correct horse", Some("correct horse"), silent()).is_err());
+        assert!(Auth::new("correct horse", Some("short"), silent()).is_err());
     }
 
     #[test]

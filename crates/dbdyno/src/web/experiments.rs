@@ -19,6 +19,7 @@ use super::answer::{Fresh, fresh};
 use super::http_error::HttpError;
 use super::pages::{body_or_why, imported};
 use super::query::{self, Pairs};
+use super::visitor::Visitor;
 use super::{App, Shared};
 
 /// How soon one that goes on is looked at again: its report reads all of its trials.
@@ -99,8 +100,8 @@ fn result(store: &Store, shared: &Shared, of: &RunSnapshot) -> String {
 }
 
 /// `GET /experiments`
-pub(super) async fn list(State(app): State<App>) -> Result<Response, HttpError> {
-    app.read(|store, shared| {
+pub(super) async fn list(State(app): State<App>, visitor: Visitor) -> Result<Response, HttpError> {
+    app.read(move |store, shared| {
         let mut all = Vec::new();
         for experiment in store.experiments(&ExperimentFilter::default())? {
             let standing = RunSnapshot::of(store, experiment)?;
@@ -110,7 +111,7 @@ pub(super) async fn list(State(app): State<App>) -> Result<Response, HttpError> 
             };
             all.push(ExperimentView { result, ..view(&standing) });
         }
-        let frame = Frame::new("Experiments", "experiments", shared.auth.is_some());
+        let frame = Frame::new("Experiments", "experiments", &visitor);
         answer::page(&ListPage { frame, all })
     })
     .await
@@ -218,10 +219,11 @@ fn by_axis(id: &str, axis: &str) -> String {
 /// `GET /experiments/ID`
 pub(super) async fn page(
     State(app): State<App>,
+    visitor: Visitor,
     Path(name): Path<String>,
     asked: Pairs,
 ) -> Result<Response, HttpError> {
-    app.read(move |store, shared| {
+    app.read(move |store, _| {
         let standing = RunSnapshot::of(store, store.find_experiment(&name)?)?;
         let id = &standing.experiment.id;
         if *id != name {
@@ -239,7 +241,7 @@ pub(super) async fn page(
         let part = standing_part(store, &standing, &asked);
         let (body, trouble) = body_or_why(part, String::clone)?;
         let page = ExperimentPage {
-            frame: Frame::new(title, "experiments", shared.auth.is_some()).with_charts(),
+            frame: Frame::new(title, "experiments", &visitor).with_charts(),
             view: view(&standing),
             axes: axes.map(|axis| (axis.name.clone(), by_axis(id, &axis.name))).collect(),
             figures,
@@ -276,13 +278,14 @@ pub(super) async fn live(
 /// `GET /experiments/ID/charts/NAME`
 pub(super) async fn chart(
     State(app): State<App>,
+    visitor: Visitor,
     Path((name, of)): Path<(String, String)>,
     asked: Pairs,
 ) -> Result<Response, HttpError> {
-    app.read(move |store, shared| {
+    app.read(move |store, _| {
         let all = charts(store, &name, &asked)?;
         let page = format!("/experiments/{}", store.find_experiment(&name)?.id);
-        let page = (page.as_str(), "experiments", shared.auth.is_some());
+        let page = (page.as_str(), "experiments", &visitor);
         answer::chart_page(&all, &of, page, &figure_query(&asked))
     })
     .await

@@ -18,6 +18,7 @@ use store::{Filter, Query, RunRow, Sort, Store, utc};
 use super::answer::{self, Frame, Fresh, fresh, rendered};
 use super::http_error::HttpError;
 use super::query::Pairs;
+use super::visitor::Visitor;
 use super::{App, Shared};
 
 /// Rows of a page: a screen or two.
@@ -423,7 +424,11 @@ fn choices<'a>(all: impl Iterator<Item = &'a str>, chosen: Option<&'a str>) -> V
 }
 
 /// `GET /`
-pub(super) async fn page(State(app): State<App>, asked: Pairs) -> Result<Response, HttpError> {
+pub(super) async fn page(
+    State(app): State<App>,
+    visitor: Visitor,
+    asked: Pairs,
+) -> Result<Response, HttpError> {
     app.read(move |store, shared| {
         let found = found(store, &asked)?;
         let rows = rows(store, shared, &found, &asked)?;
@@ -436,7 +441,7 @@ pub(super) async fn page(State(app): State<App>, asked: Pairs) -> Result<Respons
         answer::page_or_trouble(
             found.trouble.as_ref(),
             &ListPage {
-                frame: Frame::new("Runs", "runs", shared.auth.is_some()),
+                frame: Frame::new("Runs", "runs", &visitor),
                 text: text("q"),
                 condition: text("where"),
                 label: text("label"),

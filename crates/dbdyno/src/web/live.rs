@@ -3,7 +3,7 @@
 //!
 //! Not here: how a run is told (pages, api).
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use analysis::Tally;
 use analysis::report::Report;
@@ -13,6 +13,7 @@ use render::live::Now;
 use store::{RunRow, Store, StoreError, StoreErrorKind};
 
 use super::http_error::HttpError;
+use super::visitor::held;
 
 /// So many are kept, the last that were looked at: nobody follows more at once.
 const KEPT_MAX: usize = 4;
@@ -45,10 +46,6 @@ pub(super) struct LiveRuns {
 struct Followed {
     tally: Tally,
     place: u64,
-}
-
-fn held<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl LiveRuns {

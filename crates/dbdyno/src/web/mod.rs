@@ -1,7 +1,8 @@
 //! The web's face: pages and a JSON API of what the store remembers, and of runs that go on.
 //!
-//! It only shows: figures come from `analysis`, comparisons from `app`. Labels are set and runs
-//! removed by POST alone. Not here: the command line that starts it (cli).
+//! It shows what `analysis` and `app` make of the store. What it starts is dbdyno again, as a
+//! process of its own (jobs). Only a POST changes anything. Not here: the command line that starts
+//! it (cli).
 
 mod answer;
 mod api;
@@ -12,10 +13,16 @@ mod connection_limiter;
 mod experiments;
 mod flame;
 mod http_error;
+mod job_pages;
+mod jobs;
 mod list;
 mod live;
+mod new_run;
 mod pages;
+mod passwords;
 mod pidfile;
+mod plan_form;
+mod processes;
 mod query;
 mod request_policy;
 mod selection;
@@ -25,6 +32,7 @@ mod tables;
 mod tests;
 mod throttle;
 mod tls;
+mod visitor;
 
 use std::collections::HashMap;
 use std::net::SocketAddr;
@@ -33,13 +41,17 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use app::Error;
 use axum::Router;
+use axum::extract::DefaultBodyLimit;
 use axum::routing::{get, post};
-use model::RunId;
+use model::{RunId, Target};
 use store::Store;
 
 use self::auth::Auth;
 use self::http_error::HttpError;
+use self::jobs::Jobs;
 use self::live::LiveRuns;
+use self::passwords::Passwords;
+use self::visitor::Visitor;
 use crate::shell::Shell;
 
 pub(crate) use self::pidfile::{PidFile, log_path};
@@ -53,12 +65,35 @@ pub(crate) struct Options {
     pub(crate) store: PathBuf,
     /// Who knows this may come in; with it everything goes over TLS. None only on loopback.
     pub(crate) password: Option<String>,
+    /// Who knows this may look; only beside the other.
+    pub(crate) viewer_password: Option<String>,
+    /// What jobs are made with.
+    pub(crate) desk: Desk,
     /// Files (PEM) of a certificate and its key; none for one of our own.
     pub(crate) certificate: Option<(PathBuf, PathBuf)>,
     /// The command that ends the service of this store.
     pub(crate) stop: String,
     /// Where it says what goes wrong.
     pub(crate) shell: Shell,
+}
+
+/// What jobs are made with: what belongs to the command line, and is handed in by it.
+#[derive(Clone)]
+pub(crate) struct Desk {
+    /// Our own program.
+    pub(crate) program: PathBuf,
+    /// Environment variables that a job does not see.
+    pub(crate) hidden: &'static [&'static str],
+    /// The one that has the password of a job's target.
+    pub(crate) password: &'static str,
+    /// How many jobs run at the same time.
+    pub(crate) jobs: usize,
+    /// The draft that a command line `dbdyno run ...` asks for.
+    pub(crate) draft_of: fn(&[String], &Shell) -> Result<plan::Draft, Error>,
+    /// The target of a workload where none is named.
+    pub(crate) target_of: fn(&str, &Shell) -> Result<Target, String>,
+    /// The only folder whose SQLite files a page may name.
+    pub(crate) folder: Option<PathBuf>,
 }
 
 /// What stands before a run's id in the address of its page.
@@ -79,6 +114,9 @@ struct Shared {
     trends: Mutex<HashMap<RunId, String>>,
     /// What experiments have shown, by how they stand.
     results: Mutex<HashMap<String, String>>,
+    jobs: Jobs,
+    passwords: Passwords,
+    desk: Desk,
     shell: Shell,
 }
 
@@ -106,10 +144,22 @@ impl App {
         });
         reading.await.map_err(|_| HttpError::failed("this is a bug in dbdyno: see its log"))?
     }
+
+    /// Keeps what somebody has done, where it may be kept.
+    async fn note(&self, visitor: &Visitor, what: &str) {
+        let (who, what) = (visitor.who(), what.to_owned());
+        let noted = self.read(move |store, _| Ok(store.note_action(&who, &what)?)).await;
+        if let Err(no) = noted {
+            self.0.shell.say(&format!("dbdyno: what was done is not kept: {}", no.text));
+        }
+    }
 }
 
 /// Every address.
 fn routes(app: App) -> Router {
+    let new = Router::new()
+        .route("/new", get(new_run::page).post(new_run::asked))
+        .layer(DefaultBodyLimit::max(new_run::FORM_BYTES_MAX));
     Router::new()
         .route("/", get(list::page))
         .route("/live", get(list::live))
@@ -118,12 +168,20 @@ fn routes(app: App) -> Router {
         .route("/runs/{id}/label", post(pages::label))
         .route("/runs/{id}/remove", post(pages::remove))
         .route("/runs/{id}/charts/{name}", get(pages::run_chart))
+        .route("/runs/{id}/stop", post(job_pages::stop_run))
         .route("/runs/{id}/{table}", get(tables::page))
         .route("/runs/{id}/flame/{file}", get(flame::graph))
         .route("/experiments", get(experiments::list))
         .route("/experiments/{id}", get(experiments::page))
         .route("/experiments/{id}/live", get(experiments::live))
         .route("/experiments/{id}/charts/{name}", get(experiments::chart))
+        .route("/experiments/{id}/stop", post(job_pages::stop_experiment))
+        .route("/experiments/{id}/resume", post(job_pages::resume))
+        .route("/jobs", get(job_pages::list))
+        .route("/jobs/live", get(job_pages::list_live))
+        .route("/jobs/{number}", get(job_pages::page))
+        .route("/jobs/{number}/live", get(job_pages::live))
+        .route("/jobs/{number}/stop", post(job_pages::stop))
         .route("/compare", get(pages::compare))
         .route("/compare/charts/{name}", get(pages::compare_chart))
         .route("/history", get(pages::history))
@@ -138,6 +196,7 @@ fn routes(app: App) -> Router {
         .route("/api/runs/{id}/charts", get(api::run_charts))
         .route("/api/runs/{id}/charts/{name}", get(api::run_chart))
         .route("/api/runs/{id}/{table}", get(tables::data))
+        .route("/api/jobs", get(job_pages::json))
         .route("/api/experiments", get(api::experiments))
         .route("/api/experiments.csv", get(api::experiments_csv))
         .route("/api/experiments/{id}", get(api::experiment))
@@ -154,7 +213,9 @@ fn routes(app: App) -> Router {
         .route("/api/history/charts", get(api::history_charts))
         .route("/api/history/charts/{name}", get(api::history_chart))
         .fallback(answer::nothing_here)
-        .layer(axum::extract::DefaultBodyLimit::max(request_policy::BODY_BYTES_MAX))
+        .layer(DefaultBodyLimit::max(request_policy::BODY_BYTES_MAX))
+        // A plan, twice, in which a character may take nine.
+        .merge(new)
         .layer(axum::middleware::from_fn_with_state(app.clone(), request_policy::enforce))
         .with_state(app)
 }

@@ -26,6 +26,7 @@ use super::live::RunSnapshot;
 use super::query::{Form, Pairs};
 use super::selection::{Grouped, Way, grouped};
 use super::tables;
+use super::visitor::Visitor;
 
 /// How soon a run that goes on is looked at again: it tells once a second.
 const NEXT_MS: u64 = 1000;
@@ -40,6 +41,8 @@ struct RunPage {
     body: String,
     place: String,
     is_live: bool,
+    /// Whether it is a load, which a plan repeats, and no build.
+    is_load: bool,
 }
 
 #[derive(Template)]
@@ -71,6 +74,7 @@ fn standing_part(standing: RunSnapshot) -> Result<String, HttpError> {
 /// `GET /runs/ID`
 pub(super) async fn run(
     State(app): State<App>,
+    visitor: Visitor,
     Path(name): Path<String>,
 ) -> Result<Response, HttpError> {
     app.read(move |store, shared| {
@@ -83,12 +87,13 @@ pub(super) async fn run(
         let title = format!("{} {}", row.name, row.short);
         let labels = &standing.row.labels;
         answer::page(&RunPage {
-            frame: Frame::new(title, "runs", shared.auth.is_some()).with_charts(),
+            frame: Frame::new(title, "runs", &visitor).with_charts(),
             row,
             labels: labels.iter().map(|(key, value)| label_view(key, value)).collect(),
             tables: tables::ALL,
             place: standing.place.to_string(),
             is_live: standing.is_live(),
+            is_load: !standing.report.is_build(),
             body: standing_part(standing)?,
         })
     })
@@ -98,13 +103,14 @@ pub(super) async fn run(
 /// `GET /runs/ID/charts/NAME`
 pub(super) async fn run_chart(
     State(app): State<App>,
+    visitor: Visitor,
     Path((name, of)): Path<(String, String)>,
 ) -> Result<Response, HttpError> {
     app.read(move |store, shared| {
         let standing = shared.lives.standing(store, &name)?;
         let page = format!("/runs/{}", standing.row.run);
         let charts = render::charts::of_run(&standing.report);
-        answer::chart_page(&charts, &of, (&page, "runs", shared.auth.is_some()), "")
+        answer::chart_page(&charts, &of, (&page, "runs", &visitor), "")
     })
     .await
 }
@@ -112,12 +118,13 @@ pub(super) async fn run_chart(
 /// `GET /compare/charts/NAME?side=A&side=B`
 pub(super) async fn compare_chart(
     State(app): State<App>,
+    visitor: Visitor,
     Path(of): Path<String>,
     asked: Pairs,
 ) -> Result<Response, HttpError> {
-    app.read(move |store, shared| {
+    app.read(move |store, _| {
         let charts = compared_charts(store, &asked)?;
-        let page = ("/compare", "compare", shared.auth.is_some());
+        let page = ("/compare", "compare", &visitor);
         answer::chart_page(&charts, &of, page, &asked.text())
     })
     .await
@@ -126,12 +133,13 @@ pub(super) async fn compare_chart(
 /// `GET /history/charts/NAME?by=build`
 pub(super) async fn history_chart(
     State(app): State<App>,
+    visitor: Visitor,
     Path(of): Path<String>,
     asked: Pairs,
 ) -> Result<Response, HttpError> {
-    app.read(move |store, shared| {
+    app.read(move |store, _| {
         let charts = render::charts::of_history(&reported_history(store, &asked)?);
-        let page = ("/history", "history", shared.auth.is_some());
+        let page = ("/history", "history", &visitor);
         answer::chart_page(&charts, &of, page, &asked.text())
     })
     .await
@@ -156,16 +164,21 @@ pub(super) async fn run_live(
     .await
 }
 
+/// Where a change shows, and what it was.
+type Changed = Result<(String, String), HttpError>;
+
 /// Changes a run as a form says, and leads to where that shows.
 async fn changed(
     app: App,
+    visitor: Visitor,
     name: String,
     form: Pairs,
-    change: impl FnOnce(&Store, &RunId, &Pairs) -> Result<String, HttpError> + Send + 'static,
+    change: impl FnOnce(&Store, &RunId, &Pairs) -> Changed + Send + 'static,
 ) -> Result<Response, HttpError> {
     app.read(move |store, _| {
         let run = store.find(&name)?;
-        let place = change(store, &run, &form)?;
+        let (place, what) = change(store, &run, &form)?;
+        store.note_action(&visitor.who(), &what)?;
         Ok(Redirect::to(&place).into_response())
     })
     .await
@@ -174,15 +187,18 @@ async fn changed(
 /// `POST /runs/ID/label`: `label=KEY=VALUE` sets, `remove=KEY` takes it off.
 pub(super) async fn label(
     State(app): State<App>,
+    visitor: Visitor,
     Path(name): Path<String>,
     Form(form): Form,
 ) -> Result<Response, HttpError> {
-    changed(app, name, form, |store, run, form| {
+    changed(app, visitor, name, form, |store, run, form| {
         if form.get("remove").or(form.get("label")).is_none() {
             return Err(HttpError::bad("send label=KEY=VALUE, or remove=KEY"));
         }
+        let mut what = format!("labelled run {run}:");
         if let Some(key) = form.get("remove") {
             store.unlabel(run, key)?;
+            what += &format!(" without {key}");
         }
         if let Some(label) = form.get("label") {
             let pair = label.split_once('=').map(|(key, value)| (key.trim(), value.trim()));
@@ -193,8 +209,9 @@ pub(super) async fn label(
                 return Err(no(&why));
             }
             store.label(run, key, value)?;
+            what += &format!(" {key}={value}");
         }
-        Ok(format!("/runs/{run}"))
+        Ok((format!("/runs/{run}"), what))
     })
     .await
 }
@@ -202,15 +219,16 @@ pub(super) async fn label(
 /// `POST /runs/ID/remove`
 pub(super) async fn remove(
     State(app): State<App>,
+    visitor: Visitor,
     Path(name): Path<String>,
     Form(form): Form,
 ) -> Result<Response, HttpError> {
-    changed(app, name, form, |store, run, form| {
+    changed(app, visitor, name, form, |store, run, form| {
         if form.get("sure") != Some("yes") {
             return Err(HttpError::bad("confirm that it is to be removed permanently"));
         }
         store.remove(std::slice::from_ref(run))?;
-        Ok("/".to_owned())
+        Ok(("/".to_owned(), format!("removed run {run}")))
     })
     .await
 }
@@ -393,8 +411,12 @@ fn ways(asked: &Pairs, ticked: Option<Grouped>) -> Vec<(Way, String)> {
 }
 
 /// `GET /compare`
-pub(super) async fn compare(State(app): State<App>, asked: Pairs) -> Result<Response, HttpError> {
-    app.read(move |store, shared| {
+pub(super) async fn compare(
+    State(app): State<App>,
+    visitor: Visitor,
+    asked: Pairs,
+) -> Result<Response, HttpError> {
+    app.read(move |store, _| {
         let query = asked.text();
         let medium = Medium::Web {
             base: "/api/compare/charts/",
@@ -417,7 +439,7 @@ pub(super) async fn compare(State(app): State<App>, asked: Pairs) -> Result<Resp
         answer::page_or_trouble(
             trouble.as_ref(),
             &ComparePage {
-                frame: Frame::new("Compare", "compare", shared.auth.is_some()).with_charts(),
+                frame: Frame::new("Compare", "compare", &visitor).with_charts(),
                 ways: ways(&asked, ticked),
                 is_begun,
                 group: text("group"),
@@ -437,8 +459,12 @@ pub(super) async fn compare(State(app): State<App>, asked: Pairs) -> Result<Resp
 }
 
 /// `GET /history`
-pub(super) async fn history(State(app): State<App>, asked: Pairs) -> Result<Response, HttpError> {
-    app.read(move |store, shared| {
+pub(super) async fn history(
+    State(app): State<App>,
+    visitor: Visitor,
+    asked: Pairs,
+) -> Result<Response, HttpError> {
+    app.read(move |store, _| {
         let query = asked.text();
         let medium = Medium::Web {
             base: "/api/history/charts/",
@@ -453,7 +479,7 @@ pub(super) async fn history(State(app): State<App>, asked: Pairs) -> Result<Resp
         answer::page_or_trouble(
             trouble.as_ref(),
             &HistoryPage {
-                frame: Frame::new("History", "history", shared.auth.is_some()).with_charts(),
+                frame: Frame::new("History", "history", &visitor).with_charts(),
                 by: asked.get("by").unwrap_or("build").to_owned(),
                 order: text("order"),
                 baseline: text("baseline"),

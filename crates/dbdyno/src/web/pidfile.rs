@@ -9,10 +9,12 @@ use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 
 use app::Error;
-use rustix::event::{PollFd, PollFlags, Timespec, poll};
-use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
+use rustix::event::Timespec;
+use rustix::process::{Signal, pidfd_send_signal};
 use serde::{Deserialize, Serialize};
 use store::{Fate, Process};
+
+use super::processes;
 
 /// A service ends what it is doing for at most two seconds.
 const END_MAX_S: i64 = 10;
@@ -96,20 +98,12 @@ impl PidFile {
         let failed = |error: io::Error| {
             Error::Failed(format!("the process {} cannot be ended: {error}", self.pid()))
         };
-        let pid = i32::try_from(self.pid()).ok().and_then(Pid::from_raw);
-        let pid = pid.ok_or_else(|| failed(io::ErrorKind::InvalidData.into()))?;
-        let Ok(handle) = pidfd_open(pid, PidfdFlags::empty()) else { return Ok(()) };
-        // The number may have been another's when the handle was opened.
-        if self.process.fate(&Process::current()) != Fate::Alive {
-            return Ok(());
-        }
+        let Some(handle) = processes::hold(&self.process).map_err(failed)? else { return Ok(()) };
         for signal in [Signal::TERM, Signal::KILL] {
             // It may end by itself meanwhile.
             let _ = pidfd_send_signal(&handle, signal);
             let limit = Timespec { tv_sec: END_MAX_S, tv_nsec: 0 };
-            let mut ends = [PollFd::new(&handle, PollFlags::IN)];
-            let n_ended = poll(&mut ends, Some(&limit)).map_err(|error| failed(error.into()))?;
-            if n_ended > 0 {
+            if processes::has_ended(&handle, Some(&limit)).map_err(failed)? {
                 return Ok(());
             }
         }

@@ -24,9 +24,10 @@ use super::connection_limiter::Guest;
 use super::connection_limiter::Peer;
 use super::http_error::HttpError;
 use super::query;
+use super::visitor::Visitor;
 use crate::asked_host::asked_host;
 
-/// No form of ours is longer.
+/// No form of ours is longer, but for that of a plan.
 pub(super) const BODY_BYTES_MAX: usize = 16 * 1024;
 /// The longest page takes far less; whoever sends a body slowly is not waited for.
 const REQUEST_MAX: Duration = Duration::from_secs(60);
@@ -55,7 +56,7 @@ pub(super) async fn enforce(
     State(app): State<App>,
     Extension(Peer(peer)): Extension<Peer>,
     Extension(guest): Extension<Arc<Guest>>,
-    request: Request,
+    mut request: Request,
     next: Next,
 ) -> Response {
     let _answering = guest.asks();
@@ -63,24 +64,30 @@ pub(super) async fn enforce(
     let is_api = path.starts_with("/api/");
     let is_browser = request.headers().contains_key("sec-fetch-site");
     let is_packed = takes_gzip(request.headers()) && path != "/login";
-    let response = match may_ask(&app, peer, &request) {
+    let asks = may_ask(&app, peer, &request);
+    let nobody = || Visitor::unknown(app.0.auth.is_some());
+    let visitor = asks.as_ref().map_or_else(|_| nobody(), Visitor::clone);
+    let response = match asks {
         Err(refused) => *refused,
-        Ok(()) => match tokio::time::timeout(REQUEST_MAX, next.run(request)).await {
-            Ok(response) => response,
-            Err(_) => {
-                HttpError::new(StatusCode::SERVICE_UNAVAILABLE, "the request took too long: retry")
-                    .into_response()
+        Ok(visitor) => {
+            request.extensions_mut().insert(visitor);
+            match tokio::time::timeout(REQUEST_MAX, next.run(request)).await {
+                Ok(response) => response,
+                Err(_) => {
+                    let text = "the request took too long: retry";
+                    HttpError::new(StatusCode::SERVICE_UNAVAILABLE, text).into_response()
+                }
             }
-        },
+        }
     };
     let mut response = match response.extensions().get::<HttpError>() {
         Some(no) => {
             if no.status.is_server_error() {
                 app.0.shell.say(&format!("dbdyno: {path}: {}", no.text));
             }
-            no.shown(is_api, app.0.auth.is_some())
+            no.shown(is_api, &visitor)
         }
-        None => worded(response, is_api, app.0.auth.is_some()),
+        None => worded(response, is_api, &visitor),
     };
     // Programs are told how to sign in; a browser would ask in a window of its own.
     let asks = is_api && !is_browser && response.status() == StatusCode::UNAUTHORIZED;
@@ -104,7 +111,7 @@ pub(super) async fn enforce(
 }
 
 /// An answer, in words where those who route requests have refused one without.
-fn worded(response: Response, is_api: bool, can_leave: bool) -> Response {
+fn worded(response: Response, is_api: bool, visitor: &Visitor) -> Response {
     let status = response.status();
     let is_error = status.is_client_error() || status.is_server_error();
     let kind = response.headers().get(header::CONTENT_TYPE).and_then(|kind| kind.to_str().ok());
@@ -117,15 +124,15 @@ fn worded(response: Response, is_api: bool, can_leave: bool) -> Response {
         StatusCode::PAYLOAD_TOO_LARGE => "the form is too long",
         _ => "the request is malformed",
     };
-    let mut shown = HttpError::new(status, text).shown(is_api, can_leave);
+    let mut shown = HttpError::new(status, text).shown(is_api, visitor);
     if let Some(allow) = response.headers().get(header::ALLOW) {
         shown.headers_mut().insert(header::ALLOW, allow.clone());
     }
     shown
 }
 
-/// Refuses what may not be asked.
-fn may_ask(app: &App, peer: IpAddr, request: &Request) -> Result<(), Box<Response>> {
+/// Refuses what may not be asked; else who asks.
+fn may_ask(app: &App, peer: IpAddr, request: &Request) -> Result<Visitor, Box<Response>> {
     let (method, uri, headers) = (request.method(), request.uri(), request.headers());
     let scheme = if app.0.auth.is_some() { "https" } else { "http" };
     let refused = |no: HttpError| Box::new(no.into_response());
@@ -133,10 +140,15 @@ fn may_ask(app: &App, peer: IpAddr, request: &Request) -> Result<(), Box<Respons
         .map_err(|(status, text)| HttpError::new(status, text))
         .and_then(|host| is_from_us(method, headers, scheme, host))
         .map_err(refused)?;
-    let Some(auth) = &app.0.auth else { return Ok(()) };
-    let is_outside = uri.path() == "/login" || uri.path().starts_with("/assets/");
-    if is_outside || auth.lets_in(headers, peer, auth::now()).map_err(refused)? {
-        return Ok(());
+    let Some(auth) = &app.0.auth else { return Ok(auth::anybody(headers, peer)) };
+    if uri.path() == "/login" || uri.path().starts_with("/assets/") {
+        return Ok(Visitor::unknown(true));
+    }
+    if let Some(visitor) = auth.lets_in(headers, peer, auth::now()).map_err(refused)? {
+        return match may_do(method, uri.path(), &visitor) {
+            true => Ok(visitor),
+            false => Err(refused(HttpError::new(StatusCode::FORBIDDEN, ONLY_SEES))),
+        };
     }
     if uri.path().starts_with("/api/") || method == Method::POST {
         let text = "a password is needed: sign in first";
@@ -145,6 +157,17 @@ fn may_ask(app: &App, peer: IpAddr, request: &Request) -> Result<(), Box<Respons
     let asked = uri.path_and_query().map_or("/", |asked| asked.as_str());
     let login = format!("/login{}", query::query(&[("next", asked)]));
     Err(Box::new(Redirect::to(&login).into_response()))
+}
+
+/// What a viewer hears who asks for more.
+const ONLY_SEES: &str = "viewers see everything and change nothing: sign out, and sign in with the \
+                         full password";
+
+/// Whether this visitor may ask so. Only a POST changes anything; the page for new runs is of use
+/// to nobody else.
+fn may_do(method: &Method, path: &str, visitor: &Visitor) -> bool {
+    let is_reading = matches!(*method, Method::GET | Method::HEAD) && path != "/new";
+    visitor.is_full() || is_reading || path == "/logout"
 }
 
 /// Refuses what a page of another site has asked for. Its links may be followed.

@@ -23,7 +23,9 @@ use tokio::time::timeout;
 
 use super::auth::Auth;
 use super::connection_limiter::{ConnectionLimiter, Guest, Peer};
+use super::jobs::Jobs;
 use super::live::LiveRuns;
+use super::passwords::Passwords;
 use super::pidfile::PidFile;
 use super::tls::{self, Identity};
 use super::{App, Options, Shared, make_store, routes};
@@ -79,7 +81,9 @@ pub(crate) fn bind(options: Options) -> Result<Serving, Error> {
         )));
     }
     let auth = options.password.as_deref();
-    let auth = auth.map(|password| Auth::new(password, options.shell.clone())).transpose()?;
+    let viewer = options.viewer_password.as_deref();
+    let auth = auth.map(|password| Auth::new(password, viewer, options.shell.clone()));
+    let auth = auth.transpose()?;
     let identity = match (&auth, &options.certificate) {
         (None, None) => None,
         (None, Some(_)) => {
@@ -95,10 +99,20 @@ pub(crate) fn bind(options: Options) -> Result<Serving, Error> {
     let scheme = if auth.is_some() { "https" } else { "http" };
     let address = format!("{scheme}://{}/", shown(listener.local_addr().map_err(failed)?));
     let pidfile = PidFile::announce(&options.store, &address)?;
-    let (lives, shell) = (LiveRuns::default(), options.shell);
-    let (trends, results) = (Mutex::default(), Mutex::default());
-    let store = options.store;
-    let shared = Shared { store, is_loopback, auth, lives, trends, results, shell };
+    let Options { store, desk, shell, .. } = options;
+    let jobs = Jobs::begin(&store, &desk, &shell)?;
+    let shared = Shared {
+        store,
+        is_loopback,
+        auth,
+        lives: LiveRuns::default(),
+        trends: Mutex::default(),
+        results: Mutex::default(),
+        jobs,
+        passwords: Passwords::default(),
+        desk,
+        shell,
+    };
     Ok(Serving { listener, app: App(Arc::new(shared)), identity, pidfile })
 }
 

@@ -16,6 +16,7 @@ use store::Store;
 use super::answer::{self, Frame, csv};
 use super::http_error::HttpError;
 use super::query::Pairs;
+use super::visitor::Visitor;
 use super::{App, Shared};
 
 /// Stretches of the transaction counter, in seconds, where none are asked for.
@@ -91,6 +92,7 @@ struct TablePage {
 /// `GET /runs/ID/TABLE`
 pub(super) async fn page(
     State(app): State<App>,
+    visitor: Visitor,
     Path((name, table)): Path<(String, String)>,
     asked: Pairs,
 ) -> Result<Response, HttpError> {
@@ -98,7 +100,7 @@ pub(super) async fn page(
         let run = store.find(&name)?;
         let found = table_of(store, shared, &run, &table, &asked)?;
         answer::page(&TablePage {
-            frame: Frame::new(found.title.clone(), "runs", shared.auth.is_some()),
+            frame: Frame::new(found.title.clone(), "runs", &visitor),
             id: run.0,
             html: found.html(),
             is_empty: found.is_empty(),

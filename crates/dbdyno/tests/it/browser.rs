@@ -204,3 +204,111 @@ fn dark(tab: &mut Tab, web: &Web) {
     tab.prefer("dark");
     tab.until(&format!("{paper} !== {}", json!(light)));
 }
+
+/// The first chart is drawn, which is when it comes into view.
+const CHART_SHOWN: &str = "(document.querySelector('.chart')?.scrollIntoView(), \
+                           !!document.querySelector('.chart .main-svg'))";
+
+/// What a run in the browser is told: quick, and with few clients.
+fn told(tab: &mut Tab, fields: &[(&str, &str)]) {
+    for (field, text) in fields {
+        tab.click(&format!("[name='{field}']"));
+        tab.type_text(text);
+    }
+}
+
+/// Waits until the job of this page has ended so.
+fn job_is(tab: &mut Tab, status: &str) {
+    tab.until_at_last(&format!("!!document.querySelector('.job .badge.{status}')"));
+}
+
+/// Leads from the page of a job to that of its run, as soon as there is one.
+fn to_result(tab: &mut Tab) {
+    tab.until_at_last("!!document.querySelector('a.result')");
+    tab.follow("a.result");
+}
+
+#[test]
+fn from_a_fresh_store_everything_is_done_by_clicks_and_by_keys() {
+    let home = Home::new();
+    let file = home.write("password", "correct horse\n");
+    let web = Web::start(&home, &["--password-file", &file]);
+    let mut tab = Tab::open();
+    tab.go(&web.base);
+    tab.type_and_enter("correct horse");
+    // Built, on a server that is started for it.
+    tab.follow("nav a[href='/new']");
+    let quick =
+        [("plan.target", "managed:mariadb"), ("plan.ramp_up", "1s"), ("plan.duration", "8s")];
+    told(&mut tab, &quick);
+    told(&mut tab, &[("group.0.clients", "2")]);
+    tab.follow("#check-plan");
+    let toml = tab.value("document.getElementById('toml').value").to_string();
+    assert!(toml.contains("duration = \\\"8s\\\"") && toml.contains("clients = 2"), "{toml}");
+    let command = tab.value("document.querySelector('.command code').innerText").to_string();
+    assert!(command.contains("dbdyno run tpcc"), "{command}");
+    tab.follow("#build-data");
+    job_is(&mut tab, "done");
+    assert_eq!(tab.value("document.querySelector('a.result').innerText"), "Open the run");
+    // Run, and watched while it goes on.
+    tab.follow("a[href^='/new?job=']");
+    tab.follow("#run-plan");
+    to_result(&mut tab);
+    tab.until("!!document.querySelector('.standing .badge.running')");
+    tab.until_at_last(CHART_SHOWN);
+    tab.until_at_last("!document.querySelector('.standing .badge.running')");
+    let run = tab.value("location.pathname").to_string();
+    // Another one is stopped early, with the keyboard alone: one without data to build.
+    tab.go(&format!("{}/new?workload=empty", web.base));
+    for (field, text) in [("plan.target", "managed:mariadb"), ("plan.duration", "10m")] {
+        tab.tab_to(&format!("[name='{field}']"));
+        tab.type_text(text);
+    }
+    tab.enter();
+    tab.tab_to("#run-plan");
+    tab.enter();
+    tab.until_at_last("!!document.querySelector('a.result')");
+    tab.tab_to("a.result");
+    tab.enter();
+    tab.until_at_last(CHART_SHOWN);
+    tab.tab_to("#stop");
+    tab.enter();
+    tab.until_at_last("!!document.querySelector('.standing .badge.interrupted')");
+    // Clients are varied, and compared.
+    tab.tab_to("#again");
+    tab.enter();
+    tab.tab_to("[name='plan.duration']");
+    tab.type_text("2s");
+    told(&mut tab, &[("vary", "clients=1,2")]);
+    tab.follow("#run-plan");
+    job_ended(&mut tab);
+    to_result(&mut tab);
+    assert!(tab.value("location.pathname").to_string().contains("/experiments/"));
+    tab.follow(".about a[href*='by=clients']");
+    tab.until("document.body.innerText.includes('clients=2') || !!document.querySelector('table')");
+    // Labelled and removed.
+    tab.go(&format!("{}{}", web.base, run.trim_matches('"')));
+    tab.click("#label");
+    tab.type_and_enter("build=1");
+    assert_eq!(tab.value("document.querySelector('.about a.label').innerText"), "build=1");
+    tab.click("details.remove summary");
+    tab.click("details.remove input[name=sure]");
+    tab.follow("details.remove button");
+    assert_eq!(tab.value("location.pathname"), "/");
+    // What was done is kept, and seen by every terminal.
+    tab.go(&format!("{}/jobs", web.base));
+    let done = tab.value("document.body.innerText").to_string();
+    for what in ["signed in", "started build tpcc", "started experiment empty", "removed run"] {
+        assert!(done.contains(what), "{what}: {done}");
+    }
+    assert_eq!(tab.complaints(), Vec::<String>::new());
+    let own = format!("{}/", web.base);
+    let elsewhere: Vec<String> =
+        tab.requests().into_iter().filter(|address| !address.starts_with(&own)).collect();
+    assert_eq!(elsewhere, Vec::<String>::new());
+}
+
+/// Waits until the job of this page has ended: an experiment of short runs is not valid.
+fn job_ended(tab: &mut Tab) {
+    tab.until_at_last("!!document.querySelector('.job .badge:is(.done, .failed)')");
+}

@@ -43,6 +43,8 @@ impl Tab {
             .args(["--no-first-run", "--disable-background-networking", "--disable-sync"])
             .args(["--disable-component-update", "--disable-dev-shm-usage"])
             .args(["--window-size=1400,900", "--remote-debugging-port=0"])
+            // The certificate of a service under test is its own.
+            .arg("--ignore-certificate-errors")
             .arg(format!("--user-data-dir={}", profile.path().display()))
             .arg("about:blank");
         let mut process = Started::new(command);
@@ -244,16 +246,55 @@ impl Tab {
     /// Types where the cursor is, and ends with Enter, which leads to another page.
     #[track_caller]
     pub(crate) fn type_and_enter(&mut self, text: &str) {
+        self.type_text(text);
+        self.enter();
+    }
+
+    /// Types where the cursor is.
+    pub(crate) fn type_text(&mut self, text: &str) {
         self.call("Input.insertText", json!({"text": text}));
+    }
+
+    /// Presses Enter, which leads to another page.
+    #[track_caller]
+    pub(crate) fn enter(&mut self) {
         let since = self.events.len();
+        self.key("Enter", "\r", 13);
+        self.loaded(since);
+    }
+
+    /// Presses the tabulator until an element has the focus that a selector finds.
+    #[track_caller]
+    pub(crate) fn tab_to(&mut self, selector: &str) {
+        let is_there = format!("document.activeElement?.matches({})", json!(selector));
+        for _ in 0..200 {
+            if self.value(&is_there) == json!(true) {
+                return;
+            }
+            self.key("Tab", "\t", 9);
+        }
+        panic!("the keyboard does not reach {selector}");
+    }
+
+    fn key(&mut self, name: &str, text: &str, code: u32) {
         for what in ["keyDown", "keyUp"] {
             let params = json!({
-                "type": what, "key": "Enter", "code": "Enter", "text": "\r",
-                "windowsVirtualKeyCode": 13,
+                "type": what, "key": name, "code": name, "text": text,
+                "windowsVirtualKeyCode": code,
             });
             self.call("Input.dispatchKeyEvent", params);
         }
-        self.loaded(since);
+    }
+
+    /// Waits until an expression is true, for work that takes longer than any page.
+    #[track_caller]
+    pub(crate) fn until_at_last(&mut self, condition: &str) {
+        let began = crate::waiting::now();
+        while self.value(condition) != json!(true) {
+            let page = self.value("document.body.innerText");
+            assert!(began.elapsed() < LIMIT * 5, "never so: {condition}\n{page}");
+            self.hold(Duration::from_millis(200));
+        }
     }
 
     /// As readers see it who like it dark, or light.

@@ -112,7 +112,7 @@ impl Web {
     }
 
     /// Sends bytes and returns all that comes back.
-    fn send(&self, bytes: &[u8]) -> Vec<u8> {
+    pub(crate) fn send(&self, bytes: &[u8]) -> Vec<u8> {
         let stream = TcpStream::connect(self.address).expect("it listens");
         stream.set_read_timeout(Some(LIMIT)).expect("a socket has a limit");
         let mut back = Vec::new();

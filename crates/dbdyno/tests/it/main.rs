@@ -16,6 +16,7 @@ mod figures;
 mod files;
 mod findings;
 mod generator;
+mod hands;
 mod history;
 mod home;
 mod http;

@@ -1,0 +1,446 @@
+//! Jobs: commands of ours that pages start, as processes of their own, one after the other.
+//!
+//! A job's process is dbdyno with a plan on its standard input, in a process group of its own: it
+//! goes on when the page is closed and when the service ends. Its words go to a file beside the
+//! store until it has ended, and the last of them to the store. A password goes to its environment,
+//! which only its user can read, and nowhere else. Not here: what is asked for (new_run), and pages
+//! of jobs (job_pages).
+
+use std::collections::VecDeque;
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, Read, Seek, SeekFrom, Write};
+use std::os::unix::fs::OpenOptionsExt;
+use std::os::unix::process::{CommandExt, ExitStatusExt};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::sync::mpsc::{Receiver, Sender, SyncSender, channel, sync_channel};
+use std::thread::Builder;
+
+use app::Error;
+use axum::http::StatusCode;
+use model::{Secret, Status, Target};
+use plan::managed::is_managed;
+use store::{Fate, Job, JobRow, JobStatus, Process, Store, StoreError};
+
+use super::http_error::HttpError;
+use super::pidfile::beside;
+use super::{Desk, processes};
+use crate::shell::Shell;
+
+/// What is kept of a job's words: its report, and more than its last errors.
+const OUTPUT_BYTES_MAX: u64 = 32 * 1024;
+/// More jobs than this are no queue that a person waits for.
+const WAITING_MAX: usize = 100;
+/// The exit code of a command that Ctrl-C has ended.
+const INTERRUPTED: i32 = 130;
+
+/// The jobs of a service. One thread begins and ends them.
+pub(super) struct Jobs {
+    to_runner: Sender<Message>,
+}
+
+/// A job to begin, with what is not kept.
+pub(super) struct Asked {
+    pub(super) job: Job,
+    /// What it works on, if others may work on the same.
+    pub(super) place: Option<String>,
+    pub(super) password: Option<Secret>,
+}
+
+enum Message {
+    Start(Box<Asked>, SyncSender<Result<i64, HttpError>>),
+    Stop(i64, SyncSender<Result<(), HttpError>>),
+    Ended(i64, Option<ExitStatus>),
+}
+
+impl Jobs {
+    /// Begins to watch over the jobs of a store, those of an earlier service included.
+    pub(super) fn begin(store: &Path, desk: &Desk, shell: &Shell) -> Result<Jobs, Error> {
+        let (to_runner, messages) = channel();
+        let runner = Runner {
+            store: store.to_owned(),
+            desk: desk.clone(),
+            shell: shell.clone(),
+            waiting: VecDeque::new(),
+            running: Vec::new(),
+            to_self: to_runner.clone(),
+        };
+        // Processes that it starts have its priority: it begins before the service gives way.
+        let thread = Builder::new().name("jobs".to_owned()).spawn(move || runner.run(&messages));
+        thread.map_err(|error| Error::Failed(format!("no thread for jobs: {error}")))?;
+        Ok(Jobs { to_runner })
+    }
+
+    /// Puts a job into the queue; its number.
+    pub(super) fn start(&self, asked: Asked) -> Result<i64, HttpError> {
+        self.answered(|answer| Message::Start(Box::new(asked), answer))
+    }
+
+    /// Takes a job out of the queue, or does to its process what Ctrl-C does.
+    pub(super) fn stop(&self, number: i64) -> Result<(), HttpError> {
+        self.answered(|answer| Message::Stop(number, answer))
+    }
+
+    fn answered<T>(
+        &self,
+        message: impl FnOnce(SyncSender<Result<T, HttpError>>) -> Message,
+    ) -> Result<T, HttpError> {
+        let (answer, answered) = sync_channel(1);
+        let gone = || HttpError::failed("the thread of jobs has ended: restart 'dbdyno web'");
+        self.to_runner.send(message(answer)).map_err(|_| gone())?;
+        answered.recv().map_err(|_| gone())?
+    }
+}
+
+struct Waiting {
+    number: i64,
+    asked: Asked,
+}
+
+struct Running {
+    number: i64,
+    place: Option<String>,
+    process: Process,
+    is_stopped: bool,
+}
+
+struct Runner {
+    store: PathBuf,
+    desk: Desk,
+    shell: Shell,
+    waiting: VecDeque<Waiting>,
+    running: Vec<Running>,
+    to_self: Sender<Message>,
+}
+
+impl Runner {
+    fn run(mut self, messages: &Receiver<Message>) {
+        self.told(|runner| runner.take_over());
+        for message in messages {
+            match message {
+                Message::Start(asked, answer) => {
+                    // Who asked may have gone.
+                    let _ = answer.send(self.queue(*asked));
+                }
+                Message::Stop(number, answer) => {
+                    let _ = answer.send(self.stop(number));
+                }
+                Message::Ended(number, status) => self.told(|runner| runner.end(number, status)),
+            }
+            self.told(Runner::begin_next);
+        }
+    }
+
+    /// What goes wrong is reported in the log.
+    fn told(&mut self, work: impl FnOnce(&mut Runner) -> Result<(), StoreError>) {
+        if let Err(error) = work(self) {
+            self.shell.say(&format!("dbdyno: jobs: {error}"));
+        }
+    }
+
+    fn open(&self) -> Result<Store, StoreError> {
+        Store::open_existing(&self.store)
+    }
+
+    /// Jobs of an earlier service: those that run are watched, and the others have ended. What
+    /// waited has lost its password, and is not begun.
+    fn take_over(&mut self) -> Result<(), StoreError> {
+        let store = self.open()?;
+        let here = Process::current();
+        for row in store.jobs()? {
+            match (row.status, row.process) {
+                (JobStatus::Queued, _) => {
+                    let why = "The service ended before it began.";
+                    store.end_job(row.number, JobStatus::Lost, None, why)?;
+                }
+                (JobStatus::Running, Some(process)) => {
+                    let is_alive = process.fate(&here) == Fate::Alive;
+                    let place = place_of(&row.job.target);
+                    let number = row.number;
+                    self.running.push(Running { number, place, process, is_stopped: false });
+                    match is_alive {
+                        true => self.watch_stranger(number),
+                        false => self.end(number, None)?,
+                    }
+                }
+                _ => {}
+            }
+        }
+        Ok(())
+    }
+
+    fn queue(&mut self, asked: Asked) -> Result<i64, HttpError> {
+        if self.waiting.len() >= WAITING_MAX {
+            let text = format!("{WAITING_MAX} jobs wait already: stop some, or wait");
+            return Err(HttpError::new(StatusCode::TOO_MANY_REQUESTS, text));
+        }
+        let number = self.open()?.add_job(&asked.job)?;
+        self.waiting.push_back(Waiting { number, asked });
+        Ok(number)
+    }
+
+    fn stop(&mut self, number: i64) -> Result<(), HttpError> {
+        if let Some(index) = self.waiting.iter().position(|job| job.number == number) {
+            self.waiting.remove(index);
+            let why = "It was stopped before it began.";
+            return Ok(self.open()?.end_job(number, JobStatus::Stopped, None, why)?);
+        }
+        if let Some(job) = self.running.iter_mut().find(|job| job.number == number) {
+            job.is_stopped = true;
+            return interrupted(&job.process);
+        }
+        Err(HttpError::new(
+            StatusCode::CONFLICT,
+            format!("job {number} is not running: there is nothing to stop"),
+        ))
+    }
+
+    /// Begins as many as may run.
+    fn begin_next(&mut self) -> Result<(), StoreError> {
+        loop {
+            let waiting = self.waiting.iter().map(|job| job.asked.place.as_deref());
+            let running: Vec<_> = self.running.iter().map(|job| job.place.as_deref()).collect();
+            let Some(index) = next(waiting, &running, self.desk.jobs) else { return Ok(()) };
+            let Some(job) = self.waiting.remove(index) else { return Ok(()) };
+            self.begin(job)?;
+        }
+    }
+
+    fn begin(&mut self, waiting: Waiting) -> Result<(), StoreError> {
+        let Waiting { number, asked } = waiting;
+        let store = self.open()?;
+        let mut child = match self.spawned(number, &asked) {
+            Ok(child) => child,
+            Err(error) => {
+                let why = format!("It cannot be started: {error}");
+                return store.end_job(number, JobStatus::Failed, None, &why);
+            }
+        };
+        let process = Process::of_pid(child.id());
+        store.begin_job(number, &process)?;
+        self.running.push(Running { number, place: asked.place, process, is_stopped: false });
+        let to_runner = self.to_self.clone();
+        let watch = move || {
+            if let Some(mut input) = child.stdin.take() {
+                // One that has ended already has said why.
+                let _ = input.write_all(asked.job.plan.as_bytes());
+            }
+            let status = child.wait().ok();
+            let _ = to_runner.send(Message::Ended(number, status));
+        };
+        if let Err(error) = Builder::new().name(format!("job {number}")).spawn(watch) {
+            self.shell.say(&format!("dbdyno: job {number} is not watched: {error}"));
+        }
+        Ok(())
+    }
+
+    fn spawned(&self, number: i64, asked: &Asked) -> io::Result<Child> {
+        let path = log_path(&self.store, number);
+        let log = OpenOptions::new().append(true).create(true).mode(0o600).open(&path)?;
+        let mut command = Command::new(&self.desk.program);
+        command.args(&asked.job.words).arg("--store").arg(&self.store);
+        for name in self.desk.hidden {
+            command.env_remove(name);
+        }
+        if let Some(password) = &asked.password {
+            command.env(self.desk.password, password.reveal());
+        }
+        command.stdin(Stdio::piped()).stdout(log.try_clone()?).stderr(log);
+        // Ctrl-C at the service's terminal is not for its jobs.
+        command.process_group(0).spawn()
+    }
+
+    /// Waits for the end of a process that an earlier service has started.
+    fn watch_stranger(&self, number: i64) {
+        let process = self.running.iter().find(|job| job.number == number);
+        let Some(process) = process.map(|job| job.process.clone()) else { return };
+        let to_runner = self.to_self.clone();
+        let watch = move || {
+            if let Ok(Some(handle)) = processes::hold(&process) {
+                // Without a limit it returns when the process has ended.
+                let _ = processes::has_ended(&handle, None);
+            }
+            let _ = to_runner.send(Message::Ended(number, None));
+        };
+        if let Err(error) = Builder::new().name(format!("job {number}")).spawn(watch) {
+            self.shell.say(&format!("dbdyno: job {number} is not watched: {error}"));
+        }
+    }
+
+    fn end(&mut self, number: i64, exit: Option<ExitStatus>) -> Result<(), StoreError> {
+        let Some(index) = self.running.iter().position(|job| job.number == number) else {
+            return Ok(());
+        };
+        let job = self.running.remove(index);
+        let store = self.open()?;
+        let code = exit.and_then(|exit| exit.code());
+        let mut output = output_of(&self.store, number);
+        if let Some(signal) = exit.and_then(|exit| exit.signal()) {
+            output += &format!("\nIts process was ended by signal {signal}.\n");
+        }
+        let status = match exit {
+            Some(_) => status_of(code, job.is_stopped),
+            None => status_by_run(&store, &job.process)?,
+        };
+        store.end_job(number, status, code, &output)?;
+        // What cannot be removed is overwritten by nobody: numbers are used once.
+        let _ = fs::remove_file(log_path(&self.store, number));
+        Ok(())
+    }
+}
+
+/// Which of the jobs that wait, by what they work on, begins next. They begin in their order, but
+/// for those whose place is taken: work on one target never runs at the same time.
+fn next<'a>(
+    waiting: impl Iterator<Item = Option<&'a str>>,
+    running: &[Option<&str>],
+    jobs_max: usize,
+) -> Option<usize> {
+    if running.len() >= jobs_max {
+        return None;
+    }
+    let mut waiting = waiting;
+    waiting.position(|place| place.is_none() || !running.contains(&place))
+}
+
+/// How a job has ended whose end was seen.
+fn status_of(code: Option<i32>, is_stopped: bool) -> JobStatus {
+    match code {
+        Some(0) => JobStatus::Done,
+        Some(INTERRUPTED) => JobStatus::Stopped,
+        _ if is_stopped => JobStatus::Stopped,
+        _ => JobStatus::Failed,
+    }
+}
+
+/// How a job has ended that nobody saw end: as its run, if it has one.
+fn status_by_run(store: &Store, process: &Process) -> Result<JobStatus, StoreError> {
+    let run = store.run_of(process)?;
+    let row = run.map(|run| store.row(&run)).transpose()?.flatten();
+    Ok(match row.map(|row| row.status) {
+        Some(Status::Completed) => JobStatus::Done,
+        Some(Status::Failed) => JobStatus::Failed,
+        Some(Status::Interrupted) => JobStatus::Stopped,
+        Some(Status::Running) | None => JobStatus::Lost,
+    })
+}
+
+/// Does to a process what Ctrl-C does.
+pub(super) fn interrupted(process: &Process) -> Result<(), HttpError> {
+    match processes::interrupt(process) {
+        Ok(true) => Ok(()),
+        Ok(false) => Err(HttpError::new(
+            StatusCode::CONFLICT,
+            "its process has ended, or is not on this machine: there is nothing to stop",
+        )),
+        Err(error) => Err(HttpError::failed(format!(
+            "process {} cannot be interrupted: {error}",
+            process.pid
+        ))),
+    }
+}
+
+/// What a job works on: a server and its database, however it is reached. None where each job has
+/// its own: a server that is started for it, a simulation, memory.
+pub(super) fn place_of(url: &str) -> Option<String> {
+    let target = Target::parse(url).ok()?;
+    let is_kept = |entry: &drivers::Entry| entry.product.administration.keeps_data;
+    let is_shared = drivers::of_target(&target).is_none_or(is_kept) && target.path != ":memory:";
+    if is_managed(&target) || !is_shared {
+        return None;
+    }
+    let hosts: Vec<String> =
+        target.hosts.iter().map(|host| host.to_string().to_ascii_lowercase()).collect();
+    let socket = target.option("socket").unwrap_or_default();
+    Some(format!("{} {socket} {}", hosts.join(","), target.path))
+}
+
+fn log_path(store: &Path, number: i64) -> PathBuf {
+    beside(store, &format!("job-{number}.log"))
+}
+
+/// The last of what a job has said: kept where it has ended, else what there is so far.
+pub(super) fn words_of(store: &Path, row: &JobRow) -> String {
+    match row.ended_unix_ms {
+        Some(_) => row.output.clone(),
+        None => output_of(store, row.number),
+    }
+}
+
+fn output_of(store: &Path, number: i64) -> String {
+    // One that has not begun, or whose file is gone, has said nothing.
+    read_tail(&log_path(store, number)).unwrap_or_default()
+}
+
+/// The last bytes of a file, from the beginning of a line.
+fn read_tail(path: &Path) -> io::Result<String> {
+    let mut file = File::open(path)?;
+    let from = file.metadata()?.len().saturating_sub(OUTPUT_BYTES_MAX);
+    file.seek(SeekFrom::Start(from))?;
+    let mut bytes = Vec::new();
+    file.take(OUTPUT_BYTES_MAX).read_to_end(&mut bytes)?;
+    let text = String::from_utf8_lossy(&bytes).into_owned();
+    Ok(match (from, text.split_once('\n')) {
+        (1.., Some((_, rest))) => format!("…\n{rest}"),
+        _ => text,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn jobs_begin_in_order_and_never_two_on_one_target() {
+        let check = |waiting: &[&str], running: &[&str], jobs_max, expect: Option<usize>| {
+            let of = |names: &[&str]| -> Vec<Option<String>> {
+                names.iter().map(|name| (!name.is_empty()).then(|| (*name).to_owned())).collect()
+            };
+            let (waiting, running) = (of(waiting), of(running));
+            let running: Vec<Option<&str>> = running.iter().map(Option::as_deref).collect();
+            let found = next(waiting.iter().map(Option::as_deref), &running, jobs_max);
+            assert_eq!(found, expect);
+        };
+        check(&[], &[], 1, None);
+        check(&["a", "b"], &[], 1, Some(0));
+        check(&["a", "b"], &["c"], 1, None);
+        check(&["a", "b"], &["a"], 2, Some(1));
+        check(&["a", "a"], &["a"], 9, None);
+        // Those of which each has its own server.
+        check(&["a", ""], &["a", ""], 9, Some(1));
+    }
+
+    #[test]
+    fn one_target_is_one_place_however_it_is_written() {
+        let same = |a: &str, b: &str| place_of(a) == place_of(b) && place_of(a).is_some();
+        assert!(same("mariadb://me@DB1/shop?tls=require", "mysql://you@db1/shop"));
+        assert!(!same("mariadb://me@db1/shop", "mariadb://me@db1/other"));
+        assert!(!same("mariadb://me@db1:3307/shop", "mariadb://me@db1:3308/shop"));
+        assert!(same("sqlite:/a/b.db", "sqlite:/a/b.db?journal=wal"));
+        for own in ["managed:mariadb", "sim:", "sqlite::memory:"] {
+            assert_eq!(place_of(own), None, "{own}");
+        }
+    }
+
+    #[test]
+    fn a_job_ends_as_its_process_does() {
+        assert_eq!(status_of(Some(0), false), JobStatus::Done);
+        assert_eq!(status_of(Some(1), false), JobStatus::Failed);
+        assert_eq!(status_of(Some(130), false), JobStatus::Stopped);
+        assert_eq!(status_of(None, false), JobStatus::Failed);
+        assert_eq!(status_of(None, true), JobStatus::Stopped);
+        // One that was over when it was asked to stop.
+        assert_eq!(status_of(Some(0), true), JobStatus::Done);
+    }
+
+    #[test]
+    fn of_a_long_log_the_last_lines_are_kept() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("log");
+        fs::write(&path, "one\ntwo\n").unwrap();
+        assert_eq!(read_tail(&path).unwrap(), "one\ntwo\n");
+        fs::write(&path, "a line\n".repeat(10_000)).unwrap();
+        let tail = read_tail(&path).unwrap();
+        assert!(tail.starts_with("…\na line\n") && tail.len() as u64 <= OUTPUT_BYTES_MAX + 4);
+    }
+}

@@ -1,0 +1,422 @@
+//! The page that starts work: a plan as a form and as TOML, checked as the command line checks it,
+//! and what may be done with it.
+//!
+//! Not here: the fields (plan_form), and how a job runs (jobs).
+
+use app::Error;
+use askama::Template;
+use axum::extract::State;
+use axum::http::StatusCode;
+use axum::response::{IntoResponse, Redirect, Response};
+use model::{Choice, Secret, Target};
+use plan::{
+    BadPlan, Draft, Task, check_from_page, decide_task, draft_to_toml, read_toml, varied_to_toml,
+};
+use render::for_shell;
+use store::{Job, JobKind, Store};
+
+use super::answer::{self, Frame};
+use super::auth::{new_open_session, open_session};
+use super::http_error::HttpError;
+use super::jobs::{Asked, place_of};
+use super::plan_form::{FILE, Section, draft_of, sections, shown};
+use super::query::{Form, Pairs};
+use super::visitor::{SessionId, Visitor};
+use super::{App, Shared};
+
+/// A plan, twice, in which a character may take nine bytes, and all fields.
+pub(super) const FORM_BYTES_MAX: usize = 512 * 1024;
+/// A plan that a person made is shorter.
+const PLAN_BYTES_MAX: usize = 64 * 1024;
+
+#[derive(Template)]
+#[template(path = "web/new_run.html")]
+struct NewRunPage {
+    frame: Frame,
+    workloads: Vec<Named>,
+    target: String,
+    default_target: String,
+    has_password: bool,
+    vary: String,
+    server: String,
+    labels: String,
+    sections: Vec<Section>,
+    toml: String,
+    was: String,
+    /// What is wrong with it.
+    wrong: String,
+    /// What it is, where nothing is wrong: a run, an experiment or a search.
+    kind: &'static str,
+    commands: Vec<Command>,
+}
+
+struct Named {
+    name: &'static str,
+    is_chosen: bool,
+}
+
+/// A command that does the same in a terminal.
+pub(super) struct Command {
+    pub(super) what: &'static str,
+    pub(super) text: String,
+}
+
+/// `GET /new`: a plan to begin with: `workload=NAME`, or that of `run=ID`, of
+/// `experiment=ID` or of `job=NUMBER`.
+pub(super) async fn page(
+    State(app): State<App>,
+    visitor: Visitor,
+    asked: Pairs,
+) -> Result<Response, HttpError> {
+    app.read(move |store, shared| {
+        let draft = begun(store, shared, &asked)?;
+        let toml = draft_to_toml(&draft);
+        let wrong = checked(&draft, shared).err();
+        shown_page(shared, &visitor, &draft, toml, wrong.as_ref(), &Pairs::default())
+    })
+    .await
+}
+
+fn begun(store: &Store, shared: &Shared, asked: &Pairs) -> Result<Draft, HttpError> {
+    let read = |text: &str| read_toml(FILE, text).map_err(|bad| HttpError::bad(bad.0));
+    if let Some(name) = asked.get("run") {
+        let plan = store.plan(&store.find(name)?)?;
+        return Ok(read(&plan)?.without_defaults());
+    }
+    if let Some(name) = asked.get("experiment") {
+        let experiment = store.find_experiment(name)?;
+        let plan = varied_to_toml(&experiment).ok_or_else(|| {
+            HttpError::bad(
+                "no plan can repeat this experiment: it is a search, has commands, or its points \
+                 differ in more than the varied values; begin with one of its runs",
+            )
+        })?;
+        return Ok(read(&plan)?.without_defaults());
+    }
+    if let Some(number) = asked.get("job").and_then(|number| number.parse().ok()) {
+        let job = store.job(number)?;
+        let job = job.ok_or_else(|| HttpError::unknown(format!("there is no job {number}")))?;
+        return read(&job.job.plan);
+    }
+    of_workload(asked.get("workload").unwrap_or("tpcc"), shared).map_err(HttpError::from)
+}
+
+/// The plan that `dbdyno run WORKLOAD` has.
+fn of_workload(name: &str, shared: &Shared) -> Result<Draft, Error> {
+    let words = ["dbdyno", "run", name].map(str::to_owned);
+    // What holds anyway need not be written.
+    Ok((shared.desk.draft_of)(&words, &shared.shell)?.without_defaults())
+}
+
+/// What a plan asks for, if it may be asked for from a page.
+fn checked(draft: &Draft, shared: &Shared) -> Result<Task, BadPlan> {
+    check_from_page(draft, shared.desk.folder.as_deref())?;
+    decide_task(draft, &|workload| (shared.desk.target_of)(workload, &shared.shell))
+}
+
+fn kind_of(task: &Task) -> JobKind {
+    match task {
+        Task::Run(_) => JobKind::Run,
+        Task::Experiment(_) => JobKind::Experiment,
+        Task::Search(_) => JobKind::Seek,
+    }
+}
+
+/// The database that a plan works on; of several the first.
+fn target_of(draft: &Draft, shared: &Shared) -> Result<Target, HttpError> {
+    let of_axis =
+        draft.vary.iter().find(|axis| matches!(axis.name.as_str(), "target" | "target.url"));
+    let of_axis = of_axis.and_then(|axis| axis.values.first()).cloned();
+    let url = Some(shown(draft, "plan.target")).filter(|url| !url.is_empty()).or(of_axis);
+    let workload = draft.groups.first().map(shown_workload).unwrap_or_default();
+    let target = match url {
+        Some(url) => Target::parse(&url).map_err(|bad| bad.0),
+        None => (shared.desk.target_of)(&workload, &shared.shell),
+    };
+    target.map_err(HttpError::bad)
+}
+
+/// Takes the password out of the plan's target, so that it is neither shown nor kept.
+fn without_password(draft: &mut Draft) -> Result<Option<Secret>, BadPlan> {
+    for axis in &draft.vary {
+        let has_password = |url: &String| Target::parse(url).is_ok_and(|it| it.password.is_some());
+        if axis.values.iter().any(has_password) {
+            let why = "leave passwords out of its URLs: type one into the field 'Password'";
+            return Err(axis.from.bad(format!("{}: {why}", axis.name)));
+        }
+    }
+    let Some(written) = draft.values.get_mut("target") else { return Ok(None) };
+    let Ok(target) = Target::parse(&written.text) else { return Ok(None) };
+    let Some(password) = target.password.clone() else { return Ok(None) };
+    written.text = target.to_string();
+    Ok(Some(password))
+}
+
+/// What is to be done with the plan that a form has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Deed {
+    /// Check it, and show it.
+    Show,
+    Run,
+    Build,
+    Check,
+    Drop,
+}
+
+model::choice!(Deed {
+    Show = "show",
+    Run = "run",
+    Build = "build",
+    Check = "check",
+    Drop = "drop",
+});
+
+/// `POST /new`: shows the plan as it is now, or starts a job with it.
+pub(super) async fn asked(
+    State(app): State<App>,
+    visitor: Visitor,
+    Form(form): Form,
+) -> Result<Response, HttpError> {
+    app.read(move |store, shared| {
+        let deed = form.get("do").and_then(Deed::by_name).unwrap_or(Deed::Show);
+        if form.exactly("toml").is_some_and(|toml| toml.len() > PLAN_BYTES_MAX) {
+            let text = format!("the plan is longer than {PLAN_BYTES_MAX} bytes");
+            return Err(HttpError::new(StatusCode::PAYLOAD_TOO_LARGE, text));
+        }
+        let (mut draft, mut is_changed, mut wrong) = draft_of(&form);
+        if let Some(name) = other_workload(&form, &draft) {
+            draft = of_other_workload(draft, name, shared)?;
+            is_changed = true;
+        }
+        let password = match without_password(&mut draft) {
+            Ok(password) => password,
+            Err(bad) => {
+                wrong = wrong.or(Some(bad));
+                None
+            }
+        };
+        is_changed |= password.is_some();
+        let typed = form.exactly("password").filter(|typed| !typed.is_empty());
+        let password = typed.map(Secret::new).or(password);
+        let is_readable = wrong.is_none();
+        let task = match wrong {
+            Some(bad) => Err(bad),
+            None => checked(&draft, shared),
+        };
+        let mut visitor = visitor;
+        let cookie = remembered(shared, &mut visitor, &draft, password)?;
+        let mut response = match (task, deed) {
+            (Ok(task), Deed::Run | Deed::Build | Deed::Check | Deed::Drop) => {
+                match start(store, shared, &visitor, &draft, &task, deed, &form) {
+                    Ok(number) => Redirect::to(&format!("/jobs/{number}")).into_response(),
+                    Err(no) if no.status == StatusCode::BAD_REQUEST => {
+                        let (bad, toml) = (BadPlan(no.text), draft_to_toml(&draft));
+                        refused(shown_page(shared, &visitor, &draft, toml, Some(&bad), &form)?)
+                    }
+                    Err(no) => return Err(no),
+                }
+            }
+            (task, _) => {
+                // What somebody wrote stays as it is, comments and all, unless a field was changed.
+                let written = form.exactly("toml").unwrap_or_default().replace("\r\n", "\n");
+                let toml = match is_changed && is_readable {
+                    true => draft_to_toml(&draft),
+                    false => written,
+                };
+                let bad = task.err();
+                let page = shown_page(shared, &visitor, &draft, toml, bad.as_ref(), &form)?;
+                // A plan that is only looked at may be wrong.
+                if deed == Deed::Show { page } else { refused(page) }
+            }
+        };
+        if let Some(cookie) = cookie {
+            open_session(&mut response, &cookie);
+        }
+        Ok(response)
+    })
+    .await
+}
+
+/// The page of a plan that could not be started.
+fn refused(mut page: Response) -> Response {
+    *page.status_mut() = StatusCode::BAD_REQUEST;
+    page
+}
+
+/// The workload that the form chooses, if the plan has another.
+fn other_workload<'a>(form: &'a Pairs, draft: &Draft) -> Option<&'a str> {
+    let chosen = form.get("workload")?;
+    let was = read_toml(FILE, form.exactly("was").unwrap_or_default()).unwrap_or_default();
+    let of = |draft: &Draft| Some(draft.groups.first()?.workload()?.text.clone());
+    let is_chosen = of(&was).as_deref() != Some(chosen) && of(draft).as_deref() != Some(chosen);
+    is_chosen.then_some(chosen)
+}
+
+/// The same plan with the groups of another workload.
+fn of_other_workload(mut draft: Draft, name: &str, shared: &Shared) -> Result<Draft, HttpError> {
+    let clients = draft.groups.first().and_then(|group| group.values.get("clients")).cloned();
+    draft.groups = of_workload(name, shared)?.groups;
+    if let ([group], Some(clients)) = (draft.groups.as_mut_slice(), clients) {
+        group.values.insert("clients", clients);
+    }
+    Ok(draft)
+}
+
+/// Remembers a password for this session; a new session's cookie, if there was none.
+fn remembered(
+    shared: &Shared,
+    visitor: &mut Visitor,
+    draft: &Draft,
+    password: Option<Secret>,
+) -> Result<Option<String>, HttpError> {
+    let Some(password) = password else { return Ok(None) };
+    let url = shown(draft, "plan.target");
+    let Ok(target) = Target::parse(&url) else { return Ok(None) };
+    let (cookie, session): (Option<String>, SessionId) = match visitor.session {
+        Some(session) => (None, session),
+        None => {
+            let (cookie, session) = new_open_session()?;
+            (Some(cookie), session)
+        }
+    };
+    visitor.session = Some(session);
+    shared.passwords.remember(session, &target, &password);
+    // Where signing in is by HTTP Basic, there is no session that could come back.
+    Ok(cookie.filter(|_| shared.auth.is_none()))
+}
+
+/// Starts a job; its number.
+fn start(
+    store: &Store,
+    shared: &Shared,
+    visitor: &Visitor,
+    draft: &Draft,
+    task: &Task,
+    deed: Deed,
+    form: &Pairs,
+) -> Result<i64, HttpError> {
+    let kind = match deed {
+        Deed::Build => JobKind::Build,
+        Deed::Check => JobKind::Check,
+        Deed::Drop => JobKind::Drop,
+        Deed::Run | Deed::Show => kind_of(task),
+    };
+    if deed == Deed::Drop && form.get("sure") != Some("yes") {
+        return Err(HttpError::bad("tick 'Drop the tables and all their rows' first"));
+    }
+    let target = target_of(draft, shared)?;
+    let mut words = match deed {
+        Deed::Run | Deed::Show => ["run", "-"].map(str::to_owned).to_vec(),
+        _ => words_of_data(draft, kind.name(), Some(&target))
+            .ok_or_else(|| HttpError::bad("the plan has no group: nothing to do"))?,
+    };
+    if matches!(deed, Deed::Run | Deed::Build) {
+        words.extend(labels(form)?.into_iter().flat_map(|label| ["--label".to_owned(), label]));
+    }
+    let workload = draft.groups.first().map(|group| shown_workload(group)).unwrap_or_default();
+    let job = Job {
+        kind,
+        name: draft.values.get("name").map_or(workload, |name| name.text.clone()),
+        target: target.to_string(),
+        words,
+        plan: draft_to_toml(draft),
+        who: visitor.who(),
+    };
+    let what = format!("started {} {} on {}", kind.name(), job.name, job.target);
+    let password =
+        target.user.as_ref().and_then(|_| shared.passwords.of(visitor.session.as_ref(), &target));
+    let number = shared.jobs.start(Asked { place: place_of(&job.target), job, password })?;
+    store.note_action(&visitor.who(), &format!("{what} as job {number}"))?;
+    Ok(number)
+}
+
+fn shown_workload(group: &plan::GroupDraft) -> String {
+    group.workload().map_or(String::new(), |workload| workload.text.clone())
+}
+
+/// The words of `dbdyno build` and its like, for the data that a plan needs.
+fn words_of_data(draft: &Draft, command: &str, target: Option<&Target>) -> Option<Vec<String>> {
+    let group = draft.groups.first()?;
+    let workload = &group.workload()?.text;
+    let entry = workloads::by_name(workload).ok()?;
+    let mut words = vec![command.to_owned(), workload.clone()];
+    let mut put = |name: &str, value: &str| {
+        words.extend([format!("--{}", name.replace('_', "-")), value.to_owned()]);
+    };
+    if let Some(target) = target {
+        put("target", &target.to_string());
+    }
+    if let Some(seed) = draft.values.get("seed") {
+        put("seed", &seed.text);
+    }
+    let shapes =
+        |name: &str| entry.parameters.iter().any(|row| row.name == name && row.shapes_data);
+    for (name, written) in group.parameters.iter().filter(|(name, _)| shapes(name)) {
+        put(name, &written.text);
+    }
+    Some(words)
+}
+
+/// The labels of a form, a line each.
+fn labels(form: &Pairs) -> Result<Vec<String>, HttpError> {
+    let lines = form.get("labels").unwrap_or_default().lines().map(str::trim);
+    let checked = |line: &str| match line.split_once('=') {
+        Some((key, value)) if !value.is_empty() => match store::why_no_label(key, value) {
+            None => Ok(line.to_owned()),
+            Some(why) => Err(HttpError::bad(format!("'{line}' is not a label: {why}"))),
+        },
+        _ => Err(HttpError::bad(format!("'{line}' is not a label: write key=value"))),
+    };
+    lines.filter(|line| !line.is_empty()).map(checked).collect()
+}
+
+/// What does the same in a terminal.
+pub(super) fn commands(draft: &Draft) -> Vec<Command> {
+    let has_user = Target::parse(&shown(draft, "plan.target")).is_ok_and(|it| it.user.is_some());
+    let line = |words: Vec<String>| {
+        let ask = has_user.then(|| "--ask-password".to_owned());
+        let words = words.iter().chain(&ask).map(|word| for_shell(word));
+        format!("dbdyno {}", words.collect::<Vec<_>>().join(" "))
+    };
+    let run = draft.words().map(|words| [vec!["run".to_owned()], words].concat());
+    let run = run.unwrap_or_else(|| ["run", FILE].map(str::to_owned).to_vec());
+    let target = Target::parse(&shown(draft, "plan.target")).ok();
+    let data = [("Build", "build"), ("Check the data", "check"), ("Drop the data", "drop")];
+    let data = data.into_iter().filter_map(|(what, command)| {
+        Some(Command { what, text: line(words_of_data(draft, command, target.as_ref())?) })
+    });
+    [Command { what: "Run", text: line(run) }].into_iter().chain(data).collect()
+}
+
+fn shown_page(
+    shared: &Shared,
+    visitor: &Visitor,
+    draft: &Draft,
+    toml: String,
+    wrong: Option<&BadPlan>,
+    form: &Pairs,
+) -> Result<Response, HttpError> {
+    let workload = draft.groups.first().map(shown_workload).unwrap_or_default();
+    let named = |name: &'static str| Named { name, is_chosen: name == workload };
+    let url = shown(draft, "plan.target");
+    let target = Target::parse(&url).ok();
+    let default = (shared.desk.target_of)(&workload, &shared.shell);
+    let known = target.as_ref().map(|it| shared.passwords.of(visitor.session.as_ref(), it));
+    let task = wrong.is_none().then(|| checked(draft, shared).ok()).flatten();
+    answer::page(&NewRunPage {
+        frame: Frame::new("New run", "new", visitor),
+        workloads: workloads::all().map(|entry| named(entry.name)).collect(),
+        target: url,
+        default_target: default.map(|target| target.to_string()).unwrap_or_default(),
+        has_password: known.flatten().is_some(),
+        vary: shown(draft, "vary"),
+        server: shown(draft, "server"),
+        labels: form.get("labels").unwrap_or_default().to_owned(),
+        sections: sections(draft, wrong),
+        was: draft_to_toml(draft),
+        toml,
+        wrong: wrong.map_or(String::new(), |bad| bad.0.clone()),
+        kind: task.as_ref().map_or("", |task| kind_of(task).name()),
+        commands: commands(draft),
+    })
+}

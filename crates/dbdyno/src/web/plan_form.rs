@@ -1,0 +1,311 @@
+//! The form of a plan: its fields, derived from the tables of parameters, and how they and the
+//! plan's TOML become one draft.
+//!
+//! Both may be changed before they are sent. What a field had when the page was made is read from
+//! that page's TOML, which is sent along; so a field that was changed is written over the TOML, and
+//! a field that was not says nothing. Not here: what is done with a plan (new_run).
+
+use model::{Parameter, ParameterKind};
+use plan::{
+    BadPlan, Draft, EXPERIMENT, From, GroupDraft, PLAN, VaryDraft, Written, group_flags, read_toml,
+};
+
+use super::query::Pairs;
+
+/// What a plan is called in its errors.
+pub(super) const FILE: &str = "plan.toml";
+/// Parameters of a plan that are shown at once; the others are unfolded.
+const OFTEN: [&str; 4] = ["name", "ramp_up", "duration", "seed"];
+
+/// A field of the form.
+pub(super) struct Field {
+    /// What it is called when it is sent.
+    pub(super) key: String,
+    pub(super) title: String,
+    pub(super) help: &'static str,
+    pub(super) value: String,
+    /// What holds where nothing is written.
+    pub(super) default: &'static str,
+    /// What may be chosen; empty where it is written.
+    pub(super) choices: Vec<Choice>,
+    /// What is wrong with it.
+    pub(super) wrong: String,
+}
+
+/// A value that may be chosen.
+pub(super) struct Choice {
+    pub(super) name: &'static str,
+    pub(super) is_chosen: bool,
+}
+
+/// Fields of one kind.
+pub(super) struct Section {
+    pub(super) title: String,
+    /// Whether it is shown at once.
+    pub(super) is_open: bool,
+    pub(super) fields: Vec<Field>,
+}
+
+/// Every field of a draft, of which `wrong` is said.
+pub(super) fn sections(draft: &Draft, wrong: Option<&BadPlan>) -> Vec<Section> {
+    let section =
+        |title: &str, is_open, fields| Section { title: title.to_owned(), is_open, fields };
+    let field = |prefix: &str, row: &'static Parameter| field_of(draft, prefix, row, wrong);
+    let plan = || PLAN.iter().map(|row| &row.parameter).filter(|row| row.name != "target");
+    let is_often = |row: &&Parameter| OFTEN.contains(&row.name);
+    let mut all =
+        vec![section("Run", true, plan().filter(is_often).map(|r| field("plan", r)).collect())];
+    for (index, group) in draft.groups.iter().enumerate() {
+        let workload = group.workload().map_or("", |workload| workload.text.as_str());
+        let name = group.values.get("name").map_or(workload, |name| name.text.as_str());
+        let of = if draft.groups.len() > 1 { format!(" of {name}") } else { String::new() };
+        let load = group_flags().map(|row| field(&format!("group.{index}"), row)).collect();
+        all.push(section(&format!("Clients and load{of}"), index == 0, load));
+        let table = workloads::by_name(workload).map(|entry| entry.parameters).unwrap_or_default();
+        let rows = table.iter().map(|row| field(&format!("parameter.{index}"), row)).collect();
+        all.push(section(&format!("Workload {workload}{of}"), index == 0, rows));
+    }
+    let rest = plan().filter(|row| !is_often(row)).map(|row| field("plan", row)).collect();
+    all.push(section("More of the plan", false, rest));
+    let experiment = EXPERIMENT.iter().map(|row| field("experiment", &row.parameter)).collect();
+    all.push(section("Repeats and searches", !draft.experiment.is_empty(), experiment));
+    all.retain(|section| !section.fields.is_empty());
+    all
+}
+
+fn field_of(
+    draft: &Draft,
+    prefix: &str,
+    row: &'static Parameter,
+    wrong: Option<&BadPlan>,
+) -> Field {
+    let key = format!("{prefix}.{}", row.name);
+    let value = shown(draft, &key);
+    let names: &[&'static str] = match row.kind {
+        ParameterKind::Choice(names) => names,
+        ParameterKind::Switch => &["true", "false"],
+        _ => &[],
+    };
+    let is_chosen = |name: &&'static str| match row.kind {
+        ParameterKind::Switch => {
+            model::parse_switch(&value).is_ok_and(|is_on| is_on == (*name == "true"))
+        }
+        _ => **name == value,
+    };
+    // What was written, and cannot be chosen, stays to be seen.
+    let is_known = value.is_empty() || names.iter().any(is_chosen);
+    let choice = |name: &&'static str| Choice { name, is_chosen: is_chosen(name) };
+    let choices = if is_known { names.iter().map(choice).collect() } else { Vec::new() };
+    let wrong =
+        wrong.filter(|bad| is_about(&bad.0, row)).map_or(String::new(), |bad| bad.0.clone());
+    let title = row.name.replace('_', " ");
+    Field { key, title, help: row.help, default: row.default, choices, wrong, value }
+}
+
+/// Whether an error names this parameter: as a flag, or behind its place in the plan.
+fn is_about(why: &str, row: &Parameter) -> bool {
+    let in_file = why.strip_prefix(FILE).is_some_and(|rest| {
+        let rest = rest.trim_start_matches(|c: char| c == ':' || c.is_ascii_digit());
+        rest.trim_start().starts_with(&format!("{}:", row.name))
+    });
+    in_file || why.starts_with(&format!("--{}:", row.flag()))
+}
+
+/// The axes of a draft, a line each.
+pub(super) fn axes(draft: &Draft) -> String {
+    let line = |axis: &VaryDraft| format!("{}={}", axis.name, axis.values.join(","));
+    draft.vary.iter().map(line).collect::<Vec<_>>().join("\n")
+}
+
+/// The settings of the server, a line each.
+fn settings(draft: &Draft) -> String {
+    let line = |(name, written): &(String, Written)| format!("{name}={}", written.text);
+    draft.server.iter().map(line).collect::<Vec<_>>().join("\n")
+}
+
+/// What a field shows of a draft.
+pub(super) fn shown(draft: &Draft, key: &str) -> String {
+    let text = |written: Option<&Written>| written.map(|written| written.text.clone());
+    let found = match parts(key) {
+        Some(("plan", None, name)) => text(draft.values.get(name)),
+        Some(("experiment", None, name)) => text(draft.experiment.get(name)),
+        Some(("group", Some(index), name)) => {
+            draft.groups.get(index).and_then(|group| text(group.values.get(name)))
+        }
+        Some(("parameter", Some(index), name)) => draft.groups.get(index).and_then(|group| {
+            text(group.parameters.iter().find(|(known, _)| known == name).map(|(_, it)| it))
+        }),
+        _ if key == "vary" => Some(axes(draft)),
+        _ if key == "server" => Some(settings(draft)),
+        _ => None,
+    };
+    found.unwrap_or_default()
+}
+
+/// A key as table, index of a group, and name.
+fn parts(key: &str) -> Option<(&str, Option<usize>, &str)> {
+    let (table, rest) = key.split_once('.')?;
+    match table {
+        "plan" | "experiment" => Some((table, None, rest)),
+        "group" | "parameter" => {
+            let (index, name) = rest.split_once('.')?;
+            Some((table, Some(index.parse().ok()?), name))
+        }
+        _ => None,
+    }
+}
+
+/// The draft that a form says: its TOML, and over it the fields that were changed; and whether any
+/// was. Where the TOML cannot be read, the draft is the one that the form was made of.
+pub(super) fn draft_of(form: &Pairs) -> (Draft, bool, Option<BadPlan>) {
+    let text = |name: &str| form.exactly(name).unwrap_or_default().replace("\r\n", "\n");
+    let was = read_toml(FILE, &text("was")).unwrap_or_default();
+    let mut draft = match read_toml(FILE, &text("toml")) {
+        Ok(draft) => draft,
+        Err(bad) => return (was, false, Some(bad)),
+    };
+    let mut is_changed = false;
+    for (key, value) in &form.0 {
+        let value = value.replace("\r\n", "\n").trim().to_owned();
+        if shown(&was, key).trim() == value {
+            continue;
+        }
+        match put(&mut draft, key, &value) {
+            Ok(is_put) => is_changed |= is_put,
+            Err(bad) => return (draft, is_changed, Some(bad)),
+        }
+    }
+    (draft, is_changed, None)
+}
+
+/// Writes a field over a draft, or takes it out; false if it is none of a plan.
+fn put(draft: &mut Draft, key: &str, value: &str) -> Result<bool, BadPlan> {
+    let known = |name: &str| -> Option<&'static str> {
+        let all = PLAN.iter().map(|row| &row.parameter);
+        let all = all.chain(EXPERIMENT.iter().map(|row| &row.parameter)).chain(group_flags());
+        all.map(|row| row.name).find(|row| *row == name)
+    };
+    let written = |name: &str| Written::new(value, From::Flag(name.replace('_', "-")));
+    match parts(key) {
+        Some(("plan", None, name)) => put_value(&mut draft.values, known(name), written(name)),
+        Some(("experiment", None, name)) => {
+            put_value(&mut draft.experiment, known(name), written(name));
+        }
+        Some(("group", Some(index), name)) => {
+            let Some(group) = draft.groups.get_mut(index) else { return Ok(false) };
+            put_value(&mut group.values, known(name), written(name));
+        }
+        Some(("parameter", Some(index), name)) => {
+            let Some(group) = draft.groups.get_mut(index) else { return Ok(false) };
+            put_parameter(group, name, written(name));
+        }
+        _ if key == "vary" => {
+            let lines = value.lines().map(str::trim).filter(|line| !line.is_empty());
+            draft.vary = lines.map(VaryDraft::read).collect::<Result<_, _>>()?;
+        }
+        _ if key == "server" => draft.server = settings_of(value)?,
+        _ => return Ok(false),
+    }
+    Ok(true)
+}
+
+fn put_value(values: &mut plan::Values, name: Option<&'static str>, written: Written) {
+    let Some(name) = name else { return };
+    match written.text.is_empty() {
+        true => drop(values.remove(name)),
+        false => drop(values.insert(name, written)),
+    }
+}
+
+fn put_parameter(group: &mut GroupDraft, name: &str, written: Written) {
+    group.parameters.retain(|(known, _)| known != name);
+    if !written.text.is_empty() {
+        group.parameters.push((name.to_owned(), written));
+    }
+}
+
+fn settings_of(text: &str) -> Result<Vec<(String, Written)>, BadPlan> {
+    let lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
+    let setting = |line: &str| match line.split_once('=') {
+        Some((name, value)) if !name.trim().is_empty() => {
+            let written = Written::new(value.trim(), From::Flag("server".to_owned()));
+            Ok((name.trim().to_owned(), written))
+        }
+        _ => Err(BadPlan(format!("server: '{line}' is not a setting: write name=value"))),
+    };
+    lines.map(setting).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use plan::draft_to_toml;
+
+    use super::*;
+
+    const WAS: &str = "duration = \"5s\"\n\n[[group]]\nworkload = \"tpcc\"\nclients = 2\n";
+
+    fn merged(toml: &str, fields: &[(&str, &str)]) -> (String, Option<String>) {
+        let given = [("was", WAS), ("toml", toml)];
+        let pairs = given.iter().chain(fields).map(|(k, v)| ((*k).to_owned(), (*v).to_owned()));
+        let (draft, _, bad) = draft_of(&Pairs(pairs.collect()));
+        (draft_to_toml(&draft), bad.map(|bad| bad.0))
+    }
+
+    #[test]
+    fn what_was_changed_in_the_form_or_in_the_toml_counts() {
+        let shown = [("plan.duration", "5s"), ("group.0.clients", "2"), ("plan.seed", "")];
+        assert_eq!(merged(WAS, &shown).0, WAS);
+        let edited = WAS.replace("5s", "9s");
+        assert_eq!(merged(&edited, &shown).0, edited);
+        let both = merged(&edited, &[("plan.duration", "5s"), ("group.0.clients", "8")]).0;
+        assert_eq!(both, edited.replace("clients = 2", "clients = 8"));
+        let fewer = merged(WAS, &[("plan.duration", ""), ("parameter.0.warehouses", "3")]).0;
+        assert_eq!(
+            fewer,
+            "[[group]]\nworkload = \"tpcc\"\nclients = 2\n[group.parameters]\nwarehouses = 3\n"
+        );
+        let varied = merged(WAS, &[("vary", "clients=1,2\r\n\r\nmode=text,batched\r\n")]).0;
+        assert!(
+            varied
+                .ends_with("[experiment.vary]\nclients = [1, 2]\nmode = [\"text\", \"batched\"]\n")
+        );
+    }
+
+    #[test]
+    fn toml_that_cannot_be_read_is_reported_with_its_line() {
+        let (_, bad) = merged("duration = 5s", &[]);
+        assert!(bad.as_deref().is_some_and(|bad| bad.starts_with("plan.toml:1:")), "{bad:?}");
+        let (_, bad) = merged(WAS, &[("vary", "nonsense")]);
+        assert!(bad.as_deref().is_some_and(|bad| bad.starts_with("--vary: ")), "{bad:?}");
+    }
+
+    #[test]
+    fn an_error_stands_at_its_field_with_the_sentence_of_the_command_line() {
+        let fields = |bad: &str| {
+            let draft = read_toml(FILE, WAS).unwrap();
+            let all = sections(&draft, Some(&BadPlan(bad.to_owned())));
+            let all = all.into_iter().flat_map(|section| section.fields);
+            all.filter(|field| !field.wrong.is_empty()).map(|field| field.key).collect::<Vec<_>>()
+        };
+        assert_eq!(fields("--clients: 0 is too small"), ["group.0.clients"]);
+        assert_eq!(fields("plan.toml:5:11: clients: 0 is too small"), ["group.0.clients"]);
+        assert_eq!(fields("plan.toml:5:11: nonsense"), Vec::<String>::new());
+    }
+
+    #[test]
+    fn each_parameter_has_its_field_once() {
+        let draft = read_toml(FILE, WAS).unwrap();
+        let mut keys: Vec<String> =
+            sections(&draft, None).into_iter().flat_map(|s| s.fields).map(|f| f.key).collect();
+        let n_of_plan = keys.iter().filter(|key| key.starts_with("plan.")).count();
+        assert_eq!(n_of_plan, PLAN.len() - 1, "the target stands by itself");
+        assert_eq!(
+            keys.iter().filter(|key| key.starts_with("group.0.")).count(),
+            group_flags().count()
+        );
+        let n = keys.len();
+        keys.sort();
+        keys.dedup();
+        assert_eq!(keys.len(), n);
+    }
+}

@@ -1,0 +1,353 @@
+//! What a plan from a page may ask for. Whoever opens a page acts as the user who serves it, so a
+//! plan from there starts no program but dbdyno's own, and names no file.
+//!
+//! It is a list of what may be: what is added to a plan is refused from a page until it is in one
+//! of the lists here. Not here: who may open a page (dbdyno's web).
+
+use std::path::{Component, Path};
+
+use model::{Target, plain_setting};
+
+use crate::bad_plan::BadPlan;
+use crate::draft::{Draft, VaryDraft};
+use crate::managed::{is_managed, is_setting};
+use crate::place::{Place, places};
+use crate::target::can_restart;
+use crate::vary::is_target;
+use crate::written::{From, Written};
+
+/// What says whatever it likes from a page.
+const PLAN: &[&str] = &[
+    "name",
+    "seed",
+    "placement",
+    "pin",
+    "ramp_up",
+    "duration",
+    "drain",
+    "connect_rate",
+    "connect_at_once",
+    "network_delay",
+    "network_bandwidth",
+    "retry_attempts",
+    "retry_backoff",
+    "retry_on",
+    "histogram_max",
+    "report_interval",
+    "monitor",
+    "instruments",
+    "cpu_profile",
+    "settle",
+    "settle_limit",
+];
+const GROUP: &[&str] = &[
+    "name",
+    "workload",
+    "clients",
+    "processes",
+    "load",
+    "arrivals",
+    "queue",
+    "queue_full",
+    "keythink_scale",
+    "transactions",
+];
+const EXPERIMENT: &[&str] = &[
+    "repeat",
+    "repeat_restart",
+    "repeat_rebuild",
+    "order",
+    "data",
+    "pause",
+    "wait_at_most",
+    "seek",
+    "objective",
+    "seek_budget",
+];
+const AT: &[&str] = &[
+    "time",
+    "name",
+    "server",
+    "node",
+    "hosts",
+    "settle",
+    "network_delay",
+    "network_bandwidth",
+    "for",
+    "every",
+    "until",
+];
+/// Options of a managed server that say nothing of files, programs and accounts.
+const MANAGED: &[&str] = &["start_limit", "nodes", "load_on"];
+/// Values of a server's settings that name neither a file nor a program.
+const WORDS: &[&str] = &[
+    "on",
+    "off",
+    "true",
+    "false",
+    "yes",
+    "no",
+    "default",
+    "none",
+    "auto",
+    "full",
+    "minimal",
+    "replica",
+    "logical",
+    "local",
+    "remote_write",
+    "remote_apply",
+    "fsync",
+    "fdatasync",
+    "open_sync",
+    "open_datasync",
+    "o_direct",
+    "o_direct_no_fsync",
+    "o_dsync",
+    "row",
+    "statement",
+    "mixed",
+    "read-uncommitted",
+    "read-committed",
+    "repeatable-read",
+    "serializable",
+    "crc32",
+    "strict_crc32",
+    "full_crc32",
+    "lz4",
+    "pglz",
+    "zstd",
+];
+
+/// Refuses what a plan from a page may not ask for. SQLite files must lie in `folder`.
+pub fn check_from_page(draft: &Draft, folder: Option<&Path>) -> Result<(), BadPlan> {
+    let is_sql_safe = is_sql_safe(draft);
+    for (name, written) in &draft.values {
+        of_plan(name, written, folder)?;
+    }
+    for group in &draft.groups {
+        group.values.iter().try_for_each(|(name, written)| of_group(name, written))?;
+    }
+    for (name, written) in &draft.experiment {
+        match *name {
+            "wait_until" => sql(name, written, is_sql_safe)?,
+            name if EXPERIMENT.contains(&name) => {}
+            name => return Err(refused(&written.from, name, "a page names no files")),
+        }
+    }
+    for (name, written) in &draft.server {
+        setting(name, &written.text, &written.from)?;
+    }
+    for axis in &draft.vary {
+        of_axis(draft, axis, folder)?;
+    }
+    for (name, written) in draft.at.iter().flat_map(|at| &at.values) {
+        match *name {
+            "sql" => sql(name, written, is_sql_safe)?,
+            name if AT.contains(&name) => {}
+            name => return Err(refused(&written.from, name, "a page starts no programs")),
+        }
+    }
+    Ok(())
+}
+
+/// A refusal, with what can be done instead.
+fn refused(from: &From, name: &str, why: &str) -> BadPlan {
+    from.bad_value(name, format!("{why}: save the plan and run it in a terminal"))
+}
+
+fn of_plan(name: &'static str, written: &Written, folder: Option<&Path>) -> Result<(), BadPlan> {
+    match name {
+        "target" => target(&written.text, &written.from, folder),
+        name if PLAN.contains(&name) => Ok(()),
+        name => Err(refused(&written.from, name, "this is not possible from a page")),
+    }
+}
+
+fn of_group(name: &'static str, written: &Written) -> Result<(), BadPlan> {
+    match name {
+        "rate" if written.text.trim_start().starts_with("file") => {
+            Err(refused(&written.from, name, "a page names no files"))
+        }
+        "rate" => Ok(()),
+        name if GROUP.contains(&name) => Ok(()),
+        name => Err(refused(&written.from, name, "this is not possible from a page")),
+    }
+}
+
+/// The values of an axis are held to the same as if each were written alone. What is wrong with
+/// its name is told where it is decided.
+fn of_axis(draft: &Draft, axis: &VaryDraft, folder: Option<&Path>) -> Result<(), BadPlan> {
+    let places = places(draft, axis).unwrap_or_default();
+    for value in &axis.values {
+        let written = Written::new(value.as_str(), axis.from.clone());
+        if is_target(&axis.name) {
+            target(value, &axis.from, folder)?;
+        }
+        for place in &places {
+            match place {
+                Place::Plan(name) => of_plan(name, &written, folder)?,
+                Place::Group(_, name) => of_group(name, &written)?,
+                Place::Server(name) => setting(name, value, &axis.from)?,
+                Place::Parameter(..) => {}
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Whether SQL of a plan does no more than whoever signs in to the server over the network could
+/// do anyway. On a server of ours it would act as the user who serves the page.
+fn is_sql_safe(draft: &Draft) -> bool {
+    let written = draft.values.get("target").map(|written| &written.text);
+    let of_axes = draft.vary.iter().filter(|axis| is_target(&axis.name));
+    let mut all = written.into_iter().chain(of_axes.flat_map(|axis| &axis.values)).peekable();
+    all.peek().is_some()
+        && all.all(|url| {
+            let target = Target::parse(url).ok().filter(|target| !can_restart(target));
+            target.is_some_and(|target| {
+                drivers::of_target(&target).is_some_and(|entry| (entry.is_over_network)(&target))
+            })
+        })
+}
+
+fn sql(name: &str, written: &Written, is_safe: bool) -> Result<(), BadPlan> {
+    match is_safe {
+        true => Ok(()),
+        false => Err(refused(
+            &written.from,
+            name,
+            "from a page, SQL is executed only on a server that is reached over the network",
+        )),
+    }
+}
+
+fn target(url: &str, from: &From, folder: Option<&Path>) -> Result<(), BadPlan> {
+    // One that cannot be read is refused where it is decided.
+    let Ok(target) = Target::parse(url) else { return Ok(()) };
+    let bad = |why: &str| Err(refused(from, "target", why));
+    if is_managed(&target) {
+        for (name, value) in &target.options {
+            let is_ours = crate::managed::PARAMETERS.iter().any(|row| row.name == name);
+            if is_setting(&target, name) {
+                setting(name, value, from)?;
+            } else if is_ours && !MANAGED.contains(&name.as_str()) {
+                return bad(&format!("{name}: a page names no programs, folders or users"));
+            }
+        }
+        return Ok(());
+    }
+    let is_file =
+        drivers::of_target(&target).is_some_and(|entry| entry.name == drivers::EMBEDDED.name);
+    if is_file && target.path != ":memory:" && !is_in(Path::new(&target.path), folder) {
+        let folder = folder.map_or_else(String::new, |folder| folder.display().to_string());
+        return bad(&format!("from a page, SQLite files are in {folder}"));
+    }
+    Ok(())
+}
+
+/// Whether a file lies in a folder itself, by its name alone.
+fn is_in(file: &Path, folder: Option<&Path>) -> bool {
+    let is_plain = file.components().all(|part| part != Component::ParentDir);
+    is_plain && folder.is_some() && file.parent() == folder
+}
+
+/// A setting of a server is a number with its unit, or a word that is known to be harmless: others
+/// may name a file, a library or a command.
+fn setting(name: &str, value: &str, from: &From) -> Result<(), BadPlan> {
+    let digits = |c: char| c.is_ascii_digit() || c == '.';
+    let unit = value.trim().trim_start_matches('-').trim_start_matches(digits);
+    let is_number = unit.len() < value.trim().len()
+        && unit.trim().len() <= 3
+        && unit.trim().chars().all(|c| c.is_ascii_alphabetic());
+    let is_word = WORDS.iter().any(|word| word.eq_ignore_ascii_case(value.trim()));
+    // It opens a server of ours to everybody on its host. A server takes the beginning of a name.
+    let is_open = plain_setting(name).starts_with("skip_g");
+    match (is_number || is_word) && !is_open {
+        true => Ok(()),
+        false => Err(refused(
+            from,
+            &format!("server.{name}"),
+            "from a page, a setting is a number with its unit, or a word such as on or off",
+        )),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::toml_file::read_toml;
+    use crate::{AT as AT_ROWS, EXPERIMENT as EXPERIMENT_ROWS, GROUP as GROUP_ROWS, PLAN as ROWS};
+
+    fn refusal(text: &str) -> Option<String> {
+        let text = format!("{text}\n[[group]]\nworkload = \"tpcc\"\n");
+        let draft = read_toml("plan.toml", &text).expect("TOML");
+        check_from_page(&draft, Some(Path::new("/home/me/dbdyno"))).err().map(|bad| bad.0)
+    }
+
+    #[test]
+    fn a_plan_from_a_page_names_no_program_and_no_file() {
+        let check = |text: &str, expect: &str| {
+            let why = refusal(text).unwrap_or_else(|| panic!("it is accepted: {text}"));
+            assert!(why.contains(expect) && why.ends_with("in a terminal"), "{text}: {why}");
+        };
+        let at =
+            |what: &str| format!("target = \"managed:postgres\"\n[[at]]\ntime = \"1s\"\n{what}");
+        check(&at("command = \"touch /tmp/x\""), "plan.toml:4:11: command: a page starts no");
+        check(&at("sql = \"COPY t TO PROGRAM 'sh'\""), "SQL is executed only on");
+        check("[[at]]\ntime = \"1s\"\nsql = \"SELECT 1\"", "SQL is executed only on");
+        check(
+            "target = \"postgres://me@/db?socket=/run\"\n[experiment]\nwait_until = \"SELECT 1\"",
+            "SQL",
+        );
+        check("target = \"managed:mariadb?bin=/tmp/evil\"", "bin: a page names no programs");
+        check("target = \"managed:mariadb?folder=/etc\"", "folder: a page names no");
+        check("target = \"managed:mariadb?user=root\"", "user: a page names no");
+        check("target = \"managed:postgres?archive_command=reboot\"", "archive_command");
+        check("target = \"managed:mariadb?general_log_file=/etc/x\"", "general_log_file");
+        check("target = \"managed:mariadb?skip-grant-tables=1\"", "skip-grant-tables");
+        check("[server]\narchive_command = \"rm -r x\"", "server.archive_command");
+        check(
+            "[experiment.vary]\n\"server.init_connect\" = [\"DROP TABLE x\"]",
+            "a setting is a number",
+        );
+        check("[experiment.vary]\ntarget = [\"managed:mariadb?bin=/x\"]", "bin: a page names");
+        check("[experiment.vary]\nrate = [\"file /etc/shadow\"]", "rate: a page names no files");
+        check("[experiment]\nreference = \"/etc/shadow\"", "reference: a page names no files");
+        check(
+            "target = \"sqlite:/home/me/.ssh/authorized_keys\"",
+            "SQLite files are in /home/me/dbdyno",
+        );
+        check("target = \"sqlite:/home/me/dbdyno/../x\"", "SQLite files are in");
+        check("target = \"sqlite:x.db\"", "SQLite files are in");
+        let rate =
+            "[[group]]\nname = \"a\"\nworkload = \"tpcc\"\nload = \"open\"\nrate = \"file x\"";
+        check(rate, "rate: a page names no files");
+    }
+
+    #[test]
+    fn a_plan_from_a_page_does_what_harms_nobody() {
+        let check = |text: &str| assert_eq!(refusal(text), None, "{text}");
+        check("");
+        check("target = \"managed:mariadb?innodb_buffer_pool_size=1.5G&nodes=3&tls=disable\"");
+        check("target = \"managed:postgres?fsync=off&checkpoint_timeout=5 min\"");
+        check("target = \"sqlite:/home/me/dbdyno/tpcc.db?journal=wal\"\nduration = \"5s\"");
+        check("target = \"sqlite::memory:\"");
+        check("target = \"mariadb://me@db/bench\"\n[[at]]\ntime = \"1s\"\nsql = \"DROP TABLE x\"");
+        check("target = \"managed:mariadb\"\n[[at]]\ntime = \"1s\"\nserver = \"restart\"");
+        check("[experiment]\nrepeat = 3\n[experiment.vary]\nclients = [1, 2]\nrate = [5, 6]");
+        check("[experiment.vary]\n\"server.innodb_flush_log_at_trx_commit\" = [1, 2]");
+    }
+
+    #[test]
+    fn each_parameter_is_allowed_or_refused_with_intent() {
+        let check = |name: &str, allowed: &[&str], judged: &[&str]| {
+            assert!(allowed.contains(&name) != judged.contains(&name), "{name}");
+        };
+        ROWS.iter().for_each(|row| check(row.parameter.name, PLAN, &["target"]));
+        GROUP_ROWS.iter().for_each(|row| check(row.parameter.name, GROUP, &["rate"]));
+        let judged = ["wait_until", "reference"];
+        EXPERIMENT_ROWS.iter().for_each(|row| check(row.parameter.name, EXPERIMENT, &judged));
+        AT_ROWS.iter().for_each(|row| check(row.parameter.name, AT, &["sql", "command"]));
+    }
+}

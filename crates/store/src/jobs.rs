@@ -1,0 +1,285 @@
+//! Jobs: what a page has started as a process of its own, and what was done there, by whom.
+//!
+//! A job has its plan, the words of its command and the last lines of its output, and never a
+//! password. Not here: when a job begins, and how it is stopped (dbdyno's web).
+
+use model::{Choice, Experiment, RunId, choice};
+use rusqlite::{OptionalExtension, Row, Transaction, TransactionBehavior, params};
+
+use super::error::{StoreError, StoreErrorKind};
+use super::process::Process;
+use super::wall_clock::unix_ms;
+use super::{Store, codec};
+
+/// Ended jobs that are kept; the oldest go first. Their runs stay.
+const JOBS_MAX: i64 = 1000;
+/// Actions that are kept; the oldest go first.
+const ACTIONS_MAX: i64 = 10_000;
+
+/// What a job does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum JobKind {
+    /// Builds data.
+    Build,
+    /// Checks data.
+    Check,
+    /// Drops data.
+    Drop,
+    /// Runs a plan once.
+    Run,
+    /// Runs a plan with axes or repeats.
+    Experiment,
+    /// Searches for the highest value at which objectives hold.
+    Seek,
+    /// Runs the remaining trials of an experiment or a search.
+    Resume,
+}
+
+choice!(JobKind {
+    Build = "build",
+    Check = "check",
+    Drop = "drop",
+    Run = "run",
+    Experiment = "experiment",
+    Seek = "seek",
+    Resume = "resume",
+});
+
+/// How it stands with a job.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum JobStatus {
+    /// It waits for others to end.
+    Queued,
+    /// Its process runs.
+    Running,
+    /// It ended with exit code 0.
+    Done,
+    /// It ended with another code, or was killed.
+    Failed,
+    /// Somebody stopped it.
+    Stopped,
+    /// It ended, or could not begin, while nothing watched it.
+    Lost,
+}
+
+choice!(JobStatus {
+    Queued = "queued",
+    Running = "running",
+    Done = "done",
+    Failed = "failed",
+    Stopped = "stopped",
+    Lost = "lost",
+});
+
+/// A job as it is asked for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Job {
+    /// What it does.
+    pub kind: JobKind,
+    /// One line about it: the workload, or the plan's name.
+    pub name: String,
+    /// The database, without a password.
+    pub target: String,
+    /// The words of its command, behind the program's name.
+    pub words: Vec<String>,
+    /// What its process reads from its standard input.
+    pub plan: String,
+    /// Who asked for it.
+    pub who: String,
+}
+
+/// A job as it is kept.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct JobRow {
+    /// Its number, which is never used again.
+    pub number: i64,
+    /// What was asked for.
+    pub job: Job,
+    /// How it stands.
+    pub status: JobStatus,
+    /// When it was asked for, in milliseconds since 1970-01-01T00:00:00Z.
+    pub queued_unix_ms: i64,
+    /// When it began.
+    pub started_unix_ms: Option<i64>,
+    /// When it ended.
+    pub ended_unix_ms: Option<i64>,
+    /// The exit code of its process; none if a signal ended it, or nobody saw it end.
+    pub exit_code: Option<i32>,
+    /// The last of what its process said; of one that has not ended, nothing.
+    pub output: String,
+    /// Its process, once it has begun.
+    pub process: Option<Process>,
+}
+
+/// Something that was done on a page.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ActionRow {
+    /// When, in milliseconds since 1970-01-01T00:00:00Z.
+    pub at_unix_ms: i64,
+    /// By whom.
+    pub who: String,
+    /// What, as a sentence.
+    pub what: String,
+}
+
+const COLUMNS: &str = "number, kind, name, target, words, plan, who, status, queued_unix_ms,
+    started_unix_ms, ended_unix_ms, exit_code, output, boot_id, pid_namespace, pid, pid_start_time";
+
+impl Store {
+    /// Keeps a job that waits; its number. The oldest ended ones beyond a limit are forgotten.
+    pub fn add_job(&self, job: &Job) -> Result<i64, StoreError> {
+        let words = codec::to_json(&job.words)
+            .map_err(|why| StoreError::new(StoreErrorKind::Other, format!("job: {why}")))?;
+        let added = || -> rusqlite::Result<i64> {
+            let behavior = TransactionBehavior::Immediate;
+            let all = Transaction::new_unchecked(&self.connection, behavior)?;
+            let sql =
+                "INSERT INTO job (kind, name, target, words, plan, who, status, queued_unix_ms)
+                       VALUES (?, ?, ?, ?, ?, ?, ?, ?)";
+            let Job { kind, name, target, plan, who, .. } = job;
+            let queued = JobStatus::Queued.name();
+            let row = params![kind.name(), name, target, words, plan, who, queued, unix_ms()];
+            all.execute(sql, row)?;
+            let number = all.last_insert_rowid();
+            let sql = "DELETE FROM job WHERE number <= ? AND status NOT IN ('queued', 'running')";
+            all.execute(sql, [number - JOBS_MAX])?;
+            all.commit()?;
+            Ok(number)
+        };
+        added().map_err(|error| self.reader().said(&error))
+    }
+
+    /// The process of a job runs.
+    pub fn begin_job(&self, number: i64, process: &Process) -> Result<(), StoreError> {
+        let sql = "UPDATE job SET status = ?, started_unix_ms = ?, boot_id = ?, pid_namespace = ?,
+                                  pid = ?, pid_start_time = ? WHERE number = ?";
+        let start = i64::try_from(process.start_ticks).unwrap_or(0);
+        let Process { boot_id, pid_namespace, pid, .. } = process;
+        let running = JobStatus::Running.name();
+        let row = params![running, unix_ms(), boot_id, pid_namespace, pid, start, number];
+        self.connection.execute(sql, row).map(drop).map_err(|error| self.reader().said(&error))
+    }
+
+    /// A job has ended so, with the last of what it said.
+    pub fn end_job(
+        &self,
+        number: i64,
+        status: JobStatus,
+        exit_code: Option<i32>,
+        output: &str,
+    ) -> Result<(), StoreError> {
+        let sql = "UPDATE job SET status = ?, ended_unix_ms = ?, exit_code = ?, output = ?
+                   WHERE number = ?";
+        let row = params![status.name(), unix_ms(), exit_code, output, number];
+        self.connection.execute(sql, row).map(drop).map_err(|error| self.reader().said(&error))
+    }
+
+    /// The jobs, newest first.
+    pub fn jobs(&self) -> Result<Vec<JobRow>, StoreError> {
+        let read = || -> rusqlite::Result<Vec<JobRow>> {
+            let sql = format!("SELECT {COLUMNS} FROM job ORDER BY number DESC");
+            let mut select = self.connection.prepare(&sql)?;
+            select.query_map((), row_of)?.collect()
+        };
+        read().map_err(|error| self.reader().said(&error))
+    }
+
+    /// One of them.
+    pub fn job(&self, number: i64) -> Result<Option<JobRow>, StoreError> {
+        let sql = format!("SELECT {COLUMNS} FROM job WHERE number = ?");
+        let read = self.connection.query_row(&sql, [number], row_of).optional();
+        read.map_err(|error| self.reader().said(&error))
+    }
+
+    /// The newest run that a process has written.
+    pub fn run_of(&self, process: &Process) -> Result<Option<RunId>, StoreError> {
+        let sql = "SELECT id FROM run WHERE pid = ? AND pid_start_time = ? AND boot_id = ?
+                   ORDER BY number DESC LIMIT 1";
+        self.of_process(sql, process).map(|id| id.map(RunId))
+    }
+
+    /// The experiment whose trials a process has run.
+    pub fn experiment_of(&self, process: &Process) -> Result<Option<String>, StoreError> {
+        let sql = "SELECT experiment.id FROM run
+                   JOIN trial ON trial.run = run.number
+                   JOIN experiment ON experiment.number = trial.experiment
+                   WHERE pid = ? AND pid_start_time = ? AND boot_id = ? LIMIT 1";
+        self.of_process(sql, process)
+    }
+
+    fn of_process(&self, sql: &str, process: &Process) -> Result<Option<String>, StoreError> {
+        let start = i64::try_from(process.start_ticks).unwrap_or(0);
+        let found = params![process.pid, start, process.boot_id];
+        let read = self.connection.query_row(sql, found, |row| row.get(0)).optional();
+        read.map_err(|error| self.reader().said(&error))
+    }
+
+    /// The process that writes a run, or did.
+    pub fn process_of(&self, run: &RunId) -> Result<Process, StoreError> {
+        let sql = "SELECT boot_id, pid_namespace, pid, pid_start_time FROM run WHERE id = ?";
+        let read = self.connection.query_row(sql, [&run.0], Process::of);
+        read.map_err(|error| self.reader().said(&error))
+    }
+
+    /// The process that runs the trials of an experiment, or did; none of one that no process of
+    /// this version has run.
+    pub fn process_of_experiment(&self, of: &Experiment) -> Result<Option<Process>, StoreError> {
+        let sql = "SELECT boot_id, pid_namespace, pid, pid_start_time FROM walk
+                   WHERE experiment = (SELECT number FROM experiment WHERE id = ?)";
+        let read = self.connection.query_row(sql, [&of.id], Process::of).optional();
+        read.map_err(|error| self.reader().said(&error))
+    }
+
+    /// Keeps what somebody has done. The oldest beyond a limit are forgotten.
+    pub fn note_action(&self, who: &str, what: &str) -> Result<(), StoreError> {
+        let noted = || -> rusqlite::Result<()> {
+            let sql = "INSERT INTO action (at_unix_ms, who, what) VALUES (?, ?, ?)";
+            self.connection.execute(sql, params![unix_ms(), who, what])?;
+            let last = self.connection.last_insert_rowid();
+            self.connection
+                .execute("DELETE FROM action WHERE number <= ?", [last - ACTIONS_MAX])
+                .map(drop)
+        };
+        noted().map_err(|error| self.reader().said(&error))
+    }
+
+    /// The last actions, newest first, at most so many.
+    pub fn actions(&self, limit: u32) -> Result<Vec<ActionRow>, StoreError> {
+        let read = || -> rusqlite::Result<Vec<ActionRow>> {
+            let sql = "SELECT at_unix_ms, who, what FROM action ORDER BY number DESC LIMIT ?";
+            let mut select = self.connection.prepare(sql)?;
+            let rows = select.query_map([limit], |row| {
+                let (at_unix_ms, who, what) = (row.get(0)?, row.get(1)?, row.get(2)?);
+                Ok(ActionRow { at_unix_ms, who, what })
+            })?;
+            rows.collect()
+        };
+        read().map_err(|error| self.reader().said(&error))
+    }
+}
+
+fn row_of(row: &Row<'_>) -> rusqlite::Result<JobRow> {
+    let (kind, status, words): (String, String, String) =
+        (row.get("kind")?, row.get("status")?, row.get("words")?);
+    let started_unix_ms: Option<i64> = row.get("started_unix_ms")?;
+    Ok(JobRow {
+        number: row.get("number")?,
+        job: Job {
+            // Kinds and states of the future are told as the plainest of today's.
+            kind: JobKind::by_name(&kind).unwrap_or(JobKind::Run),
+            name: row.get("name")?,
+            target: row.get("target")?,
+            // What cannot be read was written by a later version, and is not begun again.
+            words: codec::from_json(&words).unwrap_or_default(),
+            plan: row.get("plan")?,
+            who: row.get("who")?,
+        },
+        status: JobStatus::by_name(&status).unwrap_or(JobStatus::Lost),
+        queued_unix_ms: row.get("queued_unix_ms")?,
+        started_unix_ms,
+        ended_unix_ms: row.get("ended_unix_ms")?,
+        exit_code: row.get("exit_code")?,
+        output: row.get("output")?,
+        process: started_unix_ms.map(|_| Process::of(row)).transpose()?,
+    })
+}
