@@ -124,9 +124,12 @@ fn jobs_wait_for_each_other_and_are_stopped_as_ctrl_c_does() {
     let run = running(&web, first);
     assert_eq!(job(&web, second)["status"], "queued");
     // A load that gives way to others measures them.
-    let stat = fs::read_to_string(format!("/proc/{}/stat", pid(&home, first))).expect("it runs");
-    let fields = stat.rsplit_once(')').expect("it has a name").1;
-    assert_eq!(fields.split_ascii_whitespace().nth(16), Some("0"), "nice: {stat}");
+    let nice = |process: &str| {
+        let stat = fs::read_to_string(format!("/proc/{process}/stat")).expect("it runs");
+        let fields = stat.rsplit_once(')').expect("it has a name").1.to_owned();
+        fields.split_ascii_whitespace().nth(16).map(str::to_owned)
+    };
+    assert_eq!(nice(&pid(&home, first).to_string()), nice("self"));
     assert_eq!(web.post(&format!("/jobs/{second}/stop"), "").status, 303);
     assert_eq!(web.post(&format!("/jobs/{first}/stop"), "").status, 303);
     let stopped = ended(&web, first);
