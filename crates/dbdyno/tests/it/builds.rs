@@ -91,9 +91,11 @@ fn nothing_is_kept_of_what_is_not_built_or_not_to_be_kept() {
 #[track_caller]
 fn a_build_has_metrics(server: &'static TestServer) {
     let data = tpcc(server);
-    let Tpcc { home, built, .. } = data.as_ref().expect("it is built");
+    let Tpcc { store, built, .. } = data.as_ref().expect("it is built");
+    let home = Home::new();
+    home.put_store(store);
     let run = at(built, "run_id").as_str().expect("it is kept").to_owned();
-    let all = figures(home, &run);
+    let all = figures(&home, &run);
     let seconds = number(built, "seconds");
     assert!((figure(&all, "build.elapsed_s") - seconds).abs() < 0.01);
     assert!(figure(&all, "build.rows_loaded.max") > 0.0, "{all:?}");

@@ -36,8 +36,8 @@ pub(crate) fn with_password(target: &Target) -> String {
 /// A server with data of tpcc, which are dear to build: one of each kind, whose users take turns.
 pub(crate) struct Tpcc {
     server: Server,
-    /// Where the build is kept.
-    pub(crate) home: Home,
+    /// The store in which the build is kept.
+    pub(crate) store: Vec<u8>,
     /// What was reported of it.
     pub(crate) built: Value,
 }
@@ -65,7 +65,9 @@ pub(crate) fn tpcc(test: &TestServer) -> MutexGuard<'static, Option<Tpcc>> {
         let target = format!("--target={}", url(&server));
         let args = ["build", "tpcc", &target, "-q", "--settle", method, "--output=json"];
         let built = home.run(&args).json();
-        Tpcc { server, home, built }
+        // A folder of its own would outlive the process.
+        let store = std::fs::read(home.store()).expect("the build is kept");
+        Tpcc { server, store, built }
     });
     built
 }
