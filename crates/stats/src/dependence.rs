@@ -410,8 +410,8 @@ mod tests {
         }
     }
 
-    /// Means of response times, in microseconds, that follow a shot noise: each shot lifts them by a
-    /// half on average, and fades with a time constant of `tau` seconds. Nothing was tuned on it.
+    /// Means of response times, in microseconds, that follow a shot noise: each shot lifts them by
+    /// a half on average, and fades with a time constant of `tau` seconds. Nothing was tuned on it.
     fn swinging(random: &mut Xoshiro256PlusPlus, n: usize, tau: f64) -> Vec<f64> {
         let fade = (-1.0 / tau).exp();
         let mut level = 0.0;
