@@ -11,7 +11,7 @@ use crate::cargo::{self, now, since};
 use crate::dist;
 use crate::setup;
 use crate::suite::{self, Tally, Which};
-use crate::tidy::check;
+use crate::tidy::{Report, check};
 use crate::tree::Tree;
 
 /// The lists of dbdyno that are pages of docs/ too.
@@ -19,7 +19,10 @@ const LISTS: [&str; 3] = ["parameters", "findings", "figures"];
 
 /// Checks the tree, says what is wrong with it, and answers whether nothing is.
 pub(crate) fn tidy(root: &Path) -> Result<bool> {
-    let report = check(&Tree::read(root)?);
+    Ok(is_tidy(&check(&Tree::read(root)?)))
+}
+
+fn is_tidy(report: &Report) -> bool {
     for advice in &report.advice {
         println!("advice: {advice}");
     }
@@ -27,11 +30,12 @@ pub(crate) fn tidy(root: &Path) -> Result<bool> {
         println!("{failure}");
     }
     println!("tidy: {} to mend, {} to consider", report.failures.len(), report.advice.len());
-    Ok(report.failures.is_empty())
+    report.failures.is_empty()
 }
 
 /// Everything that must hold before a change may enter. A step that fails does not hide the next.
-/// What the tests need is installed and fetched while they are built: that mostly waits.
+/// What the tests need is installed and fetched while they are built: that mostly waits. The tree
+/// is read while they run.
 pub(crate) fn everything(root: &Path, which: Which) -> Result<bool> {
     let begun = now();
     let mut tally = Tally::default();
@@ -66,12 +70,17 @@ pub(crate) fn everything(root: &Path, which: Which) -> Result<bool> {
         let mut end = || set_up.take().map_or(Ok(true), |it| it.join().expect("it has no panic"));
         step("set-up", &mut end);
     }
-    step("tidy", &mut || tidy(root));
+    let tree = root.to_owned();
+    let mut tidied = Some(thread::spawn(move || anyhow::Ok(check(&Tree::read(&tree)?))));
     let bare = (which == Which::All).then(|| begin_bare_lints(root));
     step("tests", &mut || {
         let (is_good, ran) = suite::run(&executables, which)?;
         tally = ran;
         Ok(is_good)
+    });
+    step("tidy", &mut || {
+        let report = tidied.take().expect("a step is done once").join();
+        Ok(is_tidy(&report.expect("it has no panic")?))
     });
     if which == Which::All {
         step("packages", &mut || dist::run(root, "dev"));

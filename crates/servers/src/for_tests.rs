@@ -7,12 +7,21 @@ use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
 use model::Target;
+use rustix::fs::statvfs;
 
 use crate::{Kind, Options, Server, ServerError, server};
 
 /// Where the servers that Debian has not are unpacked to, unless `DBDYNO_TEST_SERVERS` names
 /// another folder.
 const UNPACKED: &str = "/opt/dbdyno-servers";
+
+/// A folder in memory. Thousands of files are made and removed in the course of all tests, which
+/// costs CPU time on a disk.
+const MEMORY: &str = "/dev/shm";
+
+/// Free there before servers of tests are made in it: several times what those of some tests at
+/// once, with two warehouses each, take.
+const MEMORY_MIN_BYTES: u64 = 8 << 30;
 
 /// A product of one version, as tests have it.
 pub struct TestServer {
@@ -72,7 +81,7 @@ impl TestServer {
         start(self.kind, &options).unwrap_or_else(|error| panic!("{error}"))
     }
 
-    /// Where its program is, and no other option.
+    /// Where its program is and, if there is room, a folder in memory for its data.
     ///
     /// # Panics
     /// If it is not there, with what to do.
@@ -81,7 +90,7 @@ impl TestServer {
         if let Some(bin) = &bin {
             assert!(bin.is_dir(), "{}", missing(bin));
         }
-        Options { bin, ..Options::default() }
+        Options { bin, folder: memory(), ..Options::default() }
     }
 
     /// Options of a server for tests: small, quick to start, and it does not wait for the disk at
@@ -115,6 +124,12 @@ pub fn start(kind: Kind, options: &Options) -> Result<Server, ServerError> {
         Some(templates) => server::start_from(&templates, kind, options),
         None => crate::start(kind, options),
     }
+}
+
+/// The folder in memory, if it is one with enough room.
+fn memory() -> Option<PathBuf> {
+    let free = statvfs(MEMORY).map(|there| there.f_bavail.saturating_mul(there.f_frsize));
+    free.is_ok_and(|bytes| bytes >= MEMORY_MIN_BYTES).then(|| MEMORY.into())
 }
 
 /// Where data are kept to be copied; nowhere for a test that is not where cargo has built it.

@@ -304,6 +304,11 @@ mod tests {
     const SECOND_NS: u64 = 1_000_000_000;
     const RATE_PER_S: f64 = 400.0;
 
+    /// Histograms are of microseconds, up to ten seconds: that is much less to add up and to count
+    /// than nanoseconds up to an hour.
+    const UNIT_NS: u64 = 1_000;
+    const RANGE: Range = Range { highest_ns: 10 * SECOND_NS / UNIT_NS };
+
     /// The seconds of M/M/c, begun long before them, at a load and with 400 arrivals a second.
     fn queue(random: &mut Xoshiro256PlusPlus, servers: usize, load: f64, n: u64) -> Vec<Stretch> {
         let warm_ns = 20 * SECOND_NS;
@@ -317,19 +322,18 @@ mod tests {
         let mean_ns = servers as f64 * load * 1e9 / RATE_PER_S;
         let services: Vec<u64> = arrivals.iter().map(|_| next(mean_ns)).collect();
         let served = crate::kiefer_wolfowitz(&arrivals, &services, servers);
-        let range = Range { highest_ns: 10 * SECOND_NS };
-        let empty = Stretch { offered: 0, finished: Histogram::new(range) };
+        let empty = Stretch { offered: 0, finished: Histogram::new(RANGE) };
         let mut seconds = vec![empty; usize::try_from(n).expect("a few")];
         for (came_ns, of) in arrivals.iter().zip(&served).filter(|(came, _)| **came >= warm_ns) {
             let second = &mut seconds[((came_ns - warm_ns) / SECOND_NS) as usize];
             second.offered += 1;
-            second.finished.record(of.finish_ns - came_ns);
+            second.finished.record((of.finish_ns - came_ns) / UNIT_NS);
         }
         seconds
     }
 
     fn values(stretches: &[Stretch], ranks: Ranks) -> (u64, u64) {
-        let mut all = Histogram::new(Range { highest_ns: 10 * SECOND_NS });
+        let mut all = Histogram::new(RANGE);
         stretches.iter().for_each(|stretch| all.add(&stretch.finished));
         let value = |rank| all.value_at_rank(rank).expect("a rank in 1..=n");
         (value(ranks.low), value(ranks.high))
@@ -347,7 +351,7 @@ mod tests {
                 let Ok(ranks) = ranks else { continue };
                 let (low, high) = values(&seconds, *ranks);
                 let rate_beyond = RATE_PER_S / load - RATE_PER_S;
-                let truth = (-(1.0 - quantiles[index]).ln() / rate_beyond * 1e9) as u64;
+                let truth = (-(1.0 - quantiles[index]).ln() / rate_beyond * 1e6) as u64;
                 given[index] += 1;
                 held[index] += u32::from(low <= truth && truth <= high);
             }
@@ -399,22 +403,22 @@ mod tests {
         // M/M/1: the time in the system is exponential with what the server has to spare.
         for (load, n_seconds, least) in [(0.5, 60, 0.9), (0.8, 240, 0.88)] {
             let spare = RATE_PER_S / load - RATE_PER_S;
-            let bound = |share: f64| ((-(1.0 - share).ln() / spare * 1e9) as u64, share);
+            let bound = |share: f64| ((-(1.0 - share).ln() / spare * 1e6) as u64, share);
             let bounds = [0.1, 0.4, 0.8, 0.97, 0.995].map(bound);
             let held = share_coverage(|random| queue(random, 1, load, n_seconds), &bounds, 100);
             assert!(held.iter().all(|held| *held >= least), "{load}: {held:?}");
         }
     }
 
-    /// Means of response times, in nanoseconds, that follow a shot noise: each shot lifts them by a
-    /// half on average, and fades with a time constant of `tau` seconds. Nothing was tuned on it.
+    /// Means of response times, in microseconds, that follow a shot noise: each shot lifts them by
+    /// a half on average, and fades with a time constant of `tau` seconds. Nothing was tuned on it.
     fn swinging(random: &mut Xoshiro256PlusPlus, n: usize, tau: f64) -> Vec<f64> {
         let fade = (-1.0 / tau).exp();
         let mut level = 0.0;
         let mut next = || {
             let shots = f64::from(u8::from(crate::unit(random.next_u64()) < 0.2));
             level = level * fade + shots * crate::exponential(random.next_u64());
-            10e6 * (1.0 + 0.5 * level)
+            10e3 * (1.0 + 0.5 * level)
         };
         (0..n + 100).map(|_| next()).skip(100).collect()
     }
@@ -428,11 +432,11 @@ mod tests {
                 let below = long.iter().map(|mean| -(-(bound as f64) / mean).exp_m1());
                 (bound, below.sum::<f64>() / long.len() as f64)
             };
-            let bounds = [2_000_000, 10_000_000, 40_000_000, 100_000_000].map(truth);
+            let bounds = [2_000, 10_000, 40_000, 100_000].map(truth);
             let seconds = |random: &mut Xoshiro256PlusPlus| -> Vec<Stretch> {
                 let means = swinging(random, n_seconds, tau);
                 let mut second = |mean: f64| {
-                    let mut finished = Histogram::default();
+                    let mut finished = Histogram::new(RANGE);
                     for _ in 0..100 {
                         finished.record(crate::exponential_ns(random.next_u64(), mean));
                     }
@@ -474,7 +478,7 @@ mod tests {
         ));
         // A minute's samples beyond the quantile in one second of it.
         let mut one = minute;
-        (0..400).for_each(|_| one[30].finished.record(5 * SECOND_NS));
+        (0..400).for_each(|_| one[30].finished.record(5 * SECOND_NS / UNIT_NS));
         one[30].offered += 400;
         let found = dependent_ranks(&one, &[0.99], 0.95)[0];
         assert!(matches!(found, Err(NoInterval::TooDependent { .. })), "{found:?}");

@@ -182,7 +182,7 @@ impl Site {
             self.rows(&match language {
                 Some(RoutineLanguage::PlPgSql) => format!(
                     "SELECT '{table}', count(*), \
-                     sum(hashtextextended(t::text, 0)::numeric)::text FROM {table} t"
+                     sum(hash_record_extended(t, 0)::numeric)::text FROM {table} t"
                 ),
                 _ => format!("CHECKSUM TABLE {table}"),
             })

@@ -206,7 +206,7 @@ fn dark(tab: &mut Tab, web: &Web) {
 }
 
 /// Whether a chart is drawn in the page.
-const CHART_SHOWN: &str = "!!document.querySelector('.chart svg')";
+const CHART_SHOWN: &str = "!!document.querySelector('.drawing svg')";
 
 /// What a run in the browser is told: quick, and with few clients.
 fn told(tab: &mut Tab, fields: &[(&str, &str)]) {

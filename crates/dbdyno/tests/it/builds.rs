@@ -5,7 +5,7 @@ use serde_json::Value;
 use servers::for_tests::{MARIADB, POSTGRES, TestServer};
 
 use crate::home::{Home, at, number};
-use crate::real::url;
+use crate::real::{Tpcc, tpcc};
 
 const SMALL: [&str; 3] = ["oltp-read-write", "--tables=2", "--table-size=5000"];
 
@@ -90,14 +90,13 @@ fn nothing_is_kept_of_what_is_not_built_or_not_to_be_kept() {
 /// What a build on a server keeps: its rates, the server's own counters, and how it settled.
 #[track_caller]
 fn a_build_has_metrics(server: &'static TestServer) {
-    let server = server.start();
-    let (home, target) = (Home::new(), format!("--target={}", url(&server)));
-    let args =
-        ["build", "tpcc", &target, "-q", "--settle", "--load-method=insert", "--output=json"];
-    let built = home.run(&args).json();
-    let run = at(&built, "run_id").as_str().expect("it is kept").to_owned();
+    let data = tpcc(server);
+    let Tpcc { store, built, .. } = data.as_ref().expect("it is built");
+    let home = Home::new();
+    home.put_store(store);
+    let run = at(built, "run_id").as_str().expect("it is kept").to_owned();
     let all = figures(&home, &run);
-    let seconds = number(&built, "seconds");
+    let seconds = number(built, "seconds");
     assert!((figure(&all, "build.elapsed_s") - seconds).abs() < 0.01);
     assert!(figure(&all, "build.rows_loaded.max") > 0.0, "{all:?}");
     assert!(figure(&all, "build.analyse_s") > 0.0, "{all:?}");

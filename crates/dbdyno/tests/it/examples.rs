@@ -52,12 +52,14 @@ fn the_example_in_virtual_time_runs() {
     assert_eq!(report["placement"], "simulated");
 }
 
-/// The report of an example that is an experiment, at few and short points.
+/// The report of an example that is an experiment, at few and short points. What holds after a
+/// trial holds before the next.
 fn experiment(home: &Home, name: &str, flags: &[&str]) -> Value {
     let example = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples").join(name);
     let example = example.to_string_lossy().into_owned();
     let short = ["--duration=1s", "--ramp-up=0s", "--pause=0s", "--repeat=1", "--quiet"];
-    let shown = home.json(&[&["run", &example][..], &short, flags].concat());
+    let args = [&["run", &example][..], &short, &["--check=after"], flags].concat();
+    let shown = home.json(&args);
     assert_eq!(number(&shown, "trials_done"), number(&shown, "trials"), "{shown:#}");
     shown
 }
@@ -72,6 +74,7 @@ fn the_examples_that_are_experiments_run() {
     let arrivals = experiment(&home, "arrival-rate.toml", &few);
     assert_eq!(arrivals["primary"], "p99_ms");
     let few = ["--vary=clients=1,2", "--vary=scenario=simple,metrics", &server];
+    let few = [&few[..], &["--application-rate=2000", "--buffer-bytes=20000"]].concat();
     let arm = experiment(&home, "arm.toml", &few);
     assert_eq!(number(&arm, "trials"), 4.0);
     // What was published stands below what was measured, with the best number of each scenario.
@@ -100,12 +103,13 @@ fn the_examples_that_are_experiments_run() {
     // Less than a busy machine can take, so that more is offered and done at the second point.
     let few = ["--clients=100", "--vary=keythink_scale=0.04,0.02"];
     let many = experiment(&home, "many-clients.toml", &[&small[..], &few].concat());
-    let setups = experiment(&home, "two-setups.toml", &["--vary=clients=1,2", "--table-size=1000"]);
+    let few = ["--vary=clients=1,2", "--table-size=1000"];
+    let setups = experiment(&home, "two-setups.toml", &[&few[..], &AT_A_RATE].concat());
     assert_eq!(setups["points"].as_array().map(Vec::len), Some(4), "{setups:#}");
     // A transaction has 19 reads and writes.
     let file = format!("--target=sqlite:{}", home.path("kernel.db").display());
     let few = ["--vary=clients=1,2", "--table-size=1000", "--label=kernel=6.1", &file];
-    let kernel = experiment(&home, "kernel.toml", &few);
+    let kernel = experiment(&home, "kernel.toml", &[&few[..], &AT_A_RATE].concat());
     let id = kernel["id"].as_str().expect("one");
     let by = |figure: &str| {
         let words = ["experiments", "show", id, &format!("--figure={figure}")];

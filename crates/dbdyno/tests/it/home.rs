@@ -59,6 +59,13 @@ impl Home {
         self.path("data/dbdyno/runs.sqlite")
     }
 
+    /// Puts a store where runs are kept.
+    pub(crate) fn put_store(&self, bytes: &[u8]) {
+        let to = self.store();
+        fs::create_dir_all(to.parent().expect("it lies in a folder")).expect("it is ours");
+        fs::write(to, bytes).expect("there is room for it");
+    }
+
     /// Where the data of a workload lie unless something else is said.
     pub(crate) fn database(&self, workload: &str) -> PathBuf {
         self.path(&format!("data/dbdyno/{workload}.db"))

@@ -21,7 +21,7 @@ fn n_seconds(home: &Home) -> i64 {
 fn crash(server: &mut Server, workload: &str, args: &[&str]) {
     let home = Home::new();
     let target = format!("--target={}", url(server));
-    let fixed = ["run", workload, &target, "--ramp-up=0s", "--output=json"];
+    let fixed = ["run", workload, &target, "--ramp-up=0s", "--check=after", "--output=json"];
     let mut run = home.start(&[&fixed[..], args].concat());
     wait_for_seconds(&home, &mut run, 2);
     server.kill().expect("killed");

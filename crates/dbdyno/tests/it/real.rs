@@ -1,7 +1,14 @@
-//! Real servers for these tests: where they are, and how dbdyno is told.
+//! Real servers for these tests: where they are, how dbdyno is told, and those with data of tpcc
+//! that several tests use in turn.
+
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use model::{Secret, Target};
-use servers::Server;
+use serde_json::Value;
+use servers::for_tests::TestServer;
+use servers::{Kind, Server};
+
+use crate::home::Home;
 
 /// The URL of a server without its password, and the password.
 pub(crate) fn url_and_password(server: &Server) -> (String, String) {
@@ -24,4 +31,43 @@ pub(crate) fn url_of(server: &Server, database: &str) -> String {
 pub(crate) fn with_password(target: &Target) -> String {
     let password = target.password.as_ref().map_or("", Secret::reveal);
     target.to_string().replacen('@', &format!(":{password}@"), 1)
+}
+
+/// A server with data of tpcc, which are dear to build: one of each kind, whose users take turns.
+pub(crate) struct Tpcc {
+    server: Server,
+    /// The store in which the build is kept.
+    pub(crate) store: Vec<u8>,
+    /// What was reported of it.
+    pub(crate) built: Value,
+}
+
+impl Tpcc {
+    /// The URL of the server, which counts what it can count.
+    pub(crate) fn url(&self) -> String {
+        url(&self.server)
+    }
+}
+
+/// The server of this product with data of tpcc. It ends with the process.
+pub(crate) fn tpcc(test: &TestServer) -> MutexGuard<'static, Option<Tpcc>> {
+    static BUILT: [Mutex<Option<Tpcc>>; 3] = [const { Mutex::new(None) }; 3];
+    let counts = [("performance_schema", "ON")];
+    let (index, settings, method): (usize, &[(&str, &str)], &str) = match test.kind {
+        Kind::Postgres => (0, &[], "--load-method=insert"),
+        Kind::MariaDb => (1, &counts, "--load-method=insert"),
+        Kind::MySql => (2, &[], "--load-method=bulk"),
+    };
+    // A test that failed meanwhile leaves data that others can use.
+    let mut built = BUILT[index].lock().unwrap_or_else(PoisonError::into_inner);
+    built.get_or_insert_with(|| {
+        let (server, home) = (test.start_with(settings), Home::new());
+        let target = format!("--target={}", url(&server));
+        let args = ["build", "tpcc", &target, "-q", "--settle", method, "--output=json"];
+        let built = home.run(&args).json();
+        // A folder of its own would outlive the process.
+        let store = std::fs::read(home.store()).expect("the build is kept");
+        Tpcc { server, store, built }
+    });
+    built
 }

@@ -5,7 +5,7 @@ use serde_json::Value;
 use servers::for_tests::{MARIADB, MYSQL_5_6, POSTGRES, TestServer};
 
 use crate::home::Home;
-use crate::real::url;
+use crate::real::tpcc;
 
 /// The only transaction that is shown.
 fn only(home: &Home, args: &[&str]) -> Value {
@@ -123,9 +123,9 @@ fn the_simulated_database_shows_what_it_is_asked() {
 /// What stored procedures save: one round trip in place of one for each statement.
 #[track_caller]
 fn procedures_save_round_trips(server: &'static TestServer) {
-    let server = server.start();
-    let (home, target) = (Home::new(), format!("--target={}", url(&server)));
-    home.run(&["build", "tpcc", "-q", &target]).good();
+    let data = tpcc(server);
+    let data = data.as_ref().expect("it is built");
+    let (home, target) = (Home::new(), format!("--target={}", data.url()));
     // After so many orders every variant of a statement is prepared.
     let of = |mode: &str| {
         let mode = format!("--mode={mode}");

@@ -14,7 +14,7 @@ use crate::home::Ran;
 /// No process of these tests runs for so long, on however slow a machine.
 const LIMIT: Duration = Duration::from_secs(120);
 /// How often the world is looked at while a process says nothing.
-const LOOK_EVERY: Duration = Duration::from_millis(5);
+const LOOK_EVERY: Duration = Duration::from_millis(10);
 
 /// A process that is killed when it is forgotten.
 pub(crate) struct Started {

@@ -9,7 +9,7 @@ use crate::devtools::Tab;
 use crate::disturbances::examples;
 use crate::home::{Home, at, number};
 use crate::http::Web;
-use crate::real::url;
+use crate::real::{tpcc, url};
 use crate::settings::ask;
 
 /// A run of a workload on a server, as its report.
@@ -147,11 +147,13 @@ fn a_database_without_instruments_says_so() {
 #[test]
 fn the_example_on_procedures_compares_what_a_transaction_takes() {
     let home = Home::new();
-    let mariadb = "managed:mariadb?innodb_buffer_pool_size=64M&performance_schema=ON";
-    let targets = format!("--vary=target={mariadb},managed:postgres");
+    let servers = [&MARIADB, &POSTGRES].map(|server| tpcc(server));
+    let [mariadb, postgres] = servers.each_ref().map(|of| of.as_ref().expect("built").url());
+    let targets = format!("--vary=target={mariadb},{postgres}");
     let small = ["--warehouses=1", "--clients=1", "--duration=1s", "--ramp-up=0s", "--repeat=1"];
     let plan = examples().join("procedures.toml").display().to_string();
     home.run(&[&["run", &*plan, &*targets, "--check=off"], &small[..]].concat()).good();
+    drop(servers);
     let compared = home.json(&["compare", "last", "--by=mode"]);
     let points = at(&compared, "pairs.0.each_transaction").as_array().expect("a list");
     assert_eq!(points.len(), 2, "{compared:#}");
