@@ -283,16 +283,18 @@ fn from_a_fresh_store_everything_is_done_by_clicks_and_by_keys() {
     job_ended(&mut tab);
     to_result(&mut tab);
     assert!(tab.value("location.pathname").to_string().contains("/experiments/"));
-    tab.follow(".about a[href*='by=clients']");
+    tab.click(".menu summary");
+    tab.follow(".menu a[href*='by=clients']");
     tab.until("document.body.innerText.includes('clients=2') || !!document.querySelector('table')");
     // Labelled and removed.
     tab.go(&format!("{}{}", web.base, run.trim_matches('"')));
+    tab.click(".menu summary");
     tab.click("#label");
     tab.type_and_enter("build=1");
-    assert_eq!(tab.value("document.querySelector('.about a.label').innerText"), "build=1");
-    tab.click("details.remove summary");
-    tab.click("details.remove input[name=sure]");
-    tab.follow("details.remove button");
+    assert_eq!(tab.value("document.querySelector('.labels.seen a.label').innerText"), "build=1");
+    tab.click(".menu summary");
+    tab.click(".menu input[name=sure]");
+    tab.follow(".menu .remove button");
     assert_eq!(tab.value("location.pathname"), "/");
     // What was done is kept, and seen by every terminal.
     tab.go(&format!("{}/jobs", web.base));
