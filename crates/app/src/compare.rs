@@ -208,9 +208,12 @@ pub fn pin_baseline(store: &Store, key: &str, build: Option<&str>) -> Result<(),
 /// Of a time of day, such as `2026-11-24 20:43:10`, how many letters are the day.
 const DATE_LETTERS: usize = 10;
 
+/// What a run is put by, and what it has of that.
+type OfRun = (&'static str, fn(&RunRow) -> String);
+
 /// What every run has, for those who have set no label of this name: the day (UTC), product and
 /// version of the database, the version of dbdyno.
-const OF_EVERY_RUN: [(&str, fn(&RunRow) -> String); 3] = [
+const OF_EVERY_RUN: [OfRun; 3] = [
     ("day", |row| utc(row.started_unix_ms).chars().take(DATE_LETTERS).collect()),
     ("database", |row| row.database.clone()),
     ("dbdyno", |row| row.dbdyno.clone()),

@@ -174,6 +174,15 @@ impl StoreError {
     }
 }
 
+/// Whether the disk of a file has no room for what SQLite keeps beside it while it reads: 32 KiB
+/// (https://www.sqlite.org/walformat.html, the WAL-index file).
+fn is_full(path: &Path) -> bool {
+    const ROOM: u64 = 32 * 1024;
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+    let room = rustix::fs::statvfs(folder.unwrap_or(Path::new(".")));
+    room.is_ok_and(|room| room.f_bavail.saturating_mul(room.f_frsize) < ROOM)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -195,13 +204,4 @@ mod tests {
         check(rusqlite::ffi::SQLITE_NOTADB, StoreErrorKind::NotAStore);
         check(rusqlite::ffi::SQLITE_IOERR, StoreErrorKind::Other);
     }
-}
-
-/// Whether the disk of a file has no room for what SQLite keeps beside it while it reads: 32 KiB
-/// (https://www.sqlite.org/walformat.html, the WAL-index file).
-fn is_full(path: &Path) -> bool {
-    const ROOM: u64 = 32 * 1024;
-    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
-    let room = rustix::fs::statvfs(folder.unwrap_or(Path::new(".")));
-    room.is_ok_and(|room| room.f_bavail.saturating_mul(room.f_frsize) < ROOM)
 }

@@ -144,11 +144,14 @@ pub(crate) fn run_at(
     let groups = resolve_groups(&plan, database, stop)?;
     let placement = admission::place(&plan, &groups)?;
     admission::may_be_divided(&plan, &groups, placement)?;
-    if let Some(path) = &options.store {
-        if let Some(text) = running_beside(&Store::open(path)?, &plan.target)? {
-            watcher.note(&text);
-            said.push(text);
-        }
+    if let Some(path) = &options.store
+        && let store = Store::open(path)?
+        // A managed server is this run's own.
+        && open_target.server.is_none()
+        && let Some(text) = running_beside(&store, &plan.target)?
+    {
+        watcher.note(&text);
+        said.push(text);
     }
     let settling = settling_of(&plan, open_target, stop)?;
     let path = OpenPath::open(plan.network, database)?;
@@ -339,15 +342,19 @@ fn facts_of_data(groups: &[Opened]) -> Vec<Fact> {
 }
 
 /// A sentence if another run of this database goes on: then the database counts commits of both,
-/// and each slows the other down. Managed and simulated servers are a run's own.
+/// and each slows the other down.
 fn running_beside(store: &Store, target: &Target) -> Result<Option<String>, Error> {
-    if matches!(&*target.scheme, "managed" | "sim") {
+    // One without a host or a path is nowhere: it is this run's own.
+    if target.hosts.is_empty() && target.path.is_empty() {
         return Ok(None);
     }
     let filter = Filter { status: Some(model::Status::Running), ..Filter::default() };
     let is_here = |row: &RunRow| {
         let theirs = Target::parse(&row.target).ok();
-        theirs.is_some_and(|other| (&other.hosts, &other.path) == (&target.hosts, &target.path))
+        theirs.is_some_and(|other| {
+            other.scheme == target.scheme
+                && (&other.hosts, &other.path) == (&target.hosts, &target.path)
+        })
     };
     let other = store.list(&filter)?.into_iter().find(is_here);
     Ok(other.map(|row| {

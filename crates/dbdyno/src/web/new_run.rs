@@ -313,7 +313,7 @@ fn start(
     if matches!(deed, Deed::Run | Deed::Build) {
         words.extend(labels(form)?.into_iter().flat_map(|label| ["--label".to_owned(), label]));
     }
-    let workload = draft.groups.first().map(|group| shown_workload(group)).unwrap_or_default();
+    let workload = draft.groups.first().map(shown_workload).unwrap_or_default();
     let job = Job {
         kind,
         name: draft.values.get("name").map_or(workload, |name| name.text.clone()),

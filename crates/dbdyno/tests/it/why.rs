@@ -147,7 +147,7 @@ fn a_database_without_instruments_says_so() {
 #[test]
 fn the_example_on_procedures_compares_what_a_transaction_takes() {
     let home = Home::new();
-    let servers = [&MARIADB, &POSTGRES].map(|server| tpcc(server));
+    let servers = [&MARIADB, &POSTGRES].map(tpcc);
     let [mariadb, postgres] = servers.each_ref().map(|of| of.as_ref().expect("built").url());
     let targets = format!("--vary=target={mariadb},{postgres}");
     let small = ["--warehouses=1", "--clients=1", "--duration=1s", "--ramp-up=0s", "--repeat=1"];
