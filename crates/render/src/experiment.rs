@@ -69,7 +69,10 @@ fn question(report: &ExperimentReport) -> Vec<String> {
     let varied: Vec<String> = report.axes.iter().map(axis).collect();
     match varied.is_empty() {
         true => Vec::new(),
-        false => vec![format!("What is the effect of {}?", varied.join(" and "))],
+        false => {
+            let of = title(&report.primary);
+            vec![format!("How does {of} change with {}?", varied.join(" and "))]
+        }
     }
 }
 

@@ -40,6 +40,8 @@ struct ExperimentView {
     n_trials: u64,
     is_running: bool,
     is_sought: bool,
+    /// Whether something of it may be left to be done.
+    is_resumable: bool,
     /// What it has shown, in a sentence; or nothing.
     result: String,
 }
@@ -58,6 +60,9 @@ fn view(of: &RunSnapshot) -> ExperimentView {
         format!("{}: {values}", axis.name)
     };
     let axes: Vec<String> = experiment.axes.iter().map(axis).collect();
+    let n_done = trials.iter().filter(|trial| trial.run.status == Status::Completed).count();
+    let n_trials = experiment.points.len() as u64 * u64::from(experiment.repeats);
+    let is_sought = experiment.seek.is_some();
     ExperimentView {
         id: experiment.id.clone(),
         short: short_id(&experiment.id).to_owned(),
@@ -67,10 +72,11 @@ fn view(of: &RunSnapshot) -> ExperimentView {
             Some(_) => "a search for the highest rate".to_owned(),
             None => axes.join("; "),
         },
-        n_done: trials.iter().filter(|trial| trial.run.status == Status::Completed).count(),
-        n_trials: experiment.points.len() as u64 * u64::from(experiment.repeats),
+        n_done,
+        n_trials,
         is_running: of.is_going(),
-        is_sought: experiment.seek.is_some(),
+        is_sought,
+        is_resumable: !of.is_going() && (is_sought || (n_done as u64) < n_trials),
         result: String::new(),
     }
 }
