@@ -119,6 +119,62 @@ const WORDS: &[&str] = &[
     "zstd",
 ];
 
+/// Families of settings of the MySQL family and of PostgreSQL, as their names begin.
+const SETTINGS: &[&str] = &[
+    "aria_",
+    "autovacuum",
+    "back_log",
+    "bgwriter_",
+    "binlog_",
+    "checkpoint_",
+    "commit_delay",
+    "commit_siblings",
+    "cpu_",
+    "deadlock_timeout",
+    "default_statistics_target",
+    "effective_",
+    "fsync",
+    "full_page_writes",
+    "huge_pages",
+    "innodb_",
+    "jit",
+    "join_buffer_size",
+    "key_buffer_size",
+    "lock_",
+    "maintenance_work_mem",
+    "max_",
+    "min_wal_size",
+    "myisam_",
+    "open_files_limit",
+    "optimizer_",
+    "parallel_",
+    "performance_schema",
+    "query_cache_",
+    "random_page_cost",
+    "read_buffer_size",
+    "read_rnd_buffer_size",
+    "rocksdb_",
+    "seq_page_cost",
+    "shared_buffers",
+    "sort_buffer_size",
+    "statement_timeout",
+    "sync_",
+    "synchronous_commit",
+    "table_",
+    "temp_buffers",
+    "thread_",
+    "tmp_table_size",
+    "track_",
+    "transaction_isolation",
+    "tx_isolation",
+    "userstat",
+    "vacuum_",
+    "wal_",
+    "work_mem",
+];
+/// Options of a target that name files of this machine.
+const FILES: &[&str] = &["tls_ca", "tls_cert", "tls_key"];
+
 /// Refuses what a plan from a page may not ask for. SQLite files must lie in `folder`.
 pub fn check_from_page(draft: &Draft, folder: Option<&Path>) -> Result<(), BadPlan> {
     let is_sql_safe = is_sql_safe(draft);
@@ -237,6 +293,9 @@ fn target(url: &str, from: &From, folder: Option<&Path>) -> Result<(), BadPlan> 
         }
         return Ok(());
     }
+    if let Some((name, _)) = target.options.iter().find(|(name, _)| FILES.contains(&&**name)) {
+        return bad(&format!("{name}: a page names no files"));
+    }
     let is_file =
         drivers::of_target(&target).is_some_and(|entry| entry.name == drivers::EMBEDDED.name);
     if is_file && target.path != ":memory:" && !is_in(Path::new(&target.path), folder) {
@@ -246,14 +305,16 @@ fn target(url: &str, from: &From, folder: Option<&Path>) -> Result<(), BadPlan> 
     Ok(())
 }
 
-/// Whether a file lies in a folder itself, by its name alone.
+/// Whether a file lies in a folder itself, and is no link out of it.
 fn is_in(file: &Path, folder: Option<&Path>) -> bool {
     let is_plain = file.components().all(|part| part != Component::ParentDir);
-    is_plain && folder.is_some() && file.parent() == folder
+    is_plain && folder.is_some() && file.parent() == folder && !file.is_symlink()
 }
 
-/// A setting of a server is a number with its unit, or a word that is known to be harmless: others
-/// may name a file, a library or a command.
+/// A setting of a server from a page belongs to a family that is known to name neither files, nor
+/// programs, nor accounts, and its value is a number with its unit or a known word. Servers take
+/// names with prefixes (`loose_`, `enable_`, `skip_`) and the beginnings of names, so that a list
+/// of what is refused would never be whole.
 fn setting(name: &str, value: &str, from: &From) -> Result<(), BadPlan> {
     let digits = |c: char| c.is_ascii_digit() || c == '.';
     let unit = value.trim().trim_start_matches('-').trim_start_matches(digits);
@@ -261,15 +322,18 @@ fn setting(name: &str, value: &str, from: &From) -> Result<(), BadPlan> {
         && unit.trim().len() <= 3
         && unit.trim().chars().all(|c| c.is_ascii_alphabetic());
     let is_word = WORDS.iter().any(|word| word.eq_ignore_ascii_case(value.trim()));
-    // It opens a server of ours to everybody on its host. A server takes the beginning of a name.
-    let is_open = plain_setting(name).starts_with("skip_g");
-    match (is_number || is_word) && !is_open {
+    let refused = |why: &str| Err(refused(from, &format!("server.{name}"), why));
+    let plain = plain_setting(name);
+    if !SETTINGS.iter().any(|family| plain.starts_with(family)) {
+        return refused(
+            "from a page, only settings of memory, logs, flushing and the like are set",
+        );
+    }
+    match is_number || is_word {
         true => Ok(()),
-        false => Err(refused(
-            from,
-            &format!("server.{name}"),
-            "from a page, a setting is a number with its unit, or a word such as on or off",
-        )),
+        false => {
+            refused("from a page, a setting is a number with its unit, or a word such as on or off")
+        }
     }
 }
 
@@ -305,11 +369,19 @@ mod tests {
         check("target = \"managed:mariadb?user=root\"", "user: a page names no");
         check("target = \"managed:postgres?archive_command=reboot\"", "archive_command");
         check("target = \"managed:mariadb?general_log_file=/etc/x\"", "general_log_file");
-        check("target = \"managed:mariadb?skip-grant-tables=1\"", "skip-grant-tables");
+        check("target = \"managed:mariadb?innodb_tmpdir=/etc\"", "a setting is a number");
+        for open in ["skip-grant-tables=1", "loose_skip_grant_tables=on", "enable_skip_grant=1"] {
+            check(&format!("target = \"managed:mariadb?{open}\""), "only settings of memory");
+        }
+        for open in ["loose_bind_address=0", "LOOSE-port=3777", "plugin_load_add=auto"] {
+            check(&format!("target = \"managed:mariadb?{open}\""), "only settings of memory");
+        }
+        check("target = \"managed:postgres?archive_command=true\"", "only settings of memory");
+        check("target = \"mariadb://me@db/bench?tls_ca=/etc/shadow\"", "tls_ca: a page names no");
         check("[server]\narchive_command = \"rm -r x\"", "server.archive_command");
         check(
             "[experiment.vary]\n\"server.init_connect\" = [\"DROP TABLE x\"]",
-            "a setting is a number",
+            "only settings of memory",
         );
         check("[experiment.vary]\ntarget = [\"managed:mariadb?bin=/x\"]", "bin: a page names");
         check("[experiment.vary]\nrate = [\"file /etc/shadow\"]", "rate: a page names no files");

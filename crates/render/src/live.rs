@@ -168,6 +168,7 @@ fn progress(tally: &Tally, now_ns: i64) -> String {
         return "starting".to_owned();
     };
     let measure_ns = i64::try_from(described.phases.measure_ns).unwrap_or(i64::MAX);
+    let ramp_up_ns = i64::try_from(described.phases.ramp_up_ns).unwrap_or(i64::MAX);
     match phase {
         _ if tally.ended.is_some() => "ended".to_owned(),
         Phase::Connect => {
@@ -175,7 +176,8 @@ fn progress(tally: &Tally, now_ns: i64) -> String {
             format!("connecting, {} so far", format_count(connected.into()))
         }
         Phase::Drain => "draining".to_owned(),
-        _ if now_ns < 0 => format!("ramp-up, {} to go", duration(-now_ns)),
+        // How far it is may be unknown yet: then all of it is still to come.
+        _ if now_ns < 0 => format!("ramp-up, {} to go", duration(-now_ns.max(-ramp_up_ns))),
         _ if measure_ns > 0 && now_ns >= measure_ns => "draining".to_owned(),
         _ => format!("measuring, {}", measuring(tally, now_ns, measure_ns)),
     }

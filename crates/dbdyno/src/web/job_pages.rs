@@ -15,7 +15,7 @@ use store::{Job, JobKind, JobRow, JobStatus, Store, utc};
 use super::answer::{self, Frame, Fresh, fresh, rendered};
 use super::http_error::HttpError;
 use super::jobs::{Asked, interrupted, place_of, words_of};
-use super::new_run::{Command, commands};
+use super::new_run::{Command, commands, labels_of};
 use super::plan_form::FILE;
 use super::query::{Form, Pairs};
 use super::visitor::Visitor;
@@ -234,7 +234,10 @@ pub(super) async fn page(
                 let text = format!("dbdyno {}", row.job.words.join(" "));
                 vec![Command { what: "Resume", text }]
             }
-            _ => commands(&draft).into_iter().filter(|it| it.what == wanted).collect(),
+            _ => {
+                let all = commands(&draft, &labels_of(&row.job.words));
+                all.into_iter().filter(|it| it.what == wanted).collect()
+            }
         };
         let (part, place, is_open) = part_of(store, shared, &visitor, row)?;
         let frame = Frame::new(format!("Job {number}"), "jobs", &visitor);

@@ -282,6 +282,9 @@ impl Runner {
             Some(_) => status_of(code, job.is_stopped),
             None => status_by_run(&store, &job.process)?,
         };
+        if exit.is_none() && status == JobStatus::Failed {
+            output += "\nIts process ended, or was killed, under another service.\n";
+        }
         store.end_job(number, status, code, &output)?;
         // What cannot be removed is overwritten by nobody: numbers are used once.
         let _ = fs::remove_file(log_path(&self.store, number));
@@ -317,11 +320,12 @@ fn status_of(code: Option<i32>, is_stopped: bool) -> JobStatus {
 fn status_by_run(store: &Store, process: &Process) -> Result<JobStatus, StoreError> {
     let run = store.run_of(process)?;
     let row = run.map(|run| store.row(&run)).transpose()?.flatten();
-    Ok(match row.map(|row| row.status) {
-        Some(Status::Completed) => JobStatus::Done,
-        Some(Status::Failed) => JobStatus::Failed,
-        Some(Status::Interrupted) => JobStatus::Stopped,
-        Some(Status::Running) | None => JobStatus::Lost,
+    Ok(match row.map(|row| (row.status, row.ended_unix_ms)) {
+        Some((Status::Completed, _)) => JobStatus::Done,
+        // One that was killed has no end.
+        Some((Status::Failed, _) | (Status::Interrupted, None)) => JobStatus::Failed,
+        Some((Status::Interrupted, Some(_))) => JobStatus::Stopped,
+        Some((Status::Running, _)) | None => JobStatus::Lost,
     })
 }
 

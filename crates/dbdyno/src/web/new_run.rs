@@ -72,7 +72,11 @@ pub(super) async fn page(
         let draft = begun(store, shared, &asked)?;
         let toml = draft_to_toml(&draft);
         let wrong = checked(&draft, shared).err();
-        shown_page(shared, &visitor, &draft, toml, wrong.as_ref(), &Pairs::default())
+        // The labels of a job are not in its plan.
+        let number = asked.get("job").and_then(|number| number.parse().ok());
+        let job = number.map(|number| store.job(number)).transpose()?.flatten();
+        let labels = job.map_or(String::new(), |row| labels_of(&row.job.words).join("\n"));
+        shown_page(shared, &visitor, &draft, toml, wrong.as_ref(), &labels)
     })
     .await
 }
@@ -211,7 +215,14 @@ pub(super) async fn asked(
                     Ok(number) => Redirect::to(&format!("/jobs/{number}")).into_response(),
                     Err(no) if no.status == StatusCode::BAD_REQUEST => {
                         let (bad, toml) = (BadPlan(no.text), draft_to_toml(&draft));
-                        refused(shown_page(shared, &visitor, &draft, toml, Some(&bad), &form)?)
+                        refused(shown_page(
+                            shared,
+                            &visitor,
+                            &draft,
+                            toml,
+                            Some(&bad),
+                            typed_labels(&form),
+                        )?)
                     }
                     Err(no) => return Err(no),
                 }
@@ -224,7 +235,8 @@ pub(super) async fn asked(
                     false => written,
                 };
                 let bad = task.err();
-                let page = shown_page(shared, &visitor, &draft, toml, bad.as_ref(), &form)?;
+                let page =
+                    shown_page(shared, &visitor, &draft, toml, bad.as_ref(), typed_labels(&form))?;
                 // A plan that is only looked at may be wrong.
                 if deed == Deed::Show { page } else { refused(page) }
             }
@@ -357,33 +369,56 @@ fn words_of_data(draft: &Draft, command: &str, target: Option<&Target>) -> Optio
     Some(words)
 }
 
+fn typed_labels(form: &Pairs) -> &str {
+    form.get("labels").unwrap_or_default()
+}
+
+/// The lines of a field of labels that are not empty.
+fn written_labels(text: &str) -> Vec<String> {
+    let lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
+    lines.map(str::to_owned).collect()
+}
+
+/// The labels among the words of a job.
+pub(super) fn labels_of(words: &[String]) -> Vec<String> {
+    let pairs = words.windows(2).filter(|pair| pair[0] == "--label");
+    pairs.map(|pair| pair[1].clone()).collect()
+}
+
 /// The labels of a form, a line each.
 fn labels(form: &Pairs) -> Result<Vec<String>, HttpError> {
-    let lines = form.get("labels").unwrap_or_default().lines().map(str::trim);
-    let checked = |line: &str| match line.split_once('=') {
+    let lines = written_labels(typed_labels(form));
+    let checked = |line: String| match line.split_once('=') {
         Some((key, value)) if !value.is_empty() => match store::why_no_label(key, value) {
-            None => Ok(line.to_owned()),
+            None => Ok(line.clone()),
             Some(why) => Err(HttpError::bad(format!("'{line}' is not a label: {why}"))),
         },
         _ => Err(HttpError::bad(format!("'{line}' is not a label: write key=value"))),
     };
-    lines.filter(|line| !line.is_empty()).map(checked).collect()
+    lines.into_iter().map(checked).collect()
 }
 
-/// What does the same in a terminal.
-pub(super) fn commands(draft: &Draft) -> Vec<Command> {
+/// What does the same in a terminal, with these labels.
+pub(super) fn commands(draft: &Draft, labels: &[String]) -> Vec<Command> {
     let has_user = Target::parse(&shown(draft, "plan.target")).is_ok_and(|it| it.user.is_some());
     let line = |words: Vec<String>| {
         let ask = has_user.then(|| "--ask-password".to_owned());
         let words = words.iter().chain(&ask).map(|word| for_shell(word));
         format!("dbdyno {}", words.collect::<Vec<_>>().join(" "))
     };
+    let labels: Vec<String> =
+        labels.iter().flat_map(|label| ["--label".to_owned(), label.clone()]).collect();
     let run = draft.words().map(|words| [vec!["run".to_owned()], words].concat());
     let run = run.unwrap_or_else(|| ["run", FILE].map(str::to_owned).to_vec());
+    let run = [run, labels.clone()].concat();
     let target = Target::parse(&shown(draft, "plan.target")).ok();
     let data = [("Build", "build"), ("Check the data", "check"), ("Drop the data", "drop")];
     let data = data.into_iter().filter_map(|(what, command)| {
-        Some(Command { what, text: line(words_of_data(draft, command, target.as_ref())?) })
+        let mut words = words_of_data(draft, command, target.as_ref())?;
+        if command == "build" {
+            words.extend(labels.iter().cloned());
+        }
+        Some(Command { what, text: line(words) })
     });
     [Command { what: "Run", text: line(run) }].into_iter().chain(data).collect()
 }
@@ -394,7 +429,7 @@ fn shown_page(
     draft: &Draft,
     toml: String,
     wrong: Option<&BadPlan>,
-    form: &Pairs,
+    labels: &str,
 ) -> Result<Response, HttpError> {
     let workload = draft.groups.first().map(shown_workload).unwrap_or_default();
     let named = |name: &'static str| Named { name, is_chosen: name == workload };
@@ -411,12 +446,12 @@ fn shown_page(
         has_password: known.flatten().is_some(),
         vary: shown(draft, "vary"),
         server: shown(draft, "server"),
-        labels: form.get("labels").unwrap_or_default().to_owned(),
+        labels: labels.to_owned(),
         sections: sections(draft, wrong),
         was: draft_to_toml(draft),
         toml,
         wrong: wrong.map_or(String::new(), |bad| bad.0.clone()),
         kind: task.as_ref().map_or("", |task| kind_of(task).name()),
-        commands: commands(draft),
+        commands: commands(draft, &written_labels(labels)),
     })
 }

@@ -96,8 +96,13 @@ fn a_plan_from_a_page_runs_and_what_was_done_is_kept() {
     let home = Home::new();
     let web = Web::start(&home, &[]);
     let answer = ask(&web, QUICK, &[("plan.name", "=1+1"), ("labels", "build=1\r\nhost=a")]);
-    let done = ended(&web, number(&answer));
+    let job = number(&answer);
+    let done = ended(&web, job);
     assert_eq!((&done["status"], &done["kind"]), (&"done".into(), &"run".into()), "{done:#}");
+    let page = web.page(&format!("/jobs/{job}"));
+    assert!(page.contains("--label build=1 --label host=a"), "{page}");
+    let again = web.page(&format!("/new?job={job}"));
+    assert!(again.contains("build=1\nhost=a"), "{again}");
     let run = done["page"].as_str().expect("it has a run").strip_prefix("/runs/").expect("a run");
     let report = home.json(&["runs", "show", run]);
     assert_eq!(at(&report, "status"), "completed");
