@@ -225,6 +225,11 @@ fn a_mistake_is_reported_with_its_line_and_column() {
         "plan.toml:3:1: unknown key 'measure': it is 'duration' at the top",
     );
     check("clients = 3", "unknown key 'clients': it is 'clients' in [[group]]");
+    check(
+        &format!("{group}warehouses = 3"),
+        "plan.toml:3:1: unknown key 'warehouses': it is a parameter of tpcc: write parameters = { \
+         warehouses = ... } in [[group]]",
+    );
     check("[phases]\nseed = 3", "unknown key 'phases.seed': it is 'seed' at the top");
     check("[phases]\nmesure = \"1s\"", "plan.toml:2:1: unknown key 'phases.mesure'");
     check(&format!("{group}clients = 0"), "plan.toml:3:11: clients: 0 is too small");

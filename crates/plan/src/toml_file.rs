@@ -251,7 +251,18 @@ fn elsewhere(word: &str) -> String {
         keys.find(word).or_else(|| former().map(|(.., today)| *today))
     };
     let found = tables.iter().find_map(|(keys, place)| Some((today(keys)?, place)));
-    found.map_or_else(String::new, |(name, place)| format!(": it is '{name}' {place}"))
+    if let Some((name, place)) = found {
+        return format!(": it is '{name}' {place}");
+    }
+    let has_it =
+        |entry: &&workloads::Entry| entry.parameters.iter().any(|parameter| parameter.name == word);
+    match workloads::all().find(has_it) {
+        Some(entry) => format!(
+            ": it is a parameter of {}: write parameters = {{ {word} = ... }} in [[group]]",
+            entry.name
+        ),
+        None => String::new(),
+    }
 }
 
 /// A value as one would write it on the command line; none for tables and dates.

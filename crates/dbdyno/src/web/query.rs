@@ -26,7 +26,12 @@ impl<S: Send + Sync> FromRequest<S> for Form {
             return Err(HttpError::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, text));
         }
         let read = String::from_request(request, state).await;
-        let text = read.map_err(|refused| HttpError::new(refused.status(), refused.body_text()))?;
+        let text = read.map_err(|refused| match refused.status() {
+            StatusCode::PAYLOAD_TOO_LARGE => {
+                HttpError::new(refused.status(), "the form is too long: a plan has at most 64 KB")
+            }
+            status => HttpError::new(status, refused.body_text()),
+        })?;
         Ok(Form(Pairs::of(&text)))
     }
 }
