@@ -36,9 +36,10 @@ pub struct TimeProfile {
     /// The service time less all parts, in milliseconds: below zero where parts of the clients
     /// alone are more than it.
     pub unexplained_ms: f64,
-    /// What the server was measured to do beyond the service time, which is in no part: CPU time
-    /// after a reply was sent or in background threads, and waits for a CPU of sessions that were
-    /// counted as waiting for a lock still. Reports of before it was told apart have none.
+    /// What client and server were measured to do beyond the service time, which is in no part: CPU
+    /// time while the other side worked already, after a reply was sent or in background threads,
+    /// and waits for a CPU of sessions that were counted as waiting for a lock still. Reports of
+    /// before it was told apart have none.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub beside: Vec<TimePart>,
 }
@@ -135,22 +136,29 @@ pub(super) fn time_profile(
 }
 
 /// Takes out of the parts what cannot be of the time of a transaction, since together they are
-/// longer than it: first waits for a CPU, as far as sessions wait for something else; then CPU time
-/// and waits for it of the server, each in proportion.
+/// longer than it: first waits for a CPU, as far as sessions wait for something else; then the CPU
+/// time of both sides and waits for it of the server, each in proportion: a client still ends its
+/// call while the server has begun, and a server works on after its reply.
 fn take_beside(service_ms: f64, parts: &mut [TimePart]) -> Vec<TimePart> {
-    const CPU: &str = "server_cpu";
+    const BUSY: [&str; 2] = ["client_cpu", "server_cpu"];
     const RUN_DELAY: &str = "server_run_delay";
     let sum = |is_it: &dyn Fn(&str) -> bool| {
         parts.iter().filter(|part| is_it(&part.name)).map(|part| part.ms).sum::<f64>()
     };
     let excess = (sum(&|_| true) - service_ms).max(0.0);
     let waits = sum(&|name| WAITS.iter().any(|state| state.name() == name));
-    let [cpu, delay] = [CPU, RUN_DELAY].map(|one| sum(&|name| name == one));
+    let [client, server] = BUSY.map(|one| sum(&|name| name == one));
+    let delay = sum(&|name| name == RUN_DELAY);
     let woken = excess.min(waits).min(delay);
-    let busy = cpu + delay - woken;
+    let busy = client + server + delay - woken;
     let share = if busy > 0.0 { ((excess - woken) / busy).min(1.0) } else { 0.0 };
     let mut beside = Vec::new();
-    for (name, ms) in [(CPU, share * cpu), (RUN_DELAY, woken + share * (delay - woken))] {
+    let taken = [
+        (BUSY[0], share * client),
+        (BUSY[1], share * server),
+        (RUN_DELAY, woken + share * (delay - woken)),
+    ];
+    for (name, ms) in taken {
         if let Some(part) = parts.iter_mut().find(|part| part.name == name && ms > 0.0) {
             part.ms -= ms;
             beside.push(TimePart { name: name.to_owned(), ms });
@@ -269,6 +277,24 @@ mod tests {
         let [cpu, delay, cpu_beside, delay_beside, busy] = of(4_000.0, 0.0, 800.0);
         assert!((cpu + delay - busy).abs() < 1e-9, "{cpu}, {delay}");
         assert!((cpu_beside / delay_beside - 2.0).abs() < 1e-9, "{cpu_beside}, {delay_beside}");
+    }
+
+    #[test]
+    fn cpu_time_of_both_sides_that_overlaps_is_taken_from_each_in_proportion() {
+        let report = with(&[
+            ("database", "sessions/executing", 0.0),
+            ("server", "cpu_user", 900.0),
+            ("generator", "cpu_user", 300.0),
+        ]);
+        let profile = report.time_profile.expect("sessions were sampled");
+        assert!(profile.unexplained_ms.abs() < 1e-9, "{profile:?}");
+        let ms = |parts: &[super::TimePart], name: &str| {
+            parts.iter().find(|part| part.name == name).map_or(0.0, |part| part.ms)
+        };
+        for parts in [&profile.parts, &profile.beside] {
+            let [client, server] = ["client_cpu", "server_cpu"].map(|name| ms(parts, name));
+            assert!(client > 0.0 && (server / client - 3.0).abs() < 1e-9, "{profile:?}");
+        }
     }
 
     #[test]
