@@ -137,31 +137,26 @@ pub(super) fn time_profile(
 
 /// Takes out of the parts what cannot be of the time of a transaction, since together they are
 /// longer than it: first waits for a CPU, as far as sessions wait for something else; then the CPU
-/// time of both sides and waits for it of the server, each in proportion: a client still ends its
-/// call while the server has begun, and a server works on after its reply.
+/// time and waits for a CPU of both sides, each in proportion: a client still ends its call while
+/// the server has begun, and a server works on after its reply.
 fn take_beside(service_ms: f64, parts: &mut [TimePart]) -> Vec<TimePart> {
-    const BUSY: [&str; 2] = ["client_cpu", "server_cpu"];
     const RUN_DELAY: &str = "server_run_delay";
+    const BUSY: [&str; 4] = ["client_cpu", "client_run_delay", "server_cpu", RUN_DELAY];
     let sum = |is_it: &dyn Fn(&str) -> bool| {
         parts.iter().filter(|part| is_it(&part.name)).map(|part| part.ms).sum::<f64>()
     };
     let excess = (sum(&|_| true) - service_ms).max(0.0);
     let waits = sum(&|name| WAITS.iter().any(|state| state.name() == name));
-    let [client, server] = BUSY.map(|one| sum(&|name| name == one));
-    let delay = sum(&|name| name == RUN_DELAY);
-    let woken = excess.min(waits).min(delay);
-    let busy = client + server + delay - woken;
+    let woken = excess.min(waits).min(sum(&|name| name == RUN_DELAY));
+    let busy = sum(&|name| BUSY.contains(&name)) - woken;
     let share = if busy > 0.0 { ((excess - woken) / busy).min(1.0) } else { 0.0 };
     let mut beside = Vec::new();
-    let taken = [
-        (BUSY[0], share * client),
-        (BUSY[1], share * server),
-        (RUN_DELAY, woken + share * (delay - woken)),
-    ];
-    for (name, ms) in taken {
-        if let Some(part) = parts.iter_mut().find(|part| part.name == name && ms > 0.0) {
+    for part in parts.iter_mut().filter(|part| BUSY.contains(&&*part.name)) {
+        let woken = if part.name == RUN_DELAY { woken } else { 0.0 };
+        let ms = woken + share * (part.ms - woken);
+        if ms > 0.0 {
             part.ms -= ms;
-            beside.push(TimePart { name: name.to_owned(), ms });
+            beside.push(TimePart { name: part.name.clone(), ms });
         }
     }
     beside
