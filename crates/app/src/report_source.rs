@@ -18,7 +18,7 @@ use store::{LAST, Store};
 use crate::compare::{Asked, compare};
 use crate::error::Error;
 use crate::experiment::{AskedTables, matrices};
-use crate::stored_report::stored_report;
+use crate::stored_report::{stored_report, with_latency_heat};
 use crate::trials::trial_reports;
 
 /// More runs over each other are not told apart.
@@ -59,7 +59,7 @@ impl ReportSource {
         }
         let run = store.find(name)?;
         let report = stored_report(store, &run, Options { per_client: true })?;
-        Ok(ReportSource::Run(Box::new(report)))
+        Ok(ReportSource::Run(Box::new(with_latency_heat(store, &run, report)?)))
     }
 
     /// A comparison, and the limits that it was held against.

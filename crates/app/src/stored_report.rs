@@ -45,15 +45,19 @@ pub fn ended_report(store: &Store, row: &RunRow) -> Result<Option<Report>, Error
             if !report.cpu_profiles.is_empty() {
                 CpuProfileReport::fill(&mut report.cpu_profiles, store.cpu_profiles(run)?);
             }
-            let mut heat = LatencyHeat::default();
-            store.seconds(run, &mut |second| heat.add(&second))?;
-            report.latency_heat = Some(heat);
             Ok(Some(report))
         }
         Kept::Damaged(why) => Err(Error::Failed(format!(
             "the report of run {run} is damaged ({why}): 'dbdyno runs rm {run}' removes it"
         ))),
     }
+}
+
+/// The same with its latency heat map, for whoever draws it: all of its seconds are read for that.
+pub fn with_latency_heat(store: &Store, run: &RunId, report: Report) -> Result<Report, Error> {
+    let mut heat = LatencyHeat::default();
+    store.seconds(run, &mut |second| heat.add(&second))?;
+    Ok(Report { latency_heat: Some(heat), ..report })
 }
 
 /// Commits per second of each measured second, all groups together, as the report of an ended run

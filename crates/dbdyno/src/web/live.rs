@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex};
 
 use analysis::Tally;
 use analysis::report::Report;
-use app::stored_report::{ended_report, report_so_far};
+use app::stored_report::{ended_report, report_so_far, with_latency_heat};
 use model::{RunId, Status};
 use render::live::Now;
 use store::{RunRow, Store, StoreError, StoreErrorKind};
@@ -78,13 +78,12 @@ impl LiveRuns {
         if let Some((_, report)) = held(&self.ended).iter().find(is_it) {
             return Ok(Some(Arc::clone(report)));
         }
-        let report = ended_report(store, row)?.map(Arc::new);
-        if let Some(report) = &report {
-            let mut all = held(&self.ended);
-            all.insert(0, (row.run.clone(), Arc::clone(report)));
-            all.truncate(KEPT_MAX);
-        }
-        Ok(report)
+        let Some(report) = ended_report(store, row)? else { return Ok(None) };
+        let report = Arc::new(with_latency_heat(store, &row.run, report)?);
+        let mut all = held(&self.ended);
+        all.insert(0, (row.run.clone(), Arc::clone(&report)));
+        all.truncate(KEPT_MAX);
+        Ok(Some(report))
     }
 
     fn followed(&self, run: &RunId) -> Arc<Mutex<Followed>> {
