@@ -26,6 +26,7 @@ mod meta;
 mod network;
 pub mod open;
 mod path_probe;
+pub mod place;
 pub mod report_source;
 pub mod routines;
 pub mod run;

@@ -50,6 +50,7 @@ use crate::open::{
     Data, OpenTarget, Opened, has_all_tables, is_apart_from, no_complete_data, open_target,
     resolve_group, resolve_groups,
 };
+use crate::place::place_of;
 use crate::settings::{Momentary, SettingsGuard, lost};
 use crate::settings_snapshot::{self, SettingsSnapshot};
 use crate::settle::{self, SettlingAt, ToSettle, settle, tables_of};
@@ -144,14 +145,10 @@ pub(crate) fn run_at(
     let groups = resolve_groups(&plan, database, stop)?;
     let placement = admission::place(&plan, &groups)?;
     admission::may_be_divided(&plan, &groups, placement)?;
-    if let Some(path) = &options.store
-        && let store = Store::open(path)?
-        // A managed server is this run's own.
-        && open_target.server.is_none()
-        && let Some(text) = running_beside(&store, &plan.target)?
-    {
-        watcher.note(&text);
-        said.push(text);
+    if let Some(path) = &options.store {
+        let beside = running_beside(&Store::open(path)?, &plan.target)?;
+        beside.iter().for_each(|text| watcher.note(text));
+        said.extend(beside);
     }
     let settling = settling_of(&plan, open_target, stop)?;
     let path = OpenPath::open(plan.network, database)?;
@@ -344,18 +341,9 @@ fn facts_of_data(groups: &[Opened]) -> Vec<Fact> {
 /// A sentence if another run of this database goes on: then the database counts commits of both,
 /// and each slows the other down.
 fn running_beside(store: &Store, target: &Target) -> Result<Option<String>, Error> {
-    // One without a host or a path is nowhere: it is this run's own.
-    if target.hosts.is_empty() && target.path.is_empty() {
-        return Ok(None);
-    }
+    let Some(place) = place_of(&target.to_string()) else { return Ok(None) };
     let filter = Filter { status: Some(model::Status::Running), ..Filter::default() };
-    let is_here = |row: &RunRow| {
-        let theirs = Target::parse(&row.target).ok();
-        theirs.is_some_and(|other| {
-            other.scheme == target.scheme
-                && (&other.hosts, &other.path) == (&target.hosts, &target.path)
-        })
-    };
+    let is_here = |row: &RunRow| place_of(&row.target).as_deref() == Some(&place);
     let other = store.list(&filter)?.into_iter().find(is_here);
     Ok(other.map(|row| {
         format!(

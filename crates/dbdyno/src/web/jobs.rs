@@ -17,9 +17,9 @@ use std::sync::mpsc::{Receiver, Sender, SyncSender, channel, sync_channel};
 use std::thread::Builder;
 
 use app::Error;
+use app::place::place_of;
 use axum::http::StatusCode;
-use model::{Secret, Status, Target};
-use plan::managed::is_managed;
+use model::{Secret, Status};
 use store::{Fate, Job, JobRow, JobStatus, Process, Store, StoreError};
 
 use super::http_error::HttpError;
@@ -42,8 +42,6 @@ pub(super) struct Jobs {
 /// A job to begin, with what is not kept.
 pub(super) struct Asked {
     pub(super) job: Job,
-    /// What it works on, if others may work on the same.
-    pub(super) place: Option<String>,
     pub(super) password: Option<Secret>,
 }
 
@@ -94,6 +92,8 @@ impl Jobs {
 
 struct Waiting {
     number: i64,
+    /// What it works on, if others may work on the same.
+    place: Option<String>,
     asked: Asked,
 }
 
@@ -175,7 +175,8 @@ impl Runner {
             return Err(HttpError::new(StatusCode::TOO_MANY_REQUESTS, text));
         }
         let number = self.open()?.add_job(&asked.job)?;
-        self.waiting.push_back(Waiting { number, asked });
+        let place = place_of(&asked.job.target);
+        self.waiting.push_back(Waiting { number, place, asked });
         Ok(number)
     }
 
@@ -198,7 +199,7 @@ impl Runner {
     /// Begins as many as may run.
     fn begin_next(&mut self) -> Result<(), StoreError> {
         loop {
-            let waiting = self.waiting.iter().map(|job| job.asked.place.as_deref());
+            let waiting = self.waiting.iter().map(|job| job.place.as_deref());
             let running: Vec<_> = self.running.iter().map(|job| job.place.as_deref()).collect();
             let Some(index) = next(waiting, &running, self.desk.jobs) else { return Ok(()) };
             let Some(job) = self.waiting.remove(index) else { return Ok(()) };
@@ -207,7 +208,7 @@ impl Runner {
     }
 
     fn begin(&mut self, waiting: Waiting) -> Result<(), StoreError> {
-        let Waiting { number, asked } = waiting;
+        let Waiting { number, place, asked } = waiting;
         let store = self.open()?;
         let mut child = match self.spawned(number, &asked) {
             Ok(child) => child,
@@ -218,7 +219,7 @@ impl Runner {
         };
         let process = Process::of_pid(child.id());
         store.begin_job(number, &process)?;
-        self.running.push(Running { number, place: asked.place, process, is_stopped: false });
+        self.running.push(Running { number, place, process, is_stopped: false });
         let to_runner = self.to_self.clone();
         let watch = move || {
             if let Some(mut input) = child.stdin.take() {
@@ -344,21 +345,6 @@ pub(super) fn interrupted(process: &Process) -> Result<(), HttpError> {
     }
 }
 
-/// What a job works on: a server and its database, however it is reached. None where each job has
-/// its own: a server that is started for it, a simulation, memory.
-pub(super) fn place_of(url: &str) -> Option<String> {
-    let target = Target::parse(url).ok()?;
-    let is_kept = |entry: &drivers::Entry| entry.product.administration.keeps_data;
-    let is_shared = drivers::of_target(&target).is_none_or(is_kept) && target.path != ":memory:";
-    if is_managed(&target) || !is_shared {
-        return None;
-    }
-    let hosts: Vec<String> =
-        target.hosts.iter().map(|host| host.to_string().to_ascii_lowercase()).collect();
-    let socket = target.option("socket").unwrap_or_default();
-    Some(format!("{} {socket} {}", hosts.join(","), target.path))
-}
-
 fn log_path(store: &Path, number: i64) -> PathBuf {
     beside(store, &format!("job-{number}.log"))
 }
@@ -412,18 +398,6 @@ mod tests {
         check(&["a", "a"], &["a"], 9, None);
         // Those of which each has its own server.
         check(&["a", ""], &["a", ""], 9, Some(1));
-    }
-
-    #[test]
-    fn one_target_is_one_place_however_it_is_written() {
-        let same = |a: &str, b: &str| place_of(a) == place_of(b) && place_of(a).is_some();
-        assert!(same("mariadb://me@DB1/shop?tls=require", "mysql://you@db1/shop"));
-        assert!(!same("mariadb://me@db1/shop", "mariadb://me@db1/other"));
-        assert!(!same("mariadb://me@db1:3307/shop", "mariadb://me@db1:3308/shop"));
-        assert!(same("sqlite:/a/b.db", "sqlite:/a/b.db?journal=wal"));
-        for own in ["managed:mariadb", "sim:", "sqlite::memory:"] {
-            assert_eq!(place_of(own), None, "{own}");
-        }
     }
 
     #[test]

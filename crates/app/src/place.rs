@@ -1,0 +1,38 @@
+//! What work is done on: whether two targets are the same data, however each is written.
+//!
+//! Not here: who waits for whom (dbdyno's web), and what is said of it (run).
+
+use model::Target;
+use plan::managed::is_managed;
+
+/// A server and its database, or a file, of a target's URL. None where each run has its own: a server that is started
+/// for it, a simulation, memory.
+pub fn place_of(url: &str) -> Option<String> {
+    let target = Target::parse(url).ok()?;
+    let is_kept = |entry: &drivers::Entry| entry.product.administration.keeps_data;
+    let is_shared = drivers::of_target(&target).is_none_or(is_kept) && target.path != ":memory:";
+    if is_managed(&target) || !is_shared {
+        return None;
+    }
+    let hosts: Vec<String> =
+        target.hosts.iter().map(|host| host.to_string().to_ascii_lowercase()).collect();
+    let socket = target.option("socket").unwrap_or_default();
+    Some(format!("{} {socket} {}", hosts.join(","), target.path))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_target_is_one_place_however_it_is_written() {
+        let same = |a: &str, b: &str| place_of(a) == place_of(b) && place_of(a).is_some();
+        assert!(same("mariadb://me@DB1/shop?tls=require", "mysql://you@db1/shop"));
+        assert!(!same("mariadb://me@db1/shop", "mariadb://me@db1/other"));
+        assert!(!same("mariadb://me@db1:3307/shop", "mariadb://me@db1:3308/shop"));
+        assert!(same("sqlite:/a/b.db", "sqlite:/a/b.db?journal=wal"));
+        for own in ["managed:mariadb", "sim:", "sqlite::memory:"] {
+            assert_eq!(place_of(own), None, "{own}");
+        }
+    }
+}
