@@ -97,15 +97,16 @@ pub struct Now {
 /// How a run stands.
 pub fn now(tally: &Tally) -> Now {
     let newest = tally.newest();
-    // The newest second may be a part of one.
-    let now_ns = newest.unwrap_or(i64::MIN / NS_PER_S as i64) * NS_PER_S as i64;
-    let all: Vec<usize> = (0..tally.groups.len()).collect();
-    let shown = newest.and_then(|_| tally.shown_second(now_ns));
-    let figures = shown.map(|shown| vec![rates(tally, &all, shown), moment(tally, &all, shown)]);
     let length = tally
         .description
         .as_ref()
         .map(|described| (described.phases.ramp_up_ns as f64, described.phases.measure_ns as f64));
+    // The newest second may be a part of one. Before the first, all is still to come.
+    let begin_ns = length.map_or(0.0, |(ramp_up, _)| -ramp_up) as i64;
+    let now_ns = newest.map_or(begin_ns, |second| second * NS_PER_S as i64);
+    let all: Vec<usize> = (0..tally.groups.len()).collect();
+    let shown = newest.and_then(|_| tally.shown_second(now_ns));
+    let figures = shown.map(|shown| vec![rates(tally, &all, shown), moment(tally, &all, shown)]);
     let done = length.filter(|(_, measure)| newest.is_some() && *measure > 0.0);
     let done = done.map(|(ramp_up, measure)| (now_ns as f64 + ramp_up) / (ramp_up + measure));
     Now {
@@ -168,7 +169,6 @@ fn progress(tally: &Tally, now_ns: i64) -> String {
         return "starting".to_owned();
     };
     let measure_ns = i64::try_from(described.phases.measure_ns).unwrap_or(i64::MAX);
-    let ramp_up_ns = i64::try_from(described.phases.ramp_up_ns).unwrap_or(i64::MAX);
     match phase {
         _ if tally.ended.is_some() => "ended".to_owned(),
         Phase::Connect => {
@@ -176,8 +176,7 @@ fn progress(tally: &Tally, now_ns: i64) -> String {
             format!("connecting, {} so far", format_count(connected.into()))
         }
         Phase::Drain => "draining".to_owned(),
-        // How far it is may be unknown yet: then all of it is still to come.
-        _ if now_ns < 0 => format!("ramp-up, {} to go", duration(-now_ns.max(-ramp_up_ns))),
+        _ if now_ns < 0 => format!("ramp-up, {} to go", duration(-now_ns)),
         _ if measure_ns > 0 && now_ns >= measure_ns => "draining".to_owned(),
         _ => format!("measuring, {}", measuring(tally, now_ns, measure_ns)),
     }
@@ -338,6 +337,15 @@ mod tests {
         ▆▆▆██|███████████████████████
         5 × busy: database is locked
         ");
+    }
+
+    #[test]
+    fn before_the_first_second_all_of_the_ramp_up_is_still_to_come() {
+        let mut made = Made::running();
+        made.seconds.clear();
+        let now = now(&at(&made, 0.0, Phase::RampUp));
+        assert_eq!((now.progress.as_str(), now.done), ("ramp-up, 5 s to go", None));
+        assert_eq!(now.figures, Vec::<String>::new());
     }
 
     #[test]

@@ -141,7 +141,7 @@ impl Watcher for Live {
         match event {
             // The one before has another clock.
             Event::Begun { .. } => (self.phase, self.untold) = (None, None),
-            Event::Phase { phase: Phase::Connect, .. } => self.untold = None,
+            Event::Phase { phase: Phase::Connect, .. } => {}
             Event::Phase { phase, at_ns } => {
                 if let Shown::Drawn(drawing) = &mut self.shown {
                     drawing.clear_passing();
