@@ -26,8 +26,8 @@ use super::{App, Shared};
 const NEXT_MS: u64 = 3000;
 
 /// So many results are kept.
-const RESULTS_MAX: usize = 1_000;
-/// The first experiments of the list tell theirs: each reads all of its trials once.
+pub(super) const RESULTS_MAX: usize = 1_000;
+/// The first experiments of the list show theirs: each reads all of its trials once.
 const RESULTS_SHOWN: usize = 30;
 
 struct ExperimentView {
@@ -83,26 +83,20 @@ fn view(of: &RunSnapshot) -> ExperimentView {
 
 /// What an experiment has shown. It is found once for each number of trials: it reads all of them.
 fn result(store: &Store, shared: &Shared, of: &RunSnapshot) -> String {
-    let key = of.place();
-    if let Some(known) = shared.results().get(&key) {
-        return known.clone();
-    }
+    shared.results.text(of.place(), || found(store, of))
+}
+
+fn found(store: &Store, of: &RunSnapshot) -> String {
     // One that cannot be read says so on its page.
     let source = ReportSource::of_experiment(store, &of.experiment, None);
     let document = source.ok().map(|source| source.document());
     let headline = document.as_ref().and_then(|document| document.verdicts.first());
     let result = headline.map(|verdict| verdict.headline.plain()).unwrap_or_default();
     // Its name stands beside it.
-    let result = match result.split_once(": ") {
+    match result.split_once(": ") {
         Some((name, found)) if name.starts_with(&of.experiment.name) => found.to_owned(),
         _ => result,
-    };
-    let mut results = shared.results();
-    if results.len() >= RESULTS_MAX {
-        results.clear();
     }
-    results.insert(key, result.clone());
-    result
 }
 
 /// `GET /experiments`

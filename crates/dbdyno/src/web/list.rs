@@ -378,18 +378,10 @@ fn trend(store: &Store, shared: &Shared, row: &RunRow) -> String {
     if row.status == Status::Running {
         return String::new();
     }
-    if let Some(known) = shared.trends().get(&row.run) {
-        return known.clone();
-    }
-    // A run whose report cannot be read says so on its page.
-    let rates = rates_over_time(store, &row.run).unwrap_or_default();
-    let trend = spark_svg(&rates);
-    let mut trends = shared.trends();
-    if trends.len() >= TRENDS_MAX {
-        trends.clear();
-    }
-    trends.insert(row.run.clone(), trend.clone());
-    trend
+    shared.trends.text(row.run.clone(), || {
+        // A run whose report cannot be read says so on its page.
+        spark_svg(&rates_over_time(store, &row.run).unwrap_or_default())
+    })
 }
 
 fn headings(asked: &Pairs) -> Vec<Heading> {

@@ -17,6 +17,7 @@ mod job_pages;
 mod jobs;
 mod list;
 mod live;
+mod memo;
 mod new_run;
 mod pages;
 mod passwords;
@@ -34,10 +35,9 @@ mod throttle;
 mod tls;
 mod visitor;
 
-use std::collections::HashMap;
 use std::net::SocketAddr;
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
 use app::Error;
 use axum::Router;
@@ -50,6 +50,7 @@ use self::auth::Auth;
 use self::http_error::HttpError;
 use self::jobs::Jobs;
 use self::live::LiveRuns;
+use self::memo::Memo;
 use self::passwords::Passwords;
 use self::visitor::Visitor;
 use crate::shell::Shell;
@@ -111,23 +112,13 @@ struct Shared {
     auth: Option<Auth>,
     lives: LiveRuns,
     /// Throughput over time of ended runs, as the list draws it.
-    trends: Mutex<HashMap<RunId, String>>,
+    trends: Memo<RunId>,
     /// What experiments have shown, by how they stand.
-    results: Mutex<HashMap<String, String>>,
+    results: Memo<String>,
     jobs: Jobs,
     passwords: Passwords,
     desk: Desk,
     shell: Shell,
-}
-
-impl Shared {
-    fn results(&self) -> MutexGuard<'_, HashMap<String, String>> {
-        self.results.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn trends(&self) -> MutexGuard<'_, HashMap<RunId, String>> {
-        self.trends.lock().unwrap_or_else(PoisonError::into_inner)
-    }
 }
 
 impl App {

@@ -7,7 +7,7 @@
 use std::future::pending;
 use std::io::ErrorKind;
 use std::net::SocketAddr;
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 use std::time::Duration;
 
 use app::Error;
@@ -23,8 +23,11 @@ use tokio::time::timeout;
 
 use super::auth::Auth;
 use super::connection_limiter::{ConnectionLimiter, Guest, Peer};
+use super::experiments::RESULTS_MAX;
 use super::jobs::Jobs;
+use super::list::TRENDS_MAX;
 use super::live::LiveRuns;
+use super::memo::Memo;
 use super::passwords::Passwords;
 use super::pidfile::PidFile;
 use super::tls::{self, Identity};
@@ -106,8 +109,8 @@ pub(crate) fn bind(options: Options) -> Result<Serving, Error> {
         is_loopback,
         auth,
         lives: LiveRuns::default(),
-        trends: Mutex::default(),
-        results: Mutex::default(),
+        trends: Memo::of(TRENDS_MAX),
+        results: Memo::of(RESULTS_MAX),
         jobs,
         passwords: Passwords::default(),
         desk,
