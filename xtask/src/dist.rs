@@ -320,7 +320,7 @@ fn licences(root: &Path) -> Result<String> {
     let tree = cargo::output(root, &[&tree[..], &normal].concat())?;
     let metadata = cargo::output(root, &["metadata", "--format-version", "1", "--locked"])?;
     if !tree.status.success() || !metadata.status.success() {
-        bail!("cargo does not tell the packages");
+        bail!("cargo does not list the packages");
     }
     let metadata: Value = serde_json::from_slice(&metadata.stdout)?;
     let mut folders = BTreeMap::new();

@@ -60,7 +60,7 @@ const APART: f64 = 7.0;
 const WHISKERS_APART: (f64, f64) = (6.0, 24.0);
 
 impl Chart {
-    /// Whether names tell anything: a trace alone is what the title says.
+    /// Whether a legend is needed: a single trace is what the title says.
     fn has_legend(&self) -> bool {
         self.traces.len() > 1 || self.marks.iter().any(Mark::is_in_legend)
     }

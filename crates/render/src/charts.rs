@@ -227,7 +227,7 @@ pub const ALL: &[Entry] = &[
     builds::ENTRY,
 ];
 
-/// So many traces and marks are told in a summary.
+/// So many traces and marks are in a summary.
 const SUMMED_MOST: usize = 4;
 
 /// What stands in the columns of a chart's table.

@@ -270,7 +270,7 @@ mod tests {
         parsed.map(drop).map_err(|no| no.to_string())
     }
 
-    /// What documents tell a reader to type, as blocks of shell lines.
+    /// What documents have a reader type, as blocks of shell lines.
     #[test]
     fn our_parser_takes_each_command_of_the_documents() {
         let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");

@@ -19,7 +19,7 @@ use tokio::sync::Notify;
 use super::signals::on_signals;
 use super::{DONE, FAILED, INTERRUPTED, Outcome, flags, password};
 use crate::shell::Shell;
-use crate::web::{Desk, Options, PidFile, bind, log_path};
+use crate::web::{JobContext, Options, PidFile, bind, log_path};
 
 const PORT: u16 = 8421;
 const VARIABLE: &str = "DBDYNO_WEB_PASSWORD";
@@ -36,8 +36,8 @@ pub(crate) fn command() -> Command {
         .about("Serves runs to a browser, including those in progress")
         .after_help(
             "Pages are served at http://127.0.0.1:8421/ until Ctrl-C; 'start' does it in the \
-             background. Runs that pages start go on when it ends. An address that other machines can reach needs a password, and uses TLS: \
-             see docs/web.md.",
+             background. Runs that pages start go on when it ends. An address that other machines \
+             can reach needs a password, and uses TLS: see docs/web.md.",
         )
         .args(listening())
         .subcommand(Command::new("start").about("Serves the pages in the background"))
@@ -96,7 +96,7 @@ fn serve(matches: &ArgMatches, shell: &Shell) -> Outcome {
         true => handed_passwords(shell)?,
         false => given_passwords(matches, shell)?,
     };
-    let desk = Desk {
+    let job_context = JobContext {
         program: own_program()?,
         hidden: &HIDDEN,
         password: password::VARIABLE,
@@ -110,7 +110,7 @@ fn serve(matches: &ArgMatches, shell: &Shell) -> Outcome {
         store: flags::store_to_write(matches, shell)?,
         password: full,
         viewer_password: viewer,
-        desk,
+        job_context,
         certificate: certificate(matches),
         shell: shell.clone(),
         stop: stop_command(&flags::store_path(matches, shell)?, shell),

@@ -113,7 +113,7 @@ impl Auth {
             return Err(HttpError { retry_after_s: Some(seconds), ..no });
         }
         let given = hash(password.as_bytes());
-        // All of them are compared, so that the time tells nothing.
+        // All of them are compared, so that the time reveals nothing.
         let opened = self.passwords.iter().fold(None, |found, (known, role)| {
             let is_right = bool::from(given.ct_eq(known));
             if is_right { Some(*role) } else { found }
@@ -163,7 +163,7 @@ pub(super) fn open_session(response: &mut Response, session: &str) {
     response.headers_mut().insert(header::SET_COOKIE, cookie);
 }
 
-/// A new session of somebody who came in without a password: its cookie, and what tells it.
+/// A new session of somebody who came in without a password: its cookie, and its id.
 pub(super) fn new_open_session() -> Result<(String, SessionId), HttpError> {
     let session = random_text()?;
     let id = hash(session.as_bytes());

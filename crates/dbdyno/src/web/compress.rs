@@ -1,6 +1,6 @@
 //! Answers in fewer bytes (gzip), for whoever takes them so.
 //!
-//! A page with a secret beside words of the request would tell by its length what the secret is
+//! A page with a secret beside words of the request would reveal the secret by its length
 //! (the attack "BREACH"): no page of ours has one, and the page to sign in stays as it is. Not
 //! here: what pages load once (assets), which is packed once.
 

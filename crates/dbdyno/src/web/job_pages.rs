@@ -119,7 +119,7 @@ impl JobView {
     }
 }
 
-/// The list, and what tells its state from others.
+/// The list, and a text that differs from state to state.
 fn rows_of(store: &Store, visitor: &Visitor) -> Result<(String, String), HttpError> {
     let rows = store.jobs()?.into_iter().map(|row| JobView::of(store, row));
     let rows: Vec<JobView> = rows.collect::<Result<_, _>>()?;
@@ -197,7 +197,7 @@ fn job_of(store: &Store, number: i64) -> Result<JobRow, HttpError> {
     row.ok_or_else(|| HttpError::unknown(format!("there is no job {number}: see the list of jobs")))
 }
 
-/// A job as it stands, and what tells that from other states.
+/// A job as it stands, a text that differs from state to state, and whether it may change.
 fn part_of(
     store: &Store,
     shared: &Shared,
@@ -322,7 +322,7 @@ pub(super) async fn resume(
         for point in &experiment.points {
             let draft = read_toml("the stored plan", &point.plan);
             let draft = draft.map_err(|bad| HttpError::bad(bad.0))?;
-            let checked = check_from_page(&draft, shared.desk.folder.as_deref());
+            let checked = check_from_page(&draft, shared.job_context.folder.as_deref());
             checked.map_err(|bad| HttpError::bad(bad.0))?;
             if let Some(target) = draft.values.get("target").filter(|_| url.is_empty()) {
                 url.clone_from(&target.text);

@@ -24,7 +24,7 @@ use store::{Fate, Job, JobRow, JobStatus, Process, Store, StoreError};
 
 use super::http_error::HttpError;
 use super::pidfile::beside;
-use super::{Desk, processes};
+use super::{JobContext, processes};
 use crate::shell::Shell;
 
 /// What is kept of a job's words: its report, and more than its last errors.
@@ -53,11 +53,15 @@ enum Message {
 
 impl Jobs {
     /// Begins to watch over the jobs of a store, those of an earlier service included.
-    pub(super) fn begin(store: &Path, desk: &Desk, shell: &Shell) -> Result<Jobs, Error> {
+    pub(super) fn begin(
+        store: &Path,
+        job_context: &JobContext,
+        shell: &Shell,
+    ) -> Result<Jobs, Error> {
         let (to_runner, messages) = channel();
         let runner = Runner {
             store: store.to_owned(),
-            desk: desk.clone(),
+            job_context: job_context.clone(),
             shell: shell.clone(),
             waiting: VecDeque::new(),
             running: Vec::new(),
@@ -106,7 +110,7 @@ struct Running {
 
 struct Runner {
     store: PathBuf,
-    desk: Desk,
+    job_context: JobContext,
     shell: Shell,
     waiting: VecDeque<Waiting>,
     running: Vec<Running>,
@@ -115,7 +119,7 @@ struct Runner {
 
 impl Runner {
     fn run(mut self, messages: &Receiver<Message>) {
-        self.told(|runner| runner.take_over());
+        self.logged(|runner| runner.take_over());
         for message in messages {
             match message {
                 Message::Start(asked, answer) => {
@@ -125,14 +129,14 @@ impl Runner {
                 Message::Stop(number, answer) => {
                     let _ = answer.send(self.stop(number));
                 }
-                Message::Ended(number, status) => self.told(|runner| runner.end(number, status)),
+                Message::Ended(number, status) => self.logged(|runner| runner.end(number, status)),
             }
-            self.told(Runner::begin_next);
+            self.logged(Runner::begin_next);
         }
     }
 
     /// What goes wrong is reported in the log.
-    fn told(&mut self, work: impl FnOnce(&mut Runner) -> Result<(), StoreError>) {
+    fn logged(&mut self, work: impl FnOnce(&mut Runner) -> Result<(), StoreError>) {
         if let Err(error) = work(self) {
             self.shell.say(&format!("dbdyno: jobs: {error}"));
         }
@@ -201,7 +205,7 @@ impl Runner {
         loop {
             let waiting = self.waiting.iter().map(|job| job.place.as_deref());
             let running: Vec<_> = self.running.iter().map(|job| job.place.as_deref()).collect();
-            let Some(index) = next(waiting, &running, self.desk.jobs) else { return Ok(()) };
+            let Some(index) = next(waiting, &running, self.job_context.jobs) else { return Ok(()) };
             let Some(job) = self.waiting.remove(index) else { return Ok(()) };
             self.begin(job)?;
         }
@@ -238,13 +242,13 @@ impl Runner {
     fn spawned(&self, number: i64, asked: &Asked) -> io::Result<Child> {
         let path = log_path(&self.store, number);
         let log = OpenOptions::new().append(true).create(true).mode(0o600).open(&path)?;
-        let mut command = Command::new(&self.desk.program);
+        let mut command = Command::new(&self.job_context.program);
         command.args(&asked.job.words).arg("--store").arg(&self.store);
-        for name in self.desk.hidden {
+        for name in self.job_context.hidden {
             command.env_remove(name);
         }
         if let Some(password) = &asked.password {
-            command.env(self.desk.password, password.reveal());
+            command.env(self.job_context.password, password.reveal());
         }
         command.stdin(Stdio::piped()).stdout(log.try_clone()?).stderr(log);
         // Ctrl-C at the service's terminal is not for its jobs.

@@ -69,7 +69,7 @@ pub(crate) struct Options {
     /// Who knows this may look; only beside the other.
     pub(crate) viewer_password: Option<String>,
     /// What jobs are made with.
-    pub(crate) desk: Desk,
+    pub(crate) job_context: JobContext,
     /// Files (PEM) of a certificate and its key; none for one of our own.
     pub(crate) certificate: Option<(PathBuf, PathBuf)>,
     /// The command that ends the service of this store.
@@ -80,7 +80,7 @@ pub(crate) struct Options {
 
 /// What jobs are made with: what belongs to the command line, and is handed in by it.
 #[derive(Clone)]
-pub(crate) struct Desk {
+pub(crate) struct JobContext {
     /// Our own program.
     pub(crate) program: PathBuf,
     /// Environment variables that a job does not see.
@@ -117,7 +117,7 @@ struct Shared {
     results: Memo<String>,
     jobs: Jobs,
     passwords: Passwords,
-    desk: Desk,
+    job_context: JobContext,
     shell: Shell,
 }
 

@@ -109,13 +109,13 @@ fn begun(store: &Store, shared: &Shared, asked: &Pairs) -> Result<Draft, HttpErr
 fn of_workload(name: &str, shared: &Shared) -> Result<Draft, Error> {
     let words = ["dbdyno", "run", name].map(str::to_owned);
     // What holds anyway need not be written.
-    Ok((shared.desk.draft_of)(&words, &shared.shell)?.without_defaults())
+    Ok((shared.job_context.draft_of)(&words, &shared.shell)?.without_defaults())
 }
 
 /// What a plan asks for, if it may be asked for from a page.
 fn checked(draft: &Draft, shared: &Shared) -> Result<Task, BadPlan> {
-    check_from_page(draft, shared.desk.folder.as_deref())?;
-    decide_task(draft, &|workload| (shared.desk.target_of)(workload, &shared.shell))
+    check_from_page(draft, shared.job_context.folder.as_deref())?;
+    decide_task(draft, &|workload| (shared.job_context.target_of)(workload, &shared.shell))
 }
 
 fn kind_of(task: &Task) -> JobKind {
@@ -135,7 +135,7 @@ fn target_of(draft: &Draft, shared: &Shared) -> Result<Target, HttpError> {
     let workload = draft.groups.first().map(shown_workload).unwrap_or_default();
     let target = match url {
         Some(url) => Target::parse(&url).map_err(|bad| bad.0),
-        None => (shared.desk.target_of)(&workload, &shared.shell),
+        None => (shared.job_context.target_of)(&workload, &shared.shell),
     };
     target.map_err(HttpError::bad)
 }
@@ -158,7 +158,7 @@ fn without_password(draft: &mut Draft) -> Result<Option<Secret>, BadPlan> {
 
 /// What is to be done with the plan that a form has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Deed {
+enum PlanAction {
     /// Check it, and show it.
     Show,
     Run,
@@ -167,7 +167,7 @@ enum Deed {
     Drop,
 }
 
-model::choice!(Deed {
+model::choice!(PlanAction {
     Show = "show",
     Run = "run",
     Build = "build",
@@ -182,7 +182,7 @@ pub(super) async fn asked(
     Form(form): Form,
 ) -> Result<Response, HttpError> {
     app.read(move |store, shared| {
-        let deed = form.get("do").and_then(Deed::by_name).unwrap_or(Deed::Show);
+        let action = form.get("do").and_then(PlanAction::by_name).unwrap_or(PlanAction::Show);
         if form.exactly("toml").is_some_and(|toml| toml.len() > PLAN_BYTES_MAX) {
             let text = format!("the plan is longer than {PLAN_BYTES_MAX} bytes");
             return Err(HttpError::new(StatusCode::PAYLOAD_TOO_LARGE, text));
@@ -209,24 +209,25 @@ pub(super) async fn asked(
         };
         let mut visitor = visitor;
         let cookie = remembered(shared, &mut visitor, &draft, password)?;
-        let mut response = match (task, deed) {
-            (Ok(task), Deed::Run | Deed::Build | Deed::Check | Deed::Drop) => {
-                match start(store, shared, &visitor, &draft, &task, deed, &form) {
-                    Ok(number) => Redirect::to(&format!("/jobs/{number}")).into_response(),
-                    Err(no) if no.status == StatusCode::BAD_REQUEST => {
-                        let (bad, toml) = (BadPlan(no.text), draft_to_toml(&draft));
-                        refused(shown_page(
-                            shared,
-                            &visitor,
-                            &draft,
-                            toml,
-                            Some(&bad),
-                            typed_labels(&form),
-                        )?)
-                    }
-                    Err(no) => return Err(no),
+        let mut response = match (task, action) {
+            (
+                Ok(task),
+                PlanAction::Run | PlanAction::Build | PlanAction::Check | PlanAction::Drop,
+            ) => match start(store, shared, &visitor, &draft, &task, action, &form) {
+                Ok(number) => Redirect::to(&format!("/jobs/{number}")).into_response(),
+                Err(no) if no.status == StatusCode::BAD_REQUEST => {
+                    let (bad, toml) = (BadPlan(no.text), draft_to_toml(&draft));
+                    refused(shown_page(
+                        shared,
+                        &visitor,
+                        &draft,
+                        toml,
+                        Some(&bad),
+                        typed_labels(&form),
+                    )?)
                 }
-            }
+                Err(no) => return Err(no),
+            },
             (task, _) => {
                 // What somebody wrote stays as it is, comments and all, unless a field was changed.
                 let written = form.exactly("toml").unwrap_or_default().replace("\r\n", "\n");
@@ -238,7 +239,7 @@ pub(super) async fn asked(
                 let page =
                     shown_page(shared, &visitor, &draft, toml, bad.as_ref(), typed_labels(&form))?;
                 // A plan that is only looked at may be wrong.
-                if deed == Deed::Show { page } else { refused(page) }
+                if action == PlanAction::Show { page } else { refused(page) }
             }
         };
         if let Some(cookie) = cookie {
@@ -304,25 +305,25 @@ fn start(
     visitor: &Visitor,
     draft: &Draft,
     task: &Task,
-    deed: Deed,
+    action: PlanAction,
     form: &Pairs,
 ) -> Result<i64, HttpError> {
-    let kind = match deed {
-        Deed::Build => JobKind::Build,
-        Deed::Check => JobKind::Check,
-        Deed::Drop => JobKind::Drop,
-        Deed::Run | Deed::Show => kind_of(task),
+    let kind = match action {
+        PlanAction::Build => JobKind::Build,
+        PlanAction::Check => JobKind::Check,
+        PlanAction::Drop => JobKind::Drop,
+        PlanAction::Run | PlanAction::Show => kind_of(task),
     };
-    if deed == Deed::Drop && form.get("sure") != Some("yes") {
+    if action == PlanAction::Drop && form.get("sure") != Some("yes") {
         return Err(HttpError::bad("tick 'Drop the tables and all their rows' first"));
     }
     let target = target_of(draft, shared)?;
-    let mut words = match deed {
-        Deed::Run | Deed::Show => ["run", "-"].map(str::to_owned).to_vec(),
+    let mut words = match action {
+        PlanAction::Run | PlanAction::Show => ["run", "-"].map(str::to_owned).to_vec(),
         _ => words_of_data(draft, kind.name(), Some(&target))
             .ok_or_else(|| HttpError::bad("the plan has no group: nothing to do"))?,
     };
-    if matches!(deed, Deed::Run | Deed::Build) {
+    if matches!(action, PlanAction::Run | PlanAction::Build) {
         words.extend(labels(form)?.into_iter().flat_map(|label| ["--label".to_owned(), label]));
     }
     let workload = draft.groups.first().map(shown_workload).unwrap_or_default();
@@ -435,7 +436,7 @@ fn shown_page(
     let named = |name: &'static str| Named { name, is_chosen: name == workload };
     let url = shown(draft, "plan.target");
     let target = Target::parse(&url).ok();
-    let default = (shared.desk.target_of)(&workload, &shared.shell);
+    let default = (shared.job_context.target_of)(&workload, &shared.shell);
     let known = target.as_ref().map(|it| shared.passwords.of(visitor.session.as_ref(), it));
     let task = wrong.is_none().then(|| checked(draft, shared).ok()).flatten();
     answer::page(&NewRunPage {

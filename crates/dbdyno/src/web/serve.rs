@@ -102,8 +102,8 @@ pub(crate) fn bind(options: Options) -> Result<Serving, Error> {
     let scheme = if auth.is_some() { "https" } else { "http" };
     let address = format!("{scheme}://{}/", shown(listener.local_addr().map_err(failed)?));
     let pidfile = PidFile::announce(&options.store, &address)?;
-    let Options { store, desk, shell, .. } = options;
-    let jobs = Jobs::begin(&store, &desk, &shell)?;
+    let Options { store, job_context, shell, .. } = options;
+    let jobs = Jobs::begin(&store, &job_context, &shell)?;
     let shared = Shared {
         store,
         is_loopback,
@@ -113,7 +113,7 @@ pub(crate) fn bind(options: Options) -> Result<Serving, Error> {
         results: Memo::of(RESULTS_MAX),
         jobs,
         passwords: Passwords::default(),
-        desk,
+        job_context,
         shell,
     };
     Ok(Serving { listener, app: App(Arc::new(shared)), identity, pidfile })

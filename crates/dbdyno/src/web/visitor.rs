@@ -18,7 +18,7 @@ pub(super) enum Role {
     Viewer,
 }
 
-/// What tells a session from others: the hash of what its cookie holds.
+/// Which session it is: the hash of what its cookie holds.
 pub(super) type SessionId = [u8; 32];
 
 /// Who asks.

@@ -1,5 +1,5 @@
 //! Latency over time as a heat map: how many transactions took how long. Two bands are two kinds
-//! of transactions, or hits and misses of a cache, which a percentile does not tell.
+//! of transactions, or hits and misses of a cache, which a percentile does not show.
 
 use analysis::report::Report;
 use model::numbers::count;

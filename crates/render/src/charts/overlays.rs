@@ -1,5 +1,5 @@
 //! A run of each side of a comparison over each other, over time and by how long transactions
-//! took: when and where sides part, which a ratio does not tell.
+//! took: when and where sides part, which a ratio does not show.
 
 use analysis::report::{Report, SecondReport};
 
