@@ -122,7 +122,7 @@ fn take(path: &Path, connection: &Connection, of: &Experiment) -> Result<i64, St
         let sql = "INSERT INTO walk (experiment, started_unix_ms, heartbeat_unix_ms, status,
                                      boot_id, pid_namespace, pid, pid_start_time)
                    SELECT number, ?2, ?2, ?3, ?4, ?5, ?6, ?7 FROM experiment WHERE id = ?1";
-        let start = i64::try_from(us.start_ticks).unwrap_or(0);
+        let start = us.start_column();
         let running = Status::Running.name();
         let (boot, namespace) = (&us.boot_id, &us.pid_namespace);
         all.execute(sql, params![of.id, unix_ms(), running, boot, namespace, us.pid, start])

@@ -153,7 +153,7 @@ impl Store {
     pub fn begin_job(&self, number: i64, process: &Process) -> Result<(), StoreError> {
         let sql = "UPDATE job SET status = ?, started_unix_ms = ?, boot_id = ?, pid_namespace = ?,
                                   pid = ?, pid_start_time = ? WHERE number = ?";
-        let start = i64::try_from(process.start_ticks).unwrap_or(0);
+        let start = process.start_column();
         let Process { boot_id, pid_namespace, pid, .. } = process;
         let running = JobStatus::Running.name();
         let row = params![running, unix_ms(), boot_id, pid_namespace, pid, start, number];
@@ -208,7 +208,7 @@ impl Store {
     }
 
     fn of_process(&self, sql: &str, process: &Process) -> Result<Option<String>, StoreError> {
-        let start = i64::try_from(process.start_ticks).unwrap_or(0);
+        let start = process.start_column();
         let found = params![process.pid, start, process.boot_id];
         let read = self.connection.query_row(sql, found, |row| row.get(0)).optional();
         read.map_err(|error| self.reader().said(&error))

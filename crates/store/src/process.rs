@@ -34,6 +34,11 @@ pub enum Fate {
 }
 
 impl Process {
+    /// When it began, as a column has it.
+    pub(super) fn start_column(&self) -> i64 {
+        i64::try_from(self.start_ticks).unwrap_or(0)
+    }
+
     /// The one that asks.
     pub fn current() -> Process {
         Process::of_pid(std::process::id())

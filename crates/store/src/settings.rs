@@ -31,7 +31,7 @@ impl Store {
             let sql = "INSERT OR REPLACE INTO changed_setting
                        (server, name, boot_id, pid_namespace, pid, pid_start_time, body)
                        VALUES (?, ?, ?, ?, ?, ?, ?)";
-            let start = i64::try_from(us.start_ticks).unwrap_or(0);
+            let start = us.start_column();
             let (server, name) = (&setting.server, &setting.name);
             let row = params![server, name, us.boot_id, us.pid_namespace, us.pid, start, body];
             let inserted = self.connection.execute(sql, row);

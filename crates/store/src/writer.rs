@@ -635,7 +635,7 @@ fn insert_run(
             process.boot_id,
             process.pid_namespace,
             process.pid,
-            i64::try_from(process.start_ticks).unwrap_or(0),
+            process.start_column(),
             description.name,
             workloads.join("+"),
             description.target,
