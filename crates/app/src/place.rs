@@ -5,8 +5,8 @@
 use model::Target;
 use plan::managed::is_managed;
 
-/// A server and its database, or a file, of a target's URL. None where each run has its own: a server that is started
-/// for it, a simulation, memory.
+/// A server and its database, or a file, of a target's URL. None where each run has its own: a
+/// server that is started for it, a simulation, memory.
 pub fn place_of(url: &str) -> Option<String> {
     let target = Target::parse(url).ok()?;
     let is_kept = |entry: &drivers::Entry| entry.product.administration.keeps_data;

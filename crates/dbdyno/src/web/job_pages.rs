@@ -7,7 +7,7 @@ use askama::Template;
 use axum::Json;
 use axum::extract::{Path, State};
 use axum::response::{IntoResponse, Redirect, Response};
-use model::{Choice, Secret, Target};
+use model::{Choice, Target};
 use plan::{check_from_page, read_toml};
 use serde_json::json;
 use store::{Job, JobKind, JobRow, JobStatus, Store, utc};
@@ -15,7 +15,7 @@ use store::{Job, JobKind, JobRow, JobStatus, Store, utc};
 use super::answer::{self, Frame, Fresh, fresh, rendered};
 use super::http_error::HttpError;
 use super::jobs::{Asked, interrupted, words_of};
-use super::new_run::{Command, commands, labels_of};
+use super::new_run::{Command, commands, labels_of, typed_password};
 use super::plan_form::FILE;
 use super::query::{Form, Pairs};
 use super::visitor::Visitor;
@@ -223,21 +223,16 @@ pub(super) async fn page(
         let row = job_of(store, number)?;
         let (kind, plan) = (row.job.kind.name(), row.job.plan.clone());
         let draft = read_toml(FILE, &plan).unwrap_or_default();
-        let wanted = match row.job.kind {
-            JobKind::Build => "Build",
-            JobKind::Check => "Check the data",
-            JobKind::Drop => "Drop the data",
-            _ => "Run",
+        let of_plan = |kind| {
+            let all = commands(&draft, &labels_of(&row.job.words)).into_iter();
+            all.filter(|command| command.kind == kind).collect()
         };
         let commands = match row.job.kind {
-            JobKind::Resume => {
-                let text = format!("dbdyno {}", row.job.words.join(" "));
-                vec![Command { what: "Resume", text }]
+            kind @ JobKind::Resume => {
+                vec![Command { kind, text: format!("dbdyno {}", row.job.words.join(" ")) }]
             }
-            _ => {
-                let all = commands(&draft, &labels_of(&row.job.words));
-                all.into_iter().filter(|it| it.what == wanted).collect()
-            }
+            JobKind::Run | JobKind::Experiment | JobKind::Seek => of_plan(JobKind::Run),
+            kind @ (JobKind::Build | JobKind::Check | JobKind::Drop) => of_plan(kind),
         };
         let (part, place, is_open) = part_of(store, shared, &visitor, row)?;
         let frame = Frame::new(format!("Job {number}"), "jobs", &visitor);
@@ -333,9 +328,9 @@ pub(super) async fn resume(
             return Err(HttpError::bad(why));
         }
         let target = Target::parse(&url).ok();
-        let typed = form.exactly("password").filter(|typed| !typed.is_empty()).map(Secret::new);
         let password = target.filter(|target| target.user.is_some()).and_then(|target| {
-            typed.or_else(|| shared.passwords.of(visitor.session.as_ref(), &target))
+            let known = || shared.passwords.of(visitor.session.as_ref(), &target);
+            typed_password(&form).or_else(known)
         });
         let words = ["experiments", "resume", experiment.id.as_str()].map(str::to_owned).to_vec();
         let job = Job {

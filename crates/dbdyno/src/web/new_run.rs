@@ -57,8 +57,22 @@ struct Named {
 
 /// A command that does the same in a terminal.
 pub(super) struct Command {
-    pub(super) what: &'static str,
+    /// What it is for: one that runs is [`JobKind::Run`], whatever its plan makes of that.
+    pub(super) kind: JobKind,
     pub(super) text: String,
+}
+
+impl Command {
+    /// What it does, for people.
+    pub(super) fn title(&self) -> &'static str {
+        match self.kind {
+            JobKind::Build => "Build",
+            JobKind::Check => "Check the data",
+            JobKind::Drop => "Drop the data",
+            JobKind::Run | JobKind::Experiment | JobKind::Seek => "Run",
+            JobKind::Resume => "Resume",
+        }
+    }
 }
 
 /// `GET /new`: a plan to begin with: `workload=NAME`, or that of `run=ID`, of
@@ -69,23 +83,20 @@ pub(super) async fn page(
     asked: Pairs,
 ) -> Result<Response, HttpError> {
     app.read(move |store, shared| {
-        let draft = begun(store, shared, &asked)?;
+        let (draft, labels) = begun(store, shared, &asked)?;
         let toml = draft_to_toml(&draft);
         let wrong = checked(&draft, shared).err();
-        // The labels of a job are not in its plan.
-        let number = asked.get("job").and_then(|number| number.parse().ok());
-        let job = number.map(|number| store.job(number)).transpose()?.flatten();
-        let labels = job.map_or(String::new(), |row| labels_of(&row.job.words).join("\n"));
         shown_page(shared, &visitor, &draft, toml, wrong.as_ref(), &labels)
     })
     .await
 }
 
-fn begun(store: &Store, shared: &Shared, asked: &Pairs) -> Result<Draft, HttpError> {
+/// The plan to begin with, and its labels, a line each: those of a job are not in its plan.
+fn begun(store: &Store, shared: &Shared, asked: &Pairs) -> Result<(Draft, String), HttpError> {
     let read = |text: &str| read_toml(FILE, text).map_err(|bad| HttpError::bad(bad.0));
     if let Some(name) = asked.get("run") {
         let plan = store.plan(&store.find(name)?)?;
-        return Ok(read(&plan)?.without_defaults());
+        return Ok((read(&plan)?.without_defaults(), String::new()));
     }
     if let Some(name) = asked.get("experiment") {
         let experiment = store.find_experiment(name)?;
@@ -95,14 +106,14 @@ fn begun(store: &Store, shared: &Shared, asked: &Pairs) -> Result<Draft, HttpErr
                  differ in more than the varied values; begin with one of its runs",
             )
         })?;
-        return Ok(read(&plan)?.without_defaults());
+        return Ok((read(&plan)?.without_defaults(), String::new()));
     }
     if let Some(number) = asked.get("job").and_then(|number| number.parse().ok()) {
         let job = store.job(number)?;
         let job = job.ok_or_else(|| HttpError::unknown(format!("there is no job {number}")))?;
-        return read(&job.job.plan);
+        return Ok((read(&job.job.plan)?, labels_of(&job.job.words).join("\n")));
     }
-    of_workload(asked.get("workload").unwrap_or("tpcc"), shared).map_err(HttpError::from)
+    Ok((of_workload(asked.get("workload").unwrap_or("tpcc"), shared)?, String::new()))
 }
 
 /// The plan that `dbdyno run WORKLOAD` has.
@@ -200,8 +211,7 @@ pub(super) async fn asked(
             }
         };
         is_changed |= password.is_some();
-        let typed = form.exactly("password").filter(|typed| !typed.is_empty());
-        let password = typed.map(Secret::new).or(password);
+        let password = typed_password(&form).or(password);
         let is_readable = wrong.is_none();
         let task = match wrong {
             Some(bad) => Err(bad),
@@ -324,7 +334,7 @@ fn start(
             .ok_or_else(|| HttpError::bad("the plan has no group: nothing to do"))?,
     };
     if matches!(action, PlanAction::Run | PlanAction::Build) {
-        words.extend(labels(form)?.into_iter().flat_map(|label| ["--label".to_owned(), label]));
+        words.extend(words_of_labels(&labels(form)?));
     }
     let workload = draft.groups.first().map(shown_workload).unwrap_or_default();
     let job = Job {
@@ -336,8 +346,7 @@ fn start(
         who: visitor.who(),
     };
     let what = format!("started {} {} on {}", kind.name(), job.name, job.target);
-    let password =
-        target.user.as_ref().and_then(|_| shared.passwords.of(visitor.session.as_ref(), &target));
+    let password = shared.passwords.of(visitor.session.as_ref(), &target);
     let number = shared.jobs.start(Asked { job, password })?;
     store.note_action(&visitor.who(), &format!("{what} as job {number}"))?;
     Ok(number)
@@ -370,6 +379,11 @@ fn words_of_data(draft: &Draft, command: &str, target: Option<&Target>) -> Optio
     Some(words)
 }
 
+/// The password of a database that a form has; an empty field is none.
+pub(super) fn typed_password(form: &Pairs) -> Option<Secret> {
+    form.exactly("password").filter(|typed| !typed.is_empty()).map(Secret::new)
+}
+
 fn typed_labels(form: &Pairs) -> &str {
     form.get("labels").unwrap_or_default()
 }
@@ -378,6 +392,11 @@ fn typed_labels(form: &Pairs) -> &str {
 fn written_labels(text: &str) -> Vec<String> {
     let lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
     lines.map(str::to_owned).collect()
+}
+
+/// The words of a command that sets these labels; [`labels_of`] reads them back.
+fn words_of_labels(labels: &[String]) -> Vec<String> {
+    labels.iter().flat_map(|label| ["--label".to_owned(), label.clone()]).collect()
 }
 
 /// The labels among the words of a job.
@@ -407,21 +426,20 @@ pub(super) fn commands(draft: &Draft, labels: &[String]) -> Vec<Command> {
         let words = words.iter().chain(&ask).map(|word| for_shell(word));
         format!("dbdyno {}", words.collect::<Vec<_>>().join(" "))
     };
-    let labels: Vec<String> =
-        labels.iter().flat_map(|label| ["--label".to_owned(), label.clone()]).collect();
+    let labels = words_of_labels(labels);
     let run = draft.words().map(|words| [vec!["run".to_owned()], words].concat());
     let run = run.unwrap_or_else(|| ["run", FILE].map(str::to_owned).to_vec());
     let run = [run, labels.clone()].concat();
     let target = Target::parse(&shown(draft, "plan.target")).ok();
-    let data = [("Build", "build"), ("Check the data", "check"), ("Drop the data", "drop")];
-    let data = data.into_iter().filter_map(|(what, command)| {
-        let mut words = words_of_data(draft, command, target.as_ref())?;
-        if command == "build" {
+    let data = [JobKind::Build, JobKind::Check, JobKind::Drop];
+    let data = data.into_iter().filter_map(|kind| {
+        let mut words = words_of_data(draft, kind.name(), target.as_ref())?;
+        if kind == JobKind::Build {
             words.extend(labels.iter().cloned());
         }
-        Some(Command { what, text: line(words) })
+        Some(Command { kind, text: line(words) })
     });
-    [Command { what: "Run", text: line(run) }].into_iter().chain(data).collect()
+    [Command { kind: JobKind::Run, text: line(run) }].into_iter().chain(data).collect()
 }
 
 fn shown_page(

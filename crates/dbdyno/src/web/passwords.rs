@@ -33,8 +33,9 @@ impl Passwords {
         of_session.insert(name_of(target), password.clone());
     }
 
-    /// What this session has typed for a target.
+    /// What this session has typed for a target; nothing where nobody signs in.
     pub(super) fn of(&self, session: Option<&SessionId>, target: &Target) -> Option<Secret> {
+        target.user.as_ref()?;
         held(&self.0).get(session?)?.get(&name_of(target)).cloned()
     }
 
