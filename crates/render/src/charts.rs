@@ -374,22 +374,15 @@ impl Chart {
         };
         let mut text = format!("{}: {} over {}.", self.title, titled(&self.y), titled(&self.x));
         let is_cells = |trace: &&Trace| trace.shape == Shape::Cells;
-        let cells = || self.traces.iter().filter(is_cells).flat_map(|trace| &trace.points);
-        let ends = cells().filter_map(|point| point.band).fold(None, |ends, (low, high)| {
-            let (least, most) = ends.unwrap_or((low, high));
-            Some((low.min(least), high.max(most)))
-        });
-        if let Some((low, high)) = ends {
+        let cells = self.traces.iter().filter(is_cells).flat_map(|trace| &trace.points);
+        let bands = cells.filter_map(|point| point.band);
+        if let Some((low, high)) = ends(bands.flat_map(|(low, high)| [low, high])) {
             text += &format!(" {} to {}.", significant(low, 3), significant(high, 3));
             return text;
         }
         for trace in self.traces.iter().take(SUMMED_MOST) {
             let values = || trace.points.iter().filter_map(|point| point.y);
-            let (low, high) = values()
-                .fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), y| {
-                    (low.min(y), high.max(y))
-                });
-            if let Some(last) = values().next_back() {
+            if let Some(((low, high), last)) = ends(values()).zip(values().next_back()) {
                 let [low, high, last] = [low, high, last].map(|value| significant(value, 3));
                 text += &format!(" {}: {low} to {high}, last {last}.", trace.name);
             }
@@ -444,6 +437,11 @@ impl Chart {
             move |trace: &Trace| trace.points.iter().map(|p| row(trace, p)).collect::<Vec<_>>();
         self.traces.iter().flat_map(of)
     }
+}
+
+/// The smallest and the largest of some numbers.
+fn ends(values: impl Iterator<Item = f64>) -> Option<(f64, f64)> {
+    values.map(|value| (value, value)).reduce(|(low, high), (a, b)| (low.min(a), high.max(b)))
 }
 
 /// What a stretch is called that is not measured.
