@@ -1,6 +1,8 @@
 //! The trials of an experiment in the order in which they were made: whether later ones are slower,
 //! and what the server had left to clean up by then.
 
+use std::collections::BTreeMap;
+
 use analysis::ExperimentReport;
 use analysis::figures::{title, value_of};
 use analysis::trials::{TrialReport, counts};
@@ -28,18 +30,21 @@ fn charts(report: &ExperimentReport, trials: &[TrialReport]) -> Vec<Chart> {
     let mut made: Vec<&TrialReport> = trials.iter().filter(|one| counts(&one.report)).collect();
     // Times of one zone in one format: their order is that of their letters.
     made.sort_by(|a, b| a.report.started.cmp(&b.report.started));
-    let of_point = |point: u32| made.iter().filter(move |trial| trial.point == point);
-    let most = made.iter().map(|trial| of_point(trial.point).count()).max();
-    if most.is_none_or(|most| most < TRIALS_LEAST) {
+    let primary = report.primary.as_str();
+    let mut of_points: BTreeMap<u32, Vec<Option<f64>>> = BTreeMap::new();
+    for trial in &made {
+        of_points.entry(trial.point).or_default().push(value_of(&trial.report, primary));
+    }
+    if of_points.values().all(|trials| trials.len() < TRIALS_LEAST) {
         return Vec::new();
     }
-    let primary = report.primary.as_str();
-    let mean = |point: u32| {
-        let all = of_point(point).filter_map(|trial| value_of(&trial.report, primary));
-        let all: Vec<f64> = all.collect();
-        all.iter().sum::<f64>() / all.len() as f64
+    let mean = |values: &Vec<Option<f64>>| {
+        let known: Vec<f64> = values.iter().copied().flatten().collect();
+        known.iter().sum::<f64>() / known.len() as f64
     };
-    let rate = trace(&made, &title(primary), primary, |trial| mean(trial.point));
+    let means: BTreeMap<u32, f64> =
+        of_points.iter().map(|(point, values)| (*point, mean(values))).collect();
+    let rate = trace(&made, &title(primary), primary, |trial| means[&trial.point]);
     let backlogs = BACKLOGS.iter().map(|(figure, name)| {
         let values = made.iter().filter_map(|trial| value_of(&trial.report, figure));
         let most = values.fold(0.0, f64::max);
