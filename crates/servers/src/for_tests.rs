@@ -139,6 +139,17 @@ fn templates() -> Option<PathBuf> {
     folder.ends_with("deps").then(|| folder.with_file_name("server-templates"))
 }
 
+/// A file that tests need and Debian has not, such as `axe-core-4.14/axe.min.js`; it lies beside
+/// the servers.
+///
+/// # Panics
+/// If it is not there, with what to do.
+pub fn fetched(file: &str) -> PathBuf {
+    let path = place().join(file);
+    assert!(path.is_file(), "{}", missing(&path));
+    path
+}
+
 /// A real server of this kind that somebody wants to have tested too: what
 /// `DBDYNO_TEST_MARIADB_URL`, `DBDYNO_TEST_MYSQL_URL` or `DBDYNO_TEST_POSTGRES_URL` names. Its user
 /// signs in with a password and may do everything; tests make and drop users, databases, tables.
@@ -160,8 +171,8 @@ fn place() -> PathBuf {
 
 fn missing(bin: &Path) -> String {
     format!(
-        "this test needs the server in {}, which is not there: run 'cargo xtask servers' to fetch \
-         it (to the folder that DBDYNO_TEST_SERVERS names, if it is set)",
+        "this test needs {}, which is not there: run 'cargo xtask servers' to fetch it (to the \
+         folder that DBDYNO_TEST_SERVERS names, if it is set)",
         bin.display()
     )
 }

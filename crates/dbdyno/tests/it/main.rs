@@ -2,6 +2,7 @@
 //!
 //! Not here: anything that a room can be asked for by itself.
 
+mod accessible;
 mod arm;
 mod bad_input;
 mod browser;
