@@ -265,7 +265,9 @@ pub struct Last {
 impl PointHistory {
     /// Which series it is, as people read it; empty where there is one of our own.
     pub fn name(&self) -> String {
-        let values = self.values.pairs(" ");
+        let values = self.values.iter().filter(|(_, value)| *value != "none");
+        let values: Vec<String> = values.map(|(name, value)| format!("{name}={value}")).collect();
+        let values = values.join(" ");
         match &self.imported {
             None => values,
             Some(name) => format!("{values} (imported: {name})").trim_start().to_owned(),

@@ -887,8 +887,8 @@ fn judged_how(report: &ComparisonReport, pair: &PairReport) -> Vec<String> {
     }
     if pair.is_interleaved {
         let words = match is_within {
-            true => "Runs of both took turns, and were compared within each repeat.",
-            false => "Runs of both took turns.",
+            true => "Runs of both were interleaved, and compared within each repeat.",
+            false => "Runs of both were interleaved.",
         };
         said.push(words.to_owned());
     }

@@ -115,8 +115,8 @@ const POINT_MOST: usize = 40;
 const LABELS_MOST: usize = 60;
 
 /// Of each workload on each target, the most commits a second of completed runs that are not
-/// invalid, and how many such runs there are.
-pub struct Best<'a>(HashMap<(&'a str, &'a str), (f64, usize)>);
+/// invalid, and the least.
+pub struct Best<'a>(HashMap<(&'a str, &'a str), (f64, f64)>);
 
 impl<'a> Best<'a> {
     /// Among these.
@@ -125,17 +125,17 @@ impl<'a> Best<'a> {
         for row in rows {
             let Some(tps) = tps_that_counts(row) else { continue };
             let of = best.entry((row.workload.as_str(), row.target.as_str()));
-            let (most, count) = of.or_insert((f64::NEG_INFINITY, 0));
+            let (most, least) = of.or_insert((tps, tps));
             *most = tps.max(*most);
-            *count += 1;
+            *least = tps.min(*least);
         }
         Best(best)
     }
 
-    /// Whether a run is the best of two or more.
+    /// Whether a run is the best, and another one is not.
     pub fn is(&self, row: &RunRow) -> bool {
         let of = self.0.get(&(row.workload.as_str(), row.target.as_str()));
-        of.is_some_and(|(most, count)| *count > 1 && tps_that_counts(row) == Some(*most))
+        of.is_some_and(|(most, least)| most > least && tps_that_counts(row) == Some(*most))
     }
 }
 

@@ -9,7 +9,7 @@ use layout::Layout;
 use model::numbers::{exact, significant};
 
 use super::decimate::decimate;
-use super::words::{escaped, width_of};
+use super::words::{escaped, fitted, width_of};
 use super::{At, DARK, Drawn, LIGHT, Theme, cell_width, colour, is_again, shade, stepped};
 use crate::charts::{Along, Chart, Mark, Point, Shape, Trace};
 
@@ -42,6 +42,9 @@ impl Chart {
 }
 
 /// An SVG under way.
+/// The height of a title's letters, in pixels; they are bold, and so a little wider.
+const TITLE_SIZE: f64 = 16.0;
+
 struct Svg<'c> {
     text: String,
     chart: &'c Chart,
@@ -56,7 +59,7 @@ impl Svg<'_> {
 
     fn open(&mut self, drawn: Drawn) {
         let Drawn { width, height, theme } = drawn;
-        let title = escaped(&self.chart.title);
+        let title = escaped(&fitted(&self.chart.title, TITLE_SIZE, f64::from(drawn.width) - 8.0));
         let summary = escaped(&self.chart.summary());
         let space = match theme {
             Theme::OfPage => "",

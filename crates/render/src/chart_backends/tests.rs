@@ -34,7 +34,11 @@ fn an_svg_is_well_formed_and_has_no_script() {
                 }
             }
             let title = document.descendants().find(|n| n.attribute("class") == Some("title"));
-            assert_eq!(title.and_then(|node| node.text()), Some(chart.title.as_str()));
+            // One that is wider than the picture is cut.
+            let title = title.and_then(|node| node.text()).expect("it has a title");
+            let kept = title.trim_end_matches('…');
+            assert!(chart.title.starts_with(kept), "{title}");
+            assert!(kept.len() >= chart.title.len().min(40), "{title}");
         }
     }
 }

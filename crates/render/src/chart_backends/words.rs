@@ -25,6 +25,21 @@ pub(super) fn width_of(text: &str, size: f64) -> f64 {
     text.chars().map(|letter| size * share(letter)).sum()
 }
 
+/// As much of a text as is at most so wide, with dots where more of it was.
+pub(super) fn fitted(text: &str, size: f64, width: f64) -> String {
+    if width_of(text, size) <= width {
+        return text.to_owned();
+    }
+    let mut kept = String::new();
+    for letter in text.chars() {
+        if width_of(&kept, size) + width_of("…", size) + size * share(letter) > width {
+            break;
+        }
+        kept.push(letter);
+    }
+    format!("{}…", kept.trim_end())
+}
+
 /// A letter's width as a share of the height of letters.
 fn share(letter: char) -> f64 {
     match letter {

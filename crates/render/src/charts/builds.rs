@@ -18,6 +18,27 @@ fn charts(report: &HistoryReport) -> Vec<Chart> {
     report.points.iter().flat_map(|point| chart(report, point)).collect()
 }
 
+/// The levels of the present series, each as long as it lasts, and about the last one where the
+/// last build was to be expected. Nothing of a series in which none were searched for.
+fn levels(point: &PointHistory) -> Trace {
+    let mut points = Vec::new();
+    if let (Some(changes), Some(last)) = (&point.changes, &point.last) {
+        let begins = point.starts.last().map_or(0, |start| start.at);
+        let froms = std::iter::once(begins).chain(changes.iter().map(|change| change.at));
+        let tos = changes.iter().map(|change| change.at).chain([point.builds.len()]);
+        let values = changes.iter().map(|change| change.before).chain([last.before]);
+        for ((from, to), value) in froms.zip(tos).zip(values) {
+            let band = last.expected().filter(|_| to == point.builds.len());
+            let ends = [from, to - 1].map(|at| Point { band, ..Point::at(at as f64, Some(value)) });
+            if !points.is_empty() {
+                points.push(Point::at(from as f64 - 0.5, None));
+            }
+            points.extend(ends);
+        }
+    }
+    Trace::new("level and expected range", Shape::Line, points)
+}
+
 fn chart(report: &HistoryReport, point: &PointHistory) -> Vec<Chart> {
     let names = point.builds.iter().map(|build| build.build.clone()).collect();
     let at = point.name();
@@ -34,9 +55,11 @@ fn chart(report: &HistoryReport, point: &PointHistory) -> Vec<Chart> {
         builds.map(|(index, build)| Point::at(index as f64, known(of(build)))).collect()
     };
     chart.traces = vec![
+        levels(point),
         Trace::new("mean of the last ten", Shape::Line, series(&|build| build.mean_of_ten)),
         Trace::new("build", Shape::Joined, series(&|build| build.value)),
     ];
+    chart.traces.retain(|trace| !trace.points.is_empty());
     for change in point.changes.iter().flatten() {
         let word = if change.is_worse { "worse" } else { "better" };
         let text = format!("{:+.1} %, {word}", (change.ratio - 1.0) * 100.0);

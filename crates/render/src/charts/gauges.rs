@@ -1,8 +1,10 @@
 //! System and database metrics, once a second: machine, generator, server, database. Gauges of
 //! one unit, name and magnitude share a chart. One that always stood at zero has none.
 
+use std::collections::BTreeMap;
+
 use analysis::report::{GaugeReport, Report};
-use model::numbers::capital;
+use model::numbers::{capital, significant};
 
 use super::{Axis, Chart, Entry, Of, Point, Scale, Shape, Trace, slug};
 
@@ -128,8 +130,36 @@ fn chart(report: &Report, family: &[&GaugeReport]) -> Vec<Chart> {
     let trace = |gauge: &&GaugeReport| {
         Trace::new(readable(&gauge.name), Shape::Line, points(&gauge.points, per))
     };
-    chart.traces = family.iter().map(trace).collect();
+    chart.traces = match is_stacked(family) {
+        true => stacked(family),
+        false => family.iter().map(trace).collect(),
+    };
     chart.if_any()
+}
+
+/// Whether they are parts of one whole: what processors are busy with.
+fn is_stacked(family: &[&GaugeReport]) -> bool {
+    let is_part = |gauge: &&GaugeReport| gauge.unit == "%" && gauge.name.starts_with("cpu_");
+    family.len() > 1 && family.iter().all(is_part)
+}
+
+/// Parts as areas on each other, so that the upper edge is their sum. What is idle is the rest.
+fn stacked(family: &[&GaugeReport]) -> Vec<Trace> {
+    let mut sums: BTreeMap<i64, f64> = BTreeMap::new();
+    let mut trace = |gauge: &&GaugeReport| {
+        let mut upper = points(&gauge.points, 1.0);
+        for point in &mut upper {
+            let Some(own) = point.y else { continue };
+            let sum = sums.entry(point.x as i64).or_default();
+            let low = *sum;
+            *sum += own;
+            point.y = Some(*sum);
+            point.band = Some((low, *sum));
+            point.label = Some(format!("{} % of it {}", significant(own, 3), gauge.name));
+        }
+        Trace::new(readable(&gauge.name), Shape::Line, upper)
+    };
+    family.iter().filter(|gauge| gauge.name != "cpu_idle").map(&mut trace).collect()
 }
 
 fn most(gauge: &GaugeReport) -> f64 {

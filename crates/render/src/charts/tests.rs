@@ -166,8 +166,8 @@ fn the_charts_of_a_closed_run() {
       X 42.00 to 43.30: drop
     gauges-machine-cpu-percent: Machine: cpu, %
       x time in the measured phase [s] Linear; y cpu [%] FromZero
-      cpu user (Line, 65, 1 gaps) -5.000: 35.00 .. 59.00: 43.00
-      cpu system (Line, 65, 1 gaps) -5.000: 8.750 .. 59.00: 10.75
+      cpu user (Line, 65, 1 gaps) -5.000: 35.00 (0 to 35.00) .. 59.00: 43.00 (0 to 43.00)
+      cpu system (Line, 65, 1 gaps) -5.000: 43.75 (35.00 to 43.75) .. 59.00: 53.75 (43.00 to 53.75)
       X -5.000 to 0: ramp-up
       X 42.00 to 43.30: drop
     gauges-machine-disk-written-vda-b-s: Machine: disk written, vda
@@ -533,6 +533,7 @@ fn the_charts_of_a_history() {
     insta::assert_snapshot!(shown(&of_history(&subjects::history())), @r"
     builds-clients-8: TPS by build clients=8
       x build of 30 names; y TPS [commits/s] FromZero
+      level and expected range (Line, 5, 1 gaps) 0: 1,001 .. 29.00: 899.8 (882.6 to 917.3)
       mean of the last ten (Line, 30) 0: 1,003 .. 29.00: 941.4
       build (Joined, 30) 0: 1,003 .. 29.00: 905.4
       X 24.00: -10.0 %, worse

@@ -194,7 +194,7 @@ fn it_reads_like_a_page() {
     Values are means over the runs of each side. Ratios are medians over all pairs of runs, with
     intervals of at least 96.8 %, not corrected; p is corrected for all sides, points and figures of
     the first lines. Better or worse needs p < 0.05 and a ratio beyond the minimum effect of 1 %.
-    Runs of both took turns.
+    Runs of both were interleaved.
 
     Plan, database, machine and build are the same on all sides.
 
