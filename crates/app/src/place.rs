@@ -8,16 +8,18 @@ use plan::managed::is_managed;
 /// A server and its database, or a file, of a target's URL. None where each run has its own: a
 /// server that is started for it, a simulation, memory.
 pub fn place_of(url: &str) -> Option<String> {
-    let target = Target::parse(url).ok()?;
-    let is_kept = |entry: &drivers::Entry| entry.product.administration.keeps_data;
-    let is_shared = drivers::of_target(&target).is_none_or(is_kept) && target.path != ":memory:";
-    if is_managed(&target) || !is_shared {
-        return None;
-    }
+    let target = Target::parse(url).ok().filter(keeps_data)?;
     let hosts: Vec<String> =
         target.hosts.iter().map(|host| host.to_string().to_ascii_lowercase()).collect();
     let socket = target.option("socket").unwrap_or_default();
     Some(format!("{} {socket} {}", hosts.join(","), target.path))
+}
+
+/// Whether what a run leaves in a database is there for the next one.
+pub fn keeps_data(target: &Target) -> bool {
+    let is_kept = |entry: &drivers::Entry| entry.product.administration.keeps_data;
+    let is_shared = drivers::of_target(target).is_none_or(is_kept) && target.path != ":memory:";
+    is_shared && !is_managed(target)
 }
 
 #[cfg(test)]

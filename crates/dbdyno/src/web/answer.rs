@@ -24,7 +24,7 @@ impl HttpError {
         let mut response = match is_api {
             true => Json(json!({"error": self.text})).into_response(),
             false => {
-                let title = self.status.canonical_reason().unwrap_or("Trouble");
+                let title = title_of(self.status);
                 let frame = Frame::new(title, "", visitor);
                 page(&Sentence { frame, text: self.text.clone() }).unwrap_or_else(|no| no.plain())
             }
@@ -38,6 +38,21 @@ impl HttpError {
 
     fn plain(self) -> Response {
         (self.status, self.text).into_response()
+    }
+}
+
+/// What a page is called that only says why there is none.
+fn title_of(status: StatusCode) -> &'static str {
+    match status {
+        StatusCode::FORBIDDEN => "Not allowed",
+        StatusCode::NOT_FOUND => "Not found",
+        StatusCode::CONFLICT => "Not now",
+        StatusCode::PAYLOAD_TOO_LARGE | StatusCode::URI_TOO_LONG => "Too long",
+        StatusCode::MISDIRECTED_REQUEST => "Wrong host name",
+        StatusCode::TOO_MANY_REQUESTS => "Too many requests",
+        StatusCode::SERVICE_UNAVAILABLE => "Busy",
+        status if status.is_client_error() => "Not understood",
+        _ => "Failed",
     }
 }
 
@@ -158,28 +173,44 @@ fn chart_of<'c>(charts: &'c [Chart], id: &str) -> Result<&'c Chart, HttpError> {
 #[template(path = "web/chart.html")]
 struct ChartPage {
     frame: Frame,
-    /// The page that it stands on.
+    /// The page that it stands on, and what that is called.
     of: String,
+    of_what: String,
+    title: String,
     figure: String,
     summary: String,
     /// Made by the report's own template, which escapes.
     rows: String,
 }
 
-/// A chart on a page of its own. `page` is what it stands on, `query` what was asked of that.
+/// A page with charts.
+pub(super) struct Stands<'p> {
+    /// Its address, without what is asked of it.
+    pub(super) at: &'p str,
+    /// What is asked of it.
+    pub(super) query: &'p str,
+    /// What it is called, such as the name of its run.
+    pub(super) name: &'p str,
+    /// Which of the links at its top it belongs to.
+    pub(super) here: &'static str,
+}
+
+/// A chart on a page of its own.
 pub(super) fn chart_page(
     charts: &[Chart],
     id: &str,
-    page_of: (&str, &'static str, &Visitor),
-    query: &str,
+    page_of: &Stands<'_>,
+    visitor: &Visitor,
 ) -> Result<Response, HttpError> {
-    let (of, here, visitor) = page_of;
+    let Stands { at: of, query, name, here } = *page_of;
     let chart = chart_of(charts, id)?;
     let base = format!("/api{of}/charts/");
     let medium = Medium::Web { base: &base, query, runs: super::RUNS, first: First::InPage };
     page(&ChartPage {
-        frame: Frame::new(chart.title.clone(), here, visitor).with_charts(),
+        frame: Frame::new(format!("{}: {name}", chart.title), here, visitor).with_charts(),
         of: format!("{of}{query}"),
+        of_what: name.to_owned(),
+        title: chart.title.clone(),
         figure: figure(chart, medium),
         summary: chart.summary(),
         rows: chart.rows_shown(ROWS_MOST).html(),

@@ -8,9 +8,11 @@ use analysis::Report;
 use app::experiment::report_by;
 use axum::Json;
 use axum::extract::{Path, State};
+use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
 use render::charts::{of_history, of_run};
 use render::csv::{csv as csv_of, of_table};
+use render::list::short_id;
 use render::{Table, as_json, comparison, experiment_list, run_list};
 use serde::Serialize;
 use store::{ExperimentFilter, Store};
@@ -56,7 +58,8 @@ fn report_of(store: &Store, shared: &Shared, name: &str) -> Result<Arc<Report>, 
 pub(super) async fn plan(State(app): State<App>, Path(name): Path<String>) -> Answered {
     app.read(move |store, _| {
         let run = store.find(&name)?;
-        Ok(file("application/toml", "plan.toml", store.plan(&run)?))
+        let name = format!("{}-plan.toml", short_id(&run.0));
+        Ok(file("application/toml", &name, store.plan(&run)?))
     })
     .await
 }
@@ -70,8 +73,21 @@ pub(super) async fn run_charts(State(app): State<App>, Path(name): Path<String>)
 pub(super) async fn run_chart(
     State(app): State<App>,
     Path((name, of)): Path<(String, String)>,
+    asked: Pairs,
 ) -> Answered {
-    app.read(move |store, shared| chart(&of_run(&*report_of(store, shared, &name)?), &of)).await
+    app.read(move |store, shared| {
+        let standing = shared.lives.standing(store, &name)?;
+        let shown = chart(&of_run(&standing.report), &of);
+        // What a page of some seconds ago shows may be in the run no more: a stall has ended.
+        let is_past = |at: &str| at != standing.place.to_string();
+        match shown {
+            Err(_) if asked.get("at").is_some_and(is_past) => {
+                Ok(StatusCode::NO_CONTENT.into_response())
+            }
+            shown => shown,
+        }
+    })
+    .await
 }
 
 /// `GET /api/experiments`

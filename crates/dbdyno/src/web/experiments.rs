@@ -14,8 +14,7 @@ use render::html::{First, Medium, body as html};
 use render::list::short_id;
 use store::{ExperimentFilter, Store, TrialRow, utc};
 
-use super::answer::{self, Frame, rendered};
-use super::answer::{Fresh, fresh};
+use super::answer::{self, Frame, Fresh, Stands, fresh, rendered};
 use super::http_error::HttpError;
 use super::pages::{body_or_why, imported};
 use super::query::{self, Pairs};
@@ -284,9 +283,12 @@ pub(super) async fn chart(
 ) -> Result<Response, HttpError> {
     app.read(move |store, _| {
         let all = charts(store, &name, &asked)?;
-        let page = format!("/experiments/{}", store.find_experiment(&name)?.id);
-        let page = (page.as_str(), "experiments", &visitor);
-        answer::chart_page(&all, &of, page, &figure_query(&asked))
+        let experiment = store.find_experiment(&name)?;
+        let page = format!("/experiments/{}", experiment.id);
+        let name = format!("{} {}", experiment.name, short_id(&experiment.id));
+        let query = figure_query(&asked);
+        let stands = Stands { at: &page, query: &query, name: &name, here: "experiments" };
+        answer::chart_page(&all, &of, &stands, &visitor)
     })
     .await
 }

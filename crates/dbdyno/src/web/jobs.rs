@@ -19,7 +19,7 @@ use std::thread::Builder;
 use app::Error;
 use app::place::place_of;
 use axum::http::StatusCode;
-use model::{Secret, Status};
+use model::{Secret, Status, Target};
 use store::{Fate, Job, JobRow, JobStatus, Process, Store, StoreError};
 
 use super::http_error::HttpError;
@@ -120,6 +120,7 @@ struct Runner {
 impl Runner {
     fn run(mut self, messages: &Receiver<Message>) {
         self.logged(|runner| runner.take_over());
+        self.logged(Runner::begin_next);
         for message in messages {
             match message {
                 Message::Start(asked, answer) => {
@@ -146,16 +147,22 @@ impl Runner {
         Store::open_existing(&self.store)
     }
 
-    /// Jobs of an earlier service: those that run are watched, and the others have ended. What
-    /// waited has lost its password, and is not begun.
+    /// Jobs of an earlier service: those that run are watched, and those that waited wait again,
+    /// unless they may have had a password, which has gone with that service.
     fn take_over(&mut self) -> Result<(), StoreError> {
         let store = self.open()?;
         let here = Process::current();
-        for row in store.jobs()? {
+        for row in store.jobs()?.into_iter().rev() {
             match (row.status, row.process) {
-                (JobStatus::Queued, _) => {
-                    let why = "The service ended before it began.";
+                (JobStatus::Queued, _) if asks_for_password(&row.job.target) => {
+                    let why = "The service ended before it began, and with it the password that \
+                               was typed: start it again.";
                     store.end_job(row.number, JobStatus::Lost, None, why)?;
+                }
+                (JobStatus::Queued, _) => {
+                    let (number, place) = (row.number, place_of(&row.job.target));
+                    let asked = Asked { job: row.job, password: None };
+                    self.waiting.push_back(Waiting { number, place, asked });
                 }
                 (JobStatus::Running, Some(process)) => {
                     let is_alive = process.fate(&here) == Fate::Alive;
@@ -295,6 +302,12 @@ impl Runner {
         let _ = fs::remove_file(log_path(&self.store, number));
         Ok(())
     }
+}
+
+/// Whether whoever is at the other end may ask for a password: a server that is there already.
+fn asks_for_password(url: &str) -> bool {
+    let is_there = |target: Target| !target.hosts.is_empty() || target.option("socket").is_some();
+    Target::parse(url).is_ok_and(is_there)
 }
 
 /// Which of the jobs that wait, by what they work on, begins next. They begin in their order, but

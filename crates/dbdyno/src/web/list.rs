@@ -161,6 +161,7 @@ struct Rows {
     shown: String,
     trouble: Option<String>,
     is_empty_store: bool,
+    can_start: bool,
     before: Option<String>,
     after: Option<String>,
 }
@@ -340,7 +341,12 @@ fn is_grouped(asked: &Pairs) -> bool {
     sort.trim_start_matches('-') == "started" && asked.get("where").is_none()
 }
 
-fn rows(store: &Store, shared: &Shared, found: &Found, asked: &Pairs) -> Result<String, HttpError> {
+fn rows(
+    store: &Store,
+    shared: &Shared,
+    visitor: &Visitor,
+    (found, asked): (&Found, &Pairs),
+) -> Result<String, HttpError> {
     let best = Best::of(&found.all);
     let groups = groups(found.shown.iter().map(|at| &found.all[*at]), is_grouped(asked));
     let n_pages = groups.len().div_ceil(ROWS_MAX).max(1);
@@ -368,6 +374,7 @@ fn rows(store: &Store, shared: &Shared, found: &Found, asked: &Pairs) -> Result<
         shown,
         trouble: found.trouble.as_ref().map(|no| no.text.clone()),
         is_empty_store: found.all.is_empty(),
+        can_start: visitor.is_full(),
         before: (page > 1).then(|| to_page(page - 1)),
         after: (page < n_pages).then(|| to_page(page + 1)),
     })
@@ -423,7 +430,7 @@ pub(super) async fn page(
 ) -> Result<Response, HttpError> {
     app.read(move |store, shared| {
         let found = found(store, &asked)?;
-        let rows = rows(store, shared, &found, &asked)?;
+        let rows = rows(store, shared, &visitor, (&found, &asked))?;
         let all = || found.all.iter();
         let text = |name: &str| asked.get(name).unwrap_or_default().to_owned();
         let labels = all().flat_map(|row| &row.labels);
@@ -458,12 +465,16 @@ pub(super) async fn page(
 }
 
 /// `GET /live`: the rows as they stand, if they have changed.
-pub(super) async fn live(State(app): State<App>, asked: Pairs) -> Result<Response, HttpError> {
+pub(super) async fn live(
+    State(app): State<App>,
+    visitor: Visitor,
+    asked: Pairs,
+) -> Result<Response, HttpError> {
     app.read(move |store, shared| {
         let seen = asked.get("after").unwrap_or_default().to_owned();
         let asked = asked.without("after");
         let found = found(store, &asked)?;
-        let html = rows(store, shared, &found, &asked)?;
+        let html = rows(store, shared, &visitor, (&found, &asked))?;
         let place = super::assets::tag(html.as_bytes());
         Ok(fresh(&seen, Fresh { place, html, next_ms: Some(NEXT_MS) }))
     })

@@ -4,6 +4,8 @@
 //! Not here: the fields (plan_form), and how a job runs (jobs).
 
 use app::Error;
+use app::open::is_apart_from;
+use app::place::keeps_data;
 use askama::Template;
 use axum::extract::State;
 use axum::http::StatusCode;
@@ -328,6 +330,12 @@ fn start(
         return Err(HttpError::bad("tick 'Drop the tables and all their rows' first"));
     }
     let target = target_of(draft, shared)?;
+    is_apart_from(Some(&shared.store), &target)?;
+    if matches!(action, PlanAction::Check | PlanAction::Drop) && !keeps_data(&target) {
+        let what = kind.name();
+        let text = format!("{target} keeps no data after a run: there is nothing to {what}");
+        return Err(HttpError::bad(text));
+    }
     let mut words = match action {
         PlanAction::Run | PlanAction::Show => ["run", "-"].map(str::to_owned).to_vec(),
         _ => words_of_data(draft, kind.name(), Some(&target))

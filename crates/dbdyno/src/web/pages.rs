@@ -2,6 +2,8 @@
 //!
 //! Their bodies are those of the reports (render). Not here: the list, and experiments.
 
+use std::collections::BTreeSet;
+
 use analysis::comparison::Judge;
 use analysis::history::{Order, Question};
 use analysis::{ComparisonReport, HistoryReport};
@@ -14,12 +16,14 @@ use axum::http::StatusCode;
 use axum::response::{IntoResponse, Redirect, Response};
 use model::{Imported, RunId};
 use render::charts::Chart;
+use render::for_shell;
 use render::html::{First, Medium, body as html};
+use render::list::short_id;
 use render::live::Now;
-use store::{Store, StoreErrorKind, why_no_label};
+use store::{ExperimentFilter, Filter, RunRow, Store, StoreErrorKind, utc, why_no_label};
 
 use super::App;
-use super::answer::{self, Frame, Fresh, fresh, rendered};
+use super::answer::{self, Frame, Fresh, Stands, fresh, rendered};
 use super::http_error::HttpError;
 use super::list::{LabelView, RowView, label_view};
 use super::live::RunSnapshot;
@@ -28,6 +32,8 @@ use super::selection::{Grouped, Way, grouped};
 use super::tables;
 use super::visitor::Visitor;
 
+/// So many of each kind are suggested as sides of a comparison.
+const SUGGESTED_MAX: usize = 50;
 /// How soon a run that goes on is looked at again: it tells once a second.
 const NEXT_MS: u64 = 1000;
 
@@ -109,8 +115,11 @@ pub(super) async fn run_chart(
     app.read(move |store, shared| {
         let standing = shared.lives.standing(store, &name)?;
         let page = format!("/runs/{}", standing.row.run);
+        let row = RowView::of(&standing.row, false, "");
+        let name = format!("{} {}", row.name, row.short);
         let charts = render::charts::of_run(&standing.report);
-        answer::chart_page(&charts, &of, (&page, "runs", &visitor), "")
+        let stands = Stands { at: &page, query: "", name: &name, here: "runs" };
+        answer::chart_page(&charts, &of, &stands, &visitor)
     })
     .await
 }
@@ -124,8 +133,9 @@ pub(super) async fn compare_chart(
 ) -> Result<Response, HttpError> {
     app.read(move |store, _| {
         let charts = compared_charts(store, &asked)?;
-        let page = ("/compare", "compare", &visitor);
-        answer::chart_page(&charts, &of, page, &asked.text())
+        let query = asked.text();
+        let stands = Stands { at: "/compare", query: &query, name: "comparison", here: "compare" };
+        answer::chart_page(&charts, &of, &stands, &visitor)
     })
     .await
 }
@@ -139,8 +149,9 @@ pub(super) async fn history_chart(
 ) -> Result<Response, HttpError> {
     app.read(move |store, _| {
         let charts = render::charts::of_history(&reported_history(store, &asked)?);
-        let page = ("/history", "history", &visitor);
-        answer::chart_page(&charts, &of, page, &asked.text())
+        let query = asked.text();
+        let stands = Stands { at: "/history", query: &query, name: "history", here: "history" };
+        answer::chart_page(&charts, &of, &stands, &visitor)
     })
     .await
 }
@@ -300,7 +311,7 @@ fn held(
     ticked: Option<&Grouped>,
 ) -> Result<ComparisonReport, HttpError> {
     let sides = sides(asked, ticked).ok_or_else(|| {
-        HttpError::bad("name at least two sides (?side=A&side=B), or one experiment and ?by=AXIS")
+        HttpError::bad("name a baseline and another side, or one experiment and an axis of it")
     })?;
     let judge = judge(asked)?;
     hold(store, &sides, &judge).map_err(|trouble| match is_unknown(store, &sides) {
@@ -359,10 +370,14 @@ struct ComparePage {
     figure: String,
     min_effect: String,
     figures: Vec<String>,
+    suggestions: Vec<Suggestion>,
+    axes: Vec<String>,
     body: String,
     trouble: Option<HttpError>,
     csv: String,
     json: String,
+    /// What does the same in a terminal.
+    command: Option<String>,
 }
 
 #[derive(Template)]
@@ -383,6 +398,55 @@ struct HistoryPage {
     trouble: Option<HttpError>,
     csv: String,
     json: String,
+    /// What does the same in a terminal.
+    command: String,
+}
+
+/// The command that shows the same in a terminal.
+fn in_terminal(command: &str, mut words: Vec<String>, asked: &Pairs) -> String {
+    let option = |name: &str, value: &str| format!("--{name}={value}");
+    words.extend(asked.get("figure").map(|figure| option("figure", figure)));
+    let percent = |text: &str| option("min-effect", &format!("{}%", text.trim_end_matches('%')));
+    words.extend(asked.get("min_effect").map(percent));
+    let words = words.iter().map(|word| for_shell(word)).collect::<Vec<_>>();
+    format!("dbdyno {command} {}", words.join(" "))
+}
+
+/// What could be a side of a comparison.
+struct Suggestion {
+    /// As a side is written.
+    side: String,
+    /// What that is; empty where it says so itself.
+    words: String,
+}
+
+/// Labels that runs have, and the newest experiments and runs.
+fn suggestions(store: &Store) -> Result<Vec<Suggestion>, HttpError> {
+    let runs = store.list(&Filter::default())?;
+    let labels = runs.iter().flat_map(|row| &row.labels);
+    let labels: BTreeSet<String> = labels.map(|(key, value)| format!("{key}={value}")).collect();
+    let label = |side: String| Suggestion { side, words: String::new() };
+    let experiments = store.experiments(&ExperimentFilter::default())?.into_iter();
+    let experiment = |of: model::Experiment| Suggestion {
+        side: short_id(&of.id).to_owned(),
+        words: format!("experiment {}", of.name),
+    };
+    let run = |row: &RunRow| Suggestion {
+        side: short_id(&row.run.0).to_owned(),
+        words: format!("{}, {}", row.name, utc(row.started_unix_ms)),
+    };
+    let own = runs.iter().filter(|row| row.experiment.is_none());
+    let all = labels.into_iter().take(SUGGESTED_MAX).map(label);
+    let all = all.chain(experiments.take(SUGGESTED_MAX).map(experiment));
+    Ok(all.chain(own.take(SUGGESTED_MAX).map(run)).collect())
+}
+
+/// The axes of the experiment that is named.
+fn axes(store: &Store, asked: &Pairs) -> Vec<String> {
+    let name = asked.get("side").unwrap_or_default();
+    let experiment = store.find_experiment(name).ok();
+    let axes = experiment.into_iter().flat_map(|experiment| experiment.axes);
+    axes.map(|axis| axis.name).collect()
 }
 
 fn names_of_imported(store: &Store) -> Result<Vec<String>, HttpError> {
@@ -436,6 +500,13 @@ pub(super) async fn compare(
             }
         };
         let text = |name: &str| asked.get(name).unwrap_or_default().to_owned();
+        let command = sides(&asked, ticked.as_ref()).map(|sides| {
+            let words = match sides {
+                Asked::Axis { experiment, axis } => vec![experiment, format!("--by={axis}")],
+                Asked::Sides(names) => names,
+            };
+            in_terminal("compare", words, &asked)
+        });
         answer::page_or_trouble(
             trouble.as_ref(),
             &ComparePage {
@@ -448,10 +519,13 @@ pub(super) async fn compare(
                 figure: text("figure"),
                 min_effect: text("min_effect"),
                 figures: figure_names(store, None)?,
+                suggestions: suggestions(store)?,
+                axes: axes(store, &asked),
                 body,
                 trouble: trouble.clone(),
                 csv: format!("/api/compare.csv{query}"),
                 json: format!("/api/compare{query}"),
+                command,
             },
         )
     })
@@ -476,6 +550,9 @@ pub(super) async fn history(
             html(&render::history(report), medium)
         })?;
         let text = |name: &str| asked.get(name).unwrap_or_default().to_owned();
+        let option = |name: &str| Some(format!("--{name}={}", asked.get(name)?));
+        let words = ["by", "order", "baseline", "imported"].into_iter().filter_map(option);
+        let command = in_terminal("history", words.collect(), &asked);
         answer::page_or_trouble(
             trouble.as_ref(),
             &HistoryPage {
@@ -493,6 +570,7 @@ pub(super) async fn history(
                 trouble: trouble.clone(),
                 csv: format!("/api/history.csv{query}"),
                 json: format!("/api/history{query}"),
+                command,
             },
         )
     })

@@ -53,8 +53,8 @@ pub(super) fn sections(draft: &Draft, wrong: Option<&BadPlan>) -> Vec<Section> {
     let field = |prefix: &str, row: &'static Parameter| field_of(draft, prefix, row, wrong);
     let plan = || PLAN.iter().map(|row| &row.parameter).filter(|row| row.name != "target");
     let is_often = |row: &&Parameter| OFTEN.contains(&row.name);
-    let mut all =
-        vec![section("Run", true, plan().filter(is_often).map(|r| field("plan", r)).collect())];
+    let often = plan().filter(is_often).map(|row| field("plan", row)).collect();
+    let mut all = Vec::new();
     for (index, group) in draft.groups.iter().enumerate() {
         let workload = group.workload().map_or("", |workload| workload.text.as_str());
         let name = group.values.get("name").map_or(workload, |name| name.text.as_str());
@@ -65,6 +65,8 @@ pub(super) fn sections(draft: &Draft, wrong: Option<&BadPlan>) -> Vec<Section> {
         let rows = table.iter().map(|row| field(&format!("parameter.{index}"), row)).collect();
         all.push(section(&format!("Workload {workload}{of}"), index == 0, rows));
     }
+    // Clients come before all: they are what one asks for first.
+    all.insert(all.len().min(1), section("Run", true, often));
     let rest = plan().filter(|row| !is_often(row)).map(|row| field("plan", row)).collect();
     all.push(section("More of the plan", false, rest));
     let experiment = EXPERIMENT.iter().map(|row| field("experiment", &row.parameter)).collect();

@@ -10,6 +10,7 @@ use axum::Json;
 use axum::extract::{Path, State};
 use axum::response::{IntoResponse, Response};
 use model::RunId;
+use render::list::short_id;
 use render::{Table, run_tables, seconds_csv};
 use store::Store;
 
@@ -34,6 +35,11 @@ pub(super) const ALL: [(&str, &str); 9] = [
     ("config", "Configuration"),
     ("settings", "Settings of the server"),
 ];
+
+/// What a file of a run is called, so that those of several can lie in one folder.
+fn file_of(run: &RunId, of: &str) -> String {
+    format!("{}-{of}", short_id(&run.0))
+}
 
 /// One of the tables of a run.
 fn table_of(
@@ -83,6 +89,7 @@ struct TablePage {
     id: String,
     table: String,
     title: String,
+    tables: [(&'static str, &'static str); 9],
     query: String,
     /// Made by the report's own template, which escapes.
     html: String,
@@ -105,6 +112,7 @@ pub(super) async fn page(
             html: found.html(),
             is_empty: found.is_empty(),
             title: found.title,
+            tables: ALL,
             query: asked.text(),
             table,
         })
@@ -122,12 +130,12 @@ pub(super) async fn data(
         let run = store.find(&name)?;
         if of == "seconds.csv" {
             let standing = shared.lives.standing(store, &run.0)?;
-            return Ok(csv(&of, seconds_csv(&[(*standing.report).clone()])));
+            return Ok(csv(&file_of(&run, &of), seconds_csv(&[(*standing.report).clone()])));
         }
         let (table, kind) = of.rsplit_once('.').unwrap_or((&of, ""));
         let found = || table_of(store, shared, &run, table, &asked);
         match kind {
-            "csv" => Ok(csv(&of, render::csv::of_table(&found()?))),
+            "csv" => Ok(csv(&file_of(&run, &of), render::csv::of_table(&found()?))),
             "json" => Ok(Json(found()?.json()).into_response()),
             _ => Err(HttpError::unknown(format!("write {of}.csv or {of}.json"))),
         }

@@ -45,9 +45,9 @@ impl Visitor {
 
     /// Who it was, for the record.
     pub(super) fn who(&self) -> String {
-        let role = if self.is_full() { "full" } else { "viewer" };
-        let from = self.peer.map_or(String::new(), |peer| format!(" from {peer}"));
-        format!("{role}{from}")
+        let role = if self.is_full() { "user" } else { "viewer" };
+        let at = self.peer.map_or(String::new(), |peer| format!(" at {peer}"));
+        format!("{role}{at}")
     }
 }
 

@@ -40,7 +40,7 @@ fn the_values_of_an_axis_are_held_against_the_first() {
     let differs = at(&shown, "differences").as_array().expect("a list");
     let names: Vec<&str> = differs.iter().filter_map(|one| at(one, "name").as_str()).collect();
     assert_eq!(names, ["service"]);
-    home.run(&["compare", &id, "--by=target"]).good().says(&["worse at 2", "took turns"]);
+    home.run(&["compare", &id, "--by=target"]).good().says(&["worse at 2", "interleaved"]);
     let csv = home.run(&["compare", &id, "--by=target", "--output=csv"]).good();
     csv.says(&["side,point,figure,baseline", "clients=16,tps,"]);
     home.run(&["compare", &id, "--by=target", "--output=markdown"]).good().says(&["| point |"]);
