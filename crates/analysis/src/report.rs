@@ -153,8 +153,8 @@ pub struct Report {
     /// Where CPU time of server and generator went; empty unless asked for.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub cpu_profiles: Vec<CpuProfileReport>,
-    /// How many transactions took how long, over time; none unless the events were asked for it.
-    #[serde(skip)]
+    /// How many transactions took how long, over time.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub latency_heat: Option<model::LatencyHeat>,
     /// What was in force at the server for new sessions before the load, by name; empty where
     /// nothing tells.
@@ -189,10 +189,16 @@ impl Report {
 
     /// What is told second by second, by kind and by gauge: half of a report, and no part of what
     /// whole runs are compared by.
-    pub const AT_LENGTH: [ReportField; 4] =
-        [("seconds", "[]"), ("intervals", "[]"), ("gauges", "[]"), ("transactions", "{}")];
+    pub const AT_LENGTH: [ReportField; 5] = [
+        ("seconds", "[]"),
+        ("intervals", "[]"),
+        ("latency_heat", "null"),
+        ("gauges", "[]"),
+        ("transactions", "{}"),
+    ];
     /// What is told second by second alone: comparisons need all else.
-    pub const SERIES: [ReportField; 2] = [("seconds", "[]"), ("intervals", "[]")];
+    pub const SERIES: [ReportField; 3] =
+        [("seconds", "[]"), ("intervals", "[]"), ("latency_heat", "null")];
     /// All settings of the server, for those who ask for the plan and its facts alone.
     pub const SETTINGS: [ReportField; 1] = [("settings", "{}")];
 }

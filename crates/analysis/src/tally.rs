@@ -14,8 +14,8 @@ use std::ops::Range;
 use model::{
     ArrivalRate, CheckResult, ClientMoments, Counts, CpuProfile, CustomMetricSecond, Description,
     DisturbanceEvent, Event, Fact, FactValue, Finding, Gauge, GroupDescription, KindIndex,
-    KindSecond, Load, NS_PER_MS, NS_PER_S, Phase, PrimaryMetricDescription, Readings, RunId,
-    Second, ServerSummary, StopCondition, StopReason, Traffic,
+    KindSecond, LatencyHeat, Load, NS_PER_MS, NS_PER_S, Phase, PrimaryMetricDescription, Readings,
+    RunId, Second, ServerSummary, StopCondition, StopReason, Traffic,
 };
 use stats::{Histogram, Stability, Stretch, stability, stability_against};
 
@@ -319,6 +319,7 @@ pub struct Tally {
     pub output_lost: u64,
     /// The response times of the report's intervals.
     intervals: Intervals,
+    pub(crate) latency_heat: LatencyHeat,
 }
 
 impl Tally {
@@ -416,6 +417,7 @@ impl Tally {
     /// Takes in a part of a second.
     pub(crate) fn add_second(&mut self, part: &Second) {
         self.group(part.group).add(part);
+        self.latency_heat.add(part);
         if part.second >= 0 {
             let from = part.second - part.second % self.interval_seconds();
             let times = part.kinds.iter().filter_map(|kind| kind.response.as_ref());

@@ -53,8 +53,12 @@ pub fn ended_report(store: &Store, row: &RunRow) -> Result<Option<Report>, Error
     }
 }
 
-/// The same with its latency heat map, for whoever draws it: all of its seconds are read for that.
+/// The same with its latency heat map, for whoever draws it: where a run of before was stored
+/// without, all of its seconds are read for that.
 pub fn with_latency_heat(store: &Store, run: &RunId, report: Report) -> Result<Report, Error> {
+    if report.latency_heat.is_some() {
+        return Ok(report);
+    }
     let mut heat = LatencyHeat::default();
     store.seconds(run, &mut |second| heat.add(&second))?;
     Ok(Report { latency_heat: Some(heat), ..report })

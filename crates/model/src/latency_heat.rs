@@ -5,6 +5,8 @@
 
 use std::collections::BTreeMap;
 
+use serde::{Deserialize, Serialize};
+
 use crate::Second;
 
 /// Stretches of time, at most.
@@ -13,10 +15,11 @@ const COLUMNS_MAX: usize = 240;
 const STEPS: f64 = 10.0;
 
 /// Response times of finished transactions by the second for which they were intended.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LatencyHeat {
     every_s: i64,
-    /// By the number of the stretch, and by the step of the time.
+    /// By the number of the stretch, and by the step of the time: step `n` is from `10^(n/10)`
+    /// nanoseconds on.
     counts: BTreeMap<i64, BTreeMap<i16, u64>>,
 }
 
@@ -52,6 +55,11 @@ impl LatencyHeat {
         while self.counts.len() > COLUMNS_MAX {
             self.halve();
         }
+    }
+
+    /// Whether nothing was added.
+    pub fn is_empty(&self) -> bool {
+        self.counts.is_empty()
     }
 
     /// Stretches twice as long.

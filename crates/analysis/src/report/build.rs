@@ -79,7 +79,7 @@ impl Report {
             dips,
             server: tally.summaries.clone(),
             cpu_profiles: tally.cpu_profiles.iter().map(CpuProfileReport::of).collect(),
-            latency_heat: None,
+            latency_heat: Some(tally.latency_heat.clone()).filter(|heat| !heat.is_empty()),
             settings: Named(tally.settings.clone()),
             facts: facts(tally),
             findings: Vec::new(),

@@ -22,16 +22,20 @@ fn the_json_has_the_names_that_people_rely_on() {
     json["seconds"].as_array_mut().expect("rows").retain(|row| row["second"] == 42);
     json["per_client"].as_array_mut().expect("rows").truncate(1);
     json["findings"].as_array_mut().expect("rows").truncate(1);
+    let counts = json["latency_heat"]["counts"].as_object_mut().expect("stretches");
+    counts.retain(|stretch, _| stretch == "42");
+    counts["42"].as_object_mut().expect("steps").retain(|step, _| step == "63");
     let kinds = json["transactions"].as_object_mut().expect("kinds");
     kinds.retain(|name, _| name == "new_order");
     insta::assert_snapshot!(names(&json), @r"
     : backlog_at_start_max_ms checks client clients connect_ms counts crosschecks
     custom_metrics database dbdyno dips disclosures disturbances elapsed_seconds errors
-    facts failed_ms findings gauges groups intervals lag_us load measured_seconds modes name
-    nopm notes offered_ms others_per_second output per_client per_transaction phases
-    placement plan primary_metrics qps ramp_up_counts ramp_up_errors reads_per_second reason
-    reply_lag_us response_ms run_id schema seconds seed service_ms shares stability started
-    status target tpm tps tps_ci95 transactions wait_ms workload writes_per_second
+    facts failed_ms findings gauges groups intervals lag_us latency_heat load
+    measured_seconds modes name nopm notes offered_ms others_per_second output per_client
+    per_transaction phases placement plan primary_metrics qps ramp_up_counts ramp_up_errors
+    reads_per_second reason reply_lag_us response_ms run_id schema seconds seed service_ms
+    shares stability started status target tpm tps tps_ci95 transactions wait_ms workload
+    writes_per_second
     /checks: after before
     /checks/after[]: examples failed id title
     /checks/before[]: examples failed id title
@@ -62,6 +66,9 @@ fn the_json_has_the_names_that_people_rely_on() {
     /intervals[]: dropped failed from_s offered_per_second p50_ms p95_ms p99_ms queue_mean
     to_s tps unfinished wait_percent
     /lag_us: count max p50 p99
+    /latency_heat: counts every_s
+    /latency_heat/counts: 42
+    /latency_heat/counts/42: 63
     /load: model
     /offered_ms: count distribution interval_reasons intervals max mean min overflow p50 p90
     p95 p99 p999 reasons sd

@@ -126,6 +126,16 @@ fn the_charts_of_a_closed_run() {
       p50 (Line, 65) -5.000: 13.25 .. 59.00: 13.81
       X -5.000 to 0: ramp-up
       X 42.00 to 43.30: drop
+    heat: Latency heat map
+      x time in the measured phase [s] Linear; y response time [ms] Log
+      1 to 2 (Cells, 239) -5.000: 1.413 (1.259 to 1.585) .. 59.00: 177.8 (158.5 to 199.5)
+      3 to 4 (Cells, 180) -5.000: 2.818 (2.512 to 3.162) .. 59.00: 2.239 (1.995 to 2.512)
+      5 to 8 (Cells, 115) -5.000: 56.23 (50.12 to 63.10) .. 59.00: 89.13 (79.43 to 100.0)
+      9 to 16 (Cells, 90) -5.000: 44.67 (39.81 to 50.12) .. 58.00: 56.23 (50.12 to 63.10)
+      17 to 34 (Cells, 326) -5.000: 4.467 (3.981 to 5.012) .. 59.00: 44.67 (39.81 to 50.12)
+      35 to 70 (Cells, 366) -5.000: 11.22 (10.00 to 12.59) .. 59.00: 22.39 (19.95 to 25.12)
+      X -5.000 to 0: ramp-up
+      X 42.00 to 43.30: drop
     distribution: Distribution of latency
       x one in N takes longer [N] Log; y time [ms] Log
       of all offered (Line, 34) 1.000: 1.338 .. 13,335: 366.2
@@ -197,6 +207,15 @@ fn the_charts_of_an_overloaded_run() {
       p99 (Line, 65) -5.000: 78.45 (48.40 to 78.45) .. 59.00: 2,674 (2,655 to 2,674)
       p95 (Line, 65) -5.000: 48.40 (14.12 to 48.40) .. 59.00: 2,655 (2,586 to 2,655)
       p50 (Line, 65) -5.000: 14.12 .. 59.00: 2,586
+      X -5.000 to 0: ramp-up
+    heat: Latency heat map
+      x time in the measured phase [s] Linear; y response time [ms] Log
+      1 to 2 (Cells, 14) -5.000: 1.413 (1.259 to 1.585) .. 51.00: 2,239 (1,995 to 2,512)
+      3 to 7 (Cells, 49) -5.000: 2.818 (2.512 to 3.162) .. 59.00: 2,239 (1,995 to 2,512)
+      8 to 22 (Cells, 6) -5.000: 35.48 (31.62 to 39.81) .. 35.00: 2,239 (1,995 to 2,512)
+      23 to 62 (Cells, 9) -5.000: 4.467 (3.981 to 5.012) .. 1.000: 1,778 (1,585 to 1,995)
+      63 to 177 (Cells, 2) -5.000: 14.13 (12.59 to 15.85) .. -2.000: 891.3 (794.3 to 1,000)
+      178 to 500 (Cells, 64) -4.000: 281.8 (251.2 to 316.2) .. 59.00: 2,818 (2,512 to 3,162)
       X -5.000 to 0: ramp-up
     distribution: Distribution of latency
       x one in N takes longer [N] Log; y time [ms] Log
