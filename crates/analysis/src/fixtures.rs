@@ -381,6 +381,8 @@ const TRAFFIC: Traffic = Traffic {
 };
 
 fn moments(client: u32) -> ClientMoments {
+    let mut times = stats::CoarseHistogram::default();
+    (1..=4).for_each(|ms| times.record(ms * NS_PER_MS));
     ClientMoments {
         client,
         kind: 0,
@@ -390,6 +392,7 @@ fn moments(client: u32) -> ClientMoments {
         max_ns: 4 * NS_PER_MS,
         sum_ns: 10 * NS_PER_MS,
         sum_sq_ns2: 30.0 * 1e12,
+        times: times.counts(),
     }
 }
 

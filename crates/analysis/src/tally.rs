@@ -383,7 +383,9 @@ impl Tally {
                 self.heartbeats.push(LoopHeartbeats { loop_index, latest_at_ns, lag });
             }
             Event::Second(part) => self.add_second(part),
-            Event::Clients { group, moments } => self.group(*group).clients.extend(moments),
+            Event::Clients { group, moments } => {
+                self.group(*group).clients.extend_from_slice(moments)
+            }
             Event::Ended { reason, measured_ns, elapsed_ns, cpu_ns, max_rss_bytes } => {
                 self.ended = Some(Ended {
                     reason: reason.clone(),

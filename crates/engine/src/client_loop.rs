@@ -12,7 +12,7 @@ use model::{
     Number, Outcome, Placement, Producer, Refusal, RefusalKind, Retry, Rng, Sample, Session,
     Signal, Slot, Statement, StopReason, Stream, TxContext, Workload, raised,
 };
-use stats::Moments;
+use stats::{CoarseHistogram, Moments};
 
 use crate::clock::through;
 use crate::pacer::{Claim, Pacer};
@@ -88,6 +88,8 @@ pub(crate) struct ClientLoop {
     pub(crate) workload: Arc<dyn Workload>,
     /// Per kind: response times finished in the measured phase, and how many failed there.
     pub(crate) moments: Vec<(Moments, u64)>,
+    /// Per kind the same times as counts; empty where they are not kept.
+    times: Vec<CoarseHistogram>,
     /// Raised when there may be something for it to send, where its workload has a producer.
     for_input: Option<Arc<Signal>>,
     measured: Vec<(u16, u64)>,
@@ -109,6 +111,8 @@ pub(crate) struct ClientSpec {
     pub(crate) pacer: Pacer,
     pub(crate) common: Arc<Common>,
     pub(crate) under_way: Arc<UnderWay>,
+    /// Whether the times of each client are kept.
+    pub(crate) keeps_times: bool,
 }
 
 impl ClientLoop {
@@ -131,6 +135,7 @@ impl ClientLoop {
             under_way: seating.under_way,
             workload: seating.workload,
             moments: vec![(Moments::default(), 0); n_kinds],
+            times: vec![CoarseHistogram::default(); if seating.keeps_times { n_kinds } else { 0 }],
             for_input,
             measured: Vec::with_capacity(8),
             hopeless_in_a_row: 0,
@@ -260,7 +265,13 @@ impl ClientLoop {
         }
         let (moments, failed) = &mut self.moments[usize::from(sample.kind)];
         match sample.outcome {
-            Outcome::Committed | Outcome::RolledBack => moments.record(sample.response_ns()),
+            Outcome::Committed | Outcome::RolledBack => {
+                let response_ns = sample.response_ns();
+                moments.record(response_ns);
+                if let Some(times) = self.times.get_mut(usize::from(sample.kind)) {
+                    times.record(response_ns);
+                }
+            }
             Outcome::Failed(_) | Outcome::Unknown => *failed += 1,
         }
     }
@@ -398,6 +409,7 @@ impl ClientLoop {
             max_ns: moments.max,
             sum_ns: u64::try_from(moments.sum).unwrap_or(u64::MAX),
             sum_sq_ns2: moments.sum_sq as f64,
+            times: self.times.get(kind).map_or_else(Vec::new, CoarseHistogram::counts),
         };
         self.moments.iter().enumerate().map(shown).collect()
     }

@@ -35,6 +35,8 @@ const AHEAD_NS: u64 = NS_PER_MS;
 const GRACE_NS: u64 = 500 * NS_PER_MS;
 /// All clients hang up within this time: ten thousand took a quarter of a second.
 const PARTING_NS: u64 = 5 * NS_PER_S;
+/// The times of each client are kept, in 2 KiB for each kind of transaction, up to so many clients.
+const TIMES_OF_CLIENTS_MAX: u32 = 1_000;
 
 /// Why a job could not be run at all.
 #[derive(Debug)]
@@ -200,6 +202,7 @@ impl<'a> Coordinator<'a> {
     /// which is not known yet: their schedules are moved there by [`Coordinator::begin`].
     fn specs(&mut self) -> Vec<ClientSpec> {
         let mut specs = Vec::new();
+        let keeps_times = self.n_clients() <= TIMES_OF_CLIENTS_MAX;
         for (index, group) in self.job.groups.iter().enumerate() {
             let index = index as u16;
             let seed = self.job.seed;
@@ -230,6 +233,7 @@ impl<'a> Coordinator<'a> {
                     pacer: Pacer::new(client, pacing, Arc::clone(&self.stop)),
                     common: Arc::clone(&self.common),
                     under_way,
+                    keeps_times,
                 });
             }
             self.arrivals.push(arrivals);

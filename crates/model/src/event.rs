@@ -40,7 +40,7 @@ pub enum StopReason {
 }
 
 /// What one client did in the measured phase with one kind: response times of what it finished.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ClientMoments {
     /// The client, global over all agents.
     pub client: u32,
@@ -58,6 +58,10 @@ pub struct ClientMoments {
     pub sum_ns: u64,
     /// The sum of their squares, in square nanoseconds.
     pub sum_sq_ns2: f64,
+    /// The times as [`stats::CoarseHistogram::counts`] has them; empty where there are so many
+    /// clients that they are not kept.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub times: Vec<(u16, u32)>,
 }
 
 /// One thing that happened in a run. Stored with its version; only ever added to.

@@ -34,6 +34,7 @@ mod kind;
 mod latency_heat;
 pub mod managed;
 mod monitoring;
+mod named;
 mod network_path;
 pub mod numbers;
 mod objective;
@@ -103,6 +104,7 @@ pub use imported::{Imported, ImportedValue};
 pub use kind::{CustomMetric, CustomMetricKind, Kind, KindIndex, PrimaryMetric};
 pub use latency_heat::{HeatCell, LatencyHeat};
 pub use monitoring::{CommitCounter, ConnectionCounter, Monitoring};
+pub use named::Named;
 pub use network_path::{NetworkConditions, PathEntrance};
 pub use objective::{BadObjective, Bound, Comparison, Metric, Objective, Seek};
 pub use parameter::{

@@ -30,6 +30,14 @@ fn times() -> Vec<Column> {
 }
 
 /// And what it ends with: the share is of what the title says.
+fn quantiles() -> Vec<Column> {
+    vec![
+        Column::number("p50_ms", "p50", 3),
+        Column::number("p95_ms", "p95", 3),
+        Column::number("p99_ms", "p99", 3),
+    ]
+}
+
 fn spread(ratio: &'static str) -> Vec<Column> {
     vec![Column::number("sd_ms", "sd", 3), Column::percent("ratio_percent", ratio)]
 }
@@ -65,11 +73,7 @@ pub fn timing(report: &Report) -> Table {
     let columns = [
         vec![Column::words("transaction", "transaction")],
         times(),
-        vec![
-            Column::number("p50_ms", "p50", 3),
-            Column::number("p95_ms", "p95", 3),
-            Column::number("p99_ms", "p99", 3),
-        ],
+        quantiles(),
         spread("ratio %"),
     ];
     let mut rows = Vec::new();
@@ -95,12 +99,13 @@ pub fn timing(report: &Report) -> Table {
     Table::filled("timing", title, columns.concat(), rows)
 }
 
-/// The same of each client: what is kept of a client has no quantiles, and the share is of the
-/// client's own time. Empty unless the report was made with what each client did.
+/// The same of each client: its quantiles are within 3.2 %, and the share is of the client's own
+/// time. Empty unless the report was made with what each client did.
 pub fn per_client(report: &Report) -> Table {
     let columns = [
         vec![Column::count("client", "client"), Column::words("transaction", "transaction")],
         times(),
+        quantiles(),
         spread("of its time %"),
     ];
     let mut rows = Vec::new();
@@ -117,6 +122,9 @@ pub fn per_client(report: &Report) -> Table {
                 of.mean_ms.into(),
                 of.max_ms.into(),
                 of.total_ms.into(),
+                of.p50_ms.into(),
+                of.p95_ms.into(),
+                of.p99_ms.into(),
                 of.sd_ms.into(),
                 (100.0 * of.total_ms / all_ms).into(),
             ]);

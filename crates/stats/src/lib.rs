@@ -9,6 +9,7 @@
 
 mod batches;
 mod change;
+mod coarse;
 mod comparison;
 mod crossing;
 mod dependence;
@@ -37,6 +38,7 @@ mod waves;
 
 pub use batches::ratio_error;
 pub use change::{ChangePoint, Levels, NotDivided, SERIES_MAX, SERIES_MIN, levels};
+pub use coarse::{CoarseHistogram, coarse_quantile};
 pub use comparison::{
     Comparison, FIGURES_MAX, Incomparable, POWER, detectable, detectable_of_pairs, difference,
     hommel, needed, pairs_needed,

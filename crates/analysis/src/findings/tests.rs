@@ -713,7 +713,7 @@ fn with_several_groups_a_finding_says_which() {
 fn a_client_counts_once_however_many_kinds_it_did() {
     let mut made = Made::closed();
     let of_client_0: Vec<ClientMoments> =
-        (0..8).map(|kind| ClientMoments { kind, client: 0, ..made.moments[0] }).collect();
+        (0..8).map(|kind| ClientMoments { kind, client: 0, ..made.moments[0].clone() }).collect();
     made.moments = of_client_0;
     assert!(ids(&made).contains(&"idle_clients".to_owned()));
 }

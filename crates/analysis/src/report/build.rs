@@ -487,11 +487,18 @@ fn per_client(tally: &Tally, groups: &[usize]) -> Vec<ClientReport> {
             let around_mean = of.sum_sq_ns2 - (of.sum_ns as f64).powi(2) / n;
             let sd_ns = (around_mean.max(0.0) / (n - 1.0)).sqrt();
             let any = of.count > 0;
+            let quantile = |q| {
+                let ns = stats::coarse_quantile(&of.times, q, (of.min_ns, of.max_ns))?;
+                known(ns / model::NS_PER_MS as f64)
+            };
             let transaction = ClientTransaction {
                 calls: of.count + of.failed,
                 failed: of.failed,
                 min_ms: any.then(|| ms(of.min_ns)),
                 mean_ms: known(of.sum_ns as f64 / n / model::NS_PER_MS as f64),
+                p50_ms: quantile(0.5),
+                p95_ms: quantile(0.95),
+                p99_ms: quantile(0.99),
                 max_ms: any.then(|| ms(of.max_ns)),
                 total_ms: ms(of.sum_ns),
                 sd_ms: known(sd_ns / model::NS_PER_MS as f64),

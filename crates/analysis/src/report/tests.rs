@@ -77,7 +77,8 @@ fn the_json_has_the_names_that_people_rely_on() {
     /offered_ms/reasons: max mean sd
     /per_client[]: client transactions
     /per_client[]/transactions: new_order
-    /per_client[]/transactions/new_order: calls failed max_ms mean_ms min_ms sd_ms total_ms
+    /per_client[]/transactions/new_order: calls failed max_ms mean_ms min_ms p50_ms p95_ms
+    p99_ms sd_ms total_ms
     /per_transaction: others reads round_trips statements writes
     /phases: drain_s measure_s ramp_up_s
     /primary_metrics: nopm tpm

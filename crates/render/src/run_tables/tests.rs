@@ -47,8 +47,8 @@ fn a_client_has_its_own_rows() {
     insta::assert_snapshot!(page(&table), @r"
     Timing by client of run 019a7d3c-5b10-7c43-9f2e-2f6d8a1b0c9d over 60 s, in ms
 
-    client  transaction  calls  failed   min   avg   max  total    sd  of its time %
-         0  new_order        5       1  1.00  2.50  4.00  10.00  1.29          100.0
+    client  transaction  calls  failed   min   avg   max  total   p50  p95  p99    sd  of its time %
+         0  new_order        5       1  1.00  2.50  4.00  10.00  2.00    –    –  1.29          100.0
     ");
     assert!(per_client(&Report::of(&Made::closed().tally())).rows.is_empty());
 }
