@@ -11,12 +11,15 @@ use model::todays_path;
 use crate::report::{Named, Report};
 
 /// Facts that are measurements, wherever they stand.
-const MEASURED: [&str; 9] = [
+const MEASURED: [&str; 12] = [
     "available_bytes",
     "busy_percent",
     "free_bytes",
+    "mebibyte_s",
     "mhz_now",
     "mhz_seen",
+    "round_trip_median_s",
+    "round_trip_min_s",
     "size_bytes",
     "steal_percent",
     "swap_free_bytes",

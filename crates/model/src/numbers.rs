@@ -17,6 +17,12 @@ pub fn significant(value: f64, digits: usize) -> String {
     if !value.is_finite() {
         return NONE.to_owned();
     }
+    // A half is rounded away from zero, as people do, not to the even digit.
+    let value = match value {
+        value if value > 0.0 => value.next_up(),
+        value if value < 0.0 => value.next_down(),
+        zero => zero,
+    };
     // Rounded first, since rounding may bring one more digit: 9.999 is 10.0.
     let rounded: f64 = format!("{value:.*e}", digits - 1).parse().unwrap_or(value);
     let magnitude = if rounded == 0.0 { 0 } else { rounded.abs().log10().floor() as i32 };
@@ -278,7 +284,9 @@ mod tests {
         check(1234.4, 3, "1,234");
         check(28_394.4, 4, "28,394");
         check(473.24, 4, "473.2");
-        check(-1234.5, 4, "-1,234");
+        check(-1234.5, 4, "-1,235");
+        check(5274.5, 4, "5,275");
+        check(0.125, 2, "0.13");
         check(f64::NAN, 4, NONE);
     }
 

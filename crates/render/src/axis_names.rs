@@ -1,6 +1,7 @@
 //! The values of an axis as people tell them apart. Not here: what was measured at them.
 
-use model::{Axis, short_axis};
+use analysis::ComparisonReport;
+use model::{Axis, Named, short_axis};
 
 /// The values of an axis as people tell them apart: of targets the options in which they differ.
 pub(crate) fn names(axis: &Axis) -> Vec<String> {
@@ -34,6 +35,31 @@ pub(crate) fn names(axis: &Axis) -> Vec<String> {
 pub(crate) fn name_of(axis: &Axis, value: &str) -> String {
     let at = axis.values.iter().position(|known| known == value);
     at.map_or_else(|| value.to_owned(), |at| names(axis).swap_remove(at))
+}
+
+/// The axes of a comparison's points, each with all its values.
+pub(crate) fn axes_of(report: &ComparisonReport) -> Vec<Axis> {
+    let mut axes: Vec<Axis> = Vec::new();
+    let points = report.pairs.iter().flat_map(|pair| &pair.points);
+    for (name, value) in points.flat_map(|point| point.values.iter()) {
+        let at = axes.iter().position(|axis| axis.name == name).unwrap_or_else(|| {
+            axes.push(Axis { name: name.to_owned(), values: Vec::new() });
+            axes.len() - 1
+        });
+        if !axes[at].values.contains(value) {
+            axes[at].values.push(value.clone());
+        }
+    }
+    axes
+}
+
+/// The values of a point as people tell them apart, by the names of their axes.
+pub(crate) fn told(axes: &[Axis], values: &Named<String>) -> Named<String> {
+    let told = |(name, value): (&str, &String)| {
+        let axis = axes.iter().find(|axis| axis.name == name);
+        (name.to_owned(), axis.map_or_else(|| value.clone(), |axis| name_of(axis, value)))
+    };
+    Named(values.iter().map(told).collect())
 }
 
 #[cfg(test)]

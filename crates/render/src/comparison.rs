@@ -15,6 +15,7 @@ use model::Severity;
 use model::finding_catalog::in_short;
 use model::numbers::{self, INFINITE, NONE, amount, count, exact, significant};
 
+use super::axis_names::{axes_of, told};
 use super::charts::{named, of_comparison, of_first_runs};
 use super::document::{
     Block, Details, Document, Length, Place, Remark, Section, Span, Text, Tone, Validity, Verdict,
@@ -313,7 +314,7 @@ fn by_point(report: &ComparisonReport) -> Block {
             table.row([side].into_iter().chain(cells(point, judged)));
         };
         for point in &pair.points {
-            let name = point_name(&point.values);
+            let name = whole_name(&point.values);
             std::iter::once(&point.primary)
                 .chain(&point.others)
                 .for_each(|judged| put(&name, judged));
@@ -408,7 +409,7 @@ fn headline(report: &ComparisonReport, pair: &PairReport) -> String {
     }
     let place = match (n_both, pair.points_unpaired.is_empty()) {
         (1, true) => String::new(),
-        (1, false) => format!("at {}, ", point_name(&pair.points[0].values)),
+        (1, false) => format!("at {}, ", point_name(report, &pair.points[0].values)),
         (_, true) => "over all points ".to_owned(),
         (_, false) => format!("over the {n_both} points that both have "),
     };
@@ -670,7 +671,7 @@ fn notes(report: &ComparisonReport) -> Vec<String> {
             ] {
                 let of = |at: &&UnpairedPoint| at.side == *side && at.is_lost == is_lost;
                 let at = pair.points_unpaired.iter().filter(of);
-                let names: Vec<String> = at.map(|at| point_name(&at.values)).collect();
+                let names: Vec<String> = at.map(|at| point_name(report, &at.values)).collect();
                 if !names.is_empty() {
                     let n = count(names.len() as u64, "point");
                     let names = names.join(", ");
@@ -790,8 +791,14 @@ fn is_one_sided(difference: &Difference) -> bool {
 }
 
 /// A point's name on the page.
-fn point_name(values: &Named<String>) -> String {
+/// A point as programs read it.
+fn whole_name(values: &Named<String>) -> String {
     if values.is_empty() { ALL.to_owned() } else { values.pairs(" ") }
+}
+
+/// A point as people read it: of targets what tells them apart.
+fn point_name(report: &ComparisonReport, values: &Named<String>) -> String {
+    whole_name(&told(&axes_of(report), values))
 }
 
 /// The judged figures of a pair; of a single point all of them. Programs read them by point.
@@ -807,7 +814,7 @@ fn table(report: &ComparisonReport, pair: &PairReport) -> Table {
             if index > 0 && !is_one {
                 break;
             }
-            table.row(cells(&point_name(&point.values), judged));
+            table.row(cells(&point_name(report, &point.values), judged));
         }
     }
     over_all(pair).for_each(|judged| table.row(cells(ALL, judged)));

@@ -247,7 +247,7 @@ pub fn experiment_points(report: &ExperimentReport) -> Table {
     }
     // People tell targets apart by what differs, programs have all of them.
     let axis = |axis: &model::Axis| {
-        [Column::data(axis.name.clone()), Column::new(axis.name.clone(), align(axis))]
+        [Column::data(axis.name.clone()), Column::new(axis.name.clone(), align(axis)).head()]
     };
     let told: Vec<Vec<String>> = report.axes.iter().map(axis_names::names).collect();
     let mut columns: Vec<Column> = report.axes.iter().flat_map(axis).collect();

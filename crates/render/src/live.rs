@@ -397,7 +397,7 @@ mod tests {
     fn a_log_has_a_line_for_each_interval() {
         let tally = at(&Made::running(), 18.5, Phase::Measure);
         insta::assert_snapshot!(interval(&tally, 0..10), @r"
-        [ 10 s ] 452 TPS  12,180 NOPM  27,138 TPM  11,362 QPS  p50 13.2  p95 50.8  p99 85.1  max 215 ms  0 failed
+        [ 10 s ] 452 TPS  12,180 NOPM  27,138 TPM  11,363 QPS  p50 13.2  p95 50.8  p99 85.1  max 215 ms  0 failed
         ");
         insta::assert_snapshot!(interval(&tally, 17..18), @r"
         [ 18 s ] 466 TPS  12,060 NOPM  27,960 TPM  11,650 QPS  p50 13.9  p95 45.6  p99 81.4  max 199 ms  2 failed

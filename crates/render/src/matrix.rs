@@ -132,8 +132,8 @@ fn legend(all: &Matrices) -> Option<String> {
 }
 
 fn grid(all: &Matrices, table: &Matrix) -> Table {
-    let mut columns: Vec<Column> =
-        table.values.iter().map(|(axis, _)| Column::data(axis.to_owned())).collect();
+    let mut columns = vec![Column::data("figure")];
+    columns.extend(table.values.iter().map(|(axis, _)| Column::data(axis.to_owned())));
     let rows = &all.rows.name;
     columns.push(Column::data(rows.clone()));
     let are_numbers = all.rows.values.iter().all(|value| number(value).is_some());
@@ -178,7 +178,8 @@ fn grid(all: &Matrices, table: &Matrix) -> Table {
         let others = table.values.iter().map(|(_, value)| Cell::from(value.as_str()));
         let cells = cells.iter().enumerate().flat_map(cell);
         let named = [value.as_str().into(), name_of(&all.rows, value).into()];
-        grid.row(others.chain(named).chain(cells));
+        let figure = [Cell::from(all.figure.as_str())];
+        grid.row(figure.into_iter().chain(others).chain(named).chain(cells));
     }
     grid
 }
@@ -238,8 +239,8 @@ mod tests {
         assert!(page.ends_with(foot), "{page}");
         assert!(page.contains("1: ") && page.contains("2: "), "{page}");
         let rows: Vec<&str> = csv.lines().collect();
-        assert_eq!((rows.len(), rows[0]), (6, "group.users.clients,1,2"), "{csv}");
-        let is_bare = |row: &&str| row.split(',').all(|cell| cell.parse::<f64>().is_ok());
+        assert_eq!((rows.len(), rows[0]), (6, "figure,group.users.clients,1,2"), "{csv}");
+        let is_bare = |row: &&str| row.split(',').skip(1).all(|cell| cell.parse::<f64>().is_ok());
         assert!(rows[1..].iter().all(is_bare), "{csv}");
     }
 
@@ -254,11 +255,11 @@ mod tests {
         assert!(text.contains(" 3.400 ") && !text.contains('*'), "{text}");
         assert!(text.contains("no interval: 3 runs per side cannot show a difference"), "{text}");
         let csv = crate::csv::csv(&page);
-        let titles = "server.flush,1,1_ratio,1_ratio_low,1_ratio_high,2,2_ratio,";
+        let titles = "figure,server.flush,1,1_ratio,1_ratio_low,1_ratio_high,2,2_ratio,";
         assert!(csv.starts_with(titles), "{csv}");
         let row: Vec<&str> = csv.lines().nth(1).expect("a row").split(',').collect();
-        let ratio: f64 = row[6].parse().expect("a ratio");
-        assert!(row[2].is_empty() && (ratio - 1.9).abs() < 1e-9, "{csv}");
+        let ratio: f64 = row[7].parse().expect("a ratio");
+        assert!(row[3].is_empty() && (ratio - 1.9).abs() < 1e-9, "{csv}");
     }
 
     #[test]
@@ -277,7 +278,7 @@ mod tests {
         let text = crate::terminal::text(&page, &Default::default());
         assert!(text.contains("\nmode=delete\n") && text.contains("\n\nmode=wal\n"), "{text}");
         let csv = crate::csv::csv(&page);
-        assert!(csv.starts_with("mode,group.users.clients,1,2\ndelete,1,"), "{csv}");
+        assert!(csv.starts_with("figure,mode,group.users.clients,1,2\ntps,delete,1,"), "{csv}");
         // What was not measured is an empty cell.
         assert_eq!(csv.lines().filter(|row| row.ends_with(',')).count(), 2, "{csv}");
         assert_eq!(csv.lines().count(), 11, "{csv}");

@@ -43,6 +43,7 @@ pub struct Column {
     digits: Digits,
     spare: u8,
     is_wrapped: bool,
+    is_head: bool,
 }
 
 impl Column {
@@ -56,6 +57,7 @@ impl Column {
             digits: Digits::Significant(4),
             spare: 0,
             is_wrapped: false,
+            is_head: false,
         }
     }
 
@@ -68,6 +70,11 @@ impl Column {
     /// Sentences: broken into lines where the page is narrow.
     pub fn sentences(title: impl Into<Cow<'static, str>>) -> Column {
         Column { is_wrapped: true, ..Column::new(title, Align::Left) }
+    }
+
+    /// The same as one of the first columns, which say together whose row it is.
+    pub fn head(self) -> Column {
+        Column { is_head: true, ..self }
     }
 
     /// Words, for people and programs.
@@ -455,7 +462,8 @@ fn rooms(columns: &[(&Column, Vec<String>)], width: usize) -> Vec<Option<usize>>
 }
 
 /// Which columns stand beside each other, by their places: all, or as many as fit. The first column
-/// says whose row it is, so that it stands in front of each band, where there is room for it.
+/// says whose row it is, or all that are heads do, so that they stand in front of each band, where
+/// there is room for them.
 fn in_bands(
     columns: &[(&Column, Vec<String>)],
     rooms: &[Option<usize>],
@@ -463,13 +471,16 @@ fn in_bands(
 ) -> Vec<Vec<usize>> {
     let taken = |at: usize| rooms[at].unwrap_or_else(|| length(&columns[at].1[0])) + GAP.len();
     let width = width.saturating_add(GAP.len());
+    let n_heads = columns.iter().take_while(|(column, _)| column.is_head).count();
+    let heads = [n_heads.max(1), 1, 0].map(|n| (n, (0..n).map(taken).sum::<usize>()));
     let mut bands = vec![Vec::new()];
     let mut used = 0;
     for at in 0..columns.len() {
         if used > 0 && used + taken(at) > width {
-            let is_repeated = taken(0) + taken(at) <= width;
-            bands.push(if is_repeated { vec![0] } else { Vec::new() });
-            used = if is_repeated { taken(0) } else { 0 };
+            let fits = |(_, room): &&(usize, usize)| room + taken(at) <= width;
+            let (n, room) = heads.iter().find(fits).copied().unwrap_or_default();
+            bands.push((0..n).collect());
+            used = room;
         }
         bands.last_mut().expect("there is always one").push(at);
         used += taken(at);

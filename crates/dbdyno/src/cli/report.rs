@@ -33,11 +33,12 @@ const SIDES: std::ops::RangeInclusive<u32> = 200..=4_000;
 pub(crate) fn command() -> Command {
     Command::new("report")
         .about("Writes an HTML page of a run, an experiment or a comparison, or one of its charts")
-        .after_help(
+        .after_help(format!(
             "One name is a run or an experiment, several are compared, the first is the baseline. \
-             The page is one file without external resources. A chart is an .svg, a .png, a \
-             .html, or its data as .csv or .json.",
-        )
+             The page is one file without external resources. A chart is an .svg, {} a .html, or \
+             its data as .csv or .json.",
+            if cfg!(feature = "pictures") { "a .png," } else { "no .png in this build," }
+        ))
         .arg(
             Arg::new("names")
                 .num_args(1..)

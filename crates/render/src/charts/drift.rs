@@ -21,8 +21,8 @@ const TRIALS_LEAST: usize = 3;
 
 /// What piles up from run to run where a server does not keep up, by figure.
 const BACKLOGS: [(&str, &str); 2] = [
-    ("database.Innodb_history_list_length.max", "history list, longest"),
-    ("database.Innodb_buffer_pool_pages_dirty.max", "dirty pages, most"),
+    ("database.Innodb_history_list_length.max", "longest history list"),
+    ("database.Innodb_buffer_pool_pages_dirty.max", "most dirty pages"),
 ];
 
 /// Rates and backlogs have other units and sizes: each stands as a share of its own.
@@ -44,18 +44,18 @@ fn charts(report: &ExperimentReport, trials: &[TrialReport]) -> Vec<Chart> {
     };
     let means: BTreeMap<u32, f64> =
         of_points.iter().map(|(point, values)| (*point, mean(values))).collect();
-    let rate = trace(&made, &title(primary), primary, |trial| means[&trial.point]);
+    let rate = trace(&made, &format!("{}, % of its mean", title(primary)), primary, |trial| {
+        means[&trial.point]
+    });
     let backlogs = BACKLOGS.iter().map(|(figure, name)| {
         let values = made.iter().filter_map(|trial| value_of(&trial.report, figure));
         let most = values.fold(0.0, f64::max);
-        trace(&made, name, figure, |_| most)
+        trace(&made, &format!("{name}, % of the largest"), figure, |_| most)
     });
     let x = Axis::of("trial, in the order of time", "", Scale::Linear);
     let y = Axis::of("share", "%", Scale::FromZero);
     let mut chart = Chart::new(ENTRY.name, "Trials in the order of time", x, y);
     chart.traces = std::iter::once(rate).chain(backlogs).collect();
-    let of = title(primary);
-    chart.note = Some(format!("{of} in % of the mean of its point, backlogs in % of the largest."));
     chart.if_any()
 }
 

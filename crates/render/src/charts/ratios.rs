@@ -7,6 +7,7 @@ use model::numbers::exact;
 use model::short_axis;
 
 use super::{Along, Axis, Chart, Entry, Mark, Of, Palette, Point, Scale, Shape, Trace};
+use crate::axis_names::{axes_of, told};
 
 pub(super) const ENTRY: Entry = Entry {
     name: "ratios",
@@ -16,7 +17,8 @@ pub(super) const ENTRY: Entry = Entry {
 
 /// The primary figure by point; and all figures where there is one point.
 fn charts(report: &ComparisonReport) -> Vec<Chart> {
-    let names = names(report);
+    let axes = axes_of(report);
+    let names = names(report, &axes);
     let mut x = Axis::named("point", names.clone());
     let is_one = report.pairs.iter().all(|pair| pair.points.len() == 1);
     if is_one {
@@ -41,7 +43,7 @@ fn charts(report: &ComparisonReport) -> Vec<Chart> {
     chart.palette = Palette::Verdicts;
     for pair in &report.pairs {
         for word in ["better", "worse", "no clear verdict"] {
-            let points = judged(pair).into_iter().filter_map(|(name, judged)| {
+            let points = judged(pair, &axes).into_iter().filter_map(|(name, judged)| {
                 let place = names.iter().position(|known| *known == name)?;
                 let ratio = judged.ratio.filter(|_| word_of(judged.verdict) == word)?;
                 let label = Some(judged.verdict.name().to_owned());
@@ -72,9 +74,9 @@ fn word_of(verdict: Verdict) -> &'static str {
     }
 }
 
-fn names(report: &ComparisonReport) -> Vec<String> {
+fn names(report: &ComparisonReport, axes: &[model::Axis]) -> Vec<String> {
     let mut names: Vec<String> = Vec::new();
-    for (name, _) in report.pairs.iter().flat_map(judged) {
+    for (name, _) in report.pairs.iter().flat_map(|pair| judged(pair, axes)) {
         if !names.contains(&name) {
             names.push(name);
         }
@@ -83,14 +85,13 @@ fn names(report: &ComparisonReport) -> Vec<String> {
 }
 
 /// What is drawn of a pair, each with its name on the axis.
-fn judged(pair: &PairReport) -> Vec<(String, &Judged)> {
+fn judged<'p>(pair: &'p PairReport, axes: &[model::Axis]) -> Vec<(String, &'p Judged)> {
     if let [point] = &pair.points[..] {
         let all = std::iter::once(&point.primary).chain(&point.others);
         return all.map(|judged| (title(&judged.figure), judged)).collect();
     }
     let points = pair.points.iter().map(|point| {
-        let words: Vec<String> = point
-            .values
+        let words: Vec<String> = told(axes, &point.values)
             .iter()
             .map(|(name, value)| format!("{} {value}", short_axis(name)))
             .collect();

@@ -360,7 +360,7 @@ fn the_charts_of_an_experiment() {
       clients 16 (Steps, 7) 0: 452.3 .. 60.00: 451.1
     drift: Trials in the order of time
       x trial, in the order of time [] Linear; y share [%] FromZero
-      TPS (Joined, 14) 1.000: 99.01 .. 14.00: 100.5
+      TPS, % of its mean (Joined, 14) 1.000: 99.01 .. 14.00: 100.5
     ");
 }
 

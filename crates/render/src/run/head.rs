@@ -1,7 +1,9 @@
 //! The head of a run's page: what was asked, the run in a sentence, whether it is valid, and the
 //! figures that are asked for first.
 
-use analysis::report::{Block as Figures, PrimaryMetricReport, Report, SecondReport, Status};
+use analysis::report::{
+    Block as Figures, GroupReport, PrimaryMetricReport, Report, SecondReport, Status,
+};
 use model::numbers::{self, NONE, count, significant};
 use model::{Finding, Load, Severity, format_count};
 
@@ -123,7 +125,7 @@ fn headline(report: &Report) -> Text {
 
 /// The rates that the workload is known by, with commits in brackets; or commits and statements.
 fn rates(mut text: Text, report: &Report) -> Text {
-    let rates = known(&report.block);
+    let rates = known(report);
     if rates.is_empty() {
         text = tps(text, report);
         return match report.block.qps {
@@ -138,9 +140,18 @@ fn rates(mut text: Text, report: &Report) -> Text {
     tps(text.and(" ("), report).and(")")
 }
 
-/// The rates that the workload is known by, as far as they are known.
-fn known(block: &Figures) -> Vec<(f64, &PrimaryMetricReport)> {
-    block.primary_metrics.iter().filter_map(|(_, of)| Some((of.value?, of))).collect()
+/// The rates that the workload is known by, as far as they are known. What several workloads count
+/// stands with the groups: its sum would pass for that of one of them.
+fn known(report: &Report) -> Vec<(f64, &PrimaryMetricReport)> {
+    let is_of_several = |name: &str| {
+        let counts = |group: &&GroupReport| {
+            group.block.as_ref().is_some_and(|block| block.primary_metrics.get(name).is_some())
+        };
+        let mut of = report.groups.iter().filter(counts).map(|group| &group.workload);
+        of.next().is_some_and(|first| of.any(|other| other != first))
+    };
+    let all = report.block.primary_metrics.iter().filter(|(name, _)| !is_of_several(name));
+    all.filter_map(|(_, of)| Some((of.value?, of))).collect()
 }
 
 /// Commits per second with their error; where users arrive at a rate, beside what was offered.
@@ -215,7 +226,7 @@ pub(super) fn answer(report: &Report) -> String {
 
 pub(super) fn tiles(report: &Report) -> Vec<Tile> {
     let block = &report.block;
-    let mut tiles: Vec<Tile> = known(block).into_iter().map(of_primary_metric).collect();
+    let mut tiles: Vec<Tile> = known(report).into_iter().map(of_primary_metric).collect();
     let tps = rate_tile("TPS", rate_of(block, ""));
     tiles.push(Tile { trend: over_time(report, &|row| Some(row.tps)), ..tps });
     tiles.extend([

@@ -119,7 +119,7 @@ fn an_overloaded_open_run_tells_the_truth_first() {
 
     transaction    calls  failed  retried     TPS  % of time  trips  p50 ms    p95    p99    max
     new_order     10,905       0        0  180.6        58.0   25.3   2,579  2,647  2,674  2,770
-    payment       10,550       0        0  172.2        26.1   25.0   2,569  2,632  2,645  2,694
+    payment       10,550       0        0  172.3        26.1   25.0   2,569  2,632  2,645  2,694
     order_status     958       0        0   15.58        0.9   25.0   2,561  2,624  2,628  2,629
     delivery         980       0        0   15.98       13.4   25.0   2,609  2,710  2,775  2,856
     stock_level      957       0        0   15.60        1.6   25.0   2,567  2,626  2,634  2,641
