@@ -2,7 +2,7 @@
 
 use app::Error;
 use app::trials::status;
-use model::{NS_PER_S, Severity, Status};
+use model::{NS_PER_S, Severity};
 use render::ExperimentLine;
 use serde_json::{Map, Value, json};
 use store::{ExperimentFilter, RunRow, Store, StoreError};
@@ -49,8 +49,8 @@ pub(crate) fn experiment_lines(
     let mut all = Vec::new();
     for experiment in store.experiments(filter).map_err(failed)? {
         let trials = store.trials(&experiment).map_err(failed)?;
-        let done = trials.iter().filter(|trial| trial.run.status == Status::Completed);
-        let (trials_completed, status) = (done.count() as u64, status(store, &experiment)?);
+        let trials_completed = store::trials_completed(&trials) as u64;
+        let status = status(store, &experiment)?;
         all.push(ExperimentLine { experiment, trials_completed, status });
     }
     Ok(all)

@@ -3,9 +3,9 @@
 //! An experiment is stored before its first trial; a trial is bound to it in the transaction that
 //! begins its run. Not here: what follows from their figures (experiment).
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 
-use model::{Experiment, Trial};
+use model::{Experiment, Status, Trial};
 use rusqlite::{
     Connection, OptionalExtension, Transaction, TransactionBehavior, params, params_from_iter,
 };
@@ -24,6 +24,12 @@ pub struct TrialRow {
     pub repeat: u32,
     /// Its run.
     pub run: RunRow,
+}
+
+/// How many trials have a completed run: one that was repeated counts once.
+pub fn trials_completed(trials: &[TrialRow]) -> usize {
+    let completed = trials.iter().filter(|trial| trial.run.status == Status::Completed);
+    completed.map(|trial| (trial.point, trial.repeat)).collect::<BTreeSet<_>>().len()
 }
 
 impl Store {

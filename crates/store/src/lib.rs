@@ -32,7 +32,7 @@ mod writer;
 
 pub use self::error::{StoreError, StoreErrorKind};
 pub use self::experiment_lock::{ExperimentLock, ExperimentLockRow};
-pub use self::experiments::TrialRow;
+pub use self::experiments::{TrialRow, trials_completed};
 pub use self::import_export::{Imported, ReportCheck};
 pub use self::imported::{IfKnown, ImportedRow};
 pub use self::interval_log::interval_log;

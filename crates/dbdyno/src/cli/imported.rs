@@ -122,17 +122,20 @@ fn shown(imported: &Imported) -> String {
     let Imported { name, columns, values, .. } = imported;
     let n = count(values.len() as u64, "value");
     let figures = imported.figures().join(", ");
-    match columns.first() {
-        Some(first) => format!(
-            "imported {n} of {figures} by {} as {name}\n  dbdyno history --imported {name} --by \
-             {first}\n",
-            columns.join(", ")
-        ),
-        None => format!(
-            "imported {n} of {figures} as {name}\n  dbdyno report EXPERIMENT --imported {name} -o \
-             page.html\n"
-        ),
-    }
+    let by = match columns.is_empty() {
+        true => String::new(),
+        false => format!(" by {}", columns.join(", ")),
+    };
+    let next = match columns.iter().find(|column| names_builds(column)) {
+        Some(build) => format!("dbdyno history --imported {name} --by {build}"),
+        None => format!("dbdyno report EXPERIMENT --imported {name} -o page.html"),
+    };
+    format!("imported {n} of {figures}{by} as {name}\n  {next}\n")
+}
+
+/// Whether a column says which of several versions was measured, not under which condition.
+fn names_builds(column: &str) -> bool {
+    ["version", "build", "release", "commit", "kernel", "date", "day"].contains(&column)
 }
 
 /// A file's name without its folder and ending.

@@ -12,7 +12,7 @@ use model::{Experiment, Status};
 use render::charts::Chart;
 use render::html::{First, Medium, body as html};
 use render::list::short_id;
-use store::{ExperimentFilter, Store, TrialRow, utc};
+use store::{ExperimentFilter, Store, TrialRow, trials_completed, utc};
 
 use super::answer::{self, Frame, Fresh, Stands, fresh, rendered};
 use super::http_error::HttpError;
@@ -59,7 +59,7 @@ fn view(of: &RunSnapshot) -> ExperimentView {
         format!("{}: {values}", axis.name)
     };
     let axes: Vec<String> = experiment.axes.iter().map(axis).collect();
-    let n_done = trials.iter().filter(|trial| trial.run.status == Status::Completed).count();
+    let n_done = trials_completed(trials);
     let n_trials = experiment.points.len() as u64 * u64::from(experiment.repeats);
     let is_sought = experiment.seek.is_some();
     ExperimentView {
