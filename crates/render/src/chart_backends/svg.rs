@@ -43,7 +43,7 @@ impl Chart {
 
 /// An SVG under way.
 /// The height of a title's letters, in pixels; they are bold, and so a little wider.
-const TITLE_SIZE: f64 = 16.0;
+const TITLE_SIZE: f64 = 18.0;
 
 struct Svg<'c> {
     text: String,

@@ -38,7 +38,7 @@ fn an_svg_is_well_formed_and_has_no_script() {
             let title = title.and_then(|node| node.text()).expect("it has a title");
             let kept = title.trim_end_matches('…');
             assert!(chart.title.starts_with(kept), "{title}");
-            assert!(kept.len() >= chart.title.len().min(40), "{title}");
+            assert!(kept.len() >= chart.title.len().min(30), "{title}");
         }
     }
 }

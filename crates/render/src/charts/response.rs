@@ -3,6 +3,7 @@
 use analysis::report::{GroupReport, Report, SecondReport};
 use model::numbers::count;
 
+use super::throughput::middle_of;
 use super::{Axis, Chart, Entry, Of, Palette, Point, Scale, Shape, Trace};
 
 pub(super) const ENTRY: Entry = Entry {
@@ -61,7 +62,7 @@ fn traces(rows: &[&SecondReport]) -> Vec<Trace> {
         let below = all.get(index + 1).map(|(_, below)| *below);
         let point = |row: &&SecondReport| {
             let band = below.and_then(|below| below(row)).zip(of(row));
-            Point { band, ..Point::at(row.second as f64, of(row)) }
+            Point { band, ..Point::at(middle_of(row), of(row)) }
         };
         Trace::new(*name, Shape::Line, rows.iter().map(point).collect())
     };

@@ -114,16 +114,16 @@ fn the_charts_of_a_closed_run() {
     insta::assert_snapshot!(shown(&of_run(&subjects::closed())), @r"
     throughput: Throughput
       x time in the measured phase [s] Linear; y TPS [commits/s] FromZero
-      users (Line, 65) -5.000: 300.0 .. 59.00: 447.0
+      users (Line, 65) -4.500: 300.0 .. 59.50: 447.0
       mean, 95 % interval within this run (Line, 2) 0: 451.8 (445.0 to 458.6) .. 60.00: 451.8 (445.0 to 458.6)
       X -5.000 to 0: ramp-up
       X 42.00 to 43.30: drop
     response: Response times
       x time in the measured phase [s] Linear; y response time [ms] Log
-      max (Line, 65) -5.000: 146.7 (79.43 to 146.7) .. 59.00: 166.2 (92.93 to 166.2)
-      p99 (Line, 65) -5.000: 79.43 (53.58 to 79.43) .. 59.00: 92.93 (49.32 to 92.93)
-      p95 (Line, 65) -5.000: 53.58 (13.25 to 53.58) .. 59.00: 49.32 (13.81 to 49.32)
-      p50 (Line, 65) -5.000: 13.25 .. 59.00: 13.81
+      max (Line, 65) -4.500: 146.7 (79.43 to 146.7) .. 59.50: 166.2 (92.93 to 166.2)
+      p99 (Line, 65) -4.500: 79.43 (53.58 to 79.43) .. 59.50: 92.93 (49.32 to 92.93)
+      p95 (Line, 65) -4.500: 53.58 (13.25 to 53.58) .. 59.50: 49.32 (13.81 to 49.32)
+      p50 (Line, 65) -4.500: 13.25 .. 59.50: 13.81
       X -5.000 to 0: ramp-up
       X 42.00 to 43.30: drop
     heat: Latency heat map
@@ -149,7 +149,7 @@ fn the_charts_of_a_closed_run() {
       X 42.00 to 43.30: drop
     losses: Failed and dropped
       x time in the measured phase [s] Linear; y transactions [1/s] FromZero
-      failed (Steps, 65) -5.000: 0 .. 59.00: 0
+      failed (Steps, 65) -4.500: 0 .. 59.50: 0
       X -5.000 to 0: ramp-up
       X 42.00 to 43.30: drop
     kinds-times: Response times by transaction
@@ -169,9 +169,9 @@ fn the_charts_of_a_closed_run() {
       each client (Points, 8) 0: 2.500 .. 7.000: 2.500
     statements: Statements
       x time in the measured phase [s] Linear; y statements [1/s] FromZero
-      reads (Line, 65) -5.000: 3,600 .. 59.00: 5,364
-      writes (Line, 65) -5.000: 3,300 .. 59.00: 4,917
-      others (Line, 65) -5.000: 600.0 .. 59.00: 894.0
+      reads (Line, 65) -4.500: 3,600 .. 59.50: 5,364
+      writes (Line, 65) -4.500: 3,300 .. 59.50: 4,917
+      others (Line, 65) -4.500: 600.0 .. 59.50: 894.0
       X -5.000 to 0: ramp-up
       X 42.00 to 43.30: drop
     gauges-machine-cpu-percent: Machine: cpu, %
@@ -198,15 +198,15 @@ fn the_charts_of_an_overloaded_run() {
     insta::assert_snapshot!(shown(&of_run(&subjects::open())), @r"
     throughput: Throughput
       x time in the measured phase [s] Linear; y TPS [commits/s] FromZero
-      users (Line, 65) -5.000: 400.0 .. 59.00: 400.0
+      users (Line, 65) -4.500: 400.0 .. 59.50: 400.0
       mean, 95 % interval within this run (Line, 2) 0: 400.0 (400.0 to 400.0) .. 60.00: 400.0 (400.0 to 400.0)
       X -5.000 to 0: ramp-up
     response: Response times
       x time in the measured phase [s] Linear; y response time [ms] Log
-      max (Line, 65) -5.000: 121.1 (78.45 to 121.1) .. 59.00: 2,689 (2,674 to 2,689)
-      p99 (Line, 65) -5.000: 78.45 (48.40 to 78.45) .. 59.00: 2,674 (2,655 to 2,674)
-      p95 (Line, 65) -5.000: 48.40 (14.12 to 48.40) .. 59.00: 2,655 (2,586 to 2,655)
-      p50 (Line, 65) -5.000: 14.12 .. 59.00: 2,586
+      max (Line, 65) -4.500: 121.1 (78.45 to 121.1) .. 59.50: 2,689 (2,674 to 2,689)
+      p99 (Line, 65) -4.500: 78.45 (48.40 to 78.45) .. 59.50: 2,674 (2,655 to 2,674)
+      p95 (Line, 65) -4.500: 48.40 (14.12 to 48.40) .. 59.50: 2,655 (2,586 to 2,655)
+      p50 (Line, 65) -4.500: 14.12 .. 59.50: 2,586
       X -5.000 to 0: ramp-up
     heat: Latency heat map
       x time in the measured phase [s] Linear; y response time [ms] Log
@@ -228,8 +228,8 @@ fn the_charts_of_an_overloaded_run() {
       X -5.000 to 0: ramp-up
     offered: Offered and finished
       x time in the measured phase [s] Linear; y transactions [1/s] FromZero
-      offered (Line, 65) -5.000: 500.0 .. 59.00: 500.0
-      committed (Line, 65) -5.000: 400.0 .. 59.00: 400.0
+      offered (Line, 65) -4.500: 500.0 .. 59.50: 500.0
+      committed (Line, 65) -4.500: 400.0 .. 59.50: 400.0
       X -5.000 to 0: ramp-up
     arrivals: Arrivals
       x arrivals per second, in bins of 11 [] Linear; y seconds [] FromZero
@@ -237,12 +237,12 @@ fn the_charts_of_an_overloaded_run() {
       independent users, 500.0 per second (Line, 21) 390.0: 0.000036 .. 610.0: 0.000158
     queue: Queue
       x time in the measured phase [s] Linear; y waiting [transactions] FromZero
-      waiting (Line, 65) -5.000: 0 .. 59.00: 1,000
+      waiting (Line, 65) -4.500: 0 .. 59.50: 1,000
       mean of each interval (Steps, 7) 0: 820.0 .. 60.00: 1,000
       X -5.000 to 0: ramp-up
     losses: Failed and dropped
       x time in the measured phase [s] Linear; y transactions [1/s] FromZero
-      dropped (Steps, 65) -5.000: 0 .. 59.00: 100.0
+      dropped (Steps, 65) -4.500: 0 .. 59.50: 100.0
       X -5.000 to 0: ramp-up
     kinds-times: Response times by transaction
       x transaction of 5 names; y response time [ms] Log
@@ -255,9 +255,9 @@ fn the_charts_of_an_overloaded_run() {
       share (Bars, 5) 0: 57.98 .. 4.000: 1.566
     statements: Statements
       x time in the measured phase [s] Linear; y statements [1/s] FromZero
-      reads (Line, 65) -5.000: 6,000 .. 59.00: 4,800
-      writes (Line, 65) -5.000: 5,500 .. 59.00: 4,400
-      others (Line, 65) -5.000: 1,000 .. 59.00: 800.0
+      reads (Line, 65) -4.500: 6,000 .. 59.50: 4,800
+      writes (Line, 65) -4.500: 5,500 .. 59.50: 4,400
+      others (Line, 65) -4.500: 1,000 .. 59.50: 800.0
       X -5.000 to 0: ramp-up
     ");
 }

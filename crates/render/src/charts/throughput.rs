@@ -22,6 +22,11 @@ fn charts(report: &Report) -> Vec<Chart> {
     chart.if_any()
 }
 
+/// Where what happened in a second stands: at its beginning it would precede its cause.
+pub(super) fn middle_of(row: &SecondReport) -> f64 {
+    row.second as f64 + 0.5
+}
+
 /// A trace of each group that has the figure, and one of their sum where there are several.
 pub(super) fn by_group(
     report: &Report,
@@ -30,7 +35,7 @@ pub(super) fn by_group(
 ) -> Vec<Trace> {
     let of_group = |name: &String| {
         let rows = report.seconds.iter().filter(|row| row.group == *name);
-        let points: Vec<Point> = rows.map(|row| Point::at(row.second as f64, of(row))).collect();
+        let points: Vec<Point> = rows.map(|row| Point::at(middle_of(row), of(row))).collect();
         let any = points.iter().any(|point| point.y.is_some());
         any.then(|| Trace::new(name.clone(), Shape::Line, points))
     };
@@ -46,10 +51,10 @@ pub(super) fn by_group(
 pub(super) fn summed(report: &Report, of: &dyn Fn(&SecondReport) -> Option<f64>) -> Vec<Point> {
     let mut points: Vec<Point> = Vec::new();
     for row in &report.seconds {
-        let (second, y) = (row.second as f64, of(row));
-        match points.last_mut().filter(|last| last.x == second) {
+        let (middle, y) = (middle_of(row), of(row));
+        match points.last_mut().filter(|last| last.x == middle) {
             Some(last) => last.y = last.y.zip(y).map(|(sum, y)| sum + y).or(last.y).or(y),
-            None => points.push(Point::at(second, y)),
+            None => points.push(Point::at(middle, y)),
         }
     }
     points
