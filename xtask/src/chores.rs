@@ -10,7 +10,7 @@ use anyhow::{Context, Result, bail};
 use crate::cargo::{self, now, since};
 use crate::dist;
 use crate::setup;
-use crate::suite::{self, Tally, Which};
+use crate::suite::{self, Built, Tally, Which};
 use crate::tidy::{Report, check};
 use crate::tree::Tree;
 
@@ -54,7 +54,7 @@ pub(crate) fn everything(root: &Path, which: Which) -> Result<bool> {
         }
     };
     let mut set_up = (which == Which::All).then(|| thread::spawn(setup::set_up));
-    let mut executables = Vec::new();
+    let mut built = Built::default();
     step("format", &mut || succeeds(root, &["fmt", "--all", "--check"]));
     let lints = [
         &["clippy", "--quiet", "--workspace", "--all-targets"],
@@ -63,7 +63,7 @@ pub(crate) fn everything(root: &Path, which: Which) -> Result<bool> {
     ];
     step("lints", &mut || succeeds(root, &lints.concat()));
     step("building", &mut || {
-        executables = suite::build(root, which)?;
+        built = suite::build(root, which)?;
         Ok(true)
     });
     if set_up.is_some() {
@@ -74,7 +74,7 @@ pub(crate) fn everything(root: &Path, which: Which) -> Result<bool> {
     let mut tidied = Some(thread::spawn(move || anyhow::Ok(check(&Tree::read(&tree)?))));
     let bare = (which == Which::All).then(|| begin_bare_lints(root));
     step("tests", &mut || {
-        let (is_good, ran) = suite::run(&executables, which)?;
+        let (is_good, ran) = suite::run(&built.executables, which)?;
         tally = ran;
         Ok(is_good)
     });
@@ -83,7 +83,8 @@ pub(crate) fn everything(root: &Path, which: Which) -> Result<bool> {
         Ok(is_tidy(&report.expect("it has no panic")?))
     });
     if which == Which::All {
-        step("packages", &mut || dist::run(root, "dev"));
+        let program = || built.program.as_deref().context("dbdyno was not built");
+        step("packages", &mut || dist::pack(root, program()?));
     }
     if let Some(begun) = bare {
         let mut begun = Some(begun);

@@ -18,7 +18,7 @@ use crate::cargo;
 const IMAGE_USER: u32 = 10_001;
 
 /// The first command of the README, on a short load.
-const FIRST: [&str; 6] = ["run", "tpcc", "--ramp-up", "0s", "--duration", "2s"];
+const FIRST: [&str; 6] = ["run", "tpcc", "--ramp-up", "0s", "--duration", "1s"];
 
 /// Pages of the manual beside that of the program.
 const MANUAL: [&str; 12] = [
@@ -39,14 +39,18 @@ const MANUAL: [&str; 12] = [
 /// Builds the program with this profile, packs it, and tries each package.
 pub(crate) fn run(root: &Path, profile: &str) -> Result<bool> {
     let options = ["--package", "dbdyno", "--features", "pictures", "--locked"];
-    let program = cargo::build(root, &[&options[..], &["--profile", profile]].concat())?;
+    pack(root, &cargo::build(root, &[&options[..], &["--profile", profile]].concat())?)
+}
+
+/// Packs a program that is built, and tries each package.
+pub(crate) fn pack(root: &Path, program: &Path) -> Result<bool> {
     let out = root.join("target/packages");
     if out.exists() {
         fs::remove_dir_all(&out)?;
     }
     fs::create_dir_all(&out)?;
     let dist = Dist { root, out, version: version(root)?, licences: licences(root)? };
-    let tree = dist.tree(&program)?;
+    let tree = dist.tree(program)?;
     dist.tarball(&tree)?;
     dist.debian(&tree)?;
     dist.image(&tree)?;

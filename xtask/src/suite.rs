@@ -106,6 +106,14 @@ pub(crate) struct Executable {
     folder: PathBuf,
 }
 
+/// What cargo has built.
+#[derive(Debug, Default)]
+pub(crate) struct Built {
+    pub(crate) executables: Vec<Executable>,
+    /// dbdyno itself, which its tests run; none where those are left out.
+    pub(crate) program: Option<PathBuf>,
+}
+
 /// What an executable has said of itself.
 #[derive(Debug, Default)]
 struct Ran {
@@ -239,7 +247,7 @@ fn times(mut groups: Vec<(f64, String, u64)>, mut tests: Vec<(f64, String)>) -> 
 }
 
 /// Builds all tests.
-pub(crate) fn build(root: &Path, which: Which) -> Result<Vec<Executable>> {
+pub(crate) fn build(root: &Path, which: Which) -> Result<Built> {
     let mut tests =
         vec!["test", "--workspace", "--no-run", "--message-format=json-render-diagnostics"];
     tests.extend(cargo::EVERYTHING);
@@ -254,7 +262,19 @@ pub(crate) fn build(root: &Path, which: Which) -> Result<Vec<Executable>> {
     // The order in which cargo has built them is another each time.
     let mut all: Vec<Executable> = text.lines().filter_map(executable).collect();
     all.sort_by(|a, b| (&a.name, &a.program).cmp(&(&b.name, &b.program)));
-    Ok(all)
+    Ok(Built { executables: all, program: text.lines().find_map(dbdyno) })
+}
+
+/// Where dbdyno itself is, if a line of cargo's says so.
+fn dbdyno(line: &str) -> Option<PathBuf> {
+    let message: Value = serde_json::from_str(line).ok()?;
+    let target = &message["target"];
+    let is_it = target["name"] == "dbdyno" && target["kind"][0] == "bin";
+    let is_test = message["profile"]["test"] != false;
+    if !is_it || is_test {
+        return None;
+    }
+    Some(PathBuf::from(message["executable"].as_str()?))
 }
 
 /// What a line of cargo's says of an executable with tests.
@@ -497,5 +517,9 @@ mod tests {
         assert_eq!(executable("warning: none"), None);
         let folder = executable(&line("lib", "app", true)).expect("one").folder;
         assert_eq!(folder, Path::new("/h/crates/app"));
+        let is_dbdyno = |kind, name, is_test| dbdyno(&line(kind, name, is_test)).is_some();
+        assert!(is_dbdyno("bin", "dbdyno", false));
+        assert!(!is_dbdyno("bin", "dbdyno", true) && !is_dbdyno("lib", "dbdyno", false));
+        assert!(!is_dbdyno("bin", "xtask", false) && dbdyno("warning: none").is_none());
     }
 }

@@ -5,7 +5,7 @@ use serde_json::Value;
 use servers::for_tests::{MARIADB, MYSQL_5_6, POSTGRES, TestServer};
 
 use crate::home::{Home, at, number};
-use crate::real::{url, url_of};
+use crate::real::{tpcc, url, url_of};
 
 const MIXTURE: &str = "--scenario=simple*3,correlator+metrics=2+contexts=4";
 
@@ -271,8 +271,8 @@ fn workloads_side_by_side_are_each_held_against_their_own_tables() {
         group("readers", "events", &reader),
         group("shop", "tpcc", "load = \"open\"\nrate = 40\nparameters = { warehouses = 1 }"),
     ];
-    let server = MARIADB.start();
-    let target = url(&server);
+    let data = tpcc(&MARIADB);
+    let target = data.as_ref().expect("it is built").url();
     let start = format!("target = \"{target}\"\nramp_up = \"0s\"\nduration = \"3s\"\n");
     home.write("side-by-side.toml", format!("{start}{}", groups.concat()));
     let report = home.call(&["run", "side-by-side.toml", "--quiet", "--output=json"]).json();

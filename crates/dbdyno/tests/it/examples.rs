@@ -9,7 +9,7 @@ use servers::for_tests::{MARIADB, MARIADB_11_4, MYSQL_5_6};
 
 use crate::home::{Home, at, number};
 use crate::journey::nothing_is_lost;
-use crate::real::url_of;
+use crate::real::{tpcc, url_of};
 
 /// The report of an example, cut short.
 fn report(home: &Home, name: &str, flags: &[&str]) -> Value {
@@ -197,14 +197,17 @@ fn the_examples_on_the_overhead_of_indexes_run() {
     }
 }
 
-/// Each database on its own server, as the plan asks for it.
+/// Each database on its own server, as the plan asks for it; where another server or file is named
+/// anyway, on data that are there.
 #[test]
 fn the_first_plan_of_each_database_runs() {
     let home = Home::new();
-    let file = format!("sqlite:{}", home.database("first").display());
+    home.put_tpcc();
+    let file = format!("sqlite:{}", home.database("tpcc").display());
+    let mysql = tpcc(&MYSQL_5_6);
     for (name, target) in [
         ("mariadb.toml", "managed:mariadb?innodb_buffer_pool_size=64M"),
-        ("mysql.toml", &*url_of(MYSQL_5_6.shared(), "first")),
+        ("mysql.toml", &*mysql.as_ref().expect("it is built").url()),
         ("postgres.toml", "managed:postgres"),
         ("sqlite.toml", &*file),
     ] {
@@ -220,8 +223,18 @@ fn the_first_plan_of_each_database_runs() {
 fn the_example_on_drift_charts_its_runs_in_the_order_of_time() {
     let home = Home::new();
     let example = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/drift.toml");
+    // Its own server starts as it is told, and the load is on data that are there.
+    let plan = std::fs::read_to_string(&example).expect("an example");
+    let own = plan.lines().find_map(|line| line.strip_prefix("target = \"")).expect("a target");
+    let own = format!("--target={}", own.trim_end_matches('"'));
+    let empty = ["run", "empty", &own, "--rate=10", "--duration=1s", "--ramp-up=0s", "--quiet"];
+    home.run(&[&empty[..], &["--no-store"]].concat()).good();
+    let data = tpcc(&MARIADB);
+    let target = format!("--target={}", data.as_ref().expect("it is built").url());
     let short = ["--duration=1s", "--ramp-up=0s", "--repeat=3", "--warehouses=1", "--quiet"];
-    let shown = home.json(&[&["run", &*example.to_string_lossy()][..], &short].concat());
+    let few = ["--clients=1", "--check=after"];
+    let plan = ["run", &*example.to_string_lossy(), &*target];
+    let shown = home.json(&[&plan[..], &short, &few].concat());
     let id = shown["id"].as_str().expect("one");
     let file = home.path("drift.csv");
     let to = ["report", id, "--chart=drift", "-o", file.to_str().expect("a path of ours")];

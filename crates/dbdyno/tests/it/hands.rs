@@ -13,7 +13,7 @@ use servers::for_tests::POSTGRES;
 use crate::home::{Home, at};
 use crate::http::{Answer, Web};
 use crate::real::{url, url_and_password};
-use crate::waiting::now;
+use crate::waiting::{look_again, now};
 
 /// No job of these tests takes so long.
 const LIMIT: std::time::Duration = std::time::Duration::from_secs(120);
@@ -68,6 +68,7 @@ fn until(web: &Web, number: i64, is_so: impl Fn(&Value) -> bool) -> Value {
         }
         let page = || web.page(&format!("/jobs/{number}"));
         assert!(began.elapsed() < LIMIT, "never so: {job:#}\n{}", page());
+        look_again();
     }
 }
 
@@ -153,7 +154,7 @@ fn a_run_of_a_terminal_is_stopped_from_its_page() {
     let web = Web::start(&home, &[]);
     let file = home.write("long.toml", LONG);
     let run = home.start(&["run", &file, "--quiet"]);
-    while web.json("/api/runs?status=running")["runs"].as_array().is_none_or(Vec::is_empty) {}
+    web.wait_for_a_run();
     assert_eq!(web.post("/runs/last/stop", "").status, 303);
     run.end().code(130);
     assert_eq!(web.post("/runs/last/stop", "").status, 409);
@@ -276,6 +277,7 @@ fn a_viewer_sees_everything_and_changes_nothing() {
     let began = now();
     while api(&full)["jobs"][0]["page"].is_null() {
         assert!(began.elapsed() < LIMIT, "{:#}", api(&full));
+        look_again();
     }
     let paths = ["/runs/last/label", "/runs/last/remove", "/runs/last/stop", "/experiments/x/stop"];
     let job = format!("/jobs/{number}/stop");

@@ -15,7 +15,7 @@ use rustls::{ClientConfig, ClientConnection, RootCertStore, StreamOwned};
 use serde_json::Value;
 
 use crate::home::Home;
-use crate::waiting::Started;
+use crate::waiting::{Started, look_again, now};
 
 /// No answer takes so long, on however slow a machine.
 const LIMIT: Duration = Duration::from_secs(60);
@@ -82,6 +82,16 @@ impl Web {
     #[track_caller]
     pub(crate) fn json(&self, path: &str) -> Value {
         serde_json::from_str(&self.page(path)).expect("it is JSON")
+    }
+
+    /// Waits until a run goes on.
+    #[track_caller]
+    pub(crate) fn wait_for_a_run(&self) {
+        let began = now();
+        while self.json("/api/runs?status=running")["runs"].as_array().is_none_or(Vec::is_empty) {
+            assert!(began.elapsed() < LIMIT, "no run begins");
+            look_again();
+        }
     }
 
     /// Sends a form, as our own pages do.

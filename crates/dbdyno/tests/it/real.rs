@@ -1,5 +1,5 @@
 //! Real servers for these tests: where they are, how dbdyno is told, and those with data of tpcc
-//! that several tests use in turn.
+//! that several tests use in turn. Building them takes several seconds of CPU time each.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -8,7 +8,7 @@ use serde_json::Value;
 use servers::for_tests::TestServer;
 use servers::{Kind, Server};
 
-use crate::home::Home;
+use crate::home::{Home, at};
 
 /// The URL of a server without its password, and the password.
 pub(crate) fn url_and_password(server: &Server) -> (String, String) {
@@ -33,13 +33,21 @@ pub(crate) fn with_password(target: &Target) -> String {
     target.to_string().replacen('@', &format!(":{password}@"), 1)
 }
 
+/// The checksum of each table of tpcc.
+pub(crate) fn checksums_of_tpcc(home: &Home, target: &[&str]) -> Value {
+    let args = [&["check", "tpcc", "--checksums", "--quiet"], target].concat();
+    at(&home.json(&args), "checksums").clone()
+}
+
 /// A server with data of tpcc, which are dear to build: one of each kind, whose users take turns.
 pub(crate) struct Tpcc {
-    server: Server,
+    pub(crate) server: Server,
     /// The store in which the build is kept.
     pub(crate) store: Vec<u8>,
     /// What was reported of it.
     pub(crate) built: Value,
+    /// Of all tables, before anybody changed a row; null where nobody asks for them.
+    pub(crate) checksums: Value,
 }
 
 impl Tpcc {
@@ -58,8 +66,11 @@ pub(crate) fn tpcc(test: &TestServer) -> MutexGuard<'static, Option<Tpcc>> {
         Kind::MariaDb => (1, &counts, "--load-method=insert"),
         Kind::MySql => (2, &[], "--load-method=bulk"),
     };
-    // A test that failed meanwhile leaves data that others can use.
+    // A test that failed meanwhile leaves data that others can use, unless the server is gone.
     let mut built = BUILT[index].lock().unwrap_or_else(PoisonError::into_inner);
+    if built.as_mut().is_some_and(|of| of.server.ended().is_some()) {
+        *built = None;
+    }
     built.get_or_insert_with(|| {
         let (server, home) = (test.start_with(settings), Home::new());
         let target = format!("--target={}", url(&server));
@@ -67,7 +78,11 @@ pub(crate) fn tpcc(test: &TestServer) -> MutexGuard<'static, Option<Tpcc>> {
         let built = home.run(&args).json();
         // A folder of its own would outlive the process.
         let store = std::fs::read(home.store()).expect("the build is kept");
-        Tpcc { server, store, built }
+        let checksums = match test.kind {
+            Kind::Postgres => checksums_of_tpcc(&home, &[&target]),
+            Kind::MariaDb | Kind::MySql => Value::Null,
+        };
+        Tpcc { server, store, built, checksums }
     });
     built
 }

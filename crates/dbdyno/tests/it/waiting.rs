@@ -172,14 +172,19 @@ impl Started {
 /// Whether something is so within ten seconds.
 pub(crate) fn eventually(mut is_so: impl FnMut() -> bool) -> bool {
     let deadline = now() + Duration::from_secs(10);
-    let pause = Timespec::try_from(LOOK_EVERY).expect("it is short");
     while !is_so() {
         if now() > deadline {
             return false;
         }
-        poll(&mut [], Some(&pause)).expect("nothing can be waited for");
+        look_again();
     }
     true
+}
+
+/// Leaves the machine to whoever is waited for, until it is time for another look.
+pub(crate) fn look_again() {
+    let pause = Timespec::try_from(LOOK_EVERY).expect("it is short");
+    poll(&mut [], Some(&pause)).expect("nothing can be waited for");
 }
 
 impl Started {

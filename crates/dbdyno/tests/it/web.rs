@@ -287,7 +287,7 @@ fn a_run_that_goes_on_is_not_removed() {
     let web = Web::start(&home, &[]);
     let slow = ["--target=sim:?service=constant:20ms", "--duration=60s", "--ramp-up=0s"];
     let run = home.start(&[&["run", "empty", "--quiet"], &slow[..]].concat());
-    while web.json("/api/runs?status=running")["runs"].as_array().is_none_or(Vec::is_empty) {}
+    web.wait_for_a_run();
     let answer = web.post("/runs/last/remove", "sure=yes");
     assert_eq!(answer.status, 409, "{}", answer.body);
     run.interrupt();
