@@ -368,7 +368,14 @@ impl<'b> Builder<'b> {
         let connect = &mut || AdminSession::at(self.opened.database.as_ref());
         let mut session = match self.session.take() {
             Some(session) => session,
-            None => connect().map_err(|refusal| self.stopped(refusal))?,
+            None => match connect() {
+                Err(lost) if lost.kind.breaks_session() && self.keeps_marks => {
+                    self.n_reconnects += 1;
+                    connect_again(lost, self.is_stopped, connect)
+                }
+                connected => connected,
+            }
+            .map_err(|refusal| self.stopped(refusal))?,
         };
         let mut done = work(&mut session, false);
         for _ in 1..ATTEMPTS {
@@ -527,6 +534,7 @@ fn prepare(
         n_rows_before,
         n_rows_done,
         n_reconnects: AtomicU64::new(0),
+        keeps_marks: keeps_marks(opened),
         bulk_refused: Mutex::new(None),
         log: Arc::clone(log),
     })

@@ -44,6 +44,8 @@ pub(crate) struct Work {
     pub(crate) n_rows_before: u64,
     pub(crate) n_rows_done: AtomicU64,
     pub(crate) n_reconnects: AtomicU64,
+    /// Whether a lost connection, or server, leaves the marks of chunks as true as they were.
+    pub(crate) keeps_marks: bool,
     /// The first refusal of a bulk load that the server did not understand.
     pub(crate) bulk_refused: Mutex<Option<String>>,
     /// Whoever measures the build reads it.
@@ -72,7 +74,15 @@ pub(crate) fn load_chunks(
     doing: &AtomicUsize,
     is_stopped: &(dyn Fn() -> bool + Sync),
 ) -> Result<(), Refusal> {
-    let mut loader = Loader::new(database, population, method, work)?;
+    let connect = &mut || Loader::new(database, population, method, work);
+    let mut loader = match connect() {
+        // The server may have gone since the tables were made, as it may later.
+        Err(lost) if lost.kind.breaks_session() && work.keeps_marks => {
+            work.n_reconnects.fetch_add(1, Ordering::Relaxed);
+            connect_again(lost, is_stopped, connect)?
+        }
+        connected => connected?,
+    };
     while !is_stopped() {
         let next = work.next.fetch_add(1, Ordering::Relaxed);
         let Some(&(table, chunk)) = work.chunks.get(next) else { break };
