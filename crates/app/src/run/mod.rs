@@ -386,10 +386,11 @@ struct Background {
 }
 
 impl Background {
-    /// Brings the database to rest; what a run keeps of that begins with `about`.
+    /// Brings the database to rest; what a run keeps of that begins with `about`, and says `when`
+    /// it was.
     fn settle(
         &self,
-        about: &str,
+        [about, when]: [&str; 2],
         plan: &Plan,
         groups: &[Opened],
         stop: &Stop,
@@ -405,8 +406,8 @@ impl Background {
         };
         let settled = settle(&of, settling, stop, sink.watcher)?;
         sink.note(settled.sentence());
-        settled.events(about).into_iter().for_each(|event| sink.tell(event));
-        Ok(())
+        settled.events(about, when).into_iter().for_each(|event| sink.tell(event));
+        if settled.is_interrupted { Err(settle::interrupted()) } else { Ok(()) }
     }
 
     /// Makes the server count what it does not count by itself, until what this returns ends. A
@@ -473,7 +474,7 @@ fn measure(
     let advice = settling.and_then(|settling| settle::not_advised(settling, &sink.tally.settings));
     advice.into_iter().for_each(|event| sink.tell(event));
     if plan.settle.is_before() {
-        background.settle("settle_before", plan, groups, stop, sink)?;
+        background.settle(["settle_before", "before the load"], plan, groups, stop, sink)?;
     }
     let instruments = match plan.instruments && placement != Placement::Simulated {
         true => background.switch_on(groups, sink)?,
@@ -577,7 +578,7 @@ fn measure(
     }
     profiling.end(&ran.reason, stop, sink);
     if plan.settle.is_after() && ran.reason == StopReason::Completed {
-        match background.settle("settle_after", plan, groups, stop, sink) {
+        match background.settle(["settle_after", "after the load"], plan, groups, stop, sink) {
             Err(Error::Interrupted(why)) => sink.note(why),
             Err(error) => sink.note(format!("the database could not be settled: {error}")),
             Ok(()) => {}
