@@ -37,7 +37,7 @@ use self::generator_facts::{facts_of, facts_of_connections, first_arrivals, spre
 use self::later_indexes::{add_later_indexes, drop_later_indexes};
 use self::profiling::Profiling;
 use self::sink::RunSink;
-use crate::admin_session;
+use crate::admin_session::{self, AdminSession};
 use crate::build::{BuildOptions, Progress, build_interruptible};
 use crate::connection_count::ConnectionCount;
 use crate::disturb::Disturbers;
@@ -191,11 +191,13 @@ pub(crate) fn run_at(
     }
     shown.into_iter().for_each(|event| sink.tell(event));
     let target = open_target.server.as_ref().map_or(&plan.target, |server| &server.target).clone();
-    let journal = options.store.clone().filter(|_| open_target.server.is_none());
+    let is_own_server = open_target.server.is_some();
+    let journal = options.store.clone().filter(|_| !is_own_server);
     let settling_at =
         SettlingAt { target: target.clone(), tables: tables_of(&groups), journal: journal.clone() };
     let disturbers = Disturbers::of(&plan, open_target, settling_at, path.as_ref());
-    let mut background = Background { target, disturbers, settings, path, settling, journal };
+    let mut background =
+        Background { target, disturbers, settings, path, settling, journal, is_own_server };
     let outcome = measure(&plan, &groups, placement, &options, stop, &mut background, &mut sink);
     open_target.server = background.disturbers.give_back();
     if let Some(how) = open_target.server.as_mut().and_then(Managed::ended) {
@@ -383,6 +385,8 @@ struct Background {
     settling: Option<Settling>,
     /// The store with the restore journal; none of a server that ends with us.
     journal: Option<PathBuf>,
+    /// Whether the server ends with us.
+    is_own_server: bool,
 }
 
 impl Background {
@@ -425,6 +429,13 @@ impl Background {
             return Ok(None);
         }
         let (database, journal) = (first.database.as_ref(), self.journal.as_deref());
+        let own = database.monitoring().instruments_of_own;
+        if self.is_own_server
+            && !own.is_empty()
+            && let Err(refusal) = AdminSession::at(database)?.write(own)
+        {
+            sink.note(format!("instruments: {refusal}"));
+        }
         let mut settings = Momentary::at(database, &self.target, journal)?;
         let mut on = Vec::new();
         for (name, value) in instruments {
