@@ -309,10 +309,7 @@ const NUMA: [(&str, What<'_>); 3] = [
         "numa_other",
         What::new("numa_other", "1/s", "Pages allocated for a process of another NUMA node."),
     ),
-    (
-        "numa_pages_migrated",
-        What::new("numa_migrated", "1/s", "Pages moved to another NUMA node."),
-    ),
+    ("numa_pages_migrated", What::new("numa_migrated", "1/s", "Pages moved to another NUMA node.")),
 ];
 
 /// Where any has happened since boot, which takes several nodes.
