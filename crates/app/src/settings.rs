@@ -23,7 +23,6 @@ use crate::error::Error;
 use crate::finding::not_made;
 use crate::interruptible::run_interruptible;
 use crate::open::open;
-use crate::settle::with_user;
 use crate::watcher::Watcher;
 
 /// How long a server may take to take up what it was told.
@@ -192,6 +191,11 @@ impl SettingsSession {
         };
         Error::Usage(format!("server.{name} of {target} cannot {what}: {refusal}{mend}"))
     }
+}
+
+/// SQL with `{user}` for the user of a target.
+pub(crate) fn with_user(sql: &str, target: &Target) -> String {
+    sql.replace("{user}", target.user.as_deref().unwrap_or("USER"))
 }
 
 /// Whether a setting is as it was before we came.

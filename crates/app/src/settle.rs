@@ -17,7 +17,7 @@ use monitor::wall_clock;
 use crate::admin_session::AdminSession;
 use crate::error::Error;
 use crate::open::{OpenTarget, Opened};
-use crate::settings::Momentary;
+use crate::settings::{Momentary, with_user};
 use crate::watcher::Watcher;
 
 /// How often a level is read.
@@ -521,11 +521,6 @@ impl<'a, 'w> Work<'a, 'w> {
         }
         !(self.is_over)()
     }
-}
-
-/// SQL with `{user}` for the user of a target.
-pub(crate) fn with_user(sql: &str, target: &Target) -> String {
-    sql.replace("{user}", target.user.as_deref().unwrap_or("USER"))
 }
 
 /// That somebody stopped it.

@@ -195,3 +195,40 @@ fn is_agreed(shell: &Shell) -> bool {
     let is_read = std::io::stdin().read_line(&mut answer).is_ok_and(|n| n > 0);
     is_read && matches!(answer.trim().to_ascii_lowercase().as_str(), "" | "y" | "yes")
 }
+
+#[cfg(test)]
+mod tests {
+    use model::ChangedSetting;
+
+    use super::*;
+
+    #[test]
+    fn a_refused_sign_in_is_reported_once_for_all_settings_of_a_server() {
+        let one = |name: &str, server: &str, found: Option<&str>, fate: Fate| Restored {
+            setting: ChangedSetting {
+                server: server.to_owned(),
+                target: format!("{server}/d"),
+                name: name.to_owned(),
+                before: "1".to_owned(),
+                kept_before: None,
+                asked: "2".to_owned(),
+                now: None,
+                since_unix_ms: 0,
+                purpose: "settling".to_owned(),
+            },
+            found: found.map(str::to_owned),
+            fate,
+        };
+        let denied = || Fate::Failed("denied".to_owned());
+        let all = [
+            one("a", "mariadb://h", None, denied()),
+            one("b", "mariadb://h", None, denied()),
+            one("a", "mariadb://i", Some("2"), Fate::SetBack),
+            one("b", "mariadb://i", Some("2"), Fate::SetBack),
+        ];
+        let shown = shown_all(&all);
+        let lines: Vec<&str> = shown.lines().collect();
+        assert_eq!(lines.len(), 3, "{shown}");
+        assert_eq!(lines[0], "a, b of mariadb://h/d: FAILED: denied");
+    }
+}
