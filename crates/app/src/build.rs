@@ -142,11 +142,12 @@ impl Built {
             ),
             _ => format!(
                 "{}built {rows} rows in {:.1} s ({} rows/s) by {method} with {loaders}, of which \
-                 {:.1} s for indexes{lost}{refused}",
+                 {:.1} s for indexes and {:.1} s for statistics{lost}{refused}",
                 if self.is_emptied { "emptied the tables of an interrupted build; " } else { "" },
                 self.seconds,
                 format_count((self.n_rows as f64 / self.seconds.max(1e-9)) as u64),
-                self.index_seconds
+                self.index_seconds - self.analyse_seconds,
+                self.analyse_seconds
             ),
         }
     }

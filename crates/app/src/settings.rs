@@ -186,11 +186,16 @@ impl SettingsSession {
         }
         let target = &self.target;
         let mend = match refusal.kind {
-            RefusalKind::Denied => "; sign in as a user with the privilege",
-            _ => "",
+            RefusalKind::Denied => format!("; {}", with_user(&(self.by.if_denied)(name), target)),
+            _ => String::new(),
         };
         Error::Usage(format!("server.{name} of {target} cannot {what}: {refusal}{mend}"))
     }
+}
+
+/// SQL with `{user}` for the user of a target.
+pub(crate) fn with_user(sql: &str, target: &Target) -> String {
+    sql.replace("{user}", target.user.as_deref().unwrap_or("USER"))
 }
 
 /// Whether a setting is as it was before we came.
@@ -398,8 +403,8 @@ impl SettingsGuard {
             });
             if let Err(error) = back {
                 notes.push(format!(
-                    "not all settings of {target} are restored: {error}; restore them with: \
-                     dbdyno restore --target '{target}'"
+                    "not all settings of {target} are restored: {error}; restore them with: {}",
+                    restore_command(&target)
                 ));
             }
         }
@@ -536,16 +541,22 @@ impl Momentary {
                 Ok(())
             });
             if let Err(error) = back {
-                let target = &setting.target;
                 notes.push(format!(
-                    "{} is not restored to {}: {error}; restore it with: dbdyno restore --target \
-                     '{target}'",
-                    setting.name, setting.before
+                    "{} is not restored to {}: {error}; restore it with: {}",
+                    setting.name,
+                    setting.before,
+                    restore_command(&self.session.target)
                 ));
             }
         }
         notes
     }
+}
+
+/// The command that restores what is left changed.
+fn restore_command(target: &Target) -> String {
+    let password = if target.password.is_some() { " --ask-password" } else { "" };
+    format!("dbdyno restore --target '{target}'{password}")
 }
 
 impl Drop for Momentary {

@@ -9,15 +9,15 @@ use std::time::{Duration, Instant};
 use engine::Stop;
 use model::finding_catalog::catalog_entry;
 use model::{
-    Database, Event, Fact, FactValue, Finding, Refusal, Row, Settling, SettlingLevel, SettlingStep,
-    Severity, Target, Value, did_you_mean, format_count, format_duration, numbers,
+    Database, Event, Fact, FactValue, Finding, Refusal, RefusalKind, Row, Settling, SettlingLevel,
+    SettlingStep, Severity, Target, Value, did_you_mean, format_count, format_duration, numbers,
 };
 use monitor::wall_clock;
 
 use crate::admin_session::AdminSession;
 use crate::error::Error;
 use crate::open::{OpenTarget, Opened};
-use crate::settings::Momentary;
+use crate::settings::{Momentary, with_user};
 use crate::watcher::Watcher;
 
 /// How often a level is read.
@@ -28,6 +28,9 @@ const FROZEN: Duration = Duration::from_secs(10);
 const COMMITS_PER_S: f64 = 100.0;
 /// A server may count what it wrote a moment later (PostgreSQL's checkpointer).
 const COUNTED_WITHIN: Duration = Duration::from_millis(500);
+/// What may be done about a level that stays.
+const STAYS: &str = "Open transactions of other sessions may hold it: end them. Without any, the \
+                     server leaves this for its next work.";
 /// Over how long commits are counted.
 const COUNTED_OVER: Duration = Duration::from_secs(1);
 
@@ -112,8 +115,30 @@ pub struct Settled {
     pub written_bytes: Option<u64>,
     /// Each step that was tried.
     pub steps: Vec<StepDone>,
-    /// What was not reached or not possible, in sentences without a full stop.
-    pub incomplete: Vec<String>,
+    /// What was not reached or not possible.
+    pub incomplete: Vec<Incomplete>,
+    /// Whether somebody stopped it: what is left is among those that were not reached.
+    pub is_interrupted: bool,
+}
+
+/// Something that was not reached, or not possible.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Incomplete {
+    /// What and why, a sentence without a full stop.
+    pub why: String,
+    /// What to do about it, a sentence; empty where the reason says it.
+    pub advice: String,
+}
+
+impl Incomplete {
+    fn new(why: String, advice: &str) -> Incomplete {
+        Incomplete { why, advice: advice.to_owned() }
+    }
+
+    /// Both together.
+    pub fn sentence(&self) -> String {
+        format!("{}. {}", self.why, self.advice).trim_end().to_owned()
+    }
 }
 
 /// A step of it.
@@ -152,8 +177,8 @@ impl Settled {
         parts.join(", ")
     }
 
-    /// What a run keeps of it; `about` says which of its settlings it was.
-    pub(crate) fn events(&self, about: &str) -> Vec<Event> {
+    /// What a run keeps of it: `when` it was, as in `before the load`.
+    pub(crate) fn events(&self, about: &str, when: &str) -> Vec<Event> {
         let mut facts = vec![("took_s".to_owned(), FactValue::seconds(self.seconds, 3))];
         facts.extend(self.commits.map(|n| ("commits".to_owned(), n.into())));
         let bytes = self.written_bytes.map(FactValue::Bytes);
@@ -171,7 +196,8 @@ impl Settled {
             facts.map(|(name, value)| Event::Fact(Fact::new(about, &name, value))).collect();
         if !self.incomplete.is_empty() {
             let known = catalog_entry("not_settled").expect("it is in the list of all");
-            let observed = format!("{}.", self.incomplete.join("; "));
+            let sentences: Vec<String> = self.incomplete.iter().map(Incomplete::sentence).collect();
+            let observed = format!("Not at rest {when}: {}", sentences.join(" "));
             let text = format!("{observed} {}", known.advice);
             let finding = Finding::new(known.id, Severity::Warning, text);
             events.push(Event::Finding(Finding { observed: Some(observed), ..finding }));
@@ -189,7 +215,11 @@ pub(crate) fn not_advised(settling: &Settling, in_force: &[(String, String)]) ->
     let differ: Vec<String> = settling.advised.iter().filter_map(differs).collect();
     let known = catalog_entry("settings_not_advised").expect("it is in the list of all");
     let observed = format!("{}.", differ.join(", "));
-    let text = format!("{observed} {}", known.advice);
+    let advice = match differ.as_slice() {
+        [_] => known.advice.replacen("Set them", "Set it", 1),
+        _ => known.advice.to_owned(),
+    };
+    let text = format!("{observed} {advice}");
     let finding = Finding::new(known.id, Severity::Note, text);
     let finding = Finding { observed: Some(observed), ..finding };
     (!differ.is_empty()).then_some(Event::Finding(finding))
@@ -206,7 +236,7 @@ pub fn settling_at(of: &ToSettle<'_>) -> Result<Settling, Error> {
     settling_of(of.database, &of.database.facts()?)
 }
 
-/// Brings a database to rest.
+/// Brings a database to rest. A stop ends it early, with what was reached until then.
 pub fn settle(
     of: &ToSettle<'_>,
     settling: &Settling,
@@ -218,15 +248,22 @@ pub fn settle(
     let mut work = Work::new(of, &is_over, &mut doing)?;
     let began = wall_clock::now();
     let (commits, bytes) = (work.commits(), work.written(settling));
-    work.wait_for_others()?;
     // One step may do some of another's work.
     let mut first_levels = Vec::new();
+    work.wait_for_others();
     for step in settling.steps {
         let level = step.level.as_ref().map(|level| work.level(step, level)).transpose()?;
         first_levels.push(level.flatten());
     }
     for (step, first) in settling.steps.iter().zip(first_levels) {
-        work.step(step, first)?;
+        if !is_over() {
+            work.step(step, first)?;
+        }
+    }
+    if is_over() {
+        work.done.is_interrupted = true;
+        let why = "It was interrupted before it was done".to_owned();
+        work.done.incomplete.push(Incomplete::new(why, ""));
     }
     let grown = |before: Option<i64>, after: Option<i64>| {
         let grown = after?.checked_sub(before?)?;
@@ -236,7 +273,7 @@ pub fn settle(
     work.done.seconds = began.elapsed().as_secs_f64();
     let ended = wall_clock::now();
     work.done.written_bytes = grown(bytes, work.written(settling));
-    while work.done.written_bytes == Some(0) && ended.elapsed() < COUNTED_WITHIN {
+    while !is_over() && work.done.written_bytes == Some(0) && ended.elapsed() < COUNTED_WITHIN {
         wall_clock::rest_ms(50);
         work.done.written_bytes = grown(bytes, work.written(settling));
     }
@@ -255,6 +292,7 @@ pub(crate) fn settle_step(
     let first = step.level.as_ref().map(|level| work.level(step, level)).transpose()?;
     work.step(step, first.flatten())?;
     work.done.seconds = began.elapsed().as_secs_f64();
+    work.done.is_interrupted = work.is_cut;
     Ok(work.done)
 }
 
@@ -267,6 +305,8 @@ struct Work<'a, 'w> {
     until: Instant,
     /// Whether somebody wants it to end.
     is_over: &'a (dyn Fn() -> bool + Sync),
+    /// Whether that ended a step.
+    is_cut: bool,
     /// Hears what is done just now.
     doing: &'w mut dyn FnMut(&str),
     done: Settled,
@@ -284,31 +324,31 @@ impl<'a, 'w> Work<'a, 'w> {
             until: wall_clock::now() + of.limit,
             of,
             is_over,
+            is_cut: false,
             doing,
             done: Settled::default(),
         })
     }
 
     /// Waits until hardly anybody commits any more.
-    fn wait_for_others(&mut self) -> Result<(), Error> {
-        let Some(mut before) = self.commits() else { return Ok(()) };
+    fn wait_for_others(&mut self) {
+        let Some(mut before) = self.commits() else { return };
         let mut at = wall_clock::now();
         let (mut least, mut fell_at) = (f64::INFINITY, at);
-        loop {
-            self.rest(COUNTED_OVER)?;
-            let Some(now) = self.commits() else { return Ok(()) };
+        while self.rest(COUNTED_OVER) {
+            let Some(now) = self.commits() else { return };
             let per_s = (now - before) as f64 / at.elapsed().as_secs_f64();
             (before, at) = (now, wall_clock::now());
             if per_s <= COMMITS_PER_S {
-                return Ok(());
+                return;
             }
             if per_s < least {
                 (least, fell_at) = (per_s, at);
             }
             let shown = format!("{per_s:.0} commits/s of other sessions");
             if fell_at.elapsed() > FROZEN || at > self.until {
-                self.done.incomplete.push(format!("The database is used meanwhile: {shown}"));
-                return Ok(());
+                let why = format!("The database is used meanwhile: {shown}");
+                return self.note(why, "End the other sessions.");
             }
             (self.doing)(&format!("settling: waiting for {shown} to end"));
         }
@@ -329,7 +369,7 @@ impl<'a, 'w> Work<'a, 'w> {
         };
         // Settings go back whatever happened.
         let notes = self.momentary.take().map(|mut set| set.end()).unwrap_or_default();
-        self.done.incomplete.extend(notes);
+        notes.into_iter().for_each(|note| self.note(note, ""));
         said?;
         let last = last?;
         let level = match (&step.level, first, last) {
@@ -359,8 +399,20 @@ impl<'a, 'w> Work<'a, 'w> {
         }
         if let Some(error) = refused {
             let step = step.name.replace('_', " ");
-            self.done.incomplete.push(format!("The {step} had no settings of its own: {error}"));
+            self.note(format!("The {step} had no settings of its own: {error}"), "");
         }
+    }
+
+    fn note(&mut self, why: String, advice: &str) {
+        self.done.incomplete.push(Incomplete::new(why, advice));
+    }
+
+    /// That it took too long.
+    fn note_limit(&mut self, step: &SettlingStep) {
+        let limit = format_duration(self.of.limit.as_nanos() as u64);
+        let step = step.name.replace('_', " ");
+        let why = format!("The {step} was not done within the limit of {limit}");
+        self.note(why, "Allow more time (--settle-limit).");
     }
 
     /// Says the statements of a step. One that is refused is noted.
@@ -370,19 +422,22 @@ impl<'a, 'w> Work<'a, 'w> {
             let (is_over, until) = (self.is_over, self.until);
             let is_cut = || is_over() || wall_clock::now() > until;
             let said = self.session.until(&is_cut, |session| session.write(&sql));
-            if is_over() {
-                return Err(interrupted());
-            }
             match said {
                 Ok(_) => {}
-                Err(_) if wall_clock::now() > until => {
-                    self.done.incomplete.push(self.too_long(step))
-                }
                 Err(refusal) if refusal.kind.breaks_session() => return Err(refusal.into()),
+                Err(_) if is_over() => self.is_cut = true,
+                Err(_) if wall_clock::now() > until => self.note_limit(step),
                 Err(refusal) => {
+                    let advice = match (refusal.kind, step.if_denied) {
+                        (RefusalKind::Denied, sql) => with_user(sql, self.of.target),
+                        _ => String::new(),
+                    };
                     let step = step.name.replace('_', " ");
-                    self.done.incomplete.push(format!("The {step} was refused: {refusal}"));
+                    self.note(format!("The {step} was refused: {refusal}"), &advice);
                 }
+            }
+            if is_over() {
+                break;
             }
         }
         Ok(())
@@ -406,19 +461,22 @@ impl<'a, 'w> Work<'a, 'w> {
             if last < least {
                 (least, fell_at) = (last, wall_clock::now());
             }
+            if self.is_cut {
+                return Ok(Some(last));
+            }
             if wall_clock::now() > self.until {
-                self.done.incomplete.push(self.too_long(step));
+                self.note_limit(step);
                 return Ok(Some(last));
             }
             if fell_at.elapsed() > FROZEN {
                 let stays = format!("The {name} stayed at {} for 10 s", shown(last));
-                self.done.incomplete.push(stays);
+                self.note(stays, STAYS);
                 return Ok(Some(last));
             }
             let left = time_left(first, last, began.elapsed());
             let now = shown(last);
             (self.doing)(&format!("settling: {}: {name} {now}{left}", step.doing));
-            self.rest(LOOK_EVERY)?;
+            self.is_cut = !self.rest(LOOK_EVERY);
         }
     }
 
@@ -431,8 +489,8 @@ impl<'a, 'w> Work<'a, 'w> {
             Err(refusal) => {
                 let step = step.name.replace('_', " ");
                 let why = format!("The progress of the {step} cannot be read: {refusal}");
-                if !self.done.incomplete.contains(&why) {
-                    self.done.incomplete.push(why);
+                if !self.done.incomplete.iter().any(|known| known.why == why) {
+                    self.note(why, "");
                 }
                 Ok(None)
             }
@@ -455,24 +513,18 @@ impl<'a, 'w> Work<'a, 'w> {
         queries.find_map(|sql| self.session.counted(sql).ok().flatten())
     }
 
-    fn too_long(&self, step: &SettlingStep) -> String {
-        let limit = format_duration(self.of.limit.as_nanos() as u64);
-        format!("The {} was not done within the limit of {limit}", step.name.replace('_', " "))
-    }
-
-    fn rest(&self, how_long: Duration) -> Result<(), Error> {
+    /// Waits; whether it may go on then.
+    fn rest(&self, how_long: Duration) -> bool {
         let began = wall_clock::now();
-        while began.elapsed() < how_long {
-            if (self.is_over)() {
-                return Err(interrupted());
-            }
+        while began.elapsed() < how_long && !(self.is_over)() {
             wall_clock::rest_ms(50);
         }
-        Ok(())
+        !(self.is_over)()
     }
 }
 
-fn interrupted() -> Error {
+/// That somebody stopped it.
+pub fn interrupted() -> Error {
     Error::Interrupted("interrupted while the database was settled".to_owned())
 }
 
@@ -523,12 +575,16 @@ mod tests {
                 StepDone { name: "purge", seconds: 10.0, level: Some(("history_list", 12_345, 3)) },
                 StepDone { name: "checkpoint", seconds: 2.0, level: None },
             ],
-            incomplete: vec!["The history list stayed at 3 for 10 s".to_owned()],
+            incomplete: vec![Incomplete::new("The history list stayed at 3".to_owned(), STAYS)],
+            is_interrupted: false,
         };
         let sentence = settled.sentence();
         assert!(sentence.starts_with("settled in 12.346s, purge 10s (history list 12,345 to 3), "));
-        let shown: Vec<String> = settled
-            .events("settle_before")
+        let events = settled.events("settle_before", "before the load");
+        let Some(Event::Finding(finding)) = events.last() else { panic!("it is not settled") };
+        let begins = "Not at rest before the load: The history list stayed at 3. Open";
+        assert!(finding.text.starts_with(begins) && !finding.text.contains("grant"), "{finding:?}");
+        let shown: Vec<String> = events
             .iter()
             .filter_map(|event| match event {
                 Event::Fact(fact) => Some(format!("{} {}", fact.name, fact.value)),

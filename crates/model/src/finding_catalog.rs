@@ -89,9 +89,8 @@ pub static CATALOG: &[CatalogEntry] = &[
         id: "not_settled",
         severity: "warning",
         raised: "the database was to be settled before or after the load (`--settle`) and is not \
-                 fully at rest: a limit, a missing privilege, or other sessions",
-        advice: "The next load begins with work left over: grant the privilege, end the other \
-                 sessions, or allow more time (--settle-limit).",
+                 fully at rest: a limit, a missing privilege, other sessions, or an interrupt",
+        advice: "A load begins with work left over, unless 'dbdyno settle' ends it before.",
     },
     CatalogEntry {
         id: "settings_not_advised",

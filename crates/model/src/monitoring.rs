@@ -51,6 +51,9 @@ pub struct Monitoring {
     /// Settings that make the server count more than it does by itself, and the values for it. One
     /// that a server does not have is left out.
     pub instruments: &'static [(&'static str, &'static str)],
+    /// What a server that ends with us executes besides, to count what it was started for; empty
+    /// if nothing.
+    pub instruments_of_own: &'static str,
 }
 
 impl Monitoring {
@@ -66,6 +69,7 @@ impl Monitoring {
         round_trip: None,
         mebibyte: None,
         instruments: &[],
+        instruments_of_own: "",
     };
 
     /// What a run must keep so that its metrics can be read: which of them count checkpoints.

@@ -32,6 +32,8 @@ pub struct SettingsBySql {
     /// What a bare number may be counted in where the server says a value with its unit: in bytes
     /// and milliseconds.
     pub base_units: &'static [f64],
+    /// What to do if the user may not read or set it, in which `{user}` stands for the user.
+    pub if_denied: fn(name: &str) -> String,
     /// Settings that say where and who a server is, not how it works, and those that it changes by
     /// itself: they are not kept.
     pub of_place: &'static [&'static str],

@@ -61,6 +61,9 @@ pub struct SummaryQuery {
     /// What makes the server sum it up, where it is empty without: a sentence that begins with a
     /// verb.
     pub remedy: &'static str,
+    /// A query for the same, where the server itself knows better why it is empty: a text, or null.
+    /// Empty if there is none.
+    pub why_empty: &'static str,
 }
 
 /// A column of a summary as it is kept.

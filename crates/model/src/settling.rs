@@ -48,6 +48,9 @@ pub struct SettlingStep {
     /// the query of the level, `{tables}` stands for the names of the tables of the workload, and
     /// `{names}` for the same as texts, separated by commas.
     pub statements: &'static [&'static str],
+    /// What to do if the user may not execute them: a sentence, in which `{user}` stands for the
+    /// user; empty where the database says it itself.
+    pub if_denied: &'static str,
     /// What falls while it is done.
     pub level: Option<SettlingLevel>,
 }

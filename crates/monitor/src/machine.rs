@@ -42,6 +42,8 @@ impl Collector for Machine {
         }
         put_disks(&read("/proc/diskstats"), &whole_disks(), readings);
         put_network(&read("/proc/net/dev"), readings);
+        put_softirqs(&read("/proc/softirqs"), readings);
+        put_numa(&read("/proc/vmstat"), readings);
     }
 
     fn facts(&self) -> Vec<Fact> {
@@ -280,6 +282,45 @@ fn put_network(dev: &str, readings: &mut Readings) {
     }
 }
 
+const SOFTIRQS: What<'_> = What::new(
+    "softirqs",
+    "1/s",
+    "Softirqs of one kind, of all CPUs: NET_RX is work of received packets, TIMER and HRTIMER of \
+     timers, SCHED of the scheduler, BLOCK of disks, RCU of the kernel itself.",
+);
+
+/// Kinds that happened since boot: a line each, with a number for each CPU.
+fn put_softirqs(softirqs: &str, readings: &mut Readings) {
+    for (kind, counts) in softirqs.lines().filter_map(|line| line.split_once(':')) {
+        let n = numbers(counts).fold(0_u64, u64::saturating_add);
+        if n > 0 {
+            readings.total_of(SOFTIRQS, kind.trim(), n as f64);
+        }
+    }
+}
+
+/// Pages, of machines with more than one NUMA node.
+const NUMA: [(&str, What<'_>); 3] = [
+    (
+        "numa_miss",
+        What::new("numa_miss", "1/s", "Pages allocated on another NUMA node than intended."),
+    ),
+    (
+        "numa_other",
+        What::new("numa_other", "1/s", "Pages allocated for a process of another NUMA node."),
+    ),
+    ("numa_pages_migrated", What::new("numa_migrated", "1/s", "Pages moved to another NUMA node.")),
+];
+
+/// Where any has happened since boot, which takes several nodes.
+fn put_numa(vmstat: &str, readings: &mut Readings) {
+    for (name, what) in NUMA {
+        let of = |line: &str| line.strip_prefix(name)?.strip_prefix(' ')?.trim().parse().ok();
+        let total: Option<u64> = vmstat.lines().find_map(of);
+        total.filter(|n| *n > 0).into_iter().for_each(|n| readings.total(what, n as f64));
+    }
+}
+
 /// The numbers that a line begins with.
 fn numbers(line: &str) -> impl Iterator<Item = u64> {
     line.split_ascii_whitespace().map_while(|text| text.parse().ok())
@@ -291,6 +332,19 @@ mod tests {
     use crate::readings::by_name;
 
     const S: i64 = 1_000_000_000;
+
+    #[test]
+    fn softirqs_are_told_by_kind_and_pages_of_other_nodes_where_there_are_any() {
+        let texts = [
+            "            CPU0       CPU1\n  HI:   0   0\nNET_RX:   100   50\n nonsense",
+            "            CPU0       CPU1\n  HI:   0   0\nNET_RX:   130   60\n TIMER: x",
+        ];
+        let shown = between(&mut |text, readings| put_softirqs(text, readings), texts);
+        assert_eq!(shown, [("softirqs/NET_RX".to_owned(), 40.0)]);
+        let texts = ["numa_hit 9\nnuma_miss 0\nnuma_pages_migrated 5\n", "numa_pages_migrated 8"];
+        let shown = between(&mut |text, readings| put_numa(text, readings), texts);
+        assert_eq!(shown, [("numa_migrated".to_owned(), 3.0)]);
+    }
 
     /// What is told of the second between two readings of a file.
     fn between(put: &mut dyn FnMut(&str, &mut Readings), texts: [&str; 2]) -> Vec<(String, f64)> {

@@ -25,7 +25,8 @@ const SHOWN_PERCENT_MIN: f64 = 0.5;
 /// Children that are read: a server with more has a pooler in front of it, or needs one.
 const CHILDREN_MAX: usize = 1_024;
 
-/// So often children are looked for, in seconds: all processes of the machine are gone through.
+/// So often children are looked for, in seconds, where the kernel does not tell them: all processes
+/// of the machine are gone through.
 const CHILDREN_EVERY: u32 = 5;
 
 const USER: What<'_> =
@@ -74,9 +75,12 @@ pub(crate) struct Process {
     threads: SharedTasks,
     has_children: bool,
     root: Option<u32>,
+    /// Whose counters were read last: its number, and when it began.
+    read_last: Option<(u32, u64)>,
     children: Vec<u32>,
     n_threads: u64,
     n_read: u32,
+    n_cpus: usize,
     shown: Vec<(Task, String)>,
 }
 
@@ -104,9 +108,11 @@ impl Process {
             threads,
             has_children,
             root: None,
+            read_last: None,
             children: Vec::new(),
             n_threads: 0,
             n_read: 0,
+            n_cpus: cpu_count(),
             shown: Vec::new(),
         }
     }
@@ -114,7 +120,8 @@ impl Process {
     /// The process and what it says of itself, found anew if it has gone.
     fn root(&mut self) -> Option<(u32, Stat)> {
         if let Some(root) = self.root {
-            if let Some(stat) = Stat::of(&read(format!("/proc/{root}/stat"))) {
+            let is_same = |stat: &Stat| self.read_last.is_none_or(|(_, began)| began == stat.began);
+            if let Some(stat) = Stat::of(&read(format!("/proc/{root}/stat"))).filter(is_same) {
                 return Some((root, stat));
             }
             // Another one begins from nothing, and its threads are others.
@@ -135,8 +142,9 @@ impl Process {
         let is_due = self.n_read.is_multiple_of(CHILDREN_EVERY);
         self.n_read += 1;
         let mut has_changed = stat.n_threads != self.n_threads;
-        if self.has_children && is_due {
-            let children = children_of(root);
+        let told = if self.has_children { children_told(root) } else { None };
+        if self.has_children && (is_due || told.is_some()) {
+            let children = told.unwrap_or_else(|| children_of(root));
             has_changed |= children != self.children;
             self.children = children;
         }
@@ -212,6 +220,10 @@ impl Collector for Process {
 
     fn read(&mut self, readings: &mut Readings) {
         let Some((root, stat)) = self.root() else { return };
+        // Another one has other totals.
+        if self.read_last.replace((root, stat.began)) != Some((root, stat.began)) {
+            readings.begin_anew();
+        }
         self.find_tasks(root, &stat);
         let (mut user, mut system, mut n_threads) =
             (stat.user_all(), stat.system_all(), stat.n_threads);
@@ -223,8 +235,8 @@ impl Collector for Process {
             }
         }
         let percent = 100.0 / procfs::ticks_per_second() as f64;
-        readings.total(USER, user as f64 * percent);
-        readings.total(SYSTEM, system as f64 * percent);
+        let cpu = [(USER, user as f64 * percent), (SYSTEM, system as f64 * percent)];
+        readings.totals_within(cpu, 100.0 * self.n_cpus as f64);
         readings.level(THREADS, n_threads as f64);
         self.put_memory(root, readings);
         self.put_tasks(readings);
@@ -262,6 +274,8 @@ struct Stat {
     user_of_children: u64,
     system_of_children: u64,
     n_threads: u64,
+    /// When it began, in ticks since boot.
+    began: u64,
 }
 
 impl Stat {
@@ -273,7 +287,7 @@ impl Stat {
         if matches!(fields.next()?, "Z" | "X") {
             return None;
         }
-        let numbers: Vec<&str> = fields.take(17).collect();
+        let numbers: Vec<&str> = fields.take(19).collect();
         let number = |field: usize| numbers.get(field - 4)?.parse::<u64>().ok();
         Some(Stat {
             parent: u32::try_from(number(4)?).ok()?,
@@ -282,6 +296,7 @@ impl Stat {
             user_of_children: number(16)?,
             system_of_children: number(17)?,
             n_threads: number(20)?,
+            began: number(22)?,
         })
     }
 
@@ -292,6 +307,30 @@ impl Stat {
     fn system_all(&self) -> u64 {
         self.system.saturating_add(self.system_of_children)
     }
+}
+
+/// CPUs of the machine.
+fn cpu_count() -> usize {
+    let stat = read("/proc/stat");
+    let is_one = |line: &&str| line.starts_with("cpu") && !line.starts_with("cpu ");
+    stat.lines().filter(is_one).count().max(1)
+}
+
+/// The parent of a process; none if it has ended.
+pub(crate) fn parent_of(process: u32) -> Option<u32> {
+    Stat::of(&read(format!("/proc/{process}/stat"))).map(|stat| stat.parent)
+}
+
+/// The children of a process with one thread, by number; none where the kernel does not tell.
+fn children_told(root: u32) -> Option<Vec<u32>> {
+    let mut threads = fs::read_dir(format!("/proc/{root}/task")).ok()?;
+    let is_single = threads.next().is_some() && threads.next().is_none();
+    let text = fs::read_to_string(format!("/proc/{root}/task/{root}/children")).ok();
+    let text = text.filter(|_| is_single)?;
+    let all = text.split_ascii_whitespace().filter_map(|number| number.parse().ok());
+    let mut children: Vec<u32> = all.take(CHILDREN_MAX).collect();
+    children.sort_unstable();
+    Some(children)
 }
 
 /// Children as of now, by number.
@@ -341,7 +380,7 @@ mod tests {
         let stat = "12 (a) R) S 3 5 6 7 8 9 10 11 12 13 1400 1500 1600 1700 18 19 20 21 22";
         let stat = Stat::of(stat).expect("it is there");
         assert_eq!((stat.parent, stat.n_threads), (3, 20));
-        assert_eq!((stat.user_all(), stat.system_all()), (3000, 3200));
+        assert_eq!((stat.user_all(), stat.system_all(), stat.began), (3000, 3200, 22));
         for nonsense in ["", ")", "1 (x) R", "1 (x) Z 1 2 3", "1 (x) R -1 2 3 4 5 6", "(((("] {
             assert_eq!(Stat::of(nonsense), None, "{nonsense}");
         }

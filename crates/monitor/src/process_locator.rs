@@ -10,6 +10,7 @@ use std::path::Path;
 use model::Host;
 
 use crate::kernel_files::read;
+use crate::process::parent_of;
 
 /// Listening, in /proc/net/tcp.
 const LISTENS: &str = "0A";
@@ -118,16 +119,33 @@ fn listener(table: &str, port: u16) -> Option<u64> {
     })
 }
 
-/// The first process that holds a socket, among those that we may look into.
+/// The process that listens at a socket, among those that we may look into. Several hold it where a
+/// server forks: its oldest ancestor that holds it, since a child may end at any time.
 fn holder_of(inode: u64) -> Option<u32> {
-    let wanted = format!("socket:[{inode}]");
     let folder = fs::read_dir("/proc").ok()?;
     let mut all = folder.flatten().filter_map(|entry| entry.file_name().to_str()?.parse().ok());
-    all.find(|process: &u32| {
-        let Ok(files) = fs::read_dir(format!("/proc/{process}/fd")) else { return false };
-        let mut links = files.flatten().filter_map(|file| fs::read_link(file.path()).ok());
-        links.any(|link| link.to_str() == Some(wanted.as_str()))
-    })
+    all.find(|process: &u32| holds(*process, inode)).and_then(|one| eldest_holder(one, inode))
+}
+
+/// Whether a process holds a socket. systemd opens sockets for others, and keeps them.
+fn holds(process: u32, inode: u64) -> bool {
+    let wanted = format!("socket:[{inode}]");
+    let Ok(files) = fs::read_dir(format!("/proc/{process}/fd")) else { return false };
+    let mut links = files.flatten().filter_map(|file| fs::read_link(file.path()).ok());
+    links.any(|link| link.to_str() == Some(wanted.as_str()))
+        && read(format!("/proc/{process}/comm")).trim() != "systemd"
+}
+
+/// Up the parents of a holder, as far as they hold the socket too; none if it ended meanwhile.
+fn eldest_holder(holder: u32, inode: u64) -> Option<u32> {
+    let mut eldest = holder;
+    loop {
+        match parent_of(eldest) {
+            Some(parent) if holds(parent, inode) => eldest = parent,
+            Some(_) => return Some(eldest),
+            None => return None,
+        }
+    }
 }
 
 #[cfg(test)]
@@ -200,6 +218,24 @@ mod tests {
         assert_eq!(named("haproxy").as_deref(), Some("haproxy"));
         assert_eq!(named("mariadbd"), None);
         assert_eq!(proxy(std::process::id()), None);
+    }
+
+    #[test]
+    fn of_processes_that_hold_a_socket_it_is_the_eldest() {
+        use std::os::fd::OwnedFd;
+        use std::process::{Command, Stdio};
+
+        let listening = TcpListener::bind("127.0.0.1:0").expect("a port");
+        let port = listening.local_addr().expect("it has one").port();
+        let inode = listener(&read("/proc/net/tcp"), port).expect("it listens");
+        let copy = OwnedFd::from(listening.try_clone().expect("a copy"));
+        let mut child = Command::new("sleep").arg("60").stdin(Stdio::from(copy)).spawn();
+        let child = child.as_mut().expect("it is started");
+        let found = (holds(child.id(), inode), eldest_holder(child.id(), inode));
+        child.kill().expect("it is ours");
+        child.wait().expect("it has ended");
+        assert_eq!(found, (true, Some(std::process::id())));
+        assert_eq!(eldest_holder(child.id(), inode), None, "it has ended");
     }
 
     #[test]

@@ -14,6 +14,12 @@ use crate::wall_clock;
 /// own tells all of them, a broken one does not fill the memory.
 const GAUGES_MAX: usize = 2_000;
 
+/// A counter that was less for so long was begun anew.
+const FELL_NS: i64 = 5 * NS_PER_S as i64 / 2;
+
+/// Clocks that are read one after the other, in ticks, are off by so much.
+const ABOVE_MAX: f64 = 1.1;
+
 /// What is read: [`Gauge`] without whose it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct What<'a> {
@@ -115,6 +121,42 @@ impl Readings {
         }
     }
 
+    /// Counters that together grow by no more than `rate_max` per second: a greater rate is a gap,
+    /// and one that is greater by a hair is the limit. A fall is passed over for a moment: what a
+    /// child used is in its parent's counters only a little after it has ended.
+    pub fn totals_within(&mut self, counters: [(What<'_>, f64); 2], rate_max: f64) {
+        let at_ns = self.at_ns;
+        let mut before = [None; 2];
+        for (before, (what, _)) in before.iter_mut().zip(counters) {
+            *before = self.known(what, "").and_then(|known| known.before);
+        }
+        if let [Some(first), Some(second)] = before {
+            let grown = [counters[0].1 - first.1, counters[1].1 - second.1];
+            let elapsed_ns = at_ns - first.0;
+            if elapsed_ns <= 0 || (grown.iter().any(|n| *n < 0.0) && elapsed_ns < FELL_NS) {
+                return;
+            }
+            let rates = grown.map(|grown| grown * NS_PER_S as f64 / elapsed_ns as f64);
+            let share = rate_max / rates.iter().sum::<f64>();
+            let is_possible = rates.iter().all(|rate| *rate >= 0.0) && share * ABOVE_MAX >= 1.0;
+            for ((what, _), rate) in counters.iter().zip(rates).filter(|_| is_possible) {
+                self.level(*what, rate * share.min(1.0));
+            }
+        }
+        for (what, total) in counters {
+            if let Some(known) = self.known(what, "") {
+                known.before = Some((at_ns, total));
+            }
+        }
+    }
+
+    /// What comes now is of somebody else: no counter goes on from where it stood.
+    pub fn begin_anew(&mut self) {
+        for known in self.known.values_mut() {
+            (known.before, known.ratio_before) = (None, None);
+        }
+    }
+
     /// The ratio of the growth of two numbers since the reading before; none where the second has
     /// not grown.
     pub fn ratio_of(&mut self, what: What<'_>, of: &str, part: f64, whole: f64) {
@@ -203,6 +245,43 @@ mod tests {
         // Two readings at one instant have no time between them.
         assert_eq!(rate(3 * s, 9.0), None);
         assert_eq!(rate(4 * s, f64::NAN), None);
+    }
+
+    #[test]
+    fn counters_with_a_limit_never_grow_faster_and_wait_for_a_child_that_has_ended() {
+        let other = What::new("writes", "1/s", "Writes.");
+        let mut readings = Readings::new("server".to_owned());
+        let mut rates = |at_s: i64, totals: [f64; 2]| {
+            readings.at(at_s * NS_PER_S as i64);
+            readings.totals_within([(READS, totals[0]), (other, totals[1])], 200.0);
+            readings.take().1.into_iter().map(|(_, value)| value).collect::<Vec<f64>>()
+        };
+        assert_eq!(rates(0, [1000.0, 0.0]), []);
+        assert_eq!(rates(1, [1100.0, 50.0]), [100.0, 50.0]);
+        // By a hair above: the limit, in the same proportion. By more: a gap.
+        assert_eq!(rates(2, [1265.0, 105.0]), [150.0, 50.0]);
+        assert_eq!(rates(3, [9000.0, 105.0]), []);
+        // A child has ended, and is in its parent's counters a second later.
+        assert_eq!(rates(4, [8000.0, 105.0]), []);
+        assert_eq!(rates(5, [9100.0, 125.0]), [50.0, 10.0]);
+        // It stays: begun anew.
+        assert_eq!(rates(6, [10.0, 10.0]), []);
+        assert_eq!(rates(8, [20.0, 20.0]), []);
+        assert_eq!(rates(9, [30.0, 30.0]), [10.0, 10.0]);
+    }
+
+    #[test]
+    fn nothing_goes_on_from_where_somebody_else_stood() {
+        let mut readings = Readings::new("server".to_owned());
+        for (second, total) in [(0, 10.0), (1, 20.0)] {
+            readings.at(second * NS_PER_S as i64);
+            readings.total(READS, total);
+        }
+        assert_eq!(readings.take().1.len(), 1);
+        readings.begin_anew();
+        readings.at(2 * NS_PER_S as i64);
+        readings.total(READS, 5000.0);
+        assert_eq!(readings.take().1, []);
     }
 
     #[test]

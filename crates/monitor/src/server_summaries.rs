@@ -7,8 +7,8 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use model::{
-    Database, Event, Fact, RefusalKind, Row, ServerSummary, SummaryColumnKept, SummaryQuery,
-    SummaryRow,
+    Database, Event, Fact, RefusalKind, Row, ServerSummary, SummaryColumnKept, SummaryOf,
+    SummaryQuery, SummaryRow, Value,
 };
 
 use crate::collector::Collector;
@@ -50,6 +50,28 @@ impl ServerSummaries {
         })
     }
 
+    /// Tells what would fill a summary, unless it is told already why it could not be read.
+    fn say_why(&mut self, query: &SummaryQuery, how: &str) {
+        let is_told = self.facts.iter().any(|fact| fact.name == query.source);
+        // What a product does not have at all is nothing to tell.
+        if is_told || query.remedy.is_empty() || (how == "missing" && query.why_empty.is_empty()) {
+            return;
+        }
+        let mut told = None;
+        if !query.why_empty.is_empty() {
+            let mut visit = |row: &dyn Row| {
+                if row.value(0) != Value::Null {
+                    told = Some(row.text(0)?.to_owned());
+                }
+                Ok(())
+            };
+            // Who may not ask is told what fills it in general.
+            let _ = self.session.read(query.why_empty, &mut visit);
+        }
+        let remedy = told.unwrap_or_else(|| query.remedy.to_owned());
+        self.facts.push(Fact::new("monitor", query.source, format!("{how}. {remedy}")));
+    }
+
     fn stand(&mut self) -> Vec<Option<Stood>> {
         let mut all = Vec::new();
         for query in self.queries {
@@ -80,6 +102,13 @@ impl ServerSummaries {
         }
         all
     }
+}
+
+/// Whether all statements only begin and end transactions.
+fn has_control_alone(summary: &ServerSummary) -> bool {
+    const CONTROL: [&str; 4] = ["BEGIN", "START TRANSACTION", "COMMIT", "ROLLBACK"];
+    let is_control = |row: &SummaryRow| CONTROL.iter().any(|word| row.what.starts_with(word));
+    summary.rows.iter().all(is_control)
 }
 
 /// A statement in one line.
@@ -153,15 +182,19 @@ impl Collector for ServerSummaries {
         let now = self.stand();
         let mut events = Vec::new();
         for ((query, before), now) in self.queries.iter().zip(before).zip(now) {
-            let (Some(before), Some(now)) = (before, now) else { continue };
-            match kept(query, growth(&before, now), [from_ns, at_ns]) {
-                Some(summary) => events.push(Event::Summary(summary)),
-                None if query.remedy.is_empty() => {}
-                None => {
-                    let text = format!("empty. {}", query.remedy);
-                    self.facts.push(Fact::new("monitor", query.source, text));
+            let (Some(before), Some(now)) = (before, now) else {
+                self.say_why(query, "missing");
+                continue;
+            };
+            let summary = kept(query, growth(&before, now), [from_ns, at_ns]);
+            match &summary {
+                None => self.say_why(query, "empty"),
+                Some(of) if query.of == SummaryOf::Statements && has_control_alone(of) => {
+                    self.say_why(query, "without the statements of transactions");
                 }
+                Some(_) => {}
             }
+            events.extend(summary.map(Event::Summary));
         }
         events
     }
@@ -173,7 +206,7 @@ impl Collector for ServerSummaries {
 
 #[cfg(test)]
 mod tests {
-    use model::{SummaryColumn, SummaryOf};
+    use model::SummaryColumn;
 
     use super::*;
 
@@ -186,6 +219,7 @@ mod tests {
             SummaryColumn { name: "time", unit: "s", scale: 1e-12 },
         ],
         remedy: "",
+        why_empty: "",
     };
 
     fn stood(rows: &[(&str, f64, f64)]) -> Stood {
@@ -215,6 +249,17 @@ mod tests {
         let summary = kept(&QUERY, many, [0, 1]).expect("it grew");
         assert_eq!(summary.rows.len(), ROWS_MAX);
         assert_eq!(summary.others.map(|row| row.values), Some(vec![2.0, 1.0]));
+    }
+
+    #[test]
+    fn a_list_of_commits_alone_has_no_statement_of_a_transaction() {
+        let of = |statements: &[&str]| {
+            let rows: Vec<(&str, f64, f64)> = statements.iter().map(|of| (*of, 1.0, 1.0)).collect();
+            let grown = stood(&rows).into_iter().collect();
+            has_control_alone(&kept(&QUERY, grown, [0, 1]).expect("it grew"))
+        };
+        assert!(of(&["COMMIT", "START TRANSACTION"]));
+        assert!(!of(&["COMMIT", "SELECT a FROM b"]));
     }
 
     #[test]

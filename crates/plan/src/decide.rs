@@ -3,8 +3,9 @@
 use std::sync::Arc;
 
 use model::{
-    Action, ArrivalRate, Choice, Connect, Disturbance, Group, Load, LoadModel, NetworkConditions,
-    Phases, Plan, QueueFull, Recording, Retry, Settings, Settle, StopCondition, Target, Workload,
+    Action, ArrivalRate, Choice, Connect, Disturbance, Group, Load, LoadModel, MonitorScope,
+    NetworkConditions, Phases, Plan, QueueFull, Recording, Retry, Settings, Settle, StopCondition,
+    Target, Workload,
 };
 
 use crate::bad_plan::BadPlan;
@@ -68,6 +69,10 @@ pub fn decide(
     if settle.value != Settle::Off && !keeps_data(&target) {
         let scheme = &target.scheme;
         return Err(settle.bad(format!("{scheme}: has nothing to settle: leave it out")));
+    }
+    if instruments.value && monitor.value == MonitorScope::Off {
+        let why = "nothing reads them with monitor off: leave out one of the two";
+        return Err(instruments.bad(why));
     }
     let is_limited = duration.is_written() || is_by_time(&groups);
     let phases = Phases {

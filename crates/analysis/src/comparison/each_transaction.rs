@@ -14,7 +14,7 @@ use super::SidePoint;
 use crate::report::{Named, Report};
 
 /// At most so many are shown besides the parts of the time.
-const SHOWN_MAX: usize = 24;
+const SHOWN_MAX: usize = 32;
 
 /// A ratio closer to 1 than this is no change, as a share.
 const CHANGE_MIN: f64 = 0.05;
@@ -76,7 +76,8 @@ fn figures_of(both: &[(&SidePoint, &SidePoint)]) -> Vec<EachTransaction> {
     let mut all = Values::new();
     for (at, (base, side)) in both.iter().enumerate() {
         for (which, point) in [base, side].into_iter().enumerate() {
-            for report in &point.reports {
+            // The transactions of a build are chunks of rows: theirs would mislead.
+            for report in point.reports.iter().filter(|report| !report.is_build()) {
                 for (name, unit, value) in figures(report) {
                     let none = || (unit, vec![Default::default(); both.len()]);
                     all.entry(name).or_insert_with(none).1[at][which].push(value);
@@ -136,7 +137,7 @@ fn figures(report: &Report) -> Vec<(String, &'static str, f64)> {
         };
         all.push((gauge.figure(), unit, mean * scale / tps));
     }
-    // Statements differ in their texts, and ours that read all this are among them.
+    // Statements differ in their texts.
     let is_statement = |summary: &&ServerSummary| summary.of == SummaryOf::Statements;
     for summary in report.server.iter().filter(|summary| !is_statement(summary)) {
         let of = summary.of.name();

@@ -27,15 +27,17 @@ impl Worker {
         let is_cut = || self.signal.is_over() || limit.has_come();
         let began = wall_clock::now();
         match settle_step(&of, step, &is_cut) {
-            Ok(settled) => {
-                let output = [vec![settled.sentence()], settled.incomplete].concat().join("; ");
-                (Disturbed::Done, output)
+            Ok(settled) if !settled.is_interrupted => {
+                let incomplete = settled.incomplete.iter().map(|of| of.why.clone());
+                let output: Vec<String> =
+                    std::iter::once(settled.sentence()).chain(incomplete).collect();
+                (Disturbed::Done, output.join("; "))
             }
-            Err(_) if is_cut() => {
+            Err(error) if !is_cut() => failed(error.to_string()),
+            _ => {
                 let lasted = numbers::seconds(began.elapsed().as_secs_f64());
                 (limit.cut_off(), format!("after {lasted}"))
             }
-            Err(error) => failed(error.to_string()),
         }
     }
 }

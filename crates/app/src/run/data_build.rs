@@ -29,7 +29,7 @@ use crate::error::Error;
 use crate::managed::Managed;
 use crate::open::{Data, OpenTarget, Opened};
 use crate::settings_snapshot;
-use crate::settle::{Settled, ToSettle, settle, settling_at};
+use crate::settle::{Settled, ToSettle, interrupted, settle, settling_at};
 use crate::watcher::Watcher;
 
 /// What facts of a build are about.
@@ -99,7 +99,10 @@ impl DataBuild<'_> {
         changed.into_iter().for_each(|fact| sink.tell(Event::Fact(fact)));
         let settled = built.as_ref().ok().map(|_| self.settled(open_target, stop, sink.watcher));
         if let Some(Ok(Some(settled))) = &settled {
-            settled.events("settle_after").into_iter().for_each(|event| sink.tell(event));
+            settled
+                .events("settle_after", "after the build")
+                .into_iter()
+                .for_each(|event| sink.tell(event));
         }
         if let Ok(built) = &built {
             sink.tell(Event::Output { text: built.sentence() });
@@ -110,7 +113,11 @@ impl DataBuild<'_> {
         };
         conclude(failure, sink)?;
         let built = built.expect("a build without a failure is there");
-        Ok(DataBuilt { built, settled: settled.transpose()?.flatten(), run: Some(run) })
+        let settled = settled.transpose()?.flatten();
+        if settled.as_ref().is_some_and(|of| of.is_interrupted) {
+            return Err(interrupted());
+        }
+        Ok(DataBuilt { built, settled, run: Some(run) })
     }
 
     fn settled(

@@ -37,7 +37,7 @@ use self::generator_facts::{facts_of, facts_of_connections, first_arrivals, spre
 use self::later_indexes::{add_later_indexes, drop_later_indexes};
 use self::profiling::Profiling;
 use self::sink::RunSink;
-use crate::admin_session;
+use crate::admin_session::{self, AdminSession};
 use crate::build::{BuildOptions, Progress, build_interruptible};
 use crate::connection_count::ConnectionCount;
 use crate::disturb::Disturbers;
@@ -191,11 +191,13 @@ pub(crate) fn run_at(
     }
     shown.into_iter().for_each(|event| sink.tell(event));
     let target = open_target.server.as_ref().map_or(&plan.target, |server| &server.target).clone();
-    let journal = options.store.clone().filter(|_| open_target.server.is_none());
+    let is_own_server = open_target.server.is_some();
+    let journal = options.store.clone().filter(|_| !is_own_server);
     let settling_at =
         SettlingAt { target: target.clone(), tables: tables_of(&groups), journal: journal.clone() };
     let disturbers = Disturbers::of(&plan, open_target, settling_at, path.as_ref());
-    let mut background = Background { target, disturbers, settings, path, settling, journal };
+    let mut background =
+        Background { target, disturbers, settings, path, settling, journal, is_own_server };
     let outcome = measure(&plan, &groups, placement, &options, stop, &mut background, &mut sink);
     open_target.server = background.disturbers.give_back();
     if let Some(how) = open_target.server.as_mut().and_then(Managed::ended) {
@@ -383,13 +385,16 @@ struct Background {
     settling: Option<Settling>,
     /// The store with the restore journal; none of a server that ends with us.
     journal: Option<PathBuf>,
+    /// Whether the server ends with us.
+    is_own_server: bool,
 }
 
 impl Background {
-    /// Brings the database to rest; what a run keeps of that begins with `about`.
+    /// Brings the database to rest; what a run keeps of that begins with `about`, and says `when`
+    /// it was.
     fn settle(
         &self,
-        about: &str,
+        [about, when]: [&str; 2],
         plan: &Plan,
         groups: &[Opened],
         stop: &Stop,
@@ -405,8 +410,8 @@ impl Background {
         };
         let settled = settle(&of, settling, stop, sink.watcher)?;
         sink.note(settled.sentence());
-        settled.events(about).into_iter().for_each(|event| sink.tell(event));
-        Ok(())
+        settled.events(about, when).into_iter().for_each(|event| sink.tell(event));
+        if settled.is_interrupted { Err(settle::interrupted()) } else { Ok(()) }
     }
 
     /// Makes the server count what it does not count by itself, until what this returns ends. A
@@ -424,6 +429,13 @@ impl Background {
             return Ok(None);
         }
         let (database, journal) = (first.database.as_ref(), self.journal.as_deref());
+        let own = database.monitoring().instruments_of_own;
+        if self.is_own_server
+            && !own.is_empty()
+            && let Err(refusal) = AdminSession::at(database)?.write(own)
+        {
+            sink.note(format!("instruments: {refusal}"));
+        }
         let mut settings = Momentary::at(database, &self.target, journal)?;
         let mut on = Vec::new();
         for (name, value) in instruments {
@@ -473,7 +485,7 @@ fn measure(
     let advice = settling.and_then(|settling| settle::not_advised(settling, &sink.tally.settings));
     advice.into_iter().for_each(|event| sink.tell(event));
     if plan.settle.is_before() {
-        background.settle("settle_before", plan, groups, stop, sink)?;
+        background.settle(["settle_before", "before the load"], plan, groups, stop, sink)?;
     }
     let instruments = match plan.instruments && placement != Placement::Simulated {
         true => background.switch_on(groups, sink)?,
@@ -577,7 +589,7 @@ fn measure(
     }
     profiling.end(&ran.reason, stop, sink);
     if plan.settle.is_after() && ran.reason == StopReason::Completed {
-        match background.settle("settle_after", plan, groups, stop, sink) {
+        match background.settle(["settle_after", "after the load"], plan, groups, stop, sink) {
             Err(Error::Interrupted(why)) => sink.note(why),
             Err(error) => sink.note(format!("the database could not be settled: {error}")),
             Ok(()) => {}

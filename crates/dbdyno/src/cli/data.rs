@@ -11,7 +11,7 @@ use app::open::{
     resolve_workload_interruptible,
 };
 use app::run::data_build::{DataBuild, DataBuilt};
-use app::settle::{Settled, StepDone, ToSettle, settling_at};
+use app::settle::{Incomplete, Settled, StepDone, ToSettle, settling_at};
 use app::watcher::Watcher;
 use app::{Error, Stop};
 use clap::parser::ValueSource;
@@ -117,8 +117,8 @@ fn opened(
     };
     if is_managed(&target) && !is_build {
         let why = "a managed server begins empty and is removed with its command, so there is \
-                   nothing to check or to drop; 'dbdyno run' checks its data before and after the \
-                   load";
+                   nothing to check, to settle or to drop; 'dbdyno run' checks its data before and \
+                   after the load, and settles them with --settle";
         return Err(Error::Usage(why.to_owned()));
     }
     is_apart_from(flags::store_path(matches, shell).ok().as_deref(), &target)?;
@@ -152,7 +152,7 @@ pub(crate) fn build(matches: &ArgMatches, shell: &Shell) -> Outcome {
     let Found { target, opened, mut open_target } = opened(matches, true, &stop, &mut live, shell)?;
     let is_both = matches.get_one::<String>("load_method").is_some_and(|method| method == "both");
     let workload = matches.get_one::<String>("workload").expect("clap requires it");
-    let settles = matches.get_flag("settle") && !is_both;
+    let settles = matches.get_flag("settle");
     let store = match is_kept || settles {
         true => flags::store_to_write(matches, shell)?,
         false => Default::default(),
@@ -170,15 +170,15 @@ pub(crate) fn build(matches: &ArgMatches, shell: &Shell) -> Outcome {
         command: command_of(&target, workload, method, matches),
     };
     if is_both {
-        let mut runs = Vec::new();
+        let (mut runs, mut settled) = (Vec::new(), Vec::new());
         let both = build_both(&opened, &stop, &mut |method| {
             let made = of_method(method).make(&mut open_target, &stop, &mut live)?;
-            runs.extend(made.run);
+            runs.extend(made.run.map(|run| run.0));
+            settled.extend(made.settled);
             Ok(made.built)
         });
         live.end();
-        let runs: Vec<String> = runs.into_iter().map(|run| run.0).collect();
-        return tell_both(&target, &both?, &runs, matches, shell);
+        return tell_both(&target, &both?, (&runs, &settled), matches, shell);
     }
     let made = of_method(flags::load_method(matches)).make(&mut open_target, &stop, &mut live);
     live.end();
@@ -246,6 +246,9 @@ pub(crate) fn settle(matches: &ArgMatches, shell: &Shell) -> Outcome {
     let settled = settle_now(&of, &stop, &mut live);
     live.end();
     let settled = settled?;
+    if settled.is_interrupted {
+        return Err(app::settle::interrupted());
+    }
     if flags::is_json(matches) {
         let mut value = settled_json(&settled);
         value["target"] = target.to_string().into();
@@ -258,7 +261,9 @@ pub(crate) fn settle(matches: &ArgMatches, shell: &Shell) -> Outcome {
 
 fn settled_text(of: &Settled) -> String {
     let mut text = format!("{}\n", of.sentence());
-    of.incomplete.iter().for_each(|why| text += &format!("not settled: {why}.\n"));
+    for of in &of.incomplete {
+        text += &format!("not settled: {}\n", of.sentence());
+    }
     text
 }
 
@@ -274,7 +279,7 @@ fn settled_json(of: &Settled) -> Value {
         "commits": of.commits,
         "written_bytes": of.written_bytes,
         "steps": of.steps.iter().map(step).collect::<Vec<_>>(),
-        "incomplete": of.incomplete,
+        "incomplete": of.incomplete.iter().map(Incomplete::sentence).collect::<Vec<_>>(),
     })
 }
 
@@ -297,12 +302,12 @@ fn built_json(target: &Target, built: &Built) -> Value {
 fn tell_both(
     target: &Target,
     both: &Both,
-    runs: &[String],
+    (runs, settled): (&[String], &[Settled]),
     matches: &ArgMatches,
     shell: &Shell,
 ) -> Outcome {
     if flags::is_json(matches) {
-        let value = json!({
+        let mut value = json!({
             "target": target.to_string(),
             "insert": built_json(target, &both.insert),
             "bulk": built_json(target, &both.bulk),
@@ -311,6 +316,9 @@ fn tell_both(
             "different": both.different,
             "run_ids": runs,
         });
+        for (method, settled) in ["insert", "bulk"].iter().zip(settled) {
+            value[method]["settled"] = settled_json(settled);
+        }
         shell.print(&format!("{value:#}\n"))?;
     } else {
         let (insert, bulk) = (both.insert.sentence(), both.bulk.sentence());
@@ -323,12 +331,16 @@ fn tell_both(
             "{target}:\n  {insert}\n  {bulk}\n  insert takes {ratio:.2} times as long as bulk; \
              {sums}\n"
         ))?;
+        for (method, settled) in ["insert", "bulk"].iter().zip(settled) {
+            shell.print(&format!("  after {method}: {}", settled_text(settled)))?;
+        }
         if let [insert, bulk] = runs {
             let short = [insert, bulk].map(|run| render::list::short_id(run));
             shell.say(&format!("stored: dbdyno compare {} {}", short[0], short[1]));
         }
     }
-    Ok(if both.different.is_empty() { DONE } else { FAILED })
+    let is_settled = settled.iter().all(|of| of.incomplete.is_empty());
+    Ok(if both.different.is_empty() && is_settled { DONE } else { FAILED })
 }
 
 pub(crate) fn check(matches: &ArgMatches, shell: &Shell) -> Outcome {

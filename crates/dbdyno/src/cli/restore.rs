@@ -53,7 +53,7 @@ pub(crate) fn restore(matches: &ArgMatches, shell: &Shell) -> Outcome {
         let which = if wanted.is_some() { "that" } else { "a" };
         shell.print(&format!("no settings of {which} server are left changed\n"))?;
     } else {
-        shell.print(&restored.iter().map(shown).collect::<String>())?;
+        shell.print(&shown_all(&restored))?;
     }
     let is_done =
         |one: &Restored| matches!(one.fate, Fate::SetBack | Fate::WasBack | Fate::ToBeSetBack);
@@ -78,6 +78,26 @@ fn by_server(all: Vec<Left>, wanted: Option<&Target>) -> Result<Vec<(Target, Vec
         servers.push((target, vec![left]));
     }
     Ok(servers)
+}
+
+/// A line each; of a server that does not let us in, one for all of its settings.
+fn shown_all(restored: &[Restored]) -> String {
+    let is_same = |a: &Restored, b: &Restored| {
+        a.found.is_none() && a.fate == b.fate && a.setting.server == b.setting.server
+    };
+    let parts = restored.chunk_by(is_same).map(|of| match of {
+        [one] => shown(one),
+        several => {
+            let first = &several[0].setting;
+            let names: Vec<&str> = several.iter().map(|of| of.setting.name.as_str()).collect();
+            let fate = match &several[0].fate {
+                Fate::Failed(why) => format!("FAILED: {why}"),
+                other => format!("{other:?}"),
+            };
+            format!("{} of {}: {fate}\n", names.join(", "), first.target)
+        }
+    });
+    parts.collect()
 }
 
 fn shown(one: &Restored) -> String {
@@ -147,7 +167,8 @@ pub(crate) fn offer(matches: &ArgMatches, shell: &Shell) {
         let purpose = &of_it[0].setting.purpose;
         shell.say(&format!(
             "dbdyno: a killed {purpose} has left settings of {target} changed: {settings}; \
-             restore them with: dbdyno restore --target '{target}'"
+             restore them with: dbdyno restore --target '{target}'{}",
+            if target.user.is_some() { " (with --ask-password if the user has one)" } else { "" }
         ));
         if name == "run" && is_agreed(shell) {
             let mut target = target;
@@ -173,4 +194,41 @@ fn is_agreed(shell: &Shell) -> bool {
     let mut answer = String::new();
     let is_read = std::io::stdin().read_line(&mut answer).is_ok_and(|n| n > 0);
     is_read && matches!(answer.trim().to_ascii_lowercase().as_str(), "" | "y" | "yes")
+}
+
+#[cfg(test)]
+mod tests {
+    use model::ChangedSetting;
+
+    use super::*;
+
+    #[test]
+    fn a_refused_sign_in_is_reported_once_for_all_settings_of_a_server() {
+        let one = |name: &str, server: &str, found: Option<&str>, fate: Fate| Restored {
+            setting: ChangedSetting {
+                server: server.to_owned(),
+                target: format!("{server}/d"),
+                name: name.to_owned(),
+                before: "1".to_owned(),
+                kept_before: None,
+                asked: "2".to_owned(),
+                now: None,
+                since_unix_ms: 0,
+                purpose: "settling".to_owned(),
+            },
+            found: found.map(str::to_owned),
+            fate,
+        };
+        let denied = || Fate::Failed("denied".to_owned());
+        let all = [
+            one("a", "mariadb://h", None, denied()),
+            one("b", "mariadb://h", None, denied()),
+            one("a", "mariadb://i", Some("2"), Fate::SetBack),
+            one("b", "mariadb://i", Some("2"), Fate::SetBack),
+        ];
+        let shown = shown_all(&all);
+        let lines: Vec<&str> = shown.lines().collect();
+        assert_eq!(lines.len(), 3, "{shown}");
+        assert_eq!(lines[0], "a, b of mariadb://h/d: FAILED: denied");
+    }
 }

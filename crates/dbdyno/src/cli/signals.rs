@@ -26,10 +26,9 @@ pub(crate) fn stop_on_signals(shell: &Shell) -> Arc<Stop> {
     let handled = on_signals(move |nth| {
         match nth {
             1 => shown.say(
-                "\ninterrupted: finishing running transactions (press Ctrl-C again to \
-                            cancel them)",
+                "\ninterrupted: finishing what is under way (press Ctrl-C again to cancel it)",
             ),
-            2 => shown.say("\ncancelling running transactions"),
+            2 => shown.say("\ncancelling what is under way"),
             _ => std::process::exit(i32::from(INTERRUPTED)),
         }
         pulled.ask();

@@ -356,6 +356,10 @@ fn a_value_that_cannot_be_is_reported_with_its_flag() {
     path(host, "--network-bandwidth=fast", "'fast' is not a bandwidth: write a whole number");
     path(host, "--network-delay=11s", "--network-delay: '11s' does not lie between 0s and 10s");
     path(host, "--network-delay=5", "--network-delay: '5'");
+    check(
+        &["--monitor=off", "--instruments=on"],
+        &["--instruments: nothing reads them with monitor off: leave out one of the two"],
+    );
     check(&["--load=opne"], &["--load: 'opne'", "'open'"]);
     check(&["--load=keythink", "--queue=5"], &["--queue: it belongs to open load"]);
     check(

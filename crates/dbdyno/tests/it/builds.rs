@@ -37,7 +37,7 @@ fn figure(all: &[(String, f64)], name: &str) -> f64 {
 #[test]
 fn a_build_is_kept_as_a_run_listed_shown_compared_and_removed() {
     let home = Home::new();
-    let both = ["--load-method=both", "-q", "--label=of=both", "--output=json"];
+    let both = ["--load-method=both", "-q", "--label=of=both", "--output=json", "--settle"];
     let built = home.run(&[&["build"], &SMALL[..], &both].concat()).good().json();
     assert_eq!(at(&built, "checksums_equal"), true);
     let runs = ids(&home);
@@ -50,6 +50,8 @@ fn a_build_is_kept_as_a_run_listed_shown_compared_and_removed() {
         let sum: f64 = parts.iter().map(|name| figure(&all, name)).sum();
         assert!((sum - figure(&all, "build.elapsed_s")).abs() < 0.01, "{all:?}");
         assert!(figure(&all, "build.bytes") > 1e6);
+        let report = home.json(&["runs", "show", run]);
+        assert_eq!(at(&report, "facts.settle_after.log_pages_after"), "0");
     }
     let page = home.call(&["runs", "show", &runs[1]]).good();
     page.says(&[

@@ -47,7 +47,7 @@ fn an_interrupted_run_reports_what_it_measured() {
     let mut run = home.start(&[&LONG[..], &["--output=json"]].concat());
     wait_for_seconds(&home, &mut run, 1);
     run.interrupt();
-    let ran = run.end().code(INTERRUPTED).warns(&["interrupted: finishing running transactions"]);
+    let ran = run.end().code(INTERRUPTED).warns(&["interrupted: finishing what is under way"]);
     let report = ran.json();
     assert_eq!(report["status"], "interrupted");
     let measured = number(&report, "measured_seconds");
@@ -86,7 +86,7 @@ fn a_closed_terminal_interrupts_a_run_and_the_report_is_kept() {
     let mut run = Started::new(command);
     wait_for_seconds(&home, &mut run, 1);
     run.hang_up();
-    run.end().code(INTERRUPTED).warns(&["interrupted: finishing running transactions"]);
+    run.end().code(INTERRUPTED).warns(&["interrupted: finishing what is under way"]);
     home.run(&["runs", "list", "--status=interrupted"]).good().says(&["empty"]);
 }
 
@@ -148,7 +148,7 @@ fn a_second_interrupt_cuts_off_what_never_ends_and_keeps_the_report() {
     // By then all clients have asked, however busy the machine is.
     run.wait_until("the load", |said| said.contains("[  2 s ]"));
     run.interrupt();
-    run.wait_until("the first is heard", |said| said.contains("again to cancel them"));
+    run.wait_until("the first is heard", |said| said.contains("again to cancel it"));
     let asked = now();
     run.interrupt();
     let ran = run.end();
@@ -172,7 +172,7 @@ fn a_database_that_somebody_holds_does_not_hold_us() {
     holder.busy_timeout(Duration::from_secs(30)).unwrap();
     holder.execute_batch("BEGIN IMMEDIATE").unwrap();
     run.interrupt();
-    run.wait_until("the first is heard", |said| said.contains("again to cancel them"));
+    run.wait_until("the first is heard", |said| said.contains("again to cancel it"));
     let asked = now();
     run.interrupt();
     let ran = run.end();

@@ -129,7 +129,11 @@ fn what_contradicts_itself_is_refused() {
     home.run(&args).code(2).warns(&["--store", "--no-store"]);
     run_at("mariadb://me@host/shop?tls=require&tls=disable", 2, &["'tls'", "twice"]);
     let managed = ["--target", "managed:mariadb"];
-    for command in ["check", "drop"] {
-        refused(&[&[command, "tpcc"], &managed[..]].concat(), 2, &["nothing to check or to drop"]);
+    for command in ["check", "drop", "settle"] {
+        refused(
+            &[&[command, "tpcc"], &managed[..]].concat(),
+            2,
+            &["to check, to settle or to drop"],
+        );
     }
 }

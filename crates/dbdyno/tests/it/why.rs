@@ -133,7 +133,35 @@ fn the_performance_schema_counts_client_connections_where_it_runs() {
     let sockets = summary(&report, "connections", "socket_summary");
     // A read and a write for each of some 600 queries, and more for those that ask.
     assert!(number(&sockets[0], "values.0") > 1_000.0, "{sockets:?}");
-    assert!(!summary(&report, "statements", "by_digest").is_empty());
+    assert!(reason_for_no_digests(&report).contains("run with ?statements=text"));
+}
+
+fn reason_for_no_digests(report: &Value) -> &str {
+    let all = at(report, "facts.monitor").as_object().expect("facts");
+    let name = "performance_schema.events_statements_summary_by_digest";
+    all[name].as_str().expect("a reason")
+}
+
+/// Only those of the load, or why there are none.
+#[test]
+fn top_statements_are_those_of_the_load_or_say_why_there_are_none() {
+    let home = Home::new();
+    let light = [&LIGHT[..], &["--instruments=on"]].concat();
+    let of = |target: &str| report(&home, "oltp-point-select", target, &light);
+    let preloaded = of("managed:postgres?shared_preload_libraries=pg_stat_statements");
+    let rows = summary(&preloaded, "statements", "pg_stat_statements");
+    assert_eq!(rows.len(), 1, "{rows:?}");
+    assert!(rows[0]["what"].as_str().is_some_and(|what| what.contains("sbtest1")), "{rows:?}");
+    let plain = of("managed:postgres");
+    let why = at(&plain, "facts.monitor.pg_stat_statements").as_str().expect("a reason");
+    assert!(why.starts_with("missing. Start the server with shared_preload_libraries"), "{why}");
+    let prepared = of("managed:mariadb?performance_schema=ON");
+    assert!(reason_for_no_digests(&prepared).contains("run with ?statements=text"));
+    let text = of("managed:mariadb?performance_schema=ON&statements=text");
+    let rows = summary(&text, "statements", "by_digest");
+    assert_eq!(rows.len(), 1, "{rows:?}");
+    let without = of("managed:mariadb");
+    assert!(reason_for_no_digests(&without).contains("Start the server with performance_schema"));
 }
 
 #[test]

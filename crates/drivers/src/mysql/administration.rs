@@ -58,6 +58,7 @@ pub(super) const ADMINISTRATION: Administration = Administration {
         taken_up: "",
         all: "SHOW GLOBAL VARIABLES",
         base_units: &[],
+        if_denied: |_| "sign in as a user with the privilege".to_owned(),
         of_place: &[
             "basedir",
             "gtid_binlog_pos",

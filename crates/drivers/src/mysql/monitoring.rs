@@ -36,6 +36,7 @@ pub(super) const MONITORING: Monitoring = Monitoring {
         ("consumer:thread_instrumentation", "ON"),
         ("consumer:statements_digest", "ON"),
     ],
+    instruments_of_own: "",
 };
 
 /// What each session does, by what the list of processes and InnoDB say. A session without a
@@ -95,6 +96,7 @@ const TIME: SummaryColumn = column("time", "s", 1e-12);
 
 const WITH_SCHEMA: &str = "Start the server with performance_schema=ON.";
 
+/// Statements that read or set something of the server itself are ours, and left out.
 const SUMMARIES: &[SummaryQuery] = &[
     SummaryQuery {
         of: SummaryOf::Statements,
@@ -102,7 +104,11 @@ const SUMMARIES: &[SummaryQuery] = &[
         sql: "SELECT DIGEST_TEXT, COUNT_STAR, SUM_TIMER_WAIT, SUM_LOCK_TIME, SUM_ROWS_EXAMINED, \
               SUM_ROWS_SENT, SUM_ROWS_AFFECTED \
               FROM performance_schema.events_statements_summary_by_digest \
-              WHERE SCHEMA_NAME = DATABASE() AND DIGEST_TEXT IS NOT NULL",
+              WHERE SCHEMA_NAME = DATABASE() AND DIGEST_TEXT IS NOT NULL \
+              AND DIGEST_TEXT NOT LIKE '%performance_schema%' \
+              AND DIGEST_TEXT NOT LIKE '%information_schema%' AND DIGEST_TEXT NOT LIKE 'SHOW %' \
+              AND DIGEST_TEXT NOT LIKE 'SET %' AND DIGEST_TEXT NOT LIKE 'SELECT @@%' \
+              AND DIGEST_TEXT NOT LIKE 'SELECT REPEAT %' AND RTRIM(DIGEST_TEXT) <> 'SELECT ?'",
         columns: &[
             COUNT,
             TIME,
@@ -112,6 +118,9 @@ const SUMMARIES: &[SummaryQuery] = &[
             column("rows_changed", "", 1.0),
         ],
         remedy: WITH_SCHEMA,
+        why_empty: "SELECT IF(@@performance_schema, 'The server keeps no digests of prepared \
+                    statements: run with ?statements=text in the target.', \
+                    'Start the server with performance_schema=ON.')",
     },
     SummaryQuery {
         of: SummaryOf::Waits,
@@ -121,6 +130,7 @@ const SUMMARIES: &[SummaryQuery] = &[
               WHERE COUNT_STAR > 0 AND EVENT_NAME <> 'idle'",
         columns: &[COUNT, TIME],
         remedy: WITH_SCHEMA,
+        why_empty: "",
     },
     SummaryQuery {
         of: SummaryOf::Locks,
@@ -130,6 +140,7 @@ const SUMMARIES: &[SummaryQuery] = &[
               WHERE OBJECT_SCHEMA = DATABASE() AND COUNT_STAR > 0",
         columns: &[COUNT, TIME],
         remedy: WITH_SCHEMA,
+        why_empty: "",
     },
     SummaryQuery {
         of: SummaryOf::Tables,
@@ -147,6 +158,7 @@ const SUMMARIES: &[SummaryQuery] = &[
             column("deleted", "", 1.0),
         ],
         remedy: WITH_SCHEMA,
+        why_empty: "",
     },
     SummaryQuery {
         of: SummaryOf::Connections,
@@ -166,6 +178,7 @@ const SUMMARIES: &[SummaryQuery] = &[
             column("bytes_written", "B", 1.0),
         ],
         remedy: "Start the server with performance_schema=ON, and run with --instruments on.",
+        why_empty: "",
     },
     SummaryQuery {
         of: SummaryOf::Tables,
@@ -178,6 +191,7 @@ const SUMMARIES: &[SummaryQuery] = &[
             column("changed_in_indexes", "", 1.0),
         ],
         remedy: "Run with --instruments on (userstat).",
+        why_empty: "",
     },
 ];
 

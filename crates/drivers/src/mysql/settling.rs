@@ -20,6 +20,7 @@ const OF_MARIADB: Settling = Settling {
             doing: "purging old row versions",
             settings: &[("innodb_purge_threads", "32"), ("innodb_purge_batch_size", "5000")],
             statements: &[],
+            if_denied: "",
             level: Some(SettlingLevel {
                 name: "history_list",
                 sql: "SHOW GLOBAL STATUS LIKE 'Innodb_history_list_length'",
@@ -47,6 +48,7 @@ const OF_MYSQL: Settling = Settling {
             doing: "purging old row versions",
             settings: &[("innodb_purge_batch_size", "5000")],
             statements: &[],
+            if_denied: "",
             level: Some(SettlingLevel {
                 name: "history_list",
                 sql: "SELECT `COUNT` FROM information_schema.INNODB_METRICS \
@@ -72,6 +74,7 @@ const CHECKPOINT: SettlingStep = SettlingStep {
         ("innodb_io_capacity", "120000"),
     ],
     statements: &[],
+    if_denied: "",
     level: Some(SettlingLevel {
         name: "dirty_pages",
         sql: "SHOW GLOBAL STATUS LIKE 'Innodb_buffer_pool_pages_dirty'",

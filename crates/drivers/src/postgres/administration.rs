@@ -51,6 +51,14 @@ pub(super) const ADMINISTRATION: Administration = Administration {
               WHERE source NOT IN ('client', 'session')",
         // kB, pages, MB, segments; s, minutes.
         base_units: &[1024.0, 8192.0, 1024.0 * 1024.0, 16.0 * 1024.0 * 1024.0, 1e3, 60e3],
+        if_denied: |name| {
+            format!(
+                "a superuser can allow it: GRANT SELECT ON pg_file_settings TO {{user}}; GRANT \
+                 EXECUTE ON FUNCTION pg_show_all_file_settings(), pg_reload_conf() TO {{user}}; \
+                 GRANT ALTER SYSTEM ON PARAMETER {name} TO {{user}} (the last from PostgreSQL 15 \
+                 on)"
+            )
+        },
         of_place: &["cluster_name", "port", "in_hot_standby", "transaction_read_only"],
     }),
     ..Administration::PLAIN

@@ -39,6 +39,9 @@ pub(super) const MONITORING: Monitoring = Monitoring {
     round_trip: Some("SELECT 1"),
     mebibyte: Some("SELECT repeat('x', 1048576)"),
     instruments: &[("track_io_timing", "on"), ("track_wal_io_timing", "on")],
+    instruments_of_own: "DO $$ BEGIN IF current_setting('shared_preload_libraries') \
+        LIKE '%pg_stat_statements%' THEN CREATE EXTENSION IF NOT EXISTS pg_stat_statements; \
+        END IF; END $$",
 };
 
 /// What each session does; who waits for a row is told with its table. The locks are looked through
@@ -61,6 +64,7 @@ const fn column(name: &'static str, unit: &'static str, scale: f64) -> SummaryCo
     SummaryColumn { name, unit, scale }
 }
 
+/// Statements that read or set something of the server itself are ours, and left out.
 const SUMMARIES: &[SummaryQuery] = &[
     SummaryQuery {
         of: SummaryOf::Statements,
@@ -68,6 +72,9 @@ const SUMMARIES: &[SummaryQuery] = &[
         sql: "SELECT query, sum(calls), sum(total_exec_time), sum(rows), sum(shared_blks_hit), \
               sum(shared_blks_read), sum(wal_bytes) FROM pg_stat_statements \
               WHERE dbid = (SELECT oid FROM pg_database WHERE datname = current_database()) \
+              AND query NOT LIKE '%pg_%' AND query NOT LIKE '%current_setting(%' \
+              AND query NOT LIKE 'SELECT repeat(%' AND query NOT LIKE 'ALTER SYSTEM %' \
+              AND query NOT LIKE 'SHOW %' AND query NOT LIKE 'SET %' AND query <> 'SELECT $1' \
               GROUP BY query",
         columns: &[
             column("count", "", 1.0),
@@ -80,6 +87,12 @@ const SUMMARIES: &[SummaryQuery] = &[
         ],
         remedy: "Start the server with shared_preload_libraries=pg_stat_statements, and CREATE \
                  EXTENSION pg_stat_statements in the database.",
+        why_empty: "SELECT CASE WHEN s.setting NOT LIKE '%pg_stat_statements%' THEN 'Start the \
+                    server with shared_preload_libraries=pg_stat_statements, and CREATE EXTENSION \
+                    pg_stat_statements in the database.' WHEN NOT EXISTS (SELECT FROM \
+                    pg_extension WHERE extname = 'pg_stat_statements') THEN 'CREATE EXTENSION \
+                    pg_stat_statements in the database.' END FROM pg_settings s \
+                    WHERE s.name = 'shared_preload_libraries'",
     },
     SummaryQuery {
         of: SummaryOf::Tables,
@@ -97,6 +110,7 @@ const SUMMARIES: &[SummaryQuery] = &[
             column("deleted", "", 1.0),
         ],
         remedy: "",
+        why_empty: "",
     },
 ];
 

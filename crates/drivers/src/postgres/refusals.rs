@@ -136,6 +136,8 @@ fn remedy(sqlstate: &str, words: &str) -> &'static str {
             "if this is not intended: the server is a standby (name the primary), or \
              default_transaction_read_only is on for the server, the database or the user"
         }
+        // Of roles and views of the server, and of its settings: who asks for them says it.
+        "42501" if words.contains("pg_") || words.contains(" parameter ") => "",
         "42501" => {
             "give the user this privilege (GRANT ... ON a table, GRANT CREATE ON SCHEMA public, \
              ALTER ROLE ... CREATEDB), or name a user that has it"

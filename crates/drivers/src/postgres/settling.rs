@@ -2,54 +2,71 @@
 
 use model::{Fact, Settling, SettlingLevel, SettlingStep};
 
+use crate::modes::mode;
+
+/// Also of indexes: where few pages of a table have dead rows, VACUUM skips its indexes by itself,
+/// and the dead rows stay.
+const VACUUM_ALL: SettlingStep =
+    SettlingStep { statements: &["VACUUM (INDEX_CLEANUP ON, ANALYZE) {tables}"], ..VACUUM };
+
+/// The first major version with the option of [`VACUUM_ALL`].
+const INDEX_CLEANUP_FROM: u32 = 12;
+
+const VACUUM: SettlingStep = SettlingStep {
+    name: "vacuum",
+    doing: "vacuuming and analysing",
+    settings: &[],
+    statements: &["VACUUM (ANALYZE) {tables}"],
+    if_denied: "Sign in as the owner of the tables.",
+    level: Some(SettlingLevel {
+        name: "dead_rows",
+        sql: "SELECT coalesce(sum(n_dead_tup), 0)::int8 FROM pg_stat_user_tables \
+              WHERE relname IN ({names})",
+        column: 0,
+    }),
+};
+
+const AUTOVACUUM: SettlingStep = SettlingStep {
+    name: "autovacuum",
+    doing: "waiting for autovacuum",
+    settings: &[],
+    statements: &[],
+    if_denied: "",
+    level: Some(SettlingLevel {
+        name: "autovacuum_workers",
+        sql: "SELECT count(*) FROM pg_stat_activity WHERE backend_type = 'autovacuum worker'",
+        column: 0,
+    }),
+};
+
+const CHECKPOINT: SettlingStep = SettlingStep {
+    name: "checkpoint",
+    doing: "checkpointing",
+    settings: &[],
+    statements: &["CHECKPOINT"],
+    if_denied: "A superuser can allow it: GRANT pg_checkpoint TO {user} (before PostgreSQL 15, \
+                sign in as a superuser).",
+    level: None,
+};
+
+const REPLICATION: SettlingStep = SettlingStep {
+    name: "replication",
+    doing: "waiting for replication slots",
+    settings: &[],
+    statements: &[],
+    if_denied: "",
+    // A slot that nobody uses stays where it is.
+    level: Some(SettlingLevel {
+        name: "replication_lag_bytes",
+        sql: "SELECT coalesce(max(pg_wal_lsn_diff(pg_current_wal_lsn(), \
+              coalesce(confirmed_flush_lsn, restart_lsn))), 0)::int8 \
+              FROM pg_replication_slots WHERE active",
+        column: 0,
+    }),
+};
+
 const SETTLING: Settling = Settling {
-    steps: &[
-        SettlingStep {
-            name: "vacuum",
-            doing: "vacuuming and analysing",
-            settings: &[],
-            statements: &["VACUUM (ANALYZE) {tables}"],
-            level: Some(SettlingLevel {
-                name: "dead_rows",
-                sql: "SELECT coalesce(sum(n_dead_tup), 0)::int8 FROM pg_stat_user_tables \
-                      WHERE relname IN ({names})",
-                column: 0,
-            }),
-        },
-        SettlingStep {
-            name: "autovacuum",
-            doing: "waiting for autovacuum",
-            settings: &[],
-            statements: &[],
-            level: Some(SettlingLevel {
-                name: "autovacuum_workers",
-                sql: "SELECT count(*) FROM pg_stat_activity \
-                      WHERE backend_type = 'autovacuum worker'",
-                column: 0,
-            }),
-        },
-        SettlingStep {
-            name: "checkpoint",
-            doing: "checkpointing",
-            settings: &[],
-            statements: &["CHECKPOINT"],
-            level: None,
-        },
-        SettlingStep {
-            name: "replication",
-            doing: "waiting for replication slots",
-            settings: &[],
-            statements: &[],
-            // A slot that nobody uses stays where it is.
-            level: Some(SettlingLevel {
-                name: "replication_lag_bytes",
-                sql: "SELECT coalesce(max(pg_wal_lsn_diff(pg_current_wal_lsn(), \
-                      coalesce(confirmed_flush_lsn, restart_lsn))), 0)::int8 \
-                      FROM pg_replication_slots WHERE active",
-                column: 0,
-            }),
-        },
-    ],
+    steps: &[VACUUM_ALL, AUTOVACUUM, CHECKPOINT, REPLICATION],
     written_bytes: &[
         // From 18 on the log is among the objects.
         "SELECT sum(write_bytes)::int8 FROM pg_stat_io",
@@ -62,6 +79,31 @@ const SETTLING: Settling = Settling {
     advised: &[],
 };
 
-pub(super) fn settling(_facts: &[Fact]) -> Result<Settling, String> {
-    Ok(SETTLING)
+pub(super) fn settling(facts: &[Fact]) -> Result<Settling, String> {
+    let version = mode(facts, "version").unwrap_or_default();
+    let digits = version.split(|c: char| !c.is_ascii_digit()).next().unwrap_or_default();
+    let is_old = digits.parse::<u32>().is_ok_and(|major| major < INDEX_CLEANUP_FROM);
+    Ok(match is_old {
+        true => Settling { steps: &[VACUUM, AUTOVACUUM, CHECKPOINT, REPLICATION], ..SETTLING },
+        false => SETTLING,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn indexes_are_vacuumed_too_where_the_version_can_be_told_so() {
+        let of = |version: &str| {
+            let settling = settling(&[Fact::new("database", "version", version)]);
+            settling.expect("it can be settled").steps[0].statements[0]
+        };
+        for new in ["12.0", "15.18 (Debian 15.18-0+deb12u1)", "18devel", "?"] {
+            assert!(of(new).starts_with("VACUUM (INDEX_CLEANUP ON, ANALYZE)"), "{new}");
+        }
+        for old in ["11.22", "9.6.24"] {
+            assert!(of(old).starts_with("VACUUM (ANALYZE)"), "{old}");
+        }
+    }
 }

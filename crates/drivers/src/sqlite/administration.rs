@@ -21,6 +21,7 @@ const CHECKPOINT: SettlingStep = SettlingStep {
     settings: &[],
     statements: &["PRAGMA wal_checkpoint(TRUNCATE)"],
     // A row of: busy, pages of the log, pages of it that are written back.
+    if_denied: "",
     level: Some(SettlingLevel { name: "log_pages", sql: "PRAGMA wal_checkpoint(NOOP)", column: 1 }),
 };
 const OPTIMIZE: SettlingStep = SettlingStep {
@@ -28,6 +29,7 @@ const OPTIMIZE: SettlingStep = SettlingStep {
     doing: "analysing",
     settings: &[],
     statements: &["PRAGMA optimize"],
+    if_denied: "",
     level: None,
 };
 

@@ -25,8 +25,11 @@ pub(super) fn section(report: &Report) -> Section {
     blocks.extend(report.server.iter().map(|summary| of_server(report, summary)));
     let section = Section::new("why", "Where the time goes", blocks);
     let meaning = report.time_profile.as_ref().map(|profile| {
+        let samples = report.server.iter().find(|of| of.of == SummaryOf::Samples);
+        let asked = samples.and_then(|of| of.source.split_once(", "));
+        let asked = asked.map(|(_, times)| format!(" ({times})")).unwrap_or_default();
         format!(
-            "mean times of {}, from samples of the server's sessions, CPU clocks and probes",
+            "mean times of {}, from samples of the server's sessions{asked}, CPU clocks and probes",
             count(profile.transactions, "transaction")
         )
     });
@@ -49,7 +52,9 @@ fn profile(profile: &TimeProfile) -> Block {
             Cell::said(percent(part.ms), Some(share(part.ms))),
         ]);
     }
-    let rest = profile.unexplained_ms;
+    // Of what sums up to all of it, computing leaves a hair.
+    let is_rest = share(profile.unexplained_ms).abs() >= SHARE_MIN;
+    let rest = if is_rest { profile.unexplained_ms } else { 0.0 };
     let (rest_ms, rest_percent) = (significant(rest, 2), percent(rest));
     table.row([
         Cell::from("unexplained"),
