@@ -15,6 +15,8 @@ pub(super) enum Bound {
         what: String,
         /// Per how many nanoseconds, of a rate; none of a number in the figure's own unit.
         per_ns: Option<u64>,
+        /// The unit as it is written, such as `MB/min`.
+        written: String,
     },
     /// Nanoseconds, of a time.
     Time(u64),
@@ -45,9 +47,10 @@ impl Bound {
         if let Ok(ns) = parse_duration(text) {
             return Ok(Bound::Time(ns));
         }
-        let (text, per_ns) = of_rate(text);
-        let end = text.find(|c: char| !c.is_ascii_digit() && !".-+e_".contains(c));
-        let (number, unit) = text.split_at(end.unwrap_or(text.len()));
+        let (number, per_ns) = of_rate(text);
+        let end = number.find(|c: char| !c.is_ascii_digit() && !".-+e_".contains(c));
+        let (number, unit) = number.split_at(end.unwrap_or(number.len()));
+        let written = text[number.len()..].trim().to_owned();
         let number: f64 =
             number.replace('_', "").parse().map_err(|_| "its bound is not a number".to_owned())?;
         let unit = unit.trim();
@@ -57,7 +60,16 @@ impl Bound {
             None if per_ns.is_some() => (1.0, unit),
             None => return Err(format!("there is no unit {unit}")),
         };
-        Ok(Bound::Amount { amount: number * factor, what: what.to_owned(), per_ns })
+        Ok(Bound::Amount { amount: number * factor, what: what.to_owned(), per_ns, written })
+    }
+
+    /// The unit of bytes in which the bound is written, and how many of the figure's unit it is.
+    pub(super) fn bytes_as_written(&self, unit: &str) -> Option<(String, f64)> {
+        let Bound::Amount { what, written, .. } = self else { return None };
+        let one = Bound::read(&format!("1{written}")).ok()?.in_unit(unit).ok()?;
+        let is_rate = |unit: &str| of_rate(unit).1.is_some();
+        let is_in_full = what == "B" && is_rate(written) == is_rate(unit);
+        is_in_full.then(|| (written.clone(), one))
     }
 
     /// The bound in a figure's unit. An `Err` says why the figure cannot be held against it.
