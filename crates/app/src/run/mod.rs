@@ -707,6 +707,7 @@ fn job_of(
     for (group, opened) in plan.groups.iter().zip(groups) {
         let statements = opened.workload.statements(opened.database.dialect());
         jobs.push(GroupJob {
+            name: group.name.clone(),
             workload: Arc::clone(&opened.workload),
             database: Arc::clone(&opened.database),
             statements: statements.into(),

@@ -30,6 +30,8 @@ pub(super) struct Counts {
     pub(super) generated: u64,
     pub(super) dropped: u64,
     pub(super) stored: u64,
+    /// Buffers that were handed to writers.
+    pub(super) filled_buffers: u64,
     /// How often somebody waited, by [`Lacking`].
     pub(super) waits: [u64; 3],
     /// How long application threads waited for a pool, and all that they lived.
@@ -152,7 +154,10 @@ impl Pools {
 
     /// A buffer waits for a writer.
     pub(super) fn fill(&self, buffer: Buffer) {
-        self.lock().full.push_back(buffer);
+        let mut state = self.lock();
+        state.counts.filled_buffers += 1;
+        state.full.push_back(buffer);
+        drop(state);
         self.for_clients.raise();
     }
 
