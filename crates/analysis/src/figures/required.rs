@@ -96,7 +96,9 @@ impl fmt::Display for RequiredResult {
             (_, Some((unit, one))) => {
                 format!("{} {unit}", beside_bound(value / one, self.bound / one, 4))
             }
-            ("", None) if !self.unit.is_empty() => amount_beside_bound(value, self.bound, &self.unit),
+            ("", None) if !self.unit.is_empty() => {
+                amount_beside_bound(value, self.bound, &self.unit)
+            }
             (..) => beside_bound(value, self.bound, 4),
         };
         let value = self.value.map_or_else(|| NONE.to_owned(), number);

@@ -314,7 +314,10 @@ fn writers_need_tables_and_readers_what_is_in_them() {
         refused(&home, &[&["run", "events", "--no-store"], args].concat(), USAGE, fragments);
     };
     check(&["--writers=4", "--tables=3"], &["4 writers need 4 tables", "--tables 4"]);
-    check(&["--target=sim:"], &["events needs tables", "sim has none", "another target", "--readers 0"]);
+    check(
+        &["--target=sim:"],
+        &["events needs tables", "sim has none", "another target", "--readers 0"],
+    );
 }
 
 #[test]

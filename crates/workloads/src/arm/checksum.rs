@@ -104,9 +104,10 @@ pub(super) fn contexts_sql(dialect: &Dialect, layout: Layout) -> String {
     };
     let (table, count, sum) = match layout.contexts {
         Contexts::Rows => ("arm_context", "1".to_owned(), of("slot", "value", "measurement")),
-        Contexts::Columns => {
-            in_slots(CONTEXT_COLUMNS.map(|name| (name.to_owned(), format!("{name} IS NOT NULL"))), of)
-        }
+        Contexts::Columns => in_slots(
+            CONTEXT_COLUMNS.map(|name| (name.to_owned(), format!("{name} IS NOT NULL"))),
+            of,
+        ),
         Contexts::Json => {
             let mut at = 1;
             let places = CONTEXT_COLUMNS.map(|name| {
@@ -132,9 +133,10 @@ fn in_slots(
 ) -> (&'static str, String, String) {
     let case = |is_there: &str, then: &str| format!("CASE WHEN {is_there} THEN {then} ELSE 0 END");
     let count = places.iter().map(|(_, is_there)| case(is_there, "1"));
-    let sum = places.iter().enumerate().map(|(slot, (value, is_there))| {
-        case(is_there, &of(&(slot + 1).to_string(), value, "id"))
-    });
+    let sum = places
+        .iter()
+        .enumerate()
+        .map(|(slot, (value, is_there))| case(is_there, &of(&(slot + 1).to_string(), value, "id")));
     let [count, sum] = [count.collect::<Vec<_>>(), sum.collect()].map(|all| all.join(" + "));
     ("arm_measurement", count, sum)
 }

@@ -54,9 +54,8 @@ mod tests {
     fn a_class_keeps_its_number_and_new_ones_follow() {
         let held = [(NO_CLASS, ""), (0, "simple"), (1, "metrics")];
         let held = held.map(|(class, name)| (class, name.to_owned()));
-        let number = |names: &[&str], held: &[(i64, String)]| {
-            Claim::number(names.iter().copied(), held)
-        };
+        let number =
+            |names: &[&str], held: &[(i64, String)]| Claim::number(names.iter().copied(), held);
         assert_eq!(number(&["simple", "correlator"], &[]), [(0, true), (1, true)]);
         assert_eq!(number(&["simple"], &held[..1]), [(0, true)]);
         let of = number(&["correlator", "metrics", "context-5", "simple"], &held);

@@ -71,9 +71,8 @@ fn make(make: &Make<'_>) -> Result<Arc<dyn Workload>, BadParameter> {
     let per_million = |name| (settings.number(name) * 1e4).round() as i64;
     // Only failed transactions have a diagnostic detail.
     let detail = if per_million("failed_percent") > 0 { diagnostic_bytes } else { 0 };
-    let bytes_of = |class: &Class| {
-        encoded_bytes(class.n_metrics, class.n_contexts, context_bytes, detail)
-    };
+    let bytes_of =
+        |class: &Class| encoded_bytes(class.n_metrics, class.n_contexts, context_bytes, detail);
     if let Some(class) = classes.iter().find(|class| bytes_of(class) > buffer_bytes) {
         let (name, bytes) = (&class.name, bytes_of(class));
         let why = format!("a measurement of {name} takes {bytes} bytes: give more");
@@ -203,6 +202,10 @@ impl Workload for Arm {
         Some(self)
     }
 
+    fn memory_bytes(&self) -> u64 {
+        self.shared.pools.bytes(self.buffer_bytes)
+    }
+
     fn refuses_processes(&self) -> Option<String> {
         let why = "the application of arm and its pools must be in one process: leave it out";
         Some(why.to_owned())
@@ -247,8 +250,7 @@ impl Producer for Arm {
         let (counts, pending) = self.shared.pools.account();
         let warning = |id, text| vec![Finding::new(id, Severity::Warning, text)];
         if counts.filled_buffers == 0 && counts.generated > counts.dropped {
-            let (n, buffer) =
-                (format_count(counts.generated), numbers::bytes(self.buffer_bytes));
+            let (n, buffer) = (format_count(counts.generated), numbers::bytes(self.buffer_bytes));
             let text = format!(
                 "No buffer was filled, so nothing was stored: {n} measurements were generated, and \
                  a buffer has {buffer}. Give less --buffer-bytes, or run longer."

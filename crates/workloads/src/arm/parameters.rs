@@ -208,7 +208,10 @@ fn class(text: &str) -> Result<Class, String> {
     for feature in &features {
         let kind = class.add(feature)?;
         if kinds.contains(&kind) {
-            return Err(format!("'{features}' gives {kind} twice: give them once", features = class.name));
+            return Err(format!(
+                "'{features}' gives {kind} twice: give them once",
+                features = class.name
+            ));
         }
         kinds.push(kind);
     }

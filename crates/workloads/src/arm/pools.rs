@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use model::Signal;
 
-use super::measurement::{Buffer, Chunk};
+use super::measurement::{Buffer, Chunk, Head};
 
 /// How large the pools are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -30,7 +30,7 @@ pub(super) struct Counts {
     pub(super) generated: u64,
     pub(super) dropped: u64,
     pub(super) stored: u64,
-    /// Buffers that were handed to writers.
+    /// Buffers that were full, or the last of all that was asked for.
     pub(super) filled_buffers: u64,
     /// How often somebody waited, by [`Lacking`].
     pub(super) waits: [u64; 3],
@@ -83,6 +83,14 @@ impl Pools {
             for_clients: Arc::default(),
             for_tasks: Arc::default(),
         }
+    }
+
+    /// What all pools hold at most, without texts that wait for room in a buffer.
+    pub(super) fn bytes(&self, buffer_bytes: u64) -> u64 {
+        let Limits { transactions, metrics, buffers } = self.limits;
+        let heads = transactions.saturating_mul(size_of::<Head>() as u64);
+        let rest = metrics.saturating_mul(8).saturating_add(heads);
+        buffers.saturating_mul(buffer_bytes).saturating_add(rest)
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
@@ -152,10 +160,11 @@ impl Pools {
         Some(state.spare_buffers.pop().unwrap_or_default())
     }
 
-    /// A buffer waits for a writer.
-    pub(super) fn fill(&self, buffer: Buffer) {
+    /// A buffer waits for a writer: it is full, or the last of all that was asked for; or it is
+    /// what there was when the load was over.
+    pub(super) fn fill(&self, buffer: Buffer, is_full: bool) {
         let mut state = self.lock();
-        state.counts.filled_buffers += 1;
+        state.counts.filled_buffers += u64::from(is_full);
         state.full.push_back(buffer);
         drop(state);
         self.for_clients.raise();

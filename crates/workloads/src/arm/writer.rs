@@ -5,8 +5,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use model::{
     Call, Client, Conversation, Done, Input, KindIndex, Number, Refusal, RefusalKind, Request, Row,
-    RowSource, Session, StatementId, StatementKind, Table, TxContext, Value, execute, load, put_decimal,
-    query, query_number,
+    RowSource, Session, StatementId, StatementKind, Table, TxContext, Value, execute, load,
+    put_decimal, query, query_number,
 };
 
 use super::application::Shape;
