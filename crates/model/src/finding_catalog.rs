@@ -283,7 +283,8 @@ pub static CATALOG: &[CatalogEntry] = &[
     CatalogEntry {
         id: "unknown_commits",
         severity: "warning",
-        raised: "connections broke during COMMIT, so the outcome is unknown",
+        raised: "connections broke during a commit, or it was cancelled at the end of the drain, so \
+                 the outcome is unknown",
         advice: "The number of commits in the database lies between `committed` and `committed + \
                  unknown`.",
     },
