@@ -2,7 +2,7 @@
 //!
 //! Which unit it is converted to, the figure says. Not here: whether it holds (required).
 
-use model::{NS_PER_S, parse_duration};
+use model::{AMOUNT_UNITS, NS_PER_S, parse_duration};
 
 /// A bound whose figure is not known yet.
 #[derive(Clone, Debug, PartialEq)]
@@ -24,23 +24,6 @@ pub(super) enum Bound {
 
 const NS_PER_MIN: u64 = 60 * NS_PER_S;
 
-/// What may stand behind a number: what it is multiplied by, and of what it counts. Unlike counts
-/// and sizes of a plan, a bound may be a fraction, and `M` is a million of anything.
-const UNITS: [(&str, f64, &str); 12] = [
-    ("", 1.0, ""),
-    ("%", 1.0, "%"),
-    ("k", 1e3, ""),
-    ("M", 1e6, ""),
-    ("G", 1e9, ""),
-    ("B", 1.0, "B"),
-    ("kB", 1e3, "B"),
-    ("MB", 1e6, "B"),
-    ("GB", 1e9, "B"),
-    ("KiB", 1024.0, "B"),
-    ("MiB", 1_048_576.0, "B"),
-    ("GiB", 1_073_741_824.0, "B"),
-];
-
 impl Bound {
     /// Reads a bound. An `Err` says what is wrong with it.
     pub(super) fn read(text: &str) -> Result<Bound, String> {
@@ -54,7 +37,7 @@ impl Bound {
         let number: f64 =
             number.replace('_', "").parse().map_err(|_| "its bound is not a number".to_owned())?;
         let unit = unit.trim();
-        let (factor, what) = match UNITS.iter().find(|(name, ..)| *name == unit) {
+        let (factor, what) = match AMOUNT_UNITS.iter().find(|(name, ..)| *name == unit) {
             Some((_, factor, what)) => (*factor, *what),
             // A custom metric may count anything, and a rate says that it is that.
             None if per_ns.is_some() => (1.0, unit),

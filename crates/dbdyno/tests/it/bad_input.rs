@@ -1079,7 +1079,7 @@ fn measurements_that_cannot_be_made_or_buffered_are_refused() {
     arm(&["--scenario=simple*2,simple"], &["simple is there twice", "one weight"]);
     arm(&["--buffer-bytes=39"], &["a measurement of simple takes 40 bytes"]);
     arm(&["--buffer-bytes=39", "--failed-percent=1"], &["a measurement of simple takes 104"]);
-    let large = ["--scenario=context-20", "--context-bytes=200", "--buffer-bytes=4096"];
+    let large = ["--scenario=context-20", "--context-bytes=200", "--buffer-bytes=4000"];
     arm(&large, &["--buffer-bytes", "a measurement of context-20 takes", "give more"]);
     let few = ["--scenario=metrics=3", "--metric-pool=2"];
     arm(&few, &["--metric-pool", "one measurement has 3 metrics"]);
