@@ -51,8 +51,7 @@ impl Bound {
         let Bound::Amount { what, written, .. } = self else { return None };
         let one = Bound::read(&format!("1{written}")).ok()?.in_unit(unit).ok()?;
         let is_rate = |unit: &str| of_rate(unit).1.is_some();
-        let is_in_full = what == "B" && is_rate(written) == is_rate(unit);
-        is_in_full.then(|| (written.clone(), one))
+        (what == "B" && is_rate(written) == is_rate(unit)).then(|| (written.clone(), one))
     }
 
     /// The bound in a figure's unit. An `Err` says why the figure cannot be held against it.
