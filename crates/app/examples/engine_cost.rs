@@ -122,6 +122,7 @@ fn run_engine(file: &Path, n_transactions: u64, trace: Option<&Trace>) -> f64 {
         None => database,
     };
     let group = GroupJob {
+        name: "empty".to_owned(),
         workload: opened.workload,
         database,
         statements,

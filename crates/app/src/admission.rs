@@ -2,11 +2,11 @@
 //!
 //! Not here: how they live there (engine).
 
-use model::{Load, Placement, PlacementChoice, Plan};
+use model::{Load, Placement, PlacementChoice, Plan, numbers};
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
 use crate::error::Error;
-use crate::open::Opened;
+use crate::open::{Data, Opened};
 
 /// Beyond this many clients that keep time, `auto` puts them on event loops where it can: a thread
 /// of one's own is woken in time by the kernel, whatever others do, and `selfcheck` measures where
@@ -41,6 +41,55 @@ pub(crate) fn has_descriptors(plan: &Plan) -> Result<(), Error> {
         ))),
         _ => Ok(()),
     }
+}
+
+/// Refuses workloads that may hold more memory than this machine has.
+pub(crate) fn has_memory(groups: &[Opened]) -> Result<(), Error> {
+    let of_group = |opened: &Opened| opened.workload.memory_bytes();
+    let asked = groups.iter().map(of_group).fold(0, u64::saturating_add);
+    let machine = rustix::system::sysinfo();
+    let total = machine.totalram.saturating_mul(machine.mem_unit.into());
+    if asked <= total {
+        return Ok(());
+    }
+    let names: Vec<String> = groups
+        .iter()
+        .filter(|opened| of_group(opened) > 0)
+        .map(|opened| opened.workload.identity().workload)
+        .collect();
+    Err(Error::Usage(format!(
+        "the pools of {} may take {}, and this machine has {} of memory: make them smaller",
+        names.join(" and "),
+        numbers::bytes(asked),
+        numbers::bytes(total)
+    )))
+}
+
+/// Refuses groups of which one would have to build the data otherwise than another asks for.
+pub(crate) fn agree_on_data(plan: &Plan, groups: &[Opened]) -> Result<(), Error> {
+    let all: Vec<_> = plan.groups.iter().zip(groups).collect();
+    for (index, (group, opened)) in all.iter().enumerate() {
+        let identity = opened.workload.identity();
+        let is_missing = matches!(opened.data, Data::Absent | Data::Unfinished);
+        let before = all[..index].iter().filter(|_| is_missing);
+        for (other, first) in before {
+            let held = first.workload.identity();
+            if held.workload != identity.workload {
+                continue;
+            }
+            let given = identity.scale.iter().filter(|(name, _)| opened.settings.is_given(name));
+            for (name, value) in given {
+                if let Some(built) = held.scale_of(name).filter(|built| *built != value) {
+                    return Err(Error::Usage(format!(
+                        "the groups '{}' and '{}' use the same data and disagree in {name}: \
+                         {built} and {value}; give both the same",
+                        other.name, group.name
+                    )));
+                }
+            }
+        }
+    }
+    Ok(())
 }
 
 /// Where the clients live: one place for all. The rule of `auto` follows from measurements

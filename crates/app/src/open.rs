@@ -288,7 +288,14 @@ pub fn resolve_workload(
     }
     if !database.administration().keeps_data {
         let name = database.dialect().name;
-        let why = format!("{workload} needs tables, and {name} has none: choose another target");
+        let is_given = |pair: &(&str, &str)| pairs().any(|given| given == *pair);
+        let role = entry.roles.iter().find(|role| role.parameters.iter().all(is_given));
+        let without = role.filter(|_| entry.roles.len() > 1);
+        let without = without.map(|role| format!(", or leave it out: --{} 0", role.name));
+        let why = format!(
+            "{workload} needs tables, and {name} has none: choose another target{}",
+            without.unwrap_or_default()
+        );
         return Err(Error::Usage(why));
     }
     let mut session = AdminSession::at(database.as_ref())?;

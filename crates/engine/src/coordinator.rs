@@ -396,16 +396,35 @@ impl<'a> Coordinator<'a> {
     }
 
     fn producers(&self) -> impl Iterator<Item = &dyn Producer> {
-        let ours = self.job.groups.iter().filter(|group| group.share.is_some());
-        ours.filter_map(|group| group.workload.producer())
+        self.named_producers().map(|(_, producer)| producer)
     }
 
-    /// Reports what producers made and what became of it.
+    fn named_producers(&self) -> impl Iterator<Item = (&str, &dyn Producer)> {
+        let ours = self.job.groups.iter().filter(|group| group.share.is_some());
+        ours.filter_map(|group| Some((group.name.as_str(), group.workload.producer()?)))
+    }
+
+    /// Reports what producers made and what became of it. What several groups have in common is
+    /// named by the group.
     fn report_producers(&mut self) {
-        let facts: Vec<Fact> = self.producers().flat_map(|producer| producer.account()).collect();
-        for fact in facts {
-            (self.events)(Event::Fact(fact));
+        let accounts: Vec<(&str, Vec<Fact>)> =
+            self.named_producers().map(|(group, producer)| (group, producer.account())).collect();
+        let is_told = |facts: &[Fact], fact: &Fact| {
+            facts.iter().any(|other| (&other.about, &other.name) == (&fact.about, &fact.name))
+        };
+        let mut events = Vec::new();
+        for (group, facts) in &accounts {
+            for fact in facts {
+                let n_told = accounts.iter().filter(|(_, facts)| is_told(facts, fact)).count();
+                let name = match n_told {
+                    1 => fact.name.clone(),
+                    _ => format!("{group}.{}", fact.name),
+                };
+                events.push(Event::Fact(Fact { name, ..fact.clone() }));
+            }
         }
+        events.extend(self.producers().flat_map(Producer::findings).map(Event::Finding));
+        events.into_iter().for_each(|event| (self.events)(event));
     }
 
     /// A count ended the load, rather than a limit, a person or a failure.

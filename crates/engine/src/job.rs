@@ -35,6 +35,8 @@ pub type SampleHook = Arc<dyn Fn(&Sample) + Send + Sync>;
 
 /// Clients that do the same.
 pub struct GroupJob {
+    /// Its name in the plan.
+    pub name: String,
     /// What they do.
     pub workload: Arc<dyn Workload>,
     /// To whom.

@@ -298,7 +298,14 @@ impl Recorder {
                 rate(cells, sample, start_ns);
             }
             for (metric, value) in measured {
-                cells.custom_metrics[usize::from(*metric)].record(second, *value);
+                let cells = &mut cells.custom_metrics[usize::from(*metric)];
+                // A distribution is that of all that was intended, as response times are; a count
+                // is a rate, as commits are.
+                if cells.values.is_some() {
+                    cells.record(second, *value);
+                } else if is_rated {
+                    cells.record(second_of(sample.finished_ns, start_ns), *value);
+                }
             }
         });
     }

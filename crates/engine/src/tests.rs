@@ -274,6 +274,7 @@ fn job(load: Load, clients: u32, measure_ns: u64, service_ns: fn(u64) -> u64) ->
         seed: 7,
         phases: Phases { ramp_up_ns: 0, measure_ns, drain_ns: 100 * NS_PER_S },
         groups: vec![GroupJob {
+            name: "fake".to_owned(),
             workload: Arc::new(Asks::new(0, 0)),
             database: Arc::new(Fake::new(service_ns, no)),
             statements: Arc::from(Vec::new()),

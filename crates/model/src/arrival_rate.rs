@@ -114,6 +114,12 @@ impl FromStr for ArrivalRate {
     fn from_str(text: &str) -> Result<ArrivalRate, BadUnit> {
         let words: Vec<&str> = text.split_whitespace().collect();
         let no_form = || BadUnit(format!("'{text}' is not a rate of arrivals: {FORMS}"));
+        let is_changing = words.len() > 1;
+        if let Some(bytes) = words.iter().find(|word| is_changing && is_in_bytes(word)) {
+            let why = "is in bytes, which only a constant rate may be: write transactions per \
+                       second, such as 500/s";
+            return Err(BadUnit(format!("'{text}': '{bytes}' {why}")));
+        }
         let rate = match words[..] {
             ["steps", ..] => read_steps(text, &no_form)?,
             ["ramp", from, "to", to, "over", over] => ArrivalRate::Ramp {
@@ -161,6 +167,10 @@ const BYTE_UNITS: [(&str, f64); 7] = [
     ("kB", 1e3),
     ("B", 1.0),
 ];
+
+fn is_in_bytes(word: &str) -> bool {
+    matches!(byte_rate(word.trim_end_matches(',')), Ok(Some(_)))
+}
 
 /// Reads `2MB/s`, `500kB/s`: bytes per second; none where no unit of bytes stands there.
 fn byte_rate(text: &str) -> Result<Option<f64>, BadUnit> {
@@ -357,6 +367,8 @@ mod tests {
             ("-2MB/s", "above zero"),
             ("MB/s", "above zero"),
             ("9000GB/s", "at most 10GB/s"),
+            ("ramp 1MB/s to 2MB/s over 5s", "only a constant rate"),
+            ("steps 1MB/s for 5s, 2MB/s", "'1MB/s' is in bytes"),
         ] {
             let bad = text.parse::<ArrivalRate>().expect_err(text);
             assert!(bad.0.contains(why), "{text}: {bad}");

@@ -73,6 +73,8 @@ pub struct Dialect {
     pub table_options: &'static str,
     /// DROP INDEX names the table of the index.
     pub drops_index_on_table: bool,
+    /// The function for the code of a text's first letter.
+    pub letter_code: &'static str,
     /// The clause that locks the rows of a SELECT, with a leading blank; empty where a writing
     /// transaction excludes others anyway.
     pub for_update: &'static str,
@@ -95,6 +97,7 @@ impl Dialect {
         storage_engine: None,
         table_options: "",
         drops_index_on_table: false,
+        letter_code: "ASCII",
         for_update: "",
         routines: None,
         partitioning: None,

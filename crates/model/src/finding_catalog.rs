@@ -47,7 +47,8 @@ pub static CATALOG: &[CatalogEntry] = &[
         id: "nothing_finished",
         severity: "invalid",
         raised: "no transaction finished",
-        advice: "Look at the errors; check that the data are there and that the user may write.",
+        advice: "Look at the errors and the other findings; check that the data are there and that \
+                 the user may write.",
     },
     CatalogEntry {
         id: "failed",
@@ -281,9 +282,22 @@ pub static CATALOG: &[CatalogEntry] = &[
     CatalogEntry {
         id: "unknown_commits",
         severity: "warning",
-        raised: "connections broke during COMMIT, so the outcome is unknown",
+        raised: "connections broke during a commit, or it was cancelled at the end of the drain, so \
+                 the outcome is unknown",
         advice: "The number of commits in the database lies between `committed` and `committed + \
                  unknown`.",
+    },
+    CatalogEntry {
+        id: "measurements_short",
+        severity: "warning",
+        raised: "the run of `arm` ended before all of `--measurements` were stored",
+        advice: "Give a longer `--duration`, or ask for fewer measurements.",
+    },
+    CatalogEntry {
+        id: "no_buffer_filled",
+        severity: "warning",
+        raised: "no buffer of `arm` was filled during the run, so nothing was stored",
+        advice: "Give less `--buffer-bytes`, or run longer.",
     },
     CatalogEntry {
         id: "drifting",

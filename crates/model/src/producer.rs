@@ -5,7 +5,7 @@ use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
 
-use crate::{Clock, Fact, Signal};
+use crate::{Clock, Fact, Finding, Signal};
 
 /// What is left for a client to send.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -59,4 +59,9 @@ pub trait Producer: Send + Sync {
 
     /// What it made, and what became of it, once all has ended.
     fn account(&self) -> Vec<Fact>;
+
+    /// What of that a reader of the result must know.
+    fn findings(&self) -> Vec<Finding> {
+        Vec::new()
+    }
 }

@@ -61,6 +61,23 @@ pub fn parse_duration(text: &str) -> Result<u64, BadUnit> {
     Ok(total_ns.round() as u64)
 }
 
+/// What may stand behind a number: what it is multiplied by, and of what it counts. Unlike counts
+/// and sizes of a plan, a bound of a figure may be a fraction, and `M` is a million of anything.
+pub const AMOUNT_UNITS: [(&str, f64, &str); 12] = [
+    ("", 1.0, ""),
+    ("%", 1.0, "%"),
+    ("k", 1e3, ""),
+    ("M", 1e6, ""),
+    ("G", 1e9, ""),
+    ("B", 1.0, "B"),
+    ("kB", 1e3, "B"),
+    ("MB", 1e6, "B"),
+    ("GB", 1e9, "B"),
+    ("KiB", 1024.0, "B"),
+    ("MiB", 1_048_576.0, "B"),
+    ("GiB", 1_073_741_824.0, "B"),
+];
+
 /// Reads `500`, `500/s` or `30000/min`. Returns events per second.
 pub fn parse_rate(text: &str) -> Result<f64, BadUnit> {
     let bad = |why: &str| BadUnit(format!("'{text}' is not a rate: {why}"));

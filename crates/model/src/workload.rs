@@ -239,6 +239,11 @@ pub trait Workload: Send + Sync {
         None
     }
 
+    /// Bytes of memory that it may hold for itself during a run.
+    fn memory_bytes(&self) -> u64 {
+        0
+    }
+
     /// Why its clients cannot be divided among several processes, and the remedy; nothing where
     /// they can.
     fn refuses_processes(&self) -> Option<String> {

@@ -141,10 +141,42 @@ fn check_groups(draft: &Draft, groups: &[Group]) -> Result<(), BadPlan> {
             return Err(draft.groups[index].bad(why));
         }
     }
+    for (index, group) in groups.iter().enumerate() {
+        for other in &groups[..index] {
+            check_common_data(other, group).map_err(|why| draft.groups[index].bad(why))?;
+        }
+    }
     let clients: u64 = groups.iter().map(|group| u64::from(group.clients)).sum();
     if clients > CLIENTS_MAX {
         let why = format!("{clients} clients in all groups are too many: at most {CLIENTS_MAX}");
         return Err(BadPlan(why));
+    }
+    Ok(())
+}
+
+/// Refuses two groups that want the same data otherwise, as far as both say how.
+fn check_common_data(a: &Group, b: &Group) -> Result<(), String> {
+    let entry = |group: &Group| workloads::by_name(&group.workload).map_err(|bad| bad.to_string());
+    let (of_a, of_b) = (entry(a)?, entry(b)?);
+    if of_a.data != of_b.data {
+        return Ok(());
+    }
+    let given = |group: &Group, entry: &'static workloads::Entry| {
+        let pairs = group.parameters.iter().map(|(name, text)| (name.as_str(), text.as_str()));
+        let settings = Settings::decide(entry.name, entry.parameters, pairs).ok()?;
+        let make = workloads::Make { settings: &settings, seed: 0, data: None };
+        let scale = (entry.make)(&make).ok()?.identity().scale;
+        Some(scale.into_iter().filter(|(name, _)| settings.is_given(name)).collect::<Vec<_>>())
+    };
+    let (Some(of_a), Some(of_b)) = (given(a, of_a), given(b, of_b)) else { return Ok(()) };
+    for (name, value) in &of_a {
+        if let Some((_, other)) = of_b.iter().find(|(own, other)| own == name && other != value) {
+            return Err(format!(
+                "the groups '{}' and '{}' use the same data and disagree in {name}: {value} and \
+                 {other}; give both the same",
+                a.name, b.name
+            ));
+        }
     }
     Ok(())
 }
@@ -169,7 +201,7 @@ fn decide_group(draft: &GroupDraft) -> Result<Group, BadPlan> {
     let entry = workloads::by_name(workload).map_err(|bad| values.workload.from.bad(bad))?;
     let load = decide_load(&values)?;
     let (parameters, made) = decide_parameters(draft, entry)?;
-    check_byte_rate(&values.rate, entry.name, made.as_ref())?;
+    check_byte_rate(&values.rate, entry, made.as_ref())?;
     // What `load` is made of is read there.
     let GroupValues { name, clients, processes, transactions, queue_full, .. } = values;
     let stop_condition = transactions.value.unwrap_or(StopCondition::Time);
@@ -270,17 +302,25 @@ fn decide_parameters(
 /// A rate in bytes is one in transactions only where each stores as many.
 fn check_byte_rate(
     rate: &Given<Option<ArrivalRate>>,
-    name: &str,
+    entry: &workloads::Entry,
     workload: &dyn Workload,
 ) -> Result<(), BadPlan> {
-    match &rate.value {
-        Some(bytes @ ArrivalRate::Bytes(_)) if workload.transaction_bytes().is_none() => Err(rate
-            .bad(format!(
-                "'{bytes}' is in bytes, and the transactions of {name} have no record size: give \
-                 transactions per second, such as 500"
-            ))),
-        _ => Ok(()),
+    let Some(bytes @ ArrivalRate::Bytes(_)) = &rate.value else { return Ok(()) };
+    if workload.transaction_bytes().is_some() {
+        return Ok(());
     }
+    let name = entry.name;
+    Err(rate.bad(match entry.roles.first() {
+        None => format!(
+            "'{bytes}' is in bytes, and the transactions of {name} have no record size: give \
+             transactions per second, such as 500"
+        ),
+        Some(role) => format!(
+            "'{bytes}' is in bytes, and this group of {name} inserts none: give it to the group of \
+             {}, or give transactions per second, such as 500",
+            role.name
+        ),
+    }))
 }
 
 /// A mistake in a workload's parameter, with the place where it was written.

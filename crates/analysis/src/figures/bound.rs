@@ -2,7 +2,7 @@
 //!
 //! Which unit it is converted to, the figure says. Not here: whether it holds (required).
 
-use model::{NS_PER_S, parse_duration};
+use model::{AMOUNT_UNITS, NS_PER_S, parse_duration};
 
 /// A bound whose figure is not known yet.
 #[derive(Clone, Debug, PartialEq)]
@@ -15,6 +15,8 @@ pub(super) enum Bound {
         what: String,
         /// Per how many nanoseconds, of a rate; none of a number in the figure's own unit.
         per_ns: Option<u64>,
+        /// The unit as it is written, such as `MB/min`.
+        written: String,
     },
     /// Nanoseconds, of a time.
     Time(u64),
@@ -22,42 +24,34 @@ pub(super) enum Bound {
 
 const NS_PER_MIN: u64 = 60 * NS_PER_S;
 
-/// What may stand behind a number: what it is multiplied by, and of what it counts. Unlike counts
-/// and sizes of a plan, a bound may be a fraction, and `M` is a million of anything.
-const UNITS: [(&str, f64, &str); 12] = [
-    ("", 1.0, ""),
-    ("%", 1.0, "%"),
-    ("k", 1e3, ""),
-    ("M", 1e6, ""),
-    ("G", 1e9, ""),
-    ("B", 1.0, "B"),
-    ("kB", 1e3, "B"),
-    ("MB", 1e6, "B"),
-    ("GB", 1e9, "B"),
-    ("KiB", 1024.0, "B"),
-    ("MiB", 1_048_576.0, "B"),
-    ("GiB", 1_073_741_824.0, "B"),
-];
-
 impl Bound {
     /// Reads a bound. An `Err` says what is wrong with it.
     pub(super) fn read(text: &str) -> Result<Bound, String> {
         if let Ok(ns) = parse_duration(text) {
             return Ok(Bound::Time(ns));
         }
-        let (text, per_ns) = of_rate(text);
-        let end = text.find(|c: char| !c.is_ascii_digit() && !".-+e_".contains(c));
-        let (number, unit) = text.split_at(end.unwrap_or(text.len()));
+        let (number, per_ns) = of_rate(text);
+        let end = number.find(|c: char| !c.is_ascii_digit() && !".-+e_".contains(c));
+        let (number, unit) = number.split_at(end.unwrap_or(number.len()));
+        let written = text[number.len()..].trim().to_owned();
         let number: f64 =
             number.replace('_', "").parse().map_err(|_| "its bound is not a number".to_owned())?;
         let unit = unit.trim();
-        let (factor, what) = match UNITS.iter().find(|(name, ..)| *name == unit) {
+        let (factor, what) = match AMOUNT_UNITS.iter().find(|(name, ..)| *name == unit) {
             Some((_, factor, what)) => (*factor, *what),
             // A custom metric may count anything, and a rate says that it is that.
             None if per_ns.is_some() => (1.0, unit),
             None => return Err(format!("there is no unit {unit}")),
         };
-        Ok(Bound::Amount { amount: number * factor, what: what.to_owned(), per_ns })
+        Ok(Bound::Amount { amount: number * factor, what: what.to_owned(), per_ns, written })
+    }
+
+    /// The unit of bytes in which the bound is written, and how many of the figure's unit it is.
+    pub(super) fn bytes_as_written(&self, unit: &str) -> Option<(String, f64)> {
+        let Bound::Amount { what, written, .. } = self else { return None };
+        let one = Bound::read(&format!("1{written}")).ok()?.in_unit(unit).ok()?;
+        let is_rate = |unit: &str| of_rate(unit).1.is_some();
+        (what == "B" && is_rate(written) == is_rate(unit)).then(|| (written.clone(), one))
     }
 
     /// The bound in a figure's unit. An `Err` says why the figure cannot be held against it.

@@ -419,7 +419,7 @@ fn in_one_group<'r>(
 }
 
 /// What a name may stand for, the likeliest first.
-pub(crate) fn spellings(name: &str) -> Vec<String> {
+pub fn spellings(name: &str) -> Vec<String> {
     if let Some(Ok(share)) = Below::read(name) {
         return vec![share.to_string()];
     }

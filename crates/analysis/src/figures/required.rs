@@ -84,14 +84,22 @@ pub struct RequiredResult {
     /// The bound, in the figure's own unit.
     #[serde(skip)]
     bound: f64,
+    /// The unit of bytes in which the bound was written, and how many of the figure's own it is.
+    #[serde(skip)]
+    written: Option<(String, f64)>,
 }
 
 impl fmt::Display for RequiredResult {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         // What a name does not tell stands behind the number.
-        let number = |value: f64| match unit(&self.figure) {
-            "" if !self.unit.is_empty() => amount_beside_bound(value, self.bound, &self.unit),
-            _ => beside_bound(value, self.bound, 4),
+        let number = |value: f64| match (unit(&self.figure), &self.written) {
+            (_, Some((unit, one))) => {
+                format!("{} {unit}", beside_bound(value / one, self.bound / one, 4))
+            }
+            ("", None) if !self.unit.is_empty() => {
+                amount_beside_bound(value, self.bound, &self.unit)
+            }
+            (..) => beside_bound(value, self.bound, 4),
         };
         let value = self.value.map_or_else(|| NONE.to_owned(), number);
         write!(f, "required {}: {} {value}", self.limit, title(&self.figure))?;
@@ -181,8 +189,10 @@ impl Required {
             (None, Some(value)) if is_within(value) => Holds::Within,
             (None, _) => Holds::Beyond,
         };
+        let written = self.bound.bytes_as_written(unit);
         let (limit, figure, unit) = (self.to_string(), figure.to_owned(), unit.to_owned());
-        Ok(RequiredResult { limit, figure, unit, value, interval, holds, reason: None, bound })
+        let reason = None;
+        Ok(RequiredResult { limit, figure, unit, value, interval, holds, reason, bound, written })
     }
 }
 
@@ -256,7 +266,7 @@ mod tests {
         let per_minute = format!("{name}>={}MB/min", mean * 60.0 / 1e6 * 0.9);
         let printed = of(&per_minute);
         assert_eq!((printed.unit.as_str(), printed.holds), ("B/s", Holds::Surely));
-        assert!(printed.to_string().contains("iB/s ("), "{printed}");
+        assert!(printed.to_string().contains(" MB/min ("), "{printed}");
         assert!(of(&format!("{name}>{}MB/min", mean * 60.0 / 1e6 * 1.5)).holds.is_broken());
         // The largest reading has no error.
         let largest = of(&format!("{name}.max>1B/s"));
@@ -264,7 +274,7 @@ mod tests {
         // Three digits would show it as the bound that it is not.
         let near = of(&format!("{name}>{}B/s", mean * (1.0 + 1e-6))).to_string();
         let (_, shown) = near.split_once(": ").expect("limit and value");
-        assert!(!near.contains("iB/s (") && shown.contains(" B/s ("), "{near}");
+        assert!(shown.contains(" B/s ("), "{near}");
     }
 
     #[test]

@@ -48,8 +48,9 @@ impl Ending {
                 id: "unknown_commits",
                 severity: Severity::Warning,
                 text: format!(
-                    "The connection broke during {}: their outcome is unknown.",
-                    count(unknown, "COMMIT")
+                    "The outcome of {} is unknown: the connection broke meanwhile, or they were \
+                     cancelled at the end of the drain.",
+                    count(unknown, "commit")
                 ),
             },
             Ending::Retried { retried, offered } => FindingText {

@@ -143,6 +143,8 @@ pub(crate) fn run_at(
     let database = &open_target.database;
     // What cannot be is refused before anything is built.
     let groups = resolve_groups(&plan, database, stop)?;
+    admission::has_memory(&groups)?;
+    admission::agree_on_data(&plan, &groups)?;
     let placement = admission::place(&plan, &groups)?;
     admission::may_be_divided(&plan, &groups, placement)?;
     if let Some(path) = &options.store {
@@ -719,6 +721,7 @@ fn job_of(
     for (group, opened) in plan.groups.iter().zip(groups) {
         let statements = opened.workload.statements(opened.database.dialect());
         jobs.push(GroupJob {
+            name: group.name.clone(),
             workload: Arc::clone(&opened.workload),
             database: Arc::clone(&opened.database),
             statements: statements.into(),

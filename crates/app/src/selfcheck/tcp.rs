@@ -124,6 +124,7 @@ fn job(
     let make = workloads::Make { settings: &settings, seed: SEED, data: None };
     let workload = (entry.make)(&make)?;
     let group = GroupJob {
+        name: "empty".to_owned(),
         statements: workload.statements(database.dialect()).into(),
         workload,
         database,

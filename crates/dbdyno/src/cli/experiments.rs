@@ -23,8 +23,8 @@ use super::signals::stop_on_signals;
 use super::stored::{asked, bad, label_flag, labels, said, store};
 use super::trial_options::{is_kept, options};
 use super::{
-    DONE, FAILED, INTERRUPTED, Outcome, draft_from_args, flags, password, print_document, required,
-    seek,
+    DONE, FAILED, INTERRUPTED, Outcome, draft_from_args, figure_names, flags, password,
+    print_document, required, seek,
 };
 use crate::lists::{experiment_lines, experiments_json};
 use crate::shell::Shell;
@@ -133,7 +133,8 @@ pub(crate) fn is_document(matches: &ArgMatches) -> bool {
 /// Runs an experiment.
 pub(crate) fn run(varied: Varied, matches: &ArgMatches, shell: &Shell) -> Outcome {
     is_kept(matches)?;
-    required::asked(matches)?;
+    let required = required::asked(matches)?;
+    varied.points.iter().try_for_each(|(_, plan)| figure_names::check(&required, plan))?;
     let seed = varied.points.first().map_or(1, |(_, plan)| plan.seed);
     walk(plan(varied, seed, labels(matches)?)?, matches, true, shell)
 }

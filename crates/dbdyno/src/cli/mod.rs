@@ -17,6 +17,7 @@ mod drawing;
 mod examples;
 mod experiments;
 mod export;
+mod figure_names;
 mod first_steps;
 mod flags;
 mod habits;

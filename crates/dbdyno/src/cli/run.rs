@@ -12,8 +12,8 @@ use super::metrics::{self, Metrics};
 use super::own_folder::own_target;
 use super::signals::stop_on_signals;
 use super::{
-    DONE, FAILED, INTERRUPTED, Outcome, draft_from_args, experiments, flags, named, password,
-    required, runs, seek, stored,
+    DONE, FAILED, INTERRUPTED, Outcome, draft_from_args, experiments, figure_names, flags, named,
+    password, required, runs, seek, stored,
 };
 use crate::shell::Shell;
 
@@ -99,6 +99,7 @@ pub(crate) fn run(matches: &ArgMatches, shell: &Shell) -> Outcome {
 
 fn run_once(mut plan: Plan, matches: &ArgMatches, shell: &Shell) -> Outcome {
     let required = required::asked(matches)?;
+    figure_names::check(&required, &plan)?;
     password::give(&mut plan.target, matches, shell)?;
     let checks = flags::checks_of(matches);
     let store = match flags::is_unstored(matches, shell)? {

@@ -141,6 +141,113 @@ fn transactions_fail_and_are_aborted_as_often_as_asked() {
     assert_eq!(details, [(0.0, None), (0.0, None), (rows[2].1, Some(20))]);
 }
 
+#[test]
+fn a_value_that_was_changed_fails_the_checks_in_every_layout() {
+    let home = Home::new();
+    let of = |value: &str| format!("'Z' || SUBSTR({value}, 2)");
+    let json = r#"REPLACE(contexts, 'context_4":"', 'context_4":"Z')"#;
+    for (contexts, (table, column, changed)) in [
+        ("rows", ("arm_context", "value", of("value"))),
+        ("columns", ("arm_measurement", "context_4", of("context_4"))),
+        ("json", ("arm_measurement", "contexts", json.to_owned())),
+    ] {
+        let target = format!("sqlite:{}/{contexts}.db", home.folder().display());
+        stored(&home, &target, 500, &[&*format!("--contexts={contexts}")]);
+        let check = format!("--target={target}");
+        home.call(&["check", "arm", &check]).good().says(&["4 of 4"]);
+        let shop = rusqlite::Connection::open(home.path(&format!("{contexts}.db"))).expect("there");
+        for (table, column, changed) in [
+            (table, column, changed.as_str()),
+            ("arm_metric", "value", "value + 1"),
+            ("arm_measurement", "start_ns", "start_ns - 1"),
+            ("arm_measurement", "status", "status + 1"),
+            ("arm_measurement", "parent_correlator", "parent_correlator + 1"),
+            ("arm_measurement", "diagnostic", "'none'"),
+        ] {
+            let one = format!("(SELECT MIN(rowid) FROM {table} WHERE {column} IS NOT NULL)");
+            let [before, at]: [rusqlite::types::Value; 2] = [column, "rowid"].map(|what| {
+                let asked = format!("SELECT {what} FROM {table} WHERE rowid = {one}");
+                shop.query_row(&asked, [], |row| row.get(0)).expect("there is one")
+            });
+            let change = format!("UPDATE {table} SET {column} = {changed} WHERE rowid = ?");
+            assert_eq!(shop.execute(&change, [&at]).expect("valid"), 1);
+            home.call(&["check", "arm", &check]).code(1).says(&["3 of 4"]);
+            let back = format!("UPDATE {table} SET {column} = ? WHERE rowid = ?");
+            shop.execute(&back, [&before, &at]).expect("valid");
+        }
+        home.call(&["check", "arm", &check]).good().says(&["4 of 4"]);
+    }
+}
+
+/// A plan of two groups, each with its own application.
+const TWO: &str = r#"
+ramp_up = "0s"
+[[group]]
+name = "one"
+workload = "arm"
+clients = 2
+parameters = { scenario = "simple", measurements = 3000, buffer_bytes = 5000 }
+[[group]]
+name = "two"
+workload = "arm"
+clients = 2
+parameters = { scenario = "metrics,simple", measurements = 2000, buffer_bytes = 5000 }
+"#;
+
+#[track_caller]
+fn groups_have_what_is_their_own(home: &Home, target: &str) {
+    home.write("two.toml", TWO);
+    let args = ["run", "two.toml", target, "--check=both", "--output=json"];
+    for _ in 0..2 {
+        let report = home.call(&args).json();
+        let held = at(&report, "checks.after").as_array().expect("a list");
+        assert!(held.iter().all(|check| check["failed"] == 0), "{held:#?}");
+        for (group, n) in [("one", 3_000.0), ("two", 2_000.0)] {
+            assert_eq!(account(&report, &format!("{group}.stored")), n);
+            assert_eq!(account(&report, &format!("{group}.generated")), n);
+        }
+    }
+}
+
+#[test]
+fn two_groups_store_beside_each_other_and_a_class_keeps_its_number() {
+    let home = Home::new();
+    groups_have_what_is_their_own(
+        &home,
+        &format!("--target=sqlite:{}/a.db", home.folder().display()),
+    );
+    let shop = rusqlite::Connection::open(home.path("a.db")).expect("a file");
+    let asked = "SELECT COUNT(DISTINCT class), SUM(measurements) FROM arm_buffer WHERE class >= 0";
+    let found = shop.query_row(asked, [], |row| Ok((row.get(0)?, row.get(1)?)));
+    assert_eq!(found.expect("there"), (2, 10_000));
+    let asked = "SELECT COUNT(DISTINCT class) FROM arm_buffer WHERE class_name = 'simple'";
+    assert_eq!(shop.query_row(asked, [], |row| row.get(0)), Ok(1));
+}
+
+#[test]
+fn two_groups_store_beside_each_other_on_servers() {
+    for server in [&MARIADB, &POSTGRES] {
+        let target = format!("--target={}", url_of(server.shared(), "two"));
+        groups_have_what_is_their_own(&Home::new(), &target);
+    }
+}
+
+#[test]
+fn a_run_that_stores_less_than_was_asked_for_says_so() {
+    let home = Home::new();
+    let finding = |args: &[&str], id: &str, words: &str| {
+        let report = simulated(&home, "100ms", args);
+        let findings = at(&report, "findings").as_array().expect("a list");
+        let found = findings.iter().find(|finding| finding["id"] == id);
+        let found = found.unwrap_or_else(|| panic!("no {id}: {findings:#?}"));
+        assert!(found["text"].as_str().is_some_and(|text| text.contains(words)), "{found}");
+    };
+    let short = ["--measurements=10M", "--duration=2s"];
+    finding(&short, "measurements_short", "of 10,000,000 measurements stored");
+    let few = ["--application-rate=10", "--duration=2s"];
+    finding(&few, "no_buffer_filled", "Give less --buffer-bytes");
+}
+
 #[track_caller]
 fn stored_on(server: &TestServer) {
     let home = Home::new();

@@ -314,7 +314,10 @@ fn writers_need_tables_and_readers_what_is_in_them() {
         refused(&home, &[&["run", "events", "--no-store"], args].concat(), USAGE, fragments);
     };
     check(&["--writers=4", "--tables=3"], &["4 writers need 4 tables", "--tables 4"]);
-    check(&["--target=sim:"], &["events needs tables", "sim has none", "choose another target"]);
+    check(
+        &["--target=sim:"],
+        &["events needs tables", "sim has none", "another target", "--readers 0"],
+    );
 }
 
 #[test]
@@ -436,6 +439,9 @@ fn a_value_that_cannot_be_is_reported_with_its_flag() {
         &["--processes: it applies to readers", "leave it out"],
     );
     check(&["--history-every=1"], &["--history-every: with 1", "write 2 or more"]);
+    check(&["--rate=ramp 1MB/s to 2MB/s over 5s"], &["'1MB/s' is in bytes", "such as 500/s"]);
+    check(&["--require=aeg_p90<300ms"], &["--require: ", "no figure aeg_p90", "mean age_p90?"]);
+    check(&["--vary=readers=1,2", "--require=byte>1MB/s"], &["no figure byte;", "mean bytes?"]);
     let bytes = ["run", "tpcc", "--rate=2MB/s"];
     let words = ["--rate: '2MB/s' is in bytes", "tpcc have no record size", "such as 500"];
     refused(&home, &bytes, USAGE, &words);
@@ -1071,11 +1077,51 @@ fn measurements_that_cannot_be_made_or_buffered_are_refused() {
     arm(&["--scenario=context-21"], &["'context-21' is no number of context values from 1 to 20"]);
     arm(&["--scenario=simple*x"], &["'simple*x' is no whole number"]);
     arm(&["--scenario=simple*0"], &["all weights are 0"]);
-    let large = ["--scenario=context-20", "--context-bytes=200", "--buffer-bytes=4096"];
+    arm(&["--scenario=context-5+contexts=10"], &["gives context values twice"]);
+    arm(&["--scenario=metrics+metrics=1"], &["'metrics+metrics=1' gives metrics twice"]);
+    arm(&["--scenario=simple+simple"], &["gives simple twice"]);
+    arm(&["--scenario=simple*2,simple"], &["simple is there twice", "one weight"]);
+    arm(&["--buffer-bytes=39"], &["a measurement of simple takes 40 bytes"]);
+    arm(&["--buffer-bytes=39", "--failed-percent=1"], &["a measurement of simple takes 104"]);
+    let large = ["--scenario=context-20", "--context-bytes=200", "--buffer-bytes=4000"];
     arm(&large, &["--buffer-bytes", "a measurement of context-20 takes", "give more"]);
     let few = ["--scenario=metrics=3", "--metric-pool=2"];
     arm(&few, &["--metric-pool", "one measurement has 3 metrics"]);
     let many = ["--failed-percent=60", "--aborted-percent=41"];
     arm(&many, &["--aborted-percent", "with --failed-percent it is more than 100"]);
     nothing_was_made(&home);
+}
+
+#[test]
+fn groups_that_share_data_agree_on_them_before_a_server_is_started() {
+    let home = Home::new();
+    let plan = |target: &str, writers: &str, readers: &str| {
+        home.write(
+            "two.toml",
+            format!(
+                "target = '{target}'\n[[group]]\nname = 'w'\nworkload = 'events'\nclients = 3\n\
+                 parameters = {{ {writers} }}\n[[group]]\nname = 'r'\nworkload = 'events'\n\
+                 {readers}\n"
+            ),
+        );
+    };
+    let reader = "parameters = { role = 'reader', rows = 50 }";
+    plan("managed:mariadb", "rows = 0", reader);
+    let words = ["two.toml:7:1: ", "groups 'w' and 'r'", "disagree in rows: 0 and 50"];
+    refused(&home, &["run", "two.toml"], USAGE, &words);
+    nothing_was_made(&home);
+    plan("sqlite:a.db", "", reader);
+    refused(&home, &["run", "two.toml", "--no-store"], USAGE, &words[1..]);
+    plan("sqlite:a.db", "", "rate = '1MB/s'\nparameters = { role = 'reader' }");
+    let words = ["this group of events inserts none", "the group of writers"];
+    refused(&home, &["run", "two.toml", "--no-store"], USAGE, &words);
+}
+
+#[test]
+fn pools_that_no_machine_can_hold_are_refused() {
+    let home = Home::new();
+    let args = ["run", "arm", "--target=sqlite:x.db", "--no-store"];
+    let pools = ["--buffer-bytes=1GiB", "--buffer-pool=1000000"];
+    let words = ["the pools of arm may take", "of memory: make them smaller"];
+    refused(&home, &[&args[..], &pools].concat(), USAGE, &words);
 }

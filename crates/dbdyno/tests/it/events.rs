@@ -35,6 +35,20 @@ fn count(database: &Connection, sql: &str) -> i64 {
 }
 
 #[test]
+fn what_is_committed_in_the_drain_is_in_no_rate() {
+    let home = Home::new();
+    let target = "--target=sim:?service=constant:20ms";
+    let args = [target, "--placement=simulated", "--writers=1", "--readers=0", "--rate=1MB/s"];
+    let more = ["--duration=4s", "--require=bytes>0.95MB/s"];
+    let report = run(&home, &[&args[..], &more].concat());
+    assert!(number(&report, "counts.committed") > 1.5 * sum(&report, "records"));
+    let mb_per_s = number(&report, "primary_metrics.mb_per_s.value");
+    assert_eq!(sum(&report, "bytes") / 4e6, mb_per_s);
+    let result = &at(&report, "required.results")[0];
+    assert_eq!((&result["value"], &result["holds"]), (&(mb_per_s * 1e6).into(), &"beyond".into()));
+}
+
+#[test]
 fn shares_of_ages_are_those_of_the_result_tables() {
     let home = Home::new();
     let bounds = ["40ms", "100ms", "300ms"];

@@ -13,6 +13,7 @@ pub(super) const DIALECT: Dialect = Dialect {
     decimals: Decimals::ScaledInteger,
     type_name,
     serial: Serial::SoleKey,
+    letter_code: "UNICODE",
     ..Dialect::PLAIN
 };
 

@@ -304,7 +304,8 @@ impl Agent {
                     Err(()) => return (0, false),
                 },
                 (None, false) if buffer.n > 0 => {
-                    self.pools.fill(buffer);
+                    let is_asked_for = !(context.is_over)();
+                    self.pools.fill(buffer, is_asked_for);
                     return (0, true);
                 }
                 (None, false) => return (0, true),
@@ -334,7 +335,7 @@ impl Agent {
                 // It goes into the next one.
                 buffer.bytes.truncate(before);
                 buffer.n -= 1;
-                self.pools.fill(buffer);
+                self.pools.fill(buffer, true);
                 let Some(next) = self.empty_buffer(context).await else {
                     self.pools.leave(&chunk, index);
                     return Err(());

@@ -1,25 +1,34 @@
 //! Whether what was stored is what was generated: the tables against the note of each buffer.
 
-use model::Check;
+use model::{Check, Dialect};
 
-use super::parameters::Contexts;
+use super::checksum::{contexts_sql, measurement_sql, metric_sql};
+use super::claim::NO_CLASS;
 use super::tables::Layout;
 
 /// The checks for a layout.
-pub(super) fn checks(layout: Layout) -> Vec<Check> {
-    let noted = "SELECT class, SUM(measurements) AS n_noted, SUM(checksum) AS sum_noted \
-                 FROM arm_buffer GROUP BY class";
-    let stored = "SELECT class, COUNT(*) AS n_stored, \
-                  SUM((id % 65521) * (1 + response_ns % 251)) AS sum_stored \
-                  FROM arm_measurement GROUP BY class";
-    let mut checks = vec![
+pub(super) fn checks(layout: Layout, dialect: &Dialect) -> Vec<Check> {
+    let noted = format!(
+        "SELECT class, SUM(measurements) AS n_noted, SUM(checksum) AS sum_noted FROM arm_buffer \
+         WHERE class > {NO_CLASS} GROUP BY class"
+    );
+    let row = measurement_sql(dialect);
+    let stored = format!(
+        "SELECT class, COUNT(*) AS n_stored, SUM({row}) AS sum_stored FROM arm_measurement \
+         GROUP BY class"
+    );
+    let metrics = format!(
+        "SELECT COUNT(*) AS n_stored, COALESCE(SUM({}), 0) AS sum_stored FROM arm_metric",
+        metric_sql()
+    );
+    vec![
         Check {
             id: "measurements",
             title: "each class has the measurements of its buffers, by count and checksum",
             sql: format!(
                 "SELECT noted.class, n_noted, n_stored, sum_noted, sum_stored FROM ({noted}) noted \
                  LEFT JOIN ({stored}) stored ON stored.class = noted.class \
-                 WHERE n_stored IS NULL OR n_noted <> n_stored OR sum_noted <> sum_stored"
+                 WHERE n_noted <> COALESCE(n_stored, 0) OR sum_noted <> COALESCE(sum_stored, 0)"
             ),
         },
         Check {
@@ -30,19 +39,20 @@ pub(super) fn checks(layout: Layout) -> Vec<Check> {
                  ON noted.class = stored.class WHERE n_noted IS NULL"
             ),
         },
-        count("metrics", "the number of metrics is that of the buffers", "arm_metric"),
-    ];
-    if layout.contexts == Contexts::Rows {
-        let title = "the number of context values is that of the buffers";
-        checks.push(count("contexts", title, "arm_context"));
-    }
-    checks
+        sums("metrics", "metrics are those of the buffers, by number and checksum", &metrics),
+        sums(
+            "contexts",
+            "context values are those of the buffers, by number and checksum",
+            &contexts_sql(dialect, layout),
+        ),
+    ]
 }
 
-fn count(id: &'static str, title: &'static str, table: &str) -> Check {
+fn sums(id: &'static str, title: &'static str, stored: &str) -> Check {
     let sql = format!(
-        "SELECT n_noted, n_stored FROM (SELECT COALESCE(SUM({id}), 0) AS n_noted FROM arm_buffer) \
-         noted, (SELECT COUNT(*) AS n_stored FROM {table}) stored WHERE n_noted <> n_stored"
+        "SELECT n_noted, n_stored, sum_noted, sum_stored FROM (SELECT COALESCE(SUM({id}), 0) AS \
+         n_noted, COALESCE(SUM({id}_checksum), 0) AS sum_noted FROM arm_buffer) noted, ({stored}) \
+         stored WHERE n_noted <> n_stored OR sum_noted <> sum_stored"
     );
     Check { id, title, sql }
 }

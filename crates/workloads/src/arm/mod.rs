@@ -6,6 +6,8 @@
 
 mod application;
 mod checks;
+mod checksum;
+mod claim;
 mod measurement;
 mod parameters;
 mod pools;
@@ -15,9 +17,10 @@ mod writer;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use model::{
-    BadParameter, Check, Choice, Client, CustomMetric, CustomMetricKind, Dialect, Fact, Identity,
-    Kind, KindIndex, MEGABYTE, NS_PER_S, Number, Places, Population, PrimaryMetric, Producer,
-    ProducerTask, Signal, Statement, StatementKind, Workload,
+    BadParameter, Check, Choice, Client, CustomMetric, CustomMetricKind, Dialect, Fact, Finding,
+    Identity, Kind, KindIndex, MEGABYTE, NS_PER_S, Number, Places, Population, PrimaryMetric,
+    Producer, ProducerTask, Severity, Signal, Statement, StatementKind, Workload, format_count,
+    numbers,
 };
 
 use self::application::{Agent, Application, CHUNK_MAX, Shape};
@@ -65,9 +68,11 @@ fn make(make: &Make<'_>) -> Result<Arc<dyn Workload>, BadParameter> {
     let context_bytes = settings.count("context_bytes");
     let diagnostic_bytes = settings.count("diagnostic_bytes");
     let buffer_bytes = settings.count("buffer_bytes");
-    let bytes_of = |class: &Class| {
-        encoded_bytes(class.n_metrics, class.n_contexts, context_bytes, diagnostic_bytes)
-    };
+    let per_million = |name| (settings.number(name) * 1e4).round() as i64;
+    // Only failed transactions have a diagnostic detail.
+    let detail = if per_million("failed_percent") > 0 { diagnostic_bytes } else { 0 };
+    let bytes_of =
+        |class: &Class| encoded_bytes(class.n_metrics, class.n_contexts, context_bytes, detail);
     if let Some(class) = classes.iter().find(|class| bytes_of(class) > buffer_bytes) {
         let (name, bytes) = (&class.name, bytes_of(class));
         let why = format!("a measurement of {name} takes {bytes} bytes: give more");
@@ -79,7 +84,6 @@ fn make(make: &Make<'_>) -> Result<Arc<dyn Workload>, BadParameter> {
         metrics: settings.count("metric_pool"),
         buffers: settings.count("buffer_pool"),
     };
-    let per_million = |name| (settings.number(name) * 1e4).round() as i64;
     if per_million("failed_percent") + per_million("aborted_percent") > 1_000_000 {
         let why = "with --failed-percent it is more than 100".to_owned();
         return Err(BadParameter::of("aborted_percent", why));
@@ -118,10 +122,10 @@ fn make(make: &Make<'_>) -> Result<Arc<dyn Workload>, BadParameter> {
         shape: Arc::new(shape),
         write: settings.chosen("write"),
         rows_per_insert: settings.count("rows_per_insert") as usize,
-        base: Mutex::new(None),
+        claim: Mutex::new(None),
     };
     let seed = make.data.map_or(make.seed, |data| data.seed);
-    let identity = Identity::new(NAME, 1, scale, seed);
+    let identity = Identity::new(NAME, 2, scale, seed);
     Ok(Arc::new(Arm { identity, shared: Arc::new(shared), buffer_bytes }))
 }
 
@@ -174,6 +178,7 @@ impl Workload for Arm {
             insert("insert context", CONTEXT),
             read("last id", "SELECT MAX(last_id) FROM arm_buffer"),
             read("is stored", "SELECT COUNT(*) FROM arm_buffer WHERE id = ?"),
+            read("classes", "SELECT DISTINCT class, class_name FROM arm_buffer"),
         ]
     }
 
@@ -197,6 +202,10 @@ impl Workload for Arm {
         Some(self)
     }
 
+    fn memory_bytes(&self) -> u64 {
+        self.shared.pools.bytes(self.buffer_bytes)
+    }
+
     fn refuses_processes(&self) -> Option<String> {
         let why = "the application of arm and its pools must be in one process: leave it out";
         Some(why.to_owned())
@@ -206,15 +215,15 @@ impl Workload for Arm {
         true
     }
 
-    fn checks(&self, _dialect: &Dialect) -> Vec<Check> {
-        checks::checks(self.shared.layout)
+    fn checks(&self, dialect: &Dialect) -> Vec<Check> {
+        checks::checks(self.shared.layout, dialect)
     }
 }
 
 impl Producer for Arm {
     fn begin(&self) -> Vec<Box<dyn ProducerTask>> {
         self.shared.pools.begin(self.shared.shape.n_threads);
-        *self.shared.base.lock().unwrap_or_else(PoisonError::into_inner) = None;
+        *self.shared.claim.lock().unwrap_or_else(PoisonError::into_inner) = None;
         let (buffer_bytes, context_bytes) = (self.buffer_bytes, self.shared.shape.context_bytes);
         let agent = Agent { pools: Arc::clone(&self.shared.pools), buffer_bytes, context_bytes };
         let mut tasks: Vec<Box<dyn ProducerTask>> = vec![Box::new(agent)];
@@ -235,6 +244,29 @@ impl Producer for Arm {
 
     fn for_tasks(&self) -> Arc<Signal> {
         Arc::clone(&self.shared.pools.for_tasks)
+    }
+
+    fn findings(&self) -> Vec<Finding> {
+        let (counts, pending) = self.shared.pools.account();
+        let warning = |id, text| vec![Finding::new(id, Severity::Warning, text)];
+        if counts.filled_buffers == 0 && counts.generated > counts.dropped {
+            let (n, buffer) = (format_count(counts.generated), numbers::bytes(self.buffer_bytes));
+            let text = format!(
+                "No buffer was filled, so nothing was stored: {n} measurements were generated, and \
+                 a buffer has {buffer}. Give less --buffer-bytes, or run longer."
+            );
+            return warning("no_buffer_filled", text);
+        }
+        let asked = self.shared.shape.n_measurements;
+        if asked > 0 && (counts.generated < asked || pending > 0) {
+            let (stored, asked) = (format_count(counts.stored), format_count(asked));
+            let text = format!(
+                "The run ended with {stored} of {asked} measurements stored: give a longer \
+                 --duration."
+            );
+            return warning("measurements_short", text);
+        }
+        Vec::new()
     }
 
     fn account(&self) -> Vec<Fact> {

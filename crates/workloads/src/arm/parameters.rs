@@ -96,7 +96,7 @@ pub(super) static PARAMETERS: &[Parameter] = &[
     ),
     Parameter::option(
         "measurements",
-        ParameterKind::Count { min: 0, max: u64::MAX >> 16 },
+        ParameterKind::Count { min: 0, max: 1 << 40 },
         "0",
         "Measurements to generate and store before the run ends; 0: generate them for the whole \
          run",
@@ -157,6 +157,11 @@ pub(super) static PARAMETERS: &[Parameter] = &[
     ),
 ];
 
+/// What features are of.
+const SIMPLE: &str = "simple";
+const METRICS: &str = "metrics";
+const CONTEXT_VALUES: &str = "context values";
+
 /// One part of the mixture: what its measurements carry.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Class {
@@ -175,6 +180,11 @@ pub(super) fn classes(settings: &Settings) -> Result<Vec<Class>, BadParameter> {
     let classes: Result<Vec<Class>, String> =
         settings.text("scenario").split(',').map(class).collect();
     let classes = classes.map_err(bad)?;
+    for (index, class) in classes.iter().enumerate() {
+        if classes[..index].iter().any(|other| other.name == class.name) {
+            return Err(bad(format!("{} is there twice: give it one weight", class.name)));
+        }
+    }
     if classes.iter().all(|class| class.weight == 0) {
         return Err(bad("all weights are 0; give one of at least 1".to_owned()));
     }
@@ -193,26 +203,47 @@ fn class(text: &str) -> Result<Class, String> {
     };
     let name = features.to_owned();
     let mut class = Class { name, weight, has_correlator: false, n_metrics: 0, n_contexts: 0 };
-    for feature in features.split('+').map(str::trim) {
-        class.add(feature)?;
+    let features: Vec<&str> = features.split('+').map(str::trim).collect();
+    let mut kinds = Vec::new();
+    for feature in &features {
+        let kind = class.add(feature)?;
+        if kinds.contains(&kind) {
+            return Err(format!(
+                "'{features}' gives {kind} twice: give them once",
+                features = class.name
+            ));
+        }
+        kinds.push(kind);
+    }
+    if kinds.len() > 1 && kinds.contains(&SIMPLE) {
+        let features = &class.name;
+        return Err(format!("'{features}': simple has no further data: leave it out"));
     }
     Ok(class)
 }
 
 impl Class {
-    fn add(&mut self, feature: &str) -> Result<(), String> {
+    /// Adds a feature, and says what it is of.
+    fn add(&mut self, feature: &str) -> Result<&'static str, String> {
         let number = |of: &str, text: &str, max: u64| match text.parse::<u64>() {
             Ok(n) if (1..=max).contains(&n) => Ok(n),
             _ => Err(format!("'{feature}' is no number of {of} from 1 to {max}")),
         };
         match feature.split_once(['=', '-']) {
-            None if feature == "simple" => {}
+            None if feature == SIMPLE => return Ok(SIMPLE),
             None if feature == "correlator" => self.has_correlator = true,
-            None if feature == "metrics" => self.n_metrics = 3,
             Some(("parent", "correlator")) => self.has_correlator = true,
-            Some(("metrics", n)) => self.n_metrics = number("metrics", n, METRICS_MAX)?,
+            None if feature == METRICS => {
+                self.n_metrics = 3;
+                return Ok(METRICS);
+            }
+            Some((METRICS, n)) => {
+                self.n_metrics = number(METRICS, n, METRICS_MAX)?;
+                return Ok(METRICS);
+            }
             Some(("contexts" | "context", n)) => {
-                self.n_contexts = number("context values", n, CONTEXTS_MAX)?;
+                self.n_contexts = number(CONTEXT_VALUES, n, CONTEXTS_MAX)?;
+                return Ok(CONTEXT_VALUES);
             }
             _ => {
                 return Err(format!(
@@ -221,7 +252,7 @@ impl Class {
                 ));
             }
         }
-        Ok(())
+        Ok("correlators")
     }
 }
 

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use model::Signal;
 
-use super::measurement::{Buffer, Chunk};
+use super::measurement::{Buffer, Chunk, Head};
 
 /// How large the pools are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -30,6 +30,8 @@ pub(super) struct Counts {
     pub(super) generated: u64,
     pub(super) dropped: u64,
     pub(super) stored: u64,
+    /// Buffers that were full, or the last of all that was asked for.
+    pub(super) filled_buffers: u64,
     /// How often somebody waited, by [`Lacking`].
     pub(super) waits: [u64; 3],
     /// How long application threads waited for a pool, and all that they lived.
@@ -81,6 +83,14 @@ impl Pools {
             for_clients: Arc::default(),
             for_tasks: Arc::default(),
         }
+    }
+
+    /// What all pools hold at most, without texts that wait for room in a buffer.
+    pub(super) fn bytes(&self, buffer_bytes: u64) -> u64 {
+        let Limits { transactions, metrics, buffers } = self.limits;
+        let heads = transactions.saturating_mul(size_of::<Head>() as u64);
+        let rest = metrics.saturating_mul(8).saturating_add(heads);
+        buffers.saturating_mul(buffer_bytes).saturating_add(rest)
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
@@ -150,9 +160,13 @@ impl Pools {
         Some(state.spare_buffers.pop().unwrap_or_default())
     }
 
-    /// A buffer waits for a writer.
-    pub(super) fn fill(&self, buffer: Buffer) {
-        self.lock().full.push_back(buffer);
+    /// A buffer waits for a writer: it is full, or the last of all that was asked for; or it is
+    /// what there was when the load was over.
+    pub(super) fn fill(&self, buffer: Buffer, is_full: bool) {
+        let mut state = self.lock();
+        state.counts.filled_buffers += u64::from(is_full);
+        state.full.push_back(buffer);
+        drop(state);
         self.for_clients.raise();
     }
 

@@ -2,6 +2,7 @@
 
 use model::{Column, ColumnType, RowSource, Settings, Table, Value};
 
+use super::claim::Claim;
 use super::measurement::{Buffer, Measurement, Reader};
 use super::parameters::{CONTEXTS_MAX, Contexts};
 
@@ -21,10 +22,10 @@ pub(super) const CONTEXT: usize = 3;
 
 /// A metric is a gauge, as ARM 4.0 calls a value that goes up and down: 1 is a counter, 3 a number
 /// without an order.
-const GAUGE: i64 = 2;
+pub(super) const GAUGE: i64 = 2;
 
 /// Names of context columns: slots count from 1.
-static CONTEXT_COLUMNS: [&str; CONTEXTS_MAX as usize] = [
+pub(super) static CONTEXT_COLUMNS: [&str; CONTEXTS_MAX as usize] = [
     "context_1",
     "context_2",
     "context_3",
@@ -101,6 +102,8 @@ impl Layout {
             column("contexts", BigInt),
             column("last_id", BigInt),
             column("checksum", BigInt),
+            column("metrics_checksum", BigInt),
+            column("contexts_checksum", BigInt),
         ];
         let mut tables = vec![
             table("arm_measurement", measurement, vec!["id"]),
@@ -138,17 +141,11 @@ impl Layout {
 /// What a context value takes in JSON beside itself: `"context_20":"",`.
 const JSON_BYTES: u16 = 16;
 
-/// What a measurement adds to the checksum of its class, as the check's SQL has it.
-pub(super) fn checksum(id: i64, response_ns: i64) -> i64 {
-    (id % 65_521) * (1 + response_ns % 251)
-}
-
 /// The rows of a buffer in one table, one after the other.
 pub(super) struct Rows<'a> {
     layout: Layout,
     table: usize,
-    /// What is added to the numbers of measurements, so that they go on after earlier runs.
-    base: i64,
+    claim: &'a Claim,
     rest: Reader<'a>,
     /// A measurement some of whose slots are still to come.
     current: Option<(Measurement<'a>, usize)>,
@@ -156,25 +153,30 @@ pub(super) struct Rows<'a> {
 }
 
 impl<'a> Rows<'a> {
-    pub(super) fn new(layout: Layout, table: usize, base: i64, buffer: &'a Buffer) -> Rows<'a> {
+    pub(super) fn new(
+        layout: Layout,
+        table: usize,
+        claim: &'a Claim,
+        buffer: &'a Buffer,
+    ) -> Rows<'a> {
         let rest = buffer.read(usize::from(layout.context_bytes));
-        Rows { layout, table, base, rest, current: None, json: String::new() }
+        Rows { layout, table, claim, rest, current: None, json: String::new() }
     }
 
     fn measurement(&mut self, of: &Measurement<'_>, emit: &mut dyn FnMut(&[Value<'_>])) {
         let head = &of.head;
-        let id = head.number as i64 + self.base;
+        let id = self.claim.id(head.number);
         let int = |yes: bool, value: i64| if yes { Value::Int(value) } else { Value::Null };
         let mut row = [Value::Null; 9 + CONTEXTS_MAX as usize];
         row[..9].copy_from_slice(&[
             Value::Int(id),
-            Value::Int(i64::from(head.class)),
+            Value::Int(self.claim.class(head)),
             Value::Int(head.start_ns as i64),
             Value::Int(head.stop_ns as i64),
             Value::Int((head.stop_ns - head.start_ns) as i64),
             Value::Int(head.status as i64),
             int(head.has_correlator, id),
-            int(head.parent > 0, head.parent as i64 + self.base),
+            int(head.parent > 0, self.claim.id(head.parent)),
             of.diagnostic().map_or(Value::Null, Value::Text),
         ]);
         let width = match self.layout.contexts {
@@ -229,7 +231,7 @@ impl RowSource for Rows<'_> {
             return true;
         }
         let Some((of, slot)) = self.slot() else { return false };
-        let id = Value::Int(of.head.number as i64 + self.base);
+        let id = Value::Int(self.claim.id(of.head.number));
         let number = Value::Int(slot as i64 + 1);
         match self.table {
             METRIC => {

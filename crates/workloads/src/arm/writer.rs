@@ -4,22 +4,25 @@
 use std::sync::{Arc, Mutex, PoisonError};
 
 use model::{
-    Client, Conversation, Done, Input, KindIndex, Number, Refusal, RefusalKind, Request, RowSource,
-    Session, StatementId, StatementKind, Table, TxContext, Value, execute, load, put_decimal,
-    query, query_number,
+    Call, Client, Conversation, Done, Input, KindIndex, Number, Refusal, RefusalKind, Request, Row,
+    RowSource, Session, StatementId, StatementKind, Table, TxContext, Value, execute, load,
+    put_decimal, query, query_number,
 };
 
 use super::application::Shape;
+use super::checksum;
+use super::claim::{Claim, NO_CLASS, RANGE};
 use super::measurement::Buffer;
 use super::parameters::Write;
 use super::pools::Pools;
-use super::tables::{BUFFER, CONTEXT, Layout, Rows, checksum};
+use super::tables::{BUFFER, CONTEXT, Layout, Rows};
 use crate::empty_tables::EmptyTables;
 use crate::tx_control::{control, end};
 
 /// Places of the statements beside those that insert a row into a table.
 pub(super) const LAST_ID: StatementId = StatementId(CONTEXT as u16 + 1);
 pub(super) const IS_STORED: StatementId = StatementId(CONTEXT as u16 + 2);
+pub(super) const CLASSES: StatementId = StatementId(CONTEXT as u16 + 3);
 
 /// Places of the custom metrics.
 pub(super) const MEASUREMENTS: u16 = 0;
@@ -38,8 +41,8 @@ pub(super) struct Shared {
     pub(super) shape: Arc<Shape>,
     pub(super) write: Write,
     pub(super) rows_per_insert: usize,
-    /// The last id of earlier runs, once the database was asked.
-    pub(super) base: Mutex<Option<i64>>,
+    /// What this run has for itself in the tables, once it was claimed.
+    pub(super) claim: Mutex<Option<Arc<Claim>>>,
 }
 
 /// One writer.
@@ -56,16 +59,51 @@ impl Writer {
         Writer { shared, buffer: None, is_uncertain: false, sql: Vec::new() }
     }
 
-    /// The last id of earlier runs: this run's ids go on from there.
-    async fn base(&self, session: &mut dyn Session) -> Result<i64, Refusal> {
-        let known = || *self.shared.base.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(base) = known() {
-            return Ok(base);
+    /// What this run has for itself in the tables; it is claimed first if nobody has.
+    async fn claim(&self, session: &mut dyn Session) -> Result<Arc<Claim>, Refusal> {
+        let slot = || self.shared.claim.lock().unwrap_or_else(PoisonError::into_inner);
+        loop {
+            if let Some(claim) = slot().clone() {
+                return Ok(claim);
+            }
+            match self.reserve(session).await {
+                // Whoever was first is right: other claims stay unused.
+                Ok(claim) => return Ok(Arc::clone(slot().get_or_insert(Arc::new(claim)))),
+                // Another writer or process has this range: the next one is free.
+                Err(refusal) if refusal.kind == RefusalKind::Duplicate => {}
+                Err(refusal) => return Err(refusal),
+            }
         }
-        let last = query_number(session, LAST_ID, &[]).await?.unwrap_or(0);
-        // Whoever asked first is right: nobody has written before.
-        let mut base = self.shared.base.lock().unwrap_or_else(PoisonError::into_inner);
-        Ok(*base.get_or_insert(last))
+    }
+
+    /// Claims the ids behind all others, and numbers for classes that have none.
+    async fn reserve(&self, session: &mut dyn Session) -> Result<Claim, Refusal> {
+        let base = query_number(session, LAST_ID, &[]).await?.unwrap_or(0);
+        control(session, Request::Begin).await?;
+        let classes = self.note_claim(session, base).await;
+        let ended = classes.as_ref().map(|_| Done::Committed).map_err(Clone::clone);
+        end(session, ended).await?;
+        Ok(Claim { base, classes: classes? })
+    }
+
+    async fn note_claim(&self, session: &mut dyn Session, base: i64) -> Result<Vec<i64>, Refusal> {
+        // Two who claim the same range have the same key here: one of them is refused.
+        note(session, [base, NO_CLASS], "", [0, 0, 0, base + RANGE, 0, 0, 0]).await?;
+        let mut held = Vec::new();
+        let request = Request::Execute(Call { statement: CLASSES, values: &[] });
+        query(session, request, &mut |row: &dyn Row| {
+            held.push((row.int(0)?, row.text(1)?.to_owned()));
+            Ok(())
+        })
+        .await?;
+        let names = || self.shared.shape.classes.iter().map(|class| class.name.as_str());
+        let numbers = Claim::number(names(), &held);
+        for (name, (class, is_new)) in names().zip(&numbers) {
+            if *is_new {
+                note(session, [base, *class], name, [0, 0, 0, base + RANGE, 0, 0, 0]).await?;
+            }
+        }
+        Ok(numbers.into_iter().map(|(class, _)| class).collect())
     }
 
     /// Writes the buffer; how many rows that were.
@@ -73,12 +111,12 @@ impl Writer {
         &mut self,
         session: &mut dyn Session,
         buffer: &Buffer,
-        base: i64,
+        claim: &Claim,
     ) -> Result<u64, Refusal> {
         let shared = Arc::clone(&self.shared);
         let mut n_rows = 0;
         for &table in shared.layout.written() {
-            let mut rows = Rows::new(shared.layout, table, base, buffer);
+            let mut rows = Rows::new(shared.layout, table, claim, buffer);
             n_rows += match shared.write {
                 Write::Insert => self.insert(session, &shared.tables.all[table], &mut rows).await?,
                 Write::Row => insert_each(session, table, &mut rows).await?,
@@ -91,7 +129,7 @@ impl Writer {
                 },
             };
         }
-        self.note(session, buffer, base).await?;
+        self.note(session, buffer, claim).await?;
         Ok(n_rows)
     }
 
@@ -131,27 +169,32 @@ impl Writer {
         &self,
         session: &mut dyn Session,
         buffer: &Buffer,
-        base: i64,
+        claim: &Claim,
     ) -> Result<(), Refusal> {
         let shared = self.shared.as_ref();
-        let mut sums = vec![[0i64; 4]; shared.shape.classes.len()];
+        let mut sums = vec![[0i64; 6]; shared.shape.classes.len()];
         let (mut first, mut last) = (i64::MAX, 0);
         for of in buffer.read(usize::from(shared.layout.context_bytes)) {
-            let id = of.head.number as i64 + base;
+            let head = &of.head;
+            let id = claim.id(head.number);
+            let parent = (head.parent > 0).then(|| claim.id(head.parent));
             (first, last) = (first.min(id), last.max(id));
-            let [n, metrics, contexts, sum] = &mut sums[usize::from(of.head.class)];
-            *n += 1;
-            *metrics += i64::from(of.head.n_metrics);
-            *contexts += i64::from(of.head.n_contexts);
-            *sum += checksum(id, (of.head.stop_ns - of.head.start_ns) as i64);
+            let added = [
+                1,
+                i64::from(head.n_metrics),
+                i64::from(head.n_contexts),
+                checksum::measurement(&of, id, parent),
+                checksum::metrics(&of, id),
+                checksum::contexts(&of, id, shared.layout),
+            ];
+            let of_class = sums[usize::from(head.class)].iter_mut();
+            of_class.zip(added).for_each(|(sum, value)| *sum += value);
         }
-        for (class, [n, metrics, contexts, sum]) in sums.into_iter().enumerate() {
+        let of_classes = shared.shape.classes.iter().zip(&claim.classes).zip(sums);
+        for ((class, number), [n, metrics, contexts, sum, of_metrics, of_contexts]) in of_classes {
             if n > 0 {
-                let name = Value::Text(&shared.shape.classes[class].name);
-                let [id, class, n, metrics, contexts, last, sum] =
-                    [first, class as i64, n, metrics, contexts, last, sum].map(Value::Int);
-                let values = [id, class, name, n, metrics, contexts, last, sum];
-                execute(session, StatementId(BUFFER as u16), &values).await?;
+                let sums = [n, metrics, contexts, last, sum, of_metrics, of_contexts];
+                note(session, [first, *number], &class.name, sums).await?;
             }
         }
         Ok(())
@@ -162,10 +205,10 @@ impl Writer {
         &self,
         session: &mut dyn Session,
         buffer: &Buffer,
-        base: i64,
+        claim: &Claim,
     ) -> Result<bool, Refusal> {
         let numbers = buffer.read(usize::from(self.shared.layout.context_bytes));
-        let first = numbers.map(|of| of.head.number).min().unwrap_or(0) as i64 + base;
+        let first = claim.id(numbers.map(|of| of.head.number).min().unwrap_or(0));
         let n = query_number(session, IS_STORED, &[Value::Int(first)]).await?;
         Ok(n.is_some_and(|n| n > 0))
     }
@@ -175,12 +218,12 @@ impl Writer {
         context: &mut TxContext<'_>,
         buffer: &Buffer,
     ) -> Result<u64, Refusal> {
-        let base = self.base(context.session()).await?;
-        if self.is_uncertain && self.is_stored(context.session(), buffer, base).await? {
+        let claim = self.claim(context.session()).await?;
+        if self.is_uncertain && self.is_stored(context.session(), buffer, &claim).await? {
             return Ok(0);
         }
         control(context.session(), Request::Begin).await?;
-        let written = self.write(context.session(), buffer, base).await;
+        let written = self.write(context.session(), buffer, &claim).await;
         let ended = written.as_ref().map(|_| Done::Committed).map_err(Clone::clone);
         end(context.session(), ended).await?;
         written
@@ -233,6 +276,20 @@ impl Client for Writer {
             Ok(Done::Committed)
         })
     }
+}
+
+/// Notes what was written of a class: its numbers in the order of the table's columns.
+async fn note(
+    session: &mut dyn Session,
+    key: [i64; 2],
+    name: &str,
+    numbers: [i64; 7],
+) -> Result<(), Refusal> {
+    let ([id, class], [n, metrics, contexts, last, sum, of_metrics, of_contexts]) =
+        (key.map(Value::Int), numbers.map(Value::Int));
+    let name = Value::Text(name);
+    let row = [id, class, name, n, metrics, contexts, last, sum, of_metrics, of_contexts];
+    execute(session, StatementId(BUFFER as u16), &row).await.map(drop)
 }
 
 /// Writes `(1,2,'text')`, with a comma in front of it where it is not the first. Texts are letters

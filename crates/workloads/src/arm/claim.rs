@@ -1,0 +1,64 @@
+//! What a run claims in the database before it writes: a range of ids, and the numbers of its
+//! classes. Not here: how it is asked for (writer).
+
+use super::measurement::Head;
+
+/// Ids that a run may give.
+pub(super) const RANGE: i64 = 1 << 40;
+/// The class of the row that claims a range: no measurement is of it.
+pub(super) const NO_CLASS: i64 = -1;
+
+/// What one group of one run has for itself.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Claim {
+    /// The last id that is not its own.
+    pub(super) base: i64,
+    /// The numbers of its classes in the tables, in the order of the mixture.
+    pub(super) classes: Vec<i64>,
+}
+
+impl Claim {
+    /// The id of a measurement.
+    pub(super) fn id(&self, number: u64) -> i64 {
+        self.base + number as i64
+    }
+
+    /// The number of its class in the tables.
+    pub(super) fn class(&self, head: &Head) -> i64 {
+        self.classes[usize::from(head.class)]
+    }
+
+    /// The numbers of classes with these names: those that they have already, and new ones behind
+    /// all others. Also whether each is new.
+    pub(super) fn number<'n>(
+        names: impl Iterator<Item = &'n str>,
+        held: &[(i64, String)],
+    ) -> Vec<(i64, bool)> {
+        let mut next = held.iter().map(|(class, _)| class + 1).max().unwrap_or(0).max(0);
+        let number = |name: &str| match held.iter().find(|(_, other)| other == name) {
+            Some((class, _)) => (*class, false),
+            None => {
+                next += 1;
+                (next - 1, true)
+            }
+        };
+        names.map(number).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_class_keeps_its_number_and_new_ones_follow() {
+        let held = [(NO_CLASS, ""), (0, "simple"), (1, "metrics")];
+        let held = held.map(|(class, name)| (class, name.to_owned()));
+        let number =
+            |names: &[&str], held: &[(i64, String)]| Claim::number(names.iter().copied(), held);
+        assert_eq!(number(&["simple", "correlator"], &[]), [(0, true), (1, true)]);
+        assert_eq!(number(&["simple"], &held[..1]), [(0, true)]);
+        let of = number(&["correlator", "metrics", "context-5", "simple"], &held);
+        assert_eq!(of, [(2, true), (1, false), (3, true), (0, false)]);
+    }
+}
