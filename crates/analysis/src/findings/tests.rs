@@ -65,7 +65,9 @@ fn the_list_of_all_findings_has_each_once_with_words_that_end() {
 }
 
 /// Findings that others than [`judge`] make: their text is whole.
-const OF_MAKERS: [&str; 12] = [
+const OF_MAKERS: [&str; 14] = [
+    "measurements_short",
+    "no_buffer_filled",
     "not_settled",
     "settings_not_advised",
     "managed_server_ended",

@@ -240,7 +240,7 @@ fn the_example_on_drift_charts_its_runs_in_the_order_of_time() {
     let to = ["report", id, "--chart=drift", "-o", file.to_str().expect("a path of ours")];
     home.call(&to).good();
     let rows = std::fs::read_to_string(&file).expect("written");
-    for trace in ["NOPM,", "\"history list, longest\",", "\"dirty pages, most\","] {
-        assert_eq!(rows.lines().filter(|row| row.starts_with(trace)).count(), 3, "{rows}");
+    for trace in ["NOPM, % of its mean", "longest history list, %", "most dirty pages, %"] {
+        assert_eq!(rows.lines().filter(|row| row.starts_with(&format!("\"{trace}"))).count(), 3, "{rows}");
     }
 }

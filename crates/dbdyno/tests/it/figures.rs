@@ -140,7 +140,7 @@ fn a_figure_over_two_axes_is_a_table_with_the_best_of_each_line() {
     let written = |how: &str| home.run(&[&show[..], &[how]].concat()).good().out;
     let csv = written("--output=csv");
     let (titles, rows) = csv.split_once('\n').expect("titles");
-    assert_eq!(titles, format!("clients,{FAST},{SLOW}"), "{csv}");
+    assert_eq!(titles, format!("figure,clients,{FAST},{SLOW}"), "{csv}");
     assert_eq!(rows.lines().count(), 5, "{csv}");
     for row in rows.lines() {
         let n_numbers = row.split(',').filter(|cell| cell.parse::<f64>().is_ok()).count();
