@@ -320,6 +320,9 @@ fn slug(name: &str) -> String {
     words.join("-")
 }
 
+/// The unit of an axis on which one in so many lies beyond: 100 is p99.
+pub(crate) const ONE_IN: &str = "N";
+
 impl Chart {
     /// A chart without traces.
     fn new(id: impl Into<String>, title: impl Into<String>, x: Axis, y: Axis) -> Chart {

@@ -48,7 +48,7 @@ impl fmt::Display for NoInterval {
         match self {
             NoInterval::TooFew(few) => few.fmt(f),
             NoInterval::TooShort { needed, have } => {
-                write!(f, "run too short: needs {needed} stretches, has {have}")
+                write!(f, "run too short: needs {needed} intervals, has {have}")
             }
             NoInterval::TooDependent { times_as_long } => {
                 write!(f, "samples depend on each other: needs {times_as_long:.0} times the run")

@@ -3,8 +3,9 @@
 //! Everything that happened in a run has a `seq`, its place in the run's stream of events; a gap
 //! is an event that was lost. Migrations only ever add; what version 1 wrote is read for ever.
 
-use std::fs;
+use std::fs::{self, OpenOptions};
 use std::io::{ErrorKind, Read};
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 use std::thread;
 use std::time::Duration;
@@ -324,6 +325,8 @@ fn create(path: &Path) -> Result<(), StoreError> {
     // Two threads of one process may come here, too.
     new.push(format!("-{}-{:?}.new", std::process::id(), thread::current().id()));
     let new = Path::new(&new);
+    // How databases are called and set is its user's own matter. Why there is no file, SQLite says.
+    let _ = OpenOptions::new().write(true).create_new(true).mode(0o600).open(new);
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE;
     let made = connect(new, flags).map(drop).map_err(|error| StoreError {
         message: error.message.replace(&new.display().to_string(), &path.display().to_string()),

@@ -11,6 +11,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use app::Error;
+use model::Civil;
 use rcgen::{CertificateParams, DnType, KeyPair};
 use rustls::ServerConfig;
 use rustls::crypto::ring;
@@ -20,6 +21,12 @@ use sha2::{Digest, Sha256};
 use tokio_rustls::TlsAcceptor;
 
 use super::pidfile::beside;
+
+/// How long a certificate of ours is valid: as long as browsers take one for at most.
+const VALID_DAYS: u32 = 825;
+/// So long before its end another one is made.
+const RENEWED_DAYS: u32 = 30;
+const DAY_S: u64 = 24 * 60 * 60;
 
 /// A certificate that is ready to be shown.
 pub(super) struct Identity {
@@ -47,7 +54,7 @@ pub(super) fn own(store: &Path, listen: IpAddr) -> Result<Identity, Error> {
         let path = path.display();
         Error::Failed(format!("{path}: {why}: remove it, and another is created"))
     };
-    if !certificate.exists() || !key.exists() {
+    if !certificate.exists() || !key.exists() || is_old(&certificate) {
         make(&certificate, &key, listen).map_err(|why| {
             let folder = certificate.parent().unwrap_or(Path::new(".")).display();
             Error::Failed(format!("no certificate can be created in {folder}: {why}"))
@@ -57,6 +64,13 @@ pub(super) fn own(store: &Path, listen: IpAddr) -> Result<Identity, Error> {
     let chain = chain_of(&certificate).map_err(|why| failed(&certificate, why))?;
     let secret = key_of(&key).map_err(|why| failed(&key, why))?;
     identity(chain, secret, Some(certificate.clone())).map_err(|why| failed(&certificate, why))
+}
+
+/// Whether a certificate of ours is soon no longer valid.
+fn is_old(certificate: &Path) -> bool {
+    let made = fs::metadata(certificate).and_then(|file| file.modified());
+    let age = made.ok().and_then(|made| made.elapsed().ok());
+    age.is_some_and(|age| age.as_secs() > u64::from(VALID_DAYS - RENEWED_DAYS) * DAY_S)
 }
 
 fn chain_of(path: &Path) -> Result<Vec<CertificateDer<'static>>, String> {
@@ -103,6 +117,14 @@ fn make(certificate: &Path, key: &Path, listen: IpAddr) -> Result<(), String> {
         names.push(machine);
     }
     let mut params = CertificateParams::new(names).map_err(|error| error.to_string())?;
+    let day = |days: i64| {
+        let seconds = app::unix_ms() / 1_000 + days * DAY_S as i64;
+        let date = Civil::of_us(seconds * 1_000_000);
+        rcgen::date_time_ymd(date.year as i32, date.month, date.day)
+    };
+    // A clock that is a little behind finds it valid, too.
+    params.not_before = day(-1);
+    params.not_after = day(VALID_DAYS.into());
     params.distinguished_name.push(DnType::CommonName, "dbdyno web");
     let made = params.self_signed(&secret).map_err(|error| error.to_string())?;
     let wrong = |error: io::Error| error.to_string();

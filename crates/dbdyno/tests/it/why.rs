@@ -80,6 +80,25 @@ fn the_time_of_a_transaction_has_parts_on_postgres_18() {
     time_has_parts(&POSTGRES_18);
 }
 
+/// Four clients at two servers of 20 ms: each waits as long as it is served.
+#[test]
+fn the_time_of_a_transaction_has_the_parts_that_a_simulated_database_gave_it() {
+    let home = Home::new();
+    let how = ["--clients=4", "--ramp-up=1s", "--duration=4s"];
+    let report = report(&home, "empty", "sim:?servers=2&service=constant:20ms", &how);
+    let service_ms = number(&report, "time_profile.service_ms");
+    let parts = at(&report, "time_profile.parts").as_array().expect("parts");
+    let part = |name: &str| {
+        let ms = parts.iter().find(|part| part["name"] == name).map(|part| number(part, "ms"));
+        ms.unwrap_or_else(|| panic!("{name}: {parts:?}"))
+    };
+    let sum: f64 = parts.iter().map(|part| number(part, "ms")).sum();
+    assert!((sum / service_ms - 1.0).abs() < 0.05, "{sum} of {service_ms}: {parts:?}");
+    for (name, truth) in [("executing", 20.0), ("other", 20.0)] {
+        assert!((part(name) / truth - 1.0_f64).abs() < 0.05, "{name}: {parts:?}");
+    }
+}
+
 #[test]
 fn a_lock_that_is_held_is_the_first_cause_of_a_dip_and_its_index_is_named() {
     let (server, home) = (MARIADB.start(), Home::new());

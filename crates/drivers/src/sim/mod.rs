@@ -15,9 +15,9 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use model::{
-    Administration, BadParameter, Clock, ColumnType, Connecting, Database, Dialect, Fact,
-    Monitoring, NS_PER_S, Parameter, ParameterKind, Place, Places, Product, Refusal, RefusalKind,
-    Session, Settings, Statement, Target, Woken,
+    Administration, BadParameter, Clock, ColumnType, Connecting, Counter, Counters, Database,
+    Dialect, Fact, Monitoring, NS_PER_S, Parameter, ParameterKind, Place, Places, Product, Reading,
+    Refusal, RefusalKind, Session, Settings, Statement, Target, Woken,
 };
 
 use crate::{CannotOpen, Entry, Opened, Opening};
@@ -124,6 +124,9 @@ struct Decided {
     /// None: any number.
     servers: Option<Mutex<Servers>>,
     n_draws: AtomicU64,
+    /// How long statements were served in all, and how long they waited to be.
+    served_ns: AtomicU64,
+    waited_ns: AtomicU64,
     connect_ns: u64,
     n_rows: u64,
     control_is_served: bool,
@@ -169,6 +172,8 @@ impl Decided {
             stall,
             servers,
             n_draws: AtomicU64::new(0),
+            served_ns: AtomicU64::new(0),
+            waited_ns: AtomicU64::new(0),
             connect_ns: settings.duration_ns("connect"),
             n_rows: settings.count("rows"),
             control_is_served: settings.text("transaction_control") == "statement",
@@ -183,13 +188,24 @@ impl Decided {
         let Some(servers) = &self.servers else {
             let now_ns = clock.now();
             let (service_ns, failure) = self.draw(key, now_ns);
-            return Served { completion_ns: self.stall.completion_ns(now_ns, service_ns), failure };
+            let completion_ns = self.stall.completion_ns(now_ns, service_ns);
+            self.count(completion_ns - now_ns, service_ns);
+            return Served { completion_ns, failure };
         };
         // The order of the lock is the order of arrival: instant and draw are taken within.
         let mut servers = servers.lock().unwrap_or_else(PoisonError::into_inner);
         let now_ns = clock.now();
         let (service_ns, failure) = self.draw(key, now_ns);
-        Served { completion_ns: servers.completion_ns(now_ns, service_ns), failure }
+        let completion_ns = servers.completion_ns(now_ns, service_ns);
+        drop(servers);
+        self.count(completion_ns - now_ns, service_ns);
+        Served { completion_ns, failure }
+    }
+
+    /// Counts a statement that is here for so long, of which it is served for `service_ns`.
+    fn count(&self, here_ns: u64, service_ns: u64) {
+        self.served_ns.fetch_add(service_ns, Ordering::Relaxed);
+        self.waited_ns.fetch_add(here_ns.saturating_sub(service_ns), Ordering::Relaxed);
     }
 
     fn draw(&self, key: Option<i64>, now_ns: u64) -> (u64, Option<RefusalKind>) {
@@ -245,8 +261,32 @@ static PRODUCT: Product = Product {
         parallel_load: true,
         ..Administration::PLAIN
     },
-    monitoring: Monitoring::NONE,
+    monitoring: Monitoring {
+        counters: Some(Counters {
+            ask: |_| Vec::new(),
+            chosen: STATES,
+            reading: |_| (Reading::Total, ""),
+        }),
+        ..Monitoring::NONE
+    },
 };
+
+/// The seconds that statements spend in a state, per second, are the mean number of them there: no
+/// sample is needed of what is known.
+const STATES: &[Counter] = &[
+    Counter {
+        name: "sessions/executing",
+        reading: Reading::Total,
+        unit: "",
+        help: "Statements that are served.",
+    },
+    Counter {
+        name: "sessions/other",
+        reading: Reading::Total,
+        unit: "",
+        help: "Statements that wait for a server, or for the end of a stall.",
+    },
+];
 
 fn open(target: &Target, opening: Opening) -> Opened {
     if !target.path.is_empty() || !target.hosts.is_empty() || target.user.is_some() {
@@ -282,6 +322,12 @@ impl Database for Sim {
             let session = SimSession::new(decided, place.clock, statements);
             Ok(Box::new(session) as Box<dyn Session>)
         })
+    }
+
+    fn counted(&self) -> Vec<(&'static str, f64)> {
+        let seconds = |ns: &AtomicU64| ns.load(Ordering::Relaxed) as f64 / NS_PER_S as f64;
+        let all = [&self.decided.served_ns, &self.decided.waited_ns].map(seconds);
+        STATES.iter().map(|state| state.name).zip(all).collect()
     }
 
     fn facts(&self) -> Result<Vec<Fact>, Refusal> {

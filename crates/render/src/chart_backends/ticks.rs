@@ -5,7 +5,7 @@ use model::numbers::exact;
 use super::axis_scale::{AxisScale, Room, Tick};
 use super::is_lines;
 use super::words::width_of;
-use crate::charts::{Along, Chart, Scale, Shape};
+use crate::charts::{Along, Chart, ONE_IN, Scale, Shape};
 
 /// The height of the numbers, in pixels.
 pub(super) const TEXT: f64 = 12.0;
@@ -25,7 +25,8 @@ pub(super) fn x_scale(chart: &Chart, left: f64, right: f64) -> AxisScale {
 /// The numbers along it that do not meet, with their pixels.
 pub(super) fn x_ticks(chart: &Chart, x: &AxisScale, width: f64) -> Vec<(f64, Tick)> {
     let n = (width / APART).round().clamp(3.0, 12.0) as usize;
-    let ticks = own_ticks(chart).unwrap_or_else(|| x.ticks(&chart.x, n));
+    let ticks = percentiles(chart).or_else(|| own_ticks(chart));
+    let ticks = ticks.unwrap_or_else(|| x.ticks(&chart.x, n));
     let mut placed: Vec<(f64, Tick)> = Vec::new();
     let (mut end, edge) = (f64::NEG_INFINITY, x.end() + MARGIN);
     for tick in ticks {
@@ -37,6 +38,21 @@ pub(super) fn x_ticks(chart: &Chart, x: &AxisScale, width: f64) -> Vec<(f64, Tic
         }
     }
     placed
+}
+
+/// The percentiles that people name, where one in N is beyond.
+fn percentiles(chart: &Chart) -> Option<Vec<Tick>> {
+    let named = |(at, name): &(f64, &str)| Tick { at: *at, label: (*name).to_owned() };
+    let all = [
+        (2.0, "p50"),
+        (10.0, "p90"),
+        (100.0, "p99"),
+        (1e3, "p99.9"),
+        (1e4, "p99.99"),
+        (1e5, "p99.999"),
+        (1e6, "p99.9999"),
+    ];
+    (chart.x.unit == ONE_IN).then(|| all.iter().map(named).collect())
 }
 
 /// The values that were varied, where they are few: nobody asks for 100 clients if 64 and 128

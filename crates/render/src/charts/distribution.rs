@@ -4,7 +4,7 @@
 
 use analysis::report::{Latency, Report};
 
-use super::{Axis, Chart, Entry, Of, Point, Scale, Shape, Trace};
+use super::{Axis, Chart, Entry, ONE_IN, Of, Point, Scale, Shape, Trace};
 
 pub(super) const ENTRY: Entry = Entry {
     name: "distribution",
@@ -29,7 +29,7 @@ fn charts(report: &Report) -> Vec<Chart> {
     let traces: Vec<Trace> =
         shown.map(|(name, of, _)| Trace::new(name, Shape::Line, points(of))).collect();
     let times = || traces.iter().flat_map(|trace| &trace.points).filter_map(|point| point.y);
-    let x = Axis::of("one in N takes longer", "N", Scale::Log);
+    let x = Axis::of("percentile: one in N takes longer", ONE_IN, Scale::Log);
     let y = Axis::of("time", "ms", Scale::of_times(times()));
     let mut chart = Chart::new("distribution", "Distribution of latency", x, y);
     let ends = "The line of all offered ends at lost work.";

@@ -24,7 +24,7 @@ fn charts(report: &Report) -> Vec<Chart> {
     chart.palette = Palette::Ordered;
     let length = count(cells[0].every_s as u64, "second");
     chart.note = Some(format!(
-        "Finished transactions by the time for which they were intended, in stretches of {length}; \
+        "Finished transactions by the time for which they were intended, in intervals of {length}; \
          shades are numbers of transactions."
     ));
     // Shades by ratios: one slow transaction in a thousand is seen.

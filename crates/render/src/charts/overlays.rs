@@ -5,7 +5,7 @@ use analysis::report::{Report, SecondReport};
 
 use super::distribution;
 use super::throughput::summed;
-use super::{Axis, Chart, Point, Scale, Shape, Trace};
+use super::{Axis, Chart, ONE_IN, Point, Scale, Shape, Trace};
 
 const NOTE: &str = "The first run of each side that counts.";
 
@@ -55,7 +55,7 @@ fn distributions(runs: &[(String, Report)]) -> Vec<Chart> {
     let traces: Vec<Trace> = runs.iter().map(line).collect();
     let times = traces.iter().flat_map(|trace| &trace.points).filter_map(|point| point.y);
     let y = Axis::of("response time", "ms", Scale::of_times(times));
-    let x = Axis::of("one in N takes longer", "N", Scale::Log);
+    let x = Axis::of("percentile: one in N takes longer", ONE_IN, Scale::Log);
     let mut chart = Chart::new("overlay-distribution", "Distribution of latency", x, y);
     chart.note = Some(format!("1 in 10 is p90, 1 in 100 is p99. {NOTE}"));
     chart.traces = traces;

@@ -137,7 +137,7 @@ fn the_charts_of_a_closed_run() {
       X -5.000 to 0: ramp-up
       X 42.00 to 43.30: drop
     distribution: Distribution of latency
-      x one in N takes longer [N] Log; y time [ms] Log
+      x percentile: one in N takes longer [N] Log; y time [ms] Log
       of all offered (Line, 34) 1.000: 1.338 .. 13,335: 366.2
       response (Line, 36) 1.000: 1.338 .. 23,714: 329.3
     intervals: Response times in intervals
@@ -218,7 +218,7 @@ fn the_charts_of_an_overloaded_run() {
       178 to 500 (Cells, 64) -4.000: 281.8 (251.2 to 316.2) .. 59.00: 2,818 (2,512 to 3,162)
       X -5.000 to 0: ramp-up
     distribution: Distribution of latency
-      x one in N takes longer [N] Log; y time [ms] Log
+      x percentile: one in N takes longer [N] Log; y time [ms] Log
       of all offered (Line, 1) 1.778: 2,579 .. 1.778: 2,579
       response (Line, 36) 1.000: 1,255 .. 23,714: 2,819
       service (Line, 36) 1.000: 1.624 .. 23,714: 267.7

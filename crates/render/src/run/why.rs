@@ -103,7 +103,7 @@ fn with_it(dip: &Dip) -> String {
     };
     let cause = |seen: &analysis::report::CauseSeen| {
         format!(
-            "{} ({}, as high by chance in {} % of such stretches)",
+            "{} ({}, as high by chance in {} % of such intervals)",
             seen.cause.words(),
             change(&seen.shown_by),
             significant(100.0 * seen.chance, 2)

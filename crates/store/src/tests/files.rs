@@ -10,6 +10,16 @@ fn refused(path: &Path) -> StoreError {
 }
 
 #[test]
+fn a_new_store_is_its_users_alone() {
+    use std::os::unix::fs::PermissionsExt;
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("runs.sqlite");
+    drop(Store::open(&path).expect("a store"));
+    let mode = fs::metadata(&path).expect("it is there").permissions().mode();
+    assert_eq!(mode & 0o777, 0o600);
+}
+
+#[test]
 fn what_is_no_store_is_refused_and_left_alone() {
     let folder = tempfile::tempdir().expect("a folder");
     let at = |name: &str| folder.path().join(name);
