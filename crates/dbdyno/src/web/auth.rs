@@ -330,7 +330,7 @@ mod tests {
         let session = auth.begin(Role::Viewer, now).unwrap();
         let cookie = headers(header::COOKIE, &format!("{COOKIE}={session}"));
         let visitor = auth.lets_in(&cookie, peer, now).unwrap().unwrap();
-        assert_eq!((visitor.role, visitor.who().as_str()), (Role::Viewer, "viewer from 192.0.2.1"));
+        assert_eq!((visitor.role, visitor.who().as_str()), (Role::Viewer, "viewer at 192.0.2.1"));
         assert!(Auth::new("correct horse", Some("correct horse"), silent()).is_err());
         assert!(Auth::new("correct horse", Some("short"), silent()).is_err());
     }

@@ -241,6 +241,10 @@ fn the_example_on_drift_charts_its_runs_in_the_order_of_time() {
     home.call(&to).good();
     let rows = std::fs::read_to_string(&file).expect("written");
     for trace in ["NOPM, % of its mean", "longest history list, %", "most dirty pages, %"] {
-        assert_eq!(rows.lines().filter(|row| row.starts_with(&format!("\"{trace}"))).count(), 3, "{rows}");
+        assert_eq!(
+            rows.lines().filter(|row| row.starts_with(&format!("\"{trace}"))).count(),
+            3,
+            "{rows}"
+        );
     }
 }

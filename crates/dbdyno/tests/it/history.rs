@@ -193,7 +193,8 @@ fn published_figures_give_the_means_that_were_published_with_them() {
     assert_eq!(at(&points[0], "imported"), "arm");
     let words = [&words[..], &["--rows=writers", "--columns=scenario"]].concat();
     let csv = home.run(&[&words[..], &["--output=csv"]].concat()).good().out;
-    let expect = "figure,writers,Simple,ParentCorr,Metrics,Context 1,Context 5,Context 10,Context 20
+    let expect =
+        "figure,writers,Simple,ParentCorr,Metrics,Context 1,Context 5,Context 10,Context 20
 tps,1,5102,5275,2722,4010,2794,2283,1629
 tps,4,12760,12138,6821,9553,5562,3729,1994
 tps,8,16010,15176,8641,11857,6208,3571,1916

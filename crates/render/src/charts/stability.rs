@@ -132,7 +132,8 @@ fn seconds(run: &Report, figure: &Figure) -> Vec<Point> {
         true => throughput::summed(run, &figure.of_second),
         false => Vec::new(),
     };
-    points.retain(|point| (0.0..run.measured_seconds).contains(&point.x));
+    // They stand in the middle of their seconds, of which the last one may be cut short.
+    points.retain(|point| (0.0..run.measured_seconds + 0.5).contains(&point.x));
     points
 }
 
