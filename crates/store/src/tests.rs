@@ -226,7 +226,7 @@ fn every_event() -> Vec<Event> {
         max_ns: 6,
         sum_ns: 7,
         sum_sq_ns2: 0.1 + 0.2,
-        times: Vec::new(),
+        times: vec![(7, 3), (511, 1)],
     };
     let check = CheckResult {
         id: "3.3.2.1".to_owned(),

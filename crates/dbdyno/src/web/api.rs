@@ -66,7 +66,11 @@ pub(super) async fn plan(State(app): State<App>, Path(name): Path<String>) -> An
 
 /// `GET /api/runs/ID/charts`
 pub(super) async fn run_charts(State(app): State<App>, Path(name): Path<String>) -> Answered {
-    app.read(move |store, shared| Ok(chart_list(&of_run(&*report_of(store, shared, &name)?)))).await
+    app.read(move |store, shared| {
+        let standing = shared.lives.standing(store, &name)?;
+        Ok(chart_list(&of_run(&standing.drawn)))
+    })
+    .await
 }
 
 /// `GET /api/runs/ID/charts/NAME`
@@ -77,7 +81,7 @@ pub(super) async fn run_chart(
 ) -> Answered {
     app.read(move |store, shared| {
         let standing = shared.lives.standing(store, &name)?;
-        let shown = chart(&of_run(&standing.report), &of);
+        let shown = chart(&of_run(&standing.drawn), &of);
         // What a page of some seconds ago shows may be in the run no more: a stall has ended.
         let is_past = |at: &str| at != standing.place.to_string();
         match shown {

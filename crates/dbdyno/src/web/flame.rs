@@ -47,7 +47,7 @@ pub(super) async fn graph(
     app.read(move |store, shared| {
         let standing = shared.lives.standing(store, &name)?;
         let side = file.strip_suffix(".svg").unwrap_or(&file);
-        let sections = render::run(&standing.report).sections;
+        let sections = render::run(&standing.drawn).sections;
         let mut graphs = sections.into_iter().map(|section| graph_in(section.blocks, side));
         let graph = graphs.find_map(|graph| graph.filter(|graph| !graph.stacks.is_empty()));
         let graph = graph.ok_or_else(|| {

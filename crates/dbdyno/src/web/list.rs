@@ -108,6 +108,11 @@ pub(super) struct LabelView {
 }
 
 impl RowView {
+    /// What its pages are called.
+    pub(super) fn title(&self) -> String {
+        format!("{} {}", self.name, self.short)
+    }
+
     pub(super) fn of(row: &RunRow, is_best: bool, trend: &str) -> RowView {
         RowView {
             id: row.run.0.clone(),

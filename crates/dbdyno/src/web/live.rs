@@ -22,6 +22,8 @@ const KEPT_MAX: usize = 4;
 pub(super) struct RunSnapshot {
     pub(super) row: RunRow,
     pub(super) report: Arc<Report>,
+    /// The same as pages draw it: with its latency heat map, where it was stored without.
+    pub(super) drawn: Arc<Report>,
     /// What happens in it; none of one that has ended.
     pub(super) now: Option<Now>,
     /// How far it was read: another place is another state.
@@ -40,7 +42,14 @@ impl RunSnapshot {
 pub(super) struct LiveRuns {
     followed: Mutex<Vec<(RunId, Arc<Mutex<Followed>>)>>,
     /// Reports of ended runs, which change no more: each chart of a page asks for that of its run.
-    ended: Mutex<Vec<(RunId, Arc<Report>)>>,
+    ended: Mutex<Vec<Ended>>,
+}
+
+#[derive(Clone)]
+struct Ended {
+    run: RunId,
+    report: Arc<Report>,
+    drawn: Arc<Report>,
 }
 
 struct Followed {
@@ -54,11 +63,11 @@ impl LiveRuns {
         let run = store.find(name)?;
         let row = row_of(store, &run)?;
         if row.status != Status::Running
-            && let Some(report) = self.ended(store, &row)?
+            && let Some(Ended { report, drawn, .. }) = self.ended(store, &row)?
         {
             self.forget(&run);
             // It changes no more; while it ran, its places were below.
-            return Ok(RunSnapshot { row, report, now: None, place: u64::MAX });
+            return Ok(RunSnapshot { row, report, drawn, now: None, place: u64::MAX });
         }
         let followed = self.followed(&run);
         let mut followed = held(&followed);
@@ -70,20 +79,23 @@ impl LiveRuns {
         let now = (row.status == Status::Running).then(|| render::live::now(tally));
         // One that ended without a report stands otherwise than it did while it ran.
         let place = if row.status == Status::Running { *place } else { u64::MAX };
-        Ok(RunSnapshot { row, report, now, place })
+        Ok(RunSnapshot { row, drawn: Arc::clone(&report), report, now, place })
     }
 
-    fn ended(&self, store: &Store, row: &RunRow) -> Result<Option<Arc<Report>>, HttpError> {
-        let is_it = |(known, _): &&(RunId, Arc<Report>)| *known == row.run;
-        if let Some((_, report)) = held(&self.ended).iter().find(is_it) {
-            return Ok(Some(Arc::clone(report)));
+    fn ended(&self, store: &Store, row: &RunRow) -> Result<Option<Ended>, HttpError> {
+        if let Some(known) = held(&self.ended).iter().find(|known| known.run == row.run) {
+            return Ok(Some(known.clone()));
         }
-        let Some(report) = ended_report(store, row)? else { return Ok(None) };
-        let report = Arc::new(with_latency_heat(store, &row.run, report)?);
+        let Some(report) = ended_report(store, row)?.map(Arc::new) else { return Ok(None) };
+        let drawn = match report.latency_heat.is_some() {
+            true => Arc::clone(&report),
+            false => Arc::new(with_latency_heat(store, &row.run, (*report).clone())?),
+        };
+        let ended = Ended { run: row.run.clone(), report, drawn };
         let mut all = held(&self.ended);
-        all.insert(0, (row.run.clone(), Arc::clone(&report)));
+        all.insert(0, ended.clone());
         all.truncate(KEPT_MAX);
-        Ok(Some(report))
+        Ok(Some(ended))
     }
 
     fn followed(&self, run: &RunId) -> Arc<Mutex<Followed>> {

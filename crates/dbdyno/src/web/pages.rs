@@ -67,7 +67,7 @@ fn standing_part(standing: RunSnapshot) -> Result<String, HttpError> {
     let place = format!("?at={}", standing.place);
     let query = if standing.is_live() { &place } else { "" };
     let medium = Medium::Web { base: &base, query, runs: super::RUNS, first: First::InPage };
-    let body = html(&render::run(&standing.report), medium);
+    let body = html(&render::run(&standing.drawn), medium);
     rendered(&StandingPart {
         status: standing.row.status.name(),
         is_live: standing.is_live(),
@@ -90,7 +90,7 @@ pub(super) async fn run(
             return Ok(Redirect::to(&format!("/runs/{}", standing.row.run)).into_response());
         }
         let row = RowView::of(&standing.row, false, "");
-        let title = format!("{} {}", row.name, row.short);
+        let title = row.title();
         let labels = &standing.row.labels;
         answer::page(&RunPage {
             frame: Frame::new(title, "runs", &visitor).with_charts(),
@@ -115,9 +115,8 @@ pub(super) async fn run_chart(
     app.read(move |store, shared| {
         let standing = shared.lives.standing(store, &name)?;
         let page = format!("/runs/{}", standing.row.run);
-        let row = RowView::of(&standing.row, false, "");
-        let name = format!("{} {}", row.name, row.short);
-        let charts = render::charts::of_run(&standing.report);
+        let name = RowView::of(&standing.row, false, "").title();
+        let charts = render::charts::of_run(&standing.drawn);
         let stands = Stands { at: &page, query: "", name: &name, here: "runs" };
         answer::chart_page(&charts, &of, &stands, &visitor)
     })

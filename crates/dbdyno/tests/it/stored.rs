@@ -48,13 +48,7 @@ fn said(home: &Home, web: &Web, run: &str) -> Value {
     assert_eq!(without_clients(exported), shown, "runs export");
     let with_clients = home.json(&["runs", "show", run, "--per-client"]);
     assert_eq!(without_clients(with_clients), shown, "runs show --per-client");
-    // The web adds the heat map of a run that was stored without.
-    let without_heat = |mut report: Value| {
-        report.as_object_mut().expect("an object").remove("latency_heat");
-        report
-    };
-    let of_web = without_heat(web.json(&format!("/api/runs/{run}")));
-    assert_eq!(of_web, without_heat(shown.clone()), "the web");
+    assert_eq!(web.json(&format!("/api/runs/{run}")), shown, "the web");
 
     let page = home.run(&["report", run, "-o", "-"]).good().out;
     let terminal = home.run(&["runs", "show", run]).good().out;

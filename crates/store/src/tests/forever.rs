@@ -52,7 +52,14 @@ fn a_store_of_version_1_is_read_for_ever() {
     Connection::open(&path).expect("a database").execute_batch(&golden).expect("a store");
 
     let store = Store::open_existing(&path).expect("a store of version 1");
-    assert_eq!(replay(&store, &run_of(&begun))[1..], first_events());
+    // Later versions have put times of clients there.
+    let mut first_events = first_events();
+    for event in &mut first_events {
+        if let Event::Clients { moments, .. } = event {
+            moments.iter_mut().for_each(|of| of.times.clear());
+        }
+    }
+    assert_eq!(replay(&store, &run_of(&begun))[1..], first_events);
     assert_eq!(replay(&store, &run_of(&begun))[0], begun);
     let row = only(&store);
     assert_eq!((row.status, row.p99_ms), (Status::Completed, Some(1.234567)));
