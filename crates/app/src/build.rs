@@ -19,7 +19,7 @@ use model::{
 use monitor::wall_clock;
 
 use crate::admin_session::AdminSession;
-use crate::build_lock::{A_MOMENT, BuildLock, connect_again};
+use crate::build_lock::{A_MOMENT, BuildLock, connect_again, connect_within};
 use crate::build_log::BuildLog;
 use crate::check::describe_row;
 use crate::error::Error;
@@ -369,14 +369,11 @@ impl<'b> Builder<'b> {
         let connect = &mut || AdminSession::at(self.opened.database.as_ref());
         let mut session = match self.session.take() {
             Some(session) => session,
-            None => match connect() {
-                Err(lost) if lost.kind.breaks_session() && self.keeps_marks => {
-                    self.n_reconnects += 1;
-                    connect_again(lost, self.is_stopped, connect)
-                }
-                connected => connected,
+            None => {
+                let lost = || self.n_reconnects += 1;
+                let connected = connect_within(self.keeps_marks, self.is_stopped, connect, lost);
+                connected.map_err(|refusal| self.stopped(refusal))?
             }
-            .map_err(|refusal| self.stopped(refusal))?,
         };
         let mut done = work(&mut session, false);
         for _ in 1..ATTEMPTS {

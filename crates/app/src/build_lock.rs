@@ -127,6 +127,24 @@ pub(crate) fn wait_while_recovering(
     }
 }
 
+/// Connects for the first time in the midst of a build: the server may have gone since it was
+/// begun, and then comes back. `is_kept` says whether what was built until then is there still;
+/// `lost` hears that a connection was lost.
+pub(crate) fn connect_within<T>(
+    is_kept: bool,
+    is_stopped: &(dyn Fn() -> bool + Sync),
+    connect: &mut dyn FnMut() -> Result<T, Refusal>,
+    lost: impl FnOnce(),
+) -> Result<T, Refusal> {
+    match connect() {
+        Err(refusal) if refusal.kind.breaks_session() && is_kept => {
+            lost();
+            connect_again(refusal, is_stopped, connect)
+        }
+        connected => connected,
+    }
+}
+
 /// Connects again after a connection was lost, as soon as the server lets us.
 pub(crate) fn connect_again<T>(
     lost: Refusal,

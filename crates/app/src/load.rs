@@ -12,7 +12,7 @@ use model::{
 };
 
 use crate::admin_session::AdminSession;
-use crate::build_lock::connect_again;
+use crate::build_lock::{connect_again, connect_within};
 use crate::build_log::{BuildEvent, BuildLog, ChunkDone, value_bytes};
 use crate::meta;
 
@@ -75,14 +75,10 @@ pub(crate) fn load_chunks(
     is_stopped: &(dyn Fn() -> bool + Sync),
 ) -> Result<(), Refusal> {
     let connect = &mut || Loader::new(database, population, method, work);
-    let mut loader = match connect() {
-        // The server may have gone since the tables were made, as it may later.
-        Err(lost) if lost.kind.breaks_session() && work.keeps_marks => {
-            work.n_reconnects.fetch_add(1, Ordering::Relaxed);
-            connect_again(lost, is_stopped, connect)?
-        }
-        connected => connected?,
+    let lost = || {
+        work.n_reconnects.fetch_add(1, Ordering::Relaxed);
     };
+    let mut loader = connect_within(work.keeps_marks, is_stopped, connect, lost)?;
     while !is_stopped() {
         let next = work.next.fetch_add(1, Ordering::Relaxed);
         let Some(&(table, chunk)) = work.chunks.get(next) else { break };
