@@ -3,6 +3,7 @@
 //! Not here: how they live there (engine).
 
 use model::{Load, Placement, PlacementChoice, Plan, numbers};
+use plan::disagreement;
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
 use crate::error::Error;
@@ -80,11 +81,8 @@ pub(crate) fn agree_on_data(plan: &Plan, groups: &[Opened]) -> Result<(), Error>
             let given = identity.scale.iter().filter(|(name, _)| opened.settings.is_given(name));
             for (name, value) in given {
                 if let Some(built) = held.scale_of(name).filter(|built| *built != value) {
-                    return Err(Error::Usage(format!(
-                        "the groups '{}' and '{}' use the same data and disagree in {name}: \
-                         {built} and {value}; give both the same",
-                        other.name, group.name
-                    )));
+                    let groups = [other.name.as_str(), group.name.as_str()];
+                    return Err(Error::Usage(disagreement(groups, name, [&built, value])));
                 }
             }
         }

@@ -1,5 +1,6 @@
 //! From a draft to a plan: every value read, every default filled in, contradictions refused.
 
+use std::fmt::Display;
 use std::sync::Arc;
 
 use model::{
@@ -161,24 +162,38 @@ fn check_common_data(a: &Group, b: &Group) -> Result<(), String> {
     if of_a.data != of_b.data {
         return Ok(());
     }
-    let given = |group: &Group, entry: &'static workloads::Entry| {
-        let pairs = group.parameters.iter().map(|(name, text)| (name.as_str(), text.as_str()));
-        let settings = Settings::decide(entry.name, entry.parameters, pairs).ok()?;
-        let make = workloads::Make { settings: &settings, seed: 0, data: None };
-        let scale = (entry.make)(&make).ok()?.identity().scale;
+    let given = |group: &Group| {
+        let (settings, workload) = workload_of(group, 0)?;
+        let scale = workload.identity().scale;
         Some(scale.into_iter().filter(|(name, _)| settings.is_given(name)).collect::<Vec<_>>())
     };
-    let (Some(of_a), Some(of_b)) = (given(a, of_a), given(b, of_b)) else { return Ok(()) };
+    let (Some(of_a), Some(of_b)) = (given(a), given(b)) else { return Ok(()) };
     for (name, value) in &of_a {
         if let Some((_, other)) = of_b.iter().find(|(own, other)| own == name && other != value) {
-            return Err(format!(
-                "the groups '{}' and '{}' use the same data and disagree in {name}: {value} and \
-                 {other}; give both the same",
-                a.name, b.name
-            ));
+            return Err(disagreement([&a.name, &b.name], name, [value, other]));
         }
     }
     Ok(())
+}
+
+/// That two groups want the same data with another value of a parameter.
+pub fn disagreement(groups: [&str; 2], parameter: &str, values: [&dyn Display; 2]) -> String {
+    let [a, b] = groups;
+    let [of_a, of_b] = values;
+    format!(
+        "the groups '{a}' and '{b}' use the same data and disagree in {parameter}: {of_a} and \
+         {of_b}; give both the same"
+    )
+}
+
+/// The workload of a decided group and its settings, before anything is known of its data; none of
+/// a workload that needs to know it.
+pub fn workload_of(group: &Group, seed: u64) -> Option<(Settings, Arc<dyn Workload>)> {
+    let entry = workloads::by_name(&group.workload).ok()?;
+    let pairs = group.parameters.iter().map(|(name, text)| (name.as_str(), text.as_str()));
+    let settings = Settings::decide(entry.name, entry.parameters, pairs).ok()?;
+    let workload = (entry.make)(&workloads::Make { settings: &settings, seed, data: None }).ok()?;
+    Some((settings, workload))
 }
 
 /// Whether a group is measured for a time.

@@ -33,7 +33,7 @@ mod vary;
 mod written;
 
 pub use bad_plan::BadPlan;
-pub use decide::decide;
+pub use decide::{decide, disagreement, workload_of};
 pub use draft::{AtDraft, Draft, GroupDraft, VaryDraft};
 pub use page::check_from_page;
 pub use print::to_toml;

@@ -5,7 +5,8 @@ use std::collections::BTreeSet;
 
 use analysis::figures::{OF_RUN, Required, names_of_run, spellings};
 use app::error::Error;
-use model::{CustomMetricKind, Group, Plan, Settings, Workload, suggestion};
+use model::{CustomMetricKind, Plan, Workload, suggestion};
+use plan::workload_of;
 
 /// What a figure of a transaction type may be.
 const OF_TYPE: [&str; 8] =
@@ -59,19 +60,12 @@ fn check_one(figure: &str, names: &BTreeSet<String>) -> Result<(), Error> {
 fn names(plan: &Plan) -> BTreeSet<String> {
     let mut names: BTreeSet<String> = OF_RUN.iter().map(|figure| figure.name.to_owned()).collect();
     for group in &plan.groups {
-        let Some(workload) = made(group, plan.seed) else { continue };
+        let Some((_, workload)) = workload_of(group, plan.seed) else { continue };
         let own = names_of(workload.as_ref());
         names.extend(own.iter().map(|name| format!("{}.{name}", group.name)));
         names.extend(own);
     }
     names
-}
-
-fn made(group: &Group, seed: u64) -> Option<std::sync::Arc<dyn Workload>> {
-    let entry = workloads::by_name(&group.workload).ok()?;
-    let pairs = group.parameters.iter().map(|(name, text)| (name.as_str(), text.as_str()));
-    let settings = Settings::decide(entry.name, entry.parameters, pairs).ok()?;
-    (entry.make)(&workloads::Make { settings: &settings, seed, data: None }).ok()
 }
 
 fn names_of(workload: &dyn Workload) -> Vec<String> {
