@@ -223,7 +223,7 @@ fn the_first_plan_of_each_database_runs() {
 fn the_example_on_drift_charts_its_runs_in_the_order_of_time() {
     let home = Home::new();
     let example = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/drift.toml");
-    // Its own server starts as it is told, and the load is on data that are there.
+    // The example's own server starts with its settings; the load uses existing data.
     let plan = std::fs::read_to_string(&example).expect("an example");
     let own = plan.lines().find_map(|line| line.strip_prefix("target = \"")).expect("a target");
     let own = format!("--target={}", own.trim_end_matches('"'));

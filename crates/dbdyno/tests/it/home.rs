@@ -20,8 +20,8 @@ use tempfile::TempDir;
 
 use crate::waiting::Started;
 
-/// Memory that was given back is kept and given out again: for each of many histograms of 264 KiB
-/// the kernel would have to clear pages anew, which takes a fifth of the CPU time of short runs.
+/// The allocator keeps freed memory: otherwise the kernel zeroes pages for each of many histograms
+/// of 264 KiB, which takes a fifth of the CPU time of short runs.
 const KEEP_MEMORY: (&str, &str) = (
     "GLIBC_TUNABLES",
     "glibc.malloc.mmap_threshold=33554432:glibc.malloc.trim_threshold=1073741824",

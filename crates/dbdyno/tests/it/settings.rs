@@ -230,14 +230,17 @@ fn who_may_not_set_a_setting_is_reported() {
         &["CREATE USER humble@'%' IDENTIFIED BY 'h'", "GRANT ALL ON dbdyno.* TO humble@'%'"],
     );
     ask(postgres, &["CREATE ROLE humble LOGIN PASSWORD 'h'"]);
-    for (server, vary) in [(mariadb, "innodb_io_capacity=300,400"), (postgres, "work_mem=5MB,6MB")]
-    {
+    let remedy = "a superuser can allow it: GRANT SELECT ON pg_file_settings TO humble";
+    for (server, vary, remedy) in [
+        (mariadb, "innodb_io_capacity=300,400", "sign in as a user with the privilege"),
+        (postgres, "work_mem=5MB,6MB", remedy),
+    ] {
         let mut target = server.target();
         target.user = Some("humble".to_owned());
         let target = format!("--target={}", target.to_string().replacen('@', ":h@", 1));
         let vary = format!("--vary=server.{vary}");
         let args = ["run", "empty", &target, &vary, "--duration=1s", "--quiet"];
-        home.run(&args).code(2).warns(&["GRANT"]);
+        home.run(&args).code(2).warns(&[remedy]).is_a_sentence();
     }
     home.run(&["restore"]).good().says(&["no settings of a server are left changed"]);
 }

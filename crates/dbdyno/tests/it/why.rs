@@ -84,7 +84,7 @@ fn the_time_of_a_transaction_has_parts_on_postgres_18() {
 #[test]
 fn the_time_of_a_transaction_has_the_parts_that_a_simulated_database_gave_it() {
     let home = Home::new();
-    let how = ["--clients=4", "--ramp-up=1s", "--duration=4s"];
+    let how = ["--clients=4", "--duration=4s"];
     let report = report(&home, "empty", "sim:?servers=2&service=constant:20ms", &how);
     let service_ms = number(&report, "time_profile.service_ms");
     let parts = at(&report, "time_profile.parts").as_array().expect("parts");
@@ -197,7 +197,7 @@ fn the_example_on_procedures_compares_what_a_transaction_takes() {
     let servers = [&MARIADB, &POSTGRES].map(tpcc);
     let [mariadb, postgres] = servers.each_ref().map(|of| of.as_ref().expect("built").url());
     let targets = format!("--vary=target={mariadb},{postgres}");
-    let small = ["--warehouses=1", "--clients=1", "--duration=1s", "--ramp-up=0s", "--repeat=1"];
+    let small = ["--warehouses=1", "--clients=1", "--duration=3s", "--ramp-up=0s", "--repeat=1"];
     let plan = examples().join("procedures.toml").display().to_string();
     home.run(&[&["run", &*plan, &*targets, "--check=off"], &small[..]].concat()).good();
     drop(servers);
@@ -212,8 +212,7 @@ fn the_example_on_procedures_compares_what_a_transaction_takes() {
             found.unwrap_or_else(|| panic!("{name}: {point:#}"))
         };
         assert!(number(of("round_trips"), "ratio") < 0.1, "{point:#}");
-        // By time a second of a busy machine does not show by how much.
-        assert!(number(of("time.client_cpu"), "side") > 0.0, "{point:#}");
+        assert!(number(of("time.client_cpu"), "ratio") < 0.5, "{point:#}");
         assert!(number(of("generator.switches_voluntary"), "ratio") < 0.5, "{point:#}");
     }
     let page = home.run(&["compare", "last", "--by=mode"]).good();
