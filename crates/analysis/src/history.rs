@@ -265,9 +265,8 @@ pub struct Last {
 impl PointHistory {
     /// Which series it is, as people read it; empty where there is one of our own.
     pub fn name(&self) -> String {
-        let values = self.values.iter().filter(|(_, value)| *value != "none");
-        let values: Vec<String> = values.map(|(name, value)| format!("{name}={value}")).collect();
-        let values = values.join(" ");
+        let set = self.values.0.iter().filter(|(_, value)| value != "none");
+        let values = Named(set.cloned().collect()).pairs(" ");
         match &self.imported {
             None => values,
             Some(name) => format!("{values} (imported: {name})").trim_start().to_owned(),

@@ -14,7 +14,7 @@ use crate::wall_clock;
 /// own tells all of them, a broken one does not fill the memory.
 const GAUGES_MAX: usize = 2_000;
 
-/// A counter that was less for so long was begun anew.
+/// A counter that stays lower for this long has been reset.
 const FELL_NS: i64 = 5 * NS_PER_S as i64 / 2;
 
 /// Clocks that are read one after the other, in ticks, are off by so much.

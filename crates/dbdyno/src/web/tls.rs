@@ -24,7 +24,7 @@ use super::pidfile::beside;
 
 /// How long a certificate of ours is valid: as long as browsers take one for at most.
 const VALID_DAYS: u32 = 825;
-/// So long before its end another one is made.
+/// A certificate is renewed this many days before it expires.
 const RENEWED_DAYS: u32 = 30;
 const DAY_S: u64 = 24 * 60 * 60;
 

@@ -202,7 +202,7 @@ impl Decided {
         Served { completion_ns, failure }
     }
 
-    /// Counts a statement that is here for so long, of which it is served for `service_ns`.
+    /// Adds a statement's time: `here_ns` from arrival to completion, `service_ns` of it served.
     fn count(&self, here_ns: u64, service_ns: u64) {
         self.served_ns.fetch_add(service_ns, Ordering::Relaxed);
         self.waited_ns.fetch_add(here_ns.saturating_sub(service_ns), Ordering::Relaxed);
