@@ -20,7 +20,7 @@ use crate::flaky::{Fate, flaky};
 type Loads = &'static [(&'static str, (u32, u64), &'static [(&'static str, &'static str)])];
 
 const LOADS: Loads = &[
-    ("tpcc", (1, 60), &[("rollback_percent", "30"), ("mode", "batched")]),
+    ("tpcc", (1, 60), &[("shrink", "10"), ("rollback_percent", "30"), ("mode", "batched")]),
     ("oltp-read-write", (2, 40), &[("table_size", "1000"), ("tables", "2")]),
     ("oltp-insert", (2, 40), &[("table_size", "1000"), ("tables", "2")]),
     ("tpcb", (1, 40), &[]),
@@ -80,7 +80,8 @@ fn rocksdb_has_transactions_for_clients_and_procedures_of_tpcc_and_loses_no_upda
     ]);
     let target = database(&server, "rocksdb_modes");
     for mode in ["prepared", "procedures"] {
-        let parameters = [("engine", "rocksdb"), ("mode", mode), ("rollback_percent", "20")];
+        let parameters = [("mode", mode), ("rollback_percent", "20")];
+        let parameters = [&[("engine", "rocksdb"), ("shrink", "10")], &parameters[..]].concat();
         let ran = drive(&target, "tpcc", (3, 90), &parameters).expect("runs");
         let crosscheck = &ran.report.crosschecks[0];
         assert!(crosscheck.matches && crosscheck.change > 0, "{mode}: {crosscheck:?}");

@@ -18,7 +18,7 @@ fn ids(home: &Home) -> Vec<String> {
 }
 
 /// The figures of a run that begin with `build.`, by name.
-fn figures(home: &Home, run: &str) -> Vec<(String, f64)> {
+pub(crate) fn figures(home: &Home, run: &str) -> Vec<(String, f64)> {
     let shown = home.call(&["runs", "show", run, "--figures", "--output=csv"]).good();
     let rows = shown.out.lines().skip(1).filter(|line| line.starts_with("build."));
     let pair = |line: &str| {
@@ -29,7 +29,7 @@ fn figures(home: &Home, run: &str) -> Vec<(String, f64)> {
     rows.filter_map(pair).collect()
 }
 
-fn figure(all: &[(String, f64)], name: &str) -> f64 {
+pub(crate) fn figure(all: &[(String, f64)], name: &str) -> f64 {
     let found = all.iter().find(|(known, _)| known == name);
     found.unwrap_or_else(|| panic!("no {name} in {all:?}")).1
 }
@@ -89,7 +89,8 @@ fn nothing_is_kept_of_what_is_not_built_or_not_to_be_kept() {
     home.call(&[&["build"], &SMALL[..], &labelled].concat()).code(2);
 }
 
-/// What a build on a server keeps: its rates, the server's own counters, and how it settled.
+/// What a build on a server keeps: how long its phases took, and how it settled. It is too short for
+/// rates over time and counters of the server, which longer ones have (loads).
 #[track_caller]
 fn a_build_has_metrics(server: &'static TestServer) {
     let data = tpcc(server);
@@ -100,10 +101,9 @@ fn a_build_has_metrics(server: &'static TestServer) {
     let all = figures(&home, &run);
     let seconds = number(built, "seconds");
     assert!((figure(&all, "build.elapsed_s") - seconds).abs() < 0.01);
-    assert!(figure(&all, "build.rows_loaded.max") > 0.0, "{all:?}");
     assert!(figure(&all, "build.analyse_s") > 0.0, "{all:?}");
     let page = home.call(&["runs", "show", &run]).good();
-    page.says(&["insert with 4 loaders", "settled", "order_line", "database", "statistics"]);
+    page.says(&["insert with 4 loaders", "settled", "order_line", "statistics"]);
     let report = home.call(&["runs", "show", &run, "--output=json"]).good().json();
     assert!(at(&report, "facts.settle_after.took_s").is_string());
     assert_eq!(at(&report, "status"), "completed");

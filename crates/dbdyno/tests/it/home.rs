@@ -27,6 +27,9 @@ const KEEP_MEMORY: (&str, &str) = (
     "glibc.malloc.mmap_threshold=33554432:glibc.malloc.trim_threshold=1073741824",
 );
 
+/// Data of tpcc that are checked and copied in no time.
+pub(crate) const SMALL: &str = "--shrink=10";
+
 /// A user who has never run dbdyno before.
 pub(crate) struct Home {
     folder: TempDir,
@@ -175,13 +178,13 @@ impl Home {
         report
     }
 
-    /// Puts data of tpcc, one warehouse of seed 1, where they lie by default. They are built
-    /// once, and copied.
+    /// Puts data of tpcc, one warehouse with a tenth of the rows, of seed 1, where they lie by
+    /// default. They are built once, and copied.
     pub(crate) fn put_tpcc(&self) {
         static BUILT: OnceLock<File> = OnceLock::new();
         let built = BUILT.get_or_init(|| {
             let home = Home::new();
-            home.run(&["build", "tpcc"]).good();
+            home.run(&["build", "tpcc", SMALL]).good();
             // The file lives as long as this handle, whatever becomes of the tests.
             File::open(home.database("tpcc")).expect("it was just built")
         });

@@ -8,7 +8,7 @@ use serde_json::Value;
 use servers::for_tests::TestServer;
 use servers::{Kind, Server};
 
-use crate::home::{Home, at};
+use crate::home::{Home, SMALL, at};
 
 /// The URL of a server without its password, and the password.
 pub(crate) fn url_and_password(server: &Server) -> (String, String) {
@@ -74,7 +74,7 @@ pub(crate) fn tpcc(test: &TestServer) -> MutexGuard<'static, Option<Tpcc>> {
     built.get_or_insert_with(|| {
         let (server, home) = (test.start_with(settings), Home::new());
         let target = format!("--target={}", url(&server));
-        let args = ["build", "tpcc", &target, "-q", "--settle", method, "--output=json"];
+        let args = ["build", "tpcc", SMALL, &target, "-q", "--settle", method, "--output=json"];
         let built = home.run(&args).json();
         // A folder of its own would outlive the process.
         let store = std::fs::read(home.store()).expect("the build is kept");

@@ -5,7 +5,7 @@
 
 use serde_json::Value;
 
-use crate::home::{Home, at, number};
+use crate::home::{Home, SMALL, at, number};
 use crate::journey::nothing_is_lost;
 
 #[test]
@@ -13,7 +13,7 @@ fn the_same_seed_builds_the_same_data_and_another_one_others() {
     let home = Home::new();
     let sums = |seed: &str, file: &str| {
         let (seed, target) = (format!("--seed={seed}"), format!("--target=sqlite:{file}"));
-        home.run(&["build", "tpcc", "--quiet", &seed, &target]).good();
+        home.run(&["build", "tpcc", SMALL, "--quiet", &seed, &target]).good();
         let checked = home.json(&["check", "tpcc", "--checksums", "--quiet", &target]);
         let checks = at(&checked, "checks").as_array().unwrap();
         assert!(checks.iter().all(|check| check["n_failed"] == 0), "{checks:#?}");

@@ -7,7 +7,7 @@ use model::{KindIndex, Number, Rng, Stream};
 
 use super::parameters::{CHANCE_UNIT, Decided, Home};
 use super::random::{LastName, nurand};
-use super::schema::{CUSTOMERS, DISTRICTS, ITEMS, LINES_MAX, LINES_MIN};
+use super::schema::{DISTRICTS, ITEMS, LINES_MAX, LINES_MIN};
 
 /// Places of the kinds.
 pub(super) const NEW_ORDER: KindIndex = 0;
@@ -171,12 +171,15 @@ fn other_warehouse(decided: &Decided, home: i64, rng: &mut Rng) -> i64 {
 }
 
 fn customer_id(decided: &Decided, rng: &mut Rng) -> i64 {
-    nurand(rng, 1023, decided.constants.c_id, 1, CUSTOMERS)
+    nurand(rng, 1023, decided.constants.c_id, 1, decided.data.customers())
 }
 
 fn who(decided: &Decided, rng: &mut Rng) -> Who {
     match rng.chance(60, 100) {
-        true => Who::LastName(nurand(rng, 255, decided.constants.c_last, 0, 999)),
+        true => {
+            let last = decided.data.last_names() - 1;
+            Who::LastName(nurand(rng, 255, decided.constants.c_last, 0, last))
+        }
         false => Who::Id(customer_id(decided, rng)),
     }
 }
@@ -189,7 +192,7 @@ fn new_order(decided: &Decided, warehouse: i64, rng: &mut Rng) -> NewOrder {
     let rolls_back = rng.chance(decided.rollback, CHANCE_UNIT);
     let mut lines = [Line::default(); LINES_MAX as usize];
     for line in &mut lines[..n_lines] {
-        line.item = nurand(rng, 8191, decided.constants.ol_i_id, 1, ITEMS);
+        line.item = nurand(rng, 8191, decided.constants.ol_i_id, 1, decided.data.items());
         line.supply_warehouse = match rng.chance(decided.remote_line, CHANCE_UNIT) {
             true => other_warehouse(decided, warehouse, rng),
             false => warehouse,
@@ -327,7 +330,7 @@ mod tests {
                 assert!((1..=5).contains(&line.supply_warehouse));
                 assert!((1..=10).contains(&line.quantity));
                 let unused = line.item == UNUSED_ITEM;
-                assert!((1..=ITEMS).contains(&line.item) || unused);
+                assert!((1..=100_000).contains(&line.item) || unused);
                 assert!(!unused || place + 1 == order.n_lines, "only the last line");
                 n_unused += u32::from(unused);
             }
@@ -336,6 +339,27 @@ mod tests {
         }
         assert_share(n_remote, n_lines, 0.01);
         assert_share(n_unused, 20_000, 0.01);
+    }
+
+    #[test]
+    fn small_data_have_all_that_is_asked_for() {
+        let decided = decide(4, &[("shrink", "100"), ("rollback_percent", "0")]);
+        for nth in 0..2_000 {
+            match Inputs::draw(&decided, of_client(7, nth), (nth % 3) as KindIndex) {
+                Inputs::NewOrder(order) => {
+                    assert!((1..=30).contains(&order.customer));
+                    assert!(order.lines().iter().all(|line| (1..=1_000).contains(&line.item)));
+                }
+                Inputs::Payment(Payment { who, .. })
+                | Inputs::OrderStatus(OrderStatus { who, .. }) => {
+                    assert!(match who {
+                        Who::LastName(number) => (0..30).contains(&number),
+                        Who::Id(id) => (1..=30).contains(&id),
+                    });
+                }
+                other => panic!("{other:?}"),
+            }
+        }
     }
 
     #[test]

@@ -5,6 +5,7 @@
 use model::{BadParameter, Choice, Identity, Parameter, ParameterKind, Rng, Stream};
 
 use super::random::{draw_c_load, draw_c_run};
+use super::schema::{CUSTOMERS, ITEMS, LAST_NAMES, UNDELIVERED};
 use crate::Make;
 use crate::storage_engine::{self, StorageEngine};
 
@@ -34,6 +35,14 @@ pub(super) static PARAMETERS: &[Parameter] = &[
         kind: ParameterKind::Count { min: 0, max: 1_000 },
         default: "0",
         help: "Partitions of each table, by warehouse; 0: not partitioned",
+        shapes_data: true,
+    },
+    Parameter {
+        name: "shrink",
+        kind: ParameterKind::Count { min: 1, max: 100 },
+        default: "1",
+        help: "Divide the items of each warehouse, and customers and orders of each district: \
+               small data for trying and tests, not those of TPC-C",
         shapes_data: true,
     },
     storage_engine::PARAMETER,
@@ -158,6 +167,8 @@ pub(super) struct Data {
     pub(super) seed: u64,
     /// Its size.
     pub(super) warehouses: i64,
+    /// By what the rows of a warehouse are divided; 1 where they are those of the specification.
+    pub(super) shrink: i64,
     /// Into how many parts its tables are split; 0 where they are whole.
     pub(super) partitions: u64,
     /// In what its tables are kept.
@@ -233,6 +244,7 @@ impl Data {
     fn new(make: &Make<'_>) -> Result<Data, BadParameter> {
         let settings = make.settings;
         let asked = settings.count("warehouses") as i64;
+        let asked_shrink = settings.count("shrink") as i64;
         let asked_partitions = settings.count("partitions");
         let engine = settings.chosen(storage_engine::NAME);
         let Some(found) = make.data else {
@@ -240,6 +252,7 @@ impl Data {
             return Ok(Data {
                 seed: make.seed,
                 warehouses: asked,
+                shrink: asked_shrink,
                 partitions: asked_partitions,
                 engine,
                 c_load,
@@ -250,6 +263,11 @@ impl Data {
             true => asked,
             false => number(found.scale_of("warehouses"), "warehouses", 1, 100_000)?,
         };
+        // Data from before they could be small do not tell; they are of full size.
+        let shrink = match found.scale_of("shrink") {
+            Some(text) => number(Some(text), "shrink", 1, 100)?,
+            None => 1,
+        };
         // Data from before tables could be split do not tell; they are whole.
         let partitions = match found.scale_of("partitions") {
             Some(text) => number(Some(text), "partitions", 0, 1_000)? as u64,
@@ -258,11 +276,37 @@ impl Data {
         Ok(Data {
             seed: found.seed,
             warehouses,
+            shrink,
             partitions,
             engine,
             c_load: number(found.constant("c_load"), "c_load", 0, 255)?,
             loaded_at_us: number(found.constant("loaded_at_us"), "loaded_at_us", 0, i64::MAX)?,
         })
+    }
+
+    /// Items, and stocks of a warehouse.
+    pub(super) fn items(&self) -> i64 {
+        ITEMS / self.shrink
+    }
+
+    /// Customers of a district, and its orders at the load: each customer has one.
+    pub(super) fn customers(&self) -> i64 {
+        CUSTOMERS / self.shrink
+    }
+
+    /// Orders of a district that are not delivered at the load.
+    pub(super) fn undelivered(&self) -> i64 {
+        UNDELIVERED / self.shrink
+    }
+
+    /// The first of them.
+    pub(super) fn first_undelivered(&self) -> i64 {
+        self.customers() - self.undelivered() + 1
+    }
+
+    /// How many last names there are: each is borne by a customer of each district.
+    pub(super) fn last_names(&self) -> i64 {
+        LAST_NAMES.min(self.customers())
     }
 
     /// What is kept beside the data.
@@ -272,6 +316,7 @@ impl Data {
             version: 1,
             scale: vec![
                 ("warehouses".to_owned(), self.warehouses.to_string()),
+                ("shrink".to_owned(), self.shrink.to_string()),
                 ("partitions".to_owned(), self.partitions.to_string()),
                 (storage_engine::NAME.to_owned(), self.engine.name().to_owned()),
             ],
@@ -349,6 +394,10 @@ pub(super) mod tests {
         assert_eq!((run.seed, run.data.seed, run.data.warehouses), (6, 5, 3));
         let delta = (run.constants.c_last - run.data.c_load).abs();
         assert!((65..=119).contains(&delta), "{delta}");
+        let small = decide(5, &[("shrink", "10")]).data;
+        let run = try_decide(6, &[], Some(&small.identity())).expect("valid").data;
+        assert_eq!((run.items(), run.customers(), run.first_undelivered()), (10_000, 300, 211));
+        assert_eq!(run.identity(), small.identity());
     }
 
     #[test]

@@ -9,16 +9,17 @@ use model::{Population, Rng, RowSource, Stream, Table, Value};
 use super::parameters::Data;
 use super::random::{FixedBuf, LastName, nurand};
 use super::schema::{
-    CUSTOMER, CUSTOMERS, DISTRICT, DISTRICTS, FIRST_UNDELIVERED, HISTORY, ITEM, ITEMS, LINES_MAX,
-    LINES_MIN, NEW_ORDER, ORDER_LINE, ORDERS, ORDERS_LOADED, STOCK, WAREHOUSE, tables,
+    CUSTOMER, DISTRICT, DISTRICTS, HISTORY, ITEM, LINES_MAX, LINES_MIN, NEW_ORDER, ORDER_LINE,
+    ORDERS, STOCK, WAREHOUSE, tables,
 };
 
 /// Rows a chunk where a table is not cut by district or warehouse.
 const CHUNK_ROWS: i64 = 10_000;
-/// Undelivered orders of a district.
-const UNDELIVERED: i64 = ORDERS_LOADED - FIRST_UNDELIVERED + 1;
 /// Lines of an order on average.
 const LINES_MEAN: i64 = (LINES_MIN + LINES_MAX) / 2;
+/// What each customer has paid by the load (clause 4.3.3.1): the sums of districts and warehouses
+/// agree with it.
+const PAID_CENTS: i64 = 10_00;
 /// Orders are entered one a second, so that the last precedes the load by a second.
 const ORDER_GAP_US: i64 = 1_000_000;
 
@@ -42,10 +43,10 @@ impl Population for Rows {
     fn n_chunks(&self, table: usize) -> u64 {
         let warehouses = self.data.warehouses;
         let n_chunks = match table {
-            ITEM => ITEMS / CHUNK_ROWS,
+            ITEM => chunks_of_items(&self.data),
             WAREHOUSE => (warehouses + CHUNK_ROWS - 1) / CHUNK_ROWS,
             DISTRICT => (warehouses * DISTRICTS + CHUNK_ROWS - 1) / CHUNK_ROWS,
-            STOCK => warehouses * ITEMS / CHUNK_ROWS,
+            STOCK => warehouses * chunks_of_items(&self.data),
             HISTORY | NEW_ORDER => warehouses,
             CUSTOMER | ORDERS | ORDER_LINE => warehouses * DISTRICTS,
             _ => unreachable!("there are nine tables"),
@@ -54,16 +55,16 @@ impl Population for Rows {
     }
 
     fn n_rows(&self, table: usize) -> u64 {
-        let districts = self.data.warehouses * DISTRICTS;
+        let data = &self.data;
+        let districts = data.warehouses * DISTRICTS;
         let n_rows = match table {
-            ITEM => ITEMS,
-            WAREHOUSE => self.data.warehouses,
+            ITEM => data.items(),
+            WAREHOUSE => data.warehouses,
             DISTRICT => districts,
-            STOCK => self.data.warehouses * ITEMS,
-            HISTORY | CUSTOMER => districts * CUSTOMERS,
-            ORDERS => districts * ORDERS_LOADED,
-            NEW_ORDER => districts * UNDELIVERED,
-            ORDER_LINE => districts * ORDERS_LOADED * LINES_MEAN,
+            STOCK => data.warehouses * data.items(),
+            HISTORY | CUSTOMER | ORDERS => districts * data.customers(),
+            NEW_ORDER => districts * data.undelivered(),
+            ORDER_LINE => districts * data.customers() * LINES_MEAN,
             _ => unreachable!("there are nine tables"),
         };
         n_rows as u64
@@ -93,14 +94,14 @@ impl Population for Rows {
         let rng = Rng::new(self.data.seed, Stream::Data(table as u16), chunk);
         let (data, chunk) = (self.data, chunk as i64);
         match table {
-            ITEM => items(rng, chunk),
+            ITEM => items(rng, chunk, data),
             WAREHOUSE => warehouses(rng, chunk, data),
             DISTRICT => districts(rng, chunk, data),
-            STOCK => stocks(rng, chunk),
+            STOCK => stocks(rng, chunk, data),
             HISTORY => histories(rng, chunk, data),
             CUSTOMER => customers(rng, chunk, data),
             ORDERS => orders(chunk, data),
-            NEW_ORDER => new_orders(rng, chunk),
+            NEW_ORDER => new_orders(rng, chunk, data),
             ORDER_LINE => order_lines(rng, chunk, data),
             _ => unreachable!("there are nine tables"),
         }
@@ -140,6 +141,16 @@ fn place_of(chunk: i64) -> (i64, i64) {
     (chunk / DISTRICTS + 1, chunk % DISTRICTS + 1)
 }
 
+/// The chunks of all items, and of the stocks of a warehouse.
+fn chunks_of_items(data: &Data) -> i64 {
+    (data.items() + CHUNK_ROWS - 1) / CHUNK_ROWS
+}
+
+/// The first and the last item of a chunk of them.
+fn items_of(chunk: i64, data: &Data) -> (i64, i64) {
+    (chunk * CHUNK_ROWS + 1, data.items().min((chunk + 1) * CHUNK_ROWS))
+}
+
 fn rate(ten_thousandths: i64) -> Value<'static> {
     Value::Decimal { unscaled: ten_thousandths, scale: 4 }
 }
@@ -174,10 +185,10 @@ impl Address {
     }
 }
 
-fn items(rng: Rng, chunk: i64) -> Box<dyn RowSource + Send> {
+fn items(rng: Rng, chunk: i64, data: Data) -> Box<dyn RowSource + Send> {
+    let (first, last) = items_of(chunk, &data);
     let (mut name, mut data) = (FixedBuf::<24>::default(), FixedBuf::<50>::default());
-    let first = chunk * CHUNK_ROWS + 1;
-    source(rng, first, first + CHUNK_ROWS - 1, move |rng, i_id, emit| {
+    source(rng, first, last, move |rng, i_id, emit| {
         let image = rng.uniform(1, 10_000);
         name.a_string(rng, 14);
         let price = rng.uniform(1_00, 100_00);
@@ -210,7 +221,7 @@ fn warehouses(rng: Rng, chunk: i64, data: Data) -> Box<dyn RowSource + Send> {
             state,
             zip,
             rate(tax),
-            Value::cents(300_000_00),
+            Value::cents(DISTRICTS * data.customers() * PAID_CENTS),
         ]);
     })
 }
@@ -235,23 +246,24 @@ fn districts(rng: Rng, chunk: i64, data: Data) -> Box<dyn RowSource + Send> {
             state,
             zip,
             rate(tax),
-            Value::cents(30_000_00),
-            (ORDERS_LOADED + 1).into(),
+            Value::cents(data.customers() * PAID_CENTS),
+            (data.customers() + 1).into(),
         ]);
     })
 }
 
-/// The first thousand customers of a district bear the thousand last names in turn, the others
+/// The first customers of a district bear the thousand last names in turn, those of the others
 /// are drawn (clause 4.3.3.1).
 fn customers(rng: Rng, chunk: i64, data: Data) -> Box<dyn RowSource + Send> {
     let (w_id, d_id) = place_of(chunk);
     let (mut first, mut last) = (FixedBuf::<16>::default(), LastName::default());
     let (mut address, mut phone) = (Address::default(), FixedBuf::<16>::default());
     let mut text = FixedBuf::<500>::default();
-    source(rng, 1, CUSTOMERS, move |rng, c_id, emit| {
-        last.last_name(match c_id {
-            1..=1000 => c_id - 1,
-            _ => nurand(rng, 255, data.c_load, 0, 999),
+    let n_names = data.last_names();
+    source(rng, 1, data.customers(), move |rng, c_id, emit| {
+        last.last_name(match c_id <= n_names {
+            true => c_id - 1,
+            false => nurand(rng, 255, data.c_load, 0, n_names - 1),
         });
         first.a_string(rng, 8);
         address.draw(rng);
@@ -289,8 +301,9 @@ fn customers(rng: Rng, chunk: i64, data: Data) -> Box<dyn RowSource + Send> {
 fn histories(rng: Rng, chunk: i64, data: Data) -> Box<dyn RowSource + Send> {
     let w_id = chunk + 1;
     let mut text = FixedBuf::<24>::default();
-    source(rng, 0, DISTRICTS * CUSTOMERS - 1, move |rng, nth, emit| {
-        let (d_id, c_id) = (nth / CUSTOMERS + 1, nth % CUSTOMERS + 1);
+    let customers = data.customers();
+    source(rng, 0, DISTRICTS * customers - 1, move |rng, nth, emit| {
+        let (d_id, c_id) = (nth / customers + 1, nth % customers + 1);
         text.a_string(rng, 12);
         emit(&[
             c_id.into(),
@@ -299,19 +312,19 @@ fn histories(rng: Rng, chunk: i64, data: Data) -> Box<dyn RowSource + Send> {
             d_id.into(),
             w_id.into(),
             Value::Timestamp(data.loaded_at_us),
-            Value::cents(10_00),
+            Value::cents(PAID_CENTS),
             text.text().into(),
         ]);
     })
 }
 
-fn stocks(rng: Rng, chunk: i64) -> Box<dyn RowSource + Send> {
-    let chunks_a_warehouse = ITEMS / CHUNK_ROWS;
-    let w_id = chunk / chunks_a_warehouse + 1;
-    let first = chunk % chunks_a_warehouse * CHUNK_ROWS + 1;
+fn stocks(rng: Rng, chunk: i64, data: Data) -> Box<dyn RowSource + Send> {
+    let per_warehouse = chunks_of_items(&data);
+    let w_id = chunk / per_warehouse + 1;
+    let (first, last) = items_of(chunk % per_warehouse, &data);
     let mut dist: [FixedBuf<24>; 10] = Default::default();
     let mut text = FixedBuf::<50>::default();
-    source(rng, first, first + CHUNK_ROWS - 1, move |rng, i_id, emit| {
+    source(rng, first, last, move |rng, i_id, emit| {
         let quantity = rng.uniform(10, 100);
         dist.iter_mut().for_each(|info| info.letters(rng));
         text.data_string(rng, 26);
@@ -336,28 +349,28 @@ struct Heads {
 }
 
 impl Heads {
-    fn draw(seed: u64, chunk: i64) -> Heads {
-        let mut rng = Rng::new(seed, Stream::Data(ORDERS as u16), chunk as u64);
-        let mut customers: Vec<u16> = (1..=CUSTOMERS as u16).collect();
+    fn draw(data: &Data, chunk: i64) -> Heads {
+        let mut rng = Rng::new(data.seed, Stream::Data(ORDERS as u16), chunk as u64);
+        let mut customers: Vec<u16> = (1..=data.customers() as u16).collect();
         rng.shuffle(&mut customers);
         let mut bytes = |low, high| -> Vec<u8> {
-            (0..ORDERS_LOADED).map(|_| rng.uniform(low, high) as u8).collect()
+            (0..data.customers()).map(|_| rng.uniform(low, high) as u8).collect()
         };
         Heads { customers, lines: bytes(LINES_MIN, LINES_MAX), carriers: bytes(1, 10) }
     }
 }
 
 fn entered_us(o_id: i64, data: &Data) -> i64 {
-    data.loaded_at_us - (ORDERS_LOADED + 1 - o_id) * ORDER_GAP_US
+    data.loaded_at_us - (data.customers() + 1 - o_id) * ORDER_GAP_US
 }
 
 fn orders(chunk: i64, data: Data) -> Box<dyn RowSource + Send> {
     let (w_id, d_id) = place_of(chunk);
-    let heads = Heads::draw(data.seed, chunk);
+    let heads = Heads::draw(&data, chunk);
     let unused = Rng::new(data.seed, Stream::Data(ORDERS as u16), chunk as u64);
-    source(unused, 1, ORDERS_LOADED, move |_, o_id, emit| {
+    source(unused, 1, data.customers(), move |_, o_id, emit| {
         let nth = o_id as usize - 1;
-        let delivered = o_id < FIRST_UNDELIVERED;
+        let delivered = o_id < data.first_undelivered();
         emit(&[
             o_id.into(),
             d_id.into(),
@@ -371,17 +384,18 @@ fn orders(chunk: i64, data: Data) -> Box<dyn RowSource + Send> {
     })
 }
 
-fn new_orders(rng: Rng, chunk: i64) -> Box<dyn RowSource + Send> {
+fn new_orders(rng: Rng, chunk: i64, data: Data) -> Box<dyn RowSource + Send> {
     let w_id = chunk + 1;
-    source(rng, 0, DISTRICTS * UNDELIVERED - 1, move |_, nth, emit| {
-        let (d_id, o_id) = (nth / UNDELIVERED + 1, nth % UNDELIVERED + FIRST_UNDELIVERED);
+    let (first, per_district) = (data.first_undelivered(), data.undelivered());
+    source(rng, 0, DISTRICTS * per_district - 1, move |_, nth, emit| {
+        let (d_id, o_id) = (nth / per_district + 1, nth % per_district + first);
         emit(&[o_id.into(), d_id.into(), w_id.into()]);
     })
 }
 
 fn order_lines(rng: Rng, chunk: i64, data: Data) -> Box<dyn RowSource + Send> {
     let (w_id, d_id) = place_of(chunk);
-    let lines = Heads::draw(data.seed, chunk).lines;
+    let lines = Heads::draw(&data, chunk).lines;
     let n_lines: i64 = lines.iter().map(|n| i64::from(*n)).sum();
     let (mut o_id, mut number) = (1, 0);
     let mut info = FixedBuf::<24>::default();
@@ -390,9 +404,9 @@ fn order_lines(rng: Rng, chunk: i64, data: Data) -> Box<dyn RowSource + Send> {
             (o_id, number) = (o_id + 1, 0);
         }
         number += 1;
-        let delivered = o_id < FIRST_UNDELIVERED;
+        let delivered = o_id < data.first_undelivered();
         let entered = Value::Timestamp(entered_us(o_id, &data));
-        let i_id = rng.uniform(1, ITEMS);
+        let i_id = rng.uniform(1, data.items());
         let amount = if delivered { 0 } else { rng.uniform(1, 9_999_99) };
         info.letters(rng);
         emit(&[
@@ -426,6 +440,17 @@ mod tests {
     fn each(rows: &Rows, table: usize, chunk: u64, mut visit: impl FnMut(&[Value<'_>])) {
         let mut source = rows.rows(table, chunk);
         while source.next(&mut visit) {}
+    }
+
+    /// The numbers in the rows of a chunk; the smallest there is for what is none.
+    fn of(rows: &Rows, table: usize, chunk: u64) -> Vec<Vec<i64>> {
+        let mut all = Vec::new();
+        let number = |value: &Value<'_>| match value {
+            Value::Null | Value::Text(_) => i64::MIN,
+            other => int(*other),
+        };
+        each(rows, table, chunk, |row| all.push(row.iter().map(number).collect()));
+        all
     }
 
     fn int(value: Value<'_>) -> i64 {
@@ -477,6 +502,40 @@ mod tests {
                 ORDER_LINE => assert!(promised.abs_diff(n_rows) < 6_000, "{n_rows}"),
                 _ => assert_eq!(n_rows, promised, "{}", table.name),
             }
+        }
+    }
+
+    #[test]
+    fn small_data_have_the_same_shape() {
+        for (shrink, n_items, n_customers, n_undelivered) in
+            [("7", 14_285, 428, 128), ("100", 1_000, 30, 9)]
+        {
+            let rows = Rows::new(decide(1, &[("warehouses", "2"), ("shrink", shrink)]).data);
+            let count = |table| -> usize {
+                (0..rows.n_chunks(table)).map(|chunk| of(&rows, table, chunk).len()).sum()
+            };
+            for (table, expect) in [
+                (ITEM, n_items),
+                (STOCK, 2 * n_items),
+                (CUSTOMER, 20 * n_customers),
+                (HISTORY, 20 * n_customers),
+                (ORDERS, 20 * n_customers),
+                (NEW_ORDER, 20 * n_undelivered),
+            ] {
+                assert_eq!(count(table), expect, "table {table}");
+                assert_eq!(rows.n_rows(table), expect as u64, "table {table}");
+            }
+            let lines = count(ORDER_LINE);
+            assert!(lines.abs_diff(200 * n_customers) < 20 * n_customers, "{lines}");
+            // Districts follow each other, so the last undelivered order of each is its last.
+            let [orders, undelivered] = [ORDERS, NEW_ORDER].map(|table| of(&rows, table, 0));
+            let open = orders.iter().filter(|row| row[5] == i64::MIN).map(|row| row[0]);
+            let queued = undelivered.iter().take(n_undelivered).map(|row| row[0]);
+            assert!(open.eq(queued));
+            let next = of(&rows, DISTRICT, 0).iter().map(|row| row[10]).collect::<BTreeSet<_>>();
+            assert_eq!(next, BTreeSet::from([n_customers as i64 + 1]));
+            let items = of(&rows, ORDER_LINE, 3);
+            assert!(items.iter().all(|row| (1..=n_items as i64).contains(&row[4])));
         }
     }
 

@@ -6,16 +6,16 @@ use model::{Column, ColumnType, Index, Table};
 
 use ColumnType::{Char, Decimal, Int, SmallInt, Timestamp, VarChar};
 
-/// Items, and stocks of a warehouse.
+/// Items, and stocks of a warehouse, where it is not shrunk.
 pub(super) const ITEMS: i64 = 100_000;
 /// Districts of a warehouse.
 pub(super) const DISTRICTS: i64 = 10;
-/// Customers of a district.
+/// Customers of a district where it is not shrunk; each has one order at the load.
 pub(super) const CUSTOMERS: i64 = 3_000;
-/// Orders of a district at the load.
-pub(super) const ORDERS_LOADED: i64 = 3_000;
-/// The first order of a district that is not delivered at the load.
-pub(super) const FIRST_UNDELIVERED: i64 = 2_101;
+/// Orders of a district that are not delivered at the load, where it is not shrunk.
+pub(super) const UNDELIVERED: i64 = 900;
+/// The last names there are.
+pub(super) const LAST_NAMES: i64 = 1_000;
 /// The most lines of an order.
 pub(super) const LINES_MAX: i64 = 15;
 /// The fewest lines of an order.
