@@ -179,19 +179,45 @@ fn differences(report: &ComparisonReport, all: &[&Difference]) -> Table {
     table
 }
 
+/// Of the figures of a transaction that changed, at most so many are not folded.
+const CHANGES_MAX: usize = 32;
+/// With more points than these, no page has all figures of a transaction.
+const POINTS_MAX: usize = 8;
+
 /// The time and the work of a transaction on each side and the baseline.
 fn each_transaction(report: &ComparisonReport) -> Vec<Block> {
     const WORDS: &str = "Mean time of a transaction by its parts, the largest difference first; \
                          then what else it takes, the largest ratio first (95 % intervals over \
                          runs, not tested).";
     let mut blocks = Vec::new();
+    let axes = axes_of(report);
+    let n_points: usize = report.pairs.iter().map(|pair| pair.each_transaction.len()).sum();
     for pair in &report.pairs {
         for at in &pair.each_transaction {
-            let values = at.values.iter().map(|(axis, value)| format!("{axis}={value}"));
+            let values = told(&axes, &at.values);
+            let values = values.iter().map(|(axis, value)| format!("{axis}={value}"));
             let several = (report.pairs.len() > 1).then(|| pair.side.clone());
             let title: Vec<String> = several.into_iter().chain(values).collect();
-            let table = of_transaction(report, pair, &at.figures);
-            blocks.push(Block::Part(title.join(", "), vec![Block::Table(table)]));
+            let is_time = |of: &&EachTransaction| of.name.starts_with("time.");
+            let n_times = at.figures.iter().filter(is_time).count();
+            let n_changed = at.figures.iter().filter(|of| of.is_change).count() - n_times;
+            let (first, rest) = at.figures.split_at(n_times + n_changed.min(CHANGES_MAX));
+            let mut part = vec![Block::Table(of_transaction(report, pair, first))];
+            if !rest.is_empty() {
+                let title = format!("{} figures more", rest.len());
+                let words = format!("{title} (--output json has all)");
+                let otherwise = vec![Block::paragraphs([words])];
+                match n_points > POINTS_MAX {
+                    true => part.extend(otherwise),
+                    false => part.push(Block::Details(Details {
+                        title,
+                        blocks: vec![Block::Table(of_transaction(report, pair, rest))],
+                        length: Length::Long,
+                        otherwise,
+                    })),
+                }
+            }
+            blocks.push(Block::Part(title.join(", "), part));
         }
     }
     if !blocks.is_empty() {

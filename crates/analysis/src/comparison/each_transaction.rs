@@ -13,9 +13,6 @@ use stats::Comparison;
 use super::SidePoint;
 use crate::report::{Named, Report};
 
-/// At most so many are shown besides the parts of the time.
-const SHOWN_MAX: usize = 32;
-
 /// A ratio closer to 1 than this is no change, as a share.
 const CHANGE_MIN: f64 = 0.05;
 
@@ -40,6 +37,9 @@ pub struct EachTransaction {
     pub ratio: Option<f64>,
     /// Its 95 % interval over runs; null where there are too few.
     pub interval: Option<(f64, f64)>,
+    /// Whether it is a part of the time, or differs: by more than 5 %, and its interval is on one
+    /// side of 1.
+    pub is_change: bool,
 }
 
 /// Such figures at a point, or at all points together.
@@ -48,7 +48,7 @@ pub struct EachTransactionAt {
     /// Which point, by axis; empty where all are taken together.
     pub values: Named<String>,
     /// The time of a transaction and its parts, those that changed most in milliseconds first; then
-    /// what else changed, the largest ratio first.
+    /// what else changed, the largest ratio first; then all others, by name.
     pub figures: Vec<EachTransaction>,
 }
 
@@ -65,7 +65,7 @@ pub(super) fn each_transaction(both: &[(&SidePoint, &SidePoint)]) -> Vec<EachTra
         true => vec![at(Named::default(), both)],
         false => both.iter().map(|pair| at(pair.0.values.clone(), &[*pair])).collect(),
     };
-    all.into_iter().filter(|at| !at.figures.is_empty()).collect()
+    all.into_iter().filter(|at| at.figures.iter().any(|of| of.is_change)).collect()
 }
 
 /// By figure: its unit, and by point the values of the runs of both sides.
@@ -86,7 +86,7 @@ fn figures_of(both: &[(&SidePoint, &SidePoint)]) -> Vec<EachTransaction> {
         }
     }
     let all = all.into_iter().filter_map(|(name, (unit, values))| beside(name, unit, &values));
-    let (mut times, mut others): (Vec<_>, Vec<_>) =
+    let (mut times, others): (Vec<_>, Vec<_>) =
         all.partition(|figure| figure.name.starts_with(TIME));
     let service = times.iter().find(|of| of.name == SERVICE);
     let least = service.map_or(0.0, |of| PART_MIN * of.baseline.max(of.side));
@@ -103,10 +103,10 @@ fn figures_of(both: &[(&SidePoint, &SidePoint)]) -> Vec<EachTransaction> {
         let is_other = of.ratio.is_none() && of.baseline != of.side;
         is_sure && (is_other || far(of) > CHANGE_MIN.ln_1p())
     };
-    others.retain(is_change);
-    others.sort_by(|a, b| far(b).total_cmp(&far(a)).then_with(|| a.name.cmp(&b.name)));
-    others.truncate(SHOWN_MAX);
-    times.into_iter().chain(others).collect()
+    let (mut changed, mut same): (Vec<_>, Vec<_>) = others.into_iter().partition(is_change);
+    changed.sort_by(|a, b| far(b).total_cmp(&far(a)).then_with(|| a.name.cmp(&b.name)));
+    same.iter_mut().for_each(|of| of.is_change = false);
+    times.into_iter().chain(changed).chain(same).collect()
 }
 
 const TIME: &str = "time.";
@@ -151,7 +151,7 @@ fn figures(report: &Report) -> Vec<(String, &'static str, f64)> {
                 };
                 let state = row.state.as_deref().map(|state| format!("{state} "));
                 let what = format!("{}{}", state.unwrap_or_default(), row.what);
-                let name = format!("{of}.{what}.{}", column.name);
+                let name = format!("{of}.{}.{}", what.trim_end(), column.name);
                 all.push((name, unit, value * scale / commits));
             }
         }
@@ -183,7 +183,8 @@ fn beside(name: String, unit: &str, values: &[[Vec<f64>; 2]]) -> Option<EachTran
     let compared = Comparison::of(&logs(0), &logs(1), CONFIDENCE).ok();
     let interval = ratio.and(compared).map(|of| (of.interval.0.exp(), of.interval.1.exp()));
     let interval = interval.filter(|(low, high)| low.is_finite() && high.is_finite());
-    Some(EachTransaction { name, unit: unit.to_owned(), baseline, side, ratio, interval })
+    let unit = unit.to_owned();
+    Some(EachTransaction { name, unit, baseline, side, ratio, interval, is_change: true })
 }
 
 #[cfg(test)]
@@ -235,8 +236,12 @@ mod tests {
             "time.server_cpu",
             "time.unexplained",
             "database.Bytes_sent",
+            "round_trips",
+            "server.cpu_user",
+            "statements",
         ];
         assert_eq!(names, expected);
+        assert!(found.iter().enumerate().all(|(nth, of)| of.is_change == (nth < 5)), "{found:?}");
         let bytes = &found[4];
         assert_eq!((bytes.unit.as_str(), bytes.ratio), ("B", Some(8.0)));
         // 5 MB/s over 1,000 transactions per second.
