@@ -1,9 +1,12 @@
 //! The values of an axis as people tell them apart. Not here: what was measured at them.
 
+use std::collections::BTreeSet;
+
 use analysis::ComparisonReport;
 use model::{Axis, Named, short_axis};
 
-/// The values of an axis as people tell them apart: of targets the options in which they differ.
+/// The values of an axis as people tell them apart: of targets what stands before their options,
+/// or, where that does not tell them apart, also the options in which they differ.
 pub(crate) fn names(axis: &Axis) -> Vec<String> {
     let options = |value: &str| -> Vec<String> {
         let of = value.split_once('?').map_or("", |(_, options)| options);
@@ -16,6 +19,7 @@ pub(crate) fn names(axis: &Axis) -> Vec<String> {
         .collect();
     let is_common = |option: &String| all.iter().all(|(_, options)| options.contains(option));
     let is_one = all.len() > 1 && all.iter().all(|(base, _)| *base == all[0].0);
+    let bases: BTreeSet<&str> = all.iter().map(|(base, _)| *base).collect();
     let short = |(base, options): &(&str, Vec<String>)| {
         let kept: Vec<&str> =
             options.iter().filter(|option| !is_common(option)).map(String::as_str).collect();
@@ -26,7 +30,11 @@ pub(crate) fn names(axis: &Axis) -> Vec<String> {
         }
     };
     match short_axis(&axis.name) {
-        "target" if all.len() > 1 => all.iter().map(short).collect(),
+        "target" if all.len() == 1 => axis.values.clone(),
+        "target" if bases.len() == all.len() => {
+            all.iter().map(|(base, _)| (*base).to_owned()).collect()
+        }
+        "target" => all.iter().map(short).collect(),
         _ => axis.values.clone(),
     }
 }
@@ -78,6 +86,8 @@ mod tests {
         check("target", &["managed:mariadb?a=1"], &["managed:mariadb?a=1"]);
         let two = ["managed:mariadb?a=1", "managed:postgres?a=1", "managed:postgres?a=1&b=2"];
         check("target", &two, &["managed:mariadb", "managed:postgres", "managed:postgres?b=2"]);
+        let products = ["managed:mariadb?a=1", "managed:mysql?bin=/x&a=1", "managed:postgres?b=2"];
+        check("target", &products, &["managed:mariadb", "managed:mysql", "managed:postgres"]);
         let with_default = ["sqlite:a.db", "sqlite:a.db?synchronous=off"];
         check("target", &with_default, &["sqlite:a.db", "synchronous=off"]);
     }

@@ -12,7 +12,7 @@ use model::numbers::{count, ms, significant};
 use model::{Choice, Severity, Status, is_arrival_rate};
 use store::utc;
 
-use super::axis_names;
+use super::axis_names::{self, told};
 use super::charts::{named, of_experiment};
 use super::document::{
     Block, Document, Length, Place, Remark, Section, Sketch, Span, Text, Tone, Validity, Verdict,
@@ -188,7 +188,7 @@ fn best(report: &ExperimentReport) -> String {
             None => format!("no {of}"),
         };
     };
-    let at = point.values.pairs(", ");
+    let at = told(&report.axes, &point.values).pairs(", ");
     let at = if at.is_empty() { at } else { format!(" at {at}") };
     let most = if is_less_better(&report.primary) { "least" } else { "most" };
     let also = also(report, point, &figure);
@@ -203,9 +203,12 @@ fn also(report: &ExperimentReport, best: &PointReport, figure: &Figure) -> Optio
         let own = point.figures.get(&report.primary);
         point.values != best.values && own.is_some_and(|own| own.reaches(figure))
     };
-    let name = |point: &PointReport| match &point.values.0[..] {
-        [(_, value)] => value.clone(),
-        _ => point.values.pairs(" "),
+    let name = |point: &PointReport| {
+        let values = told(&report.axes, &point.values);
+        match &values.0[..] {
+            [(_, value)] => value.clone(),
+            _ => values.pairs(" "),
+        }
     };
     let all: Vec<String> = report.points.iter().filter(reaches).map(name).collect();
     match all.len() {
@@ -224,7 +227,7 @@ fn kept(report: &ExperimentReport, rate: &RateReport) -> String {
         Some(figure) => shown(figure),
         None => "not known".to_owned(),
     };
-    let (at, of) = (point.values.pairs(", "), title(&report.primary));
+    let (at, of) = (told(&report.axes, &point.values).pairs(", "), title(&report.primary));
     format!("keeps up with the offered rate up to {at}; {of} there: {figure}")
 }
 

@@ -138,7 +138,10 @@ fn grid(all: &Matrices, table: &Matrix) -> Table {
     columns.push(Column::data(rows.clone()));
     let are_numbers = all.rows.values.iter().all(|value| number(value).is_some());
     let align = if are_numbers { Align::Right } else { Align::Left };
-    columns.push(Column::new(short_axis(rows).to_owned(), align));
+    // Values such as 1 or true do not tell of which axis they are.
+    let of_columns = all.columns.as_ref().map(|of| format!(" \\ {}", short_axis(&of.name)));
+    let corner = format!("{}{}", short_axis(rows), of_columns.unwrap_or_default());
+    columns.push(Column::new(corner, align));
     let figures = |title: String, key: &str| Column::new(title, Align::Right).key(key.to_owned());
     let named: Vec<(String, &String)> = match &all.columns {
         Some(axis) => names(axis).into_iter().zip(&axis.values).collect(),
@@ -210,8 +213,8 @@ fn as_good(all: &Matrices, line: &Line) -> Option<String> {
     let of = other.map_or_else(String::new, |other| format!("{}: ", name_of(other, &line.of)));
     let (at, of_best) = (name_of(axis, &axis.values[smallest]), name_of(axis, &axis.values[best]));
     Some(match best == smallest {
-        true => format!("{of}the best at {name} {at}, and nothing smaller within the error"),
-        false => format!("{of}as good within the error from {name} {at}; the best at {of_best}"),
+        true => format!("{of}best at {name} {at}; no smaller value is within its error"),
+        false => format!("{of}best at {name} {of_best}; {at} is the smallest within its error"),
     })
 }
 
@@ -228,7 +231,7 @@ mod tests {
         let page = matrices(&Matrices { cores: Some(4), ..all });
         let csv = crate::csv::csv(&page);
         let page = crate::terminal::text(&page, &Default::default());
-        assert!(page.contains("\nclients  ") && page.contains("\n      1  "), "{page}");
+        assert!(page.contains("\nclients \\ flush  ") && page.contains(" 1  "), "{page}");
         assert_eq!(page.matches(" *").count(), 2, "{page}");
         assert!(page.contains(" over clients and flush\n"), "{page}");
         let mut named = Matrices::new(&report, "clients", None).expect("both are varied");

@@ -82,9 +82,9 @@ fn the_examples_that_are_experiments_run() {
         "measurements_per_s over clients and scenario",
         "arm-published (imported): measurements_per_s over clients and scenario",
         "17,624 ± 147 *",
-        "simple: the best at clients 12, and nothing smaller within the error",
-        "context-5: the best at clients 8, and nothing smaller within the error",
-        "context-20: the best at clients 4, and nothing smaller within the error",
+        "simple: best at clients 12; no smaller value is within its error",
+        "context-5: best at clients 8; no smaller value is within its error",
+        "context-20: best at clients 4; no smaller value is within its error",
         "Xeon E5-2660 v2 with 10 cores",
     ]);
     let few = ["--vary=group.writers.rate=20kB/s", "--vary=group.readers.clients=2,3"];

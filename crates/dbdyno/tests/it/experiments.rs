@@ -82,7 +82,7 @@ fn figures_of_a_file_beside_the_plan_stand_below_those_of_the_experiment() {
     shown.says(&[
         "TPS (1/s) over clients and statements",
         "theirs (imported): TPS (1/s) over clients and system",
-        "old: as good within the error from clients 2; the best at 64",
+        "old: best at clients 64; 2 is the smallest within its error",
         "Imported: theirs (a page of 2015).",
         "theirs (imported): rows per second over clients",
     ]);
