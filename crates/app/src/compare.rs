@@ -9,6 +9,7 @@ use analysis::comparison::{FIGURES, Judge, MIN_EFFECT, NotCounted, Side, SidePoi
 use analysis::condition::{Condition, Mixed, Points, points_of_builds, points_of_sides};
 use analysis::figures::short;
 use analysis::history::{Acknowledged, Order, Question};
+use analysis::matrix::Matrices;
 use analysis::repeats::not_fixed;
 use analysis::report::{Named, Report};
 use analysis::trials::{TrialReport, counts, why_not_in_short};
@@ -104,6 +105,21 @@ pub fn history(store: &Store, question: &Question) -> Result<HistoryReport, Erro
     question.acknowledged = store.acknowledged(&question.by)?;
     let shown = HistoryReport::new(&question, &builds_placed(builds), &mut || rng.bits());
     shown.map(|shown| HistoryReport { damaged, ..shown }).map_err(Error::Usage)
+}
+
+/// The last builds of a history as tables, where rows are asked for.
+pub fn history_tables(
+    report: &HistoryReport,
+    rows: Option<&str>,
+    columns: Option<&str>,
+) -> Result<Option<Matrices>, Error> {
+    match (rows, columns) {
+        (None, None) => Ok(None),
+        (None, Some(_)) => Err(Error::Usage("columns: name the rows too".to_owned())),
+        (Some(rows), columns) => {
+            Matrices::of_history(report, rows, columns).map(Some).map_err(Error::Usage)
+        }
+    }
 }
 
 fn is_label(key: &str) -> Result<(), Error> {

@@ -2,10 +2,9 @@
 
 use std::io::Read as _;
 
-use analysis::history::{Acknowledged, HistoryReport, Order, Question, commits_of};
-use analysis::matrix::Matrices;
+use analysis::history::{Acknowledged, Order, Question, commits_of};
 use app::Error;
-use app::compare::{acknowledge, history as hold, pin_baseline, unacknowledge};
+use app::compare::{acknowledge, history as hold, history_tables, pin_baseline, unacknowledge};
 use clap::{Arg, ArgAction, ArgMatches, Command};
 use render::as_json;
 use render::terminal::PAGE_WIDTH;
@@ -142,25 +141,15 @@ pub(crate) fn history(matches: &ArgMatches, shell: &Shell) -> Outcome {
         ..Question::of(by, judge(matches)?)
     };
     let report = hold(&store, &question)?;
-    match (tables(&report, matches)?, flags::output_of(matches)) {
+    let text = |name: &str| matches.get_one::<String>(name).map(String::as_str);
+    let tables = history_tables(&report, text("rows"), text("columns"))?;
+    match (tables, flags::output_of(matches)) {
         (Some(tables), Output::Json) => shell.print(&as_json(&tables)),
         (Some(tables), _) => print_document(&render::matrices(&tables), PAGE_WIDTH, matches, shell),
         (None, Output::Json) => shell.print(&as_json(&report)),
         (None, _) => print_document(&render::history(&report), PAGE_WIDTH, matches, shell),
     }?;
     Ok(if report.has_regressed() && matches.get_flag("fail_on_regression") { FAILED } else { DONE })
-}
-
-/// The last builds as tables, where rows are asked for.
-fn tables(report: &HistoryReport, matches: &ArgMatches) -> Result<Option<Matrices>, Error> {
-    let text = |name: &str| matches.get_one::<String>(name).map(String::as_str);
-    match (text("rows"), text("columns")) {
-        (None, None) => Ok(None),
-        (None, Some(_)) => Err(Error::Usage("--columns: name the --rows too".to_owned())),
-        (Some(rows), columns) => {
-            Matrices::of_history(report, rows, columns).map(Some).map_err(Error::Usage)
-        }
-    }
 }
 
 /// Whether what is asked for is written in any format: a history, or a list of what is imported.

@@ -21,7 +21,7 @@ use super::App;
 use super::answer::{chart, chart_list, csv, file};
 use super::experiments::charts as charts_of_experiment;
 use super::http_error::HttpError;
-use super::pages::{compared, compared_charts, reported_history};
+use super::pages::{compared, compared_charts, reported_history, tables_of_history};
 use super::query::Pairs;
 use super::{Shared, list};
 use crate::lists::{experiment_lines, experiments_json, run_list_json};
@@ -208,14 +208,25 @@ pub(super) async fn compare_chart(
 
 /// `GET /api/history?by=build`
 pub(super) async fn history(State(app): State<App>, asked: Pairs) -> Answered {
-    app.read(move |store, _| Ok(json_of(&reported_history(store, &asked)?))).await
+    app.read(move |store, _| {
+        let report = reported_history(store, &asked)?;
+        Ok(match tables_of_history(&report, &asked)? {
+            Some(tables) => json_of(&tables),
+            None => json_of(&report),
+        })
+    })
+    .await
 }
 
 /// `GET /api/history.csv?by=build`
 pub(super) async fn history_csv(State(app): State<App>, asked: Pairs) -> Answered {
     app.read(move |store, _| {
-        let text = csv_of(&render::history(&reported_history(store, &asked)?));
-        Ok(csv("history.csv", text))
+        let report = reported_history(store, &asked)?;
+        let page = match tables_of_history(&report, &asked)? {
+            Some(tables) => render::matrices(&tables),
+            None => render::history(&report),
+        };
+        Ok(csv("history.csv", csv_of(&page)))
     })
     .await
 }

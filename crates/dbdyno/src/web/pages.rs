@@ -6,8 +6,9 @@ use std::collections::BTreeSet;
 
 use analysis::comparison::Judge;
 use analysis::history::{Order, Question};
+use analysis::matrix::Matrices;
 use analysis::{ComparisonReport, HistoryReport};
-use app::compare::{Asked, compare as hold, history as hold_history};
+use app::compare::{Asked, compare as hold, history as hold_history, history_tables};
 use app::report_source::ReportSource;
 use app::trials::figure_names;
 use askama::Template;
@@ -15,6 +16,7 @@ use axum::extract::{Path, State};
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Redirect, Response};
 use model::{Imported, RunId};
+use render::Document;
 use render::charts::Chart;
 use render::for_shell;
 use render::html::{First, Medium, body as html};
@@ -349,6 +351,14 @@ pub(super) fn reported_history(store: &Store, asked: &Pairs) -> Result<HistoryRe
     Ok(hold_history(store, &question)?)
 }
 
+/// The tables of a history, where an address asks for rows.
+pub(super) fn tables_of_history(
+    report: &HistoryReport,
+    asked: &Pairs,
+) -> Result<Option<Matrices>, HttpError> {
+    Ok(history_tables(report, asked.get("rows"), asked.get("columns"))?)
+}
+
 /// The imported figures that an address asks for.
 pub(super) fn imported(store: &Store, asked: &Pairs) -> Result<Vec<Imported>, HttpError> {
     let name: Vec<String> = asked.get("imported").map(str::to_owned).into_iter().collect();
@@ -390,6 +400,8 @@ struct HistoryPage {
     min_effect: String,
     figures: Vec<String>,
     imported: String,
+    rows: String,
+    columns: String,
     /// What is imported, by name.
     imports: Vec<String>,
     keys: Vec<String>,
@@ -545,12 +557,18 @@ pub(super) async fn history(
             runs: super::RUNS,
             first: First::InPage,
         };
-        let (body, trouble) = body_or_why(reported_history(store, &asked), |report| {
-            html(&render::history(report), medium)
+        let reported = reported_history(store, &asked)
+            .and_then(|report| Ok((render::history(&report), tables_of_history(&report, &asked)?)));
+        let (body, trouble) = body_or_why(reported, |(page, tables)| {
+            let tables = tables.iter().map(render::matrix_section);
+            let sections = tables.chain(page.sections.iter().cloned()).collect();
+            html(&Document { sections, ..page.clone() }, medium)
         })?;
         let text = |name: &str| asked.get(name).unwrap_or_default().to_owned();
         let option = |name: &str| Some(format!("--{name}={}", asked.get(name)?));
-        let words = ["by", "order", "baseline", "imported"].into_iter().filter_map(option);
+        let words = ["by", "order", "baseline", "imported", "rows", "columns"]
+            .into_iter()
+            .filter_map(option);
         let command = in_terminal("history", words.collect(), &asked);
         answer::page_or_trouble(
             trouble.as_ref(),
@@ -563,6 +581,8 @@ pub(super) async fn history(
                 min_effect: text("min_effect"),
                 figures: figure_names(store, None)?,
                 imported: text("imported"),
+                rows: text("rows"),
+                columns: text("columns"),
                 imports: names_of_imported(store)?,
                 keys: store.label_keys()?,
                 body,

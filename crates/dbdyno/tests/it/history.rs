@@ -218,6 +218,15 @@ tps,16,17578,16404,9609,12686,5627,3329,1871
     });
     assert_eq!(smallest.collect::<Vec<_>>(), ["12", "12", "12", "12", "8", "4", "4"]);
     home.run(&words).good().says(&["17,624 ± 147 *", "Means of the last 10 builds", "10 cores"]);
+    // A browser has the same tables.
+    let web = Web::start(&home, &[]);
+    let query = "imported=arm&by=version&rows=writers&columns=scenario";
+    assert_eq!(web.json(&format!("/api/history?{query}")), tables);
+    assert_eq!(web.page(&format!("/api/history.csv?{query}")), csv);
+    let page = web.page(&format!("/history?{query}"));
+    assert!(page.contains("17,624 ± 147") && page.contains("--rows=writers"), "{page}");
+    let no = web.get("/history?imported=arm&by=version&columns=scenario");
+    assert!(no.status == 400 && no.body.contains("name the rows too"), "{}", no.body);
     // The example of an experiment has these means with their intervals.
     let published = std::fs::read_to_string(arm().replace("by-version", "published"));
     let published = published.expect("an example");
