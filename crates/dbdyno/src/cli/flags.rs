@@ -26,7 +26,10 @@ pub(crate) fn of(parameter: &'static Parameter, heading: &'static str) -> Arg {
         .allow_hyphen_values(true)
         .value_name(parameter.kind.placeholder());
     match parameter.kind {
-        ParameterKind::Switch => arg.num_args(0..=1).default_missing_value("true"),
+        // Another option that follows is no value of it.
+        ParameterKind::Switch => {
+            arg.num_args(0..=1).default_missing_value("true").allow_hyphen_values(false)
+        }
         ParameterKind::Words => arg.action(ArgAction::Append),
         _ => arg,
     }

@@ -391,6 +391,11 @@ pub(crate) fn sentence_of(error: &Error, command: &str, words: &[String]) -> Opt
         Some(ContextValue::String(word)) => Some(word.as_str()),
         _ => None,
     })?;
+    if words.iter().skip_while(|word| *word != "--").any(|word| word == typed) {
+        return Some(format!(
+            "'{typed}' stands behind '--', where no options are read: leave out the '--'"
+        ));
+    }
     let (word, value) = typed.split_once('=').unwrap_or((typed, ""));
     // The parser names the word alone; its value stands on the command line.
     let value = match value {

@@ -1,26 +1,24 @@
 //! `dbdyno completions` and `dbdyno man`, made from the commands. Not here: the commands.
 
 use app::Error;
+use clap::builder::PossibleValuesParser;
 use clap::{Arg, ArgMatches, Command, value_parser};
 use clap_complete::Shell as CompletedShell;
 use clap_mangen::Man;
 
-use super::Outcome;
+use super::{Outcome, flags};
 use crate::shell::Shell;
 
 pub(crate) fn commands() -> [Command; 2] {
     [
-        Command::new("completions")
-            .about("Prints completions for a shell")
-            .after_help("They know the options of every workload's commands that all have.")
-            .arg(
-                Arg::new("shell")
-                    .required(true)
-                    .value_name("SHELL")
-                    .value_parser(value_parser!(CompletedShell))
-                    .help("bash, zsh, fish, elvish or powershell")
-                    .hide_possible_values(true),
-            ),
+        Command::new("completions").about("Prints completions for a shell").arg(
+            Arg::new("shell")
+                .required(true)
+                .value_name("SHELL")
+                .value_parser(value_parser!(CompletedShell))
+                .help("bash, zsh, fish, elvish or powershell")
+                .hide_possible_values(true),
+        ),
         Command::new("man").about("Prints the manual page of dbdyno, or of one command").arg(
             Arg::new("command")
                 .num_args(0..)
@@ -30,9 +28,40 @@ pub(crate) fn commands() -> [Command; 2] {
     ]
 }
 
+/// The commands that take the options of a workload, and whether they take those that do not shape
+/// its data.
+const OF_WORKLOADS: [(&str, bool); 6] = [
+    ("run", true),
+    ("show", true),
+    ("build", false),
+    ("check", false),
+    ("drop", false),
+    ("datagen", false),
+];
+
+/// Adds the names of workloads and the options of them all: nobody knows yet which one is meant.
+fn with_workloads(mut command: Command, also_of_load: bool) -> Command {
+    let names: Vec<&str> = workloads::all().map(|entry| entry.name).collect();
+    let positional: Vec<_> = command.get_positionals().map(|arg| arg.get_id().clone()).collect();
+    for id in positional {
+        let names = PossibleValuesParser::new(names.clone());
+        command = command.mut_arg(id, |arg| arg.value_parser(names));
+    }
+    for parameter in workloads::all().flat_map(|entry| entry.parameters) {
+        let is_there = command.get_arguments().any(|arg| arg.get_id() == parameter.name);
+        if !is_there && (also_of_load || parameter.shapes_data) {
+            command = command.arg(flags::of(parameter, "Workload"));
+        }
+    }
+    command
+}
+
 /// Prints the completions.
 pub(crate) fn completions(matches: &ArgMatches, mut all: Command, shell: &Shell) -> Outcome {
     let of = *matches.get_one::<CompletedShell>("shell").expect("clap requires it");
+    for (name, also_of_load) in OF_WORKLOADS {
+        all = all.mut_subcommand(name, |command| with_workloads(command, also_of_load));
+    }
     let mut script = Vec::new();
     clap_complete::generate(of, &mut all, "dbdyno", &mut script);
     shell.print_bytes(&script)

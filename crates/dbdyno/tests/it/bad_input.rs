@@ -89,6 +89,7 @@ fn the_habits_of_other_programs_are_answered_with_the_option_that_is_meant() {
     check(&["run", "tpcc", "--threads", "4"], &["write --clients"]);
     check(&["run", "tpcc", "-c", "4", "-T", "60"], &["'-c'", "write --clients"]);
     check(&["run", "tpcc", "-T60"], &["'-T'", "write --duration"]);
+    check(&["run", "tpcc", "--", "--warehouses", "4"], &["leave out the '--'"]);
     check(&["run", "tpcc", "--time=60"], &["write --duration"]);
     check(&["run", "tpcc", "--vu=4"], &["write --clients"]);
     check(&["run", "tpcc", "--host=db1"], &["write --target"]);

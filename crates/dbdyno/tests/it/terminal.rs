@@ -191,6 +191,11 @@ fn shells_and_man_know_the_commands() {
     let home = Home::new();
     for shell in ["bash", "zsh", "fish", "elvish", "powershell"] {
         let script = home.call(&["completions", shell]).good().out;
+        for option in ["--warehouses", "--record-size", "--cpu-profile"] {
+            assert!(script.contains(&option[2..]), "{shell}: {option}");
+        }
+        let has_values = ["bash", "zsh"].contains(&shell);
+        assert!(!has_values || script.contains("oltp-read-write"), "{shell}");
         assert!(script.contains("experiments") && script.contains("report-interval"), "{shell}");
     }
     let page = home.call(&["man", "runs", "list"]).good().out;

@@ -186,7 +186,7 @@ fn top_statements_are_those_of_the_load_or_say_why_there_are_none() {
 #[test]
 fn a_database_without_instruments_says_so() {
     let home = Home::new();
-    let args = ["run", "tpcb", "--target=sqlite:a.db", "--instruments=on", "--duration=1s"];
+    let args = ["run", "tpcb", "--target=sqlite:a.db", "--instruments", "--duration=1s"];
     let said = home.run(&[&args[..], &["--ramp-up=0s", "--scale=1"]].concat()).good();
     said.warns(&["counts nothing more than it does by itself"]);
 }
