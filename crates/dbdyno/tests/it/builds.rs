@@ -89,8 +89,8 @@ fn nothing_is_kept_of_what_is_not_built_or_not_to_be_kept() {
     home.call(&[&["build"], &SMALL[..], &labelled].concat()).code(2);
 }
 
-/// What a build on a server keeps: how long its phases took, and how it settled. It is too short for
-/// rates over time and counters of the server, which longer ones have (loads).
+/// What a build on a server keeps: how long its phases took, and how it settled. Rates over time
+/// and counters of the server take a longer one (loads).
 #[track_caller]
 fn a_build_has_metrics(server: &'static TestServer) {
     let data = tpcc(server);
