@@ -75,7 +75,8 @@ impl Data {
                 id: "data_unknown",
                 severity: Severity::Note,
                 text: "The data have no table dbdyno_meta, which records how dbdyno built them: \
-                       their scale and seed are not known."
+                       their seed is not known, and their scale is read off the tables or taken \
+                       from the options."
                     .to_owned(),
             },
         }

@@ -44,7 +44,7 @@ fn sizes_to_be_said(groups: &[Opened]) -> String {
         .map(|(name, value)| format!("--{} {value}", name.replace('_', "-")))
         .collect();
     format!(
-        "; dbdyno did not build these tables and assumes {} (specify their actual size)",
+        "; dbdyno did not build these tables and takes them for {}: is that their size?",
         flags.join(" ")
     )
 }
