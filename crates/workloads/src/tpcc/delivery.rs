@@ -44,15 +44,17 @@ async fn deliver(tx: &mut Tx<'_>, delivery: &Delivery, district: i64) -> Result<
             format!("another client delivered order {oldest} after it was read"),
         ));
     }
+    let [_, _, o_id] = order;
+    let carrier = delivery.carrier.into();
+    // Changed before it is read: a plain read of MariaDB and MySQL shows the data of the first one
+    // of its transaction, without an order that was entered since, but what it has changed itself.
+    tx.ask(Stmt::OrderCarrier.id(), &[carrier, w_id, d_id, o_id]).await?;
     let mut c_id = 0;
     tx.one("order", Stmt::OrderCustomer.id(), &order, &mut |row| {
         c_id = row.int(0)?;
         Ok(())
     })
     .await?;
-    let [_, _, o_id] = order;
-    let carrier = delivery.carrier.into();
-    tx.ask(Stmt::OrderCarrier.id(), &[carrier, w_id, d_id, o_id]).await?;
     tx.ask(Stmt::LinesDelivered.id(), &[tx.date(), w_id, d_id, o_id]).await?;
     let mut amount = 0;
     tx.one("amount of an order", Stmt::LinesAmount.id(), &order, &mut |row| {
