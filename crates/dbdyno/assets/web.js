@@ -244,6 +244,10 @@
         await released();
         if (fresh) {
           nextMs = fresh.next_ms;
+          if (!nextMs) {
+            // What has ended cannot be stopped.
+            document.querySelectorAll(".acts form.stop").forEach((form) => form.remove());
+          }
           if (fresh.place !== part.dataset.place) {
             part.dataset.place = fresh.place;
             replace(part, fresh.html);

@@ -18,7 +18,8 @@ use model::numbers::{self, INFINITE, NONE, amount, count, exact, significant};
 use super::axis_names::{axes_of, told};
 use super::charts::{named, of_comparison, of_first_runs};
 use super::document::{
-    Block, Details, Document, Length, Place, Remark, Section, Span, Text, Tone, Validity, Verdict,
+    Block, Details, Document, Length, Place, REPEAT, Remark, Section, Span, Text, Tone, Validity,
+    Verdict,
 };
 use super::experiment::left_out;
 use super::wording::{begun, ratio_text, without_stop};
@@ -395,7 +396,7 @@ fn repeat(report: &ComparisonReport) -> Section {
     };
     let command = report.command.clone().map(Block::Verbatim);
     let blocks = plans.into_iter().map(folded).chain(command).collect();
-    Section::new("repeat", "How to repeat it", blocks)
+    Section::new(REPEAT, "How to repeat it", blocks)
 }
 
 /// What a pair is over all points, where there are several: the primary figure first.
@@ -849,9 +850,12 @@ fn table(report: &ComparisonReport, pair: &PairReport) -> Table {
 
 /// A side's name as a title, where it is not too long for one.
 fn short(name: &str, otherwise: impl Into<Cow<'static, str>>) -> Cow<'static, str> {
-    match name.chars().count() > TITLE_MAX {
-        true => otherwise.into(),
-        false => name.to_owned().into(),
+    let fits = |name: &&str| name.chars().count() <= TITLE_MAX;
+    // The value of an axis tells sides apart, too.
+    let value = name.split_once('=').map(|(_, value)| value);
+    match [Some(name), value].into_iter().flatten().find(fits) {
+        Some(title) => title.to_owned().into(),
+        None => otherwise.into(),
     }
 }
 

@@ -48,6 +48,9 @@ pub struct Verdict {
     pub details: Vec<Text>,
 }
 
+/// The section that says how to make the same again.
+pub const REPEAT: &str = "repeat";
+
 /// How something is to be taken.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Tone {

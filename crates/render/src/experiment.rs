@@ -15,7 +15,8 @@ use store::utc;
 use super::axis_names::{self, told};
 use super::charts::{named, of_experiment};
 use super::document::{
-    Block, Document, Length, Place, Remark, Section, Sketch, Span, Text, Tone, Validity, Verdict,
+    Block, Document, Length, Place, REPEAT, Remark, Section, Sketch, Span, Text, Tone, Validity,
+    Verdict,
 };
 use super::list::short_id;
 use super::matrix;
@@ -133,7 +134,7 @@ pub(super) fn again(id: &str, status: Option<Status>) -> Section {
         let resume = Span::Code(format!("dbdyno experiments resume {short}"));
         text = text.and("; resume with: ").and(resume);
     }
-    Section::new("repeat", "How to repeat it", vec![Block::pairs([("experiment", text)])])
+    Section::new(REPEAT, "How to repeat it", vec![Block::pairs([("experiment", text)])])
 }
 
 /// What was found, and how many trials it took.

@@ -18,7 +18,8 @@ mod why;
 use analysis::report::Report;
 
 use super::charts::{Chart, named, of_run};
-use super::document::{Block, Details, Document, Length, Section, Span, Text, Validity};
+use super::document::{Block, Details, Document, Length, REPEAT, Section, Span, Text, Validity};
+use super::list::short_id;
 use super::run_tables;
 use super::wording::begun;
 
@@ -96,9 +97,13 @@ fn repeat(report: &Report) -> Section {
     parts.extend((!report.name.is_empty()).then(|| report.name.clone()));
     parts.push(format!("dbdyno {}", report.dbdyno));
     parts.push(format!("begun {}", begun(&report.started)));
-    let command = format!("dbdyno runs show {id} --plan > plan.toml; dbdyno run plan.toml");
-    let command = Text::default().and(Span::Code(command));
-    let pairs = [("run", Text::from(parts.join(", "))), ("repeat", command)];
+    let plan = format!("dbdyno runs show {} --plan > plan.toml", short_id(id));
+    let command = |text: &str| Text::default().and(Span::Code(text.to_owned()));
+    let pairs = [
+        ("run", Text::from(parts.join(", "))),
+        ("repeat", command(&plan)),
+        ("", command("dbdyno run plan.toml")),
+    ];
     let mut blocks = vec![Block::pairs(pairs)];
     let folded = |title: &str, length, text: String| {
         Block::details(title, length, vec![Block::Verbatim(text)])
@@ -106,7 +111,7 @@ fn repeat(report: &Report) -> Section {
     blocks.push(folded("The complete plan", Length::Short, report.plan.clone()));
     let output = report.output.join("\n");
     blocks.push(folded("Output", Length::Long, output));
-    Section::new("repeat", "How to repeat it", blocks)
+    Section::new(REPEAT, "How to repeat it", blocks)
 }
 
 #[cfg(test)]

@@ -10,6 +10,7 @@ use plan::{EXPERIMENT, PLAN, Task, decide_task, group_flags};
 use super::live::Live;
 use super::metrics::{self, Metrics};
 use super::own_folder::own_target;
+use super::runs::RunIn;
 use super::signals::stop_on_signals;
 use super::{
     DONE, FAILED, INTERRUPTED, Outcome, draft_from_args, experiments, figure_names, flags, named,
@@ -22,7 +23,6 @@ pub(crate) fn command(words: &[String]) -> Result<Command, Error> {
     let mut command =
         Command::new("run")
             .about("Runs a workload or a plan, and prints a report")
-            .after_help("Each workload adds its own options: see dbdyno run tpcc --help.")
             .arg(Arg::new("what").required(true).value_name("WORKLOAD|PLAN.toml").help(
                 "A workload ('dbdyno list workloads'), a plan file, or - for a plan from stdin",
             ))
@@ -56,6 +56,10 @@ pub(crate) fn command(words: &[String]) -> Result<Command, Error> {
         .args(group_flags().map(|row| flags::of(row, "Clients and load")))
         .args(EXPERIMENT.iter().map(|row| flags::of(&row.parameter, "Experiment")));
     let named = what.as_deref().and_then(|what| workloads::by_name(what).ok());
+    if named.is_none() {
+        const MORE: &str = "Each workload adds its own options: see dbdyno run tpcc --help.";
+        command = command.after_help(MORE);
+    }
     command = command.args(named.iter().flat_map(|entry| entry.roles).map(flags::of_role));
     add_parameters(command, what.as_deref(), &|parameter| !parameter.name.is_empty())
 }
@@ -106,6 +110,7 @@ fn run_once(mut plan: Plan, matches: &ArgMatches, shell: &Shell) -> Outcome {
         true => None,
         false => Some(flags::store_to_write(matches, shell)?),
     };
+    let kept = if store.is_some() { RunIn::StoreNow } else { RunIn::NoStore };
     let options = RunOptions {
         store,
         check_before: checks.before(),
@@ -128,7 +133,7 @@ fn run_once(mut plan: Plan, matches: &ArgMatches, shell: &Shell) -> Outcome {
         false => result.report,
     };
     let required = required::of_run(&required, &report);
-    runs::show_report(&report, matches, &required, shell)?;
+    runs::show_report(&report, matches, &required, kept, shell)?;
     live.linger(&stop);
     Ok(match (result.is_interrupted, result.is_good && required.is_met()) {
         (true, _) => INTERRUPTED,

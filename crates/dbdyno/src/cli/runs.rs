@@ -6,7 +6,7 @@ use app::stored_report::{stored_report, stored_tally};
 use app::trials::FIGURES;
 use clap::{Arg, ArgAction, ArgMatches, Command};
 use model::{NS_PER_S, RunId, Status};
-use render::document::Block;
+use render::document::{Block, REPEAT};
 use render::terminal::{LIST_WIDTH, PAGE_WIDTH};
 use render::{Document, Table, run_list, run_tables};
 use serde_json::{Map, Value, json};
@@ -232,7 +232,7 @@ fn show(matches: &ArgMatches, shell: &Shell) -> Outcome {
 
 fn show_whole(report: &Report, matches: &ArgMatches, shell: &Shell) -> Outcome {
     let required = required::of_run(&required::asked(matches)?, report);
-    show_report(report, matches, &required, shell)?;
+    show_report(report, matches, &required, RunIn::StoreBefore, shell)?;
     Ok(if required.is_met() { DONE } else { FAILED })
 }
 
@@ -311,16 +311,38 @@ fn label(matches: &ArgMatches, shell: &Shell) -> Outcome {
     shell.print(&shown).map(|_| DONE)
 }
 
+/// Where a run is whose report is shown.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum RunIn {
+    /// In a store, from which it is shown.
+    StoreBefore,
+    /// In a store, since now.
+    StoreNow,
+    /// In none.
+    NoStore,
+}
+
 /// Prints a report in the format that is asked for, and what came of limits.
 pub(crate) fn show_report(
     report: &Report,
     matches: &ArgMatches,
     required: &RequiredResults,
+    kept: RunIn,
     shell: &Shell,
 ) -> Outcome {
     if flags::is_json(matches) {
         return shell.print(&required.json(report));
     }
-    print_document(&render::run(report), PAGE_WIDTH, matches, shell)?;
+    let mut page = render::run(report);
+    if kept == RunIn::NoStore {
+        page.sections.retain(|section| section.id != REPEAT);
+    }
+    print_document(&page, PAGE_WIDTH, matches, shell)?;
+    // A page longer than a screen has its result out of sight.
+    let text = flags::output_of(matches) == Output::Text;
+    if text && kept != RunIn::StoreBefore && shell.writes_terminal() {
+        let result = Document { verdicts: page.verdicts, ..Document::default() };
+        print_document(&result, PAGE_WIDTH, matches, shell)?;
+    }
     shell.print(&required.text(matches))
 }

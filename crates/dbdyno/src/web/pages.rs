@@ -84,12 +84,14 @@ pub(super) async fn run(
     State(app): State<App>,
     visitor: Visitor,
     Path(name): Path<String>,
+    asked: Pairs,
 ) -> Result<Response, HttpError> {
     app.read(move |store, shared| {
         let standing = shared.lives.standing(store, &name)?;
         // An address that is shared must mean the same run tomorrow.
         if standing.row.run.0 != name {
-            return Ok(Redirect::to(&format!("/runs/{}", standing.row.run)).into_response());
+            let place = format!("/runs/{}{}", standing.row.run, asked.text());
+            return Ok(Redirect::to(&place).into_response());
         }
         let row = RowView::of(&standing.row, false, "");
         let title = row.title();

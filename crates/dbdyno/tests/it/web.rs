@@ -178,6 +178,8 @@ fn labels_are_set_and_taken_off_and_runs_removed_by_our_own_pages() {
     let labels = || at(&home.json(&["runs", "list"]), "runs.0.labels").clone();
     let answer = web.post(&format!("/runs/{run}/label"), "label=build%3D1.2");
     assert_eq!((answer.status, answer.header("location")), (303, &*format!("/runs/{run}")));
+    let answer = web.get("/runs/last?zoom=2..6&at=4");
+    assert_eq!(answer.header("location"), format!("/runs/{run}?zoom=2..6&at=4"));
     assert_eq!(labels(), serde_json::json!({"build": "1.2"}));
     assert_eq!(web.post(&format!("/runs/{run}/label"), "label=nonsense").status, 400);
     assert_eq!(web.post(&format!("/runs/{run}/label"), "lable=build%3D1").status, 400);

@@ -11,7 +11,7 @@ use model::{FactValue, Severity, format_count};
 use super::{errors, head, monitoring, ran};
 use crate::charts::{Chart, gauges, named};
 use crate::document::{
-    Block, Document, Length, Quantity, Section, Span, Text, Tile, Tone, Validity, Verdict,
+    Block, Document, Length, Quantity, REPEAT, Section, Span, Text, Tile, Tone, Validity, Verdict,
 };
 use crate::table::{Align, Cell, Column, Table};
 use crate::wording::begun;
@@ -199,5 +199,5 @@ fn repeat(report: &Report) -> Section {
     let pairs = [("run", Text::from([id.join(", "), begun].join(", "))), ("repeat", command)];
     let plan = vec![Block::Verbatim(report.plan.clone())];
     let plan = Block::details("The complete plan", Length::Short, plan);
-    Section::new("repeat", "How to repeat it", vec![Block::pairs(pairs), plan])
+    Section::new(REPEAT, "How to repeat it", vec![Block::pairs(pairs), plan])
 }

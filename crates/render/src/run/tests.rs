@@ -82,8 +82,8 @@ fn a_plain_closed_run_reads_like_a_page() {
 
     run         019a7d3c-5b10-7c43-9f2e-2f6d8a1b0c9d, quick, dbdyno 0.1.0, begun 2026-02-25 06:13:20
                 UTC
-    repeat      dbdyno runs show 019a7d3c-5b10-7c43-9f2e-2f6d8a1b0c9d --plan > plan.toml; dbdyno run
-                plan.toml
+    repeat      dbdyno runs show 8a1b0c9d --plan > plan.toml
+                dbdyno run plan.toml
     ");
 }
 
@@ -160,8 +160,8 @@ fn an_overloaded_open_run_tells_the_truth_first() {
 
     run         019a7d3c-5b10-7c43-9f2e-2f6d8a1b0c9d, too-fast, dbdyno 0.1.0, begun 2026-02-25
                 06:13:20 UTC
-    repeat      dbdyno runs show 019a7d3c-5b10-7c43-9f2e-2f6d8a1b0c9d --plan > plan.toml; dbdyno run
-                plan.toml
+    repeat      dbdyno runs show 8a1b0c9d --plan > plan.toml
+                dbdyno run plan.toml
     ");
 }
 
@@ -225,8 +225,8 @@ fn an_interrupted_run_says_how_far_it_came() {
 
     run         019a7d3c-5b10-7c43-9f2e-2f6d8a1b0c9d, quick, dbdyno 0.1.0, begun 2026-02-25 06:13:20
                 UTC
-    repeat      dbdyno runs show 019a7d3c-5b10-7c43-9f2e-2f6d8a1b0c9d --plan > plan.toml; dbdyno run
-                plan.toml
+    repeat      dbdyno runs show 8a1b0c9d --plan > plan.toml
+                dbdyno run plan.toml
     ");
 }
 
