@@ -82,6 +82,19 @@ fn every_member_finishes_with_eight_clients_on_the_other_servers() {
     }
 }
 
+/// Orders are delivered as they are entered: a delivery meets such as were entered after it began.
+#[test]
+fn deliveries_of_new_orders_find_them_whole() {
+    let target = database(MARIADB.shared(), "drained");
+    let load = [("shrink", "100"), ("weights", "5/0/0/5/0"), ("rollback_percent", "0")];
+    for mode in ["prepared", "batched", "procedures"] {
+        let written = [&load[..], &[("mode", mode)]].concat();
+        let ran = drive_well(&target, "tpcc", (8, 400), &written);
+        let skipped = ran.report.block.custom_metrics.get("deliveries_skipped");
+        assert!(skipped.is_some_and(|of| of.count > 0), "{mode}: no queue ran empty");
+    }
+}
+
 fn every_member_finishes(target: &Target, clients: &[u32]) {
     for member in MEMBERS {
         for clients in clients {

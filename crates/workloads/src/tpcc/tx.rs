@@ -5,7 +5,7 @@
 
 use model::{
     Call, Refusal, RefusalKind, Reply, Request, Row, Session, StatementId, Value, Visit, execute,
-    query,
+    query, shown_value,
 };
 
 /// Text and customers that a transaction keeps between two statements.
@@ -81,7 +81,10 @@ impl Tx<'_> {
 
 /// The refusal of data that are not what the workload built.
 pub(super) fn wrong_count(what: &str, values: &[Value<'_>], n_rows: u64) -> Refusal {
-    let message = format!("the data have {n_rows} rows for the {what} at {values:?}, expected one");
+    let key: Vec<String> = values.iter().map(shown_value).collect();
+    let key = key.join(", ");
+    let message =
+        format!("the data have {n_rows} rows for the {what} with key {key}, expected one");
     Refusal::new(RefusalKind::Shape, message)
 }
 
