@@ -8,7 +8,7 @@
 //!
 //! Not here: who reads them (monitor).
 
-use model::{Choice, FactValue, SessionState};
+use model::{Choice, FactValue, Gauge, SessionState};
 use serde::{Deserialize, Serialize};
 
 use super::{Block, GaugeReport};
@@ -103,7 +103,12 @@ pub(super) fn time_profile(
     // A session that is woken waits for a CPU before the server counts it as executing.
     let server_delay = delay("server").map(each_ms);
     let round_trips = block.per_transaction.round_trips;
-    let path = round_trips.zip(round_trip_ms(tally, gauges)).map(|(n, ms)| n * ms);
+    let path = round_trips.zip(round_trip_ms(tally, gauges)).map(|(n, ms)| {
+        let longer_ms = longer_way_ms(tally, ms);
+        // Where probes took longer than the transactions themselves, all that nothing else takes
+        // may be the way.
+        (n * (ms + longer_ms)).min(service_ms)
+    });
     // How long replies lay unread is sampled, and has the time to wake a thread; how long all of
     // the clients' threads waited for a CPU is counted. Either may be the lesser one.
     let of_threads =
@@ -172,6 +177,29 @@ fn round_trip_ms(tally: &Tally, gauges: &[GaugeReport]) -> Option<f64> {
     before.into_iter().chain(within).reduce(f64::min)
 }
 
+/// By how much the way of the average transaction was longer than at its best: over the seconds in
+/// which even the shortest round trips took more than a millisecond longer and six times as long,
+/// as none does that only waits for a CPU.
+fn longer_way_ms(tally: &Tally, best_ms: f64) -> f64 {
+    const LONGER_MIN_MS: f64 = 1.0;
+    const TIMES_MIN: f64 = 5.0;
+    let is_it = |gauge: &Gauge| gauge.about == "database" && gauge.name == "round_trip";
+    let Some(place) = tally.gauges.iter().position(is_it) else { return 0.0 };
+    let seconds = tally.whole_seconds();
+    let finished = |second: i64| tally.second(second).counts.finished() as f64;
+    let n_finished: f64 = seconds.clone().map(finished).sum();
+    let longer = |second: i64, ms: f64| {
+        let longer_ms = ms - best_ms;
+        let is_far = longer_ms > LONGER_MIN_MS.max(TIMES_MIN * best_ms);
+        if is_far && seconds.contains(&second) { longer_ms * finished(second) } else { 0.0 }
+    };
+    let all = tally.readings.iter().flat_map(|readings| {
+        let of_it = readings.values.iter().filter(|(of, _)| usize::from(*of) == place);
+        of_it.map(|(_, ms)| longer(readings.second, *ms))
+    });
+    if n_finished > 0.0 { all.sum::<f64>() / n_finished } else { 0.0 }
+}
+
 /// How many transactions ended in the measured phase.
 fn ended(tally: &Tally) -> u64 {
     let kinds = tally.groups.iter().flat_map(|group| &group.measured.kinds);
@@ -186,6 +214,11 @@ mod tests {
     use crate::report::Report;
 
     fn with(gauges: &[(&str, &str, f64)]) -> Report {
+        over_time(gauges, &|_, value| value)
+    }
+
+    /// The same where the last gauge has another value in some seconds.
+    fn over_time(gauges: &[(&str, &str, f64)], last: &dyn Fn(i64, f64) -> f64) -> Report {
         let mut made = Made::closed();
         let gauge = |(about, name, _): &(&str, &str, f64)| Gauge {
             about: (*about).to_owned(),
@@ -195,7 +228,11 @@ mod tests {
         };
         made.more.push(Event::Gauges { gauges: gauges.iter().map(gauge).collect() });
         for second in 0..60 {
-            let values = (0..).zip(gauges).map(|(place, (.., value))| (place, *value)).collect();
+            let mut values: Vec<_> =
+                (0..).zip(gauges).map(|(place, (.., value))| (place, *value)).collect();
+            if let Some((_, value)) = values.last_mut() {
+                *value = last(second, *value);
+            }
             made.more.push(Event::Readings(Readings { second, values }));
         }
         Report::of(&made.tally())
@@ -236,6 +273,36 @@ mod tests {
         // Eight clients without a pause are busy all the time.
         let busy = profile.service_ms / each_ms;
         assert!((busy - 8.0).abs() < 1.0, "{busy}");
+    }
+
+    #[test]
+    fn a_way_that_was_longer_for_a_while_is_in_the_network() {
+        let gauges = [
+            ("database", "sessions/executing", 0.0),
+            ("generator", "cpu_user", 1.0),
+            ("server", "cpu_user", 1.0),
+            ("database", "round_trip", 0.1),
+        ];
+        let path_ms = |last: &dyn Fn(i64, f64) -> f64| {
+            let report = over_time(&gauges, last);
+            let profile = report.time_profile.expect("sessions were sampled");
+            let of = ["network", "client_cpu", "client_run_delay", "server_cpu"];
+            let parts = profile.parts.iter().filter(|part| of.contains(&&*part.name));
+            let ms = parts.map(|part| part.ms).sum::<f64>();
+            (ms / report.block.per_transaction.round_trips.expect("it has traffic"), profile)
+        };
+        let (usual, _) = path_ms(&|_, ms| ms);
+        // A sixth of the time, and of the transactions but for a slow second.
+        let (longer, _) = path_ms(&|second, ms| if second < 10 { ms + 1.2 } else { ms });
+        assert!((longer - usual - 0.2).abs() < 0.02, "{longer} {usual}");
+        // Half a millisecond is what waiting for a CPU takes.
+        let (busy, _) = path_ms(&|second, ms| if second < 10 { ms + 0.5 } else { ms });
+        assert!((busy - usual).abs() < 1e-9, "{busy} {usual}");
+        // Probes that took longer than the transactions say no more than that.
+        let (_, profile) = path_ms(&|_, _| 100.0);
+        assert!(profile.unexplained_ms.abs() < 1e-9, "{profile:?}");
+        let all: f64 = profile.parts.iter().map(|part| part.ms).sum();
+        assert!((all - profile.service_ms).abs() < 1e-9, "{profile:?}");
     }
 
     #[test]
