@@ -309,7 +309,7 @@ fn in_short(point: &PointHistory) -> String {
                     };
                     let percent = significant((change.ratio - 1.0).abs() * 100.0, 3);
                     let n = count(changes.len() as u64, "change");
-                    format!("{n} of level, since {} {percent} % {word}", change.build)
+                    format!("{percent} % {word} since {} ({n} of level)", change.build)
                 }
             };
             // The last step may be upward, and yet not all of the way.
