@@ -14,6 +14,12 @@ pub fn suggestion<'a>(written: &str, names: impl IntoIterator<Item = &'a str>) -
 }
 
 fn likeness(written: &str, name: &str) -> f64 {
+    // Capitals and underscores are habits, not slips.
+    let plain = |text: &str| text.to_ascii_lowercase().replace('_', "-");
+    let (written, name) = (&plain(written), &plain(name));
+    if written == name {
+        return 3.0;
+    }
     // Of two letters, one that is wrong is half of all.
     let is_slip = name.len() > 2 && strsim::osa_distance(written, name) == 1;
     strsim::jaro_winkler(written, name) + if is_slip { 1.0 } else { 0.0 }
@@ -38,5 +44,7 @@ mod tests {
         assert_eq!(suggestion("tls_c", names), Some("tls_ca"));
         assert_eq!(suggestion("statement", names), Some("statements"));
         assert_eq!(suggestion("colour", names), None);
+        assert_eq!(suggestion("TLS", names), Some("tls"));
+        assert_eq!(suggestion("TLS-CA", names), Some("tls_ca"));
     }
 }
