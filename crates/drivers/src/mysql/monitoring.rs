@@ -51,8 +51,8 @@ macro_rules! session_states {
             $is_in_transaction,
             " THEN 'client' ELSE 'idle' END WHEN p.STATE IN ('Reading from net', 'Writing to net', \
              'Sending to client', 'Receiving from client') THEN 'client' WHEN p.STATE LIKE \
-             'commit%' OR p.STATE IN ('query end', 'Waiting for handler commit') THEN 'commit' \
-             ELSE 'executing' END, CASE WHEN ",
+             'commit%' OR p.STATE IN ('query end', 'Waiting for handler commit') OR p.INFO LIKE \
+             'commit%' THEN 'commit' ELSE 'executing' END, CASE WHEN ",
             $is_waiting,
             " THEN ",
             $lock,
