@@ -113,9 +113,10 @@ pub(super) struct Reader {
 impl Reader {
     pub(super) fn new(shared: Arc<Shared>, client: u32) -> Reader {
         // Clients are dealt out to processes in turn too: so a process has one set of result tables
-        // where there are as many, and its readers go round all tables of records.
-        let (nth, n_hosts) = (client as usize, shared.data.reader_hosts);
-        let (table, host) = (nth / n_hosts % shared.data.tables, nth % n_hosts + 1);
+        // where there are as many. The tables of records go round by themselves: each has a reader
+        // where there are as many readers.
+        let nth = client as usize;
+        let (table, host) = (nth % shared.data.tables, nth % shared.data.reader_hosts + 1);
         Reader {
             shared,
             client,
@@ -323,6 +324,8 @@ impl Client for Reader {
 
 #[cfg(test)]
 mod tests {
+    use std::ops::Range;
+
     use super::super::parameters::{Data, NAME, PARAMETERS, Reading};
     use super::super::tests::made;
     use super::*;
@@ -347,9 +350,10 @@ mod tests {
         );
     }
 
-    #[test]
-    fn readers_go_round_all_tables_on_each_host() {
-        let written = [("role", "reader"), ("tables", "3"), ("reader_hosts", "2")];
+    /// Host and table of each of these readers, with so many tables and hosts.
+    fn of_readers(tables: usize, hosts: usize, clients: Range<u32>) -> Vec<(usize, usize)> {
+        let [n_tables, n_hosts] = [tables, hosts].map(|n| n.to_string());
+        let written = [("role", "reader"), ("tables", &*n_tables), ("reader_hosts", &*n_hosts)];
         let settings = model::Settings::decide(NAME, PARAMETERS, written).expect("valid");
         let data = Data::new(&Make { settings: &settings, seed: 7, data: None }).expect("valid");
         let shared = Arc::new(Shared {
@@ -364,8 +368,26 @@ mod tests {
             let reader = Reader::new(Arc::clone(&shared), client);
             (reader.host, reader.table)
         };
-        let all: Vec<_> = (4..10).map(of).collect();
-        assert_eq!(all, [(1, 2), (2, 2), (1, 0), (2, 0), (1, 1), (2, 1)]);
+        clients.map(of).collect()
+    }
+
+    #[test]
+    fn as_many_readers_as_tables_read_all_of_them_whatever_the_number_of_hosts() {
+        assert_eq!(of_readers(2, 2, 2..4), [(1, 0), (2, 1)]);
+        let all = of_readers(3, 2, 3..9);
+        assert_eq!(all, [(2, 0), (1, 1), (2, 2), (1, 0), (2, 1), (1, 2)]);
+        for (tables, hosts) in (1..=6).flat_map(|tables| (1..=6).map(move |hosts| (tables, hosts)))
+        {
+            for (first, rounds) in [(0, 1), (1, 1), (tables as u32, 1), (5, 3)] {
+                let n_readers = tables as u32 * rounds;
+                let all = of_readers(tables, hosts, first..first + n_readers);
+                let readers = |table| all.iter().filter(|of| of.1 == table).count() as u32;
+                let each: Vec<u32> = (0..tables).map(readers).collect();
+                assert_eq!(each, vec![rounds; tables], "{tables} tables, {hosts} hosts, {first}");
+                let of_hosts = (first..).zip(&all).all(|(n, of)| of.0 == n as usize % hosts + 1);
+                assert!(of_hosts, "{all:?}");
+            }
+        }
     }
 
     #[test]
