@@ -7,7 +7,7 @@
 
 use std::collections::BTreeSet;
 
-use model::{FactValue, Load, suggestion};
+use model::{FAULT_METRICS, FactValue, Load, suggestion};
 
 use super::below::{Below, STEM, listed};
 use super::times_of;
@@ -159,7 +159,12 @@ pub static OF_PARTS: &[PartFigure] = &[
     ),
     part("TYPE.errors_percent", "%", "share of failed and dropped transactions of the type"),
     part("TYPE.round_trips", "", "round trips per transaction of this type"),
-    part("METRIC.per_second", "", "sum of a custom metric per second, such as rows.per_second"),
+    part(
+        "METRIC.per_second",
+        "",
+        "sum of a custom metric per second, such as rows.per_second; of one that counts what went \
+         wrong, such as duplicates.per_second, lower is better",
+    ),
     part("METRIC.mean", "", "mean of a custom metric's records; also p50, p90, p99, max"),
     part("METRIC.p99_ms", "ms", "for a custom metric that is a time; also mean_ms, p50_ms, p90_ms"),
     part(
@@ -355,8 +360,9 @@ pub fn direction(name: &str) -> Direction {
     let is_gauge = WHOSE.contains(&whose(of.split('.').next().unwrap_or(of)));
     match last {
         _ if is_gauge => Direction::Neither,
-        "tps" | "per_second" => Direction::Higher,
         _ if last.starts_with(STEM) => Direction::Higher,
+        _ if FAULT_METRICS.contains(&of.rsplit('.').next().unwrap_or(of)) => Direction::Lower,
+        "tps" | "per_second" => Direction::Higher,
         "errors_percent" | "round_trips" => Direction::Lower,
         _ if last.ends_with("_ms") => Direction::Lower,
         _ => Direction::Neither,
@@ -646,6 +652,7 @@ mod tests {
             "new_order.below_5s",
         ];
         let lower = ["p99_ms", "errors_percent", "new_order.p99_ms", "event_age.p99_ms", "stalls"];
+        let faults = ["deliveries_skipped.per_second", "readers.duplicates.mean"];
         let neither = [
             "machine.cpu_user",
             "db1/server.disk_written",
@@ -655,6 +662,7 @@ mod tests {
         ];
         check(&higher, Direction::Higher);
         check(&lower, Direction::Lower);
+        check(&faults, Direction::Lower);
         check(&neither, Direction::Neither);
     }
 
