@@ -14,7 +14,8 @@ use super::times_of;
 use super::within::{interval_of, why_no_interval};
 use crate::gauges::{WHOSE, whose};
 use crate::report::{
-    CustomMetricReport, GaugeReport, GroupReport, Named, Report, TransactionReport,
+    CustomMetricReport, GaugeReport, GroupReport, Named, PrimaryMetricReport, Report,
+    TransactionReport,
 };
 
 /// Which way a figure is better.
@@ -252,7 +253,7 @@ pub fn all_of(report: &Report) -> Vec<NamedFigure> {
     }
     for (name, primary) in report.block.primary_metrics.iter() {
         if of_run(name).is_none() {
-            put(name.to_owned(), "", primary.value);
+            put(name.to_owned(), unit_of_primary(primary), primary.value);
         }
     }
     for (name, percent) in listed(&report.block.shares, true) {
@@ -319,8 +320,17 @@ pub fn unit(name: &str) -> &'static str {
     OF_TYPE.iter().find(|(name, ..)| *name == last).map_or("", |(_, unit, _)| unit)
 }
 
-/// The unit of a custom metric's or a gauge's figure; none where the run does not have it.
+/// The unit of a rate that a workload is known by: its title, where that is one, such as `MB/s`.
+fn unit_of_primary(primary: &PrimaryMetricReport) -> &str {
+    Some(primary.title.as_str()).filter(|title| title.contains('/')).unwrap_or_default()
+}
+
+/// The unit of a primary metric or of a custom metric's or a gauge's figure; none where the run
+/// does not have it.
 fn unit_in(report: &Report, name: &str) -> Option<String> {
+    if let Some(primary) = report.block.primary_metrics.get(name) {
+        return primary.value.map(|_| unit_of_primary(primary).to_owned());
+    }
     let of_measure = || {
         let (metric, last) = name.rsplit_once('.')?;
         let of = of_metric(report, report.block.custom_metrics.get(metric)?);
@@ -334,7 +344,7 @@ fn unit_in(report: &Report, name: &str) -> Option<String> {
     of_measure().or_else(of_gauge)
 }
 
-/// The units that these figures have in a run: of custom metrics and gauges.
+/// The units that these figures have in a run: of primary and custom metrics and gauges.
 pub(crate) fn units_in<'n, 'r>(
     names: impl Iterator<Item = &'n str>,
     reports: impl Iterator<Item = &'r Report> + Clone,
@@ -343,12 +353,7 @@ pub(crate) fn units_in<'n, 'r>(
         let unit = reports.clone().find_map(|report| unit_in(report, name))?;
         Some((name.to_owned(), unit)).filter(|(_, unit)| !unit.is_empty())
     };
-    Named(
-        names
-            .filter(|name| unit(name).is_empty() && name.contains('.'))
-            .filter_map(named)
-            .collect(),
-    )
+    Named(names.filter(|name| unit(name).is_empty()).filter_map(named).collect())
 }
 
 /// Which way a figure of this name is better.
@@ -707,11 +712,17 @@ mod tests {
 
     #[test]
     fn the_unit_of_a_figure_is_that_of_the_list() {
-        for report in [subjects::closed(), subjects::open()] {
+        let mut with_bytes = subjects::closed();
+        let primary = with_bytes.block.primary_metrics.get("nopm").expect("it has NOPM").clone();
+        let bytes = PrimaryMetricReport { title: "MB/s".to_owned(), ..primary };
+        with_bytes.block.primary_metrics.push("mb_per_s".to_owned(), bytes);
+        let all = all_of(&with_bytes);
+        let listed = all.iter().find(|figure| figure.name == "mb_per_s").expect("it is listed");
+        assert_eq!(listed.unit, "MB/s");
+        for report in [subjects::closed(), subjects::open(), with_bytes] {
             for NamedFigure { name, unit: expect, .. } in all_of(&report) {
                 let units = units_in([name.as_str()].into_iter(), [&report].into_iter());
                 let found = units.get(&name).map_or(unit(&name), String::as_str);
-                // A primary metric of a workload has its title alone.
                 assert_eq!(found, expect, "{name}");
             }
         }
