@@ -236,7 +236,8 @@ pub struct ComparisonReport {
     pub schema: String,
     /// The figure that is judged.
     pub primary: String,
-    /// Units of the figures of custom metrics and gauges among those that are judged, by name.
+    /// Units of the figures of primary and custom metrics and gauges among those that are
+    /// judged, by name.
     #[serde(default, skip_serializing_if = "Named::is_empty")]
     pub units: Named<String>,
     /// The ratio from which on a difference matters, as a share.

@@ -39,6 +39,11 @@ pub struct CustomMetric {
     pub kind: CustomMetricKind,
 }
 
+/// Custom metrics that count what went wrong, of which less is better, whatever the workload. They
+/// are known by name, since stored runs have no more of them.
+pub const FAULT_METRICS: [&str; 4] =
+    ["deliveries_skipped", "short_deliveries", "missed", "duplicates"];
+
 /// A rate that a workload is known by, such as NOPM.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PrimaryMetric {

@@ -101,7 +101,7 @@ pub use gauge::{Gauge, Readings};
 pub use hash::fnv1a;
 pub use identity::Identity;
 pub use imported::{Imported, ImportedValue};
-pub use kind::{CustomMetric, CustomMetricKind, Kind, KindIndex, PrimaryMetric};
+pub use kind::{CustomMetric, CustomMetricKind, FAULT_METRICS, Kind, KindIndex, PrimaryMetric};
 pub use latency_heat::{HeatCell, LatencyHeat};
 pub use monitoring::{CommitCounter, ConnectionCounter, Monitoring};
 pub use named::Named;

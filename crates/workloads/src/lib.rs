@@ -85,3 +85,62 @@ pub fn by_name(name: &str) -> Result<&'static Entry, BadParameter> {
         ))
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use model::{FAULT_METRICS, Settings};
+
+    use super::*;
+
+    /// The custom metrics of all workloads and roles, by whether less of them is better.
+    fn custom_metrics() -> [BTreeSet<&'static str>; 2] {
+        let mut found = [BTreeSet::new(), BTreeSet::new()];
+        for entry in ALL {
+            let of_roles = entry.roles.iter().map(|role| role.parameters);
+            for written in of_roles.chain([&[][..]]) {
+                let written = written.iter().copied();
+                let settings = Settings::decide(entry.name, entry.parameters, written);
+                let settings = settings.expect("defaults are valid");
+                let make = Make { settings: &settings, seed: 42, data: None };
+                let workload = (entry.make)(&make).expect("defaults are valid");
+                for metric in workload.custom_metrics() {
+                    let is_fault = FAULT_METRICS.contains(&metric.name);
+                    found[usize::from(is_fault)].insert(metric.name);
+                }
+            }
+        }
+        found
+    }
+
+    /// Whoever adds a custom metric decides here whether less of it is better.
+    #[test]
+    fn every_custom_metric_is_known_to_count_what_went_wrong_or_not() {
+        let [others, faults] = custom_metrics();
+        assert_eq!(faults, BTreeSet::from(FAULT_METRICS));
+        let reviewed = [
+            "age",
+            "age_at_commit",
+            "brand_lines",
+            "bytes",
+            "lines_entered",
+            "measured_bytes",
+            "measurements",
+            "order_lines",
+            "order_statuses_by_name",
+            "order_total",
+            "orders_delivered",
+            "payments_by_name",
+            "plain_query",
+            "records",
+            "records_read",
+            "remote_lines",
+            "remote_payments",
+            "rows",
+            "time_between_reads",
+            "window_query",
+        ];
+        assert_eq!(others, BTreeSet::from(reviewed));
+    }
+}

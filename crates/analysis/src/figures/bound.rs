@@ -37,10 +37,10 @@ impl Bound {
         let number: f64 =
             number.replace('_', "").parse().map_err(|_| "its bound is not a number".to_owned())?;
         let unit = unit.trim();
-        let (factor, what) = match AMOUNT_UNITS.iter().find(|(name, ..)| *name == unit) {
-            Some((_, factor, what)) => (*factor, *what),
+        let (factor, what) = match amount_unit(unit) {
+            Some(known) => known,
             // A custom metric may count anything, and a rate says that it is that.
-            None if per_ns.is_some() => (1.0, unit),
+            None if per_ns.is_some() => of_anything(unit),
             None => return Err(format!("there is no unit {unit}")),
         };
         Ok(Bound::Amount { amount: number * factor, what: what.to_owned(), per_ns, written })
@@ -57,15 +57,16 @@ impl Bound {
     /// The bound in a figure's unit. An `Err` says why the figure cannot be held against it.
     pub(super) fn in_unit(&self, unit: &str) -> Result<f64, String> {
         let (counted, unit_ns) = of_rate(unit);
+        // A unit may itself be scaled: of `MB/s` bytes are counted.
+        let (one, counted) = amount_unit(counted).unwrap_or((1.0, counted));
         let amount = match (self, per_time(unit)) {
             (Bound::Time(ns), Some(ns_each)) => return Ok(*ns as f64 / ns_each),
             (Bound::Time(_), None) => return Err("is not a time, but its bound is".to_owned()),
-            (Bound::Amount { amount, what, .. }, _) => {
-                if !what.is_empty() && what != counted {
-                    return Err(format!("does not count {what}: {}", its_unit(unit)));
-                }
-                *amount
-            }
+            (Bound::Amount { amount, what, .. }, _) => match what.as_str() {
+                "" => *amount,
+                what if what == counted => *amount / one,
+                _ => return Err(format!("does not count {what}: {}", its_unit(unit))),
+            },
         };
         match (self, unit_ns) {
             (Bound::Amount { per_ns: Some(per_ns), .. }, Some(unit_ns)) => {
@@ -77,6 +78,24 @@ impl Bound {
             _ => Ok(amount),
         }
     }
+}
+
+/// How many of what it counts a unit is, and of what; none of one that is not known.
+fn amount_unit(unit: &str) -> Option<(f64, &str)> {
+    match AMOUNT_UNITS.iter().find(|(name, ..)| *name == unit) {
+        Some((_, factor, what)) => Some((*factor, *what)),
+        None => (unit == "bytes").then_some((1.0, "B")),
+    }
+}
+
+/// The same of anything that may be counted, such as `rows` and `k rows`.
+fn of_anything(unit: &str) -> (f64, &str) {
+    let scaled = unit.split_once(' ').and_then(|(scale, what)| {
+        let (factor, of) = amount_unit(scale)?;
+        let (one, what) = amount_unit(what.trim()).unwrap_or((1.0, what.trim()));
+        of.is_empty().then_some((factor * one, what))
+    });
+    scaled.unwrap_or((1.0, unit))
 }
 
 /// A text without what makes it a rate, and per how many nanoseconds that is.
@@ -137,6 +156,16 @@ mod tests {
         check("1.5 MiB/s", "B/s", Ok(1_572_864.0));
         check("90MB/min", "B/s", Ok(1.5e6));
         check("64MiB", "B", Ok(67_108_864.0));
+        check("2k rows/s", "rows/s", Ok(2000.0));
+        check("60k/min", "records/s", Ok(1000.0));
+        check("1M bytes/s", "bytes/s", Ok(1e6));
+        check("1MB/s", "bytes/s", Ok(1e6));
+        check("1000 order statuses/s", "order statuses/s", Ok(1000.0));
+        // Of a figure whose unit is scaled a number without a unit is in that one.
+        check("1MB/s", "MB/s", Ok(1.0));
+        check("1GiB/min", "MB/s", Ok(1_073.741_824 / 60.0));
+        check("5", "MB/s", Ok(5.0));
+        check("90/min", "MB/s", Ok(1.5));
     }
 
     #[test]
@@ -146,6 +175,7 @@ mod tests {
         check("1000/s", "", Err("is not a rate: it is a plain number"));
         check("2MB/s", "rows/s", Err("does not count B: its unit is rows/s"));
         check("5 apples/s", "rows/s", Err("does not count apples"));
+        check("2k rows/s", "MB/s", Err("does not count rows: its unit is MB/s"));
         check("3%", "ms", Err("does not count %"));
         check("3 parsec", "rows/s", Err("there is no unit parsec"));
         check("fast", "1/s", Err("its bound is not a number"));

@@ -7,14 +7,15 @@
 
 use std::collections::BTreeSet;
 
-use model::{FactValue, Load, suggestion};
+use model::{FAULT_METRICS, FactValue, Load, suggestion};
 
 use super::below::{Below, STEM, listed};
 use super::times_of;
 use super::within::{interval_of, why_no_interval};
 use crate::gauges::{WHOSE, whose};
 use crate::report::{
-    CustomMetricReport, GaugeReport, GroupReport, Named, Report, TransactionReport,
+    CustomMetricReport, GaugeReport, GroupReport, Named, PrimaryMetricReport, Report,
+    TransactionReport,
 };
 
 /// Which way a figure is better.
@@ -159,7 +160,12 @@ pub static OF_PARTS: &[PartFigure] = &[
     ),
     part("TYPE.errors_percent", "%", "share of failed and dropped transactions of the type"),
     part("TYPE.round_trips", "", "round trips per transaction of this type"),
-    part("METRIC.per_second", "", "sum of a custom metric per second, such as rows.per_second"),
+    part(
+        "METRIC.per_second",
+        "",
+        "sum of a custom metric per second, such as rows.per_second; of one that counts what went \
+         wrong, such as duplicates.per_second, lower is better",
+    ),
     part("METRIC.mean", "", "mean of a custom metric's records; also p50, p90, p99, max"),
     part("METRIC.p99_ms", "ms", "for a custom metric that is a time; also mean_ms, p50_ms, p90_ms"),
     part(
@@ -247,7 +253,7 @@ pub fn all_of(report: &Report) -> Vec<NamedFigure> {
     }
     for (name, primary) in report.block.primary_metrics.iter() {
         if of_run(name).is_none() {
-            put(name.to_owned(), "", primary.value);
+            put(name.to_owned(), unit_of_primary(primary), primary.value);
         }
     }
     for (name, percent) in listed(&report.block.shares, true) {
@@ -314,8 +320,17 @@ pub fn unit(name: &str) -> &'static str {
     OF_TYPE.iter().find(|(name, ..)| *name == last).map_or("", |(_, unit, _)| unit)
 }
 
-/// The unit of a custom metric's or a gauge's figure; none where the run does not have it.
+/// The unit of a rate that a workload is known by: its title, where that is one, such as `MB/s`.
+fn unit_of_primary(primary: &PrimaryMetricReport) -> &str {
+    Some(primary.title.as_str()).filter(|title| title.contains('/')).unwrap_or_default()
+}
+
+/// The unit of a primary metric or of a custom metric's or a gauge's figure; none where the run
+/// does not have it.
 fn unit_in(report: &Report, name: &str) -> Option<String> {
+    if let Some(primary) = report.block.primary_metrics.get(name) {
+        return primary.value.map(|_| unit_of_primary(primary).to_owned());
+    }
     let of_measure = || {
         let (metric, last) = name.rsplit_once('.')?;
         let of = of_metric(report, report.block.custom_metrics.get(metric)?);
@@ -329,7 +344,7 @@ fn unit_in(report: &Report, name: &str) -> Option<String> {
     of_measure().or_else(of_gauge)
 }
 
-/// The units that these figures have in a run: of custom metrics and gauges.
+/// The units that these figures have in a run: of primary and custom metrics and gauges.
 pub(crate) fn units_in<'n, 'r>(
     names: impl Iterator<Item = &'n str>,
     reports: impl Iterator<Item = &'r Report> + Clone,
@@ -338,12 +353,7 @@ pub(crate) fn units_in<'n, 'r>(
         let unit = reports.clone().find_map(|report| unit_in(report, name))?;
         Some((name.to_owned(), unit)).filter(|(_, unit)| !unit.is_empty())
     };
-    Named(
-        names
-            .filter(|name| unit(name).is_empty() && name.contains('.'))
-            .filter_map(named)
-            .collect(),
-    )
+    Named(names.filter(|name| unit(name).is_empty()).filter_map(named).collect())
 }
 
 /// Which way a figure of this name is better.
@@ -355,8 +365,9 @@ pub fn direction(name: &str) -> Direction {
     let is_gauge = WHOSE.contains(&whose(of.split('.').next().unwrap_or(of)));
     match last {
         _ if is_gauge => Direction::Neither,
-        "tps" | "per_second" => Direction::Higher,
         _ if last.starts_with(STEM) => Direction::Higher,
+        _ if FAULT_METRICS.contains(&of.rsplit('.').next().unwrap_or(of)) => Direction::Lower,
+        "tps" | "per_second" => Direction::Higher,
         "errors_percent" | "round_trips" => Direction::Lower,
         _ if last.ends_with("_ms") => Direction::Lower,
         _ => Direction::Neither,
@@ -646,6 +657,7 @@ mod tests {
             "new_order.below_5s",
         ];
         let lower = ["p99_ms", "errors_percent", "new_order.p99_ms", "event_age.p99_ms", "stalls"];
+        let faults = ["deliveries_skipped.per_second", "readers.duplicates.mean"];
         let neither = [
             "machine.cpu_user",
             "db1/server.disk_written",
@@ -655,6 +667,7 @@ mod tests {
         ];
         check(&higher, Direction::Higher);
         check(&lower, Direction::Lower);
+        check(&faults, Direction::Lower);
         check(&neither, Direction::Neither);
     }
 
@@ -699,11 +712,17 @@ mod tests {
 
     #[test]
     fn the_unit_of_a_figure_is_that_of_the_list() {
-        for report in [subjects::closed(), subjects::open()] {
+        let mut with_bytes = subjects::closed();
+        let primary = with_bytes.block.primary_metrics.get("nopm").expect("it has NOPM").clone();
+        let bytes = PrimaryMetricReport { title: "MB/s".to_owned(), ..primary };
+        with_bytes.block.primary_metrics.push("mb_per_s".to_owned(), bytes);
+        let all = all_of(&with_bytes);
+        let listed = all.iter().find(|figure| figure.name == "mb_per_s").expect("it is listed");
+        assert_eq!(listed.unit, "MB/s");
+        for report in [subjects::closed(), subjects::open(), with_bytes] {
             for NamedFigure { name, unit: expect, .. } in all_of(&report) {
                 let units = units_in([name.as_str()].into_iter(), [&report].into_iter());
                 let found = units.get(&name).map_or(unit(&name), String::as_str);
-                // A primary metric of a workload has its title alone.
                 assert_eq!(found, expect, "{name}");
             }
         }
