@@ -213,7 +213,8 @@ fn as_good(all: &Matrices, line: &Line) -> Option<String> {
     let of = other.map_or_else(String::new, |other| format!("{}: ", name_of(other, &line.of)));
     let (at, of_best) = (name_of(axis, &axis.values[smallest]), name_of(axis, &axis.values[best]));
     let at_best = number(&axis.values[best]);
-    let has_smaller = axis.values.iter().filter_map(|value| number(value)).any(|of| Some(of) < at_best);
+    let has_smaller =
+        axis.values.iter().filter_map(|value| number(value)).any(|of| Some(of) < at_best);
     Some(match best == smallest {
         true if !has_smaller => format!("{of}best at {name} {at}"),
         true => format!("{of}best at {name} {at}; no smaller value is within its error"),
