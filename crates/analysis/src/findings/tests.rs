@@ -331,6 +331,19 @@ fn what_was_offered_and_not_taken_is_found() {
 
 #[test]
 fn of_clients_whose_service_times_are_not_known_nobody_says_that_they_had_time_left() {
+    // Idle clients could not have taken what is dropped if it is many times what they took.
+    let mut flood = Made::open_overloaded();
+    flood.seconds.iter_mut().flat_map(|second| &mut second.kinds).for_each(|kind| {
+        let finished = kind.counts.finished();
+        kind.service = Some(Histogram::default());
+        kind.service.get_or_insert_default().record_n(NS_PER_MS, finished);
+        kind.counts.dropped = 1_000 * finished;
+    });
+    let findings = judge(&flood.tally());
+    assert!(findings.iter().all(|finding| finding.id != "queue_too_small"));
+    let dropped = findings.iter().find(|finding| finding.id == "dropped_arrivals");
+    let words = "the rate is higher than the system can handle";
+    assert!(dropped.is_some_and(|dropped| dropped.text.contains(words)), "{dropped:?}");
     // They come later than the counts: of a run that goes on not yet, of a killed one never.
     let late = |ended: bool| {
         let mut made = Made::open_overloaded();
