@@ -348,8 +348,8 @@ pub static CATALOG: &[CatalogEntry] = &[
     CatalogEntry {
         id: "stalled_at_disturbance",
         severity: "note",
-        raised: "no commits for a while, starting during a disturbance of the plan or less than 1 \
-                 s after it began",
+        raised: "no commits for a while, starting during a disturbance of the plan, less than 1 s \
+                 after it began, or less than 1 s before it and mostly in it",
         advice: "The table of the disturbance shows when throughput recovered.",
     },
     CatalogEntry {

@@ -590,6 +590,13 @@ fn a_stall_that_a_disturbance_began_names_it() {
     let other = both.iter().find(|(id, ..)| id == "stalled").expect("it is there");
     assert!(other.2.starts_with("1 stall of commits, 400 ms in all"), "{}", other.2);
     assert!(other.2.contains("checkpoints"), "{}", other.2);
+    let words = "began at 40.2 s; planned disturbances caused another 1 s, during 'drop' (8 s).";
+    assert!(other.2.contains(words), "{}", other.2);
+    // One that began shortly before is the disturbance's, a long one is not.
+    let before = of(&[(7, 7..10), long.clone()], Some((8_000, Some(9_000))));
+    assert_eq!(before[0].0, "stalled_at_disturbance", "{before:?}");
+    let early = of(&[(6, 0..10), (7, 0..10), long.clone()], Some((8_000, Some(9_000))));
+    assert_eq!(early[0].0, "stalled", "{early:?}");
     for disturbed in [None, Some((20_000, Some(21_000))), Some((2_000, Some(3_000)))] {
         assert_eq!(of(std::slice::from_ref(&long), disturbed)[0].0, "stalled", "{disturbed:?}");
     }
