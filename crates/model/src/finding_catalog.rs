@@ -231,7 +231,8 @@ pub static CATALOG: &[CatalogEntry] = &[
         id: "queue_too_small",
         severity: "warning",
         raised: "arrivals were dropped at a full queue although the clients were busy for less \
-                 than 90 % of the time",
+                 than 90 % of the time, and with the dropped ones would have been for less than \
+                 95 %",
         advice: "Allow a longer queue (--queue): bursts fill the queue; the average rate does not.",
     },
     CatalogEntry {
@@ -347,8 +348,8 @@ pub static CATALOG: &[CatalogEntry] = &[
     CatalogEntry {
         id: "stalled_at_disturbance",
         severity: "note",
-        raised: "no commits for a while, starting during a disturbance of the plan or less than 1 \
-                 s after it began",
+        raised: "no commits for a while, starting during a disturbance of the plan, less than 1 s \
+                 after it began, or less than 1 s before it and mostly in it",
         advice: "The table of the disturbance shows when throughput recovered.",
     },
     CatalogEntry {

@@ -35,7 +35,7 @@ pub fn experiment(report: &ExperimentReport, trials: &[TrialReport]) -> Document
     let mut page = Document::new(kind, report.name.clone());
     page.question = question(report);
     page.validity = validity(report);
-    page.verdicts = vec![verdict(report, page.validity.is_some())];
+    page.verdicts = vec![verdict(report, page.validity.as_ref())];
     page.section("matrix", "By rows and columns", matrix::of_page(&of_page(report)));
     let few = too_few(report.points.iter().map(|point| &point.samples_needed));
     page.section(
@@ -77,16 +77,18 @@ fn question(report: &ExperimentReport) -> Vec<String> {
     }
 }
 
-fn verdict(report: &ExperimentReport, has_remarks: bool) -> Verdict {
+fn verdict(report: &ExperimentReport, validity: Option<&Validity>) -> Verdict {
     let left = report.trials.saturating_sub(report.trials_done);
-    let tone = match left {
-        1.. => Tone::Warning,
-        // It is done, and what its runs warn of stands below.
-        0 if has_remarks => Tone::Plain,
-        0 => Tone::Good,
+    let has = |severity| validity.is_some_and(|validity| validity.count(severity) > 0);
+    let (tone, word) = match validity {
+        Some(_) if has(Severity::Invalid) => (Tone::Bad, "This result is not valid.".to_owned()),
+        Some(validity) if has(Severity::Warning) => (Tone::Warning, validity.answer.clone()),
+        _ if left > 0 => (Tone::Warning, String::new()),
+        Some(_) => (Tone::Plain, String::new()),
+        None => (Tone::Good, String::new()),
     };
     let (found, counts) = headline(report);
-    Verdict { tone, word: String::new(), headline: found.into(), details: vec![counts.into()] }
+    Verdict { tone, word, headline: found.into(), details: vec![counts.into()] }
 }
 
 /// What speaks against the runs of an experiment.
@@ -193,29 +195,48 @@ fn best(report: &ExperimentReport) -> String {
     let at = if at.is_empty() { at } else { format!(" at {at}") };
     let most = if is_less_better(&report.primary) { "least" } else { "most" };
     let also = also(report, point, &figure);
-    let also = also
-        .map_or_else(String::new, |at| format!("; statistically tied {at} (intervals overlap)"));
     format!("{most} {of}{at}: {}{also}", shown(&figure))
 }
 
-/// Where the best may as well be: at other points whose intervals reach its own.
-fn also(report: &ExperimentReport, best: &PointReport, figure: &Figure) -> Option<String> {
+/// Where the best may as well be: at other points whose intervals reach its own. Points whose
+/// intervals reach everything are not as good, but not known.
+fn also(report: &ExperimentReport, best: &PointReport, figure: &Figure) -> String {
+    let own = |point: &PointReport| point.figures.get(&report.primary).copied();
     let reaches = |point: &&PointReport| {
-        let own = point.figures.get(&report.primary);
-        point.values != best.values && own.is_some_and(|own| own.reaches(figure))
+        point.values != best.values && own(point).is_some_and(|own| own.reaches(figure))
     };
-    let name = |point: &PointReport| {
+    let is_known = |point: &&PointReport| {
+        !is_wide(figure) && own(point).is_some_and(|figure| !is_wide(&figure))
+    };
+    let all = report.points.iter().filter(reaches);
+    let (tied, unknown): (Vec<&PointReport>, Vec<&PointReport>) = all.partition(is_known);
+    let tied = places(report, &tied)
+        .map_or_else(String::new, |at| format!("; statistically tied at {at} (intervals overlap)"));
+    let n_runs = unknown.iter().filter_map(|point| own(point)).map(|figure| figure.count).min();
+    let unknown = places(report, &unknown).zip(n_runs).map_or_else(String::new, |(at, n)| {
+        format!("; {} per point are too few to tell from {at}", count(n, "run"))
+    });
+    format!("{tied}{unknown}")
+}
+
+/// Whether an interval is so wide that it tells neither half the mean from it nor its double.
+fn is_wide(figure: &Figure) -> bool {
+    figure.half_width.is_some_and(|half_width| half_width > figure.mean.abs())
+}
+
+/// The values of points; of many how many they are.
+fn places(report: &ExperimentReport, points: &[&PointReport]) -> Option<String> {
+    let name = |point: &&PointReport| {
         let values = told(&report.axes, &point.values);
         match &values.0[..] {
             [(_, value)] => value.clone(),
             _ => values.pairs(" "),
         }
     };
-    let all: Vec<String> = report.points.iter().filter(reaches).map(name).collect();
-    match all.len() {
+    match points.len() {
         0 => None,
-        1..=ALSO_MOST => Some(format!("at {}", all.join(", "))),
-        n => Some(format!("at {n} other points")),
+        1..=ALSO_MOST => Some(points.iter().map(name).collect::<Vec<_>>().join(", ")),
+        n => Some(format!("{n} other points")),
     }
 }
 
@@ -620,6 +641,35 @@ mod tests {
         before.points.iter_mut().for_each(|point| point.cases = Named::default());
         let page = in_a_line(&before);
         assert!(page.contains("(generator_saturated)") && !page.contains("90.5"), "{page}");
+    }
+
+    #[test]
+    fn points_of_too_few_runs_are_not_tied_and_the_banner_shows_warnings() {
+        let plain = report(|_| {});
+        let tied = in_a_line(&plain);
+        assert!(tied.contains("; statistically tied at 16 (intervals overlap)"), "{tied}");
+        let mut wide = plain.clone();
+        for point in &mut wide.points[..2] {
+            let (name, figure) = &mut point.figures.0[0];
+            assert_eq!(*name, wide.primary);
+            (figure.half_width, figure.count) = (Some(9.0 * figure.mean), 2);
+        }
+        let page = in_a_line(&wide);
+        let words =
+            "tied at 16 (intervals overlap); 2 runs per point are too few to tell from 1, 2";
+        assert!(page.contains(words), "{page}");
+
+        let tone = |report: &ExperimentReport| experiment(report, &[]).verdicts[0].tone;
+        let done = ExperimentReport { trials: plain.trials_done, ..plain };
+        let warned = |severity| {
+            let finding = Finding::new("not_durable", severity, "A crash may lose commits.");
+            ExperimentReport { findings: vec![finding], ..done.clone() }
+        };
+        assert_eq!(tone(&done), Tone::Good);
+        assert_eq!(tone(&warned(Severity::Note)), Tone::Plain);
+        assert_eq!(tone(&warned(Severity::Warning)), Tone::Warning);
+        let verdict = &experiment(&warned(Severity::Warning), &[]).verdicts[0];
+        assert_eq!(verdict.word, "Use with caution: 1 warning.");
     }
 
     #[test]

@@ -18,12 +18,12 @@ pub fn short_id(id: &str) -> &str {
     &id[id.len().saturating_sub(ID_SHOWN)..]
 }
 
-/// The runs, a row each, the best of each workload marked by `*`. Programs read ids, instants and
+/// The runs, a row each, the best of those alike marked by `*`. Programs read ids, instants and
 /// figures in full.
 pub fn run_list(rows: &[RunRow]) -> Document {
     let best = Best::of(rows);
     let has_best = rows.iter().any(|row| best.is(row));
-    let legend = has_best.then_some("* most TPS of its workload on its target");
+    let legend = has_best.then(|| format!("* {BEST}"));
     let table = table(rows, &best).or_words("no runs");
     let mut page = Document::new("Runs", "Runs");
     page.section("runs", "", vec![Block::Table(table), Block::paragraphs(legend)]);
@@ -114,9 +114,20 @@ const NAME_MOST: usize = 40;
 const POINT_MOST: usize = 40;
 const LABELS_MOST: usize = 60;
 
-/// Of each workload on each target, the most commits a second of completed runs that are not
-/// invalid, and the least.
-pub struct Best<'a>(HashMap<(&'a str, &'a str), (f64, f64)>);
+/// What a mark of the best says.
+pub const BEST: &str = "most TPS of its workload, target, clients and duration";
+
+/// Of completed runs that are valid and not overloaded, the most commits a second and the least, by
+/// what they have in common: workload, target, clients and duration.
+pub struct Best<'a>(HashMap<Alike<'a>, (f64, f64)>);
+
+/// What runs must have in common, the duration in tenths of a second.
+type Alike<'a> = (&'a str, &'a str, u64, Option<u64>);
+
+fn alike(row: &RunRow) -> Alike<'_> {
+    let tenths = row.measured_ns.map(|ns| (ns + NS_PER_S / 20) / (NS_PER_S / 10));
+    (&row.workload, &row.target, row.clients, tenths)
+}
 
 impl<'a> Best<'a> {
     /// Among these.
@@ -124,8 +135,7 @@ impl<'a> Best<'a> {
         let mut best = HashMap::new();
         for row in rows {
             let Some(tps) = tps_that_counts(row) else { continue };
-            let of = best.entry((row.workload.as_str(), row.target.as_str()));
-            let (most, least) = of.or_insert((tps, tps));
+            let (most, least) = best.entry(alike(row)).or_insert((tps, tps));
             *most = tps.max(*most);
             *least = tps.min(*least);
         }
@@ -134,14 +144,16 @@ impl<'a> Best<'a> {
 
     /// Whether a run is the best, and another one is not.
     pub fn is(&self, row: &RunRow) -> bool {
-        let of = self.0.get(&(row.workload.as_str(), row.target.as_str()));
+        let of = self.0.get(&alike(row));
         of.is_some_and(|(most, least)| most > least && tps_that_counts(row) == Some(*most))
     }
 }
 
+/// An infinite p99 is that of a run which lost more than one in a hundred: it is overloaded.
 fn tps_that_counts(row: &RunRow) -> Option<f64> {
     let is_valid = row.worst_finding != Some(Severity::Invalid);
-    row.tps.filter(|_| row.status == Status::Completed && is_valid)
+    let is_overloaded = row.p99_ms.is_some_and(f64::is_infinite);
+    row.tps.filter(|_| row.status == Status::Completed && is_valid && !is_overloaded)
 }
 
 fn cells(row: &RunRow, is_best: bool, has_points: bool) -> Vec<Cell> {
@@ -257,4 +269,55 @@ fn axes(of: &Experiment) -> String {
         }
     };
     axes.join(" ")
+}
+
+#[cfg(test)]
+mod tests {
+    use model::RunId;
+
+    use super::*;
+
+    #[test]
+    fn the_best_run_is_a_valid_one_and_better_than_another_like_it() {
+        let run = |tps: f64| RunRow {
+            run: RunId("id".to_owned()),
+            started_unix_ms: 0,
+            ended_unix_ms: None,
+            status: Status::Completed,
+            name: String::new(),
+            workload: "tpcc".to_owned(),
+            target: "sim:".to_owned(),
+            database: String::new(),
+            clients: 4,
+            tps: Some(tps),
+            nopm: None,
+            p99_ms: Some(3.0),
+            measured_ns: Some(30 * NS_PER_S),
+            worst_finding: None,
+            events_lost: 0,
+            dbdyno: String::new(),
+            labels: Vec::new(),
+            point: Vec::new(),
+            experiment: None,
+        };
+        let check = |other: RunRow, expect: [bool; 2]| {
+            let rows = [run(100.0), other];
+            let best = Best::of(&rows);
+            assert_eq!(rows.each_ref().map(|row| best.is(row)), expect, "{:?}", rows[1]);
+        };
+        check(run(200.0), [false, true]);
+        check(run(50.0), [true, false]);
+        check(run(100.0), [false, false]);
+        check(RunRow { measured_ns: Some(30 * NS_PER_S + 7), ..run(200.0) }, [false, true]);
+        for other in [
+            RunRow { p99_ms: Some(f64::INFINITY), ..run(200.0) },
+            RunRow { worst_finding: Some(Severity::Invalid), ..run(200.0) },
+            RunRow { status: Status::Interrupted, ..run(200.0) },
+            RunRow { clients: 64, ..run(200.0) },
+            RunRow { measured_ns: Some(5 * NS_PER_S), ..run(200.0) },
+            RunRow { target: "sqlite:".to_owned(), ..run(200.0) },
+        ] {
+            check(other, [false, false]);
+        }
+    }
 }

@@ -2,7 +2,7 @@
 //!
 //! Not here: what is true (seek).
 
-use analysis::seek::{Answer, CurvePoint, ProbeReport, SeekReport, Stage};
+use analysis::seek::{Answer, CurvePoint, ProbeReport, SeekReport, Stage, Verdict as ProbeVerdict};
 use model::numbers::{NONE, beside_bound, count, exact, ms, significant};
 use model::{Bound, NS_PER_MS, Objective};
 use store::utc;
@@ -42,6 +42,7 @@ pub fn seek(report: &SeekReport) -> Document {
 fn verdict(report: &SeekReport) -> Verdict {
     let tone = match (report.answer, report.confirmed) {
         (_, Some(false)) => Tone::Warning,
+        (answer, Some(true)) if answer.recommended().is_some() && !is_sure(report) => Tone::Plain,
         (Answer::Found { .. } | Answer::Between { .. } | Answer::HighestMeets { .. }, _) => {
             Tone::Good
         }
@@ -115,14 +116,61 @@ fn answer(report: &SeekReport) -> String {
     }
 }
 
+/// The fresh probes at the place that they are to confirm.
+fn confirming(report: &SeekReport) -> Vec<&ProbeReport> {
+    let fresh = || report.probes.iter().filter(|probe| probe.stage == Stage::Confirm);
+    let last = fresh().last().map(|probe| probe.at);
+    fresh().filter(|probe| Some(probe.at) == last).collect()
+}
+
+/// How many of the confirming probes say by themselves what all of them together show.
+fn n_sure(report: &SeekReport) -> usize {
+    let expected = match report.answer {
+        Answer::LowestFails { .. } => ProbeVerdict::Fails,
+        _ => ProbeVerdict::Meets,
+    };
+    confirming(report).iter().filter(|probe| probe.verdict == expected).count()
+}
+
+/// Whether most of the confirming probes do.
+fn is_sure(report: &SeekReport) -> bool {
+    let n = confirming(report).len();
+    n == 0 || 2 * n_sure(report) > n
+}
+
+/// What fresh probes say of an answer that they confirm.
+fn confirmed(report: &SeekReport) -> String {
+    let here = confirming(report);
+    let of = match (report.answer, here.first()) {
+        (Answer::Found { low, .. } | Answer::Between { low, .. }, None) => Some(low),
+        (Answer::Found { .. } | Answer::Between { .. }, Some(first)) => Some(first.at),
+        _ => None,
+    };
+    let of = of.map(|at| format!("{}={}", report.seek.axis, value(report, at)));
+    if is_sure(report) {
+        return format!("New probes confirm {}.", of.as_deref().unwrap_or("that"));
+    }
+    let at = of.map_or_else(String::new, |of| format!(" at {of}"));
+    let (n_sure, objectives) = (n_sure(report), objectives(report));
+    let verb = match (report.answer, n_sure) {
+        (Answer::LowestFails { .. }, 1) => "fails",
+        (Answer::LowestFails { .. }, _) => "fail",
+        (_, 1) => "meets",
+        _ => "meet",
+    };
+    format!(
+        "New probes{at} agree within noise: taken alone, {n_sure} of {} {verb} {objectives} beyond \
+         doubt.",
+        here.len()
+    )
+}
+
 /// What fresh probes say of an answer that they do not confirm.
 fn not_confirmed(report: &SeekReport) -> String {
-    let is_fresh = |probe: &&ProbeReport| probe.stage == Stage::Confirm;
-    let fresh: Vec<&ProbeReport> = report.probes.iter().filter(is_fresh).collect();
-    let Some(last) = fresh.last().map(|probe| probe.at) else {
+    let here = confirming(report);
+    let Some(last) = here.first().map(|probe| probe.at) else {
         return "It is not confirmed by new probes: seek again with a larger budget.".to_owned();
     };
-    let here: Vec<&&ProbeReport> = fresh.iter().filter(|probe| probe.at == last).collect();
     let at = format!("{}={}", report.seek.axis, value(report, last));
     let broken = here.iter().filter(|probe| probe.judged.is_broken).count() as u64;
     let worst = |probe: &ProbeReport| {
@@ -162,10 +210,7 @@ fn explained(report: &SeekReport) -> String {
         ));
     }
     text.push_str(&match (report.confirmed, report.answer) {
-        (Some(true), Answer::Found { low, .. } | Answer::Between { low, .. }) => {
-            format!(". New probes confirm {axis}={}.", value(report, low))
-        }
-        (Some(true), _) => ". New probes confirm that.".to_owned(),
+        (Some(true), _) => format!(". {}", confirmed(report)),
         (Some(false), _) => format!(". {}", not_confirmed(report)),
         (None, Answer::Flat { .. }) => {
             ". Seek again with a larger budget, or on a quieter machine.".to_owned()
@@ -301,6 +346,32 @@ mod tests {
             probes: vec![probe],
             curve: Vec::new(),
         }
+    }
+
+    #[test]
+    fn probes_confirm_only_where_most_of_them_are_sure() {
+        let page = |verdicts: [Verdict; 3]| {
+            let mut report = probed(19.0);
+            let fresh = verdicts.map(|verdict| ProbeReport {
+                at: 517.06,
+                stage: Stage::Confirm,
+                verdict,
+                ..report.probes[0].clone()
+            });
+            report.probes.extend(fresh);
+            report.answer = Answer::Found { value: 633.5, low: 517.06, high: 669.2 };
+            (report.recommended, report.confirmed) = (Some(517.06), Some(true));
+            let page = seek(&report);
+            let text = text(&page, &Style::default());
+            (page.verdicts[0].tone, text.split_whitespace().collect::<Vec<_>>().join(" "))
+        };
+        let (tone, sure) = page([Verdict::Meets, Verdict::Meets, Verdict::Undecided]);
+        assert!(sure.contains("New probes confirm rate=517.1."), "{sure}");
+        assert_eq!(tone, Tone::Good);
+        let (tone, noisy) = page([Verdict::Undecided, Verdict::Meets, Verdict::Undecided]);
+        let words = "New probes at rate=517.1 agree within noise: taken alone, 1 of 3 meets";
+        assert!(noisy.contains(words) && !noisy.contains("confirm rate"), "{noisy}");
+        assert_eq!(tone, Tone::Plain);
     }
 
     #[test]

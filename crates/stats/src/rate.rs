@@ -183,7 +183,8 @@ pub fn stability(counts_100ms: &[u64]) -> Stability {
 
 /// The same where it is known how many events were due in each slot: the rules of a stall hold with
 /// what was due in place of the median and the mean, so that a load which pauses by itself does
-/// not stand still. A slot beyond `due_100ms` has nothing due.
+/// not stand still. Of more than the run usually does, only as much is due as it does: overload is
+/// no stall. A slot beyond `due_100ms` has nothing due.
 pub fn stability_against(counts_100ms: &[u64], due_100ms: &[f64]) -> Stability {
     let seconds: Vec<u64> = counts_100ms
         .chunks_exact(SLOTS_PER_S)
@@ -193,7 +194,7 @@ pub fn stability_against(counts_100ms: &[u64], due_100ms: &[f64]) -> Stability {
     seconds.iter().for_each(|&count| of_seconds.record(count));
     let slowest = seconds.iter().copied().enumerate().min_by_key(|&(_, count)| count);
 
-    let mut stalls = stalls(counts_100ms, due_100ms);
+    let mut stalls = stalls(counts_100ms, &within_usual(counts_100ms, due_100ms));
     let n_stalls = stalls.len();
     let stalled_slots: usize = stalls.iter().map(|stall| stall.length_slots).sum();
     let longest_slots = stalls.iter().map(|stall| stall.length_slots).max().unwrap_or(0);
@@ -234,6 +235,35 @@ fn stalls(counts: &[u64], due: &[f64]) -> Vec<Stall> {
         }
     }
     stalls
+}
+
+/// What is due, but no more than the usual level of the slots that had at least as much due: of all
+/// those of half as much, a quarter, and so on, the most. Where these had no event, all is due.
+fn within_usual(counts: &[u64], due: &[f64]) -> Vec<f64> {
+    let mut by_due: Vec<usize> =
+        (0..counts.len().min(due.len())).filter(|&index| due[index] > 0.0).collect();
+    by_due.sort_by(|&a, &b| due[a].total_cmp(&due[b]));
+    let mut within = due.to_vec();
+    let (mut begins, mut most) = (0, 0.0_f64);
+    while begins < by_due.len() {
+        let of_these: Vec<u64> = by_due[begins..].iter().map(|&index| counts[index]).collect();
+        most = match usual(of_these) {
+            0.0 => f64::INFINITY,
+            usual => most.max(usual),
+        };
+        let (first, least) = (begins, due[by_due[begins]]);
+        begins += by_due[begins..].partition_point(|&index| due[index] < 2.0 * least);
+        by_due[first..begins].iter().for_each(|&index| within[index] = due[index].min(most));
+    }
+    within
+}
+
+/// What a quarter of the slots reach, or the mean where that is more: even of a run that stalls for
+/// most of its time, what it does when it goes on.
+fn usual(mut counts: Vec<u64>) -> f64 {
+    counts.sort_unstable();
+    let mean = counts.iter().map(|&count| count as f64).sum::<f64>() / counts.len() as f64;
+    mean.max(counts[counts.len() * 3 / 4] as f64)
 }
 
 /// What is due in every slot, where only the counts themselves can tell: the median where it makes
@@ -558,6 +588,29 @@ mod tests {
         check(&[(20.0, 50)], &[(20, 20), (1, 2), (20, 28)], &[(20, 2)]);
         // Nothing is known to be due beyond the end.
         check(&[(50.0, 10)], &[(50, 10), (0, 30)], &[]);
+    }
+
+    #[test]
+    fn an_overloaded_run_stalls_only_below_its_own_level() {
+        let stalls = |due: &[(f64, usize)], counts: &[(u64, usize)]| {
+            let due: Vec<f64> = due.iter().flat_map(|&(x, n)| vec![x; n]).collect();
+            let counts: Vec<u64> = counts.iter().flat_map(|&(x, n)| vec![x; n]).collect();
+            let found = stability_against(&counts, &due).stalls;
+            found.iter().map(|stall| (stall.start_index, stall.length_slots)).collect::<Vec<_>>()
+        };
+        // Twenty times what it can do, and a real stall in it.
+        assert_eq!(stalls(&[(2_000.0, 50)], &[(97, 20), (107, 30)]), []);
+        assert_eq!(stalls(&[(2_000.0, 50)], &[(100, 20), (3, 4), (100, 26)]), [(20, 4)]);
+        // Few and slow ones, and none at all.
+        assert_eq!(stalls(&[(2_000.0, 100)], &[(2, 50), (0, 20), (2, 30)]), [(50, 20)]);
+        assert_eq!(stalls(&[(2_000.0, 30)], &[(0, 30)]), [(0, 30)]);
+        // Overload for a while only: its level is its own, and a stall in it as long as others.
+        assert_eq!(stalls(&[(5.0, 60), (2_000.0, 20)], &[(5, 60), (100, 20)]), []);
+        let spike = [(5, 60), (100, 10), (0, 2), (100, 8)];
+        assert_eq!(stalls(&[(5.0, 60), (2_000.0, 20)], &spike), [(70, 2)]);
+        // A run that stands still for most of its time has no other level.
+        let mostly = stalls(&[(100.0, 100)], &[(100, 20), (0, 60), (100, 20)]);
+        assert_eq!(mostly, [(20, 60)]);
     }
 
     #[test]

@@ -11,6 +11,9 @@ use super::{FindingText, View, count, percent, percent_text};
 /// and not the queue too small.
 const BUSY_PERCENT_MAX: f64 = 90.0;
 
+/// Nor could they if all that arrived, with what was dropped, had kept them busy for more than this.
+const NEEDED_PERCENT_MAX: f64 = 95.0;
+
 enum Offer {
     Dropped { dropped: u64, offered: u64, why: &'static str },
     QueueTooSmall { queue: u64, busy_percent: f64 },
@@ -108,12 +111,15 @@ pub(super) fn look(view: &View) -> Vec<FindingText> {
     let counts = &view.sum.counts;
     let (offered, dropped, unfinished) = (counts.offered(), counts.dropped, counts.unfinished);
     let busy_percent = busy_percent(view);
-    let is_busy = |percent: f64| percent >= BUSY_PERCENT_MAX;
-    let why = match busy_percent.is_some_and(is_busy) {
+    let is_too_much = |percent: f64| {
+        let needed_percent = percent * offered as f64 / (offered - dropped) as f64;
+        percent >= BUSY_PERCENT_MAX || needed_percent >= NEEDED_PERCENT_MAX
+    };
+    let why = match busy_percent.is_some_and(is_too_much) {
         true => ": the rate is higher than the system can handle",
         false => "",
     };
-    let idle_percent = busy_percent.filter(|percent| dropped > 0 && !is_busy(*percent));
+    let idle_percent = busy_percent.filter(|percent| dropped > 0 && !is_too_much(*percent));
     let all = [
         (dropped > 0).then_some(Offer::Dropped { dropped, offered, why }),
         idle_percent.and_then(|percent| queue_too_small(view, percent)),

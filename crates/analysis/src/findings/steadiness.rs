@@ -138,6 +138,8 @@ struct Stalls {
     longest: Stall,
     /// At which disturbance the longest began; none of those for which the plan is no reason.
     at: Option<String>,
+    /// How long others were at disturbances, and at which the longest of them.
+    apart: Option<(u64, String)>,
 }
 
 impl Stalls {
@@ -145,12 +147,15 @@ impl Stalls {
         let is_noted = self.at.is_some() || self.percent < STALLED_PERCENT_NOTED;
         let id = if self.at.is_some() { "stalled_at_disturbance" } else { "stalled" };
         let at = self.at.map_or_else(String::new, |at| format!(", {at}"));
+        let apart = self.apart.map_or_else(String::new, |(ns, at)| {
+            format!("; planned disturbances caused another {}, {at}", duration(ns))
+        });
         FindingText {
             id,
             severity: if is_noted { Severity::Note } else { Severity::Warning },
             text: format!(
                 "{} of commits, {} in all ({} of the time); the longest took {} and began at \
-                 {:.1} s{at}.",
+                 {:.1} s{at}{apart}.",
                 count(self.n, "stall"),
                 duration(self.stalled_ns),
                 percent_text(self.percent),
@@ -179,24 +184,29 @@ fn stalls(tally: &Tally, found: &Stability) -> Vec<Stalls> {
     let reported = |all: &[Stall], (n, stalled_ns): (u64, u64)| {
         let longest = *all.iter().max_by_key(|stall| stall.length_slots)?;
         let percent = super::percent(stalled_ns, tally.measured_ns());
-        Some(Stalls { n, stalled_ns, percent, longest, at: disturbance_at(tally, &longest) })
+        let at = disturbance_at(tally, &longest);
+        Some(Stalls { n, stalled_ns, percent, longest, at, apart: None })
     };
-    [reported(&others, of_others), reported(&at, of_disturbances)].into_iter().flatten().collect()
+    let planned = reported(&at, of_disturbances);
+    let apart = planned.as_ref().and_then(|all| Some((all.stalled_ns, all.at.clone()?)));
+    let others = reported(&others, of_others).map(|all| Stalls { apart, ..all });
+    others.into_iter().chain(planned).collect()
 }
 
 /// What had just begun or was under way when a stall began counts as its reason.
 const JUST_BEGUN_NS: i64 = NS_PER_S as i64;
 
-/// `during 'kill' (8 s)`: the last disturbance that began before a stall did, or within its first
-/// slot, if it was under way then or had just begun.
+/// `during 'kill' (8 s)`: the last disturbance that was under way when a stall began, or had just
+/// begun, or began soon after, within the first half of the stall.
 fn disturbance_at(tally: &Tally, stall: &Stall) -> Option<String> {
     let slot_ns = SLOT_NS as i64;
     let start_ns = stall.start_index as i64 * slot_ns;
+    let soon_ns = (length_ns(stall) as i64 / 2).clamp(slot_ns, JUST_BEGUN_NS);
     let ended_ns = |one: &DisturbanceEvent| one.ended_ns.unwrap_or(i64::MAX);
     let is_reason = |one: &&DisturbanceEvent| {
         let until_ns = ended_ns(one).max(one.began_ns + JUST_BEGUN_NS);
         let is_begun = !matches!(one.outcome, Disturbed::Skipped { .. });
-        is_begun && one.began_ns < start_ns + slot_ns && start_ns <= until_ns
+        is_begun && one.began_ns < start_ns + soon_ns && start_ns <= until_ns
     };
     let last = tally.disturbances.iter().filter(is_reason).max_by_key(|one| one.began_ns)?;
     let word = if start_ns <= ended_ns(last) { "during" } else { "right after" };

@@ -331,6 +331,19 @@ fn what_was_offered_and_not_taken_is_found() {
 
 #[test]
 fn of_clients_whose_service_times_are_not_known_nobody_says_that_they_had_time_left() {
+    // Idle clients could not have taken what is dropped if it is many times what they took.
+    let mut flood = Made::open_overloaded();
+    flood.seconds.iter_mut().flat_map(|second| &mut second.kinds).for_each(|kind| {
+        let finished = kind.counts.finished();
+        kind.service = Some(Histogram::default());
+        kind.service.get_or_insert_default().record_n(NS_PER_MS, finished);
+        kind.counts.dropped = 1_000 * finished;
+    });
+    let findings = judge(&flood.tally());
+    assert!(findings.iter().all(|finding| finding.id != "queue_too_small"));
+    let dropped = findings.iter().find(|finding| finding.id == "dropped_arrivals");
+    let words = "the rate is higher than the system can handle";
+    assert!(dropped.is_some_and(|dropped| dropped.text.contains(words)), "{dropped:?}");
     // They come later than the counts: of a run that goes on not yet, of a killed one never.
     let late = |ended: bool| {
         let mut made = Made::open_overloaded();
@@ -577,6 +590,13 @@ fn a_stall_that_a_disturbance_began_names_it() {
     let other = both.iter().find(|(id, ..)| id == "stalled").expect("it is there");
     assert!(other.2.starts_with("1 stall of commits, 400 ms in all"), "{}", other.2);
     assert!(other.2.contains("checkpoints"), "{}", other.2);
+    let words = "began at 40.2 s; planned disturbances caused another 1 s, during 'drop' (8 s).";
+    assert!(other.2.contains(words), "{}", other.2);
+    // One that began shortly before is the disturbance's, a long one is not.
+    let before = of(&[(7, 7..10), long.clone()], Some((8_000, Some(9_000))));
+    assert_eq!(before[0].0, "stalled_at_disturbance", "{before:?}");
+    let early = of(&[(6, 0..10), (7, 0..10), long.clone()], Some((8_000, Some(9_000))));
+    assert_eq!(early[0].0, "stalled", "{early:?}");
     for disturbed in [None, Some((20_000, Some(21_000))), Some((2_000, Some(3_000)))] {
         assert_eq!(of(std::slice::from_ref(&long), disturbed)[0].0, "stalled", "{disturbed:?}");
     }

@@ -465,14 +465,16 @@ impl SearchStrategy {
     /// no value below a place of which they show that objectives hold there.
     fn answer_with_fresh(&self, probes: &[Probe]) -> Answer {
         let site = fresh(probes).last().map(|probe| probe.ask.at);
+        // What lies below by its rounding alone is the place itself.
+        let lower = |low: f64, site: f64| if low < self.rounded_down(site) { low } else { site };
         match (self.answer(probes), site) {
             (Answer::Found { value, low, high }, Some(site)) => {
                 let shown = if self.confirmed(probes) == Some(true) { site } else { value };
-                let low = low.min(site);
+                let low = lower(low, site);
                 Answer::Found { value: value.max(shown), low, high: high.max(shown) }
             }
             (Answer::Between { low, high }, Some(site)) => {
-                Answer::Between { low: low.min(site), high }
+                Answer::Between { low: lower(low, site), high }
             }
             (answer, _) => answer,
         }
