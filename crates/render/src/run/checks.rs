@@ -262,8 +262,8 @@ fn of_standard(disclosure: &Disclosure) -> Block {
 /// Every requirement of a standard, a row each.
 fn requirements(disclosure: &Disclosure, result: fn(&RequirementReport) -> String) -> Table {
     let mut table = Table::new([
-        Column::new("clause", Align::Left),
-        Column::sentences("requirement"),
+        Column::new("clause", Align::Left).head(),
+        Column::sentences("requirement").head(),
         Column::new("required", Align::Right),
         Column::new("measured", Align::Right),
         Column::new("result", Align::Left),
