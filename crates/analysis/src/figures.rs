@@ -136,6 +136,9 @@ pub fn better(name: &str, a: &Figure, b: &Figure) -> std::cmp::Ordering {
 
 /// A figure's name for people: `NOPM`, `p99 ms`, `rows per second`.
 pub fn title(name: &str) -> String {
+    if name.contains(" / ") {
+        return name.replace("_ms", "");
+    }
     match (name, name.strip_suffix(".per_second")) {
         ("nopm", _) => "NOPM".to_owned(),
         ("tps", _) => "TPS".to_owned(),

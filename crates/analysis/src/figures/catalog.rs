@@ -286,8 +286,18 @@ pub fn all_of(report: &Report) -> Vec<NamedFigure> {
     all
 }
 
+/// The two figures whose quotient a name is: `plain_query.p50 / window_query.p50`. Slashes without
+/// spaces stand in the names of gauges.
+fn quotient(name: &str) -> Option<(&str, &str)> {
+    name.split_once(" / ").map(|(of, to)| (of.trim(), to.trim()))
+}
+
 /// The value of a run's figure; none where the run does not have it.
 pub fn value_of(report: &Report, name: &str) -> Option<f64> {
+    if let Some((of, to)) = quotient(name) {
+        let (of, to) = (value_of(report, of)?, value_of(report, to)?);
+        return Some(of / to).filter(|value| value.is_finite());
+    }
     if let Some(figure) = of_run(name) {
         return (figure.of)(report);
     }
@@ -307,6 +317,9 @@ pub fn value_of(report: &Report, name: &str) -> Option<f64> {
 /// The unit of a figure of every run or of a transaction type; empty for a plain number, and where
 /// only a run can say it.
 pub fn unit(name: &str) -> &'static str {
+    if quotient(name).is_some() {
+        return "";
+    }
     if let Some(figure) = of_run(name) {
         return figure.unit;
     }
@@ -358,6 +371,9 @@ pub(crate) fn units_in<'n, 'r>(
 
 /// Which way a figure of this name is better.
 pub fn direction(name: &str) -> Direction {
+    if quotient(name).is_some() {
+        return Direction::Neither;
+    }
     if let Some(figure) = of_run(name) {
         return figure.direction;
     }
@@ -381,6 +397,9 @@ pub fn resolve<'r>(
     reports: impl Iterator<Item = &'r Report> + Clone,
 ) -> Result<String, String> {
     let asked = name.trim();
+    if let Some((of, to)) = quotient(asked) {
+        return Ok(format!("{} / {}", resolve(of, reports.clone())?, resolve(to, reports)?));
+    }
     if let Some(Err(why)) = Below::read(asked) {
         return Err(why);
     }
@@ -452,6 +471,10 @@ pub fn spellings(name: &str) -> Vec<String> {
 /// only a run can say whether it has it.
 /// None where it is no figure; an `Err` says why a share below a bound is none.
 pub fn known(name: &str) -> Result<Option<String>, String> {
+    if let Some((of, to)) = quotient(name) {
+        let both = known(of)?.zip(known(to)?);
+        return Ok(both.map(|(of, to)| format!("{of} / {to}")));
+    }
     if let Some(share) = Below::read(name) {
         return share.map(|share| Some(share.to_string()));
     }
@@ -474,6 +497,9 @@ pub fn short(name: &str) -> &str {
 /// Why a name cannot be that of a figure, if it cannot: of any run, or of what a workload or
 /// monitor brings.
 pub fn check_name(name: &str) -> Result<(), String> {
+    if let Some((of, to)) = quotient(name) {
+        return check_name(of).and(check_name(to));
+    }
     if let Some(share) = Below::read(name) {
         return share.map(drop);
     }
@@ -625,7 +651,21 @@ fn gauge_of<'r>(report: &'r Report, name: &str) -> Option<(&'r GaugeReport, Unit
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::fixtures::subjects;
+    use crate::fixtures::{Made, subjects};
+
+    #[test]
+    fn the_quotient_of_two_figures_is_one() {
+        let report = Report::of(&Made::closed().tally());
+        let name = resolve("new_order.p99 / p50", [&report].into_iter()).expect("it has both");
+        assert_eq!(name, "new_order.p99_ms / p50_ms");
+        let of = |name: &str| value_of(&report, name).expect("it has it");
+        let expect = of("new_order.p99_ms") / of("p50_ms");
+        assert!((of(&name) - expect).abs() < 1e-12);
+        assert_eq!((unit(&name), direction(&name)), ("", Direction::Neither));
+        assert_eq!(crate::figures::title(&name), "new_order.p99 / p50");
+        assert_eq!(known("tps / qps"), Ok(Some("tps / qps".to_owned())));
+        assert!(resolve("tps / bogus", [&report].into_iter()).is_err());
+    }
 
     #[test]
     fn every_figure_of_a_run_is_found_by_its_name_and_has_one_name() {
