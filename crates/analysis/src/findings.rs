@@ -19,7 +19,7 @@ mod steadiness;
 mod surroundings;
 
 use model::finding_catalog::catalog_entry;
-use model::numbers::{amount, count, duration, significant};
+use model::numbers::{amount, count, duration, percent_text, significant};
 use model::{Finding, GroupDescription, Order, Severity, StopReason};
 
 pub use data::counts_all_commits;
@@ -189,16 +189,6 @@ fn is_full_early(tally: &Tally) -> bool {
 /// A share of a whole in percent; 0 of nothing.
 fn percent(part: u64, whole: u64) -> f64 {
     if whole == 0 { 0.0 } else { 100.0 * part as f64 / whole as f64 }
-}
-
-/// A percentage as it is told.
-fn percent_text(percent: f64) -> String {
-    match percent {
-        0.0 => "0 %".to_owned(),
-        ..0.01 => "less than 0.01 %".to_owned(),
-        ..1.0 => format!("{percent:.2} %"),
-        _ => format!("{percent:.1} %"),
-    }
 }
 
 #[cfg(test)]

@@ -21,7 +21,7 @@ pub fn check(
     is_stopped: &(dyn Fn() -> bool + Sync),
     doing: &mut dyn FnMut(&str),
 ) -> Result<Vec<CheckResult>, Error> {
-    let checks = storage_engine::checks(database.dialect(), workload);
+    let checks = storage_engine::checks(database, workload);
     let mut results = Vec::new();
     if checks.is_empty() {
         return Ok(results);

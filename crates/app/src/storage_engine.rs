@@ -4,8 +4,8 @@
 //! Not here: what an engine promises (drivers), and what a build does about it (build).
 
 use model::{
-    Administration, Check, CommitRisk, Crosscheck, Database, Dialect, Fact, Refusal, Row,
-    StorageEngine, Workload,
+    Administration, Check, CommitRisk, Crosscheck, Database, Dialect, Fact, NOT_CHECKED, Refusal,
+    Row, StorageEngine, Workload,
 };
 
 use crate::admin_session::AdminSession;
@@ -100,15 +100,28 @@ pub(crate) fn has_its_rows(database: &dyn Database, workload: &dyn Workload) -> 
     Ok(())
 }
 
-/// What is checked of the data: what cannot hold in their engine is left out.
-pub(crate) fn checks(dialect: &Dialect, workload: &dyn Workload) -> Vec<Check> {
+/// What is checked of the data: what cannot hold in their engine is left out, and all of it where
+/// nothing is stored.
+pub(crate) fn checks(database: &dyn Database, workload: &dyn Workload) -> Vec<Check> {
+    match database.administration().keeps_data {
+        true => checks_in(database.dialect(), workload),
+        false => Vec::new(),
+    }
+}
+
+fn checks_in(dialect: &Dialect, workload: &dyn Workload) -> Vec<Check> {
     let mut checks = workload.checks(dialect);
     checks.retain(|check| !lacks(dialect, workload) || !needs(workload, check));
     checks
 }
 
 /// The count that is held against our own, where it can hold in the engine of the data.
-pub(crate) fn crosscheck(dialect: &Dialect, workload: &dyn Workload) -> Option<Crosscheck> {
+pub(crate) fn crosscheck(database: &dyn Database, workload: &dyn Workload) -> Option<Crosscheck> {
+    let is_kept = database.administration().keeps_data;
+    crosscheck_in(database.dialect(), workload).filter(|_| is_kept)
+}
+
+fn crosscheck_in(dialect: &Dialect, workload: &dyn Workload) -> Option<Crosscheck> {
     let is_left_out = lacks(dialect, workload) && workload.needs_transactions().crosscheck;
     workload.crosscheck(dialect).filter(|_| !is_left_out)
 }
@@ -123,8 +136,16 @@ fn lacks(dialect: &Dialect, workload: &dyn Workload) -> bool {
 }
 
 /// What a reader must know of the engine before comparing a result with anything; nothing of the
-/// database's own.
-pub(crate) fn notes(dialect: &Dialect, workload: &dyn Workload) -> Vec<String> {
+/// database's own, but that it stores nothing.
+pub(crate) fn notes(database: &dyn Database, workload: &dyn Workload) -> Vec<String> {
+    let dialect = database.dialect();
+    match database.administration().keeps_data {
+        true => notes_in(dialect, workload),
+        false => nothing_is_stored(dialect, workload).into_iter().collect(),
+    }
+}
+
+fn notes_in(dialect: &Dialect, workload: &dyn Workload) -> Vec<String> {
     let Some(engine) = asked(dialect, workload) else { return Vec::new() };
     let mut notes = vec![format!("The tables are in the storage engine {}.", engine.name)];
     if !engine.is_transactional {
@@ -146,20 +167,41 @@ pub(crate) fn notes(dialect: &Dialect, workload: &dyn Workload) -> Vec<String> {
     notes
 }
 
-/// What is not checked, in a sentence.
+/// What is not checked without transactions, in a sentence.
 fn left_out(dialect: &Dialect, workload: &dyn Workload) -> Option<String> {
-    let checks = workload.checks(dialect);
-    let ids = checks.iter().filter(|check| needs(workload, check)).map(|check| check.id.to_owned());
-    let mut all: Vec<String> = ids.collect();
-    if workload.crosscheck(dialect).is_some() && workload.needs_transactions().crosscheck {
-        all.push("the database's own count of commits".to_owned());
+    let needs_them = |check: &Check| needs(workload, check);
+    let of_commits = workload.needs_transactions().crosscheck;
+    let all = all_of(dialect, workload, &needs_them, of_commits)?;
+    Some(format!("{NOT_CHECKED}, since it cannot hold without transactions: {all}."))
+}
+
+/// That nothing is checked where nothing is stored, in a sentence.
+fn nothing_is_stored(dialect: &Dialect, workload: &dyn Workload) -> Option<String> {
+    let all = all_of(dialect, workload, &|_| true, true)?;
+    Some(format!("{NOT_CHECKED}, since {} stores nothing: {all}.", dialect.name))
+}
+
+/// The names of these checks, each once, and of the count of commits.
+fn all_of(
+    dialect: &Dialect,
+    workload: &dyn Workload,
+    is_named: &dyn Fn(&Check) -> bool,
+    of_commits: bool,
+) -> Option<String> {
+    let mut all: Vec<&str> = Vec::new();
+    for check in workload.checks(dialect).iter().filter(|check| is_named(check)) {
+        if !all.contains(&check.id) {
+            all.push(check.id);
+        }
+    }
+    if of_commits && workload.crosscheck(dialect).is_some() {
+        all.push("the database's own count of commits");
     }
     let (last, others) = all.split_last()?;
-    let all = match others {
-        [] => last.clone(),
+    Some(match others {
+        [] => (*last).to_owned(),
         others => format!("{} and {last}", others.join(", ")),
-    };
-    Some(format!("Not checked, since it cannot hold without transactions: {all}."))
+    })
 }
 
 /// The engine of the data: the one that is asked for, or the database's own.
@@ -251,9 +293,9 @@ mod tests {
         let dialect = Dialect { storage_engines: &[HEAP, FLAT], ..Dialect::PLAIN };
         let check = |engine, n_checks, has_crosscheck, n_notes| {
             let workload = workload("tpcc", engine);
-            assert_eq!(checks(&dialect, workload.as_ref()).len(), n_checks, "{engine}");
-            assert_eq!(crosscheck(&dialect, workload.as_ref()).is_some(), has_crosscheck);
-            let notes = notes(&dialect, workload.as_ref());
+            assert_eq!(checks_in(&dialect, workload.as_ref()).len(), n_checks, "{engine}");
+            assert_eq!(crosscheck_in(&dialect, workload.as_ref()).is_some(), has_crosscheck);
+            let notes = notes_in(&dialect, workload.as_ref());
             assert_eq!(notes.len(), n_notes, "{notes:#?}");
             notes
         };
@@ -268,7 +310,7 @@ mod tests {
              of commits."
         );
         assert_eq!(notes[3], "Whatever the settings of the server are, a crash may damage them.");
-        let others = super::notes(&dialect, workload("record", "myisam").as_ref());
+        let others = notes_in(&dialect, workload("record", "myisam").as_ref());
         assert_eq!(others.len(), 4, "{others:#?}");
     }
 }

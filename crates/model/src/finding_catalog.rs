@@ -295,6 +295,14 @@ pub static CATALOG: &[CatalogEntry] = &[
         advice: "Give a longer `--duration`, or ask for fewer measurements.",
     },
     CatalogEntry {
+        id: "dropped_measurements",
+        severity: "warning",
+        raised: "the application of `arm` dropped measurements (`--pool-empty drop`), since a pool was \
+                 empty",
+        advice: "The rates are those of what was stored: lower `--application-rate`, add clients, or \
+                 use `--pool-empty block`.",
+    },
+    CatalogEntry {
         id: "no_buffer_filled",
         severity: "warning",
         raised: "no buffer of `arm` was filled during the run, so nothing was stored",

@@ -89,6 +89,16 @@ pub fn percent(value: Option<f64>) -> String {
     value.map_or_else(|| NONE.to_owned(), |value| format!("{value:.1}"))
 }
 
+/// A percentage as a sentence has it: `99.1 %`.
+pub fn percent_text(percent: f64) -> String {
+    match percent {
+        0.0 => "0 %".to_owned(),
+        ..0.01 => "less than 0.01 %".to_owned(),
+        ..1.0 => format!("{percent:.2} %"),
+        _ => format!("{percent:.1} %"),
+    }
+}
+
 /// A size: `34 MiB`, `1.2 GiB`.
 pub fn bytes(n: u64) -> String {
     let units = ["B", "KiB", "MiB", "GiB", "TiB"];
@@ -220,7 +230,8 @@ pub fn load_parts(load: &Load) -> Vec<String> {
     }
 }
 
-fn thousands(number: &str) -> String {
+/// A number that is written with digits alone, in groups of three: `44,570,176.5`.
+pub fn thousands(number: &str) -> String {
     let (sign, number) = number.strip_prefix('-').map_or(("", number), |rest| ("-", rest));
     let (whole, fraction) = number.split_once('.').unwrap_or((number, ""));
     let whole = whole.parse::<u64>().map_or_else(|_| whole.to_owned(), crate::format_count);

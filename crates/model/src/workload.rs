@@ -8,6 +8,9 @@ use crate::{
     Producer, Refusal, Rng, RowSource, Session, Standard, Statement, Table, fnv1a,
 };
 
+/// So begins the note that says which checks of a workload are left out, and why.
+pub const NOT_CHECKED: &str = "Not checked";
+
 /// A condition that the data must meet.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Check {
@@ -272,6 +275,12 @@ pub trait Workload: Send + Sync {
     /// Whether no conversation depends on what the database answers, so that it can be had without
     /// its data, at a database that keeps none.
     fn is_blind(&self) -> bool {
+        false
+    }
+
+    /// Whether two runs cannot write into its tables at once: they would give out the same numbers,
+    /// or count each other's rows.
+    fn needs_tables_alone(&self) -> bool {
         false
     }
 

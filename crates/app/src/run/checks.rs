@@ -64,8 +64,7 @@ pub(super) fn check_all(
     let mut results = Vec::new();
     let mut seen: Vec<Vec<Check>> = Vec::new();
     for opened in groups {
-        let dialect = opened.database.dialect();
-        let checks = storage_engine::checks(dialect, opened.workload.as_ref());
+        let checks = storage_engine::checks(opened.database.as_ref(), opened.workload.as_ref());
         if seen.contains(&checks) {
             continue;
         }

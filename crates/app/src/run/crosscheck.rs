@@ -25,11 +25,11 @@ pub(super) fn counts_in(groups: &[Opened], stop: &Stop) -> Result<OwnCounts, Err
 
 fn count_all(groups: &[Opened]) -> Result<OwnCounts, Error> {
     let count = |opened: &Opened| -> Result<Option<(Crosscheck, i64)>, Error> {
-        let (dialect, workload) = (opened.database.dialect(), opened.workload.as_ref());
-        let Some(crosscheck) = storage_engine::crosscheck(dialect, workload) else {
+        let (database, workload) = (opened.database.as_ref(), opened.workload.as_ref());
+        let Some(crosscheck) = storage_engine::crosscheck(database, workload) else {
             return Ok(None);
         };
-        let number = AdminSession::at(opened.database.as_ref())?.number(&crosscheck.sql)?;
+        let number = AdminSession::at(database)?.number(&crosscheck.sql)?;
         Ok(number.map(|number| (crosscheck, number)))
     };
     groups.iter().map(count).collect()

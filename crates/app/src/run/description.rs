@@ -51,7 +51,7 @@ pub fn version_of_ours() -> String {
 /// What the workload declares, and what its storage engine means.
 fn notes(opened: &Opened) -> Vec<String> {
     let workload = opened.workload.as_ref();
-    let of_engine = storage_engine::notes(opened.database.dialect(), workload);
+    let of_engine = storage_engine::notes(opened.database.as_ref(), workload);
     workload.notes().into_iter().chain(of_engine).collect()
 }
 

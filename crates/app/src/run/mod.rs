@@ -23,8 +23,9 @@ use analysis::Tally;
 use analysis::report::{Report, Status};
 use engine::{ClientThreads, GroupJob, Job, Origin, Ran, SampleHook, Stop};
 use model::{
-    CommitRisk, Description, Event, Fact, Finding, Identity, MonitorScope, NS_PER_MS, Placement,
-    Plan, RefusalKind, RunId, Settle, Settling, Severity, StopReason, Target, Trial,
+    CommitRisk, Description, Event, Fact, Finding, GroupDescription, Identity, MonitorScope,
+    NS_PER_MS, Placement, Plan, RefusalKind, RunId, Settings, Settle, Settling, Severity,
+    StopReason, Target, Trial,
 };
 use monitor::{Monitor, Scope, facts, wall_clock};
 use store::{Filter, RunRow, Store, Summary, Writer};
@@ -148,7 +149,10 @@ pub(crate) fn run_at(
     let placement = admission::place(&plan, &groups)?;
     admission::may_be_divided(&plan, &groups, placement)?;
     if let Some(path) = &options.store {
-        let beside = running_beside(&Store::open(path)?, &plan.target)?;
+        let store = Store::open(path)?;
+        let others = running_at(&store, &plan.target)?;
+        refuse_beside(&store, &others, &plan, &groups)?;
+        let beside = others.first().map(running_beside);
         beside.iter().for_each(|text| watcher.note(text));
         said.extend(beside);
     }
@@ -342,20 +346,58 @@ fn facts_of_data(groups: &[Opened]) -> Vec<Fact> {
     facts
 }
 
-/// A sentence if another run of this database goes on: then the database counts commits of both,
-/// and each slows the other down.
-fn running_beside(store: &Store, target: &Target) -> Result<Option<String>, Error> {
-    let Some(place) = place_of(&target.to_string()) else { return Ok(None) };
+/// Other runs of this database that go on.
+fn running_at(store: &Store, target: &Target) -> Result<Vec<RunRow>, Error> {
+    let Some(place) = place_of(&target.to_string()) else { return Ok(Vec::new()) };
     let filter = Filter { status: Some(model::Status::Running), ..Filter::default() };
     let is_here = |row: &RunRow| place_of(&row.target).as_deref() == Some(&place);
-    let other = store.list(&filter)?.into_iter().find(is_here);
-    Ok(other.map(|row| {
-        format!(
-            "Another run ({}, {}) uses this database now: both are slower, and the database's own \
-             count of commits will not match. Wait for it, or stop it.",
-            row.name, row.run
-        )
-    }))
+    Ok(store.list(&filter)?.into_iter().filter(is_here).collect())
+}
+
+/// What is said of another run: the database counts commits of both, and each slows the other down.
+fn running_beside(other: &RunRow) -> String {
+    format!(
+        "Another run ({}, {}) uses this database now: both are slower, and the database's own \
+         count of commits will not match. Wait for it, or stop it.",
+        other.name, other.run
+    )
+}
+
+/// Refuses to write into tables that another run writes into, where two cannot.
+fn refuse_beside(
+    store: &Store,
+    others: &[RunRow],
+    plan: &Plan,
+    groups: &[Opened],
+) -> Result<(), Error> {
+    let are_alone = |opened: &&Opened| opened.workload.needs_tables_alone();
+    let ours = groups.iter().filter(are_alone).map(|opened| opened.workload.identity().workload);
+    let ours: Vec<String> = ours.collect();
+    for other in others {
+        let Ok(Event::Begun { description, .. }) = store.begun(&other.run) else { continue };
+        // A build measures nothing; it keeps others out by itself.
+        let is_load = description.phases.measure_ns > 0;
+        let theirs = description.groups.iter().filter(|_| is_load).filter_map(alone_in);
+        if let Some(workload) = theirs.into_iter().find(|theirs| ours.contains(theirs)) {
+            return Err(Error::Failed(format!(
+                "another run ({}, {}) writes into the tables of {workload} in {} now, and two \
+                 cannot: wait for it, stop it, or use another database",
+                other.name, other.run, plan.target
+            )));
+        }
+    }
+    Ok(())
+}
+
+/// Whose tables a group of another run must have alone; none where it need not, and where this
+/// version does not know.
+fn alone_in(group: &GroupDescription) -> Option<String> {
+    let entry = workloads::by_name(&group.workload).ok()?;
+    let written = group.parameters.iter().map(|(name, value)| (name.as_str(), value.as_str()));
+    let settings = Settings::decide(entry.name, entry.parameters, written).ok()?;
+    let make = workloads::Make { settings: &settings, seed: 0, data: None };
+    let workload = (entry.make)(&make).ok()?;
+    workload.needs_tables_alone().then(|| workload.identity().workload)
 }
 
 /// The facts of a database, with what the storage engines of the data mean for commits.

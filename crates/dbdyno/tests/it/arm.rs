@@ -68,6 +68,20 @@ fn where_pools_are_empty_the_application_waits_or_drops_as_asked() {
     assert_eq!(account(&dropped, "application_blocked_percent"), 0.0);
     assert!((account(&dropped, "generated") - 2e6).abs() < 100.0);
     assert!(account(&dropped, "dropped") > 1e6);
+    let of_dropped = |report: &Value| {
+        let findings = at(report, "findings").as_array().expect("a list").clone();
+        findings.into_iter().find(|finding| finding["id"] == "dropped_measurements")
+    };
+    assert_eq!(of_dropped(&blocked), None);
+    let found = of_dropped(&dropped).expect("most were dropped");
+    assert_eq!(found["severity"], "warning");
+    let text = found["text"].as_str().expect("words");
+    let [of, all] = ["dropped", "generated"].map(|name| account(&dropped, name));
+    let share = format!("measurements were dropped ({:.1} %)", 100.0 * of / all);
+    assert!(
+        text.starts_with(&format!("{},", (of / 1e6).floor())) && text.contains(&share),
+        "{text}"
+    );
 
     // A database that keeps up takes what is offered.
     let args =

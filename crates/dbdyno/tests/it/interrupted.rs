@@ -13,6 +13,7 @@ use crate::journey::nothing_is_lost;
 use crate::password::{on_a_terminal, read_until};
 use crate::waiting::{Started, now};
 
+const FAILED: i32 = 1;
 const INTERRUPTED: i32 = 130;
 
 /// A database of which clients spend no CPU time.
@@ -74,6 +75,37 @@ fn a_run_beside_another_one_on_its_database_says_so_at_the_start() {
     home.run(&short).warns(&["Another run (tpcc, ", ") uses this database now"]);
     run.interrupt();
     run.end().code(INTERRUPTED);
+}
+
+#[test]
+fn a_run_that_needs_its_tables_alone_is_refused_beside_another_one() {
+    let of_events = ["--writers=1", "--readers=0"];
+    for (workload, more) in [("events", &of_events[..]), ("record", &["--clients=1"])] {
+        let home = Home::new();
+        let long = ["run", workload, "--rate=50", "--duration=60s", "--ramp-up=0s", "--check=off"];
+        let mut run = home.start(&[&long[..], more].concat());
+        wait_for_seconds(&home, &mut run, 1);
+        let short = ["run", workload, "--rate=50", "--duration=1s", "--ramp-up=0s", "--check=both"];
+        let short = [&short[..], more].concat();
+        let why = format!("writes into the tables of {workload} in sqlite:");
+        let named = format!("another run ({workload}, ");
+        home.run(&short).code(FAILED).warns(&[&named, &why, "now, and two cannot: wait for it"]);
+        // Who only reads does not collide.
+        if workload == "events" {
+            let readers = "ramp_up = \"0s\"\nduration = \"1s\"\n[[group]]\nworkload = \"events\"\n\
+                           clients = 1\nparameters = { role = \"reader\", tables = 1, \
+                           results = false }\n";
+            home.write("readers.toml", readers);
+            let target = format!("--target=sqlite:{}", home.database("events").display());
+            home.run(&["run", "readers.toml", &target, "--check=off"])
+                .warns(&["Another run (events, ", ") uses this database now"]);
+        }
+        run.interrupt();
+        run.end().code(INTERRUPTED);
+        let report = home.run(&[&short[..], &["--output=json"]].concat()).json();
+        let held = at(&report, "checks.after").as_array().expect("a list");
+        assert!(held.iter().all(|check| check["failed"] == 0), "{held:#?}");
+    }
 }
 
 #[test]

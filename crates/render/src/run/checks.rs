@@ -5,7 +5,7 @@ use analysis::report::{
     CheckReport, Disclosure, PrimaryMetricReport, Report, RequirementReport, Verdict,
 };
 use model::numbers::{self, NONE, amount, count, fixed, ms, significant};
-use model::{FactValue, format_count};
+use model::{FactValue, NOT_CHECKED, format_count};
 
 use crate::document::{Block, Details, Length, Section, Text};
 use crate::table::{Align, Cell, Column, Table};
@@ -161,6 +161,8 @@ fn checks(report: &Report) -> String {
         });
     }
     parts.extend(server_commits(report));
+    let left_out = report.notes.iter().filter_map(|note| note.strip_prefix(NOT_CHECKED));
+    parts.extend(left_out.map(|rest| format!("not checked{}", rest.trim_end_matches('.'))));
     parts.join("; ")
 }
 

@@ -173,10 +173,41 @@ fn accounts(report: &Report) -> impl Iterator<Item = Block> {
         let facts = report.facts.get(workload)?;
         // Counts by bounds are drawn, and have a table of their own.
         let facts = facts.iter().filter(|(_, value)| value.buckets().is_none());
-        let all = facts.map(|(name, value)| (name.replace('_', " "), value.to_string()));
+        let (words, numbers): (Vec<_>, Vec<_>) =
+            facts.partition(|(_, value)| value.text().is_some());
+        let mut table = Table::new([
+            Column::new("total", Align::Left),
+            Column::new("value", Align::Point),
+            Column::new("unit", Align::Left),
+        ]);
+        for (name, value) in numbers {
+            let (name, unit) = name_and_unit(name);
+            let value = Cell::Words(numbers::thousands(&value.to_string()));
+            table.row([Cell::Words(name), value, unit.into()]);
+        }
+        let words = words.into_iter().map(|(name, value)| (name.replace('_', " "), value));
+        let words: Vec<_> = words.map(|(name, value)| (name, value.to_string())).collect();
         let title = format!("Totals of {workload} over the whole load");
-        Some(Block::Part(title, vec![Block::pairs(all)]))
+        let tables = (!table.is_empty()).then_some(Block::Table(table));
+        let pairs = (!words.is_empty()).then(|| Block::pairs(words));
+        Some(Block::Part(title, tables.into_iter().chain(pairs).collect()))
     })
+}
+
+/// The name of a fact apart from its unit: `elapsed_s` is elapsed, in s.
+fn name_and_unit(name: &str) -> (String, &'static str) {
+    // A rate is told from the number of the same name.
+    let units = [("_percent", "%"), ("_s", "s"), ("_bytes", "B")];
+    if name.ends_with("_per_s") {
+        return (name.replace('_', " "), "");
+    }
+    let at_end = units.iter().find_map(|(end, unit)| Some((name.strip_suffix(end)?, *unit)));
+    let (name, unit) = match (at_end, name.split_once("_ns_")) {
+        (Some((name, unit)), _) => (name.to_owned(), unit),
+        (None, Some((name, of))) => (format!("{name}_{of}"), "ns"),
+        (None, None) => (name.to_owned(), ""),
+    };
+    (name.replace('_', " "), unit)
 }
 
 /// How old records were when each reader read them first.
@@ -232,4 +263,48 @@ fn custom_metrics(report: &Report) -> Table {
         ]);
     }
     table
+}
+
+#[cfg(test)]
+mod tests {
+    use analysis::fixtures::Made;
+    use model::FactValue;
+
+    use super::*;
+
+    #[test]
+    fn totals_of_a_workload_are_grouped_by_thousands_below_each_other_with_their_units() {
+        let mut report = Report::of(&Made::closed().tally());
+        report.groups[0].workload = "arm".to_owned();
+        let facts = [
+            ("agent_cpu_ns_per_measurement", "36"),
+            ("application_blocked_percent", "0.5"),
+            ("elapsed_s", "1205.250"),
+            ("generated", "44995328"),
+            ("one.stored", "425152"),
+            ("reader_2", "table 1: 12 read first"),
+            ("stored_per_s", "42515"),
+        ];
+        let read =
+            |(name, text): (&str, &str)| (name.to_owned(), FactValue::read(name, text.to_owned()));
+        report.facts.insert("arm".to_owned(), facts.into_iter().map(read).collect());
+        let Some(Block::Part(title, blocks)) = accounts(&report).next() else { panic!("none") };
+        assert_eq!(title, "Totals of arm over the whole load");
+        let [Block::Table(table), pairs] = blocks.as_slice() else { panic!("{blocks:#?}") };
+        let lines: Vec<String> =
+            table.lines(80).iter().map(|line| line.trim_end().to_owned()).collect();
+        assert_eq!(
+            lines,
+            [
+                "total                               value  unit",
+                "agent cpu per measurement          36      ns",
+                "application blocked                 0.5    %",
+                "elapsed                         1,205.250  s",
+                "generated                  44,995,328",
+                "one.stored                    425,152",
+                "stored per s                   42,515",
+            ]
+        );
+        assert_eq!(*pairs, Block::pairs([("reader 2", "table 1: 12 read first")]));
+    }
 }

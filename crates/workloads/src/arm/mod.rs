@@ -26,7 +26,7 @@ use model::{
 use self::application::{Agent, Application, CHUNK_MAX, Shape};
 use self::measurement::encoded_bytes;
 use self::parameters::{Class, PARAMETERS};
-use self::pools::{Lacking, Limits, Pools};
+use self::pools::{Counts, Lacking, Limits, Pools};
 use self::tables::{BUFFER, CONTEXT, Layout, MEASUREMENT, METRIC};
 use self::writer::{Shared, Writer};
 use crate::empty_tables::EmptyTables;
@@ -62,6 +62,10 @@ struct Arm {
 }
 
 fn make(make: &Make<'_>) -> Result<Arc<dyn Workload>, BadParameter> {
+    Ok(Arc::new(decided(make)?))
+}
+
+fn decided(make: &Make<'_>) -> Result<Arm, BadParameter> {
     let settings = make.settings;
     let classes = parameters::classes(settings)?;
     let layout = Layout::of(settings);
@@ -126,7 +130,7 @@ fn make(make: &Make<'_>) -> Result<Arc<dyn Workload>, BadParameter> {
     };
     let seed = make.data.map_or(make.seed, |data| data.seed);
     let identity = Identity::new(NAME, 2, scale, seed);
-    Ok(Arc::new(Arm { identity, shared: Arc::new(shared), buffer_bytes }))
+    Ok(Arm { identity, shared: Arc::new(shared), buffer_bytes })
 }
 
 impl Workload for Arm {
@@ -220,6 +224,44 @@ impl Workload for Arm {
     }
 }
 
+impl Arm {
+    /// What is to be known of measurements that found no room in a pool.
+    fn too_many(&self, counts: &Counts) -> Finding {
+        let Counts { dropped, generated, .. } = *counts;
+        let percent = numbers::percent_text(100.0 * dropped as f64 / generated as f64);
+        let [dropped, generated] = [dropped, generated].map(format_count);
+        let text = format!(
+            "{dropped} of {generated} measurements were dropped ({percent}): a pool was empty. \
+             The rates are those of what was stored; lower --application-rate, add clients, or use \
+             --pool-empty block."
+        );
+        Finding::new("dropped_measurements", Severity::Warning, text)
+    }
+
+    /// Why nothing was stored, or less than was asked for.
+    fn too_little(&self, counts: &Counts, pending: u64) -> Option<Finding> {
+        let warning = |id, text| Some(Finding::new(id, Severity::Warning, text));
+        if counts.filled_buffers == 0 && counts.generated > counts.dropped {
+            let (n, buffer) = (format_count(counts.generated), numbers::bytes(self.buffer_bytes));
+            let text = format!(
+                "No buffer was filled, so nothing was stored: {n} measurements were generated, and \
+                 a buffer has {buffer}. Give less --buffer-bytes, or run longer."
+            );
+            return warning("no_buffer_filled", text);
+        }
+        let asked = self.shared.shape.n_measurements;
+        if asked > 0 && (counts.generated < asked || pending > 0) {
+            let (stored, asked) = (format_count(counts.stored), format_count(asked));
+            let text = format!(
+                "The run ended with {stored} of {asked} measurements stored: give a longer \
+                 --duration."
+            );
+            return warning("measurements_short", text);
+        }
+        None
+    }
+}
+
 impl Producer for Arm {
     fn begin(&self) -> Vec<Box<dyn ProducerTask>> {
         self.shared.pools.begin(self.shared.shape.n_threads);
@@ -248,25 +290,8 @@ impl Producer for Arm {
 
     fn findings(&self) -> Vec<Finding> {
         let (counts, pending) = self.shared.pools.account();
-        let warning = |id, text| vec![Finding::new(id, Severity::Warning, text)];
-        if counts.filled_buffers == 0 && counts.generated > counts.dropped {
-            let (n, buffer) = (format_count(counts.generated), numbers::bytes(self.buffer_bytes));
-            let text = format!(
-                "No buffer was filled, so nothing was stored: {n} measurements were generated, and \
-                 a buffer has {buffer}. Give less --buffer-bytes, or run longer."
-            );
-            return warning("no_buffer_filled", text);
-        }
-        let asked = self.shared.shape.n_measurements;
-        if asked > 0 && (counts.generated < asked || pending > 0) {
-            let (stored, asked) = (format_count(counts.stored), format_count(asked));
-            let text = format!(
-                "The run ended with {stored} of {asked} measurements stored: give a longer \
-                 --duration."
-            );
-            return warning("measurements_short", text);
-        }
-        Vec::new()
+        let dropped = (counts.dropped > 0).then(|| self.too_many(&counts));
+        dropped.into_iter().chain(self.too_little(&counts, pending)).collect()
     }
 
     fn account(&self) -> Vec<Fact> {
@@ -295,10 +320,64 @@ impl Producer for Arm {
             count("waits_for_buffers", waits(Lacking::Buffers)),
         ];
         if counts.application_cpu_ns > 0 {
-            let of = |cpu_ns: u64| per(cpu_ns, counts.generated);
-            facts.push(count("application_cpu_ns_per_measurement", of(counts.application_cpu_ns)));
-            facts.push(count("agent_cpu_ns_per_measurement", of(counts.agent_cpu_ns)));
+            let application_ns = per(counts.application_cpu_ns, counts.generated);
+            facts.push(count("application_cpu_ns_per_measurement", application_ns));
+            let agent_ns = per(counts.agent_cpu_ns, counts.handled);
+            facts.push(count("agent_cpu_ns_per_measurement", agent_ns));
         }
         facts
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use model::Settings;
+
+    use super::measurement::{Head, Status};
+    use super::*;
+
+    const HEAD: Head = Head {
+        number: 1,
+        class: 0,
+        status: Status::Good,
+        start_ns: 0,
+        stop_ns: 0,
+        parent: 0,
+        has_correlator: false,
+        n_metrics: 0,
+        n_contexts: 0,
+        diagnostic_bytes: 0,
+    };
+
+    #[test]
+    fn what_was_dropped_costs_the_agent_nothing_and_is_a_finding_with_its_share() {
+        let settings = Settings::decide(NAME, PARAMETERS, []).expect("valid");
+        let arm = decided(&Make { settings: &settings, seed: 7, data: None }).expect("valid");
+        let pools = &arm.shared.pools;
+        drop(arm.begin());
+        let mut chunk = pools.reserve(10, 0).expect("there is room");
+        chunk.heads = vec![HEAD; 10];
+        pools.hand_over(chunk);
+        let (chunk, _) = pools.take_chunk();
+        pools.release(chunk.expect("it was handed over"));
+        pools.count(|counts| {
+            (counts.application_cpu_ns, counts.agent_cpu_ns) = (100_000, 400);
+            counts.filled_buffers = 1;
+        });
+        assert_eq!(arm.findings(), []);
+        pools.count(|counts| {
+            counts.generated += 9_990;
+            counts.dropped += 9_990;
+        });
+        let facts = arm.account();
+        let fact = |name: &str| facts.iter().find(|fact| fact.name == name).map(|of| &of.value);
+        let counted = |name: &str| fact(name).and_then(model::FactValue::count);
+        assert_eq!(counted("application_cpu_ns_per_measurement"), Some(10));
+        assert_eq!(counted("agent_cpu_ns_per_measurement"), Some(40));
+        let findings = arm.findings();
+        let [found] = findings.as_slice() else { panic!("{findings:#?}") };
+        assert_eq!((&*found.id, found.severity), ("dropped_measurements", Severity::Warning));
+        let seen = "9,990 of 10,000 measurements were dropped (99.9 %): a pool was empty. ";
+        assert!(found.text.starts_with(seen), "{}", found.text);
     }
 }

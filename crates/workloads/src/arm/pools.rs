@@ -30,6 +30,8 @@ pub(super) struct Counts {
     pub(super) generated: u64,
     pub(super) dropped: u64,
     pub(super) stored: u64,
+    /// Put into buffers by the agent.
+    pub(super) handled: u64,
     /// Buffers that were full, or the last of all that was asked for.
     pub(super) filled_buffers: u64,
     /// How often somebody waited, by [`Lacking`].
@@ -137,6 +139,7 @@ impl Pools {
     /// A chunk's measurements lie in buffers now: their room is free.
     pub(super) fn release(&self, mut chunk: Chunk) {
         let mut state = self.lock();
+        state.counts.handled += chunk.heads.len() as u64;
         state.transactions -= chunk.heads.len() as u64;
         state.metrics -= chunk.n_metrics_reserved;
         chunk.clear();
@@ -147,7 +150,9 @@ impl Pools {
 
     /// The measurements of a chunk from `from` on stay where they are: the load is over.
     pub(super) fn leave(&self, chunk: &Chunk, from: usize) {
-        self.lock().in_part += (chunk.heads.len() - from) as u64;
+        let mut state = self.lock();
+        state.counts.handled += from as u64;
+        state.in_part += (chunk.heads.len() - from) as u64;
     }
 
     /// An empty buffer, if there is one left.

@@ -258,6 +258,11 @@ impl Workload for Events {
         self.role == Role::Writer
     }
 
+    /// The records of a table are numbered without gaps, by its one writer.
+    fn needs_tables_alone(&self) -> bool {
+        self.role == Role::Writer
+    }
+
     fn checks(&self, _dialect: &Dialect) -> Vec<Check> {
         checks::checks(&self.shared.data)
     }

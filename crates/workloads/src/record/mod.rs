@@ -162,6 +162,11 @@ impl Workload for Recording {
         true
     }
 
+    /// Writers number their records where there is no key, and indexes come and go.
+    fn needs_tables_alone(&self) -> bool {
+        true
+    }
+
     fn checks(&self, _dialect: &Dialect) -> Vec<Check> {
         checks::checks(&self.record.data, self.rows.tables())
     }
