@@ -49,6 +49,12 @@ impl Figure {
         let both = self.half_width.zip(other.half_width);
         both.is_some_and(|(mine, theirs)| apart <= mine + theirs)
     }
+
+    /// Whether its interval is so wide that half the mean or its double could not be told from it:
+    /// what it reaches says nothing.
+    pub fn is_wide(&self) -> bool {
+        self.half_width.is_some_and(|half_width| half_width > self.mean.abs())
+    }
 }
 
 /// The times of a run that are judged: of all that was offered, so that what was lost counts. A

@@ -541,12 +541,14 @@ fn best(figure: &str, cells: &[Option<Figure>]) -> Option<usize> {
     known.rev().max_by(|a, b| better(figure, &a.1, &b.1)).map(|(index, _)| index)
 }
 
-/// The cell with the smallest value of its axis among the best and those that reach it.
+/// The cell with the smallest value of its axis among the best and those that reach it, of which
+/// enough is known.
 fn smallest(figure: &str, along: &[String], cells: &[Option<Figure>]) -> Option<usize> {
     let index = best(figure, cells)?;
-    let best = cells[index].filter(|best| best.half_width.is_some())?;
+    let best = cells[index].filter(|best| best.half_width.is_some() && !best.is_wide())?;
     let values: Vec<f64> = along.iter().map(|value| number(value)).collect::<Option<_>>()?;
-    let reaches = |at: &usize| *at == index || cells[*at].is_some_and(|cell| cell.reaches(&best));
+    let is_as_good = |cell: Figure| !cell.is_wide() && cell.reaches(&best);
+    let reaches = |at: &usize| *at == index || cells[*at].is_some_and(is_as_good);
     (0..cells.len()).filter(reaches).min_by(|a, b| values[*a].total_cmp(&values[*b]))
 }
 
@@ -572,6 +574,9 @@ mod tests {
         check("p99_ms", [90.0, 98.0, 95.0, 50.0], Some(0.1), [Some(3), Some(3)]);
         check("tps", [100.0, 98.0, 97.0, 50.0], None, [Some(0), None]);
         check("machine.cpu_user", [100.0, 98.0, 97.0, 50.0], Some(1.0), [None, None]);
+        // An interval that reaches everything tells nothing.
+        let unknown = [figure(100.0, Some(2.0)), figure(98.0, Some(2.0)), figure(8.0, Some(90.0))];
+        assert_eq!(smallest("tps", &along[..3], &unknown), Some(1));
         let names = ["a", "b"].map(str::to_owned);
         let cells = [figure(1.0, Some(1.0)), None];
         assert_eq!((best("tps", &cells), smallest("tps", &names, &cells)), (Some(0), None));

@@ -205,9 +205,8 @@ fn also(report: &ExperimentReport, best: &PointReport, figure: &Figure) -> Strin
     let reaches = |point: &&PointReport| {
         point.values != best.values && own(point).is_some_and(|own| own.reaches(figure))
     };
-    let is_known = |point: &&PointReport| {
-        !is_wide(figure) && own(point).is_some_and(|figure| !is_wide(&figure))
-    };
+    let is_known =
+        |point: &&PointReport| !figure.is_wide() && own(point).is_some_and(|own| !own.is_wide());
     let all = report.points.iter().filter(reaches);
     let (tied, unknown): (Vec<&PointReport>, Vec<&PointReport>) = all.partition(is_known);
     let tied = places(report, &tied)
@@ -217,11 +216,6 @@ fn also(report: &ExperimentReport, best: &PointReport, figure: &Figure) -> Strin
         format!("; {} per point are too few to tell from {at}", count(n, "run"))
     });
     format!("{tied}{unknown}")
-}
-
-/// Whether an interval is so wide that it tells neither half the mean from it nor its double.
-fn is_wide(figure: &Figure) -> bool {
-    figure.half_width.is_some_and(|half_width| half_width > figure.mean.abs())
 }
 
 /// The values of points; of many how many they are.

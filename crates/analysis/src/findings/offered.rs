@@ -11,7 +11,7 @@ use super::{FindingText, View, count, percent, percent_text};
 /// and not the queue too small.
 const BUSY_PERCENT_MAX: f64 = 90.0;
 
-/// Nor could they if all that arrived, with what was dropped, had kept them busy for more than this.
+/// Nor can those that all arrivals, the dropped ones too, would keep busy for more than this.
 const NEEDED_PERCENT_MAX: f64 = 95.0;
 
 enum Offer {
