@@ -193,6 +193,29 @@ fn settings_of_a_settling_that_was_killed_are_restored() {
     assert_eq!((of.threads(), innodb(&of.server)), before);
 }
 
+/// Without a store nobody would know of changed settings after a crash.
+#[test]
+fn a_run_that_is_not_stored_changes_no_settings_of_a_server_that_outlives_it() {
+    let (server, home) = (MARIADB.shared(), Home::new());
+    let target = format!("--target={}", url(server));
+    let run = |target: &str, more: &[&str]| {
+        let args = ["run", "empty", target, "--no-store", "--duration=1s", "--ramp-up=0s", "-q"];
+        home.run(&[&args[..], more].concat())
+    };
+    for flag in ["--settle=before", "--instruments=on"] {
+        let refused = run(&target, &[flag]).code(2);
+        let (name, _) = flag.split_once('=').expect("a value");
+        refused.warns(&[name, "a journal in the store", "without --no-store"]).is_a_sentence();
+    }
+    let at = "duration = '2s'\n[[group]]\nworkload = 'empty'\n[[at]]\ntime = '1s'\nsettle = ";
+    home.write("at.toml", format!("target = '{}'\n{at}'checkpoint'\n", url(server)));
+    let refused = home.run(&["run", "at.toml", "--no-store", "--quiet"]).code(2);
+    refused.warns(&["settle in [[at]]", "a journal in the store"]).is_a_sentence();
+    run("--target=managed:mariadb", &["--settle=before", "--instruments=on"]).good();
+    let postgres = format!("--target={}", url(POSTGRES.shared()));
+    run(&postgres, &["--settle=before"]).good();
+}
+
 /// MariaDB and MySQL count no commit of a statement outside of a transaction.
 #[test]
 fn statements_of_others_outside_of_transactions_are_waited_for() {
