@@ -242,7 +242,7 @@ impl Made {
 }
 
 /// Numbers without end, always the same (SplitMix64).
-struct Draw(u64);
+pub(crate) struct Draw(pub(crate) u64);
 
 impl Draw {
     fn bits(&mut self) -> u64 {
@@ -253,7 +253,7 @@ impl Draw {
         z ^ (z >> 31)
     }
 
-    fn next(&mut self, below: u64) -> u64 {
+    pub(crate) fn next(&mut self, below: u64) -> u64 {
         self.bits() % below
     }
 

@@ -150,15 +150,16 @@ impl AdminSession {
         Ok(number)
     }
 
-    /// A counter of the server's: the last column of a query's row, as a number or as text.
+    /// A counter of the server's: the last column of a query's rows, as numbers or as text, in sum.
     pub(crate) fn counted(&mut self, sql: &str) -> Result<Option<i64>, Refusal> {
-        let mut count = None;
+        let mut count: Option<i64> = None;
         self.read(sql, &mut |row: &dyn Row| {
             let column = row.width().saturating_sub(1);
-            count = match row.optional_int(column) {
+            let of_row = match row.optional_int(column) {
                 Ok(count) => count,
                 Err(_) => row.text(column)?.parse().ok(),
             };
+            count = of_row.map(|n: i64| n.saturating_add(count.unwrap_or(0))).or(count);
             Ok(())
         })?;
         Ok(count)

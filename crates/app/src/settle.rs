@@ -247,10 +247,10 @@ pub fn settle(
     let mut doing = |text: &str| watcher.doing(text);
     let mut work = Work::new(of, &is_over, &mut doing)?;
     let began = wall_clock::now();
-    let (commits, bytes) = (work.commits(), work.written(settling));
+    let (commits, bytes) = (work.commits(settling), work.written(settling));
     // One step may do some of another's work.
     let mut first_levels = Vec::new();
-    work.wait_for_others();
+    work.wait_for_others(settling);
     for step in settling.steps {
         let level = step.level.as_ref().map(|level| work.level(step, level)).transpose()?;
         first_levels.push(level.flatten());
@@ -269,7 +269,8 @@ pub fn settle(
         let grown = after?.checked_sub(before?)?;
         u64::try_from(grown).ok()
     };
-    work.done.commits = grown(commits, work.commits());
+    let commits_now = work.commits(settling);
+    work.done.commits = commits.zip(commits_now).map(|(before, now)| now.since(before));
     work.done.seconds = began.elapsed().as_secs_f64();
     let ended = wall_clock::now();
     work.done.written_bytes = grown(bytes, work.written(settling));
@@ -294,6 +295,23 @@ pub(crate) fn settle_step(
     work.done.seconds = began.elapsed().as_secs_f64();
     work.done.is_interrupted = work.is_cut;
     Ok(work.done)
+}
+
+/// What a server has counted until now.
+#[derive(Clone, Copy, Debug)]
+struct Commits {
+    /// Commits.
+    counted: i64,
+    /// Statements that change rows, where it counts no commits of those outside of transactions.
+    changes: i64,
+}
+
+impl Commits {
+    /// Commits since then, or statements that change rows where those are more.
+    fn since(self, before: Commits) -> u64 {
+        let grown = (self.counted - before.counted).max(self.changes - before.changes);
+        u64::try_from(grown).unwrap_or(0)
+    }
 }
 
 struct Work<'a, 'w> {
@@ -331,13 +349,13 @@ impl<'a, 'w> Work<'a, 'w> {
     }
 
     /// Waits until hardly anybody commits any more.
-    fn wait_for_others(&mut self) {
-        let Some(mut before) = self.commits() else { return };
+    fn wait_for_others(&mut self, settling: &Settling) {
+        let Some(mut before) = self.commits(settling) else { return };
         let mut at = wall_clock::now();
         let (mut least, mut fell_at) = (f64::INFINITY, at);
         while self.rest(COUNTED_OVER) {
-            let Some(now) = self.commits() else { return };
-            let per_s = (now - before) as f64 / at.elapsed().as_secs_f64();
+            let Some(now) = self.commits(settling) else { return };
+            let per_s = now.since(before) as f64 / at.elapsed().as_secs_f64();
             (before, at) = (now, wall_clock::now());
             if per_s <= COMMITS_PER_S {
                 return;
@@ -363,7 +381,13 @@ impl<'a, 'w> Work<'a, 'w> {
         (self.doing)(&format!("settling: {}", step.doing));
         self.raise(step);
         let said = self.say(step);
+        let passed_over = match said {
+            Ok(()) => self.passed_over(step),
+            Err(_) => Vec::new(),
+        };
         let last = match (first, &step.level) {
+            // It will not fall by what was passed over.
+            (_, Some(level)) if !passed_over.is_empty() => self.level(step, level),
             (Some(first), Some(level)) if said.is_ok() => self.fall(step, level, first),
             (first, _) => Ok(first),
         };
@@ -371,6 +395,11 @@ impl<'a, 'w> Work<'a, 'w> {
         let notes = self.momentary.take().map(|mut set| set.end()).unwrap_or_default();
         notes.into_iter().for_each(|note| self.note(note, ""));
         said?;
+        if !passed_over.is_empty() {
+            let tables = passed_over.join(", ");
+            let why = format!("The {} passed over {tables}", step.name.replace('_', " "));
+            self.note(why, &with_user(step.if_denied, self.of.target));
+        }
         let last = last?;
         let level = match (&step.level, first, last) {
             (Some(level), Some(first), Some(last)) => Some((level.name, first, last)),
@@ -503,9 +532,28 @@ impl<'a, 'w> Work<'a, 'w> {
         sql.replace("{tables}", &self.of.tables.join(", ")).replace("{names}", &names)
     }
 
-    fn commits(&mut self) -> Option<i64> {
+    fn commits(&mut self, settling: &Settling) -> Option<Commits> {
         let sql = self.of.database.monitoring().commit_counter?.sql;
-        self.session.counted(sql).ok().flatten()
+        let counted = self.session.counted(sql).ok().flatten()?;
+        let changes = match settling.changes {
+            "" => 0,
+            sql => self.session.counted(sql).ok().flatten().unwrap_or(0),
+        };
+        Some(Commits { counted, changes })
+    }
+
+    /// Those of the tables that a step passes over, since the user may not do it.
+    fn passed_over(&mut self, step: &SettlingStep) -> Vec<String> {
+        let names = step.passed_over.iter().find_map(|sql| {
+            let mut names = Vec::new();
+            let sql = self.with_tables(sql);
+            let asked = self.session.read(&sql, &mut |row: &dyn Row| {
+                names.push(row.text(0)?.to_owned());
+                Ok(())
+            });
+            asked.ok().map(|_| names)
+        });
+        names.unwrap_or_default()
     }
 
     fn written(&mut self, settling: &Settling) -> Option<i64> {

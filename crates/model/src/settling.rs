@@ -51,6 +51,9 @@ pub struct SettlingStep {
     /// What to do if the user may not execute them: a sentence, in which `{user}` stands for the
     /// user; empty where the database says it itself.
     pub if_denied: &'static str,
+    /// Queries for the names of those of the tables that the statements pass over in silence,
+    /// because the user may not do it: the first of these that the server understands.
+    pub passed_over: &'static [&'static str],
     /// What falls while it is done.
     pub level: Option<SettlingLevel>,
 }
@@ -74,6 +77,9 @@ pub struct Settling {
     /// The query for all bytes that the server has written to its files since its start, in the
     /// last column of its row: the first of these that the server understands.
     pub written_bytes: &'static [&'static str],
+    /// The query for statements that have changed rows since the server's start, in the last column
+    /// of its rows: where commits outside of transactions are not counted. Else empty.
+    pub changes: &'static str,
     /// Settings under which loads are best measured, as the product's makers advise: another value
     /// delays what is measured, or leaves work for later.
     pub advised: &'static [(&'static str, &'static str)],
@@ -81,7 +87,8 @@ pub struct Settling {
 
 impl Settling {
     /// What rests by itself: nothing is done.
-    pub const NOTHING: Settling = Settling { steps: &[], written_bytes: &[], advised: &[] };
+    pub const NOTHING: Settling =
+        Settling { steps: &[], written_bytes: &[], changes: "", advised: &[] };
 }
 
 /// Says how a database is settled, from its facts; or why it cannot be.

@@ -59,7 +59,7 @@ pub use median::{Median, median};
 pub use moments::Moments;
 pub use newcomer::{Held, Newcomer, newcomers};
 pub use order_statistics::{Ranks, TooFew, enough, rank};
-pub use outstanding::{period, stands_out};
+pub use outstanding::{period, set_apart, stands_out};
 pub use quantile::{Offered, OfferedInterval, OfferedQuantile};
 pub use queueing::{
     Mg1, Mm1, Mmc, Served, kiefer_wolfowitz, kiefer_wolfowitz_bounded, lindley, little_in_system,
@@ -73,5 +73,5 @@ pub use sequential::{FIGURES_MIN, LOOK_CONFIDENCE, anytime, precise, precise_nee
 pub use series::Build;
 pub use share::{binomial_interval, share_interval};
 pub use trend::{TREND_VALUES_MIN, Trend, ends_high, pieces, rank_trend, rises, rises_late, trend};
-pub use usual::Usual;
+pub use usual::{STRETCHES_MIN, Usual};
 pub use warm_up::{WarmUp, warm_up};

@@ -28,6 +28,23 @@ pub fn stands_out(series: &[f64], factor: f64) -> Vec<usize> {
     if is_few && finite().count() >= VALUES_MIN { found } else { Vec::new() }
 }
 
+/// Which values, counted from 0, lie above all others by `factor` at least: the most that are few.
+/// Unlike [`stands_out`], it finds them also where the others scatter widely.
+pub fn set_apart(series: &[f64], factor: f64) -> Vec<usize> {
+    let finite = series.iter().enumerate().filter(|(_, value)| value.is_finite());
+    let mut falling: Vec<(usize, f64)> = finite.map(|(at, value)| (at, *value)).collect();
+    falling.sort_by(|a, b| b.1.total_cmp(&a.1));
+    let most = (SHARE_MAX * falling.len() as f64) as usize;
+    let is_apart = |n: &usize| falling[n - 1].1 >= factor * falling[*n].1;
+    let n_found = match falling.len() >= VALUES_MIN {
+        true => (1..=most).rev().find(is_apart).unwrap_or(0),
+        false => 0,
+    };
+    let mut found: Vec<usize> = falling[..n_found].iter().map(|(at, _)| *at).collect();
+    found.sort_unstable();
+    found
+}
+
 /// The period of events at some places of a series, if there are three and more and each comes as
 /// long after the one before, within a place or a tenth. Neighbours are one event.
 pub fn period(places: &[usize]) -> Option<f64> {
@@ -58,6 +75,24 @@ mod tests {
         assert_eq!(period(&[9, 19, 29]), Some(10.0));
         assert_eq!(period(&[9, 10, 19, 20, 21, 30]), Some(10.5));
         assert_eq!((period(&[9, 19]), period(&[3, 5, 20])), (None, None));
+    }
+
+    #[test]
+    fn values_that_lie_above_all_others_are_found_however_the_others_scatter() {
+        let mut series: Vec<f64> = (0..15).map(|at| if at % 2 == 0 { 2.0 } else { 9.0 }).collect();
+        series[9..12].fill(60.0);
+        assert_eq!(stands_out(&series, 1.25), [0; 0]);
+        assert_eq!(set_apart(&series, 3.0), [9, 10, 11]);
+        assert_eq!(set_apart(&series, 7.0), [0; 0]);
+        assert_eq!(set_apart(&series[6..15], 3.0), [0; 0], "too few");
+        series[6..12].fill(60.0);
+        assert_eq!(set_apart(&series, 3.0), [0; 0], "too many");
+        let mut random = Xoshiro256PlusPlus::seed_from_u64(4);
+        let mut draw = || (0.4 * normal(&mut || random.next_u64())).exp();
+        let wild: usize = (0..1_000)
+            .map(|_| set_apart(&(0..60).map(|_| draw()).collect::<Vec<_>>(), 3.0).len())
+            .sum();
+        assert!(wild <= 2, "{wild} of 60,000 lognormal values");
     }
 
     #[test]

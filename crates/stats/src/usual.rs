@@ -11,8 +11,9 @@ const SPREAD_MIN: f64 = 0.05;
 /// And this share of the highest value.
 const SPREAD_OF_HIGHEST_MIN: f64 = 1e-3;
 
-/// Fewer stretches to compare with tell nothing of chance.
-const STRETCHES_MIN: usize = 8;
+/// Fewer stretches to compare with tell nothing of chance: with so many, what is higher than in
+/// all of them has one of a tenth.
+pub const STRETCHES_MIN: usize = 9;
 
 /// A series of which some values are not usual. Values that are not finite are no part of it.
 #[derive(Clone, Copy, Debug)]
@@ -50,17 +51,27 @@ impl<'s> Usual<'s> {
 
     /// In what share of the usual stretches of this length the mean is at least `value`, with one
     /// more that is, so that it is never 0: a chance of a permutation test. None of fewer than
-    /// eight stretches.
+    /// [`STRETCHES_MIN`] stretches.
     pub fn chance(&self, value: f64, length: usize) -> Option<f64> {
-        let is_usual = |start: &usize| !self.is_outside[*start..start + length].contains(&true);
-        let starts = (0..=self.values.len().checked_sub(length)?).filter(is_usual);
-        // A stretch with a value that is missing is none.
-        let mean =
-            |start: usize| self.values[start..start + length].iter().sum::<f64>() / length as f64;
-        let means: Vec<f64> = starts.map(mean).filter(|mean| mean.is_finite()).collect();
+        let means = self.means(length);
         let as_high = means.iter().filter(|mean| **mean >= value).count();
         let is_enough = means.len() >= STRETCHES_MIN;
         is_enough.then_some((as_high + 1) as f64 / (means.len() + 1) as f64)
+    }
+
+    /// Whether `value` is above the mean of every usual stretch of this length.
+    pub fn is_highest(&self, value: f64, length: usize) -> bool {
+        self.means(length).iter().all(|mean| *mean < value)
+    }
+
+    /// The means of all usual stretches of this length.
+    pub fn means(&self, length: usize) -> Vec<f64> {
+        let is_usual = |start: &usize| !self.is_outside[*start..start + length].contains(&true);
+        let starts = (0..(self.values.len() + 1).saturating_sub(length)).filter(is_usual);
+        // A stretch with a value that is missing is none.
+        let mean =
+            |start: usize| self.values[start..start + length].iter().sum::<f64>() / length as f64;
+        starts.map(mean).filter(|mean| mean.is_finite()).collect()
     }
 
     fn usual(&self) -> impl Iterator<Item = f64> + 's {
@@ -89,5 +100,9 @@ mod tests {
         assert_eq!(usual.chance(12.0, 1), Some(9.0 / 28.0));
         assert_eq!(usual.chance(12.0, 20), None);
         assert_eq!(usual.chance(12.0, 31), None);
+        assert!(usual.is_highest(12.5, 1) && !usual.is_highest(12.0, 1));
+        // What is higher than in nine stretches is so by a chance of a tenth; eight are too few.
+        let chance = |n: usize| Usual::of(&[1.0; 9][..n], &[false; 9][..n]).chance(2.0, 1);
+        assert_eq!((chance(9), chance(8)), (Some(0.1), None));
     }
 }

@@ -128,6 +128,7 @@ fn the_dip_that_its_cause_explains_best_is_reported() {
         p95_ratio,
         causes,
         moved: Vec::new(),
+        n_stretches: Some(40),
     };
     let seen = |cause, share, shown_by| CauseSeen { cause, shown_by, share, chance: 0.02 };
     let locks = seen(Cause::Locks, 0.9, moved("database.sessions/lock", 0.25, 4.0));

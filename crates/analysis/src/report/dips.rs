@@ -11,13 +11,19 @@ use std::ops::Range;
 
 use model::{Cause, FactValue, NS_PER_MS};
 use serde::{Deserialize, Serialize};
-use stats::{Usual, stands_out};
+use stats::{STRETCHES_MIN, Usual, set_apart, stands_out};
 
 use super::{GaugeReport, PerTransaction};
 use crate::tally::Tally;
 
 /// A second is in a dip if it has fewer commits than the median second by this factor.
 const RATE_FACTOR: f64 = 1.25;
+
+/// Where seconds scatter widely, one is in a dip if it has fewer commits than all others by this.
+const APART_FACTOR: f64 = 3.0;
+
+/// Commits that are added to those of each second there: without any of a few it is no dip.
+const APART_COMMITS: f64 = 3.0;
 
 /// A second is in a dip if its p95 is above that of the median second by this factor.
 const TIME_FACTOR: f64 = 1.5;
@@ -30,6 +36,9 @@ const SHARE_MIN: f64 = 0.1;
 
 /// What moved must lie this many robust standard deviations above the usual.
 const SCORE_MIN: f64 = 5.0;
+
+/// Or be higher than in all other stretches, if it took this share of the clients' time more.
+const SHARE_LARGE: f64 = 0.5;
 
 /// What is as high by chance more often than this is no cause.
 const CHANCE_MAX: f64 = 0.1;
@@ -75,6 +84,12 @@ const DISK_LATENCY: &str = "machine.disk_latency/";
 const FOLLOW: [&str; 4] =
     ["sessions/idle", "cpu_idle", "memory_available", "database.sessions/client"];
 
+/// Gauges of the machine that are listed last among those that moved: traffic of any program.
+const OF_OTHERS: [&str; 3] = ["machine.net_", "machine.disk_", OTHERS];
+
+/// A gauge that is usually 0 is listed as if it rose by this factor.
+const FROM_NOTHING: f64 = 10.0;
+
 /// A gauge that moved.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Moved {
@@ -117,8 +132,12 @@ pub struct Dip {
     pub p95_ratio: Option<f64>,
     /// What it comes from, what explains most first; empty where nothing is known to.
     pub causes: Vec<CauseSeen>,
-    /// What else rose, the clearest first.
+    /// What else rose: gauges of the database first, by how much.
     pub moved: Vec<Moved>,
+    /// Stretches of its length outside of dips, the fewest for what moved: to compare it with. Old
+    /// reports do not say it.
+    #[serde(default)]
+    pub n_stretches: Option<usize>,
 }
 
 impl Dip {
@@ -128,6 +147,11 @@ impl Dip {
             1 => self.from_s.to_string(),
             _ => format!("{} to {}", self.from_s, self.to_s - 1),
         }
+    }
+
+    /// Whether there is too little to compare it with, so that nothing is known of what moved.
+    pub fn is_alone(&self) -> bool {
+        self.n_stretches.is_some_and(|n| n < STRETCHES_MIN)
     }
 }
 
@@ -158,7 +182,10 @@ pub(super) fn dips(
     if !is_planned {
         // A second without any commit counts as one with half of one.
         let per_commit: Vec<f64> = commits.iter().map(|&n| 1.0 / (n as f64).max(0.5)).collect();
-        stands_out(&per_commit, RATE_FACTOR).into_iter().for_each(|at| is_dip[at] = true);
+        let fell = stands_out(&per_commit, RATE_FACTOR);
+        let apart: Vec<f64> = commits.iter().map(|&n| 1.0 / (n as f64 + APART_COMMITS)).collect();
+        let apart = set_apart(&apart, APART_FACTOR);
+        fell.into_iter().chain(apart).for_each(|at| is_dip[at] = true);
     }
     if let Some(times) = &p95_ms {
         stands_out(times, TIME_FACTOR).into_iter().for_each(|at| is_dip[at] = true);
@@ -185,8 +212,9 @@ pub(super) fn dips(
             to_s: within.end as i64,
             rate_ratio: (!is_planned).then_some(rate / usual_rate).filter(|r| r.is_finite()),
             p95_ratio: p95_ratio.filter(|ratio| ratio.is_finite()),
-            causes: series.causes(&within, clients, rate, per_transaction),
+            causes: series.causes(&within, clients, [rate, usual_rate], per_transaction),
             moved: series.moved(&within),
+            n_stretches: Some(series.n_stretches(&within)),
         }
     };
     series.stretches().into_iter().take(DIPS_MAX).map(dip).collect()
@@ -303,12 +331,25 @@ impl Series {
         Usual::of(self.values(&moved.gauge)?, &self.is_dip).chance(moved.then, length)
     }
 
+    /// How many stretches there are to compare one with, the fewest for what moved.
+    fn n_stretches(&self, within: &Range<usize>) -> usize {
+        let n_of = |values: &[f64]| Usual::of(values, &self.is_dip).means(within.len()).len();
+        let moved = self.rose(within).map(|moved| self.values(&moved.gauge).map_or(0, n_of));
+        moved.chain([n_of(&vec![0.0; self.is_dip.len()])]).min().unwrap_or(0)
+    }
+
+    /// Whether a gauge is higher than in all stretches of this length outside of dips.
+    fn is_highest(&self, moved: &Moved, length: usize) -> bool {
+        let of = |values| Usual::of(values, &self.is_dip).is_highest(moved.then, length);
+        self.values(&moved.gauge).is_some_and(of)
+    }
+
     /// What a stretch comes from, what explains most of the clients' time first.
     fn causes(
         &self,
         within: &Range<usize>,
         clients: f64,
-        rate: f64,
+        [rate, usual_rate]: [f64; 2],
         per_transaction: &PerTransaction,
     ) -> Vec<CauseSeen> {
         let rise = |name: &str| {
@@ -358,12 +399,24 @@ impl Series {
         let rows = rows.filter(|_| rise(ROWS_READ).is_some());
         let executing = rise(EXECUTING);
         let of_rows = executing.as_ref().map_or(0.0, of_clients);
-        add(Cause::RowsRead, rows, &|_| of_rows);
+        // Who waits for a few statements that read much is not executing: at least that is lost
+        // by which transactions take longer.
+        let longer = (1.0 - rate / usual_rate).max(0.0);
+        add(Cause::RowsRead, rows, &|_| of_rows.max(longer));
+        // What shows it is what it takes, and no sign of something else that takes it.
+        let is_of_clients = |cause, moved: &Moved| {
+            matches!(cause, Cause::Locks | Cause::Latches | Cause::Network)
+                || moved.gauge == FILE_WAITS
+        };
         let mut causes: Vec<CauseSeen> = Vec::new();
         for (cause, shown_by, share) in seen {
             let chance = self.chance(&shown_by, within.len()).unwrap_or(1.0);
-            let is_clear =
-                share >= SHARE_MIN && chance <= CHANCE_MAX && self.score(&shown_by) >= SCORE_MIN;
+            let is_clear = share >= SHARE_MIN
+                && chance <= CHANCE_MAX
+                && (self.score(&shown_by) >= SCORE_MIN
+                    || is_of_clients(cause, &shown_by)
+                        && share >= SHARE_LARGE
+                        && self.is_highest(&shown_by, within.len()));
             causes.extend(is_clear.then_some(CauseSeen { cause, shown_by, share, chance }));
         }
         // A disk may be shown in two ways.
@@ -399,17 +452,32 @@ impl Series {
         })
     }
 
-    /// What rose most clearly within a stretch.
-    fn moved(&self, within: &Range<usize>) -> Vec<Moved> {
+    /// What rose clearly within a stretch.
+    fn rose(&self, within: &Range<usize>) -> impl Iterator<Item = Moved> {
         let is_consequence = |name: &str| FOLLOW.iter().any(|of| name.contains(of));
-        let rose = self.all.keys().filter(|name| !is_consequence(name)).filter_map(|name| {
-            let moved = self.beside(name, within)?;
-            let (score, chance) = (self.score(&moved), self.chance(&moved, within.len())?);
-            (score >= SCORE_MIN && chance <= CHANCE_MAX).then_some((score, moved))
+        let names = self.all.keys().filter(move |name| !is_consequence(name));
+        let moved = names.filter_map(|name| self.beside(name, within));
+        moved.filter(|moved| self.score(moved) >= SCORE_MIN)
+    }
+
+    /// What rose within a stretch and not elsewhere, by how much; what others may have done last.
+    fn moved(&self, within: &Range<usize>) -> Vec<Moved> {
+        let is_rare = |moved: &Moved| {
+            self.chance(moved, within.len()).is_some_and(|chance| chance <= CHANCE_MAX)
+        };
+        let rank = |moved: &Moved| {
+            let is_own = moved.gauge.starts_with("database.");
+            let is_of_others = OF_OTHERS.iter().any(|of| moved.gauge.starts_with(of));
+            let place = if is_own { 0 } else { 1 + u8::from(is_of_others) };
+            (place, if moved.usual > 0.0 { moved.then / moved.usual } else { FROM_NOTHING })
+        };
+        let mut rose: Vec<Moved> = self.rose(within).filter(is_rare).collect();
+        rose.sort_by(|a, b| {
+            let (a, b) = (rank(a), rank(b));
+            a.0.cmp(&b.0).then(b.1.total_cmp(&a.1))
         });
-        let mut rose: Vec<(f64, Moved)> = rose.collect();
-        rose.sort_by(|a, b| b.0.total_cmp(&a.0));
-        rose.into_iter().take(MOVED_MAX).map(|(_, moved)| moved).collect()
+        rose.truncate(MOVED_MAX);
+        rose
     }
 }
 
@@ -418,7 +486,7 @@ mod tests {
     use model::{Event, Gauge, Readings};
 
     use super::*;
-    use crate::fixtures::Made;
+    use crate::fixtures::{Draw, Made};
     use crate::report::Report;
 
     /// The second in which the closed run has a dip.
@@ -532,6 +600,101 @@ mod tests {
             [Cause::ServerStopped]
         );
         assert_eq!(causes(&[cpu, QUIET]), [], "it may have nothing to do");
+    }
+
+    /// The closed run of which only the first seconds are kept, a dip at second 42 among the last.
+    fn dips_of(gauges: &[(&str, &str)], value: &dyn Fn(i64, usize) -> f64) -> Vec<Dip> {
+        let mut made = Made::closed();
+        let gauge = |(about, name): &(&str, &str)| Gauge {
+            about: (*about).to_owned(),
+            name: (*name).to_owned(),
+            unit: String::new(),
+            help: String::new(),
+        };
+        made.more.push(Event::Gauges { gauges: gauges.iter().map(gauge).collect() });
+        for second in 0..60 {
+            let values = (0..gauges.len()).map(|at| (at as u16, value(second, at)));
+            let values = values.filter(|(_, value)| value.is_finite()).collect();
+            made.more.push(Event::Readings(Readings { second, values }));
+        }
+        Report::of(&made.tally()).dips
+    }
+
+    #[test]
+    fn with_too_few_seconds_to_compare_with_nothing_is_known() {
+        let of = |from: i64| {
+            let value = |second, _| match second {
+                DIP => 5.0,
+                second if second < from => f64::NAN,
+                _ => 0.2,
+            };
+            let dips = dips_of(&[("database", "sessions/lock")], &value);
+            (dips[0].n_stretches, dips[0].is_alone(), dips[0].causes.len(), dips[0].moved.len())
+        };
+        assert_eq!(of(51), (Some(9), false, 1, 1));
+        assert_eq!(of(52), (Some(8), true, 0, 0));
+    }
+
+    #[test]
+    fn what_takes_half_of_the_clients_time_is_named_where_the_usual_varies() {
+        // Five robust standard deviations above 2 are more than all clients.
+        let of = |then: f64, highest: f64| {
+            let value = |second: i64, _| match second {
+                DIP => then,
+                7 => highest,
+                _ => [0.0, 2.0, 4.0][second as usize % 3],
+            };
+            let dips = dips_of(&[("database", "sessions/lock")], &value);
+            dips[0].causes.iter().map(|seen| seen.cause).collect::<Vec<_>>()
+        };
+        assert_eq!(of(8.0, 5.0), [Cause::Locks]);
+        assert_eq!(of(8.0, 8.0), [], "it is as high elsewhere");
+        assert_eq!(of(5.5, 5.0), [], "it takes less than half");
+    }
+
+    #[test]
+    fn rows_of_a_few_transactions_are_named_and_listed_before_traffic_of_others() {
+        let gauges = [
+            ("database", "Handler_read_next"),
+            ("machine", "net_in/eth0"),
+            ("database", "sessions/executing"),
+            ("database", "Innodb_row_lock_waits"),
+        ];
+        let value = |second: i64, at: usize| {
+            let [usual, then] = [[4e3, 9e4], [1e2, 9e5], [1.0, 1.0], [2.0, 9.0]][at];
+            if second == DIP { then } else { usual * (1.0 + (second % 5) as f64 / 100.0) }
+        };
+        let dips = dips_of(&gauges, &value);
+        assert_eq!(dips[0].causes[0].cause, Cause::RowsRead);
+        let longer = 1.0 - dips[0].rate_ratio.expect("a rate");
+        assert!((dips[0].causes[0].share - longer).abs() < 0.05, "{dips:?}");
+        let names: Vec<&str> = dips[0].moved.iter().map(|moved| moved.gauge.as_str()).collect();
+        let rows = [ROWS_READ_EACH, "database.Handler_read_next", ROWS_READ];
+        assert_eq!(names[..3], rows);
+        assert_eq!(names[3..], ["database.Innodb_row_lock_waits", "machine.net_in/eth0"]);
+    }
+
+    /// Sessions are sampled some times per second: eight clients that wait for a lock for a part of
+    /// the time, also in a dip that comes from something else.
+    #[test]
+    fn locks_that_are_waited_for_as_always_are_seldom_a_cause() {
+        let mut draw = Draw(5);
+        let per_transaction = PerTransaction::default();
+        for waiting in [10, 30, 50] {
+            let mut sampled = || {
+                let waits = (0..5 * 8).filter(|_| draw.next(100) < waiting).count();
+                waits as f64 / 5.0
+            };
+            let n_named = (0..1_000).filter(|_| {
+                let drawn: Vec<f64> = (0..20).map(|_| sampled()).collect();
+                let gauge = ("database.sessions/lock".to_owned(), (String::new(), drawn));
+                let is_dip = (0..20).map(|second| second == 12).collect();
+                let series = Series { is_dip, all: [gauge].into() };
+                !series.causes(&(12..13), 8.0, [1.0, 2.0], &per_transaction).is_empty()
+            });
+            let n_named = n_named.count();
+            assert!(n_named <= 10, "{n_named} of 1,000, waiting for {waiting} % of the time");
+        }
     }
 
     #[test]

@@ -52,7 +52,7 @@ fn the_json_has_the_names_that_people_rely_on() {
     per_second_half_width shares sum unit
     /custom_metrics/lines/intervals: p50 p90 p99
     /custom_metrics/lines/shares: below count dispersion
-    /dips[]: causes from_s moved p95_ratio rate_ratio to_s
+    /dips[]: causes from_s moved n_stretches p95_ratio rate_ratio to_s
     /errors[]: code count kind message
     /facts: build cpu
     /facts/build: profile

@@ -9,6 +9,7 @@ mod crosscheck;
 pub mod data_build;
 mod description;
 mod generator_facts;
+mod journal;
 mod later_indexes;
 mod profiling;
 mod sink;
@@ -35,6 +36,7 @@ use self::checks::{check_all, check_before};
 use self::crosscheck::{commits_before, compare_commits, counts_in, crosscheck, restarted};
 use self::description::describe;
 use self::generator_facts::{facts_of, facts_of_connections, first_arrivals, spread};
+use self::journal::{may_have_no_journal, no_journal};
 use self::later_indexes::{add_later_indexes, drop_later_indexes};
 use self::profiling::Profiling;
 use self::sink::RunSink;
@@ -116,11 +118,7 @@ pub fn run(
         return run_at(&mut open_target, plan, options, stop, watcher);
     }
     let Some(store) = &options.store else {
-        return Err(Error::Usage(
-            "changing settings of a server needs a journal in the store, to restore them after a \
-             crash: leave out --no-store, or the settings"
-                .to_owned(),
-        ));
+        return Err(no_journal("[server]"));
     };
     let mut guard = SettingsGuard::new(store, "run".to_owned());
     let result = guard.put_interruptible(&open_target.database, &plan, stop).and_then(|set| {
@@ -157,6 +155,9 @@ pub(crate) fn run_at(
         said.extend(beside);
     }
     let settling = settling_of(&plan, open_target, stop)?;
+    if options.store.is_none() && open_target.server.is_none() {
+        may_have_no_journal(&plan, open_target, settling.as_ref(), stop)?;
+    }
     let path = OpenPath::open(plan.network, database)?;
     let groups = prepare(&plan, groups, &options, stop, watcher, &mut said);
     let groups = groups.map_err(|error| open_target.with_end_of_server(error))?;
@@ -503,10 +504,15 @@ fn settling_of(
     if plan.settle == Settle::Off {
         return Ok(None);
     }
+    settling_at(open_target, stop).map(Some)
+}
+
+/// How it would be.
+fn settling_at(open_target: &OpenTarget, stop: &Stop) -> Result<Settling, Error> {
     let database = Arc::clone(&open_target.database);
     let interrupted = "interrupted before the run began";
     run_interruptible(stop, interrupted, move || {
-        settle::settling_of(database.as_ref(), &database.facts()?).map(Some)
+        settle::settling_of(database.as_ref(), &database.facts()?)
     })
 }
 

@@ -1,4 +1,4 @@
-//! `dbdyno restore`: settings that a killed run or experiment has left changed, and telling of
+//! `dbdyno restore`: settings that a killed dbdyno has left changed, and telling of
 //! them at the next start.
 
 use app::Error;
@@ -17,7 +17,7 @@ pub(crate) fn command() -> Command {
         Arg::new(name).long(long).action(ArgAction::SetTrue).help(help)
     };
     let command = Command::new("restore")
-        .about("Restores server settings that a killed experiment left changed")
+        .about("Restores server settings that a killed dbdyno has left changed")
         .arg(Arg::new("target").long("target").value_name("URL").help(
             "Server to restore, and the user to sign in as [default: all servers, each as the \
                  user who changed it]",

@@ -1,6 +1,9 @@
 //! A database is brought to rest before and after a load, by hand and after a build: what it still
 //! had to do is done, what was changed for that is set back, and what cannot be done is reported.
 
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+
 use serde_json::Value;
 use servers::Server;
 use servers::for_tests::{MARIADB, MARIADB_11_4, MYSQL_5_6, POSTGRES, POSTGRES_18, TestServer};
@@ -188,6 +191,93 @@ fn settings_of_a_settling_that_was_killed_are_restored() {
     assert_eq!(of.threads(), "32");
     of.home.run(&["restore", &of.target]).good();
     assert_eq!((of.threads(), innodb(&of.server)), before);
+}
+
+/// Without a store nobody would know of changed settings after a crash.
+#[test]
+fn a_run_that_is_not_stored_changes_no_settings_of_a_server_that_outlives_it() {
+    let (server, home) = (MARIADB.shared(), Home::new());
+    let target = format!("--target={}", url(server));
+    let run = |target: &str, more: &[&str]| {
+        let args = ["run", "empty", target, "--no-store", "--duration=1s", "--ramp-up=0s", "-q"];
+        home.run(&[&args[..], more].concat())
+    };
+    for flag in ["--settle=before", "--instruments=on"] {
+        let refused = run(&target, &[flag]).code(2);
+        let (name, _) = flag.split_once('=').expect("a value");
+        refused.warns(&[name, "a journal in the store", "without --no-store"]).is_a_sentence();
+    }
+    let at = "duration = '2s'\n[[group]]\nworkload = 'empty'\n[[at]]\ntime = '1s'\nsettle = ";
+    home.write("at.toml", format!("target = '{}'\n{at}'checkpoint'\n", url(server)));
+    let refused = home.run(&["run", "at.toml", "--no-store", "--quiet"]).code(2);
+    refused.warns(&["settle in [[at]]", "a journal in the store"]).is_a_sentence();
+    run("--target=managed:mariadb", &["--settle=before", "--instruments=on"]).good();
+    let postgres = format!("--target={}", url(POSTGRES.shared()));
+    run(&postgres, &["--settle=before"]).good();
+}
+
+/// MariaDB and MySQL count no commit of a statement outside of a transaction.
+#[test]
+fn statements_of_others_outside_of_transactions_are_waited_for() {
+    for server in [&MARIADB, &MARIADB_11_4, &MYSQL_5_6] {
+        let (server, home) = (server.start(), Home::new());
+        let target = format!("--target={}", url(&server));
+        let build = ["build", "oltp-write-only", &target, "--quiet"];
+        home.run(&[&build[..], &SMALL[..2]].concat()).good();
+        ask(&server, &["SET GLOBAL innodb_flush_log_at_trx_commit = 0"]);
+        let is_over = AtomicBool::new(false);
+        let shown = thread::scope(|scope| {
+            scope.spawn(|| {
+                let mut writer = crate::settings::session(&server);
+                while !is_over.load(Ordering::Relaxed) {
+                    let sql = "UPDATE sbtest1 SET k = k + 1 WHERE id = 1";
+                    crate::settings::say(writer.as_mut(), sql);
+                }
+            });
+            let args = ["settle", "oltp-write-only", &target, "--settle-limit=1s"];
+            let more = ["--output=json"];
+            let ran = home.run(&[&args[..], &more].concat());
+            is_over.store(true, Ordering::Relaxed);
+            ran.code(1).json()
+        });
+        let why = at(&shown, "incomplete").to_string();
+        assert!(why.contains("commits/s of other sessions"), "{shown}");
+        assert!(at(&shown, "commits").as_u64().is_some_and(|n| n > 100), "{shown}");
+    }
+}
+
+/// VACUUM only warns, and the rows stay.
+#[test]
+fn postgres_tables_of_somebody_else_are_not_vacuumed_and_it_says_so() {
+    for (server, is_new) in [(&POSTGRES, false), (&POSTGRES_18, true)] {
+        let (server, home) = (server.start(), Home::new());
+        let target = format!("--target={}", url(&server));
+        let build = ["build", "oltp-write-only", &target, "--quiet"];
+        home.run(&[&build[..], &SMALL[..2]].concat()).good();
+        let own = server.target();
+        let user = own.user.clone().expect("a user");
+        let password = own.password.as_ref().map_or("", model::Secret::reveal).to_owned();
+        ask(
+            &server,
+            &[
+                "CREATE USER plain PASSWORD 'secret'",
+                "GRANT SELECT, UPDATE ON ALL TABLES IN SCHEMA public TO plain",
+                "UPDATE sbtest1 SET c = c",
+                "SELECT pg_sleep(1)::text",
+            ],
+        );
+        let plain = url(&server).replacen(&format!("//{user}"), "//plain", 1);
+        let plain = format!("--target={}", plain.replacen(&password, "secret", 1));
+        let shown = home.run(&["settle", "oltp-write-only", &plain, "--quiet"]).code(1);
+        let words = "The vacuum passed over sbtest1. VACUUM needs the owner of the tables";
+        let shown = shown.says(&[words]);
+        assert!(!shown.out.contains("Open transactions"), "{}", shown.out);
+        if is_new {
+            ask(&server, &["GRANT pg_maintain TO plain", "GRANT pg_checkpoint TO plain"]);
+            home.run(&["settle", "oltp-write-only", &plain, "--quiet"]).good();
+        }
+        home.run(&["settle", "oltp-write-only", &target, "--quiet"]).good();
+    }
 }
 
 /// A user who may write, and neither set nor checkpoint.

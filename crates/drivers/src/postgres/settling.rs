@@ -9,6 +9,18 @@ use crate::modes::mode;
 const VACUUM_ALL: SettlingStep =
     SettlingStep { statements: &["VACUUM (INDEX_CLEANUP ON, ANALYZE) {tables}"], ..VACUUM };
 
+/// From PostgreSQL 17 on there is a privilege for it.
+const MAY_NOT_MAINTAIN: &str = "SELECT c.relname::text FROM pg_class c, pg_database d \
+    WHERE c.relname IN ({names}) AND c.relkind IN ('r', 'p') AND pg_table_is_visible(c.oid) \
+    AND d.datname = current_database() AND NOT pg_has_role(d.datdba, 'USAGE') \
+    AND NOT has_table_privilege(c.oid, 'MAINTAIN') ORDER BY 1";
+
+/// Before, it takes the owner of the table or of the database.
+const DOES_NOT_OWN: &str = "SELECT c.relname::text FROM pg_class c, pg_database d \
+    WHERE c.relname IN ({names}) AND c.relkind IN ('r', 'p') AND pg_table_is_visible(c.oid) \
+    AND d.datname = current_database() AND NOT pg_has_role(d.datdba, 'USAGE') \
+    AND NOT pg_has_role(c.relowner, 'USAGE') ORDER BY 1";
+
 /// The first major version with the option of [`VACUUM_ALL`].
 const INDEX_CLEANUP_FROM: u32 = 12;
 
@@ -17,7 +29,10 @@ const VACUUM: SettlingStep = SettlingStep {
     doing: "vacuuming and analysing",
     settings: &[],
     statements: &["VACUUM (ANALYZE) {tables}"],
-    if_denied: "Sign in as the owner of the tables.",
+    if_denied: "VACUUM needs the owner of the tables (or, from PostgreSQL 17 on, GRANT pg_maintain \
+                TO {user}).",
+    // Of these it only warns.
+    passed_over: &[MAY_NOT_MAINTAIN, DOES_NOT_OWN],
     level: Some(SettlingLevel {
         name: "dead_rows",
         sql: "SELECT coalesce(sum(n_dead_tup), 0)::int8 FROM pg_stat_user_tables \
@@ -32,6 +47,7 @@ const AUTOVACUUM: SettlingStep = SettlingStep {
     settings: &[],
     statements: &[],
     if_denied: "",
+    passed_over: &[],
     level: Some(SettlingLevel {
         name: "autovacuum_workers",
         sql: "SELECT count(*) FROM pg_stat_activity WHERE backend_type = 'autovacuum worker'",
@@ -46,6 +62,7 @@ const CHECKPOINT: SettlingStep = SettlingStep {
     statements: &["CHECKPOINT"],
     if_denied: "A superuser can allow it: GRANT pg_checkpoint TO {user} (before PostgreSQL 15, \
                 sign in as a superuser).",
+    passed_over: &[],
     level: None,
 };
 
@@ -55,6 +72,7 @@ const REPLICATION: SettlingStep = SettlingStep {
     settings: &[],
     statements: &[],
     if_denied: "",
+    passed_over: &[],
     // A slot that nobody uses stays where it is.
     level: Some(SettlingLevel {
         name: "replication_lag_bytes",
@@ -76,6 +94,7 @@ const SETTLING: Settling = Settling {
          current_setting('block_size')::int8 + (SELECT wal_bytes FROM pg_stat_wal))::int8 \
          FROM pg_stat_bgwriter",
     ],
+    changes: "",
     advised: &[],
 };
 

@@ -22,6 +22,7 @@ const CHECKPOINT: SettlingStep = SettlingStep {
     statements: &["PRAGMA wal_checkpoint(TRUNCATE)"],
     // A row of: busy, pages of the log, pages of it that are written back.
     if_denied: "",
+    passed_over: &[],
     level: Some(SettlingLevel { name: "log_pages", sql: "PRAGMA wal_checkpoint(NOOP)", column: 1 }),
 };
 const OPTIMIZE: SettlingStep = SettlingStep {
@@ -30,6 +31,7 @@ const OPTIMIZE: SettlingStep = SettlingStep {
     settings: &[],
     statements: &["PRAGMA optimize"],
     if_denied: "",
+    passed_over: &[],
     level: None,
 };
 

@@ -103,7 +103,7 @@ fn with_it(dip: &Dip) -> String {
     };
     let cause = |seen: &analysis::report::CauseSeen| {
         format!(
-            "{} ({}, as high by chance in {} % of such intervals)",
+            "{} ({}, as high by chance in {} % of such stretches)",
             seen.cause.words(),
             change(&seen.shown_by),
             significant(100.0 * seen.chance, 2)
@@ -113,6 +113,7 @@ fn with_it(dip: &Dip) -> String {
     let shown = |moved: &&Moved| dip.causes.iter().all(|seen| seen.shown_by.gauge != moved.gauge);
     let moved: Vec<String> = dip.moved.iter().filter(shown).map(change).collect();
     match (causes.as_slice(), moved.as_slice()) {
+        ([], []) if dip.is_alone() => "too few seconds to compare with".to_owned(),
         ([], []) => "nothing else that is read moved".to_owned(),
         ([], moved) => format!("cause unknown; with it: {}", moved.join(", ")),
         (causes, []) => causes.join("; "),
@@ -169,4 +170,27 @@ fn of_server(report: &Report, summary: &ServerSummary) -> Block {
     let title = format!("{} ({}, {seconds} s)", capital(title(summary.of)), summary.source);
     let length = if summary.rows.len() > ROWS_MAX { Length::Long } else { Length::Short };
     Block::details(title, length, vec![Block::Table(table)])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn that_nothing_moved_is_said_only_where_there_is_something_to_compare_with() {
+        let with = |n_stretches| {
+            with_it(&Dip {
+                from_s: 9,
+                to_s: 12,
+                rate_ratio: Some(0.04),
+                p95_ratio: None,
+                causes: Vec::new(),
+                moved: Vec::new(),
+                n_stretches,
+            })
+        };
+        assert_eq!(with(Some(9)), "nothing else that is read moved");
+        assert_eq!(with(None), with(Some(9)), "an old report");
+        assert_eq!(with(Some(8)), "too few seconds to compare with");
+    }
 }
