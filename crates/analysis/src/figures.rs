@@ -3,7 +3,6 @@
 //! Not here: which runs count (trials), and what is concluded from several figures.
 
 mod below;
-mod bound;
 mod catalog;
 mod required;
 mod within;

@@ -392,7 +392,7 @@ pub fn resolve<'r>(
     if let Some(found) = in_one_group(&candidates, reports.clone())? {
         return Ok(found);
     }
-    // What every run may have is known, though none of these has it; so is what has too few samples.
+    // What every run may have is known, though none of these has it, and what has too few samples.
     let is_known = |name: &&String| {
         of_run(name).is_some()
             || reports.clone().any(|report| samples_lacking(report, name).is_some())

@@ -7,17 +7,15 @@ use std::cmp::Ordering;
 use std::fmt;
 use std::str::FromStr;
 
-use model::Comparison;
 use model::numbers::{NONE, amount_beside_bound, beside_bound};
+use model::{Comparison, FigureBound};
 use serde::{Deserialize, Serialize};
 
-use super::bound::Bound;
 use super::catalog::{
     check_name, find_as_written, resolve, samples_lacking, unit, units_in, value_of,
 };
-use super::title;
 use super::within::{interval_of, why_no_interval};
-use crate::experiment::PointReport;
+use super::{Figure, title};
 use crate::report::{Named, Report};
 
 /// A limit on a figure.
@@ -28,7 +26,7 @@ pub struct Required {
     pub figure: String,
     /// On which side of the bound it must lie.
     pub comparison: Comparison,
-    bound: Bound,
+    bound: FigureBound,
 }
 
 /// How surely a limit holds.
@@ -138,7 +136,7 @@ impl FromStr for Required {
         let (figure, rest) = text.split_at(at);
         check_name(figure).map_err(|why| no(&why))?;
         let (comparison, rest) = Comparison::read(rest).expect("it begins with < or >");
-        let bound = Bound::read(rest.trim()).map_err(|why| no(&why))?;
+        let bound = FigureBound::read(rest.trim()).map_err(|why| no(&why))?;
         let (text, figure) = (text.trim().to_owned(), figure.trim().to_owned());
         Ok(Required { text, figure, comparison, bound })
     }
@@ -163,16 +161,17 @@ impl Required {
         Ok(judged)
     }
 
-    /// Of a point of an experiment, and the units that the names of its figures do not tell.
+    /// Of a point of an experiment: of its figures, how many samples others need that have fewer,
+    /// and the units that their names do not tell.
     pub fn of_point(
         &self,
-        point: &PointReport,
+        figures: &Named<Figure>,
+        samples_needed: &Named<u64>,
         units: &Named<String>,
     ) -> Result<RequiredResult, String> {
-        let figures = &point.figures;
         let own = figures.0.iter().map(|(name, _)| name.as_str());
         let found = find_as_written(&self.figure, own);
-        let lacking = point.samples_needed.0.iter().map(|(name, _)| name.as_str());
+        let lacking = samples_needed.0.iter().map(|(name, _)| name.as_str());
         let lacking = find_as_written(&self.figure, lacking).filter(|_| found.is_none());
         if let Some(name) = lacking {
             let judged = self.judged(name, units, None, None)?;
@@ -212,10 +211,10 @@ impl Required {
     }
 }
 
-/// Why this figure is not held against a bound that is written so. `units` are those that the figure may
+/// Why this figure is not held against a bound that is written so. `units` are those that it may
 /// have; none where only a run knows its unit.
 pub fn check_bound(name: &str, bound: &str, units: &[&str]) -> Result<(), String> {
-    let bound = Bound::read(bound)?;
+    let bound = FigureBound::read(bound)?;
     let fits = || units.iter().any(|unit| bound.in_unit(unit).is_ok());
     match units.first() {
         Some(unit) if !fits() => {
@@ -236,7 +235,7 @@ pub fn compared(report: &Report, name: &str, bound: &str) -> Option<Ordering> {
     let name = resolve(name, std::iter::once(report)).ok()?;
     let units = units_in(std::iter::once(name.as_str()), std::iter::once(report));
     let unit = units.get(&name).map_or(unit(&name), String::as_str);
-    let bound = Bound::read(bound).ok()?.in_unit(unit).ok()?;
+    let bound = FigureBound::read(bound).ok()?.in_unit(unit).ok()?;
     value_of(report, &name)?.partial_cmp(&bound)
 }
 

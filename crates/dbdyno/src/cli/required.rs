@@ -48,7 +48,8 @@ impl RequiredResults {
     /// Holds a limit against each point of an experiment, whose report shows its figure.
     pub(crate) fn add_points(&mut self, limit: &Required, report: &ExperimentReport) {
         for point in &report.points {
-            self.put(point.values.pairs(", "), limit.of_point(point, &report.units));
+            let held = limit.of_point(&point.figures, &point.samples_needed, &report.units);
+            self.put(point.values.pairs(", "), held);
         }
     }
 
