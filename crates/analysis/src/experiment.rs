@@ -9,7 +9,7 @@ use stats::{NoFit, NoPeak, Scalability};
 
 use crate::figures::{
     Direction, Figure, better, direction, figure_of, figures_of, is_less_better, number,
-    primary_of, reasons, resolve, samples_needed, times_of, units_in, value_of,
+    primary_of, reasons, resolve, samples_lacking, samples_needed, times_of, units_in, value_of,
 };
 use crate::findings::{judge_kernels, judge_order};
 use crate::repeats::{
@@ -353,7 +353,12 @@ fn point_report(
         (name.clone(), format!("{have} of {} runs have it{why}", counted.len()))
     });
     let mut needed: Named<u64> = Named::default();
-    for (name, n) in counted.iter().flat_map(|trial| samples_needed(times_of(&trial.report)).0) {
+    let lacking = |trial: &&TrialReport| {
+        let named = |name: &&str| Some((name.to_string(), samples_lacking(&trial.report, name)?));
+        let of_times = samples_needed(times_of(&trial.report)).0;
+        of_times.into_iter().chain(shown.iter().filter_map(named)).collect::<Vec<_>>()
+    };
+    for (name, n) in counted.iter().flat_map(lacking) {
         if !is_whole(&name) && needed.get(&name).is_none() {
             needed.push(name, n);
         }

@@ -3,7 +3,6 @@
 //! Not here: which runs count (trials), and what is concluded from several figures.
 
 mod below;
-mod bound;
 mod catalog;
 mod required;
 mod within;
@@ -15,11 +14,11 @@ use stats::Mean;
 use crate::report::{Latency, Named, Report};
 use below::{Below, STEM};
 
-pub(crate) use catalog::units_in;
 pub use catalog::{
     Direction, NamedFigure, OF_PARTS, OF_RUN, PartFigure, RunFigure, all_of, check_name, direction,
     known, names_of_run, resolve, short, spellings, unit, value_of,
 };
+pub(crate) use catalog::{find_as_written, samples_lacking, units_in};
 pub use required::{Holds, Required, RequiredResult, check_bound, compared, value_as_written};
 
 /// Of the intervals between trials.

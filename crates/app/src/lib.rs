@@ -17,6 +17,7 @@ pub mod datagen;
 mod disturb;
 pub mod error;
 pub mod experiment;
+pub mod figure_names;
 mod finding;
 pub mod imported;
 mod interruptible;

@@ -1,10 +1,12 @@
 //! What a store has of an experiment's trials. Not here: how they are made (trial_runner).
 
 use std::cmp::Ordering;
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use analysis::figures::{
-    all_of, check_bound, compared, known, names_of_run, short, value_as_written,
+    OF_RUN, all_of, check_bound, compared, known, names_of_run, short, spellings, unit,
+    value_as_written,
 };
 use analysis::report::Report;
 use analysis::trials::TrialReport;
@@ -12,6 +14,7 @@ use model::{Experiment, RunId, Status};
 use store::{Figures, Filter, HasFigures, Store};
 
 use crate::error::Error;
+use crate::figure_names::of_all_workloads;
 use crate::stored_report::{Kept, kept_report};
 
 /// Removes an experiment of which no trial was begun: there is nothing to go on with.
@@ -59,10 +62,33 @@ pub(crate) fn trials(store: &Store, experiment: &Experiment) -> Result<Trials, E
 
 /// The figures of stored reports, for conditions on runs and for their order.
 pub const FIGURES: Figures = Figures {
-    may_be: |name| known(name).map(|known| known.is_some()),
-    check: |bound| check_bound(bound),
+    may_be: |name| Ok(known(name)?.is_some() || brought(name).is_some()),
+    check: |name, bound| check_bound(name, bound, &units(name)),
     read: |json| Some(Arc::new(Read(serde_json::from_str(json).ok()?))),
 };
+
+/// The units of the figure that some workload brings under this name, as people write it.
+fn brought(name: &str) -> Option<&'static BTreeSet<String>> {
+    let all = of_all_workloads();
+    // Of what a group has the name begins with the group's.
+    let names = spellings(name.trim()).into_iter().chain(spellings_without_group(name));
+    names.into_iter().find_map(|name| all.get(&name))
+}
+
+fn spellings_without_group(name: &str) -> Vec<String> {
+    name.trim().split_once('.').map_or_else(Vec::new, |(_, rest)| spellings(rest))
+}
+
+/// The units that a figure may have; none where only a run knows them.
+fn units(name: &str) -> Vec<&'static str> {
+    let known = known(name).ok().flatten();
+    let of_run =
+        known.filter(|name| OF_RUN.iter().any(|of| of.name == *name) || !unit(name).is_empty());
+    match of_run {
+        Some(name) => vec![unit(&name)],
+        None => brought(name).into_iter().flatten().map(String::as_str).collect(),
+    }
+}
 
 struct Read(Report);
 

@@ -23,6 +23,7 @@ mod disturbance;
 mod event;
 mod experiment;
 mod fact;
+mod figure_bound;
 mod finding;
 pub mod finding_catalog;
 mod flat_file;
@@ -95,6 +96,7 @@ pub use experiment::{
     is_arrival_rate, short_axis,
 };
 pub use fact::{Fact, FactValue, Facts, read_facts};
+pub use figure_bound::FigureBound;
 pub use finding::{Finding, Severity};
 pub use flat_file::{ClientLoad, FileFormat, FlatFile};
 pub use gauge::{Gauge, Readings};
@@ -156,8 +158,8 @@ pub use target::{BadTarget, Host, Secret, Target};
 pub use trace::{Exchange, Trace, TraceOutcome, TransactionTrace};
 pub use trial_order::Round;
 pub use units::{
-    AMOUNT_UNITS, BadUnit, MEGABYTE, NS_PER_MS, NS_PER_S, NS_PER_US, byte_rate, format_count,
-    format_duration, parse_bytes, parse_count, parse_duration, parse_rate,
+    BadUnit, MEGABYTE, NS_PER_MS, NS_PER_S, NS_PER_US, byte_rate, format_count, format_duration,
+    parse_bytes, parse_count, parse_duration, parse_rate,
 };
 pub use value::{Row, RowSource, Value};
 pub use workload::{

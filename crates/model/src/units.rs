@@ -63,7 +63,7 @@ pub fn parse_duration(text: &str) -> Result<u64, BadUnit> {
 
 /// What may stand behind a number: what it is multiplied by, and of what it counts. Unlike counts
 /// and sizes of a plan, a bound of a figure may be a fraction, and `M` is a million of anything.
-pub const AMOUNT_UNITS: [(&str, f64, &str); 12] = [
+pub(crate) const AMOUNT_UNITS: [(&str, f64, &str); 12] = [
     ("", 1.0, ""),
     ("%", 1.0, "%"),
     ("k", 1e3, ""),

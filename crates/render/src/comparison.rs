@@ -22,7 +22,7 @@ use super::document::{
     Verdict,
 };
 use super::experiment::left_out;
-use super::wording::{begun, ratio_text, without_stop};
+use super::wording::{begun, ratio_text, title_with_unit, without_stop};
 use super::{Align, Cell, Column, Table};
 
 /// Differences that are listed one by one where a page cannot fold.
@@ -338,7 +338,7 @@ fn by_point(report: &ComparisonReport) -> Block {
     for pair in &report.pairs {
         let mut put = |point: &str, judged: &Judged| {
             let side = Cell::from(pair.side.as_str());
-            table.row([side].into_iter().chain(cells(point, judged)));
+            table.row([side].into_iter().chain(cells(report, point, judged)));
         };
         for point in &pair.points {
             let name = whole_name(&point.values);
@@ -841,10 +841,10 @@ fn table(report: &ComparisonReport, pair: &PairReport) -> Table {
             if index > 0 && !is_one {
                 break;
             }
-            table.row(cells(&point_name(report, &point.values), judged));
+            table.row(cells(report, &point_name(report, &point.values), judged));
         }
     }
-    over_all(pair).for_each(|judged| table.row(cells(ALL, judged)));
+    over_all(pair).for_each(|judged| table.row(cells(report, ALL, judged)));
     table
 }
 
@@ -878,7 +878,8 @@ fn columns(baseline: Cow<'static, str>, side: Cow<'static, str>) -> [Column; 12]
 }
 
 /// A figure of a side against the baseline's.
-fn cells(point: &str, judged: &Judged) -> [Cell; 12] {
+fn cells(report: &ComparisonReport, point: &str, judged: &Judged) -> [Cell; 12] {
+    let unit = report.units.get(&judged.figure).map_or("", String::as_str);
     let ratio = judged.ratio.as_ref();
     let times = ratio.map_or_else(|| NONE.to_owned(), |ratio| ratio_text(&judged.figure, ratio));
     let interval = ratio.and_then(|ratio| ratio.interval);
@@ -889,7 +890,7 @@ fn cells(point: &str, judged: &Judged) -> [Cell; 12] {
     [
         point.into(),
         judged.figure.as_str().into(),
-        title(&judged.figure).into(),
+        title_with_unit(&judged.figure, unit).into(),
         judged.baseline.map(|figure| figure.mean).into(),
         judged.side.map(|figure| figure.mean).into(),
         Cell::said(times, ratio.map(|ratio| ratio.value)),

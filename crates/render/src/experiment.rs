@@ -22,7 +22,7 @@ use super::list::short_id;
 use super::matrix;
 use super::repeats::{decided, levels_lines, stop_lines};
 use super::run::{Line, lines};
-use super::wording::{misfit, shown, without_stop};
+use super::wording::{misfit, shown, title_with_unit, without_stop};
 use super::{Align, Cell, Column, Table};
 
 /// As many other points that may be the best one are named.
@@ -273,7 +273,11 @@ pub fn experiment_points(report: &ExperimentReport) -> Table {
     let mut columns: Vec<Column> = report.axes.iter().flat_map(axis).collect();
     columns.push(Column::new("runs", Align::Right));
     columns.extend(["runs", "runs_not_counted"].map(Column::data));
-    columns.extend(names.iter().map(|name| Column::new(title(name), Align::Right)));
+    let titled = |name: &str| {
+        let unit = report.units.get(name).map_or("", String::as_str);
+        title_with_unit(name, unit)
+    };
+    columns.extend(names.iter().map(|name| Column::new(titled(name), Align::Right)));
     // Programs read what is dull, too, but not what no point has.
     let mut known: Vec<&str> = Vec::new();
     for (name, _) in report.points.iter().flat_map(|point| point.figures.iter()) {

@@ -16,7 +16,7 @@ use super::document::{
     Block, Document, Length, Link, Place, Remark, Sketch, Text, Tone, Validity, Verdict,
 };
 use super::experiment::left_out as damaged;
-use super::wording::changed;
+use super::wording::{changed, title_with_unit};
 use super::{Align, Cell, Column, Table};
 
 /// The page of a history.
@@ -244,12 +244,13 @@ fn lacks(point: &PointHistory) -> Option<String> {
 
 /// The builds of a series, a row each.
 fn table(report: &HistoryReport, point: &PointHistory) -> Table {
+    let unit = report.units.get(&report.figure).map_or("", String::as_str);
     let columns = [
         Column::data("point"),
         Column::new(report.by.clone(), Align::Left).key("build"),
         Column::count("runs", "runs"),
         Column::data("figure"),
-        Column::new(title(&report.figure), Align::Right).key("value"),
+        Column::new(title_with_unit(&report.figure, unit), Align::Right).key("value"),
         Column::new("mean of 10", Align::Right).key("mean_of_ten"),
         Column::data("change"),
         Column::data("last"),

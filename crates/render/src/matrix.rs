@@ -13,7 +13,7 @@ use model::short_axis;
 
 use crate::axis_names::{name_of, names};
 use crate::document::{Block, Document, Section};
-use crate::wording::{ratio_text, shown};
+use crate::wording::{ratio_text, shown, title_with_unit};
 use crate::{Align, Cell, Column, Table};
 
 /// The tables, each with where it is as good as at the best, or relative to a value.
@@ -77,14 +77,12 @@ fn blocks(all: &Matrices, title: String) -> Vec<Block> {
 /// `reads (1/s) over clients and target`.
 fn name(all: &Matrices) -> String {
     let unit = all.units.get(&all.figure).map_or(unit(&all.figure), String::as_str);
-    // `p99 ms` has its unit already.
-    let is_told = unit.is_empty() || title(&all.figure).ends_with(&format!(" {unit}"));
-    let unit = if is_told { String::new() } else { format!(" ({unit})") };
     let columns = all.columns.as_ref();
     let over = columns.map_or_else(String::new, |of| format!(" and {}", short_axis(&of.name)));
     let to = all.relative_to.as_ref();
     let to = to.map_or_else(String::new, |to| format!(", relative to {}", reference(all, to)));
-    format!("{}{unit} over {}{over}{to}", title(&all.figure), short_axis(&all.rows.name))
+    let figure = title_with_unit(&all.figure, unit);
+    format!("{figure} over {}{over}{to}", short_axis(&all.rows.name))
 }
 
 /// `index none`: what cells are held against.

@@ -2,7 +2,7 @@
 
 use analysis::comparison::{Difference, Ratio};
 use analysis::experiment::{RESIDUAL_MOST, ScalabilityReport};
-use analysis::figures::{Figure, is_time};
+use analysis::figures::{Figure, is_time, title};
 use model::numbers::{INFINITE, significant, with_error};
 
 /// What differs, in a few words.
@@ -16,6 +16,16 @@ pub(crate) fn changed(all: &[Difference]) -> String {
     match all.len().saturating_sub(SHOWN_MAX) {
         0 => shown,
         n => format!("{shown} and {n} more"),
+    }
+}
+
+/// A figure's name with its unit, where the name does not tell it: `machine.cpu_user (%)`.
+pub(crate) fn title_with_unit(name: &str, unit: &str) -> String {
+    let title = title(name);
+    // `p99 ms` has its unit already.
+    match unit.is_empty() || title.ends_with(&format!(" {unit}")) {
+        true => title,
+        false => format!("{title} ({unit})"),
     }
 }
 

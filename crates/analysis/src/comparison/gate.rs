@@ -9,7 +9,7 @@ use std::str::FromStr;
 use serde::{Deserialize, Serialize};
 
 use super::{ComparisonReport, Judged, PointPair};
-use crate::figures::{check_name, short, spellings};
+use crate::figures::{check_name, find_as_written, short};
 
 /// A limit as written: a figure, a direction and a share.
 #[derive(Clone, Debug, PartialEq)]
@@ -143,5 +143,6 @@ impl Gate {
 
 fn figure_at<'p>(point: &'p PointPair, name: &str) -> Option<&'p Judged> {
     let all = || std::iter::once(&point.primary).chain(&point.others);
-    spellings(name).iter().find_map(|name| all().find(|judged| judged.figure == *name))
+    let found = find_as_written(name, all().map(|judged| judged.figure.as_str()))?;
+    all().find(|judged| judged.figure == found)
 }

@@ -14,7 +14,7 @@ use super::times_of;
 use super::within::{interval_of, why_no_interval};
 use crate::gauges::{WHOSE, whose};
 use crate::report::{
-    CustomMetricReport, GaugeReport, GroupReport, Named, PrimaryMetricReport, Report,
+    CustomMetricReport, GaugeReport, GroupReport, Latency, Named, PrimaryMetricReport, Report,
     TransactionReport,
 };
 
@@ -411,8 +411,12 @@ pub fn resolve<'r>(
     if let Some(found) = in_one_group(&candidates, reports.clone())? {
         return Ok(found);
     }
-    // What every run may have is known, though none of these has it.
-    if let Some(known) = candidates.iter().find(|name| of_run(name).is_some()) {
+    // What every run may have is known, though none of these has it, and what has too few samples.
+    let is_known = |name: &&String| {
+        of_run(name).is_some()
+            || reports.clone().any(|report| samples_lacking(report, name).is_some())
+    };
+    if let Some(known) = candidates.iter().find(is_known) {
         return Ok(known.clone());
     }
     let names: BTreeSet<String> = reports.flat_map(all_of).map(|figure| figure.name).collect();
@@ -421,6 +425,27 @@ pub fn resolve<'r>(
     Err(format!(
         "no run here has the figure {asked}{near} ('dbdyno runs show RUN --figures' lists those of a run)"
     ))
+}
+
+/// How many samples a quantile needs at least that a run has measured, but with fewer.
+pub(crate) fn samples_lacking(report: &Report, name: &str) -> Option<u64> {
+    let block = &report.block;
+    let needed = |of: &Latency, name: &str| of.samples_needed(name.strip_suffix("_ms")?);
+    let Some((part, last)) = name.rsplit_once('.') else {
+        return match name {
+            "service_p99_ms" => needed(&block.service_ms, "p99_ms"),
+            _ => needed(times_of(report), name),
+        };
+    };
+    if let Some(of) = block.transactions.get(part) {
+        let is_named = OF_TYPE.iter().any(|(name, ..)| *name == last);
+        return needed(&of.response_ms, last).filter(|_| is_named);
+    }
+    let of = block.custom_metrics.get(part)?;
+    let q = last.strip_suffix("_ms").unwrap_or(last);
+    let is_named = of_metric(report, of).into_iter().any(|(name, ..)| name == last);
+    let is_lacking = is_named && of.reasons.get(q).is_some();
+    Latency { count: of.count, ..Latency::default() }.samples_needed(q).filter(|_| is_lacking)
 }
 
 /// The name of what only one group of a run with several has. An `Err` names all of them, where
@@ -434,7 +459,10 @@ fn in_one_group<'r>(
         for report in reports.clone() {
             let of = |group: &GroupReport| format!("{}.{name}", group.name);
             let all = report.groups.iter().map(of);
-            found.extend(all.filter(|name| value_of(report, name).is_some()));
+            let has = |name: &String| {
+                value_of(report, name).is_some() || samples_lacking(report, name).is_some()
+            };
+            found.extend(all.filter(has));
         }
         match found.len() {
             0 => {}
@@ -446,6 +474,22 @@ fn in_one_group<'r>(
         }
     }
     Ok(None)
+}
+
+/// Which of these names of figures is meant by one that is written as people do; what only one
+/// group has may be named without it.
+pub(crate) fn find_as_written<'n>(
+    written: &str,
+    names: impl Iterator<Item = &'n str> + Clone,
+) -> Option<&'n str> {
+    let candidates = spellings(written.trim());
+    let exact = candidates.iter().find_map(|name| names.clone().find(|own| own == name));
+    let of_group = |name: &String| {
+        let end = format!(".{name}");
+        let mut all = names.clone().filter(|own| own.ends_with(&end));
+        all.next().filter(|found| all.all(|other| other == *found))
+    };
+    exact.or_else(|| candidates.iter().find_map(of_group))
 }
 
 /// What a name may stand for, the likeliest first.

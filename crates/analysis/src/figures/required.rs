@@ -7,12 +7,13 @@ use std::cmp::Ordering;
 use std::fmt;
 use std::str::FromStr;
 
-use model::Comparison;
 use model::numbers::{NONE, amount_beside_bound, beside_bound};
+use model::{Comparison, FigureBound};
 use serde::{Deserialize, Serialize};
 
-use super::bound::Bound;
-use super::catalog::{check_name, resolve, spellings, unit, units_in, value_of};
+use super::catalog::{
+    check_name, find_as_written, resolve, samples_lacking, unit, units_in, value_of,
+};
 use super::within::{interval_of, why_no_interval};
 use super::{Figure, title};
 use crate::report::{Named, Report};
@@ -25,7 +26,7 @@ pub struct Required {
     pub figure: String,
     /// On which side of the bound it must lie.
     pub comparison: Comparison,
-    bound: Bound,
+    bound: FigureBound,
 }
 
 /// How surely a limit holds.
@@ -36,7 +37,7 @@ pub enum Holds {
     Surely,
     /// The whole interval lies beyond.
     SurelyNot,
-    /// The interval lies on both sides.
+    /// The interval lies on both sides, or there are too few samples for a value.
     Undecided,
     /// There is no interval, and the value lies within.
     Within,
@@ -106,7 +107,11 @@ impl fmt::Display for RequiredResult {
         if let Some((low, high)) = self.interval {
             write!(f, " ({} to {})", number(low), number(high.unwrap_or(f64::INFINITY)))?;
         }
-        write!(f, " {}", self.holds.words())?;
+        let words = match (self.holds, self.value) {
+            (Holds::Undecided, None) => "undecided: too few samples",
+            (holds, _) => holds.words(),
+        };
+        write!(f, " {words}")?;
         match &self.reason {
             Some(why) => write!(f, " ({why})"),
             None => Ok(()),
@@ -131,13 +136,18 @@ impl FromStr for Required {
         let (figure, rest) = text.split_at(at);
         check_name(figure).map_err(|why| no(&why))?;
         let (comparison, rest) = Comparison::read(rest).expect("it begins with < or >");
-        let bound = Bound::read(rest.trim()).map_err(|why| no(&why))?;
+        let bound = FigureBound::read(rest.trim()).map_err(|why| no(&why))?;
         let (text, figure) = (text.trim().to_owned(), figure.trim().to_owned());
         Ok(Required { text, figure, comparison, bound })
     }
 }
 
 impl Required {
+    /// Why it cannot hold a figure of this unit, if it cannot.
+    pub fn check_unit(&self, name: &str, unit: &str) -> Result<(), String> {
+        self.bound.in_unit(unit).map(drop).map_err(|why| format!("{self}: {name} {why}"))
+    }
+
     /// Of a run. An `Err` says that the run does not have such a figure.
     pub fn of_run(&self, report: &Report) -> Result<RequiredResult, String> {
         let name = resolve(&self.figure, std::iter::once(report))?;
@@ -145,25 +155,30 @@ impl Required {
         let (value, interval) = (value_of(report, &name), interval_of(report, &name));
         let mut judged = self.judged(&name, &units, value, interval)?;
         judged.reason = why_no_interval(report, &name).filter(|_| interval.is_none());
+        if value.is_none() && samples_lacking(report, &name).is_some() {
+            judged.holds = Holds::Undecided;
+        }
         Ok(judged)
     }
 
-    /// Of a point of an experiment, by its figures and the units that their names do not tell.
+    /// Of a point of an experiment: of its figures, how many samples others need that have fewer,
+    /// and the units that their names do not tell.
     pub fn of_point(
         &self,
         figures: &Named<Figure>,
+        samples_needed: &Named<u64>,
         units: &Named<String>,
     ) -> Result<RequiredResult, String> {
-        let names = spellings(&self.figure);
-        let found = names.iter().find_map(|name| Some((name.as_str(), figures.get(name)?)));
-        // What only one group has may be named without it.
-        let of_group = |name: &String| {
-            let end = format!(".{name}");
-            let mut all = figures.iter().filter(|(own, _)| own.ends_with(&end));
-            all.next().filter(|_| all.next().is_none())
-        };
-        let found = found.or_else(|| names.iter().find_map(of_group));
+        let own = figures.0.iter().map(|(name, _)| name.as_str());
+        let found = find_as_written(&self.figure, own);
+        let lacking = samples_needed.0.iter().map(|(name, _)| name.as_str());
+        let lacking = find_as_written(&self.figure, lacking).filter(|_| found.is_none());
+        if let Some(name) = lacking {
+            let judged = self.judged(name, units, None, None)?;
+            return Ok(RequiredResult { holds: Holds::Undecided, ..judged });
+        }
         let (name, figure) = found
+            .and_then(|name| Some((name, figures.get(name)?)))
             .ok_or_else(|| format!("{self}: some runs of the point do not have that figure"))?;
         let interval = figure
             .half_width
@@ -196,9 +211,17 @@ impl Required {
     }
 }
 
-/// Why no figure is held against a bound that is written so.
-pub fn check_bound(bound: &str) -> Result<(), String> {
-    Bound::read(bound).map(drop)
+/// Why this figure is not held against a bound that is written so. `units` are those that it may
+/// have; none where only a run knows its unit.
+pub fn check_bound(name: &str, bound: &str, units: &[&str]) -> Result<(), String> {
+    let bound = FigureBound::read(bound)?;
+    let fits = || units.iter().any(|unit| bound.in_unit(unit).is_ok());
+    match units.first() {
+        Some(unit) if !fits() => {
+            bound.in_unit(unit).map(drop).map_err(|why| format!("{name} {why}"))
+        }
+        _ => Ok(()),
+    }
 }
 
 /// The value of a run's figure, by a name as people write it.
@@ -212,7 +235,7 @@ pub fn compared(report: &Report, name: &str, bound: &str) -> Option<Ordering> {
     let name = resolve(name, std::iter::once(report)).ok()?;
     let units = units_in(std::iter::once(name.as_str()), std::iter::once(report));
     let unit = units.get(&name).map_or(unit(&name), String::as_str);
-    let bound = Bound::read(bound).ok()?.in_unit(unit).ok()?;
+    let bound = FigureBound::read(bound).ok()?.in_unit(unit).ok()?;
     value_of(report, &name)?.partial_cmp(&bound)
 }
 
@@ -220,6 +243,7 @@ pub fn compared(report: &Report, name: &str, bound: &str) -> Option<Ordering> {
 mod tests {
     use super::*;
     use crate::fixtures::subjects;
+    use crate::report::Latency;
 
     fn of(limit: &str) -> RequiredResult {
         let required: Required = limit.parse().expect("a limit");
@@ -242,6 +266,27 @@ mod tests {
         assert_eq!(of(&format!("unfinished<={unfinished}")).holds, Holds::Within);
         assert_eq!(of(&format!("unfinished<{unfinished}")).holds, Holds::Beyond);
         assert!(of("errors_percent>1").holds.is_broken());
+    }
+
+    #[test]
+    fn too_few_samples_leave_a_limit_undecided_and_none_break_it() {
+        let mut report = subjects::closed();
+        let limit: Required = "new_order.p99<1s".parse().expect("a limit");
+        let with = |report: &mut Report, count: u64| {
+            let all = &mut report.block.transactions.0;
+            let of = all.iter_mut().find(|(name, _)| name == "new_order").expect("it has them");
+            of.1.response_ms = Latency { count, ..Latency::default() };
+            limit.of_run(report)
+        };
+        let few = with(&mut report, 5).expect("it is measured");
+        assert_eq!((few.holds, few.value), (Holds::Undecided, None));
+        assert!(few.to_string().ends_with("undecided: too few samples"), "{few}");
+        assert!(with(&mut report, 0).is_err());
+        report.block.offered_ms = Latency { count: 5, ..Latency::default() };
+        let all: Required = "p99<1s".parse().expect("a limit");
+        assert_eq!(all.of_run(&report).map(|all| all.holds), Ok(Holds::Undecided));
+        report.block.offered_ms = Latency::default();
+        assert!(all.of_run(&report).is_ok_and(|all| all.holds.is_broken()));
     }
 
     #[test]

@@ -1,88 +1,100 @@
-//! Whether runs of a plan can have a figure, as far as this is known before the load: by the
-//! transaction types and custom metrics of its workloads. Not here: what a limit is (required).
+//! Whether runs of a plan can have a figure, and in the unit of its limit, as far as this is known
+//! before the load: by the transaction types and custom metrics of its workloads. Not here: what a
+//! limit is (required).
 
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 
-use analysis::figures::{OF_RUN, Required, names_of_run, spellings};
+use analysis::figures::{OF_RUN, Required, short, spellings, unit};
 use app::error::Error;
-use model::{CustomMetricKind, Plan, Workload, suggestion};
+use app::figure_names::of_workload;
+use model::{Plan, suggestion};
 use plan::workload_of;
 
-/// What a figure of a transaction type may be.
-const OF_TYPE: [&str; 8] =
-    ["tps", "p50_ms", "p90_ms", "p95_ms", "p99_ms", "mean_ms", "errors_percent", "round_trips"];
-/// What figures a monitor, a settling or a build brings, of which only a run knows all.
-const OF_OTHERS: [&str; 7] =
-    ["machine.", "generator.", "server.", "database.", "settle_before.", "settle_after.", "build."];
+/// What figures a monitor or a settling brings, of which only a run knows all.
+const OF_OTHERS: [&str; 6] =
+    ["machine.", "generator.", "server.", "database.", "settle_before.", "settle_after."];
+/// Figures that the list of every run has, and only some workloads bring.
+const OF_SOME: [&str; 2] = ["nopm", "tpm"];
+/// What figures of a build begin with.
+const OF_BUILDS: &str = "build.";
 
-/// Refuses a limit on a figure that no run of the plan can have.
+/// Names of figures, with their units.
+type Names = BTreeMap<String, String>;
+
+/// Refuses a limit on a figure that no run of the plan can have, or that is not of its unit.
 pub(crate) fn check(required: &[Required], plan: &Plan) -> Result<(), Error> {
     if required.is_empty() {
         return Ok(());
     }
     let names = names(plan);
-    required.iter().try_for_each(|limit| check_one(&limit.figure, &names))
+    let refused = |why| Error::Usage(format!("--require: {why}"));
+    required.iter().try_for_each(|limit| check_one(limit, &names).map_err(refused))
 }
 
-fn check_one(figure: &str, names: &BTreeSet<String>) -> Result<(), Error> {
+fn check_one(limit: &Required, names: &Names) -> Result<(), String> {
+    let figure = limit.figure.as_str();
     let all = spellings(figure);
-    let is_share = |name: &String| name.contains("below");
-    let is_known = |name: &String| {
-        names.contains(name) || is_share(name) || OF_OTHERS.iter().any(|of| name.starts_with(of))
-    };
-    if all.iter().any(is_known) {
-        return Ok(());
+    if let Some((name, unit)) = all.iter().find_map(|name| names.get_key_value(name)) {
+        return limit.check_unit(name, unit);
+    }
+    if all.iter().any(|name| is_share(name, names)) {
+        return limit.check_unit(figure, "%");
+    }
+    // Of a host or node they stand behind its name.
+    let is_of_other = |of: &&str| figure.starts_with(*of) || figure.contains(&format!("/{of}"));
+    if OF_OTHERS.iter().any(is_of_other) {
+        return match unit(figure) {
+            "" => Ok(()),
+            unit => limit.check_unit(figure, unit),
+        };
     }
     // As people write them.
     let written = |name: &String| {
-        let name = name.strip_suffix("_ms").or_else(|| name.strip_suffix(".per_second"));
-        name.map(|name| match name.rsplit_once('.') {
-            Some((of, last @ ("p50" | "p90" | "p99" | "mean" | "max"))) => format!("{of}_{last}"),
-            _ => name.to_owned(),
-        })
+        let bare = name.strip_suffix("_ms").or_else(|| name.strip_suffix(".per_second"));
+        let joined = bare.and_then(|bare| match bare.rsplit_once('.') {
+            Some((of, last @ ("p50" | "p90" | "p99" | "mean" | "max"))) => {
+                Some(format!("{of}_{last}"))
+            }
+            _ => None,
+        });
+        let bare = bare.map(str::to_owned);
+        bare.into_iter().chain(joined).collect::<Vec<String>>()
     };
-    let short: Vec<String> = names.iter().filter_map(written).collect();
-    let candidates = || names_of_run().into_iter().chain(short.iter().chain(names).map(|n| &**n));
-    let near = suggestion(figure, candidates());
-    // A gauge of a host may be called anything.
-    if near.is_none() && figure.contains('.') {
-        return Ok(());
-    }
+    let of_run = OF_RUN.iter().map(|of| of.name).filter(|name| names.contains_key(*name));
+    let forms: Vec<String> = names.keys().flat_map(written).collect();
+    let others = forms.iter().chain(names.keys()).map(String::as_str);
+    let near = suggestion(figure, of_run.map(short).chain(others));
     let near = near.map_or_else(String::new, |near| format!("; did you mean {near}?"));
-    Err(Error::Usage(format!(
-        "--require: a run of this plan has no figure {figure}{near} ('dbdyno list figures' lists \
-         those of every run)"
-    )))
+    Err(format!(
+        "a run of this plan has no figure {figure}{near} ('dbdyno list figures' lists those of \
+         every run)"
+    ))
+}
+
+/// Whether a name is that of a share below a bound, of all transactions or of what the plan has.
+fn is_share(name: &str, names: &Names) -> bool {
+    match name.rsplit_once('.') {
+        None => name.starts_with("below_"),
+        Some((of, last)) => {
+            let of = format!("{of}.");
+            last.starts_with("below_") && names.keys().any(|name| name.starts_with(&of))
+        }
+    }
 }
 
 /// The figures of every run, and of the types and metrics of the plan's workloads; with several
 /// groups also by the group.
-fn names(plan: &Plan) -> BTreeSet<String> {
-    let mut names: BTreeSet<String> = OF_RUN.iter().map(|figure| figure.name.to_owned()).collect();
+fn names(plan: &Plan) -> Names {
+    let is_of_all = |name: &str| !OF_SOME.contains(&name) && !name.starts_with(OF_BUILDS);
+    let of_all = OF_RUN.iter().filter(|figure| is_of_all(figure.name));
+    let mut names: Names =
+        of_all.map(|figure| (figure.name.to_owned(), figure.unit.to_owned())).collect();
     for group in &plan.groups {
         let Some((_, workload)) = workload_of(group, plan.seed) else { continue };
-        let own = names_of(workload.as_ref());
-        names.extend(own.iter().map(|name| format!("{}.{name}", group.name)));
-        names.extend(own);
-    }
-    names
-}
-
-fn names_of(workload: &dyn Workload) -> Vec<String> {
-    let mut names: Vec<String> =
-        workload.primary_metrics().iter().map(|primary| primary.name.to_owned()).collect();
-    for kind in workload.kinds() {
-        names.extend(OF_TYPE.iter().map(|of| format!("{}.{of}", kind.name)));
-    }
-    for metric in workload.custom_metrics() {
-        let of: &[&str] = match (metric.kind, metric.unit) {
-            (CustomMetricKind::Counter, _) => &["per_second", "mean"],
-            (CustomMetricKind::Histogram, "ns") => {
-                &["mean_ms", "p50_ms", "p90_ms", "p99_ms", "max_ms"]
-            }
-            (CustomMetricKind::Histogram, _) => &["per_second", "mean", "p50", "p90", "p99", "max"],
-        };
-        names.extend(of.iter().map(|of| format!("{}.{of}", metric.name)));
+        for (name, unit) in of_workload(workload.as_ref()) {
+            names.insert(format!("{}.{name}", group.name), unit.clone());
+            names.insert(name, unit);
+        }
     }
     names
 }

@@ -153,7 +153,7 @@ const ABOUT_FIGURES: &str = "# Figures\n\n<!-- Written by 'cargo xtask docs'. --
                              *Better* is the direction that counts as an improvement; for \
                              *neither*, a comparison reports higher or lower, and a history \
                              rejects the figure. Short forms: a time without its unit (`p99`), a \
-                             custom metric without `per_second` (`rows`; not in `--where`), and a \
+                             custom metric without `per_second` (`rows`), and a \
                              figure that only one group of a run has without the group (`age_p90` \
                              for `readers.age.p90_ms`). [measuring.md](measuring.md) defines each \
                              figure.";

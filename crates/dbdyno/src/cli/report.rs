@@ -137,6 +137,10 @@ fn source(matches: &ArgMatches, shell: &Shell) -> Result<ReportSource, Error> {
                 hint(&store, run, shell)?;
             }
             let figure = judge.primary.as_deref();
+            if matches!(source, ReportSource::Run(_) | ReportSource::Seek(_)) && figure.is_some() {
+                let why = "--figure is for experiments, comparisons and histories";
+                return Err(Error::Usage(why.to_owned()));
+            }
             source.with_tables(&store, figure, asked_tables(matches))?.with_imported(imported)
         }
         (Some(axis), [experiment]) => {

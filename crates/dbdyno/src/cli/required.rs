@@ -11,11 +11,10 @@ use serde::Serialize;
 use super::flags::{self, Output};
 
 pub(crate) fn flag() -> Arg {
-    Arg::new("require")
-        .long("require")
-        .action(ArgAction::Append)
-        .value_name("LIMIT")
-        .help("Exit with code 1 unless this limit holds: \"p99<300ms\", \"tps>1000\"")
+    Arg::new("require").long("require").action(ArgAction::Append).value_name("LIMIT").help(
+        "Exit with code 1 if this limit does not hold: \"p99<300ms\", \"tps>1000\"; an \
+             undecided one passes",
+    )
 }
 
 /// The limits that are asked for.
@@ -49,7 +48,8 @@ impl RequiredResults {
     /// Holds a limit against each point of an experiment, whose report shows its figure.
     pub(crate) fn add_points(&mut self, limit: &Required, report: &ExperimentReport) {
         for point in &report.points {
-            self.put(point.values.pairs(", "), limit.of_point(&point.figures, &report.units));
+            let held = limit.of_point(&point.figures, &point.samples_needed, &report.units);
+            self.put(point.values.pairs(", "), held);
         }
     }
 

@@ -53,13 +53,91 @@ fn a_requirement_that_does_not_hold_ends_with_exit_code_1() {
         .good()
         .says(&["required tps>100: TPS ", "holds, with its whole interval"]);
     run(&["tps>100", "p99<1ms"]).code(1).says(&["required p99<1ms: p99 ms ", "does not hold"]);
-    run(&["new_order.p99<1s"]).code(1).says(&["no run here has the figure new_order.p99"]);
+    for limit in ["bogus.bogus>1", "build.rows>1", "nopm>1", "new_order.p99<1s"] {
+        let (figure, _) = limit.split_once(['<', '>']).expect("a limit");
+        run(&[limit]).code(2).warns(&[&format!("a run of this plan has no figure {figure}")]);
+    }
+    run(&["tps>5rows/s"]).code(2).warns(&["--require: tps>5rows/s: tps does not count rows"]);
+    run(&["p99>5%"]).code(2).warns(&["p99_ms does not count %: its unit is ms"]);
+    run(&["empty.p99>2k/s"]).code(2).warns(&["empty.p99_ms is not a rate: its unit is ms"]);
+    run(&["tps>2min"]).code(2).warns(&["tps is not a time, but its bound is"]);
+    run(&["below(5ms)>5ms"]).code(2).warns(&["is not a time, but its bound is"]);
+    run(&["db1/server.disk_written>=0B/s"]).code(1).says(&["no run here has the figure db1/"]);
     run(&["tps>fast"])
         .code(2)
         .warns(&["--require: 'tps>fast' is not a limit: its bound is not a number"]);
     let printed = home.json(&["runs", "show", "last", "--require=reads>60/min"]);
     assert_eq!(at(&printed, "required.results.0.figure"), "reads");
     assert_eq!(at(&printed, "required.results.0.holds"), "surely");
+}
+
+#[test]
+fn too_few_samples_leave_a_requirement_undecided() {
+    let home = Home::new();
+    let words = ["run", "empty", "--target=sim:?service=constant:200ms", "--placement=simulated"];
+    let more = ["--clients=1", "--duration=3s", "--ramp-up=0s", "--require=empty.p99<1s"];
+    home.run(&[&words[..], &more].concat())
+        .good()
+        .says(&["required empty.p99<1s: empty.p99 ms", "undecided: too few samples"]);
+    home.run(&["runs", "show", "last", "--require=p999<1s"]).good().says(&["too few samples"]);
+    let points = [&words[..], &more[1..], &["--vary=clients=1,2"]].concat();
+    let points = home.run(&points).good();
+    points.says(&["clients=1: required empty.p99<1s: empty.p99 ms – undecided: too few samples"]);
+}
+
+#[test]
+fn rates_that_a_workload_is_known_by_have_a_unit_everywhere() {
+    let home = Home::new();
+    let words = ["run", "events", "--target=sim:?service=constant:500us", "--placement=simulated"];
+    let more = ["--writers=1", "--readers=0", "--rate=1MB/s", "--duration=4s", "--ramp-up=0s"];
+    let ids = ["1", "2"].map(|build| {
+        let label = format!("--label=build={build}");
+        let printed = home.run(&[&words[..], &more, &["--output=json", &label]].concat()).json();
+        at(&printed, "run_id").as_str().expect("a text").to_owned()
+    });
+    let show = |limit: &str| home.run(&["runs", "show", "last", &format!("--require={limit}")]);
+    for limit in ["mb_per_s>0.5MB/s", "records_per_s>500 records/s", "records_per_s>0.03M/min"] {
+        show(limit).good();
+    }
+    show("records>0.5k records/s").good().says(&["records/s"]);
+    show("mb_per_s>2MB/s").code(1).says(&[": mb_per_s ", " MB/s"]);
+    show("mb_per_s<5 records/s").code(1).says(&["does not count records: its unit is MB/s"]);
+    home.run(&["runs", "show", "last", "--figures"]).good().says(&["mb_per_s", "MB/s"]);
+    let compared = home.run(&["compare", &ids[0], &ids[1], "--figure=mb_per_s"]).good();
+    compared.says(&["mb_per_s (MB/s)"]);
+    home.run(&["history", "--by=build", "--figure=mb_per_s"]).says(&["mb_per_s (MB/s)"]);
+    let no = home.run(&["report", "last", "--figure=reads", "-o", "-"]).code(2);
+    no.warns(&["--figure is for experiments, comparisons and histories"]);
+}
+
+#[test]
+fn short_forms_are_understood_in_limits_and_conditions() {
+    let home = Home::new();
+    for build in ["--label=build=1", "--label=build=2"] {
+        let words = ["run", "events", "--rate=100kB/s", "--duration=2s", "--ramp-up=0s"];
+        home.run(&[&words[..], &["--readers=2", "--read-interval=25ms", build]].concat());
+    }
+    for form in
+        ["age_p90", "age.p90", "duplicates", "records", "age.below(50ms)", "readers.age_p90"]
+    {
+        let limit = format!("--fail-if={form}>+900000%");
+        home.run(&["compare", "build=1", "build=2", &limit]).good();
+        let condition = format!("--where={form}>=0");
+        let printed = home.json(&["runs", "list", &condition]);
+        assert_eq!(at(&printed, "runs").as_array().map(Vec::len), Some(2), "{form}");
+    }
+    let compared = home.json(&["compare", "build=1", "build=2", "--figure=duplicates"]);
+    assert_eq!(at(&compared, "primary"), "readers.duplicates.per_second");
+    let bad = |condition: &str, why: &str| {
+        home.run(&["runs", "list", &format!("--where={condition}")]).code(2).warns(&[why]);
+    };
+    bad("qps>1MB/s", "'1MB/s': qps does not count B: its unit is 1/s");
+    bad("reads>1000MB/s", "does not count B");
+    bad("new_order.p99>5%", "does not count %: its unit is ms");
+    bad("stalls<5ms", "is not a time");
+    bad("duplicates>5ms", "is not a time");
+    bad("age_p90>5/s", "is not a rate: its unit is ms");
+    bad("duplicate>1", "there is no column 'duplicate'");
 }
 
 #[test]

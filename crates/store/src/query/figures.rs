@@ -15,8 +15,8 @@ pub struct Figures {
     /// Whether a report may have a figure of this name; an `Err` says why a name that stands for
     /// one is none.
     pub may_be: fn(name: &str) -> std::result::Result<bool, String>,
-    /// Why no figure is held against a bound that is written so.
-    pub check: fn(bound: &str) -> std::result::Result<(), String>,
+    /// Why this figure is not held against a bound that is written so.
+    pub check: fn(name: &str, bound: &str) -> std::result::Result<(), String>,
     /// Reads a report in JSON; none of one that cannot be read.
     pub read: fn(report: &str) -> Option<Arc<dyn HasFigures>>,
 }

@@ -27,7 +27,7 @@ const FIGURES: Figures = Figures {
         "below(20ms)" => Ok(true),
         name => Ok(name == "reads" || name.contains('.')),
     },
-    check: |bound| bound.parse::<f64>().map(drop).map_err(|_| "no number".to_owned()),
+    check: |_, bound| bound.parse::<f64>().map(drop).map_err(|_| "no number".to_owned()),
     read: |report| {
         READ.with(|n| n.set(n.get() + 1));
         Some(Arc::new(Numbers(serde_json::from_str(report).ok()?)))

@@ -63,7 +63,7 @@ impl Value {
             Field::Figure(name, figures) => {
                 let bound = || Value::Bound(name.clone(), written.to_owned(), *figures);
                 let bad_bound = |why| bad(format!("'{written}': {why}"));
-                return (figures.check)(written).map(|()| bound()).map_err(bad_bound);
+                return (figures.check)(name, written).map(|()| bound()).map_err(bad_bound);
             }
         };
         let is_text = matches!(kind, Kind::Id | Kind::Text | Kind::Names | Kind::Finding)

@@ -1,12 +1,14 @@
 //! What a figure is held against, as it is written: `300ms`, `2M`, `1%`, `1000 rows/min`, `2MB/s`.
 //!
-//! Which unit it is converted to, the figure says. Not here: whether it holds (required).
+//! Which unit it is converted to, the figure says. Not here: figures, and whether a bound holds
+//! (analysis).
 
-use model::{AMOUNT_UNITS, NS_PER_S, parse_duration};
+use crate::units::AMOUNT_UNITS;
+use crate::{NS_PER_S, parse_duration};
 
 /// A bound whose figure is not known yet.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) enum Bound {
+pub enum FigureBound {
     /// A number.
     Amount {
         /// It.
@@ -24,11 +26,11 @@ pub(super) enum Bound {
 
 const NS_PER_MIN: u64 = 60 * NS_PER_S;
 
-impl Bound {
+impl FigureBound {
     /// Reads a bound. An `Err` says what is wrong with it.
-    pub(super) fn read(text: &str) -> Result<Bound, String> {
+    pub fn read(text: &str) -> Result<FigureBound, String> {
         if let Ok(ns) = parse_duration(text) {
-            return Ok(Bound::Time(ns));
+            return Ok(FigureBound::Time(ns));
         }
         let (number, per_ns) = of_rate(text);
         let end = number.find(|c: char| !c.is_ascii_digit() && !".-+e_".contains(c));
@@ -43,36 +45,38 @@ impl Bound {
             None if per_ns.is_some() => of_anything(unit),
             None => return Err(format!("there is no unit {unit}")),
         };
-        Ok(Bound::Amount { amount: number * factor, what: what.to_owned(), per_ns, written })
+        Ok(FigureBound::Amount { amount: number * factor, what: what.to_owned(), per_ns, written })
     }
 
     /// The unit of bytes in which the bound is written, and how many of the figure's unit it is.
-    pub(super) fn bytes_as_written(&self, unit: &str) -> Option<(String, f64)> {
-        let Bound::Amount { what, written, .. } = self else { return None };
-        let one = Bound::read(&format!("1{written}")).ok()?.in_unit(unit).ok()?;
+    pub fn bytes_as_written(&self, unit: &str) -> Option<(String, f64)> {
+        let FigureBound::Amount { what, written, .. } = self else { return None };
+        let one = FigureBound::read(&format!("1{written}")).ok()?.in_unit(unit).ok()?;
         let is_rate = |unit: &str| of_rate(unit).1.is_some();
         (what == "B" && is_rate(written) == is_rate(unit)).then(|| (written.clone(), one))
     }
 
     /// The bound in a figure's unit. An `Err` says why the figure cannot be held against it.
-    pub(super) fn in_unit(&self, unit: &str) -> Result<f64, String> {
+    pub fn in_unit(&self, unit: &str) -> Result<f64, String> {
         let (counted, unit_ns) = of_rate(unit);
         // A unit may itself be scaled: of `MB/s` bytes are counted.
         let (one, counted) = amount_unit(counted).unwrap_or((1.0, counted));
         let amount = match (self, per_time(unit)) {
-            (Bound::Time(ns), Some(ns_each)) => return Ok(*ns as f64 / ns_each),
-            (Bound::Time(_), None) => return Err("is not a time, but its bound is".to_owned()),
-            (Bound::Amount { amount, what, .. }, _) => match what.as_str() {
+            (FigureBound::Time(ns), Some(ns_each)) => return Ok(*ns as f64 / ns_each),
+            (FigureBound::Time(_), None) => {
+                return Err("is not a time, but its bound is".to_owned());
+            }
+            (FigureBound::Amount { amount, what, .. }, _) => match what.as_str() {
                 "" => *amount,
                 what if what == counted => *amount / one,
                 _ => return Err(format!("does not count {what}: {}", its_unit(unit))),
             },
         };
         match (self, unit_ns) {
-            (Bound::Amount { per_ns: Some(per_ns), .. }, Some(unit_ns)) => {
+            (FigureBound::Amount { per_ns: Some(per_ns), .. }, Some(unit_ns)) => {
                 Ok(amount * unit_ns as f64 / *per_ns as f64)
             }
-            (Bound::Amount { per_ns: Some(_), .. }, None) => {
+            (FigureBound::Amount { per_ns: Some(_), .. }, None) => {
                 Err(format!("is not a rate: {}", its_unit(unit)))
             }
             _ => Ok(amount),
@@ -131,7 +135,7 @@ mod tests {
 
     #[track_caller]
     fn check(written: &str, unit: &str, expect: Result<f64, &str>) {
-        let found = Bound::read(written).and_then(|bound| bound.in_unit(unit));
+        let found = FigureBound::read(written).and_then(|bound| bound.in_unit(unit));
         match (found, expect) {
             (Ok(found), Ok(expect)) => assert!((found / expect - 1.0).abs() < 1e-9, "{found}"),
             (Err(found), Err(expect)) => assert!(found.contains(expect), "{found}"),

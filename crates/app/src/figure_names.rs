@@ -1,0 +1,69 @@
+//! The figures that workloads bring, as far as this is known before a run: those of their primary
+//! metrics, transaction types and custom metrics. Not here: those of every run (analysis).
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::LazyLock;
+
+use analysis::figures::unit;
+use model::{CustomMetricKind, Settings, Workload};
+use workloads::{Entry, Make};
+
+/// What a figure of a transaction type may be.
+const OF_TYPE: [&str; 8] =
+    ["tps", "p50_ms", "p90_ms", "p95_ms", "p99_ms", "mean_ms", "errors_percent", "round_trips"];
+
+/// Names of figures with the units that they may have; an empty one is that of a plain number.
+pub type Units = BTreeMap<String, BTreeSet<String>>;
+
+/// The figures that a workload brings, with their units.
+pub fn of_workload(workload: &dyn Workload) -> Vec<(String, String)> {
+    let mut all = Vec::new();
+    for primary in workload.primary_metrics() {
+        let title = if primary.title.contains('/') { primary.title } else { unit(primary.name) };
+        all.push((primary.name.to_owned(), title.to_owned()));
+    }
+    for kind in workload.kinds() {
+        let names = OF_TYPE.iter().map(|of| format!("{}.{of}", kind.name));
+        all.extend(names.map(|name| (name.clone(), unit(&name).to_owned())));
+    }
+    for metric in workload.custom_metrics() {
+        let of: &[&str] = match (metric.kind, metric.unit) {
+            (CustomMetricKind::Counter, _) => &["per_second", "mean"],
+            (CustomMetricKind::Histogram, "ns") => {
+                &["mean_ms", "p50_ms", "p90_ms", "p99_ms", "max_ms"]
+            }
+            (CustomMetricKind::Histogram, _) => &["per_second", "mean", "p50", "p90", "p99", "max"],
+        };
+        let unit = |of: &str| match (of, metric.unit) {
+            ("per_second", unit) => format!("{unit}/s"),
+            (_, "ns") => "ms".to_owned(),
+            (_, unit) => unit.to_owned(),
+        };
+        all.extend(of.iter().map(|of| (format!("{}.{of}", metric.name), unit(of))));
+    }
+    all
+}
+
+/// The figures that any workload brings with its defaults.
+pub(crate) fn of_all_workloads() -> &'static Units {
+    static ALL: LazyLock<Units> = LazyLock::new(|| {
+        let mut all = Units::new();
+        for (name, unit) in workloads::all().flat_map(of_entry) {
+            all.entry(name).or_default().insert(unit);
+        }
+        all
+    });
+    &ALL
+}
+
+/// The figures of each role of a workload's clients.
+fn of_entry(entry: &'static Entry) -> Vec<(String, String)> {
+    let roles = entry.roles.iter().map(|role| role.parameters).chain([&[][..]]);
+    let of_role = |written: &[(&'static str, &'static str)]| {
+        let written = written.iter().copied();
+        let settings = Settings::decide(entry.name, entry.parameters, written).ok()?;
+        let workload = (entry.make)(&Make { settings: &settings, seed: 0, data: None }).ok()?;
+        Some(of_workload(workload.as_ref()))
+    };
+    roles.filter_map(of_role).flatten().collect()
+}
