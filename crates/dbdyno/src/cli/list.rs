@@ -150,6 +150,8 @@ const ABOUT_FIGURES: &str = "# Figures\n\n<!-- Written by 'cargo xtask docs'. --
                              `server.disk_written<2MB/s`, `reads>2k`. A share below a bound is a \
                              figure too, for any bound with two significant digits, and may be \
                              written with brackets: `below(20ms)>99%`, `new_order.below(2.5s)`. \
+                             The quotient of two figures is a figure: `plain_query.p50 / \
+                             window_query.p50`. \
                              *Better* is the direction that counts as an improvement; for \
                              *neither*, a comparison reports higher or lower, and a history \
                              rejects the figure. Short forms: a time without its unit (`p99`), a \
