@@ -6,6 +6,7 @@
 //! moved is held against all stretches of the same length outside of dips: how often it is as high
 //! there by chance. Not here: who reads the gauges (monitor).
 
+use std::cmp::Ordering;
 use std::collections::BTreeMap;
 use std::ops::Range;
 
@@ -358,13 +359,9 @@ impl Series {
         };
         // Of a number of sessions, the share of all clients.
         let of_clients = |moved: &Moved| (moved.then - moved.usual) / clients.max(1.0);
-        let mut seen: Vec<(Cause, Moved, f64)> = Vec::new();
+        let mut seen: Vec<(Cause, f64, Moved)> = Vec::new();
         let mut add = |cause, moved: Option<Moved>, share: &dyn Fn(&Moved) -> f64| {
-            seen.extend(
-                moved
-                    .map(|moved| (cause, share(&moved).min(1.0), moved))
-                    .map(|(cause, share, moved)| (cause, moved, share)),
-            );
+            seen.extend(moved.map(|moved| (cause, share(&moved).min(1.0), moved)));
         };
         add(Cause::Locks, rise("database.sessions/lock"), &of_clients);
         add(Cause::Latches, rise("database.sessions/latch"), &of_clients);
@@ -403,20 +400,15 @@ impl Series {
         // by which transactions take longer.
         let longer = (1.0 - rate / usual_rate).max(0.0);
         add(Cause::RowsRead, rows, &|_| of_rows.max(longer));
-        // What shows it is what it takes, and no sign of something else that takes it.
-        let is_of_clients = |cause, moved: &Moved| {
-            matches!(cause, Cause::Locks | Cause::Latches | Cause::Network)
-                || moved.gauge == FILE_WAITS
-        };
         let mut causes: Vec<CauseSeen> = Vec::new();
-        for (cause, shown_by, share) in seen {
+        for (cause, share, shown_by) in seen {
             let chance = self.chance(&shown_by, within.len()).unwrap_or(1.0);
-            let is_clear = share >= SHARE_MIN
-                && chance <= CHANCE_MAX
-                && (self.score(&shown_by) >= SCORE_MIN
-                    || is_of_clients(cause, &shown_by)
-                        && share >= SHARE_LARGE
-                        && self.is_highest(&shown_by, within.len()));
+            // What shows these is what they take, and no sign of something else that takes it.
+            let is_direct = matches!(cause, Cause::Locks | Cause::Latches | Cause::Network);
+            let is_large = is_direct && share >= SHARE_LARGE;
+            let is_far = self.score(&shown_by) >= SCORE_MIN
+                || is_large && self.is_highest(&shown_by, within.len());
+            let is_clear = share >= SHARE_MIN && chance <= CHANCE_MAX && is_far;
             causes.extend(is_clear.then_some(CauseSeen { cause, shown_by, share, chance }));
         }
         // A disk may be shown in two ways.
@@ -462,20 +454,16 @@ impl Series {
 
     /// What rose within a stretch and not elsewhere, by how much; what others may have done last.
     fn moved(&self, within: &Range<usize>) -> Vec<Moved> {
-        let is_rare = |moved: &Moved| {
-            self.chance(moved, within.len()).is_some_and(|chance| chance <= CHANCE_MAX)
-        };
+        let chance = |moved: &Moved| self.chance(moved, within.len()).unwrap_or(1.0);
         let rank = |moved: &Moved| {
             let is_own = moved.gauge.starts_with("database.");
             let is_of_others = OF_OTHERS.iter().any(|of| moved.gauge.starts_with(of));
-            let place = if is_own { 0 } else { 1 + u8::from(is_of_others) };
-            (place, if moved.usual > 0.0 { moved.then / moved.usual } else { FROM_NOTHING })
+            let factor = if moved.usual > 0.0 { moved.then / moved.usual } else { FROM_NOTHING };
+            (!is_own, is_of_others, -factor)
         };
+        let is_rare = |moved: &Moved| chance(moved) <= CHANCE_MAX;
         let mut rose: Vec<Moved> = self.rose(within).filter(is_rare).collect();
-        rose.sort_by(|a, b| {
-            let (a, b) = (rank(a), rank(b));
-            a.0.cmp(&b.0).then(b.1.total_cmp(&a.1))
-        });
+        rose.sort_by(|a, b| rank(a).partial_cmp(&rank(b)).unwrap_or(Ordering::Equal));
         rose.truncate(MOVED_MAX);
         rose
     }
