@@ -5,7 +5,6 @@
 //! what is to be thought of it (findings).
 
 mod series;
-mod stretches;
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -17,11 +16,12 @@ use model::{
     KindSecond, LatencyHeat, Load, NS_PER_MS, NS_PER_S, Phase, PrimaryMetricDescription, Readings,
     RunId, Second, ServerSummary, StopCondition, StopReason, Traffic,
 };
-use stats::{Histogram, Stability, Stretch, stability, stability_against};
+use stats::{
+    Histogram, InTime, Intervals, Stability, Stretch, Stretches, stability, stability_against,
+    together,
+};
 
 pub use series::{Quantiles, SecondTally, Series};
-pub(crate) use stretches::InTime;
-use stretches::{Intervals, Stretches, together};
 
 /// Lines of output kept; a run that says more is talking to itself.
 const OUTPUT_LINES_MOST: usize = 1000;

@@ -8,7 +8,7 @@ use model::{
     Facts, Gauge, GroupDescription, KindIndex, NS_PER_S, Phases, Placement, Readings, Second,
     StopReason, Traffic,
 };
-use stats::{Histogram, Offered, TooFewSlots, enough, ratio_within_run, within_run};
+use stats::{Histogram, InTime, Offered, TooFewSlots, enough, ratio_within_run, within_run};
 
 use super::counts::{COMMITS_VARY, ci95, counts, too_short};
 use super::per_transaction::{moved, per_transaction};
@@ -20,9 +20,7 @@ use super::{
     SecondReport, Shares, SlowestSecond, StabilityReport, StallReport, Status, TransactionReport,
 };
 use crate::Tally;
-use crate::tally::{
-    Crosscheck, GroupTally, InTime, LoopHeartbeats, SLOT_NS, SecondTally, Sum, Times,
-};
+use crate::tally::{Crosscheck, GroupTally, LoopHeartbeats, SLOT_NS, SecondTally, Sum, Times};
 
 /// What a report may have beyond what it always has.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -117,8 +117,9 @@ pub(crate) fn two_digits(number: u64) -> (u64, u64) {
 
 #[cfg(test)]
 mod tests {
+    use stats::InTime;
+
     use super::*;
-    use crate::tally::InTime;
 
     fn of(values: impl IntoIterator<Item = (u64, u64)>) -> Histogram {
         let mut histogram = Histogram::default();

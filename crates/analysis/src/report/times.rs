@@ -4,12 +4,11 @@
 use model::{NS_PER_MS, NS_PER_US, numbers};
 use serde::{Deserialize, Serialize};
 use stats::{
-    Histogram, NoInterval, Offered, OfferedInterval, OfferedQuantile, TooFew, dependent_ranks,
-    enough,
+    Histogram, InTime, NoInterval, Offered, OfferedInterval, OfferedQuantile, TooFew,
+    dependent_ranks, enough,
 };
 
 use super::{CountsReport, Named};
-use crate::tally::InTime;
 
 /// The quantiles of a [`Latency`], by the names of their fields.
 const QUANTILES: [(&str, f64); 5] =

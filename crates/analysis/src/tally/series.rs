@@ -12,9 +12,7 @@ use std::borrow::Cow;
 use std::collections::{BTreeMap, VecDeque};
 
 use model::{Counts, Second, Traffic};
-use stats::Histogram;
-
-use super::stretches::Packed;
+use stats::{Histogram, Packed};
 
 /// Seconds of a group whose histogram is open: the present one, and those that late parts hit.
 const WHOLE_MOST: usize = 12;

@@ -3,12 +3,12 @@
 //!
 //! A stretch begins as a second. A run longer than [`STRETCHES_MAX`] of them makes pairs of
 //! stretches one, so that a run of any length has between half as many and all of them.
-//! Not here: the seconds themselves (series).
+//! Not here: the seconds themselves.
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, VecDeque};
 
-use stats::{Histogram, Stretch};
+use crate::{Histogram, Stretch};
 
 /// A run has at most so many stretches: several for each batch that its error is made of.
 const STRETCHES_MAX: usize = 80;
@@ -18,7 +18,7 @@ const OPEN_MAX: usize = 2;
 
 /// A histogram that is read and added to seldom: packed (some kB) unless it was used last.
 #[derive(Clone, Debug, Default)]
-pub(super) enum Packed {
+pub enum Packed {
     /// Nothing was added.
     #[default]
     Empty,
@@ -30,7 +30,7 @@ pub(super) enum Packed {
 
 impl Packed {
     /// The histogram; none of nothing.
-    pub(super) fn histogram(&self) -> Option<Cow<'_, Histogram>> {
+    pub fn histogram(&self) -> Option<Cow<'_, Histogram>> {
         match self {
             Packed::Empty => None,
             Packed::Open(histogram) => Some(Cow::Borrowed(histogram)),
@@ -42,7 +42,7 @@ impl Packed {
     }
 
     /// Adds `other`, and stays open.
-    pub(super) fn add(&mut self, other: &Histogram) {
+    pub fn add(&mut self, other: &Histogram) {
         *self = match std::mem::take(self) {
             Packed::Empty => Packed::Open(Box::new(other.clone())),
             Packed::Open(mut mine) => {
@@ -58,7 +58,7 @@ impl Packed {
     }
 
     /// Gives the memory back.
-    pub(super) fn pack(&mut self) {
+    pub fn pack(&mut self) {
         if let Packed::Open(histogram) = self {
             *self = Packed::Bytes(histogram.to_bytes());
         }
@@ -73,7 +73,7 @@ struct One {
 
 /// The times of one kind of transaction, stretch by stretch.
 #[derive(Clone, Debug)]
-pub(super) struct Stretches {
+pub struct Stretches {
     /// The length of a stretch, in seconds.
     width: i64,
     all: Vec<One>,
@@ -83,13 +83,13 @@ pub(super) struct Stretches {
 
 impl Stretches {
     /// None yet; each will be `width` seconds, or twice or four times as long and so on.
-    pub(super) fn new(width: i64) -> Stretches {
+    pub fn new(width: i64) -> Stretches {
         Stretches { width: width.max(1), all: Vec::new(), open: VecDeque::new() }
     }
 
     /// Takes in what was offered in a second, and the times of what finished of it. The ramp-up's
     /// seconds, which are negative, are left out.
-    pub(super) fn add(&mut self, second: i64, offered: u64, finished: Option<&Histogram>) {
+    pub fn add(&mut self, second: i64, offered: u64, finished: Option<&Histogram>) {
         let index = loop {
             let Ok(index) = usize::try_from(second.div_euclid(self.width)) else { return };
             match index < STRETCHES_MAX {
@@ -134,7 +134,7 @@ impl Stretches {
 
 /// Several kinds, or several groups, added up stretch by stretch through second `end`; none where
 /// their stretches do not fit together, as those of loads that are recorded differently.
-pub(super) fn together(kinds: &[&Stretches], end: i64) -> Option<InTime> {
+pub fn together(kinds: &[&Stretches], end: i64) -> Option<InTime> {
     let width = kinds.iter().map(|kind| kind.width).max()?;
     if kinds.iter().any(|kind| width % kind.width != 0) {
         return None;
@@ -163,7 +163,7 @@ const INTERVALS_MAX: usize = 8640;
 
 /// The response times of all groups in the intervals of the report, for as long as a run lasts.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Intervals {
+pub struct Intervals {
     times: BTreeMap<i64, Packed>,
     open: VecDeque<i64>,
 }
@@ -171,7 +171,7 @@ pub(super) struct Intervals {
 impl Intervals {
     /// Adds times of the interval that begins at second `from`; older ones are given up where there
     /// are too many.
-    pub(super) fn add(&mut self, from: i64, times: &Histogram) {
+    pub fn add(&mut self, from: i64, times: &Histogram) {
         let oldest = self.times.keys().next().is_some_and(|oldest| from < *oldest);
         if oldest && self.times.len() >= INTERVALS_MAX {
             return;
@@ -191,7 +191,7 @@ impl Intervals {
     }
 
     /// The times of the interval that begins at second `from`; none if they are not kept.
-    pub(super) fn get(&self, from: i64) -> Option<Cow<'_, Histogram>> {
+    pub fn get(&self, from: i64) -> Option<Cow<'_, Histogram>> {
         self.times.get(&from)?.histogram()
     }
 }
