@@ -119,7 +119,7 @@ fn answer(report: &SeekReport) -> String {
 /// The fresh probes at the place that they are to confirm.
 fn confirming(report: &SeekReport) -> Vec<&ProbeReport> {
     let fresh = || report.probes.iter().filter(|probe| probe.stage == Stage::Confirm);
-    let last = fresh().last().map(|probe| probe.at);
+    let last = fresh().next_back().map(|probe| probe.at);
     fresh().filter(|probe| Some(probe.at) == last).collect()
 }
 
