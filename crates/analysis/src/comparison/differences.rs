@@ -136,6 +136,13 @@ pub fn telling(all: &[Difference], side: usize) -> Vec<(String, [String; 2])> {
     if chosen.is_empty() {
         chosen = all.iter().collect();
     }
+    // What is measured comes before how.
+    chosen.sort_by_key(|(key, _)| match key.about.as_str() {
+        "database" => 0,
+        "target" => 1,
+        _ if key.name == "group.workload" => 1,
+        _ => 2,
+    });
     let value = |one: &Difference, side: usize| match &one.values[side] {
         Some(value) => value.clone(),
         None => "none".to_owned(),
