@@ -5,10 +5,10 @@ pub mod subjects;
 
 use model::{
     Arrivals, CheckResult, ClientMoments, CustomMetricDescription, CustomMetricKind,
-    CustomMetricSecond, Description, ErrorCount, Event, Fact, GroupDescription, KindDescription,
-    KindIndex, Load, NS_PER_MS, NS_PER_S, NS_PER_US, Phase, Phases, Placement,
-    PrimaryMetricDescription, QueueFull, RefusalKind, RunId, Second, StopCondition, StopReason,
-    Traffic,
+    CustomMetricSecond, Description, ErrorCount, Event, Fact, Gauge, GroupDescription,
+    KindDescription, KindIndex, Load, NS_PER_MS, NS_PER_S, NS_PER_US, Phase, Phases, Placement,
+    PrimaryMetricDescription, QueueFull, Readings, RefusalKind, RunId, Second, StopCondition,
+    StopReason, Traffic,
 };
 use stats::Histogram;
 
@@ -169,6 +169,23 @@ impl Made {
             outcome,
             output: String::new(),
         }));
+    }
+
+    /// Adds gauges, by what they are of and their names, with their values in each of a minute's
+    /// seconds; what is not finite was not read.
+    pub fn gauges(&mut self, names: &[(&str, &str)], value: &dyn Fn(i64, usize) -> f64) {
+        let gauge = |(about, name): &(&str, &str)| Gauge {
+            about: (*about).to_owned(),
+            name: (*name).to_owned(),
+            unit: String::new(),
+            help: String::new(),
+        };
+        self.more.push(Event::Gauges { gauges: names.iter().map(gauge).collect() });
+        for second in 0..60 {
+            let values = (0..names.len()).map(|at| (at as u16, value(second, at)));
+            let values = values.filter(|(_, value)| value.is_finite()).collect();
+            self.more.push(Event::Readings(Readings { second, values }));
+        }
     }
 
     /// Adds a fact.

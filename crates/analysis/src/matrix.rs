@@ -574,7 +574,7 @@ mod tests {
         check("p99_ms", [90.0, 98.0, 95.0, 50.0], Some(0.1), [Some(3), Some(3)]);
         check("tps", [100.0, 98.0, 97.0, 50.0], None, [Some(0), None]);
         check("machine.cpu_user", [100.0, 98.0, 97.0, 50.0], Some(1.0), [None, None]);
-        // An interval that reaches everything tells nothing.
+        // An interval that contains everything excludes nothing.
         let unknown = [figure(100.0, Some(2.0)), figure(98.0, Some(2.0)), figure(8.0, Some(90.0))];
         assert_eq!(smallest("tps", &along[..3], &unknown), Some(1));
         let names = ["a", "b"].map(str::to_owned);

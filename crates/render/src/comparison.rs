@@ -851,7 +851,7 @@ fn table(report: &ComparisonReport, pair: &PairReport) -> Table {
 /// A side's name as a title, where it is not too long for one.
 fn short(name: &str, otherwise: impl Into<Cow<'static, str>>) -> Cow<'static, str> {
     let fits = |name: &&str| name.chars().count() <= TITLE_MAX;
-    // The value of an axis tells sides apart, too.
+    // The value of an axis also identifies a side.
     let value = name.split_once('=').map(|(_, value)| value);
     match [Some(name), value].into_iter().flatten().find(fits) {
         Some(title) => title.to_owned().into(),

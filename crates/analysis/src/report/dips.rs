@@ -471,8 +471,6 @@ impl Series {
 
 #[cfg(test)]
 mod tests {
-    use model::{Event, Gauge, Readings};
-
     use super::*;
     use crate::fixtures::{Draw, Made};
     use crate::report::Report;
@@ -483,22 +481,12 @@ mod tests {
     /// The closed run with these gauges: what each is, its value, and its value in the dip.
     fn with(gauges: &[(&str, &str, f64, f64)]) -> Vec<Dip> {
         let mut made = Made::closed();
-        let gauge = |(about, name, ..): &(&str, &str, f64, f64)| Gauge {
-            about: (*about).to_owned(),
-            name: (*name).to_owned(),
-            unit: String::new(),
-            help: String::new(),
-        };
-        made.more.push(Event::Gauges { gauges: gauges.iter().map(gauge).collect() });
-        for second in 0..60 {
-            let value = |(place, (.., usual, then)): (u16, &(&str, &str, f64, f64))| {
-                // Something of a scatter, so that there is a spread.
-                let usual = usual * (1.0 + (second % 5) as f64 / 100.0);
-                (place, if second == DIP { *then } else { usual })
-            };
-            let values = (0..).zip(gauges).map(value).filter(|(_, v)| v.is_finite()).collect();
-            made.more.push(Event::Readings(Readings { second, values }));
-        }
+        let names: Vec<(&str, &str)> = gauges.iter().map(|of| (of.0, of.1)).collect();
+        made.gauges(&names, &|second, at| match gauges[at] {
+            (.., then) if second == DIP => then,
+            // Something of a scatter, so that there is a spread.
+            (.., usual, _) => usual * (1.0 + (second % 5) as f64 / 100.0),
+        });
         made.fact("cpu", "logical", "2");
         Report::of(&made.tally()).dips
     }
@@ -590,21 +578,10 @@ mod tests {
         assert_eq!(causes(&[cpu, QUIET]), [], "it may have nothing to do");
     }
 
-    /// The closed run of which only the first seconds are kept, a dip at second 42 among the last.
+    /// The dips of the closed run with these gauges, by second; what is not finite was not read.
     fn dips_of(gauges: &[(&str, &str)], value: &dyn Fn(i64, usize) -> f64) -> Vec<Dip> {
         let mut made = Made::closed();
-        let gauge = |(about, name): &(&str, &str)| Gauge {
-            about: (*about).to_owned(),
-            name: (*name).to_owned(),
-            unit: String::new(),
-            help: String::new(),
-        };
-        made.more.push(Event::Gauges { gauges: gauges.iter().map(gauge).collect() });
-        for second in 0..60 {
-            let values = (0..gauges.len()).map(|at| (at as u16, value(second, at)));
-            let values = values.filter(|(_, value)| value.is_finite()).collect();
-            made.more.push(Event::Readings(Readings { second, values }));
-        }
+        made.gauges(gauges, value);
         Report::of(&made.tally()).dips
     }
 
@@ -687,19 +664,8 @@ mod tests {
 
     #[test]
     fn what_is_as_high_at_other_times_is_no_cause() {
-        let mut made = Made::closed();
-        let gauge = Gauge {
-            about: "database".to_owned(),
-            name: "sessions/lock".to_owned(),
-            unit: String::new(),
-            help: String::new(),
-        };
-        made.more.push(Event::Gauges { gauges: vec![gauge] });
-        for second in 0..60 {
-            let value = if second % 6 == 0 { 5.0 } else { 0.2 };
-            made.more.push(Event::Readings(Readings { second, values: vec![(0, value)] }));
-        }
-        let dips = Report::of(&made.tally()).dips;
+        let value = |second: i64, _| if second % 6 == 0 { 5.0 } else { 0.2 };
+        let dips = dips_of(&[("database", "sessions/lock")], &value);
         assert_eq!((dips.len(), dips[0].causes.as_slice()), (1, &[][..]));
     }
 }

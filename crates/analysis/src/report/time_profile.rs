@@ -208,8 +208,6 @@ fn ended(tally: &Tally) -> u64 {
 
 #[cfg(test)]
 mod tests {
-    use model::{Event, Gauge, Readings};
-
     use crate::fixtures::Made;
     use crate::report::Report;
 
@@ -220,21 +218,11 @@ mod tests {
     /// The same where the last gauge has another value in some seconds.
     fn over_time(gauges: &[(&str, &str, f64)], last: &dyn Fn(i64, f64) -> f64) -> Report {
         let mut made = Made::closed();
-        let gauge = |(about, name, _): &(&str, &str, f64)| Gauge {
-            about: (*about).to_owned(),
-            name: (*name).to_owned(),
-            unit: String::new(),
-            help: String::new(),
-        };
-        made.more.push(Event::Gauges { gauges: gauges.iter().map(gauge).collect() });
-        for second in 0..60 {
-            let mut values: Vec<_> =
-                (0..).zip(gauges).map(|(place, (.., value))| (place, *value)).collect();
-            if let Some((_, value)) = values.last_mut() {
-                *value = last(second, *value);
-            }
-            made.more.push(Event::Readings(Readings { second, values }));
-        }
+        let names: Vec<(&str, &str)> = gauges.iter().map(|of| (of.0, of.1)).collect();
+        made.gauges(&names, &|second, at| match at + 1 == gauges.len() {
+            true => last(second, gauges[at].2),
+            false => gauges[at].2,
+        });
         Report::of(&made.tally())
     }
 

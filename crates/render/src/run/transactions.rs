@@ -196,7 +196,7 @@ fn accounts(report: &Report) -> impl Iterator<Item = Block> {
 
 /// The name of a fact apart from its unit: `elapsed_s` is elapsed, in s.
 fn name_and_unit(name: &str) -> (String, &'static str) {
-    // A rate is told from the number of the same name.
+    // A rate is distinguished from the number of the same name.
     let units = [("_percent", "%"), ("_s", "s"), ("_bytes", "B")];
     if name.ends_with("_per_s") {
         return (name.replace('_', " "), "");
