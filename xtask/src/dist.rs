@@ -1,7 +1,7 @@
 //! What is delivered: a tarball, a package for Debian, and a container image, each with the
 //! licences of all that is inside; and whether the first command of the README works in each.
 //!
-//! Not here: what the image is told to be (packaging/Containerfile).
+//! Not here: what the image contains (packaging/Containerfile).
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;

@@ -62,7 +62,7 @@ const ALONE: [&str; 2] = ["generator::", "findings::a_generator_that"];
 const MANY_HISTOGRAMS: [&str; 4] = ["analysis", "render", "stats", "store"];
 
 /// For those: memory that was given back is kept and given out again. The kernel would have to
-/// clear each page anew, which took up to two thirds of a test's CPU time.
+/// clear each page again, which took up to two thirds of a test's CPU time.
 const KEEP_MEMORY: (&str, &str) = (
     "GLIBC_TUNABLES",
     "glibc.malloc.mmap_threshold=33554432:glibc.malloc.trim_threshold=1073741824:\

@@ -202,7 +202,7 @@ pub enum Verdict {
 }
 
 impl Verdict {
-    /// All, in the order in which they are told.
+    /// All, in the order in which they are reported.
     pub const ALL: [Verdict; 8] = [
         Verdict::Better,
         Verdict::Worse,

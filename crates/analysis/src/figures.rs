@@ -49,7 +49,7 @@ impl Figure {
         both.is_some_and(|(mine, theirs)| apart <= mine + theirs)
     }
 
-    /// Whether its interval is so wide that half the mean or its double could not be told from it:
+    /// Whether its interval is so wide that half the mean or its double could not be excluded:
     /// what it reaches says nothing.
     pub fn is_wide(&self) -> bool {
         self.half_width.is_some_and(|half_width| half_width > self.mean.abs())

@@ -9,6 +9,7 @@
 
 mod data;
 mod disturbances;
+mod environment;
 mod generator;
 mod offered;
 mod outcomes;
@@ -16,7 +17,6 @@ mod samples;
 mod saturation;
 mod seconds;
 mod steadiness;
-mod surroundings;
 
 use model::finding_catalog::catalog_entry;
 use model::numbers::{amount, count, duration, percent_text, significant};
@@ -64,7 +64,7 @@ pub(crate) fn judge(tally: &Tally) -> Vec<Finding> {
     let mut findings = Vec::new();
     if is_build(tally) {
         // A build offers no load whose latency or rate could mislead.
-        let all = surroundings::look(tally).into_iter().map(|words| words.finding(None));
+        let all = environment::look(tally).into_iter().map(|words| words.finding(None));
         findings.extend(all.chain(tally.findings.iter().cloned()));
         findings.sort_by_key(|finding| std::cmp::Reverse(finding.severity));
         findings.dedup();
@@ -74,7 +74,7 @@ pub(crate) fn judge(tally: &Tally) -> Vec<Finding> {
         data::look(tally),
         steadiness::look(tally),
         seconds::look(tally),
-        surroundings::look(tally),
+        environment::look(tally),
         saturation::look(tally),
         disturbances::look(tally),
     ];

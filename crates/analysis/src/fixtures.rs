@@ -5,14 +5,14 @@ pub mod subjects;
 
 use model::{
     Arrivals, CheckResult, ClientMoments, CustomMetricDescription, CustomMetricKind,
-    CustomMetricSecond, Description, ErrorCount, Event, Fact, Gauge, GroupDescription,
+    CustomMetricSecond, DbErrorKind, Description, ErrorCount, Event, Fact, Gauge, GroupDescription,
     KindDescription, KindIndex, Load, NS_PER_MS, NS_PER_S, NS_PER_US, Phase, Phases, Placement,
-    PrimaryMetricDescription, QueueFull, Readings, RefusalKind, RunId, Second, StopCondition,
-    StopReason, Traffic,
+    PrimaryMetricDescription, QueueFull, Readings, RunId, Second, StopCondition, StopReason,
+    Traffic,
 };
 use stats::Histogram;
 
-/// A run that can be changed before it is told.
+/// A run that can be changed before it is reported.
 pub struct Made {
     /// What is to be done.
     pub description: Description,
@@ -210,7 +210,7 @@ impl Made {
         tally
     }
 
-    /// What was told before its first second.
+    /// What was reported before its first second.
     fn events_before(&self) -> Vec<Event> {
         let mut times = Histogram::default();
         (1..=8).for_each(|i| times.record(i * 210 * NS_PER_US));
@@ -238,7 +238,7 @@ impl Made {
         events
     }
 
-    /// What was told after its last second.
+    /// What was reported after its last second.
     fn events_after(&self) -> Vec<Event> {
         let mut events = Vec::new();
         if let Some(reason) = &self.reason {
@@ -379,7 +379,7 @@ fn errors(second: i64) -> Vec<ErrorCount> {
         return Vec::new();
     }
     let message = "database is locked".to_owned();
-    vec![ErrorCount { kind: RefusalKind::Busy, code: 5, message, count: 5 }]
+    vec![ErrorCount { kind: DbErrorKind::Busy, code: 5, message, count: 5 }]
 }
 
 fn delivered(n: u64) -> CustomMetricSecond {

@@ -28,7 +28,7 @@ pub use order::{Order, Ordered, commits_of};
 /// The schema of [`HistoryReport`].
 pub const SCHEMA: &str = "dbdyno.history/1";
 /// The chance that any point has a change of level told where there is none; and the same for a
-/// last build that is told to lie outside.
+/// last build that is reported to lie outside.
 pub const ERROR: f64 = 0.005;
 /// A running mean is of so many builds.
 pub(crate) const OF_LAST: usize = 10;
@@ -253,7 +253,7 @@ pub struct Last {
     pub is_outside: bool,
     /// Whether it lies on the worse side.
     pub is_worse: bool,
-    /// How much worse than the mean before it had to be to be told, as a share.
+    /// How much worse than the mean before it had to be to be reported, as a share.
     pub seen_from: f64,
     /// Whether that is so much that a last build as expected says nothing.
     pub is_noisy: bool,

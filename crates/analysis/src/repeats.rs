@@ -436,7 +436,7 @@ pub struct LevelReport {
     /// Repeats that it is seen in, beyond the first of each point (or of each repeat of the level
     /// above): with one or two of them it is hardly known.
     pub freedom: u64,
-    /// Whether the estimate was below 0 and is told as 0: the levels below vary as much by
+    /// Whether the estimate was below 0 and is reported as 0: the levels below vary as much by
     /// themselves.
     pub is_negative: bool,
 }

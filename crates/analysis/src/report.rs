@@ -185,8 +185,8 @@ impl Report {
         serde_json::from_str::<Report>(json).map(drop).map_err(|error| error.to_string())
     }
 
-    /// What is told second by second, by kind and by gauge: half of a report, and no part of what
-    /// whole runs are compared by.
+    /// What is reported second by second, by kind and by gauge: half of a report, and no part of
+    /// what whole runs are compared by.
     pub const AT_LENGTH: [ReportField; 5] = [
         ("seconds", "[]"),
         ("intervals", "[]"),
@@ -194,7 +194,7 @@ impl Report {
         ("gauges", "[]"),
         ("transactions", "{}"),
     ];
-    /// What is told second by second alone: comparisons need all else.
+    /// What is reported second by second alone: comparisons need all else.
     pub const SERIES: [ReportField; 3] =
         [("seconds", "[]"), ("intervals", "[]"), ("latency_heat", "null")];
     /// All settings of the server, for those who ask for the plan and its facts alone.

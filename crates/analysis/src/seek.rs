@@ -88,7 +88,7 @@ pub struct Judged {
     /// Whether it fails for more than a time that is too long: then its times tell nothing of a
     /// neighbouring rate's.
     pub is_broken: bool,
-    /// What is not known for want of samples, in words: then it says nothing.
+    /// What is not known for lack of samples, in words: then it says nothing.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub lacks: Option<String>,
     /// Which objectives are not met, or are undecided, in words.
@@ -447,7 +447,7 @@ impl Judged {
             self.score = Some(score);
             let interval = times.intervals.get(name).filter(|(low, _)| *low > 0.0);
             let ends = interval.and_then(|(low, high)| Some((*low, (*high)?)));
-            // It is told at 95 %, and wanted at 90 %.
+            // It is reported at 95 %, and wanted at 90 %.
             let narrower = students_t(0.95, 1000) / students_t(0.975, 1000);
             self.half_width = ends.map(|(low, high)| (high / low).ln() / 2.0 * narrower);
         }

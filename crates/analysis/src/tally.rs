@@ -247,7 +247,8 @@ impl GroupTally {
     }
 
     /// How long clients were busy within the measured phase, in nanoseconds, all together: with
-    /// what was intended in it, less what that took beyond its end, and with what was carried in.
+    /// what was intended in it, less what that took beyond its end, and with the backlog at its
+    /// start.
     fn busy_ns(&self) -> f64 {
         let total = |times: &Option<Histogram>| times.as_ref().map_or(0.0, |h| h.sum() as f64);
         let within = self.measured.kinds.iter().map(|kind| {
@@ -281,7 +282,7 @@ pub struct Tally {
     pub run: Option<RunId>,
     /// Its plan, in TOML.
     pub plan: String,
-    /// The run as it is told.
+    /// The run as it is reported.
     pub description: Option<Box<Description>>,
     /// What was observed.
     pub facts: Vec<Fact>,
@@ -301,7 +302,7 @@ pub struct Tally {
     pub crosschecks: Vec<Crosscheck>,
     /// Findings of those who made the run; ours are in [`crate::findings`].
     pub findings: Vec<Finding>,
-    /// What was done to the database meanwhile, as it was told last.
+    /// What was done to the database meanwhile, as it was reported last.
     pub disturbances: Vec<DisturbanceEvent>,
     /// What was in force at the server before the load, by name.
     pub settings: Vec<(String, String)>,
@@ -455,17 +456,17 @@ impl Tally {
         &mut self.groups[usize::from(index)]
     }
 
-    /// A group as it is told.
+    /// A group as it is reported.
     pub fn description(&self, group: usize) -> Option<&GroupDescription> {
         self.description.as_ref()?.groups.get(group)
     }
 
-    /// What a group is called; nothing before it is told.
+    /// What a group is called; nothing before it is reported.
     pub fn name_of(&self, group: usize) -> String {
         self.description(group).map(|described| described.name.clone()).unwrap_or_default()
     }
 
-    /// Whether a group's clients begin anew as soon as they have finished.
+    /// Whether a group's clients begin again as soon as they have finished.
     pub fn is_closed(&self, group: usize) -> bool {
         self.description(group).is_none_or(|described| described.load == Load::Closed)
     }
@@ -609,7 +610,7 @@ impl Tally {
 impl Tally {
     /// The second to be shown at `now_ns` from the beginning of the measured phase: the last one
     /// that is over. Its parts are on their way for a moment; the one before is shown until one
-    /// has come, but no longer than a second, so that a standstill is seen as one.
+    /// has come, but no longer than a second, so that a stall is seen as one.
     pub fn shown_second(&self, now_ns: i64) -> Option<i64> {
         let over = now_ns.div_euclid(NS_PER_S as i64) - 1;
         let first = self.groups.iter().filter_map(|group| group.series.first()).min()?;

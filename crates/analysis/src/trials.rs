@@ -62,8 +62,8 @@ pub(crate) fn warnings<'r>(reports: impl Iterator<Item = &'r Report>) -> Named<u
     found
 }
 
-/// What was observed in the first run with each of these findings, where it is told apart from the
-/// advice.
+/// What was observed in the first run with each of these findings, where it is distinguished from
+/// the advice.
 pub(crate) fn cases<'r>(reports: impl Iterator<Item = &'r Report>) -> Named<String> {
     let mut found = Named::default();
     for finding in warned(reports) {

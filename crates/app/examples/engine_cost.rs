@@ -14,7 +14,7 @@ use app::open::{open, resolve_workload};
 use drivers::for_tests::{Interceptor, intercept};
 use engine::{GroupJob, Job, Origin, Share, Stop};
 use model::{
-    Database, Load, NS_PER_S, Phases, Placement, Recording, Refusal, Request, Retry, Session,
+    Database, DbError, Load, NS_PER_S, Phases, Placement, Recording, Request, Retry, Session,
     StatementId, StopCondition, Target, Value,
 };
 use rusqlite::Connection;
@@ -195,7 +195,7 @@ fn run_bare(file: &Path, statements: &[String], trace: &[Asked]) -> f64 {
 struct Tracer(Trace);
 
 impl Interceptor for Tracer {
-    fn start(&mut self, session: &mut dyn Session, request: Request<'_>) -> Result<(), Refusal> {
+    fn start(&mut self, session: &mut dyn Session, request: Request<'_>) -> Result<(), DbError> {
         let asked = match request {
             Request::Execute(call) => {
                 Asked::Execute(call.statement, call.values.iter().map(owned).collect())

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use engine::{ThreadClock, block_on};
 use model::{
-    Call, Cancel, Database, Place, Placement, Refusal, RefusalKind, Reply, Request, Row, RowSource,
+    Call, Cancel, Database, DbError, DbErrorKind, Place, Placement, Reply, Request, Row, RowSource,
     Session, Statement, StatementId, StatementKind, Table, Traffic, Value, Visit,
 };
 use monitor::{CounterSession, wall_clock};
@@ -20,12 +20,12 @@ const LOOK_EVERY: Duration = Duration::from_millis(50);
 const ENDING: Duration = Duration::from_secs(1);
 
 /// A session by which a database's counters are read beside a run.
-pub(crate) fn for_counters(database: &dyn Database) -> Result<Box<dyn CounterSession>, Refusal> {
+pub(crate) fn for_counters(database: &dyn Database) -> Result<Box<dyn CounterSession>, DbError> {
     Ok(Box::new(AdminSession::at(database)?))
 }
 
 /// The same on the path of the clients: through a simulated network, where the plan has one.
-pub(crate) fn for_round_trips(database: &dyn Database) -> Result<Box<dyn CounterSession>, Refusal> {
+pub(crate) fn for_round_trips(database: &dyn Database) -> Result<Box<dyn CounterSession>, DbError> {
     // Whoever knows statements beforehand is a client.
     let sql = database.monitoring().round_trip.unwrap_or("SELECT 1");
     let statements = Arc::from([Statement::new("round_trip", StatementKind::Read, sql)]);
@@ -36,7 +36,7 @@ pub(crate) fn for_round_trips(database: &dyn Database) -> Result<Box<dyn Counter
 }
 
 impl CounterSession for AdminSession {
-    fn read(&mut self, sql: &str, visit: Visit<'_>) -> Result<Reply, Refusal> {
+    fn read(&mut self, sql: &str, visit: Visit<'_>) -> Result<Reply, DbError> {
         AdminSession::read(self, sql, visit)
     }
 
@@ -51,7 +51,7 @@ pub(crate) struct AdminSession {
 }
 
 impl AdminSession {
-    pub(crate) fn at(database: &dyn Database) -> Result<AdminSession, Refusal> {
+    pub(crate) fn at(database: &dyn Database) -> Result<AdminSession, DbError> {
         let clock = Rc::new(ThreadClock::unstopped());
         // Where there are several hosts, the first is the one to be written to.
         let place = Place { placement: Placement::Thread, clock, client: 0 };
@@ -59,7 +59,7 @@ impl AdminSession {
         let mut session = connect();
         let began = wall_clock::now();
         // Our own last session may not have ended there yet.
-        let is_full = |no: &Refusal| no.kind == RefusalKind::TooManyConnections;
+        let is_full = |no: &DbError| no.kind == DbErrorKind::TooManyConnections;
         while session.as_ref().is_err_and(is_full) && began.elapsed() < ENDING {
             thread::park_timeout(LOOK_EVERY);
             session = connect();
@@ -68,7 +68,7 @@ impl AdminSession {
         let n_hosts = database.hosts().map_or(0, |hosts| hosts.list().len());
         if let (2.., Some(sql)) = (n_hosts, database.administration().sees_other_hosts) {
             match admin.write(sql) {
-                Err(refusal) if refusal.kind.breaks_session() => return Err(refusal),
+                Err(db_error) if db_error.kind.breaks_session() => return Err(db_error),
                 // Whoever does not know the word is no such cluster.
                 _ => {}
             }
@@ -106,42 +106,42 @@ impl AdminSession {
     }
 
     /// Asks, and drops what rows come.
-    pub(crate) fn ask(&mut self, request: Request<'_>) -> Result<Reply, Refusal> {
+    pub(crate) fn ask(&mut self, request: Request<'_>) -> Result<Reply, DbError> {
         block_on(model::query(self.session.as_mut(), request, &mut |_| Ok(())))
     }
 
     /// Does `work` in one transaction, all of it or nothing.
     pub(crate) fn whole(
         &mut self,
-        work: &mut dyn FnMut(&mut AdminSession) -> Result<(), Refusal>,
-    ) -> Result<(), Refusal> {
+        work: &mut dyn FnMut(&mut AdminSession) -> Result<(), DbError>,
+    ) -> Result<(), DbError> {
         self.ask(Request::Begin)?;
         let done = work(self).and_then(|()| self.ask(Request::Commit).map(drop));
         if done.as_ref().is_err_and(|no| !no.kind.breaks_session()) {
-            // The refusal that matters is the first one.
+            // The database error that matters is the first one.
             let _ = self.ask(Request::Rollback);
         }
         done
     }
 
     /// A statement as text that changes something.
-    pub(crate) fn write(&mut self, sql: &str) -> Result<Reply, Refusal> {
+    pub(crate) fn write(&mut self, sql: &str) -> Result<Reply, DbError> {
         self.ask(Request::Text { kind: StatementKind::Other, sql })
     }
 
     /// A query as text; `visit` sees its rows.
-    pub(crate) fn read(&mut self, sql: &str, visit: Visit<'_>) -> Result<Reply, Refusal> {
+    pub(crate) fn read(&mut self, sql: &str, visit: Visit<'_>) -> Result<Reply, DbError> {
         let request = Request::Text { kind: StatementKind::Read, sql };
         let asked = block_on(model::query(self.session.as_mut(), request, visit));
         // What the database refuses it names itself; what we do not understand it cannot.
         asked.map_err(|no| match no.kind {
-            RefusalKind::Shape => no.during(format_args!("'{sql}'")),
+            DbErrorKind::Shape => no.during(format_args!("'{sql}'")),
             _ => no,
         })
     }
 
     /// The only number that a query returns; none for null.
-    pub(crate) fn number(&mut self, sql: &str) -> Result<Option<i64>, Refusal> {
+    pub(crate) fn number(&mut self, sql: &str) -> Result<Option<i64>, DbError> {
         let mut number = None;
         self.read(sql, &mut |row: &dyn Row| {
             number = row.optional_int(0)?;
@@ -151,7 +151,7 @@ impl AdminSession {
     }
 
     /// A counter of the server's: the last column of a query's rows, as numbers or as text, in sum.
-    pub(crate) fn counted(&mut self, sql: &str) -> Result<Option<i64>, Refusal> {
+    pub(crate) fn counted(&mut self, sql: &str) -> Result<Option<i64>, DbError> {
         let mut count: Option<i64> = None;
         self.read(sql, &mut |row: &dyn Row| {
             let column = row.width().saturating_sub(1);
@@ -166,15 +166,15 @@ impl AdminSession {
     }
 
     /// Whether `table` is there.
-    pub(crate) fn has_table(&mut self, table: &str) -> Result<bool, Refusal> {
+    pub(crate) fn has_table(&mut self, table: &str) -> Result<bool, DbError> {
         match self.read(&format!("SELECT 1 FROM {table} WHERE 1 = 0"), &mut |_| Ok(())) {
             Ok(_) => Ok(true),
-            Err(refusal) if refusal.kind == RefusalKind::Missing => Ok(false),
-            Err(refusal) => Err(refusal),
+            Err(db_error) if db_error.kind == DbErrorKind::Missing => Ok(false),
+            Err(db_error) => Err(db_error),
         }
     }
 
-    pub(crate) fn prepare(&mut self, sql: String) -> Result<StatementId, Refusal> {
+    pub(crate) fn prepare(&mut self, sql: String) -> Result<StatementId, DbError> {
         let statement = Statement::new("load", StatementKind::Write, sql);
         self.session.prepare(statement)
     }
@@ -183,7 +183,7 @@ impl AdminSession {
         &mut self,
         statement: StatementId,
         values: &[Value<'_>],
-    ) -> Result<Reply, Refusal> {
+    ) -> Result<Reply, DbError> {
         self.ask(Request::Execute(Call { statement, values }))
     }
 
@@ -191,7 +191,7 @@ impl AdminSession {
         &mut self,
         table: &Table,
         source: &mut dyn RowSource,
-    ) -> Result<Reply, Refusal> {
+    ) -> Result<Reply, DbError> {
         block_on(model::load(self.session.as_mut(), table, source))
     }
 }

@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 
 use engine::Stop;
 use model::{
-    Administration, Choice, ColumnType, Database, Dialect, Index, Population, Refusal, RefusalKind,
+    Administration, Choice, ColumnType, Database, DbError, DbErrorKind, Dialect, Index, Population,
     Workload, fnv1a, format_count,
 };
 use monitor::wall_clock;
@@ -93,7 +93,7 @@ pub struct Built {
     pub method: LoadMethod,
     /// Sessions that loaded at once.
     pub loaders: usize,
-    /// Connections that were lost and made anew.
+    /// Connections that were lost and made again.
     pub reconnects: u64,
     /// Why rows were inserted though they were to be loaded in bulk: the server's own words.
     pub bulk_refused: Option<String>,
@@ -234,7 +234,7 @@ struct Builder<'b> {
     session: Option<AdminSession>,
     /// The server has one session for us, and no more.
     has_one_session: bool,
-    /// Times that the connection was made anew.
+    /// Times that the connection was made again.
     n_reconnects: u64,
     /// Whether a lost connection, or server, leaves the marks of chunks as true as they were.
     keeps_marks: bool,
@@ -361,10 +361,10 @@ impl<'b> Builder<'b> {
         self.surely(&mut |session, _| meta::complete(session, &workload))
     }
 
-    /// Does `work`, which is told whether it is done again after a connection was lost.
+    /// Does `work`, which is reported whether it is done again after a connection was lost.
     fn surely<T>(
         &mut self,
-        work: &mut dyn FnMut(&mut AdminSession, bool) -> Result<T, Refusal>,
+        work: &mut dyn FnMut(&mut AdminSession, bool) -> Result<T, DbError>,
     ) -> Result<T, Error> {
         let connect = &mut || AdminSession::at(self.opened.database.as_ref());
         let mut session = match self.session.take() {
@@ -372,7 +372,7 @@ impl<'b> Builder<'b> {
             None => {
                 let lost = || self.n_reconnects += 1;
                 let connected = connect_within(self.keeps_marks, self.is_stopped, connect, lost);
-                connected.map_err(|refusal| self.stopped(refusal))?
+                connected.map_err(|db_error| self.stopped(db_error))?
             }
         };
         let mut done = work(&mut session, false);
@@ -380,7 +380,7 @@ impl<'b> Builder<'b> {
             match done {
                 Err(lost) if lost.kind.breaks_session() && self.keeps_marks => {
                     let again = connect_again(lost, self.is_stopped, connect);
-                    session = again.map_err(|refusal| self.stopped(refusal))?;
+                    session = again.map_err(|db_error| self.stopped(db_error))?;
                     self.n_reconnects += 1;
                     done = work(&mut session, true);
                 }
@@ -388,19 +388,19 @@ impl<'b> Builder<'b> {
             }
         }
         self.session = Some(session);
-        done.map_err(|refusal| self.stopped(refusal))
+        done.map_err(|db_error| self.stopped(db_error))
     }
 
-    fn stopped(&self, refusal: Refusal) -> Error {
+    fn stopped(&self, db_error: DbError) -> Error {
         match (self.is_stopped)() {
             true => Error::Interrupted(interrupted(self.opened)),
-            false => stopped_by(&refusal, self.opened),
+            false => stopped_by(&db_error, self.opened),
         }
     }
 }
 
-fn stopped_by(refusal: &Refusal, opened: &Opened) -> Error {
-    Error::Failed(format!("the build stopped: {refusal}; {}", what_remains(opened)))
+fn stopped_by(db_error: &DbError, opened: &Opened) -> Error {
+    Error::Failed(format!("the build stopped: {db_error}; {}", what_remains(opened)))
 }
 
 /// What becomes of a build that was not ended: chunks are marked in the transaction that builds
@@ -502,7 +502,7 @@ fn prepare(
     opened: &Opened,
     population: &dyn Population,
     log: &Arc<BuildLog>,
-) -> Result<Work, Refusal> {
+) -> Result<Work, DbError> {
     let database = opened.database.as_ref();
     let mut done = meta::read_done(session)?;
     let mut chunks = Vec::new();
@@ -544,7 +544,7 @@ fn create_table(
     database: &dyn Database,
     population: &dyn Population,
     index: usize,
-) -> Result<(), Refusal> {
+) -> Result<(), DbError> {
     let (dialect, administration) = (database.dialect(), database.administration());
     let table = &population.tables()[index];
     let has_now =
@@ -584,7 +584,7 @@ fn load_once(
     let database = opened.database.as_ref();
     let (n_loaders, method) = (built.loaders, built.method);
     let began = wall_clock::now();
-    let (tell, hear) = channel::<Result<(), Refusal>>();
+    let (tell, hear) = channel::<Result<(), DbError>>();
     let doing = AtomicUsize::new(0);
     thread::scope(|scope| {
         for _ in 0..n_loaders {
@@ -596,21 +596,21 @@ fn load_once(
             });
         }
         drop(tell);
-        let mut first_refusal = None;
+        let mut first_db_error = None;
         loop {
             match hear.recv_timeout(Duration::from_millis(200)) {
                 Ok(Ok(())) | Err(RecvTimeoutError::Timeout) => {}
-                Ok(Err(refusal)) => {
+                Ok(Err(db_error)) => {
                     work.next.store(usize::MAX / 2, Ordering::Relaxed);
-                    first_refusal.get_or_insert(refusal);
+                    first_db_error.get_or_insert(db_error);
                 }
                 Err(RecvTimeoutError::Disconnected) => break,
             }
             let table = population.tables().get(doing.load(Ordering::Relaxed));
             progress(&far(work, table.map_or("", |table| &*table.name), began));
         }
-        match first_refusal {
-            Some(refusal) => Err(stopped_by(&refusal, opened)),
+        match first_db_error {
+            Some(db_error) => Err(stopped_by(&db_error, opened)),
             None if is_stopped() => Err(Error::Interrupted(interrupted(opened))),
             None => Ok(()),
         }
@@ -639,7 +639,7 @@ fn create_index(
     sql: &str,
     mark: &str,
     may_be_there: bool,
-) -> Result<(), Refusal> {
+) -> Result<(), DbError> {
     if may_be_there && meta::is_done(session, mark)? {
         return Ok(());
     }
@@ -650,14 +650,14 @@ fn create_index(
         });
     }
     match session.write(sql) {
-        Err(no) if may_be_there && no.kind == RefusalKind::Exists => {}
+        Err(no) if may_be_there && no.kind == DbErrorKind::Exists => {}
         made => drop(made?),
     }
     meta::mark(session, mark, "index")
 }
 
 /// The tables of the workload's names that are there.
-fn unmarked(session: &mut AdminSession, opened: &Opened) -> Result<Vec<String>, Refusal> {
+fn unmarked(session: &mut AdminSession, opened: &Opened) -> Result<Vec<String>, DbError> {
     let tables = opened.workload.population().map(|population| population.tables());
     let mut there = Vec::new();
     for table in tables.unwrap_or_default() {
@@ -722,13 +722,13 @@ pub fn drop_data(opened: &Opened, force: bool) -> Result<Vec<String>, Error> {
 fn drop_tables(
     session: &mut AdminSession,
     population: &dyn Population,
-) -> Result<Vec<String>, Refusal> {
+) -> Result<Vec<String>, DbError> {
     let mut dropped = Vec::new();
     for table in population.tables() {
         match session.write(&format!("DROP TABLE {}", table.name)) {
             Ok(_) => dropped.push(table.name.to_string()),
-            Err(refusal) if refusal.kind == RefusalKind::Missing => {}
-            Err(refusal) => return Err(refusal),
+            Err(db_error) if db_error.kind == DbErrorKind::Missing => {}
+            Err(db_error) => return Err(db_error),
         }
     }
     Ok(dropped)

@@ -7,7 +7,7 @@
 use std::thread;
 use std::time::Duration;
 
-use model::{Database, Refusal};
+use model::{Database, DbError};
 use monitor::wall_clock;
 
 use crate::admin_session::AdminSession;
@@ -19,7 +19,7 @@ pub(crate) const A_MOMENT: Duration = Duration::from_secs(3);
 pub(crate) const A_WHILE: Duration = Duration::from_secs(60);
 const LOOK_EVERY: Duration = Duration::from_millis(50);
 
-/// How often one tries to connect anew, with a pause that grows to the last of these: half a
+/// How often one tries to connect again, with a pause that grows to the last of these: half a
 /// minute, in which a server recovers from a crash.
 const RECONNECTS: u32 = 35;
 const PAUSES: (Duration, Duration) = (Duration::from_millis(50), Duration::from_secs(1));
@@ -51,10 +51,10 @@ impl BuildLock {
                 Ok(Some(_)) => return Ok(BuildLock { session: Some(session) }),
                 // Some clusters and proxies know no such locks; marks still keep rows whole.
                 Ok(None) => return Ok(BuildLock { session: None }),
-                Err(refusal) if !refusal.kind.breaks_session() => {
+                Err(db_error) if !db_error.kind.breaks_session() => {
                     return Ok(BuildLock { session: None });
                 }
-                Err(refusal) => return Err(refusal.into()),
+                Err(db_error) => return Err(db_error.into()),
             }
             if is_stopped() {
                 return Err(Error::Interrupted("interrupted while waiting".to_owned()));
@@ -75,7 +75,7 @@ impl BuildLock {
     pub(crate) fn session_beside(
         &mut self,
         database: &dyn Database,
-    ) -> Result<(AdminSession, bool), Refusal> {
+    ) -> Result<(AdminSession, bool), DbError> {
         match AdminSession::at(database) {
             Err(no) if no.kind.breaks_session() && self.answers() => {
                 self.session = None;
@@ -133,13 +133,13 @@ pub(crate) fn wait_while_recovering(
 pub(crate) fn connect_within<T>(
     is_kept: bool,
     is_stopped: &(dyn Fn() -> bool + Sync),
-    connect: &mut dyn FnMut() -> Result<T, Refusal>,
+    connect: &mut dyn FnMut() -> Result<T, DbError>,
     lost: impl FnOnce(),
-) -> Result<T, Refusal> {
+) -> Result<T, DbError> {
     match connect() {
-        Err(refusal) if refusal.kind.breaks_session() && is_kept => {
+        Err(db_error) if db_error.kind.breaks_session() && is_kept => {
             lost();
-            connect_again(refusal, is_stopped, connect)
+            connect_again(db_error, is_stopped, connect)
         }
         connected => connected,
     }
@@ -147,10 +147,10 @@ pub(crate) fn connect_within<T>(
 
 /// Connects again after a connection was lost, as soon as the server lets us.
 pub(crate) fn connect_again<T>(
-    lost: Refusal,
+    lost: DbError,
     is_stopped: &(dyn Fn() -> bool + Sync),
-    connect: &mut dyn FnMut() -> Result<T, Refusal>,
-) -> Result<T, Refusal> {
+    connect: &mut dyn FnMut() -> Result<T, DbError>,
+) -> Result<T, DbError> {
     let mut pause = PAUSES.0;
     let mut last = lost;
     for _ in 0..RECONNECTS {
@@ -159,8 +159,8 @@ pub(crate) fn connect_again<T>(
         }
         match connect() {
             Ok(connected) => return Ok(connected),
-            Err(refusal) if refusal.kind.breaks_session() => last = refusal,
-            Err(refusal) => return Err(refusal),
+            Err(db_error) if db_error.kind.breaks_session() => last = db_error,
+            Err(db_error) => return Err(db_error),
         }
         thread::park_timeout(pause);
         pause = (pause * 2).min(PAUSES.1);
@@ -174,7 +174,7 @@ mod tests {
     use std::sync::atomic::{AtomicU32, Ordering};
 
     use model::{
-        Administration, Connecting, Fact, Place, Places, Product, RefusalKind, Statement, Target,
+        Administration, Connecting, DbErrorKind, Fact, Place, Places, Product, Statement, Target,
     };
 
     use super::*;
@@ -205,13 +205,13 @@ mod tests {
                 Ok(_) => {
                     self.n_refused.fetch_add(1, Ordering::Relaxed);
                     let sqlstate = self.sqlstate.to_owned();
-                    let no = Refusal::new(RefusalKind::ConnectionLost, "not yet");
-                    Box::pin(async move { Err(Refusal { sqlstate, ..no }) })
+                    let no = DbError::new(DbErrorKind::ConnectionLost, "not yet");
+                    Box::pin(async move { Err(DbError { sqlstate, ..no }) })
                 }
             }
         }
 
-        fn facts(&self) -> Result<Vec<Fact>, Refusal> {
+        fn facts(&self) -> Result<Vec<Fact>, DbError> {
             self.inner.facts()
         }
     }

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
-use model::{Refusal, Traffic, Value};
+use model::{DbError, Traffic, Value};
 use monitor::wall_clock;
 
 /// What a build has done. Its loaders write, others read.
@@ -25,7 +25,7 @@ pub(crate) enum BuildEvent {
     /// A chunk and its mark are committed.
     Chunk(ChunkDone),
     /// The database refused something, at so many nanoseconds.
-    Refused(u64, Refusal),
+    Refused(u64, DbError),
 }
 
 /// A chunk that is there.

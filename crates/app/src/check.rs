@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 use std::sync::Arc;
 
 use engine::Stop;
-use model::{CheckResult, ColumnType, Database, Refusal, Row, Value, Workload};
+use model::{CheckResult, ColumnType, Database, DbError, Row, Value, Workload};
 
 use crate::admin_session::AdminSession;
 use crate::error::Error;
@@ -14,7 +14,7 @@ use crate::storage_engine;
 /// Rows shown of each check that fails.
 const EXAMPLES: usize = 5;
 
-/// Runs every check of `workload`. `doing` is told each one's title before it runs.
+/// Runs every check of `workload`. `doing` is reported each one's title before it runs.
 pub fn check(
     database: &dyn Database,
     workload: &dyn Workload,
@@ -47,7 +47,7 @@ pub fn check(
             let why = "interrupted while the data were checked".to_owned();
             return Err(Error::Interrupted(why));
         }
-        asked.map_err(|refusal: Refusal| refusal.during(format!("check {}", check.id)))?;
+        asked.map_err(|db_error: DbError| db_error.during(format!("check {}", check.id)))?;
         results.push(result);
     }
     Ok(results)
@@ -91,7 +91,7 @@ pub(crate) fn describe_row(
     row: &dyn Row,
     columns: &[ColumnType],
     text: &mut String,
-) -> Result<(), Refusal> {
+) -> Result<(), DbError> {
     for (column, of) in columns.iter().enumerate() {
         match (row.value(column), of) {
             (Value::Null, _) => describe(Value::Null, text),

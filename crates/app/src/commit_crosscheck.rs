@@ -1,7 +1,7 @@
 //! The server's own counter of commits, held against what we counted over the same load.
 //!
 //! It counts what others commit too, and the statements by which we look at it; on PostgreSQL it
-//! is told a little late. So it may count more than we do, and never less.
+//! is reported a little late. So it may count more than we do, and never less.
 
 use std::thread;
 use std::time::{Duration, Instant};
@@ -28,7 +28,7 @@ pub(crate) fn read(database: &dyn Database) -> Result<Option<i64>, Error> {
     Ok(session.counted(counter.sql).unwrap_or(None))
 }
 
-/// That the server was started anew within the time since `began`, as it says itself: what it
+/// That the server was restarted within the time since `began`, as it says itself: what it
 /// counts may have survived that.
 pub(crate) fn restarted(database: &dyn Database, began: Instant) -> Result<Option<Fact>, Error> {
     let Some(sql) = database.monitoring().started_ago else { return Ok(None) };
@@ -105,7 +105,7 @@ pub(crate) fn facts(
 mod tests {
     use std::sync::Arc;
 
-    use model::{Connecting, Monitoring, Place, Places, Product, Refusal, Statement, Target};
+    use model::{Connecting, DbError, Monitoring, Place, Places, Product, Statement, Target};
 
     use super::*;
     use crate::open::open;
@@ -129,7 +129,7 @@ mod tests {
             self.inner.connect(place, statements)
         }
 
-        fn facts(&self) -> Result<Vec<Fact>, Refusal> {
+        fn facts(&self) -> Result<Vec<Fact>, DbError> {
             self.inner.facts()
         }
     }

@@ -34,7 +34,7 @@ impl ConnectionCount {
         let database = Arc::clone(database);
         let (tell, counted) = channel();
         let (goes_on, is_over) = channel::<()>();
-        let counting = thread::Builder::new().name("census".to_owned());
+        let counting = thread::Builder::new().name("connections".to_owned());
         let spawned = counting.spawn(move || {
             let Ok(mut session) = AdminSession::at(database.as_ref()) else { return };
             // Nobody hears it any more if the run was given up.

@@ -335,7 +335,7 @@ fn write_whole(
         Ok(named.map_err(io::Error::from)?)
     });
     if written.is_err() {
-        // Half a file is of no use to anybody; why it is one is told already.
+        // Half a file is of no use to anybody; why it is one is reported already.
         let _ = fs::remove_file(&part);
     }
     written

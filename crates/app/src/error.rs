@@ -44,9 +44,9 @@ impl From<model::BadParameter> for Error {
     }
 }
 
-impl From<model::Refusal> for Error {
-    fn from(refusal: model::Refusal) -> Error {
-        Error::failed(refusal)
+impl From<model::DbError> for Error {
+    fn from(db_error: model::DbError) -> Error {
+        Error::failed(db_error)
     }
 }
 
@@ -54,7 +54,7 @@ impl From<drivers::CannotOpen> for Error {
     fn from(error: drivers::CannotOpen) -> Error {
         match error {
             drivers::CannotOpen::Bad(bad) => Error::Usage(format!("the target: {bad}")),
-            drivers::CannotOpen::Refused(refusal) => refusal.into(),
+            drivers::CannotOpen::Refused(db_error) => db_error.into(),
         }
     }
 }

@@ -177,7 +177,7 @@ fn judged(
     ExperimentReport::new(experiment, ended, figure, &mut || rng.bits())
 }
 
-/// The plans of a stored experiment, decided anew from what was stored. Commands are taken from
+/// The plans of a stored experiment, decided again from what was stored. Commands are taken from
 /// nothing but a plan that was `named` on the command line here.
 pub fn planned(
     store: &Path,

@@ -22,7 +22,7 @@ enum Message<P, T> {
 }
 
 /// Does `work`, whose words go to `hear` on this thread. It is left behind when somebody asks to
-/// stop and it does not end by itself soon after, at once if they ask twice; that is told as
+/// stop and it does not end by itself soon after, at once if they ask twice; that is reported as
 /// `interrupted`.
 pub(crate) fn run_interruptible_with_progress<P, T>(
     stop: &Stop,

@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use model::{
-    Database, Population, Refusal, RefusalKind, Request, RowSource, StatementId, Table, Value,
+    Database, DbError, DbErrorKind, Population, Request, RowSource, StatementId, Table, Value,
 };
 
 use crate::admin_session::AdminSession;
@@ -46,7 +46,7 @@ pub(crate) struct Work {
     pub(crate) n_reconnects: AtomicU64,
     /// Whether a lost connection, or server, leaves the marks of chunks as true as they were.
     pub(crate) keeps_marks: bool,
-    /// The first refusal of a bulk load that the server did not understand.
+    /// The first database error of a bulk load that the server did not understand.
     pub(crate) bulk_refused: Mutex<Option<String>>,
     /// Whoever measures the build reads it.
     pub(crate) log: Arc<BuildLog>,
@@ -54,9 +54,9 @@ pub(crate) struct Work {
 
 impl Work {
     /// Keeps why rows are inserted from now on.
-    pub(crate) fn note_bulk_refused(&self, refusal: &Refusal) {
+    pub(crate) fn note_bulk_refused(&self, db_error: &DbError) {
         let mut first = self.bulk_refused.lock().unwrap_or_else(PoisonError::into_inner);
-        first.get_or_insert_with(|| refusal.to_string());
+        first.get_or_insert_with(|| db_error.to_string());
     }
 
     /// Why rows were inserted, if they were to be loaded in bulk.
@@ -73,7 +73,7 @@ pub(crate) fn load_chunks(
     work: &Work,
     doing: &AtomicUsize,
     is_stopped: &(dyn Fn() -> bool + Sync),
-) -> Result<(), Refusal> {
+) -> Result<(), DbError> {
     let connect = &mut || Loader::new(database, population, method, work);
     let lost = || {
         work.n_reconnects.fetch_add(1, Ordering::Relaxed);
@@ -91,9 +91,9 @@ pub(crate) fn load_chunks(
 /// Whether a server says that it does not know such a statement or not all of it: by the
 /// standard's classes, 42 is a syntax error and 0A what is not supported (ISO/IEC 9075-2, 24.1).
 /// What a setting or a missing right forbids is of another kind.
-fn is_not_understood(refusal: &Refusal) -> bool {
-    let is_of_class = ["42", "0A"].iter().any(|class| refusal.sqlstate.starts_with(class));
-    refusal.kind == RefusalKind::Other && is_of_class
+fn is_not_understood(db_error: &DbError) -> bool {
+    let is_of_class = ["42", "0A"].iter().any(|class| db_error.sqlstate.starts_with(class));
+    db_error.kind == DbErrorKind::Other && is_of_class
 }
 
 struct Loader<'a> {
@@ -113,7 +113,7 @@ impl<'a> Loader<'a> {
         population: &'a dyn Population,
         method: LoadMethod,
         work: &'a Work,
-    ) -> Result<Loader<'a>, Refusal> {
+    ) -> Result<Loader<'a>, DbError> {
         let mut session = AdminSession::at(database)?;
         for sql in database.administration().before_load {
             session.write(sql)?;
@@ -129,14 +129,14 @@ impl<'a> Loader<'a> {
         table: usize,
         chunk: u64,
         is_stopped: &(dyn Fn() -> bool + Sync),
-    ) -> Result<(), Refusal> {
+    ) -> Result<(), DbError> {
         let name = meta::done_name(&self.population.tables()[table].name, chunk);
         let log = Arc::clone(&self.work.log);
         let (started_ns, before) = (log.now_ns(), self.session.traffic());
         let mut loaded = self.load(table, chunk, &name);
         for attempt in 1..ATTEMPTS {
-            let Err(refusal) = loaded else {
-                // A connection that was made anew counts from its beginning.
+            let Err(db_error) = loaded else {
+                // A connection that was made again counts from its beginning.
                 let moved = self.session.traffic();
                 let is_same = attempt == 1;
                 let traffic = if is_same { moved - before } else { moved };
@@ -145,21 +145,21 @@ impl<'a> Loader<'a> {
                 log.note(BuildEvent::Chunk(chunk));
                 return Ok(());
             };
-            log.note(BuildEvent::Refused(log.now_ns(), refusal.clone()));
-            if self.leaves_parts(&refusal) {
-                return Err(refusal);
+            log.note(BuildEvent::Refused(log.now_ns(), db_error.clone()));
+            if self.leaves_parts(&db_error) {
+                return Err(db_error);
             }
-            match refusal.kind {
+            match db_error.kind {
                 kind if kind.is_conflict() => {}
-                _ if self.method == LoadMethod::Bulk && is_not_understood(&refusal) => {
+                _ if self.method == LoadMethod::Bulk && is_not_understood(&db_error) => {
                     self.method = LoadMethod::Insert;
-                    self.work.note_bulk_refused(&refusal);
+                    self.work.note_bulk_refused(&db_error);
                 }
-                kind if kind.breaks_session() => self.reconnect(refusal, is_stopped)?,
+                kind if kind.breaks_session() => self.reconnect(db_error, is_stopped)?,
                 // A commit that we took for lost may have come late.
-                RefusalKind::Duplicate if attempt > 1 => {}
-                RefusalKind::Duplicate => return Err(self.overtaken(refusal, &name)),
-                _ => return Err(refusal),
+                DbErrorKind::Duplicate if attempt > 1 => {}
+                DbErrorKind::Duplicate => return Err(self.overtaken(db_error, &name)),
+                _ => return Err(db_error),
             }
             loaded = match meta::is_done(&mut self.session, &name) {
                 Ok(true) => {
@@ -167,31 +167,31 @@ impl<'a> Loader<'a> {
                     Ok(())
                 }
                 Ok(false) => self.load(table, chunk, &name),
-                Err(refusal) => Err(refusal),
+                Err(db_error) => Err(db_error),
             };
         }
         loaded
     }
 
-    /// Whether a refusal may leave a part of a chunk there, or tables emptied whose chunks are
-    /// marked: then all of the build is begun again, by whoever starts it again.
-    fn leaves_parts(&self, refusal: &Refusal) -> bool {
+    /// Whether a database error may leave a part of a chunk there, or tables emptied whose chunks
+    /// are marked: then all of the build is begun again, by whoever starts it again.
+    fn leaves_parts(&self, db_error: &DbError) -> bool {
         let engine = self.population.storage_engine();
         let Some(engine) = engine.and_then(|name| self.database.dialect().engine(name)) else {
             return false;
         };
-        let is_lost = refusal.kind.breaks_session() && !engine.keeps_marks();
-        is_lost || refusal.kind.is_conflict() && !engine.is_transactional
+        let is_lost = db_error.kind.breaks_session() && !engine.keeps_marks();
+        is_lost || db_error.kind.is_conflict() && !engine.is_transactional
     }
 
     /// What is there already at the first attempt was put there by somebody else.
-    fn overtaken(&mut self, refusal: Refusal, name: &str) -> Refusal {
+    fn overtaken(&mut self, db_error: DbError, name: &str) -> DbError {
         match meta::is_done(&mut self.session, name) {
-            Ok(true) => refusal.during(
+            Ok(true) => db_error.during(
                 "another dbdyno process builds the same data: wait until it \
                                         has ended",
             ),
-            _ => refusal,
+            _ => db_error,
         }
     }
 
@@ -204,9 +204,9 @@ impl<'a> Loader<'a> {
 
     fn reconnect(
         &mut self,
-        lost: Refusal,
+        lost: DbError,
         is_stopped: &(dyn Fn() -> bool + Sync),
-    ) -> Result<(), Refusal> {
+    ) -> Result<(), DbError> {
         *self = connect_again(lost, is_stopped, &mut || {
             Loader::new(self.database, self.population, self.method, self.work)
         })?;
@@ -215,7 +215,7 @@ impl<'a> Loader<'a> {
     }
 
     /// A chunk and its mark in one transaction.
-    fn load(&mut self, table: usize, chunk: u64, name: &str) -> Result<(), Refusal> {
+    fn load(&mut self, table: usize, chunk: u64, name: &str) -> Result<(), DbError> {
         let rows = self.population.rows(table, chunk);
         let mut counted = Counted { rows, n: 0, unsaid: 0, unsaid_bytes: 0, work: self.work };
         self.session.ask(Request::Begin)?;
@@ -225,17 +225,17 @@ impl<'a> Loader<'a> {
             self.session.ask(Request::Commit)
         });
         counted.say();
-        if let Err(refusal) = &loaded {
+        if let Err(db_error) = &loaded {
             self.work.n_rows_done.fetch_sub(counted.n, Ordering::Relaxed);
-            if !refusal.kind.breaks_session() {
-                // The refusal that matters is the first one.
+            if !db_error.kind.breaks_session() {
+                // The database error that matters is the first one.
                 let _ = self.session.ask(Request::Rollback);
             }
         }
         loaded.map(|_| ())
     }
 
-    fn put(&mut self, table: usize, rows: &mut Counted<'_>) -> Result<(), Refusal> {
+    fn put(&mut self, table: usize, rows: &mut Counted<'_>) -> Result<(), DbError> {
         let of = &self.population.tables()[table];
         match self.method {
             LoadMethod::Bulk => self.session.load(of, rows).map(|_| ()),
@@ -248,7 +248,7 @@ impl<'a> Loader<'a> {
         table: usize,
         of: &Table,
         rows: &mut dyn RowSource,
-    ) -> Result<(), Refusal> {
+    ) -> Result<(), DbError> {
         let n_rows_most = INSERT_ROWS.min(PARAMETERS_MOST / of.columns.len().max(1)).max(1);
         let mut batch = Batch::default();
         loop {

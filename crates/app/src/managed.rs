@@ -34,7 +34,7 @@ impl Managed {
         Ok(Managed { cluster, target, wanted: wanted.clone() })
     }
 
-    /// The same server started anew with other settings, its data kept, or as they were copied if
+    /// The same server restarted with other settings, its data kept, or as they were copied if
     /// they are `from_copy`; none if another server is wanted. One that does not come back is
     /// gone with its data.
     pub(crate) fn change(
@@ -111,7 +111,7 @@ impl Managed {
         &self.wanted.options.settings
     }
 
-    /// What it was told, for the record of a run.
+    /// What it was reported, for the record of a run.
     pub(crate) fn facts(&self) -> Vec<Fact> {
         let mut facts = vec![
             Fact::new("managed", "server", self.name()),

@@ -8,7 +8,7 @@
 
 use std::collections::HashSet;
 
-use model::{Column, ColumnType, Database, Identity, Refusal, RefusalKind, Row, Table, Value};
+use model::{Column, ColumnType, Database, DbError, DbErrorKind, Identity, Row, Table, Value};
 
 use crate::admin_session::AdminSession;
 
@@ -53,7 +53,7 @@ pub(crate) struct Held {
 const SEPARATOR: char = '/';
 
 /// Reads what is there of a workload's data, by the name that [`Identity::workload`] has.
-pub(crate) fn read(session: &mut AdminSession, workload: &str) -> Result<Found, Refusal> {
+pub(crate) fn read(session: &mut AdminSession, workload: &str) -> Result<Found, DbError> {
     Ok(match held_of(session, workload)? {
         None => Found::Nothing,
         Some(Held { identity, is_complete: true, .. }) => Found::Complete(identity),
@@ -61,13 +61,13 @@ pub(crate) fn read(session: &mut AdminSession, workload: &str) -> Result<Found, 
     })
 }
 
-fn held_of(session: &mut AdminSession, workload: &str) -> Result<Option<Held>, Refusal> {
+fn held_of(session: &mut AdminSession, workload: &str) -> Result<Option<Held>, DbError> {
     let mut all = read_all(session)?.into_iter();
     Ok(all.find(|held| held.identity.workload == workload))
 }
 
 /// Reads what is there of the data of all workloads.
-pub(crate) fn read_all(session: &mut AdminSession) -> Result<Vec<Held>, Refusal> {
+pub(crate) fn read_all(session: &mut AdminSession) -> Result<Vec<Held>, DbError> {
     let mut all: Vec<Held> = Vec::new();
     let sql = format!("SELECT name, value FROM {NAME} WHERE name NOT LIKE 'done.%' ORDER BY name");
     let asked = session.read(&sql, &mut |row: &dyn Row| {
@@ -97,13 +97,13 @@ pub(crate) fn read_all(session: &mut AdminSession) -> Result<Vec<Held>, Refusal>
             all.retain(|held| !held.identity.workload.is_empty());
             Ok(all)
         }
-        Err(refusal) if refusal.kind == RefusalKind::Missing => Ok(Vec::new()),
-        Err(refusal) => Err(refusal),
+        Err(db_error) if db_error.kind == DbErrorKind::Missing => Ok(Vec::new()),
+        Err(db_error) => Err(db_error),
     }
 }
 
-fn number<T: std::str::FromStr>(text: &str) -> Result<T, Refusal> {
-    let bad = || Refusal::new(RefusalKind::Shape, format!("{NAME} holds '{text}', not a number"));
+fn number<T: std::str::FromStr>(text: &str) -> Result<T, DbError> {
+    let bad = || DbError::new(DbErrorKind::Shape, format!("{NAME} holds '{text}', not a number"));
     text.parse().map_err(|_| bad())
 }
 
@@ -112,7 +112,7 @@ pub(crate) fn begin(
     session: &mut AdminSession,
     database: &dyn Database,
     identity: &Identity,
-) -> Result<(), Refusal> {
+) -> Result<(), DbError> {
     let dialect = database.dialect();
     if !session.has_table(NAME)? {
         session.write(&dialect.create_table(&table()))?;
@@ -148,7 +148,7 @@ pub(crate) fn done_name(table: &str, chunk: u64) -> String {
 }
 
 /// The chunks that are done, by name.
-pub(crate) fn read_done(session: &mut AdminSession) -> Result<HashSet<String>, Refusal> {
+pub(crate) fn read_done(session: &mut AdminSession) -> Result<HashSet<String>, DbError> {
     let mut done = HashSet::new();
     let sql = format!("SELECT name FROM {NAME} WHERE name LIKE 'done.%'");
     session.read(&sql, &mut |row: &dyn Row| {
@@ -159,7 +159,7 @@ pub(crate) fn read_done(session: &mut AdminSession) -> Result<HashSet<String>, R
 }
 
 /// The tables of which something is done.
-pub(crate) fn read_done_tables(session: &mut AdminSession) -> Result<Vec<String>, Refusal> {
+pub(crate) fn read_done_tables(session: &mut AdminSession) -> Result<Vec<String>, DbError> {
     let done = read_done(session)?;
     let table = |name: &String| Some(name.strip_prefix("done.")?.split('.').next()?.to_owned());
     let mut tables: Vec<String> = done.iter().filter_map(table).collect();
@@ -169,34 +169,34 @@ pub(crate) fn read_done_tables(session: &mut AdminSession) -> Result<Vec<String>
 }
 
 /// Forgets what is done of a table, which is not there any more.
-pub(crate) fn forget_done(session: &mut AdminSession, table: &str) -> Result<(), Refusal> {
+pub(crate) fn forget_done(session: &mut AdminSession, table: &str) -> Result<(), DbError> {
     session.write(&format!("DELETE FROM {NAME} WHERE name LIKE 'done.{table}.%'"))?;
     Ok(())
 }
 
 /// Whether a chunk or an index is done, by its name, which is ours and needs no quoting.
-pub(crate) fn is_done(session: &mut AdminSession, name: &str) -> Result<bool, Refusal> {
+pub(crate) fn is_done(session: &mut AdminSession, name: &str) -> Result<bool, DbError> {
     let sql = format!("SELECT count(*) FROM {NAME} WHERE name = '{name}'");
     Ok(session.number(&sql)? == Some(1))
 }
 
 /// Marks a chunk or an index as done, by its name, which is ours and needs no quoting.
-pub(crate) fn mark(session: &mut AdminSession, name: &str, what: &str) -> Result<(), Refusal> {
+pub(crate) fn mark(session: &mut AdminSession, name: &str, what: &str) -> Result<(), DbError> {
     session.write(&format!("INSERT INTO {NAME} (name, value) VALUES ('{name}', '{what}')"))?;
     Ok(())
 }
 
 /// Says that the build of a workload's data is ended.
-pub(crate) fn complete(session: &mut AdminSession, workload: &str) -> Result<(), Refusal> {
+pub(crate) fn complete(session: &mut AdminSession, workload: &str) -> Result<(), DbError> {
     set_state(session, workload, "complete")
 }
 
 /// Says that the data are not whole any more, before the first of them goes.
-pub(crate) fn undo_complete(session: &mut AdminSession, workload: &str) -> Result<(), Refusal> {
+pub(crate) fn undo_complete(session: &mut AdminSession, workload: &str) -> Result<(), DbError> {
     set_state(session, workload, "building")
 }
 
-fn set_state(session: &mut AdminSession, workload: &str, state: &str) -> Result<(), Refusal> {
+fn set_state(session: &mut AdminSession, workload: &str, state: &str) -> Result<(), DbError> {
     let prefix = held_of(session, workload)?.map_or_else(String::new, |held| held.prefix);
     let name = quoted(&format!("{prefix}state"));
     session.write(&format!("UPDATE {NAME} SET value = '{state}' WHERE name = {name}"))?;
@@ -208,7 +208,7 @@ pub(crate) fn forget(
     session: &mut AdminSession,
     workload: &str,
     tables: &[Table],
-) -> Result<(), Refusal> {
+) -> Result<(), DbError> {
     let all = read_all(session)?;
     if all.iter().all(|held| held.identity.workload == workload) {
         session.write(&format!("DROP TABLE {NAME}"))?;

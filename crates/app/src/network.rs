@@ -9,8 +9,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use engine::{Stop, ThreadClock, block_on};
 use model::{
-    Clock, Database, Fact, FactValue, NS_PER_S, NetworkConditions, PathEntrance, Place, Placement,
-    Refusal, Request, Sent, Statement, StatementKind,
+    Clock, Database, DbError, Fact, FactValue, NS_PER_S, NetworkConditions, PathEntrance, Place,
+    Placement, Request, Sent, Statement, StatementKind,
 };
 use network_path::NetworkPath;
 
@@ -135,7 +135,7 @@ fn seconds(ns: u64) -> FactValue {
 }
 
 /// The median time of an empty query of a client, which is connected for it.
-fn round_trip_ns(database: &dyn Database) -> Result<u64, Refusal> {
+fn round_trip_ns(database: &dyn Database) -> Result<u64, DbError> {
     let clock = Rc::new(ThreadClock::unstopped());
     let place = Place { placement: Placement::Thread, clock: Rc::clone(&clock) as _, client: 0 };
     // Whoever knows a statement is a client.

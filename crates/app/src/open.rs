@@ -42,7 +42,7 @@ pub struct OpenTarget {
 }
 
 /// Starts the server of a `managed:` target, and opens any target. With `create`, a database that
-/// is not there is made. `doing` is told what takes its time; `stop` is heard meanwhile.
+/// is not there is made. `doing` hears what takes its time; `stop` is heard meanwhile.
 pub fn open_target(
     target: &Target,
     seed: u64,

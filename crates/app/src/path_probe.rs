@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use engine::Stop;
-use model::{Database, Fact, FactValue, Refusal};
+use model::{Database, DbError, Fact, FactValue};
 use monitor::{CounterSession, wall_clock};
 
 use crate::admin_session::for_round_trips;
@@ -30,7 +30,7 @@ pub(crate) fn probe(database: &Arc<dyn Database>, stop: &Stop) -> Vec<Fact> {
     probed.unwrap_or_default()
 }
 
-fn ask(database: &dyn Database) -> Result<Vec<Fact>, Refusal> {
+fn ask(database: &dyn Database) -> Result<Vec<Fact>, DbError> {
     let Some(sql) = database.monitoring().round_trip else { return Ok(Vec::new()) };
     let mut session = for_round_trips(database)?;
     let mut times = Vec::new();
@@ -65,7 +65,7 @@ fn large_reply(session: &mut dyn CounterSession, sql: &str) -> Option<Duration> 
     fastest
 }
 
-fn time(session: &mut dyn CounterSession, sql: &str) -> Result<Duration, Refusal> {
+fn time(session: &mut dyn CounterSession, sql: &str) -> Result<Duration, DbError> {
     let began = wall_clock::now();
     session.read(sql, &mut |_| Ok(()))?;
     Ok(began.elapsed())

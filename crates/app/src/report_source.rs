@@ -21,7 +21,7 @@ use crate::experiment::{AskedTables, matrices};
 use crate::stored_report::{stored_report, with_latency_heat};
 use crate::trials::trial_reports;
 
-/// More runs over each other are not told apart.
+/// More runs over each other are not distinguished.
 const SIDES_MOST: usize = 6;
 
 /// What a page is about.

@@ -4,7 +4,7 @@
 //! What is there is what the database's own catalogue says: a dump may bring the data without
 //! the routines. Not here: their bodies (workloads).
 
-use model::{Database, RefusalKind, Routine, Row};
+use model::{Database, DbErrorKind, Routine, Row};
 
 use crate::admin_session::AdminSession;
 use crate::build_lock::{A_WHILE, BuildLock};
@@ -27,7 +27,7 @@ pub fn install(opened: &Opened) -> Result<usize, Error> {
     let missing = missing(&mut session, database, &routines)?;
     for routine in &missing {
         let made = match session.write(&routine.create) {
-            Err(no) if no.kind == RefusalKind::Exists => {
+            Err(no) if no.kind == DbErrorKind::Exists => {
                 session.write(&routine.drop).and_then(|_| session.write(&routine.create))
             }
             made => made,

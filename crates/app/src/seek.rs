@@ -189,7 +189,7 @@ impl Search {
             let nth = made.len();
             let mut plan = self.plan(ask.at, ask.measure_ns)?;
             plan.placement = placement;
-            // Each probe draws anew, so that what they share is the system alone.
+            // Each probe draws again, so that what they share is the system alone.
             plan.seed = seed_of(plan.seed, nth);
             let values = vec![self.seek_plan.value(ask.at)];
             let shown =

@@ -12,7 +12,7 @@ use drivers::server_of;
 use engine::Stop;
 use model::finding_catalog::catalog_entry;
 use model::{
-    ChangedSetting, Database, Event, Fact, Finding, Plan, Refusal, RefusalKind, Row, SettingsBySql,
+    ChangedSetting, Database, DbError, DbErrorKind, Event, Fact, Finding, Plan, Row, SettingsBySql,
     Severity, Target, Value, is_same_value,
 };
 use monitor::wall_clock;
@@ -25,7 +25,7 @@ use crate::interruptible::run_interruptible;
 use crate::open::open;
 use crate::watcher::Watcher;
 
-/// How long a server may take to take up what it was told.
+/// How long a server may take to take up what it was reported.
 const TAKEN_UP_MS: u128 = 10_000;
 /// How often it is asked.
 const LOOK_EVERY_MS: u64 = 10;
@@ -86,7 +86,7 @@ impl SettingsSession {
             Ok(())
         };
         let asked = self.session.read(&(self.by.look)(name), &mut tell);
-        asked.map_err(|refusal| self.refused(name, refusal, "be read"))?;
+        asked.map_err(|db_error| self.refused(name, db_error, "be read"))?;
         Ok(found)
     }
 
@@ -105,7 +105,7 @@ impl SettingsSession {
                 .session
                 .write(&sql)
                 .map(drop)
-                .map_err(|refusal| self.refused(&found.name, refusal, "be set by SQL")),
+                .map_err(|db_error| self.refused(&found.name, db_error, "be set by SQL")),
         }
     }
 
@@ -118,13 +118,13 @@ impl SettingsSession {
                     self.take_up(name)?;
                     return self.look(name);
                 }
-                Err(refusal) if refusal.kind.breaks_session() => return Err(refusal.into()),
+                Err(db_error) if db_error.kind.breaks_session() => return Err(db_error.into()),
                 // Of several spellings the first one is the most likely to be meant.
-                Err(refusal) => first = first.or(Some(refusal)),
+                Err(db_error) => first = first.or(Some(db_error)),
             }
         }
-        let refusal = first.unwrap_or_else(|| Refusal::new(RefusalKind::Other, "nothing to say"));
-        Err(self.refused(name, refusal, &format!("be set to '{value}'")))
+        let db_error = first.unwrap_or_else(|| DbError::new(DbErrorKind::Other, "nothing to say"));
+        Err(self.refused(name, db_error, &format!("be set to '{value}'")))
     }
 
     /// Sets back what was found.
@@ -136,7 +136,7 @@ impl SettingsSession {
             None if unset.is_empty() => self.set(name, &setting.before).map(drop)?,
             None => {
                 let said = self.session.write(&unset).map(drop);
-                said.map_err(|refusal| self.refused(name, refusal, "be restored"))?;
+                said.map_err(|db_error| self.refused(name, db_error, "be restored"))?;
                 self.take_up(name)?;
             }
         }
@@ -150,14 +150,14 @@ impl SettingsSession {
         }
     }
 
-    /// Makes the server take up what it was told, and waits until it has.
+    /// Makes the server take up what it was reported, and waits until it has.
     fn take_up(&mut self, name: &str) -> Result<(), Error> {
         if self.by.take_up.is_empty() {
             return Ok(());
         }
         let before = self.word(self.by.taken_up)?;
         let asked = self.session.read(self.by.take_up, &mut |_| Ok(()));
-        asked.map_err(|refusal| self.refused(name, refusal, "be taken up"))?;
+        asked.map_err(|db_error| self.refused(name, db_error, "be taken up"))?;
         let began = wall_clock::now();
         while self.word(self.by.taken_up)? == before {
             if began.elapsed().as_millis() > TAKEN_UP_MS {
@@ -180,16 +180,16 @@ impl SettingsSession {
         Ok(word)
     }
 
-    fn refused(&self, name: &str, refusal: Refusal, what: &str) -> Error {
-        if refusal.kind.breaks_session() {
-            return refusal.into();
+    fn refused(&self, name: &str, db_error: DbError, what: &str) -> Error {
+        if db_error.kind.breaks_session() {
+            return db_error.into();
         }
         let target = &self.target;
-        let mend = match refusal.kind {
-            RefusalKind::Denied => format!("; {}", with_user(&(self.by.if_denied)(name), target)),
+        let mend = match db_error.kind {
+            DbErrorKind::Denied => format!("; {}", with_user(&(self.by.if_denied)(name), target)),
             _ => String::new(),
         };
-        Error::Usage(format!("server.{name} of {target} cannot {what}: {refusal}{mend}"))
+        Error::Usage(format!("server.{name} of {target} cannot {what}: {db_error}{mend}"))
     }
 }
 
@@ -230,7 +230,7 @@ pub(crate) struct Set {
 }
 
 impl Set {
-    /// What a run keeps of it; `watcher` is told what the user should know.
+    /// What a run keeps of it; `watcher` hears what the user should know.
     pub(crate) fn into_events(self, watcher: &mut dyn Watcher) -> Vec<Event> {
         self.differs.iter().for_each(|note| watcher.note(note));
         let facts = self.facts.into_iter().map(Event::Fact);
@@ -347,7 +347,7 @@ impl SettingsGuard {
                     "{setting} is being varied by process {process}: retry when it has ended"
                 )));
             }
-            // A server that was started anew may have forgotten it.
+            // A server that was restarted may have forgotten it.
             if !is_back(setting, found) && !is_ours(setting, found) {
                 return Err(Error::Failed(format!(
                     "{setting} was left at {} by a killed {}, and somebody has changed it to {} \
@@ -382,7 +382,7 @@ impl SettingsGuard {
         set
     }
 
-    /// Sets all back. What cannot be stays in the journal, and is told.
+    /// Sets all back. What cannot be stays in the journal, and is reported.
     pub(crate) fn release(&mut self, stop: &Stop) -> Vec<String> {
         let mut notes = Vec::new();
         for target in std::mem::take(&mut self.targets) {
@@ -413,7 +413,7 @@ impl SettingsGuard {
 }
 
 /// Settings of the plan that are no longer as they were set for the run: a server that was
-/// started anew has forgotten them.
+/// restarted has forgotten them.
 pub(crate) fn lost(
     plan: &Plan,
     database: &Arc<dyn Database>,
@@ -599,7 +599,7 @@ pub fn left(store: &Path) -> Result<Vec<Left>, Error> {
 /// How settings are restored.
 #[derive(Clone, Copy, Debug)]
 pub struct RestoreOptions {
-    /// Nothing is changed: it is only told what would be.
+    /// Nothing is changed: it is only reported what would be.
     pub dry_run: bool,
     /// Also what somebody else has changed since, and what a living process answers for.
     pub force: bool,

@@ -126,7 +126,7 @@ impl SettingsSnapshot {
         SettingsSnapshot { settings }
     }
 
-    /// As they may be kept and shown; paths in `home` are told without it.
+    /// As they may be kept and shown; paths in `home` are reported without it.
     pub(crate) fn to_pairs(&self, home: Option<&Path>) -> Vec<(String, String)> {
         let home = home.and_then(Path::to_str).filter(|home| home.len() > 1);
         let printed = |(name, value): &(String, String)| {
@@ -179,7 +179,7 @@ fn is_secret(name: &str) -> bool {
         || SECRET_BEGINS.iter().any(|begin| name.starts_with(begin))
 }
 
-/// An empty value is told as such, and a long one by its beginning.
+/// An empty value is reported as such, and a long one by its beginning.
 fn shown(value: &str) -> String {
     const SHOWN_MAX: usize = 60;
     match value {

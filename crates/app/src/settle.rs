@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use engine::Stop;
 use model::finding_catalog::catalog_entry;
 use model::{
-    Database, Event, Fact, FactValue, Finding, Refusal, RefusalKind, Row, Settling, SettlingLevel,
+    Database, DbError, DbErrorKind, Event, Fact, FactValue, Finding, Row, Settling, SettlingLevel,
     SettlingStep, Severity, Target, Value, did_you_mean, format_count, format_duration, numbers,
 };
 use monitor::wall_clock;
@@ -93,7 +93,7 @@ impl SettlingAt {
         database: &dyn Database,
         name: &str,
     ) -> Result<&'static SettlingStep, String> {
-        let facts = database.facts().map_err(|refusal| refusal.to_string())?;
+        let facts = database.facts().map_err(|db_error| db_error.to_string())?;
         let settling = settling_of(database, &facts).map_err(|error| error.to_string())?;
         settling.steps.iter().find(|step| step.name == name).ok_or_else(|| {
             let names: Vec<&str> = settling.steps.iter().map(|step| step.name).collect();
@@ -453,16 +453,16 @@ impl<'a, 'w> Work<'a, 'w> {
             let said = self.session.until(&is_cut, |session| session.write(&sql));
             match said {
                 Ok(_) => {}
-                Err(refusal) if refusal.kind.breaks_session() => return Err(refusal.into()),
+                Err(db_error) if db_error.kind.breaks_session() => return Err(db_error.into()),
                 Err(_) if is_over() => self.is_cut = true,
                 Err(_) if wall_clock::now() > until => self.note_limit(step),
-                Err(refusal) => {
-                    let advice = match (refusal.kind, step.if_denied) {
-                        (RefusalKind::Denied, sql) => with_user(sql, self.of.target),
+                Err(db_error) => {
+                    let advice = match (db_error.kind, step.if_denied) {
+                        (DbErrorKind::Denied, sql) => with_user(sql, self.of.target),
                         _ => String::new(),
                     };
                     let step = step.name.replace('_', " ");
-                    self.note(format!("The {step} was refused: {refusal}"), &advice);
+                    self.note(format!("The {step} was refused: {db_error}"), &advice);
                 }
             }
             if is_over() {
@@ -514,10 +514,10 @@ impl<'a, 'w> Work<'a, 'w> {
         let sql = self.with_tables(level.sql);
         match number(&mut self.session, &sql, level.column) {
             Ok(number) => Ok(number.map(|number| number.max(0))),
-            Err(refusal) if refusal.kind.breaks_session() => Err(refusal.into()),
-            Err(refusal) => {
+            Err(db_error) if db_error.kind.breaks_session() => Err(db_error.into()),
+            Err(db_error) => {
                 let step = step.name.replace('_', " ");
-                let why = format!("The progress of the {step} cannot be read: {refusal}");
+                let why = format!("The progress of the {step} cannot be read: {db_error}");
                 if !self.done.incomplete.iter().any(|known| known.why == why) {
                     self.note(why, "");
                 }
@@ -577,7 +577,7 @@ pub fn interrupted() -> Error {
 }
 
 /// The number in a column of a query's row, also where it comes as text.
-fn number(session: &mut AdminSession, sql: &str, column: usize) -> Result<Option<i64>, Refusal> {
+fn number(session: &mut AdminSession, sql: &str, column: usize) -> Result<Option<i64>, DbError> {
     let mut number = None;
     session.read(sql, &mut |row: &dyn Row| {
         if column < row.width() && row.value(column) != Value::Null {

@@ -4,7 +4,7 @@
 //! Not here: what an engine promises (drivers), and what a build does about it (build).
 
 use model::{
-    Administration, Check, CommitRisk, Crosscheck, Database, Dialect, Fact, NOT_CHECKED, Refusal,
+    Administration, Check, CommitRisk, Crosscheck, Database, DbError, Dialect, Fact, NOT_CHECKED,
     Row, StorageEngine, Workload,
 };
 
@@ -68,7 +68,7 @@ pub(crate) fn of_table(
     session: &mut AdminSession,
     database: &dyn Database,
     table: &str,
-) -> Result<Option<&'static str>, Refusal> {
+) -> Result<Option<&'static str>, DbError> {
     let Some(query) = database.administration().storage_engine_of else { return Ok(None) };
     let mut found = None;
     session.read(&query(table), &mut |row: &dyn Row| {

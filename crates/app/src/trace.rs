@@ -173,6 +173,6 @@ fn cannot(why: &CannotTrace, name: &str, options: &TraceOptions) -> Error {
         CannotTrace::NothingToSend => Error::Failed(format!(
             "{workload} has nothing to send with these parameters: leave them out"
         )),
-        CannotTrace::Refused(refusal) => Error::failed(refusal),
+        CannotTrace::Refused(db_error) => Error::failed(db_error),
     }
 }

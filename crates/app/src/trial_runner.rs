@@ -176,7 +176,7 @@ impl<'o> TrialRunner<'o> {
         }
     }
 
-    /// Sets what each point wants of a server that is not ours, once: what it refuses is told
+    /// Sets what each point wants of a server that is not ours, once: what it refuses is reported
     /// before anything is run.
     pub(crate) fn rehearse(
         &mut self,
@@ -380,7 +380,7 @@ impl<'o> TrialRunner<'o> {
         let begun_ms = wall_clock::unix_ms();
         match self.one(place, stop, watcher) {
             Err(Error::Failed(why)) => {
-                // The server may have gone: whoever comes next looks for it anew.
+                // The server may have gone: whoever comes next looks for it again.
                 self.open_target = None;
                 self.fresh = Fresh::default();
                 Ok(Tried::Not(why))
@@ -479,7 +479,7 @@ impl<'o> TrialRunner<'o> {
         watcher: &mut dyn ExperimentWatcher,
     ) -> Result<Tried, Error> {
         let mut plan = self.plans[place.0 as usize].clone();
-        // Each repeat draws anew, all points of a repeat alike: else it would show no variation.
+        // Each repeat draws again, all points of a repeat alike: else it would show no variation.
         plan.seed = plan.seed.wrapping_add(place.1.into());
         let data = data_of(&plan);
         let key = built_key(&plan);
@@ -628,7 +628,7 @@ impl<'o> TrialRunner<'o> {
         Ok(vec![took(RESTART_S, began.elapsed())])
     }
 
-    /// The target of a plan, opened: the managed server of the trial before, started anew if its
+    /// The target of a plan, opened: the managed server of the trial before, restarted if its
     /// settings are others, or a target that is opened now.
     fn open_target_for(
         &mut self,
@@ -651,7 +651,7 @@ impl<'o> TrialRunner<'o> {
             {
                 Some(open_target)
             }
-            // Any other target is opened anew: a trial begins as every run does.
+            // Any other target is opened again: a trial begins as every run does.
             Some((_, open_target)) if open_target.server.is_none() => None,
             Some((_, open_target)) if is_as_it_was => Some(open_target),
             Some((target, open_target)) => {

@@ -83,8 +83,8 @@ fn first_value(session: &mut AdminSession, sql: &str) -> Result<Option<String>, 
     });
     match asked {
         Ok(_) => Ok(first),
-        Err(refusal) if refusal.kind.breaks_session() => Err(refusal.into()),
-        Err(refusal) => Err(Error::Usage(format!("--wait-until: {refusal}"))),
+        Err(db_error) if db_error.kind.breaks_session() => Err(db_error.into()),
+        Err(db_error) => Err(Error::Usage(format!("--wait-until: {db_error}"))),
     }
 }
 

@@ -1,5 +1,5 @@
 // The script of dbdyno's web pages: asks for the data of charts, keeps live parts of a page
-// fresh, and counts ticked runs. Without it every page still shows its tables.
+// fresh, and counts selected runs. Without it every page still shows its tables.
 "use strict";
 
 (() => {
@@ -176,7 +176,7 @@
     image.src = from.querySelector(source)[source === "img" ? "src" : "srcset"];
   };
 
-  // What a reader has opened, ticked, scrolled and zoomed is kept when a part of the page is replaced.
+  // What a reader has opened, selected, scrolled and zoomed is kept when a part of the page is replaced.
   const replace = (part, html) => {
     const told = new DOMParser().parseFromString(html, "text/html").body;
     // Charts that zoom stay; a picture stays until the newer one has come.
@@ -197,9 +197,9 @@
     told.querySelectorAll("details").forEach((details, index) => {
       details.open = wasOpen[index] ?? details.open;
     });
-    const ticked = new Set([...part.querySelectorAll("input:checked")].map((box) => box.value));
+    const selected = new Set([...part.querySelectorAll("input:checked")].map((box) => box.value));
     for (const box of told.querySelectorAll("input[type=checkbox]")) {
-      box.checked = ticked.has(box.value);
+      box.checked = selected.has(box.value);
     }
     const focused = part.contains(document.activeElement) && document.activeElement.value;
     const scrolled = [...part.querySelectorAll(".table")].map((box) => box.scrollLeft);
@@ -215,7 +215,7 @@
     watchTables(part);
     searchMetrics();
     offerStack();
-    countTicked();
+    countSelected();
   };
 
   // A table that is wider than the page is scrolled by the keyboard, too.
@@ -323,18 +323,18 @@
     }
   };
 
-  const countTicked = () => {
+  const countSelected = () => {
     const button = document.getElementById("compare");
     if (button) {
-      const count = document.querySelectorAll("#ticked input[name=side]:checked").length;
+      const count = document.querySelectorAll("#selected input[name=side]:checked").length;
       button.disabled = count < 2;
-      button.textContent = count === 0 ? "Tick two runs or more to compare"
-        : count === 1 ? "1 run is ticked: tick another to compare"
-          : `Compare ${count} ticked runs`;
+      button.textContent = count === 0 ? "Select two runs or more to compare"
+        : count === 1 ? "1 run is selected: select another to compare"
+          : `Compare ${count} selected runs`;
     }
   };
 
-  document.getElementById("ticked")?.addEventListener("change", countTicked);
+  document.getElementById("selected")?.addEventListener("change", countSelected);
   for (const select of document.querySelectorAll("#filters select")) {
     select.addEventListener("change", () => select.form.requestSubmit());
   }
@@ -366,6 +366,6 @@
   watchTables(document);
   searchMetrics();
   offerStack();
-  countTicked();
+  countSelected();
   document.querySelectorAll("[data-live]").forEach(follow);
 })();

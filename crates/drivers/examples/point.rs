@@ -19,7 +19,7 @@ use std::time::{Duration, Instant};
 use drivers::Opening;
 use event_loop::EventLoop;
 use model::{
-    Call, Column, ColumnType, Database, Place, Placement, Refusal, Request, Rng, RowSource,
+    Call, Column, ColumnType, Database, DbError, Place, Placement, Request, Rng, RowSource,
     Session, Statement, StatementId, StatementKind, Stream, Table, Target, Value,
 };
 
@@ -94,7 +94,7 @@ fn measure(
         // The main thread has nothing else to do.
         thread::park_timeout(time);
         stop.store(true, Ordering::SeqCst);
-        let counted: Result<Vec<u64>, Refusal> =
+        let counted: Result<Vec<u64>, DbError> =
             clients.into_iter().map(|client| client.join().expect("no panic")).collect();
         counted.map(|counted| counted.iter().sum())
     })
@@ -105,7 +105,7 @@ fn measure(
     Ok(format!("{n_clients} clients: {n_queries} queries, {per_s:.0}/s, {us:.2} us of CPU each"))
 }
 
-fn make_table(database: &Arc<dyn Database>) -> Result<(), Refusal> {
+fn make_table(database: &Arc<dyn Database>) -> Result<(), DbError> {
     let column = |name, of| Column { name, of, nullable: false };
     let table = Table {
         name: NAME.into(),
@@ -134,7 +134,7 @@ fn serve_one(
     database: &Arc<dyn Database>,
     client: u32,
     stop: &Arc<AtomicBool>,
-) -> Result<u64, Refusal> {
+) -> Result<u64, DbError> {
     block_on(serve(Arc::clone(database), Placement::Thread, client, Arc::clone(stop)))
 }
 
@@ -144,7 +144,7 @@ fn serve_many(
     number: u64,
     n_clients: u64,
     stop: &Arc<AtomicBool>,
-) -> Result<u64, Refusal> {
+) -> Result<u64, DbError> {
     let event_loop = EventLoop::new().expect("a loop");
     let serve = |client| {
         let (database, stop) = (Arc::clone(database), Arc::clone(stop));
@@ -165,7 +165,7 @@ async fn serve(
     placement: Placement,
     client: u32,
     stop: Arc<AtomicBool>,
-) -> Result<u64, Refusal> {
+) -> Result<u64, DbError> {
     let sql = database.dialect().sql(&format!("SELECT c FROM {NAME} WHERE id = ?"));
     let statement = Statement::new("point", StatementKind::Read, sql);
     let mut session = connect(&database, placement, client, Arc::from([statement])).await?;
@@ -192,12 +192,12 @@ async fn connect(
     placement: Placement,
     client: u32,
     statements: Arc<[Statement]>,
-) -> Result<Box<dyn Session>, Refusal> {
+) -> Result<Box<dyn Session>, DbError> {
     let clock = Rc::new(StillClock(placement));
     database.connect(Place { placement, clock, client }, statements).await
 }
 
-fn ask(session: &mut dyn Session, sql: &str, visit: model::Visit<'_>) -> Result<(), Refusal> {
+fn ask(session: &mut dyn Session, sql: &str, visit: model::Visit<'_>) -> Result<(), DbError> {
     let request = Request::Text { kind: StatementKind::Other, sql };
     block_on(model::query(session, request, visit)).map(drop)
 }

@@ -24,7 +24,7 @@ use std::{env, io, thread};
 
 use drivers::Opening;
 use model::{
-    Call, Database, Place, Placement, Refusal, ReplyLags, Request, Rng, Session, Statement,
+    Call, Database, DbError, Place, Placement, ReplyLags, Request, Rng, Session, Statement,
     StatementId, StatementKind, Stream, Target, Value,
 };
 use rustix::time::{ClockId, clock_gettime};
@@ -113,7 +113,7 @@ fn measure(
         };
         let clients: Vec<_> = (0..n_clients).map(serve).collect();
         let served = clients.into_iter().map(|client| client.join().expect("no panic"));
-        served.collect::<Result<Vec<_>, Refusal>>().map(|all| all.concat())
+        served.collect::<Result<Vec<_>, DbError>>().map(|all| all.concat())
     })
     .map_err(|no| no.to_string())?;
     let lags = lags.lock().unwrap_or_else(PoisonError::into_inner);
@@ -193,7 +193,7 @@ fn serve(
     client: u32,
     n_pairs: usize,
     lags: Option<Arc<Mutex<Histogram>>>,
-) -> Result<Vec<[f64; 2]>, Refusal> {
+) -> Result<Vec<[f64; 2]>, DbError> {
     let mut sessions = [connect(database, client)?, connect(database, client)?];
     if let Some(lags) = lags {
         sessions[1].measure_reply_lag(Rc::new(Lags(lags)));
@@ -218,14 +218,14 @@ fn serve(
     Ok(pairs)
 }
 
-fn ask(session: &mut dyn Session, rng: &mut Rng) -> Result<(), Refusal> {
+fn ask(session: &mut dyn Session, rng: &mut Rng) -> Result<(), DbError> {
     let id = 1 + (rng.bits() % N_ROWS as u64) as i64;
     let call = Call { statement: StatementId(0), values: &[Value::Int(id)] };
     let read = &mut |row: &dyn model::Row| row.text(0).map(drop);
     block_on(model::query(session, Request::Execute(call), read)).map(drop)
 }
 
-fn connect(database: &Arc<dyn Database>, client: u32) -> Result<Box<dyn Session>, Refusal> {
+fn connect(database: &Arc<dyn Database>, client: u32) -> Result<Box<dyn Session>, DbError> {
     let sql = database.dialect().sql("SELECT c FROM dbdyno_point WHERE id = ?");
     let statement = Statement::new("point", StatementKind::Read, sql);
     let placement = Placement::Thread;

@@ -1,4 +1,5 @@
-//! Certificates for servers under test, made anew each time: an authority, and what it vouches for.
+//! Certificates for servers under test, made again each time: an authority, and what it vouches
+//! for.
 
 use std::io::Write;
 

@@ -16,8 +16,8 @@ use std::time::{Duration, Instant};
 
 use event_loop::EventLoop;
 use model::{
-    Call, Clock, Column, ColumnType, Connecting, Database, Fact, Place, Placement, Places, Product,
-    Refusal, RefusalKind, Reply, Request, Row, RowSource, Session, Statement, StatementId,
+    Call, Clock, Column, ColumnType, Connecting, Database, DbError, DbErrorKind, Fact, Place,
+    Placement, Places, Product, Reply, Request, Row, RowSource, Session, Statement, StatementId,
     StatementKind, Table, Traffic, Value, Woken, load, query, reconnect,
 };
 
@@ -34,14 +34,14 @@ type Law = fn(&Arc<dyn Database>);
 const LAWS: &[(&str, Law)] = &[
     ("values of every type come back as they went", values_come_back),
     ("a text of a mebibyte comes back", long_texts_come_back),
-    ("a no is told by its kind", refusals_have_kinds),
+    ("a no is reported by its kind", db_errors_have_kinds),
     ("the wrong number of values is refused", values_are_counted),
     ("a text may have several result sets", result_sets_are_told_apart),
     ("a batch is carried out in order until its first no", batches_end_at_the_first_no),
     ("a batch may be a whole transaction", as_transaction::is_whole),
     ("a batch commits nothing behind a no", as_transaction::commits_nothing_behind_a_no),
     (
-        "what is committed is told so, even if unread",
+        "what is committed is reported so, even if unread",
         as_transaction::is_reported_as_it_ended_where_nobody_reads,
     ),
     ("statements can be prepared at run time", statements_are_prepared_late),
@@ -109,7 +109,7 @@ impl Database for OnLoops {
         self.0.connect(place, statements)
     }
 
-    fn facts(&self) -> Result<Vec<Fact>, Refusal> {
+    fn facts(&self) -> Result<Vec<Fact>, DbError> {
         self.0.facts()
     }
 }
@@ -135,7 +135,7 @@ pub(crate) fn block_on<T>(future: impl Future<Output = T>) -> T {
     })
 }
 
-/// Now: how long a cancel takes is told in real time.
+/// Now: how long a cancel takes is reported in real time.
 #[expect(clippy::disallowed_methods, reason = "no clock of a run reaches into another thread")]
 pub(crate) fn instant() -> Instant {
     Instant::now()
@@ -169,7 +169,7 @@ impl TestSession {
     pub(crate) fn try_connect(
         database: &Arc<dyn Database>,
         statements: &[(StatementKind, &str)],
-    ) -> Result<TestSession, Refusal> {
+    ) -> Result<TestSession, DbError> {
         let declared = statements.iter().map(|(kind, sql)| statement(database, *kind, sql));
         TestSession::connect_with(database, declared.collect())
     }
@@ -177,7 +177,7 @@ impl TestSession {
     pub(crate) fn connect_with(
         database: &Arc<dyn Database>,
         statements: Vec<Statement>,
-    ) -> Result<TestSession, Refusal> {
+    ) -> Result<TestSession, DbError> {
         let (placement, clock): (_, Rc<dyn Clock>) = match database.places().thread {
             true => (Placement::Thread, Rc::new(StillClock)),
             false => {
@@ -198,11 +198,11 @@ impl TestSession {
         TestSession::try_connect(database, statements).expect("it connects")
     }
 
-    pub(crate) fn ask(&mut self, request: Request<'_>) -> Result<Reply, Refusal> {
+    pub(crate) fn ask(&mut self, request: Request<'_>) -> Result<Reply, DbError> {
         block_on(query(&mut *self.0, request, &mut |_| Ok(())))
     }
 
-    pub(crate) fn rows(&mut self, request: Request<'_>) -> Result<Vec<Vec<Kept>>, Refusal> {
+    pub(crate) fn rows(&mut self, request: Request<'_>) -> Result<Vec<Vec<Kept>>, DbError> {
         let mut rows = Vec::new();
         let visit = &mut |row: &dyn Row| {
             rows.push((0..row.width()).map(|column| keep(row.value(column))).collect());
@@ -212,7 +212,7 @@ impl TestSession {
         Ok(rows)
     }
 
-    pub(crate) fn text(&mut self, sql: &str) -> Result<Reply, Refusal> {
+    pub(crate) fn text(&mut self, sql: &str) -> Result<Reply, DbError> {
         self.ask(Request::Text { kind: StatementKind::Other, sql })
     }
 
@@ -222,7 +222,7 @@ impl TestSession {
         }
     }
 
-    pub(crate) fn call(&mut self, number: u16, values: &[Value<'_>]) -> Result<Reply, Refusal> {
+    pub(crate) fn call(&mut self, number: u16, values: &[Value<'_>]) -> Result<Reply, DbError> {
         self.ask(Request::Execute(Call { statement: StatementId(number), values }))
     }
 
@@ -249,7 +249,7 @@ fn statement(database: &Arc<dyn Database>, kind: StatementKind, sql: &str) -> St
     Statement::new("under test", kind, database.dialect().sql(sql))
 }
 
-pub(crate) fn refused<T: std::fmt::Debug>(result: Result<T, Refusal>, kind: RefusalKind) -> String {
+pub(crate) fn refused<T: std::fmt::Debug>(result: Result<T, DbError>, kind: DbErrorKind) -> String {
     let no = result.expect_err("it must be refused");
     assert_eq!(no.kind, kind, "{no}");
     no.message
@@ -348,28 +348,28 @@ fn long_texts_come_back(database: &Arc<dyn Database>) {
     assert!(rows == [[Kept::Text(text)]]);
 }
 
-fn refusals_have_kinds(database: &Arc<dyn Database>) {
-    let insert = "INSERT INTO law_refusals (id, v) VALUES (?, ?)";
+fn db_errors_have_kinds(database: &Arc<dyn Database>) {
+    let insert = "INSERT INTO law_errors (id, v) VALUES (?, ?)";
     let mut session = TestSession::connect(database, &[(Write, insert)]);
-    items(&mut session, database, "law_refusals");
+    items(&mut session, database, "law_errors");
     let one = [Value::Int(1), Value::Int(1)];
     session.call(0, &one).expect("inserted");
-    let words = refused(session.call(0, &one), RefusalKind::Duplicate);
+    let words = refused(session.call(0, &one), DbErrorKind::Duplicate);
     assert!(words.contains("under test"), "it names the statement: {words}");
-    refused(session.call(0, &[Value::Int(2), Value::Null]), RefusalKind::Constraint);
-    refused(session.text("SELECT * FROM law_nothing"), RefusalKind::Missing);
-    refused(session.text("SELECT nobody FROM law_refusals"), RefusalKind::Missing);
-    let index = "CREATE INDEX law_refusals_v ON law_refusals (v)";
+    refused(session.call(0, &[Value::Int(2), Value::Null]), DbErrorKind::Constraint);
+    refused(session.text("SELECT * FROM law_nothing"), DbErrorKind::Missing);
+    refused(session.text("SELECT nobody FROM law_errors"), DbErrorKind::Missing);
+    let index = "CREATE INDEX law_errors_v ON law_errors (v)";
     session.text(index).expect("made");
-    for twice in [index, "CREATE TABLE law_refusals (id INT)"] {
-        refused(session.text(twice), RefusalKind::Exists);
+    for twice in [index, "CREATE TABLE law_errors (id INT)"] {
+        refused(session.text(twice), DbErrorKind::Exists);
     }
-    refused(session.text("SELEKT"), RefusalKind::Other);
+    refused(session.text("SELEKT"), DbErrorKind::Other);
     session.ask(Request::BeginReadOnly).expect("begun");
-    refused(session.call(0, &[Value::Int(3), Value::Int(3)]), RefusalKind::ReadOnly);
+    refused(session.call(0, &[Value::Int(3), Value::Int(3)]), DbErrorKind::ReadOnly);
     session.ask(Request::Rollback).expect("rolled back");
     session.call(0, &[Value::Int(3), Value::Int(3)]).expect("it may write again");
-    assert_eq!(session.int("SELECT count(*) FROM law_refusals"), 2);
+    assert_eq!(session.int("SELECT count(*) FROM law_errors"), 2);
 }
 
 fn values_are_counted(database: &Arc<dyn Database>) {
@@ -377,8 +377,8 @@ fn values_are_counted(database: &Arc<dyn Database>) {
         TestSession::connect(database, &[(Read, "SELECT v FROM law_count WHERE id = ?")]);
     items(&mut session, database, "law_count");
     for _ in 0..2 {
-        refused(session.call(0, &[]), RefusalKind::Shape);
-        refused(session.call(0, &[Value::Int(1), Value::Int(2)]), RefusalKind::Shape);
+        refused(session.call(0, &[]), DbErrorKind::Shape);
+        refused(session.call(0, &[Value::Int(1), Value::Int(2)]), DbErrorKind::Shape);
     }
     assert_eq!(session.call(0, &[Value::Int(1)]).expect("it reads").n_rows, 0);
 }
@@ -426,7 +426,7 @@ fn batches_end_at_the_first_no(database: &Arc<dyn Database>) {
     assert_eq!(sets, [(0, Kept::Int(10)), (1, Kept::Int(10)), (1, Kept::Int(20))]);
     session.ask(Request::Begin).expect("begun");
     let batch = [insert(2), insert(0), read];
-    refused(session.ask(Request::Batch(&batch)), RefusalKind::Duplicate);
+    refused(session.ask(Request::Batch(&batch)), DbErrorKind::Duplicate);
     session.ask(Request::Rollback).expect("rolled back");
     assert_eq!(session.int("SELECT count(*) FROM law_batch"), 2);
     assert_eq!(session.ask(Request::Batch(&[])).expect("nothing"), Reply::default());
@@ -446,7 +446,7 @@ fn statements_are_prepared_late(database: &Arc<dyn Database>) {
     let missing = statement(database, Read, "SELECT v FROM law_nothing");
     // A server is asked when the statement is first used.
     let missing = session.0.prepare(missing).and_then(|id| session.call(id.0, &[]));
-    refused(missing, RefusalKind::Missing);
+    refused(missing, DbErrorKind::Missing);
     assert_eq!(session.call_rows(1, &[Value::Int(1)]), [[Kept::Int(10)]]);
 }
 
@@ -460,11 +460,11 @@ fn visitors_can_refuse(database: &Arc<dyn Database>) {
         let mut n_seen = 0;
         let visit = &mut |_: &dyn Row| {
             n_seen += 1;
-            Err(Refusal::new(RefusalKind::Shape, "not this one"))
+            Err(DbError::new(DbErrorKind::Shape, "not this one"))
         };
         let words = refused(
             block_on(query(&mut *session.0, Request::Execute(call), visit)),
-            RefusalKind::Shape,
+            DbErrorKind::Shape,
         );
         assert_eq!(words, "under test: not this one", "the statement is named");
         assert_eq!(n_seen, 1);
@@ -506,7 +506,7 @@ fn no_update_is_lost(database: &Arc<dyn Database>) {
     session.do_all(&["INSERT INTO law_update VALUES (1, 'counter', 0)"]);
     let read = format!("SELECT v FROM law_update WHERE id = 1{}", database.dialect().for_update);
     let write = "UPDATE law_update SET v = ? WHERE id = 1";
-    let increment = |session: &mut TestSession| -> Result<(), Refusal> {
+    let increment = |session: &mut TestSession| -> Result<(), DbError> {
         session.ask(Request::Begin)?;
         let read = Call { statement: StatementId(0), values: &[] };
         let v = match session.rows(Request::Execute(read))?[0][0] {
@@ -575,7 +575,7 @@ fn loads_can_be_refused(database: &Arc<dyn Database>) {
     session.ask(Request::Begin).expect("begun");
     let mut source = Numbers { next: 0, end: 100, twice: true };
     let result = block_on(load(&mut *session.0, &table, &mut source));
-    refused(result, RefusalKind::Duplicate);
+    refused(result, DbErrorKind::Duplicate);
     session.ask(Request::Rollback).expect("rolled back");
     assert_eq!(session.int("SELECT count(*) FROM law_refuse"), 0);
 }
@@ -615,8 +615,8 @@ fn time_of_cancel(database: &Arc<dyn Database>, sql: &str) -> Duration {
             let call = Call { statement: StatementId(0), values: &[] };
             let result = block_on(query(&mut *session.0, Request::Execute(call), visit));
             let ended = instant();
-            refused(result, RefusalKind::Cancelled);
-            refused(session.text("SELECT 1"), RefusalKind::Cancelled);
+            refused(result, DbErrorKind::Cancelled);
+            refused(session.text("SELECT 1"), DbErrorKind::Cancelled);
             ended
         });
         let hand = receiver.recv().expect("a hand on the session").expect("sent once");
@@ -635,8 +635,8 @@ fn sessions_reconnect(database: &Arc<dyn Database>) {
     let late = session.0.prepare(late).expect("prepared");
     session.ask(Request::Begin).expect("begun");
     session.call(0, &[Value::Int(2)]).expect("inserted");
-    block_on(reconnect(&mut *session.0)).expect("made anew");
-    refused(session.call(late.0, &[]), RefusalKind::Missing);
+    block_on(reconnect(&mut *session.0)).expect("made again");
+    refused(session.call(late.0, &[]), DbErrorKind::Missing);
     session.call(0, &[Value::Int(3)]).expect("declared statements are known");
     assert_eq!(session.int("SELECT sum(id) FROM law_again"), 4, "the open transaction is undone");
 }

@@ -4,7 +4,7 @@ use std::fmt;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use model::{BadParameter, Database, Parameter, Product, Refusal, Target};
+use model::{BadParameter, Database, DbError, Parameter, Product, Target};
 
 /// A database that we can speak to.
 pub struct Entry {
@@ -54,14 +54,14 @@ pub enum CannotOpen {
     /// What was written cannot be right.
     Bad(BadParameter),
     /// The database said no.
-    Refused(Refusal),
+    Refused(DbError),
 }
 
 impl fmt::Display for CannotOpen {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             CannotOpen::Bad(bad) => bad.fmt(f),
-            CannotOpen::Refused(refusal) => refusal.fmt(f),
+            CannotOpen::Refused(db_error) => db_error.fmt(f),
         }
     }
 }

@@ -8,14 +8,14 @@ use std::sync::Arc;
 use std::task::{Context, Poll};
 
 use model::{
-    Cancel, Connecting, Database, Fact, Hosts, Place, Places, Product, Refusal, Reply, ReplyLags,
+    Cancel, Connecting, Database, DbError, Fact, Hosts, Place, Places, Product, Reply, ReplyLags,
     Request, RowSource, SentStatement, Session, Statement, StatementId, Table, Traffic, Visit,
 };
 
 /// Stands between whoever asks and a session; what it does not define, the session does.
 pub trait Interceptor {
     /// Hands a request over, or refuses it.
-    fn start(&mut self, session: &mut dyn Session, request: Request<'_>) -> Result<(), Refusal> {
+    fn start(&mut self, session: &mut dyn Session, request: Request<'_>) -> Result<(), DbError> {
         session.start(request)
     }
 
@@ -25,7 +25,7 @@ pub trait Interceptor {
         session: &mut dyn Session,
         context: &mut Context<'_>,
         visit: Visit<'_>,
-    ) -> Poll<Result<Reply, Refusal>> {
+    ) -> Poll<Result<Reply, DbError>> {
         session.poll_reply(context, visit)
     }
 
@@ -36,7 +36,7 @@ pub trait Interceptor {
         context: &mut Context<'_>,
         table: &Table,
         source: &mut dyn RowSource,
-    ) -> Poll<Result<Reply, Refusal>> {
+    ) -> Poll<Result<Reply, DbError>> {
         session.poll_load(context, table, source)
     }
 }
@@ -63,7 +63,7 @@ struct InterceptedSession<I> {
 }
 
 impl<I: Interceptor> Session for InterceptedSession<I> {
-    fn start(&mut self, request: Request<'_>) -> Result<(), Refusal> {
+    fn start(&mut self, request: Request<'_>) -> Result<(), DbError> {
         self.interceptor.start(self.session.as_mut(), request)
     }
 
@@ -71,7 +71,7 @@ impl<I: Interceptor> Session for InterceptedSession<I> {
         &mut self,
         context: &mut Context<'_>,
         visit: Visit<'_>,
-    ) -> Poll<Result<Reply, Refusal>> {
+    ) -> Poll<Result<Reply, DbError>> {
         self.interceptor.poll_reply(self.session.as_mut(), context, visit)
     }
 
@@ -80,15 +80,15 @@ impl<I: Interceptor> Session for InterceptedSession<I> {
         context: &mut Context<'_>,
         table: &Table,
         source: &mut dyn RowSource,
-    ) -> Poll<Result<Reply, Refusal>> {
+    ) -> Poll<Result<Reply, DbError>> {
         self.interceptor.poll_load(self.session.as_mut(), context, table, source)
     }
 
-    fn prepare(&mut self, statement: Statement) -> Result<StatementId, Refusal> {
+    fn prepare(&mut self, statement: Statement) -> Result<StatementId, DbError> {
         self.session.prepare(statement)
     }
 
-    fn poll_reconnect(&mut self, context: &mut Context<'_>) -> Poll<Result<(), Refusal>> {
+    fn poll_reconnect(&mut self, context: &mut Context<'_>) -> Poll<Result<(), DbError>> {
         self.session.poll_reconnect(context)
     }
 
@@ -138,7 +138,7 @@ where
         })
     }
 
-    fn facts(&self) -> Result<Vec<Fact>, Refusal> {
+    fn facts(&self) -> Result<Vec<Fact>, DbError> {
         self.database.facts()
     }
 

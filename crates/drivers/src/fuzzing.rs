@@ -6,7 +6,7 @@
 use std::sync::Arc;
 
 use model::{
-    Call, Column, ColumnType, Refusal, RefusalKind, Request, Row, RowSource, Sent, Statement,
+    Call, Column, ColumnType, DbError, DbErrorKind, Request, Row, RowSource, Sent, Statement,
     StatementId, StatementKind, Table, Value,
 };
 
@@ -141,7 +141,7 @@ impl<'d> Talk<'d> {
     }
 
     /// An error where the connection is broken, or the server has said everything.
-    fn ask(&mut self, protocol: &mut impl Protocol, request: Request<'_>) -> Result<(), Refusal> {
+    fn ask(&mut self, protocol: &mut impl Protocol, request: Request<'_>) -> Result<(), DbError> {
         if protocol.start(request, &mut self.out).is_err() {
             self.out.clear();
             // Time passes, though nothing is asked.
@@ -167,7 +167,7 @@ impl<'d> Talk<'d> {
         }
     }
 
-    fn load(&mut self, protocol: &mut impl Protocol) -> Result<(), Refusal> {
+    fn load(&mut self, protocol: &mut impl Protocol) -> Result<(), DbError> {
         let column = |name, of| Column { name, of, nullable: true };
         let columns = vec![column("a", ColumnType::Int), column("b", ColumnType::VarChar(10))];
         let table =
@@ -199,8 +199,8 @@ impl<'d> Talk<'d> {
     }
 }
 
-fn silent() -> Refusal {
-    Refusal::new(RefusalKind::ConnectionLost, "the server has nothing more to say")
+fn silent() -> DbError {
+    DbError::new(DbErrorKind::ConnectionLost, "the server has nothing more to say")
 }
 
 /// Reads all that a row has.

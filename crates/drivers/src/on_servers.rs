@@ -7,7 +7,7 @@ use std::sync::{Arc, mpsc};
 use std::thread;
 
 use model::{
-    Column, ColumnType, Database, Fact, Refusal, RefusalKind, Reply, RowSource, Secret, Table,
+    Column, ColumnType, Database, DbError, DbErrorKind, Fact, Reply, RowSource, Secret, Table,
     Target, Value, reconnect,
 };
 use servers::for_tests::{self, TestServer};
@@ -84,7 +84,7 @@ pub(crate) fn opened(target: &Target) -> Arc<dyn Database> {
 }
 
 /// Why a target cannot be opened by one who may make nothing.
-pub(crate) fn cannot_open(target: &Target) -> (RefusalKind, String) {
+pub(crate) fn cannot_open(target: &Target) -> (DbErrorKind, String) {
     match open(target, Opening { create: false, seed: 1 }) {
         Err(CannotOpen::Refused(no)) => (no.kind, no.to_string()),
         Err(CannotOpen::Bad(bad)) => panic!("{bad}"),
@@ -117,7 +117,7 @@ pub(crate) fn tls_is_as_it_is_asked_for(
     assert!(secured(at("localhost", "verify-full", ca)));
     let refused = |target: Target, remedy: &str| {
         let (kind, words) = cannot_open(&target);
-        assert_eq!(kind, RefusalKind::Denied, "{words}");
+        assert_eq!(kind, DbErrorKind::Denied, "{words}");
         assert!(words.contains(remedy), "{words}");
     };
     refused(at("127.0.0.1", "verify-full", ca), "use tls=verify-ca");
@@ -141,7 +141,7 @@ pub(crate) fn too_many_are_reported_so(target: &Target) {
         }
     };
     let second = TestSession::try_connect(&database, &[]).map(|_| ());
-    let words = refused(second, RefusalKind::TooManyConnections);
+    let words = refused(second, DbErrorKind::TooManyConnections);
     assert!(words.contains("use fewer clients"), "{words}");
     drop(first);
 }
@@ -156,7 +156,7 @@ impl RowSource for One {
 }
 
 /// Loads a row or two into `law_odd (id INT)`.
-pub(crate) fn load_odd(database: &Arc<dyn Database>) -> Result<Reply, Refusal> {
+pub(crate) fn load_odd(database: &Arc<dyn Database>) -> Result<Reply, DbError> {
     let columns = vec![Column { name: "id", of: ColumnType::Int, nullable: false }];
     let table =
         Table { name: "law_odd".into(), columns, primary_key: vec!["id"], indexes: Vec::new() };
@@ -183,7 +183,7 @@ impl Killing {
         database: &Arc<dyn Database>,
         sql: &str,
         writes: bool,
-    ) -> RefusalKind {
+    ) -> DbErrorKind {
         let kind = if writes { Write } else { Read };
         let mut killer = TestSession::connect(database, &[]);
         let (sender, receiver) = mpsc::channel();
@@ -193,8 +193,8 @@ impl Killing {
                     TestSession::connect(database, &[(kind, sql), (Read, "SELECT 7")]);
                 sender.send(session.int(self.number)).expect("somebody listens");
                 let no = session.call(0, &[]).expect_err("it is ended");
-                refused(session.call(0, &[]), RefusalKind::ConnectionLost);
-                block_on(reconnect(&mut *session.0)).expect("made anew");
+                refused(session.call(0, &[]), DbErrorKind::ConnectionLost);
+                block_on(reconnect(&mut *session.0)).expect("made again");
                 // Prepared once more, since the old connection's statements are gone.
                 assert_eq!(session.call_rows(1, &[]), [[Kept::Int(7)]]);
                 no.kind
@@ -207,7 +207,7 @@ impl Killing {
     }
 }
 
-/// Makes a test of each law on each server, so that each is told by itself; and one for real
+/// Makes a test of each law on each server, so that each is reported by itself; and one for real
 /// servers of some kinds, which keeps them one after the other where somebody names one.
 ///
 /// ```text

@@ -8,9 +8,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
 use model::{
-    Client, ClientMoments, Clock, Database, Done, Input, Kind, KindIndex, NS_PER_MS, NS_PER_S,
-    Number, Outcome, Placement, Producer, Refusal, RefusalKind, Retry, Rng, Sample, Session,
-    Signal, Slot, Statement, StopReason, Stream, TxContext, Workload, raised,
+    Client, ClientMoments, Clock, Database, DbError, DbErrorKind, Done, Input, Kind, KindIndex,
+    NS_PER_MS, NS_PER_S, Number, Outcome, Placement, Producer, Retry, Rng, Sample, Session, Signal,
+    Slot, Statement, StopReason, Stream, TxContext, Workload, raised,
 };
 use stats::{CoarseHistogram, Moments};
 
@@ -291,20 +291,20 @@ impl ClientLoop {
                 rng: rng.clone(),
                 measured: &mut self.measured,
             };
-            let refusal = match self.user.converse(&mut context).await {
+            let db_error = match self.user.converse(&mut context).await {
                 Ok(done) => {
                     self.hopeless_in_a_row = 0;
                     return (outcome_of(done), retries);
                 }
-                Err(refusal) => refusal,
+                Err(db_error) => db_error,
             };
-            self.count_error(&refusal);
+            self.count_error(&db_error);
             let Common { retry, stop, .. } = self.common.as_ref();
-            let again = retry.on.contains(&refusal.kind)
+            let again = retry.on.contains(&db_error.kind)
                 && retries + 1 < retry.attempts
                 && stop.word() == crate::stop::RUNNING;
             if !again {
-                return (outcome_of_refusal(refusal.kind), retries);
+                return (outcome_of_db_error(db_error.kind), retries);
             }
             retries += 1;
             self.back_off(number, retries).await;
@@ -324,20 +324,20 @@ impl ClientLoop {
         through(self.clock.as_ref(), self.clock.now() + pause_ns).await;
     }
 
-    fn count_error(&mut self, refusal: &Refusal) {
+    fn count_error(&mut self, db_error: &DbError) {
         let now_ns = self.clock.now();
         let stop = &self.common.stop;
-        if refusal.kind == RefusalKind::Cancelled && stop.is_aborted() {
+        if db_error.kind == DbErrorKind::Cancelled && stop.is_aborted() {
             return;
         }
-        self.common.recorder.record_error(self.client, self.group, now_ns, refusal);
-        if !is_hopeless(refusal.kind) {
+        self.common.recorder.record_error(self.client, self.group, now_ns, db_error);
+        if !is_hopeless(db_error.kind) {
             self.hopeless_in_a_row = 0;
             return;
         }
         self.hopeless_in_a_row += 1;
         if self.hopeless_in_a_row >= HOPELESS_IN_A_ROW {
-            let why = format!("every attempt is refused: {refusal}");
+            let why = format!("every attempt is refused: {db_error}");
             stop.drain(now_ns + NS_PER_MS, StopReason::Failed { why });
         }
     }
@@ -370,9 +370,9 @@ impl ClientLoop {
                     self.is_broken = false;
                     return true;
                 }
-                Err(refusal) => {
+                Err(db_error) => {
                     self.is_broken = true;
-                    self.count_error(&refusal);
+                    self.count_error(&db_error);
                 }
             }
         }
@@ -422,9 +422,9 @@ fn outcome_of(done: Done) -> Outcome {
     }
 }
 
-fn outcome_of_refusal(kind: RefusalKind) -> Outcome {
+fn outcome_of_db_error(kind: DbErrorKind) -> Outcome {
     match kind {
-        RefusalKind::UnknownCommit => Outcome::Unknown,
+        DbErrorKind::UnknownCommit => Outcome::Unknown,
         other => Outcome::Failed(other),
     }
 }
@@ -440,12 +440,12 @@ fn is_lost(outcome: Outcome) -> bool {
 
 /// A transaction that ended only because the run cut it off counts as unfinished.
 fn is_cut_off(outcome: Outcome) -> bool {
-    use RefusalKind::{Cancelled, ConnectionLost, TooManyConnections};
+    use DbErrorKind::{Cancelled, ConnectionLost, TooManyConnections};
     matches!(outcome, Outcome::Failed(Cancelled | ConnectionLost | TooManyConnections))
 }
 
 /// What no further attempt will heal.
-fn is_hopeless(kind: RefusalKind) -> bool {
-    use RefusalKind::{Corrupt, Denied, DiskFull, Missing, ReadOnly, Shape, Unsupported};
+fn is_hopeless(kind: DbErrorKind) -> bool {
+    use DbErrorKind::{Corrupt, Denied, DiskFull, Missing, ReadOnly, Shape, Unsupported};
     matches!(kind, Corrupt | Denied | DiskFull | Missing | ReadOnly | Shape | Unsupported)
 }

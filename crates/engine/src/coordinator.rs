@@ -8,8 +8,8 @@ use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use model::{
-    Cancel, ClientMoments, Event, Fact, KindIndex, NS_PER_MS, NS_PER_S, Phase, Placement, Producer,
-    ProducerTask, Refusal, Second, StopCondition, StopReason,
+    Cancel, ClientMoments, DbError, Event, Fact, KindIndex, NS_PER_MS, NS_PER_S, Phase, Placement,
+    Producer, ProducerTask, Second, StopCondition, StopReason,
 };
 use stats::{Histogram, Range};
 
@@ -47,8 +47,8 @@ pub enum CannotRun {
         n_refused: u32,
         /// Of how many.
         n_clients: u32,
-        /// What the first was told.
-        refusal: Refusal,
+        /// What the first was reported.
+        db_error: DbError,
     },
     /// The operating system has no more threads or descriptors.
     Place(std::io::Error),
@@ -59,8 +59,8 @@ pub enum CannotRun {
 impl fmt::Display for CannotRun {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            CannotRun::Refused { n_refused, n_clients, refusal } => {
-                write!(f, "{n_refused} of {n_clients} clients could not connect: {refusal}")
+            CannotRun::Refused { n_refused, n_clients, db_error } => {
+                write!(f, "{n_refused} of {n_clients} clients could not connect: {db_error}")
             }
             CannotRun::Place(error) => write!(f, "the clients cannot be started: {error}"),
             CannotRun::Interrupted => f.write_str("interrupted before the load began"),
@@ -145,9 +145,9 @@ struct Coordinator<'a> {
     under_way: Vec<(u16, Arc<UnderWay>)>,
     moments: Vec<Vec<ClientMoments>>,
     connected: Vec<(u32, u32, Histogram)>,
-    first_refusal: Option<Refusal>,
+    first_db_error: Option<DbError>,
     n_retried: u64,
-    first_retried: Option<Refusal>,
+    first_retried: Option<DbError>,
     n_left: u32,
     lost: Option<String>,
     phase: Phase,
@@ -155,7 +155,7 @@ struct Coordinator<'a> {
     taken_before: i64,
     /// Queues have been read at the end of each second before this one.
     queued_before: i64,
-    /// Group, second and queue of what was read and not told yet.
+    /// Group, second and queue of what was read and not reported yet.
     queued: Vec<(u16, i64, u64)>,
     pauses: Pauses,
     events: &'a mut dyn FnMut(Event),
@@ -183,7 +183,7 @@ impl<'a> Coordinator<'a> {
             under_way: Vec::new(),
             moments: vec![Vec::new(); job.groups.len()],
             connected: job.groups.iter().map(|_| none()).collect(),
-            first_refusal: None,
+            first_db_error: None,
             n_retried: 0,
             first_retried: None,
             n_left: 0,
@@ -253,13 +253,13 @@ impl<'a> Coordinator<'a> {
                 times.record(took_ns);
                 return Some(cancel);
             }
-            WorkerMessage::Retried { refusal } => {
+            WorkerMessage::Retried { db_error } => {
                 self.n_retried += 1;
-                self.first_retried.get_or_insert(refusal);
+                self.first_retried.get_or_insert(db_error);
             }
-            WorkerMessage::Refused { group, refusal } => {
+            WorkerMessage::Refused { group, db_error } => {
                 self.connected[usize::from(group)].1 += 1;
-                self.first_refusal.get_or_insert(refusal);
+                self.first_db_error.get_or_insert(db_error);
             }
             WorkerMessage::Left { group, moments } => {
                 self.n_left += 1;
@@ -288,16 +288,16 @@ impl<'a> Coordinator<'a> {
                 times: Some(times.clone()),
             });
         }
-        if let Some(refusal) = self.first_retried.take() {
-            let why = refusal.to_string();
+        if let Some(db_error) = self.first_retried.take() {
+            let why = db_error.to_string();
             let retried = Fact::new("client", "connects_retried", self.n_retried);
             (self.events)(Event::Fact(retried));
             (self.events)(Event::Fact(Fact::new("client", "connects_retried_why", why)));
         }
         let n_refused = self.connected.iter().map(|(_, failed, _)| failed).sum();
-        match self.first_refusal.take() {
-            Some(refusal) => {
-                Err(CannotRun::Refused { n_refused, n_clients: self.n_clients(), refusal })
+        match self.first_db_error.take() {
+            Some(db_error) => {
+                Err(CannotRun::Refused { n_refused, n_clients: self.n_clients(), db_error })
             }
             None => Ok(()),
         }
@@ -344,7 +344,7 @@ impl<'a> Coordinator<'a> {
             let begin = second_of(self.load_start_ns, measure_start_ns);
             let end = second_of(end_ns.min(now_ns), measure_start_ns);
             if parts.is_empty() && (begin..end).contains(&(before - 1)) {
-                // A second in which nothing happened is told too: a standstill must be seen.
+                // A second in which nothing happened is reported too: a stall must be seen.
                 (self.events)(Event::Second(Second::new(0, before - 1)));
             }
             for second in with_queues(parts, self.queued.extract_if(.., |it| it.1 < before)) {
@@ -646,7 +646,7 @@ fn oversee(
     let mut asked = 0;
     let mut leave_at_ns = NEVER;
     let start_ns = coordinator.stop.measure_start_ns();
-    // What is told of the beginning of the load takes no time worth mentioning.
+    // What is reported of the beginning of the load takes no time worth mentioning.
     coordinator.pauses.look(coordinator.load_start_ns + LOOK_NS, origin.elapsed_ns(), start_ns);
     while coordinator.n_left < coordinator.n_clients()
         || coordinator.awaits_end(origin.elapsed_ns())

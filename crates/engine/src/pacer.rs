@@ -240,7 +240,7 @@ impl Pacer {
         let intended_ns = match claim.intended_ns {
             Some(intended_ns) => intended_ns,
             None => match &self.pace {
-                Pace::KeyThink(thinker) => thinker.intend(claim.number, kind, kinds),
+                Pace::KeyThink(think_time) => think_time.intend(claim.number, kind, kinds),
                 Pace::Closed { .. } | Pace::Open(_) => {
                     return self.start_now(claim.number, clock);
                 }
@@ -252,7 +252,7 @@ impl Pacer {
         // Who keys and thinks never waits for another: being late is the generator's lag, unless
         // there was no connection.
         let claimed_ns = match (&self.pace, claim.intended_ns) {
-            (Pace::KeyThink(thinker), None) if !thinker.is_behind => {
+            (Pace::KeyThink(think_time), None) if !think_time.is_behind => {
                 claim.claimed_ns.min(intended_ns)
             }
             _ => claim.claimed_ns,
@@ -279,7 +279,7 @@ impl Pacer {
     /// None: the load is over before that.
     pub(crate) fn expect(&mut self, claim: &Claim, kind: KindIndex, kinds: &[Kind]) -> Option<u64> {
         let intended_ns = match &self.pace {
-            Pace::KeyThink(thinker) => thinker.intend(claim.number, kind, kinds),
+            Pace::KeyThink(think_time) => think_time.intend(claim.number, kind, kinds),
             Pace::Closed { free_ns } if !self.stop.has_reason() => *free_ns,
             Pace::Closed { .. } | Pace::Open(_) => return None,
         };
@@ -288,8 +288,8 @@ impl Pacer {
 
     /// A client has a connection again since `now_ns`, for a transaction that was to be expected.
     pub(crate) fn reconnected(&mut self, claim: Claim, intended_ns: u64, now_ns: u64) -> Claim {
-        if let Pace::KeyThink(thinker) = &mut self.pace {
-            thinker.connected_ns = now_ns;
+        if let Pace::KeyThink(think_time) = &mut self.pace {
+            think_time.connected_ns = now_ns;
         }
         Claim { claimed_ns: now_ns, intended_ns: Some(intended_ns), ..claim }
     }
@@ -298,7 +298,7 @@ impl Pacer {
     pub(crate) fn finished(&mut self, kind: KindIndex, slot: Slot, finished_ns: u64) {
         match &mut self.pace {
             Pace::Closed { free_ns } => *free_ns = finished_ns,
-            Pace::KeyThink(thinker) => thinker.finished(kind, slot, finished_ns),
+            Pace::KeyThink(think_time) => think_time.finished(kind, slot, finished_ns),
             Pace::Open(_) => {}
         }
     }
@@ -335,7 +335,7 @@ impl Pacer {
     pub(crate) fn begin(&mut self, load_start_ns: u64, workload: &dyn Workload) {
         match &mut self.pace {
             Pace::Closed { free_ns } => *free_ns = load_start_ns,
-            Pace::KeyThink(thinker) => self.nth = thinker.begin(load_start_ns, workload),
+            Pace::KeyThink(think_time) => self.nth = think_time.begin(load_start_ns, workload),
             Pace::Open(_) => {}
         }
     }

@@ -9,8 +9,8 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use model::{
-    Counts, CustomMetric, CustomMetricKind, CustomMetricSecond, ErrorCount, KindIndex, Load,
-    NS_PER_S, Outcome, Recording, Refusal, Sample, Second, Traffic,
+    Counts, CustomMetric, CustomMetricKind, CustomMetricSecond, DbError, ErrorCount, KindIndex,
+    Load, NS_PER_S, Outcome, Recording, Sample, Second, Traffic,
 };
 use stats::{Histogram, Range, Sparse};
 
@@ -345,13 +345,13 @@ impl Recorder {
         });
     }
 
-    /// Counts a refusal, also of an attempt that will be tried again.
-    pub(crate) fn record_error(&self, client: u32, group: u16, now_ns: u64, refusal: &Refusal) {
+    /// Counts a database error, also of an attempt that will be tried again.
+    pub(crate) fn record_error(&self, client: u32, group: u16, now_ns: u64, db_error: &DbError) {
         let second = second_of(now_ns, self.stop.measure_start_ns());
         let error = ErrorCount {
-            kind: refusal.kind,
-            code: refusal.code,
-            message: refusal.message.clone(),
+            kind: db_error.kind,
+            code: db_error.code,
+            message: db_error.message.clone(),
             count: 1,
         };
         self.with(client, |shard| {

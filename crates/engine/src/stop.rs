@@ -186,7 +186,7 @@ impl Stop {
 
     fn raise(&self, level: u32) {
         self.word.fetch_max(level, Ordering::SeqCst);
-        // Nothing to do about a refusal: sleepers wake at their deadlines anyway.
+        // Nothing to do about a database error: sleepers wake at their deadlines anyway.
         let _ = futex::wake(&self.word, futex::Flags::PRIVATE, i32::MAX as u32);
         for timer in self.timers.lock().unwrap_or_else(PoisonError::into_inner).iter() {
             fire(timer);

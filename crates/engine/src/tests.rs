@@ -10,8 +10,8 @@ use std::task::{Context, Poll};
 
 use model::{
     ArrivalRate, Arrivals, Call, Cancel, Client, Clock, Connect, Connecting, Conversation, Counts,
-    Database, Dialect, Done, Event, Fact, Identity, Kind, KindIndex, Load, NS_PER_MS, NS_PER_S,
-    Number, Phases, Place, Placement, Places, Product, QueueFull, Recording, Refusal, RefusalKind,
+    Database, DbError, DbErrorKind, Dialect, Done, Event, Fact, Identity, Kind, KindIndex, Load,
+    NS_PER_MS, NS_PER_S, Number, Phases, Place, Placement, Places, Product, QueueFull, Recording,
     Reply, ReplyLags, Request, Retry, RowSource, Sample, Second, Session, Statement, StatementId,
     StopCondition, StopReason, Table, Traffic, TxContext, Value, Visit, Woken, Workload,
 };
@@ -25,7 +25,7 @@ struct Fake {
     service_ns: fn(u64) -> u64,
     /// For how long the thread is kept busy when statement `nth` is asked.
     blocks_ns: fn(u64) -> u64,
-    refuses: fn(nth: u64, attempt: u32) -> Option<RefusalKind>,
+    refuses: fn(nth: u64, attempt: u32) -> Option<DbErrorKind>,
     /// An answer that is due in it is a lost connection, and no new one is made.
     outage_ns: Range<u64>,
     present: Arc<Present>,
@@ -40,7 +40,7 @@ struct Present {
 impl Fake {
     fn new(
         service_ns: fn(u64) -> u64,
-        refuses: fn(nth: u64, attempt: u32) -> Option<RefusalKind>,
+        refuses: fn(nth: u64, attempt: u32) -> Option<DbErrorKind>,
     ) -> Fake {
         let present = Present { now: AtomicU32::new(0), least: AtomicU32::new(u32::MAX) };
         let present = Arc::new(present);
@@ -54,7 +54,7 @@ struct FakeSession {
     service_ns: fn(u64) -> u64,
     blocks_ns: fn(u64) -> u64,
     reply_lags: Option<Rc<dyn ReplyLags>>,
-    refuses: fn(u64, u32) -> Option<RefusalKind>,
+    refuses: fn(u64, u32) -> Option<DbErrorKind>,
     outage_ns: Range<u64>,
     until_ns: u64,
     asked: (u64, u32),
@@ -99,7 +99,7 @@ impl Database for Fake {
         })
     }
 
-    fn facts(&self) -> Result<Vec<Fact>, Refusal> {
+    fn facts(&self) -> Result<Vec<Fact>, DbError> {
         Ok(Vec::new())
     }
 }
@@ -111,9 +111,9 @@ impl Drop for FakeSession {
 }
 
 impl Session for FakeSession {
-    fn start(&mut self, request: Request<'_>) -> Result<(), Refusal> {
+    fn start(&mut self, request: Request<'_>) -> Result<(), DbError> {
         let Request::Execute(Call { values: [Value::Int(nth)], .. }) = request else {
-            return Err(Refusal::new(RefusalKind::Unsupported, "only numbered statements"));
+            return Err(DbError::new(DbErrorKind::Unsupported, "only numbered statements"));
         };
         self.present.least.fetch_min(self.present.now.load(Ordering::SeqCst), Ordering::SeqCst);
         let nth = *nth as u64;
@@ -133,14 +133,14 @@ impl Session for FakeSession {
         &mut self,
         context: &mut Context<'_>,
         _visit: Visit<'_>,
-    ) -> Poll<Result<Reply, Refusal>> {
+    ) -> Poll<Result<Reply, DbError>> {
         match self.clock.poll_through(self.until_ns, context) {
             Poll::Pending => Poll::Pending,
             Poll::Ready(Woken::Stopped) => {
-                Poll::Ready(Err(Refusal::new(RefusalKind::Cancelled, "cut off")))
+                Poll::Ready(Err(DbError::new(DbErrorKind::Cancelled, "cut off")))
             }
             Poll::Ready(Woken::Due) if self.outage_ns.contains(&self.until_ns) => {
-                Poll::Ready(Err(Refusal::new(RefusalKind::ConnectionLost, "an outage")))
+                Poll::Ready(Err(DbError::new(DbErrorKind::ConnectionLost, "an outage")))
             }
             Poll::Ready(Woken::Due) => {
                 if let Some(lags) = &self.reply_lags {
@@ -149,7 +149,7 @@ impl Session for FakeSession {
                     lag_ns.into_iter().for_each(|lag_ns| lags.record(lag_ns));
                 }
                 Poll::Ready(match (self.refuses)(self.asked.0, self.asked.1) {
-                    Some(kind) => Err(Refusal::new(kind, "as told")),
+                    Some(kind) => Err(DbError::new(kind, "as told")),
                     None => Ok(Reply::default()),
                 })
             }
@@ -161,17 +161,17 @@ impl Session for FakeSession {
         _: &mut Context<'_>,
         _: &Table,
         _: &mut dyn RowSource,
-    ) -> Poll<Result<Reply, Refusal>> {
+    ) -> Poll<Result<Reply, DbError>> {
         Poll::Ready(Err(<dyn Session>::unsupported("load")))
     }
 
-    fn prepare(&mut self, _: Statement) -> Result<StatementId, Refusal> {
+    fn prepare(&mut self, _: Statement) -> Result<StatementId, DbError> {
         Err(<dyn Session>::unsupported("prepare"))
     }
 
-    fn poll_reconnect(&mut self, _: &mut Context<'_>) -> Poll<Result<(), Refusal>> {
+    fn poll_reconnect(&mut self, _: &mut Context<'_>) -> Poll<Result<(), DbError>> {
         let is_down = self.outage_ns.contains(&self.clock.now());
-        let lost = Refusal::new(RefusalKind::ConnectionLost, "an outage");
+        let lost = DbError::new(DbErrorKind::ConnectionLost, "an outage");
         Poll::Ready(if is_down { Err(lost) } else { Ok(()) })
     }
 
@@ -265,7 +265,7 @@ impl Client for Asking {
     }
 }
 
-fn no(_: u64, _: u32) -> Option<RefusalKind> {
+fn no(_: u64, _: u32) -> Option<DbErrorKind> {
     None
 }
 
@@ -285,7 +285,7 @@ fn job(load: Load, clients: u32, measure_ns: u64, service_ns: fn(u64) -> u64) ->
             stop_condition: StopCondition::Time,
         }],
         placement: Placement::Simulated,
-        retry: Retry { attempts: 3, on: vec![RefusalKind::Deadlock], backoff_ns: NS_PER_MS },
+        retry: Retry { attempts: 3, on: vec![DbErrorKind::Deadlock], backoff_ns: NS_PER_MS },
         connect: Connect::default(),
         recording: Recording { histogram_max_ns: 3600 * NS_PER_S, window_seconds: 10 },
         origin: Origin::now(),
@@ -404,8 +404,8 @@ fn an_arrival_that_finds_the_queue_full_is_dropped_and_counted() {
 
 #[test]
 fn what_is_offered_is_finished_or_failed_or_dropped_or_unfinished() {
-    fn refuses(nth: u64, _: u32) -> Option<RefusalKind> {
-        (nth % 7 == 3).then_some(RefusalKind::Duplicate)
+    fn refuses(nth: u64, _: u32) -> Option<DbErrorKind> {
+        (nth % 7 == 3).then_some(DbErrorKind::Duplicate)
     }
     let mut job = job(open(1500.0, 300), 2, 3 * NS_PER_S, two_ms);
     job.phases.ramp_up_ns = 1_300 * NS_PER_MS;
@@ -462,7 +462,7 @@ fn a_count_that_was_not_reached_leaves_the_window_as_long_as_it_was() {
     job.phases.drain_ns = NS_PER_S;
     let shown = tell(job);
     assert_eq!((shown.commits, shown.measured.unfinished), (500, 1));
-    assert_eq!(shown.ran.measured_ns, 10 * NS_PER_S, "the standstill is part of the window");
+    assert_eq!(shown.ran.measured_ns, 10 * NS_PER_S, "the stall is part of the window");
 }
 
 #[test]
@@ -478,8 +478,8 @@ fn the_last_commit_of_a_count_lies_within_its_window() {
 
 #[test]
 fn every_attempt_has_the_same_rng_and_the_latency_spans_them_all() {
-    fn refuses(nth: u64, attempt: u32) -> Option<RefusalKind> {
-        (nth.is_multiple_of(2) && attempt < 2).then_some(RefusalKind::Deadlock)
+    fn refuses(nth: u64, attempt: u32) -> Option<DbErrorKind> {
+        (nth.is_multiple_of(2) && attempt < 2).then_some(DbErrorKind::Deadlock)
     }
     let asks = Asks::new(0, 0);
     let drawn = Arc::clone(&asks.drawn);
@@ -503,9 +503,9 @@ fn every_attempt_has_the_same_rng_and_the_latency_spans_them_all() {
 }
 
 #[test]
-fn a_refusal_that_does_not_heal_ends_the_run_with_its_reason() {
-    fn refuses(_: u64, _: u32) -> Option<RefusalKind> {
-        Some(RefusalKind::Missing)
+fn a_database_error_that_does_not_heal_ends_the_run_with_its_reason() {
+    fn refuses(_: u64, _: u32) -> Option<DbErrorKind> {
+        Some(DbErrorKind::Missing)
     }
     let mut job = job(Load::Closed, 2, 100 * NS_PER_S, two_ms);
     job.groups[0].database = Arc::new(Fake::new(two_ms, refuses));
@@ -516,15 +516,15 @@ fn a_refusal_that_does_not_heal_ends_the_run_with_its_reason() {
 
 #[test]
 fn who_loses_each_new_connection_at_once_waits_before_the_next() {
-    fn refuses(nth: u64, _: u32) -> Option<RefusalKind> {
-        (nth < 12).then_some(RefusalKind::ConnectionLost)
+    fn refuses(nth: u64, _: u32) -> Option<DbErrorKind> {
+        (nth < 12).then_some(DbErrorKind::ConnectionLost)
     }
     let mut job = job(Load::Closed, 1, 10 * NS_PER_S, two_ms);
     job.groups[0].database = Arc::new(Fake::new(two_ms, refuses));
     let shown = tell(job);
     let started: Vec<u64> = shown.samples.iter().take(14).map(|one| one.started_ns).collect();
     let apart: Vec<u64> = started.windows(2).map(|pair| (pair[1] - pair[0]) / NS_PER_MS).collect();
-    // The first is made anew at once; then 10 ms, doubled up to a second.
+    // The first is made again at once; then 10 ms, doubled up to a second.
     assert_eq!(apart, [2, 12, 22, 42, 82, 162, 322, 642, 1002, 1002, 1002, 1002, 2]);
 }
 
@@ -755,12 +755,12 @@ fn late_samples_belong_to_the_second_in_which_they_were_intended() {
 struct Shy {
     refused: std::sync::atomic::AtomicU32,
     n_refused_most: u32,
-    kind: RefusalKind,
+    kind: DbErrorKind,
     inner: Fake,
 }
 
 impl Shy {
-    fn new(n_refused_most: u32, kind: RefusalKind) -> Shy {
+    fn new(n_refused_most: u32, kind: DbErrorKind) -> Shy {
         let inner = Fake::new(two_ms, no);
         Shy { refused: Default::default(), n_refused_most, kind, inner }
     }
@@ -779,13 +779,13 @@ impl Database for Shy {
         use std::sync::atomic::Ordering::SeqCst;
         if self.refused.load(SeqCst) < self.n_refused_most {
             self.refused.fetch_add(1, SeqCst);
-            let refusal = Refusal::new(self.kind, "not now");
-            return Box::pin(async move { Err(refusal) });
+            let db_error = DbError::new(self.kind, "not now");
+            return Box::pin(async move { Err(db_error) });
         }
         self.inner.connect(place, statements)
     }
 
-    fn facts(&self) -> Result<Vec<Fact>, Refusal> {
+    fn facts(&self) -> Result<Vec<Fact>, DbError> {
         Ok(Vec::new())
     }
 }
@@ -811,7 +811,7 @@ fn has_fact(events: &[Event], name: &str, value: &str) -> bool {
 
 #[test]
 fn a_connection_that_is_refused_is_made_again_and_that_is_reported() {
-    let shy = Shy::new(7, RefusalKind::ConnectionLost);
+    let shy = Shy::new(7, DbErrorKind::ConnectionLost);
     let (ran, events, _) = connect_with(shy, Connect::default());
     assert_eq!(ran.expect("all connect").reason, StopReason::Completed);
     assert!(has_fact(&events, "connects_retried", "7"));
@@ -822,11 +822,11 @@ fn a_connection_that_is_refused_is_made_again_and_that_is_reported() {
 
 #[test]
 fn a_run_does_not_begin_with_fewer_clients_than_were_asked_for() {
-    let shy = Shy::new(u32::MAX, RefusalKind::ConnectionLost);
+    let shy = Shy::new(u32::MAX, DbErrorKind::ConnectionLost);
     let (ran, _, _) = connect_with(shy, Connect::default());
     assert_eq!(ran.expect_err("nobody connects"), "10 of 10 clients could not connect: not now");
     // What no further attempt heals is not tried again.
-    let shy = Shy::new(1, RefusalKind::Denied);
+    let shy = Shy::new(1, DbErrorKind::Denied);
     let (ran, events, _) = connect_with(shy, Connect::default());
     assert_eq!(ran.expect_err("one is refused"), "1 of 10 clients could not connect: not now");
     assert!(!events.iter().any(|event| matches!(event, Event::Fact(_))));
@@ -835,7 +835,7 @@ fn a_run_does_not_begin_with_fewer_clients_than_were_asked_for() {
 #[test]
 fn clients_connect_at_their_rate() {
     let connect = Connect { rate_per_s: Some(3.0), at_once: 1 };
-    let (ran, _, connected_ns) = connect_with(Shy::new(0, RefusalKind::Other), connect);
+    let (ran, _, connected_ns) = connect_with(Shy::new(0, DbErrorKind::Other), connect);
     assert_eq!(ran.expect("all connect").reason, StopReason::Completed);
     assert_eq!(connected_ns, 9 * (NS_PER_S / 3));
 }

@@ -11,8 +11,8 @@ use std::task::{Context, Poll};
 use std::thread;
 
 use model::{
-    Cancel, Client, Clock, Database, Done, Exchange, Input, KindIndex, Number, Place, Placement,
-    Producer, ProducerContext, ProducerTask, Refusal, Reply, ReplyLags, Request, Row, RowSource,
+    Cancel, Client, Clock, Database, DbError, Done, Exchange, Input, KindIndex, Number, Place,
+    Placement, Producer, ProducerContext, ProducerTask, Reply, ReplyLags, Request, Row, RowSource,
     Sent, SentStatement, Session, Statement, StatementId, Table, TraceOutcome, Traffic,
     TransactionTrace, TxContext, Visit, Workload, raised, shown_value,
 };
@@ -52,7 +52,7 @@ pub enum CannotTrace {
     /// The workload's producer makes nothing for its clients to send.
     NothingToSend,
     /// The database let nobody in.
-    Refused(Refusal),
+    Refused(DbError),
 }
 
 /// Executes one transaction on this thread, and tells all that was said.
@@ -115,7 +115,7 @@ fn converse(traced: &Traced, clock: ThreadClock) -> Result<TransactionTrace, Can
         clock: Rc::clone(&clock),
     };
     for number in numbers.take(traced.warm_up as usize) {
-        // What refuses this one refuses the other too, and is told there.
+        // What refuses this one refuses the other too, and is reported there.
         conversation.begin(number)?;
         if conversation.converse(number).is_err_and(|no| no.kind.breaks_session()) {
             let _ = block_on(model::reconnect(conversation.sessions[0].as_mut()));
@@ -136,7 +136,7 @@ fn converse(traced: &Traced, clock: ThreadClock) -> Result<TransactionTrace, Can
     let outcome = match outcome {
         Ok(Done::Committed) => TraceOutcome::Committed,
         Ok(Done::RolledBack) => TraceOutcome::RolledBack,
-        Err(refusal) => TraceOutcome::Failed(refusal.to_string()),
+        Err(db_error) => TraceOutcome::Failed(db_error.to_string()),
     };
     Ok(TransactionTrace { transaction, number, outcome, elapsed_ns, traffic, exchanges })
 }
@@ -162,7 +162,7 @@ impl Conversation<'_> {
         self.await_input()
     }
 
-    fn converse(&mut self, nth: u64) -> Result<Done, Refusal> {
+    fn converse(&mut self, nth: u64) -> Result<Done, DbError> {
         let mut measured = Vec::new();
         let mut context = TxContext {
             sessions: &mut self.sessions,
@@ -208,29 +208,29 @@ impl ObservedSession {
         self.begun = Some((Exchange { statements, started_ns, ..Exchange::default() }, before));
     }
 
-    fn end(&mut self, result: &Result<Reply, Refusal>, first_rows: Vec<Vec<String>>) {
+    fn end(&mut self, result: &Result<Reply, DbError>, first_rows: Vec<Vec<String>>) {
         let Some((mut exchange, before)) = self.begun.take() else { return };
         exchange.elapsed_ns = self.clock.now() - exchange.started_ns;
         exchange.traffic = self.session.traffic() - before;
         exchange.first_rows = first_rows;
         match result {
             Ok(reply) => (exchange.rows, exchange.affected) = (reply.n_rows, reply.n_affected),
-            Err(refusal) => exchange.error = Some(refusal.to_string()),
+            Err(db_error) => exchange.error = Some(db_error.to_string()),
         }
         self.exchanges.borrow_mut().push(exchange);
     }
 }
 
 impl Session for ObservedSession {
-    fn start(&mut self, request: Request<'_>) -> Result<(), Refusal> {
+    fn start(&mut self, request: Request<'_>) -> Result<(), DbError> {
         let mut statements = self.session.sent(request);
         for statement in statements.iter_mut().filter(|one| one.sent == Sent::Prepared) {
             statement.is_first_call = self.called.insert(statement.sql.clone());
         }
         self.begin(statements);
         let started = self.session.start(request);
-        if let Err(refusal) = &started {
-            self.end(&Err(refusal.clone()), Vec::new());
+        if let Err(db_error) = &started {
+            self.end(&Err(db_error.clone()), Vec::new());
         }
         started
     }
@@ -239,7 +239,7 @@ impl Session for ObservedSession {
         &mut self,
         context: &mut Context<'_>,
         visit: Visit<'_>,
-    ) -> Poll<Result<Reply, Refusal>> {
+    ) -> Poll<Result<Reply, DbError>> {
         let mut rows = Vec::new();
         let polled = self.session.poll_reply(context, &mut |row: &dyn Row| {
             if rows.len() < ROWS_MAX {
@@ -258,15 +258,15 @@ impl Session for ObservedSession {
         context: &mut Context<'_>,
         table: &Table,
         source: &mut dyn RowSource,
-    ) -> Poll<Result<Reply, Refusal>> {
+    ) -> Poll<Result<Reply, DbError>> {
         self.session.poll_load(context, table, source)
     }
 
-    fn prepare(&mut self, statement: Statement) -> Result<StatementId, Refusal> {
+    fn prepare(&mut self, statement: Statement) -> Result<StatementId, DbError> {
         self.session.prepare(statement)
     }
 
-    fn poll_reconnect(&mut self, context: &mut Context<'_>) -> Poll<Result<(), Refusal>> {
+    fn poll_reconnect(&mut self, context: &mut Context<'_>) -> Poll<Result<(), DbError>> {
         self.session.poll_reconnect(context)
     }
 

@@ -3,7 +3,7 @@
 //!
 //! Not here: the SQL of workloads (dialect), and what is read while a load runs (monitoring).
 
-use crate::{ClientLoad, Fact, Refusal, SettingsBySql, Settling, SettlingOf, Table};
+use crate::{ClientLoad, DbError, Fact, SettingsBySql, Settling, SettlingOf, Table};
 
 /// How a database is built in and administered, filled by its driver.
 #[derive(Clone, Copy, Debug)]
@@ -38,7 +38,7 @@ pub struct Administration {
     /// [mark](crate::Routine::mark) in it; empty where it has no routines.
     pub list_routines: &'static str,
     /// Whether a server that lets nobody in says by this that it starts or recovers, and will.
-    pub is_recovering: fn(&Refusal) -> bool,
+    pub is_recovering: fn(&DbError) -> bool,
     /// The query for the names of the storage engines that this server has; none where a database
     /// has no choice of them.
     pub list_storage_engines: Option<&'static str>,

@@ -5,9 +5,9 @@
 /// Whether a server's number grows or stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reading {
-    /// It only grows, until the server is started anew: what is told is its rate.
+    /// It only grows, until the server is restarted: what is reported is its rate.
     Total,
-    /// It goes up and down: what is told is itself.
+    /// It goes up and down: what is reported is itself.
     Level,
 }
 
@@ -18,7 +18,8 @@ pub struct Counter {
     pub name: &'static str,
     /// Whether it grows or stands.
     pub reading: Reading,
-    /// The unit of what is told: of its rate where it grows (`1/s`, `B/s`, `ms/s`), else its own.
+    /// The unit of what is reported: of its rate where it grows (`1/s`, `B/s`, `ms/s`), else its
+    /// own.
     pub unit: &'static str,
     /// What it means, in a sentence.
     pub help: &'static str,

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    Administration, Clock, Dialect, Fact, Host, Monitoring, PathEntrance, Product, Refusal,
+    Administration, Clock, DbError, Dialect, Fact, Host, Monitoring, PathEntrance, Product,
     Session, Statement,
 };
 
@@ -105,7 +105,7 @@ pub trait Hosts: Send + Sync {
 }
 
 /// A connection being made.
-pub type Connecting<'a> = Pin<Box<dyn Future<Output = Result<Box<dyn Session>, Refusal>> + 'a>>;
+pub type Connecting<'a> = Pin<Box<dyn Future<Output = Result<Box<dyn Session>, DbError>> + 'a>>;
 
 /// An opened target. Shared by all workers.
 pub trait Database: Send + Sync {
@@ -134,7 +134,7 @@ pub trait Database: Send + Sync {
     fn connect<'a>(&'a self, place: Place, statements: Arc<[Statement]>) -> Connecting<'a>;
 
     /// What is in force: version, modes and settings, for the record of the run.
-    fn facts(&self) -> Result<Vec<Fact>, Refusal>;
+    fn facts(&self) -> Result<Vec<Fact>, DbError>;
 
     /// From now on connects clients through this entrance, or directly; whoever builds, checks or
     /// asks always connects directly. Whether its clients connect over a network at all.

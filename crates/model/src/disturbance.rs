@@ -111,7 +111,7 @@ impl fmt::Display for Which {
     }
 }
 
-/// The most letters of what is done that are told; the plan has all of them.
+/// The most letters of what is done that are reported; the plan has all of them.
 const TOLD_LETTERS: usize = 60;
 
 impl Action {

@@ -75,7 +75,7 @@ pub enum Event {
         run: RunId,
         /// Its plan.
         plan: String,
-        /// The run as it is told.
+        /// The run as it is reported.
         description: Box<Description>,
     },
     /// Something was observed.

@@ -84,7 +84,7 @@ pub enum FactValue {
     Buckets(BucketCounts),
 }
 
-/// A number with as many decimals as it is told with.
+/// A number with as many decimals as it is reported with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Decimal {
     /// The number without its point.
@@ -93,7 +93,7 @@ pub struct Decimal {
     scale: u8,
 }
 
-/// More decimals than anything is told with: a text of more stays text.
+/// More decimals than anything is reported with: a text of more stays text.
 const SCALE_MAX: u8 = 9;
 
 impl Decimal {
@@ -145,7 +145,7 @@ impl FactValue {
         }
     }
 
-    /// What a stored text says of the fact with this name. It is told as the same text again.
+    /// What a stored text says of the fact with this name. It is reported as the same text again.
     pub fn read(name: &str, text: String) -> FactValue {
         let unit = name.rsplit('_').next().filter(|unit| unit.len() < name.len());
         let one = |text: &str| match unit {
@@ -256,7 +256,7 @@ impl fmt::Display for FactValue {
     }
 }
 
-/// As it is told.
+/// As it is reported.
 impl PartialEq<str> for FactValue {
     fn eq(&self, text: &str) -> bool {
         match self {
@@ -374,7 +374,7 @@ mod tests {
         check("product", "MariaDB", words("MariaDB"));
         check("version", "10.11", words("10.11"));
         check("seed", "18446744073709551615", words("18446744073709551615"));
-        // What would be told otherwise than it was read stays as it is.
+        // What would be reported otherwise than it was read stays as it is.
         for (name, text) in [
             ("build", "007"),
             ("build", "+7"),

@@ -16,6 +16,7 @@ mod control_chars;
 mod counter;
 mod cpu_profile;
 mod database;
+mod db_error;
 mod dialect;
 mod digits;
 mod dip_cause;
@@ -44,7 +45,6 @@ mod plan;
 mod plan_keys;
 mod producer;
 mod product;
-mod refusal;
 mod repeats;
 mod rng;
 mod run;
@@ -84,6 +84,7 @@ pub use cpu_profile::{
     CpuProfile, CpuProfileReport, FRAME_SEPARATOR, KERNEL_FRAME, ProfileSide, TopFunction,
 };
 pub use database::{Connecting, Database, Hosts, Place, Placement, Places};
+pub use db_error::{DbError, DbErrorKind};
 pub use dialect::{Decimals, Dialect, Partitioning, Placeholder, RoutineLanguage, Serial};
 pub use digits::{put_decimal, put_unsigned};
 pub use dip_cause::Cause;
@@ -122,7 +123,6 @@ pub use plan_keys::{
 };
 pub use producer::{Input, Producer, ProducerContext, ProducerTask, Producing};
 pub use product::Product;
-pub use refusal::{Refusal, RefusalKind};
 pub use repeats::{Goal, Level, Nesting, StopRule};
 pub use rng::{Rng, Stream};
 pub use run::{

@@ -100,7 +100,7 @@ pub struct Options {
     pub nodes: Option<u32>,
     /// How many of the nodes are to be loaded, the first ones; none is all.
     pub load_on: Option<u32>,
-    /// What it is told besides the defaults, as the server names it. The last of a name holds.
+    /// What it is reported besides the defaults, as the server names it. The last of a name holds.
     pub settings: Vec<(String, String)>,
 }
 
@@ -232,7 +232,7 @@ fn check_nodes(kind: Kind, options: &Options) -> Result<(), BadParameter> {
     Err(BadParameter::of(name, why))
 }
 
-/// Whether a server may be told so; whether it knows the word is the server's to say.
+/// Whether a server may be given this; whether it knows the word is the server's to say.
 pub fn check_setting(kind: Kind, name: &str, value: &str) -> Result<(), BadParameter> {
     let title = kind.title();
     let letters = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.');

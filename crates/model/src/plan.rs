@@ -5,7 +5,7 @@
 use serde::{Deserialize, Deserializer, Serialize};
 
 use crate::{
-    ArrivalRate, Disturbance, NetworkConditions, Placement, RefusalKind, Settle, Target, choice,
+    ArrivalRate, DbErrorKind, Disturbance, NetworkConditions, Placement, Settle, Target, choice,
 };
 
 /// The order in which arrivals come.
@@ -49,7 +49,7 @@ choice!(LoadModel { Closed = "closed", Open = "open", KeyThink = "keythink" });
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "model", rename_all = "snake_case")]
 pub enum Load {
-    /// Each client begins anew as soon as it has finished.
+    /// Each client begins again as soon as it has finished.
     Closed,
     /// Transactions arrive at a rate, whatever becomes of them.
     Open {
@@ -139,8 +139,8 @@ pub struct Phases {
 pub struct Retry {
     /// Attempts in all, the first included; 1 means never again.
     pub attempts: u32,
-    /// Which refusals are tried again.
-    pub on: Vec<RefusalKind>,
+    /// Which database errors are tried again.
+    pub on: Vec<DbErrorKind>,
     /// The mean pause before the next attempt, doubled each time; drawn uniformly around it.
     pub backoff_ns: u64,
 }
@@ -148,7 +148,7 @@ pub struct Retry {
 /// How samples are kept.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Recording {
-    /// The longest time that histograms tell apart; longer ones are counted as overflow.
+    /// The longest time that histograms distinguish; longer ones are counted as overflow.
     pub histogram_max_ns: u64,
     /// How many seconds each window of service, wait and lag has.
     pub window_seconds: u32,

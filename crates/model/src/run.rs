@@ -1,4 +1,4 @@
-//! What names a run, and what it is told to be.
+//! What names a run, and what describes it.
 
 use std::fmt;
 
@@ -16,7 +16,7 @@ impl fmt::Display for RunId {
     }
 }
 
-/// A run as it is told to everyone who was not there: names for every index in its events.
+/// A run as it is described to everyone who was not there: names for every index in its events.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Description {
     /// The plan's name.

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{KindIndex, RefusalKind, Rng, Stream, Traffic};
+use crate::{DbErrorKind, KindIndex, Rng, Stream, Traffic};
 
 /// Which transaction it is. Kind and inputs are a function of this and the seed alone.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -67,7 +67,7 @@ pub enum Outcome {
     /// Rolled back by design of the workload: finished, not committed.
     RolledBack,
     /// Refused, after all attempts.
-    Failed(RefusalKind),
+    Failed(DbErrorKind),
     /// The connection broke during COMMIT: it may have happened.
     Unknown,
 }

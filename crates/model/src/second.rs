@@ -7,7 +7,7 @@
 use serde::{Deserialize, Serialize};
 use stats::Histogram;
 
-use crate::{KindIndex, RefusalKind, Traffic};
+use crate::{DbErrorKind, KindIndex, Traffic};
 
 /// Service, wait and lag are kept in windows of this many seconds, unless the stretches of the
 /// report are not made of such, in the part of the second that begins the window.
@@ -26,7 +26,7 @@ pub(crate) fn default_interval_seconds() -> u32 {
     INTERVAL_SECONDS
 }
 
-/// The windows in which service, wait and lag are kept where a report is told in stretches of
+/// The windows in which service, wait and lag are kept where a report is reported in stretches of
 /// `interval_seconds`: the longest of which these are made, up to [`WINDOW_SECONDS`].
 pub fn window_seconds(interval_seconds: u32) -> u32 {
     let divides = |window: &u32| interval_seconds.is_multiple_of(*window);
@@ -168,7 +168,7 @@ pub struct CustomMetricSecond {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ErrorCount {
     /// What it means.
-    pub kind: RefusalKind,
+    pub kind: DbErrorKind,
     /// The product's number.
     pub code: i64,
     /// The words of the first of them.

@@ -53,7 +53,7 @@ pub struct SummaryQuery {
     /// Where it comes from: a view's name.
     pub source: &'static str,
     /// The query. Each row: what it is of, then a number for each column. All of them only grow
-    /// until the server is started anew.
+    /// until the server is restarted.
     pub sql: &'static str,
     /// Its numbers. What grew most in the first of them that is a time, or else in the first, is
     /// shown first.

@@ -11,7 +11,7 @@ use std::task::{Context, Poll};
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    BeginSql, Refusal, RefusalKind, Row, RowSource, SentStatement, Statement, StatementId,
+    BeginSql, DbError, DbErrorKind, Row, RowSource, SentStatement, Statement, StatementId,
     StatementKind, Table, Value,
 };
 
@@ -43,11 +43,11 @@ pub enum Request<'a> {
         /// The text, complete.
         sql: &'a str,
     },
-    /// Several calls in one flight, in order; the first refusal ends it. This is the only way
-    /// in which a conversation has more than one statement under way. The first may be
+    /// Several calls in one flight, in order; the first database error ends it. This is the only
+    /// way in which a conversation has more than one statement under way. The first may be
     /// [`StatementId::BEGIN`] or [`StatementId::BEGIN_READ_ONLY`], the last
     /// [`StatementId::COMMIT`]; a driver takes another round trip for a COMMIT that must not be
-    /// carried out after a refusal, where its database would.
+    /// carried out after a database error, where its database would.
     Batch(&'a [Call<'a>]),
     /// Begins a transaction that may write.
     Begin,
@@ -56,7 +56,7 @@ pub enum Request<'a> {
     /// Begins a transaction that does not say whether it will write, by a bare `BEGIN`. Where a
     /// database takes its lock by that word (SQLite), it begins as one that only reads.
     BeginPlain,
-    /// Commits. A connection lost meanwhile is [`RefusalKind::UnknownCommit`].
+    /// Commits. A connection lost meanwhile is [`DbErrorKind::UnknownCommit`].
     Commit,
     /// Rolls back.
     Rollback,
@@ -159,8 +159,8 @@ impl Sub for Traffic {
     }
 }
 
-/// Sees each row of a reply where it lies. Its refusal ends the reply.
-pub type Visit<'v> = &'v mut dyn FnMut(&dyn Row) -> Result<(), Refusal>;
+/// Sees each row of a reply where it lies. Its database error ends the reply.
+pub type Visit<'v> = &'v mut dyn FnMut(&dyn Row) -> Result<(), DbError>;
 
 /// Ends what a session is doing, from another thread, for good.
 pub trait Cancel: Send + Sync {
@@ -171,14 +171,14 @@ pub trait Cancel: Send + Sync {
 /// One connection. Lives and dies on the worker that made it.
 pub trait Session {
     /// Hands over a request. Nothing waits here, and one request is under way at a time.
-    fn start(&mut self, request: Request<'_>) -> Result<(), Refusal>;
+    fn start(&mut self, request: Request<'_>) -> Result<(), DbError>;
 
     /// Drives the request under way; `visit` sees the rows. Blocks on a thread.
     fn poll_reply(
         &mut self,
         context: &mut Context<'_>,
         visit: Visit<'_>,
-    ) -> Poll<Result<Reply, Refusal>>;
+    ) -> Poll<Result<Reply, DbError>>;
 
     /// Loads rows into a table as fast as this database takes them, inside the transaction
     /// under way. Rows are pulled from `source`; nothing is buffered beyond a chunk.
@@ -187,15 +187,15 @@ pub trait Session {
         context: &mut Context<'_>,
         table: &Table,
         source: &mut dyn RowSource,
-    ) -> Poll<Result<Reply, Refusal>>;
+    ) -> Poll<Result<Reply, DbError>>;
 
     /// Prepares a statement at run time; it is valid for this session until it reconnects.
-    fn prepare(&mut self, statement: Statement) -> Result<StatementId, Refusal>;
+    fn prepare(&mut self, statement: Statement) -> Result<StatementId, DbError>;
 
-    /// Makes the connection anew after [`RefusalKind::breaks_session`].
-    fn poll_reconnect(&mut self, context: &mut Context<'_>) -> Poll<Result<(), Refusal>>;
+    /// Makes the connection again after [`DbErrorKind::breaks_session`].
+    fn poll_reconnect(&mut self, context: &mut Context<'_>) -> Poll<Result<(), DbError>>;
 
-    /// Whether it is to be made anew before the next transaction, since another host is its own
+    /// Whether it is to be made again before the next transaction, since another host is its own
     /// now. Asked between transactions; true at most once for each change.
     fn should_move(&mut self) -> bool {
         false
@@ -245,7 +245,7 @@ pub async fn execute(
     session: &mut dyn Session,
     statement: StatementId,
     values: &[Value<'_>],
-) -> Result<Reply, Refusal> {
+) -> Result<Reply, DbError> {
     query(session, Request::Execute(Call { statement, values }), &mut |_| Ok(())).await
 }
 
@@ -254,10 +254,10 @@ pub fn query<'s>(
     session: &'s mut dyn Session,
     request: Request<'_>,
     visit: Visit<'s>,
-) -> impl Future<Output = Result<Reply, Refusal>> + use<'s> {
+) -> impl Future<Output = Result<Reply, DbError>> + use<'s> {
     let mut started = Some(session.start(request));
     poll_fn(move |context| match started.take() {
-        Some(Err(refusal)) => Poll::Ready(Err(refusal)),
+        Some(Err(db_error)) => Poll::Ready(Err(db_error)),
         _ => session.poll_reply(context, visit),
     })
 }
@@ -267,7 +267,7 @@ pub async fn query_number(
     session: &mut dyn Session,
     statement: StatementId,
     values: &[Value<'_>],
-) -> Result<Option<i64>, Refusal> {
+) -> Result<Option<i64>, DbError> {
     let mut number = None;
     query(session, Request::Execute(Call { statement, values }), &mut |row: &dyn Row| {
         number = row.optional_int(0)?;
@@ -282,19 +282,19 @@ pub async fn load(
     session: &mut dyn Session,
     table: &Table,
     source: &mut dyn RowSource,
-) -> Result<Reply, Refusal> {
+) -> Result<Reply, DbError> {
     poll_fn(|context| session.poll_load(context, table, source)).await
 }
 
-/// Makes the connection anew.
-pub async fn reconnect(session: &mut dyn Session) -> Result<(), Refusal> {
+/// Makes the connection again.
+pub async fn reconnect(session: &mut dyn Session) -> Result<(), DbError> {
     poll_fn(|context| session.poll_reconnect(context)).await
 }
 
 impl dyn Session + '_ {
-    /// The refusal of a driver that cannot do `what`.
-    pub fn unsupported(what: &str) -> Refusal {
-        Refusal::new(RefusalKind::Unsupported, format!("this driver cannot {what}"))
+    /// The database error of a driver that cannot do `what`.
+    pub fn unsupported(what: &str) -> DbError {
+        DbError::new(DbErrorKind::Unsupported, format!("this driver cannot {what}"))
     }
 }
 

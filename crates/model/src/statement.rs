@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Refusal, RefusalKind};
+use crate::{DbError, DbErrorKind};
 
 /// How a statement is counted: reads, writes and other statements apart, as sysbench does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -40,12 +40,12 @@ impl StatementId {
     pub const COMMIT: StatementId = StatementId(u16::MAX - 2);
 
     /// The statement at `place` of those that a session knows. Refused where the numbers end.
-    pub fn numbered(place: usize) -> Result<StatementId, Refusal> {
+    pub fn numbered(place: usize) -> Result<StatementId, DbError> {
         let id = u16::try_from(place).ok().map(StatementId).filter(|id| !id.is_control());
         id.ok_or_else(|| {
             let n_most = StatementId::COMMIT.0;
             let message = format!("a session can have at most {n_most} statements");
-            Refusal::new(RefusalKind::Unsupported, message)
+            DbError::new(DbErrorKind::Unsupported, message)
         })
     }
 
@@ -84,7 +84,7 @@ mod tests {
         assert_eq!(StatementId::numbered(65_532), Ok(StatementId(65_532)));
         for place in [65_533, 65_535, 65_536] {
             let no = StatementId::numbered(place).expect_err("no number is left");
-            assert_eq!(no.kind, RefusalKind::Unsupported);
+            assert_eq!(no.kind, DbErrorKind::Unsupported);
         }
     }
 }

@@ -34,7 +34,7 @@ impl StorageEngine {
     }
 
     /// Whether rows, and what a table of the database's own engine notes of them, are kept or lost
-    /// together: else what an interrupted build has left cannot be told.
+    /// together: else what an interrupted build has left cannot be reported.
     pub const fn keeps_marks(&self) -> bool {
         self.is_transactional && !self.is_emptied_by_crash
     }

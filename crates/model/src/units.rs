@@ -147,7 +147,7 @@ fn scaled(text: &str, what: &str, units: &[(&str, u64)]) -> Result<u64, BadUnit>
     })
 }
 
-/// A duration as short as it can be told exactly enough: `1h30m`, `30s`, `2.50ms`.
+/// A duration as short as it can be reported exactly enough: `1h30m`, `30s`, `2.50ms`.
 pub fn format_duration(ns: u64) -> String {
     match ns {
         0 => "0s".to_owned(),

@@ -1,6 +1,6 @@
 //! What goes into a statement and comes out of it. Not here: any wire format.
 
-use crate::{Refusal, RefusalKind};
+use crate::{DbError, DbErrorKind};
 
 /// One value on its way to or from a database.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -88,11 +88,11 @@ pub trait Row {
         ""
     }
 
-    /// The column as a decimal of `scale` digits, unscaled. A null is a refusal, and so is a
+    /// The column as a decimal of `scale` digits, unscaled. A null is a database error, and so is a
     /// number that is too great for that.
     ///
     /// A database that stores scaled integers overrides this, since its integers are unscaled.
-    fn decimal(&self, column: usize, scale: u8) -> Result<i64, Refusal> {
+    fn decimal(&self, column: usize, scale: u8) -> Result<i64, DbError> {
         let power = |n_digits: u8| 10i64.checked_pow(u32::from(n_digits));
         let fits = match self.value(column) {
             Value::Decimal { unscaled, scale: has } if has <= scale => {
@@ -115,14 +115,15 @@ pub trait Row {
                  digits",
                 column + 1
             );
-            Refusal::new(RefusalKind::Shape, message)
+            DbError::new(DbErrorKind::Shape, message)
         })
     }
 }
 
 impl dyn Row + '_ {
-    /// The column as an integer; of another type it must be one exactly. A null is a refusal.
-    pub fn int(&self, column: usize) -> Result<i64, Refusal> {
+    /// The column as an integer; of another type it must be one exactly. A null is a database
+    /// error.
+    pub fn int(&self, column: usize) -> Result<i64, DbError> {
         match self.value(column) {
             Value::Int(value) => Ok(value),
             Value::Decimal { unscaled, scale: 0 } => Ok(unscaled),
@@ -133,15 +134,15 @@ impl dyn Row + '_ {
     }
 
     /// The column as an integer, or nothing where it is null.
-    pub fn optional_int(&self, column: usize) -> Result<Option<i64>, Refusal> {
+    pub fn optional_int(&self, column: usize) -> Result<Option<i64>, DbError> {
         match self.value(column) {
             Value::Null => Ok(None),
             _ => self.int(column).map(Some),
         }
     }
 
-    /// The column as text. A null is a refusal.
-    pub fn text(&self, column: usize) -> Result<&str, Refusal> {
+    /// The column as text. A null is a database error.
+    pub fn text(&self, column: usize) -> Result<&str, DbError> {
         match self.value(column) {
             Value::Text(value) => Ok(value),
             Value::Bytes(bytes) => {
@@ -151,8 +152,8 @@ impl dyn Row + '_ {
         }
     }
 
-    /// The column as cents. A null is a refusal.
-    pub fn cents(&self, column: usize) -> Result<i64, Refusal> {
+    /// The column as cents. A null is a database error.
+    pub fn cents(&self, column: usize) -> Result<i64, DbError> {
         self.decimal(column, 2)
     }
 }
@@ -168,10 +169,10 @@ fn exact_decimal(number: f64, scale: u8) -> Option<i64> {
     is_exact.then_some(unscaled as i64)
 }
 
-fn shape(column: usize, wanted: &str, got: Value<'_>) -> Refusal {
+fn shape(column: usize, wanted: &str, got: Value<'_>) -> DbError {
     let got = got.type_name();
     let message = format!("column {} of the result is {got}, expected {wanted}", column + 1);
-    Refusal::new(RefusalKind::Shape, message)
+    DbError::new(DbErrorKind::Shape, message)
 }
 
 /// Rows, one at a time.

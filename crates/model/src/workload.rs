@@ -4,8 +4,8 @@ use std::future::Future;
 use std::pin::Pin;
 
 use crate::{
-    Clock, CustomMetric, Dialect, Identity, Input, Kind, KindIndex, Number, Places, PrimaryMetric,
-    Producer, Refusal, Rng, RowSource, Session, Standard, Statement, Table, fnv1a,
+    Clock, CustomMetric, DbError, Dialect, Identity, Input, Kind, KindIndex, Number, Places,
+    PrimaryMetric, Producer, Rng, RowSource, Session, Standard, Statement, Table, fnv1a,
 };
 
 /// So begins the note that says which checks of a workload are left out, and why.
@@ -51,7 +51,7 @@ pub struct Routine {
     /// this one.
     pub mark: String,
     /// What makes it, carried out as a whole or not at all. It replaces what was there, or is
-    /// refused as [existing](crate::RefusalKind::Exists).
+    /// refused as [existing](crate::DbErrorKind::Exists).
     pub create: String,
     /// The statement that removes it, and does nothing where it is not there.
     pub drop: String,
@@ -96,7 +96,7 @@ impl TxContext<'_> {
 }
 
 /// A transaction under way.
-pub type Conversation<'a> = Pin<Box<dyn Future<Output = Result<Done, Refusal>> + 'a>>;
+pub type Conversation<'a> = Pin<Box<dyn Future<Output = Result<Done, DbError>> + 'a>>;
 
 /// One simulated user.
 pub trait Client {

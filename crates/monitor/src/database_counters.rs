@@ -1,12 +1,12 @@
 //! What a database counts itself, on a connection of its own.
 //!
-//! What cannot be read is told once and is no error. A server that goes away leaves a gap, and is
-//! connected to again. Not here: which numbers there are (drivers).
+//! What cannot be read is reported once and is no error. A server that goes away leaves a gap, and
+//! is connected to again. Not here: which numbers there are (drivers).
 
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use model::{Counters, Database, Fact, Reading, Refusal, RefusalKind, Row, Value};
+use model::{Counters, Database, DbError, DbErrorKind, Fact, Reading, Row, Value};
 
 use crate::collector::Collector;
 use crate::query_session::{Canceller, Connect, QuerySession, number};
@@ -62,7 +62,7 @@ impl DatabaseCounters {
     }
 
     /// What the queries tell; the ones that the server does not take are asked no more.
-    fn ask(&mut self) -> Result<Vec<(String, f64)>, Refusal> {
+    fn ask(&mut self) -> Result<Vec<(String, f64)>, DbError> {
         self.session.connect()?;
         let mut shown = Vec::new();
         let mut left = Vec::new();
@@ -79,11 +79,11 @@ impl DatabaseCounters {
             };
             match self.session.read(&sql, &mut visit) {
                 Ok(_) => left.push(sql),
-                Err(refusal) if refusal.kind.breaks_session() => left.push(sql),
+                Err(db_error) if db_error.kind.breaks_session() => left.push(sql),
                 // A view of another version.
-                Err(refusal) if refusal.kind == RefusalKind::Missing => {}
-                Err(refusal) => {
-                    self.why.get_or_insert_with(|| refusal.to_string());
+                Err(db_error) if db_error.kind == DbErrorKind::Missing => {}
+                Err(db_error) => {
+                    self.why.get_or_insert_with(|| db_error.to_string());
                 }
             }
         }
@@ -113,8 +113,8 @@ impl Collector for DatabaseCounters {
             }
             // Of a server that is not there another finding tells; of one that does not let us
             // in, this is all that there is.
-            Err(refusal) => {
-                self.why.get_or_insert_with(|| refusal.to_string());
+            Err(db_error) => {
+                self.why.get_or_insert_with(|| db_error.to_string());
             }
         }
     }

@@ -2,7 +2,7 @@
 //!
 //! Nothing here fails: what cannot be read is left out. A result may be published, so what would
 //! name somebody is deliberately absent: host name, network addresses, serial numbers, users, the
-//! kernel's command line. The paths of disks are told as they were given.
+//! kernel's command line. The paths of disks are reported as they were given.
 //!
 //! Also absent: facts about the database (drivers know them), and what is to be thought of any of
 //! this (findings). What the process used between two instants is [`crate::Watch`]'s.
@@ -17,7 +17,7 @@ use procfs::{CpuInfo, FromBufRead, FromRead, LoadAverage, Meminfo};
 
 use crate::kernel_files::read;
 
-/// More interfaces than this are not told: a host of containers has hundreds of them.
+/// More interfaces than this are not reported: a host of containers has hundreds of them.
 const INTERFACES_MAX: usize = 16;
 
 /// Every fact about this machine, this build, and the disks that hold `paths`.
@@ -658,6 +658,6 @@ mod tests {
         let all = names.len();
         names.sort_unstable();
         names.dedup();
-        assert_eq!(names.len(), all, "no fact is told twice");
+        assert_eq!(names.len(), all, "no fact is reported twice");
     }
 }

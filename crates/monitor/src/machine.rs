@@ -14,7 +14,8 @@ use crate::collector::Collector;
 use crate::kernel_files::read;
 use crate::readings::{Readings, What};
 
-/// Disks and interfaces that are told, by name: a host of containers has hundreds of the latter.
+/// Disks and interfaces that are reported, by name: a host of containers has hundreds of the
+/// latter.
 const DEVICES_MAX: usize = 16;
 
 /// A sector of /proc/diskstats, whatever the device's own is.
@@ -346,7 +347,7 @@ mod tests {
         assert_eq!(shown, [("numa_migrated".to_owned(), 3.0)]);
     }
 
-    /// What is told of the second between two readings of a file.
+    /// What is reported of the second between two readings of a file.
     fn between(put: &mut dyn FnMut(&str, &mut Readings), texts: [&str; 2]) -> Vec<(String, f64)> {
         let mut readings = Readings::new("machine".to_owned());
         let mut names = Vec::new();

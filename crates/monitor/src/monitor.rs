@@ -35,7 +35,7 @@ enum Message {
 pub struct Monitor {
     signal: Arc<PhaseSignal>,
     hear: Receiver<(usize, Message)>,
-    /// By collector: the places of its gauges among all that were told.
+    /// By collector: the places of its gauges among all that were reported.
     places: Vec<Vec<u16>>,
     n_gauges: u16,
     /// Collectors that have not ended.
@@ -47,7 +47,7 @@ pub struct Monitor {
 
 impl Monitor {
     /// Each collector waits for [`Monitor::begin`] on a thread of its own; `canceller` cuts off
-    /// what hangs. A collector without a thread is told as a fact.
+    /// what hangs. A collector without a thread is reported as a fact.
     pub fn over(collectors: Vec<Make>, canceller: Canceller) -> Monitor {
         let (tell, hear) = channel();
         let signal: Arc<PhaseSignal> = Arc::default();
@@ -339,7 +339,7 @@ mod tests {
         let begin = monitor.begin();
         begin(Duration::ZERO);
         let mut shown = Vec::new();
-        // It is told by itself, once a second.
+        // It is reported by itself, once a second.
         let (index, message) = monitor.hear.recv().expect("a reading");
         monitor.take(index, message, &mut |event| shown.push(event));
         let facts = monitor.end(&mut |event| shown.push(event));

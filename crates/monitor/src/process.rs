@@ -16,7 +16,7 @@ use crate::tasks::{SharedTasks, Task, Tasks, field};
 /// a slow machine, so a quarter of a percent of a core. With 128 it was 1.4 % at 900 clients.
 const TASKS_A_SECOND: usize = 48;
 
-/// Threads that are told one by one: as many as a chart can show.
+/// Threads that are reported one by one: as many as a chart can show.
 const THREADS_SHOWN: usize = 8;
 
 /// A thread below this share of a core is none of the busiest.
@@ -117,7 +117,7 @@ impl Process {
         }
     }
 
-    /// The process and what it says of itself, found anew if it has gone.
+    /// The process and what it says of itself, found again if it has gone.
     fn root(&mut self) -> Option<(u32, Stat)> {
         if let Some(root) = self.root {
             let is_same = |stat: &Stat| self.read_last.is_none_or(|(_, began)| began == stat.began);

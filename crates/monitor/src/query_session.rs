@@ -1,23 +1,23 @@
-//! A connection by which a collector asks a database: made when it is needed, made anew when it
+//! A connection by which a collector asks a database: made when it is needed, made again when it
 //! broke, and cut off from another thread when it hangs.
 //!
 //! Not here: what is asked.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use model::{Cancel, Database, Refusal, Reply, Value, Visit};
+use model::{Cancel, Database, DbError, Reply, Value, Visit};
 
 /// A connection by which a collector asks, on the thread that made it.
 pub trait CounterSession {
     /// A query as text; `visit` sees its rows.
-    fn read(&mut self, sql: &str, visit: Visit<'_>) -> Result<Reply, Refusal>;
+    fn read(&mut self, sql: &str, visit: Visit<'_>) -> Result<Reply, DbError>;
 
     /// Cuts off what it asks, from another thread.
     fn canceller(&self) -> Arc<dyn Cancel>;
 }
 
 /// Connects to a database: how that is done is whoever's drivers these are to know.
-pub type Connect = fn(&dyn Database) -> Result<Box<dyn CounterSession>, Refusal>;
+pub type Connect = fn(&dyn Database) -> Result<Box<dyn CounterSession>, DbError>;
 
 /// Lets another thread cut off queries that do not end.
 #[derive(Clone, Default)]
@@ -78,7 +78,7 @@ impl QuerySession {
     }
 
     /// Connects if it is not.
-    pub(crate) fn connect(&mut self) -> Result<(), Refusal> {
+    pub(crate) fn connect(&mut self) -> Result<(), DbError> {
         if self.session.is_none() {
             let session = (self.connect)(self.database.as_ref())?;
             self.canceller.hold(self.place, Some(session.canceller()));
@@ -92,12 +92,12 @@ impl QuerySession {
         self.session.is_some()
     }
 
-    /// A query as text; `visit` sees its rows. A connection that breaks is made anew by the next.
-    pub(crate) fn read(&mut self, sql: &str, visit: Visit<'_>) -> Result<(), Refusal> {
+    /// A query as text; `visit` sees its rows. A connection that breaks is made again by the next.
+    pub(crate) fn read(&mut self, sql: &str, visit: Visit<'_>) -> Result<(), DbError> {
         self.connect()?;
         let Some(session) = self.session.as_mut() else { return Ok(()) };
         let read = session.read(sql, visit).map(drop);
-        if read.as_ref().is_err_and(|refusal| refusal.kind.breaks_session()) {
+        if read.as_ref().is_err_and(|db_error| db_error.kind.breaks_session()) {
             self.session = None;
             self.canceller.hold(self.place, None);
         }
@@ -105,7 +105,7 @@ impl QuerySession {
     }
 }
 
-/// A number, however it is told.
+/// A number, however it is reported.
 pub(crate) fn number(value: &Value<'_>) -> Option<f64> {
     match value {
         Value::Int(number) => Some(*number as f64),

@@ -1,7 +1,7 @@
 //! What one collector has read: names become gauges, counters become rates.
 //!
 //! Here is the only arithmetic of rates: the growth of a counter over the time between two
-//! readings. One that fell was begun anew: that second has no number. Not here: what is read.
+//! readings. One that fell was begun again: that second has no number. Not here: what is read.
 
 use std::collections::HashMap;
 use std::time::Instant;
@@ -101,7 +101,7 @@ impl Readings {
         }
     }
 
-    /// Something that grows: its rate since the reading before is told, per second.
+    /// Something that grows: its rate since the reading before is reported, per second.
     pub fn total(&mut self, what: What<'_>, total: f64) {
         self.total_of(what, "", total);
     }
@@ -239,7 +239,7 @@ mod tests {
         assert_eq!(rate(-2 * s, 1000.0), None);
         assert_eq!(rate(-s, 1500.0), Some(500.0));
         assert_eq!(rate(s, 1600.0), Some(50.0));
-        // The server was started anew: the growth is not known, and never negative.
+        // The server was restarted: the growth is not known, and never negative.
         assert_eq!(rate(2 * s, 3.0), None);
         assert_eq!(rate(3 * s, 3.0), Some(0.0));
         // Two readings at one instant have no time between them.
@@ -264,7 +264,7 @@ mod tests {
         // A child has ended, and is in its parent's counters a second later.
         assert_eq!(rates(4, [8000.0, 105.0]), []);
         assert_eq!(rates(5, [9100.0, 125.0]), [50.0, 10.0]);
-        // It stays: begun anew.
+        // It stays: begun again.
         assert_eq!(rates(6, [10.0, 10.0]), []);
         assert_eq!(rates(8, [20.0, 20.0]), []);
         assert_eq!(rates(9, [30.0, 30.0]), [10.0, 10.0]);

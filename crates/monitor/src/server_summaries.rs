@@ -7,7 +7,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use model::{
-    Database, Event, Fact, RefusalKind, Row, ServerSummary, SummaryColumnKept, SummaryOf,
+    Database, DbErrorKind, Event, Fact, Row, ServerSummary, SummaryColumnKept, SummaryOf,
     SummaryQuery, SummaryRow, Value,
 };
 
@@ -50,7 +50,7 @@ impl ServerSummaries {
         })
     }
 
-    /// Tells what would fill a summary, unless it is told already why it could not be read.
+    /// Tells what would fill a summary, unless it is reported already why it could not be read.
     fn say_why(&mut self, query: &SummaryQuery, how: &str) {
         let is_told = self.facts.iter().any(|fact| fact.name == query.source);
         // What a product does not have at all is nothing to tell.
@@ -65,7 +65,7 @@ impl ServerSummaries {
                 }
                 Ok(())
             };
-            // Who may not ask is told what fills it in general.
+            // Who may not ask learns what fills it in general.
             let _ = self.session.read(query.why_empty, &mut visit);
         }
         let remedy = told.unwrap_or_else(|| query.remedy.to_owned());
@@ -89,12 +89,12 @@ impl ServerSummaries {
             let not_read = |why: &str| Fact::new("monitor", query.source, why.to_owned());
             match read {
                 Ok(()) => all.push(Some(stood)),
-                Err(refusal) => {
+                Err(db_error) => {
                     // What a product or version has not is nothing to tell, but for what it could
                     // have.
-                    let is_missing = refusal.kind == RefusalKind::Missing;
+                    let is_missing = db_error.kind == DbErrorKind::Missing;
                     if !is_missing {
-                        self.facts.push(not_read(&format!("not read: {refusal}")));
+                        self.facts.push(not_read(&format!("not read: {db_error}")));
                     }
                     all.push(None);
                 }
@@ -121,7 +121,7 @@ fn shortened(text: &str) -> String {
     }
 }
 
-/// By how much each row grew. One that fell was begun anew.
+/// By how much each row grew. One that fell was begun again.
 fn growth(before: &Stood, now: Stood) -> Vec<(String, Vec<f64>)> {
     let grown = |(what, now): (String, Vec<f64>)| {
         let before = before.get(&what);

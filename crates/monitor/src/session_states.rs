@@ -89,11 +89,11 @@ impl SessionStates {
             };
             match self.states.read(sql, &mut visit) {
                 Ok(()) => return self.add(at_ns, rows),
-                Err(refusal) if refusal.kind.breaks_session() => return,
+                Err(db_error) if db_error.kind.breaks_session() => return,
                 // Another version, or a user without the right: there may be a plainer query.
-                Err(refusal) => {
+                Err(db_error) => {
                     self.queries = &self.queries[1..];
-                    self.why = Some(refusal.to_string());
+                    self.why = Some(db_error.to_string());
                 }
             }
         }

@@ -1,4 +1,4 @@
-//! The time of day and of waiting, for what is told and never for what is measured.
+//! The time of day and of waiting, for what is reported and never for what is measured.
 
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
 

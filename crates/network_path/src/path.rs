@@ -32,7 +32,7 @@ pub struct PathReport {
 }
 
 impl NetworkPath {
-    /// Starts `program`, which calls [`crate::serve`] when it is told `word`.
+    /// Starts `program`, which calls [`crate::serve`] when it is reported `word`.
     pub fn start(
         program: &Path,
         word: &str,

@@ -14,7 +14,7 @@ use crate::written::Given;
 
 /// Each has a thread of its own, and those with SQL a connection.
 const DISTURBANCES_MAX: usize = 64;
-/// Each time is told, stored and shown.
+/// Each time is reported, stored and shown.
 const TIMES_MAX: u64 = 1000;
 /// A run whose end only counts decide is held to this many hours for [`TIMES_MAX`].
 const UNLIMITED_NS: u64 = 24 * 3600 * model::NS_PER_S;

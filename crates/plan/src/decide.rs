@@ -130,7 +130,7 @@ fn check_network<T>(value: &Given<T>, is_asked: bool, target: &Target) -> Result
     }
 }
 
-/// Groups are told apart by their names, and all their clients must fit into one run.
+/// Groups are distinguished by their names, and all their clients must fit into one run.
 fn check_groups(draft: &Draft, groups: &[Group]) -> Result<(), BadPlan> {
     if groups.len() > GROUPS_MAX {
         let why = format!("{} groups are too many: at most {GROUPS_MAX}", groups.len());

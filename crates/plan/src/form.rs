@@ -7,7 +7,7 @@ use std::convert::Infallible;
 use std::marker::PhantomData;
 
 use model::{
-    ArrivalRate, Choice, NS_PER_S, Objective, ParameterKind, RefusalKind, StopCondition, Target,
+    ArrivalRate, Choice, DbErrorKind, NS_PER_S, Objective, ParameterKind, StopCondition, Target,
     byte_rate, did_you_mean, format_duration, in_range, parse_bytes, parse_count, parse_duration,
     parse_rate,
 };
@@ -428,25 +428,25 @@ impl Form for Transactions {
 pub(crate) enum Retried {}
 
 impl Form for Retried {
-    type Value = Vec<RefusalKind>;
+    type Value = Vec<DbErrorKind>;
     const KIND: ParameterKind = ParameterKind::Words;
 
-    fn read(text: &str) -> Result<Vec<RefusalKind>, String> {
+    fn read(text: &str) -> Result<Vec<DbErrorKind>, String> {
         let words = text.split(',').map(str::trim).filter(|word| !word.is_empty());
-        let kind = |word: &str| match RefusalKind::by_name(word) {
+        let kind = |word: &str| match DbErrorKind::by_name(word) {
             Some(kind) if kind.breaks_session() => Err(format!(
                 "'{word}' ends the session: it is not retried, but the client reconnects"
             )),
             Some(kind) => Ok(kind),
             None => {
-                let hint = did_you_mean(word, RefusalKind::ALL.map(RefusalKind::name));
+                let hint = did_you_mean(word, DbErrorKind::ALL.map(DbErrorKind::name));
                 Err(format!("there is no database error '{word}'{hint}"))
             }
         };
         words.map(kind).collect()
     }
 
-    fn print(value: &Vec<RefusalKind>) -> Option<Value> {
+    fn print(value: &Vec<DbErrorKind>) -> Option<Value> {
         Some(Value::Array(value.iter().map(|kind| kind.name().into()).collect()))
     }
 }

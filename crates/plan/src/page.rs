@@ -207,7 +207,7 @@ pub fn check_from_page(draft: &Draft, folder: Option<&Path>) -> Result<(), BadPl
     Ok(())
 }
 
-/// A refusal, with what can be done instead.
+/// A database error, with what can be done instead.
 fn refused(from: &From, name: &str, why: &str) -> BadPlan {
     from.bad_value(name, format!("{why}: save the plan and run it in a terminal"))
 }
@@ -232,7 +232,7 @@ fn of_group(name: &'static str, written: &Written) -> Result<(), BadPlan> {
 }
 
 /// The values of an axis are held to the same as if each were written alone. What is wrong with
-/// its name is told where it is decided.
+/// its name is reported where it is decided.
 fn of_axis(draft: &Draft, axis: &VaryDraft, folder: Option<&Path>) -> Result<(), BadPlan> {
     let places = places(draft, axis).unwrap_or_default();
     for value in &axis.values {
@@ -343,7 +343,7 @@ mod tests {
     use crate::toml_file::read_toml;
     use crate::{AT as AT_ROWS, EXPERIMENT as EXPERIMENT_ROWS, GROUP as GROUP_ROWS, PLAN as ROWS};
 
-    fn refusal(text: &str) -> Option<String> {
+    fn db_error(text: &str) -> Option<String> {
         let text = format!("{text}\n[[group]]\nworkload = \"tpcc\"\n");
         let draft = read_toml("plan.toml", &text).expect("TOML");
         check_from_page(&draft, Some(Path::new("/home/me/dbdyno"))).err().map(|bad| bad.0)
@@ -352,7 +352,7 @@ mod tests {
     #[test]
     fn a_plan_from_a_page_names_no_program_and_no_file() {
         let check = |text: &str, expect: &str| {
-            let why = refusal(text).unwrap_or_else(|| panic!("it is accepted: {text}"));
+            let why = db_error(text).unwrap_or_else(|| panic!("it is accepted: {text}"));
             assert!(why.contains(expect) && why.ends_with("in a terminal"), "{text}: {why}");
         };
         let at =
@@ -399,7 +399,7 @@ mod tests {
 
     #[test]
     fn a_plan_from_a_page_does_what_harms_nobody() {
-        let check = |text: &str| assert_eq!(refusal(text), None, "{text}");
+        let check = |text: &str| assert_eq!(db_error(text), None, "{text}");
         check("");
         check("target = \"managed:mariadb?innodb_buffer_pool_size=1.5G&nodes=3&tls=disable\"");
         check("target = \"managed:postgres?fsync=off&checkpoint_timeout=5 min\"");

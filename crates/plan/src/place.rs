@@ -156,7 +156,7 @@ pub(crate) fn written_at<'d>(draft: &'d Draft, place: &Place) -> Option<&'d Writ
 impl Draft {
     /// Adds an axis of the command line, which goes before those of a file that turn the same.
     pub fn add_axis(&mut self, axis: VaryDraft) {
-        // What cannot be is told when all is decided.
+        // What cannot be is reported when all is decided.
         let here = places(self, &axis).unwrap_or_default();
         let is_over = |other: &VaryDraft| {
             let there = places(self, other).unwrap_or_default();

@@ -1,7 +1,7 @@
 //! A search as planned: the range, the objectives and the budget, and the plan of a probe.
 //!
-//! Both ends of the range are decided before the first probe: what cannot be is told at once. Not
-//! here: where probes go (app).
+//! Both ends of the range are decided before the first probe: what cannot be is reported at once.
+//! Not here: where probes go (app).
 
 use model::{
     Choice, Condition, DataPolicy, Metric, Objective, ParameterKind, Plan, Seek, Target,

@@ -1,4 +1,4 @@
-//! A plan that is printed reads back as the same plan; mistakes are told with their place.
+//! A plan that is printed reads back as the same plan; mistakes are reported with their place.
 
 use model::{Parameter, ParameterKind};
 

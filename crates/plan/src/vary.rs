@@ -1,6 +1,6 @@
 //! Axes: which words of a draft are varied, and the plans that come of it.
 //!
-//! Every point is decided before the first is tried: a mistake in the last one is told at once,
+//! Every point is decided before the first is tried: a mistake in the last one is reported at once,
 //! with its place. Not here: how points are walked (experiment).
 
 use std::path::{Path, PathBuf};

@@ -1,7 +1,7 @@
 //! How charts look: values for plotly.js in a browser, SVG and PNG for pages, print and files.
 //!
 //! Colours are named by classes of CSS, whose rules are in `templates/chart-*.css`: eight that the
-//! colour-blind can tell apart (M. Okabe and K. Ito, "Color Universal Design", 2008), and eight
+//! colour-blind can distinguish (M. Okabe and K. Ito, "Color Universal Design", 2008), and eight
 //! shades of rising lightness. Not here: what is shown ([`crate::charts`]).
 
 mod axis_scale;
@@ -138,7 +138,7 @@ const LIGHT: &str = include_str!("../templates/chart-light.css");
 /// The rules in which dark colours differ.
 const DARK: &str = include_str!("../templates/chart-dark.css");
 
-/// Colours beyond which they begin anew, with broken lines.
+/// Colours beyond which they begin again, with broken lines.
 const COLOURS: usize = 8;
 
 /// The name of a trace's colour: the rules have it for lines (`l-`), areas (`a-`) and dots (`d-`).

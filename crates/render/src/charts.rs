@@ -53,7 +53,7 @@ pub struct Chart {
     pub x: Axis,
     /// From below to above.
     pub y: Axis,
-    /// How its traces are told apart.
+    /// How its traces are distinguished.
     pub palette: Palette,
     /// What is drawn, the first below the others.
     pub traces: Vec<Trace>,
@@ -93,7 +93,7 @@ pub enum Scale {
     Log,
 }
 
-/// How traces are told apart.
+/// How traces are distinguished.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Palette {
@@ -490,7 +490,7 @@ fn figure_axis(name: &str, units: &Named<String>, scale: Scale) -> Axis {
 }
 
 impl Scale {
-    /// The one on which times are told apart: from zero, or by ratios where they lie far apart.
+    /// The one on which times are distinguished: from zero, or by ratios where they lie far apart.
     fn of_times(times: impl IntoIterator<Item = f64>) -> Scale {
         let (mut low, mut high) = (f64::INFINITY, 0.0_f64);
         for time in times.into_iter().filter(|time| *time > 0.0) {

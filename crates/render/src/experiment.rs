@@ -439,7 +439,7 @@ fn of_law(report: &ExperimentReport, law: &ScalabilityReport) -> Section {
     Section { note: "with 90 % intervals".to_owned(), ..section }
 }
 
-/// Where the law has its peak, or why none is told.
+/// Where the law has its peak, or why none is reported.
 fn peak(law: &ScalabilityReport) -> Option<(&'static str, String)> {
     let of = |value: f64, interval: Option<(f64, f64)>, digits: usize| {
         let number = |value: f64| significant(value, digits);

@@ -2,7 +2,7 @@
 
 const LEVELS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
 
-/// A value of nothing at all: a standstill is not a small value.
+/// A value of nothing at all: a stall is not a small value.
 const STANDSTILL: char = '_';
 
 /// `values` as blocks from zero to their maximum, at most `width` of them.

@@ -125,7 +125,7 @@ impl Column {
 /// One cell.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Cell {
-    /// There is nothing to be told.
+    /// There is nothing to be reported.
     None,
     /// Words.
     Words(String),

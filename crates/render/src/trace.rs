@@ -296,7 +296,7 @@ mod tests {
         }
     }
 
-    fn made_up(outcome: TraceOutcome) -> Trace {
+    fn fixture(outcome: TraceOutcome) -> Trace {
         let read = Exchange {
             statements: vec![statement("SELECT s_quantity FROM stock WHERE s_i_id = ?", &["7"])],
             elapsed_ns: 1_234_567,
@@ -337,7 +337,7 @@ mod tests {
 
     #[test]
     fn a_transaction_is_shown_statement_by_statement() {
-        let page = trace(&made_up(TraceOutcome::Committed));
+        let page = trace(&fixture(TraceOutcome::Committed));
         insta::assert_snapshot!(crate::terminal::text(&page, &crate::Style::default()), @r"
         new_order on MariaDB 10.11: committed; 2 statements in 2 round trips, 51 bytes out and 412 in,
         2.50 ms
@@ -357,7 +357,7 @@ mod tests {
 
     #[test]
     fn programs_read_each_request_with_its_statements() {
-        let value = trace_json(&made_up(TraceOutcome::Failed("deadlock".to_owned())));
+        let value = trace_json(&fixture(TraceOutcome::Failed("deadlock".to_owned())));
         let of = &value["transactions"][0];
         assert_eq!((&of["outcome"], &of["error"]), (&json!("failed"), &json!("deadlock")));
         assert_eq!(of["requests"][1]["statements"][1]["sql"], "COMMIT");

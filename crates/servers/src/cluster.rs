@@ -1,7 +1,7 @@
 //! Servers that belong together: one alone, or the nodes of a Galera cluster.
 //!
 //! The first node begins the cluster, the others join it and get all its data. Who starts while no
-//! other node runs begins the cluster anew, with the data it has. Not here: how a node is told all
+//! other node runs begins the cluster again, with the data it has. Not here: how a node learns all
 //! that (galera), and who is to be loaded (the target's hosts).
 
 use model::{BadParameter, Target};
@@ -130,12 +130,12 @@ impl Cluster {
         self.nodes.iter_mut().rev().try_for_each(Server::put_back)
     }
 
-    /// Stops all nodes in their own way, the first one last: it is the one that begins anew.
+    /// Stops all nodes in their own way, the first one last: it is the one that begins again.
     fn shut_down(&mut self) -> Result<(), ServerError> {
         self.nodes.iter_mut().rev().try_for_each(Server::shut_down)
     }
 
-    /// Stops all nodes in their own way and starts all anew.
+    /// Stops all nodes in their own way and starts all again.
     pub fn restart_all(&mut self) -> Result<(), ServerError> {
         self.shut_down()?;
         (0..self.nodes.len()).try_for_each(|index| self.restart(index))

@@ -72,11 +72,11 @@ impl DataDir {
         })?;
         let path = path.keep();
         let dir = DataDir { path, account, removed: false, _watchdog: watchdog, _owner: owner };
-        dir.furnish().map_err(&failed)?;
+        dir.populate().map_err(&failed)?;
         Ok(dir)
     }
 
-    fn furnish(&self) -> io::Result<()> {
+    fn populate(&self) -> io::Result<()> {
         // Others may pass, to reach what is theirs, and may not look.
         fs::set_permissions(&self.path, Permissions::from_mode(0o711))?;
         for (name, mode) in

@@ -1,4 +1,4 @@
-//! What servers are told when nobody says otherwise.
+//! Options that servers start with unless others are given.
 
 use crate::Kind;
 
@@ -105,7 +105,7 @@ pub const DEFAULTS: &[DefaultSetting] = &[
     },
 ];
 
-/// What the server is told when nobody says otherwise.
+/// What the server is reported when nobody says otherwise.
 pub fn defaults(kind: Kind) -> impl Iterator<Item = &'static DefaultSetting> {
     DEFAULTS.iter().filter(move |default| default.kinds.contains(&kind))
 }

@@ -22,7 +22,7 @@ const PROVIDER: &str = "libgalera_smm.so";
 const BESIDE: &[&str] = &["lib/galera", "lib64/galera", "lib64/galera-4", "lib"];
 const SYSTEM: &[&str] = &["/usr/lib/galera", "/usr/lib64/galera-4", "/usr/lib64/galera"];
 
-/// What a node sends to one that comes back; who missed more gets all data anew.
+/// What a node sends to one that comes back; who missed more gets all data again.
 const CACHE: &str = "gcache.size=64M";
 /// Each state that a node tells is a line of this file in its folder.
 const STATES: &str = "run/states";
@@ -42,7 +42,7 @@ pub(crate) struct Member {
     all_data: Port,
     /// Where the others hear.
     pub(crate) peers: Vec<u16>,
-    /// Whether it begins the cluster anew, since no other node runs.
+    /// Whether it begins the cluster again, since no other node runs.
     pub(crate) is_first: bool,
 }
 
@@ -110,7 +110,7 @@ pub(crate) fn is_provider_options(name: &str) -> bool {
     plain_setting(name) == PROVIDER_OPTIONS
 }
 
-/// Forgets what the node told before; who begins a cluster anew may do so whatever it knows.
+/// Forgets what the node told before; who begins a cluster again may do so whatever it knows.
 pub(crate) fn before_launch(data_dir: &DataDir, member: &Member) -> Result<(), ServerError> {
     let dir = data_dir.path();
     let failed = |error: io::Error| ServerError::system("the node's state", error);

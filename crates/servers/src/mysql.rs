@@ -77,7 +77,7 @@ fn place(server: &Instance) -> Vec<OsString> {
 pub(crate) fn arguments(server: &Instance) -> Vec<OsString> {
     let settings = &server.settings;
     let mut arguments = place(server);
-    // What a node is told comes first, so that it can be told otherwise.
+    // Options of a node come first, so that others can overrule them.
     arguments
         .extend(server.member.as_ref().into_iter().flat_map(|member| member.arguments(settings)));
     let is_said =
@@ -126,7 +126,7 @@ pub(crate) fn prepare(server: &Instance) -> Result<(), ServerError> {
     server.run_to_end("creating the data directory", command, &sql)
 }
 
-/// What the first start is told: one statement a line.
+/// What the first start is reported: one statement a line.
 pub(crate) fn first_words(server: &Instance) -> String {
     let password = server.password.reveal();
     assert!(password.bytes().all(|byte| byte.is_ascii_alphanumeric()), "needs no quoting");

@@ -39,7 +39,7 @@ pub struct Server {
 /// Makes a server and starts it; it answers when this returns. Also ends what servers of earlier
 /// processes have left in the same folder.
 pub fn start(kind: Kind, options: &Options) -> Result<Server, ServerError> {
-    let mut server = furnish(kind, options, None, credentials::draw_password()?)?;
+    let mut server = set_up(kind, options, None, credentials::draw_password()?)?;
     prepare(&server.instance)?;
     server.first_launch()?;
     Ok(server)
@@ -51,7 +51,7 @@ pub(crate) fn start_from(
     kind: Kind,
     options: &Options,
 ) -> Result<Server, ServerError> {
-    let mut server = furnish(kind, options, None, credentials::draw_password()?)?;
+    let mut server = set_up(kind, options, None, credentials::draw_password()?)?;
     template::prepare(&mut server.instance, templates, prepare)?;
     server.first_launch()?;
     Ok(server)
@@ -67,7 +67,7 @@ pub(crate) fn start_node(
 ) -> Result<Server, ServerError> {
     let (has_data, is_first) = (password.is_some(), member.is_first);
     let password = password.map_or_else(credentials::draw_password, Ok)?;
-    let mut server = furnish(kind, options, Some(member), password)?;
+    let mut server = set_up(kind, options, Some(member), password)?;
     if has_data && !is_first {
         server.launch(&[])?;
     } else {
@@ -86,7 +86,7 @@ fn prepare(server: &Instance) -> Result<(), ServerError> {
 }
 
 /// A server that has all but its data.
-fn furnish(
+fn set_up(
     kind: Kind,
     options: &Options,
     member: Option<Member>,
@@ -140,7 +140,7 @@ impl Server {
         &self.version
     }
 
-    /// What it was told, defaults included, as it was written.
+    /// What it was reported, defaults included, as it was written.
     pub fn settings(&self) -> &[(String, String)] {
         &self.instance.settings
     }
@@ -304,8 +304,8 @@ impl Server {
         self.instance.member.as_ref().map(Member::port)
     }
 
-    /// Tells a node who the others are, and whether it begins the cluster anew, from its next start
-    /// on.
+    /// Tells a node who the others are, and whether it begins the cluster again, from its next
+    /// start on.
     pub(crate) fn meet(&mut self, peers: Vec<u16>, is_first: bool) {
         if let Some(member) = &mut self.instance.member {
             (member.peers, member.is_first) = (peers, is_first);

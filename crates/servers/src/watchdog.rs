@@ -1,6 +1,6 @@
 //! Somebody who cleans up after us if we cannot: a small shell that reads from a pipe.
 //!
-//! A shell rather than ourselves started anew: the same for the program, its tests and whoever
+//! A shell rather than ourselves restarted: the same for the program, its tests and whoever
 //! uses this room as a library, and no word on our command line that others must know of.
 
 use std::ffi::OsStr;

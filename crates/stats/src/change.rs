@@ -11,7 +11,7 @@
 //! that the series itself has. A build far off counts no more than one that is a few deviations
 //! off, so that it is no level. Beyond what random orders can show, the tail of the statistic is
 //! exponential, as the likelihood ratio's is. Not here: which figures make a series, whether more
-//! is better, or how the last build alone does (newcomer).
+//! is better, or how the last build alone does (latest_build).
 
 use std::ops::Range;
 

@@ -84,7 +84,7 @@ pub fn recovery(before: &[u64], since: &[u64], n_look: usize, share: f64) -> Rec
     let goal = share * mean;
     let low = goal.min(mean - 3.0 * sd.max(mean.sqrt()));
     let looked = &since[..n_look.min(since.len())];
-    // Where seconds scatter so much that none is below chance, a standstill still is one.
+    // Where seconds scatter so much that none is below chance, a stall still is one.
     let is_standstill = |count: u64| count == 0 && mean >= MEAN_MIN;
     let has_fallen = |count: &u64| (*count as f64) < low || is_standstill(*count);
     let Some(fell) = looked.iter().position(has_fallen) else {

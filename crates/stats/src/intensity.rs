@@ -6,7 +6,7 @@
 //! every rate, and the count is exact. Not here: the draws.
 
 /// A rate over time, as straight lines between knots. From the last knot on it stays, or begins
-/// anew with the first.
+/// again with the first.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Intensity {
     /// In order of time; the first at 0. Two of one instant are a step.

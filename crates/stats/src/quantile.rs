@@ -129,9 +129,9 @@ mod tests {
 
     #[test]
     fn a_high_quantile_of_few_samples_has_no_interval() {
-        let refusal = order_statistic_interval(&of(1..=100), 0.99, 0.95);
-        assert_eq!(refusal, Err(TooFew { needed: 368, have: 100 }));
-        let words = refusal.map_err(|few| few.to_string());
+        let db_error = order_statistic_interval(&of(1..=100), 0.99, 0.95);
+        assert_eq!(db_error, Err(TooFew { needed: 368, have: 100 }));
+        let words = db_error.map_err(|few| few.to_string());
         assert_eq!(words, Err("n too small: needs at least 368 samples".to_owned()));
         assert!(order_statistic_interval(&of(1..=367), 0.99, 0.95).is_err());
         assert!(order_statistic_interval(&of(1..=368), 0.99, 0.95).is_ok());

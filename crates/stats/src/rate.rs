@@ -107,14 +107,14 @@ fn in_time(around_mean: &[f64]) -> InTime {
     let left = 1.0 - slots.lag_1_unbiased();
     // As if slots resembled no others than their neighbours.
     let independent_slots = n_slots as f64 * left / (2.0 - left);
-    let refusal = |effective: f64| {
+    let db_error = |effective: f64| {
         let needed = (n_slots as f64 * EFFECTIVE_MIN / effective).ceil() as u64;
         Err(TooFewSlots { needed: needed.max(n_slots + 1).max(SLOTS_MIN), have: n_slots })
     };
     let half_width = match &error {
-        None => refusal(EFFECTIVE_MIN),
-        Some(_) if n_slots < SLOTS_MIN => refusal(EFFECTIVE_MIN),
-        Some(_) if independent_slots < EFFECTIVE_MIN => refusal(independent_slots),
+        None => db_error(EFFECTIVE_MIN),
+        Some(_) if n_slots < SLOTS_MIN => db_error(EFFECTIVE_MIN),
+        Some(_) if independent_slots < EFFECTIVE_MIN => db_error(independent_slots),
         Some(error) => Ok(error.half_width),
     };
     let n_effective = error
@@ -511,10 +511,10 @@ mod tests {
     fn too_few_slots_give_a_rate_without_an_error() {
         let rate = within_run(&[10, 12, 11], SECOND_NS);
         assert_eq!(rate.per_s, 11.0);
-        let refusal = rate.half_width.expect_err("three slots");
-        assert_eq!(refusal.have, 3);
-        assert!(refusal.needed >= SLOTS_MIN);
-        assert!(refusal.to_string().starts_with("run too short for an error: needs about"));
+        let db_error = rate.half_width.expect_err("three slots");
+        assert_eq!(db_error.have, 3);
+        assert!(db_error.needed >= SLOTS_MIN);
+        assert!(db_error.to_string().starts_with("run too short for an error: needs about"));
         assert!(within_run(&[], SECOND_NS).per_s.is_nan());
         assert!(within_run(&[], SECOND_NS).half_width.is_err());
         assert!(within_run(&[4], SECOND_NS).half_width.is_err());
@@ -577,7 +577,7 @@ mod tests {
             let found: Vec<_> = found.iter().map(|s| (s.start_index, s.length_slots)).collect();
             assert_eq!(found, expect, "{due:?} {counts:?}");
         };
-        // A step to nothing and back, and one into which a standstill fell.
+        // A step to nothing and back, and one into which a stall fell.
         check(&[(50.0, 50), (0.0, 30), (50.0, 20)], &[(50, 50), (0, 30), (50, 20)], &[]);
         check(&[(50.0, 50), (0.0, 30), (50.0, 20)], &[(50, 50), (0, 40), (50, 10)], &[(80, 10)]);
         // A ramp: few come while few are due.

@@ -56,7 +56,7 @@ pub struct Peak {
     pub throughput_interval: (f64, f64),
 }
 
-/// Why no peak is told.
+/// Why no peak is reported.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum NoPeak {
     /// Throughput may as well only level off: κ is not surely above 0.
@@ -364,7 +364,7 @@ mod tests {
     }
 
     /// How often the 90 % intervals of λ, σ, κ and the peak hold the truth, of so many trials, and
-    /// of how many a peak is told.
+    /// of how many a peak is reported.
     fn held(clients: &[u32], repeats: usize, noise: f64, n_trials: u64) -> ([u64; 4], u64) {
         let (lambda, sigma, kappa) = (1000.0, 0.05, 0.0004);
         let peak = peak_clients(sigma, kappa).expect("it falls");

@@ -1,7 +1,7 @@
 //! A series of builds: each the mean of some runs, and what makes such means vary.
 //!
-//! Builds differ by more than their runs do: the mean of n runs varies by between + within / n.
-//! Not here: where the level of a series changes (change), and how its last build does (newcomer).
+//! Builds differ by more than their runs do: the mean of n runs varies by between + within / n. Not
+//! here: where the level of a series changes (change), and how its last build does (latest_build).
 
 use crate::mean::students_t;
 

@@ -23,7 +23,7 @@ const VERSION: &str = "[Histogram log format version 1.3]";
 const LEGEND: &str = "\"StartTimestamp\",\"Interval_Length\",\"Interval_Max\",\
                       \"Interval_Compressed_Histogram\"\n";
 
-/// Maxima are told in milliseconds, as by HdrHistogram's own writer.
+/// Maxima are reported in milliseconds, as by HdrHistogram's own writer.
 const NS_PER_MAX: f64 = NS_PER_MS as f64;
 
 /// Significant digits of its histograms: as many as of ours.
@@ -99,7 +99,7 @@ impl<'a> Log<'a> {
         let next = self.open.as_ref().map_or(0, |open| open.second + 1);
         if self.open.as_ref().is_none_or(|open| open.second != part.second) {
             self.close();
-            // A second in which nothing ended is told: it is what one looks for.
+            // A second in which nothing ended is reported: it is what one looks for.
             for second in next..part.second {
                 self.open = Some(Open::new(second));
                 self.close();
@@ -129,7 +129,7 @@ impl<'a> Log<'a> {
         for (tag, of) in &by_tag {
             put_line(&mut writer, of, start, length, Tag::new(tag));
         }
-        // A divisor is told in a header of its own, which belongs to the beginning alone.
+        // A divisor is reported in a header of its own, which belongs to the beginning alone.
         let header = self.text[n_before..].iter().position(|byte| *byte == b'\n');
         let is_header = self.text.get(n_before) == Some(&b'#');
         if let Some(end) = header.filter(|_| is_header) {

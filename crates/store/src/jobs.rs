@@ -265,7 +265,7 @@ fn row_of(row: &Row<'_>) -> rusqlite::Result<JobRow> {
     Ok(JobRow {
         number: row.get("number")?,
         job: Job {
-            // Kinds and states of the future are told as the plainest of today's.
+            // Kinds and states of the future are reported as the plainest of today's.
             kind: JobKind::by_name(&kind).unwrap_or(JobKind::Run),
             name: row.get("name")?,
             target: row.get("target")?,

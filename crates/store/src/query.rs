@@ -398,7 +398,7 @@ impl ExperimentFilter {
         })
     }
 
-    /// In this order; those that it does not tell apart are listed newest first.
+    /// In this order; those that it does not distinguish are listed newest first.
     pub fn by(self, text: &str) -> Result<ExperimentFilter, BadQuery> {
         Ok(ExperimentFilter { sort: Sort::of(EXPERIMENTS_ALONE, text)?, ..self })
     }

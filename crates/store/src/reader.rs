@@ -43,7 +43,7 @@ pub struct Filter {
     pub label: Option<(String, Option<String>)>,
     /// Those of which this holds.
     pub query: Option<Query>,
-    /// What comes first; runs that it does not tell apart are listed newest first.
+    /// What comes first; runs that it does not distinguish are listed newest first.
     pub sort: Sort,
     /// At most so many.
     pub limit: Option<usize>,
@@ -349,7 +349,7 @@ impl Reader<'_> {
             select.query_row([number], |row| row.get(0)).optional().map(Option::flatten)
         };
         let values = read().map_err(|e| self.said(&e))?;
-        // A damaged description is told by whoever reads the run: the list stays.
+        // A damaged description is reported by whoever reads the run: the list stays.
         Ok(values.and_then(|json| serde_json::from_str(&json).ok()).unwrap_or_default())
     }
 
@@ -433,7 +433,7 @@ impl Reader<'_> {
         Ok(last)
     }
 
-    /// A fact's value: the last one that was told.
+    /// A fact's value: the last one that was reported.
     pub(super) fn fact(
         &self,
         run: &RunId,

@@ -347,8 +347,8 @@ fn create(path: &Path) -> Result<(), StoreError> {
 /// Refuses what is not ours without touching it.
 ///
 /// The header is read through SQLite and not through `std::fs`: closing a file of our own would
-/// drop all locks that this process holds on it (fcntl(2)), a running writer's among them.
-/// It may be ahead of its file while another process takes its log into it; so damage is told by
+/// drop all locks that this process holds on it (fcntl(2)), a running writer's among them. It may
+/// be ahead of its file while another process takes its log into it; so damage is reported by
 /// [`migrate`], under a lock.
 fn look(path: &Path) -> Result<(), StoreError> {
     match immutable(path).and_then(|file| owner(&file).map_err(|e| StoreError::of(path, &e))) {

@@ -1,5 +1,5 @@
 //! The figures by which a run is listed. Those of one that goes on are of the measured phase as far
-//! as it was told, so a run that was killed keeps the figures of its last commit.
+//! as it was reported, so a run that was killed keeps the figures of its last commit.
 
 use model::{Description, KindIndex, NS_PER_S, Second};
 use stats::{Histogram, Offered, OfferedQuantile, enough};
@@ -21,7 +21,7 @@ pub struct Summary {
 /// A time that has no end: longer than any other, in lists too.
 pub const INFINITE_NS: u64 = i64::MAX as u64;
 
-/// The sums of what was told.
+/// The sums of what was reported.
 #[derive(Debug, Default)]
 pub(super) struct RunningSummary {
     /// Of each group the kinds that NOPM counts.

@@ -2,7 +2,7 @@
 //! child processes; the laws are in the files below. Not here: the laws of its parts.
 #![expect(
     clippy::disallowed_methods,
-    reason = "child processes are told what to do by a variable, and waited for with a deadline"
+    reason = "child processes learn what to do by a variable, and waited for with a deadline"
 )]
 
 mod experiment_lock;
@@ -23,10 +23,10 @@ use std::time::{Duration, Instant};
 
 use model::{
     CheckResult, ClientMoments, CpuProfile, CustomMetricDescription, CustomMetricKind,
-    CustomMetricSecond, DataPolicy, Description, ErrorCount, Event, Experiment, Fact, Finding,
-    Gauge, GroupDescription, KindDescription, Load, Order, Phase, Phases, Placement, Point,
-    PrimaryMetricDescription, Readings, RefusalKind, Rng, RunId, Second, Severity, Status,
-    StopCondition, StopReason, Stream,
+    CustomMetricSecond, DataPolicy, DbErrorKind, Description, ErrorCount, Event, Experiment, Fact,
+    Finding, Gauge, GroupDescription, KindDescription, Load, Order, Phase, Phases, Placement,
+    Point, PrimaryMetricDescription, Readings, Rng, RunId, Second, Severity, Status, StopCondition,
+    StopReason, Stream,
 };
 use rusqlite::Connection;
 use stats::{Histogram, Range};
@@ -192,7 +192,7 @@ fn full_second(second: i64) -> Second {
     let histogram = histogram(3, 1e2, 7);
     made.custom_metrics.push(CustomMetricSecond { metric: 0, count: 3, sum: 9, histogram });
     made.errors.push(ErrorCount {
-        kind: RefusalKind::Deadlock,
+        kind: DbErrorKind::Deadlock,
         code: -1213,
         message: "Deadlock found; \u{201c}try\u{201d} again".to_owned(),
         count: 3,
@@ -294,7 +294,7 @@ fn quick() -> Options {
     }
 }
 
-/// Commits only when it is told to.
+/// Commits only on request.
 fn at_the_end() -> Options {
     Options { commit_every: Duration::from_secs(3600), ..quick() }
 }

@@ -2,19 +2,19 @@
 //!
 //! Not here: what is asked in between (each workload).
 
-use model::{Done, Refusal, Request, Session, query};
+use model::{DbError, Done, Request, Session, query};
 
 /// Says BEGIN, COMMIT or ROLLBACK.
-pub async fn control(session: &mut dyn Session, request: Request<'_>) -> Result<(), Refusal> {
+pub async fn control(session: &mut dyn Session, request: Request<'_>) -> Result<(), DbError> {
     query(session, request, &mut |_| Ok(())).await.map(|_| ())
 }
 
 /// Ends the transaction under way as its conversation asks for.
-pub async fn end(session: &mut dyn Session, said: Result<Done, Refusal>) -> Result<Done, Refusal> {
+pub async fn end(session: &mut dyn Session, said: Result<Done, DbError>) -> Result<Done, DbError> {
     let ended = match said {
         Ok(Done::Committed) => control(session, Request::Commit).await.and(said),
         Ok(Done::RolledBack) => control(session, Request::Rollback).await.and(said),
-        Err(refusal) => Err(refusal),
+        Err(db_error) => Err(db_error),
     };
     taken_back(session, ended).await
 }
@@ -22,13 +22,13 @@ pub async fn end(session: &mut dyn Session, said: Result<Done, Refusal>) -> Resu
 /// Takes back what a refused transaction has done so far.
 pub async fn taken_back(
     session: &mut dyn Session,
-    ended: Result<Done, Refusal>,
-) -> Result<Done, Refusal> {
-    if let Err(refusal) = &ended
-        && !refusal.kind.breaks_session()
+    ended: Result<Done, DbError>,
+) -> Result<Done, DbError> {
+    if let Err(db_error) = &ended
+        && !db_error.kind.breaks_session()
     {
         // Where the database has rolled back already this is refused or does nothing; either way
-        // the first refusal is the one to tell.
+        // the first database error is the one to tell.
         control(session, Request::Rollback).await.ok();
     }
     ended

@@ -15,7 +15,7 @@ use std::thread;
 
 use drivers::Opening;
 use model::{
-    Call, Database, Done, Place, Placement, Refusal, RefusalKind, Request, Rng, RoutineLanguage,
+    Call, Database, DbError, DbErrorKind, Done, Place, Placement, Request, Rng, RoutineLanguage,
     Session, Settings, Statement, StatementId, StatementKind, Stream, Traffic, TxContext, Value,
     Workload, query,
 };
@@ -301,7 +301,7 @@ fn work(database: &Arc<dyn Database>, workload: &dyn Workload, client: u32, n: u
 }
 
 /// Tries until it is no conflict.
-fn again<T>(n_conflicts: &mut u64, attempt: &mut dyn FnMut() -> Result<T, Refusal>) -> T {
+fn again<T>(n_conflicts: &mut u64, attempt: &mut dyn FnMut() -> Result<T, DbError>) -> T {
     for _ in 0..ATTEMPTS {
         match attempt() {
             Ok(done) => return done,
@@ -393,7 +393,7 @@ fn nothing_is_committed_behind_a_no(site: &mut Site) {
     for _ in 0..2 {
         let request = Request::Batch(&[begin, insert, insert, commit]);
         let no = block_on(query(session.as_mut(), request, &mut |_| Ok(())));
-        assert_eq!(no.expect_err("twice the same").kind, RefusalKind::Duplicate);
+        assert_eq!(no.expect_err("twice the same").kind, DbErrorKind::Duplicate);
         let done = block_on(query(session.as_mut(), Request::Rollback, &mut |_| Ok(())));
         done.expect("rolled back");
         assert_eq!(site.number("SELECT COUNT(*) FROM new_order WHERE no_o_id = 9000"), 0);
@@ -457,7 +457,7 @@ fn a_killed_connection_leaves_in_doubt_what_may_be_committed(site: &mut Site) {
             TxContext { sessions, clock, intended_ns: 0, rng, measured: &mut measured };
         block_on(user.converse(&mut context)).expect_err("it is killed")
     });
-    assert_eq!((no.kind, grown), (RefusalKind::UnknownCommit, 0), "{no}");
+    assert_eq!((no.kind, grown), (DbErrorKind::UnknownCommit, 0), "{no}");
     // A COMMIT that is out already behind the statement that waits; MariaDB and MySQL are sent
     // theirs later.
     let (no, grown) = killed_while_it_waits(site, |database, tell| {
@@ -471,9 +471,9 @@ fn a_killed_connection_leaves_in_doubt_what_may_be_committed(site: &mut Site) {
         block_on(asked).expect_err("it is killed")
     });
     let expect = if is_postgres(&site.database) {
-        RefusalKind::UnknownCommit
+        DbErrorKind::UnknownCommit
     } else {
-        RefusalKind::ConnectionLost
+        DbErrorKind::ConnectionLost
     };
     assert_eq!((no.kind, grown), (expect, 0), "{no}");
 }
@@ -498,8 +498,8 @@ fn own_id(database: &Arc<dyn Database>, session: &mut dyn Session) -> i64 {
 /// returns what it was told and by how much the warehouses were paid.
 fn killed_while_it_waits(
     site: &mut Site,
-    work: fn(&Arc<dyn Database>, &Sender<i64>) -> Refusal,
-) -> (Refusal, i64) {
+    work: fn(&Arc<dyn Database>, &Sender<i64>) -> DbError,
+) -> (DbError, i64) {
     let paid = "SELECT CAST(SUM(w_ytd) AS DECIMAL(20, 0)) FROM warehouse";
     let before = site.number(paid);
     let (tell, shown) = channel();

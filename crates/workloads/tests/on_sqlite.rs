@@ -12,8 +12,8 @@ use std::sync::Arc;
 use drivers::Opening;
 use drivers::for_tests::{Interceptor, intercept_session};
 use model::{
-    Check, Client, Clock, Crosscheck, Database, Done, Number, Place, Placement, Refusal,
-    RefusalKind, Request, Rng, Session, Settings, Statement, StatementKind, Stream, Target,
+    Check, Client, Clock, Crosscheck, Database, DbError, DbErrorKind, Done, Number, Place,
+    Placement, Request, Rng, Session, Settings, Statement, StatementKind, Stream, Target,
     TxContext, Value, Workload, query,
 };
 use workloads::Make;
@@ -29,12 +29,12 @@ struct Refusing {
 }
 
 impl Interceptor for Refusing {
-    fn start(&mut self, session: &mut dyn Session, request: Request<'_>) -> Result<(), Refusal> {
+    fn start(&mut self, session: &mut dyn Session, request: Request<'_>) -> Result<(), DbError> {
         match self.accepts.get() {
             Some(0) => {
                 self.accepts.set(None);
                 let Some(sql) = self.slips_in.take() else {
-                    return Err(Refusal::new(RefusalKind::Deadlock, "refused on request"));
+                    return Err(DbError::new(DbErrorKind::Deadlock, "refused on request"));
                 };
                 let request = Request::Text { kind: StatementKind::Other, sql };
                 block_on(query(session, request, &mut |_| Ok(())))?;
@@ -158,14 +158,14 @@ impl Bench {
         &mut self,
         client: &mut dyn Client,
         number: Number,
-    ) -> (u16, Result<Done, Refusal>) {
+    ) -> (u16, Result<Done, DbError>) {
         let kind = client.inputs(number);
         assert_eq!(kind, self.workload.kind_of(number));
         (kind, self.again(client))
     }
 
     /// Another attempt.
-    fn again(&mut self, client: &mut dyn Client) -> Result<Done, Refusal> {
+    fn again(&mut self, client: &mut dyn Client) -> Result<Done, DbError> {
         let mut context = TxContext {
             sessions: &mut self.sessions,
             clock: &self.clock,
@@ -355,12 +355,12 @@ fn refused_transactions_leave_nothing(bench: &mut Bench) {
         for accepted in 0.. {
             bench.accepts.set(Some(accepted));
             let (_, done) = bench.transact(user.as_mut(), number);
-            let Err(refusal) = done else {
+            let Err(db_error) = done else {
                 bench.accepts.set(None);
                 break;
             };
             n_refused += 1;
-            assert_eq!(refusal.kind, RefusalKind::Deadlock);
+            assert_eq!(db_error.kind, DbErrorKind::Deadlock);
             assert_eq!(bench.number(state), before, "kind {kind} after {accepted} requests");
             assert_eq!(bench.measured, []);
         }
@@ -372,7 +372,7 @@ fn refused_transactions_leave_nothing(bench: &mut Bench) {
 }
 
 /// The first delivery of a client.
-fn deliver(bench: &mut Bench) -> Result<Done, Refusal> {
+fn deliver(bench: &mut Bench) -> Result<Done, DbError> {
     let mut user = bench.workload.client(0);
     let is_delivery = |nth: &u64| bench.workload.kind_of(of_client(0, *nth)) == 3;
     let nth = (0..).find(is_delivery).expect("it has a card");
@@ -389,8 +389,8 @@ fn a_batched_delivery_of_what_is_delivered_already_is_a_conflict_and_changes_not
     ] {
         bench.accepts.set(Some(1));
         bench.slips_in.set(Some(sql));
-        let refusal = deliver(&mut bench).expect_err("a row is gone");
-        assert_eq!(refusal.kind, RefusalKind::Serialization, "{sql}: {refusal}");
+        let db_error = deliver(&mut bench).expect_err("a row is gone");
+        assert_eq!(db_error.kind, DbErrorKind::Serialization, "{sql}: {db_error}");
         assert_eq!(bench.measured, [], "{sql}");
         assert_eq!(bench.broken(), [], "{sql}");
     }
@@ -513,7 +513,7 @@ fn ids_that_clients_give_never_collide_over_runs() {
 /// Two writers in one table, and the same two again, one of whose statements is refused: numbers
 /// are given once, and none is left out.
 #[test]
-fn writers_number_their_records_over_runs_and_refusals() {
+fn writers_number_their_records_over_runs_and_db_errors() {
     let written = [("index", "none"), ("records_per_commit", "4"), ("rows_per_statement", "3")];
     let mut bench = Bench::new("record", &written);
     for _run in 0..2 {
@@ -618,7 +618,7 @@ fn a_reader_ages_each_record_once_and_counts_what_its_window_lacks() {
     assert_eq!(bench.broken(), []);
     assert_eq!(bench.number("SELECT COUNT(*) FROM event_age1"), 7);
     assert_eq!(bench.number("SELECT SUM(missed) FROM event_read1"), 2);
-    // Those of the read that found nothing are told with the next one that does.
+    // Those of the read that found nothing are reported with the next one that does.
     assert_eq!(bench.number("SELECT SUM(duplicates) FROM event_read1"), 2 + 4 + 3);
     let lacked = "SELECT MIN(sequence) * 100 + MAX(sequence) FROM event1 WHERE sequence > 3 \
                   AND sequence NOT IN (SELECT sequence FROM event_age1)";
@@ -678,6 +678,6 @@ fn a_row_that_another_client_put_back_first_is_a_conflict() {
     );
     let mut user = bench.workload.client(0);
     let (_, done) = bench.transact(user.as_mut(), of_client(0, 0));
-    assert_eq!(done.expect_err("a duplicate").kind, RefusalKind::Serialization);
+    assert_eq!(done.expect_err("a duplicate").kind, DbErrorKind::Serialization);
     assert_eq!(bench.broken(), [], "it was rolled back");
 }

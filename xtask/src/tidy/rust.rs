@@ -226,7 +226,7 @@ pub(super) struct Function {
     pub(super) n_lines: usize,
 }
 
-/// The functions in `code`; those within others are told as well.
+/// The functions in `code`; those within others are reported as well.
 pub(super) fn functions(code: &str) -> Vec<Function> {
     let of = |at: usize| {
         let signature = code[at..].strip_prefix("fn ")?;

@@ -1,6 +1,6 @@
 //! What was measured, on what and when: for one who sees nothing of it but the comparison.
 //!
-//! Not here: what differs between the sides (differences), and how it is told (render).
+//! Not here: what differs between the sides (differences), and how it is reported (render).
 
 use model::{FactValue, Load, numbers};
 use serde::{Deserialize, Serialize};

@@ -55,7 +55,7 @@ fn runs_that_lack_a_figure_do_not_leave_the_judging_to_the_others() {
         ComparisonReport::new(sides, &judge).expect("five of each")
     };
     assert_eq!(only(&p99(&sides)).verdict, Verdict::Better);
-    // One has no p99 for want of samples: it may be any.
+    // One has no p99 for lack of samples: it may be any.
     sides[1].points[0].reports[4].block.offered_ms.p99 = None;
     let report = p99(&sides);
     assert_eq!(only(&report).verdict, Verdict::CannotJudge);

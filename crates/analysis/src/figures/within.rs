@@ -93,7 +93,7 @@ pub(crate) fn why_no_interval(report: &Report, name: &str) -> Option<String> {
     }
 }
 
-/// What the groups have told of each whole second of the measured window.
+/// What the groups have reported of each whole second of the measured window.
 fn seconds<T: Copy + Default>(
     report: &Report,
     of: impl Fn(&SecondReport) -> T,

@@ -97,7 +97,7 @@ pub(super) fn look(tally: &Tally) -> Vec<FindingText> {
 }
 
 /// Where no disturbance of the plan's may have done it: the server says so, or its counter, which
-/// begins anew, has lost what was counted before, as much as that was.
+/// begins again, has lost what was counted before, as much as that was.
 fn restarted(tally: &Tally) -> Option<Data> {
     let says = tally.fact("server", "restarted_ago_s").and_then(FactValue::as_seconds);
     if let Some(ago_s) = says.filter(|_| tally.disturbances.is_empty()) {

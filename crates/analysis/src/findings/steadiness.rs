@@ -25,9 +25,9 @@ const STEEP_Z_MIN: f64 = 3.3;
 /// significant.
 const TREND_PERCENT_MIN: f64 = 5.0;
 
-/// Two-sided 3 %: so many steady runs whose seconds scatter much are told to be none, by chance;
-/// where they scatter little, 5 % of change are beyond it anyway. A drift of 10 % in a minute is
-/// found in 95 % of runs whose seconds scatter by 5 % (`app/examples/steadiness.rs`).
+/// Two-sided 3 %: the share of steady runs whose seconds scatter much that are reported as unsteady
+/// by chance; where they scatter little, 5 % of change are beyond it anyway. A drift of 10 % in a
+/// minute is found in 95 % of runs whose seconds scatter by 5 % (`app/examples/steadiness.rs`).
 const TREND_Z_MIN: f64 = 2.17;
 
 /// Uneven: the standard deviation of seconds, beyond that of mere chance, as a share of the mean.

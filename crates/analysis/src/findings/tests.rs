@@ -4,8 +4,8 @@ use std::sync::LazyLock;
 
 use model::finding_catalog::CATALOG;
 use model::{
-    ClientMoments, CommitRisk, Disturbed, ErrorCount, Event, NS_PER_MS, NS_PER_S, NS_PER_US,
-    RefusalKind, StopReason,
+    ClientMoments, CommitRisk, DbErrorKind, Disturbed, ErrorCount, Event, NS_PER_MS, NS_PER_S,
+    NS_PER_US, StopReason,
 };
 use stats::Histogram;
 
@@ -408,7 +408,7 @@ fn failures_matter_by_their_share() {
 fn the_commonest_error_is_named_with_the_failures() {
     let mut made = Made::closed();
     let message = "Deadlock found".to_owned();
-    let error = ErrorCount { kind: RefusalKind::Deadlock, code: 1213, message, count: 99_999 };
+    let error = ErrorCount { kind: DbErrorKind::Deadlock, code: 1213, message, count: 99_999 };
     made.seconds[10].errors.push(error);
     let described = |made: &Made| {
         let findings = judge(&made.tally());
@@ -419,7 +419,7 @@ fn the_commonest_error_is_named_with_the_failures() {
     // Conflicts that another attempt overcame are not why anything failed.
     made.seconds[10].kind(0).counts.retried += 99_999;
     let message = "Lost connection".to_owned();
-    let error = ErrorCount { kind: RefusalKind::ConnectionLost, code: 2013, message, count: 2 };
+    let error = ErrorCount { kind: DbErrorKind::ConnectionLost, code: 2013, message, count: 2 };
     made.seconds[10].errors.push(error);
     assert!(described(&made).contains(", mostly connection_lost."), "{}", described(&made));
 }
@@ -461,7 +461,7 @@ fn data_that_break_their_rules_make_a_run_invalid() {
         made.fact("commits", "ours", "2945");
         made.fact("commits", "counts_single_statements", "true");
         made.seconds[9].errors.push(ErrorCount {
-            kind: RefusalKind::ConnectionLost,
+            kind: DbErrorKind::ConnectionLost,
             code: 0,
             message: "closed".to_owned(),
             count: 1,
@@ -487,7 +487,7 @@ fn a_counter_that_never_moves_is_no_evidence_of_a_restart() {
         made.fact("commits", "ours", "2945");
         made.fact("commits", "counts_single_statements", "true");
         made.seconds[9].errors.push(ErrorCount {
-            kind: RefusalKind::ConnectionLost,
+            kind: DbErrorKind::ConnectionLost,
             code: 0,
             message: "closed".to_owned(),
             count: 1,

@@ -1,7 +1,7 @@
 //! What is to be thought of series: of all points together.
 
 use model::Acknowledged;
-use stats::{Build, Held, Levels, Newcomer, NotDivided, SERIES_MAX, levels, newcomers};
+use stats::{Build, Held, LatestBuild, Levels, NotDivided, SERIES_MAX, latest_builds, levels};
 
 use super::{
     Change, ERROR, Fall, Last, NEAR, NOISY_FROM, PointHistory, Question, RECENT, Series, matters,
@@ -24,7 +24,7 @@ pub(super) fn judged(
         of_all(&all, bits).into_iter().zip(&all).map(|(found, of)| Present { of, found }).collect();
     let earlier: Vec<Vec<(usize, stats::ChangePoint)>> = earlier(&all, bits);
     let held: Vec<Held> = present.iter().map(Present::held).collect();
-    let last = newcomers(&held, ERROR);
+    let last = latest_builds(&held, ERROR);
     let pinned = question.baseline.as_ref().map(|name| {
         let pinned = |present: &Present<'_, '_>| {
             let (_, build) = present.of.finite.iter().find(|(index, _)| {
@@ -37,7 +37,7 @@ pub(super) fn judged(
         let known = held.iter().zip(&pinned).filter(|(_, pinned)| pinned.is_some());
         let known: Vec<Held> =
             known.map(|(held, pinned)| Held { pinned: *pinned, ..held.clone() }).collect();
-        let mut judged = newcomers(&known, ERROR).into_iter();
+        let mut judged = latest_builds(&known, ERROR).into_iter();
         pinned.iter().map(|pinned| pinned.and_then(|_| judged.next()?)).collect::<Vec<_>>()
     });
     let pinned = pinned.unwrap_or_else(|| vec![None; all.len()]);
@@ -174,8 +174,8 @@ impl Said<'_> {
         &self,
         present: &Present<'_, '_>,
         earlier: Vec<(usize, stats::ChangePoint)>,
-        last: Option<Newcomer>,
-        pinned: Option<Newcomer>,
+        last: Option<LatestBuild>,
+        pinned: Option<LatestBuild>,
     ) -> Judged {
         let (from, levels) = &present.found;
         let accepted = self.accepted(present.of);
@@ -275,7 +275,7 @@ impl Said<'_> {
     }
 
     /// The last build, by its logarithm, against what it is held against.
-    fn last(&self, known: &Newcomer, newest: f64) -> Last {
+    fn last(&self, known: &LatestBuild, newest: f64) -> Last {
         let min_effect = self.question.judge.min_effect;
         let ratio = (newest - known.before).exp();
         // A rise of times, a fall of rates.

@@ -667,7 +667,7 @@ fn crosscheck(tally: &Tally, check: &Crosscheck) -> CrosscheckReport {
     }
 }
 
-/// Every second, those too in which nothing happened: a standstill is what one looks for.
+/// Every second, those too in which nothing happened: a stall is what one looks for.
 fn seconds(tally: &Tally) -> Vec<SecondReport> {
     let mut all = Vec::new();
     let nothing = SecondTally::default();

@@ -58,14 +58,15 @@ const LOW: f64 = 0.2;
 
 /// Gauges that are derived from others: CPU time of programs other than ours, rows read per second
 /// and per transaction, sessions that wait for files, sessions at work for which the server has no
-/// thread on a CPU or waiting for one, CPU time of the server, and threads of generator and server
-/// that wait for a CPU.
+/// thread on a CPU or waiting for one, CPU time of the server, that of generator and server as a
+/// share of the machine, and threads of both that wait for a CPU.
 const OTHERS: &str = "machine.cpu_others";
 const ROWS_READ: &str = "database.rows_read";
 const ROWS_READ_EACH: &str = "database.rows_read_per_transaction";
 const FILE_WAITS: &str = "database.sessions/io+commit";
 const OFF_CPU: &str = "database.sessions/executing_off_cpu";
 const SERVER_CPU: &str = "server.cpu";
+const OWN_CPU: &str = "own_cpu";
 const RUN_DELAY: &str = "run_delay";
 const EXECUTING: &str = "database.sessions/executing";
 
@@ -82,8 +83,8 @@ const WRITE_BACK: [&str; 5] = [
 const DISK_LATENCY: &str = "machine.disk_latency/";
 
 /// Gauges that say nothing of a cause when they rise: they follow throughput, or are what a dip is.
-const FOLLOW: [&str; 4] =
-    ["sessions/idle", "cpu_idle", "memory_available", "database.sessions/client"];
+const FOLLOW: [&str; 5] =
+    ["sessions/idle", "cpu_idle", "memory_available", "database.sessions/client", OWN_CPU];
 
 /// Gauges of the machine that are listed last among those that moved: traffic of any program.
 const OF_OTHERS: [&str; 3] = ["machine.net_", "machine.disk_", OTHERS];
@@ -267,6 +268,7 @@ impl Series {
             });
             let others = others.collect();
             derived.push((OTHERS, "%", others));
+            derived.push((OWN_CPU, "%", ours.iter().map(|percent| percent / processors).collect()));
         }
         let rows = sum(&[
             "database.Handler_read_key",
@@ -365,9 +367,9 @@ impl Series {
         };
         add(Cause::Locks, rise("database.sessions/lock"), &of_clients);
         add(Cause::Latches, rise("database.sessions/latch"), &of_clients);
-        // What others had matters as far as ours waited for a CPU meanwhile.
-        let of_delay = rise(RUN_DELAY).as_ref().map_or(0.0, of_clients);
-        add(Cause::OtherCpuLoad, rise(OTHERS), &|_| of_delay);
+        let lost = 1.0 - rate / usual_rate;
+        let of_cpus = |others: &Moved| self.taken_by_others(others, within, clients, lost);
+        add(Cause::OtherCpuLoad, rise(OTHERS), &of_cpus);
         let written_back = WRITE_BACK.iter().filter_map(|name| rise(name));
         let written_back = written_back.filter(|moved| self.score(moved) >= SCORE_MIN);
         let by_score = |a: &Moved, b: &Moved| self.score(a).total_cmp(&self.score(b));
@@ -398,8 +400,7 @@ impl Series {
         let of_rows = executing.as_ref().map_or(0.0, of_clients);
         // Who waits for a few statements that read much is not executing: at least that is lost
         // by which transactions take longer.
-        let longer = (1.0 - rate / usual_rate).max(0.0);
-        add(Cause::RowsRead, rows, &|_| of_rows.max(longer));
+        add(Cause::RowsRead, rows, &|_| of_rows.max(lost));
         let mut causes: Vec<CauseSeen> = Vec::new();
         for (cause, share, shown_by) in seen {
             let chance = self.chance(&shown_by, within.len()).unwrap_or(1.0);
@@ -418,6 +419,25 @@ impl Series {
         let is_last = |of: &CauseSeen| of.cause != Cause::ServerStopped;
         causes.sort_by(|a, b| is_last(a).cmp(&is_last(b)).then(b.share.total_cmp(&a.share)));
         causes
+    }
+
+    /// The share of the clients' time that other programs took with CPUs: as far as more of our
+    /// threads waited for one. Where ours wait for CPUs all the time, no more of them wait, and it
+    /// is the CPU time that ours lost to others; at most the share of transactions that were lost.
+    fn taken_by_others(
+        &self,
+        others: &Moved,
+        within: &Range<usize>,
+        clients: f64,
+        lost: f64,
+    ) -> f64 {
+        let Some(delay) = self.beside(RUN_DELAY, within) else { return 0.0 };
+        let of_delay = (delay.then - delay.usual) / clients.max(1.0);
+        let own = self.beside(OWN_CPU, within).filter(|own| own.usual > 0.0);
+        let own = own.filter(|_| delay.then >= SHARE_MIN * clients);
+        let of_time = own
+            .map_or(0.0, |own| (own.usual - own.then).min(others.then - others.usual) / own.usual);
+        of_delay.max(of_time.min(lost))
     }
 
     /// Whether the server had no CPU time where it usually has some, and did not answer.
@@ -552,6 +572,11 @@ mod tests {
         assert_eq!(causes(&[machine, ours, server]), [], "nobody waited");
         let delay = ("server", "run_delay", 100.0, 4_000.0);
         assert_eq!(causes(&[machine, ours, server, delay]), [Cause::OtherCpuLoad]);
+        // With CPUs that are always busy, the others' take all that ours lose, and no more wait.
+        let always = ("server", "run_delay", 2_000.0, 2_000.0);
+        assert_eq!(causes(&[machine, ours, server, always]), [Cause::OtherCpuLoad]);
+        let as_usual = [("generator", "cpu_user", 40.0, 40.0), ("server", "cpu_user", 60.0, 60.0)];
+        assert_eq!(causes(&[machine, as_usual[0], as_usual[1], always]), [], "nothing was lost");
     }
 
     #[test]

@@ -16,7 +16,7 @@ const QUANTILES: [(&str, f64); 5] =
 
 const CONFIDENCE: f64 = 0.95;
 
-/// How finely a distribution is told, and to which share at most: one in 10^8.
+/// How finely a distribution is reported, and to which share at most: one in 10^8.
 const STEPS_PER_TENFOLD: usize = 8;
 const DISTRIBUTION_MOST: usize = 8 * STEPS_PER_TENFOLD;
 
@@ -50,7 +50,7 @@ pub struct Latency {
     /// Why a quantile that is known has no interval, by its name.
     #[serde(default, skip_serializing_if = "Named::is_empty")]
     pub interval_reasons: Named<String>,
-    /// The whole distribution, where it is told: percents of the samples, rising, and what they
+    /// The whole distribution, where it is reported: percents of the samples, rising, and what they
     /// are at or below.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub distribution: Vec<(f64, f64)>,

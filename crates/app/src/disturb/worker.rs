@@ -159,11 +159,11 @@ impl Worker {
     fn connect(&self) -> Result<Line, String> {
         let n_server_actions = self.signal.n_server_actions();
         let session = AdminSession::at(self.database.as_ref());
-        let session = session.map_err(|refusal| format!("could not connect: {refusal}"))?;
+        let session = session.map_err(|db_error| format!("could not connect: {db_error}"))?;
         Ok(Line { session, n_server_actions })
     }
 
-    /// Says the statements. A connection that a server's end has broken is made anew before.
+    /// Says the statements. A connection that a server's end has broken is made again before.
     fn speak(&self, statements: &[String], line: &mut Option<Line>, limit: &Limit) -> Came {
         let n_server_actions = self.signal.n_server_actions();
         let kept = line.take().filter(|line| line.n_server_actions == n_server_actions);
@@ -178,15 +178,18 @@ impl Worker {
                 Ok(reply) => n_affected += reply.n_affected,
                 // A session that was cut off is of no more use.
                 Err(_) if is_cut() => return (limit.cut_off(), String::new()),
-                Err(refusal) => {
-                    if !refusal.kind.breaks_session() {
+                Err(db_error) => {
+                    if !db_error.kind.breaks_session() {
                         *line = Some(made);
                     }
                     let which = match statements.len() {
                         1 => String::new(),
                         n => format!("statement {nth} of {n}: "),
                     };
-                    return (Disturbed::Failed { why: format!("{which}{refusal}") }, String::new());
+                    return (
+                        Disturbed::Failed { why: format!("{which}{db_error}") },
+                        String::new(),
+                    );
                 }
             }
         }

@@ -75,7 +75,7 @@ pub(super) fn compare_commits(
     }
 }
 
-/// Whether the server was started anew since `began`, if it says so.
+/// Whether the server was restarted since `began`, if it says so.
 pub(super) fn restarted(groups: &[Opened], stop: &Stop, began: Instant) -> Option<Fact> {
     let database = Arc::clone(&groups.first()?.database);
     let interrupted = "interrupted while the server's start time was read";

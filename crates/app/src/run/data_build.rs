@@ -326,8 +326,8 @@ fn seconds(log: &BuildLog) -> Vec<Second> {
     for event in log.take() {
         match event {
             BuildEvent::Chunk(chunk) => add_chunk(&mut all, &chunk),
-            BuildEvent::Refused(at_ns, refusal) => {
-                let of = model::Refusal { ..refusal };
+            BuildEvent::Refused(at_ns, db_error) => {
+                let of = model::DbError { ..db_error };
                 let error =
                     ErrorCount { kind: of.kind, code: of.code, message: of.message, count: 1 };
                 ErrorCount::add_to(&mut second_of(&mut all, at_ns).errors, &error);

@@ -11,7 +11,7 @@ use monitor::Usage;
 use crate::client_threads::ThreadUse;
 use crate::connection_count::ConnectionCount;
 
-/// Few enough to be told apart, as many as show that gaps are not equal.
+/// Few enough to be distinguished, as many as show that gaps are not equal.
 const FIRST_ARRIVALS: usize = 20;
 
 /// How many clients each of several hosts has at first: they are dealt out in turn.

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use engine::{Ran, Stop};
 use model::numbers::significant;
-use model::{Event, Fact, FactValue, LaterIndex, NS_PER_S, RefusalKind};
+use model::{DbErrorKind, Event, Fact, FactValue, LaterIndex, NS_PER_S};
 use monitor::wall_clock;
 
 use super::sink::RunSink;
@@ -62,10 +62,10 @@ fn later(groups: &[Opened]) -> Option<(Opened, Vec<LaterIndex>)> {
     (!indexes.is_empty()).then(|| (first.clone(), indexes))
 }
 
-fn drop_all(session: &mut AdminSession, indexes: &[LaterIndex]) -> Result<(), model::Refusal> {
+fn drop_all(session: &mut AdminSession, indexes: &[LaterIndex]) -> Result<(), model::DbError> {
     for index in indexes {
         match session.write(&index.drop) {
-            Err(no) if no.kind == RefusalKind::Missing => {}
+            Err(no) if no.kind == DbErrorKind::Missing => {}
             dropped => drop(dropped?),
         }
     }

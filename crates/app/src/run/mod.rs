@@ -24,8 +24,8 @@ use analysis::Tally;
 use analysis::report::{Report, Status};
 use engine::{ClientThreads, GroupJob, Job, Origin, Ran, SampleHook, Stop};
 use model::{
-    CommitRisk, Description, Event, Fact, Finding, GroupDescription, Identity, MonitorScope,
-    NS_PER_MS, Placement, Plan, RefusalKind, RunId, Settings, Settle, Settling, Severity,
+    CommitRisk, DbErrorKind, Description, Event, Fact, Finding, GroupDescription, Identity,
+    MonitorScope, NS_PER_MS, Placement, Plan, RunId, Settings, Settle, Settling, Severity,
     StopReason, Target, Trial,
 };
 use monitor::{Monitor, Scope, facts, wall_clock};
@@ -84,13 +84,13 @@ pub struct RunOptions {
     pub trial: Option<Trial>,
     /// What it is labelled with in the store, by key.
     pub labels: Vec<(String, String)>,
-    /// What there was before it and is told with it.
+    /// What there was before it and is reported with it.
     pub before: Vec<Event>,
 }
 
 /// A run that has ended.
 pub struct RunResult {
-    /// What is to be told of it.
+    /// What is to be reported of it.
     pub report: Report,
     /// All that is known of it, for reports with more in them.
     pub tally: Tally,
@@ -460,7 +460,7 @@ impl Background {
     }
 
     /// Makes the server count what it does not count by itself, until what this returns ends. A
-    /// setting that cannot be set is told.
+    /// setting that cannot be set is reported.
     fn switch_on(
         &self,
         groups: &[Opened],
@@ -477,9 +477,9 @@ impl Background {
         let own = database.monitoring().instruments_of_own;
         if self.is_own_server
             && !own.is_empty()
-            && let Err(refusal) = AdminSession::at(database)?.write(own)
+            && let Err(db_error) = AdminSession::at(database)?.write(own)
         {
-            sink.note(format!("instruments: {refusal}"));
+            sink.note(format!("instruments: {db_error}"));
         }
         let mut settings = Momentary::at(database, &self.target, journal)?;
         let mut on = Vec::new();
@@ -747,8 +747,8 @@ fn drive(
 
 /// Why there was no load, with what the server allows where that is the reason.
 fn could_not_run(error: engine::CannotRun, limit: Option<&str>, tally: &Tally) -> Error {
-    let is_full = matches!(&error, engine::CannotRun::Refused { refusal, .. }
-        if refusal.kind == RefusalKind::TooManyConnections);
+    let is_full = matches!(&error, engine::CannotRun::Refused { db_error, .. }
+        if db_error.kind == DbErrorKind::TooManyConnections);
     let limit = limit.filter(|_| is_full);
     match limit.and_then(|name| Some((name, tally.fact("database", name)?))) {
         Some((name, limit)) => Error::Failed(format!("{error}; its {name} is {limit}")),

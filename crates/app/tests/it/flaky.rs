@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex};
 use std::task::{Context, Poll};
 
 use drivers::for_tests::{Interceptor, intercept};
-use model::{Database, Refusal, RefusalKind, Reply, Request, RowSource, Session, Table, Visit};
+use model::{Database, DbError, DbErrorKind, Reply, Request, RowSource, Session, Table, Visit};
 
 /// What becomes of a connection at a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -19,7 +19,7 @@ pub(crate) enum Fate {
     Refused,
 }
 
-/// Decides on a request, given its text; `BEGIN`, `COMMIT` and a bulk `LOAD` are told by name.
+/// Decides on a request, given its text; `BEGIN`, `COMMIT` and a bulk `LOAD` are reported by name.
 type Rule = Arc<Mutex<dyn FnMut(&str) -> Fate + Send>>;
 
 /// The database, whose connections do what the rule says.
@@ -37,18 +37,18 @@ struct Flaky {
     fate: Fate,
 }
 
-fn lost() -> Refusal {
-    Refusal::new(RefusalKind::ConnectionLost, "lost on cue")
+fn lost() -> DbError {
+    DbError::new(DbErrorKind::ConnectionLost, "lost on cue")
 }
 
 /// As the MySQL family says it.
-fn not_understood() -> Refusal {
+fn not_understood() -> DbError {
     let message = "You have an error in your SQL syntax near 'CHARACTER SET'".to_owned();
-    Refusal { kind: RefusalKind::Other, code: 1064, sqlstate: "42000".to_owned(), message }
+    DbError { kind: DbErrorKind::Other, code: 1064, sqlstate: "42000".to_owned(), message }
 }
 
 impl Interceptor for Flaky {
-    fn start(&mut self, session: &mut dyn Session, request: Request<'_>) -> Result<(), Refusal> {
+    fn start(&mut self, session: &mut dyn Session, request: Request<'_>) -> Result<(), DbError> {
         if self.fate == Fate::Lives {
             let text = match request {
                 Request::Text { sql, .. } => sql,
@@ -73,7 +73,7 @@ impl Interceptor for Flaky {
         session: &mut dyn Session,
         context: &mut Context<'_>,
         visit: Visit<'_>,
-    ) -> Poll<Result<Reply, Refusal>> {
+    ) -> Poll<Result<Reply, DbError>> {
         let reply = session.poll_reply(context, visit);
         if reply.is_ready() && self.fate == Fate::LostAfter {
             self.fate = Fate::LostBefore;
@@ -88,7 +88,7 @@ impl Interceptor for Flaky {
         context: &mut Context<'_>,
         table: &Table,
         source: &mut dyn RowSource,
-    ) -> Poll<Result<Reply, Refusal>> {
+    ) -> Poll<Result<Reply, DbError>> {
         if (self.rule.lock().expect("no test fails within"))("LOAD") == Fate::Refused {
             return Poll::Ready(Err(not_understood()));
         }

@@ -1,4 +1,5 @@
-//! Whether the generator or the server limits the rate is told apart, on threads and event loops.
+//! Whether the generator or the server limits the rate is distinguished, on threads and event
+//! loops.
 
 use analysis::report::Report;
 use app::selfcheck::{Calibration, calibrate};

@@ -21,7 +21,7 @@ const PATIENCE: Duration = Duration::from_millis(200);
 
 /// What there is.
 #[derive(Clone, Debug, Default, PartialEq)]
-struct Surroundings {
+struct OnThisMachine {
     /// Kinds of servers, their schemes, and where one listens.
     listening: Vec<(&'static str, &'static str, String)>,
     /// Names of programs of servers, and which managed server they are.
@@ -36,15 +36,15 @@ struct Surroundings {
 
 /// Prints it.
 pub(crate) fn first_steps(matches: &ArgMatches, shell: &Shell) -> Outcome {
-    shell.print_page(&page(&surroundings(matches, shell)), &shell.style(PAGE_WIDTH))
+    shell.print_page(&page(&look_around(matches, shell)), &shell.style(PAGE_WIDTH))
 }
 
-fn surroundings(matches: &ArgMatches, shell: &Shell) -> Surroundings {
-    let mut found = Surroundings {
+fn look_around(matches: &ArgMatches, shell: &Shell) -> OnThisMachine {
+    let mut found = OnThisMachine {
         built: built(shell),
         last_run: last_run(matches, shell),
         target: shell.setting("target").map(str::to_owned),
-        ..Surroundings::default()
+        ..OnThisMachine::default()
     };
     // A test is not shown what happens to be on its machine.
     if shell.is_process() {
@@ -97,7 +97,7 @@ fn last_run(matches: &ArgMatches, shell: &Shell) -> Option<String> {
 }
 
 /// What to do, what comes first in front.
-fn page(found: &Surroundings) -> Document {
+fn page(found: &OnThisMachine) -> Document {
     let mut steps: Vec<(String, Vec<String>)> = Vec::new();
     if let Some(target) = &found.target {
         let what = format!("On {target}, which 'dbdyno config' names");
@@ -148,8 +148,8 @@ mod tests {
 
     #[test]
     fn what_is_there_comes_first() {
-        let shown = |found: &Surroundings| text(&page(found), &render::Style::default());
-        insta::assert_snapshot!(shown(&Surroundings::default()), @r"
+        let shown = |found: &OnThisMachine| text(&page(found), &render::Style::default());
+        insta::assert_snapshot!(shown(&OnThisMachine::default()), @r"
         dbdyno builds data, drives load on a database, and measures. What to do first:
 
         A first result in a minute, on an embedded SQLite file:
@@ -157,7 +157,7 @@ mod tests {
 
         All commands: dbdyno --help. Options of a workload: dbdyno run tpcc --help.
         ");
-        let found = Surroundings {
+        let found = OnThisMachine {
             listening: vec![
                 ("MariaDB or MySQL", "mariadb", "127.0.0.1:3306".to_owned()),
                 ("PostgreSQL", "postgres", "/run/postgresql/.s.PGSQL.5432".to_owned()),

@@ -1,5 +1,5 @@
 //! `--metrics-listen`: figures of the run that goes on, for Prometheus and whoever reads its
-//! OpenMetrics text. Read-only, and without anything secret: a target is told without password.
+//! OpenMetrics text. Read-only, and without anything secret: a target is reported without password.
 //!
 //! Who measures never waits for a reader: figures are taken from the tally once a second, and a
 //! thread of its own writes them out when it is asked. Not here: runs that are over (store).
@@ -27,7 +27,7 @@ use prometheus_client::registry::{Registry, Unit};
 use crate::asked_host::asked_host;
 use crate::shell::Shell;
 
-/// What OpenMetrics is called where text is told from text.
+/// What OpenMetrics is called where text formats are distinguished.
 const OPEN_METRICS: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
 
 /// The upper ends of the buckets of response times, in microseconds: three a decade, from what a
@@ -87,7 +87,7 @@ pub(crate) struct Metrics {
     shared: Arc<Mutex<Snapshot>>,
     /// The second after which they were taken last.
     taken: Option<i64>,
-    /// How long the last ones are told after the end.
+    /// How long the last ones are reported after the end.
     linger: Duration,
 }
 

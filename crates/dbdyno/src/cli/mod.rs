@@ -157,7 +157,7 @@ fn path_of(command: &Command, words: &[String]) -> String {
 
 /// `text` without the passwords of URLs among `words`, which may stand where none is expected
 /// and be repeated by whoever complains of it. A password is masked behind its user; by itself
-/// only if it is long: a short one would be masked within other words, and so be told.
+/// only if it is long: a short one would be masked within other words, and so be reported.
 fn without_passwords(text: &str, words: &[String]) -> String {
     const LETTERS_ALONE: usize = 8;
     let mut text = text.to_owned();

@@ -153,7 +153,7 @@ pub(crate) fn offer(matches: &ArgMatches, shell: &Shell) {
     {
         return;
     }
-    // What is wrong with the store is told by whoever needs it.
+    // What is wrong with the store is reported by whoever needs it.
     let Ok(store) = flags::store_path(super::innermost(matches), shell) else { return };
     let Ok(mut all) = left(&store) else { return };
     all.retain(|left| left.process.is_none());

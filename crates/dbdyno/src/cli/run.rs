@@ -76,7 +76,7 @@ pub(crate) fn add_parameters(
     let entry = match what.ends_with(".toml") {
         true => match draft_from_args::workload_of_file(what) {
             Some(entry) => entry,
-            // What is wrong with the file is told when it is read.
+            // What is wrong with the file is reported when it is read.
             None => return Ok(command),
         },
         false => workloads::by_name(what).map_err(|bad| {

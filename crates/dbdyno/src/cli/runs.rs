@@ -23,7 +23,7 @@ use crate::shell::Shell;
 const LISTED: usize = 20;
 
 /// The flags of `runs show` that ask for a part of the run as a table, in the order in which the
-/// parts are told.
+/// parts are reported.
 const PARTS: [(&str, &str); 6] = [
     ("config", "Only the configuration: the plan with all defaults filled in"),
     ("settings", "Only the server's settings"),

@@ -1,4 +1,4 @@
-//! `/`: the runs, searched, filtered, sorted and ticked, a line each; trials and probes stand
+//! `/`: the runs, searched, filtered, sorted and selected, a line each; trials and probes stand
 //! folded below a line of their experiment, where the newest come first.
 //!
 //! Not here: which runs an expression means (store), and which is the best (render).
@@ -216,7 +216,7 @@ pub(super) fn runs(store: &Store, asked: &Pairs) -> Result<Vec<RunRow>, HttpErro
     Ok(kept.map(|(_, row)| row).collect())
 }
 
-/// What cannot be understood is told beside the list, which is empty then.
+/// What cannot be understood is reported beside the list, which is empty then.
 fn found(store: &Store, asked: &Pairs) -> Result<Found, HttpError> {
     let read = || -> Result<(Sort, Option<Query>), String> {
         let sort = asked.get("sort").unwrap_or(NEWEST_FIRST);

@@ -1,7 +1,7 @@
 //! Runs that go on, followed in the store: what was read of them is kept, and only what came
 //! since is read again.
 //!
-//! Not here: how a run is told (pages, api).
+//! Not here: how a run is reported (pages, api).
 
 use std::sync::{Arc, Mutex};
 

@@ -260,8 +260,8 @@ fn named(asked: &Pairs) -> Vec<String> {
     asked.all("side").map(str::to_owned).collect()
 }
 
-/// The same as runs that were ticked, if they are that.
-fn ticked(store: &Store, asked: &Pairs) -> Option<Grouped> {
+/// The same as runs that were selected, if they are that.
+fn selected(store: &Store, asked: &Pairs) -> Option<Grouped> {
     grouped(store, &named(asked), asked.get("group"))
 }
 
@@ -278,11 +278,11 @@ fn is_begun(store: &Store, asked: &Pairs) -> bool {
 }
 
 /// What is asked to be compared; none where that is not enough.
-fn sides(asked: &Pairs, ticked: Option<&Grouped>) -> Option<Asked> {
+fn sides(asked: &Pairs, selected: Option<&Grouped>) -> Option<Asked> {
     if asked.get("by").is_none()
-        && let Some(ticked) = ticked
+        && let Some(selected) = selected
     {
-        return Some(Asked::Sides(ticked.sides.clone()));
+        return Some(Asked::Sides(selected.sides.clone()));
     }
     let names = named(asked);
     match (asked.get("by"), &names[..]) {
@@ -296,7 +296,7 @@ fn sides(asked: &Pairs, ticked: Option<&Grouped>) -> Option<Asked> {
 
 /// The comparison that an address asks for.
 pub(super) fn compared(store: &Store, asked: &Pairs) -> Result<ComparisonReport, HttpError> {
-    held(store, asked, ticked(store, asked).as_ref())
+    held(store, asked, selected(store, asked).as_ref())
 }
 
 /// Its charts.
@@ -311,9 +311,9 @@ fn source(store: &Store, report: ComparisonReport) -> Result<ReportSource, HttpE
 fn held(
     store: &Store,
     asked: &Pairs,
-    ticked: Option<&Grouped>,
+    selected: Option<&Grouped>,
 ) -> Result<ComparisonReport, HttpError> {
-    let sides = sides(asked, ticked).ok_or_else(|| {
+    let sides = sides(asked, selected).ok_or_else(|| {
         HttpError::bad("name a baseline and another side, or one experiment and an axis of it")
     })?;
     let judge = judge(asked)?;
@@ -372,7 +372,7 @@ pub(super) fn imported(store: &Store, asked: &Pairs) -> Result<Vec<Imported>, Ht
 struct ComparePage {
     frame: Frame,
     sides: Vec<String>,
-    /// How ticked runs may be made sides, each with its address.
+    /// How selected runs may be made sides, each with its address.
     ways: Vec<(Way, String)>,
     group: String,
     /// Whether the other sides are still to be named.
@@ -479,12 +479,12 @@ pub(super) fn body_or_why<T>(
     }
 }
 
-fn ways(asked: &Pairs, ticked: Option<Grouped>) -> Vec<(Way, String)> {
+fn ways(asked: &Pairs, selected: Option<Grouped>) -> Vec<(Way, String)> {
     let linked = |way: Way| {
         let address = format!("/compare{}", asked.with("group", &way.by));
         (way, address)
     };
-    ticked.into_iter().flat_map(|ticked| ticked.ways).map(linked).collect()
+    selected.into_iter().flat_map(|selected| selected.ways).map(linked).collect()
 }
 
 /// `GET /compare`
@@ -501,19 +501,19 @@ pub(super) async fn compare(
             runs: super::RUNS,
             first: First::InPage,
         };
-        let ticked = ticked(store, &asked);
+        let selected = selected(store, &asked);
         let is_begun = is_begun(store, &asked);
         let (body, trouble) = match is_asked(&asked) && !is_begun {
             false => (String::new(), None),
             true => {
-                let held = held(store, &asked, ticked.as_ref());
+                let held = held(store, &asked, selected.as_ref());
                 body_or_why(held.and_then(|report| source(store, report)), |of| {
                     html(&of.document(), medium)
                 })?
             }
         };
         let text = |name: &str| asked.get(name).unwrap_or_default().to_owned();
-        let command = sides(&asked, ticked.as_ref()).map(|sides| {
+        let command = sides(&asked, selected.as_ref()).map(|sides| {
             let words = match sides {
                 Asked::Axis { experiment, axis } => vec![experiment, format!("--by={axis}")],
                 Asked::Sides(names) => names,
@@ -524,7 +524,7 @@ pub(super) async fn compare(
             trouble.as_ref(),
             &ComparePage {
                 frame: Frame::new("Compare", "compare", &visitor).with_charts(),
-                ways: ways(&asked, ticked),
+                ways: ways(&asked, selected),
                 is_begun,
                 group: text("group"),
                 sides: named(&asked),

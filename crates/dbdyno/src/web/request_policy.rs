@@ -89,7 +89,7 @@ pub(super) async fn enforce(
         }
         None => worded(response, is_api, &visitor),
     };
-    // Programs are told how to sign in; a browser would ask in a window of its own.
+    // Programs learn how to sign in; a browser would ask in a window of its own.
     let asks = is_api && !is_browser && response.status() == StatusCode::UNAUTHORIZED;
     let own = response.extensions_mut().remove::<ContentSecurity>();
     let headers = response.headers_mut();

@@ -1,5 +1,5 @@
-//! Runs that were ticked in the list, as sides of a comparison: each alone, or those with the same
-//! value of a label, or the same name, together. Runs alone have no repeats to be judged by.
+//! Runs that were selected in the list, as sides of a comparison: each alone, or those with the
+//! same value of a label, or the same name, together. Runs alone have no repeats to be judged by.
 //!
 //! Not here: what the sides show against each other (analysis).
 
@@ -12,7 +12,7 @@ const ALONE: &str = "run";
 /// Runs of the same name are one.
 const NAME: &str = "name";
 
-/// How ticked runs are made sides.
+/// How selected runs are made sides.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Grouped {
     /// As the comparison takes them; the first is the baseline.
@@ -92,7 +92,7 @@ fn ways(rows: &[RunRow]) -> Vec<String> {
     labels.chain([NAME.to_owned()]).filter(falls).collect()
 }
 
-/// A side of each value. Where all runs of a label were ticked, it is called by that.
+/// A side of each value. Where all runs of a label were selected, it is called by that.
 fn sides(rows: &[RunRow], by: &str, n_labelled: &dyn Fn((&str, &str)) -> usize) -> Vec<String> {
     let mut groups: Vec<(&str, Vec<&str>)> = Vec::new();
     for row in rows {

@@ -33,22 +33,22 @@ pub(crate) const QUICK: [&str; 9] = [
     "--rate=100",
 ];
 
-/// The refusal of `args`, a sentence of ours with all of `fragments`.
+/// The database error of `args`, a sentence of ours with all of `fragments`.
 #[track_caller]
 fn refused(home: &Home, args: &[&str], code: i32, fragments: &[&str]) {
-    is_refusal(home.call(args), args, code, fragments);
+    is_db_error(home.call(args), args, code, fragments);
 }
 
-/// That what came of `args` is a refusal, a sentence of ours with all of `fragments`.
+/// That what came of `args` is a database error, a sentence of ours with all of `fragments`.
 #[track_caller]
-fn is_refusal(ran: Ran, args: &[&str], code: i32, fragments: &[&str]) {
+fn is_db_error(ran: Ran, args: &[&str], code: i32, fragments: &[&str]) {
     let ran = ran.code(code).warns(fragments);
     assert_eq!(ran.out, "", "{args:?} wrote to stdout");
     assert_eq!(ran.err.lines().count(), 1, "{args:?} took more than a sentence:\n{}", ran.err);
     assert!(ran.err.starts_with("dbdyno: "), "{args:?} said '{}'", ran.err);
 }
 
-/// The refusal of `args` by the command line itself, which names the help.
+/// The database error of `args` by the command line itself, which names the help.
 #[track_caller]
 fn misspelt(home: &Home, args: &[&str], fragments: &[&str]) {
     refused(home, args, USAGE, &[fragments, &["--help'"]].concat());
@@ -774,7 +774,7 @@ fn a_database_that_another_process_holds_is_reported_after_the_patience_asked_fo
     for command in ["run", "build", "check", "drop"] {
         let words = ["held.db", "another process has locked it", "busy_timeout"];
         let args = [command, "tpcc", target];
-        is_refusal(home.run(&args), &args, FAILED, &words);
+        is_db_error(home.run(&args), &args, FAILED, &words);
     }
 }
 

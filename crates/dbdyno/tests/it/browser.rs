@@ -126,12 +126,12 @@ fn compared(tab: &mut Tab, web: &Web) {
     assert_eq!(tab.value("document.getElementById('compare').disabled"), true);
     let button = "document.getElementById('compare').innerText";
     tab.click(".runs tbody:nth-of-type(1) input");
-    assert!(tab.value(button).to_string().contains("1 run is ticked"));
-    // What is ticked is told at the bottom of the window, however long the list is.
+    assert!(tab.value(button).to_string().contains("1 run is selected"));
+    // What is selected is reported at the bottom of the window, however long the list is.
     let place = "getComputedStyle(document.querySelector('.actions')).position";
     assert_eq!(tab.value(place), "sticky");
     tab.click(".runs tbody:nth-of-type(2) input");
-    assert!(tab.value(button).to_string().contains("Compare 2 ticked runs"));
+    assert!(tab.value(button).to_string().contains("Compare 2 selected runs"));
     assert_eq!(tab.value("document.getElementById('compare').disabled"), false);
     tab.follow("#compare");
     assert!(tab.value("location.search").to_string().matches("side=").count() == 2);
@@ -208,8 +208,8 @@ fn dark(tab: &mut Tab, web: &Web) {
 /// Whether a chart is drawn in the page.
 const CHART_SHOWN: &str = "!!document.querySelector('.drawing svg')";
 
-/// What a run in the browser is told: quick, and with few clients.
-fn told(tab: &mut Tab, fields: &[(&str, &str)]) {
+/// The settings of a run in the browser: quick, and with few clients.
+fn fill(tab: &mut Tab, fields: &[(&str, &str)]) {
     for (field, text) in fields {
         tab.click(&format!("[name='{field}']"));
         tab.type_text(text);
@@ -239,8 +239,8 @@ fn from_a_fresh_store_everything_is_done_by_clicks_and_by_keys() {
     tab.follow("nav a[href='/new']");
     let quick =
         [("plan.target", "managed:mariadb"), ("plan.ramp_up", "1s"), ("plan.duration", "8s")];
-    told(&mut tab, &quick);
-    told(&mut tab, &[("group.0.clients", "2")]);
+    fill(&mut tab, &quick);
+    fill(&mut tab, &[("group.0.clients", "2")]);
     tab.follow("#check-plan");
     let toml = tab.value("document.getElementById('toml').value").to_string();
     assert!(toml.contains("duration = \\\"8s\\\"") && toml.contains("clients = 2"), "{toml}");
@@ -278,7 +278,7 @@ fn from_a_fresh_store_everything_is_done_by_clicks_and_by_keys() {
     tab.enter();
     tab.tab_to("[name='plan.duration']");
     tab.type_text("2s");
-    told(&mut tab, &[("vary", "clients=1,2")]);
+    fill(&mut tab, &[("vary", "clients=1,2")]);
     tab.follow("#run-plan");
     job_ended(&mut tab);
     to_result(&mut tab);

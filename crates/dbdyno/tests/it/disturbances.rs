@@ -1,5 +1,5 @@
-//! What is done to a database in mid-run: it is told, kept, seen in the seconds, and over with the
-//! run.
+//! What is done to a database in mid-run: it is reported, kept, seen in the seconds, and over with
+//! the run.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -253,7 +253,7 @@ fn a_postgres_is_paused_restarted_and_back_after_a_stop() {
     let deeds = [("2s", "pause 1500ms"), ("5s", "restart"), ("13s", "stop")];
     let after = "[[at]]\ntime = \"12s\"\nname = \"after it\"\nsql = \"SELECT 1\"\n";
     let report = report(&home, &(managed(url, "15s", &deeds) + after));
-    // On a connection made anew: that of before is gone with the restart.
+    // On a connection made again: that of before is gone with the restart.
     ended(&report, "after it", "done");
     let pause = ended(&report, "pause 1500ms", "done");
     let took = number(pause, "ended_s") - number(pause, "began_s");

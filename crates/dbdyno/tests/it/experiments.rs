@@ -200,7 +200,7 @@ fn why_a_trial_does_not_count_is_reported_and_one_that_would_end_so_again_is_mad
     // Nothing is left to be done.
     home.run(&["experiments", "resume", "last"]).code(1);
     assert_eq!(number_in(&home.store(), runs), Some(4));
-    // Too short a trial is made three times, and the reason is told with each.
+    // Too short a trial is made three times, and the reason is reported with each.
     let args = sim(&["--vary=clients=1"]).into_iter().filter(|word| *word != "--duration=4s");
     let args: Vec<&str> = args.chain(["--duration=500ms"]).collect();
     let ran = home.run(&args).code(1);
@@ -349,7 +349,7 @@ fn drifted(order: &str) -> f64 {
         "--ramp-up=0s",
         "--duration=60s",
         "--clients=4",
-        // What a report is told in stretches of is of no matter to the load.
+        // What a report is reported in stretches of is of no matter to the load.
         "--vary=report_interval=10s,20s",
         "--repeat=8",
         &order,

@@ -107,7 +107,7 @@ impl Home {
         Started::new(self.dbdyno(args)).end()
     }
 
-    /// Does in this process what dbdyno is told. Not for what measures in real time, since all
+    /// Does in this process what dbdyno is reported. Not for what measures in real time, since all
     /// tests are one process then, and not for signals and terminals, which are the process's.
     pub(crate) fn call(&self, args: &[&str]) -> Ran {
         self.call_with(&[("HOME", self.path("home")), ("XDG_DATA_HOME", self.path("data"))], args)

@@ -1,4 +1,4 @@
-//! `dbdyno web` under test, and a client that sends what it is told, byte by byte: browsers would
+//! `dbdyno web` under test, and a client that sends what it is given, byte by byte: browsers would
 //! not send most of it.
 //!
 //! Not here: what is expected of it.
@@ -56,7 +56,7 @@ impl Web {
         let (scheme, address) = base.split_once("://").expect("an address has a scheme");
         let tls =
             (scheme == "https").then(|| trusting(&home.path("data/dbdyno/runs.sqlite-web.crt")));
-        let address = address.parse().expect("it was told to listen on an address");
+        let address = address.parse().expect("it listens on an address");
         Web { process, address, tls, base: base.clone() }
     }
 

@@ -162,7 +162,7 @@ fn stretches_of_any_length_tell_the_share_of_waiting() {
     ] {
         let found = waits(&stretches(interval));
         assert_eq!(found.len(), count, "{interval}");
-        // The same transactions wait, however they are told.
+        // The same transactions wait, however they are reported.
         let mean = |all: &[f64]| all.iter().sum::<f64>() / all.len() as f64;
         assert!((mean(&found) - mean(&ten)).abs() < 4.0, "{interval}: {found:?} and {ten:?}");
     }

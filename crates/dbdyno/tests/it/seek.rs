@@ -30,7 +30,7 @@ fn the_example_that_seeks_finds_what_theory_says() {
     // What is recommended is of use: the example itself looks several times as long.
     let recommended = number(&shown, "recommended");
     assert!((0.9..1.02).contains(&(recommended / 340.0)), "{recommended}");
-    // Each probe is a run, and each drew anew.
+    // Each probe is a run, and each drew again.
     let runs = home.json(&["runs", "list", "--limit=0"]);
     let runs = at(&runs, "runs").as_array().expect("a list");
     assert_eq!(runs.len(), probes(&shown).len());

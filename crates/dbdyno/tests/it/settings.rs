@@ -104,7 +104,7 @@ fn restored(of: &Varied) {
     home.run(&["runs", "list"]).good().warns(&[&hint, "dbdyno restore --target"]);
     assert_eq!(ask(&server, &[of.sql]), left);
 
-    // Somebody else's change is told, and left.
+    // Somebody else's change is reported, and left.
     ask(&server, of.set);
     let target = format!("--target={}", url(&server));
     let args = ["restore", &target];

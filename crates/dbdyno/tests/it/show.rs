@@ -26,7 +26,7 @@ fn texts(of: &Value) -> Vec<String> {
     statements.map(|one| one["sql"].as_str().expect("a text").to_owned()).collect()
 }
 
-/// What is told in all is the sum of what is told of each request.
+/// What is reported in all is the sum of what is reported of each request.
 fn adds_up(of: &Value) {
     for name in ["round_trips", "bytes_out", "bytes_in"] {
         let requests = of["requests"].as_array().expect("a list").iter();

@@ -1,5 +1,5 @@
 //! `dbdyno web` as somebody finds it who means harm, and as a program finds it: who is let in, what
-//! may be changed, what is told.
+//! may be changed, what is reported.
 //!
 //! Not here: what a reader sees and clicks (browser).
 
@@ -248,8 +248,8 @@ fn ticked_runs_of_a_label_are_one_side_unless_each_is_asked_for() {
     }
     let web = Web::start(&home, &[]);
     // As they stand in the list: the newest first.
-    let ticked: Vec<String> = ids.iter().rev().map(|id| format!("side={id}")).collect();
-    let address = format!("compare?{}", ticked.join("&"));
+    let selected: Vec<String> = ids.iter().rev().map(|id| format!("side={id}")).collect();
+    let address = format!("compare?{}", selected.join("&"));
     let names = |query: &str| {
         let printed = web.json(&format!("/api/{address}{query}"));
         let sides = printed["sides"].as_array().cloned().unwrap_or_default();

@@ -5,7 +5,7 @@
 use std::sync::Arc;
 
 use model::{
-    Call, Database, RefusalKind, Reply, Request, Rng, Row, Sent, Statement, StatementId,
+    Call, Database, DbErrorKind, Reply, Request, Rng, Row, Sent, Statement, StatementId,
     StatementKind, Stream, Value, query,
 };
 
@@ -207,7 +207,7 @@ pub(super) fn shares_batches(database: &Arc<dyn Database>) {
             let new = row(first + 5);
             let second = call(INSERT[usize::from(first > 20)], &rows[0][..]);
             let batch = [call(INSERT[0], &new[..]), second, call(SELECT[1], &keys[1][..])];
-            let words = refused(session.ask(Request::Batch(&batch)), RefusalKind::Duplicate);
+            let words = refused(session.ask(Request::Batch(&batch)), DbErrorKind::Duplicate);
             assert!(words.contains("under test"), "it names the statement: {words}");
             session.ask(Request::Rollback).expect("rolled back");
         }
@@ -219,11 +219,11 @@ pub(super) fn is_counted_and_refused_alike(database: &Arc<dyn Database>) {
     let mut session = connect(database);
     let row = [&[Value::Int(1)][..], &[Value::Null; 8]].concat();
     session.call(INSERT[1], &row).expect("inserted");
-    let words = refused(session.call(INSERT[1], &row), RefusalKind::Duplicate);
+    let words = refused(session.call(INSERT[1], &row), DbErrorKind::Duplicate);
     assert!(words.contains("under test"), "it names the statement: {words}");
     for n_values in [0, 2] {
         let values = vec![Value::Int(1); n_values];
-        refused(session.call(SELECT[1], &values), RefusalKind::Shape);
+        refused(session.call(SELECT[1], &values), DbErrorKind::Shape);
     }
     let before = session.0.traffic();
     assert_eq!(session.call(SELECT[1], &[Value::Int(1)]).expect("it reads").n_rows, 1);

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use model::{
-    Call, Database, Refusal, RefusalKind, Request, Row, StatementId, Value, query, reconnect,
+    Call, Database, DbError, DbErrorKind, Request, Row, StatementId, Value, query, reconnect,
 };
 
 use super::{Kept, Read, TestSession, Write, block_on, items, keep, refused};
@@ -51,7 +51,7 @@ pub(super) fn commits_nothing_behind_a_no(database: &Arc<dyn Database>) {
     let insert = |n: usize| Call { statement: StatementId(0), values: &values[n] };
     for round in 0..2 {
         let batch = [begin, insert(0), insert(1), insert(2), commit];
-        refused(session.ask(Request::Batch(&batch)), RefusalKind::Duplicate);
+        refused(session.ask(Request::Batch(&batch)), DbErrorKind::Duplicate);
         session.ask(Request::Rollback).expect("rolled back");
         assert_eq!(TestSession::connect(database, &[]).int(COUNT), 0, "round {round}");
     }
@@ -77,18 +77,18 @@ pub(crate) fn a_text_is_reported_as_it_ended(database: &Arc<dyn Database>) {
 fn is_reported_as_it_ended(database: &Arc<dyn Database>, request: Request<'_>) {
     let mut session = TestSession::connect(database, &[(Write, INSERT), (Read, READ)]);
     items(&mut session, database, "law_flight");
-    let refuse = &mut |_: &dyn Row| Err(Refusal::new(RefusalKind::Shape, "not understood"));
+    let refuse = &mut |_: &dyn Row| Err(DbError::new(DbErrorKind::Shape, "not understood"));
     let no = block_on(query(&mut *session.0, request, refuse)).expect_err("nobody reads it");
     assert!(no.message.contains("not understood"), "{no}");
     let n_committed = match no.kind {
-        RefusalKind::UnknownCommit => 1,
+        DbErrorKind::UnknownCommit => 1,
         kind => {
-            assert_eq!(kind, RefusalKind::Shape);
+            assert_eq!(kind, DbErrorKind::Shape);
             // Of no use where the transaction is over, and no harm.
             let _ = session.ask(Request::Rollback);
             0
         }
     };
-    block_on(reconnect(&mut *session.0)).expect("made anew");
+    block_on(reconnect(&mut *session.0)).expect("made again");
     assert_eq!(session.int(COUNT), n_committed);
 }

@@ -44,7 +44,7 @@ pub(super) const ADMINISTRATION: Administration = Administration {
             ),
             None => format!("SHOW GLOBAL VARIABLES WHERE Variable_name = '{}'", plain(name)),
         },
-        // Read-only variables, those of sessions alone and missing privileges are told by it.
+        // Read-only variables, those of sessions alone and missing privileges are reported by it.
         probe: |name| match of_performance_schema(name) {
             Some((table, name)) => format!(
                 "UPDATE performance_schema.setup_{table}s SET ENABLED = ENABLED WHERE NAME = '{name}'"
@@ -52,7 +52,7 @@ pub(super) const ADMINISTRATION: Administration = Administration {
             None => format!("SET GLOBAL {0} = @@GLOBAL.{0}", plain(name)),
         },
         set: set_global,
-        // A server that is started anew has forgotten all of it.
+        // A server that is restarted has forgotten all of it.
         unset: |_| String::new(),
         take_up: "",
         taken_up: "",

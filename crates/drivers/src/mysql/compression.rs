@@ -6,7 +6,7 @@
 
 use flate2::{Compress, Compression, Decompress, FlushCompress, FlushDecompress, Status};
 use model::{
-    Refusal, Reply, Request, RowSource, SentStatement, Statement, StatementId, Table, Traffic,
+    DbError, Reply, Request, RowSource, SentStatement, Statement, StatementId, Table, Traffic,
     Visit,
 };
 
@@ -61,7 +61,7 @@ impl Compressor {
     }
 
     /// Takes the next frame out of `input`; false if it has not come as a whole.
-    pub(super) fn take(&mut self, input: &mut Input) -> Result<bool, Refusal> {
+    pub(super) fn take(&mut self, input: &mut Input) -> Result<bool, DbError> {
         let [a, b, c, sequence, d, e, f, rest @ ..] = input.bytes() else { return Ok(false) };
         let length =
             |bytes: [u8; 3]| bytes.iter().rev().fold(0, |sum, byte| sum << 8 | usize::from(*byte));
@@ -160,7 +160,7 @@ impl Connection {
 
 impl Protocol for Connection {
     #[inline]
-    fn start(&mut self, request: Request<'_>, out: &mut Vec<u8>) -> Result<(), Refusal> {
+    fn start(&mut self, request: Request<'_>, out: &mut Vec<u8>) -> Result<(), DbError> {
         let Connection { protocol, compressor } = self;
         match compressor {
             None => protocol.start(request, out),
@@ -176,7 +176,7 @@ impl Protocol for Connection {
         input: &mut Input,
         out: &mut Vec<u8>,
         visit: Visit<'_>,
-    ) -> Result<Step<Result<Reply, Refusal>>, Refusal> {
+    ) -> Result<Step<Result<Reply, DbError>>, DbError> {
         let Connection { protocol, compressor } = self;
         let Some(compressor) = compressor else { return protocol.advance(input, out, visit) };
         loop {
@@ -188,7 +188,7 @@ impl Protocol for Connection {
         }
     }
 
-    fn start_load(&mut self, table: &Table, out: &mut Vec<u8>) -> Result<(), Refusal> {
+    fn start_load(&mut self, table: &Table, out: &mut Vec<u8>) -> Result<(), DbError> {
         let Connection { protocol, compressor } = self;
         match compressor {
             None => protocol.start_load(table, out),
@@ -203,7 +203,7 @@ impl Protocol for Connection {
         input: &mut Input,
         out: &mut Vec<u8>,
         source: &mut dyn RowSource,
-    ) -> Result<Step<Result<Reply, Refusal>>, Refusal> {
+    ) -> Result<Step<Result<Reply, DbError>>, DbError> {
         let Connection { protocol, compressor } = self;
         let Some(compressor) = compressor else { return protocol.advance_load(input, out, source) };
         loop {
@@ -219,7 +219,7 @@ impl Protocol for Connection {
         }
     }
 
-    fn prepare(&mut self, statement: Statement) -> Result<StatementId, Refusal> {
+    fn prepare(&mut self, statement: Statement) -> Result<StatementId, DbError> {
         self.protocol.prepare(statement)
     }
 

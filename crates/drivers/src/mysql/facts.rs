@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use model::{Fact, Refusal, Row, Value};
+use model::{DbError, Fact, Row, Value};
 
 use super::server::MysqlServer;
 use crate::net::{Connector, NetSession};
@@ -73,7 +73,7 @@ const STATUS: &str = "SHOW SESSION STATUS WHERE Variable_name LIKE 'Ssl%' OR \
                       Variable_name = 'Compression'";
 
 /// The facts of an opened database.
-pub(super) fn facts(server: &Arc<MysqlServer>) -> Result<Vec<Fact>, Refusal> {
+pub(super) fn facts(server: &Arc<MysqlServer>) -> Result<Vec<Fact>, DbError> {
     let mut session = NetSession::connect_admin(server)?;
     let variables = pairs(&mut session, "SHOW VARIABLES")?;
     let status = pairs(&mut session, STATUS)?;
@@ -124,7 +124,7 @@ fn connection(
 fn pairs(
     session: &mut NetSession<MysqlServer>,
     sql: &str,
-) -> Result<BTreeMap<String, String>, Refusal> {
+) -> Result<BTreeMap<String, String>, DbError> {
     let mut found = BTreeMap::new();
     session.ask_here(sql, &mut |row: &dyn Row| {
         if let (Value::Text(name), Value::Text(value)) = (row.value(0), row.value(1)) {

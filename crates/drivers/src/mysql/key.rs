@@ -2,7 +2,7 @@
 //! `sha256_password`). The key comes from the server itself, unproven, as with other clients that
 //! ask for it: it hides the password from onlookers, not from an impostor.
 
-use model::Refusal;
+use model::DbError;
 use mysql_common::crypto::der::{PubKeyFileType, pem_to_der};
 use mysql_common::crypto::rsa::{GetRandom, Pkcs1OaepPadding, PublicKey};
 use num_bigint::BigUint;
@@ -14,7 +14,7 @@ use super::packets::broken;
 const PADDING: usize = 42;
 
 /// Encrypts the password, mixed with the server's nonce, with the key that `pem` holds.
-pub(super) fn encrypt(pem: &[u8], password: &[u8], nonce: &[u8]) -> Result<Vec<u8>, Refusal> {
+pub(super) fn encrypt(pem: &[u8], password: &[u8], nonce: &[u8]) -> Result<Vec<u8>, DbError> {
     let bad = || broken("its RSA key is not a valid key of 2048 to 8192 bits");
     if nonce.is_empty() {
         return Err(broken("it sent no nonce"));

@@ -1,15 +1,15 @@
 //! LOAD DATA LOCAL from memory: the server asks for a file, and gets the rows of a source.
 //!
-//! With LOCAL the server turns errors into warnings (a duplicate is skipped, a value that does
-//! not fit is bent), since it cannot stop who sends. Here a warning is a refusal. Not here: when
+//! With LOCAL the server turns errors into warnings (a duplicate is skipped, a value that does not
+//! fit is bent), since it cannot stop who sends. Here a warning is a database error. Not here: when
 //! a load may begin (the protocol).
 
 use std::borrow::Cow;
 
-use model::{Refusal, RefusalKind, Reply, Row, RowSource, Table, Value};
+use model::{DbError, DbErrorKind, Reply, Row, RowSource, Table, Value};
 
+use super::db_errors::db_error;
 use super::packets::{Done, ServerError, put_packet};
-use super::refusals::refusal;
 use super::values::put_field;
 use crate::net::FLIGHT_BYTES;
 
@@ -83,7 +83,7 @@ impl Load {
         &mut self,
         out: &mut Vec<u8>,
         source: &mut dyn RowSource,
-    ) -> Result<LoadStep, Refusal> {
+    ) -> Result<LoadStep, DbError> {
         if out.len() >= FLIGHT_BYTES {
             return Ok(LoadStep::Chunk);
         }
@@ -125,8 +125,8 @@ impl Load {
         has_doubts && !std::mem::replace(&mut self.has_asked, true)
     }
 
-    /// A row of SHOW WARNINGS as a refusal, unless it is a mere note.
-    pub(super) fn read_warning(&self, row: &dyn Row) -> Option<Refusal> {
+    /// A row of SHOW WARNINGS as a database error, unless it is a mere note.
+    pub(super) fn read_warning(&self, row: &dyn Row) -> Option<DbError> {
         let [Value::Text(level), Value::Int(code), Value::Text(message)] =
             [row.value(0), row.value(1), row.value(2)]
         else {
@@ -137,11 +137,11 @@ impl Load {
         }
         let code = u16::try_from(code).unwrap_or(0);
         let (sqlstate, message) = (String::new(), message.to_owned());
-        Some(refusal(ServerError { code, sqlstate, message }))
+        Some(db_error(ServerError { code, sqlstate, message }))
     }
 
     /// What came of it, when nothing was refused.
-    pub(super) fn outcome(&self) -> Result<Reply, Refusal> {
+    pub(super) fn outcome(&self) -> Result<Reply, DbError> {
         if self.n_affected == self.n_sent {
             return Ok(Reply { n_rows: 0, n_affected: self.n_affected });
         }
@@ -150,16 +150,16 @@ impl Load {
             "{} rows were sent, {} were inserted: the keys of the others already exist",
             self.n_sent, self.n_affected
         );
-        Err(Refusal::new(RefusalKind::Duplicate, message))
+        Err(DbError::new(DbErrorKind::Duplicate, message))
     }
 
-    /// The refusal with the name of the table.
-    pub(super) fn name(&self, no: Refusal) -> Refusal {
+    /// The database error with the name of the table.
+    pub(super) fn name(&self, no: DbError) -> DbError {
         no.during(format_args!("loading {}", self.table))
     }
 }
 
-fn put_line(out: &mut Vec<u8>, row: &[Value<'_>]) -> Result<(), Refusal> {
+fn put_line(out: &mut Vec<u8>, row: &[Value<'_>]) -> Result<(), DbError> {
     for (index, value) in row.iter().enumerate() {
         if index > 0 {
             out.push(b'\t');

@@ -6,13 +6,13 @@ mod administration;
 mod columns;
 mod compression;
 mod dates;
+mod db_errors;
 mod facts;
 mod key;
 mod load;
 mod monitoring;
 mod packets;
 mod protocol;
-mod refusals;
 mod rows;
 mod server;
 mod sessions;
@@ -27,7 +27,7 @@ mod values;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 
-use model::{BadParameter, Parameter, ParameterKind, Product, Refusal, Settings, Target};
+use model::{BadParameter, DbError, Parameter, ParameterKind, Product, Settings, Target};
 
 use crate::net::{self, NetSession};
 use crate::{Entry, LocalServer, Opened, Opening};
@@ -135,7 +135,7 @@ fn decide(target: &Target) -> Result<MysqlServer, BadParameter> {
 }
 
 /// Makes the target's database.
-fn make_database(target: &Target) -> Result<(), Refusal> {
+fn make_database(target: &Target) -> Result<(), DbError> {
     let mut server = decide(target).expect("it was decided before");
     let name = server.database.take().expect("a target has a database");
     let mut session = NetSession::connect_admin(&Arc::new(server))?;

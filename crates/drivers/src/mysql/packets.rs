@@ -3,7 +3,7 @@
 //! Layouts are those of MariaDB's and MySQL's protocol documentation
 //! (<https://mariadb.com/kb/en/clientserver-protocol/>). Not here: rows and values.
 
-use model::{Refusal, RefusalKind};
+use model::{DbError, DbErrorKind};
 
 use crate::net::Input;
 
@@ -46,7 +46,7 @@ impl Framer {
 
     /// The next packet, once it is there as a whole.
     #[inline]
-    pub(super) fn next(&mut self, input: &mut Input) -> Result<Option<Framed>, Refusal> {
+    pub(super) fn next(&mut self, input: &mut Input) -> Result<Option<Framed>, DbError> {
         loop {
             let bytes = input.bytes();
             let [a, b, c, sequence, rest @ ..] = bytes else { return Ok(None) };
@@ -91,12 +91,12 @@ impl Framed {
 }
 
 #[cold]
-fn too_long(bytes_max: usize) -> Refusal {
+fn too_long(bytes_max: usize) -> DbError {
     let message = format!(
         "the server sends more than {bytes_max} bytes in one packet; raise max_packet in the \
          target's URL"
     );
-    Refusal::new(RefusalKind::ConnectionLost, message)
+    DbError::new(DbErrorKind::ConnectionLost, message)
 }
 
 /// Puts out a packet that `write` fills. One that is too long goes out in parts.
@@ -281,8 +281,8 @@ pub(super) fn read_prepared(payload: &[u8]) -> Option<PreparedHeader> {
 
 /// The other side does not speak as it must.
 #[cold]
-pub(super) fn broken(what: &str) -> Refusal {
+pub(super) fn broken(what: &str) -> DbError {
     let message =
         format!("MySQL protocol error: {what}; check that the target is a MySQL or MariaDB server");
-    Refusal::new(RefusalKind::ConnectionLost, message)
+    DbError::new(DbErrorKind::ConnectionLost, message)
 }

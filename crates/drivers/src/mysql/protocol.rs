@@ -7,17 +7,17 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 
 use model::{
-    Call, Refusal, RefusalKind, Reply, Request, RowSource, Sent, SentStatement, Statement,
+    Call, DbError, DbErrorKind, Reply, Request, RowSource, Sent, SentStatement, Statement,
     StatementId, StatementKind, Table, Traffic, Visit,
 };
 
 use super::columns::{COLUMNS_MAX, Columns};
+use super::db_errors::{db_error, ends_connection};
 use super::load::{Load, LoadStep};
 use super::packets::{
     Done, END, ERROR, FILE_WANTED, Framer, IN_TRANSACTION, MORE_RESULTS, NO_BACKSLASH_ESCAPES, OK,
     Reader, broken, put_command, read_eof, read_error, read_ok, read_prepared,
 };
-use super::refusals::{ends_connection, refusal};
 use super::rows::{Form, Found, Place, find};
 use super::sql::BEGIN;
 use super::statements::{COM_QUERY, DeclaredOrOwn, PreparedStatement, set_id};
@@ -75,7 +75,7 @@ enum Phase {
 enum Whose {
     /// A statement's, by its place.
     Statement(usize),
-    /// Nobody's: they are read anew each time.
+    /// Nobody's: they are read again each time.
     Nobody,
 }
 
@@ -107,7 +107,7 @@ pub(super) struct MySql {
     /// Statements of our own that begin or end a transaction within a flight, once asked for.
     controls: [Option<usize>; 3],
     reply: Reply,
-    refusal: Option<Refusal>,
+    db_error: Option<DbError>,
     /// It is that of the one who reads the rows: the server did not hear of it.
     is_unread: bool,
     /// Something of the request under way is committed for certain.
@@ -156,7 +156,7 @@ impl MySql {
             commits_apart: false,
             controls: [None; 3],
             reply: Reply::default(),
-            refusal: None,
+            db_error: None,
             is_unread: false,
             has_committed: false,
             n_sets: 0,
@@ -191,7 +191,7 @@ impl MySql {
     fn begin(&mut self) {
         assert!(self.expected.is_empty(), "one request is under way at a time");
         self.reply = Reply::default();
-        self.refusal = None;
+        self.db_error = None;
         (self.is_unread, self.has_committed) = (false, false);
         self.n_sets = 0;
         self.is_committing = false;
@@ -201,7 +201,7 @@ impl MySql {
 
     /// Puts out what must come before a statement, and refuses what must not come.
     #[inline]
-    fn precede(&mut self, writes: bool, out: &mut Vec<u8>) -> Result<(), Refusal> {
+    fn precede(&mut self, writes: bool, out: &mut Vec<u8>) -> Result<(), DbError> {
         if self.is_doomed {
             return Err(doomed());
         }
@@ -229,7 +229,7 @@ impl MySql {
         self.expected.push_back(Expected::Text);
     }
 
-    fn start_transaction(&mut self, sql: &str, out: &mut Vec<u8>) -> Result<(), Refusal> {
+    fn start_transaction(&mut self, sql: &str, out: &mut Vec<u8>) -> Result<(), DbError> {
         if self.is_doomed {
             return Err(doomed());
         }
@@ -238,7 +238,7 @@ impl MySql {
         Ok(())
     }
 
-    fn place_of(&self, statement: StatementId) -> Result<usize, Refusal> {
+    fn place_of(&self, statement: StatementId) -> Result<usize, DbError> {
         let place = usize::from(statement.0);
         if place < self.known.len() {
             return Ok(place);
@@ -248,11 +248,11 @@ impl MySql {
              are lost when their connection ends",
             self.known.len()
         );
-        Err(Refusal::new(RefusalKind::Missing, message))
+        Err(DbError::new(DbErrorKind::Missing, message))
     }
 
     /// The place of a statement; one of ours where it begins or ends a transaction.
-    fn resolve(&mut self, statement: StatementId) -> Result<usize, Refusal> {
+    fn resolve(&mut self, statement: StatementId) -> Result<usize, DbError> {
         if !statement.is_control() {
             return self.place_of(statement);
         }
@@ -270,7 +270,7 @@ impl MySql {
 
     /// One statement that is prepared: the hot path.
     #[inline]
-    fn start_call(&mut self, call: &Call<'_>, out: &mut Vec<u8>) -> Result<(), Refusal> {
+    fn start_call(&mut self, call: &Call<'_>, out: &mut Vec<u8>) -> Result<(), DbError> {
         let place = self.place_of(call.statement)?;
         if self.known[place].id.is_none() {
             return self.start_calls(std::slice::from_ref(call), out);
@@ -286,7 +286,7 @@ impl MySql {
     }
 
     /// Several statements, or some that must be prepared first.
-    fn start_calls(&mut self, calls: &[Call<'_>], out: &mut Vec<u8>) -> Result<(), Refusal> {
+    fn start_calls(&mut self, calls: &[Call<'_>], out: &mut Vec<u8>) -> Result<(), DbError> {
         let (mut writes, mut begins, mut commits) = (false, false, false);
         for call in calls {
             let place = self.resolve(call.statement)?;
@@ -321,7 +321,7 @@ impl MySql {
         Ok(())
     }
 
-    fn hold(&mut self, call: &Call<'_>) -> Result<(), Refusal> {
+    fn hold(&mut self, call: &Call<'_>) -> Result<(), DbError> {
         let place = self.resolve(call.statement)?;
         let start = self.held_bytes.len();
         let escapes = self.escapes();
@@ -347,7 +347,7 @@ impl MySql {
     }
 
     /// Puts out held executions: the next one where they go in turn, else all.
-    fn release(&mut self, out: &mut Vec<u8>) -> Result<(), Refusal> {
+    fn release(&mut self, out: &mut Vec<u8>) -> Result<(), DbError> {
         let n_now = match self.held.len() {
             _ if self.in_turn => 1,
             n @ 2.. if self.commits_apart => n - 1,
@@ -378,10 +378,10 @@ impl MySql {
         input: &mut Input,
         out: &mut Vec<u8>,
         visit: Visit<'_>,
-    ) -> Result<bool, Refusal> {
+    ) -> Result<bool, DbError> {
         loop {
             let Some(expected) = self.expected.front().copied() else {
-                if self.held.is_empty() || self.refusal.is_some() {
+                if self.held.is_empty() || self.db_error.is_some() {
                     return Ok(true);
                 }
                 if let Err(no) = self.release(out) {
@@ -410,10 +410,10 @@ impl MySql {
         expected: Expected,
         payload: &[u8],
         visit: Visit<'_>,
-    ) -> Result<Wanted, Refusal> {
+    ) -> Result<Wanted, DbError> {
         let Some(&first) = payload.first() else { return Err(broken("an empty packet")) };
         if first == ERROR {
-            self.read_refusal(expected, payload)?;
+            self.read_db_error(expected, payload)?;
             return Ok(Wanted::More);
         }
         match self.phase {
@@ -453,7 +453,7 @@ impl MySql {
         expected: Expected,
         payload: &[u8],
         first: u8,
-    ) -> Result<Wanted, Refusal> {
+    ) -> Result<Wanted, DbError> {
         match (expected, first) {
             (Expected::Prepare(place), OK) => self.read_prepared(place, payload)?,
             (Expected::Prepare(_), _) => return Err(broken("an unexpected reply to PREPARE")),
@@ -471,7 +471,7 @@ impl MySql {
 
     /// The beginning of rows: how many columns they have, and whether those are described.
     #[inline]
-    fn read_width(&mut self, expected: Expected, payload: &[u8]) -> Result<(), Refusal> {
+    fn read_width(&mut self, expected: Expected, payload: &[u8]) -> Result<(), DbError> {
         let mut reader = Reader(payload);
         let n_columns = reader.length().filter(|n| (1..=COLUMNS_MAX).contains(n));
         let n_columns = n_columns.ok_or_else(|| broken("an invalid number of columns"))?;
@@ -503,11 +503,11 @@ impl MySql {
         }
     }
 
-    fn read_column(&mut self, payload: &[u8]) -> Result<(), Refusal> {
+    fn read_column(&mut self, payload: &[u8]) -> Result<(), DbError> {
         self.columns_of_whose().add(payload).ok_or_else(|| broken("a truncated column definition"))
     }
 
-    fn read_prepared(&mut self, place: usize, payload: &[u8]) -> Result<(), Refusal> {
+    fn read_prepared(&mut self, place: usize, payload: &[u8]) -> Result<(), DbError> {
         let header =
             read_prepared(payload).ok_or_else(|| broken("a truncated reply to PREPARE"))?;
         self.known[place].prepared(header.id, header.n_values);
@@ -545,7 +545,7 @@ impl MySql {
         expected: Expected,
         payload: &[u8],
         visit: Visit<'_>,
-    ) -> Result<(), Refusal> {
+    ) -> Result<(), DbError> {
         let form = match expected {
             Expected::Call(place) if !self.known[place].is_text => Form::Binary,
             _ => Form::Text,
@@ -560,15 +560,15 @@ impl MySql {
         let row = Found { payload, columns, places, form, result_set };
         if expected == Expected::Warnings {
             if let Some(no) = self.load.read_warning(&row) {
-                self.refusal.get_or_insert(no);
+                self.db_error.get_or_insert(no);
             }
-        } else if self.refusal.is_none() {
+        } else if self.db_error.is_none() {
             self.reply.n_rows += 1;
             if let Err(mut no) = visit(&row) {
                 if let Expected::Call(place) = expected {
                     no = no.during(self.known[place].statement.name);
                 }
-                (self.refusal, self.is_unread) = (Some(no), true);
+                (self.db_error, self.is_unread) = (Some(no), true);
             }
         }
         Ok(())
@@ -585,7 +585,7 @@ impl MySql {
         match expected {
             Expected::Quiet | Expected::Warnings => {}
             Expected::Load => self.load.finish(done),
-            _ if self.refusal.is_none() => self.reply.n_affected += done.n_affected,
+            _ if self.db_error.is_none() => self.reply.n_affected += done.n_affected,
             _ => {}
         }
         if done.status & MORE_RESULTS == 0 {
@@ -598,10 +598,10 @@ impl MySql {
     }
 
     #[cold]
-    fn read_refusal(&mut self, expected: Expected, payload: &[u8]) -> Result<(), Refusal> {
+    fn read_db_error(&mut self, expected: Expected, payload: &[u8]) -> Result<(), DbError> {
         let error = read_error(payload).ok_or_else(|| broken("a truncated error packet"))?;
         let code = error.code;
-        let mut no = refusal(error);
+        let mut no = db_error(error);
         if let Expected::Prepare(place) | Expected::Call(place) = expected {
             let known = &mut self.known[place];
             no = no.during(known.statement.name);
@@ -626,9 +626,9 @@ impl MySql {
         Ok(())
     }
 
-    fn refuse_here(&mut self, no: Refusal) {
+    fn refuse_here(&mut self, no: DbError) {
         self.drop_held();
-        self.refusal.get_or_insert(no);
+        self.db_error.get_or_insert(no);
     }
 
     /// What is held will not be sent, so the server has not got its types.
@@ -638,9 +638,9 @@ impl MySql {
         }
     }
 
-    fn outcome(&mut self) -> Result<Reply, Refusal> {
+    fn outcome(&mut self) -> Result<Reply, DbError> {
         self.is_committing = false;
-        match self.refusal.take() {
+        match self.db_error.take() {
             Some(no) if self.is_unread && self.has_committed => Err(no.of_committed()),
             Some(no) => Err(no),
             None => Ok(self.reply),
@@ -666,7 +666,7 @@ enum Wanted {
 
 impl Protocol for MySql {
     #[inline]
-    fn start(&mut self, request: Request<'_>, out: &mut Vec<u8>) -> Result<(), Refusal> {
+    fn start(&mut self, request: Request<'_>, out: &mut Vec<u8>) -> Result<(), DbError> {
         self.begin();
         let was_autocommit_off = self.is_autocommit_off;
         let result = match request {
@@ -706,20 +706,20 @@ impl Protocol for MySql {
         input: &mut Input,
         out: &mut Vec<u8>,
         visit: Visit<'_>,
-    ) -> Result<Step<Result<Reply, Refusal>>, Refusal> {
+    ) -> Result<Step<Result<Reply, DbError>>, DbError> {
         match self.read(input, out, visit)? {
             true => Ok(Step::Done(self.outcome())),
             false => Ok(Step::More),
         }
     }
 
-    fn start_load(&mut self, table: &Table, out: &mut Vec<u8>) -> Result<(), Refusal> {
+    fn start_load(&mut self, table: &Table, out: &mut Vec<u8>) -> Result<(), DbError> {
         self.begin();
         if !self.agreed.can_load {
             let message = "LOAD DATA LOCAL is disabled, by local_infile=false in the target's URL \
                            or by the server: enable it (SET GLOBAL local_infile = 1), or load with \
                            INSERTs (--load-method insert)";
-            return Err(Refusal::new(RefusalKind::Unsupported, message));
+            return Err(DbError::new(DbErrorKind::Unsupported, message));
         }
         self.precede(true, out)?;
         self.traffic.count(StatementKind::Write);
@@ -733,7 +733,7 @@ impl Protocol for MySql {
         input: &mut Input,
         out: &mut Vec<u8>,
         source: &mut dyn RowSource,
-    ) -> Result<Step<Result<Reply, Refusal>>, Refusal> {
+    ) -> Result<Step<Result<Reply, DbError>>, DbError> {
         loop {
             if self.load.is_sending() {
                 match self.load.send(out, source)? {
@@ -748,7 +748,7 @@ impl Protocol for MySql {
                 return Ok(Step::More);
             }
             // What would be an error elsewhere is a warning here.
-            if self.refusal.is_none() && self.load.must_ask() {
+            if self.db_error.is_none() && self.load.must_ask() {
                 put_command(out, COM_QUERY, b"SHOW WARNINGS LIMIT 64");
                 self.expected.push_back(Expected::Warnings);
                 continue;
@@ -758,7 +758,7 @@ impl Protocol for MySql {
         }
     }
 
-    fn prepare(&mut self, statement: Statement) -> Result<StatementId, Refusal> {
+    fn prepare(&mut self, statement: Statement) -> Result<StatementId, DbError> {
         let id = StatementId::numbered(self.known.len())?;
         self.known.push(PreparedStatement::new(DeclaredOrOwn::Own(statement), self.as_text));
         Ok(id)
@@ -790,15 +790,15 @@ impl Protocol for MySql {
 }
 
 #[cold]
-fn doomed() -> Refusal {
+fn doomed() -> DbError {
     let message = "the transaction must be rolled back: a statement of a batch failed, but the \
                    server executed those after it";
-    Refusal::new(RefusalKind::Other, message)
+    DbError::new(DbErrorKind::Other, message)
 }
 
 #[cold]
-fn file_wanted() -> Refusal {
+fn file_wanted() -> DbError {
     let message = "the server requested a file of this machine; none is sent, and the connection \
                    is closed";
-    Refusal::new(RefusalKind::Denied, message)
+    DbError::new(DbErrorKind::Denied, message)
 }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use model::{Fact, Product, Refusal, Statement};
+use model::{DbError, Fact, Product, Statement};
 
 use super::compression::FRAME_BYTES_MAX;
 use super::packets::{HEADER_BYTES, PART_BYTES};
@@ -16,7 +16,7 @@ impl Server for MysqlServer {
 
     const PRODUCT: &'static Product = &PRODUCT;
 
-    fn facts(self: &Arc<Self>) -> Result<Vec<Fact>, Refusal> {
+    fn facts(self: &Arc<Self>) -> Result<Vec<Fact>, DbError> {
         facts::facts(self)
     }
 

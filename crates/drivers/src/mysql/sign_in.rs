@@ -6,7 +6,7 @@ use std::borrow::Cow;
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use model::{Refusal, RefusalKind, Statement};
+use model::{DbError, DbErrorKind, Statement};
 use mysql_common::auth::plugins::{AuthProc, ChallengeResponsePlugin, Context, Response};
 use mysql_common::constants::{CapabilityFlags, MariadbCapabilities};
 use mysql_common::io::ParseBuf;
@@ -16,17 +16,17 @@ use mysql_common::packets::{
 use mysql_common::proto::MySerialize;
 
 use super::compression::{Compressor, Connection};
+use super::db_errors::db_error;
 use super::key;
 use super::packets::{
     END, ERROR, Framer, OK, broken, put_command, put_packet, read_error, read_ok,
 };
 use super::protocol::{Agreed, MySql};
-use super::refusals::refusal;
 use super::server::MysqlServer;
 use super::statements::COM_QUERY;
 use crate::net::{Channel, Input, SignIn, Step, check_clear};
 
-/// The largest packet of ours that the server is told to expect: the most that servers take.
+/// The largest packet of ours that the server should expect: the most that servers take.
 const PACKET_BYTES_MAX: u32 = 1 << 30;
 /// `utf8mb4_general_ci`: every server since 5.5 knows it.
 const UTF8MB4: u8 = 45;
@@ -116,7 +116,7 @@ impl MysqlSignIn {
     }
 
     /// The next packet's payload and number, once it is there as a whole.
-    fn next(&mut self, input: &mut Input) -> Result<Option<(Vec<u8>, u8)>, Refusal> {
+    fn next(&mut self, input: &mut Input) -> Result<Option<(Vec<u8>, u8)>, DbError> {
         loop {
             let plain = match &mut self.compressor {
                 Some(compressor) => compressor.plain(),
@@ -141,7 +141,7 @@ impl MysqlSignIn {
         sequence: u8,
         out: &mut Vec<u8>,
         channel: &Channel,
-    ) -> Result<Step<Connection>, Refusal> {
+    ) -> Result<Step<Connection>, DbError> {
         self.n_steps += 1;
         if self.n_steps > STEPS_MAX {
             return Err(broken("the sign-in has too many steps"));
@@ -149,7 +149,7 @@ impl MysqlSignIn {
         let Some(&first) = payload.first() else { return Err(broken("an empty packet")) };
         if first == ERROR {
             let error = read_error(payload).ok_or_else(|| broken("a truncated error packet"))?;
-            let no = refusal(error);
+            let no = db_error(error);
             return Err(if channel.tls_mode.is_none() { may_need_tls(no) } else { no });
         }
         let next = sequence.wrapping_add(1);
@@ -173,7 +173,7 @@ impl MysqlSignIn {
         sequence: u8,
         out: &mut Vec<u8>,
         channel: &Channel,
-    ) -> Result<Step<Connection>, Refusal> {
+    ) -> Result<Step<Connection>, DbError> {
         check_greeting(payload)?;
         let packet = ParseBuf(payload).parse::<HandshakePacket<'_>>(());
         let packet = packet.map_err(|_| broken("an unknown greeting"))?;
@@ -200,7 +200,7 @@ impl MysqlSignIn {
         sequence: u8,
         out: &mut Vec<u8>,
         channel: &Channel,
-    ) -> Result<(), Refusal> {
+    ) -> Result<(), DbError> {
         let Greeting { packet, capabilities, mariadb_capabilities } = greeting;
         let nonce = packet.nonce();
         let (plugin, method, proof) =
@@ -277,7 +277,7 @@ impl MysqlSignIn {
         sequence: u8,
         out: &mut Vec<u8>,
         channel: &Channel,
-    ) -> Result<Step<Connection>, Refusal> {
+    ) -> Result<Step<Connection>, DbError> {
         let challenge = match payload {
             [OK, ..] => {
                 let done = read_ok(payload).ok_or_else(|| broken("a truncated OK packet"))?;
@@ -310,7 +310,7 @@ impl MysqlSignIn {
         let known = AuthInput { password: self.server.password(), nonce: &proof.nonce, channel };
         let response = proof.method.run(known, &challenge).map_err(|error| {
             let message = format!("cannot authenticate to the server: {error}");
-            Refusal::new(RefusalKind::Denied, message)
+            DbError::new(DbErrorKind::Denied, message)
         })?;
         if let Response::Next { packet: Some(data) } | Response::Last { packet: Some(data) } =
             &response
@@ -328,7 +328,7 @@ impl Greeting {
         packet: HandshakePacket<'static>,
         server: &MysqlServer,
         channel: &Channel,
-    ) -> Result<Greeting, Refusal> {
+    ) -> Result<Greeting, DbError> {
         use CapabilityFlags as C;
         let offered = packet.capabilities();
         let always = C::CLIENT_PROTOCOL_41 | C::CLIENT_SECURE_CONNECTION;
@@ -384,7 +384,7 @@ impl SignIn for MysqlSignIn {
         input: &mut Input,
         out: &mut Vec<u8>,
         channel: &Channel,
-    ) -> Result<Step<Connection>, Refusal> {
+    ) -> Result<Step<Connection>, DbError> {
         if let State::Securing(_) = self.state {
             let securing = std::mem::replace(&mut self.state, State::Greeting);
             let State::Securing(greeting) = securing else { return Err(broken("TLS")) };
@@ -412,7 +412,7 @@ fn asks_for_key(method: &AuthProc, data: &[u8]) -> bool {
 }
 
 /// What `mysql_common` does not look at: it panics at a length of the nonce that is none.
-fn check_greeting(payload: &[u8]) -> Result<(), Refusal> {
+fn check_greeting(payload: &[u8]) -> Result<(), DbError> {
     // Behind the number of the protocol, which may be anything.
     let version_end = payload.iter().skip(1).position(|byte| *byte == 0).map(|at| at + 1);
     let nonce_length = version_end.and_then(|end| payload.get(end + 21));
@@ -427,12 +427,12 @@ fn check_method(
     plugin: &AuthPlugin<'_>,
     server: &MysqlServer,
     channel: &Channel,
-) -> Result<(), Refusal> {
+) -> Result<(), DbError> {
     match plugin {
         AuthPlugin::MysqlOldPassword => {
             let message = "the server requires mysql_old_password, which is insecure; give the \
                            user a newer authentication method with ALTER USER";
-            Err(Refusal::new(RefusalKind::Denied, message))
+            Err(DbError::new(DbErrorKind::Denied, message))
         }
         AuthPlugin::MysqlClearPassword => check_clear(channel, server.clear_password)
             .map_err(|no| no.during("mysql_clear_password")),
@@ -440,7 +440,7 @@ fn check_method(
     }
 }
 
-fn unknown_method(plugin: &AuthPlugin<'_>) -> Refusal {
+fn unknown_method(plugin: &AuthPlugin<'_>) -> DbError {
     let name = String::from_utf8_lossy(plugin.as_bytes()).into_owned();
     let message = match (&name[..], cfg!(feature = "ed25519")) {
         ("client_ed25519" | "parsec", false) => format!(
@@ -454,33 +454,33 @@ fn unknown_method(plugin: &AuthPlugin<'_>) -> Refusal {
              parsec"
         ),
     };
-    Refusal::new(RefusalKind::Denied, message)
+    DbError::new(DbErrorKind::Denied, message)
 }
 
-fn no_compression() -> Refusal {
+fn no_compression() -> DbError {
     let message = "the server does not offer zlib compression; leave compress=zlib out of the \
                    target's URL";
-    Refusal::new(RefusalKind::Unsupported, message)
+    DbError::new(DbErrorKind::Unsupported, message)
 }
 
-fn too_old() -> Refusal {
+fn too_old() -> DbError {
     let message = "the server is too old: it supports only the protocol before version 4.1";
-    Refusal::new(RefusalKind::Unsupported, message)
+    DbError::new(DbErrorKind::Unsupported, message)
 }
 
 /// "Access denied" is also what a user hears who must use TLS and does not.
-fn may_need_tls(mut no: Refusal) -> Refusal {
+fn may_need_tls(mut no: DbError) -> DbError {
     if no.code == 1045 {
         no.message += "; if this user must use TLS, connect with tls=require";
     }
     no
 }
 
-fn no_tls(channel: &Channel) -> Refusal {
+fn no_tls(channel: &Channel) -> DbError {
     let message = format!(
         "the server does not offer TLS, which tls={} requires; set ssl_cert and ssl_key on the \
          server, or use tls=prefer or tls=disable",
         channel.tls_mode
     );
-    Refusal::new(RefusalKind::Denied, message)
+    DbError::new(DbErrorKind::Denied, message)
 }

@@ -5,7 +5,7 @@
 use std::ops::Deref;
 use std::sync::Arc;
 
-use model::{Refusal, RefusalKind, Sent, SentStatement, Statement, StatementKind, Value};
+use model::{DbError, DbErrorKind, Sent, SentStatement, Statement, StatementKind, Value};
 
 use super::columns::{Columns, kind};
 use super::packets::{put_command, put_packet};
@@ -99,7 +99,7 @@ impl PreparedStatement {
     }
 
     /// Whether so many values are what it takes.
-    pub(super) fn check_count(&self, n_given: usize) -> Result<(), Refusal> {
+    pub(super) fn check_count(&self, n_given: usize) -> Result<(), DbError> {
         if n_given == self.n_values {
             return Ok(());
         }
@@ -112,7 +112,7 @@ impl PreparedStatement {
         &mut self,
         out: &mut Vec<u8>,
         values: &[Value<'_>],
-    ) -> Result<(), Refusal> {
+    ) -> Result<(), DbError> {
         let start = out.len();
         let mut result = Ok(());
         put_packet(out, 0, |out| {
@@ -132,7 +132,7 @@ impl PreparedStatement {
     }
 
     #[inline]
-    fn put_values(&mut self, out: &mut Vec<u8>, values: &[Value<'_>]) -> Result<(), Refusal> {
+    fn put_values(&mut self, out: &mut Vec<u8>, values: &[Value<'_>]) -> Result<(), DbError> {
         let nulls = out.len();
         out.resize(nulls + values.len().div_ceil(8), 0);
         let is_new = self.types.len() != values.len()
@@ -173,7 +173,7 @@ impl PreparedStatement {
         out: &mut Vec<u8>,
         values: &[Value<'_>],
         escapes: Escapes,
-    ) -> Result<(), Refusal> {
+    ) -> Result<(), DbError> {
         let start = out.len();
         let mut result = Ok(());
         put_packet(out, 0, |out| {
@@ -192,7 +192,7 @@ impl PreparedStatement {
         out: &mut Vec<u8>,
         values: &[Value<'_>],
         escapes: Escapes,
-    ) -> Result<(), Refusal> {
+    ) -> Result<(), DbError> {
         if self.pieces.is_empty() {
             self.pieces = pieces(&self.statement.sql, escapes);
         }
@@ -225,9 +225,9 @@ pub(super) fn set_id(out: &mut [u8], start: usize, id: u32) {
 }
 
 #[cold]
-fn wrong_number(wanted: usize, got: usize) -> Refusal {
+fn wrong_number(wanted: usize, got: usize) -> DbError {
     let message = format!("the statement takes {wanted} values, {got} were given");
-    Refusal::new(RefusalKind::Shape, message)
+    DbError::new(DbErrorKind::Shape, message)
 }
 
 /// The text between the marks of values. Marks in quotes and comments are none.
@@ -325,6 +325,6 @@ mod tests {
         let nan = [Value::Float(f64::NAN), Value::Null];
         let n_before = out.len();
         assert!(known.put_text(&mut out, &nan, Escapes::Backslash).is_err());
-        assert_eq!(out.len(), n_before, "a refusal puts out nothing");
+        assert_eq!(out.len(), n_before, "a db_error puts out nothing");
     }
 }

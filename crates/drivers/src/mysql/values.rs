@@ -1,7 +1,7 @@
 //! Values on their way out: in the binary form of prepared statements, in text, and in the lines
 //! of a bulk load. Nothing is copied but into what is put out.
 
-use model::{Refusal, RefusalKind, Value, put_decimal, put_unsigned};
+use model::{DbError, DbErrorKind, Value, put_decimal, put_unsigned};
 
 use super::columns::kind;
 use super::dates;
@@ -23,7 +23,7 @@ pub(super) fn kind_of(value: &Value<'_>) -> u8 {
 
 /// Puts out a value in binary form. Null is a bit elsewhere.
 #[inline]
-pub(super) fn put_binary(out: &mut Vec<u8>, value: &Value<'_>) -> Result<(), Refusal> {
+pub(super) fn put_binary(out: &mut Vec<u8>, value: &Value<'_>) -> Result<(), DbError> {
     match *value {
         Value::Null => {}
         Value::Int(value) => out.extend_from_slice(&value.to_le_bytes()),
@@ -68,7 +68,7 @@ pub(super) fn put_literal(
     out: &mut Vec<u8>,
     value: &Value<'_>,
     escapes: Escapes,
-) -> Result<(), Refusal> {
+) -> Result<(), DbError> {
     match *value {
         Value::Null => out.extend_from_slice(b"NULL"),
         Value::Int(value) => put_integer(out, value),
@@ -94,7 +94,7 @@ pub(super) fn put_literal(
 }
 
 /// Puts out a value as it stands in a line of LOAD DATA.
-pub(super) fn put_field(out: &mut Vec<u8>, value: &Value<'_>) -> Result<(), Refusal> {
+pub(super) fn put_field(out: &mut Vec<u8>, value: &Value<'_>) -> Result<(), DbError> {
     match *value {
         Value::Null => out.extend_from_slice(b"\\N"),
         Value::Int(value) => put_integer(out, value),
@@ -144,26 +144,26 @@ fn put_integer(out: &mut Vec<u8>, value: i64) {
 }
 
 /// With an exponent, so that it is read as a float and not as a decimal of 300 digits.
-fn put_float(out: &mut Vec<u8>, value: f64) -> Result<(), Refusal> {
+fn put_float(out: &mut Vec<u8>, value: f64) -> Result<(), DbError> {
     use std::io::Write;
     if !value.is_finite() {
         let message = format!("the database cannot store the float {value}");
-        return Err(Refusal::new(RefusalKind::Shape, message));
+        return Err(DbError::new(DbErrorKind::Shape, message));
     }
     write!(out, "{value:e}").expect("memory takes what is written");
     Ok(())
 }
 
 #[cold]
-fn too_fine(scale: u8) -> Refusal {
+fn too_fine(scale: u8) -> DbError {
     let message = format!("a decimal with {scale} fractional digits is not supported");
-    Refusal::new(RefusalKind::Shape, message)
+    DbError::new(DbErrorKind::Shape, message)
 }
 
 #[cold]
-fn no_date(us: i64) -> Refusal {
+fn no_date(us: i64) -> DbError {
     let message = format!("{us} us since 1970 is outside the years 0 to 9999 of a DATETIME");
-    Refusal::new(RefusalKind::Shape, message)
+    DbError::new(DbErrorKind::Shape, message)
 }
 
 #[cfg(test)]

@@ -2,20 +2,20 @@
 
 use std::io;
 
-use model::{Refusal, RefusalKind};
+use model::{DbError, DbErrorKind};
 
 /// The connection was ended by the other side.
-pub(super) fn ended() -> Refusal {
-    Refusal::new(RefusalKind::ConnectionLost, "the server closed the connection")
+pub(super) fn ended() -> DbError {
+    DbError::new(DbErrorKind::ConnectionLost, "the server closed the connection")
 }
 
 /// Nothing came in time.
-pub(super) fn silent() -> Refusal {
-    refusal(io::ErrorKind::TimedOut.into())
+pub(super) fn silent() -> DbError {
+    db_error(io::ErrorKind::TimedOut.into())
 }
 
 /// A connection that broke.
-pub(super) fn refusal(error: io::Error) -> Refusal {
+pub(super) fn db_error(error: io::Error) -> DbError {
     let message = match error.kind() {
         io::ErrorKind::TimedOut => {
             let advice = "check scheme, host and port, or raise connect_timeout";
@@ -23,5 +23,5 @@ pub(super) fn refusal(error: io::Error) -> Refusal {
         }
         _ => format!("the connection failed: {error}"),
     };
-    Refusal::new(RefusalKind::ConnectionLost, message)
+    DbError::new(DbErrorKind::ConnectionLost, message)
 }

@@ -3,9 +3,9 @@
 //!
 //! A server does not look at the socket while it works on a statement, so it must be told on
 //! another connection. A pooler in front of it does not know what to stop before the statement has
-//! come there, nor after the socket has gone: so it is told again and again, until the session has
+//! come there, nor after the socket has gone: so it hears it again and again, until the session has
 //! heard of its end, and only then the socket goes. One thread a target does that for all its
-//! cancelled sessions. Not here: how it is told (each driver's `Server::end`).
+//! cancelled sessions. Not here: how it is reported (each driver's `Server::end`).
 
 use std::collections::BTreeMap;
 use std::os::fd::OwnedFd;
@@ -98,7 +98,7 @@ impl<S> Handle<S> {
     }
 
     /// Shuts the connection down if it is one to `place`; whether it was. Its session finds out,
-    /// and may connect anew.
+    /// and may connect again.
     pub(super) fn cut(&self, place: usize) -> bool {
         let held = lock(&self.held);
         match (&held.key, &held.socket) {
@@ -133,9 +133,10 @@ pub(super) struct Canceller<S> {
     is_done: Condvar,
 }
 
-/// How long the end of a target may wait until its servers are told. One that hangs is not told.
+/// How long the end of a target may wait until its servers have heard of it. One that hangs never
+/// does.
 const PATIENCE: Duration = Duration::from_secs(2);
-/// How long a cancelled session goes on at most while its server is told, and how often it is.
+/// How long a cancelled session goes on at most while its server is reported, and how often it is.
 const SHUT_DOWN_AFTER: Duration = Duration::from_millis(300);
 const TELL_EVERY: Duration = Duration::from_millis(20);
 
@@ -222,7 +223,7 @@ fn shut_all_down(cancelled: &[Cancelled]) {
 }
 
 impl<S> Canceller<S> {
-    /// Waits until the servers are told, but not for ever.
+    /// Waits until the servers have heard of it, but not for ever.
     pub(super) fn wait(&self) {
         let waiting = lock(&self.waiting);
         // However it ends, nobody can do more.

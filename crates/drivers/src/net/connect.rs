@@ -9,7 +9,7 @@ use std::sync::Arc;
 use std::task::Poll;
 use std::time::Duration;
 
-use model::{Clock, NS_PER_MS, Place, Placement, Refusal, RefusalKind, Statement};
+use model::{Clock, DbError, DbErrorKind, NS_PER_MS, Place, Placement, Statement};
 
 use super::address::Address;
 use super::broken;
@@ -95,7 +95,7 @@ pub(super) type ProtocolOf<S> = <<S as Server>::SignIn as SignIn>::Protocol;
 /// Connects and signs in.
 pub(super) async fn connect<S: Server>(
     spec: ConnectSpec<S>,
-) -> Result<Line<ProtocolOf<S>>, Refusal> {
+) -> Result<Line<ProtocolOf<S>>, DbError> {
     let connector = spec.server.connector();
     let (place, handle) = (spec.place, &spec.handle);
     let made = async {
@@ -116,12 +116,12 @@ pub(super) async fn connect<S: Server>(
     }
 }
 
-/// The work, or a refusal when it takes too long.
+/// The work, or a database error when it takes too long.
 async fn within<T>(
     clock: &dyn Clock,
     timeout: Duration,
-    work: impl Future<Output = Result<T, Refusal>>,
-) -> Result<T, Refusal> {
+    work: impl Future<Output = Result<T, DbError>>,
+) -> Result<T, DbError> {
     let deadline_ns = clock.now().saturating_add(timeout.as_nanos() as u64);
     let mut work = pin!(work);
     poll_fn(|context| {
@@ -130,14 +130,14 @@ async fn within<T>(
         }
         clock.poll_through(deadline_ns, context).map(|_| {
             let error = io::ErrorKind::TimedOut.into();
-            Err(broken::refusal(error))
+            Err(broken::db_error(error))
         })
     })
     .await
 }
 
 /// A connected stream.
-async fn open<S: Server>(spec: &ConnectSpec<S>) -> Result<Stream, Refusal> {
+async fn open<S: Server>(spec: &ConnectSpec<S>) -> Result<Stream, DbError> {
     let connector = spec.server.connector();
     let socket = match connector.address(spec.place) {
         Address::Socket(path) => {
@@ -221,7 +221,7 @@ async fn open_unix<S: Server>(
     }
 }
 
-fn unreachable(error: io::Error) -> Refusal {
+fn unreachable(error: io::Error) -> DbError {
     let advice = match error.kind() {
         io::ErrorKind::ConnectionRefused => {
             ": nothing listens there; check that the server is running"
@@ -231,23 +231,23 @@ fn unreachable(error: io::Error) -> Refusal {
         _ => "",
     };
     let message = format!("cannot connect ({error}){advice}");
-    Refusal::new(RefusalKind::ConnectionLost, message)
+    DbError::new(DbErrorKind::ConnectionLost, message)
 }
 
-fn no_socket(error: io::Error) -> Refusal {
+fn no_socket(error: io::Error) -> DbError {
     let advice = match error.raw_os_error() {
         // EMFILE and ENFILE.
         Some(24 | 23) => "; raise the limit of open files (ulimit -n), or use fewer clients",
         _ => "",
     };
     let message = format!("cannot create a socket: {error}{advice}");
-    Refusal::new(RefusalKind::ConnectionLost, message)
+    DbError::new(DbErrorKind::ConnectionLost, message)
 }
 
 async fn sign_in<S: Server>(
     spec: &ConnectSpec<S>,
     stream: Stream,
-) -> Result<Line<ProtocolOf<S>>, Refusal> {
+) -> Result<Line<ProtocolOf<S>>, DbError> {
     let connector = spec.server.connector();
     let address = connector.address(spec.place);
     let mut channel = channel(connector, address);
@@ -274,7 +274,7 @@ async fn sign_in<S: Server>(
                 if waits > WAITS_MAX {
                     let message = "the server does not complete the sign-in; check that the \
                                    target's scheme matches the server";
-                    return Err(Refusal::new(RefusalKind::ConnectionLost, message));
+                    return Err(DbError::new(DbErrorKind::ConnectionLost, message));
                 }
                 poll_fn(|context| line.poll_receive(context, Wait::Bytes)).await?;
             }
@@ -294,7 +294,7 @@ fn channel(connector: &Connector, address: &Address) -> Channel {
 /// A client waits until its run is cut off. Whoever builds, checks or asks for facts knows no
 /// statements beforehand, and nobody cuts it off: an index may take an hour, but a server that was
 /// stopped would be waited for in vain.
-fn watch_over<S: Server, P>(spec: &ConnectSpec<S>, line: &mut Line<P>) -> Result<(), Refusal> {
+fn watch_over<S: Server, P>(spec: &ConnectSpec<S>, line: &mut Line<P>) -> Result<(), DbError> {
     if !spec.statements.is_empty() {
         return line.stream.set_receive_timeout(None).map_err(no_socket);
     }
@@ -308,7 +308,7 @@ fn watch_over<S: Server, P>(spec: &ConnectSpec<S>, line: &mut Line<P>) -> Result
                 "the server sent nothing for {silence:?} and does not answer a new connection \
                  within {timeout:?}: it is stopped or hangs; check its log and its host"
             );
-            Err(Refusal::new(RefusalKind::ConnectionLost, message))
+            Err(DbError::new(DbErrorKind::ConnectionLost, message))
         }
     }));
     line.stream.set_receive_timeout(Some(silence)).map_err(no_socket)
@@ -336,12 +336,12 @@ async fn start_tls<T>(
     connector: &Connector,
     address: &Address,
     line: &mut Line<T>,
-) -> Result<Option<Vec<u8>>, Refusal> {
+) -> Result<Option<Vec<u8>>, DbError> {
     if !line.input.bytes().is_empty() {
         // Somebody in between may have put it there.
         let message = "unexpected bytes before the TLS handshake; check for a proxy that changes \
                        the connection";
-        return Err(Refusal::new(RefusalKind::Denied, message));
+        return Err(DbError::new(DbErrorKind::Denied, message));
     }
     line.stream.begin_tls(connector.tls.begin(address)?);
     poll_fn(|context| line.stream.poll_handshake(context)).await
@@ -349,7 +349,7 @@ async fn start_tls<T>(
 
 /// Tells a server something on a connection of its own, on this thread, and waits until it ends
 /// the connection.
-pub(crate) fn tell<S: Server>(server: &Arc<S>, place: usize, bytes: &[u8]) -> Result<(), Refusal> {
+pub(crate) fn tell<S: Server>(server: &Arc<S>, place: usize, bytes: &[u8]) -> Result<(), DbError> {
     let spec = ConnectSpec::here(server, place);
     let shown = async {
         let stream = open(&spec).await?;

@@ -10,7 +10,7 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::thread;
 use std::time::Duration;
 
-use model::{Host, PathEntrance, Refusal, RefusalKind, Target};
+use model::{DbError, DbErrorKind, Host, PathEntrance, Target};
 
 use super::address::Address;
 use super::hosts::Spread;
@@ -195,7 +195,7 @@ impl Connector {
             None => {
                 let known = KnownHost::new(address);
                 // Now, so that no event loop must wait for it.
-                let resolved = known.ask().map_err(|refusal| refusal.to_string())?;
+                let resolved = known.ask().map_err(|db_error| db_error.to_string())?;
                 known.resolved().addresses = resolved;
                 let place = self.places.iter().position(|place| place.get().is_none());
                 let full = || format!("at most {ADDED_MAX} hosts can be added");
@@ -232,7 +232,7 @@ impl Connector {
 
     /// What to connect to for a place that is a host, in the order in which to try. The first time
     /// that may take as long as the system's resolver takes.
-    pub(super) fn resolve(&self, place: usize) -> Result<Vec<SocketAddr>, Refusal> {
+    pub(super) fn resolve(&self, place: usize) -> Result<Vec<SocketAddr>, DbError> {
         let known = self.known(place);
         let addresses = known.resolved().addresses.clone();
         if !addresses.is_empty() {
@@ -244,7 +244,7 @@ impl Connector {
     }
 
     /// The same without ever waiting: who is not known yet is looked up for the next attempt.
-    pub(super) fn resolved(&self, place: usize) -> Result<Vec<SocketAddr>, Refusal> {
+    pub(super) fn resolved(&self, place: usize) -> Result<Vec<SocketAddr>, DbError> {
         let known = self.known(place);
         let addresses = known.resolved().addresses.clone();
         if addresses.is_empty() {
@@ -262,7 +262,7 @@ impl Connector {
         }
     }
 
-    /// No connection is made to what a name stood for: asks anew, aside, and keeps what is known
+    /// No connection is made to what a name stood for: asks again, aside, and keeps what is known
     /// until there is an answer.
     pub(super) fn doubt(&self, place: usize) {
         let known = self.known(place);
@@ -302,7 +302,7 @@ impl KnownHost {
         }
     }
 
-    fn ask(&self) -> Result<Vec<SocketAddr>, Refusal> {
+    fn ask(&self) -> Result<Vec<SocketAddr>, DbError> {
         let Address::Host(host, port) = &self.address else { return Ok(Vec::new()) };
         let found = (host.as_str(), *port).to_socket_addrs();
         let found: Vec<SocketAddr> = found.map_err(|error| unknown_host(host, &error))?.collect();
@@ -318,9 +318,9 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-fn unknown_host(host: &str, why: &dyn fmt::Display) -> Refusal {
+fn unknown_host(host: &str, why: &dyn fmt::Display) -> DbError {
     let message = format!("cannot resolve the host '{host}': {why}; check its spelling");
-    Refusal::new(RefusalKind::ConnectionLost, message)
+    DbError::new(DbErrorKind::ConnectionLost, message)
 }
 
 #[cfg(test)]

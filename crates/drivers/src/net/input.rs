@@ -6,7 +6,7 @@
 
 use std::cell::RefCell;
 
-use model::{Refusal, RefusalKind};
+use model::{DbError, DbErrorKind};
 
 /// Most answers fit.
 const BYTES_FIRST: usize = 16 << 10;
@@ -72,7 +72,7 @@ impl Input {
 
     /// Room for what comes next. A protocol that needs more than fits has a message that is too
     /// long.
-    pub(crate) fn room(&mut self) -> Result<&mut [u8], Refusal> {
+    pub(crate) fn room(&mut self) -> Result<&mut [u8], DbError> {
         if self.buffer.is_empty() {
             self.buffer = self.first();
         }
@@ -90,7 +90,7 @@ impl Input {
     }
 
     /// Takes in bytes from elsewhere: what a protocol unpacked, recorded transcripts.
-    pub(crate) fn push(&mut self, mut bytes: &[u8]) -> Result<(), Refusal> {
+    pub(crate) fn push(&mut self, mut bytes: &[u8]) -> Result<(), DbError> {
         while !bytes.is_empty() {
             let room = self.room()?;
             let n_bytes = room.len().min(bytes.len());
@@ -110,7 +110,7 @@ impl Input {
     }
 
     #[cold]
-    fn make_room(&mut self) -> Result<(), Refusal> {
+    fn make_room(&mut self) -> Result<(), DbError> {
         // Half a buffer is worth moving; less would move the same bytes again and again.
         if self.start >= self.buffer.len() / 2 {
             self.buffer.copy_within(self.start..self.end, 0);
@@ -128,7 +128,7 @@ impl Input {
                  raise max_packet in the target's URL",
                 self.limit_bytes
             );
-            return Err(Refusal::new(RefusalKind::ConnectionLost, message));
+            return Err(DbError::new(DbErrorKind::ConnectionLost, message));
         }
         let n_bytes = (self.buffer.len() * 2).min(self.limit_bytes);
         self.buffer.resize(n_bytes, 0);

@@ -5,7 +5,7 @@
 
 use std::task::{Context, Poll, Waker, ready};
 
-use model::{Refusal, RefusalKind, Traffic};
+use model::{DbError, DbErrorKind, Traffic};
 
 use super::broken;
 use super::input::Input;
@@ -32,7 +32,7 @@ pub(super) struct Line<P> {
 }
 
 /// Refuses to wait any longer, or does not.
-pub(super) type ReadWatchdog = Box<dyn Fn() -> Result<(), Refusal>>;
+pub(super) type ReadWatchdog = Box<dyn Fn() -> Result<(), DbError>>;
 
 impl<P> Line<P> {
     pub(super) fn new(protocol: P, stream: Stream, input: Input, out: Vec<u8>) -> Line<P> {
@@ -72,13 +72,13 @@ impl<P> Line<P> {
 
     /// Sends what is put out as far as it goes; whether that was all.
     #[inline]
-    fn send(&mut self, context: &mut Context<'_>) -> Result<bool, Refusal> {
+    fn send(&mut self, context: &mut Context<'_>) -> Result<bool, DbError> {
         if self.out.is_empty() {
             return Ok(true);
         }
         let n_before = self.n_sent;
         let all_sent = self.stream.send(context, &self.out, &mut self.n_sent);
-        let all_sent = all_sent.map_err(broken::refusal)?;
+        let all_sent = all_sent.map_err(broken::db_error)?;
         if self.n_sent > n_before {
             (self.has_sent, self.is_unanswered) = (true, true);
         }
@@ -90,7 +90,7 @@ impl<P> Line<P> {
     }
 
     /// Waits until everything that is put out is sent; nothing is received meanwhile.
-    pub(super) fn poll_send(&mut self, context: &mut Context<'_>) -> Poll<Result<(), Refusal>> {
+    pub(super) fn poll_send(&mut self, context: &mut Context<'_>) -> Poll<Result<(), DbError>> {
         loop {
             if self.send(context)? {
                 return Poll::Ready(Ok(()));
@@ -104,8 +104,8 @@ impl<P> Line<P> {
     pub(super) fn poll<T>(
         &mut self,
         context: &mut Context<'_>,
-        mut advance: impl FnMut(&mut P, &mut Input, &mut Vec<u8>) -> Result<Step<T>, Refusal>,
-    ) -> Poll<Result<T, Refusal>> {
+        mut advance: impl FnMut(&mut P, &mut Input, &mut Vec<u8>) -> Result<Step<T>, DbError>,
+    ) -> Poll<Result<T, DbError>> {
         // What has come is worth a look at first, and when everything is sent.
         let mut has_come = true;
         loop {
@@ -138,7 +138,7 @@ impl<P> Line<P> {
         &mut self,
         context: &mut Context<'_>,
         wait: Wait,
-    ) -> Poll<Result<bool, Refusal>> {
+    ) -> Poll<Result<bool, DbError>> {
         if wait == Wait::Bytes && self.is_unanswered {
             self.is_unanswered = false;
             self.round_trips += 1;
@@ -152,7 +152,7 @@ impl<P> Line<P> {
     }
 
     #[cold]
-    fn look_after_it(&self) -> Result<(), Refusal> {
+    fn look_after_it(&self) -> Result<(), DbError> {
         match &self.read_watchdog {
             Some(read_watchdog) => read_watchdog(),
             None => Err(broken::silent()),
@@ -185,11 +185,11 @@ pub(super) fn here<T>(poll: impl FnOnce(&mut Context<'_>) -> Poll<T>) -> T {
     }
 }
 
-/// The refusal of a session that was cancelled.
-pub(super) fn cancelled() -> Refusal {
-    Refusal::new(RefusalKind::Cancelled, "cancelled")
+/// The database error of a session that was cancelled.
+pub(super) fn cancelled() -> DbError {
+    DbError::new(DbErrorKind::Cancelled, "cancelled")
 }
 
-fn late_tls() -> Refusal {
-    Refusal::new(RefusalKind::ConnectionLost, "TLS can only begin before the sign-in")
+fn late_tls() -> DbError {
+    DbError::new(DbErrorKind::ConnectionLost, "TLS can only begin before the sign-in")
 }

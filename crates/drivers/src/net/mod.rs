@@ -30,7 +30,7 @@ mod tls_mode;
 use std::sync::Arc;
 
 use model::{
-    Fact, Product, Refusal, Reply, Request, RowSource, SentStatement, Statement, StatementId,
+    DbError, Fact, Product, Reply, Request, RowSource, SentStatement, Statement, StatementId,
     Table, Traffic, Visit,
 };
 
@@ -55,7 +55,7 @@ pub(crate) trait Server: Send + Sync + Sized + 'static {
     const PRODUCT: &'static Product;
 
     /// What is in force there.
-    fn facts(self: &Arc<Self>) -> Result<Vec<Fact>, Refusal>;
+    fn facts(self: &Arc<Self>) -> Result<Vec<Fact>, DbError>;
 
     /// Where it is, and how one gets there.
     fn connector(&self) -> &Connector;
@@ -93,32 +93,32 @@ pub(crate) trait SignIn {
     /// What speaks once signed in.
     type Protocol: Protocol + 'static;
 
-    /// Goes on with what has come. A refusal ends the connection.
+    /// Goes on with what has come. A database error ends the connection.
     fn advance(
         &mut self,
         input: &mut Input,
         out: &mut Vec<u8>,
         channel: &Channel,
-    ) -> Result<Step<Self::Protocol>, Refusal>;
+    ) -> Result<Step<Self::Protocol>, DbError>;
 }
 
 /// One side of a signed-in connection.
 pub(crate) trait Protocol {
-    /// Puts a request out. One is under way at a time. A refusal puts out nothing.
-    fn start(&mut self, request: Request<'_>, out: &mut Vec<u8>) -> Result<(), Refusal>;
+    /// Puts a request out. One is under way at a time. A database error puts out nothing.
+    fn start(&mut self, request: Request<'_>, out: &mut Vec<u8>) -> Result<(), DbError>;
 
-    /// Goes on with what has come. `Ok(Done(Err(_)))` is a refusal after which the connection is
-    /// in order; `Err(_)` breaks it, and its kind is replaced where a commit is under way. Also
-    /// called before anything has come, and while a long flight is still being sent.
+    /// Goes on with what has come. `Ok(Done(Err(_)))` is a database error after which the
+    /// connection is in order; `Err(_)` breaks it, and its kind is replaced where a commit is under
+    /// way. Also called before anything has come, and while a long flight is still being sent.
     fn advance(
         &mut self,
         input: &mut Input,
         out: &mut Vec<u8>,
         visit: Visit<'_>,
-    ) -> Result<Step<Result<Reply, Refusal>>, Refusal>;
+    ) -> Result<Step<Result<Reply, DbError>>, DbError>;
 
     /// Puts out the beginning of a bulk load; then [`Protocol::advance_load`] until it is done.
-    fn start_load(&mut self, table: &Table, out: &mut Vec<u8>) -> Result<(), Refusal>;
+    fn start_load(&mut self, table: &Table, out: &mut Vec<u8>) -> Result<(), DbError>;
 
     /// Goes on with a load: pulls at most a chunk (64 KiB) of rows from `source` into `out`.
     fn advance_load(
@@ -126,10 +126,10 @@ pub(crate) trait Protocol {
         input: &mut Input,
         out: &mut Vec<u8>,
         source: &mut dyn RowSource,
-    ) -> Result<Step<Result<Reply, Refusal>>, Refusal>;
+    ) -> Result<Step<Result<Reply, DbError>>, DbError>;
 
     /// Knows one more statement; it is prepared on the server when it is first asked.
-    fn prepare(&mut self, statement: Statement) -> Result<StatementId, Refusal>;
+    fn prepare(&mut self, statement: Statement) -> Result<StatementId, DbError>;
 
     /// The statements of a request as it would put them out now.
     fn sent(&mut self, request: Request<'_>) -> Vec<SentStatement>;

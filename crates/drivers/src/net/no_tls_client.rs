@@ -5,7 +5,7 @@ use std::io;
 use std::path::Path;
 use std::task::{Context, Poll};
 
-use model::{BadParameter, Refusal};
+use model::{BadParameter, DbError};
 
 use super::socket::{Got, Socket, Wait};
 use super::tls_mode::TlsMode;
@@ -25,7 +25,7 @@ pub(super) fn config(mode: TlsMode, _: Option<&Path>) -> Result<Option<Config>, 
 }
 
 impl Config {
-    pub(super) fn begin(&self, _: &str) -> Result<Secured, Refusal> {
+    pub(super) fn begin(&self, _: &str) -> Result<Secured, DbError> {
         match self.0 {}
     }
 }
@@ -40,7 +40,7 @@ impl Secured {
         _: &mut Context<'_>,
         _: &mut u64,
         _: &mut u64,
-    ) -> Poll<Result<Option<Vec<u8>>, Refusal>> {
+    ) -> Poll<Result<Option<Vec<u8>>, DbError>> {
         match self.0 {}
     }
 
@@ -62,7 +62,7 @@ impl Secured {
         _: &mut [u8],
         _: Wait,
         _: &mut u64,
-    ) -> Poll<Result<Got, Refusal>> {
+    ) -> Poll<Result<Got, DbError>> {
         match self.0 {}
     }
 }

@@ -6,8 +6,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use model::{
-    BadParameter, Connecting, Database, Fact, Hosts, Parameter, ParameterKind, PathEntrance, Place,
-    Places, Product, Refusal, RefusalKind, Settings, Statement, Target,
+    BadParameter, Connecting, Database, DbError, DbErrorKind, Fact, Hosts, Parameter,
+    ParameterKind, PathEntrance, Place, Places, Product, Settings, Statement, Target,
 };
 
 use super::{Channel, Connector, NetDatabase, NetSession, Server, Tls, TlsMode};
@@ -61,7 +61,7 @@ pub(crate) fn packet_bytes_max(settings: &Settings) -> Result<usize, BadParamete
 
 /// Whether the password may be shown to whoever is at the other end of `channel`; `may_be_clear`
 /// is what was asked for.
-pub(crate) fn check_clear(channel: &Channel, may_be_clear: bool) -> Result<(), Refusal> {
+pub(crate) fn check_clear(channel: &Channel, may_be_clear: bool) -> Result<(), DbError> {
     let is_verified = matches!(channel.tls_mode, TlsMode::VerifyCa | TlsMode::VerifyFull);
     if channel.is_local || is_verified || may_be_clear {
         return Ok(());
@@ -69,7 +69,7 @@ pub(crate) fn check_clear(channel: &Channel, may_be_clear: bool) -> Result<(), R
     let message = "the server asks for the password in clear text, but its identity is not \
                    verified: use tls=verify-full, tls=verify-ca or a socket, or allow it with \
                    clear_password=true in the target's URL";
-    Err(Refusal::new(RefusalKind::Denied, message))
+    Err(DbError::new(DbErrorKind::Denied, message))
 }
 
 /// How connections are made to `target`, as its options say: to the Unix socket at `socket` where
@@ -91,17 +91,17 @@ pub(crate) fn connector(
     Ok(Connector::new(addresses, tls, timeout).with_default_port(default_port))
 }
 
-/// Opens the target that `server` is: whatever is wrong with it is told before a thousand clients
-/// meet it. `make` makes its database, where that is not there and may be made.
+/// Opens the target that `server` is: whatever is wrong with it is reported before a thousand
+/// clients meet it. `make` makes its database, where that is not there and may be made.
 pub(crate) fn open<S: Server>(
     server: Result<S, BadParameter>,
     opening: Opening,
-    make: impl FnOnce() -> Result<(), Refusal>,
+    make: impl FnOnce() -> Result<(), DbError>,
 ) -> Opened {
     let database = NetDatabase::new(server.map_err(CannotOpen::Bad)?);
     match NetSession::connect_admin(database.server()) {
         Ok(_) => {}
-        Err(no) if no.kind == RefusalKind::Missing && opening.create => {
+        Err(no) if no.kind == DbErrorKind::Missing && opening.create => {
             make().map_err(CannotOpen::Refused)?;
             connect_to_new(&database).map_err(CannotOpen::Refused)?;
         }
@@ -116,7 +116,7 @@ pub(crate) fn open<S: Server>(
 const POOLER_WAITS: Duration = Duration::from_secs(16);
 
 /// Connects to a database that was made just now.
-fn connect_to_new<S: Server>(database: &NetDatabase<S>) -> Result<(), Refusal> {
+fn connect_to_new<S: Server>(database: &NetDatabase<S>) -> Result<(), DbError> {
     let timeout_ms = database.server().connector().timeout.as_millis().max(1);
     let n_attempts = POOLER_WAITS.as_millis().div_ceil(timeout_ms);
     let mut connected = NetSession::connect_admin(database.server());
@@ -151,7 +151,7 @@ impl<S: Server> Database for NetDatabase<S> {
         self.connect_client(place, statements)
     }
 
-    fn facts(&self) -> Result<Vec<Fact>, Refusal> {
+    fn facts(&self) -> Result<Vec<Fact>, DbError> {
         let mut facts = S::facts(self.server())?;
         facts.extend((S::PRODUCT.administration.durability)(&facts));
         facts.extend(S::PRODUCT.monitoring.facts());

@@ -11,7 +11,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::task::{Context, Poll, ready};
 
 use model::{
-    Cancel, Connecting, Host, Hosts, Place, Product, Refusal, RefusalKind, Reply, ReplyLags,
+    Cancel, Connecting, DbError, DbErrorKind, Host, Hosts, Place, Product, Reply, ReplyLags,
     Request, RowSource, SentStatement, Session, Statement, StatementId, StatementKind, Table,
     Traffic, Visit,
 };
@@ -103,7 +103,7 @@ impl<S: Server> NetDatabase<S> {
     }
 
     /// Where there are several servers, a client that finds nobody tries the next one.
-    fn note(&self, client: u32, no: Option<&Refusal>) {
+    fn note(&self, client: u32, no: Option<&DbError>) {
         let mut counts = self.counts();
         match no {
             Some(no) if no.kind.breaks_session() => {
@@ -161,8 +161,8 @@ impl<S: Server> Hosts for NetDatabase<S> {
 /// A session at the first place where somebody is: of several servers one may be down.
 async fn first_of<S: Server>(
     connector: &Connector,
-    connect: impl AsyncFn(usize) -> Result<NetSession<S>, Refusal>,
-) -> Result<NetSession<S>, Refusal> {
+    connect: impl AsyncFn(usize) -> Result<NetSession<S>, DbError>,
+) -> Result<NetSession<S>, DbError> {
     let mut first = None;
     for place in connector.admin_places() {
         let made = connect(place).await;
@@ -190,7 +190,7 @@ pub(crate) struct NetSession<S: Server> {
     flags: Arc<Flags>,
     /// None once it is broken.
     line: Option<Line<ProtocolOf<S>>>,
-    /// A connection being made anew.
+    /// A connection being made again.
     connecting: Option<Reconnecting<S>>,
     under_way: UnderWay,
     /// Who hears how long replies lay in the socket.
@@ -201,7 +201,7 @@ pub(crate) struct NetSession<S: Server> {
     n_changes: u64,
 }
 
-type Reconnecting<S> = Pin<Box<dyn Future<Output = Result<Line<ProtocolOf<S>>, Refusal>>>>;
+type Reconnecting<S> = Pin<Box<dyn Future<Output = Result<Line<ProtocolOf<S>>, DbError>>>>;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum UnderWay {
@@ -211,7 +211,7 @@ enum UnderWay {
 }
 
 impl<S: Server> NetSession<S> {
-    async fn connect(spec: ConnectSpec<S>) -> Result<NetSession<S>, Refusal> {
+    async fn connect(spec: ConnectSpec<S>) -> Result<NetSession<S>, DbError> {
         let line = connect(spec.clone()).await?;
         Ok(NetSession {
             n_changes: spec.server.connector().n_changes(),
@@ -226,32 +226,32 @@ impl<S: Server> NetSession<S> {
     }
 
     /// A session on this thread, which blocks; nobody can cancel it.
-    pub(crate) fn connect_here(server: &Arc<S>, place: usize) -> Result<NetSession<S>, Refusal> {
+    pub(crate) fn connect_here(server: &Arc<S>, place: usize) -> Result<NetSession<S>, DbError> {
         let spec = ConnectSpec::here(server, place);
         here(|context| std::pin::pin!(NetSession::connect(spec)).poll(context))
     }
 
     /// The same at the first place where somebody is.
-    pub(crate) fn connect_admin(server: &Arc<S>) -> Result<NetSession<S>, Refusal> {
+    pub(crate) fn connect_admin(server: &Arc<S>) -> Result<NetSession<S>, DbError> {
         let connect = async |place| NetSession::connect(ConnectSpec::here(server, place)).await;
         here(|context| std::pin::pin!(first_of(server.connector(), connect)).poll(context))
     }
 
     /// Asks with a text, on this thread, which blocks.
-    pub(crate) fn ask_here(&mut self, sql: &str, visit: Visit<'_>) -> Result<Reply, Refusal> {
+    pub(crate) fn ask_here(&mut self, sql: &str, visit: Visit<'_>) -> Result<Reply, DbError> {
         self.start(Request::Text { kind: StatementKind::Other, sql })?;
         here(|context| self.poll_reply(context, visit))
     }
 
     /// What may be said on this connection now.
-    fn line(&mut self) -> Result<&mut Line<ProtocolOf<S>>, Refusal> {
+    fn line(&mut self) -> Result<&mut Line<ProtocolOf<S>>, DbError> {
         if self.flags.is_cancelled() {
             return Err(cancelled());
         }
         assert_eq!(self.under_way, UnderWay::Nothing, "one request is under way at a time");
         self.line.as_mut().ok_or_else(|| {
             let message = "the connection is broken and must be reopened";
-            Refusal::new(RefusalKind::ConnectionLost, message)
+            DbError::new(DbErrorKind::ConnectionLost, message)
         })
     }
 
@@ -260,7 +260,7 @@ impl<S: Server> NetSession<S> {
         self.flags.set_busy(true);
     }
 
-    fn end<T>(&mut self, result: Result<T, Refusal>) -> Result<T, Refusal> {
+    fn end<T>(&mut self, result: Result<T, DbError>) -> Result<T, DbError> {
         self.under_way = UnderWay::Nothing;
         self.flags.set_busy(false);
         result.map_err(|no| self.break_off(no))
@@ -269,7 +269,7 @@ impl<S: Server> NetSession<S> {
     /// A server that says itself that it is of no use now (it goes down, it is full, its cluster
     /// has left it) would say so again: where there are several, another one may be there.
     #[inline]
-    fn note_failure<T>(&mut self, result: Result<T, Refusal>) -> Result<T, Refusal> {
+    fn note_failure<T>(&mut self, result: Result<T, DbError>) -> Result<T, DbError> {
         if result.as_ref().is_err_and(|no| no.kind.breaks_session()) {
             self.spec.go_on();
         }
@@ -278,7 +278,7 @@ impl<S: Server> NetSession<S> {
 
     /// The connection is of no more use: says what that means for the one who must go on.
     #[cold]
-    fn break_off(&mut self, mut no: Refusal) -> Refusal {
+    fn break_off(&mut self, mut no: DbError) -> DbError {
         let is_committing =
             self.line.as_ref().is_some_and(|line| line.protocol.is_committing() && line.has_sent);
         self.hang_up();
@@ -286,7 +286,7 @@ impl<S: Server> NetSession<S> {
             no = cancelled();
         }
         if is_committing {
-            no.kind = RefusalKind::UnknownCommit;
+            no.kind = DbErrorKind::UnknownCommit;
             no = no.during("the connection was lost during COMMIT, whose outcome is unknown");
         }
         no
@@ -310,7 +310,7 @@ impl<S: Server> NetSession<S> {
 }
 
 impl<S: Server> Session for NetSession<S> {
-    fn start(&mut self, request: Request<'_>) -> Result<(), Refusal> {
+    fn start(&mut self, request: Request<'_>) -> Result<(), DbError> {
         let line = self.line()?;
         line.begin();
         line.protocol.start(request, &mut line.out).inspect_err(|_| line.out.clear())?;
@@ -322,7 +322,7 @@ impl<S: Server> Session for NetSession<S> {
         &mut self,
         context: &mut Context<'_>,
         visit: Visit<'_>,
-    ) -> Poll<Result<Reply, Refusal>> {
+    ) -> Poll<Result<Reply, DbError>> {
         assert_eq!(self.under_way, UnderWay::Reply, "a reply is polled after its request");
         let line = self.line.as_mut().expect("a request was started on it");
         let advance = |protocol: &mut ProtocolOf<S>, input: &mut Input, out: &mut Vec<u8>| {
@@ -337,7 +337,7 @@ impl<S: Server> Session for NetSession<S> {
         context: &mut Context<'_>,
         table: &Table,
         source: &mut dyn RowSource,
-    ) -> Poll<Result<Reply, Refusal>> {
+    ) -> Poll<Result<Reply, DbError>> {
         if self.under_way == UnderWay::Nothing {
             let line = self.line()?;
             line.begin();
@@ -353,11 +353,11 @@ impl<S: Server> Session for NetSession<S> {
         Poll::Ready(self.end(result).and_then(|result| self.note_failure(result)))
     }
 
-    fn prepare(&mut self, statement: Statement) -> Result<StatementId, Refusal> {
+    fn prepare(&mut self, statement: Statement) -> Result<StatementId, DbError> {
         self.line()?.protocol.prepare(statement)
     }
 
-    fn poll_reconnect(&mut self, context: &mut Context<'_>) -> Poll<Result<(), Refusal>> {
+    fn poll_reconnect(&mut self, context: &mut Context<'_>) -> Poll<Result<(), DbError>> {
         if self.flags.is_cancelled() {
             return Poll::Ready(Err(cancelled()));
         }

@@ -5,9 +5,9 @@ use std::rc::Rc;
 use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
-use model::{Refusal, ReplyLags};
+use model::{DbError, ReplyLags};
 
-use super::broken::{ended, refusal};
+use super::broken::{db_error, ended};
 use super::input::Input;
 use super::socket::{Got, Socket, Wait};
 use super::tls_client::Secured;
@@ -73,7 +73,7 @@ impl Stream {
     pub(super) fn poll_handshake(
         &mut self,
         context: &mut Context<'_>,
-    ) -> Poll<Result<Option<Vec<u8>>, Refusal>> {
+    ) -> Poll<Result<Option<Vec<u8>>, DbError>> {
         let tls = self.tls.as_mut().expect("TLS has begun");
         tls.poll_handshake(&mut self.socket, context, &mut self.bytes_out, &mut self.bytes_in)
     }
@@ -100,14 +100,14 @@ impl Stream {
         }
     }
 
-    /// Receives what has come into `input`, after a wait. The end is a refusal.
+    /// Receives what has come into `input`, after a wait. The end is a database error.
     #[inline]
     pub(super) fn poll_receive(
         &mut self,
         context: &mut Context<'_>,
         input: &mut Input,
         wait: Wait,
-    ) -> Poll<Result<Got, Refusal>> {
+    ) -> Poll<Result<Got, DbError>> {
         let got = self.poll_room(context, input.room()?, wait);
         match got {
             Poll::Ready(Ok(Got::Bytes(0))) => return Poll::Ready(Err(ended())),
@@ -124,12 +124,12 @@ impl Stream {
         context: &mut Context<'_>,
         room: &mut [u8],
         wait: Wait,
-    ) -> Poll<Result<Got, Refusal>> {
+    ) -> Poll<Result<Got, DbError>> {
         if let Some(tls) = &mut self.tls {
             let (socket, bytes_in) = (&mut self.socket, &mut self.bytes_in);
             return tls.poll_receive(socket, context, room, wait, bytes_in);
         }
-        let got = ready!(self.socket.poll_receive(context, room, wait)).map_err(refusal)?;
+        let got = ready!(self.socket.poll_receive(context, room, wait)).map_err(db_error)?;
         if let Got::Bytes(n_bytes) = got {
             self.bytes_in += n_bytes as u64;
         }

@@ -4,7 +4,7 @@
 
 use std::path::Path;
 
-use model::{BadParameter, Refusal, RefusalKind};
+use model::{BadParameter, DbError, DbErrorKind};
 
 use super::address::Address;
 use super::tls_client::{Config, Secured, config};
@@ -43,12 +43,12 @@ impl Tls {
     }
 
     /// A client's side of TLS with the server at `address`.
-    pub(super) fn begin(&self, address: &Address) -> Result<Secured, Refusal> {
+    pub(super) fn begin(&self, address: &Address) -> Result<Secured, DbError> {
         match &self.config {
             Some(config) => config.begin(address.host()),
             None => {
                 let message = "TLS was begun although it is disabled".to_owned();
-                Err(Refusal::new(RefusalKind::Unsupported, message))
+                Err(DbError::new(DbErrorKind::Unsupported, message))
             }
         }
     }

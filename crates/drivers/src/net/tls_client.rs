@@ -6,7 +6,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 
-use model::{BadParameter, Refusal, RefusalKind};
+use model::{BadParameter, DbError, DbErrorKind};
 use rustls::client::WebPkiServerVerifier;
 use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
 use rustls::crypto::{CryptoProvider, ring};
@@ -17,7 +17,7 @@ use rustls::{
     SignatureScheme,
 };
 
-use super::broken::{ended, refusal, silent};
+use super::broken::{db_error, ended, silent};
 use super::socket::{Got, Socket, Wait};
 use super::tls_mode::TlsMode;
 
@@ -41,10 +41,10 @@ pub(super) fn config(mode: TlsMode, ca: Option<&Path>) -> Result<Option<Config>,
 
 impl Config {
     /// A client's side of TLS with the server that is called `host`.
-    pub(super) fn begin(&self, host: &str) -> Result<Secured, Refusal> {
+    pub(super) fn begin(&self, host: &str) -> Result<Secured, DbError> {
         let name = ServerName::try_from(host.to_owned()).map_err(|_| {
             let message = format!("'{host}' is not a valid host name for TLS");
-            Refusal::new(RefusalKind::Denied, message)
+            DbError::new(DbErrorKind::Denied, message)
         })?;
         let connection = ClientConnection::new(Arc::clone(&self.0), name);
         connection.map(|it| Secured(Box::new(it))).map_err(|error| refused(&error))
@@ -62,10 +62,10 @@ impl Secured {
         context: &mut Context<'_>,
         bytes_out: &mut u64,
         bytes_in: &mut u64,
-    ) -> Poll<Result<Option<Vec<u8>>, Refusal>> {
+    ) -> Poll<Result<Option<Vec<u8>>, DbError>> {
         let tls = &mut self.0;
         loop {
-            let all_sent = send_records(tls, socket, context, bytes_out).map_err(refusal)?;
+            let all_sent = send_records(tls, socket, context, bytes_out).map_err(db_error)?;
             if !tls.is_handshaking() && all_sent {
                 let chain = tls.peer_certificates().unwrap_or_default();
                 return Poll::Ready(Ok(chain.first().map(|first| first.to_vec())));
@@ -108,12 +108,12 @@ impl Secured {
         room: &mut [u8],
         wait: Wait,
         bytes_in: &mut u64,
-    ) -> Poll<Result<Got, Refusal>> {
+    ) -> Poll<Result<Got, DbError>> {
         loop {
             match self.0.reader().read(room) {
                 Ok(n_bytes) => return Poll::Ready(Ok(Got::Bytes(n_bytes))),
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
-                Err(error) => return Poll::Ready(Err(refusal(error))),
+                Err(error) => return Poll::Ready(Err(db_error(error))),
             }
             match ready!(read_records(&mut self.0, socket, context, wait, bytes_in))? {
                 Got::Bytes(0) => return Poll::Ready(Ok(Got::Bytes(0))),
@@ -149,7 +149,7 @@ fn read_records(
     context: &mut Context<'_>,
     wait: Wait,
     bytes_in: &mut u64,
-) -> Poll<Result<Got, Refusal>> {
+) -> Poll<Result<Got, DbError>> {
     let mut source = In { socket, context, wait, got: Got::Nothing };
     let result = tls.read_tls(&mut source);
     let got = source.got;
@@ -163,7 +163,7 @@ fn read_records(
             (Got::Nothing, Wait::Bytes | Wait::BytesOrRoom) => Poll::Pending,
             (got, _) => Poll::Ready(Ok(got)),
         },
-        Err(error) => Poll::Ready(Err(refusal(error))),
+        Err(error) => Poll::Ready(Err(db_error(error))),
     }
 }
 
@@ -209,7 +209,7 @@ impl Read for In<'_, '_, '_> {
 }
 
 /// A connection that TLS refuses, with what to do.
-fn refused(error: &Error) -> Refusal {
+fn refused(error: &Error) -> DbError {
     let advice = match error {
         Error::InvalidCertificate(CertificateError::UnknownIssuer) => {
             "; name its certificate authority with tls_ca=FILE, or accept any certificate with \
@@ -229,11 +229,11 @@ fn refused(error: &Error) -> Refusal {
         _ => "",
     };
     let kind = match error {
-        Error::InvalidCertificate(_) => RefusalKind::Denied,
-        _ if is_too_old(error) => RefusalKind::Denied,
-        _ => RefusalKind::ConnectionLost,
+        Error::InvalidCertificate(_) => DbErrorKind::Denied,
+        _ if is_too_old(error) => DbErrorKind::Denied,
+        _ => DbErrorKind::ConnectionLost,
     };
-    Refusal::new(kind, format!("TLS: {error}{advice}"))
+    DbError::new(kind, format!("TLS: {error}{advice}"))
 }
 
 /// The library has no word of its own for it.

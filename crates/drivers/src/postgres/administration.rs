@@ -44,7 +44,7 @@ pub(super) const ADMINISTRATION: Administration = Administration {
         set: |name, value| vec![format!("ALTER SYSTEM SET {name} = {}", literal(value))],
         unset: |name| format!("ALTER SYSTEM RESET {name}"),
         take_up: "SELECT pg_reload_conf()",
-        // A session sees the new one when the server has told all of them.
+        // A session sees the new one when the server has reported all of them.
         taken_up: "SELECT pg_conf_load_time()::text",
         // What this session itself has said holds for it alone.
         all: "SELECT name, current_setting(name) FROM pg_settings \

@@ -2,15 +2,15 @@
 //!
 //! Not here: how messages are framed (messages), and which come when (protocol, load).
 
-use model::Refusal;
+use model::DbError;
 
-use super::refusals::garbled;
+use super::db_errors::garbled;
 
 /// Whether the server is in a transaction: `I`dle, in one (`T`), or in a failed one (`E`).
 pub(super) type Status = u8;
 
 /// Reads the body of a ReadyForQuery.
-pub(super) fn read_status(body: &[u8]) -> Result<Status, Refusal> {
+pub(super) fn read_status(body: &[u8]) -> Result<Status, DbError> {
     match body {
         [status @ (b'I' | b'T' | b'E')] => Ok(*status),
         _ => Err(garbled(&"an unknown transaction status")),

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use model::{Fact, Refusal, Row, Visit};
+use model::{DbError, Fact, Row, Visit};
 
 use super::Server;
 use crate::net::NetSession;
@@ -46,7 +46,7 @@ const SETTINGS: &[&str] = &[
 ];
 
 /// The facts of a server, told to a session of its own.
-pub(super) fn facts(server: &Arc<Server>) -> Result<Vec<Fact>, Refusal> {
+pub(super) fn facts(server: &Arc<Server>) -> Result<Vec<Fact>, DbError> {
     let mut session = NetSession::connect_admin(server)?;
     let mut ask = |sql: &str, visit: Visit<'_>| session.ask_here(sql, visit);
     let mut facts = vec![Fact::new("database", "product", "PostgreSQL")];

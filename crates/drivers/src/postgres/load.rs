@@ -5,13 +5,13 @@
 
 use std::borrow::Cow;
 
-use model::{ColumnType, Refusal, RefusalKind, Reply, RowSource, Table, Value};
+use model::{ColumnType, DbError, DbErrorKind, Reply, RowSource, Table, Value};
 use postgres_protocol::message::frontend;
 
 use super::binary;
 use super::completion::{Status, n_affected, read_status};
+use super::db_errors::{garbled, read_error};
 use super::messages::{self, Message, is_aside, put_query};
-use super::refusals::{garbled, read_error};
 use crate::net::{FLIGHT_BYTES, Step};
 
 /// What is put out before the source is asked again.
@@ -27,13 +27,13 @@ pub(super) struct Load {
     columns: Vec<ColumnType>,
     stage: Stage,
     reply: Reply,
-    refusal: Option<Refusal>,
+    db_error: Option<DbError>,
 }
 
 /// How a load has ended.
 pub(super) struct Loaded {
     pub(super) status: Status,
-    pub(super) result: Result<Reply, Refusal>,
+    pub(super) result: Result<Reply, DbError>,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -47,7 +47,7 @@ enum Stage {
 }
 
 impl Load {
-    pub(super) fn start(table: &Table, out: &mut Vec<u8>) -> Result<Load, Refusal> {
+    pub(super) fn start(table: &Table, out: &mut Vec<u8>) -> Result<Load, DbError> {
         let names: Vec<&str> = table.columns.iter().map(|column| column.name).collect();
         let (table_name, names) = (&table.name, names.join(", "));
         let sql = format!("COPY {table_name} ({names}) FROM STDIN WITH (FORMAT binary)");
@@ -57,7 +57,7 @@ impl Load {
             columns: table.columns.iter().map(|column| column.of).collect(),
             stage: Stage::Asked,
             reply: Reply::default(),
-            refusal: None,
+            db_error: None,
         })
     }
 
@@ -68,12 +68,12 @@ impl Load {
         n_read: &mut usize,
         out: &mut Vec<u8>,
         source: &mut dyn RowSource,
-    ) -> Result<Step<Loaded>, Refusal> {
+    ) -> Result<Step<Loaded>, DbError> {
         while let Some(message) = Message::first(&bytes[*n_read..])? {
             *n_read += message.whole.len();
             if let Some(status) = self.take(message)? {
                 let table = &self.table;
-                let result = match self.refusal.take() {
+                let result = match self.db_error.take() {
                     Some(no) => Err(no.during(format_args!("loading {table}"))),
                     None => Ok(self.reply),
                 };
@@ -91,7 +91,7 @@ impl Load {
         }
     }
 
-    fn take(&mut self, message: Message<'_>) -> Result<Option<Status>, Refusal> {
+    fn take(&mut self, message: Message<'_>) -> Result<Option<Status>, DbError> {
         match message.tag {
             b'G' if self.stage == Stage::Asked => {
                 self.stage = Stage::Sending { has_begun: false };
@@ -100,11 +100,11 @@ impl Load {
             b'E' => {
                 let error = read_error(message.whole)?;
                 if error.is_fatal {
-                    let no = Refusal { kind: RefusalKind::ConnectionLost, ..error.refusal };
+                    let no = DbError { kind: DbErrorKind::ConnectionLost, ..error.db_error };
                     return Err(no.during(format_args!("loading {}", self.table)));
                 }
                 // Our own reason to end it comes back as an error of the server.
-                self.refusal.get_or_insert(error.refusal);
+                self.db_error.get_or_insert(error.db_error);
                 self.stage = Stage::Ended;
             }
             b'Z' if self.stage == Stage::Ended => return read_status(message.body()).map(Some),
@@ -122,7 +122,7 @@ impl Load {
         has_begun: bool,
         out: &mut Vec<u8>,
         source: &mut dyn RowSource,
-    ) -> Result<(), Refusal> {
+    ) -> Result<(), DbError> {
         let start = out.len();
         out.extend_from_slice(b"d\0\0\0\0");
         if !has_begun {
@@ -150,7 +150,7 @@ impl Load {
             out.truncate(start);
             self.stage = Stage::Ended;
             messages::put(out, |buffer| frontend::copy_fail("the rows are invalid", buffer))?;
-            self.refusal = Some(Refusal::new(RefusalKind::Shape, words));
+            self.db_error = Some(DbError::new(DbErrorKind::Shape, words));
         } else if !has_more {
             messages::put(out, |buffer| {
                 frontend::copy_done(buffer);

@@ -6,10 +6,10 @@
 use std::io;
 
 use bytes::BytesMut;
-use model::{Refusal, RefusalKind};
+use model::{DbError, DbErrorKind};
 use postgres_protocol::message::backend::Header;
 
-use super::refusals::garbled;
+use super::db_errors::garbled;
 
 /// Rows may be as long as the server makes them; its own limit is 1 GiB.
 pub(super) const ROW_BYTES_MAX: usize = 1 << 30;
@@ -36,7 +36,7 @@ impl<'b> Message<'b> {
 
     /// The message at the beginning of `bytes`, once it has come as a whole.
     #[inline]
-    pub(super) fn first(bytes: &'b [u8]) -> Result<Option<Message<'b>>, Refusal> {
+    pub(super) fn first(bytes: &'b [u8]) -> Result<Option<Message<'b>>, DbError> {
         let header = match Header::parse(bytes) {
             Ok(Some(header)) => header,
             Ok(None) => return Ok(None),
@@ -63,7 +63,7 @@ pub(super) fn is_aside(tag: u8) -> bool {
 pub(super) fn put_query(
     out: &mut Vec<u8>,
     write: impl FnOnce(&mut Vec<u8>),
-) -> Result<(), Refusal> {
+) -> Result<(), DbError> {
     let start = out.len();
     out.extend_from_slice(b"Q\0\0\0\0");
     write(out);
@@ -76,9 +76,9 @@ pub(super) fn put_query(
     Err(bad_statement())
 }
 
-/// Puts out what prepares `sql` as `name` anew and has it described: whatever an earlier attempt
+/// Puts out what prepares `sql` as `name` again and has it described: whatever an earlier attempt
 /// has left is closed; what is not there may be closed too. Without values' types.
-pub(super) fn put_prepare(out: &mut Vec<u8>, name: &str, sql: &str) -> Result<(), Refusal> {
+pub(super) fn put_prepare(out: &mut Vec<u8>, name: &str, sql: &str) -> Result<(), DbError> {
     let start = out.len();
     if !name.is_empty() {
         put_named(out, b'C', name);
@@ -108,9 +108,9 @@ fn put_named(out: &mut Vec<u8>, tag: u8, name: &str) {
 }
 
 #[cold]
-fn bad_statement() -> Refusal {
+fn bad_statement() -> DbError {
     let message = "a statement must not contain a zero byte or exceed 2 GiB";
-    Refusal::new(RefusalKind::Unsupported, message)
+    DbError::new(DbErrorKind::Unsupported, message)
 }
 
 /// Writes the length of the message that begins at `start` and is complete; false where it is
@@ -126,11 +126,11 @@ pub(super) fn close(out: &mut [u8], start: usize) -> bool {
 pub(super) fn put(
     out: &mut Vec<u8>,
     write: impl FnOnce(&mut BytesMut) -> io::Result<()>,
-) -> Result<(), Refusal> {
+) -> Result<(), DbError> {
     let mut buffer = BytesMut::new();
     write(&mut buffer).map_err(|error| {
         let message = format!("the PostgreSQL protocol cannot express this request: {error}");
-        Refusal::new(RefusalKind::Unsupported, message)
+        DbError::new(DbErrorKind::Unsupported, message)
     })?;
     out.extend_from_slice(&buffer);
     Ok(())

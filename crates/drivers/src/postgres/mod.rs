@@ -7,13 +7,13 @@
 mod administration;
 mod binary;
 mod completion;
+mod db_errors;
 mod facts;
 mod load;
 mod messages;
 mod monitoring;
 mod numeric;
 mod protocol;
-mod refusals;
 mod row;
 mod scram;
 mod settling;
@@ -32,7 +32,7 @@ use std::sync::Arc;
 
 use bytes::BytesMut;
 use model::{
-    BadParameter, Fact, NS_PER_MS, Parameter, ParameterKind, Product, Refusal, RefusalKind, Row,
+    BadParameter, DbError, DbErrorKind, Fact, NS_PER_MS, Parameter, ParameterKind, Product, Row,
     Settings, Statement, Target,
 };
 use postgres_protocol::message::frontend;
@@ -149,7 +149,7 @@ impl net::Server for Server {
 
     const PRODUCT: &'static Product = &PRODUCT;
 
-    fn facts(self: &Arc<Self>) -> Result<Vec<Fact>, Refusal> {
+    fn facts(self: &Arc<Self>) -> Result<Vec<Fact>, DbError> {
         facts::facts(self)
     }
 
@@ -196,7 +196,7 @@ fn terminate(
     server: &Arc<Server>,
     place: usize,
     keys: &mut BTreeMap<i64, i32>,
-) -> Result<(), Refusal> {
+) -> Result<(), DbError> {
     let processes: Vec<String> = keys.keys().map(i64::to_string).collect();
     if processes.is_empty() {
         return Ok(());
@@ -222,7 +222,7 @@ fn open(target: &Target, opening: Opening) -> Opened {
 const ALWAYS_THERE: [&str; 2] = ["postgres", "template1"];
 
 /// Makes the target's database. Somebody else may be faster, which is as good.
-fn make_database(target: &Target) -> Result<(), Refusal> {
+fn make_database(target: &Target) -> Result<(), DbError> {
     let decided = |target: &Target| server(target).expect("it was decided before");
     let name = decided(target).account.database.replace('"', "\"\"");
     let connect = |path: &str| {
@@ -231,12 +231,12 @@ fn make_database(target: &Target) -> Result<(), Refusal> {
     };
     let [usual, last] = ALWAYS_THERE;
     let mut session = match connect(usual) {
-        Err(no) if no.kind == RefusalKind::Missing => connect(last)?,
+        Err(no) if no.kind == DbErrorKind::Missing => connect(last)?,
         session => session?,
     };
     match session.ask_here(&format!("CREATE DATABASE \"{name}\""), &mut |_| Ok(())) {
         // By its name's unique key where two come at once.
-        Err(no) if matches!(no.kind, RefusalKind::Exists | RefusalKind::Duplicate) => Ok(()),
+        Err(no) if matches!(no.kind, DbErrorKind::Exists | DbErrorKind::Duplicate) => Ok(()),
         made => made.map(drop),
     }
 }

@@ -1,7 +1,7 @@
 //! What PostgreSQL counts itself (its cumulative statistics system), and which of it is read unless
 //! all is asked for.
 //!
-//! A view's row is told as names and values, whatever columns a version has; a view that it has
+//! A view's row is reported as names and values, whatever columns a version has; a view that it has
 //! not is refused, and the others stand. Sessions tell their counts once a second at most, so a
 //! single second may hold more or less than its own. Names: `database_xact_commit` is
 //! `xact_commit` of `pg_stat_database` for the target's own database.
@@ -44,8 +44,8 @@ pub(super) const MONITORING: Monitoring = Monitoring {
         END IF; END $$",
 };
 
-/// What each session does; who waits for a row is told with its table. The locks are looked through
-/// only while somebody waits for one.
+/// What each session does; who waits for a row is reported with its table. The locks are looked
+/// through only while somebody waits for one.
 const STATES: &str = "WITH a AS MATERIALIZED (SELECT pid, state, wait_event_type AS type, \
     wait_event AS event FROM pg_stat_activity WHERE datname = current_database() \
     AND pid <> pg_backend_pid() AND coalesce(backend_type, 'client backend') = 'client backend'), \

@@ -7,16 +7,16 @@
 use std::sync::Arc;
 
 use model::{
-    Call, Refusal, RefusalKind, Reply, Request, RowSource, SentStatement, Statement, StatementId,
+    Call, DbError, DbErrorKind, Reply, Request, RowSource, SentStatement, Statement, StatementId,
     StatementKind, Table, Traffic, Visit,
 };
 use postgres_protocol::message::frontend;
 
 use super::Way;
 use super::completion::{Status, n_affected, read_status};
+use super::db_errors::{garbled, read_error};
 use super::load::{Load, Loaded};
 use super::messages::{self, Message, SYNC, is_aside, put_query};
-use super::refusals::{garbled, read_error};
 use super::row::{Column, DataRow, Fields, Format};
 use super::sql::BEGIN;
 use super::statements::{Statements, read_columns};
@@ -40,9 +40,9 @@ pub(super) struct Postgres {
     n_sets: usize,
     reply: Reply,
     /// The server's.
-    refusal: Option<Refusal>,
+    db_error: Option<DbError>,
     /// That of the one who reads the rows. The server does not hear of it, and goes on.
-    unread: Option<Refusal>,
+    unread: Option<DbError>,
     load: Option<Load>,
     is_committing: bool,
     traffic: Traffic,
@@ -87,7 +87,7 @@ impl Postgres {
             fields: Fields::default(),
             n_sets: 0,
             reply: Reply::default(),
-            refusal: None,
+            db_error: None,
             unread: None,
             load: None,
             is_committing: false,
@@ -100,12 +100,12 @@ impl Postgres {
         assert_eq!(self.exchange, Exchange::Nothing, "one request is under way at a time");
         self.flight.clear();
         (self.at, self.n_sets, self.is_open) = (0, 0, false);
-        (self.reply, self.refusal, self.unread) = (Reply::default(), None, None);
+        (self.reply, self.db_error, self.unread) = (Reply::default(), None, None);
         self.is_committing = false;
     }
 
     #[inline]
-    fn start_calls(&mut self, calls: &[Call<'_>], out: &mut Vec<u8>) -> Result<(), Refusal> {
+    fn start_calls(&mut self, calls: &[Call<'_>], out: &mut Vec<u8>) -> Result<(), DbError> {
         let mut counted = Traffic::default();
         let mut n_texts = 0;
         let (mut begins, mut commits) = (false, false);
@@ -129,10 +129,10 @@ impl Postgres {
     }
 
     #[inline]
-    fn put_calls(&mut self, calls: &[Call<'_>], out: &mut Vec<u8>) -> Result<(), Refusal> {
+    fn put_calls(&mut self, calls: &[Call<'_>], out: &mut Vec<u8>) -> Result<(), DbError> {
         for call in calls {
             let call = &Call { statement: self.statements.resolve(call.statement)?, ..*call };
-            // Noted before its preparation is put out, so that a refusal finds it.
+            // Noted before its preparation is put out, so that a database error finds it.
             self.flight.push(Flown { index: usize::from(call.statement.0), asks: true });
             let asks = match self.statements.is_text(call.statement) {
                 true => self.statements.put_parsed(call, out).map(|()| true)?,
@@ -147,7 +147,7 @@ impl Postgres {
         Ok(())
     }
 
-    fn put_calls_as_text(&mut self, calls: &[Call<'_>], out: &mut Vec<u8>) -> Result<(), Refusal> {
+    fn put_calls_as_text(&mut self, calls: &[Call<'_>], out: &mut Vec<u8>) -> Result<(), DbError> {
         let mut refused = None;
         put_query(out, |out| {
             for (index, call) in calls.iter().enumerate() {
@@ -190,7 +190,7 @@ impl Postgres {
         exchange: Exchange,
         sql: &str,
         out: &mut Vec<u8>,
-    ) -> Result<(), Refusal> {
+    ) -> Result<(), DbError> {
         put_query(out, |out| out.extend_from_slice(sql.as_bytes()))?;
         self.exchange = exchange;
         Ok(())
@@ -203,7 +203,7 @@ impl Postgres {
         message: Message<'_>,
         out: &mut Vec<u8>,
         visit: Visit<'_>,
-    ) -> Result<Option<Result<Reply, Refusal>>, Refusal> {
+    ) -> Result<Option<Result<Reply, DbError>>, DbError> {
         match message.tag {
             b'D' => self.take_row(message.body(), visit)?,
             b'C' => self.take_complete(message.body())?,
@@ -216,7 +216,7 @@ impl Postgres {
     }
 
     #[cold]
-    fn take_rare(&mut self, message: Message<'_>, out: &mut Vec<u8>) -> Result<(), Refusal> {
+    fn take_rare(&mut self, message: Message<'_>, out: &mut Vec<u8>) -> Result<(), DbError> {
         let is_calls = self.exchange == Exchange::Calls;
         match message.tag {
             b'E' => self.take_error(message)?,
@@ -251,13 +251,13 @@ impl Postgres {
 
     /// The statement that the server answers now.
     #[inline]
-    fn current(&self) -> Result<usize, Refusal> {
+    fn current(&self) -> Result<usize, DbError> {
         let flown = self.flight.get(self.at);
         flown.map(|flown| flown.index).ok_or_else(|| garbled(&"more replies than requests"))
     }
 
     #[inline]
-    fn take_row(&mut self, body: &[u8], visit: Visit<'_>) -> Result<(), Refusal> {
+    fn take_row(&mut self, body: &[u8], visit: Visit<'_>) -> Result<(), DbError> {
         let (columns, format) = match self.exchange {
             Exchange::Calls => (&self.statements.get(self.current()?).columns, Format::Binary),
             _ if self.is_open => (&self.columns, Format::Text),
@@ -279,7 +279,7 @@ impl Postgres {
     }
 
     #[inline]
-    fn take_complete(&mut self, body: &[u8]) -> Result<(), Refusal> {
+    fn take_complete(&mut self, body: &[u8]) -> Result<(), DbError> {
         let had_rows = match self.exchange {
             Exchange::Calls => self.statements.get(self.current()?).has_rows,
             _ => std::mem::take(&mut self.is_open),
@@ -293,15 +293,15 @@ impl Postgres {
         if commits && body.starts_with(b"ROLLBACK") {
             let message = "nothing was committed: an earlier statement of this transaction failed, \
                            and the server has rolled it back";
-            self.refusal.get_or_insert(Refusal::new(RefusalKind::Other, message));
+            self.db_error.get_or_insert(DbError::new(DbErrorKind::Other, message));
         }
         Ok(())
     }
 
     #[cold]
-    fn take_error(&mut self, message: Message<'_>) -> Result<(), Refusal> {
+    fn take_error(&mut self, message: Message<'_>) -> Result<(), DbError> {
         let error = read_error(message.whole)?;
-        let mut no = error.refusal;
+        let mut no = error.db_error;
         let current = self.flight.get(self.at).map(|flown| flown.index);
         if let Some(index) = current {
             no = no.during(self.statements.name(index));
@@ -312,17 +312,17 @@ impl Postgres {
         }
         self.ground();
         if error.is_fatal {
-            no.kind = RefusalKind::ConnectionLost;
+            no.kind = DbErrorKind::ConnectionLost;
             return Err(no);
         }
-        self.refusal.get_or_insert(no);
+        self.db_error.get_or_insert(no);
         Ok(())
     }
 
     #[inline]
-    fn take_ready(&mut self, body: &[u8]) -> Result<Result<Reply, Refusal>, Refusal> {
+    fn take_ready(&mut self, body: &[u8]) -> Result<Result<Reply, DbError>, DbError> {
         self.status = read_status(body)?;
-        let result = match (self.unread.take(), self.refusal.take()) {
+        let result = match (self.unread.take(), self.db_error.take()) {
             (Some(no), None) if self.is_committing => Err(no.of_committed()),
             (Some(no), _) | (None, Some(no)) => Err(no),
             (None, None) if self.at < self.n_answers_least() => {
@@ -348,7 +348,7 @@ impl Postgres {
         n_read: &mut usize,
         out: &mut Vec<u8>,
         visit: Visit<'_>,
-    ) -> Result<Step<Result<Reply, Refusal>>, Refusal> {
+    ) -> Result<Step<Result<Reply, DbError>>, DbError> {
         while let Some(message) = Message::first(&bytes[*n_read..])? {
             *n_read += message.whole.len();
             if let Some(result) = self.take(message, out, &mut *visit)? {
@@ -361,7 +361,7 @@ impl Postgres {
 
 impl Protocol for Postgres {
     #[inline]
-    fn start(&mut self, request: Request<'_>, out: &mut Vec<u8>) -> Result<(), Refusal> {
+    fn start(&mut self, request: Request<'_>, out: &mut Vec<u8>) -> Result<(), DbError> {
         self.begin();
         let (exchange, sql) = match request {
             Request::Execute(call) => return self.start_calls(&[call], out),
@@ -390,7 +390,7 @@ impl Protocol for Postgres {
         input: &mut Input,
         out: &mut Vec<u8>,
         visit: Visit<'_>,
-    ) -> Result<Step<Result<Reply, Refusal>>, Refusal> {
+    ) -> Result<Step<Result<Reply, DbError>>, DbError> {
         if self.exchange == Exchange::Nothing {
             // A batch without calls.
             return Ok(Step::Done(Ok(Reply::default())));
@@ -401,7 +401,7 @@ impl Protocol for Postgres {
         step
     }
 
-    fn start_load(&mut self, table: &Table, out: &mut Vec<u8>) -> Result<(), Refusal> {
+    fn start_load(&mut self, table: &Table, out: &mut Vec<u8>) -> Result<(), DbError> {
         self.begin();
         self.load = Some(Load::start(table, out)?);
         self.is_committing = self.status == b'I';
@@ -414,7 +414,7 @@ impl Protocol for Postgres {
         input: &mut Input,
         out: &mut Vec<u8>,
         source: &mut dyn RowSource,
-    ) -> Result<Step<Result<Reply, Refusal>>, Refusal> {
+    ) -> Result<Step<Result<Reply, DbError>>, DbError> {
         let load = self.load.as_mut().expect("a load was started");
         let mut n_read = 0;
         let step = load.advance(input.bytes(), &mut n_read, out, source);
@@ -430,7 +430,7 @@ impl Protocol for Postgres {
         })
     }
 
-    fn prepare(&mut self, statement: Statement) -> Result<StatementId, Refusal> {
+    fn prepare(&mut self, statement: Statement) -> Result<StatementId, DbError> {
         self.statements.add(statement)
     }
 

@@ -2,7 +2,7 @@
 
 use model::{Row, Value};
 
-use super::refusals::garbled;
+use super::db_errors::garbled;
 use super::types::Type;
 use super::{binary, text};
 
@@ -44,7 +44,7 @@ impl Fields {
         body: &[u8],
         columns: &[Column],
         format: Format,
-    ) -> Result<(), model::Refusal> {
+    ) -> Result<(), model::DbError> {
         self.fields.clear();
         let Some((count, mut rest)) = body.split_first_chunk::<2>() else {
             return Err(garbled(&"a row without a number of columns"));

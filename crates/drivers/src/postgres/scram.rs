@@ -9,7 +9,7 @@ use std::sync::{Mutex, PoisonError};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use hmac::{Hmac, KeyInit, Mac};
-use model::{Refusal, RefusalKind};
+use model::{DbError, DbErrorKind};
 use sha2::{Digest, Sha256, Sha384, Sha512};
 
 pub(super) const PLAIN: &str = "SCRAM-SHA-256";
@@ -134,7 +134,7 @@ impl Scram {
         server_first: &[u8],
         password: &str,
         cache: &KeyCache,
-    ) -> Result<String, Refusal> {
+    ) -> Result<String, DbError> {
         let server_first = std::str::from_utf8(server_first).map_err(|_| wrong("not UTF-8"))?;
         let (nonce, salt, iterations) =
             read_first(server_first).ok_or_else(|| wrong("its first message is malformed"))?;
@@ -161,7 +161,7 @@ impl Scram {
     }
 
     /// Holds the server's last message to what only one who knows the password can say.
-    pub(super) fn finish(&mut self, server_final: &[u8]) -> Result<(), Refusal> {
+    pub(super) fn finish(&mut self, server_final: &[u8]) -> Result<(), DbError> {
         let expect = self.server_signature.take();
         let expect = expect.ok_or_else(|| wrong("its last message comes too early"))?;
         let signature = server_final.strip_prefix(b"v=").and_then(|v| STANDARD.decode(v).ok());
@@ -187,9 +187,9 @@ fn read_first(message: &str) -> Option<(&str, Vec<u8>, u32)> {
 }
 
 #[cold]
-fn wrong(what: &str) -> Refusal {
-    Refusal::new(
-        RefusalKind::Denied,
+fn wrong(what: &str) -> DbError {
+    DbError::new(
+        DbErrorKind::Denied,
         format!(
             "the server's SCRAM authentication is invalid: {what}; check that this is the right \
              server"
@@ -262,7 +262,7 @@ mod tests {
         let server_first = format!("r={nonce}more,s=AAAA,i=1");
         scram.answer(server_first.as_bytes(), "pencil", &cache).expect("well formed");
         let no = scram.finish(b"v=AAAA").expect_err("not the signature");
-        assert_eq!(no.kind, RefusalKind::Denied);
+        assert_eq!(no.kind, DbErrorKind::Denied);
         assert!(scram.finish(b"v=AAAA").is_err());
     }
 

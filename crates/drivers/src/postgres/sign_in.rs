@@ -5,16 +5,16 @@ use std::sync::Arc;
 
 use bytes::BytesMut;
 use fallible_iterator::FallibleIterator;
-use model::{Refusal, RefusalKind, Secret, Statement};
+use model::{DbError, DbErrorKind, Secret, Statement};
 use postgres_protocol::authentication::md5_hash;
 use postgres_protocol::message::backend::{self, AuthenticationSaslBody};
 use postgres_protocol::message::frontend;
 
 use super::Way;
 use super::completion::read_status;
+use super::db_errors::{garbled, read_error};
 use super::messages::{self, Message, is_aside};
 use super::protocol::Postgres;
-use super::refusals::{garbled, read_error};
 use super::scram::{self, Binding, KeyCache, Scram};
 use crate::net::{CancelKey, Channel, Input, SignIn, Step, check_clear};
 
@@ -71,7 +71,7 @@ impl PostgresSignIn {
         PostgresSignIn { account, statements, nonce, stage, scram: None, cancel_key, n_messages: 0 }
     }
 
-    fn start_up(&mut self, out: &mut Vec<u8>) -> Result<(), Refusal> {
+    fn start_up(&mut self, out: &mut Vec<u8>) -> Result<(), DbError> {
         let account = &self.account;
         let settings = [
             ("user", account.user.as_str()),
@@ -98,7 +98,7 @@ impl PostgresSignIn {
         input: &mut Input,
         out: &mut Vec<u8>,
         channel: &Channel,
-    ) -> Result<Step<Postgres>, Refusal> {
+    ) -> Result<Step<Postgres>, DbError> {
         match *input.bytes() {
             [] => Ok(Step::More),
             [b'S'] => {
@@ -114,7 +114,7 @@ impl PostgresSignIn {
                      server, or use tls=prefer",
                     channel.tls_mode
                 );
-                Err(Refusal::new(RefusalKind::Denied, message))
+                Err(DbError::new(DbErrorKind::Denied, message))
             }
             [b'N', ..] => {
                 input.consume(1);
@@ -122,7 +122,7 @@ impl PostgresSignIn {
                 Ok(Step::More)
             }
             [b'E', ..] => match Message::first(input.bytes())? {
-                Some(message) => Err(read_error(message.whole)?.refusal),
+                Some(message) => Err(read_error(message.whole)?.db_error),
                 None => Ok(Step::More),
             },
             _ => Err(garbled(&"an unknown reply")),
@@ -134,13 +134,13 @@ impl PostgresSignIn {
         message: Message<'_>,
         out: &mut Vec<u8>,
         channel: &Channel,
-    ) -> Result<Option<Postgres>, Refusal> {
+    ) -> Result<Option<Postgres>, DbError> {
         self.n_messages += 1;
         if self.n_messages > MESSAGES_MAX {
             return Err(garbled(&"the sign-in has too many messages"));
         }
         match message.tag {
-            b'E' => return Err(read_error(message.whole)?.refusal),
+            b'E' => return Err(read_error(message.whole)?.db_error),
             b'R' if self.stage == Stage::Proving => self.prove(message, out, channel)?,
             b'K' if self.stage == Stage::Known => self.cancel_key = read_key(message.body())?,
             b'Z' if self.stage == Stage::Known => {
@@ -167,7 +167,7 @@ impl PostgresSignIn {
         message: Message<'_>,
         out: &mut Vec<u8>,
         channel: &Channel,
-    ) -> Result<(), Refusal> {
+    ) -> Result<(), DbError> {
         use backend::Message as Asked;
         let parsed = Asked::parse(&mut BytesMut::from(message.whole));
         match parsed.map_err(|error| garbled(&error))? {
@@ -205,19 +205,19 @@ impl PostgresSignIn {
             _ => {
                 let message = "the server requires an authentication method that dbdyno does not \
                                support; use trust, password, md5 or scram-sha-256 (in pg_hba.conf)";
-                Err(Refusal::new(RefusalKind::Unsupported, message))
+                Err(DbError::new(DbErrorKind::Unsupported, message))
             }
         }
     }
 
-    fn password(&self) -> Result<&str, Refusal> {
+    fn password(&self) -> Result<&str, DbError> {
         match &self.account.password {
             Some(password) => Ok(password.reveal()),
             None => {
                 let user = &self.account.user;
                 let asks = format!("the server asks for the password of '{user}'");
                 let message = format!("{asks}; give one (--ask-password)");
-                Err(Refusal::new(RefusalKind::Denied, message))
+                Err(DbError::new(DbErrorKind::Denied, message))
             }
         }
     }
@@ -227,7 +227,7 @@ impl PostgresSignIn {
         body: &AuthenticationSaslBody,
         out: &mut Vec<u8>,
         channel: &Channel,
-    ) -> Result<(), Refusal> {
+    ) -> Result<(), DbError> {
         let offered: Vec<&str> = body.mechanisms().collect().map_err(|error| garbled(&error))?;
         let certificate = channel.certificate.as_deref().filter(|_| channel.is_tls);
         let hash = certificate.and_then(scram::certificate_hash);
@@ -243,7 +243,7 @@ impl PostgresSignIn {
                 let offered = offered.join(", ");
                 let message =
                     format!("the server offers only {offered}; dbdyno supports scram-sha-256");
-                return Err(Refusal::new(RefusalKind::Unsupported, message));
+                return Err(DbError::new(DbErrorKind::Unsupported, message));
             }
         };
         if self.scram.is_some() {
@@ -267,7 +267,7 @@ impl SignIn for PostgresSignIn {
         input: &mut Input,
         out: &mut Vec<u8>,
         channel: &Channel,
-    ) -> Result<Step<Postgres>, Refusal> {
+    ) -> Result<Step<Postgres>, DbError> {
         match self.stage {
             Stage::Nothing if channel.tls_mode == crate::net::TlsMode::Disable => {
                 self.start_up(out)?;
@@ -298,12 +298,12 @@ impl SignIn for PostgresSignIn {
 }
 
 #[cold]
-fn not_begun() -> Refusal {
+fn not_begun() -> DbError {
     garbled(&"a SCRAM message before SCRAM was started")
 }
 
 /// Process and secret, of four bytes each in the protocol that we ask for.
-fn read_key(body: &[u8]) -> Result<CancelKey, Refusal> {
+fn read_key(body: &[u8]) -> Result<CancelKey, DbError> {
     match *body {
         [a, b, c, d, e, f, g, h] => {
             let process = i32::from_be_bytes([a, b, c, d]);

@@ -9,12 +9,12 @@ use std::sync::Arc;
 use bytes::BytesMut;
 use fallible_iterator::FallibleIterator;
 use model::{
-    Call, Refusal, RefusalKind, Sent, SentStatement, Statement, StatementId, StatementKind, Value,
+    Call, DbError, DbErrorKind, Sent, SentStatement, Statement, StatementId, StatementKind, Value,
 };
 use postgres_protocol::message::backend;
 
+use super::db_errors::garbled;
 use super::messages::{self, EXECUTE, Message};
-use super::refusals::garbled;
 use super::row::Column;
 use super::sql::BEGIN;
 use super::template::Template;
@@ -76,7 +76,7 @@ impl Statements {
         Statements { way, connection, declared, late, prepared, sql, controls }
     }
 
-    pub(super) fn add(&mut self, statement: Statement) -> Result<StatementId, Refusal> {
+    pub(super) fn add(&mut self, statement: Statement) -> Result<StatementId, DbError> {
         let id = StatementId::numbered(self.prepared.len())?;
         self.late.push(statement);
         self.prepared.push(Prepared::default());
@@ -91,11 +91,11 @@ impl Statements {
 
     /// The statement that is meant: one of ours where it begins or ends a transaction.
     #[inline]
-    pub(super) fn resolve(&mut self, id: StatementId) -> Result<StatementId, Refusal> {
+    pub(super) fn resolve(&mut self, id: StatementId) -> Result<StatementId, DbError> {
         if id.is_control() { self.control(id) } else { Ok(id) }
     }
 
-    fn control(&mut self, id: StatementId) -> Result<StatementId, Refusal> {
+    fn control(&mut self, id: StatementId) -> Result<StatementId, DbError> {
         let place = usize::from(u16::MAX - id.0);
         if let Some(known) = self.controls[place] {
             return Ok(known);
@@ -129,9 +129,9 @@ impl Statements {
         &self.prepared[index]
     }
 
-    /// How a call is counted; a refusal where its statement is not known.
+    /// How a call is counted; a database error where its statement is not known.
     #[inline]
-    pub(super) fn kind(&self, id: StatementId) -> Result<StatementKind, Refusal> {
+    pub(super) fn kind(&self, id: StatementId) -> Result<StatementKind, DbError> {
         let index = usize::from(id.0);
         if index >= self.prepared.len() {
             return Err(self.unknown(index));
@@ -140,13 +140,13 @@ impl Statements {
     }
 
     #[cold]
-    fn unknown(&self, index: usize) -> Refusal {
+    fn unknown(&self, index: usize) -> DbError {
         let message = format!(
             "this session has {} statements and no number {index}; statements prepared at run time \
              are lost when their connection ends",
             self.prepared.len()
         );
-        Refusal::new(RefusalKind::Missing, message)
+        DbError::new(DbErrorKind::Missing, message)
     }
 
     /// Whether a known statement goes as text: it was declared so, or all do.
@@ -157,7 +157,7 @@ impl Statements {
 
     /// Puts out a call of a known statement; true where it is prepared with that.
     #[inline]
-    pub(super) fn put_call(&mut self, call: &Call<'_>, out: &mut Vec<u8>) -> Result<bool, Refusal> {
+    pub(super) fn put_call(&mut self, call: &Call<'_>, out: &mut Vec<u8>) -> Result<bool, DbError> {
         let index = usize::from(call.statement.0);
         let asks = match self.prepared[index].state {
             State::Ready if self.way == Way::Named => false,
@@ -180,7 +180,7 @@ impl Statements {
 
     /// Puts out the preparation of a statement.
     #[cold]
-    fn ask(&mut self, index: usize, n_values: usize, out: &mut Vec<u8>) -> Result<(), Refusal> {
+    fn ask(&mut self, index: usize, n_values: usize, out: &mut Vec<u8>) -> Result<(), DbError> {
         if n_values > VALUES_MAX {
             return Err(self.miscounted(index, n_values, VALUES_MAX));
         }
@@ -196,7 +196,7 @@ impl Statements {
     /// Puts out a call as text in a flight with others that are prepared: parsed at each call,
     /// without a name and without values, so that it shares the flight's one Sync.
     #[cold]
-    pub(super) fn put_parsed(&mut self, call: &Call<'_>, out: &mut Vec<u8>) -> Result<(), Refusal> {
+    pub(super) fn put_parsed(&mut self, call: &Call<'_>, out: &mut Vec<u8>) -> Result<(), DbError> {
         let mut sql = std::mem::take(&mut self.sql);
         sql.clear();
         self.put_text(call, &mut sql)?;
@@ -210,7 +210,7 @@ impl Statements {
     }
 
     /// Puts out a call as text.
-    pub(super) fn put_text(&mut self, call: &Call<'_>, out: &mut Vec<u8>) -> Result<(), Refusal> {
+    pub(super) fn put_text(&mut self, call: &Call<'_>, out: &mut Vec<u8>) -> Result<(), DbError> {
         let index = usize::from(call.statement.0);
         if self.prepared[index].template.is_none() {
             let template = Template::of(&self.statement(index).sql);
@@ -239,36 +239,36 @@ impl Statements {
     }
 
     #[cold]
-    fn miscounted(&self, index: usize, n_given: usize, n_expected: usize) -> Refusal {
+    fn miscounted(&self, index: usize, n_given: usize, n_expected: usize) -> DbError {
         let message = format!("{n_given} values were given, {n_expected} are expected");
-        Refusal::new(RefusalKind::Shape, message).during(self.name(index))
+        DbError::new(DbErrorKind::Shape, message).during(self.name(index))
     }
 
     #[cold]
-    fn too_long(&self, index: usize) -> Refusal {
+    fn too_long(&self, index: usize) -> DbError {
         let message = "its values exceed 2 GiB, the limit of a message";
-        Refusal::new(RefusalKind::Unsupported, message).during(self.name(index))
+        DbError::new(DbErrorKind::Unsupported, message).during(self.name(index))
     }
 
-    /// The server has told the types of a statement's values.
+    /// The server has reported the types of a statement's values.
     pub(super) fn learn_parameters(
         &mut self,
         index: usize,
         message: Message<'_>,
-    ) -> Result<(), Refusal> {
+    ) -> Result<(), DbError> {
         let parameters = read_parameters(message)?;
         let name = self.server_name(index);
         self.prepared[index].set_parameters(&name, parameters.into_iter());
         Ok(())
     }
 
-    /// The server has told the columns of a statement's rows, or that it has none. With that the
-    /// statement is ready.
+    /// The server has reported the columns of a statement's rows, or that it has none. With that
+    /// the statement is ready.
     pub(super) fn learn_columns(
         &mut self,
         index: usize,
         message: Option<Message<'_>>,
-    ) -> Result<(), Refusal> {
+    ) -> Result<(), DbError> {
         let prepared = &mut self.prepared[index];
         prepared.columns.clear();
         prepared.has_rows = message.is_some();
@@ -334,13 +334,13 @@ fn put_as_text(value: &Value<'_>, out: &mut Vec<u8>) -> bool {
     true
 }
 
-fn parse(message: Message<'_>) -> Result<backend::Message, Refusal> {
+fn parse(message: Message<'_>) -> Result<backend::Message, DbError> {
     let parsed = backend::Message::parse(&mut BytesMut::from(message.whole));
     let parsed = parsed.map_err(|error| garbled(&error))?;
     parsed.ok_or_else(|| garbled(&"a truncated message"))
 }
 
-fn read_parameters(message: Message<'_>) -> Result<Vec<Type>, Refusal> {
+fn read_parameters(message: Message<'_>) -> Result<Vec<Type>, DbError> {
     let backend::Message::ParameterDescription(body) = parse(message)? else {
         return Err(garbled(&"the description of the parameters is missing"));
     };
@@ -348,7 +348,7 @@ fn read_parameters(message: Message<'_>) -> Result<Vec<Type>, Refusal> {
 }
 
 /// Reads a RowDescription.
-pub(super) fn read_columns(message: Message<'_>, columns: &mut Vec<Column>) -> Result<(), Refusal> {
+pub(super) fn read_columns(message: Message<'_>, columns: &mut Vec<Column>) -> Result<(), DbError> {
     let backend::Message::RowDescription(body) = parse(message)? else {
         return Err(garbled(&"the description of the columns is missing"));
     };

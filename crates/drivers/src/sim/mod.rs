@@ -16,8 +16,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use model::{
     Administration, BadParameter, Clock, ColumnType, Connecting, Counter, Counters, Database,
-    Dialect, Fact, Monitoring, NS_PER_S, Parameter, ParameterKind, Place, Places, Product, Reading,
-    Refusal, RefusalKind, Session, Settings, Statement, Target, Woken,
+    DbError, DbErrorKind, Dialect, Fact, Monitoring, NS_PER_S, Parameter, ParameterKind, Place,
+    Places, Product, Reading, Session, Settings, Statement, Target, Woken,
 };
 
 use crate::{CannotOpen, Entry, Opened, Opening};
@@ -138,7 +138,7 @@ struct Decided {
 #[derive(Clone, Copy)]
 struct Served {
     completion_ns: u64,
-    failure: Option<RefusalKind>,
+    failure: Option<DbErrorKind>,
 }
 
 impl Served {
@@ -208,7 +208,7 @@ impl Decided {
         self.waited_ns.fetch_add(here_ns.saturating_sub(service_ns), Ordering::Relaxed);
     }
 
-    fn draw(&self, key: Option<i64>, now_ns: u64) -> (u64, Option<RefusalKind>) {
+    fn draw(&self, key: Option<i64>, now_ns: u64) -> (u64, Option<DbErrorKind>) {
         let minutes = now_ns as f64 / (60 * NS_PER_S) as f64;
         let slowness = self.slowness * (1.0 + self.slowing * minutes);
         let slower = |service_ns: u64| match slowness == 1.0 {
@@ -330,7 +330,7 @@ impl Database for Sim {
         STATES.iter().map(|state| state.name).zip(all).collect()
     }
 
-    fn facts(&self) -> Result<Vec<Fact>, Refusal> {
+    fn facts(&self) -> Result<Vec<Fact>, DbError> {
         let mut facts = vec![
             Fact::new("database", "product", "sim"),
             Fact::new("database", "version", env!("CARGO_PKG_VERSION")),

@@ -3,7 +3,7 @@
 //! Every draw is a function of seed and number alone, so that the queueing recursion can be fed
 //! with the same ones. Not here: who takes which number (the database), and queueing (servers).
 
-use model::{BadParameter, RefusalKind, Rng, Stream, parse_duration};
+use model::{BadParameter, DbErrorKind, Rng, Stream, parse_duration};
 
 /// How long statements take.
 #[derive(Clone, Debug, PartialEq)]
@@ -57,7 +57,7 @@ pub fn service_draw_ns(seed: u64, service: &SimService, n: u64) -> u64 {
 
 /// Failures on request: for each kind, the probability that it or one before it is drawn.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub(super) struct Failures(Vec<(f64, RefusalKind)>);
+pub(super) struct Failures(Vec<(f64, DbErrorKind)>);
 
 impl Failures {
     /// Reads `0.01:deadlock/0.001:connection_lost`; nothing is no failures.
@@ -72,8 +72,8 @@ impl Failures {
             if !(0.0..=1.0).contains(&probability) {
                 return Err(bad(format!("{probability} is not a probability from 0 to 1")));
             }
-            let kind = RefusalKind::by_name(name).ok_or_else(|| {
-                let known: Vec<&str> = RefusalKind::ALL.iter().map(|kind| kind.name()).collect();
+            let kind = DbErrorKind::by_name(name).ok_or_else(|| {
+                let known: Vec<&str> = DbErrorKind::ALL.iter().map(|kind| kind.name()).collect();
                 bad(format!(
                     "there is no database error '{name}': choose one of {}",
                     known.join(", ")
@@ -93,7 +93,7 @@ impl Failures {
         self.0.is_empty()
     }
 
-    fn drawn(&self, bits: u64) -> Option<RefusalKind> {
+    fn drawn(&self, bits: u64) -> Option<DbErrorKind> {
         let throw = stats::unit(bits);
         self.0.iter().find(|(below, _)| throw < *below).map(|(_, kind)| *kind)
     }
@@ -105,7 +105,7 @@ pub(super) fn draw(
     service: &SimService,
     failures: &Failures,
     n: u64,
-) -> (u64, Option<RefusalKind>) {
+) -> (u64, Option<DbErrorKind>) {
     if failures.is_empty() {
         return (service_draw_ns(seed, service, n), None);
     }
@@ -134,7 +134,7 @@ mod tests {
     fn failures_are_read_as_written() {
         assert_eq!(Failures::parse(""), Ok(Failures::default()));
         let two = Failures::parse("0.25:deadlock/0.5:connection_lost").expect("valid");
-        let expect = [(0.25, RefusalKind::Deadlock), (0.75, RefusalKind::ConnectionLost)];
+        let expect = [(0.25, DbErrorKind::Deadlock), (0.75, DbErrorKind::ConnectionLost)];
         assert_eq!(two.0, expect);
         for bad in ["0.1", "x:deadlock", "2:deadlock", "0.1:sunshine", "0.6:deadlock/0.6:busy"] {
             assert!(Failures::parse(bad).is_err(), "{bad}");
@@ -178,7 +178,7 @@ mod tests {
             (0..n).filter(|n| draw(7, &service, &failures, *n).1 == Some(wanted)).count() as f64
         };
         // Five standard errors of a binomial count: 475 and 345.
-        assert!((count(RefusalKind::Deadlock) - 10_000.0).abs() < 475.0);
-        assert!((count(RefusalKind::Busy) - 5_000.0).abs() < 345.0);
+        assert!((count(DbErrorKind::Deadlock) - 10_000.0).abs() < 475.0);
+        assert!((count(DbErrorKind::Busy) - 5_000.0).abs() < 345.0);
     }
 }

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::{Context, Poll, ready};
 
 use model::{
-    BeginSql, Call, Cancel, Clock, Refusal, RefusalKind, Reply, Request, Row, RowSource,
+    BeginSql, Call, Cancel, Clock, DbError, DbErrorKind, Reply, Request, Row, RowSource,
     SentStatement, Session, Statement, StatementId, StatementKind, Table, Traffic, Value, Visit,
     Woken,
 };
@@ -35,7 +35,7 @@ pub(super) struct SimSession {
     reply: Reply,
     n_result_sets: usize,
     broken: bool,
-    /// When the connection that is being made anew is there.
+    /// When the connection that is being made again is there.
     reconnected_ns: Option<u64>,
 }
 
@@ -88,7 +88,7 @@ impl SimSession {
         }
     }
 
-    fn kind(&self, statement: StatementId) -> Result<StatementKind, Refusal> {
+    fn kind(&self, statement: StatementId) -> Result<StatementKind, DbError> {
         let index = usize::from(statement.0);
         let known = match self.declared.get(index) {
             Some(statement) => Some(statement),
@@ -96,7 +96,7 @@ impl SimSession {
         };
         known.map(|statement| statement.kind).ok_or_else(|| {
             let message = format!("this session does not know statement {index}");
-            Refusal::new(RefusalKind::Missing, message)
+            DbError::new(DbErrorKind::Missing, message)
         })
     }
 
@@ -113,7 +113,7 @@ impl SimSession {
         Step { commits, ..step }
     }
 
-    fn begin_batch(&mut self, calls: &[Call<'_>]) -> Result<Step, Refusal> {
+    fn begin_batch(&mut self, calls: &[Call<'_>]) -> Result<Step, DbError> {
         for call in calls.iter().rev() {
             let (kind, to_come) = if call.statement.is_control() {
                 let commits = call.statement == StatementId::COMMIT;
@@ -135,7 +135,7 @@ impl SimSession {
         })
     }
 
-    fn wait(&self, context: &mut Context<'_>, instant_ns: u64) -> Poll<Result<(), Refusal>> {
+    fn wait(&self, context: &mut Context<'_>, instant_ns: u64) -> Poll<Result<(), DbError>> {
         if self.cancelled.0.load(Ordering::Acquire) {
             return Poll::Ready(Err(cancelled()));
         }
@@ -149,14 +149,14 @@ impl SimSession {
     }
 
     /// What comes of the statement that is done.
-    fn answer(&mut self, visit: &mut Visit<'_>) -> Result<(), Refusal> {
+    fn answer(&mut self, visit: &mut Visit<'_>) -> Result<(), DbError> {
         if let Some(kind) = self.step.served.failure {
             let kind = match kind {
-                kind if kind.breaks_session() && self.step.commits => RefusalKind::UnknownCommit,
+                kind if kind.breaks_session() && self.step.commits => DbErrorKind::UnknownCommit,
                 kind => kind,
             };
             self.broken = kind.breaks_session();
-            return Err(Refusal::new(kind, "the simulated database was asked to fail"));
+            return Err(DbError::new(kind, "the simulated database was asked to fail"));
         }
         match self.step.kind {
             StatementKind::Read => {
@@ -175,11 +175,11 @@ impl SimSession {
 }
 
 impl Session for SimSession {
-    fn start(&mut self, request: Request<'_>) -> Result<(), Refusal> {
+    fn start(&mut self, request: Request<'_>) -> Result<(), DbError> {
         self.traffic.round_trips += 1;
         if self.broken {
             let message = "the simulated connection is lost and must be reopened";
-            return Err(Refusal::new(RefusalKind::ConnectionLost, message));
+            return Err(DbError::new(DbErrorKind::ConnectionLost, message));
         }
         self.to_come.clear();
         self.reply = Reply::default();
@@ -211,7 +211,7 @@ impl Session for SimSession {
         &mut self,
         context: &mut Context<'_>,
         mut visit: Visit<'_>,
-    ) -> Poll<Result<Reply, Refusal>> {
+    ) -> Poll<Result<Reply, DbError>> {
         loop {
             ready!(self.wait(context, self.step.served.completion_ns))?;
             self.answer(&mut visit)?;
@@ -228,7 +228,7 @@ impl Session for SimSession {
         _context: &mut Context<'_>,
         _table: &Table,
         source: &mut dyn RowSource,
-    ) -> Poll<Result<Reply, Refusal>> {
+    ) -> Poll<Result<Reply, DbError>> {
         self.traffic.round_trips += 1;
         self.traffic.count(StatementKind::Write);
         let mut n_affected = 0;
@@ -236,16 +236,16 @@ impl Session for SimSession {
         Poll::Ready(Ok(Reply { n_rows: 0, n_affected }))
     }
 
-    fn prepare(&mut self, statement: Statement) -> Result<StatementId, Refusal> {
+    fn prepare(&mut self, statement: Statement) -> Result<StatementId, DbError> {
         let Ok(number) = u16::try_from(self.declared.len() + self.late.len()) else {
             let message = "a session can have at most 65536 statements";
-            return Err(Refusal::new(RefusalKind::Unsupported, message));
+            return Err(DbError::new(DbErrorKind::Unsupported, message));
         };
         self.late.push(statement);
         Ok(StatementId(number))
     }
 
-    fn poll_reconnect(&mut self, context: &mut Context<'_>) -> Poll<Result<(), Refusal>> {
+    fn poll_reconnect(&mut self, context: &mut Context<'_>) -> Poll<Result<(), DbError>> {
         let connect_ns = self.decided.connect_ns;
         let clock = &self.clock;
         let instant_ns = *self.reconnected_ns.get_or_insert_with(|| clock.now() + connect_ns);
@@ -282,8 +282,8 @@ fn key(values: &[Value<'_>]) -> Option<i64> {
     }
 }
 
-pub(super) fn cancelled() -> Refusal {
-    Refusal::new(RefusalKind::Cancelled, "cancelled")
+pub(super) fn cancelled() -> DbError {
+    DbError::new(DbErrorKind::Cancelled, "cancelled")
 }
 
 /// A row of one whole number: its place among the rows, from 0.

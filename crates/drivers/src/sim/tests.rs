@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::task::{Context, Poll};
 
 use model::{
-    Clock, Database, Place, Placement, RefusalKind, Request, Rng, Row, Statement, StatementId,
+    Clock, Database, DbErrorKind, Place, Placement, Request, Rng, Row, Statement, StatementId,
     StatementKind, Stream, Target, Value, Woken, query, reconnect,
 };
 
@@ -195,9 +195,9 @@ fn statements_of_a_batch_are_served_one_after_the_other() {
 #[test]
 fn a_failure_comes_after_its_service_time() {
     let (mut session, clock) = connected("sim:?service=constant:10ns&fail=1:deadlock");
-    refused(session.call(WRITE, &[]), RefusalKind::Deadlock);
+    refused(session.call(WRITE, &[]), DbErrorKind::Deadlock);
     assert_eq!(clock.now(), 10);
-    refused(session.call(WRITE, &[]), RefusalKind::Deadlock);
+    refused(session.call(WRITE, &[]), DbErrorKind::Deadlock);
 }
 
 #[test]
@@ -222,9 +222,9 @@ fn the_same_seed_fails_the_same_statements() {
 fn a_lost_connection_is_lost_until_it_is_made_anew() {
     let (mut session, clock) = connected("sim:?fail=1:connection_lost&connect=50ns");
     assert_eq!(clock.now(), 50);
-    refused(session.call(WRITE, &[]), RefusalKind::ConnectionLost);
-    refused(session.ask(Request::Begin), RefusalKind::ConnectionLost);
-    block_on(reconnect(&mut *session.0)).expect("made anew");
+    refused(session.call(WRITE, &[]), DbErrorKind::ConnectionLost);
+    refused(session.ask(Request::Begin), DbErrorKind::ConnectionLost);
+    block_on(reconnect(&mut *session.0)).expect("made again");
     assert_eq!(clock.now(), 100);
     session.ask(Request::Begin).expect("begun");
 }
@@ -233,19 +233,19 @@ fn a_lost_connection_is_lost_until_it_is_made_anew() {
 fn a_connection_lost_while_committing_leaves_the_outcome_unknown() {
     let url = "sim:?fail=1:connection_lost&transaction_control=statement";
     let (mut session, _) = connected(url);
-    refused(session.ask(Request::Commit), RefusalKind::UnknownCommit);
-    refused(session.ask(Request::Begin), RefusalKind::ConnectionLost);
+    refused(session.ask(Request::Commit), DbErrorKind::UnknownCommit);
+    refused(session.ask(Request::Begin), DbErrorKind::ConnectionLost);
 }
 
 #[test]
 fn what_is_cut_off_is_cancelled() {
     let (mut session, clock) = connected("sim:?service=constant:10ns");
     clock.cut_off.set(true);
-    refused(session.call(READ, &[]), RefusalKind::Cancelled);
+    refused(session.call(READ, &[]), DbErrorKind::Cancelled);
     let (mut session, _) = connected("sim:");
     session.call(READ, &[]).expect("answered");
     session.0.canceller().cancel();
-    refused(session.call(READ, &[]), RefusalKind::Cancelled);
+    refused(session.call(READ, &[]), DbErrorKind::Cancelled);
 }
 
 #[test]

@@ -3,15 +3,15 @@
 use std::fs;
 use std::sync::Arc;
 
-use model::{Fact, Refusal};
+use model::{DbError, Fact};
 use rusqlite::Connection;
 
+use super::db_errors::db_error;
 use super::location::Location;
 use super::opening::{Shared, ask, open_connection};
-use super::refusals::refusal;
 
 /// The facts of an opened database.
-pub(super) fn facts(shared: &Shared) -> Result<Vec<Fact>, Refusal> {
+pub(super) fn facts(shared: &Shared) -> Result<Vec<Fact>, DbError> {
     let connection = open_connection(shared, &Arc::default())?;
     let page_size_bytes = number(&connection, "page_size")?;
     let cache_size_bytes = match number(&connection, "cache_size")? {
@@ -46,11 +46,11 @@ pub(super) fn facts(shared: &Shared) -> Result<Vec<Fact>, Refusal> {
     ])
 }
 
-fn number(connection: &Connection, pragma: &str) -> Result<i64, Refusal> {
+fn number(connection: &Connection, pragma: &str) -> Result<i64, DbError> {
     Ok(ask(connection, pragma)?.parse().expect("this pragma answers with a number"))
 }
 
-fn synchronous(connection: &Connection) -> Result<&'static str, Refusal> {
+fn synchronous(connection: &Connection) -> Result<&'static str, DbError> {
     Ok(match number(connection, "synchronous")? {
         0 => "off",
         1 => "normal",
@@ -59,8 +59,8 @@ fn synchronous(connection: &Connection) -> Result<&'static str, Refusal> {
     })
 }
 
-fn compile_options(connection: &Connection) -> Result<Vec<String>, Refusal> {
-    let mut statement = connection.prepare("PRAGMA compile_options").map_err(refusal)?;
-    let options = statement.query_map([], |row| row.get(0)).map_err(refusal)?;
-    options.collect::<Result<Vec<String>, _>>().map_err(refusal)
+fn compile_options(connection: &Connection) -> Result<Vec<String>, DbError> {
+    let mut statement = connection.prepare("PRAGMA compile_options").map_err(db_error)?;
+    let options = statement.query_map([], |row| row.get(0)).map_err(db_error)?;
+    options.collect::<Result<Vec<String>, _>>().map_err(db_error)
 }

@@ -1,11 +1,11 @@
-//! Values written into the text of a statement, for those that are compiled anew at each call.
+//! Values written into the text of a statement, for those that are compiled again at each call.
 //!
 //! Every value has a literal that is read as itself, so that nothing but the compiling differs
 //! from a value that is bound. Not here: how such a text is run.
 
 use std::fmt::Write;
 
-use model::{Refusal, RefusalKind, Value};
+use model::{DbError, DbErrorKind, Value};
 
 /// A statement's text with places for values.
 #[derive(Debug, PartialEq, Eq)]
@@ -36,11 +36,11 @@ impl Pieces {
     }
 
     /// The text with `values` in it.
-    pub(super) fn fill(&self, values: &[Value<'_>]) -> Result<String, Refusal> {
+    pub(super) fn fill(&self, values: &[Value<'_>]) -> Result<String, DbError> {
         if values.len() != self.n_values {
             let (wanted, got) = (self.n_values, values.len());
             let message = format!("the statement takes {wanted} values, {got} were given");
-            return Err(Refusal::new(RefusalKind::Shape, message));
+            return Err(DbError::new(DbErrorKind::Shape, message));
         }
         let mut sql = String::new();
         for (before, index) in &self.parts {

@@ -4,13 +4,13 @@
 
 mod administration;
 mod cancel;
+mod db_errors;
 mod facts;
 mod literals;
 mod location;
 mod monitoring;
 mod opening;
 mod queue;
-mod refusals;
 mod session;
 mod sql;
 mod statements;
@@ -24,15 +24,15 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 
 use model::{
-    BadParameter, Connecting, Database, Fact, Parameter, ParameterKind, Place, Placement, Places,
-    Product, Refusal, RefusalKind, Session, Settings, Statement, Target,
+    BadParameter, Connecting, Database, DbError, DbErrorKind, Fact, Parameter, ParameterKind,
+    Place, Placement, Places, Product, Session, Settings, Statement, Target,
 };
 use rusqlite::{Connection, FileControl};
 
 use crate::{CannotOpen, Entry, Opened, Opening};
+use db_errors::db_error;
 use location::Location;
 use opening::{MEMORY_BYTES_MAX, Options, Shared};
-use refusals::refusal;
 use session::SqliteSession;
 
 /// SQLite in the list of databases.
@@ -166,11 +166,11 @@ fn file(target: &Target) -> Option<PathBuf> {
     }
 }
 
-fn keep(location: &Location) -> Result<Connection, Refusal> {
+fn keep(location: &Location) -> Result<Connection, DbError> {
     let connection = opening::open(location, true, false)?;
     let mut limit_bytes = MEMORY_BYTES_MAX;
     let limit = FileControl::SizeLimit(&mut limit_bytes);
-    connection.file_control(None::<&str>, limit).map_err(refusal)?;
+    connection.file_control(None::<&str>, limit).map_err(db_error)?;
     Ok(connection)
 }
 
@@ -189,14 +189,14 @@ impl Database for Sqlite {
                 let place = place.placement.name();
                 let message =
                     format!("SQLite does not support placement '{place}': use --placement thread");
-                return Err(Refusal::new(RefusalKind::Unsupported, message));
+                return Err(DbError::new(DbErrorKind::Unsupported, message));
             }
             let session = SqliteSession::connect(Arc::clone(&self.shared), statements)?;
             Ok(Box::new(session) as Box<dyn Session>)
         })
     }
 
-    fn facts(&self) -> Result<Vec<Fact>, Refusal> {
+    fn facts(&self) -> Result<Vec<Fact>, DbError> {
         let mut facts = facts::facts(&self.shared)?;
         facts.extend((PRODUCT.administration.durability)(&facts));
         Ok(facts)

@@ -56,7 +56,7 @@ const OPERATIONS: [i32; 4] = [
     ffi::SQLITE_DBSTATUS_CACHE_SPILL,
 ];
 
-/// What all sessions have told.
+/// What all sessions have reported.
 #[derive(Debug, Default)]
 pub(super) struct Caches([AtomicU64; 4]);
 
@@ -134,7 +134,7 @@ mod tests {
         assert!(value("cache_writes") >= Some(f64::from(REQUESTS_BETWEEN)), "{shown:?}");
         assert_eq!(value("cache_spills"), Some(0.0));
         assert!(value("wal_bytes") > Some(0.0) && value("file_bytes") > Some(0.0), "{shown:?}");
-        // What was told is not told again.
+        // What was reported is not reported again.
         caches.add(&connection);
         assert_eq!(caches.counters(&location), shown);
         let memory = Location::Memory("/x".to_owned());

@@ -8,14 +8,14 @@ use std::path::Path;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use model::{BadParameter, Refusal, RefusalKind, Settings};
+use model::{BadParameter, DbError, DbErrorKind, Settings};
 use rusqlite::{Connection, OpenFlags};
 
 use super::cancel::{Handle, lock};
+use super::db_errors::{cancelled, db_error};
 use super::location::Location;
 use super::monitoring::Caches;
 use super::queue::{Queue, Turn};
-use super::refusals::{cancelled, refusal};
 
 /// How many of SQLite's steps lie between two looks at the flag of a cancelled session: some
 /// tenths of a millisecond.
@@ -125,7 +125,7 @@ impl Options {
 pub(super) fn open_connection(
     shared: &Shared,
     handle: &Arc<Handle>,
-) -> Result<Connection, Refusal> {
+) -> Result<Connection, DbError> {
     // Nobody can read an in-memory database beside a writer, not even its first page.
     let needs_turn = shared.location.is_memory() && shared.options.busy == Busy::Queue;
     if needs_turn && !shared.queue.enter(Turn::Shared, handle) {
@@ -138,21 +138,21 @@ pub(super) fn open_connection(
     connection
 }
 
-fn connect(shared: &Shared, handle: &Arc<Handle>) -> Result<Connection, Refusal> {
+fn connect(shared: &Shared, handle: &Arc<Handle>) -> Result<Connection, DbError> {
     let mut connection = open(&shared.location, shared.create, shared.options.read_only)?;
     handle.watch(connection.get_interrupt_handle());
     let flag = Arc::clone(handle);
     let look = move || flag.is_cancelled();
-    connection.progress_handler(STEPS_BETWEEN_LOOKS, Some(look)).map_err(refusal)?;
+    connection.progress_handler(STEPS_BETWEEN_LOOKS, Some(look)).map_err(db_error)?;
     let (patient, limit_ms) = (Arc::clone(handle), shared.options.busy_timeout_ms);
     let wait = move |n_calls: i32| match patience_ms(n_calls, limit_ms) {
         Some(ms) => patient.sleep(Duration::from_millis(ms)),
         None => false,
     };
-    connection.busy_handler(Some(wait)).map_err(refusal)?;
+    connection.busy_handler(Some(wait)).map_err(db_error)?;
     set_up(&connection, shared).map_err(|no| explain(no, shared))?;
     if shared.options.busy == Busy::Retry {
-        connection.busy_handler(None::<fn(i32) -> bool>).map_err(refusal)?;
+        connection.busy_handler(None::<fn(i32) -> bool>).map_err(db_error)?;
     }
     Ok(connection)
 }
@@ -162,7 +162,7 @@ pub(super) fn open(
     location: &Location,
     create: bool,
     read_only: bool,
-) -> Result<Connection, Refusal> {
+) -> Result<Connection, DbError> {
     let mut flags = OpenFlags::SQLITE_OPEN_NO_MUTEX;
     if read_only {
         flags |= OpenFlags::SQLITE_OPEN_READ_ONLY;
@@ -183,7 +183,7 @@ pub(super) fn open(
         }
     };
     opened.map_err(|error| {
-        let no = refusal(error);
+        let no = db_error(error);
         let what =
             format_args!("cannot open {location} (check the permissions of it and its directory)");
         no.during(what)
@@ -191,19 +191,19 @@ pub(super) fn open(
 }
 
 /// Says what is wrong with a path, where SQLite only says that it cannot open it.
-pub(super) fn check_path(path: &Path, create: bool) -> Result<(), Refusal> {
-    let no = |kind, message: String| Err(Refusal::new(kind, message));
+pub(super) fn check_path(path: &Path, create: bool) -> Result<(), DbError> {
+    let no = |kind, message: String| Err(DbError::new(kind, message));
     let shown = path.display();
     match fs::metadata(path) {
         Ok(found) if found.is_dir() => {
-            no(RefusalKind::Denied, format!("{shown} is a directory: name a file in it"))
+            no(DbErrorKind::Denied, format!("{shown} is a directory: name a file in it"))
         }
         Ok(_) => Ok(()),
         Err(error) if error.kind() == io::ErrorKind::PermissionDenied => no(
-            RefusalKind::Denied,
+            DbErrorKind::Denied,
             format!("cannot read {shown}: {error}; check the permissions of its directories"),
         ),
-        Err(_) if !create => no(RefusalKind::Missing, format!("there is no database at {shown}")),
+        Err(_) if !create => no(DbErrorKind::Missing, format!("there is no database at {shown}")),
         Err(_) => {
             let parent = match path.parent() {
                 Some(parent) if !parent.as_os_str().is_empty() => parent,
@@ -216,10 +216,10 @@ pub(super) fn check_path(path: &Path, create: bool) -> Result<(), Refusal> {
                         "{} is not a directory: {shown} cannot be created in it",
                         parent.display()
                     );
-                    no(RefusalKind::Denied, message)
+                    no(DbErrorKind::Denied, message)
                 }
                 Err(error) if error.kind() == io::ErrorKind::PermissionDenied => no(
-                    RefusalKind::Denied,
+                    DbErrorKind::Denied,
                     format!(
                         "cannot create {shown}: {error}; check the permissions of its directories"
                     ),
@@ -227,7 +227,7 @@ pub(super) fn check_path(path: &Path, create: bool) -> Result<(), Refusal> {
                 Err(_) => {
                     let parent = parent.display();
                     no(
-                        RefusalKind::Missing,
+                        DbErrorKind::Missing,
                         format!("the directory {parent} does not exist: create it"),
                     )
                 }
@@ -237,15 +237,15 @@ pub(super) fn check_path(path: &Path, create: bool) -> Result<(), Refusal> {
 }
 
 /// Puts the options in force, or says why they cannot be.
-fn set_up(connection: &Connection, shared: &Shared) -> Result<(), Refusal> {
+fn set_up(connection: &Connection, shared: &Shared) -> Result<(), DbError> {
     let options = &shared.options;
     if let Some(bytes) = options.page_size_bytes {
         set(connection, "page_size", &bytes.to_string())?;
     }
-    if !options.read_only && connection.is_readonly("main").map_err(refusal)? {
+    if !options.read_only && connection.is_readonly("main").map_err(db_error)? {
         let message = "it is read-only: make it and its directory writable, or open it with \
                        mode=ro";
-        return Err(Refusal::new(RefusalKind::ReadOnly, message));
+        return Err(DbError::new(DbErrorKind::ReadOnly, message));
     }
     // The first that reads the file: it may be no database, or locked by another process.
     ask(connection, "schema_version")?;
@@ -259,7 +259,7 @@ fn set_up(connection: &Connection, shared: &Shared) -> Result<(), Refusal> {
     set(connection, "wal_autocheckpoint", &options.wal_autocheckpoint_pages.to_string())
 }
 
-fn check_page_size(connection: &Connection, shared: &Shared) -> Result<(), Refusal> {
+fn check_page_size(connection: &Connection, shared: &Shared) -> Result<(), DbError> {
     let has = ask(connection, "page_size")?;
     match shared.options.page_size_bytes {
         Some(wanted) if has != wanted.to_string() => {
@@ -267,13 +267,13 @@ fn check_page_size(connection: &Connection, shared: &Shared) -> Result<(), Refus
                 "its pages have {has} bytes, not {wanted}: leave page_size out, or create the \
                  database again"
             );
-            Err(Refusal::new(RefusalKind::Unsupported, message))
+            Err(DbError::new(DbErrorKind::Unsupported, message))
         }
         _ => Ok(()),
     }
 }
 
-fn set_journal(connection: &Connection, shared: &Shared) -> Result<(), Refusal> {
+fn set_journal(connection: &Connection, shared: &Shared) -> Result<(), DbError> {
     let wanted = &shared.options.journal;
     if ask(connection, "journal_mode")? == *wanted {
         return Ok(());
@@ -287,36 +287,36 @@ fn set_journal(connection: &Connection, shared: &Shared) -> Result<(), Refusal> 
             "SQLite keeps journal={has} for this database and rejects {wanted}: use \
                      journal={has}"
         );
-        return Err(Refusal::new(RefusalKind::Unsupported, message));
+        return Err(DbError::new(DbErrorKind::Unsupported, message));
     }
     Ok(())
 }
 
 /// The value of a pragma, as text.
-pub(super) fn ask(connection: &Connection, pragma: &str) -> Result<String, Refusal> {
+pub(super) fn ask(connection: &Connection, pragma: &str) -> Result<String, DbError> {
     use rusqlite::types::Value;
     let sql = format!("PRAGMA {pragma}");
     let value = connection.query_row(&sql, [], |row| row.get::<_, Value>(0));
-    Ok(match value.map_err(refusal)? {
+    Ok(match value.map_err(db_error)? {
         Value::Integer(value) => value.to_string(),
         Value::Text(text) => text,
         other => panic!("a pragma answers with a number or a word, {pragma} with {other:?}"),
     })
 }
 
-fn set(connection: &Connection, pragma: &str, value: &str) -> Result<(), Refusal> {
+fn set(connection: &Connection, pragma: &str, value: &str) -> Result<(), DbError> {
     let sql = format!("PRAGMA {pragma}={value}");
-    connection.execute_batch(&sql).map_err(|error| refusal(error).during(sql))
+    connection.execute_batch(&sql).map_err(|error| db_error(error).during(sql))
 }
 
-/// A refusal at the door, with the path and the remedy.
-fn explain(no: Refusal, shared: &Shared) -> Refusal {
+/// A database error at the door, with the path and the remedy.
+fn explain(no: DbError, shared: &Shared) -> DbError {
     let remedy = match no.kind {
-        RefusalKind::Corrupt => "it is not an SQLite database, or it is damaged",
-        RefusalKind::Busy => {
+        DbErrorKind::Corrupt => "it is not an SQLite database, or it is damaged",
+        DbErrorKind::Busy => {
             "another process has locked it: end that process, or raise busy_timeout"
         }
-        RefusalKind::Denied => {
+        DbErrorKind::Denied => {
             "SQLite must also be able to write files beside it (-wal, -shm, -journal)"
         }
         _ => "",

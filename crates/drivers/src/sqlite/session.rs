@@ -9,17 +9,17 @@ use std::sync::Arc;
 use std::task::{Context, Poll};
 
 use model::{
-    Call, Cancel, Refusal, RefusalKind, Reply, Request, RowSource, Sent, SentStatement, Session,
+    Call, Cancel, DbError, DbErrorKind, Reply, Request, RowSource, Sent, SentStatement, Session,
     Statement, StatementId, StatementKind, Table, Traffic, Visit,
 };
 use rusqlite::fallible_iterator::FallibleIterator;
 use rusqlite::{Batch, Connection};
 
 use super::cancel::Handle;
+use super::db_errors::{cancelled, db_error};
 use super::literals::Pieces;
 use super::monitoring::Turns;
 use super::opening::{Shared, open_connection};
-use super::refusals::{cancelled, refusal};
 use super::sql::{BEGIN, DIALECT};
 use super::statements::{Connected, Prepared, Ready};
 use super::values::{Given, owned};
@@ -91,7 +91,7 @@ impl SqliteSession {
     pub(super) fn connect(
         shared: Arc<Shared>,
         declared: Arc<[Statement]>,
-    ) -> Result<SqliteSession, Refusal> {
+    ) -> Result<SqliteSession, DbError> {
         let handle = Arc::new(Handle::default());
         Ok(SqliteSession {
             connected: connect(&shared, &handle, declared.len())?,
@@ -109,7 +109,7 @@ impl SqliteSession {
     }
 
     /// Binds a call's values to its statement, or copies them if it is not ready.
-    fn start_call(&mut self, call: Call<'_>) -> Result<(), Refusal> {
+    fn start_call(&mut self, call: Call<'_>) -> Result<(), DbError> {
         let index = usize::from(call.statement.0);
         let bound = self.connected.with_dependent_mut(|_, prepared| {
             let ready = prepared.ready.get_mut(index)?.as_mut()?;
@@ -126,7 +126,7 @@ impl SqliteSession {
 
     /// Runs the statement whose values are bound: the hot path.
     #[inline]
-    fn run_bound(&mut self, index: usize, visit: Visit<'_>) -> Result<Reply, Refusal> {
+    fn run_bound(&mut self, index: usize, visit: Visit<'_>) -> Result<Reply, DbError> {
         let Self { connected, permit, .. } = self;
         let (kind, result) = connected.with_dependent_mut(|connection, prepared| {
             let ready = prepared.at(index);
@@ -146,11 +146,11 @@ impl SqliteSession {
     }
 
     #[cold]
-    fn name(&self, no: Refusal, index: usize) -> Refusal {
+    fn name(&self, no: DbError, index: usize) -> DbError {
         no.during(known(&self.declared, &self.late, index).name)
     }
 
-    fn copy(&mut self, call: &Call<'_>) -> Result<Copied, Refusal> {
+    fn copy(&mut self, call: &Call<'_>) -> Result<Copied, DbError> {
         let index = usize::from(call.statement.0);
         if call.statement.is_control() {
             self.traffic.count(StatementKind::Other);
@@ -162,7 +162,7 @@ impl SqliteSession {
                 "this session has {n_known} statements and no number {index}; statements prepared \
                  at run time are lost when their connection ends"
             );
-            return Err(Refusal::new(RefusalKind::Missing, message));
+            return Err(DbError::new(DbErrorKind::Missing, message));
         }
         let statement = known(&self.declared, &self.late, index);
         let what = match statement.sent {
@@ -180,7 +180,7 @@ impl SqliteSession {
         Ok(Copied { index, what })
     }
 
-    fn carry_out(&mut self, under_way: UnderWay, visit: Visit<'_>) -> Result<Reply, Refusal> {
+    fn carry_out(&mut self, under_way: UnderWay, visit: Visit<'_>) -> Result<Reply, DbError> {
         let Self { connected, permit, declared, late, .. } = self;
         connected.with_dependent_mut(|connection, prepared| match under_way {
             UnderWay::Nothing => panic!("a reply is polled, but no request was started"),
@@ -210,11 +210,11 @@ impl SqliteSession {
         });
     }
 
-    fn prepare_late(&mut self, statement: Statement) -> Result<StatementId, Refusal> {
+    fn prepare_late(&mut self, statement: Statement) -> Result<StatementId, DbError> {
         let index = self.declared.len() + self.late.len();
         let Ok(number) = u16::try_from(index) else {
             let message = format!("a session can have at most {} statements", 1 << 16);
-            return Err(Refusal::new(RefusalKind::Unsupported, message));
+            return Err(DbError::new(DbErrorKind::Unsupported, message));
         };
         let Self { connected, permit, .. } = self;
         connected.with_dependent_mut(|connection, prepared| {
@@ -232,7 +232,7 @@ impl SqliteSession {
         Ok(StatementId(number))
     }
 
-    fn load(&mut self, table: &Table, source: &mut dyn RowSource) -> Result<Reply, Refusal> {
+    fn load(&mut self, table: &Table, source: &mut dyn RowSource) -> Result<Reply, DbError> {
         let Self { connected, permit, handle, .. } = self;
         connected.with_dependent_mut(|connection, _| {
             permit.acquire(connection, true)?;
@@ -261,7 +261,7 @@ impl SqliteSession {
         })
     }
 
-    fn reconnect(&mut self) -> Result<(), Refusal> {
+    fn reconnect(&mut self) -> Result<(), DbError> {
         if self.handle.is_cancelled() {
             return Err(cancelled());
         }
@@ -275,25 +275,25 @@ impl SqliteSession {
         Ok(())
     }
 
-    /// A refusal with what this database can add to it.
-    fn explain(&self, no: Refusal) -> Refusal {
+    /// A database error with what this database can add to it.
+    fn explain(&self, no: DbError) -> DbError {
         match no.kind {
             // A wait for another process's lock that was cut short.
-            RefusalKind::Busy if self.handle.is_cancelled() => cancelled(),
-            RefusalKind::DiskFull => no.during(self.shared.location.words_when_full()),
+            DbErrorKind::Busy if self.handle.is_cancelled() => cancelled(),
+            DbErrorKind::DiskFull => no.during(self.shared.location.words_when_full()),
             _ => no,
         }
     }
 }
 
 impl Session for SqliteSession {
-    fn start(&mut self, request: Request<'_>) -> Result<(), Refusal> {
+    fn start(&mut self, request: Request<'_>) -> Result<(), DbError> {
         self.traffic.round_trips += 1;
         self.bound = None;
         let control = match request {
             Request::Execute(call) => return self.start_call(call),
             Request::Batch(calls) => {
-                let copies: Result<_, Refusal> = calls.iter().map(|call| self.copy(call)).collect();
+                let copies: Result<_, DbError> = calls.iter().map(|call| self.copy(call)).collect();
                 self.under_way = UnderWay::Calls(copies?);
                 return Ok(());
             }
@@ -316,7 +316,7 @@ impl Session for SqliteSession {
         &mut self,
         _context: &mut Context<'_>,
         visit: Visit<'_>,
-    ) -> Poll<Result<Reply, Refusal>> {
+    ) -> Poll<Result<Reply, DbError>> {
         self.turns.count(&self.shared.caches, self.connected.borrow_owner());
         if let Some(index) = self.bound.take() {
             return Poll::Ready(self.run_bound(index, visit));
@@ -332,7 +332,7 @@ impl Session for SqliteSession {
         _context: &mut Context<'_>,
         table: &Table,
         source: &mut dyn RowSource,
-    ) -> Poll<Result<Reply, Refusal>> {
+    ) -> Poll<Result<Reply, DbError>> {
         self.traffic.round_trips += 1;
         self.traffic.count(StatementKind::Write);
         let result = self.load(table, source);
@@ -340,14 +340,14 @@ impl Session for SqliteSession {
         Poll::Ready(result.map_err(|no| self.explain(no)))
     }
 
-    fn prepare(&mut self, statement: Statement) -> Result<StatementId, Refusal> {
+    fn prepare(&mut self, statement: Statement) -> Result<StatementId, DbError> {
         let name = statement.name;
         let result = self.prepare_late(statement);
         self.settle();
         result.map_err(|no| no.during(name))
     }
 
-    fn poll_reconnect(&mut self, _context: &mut Context<'_>) -> Poll<Result<(), Refusal>> {
+    fn poll_reconnect(&mut self, _context: &mut Context<'_>) -> Poll<Result<(), DbError>> {
         Poll::Ready(self.reconnect())
     }
 
@@ -378,7 +378,7 @@ fn connect(
     shared: &Shared,
     handle: &Arc<Handle>,
     n_statements: usize,
-) -> Result<Connected, Refusal> {
+) -> Result<Connected, DbError> {
     let connection = open_connection(shared, handle)?;
     Connected::try_new(connection, |connection| Prepared::new(connection, n_statements))
 }
@@ -407,7 +407,7 @@ fn run_calls<'c>(
     calls: &[Copied],
     statements: (&[Statement], &[Statement]),
     visit: Visit<'_>,
-) -> Result<Reply, Refusal> {
+) -> Result<Reply, DbError> {
     let mut total = Reply::default();
     let mut result_set = 0;
     for call in calls {
@@ -441,7 +441,7 @@ fn run_calls<'c>(
             result_set += usize::from(ready.has_rows);
             Ok(reply)
         };
-        let reply = run().map_err(|no: Refusal| no.during(statement.name))?;
+        let reply = run().map_err(|no: DbError| no.during(statement.name))?;
         total.n_rows += reply.n_rows;
         total.n_affected += reply.n_affected;
     }
@@ -455,12 +455,12 @@ fn run_text(
     kind: StatementKind,
     sql: &str,
     visit: Visit<'_>,
-) -> Result<Reply, Refusal> {
+) -> Result<Reply, DbError> {
     permit.acquire(connection, false)?;
     let mut total = Reply::default();
     let mut result_set = 0;
     let mut batch = Batch::new(connection, sql);
-    while let Some(statement) = batch.next().map_err(refusal)? {
+    while let Some(statement) = batch.next().map_err(db_error)? {
         let mut ready = Ready::of(statement, kind);
         permit.acquire(connection, ready.writes)?;
         let n_changes = connection.total_changes();
@@ -480,7 +480,7 @@ fn run_control(
     prepared: &mut Prepared<'_>,
     permit: &mut WritePermit,
     control: Control,
-) -> Result<Reply, Refusal> {
+) -> Result<Reply, DbError> {
     let statement = match control {
         Control::Begin => {
             permit.acquire(connection, true)?;
@@ -503,7 +503,7 @@ fn run_control(
             &mut prepared.rollback
         }
     };
-    statement.raw_execute().map_err(refusal)?;
+    statement.raw_execute().map_err(db_error)?;
     match control {
         Control::Begin => permit.begin(false),
         Control::BeginReadOnly => permit.begin(true),

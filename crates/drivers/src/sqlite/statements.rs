@@ -3,10 +3,10 @@
 //! SQLite's own statement is reused without a look-up by text: rusqlite's cache hashes and copies
 //! the text each time. Not here: when a statement may run (write_permit).
 
-use model::{Refusal, RefusalKind, Reply, StatementKind, Visit};
+use model::{DbError, DbErrorKind, Reply, StatementKind, Visit};
 use rusqlite::{Connection, PrepFlags, ToSql};
 
-use super::refusals::refusal;
+use super::db_errors::db_error;
 use super::sql::BEGIN;
 use super::values::Visited;
 
@@ -34,7 +34,7 @@ impl<'c> Prepared<'c> {
     pub(super) fn new(
         connection: &'c Connection,
         n_statements: usize,
-    ) -> Result<Prepared<'c>, Refusal> {
+    ) -> Result<Prepared<'c>, DbError> {
         let prepare = |sql| prepare(connection, sql);
         Ok(Prepared {
             begin: prepare(BEGIN.writes)?,
@@ -51,9 +51,9 @@ impl<'c> Prepared<'c> {
     }
 }
 
-fn prepare<'c>(connection: &'c Connection, sql: &str) -> Result<rusqlite::Statement<'c>, Refusal> {
+fn prepare<'c>(connection: &'c Connection, sql: &str) -> Result<rusqlite::Statement<'c>, DbError> {
     let flags = PrepFlags::SQLITE_PREPARE_PERSISTENT;
-    connection.prepare_with_flags(sql, flags).map_err(refusal)
+    connection.prepare_with_flags(sql, flags).map_err(db_error)
 }
 
 /// A statement that can be run.
@@ -74,7 +74,7 @@ impl<'c> Ready<'c> {
         connection: &'c Connection,
         kind: StatementKind,
         sql: &str,
-    ) -> Result<Ready<'c>, Refusal> {
+    ) -> Result<Ready<'c>, DbError> {
         Ok(Ready::of(prepare(connection, sql)?, kind))
     }
 
@@ -83,9 +83,9 @@ impl<'c> Ready<'c> {
         connection: &'c Connection,
         kind: StatementKind,
         sql: &str,
-    ) -> Result<Ready<'c>, Refusal> {
+    ) -> Result<Ready<'c>, DbError> {
         let flags = PrepFlags::default();
-        Ok(Ready::of(connection.prepare_with_flags(sql, flags).map_err(refusal)?, kind))
+        Ok(Ready::of(connection.prepare_with_flags(sql, flags).map_err(db_error)?, kind))
     }
 
     /// One that SQLite has prepared.
@@ -104,12 +104,12 @@ impl<'c> Ready<'c> {
     pub(super) fn bind<T: ToSql>(
         &mut self,
         values: impl ExactSizeIterator<Item = T>,
-    ) -> Result<(), Refusal> {
+    ) -> Result<(), DbError> {
         if values.len() != self.n_values {
             return Err(wrong_number(self.n_values, values.len()));
         }
         for (index, value) in values.enumerate() {
-            self.statement.raw_bind_parameter(index + 1, value).map_err(refusal)?;
+            self.statement.raw_bind_parameter(index + 1, value).map_err(db_error)?;
         }
         Ok(())
     }
@@ -121,10 +121,10 @@ impl<'c> Ready<'c> {
         connection: &Connection,
         result_set: usize,
         visit: Visit<'_>,
-    ) -> Result<Reply, Refusal> {
+    ) -> Result<Reply, DbError> {
         let mut reply = Reply::default();
         let mut rows = self.statement.raw_query();
-        while let Some(row) = rows.next().map_err(refusal)? {
+        while let Some(row) = rows.next().map_err(db_error)? {
             reply.n_rows += 1;
             visit(&Visited { row, result_set })?;
         }
@@ -137,7 +137,7 @@ impl<'c> Ready<'c> {
 }
 
 #[cold]
-fn wrong_number(wanted: usize, got: usize) -> Refusal {
+fn wrong_number(wanted: usize, got: usize) -> DbError {
     let message = format!("the statement takes {wanted} values, {got} were given");
-    Refusal::new(RefusalKind::Shape, message)
+    DbError::new(DbErrorKind::Shape, message)
 }

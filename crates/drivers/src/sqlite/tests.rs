@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::Duration;
 
-use model::{Database, FactValue, RefusalKind, Request, Row, Target, Value, query};
+use model::{Database, DbErrorKind, FactValue, Request, Row, Target, Value, query};
 use rusqlite::Connection;
 use tempfile::TempDir;
 
@@ -92,11 +92,11 @@ fn sessions_of_one_memory_see_the_same_and_other_memories_do_not() {
     let other = any(&opened("sqlite::memory:"));
     TestSession::connect(&one, &[]).do_all(&["CREATE TABLE t (i)", "INSERT INTO t VALUES (7)"]);
     assert_eq!(TestSession::connect(&one, &[]).int("SELECT i FROM t"), 7);
-    refused(TestSession::connect(&other, &[]).text("SELECT i FROM t"), RefusalKind::Missing);
+    refused(TestSession::connect(&other, &[]).text("SELECT i FROM t"), DbErrorKind::Missing);
 }
 
 /// Opening or connecting is refused.
-fn check_refused(url: &str, opening: Opening, kind: RefusalKind, words: &str) {
+fn check_refused(url: &str, opening: Opening, kind: DbErrorKind, words: &str) {
     let no = match try_open(url, opening) {
         Ok(database) => TestSession::try_connect(&any(&database), &[]).err().expect("refused"),
         Err(CannotOpen::Refused(no)) => no,
@@ -113,12 +113,12 @@ fn a_file_that_cannot_be_a_database_is_refused_with_its_reason() {
     let at = |name: &str| format!("sqlite:{path}/{name}");
     std::fs::write(folder.path().join("text.db"), "no database at all. ".repeat(1000))
         .expect("written");
-    check_refused(&at("text.db"), CREATE, RefusalKind::Corrupt, "text.db: it is not an SQLite");
-    check_refused(&at("none.db"), AS_IT_IS, RefusalKind::Missing, "there is no database at");
-    check_refused(&at("none.db?mode=ro"), CREATE, RefusalKind::Missing, "there is no database at");
-    check_refused(&at("no/file.db"), CREATE, RefusalKind::Missing, "does not exist: create it");
-    check_refused(&at("text.db/file.db"), CREATE, RefusalKind::Denied, "is not a directory");
-    check_refused(&at(""), CREATE, RefusalKind::Denied, "is a directory");
+    check_refused(&at("text.db"), CREATE, DbErrorKind::Corrupt, "text.db: it is not an SQLite");
+    check_refused(&at("none.db"), AS_IT_IS, DbErrorKind::Missing, "there is no database at");
+    check_refused(&at("none.db?mode=ro"), CREATE, DbErrorKind::Missing, "there is no database at");
+    check_refused(&at("no/file.db"), CREATE, DbErrorKind::Missing, "does not exist: create it");
+    check_refused(&at("text.db/file.db"), CREATE, DbErrorKind::Denied, "is not a directory");
+    check_refused(&at(""), CREATE, DbErrorKind::Denied, "is a directory");
     assert!(!folder.path().join("none.db").exists(), "nothing was made");
 }
 
@@ -142,9 +142,9 @@ fn a_database_opened_read_only_cannot_be_written() {
     TestSession::connect(&database(&folder, ""), &[]).do_all(&["CREATE TABLE t (i)"]);
     let read_only = any(&try_open(&url(&folder, "?mode=ro"), AS_IT_IS).expect("it is there"));
     let mut session = TestSession::connect(&read_only, &[(Write, "INSERT INTO t VALUES (1)")]);
-    refused(session.call(0, &[]), RefusalKind::ReadOnly);
+    refused(session.call(0, &[]), DbErrorKind::ReadOnly);
     session.ask(Request::Begin).expect("SQLite begins a transaction that reads");
-    refused(session.call(0, &[]), RefusalKind::ReadOnly);
+    refused(session.call(0, &[]), DbErrorKind::ReadOnly);
     session.ask(Request::Rollback).expect("rolled back");
     assert_eq!(session.int("SELECT count(*) FROM t"), 0);
 }
@@ -157,7 +157,7 @@ fn a_full_database_is_reported_as_a_full_disk() {
         TestSession::connect(&database, &[(Write, "INSERT INTO t VALUES (zeroblob(?))")]);
     session.do_all(&["CREATE TABLE t (b)", "PRAGMA max_page_count = 10"]);
     session.ask(Request::Begin).expect("begun");
-    let words = refused(session.call(0, &[Value::Int(1 << 20)]), RefusalKind::DiskFull);
+    let words = refused(session.call(0, &[Value::Int(1 << 20)]), DbErrorKind::DiskFull);
     assert!(words.contains("test.db"), "{words}");
     // SQLite has rolled back, and the turn has been given back.
     session.ask(Request::Rollback).expect("nothing is left to roll back");
@@ -177,7 +177,7 @@ fn a_lock_of_another_process_is_reported_and_not_waited_for_for_ever() {
         session.do_all(&["CREATE TABLE t (i)"]);
         let foreign = Connection::open(&path).expect("it opens");
         foreign.execute_batch("BEGIN EXCLUSIVE").expect("it locks");
-        refused(session.ask(Request::Begin), RefusalKind::Busy);
+        refused(session.ask(Request::Begin), DbErrorKind::Busy);
         foreign.execute_batch("COMMIT").expect("it lets go");
         session.ask(Request::Begin).expect("it is free");
         session.ask(Request::Commit).expect("committed");
@@ -194,7 +194,7 @@ fn connecting_to_a_locked_database_is_refused_with_its_reason() {
     check_refused(
         &url(&folder, options),
         AS_IT_IS,
-        RefusalKind::Busy,
+        DbErrorKind::Busy,
         "another process has locked it",
     );
 }
@@ -206,7 +206,7 @@ fn who_reads_before_another_writes_gets_a_serialization_failure() {
     let mut one = TestSession::connect(&database, &[]);
     one.do_all(&["CREATE TABLE t (i)", "BEGIN", "SELECT * FROM t"]);
     TestSession::connect(&database, &[]).do_all(&["INSERT INTO t VALUES (1)"]);
-    refused(one.text("INSERT INTO t VALUES (2)"), RefusalKind::Serialization);
+    refused(one.text("INSERT INTO t VALUES (2)"), DbErrorKind::Serialization);
     one.ask(Request::Rollback).expect("rolled back");
     one.text("INSERT INTO t VALUES (2)").expect("now it may");
 }
@@ -228,7 +228,7 @@ fn the_page_size_holds_for_a_new_database_and_is_not_ignored_for_an_old_one() {
     has("wal_autocheckpoint_pages", "1000");
     has("threadsafe", "1");
     let other = url(&folder, "?page_size=4096");
-    check_refused(&other, AS_IT_IS, RefusalKind::Unsupported, "8192 bytes, not 4096");
+    check_refused(&other, AS_IT_IS, DbErrorKind::Unsupported, "8192 bytes, not 4096");
 }
 
 #[test]
@@ -329,7 +329,7 @@ fn a_cancelled_session_stops_waiting_for_its_turn_at_once() {
         let second = scope.spawn(move || {
             let mut session = TestSession::connect(&any, &[]);
             sender.send(session.0.canceller()).expect("somebody listens");
-            refused(session.ask(Request::Begin), RefusalKind::Cancelled);
+            refused(session.ask(Request::Begin), DbErrorKind::Cancelled);
         });
         let hand = receiver.recv().expect("a hand");
         while database.shared.queue.n_waiting() == 0 {
@@ -352,7 +352,7 @@ fn a_cancelled_session_stops_waiting_for_another_process_at_once() {
     let begun = instant();
     thread::scope(|scope| {
         scope.spawn(move || hand.cancel());
-        refused(session.ask(Request::Begin), RefusalKind::Cancelled);
+        refused(session.ask(Request::Begin), DbErrorKind::Cancelled);
     });
     assert!(begun.elapsed() < Duration::from_secs(10));
 }
@@ -372,7 +372,7 @@ fn a_cancel_ends_a_statement_even_where_its_interrupt_is_lost() {
         Ok(())
     };
     let request = Request::Text { kind: Read, sql };
-    refused(block_on(query(&mut session, request, visit)), RefusalKind::Cancelled);
+    refused(block_on(query(&mut session, request, visit)), DbErrorKind::Cancelled);
 }
 
 #[test]
@@ -384,7 +384,7 @@ fn a_cancelled_session_lets_go_of_what_it_holds() {
     one.ask(Request::Begin).expect("begun");
     one.do_all(&["INSERT INTO t VALUES (1)"]);
     one.0.canceller().cancel();
-    refused(one.text("INSERT INTO t VALUES (2)"), RefusalKind::Cancelled);
+    refused(one.text("INSERT INTO t VALUES (2)"), DbErrorKind::Cancelled);
     let mut other = TestSession::connect(&database, &[]);
     other.ask(Request::Begin).expect("it is the other's turn");
     assert_eq!(other.int("SELECT count(*) FROM t"), 0);
@@ -398,7 +398,7 @@ fn busy_is_refused_at_once_where_that_is_asked_for() {
         let (mut one, mut two) =
             (TestSession::connect(&database, &[]), TestSession::connect(&database, &[]));
         one.ask(Request::Begin).expect("begun");
-        refused(two.ask(Request::Begin), RefusalKind::Busy);
+        refused(two.ask(Request::Begin), DbErrorKind::Busy);
         one.ask(Request::Rollback).expect("rolled back");
         two.ask(Request::Begin).expect("it is free");
     }

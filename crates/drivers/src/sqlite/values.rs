@@ -3,7 +3,7 @@
 //! Decimals are integers of their smallest unit and timestamps integers of microseconds, since
 //! SQLite has neither type. Not here: statements.
 
-use model::{Refusal, RefusalKind, Row, Value};
+use model::{DbError, DbErrorKind, Row, Value};
 use rusqlite::ToSql;
 use rusqlite::types::{ToSqlOutput, ValueRef};
 
@@ -71,13 +71,13 @@ impl Row for Visited<'_, '_> {
         self.row.as_ref().column_name(column).unwrap_or_default()
     }
 
-    fn decimal(&self, column: usize, _scale: u8) -> Result<i64, Refusal> {
+    fn decimal(&self, column: usize, _scale: u8) -> Result<i64, DbError> {
         match self.value(column) {
             Value::Int(unscaled) => Ok(unscaled),
             other => {
                 let (column, got) = (column + 1, other.type_name());
                 let message = format!("column {column} of the result is {got}, expected a decimal");
-                Err(Refusal::new(RefusalKind::Shape, message))
+                Err(DbError::new(DbErrorKind::Shape, message))
             }
         }
     }

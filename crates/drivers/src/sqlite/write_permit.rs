@@ -5,13 +5,13 @@
 
 use std::sync::Arc;
 
-use model::{Refusal, RefusalKind};
+use model::{DbError, DbErrorKind};
 use rusqlite::Connection;
 
 use super::cancel::Handle;
+use super::db_errors::cancelled;
 use super::opening::{Busy, Shared};
 use super::queue::Turn;
-use super::refusals::cancelled;
 
 /// What a session holds while it writes, and asks for before each statement.
 pub(super) struct WritePermit {
@@ -36,7 +36,7 @@ impl WritePermit {
 
     /// Waits until a statement may run.
     #[inline]
-    pub(super) fn acquire(&mut self, connection: &Connection, writes: bool) -> Result<(), Refusal> {
+    pub(super) fn acquire(&mut self, connection: &Connection, writes: bool) -> Result<(), DbError> {
         let is_free = match writes {
             true => self.in_transaction && !self.read_only,
             false => self.in_transaction || self.reads_freely,
@@ -47,13 +47,13 @@ impl WritePermit {
         }
     }
 
-    fn queue_up(&mut self, connection: &Connection, writes: bool) -> Result<(), Refusal> {
+    fn queue_up(&mut self, connection: &Connection, writes: bool) -> Result<(), DbError> {
         if self.handle.is_cancelled() {
             return Err(cancelled());
         }
         if writes && self.read_only {
             let message = "a read-only transaction cannot write";
-            return Err(Refusal::new(RefusalKind::ReadOnly, message));
+            return Err(DbError::new(DbErrorKind::ReadOnly, message));
         }
         match self.turn_needed(writes) {
             Some(turn) if self.held != Some(turn) && self.held != Some(Turn::Exclusive) => {
@@ -74,12 +74,12 @@ impl WritePermit {
         }
     }
 
-    fn take(&mut self, connection: &Connection, turn: Turn) -> Result<(), Refusal> {
+    fn take(&mut self, connection: &Connection, turn: Turn) -> Result<(), DbError> {
         if self.held.is_some() {
             if !connection.is_autocommit() {
                 let message = "a transaction that began by reading cannot write while others read: \
                                begin it as a writing transaction";
-                return Err(Refusal::new(RefusalKind::Busy, message));
+                return Err(DbError::new(DbErrorKind::Busy, message));
             }
             self.give_back();
         }

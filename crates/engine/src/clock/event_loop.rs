@@ -65,7 +65,7 @@ impl LoopClock {
             }
             poll_fn(|context| watched.poll_readable(context)).await;
             let mut expirations = [0u8; 8];
-            // Not yet readable is no error: the timer was set anew meanwhile.
+            // Not yet readable is no error: the timer was set again meanwhile.
             let _ = rustix::io::read(self.timer.as_fd(), &mut expirations);
             watched.clear_readable();
             self.armed_ns.set(NEVER);

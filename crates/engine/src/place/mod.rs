@@ -17,7 +17,7 @@ use std::sync::{Arc, Condvar, Mutex, OnceLock, PoisonError};
 use std::time::Duration;
 
 use model::{
-    Cancel, ClientMoments, Clock, Connect, NS_PER_MS, NS_PER_S, Place, Placement, Refusal,
+    Cancel, ClientMoments, Clock, Connect, DbError, NS_PER_MS, NS_PER_S, Place, Placement,
 };
 use rustix::thread::futex;
 
@@ -38,11 +38,11 @@ pub(crate) enum WorkerMessage {
     },
     /// An attempt was refused; another one will be made.
     Retried {
-        refusal: Refusal,
+        db_error: DbError,
     },
     Refused {
         group: u16,
-        refusal: Refusal,
+        db_error: DbError,
     },
     Left {
         group: u16,
@@ -185,35 +185,35 @@ pub(crate) async fn connect(
     let place = Place { placement, clock: Rc::clone(&clock), client: spec.client };
     let mut attempt = 1;
     loop {
-        let refusal = match spec.database.connect(place.clone(), Arc::clone(&spec.statements)).await
-        {
-            Ok(mut session) => {
-                // In virtual time there are no sockets.
-                if placement != Placement::Simulated {
-                    let (client, common) = (spec.client, Arc::clone(&spec.common));
-                    let lags = ClientReplyLags::new(client, group, Rc::clone(&clock), common);
-                    session.measure_reply_lag(Rc::new(lags));
+        let db_error =
+            match spec.database.connect(place.clone(), Arc::clone(&spec.statements)).await {
+                Ok(mut session) => {
+                    // In virtual time there are no sockets.
+                    if placement != Placement::Simulated {
+                        let (client, common) = (spec.client, Arc::clone(&spec.common));
+                        let lags = ClientReplyLags::new(client, group, Rc::clone(&clock), common);
+                        session.measure_reply_lag(Rc::new(lags));
+                    }
+                    let took_ns = clock.now() - began_ns;
+                    tell(WorkerMessage::Connected { group, took_ns, cancel: session.canceller() });
+                    return Some(ClientLoop::new(spec, session, clock));
                 }
-                let took_ns = clock.now() - began_ns;
-                tell(WorkerMessage::Connected { group, took_ns, cancel: session.canceller() });
-                return Some(ClientLoop::new(spec, session, clock));
-            }
-            Err(refusal) => refusal,
-        };
+                Err(db_error) => db_error,
+            };
         let is_shut = limiter.is_shut.load(Ordering::Relaxed);
-        if !refusal.kind.breaks_session() || attempt == CONNECT_ATTEMPTS || is_shut {
+        if !db_error.kind.breaks_session() || attempt == CONNECT_ATTEMPTS || is_shut {
             limiter.is_shut.store(true, Ordering::Relaxed);
-            tell(WorkerMessage::Refused { group, refusal });
+            tell(WorkerMessage::Refused { group, db_error });
             return None;
         }
-        tell(WorkerMessage::Retried { refusal });
+        tell(WorkerMessage::Retried { db_error });
         let pause_ns = CONNECT_PAUSE_NS << (attempt - 1);
         attempt += 1;
         through(clock.as_ref(), clock.now() + pause_ns).await;
     }
 }
 
-/// Runs a client's code; its panic is told, never lost.
+/// Runs a client's code; its panic is reported, never lost.
 pub(crate) fn guarded(tell: &Sender<WorkerMessage>, work: impl FnOnce()) {
     if let Err(panic) = catch_unwind(AssertUnwindSafe(work)) {
         let words = panic.downcast_ref::<String>().map(String::as_str);

@@ -59,7 +59,7 @@ impl Chart {
 const TICKS: usize = 6;
 /// For a horizontal axis of so many pixels numbers are chosen: nobody knows yet how wide it is.
 const WIDTH: f64 = 600.0;
-/// From so many zeros on numbers are told with `M` and `G`, so that they have room.
+/// From so many zeros on numbers are reported with `M` and `G`, so that they have room.
 const ZEROS_MOST: usize = 7;
 
 /// The numbers along the horizontal axis, where they are not left to plotly.js: what was varied,
@@ -244,7 +244,7 @@ fn across_points(chart: &Chart, aside: f64, points: &[&Point]) -> Vec<f64> {
     points.iter().map(x).collect()
 }
 
-/// What is told of a point that is pointed at: its value with its unit; the place too where it
+/// What is reported of a point that is pointed at: its value with its unit; the place too where it
 /// does not stand above all values of that place.
 fn pointed_at(chart: &Chart, place: &str, has_labels: bool) -> String {
     let unit = |axis: &Axis| match axis.unit.is_empty() {

@@ -172,7 +172,7 @@ fn the_library_is_plotly_alone() {
     assert!(!js.contains("<script") || !js.trim_start().starts_with('<'));
 }
 
-/// The names of numbers along an axis for plotly.js and where they stand, if these are told.
+/// The names of numbers along an axis for plotly.js and where they stand, if these are reported.
 fn reported_ticks(axis: &serde_json::Value) -> Option<Vec<(f64, String)>> {
     let texts = axis["ticktext"].as_array()?.iter().map(|text| text.as_str().map(str::to_owned));
     let values = axis["tickvals"].as_array()?.iter().map(serde_json::Value::as_f64);
@@ -282,7 +282,7 @@ fn intervals_at_the_same_number_stand_beside_each_other() {
     let shown = chart.to_plotly();
     let x = |trace: usize| shown["data"][trace]["x"][1].as_f64().expect("a number");
     assert!(x(0) < 2.0 && x(1) > 2.0 && x(1) - x(0) < 0.5, "{} {}", x(0), x(1));
-    // What is told of a point is where it was measured.
+    // What is reported of a point is where it was measured.
     assert_eq!(shown["data"][0]["customdata"][1], "2");
     assert!(shown["data"][0]["hovertemplate"].as_str().unwrap().starts_with("%{customdata}"));
     let svg = chart.to_svg(Drawn::WIDE);

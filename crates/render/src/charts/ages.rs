@@ -14,7 +14,7 @@ pub(super) const ENTRY: Entry = Entry {
     of: Of::Run(charts),
 };
 
-/// More lines are not told apart.
+/// More lines are not distinguished.
 const LINES_MOST: usize = 12;
 /// Ages that people ask for: those of the measurement that the workload `events` is derived from.
 pub(crate) const SHOWN_MS: [u64; 3] = [40, 100, 300];

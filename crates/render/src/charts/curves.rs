@@ -26,7 +26,10 @@ const PER_MINUTE: [&str; 2] = ["nopm", "tpm"];
 /// More lines have equal colours: what was measured elsewhere then has a chart of its own.
 const LINES_MOST: usize = 8;
 
-/// So few values of a second axis are told apart by lines, and make no curve.
+/// As many figures that were measured elsewhere have a chart.
+const ELSEWHERE_MOST: usize = 4;
+
+/// So few values of a second axis are distinguished by lines, and make no curve.
 const CURVE_LEAST: usize = 3;
 
 /// All figures over the main axis; the primary one over others too that are curves themselves.
@@ -45,6 +48,7 @@ fn charts(report: &ExperimentReport, _trials: &[TrialReport]) -> Vec<Chart> {
     let others = others.into_iter();
     let shown = others.filter(|name| is_reported(report, name));
     all.extend(shown.flat_map(|name| chart(report, main, name)));
+    all.extend(as_elsewhere(report).iter().flat_map(|name| chart(report, main, name)));
     let is_curve = |axis: &usize| {
         let values = &report.axes[*axis].values;
         values.len() >= CURVE_LEAST && are_numbers(values)
@@ -54,7 +58,20 @@ fn charts(report: &ExperimentReport, _trials: &[TrialReport]) -> Vec<Chart> {
     all
 }
 
-/// New orders and all transactions per minute in one chart, where nothing else is told apart by
+/// Figures that were measured elsewhere too and that have no chart otherwise, the first ones.
+fn as_elsewhere(report: &ExperimentReport) -> Vec<String> {
+    let mut names: Vec<String> = Vec::new();
+    for value in report.imported.iter().flat_map(|of| &of.values) {
+        let has_chart = value.figure == report.primary || OTHERS.contains(&&*value.figure);
+        let is_new = !has_chart && is_reported(report, &value.figure);
+        if is_new && !names.contains(&value.figure) && names.len() < ELSEWHERE_MOST {
+            names.push(value.figure.clone());
+        }
+    }
+    names
+}
+
+/// New orders and all transactions per minute in one chart, where nothing else is distinguished by
 /// lines.
 fn per_minute(report: &ExperimentReport, axis: usize) -> Option<Chart> {
     let has = |name: &str| report.points.iter().any(|point| point.figures.get(name).is_some());

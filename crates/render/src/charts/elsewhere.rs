@@ -8,7 +8,7 @@ use model::{Imported, ImportedValue, numbers, short_axis};
 
 use super::{Chart, Mark, Point, Shape, Trace};
 
-/// More are not told apart.
+/// More are not distinguished.
 const MOST: usize = 12;
 
 /// Adds the values of a chart's figure: those with a place along its axis, which goes over these

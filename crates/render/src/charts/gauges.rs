@@ -14,7 +14,7 @@ pub(super) const ENTRY: Entry = Entry {
     of: Of::Run(charts),
 };
 
-/// More lines in one chart are not told apart.
+/// More lines in one chart are not distinguished.
 const TRACES_MOST: usize = 8;
 /// What one looks for first: how busy processor and disks are, and for memory.
 const FIRST: [&str; 3] = ["cpu", "disk_busy", "memory"];

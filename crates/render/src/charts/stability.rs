@@ -15,7 +15,7 @@ pub(super) const ENTRY: Entry = Entry {
     of: Of::Experiment(charts),
 };
 
-/// More lines are not told apart.
+/// More lines are not distinguished.
 const LINES_MOST: usize = 12;
 /// More charts of a figure are not read.
 const CHARTS_MOST: usize = 4;
@@ -44,7 +44,7 @@ type Lines<'r> = (String, Vec<(String, &'r Report)>);
 /// A chart for each value of the other axes, as the curves have a line for it.
 fn charts(report: &ExperimentReport, trials: &[TrialReport]) -> Vec<Chart> {
     let all = lines(report, trials);
-    // Runs of a few seconds are one stretch, and are told by their seconds.
+    // Runs of a few seconds are one stretch, and are reported by their seconds.
     let is_long = all.iter().flat_map(|(_, lines)| lines).any(|(_, run)| run.intervals.len() > 1);
     let of = |figure: &Figure| -> Vec<Chart> {
         all.iter()

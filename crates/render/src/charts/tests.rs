@@ -515,12 +515,30 @@ fn imported_figures_are_a_line_along_the_same_axis_and_else_a_level() {
     let points = |trace: &Trace| trace.points.iter().map(|p| (p.x, p.y)).collect::<Vec<_>>();
     assert_eq!(points(a), [(1.0, Some(1.0)), (8.0, Some(30.0))]);
     assert_eq!((a.points[0].band, points(b)), (Some((0.0, 3.0)), vec![(3.0, Some(4.0))]));
-    // More lines than can be told apart are counted.
+    // More lines than can be distinguished are counted.
     let many: Vec<(Vec<&str>, f64)> = (0..14).map(|n| (vec!["x"], f64::from(n))).collect();
     let many: Vec<(&[&str], f64)> = many.iter().map(|(at, value)| (&at[..], *value)).collect();
     let many = with(vec![imported(&["host"], &many)]);
     assert_eq!(many.marks.len(), 12);
     assert!(many.note.is_some_and(|note| note.contains("The first 12 of 14 imported lines.")));
+}
+
+#[test]
+fn a_figure_that_was_measured_elsewhere_has_a_chart_where_the_experiment_measured_it() {
+    let (mut report, trials) = subjects::sweep([1, 2, 4, 8, 16]);
+    let ids = |report: &ExperimentReport| {
+        let charts = of_experiment(report, &trials).into_iter().map(|chart| chart.id);
+        charts.filter(|id| id.ends_with("age-below-100ms")).count()
+    };
+    let mut theirs = imported(&["clients"], &[(&["8"], 90.0)]);
+    theirs.values[0].figure = "age.below_100ms".to_owned();
+    report.imported = vec![theirs];
+    assert_eq!(ids(&report), 0, "nobody measured it here");
+    for point in &mut report.points {
+        let figure = *point.figures.get("tps").expect("it has TPS");
+        point.figures.0.push(("age.below_100ms".to_owned(), figure));
+    }
+    assert_eq!(ids(&report), 1);
 }
 
 #[test]
@@ -566,7 +584,7 @@ fn every_chart_is_made_of_something() {
         let is_of = |chart: &Chart| {
             chart.id == entry.name || chart.id.starts_with(&format!("{}-", entry.name))
         };
-        // No made-up run has a standstill.
+        // No made-up run has a stall.
         let is_made = all.iter().flatten().any(is_of);
         assert!(is_made || entry.name == "stalls", "{} is never made", entry.name);
     }

@@ -81,7 +81,7 @@ fn a_point_that_a_side_could_not_do_is_said_first_and_breaks_a_limit() {
     let words =
         "Left out: 1 point of rate=1, where rate=2 was attempted without a valid run: clients=8.";
     assert!(page.contains(words), "{page}");
-    // All of its runs are told, and the curve is of what both have.
+    // All of its runs are reported, and the curve is of what both have.
     assert_eq!((report.sides[0].runs.len(), report.sides[0].curve.is_none()), (10, true));
     let gate: Gate = "tps<-3%".parse().expect("it is one");
     let held = gate.hold(&report).expect("it has TPS");

@@ -2,9 +2,9 @@
 
 mod another;
 mod client;
+mod db_errors;
 mod lives;
 mod nodes;
 mod orphans;
 mod products;
-mod refusals;
 mod waiting;

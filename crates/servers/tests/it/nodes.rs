@@ -49,7 +49,7 @@ fn nodes_hold_the_same_data_are_killed_come_back_and_join() {
     cluster.restart(1).expect("back");
     assert_eq!((ask(&cluster.nodes()[1], wait).as_str(), cluster.ended()), ("2", None));
 
-    // Whoever starts when nobody else runs begins anew, whatever it was before.
+    // Whoever starts when nobody else runs begins again, whatever it was before.
     for index in 0..3 {
         cluster.node(index).expect("a node").kill().expect("killed");
     }
@@ -58,7 +58,7 @@ fn nodes_hold_the_same_data_are_killed_come_back_and_join() {
     assert!(!cluster.restore().expect("nothing to do"));
     cluster.load_on(Some(1));
     assert_eq!(ports(&cluster), [cluster.nodes()[0].port()]);
-    cluster.restart_all().expect("anew");
+    cluster.restart_all().expect("again");
     assert_eq!(ask(&cluster.nodes()[1], wait), "2");
 }
 

@@ -87,7 +87,7 @@ fn a_run_that_goes_on_is_listed_with_what_it_did_so_far() {
         writer.send(Event::Second(second_of(second, 1000)));
     }
     writer.send(Event::Second(second_of(1, 500)));
-    until("two seconds are told", || only(&store).measured_ns == Some(2_000_000_000));
+    until("two seconds are reported", || only(&store).measured_ns == Some(2_000_000_000));
     until("all of them are", || only(&store).tps == Some(1250.0));
     drop(writer);
     assert_eq!(only(&store).tps, Some(1250.0), "a run that was given up keeps them");
@@ -180,7 +180,7 @@ fn what_was_around_a_run_is_replayed_and_takes_few_bytes() {
     let mut sent =
         vec![Event::Settings { settings }, Event::Gauges { gauges: (0..200).map(gauge).collect() }];
     for second in -2..60_i64 {
-        // As they are told: seven digits each.
+        // As they are reported: seven digits each.
         let value = |n: u16| f64::from(f32::from(n) * 1.37 + second as f32);
         let values = (0..200).map(|n| (n, value(n))).collect();
         sent.push(Event::Readings(Readings { second, values }));

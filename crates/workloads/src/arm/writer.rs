@@ -4,7 +4,7 @@
 use std::sync::{Arc, Mutex, PoisonError};
 
 use model::{
-    Call, Client, Conversation, Done, Input, KindIndex, Number, Refusal, RefusalKind, Request, Row,
+    Call, Client, Conversation, DbError, DbErrorKind, Done, Input, KindIndex, Number, Request, Row,
     RowSource, Session, StatementId, StatementKind, Table, TxContext, Value, execute, load,
     put_decimal, query, query_number,
 };
@@ -60,7 +60,7 @@ impl Writer {
     }
 
     /// What this run has for itself in the tables; it is claimed first if nobody has.
-    async fn claim(&self, session: &mut dyn Session) -> Result<Arc<Claim>, Refusal> {
+    async fn claim(&self, session: &mut dyn Session) -> Result<Arc<Claim>, DbError> {
         let slot = || self.shared.claim.lock().unwrap_or_else(PoisonError::into_inner);
         loop {
             if let Some(claim) = slot().clone() {
@@ -70,14 +70,14 @@ impl Writer {
                 // Whoever was first is right: other claims stay unused.
                 Ok(claim) => return Ok(Arc::clone(slot().get_or_insert(Arc::new(claim)))),
                 // Another writer or process has this range: the next one is free.
-                Err(refusal) if refusal.kind == RefusalKind::Duplicate => {}
-                Err(refusal) => return Err(refusal),
+                Err(db_error) if db_error.kind == DbErrorKind::Duplicate => {}
+                Err(db_error) => return Err(db_error),
             }
         }
     }
 
     /// Claims the ids behind all others, and numbers for classes that have none.
-    async fn reserve(&self, session: &mut dyn Session) -> Result<Claim, Refusal> {
+    async fn reserve(&self, session: &mut dyn Session) -> Result<Claim, DbError> {
         let base = query_number(session, LAST_ID, &[]).await?.unwrap_or(0);
         control(session, Request::Begin).await?;
         let classes = self.note_claim(session, base).await;
@@ -86,7 +86,7 @@ impl Writer {
         Ok(Claim { base, classes: classes? })
     }
 
-    async fn note_claim(&self, session: &mut dyn Session, base: i64) -> Result<Vec<i64>, Refusal> {
+    async fn note_claim(&self, session: &mut dyn Session, base: i64) -> Result<Vec<i64>, DbError> {
         // Two who claim the same range have the same key here: one of them is refused.
         note(session, [base, NO_CLASS], "", [0, 0, 0, base + RANGE, 0, 0, 0]).await?;
         let mut held = Vec::new();
@@ -112,7 +112,7 @@ impl Writer {
         session: &mut dyn Session,
         buffer: &Buffer,
         claim: &Claim,
-    ) -> Result<u64, Refusal> {
+    ) -> Result<u64, DbError> {
         let shared = Arc::clone(&self.shared);
         let mut n_rows = 0;
         for &table in shared.layout.written() {
@@ -139,7 +139,7 @@ impl Writer {
         session: &mut dyn Session,
         table: &Table,
         rows: &mut Rows<'_>,
-    ) -> Result<u64, Refusal> {
+    ) -> Result<u64, DbError> {
         let mut n_rows = 0;
         loop {
             self.sql.clear();
@@ -170,7 +170,7 @@ impl Writer {
         session: &mut dyn Session,
         buffer: &Buffer,
         claim: &Claim,
-    ) -> Result<(), Refusal> {
+    ) -> Result<(), DbError> {
         let shared = self.shared.as_ref();
         let mut sums = vec![[0i64; 6]; shared.shape.classes.len()];
         let (mut first, mut last) = (i64::MAX, 0);
@@ -206,7 +206,7 @@ impl Writer {
         session: &mut dyn Session,
         buffer: &Buffer,
         claim: &Claim,
-    ) -> Result<bool, Refusal> {
+    ) -> Result<bool, DbError> {
         let numbers = buffer.read(usize::from(self.shared.layout.context_bytes));
         let first = claim.id(numbers.map(|of| of.head.number).min().unwrap_or(0));
         let n = query_number(session, IS_STORED, &[Value::Int(first)]).await?;
@@ -217,7 +217,7 @@ impl Writer {
         &mut self,
         context: &mut TxContext<'_>,
         buffer: &Buffer,
-    ) -> Result<u64, Refusal> {
+    ) -> Result<u64, DbError> {
         let claim = self.claim(context.session()).await?;
         if self.is_uncertain && self.is_stored(context.session(), buffer, &claim).await? {
             return Ok(0);
@@ -256,12 +256,12 @@ impl Client for Writer {
             let stored = self.store(context, &buffer).await;
             let n_rows = match stored {
                 Ok(n_rows) => n_rows,
-                Err(refusal) => {
+                Err(db_error) => {
                     // It is written again, unless it turns out that it was stored.
-                    self.is_uncertain |=
-                        refusal.kind == RefusalKind::UnknownCommit || refusal.kind.breaks_session();
+                    self.is_uncertain |= db_error.kind == DbErrorKind::UnknownCommit
+                        || db_error.kind.breaks_session();
                     self.buffer = Some(buffer);
-                    return Err(refusal);
+                    return Err(db_error);
                 }
             };
             let now_ns = context.clock.now();
@@ -284,7 +284,7 @@ async fn note(
     key: [i64; 2],
     name: &str,
     numbers: [i64; 7],
-) -> Result<(), Refusal> {
+) -> Result<(), DbError> {
     let ([id, class], [n, metrics, contexts, last, sum, of_metrics, of_contexts]) =
         (key.map(Value::Int), numbers.map(Value::Int));
     let name = Value::Text(name);
@@ -325,7 +325,7 @@ async fn insert_each(
     session: &mut dyn Session,
     table: usize,
     rows: &mut Rows<'_>,
-) -> Result<u64, Refusal> {
+) -> Result<u64, DbError> {
     let mut n_rows = 0;
     let mut row: Vec<Owned> = Vec::new();
     let owned = |value: &Value<'_>| match value {

@@ -6,9 +6,9 @@ use std::fmt::Write;
 use std::sync::Arc;
 
 use model::{
-    Call, Client, Clock, Conversation, Dialect, Done, Input, KindIndex, Number, Refusal,
-    RefusalKind, Request, Row, Session, Statement, StatementId, StatementKind, TxContext, Value,
-    query, query_number,
+    Call, Client, Clock, Conversation, DbError, DbErrorKind, Dialect, Done, Input, KindIndex,
+    Number, Request, Row, Session, Statement, StatementId, StatementKind, TxContext, Value, query,
+    query_number,
 };
 
 use super::Shared;
@@ -102,7 +102,7 @@ pub(super) struct Reader {
     pending: Vec<Pending>,
     /// Reads up to this one may be there already: the connection was lost as they were committed.
     uncertain: Option<i64>,
-    /// What was measured and is not told yet.
+    /// What was measured and is not reported yet.
     measured: Vec<(u16, u64)>,
     noted: Noted,
     /// Duplicates of reads that found nothing new.
@@ -141,7 +141,7 @@ impl Reader {
         StatementId((PER_TABLE * self.table) as u16 + kind)
     }
 
-    async fn talk(&mut self, context: &mut TxContext<'_>) -> Result<Done, Refusal> {
+    async fn talk(&mut self, context: &mut TxContext<'_>) -> Result<Done, DbError> {
         let TxContext { sessions, clock, measured, .. } = context;
         let session = sessions[0].as_mut();
         if self.kind == HISTORY {
@@ -156,7 +156,7 @@ impl Reader {
     }
 
     /// Reads the newest records, and notes what is new.
-    async fn read(&mut self, session: &mut dyn Session, clock: &dyn Clock) -> Result<(), Refusal> {
+    async fn read(&mut self, session: &mut dyn Session, clock: &dyn Clock) -> Result<(), DbError> {
         let begun_ns = clock.now();
         let call = Call { statement: self.statement(self.kind), values: &[] };
         let mut looking = self.seen.look();
@@ -198,7 +198,7 @@ impl Reader {
     }
 
     /// Reads some records that are as old as the table goes.
-    async fn read_history(&mut self, session: &mut dyn Session) -> Result<(), Refusal> {
+    async fn read_history(&mut self, session: &mut dyn Session) -> Result<(), DbError> {
         let n_rows = self.shared.reading.history_rows;
         let n_places = (self.seen.last_id - n_rows + 1).max(1) as u64;
         let first = 1 + (self.drawn % n_places) as i64;
@@ -208,7 +208,7 @@ impl Reader {
     }
 
     /// Writes what is not in the result tables yet.
-    async fn store(&mut self, session: &mut dyn Session, run: i64) -> Result<(), Refusal> {
+    async fn store(&mut self, session: &mut dyn Session, run: i64) -> Result<(), DbError> {
         if let Some(nth) = self.uncertain {
             let first = PER_TABLE * self.shared.data.tables;
             let place = StatementId((first + self.host - 1) as u16);
@@ -226,16 +226,16 @@ impl Reader {
                 self.pending.clear();
                 Ok(())
             }
-            Err(refusal) => {
-                if refusal.kind == RefusalKind::UnknownCommit {
+            Err(db_error) => {
+                if db_error.kind == DbErrorKind::UnknownCommit {
                     self.uncertain = Some(last);
                 }
-                Err(refusal)
+                Err(db_error)
             }
         }
     }
 
-    async fn insert_all(&mut self, session: &mut dyn Session, run: i64) -> Result<(), Refusal> {
+    async fn insert_all(&mut self, session: &mut dyn Session, run: i64) -> Result<(), DbError> {
         let Reader { client, table, host, pending, sql, .. } = self;
         let own = [run, i64::from(*client), *table as i64 + 1];
         let each = |pending: &Pending| -> Vec<[i64; AGE_COLUMNS.len()]> {
@@ -279,7 +279,7 @@ async fn insert<const N: usize>(
     sql: &mut String,
     (table, columns): (&str, &[&str; N]),
     rows: impl Iterator<Item = [i64; N]>,
-) -> Result<(), Refusal> {
+) -> Result<(), DbError> {
     let mut rows = rows.peekable();
     while rows.peek().is_some() {
         sql.clear();

@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use model::{
-    Client, Conversation, Dialect, Done, KindIndex, Number, Refusal, Statement, StatementId,
+    Client, Conversation, DbError, Dialect, Done, KindIndex, Number, Statement, StatementId,
     StatementKind, TxContext, Value, execute, query_number,
 };
 
@@ -53,7 +53,7 @@ impl Writer {
         Writer { shared, table, given: None, column1: Vec::new(), payloads: String::new() }
     }
 
-    async fn insert(&mut self, context: &mut TxContext<'_>) -> Result<Done, Refusal> {
+    async fn insert(&mut self, context: &mut TxContext<'_>) -> Result<Done, DbError> {
         let TxContext { sessions, clock, intended_ns, measured, .. } = context;
         let session = sessions[0].as_mut();
         let [insert, last] = [0, 1].map(|at| StatementId((PER_TABLE * self.table + at) as u16));

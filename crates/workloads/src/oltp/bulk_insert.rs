@@ -8,9 +8,9 @@ use std::sync::Arc;
 
 use model::{
     BadParameter, Check, Client, Column, ColumnType, Conversation, CustomMetric, CustomMetricKind,
-    Dialect, Done, Identity, Kind, KindIndex, Number, Parameter, ParameterKind, Places, Population,
-    Refusal, RefusalKind, Request, Session, Statement, StatementId, StatementKind, Table,
-    TxContext, Workload, query, query_number,
+    DbError, DbErrorKind, Dialect, Done, Identity, Kind, KindIndex, Number, Parameter,
+    ParameterKind, Places, Population, Request, Session, Statement, StatementId, StatementKind,
+    Table, TxContext, Workload, query, query_number,
 };
 
 use super::TRANSACTION;
@@ -166,14 +166,14 @@ struct User {
 }
 
 impl User {
-    async fn insert(&mut self, session: &mut dyn Session) -> Result<(), Refusal> {
+    async fn insert(&mut self, session: &mut dyn Session) -> Result<(), DbError> {
         let number = self.client as usize + 1;
         if number > self.n_tables {
             let message = format!(
                 "client {number} has no table: build with --tables {number} or more, or use fewer \
                  clients"
             );
-            return Err(Refusal::new(RefusalKind::Missing, message));
+            return Err(DbError::new(DbErrorKind::Missing, message));
         }
         let last = match self.last.take() {
             Some(last) => last,

@@ -7,7 +7,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use model::{
-    Client, Conversation, Done, KindIndex, Number, Refusal, RefusalKind, Request, Rng, Session,
+    Client, Conversation, DbError, DbErrorKind, Done, KindIndex, Number, Request, Rng, Session,
     StatementId, TxContext, Value, execute, query_number,
 };
 
@@ -161,7 +161,7 @@ impl User {
         start
     }
 
-    async fn ask_all(&mut self, session: &mut dyn Session) -> Result<(), Refusal> {
+    async fn ask_all(&mut self, session: &mut dyn Session) -> Result<(), DbError> {
         for call in &self.calls {
             let statement = call.statement;
             let text = |range: Range<usize>| -> Value<'_> {
@@ -211,7 +211,7 @@ async fn next_own(
     statement: StatementId,
     own: Option<OwnIds>,
     last: &mut Option<i64>,
-) -> Result<i64, Refusal> {
+) -> Result<i64, DbError> {
     let Some(own) = own else { return Err(no_ids_left()) };
     let mut found = *last;
     if found.is_none() {
@@ -222,19 +222,19 @@ async fn next_own(
     if next > own.last { Err(no_ids_left()) } else { Ok(next) }
 }
 
-fn no_ids_left() -> Refusal {
+fn no_ids_left() -> DbError {
     let message = "a client has no ids left in tables that sysbench built: build them with \
                    dbdyno, or use fewer clients";
-    Refusal::new(RefusalKind::Constraint, message)
+    DbError::new(DbErrorKind::Constraint, message)
 }
 
 /// Between our delete and our insert another client has put its row there: where a delete does not
 /// see it (PostgreSQL's READ COMMITTED) this is the loser of a race, as sysbench takes it too.
-fn overtaken(mut refusal: Refusal) -> Refusal {
-    if refusal.kind == RefusalKind::Duplicate {
-        refusal.kind = RefusalKind::Serialization;
+fn overtaken(mut db_error: DbError) -> DbError {
+    if db_error.kind == DbErrorKind::Duplicate {
+        db_error.kind = DbErrorKind::Serialization;
     }
-    refusal
+    db_error
 }
 
 impl Client for User {

@@ -1,4 +1,4 @@
-//! The family of sysbench's OLTP workloads: its tables and statements, written anew.
+//! The family of sysbench's OLTP workloads: its tables and statements, written by us.
 //!
 //! A member is a file with an entry for the list and a script; all members share tables, rows,
 //! parameters, drawing and conversation. What is equal to sysbench 1.0 and what is not stands in

@@ -35,7 +35,7 @@ pub(super) enum Stmt {
     UpdateNonIndex,
     /// Deletes one id.
     Delete,
-    /// Deletes one id and inserts it anew.
+    /// Deletes one id and inserts it again.
     DeleteInsert,
     /// The same, after adding one to its `k`: so it is locked, and nobody else inserts it between.
     UpdateDeleteInsert,

@@ -5,7 +5,7 @@
 use std::sync::Arc;
 
 use model::{
-    Client, Clock, Conversation, Dialect, Done, KindIndex, Number, Refusal, Request, Session,
+    Client, Clock, Conversation, DbError, Dialect, Done, KindIndex, Number, Request, Session,
     Statement, StatementId, StatementKind, TxContext, Value, execute, query_number,
 };
 
@@ -95,7 +95,7 @@ impl Writer {
     }
 
     /// The number of the first record of a transaction; nothing where the database gives it.
-    async fn first_number(&mut self, session: &mut dyn Session) -> Result<Option<i64>, Refusal> {
+    async fn first_number(&mut self, session: &mut dyn Session) -> Result<Option<i64>, DbError> {
         let Some(numbers) = &mut self.numbers else { return Ok(None) };
         // If nobody knows what became of them, the database is asked again.
         let given = match numbers.given.take() {
@@ -110,7 +110,7 @@ impl Writer {
         session: &mut dyn Session,
         clock: &dyn Clock,
         first: Option<i64>,
-    ) -> Result<(), Refusal> {
+    ) -> Result<(), DbError> {
         let (commit, payload) = (self.record.commit, self.record.data.payload());
         let mut values: Vec<Value<'_>> = Vec::with_capacity(4 * commit.statement);
         let mut next = 0;
@@ -131,7 +131,7 @@ impl Writer {
         Ok(())
     }
 
-    async fn record(&mut self, context: &mut TxContext<'_>) -> Result<Done, Refusal> {
+    async fn record(&mut self, context: &mut TxContext<'_>) -> Result<Done, DbError> {
         let clock = context.clock;
         let session = context.session();
         let first = self.first_number(session).await?;
@@ -156,7 +156,7 @@ async fn last_number(
     session: &mut dyn Session,
     statement: StatementId,
     first: i64,
-) -> Result<Option<i64>, Refusal> {
+) -> Result<Option<i64>, DbError> {
     let values = &[Value::Int(first), Value::Int(first + (1 << ID_BITS) - 1)];
     query_number(session, statement, values).await
 }

@@ -10,10 +10,9 @@ mod population;
 use std::sync::Arc;
 
 use model::{
-    BadParameter, Check, Client, Conversation, Crosscheck, Dialect, Done, Identity, Kind,
-    KindIndex, Number, Parameter, ParameterKind, Places, Population, Refusal, Request, Rng,
-    ScaleInData, ScaleOf, Session, Statement, StatementId, StatementKind, TxContext, Value,
-    Workload, execute,
+    BadParameter, Check, Client, Conversation, Crosscheck, DbError, Dialect, Done, Identity, Kind,
+    KindIndex, Number, Parameter, ParameterKind, Places, Population, Request, Rng, ScaleInData,
+    ScaleOf, Session, Statement, StatementId, StatementKind, TxContext, Value, Workload, execute,
 };
 
 use crate::storage_engine;
@@ -209,7 +208,7 @@ impl Client for User {
     }
 }
 
-async fn transact(session: &mut dyn Session, inputs: Inputs) -> Result<(), Refusal> {
+async fn transact(session: &mut dyn Session, inputs: Inputs) -> Result<(), DbError> {
     let Inputs { account, branch, teller, delta } = inputs;
     let [account, branch, teller, delta] = [account, branch, teller, delta].map(Value::Int);
     execute(session, ACCOUNT_UPDATE, &[delta, account]).await?;

@@ -3,7 +3,7 @@
 //! Executed at once, in one database transaction. Not here: the queue of deferred deliveries of
 //! clause 2.7.2, which we declare as a deviation.
 
-use model::{Done, Refusal, RefusalKind, Value};
+use model::{DbError, DbErrorKind, Done, Value};
 
 use super::inputs::Delivery;
 use super::schema::DISTRICTS;
@@ -13,7 +13,7 @@ use super::{DELIVERIES_SKIPPED, ORDERS_DELIVERED};
 
 /// The profile of clause 2.7.4.2. Districts are visited in order, so that two deliveries of one
 /// warehouse cannot wait for each other.
-pub(super) async fn converse(tx: &mut Tx<'_>, delivery: &Delivery) -> Result<Done, Refusal> {
+pub(super) async fn converse(tx: &mut Tx<'_>, delivery: &Delivery) -> Result<Done, DbError> {
     let mut n_delivered = 0;
     for district in 1..=DISTRICTS {
         n_delivered += u64::from(deliver(tx, delivery, district).await?);
@@ -25,7 +25,7 @@ pub(super) async fn converse(tx: &mut Tx<'_>, delivery: &Delivery) -> Result<Don
 }
 
 /// Delivers one order; false if the district has none, which is skipped and counted.
-async fn deliver(tx: &mut Tx<'_>, delivery: &Delivery, district: i64) -> Result<bool, Refusal> {
+async fn deliver(tx: &mut Tx<'_>, delivery: &Delivery, district: i64) -> Result<bool, DbError> {
     let (w_id, d_id) = (Value::Int(delivery.warehouse), Value::Int(district));
     let mut oldest = None;
     tx.visit(Stmt::OldestNewOrder.id(), &[w_id, d_id], &mut |row| {
@@ -39,8 +39,8 @@ async fn deliver(tx: &mut Tx<'_>, delivery: &Delivery, district: i64) -> Result<
     let order = [w_id, d_id, oldest.into()];
     let deleted = tx.ask(Stmt::NewOrderDelete.id(), &order).await?;
     if deleted.n_affected == 0 {
-        return Err(Refusal::new(
-            RefusalKind::Serialization,
+        return Err(DbError::new(
+            DbErrorKind::Serialization,
             format!("another client delivered order {oldest} after it was read"),
         ));
     }

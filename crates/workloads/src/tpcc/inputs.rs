@@ -279,7 +279,7 @@ mod tests {
                 assert_eq!([0, 1, 2, 3, 4].map(count), [10, 8, 3, 0, 2]);
                 decks.insert(cards);
             }
-            assert_eq!(decks.len(), 20, "each is shuffled anew");
+            assert_eq!(decks.len(), 20, "each is shuffled again");
         }
     }
 

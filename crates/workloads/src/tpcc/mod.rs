@@ -26,8 +26,8 @@ use std::sync::Arc;
 
 use model::{
     BadParameter, Check, Client, Clock, Conversation, Crosscheck, CustomMetric, CustomMetricKind,
-    Dialect, Done, Identity, Kind, KindIndex, NeedsTransactions, Number, Places, Population,
-    PrimaryMetric, Refusal, Request, Routine, Sent, Settings, Standard, Statement, TxContext,
+    DbError, Dialect, Done, Identity, Kind, KindIndex, NeedsTransactions, Number, Places,
+    Population, PrimaryMetric, Request, Routine, Sent, Settings, Standard, Statement, TxContext,
     Workload,
 };
 
@@ -303,8 +303,8 @@ impl Terminal {
     async fn have(
         &mut self,
         context: &mut TxContext<'_>,
-        transact: impl AsyncFnOnce(&mut Tx<'_>, &Inputs) -> Result<Done, Refusal>,
-    ) -> Result<Done, Refusal> {
+        transact: impl AsyncFnOnce(&mut Tx<'_>, &Inputs) -> Result<Done, DbError>,
+    ) -> Result<Done, DbError> {
         let inputs = self.inputs.as_ref().expect("the engine decides inputs first");
         let date_us = self.decided.data.loaded_at_us + run_time_us(context.clock);
         let measured_before = context.measured.len();
@@ -354,7 +354,7 @@ fn run_time_us(clock: &dyn Clock) -> i64 {
 }
 
 /// From BEGIN to COMMIT or ROLLBACK.
-async fn transact(tx: &mut Tx<'_>, inputs: &Inputs) -> Result<Done, Refusal> {
+async fn transact(tx: &mut Tx<'_>, inputs: &Inputs) -> Result<Done, DbError> {
     let begin = match inputs {
         Inputs::OrderStatus(_) | Inputs::StockLevel(_) => Request::BeginReadOnly,
         _ => Request::Begin,

@@ -2,7 +2,7 @@
 //!
 //! Not here: its inputs, and how it begins and ends.
 
-use model::{Done, Refusal, Value, execute};
+use model::{DbError, Done, Value, execute};
 
 use super::inputs::{Line, NewOrder, UNUSED_ITEM};
 use super::random::ORIGINAL;
@@ -12,11 +12,11 @@ use super::{BRAND_LINES, ORDER_LINES, ORDER_TOTAL};
 
 /// The profile of clause 2.4.2.2.
 ///
-/// The specification leaves the order of the data manipulations open. The district comes first:
-/// it is what orders of one district queue for, and a database that compares a row to the
-/// transaction's snapshot would turn every wait for it into a refusal if the snapshot, which the
-/// first plain read takes, were older than the wait.
-pub(super) async fn converse(tx: &mut Tx<'_>, order: &NewOrder) -> Result<Done, Refusal> {
+/// The specification leaves the order of the data manipulations open. The district comes first: it
+/// is what orders of one district queue for, and a database that compares a row to the
+/// transaction's snapshot would turn every wait for it into a database error if the snapshot, which
+/// the first plain read takes, were older than the wait.
+pub(super) async fn converse(tx: &mut Tx<'_>, order: &NewOrder) -> Result<Done, DbError> {
     let (w_id, d_id) = (Value::Int(order.warehouse), Value::Int(order.district));
     let c_id = Value::Int(order.customer);
     let (mut d_tax, mut o_id) = (0, 0);
@@ -68,7 +68,7 @@ async fn order_line(
     o_id: Value<'_>,
     number: i64,
     line: &Line,
-) -> Result<Option<(i64, bool)>, Refusal> {
+) -> Result<Option<(i64, bool)>, DbError> {
     let item = [Value::Int(line.item)];
     let mut found = None;
     tx.visit(Stmt::Item.id(), &item, &mut |row| {
@@ -101,7 +101,7 @@ async fn order_line(
 
 /// Reads and updates the stock of a line, leaves the district's information in `words.short`,
 /// and tells whether its data say "ORIGINAL".
-async fn take_stock(tx: &mut Tx<'_>, order: &NewOrder, line: &Line) -> Result<bool, Refusal> {
+async fn take_stock(tx: &mut Tx<'_>, order: &NewOrder, line: &Line) -> Result<bool, DbError> {
     let key = [line.supply_warehouse.into(), line.item.into()];
     let (mut quantity, mut original) = (0, false);
     let mut info = std::mem::take(&mut tx.words.short);

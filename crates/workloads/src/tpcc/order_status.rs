@@ -2,14 +2,14 @@
 //!
 //! Not here: its inputs, and how it begins and ends.
 
-use model::{Done, Refusal, RefusalKind, Value};
+use model::{DbError, DbErrorKind, Done, Value};
 
 use super::inputs::{OrderStatus, Who, last_name};
 use super::statements::Stmt;
 use super::tx::{Tx, middle, wrong_count};
 
 /// The profile of clause 2.6.2.2. It changes nothing, so nothing is locked.
-pub(super) async fn converse(tx: &mut Tx<'_>, asked: &OrderStatus) -> Result<Done, Refusal> {
+pub(super) async fn converse(tx: &mut Tx<'_>, asked: &OrderStatus) -> Result<Done, DbError> {
     let (w_id, d_id) = (Value::Int(asked.warehouse), Value::Int(asked.district));
     let c_id = Value::Int(customer(tx, asked).await?);
     let mut o_id = 0;
@@ -31,13 +31,13 @@ pub(super) async fn converse(tx: &mut Tx<'_>, asked: &OrderStatus) -> Result<Don
     .await?;
     if n_lines == 0 {
         let message = format!("order {key:?} has no lines");
-        return Err(Refusal::new(RefusalKind::Shape, message));
+        return Err(DbError::new(DbErrorKind::Shape, message));
     }
     Ok(Done::Committed)
 }
 
 /// The customer's number; by last name, that of the middle one by first name.
-async fn customer(tx: &mut Tx<'_>, asked: &OrderStatus) -> Result<i64, Refusal> {
+async fn customer(tx: &mut Tx<'_>, asked: &OrderStatus) -> Result<i64, DbError> {
     let (w_id, d_id) = (Value::Int(asked.warehouse), Value::Int(asked.district));
     let mut found = std::mem::take(&mut tx.words.namesakes);
     found.clear();

@@ -12,7 +12,7 @@ use crate::storage_engine::{self, StorageEngine};
 /// How many kinds of transactions there are.
 pub(super) const N_KINDS: usize = 5;
 
-/// The most cards of a deck: a deck is shuffled anew for a kind that is asked without a client.
+/// The most cards of a deck: a deck is shuffled again for a kind that is asked without a client.
 const CARDS_MAX: u64 = 1000;
 
 /// Chances are kept in parts of this, so that `0.25` percent is exact.

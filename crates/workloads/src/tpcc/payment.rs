@@ -4,7 +4,7 @@
 
 use std::fmt::Write as _;
 
-use model::{Done, Refusal, Value, execute};
+use model::{DbError, Done, Value, execute};
 
 use super::inputs::{Payment, Who, last_name};
 use super::statements::Stmt;
@@ -15,7 +15,7 @@ pub(super) const DATA_MAX: usize = 500;
 
 /// The profile of clause 2.5.2.2. Warehouse and district are both updated before anything is
 /// read, for the reason told at New-Order.
-pub(super) async fn converse(tx: &mut Tx<'_>, payment: &Payment) -> Result<Done, Refusal> {
+pub(super) async fn converse(tx: &mut Tx<'_>, payment: &Payment) -> Result<Done, DbError> {
     let (w_id, d_id) = (Value::Int(payment.warehouse), Value::Int(payment.district));
     let amount = Value::cents(payment.cents);
     tx.ask(Stmt::WarehousePaid.id(), &[amount, w_id]).await?;
@@ -39,7 +39,7 @@ pub(super) async fn converse(tx: &mut Tx<'_>, payment: &Payment) -> Result<Done,
 
 /// Reads the addresses of warehouse and district, and leaves H_DATA in `words.short`: both names
 /// with four blanks between.
-async fn read_places(tx: &mut Tx<'_>, w_id: Value<'_>, d_id: Value<'_>) -> Result<(), Refusal> {
+async fn read_places(tx: &mut Tx<'_>, w_id: Value<'_>, d_id: Value<'_>) -> Result<(), DbError> {
     let mut names = std::mem::take(&mut tx.words.short);
     names.clear();
     tx.one("warehouse", Stmt::WarehouseOfPayment.id(), &[w_id], &mut |row| {
@@ -58,7 +58,7 @@ async fn read_places(tx: &mut Tx<'_>, w_id: Value<'_>, d_id: Value<'_>) -> Resul
 }
 
 /// The customer's number; by last name, that of the middle one by first name.
-async fn customer_id(tx: &mut Tx<'_>, payment: &Payment) -> Result<i64, Refusal> {
+async fn customer_id(tx: &mut Tx<'_>, payment: &Payment) -> Result<i64, DbError> {
     let number = match payment.who {
         Who::Id(id) => return Ok(id),
         Who::LastName(number) => number,
@@ -82,7 +82,7 @@ async fn customer_id(tx: &mut Tx<'_>, payment: &Payment) -> Result<i64, Refusal>
 }
 
 /// Reads the customer, whose row is locked from here on, and books the payment.
-async fn pay(tx: &mut Tx<'_>, payment: &Payment, c_id: i64) -> Result<(), Refusal> {
+async fn pay(tx: &mut Tx<'_>, payment: &Payment, c_id: i64) -> Result<(), DbError> {
     let [w_id, d_id] = [payment.customer_warehouse, payment.customer_district].map(Value::Int);
     let key = [w_id, d_id, c_id.into()];
     let mut bad_credit = false;

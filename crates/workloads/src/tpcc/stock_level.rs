@@ -2,7 +2,7 @@
 //!
 //! Not here: its inputs, and how it begins and ends.
 
-use model::{Done, Refusal, Value};
+use model::{DbError, Done, Value};
 
 use super::inputs::StockLevel;
 use super::statements::Stmt;
@@ -12,7 +12,7 @@ use super::tx::Tx;
 const ORDERS_BACK: i64 = 20;
 
 /// The profile of clause 2.8.2.2.
-pub(super) async fn converse(tx: &mut Tx<'_>, asked: &StockLevel) -> Result<Done, Refusal> {
+pub(super) async fn converse(tx: &mut Tx<'_>, asked: &StockLevel) -> Result<Done, DbError> {
     let (w_id, d_id) = (Value::Int(asked.warehouse), Value::Int(asked.district));
     let mut next = 0;
     tx.one("district", Stmt::DistrictNextOrder.id(), &[w_id, d_id], &mut |row| {

@@ -4,7 +4,7 @@
 //! Not here: what is asked, and how a transaction begins and ends (the client in `mod.rs`).
 
 use model::{
-    Call, Refusal, RefusalKind, Reply, Request, Row, Session, StatementId, Value, Visit, execute,
+    Call, DbError, DbErrorKind, Reply, Request, Row, Session, StatementId, Value, Visit, execute,
     query, shown_value,
 };
 
@@ -39,7 +39,7 @@ impl Tx<'_> {
         &mut self,
         statement: StatementId,
         values: &[Value<'_>],
-    ) -> Result<Reply, Refusal> {
+    ) -> Result<Reply, DbError> {
         execute(self.session, statement, values).await
     }
 
@@ -49,7 +49,7 @@ impl Tx<'_> {
         statement: StatementId,
         values: &[Value<'_>],
         visit: Visit<'_>,
-    ) -> Result<Reply, Refusal> {
+    ) -> Result<Reply, DbError> {
         query(self.session, Request::Execute(Call { statement, values }), visit).await
     }
 
@@ -60,7 +60,7 @@ impl Tx<'_> {
         statement: StatementId,
         values: &[Value<'_>],
         visit: Visit<'_>,
-    ) -> Result<(), Refusal> {
+    ) -> Result<(), DbError> {
         let mut n_rows = 0u64;
         let mut counted = |row: &dyn Row| {
             n_rows += 1;
@@ -79,13 +79,13 @@ impl Tx<'_> {
     }
 }
 
-/// The refusal of data that are not what the workload built.
-pub(super) fn wrong_count(what: &str, values: &[Value<'_>], n_rows: u64) -> Refusal {
+/// The database error of data that are not what the workload built.
+pub(super) fn wrong_count(what: &str, values: &[Value<'_>], n_rows: u64) -> DbError {
     let key: Vec<String> = values.iter().map(shown_value).collect();
     let key = key.join(", ");
     let message =
         format!("the data have {n_rows} rows for the {what} with key {key}, expected one");
-    Refusal::new(RefusalKind::Shape, message)
+    DbError::new(DbErrorKind::Shape, message)
 }
 
 /// The place, from 0, of the customer who is meant among `n` of the same last name: n/2 rounded

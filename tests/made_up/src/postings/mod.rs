@@ -7,10 +7,9 @@ mod accounts;
 use std::sync::Arc;
 
 use model::{
-    BadParameter, Check, Client, Conversation, CustomMetric, CustomMetricKind, Dialect, Done,
-    Identity, Kind, KindIndex, Number, Parameter, ParameterKind, Places, Population, Refusal,
-    Request, Rng, Session, Statement, StatementId, StatementKind, TxContext, Value, Workload,
-    execute,
+    BadParameter, Check, Client, Conversation, CustomMetric, CustomMetricKind, DbError, Dialect,
+    Done, Identity, Kind, KindIndex, Number, Parameter, ParameterKind, Places, Population, Request,
+    Rng, Session, Statement, StatementId, StatementKind, TxContext, Value, Workload, execute,
 };
 use workloads::tx_control::{control, end};
 use workloads::{Entry, Make};
@@ -196,7 +195,7 @@ async fn post(
     account: Value<'_>,
     amount: Value<'_>,
     n_lines: i64,
-) -> Result<(), Refusal> {
+) -> Result<(), DbError> {
     for _ in 0..n_lines {
         execute(session, ENTER, &[account, amount]).await?;
         execute(session, ADD, &[amount, account]).await?;

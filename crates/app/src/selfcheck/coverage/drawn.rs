@@ -2,7 +2,7 @@
 
 use model::{NS_PER_MS, Rng, Stream};
 use stats::{
-    Build, Comparison, Component, Held, Scalability, anytime, design_for, hommel, newcomers,
+    Build, Comparison, Component, Held, Scalability, anytime, design_for, hommel, latest_builds,
     precise, students_t, within_run,
 };
 
@@ -215,7 +215,7 @@ pub(super) fn histories(runs: u32) -> Vec<Row> {
             };
             let all: Vec<Held> =
                 (0..40).map(|point| series(if point == 0 { change } else { 0.0 })).collect();
-            let found = newcomers(&all, analysis::history::ERROR);
+            let found = latest_builds(&all, analysis::history::ERROR);
             found.into_iter().flatten().any(|found| found.is_outside)
         })
     };

@@ -1,7 +1,7 @@
 //! Servers that are set up as ours would not be, and users who may do little: what can be had is
-//! had, and what cannot is told with its remedy.
+//! had, and what cannot is reported with its remedy.
 
-use model::{Refusal, RefusalKind, Reply, Request, Target};
+use model::{DbError, DbErrorKind, Reply, Request, Target};
 use servers::Kind;
 use servers::for_tests::{MARIADB, MARIADB_11_4, MYSQL_5_6};
 
@@ -37,7 +37,7 @@ const MAKE: [&str; 2] =
 fn what_a_user_may_not_do_is_reported_with_its_remedy(site: &Site) {
     let target = user(site, "rights", "law_rights", "");
     let (kind, words) = cannot_open(&target);
-    assert_eq!(kind, RefusalKind::Denied, "{words}");
+    assert_eq!(kind, DbErrorKind::Denied, "{words}");
     assert!(words.contains("GRANT"), "{words}");
     let target = user(site, "rights", "law_rights", "SELECT");
     TestSession::connect(&site.open("rights", &[]), &[]).do_all(&MAKE);
@@ -45,8 +45,8 @@ fn what_a_user_may_not_do_is_reported_with_its_remedy(site: &Site) {
     let insert = "INSERT INTO law_odd VALUES (1)";
     let mut session = TestSession::connect(&database, &[(Write, insert)]);
     assert_eq!(session.int("SELECT count(*) FROM law_odd"), 0);
-    let check = |result: Result<Reply, Refusal>| {
-        let words = refused(result, RefusalKind::Denied);
+    let check = |result: Result<Reply, DbError>| {
+        let words = refused(result, DbErrorKind::Denied);
         assert!(words.contains("GRANT") && words.contains("law_rights"), "{words}");
     };
     check(session.call(0, &[]));
@@ -74,7 +74,7 @@ fn a_server_of_other_habits_keeps_all_laws() {
     odd.restart().unwrap_or_else(|error| panic!("{error}"));
     let site = Site::at(&odd);
     let mut session = TestSession::connect(&site.open("odd", &[]), &[]);
-    let words = refused(session.text("SELEKT"), RefusalKind::Other);
+    let words = refused(session.text("SELEKT"), DbErrorKind::Other);
     assert!(words.contains("Fehler"), "it speaks another language: {words}");
     for way in ["binary", "text"] {
         eprintln!("statements={way}");
@@ -89,18 +89,18 @@ fn a_server_that_gives_little_is_reported_with_its_remedy() {
     let database = site.open("little", &[]);
     let mut admin = TestSession::connect(&database, &[]);
     admin.do_all(&MAKE);
-    let words = refused(load_odd(&database), RefusalKind::Unsupported);
+    let words = refused(load_odd(&database), DbErrorKind::Unsupported);
     assert!(words.contains("SET GLOBAL local_infile = 1"), "{words}");
     // Superusers may write all the same.
     let target = user(&site, "little", "law_little", "ALL");
     let database = opened(&target);
     admin.do_all(&["SET GLOBAL read_only = 1"]);
     let mut session = TestSession::connect(&database, &[(Write, "INSERT INTO law_odd VALUES (1)")]);
-    let words = refused(session.call(0, &[]), RefusalKind::ReadOnly);
+    let words = refused(session.call(0, &[]), DbErrorKind::ReadOnly);
     assert!(words.contains("SET GLOBAL read_only = 0"), "{words}");
     admin.do_all(&["SET GLOBAL read_only = 0", "SET GLOBAL tx_read_only = 1"]);
     let mut session = TestSession::connect(&database, &[(Write, "INSERT INTO law_odd VALUES (1)")]);
-    let words = refused(session.call(0, &[]), RefusalKind::ReadOnly);
+    let words = refused(session.call(0, &[]), DbErrorKind::ReadOnly);
     assert!(words.contains("transaction_read_only"), "{words}");
     admin.do_all(&["SET GLOBAL tx_read_only = 0"]);
     // Ten is the least that MariaDB takes; one more is for a superuser.
@@ -113,7 +113,7 @@ fn a_server_that_gives_little_is_reported_with_its_remedy() {
         }
         assert!(held.len() < 20, "they are counted");
     };
-    assert_eq!((no.kind, no.code), (RefusalKind::TooManyConnections, 1040), "{no}");
+    assert_eq!((no.kind, no.code), (DbErrorKind::TooManyConnections, 1040), "{no}");
     assert!(no.message.contains("use fewer clients, or raise max_connections"), "{no}");
 }
 
@@ -130,7 +130,7 @@ fn a_server_whose_tables_were_read_before_refuses_under_snapshot_isolation() {
         two.ask(Request::Begin).expect("begun");
         assert_eq!(two.int("SELECT id FROM law_odd"), 1);
         one.call(0, &[]).expect("updated");
-        refused(two.call(0, &[]), RefusalKind::Serialization);
+        refused(two.call(0, &[]), DbErrorKind::Serialization);
         two.ask(Request::Rollback).expect("rolled back");
         two.call(0, &[]).expect("with a new snapshot");
         assert_eq!(one.int("SELECT id FROM law_odd"), 21);

@@ -4,7 +4,7 @@ use std::sync::{Arc, mpsc};
 use std::thread;
 
 use model::{
-    Call, Column, ColumnType, Database, Host, RefusalKind, Reply, Request, RowSource, Secret,
+    Call, Column, ColumnType, Database, DbErrorKind, Host, Reply, Request, RowSource, Secret,
     StatementId, Table, Value, reconnect,
 };
 use servers::Kind;
@@ -40,17 +40,17 @@ fn what_is_wrong_with_a_target_is_reported_with_its_remedy(site: &Site) {
     let target = site.target();
     let wrong = model::Target { password: Some(Secret::new("hunter2")), ..target.clone() };
     let (kind, words) = cannot_open(&wrong);
-    assert_eq!(kind, RefusalKind::Denied, "{words}");
+    assert_eq!(kind, DbErrorKind::Denied, "{words}");
     assert!(words.contains("check user and password") && !words.contains("hunter2"), "{words}");
     let (kind, words) = cannot_open(&site.target_of("no_such"));
-    assert_eq!(kind, RefusalKind::Missing, "{words}");
+    assert_eq!(kind, DbErrorKind::Missing, "{words}");
     assert!(words.contains("CREATE DATABASE"), "{words}");
     let at = |name: &str| {
         let hosts = vec![Host { name: name.to_owned(), port: Some(1) }];
         cannot_open(&model::Target { hosts, options: Vec::new(), ..target.clone() })
     };
     let (kind, words) = at("127.0.0.1");
-    assert_eq!(kind, RefusalKind::ConnectionLost, "{words}");
+    assert_eq!(kind, DbErrorKind::ConnectionLost, "{words}");
     assert!(
         words.starts_with("127.0.0.1:1: ") && words.contains("check that the server is running"),
         "{words}"
@@ -58,7 +58,7 @@ fn what_is_wrong_with_a_target_is_reported_with_its_remedy(site: &Site) {
     let (_, words) = at("no-such-host.invalid");
     assert!(words.contains("cannot resolve"), "{words}");
     let (kind, words) = cannot_open(&with(target.clone(), &[("socket", "/nowhere/x.sock")]));
-    assert_eq!(kind, RefusalKind::ConnectionLost, "{words}");
+    assert_eq!(kind, DbErrorKind::ConnectionLost, "{words}");
     assert!(words.contains("this socket does not exist"), "{words}");
 }
 
@@ -89,9 +89,9 @@ fn a_server_that_is_gone_in_mid_query_leaves_no_doubt_but_of_commits(site: &Site
     session.do_all(&["DROP TABLE IF EXISTS law_gone", "CREATE TABLE law_gone (v INT)"]);
     session.do_all(&["INSERT INTO law_gone VALUES (1)"]);
     let kind = KILLING.during(&database, "SELECT SLEEP(100)", false);
-    assert_eq!(kind, RefusalKind::ConnectionLost);
+    assert_eq!(kind, DbErrorKind::ConnectionLost);
     let kind = KILLING.during(&database, "UPDATE law_gone SET v = SLEEP(100)", true);
-    assert_eq!(kind, RefusalKind::UnknownCommit, "nobody knows whether it was committed");
+    assert_eq!(kind, DbErrorKind::UnknownCommit, "nobody knows whether it was committed");
 }
 
 /// Long packets go both ways.
@@ -141,7 +141,7 @@ fn packets_of_more_than_16_mib_go_out_and_come_back(site: &Site) {
     let small = site.open("large", &[("max_packet", "1MiB")]);
     let mut session = TestSession::connect(&small, &[]);
     let no = session.text("SELECT REPEAT('x', 2000000)");
-    let words = refused(no, RefusalKind::UnknownCommit);
+    let words = refused(no, DbErrorKind::UnknownCommit);
     assert!(words.contains("raise max_packet"), "{words}");
 }
 
@@ -156,7 +156,7 @@ fn a_statement_has_its_time(site: &Site) {
     let sql = "SELECT count(*) FROM information_schema.columns a, information_schema.columns b, \
                information_schema.columns c";
     let mut session = TestSession::connect(&opened(&target), &[(Read, sql)]);
-    refused(session.call(0, &[]), RefusalKind::Timeout);
+    refused(session.call(0, &[]), DbErrorKind::Timeout);
     assert_eq!(session.int("SELECT 1"), 1, "the connection is in order");
 }
 
@@ -188,13 +188,13 @@ fn a_batch_that_is_refused_is_never_committed_in_part(site: &Site) {
     let calls = [0, 1, 2].map(|n| Call { statement: StatementId(0), values: &values[n] });
     // What stood behind the no was carried out: only a rollback leads out.
     session.ask(Request::Begin).expect("begun");
-    refused(session.ask(Request::Batch(&calls)), RefusalKind::Duplicate);
-    refused(session.ask(Request::Commit), RefusalKind::Other);
-    refused(session.text("SELECT 1"), RefusalKind::Other);
+    refused(session.ask(Request::Batch(&calls)), DbErrorKind::Duplicate);
+    refused(session.ask(Request::Commit), DbErrorKind::Other);
+    refused(session.text("SELECT 1"), DbErrorKind::Other);
     session.ask(Request::Rollback).expect("rolled back");
     assert_eq!(session.int("SELECT count(*) FROM law_part"), 0);
     // Outside of a transaction each call is its own, and the first no is the last.
-    refused(session.ask(Request::Batch(&calls)), RefusalKind::Duplicate);
+    refused(session.ask(Request::Batch(&calls)), DbErrorKind::Duplicate);
     let mut other = TestSession::connect(&database, &[]);
     assert_eq!(other.int("SELECT sum(id) FROM law_part"), 1);
     // Autocommit is as it was.
@@ -216,7 +216,7 @@ fn a_batch_that_is_refused_is_never_committed_in_part(site: &Site) {
     let before = session.0.traffic();
     let read = Call { statement: StatementId(1), values: &[] };
     let batch = [read, Call::control(StatementId::COMMIT)];
-    refused(session.ask(Request::Batch(&batch)), RefusalKind::Other);
+    refused(session.ask(Request::Batch(&batch)), DbErrorKind::Other);
     let moved = session.0.traffic() - before;
     assert_eq!((moved.reads, moved.others), (1, 0));
     session.ask(Request::Rollback).expect("rolled back");
@@ -254,12 +254,12 @@ fn conflicts_are_reported_by_their_kind(site: &Site) {
         session.ask(Request::Begin).expect("begun");
         session.call(0, &[Value::Int(id)]).expect("updated");
     }
-    refused(two.call(0, &[Value::Int(1)]), RefusalKind::LockTimeout);
+    refused(two.call(0, &[Value::Int(1)]), DbErrorKind::LockTimeout);
     two.do_all(&["SET innodb_lock_wait_timeout = 20"]);
     let database = &database;
     thread::scope(|scope| {
         let (sender, receiver) = mpsc::channel();
-        // A session lives and dies on its thread: this one is begun anew there.
+        // A session lives and dies on its thread: this one is begun again there.
         two.ask(Request::Rollback).expect("rolled back");
         let other = scope.spawn(move || {
             let mut two = TestSession::connect(database, &[(Write, update)]);
@@ -278,7 +278,7 @@ fn conflicts_are_reported_by_their_kind(site: &Site) {
         let there = other.join().expect("no panic");
         let no =
             [here, there].into_iter().find_map(Result::err).expect("one of them is the victim");
-        assert_eq!(no.kind, RefusalKind::Deadlock, "{no}");
+        assert_eq!(no.kind, DbErrorKind::Deadlock, "{no}");
     });
 }
 
@@ -310,7 +310,7 @@ fn loads_can_be_switched_off(site: &Site) {
         }
     }
     let no = block_on(model::load(&mut *session.0, &table, &mut None));
-    let words = refused(no, RefusalKind::Unsupported);
+    let words = refused(no, DbErrorKind::Unsupported);
     assert!(words.contains("--load-method insert"), "{words}");
     let no = session.text("LOAD DATA LOCAL INFILE '/etc/passwd' INTO TABLE x");
     assert!(no.is_err());
@@ -331,7 +331,7 @@ fn statements_are_prepared_once_a_session(site: &Site) {
         session.call_rows(1, &[]);
     }
     assert_eq!(prepared(&mut session), count(2));
-    block_on(reconnect(&mut *session.0)).expect("made anew");
+    block_on(reconnect(&mut *session.0)).expect("made again");
     session.call_rows(1, &[]);
     assert_eq!(prepared(&mut session), count(1));
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
-use model::{Refusal, RefusalKind, Target};
+use model::{DbError, DbErrorKind, Target};
 use mysql_common::auth::plugins::caching_sha2_password::scramble_sha256;
 use mysql_common::auth::plugins::parsec::Parsec;
 use mysql_common::auth::plugins::{ChallengeResponsePlugin, Context};
@@ -52,7 +52,7 @@ impl Client {
     }
 
     /// The server says something; what the client answers, if it does.
-    fn hear(&mut self, payload: &[u8]) -> Result<Option<Vec<u8>>, Refusal> {
+    fn hear(&mut self, payload: &[u8]) -> Result<Option<Vec<u8>>, DbError> {
         let mut packet = Vec::new();
         put_packet(&mut packet, self.sequence, |out| out.extend_from_slice(payload));
         self.input.push(&packet).expect("within the limit");
@@ -79,7 +79,7 @@ impl Client {
         response.scramble_buf().to_owned()
     }
 
-    fn switch(&mut self, plugin: &str, data: &[u8]) -> Result<Vec<u8>, Refusal> {
+    fn switch(&mut self, plugin: &str, data: &[u8]) -> Result<Vec<u8>, DbError> {
         let mut payload = Vec::new();
         AuthSwitchRequest::new(plugin.as_bytes(), data).serialize(&mut payload);
         self.hear(&payload).map(|answer| answer.expect("an answer"))
@@ -113,7 +113,7 @@ fn compression_that_the_server_does_not_offer_is_refused() {
     let mut client = Client::of(url, open_channel());
     let offered = CapabilityFlags::all() - CapabilityFlags::CLIENT_COMPRESS;
     let no = client.hear(&greeting("mysql_native_password", offered)).expect_err("it is refused");
-    assert_eq!(no.kind, RefusalKind::Unsupported);
+    assert_eq!(no.kind, DbErrorKind::Unsupported);
     assert!(no.message.contains("leave compress=zlib out of the target's URL"), "{no}");
 }
 
@@ -242,7 +242,7 @@ fn methods_that_hide_nothing_are_refused() {
         let mut client = Client::new(channel);
         client.greet("caching_sha2_password");
         let no = client.switch(plugin, b"").expect_err("it is refused");
-        assert_eq!(no.kind, RefusalKind::Denied);
+        assert_eq!(no.kind, DbErrorKind::Denied);
         assert!(no.message.contains(expect) && !no.message.contains("secret"), "{no}");
     };
     check("mysql_clear_password", open_channel(), "tls=verify-full");
@@ -252,14 +252,14 @@ fn methods_that_hide_nothing_are_refused() {
     check("dialog", open_channel(), "'dialog'");
     let mut client = Client::new(open_channel());
     client.greet("caching_sha2_password");
-    assert_eq!(client.hear(&[0xfe]).expect_err("too old").kind, RefusalKind::Unsupported);
+    assert_eq!(client.hear(&[0xfe]).expect_err("too old").kind, DbErrorKind::Unsupported);
 }
 
 #[test]
 fn a_server_that_is_full_says_so_instead_of_a_greeting() {
     let mut client = Client::new(open_channel());
     let no = client.hear(b"\xff\x10\x04Too many connections").expect_err("refused");
-    assert_eq!((no.kind, no.code), (RefusalKind::TooManyConnections, 1040));
+    assert_eq!((no.kind, no.code), (DbErrorKind::TooManyConnections, 1040));
     assert!(no.message.contains("raise max_connections"), "{no}");
 }
 
@@ -305,5 +305,5 @@ proptest! {
 fn a_greeting_of_protocol_0_with_a_nonce_of_no_length_is_refused() {
     let greeting = [b"\x008.4.0\0", &[0xff; 20][..], &[0x80], &[0; 40]].concat();
     let no = Client::new(open_channel()).hear(&greeting).expect_err("it is refused");
-    assert_eq!(no.kind, RefusalKind::ConnectionLost);
+    assert_eq!(no.kind, DbErrorKind::ConnectionLost);
 }

@@ -9,7 +9,7 @@ use std::thread;
 use std::time::Duration;
 
 use model::{
-    Column, ColumnType, Database, Host, Place, Placement, Refusal, RefusalKind, Request, RowSource,
+    Column, ColumnType, Database, DbError, DbErrorKind, Host, Place, Placement, Request, RowSource,
     Session, Statement, StatementKind, Table, Target, Value, load, reconnect,
 };
 use mysql_common::constants::{CapabilityFlags, StatusFlags};
@@ -92,7 +92,7 @@ fn a_server_that_never_greets_is_given_up() {
     });
     let began = instant();
     let Err(CannotOpen::Refused(no)) = open(port) else { panic!("it must not open") };
-    assert_eq!(no.kind, RefusalKind::ConnectionLost);
+    assert_eq!(no.kind, DbErrorKind::ConnectionLost);
     assert!(no.message.contains("does not answer in time"), "{no}");
     assert!(began.elapsed() < Duration::from_secs(2));
 }
@@ -101,7 +101,7 @@ fn a_server_that_never_greets_is_given_up() {
 fn a_server_that_ends_the_greeting_is_told_from_one_that_is_silent() {
     let port = server(|_| {});
     let Err(CannotOpen::Refused(no)) = open(port) else { panic!("it must not open") };
-    assert_eq!(no.kind, RefusalKind::ConnectionLost);
+    assert_eq!(no.kind, DbErrorKind::ConnectionLost);
     assert!(!no.message.contains("in time"), "{no}");
 }
 
@@ -121,12 +121,12 @@ fn a_commit_whose_answer_never_comes_is_unknown() {
     both(&opened(port), |database| {
         let mut session = TestSession::connect(database, &[]);
         session.ask(Request::Begin).expect("begun");
-        let words = refused(session.ask(Request::Commit), RefusalKind::UnknownCommit);
+        let words = refused(session.ask(Request::Commit), DbErrorKind::UnknownCommit);
         assert!(words.contains("outcome is unknown"), "{words}");
-        refused(session.ask(Request::Commit), RefusalKind::ConnectionLost);
-        block_on(reconnect(&mut *session.0)).expect("made anew");
+        refused(session.ask(Request::Commit), DbErrorKind::ConnectionLost);
+        block_on(reconnect(&mut *session.0)).expect("made again");
         session.ask(Request::Begin).expect("begun");
-        refused(session.text("gone"), RefusalKind::ConnectionLost);
+        refused(session.text("gone"), DbErrorKind::ConnectionLost);
         assert!(session.0.traffic().round_trips >= 4, "of both connections");
     });
 }
@@ -182,7 +182,7 @@ fn a_load_to_a_server_that_never_reads_takes_bounded_memory_and_can_be_cancelled
             let asked = instant();
             hand.cancel();
             // A load outside of a transaction may have been committed.
-            assert_eq!(worker.join().expect("no panic"), RefusalKind::UnknownCommit);
+            assert_eq!(worker.join().expect("no panic"), DbErrorKind::UnknownCommit);
             assert!(asked.elapsed() < Duration::from_secs(1));
         });
     });
@@ -222,7 +222,7 @@ fn a_server_that_stops_in_mid_reply_is_given_up_by_who_builds_and_a_slow_one_is_
     session.text("slow").expect("it is waited for");
     let kind = StatementKind::Read;
     let no = session.ask(Request::Text { kind, sql: "stop" }).expect_err("it is given up");
-    assert_eq!(no.kind, RefusalKind::ConnectionLost);
+    assert_eq!(no.kind, DbErrorKind::ConnectionLost);
     assert!(no.message.contains("it is stopped or hangs"), "{no}");
 }
 
@@ -242,7 +242,7 @@ fn connected(
     database: &Arc<dyn Database>,
     client: u32,
     statements: &[Statement],
-) -> Result<Box<dyn Session>, Refusal> {
+) -> Result<Box<dyn Session>, DbError> {
     let place = Place { placement: Placement::Thread, clock: Rc::new(StillClock), client };
     block_on(database.connect(place, Arc::from(statements.to_vec())))
 }
@@ -261,9 +261,9 @@ fn whoever_finds_nobody_tries_the_next_host_and_who_builds_at_once() {
     assert_eq!(silent, [format!("127.0.0.1:{gone}")]);
     let one = [Statement::new("one", StatementKind::Read, "SELECT 1")];
     connected(&database, 0, &[]).expect("at the host that answers");
-    refused(connected(&database, 0, &one).map(drop), RefusalKind::ConnectionLost);
+    refused(connected(&database, 0, &one).map(drop), DbErrorKind::ConnectionLost);
     connected(&database, 0, &one).expect("at the other host");
-    refused(connected(&database, 0, &one).map(drop), RefusalKind::ConnectionLost);
+    refused(connected(&database, 0, &one).map(drop), DbErrorKind::ConnectionLost);
 }
 
 #[test]
@@ -287,7 +287,7 @@ fn a_client_moves_between_transactions_when_the_hosts_have_changed() {
     let host = |port| Host { name: "127.0.0.1".to_owned(), port: Some(port) };
     assert_eq!(hosts.add(&host(second)), Ok(2));
     assert_eq!(moving(&mut clients), [false, false, true, true]);
-    assert_eq!(moving(&mut clients), [false; 4], "it is told once");
+    assert_eq!(moving(&mut clients), [false; 4], "it is reported once");
     assert_eq!(hosts.cut(&host(second)), 0, "it is in use");
     assert_eq!(hosts.remove(&host(first)), Ok(2));
     // Nobody has moved yet: all are still at the first.

@@ -1,6 +1,6 @@
 //! What servers said once, read again in pieces of every size; and what none would ever say.
 //!
-//! `DBDYNO_RECORD=file` with a server that is named (TCP, no TLS) records a transcript anew.
+//! `DBDYNO_RECORD=file` with a server that is named (TCP, no TLS) records a transcript again.
 
 use std::io::{Read, Write};
 use std::net::TcpStream;
@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use model::{
-    Call, Column, ColumnType, Refusal, RefusalKind, Reply, Request, Row, RowSource, Statement,
+    Call, Column, ColumnType, DbError, DbErrorKind, Reply, Request, Row, RowSource, Statement,
     StatementId, StatementKind, Table, Target, Value,
 };
 use proptest::prelude::*;
@@ -121,7 +121,7 @@ impl Hand<'_> {
         &mut self,
         protocol: &mut impl Protocol,
         request: Request<'_>,
-    ) -> (Result<Reply, Refusal>, Rows) {
+    ) -> (Result<Reply, DbError>, Rows) {
         let mut rows = Vec::new();
         let visit = &mut |row: &dyn Row| {
             let kept = (0..row.width()).map(|column| keep(row.value(column))).collect();
@@ -143,7 +143,7 @@ impl Hand<'_> {
         protocol: &mut impl Protocol,
         table: &Table,
         source: &mut dyn RowSource,
-    ) -> Result<Reply, Refusal> {
+    ) -> Result<Reply, DbError> {
         protocol.start_load(table, &mut self.out).expect("it can be asked");
         loop {
             match protocol.advance_load(&mut self.input, &mut self.out, source).expect("unbroken") {
@@ -237,10 +237,10 @@ fn converse(hand: &mut Hand<'_>, server: &Arc<MysqlServer>) {
     hand.ask(protocol, Request::Begin).0.expect("begun");
     let one = Call { statement: StatementId(0), values: &rows[0] };
     let (result, got) = hand.ask(protocol, Request::Batch(&[select, one, select]));
-    refused(result, RefusalKind::Duplicate);
+    refused(result, DbErrorKind::Duplicate);
     assert_eq!(got.len(), 2, "what comes behind a no is not seen");
     hand.ask(protocol, Request::Rollback).0.expect("rolled back");
-    refused(hand.ask(protocol, text("SELEKT")).0, RefusalKind::Other);
+    refused(hand.ask(protocol, text("SELEKT")).0, DbErrorKind::Other);
     let table = Table {
         name: "recorded".into(),
         columns: ["id", "u", "m", "f", "d", "t", "b", "a"]
@@ -252,7 +252,7 @@ fn converse(hand: &mut Hand<'_>, server: &Arc<MysqlServer>) {
     let loaded = hand.load(protocol, &table, &mut Lines(10, 2_010)).expect("loaded");
     assert_eq!(loaded, Reply { n_rows: 0, n_affected: 2_000 });
     let twice = hand.load(protocol, &table, &mut Lines(2_009, 2_011));
-    refused(twice, RefusalKind::Duplicate);
+    refused(twice, DbErrorKind::Duplicate);
 }
 
 const NULL: Value<'static> = Value::Null;
@@ -436,7 +436,7 @@ fn a_server_that_asks_for_a_file_gets_none() {
     input.push(b"\x0c\x00\x00\x01\xfb/etc/passwd").expect("within the limit");
     let broken = protocol.advance(&mut input, &mut out, &mut |_| Ok(()));
     let Err(no) = broken else { panic!("it must break the connection") };
-    assert_eq!(no.kind, RefusalKind::Denied);
+    assert_eq!(no.kind, DbErrorKind::Denied);
     assert!(out.is_empty(), "not a byte of it");
 }
 

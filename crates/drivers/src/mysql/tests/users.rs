@@ -1,6 +1,6 @@
 //! Who signs in to the MySQL family, and how: password methods, TLS, sockets.
 
-use model::{RefusalKind, Request, Secret, Target};
+use model::{DbErrorKind, Request, Secret, Target};
 use servers::Server;
 use servers::for_tests::{MARIADB, MARIADB_11_4, MYSQL_5_6, TestServer};
 
@@ -56,7 +56,7 @@ fn users_sign_in_with_ed25519() {
         for wrong in [Some(Secret::new("x")), None] {
             target.password = wrong;
             let (kind, words) = cannot_open(&target);
-            assert_eq!(kind, RefusalKind::Denied, "{words}");
+            assert_eq!(kind, DbErrorKind::Denied, "{words}");
         }
     }
 }
@@ -71,12 +71,12 @@ fn tls_is_used_as_it_is_asked_for() {
         let target = user(&site, "law_tls", "BY 'x y'", "REQUIRE SSL");
         assert!(is_secured(&mut TestSession::connect(&opened(&target), &[])));
         let (kind, words) = cannot_open(&with(target, &[("tls", "disable")]));
-        assert_eq!(kind, RefusalKind::Denied, "{words}");
+        assert_eq!(kind, DbErrorKind::Denied, "{words}");
         assert!(words.contains("if this user must use TLS, connect with tls=require"), "{words}");
         let mut admin = TestSession::connect(&opened(&site.target()), &[]);
         admin.do_all(&["SET GLOBAL require_secure_transport = 1"]);
         let (kind, words) = cannot_open(&with(site.target(), &[("tls", "disable")]));
-        assert_eq!(kind, RefusalKind::Denied, "{words}");
+        assert_eq!(kind, DbErrorKind::Denied, "{words}");
         assert!(words.contains("tls=require"), "{words}");
     }
 }
@@ -86,7 +86,7 @@ fn tls_that_the_server_has_not_is_reported_with_its_remedy() {
     for product in [&MARIADB, &MYSQL_5_6] {
         let target = Site::shared(product).target();
         let (kind, words) = cannot_open(&with(target.clone(), &[("tls", "require")]));
-        assert_eq!(kind, RefusalKind::Denied, "{words}");
+        assert_eq!(kind, DbErrorKind::Denied, "{words}");
         assert!(words.contains("ssl_cert") && words.contains("tls=prefer"), "{words}");
         assert!(!is_secured(&mut TestSession::connect(&opened(&target), &[])));
     }
@@ -106,12 +106,12 @@ fn an_old_server_has_no_tls_that_is_safe_and_may_take_no_loads() {
     assert_eq!(rows[0][1], Kept::Text("YES".to_owned()), "this server has TLS");
     for tls in ["prefer", "require", "verify-ca", "verify-full"] {
         let (kind, words) = cannot_open(&target(tls));
-        assert_eq!(kind, RefusalKind::Denied, "{words}");
+        assert_eq!(kind, DbErrorKind::Denied, "{words}");
         assert!(words.contains("use tls=disable"), "{tls}: {words}");
     }
     admin.do_all(&["CREATE TABLE law_odd (id INT)"]);
     load_odd(&database).expect("loaded");
     admin.do_all(&["SET GLOBAL local_infile = 0"]);
-    let words = refused(load_odd(&database), RefusalKind::Unsupported);
+    let words = refused(load_odd(&database), DbErrorKind::Unsupported);
     assert!(words.contains("SET GLOBAL local_infile = 1"), "{words}");
 }

@@ -1,9 +1,9 @@
 //! Servers that are set up as ours would not be, and users who may do little: what can be had is
-//! had, and what cannot is told with its remedy.
+//! had, and what cannot is reported with its remedy.
 
 use std::thread;
 
-use model::{Refusal, RefusalKind, Reply, Request, Target, reconnect};
+use model::{DbError, DbErrorKind, Reply, Request, Target, reconnect};
 use servers::Kind;
 use servers::for_tests::{POSTGRES, POSTGRES_18};
 
@@ -43,8 +43,8 @@ fn what_a_user_may_not_do_is_reported_with_its_remedy(site: &Site) {
     let insert = "INSERT INTO law_odd VALUES (1)";
     let mut session = TestSession::connect(&database, &[(Write, insert)]);
     assert_eq!(session.int("SELECT count(*) FROM law_odd"), 0);
-    let check = |result: Result<Reply, Refusal>, remedy: &str| {
-        let words = refused(result, RefusalKind::Denied);
+    let check = |result: Result<Reply, DbError>, remedy: &str| {
+        let words = refused(result, DbErrorKind::Denied);
         assert!(words.contains(remedy), "{words}");
     };
     check(session.call(0, &[]), "GRANT");
@@ -65,21 +65,21 @@ fn a_session_that_may_only_read_says_why(site: &Site) {
     let database = opened(&target);
     let insert = "INSERT INTO law_odd VALUES (1)";
     let mut session = TestSession::connect(&database, &[(Write, insert)]);
-    let words = refused(session.call(0, &[]), RefusalKind::ReadOnly);
+    let words = refused(session.call(0, &[]), DbErrorKind::ReadOnly);
     assert!(words.contains("default_transaction_read_only"), "{words}");
     session.ask(Request::Begin).expect("begun");
-    refused(session.call(0, &[]), RefusalKind::ReadOnly);
+    refused(session.call(0, &[]), DbErrorKind::ReadOnly);
     session.ask(Request::Rollback).expect("rolled back");
-    refused(load_odd(&database), RefusalKind::ReadOnly);
+    refused(load_odd(&database), DbErrorKind::ReadOnly);
 }
 
 fn a_database_that_is_missing_is_made_once(site: &Site) {
     let mut admin = TestSession::connect(&site.open("makes", &[]), &[]);
-    let target = site.target_of("made \"anew\"");
+    let target = site.target_of("made \"again\"");
     let name = target.path.replace('"', "\"\"");
     admin.do_all(&[&format!("DROP DATABASE IF EXISTS \"{name}\"")]);
     let (kind, words) = cannot_open(&target);
-    assert_eq!(kind, RefusalKind::Missing, "{words}");
+    assert_eq!(kind, DbErrorKind::Missing, "{words}");
     // Several may want it at once.
     thread::scope(|scope| {
         for _ in 0..3 {
@@ -102,13 +102,13 @@ fn a_statement_that_was_sent_and_never_answered_may_be_committed(site: &Site) {
     let body = "CREATE OR REPLACE PROCEDURE law_waits() LANGUAGE plpgsql AS \
                 $$ BEGIN INSERT INTO law_odd VALUES (2); PERFORM pg_sleep(100); END $$";
     session.do_all(&["INSERT INTO law_odd VALUES (1)", body]);
-    let check = |sql: &str, writes: bool, expect: RefusalKind| {
+    let check = |sql: &str, writes: bool, expect: DbErrorKind| {
         assert_eq!(KILLING.during(&database, sql, writes), expect, "{sql}");
     };
-    check("SELECT pg_sleep(100)", false, RefusalKind::ConnectionLost);
+    check("SELECT pg_sleep(100)", false, DbErrorKind::ConnectionLost);
     let update = "UPDATE law_odd SET id = 3 FROM (SELECT pg_sleep(100)) AS waits";
-    check(update, true, RefusalKind::UnknownCommit);
-    check("CALL law_waits()", true, RefusalKind::UnknownCommit);
+    check(update, true, DbErrorKind::UnknownCommit);
+    check("CALL law_waits()", true, DbErrorKind::UnknownCommit);
     assert_eq!(session.int("SELECT sum(id) FROM law_odd"), 1);
 }
 
@@ -147,12 +147,12 @@ fn a_server_without_room_or_gone_in_mid_statement_is_reported_so() {
         }
         assert!(held.len() < 6, "they are counted");
     };
-    assert_eq!((no.kind, no.sqlstate.as_str()), (RefusalKind::TooManyConnections, "53300"), "{no}");
+    assert_eq!((no.kind, no.sqlstate.as_str()), (DbErrorKind::TooManyConnections, "53300"), "{no}");
     assert!(no.message.contains("raise max_connections"), "{no}");
     server.kill().expect("killed");
     let mut session = held.pop().expect("there was room for one");
     let no = session.text("SELECT 1").expect_err("it is gone");
     assert!(no.kind.breaks_session(), "{no}");
-    let words = refused(block_on(reconnect(&mut *session.0)), RefusalKind::ConnectionLost);
+    let words = refused(block_on(reconnect(&mut *session.0)), DbErrorKind::ConnectionLost);
     assert!(words.contains("check that the server is running"), "{words}");
 }

@@ -3,7 +3,7 @@
 use std::sync::Barrier;
 use std::thread;
 
-use model::{Call, Host, RefusalKind, Request, Secret, StatementId, Target, Value, reconnect};
+use model::{Call, DbErrorKind, Host, Request, Secret, StatementId, Target, Value, reconnect};
 use servers::Kind;
 use servers::for_tests::{POSTGRES, POSTGRES_18};
 
@@ -84,13 +84,13 @@ fn a_commit_of_a_failed_transaction_is_no_commit(site: &Site) {
     let database = site.open("a_commit_of_a_failed", &[]);
     let mut session = TestSession::connect(&database, &[]);
     session.ask(Request::Begin).expect("begun");
-    refused(session.text("SELECT * FROM nowhere_at_all"), RefusalKind::Missing);
-    refused(session.text("SELECT 1"), RefusalKind::Other);
-    let words = refused(session.ask(Request::Commit), RefusalKind::Other);
+    refused(session.text("SELECT * FROM nowhere_at_all"), DbErrorKind::Missing);
+    refused(session.text("SELECT 1"), DbErrorKind::Other);
+    let words = refused(session.ask(Request::Commit), DbErrorKind::Other);
     assert!(words.contains("nothing was committed"), "{words}");
     session.ask(Request::Rollback).expect("nothing to do");
     session.ask(Request::Begin).expect("begun");
-    refused(session.text("SELECT * FROM nowhere_at_all"), RefusalKind::Missing);
+    refused(session.text("SELECT * FROM nowhere_at_all"), DbErrorKind::Missing);
     session.ask(Request::Rollback).expect("rolled back");
     assert_eq!(session.int("SELECT 1"), 1);
 }
@@ -104,7 +104,7 @@ fn tables_that_changed_are_prepared_again(site: &Site) {
     session.call(0, &[]).expect_err("the result has another form");
     session.call(0, &[]).expect("prepared again");
     session.do_all(&["DEALLOCATE ALL"]);
-    refused(session.call(0, &[]), RefusalKind::Missing);
+    refused(session.call(0, &[]), DbErrorKind::Missing);
     session.call(0, &[]).expect("prepared again");
     session.do_all(&["DROP TABLE again"]);
 }
@@ -133,7 +133,7 @@ fn a_time_limit_of_the_server_is_reported_as_such(site: &Site) {
     let database = site.open("a_time_limit_of_the", &[]);
     let mut session = TestSession::connect(&database, &[]);
     session.do_all(&["SET statement_timeout = 20"]);
-    refused(session.text("SELECT pg_sleep(10)"), RefusalKind::Timeout);
+    refused(session.text("SELECT pg_sleep(10)"), DbErrorKind::Timeout);
     session.do_all(&["SET statement_timeout = 0", "SELECT 1"]);
 }
 
@@ -154,8 +154,8 @@ fn a_session_that_the_server_ends_is_lost_and_can_be_made_anew(site: &Site) {
         // What was not even sent is not committed; what was sent may be.
         let no = session.ask(request).expect_err("it is gone");
         assert!(no.kind.breaks_session(), "{no:?}");
-        refused(session.ask(Request::Rollback), RefusalKind::ConnectionLost);
-        block_on(reconnect(&mut *session.0)).expect("made anew");
+        refused(session.ask(Request::Rollback), DbErrorKind::ConnectionLost);
+        block_on(reconnect(&mut *session.0)).expect("made again");
     }
     session.call(0, &[]).expect("declared statements are known");
     session.do_all(&["DROP TABLE ended"]);
@@ -178,21 +178,21 @@ fn facts_name_version_and_modes(site: &Site) {
 
 fn what_is_wrong_with_a_target_is_reported_with_its_remedy(site: &Site) {
     let target = site.target();
-    let check = |target: &Target, kind: RefusalKind, expect: &str| {
+    let check = |target: &Target, kind: DbErrorKind, expect: &str| {
         let (got, words) = cannot_open(target);
         assert_eq!(got, kind, "{words}");
         assert!(words.contains(expect) && !words.contains("hunter2"), "{words}");
     };
-    check(&site.target_of("no_such"), RefusalKind::Missing, "CREATE DATABASE");
+    check(&site.target_of("no_such"), DbErrorKind::Missing, "CREATE DATABASE");
     let wrong = Target { password: Some(Secret::new("hunter2")), ..target.clone() };
-    check(&wrong, RefusalKind::Denied, "check user and password");
+    check(&wrong, DbErrorKind::Denied, "check user and password");
     let none = Target { password: None, ..target.clone() };
-    check(&none, RefusalKind::Denied, "give one");
+    check(&none, DbErrorKind::Denied, "give one");
     let hosts = vec![Host { name: "127.0.0.1".to_owned(), port: Some(1) }];
     let elsewhere = Target { hosts, options: Vec::new(), ..target.clone() };
-    check(&elsewhere, RefusalKind::ConnectionLost, "nothing listens there");
+    check(&elsewhere, DbErrorKind::ConnectionLost, "nothing listens there");
     let no_socket = with(target.clone(), &[("socket", "/nowhere")]);
-    check(&no_socket, RefusalKind::ConnectionLost, "this socket does not exist");
+    check(&no_socket, DbErrorKind::ConnectionLost, "this socket does not exist");
 }
 
 #[test]
@@ -229,13 +229,13 @@ fn conflicts_are_reported_by_their_kind(site: &Site) {
     second.do_all(&["SET lock_timeout = '20ms'"]);
     first.ask(Request::Begin).expect("begun");
     first.call(0, &one).expect("locked");
-    refused(second.call(0, &one), RefusalKind::LockTimeout);
+    refused(second.call(0, &one), DbErrorKind::LockTimeout);
     second.do_all(&["SET lock_timeout = 0"]);
     second.ask(Request::Begin).expect("begun");
     second.do_all(&["SET TRANSACTION ISOLATION LEVEL REPEATABLE READ"]);
     second.int("SELECT v FROM conflicts WHERE id = 1");
     first.ask(Request::Commit).expect("committed");
-    refused(second.call(0, &one), RefusalKind::Serialization);
+    refused(second.call(0, &one), DbErrorKind::Serialization);
     second.ask(Request::Rollback).expect("rolled back");
     // Each has what the other one wants.
     let both_have_one = Barrier::new(2);
@@ -254,8 +254,8 @@ fn conflicts_are_reported_by_their_kind(site: &Site) {
         });
         [cross(&mut first, &one, &two), other.join().expect("no panic")]
     });
-    let victims: Vec<RefusalKind> = victims.into_iter().flatten().collect();
-    assert_eq!(victims, [RefusalKind::Deadlock]);
+    let victims: Vec<DbErrorKind> = victims.into_iter().flatten().collect();
+    assert_eq!(victims, [DbErrorKind::Deadlock]);
     first.do_all(&["DROP TABLE conflicts"]);
 }
 
@@ -268,10 +268,10 @@ fn a_statement_has_its_time_and_a_row_its_size(site: &Site) {
     let limits = [("statement_timeout", "50ms"), ("max_packet", "64KiB")];
     let database = opened(&with(site.target_of("limits"), &limits));
     let mut session = TestSession::connect(&database, &[(Read, "SELECT pg_sleep(100)")]);
-    refused(session.call(0, &[]), RefusalKind::Timeout);
+    refused(session.call(0, &[]), DbErrorKind::Timeout);
     assert_eq!(session.int("SELECT 1"), 1, "the connection is in order");
     session.text("SELECT repeat('x', 65000)").expect("it fits");
     let request = Request::Text { kind: Read, sql: "SELECT repeat('x', 66000)" };
-    let words = refused(session.ask(request), RefusalKind::ConnectionLost);
+    let words = refused(session.ask(request), DbErrorKind::ConnectionLost);
     assert!(words.contains("max_packet"), "{words}");
 }

@@ -7,7 +7,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::process::{Child, Command, Stdio};
 use std::sync::Arc;
 
-use model::{Database, Host, RefusalKind, Request, Target, Value};
+use model::{Database, DbErrorKind, Host, Request, Target, Value};
 use servers::{Kind, Options, Server};
 use tempfile::TempDir;
 
@@ -169,7 +169,7 @@ fn named_statements_are_refused(database: &Arc<dyn Database>) {
     assert_eq!(third.call_rows(0, &value), [[Kept::Int(3), Kept::Int(7)]], "and not another's");
     second.ask(Request::Commit).expect("committed");
     first.ask(Request::Begin).expect("begun");
-    let words = refused(first.call(0, &value), RefusalKind::Missing);
+    let words = refused(first.call(0, &value), DbErrorKind::Missing);
     assert!(words.contains("put ?statements=unnamed into"), "{words}");
     first.ask(Request::Rollback).expect("rolled back");
     assert_eq!(first.call_rows(0, &value), [[Kept::Int(1), Kept::Int(7)]], "prepared again");

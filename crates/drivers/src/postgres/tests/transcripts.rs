@@ -6,7 +6,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use model::{
-    Call, Column, ColumnType, Refusal, RefusalKind, Reply, Request, Row, RowSource, Secret,
+    Call, Column, ColumnType, DbError, DbErrorKind, Reply, Request, Row, RowSource, Secret,
     Statement, StatementId, StatementKind, Table, Value,
 };
 use proptest::prelude::*;
@@ -88,15 +88,15 @@ fn hear(
     input: &mut Input,
     channel: &Channel,
     bytes: &[u8],
-) -> (Result<Step<Postgres>, Refusal>, Vec<u8>) {
+) -> (Result<Step<Postgres>, DbError>, Vec<u8>) {
     input.push(bytes).expect("within the limit");
     let mut out = Vec::new();
     let step = sign_in.advance(input, &mut out, channel);
     (step, out)
 }
 
-/// The refusal of a sign-in that hears `bytes` behind its start-up message.
-fn sign_in_refused(password: Option<&str>, bytes: &[u8], kind: RefusalKind) -> String {
+/// The database error of a sign-in that hears `bytes` behind its start-up message.
+fn sign_in_refused(password: Option<&str>, bytes: &[u8], kind: DbErrorKind) -> String {
     let mut sign_in = sign_in(&account(Way::Named, password));
     let mut input = Input::new(1 << 20);
     assert!(matches!(hear(&mut sign_in, &mut input, &plain(), &[]).0, Ok(Step::More)));
@@ -125,7 +125,7 @@ fn converse(
     request: Request<'_>,
     bytes: &[u8],
     cut: Cut,
-) -> Result<(Result<Reply, Refusal>, Heard), Refusal> {
+) -> Result<(Result<Reply, DbError>, Heard), DbError> {
     let mut heard = Heard::default();
     let mut input = Input::new(1 << 20);
     protocol.start(request, &mut heard.out)?;
@@ -146,7 +146,7 @@ fn converse(
             Step::Send | Step::StartTls => panic!("nothing is to be sent"),
         }
     }
-    Err(Refusal::new(RefusalKind::ConnectionLost, "the transcript ends"))
+    Err(DbError::new(DbErrorKind::ConnectionLost, "the transcript ends"))
 }
 
 const CALL: Request<'static> =
@@ -188,7 +188,7 @@ fn a_recorded_sign_in_is_understood_wherever_it_is_cut() {
 #[test]
 fn recorded_replies_are_understood_wherever_they_are_cut() {
     let recorded = recorded();
-    let check = |name: &str, request: Request<'_>| -> (Result<Reply, Refusal>, Heard) {
+    let check = |name: &str, request: Request<'_>| -> (Result<Reply, DbError>, Heard) {
         let bytes = &recorded[name];
         let mut first = None;
         for cut in Cut::all(bytes.len()) {
@@ -219,12 +219,12 @@ fn recorded_replies_are_understood_wherever_they_are_cut() {
     assert_eq!(sets, [0, 0, 2, 2]);
     assert_eq!(written.rows[0].2, *kept, "text and binary say the same");
     let (no, _) = check("error", text("INSERT"));
-    assert_eq!(no.expect_err("twice").kind, RefusalKind::Duplicate);
+    assert_eq!(no.expect_err("twice").kind, DbErrorKind::Duplicate);
     assert_eq!(check("notice", text("DO")).0, Ok(Reply::default()));
     let (no, _) = check("failed", text("SELECT"));
-    assert_eq!(no.expect_err("nowhere").kind, RefusalKind::Missing);
+    assert_eq!(no.expect_err("nowhere").kind, DbErrorKind::Missing);
     let (no, _) = check("commit", Request::Commit);
-    assert_eq!(no.expect_err("rolled back").kind, RefusalKind::Other);
+    assert_eq!(no.expect_err("rolled back").kind, DbErrorKind::Other);
     assert_eq!(check("rollback", Request::Rollback).0, Ok(Reply::default()));
 }
 
@@ -259,7 +259,7 @@ fn a_first_call_that_fails_is_prepared_again() {
             .concat();
     for _ in 0..2 {
         let (no, heard) = converse(&mut protocol, CALL, &parse_error, Cut::Each).expect("right");
-        assert_eq!(no.expect_err("refused").kind, RefusalKind::Missing);
+        assert_eq!(no.expect_err("refused").kind, DbErrorKind::Missing);
         assert_eq!(heard.out[0], b'C', "closed, parsed, described, bound, executed");
     }
     // In one flight a statement is prepared once.
@@ -284,10 +284,10 @@ fn the_values_of_a_first_call_are_counted_by_the_server() {
     ]
     .concat();
     let (no, _) = converse(&mut protocol, call, &answer, Cut::Each).expect("right");
-    assert_eq!(no.expect_err("refused").kind, RefusalKind::Shape);
+    assert_eq!(no.expect_err("refused").kind, DbErrorKind::Shape);
     // Now its types are known.
     let no = converse(&mut protocol, call, &[], Cut::Each).expect_err("not even sent");
-    assert_eq!(no.kind, RefusalKind::Shape);
+    assert_eq!(no.kind, DbErrorKind::Shape);
     let later = &recorded["later_call"];
     assert!(converse(&mut protocol, CALL, later, Cut::Each).expect("right").0.is_ok());
 }
@@ -303,20 +303,20 @@ fn simple_statements_are_text() {
     );
     let none = Request::Execute(Call { statement: StatementId(0), values: &[] });
     let no = converse(&mut protocol, none, &[], Cut::Each).expect_err("not even sent");
-    assert_eq!(no.kind, RefusalKind::Shape);
+    assert_eq!(no.kind, DbErrorKind::Shape);
 }
 
 #[test]
 fn what_ends_the_connection_says_so() {
     let fatal = message(b'E', b"VFATAL\0C57P01\0Mterminating connection\0\0");
     let no = converse(&mut protocol(Way::Named), CALL, &fatal, Cut::Each).expect_err("fatal");
-    assert_eq!(no.kind, RefusalKind::ConnectionLost);
+    assert_eq!(no.kind, DbErrorKind::ConnectionLost);
     assert!(no.message.contains("under test: terminating"), "{no}");
     let garbage: [&[u8]; 5] =
         [b"?\0\0\0\x04", b"D\0\0\0\x03", b"Z\0\0\0\x05X", b"D\0\0\0\x06\0\x01", b"2\x7f\0\0\0"];
     for bytes in garbage {
         let no = converse(&mut protocol(Way::Named), CALL, bytes, Cut::At(0)).expect_err("broken");
-        assert_eq!(no.kind, RefusalKind::ConnectionLost, "{bytes:?}");
+        assert_eq!(no.kind, DbErrorKind::ConnectionLost, "{bytes:?}");
     }
 }
 
@@ -358,7 +358,7 @@ fn a_flight_whose_commit_was_answered_by_a_rollback_is_not_committed() {
         let done = message(b'C', b"ROLLBACK\0");
         let said = [&described[..], &done, &message(b'Z', b"I")].concat();
         let heard = converse(&mut protocol, Request::Batch(&[commit]), &said, Cut::At(0));
-        let words = refused(heard.expect("in order").0, RefusalKind::Other);
+        let words = refused(heard.expect("in order").0, DbErrorKind::Other);
         assert!(words.contains("nothing was committed"), "{words}");
     }
     // Somebody else's word is no answer: nothing was done.
@@ -366,7 +366,7 @@ fn a_flight_whose_commit_was_answered_by_a_rollback_is_not_committed() {
         let idle = message(b'Z', b"I");
         let heard = converse(&mut protocol(Way::Simple), request, &idle, Cut::At(0));
         let no = heard.map(|_| ()).expect_err("fewer replies than requests");
-        assert_eq!(no.kind, RefusalKind::ConnectionLost);
+        assert_eq!(no.kind, DbErrorKind::ConnectionLost);
     }
 }
 
@@ -417,25 +417,25 @@ fn passwords_are_given_in_the_form_that_is_asked_for() {
 #[test]
 fn a_sign_in_that_fails_says_why() {
     let wrong = message(b'E', b"VFATAL\0C28P01\0Mpassword authentication failed\0\0");
-    let words = sign_in_refused(Some("pencil"), &wrong, RefusalKind::Denied);
+    let words = sign_in_refused(Some("pencil"), &wrong, DbErrorKind::Denied);
     assert!(words.contains("check user and password") && !words.contains("pencil"), "{words}");
     let full = message(b'E', b"VFATAL\0C53300\0Msorry, too many clients already\0\0");
-    let words = sign_in_refused(None, &full, RefusalKind::TooManyConnections);
+    let words = sign_in_refused(None, &full, DbErrorKind::TooManyConnections);
     assert!(words.contains("max_connections"), "{words}");
     let missing = message(b'E', b"VFATAL\0C3D000\0Mdatabase \"x\" does not exist\0\0");
-    sign_in_refused(None, &missing, RefusalKind::Missing);
-    let words = sign_in_refused(None, &message(b'R', &[0, 0, 0, 3]), RefusalKind::Denied);
+    sign_in_refused(None, &missing, DbErrorKind::Missing);
+    let words = sign_in_refused(None, &message(b'R', &[0, 0, 0, 3]), DbErrorKind::Denied);
     assert!(words.contains("password of 'scramuser'"), "{words}");
     let clear = message(b'R', &[0, 0, 0, 3]);
-    let words = sign_in_refused(Some("pencil"), &clear, RefusalKind::Denied);
+    let words = sign_in_refused(Some("pencil"), &clear, DbErrorKind::Denied);
     assert!(words.contains("tls=verify-full") && words.contains("clear_password"), "{words}");
-    sign_in_refused(Some("x"), &message(b'R', &[0, 0, 0, 7]), RefusalKind::Unsupported);
+    sign_in_refused(Some("x"), &message(b'R', &[0, 0, 0, 7]), DbErrorKind::Unsupported);
     let other = message(b'R', b"\0\0\0\x0aOTHER\0\0");
-    sign_in_refused(Some("x"), &other, RefusalKind::Unsupported);
-    sign_in_refused(None, &message(b'Z', b"I"), RefusalKind::ConnectionLost);
-    sign_in_refused(None, &message(b'R', &[0, 0, 0, 11]), RefusalKind::Denied);
+    sign_in_refused(Some("x"), &other, DbErrorKind::Unsupported);
+    sign_in_refused(None, &message(b'Z', b"I"), DbErrorKind::ConnectionLost);
+    sign_in_refused(None, &message(b'R', &[0, 0, 0, 11]), DbErrorKind::Denied);
     let endless = message(b'N', b"\0").repeat(1_001);
-    let words = sign_in_refused(None, &endless, RefusalKind::ConnectionLost);
+    let words = sign_in_refused(None, &endless, DbErrorKind::ConnectionLost);
     assert!(words.contains("too many messages"), "{words}");
 }
 
@@ -443,7 +443,7 @@ fn a_sign_in_that_fails_says_why() {
 fn a_server_must_prove_that_it_knows_the_password() {
     let sasl = message(b'R', b"\0\0\0\x0aSCRAM-SHA-256\0\0");
     let accepted = [sasl, message(b'R', &[0, 0, 0, 0])].concat();
-    let words = sign_in_refused(Some("pencil"), &accepted, RefusalKind::ConnectionLost);
+    let words = sign_in_refused(Some("pencil"), &accepted, DbErrorKind::ConnectionLost);
     assert!(words.contains("without proving"), "{words}");
 }
 
@@ -484,12 +484,12 @@ fn tls_begins_before_anything_is_said() {
     let (step, out) = ask(TlsMode::Prefer, b"N");
     assert!(!step.expect("without"));
     assert!(out.windows(9).any(|nine| nine == b"scramuser"));
-    let words = refused(ask(TlsMode::Require, b"N").0, RefusalKind::Denied);
+    let words = refused(ask(TlsMode::Require, b"N").0, DbErrorKind::Denied);
     assert!(words.contains("tls=prefer"), "{words}");
-    refused(ask(TlsMode::Prefer, b"SR\0\0\0\x08").0, RefusalKind::ConnectionLost);
-    refused(ask(TlsMode::Prefer, b"H").0, RefusalKind::ConnectionLost);
+    refused(ask(TlsMode::Prefer, b"SR\0\0\0\x08").0, DbErrorKind::ConnectionLost);
+    refused(ask(TlsMode::Prefer, b"H").0, DbErrorKind::ConnectionLost);
     let error = message(b'E', b"VFATAL\0C57P03\0Mthe database system is starting up\0\0");
-    refused(ask(TlsMode::Prefer, &error).0, RefusalKind::ConnectionLost);
+    refused(ask(TlsMode::Prefer, &error).0, DbErrorKind::ConnectionLost);
 }
 
 fn table() -> Table {
@@ -519,7 +519,7 @@ impl RowSource for Rows {
 }
 
 /// Loads, hearing one answer after the other; sends what is put out when asked to.
-fn load(rows: Rows, answers: &[&[u8]]) -> Result<(Result<Reply, Refusal>, Vec<u8>), Refusal> {
+fn load(rows: Rows, answers: &[&[u8]]) -> Result<(Result<Reply, DbError>, Vec<u8>), DbError> {
     let (mut protocol, mut rows) = (protocol(Way::Named), rows);
     let (mut input, mut out, mut sent) = (Input::new(1 << 20), Vec::new(), Vec::new());
     protocol.start_load(&table(), &mut out)?;
@@ -536,7 +536,7 @@ fn load(rows: Rows, answers: &[&[u8]]) -> Result<(Result<Reply, Refusal>, Vec<u8
         }
     }
     sent.append(&mut out);
-    Err(Refusal::new(RefusalKind::ConnectionLost, "the transcript ends"))
+    Err(DbError::new(DbErrorKind::ConnectionLost, "the transcript ends"))
 }
 
 #[test]
@@ -564,12 +564,12 @@ fn a_load_that_the_server_refuses_ends_at_once() {
     let early = [&recorded["copy"][..], &recorded["copy_refused"]].concat();
     let rows = Rows { next: 0, end: 1_000_000, wrong: None };
     let (no, sent) = load(rows, &[&early]).expect("right");
-    assert_eq!(no.expect_err("refused").kind, RefusalKind::Duplicate);
+    assert_eq!(no.expect_err("refused").kind, DbErrorKind::Duplicate);
     assert!(sent.len() < 100, "not a row");
     let rows = Rows { next: 0, end: 1, wrong: None };
     let (no, _) = load(rows, &[&recorded["failed"]]).expect("right");
     let no = no.expect_err("no such table");
-    assert_eq!(no.kind, RefusalKind::Missing);
+    assert_eq!(no.kind, DbErrorKind::Missing);
     assert!(no.message.starts_with("loading t: "), "{no}");
 }
 
@@ -585,7 +585,7 @@ fn a_row_that_does_not_go_into_its_table_ends_a_load() {
     let rows = Rows { next: 0, end: 10, wrong: Some(5) };
     let (no, sent) = load(rows, &answers).expect("right");
     let no = no.expect_err("refused");
-    assert_eq!(no.kind, RefusalKind::Shape);
+    assert_eq!(no.kind, DbErrorKind::Shape);
     assert!(no.message.contains("column 1 is Int, which cannot take text"), "{no}");
     assert!(sent.ends_with(&message(b'f', b"the rows are invalid\0")));
 }

@@ -2,7 +2,7 @@
 
 use std::sync::LazyLock;
 
-use model::{RefusalKind, Secret, Target};
+use model::{DbErrorKind, Secret, Target};
 use servers::for_tests::POSTGRES;
 use servers::{Server, ServerError};
 
@@ -77,7 +77,7 @@ fn users_sign_in_by_every_method() {
             let mut target = with(target(method), &options);
             if method == "plain" && options[0].0 != "socket" {
                 let (kind, words) = cannot_open(&target);
-                assert_eq!(kind, RefusalKind::Denied, "{words}");
+                assert_eq!(kind, DbErrorKind::Denied, "{words}");
                 assert!(words.contains("clear_password=true"), "{words}");
                 target = with(target, &[("clear_password", "true")]);
             }
@@ -87,7 +87,7 @@ fn users_sign_in_by_every_method() {
             for (password, remedy) in wrong.into_iter().filter(|_| method != "trusted") {
                 target.password = password.map(Secret::new);
                 let (kind, words) = cannot_open(&target);
-                assert_eq!(kind, RefusalKind::Denied, "{words}");
+                assert_eq!(kind, DbErrorKind::Denied, "{words}");
                 assert!(words.contains(remedy) && !words.contains("wrong"), "{words}");
             }
         }
@@ -102,7 +102,7 @@ fn tls_is_used_as_it_is_asked_for() {
     let target = target("secured");
     assert!(is_secured(&mut TestSession::connect(&opened(&target), &[])));
     let (kind, words) = cannot_open(&with(target, &[("tls", "disable")]));
-    assert_eq!(kind, RefusalKind::Denied, "{words}");
+    assert_eq!(kind, DbErrorKind::Denied, "{words}");
     assert!(words.contains("pg_hba.conf"), "{words}");
 }
 
@@ -110,7 +110,7 @@ fn tls_is_used_as_it_is_asked_for() {
 fn tls_that_the_server_has_not_is_reported_with_its_remedy() {
     let target = Site::shared(&POSTGRES).target();
     let (kind, words) = cannot_open(&with(target.clone(), &[("tls", "require")]));
-    assert_eq!(kind, RefusalKind::Denied, "{words}");
+    assert_eq!(kind, DbErrorKind::Denied, "{words}");
     assert!(words.contains("set ssl = on on the server, or use tls=prefer"), "{words}");
     TestSession::connect(&opened(&with(target, &[("tls", "prefer")])), &[]);
 }

@@ -3,7 +3,7 @@
 //!
 //! All ten districts at once. Not here: its inputs.
 
-use model::{Done, Refusal, RefusalKind, Row, StatementId, Value};
+use model::{DbError, DbErrorKind, Done, Row, StatementId, Value};
 
 use super::super::inputs::Delivery;
 use super::super::schema::DISTRICTS;
@@ -28,7 +28,7 @@ struct Order {
 }
 
 /// The profile of clause 2.7.4.2.
-pub(super) async fn converse(tx: &mut Tx<'_>, delivery: &Delivery) -> Result<Done, Refusal> {
+pub(super) async fn converse(tx: &mut Tx<'_>, delivery: &Delivery) -> Result<Done, DbError> {
     let w_id = Value::Int(delivery.warehouse);
     let mut orders = [Order::default(); TEN];
     let mut flight = Flight::of(BEGIN, &[]);
@@ -57,7 +57,7 @@ async fn deliver(
     tx: &mut Tx<'_>,
     delivery: &Delivery,
     orders: &mut [Order; TEN],
-) -> Result<(), Refusal> {
+) -> Result<(), DbError> {
     let w_id = Value::Int(delivery.warehouse);
     let keys = keys(orders);
     let mut flight = Flight::empty();
@@ -89,7 +89,7 @@ async fn deliver(
         return Ok(());
     }
     let message = "another client delivered an order after it was read";
-    Err(Refusal::new(RefusalKind::Serialization, message))
+    Err(DbError::new(DbErrorKind::Serialization, message))
 }
 
 /// District and order of all ten; one that has none repeats another, which changes nothing.
@@ -105,7 +105,7 @@ fn keys(orders: &[Order; TEN]) -> [Value<'static>; 2 * TEN] {
 }
 
 /// The last flight: each customer receives the amount of the order.
-fn paying(w_id: Value<'static>, orders: &[Order; TEN]) -> Result<Flight<'static>, Refusal> {
+fn paying(w_id: Value<'static>, orders: &[Order; TEN]) -> Result<Flight<'static>, DbError> {
     let mut flight = Flight::empty();
     for (d_id, order) in (1..=DISTRICTS).zip(orders).filter(|(_, order)| order.o_id.is_some()) {
         let c_id = order.c_id.ok_or_else(|| strange("a delivered order without a customer"))?;
@@ -117,6 +117,6 @@ fn paying(w_id: Value<'static>, orders: &[Order; TEN]) -> Result<Flight<'static>
     Ok(flight)
 }
 
-fn strange(what: &str) -> Refusal {
-    Refusal::new(RefusalKind::Shape, format!("the data have {what}"))
+fn strange(what: &str) -> DbError {
+    DbError::new(DbErrorKind::Shape, format!("the data have {what}"))
 }

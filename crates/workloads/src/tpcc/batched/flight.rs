@@ -1,6 +1,6 @@
 //! Calls that go out together. Not here: which.
 
-use model::{Call, Refusal, Reply, Request, StatementId, Value, Visit, query};
+use model::{Call, DbError, Reply, Request, StatementId, Value, Visit, query};
 
 use super::super::tx::Tx;
 
@@ -59,7 +59,7 @@ impl<'v> Flight<'v> {
         &self,
         tx: &'s mut Tx<'_>,
         visit: Visit<'s>,
-    ) -> impl Future<Output = Result<Reply, Refusal>> + use<'s> {
+    ) -> impl Future<Output = Result<Reply, DbError>> + use<'s> {
         let mut calls = [Call::control(StatementId::COMMIT); CALLS_MAX];
         let mut start = 0;
         for (call, (statement, end)) in calls.iter_mut().zip(&self.calls[..self.n_calls]) {

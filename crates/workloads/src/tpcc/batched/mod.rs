@@ -13,7 +13,7 @@ mod payment;
 mod statements;
 mod stock_level;
 
-use model::{Done, Refusal, Request, StatementId};
+use model::{DbError, Done, Request, StatementId};
 
 use super::inputs::Inputs;
 use super::tx::Tx;
@@ -22,7 +22,7 @@ use crate::tx_control::{control, taken_back};
 pub(super) use statements::declare;
 
 /// A whole transaction.
-pub(super) async fn transact(tx: &mut Tx<'_>, inputs: &Inputs) -> Result<Done, Refusal> {
+pub(super) async fn transact(tx: &mut Tx<'_>, inputs: &Inputs) -> Result<Done, DbError> {
     let said = match inputs {
         Inputs::NewOrder(order) => new_order::converse(tx, order).await,
         Inputs::Payment(payment) => payment::converse(tx, payment).await,

@@ -4,7 +4,7 @@
 
 use std::ops::Range;
 
-use model::{Done, Refusal, Row, Value};
+use model::{DbError, Done, Row, Value};
 
 use super::super::inputs::{Line, NewOrder, UNUSED_ITEM};
 use super::super::new_order::{quantity_left, total};
@@ -53,7 +53,7 @@ struct Head {
 type Picks = [Pick; LINES_MAX as usize];
 
 /// The profile of clause 2.4.2.2.
-pub(super) async fn converse(tx: &mut Tx<'_>, order: &NewOrder) -> Result<Done, Refusal> {
+pub(super) async fn converse(tx: &mut Tx<'_>, order: &NewOrder) -> Result<Done, DbError> {
     let mut picks = Picks::default();
     let places = picks.iter_mut().zip(order.in_lock_order());
     for (pick, (number, line)) in places.take(order.n_lines) {
@@ -97,7 +97,7 @@ async fn read(
     order: &NewOrder,
     picks: &mut [Pick],
     infos: &mut String,
-) -> Result<Head, Refusal> {
+) -> Result<Head, DbError> {
     let mut head = Head::default();
     let (flight, n_lists) = reading(order, picks);
     let mut visit = |row: &dyn Row| {
@@ -164,7 +164,7 @@ fn see_stock(
     list: usize,
     picks: &mut [Pick],
     infos: &mut String,
-) -> Result<(), Refusal> {
+) -> Result<(), DbError> {
     let (item, quantity) = (row.int(0)?, row.int(1)?);
     let is_original = row.text(2)?.contains(ORIGINAL);
     let start = infos.len();
@@ -175,7 +175,7 @@ fn see_stock(
     Ok(())
 }
 
-fn see_item(row: &dyn Row, picks: &mut [Pick]) -> Result<(), Refusal> {
+fn see_item(row: &dyn Row, picks: &mut [Pick]) -> Result<(), DbError> {
     let (number, price) = (row.int(0)?, row.cents(1)?);
     row.text(2)?;
     let is_original = row.text(3)?.contains(ORIGINAL);
@@ -187,7 +187,7 @@ fn see_item(row: &dyn Row, picks: &mut [Pick]) -> Result<(), Refusal> {
 
 /// Takes the quantities from the stocks, one line after the other. Two lines of one stock stand
 /// beside each other.
-fn take(picks: &mut [Pick]) -> Result<(), Refusal> {
+fn take(picks: &mut [Pick]) -> Result<(), DbError> {
     let mut before: Option<(i64, i64, i64)> = None;
     for pick in picks.iter_mut().filter(|pick| !pick.is_unused()) {
         let Line { item, supply_warehouse, quantity } = pick.line;

@@ -2,7 +2,7 @@
 //!
 //! Not here: its inputs.
 
-use model::{Done, Refusal, RefusalKind, Row, Value};
+use model::{DbError, DbErrorKind, Done, Row, Value};
 
 use super::super::inputs::{OrderStatus, Who, last_name};
 use super::super::statements::Stmt;
@@ -12,9 +12,9 @@ use super::statements::LAST_WITH_LINES;
 use super::{BEGIN_READ_ONLY, COMMIT};
 
 /// The profile of clause 2.6.2.2. The order and its lines are one statement: between two of them
-/// the customer may have ordered again, where a database looks anew for each (3.4.1 wants an
+/// the customer may have ordered again, where a database looks again for each (3.4.1 wants an
 /// Order-Status to be as if it were alone).
-pub(super) async fn converse(tx: &mut Tx<'_>, asked: &OrderStatus) -> Result<Done, Refusal> {
+pub(super) async fn converse(tx: &mut Tx<'_>, asked: &OrderStatus) -> Result<Done, DbError> {
     let (w_id, d_id) = (Value::Int(asked.warehouse), Value::Int(asked.district));
     let mut flight = Flight::empty();
     let (c_id, n_customers) = match asked.who {
@@ -51,13 +51,13 @@ pub(super) async fn converse(tx: &mut Tx<'_>, asked: &OrderStatus) -> Result<Don
     if n_lines == 0 {
         let key = [w_id, d_id, c_id];
         let message = format!("customer {key:?} has no last order with lines");
-        return Err(Refusal::new(RefusalKind::Shape, message));
+        return Err(DbError::new(DbErrorKind::Shape, message));
     }
     Ok(Done::Committed)
 }
 
 /// Looks at a line, and at the order that stands before each.
-fn see_line(row: &dyn Row) -> Result<(), Refusal> {
+fn see_line(row: &dyn Row) -> Result<(), DbError> {
     row.int(0)?;
     row.value(1);
     row.optional_int(2)?;
@@ -67,13 +67,13 @@ fn see_line(row: &dyn Row) -> Result<(), Refusal> {
     Ok(())
 }
 
-fn see_customer(row: &dyn Row) -> Result<(i64, i64), Refusal> {
+fn see_customer(row: &dyn Row) -> Result<(i64, i64), DbError> {
     (2..5).try_for_each(|column| row.text(column).map(|_| ()))?;
     Ok((row.int(0)?, row.cents(1)?))
 }
 
 /// The number of the middle one of a name.
-async fn namesake(tx: &mut Tx<'_>, flight: Flight<'_>) -> Result<i64, Refusal> {
+async fn namesake(tx: &mut Tx<'_>, flight: Flight<'_>) -> Result<i64, DbError> {
     let mut found = std::mem::take(&mut tx.words.namesakes);
     found.clear();
     let mut see = |row: &dyn Row| {

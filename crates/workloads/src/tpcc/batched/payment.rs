@@ -2,7 +2,7 @@
 //!
 //! Not here: what is written into a customer's data, which is that of the way row by row.
 
-use model::{Done, Refusal, Row, Value};
+use model::{DbError, Done, Row, Value};
 
 use super::super::inputs::{Payment, Who, last_name};
 use super::super::payment::{DATA_MAX, begin_data};
@@ -13,7 +13,7 @@ use super::statements::CUSTOMER_PAID;
 use super::{BEGIN, COMMIT};
 
 /// The profile of clause 2.5.2.2.
-pub(super) async fn converse(tx: &mut Tx<'_>, payment: &Payment) -> Result<Done, Refusal> {
+pub(super) async fn converse(tx: &mut Tx<'_>, payment: &Payment) -> Result<Done, DbError> {
     let mut names = std::mem::take(&mut tx.words.short);
     let mut data = std::mem::take(&mut tx.words.data);
     data.clear();
@@ -53,7 +53,7 @@ async fn open(
     payment: &Payment,
     names: &mut String,
     data: &mut String,
-) -> Result<(i64, Option<bool>), Refusal> {
+) -> Result<(i64, Option<bool>), DbError> {
     let (w_id, d_id) = (Value::Int(payment.warehouse), Value::Int(payment.district));
     let amount = Value::cents(payment.cents);
     let mut flight = Flight::of(BEGIN, &[]);
@@ -111,7 +111,7 @@ fn see_customer(
     row: &dyn Row,
     data: &mut String,
     bad_credit: &mut Option<bool>,
-) -> Result<(), Refusal> {
+) -> Result<(), DbError> {
     (0..9).try_for_each(|column| row.text(column).map(|_| ()))?;
     *bad_credit = Some(row.text(10)? == "BC");
     row.cents(11)?;

@@ -1,6 +1,6 @@
 //! The Stock-Level transaction (clause 2.8) in one flight. Not here: its inputs.
 
-use model::{Done, Refusal, Row};
+use model::{DbError, Done, Row};
 
 use super::super::inputs::StockLevel;
 use super::super::tx::{Tx, wrong_count};
@@ -9,7 +9,7 @@ use super::statements::LOW_STOCK;
 use super::{BEGIN_READ_ONLY, COMMIT};
 
 /// The profile of clause 2.8.2.2.
-pub(super) async fn converse(tx: &mut Tx<'_>, asked: &StockLevel) -> Result<Done, Refusal> {
+pub(super) async fn converse(tx: &mut Tx<'_>, asked: &StockLevel) -> Result<Done, DbError> {
     let values = [asked.warehouse.into(), asked.district.into(), asked.threshold.into()];
     let mut flight = Flight::empty();
     flight.call(BEGIN_READ_ONLY, &[]);

@@ -9,7 +9,7 @@ mod psm;
 use std::fmt::Write as _;
 
 use model::{
-    Dialect, Done, Refusal, RefusalKind, Routine, RoutineLanguage, Statement, StatementId,
+    DbError, DbErrorKind, Dialect, Done, Routine, RoutineLanguage, Statement, StatementId,
     StatementKind, Value,
 };
 
@@ -71,7 +71,7 @@ pub(super) fn declare(dialect: &Dialect) -> Vec<Statement> {
 }
 
 /// A whole transaction: one call.
-pub(super) async fn transact(tx: &mut Tx<'_>, inputs: &Inputs) -> Result<Done, Refusal> {
+pub(super) async fn transact(tx: &mut Tx<'_>, inputs: &Inputs) -> Result<Done, DbError> {
     match inputs {
         Inputs::NewOrder(order) => new_order(tx, order).await,
         Inputs::Payment(payment) => pay(tx, payment).await,
@@ -81,7 +81,7 @@ pub(super) async fn transact(tx: &mut Tx<'_>, inputs: &Inputs) -> Result<Done, R
     }
 }
 
-async fn new_order(tx: &mut Tx<'_>, order: &NewOrder) -> Result<Done, Refusal> {
+async fn new_order(tx: &mut Tx<'_>, order: &NewOrder) -> Result<Done, DbError> {
     let mut lines = std::mem::take(&mut tx.words.data);
     put_lines(&mut lines, order);
     let values = [
@@ -132,7 +132,7 @@ fn put_lines(text: &mut String, order: &NewOrder) {
     }
 }
 
-async fn pay(tx: &mut Tx<'_>, payment: &Payment) -> Result<Done, Refusal> {
+async fn pay(tx: &mut Tx<'_>, payment: &Payment) -> Result<Done, DbError> {
     let name = name_of(payment.who);
     let values = [
         payment.warehouse.into(),
@@ -158,7 +158,7 @@ async fn pay(tx: &mut Tx<'_>, payment: &Payment) -> Result<Done, Refusal> {
     Ok(Done::Committed)
 }
 
-async fn order_status(tx: &mut Tx<'_>, asked: &OrderStatus) -> Result<Done, Refusal> {
+async fn order_status(tx: &mut Tx<'_>, asked: &OrderStatus) -> Result<Done, DbError> {
     let name = name_of(asked.who);
     let values = [
         asked.warehouse.into(),
@@ -182,12 +182,12 @@ async fn order_status(tx: &mut Tx<'_>, asked: &OrderStatus) -> Result<Done, Refu
     })
     .await?;
     match n_lines {
-        0 => Err(Refusal::new(RefusalKind::Shape, "the last order of a customer has no lines")),
+        0 => Err(DbError::new(DbErrorKind::Shape, "the last order of a customer has no lines")),
         _ => Ok(Done::Committed),
     }
 }
 
-async fn deliver(tx: &mut Tx<'_>, delivery: &Delivery) -> Result<Done, Refusal> {
+async fn deliver(tx: &mut Tx<'_>, delivery: &Delivery) -> Result<Done, DbError> {
     let values = [delivery.warehouse.into(), delivery.carrier.into(), tx.date()];
     let (mut n_delivered, mut n_skipped) = (0, 0);
     tx.one("delivery", DELIVERY, &values, &mut |row| {
@@ -200,7 +200,7 @@ async fn deliver(tx: &mut Tx<'_>, delivery: &Delivery) -> Result<Done, Refusal> 
     Ok(Done::Committed)
 }
 
-async fn stock_level(tx: &mut Tx<'_>, asked: &StockLevel) -> Result<Done, Refusal> {
+async fn stock_level(tx: &mut Tx<'_>, asked: &StockLevel) -> Result<Done, DbError> {
     let values = [asked.warehouse.into(), asked.district.into(), asked.threshold.into()];
     tx.one("stock level", STOCK_LEVEL, &values, &mut |row| row.int(0).map(|_| ())).await?;
     Ok(Done::Committed)

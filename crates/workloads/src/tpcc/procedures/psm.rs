@@ -1,6 +1,6 @@
 //! The five transactions as procedures in SQL/PSM, as the MySQL family speaks it.
 //!
-//! Each begins and ends its own transaction. Whatever fails within rolls back and is told as it
+//! Each begins and ends its own transaction. Whatever fails within rolls back and is reported as it
 //! was, so that a conflict reaches the caller as a conflict. Rows that others wait for are locked
 //! before the first plain read, and read by locking reads where they are locked anyway: a plain
 //! read takes the snapshot that a server may compare later locks with. What they take and return

@@ -1,4 +1,4 @@
-//! What cannot be had is told with its remedy, and leaves nothing.
+//! What cannot be had is reported with its remedy, and leaves nothing.
 
 use std::path::PathBuf;
 use std::time::Duration;

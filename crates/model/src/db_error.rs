@@ -4,10 +4,10 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-/// What a refusal means to the one who must go on. Everything else about it is words.
+/// What a database error means to the one who must go on. Everything else about it is words.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum RefusalKind {
+pub enum DbErrorKind {
     /// Chosen as the victim of a deadlock; the transaction is rolled back.
     Deadlock,
     /// Waited longer for a lock than the database allows.
@@ -51,80 +51,80 @@ pub enum RefusalKind {
     Other,
 }
 
-impl RefusalKind {
+impl DbErrorKind {
     /// Every kind, in the order in which they are shown.
-    pub const ALL: [RefusalKind; 20] = [
-        RefusalKind::Deadlock,
-        RefusalKind::LockTimeout,
-        RefusalKind::Serialization,
-        RefusalKind::Busy,
-        RefusalKind::Duplicate,
-        RefusalKind::Constraint,
-        RefusalKind::ConnectionLost,
-        RefusalKind::TooManyConnections,
-        RefusalKind::UnknownCommit,
-        RefusalKind::Denied,
-        RefusalKind::Missing,
-        RefusalKind::Exists,
-        RefusalKind::ReadOnly,
-        RefusalKind::DiskFull,
-        RefusalKind::Corrupt,
-        RefusalKind::Timeout,
-        RefusalKind::Cancelled,
-        RefusalKind::Shape,
-        RefusalKind::Unsupported,
-        RefusalKind::Other,
+    pub const ALL: [DbErrorKind; 20] = [
+        DbErrorKind::Deadlock,
+        DbErrorKind::LockTimeout,
+        DbErrorKind::Serialization,
+        DbErrorKind::Busy,
+        DbErrorKind::Duplicate,
+        DbErrorKind::Constraint,
+        DbErrorKind::ConnectionLost,
+        DbErrorKind::TooManyConnections,
+        DbErrorKind::UnknownCommit,
+        DbErrorKind::Denied,
+        DbErrorKind::Missing,
+        DbErrorKind::Exists,
+        DbErrorKind::ReadOnly,
+        DbErrorKind::DiskFull,
+        DbErrorKind::Corrupt,
+        DbErrorKind::Timeout,
+        DbErrorKind::Cancelled,
+        DbErrorKind::Shape,
+        DbErrorKind::Unsupported,
+        DbErrorKind::Other,
     ];
 
     /// A conflict with other transactions: the same work may succeed when tried again.
     pub fn is_conflict(self) -> bool {
-        use RefusalKind::{Busy, Deadlock, LockTimeout, Serialization};
+        use DbErrorKind::{Busy, Deadlock, LockTimeout, Serialization};
         matches!(self, Deadlock | LockTimeout | Serialization | Busy)
     }
 
     /// The session, if there is one, is of no more use until it is reconnected.
     pub fn breaks_session(self) -> bool {
-        use RefusalKind::{ConnectionLost, TooManyConnections, UnknownCommit};
+        use DbErrorKind::{ConnectionLost, TooManyConnections, UnknownCommit};
         matches!(self, ConnectionLost | TooManyConnections | UnknownCommit)
     }
 
     /// The name in reports, in JSON and in the store.
     pub fn name(self) -> &'static str {
         match self {
-            RefusalKind::Deadlock => "deadlock",
-            RefusalKind::LockTimeout => "lock_timeout",
-            RefusalKind::Serialization => "serialization",
-            RefusalKind::Busy => "busy",
-            RefusalKind::Duplicate => "duplicate",
-            RefusalKind::Constraint => "constraint",
-            RefusalKind::ConnectionLost => "connection_lost",
-            RefusalKind::TooManyConnections => "too_many_connections",
-            RefusalKind::UnknownCommit => "unknown_commit",
-            RefusalKind::Denied => "denied",
-            RefusalKind::Missing => "missing",
-            RefusalKind::Exists => "exists",
-            RefusalKind::ReadOnly => "read_only",
-            RefusalKind::DiskFull => "disk_full",
-            RefusalKind::Corrupt => "corrupt",
-            RefusalKind::Timeout => "timeout",
-            RefusalKind::Cancelled => "cancelled",
-            RefusalKind::Shape => "shape",
-            RefusalKind::Unsupported => "unsupported",
-            RefusalKind::Other => "other",
+            DbErrorKind::Deadlock => "deadlock",
+            DbErrorKind::LockTimeout => "lock_timeout",
+            DbErrorKind::Serialization => "serialization",
+            DbErrorKind::Busy => "busy",
+            DbErrorKind::Duplicate => "duplicate",
+            DbErrorKind::Constraint => "constraint",
+            DbErrorKind::ConnectionLost => "connection_lost",
+            DbErrorKind::TooManyConnections => "too_many_connections",
+            DbErrorKind::UnknownCommit => "unknown_commit",
+            DbErrorKind::Denied => "denied",
+            DbErrorKind::Missing => "missing",
+            DbErrorKind::Exists => "exists",
+            DbErrorKind::ReadOnly => "read_only",
+            DbErrorKind::DiskFull => "disk_full",
+            DbErrorKind::Corrupt => "corrupt",
+            DbErrorKind::Timeout => "timeout",
+            DbErrorKind::Cancelled => "cancelled",
+            DbErrorKind::Shape => "shape",
+            DbErrorKind::Unsupported => "unsupported",
+            DbErrorKind::Other => "other",
         }
     }
 
     /// The kind with this name, as failures on request and stored errors spell it.
-    pub fn by_name(name: &str) -> Option<RefusalKind> {
-        RefusalKind::ALL.into_iter().find(|kind| kind.name() == name)
+    pub fn by_name(name: &str) -> Option<DbErrorKind> {
+        DbErrorKind::ALL.into_iter().find(|kind| kind.name() == name)
     }
 }
 
 /// A database's no: branch on `kind`, show `message`.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Refusal {
+pub struct DbError {
     /// What it means.
-    pub kind: RefusalKind,
+    pub kind: DbErrorKind,
     /// The product's own error number, 0 where it has none.
     pub code: i64,
     /// The standard's five letters, empty where the product has none.
@@ -133,27 +133,27 @@ pub struct Refusal {
     pub message: String,
 }
 
-impl Refusal {
-    /// A refusal of ours, without a number of the product's.
-    pub fn new(kind: RefusalKind, message: impl Into<String>) -> Refusal {
-        Refusal { kind, code: 0, sqlstate: String::new(), message: message.into() }
+impl DbError {
+    /// A database error of ours, without a number of the product's.
+    pub fn new(kind: DbErrorKind, message: impl Into<String>) -> DbError {
+        DbError { kind, code: 0, sqlstate: String::new(), message: message.into() }
     }
 
     /// What the one who reads the rows refused, of work that was committed all the same: whoever
     /// hears of it must not take the work for undone.
-    pub fn of_committed(mut self) -> Refusal {
-        self.kind = RefusalKind::UnknownCommit;
+    pub fn of_committed(mut self) -> DbError {
+        self.kind = DbErrorKind::UnknownCommit;
         self.during("the result cannot be read, but the transaction is committed")
     }
 
-    /// The same refusal with words in front that say what was being done.
-    pub fn during(mut self, what: impl fmt::Display) -> Refusal {
+    /// The same database error with words in front that say what was being done.
+    pub fn during(mut self, what: impl fmt::Display) -> DbError {
         self.message = format!("{what}: {}", self.message);
         self
     }
 }
 
-impl fmt::Display for Refusal {
+impl fmt::Display for DbError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.message)?;
         if self.code != 0 {
@@ -163,4 +163,4 @@ impl fmt::Display for Refusal {
     }
 }
 
-impl std::error::Error for Refusal {}
+impl std::error::Error for DbError {}

@@ -1,10 +1,10 @@
-//! PostgreSQL's errors as refusals, by their SQLSTATE.
+//! PostgreSQL's errors as database errors, by their SQLSTATE.
 //!
 //! The codes are those of <https://www.postgresql.org/docs/current/errcodes-appendix.html>.
 
 use bytes::BytesMut;
 use fallible_iterator::FallibleIterator;
-use model::{Refusal, RefusalKind};
+use model::{DbError, DbErrorKind};
 use postgres_protocol::message::backend::Message;
 
 /// A hostile server's words are cut here.
@@ -12,13 +12,13 @@ const WORDS_BYTES_MAX: usize = 2_000;
 
 /// What the server said, and whether it ends the connection with that.
 pub(super) struct ServerError {
-    pub(super) refusal: Refusal,
+    pub(super) db_error: DbError,
     pub(super) is_fatal: bool,
 }
 
 /// Reads an ErrorResponse, given as a whole message.
 #[cold]
-pub(super) fn read_error(message: &[u8]) -> Result<ServerError, Refusal> {
+pub(super) fn read_error(message: &[u8]) -> Result<ServerError, DbError> {
     let parsed = Message::parse(&mut BytesMut::from(message)).map_err(|error| garbled(&error))?;
     let Some(Message::ErrorResponse(body)) = parsed else {
         return Err(garbled(&"an invalid error message"));
@@ -49,15 +49,15 @@ pub(super) fn read_error(message: &[u8]) -> Result<ServerError, Refusal> {
         }
     }
     let is_fatal = matches!(severity.as_str(), "FATAL" | "PANIC");
-    Ok(ServerError { refusal: Refusal { kind, code: 0, sqlstate, message }, is_fatal })
+    Ok(ServerError { db_error: DbError { kind, code: 0, sqlstate, message }, is_fatal })
 }
 
 /// What the server sent is no part of the protocol, or not now.
 #[cold]
-pub(super) fn garbled(what: &dyn std::fmt::Display) -> Refusal {
+pub(super) fn garbled(what: &dyn std::fmt::Display) -> DbError {
     let message =
         format!("PostgreSQL protocol error: {what}; check that the target is a PostgreSQL server");
-    Refusal::new(RefusalKind::ConnectionLost, message)
+    DbError::new(DbErrorKind::ConnectionLost, message)
 }
 
 fn cut(words: &str) -> String {
@@ -67,35 +67,35 @@ fn cut(words: &str) -> String {
     }
 }
 
-fn kind(sqlstate: &str, words: &str) -> RefusalKind {
+fn kind(sqlstate: &str, words: &str) -> DbErrorKind {
     match sqlstate {
-        "40P01" => RefusalKind::Deadlock,
-        "55P03" => RefusalKind::LockTimeout,
-        "40001" => RefusalKind::Serialization,
-        "40003" => RefusalKind::UnknownCommit,
-        "23505" | "23P01" => RefusalKind::Duplicate,
-        "25006" => RefusalKind::ReadOnly,
-        "42501" => RefusalKind::Denied,
+        "40P01" => DbErrorKind::Deadlock,
+        "55P03" => DbErrorKind::LockTimeout,
+        "40001" => DbErrorKind::Serialization,
+        "40003" => DbErrorKind::UnknownCommit,
+        "23505" | "23P01" => DbErrorKind::Duplicate,
+        "25006" => DbErrorKind::ReadOnly,
+        "42501" => DbErrorKind::Denied,
         // Nothing of that name: database, schema, table, column, function, object, statement.
-        "3D000" | "3F000" | "42P01" | "42703" | "42883" | "42704" | "26000" => RefusalKind::Missing,
+        "3D000" | "3F000" | "42P01" | "42703" | "42883" | "42704" | "26000" => DbErrorKind::Missing,
         // Such a database, table or index, constraint or trigger, function.
-        "42P04" | "42P07" | "42710" | "42723" => RefusalKind::Exists,
-        "53100" => RefusalKind::DiskFull,
-        "53300" => RefusalKind::TooManyConnections,
-        "08P01" if is_no_database(words) => RefusalKind::Missing,
+        "42P04" | "42P07" | "42710" | "42723" => DbErrorKind::Exists,
+        "53100" => DbErrorKind::DiskFull,
+        "53300" => DbErrorKind::TooManyConnections,
+        "08P01" if is_no_database(words) => DbErrorKind::Missing,
         // The wrong number of values for a statement.
-        "08P01" => RefusalKind::Shape,
+        "08P01" => DbErrorKind::Shape,
         // Only words tell whose wish it was. Where they are in another language it counts as a
         // limit; our own cancels are known without words.
-        "57014" if words.contains("user request") => RefusalKind::Cancelled,
-        "57014" | "25P03" | "25P04" => RefusalKind::Timeout,
-        "57P01" | "57P02" | "57P03" | "57P04" | "57P05" => RefusalKind::ConnectionLost,
-        "XX001" | "XX002" => RefusalKind::Corrupt,
+        "57014" if words.contains("user request") => DbErrorKind::Cancelled,
+        "57014" | "25P03" | "25P04" => DbErrorKind::Timeout,
+        "57P01" | "57P02" | "57P03" | "57P04" | "57P05" => DbErrorKind::ConnectionLost,
+        "XX001" | "XX002" => DbErrorKind::Corrupt,
         _ => match sqlstate.get(..2) {
-            Some("08") => RefusalKind::ConnectionLost,
-            Some("23") | Some("44") => RefusalKind::Constraint,
-            Some("28") => RefusalKind::Denied,
-            _ => RefusalKind::Other,
+            Some("08") => DbErrorKind::ConnectionLost,
+            Some("23") | Some("44") => DbErrorKind::Constraint,
+            Some("28") => DbErrorKind::Denied,
+            _ => DbErrorKind::Other,
         },
     }
 }
@@ -157,58 +157,58 @@ mod tests {
 
     #[test]
     fn codes_become_kinds() {
-        let check = |sqlstate: &str, expect: RefusalKind| {
+        let check = |sqlstate: &str, expect: DbErrorKind| {
             assert_eq!(kind(sqlstate, ""), expect, "{sqlstate}");
         };
-        check("40P01", RefusalKind::Deadlock);
-        check("55P03", RefusalKind::LockTimeout);
-        check("40001", RefusalKind::Serialization);
-        check("23505", RefusalKind::Duplicate);
-        check("23503", RefusalKind::Constraint);
-        check("23514", RefusalKind::Constraint);
-        check("28P01", RefusalKind::Denied);
-        check("28000", RefusalKind::Denied);
-        check("42501", RefusalKind::Denied);
-        check("3D000", RefusalKind::Missing);
-        check("42P01", RefusalKind::Missing);
-        check("42P07", RefusalKind::Exists);
-        check("42710", RefusalKind::Exists);
-        check("42723", RefusalKind::Exists);
-        check("25006", RefusalKind::ReadOnly);
-        check("53100", RefusalKind::DiskFull);
-        check("53300", RefusalKind::TooManyConnections);
-        check("57P01", RefusalKind::ConnectionLost);
-        check("08006", RefusalKind::ConnectionLost);
-        check("42601", RefusalKind::Other);
-        check("", RefusalKind::Other);
-        check("Ä", RefusalKind::Other);
+        check("40P01", DbErrorKind::Deadlock);
+        check("55P03", DbErrorKind::LockTimeout);
+        check("40001", DbErrorKind::Serialization);
+        check("23505", DbErrorKind::Duplicate);
+        check("23503", DbErrorKind::Constraint);
+        check("23514", DbErrorKind::Constraint);
+        check("28P01", DbErrorKind::Denied);
+        check("28000", DbErrorKind::Denied);
+        check("42501", DbErrorKind::Denied);
+        check("3D000", DbErrorKind::Missing);
+        check("42P01", DbErrorKind::Missing);
+        check("42P07", DbErrorKind::Exists);
+        check("42710", DbErrorKind::Exists);
+        check("42723", DbErrorKind::Exists);
+        check("25006", DbErrorKind::ReadOnly);
+        check("53100", DbErrorKind::DiskFull);
+        check("53300", DbErrorKind::TooManyConnections);
+        check("57P01", DbErrorKind::ConnectionLost);
+        check("08006", DbErrorKind::ConnectionLost);
+        check("42601", DbErrorKind::Other);
+        check("", DbErrorKind::Other);
+        check("Ä", DbErrorKind::Other);
     }
 
     #[test]
     fn a_pooler_says_in_words_that_a_database_is_not_there() {
-        let check = |words: &str, expect: RefusalKind| {
+        let check = |words: &str, expect: DbErrorKind| {
             assert_eq!(kind("08P01", words), expect, "{words}");
         };
-        check("database \"shop\" does not exist", RefusalKind::Missing);
-        check("no such database: shop", RefusalKind::Missing);
-        check("bind message supplies 1 parameters", RefusalKind::Shape);
+        check("database \"shop\" does not exist", DbErrorKind::Missing);
+        check("no such database: shop", DbErrorKind::Missing);
+        check("bind message supplies 1 parameters", DbErrorKind::Shape);
     }
 
     #[test]
     fn a_cancel_and_a_time_limit_are_told_apart() {
         let request = "canceling statement due to user request";
-        assert_eq!(kind("57014", request), RefusalKind::Cancelled);
+        assert_eq!(kind("57014", request), DbErrorKind::Cancelled);
         let timeout = "canceling statement due to statement timeout";
-        assert_eq!(kind("57014", timeout), RefusalKind::Timeout);
+        assert_eq!(kind("57014", timeout), DbErrorKind::Timeout);
     }
 
     #[test]
     fn an_error_has_its_detail_and_hint() {
         let body = b"SFEHLER\0VERROR\0C23505\0Mtwice\0Dthe key\0Ha hint\0\0";
         let message = [&b"E"[..], &(body.len() as u32 + 4).to_be_bytes(), body].concat();
-        let ServerError { refusal, is_fatal } = read_error(&message).expect("well formed");
-        assert_eq!(refusal.message, "twice; the key; a hint");
-        assert_eq!((refusal.kind, refusal.sqlstate.as_str()), (RefusalKind::Duplicate, "23505"));
+        let ServerError { db_error, is_fatal } = read_error(&message).expect("well formed");
+        assert_eq!(db_error.message, "twice; the key; a hint");
+        assert_eq!((db_error.kind, db_error.sqlstate.as_str()), (DbErrorKind::Duplicate, "23505"));
         assert!(!is_fatal);
     }
 }

@@ -33,7 +33,7 @@ const DEVIATIONS_MAX: f64 = 7.5;
 
 /// The last build of a series against the ones before.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Newcomer {
+pub struct LatestBuild {
     /// The mean of the ones before.
     pub before: f64,
     /// Where the next one was to be expected.
@@ -60,9 +60,9 @@ pub struct Held {
 }
 
 /// Holds the last builds of several series against the ones before, those of their levels. All of
-/// them together have a chance of `error` that any is told to lie outside where nothing changed.
-/// None where fewer than three are before. A mean may be infinite.
-pub fn newcomers(all: &[Held], error: f64) -> Vec<Option<Newcomer>> {
+/// them together have a chance of `error` that any is reported to lie outside where nothing
+/// changed. None where fewer than three are before. A mean may be infinite.
+pub fn latest_builds(all: &[Held], error: f64) -> Vec<Option<LatestBuild>> {
     let held: Vec<Option<(&[Build], Away)>> = all.iter().map(held).collect();
     let past: Vec<f64> =
         held.iter().flatten().flat_map(|(before, _)| scores_within(before)).collect();
@@ -79,7 +79,7 @@ pub fn newcomers(all: &[Held], error: f64) -> Vec<Option<Newcomer>> {
         let ends = [-away.at(below.score(error_alone)), away.at(above.score(error_alone))];
         let [low, high] = ends.map(|end| away.mean + end * away.error);
         let is_outside = corrected < error;
-        Some(Newcomer { before: away.mean, expected: (low, high), p: corrected, is_outside })
+        Some(LatestBuild { before: away.mean, expected: (low, high), p: corrected, is_outside })
     };
     held.into_iter().map(one).collect()
 }
@@ -281,7 +281,8 @@ mod tests {
             let before: Vec<Build> = (0..4).map(|_| build(880.0, noise)).collect();
             let last = build(880.0 * (1.0 - fall), noise);
             let held = Held { last, earlier, ..alone(before) };
-            newcomers(&[held], 0.005)[0].is_some_and(|one| one.is_outside && one.before > last.mean)
+            latest_builds(&[held], 0.005)[0]
+                .is_some_and(|one| one.is_outside && one.before > last.mean)
         };
         (0..2_000).filter(is_below).count()
     }
@@ -303,7 +304,7 @@ mod tests {
     fn few_before_are_held_against_students_prediction() {
         let judge = |last: f64, n: usize| {
             let before = builds(&[9.0, 10.0, 11.0, 12.0, 13.0][..n]);
-            newcomers(&[Held { last: Build::of(&[last]), ..alone(before) }], 0.05)
+            latest_builds(&[Held { last: Build::of(&[last]), ..alone(before) }], 0.05)
                 .pop()
                 .expect("one")
         };
@@ -326,7 +327,7 @@ mod tests {
                 Held { last: Build::of(&[all[0] * far]), ..alone(builds(&all[1..])) }
             };
             let all = [one(1.0), one(3.0), one(2.0), one(6.0)];
-            for (Held { last, .. }, held) in all.iter().zip(newcomers(&all, 0.05)) {
+            for (Held { last, .. }, held) in all.iter().zip(latest_builds(&all, 0.05)) {
                 let held = held.expect("eleven");
                 let is_within = (held.expected.0..=held.expected.1).contains(&last.mean);
                 assert_eq!(is_within, !held.is_outside, "{round}: {last:?} {held:?}");
@@ -338,7 +339,7 @@ mod tests {
     fn a_pinned_build_is_as_uncertain_as_any() {
         let before = builds(&[9.0, 10.0, 11.0, 12.0, 13.0]);
         let (last, pinned) = (Build::of(&[16.0]), Some(Build::of(&[12.0])));
-        let held = newcomers(&[Held { last, pinned, ..alone(before) }], 0.05).pop().flatten();
+        let held = latest_builds(&[Held { last, pinned, ..alone(before) }], 0.05).pop().flatten();
         let held = held.expect("five");
         // 2.776 times 1.5811 times the root of 2.
         assert!((held.expected.1 - 18.208).abs() < 1e-3 && held.before == 12.0, "{held:?}");
@@ -367,8 +368,8 @@ mod tests {
         };
         let mut is_reported = || {
             let all: Vec<_> = (0..points).map(|_| series()).collect();
-            let held = newcomers(&all, 0.005);
-            let worse = |(one, held): (&Held, Option<Newcomer>)| {
+            let held = latest_builds(&all, 0.005);
+            let worse = |(one, held): (&Held, Option<LatestBuild>)| {
                 held.is_some_and(|held| held.is_outside && one.last.mean < held.before)
             };
             all.iter().zip(held).any(worse)

@@ -23,21 +23,21 @@ const CLOCK_OFFSET_S_MAX: f64 = 100e-6;
 /// Settings that changed, as many as are named.
 const CHANGES_SHOWN_MAX: usize = 8;
 
-enum Surroundings {
+enum EnvironmentFinding {
     SettingsChanged { changes: Vec<String> },
     DebugBuild,
     NoisyMachine { percent: f64 },
-    Neighbours { percent: f64, processors: f64, has_server: bool },
+    OtherCpuLoad { percent: f64, processors: f64, has_server: bool },
     Embedded,
     SameHost,
     NotDurable(CommitRisk),
     ClocksDiffer { process: u32, ahead_s: f64, error_s: f64 },
 }
 
-impl Surroundings {
+impl EnvironmentFinding {
     fn text(self) -> FindingText {
         match self {
-            Surroundings::SettingsChanged { changes } => FindingText {
+            EnvironmentFinding::SettingsChanged { changes } => FindingText {
                 id: "settings_changed",
                 severity: Severity::Warning,
                 text: format!(
@@ -46,20 +46,20 @@ impl Surroundings {
                     changes.join(", ")
                 ),
             },
-            Surroundings::DebugBuild => FindingText {
+            EnvironmentFinding::DebugBuild => FindingText {
                 id: "debug_build",
                 severity: Severity::Warning,
                 text: "dbdyno was built without optimisation: its overhead is part of the figures."
                     .to_owned(),
             },
-            Surroundings::NoisyMachine { percent } => FindingText {
+            EnvironmentFinding::NoisyMachine { percent } => FindingText {
                 id: "noisy_machine",
                 severity: Severity::Warning,
                 text: format!(
                     "Other virtual machines took {percent:.1} % of this machine's CPU time (steal)."
                 ),
             },
-            Surroundings::Neighbours { percent, processors, has_server } => FindingText {
+            EnvironmentFinding::OtherCpuLoad { percent, processors, has_server } => FindingText {
                 id: "other_cpu_load",
                 severity: Severity::Warning,
                 text: format!(
@@ -69,7 +69,7 @@ impl Surroundings {
                     significant(percent / 100.0 * processors, 2)
                 ),
             },
-            Surroundings::ClocksDiffer { process, ahead_s, error_s } => FindingText {
+            EnvironmentFinding::ClocksDiffer { process, ahead_s, error_s } => FindingText {
                 id: "clocks_differ",
                 severity: Severity::Warning,
                 text: format!(
@@ -80,21 +80,21 @@ impl Surroundings {
                     if ahead_s > 0.0 { "ahead of" } else { "behind" }
                 ),
             },
-            Surroundings::Embedded => FindingText {
+            EnvironmentFinding::Embedded => FindingText {
                 id: "same_host",
                 severity: Severity::Note,
                 text: "The database runs in the generator's process and shares its CPUs. The \
                        client's CPU time includes the database's."
                     .to_owned(),
             },
-            Surroundings::SameHost => FindingText {
+            EnvironmentFinding::SameHost => FindingText {
                 id: "same_host",
                 severity: Severity::Note,
                 text: "Generator and server share one host: they compete for its CPUs, and the \
                        figures include no network."
                     .to_owned(),
             },
-            Surroundings::NotDurable(CommitRisk { mode, loss }) => FindingText {
+            EnvironmentFinding::NotDurable(CommitRisk { mode, loss }) => FindingText {
                 id: "not_durable",
                 severity: Severity::Note,
                 text: format!("{mode}: {loss}."),
@@ -108,29 +108,29 @@ pub(super) fn look(tally: &Tally) -> Vec<FindingText> {
     let steal = tally.fact("machine", "steal_percent").and_then(FactValue::as_percent);
     let noisy = steal.filter(|percent| *percent > STEAL_PERCENT_MAX);
     let all = [
-        debug.then_some(Surroundings::DebugBuild),
-        noisy.map(|percent| Surroundings::NoisyMachine { percent }),
+        debug.then_some(EnvironmentFinding::DebugBuild),
+        noisy.map(|percent| EnvironmentFinding::NoisyMachine { percent }),
         other_cpu_load(tally),
         clocks_differ(tally),
         host(tally),
-        CommitRisk::read(|about, name| tally.fact(about, name)).map(Surroundings::NotDurable),
+        CommitRisk::read(|about, name| tally.fact(about, name)).map(EnvironmentFinding::NotDurable),
         settings_changed(tally),
     ];
-    all.into_iter().flatten().map(Surroundings::text).collect()
+    all.into_iter().flatten().map(EnvironmentFinding::text).collect()
 }
 
 /// Where the server is, as its URL tells: a file, this host, or another one.
-fn host(tally: &Tally) -> Option<Surroundings> {
+fn host(tally: &Tally) -> Option<EnvironmentFinding> {
     let target = Target::parse(&tally.description.as_ref()?.target).ok()?;
     let is_path = |name: &str| name.starts_with('/');
     let socket = ["socket", "host"].iter().any(|option| target.option(option).is_some_and(is_path));
     match target.hosts.as_slice() {
         // What draws its answers is nowhere.
         _ if tally.fact("database", "seed").is_some() => None,
-        _ if target.scheme == "managed" || socket => Some(Surroundings::SameHost),
-        [] => Some(Surroundings::Embedded),
+        _ if target.scheme == "managed" || socket => Some(EnvironmentFinding::SameHost),
+        [] => Some(EnvironmentFinding::Embedded),
         hosts if hosts.iter().any(|host| host.is_here() || is_path(&host.name)) => {
-            Some(Surroundings::SameHost)
+            Some(EnvironmentFinding::SameHost)
         }
         _ => None,
     }
@@ -141,7 +141,7 @@ fn host(tally: &Tally) -> Option<Surroundings> {
 /// a program of its own. The kernel's time is left out, since interrupts and its threads work for
 /// our network and disks as well as for others'; so this is the least that others took. A server
 /// on this machine whose process is not seen would be taken for one of them.
-fn other_cpu_load(tally: &Tally) -> Option<Surroundings> {
+fn other_cpu_load(tally: &Tally) -> Option<EnvironmentFinding> {
     let processors = tally.fact("cpu", "logical")?.count().filter(|n| *n > 0)? as f64;
     // Machines tell shares of all processors, processes of one.
     let weight = |about: &str, name: &str| match (whose(about), name) {
@@ -156,7 +156,7 @@ fn other_cpu_load(tally: &Tally) -> Option<Surroundings> {
     };
     let has_server = has("server");
     let is_known = has("machine") && has("generator");
-    let is_hidden = matches!(host(tally), Some(Surroundings::SameHost)) && !has_server;
+    let is_hidden = matches!(host(tally), Some(EnvironmentFinding::SameHost)) && !has_server;
     if !is_known || is_hidden {
         return None;
     }
@@ -176,7 +176,7 @@ fn other_cpu_load(tally: &Tally) -> Option<Surroundings> {
     };
     let others: Vec<f64> = seconds.iter().filter(is_whole).map(|(_, (_, sum))| *sum).collect();
     let percent = others.iter().sum::<f64>() / others.len() as f64;
-    (percent > OTHERS_PERCENT_MAX).then_some(Surroundings::Neighbours {
+    (percent > OTHERS_PERCENT_MAX).then_some(EnvironmentFinding::OtherCpuLoad {
         percent,
         processors,
         has_server,
@@ -184,7 +184,7 @@ fn other_cpu_load(tally: &Tally) -> Option<Surroundings> {
 }
 
 /// The process whose clock is furthest from ours, where that is too far.
-fn clocks_differ(tally: &Tally) -> Option<Surroundings> {
+fn clocks_differ(tally: &Tally) -> Option<EnvironmentFinding> {
     let seconds = |process: u32, name: &str| {
         let name = format!("process_{process}_clock_offset_{name}_s");
         tally.fact("processes", &name).and_then(FactValue::as_seconds)
@@ -203,7 +203,7 @@ fn clocks_differ(tally: &Tally) -> Option<Surroundings> {
         .flat_map(of)
         .filter(|(_, ahead_s, error_s)| ahead_s.abs() - error_s > CLOCK_OFFSET_S_MAX);
     let (process, ahead_s, error_s) = too_far.max_by(|a, b| a.1.abs().total_cmp(&b.1.abs()))?;
-    Some(Surroundings::ClocksDiffer { process, ahead_s, error_s })
+    Some(EnvironmentFinding::ClocksDiffer { process, ahead_s, error_s })
 }
 
 /// Whether the plan did something to the database in a second, or may have.
@@ -216,7 +216,7 @@ fn is_disturbed(tally: &Tally, second: i64) -> bool {
     tally.disturbances.iter().any(touches)
 }
 
-fn settings_changed(tally: &Tally) -> Option<Surroundings> {
+fn settings_changed(tally: &Tally) -> Option<EnvironmentFinding> {
     let changed = tally.facts.iter().filter(|fact| fact.about == "changed");
     let mut changes: Vec<String> = changed.map(|f| format!("{} {}", f.name, f.value)).collect();
     if changes.len() > CHANGES_SHOWN_MAX {
@@ -224,5 +224,5 @@ fn settings_changed(tally: &Tally) -> Option<Surroundings> {
         changes.truncate(CHANGES_SHOWN_MAX);
         changes.push(format!("and {more} more"));
     }
-    (!changes.is_empty()).then_some(Surroundings::SettingsChanged { changes })
+    (!changes.is_empty()).then_some(EnvironmentFinding::SettingsChanged { changes })
 }

@@ -1,24 +1,24 @@
-//! The family's error numbers as refusals, with what to do about them.
+//! The family's error numbers as database errors, with what to do about them.
 //!
 //! Numbers: MariaDB's and MySQL's lists of error codes; where the two differ, both are here.
 
-use model::{Refusal, RefusalKind};
+use model::{DbError, DbErrorKind};
 
 use super::packets::ServerError;
 
 /// What the server's no means to the one who must go on.
 #[cold]
-pub(super) fn refusal(error: ServerError) -> Refusal {
+pub(super) fn db_error(error: ServerError) -> DbError {
     let ServerError { code, sqlstate, message } = error;
     // A commit that a node of a Galera cluster could not tell the others; not translated. It is
     // rolled back.
     let has_left = code == 1180 && message.contains("Not connected to Primary Component");
-    let kind = if has_left { RefusalKind::ConnectionLost } else { kind(code, &sqlstate) };
+    let kind = if has_left { DbErrorKind::ConnectionLost } else { kind(code, &sqlstate) };
     let message = match advice(code, &message) {
         Some(advice) => format!("{message}; {advice}"),
         None => message,
     };
-    Refusal { kind, code: i64::from(code), sqlstate, message }
+    DbError { kind, code: i64::from(code), sqlstate, message }
 }
 
 /// Whether the server ends the connection with this error.
@@ -28,36 +28,36 @@ pub(super) fn ends_connection(code: u16) -> bool {
     matches!(code, 1040 | 1053 | 1080 | 1152..=1161 | 1184 | 1203 | 1927 | 3169 | 4031)
 }
 
-fn kind(code: u16, sqlstate: &str) -> RefusalKind {
+fn kind(code: u16, sqlstate: &str) -> DbErrorKind {
     match code {
-        1213 | 3058 | 3132 => RefusalKind::Deadlock,
-        1205 | 3572 => RefusalKind::LockTimeout,
-        1020 => RefusalKind::Serialization,
-        1022 | 1062 | 1169 | 1586 | 1859 => RefusalKind::Duplicate,
+        1213 | 3058 | 3132 => DbErrorKind::Deadlock,
+        1205 | 3572 => DbErrorKind::LockTimeout,
+        1020 => DbErrorKind::Serialization,
+        1022 | 1062 | 1169 | 1586 | 1859 => DbErrorKind::Duplicate,
         1048 | 1216 | 1217 | 1364 | 1451 | 1452 | 1557 | 1761 | 1762 | 3819 | 4025 => {
-            RefusalKind::Constraint
+            DbErrorKind::Constraint
         }
         // Values that do not fit their column in strict mode.
-        1264 | 1265 | 1292 | 1366 | 1406 | 3140 => RefusalKind::Constraint,
+        1264 | 1265 | 1292 | 1366 | 1406 | 3140 => DbErrorKind::Constraint,
         1044 | 1045 | 1095 | 1130 | 1142 | 1143 | 1227 | 1370 | 1396 | 1410 | 1524 | 1698
-        | 1820 | 1862 | 3118 | 3159 | 4150 | 4151 => RefusalKind::Denied,
+        | 1820 | 1862 | 3118 | 3159 | 4150 | 4151 => DbErrorKind::Denied,
         1008 | 1046 | 1049 | 1051 | 1054 | 1072 | 1091 | 1109 | 1146 | 1176 | 1305 => {
-            RefusalKind::Missing
+            DbErrorKind::Missing
         }
-        1007 | 1050 | 1061 | 1304 => RefusalKind::Exists,
-        1036 | 1223 | 1288 | 1290 | 1471 | 1792 | 1836 => RefusalKind::ReadOnly,
-        1317 | 3169 => RefusalKind::Cancelled,
-        1907 | 1969 | 3024 => RefusalKind::Timeout,
-        1021 | 1114 | 1878 => RefusalKind::DiskFull,
-        126 | 127 | 145 | 1034 | 1194 | 1195 | 1712 | 1877 => RefusalKind::Corrupt,
-        1235 | 1148 | 3948 | 4166 => RefusalKind::Unsupported,
+        1007 | 1050 | 1061 | 1304 => DbErrorKind::Exists,
+        1036 | 1223 | 1288 | 1290 | 1471 | 1792 | 1836 => DbErrorKind::ReadOnly,
+        1317 | 3169 => DbErrorKind::Cancelled,
+        1907 | 1969 | 3024 => DbErrorKind::Timeout,
+        1021 | 1114 | 1878 => DbErrorKind::DiskFull,
+        126 | 127 | 145 | 1034 | 1194 | 1195 | 1712 | 1877 => DbErrorKind::Corrupt,
+        1235 | 1148 | 3948 | 4166 => DbErrorKind::Unsupported,
         // Of all, of this user, or of this user within an hour.
-        1040 | 1203 | 1226 => RefusalKind::TooManyConnections,
-        1047 | 1053 | 1080 | 1152..=1161 | 1184 | 1927 | 4031 => RefusalKind::ConnectionLost,
-        _ if sqlstate.starts_with("08") => RefusalKind::ConnectionLost,
-        _ if sqlstate == "40001" => RefusalKind::Serialization,
-        _ if sqlstate.starts_with("23") => RefusalKind::Constraint,
-        _ => RefusalKind::Other,
+        1040 | 1203 | 1226 => DbErrorKind::TooManyConnections,
+        1047 | 1053 | 1080 | 1152..=1161 | 1184 | 1927 | 4031 => DbErrorKind::ConnectionLost,
+        _ if sqlstate.starts_with("08") => DbErrorKind::ConnectionLost,
+        _ if sqlstate == "40001" => DbErrorKind::Serialization,
+        _ if sqlstate.starts_with("23") => DbErrorKind::Constraint,
+        _ => DbErrorKind::Other,
     }
 }
 
@@ -106,31 +106,31 @@ mod tests {
     #[test]
     fn numbers_become_kinds() {
         let check = |code: u16, expect| assert_eq!(kind(code, ""), expect, "{code}");
-        check(1213, RefusalKind::Deadlock);
+        check(1213, DbErrorKind::Deadlock);
         // A node that has left its Galera cluster.
-        check(1047, RefusalKind::ConnectionLost);
-        check(1205, RefusalKind::LockTimeout);
-        check(1020, RefusalKind::Serialization);
-        check(1062, RefusalKind::Duplicate);
-        check(1452, RefusalKind::Constraint);
-        check(4025, RefusalKind::Constraint);
-        check(1045, RefusalKind::Denied);
-        check(1049, RefusalKind::Missing);
-        check(1050, RefusalKind::Exists);
-        check(1061, RefusalKind::Exists);
-        check(1304, RefusalKind::Exists);
-        check(1792, RefusalKind::ReadOnly);
-        check(1317, RefusalKind::Cancelled);
-        check(1969, RefusalKind::Timeout);
-        check(3024, RefusalKind::Timeout);
-        check(1114, RefusalKind::DiskFull);
-        check(1927, RefusalKind::ConnectionLost);
-        check(1040, RefusalKind::TooManyConnections);
-        check(1203, RefusalKind::TooManyConnections);
-        check(1226, RefusalKind::TooManyConnections);
-        check(1064, RefusalKind::Other);
-        assert_eq!(kind(9999, "40001"), RefusalKind::Serialization);
-        assert_eq!(kind(9999, "08S01"), RefusalKind::ConnectionLost);
+        check(1047, DbErrorKind::ConnectionLost);
+        check(1205, DbErrorKind::LockTimeout);
+        check(1020, DbErrorKind::Serialization);
+        check(1062, DbErrorKind::Duplicate);
+        check(1452, DbErrorKind::Constraint);
+        check(4025, DbErrorKind::Constraint);
+        check(1045, DbErrorKind::Denied);
+        check(1049, DbErrorKind::Missing);
+        check(1050, DbErrorKind::Exists);
+        check(1061, DbErrorKind::Exists);
+        check(1304, DbErrorKind::Exists);
+        check(1792, DbErrorKind::ReadOnly);
+        check(1317, DbErrorKind::Cancelled);
+        check(1969, DbErrorKind::Timeout);
+        check(3024, DbErrorKind::Timeout);
+        check(1114, DbErrorKind::DiskFull);
+        check(1927, DbErrorKind::ConnectionLost);
+        check(1040, DbErrorKind::TooManyConnections);
+        check(1203, DbErrorKind::TooManyConnections);
+        check(1226, DbErrorKind::TooManyConnections);
+        check(1064, DbErrorKind::Other);
+        assert_eq!(kind(9999, "40001"), DbErrorKind::Serialization);
+        assert_eq!(kind(9999, "08S01"), DbErrorKind::ConnectionLost);
     }
 
     #[test]
@@ -138,21 +138,21 @@ mod tests {
         let check = |message: &str, expect| {
             let message = message.to_owned();
             let error = ServerError { code: 1180, sqlstate: "HY000".to_owned(), message };
-            assert_eq!(refusal(error).kind, expect);
+            assert_eq!(db_error(error).kind, expect);
         };
         check(
             "Error while appending streaming replication fragment(provider status: Not connected \
              to Primary Component)",
-            RefusalKind::ConnectionLost,
+            DbErrorKind::ConnectionLost,
         );
-        check("Got error 28 during COMMIT", RefusalKind::Other);
+        check("Got error 28 during COMMIT", DbErrorKind::Other);
     }
 
     #[test]
     fn who_is_not_of_this_host_hears_nothing_of_its_anonymous_user() {
         let no = |host: &str| {
             let message = format!("Access denied for user 'me'@'{host}' (using password: YES)");
-            refusal(ServerError { code: 1045, sqlstate: "28000".to_owned(), message }).message
+            db_error(ServerError { code: 1045, sqlstate: "28000".to_owned(), message }).message
         };
         for host in ["localhost", "db1"] {
             assert!(no(host).contains("check user and password"), "{}", no(host));
@@ -167,7 +167,7 @@ mod tests {
             sqlstate: "08004".to_owned(),
             message: "Too many connections".to_owned(),
         };
-        let no = refusal(error);
+        let no = db_error(error);
         assert_eq!(
             no.to_string(),
             "Too many connections; use fewer clients, or raise max_connections of the server \
