@@ -53,6 +53,10 @@ const DIPS_MAX: usize = 20;
 /// Rows per transaction that are read, by this factor more than usual, are another plan.
 const ROWS_FACTOR: f64 = 3.0;
 
+/// Rows per second that are read, by this factor more than usual, are read by what is slow: a
+/// server may report rows a second late, and then they fall on few transactions.
+const ALL_ROWS_FACTOR: f64 = 1.5;
+
 /// A server with less than this share of its usual CPU time stands still, if it does not answer.
 const LOW: f64 = 0.2;
 
@@ -395,7 +399,9 @@ impl Series {
         add(Cause::Network, rise("database.round_trip"), &of_path);
         // A second that commits next to nothing has many rows for each, without reading more.
         let rows = rise(ROWS_READ_EACH).filter(|moved| moved.then > ROWS_FACTOR * moved.usual);
-        let rows = rows.filter(|_| rise(ROWS_READ).is_some());
+        let all_rows = rise(ROWS_READ);
+        let rows =
+            rows.filter(|_| all_rows.is_some_and(|all| all.then > ALL_ROWS_FACTOR * all.usual));
         let executing = rise(EXECUTING);
         let of_rows = executing.as_ref().map_or(0.0, of_clients);
         // Who waits for a few statements that read much is not executing: at least that is lost
@@ -590,6 +596,11 @@ mod tests {
         // Nor are as many rows as always, of transactions that do not end.
         let rows = ("database", "Handler_read_rnd_next", 4_000.0, 20.0);
         assert_eq!(causes(&[rows, executing]), []);
+        // Nor are a few more per second, however few transactions they fall on.
+        assert_eq!(
+            causes(&[("database", "Handler_read_rnd_next", 4_000.0, 5_500.0), executing]),
+            []
+        );
         assert_eq!(causes(&[("database", "round_trip", 0.1, 5.0)]), [Cause::Network]);
     }
 
