@@ -71,8 +71,8 @@ pub fn trace(
     let mut transactions = Vec::new();
     for (opened, kind) in chosen {
         let (workload, database) = (Arc::clone(&opened.workload), Arc::clone(&opened.database));
-        let TraceOptions { seed, number, warm_up, .. } = *options;
-        let traced = Traced { workload, database, seed, kind, number, warm_up };
+        let TraceOptions { number, warm_up, .. } = *options;
+        let traced = Traced { workload, database, kind, number, warm_up };
         let name = opened.workload.kinds()[usize::from(kind)].name;
         let interrupted = "interrupted during a transaction, which was not committed or whose \
                            outcome is unknown";

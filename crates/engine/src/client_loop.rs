@@ -276,11 +276,9 @@ impl ClientLoop {
         }
     }
 
-    /// Has the conversation, again where the policy says so, each time with the same inputs and
-    /// random numbers.
+    /// Has the conversation, again where the policy says so, each time with the same inputs.
     async fn attempt(&mut self, slot: Slot) -> (Outcome, u32) {
         let Slot { number, intended_ns, .. } = slot;
-        let rng = number.rng(self.common.seed);
         let mut retries = 0;
         loop {
             self.measured.clear();
@@ -288,7 +286,6 @@ impl ClientLoop {
                 sessions: &mut self.sessions,
                 clock: self.clock.as_ref(),
                 intended_ns,
-                rng: rng.clone(),
                 measured: &mut self.measured,
             };
             let db_error = match self.user.converse(&mut context).await {

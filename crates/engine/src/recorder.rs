@@ -46,9 +46,14 @@ impl Spans {
     }
 
     fn record(&mut self, second: i64, value: u64) {
+        // Nearly all belong to the current one: without a division.
+        if let Some((current, histogram)) = &mut self.current
+            && (*current..*current + self.seconds_per_span).contains(&second)
+        {
+            return histogram.record(value);
+        }
         let span = second.div_euclid(self.seconds_per_span) * self.seconds_per_span;
-        match &mut self.current {
-            Some((current, histogram)) if *current == span => histogram.record(value),
+        match &self.current {
             Some((current, _)) if *current > span => {
                 self.late.entry(span).or_default().record(value);
             }
@@ -443,7 +448,13 @@ impl Recorder {
     }
 
     fn with(&self, client: u32, work: impl FnOnce(&mut Shard)) {
-        let shard = &self.shards[client as usize % self.shards.len()];
+        // A division takes as long as the rest of it.
+        let n_shards = self.shards.len();
+        let index = match client as usize {
+            index if index < n_shards => index,
+            index => index % n_shards,
+        };
+        let shard = &self.shards[index];
         let mut shard = shard.lock().unwrap_or_else(PoisonError::into_inner);
         if !shard.is_closed {
             work(&mut shard);

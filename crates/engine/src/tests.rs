@@ -238,12 +238,13 @@ impl Workload for Asks {
     }
 
     fn client(&self, _client: u32) -> Box<dyn Client> {
-        Box::new(Asking { nth: 0, kind_of: self.kind_of, drawn: Arc::clone(&self.drawn) })
+        Box::new(Asking { nth: 0, drew: 0, kind_of: self.kind_of, drawn: Arc::clone(&self.drawn) })
     }
 }
 
 struct Asking {
     nth: u64,
+    drew: u64,
     kind_of: fn(Number) -> KindIndex,
     drawn: Arc<Mutex<Vec<(u64, u64)>>>,
 }
@@ -251,13 +252,13 @@ struct Asking {
 impl Client for Asking {
     fn inputs(&mut self, number: Number) -> KindIndex {
         self.nth = number.nth();
+        self.drew = number.rng(7).bits();
         (self.kind_of)(number)
     }
 
     fn converse<'a>(&'a mut self, context: &'a mut TxContext<'_>) -> Conversation<'a> {
         Box::pin(async move {
-            let drew = context.rng.bits();
-            self.drawn.lock().expect("no panics here").push((self.nth, drew));
+            self.drawn.lock().expect("no panics here").push((self.nth, self.drew));
             let values = [Value::Int(self.nth as i64)];
             model::execute(context.session(), StatementId(0), &values).await?;
             Ok(Done::Committed)

@@ -33,8 +33,6 @@ pub struct Traced {
     pub workload: Arc<dyn Workload>,
     /// The database.
     pub database: Arc<dyn Database>,
-    /// Decides its inputs, with its number.
-    pub seed: u64,
     /// Its type.
     pub kind: KindIndex,
     /// The least number that it may have.
@@ -117,14 +115,14 @@ fn converse(traced: &Traced, clock: ThreadClock) -> Result<TransactionTrace, Can
     for number in numbers.take(traced.warm_up as usize) {
         // What refuses this one refuses the other too, and is reported there.
         conversation.begin(number)?;
-        if conversation.converse(number).is_err_and(|no| no.kind.breaks_session()) {
+        if conversation.converse().is_err_and(|no| no.kind.breaks_session()) {
             let _ = block_on(model::reconnect(conversation.sessions[0].as_mut()));
         }
     }
     exchanges.borrow_mut().clear();
     conversation.begin(number)?;
     let started_ns = clock.now();
-    let outcome = conversation.converse(number);
+    let outcome = conversation.converse();
     let elapsed_ns = clock.now() - started_ns;
     let mut exchanges = exchanges.take();
     let mut traffic = Traffic::default();
@@ -162,13 +160,12 @@ impl Conversation<'_> {
         self.await_input()
     }
 
-    fn converse(&mut self, nth: u64) -> Result<Done, DbError> {
+    fn converse(&mut self) -> Result<Done, DbError> {
         let mut measured = Vec::new();
         let mut context = TxContext {
             sessions: &mut self.sessions,
             clock: self.clock.as_ref(),
             intended_ns: self.clock.now(),
-            rng: number_of(nth).rng(self.traced.seed),
             measured: &mut measured,
         };
         block_on(self.client.converse(&mut context))

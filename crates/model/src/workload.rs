@@ -5,7 +5,7 @@ use std::pin::Pin;
 
 use crate::{
     Clock, CustomMetric, DbError, Dialect, Identity, Input, Kind, KindIndex, Number, Places,
-    PrimaryMetric, Producer, Rng, RowSource, Session, Standard, Statement, Table, fnv1a,
+    PrimaryMetric, Producer, RowSource, Session, Standard, Statement, Table, fnv1a,
 };
 
 /// So begins the note that says which checks of a workload are left out, and why.
@@ -81,8 +81,6 @@ pub struct TxContext<'a> {
     pub clock: &'a dyn Clock,
     /// When it was to begin, by that clock: in open load it arrived then, however long it waited.
     pub intended_ns: u64,
-    /// Random numbers for this transaction, the same at every attempt.
-    pub rng: Rng,
     /// What the transaction measured: index in the workload's list, value. Kept only if it
     /// finishes.
     pub measured: &'a mut Vec<(u16, u64)>,

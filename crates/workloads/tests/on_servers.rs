@@ -15,9 +15,9 @@ use std::thread;
 
 use drivers::Opening;
 use model::{
-    Call, Database, DbError, DbErrorKind, Done, Place, Placement, Request, Rng, RoutineLanguage,
-    Session, Settings, Statement, StatementId, StatementKind, Stream, Traffic, TxContext, Value,
-    Workload, query,
+    Call, Database, DbError, DbErrorKind, Done, Place, Placement, Request, RoutineLanguage,
+    Session, Settings, Statement, StatementId, StatementKind, Traffic, TxContext, Value, Workload,
+    query,
 };
 use servers::Kind;
 use servers::for_tests::{MARIADB, MARIADB_11_4, MYSQL_5_6, POSTGRES, POSTGRES_18, TestServer};
@@ -282,7 +282,6 @@ fn work(database: &Arc<dyn Database>, workload: &dyn Workload, client: u32, n: u
                 sessions: &mut sessions,
                 clock: &clock,
                 intended_ns: 0,
-                rng: Rng::new(1, Stream::Sim, 0),
                 measured: &mut measured,
             };
             block_on(user.converse(&mut context)).map(|done| (done, measured))
@@ -450,11 +449,9 @@ fn a_killed_connection_leaves_in_doubt_what_may_be_committed(site: &mut Site) {
         let is_payment = |nth: &u64| workload.kind_of(of_client(0, *nth)) == 1;
         user.inputs(of_client(0, (0..).find(is_payment).expect("there is one")));
         let (clock, mut measured) = (Ticks::default(), Vec::new());
-        let rng = Rng::new(1, Stream::Sim, 0);
         let sessions = &mut sessions;
         let clock: &dyn model::Clock = &clock;
-        let mut context =
-            TxContext { sessions, clock, intended_ns: 0, rng, measured: &mut measured };
+        let mut context = TxContext { sessions, clock, intended_ns: 0, measured: &mut measured };
         block_on(user.converse(&mut context)).expect_err("it is killed")
     });
     assert_eq!((no.kind, grown), (DbErrorKind::UnknownCommit, 0), "{no}");

@@ -13,8 +13,8 @@ use drivers::Opening;
 use drivers::for_tests::{Interceptor, intercept_session};
 use model::{
     Check, Client, Clock, Crosscheck, Database, DbError, DbErrorKind, Done, Number, Place,
-    Placement, Request, Rng, Session, Settings, Statement, StatementKind, Stream, Target,
-    TxContext, Value, Workload, query,
+    Placement, Request, Session, Settings, Statement, StatementKind, Target, TxContext, Value,
+    Workload, query,
 };
 use workloads::Make;
 
@@ -170,7 +170,6 @@ impl Bench {
             sessions: &mut self.sessions,
             clock: &self.clock,
             intended_ns: self.clock.now(),
-            rng: Rng::new(1, Stream::Sim, 0),
             measured: &mut self.measured,
         };
         block_on(client.converse(&mut context))
