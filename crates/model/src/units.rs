@@ -78,7 +78,7 @@ pub(crate) const AMOUNT_UNITS: [(&str, f64, &str); 12] = [
     ("GiB", 1_073_741_824.0, "B"),
 ];
 
-/// Reads `500`, `500/s` or `30000/min`. Returns events per second.
+/// Reads `500`, `500/s`, `30k/min` or `30000/min`. Returns events per second.
 pub fn parse_rate(text: &str) -> Result<f64, BadUnit> {
     let bad = |why: &str| BadUnit(format!("'{text}' is not a rate: {why}"));
     let (number, per_s) = match text.trim().split_once('/') {
@@ -88,8 +88,13 @@ pub fn parse_rate(text: &str) -> Result<f64, BadUnit> {
         Some((number, "h")) => (number, 1.0 / 3600.0),
         Some(_) => return Err(bad("write 500, 500/s or 30000/min")),
     };
-    let value: f64 = match number.trim().replace('_', "").parse() {
-        Ok(value) => value,
+    let (number, factor) = match number.trim() {
+        number if number.ends_with('k') => (&number[..number.len() - 1], 1e3),
+        number if number.ends_with('M') => (&number[..number.len() - 1], 1e6),
+        number => (number, 1.0),
+    };
+    let value: f64 = match number.trim_end().replace('_', "").parse::<f64>() {
+        Ok(value) => value * factor,
         Err(_) => return Err(bad("write 500, 500/s or 30000/min")),
     };
     if !value.is_finite() || value <= 0.0 {
@@ -221,7 +226,9 @@ mod tests {
         assert_eq!(parse_rate("500"), Ok(500.0));
         assert_eq!(parse_rate("30000/min"), Ok(500.0));
         assert_eq!(parse_rate("0.5/s"), Ok(0.5));
-        for bad in ["-1", "0", "fast", "5/fortnight", "inf", "NaN"] {
+        assert_eq!([parse_rate("60k/min"), parse_rate("1.5 k/s")], [Ok(1000.0), Ok(1500.0)]);
+        assert_eq!(parse_rate("2M"), Ok(2e6));
+        for bad in ["-1", "0", "k", "M/s", "fast", "5/fortnight", "inf", "NaN"] {
             assert!(parse_rate(bad).is_err(), "{bad}");
         }
     }

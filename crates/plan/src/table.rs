@@ -206,7 +206,7 @@ parameters! {
         "Load model: next transaction at once, at a rate, or after keying and think times",
         |group| group.load.model();
     rate: Optional<RateOverTime> = "",
-        "Transactions offered per second in open load: 500, 30000/min, 'ramp 100 to 3000 over \
+        "Transactions offered per second in open load: 500, 30k/min, 'ramp 100 to 3000 over \
          60s', 'sine 1000 swing 500 every 60s', 'steps 500 for 30s, 2000', or 'file rates.csv' \
          with lines of second and rate",
         |group| match &group.load {

@@ -122,6 +122,7 @@ fn a_query_finds_the_runs_of_which_it_holds() {
     check("p99<20ms", "14");
     check("p99<=12ms and p99>=12ms", "1");
     check("tps>500 or clients=4", "124");
+    check("tps>30k/min or clients=4", "124");
     check("clients=8 and not status=failed", "1");
     check("not (clients=8 or clients=16)", "45");
     check("not not clients=8", "13");

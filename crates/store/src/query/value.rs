@@ -4,7 +4,7 @@ use jiff::Timestamp;
 use jiff::civil::{Date, DateTime};
 use jiff::tz::TimeZone;
 use model::finding_catalog::{CATALOG, catalog_entry};
-use model::{NS_PER_MS, did_you_mean, parse_duration};
+use model::{FigureBound, NS_PER_MS, did_you_mean, parse_duration};
 
 use super::{Field, Figures, Kind, Operator};
 
@@ -122,7 +122,7 @@ fn finding(written: &str) -> Result<Value, BadValue> {
     )))
 }
 
-/// `50000`, `1_000.5`, `50k`, `2M`.
+/// `50000`, `1_000.5`, `50k`, `2M`; of a rate `30k/min` too.
 fn number(name: &str, written: &str) -> Result<f64, BadValue> {
     let clean = written.replace('_', "");
     let (digits, factor) = match clean.strip_suffix(['k', 'K']) {
@@ -131,6 +131,13 @@ fn number(name: &str, written: &str) -> Result<f64, BadValue> {
     };
     let number: Option<f64> = digits.parse().ok();
     let number = number.map(|number| number * factor).filter(|number| number.is_finite());
+    let unit = match name {
+        "tps" => "1/s",
+        "nopm" => "1/min",
+        _ => "",
+    };
+    let rate = || FigureBound::read(written).ok()?.in_unit(unit).ok();
+    let number = number.or_else(rate);
     number.ok_or_else(|| bad(format!("'{written}' is not a number: write {name}>50000 or 50k")))
 }
 
