@@ -121,7 +121,9 @@ pub use plan_keys::{
     FORMER_OF_EXPERIMENT, FORMER_OF_GROUP, FORMER_OF_PLAN, FORMER_PARAMETERS, FormerKey,
     todays_key, todays_path,
 };
-pub use producer::{Input, Producer, ProducerContext, ProducerTask, Producing};
+pub use producer::{
+    Input, PRODUCER_CPU_PERCENT, Producer, ProducerContext, ProducerTask, Producing,
+};
 pub use product::Product;
 pub use repeats::{Goal, Level, Nesting, StopRule};
 pub use rng::{Rng, Stream};

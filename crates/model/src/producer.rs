@@ -7,6 +7,10 @@ use std::sync::Arc;
 
 use crate::{Clock, Fact, Finding, Signal};
 
+/// A fact of a workload with a producer: CPU time of its tasks in percent of the time of the load,
+/// 100 being one CPU. No transaction of a client takes any of it.
+pub const PRODUCER_CPU_PERCENT: &str = "producer_cpu_percent";
+
 /// What is left for a client to send.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Input {

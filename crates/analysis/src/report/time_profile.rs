@@ -98,7 +98,7 @@ pub(super) fn time_profile(
     };
     let delay = |about: &str| mean(about, "run_delay").map(|ms_per_s| ms_per_s / 1e3);
     let executing = state(SessionState::Executing).map_or(0.0, each_ms);
-    let client_cpu = cpus("generator").map(each_ms);
+    let client_cpu = cpus("generator").map(|all| each_ms((all - producer_cpus(tally)).max(0.0)));
     let server_cpu = cpus("server").map(each_ms);
     // A session that is woken waits for a CPU before the server counts it as executing.
     let server_delay = delay("server").map(each_ms);
@@ -200,6 +200,12 @@ fn longer_way_ms(tally: &Tally, best_ms: f64) -> f64 {
     if n_finished > 0.0 { all.sum::<f64>() / n_finished } else { 0.0 }
 }
 
+/// How many CPUs the producers of all workloads had, which are threads of the generator too.
+fn producer_cpus(tally: &Tally) -> f64 {
+    let of_producers = tally.facts.iter().filter(|fact| fact.name == model::PRODUCER_CPU_PERCENT);
+    of_producers.filter_map(|fact| fact.value.as_percent()).sum::<f64>() / 100.0
+}
+
 /// How many transactions ended in the measured phase.
 fn ended(tally: &Tally) -> u64 {
     let kinds = tally.groups.iter().flat_map(|group| &group.measured.kinds);
@@ -224,6 +230,20 @@ mod tests {
             false => gauges[at].2,
         });
         Report::of(&made.tally())
+    }
+
+    #[test]
+    fn what_a_producer_takes_is_no_part_of_a_transaction() {
+        let client_ms = |producer_percent: &str| {
+            let mut made = Made::closed();
+            let names = [("database", "sessions/executing"), ("generator", "cpu_user")];
+            made.gauges(&names, &|_, at| [0.0, 60.0][at]);
+            made.fact("arm", model::PRODUCER_CPU_PERCENT, producer_percent);
+            let profile = Report::of(&made.tally()).time_profile.expect("sessions were sampled");
+            profile.parts.iter().find(|part| part.name == "client_cpu").expect("it is one").ms
+        };
+        let (all, half, none) = (client_ms("0.0"), client_ms("30.0"), client_ms("70.0"));
+        assert!((all - 2.0 * half).abs() < 1e-9 && all > 0.0 && none == 0.0, "{all} {half} {none}");
     }
 
     #[test]

@@ -17,10 +17,10 @@ mod writer;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use model::{
-    BadParameter, Check, Choice, Client, CustomMetric, CustomMetricKind, Dialect, Fact, Finding,
-    Identity, Kind, KindIndex, MEGABYTE, NS_PER_S, Number, Places, Population, PrimaryMetric,
-    Producer, ProducerTask, Severity, Signal, Statement, StatementKind, Workload, format_count,
-    numbers,
+    BadParameter, Check, Choice, Client, CustomMetric, CustomMetricKind, Dialect, Fact, FactValue,
+    Finding, Identity, Kind, KindIndex, MEGABYTE, NS_PER_S, Number, Places, Population,
+    PrimaryMetric, Producer, ProducerTask, Severity, Signal, Statement, StatementKind, Workload,
+    format_count, numbers,
 };
 
 use self::application::{Agent, Application, CHUNK_MAX, Shape};
@@ -324,6 +324,10 @@ impl Producer for Arm {
             facts.push(count("application_cpu_ns_per_measurement", application_ns));
             let agent_ns = per(counts.agent_cpu_ns, counts.handled);
             facts.push(count("agent_cpu_ns_per_measurement", agent_ns));
+            let producer_ns = counts.application_cpu_ns + counts.agent_cpu_ns;
+            let percent = 100.0 * producer_ns as f64 / elapsed_ns.max(1) as f64;
+            let percent = FactValue::percent(percent, 1);
+            facts.push(Fact::new(NAME, model::PRODUCER_CPU_PERCENT, percent));
         }
         facts
     }
