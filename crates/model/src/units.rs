@@ -78,6 +78,12 @@ pub(crate) const AMOUNT_UNITS: [(&str, f64, &str); 12] = [
     ("GiB", 1_073_741_824.0, "B"),
 ];
 
+/// A number's text without its `k` or `M` at the end, and how many that stands for.
+pub fn without_scale(number: &str) -> (&str, f64) {
+    let scaled = |scale: char, factor: f64| Some((number.strip_suffix(scale)?, factor));
+    scaled('k', 1e3).or_else(|| scaled('M', 1e6)).unwrap_or((number, 1.0))
+}
+
 /// Reads `500`, `500/s`, `30k/min` or `30000/min`. Returns events per second.
 pub fn parse_rate(text: &str) -> Result<f64, BadUnit> {
     let bad = |why: &str| BadUnit(format!("'{text}' is not a rate: {why}"));
@@ -88,11 +94,7 @@ pub fn parse_rate(text: &str) -> Result<f64, BadUnit> {
         Some((number, "h")) => (number, 1.0 / 3600.0),
         Some(_) => return Err(bad("write 500, 500/s or 30000/min")),
     };
-    let (number, factor) = match number.trim() {
-        number if number.ends_with('k') => (&number[..number.len() - 1], 1e3),
-        number if number.ends_with('M') => (&number[..number.len() - 1], 1e6),
-        number => (number, 1.0),
-    };
+    let (number, factor) = without_scale(number.trim());
     let value: f64 = match number.trim_end().replace('_', "").parse::<f64>() {
         Ok(value) => value * factor,
         Err(_) => return Err(bad("write 500, 500/s or 30000/min")),

@@ -4,7 +4,7 @@ use jiff::Timestamp;
 use jiff::civil::{Date, DateTime};
 use jiff::tz::TimeZone;
 use model::finding_catalog::{CATALOG, catalog_entry};
-use model::{FigureBound, NS_PER_MS, did_you_mean, parse_duration};
+use model::{FigureBound, NS_PER_MS, did_you_mean, parse_duration, without_scale};
 
 use super::{Field, Figures, Kind, Operator};
 
@@ -124,11 +124,8 @@ fn finding(written: &str) -> Result<Value, BadValue> {
 
 /// `50000`, `1_000.5`, `50k`, `2M`; of a rate `30k/min` too.
 fn number(name: &str, written: &str) -> Result<f64, BadValue> {
-    let clean = written.replace('_', "");
-    let (digits, factor) = match clean.strip_suffix(['k', 'K']) {
-        Some(digits) => (digits, 1e3),
-        None => clean.strip_suffix('M').map_or((clean.as_str(), 1.0), |digits| (digits, 1e6)),
-    };
+    let clean = written.replace('_', "").replace('K', "k");
+    let (digits, factor) = without_scale(&clean);
     let number: Option<f64> = digits.parse().ok();
     let number = number.map(|number| number * factor).filter(|number| number.is_finite());
     let unit = match name {
