@@ -361,7 +361,7 @@ impl<'b> Builder<'b> {
         self.surely(&mut |session, _| meta::complete(session, &workload))
     }
 
-    /// Does `work`, which is reported whether it is done again after a connection was lost.
+    /// Does `work`, which learns whether it is done again after a connection was lost.
     fn surely<T>(
         &mut self,
         work: &mut dyn FnMut(&mut AdminSession, bool) -> Result<T, DbError>,

@@ -14,7 +14,7 @@ use crate::storage_engine;
 /// Rows shown of each check that fails.
 const EXAMPLES: usize = 5;
 
-/// Runs every check of `workload`. `doing` is reported each one's title before it runs.
+/// Runs every check of `workload`. `doing` hears each one's title before it runs.
 pub fn check(
     database: &dyn Database,
     workload: &dyn Workload,

@@ -111,7 +111,7 @@ impl Managed {
         &self.wanted.options.settings
     }
 
-    /// What it was reported, for the record of a run.
+    /// The options it was started with, for the record of a run.
     pub(crate) fn facts(&self) -> Vec<Fact> {
         let mut facts = vec![
             Fact::new("managed", "server", self.name()),

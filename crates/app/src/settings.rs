@@ -25,7 +25,7 @@ use crate::interruptible::run_interruptible;
 use crate::open::open;
 use crate::watcher::Watcher;
 
-/// How long a server may take to take up what it was reported.
+/// How long a server may take to apply a new setting.
 const TAKEN_UP_MS: u128 = 10_000;
 /// How often it is asked.
 const LOOK_EVERY_MS: u64 = 10;
@@ -150,7 +150,7 @@ impl SettingsSession {
         }
     }
 
-    /// Makes the server take up what it was reported, and waits until it has.
+    /// Makes the server apply the new settings, and waits until it has.
     fn take_up(&mut self, name: &str) -> Result<(), Error> {
         if self.by.take_up.is_empty() {
             return Ok(());
@@ -599,7 +599,7 @@ pub fn left(store: &Path) -> Result<Vec<Left>, Error> {
 /// How settings are restored.
 #[derive(Clone, Copy, Debug)]
 pub struct RestoreOptions {
-    /// Nothing is changed: it is only reported what would be.
+    /// Nothing is changed: what would be is only reported.
     pub dry_run: bool,
     /// Also what somebody else has changed since, and what a living process answers for.
     pub force: bool,

@@ -41,7 +41,7 @@ const LAWS: &[(&str, Law)] = &[
     ("a batch may be a whole transaction", as_transaction::is_whole),
     ("a batch commits nothing behind a no", as_transaction::commits_nothing_behind_a_no),
     (
-        "what is committed is reported so, even if unread",
+        "a commit is reported as one, even if its reply is unread",
         as_transaction::is_reported_as_it_ended_where_nobody_reads,
     ),
     ("statements can be prepared at run time", statements_are_prepared_late),

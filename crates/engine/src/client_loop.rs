@@ -117,25 +117,25 @@ pub(crate) struct ClientSpec {
 
 impl ClientLoop {
     pub(crate) fn new(
-        seating: ClientSpec,
+        spec: ClientSpec,
         session: Box<dyn Session>,
         clock: Rc<dyn Clock>,
     ) -> ClientLoop {
-        let n_kinds = seating.kinds.len();
-        let for_input = seating.workload.producer().map(Producer::for_clients);
+        let n_kinds = spec.kinds.len();
+        let for_input = spec.workload.producer().map(Producer::for_clients);
         ClientLoop {
-            client: seating.client,
-            group: seating.group,
-            kinds: seating.kinds,
-            user: seating.workload.client(seating.client),
+            client: spec.client,
+            group: spec.group,
+            kinds: spec.kinds,
+            user: spec.workload.client(spec.client),
             sessions: vec![session],
-            pacer: seating.pacer,
+            pacer: spec.pacer,
             clock,
-            common: seating.common,
-            under_way: seating.under_way,
-            workload: seating.workload,
+            common: spec.common,
+            under_way: spec.under_way,
+            workload: spec.workload,
             moments: vec![(Moments::default(), 0); n_kinds],
-            times: vec![CoarseHistogram::default(); if seating.keeps_times { n_kinds } else { 0 }],
+            times: vec![CoarseHistogram::default(); if spec.keeps_times { n_kinds } else { 0 }],
             for_input,
             measured: Vec::with_capacity(8),
             hopeless_in_a_row: 0,

@@ -47,7 +47,7 @@ pub enum CannotRun {
         n_refused: u32,
         /// Of how many.
         n_clients: u32,
-        /// What the first was reported.
+        /// The error of the first.
         db_error: DbError,
     },
     /// The operating system has no more threads or descriptors.

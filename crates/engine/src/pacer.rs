@@ -16,7 +16,7 @@ use crate::clock;
 use crate::job::{GroupJob, Job};
 use crate::schedule::Schedule;
 use crate::stop::{NEVER, Stop};
-use crate::think_time::Thinker;
+use crate::think_time::ThinkTime;
 
 /// How many transactions of the measured phase are left; shared by those who share them.
 pub(crate) struct Budget(AtomicI64);
@@ -168,7 +168,7 @@ enum Pace {
         free_ns: u64,
     },
     Open(Arc<Arrivals>),
-    KeyThink(Thinker),
+    KeyThink(ThinkTime),
 }
 
 /// One client's pacer.
@@ -195,7 +195,7 @@ impl Pacer {
         let pace = match (pacing.load, pacing.arrivals) {
             (Load::Open { .. }, Some(arrivals)) => Pace::Open(Arc::clone(arrivals)),
             (Load::KeyThink { scale }, _) => {
-                Pace::KeyThink(Thinker::new(client, pacing.seed, *scale))
+                Pace::KeyThink(ThinkTime::new(client, pacing.seed, *scale))
             }
             _ => Pace::Closed { free_ns: 0 },
         };

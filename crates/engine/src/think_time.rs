@@ -15,7 +15,7 @@ const FOUND_AMONG: u64 = 1 << 20;
 const LOOKS_MAX: u32 = 100_000;
 
 /// A user who keys, has its transaction, and thinks.
-pub(crate) struct Thinker {
+pub(crate) struct ThinkTime {
     client: u32,
     seed: u64,
     /// All times are multiplied by it.
@@ -38,9 +38,9 @@ enum Found {
     Keying { kind: KindIndex, left_ns: u64 },
 }
 
-impl Thinker {
-    pub(crate) fn new(client: u32, seed: u64, scale: f64) -> Thinker {
-        Thinker {
+impl ThinkTime {
+    pub(crate) fn new(client: u32, seed: u64, scale: f64) -> ThinkTime {
+        ThinkTime {
             client,
             seed,
             scale,

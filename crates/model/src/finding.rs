@@ -42,7 +42,7 @@ pub struct Finding {
     pub severity: Severity,
     /// A sentence with the figure that raised it and what to do.
     pub text: String,
-    /// The first half of it, without what to do; absent where nobody has reported the halves apart.
+    /// The first half of it, without what to do; absent where the two halves are not known apart.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub observed: Option<String>,
 }

@@ -100,7 +100,7 @@ pub struct Options {
     pub nodes: Option<u32>,
     /// How many of the nodes are to be loaded, the first ones; none is all.
     pub load_on: Option<u32>,
-    /// What it is reported besides the defaults, as the server names it. The last of a name holds.
+    /// Its options besides the defaults, as the server names them. The last of a name holds.
     pub settings: Vec<(String, String)>,
 }
 

@@ -26,7 +26,7 @@ pub(crate) fn default_interval_seconds() -> u32 {
     INTERVAL_SECONDS
 }
 
-/// The windows in which service, wait and lag are kept where a report is reported in stretches of
+/// The windows in which service, wait and lag are kept where a report has stretches of
 /// `interval_seconds`: the longest of which these are made, up to [`WINDOW_SECONDS`].
 pub fn window_seconds(interval_seconds: u32) -> u32 {
     let divides = |window: &u32| interval_seconds.is_multiple_of(*window);

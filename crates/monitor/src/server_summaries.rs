@@ -50,7 +50,7 @@ impl ServerSummaries {
         })
     }
 
-    /// Tells what would fill a summary, unless it is reported already why it could not be read.
+    /// Reports how to fill a summary, unless the reason why it could not be read is reported.
     fn say_why(&mut self, query: &SummaryQuery, how: &str) {
         let is_told = self.facts.iter().any(|fact| fact.name == query.source);
         // What a product does not have at all is nothing to tell.

@@ -32,7 +32,7 @@ pub struct PathReport {
 }
 
 impl NetworkPath {
-    /// Starts `program`, which calls [`crate::serve`] when it is reported `word`.
+    /// Starts `program`, which calls [`crate::serve`] when `word` is its argument.
     pub fn start(
         program: &Path,
         word: &str,

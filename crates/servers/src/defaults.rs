@@ -105,7 +105,7 @@ pub const DEFAULTS: &[DefaultSetting] = &[
     },
 ];
 
-/// What the server is reported when nobody says otherwise.
+/// Options that the server starts with unless others are given.
 pub fn defaults(kind: Kind) -> impl Iterator<Item = &'static DefaultSetting> {
     DEFAULTS.iter().filter(move |default| default.kinds.contains(&kind))
 }

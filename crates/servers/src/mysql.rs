@@ -126,7 +126,7 @@ pub(crate) fn prepare(server: &Instance) -> Result<(), ServerError> {
     server.run_to_end("creating the data directory", command, &sql)
 }
 
-/// What the first start is reported: one statement a line.
+/// Statements for the first start, one a line.
 pub(crate) fn first_words(server: &Instance) -> String {
     let password = server.password.reveal();
     assert!(password.bytes().all(|byte| byte.is_ascii_alphanumeric()), "needs no quoting");

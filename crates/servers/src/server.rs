@@ -140,7 +140,7 @@ impl Server {
         &self.version
     }
 
-    /// What it was reported, defaults included, as it was written.
+    /// Its options, defaults included, as they were written.
     pub fn settings(&self) -> &[(String, String)] {
         &self.instance.settings
     }
@@ -304,8 +304,8 @@ impl Server {
         self.instance.member.as_ref().map(Member::port)
     }
 
-    /// Tells a node who the others are, and whether it begins the cluster again, from its next
-    /// start on.
+    /// Gives a node the addresses of the others, and whether it bootstraps the cluster, from its
+    /// next start on.
     pub(crate) fn meet(&mut self, peers: Vec<u16>, is_first: bool) {
         if let Some(member) = &mut self.instance.member {
             (member.peers, member.is_first) = (peers, is_first);

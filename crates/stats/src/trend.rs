@@ -79,7 +79,7 @@ pub fn rank_trend(series: &[f64]) -> f64 {
     if variance > 0.0 { kendalls_s(series) as f64 / variance.sqrt() } else { 0.0 }
 }
 
-/// Pieces of a series by which it is reported whether it rises.
+/// Pieces of a series by which is decided whether it rises.
 const PIECES: usize = 8;
 /// Of the 28 pairs of pieces, so many more must have risen than fallen: without a trend that
 /// happens once in about a thousand series (Mann, Econometrica 13, 245, 1945).

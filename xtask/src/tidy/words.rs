@@ -35,6 +35,8 @@ const RETIRED_IN_CODE: &[(&str, &str)] = &[
     ("Seating", "ClientSpec"),
     ("Blueprint", "ClientSpec"),
     ("Surroundings", "RunContext"),
+    ("seating", "spec"),
+    ("Thinker", "ThinkTime"),
     ("thinker", "think_time"),
     ("furnish", "populate"),
     ("Lookout", "Monitor"),

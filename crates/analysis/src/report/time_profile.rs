@@ -39,7 +39,7 @@ pub struct TimeProfile {
     /// What client and server were measured to do beyond the service time, which is in no part: CPU
     /// time while the other side worked already, after a reply was sent or in background threads,
     /// and waits for a CPU of sessions that were counted as waiting for a lock still. Reports of
-    /// before it was distinguished have none.
+    /// before it was recorded apart have none.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub beside: Vec<TimePart>,
 }

@@ -31,7 +31,7 @@ pub(crate) struct Live {
     /// The instant and place of the last phase, in nanoseconds from the measured phase's start.
     phase: Option<(Instant, i64)>,
     printed: Option<Instant>,
-    /// The first second of the load that no line has reported of.
+    /// The first second of the load that no line has reported.
     untold: Option<i64>,
     metrics: Option<Metrics>,
 }
@@ -128,7 +128,7 @@ impl Live {
     }
 }
 
-#[expect(clippy::disallowed_methods, reason = "how often a person is informed is no measurement")]
+#[expect(clippy::disallowed_methods, reason = "how often a line is printed is no measurement")]
 fn now() -> Instant {
     Instant::now()
 }

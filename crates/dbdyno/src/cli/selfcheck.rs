@@ -141,7 +141,7 @@ pub(crate) fn selfcheck(matches: &ArgMatches, shell: &Shell) -> Outcome {
     let is_json = flags::is_json(matches);
     let checked = check(first..=last, &stop, &mut |item| {
         if !is_json {
-            // Nothing more is written for a reader who has left.
+            // The reader has closed the pipe: no more output.
             let _ = shell.print(&shown(item));
         }
     })?;

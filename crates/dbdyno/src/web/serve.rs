@@ -260,7 +260,7 @@ async fn is_clear(stream: &TcpStream) -> bool {
     matches!(seen, Ok(Ok(1))) && first[0] != TLS_HANDSHAKE
 }
 
-/// What whoever speaks HTTP there is reported.
+/// The answer to whoever speaks HTTP there.
 fn only_tls() -> Router {
     let words = "this service uses TLS: use https:// instead of http://\n";
     Router::new().fallback(async move || (StatusCode::BAD_REQUEST, words))

@@ -12,7 +12,7 @@ const FREE: u32 = 3;
 const FIRST_WAIT: Duration = Duration::from_secs(1);
 /// No wait is longer, so that nobody is locked out for good by somebody else at his address.
 const WAIT_MAX: Duration = Duration::from_secs(60);
-/// Whoever has not failed for so long begins again.
+/// An address without failures for this long starts at zero.
 const FORGOTTEN_AFTER: Duration = Duration::from_secs(600);
 /// So many addresses are remembered: 100 KiB. Beyond that the one that failed longest ago goes.
 const PEERS_MAX: usize = 1000;

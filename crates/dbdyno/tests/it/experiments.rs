@@ -349,7 +349,7 @@ fn drifted(order: &str) -> f64 {
         "--ramp-up=0s",
         "--duration=60s",
         "--clients=4",
-        // What a report is reported in stretches of is of no matter to the load.
+        // The stretches of the report do not matter to the load.
         "--vary=report_interval=10s,20s",
         "--repeat=8",
         &order,

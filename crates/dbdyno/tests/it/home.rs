@@ -107,8 +107,8 @@ impl Home {
         Started::new(self.dbdyno(args)).end()
     }
 
-    /// Does in this process what dbdyno is reported. Not for what measures in real time, since all
-    /// tests are one process then, and not for signals and terminals, which are the process's.
+    /// Does in this process what dbdyno is asked to do. Not for what measures in real time, since
+    /// all tests are one process then, and not for signals and terminals, which are the process's.
     pub(crate) fn call(&self, args: &[&str]) -> Ran {
         self.call_with(&[("HOME", self.path("home")), ("XDG_DATA_HOME", self.path("data"))], args)
     }

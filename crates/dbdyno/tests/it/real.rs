@@ -1,4 +1,4 @@
-//! Real servers for these tests: where they are, how dbdyno is informed, and those with data of
+//! Real servers for these tests: where they are, how dbdyno finds them, and those with data of
 //! tpcc that several tests use in turn. Building them takes several seconds of CPU time each.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};

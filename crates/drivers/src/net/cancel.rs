@@ -3,7 +3,7 @@
 //!
 //! A server does not look at the socket while it works on a statement, so it must be told on
 //! another connection. A pooler in front of it does not know what to stop before the statement has
-//! come there, nor after the socket has gone: so it hears it again and again, until the session has
+//! come there, nor after the socket has gone: so the cancel is repeated until the session has
 //! heard of its end, and only then the socket goes. One thread a target does that for all its
 //! cancelled sessions. Not here: how it is reported (each driver's `Server::end`).
 
@@ -136,7 +136,8 @@ pub(super) struct Canceller<S> {
 /// How long the end of a target may wait until its servers have heard of it. One that hangs never
 /// does.
 const PATIENCE: Duration = Duration::from_secs(2);
-/// How long a cancelled session goes on at most while its server is reported, and how often it is.
+/// How long a cancelled session goes on at most while its server is asked to end it, and how often
+/// it is asked.
 const SHUT_DOWN_AFTER: Duration = Duration::from_millis(300);
 const TELL_EVERY: Duration = Duration::from_millis(20);
 

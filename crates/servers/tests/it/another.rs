@@ -1,4 +1,4 @@
-//! Another process that does as it is reported: to be killed, or to be somebody else.
+//! Another process that follows instructions: to be killed, or to be somebody else.
 
 use std::fs::{self, Permissions};
 use std::io::{BufRead, BufReader, Read};
@@ -15,7 +15,7 @@ use crate::nodes::start_nodes;
 const TASK: &str = "DBDYNO_SERVERS_TASK";
 const TEST: &str = "another::a_task_is_done_where_one_is_given";
 
-/// What begins the line by which a server under way is reported.
+/// The beginning of the line that announces a running server.
 const TOLD: &str = "@@";
 
 /// A process that holds a server of its own.
