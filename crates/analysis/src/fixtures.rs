@@ -299,6 +299,7 @@ fn closed_second(draw: &mut Draw, index: i64, n: u64) -> Second {
         let rolled_back = kind == 0 && draw.next(100) == 0;
         let part = second.kind(kind);
         part.counts.retried += u64::from(i % 97 == 0);
+        part.ended += 1;
         part.traffic += TRAFFIC;
         part.response.get_or_insert_default().record(response_ns);
         if rolled_back {
@@ -335,6 +336,7 @@ fn open_second(draw: &mut Draw, index: i64, wait_ms: u64) -> Second {
         }
         let wait_ns = wait_ms * NS_PER_MS + i * NS_PER_US * wait_ms / 10;
         part.counts.committed += 1;
+        part.ended += 1;
         part.traffic += TRAFFIC;
         part.response.get_or_insert_default().record(wait_ns + 20_000 + service_ns);
         if i % 5 > 0 {

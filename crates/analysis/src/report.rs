@@ -379,8 +379,8 @@ pub struct CountsReport {
     pub backlog_at_start: u64,
 }
 
-/// What a transaction takes on average: a mean over those that ended in the measured window, of
-/// ramp-up and measured phase; attempts that were retried are in it.
+/// What a transaction takes on average: a mean over those that ended in the measured window,
+/// whenever they were intended; attempts that were retried are in it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct PerTransaction {
     /// Times that something went out and its answer was waited for.
@@ -393,6 +393,8 @@ pub struct PerTransaction {
     pub writes: Option<f64>,
     /// Other statements: BEGIN, COMMIT.
     pub others: Option<f64>,
+    /// Bytes sent and received.
+    pub bytes: Option<f64>,
 }
 
 /// One kind of transaction.

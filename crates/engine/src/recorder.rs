@@ -108,6 +108,7 @@ impl Spans {
 struct Figures {
     counts: Counts,
     commits: u64,
+    ended: u64,
     carried: Carried,
     traffic: Traffic,
 }
@@ -468,6 +469,7 @@ fn rate(cells: &mut GroupCells, sample: &Sample, start_ns: u64) {
     let figures = cells.kind(sample.kind).figures(finished);
     figures.traffic += sample.traffic;
     figures.commits += u64::from(is_commit);
+    figures.ended += 1;
     if is_commit {
         let from_start = sample.finished_ns as i64 - start_ns as i64;
         let within = from_start.rem_euclid(NS_PER_S as i64) as u64;
@@ -553,6 +555,7 @@ impl Parts {
             let part = self.at(group, second).kind(kind);
             part.counts.add(&figures.counts);
             part.commits += figures.commits;
+            part.ended += figures.ended;
             part.carried += figures.carried.count;
             part.carried_ns += figures.carried.beyond_ns;
             part.carried_max_ns = part.carried_max_ns.max(figures.carried.max_ns);

@@ -422,6 +422,18 @@ fn what_is_offered_is_finished_or_failed_or_dropped_or_unfinished() {
     let counts = shown.measured;
     assert!(counts.failed > 0 && counts.dropped > 0 && counts.unfinished > 250, "{counts:?}");
     assert!(shown.carried_in > 250, "the ramp-up left its queue behind");
+
+    // Each moves one statement, whenever it was intended.
+    let (mut ended, mut reads) = (0, 0);
+    for event in &shown.events {
+        let Event::Second(part) = event else { continue };
+        for kind in part.kinds.iter().filter(|_| part.second >= 0) {
+            (ended, reads) = (ended + kind.ended, reads + kind.traffic.reads);
+        }
+    }
+    let in_window = |sample: &&Sample| (1_300 * NS_PER_MS..end_ns).contains(&sample.finished_ns);
+    assert_eq!(ended, shown.samples.iter().filter(in_window).count() as u64);
+    assert_eq!(reads, ended);
 }
 
 #[test]

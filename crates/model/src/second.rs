@@ -84,6 +84,10 @@ pub struct KindSecond {
     pub counts: Counts,
     /// Commits that finished in this second, none after the measured window.
     pub commits: u64,
+    /// Transactions that ended in this second, failed ones too; none after the measured window,
+    /// and 0 in runs of before it was kept.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub ended: u64,
     /// Of those intended in this second: finished (or unfinished) after the phase they belong to.
     pub carried: u64,
     /// How long these went on within the next phase, in nanoseconds, all together.
@@ -121,6 +125,7 @@ impl KindSecond {
             kind,
             counts: Counts::default(),
             commits: 0,
+            ended: 0,
             carried: 0,
             carried_ns: 0,
             carried_max_ns: 0,
@@ -137,6 +142,7 @@ impl KindSecond {
     pub fn add(&mut self, other: &KindSecond) {
         self.counts.add(&other.counts);
         self.commits += other.commits;
+        self.ended += other.ended;
         self.carried += other.carried;
         self.carried_ns += other.carried_ns;
         self.carried_max_ns = self.carried_max_ns.max(other.carried_max_ns);

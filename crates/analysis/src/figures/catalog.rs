@@ -101,10 +101,8 @@ pub static OF_RUN: &[RunFigure] = &[
     cost("statements_per_transaction", "", "statements per transaction", |r| {
         r.block.per_transaction.statements
     }),
-    cost("bytes_per_transaction", "B", "bytes sent and received per commit", |r| {
-        let client = r.client?;
-        let committed = r.block.counts.committed;
-        (committed > 0).then(|| (client.bytes_in + client.bytes_out) as f64 / committed as f64)
+    cost("bytes_per_transaction", "B", "bytes sent and received per transaction", |r| {
+        r.block.per_transaction.bytes
     }),
     cost("client_cpu_us", "us", "CPU time of the generator per statement", |r| {
         r.client?.cpu_us_per_query

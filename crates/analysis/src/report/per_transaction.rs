@@ -8,6 +8,21 @@ use crate::tally::Tally;
 
 /// What a transaction takes on average, over all kinds.
 pub(super) fn per_transaction(tally: &Tally, groups: &[usize]) -> PerTransaction {
+    let (traffic, ended) = moved_by_all(tally, groups);
+    let each = |count: u64| known(count as f64 / ended as f64);
+    PerTransaction {
+        round_trips: each(traffic.round_trips),
+        statements: each(traffic.queries()),
+        reads: each(traffic.reads),
+        writes: each(traffic.writes),
+        others: each(traffic.others),
+        bytes: each(traffic.bytes_in + traffic.bytes_out),
+    }
+}
+
+/// What was moved by the transactions of all kinds that ended in the measured window, and how
+/// many these are.
+pub(super) fn moved_by_all(tally: &Tally, groups: &[usize]) -> (Traffic, u64) {
     let (mut traffic, mut ended) = (Traffic::default(), 0);
     for group in groups.iter().filter_map(|index| tally.groups.get(*index)) {
         let kinds = [&group.ramp_up, &group.measured].map(|phase| phase.kinds.last());
@@ -18,20 +33,16 @@ pub(super) fn per_transaction(tally: &Tally, groups: &[usize]) -> PerTransaction
             ended += ended_of_kind;
         }
     }
-    let each = |count: u64| known(count as f64 / ended as f64);
-    PerTransaction {
-        round_trips: each(traffic.round_trips),
-        statements: each(traffic.queries()),
-        reads: each(traffic.reads),
-        writes: each(traffic.writes),
-        others: each(traffic.others),
-    }
+    (traffic, ended)
 }
 
-/// What was moved over both phases, and by how many transactions: those that ended in the window.
-/// Traffic belongs to the second of the finish and counts to that of the intended instant, so
-/// only over both phases are they of the same transactions.
+/// The same of one kind. Runs of before this number was kept count transactions by their intended
+/// instant and traffic by its end: there it is taken over both phases, too low where the ramp-up
+/// left a queue.
 pub(super) fn moved(ramp_up: Option<&KindSecond>, measured: Option<&KindSecond>) -> (Traffic, u64) {
+    if [ramp_up, measured].into_iter().flatten().any(|kind| kind.ended > 0) {
+        return measured.map_or_else(Default::default, |kind| (kind.traffic, kind.ended));
+    }
     let (mut traffic, mut ended) = (Traffic::default(), 0);
     for kind in [ramp_up, measured].into_iter().flatten() {
         traffic += kind.traffic;

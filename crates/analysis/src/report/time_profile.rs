@@ -11,6 +11,7 @@
 use model::{Choice, FactValue, Gauge, SessionState};
 use serde::{Deserialize, Serialize};
 
+use super::per_transaction::moved_by_all;
 use super::{Block, GaugeReport};
 use crate::tally::Tally;
 
@@ -206,10 +207,10 @@ fn producer_cpus(tally: &Tally) -> f64 {
     of_producers.filter_map(|fact| fact.value.as_percent()).sum::<f64>() / 100.0
 }
 
-/// How many transactions ended in the measured phase.
+/// How many transactions ended in the measured window.
 fn ended(tally: &Tally) -> u64 {
-    let kinds = tally.groups.iter().flat_map(|group| &group.measured.kinds);
-    kinds.map(|kind| kind.counts.finished() + kind.counts.failed).sum()
+    let all: Vec<usize> = (0..tally.groups.len()).collect();
+    moved_by_all(tally, &all).1
 }
 
 #[cfg(test)]

@@ -354,6 +354,7 @@ fn add_chunk(all: &mut BTreeMap<u64, Second>, chunk: &ChunkDone) {
     ended.commits_tenths[(chunk.finished_ns % NS_PER_S / (NS_PER_S / 10)) as usize] += 1;
     let ended = ended.kind(kind);
     ended.commits += 1;
+    ended.ended += 1;
     ended.traffic += chunk.traffic;
 }
 
