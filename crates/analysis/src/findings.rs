@@ -127,10 +127,10 @@ pub fn judge_kernels(kernels: &[String]) -> Option<Finding> {
 }
 
 /// What is to be thought of seconds in which throughput fell or response times rose, where it is
-/// known what they come from: the dip that its cause explains best.
+/// known what they come from: the dip that cost most.
 pub(crate) fn judge_dips(dips: &[Dip]) -> Option<Finding> {
     let known = dips.iter().filter_map(|dip| Some((dip, dip.causes.first()?)));
-    let (dip, seen) = known.max_by(|a, b| a.1.share.total_cmp(&b.1.share))?;
+    let (dip, seen) = known.max_by(|a, b| a.0.cost_s().total_cmp(&b.0.cost_s()))?;
     let seconds = if dip.to_s - dip.from_s == 1 { "second" } else { "seconds" };
     let fell = dip.rate_ratio.filter(|ratio| *ratio < 1.0);
     let rose = dip.p95_ratio.filter(|ratio| *ratio > 1.0);
@@ -147,7 +147,7 @@ pub(crate) fn judge_dips(dips: &[Dip]) -> Option<Finding> {
     let text = format!(
         "{what} in {seconds} {}: {} ({}: {}, usually {}).{more}",
         dip.seconds(),
-        seen.cause.words(),
+        dip.words(seen.cause),
         seen.shown_by.gauge,
         of(seen.shown_by.then),
         of(seen.shown_by.usual)

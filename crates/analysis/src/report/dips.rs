@@ -10,6 +10,7 @@ use std::cmp::Ordering;
 use std::collections::BTreeMap;
 use std::ops::Range;
 
+use model::numbers::count;
 use model::{Cause, FactValue, NS_PER_MS};
 use serde::{Deserialize, Serialize};
 use stats::{STRETCHES_MIN, Usual, set_apart, stands_out};
@@ -47,7 +48,7 @@ const CHANCE_MAX: f64 = 0.1;
 /// Gauges that are listed beside the cause.
 const MOVED_MAX: usize = 5;
 
-/// Dips that are listed, the first ones in time.
+/// Dips that are listed, those that cost most.
 const DIPS_MAX: usize = 20;
 
 /// Rows per transaction that are read, by this factor more than usual, are another plan.
@@ -82,6 +83,9 @@ const WRITE_BACK: [&str; 5] = [
     "database.checkpointer_num_requested",
     "database.bgwriter_checkpoints_req",
 ];
+
+/// Counters of deadlocks of the products that have one.
+const DEADLOCKS: [&str; 2] = ["database.Innodb_deadlocks", "database.database_deadlocks"];
 
 /// The mean time of a request of a disk; its name follows.
 const DISK_LATENCY: &str = "machine.disk_latency/";
@@ -144,6 +148,13 @@ pub struct Dip {
     /// reports do not say it.
     #[serde(default)]
     pub n_stretches: Option<usize>,
+    /// Deadlocks that the server counted in it.
+    #[serde(default, skip_serializing_if = "is_none")]
+    pub deadlocks: u64,
+}
+
+fn is_none(count: &u64) -> bool {
+    *count == 0
 }
 
 impl Dip {
@@ -152,6 +163,24 @@ impl Dip {
         match self.to_s - self.from_s {
             1 => self.from_s.to_string(),
             _ => format!("{} to {}", self.from_s, self.to_s - 1),
+        }
+    }
+
+    /// What it cost, in seconds of the usual throughput; where the rate is planned, by how much of
+    /// the time was spent beyond the usual.
+    pub fn cost_s(&self) -> f64 {
+        let of_time = || 1.0 - 1.0 / self.p95_ratio.unwrap_or(1.0).max(1.0);
+        let lost = self.rate_ratio.map_or_else(of_time, |ratio| 1.0 - ratio);
+        lost.max(0.0) * (self.to_s - self.from_s) as f64
+    }
+
+    /// A cause in words: `sessions waited for locks, with 2 deadlocks`.
+    pub fn words(&self, cause: Cause) -> String {
+        match (cause, self.deadlocks) {
+            (Cause::Locks, 1..) => {
+                format!("{}, with {}", cause.words(), count(self.deadlocks, "deadlock"))
+            }
+            _ => cause.words().to_owned(),
         }
     }
 
@@ -221,9 +250,14 @@ pub(super) fn dips(
             causes: series.causes(&within, clients, [rate, usual_rate], per_transaction),
             moved: series.moved(&within),
             n_stretches: Some(series.n_stretches(&within)),
+            deadlocks: series.deadlocks(&within),
         }
     };
-    series.stretches().into_iter().take(DIPS_MAX).map(dip).collect()
+    let mut all: Vec<Dip> = series.stretches().into_iter().map(dip).collect();
+    all.sort_by(|a, b| b.cost_s().total_cmp(&a.cost_s()));
+    all.truncate(DIPS_MAX);
+    all.sort_by_key(|dip| dip.from_s);
+    all
 }
 
 impl Series {
@@ -446,6 +480,15 @@ impl Series {
         of_delay.max(of_time.min(lost))
     }
 
+    /// Deadlocks within a stretch; a server may report them a second late.
+    fn deadlocks(&self, within: &Range<usize>) -> u64 {
+        let of = |values: &[f64]| {
+            let seconds = &values[within.start..(within.end + 1).min(values.len())];
+            seconds.iter().filter(|n| n.is_finite()).sum::<f64>().round() as u64
+        };
+        DEADLOCKS.iter().filter_map(|name| self.values(name)).map(of).sum()
+    }
+
     /// Whether the server had no CPU time where it usually has some, and did not answer.
     fn stopped(&self, within: &Range<usize>) -> Option<CauseSeen> {
         let values = self.values(SERVER_CPU)?;
@@ -542,6 +585,20 @@ mod tests {
         assert_eq!(causes(&[less, LOCK]), [Cause::Locks, Cause::Latches]);
         let more = ("database", "sessions/latch", 0.1, 7.0);
         assert_eq!(causes(&[more, LOCK]), [Cause::Latches, Cause::Locks]);
+    }
+
+    #[test]
+    fn deadlocks_are_reported_with_the_locks_that_they_make() {
+        let quiet = ("database", "database_deadlocks", 0.0, 0.0);
+        let words = |gauges: &[(&str, &str, f64, f64)]| {
+            let dips = with(gauges);
+            dips[0].words(dips[0].causes[0].cause)
+        };
+        assert_eq!(words(&[LOCK, quiet]), "sessions waited for locks");
+        let found = ("database", "database_deadlocks", 0.0, 2.0);
+        assert_eq!(words(&[LOCK, found]), "sessions waited for locks, with 2 deadlocks");
+        let latches = ("database", "sessions/latch", 0.1, 7.0);
+        assert_eq!(words(&[latches, found]), Cause::Latches.words());
     }
 
     #[test]

@@ -123,6 +123,10 @@ pub(super) fn time_profile(
     let counted = [client_cpu, client_delay, server_cpu].into_iter().flatten().sum::<f64>();
     let network = path.map(|ms| (ms - counted).max(0.0));
     let on_cpus = server_cpu.unwrap_or(0.0) + server_delay.unwrap_or(0.0);
+    // How long its session waited for the client. The server counts so until it has a CPU again.
+    let for_client = each_ms(sessions_for_clients(tally, &state));
+    let client_and_woken =
+        [client_cpu, client_delay, server_delay].into_iter().flatten().sum::<f64>();
     let mut parts = Vec::new();
     let mut add = |name: &str, ms: Option<f64>| {
         parts.extend(ms.map(|ms| TimePart { name: name.to_owned(), ms }));
@@ -137,6 +141,11 @@ pub(super) fn time_profile(
         add(waits.name(), state(waits).map(each_ms));
     }
     let beside = take_beside(service_ms, &mut parts);
+    let rest = service_ms - parts.iter().map(|part| part.ms).sum::<f64>();
+    if let Some(network) = parts.iter_mut().find(|part| part.name == "network") {
+        // The probes missed what else the way took: a delay that came and went between them.
+        network.ms += (for_client - client_and_woken - network.ms).min(rest).max(0.0);
+    }
     let unexplained_ms = service_ms - parts.iter().map(|part| part.ms).sum::<f64>();
     Some(TimeProfile { service_ms, transactions, parts, unexplained_ms, beside })
 }
@@ -199,6 +208,22 @@ fn longer_way_ms(tally: &Tally, best_ms: f64) -> f64 {
         of_it.map(|(_, ms)| longer(readings.second, *ms))
     });
     if n_finished > 0.0 { all.sum::<f64>() / n_finished } else { 0.0 }
+}
+
+/// How many sessions waited for their clients within transactions, at a time. In closed load without
+/// pauses nobody waits between them either, so that these are all that the server does not work for
+/// nor lets wait; a sample may find a session between two statements that are one each.
+fn sessions_for_clients(tally: &Tally, state: &dyn Fn(SessionState) -> Option<f64>) -> f64 {
+    let within = state(SessionState::Client).unwrap_or(0.0);
+    if !(0..tally.groups.len()).all(|group| tally.is_closed(group)) {
+        return within;
+    }
+    let groups = tally.description.iter().flat_map(|of| &of.groups);
+    let clients: u32 = groups.map(|of| of.clients).sum();
+    let states = WAITS.iter().chain(&[SessionState::Executing]);
+    let at_work: f64 = states.filter_map(|of| state(*of)).sum();
+    let idle = state(SessionState::Idle).unwrap_or(0.0);
+    (f64::from(clients) - at_work).clamp(0.0, within + idle)
 }
 
 /// How many CPUs the producers of all workloads had, which are threads of the generator too.
@@ -312,6 +337,35 @@ mod tests {
         assert!(profile.unexplained_ms.abs() < 1e-9, "{profile:?}");
         let all: f64 = profile.parts.iter().map(|part| part.ms).sum();
         assert!((all - profile.service_ms).abs() < 1e-9, "{profile:?}");
+    }
+
+    #[test]
+    fn what_probes_miss_of_the_way_is_found_by_sessions_that_wait_for_their_clients() {
+        let of = |client: f64, idle: f64| {
+            let report = with(&[
+                ("database", "sessions/executing", 2.0),
+                ("database", "sessions/lock", 2.0),
+                ("database", "sessions/client", client),
+                ("database", "sessions/idle", idle),
+                ("server", "cpu_user", 100.0),
+                ("generator", "cpu_user", 50.0),
+                ("database", "round_trip", 0.0001),
+            ]);
+            let profile = report.time_profile.expect("sessions were sampled");
+            let each_ms = report.measured_seconds * 1e3 / profile.transactions as f64;
+            let network = profile.parts.iter().find(|part| part.name == "network").expect("one").ms;
+            let all: f64 = profile.parts.iter().map(|part| part.ms).sum();
+            assert!((all + profile.unexplained_ms - profile.service_ms).abs() < 1e-9);
+            (network / each_ms, profile.unexplained_ms / each_ms)
+        };
+        // Eight clients: four are at work or wait in the server, and half a one has a CPU.
+        let (network, rest) = of(3.0, 3.0);
+        assert!((network - 3.5).abs() < 0.2 && rest.abs() < 0.8, "{network} {rest}");
+        // No more than the samples say.
+        let (network, rest) = of(1.5, 0.0);
+        assert!((network - 1.0).abs() < 1e-9 && rest > 2.0, "{network} {rest}");
+        let (network, rest) = of(0.0, 0.0);
+        assert!(network < 0.1 && rest > 3.0, "{network} {rest}");
     }
 
     #[test]

@@ -115,10 +115,10 @@ fn an_overloaded_open_run_tells_the_truth_first() {
     30,000 transactions offered = 24,350 finished + 0 failed + 5,500 dropped + 150 unfinished
     24,350 committed, 250 in the backlog at start
     10,208 QPS = 4,900 reads + 4,492 writes + 816.7 others
-    per transaction: 25.1 round trips, 12.1 reads + 11.1 writes + 2.01 others
+    per transaction: 25.0 round trips, 12.0 reads + 11.0 writes + 2.00 others
 
     transaction    calls  failed  retried     TPS  % of time  trips  p50 ms    p95    p99    max
-    new_order     10,905       0        0  180.6        58.0   25.3   2,579  2,647  2,674  2,770
+    new_order     10,905       0        0  180.6        58.0   25.0   2,579  2,647  2,674  2,770
     payment       10,550       0        0  172.3        26.1   25.0   2,569  2,632  2,645  2,694
     order_status     958       0        0   15.58        0.9   25.0   2,561  2,624  2,628  2,629
     delivery         980       0        0   15.98       13.4   25.0   2,609  2,710  2,775  2,856

@@ -104,7 +104,7 @@ fn with_it(dip: &Dip) -> String {
     let cause = |seen: &analysis::report::CauseSeen| {
         format!(
             "{} ({}, as high by chance in {} % of such stretches)",
-            seen.cause.words(),
+            dip.words(seen.cause),
             change(&seen.shown_by),
             significant(100.0 * seen.chance, 2)
         )
@@ -187,6 +187,7 @@ mod tests {
                 causes: Vec::new(),
                 moved: Vec::new(),
                 n_stretches,
+                deadlocks: 0,
             })
         };
         assert_eq!(with(Some(9)), "nothing else that is read moved");
