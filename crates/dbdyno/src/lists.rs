@@ -1,5 +1,7 @@
 //! Lists of runs and experiments as programs read them: the same from either interface.
 
+use std::collections::BTreeMap;
+
 use app::Error;
 use app::trials::status;
 use model::{NS_PER_S, Severity};
@@ -37,6 +39,7 @@ fn row_json(row: &RunRow) -> Value {
         "dbdyno": row.dbdyno,
         "labels": object(&row.labels),
         "point": object(&row.point),
+        "figures": row.figures.iter().cloned().collect::<BTreeMap<_, _>>(),
     })
 }
 

@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 
+use analysis::figures::{spellings, unit};
 use jiff::Timestamp;
 use model::numbers::{INFINITE, NONE, cut, significant};
 use model::{Experiment, NS_PER_S, Severity, Status, format_count, short_axis};
@@ -96,6 +97,13 @@ fn table(rows: &[RunRow], best: &Best) -> Table {
         Column::new("TPS", Align::Point).key("tps"),
         Column::new("NOPM", Align::Right).key("nopm"),
         Column::new("p99 ms", Align::Point).key("p99_ms"),
+    ]);
+    // A list is sorted or shortened by what it shows.
+    let figures = rows.first().map(|row| row.figures.as_slice()).unwrap_or_default();
+    let of =
+        |(name, _): &(String, _)| Column::new(figure_title(name), Align::Point).key(name.clone());
+    columns.extend(figures.iter().map(of));
+    columns.extend([
         Column::data("worst_finding"),
         Column::new("validity", Align::Left),
         Column::data("dbdyno"),
@@ -106,6 +114,12 @@ fn table(rows: &[RunRow], best: &Best) -> Table {
     let mut table = Table::new(columns);
     rows.iter().for_each(|row| table.row(cells(row, best.is(row), has_points)));
     table
+}
+
+/// A figure as it was written, with its unit where the name alone tells it.
+fn figure_title(name: &str) -> String {
+    let unit = spellings(name).iter().map(|name| unit(name)).find(|unit| !unit.is_empty());
+    unit.map_or_else(|| name.to_owned(), |unit| format!("{name} {unit}"))
 }
 
 /// Letters of a name, a point and all labels that a line of a list has room for; other forms have
@@ -185,6 +199,13 @@ fn cells(row: &RunRow, is_best: bool, has_points: bool) -> Vec<Cell> {
         figure(row.tps, |tps| format!("{tps:.1}")),
         figure(row.nopm, |nopm| format_count(nopm.round() as u64)),
         figure(row.p99_ms, p99),
+    ]);
+    let shown = |value: f64| match value.is_finite() {
+        true => significant(value, 4),
+        false => INFINITE.to_owned(),
+    };
+    cells.extend(row.figures.iter().map(|(_, value)| figure(*value, shown)));
+    cells.extend([
         row.worst_finding.map_or("", Severity::name).into(),
         format!("{mark}{validity}").into(),
         row.dbdyno.as_str().into(),
@@ -299,6 +320,7 @@ mod tests {
             labels: Vec::new(),
             point: Vec::new(),
             experiment: None,
+            figures: Vec::new(),
         };
         let check = |other: RunRow, expect: [bool; 2]| {
             let rows = [run(100.0), other];

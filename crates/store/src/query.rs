@@ -294,6 +294,13 @@ impl Field {
         Err(BadQuery::at(at, format!("there is no column '{name}'{meant}; choose one of {all}")))
     }
 
+    fn figure(&self) -> Option<(&str, Figures)> {
+        match self {
+            Field::Figure(name, figures) => Some((name, *figures)),
+            Field::Column(_) | Field::Label(_) => None,
+        }
+    }
+
     fn name(&self) -> String {
         match self {
             Field::Column(column) => column.name.to_owned(),
@@ -311,6 +318,13 @@ impl Query {
 
     fn of(asked: Askable, text: &str, now_unix_ms: i64) -> Result<Query, BadQuery> {
         Parser::new(asked, text, now_unix_ms)?.query().map(Query)
+    }
+
+    /// The figures that it asks for.
+    pub(super) fn figures(&self) -> Vec<(&str, Figures)> {
+        let mut all = Vec::new();
+        self.0.figures(&mut all);
+        all
     }
 
     /// As a condition in SQL on rows of the list; `alive` are the numbers of those whose process
@@ -343,6 +357,11 @@ impl Sort {
             at += written.chars().count() + 1;
         }
         Ok(Sort(keys))
+    }
+
+    /// The figures that it asks for.
+    pub(super) fn figures(&self) -> Vec<(&str, Figures)> {
+        self.0.iter().filter_map(|key| key.field.figure()).collect()
     }
 
     /// What follows ORDER BY: what is not known comes last.
@@ -457,6 +476,13 @@ impl Sql {
         }
     }
 
+    /// The value of a figure.
+    pub(super) fn put_figure(&mut self, name: &str, figures: Figures) {
+        self.figures = Some(figures);
+        self.put(figures::VALUE);
+        self.bind(name.to_owned());
+    }
+
     /// The value of a column or label.
     fn put_field(&mut self, field: &Field, alive: &str) {
         match field {
@@ -468,16 +494,20 @@ impl Sql {
                 self.put("(SELECT value FROM label WHERE label.run = run.number AND key = ?)");
                 self.bind(key.clone());
             }
-            Field::Figure(name, figures) => {
-                self.figures = Some(*figures);
-                self.put(figures::VALUE);
-                self.bind(name.clone());
-            }
+            Field::Figure(name, figures) => self.put_figure(name, *figures),
         }
     }
 }
 
 impl Condition {
+    fn figures<'a>(&'a self, to: &mut Vec<(&'a str, Figures)>) {
+        match self {
+            Condition::All(all) | Condition::Any(all) => all.iter().for_each(|one| one.figures(to)),
+            Condition::Not(one) => one.figures(to),
+            Condition::Known(field) | Condition::Compared(field, ..) => to.extend(field.figure()),
+        }
+    }
+
     fn to_sql(&self, alive: &str, to: &mut Sql) {
         match self {
             Condition::All(all) => joined(all, " AND ", alive, to),

@@ -13,7 +13,7 @@ use rusqlite::{Connection, OptionalExtension, Row, params, params_from_iter};
 use super::codec::{self, Unreadable};
 use super::error::{StoreError, StoreErrorKind};
 use super::process::{Fate, Process};
-use super::query::{Query, Sort, Sql, list};
+use super::query::{Figures, Query, Sort, Sql, list};
 use super::schema::VERSION;
 use super::summary::INFINITE_NS;
 use super::wall_clock::unix_ms;
@@ -90,6 +90,8 @@ pub struct RunRow {
     pub point: Vec<(String, String)>,
     /// Of a trial the id of its experiment.
     pub experiment: Option<String>,
+    /// The figures that the list is sorted by or that its conditions name, as they were written.
+    pub figures: Vec<(String, Option<f64>)>,
 }
 
 /// A reader's hold on the file.
@@ -102,9 +104,8 @@ const LIST: &str = r#"
 SELECT number, id, started_unix_ms, ended_unix_ms, name, workload, target, "database", clients,
        tps, nopm, p99_ns, measured_ns, worst_finding, events_lost, dbdyno, status,
        (SELECT experiment.id FROM trial JOIN experiment ON experiment.number = trial.experiment
-        WHERE trial.run = run.number) AS experiment
-FROM run WHERE TRUE
-"#;
+        WHERE trial.run = run.number) AS experiment"#;
+const OF_RUNS: &str = " FROM run WHERE TRUE";
 const OF_WORKLOAD: &str = " AND instr('+' || workload || '+', '+' || ? || '+') > 0";
 const WITH_LABEL: &str = " AND EXISTS (SELECT 1 FROM label WHERE label.run = number AND key = ?)";
 const WITH_VALUE: &str =
@@ -163,7 +164,8 @@ impl Reader<'_> {
     /// The runs that `filter` lets through, in its order.
     pub(super) fn list(&self, filter: &Filter) -> Result<Vec<RunRow>, StoreError> {
         let alive = alive(self.connection).map_err(|e| self.said(&e))?;
-        let Sql { text, values, figures } = select(filter, &alive);
+        let named = figures_of(filter);
+        let Sql { text, values, figures } = select(filter, &named, &alive);
         if let Some(figures) = figures {
             figures.teach(self.connection).map_err(|e| self.said(&e))?;
         }
@@ -175,7 +177,7 @@ impl Reader<'_> {
             let status = self.status(row, &alive)?;
             // A status that is asked for is one of ours, and is looked for here: it is derived.
             if filter.status.is_none_or(|wanted| wanted == status) {
-                runs.push(self.run_row(row, status)?);
+                runs.push(self.run_row(row, status, &named)?);
             }
             if filter.limit.is_some_and(|limit| runs.len() >= limit) {
                 break;
@@ -184,7 +186,12 @@ impl Reader<'_> {
         Ok(runs)
     }
 
-    fn run_row(&self, row: &Row<'_>, status: Status) -> Result<RunRow, StoreError> {
+    fn run_row(
+        &self,
+        row: &Row<'_>,
+        status: Status,
+        named: &[(&str, Figures)],
+    ) -> Result<RunRow, StoreError> {
         let number: i64 = row.get("number").map_err(|e| self.said(&e))?;
         let labels = self.labels(number)?;
         let point = self.point(number)?;
@@ -209,6 +216,13 @@ impl Reader<'_> {
                 labels,
                 point,
                 experiment: row.get("experiment")?,
+                figures: named
+                    .iter()
+                    .enumerate()
+                    .map(|(at, (name, _))| {
+                        Ok(((*name).to_owned(), row.get(figure_column(at).as_str())?))
+                    })
+                    .collect::<rusqlite::Result<_>>()?,
             })
         };
         read().map_err(|e| self.said(&e))
@@ -521,7 +535,23 @@ fn unsigned(stored: i64) -> u64 {
 }
 
 /// The list that `filter` asks for, as SQL.
-fn select(filter: &Filter, alive: &[i64]) -> Sql {
+/// The figures that a list is sorted by, then those of its conditions.
+fn figures_of(filter: &Filter) -> Vec<(&str, Figures)> {
+    let mut all: Vec<(&str, Figures)> = Vec::new();
+    let asked = filter.query.iter().flat_map(Query::figures);
+    for (name, figures) in filter.sort.figures().into_iter().chain(asked) {
+        if all.iter().all(|(known, _)| *known != name) {
+            all.push((name, figures));
+        }
+    }
+    all
+}
+
+fn figure_column(at: usize) -> String {
+    format!("figure_{at}")
+}
+
+fn select(filter: &Filter, named: &[(&str, Figures)], alive: &[i64]) -> Sql {
     // Conditions that are not asked for are not there: one that may be absent uses no index.
     let (label, run) = (filter.label.as_ref(), filter.run.as_ref().map(|run| &run.0));
     let value = label.and_then(|(_, value)| value.as_ref());
@@ -534,6 +564,12 @@ fn select(filter: &Filter, alive: &[i64]) -> Sql {
     ];
     let mut sql = Sql::default();
     sql.put(LIST);
+    for (at, (name, figures)) in named.iter().enumerate() {
+        sql.put(", ");
+        sql.put_figure(name, *figures);
+        sql.put(&format!(" AS {}", figure_column(at)));
+    }
+    sql.put(OF_RUNS);
     for (condition, values) in asked.into_iter().filter(|(_, values)| values[0].is_some()) {
         sql.put(condition);
         values.into_iter().flatten().for_each(|value| sql.bind(value.clone()));

@@ -29,6 +29,7 @@ pub(super) fn row(id: &str) -> RunRow {
         labels: Vec::new(),
         point: Vec::new(),
         experiment: None,
+        figures: Vec::new(),
     }
 }
 

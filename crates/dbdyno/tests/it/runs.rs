@@ -50,6 +50,17 @@ fn runs_are_found_by_what_they_showed_and_listed_in_the_order_that_is_asked_for(
     assert_eq!(csv.lines().count(), 2, "{csv}");
     let markdown = home.run(&["runs", "list", "--output=markdown"]).good().out;
     assert!(markdown.contains("| TPS |") && markdown.contains("| build=12 |"), "{markdown}");
+    // What a list is sorted by, and what its conditions name, is shown.
+    let by = ["--sort=-new_order.p99,round_trips_per_transaction", "--where=qps>1 or retried=0"];
+    let shown = home.run(&[&["runs", "list"], &by[..]].concat()).good().out;
+    for title in ["new_order.p99 ms", "round_trips_per_transaction", "qps 1/s", "retried"] {
+        assert!(shown.contains(title), "{title}: {shown}");
+    }
+    let figures = at(&list(&by), "runs.0.figures").clone();
+    assert!(figures["new_order.p99"].is_null() && figures["qps"].as_f64() > Some(1.0));
+    assert_eq!(figures["round_trips_per_transaction"], 1.0);
+    let csv = home.run(&[&["runs", "list", "--output=csv"], &by[..]].concat()).good().out;
+    assert!(csv.contains(",new_order.p99,round_trips_per_transaction,qps,retried,"), "{csv}");
     // Those of other clients are not compared.
     let listed = home.run(&["runs", "list"]).good().out;
     assert!(!listed.contains("most TPS"), "{listed}");
