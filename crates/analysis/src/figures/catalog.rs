@@ -11,7 +11,7 @@ use model::{FAULT_METRICS, FactValue, Load, suggestion};
 
 use super::below::{Below, STEM, listed};
 use super::times_of;
-use super::within::{interval_of, why_no_interval};
+use super::within::{interval_of, why_alone};
 use crate::gauges::{WHOSE, whose};
 use crate::report::{
     CustomMetricReport, GaugeReport, GroupReport, Latency, Named, PrimaryMetricReport, Report,
@@ -242,7 +242,7 @@ pub fn all_of(report: &Report) -> Vec<NamedFigure> {
     let mut put = |name: String, unit: &str, value: Option<f64>| {
         if let Some(value) = value.filter(|value| !value.is_nan()) {
             let half_width = half_width(report, &name);
-            let reason = why_no_interval(report, &name).filter(|_| half_width.is_none());
+            let reason = half_width.is_none().then(|| why_alone(report, &name));
             all.push(NamedFigure { name, unit: unit.to_owned(), value, half_width, reason });
         }
     };
@@ -661,12 +661,15 @@ fn metric(report: &Report, name: &str) -> Option<f64> {
 type OfGauge = fn(&Report, &GaugeReport) -> Option<f64>;
 type UnitOf = fn(&str) -> &str;
 
+/// Behind the name of a gauge: what it is of each transaction.
+pub(super) const PER_TRANSACTION: &str = "_per_transaction";
+
 /// By what stands behind the gauge's name, with the unit that follows from the gauge's.
 const OF_GAUGE: [(&str, UnitOf, OfGauge); 3] = [
     ("", |unit| unit, |_, gauge| gauge.mean),
     (".max", |unit| unit, |_, gauge| gauge.max),
     (
-        "_per_transaction",
+        PER_TRANSACTION,
         |unit| unit.strip_suffix("/s").map_or("", |of| of.trim_start_matches('1')),
         |report, gauge| {
             let per_second = gauge.mean.filter(|_| gauge.unit.ends_with("/s"))?;

@@ -1,13 +1,18 @@
 //! The error of a figure within its run, where the run shows it: of rates and means by their
 //! seconds, of shares by what was lost in them, of percentiles by the order in which samples came.
 //!
-//! Extremes have none, nor has a ratio of a gauge to TPS. Not here: the error between runs.
+//! Extremes and counts have none. Not here: the error between runs.
 
 use model::NS_PER_S;
-use stats::{binomial_interval, ratio_error, students_t, within_run};
+use stats::{binomial_interval, ratio_error, ratio_within_run, students_t, within_run};
 
 use super::below::Below;
-use crate::report::{Block, CustomMetricReport, Latency, Report, SecondReport};
+use super::catalog::PER_TRANSACTION;
+use super::times_of;
+use crate::report::{Block, CustomMetricReport, GaugeReport, Latency, Report, SecondReport};
+
+/// Why an extreme or a count has no interval, and whatever only its sum over a run is kept of.
+const ONE_NUMBER: &str = "a run has one number of it: repeat the run to see how much it varies";
 
 const CONFIDENCE: f64 = 0.95;
 /// Batches of a ratio's error, less the two that mean and correlation take.
@@ -31,9 +36,15 @@ pub(crate) fn interval_of(report: &Report, name: &str) -> Option<(f64, Option<f6
         "qps" => rate(report, report.block.qps?, |row| row.reads + row.writes + row.others),
         "reads" => rate(report, report.block.reads_per_second?, |row| row.reads),
         "writes" => rate(report, report.block.writes_per_second?, |row| row.writes),
+        "operations" => {
+            let value = report.block.reads_per_second? + report.block.writes_per_second?;
+            rate(report, value, |row| row.reads + row.writes)
+        }
         "others" => rate(report, report.block.others_per_second?, |row| row.others),
         "errors_percent" => errors(report),
         "service_p99_ms" => quantile(service_ms, "p99_ms"),
+        "mean_ms" => quantile(times_of(report), name),
+        "service_mean_ms" => quantile(service_ms, "mean_ms"),
         _ => match name.rsplit_once('.') {
             None => quantile(offered_ms, name),
             Some((part, last)) => {
@@ -46,7 +57,11 @@ pub(crate) fn interval_of(report: &Report, name: &str) -> Option<(f64, Option<f6
                 if let Some(of) = report.block.custom_metrics.get(part) {
                     return metric(report, of, last);
                 }
-                let gauge = report.gauges.iter().find(|gauge| gauge.figure() == name)?;
+                let named = |name: &str| report.gauges.iter().find(|gauge| gauge.figure() == name);
+                if let Some(gauge) = name.strip_suffix(PER_TRANSACTION).and_then(named) {
+                    return per_transaction(report, gauge);
+                }
+                let gauge = named(name)?;
                 Some(around(gauge.mean?, gauge.mean_half_width?))
             }
         },
@@ -65,6 +80,11 @@ fn metric(report: &Report, of: &CustomMetricReport, name: &str) -> Option<(f64, 
     Some((low / scale, high.map(|high| high / scale)))
 }
 
+/// Why a figure that is known has no interval within the run.
+pub(crate) fn why_alone(report: &Report, name: &str) -> String {
+    why_no_interval(report, name).unwrap_or_else(|| ONE_NUMBER.to_owned())
+}
+
 /// Why a figure has no interval within the run, where the run says so.
 pub(crate) fn why_no_interval(report: &Report, name: &str) -> Option<String> {
     let block = &report.block;
@@ -79,6 +99,8 @@ pub(crate) fn why_no_interval(report: &Report, name: &str) -> Option<String> {
     match (name, name.rsplit_once('.')) {
         ("tps", _) => block.tps_ci95_reason.clone(),
         ("service_p99_ms", _) => quantile(&block.service_ms, "p99_ms"),
+        ("mean_ms", _) => quantile(times_of(report), name),
+        ("service_mean_ms", _) => quantile(&block.service_ms, "mean_ms"),
         (_, None) => quantile(&block.offered_ms, name),
         (_, Some((part, last))) => {
             if let Some(of) = block.transactions.get(part) {
@@ -91,6 +113,19 @@ pub(crate) fn why_no_interval(report: &Report, name: &str) -> Option<String> {
             report.gauges.iter().find(|gauge| gauge.figure() == name)?.reason.clone()
         }
     }
+}
+
+/// A gauge per transaction around its value, with the error of its seconds.
+fn per_transaction(report: &Report, gauge: &GaugeReport) -> Option<(f64, Option<f64>)> {
+    let commits = seconds(report, |row| row.commits as f64, |a, b| a + b);
+    let slot = |(second, value): &(i64, f64)| {
+        let n = usize::try_from(*second).ok().and_then(|second| commits.get(second))?;
+        Some((*value, *n))
+    };
+    let slots: Vec<(f64, f64)> = gauge.points.iter().filter_map(slot).collect();
+    let half_width = ratio_within_run(&slots).ok()?;
+    let value = gauge.mean? / report.block.tps.filter(|tps| *tps > 0.0)?;
+    (!report.seconds.is_empty()).then_some((value - half_width, Some(value + half_width)))
 }
 
 /// What the groups have reported of each whole second of the measured window.
@@ -151,15 +186,18 @@ mod tests {
     fn rates_shares_and_percentiles_have_intervals_around_their_values() {
         let report = subjects::closed();
         let kind = report.block.transactions.iter().next().expect("one").0;
-        let of_type = ["tps", "p50_ms"].map(|name| format!("{kind}.{name}"));
+        let of_type = ["tps", "p50_ms", "mean_ms"].map(|name| format!("{kind}.{name}"));
         let names = ["tps", "qps", "reads", "p50_ms", "errors_percent", "service_p99_ms"];
-        for name in names.into_iter().chain(of_type.iter().map(String::as_str)) {
+        let names = names.into_iter().chain(["operations", "service_mean_ms"]);
+        for name in names.chain(of_type.iter().map(String::as_str)) {
             let value = value_of(&report, name).expect(name);
             let (low, high) = interval_of(&report, name).expect(name);
             let high = high.unwrap_or(f64::INFINITY);
             assert!(low <= value && value <= high && low < high, "{name}: {low} {value} {high}");
         }
-        for name in ["machine.cpu_user", "below_20ms", "delivery.below_50ms"] {
+        let rate = report.gauges.iter().find(|gauge| gauge.unit.ends_with("/s")).expect("one");
+        let rate = &*format!("{}{PER_TRANSACTION}", rate.figure());
+        for name in ["machine.cpu_user", "below_20ms", "delivery.below_50ms", rate] {
             let (value, found) = (value_of(&report, name), interval_of(&report, name));
             let ((low, high), value) = found.zip(value).expect(name);
             assert!(low < value && Some(value) < high, "{name}: {low} {value} {high:?}");
@@ -196,7 +234,7 @@ mod tests {
         let short = Report::of(&short.tally());
         let check = |report: &Report, name: &str, expect: &str| {
             assert_eq!(interval_of(report, name), None, "{name}");
-            let why = why_no_interval(report, name).unwrap_or_default();
+            let why = why_alone(report, name);
             assert!(why.starts_with(expect), "{name}: {why}");
         };
         check(&grown, "server.memory", "it varies too slowly for a run of 60.0 s");
@@ -206,7 +244,9 @@ mod tests {
         for name in ["lines.per_second", "lines.mean"] {
             check(&short, name, "it varies too slowly for a run of 5.0 s");
         }
-        assert_eq!(why_no_interval(&grown, "below_20ms"), None);
+        check(&grown, "server.memory.max", ONE_NUMBER);
+        check(&grown, "stalls", ONE_NUMBER);
+        check(&short, "mean_ms", "it varies too slowly for a run of 5.0 s");
     }
 
     #[test]

@@ -91,13 +91,13 @@ fn the_json_has_the_names_that_people_rely_on() {
     /response_ms: count distribution interval_reasons intervals max mean min overflow p50
     p90 p95 p99 p999 sd
     /response_ms/interval_reasons: p999
-    /response_ms/intervals: p50 p90 p95 p99
+    /response_ms/intervals: mean p50 p90 p95 p99
     /seconds[]: commits dropped failed finished group max_ms offered others p50_ms p95_ms
     p99_ms reads second tps waiting writes
     /service_ms: count distribution interval_reasons intervals max mean min note overflow
     p50 p90 p95 p99 p999 sd
     /service_ms/interval_reasons: p999
-    /service_ms/intervals: p50 p90 p95 p99
+    /service_ms/intervals: mean p50 p90 p95 p99
     /shares: below count dispersion
     /stability: cv longest_stall_ms longest_stalls median_tps slowest_second stalled_ms
     stalls
@@ -109,7 +109,7 @@ fn the_json_has_the_names_that_people_rely_on() {
     /transactions/new_order/shares: below count dispersion
     /wait_ms: count interval_reasons intervals max mean min note overflow p50 p90 p95 p99
     p999 sd
-    /wait_ms/interval_reasons: p50 p90 p95 p99 p999
+    /wait_ms/interval_reasons: mean p50 p90 p95 p99 p999
     ");
 }
 

@@ -1,13 +1,14 @@
 //! Distributions of times as they are reported: a quantile only where the samples suffice for
 //! it, and otherwise the reason why there is none.
 
-use model::{NS_PER_MS, NS_PER_US, numbers};
+use model::{NS_PER_MS, NS_PER_S, NS_PER_US, numbers};
 use serde::{Deserialize, Serialize};
 use stats::{
-    Histogram, InTime, NoInterval, Offered, OfferedInterval, OfferedQuantile, TooFew,
-    dependent_ranks, enough,
+    Histogram, InTime, NoInterval, Offered, OfferedInterval, OfferedQuantile, Stretch, TooFew,
+    dependent_ranks, enough, ratio_within_run,
 };
 
+use super::counts::too_short;
 use super::{CountsReport, Named};
 
 /// The quantiles of a [`Latency`], by the names of their fields.
@@ -43,11 +44,11 @@ pub struct Latency {
     pub p999: Option<f64>,
     /// The longest, exact.
     pub max: Option<f64>,
-    /// The 95 % interval of each quantile: the error within this run, which knows how strongly
+    /// The 95 % interval of the mean and of each quantile: the error within this run, which knows how strongly
     /// samples depend on each other; between runs it is larger. An upper end among what was lost,
     /// or had not ended, is none, and a quantile whose lower end is there too has no interval.
     pub intervals: Named<(f64, Option<f64>)>,
-    /// Why a quantile that is known has no interval, by its name.
+    /// Why a mean or quantile that is known has no interval, by its name.
     #[serde(default, skip_serializing_if = "Named::is_empty")]
     pub interval_reasons: Named<String>,
     /// The whole distribution, where it is reported: percents of the samples, rising, and what they
@@ -213,6 +214,27 @@ impl Latency {
         self.interval_reasons = reasons;
         for (name, (low, high)) in found.iter() {
             self.intervals.push(name, (ms(*low), high.map(ms)));
+        }
+        self.add_interval_of_mean(order);
+    }
+
+    /// The interval of the mean, by the sums and counts of stretches of time.
+    fn add_interval_of_mean(&mut self, order: Order) {
+        let (Some(mean), Order::Known(in_time)) = (self.mean, order) else { return };
+        let of = |of: &Stretch| (of.finished.sum() as f64, of.finished.count() as f64);
+        let slots: Vec<(f64, f64)> = in_time.stretches.iter().map(of).collect();
+        match ratio_within_run(&slots) {
+            Ok(half_width_ns) => {
+                let half_width = half_width_ns / NS_PER_MS as f64;
+                let ends = known(mean - half_width).zip(known(mean + half_width));
+                if let Some((low, high)) = ends {
+                    self.intervals.push("mean", (low, Some(high)));
+                }
+            }
+            Err(few) => {
+                let width_ns = in_time.width_s.unsigned_abs() * NS_PER_S;
+                self.interval_reasons.push("mean", too_short("it varies", few, width_ns));
+            }
         }
     }
 
