@@ -18,7 +18,9 @@ use crate::report::{Named, Report};
 use crate::trials::{counts, is_settled};
 
 pub use late::Late;
-pub use strategy::{Ask, Conclusion, METHOD_OF_SHARES, Probe, SHORT_PROBE_SHARE, SearchStrategy};
+pub use strategy::{
+    Conclusion, METHOD_OF_SHARES, PlannedProbe, Probe, SHORT_PROBE_SHARE, SearchStrategy,
+};
 
 /// The schema of [`SeekReport`].
 pub const SCHEMA: &str = "dbdyno.seek/1";

@@ -4,7 +4,7 @@
 //! `cargo run -p app --example seek [SEEDS [BUDGET_S [QUEUE]]]`, of all queues or of those whose
 //! line has these words ('mean, 0.95'). The small numbers run with the tests.
 
-use analysis::seek::{Answer, Ask, Judged, METHOD, Probe, SearchStrategy};
+use analysis::seek::{Answer, Judged, METHOD, PlannedProbe, Probe, SearchStrategy};
 use app::selfcheck::{Probed, probed};
 use model::{Objective, Rng, Stream};
 use stats::{Histogram, Mmc, exponential, kiefer_wolfowitz, unit};
@@ -129,10 +129,16 @@ impl Queue {
     }
 
     /// What a probe says.
-    fn look(&self, ask: &Ask, ramp_up_ns: u64, objective: Objective, seed: u64) -> Judged {
+    fn look(
+        &self,
+        planned: &PlannedProbe,
+        ramp_up_ns: u64,
+        objective: Objective,
+        seed: u64,
+    ) -> Judged {
         let mut rng = Rng::new(seed, Stream::Order, 1);
-        let length_ns = ramp_up_ns + ask.measure_ns;
-        let requests = self.responses(ask.at, length_ns as f64, &mut rng);
+        let length_ns = ramp_up_ns + planned.measure_ns;
+        let requests = self.responses(planned.at, length_ns as f64, &mut rng);
         probed(&Probed { requests, ramp_up_ns, length_ns, servers: self.servers }, objective)
     }
 
@@ -149,10 +155,10 @@ impl Queue {
             method: METHOD,
         };
         let mut probes: Vec<Probe> = Vec::new();
-        while let Some(ask) = strategy.next(&probes) {
+        while let Some(planned) = strategy.next(&probes) {
             let seed = Rng::new(seed, Stream::Order, probes.len() as u64).bits();
-            let judged = self.look(&ask, strategy.ramp_up_ns, objective, seed);
-            probes.push(Probe { ask, judged });
+            let judged = self.look(&planned, strategy.ramp_up_ns, objective, seed);
+            probes.push(Probe { planned, judged });
         }
         let concluded = strategy.conclude(&probes);
         if let Answer::Found { value, low, high } = concluded.answer {

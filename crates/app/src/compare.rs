@@ -26,7 +26,7 @@ use crate::trials::{Trials, trials};
 
 /// What is held against what.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Asked {
+pub enum CompareBy {
     /// Sides as written, the baseline first.
     Sides(Vec<String>),
     /// The values of one axis of one experiment, the first of them the baseline.
@@ -39,11 +39,11 @@ pub enum Asked {
 }
 
 /// Holds sides against each other.
-pub fn compare(store: &Store, asked: &Asked, judge: &Judge) -> Result<ComparisonReport, Error> {
+pub fn compare(store: &Store, asked: &CompareBy, judge: &Judge) -> Result<ComparisonReport, Error> {
     let mut damaged = Vec::new();
     let sides = match asked {
-        Asked::Sides(names) => sides(store, names, &mut damaged)?,
-        Asked::Axis { experiment, axis } => by_axis(store, experiment, axis, &mut damaged)?,
+        CompareBy::Sides(names) => sides(store, names, &mut damaged)?,
+        CompareBy::Axis { experiment, axis } => by_axis(store, experiment, axis, &mut damaged)?,
     };
     let held = ComparisonReport::new(&sides, judge).map_err(Error::Usage)?;
     let (repeats, command) = (repeats(store, asked), Some(command(store, asked, judge)));
@@ -51,10 +51,10 @@ pub fn compare(store: &Store, asked: &Asked, judge: &Judge) -> Result<Comparison
 }
 
 /// How the experiments that are asked for were repeated, where that matters.
-fn repeats(store: &Store, asked: &Asked) -> Vec<String> {
+fn repeats(store: &Store, asked: &CompareBy) -> Vec<String> {
     let names = match asked {
-        Asked::Sides(names) => &names[..],
-        Asked::Axis { experiment, .. } => std::slice::from_ref(experiment),
+        CompareBy::Sides(names) => &names[..],
+        CompareBy::Axis { experiment, .. } => std::slice::from_ref(experiment),
     };
     let found = names.iter().filter_map(|name| store.find_experiment(name).ok());
     let mut all: Vec<String> = found.filter_map(|experiment| not_fixed(&experiment)).collect();
@@ -63,15 +63,15 @@ fn repeats(store: &Store, asked: &Asked) -> Vec<String> {
 }
 
 /// What asks for the same on the command line, tomorrow too.
-fn command(store: &Store, asked: &Asked, judge: &Judge) -> String {
+fn command(store: &Store, asked: &CompareBy, judge: &Judge) -> String {
     let mut words: Vec<String> = vec!["dbdyno".to_owned(), "compare".to_owned()];
     let last_run = || store.find(LAST).map_or(LAST.to_owned(), |run| run.0);
     match asked {
-        Asked::Sides(names) => {
+        CompareBy::Sides(names) => {
             let lasting = |name: &String| if name == LAST { last_run() } else { name.clone() };
             words.extend(names.iter().map(lasting));
         }
-        Asked::Axis { experiment, axis } => {
+        CompareBy::Axis { experiment, axis } => {
             let found = store.find_experiment(experiment).map(|found| found.id);
             let experiment = found.unwrap_or_else(|_| experiment.clone());
             words.extend([experiment, "--by".to_owned(), axis.clone()]);

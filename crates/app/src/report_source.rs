@@ -15,7 +15,7 @@ use render::charts::{
 };
 use store::{LAST, Store};
 
-use crate::compare::{Asked, compare};
+use crate::compare::{CompareBy, compare};
 use crate::error::Error;
 use crate::experiment::{AskedTables, matrices};
 use crate::stored_report::{stored_report, with_latency_heat};
@@ -43,7 +43,7 @@ impl ReportSource {
     /// What one name means, an experiment before a run; of several names their comparison.
     pub fn named(store: &Store, names: &[String], judge: &Judge) -> Result<ReportSource, Error> {
         let [name] = names else {
-            let sides = Asked::Sides(names.to_vec());
+            let sides = CompareBy::Sides(names.to_vec());
             let report = compare(store, &sides, judge)?;
             return ReportSource::of_comparison(store, report, Vec::new());
         };

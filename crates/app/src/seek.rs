@@ -11,8 +11,8 @@ use std::sync::Arc;
 use analysis::SeekReport;
 use analysis::report::Report;
 use analysis::seek::{
-    Ask, CONFIDENCE, Judged, Late, METHOD_OF_SHARES, Probe, ProbeReport, SCHEMA, SearchStrategy,
-    Stage, curve, figures, judge, reasons, samples_needed,
+    CONFIDENCE, Judged, Late, METHOD_OF_SHARES, PlannedProbe, Probe, ProbeReport, SCHEMA,
+    SearchStrategy, Stage, curve, figures, judge, reasons, samples_needed,
 };
 use analysis::trials::{TrialReport, counts, is_settled};
 use engine::Stop;
@@ -181,19 +181,19 @@ impl Search {
         let mut known = Known::default();
         let mut made = replay(&runner.store, &self.experiment, strategy, &mut known)?;
         let mut failures = 0;
-        while let Some(ask) = strategy.next(&probes_of(&made)) {
+        while let Some(planned) = strategy.next(&probes_of(&made)) {
             if stop.is_asked() {
                 return Ok(true);
             }
             runner.is_alone()?;
             let nth = made.len();
-            let mut plan = self.plan(ask.at, ask.measure_ns)?;
+            let mut plan = self.plan(planned.at, planned.measure_ns)?;
             plan.placement = placement;
             // Each probe draws again, so that what they share is the system alone.
             plan.seed = seed_of(plan.seed, nth);
-            let values = vec![self.seek_plan.value(ask.at)];
+            let values = vec![self.seek_plan.value(planned.at)];
             let shown =
-                format!("{}={} ({})", self.seek_plan.seek.axis, values[0], ask.stage.name());
+                format!("{}={} ({})", self.seek_plan.seek.axis, values[0], planned.stage.name());
             runner.plans.truncate(nth);
             runner.experiment.points.truncate(nth);
             while runner.plans.len() <= nth {
@@ -279,11 +279,11 @@ fn replay(
     let Some(seek) = &experiment.seek else { return Ok(Vec::new()) };
     let trials = trial_reports(store, experiment)?;
     let mut made: Vec<(Probe, Report)> = Vec::new();
-    while let Some(ask) = strategy.next(&probes_of(&made)) {
+    while let Some(planned) = strategy.next(&probes_of(&made)) {
         let is_here = |trial: &&TrialReport| trial.point as usize == made.len() && is_made(trial);
         let Some(trial) = trials.iter().rfind(is_here) else { break };
         let judged = judged(store, &trial.report, seek, known)?;
-        made.push((Probe { ask, judged }, trial.report.clone()));
+        made.push((Probe { planned, judged }, trial.report.clone()));
     }
     Ok(made)
 }
@@ -310,8 +310,8 @@ fn first_method(
             _ => Stage::Confirm,
         };
         let judged = judged(store, &trial.report, &seek_plan.seek, &mut Known::default())?;
-        let ask = Ask { at, measure_ns: (measure_s * 1e9) as u64, stage };
-        made.push((Probe { ask, judged }, trial.report.clone()));
+        let planned = PlannedProbe { at, measure_ns: (measure_s * 1e9) as u64, stage };
+        made.push((Probe { planned, judged }, trial.report.clone()));
     }
     Ok(made)
 }
@@ -339,9 +339,9 @@ pub fn report(store: &Store, experiment: &Experiment) -> Result<SeekReport, Erro
     };
     let probe =
         |((probe, report), verdict): (&(Probe, Report), &analysis::seek::Verdict)| ProbeReport {
-            at: probe.ask.at,
-            measure_s: probe.ask.measure_ns as f64 / 1e9,
-            stage: probe.ask.stage,
+            at: probe.planned.at,
+            measure_s: probe.planned.measure_ns as f64 / 1e9,
+            stage: probe.planned.stage,
             run: report.run_id.clone(),
             verdict: *verdict,
             judged: probe.judged.clone(),

@@ -104,7 +104,8 @@ impl Writer {
         let number = insert_run(path, &begin, run, plan, description)?;
         begin.commit().map_err(said)?;
         let log_bytes_max = options.wal_bytes;
-        let pen = Pen { path: path.to_owned(), connection, run: number, options, log_bytes_max };
+        let file =
+            RunFile { path: path.to_owned(), connection, run: number, options, log_bytes_max };
         let shared = Arc::new(Shared {
             queue: Mutex::new(WriterQueue {
                 so_far: RunningSummary::of(description),
@@ -115,7 +116,7 @@ impl Writer {
         });
         let thread = std::thread::Builder::new().name("store".to_owned()).spawn({
             let shared = Arc::clone(&shared);
-            move || write(pen, &shared)
+            move || write(file, &shared)
         });
         let thread = thread.map_err(|error| {
             let message = format!("no thread for the store {}: {error}", path.display());
@@ -418,18 +419,18 @@ impl Row {
 }
 
 /// The thread: a commit a second until the end.
-fn write(mut pen: Pen, shared: &Shared) -> Result<(), StoreError> {
+fn write(mut file: RunFile, shared: &Shared) -> Result<(), StoreError> {
     let mut batch = Vec::new();
-    let mut pause = pen.options.commit_every;
+    let mut pause = file.options.commit_every;
     loop {
         let close = shared.take(&mut batch, now() + pause);
-        let result = pen.commit_all(&mut batch, shared);
+        let result = file.commit_all(&mut batch, shared);
         match close {
-            Some(Close::Finish(end)) => return pen.end(&end, result, &mut batch, shared),
+            Some(Close::Finish(end)) => return file.end(&end, result, &mut batch, shared),
             Some(Close::Abandon) => return result,
             None if result.is_ok() => {
-                pen.bound_log(shared);
-                pause = pen.options.commit_every;
+                file.bound_log(shared);
+                pause = file.options.commit_every;
             }
             None => pause = (pause * 2).min(RETRY_EVERY_MAX),
         }
@@ -437,7 +438,7 @@ fn write(mut pen: Pen, shared: &Shared) -> Result<(), StoreError> {
 }
 
 /// The thread's hold on the file.
-struct Pen {
+struct RunFile {
     path: PathBuf,
     connection: Connection,
     run: i64,
@@ -446,7 +447,7 @@ struct Pen {
     log_bytes_max: u64,
 }
 
-impl Pen {
+impl RunFile {
     /// Commits the batch, a heartbeat and how far it is; what fails stays in the batch.
     fn commit_all(&mut self, batch: &mut Vec<Row>, shared: &Shared) -> Result<(), StoreError> {
         loop {
@@ -708,7 +709,7 @@ mod tests {
             let options = Options::default();
             let run = number.expect("a run");
             let log_bytes_max = options.wal_bytes;
-            let mut pen = Pen { path: path.clone(), connection, run, options, log_bytes_max };
+            let mut file = RunFile { path: path.clone(), connection, run, options, log_bytes_max };
             let shared = Shared {
                 queue: Mutex::new(WriterQueue::default()),
                 wake: Condvar::new(),
@@ -723,12 +724,12 @@ mod tests {
                 let begin = now();
                 let mut batch = Vec::new();
                 shared.take(&mut batch, begin);
-                pen.commit_all(&mut batch, &shared).expect("room");
+                file.commit_all(&mut batch, &shared).expect("room");
                 committing += begin.elapsed();
             }
             let log = std::fs::metadata(folder.path().join("runs.sqlite-wal")).expect("a log");
             let log = log.len() / SECONDS;
-            pen.checkpoint("TRUNCATE").expect("nobody else");
+            file.checkpoint("TRUNCATE").expect("nobody else");
             let file = std::fs::metadata(&path).expect("a file").len() / SECONDS;
             figures(&format!(
                 "{what}: {file} B/s in the file, {log} B/s in the log, a second takes {:?} to \

@@ -85,7 +85,7 @@ pub struct SearchStrategy {
 
 /// A probe to be made.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Ask {
+pub struct PlannedProbe {
     /// Where.
     pub at: f64,
     /// Measured for so long, in nanoseconds.
@@ -98,7 +98,7 @@ pub struct Ask {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Probe {
     /// As it was asked for.
-    pub ask: Ask,
+    pub planned: PlannedProbe,
     /// What it says.
     pub judged: Judged,
 }
@@ -140,33 +140,34 @@ enum Standing {
 
 impl SearchStrategy {
     /// The next probe; none when all are made.
-    pub fn next(&self, probes: &[Probe]) -> Option<Ask> {
+    pub fn next(&self, probes: &[Probe]) -> Option<PlannedProbe> {
         let bracket = self.bracket(probes);
         if let Some(at) = self.next_of_bracket(probes, &bracket) {
             let measure_ns = self.measure_ns(self.budget_ns as f64 * SHORT_PROBE_SHARE);
-            return Some(Ask { at, measure_ns, stage: Stage::Bracket });
+            return Some(PlannedProbe { at, measure_ns, stage: Stage::Bracket });
         }
         let measure_ns = self.long_ns(probes);
-        let ask = |at, stage| Some(Ask { at, measure_ns, stage });
+        let probe_at = |at, stage| Some(PlannedProbe { at, measure_ns, stage });
         let n_long = long(probes).count();
         if let Some(end) = self.end(probes) {
             let is_left = n_long < CONFIRMS_OF_END
                 || (standing(probes, end) == Standing::Doubtful && n_long < REFINES);
-            return if is_left { ask(end, Stage::Confirm) } else { None };
+            return if is_left { probe_at(end, Stage::Confirm) } else { None };
         }
-        let last = probes.last().filter(|probe| probe.ask.stage != Stage::Bracket);
-        let doubtful = last.filter(|last| standing(probes, last.ask.at) == Standing::Doubtful);
+        let last = probes.last().filter(|probe| probe.planned.stage != Stage::Bracket);
+        let doubtful = last.filter(|last| standing(probes, last.planned.at) == Standing::Doubtful);
         match (n_long, doubtful) {
             (REFINES.., _) if n_long >= REFINES + CONFIRMS => None,
-            (_, Some(last)) => ask(last.ask.at, last.ask.stage),
-            (..REFINES, None) => ask(self.refined(probes, &bracket, n_long), Stage::Refine),
-            (_, None) => ask(self.confirming(probes)?, Stage::Confirm),
+            (_, Some(last)) => probe_at(last.planned.at, last.planned.stage),
+            (..REFINES, None) => probe_at(self.refined(probes, &bracket, n_long), Stage::Refine),
+            (_, None) => probe_at(self.confirming(probes)?, Stage::Confirm),
         }
     }
 
     /// How many probes are left, and how many nanoseconds of load, as far as that can be known.
     pub fn left(&self, probes: &[Probe]) -> (u64, u64) {
-        let spent: u64 = probes.iter().map(|probe| probe.ask.measure_ns + self.ramp_up_ns).sum();
+        let spent: u64 =
+            probes.iter().map(|probe| probe.planned.measure_ns + self.ramp_up_ns).sum();
         let n_long = long(probes).count();
         let bracket = self.bracket(probes);
         let ratio = (bracket.high / bracket.low).ln() / RATIO_NARROW.ln();
@@ -216,8 +217,8 @@ impl SearchStrategy {
 
     /// How long a long probe measures: all share what short ones leave.
     fn long_ns(&self, probes: &[Probe]) -> u64 {
-        let short = probes.iter().filter(|probe| probe.ask.stage == Stage::Bracket);
-        let short: u64 = short.map(|probe| probe.ask.measure_ns + self.ramp_up_ns).sum();
+        let short = probes.iter().filter(|probe| probe.planned.stage == Stage::Bracket);
+        let short: u64 = short.map(|probe| probe.planned.measure_ns + self.ramp_up_ns).sum();
         let long = (self.budget_ns.saturating_sub(short)) as f64 / (REFINES + CONFIRMS) as f64;
         self.measure_ns(long)
     }
@@ -243,8 +244,8 @@ impl SearchStrategy {
             is_high_known: false,
             count: 0,
         };
-        for probe in probes.iter().filter(|probe| probe.ask.stage == Stage::Bracket) {
-            let at = probe.ask.at;
+        for probe in probes.iter().filter(|probe| probe.planned.stage == Stage::Bracket) {
+            let at = probe.planned.at;
             bracket.count += 1;
             // What is in doubt goes by its best guess: long probes will look again.
             match is_place_above(probes, at) {
@@ -285,10 +286,12 @@ impl SearchStrategy {
     /// The end of the range, if even that fails or meets.
     fn end(&self, probes: &[Probe]) -> Option<f64> {
         let short = |at: f64| {
-            probes.iter().any(|probe| probe.ask.stage == Stage::Bracket && probe.ask.at == at)
+            probes
+                .iter()
+                .any(|probe| probe.planned.stage == Stage::Bracket && probe.planned.at == at)
         };
         let short_ones =
-            || probes.iter().filter(|probe| probe.ask.stage == Stage::Bracket).cloned();
+            || probes.iter().filter(|probe| probe.planned.stage == Stage::Bracket).cloned();
         let short_ones: Vec<Probe> = short_ones().collect();
         match () {
             () if short(self.low) && is_place_above(&short_ones, self.low) => Some(self.low),
@@ -306,7 +309,7 @@ impl SearchStrategy {
         let weight = self.long_ns(probes) as f64 / 1e9;
         let steering = curves.iter().flatten().filter(|curve| curve.slope > 0.0);
         let steering = steering.min_by(|a, b| a.at.total_cmp(&b.at));
-        let places: Vec<f64> = long(probes).map(|probe| probe.ask.at.ln()).collect();
+        let places: Vec<f64> = long(probes).map(|probe| probe.planned.at.ln()).collect();
         let least = places.iter().copied().fold(low, f64::min);
         let most = places.iter().copied().fold(high, f64::max);
         let n_above = long(probes).filter(|probe| is_above(probe)).count();
@@ -326,7 +329,7 @@ impl SearchStrategy {
         match edge(probes) {
             // Beyond the edge there is nothing to be measured.
             Some(edge) if at >= edge => {
-                let below = probes.iter().map(|probe| probe.ask.at).filter(|at| *at < edge);
+                let below = probes.iter().map(|probe| probe.planned.at).filter(|at| *at < edge);
                 let below = below.fold(bracket.low.min(edge / RATIO_NARROW), f64::max);
                 self.rounded((below * edge).sqrt())
             }
@@ -343,7 +346,7 @@ impl SearchStrategy {
     /// The curve of an objective through the probes that are near where it crosses.
     fn curve(&self, probes: &[Probe], index: usize) -> Option<Crossing> {
         let edge = edge(probes).unwrap_or(f64::INFINITY);
-        let counted = |probe: &&Probe| probe.ask.at < edge;
+        let counted = |probe: &&Probe| probe.planned.at < edge;
         let points: Vec<RatioPoint> =
             steering(probes).filter(counted).filter_map(|probe| point(probe, index)).collect();
         let allowed = probes.iter().find_map(|probe| probe.judged.beyond.get(index))?.allowed();
@@ -391,7 +394,7 @@ impl SearchStrategy {
                 false => Answer::HighestMeets { value: end },
             };
         }
-        let all = long(probes).map(|probe| probe.ask.at);
+        let all = long(probes).map(|probe| probe.planned.at);
         let (least, most) = all
             .fold((f64::INFINITY, f64::NEG_INFINITY), |ends, at| (ends.0.min(at), ends.1.max(at)));
         if least <= most && is_too_short(probes) {
@@ -419,10 +422,11 @@ impl SearchStrategy {
             }
         }
         let fails = |probe: &&Probe| is_above(probe) && !is_outvoted(probes, probe);
-        let high = long(probes).filter(fails).map(|probe| probe.ask.at);
+        let high = long(probes).filter(fails).map(|probe| probe.planned.at);
         let high = high.fold(edge.unwrap_or(f64::INFINITY), f64::min);
-        let meets = |probe: &&Probe| !is_above(probe) && probe.ask.at < high;
-        let low = probes.iter().filter(meets).map(|probe| probe.ask.at).fold(self.low, f64::max);
+        let meets = |probe: &&Probe| !is_above(probe) && probe.planned.at < high;
+        let low =
+            probes.iter().filter(meets).map(|probe| probe.planned.at).fold(self.low, f64::max);
         match (edge.is_some(), least <= most) {
             (true, _) => Answer::Between { low, high },
             (false, true) => Answer::Flat { low: least, high: most },
@@ -434,7 +438,7 @@ impl SearchStrategy {
     /// beyond it. Where hardly any other place was looked at, there is no curve to say so.
     fn beyond_an_end(&self, probes: &[Probe]) -> Option<Answer> {
         let all_say = |end: f64, verdict: Verdict| {
-            let here = || long(probes).filter(|probe| probe.ask.at == end);
+            let here = || long(probes).filter(|probe| probe.planned.at == end);
             here().count() >= CONFIRMS_OF_END && here().all(|p| p.judged.verdict == verdict)
         };
         match () {
@@ -464,7 +468,7 @@ impl SearchStrategy {
     /// The answer of all probes, with the lower end no higher than where fresh ones were made, and
     /// no value below a place of which they show that objectives hold there.
     fn answer_with_fresh(&self, probes: &[Probe]) -> Answer {
-        let site = fresh(probes).last().map(|probe| probe.ask.at);
+        let site = fresh(probes).last().map(|probe| probe.planned.at);
         // What lies below by its rounding alone is the place itself.
         let lower = |low: f64, site: f64| if low < self.rounded_down(site) { low } else { site };
         match (self.answer(probes), site) {
@@ -487,10 +491,10 @@ impl SearchStrategy {
             Answer::LowestFails { value } | Answer::HighestMeets { value } => Some(value),
             Answer::Flat { .. } | Answer::TooShort { .. } | Answer::Unfinished => None,
         };
-        let Some(site) = fresh(probes).last().map(|probe| probe.ask.at) else {
+        let Some(site) = fresh(probes).last().map(|probe| probe.planned.at) else {
             return low_end(&refined(probes));
         };
-        let n_here = fresh(probes).filter(|probe| probe.ask.at == site).count();
+        let n_here = fresh(probes).filter(|probe| probe.planned.at == site).count();
         let n_left = REFINES + CONFIRMS - long(probes).count();
         let is_given_up = n_here >= STEP_AFTER
             && n_left >= STEP_AFTER
@@ -506,7 +510,7 @@ impl SearchStrategy {
     /// Whether fresh probes at a place show that every objective holds there, if there were
     /// `count` of them such as these: the one-sided test of a ratio that is not below 1.
     fn shows(&self, probes: &[Probe], site: f64, count: usize) -> bool {
-        let here = || fresh(probes).filter(|probe| probe.ask.at == site);
+        let here = || fresh(probes).filter(|probe| probe.planned.at == site);
         if here().filter(|probe| probe.judged.is_broken).count() > 1 {
             return false;
         }
@@ -522,8 +526,8 @@ impl SearchStrategy {
 
     /// Whether the fresh probes agree with the answer that they are to confirm.
     fn confirmed(&self, probes: &[Probe]) -> Option<bool> {
-        let site = fresh(probes).last()?.ask.at;
-        let here: Vec<&Probe> = fresh(probes).filter(|probe| probe.ask.at == site).collect();
+        let site = fresh(probes).last()?.planned.at;
+        let here: Vec<&Probe> = fresh(probes).filter(|probe| probe.planned.at == site).collect();
         if let Answer::LowestFails { .. } = self.answer(&refined(probes)) {
             return Some(here.iter().all(|probe| is_above(probe)));
         }
@@ -554,8 +558,8 @@ fn point(probe: &Probe, index: usize) -> Option<RatioPoint> {
     let beyond = probe.judged.beyond.get(index)?;
     let Beyond { ratio, error, .. } = *beyond;
     let error_at_bound = beyond.error_at_bound();
-    let weight = probe.ask.measure_ns as f64 / 1e9;
-    Some(RatioPoint { x: probe.ask.at.ln(), ratio, weight, error, error_at_bound })
+    let weight = probe.planned.measure_ns as f64 / 1e9;
+    Some(RatioPoint { x: probe.planned.at.ln(), ratio, weight, error, error_at_bound })
 }
 
 /// The curve of the objective that is broken first.
@@ -568,7 +572,7 @@ fn binding(curves: &[Option<Crossing>]) -> Option<&Crossing> {
 /// alone, since short ones may have seen the system in another state.
 fn steering(probes: &[Probe]) -> impl Iterator<Item = &Probe> {
     let is_enough = long(probes).count() >= CURVE_LEAST;
-    probes.iter().filter(move |probe| !is_enough || probe.ask.stage != Stage::Bracket)
+    probes.iter().filter(move |probe| !is_enough || probe.planned.stage != Stage::Bracket)
 }
 
 /// Whether ratios rise over all places, or over those of long probes, by more than chance.
@@ -578,7 +582,7 @@ fn rises(probes: &[Probe]) -> bool {
 
 fn ranks_rise<'p>(probes: impl Iterator<Item = &'p Probe>) -> bool {
     let mut all: Vec<&Probe> = probes.filter(|probe| !probe.judged.beyond.is_empty()).collect();
-    all.sort_by(|a, b| a.ask.at.total_cmp(&b.ask.at));
+    all.sort_by(|a, b| a.planned.at.total_cmp(&b.planned.at));
     let worst =
         |probe: &&Probe| probe.judged.beyond.iter().map(|beyond| beyond.ratio).fold(0.0, f64::max);
     stats::rank_trend(&all.iter().map(worst).collect::<Vec<f64>>()) > RISES_LEAST
@@ -591,7 +595,7 @@ fn verdict(probe: &Probe, curves: &[Option<Crossing>]) -> Verdict {
     }
     let of = |(index, beyond): (usize, &Beyond)| {
         let curve = curves.get(index).copied().flatten()?;
-        let weight = probe.ask.measure_ns as f64 / 1e9;
+        let weight = probe.planned.measure_ns as f64 / 1e9;
         let error = noise_at(&curve, weight, beyond.ratio).max(beyond.error.unwrap_or(0.0));
         let t = students_t(1.0 - (1.0 - CONFIDENCE) / 2.0, curve.freedom);
         Some(beyond.verdict(t * error))
@@ -609,19 +613,19 @@ fn verdict(probe: &Probe, curves: &[Option<Crossing>]) -> Verdict {
 
 /// The probes that an answer is drawn from, before fresh ones are made to confirm it.
 fn refined(probes: &[Probe]) -> Vec<Probe> {
-    probes.iter().filter(|probe| probe.ask.stage != Stage::Confirm).cloned().collect()
+    probes.iter().filter(|probe| probe.planned.stage != Stage::Confirm).cloned().collect()
 }
 
 fn fresh(probes: &[Probe]) -> impl Iterator<Item = &Probe> {
-    probes.iter().filter(|probe| probe.ask.stage == Stage::Confirm)
+    probes.iter().filter(|probe| probe.planned.stage == Stage::Confirm)
 }
 
 fn long(probes: &[Probe]) -> impl Iterator<Item = &Probe> {
-    probes.iter().filter(|probe| probe.ask.stage != Stage::Bracket)
+    probes.iter().filter(|probe| probe.planned.stage != Stage::Bracket)
 }
 
 fn standing(probes: &[Probe], at: f64) -> Standing {
-    let here = || probes.iter().filter(|probe| probe.ask.at == at);
+    let here = || probes.iter().filter(|probe| probe.planned.at == at);
     let (n, n_broken) = (here().count(), here().filter(|probe| probe.judged.is_broken).count());
     match (n_broken, n - n_broken) {
         (0, _) => Standing::Sound,
@@ -633,18 +637,18 @@ fn standing(probes: &[Probe], at: f64) -> Standing {
 
 /// Whether a probe is broken, and others of its place say otherwise.
 fn is_outvoted(probes: &[Probe], probe: &Probe) -> bool {
-    probe.judged.is_broken && standing(probes, probe.ask.at) == Standing::Sound
+    probe.judged.is_broken && standing(probes, probe.planned.at) == Standing::Sound
 }
 
 /// On which side of the boundary a place lies, by the best guess.
 fn is_place_above(probes: &[Probe], at: f64) -> bool {
-    let here = || probes.iter().filter(|probe| probe.ask.at == at);
+    let here = || probes.iter().filter(|probe| probe.planned.at == at);
     2 * here().filter(|probe| is_above(probe)).count() > here().count()
 }
 
 /// Whether probes of a place have not yet said twice on which side of the boundary it lies.
 fn is_said_once(probes: &[Probe], at: f64) -> bool {
-    let here = || probes.iter().filter(|probe| probe.ask.at == at);
+    let here = || probes.iter().filter(|probe| probe.planned.at == at);
     let n_above = here().filter(|probe| is_above(probe)).count();
     n_above < 2 && here().count() - n_above < 2
 }
@@ -656,7 +660,7 @@ fn is_above(probe: &Probe) -> bool {
 
 /// The lowest value from which on things break in another way than by times that rise.
 fn edge(probes: &[Probe]) -> Option<f64> {
-    let places = probes.iter().map(|probe| probe.ask.at);
+    let places = probes.iter().map(|probe| probe.planned.at);
     let broken = places.filter(|at| standing(probes, *at) == Standing::Broken);
     let edge = broken.fold(f64::INFINITY, f64::min);
     edge.is_finite().then_some(edge)
@@ -689,7 +693,7 @@ fn is_too_short(probes: &[Probe]) -> bool {
     let known = |probe: &Probe| {
         probe.judged.beyond.iter().filter_map(|beyond| beyond.independent).reduce(f64::min)
     };
-    let near = long(probes).filter(|probe| probe.ask.stage == Stage::Refine);
+    let near = long(probes).filter(|probe| probe.planned.stage == Stage::Refine);
     let all: Vec<f64> = near.filter_map(known).collect();
     stats::median(&all, CONFIDENCE).is_some_and(|median| median.value < INDEPENDENT_LEAST)
 }

@@ -2,7 +2,7 @@
 
 use analysis::comparison::{Gate, GateResult, Judge, Passed};
 use app::Error;
-use app::compare::{Asked, compare as hold};
+use app::compare::{CompareBy, compare as hold};
 use clap::{Arg, ArgAction, ArgMatches, Command};
 use render::comparison;
 use render::terminal::PAGE_WIDTH;
@@ -70,9 +70,9 @@ pub(crate) fn compare(matches: &ArgMatches, shell: &Shell) -> Outcome {
     let names: Vec<String> =
         matches.get_many::<String>("sides").expect("clap requires one").cloned().collect();
     let asked = match (matches.get_one::<String>("by"), &names[..]) {
-        (None, _) => Asked::Sides(names),
+        (None, _) => CompareBy::Sides(names),
         (Some(axis), [experiment]) => {
-            Asked::Axis { experiment: experiment.clone(), axis: axis.clone() }
+            CompareBy::Axis { experiment: experiment.clone(), axis: axis.clone() }
         }
         (Some(_), _) => {
             let why = "--by compares within one experiment: name one";

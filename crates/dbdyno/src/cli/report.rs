@@ -4,7 +4,7 @@
 use analysis::history::Question;
 use analysis::report::Report;
 use app::Error;
-use app::compare::{Asked, compare, history};
+use app::compare::{CompareBy, compare, history};
 use app::report_source::ReportSource;
 use clap::{Arg, ArgAction, ArgMatches, Command};
 use model::RunId;
@@ -144,7 +144,7 @@ fn source(matches: &ArgMatches, shell: &Shell) -> Result<ReportSource, Error> {
             source.with_tables(&store, figure, asked_tables(matches))?.with_imported(imported)
         }
         (Some(axis), [experiment]) => {
-            let asked = Asked::Axis { experiment: experiment.clone(), axis: axis.clone() };
+            let asked = CompareBy::Axis { experiment: experiment.clone(), axis: axis.clone() };
             let report = compare(&store, &asked, &judge)?;
             ReportSource::of_comparison(&store, report, Vec::new())?.with_imported(imported)
         }

@@ -14,7 +14,7 @@ use store::{Job, JobKind, JobRow, JobStatus, Store, utc};
 
 use super::answer::{self, Frame, Fresh, fresh, rendered};
 use super::http_error::HttpError;
-use super::jobs::{Asked, interrupted, words_of};
+use super::jobs::{NewJob, interrupted, words_of};
 use super::new_run::{Command, commands, labels_of, typed_password};
 use super::plan_form::FILE;
 use super::query::{Form, Pairs};
@@ -341,7 +341,7 @@ pub(super) async fn resume(
             plan: String::new(),
             who: visitor.who(),
         };
-        let number = shared.jobs.start(Asked { job, password })?;
+        let number = shared.jobs.start(NewJob { job, password })?;
         let what = format!("resumed experiment {} as job {number}", experiment.id);
         store.note_action(&visitor.who(), &what)?;
         Ok(Redirect::to(&format!("/jobs/{number}")).into_response())

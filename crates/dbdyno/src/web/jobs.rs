@@ -40,13 +40,13 @@ pub(super) struct Jobs {
 }
 
 /// A job to begin, with what is not kept.
-pub(super) struct Asked {
+pub(super) struct NewJob {
     pub(super) job: Job,
     pub(super) password: Option<Secret>,
 }
 
 enum Message {
-    Start(Box<Asked>, SyncSender<Result<i64, HttpError>>),
+    Start(Box<NewJob>, SyncSender<Result<i64, HttpError>>),
     Stop(i64, SyncSender<Result<(), HttpError>>),
     Ended(i64, Option<ExitStatus>),
 }
@@ -74,7 +74,7 @@ impl Jobs {
     }
 
     /// Puts a job into the queue; its number.
-    pub(super) fn start(&self, asked: Asked) -> Result<i64, HttpError> {
+    pub(super) fn start(&self, asked: NewJob) -> Result<i64, HttpError> {
         self.answered(|answer| Message::Start(Box::new(asked), answer))
     }
 
@@ -98,7 +98,7 @@ struct Waiting {
     number: i64,
     /// What it works on, if others may work on the same.
     place: Option<String>,
-    asked: Asked,
+    asked: NewJob,
 }
 
 struct Running {
@@ -161,7 +161,7 @@ impl Runner {
                 }
                 (JobStatus::Queued, _) => {
                     let (number, place) = (row.number, place_of(&row.job.target));
-                    let asked = Asked { job: row.job, password: None };
+                    let asked = NewJob { job: row.job, password: None };
                     self.waiting.push_back(Waiting { number, place, asked });
                 }
                 (JobStatus::Running, Some(process)) => {
@@ -180,7 +180,7 @@ impl Runner {
         Ok(())
     }
 
-    fn queue(&mut self, asked: Asked) -> Result<i64, HttpError> {
+    fn queue(&mut self, asked: NewJob) -> Result<i64, HttpError> {
         if self.waiting.len() >= WAITING_MAX {
             let text = format!("{WAITING_MAX} jobs wait already: stop some, or wait");
             return Err(HttpError::new(StatusCode::TOO_MANY_REQUESTS, text));
@@ -246,7 +246,7 @@ impl Runner {
         Ok(())
     }
 
-    fn spawned(&self, number: i64, asked: &Asked) -> io::Result<Child> {
+    fn spawned(&self, number: i64, asked: &NewJob) -> io::Result<Child> {
         let path = log_path(&self.store, number);
         let log = OpenOptions::new().append(true).create(true).mode(0o600).open(&path)?;
         let mut command = Command::new(&self.job_context.program);

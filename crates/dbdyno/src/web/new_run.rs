@@ -20,7 +20,7 @@ use store::{Job, JobKind, Store};
 use super::answer::{self, Frame};
 use super::auth::{new_open_session, open_session};
 use super::http_error::HttpError;
-use super::jobs::Asked;
+use super::jobs::NewJob;
 use super::plan_form::{FILE, Section, draft_of, sections, shown};
 use super::query::{Form, Pairs};
 use super::visitor::{SessionId, Visitor};
@@ -355,7 +355,7 @@ fn start(
     };
     let what = format!("started {} {} on {}", kind.name(), job.name, job.target);
     let password = shared.passwords.of(visitor.session.as_ref(), &target);
-    let number = shared.jobs.start(Asked { job, password })?;
+    let number = shared.jobs.start(NewJob { job, password })?;
     store.note_action(&visitor.who(), &format!("{what} as job {number}"))?;
     Ok(number)
 }

@@ -8,7 +8,7 @@ use analysis::comparison::Judge;
 use analysis::history::{Order, Question};
 use analysis::matrix::Matrices;
 use analysis::{ComparisonReport, HistoryReport};
-use app::compare::{Asked, compare as hold, history as hold_history, history_tables};
+use app::compare::{CompareBy, compare as hold, history as hold_history, history_tables};
 use app::report_source::ReportSource;
 use app::trials::figure_names;
 use askama::Template;
@@ -278,18 +278,18 @@ fn is_begun(store: &Store, asked: &Pairs) -> bool {
 }
 
 /// What is asked to be compared; none where that is not enough.
-fn sides(asked: &Pairs, selected: Option<&Grouped>) -> Option<Asked> {
+fn sides(asked: &Pairs, selected: Option<&Grouped>) -> Option<CompareBy> {
     if asked.get("by").is_none()
         && let Some(selected) = selected
     {
-        return Some(Asked::Sides(selected.sides.clone()));
+        return Some(CompareBy::Sides(selected.sides.clone()));
     }
     let names = named(asked);
     match (asked.get("by"), &names[..]) {
         (Some(axis), [experiment]) => {
-            Some(Asked::Axis { experiment: experiment.clone(), axis: axis.to_owned() })
+            Some(CompareBy::Axis { experiment: experiment.clone(), axis: axis.to_owned() })
         }
-        (_, [_, _, ..]) => Some(Asked::Sides(names)),
+        (_, [_, _, ..]) => Some(CompareBy::Sides(names)),
         _ => None,
     }
 }
@@ -324,13 +324,13 @@ fn held(
 }
 
 /// Whether a side names what is not there. A label that no run has is no name.
-fn is_unknown(store: &Store, sides: &Asked) -> bool {
+fn is_unknown(store: &Store, sides: &CompareBy) -> bool {
     let is_lost = |found: Result<(), StoreErrorKind>| found == Err(StoreErrorKind::UnknownRun);
     let experiment = |name: &str| store.find_experiment(name).map(drop).map_err(|no| no.kind);
     let run = |name: &str| store.find(name).map(drop).map_err(|no| no.kind);
     match sides {
-        Asked::Axis { experiment: name, .. } => is_lost(experiment(name)),
-        Asked::Sides(names) => names.iter().filter(|name| !name.contains('=')).any(|name| {
+        CompareBy::Axis { experiment: name, .. } => is_lost(experiment(name)),
+        CompareBy::Sides(names) => names.iter().filter(|name| !name.contains('=')).any(|name| {
             is_lost(experiment(name)) && name.split(',').any(|name| is_lost(run(name)))
         }),
     }
@@ -515,8 +515,8 @@ pub(super) async fn compare(
         let text = |name: &str| asked.get(name).unwrap_or_default().to_owned();
         let command = sides(&asked, selected.as_ref()).map(|sides| {
             let words = match sides {
-                Asked::Axis { experiment, axis } => vec![experiment, format!("--by={axis}")],
-                Asked::Sides(names) => names,
+                CompareBy::Axis { experiment, axis } => vec![experiment, format!("--by={axis}")],
+                CompareBy::Sides(names) => names,
             };
             in_terminal("compare", words, &asked)
         });

@@ -8,12 +8,12 @@ use super::*;
 /// A search in which `look` stands for the database.
 fn search(
     strategy: &SearchStrategy,
-    look: &mut dyn FnMut(&Ask) -> Judged,
+    look: &mut dyn FnMut(&PlannedProbe) -> Judged,
 ) -> (Conclusion, Vec<Probe>) {
     let mut probes = Vec::new();
-    while let Some(ask) = strategy.next(&probes) {
-        let judged = look(&ask);
-        probes.push(Probe { ask, judged });
+    while let Some(planned) = strategy.next(&probes) {
+        let judged = look(&planned);
+        probes.push(Probe { planned, judged });
         assert!(probes.len() < 40, "it comes to an end");
     }
     (strategy.conclude(&probes), probes)
@@ -60,9 +60,9 @@ fn a_noisy_curve_is_found_and_its_interval_holds_the_truth() {
     let (mut near, mut held, n) = (0, 0, 200);
     for seed in 0..n {
         let mut normal = noise(seed);
-        let mut look = |ask: &Ask| {
+        let mut look = |planned: &PlannedProbe| {
             // The bound is met up to 1,700; 1 % more rate costs 20 % more late requests.
-            judged(20.0 * (ask.at / 1700.0).ln() + 0.3 * normal() - 0.045, 0.5)
+            judged(20.0 * (planned.at / 1700.0).ln() + 0.3 * normal() - 0.045, 0.5)
         };
         let (found, _) = search(&COURSE, &mut look);
         let Answer::Found { value, low, high } = found.answer else { panic!("{found:?}") };
@@ -75,9 +75,9 @@ fn a_noisy_curve_is_found_and_its_interval_holds_the_truth() {
 #[test]
 fn a_budget_is_kept() {
     for truth in [150.0, 700.0, 4500.0] {
-        let mut look = |ask: &Ask| judged(3.0 * (ask.at / truth).ln(), 0.05);
+        let mut look = |planned: &PlannedProbe| judged(3.0 * (planned.at / truth).ln(), 0.05);
         let (_, probes) = search(&COURSE, &mut look);
-        let spent = |probe: &Probe| probe.ask.measure_ns + COURSE.ramp_up_ns;
+        let spent = |probe: &Probe| probe.planned.measure_ns + COURSE.ramp_up_ns;
         let spent: u64 = probes.iter().map(spent).sum();
         assert!(spent <= COURSE.budget_ns, "{spent}");
         assert!(spent >= COURSE.budget_ns * 8 / 10, "{spent}");
@@ -97,7 +97,7 @@ fn the_ends_of_the_range_are_reported() {
 
 #[test]
 fn an_end_that_fresh_probes_contradict_is_not_confirmed() {
-    let mut look = |ask: &Ask| match ask.stage {
+    let mut look = |planned: &PlannedProbe| match planned.stage {
         Stage::Confirm => judged(1.0, 0.1),
         _ => judged(-1.0, 0.1),
     };
@@ -108,7 +108,8 @@ fn an_end_that_fresh_probes_contradict_is_not_confirmed() {
 
 #[test]
 fn an_edge_without_a_slope_is_found_between_two_values() {
-    let look = |ask: &Ask| if ask.at < 1234.0 { judged(-1.0, 0.1) } else { broken() };
+    let look =
+        |planned: &PlannedProbe| if planned.at < 1234.0 { judged(-1.0, 0.1) } else { broken() };
     let (found, _) = search(&COURSE, &mut { look });
     let Answer::Between { low, high } = found.answer else { panic!("{found:?}") };
     assert!(low < 1234.0 && high >= 1234.0 && high / low < 1.02, "{low} {high}");
@@ -126,10 +127,10 @@ fn a_flat_region_is_said_to_be_one() {
 fn long_probes_find_their_way_from_where_short_ones_were_wrong() {
     for truth in [500.0, 1600.0] {
         let mut normal = noise(6);
-        let mut look = |ask: &Ask| match ask.stage {
+        let mut look = |planned: &PlannedProbe| match planned.stage {
             // They take the boundary to be at 900.
-            Stage::Bracket => judged((ask.at / 900.0).ln(), 0.5),
-            _ => judged(10.0 * (ask.at / truth).ln() + 0.02 * normal(), 0.05),
+            Stage::Bracket => judged((planned.at / 900.0).ln(), 0.5),
+            _ => judged(10.0 * (planned.at / truth).ln() + 0.02 * normal(), 0.05),
         };
         let (found, _) = search(&COURSE, &mut look);
         let Answer::Found { value, .. } = found.answer else { panic!("{found:?}") };
@@ -142,11 +143,11 @@ fn a_probe_that_breaks_once_sets_no_edge_and_two_of_three_do() {
     // Wherever the nth probe breaks by a stall, the answer is where times break.
     for nth in 0..20 {
         let (mut normal, mut n) = (noise(nth), 0);
-        let mut look = |ask: &Ask| {
+        let mut look = |planned: &PlannedProbe| {
             n += 1;
             match n - 1 == nth {
                 true => broken(),
-                false => judged(20.0 * (ask.at / 1700.0).ln() + 0.1 * normal(), 0.2),
+                false => judged(20.0 * (planned.at / 1700.0).ln() + 0.1 * normal(), 0.2),
             }
         };
         let (found, _) = search(&COURSE, &mut look);
@@ -155,9 +156,9 @@ fn a_probe_that_breaks_once_sets_no_edge_and_two_of_three_do() {
     }
     // Two of three at a place from 1,000 on: that is the edge.
     let mut n = 0;
-    let mut look = |ask: &Ask| {
+    let mut look = |planned: &PlannedProbe| {
         n += 1;
-        if ask.at < 1000.0 || n % 3 == 0 { judged(-3.0, 0.1) } else { broken() }
+        if planned.at < 1000.0 || n % 3 == 0 { judged(-3.0, 0.1) } else { broken() }
     };
     let (found, _) = search(&COURSE, &mut look);
     assert!(matches!(found.answer, Answer::Between { .. }), "{found:?}");
@@ -166,9 +167,9 @@ fn a_probe_that_breaks_once_sets_no_edge_and_two_of_three_do() {
 #[test]
 fn the_objective_that_breaks_first_is_the_answer() {
     let mut normal = noise(2);
-    let mut look = |ask: &Ask| {
-        let first = (20.0 * (ask.at / 2000.0).ln() + 0.1 * normal()).exp();
-        let second = (5.0 * (ask.at / 1200.0).ln() + 0.05 * normal()).exp().min(1.9);
+    let mut look = |planned: &PlannedProbe| {
+        let first = (20.0 * (planned.at / 2000.0).ln() + 0.1 * normal()).exp();
+        let second = (5.0 * (planned.at / 1200.0).ln() + 0.05 * normal()).exp().min(1.9);
         of_ratios(&[first, second], 0.1)
     };
     let (found, _) = search(&COURSE, &mut look);
@@ -179,8 +180,8 @@ fn the_objective_that_breaks_first_is_the_answer() {
 #[test]
 fn windows_worth_a_few_requests_leave_it_undecided() {
     let mut normal = noise(3);
-    let mut look = |ask: &Ask| {
-        let mut judged = judged(20.0 * (ask.at / 1700.0).ln() + 0.3 * normal(), 0.5);
+    let mut look = |planned: &PlannedProbe| {
+        let mut judged = judged(20.0 * (planned.at / 1700.0).ln() + 0.3 * normal(), 0.5);
         judged.beyond[0].independent = Some(2.0);
         judged
     };
@@ -193,9 +194,10 @@ fn windows_worth_a_few_requests_leave_it_undecided() {
 fn whole_numbers_stay_whole() {
     let strategy = SearchStrategy { low: 1.0, high: 64.0, is_whole: true, ..COURSE };
     let mut normal = noise(5);
-    let mut look = |ask: &Ask| judged((ask.at / 20.5).ln() + 0.01 * normal(), 0.02);
+    let mut look =
+        |planned: &PlannedProbe| judged((planned.at / 20.5).ln() + 0.01 * normal(), 0.02);
     let (found, probes) = search(&strategy, &mut look);
-    assert!(probes.iter().all(|probe| probe.ask.at.fract() == 0.0));
+    assert!(probes.iter().all(|probe| probe.planned.at.fract() == 0.0));
     let Answer::Found { value, low, high } = found.answer else { panic!("{found:?}") };
     assert_eq!(value, 20.0);
     assert!([low, high].iter().all(|end| end.fract() == 0.0), "{low} {high}");
@@ -209,7 +211,8 @@ fn the_answer_lies_in_its_interval_and_the_interval_in_the_range() {
     let mut n_found = 0;
     for (nth, truth) in [1.2, 2.9, 7.0, 12.5, 26.01, 38.7, 39.9].repeat(20).iter().enumerate() {
         let mut normal = noise(nth as u64);
-        let mut look = |ask: &Ask| judged((ask.at / truth).ln() + 0.1 * normal(), 0.15);
+        let mut look =
+            |planned: &PlannedProbe| judged((planned.at / truth).ln() + 0.1 * normal(), 0.15);
         let (found, _) = search(&strategy, &mut look);
         let Answer::Found { value, low, high } = found.answer else { continue };
         n_found += 1;
@@ -224,9 +227,9 @@ fn a_line_that_crosses_beyond_the_range_is_an_answer_at_its_end() {
     // Short probes find the boundary within the range, and long ones beyond it.
     let seek = |short: f64, truth: f64| {
         let mut normal = noise(8);
-        let mut look = |ask: &Ask| match ask.stage {
-            Stage::Bracket => judged((ask.at / short).ln(), 0.01),
-            _ => judged(10.0 * (ask.at / truth).ln() + 0.01 * normal(), 0.02),
+        let mut look = |planned: &PlannedProbe| match planned.stage {
+            Stage::Bracket => judged((planned.at / short).ln(), 0.01),
+            _ => judged(10.0 * (planned.at / truth).ln() + 0.01 * normal(), 0.02),
         };
         search(&COURSE, &mut look).0
     };
@@ -241,9 +244,9 @@ fn fresh_probes_above_their_bound_confirm_nothing_however_noisy_they_are() {
     for (score, half_width) in [(0.3, 0.5), (0.05, 0.01), (0.05, 2.0)] {
         for seed in 0..10 {
             let mut normal = noise(seed);
-            let mut look = |ask: &Ask| match ask.stage {
+            let mut look = |planned: &PlannedProbe| match planned.stage {
                 Stage::Confirm => judged(score, half_width),
-                _ => judged(20.0 * (ask.at / 900.0).ln() + 0.1 * normal(), 0.2),
+                _ => judged(20.0 * (planned.at / 900.0).ln() + 0.1 * normal(), 0.2),
             };
             let (found, _) = search(&COURSE, &mut look);
             assert_ne!(found.confirmed, Some(true), "{score} {half_width} {seed}: {found:?}");
@@ -256,13 +259,14 @@ fn fresh_probes_that_are_surely_below_their_bound_confirm_the_lower_end() {
     let mut n_confirmed = 0;
     for seed in 0..40 {
         let mut normal = noise(seed);
-        let mut look = |ask: &Ask| judged(20.0 * (ask.at / 900.0).ln() + 0.1 * normal(), 0.2);
+        let mut look =
+            |planned: &PlannedProbe| judged(20.0 * (planned.at / 900.0).ln() + 0.1 * normal(), 0.2);
         let (found, probes) = search(&COURSE, &mut look);
         let Answer::Found { low, .. } = found.answer else { panic!("{found:?}") };
         if found.confirmed == Some(true) {
             n_confirmed += 1;
-            let fresh = probes.iter().filter(|probe| probe.ask.stage == Stage::Confirm);
-            let least = fresh.map(|probe| probe.ask.at).fold(f64::INFINITY, f64::min);
+            let fresh = probes.iter().filter(|probe| probe.planned.stage == Stage::Confirm);
+            let least = fresh.map(|probe| probe.planned.at).fold(f64::INFINITY, f64::min);
             assert!(low <= least && low <= 900.0, "{low} {least}");
             // Rounding alone does not make it another value.
             assert!(low == least || low < least * (1.0 - 1e-4), "{low} {least}");
@@ -273,10 +277,10 @@ fn fresh_probes_that_are_surely_below_their_bound_confirm_the_lower_end() {
 
 #[test]
 fn what_was_reported_decides_what_is_asked() {
-    let mut look = |ask: &Ask| judged(3.0 * (ask.at / 777.0).ln(), 0.05);
+    let mut look = |planned: &PlannedProbe| judged(3.0 * (planned.at / 777.0).ln(), 0.05);
     let (found, probes) = search(&COURSE, &mut look);
     for n in 0..probes.len() {
-        assert_eq!(COURSE.next(&probes[..n]), Some(probes[n].ask));
+        assert_eq!(COURSE.next(&probes[..n]), Some(probes[n].planned));
         assert_eq!(COURSE.conclude(&probes[..n]).answer, Answer::Unfinished);
     }
     assert_eq!(COURSE.conclude(&probes), found);

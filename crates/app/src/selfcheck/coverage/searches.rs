@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use analysis::seek::{Answer, Ask, Judged, Late, METHOD, Probe, SearchStrategy, Verdict};
+use analysis::seek::{Answer, Judged, Late, METHOD, PlannedProbe, Probe, SearchStrategy, Verdict};
 use engine::Stop;
 use model::{NS_PER_S, Objective, Rng, Second, Stream};
 use stats::{Mmc, exponential, kiefer_wolfowitz};
@@ -57,12 +57,12 @@ pub fn probed(probe: &Probed, objective: Objective) -> Judged {
     Judged { is_broken, ..Judged::of(verdict, vec![beyond]) }
 }
 
-fn draw(ask: &Ask, seed: u64) -> Probed {
+fn draw(planned: &PlannedProbe, seed: u64) -> Probed {
     let mut rng = Rng::new(seed, Stream::Order, 1);
-    let length_ns = RAMP_UP_NS + ask.measure_ns;
+    let length_ns = RAMP_UP_NS + planned.measure_ns;
     let (mut arrivals, mut services, mut now_ns) = (Vec::new(), Vec::new(), 0.0);
     while now_ns < length_ns as f64 {
-        now_ns += exponential(rng.bits()) * 1e9 / ask.at;
+        now_ns += exponential(rng.bits()) * 1e9 / planned.at;
         arrivals.push(now_ns as u64);
         services.push((SERVICE_NS * exponential(rng.bits())) as u64);
     }
@@ -96,10 +96,10 @@ pub(super) fn rows(runs: u32, stop: &Arc<Stop>) -> Result<Vec<Row>, Error> {
                 return Err(Error::Interrupted("the selfcheck was interrupted".to_owned()));
             }
             let mut probes: Vec<Probe> = Vec::new();
-            while let Some(ask) = course.next(&probes) {
+            while let Some(planned) = course.next(&probes) {
                 let seed = Rng::new(seed, Stream::Order, probes.len() as u64).bits();
-                let judged = probed(&draw(&ask, seed), objective);
-                probes.push(Probe { ask, judged });
+                let judged = probed(&draw(&planned, seed), objective);
+                probes.push(Probe { planned, judged });
             }
             let found = course.conclude(&probes);
             if let Answer::Found { low, high, .. } = found.answer {
