@@ -56,6 +56,9 @@ impl Figure {
     }
 }
 
+/// Behind the name of a gauge: what it is of each transaction.
+const PER_TRANSACTION: &str = "_per_transaction";
+
 /// The times of a run that are judged: of all that was offered, so that what was lost counts. A
 /// database that refuses what it is slow at gets no better by it.
 pub(crate) fn times_of(report: &Report) -> &Latency {

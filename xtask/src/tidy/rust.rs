@@ -148,7 +148,8 @@ fn raw_string_length(text: &str) -> usize {
 }
 
 /// Attributes behind which an item is for tests only.
-const TEST_ATTRIBUTES: &[&str] = &["#[cfg(test)]", "#[cfg(all(test", "#[test]", "#[tokio::test"];
+const TEST_ATTRIBUTES: &[&str] =
+    &["#[cfg(test)]", "#[cfg(all(test", "#[cfg(any(test,", "#[test]", "#[tokio::test"];
 
 fn without_tests(code: &str) -> String {
     if code.contains("#![cfg(test)]") {
@@ -207,9 +208,12 @@ fn test_modules(path: &str, code: &str) -> Vec<String> {
         None => return Vec::new(),
     };
     let mut modules = Vec::new();
-    for (at, attribute) in code.match_indices("#[cfg(test)]") {
-        let rest = code[at + attribute.len()..].trim_start();
-        let rest = rest.strip_prefix("pub(crate)").unwrap_or(rest).trim_start();
+    let attributes = ["#[cfg(test)]", "#[cfg(any(test,"];
+    for (at, _) in attributes.iter().flat_map(|attribute| code.match_indices(attribute)) {
+        let Some((_, rest)) = code[at..].split_once(']') else { continue };
+        let rest = ["pub(crate)", "pub "]
+            .iter()
+            .fold(rest.trim_start(), |rest, of| rest.strip_prefix(of).unwrap_or(rest).trim_start());
         let declared = rest.strip_prefix("mod ").and_then(|rest| rest.split_once(';'));
         if let Some((name, _)) = declared.filter(|(name, _)| !name.contains('{')) {
             modules.push(format!("{folder}/{}", name.trim()));
@@ -274,6 +278,7 @@ mod tests {
         check("#[cfg(test)]\nuse x::y; a();", "a();");
         check("#[cfg(test)] const N: [u8; 2] = [1, 2]; a();", "a();");
         check("#[test]\n#[should_panic]\nfn f(a: [u8; 2]) { x() } a();", "a();");
+        check("#[cfg(any(test, feature = \"fixtures\"))] pub mod fixtures; a();", "a();");
         check("#![cfg(test)] a();", "");
         check("struct S { #[cfg(test)] seen: u64 } a();", "struct S { } a();");
     }
@@ -281,7 +286,12 @@ mod tests {
     #[test]
     fn modules_for_tests_are_known_by_their_declaration() {
         let tree = Tree::of(&[
-            ("a/src/lib.rs", "#[cfg(test)]\nmod suite;\nmod real;"),
+            (
+                "a/src/lib.rs",
+                "#[cfg(test)]\nmod suite;\nmod real;\n\
+                 #[cfg(any(test, feature = \"fixtures\"))]\npub mod made;",
+            ),
+            ("a/src/made.rs", "x();"),
             ("a/src/suite.rs", "x();"),
             ("a/src/suite/part.rs", "x();"),
             ("a/src/suited.rs", "x();"),

@@ -10,8 +10,8 @@ use std::collections::BTreeSet;
 use model::{FAULT_METRICS, FactValue, Load, suggestion};
 
 use super::below::{Below, STEM, listed};
-use super::times_of;
 use super::within::{interval_of, why_alone};
+use super::{PER_TRANSACTION, times_of};
 use crate::gauges::{WHOSE, whose};
 use crate::report::{
     CustomMetricReport, GaugeReport, GroupReport, Latency, Named, PrimaryMetricReport, Report,
@@ -660,9 +660,6 @@ fn metric(report: &Report, name: &str) -> Option<f64> {
 
 type OfGauge = fn(&Report, &GaugeReport) -> Option<f64>;
 type UnitOf = fn(&str) -> &str;
-
-/// Behind the name of a gauge: what it is of each transaction.
-pub(super) const PER_TRANSACTION: &str = "_per_transaction";
 
 /// By what stands behind the gauge's name, with the unit that follows from the gauge's.
 const OF_GAUGE: [(&str, UnitOf, OfGauge); 3] = [

@@ -7,8 +7,7 @@ use model::NS_PER_S;
 use stats::{binomial_interval, ratio_error, ratio_within_run, students_t, within_run};
 
 use super::below::Below;
-use super::catalog::PER_TRANSACTION;
-use super::times_of;
+use super::{PER_TRANSACTION, times_of};
 use crate::report::{Block, CustomMetricReport, GaugeReport, Latency, Report, SecondReport};
 
 /// Why an extreme or a count has no interval, and whatever only its sum over a run is kept of.

@@ -10,9 +10,9 @@ use model::{
 };
 use stats::{Histogram, InTime, Offered, TooFewSlots, enough, ratio_within_run, within_run};
 
-use super::counts::{COMMITS_VARY, ci95, counts, too_short};
+use super::counts::{COMMITS_VARY, ci95, counts};
 use super::per_transaction::{moved, per_transaction};
-use super::times::{Order, intervals, known, merged, ms, too_few};
+use super::times::{Order, intervals, known, merged, ms, too_few, too_short};
 use super::{
     Block, CheckReport, Checks, Ci95, ClientCost, ClientReport, ClientTransaction, ConnectTimes,
     CountsReport, CrosscheckReport, CustomMetricReport, ErrorReport, GroupReport, LagTimes,

@@ -2,9 +2,9 @@
 //! disturbances, disclosure).
 
 use model::{Counts, NS_PER_S};
-use stats::{TooFewSlots, within_run};
+use stats::within_run;
 
-use super::times::known;
+use super::times::{known, too_short};
 use super::{Ci95, CountsReport};
 use crate::tally::SLOT_NS;
 
@@ -51,13 +51,3 @@ pub(super) fn ci95(slots: &[u64]) -> (Option<Ci95>, Option<String>) {
 
 /// What varies where commits do.
 pub(super) const COMMITS_VARY: &str = "commits vary";
-
-/// Why a rate or a mean has no error, after what varies.
-pub(super) fn too_short(varies: &str, few: TooFewSlots, slot_ns: u64) -> String {
-    let seconds = |slots: u64| slots as f64 * slot_ns as f64 / NS_PER_S as f64;
-    let (needed, have) = (seconds(few.needed), seconds(few.have));
-    format!(
-        "{varies} too slowly for a run of {have:.1} s: use at least {:.1} s",
-        needed.max(have + 0.1)
-    )
-}

@@ -7,7 +7,7 @@ use model::{Gauge, NS_PER_S, Readings};
 use serde::{Deserialize, Serialize};
 use stats::mean_within_run;
 
-use super::counts::too_short;
+use super::times::too_short;
 use crate::gauges::{WHOSE, points, whose};
 use crate::tally::Tally;
 

@@ -210,9 +210,9 @@ fn longer_way_ms(tally: &Tally, best_ms: f64) -> f64 {
     if n_finished > 0.0 { all.sum::<f64>() / n_finished } else { 0.0 }
 }
 
-/// How many sessions waited for their clients within transactions, at a time. In closed load without
-/// pauses nobody waits between them either, so that these are all that the server does not work for
-/// nor lets wait; a sample may find a session between two statements that are one each.
+/// How many sessions waited for their clients within transactions, at a time. In closed load
+/// without pauses nobody waits between them either, so that these are all that the server does not
+/// work for nor lets wait; a sample may find a session between two statements that are one each.
 fn sessions_for_clients(tally: &Tally, state: &dyn Fn(SessionState) -> Option<f64>) -> f64 {
     let within = state(SessionState::Client).unwrap_or(0.0);
     if !(0..tally.groups.len()).all(|group| tally.is_closed(group)) {

@@ -5,10 +5,9 @@ use model::{NS_PER_MS, NS_PER_S, NS_PER_US, numbers};
 use serde::{Deserialize, Serialize};
 use stats::{
     Histogram, InTime, NoInterval, Offered, OfferedInterval, OfferedQuantile, Stretch, TooFew,
-    dependent_ranks, enough, ratio_within_run,
+    TooFewSlots, dependent_ranks, enough, ratio_within_run,
 };
 
-use super::counts::too_short;
 use super::{CountsReport, Named};
 
 /// The quantiles of a [`Latency`], by the names of their fields.
@@ -44,9 +43,10 @@ pub struct Latency {
     pub p999: Option<f64>,
     /// The longest, exact.
     pub max: Option<f64>,
-    /// The 95 % interval of the mean and of each quantile: the error within this run, which knows how strongly
-    /// samples depend on each other; between runs it is larger. An upper end among what was lost,
-    /// or had not ended, is none, and a quantile whose lower end is there too has no interval.
+    /// The 95 % interval of the mean and of each quantile: the error within this run, which knows
+    /// how strongly samples depend on each other; between runs it is larger. An upper end among
+    /// what was lost, or had not ended, is none, and a quantile whose lower end is there too has no
+    /// interval.
     pub intervals: Named<(f64, Option<f64>)>,
     /// Why a mean or quantile that is known has no interval, by its name.
     #[serde(default, skip_serializing_if = "Named::is_empty")]
@@ -118,6 +118,16 @@ pub(crate) fn too_few(few: TooFew) -> String {
         1 => format!("n too small: needs at least {needed} samples, has one"),
         _ => format!("n too small: needs at least {needed} samples, has {have}"),
     }
+}
+
+/// Why a rate or a mean has no error, after what varies.
+pub(super) fn too_short(varies: &str, few: TooFewSlots, slot_ns: u64) -> String {
+    let seconds = |slots: u64| slots as f64 * slot_ns as f64 / NS_PER_S as f64;
+    let (needed, have) = (seconds(few.needed), seconds(few.have));
+    format!(
+        "{varies} too slowly for a run of {have:.1} s: use at least {:.1} s",
+        needed.max(have + 0.1)
+    )
 }
 
 /// In which order times came.
