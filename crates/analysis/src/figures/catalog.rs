@@ -106,9 +106,12 @@ pub static OF_RUN: &[RunFigure] = &[
         let committed = r.block.counts.committed;
         (committed > 0).then(|| (client.bytes_in + client.bytes_out) as f64 / committed as f64)
     }),
-    cost("client_cpu_us", "us", "CPU time of the generator per statement", |r| {
-        r.client?.cpu_us_per_query
-    }),
+    cost(
+        "client_cpu_us",
+        "us",
+        "CPU time of the generator per statement, without that of a producer",
+        |r| r.client?.cpu_us_per_query,
+    ),
     cost("client_memory_bytes", "B", "peak memory of the generator", |r| {
         Some(r.client?.max_rss_bytes as f64)
     }),

@@ -634,9 +634,13 @@ fn client_cost(tally: &Tally) -> Option<ClientCost> {
     let measured = tally.groups.iter().flat_map(|group| &group.measured.kinds);
     measured.for_each(|kind| traffic += kind.traffic);
     let queries = traffic.queries();
+    let cpu_seconds = ended.cpu_ns as f64 / NS_PER_S as f64;
+    let measured_s = ended.measured_ns as f64 / NS_PER_S as f64;
+    let of_producer = tally.producer_cpus().map(|cpus| (cpus * measured_s).min(cpu_seconds));
     Some(ClientCost {
-        cpu_seconds: ended.cpu_ns as f64 / NS_PER_S as f64,
-        cpu_us_per_query: known(ended.cpu_ns as f64 / 1e3 / queries as f64),
+        cpu_seconds,
+        producer_cpu_seconds: of_producer,
+        cpu_us_per_query: known((cpu_seconds - of_producer.unwrap_or(0.0)) * 1e6 / queries as f64),
         queries,
         max_rss_bytes: ended.max_rss_bytes,
         bytes_in: traffic.bytes_in,

@@ -98,7 +98,8 @@ pub(super) fn time_profile(
     };
     let delay = |about: &str| mean(about, "run_delay").map(|ms_per_s| ms_per_s / 1e3);
     let executing = state(SessionState::Executing).map_or(0.0, each_ms);
-    let client_cpu = cpus("generator").map(|all| each_ms((all - producer_cpus(tally)).max(0.0)));
+    let client_cpu =
+        cpus("generator").map(|all| each_ms((all - tally.producer_cpus().unwrap_or(0.0)).max(0.0)));
     let server_cpu = cpus("server").map(each_ms);
     // A session that is woken waits for a CPU before the server counts it as executing.
     let server_delay = delay("server").map(each_ms);
@@ -200,12 +201,6 @@ fn longer_way_ms(tally: &Tally, best_ms: f64) -> f64 {
     if n_finished > 0.0 { all.sum::<f64>() / n_finished } else { 0.0 }
 }
 
-/// How many CPUs the producers of all workloads had, which are threads of the generator too.
-fn producer_cpus(tally: &Tally) -> f64 {
-    let of_producers = tally.facts.iter().filter(|fact| fact.name == model::PRODUCER_CPU_PERCENT);
-    of_producers.filter_map(|fact| fact.value.as_percent()).sum::<f64>() / 100.0
-}
-
 /// How many transactions ended in the measured phase.
 fn ended(tally: &Tally) -> u64 {
     let kinds = tally.groups.iter().flat_map(|group| &group.measured.kinds);
@@ -239,7 +234,13 @@ mod tests {
             let names = [("database", "sessions/executing"), ("generator", "cpu_user")];
             made.gauges(&names, &|_, at| [0.0, 60.0][at]);
             made.fact("arm", model::PRODUCER_CPU_PERCENT, producer_percent);
-            let profile = Report::of(&made.tally()).time_profile.expect("sessions were sampled");
+            let report = Report::of(&made.tally());
+            let client = report.client.expect("it has ended");
+            let producer_s = client.producer_cpu_seconds.expect("there is one");
+            let own_us = (client.cpu_seconds - producer_s) * 1e6;
+            let us = client.cpu_us_per_query.expect("there are queries") * client.queries as f64;
+            assert!((us - own_us).abs() < 1.0 && producer_s <= client.cpu_seconds, "{client:?}");
+            let profile = report.time_profile.expect("sessions were sampled");
             profile.parts.iter().find(|part| part.name == "client_cpu").expect("it is one").ms
         };
         let (all, half, none) = (client_ms("0.0"), client_ms("30.0"), client_ms("70.0"));
