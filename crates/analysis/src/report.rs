@@ -142,6 +142,9 @@ pub struct Report {
     /// Where the time of a transaction went; absent where the server's sessions were not sampled.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub time_profile: Option<TimeProfile>,
+    /// Why there is none, although the server's sessions were sampled.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub time_profile_reason: Option<String>,
     /// Stretches of seconds in which throughput fell or response times rose, and what moved then.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub dips: Vec<Dip>,

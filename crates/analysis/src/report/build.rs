@@ -38,7 +38,11 @@ impl Report {
         let all: Vec<usize> = (0..tally.groups.len()).collect();
         let block = Block::of(tally, &all);
         let gauges = super::gauges::gauges(tally);
-        let time_profile = super::time_profile::time_profile(tally, &gauges, &block);
+        let time_profile = super::time_profile::time_profile(tally, &gauges, &block).transpose();
+        let (time_profile, time_profile_reason) = match time_profile {
+            Ok(profile) => (profile, None),
+            Err(reason) => (None, Some(reason)),
+        };
         let dips = super::dips::dips(tally, &gauges, &block.per_transaction);
         let load = group_description.groups.first().map(|first| first.load.clone());
         Report {
@@ -74,6 +78,7 @@ impl Report {
             disturbances: super::disturbances::disturbances(tally),
             gauges,
             time_profile,
+            time_profile_reason,
             dips,
             server: tally.summaries.clone(),
             cpu_profiles: tally.cpu_profiles.iter().map(CpuProfileReport::of).collect(),
