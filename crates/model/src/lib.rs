@@ -72,7 +72,7 @@ mod workload;
 
 pub use acknowledged::Acknowledged;
 pub use administration::Administration;
-pub use arrival_rate::ArrivalRate;
+pub use arrival_rate::{ArrivalRate, Stored};
 pub use bucket_counts::BucketCounts;
 pub use choice::Choice;
 pub use civil::Civil;

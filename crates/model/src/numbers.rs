@@ -192,7 +192,7 @@ const STEPS_SHOWN_MAX: usize = 6;
 pub fn arrival_rate(rate: &ArrivalRate) -> String {
     match rate {
         ArrivalRate::Constant(per_s) => format!("{} arrivals/s", exact(*per_s)),
-        ArrivalRate::Bytes(_) => rate.to_string(),
+        ArrivalRate::Bytes(_) | ArrivalRate::Records(_) => rate.to_string(),
         ArrivalRate::Steps(steps) if steps.len() > STEPS_SHOWN_MAX => {
             let (first, last) = (steps[0].0, steps[steps.len() - 1].0);
             let n_steps = crate::format_count(steps.len() as u64);

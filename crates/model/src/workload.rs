@@ -5,7 +5,7 @@ use std::pin::Pin;
 
 use crate::{
     Clock, CustomMetric, DbError, Dialect, Identity, Input, Kind, KindIndex, Number, Places,
-    PrimaryMetric, Producer, RowSource, Session, Standard, Statement, Table, fnv1a,
+    PrimaryMetric, Producer, RowSource, Session, Standard, Statement, Stored, Table, fnv1a,
 };
 
 /// So begins the note that says which checks of a workload are left out, and why.
@@ -229,9 +229,9 @@ pub trait Workload: Send + Sync {
         None
     }
 
-    /// How many bytes of records each of its transactions stores, where all store as many: its
-    /// rate may then be given in bytes.
-    fn transaction_bytes(&self) -> Option<u64> {
+    /// How many records, of how many bytes, each of its transactions stores, where all store as
+    /// many: its rate may then be given in records and in bytes.
+    fn transaction_stores(&self) -> Option<Stored> {
         None
     }
 

@@ -428,6 +428,7 @@ fn a_value_that_cannot_be_is_reported_with_its_flag() {
     };
     check(&["--window=0"], &["--window: 0 is too small", "at least 1"]);
     check(&["--rate=2MB"], &["--rate: '2MB' is not a rate", "2MB/s"]);
+    check(&["--rate=2mb/s"], &["--rate: '2mb/s' is not a rate: write 2MB/s"]);
     check(&["--rate=0MB/s"], &["--rate: '0MB/s' is not a rate", "above zero"]);
     check(&["--record-size=28"], &["--record-size: 28 bytes", "take 28", "29 to 16000"]);
     check(&["--clients=4"], &["--clients: ", "write --writers N --readers N"]);
@@ -446,6 +447,9 @@ fn a_value_that_cannot_be_is_reported_with_its_flag() {
     let bytes = ["run", "tpcc", "--rate=2MB/s"];
     let words = ["--rate: '2MB/s' is in bytes", "tpcc have no record size", "such as 500"];
     refused(&home, &bytes, USAGE, &words);
+    let records = ["run", "tpcc", "--rate=500 rows/s"];
+    let words = ["--rate: '500 records/s' is in records", "tpcc have no number of records"];
+    refused(&home, &records, USAGE, &words);
     refused(&home, &["build", "tpcc", "--warehouses=0"], USAGE, &["warehouses: 0 is too small"]);
     refused(&home, &["build", "tpcc", "--seed=x"], USAGE, &["--seed: 'x' is not a count"]);
     refused(&home, &["build", "tpcc", "--loaders=x"], USAGE, &["--loaders: 'x' is not a count"]);
