@@ -236,15 +236,26 @@ fn a_server_whose_program_is_not_where_the_target_says_is_bad_usage() {
     let home = Home::new();
     for kind in ["mariadb", "postgres"] {
         let target = format!("--target=managed:{kind}?bin=/nonexistent");
-        let words = ["the target: bin: ", "/nonexistent"];
+        let words = ["--target: target managed:", "bin: ", "/nonexistent"];
         refused(&home, &["run", "tpcc", "--quiet", &target], USAGE, &words);
     }
+    // Before another target is started, with the place in the file.
+    let plan = "target = \"managed:mariadb\"\n[[group]]\nworkload = \"record\"\n\
+                [experiment.vary]\ntarget = [\n    \"managed:mariadb\",\n    \
+                \"managed:mariadb?bin=/nonexistent\",\n]\n";
+    home.write("versions.toml", plan);
+    let place = "versions.toml:5:1: target managed:mariadb?bin=/nonexistent: bin: there is no ";
+    let words = [place, "name the folder of MariaDB with ?bin="];
+    let ran = home.call(&["run", "versions.toml", "--quiet"]).code(USAGE);
+    assert!(!ran.err.contains("starting"), "{}", ran.err);
+    ran.warns(&words).is_a_sentence();
 }
 
 #[test]
 fn a_storage_engine_that_the_server_lacks_is_reported_with_those_it_has() {
     let home = Home::new();
-    let words = ["the server has no storage engine rocksdb", "Aria", "InnoDB", "MyISAM"];
+    let remedy = "?plugin_load_add=ha_rocksdb in the target";
+    let words = ["the server has no storage engine rocksdb", "Aria", "InnoDB", "MyISAM", remedy];
     let [mariadb, postgres] = [MARIADB.shared(), POSTGRES.shared()]
         .map(|server| format!("--target={}", url_of(server, "lacks_an_engine")));
     for workload in ["record", "tpcc"] {
