@@ -86,7 +86,7 @@ pub fn decide(
     let disturbances = at::decide(draft, &target, network, phases)?;
     check_hosts(&groups, &disturbances)?;
     Ok(Plan {
-        name: name.value.unwrap_or_else(|| first.clone()),
+        name: name.value.unwrap_or_else(|| workloads_of(&groups)),
         seed: seed.value,
         target,
         settings,
@@ -113,6 +113,17 @@ pub fn decide(
         settle_limit_ns: settle_limit.value,
         disturbances,
     })
+}
+
+/// What a plan is called that has no name: by its workloads, each once.
+fn workloads_of(groups: &[Group]) -> String {
+    let mut names: Vec<&str> = Vec::new();
+    for group in groups {
+        if !names.contains(&group.workload.as_str()) {
+            names.push(&group.workload);
+        }
+    }
+    names.join("+")
 }
 
 /// Refuses a path to a server to which there is none.
