@@ -1,5 +1,6 @@
 //! What a workload is to the engine, the builder and the checker. Not here: any workload.
 
+use std::borrow::Cow;
 use std::future::Future;
 use std::pin::Pin;
 
@@ -16,8 +17,8 @@ pub const NOT_CHECKED: &str = "Not checked";
 pub struct Check {
     /// Its short name, such as `3.3.2.1`.
     pub id: &'static str,
-    /// What must hold, in words.
-    pub title: &'static str,
+    /// What must hold, in words; of one of several tables with its name.
+    pub title: Cow<'static, str>,
     /// A query that returns each row which breaks it, its columns named for the message.
     pub sql: String,
 }
