@@ -118,8 +118,8 @@ pub struct CellRatio {
 pub struct Line {
     /// The value of the other direction; empty where there is one line.
     pub of: String,
-    /// Where the best cell is, from 0; null where the line has none, or neither more nor less of
-    /// the figure is better.
+    /// Where the best cell is, from 0; null where the line has none, all are equal, or neither more
+    /// nor less of the figure is better.
     pub best: Option<usize>,
     /// Where the smallest value of the axis is whose interval reaches that of the best; null where
     /// values are no numbers, or the best has no interval.
@@ -534,13 +534,18 @@ fn others_of(at: &Named<String>, rows: usize, columns: Option<usize>) -> Named<S
     Named(all.filter(|(index, _)| is_other(*index)).map(|(_, pair)| pair.clone()).collect())
 }
 
-/// The best cell; of equal ones that with the smallest value of its axis, or the first where values
+/// The best cell, unless all are equal; of equal ones that with the smallest value of its axis, or the first where values
 /// are no numbers.
 fn best(figure: &str, along: &[String], cells: &[Option<Figure>]) -> Option<usize> {
     if direction(figure) == Direction::Neither {
         return None;
     }
     let known = cells.iter().enumerate().filter_map(|(index, cell)| Some((index, (*cell)?)));
+    let mut means = cells.iter().flatten().map(|cell| cell.mean);
+    let first = means.next()?;
+    if cells.iter().flatten().count() > 1 && means.all(|mean| mean == first) {
+        return None;
+    }
     let value = |index: usize| along.get(index).and_then(|value| number(value));
     let smaller = |a: usize, b: usize| match (value(a), value(b)) {
         (Some(a), Some(b)) => b.total_cmp(&a),
@@ -583,6 +588,7 @@ mod tests {
         // Of equal ones the smallest is the best, in whichever order they stand.
         check("tps", [100.0, 98.0, 100.0, 50.0], Some(0.1), [Some(2), Some(2)]);
         check("p99_ms", [50.0, 98.0, 95.0, 50.0], None, [Some(3), None]);
+        check("tps", [50.0; 4], Some(0.0), [None, None]);
         check("tps", [100.0, 98.0, 95.0, 50.0], Some(2.0), [Some(0), Some(1)]);
         check("tps", [100.0, 98.0, 97.0, 50.0], Some(2.0), [Some(0), Some(2)]);
         check("tps", [90.0, 98.0, 95.0, 50.0], Some(0.1), [Some(1), Some(1)]);
