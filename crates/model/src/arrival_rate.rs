@@ -187,7 +187,9 @@ fn nearest(text: &str) -> Option<String> {
     let end = text.find(|c: char| !c.is_ascii_digit() && !"._".contains(c))?;
     let (number, rest) = text.split_at(end);
     let (unit, per) = rest.split_once('/').unwrap_or((rest, "s"));
-    let per = Some(per).filter(|per| matches!(*per, "s" | "m" | "min" | "h")).unwrap_or("s");
+    if !matches!(per, "s" | "m" | "min" | "h") {
+        return None;
+    }
     let unit = unit.trim();
     let known = BYTE_UNITS.iter().map(|(known, _)| *known).chain(RECORD_UNITS);
     let unit = known.into_iter().find(|known| known.eq_ignore_ascii_case(unit)).unwrap_or("");
@@ -447,6 +449,7 @@ mod tests {
             ("1.5 mib/min", "write 1.5MiB/min"),
             ("2mb", "write 2MB/s"),
             ("500 apples/s", "write 500/s"),
+            ("5/fortnight", "write 500, 500/s or 30000/min"),
             ("500 Rows/s", "write 500rows/s"),
             ("MB/s", "above zero"),
             ("9000GB/s", "at most 10GB/s"),

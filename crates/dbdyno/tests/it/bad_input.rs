@@ -244,7 +244,7 @@ fn a_server_whose_program_is_not_where_the_target_says_is_bad_usage() {
                 [experiment.vary]\ntarget = [\n    \"managed:mariadb\",\n    \
                 \"managed:mariadb?bin=/nonexistent\",\n]\n";
     home.write("versions.toml", plan);
-    let place = "versions.toml:5:1: target managed:mariadb?bin=/nonexistent: bin: there is no ";
+    let place = "versions.toml:5:10: target managed:mariadb?bin=/nonexistent: bin: there is no ";
     let words = [place, "name the folder of MariaDB with ?bin="];
     let ran = home.call(&["run", "versions.toml", "--quiet"]).code(USAGE);
     assert!(!ran.err.contains("starting"), "{}", ran.err);
