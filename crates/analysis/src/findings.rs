@@ -179,8 +179,13 @@ pub fn judge_labels(keys: &[&str], runs: &[&[(String, String)]]) -> Vec<Finding>
     keys.iter().filter_map(of_key).collect()
 }
 
-/// Whether a full queue ended the run, as the plan asks, before anything was measured: then what
-/// speaks of the measured phase would mislead.
+/// Whether a run ended, as its plan asks, before anything was measured: then what speaks of the
+/// measured phase would mislead.
+fn is_over_early(tally: &Tally) -> bool {
+    is_full_early(tally) || (tally.measured_ns() == 0 && steadiness::counted(tally).is_some())
+}
+
+/// Whether a full queue ended it so.
 fn is_full_early(tally: &Tally) -> bool {
     let reason = tally.ended.as_ref().map(|ended| &ended.reason);
     reason == Some(&StopReason::QueueFull) && tally.measured_ns() == 0

@@ -5,6 +5,8 @@
 //! Not here: how a point's figure comes about (experiment, history), and how a table looks
 //! (render).
 
+use std::cmp::Ordering;
+
 use model::{Axis, Imported, ImportedValue, numbers, short_axis};
 use serde::{Deserialize, Serialize};
 
@@ -116,8 +118,8 @@ pub struct CellRatio {
 pub struct Line {
     /// The value of the other direction; empty where there is one line.
     pub of: String,
-    /// Where the best cell is, from 0; null where the line has none, or neither more nor less of
-    /// the figure is better.
+    /// Where the best cell is, from 0; null where the line has none, all are equal, or neither more
+    /// nor less of the figure is better.
     pub best: Option<usize>,
     /// Where the smallest value of the axis is whose interval reaches that of the best; null where
     /// values are no numbers, or the best has no interval.
@@ -473,7 +475,7 @@ impl Grid {
             .collect();
         let line = |of: &str, along: &[String], cells: &[Option<Figure>]| Line {
             of: of.to_owned(),
-            best: best(&self.figure, cells),
+            best: best(&self.figure, along, cells),
             smallest: smallest(&self.figure, along, cells),
         };
         let lines = match along {
@@ -532,19 +534,33 @@ fn others_of(at: &Named<String>, rows: usize, columns: Option<usize>) -> Named<S
     Named(all.filter(|(index, _)| is_other(*index)).map(|(_, pair)| pair.clone()).collect())
 }
 
-/// The best cell, of equal ones the first.
-fn best(figure: &str, cells: &[Option<Figure>]) -> Option<usize> {
+/// The best cell, unless all are equal; of equal ones that with the smallest value of its axis, or the first where values
+/// are no numbers.
+fn best(figure: &str, along: &[String], cells: &[Option<Figure>]) -> Option<usize> {
     if direction(figure) == Direction::Neither {
         return None;
     }
     let known = cells.iter().enumerate().filter_map(|(index, cell)| Some((index, (*cell)?)));
-    known.rev().max_by(|a, b| better(figure, &a.1, &b.1)).map(|(index, _)| index)
+    let mut means = cells.iter().flatten().map(|cell| cell.mean);
+    let first = means.next()?;
+    if cells.iter().flatten().count() > 1 && means.all(|mean| mean == first) {
+        return None;
+    }
+    let value = |index: usize| along.get(index).and_then(|value| number(value));
+    let smaller = |a: usize, b: usize| match (value(a), value(b)) {
+        (Some(a), Some(b)) => b.total_cmp(&a),
+        _ => Ordering::Equal,
+    };
+    let order = |a: &(usize, Figure), b: &(usize, Figure)| {
+        better(figure, &a.1, &b.1).then_with(|| smaller(a.0, b.0))
+    };
+    known.rev().max_by(order).map(|(index, _)| index)
 }
 
 /// The cell with the smallest value of its axis among the best and those that reach it, of which
 /// enough is known.
 fn smallest(figure: &str, along: &[String], cells: &[Option<Figure>]) -> Option<usize> {
-    let index = best(figure, cells)?;
+    let index = best(figure, along, cells)?;
     let best = cells[index].filter(|best| best.half_width.is_some() && !best.is_wide())?;
     let values: Vec<f64> = along.iter().map(|value| number(value)).collect::<Option<_>>()?;
     let is_as_good = |cell: Figure| !cell.is_wide() && cell.reaches(&best);
@@ -566,8 +582,13 @@ mod tests {
         let along = ["16", "8", "4", "2"].map(str::to_owned);
         let check = |name: &str, means: [f64; 4], half: Option<f64>, expect: [Option<usize>; 2]| {
             let cells = means.map(|mean| figure(mean, half));
-            assert_eq!([best(name, &cells), smallest(name, &along, &cells)], expect);
+            let found = [best(name, &along, &cells), smallest(name, &along, &cells)];
+            assert_eq!(found, expect);
         };
+        // Of equal ones the smallest is the best, in whichever order they stand.
+        check("tps", [100.0, 98.0, 100.0, 50.0], Some(0.1), [Some(2), Some(2)]);
+        check("p99_ms", [50.0, 98.0, 95.0, 50.0], None, [Some(3), None]);
+        check("tps", [50.0; 4], Some(0.0), [None, None]);
         check("tps", [100.0, 98.0, 95.0, 50.0], Some(2.0), [Some(0), Some(1)]);
         check("tps", [100.0, 98.0, 97.0, 50.0], Some(2.0), [Some(0), Some(2)]);
         check("tps", [90.0, 98.0, 95.0, 50.0], Some(0.1), [Some(1), Some(1)]);
@@ -579,8 +600,8 @@ mod tests {
         assert_eq!(smallest("tps", &along[..3], &unknown), Some(1));
         let names = ["a", "b"].map(str::to_owned);
         let cells = [figure(1.0, Some(1.0)), None];
-        assert_eq!((best("tps", &cells), smallest("tps", &names, &cells)), (Some(0), None));
-        assert_eq!(best("tps", &[None, None]), None);
+        assert_eq!((best("tps", &names, &cells), smallest("tps", &names, &cells)), (Some(0), None));
+        assert_eq!(best("tps", &names, &[None, None]), None);
     }
 
     #[test]

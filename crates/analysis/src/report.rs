@@ -142,6 +142,9 @@ pub struct Report {
     /// Where the time of a transaction went; absent where the server's sessions were not sampled.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub time_profile: Option<TimeProfile>,
+    /// Why there is none, although the server's sessions were sampled.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub time_profile_reason: Option<String>,
     /// Stretches of seconds in which throughput fell or response times rose, and what moved then.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub dips: Vec<Dip>,
@@ -575,7 +578,10 @@ pub struct StallReport {
 pub struct ClientCost {
     /// CPU time of its process; with an embedded database, that of the database too.
     pub cpu_seconds: f64,
-    /// The same for each statement.
+    /// What of it the threads had that make what clients send; absent where there are none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub producer_cpu_seconds: Option<f64>,
+    /// The CPU time of all others, for each statement.
     pub cpu_us_per_query: Option<f64>,
     /// Statements.
     pub queries: u64,

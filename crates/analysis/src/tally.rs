@@ -477,6 +477,20 @@ impl Tally {
         found.map(|fact| &fact.value)
     }
 
+    /// A fact of a group's workload. Where several groups have it, its name begins with the group.
+    pub(crate) fn fact_of_group(&self, group: &GroupDescription, name: &str) -> Option<&FactValue> {
+        let of_group = format!("{}.{name}", group.name);
+        self.fact(&group.workload, &of_group).or_else(|| self.fact(&group.workload, name))
+    }
+
+    /// How many CPUs the producers of all workloads had, which are threads of the generator too.
+    pub(crate) fn producer_cpus(&self) -> Option<f64> {
+        let name = |fact: &Fact| fact.name.rsplit('.').next() == Some(model::PRODUCER_CPU_PERCENT);
+        let of_producers = self.facts.iter().filter(|fact| name(fact));
+        let cpus = of_producers.filter_map(|fact| Some(fact.value.as_percent()? / 100.0));
+        cpus.reduce(|sum, one| sum + one)
+    }
+
     /// The length of the measured window in nanoseconds: as the engine says, or, while the run
     /// goes on, all seconds that have come: a second comes when it is over.
     pub fn measured_ns(&self) -> u64 {

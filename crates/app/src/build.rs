@@ -255,7 +255,7 @@ impl<'b> Builder<'b> {
         let mut lock = BuildLock::at(database, A_MOMENT, is_stopped)?;
         let (mut session, has_one_session) = lock.session_beside(database)?;
         let workload = opened.workload.as_ref();
-        storage_engine::is_on_server(&mut session, database.administration(), workload)?;
+        storage_engine::is_on_server(&mut session, database, workload)?;
         let identity = opened.workload.identity();
         let found = meta::read(&mut session, &identity.workload)?;
         match opened.data {

@@ -31,7 +31,7 @@ pub fn check(
         doing(&format!("{} {}", check.id, check.title));
         let mut result = CheckResult {
             id: check.id.to_owned(),
-            title: check.title.to_owned(),
+            title: check.title.to_string(),
             n_failed: 0,
             examples: Vec::new(),
         };

@@ -61,9 +61,14 @@ impl From<drivers::CannotOpen> for Error {
 
 impl From<StoreError> for Error {
     fn from(error: StoreError) -> Error {
-        if error.kind == StoreErrorKind::Taken {
-            return Error::Usage(error.to_string());
+        use StoreErrorKind::{AmbiguousRun, Missing, Taken, UnderWay, UnknownRun};
+        match error.kind {
+            Taken => Error::Usage(error.to_string()),
+            // Nothing was to be kept: a run's name is wrong, or has to wait.
+            UnknownRun | AmbiguousRun | UnderWay | Missing => Error::Failed(error.to_string()),
+            _ => {
+                Error::Failed(format!("{error}; name another with --store, or run with --no-store"))
+            }
         }
-        Error::Failed(format!("{error}; name another with --store, or run with --no-store"))
     }
 }

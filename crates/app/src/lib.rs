@@ -22,7 +22,7 @@ mod finding;
 pub mod imported;
 mod interruptible;
 mod load;
-mod managed;
+pub mod managed;
 mod meta;
 mod network;
 pub mod open;

@@ -3,6 +3,7 @@
 
 use model::{Fact, Host, Target, numbers};
 use monitor::Locate;
+use plan::Draft;
 use plan::managed::Wanted;
 use servers::{Cluster, Options, ServerError, ServerErrorKind};
 
@@ -15,6 +16,20 @@ pub(crate) struct Managed {
     /// How to get there. It has the password, and is never shown.
     pub(crate) target: Target,
     wanted: Wanted,
+}
+
+/// Refuses targets of a draft whose servers' programs are not where they say, before anything is
+/// run: another point of an experiment would find out much later.
+pub fn check_programs(draft: &Draft) -> Result<(), Error> {
+    for (target, from) in plan::targets_of(draft) {
+        let wanted = plan::managed::read(&target);
+        let Some(wanted) = wanted.ok().filter(|wanted| wanted.options.bin.is_some()) else {
+            continue;
+        };
+        servers::check_installed(wanted.kind, &wanted.options)
+            .map_err(|error| from.bad(format!("target {target}: bin: {error}")))?;
+    }
+    Ok(())
 }
 
 impl Managed {

@@ -4,8 +4,8 @@
 //! Not here: what an engine promises (drivers), and what a build does about it (build).
 
 use model::{
-    Administration, Check, CommitRisk, Crosscheck, Database, DbError, Dialect, Fact, NOT_CHECKED,
-    Row, StorageEngine, Workload,
+    Check, CommitRisk, Crosscheck, Database, DbError, Dialect, Fact, NOT_CHECKED, Row,
+    StorageEngine, Workload,
 };
 
 use crate::admin_session::AdminSession;
@@ -40,11 +40,11 @@ pub(crate) fn refused_on(dialect: &Dialect, workload: &dyn Workload) -> Option<S
 /// Refuses an engine that the server lacks: some would take another one in its place.
 pub(crate) fn is_on_server(
     session: &mut AdminSession,
-    administration: &Administration,
+    database: &dyn Database,
     workload: &dyn Workload,
 ) -> Result<(), Error> {
     let asked = workload.population().and_then(|population| population.storage_engine());
-    let Some((engine, list)) = asked.zip(administration.list_storage_engines) else {
+    let Some((engine, list)) = asked.zip(database.administration().list_storage_engines) else {
         return Ok(());
     };
     let mut there = Vec::new();
@@ -56,8 +56,15 @@ pub(crate) fn is_on_server(
         return Ok(());
     }
     there.sort_unstable();
+    let plugin = database.dialect().engine(engine).and_then(|engine| engine.plugin);
+    let remedy = plugin.map_or("install it".to_owned(), |plugin| {
+        format!(
+            "install its plugin and load it (a managed server with ?plugin_load_add={plugin} in \
+             the target, another one with INSTALL SONAME '{plugin}')"
+        )
+    });
     let why = format!(
-        "the server has no storage engine {engine}: choose one that it has ({}), or install it",
+        "the server has no storage engine {engine}: choose one that it has ({}), or {remedy}",
         there.join(", ")
     );
     Err(Error::Usage(why))

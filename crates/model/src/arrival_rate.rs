@@ -22,6 +22,8 @@ pub enum ArrivalRate {
     Constant(f64),
     /// Always so many as to be this many bytes, by what a transaction of the workload stores.
     Bytes(f64),
+    /// Always so many as to be this many records, by what a transaction of the workload stores.
+    Records(f64),
     /// So many for so many nanoseconds, then the next; the last one stays.
     Steps(Vec<(f64, u64)>),
     /// In a straight line from one to another; then it stays.
@@ -44,21 +46,34 @@ pub enum ArrivalRate {
     },
 }
 
+/// What a transaction stores, where all of a workload store as much.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Stored {
+    /// How many records.
+    pub records: u64,
+    /// How many bytes they have together.
+    pub bytes: u64,
+}
+
 impl ArrivalRate {
     /// What it begins with, a second.
     pub fn first_per_s(&self) -> f64 {
         match self {
-            ArrivalRate::Constant(per_s) | ArrivalRate::Bytes(per_s) => *per_s,
+            ArrivalRate::Constant(per_s)
+            | ArrivalRate::Bytes(per_s)
+            | ArrivalRate::Records(per_s) => *per_s,
             ArrivalRate::Steps(steps) => steps[0].0,
             ArrivalRate::Ramp { from_per_s, .. } => *from_per_s,
             ArrivalRate::Sine { mean_per_s, .. } => *mean_per_s,
         }
     }
 
-    /// The same in arrivals, where one is a transaction that stores so many bytes.
-    pub fn of_transactions(&self, bytes: u64) -> ArrivalRate {
+    /// The same in arrivals, where one is a transaction that stores so much.
+    pub fn of_transactions(&self, stored: Stored) -> ArrivalRate {
+        let of = |per_s: f64, each: u64| ArrivalRate::Constant(per_s / each.max(1) as f64);
         match self {
-            ArrivalRate::Bytes(per_s) => ArrivalRate::Constant(per_s / bytes.max(1) as f64),
+            ArrivalRate::Bytes(per_s) => of(*per_s, stored.bytes),
+            ArrivalRate::Records(per_s) => of(*per_s, stored.records),
             rate => rate.clone(),
         }
     }
@@ -67,7 +82,9 @@ impl ArrivalRate {
     pub fn intensity(&self) -> Intensity {
         let seconds = |ns: u64| ns as f64 / NS_PER_S as f64;
         let points = match self {
-            ArrivalRate::Constant(per_s) | ArrivalRate::Bytes(per_s) => vec![(0.0, *per_s)],
+            ArrivalRate::Constant(per_s)
+            | ArrivalRate::Bytes(per_s)
+            | ArrivalRate::Records(per_s) => vec![(0.0, *per_s)],
             ArrivalRate::Steps(steps) => {
                 let mut points = Vec::with_capacity(2 * steps.len());
                 let mut at_ns = 0;
@@ -98,7 +115,9 @@ impl ArrivalRate {
     pub fn mean_per_s(&self, for_ns: u64) -> f64 {
         let for_s = for_ns as f64 / NS_PER_S as f64;
         match self {
-            ArrivalRate::Constant(per_s) | ArrivalRate::Bytes(per_s) => *per_s,
+            ArrivalRate::Constant(per_s)
+            | ArrivalRate::Bytes(per_s)
+            | ArrivalRate::Records(per_s) => *per_s,
             _ if for_ns == 0 => self.first_per_s(),
             _ => self.intensity().expected(for_s) / for_s,
         }
@@ -132,14 +151,53 @@ impl FromStr for ArrivalRate {
                 swing_per_s: parse_rate(swing)?,
                 period_ns: parse_duration(period)?,
             },
-            [one] => match byte_rate(one)? {
-                Some(per_s) => ArrivalRate::Bytes(per_s),
-                None => ArrivalRate::Constant(parse_rate(one)?),
-            },
+            [one] => read_constant(one)?,
+            [number, unit] if is_number(number) && unit.contains('/') => {
+                read_constant(&words.concat())?
+            }
             _ => return Err(no_form()),
         };
         rate.checked().map_err(|why| BadUnit(format!("'{text}': {why}")))
     }
+}
+
+fn read_constant(text: &str) -> Result<ArrivalRate, BadUnit> {
+    if let Some(per_s) = byte_rate(text)? {
+        return Ok(ArrivalRate::Bytes(per_s));
+    }
+    if let Some(per_s) = record_rate(text)? {
+        return Ok(ArrivalRate::Records(per_s));
+    }
+    parse_rate(text).map(ArrivalRate::Constant).map_err(|bad| match nearest(text) {
+        Some(nearest) => BadUnit(format!("'{text}' is not a rate: write {nearest}")),
+        None => bad,
+    })
+}
+
+/// Reads `500rows/s`, `30krecords/min`: records per second; none where they do not stand there.
+fn record_rate(text: &str) -> Result<Option<f64>, BadUnit> {
+    let Some((number, per)) = text.split_once('/') else { return Ok(None) };
+    let number = RECORD_UNITS.iter().find_map(|unit| number.strip_suffix(unit));
+    number.map(|number| parse_rate(&format!("{}/{per}", number.trim()))).transpose()
+}
+
+/// A rate as it is meant where its unit is not written as it should be: `2MB/s` of `2mb/s`, `500/s`
+/// of `500 apples/s`.
+fn nearest(text: &str) -> Option<String> {
+    let end = text.find(|c: char| !c.is_ascii_digit() && !"._".contains(c))?;
+    let (number, rest) = text.split_at(end);
+    let (unit, per) = rest.split_once('/').unwrap_or((rest, "s"));
+    if !matches!(per, "s" | "m" | "min" | "h") {
+        return None;
+    }
+    let unit = unit.trim();
+    let known = BYTE_UNITS.iter().map(|(known, _)| *known).chain(RECORD_UNITS);
+    let unit = known.into_iter().find(|known| known.eq_ignore_ascii_case(unit)).unwrap_or("");
+    is_number(number).then(|| format!("{number}{unit}/{per}"))
+}
+
+fn is_number(text: &str) -> bool {
+    parse_rate(text).is_ok() && !text.contains('/')
 }
 
 fn read_steps(text: &str, no_form: &dyn Fn() -> BadUnit) -> Result<ArrivalRate, BadUnit> {
@@ -168,6 +226,9 @@ const BYTE_UNITS: [(&str, f64); 7] = [
     ("B", 1.0),
 ];
 
+/// Units of a rate in records; the first is what it is shown in.
+const RECORD_UNITS: [&str; 4] = ["records", "rows", "record", "row"];
+
 fn is_in_bytes(word: &str) -> bool {
     matches!(byte_rate(word.trim_end_matches(',')), Ok(Some(_)))
 }
@@ -183,7 +244,9 @@ fn byte_rate(text: &str) -> Result<Option<f64>, BadUnit> {
     }
     let per_s = parse_rate(&format!("{}/{per}", number.trim()));
     per_s.map(|per_s| Some(per_s * bytes)).map_err(|_| {
-        BadUnit(format!("'{text}' is not a rate: write a number above zero, such as 2MB/s"))
+        let meant = nearest(text).filter(|meant| meant.contains('B'));
+        let meant = meant.unwrap_or("a number above zero, such as 2MB/s".to_owned());
+        BadUnit(format!("'{text}' is not a rate: write {meant}"))
     })
 }
 
@@ -210,7 +273,10 @@ impl ArrivalRate {
             ArrivalRate::Bytes(per_s) if *per_s > 1e10 => {
                 return Err("a rate must be at most 10GB/s".to_owned());
             }
-            ArrivalRate::Bytes(_) => return Ok(self),
+            ArrivalRate::Records(per_s) if *per_s > 1e10 => {
+                return Err("a rate must be at most 10,000,000,000 records/s".to_owned());
+            }
+            ArrivalRate::Bytes(_) | ArrivalRate::Records(_) => return Ok(self),
             ArrivalRate::Steps(steps) if steps.len() > STEPS_MAX => {
                 return Err(format!("{} steps are too many: at most {STEPS_MAX}", steps.len()));
             }
@@ -247,6 +313,7 @@ impl fmt::Display for ArrivalRate {
         match self {
             ArrivalRate::Constant(per_s) => write!(f, "{per_s}"),
             ArrivalRate::Bytes(per_s) => put_byte_rate(*per_s, f),
+            ArrivalRate::Records(per_s) => write!(f, "{per_s} {}/s", RECORD_UNITS[0]),
             ArrivalRate::Ramp { from_per_s, to_per_s, over_ns } => {
                 write!(f, "ramp {from_per_s} to {to_per_s} over {}", exact_duration(*over_ns))
             }
@@ -347,8 +414,20 @@ mod tests {
     #[test]
     fn bytes_are_arrivals_by_what_a_transaction_stores() {
         assert_eq!(read("1MiB/min"), ArrivalRate::Bytes(1_048_576.0 / 60.0));
-        assert_eq!(read("2MB/s").of_transactions(500), ArrivalRate::Constant(4000.0));
-        assert_eq!(read("7").of_transactions(500), ArrivalRate::Constant(7.0));
+        let stored = Stored { records: 5, bytes: 500 };
+        assert_eq!(read("2MB/s").of_transactions(stored), ArrivalRate::Constant(4000.0));
+        assert_eq!(read("2 MB/s"), read("2MB/s"));
+        assert_eq!(read("7").of_transactions(stored), ArrivalRate::Constant(7.0));
+    }
+
+    #[test]
+    fn records_are_arrivals_by_how_many_a_transaction_stores() {
+        for text in ["500 rows/s", "500rows/s", "500 records/s", "30k rows/min", "500 row/s"] {
+            assert_eq!(read(text), ArrivalRate::Records(500.0), "{text}");
+        }
+        assert_eq!(read("500 rows/s").to_string(), "500 records/s");
+        let stored = Stored { records: 5, bytes: 500 };
+        assert_eq!(read("500 rows/s").of_transactions(stored), ArrivalRate::Constant(100.0));
     }
 
     #[test]
@@ -365,6 +444,13 @@ mod tests {
             ("2000000000", "must be at most"),
             ("2MB", "bytes per second are 2MB/s"),
             ("-2MB/s", "above zero"),
+            ("2mb/s", "write 2MB/s"),
+            ("5KB/s", "write 5kB/s"),
+            ("1.5 mib/min", "write 1.5MiB/min"),
+            ("2mb", "write 2MB/s"),
+            ("500 apples/s", "write 500/s"),
+            ("5/fortnight", "write 500, 500/s or 30000/min"),
+            ("500 Rows/s", "write 500rows/s"),
             ("MB/s", "above zero"),
             ("9000GB/s", "at most 10GB/s"),
             ("ramp 1MB/s to 2MB/s over 5s", "only a constant rate"),

@@ -44,6 +44,13 @@ pub static CATALOG: &[CatalogEntry] = &[
         advice: "Measure a minute or more.",
     },
     CatalogEntry {
+        id: "count_too_small",
+        severity: "note, invalid",
+        raised: "the number of measurements or transactions ended the load before 10 s (note) or \
+                 1 s (invalid) were measured",
+        advice: "Give more of them, so that a minute or more is measured.",
+    },
+    CatalogEntry {
         id: "nothing_finished",
         severity: "invalid",
         raised: "no transaction finished",

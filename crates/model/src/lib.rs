@@ -72,7 +72,7 @@ mod workload;
 
 pub use acknowledged::Acknowledged;
 pub use administration::Administration;
-pub use arrival_rate::ArrivalRate;
+pub use arrival_rate::{ArrivalRate, Stored};
 pub use bucket_counts::BucketCounts;
 pub use choice::Choice;
 pub use civil::Civil;
@@ -122,7 +122,8 @@ pub use plan_keys::{
     todays_key, todays_path,
 };
 pub use producer::{
-    Input, PRODUCER_CPU_PERCENT, Producer, ProducerContext, ProducerTask, Producing,
+    Input, PRODUCER_COUNT, PRODUCER_CPU_PERCENT, PRODUCER_ELAPSED_S, PRODUCER_RATE, Producer,
+    ProducerContext, ProducerTask, Producing,
 };
 pub use product::Product;
 pub use repeats::{Goal, Level, Nesting, StopRule};

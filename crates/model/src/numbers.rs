@@ -17,12 +17,7 @@ pub fn significant(value: f64, digits: usize) -> String {
     if !value.is_finite() {
         return NONE.to_owned();
     }
-    // A half is rounded away from zero, as people do, not to the even digit.
-    let value = match value {
-        value if value > 0.0 => value.next_up(),
-        value if value < 0.0 => value.next_down(),
-        zero => zero,
-    };
+    let value = halves_up(value);
     // Rounded first, since rounding may bring one more digit: 9.999 is 10.0.
     let rounded: f64 = format!("{value:.*e}", digits - 1).parse().unwrap_or(value);
     let magnitude = if rounded == 0.0 { 0 } else { rounded.abs().log10().floor() as i32 };
@@ -30,6 +25,15 @@ pub fn significant(value: f64, digits: usize) -> String {
     let decimals = if rounded == 0.0 { 0 } else { usize::try_from(wanted).unwrap_or(0).min(6) };
     let cut = if wanted >= 0 { rounded } else { value };
     thousands(&format!("{cut:.decimals$}"))
+}
+
+/// So that a half is rounded away from zero, as people do, not to the even digit.
+fn halves_up(value: f64) -> f64 {
+    match value {
+        value if value > 0.0 => value.next_up(),
+        value if value < 0.0 => value.next_down(),
+        zero => zero,
+    }
 }
 
 /// The same, and to more digits where these would show it as the bound that it is not.
@@ -65,7 +69,7 @@ pub fn exact(value: f64) -> String {
 
 /// A number with so many decimals.
 pub fn fixed(value: f64, decimals: usize) -> String {
-    thousands(&format!("{value:.decimals$}"))
+    thousands(&format!("{:.decimals$}", halves_up(value)))
 }
 
 /// A value and half the width of its interval, to two digits of the latter.
@@ -188,7 +192,7 @@ const STEPS_SHOWN_MAX: usize = 6;
 pub fn arrival_rate(rate: &ArrivalRate) -> String {
     match rate {
         ArrivalRate::Constant(per_s) => format!("{} arrivals/s", exact(*per_s)),
-        ArrivalRate::Bytes(_) => rate.to_string(),
+        ArrivalRate::Bytes(_) | ArrivalRate::Records(_) => rate.to_string(),
         ArrivalRate::Steps(steps) if steps.len() > STEPS_SHOWN_MAX => {
             let (first, last) = (steps[0].0, steps[steps.len() - 1].0);
             let n_steps = crate::format_count(steps.len() as u64);
@@ -320,6 +324,9 @@ mod tests {
         assert_eq!(with_error(28_394.24, 131.0), "28,394 ± 131");
         assert_eq!(with_error(4.732, 0.051), "4.732 ± 0.051");
         assert_eq!(with_error(400.0, 0.0), "400.0 ± 0");
+        // Halves go away from zero, with an error and without.
+        assert_eq!(with_error(5_274.5, 83.0), "5,275 ± 83");
+        assert_eq!((significant(5_274.5, 4), fixed(-0.125, 2)), ("5,275".into(), "-0.13".into()));
         assert_eq!((exact(500.0), exact(0.25)), ("500".to_owned(), "0.25".to_owned()));
         assert_eq!((exact(0.000_1), exact(-0.000_123_4)), ("0.0001".into(), "-0.000123".into()));
         assert_eq!((exact(0.0), exact(f64::INFINITY)), ("0".into(), "inf".into()));

@@ -5,7 +5,8 @@
 use serde::{Deserialize, Deserializer, Serialize};
 
 use crate::{
-    ArrivalRate, DbErrorKind, Disturbance, NetworkConditions, Placement, Settle, Target, choice,
+    ArrivalRate, DbErrorKind, Disturbance, NetworkConditions, Placement, Settle, Stored, Target,
+    choice,
 };
 
 /// The order in which arrivals come.
@@ -81,11 +82,11 @@ impl Load {
         }
     }
 
-    /// The same with a rate in arrivals, where a transaction stores so many bytes.
-    pub fn of_transactions(&self, bytes: Option<u64>) -> Load {
-        match (self.clone(), bytes) {
-            (Load::Open { arrivals, rate, queue, queue_full }, Some(bytes)) => {
-                Load::Open { arrivals, rate: rate.of_transactions(bytes), queue, queue_full }
+    /// The same with a rate in arrivals, where a transaction stores so much.
+    pub fn of_transactions(&self, stored: Option<Stored>) -> Load {
+        match (self.clone(), stored) {
+            (Load::Open { arrivals, rate, queue, queue_full }, Some(stored)) => {
+                Load::Open { arrivals, rate: rate.of_transactions(stored), queue, queue_full }
             }
             (load, _) => load,
         }

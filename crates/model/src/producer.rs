@@ -11,6 +11,17 @@ use crate::{Clock, Fact, Finding, Signal};
 /// 100 being one CPU. No transaction of a client takes any of it.
 pub const PRODUCER_CPU_PERCENT: &str = "producer_cpu_percent";
 
+/// The parameter of a workload with a producer that says how much it makes per second; 0: as much
+/// as possible.
+pub const PRODUCER_RATE: &str = "application_rate";
+
+/// The parameter of a workload with a producer that says how much it makes before the run ends; 0:
+/// there is no such limit.
+pub const PRODUCER_COUNT: &str = "measurements";
+
+/// A fact of a workload with a producer: seconds from the first thing it made to the last commit.
+pub const PRODUCER_ELAPSED_S: &str = "elapsed_s";
+
 /// What is left for a client to send.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Input {

@@ -18,6 +18,8 @@ pub struct StorageEngine {
     /// What becomes of committed rows whatever the settings are, in words; none of an engine of
     /// which the settings alone decide it.
     pub loss: Option<&'static str>,
+    /// The plugin that has it, where a server must load one first.
+    pub plugin: Option<&'static str>,
 }
 
 impl StorageEngine {
@@ -30,6 +32,7 @@ impl StorageEngine {
             is_transactional: true,
             is_emptied_by_crash: false,
             loss: None,
+            plugin: None,
         }
     }
 

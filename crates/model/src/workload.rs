@@ -1,11 +1,12 @@
 //! What a workload is to the engine, the builder and the checker. Not here: any workload.
 
+use std::borrow::Cow;
 use std::future::Future;
 use std::pin::Pin;
 
 use crate::{
     Clock, CustomMetric, DbError, Dialect, Identity, Input, Kind, KindIndex, Number, Places,
-    PrimaryMetric, Producer, RowSource, Session, Standard, Statement, Table, fnv1a,
+    PrimaryMetric, Producer, RowSource, Session, Standard, Statement, Stored, Table, fnv1a,
 };
 
 /// So begins the note that says which checks of a workload are left out, and why.
@@ -16,8 +17,8 @@ pub const NOT_CHECKED: &str = "Not checked";
 pub struct Check {
     /// Its short name, such as `3.3.2.1`.
     pub id: &'static str,
-    /// What must hold, in words.
-    pub title: &'static str,
+    /// What must hold, in words; of one of several tables with its name.
+    pub title: Cow<'static, str>,
     /// A query that returns each row which breaks it, its columns named for the message.
     pub sql: String,
 }
@@ -229,9 +230,9 @@ pub trait Workload: Send + Sync {
         None
     }
 
-    /// How many bytes of records each of its transactions stores, where all store as many: its
-    /// rate may then be given in bytes.
-    fn transaction_bytes(&self) -> Option<u64> {
+    /// How many records, of how many bytes, each of its transactions stores, where all store as
+    /// many: its rate may then be given in records and in bytes.
+    fn transaction_stores(&self) -> Option<Stored> {
         None
     }
 

@@ -86,7 +86,7 @@ pub fn decide(
     let disturbances = at::decide(draft, &target, network, phases)?;
     check_hosts(&groups, &disturbances)?;
     Ok(Plan {
-        name: name.value.unwrap_or_else(|| first.clone()),
+        name: name.value.unwrap_or_else(|| workloads_of(&groups)),
         seed: seed.value,
         target,
         settings,
@@ -113,6 +113,17 @@ pub fn decide(
         settle_limit_ns: settle_limit.value,
         disturbances,
     })
+}
+
+/// What a plan is called that has no name: by its workloads, each once.
+fn workloads_of(groups: &[Group]) -> String {
+    let mut names: Vec<&str> = Vec::new();
+    for group in groups {
+        if !names.contains(&group.workload.as_str()) {
+            names.push(&group.workload);
+        }
+    }
+    names.join("+")
 }
 
 /// Refuses a path to a server to which there is none.
@@ -216,7 +227,7 @@ fn decide_group(draft: &GroupDraft) -> Result<Group, BadPlan> {
     let entry = workloads::by_name(workload).map_err(|bad| values.workload.from.bad(bad))?;
     let load = decide_load(&values)?;
     let (parameters, made) = decide_parameters(draft, entry)?;
-    check_byte_rate(&values.rate, entry, made.as_ref())?;
+    check_stored_rate(&values.rate, entry, made.as_ref())?;
     // What `load` is made of is read there.
     let GroupValues { name, clients, processes, transactions, queue_full, .. } = values;
     let stop_condition = transactions.value.unwrap_or(StopCondition::Time);
@@ -314,24 +325,28 @@ fn decide_parameters(
     Ok((parameters, made))
 }
 
-/// A rate in bytes is one in transactions only where each stores as many.
-fn check_byte_rate(
+/// A rate in bytes or records is one in transactions only where each stores as many.
+fn check_stored_rate(
     rate: &Given<Option<ArrivalRate>>,
     entry: &workloads::Entry,
     workload: &dyn Workload,
 ) -> Result<(), BadPlan> {
-    let Some(bytes @ ArrivalRate::Bytes(_)) = &rate.value else { return Ok(()) };
-    if workload.transaction_bytes().is_some() {
+    let (written, unit, no_such) = match &rate.value {
+        Some(written @ ArrivalRate::Bytes(_)) => (written, "bytes", "record size"),
+        Some(written @ ArrivalRate::Records(_)) => (written, "records", "number of records"),
+        _ => return Ok(()),
+    };
+    if workload.transaction_stores().is_some() {
         return Ok(());
     }
     let name = entry.name;
     Err(rate.bad(match entry.roles.first() {
         None => format!(
-            "'{bytes}' is in bytes, and the transactions of {name} have no record size: give \
+            "'{written}' is in {unit}, and the transactions of {name} have no {no_such}: give \
              transactions per second, such as 500"
         ),
         Some(role) => format!(
-            "'{bytes}' is in bytes, and this group of {name} inserts none: give it to the group of \
+            "'{written}' is in {unit}, and this group of {name} inserts none: give it to the group of \
              {}, or give transactions per second, such as 500",
             role.name
         ),

@@ -12,6 +12,18 @@ fn decided(text: &str) -> Result<Plan, String> {
     decide(&draft, &target).map_err(|bad| bad.0)
 }
 
+#[test]
+fn a_plan_without_a_name_is_called_by_all_its_workloads() {
+    let groups = |workloads: &[&str]| {
+        let all = workloads.iter().enumerate();
+        let all =
+            all.map(|(nth, of)| format!("[[group]]\nname = \"g{nth}\"\nworkload = \"{of}\"\n"));
+        decided(&all.collect::<String>()).map(|plan| plan.name)
+    };
+    assert_eq!(groups(&["arm", "tpcc", "arm"]), Ok("arm+tpcc".to_owned()));
+    assert_eq!(groups(&["tpcc"]), Ok("tpcc".to_owned()));
+}
+
 fn experiment(varied: Varied) -> Experiment {
     varied.into_experiment("id".to_owned(), 0, 1, Vec::new()).0
 }

@@ -144,7 +144,7 @@ const COLOURS: usize = 8;
 /// The name of a trace's colour: the rules have it for lines (`l-`), areas (`a-`) and dots (`d-`).
 fn colour(chart: &Chart, index: usize) -> String {
     match chart.palette {
-        Palette::Different => (index % COLOURS).to_string(),
+        Palette::Different => (shared(chart, index).unwrap_or(index) % COLOURS).to_string(),
         Palette::Verdicts => match chart.traces.get(index).map(|trace| trace.name.as_str()) {
             Some(name) if name.ends_with("better") || name == "meets" => "2".to_owned(),
             Some(name) if name.ends_with("worse") || name == "fails" => "1".to_owned(),
@@ -160,15 +160,21 @@ fn colour(chart: &Chart, index: usize) -> String {
     }
 }
 
+/// The place of the colour that a trace has from another.
+fn shared(chart: &Chart, index: usize) -> Option<usize> {
+    chart.traces.get(index).and_then(|trace| trace.shares)
+}
+
 /// How much of its colour a shade of a heat map has.
 fn shade(chart: &Chart, index: usize) -> f64 {
     let n = chart.traces.len().max(2) as f64;
     0.15 + 0.85 * index as f64 / (n - 1.0)
 }
 
-/// Whether a trace has a colour that another has before it.
+/// Whether a trace has a colour that another has before it, or beside it.
 fn is_again(chart: &Chart, index: usize) -> bool {
-    chart.palette == Palette::Different && index / COLOURS % 2 == 1
+    let is_again = shared(chart, index).is_some() || index / COLOURS % 2 == 1;
+    chart.palette == Palette::Different && is_again
 }
 
 /// Whether what is drawn may begin at the edge: lines, and charts of the same stretch of time.

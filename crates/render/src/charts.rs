@@ -115,6 +115,10 @@ pub struct Trace {
     pub shape: Shape,
     /// Its points, by rising `x` but for [`Shape::Points`] and [`Shape::Joined`].
     pub points: Vec<Point>,
+    /// The place of the colour that it shares with another trace, here or in the chart beside; it
+    /// is drawn broken. Null where its own place says its colour.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub shares: Option<usize>,
 }
 
 /// How points are drawn.
@@ -510,7 +514,7 @@ impl Scale {
 impl Trace {
     /// A trace.
     fn new(name: impl Into<String>, shape: Shape, points: Vec<Point>) -> Trace {
-        Trace { name: name.into(), shape, points }
+        Trace { name: name.into(), shape, points, shares: None }
     }
 }
 

@@ -38,5 +38,6 @@ pub use data_dir::sweep;
 pub use defaults::{DEFAULTS, DefaultSetting, defaults};
 pub use error::{ServerError, ServerErrorKind};
 pub use model::managed::{Kind, Options};
+pub use program::check_installed;
 pub use server::{Server, start};
 pub use watchdog::Watchdog;

@@ -5,7 +5,7 @@ use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
 
-use crate::{Kind, ServerError, ServerErrorKind};
+use crate::{Kind, Options, ServerError, ServerErrorKind};
 
 /// A server's program and what lies around it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -29,6 +29,11 @@ const SYSTEM: &[&str] = &["/usr/sbin", "/usr/bin", "/usr/libexec", "/usr/local/s
 const SYSTEM_BASES: &[&str] = &["/", "/usr", "/usr/local"];
 
 const POSTGRES_VERSIONS: &str = "/usr/lib/postgresql";
+
+/// Whether a server that is to be started is there, without starting it.
+pub fn check_installed(kind: Kind, options: &Options) -> Result<(), ServerError> {
+    Program::find(kind, options.bin.as_deref()).map(drop)
+}
 
 impl Program {
     pub(crate) fn find(kind: Kind, bin: Option<&Path>) -> Result<Program, ServerError> {

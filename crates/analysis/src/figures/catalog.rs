@@ -104,9 +104,12 @@ pub static OF_RUN: &[RunFigure] = &[
     cost("bytes_per_transaction", "B", "bytes sent and received per transaction", |r| {
         r.block.per_transaction.bytes
     }),
-    cost("client_cpu_us", "us", "CPU time of the generator per statement", |r| {
-        r.client?.cpu_us_per_query
-    }),
+    cost(
+        "client_cpu_us",
+        "us",
+        "CPU time of the generator per statement, without that of a producer",
+        |r| r.client?.cpu_us_per_query,
+    ),
     cost("client_memory_bytes", "B", "peak memory of the generator", |r| {
         Some(r.client?.max_rss_bytes as f64)
     }),

@@ -6,6 +6,7 @@ use model::numbers::significant;
 use model::{Load, Severity, StopReason};
 
 use super::{FindingText, View, count, percent, percent_text};
+use crate::tally::Tally;
 
 /// Clients that are busy for more of their time than this cannot take more: the rate is too high,
 /// and not the queue too small.
@@ -217,15 +218,23 @@ fn backlog_at_start(view: &View) -> Option<Offer> {
     let described = view.described?;
     let backlog_at_start = view.group.backlog_at_start();
     let open = matches!(described.load, Load::Open { .. });
-    let is_measured = !super::is_full_early(view.tally);
+    let is_measured = !super::is_over_early(view.tally);
     let backlog = open && is_measured && backlog_at_start > u64::from(described.clients);
     backlog.then_some(Offer::BacklogAtStart { backlog_at_start, clients: described.clients })
 }
 
 /// Said once, with the first closed group, and only of times that somebody may misread.
 fn closed(view: &View) -> Option<Offer> {
-    let described = view.described?;
-    let first = (0..view.index).all(|earlier| !view.tally.is_closed(earlier));
+    let is_it = |index: usize| view.tally.is_closed(index) && !has_rate(view.tally, index);
+    let first = view.described.is_some() && (0..view.index).all(|earlier| !is_it(earlier));
     let any = view.sum.counts.finished() > 0;
-    (described.load == Load::Closed && first && any).then_some(Offer::Closed)
+    (is_it(view.index) && first && any).then_some(Offer::Closed)
+}
+
+/// Whether something other than its clients offers the load of a group, at a rate of its own.
+fn has_rate(tally: &Tally, group: usize) -> bool {
+    let rate = tally.description(group).and_then(|described| {
+        described.parameters.iter().find(|(name, _)| name == model::PRODUCER_RATE)
+    });
+    rate.is_some_and(|(_, rate)| rate.parse().is_ok_and(|rate: f64| rate > 0.0))
 }

@@ -97,6 +97,6 @@ fn nothing_finished(view: &View) -> Option<Ending> {
     let counts = &view.sum.counts;
     let (offered, failed) = (counts.offered(), counts.failed);
     let nothing = view.tally.ended.is_some() && counts.finished() == 0;
-    let nothing = nothing && !super::is_full_early(view.tally);
+    let nothing = nothing && !super::is_over_early(view.tally);
     nothing.then_some(Ending::NothingFinished { offered, failed })
 }

@@ -1,6 +1,9 @@
 //! Findings on time: was the run long enough, did it end as planned, and was it steady?
 
-use model::{DisturbanceEvent, Disturbed, NS_PER_S, Severity, StopReason, numbers};
+use model::{
+    DisturbanceEvent, Disturbed, GroupDescription, NS_PER_S, Severity, StopCondition, StopReason,
+    numbers,
+};
 use stats::{Stability, Stall, WarmUp, trend, warm_up};
 
 use super::{FindingText, count, duration, percent_text};
@@ -11,6 +14,9 @@ const MEASURED_NS_MIN: u64 = NS_PER_S;
 
 /// Shorter runs say little: no checkpoint, flush or vacuum fits in.
 const MEASURED_NS_SHORT: u64 = 10 * NS_PER_S;
+
+/// What a run should measure.
+const WANTED_NS: u64 = 60 * NS_PER_S;
 
 /// The fewest seconds in which a trend is looked for: of fewer, what a cache or a checkpoint does
 /// once looks like one.
@@ -43,6 +49,7 @@ enum Time {
     Interrupted { measured_ns: u64, planned_ns: u64 },
     TooShort { measured_ns: u64 },
     Short { measured_ns: u64 },
+    CountTooSmall { measured_ns: u64, of: Counted },
     NoRampUp,
     ShortRampUp(ShortRampUp),
     WarmingUp(Warming),
@@ -93,6 +100,7 @@ impl Time {
                     seconds(measured_ns)
                 ),
             },
+            Time::CountTooSmall { measured_ns, of } => of.text(measured_ns),
             Time::NoRampUp => FindingText {
                 id: "no_ramp_up",
                 severity: Severity::Note,
@@ -128,6 +136,75 @@ fn too_short(measured_ns: u64) -> FindingText {
         severity: Severity::Invalid,
         text: format!("Only {} were measured.", seconds(measured_ns)),
     }
+}
+
+/// What a run had to do, which ended it.
+pub(super) struct Counted {
+    n: u64,
+    noun: &'static str,
+    /// How it is given.
+    flag: &'static str,
+    /// In how long, in nanoseconds.
+    took_ns: u64,
+    /// How long the load should take in all.
+    wanted_ns: u64,
+}
+
+impl Counted {
+    fn text(self, measured_ns: u64) -> FindingText {
+        let Counted { n, noun, flag, took_ns, wanted_ns } = self;
+        // Two digits are enough of a rate that so short a run has shown.
+        let needed = n as f64 * wanted_ns as f64 / took_ns as f64;
+        let digit = 10_f64.powf(needed.log10().floor() - 1.0).max(1.0);
+        let needed = ((needed / digit).ceil() * digit) as u64;
+        FindingText {
+            id: "count_too_small",
+            severity: match measured_ns {
+                ..MEASURED_NS_MIN => Severity::Invalid,
+                _ => Severity::Note,
+            },
+            text: format!(
+                "Only {} were measured: the load of {} took {}. At that rate, a minute takes \
+                 {} ({flag} {needed}).",
+                seconds(measured_ns),
+                count(n, noun),
+                duration(took_ns),
+                model::format_count(needed),
+            ),
+        }
+    }
+}
+
+/// The number of measurements or transactions that ended a run before its time.
+pub(super) fn counted(tally: &Tally) -> Option<Counted> {
+    let (ended, description) = (tally.ended.as_ref()?, tally.description.as_ref()?);
+    let phases = &description.phases;
+    let is_early = phases.measure_ns == 0 || ended.measured_ns < phases.measure_ns;
+    if ended.reason != StopReason::Completed || !is_early {
+        return None;
+    }
+    let of_group = |group: &GroupDescription| {
+        let made = group.parameters.iter().find(|(name, _)| name == model::PRODUCER_COUNT);
+        let n_made = made.and_then(|(_, n)| n.parse().ok()).filter(|n: &u64| *n > 0);
+        let (n, noun, flag) = match (n_made, group.stop_condition) {
+            (Some(n), _) => (n, "measurement", "--measurements"),
+            (None, StopCondition::Transactions(n)) => (n, "transaction", "--transactions"),
+            (None, StopCondition::TransactionsPerClient(n)) => {
+                (n * u64::from(group.clients), "transaction", "--transactions")
+            }
+            (None, StopCondition::Time) => return None,
+        };
+        // Transactions count from the end of the ramp-up on, measurements from its beginning.
+        let (took_ns, wanted_ns) = match n_made {
+            Some(_) => {
+                let took = tally.fact_of_group(group, model::PRODUCER_ELAPSED_S)?.as_seconds()?;
+                ((took * NS_PER_S as f64) as u64, phases.ramp_up_ns + WANTED_NS)
+            }
+            None => (ended.measured_ns, WANTED_NS),
+        };
+        (took_ns > 0).then_some(Counted { n, noun, flag, took_ns, wanted_ns })
+    };
+    description.groups.iter().find_map(of_group)
 }
 
 /// Stalls that are reported together.
@@ -345,6 +422,9 @@ fn short(tally: &Tally) -> Option<Time> {
     tally.ended.as_ref()?;
     match tally.measured_ns() {
         _ if super::is_full_early(tally) => None,
+        measured_ns @ ..MEASURED_NS_SHORT if let Some(of) = counted(tally) => {
+            Some(Time::CountTooSmall { measured_ns, of })
+        }
         measured_ns @ ..MEASURED_NS_MIN => Some(Time::TooShort { measured_ns }),
         measured_ns @ ..MEASURED_NS_SHORT => Some(Time::Short { measured_ns }),
         _ => None,

@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 use model::finding_catalog::CATALOG;
 use model::{
     ClientMoments, CommitRisk, DbErrorKind, Disturbed, ErrorCount, Event, NS_PER_MS, NS_PER_S,
-    NS_PER_US, StopReason,
+    NS_PER_US, StopCondition, StopReason,
 };
 use stats::Histogram;
 
@@ -331,6 +331,12 @@ fn what_was_offered_and_not_taken_is_found() {
     overloaded("closed_load", Severity::Note, |made| {
         made.description.groups[0].load = model::Load::Closed;
     });
+    // What offers measurements at a rate does so whatever the clients take.
+    let mut made = Made::closed();
+    made.description.groups[0].parameters = vec![(model::PRODUCER_RATE.to_owned(), "0".to_owned())];
+    assert!(ids(&made).contains(&"closed_load".to_owned()));
+    made.description.groups[0].parameters[0].1 = "1000.5".to_owned();
+    assert!(!ids(&made).contains(&"closed_load".to_owned()));
 }
 
 #[test]
@@ -525,6 +531,38 @@ fn a_run_that_did_not_go_as_planned_says_so() {
         made.description.phases.ramp_up_ns = 2 * NS_PER_S;
         made.fact("client", "connecting_s", "2.001");
     });
+}
+
+#[test]
+fn of_a_count_that_is_done_early_as_much_is_wanted_as_a_minute_takes() {
+    raises("count_too_small", Severity::Note, |made| {
+        made.measured_ns = 9 * NS_PER_S;
+        made.description.groups[0].stop_condition = StopCondition::Transactions(9_000);
+    });
+    let mut made = Made::closed();
+    (made.measured_ns, made.description.phases.ramp_up_ns) = (0, 2 * NS_PER_S);
+    made.seconds.clear();
+    let group = &mut made.description.groups[0];
+    group.workload = "arm".to_owned();
+    group.parameters = vec![(model::PRODUCER_COUNT.to_owned(), "5000".to_owned())];
+    made.fact("arm", model::PRODUCER_ELAPSED_S, "0.020");
+    let findings = judge(&made.tally());
+    let of = |id: &str| findings.iter().find(|finding| finding.id == id);
+    let found = of("count_too_small").expect("it is");
+    assert_eq!(
+        (found.severity, &*found.text),
+        (
+            Severity::Invalid,
+            "Only 0 s were measured: the load of 5,000 measurements took 20 ms. At that rate, a \
+             minute takes 16,000,000 (--measurements 16000000). Give more of them, so that a \
+             minute or more is measured."
+        )
+    );
+    assert!(of("nothing_finished").is_none() && of("too_short").is_none(), "{findings:#?}");
+    // Its time ended it.
+    made.description.phases.measure_ns = 0;
+    made.description.groups[0].parameters[0].1 = "0".to_owned();
+    assert!(ids(&made).contains(&"too_short".to_owned()));
 }
 
 #[test]

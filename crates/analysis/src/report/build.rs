@@ -38,7 +38,11 @@ impl Report {
         let all: Vec<usize> = (0..tally.groups.len()).collect();
         let block = Block::of(tally, &all);
         let gauges = super::gauges::gauges(tally);
-        let time_profile = super::time_profile::time_profile(tally, &gauges, &block);
+        let time_profile = super::time_profile::time_profile(tally, &gauges, &block).transpose();
+        let (time_profile, time_profile_reason) = match time_profile {
+            Ok(profile) => (profile, None),
+            Err(reason) => (None, Some(reason)),
+        };
         let dips = super::dips::dips(tally, &gauges, &block.per_transaction);
         let load = group_description.groups.first().map(|first| first.load.clone());
         Report {
@@ -74,6 +78,7 @@ impl Report {
             disturbances: super::disturbances::disturbances(tally),
             gauges,
             time_profile,
+            time_profile_reason,
             dips,
             server: tally.summaries.clone(),
             cpu_profiles: tally.cpu_profiles.iter().map(CpuProfileReport::of).collect(),
@@ -634,9 +639,13 @@ fn client_cost(tally: &Tally) -> Option<ClientCost> {
     let measured = tally.groups.iter().flat_map(|group| &group.measured.kinds);
     measured.for_each(|kind| traffic += kind.traffic);
     let queries = traffic.queries();
+    let cpu_seconds = ended.cpu_ns as f64 / NS_PER_S as f64;
+    let measured_s = ended.measured_ns as f64 / NS_PER_S as f64;
+    let of_producer = tally.producer_cpus().map(|cpus| (cpus * measured_s).min(cpu_seconds));
     Some(ClientCost {
-        cpu_seconds: ended.cpu_ns as f64 / NS_PER_S as f64,
-        cpu_us_per_query: known(ended.cpu_ns as f64 / 1e3 / queries as f64),
+        cpu_seconds,
+        producer_cpu_seconds: of_producer,
+        cpu_us_per_query: known((cpu_seconds - of_producer.unwrap_or(0.0)) * 1e6 / queries as f64),
         queries,
         max_rss_bytes: ended.max_rss_bytes,
         bytes_in: traffic.bytes_in,

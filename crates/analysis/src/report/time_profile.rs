@@ -8,6 +8,7 @@
 //!
 //! Not here: who reads them (monitor).
 
+use model::numbers::significant;
 use model::{Choice, FactValue, Gauge, SessionState};
 use serde::{Deserialize, Serialize};
 
@@ -24,6 +25,9 @@ const WAITS: [SessionState; 5] = [
     SessionState::Other,
 ];
 
+/// The part of sessions that execute a statement without a CPU.
+const EXECUTING: &str = "executing";
+
 /// Where the time of a transaction went, over the measured phase and all groups.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct TimeProfile {
@@ -34,12 +38,12 @@ pub struct TimeProfile {
     pub transactions: u64,
     /// Its parts, in the order of the way to the server.
     pub parts: Vec<TimePart>,
-    /// The service time less all parts, in milliseconds: below zero where parts of the clients
-    /// alone are more than it.
+    /// The service time less all parts, in milliseconds: below zero only in older reports.
     pub unexplained_ms: f64,
     /// What client and server were measured to do beyond the service time, which is in no part: CPU
     /// time while the other side worked already, after a reply was sent or in background threads,
-    /// and waits for a CPU of sessions that were counted as waiting for a lock still. Reports of
+    /// waits for a CPU of sessions that were counted as waiting for a lock still, and sessions that
+    /// were sampled in a state a little more often than transactions can have been in it. Reports of
     /// before it was recorded apart have none.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub beside: Vec<TimePart>,
@@ -74,13 +78,16 @@ impl TimePart {
     }
 }
 
+/// Samples that add up to more than the service time and this share of it do not fit to it.
+const MISFIT_MAX: f64 = 0.1;
+
 /// The profile of a run; none where the sessions of its database were not sampled, or too few
-/// transactions ended.
+/// transactions ended. An error says why the samples do not fit to the transactions.
 pub(super) fn time_profile(
     tally: &Tally,
     gauges: &[GaugeReport],
     block: &Block,
-) -> Option<TimeProfile> {
+) -> Option<Result<TimeProfile, String>> {
     let (service_ms, transactions) = (block.service_ms.mean?, ended(tally));
     let seconds = tally.measured_ns() as f64 / model::NS_PER_S as f64;
     let mean = |about: &str, name: &str| {
@@ -99,7 +106,8 @@ pub(super) fn time_profile(
     };
     let delay = |about: &str| mean(about, "run_delay").map(|ms_per_s| ms_per_s / 1e3);
     let executing = state(SessionState::Executing).map_or(0.0, each_ms);
-    let client_cpu = cpus("generator").map(|all| each_ms((all - producer_cpus(tally)).max(0.0)));
+    let client_cpu =
+        cpus("generator").map(|all| each_ms((all - tally.producer_cpus().unwrap_or(0.0)).max(0.0)));
     let server_cpu = cpus("server").map(each_ms);
     // A session that is woken waits for a CPU before the server counts it as executing.
     let server_delay = delay("server").map(each_ms);
@@ -136,9 +144,18 @@ pub(super) fn time_profile(
     add("network", network);
     add("server_cpu", server_cpu);
     add("server_run_delay", server_delay);
-    add("executing", Some((executing - on_cpus).max(0.0)));
+    add(EXECUTING, Some((executing - on_cpus).max(0.0)));
     for waits in WAITS {
         add(waits.name(), state(waits).map(each_ms));
+    }
+    let sampled_ms = parts.iter().filter(|part| is_sampled(part)).map(|part| part.ms).sum::<f64>();
+    if sampled_ms > (1.0 + MISFIT_MAX) * service_ms {
+        return Some(Err(format!(
+            "in the samples of the server's sessions the transactions take {} times as long as at \
+             their clients: too few samples, or none of a part of the time, such as a pause of the \
+             server; measure longer",
+            significant(sampled_ms / service_ms, 2)
+        )));
     }
     let beside = take_beside(service_ms, &mut parts);
     let rest = service_ms - parts.iter().map(|part| part.ms).sum::<f64>();
@@ -147,13 +164,19 @@ pub(super) fn time_profile(
         network.ms += (for_client - client_and_woken - network.ms).min(rest).max(0.0);
     }
     let unexplained_ms = service_ms - parts.iter().map(|part| part.ms).sum::<f64>();
-    Some(TimeProfile { service_ms, transactions, parts, unexplained_ms, beside })
+    Some(Ok(TimeProfile { service_ms, transactions, parts, unexplained_ms, beside }))
+}
+
+/// Whether it is known from samples of sessions alone.
+fn is_sampled(part: &TimePart) -> bool {
+    part.name == EXECUTING || WAITS.iter().any(|state| state.name() == part.name)
 }
 
 /// Takes out of the parts what cannot be of the time of a transaction, since together they are
 /// longer than it: first waits for a CPU, as far as sessions wait for something else; then the CPU
 /// time and waits for a CPU of both sides, each in proportion: a client still ends its call while
-/// the server has begun, and a server works on after its reply.
+/// the server has begun, and a server works on after its reply; last what is sampled and estimated,
+/// in proportion too.
 fn take_beside(service_ms: f64, parts: &mut [TimePart]) -> Vec<TimePart> {
     const RUN_DELAY: &str = "server_run_delay";
     const BUSY: [&str; 4] = ["client_cpu", "client_run_delay", "server_cpu", RUN_DELAY];
@@ -172,6 +195,16 @@ fn take_beside(service_ms: f64, parts: &mut [TimePart]) -> Vec<TimePart> {
         if ms > 0.0 {
             part.ms -= ms;
             beside.push(TimePart { name: part.name.clone(), ms });
+        }
+    }
+    let all = parts.iter().map(|part| part.ms).sum::<f64>();
+    let share = if all > service_ms { 1.0 - service_ms / all } else { 0.0 };
+    for part in parts.iter_mut().filter(|part| share * part.ms > 0.0) {
+        let ms = share * part.ms;
+        part.ms -= ms;
+        match beside.iter_mut().find(|one| one.name == part.name) {
+            Some(one) => one.ms += ms,
+            None => beside.push(TimePart { name: part.name.clone(), ms }),
         }
     }
     beside
@@ -226,12 +259,6 @@ fn sessions_for_clients(tally: &Tally, state: &dyn Fn(SessionState) -> Option<f6
     (f64::from(clients) - at_work).clamp(0.0, within + idle)
 }
 
-/// How many CPUs the producers of all workloads had, which are threads of the generator too.
-fn producer_cpus(tally: &Tally) -> f64 {
-    let of_producers = tally.facts.iter().filter(|fact| fact.name == model::PRODUCER_CPU_PERCENT);
-    of_producers.filter_map(|fact| fact.value.as_percent()).sum::<f64>() / 100.0
-}
-
 /// How many transactions ended in the measured window.
 fn ended(tally: &Tally) -> u64 {
     let all: Vec<usize> = (0..tally.groups.len()).collect();
@@ -265,7 +292,13 @@ mod tests {
             let names = [("database", "sessions/executing"), ("generator", "cpu_user")];
             made.gauges(&names, &|_, at| [0.0, 60.0][at]);
             made.fact("arm", model::PRODUCER_CPU_PERCENT, producer_percent);
-            let profile = Report::of(&made.tally()).time_profile.expect("sessions were sampled");
+            let report = Report::of(&made.tally());
+            let client = report.client.expect("it has ended");
+            let producer_s = client.producer_cpu_seconds.expect("there is one");
+            let own_us = (client.cpu_seconds - producer_s) * 1e6;
+            let us = client.cpu_us_per_query.expect("there are queries") * client.queries as f64;
+            assert!((us - own_us).abs() < 1.0 && producer_s <= client.cpu_seconds, "{client:?}");
+            let profile = report.time_profile.expect("sessions were sampled");
             profile.parts.iter().find(|part| part.name == "client_cpu").expect("it is one").ms
         };
         let (all, half, none) = (client_ms("0.0"), client_ms("30.0"), client_ms("70.0"));
@@ -402,6 +435,33 @@ mod tests {
         let [cpu, delay, cpu_beside, delay_beside, busy] = of(4_000.0, 0.0, 800.0);
         assert!((cpu + delay - busy).abs() < 1e-9, "{cpu}, {delay}");
         assert!((cpu_beside / delay_beside - 2.0).abs() < 1e-9, "{cpu_beside}, {delay_beside}");
+    }
+
+    #[test]
+    fn samples_of_more_than_all_time_are_scaled_to_it_or_no_profile_with_the_reason() {
+        let of = |commit: f64| {
+            with(&[
+                ("database", "sessions/executing", 0.0),
+                ("server", "cpu_user", 50.0),
+                ("database", "sessions/lock", 4.0),
+                ("database", "sessions/commit", commit),
+            ])
+        };
+        // Eight clients are busy.
+        let report = of(4.4);
+        let profile = report.time_profile.expect("it fits");
+        assert!(profile.unexplained_ms.abs() < 1e-9 && !profile.beside.is_empty(), "{profile:?}");
+        assert!(profile.parts.iter().all(|part| (0.0..=profile.service_ms).contains(&part.ms)));
+        let beside = profile.beside.iter().map(|part| part.ms).sum::<f64>();
+        let parts = profile.parts.iter().map(|part| part.ms).sum::<f64>();
+        let each_ms = report.measured_seconds * 1e3 / profile.transactions as f64;
+        assert!((beside + parts - 8.9 * each_ms).abs() < 1e-9, "{profile:?}");
+        let report = of(9.0);
+        assert_eq!(report.time_profile, None);
+        let why = report.time_profile_reason.expect("it says why");
+        assert!(
+            why.starts_with("in the samples of the server's sessions the transactions take 1.")
+        );
     }
 
     #[test]

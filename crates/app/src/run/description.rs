@@ -76,7 +76,7 @@ fn describe_group(group: &model::Group, opened: &Opened) -> GroupDescription {
         workload: group.workload.clone(),
         clients: group.clients,
         processes: group.processes,
-        load: group.load.of_transactions(workload.transaction_bytes()),
+        load: group.load.of_transactions(workload.transaction_stores()),
         stop_condition: group.stop_condition,
         parameters: group.parameters.clone(),
         kinds: workload.kinds().iter().map(kind).collect(),

@@ -776,7 +776,7 @@ fn job_of(
             first_client,
             clients: group.clients,
             share: share_of(group, process),
-            load: group.load.of_transactions(opened.workload.transaction_bytes()),
+            load: group.load.of_transactions(opened.workload.transaction_stores()),
             stop_condition: group.stop_condition,
         });
         first_client += group.clients;

@@ -262,10 +262,12 @@ pub(crate) fn store_path(matches: &ArgMatches, shell: &Shell) -> Result<PathBuf,
         return Ok(PathBuf::from(path));
     }
     default_path(&|name| shell.variable(name)).ok_or_else(|| {
-        Error::Usage(
-            "neither DBDYNO_STORE, XDG_DATA_HOME nor HOME is set: name the store with --store, \
-             or run with --no-store"
-                .to_owned(),
-        )
+        let or_none = match matches.try_contains_id("no_store") {
+            Ok(_) => ", or run with --no-store",
+            Err(_) => "",
+        };
+        let why =
+            "neither DBDYNO_STORE, XDG_DATA_HOME nor HOME is set: name the store with --store";
+        Error::Usage(format!("{why}{or_none}"))
     })
 }

@@ -94,7 +94,9 @@ pub(crate) fn add_parameters(
 pub(crate) fn run(matches: &ArgMatches, shell: &Shell) -> Outcome {
     let what = matches.get_one::<String>("what").expect("clap requires it");
     let draft = draft_from_args::draft(what, matches, shell)?;
-    match decide_task(&draft, &|workload| own_target(workload, shell))? {
+    let task = decide_task(&draft, &|workload| own_target(workload, shell))?;
+    app::managed::check_programs(&draft)?;
+    match task {
         Task::Search(search) => seek::run(*search, matches, shell),
         Task::Experiment(experiment) => experiments::run(experiment, matches, shell),
         Task::Run(plan) => run_once(*plan, matches, shell),

@@ -236,15 +236,26 @@ fn a_server_whose_program_is_not_where_the_target_says_is_bad_usage() {
     let home = Home::new();
     for kind in ["mariadb", "postgres"] {
         let target = format!("--target=managed:{kind}?bin=/nonexistent");
-        let words = ["the target: bin: ", "/nonexistent"];
+        let words = ["--target: target managed:", "bin: ", "/nonexistent"];
         refused(&home, &["run", "tpcc", "--quiet", &target], USAGE, &words);
     }
+    // Before another target is started, with the place in the file.
+    let plan = "target = \"managed:mariadb\"\n[[group]]\nworkload = \"record\"\n\
+                [experiment.vary]\ntarget = [\n    \"managed:mariadb\",\n    \
+                \"managed:mariadb?bin=/nonexistent\",\n]\n";
+    home.write("versions.toml", plan);
+    let place = "versions.toml:5:10: target managed:mariadb?bin=/nonexistent: bin: there is no ";
+    let words = [place, "name the folder of MariaDB with ?bin="];
+    let ran = home.call(&["run", "versions.toml", "--quiet"]).code(USAGE);
+    assert!(!ran.err.contains("starting"), "{}", ran.err);
+    ran.warns(&words).is_a_sentence();
 }
 
 #[test]
 fn a_storage_engine_that_the_server_lacks_is_reported_with_those_it_has() {
     let home = Home::new();
-    let words = ["the server has no storage engine rocksdb", "Aria", "InnoDB", "MyISAM"];
+    let remedy = "?plugin_load_add=ha_rocksdb in the target";
+    let words = ["the server has no storage engine rocksdb", "Aria", "InnoDB", "MyISAM", remedy];
     let [mariadb, postgres] = [MARIADB.shared(), POSTGRES.shared()]
         .map(|server| format!("--target={}", url_of(server, "lacks_an_engine")));
     for workload in ["record", "tpcc"] {
@@ -428,6 +439,7 @@ fn a_value_that_cannot_be_is_reported_with_its_flag() {
     };
     check(&["--window=0"], &["--window: 0 is too small", "at least 1"]);
     check(&["--rate=2MB"], &["--rate: '2MB' is not a rate", "2MB/s"]);
+    check(&["--rate=2mb/s"], &["--rate: '2mb/s' is not a rate: write 2MB/s"]);
     check(&["--rate=0MB/s"], &["--rate: '0MB/s' is not a rate", "above zero"]);
     check(&["--record-size=28"], &["--record-size: 28 bytes", "take 28", "29 to 16000"]);
     check(&["--clients=4"], &["--clients: ", "write --writers N --readers N"]);
@@ -446,6 +458,9 @@ fn a_value_that_cannot_be_is_reported_with_its_flag() {
     let bytes = ["run", "tpcc", "--rate=2MB/s"];
     let words = ["--rate: '2MB/s' is in bytes", "tpcc have no record size", "such as 500"];
     refused(&home, &bytes, USAGE, &words);
+    let records = ["run", "tpcc", "--rate=500 rows/s"];
+    let words = ["--rate: '500 records/s' is in records", "tpcc have no number of records"];
+    refused(&home, &records, USAGE, &words);
     refused(&home, &["build", "tpcc", "--warehouses=0"], USAGE, &["warehouses: 0 is too small"]);
     refused(&home, &["build", "tpcc", "--seed=x"], USAGE, &["--seed: 'x' is not a count"]);
     refused(&home, &["build", "tpcc", "--loaders=x"], USAGE, &["--loaders: 'x' is not a count"]);

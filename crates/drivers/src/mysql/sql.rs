@@ -15,7 +15,10 @@ const ARIA: StorageEngine = StorageEngine {
     ..StorageEngine::with_clause("aria", " ENGINE=Aria")
 };
 /// A plugin, which not every server has.
-const ROCKSDB: StorageEngine = StorageEngine::with_clause("rocksdb", " ENGINE=ROCKSDB");
+const ROCKSDB: StorageEngine = StorageEngine {
+    plugin: Some("ha_rocksdb"),
+    ..StorageEngine::with_clause("rocksdb", " ENGINE=ROCKSDB")
+};
 
 /// How a transaction begins.
 pub(super) const BEGIN: BeginSql =

@@ -96,9 +96,17 @@ impl Svg<'_> {
                     let (to, y) = (px(x + 16.0), px(y - 4.0));
                     format!("<path class=\"line l-{color}{again}\" d=\"M{} {y}H{to}\"/>", px(x))
                 }
-                Some(Shape::Points | Shape::Joined) => {
+                Some(shape @ (Shape::Points | Shape::Joined)) => {
+                    let is_broken = shape == Shape::Joined && is_again(self.chart, index);
+                    let line = match is_broken {
+                        true => {
+                            let (from, to, y) = (px(x), px(x + 16.0), px(y - 4.0));
+                            format!("<path class=\"line l-{color} again\" d=\"M{from} {y}H{to}\"/>")
+                        }
+                        false => String::new(),
+                    };
                     let (x, y) = (px(x + 8.0), px(y - 4.0));
-                    format!("<circle class=\"d-{color}\" cx=\"{x}\" cy=\"{y}\" r=\"3.5\"/>")
+                    format!("{line}<circle class=\"d-{color}\" cx=\"{x}\" cy=\"{y}\" r=\"3.5\"/>")
                 }
                 Some(Shape::Cells) => {
                     let (x, y) = (px(x + 3.0), px(y - 9.0));

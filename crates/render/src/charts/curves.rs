@@ -122,10 +122,15 @@ fn chart(report: &ExperimentReport, axis: usize, figure: &str) -> Vec<Chart> {
     }
     for (at, point) in along(report, axis) {
         let Some(measured) = point.figures.get(figure) else { continue };
-        chart.join(&line_of(report, point, axis), &title_of(figure), of_figure(at, measured));
+        chart.join(
+            &line_of(report, point, axis),
+            &title_of(figure),
+            of_figure(figure, at, measured),
+        );
     }
+    let ours: Vec<String> = chart.traces.iter().map(|trace| trace.name.clone()).collect();
     let add = |chart: &mut Chart| {
-        elsewhere::add(chart, &report.imported, figure, (&shown.name, &shown.values));
+        elsewhere::add(chart, &report.imported, figure, (&shown.name, &shown.values), &ours);
     };
     let mut all = chart.clone();
     add(&mut all);
@@ -162,9 +167,13 @@ pub(super) fn line_of(report: &ExperimentReport, point: &PointReport, axis: usiz
 }
 
 /// A figure as a point with its interval, which ends at zero: nothing that is drawn here, a rate,
-/// a time or a share, can be below.
-pub(super) fn of_figure(x: f64, figure: &Figure) -> Point {
-    let band = figure.half_width.map(|half| ((figure.mean - half).max(0.0), figure.mean + half));
+/// a time or a share, can be below. That of a share below a bound ends at all of it.
+pub(super) fn of_figure(name: &str, x: f64, figure: &Figure) -> Point {
+    let most = if name.contains(".below_") { 100.0 } else { f64::INFINITY };
+    let band = figure.half_width.map(|half| {
+        let (low, high) = (figure.mean - half, figure.mean + half);
+        (low.max(0.0), high.min(most.max(figure.mean)))
+    });
     Point { band, ..Point::at(x, Some(figure.mean)) }
 }
 

@@ -12,29 +12,53 @@ use super::{Chart, Mark, Point, Shape, Trace};
 const MOST: usize = 12;
 
 /// Adds the values of a chart's figure: those with a place along its axis, which goes over these
-/// values, to a line, and all others as levels.
-pub(super) fn add(chart: &mut Chart, imported: &[Imported], figure: &str, axis: (&str, &[String])) {
+/// values, to a line, and all others as levels. A line has the colour of that of `ours` with the
+/// same values of the other columns, and is broken.
+pub(super) fn add(
+    chart: &mut Chart,
+    imported: &[Imported],
+    figure: &str,
+    axis: (&str, &[String]),
+    ours: &[String],
+) {
     let (name, values) = axis;
     let mut n = 0;
+    let mut n_alone = 0;
+    let mut levels: Vec<(f64, Vec<String>, &str)> = Vec::new();
     for of in imported {
         let is_axis = |column: &String| column == name || column == short_axis(name);
         let along = of.columns.iter().position(is_axis);
         let mut lines: Vec<Trace> = Vec::new();
         for value in of.values.iter().filter(|value| value.figure == figure) {
-            let line = named(of, value, along);
+            let others = others(of, value, along);
+            let line = named(of, &others);
             let place = along.map(|column| place(&value.at[column], values));
             match (place, lines.iter_mut().find(|known| known.name == line)) {
                 (Some(None), _) => {}
                 (None, _) => {
                     n += 1;
-                    if n <= MOST {
-                        let text = format!("{line}: {}", numbers::significant(value.value, 4));
-                        chart.marks.push(Mark::level(value.value, text));
+                    if n > MOST {
+                        continue;
+                    }
+                    // Texts of equal levels would stand on each other.
+                    let is_it = |level: &&mut (f64, Vec<String>, &str)| {
+                        level.0 == value.value && level.2 == of.name
+                    };
+                    let others = others.join(" ");
+                    match levels.iter_mut().find(is_it) {
+                        Some((_, all, _)) => all.push(others),
+                        None => levels.push((value.value, vec![others], &of.name)),
                     }
                 }
                 (Some(Some(x)), Some(known)) => known.points.push(point(x, value)),
                 (Some(Some(x)), None) => {
-                    lines.push(Trace::new(line, Shape::Joined, vec![point(x, value)]));
+                    let of_ours = ours.iter().position(|name| is_same(name, &others));
+                    let shares = of_ours.unwrap_or_else(|| {
+                        n_alone += 1;
+                        ours.len() + n_alone - 1
+                    });
+                    let line = Trace::new(line, Shape::Joined, vec![point(x, value)]);
+                    lines.push(Trace { shares: Some(shares), ..line });
                 }
             }
         }
@@ -46,6 +70,12 @@ pub(super) fn add(chart: &mut Chart, imported: &[Imported], figure: &str, axis: 
             }
         }
     }
+    for (at, all, name) in levels {
+        let words = all.join(", ");
+        let between = if words.is_empty() { "" } else { " " };
+        let value = numbers::significant(at, 4);
+        chart.marks.push(Mark::level(at, format!("{name}{between}{words} (imported): {value}")));
+    }
     let shown = imported.iter().filter(|of| of.figures().contains(&figure));
     let sources = shown.filter(|of| !of.source.is_empty());
     let mut notes: Vec<String> = chart.note.take().into_iter().collect();
@@ -54,12 +84,31 @@ pub(super) fn add(chart: &mut Chart, imported: &[Imported], figure: &str, axis: 
     chart.note = (!notes.is_empty()).then(|| notes.join(" "));
 }
 
-/// What a line is called: the figures' name, and all columns but that of the axis.
-fn named(of: &Imported, value: &ImportedValue, along: Option<usize>) -> String {
+/// The values of all columns but that of the axis: `kernel=a`.
+fn others(of: &Imported, value: &ImportedValue, along: Option<usize>) -> Vec<String> {
     let others = of.columns.iter().zip(&value.at).enumerate();
     let others = others.filter(|(index, _)| Some(*index) != along);
-    let words: Vec<String> = others.map(|(_, (column, at))| format!(" {column}={at}")).collect();
+    others.map(|(_, (column, at))| format!("{column}={at}")).collect()
+}
+
+/// What a line is called: the figures' name, and the values of the other columns.
+fn named(of: &Imported, others: &[String]) -> String {
+    let words: Vec<String> = others.iter().map(|word| format!(" {word}")).collect();
     format!("{}{} (imported)", of.name, words.concat())
+}
+
+/// Whether a line of ours, by its name, is over the same values of other columns.
+fn is_same(ours: &str, others: &[String]) -> bool {
+    let short = |word: &String| {
+        let (column, at) = word.split_once('=').unwrap_or((word, ""));
+        format!("{}={at}", short_axis(column))
+    };
+    let mut theirs: Vec<String> = others.iter().map(short).collect();
+    let mut ours: Vec<&str> = ours.split(' ').collect();
+    theirs.sort_unstable();
+    ours.sort_unstable();
+    // A value may have blanks.
+    ours == theirs || (theirs.len() == 1 && ours.join(" ") == theirs[0])
 }
 
 /// Where a value stands along an axis of these values: by its number, or where its name does.

@@ -25,7 +25,7 @@ fn charts(report: &ExperimentReport, _trials: &[TrialReport]) -> Vec<Chart> {
         .iter()
         .filter_map(|point| {
             let clients = number(&point.values.0.first()?.1)?;
-            Some(of_figure(clients, point.figures.get(&report.primary)?))
+            Some(of_figure(&report.primary, clients, point.figures.get(&report.primary)?))
         })
         .collect();
     let least = measured.iter().map(|point| point.x).fold(f64::INFINITY, f64::min);

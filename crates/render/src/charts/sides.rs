@@ -45,7 +45,7 @@ fn chart(report: &ComparisonReport, name: &str) -> Vec<Chart> {
         for point in &pair.points {
             let place = values.iter().position(|value| *value == value_of(point));
             let (Some(place), Some(judged)) = (place, of(point, name)) else { continue };
-            let put = |figure: &Figure| of_figure(at[place], figure);
+            let put = |figure: &Figure| of_figure(name, at[place], figure);
             line.extend(judged.side.as_ref().map(put));
             let is_known = lines[0].1.iter().any(|known| known.x == at[place]);
             lines[0].1.extend(judged.baseline.as_ref().filter(|_| !is_known).map(put));
@@ -66,7 +66,8 @@ fn chart(report: &ComparisonReport, name: &str) -> Vec<Chart> {
             Trace::new(name, Shape::Joined, points)
         })
         .collect();
-    super::elsewhere::add(&mut chart, &report.imported, name, (&axis, &values));
+    let ours: Vec<String> = chart.traces.iter().map(|trace| trace.name.clone()).collect();
+    super::elsewhere::add(&mut chart, &report.imported, name, (&axis, &values), &ours);
     chart.if_any()
 }
 

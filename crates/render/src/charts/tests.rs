@@ -671,3 +671,42 @@ fn many_lines_that_were_measured_elsewhere_have_a_chart_of_their_own() {
     assert_eq!(lines_of(6), [(false, 8)]);
     assert_eq!(lines_of(7), [(false, 2), (true, 7)]);
 }
+
+#[test]
+fn a_line_that_was_measured_elsewhere_has_the_colour_of_ours_beside_and_equal_levels_one_text() {
+    let (mut report, trials) = subjects::two_axes();
+    let mut with = |columns: &[&str], values: &[(&[&str], f64)]| {
+        report.imported = vec![imported(columns, values)];
+        let charts = of_experiment(&report, &trials);
+        let is_it = |chart: &Chart| chart.id.starts_with("curves-group-users-clients-tps");
+        charts.into_iter().find(is_it).expect("it shows TPS")
+    };
+    let plain = with(&[], &[]);
+    let names: Vec<&str> = plain.traces.iter().map(|trace| trace.name.as_str()).collect();
+    let [first, second] = names[..] else { panic!("{names:?}") };
+    let (column, second) = second.split_once('=').expect("an axis and its value");
+    let first = first.split_once('=').expect("an axis and its value").1;
+    let values: &[(&[&str], f64)] =
+        &[(&["1", "other"], 5.0), (&["1", second], 9.0), (&["1", first], 7.0)];
+    let all = with(&["clients", column], values);
+    let shares = |chart: &Chart| chart.traces.iter().map(|trace| trace.shares).collect::<Vec<_>>();
+    assert_eq!(shares(&all), [None, None, Some(2), Some(1), Some(0)]);
+    let levels = with(&[column], &[(&["a"], 90.0), (&["b"], 90.0), (&["c"], 80.0)]);
+    let texts: Vec<&str> = levels.marks.iter().map(|mark| mark.text.as_str()).collect();
+    let both = format!("theirs {column}=a, {column}=b (imported): 90.00");
+    assert_eq!(texts, [both, format!("theirs {column}=c (imported): 80.00")]);
+}
+
+#[test]
+fn the_interval_of_a_share_ends_at_all_of_it() {
+    let figure = |mean: f64| analysis::figures::Figure {
+        mean,
+        half_width: Some(145.0),
+        min: mean,
+        max: mean,
+        count: 2,
+    };
+    let band = |name: &str| super::curves::of_figure(name, 1.0, &figure(89.0)).band;
+    assert_eq!(band("readers.age.below_100ms"), Some((0.0, 100.0)));
+    assert_eq!(band("tps"), Some((0.0, 234.0)));
+}

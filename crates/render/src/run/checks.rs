@@ -172,7 +172,11 @@ fn generator(report: &Report) -> String {
         let each =
             client.cpu_us_per_query.map(|us| format!(", {} µs per query", significant(us, 3)));
         let cpu = significant(client.cpu_seconds, 3);
-        parts.push(format!("{cpu} s of CPU{}", each.unwrap_or_default()));
+        let of_producer = client.producer_cpu_seconds.map(|seconds| {
+            format!(" ({} s of it to make what clients send)", significant(seconds, 3))
+        });
+        let of_producer = of_producer.unwrap_or_default();
+        parts.push(format!("{cpu} s of CPU{of_producer}{}", each.unwrap_or_default()));
         parts.push(format!("{} of memory", numbers::bytes(client.max_rss_bytes)));
         if client.bytes_in + client.bytes_out > 0 {
             let (out, back) = (numbers::bytes(client.bytes_out), numbers::bytes(client.bytes_in));

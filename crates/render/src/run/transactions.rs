@@ -175,15 +175,16 @@ fn accounts(report: &Report) -> impl Iterator<Item = Block> {
         let facts = facts.iter().filter(|(_, value)| value.buckets().is_none());
         let (words, numbers): (Vec<_>, Vec<_>) =
             facts.partition(|(_, value)| value.text().is_some());
-        let mut table = Table::new([
-            Column::new("total", Align::Left),
-            Column::new("value", Align::Point),
-            Column::new("unit", Align::Left),
-        ]);
+        let has_units = numbers.iter().any(|(name, _)| !name_and_unit(name).1.is_empty());
+        let columns = [("total", Align::Left), ("value", Align::Point), ("unit", Align::Left)];
+        let n_columns = if has_units { 3 } else { 2 };
+        let shown = columns.into_iter().take(n_columns);
+        let columns = shown.map(|(title, align)| Column::new(title, align));
+        let mut table = Table::new(columns.collect::<Vec<Column>>());
         for (name, value) in numbers {
             let (name, unit) = name_and_unit(name);
             let value = Cell::Words(numbers::thousands(&value.to_string()));
-            table.row([Cell::Words(name), value, unit.into()]);
+            table.row([Cell::Words(name), value, unit.into()].into_iter().take(n_columns));
         }
         let words = words.into_iter().map(|(name, value)| (name.replace('_', " "), value));
         let words: Vec<_> = words.map(|(name, value)| (name, value.to_string())).collect();
@@ -306,5 +307,11 @@ mod tests {
             ]
         );
         assert_eq!(*pairs, Block::pairs([("reader 2", "table 1: 12 read first")]));
+        // Counts alone have none.
+        let counts = [("generated", "5000"), ("stored", "400")].map(read);
+        report.facts.insert("arm".to_owned(), counts.into_iter().collect());
+        let Some(Block::Part(_, blocks)) = accounts(&report).next() else { panic!("none") };
+        let [Block::Table(table)] = blocks.as_slice() else { panic!("{blocks:#?}") };
+        assert_eq!(table.lines(80), ["total      value", "generated  5,000", "stored       400"]);
     }
 }

@@ -19,6 +19,8 @@ const SHARE_MIN: f64 = 0.0005;
 pub(super) fn section(report: &Report) -> Section {
     let mut blocks = Vec::new();
     blocks.extend(report.time_profile.as_ref().map(profile));
+    let no_profile = report.time_profile_reason.as_ref();
+    blocks.extend(no_profile.map(|why| Block::paragraphs([format!("Not shown: {why}.")])));
     // Without anything that was read there is nothing to tell beside them.
     let told = if report.gauges.is_empty() { &[] } else { report.dips.as_slice() };
     blocks.extend(dips(told));

@@ -11,6 +11,9 @@ use super::pools::{Lacking, Pools};
 
 /// Measurements that an application thread hands over at once, at most.
 pub(super) const CHUNK_MAX: u64 = 64;
+/// At an offered rate a thread sleeps for at least this long, and then makes all that has become
+/// due: waking it, and the agent, takes many times as long as making a measurement.
+const SLEEP_NS_MIN: u64 = 1_000_000;
 /// In virtual time making a measurement takes so long; otherwise a load without a rate would be
 /// endless at one instant.
 const VIRTUAL_NS: u64 = 1000;
@@ -69,6 +72,17 @@ impl Shape {
             drawn if drawn <= aborted_to => Status::Aborted,
             _ => Status::Good,
         }
+    }
+
+    /// The rate of one thread.
+    fn rate_per_ns(&self) -> f64 {
+        self.rate_per_s / self.n_threads as f64 / NS_PER_S as f64
+    }
+
+    /// How long a thread sleeps at least: no longer than until a whole chunk is due, since more at
+    /// once might not fit into the pools.
+    fn sleep_ns(&self) -> u64 {
+        SLEEP_NS_MIN.min((self.n_chunk as f64 / self.rate_per_ns()) as u64).max(1)
     }
 
     pub(super) fn metrics_max(&self) -> u64 {
@@ -169,7 +183,8 @@ impl Application {
         if self.shape.rate_per_s == 0.0 {
             return Some(n);
         }
-        let rate_per_ns = self.shape.rate_per_s / self.shape.n_threads as f64 / NS_PER_S as f64;
+        let rate_per_ns = self.shape.rate_per_ns();
+        let sleep_ns = self.shape.sleep_ns();
         loop {
             let passed_ns = (context.clock.now() - begun_ns) as f64;
             let n_due = ((passed_ns * rate_per_ns) as u64 + 1).saturating_sub(made);
@@ -177,7 +192,7 @@ impl Application {
                 return Some(n_due.min(n));
             }
             let next_ns = begun_ns + (made as f64 / rate_per_ns).ceil() as u64;
-            until(context.clock, next_ns.max(context.clock.now() + 1)).await;
+            until(context.clock, next_ns.max(context.clock.now() + sleep_ns)).await;
             if (context.is_over)() {
                 return None;
             }
@@ -365,5 +380,34 @@ impl Agent {
             }
             raised(context.clock, &signal, seen).await;
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_thread_sleeps_for_a_millisecond_or_until_a_chunk_is_due() {
+        let sleep_ns = |rate_per_s: f64, n_threads: u64| {
+            let shape = Shape {
+                seed: 1,
+                classes: Vec::new(),
+                context_bytes: 1,
+                failed_per_million: 0,
+                aborted_per_million: 0,
+                diagnostic_bytes: 0,
+                n_threads,
+                n_measurements: 0,
+                rate_per_s,
+                pool_empty: PoolEmpty::Block,
+                n_chunk: 50,
+            };
+            shape.sleep_ns()
+        };
+        assert_eq!([sleep_ns(100.0, 1), sleep_ns(20_000.0, 1)], [1_000_000; 2]);
+        assert_eq!(sleep_ns(1e6, 1), 50_000);
+        assert_eq!(sleep_ns(1e6, 4), 200_000);
+        assert_eq!(sleep_ns(1e12, 1), 1);
     }
 }

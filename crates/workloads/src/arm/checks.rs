@@ -24,7 +24,7 @@ pub(super) fn checks(layout: Layout, dialect: &Dialect) -> Vec<Check> {
     vec![
         Check {
             id: "measurements",
-            title: "each class has the measurements of its buffers, by count and checksum",
+            title: "each class has the measurements of its buffers, by count and checksum".into(),
             sql: format!(
                 "SELECT noted.class, n_noted, n_stored, sum_noted, sum_stored FROM ({noted}) noted \
                  LEFT JOIN ({stored}) stored ON stored.class = noted.class \
@@ -33,7 +33,7 @@ pub(super) fn checks(layout: Layout, dialect: &Dialect) -> Vec<Check> {
         },
         Check {
             id: "unnoted",
-            title: "no class has measurements that belong to no buffer",
+            title: "no class has measurements that belong to no buffer".into(),
             sql: format!(
                 "SELECT stored.class, n_stored FROM ({stored}) stored LEFT JOIN ({noted}) noted \
                  ON noted.class = stored.class WHERE n_noted IS NULL"
@@ -54,5 +54,5 @@ fn sums(id: &'static str, title: &'static str, stored: &str) -> Check {
          n_noted, COALESCE(SUM({id}_checksum), 0) AS sum_noted FROM arm_buffer) noted, ({stored}) \
          stored WHERE n_noted <> n_stored OR sum_noted <> sum_stored"
     );
-    Check { id, title, sql }
+    Check { id, title: title.into(), sql }
 }

@@ -100,8 +100,8 @@ fn decided(make: &Make<'_>) -> Result<Arm, BadParameter> {
         aborted_per_million: per_million("aborted_percent"),
         diagnostic_bytes: diagnostic_bytes as u8,
         n_threads,
-        n_measurements: settings.count("measurements"),
-        rate_per_s: settings.number("application_rate"),
+        n_measurements: settings.count(model::PRODUCER_COUNT),
+        rate_per_s: settings.number(model::PRODUCER_RATE),
         pool_empty: settings.chosen("pool_empty"),
         n_chunk: CHUNK_MAX.min(limits.transactions / n_threads).max(1),
     };
@@ -159,11 +159,14 @@ impl Workload for Arm {
     }
 
     fn notes(&self) -> Vec<String> {
-        vec![
+        let limit = match self.shared.shape.n_measurements {
+            0 => " Their number has no limit (measurements=0).",
+            _ => "",
+        };
+        vec![format!(
             "A transaction writes one buffer of measurements; its response time excludes the wait \
-             for a full buffer."
-                .to_owned(),
-        ]
+             for a full buffer.{limit}"
+        )]
     }
 
     fn statements(&self, dialect: &Dialect) -> Vec<Statement> {
@@ -312,7 +315,7 @@ impl Producer for Arm {
             count("stored", counts.stored),
             count("dropped", counts.dropped),
             count("pending", pending),
-            Fact::new(NAME, "elapsed_s", elapsed),
+            Fact::new(NAME, model::PRODUCER_ELAPSED_S, elapsed),
             count("stored_per_s", per(counts.stored.saturating_mul(NS_PER_S), elapsed_ns)),
             Fact::new(NAME, "application_blocked_percent", blocked),
             count("waits_for_transactions", waits(Lacking::Transactions)),
@@ -325,7 +328,9 @@ impl Producer for Arm {
             let agent_ns = per(counts.agent_cpu_ns, counts.handled);
             facts.push(count("agent_cpu_ns_per_measurement", agent_ns));
             let producer_ns = counts.application_cpu_ns + counts.agent_cpu_ns;
-            let percent = 100.0 * producer_ns as f64 / elapsed_ns.max(1) as f64;
+            // Where nothing was stored, the load still took its time.
+            let load_ns = elapsed_ns.max(per(counts.lived_ns, self.shared.shape.n_threads));
+            let percent = 100.0 * producer_ns as f64 / load_ns.max(1) as f64;
             let percent = FactValue::percent(percent, 1);
             facts.push(Fact::new(NAME, model::PRODUCER_CPU_PERCENT, percent));
         }
@@ -352,6 +357,33 @@ mod tests {
         n_contexts: 0,
         diagnostic_bytes: 0,
     };
+
+    #[test]
+    fn a_run_without_a_number_of_measurements_says_that_there_is_no_limit() {
+        let notes = |of: Option<&str>| {
+            let given = of.map(|n| (model::PRODUCER_COUNT, n));
+            let settings = Settings::decide(NAME, PARAMETERS, given).expect("valid");
+            decided(&Make { settings: &settings, seed: 7, data: None }).expect("valid").notes()
+        };
+        for unlimited in [None, Some("0")] {
+            assert!(notes(unlimited)[0].ends_with("no limit (measurements=0)."), "{unlimited:?}");
+        }
+        assert!(notes(Some("5000"))[0].ends_with("a full buffer."));
+    }
+
+    #[test]
+    fn where_nothing_is_stored_a_producer_takes_its_share_of_its_own_time() {
+        let settings = Settings::decide(NAME, PARAMETERS, []).expect("valid");
+        let arm = decided(&Make { settings: &settings, seed: 7, data: None }).expect("valid");
+        drop(arm.begin());
+        arm.shared.pools.count(|counts| {
+            counts.begun_ns = Some(5);
+            (counts.application_cpu_ns, counts.lived_ns) = (NS_PER_S / 2, 2 * NS_PER_S);
+        });
+        let facts = arm.account();
+        let percent = facts.iter().find(|fact| fact.name == model::PRODUCER_CPU_PERCENT);
+        assert_eq!(percent.and_then(|fact| fact.value.as_percent()), Some(25.0));
+    }
 
     #[test]
     fn what_was_dropped_costs_the_agent_nothing_and_is_a_finding_with_its_share() {

@@ -95,7 +95,7 @@ pub(super) static PARAMETERS: &[Parameter] = &[
         "Bytes of the diagnostic detail of a failed transaction",
     ),
     Parameter::option(
-        "measurements",
+        model::PRODUCER_COUNT,
         ParameterKind::Count { min: 0, max: 1 << 40 },
         "0",
         "Measurements to generate and store before the run ends; 0: generate them for the whole \
@@ -108,7 +108,7 @@ pub(super) static PARAMETERS: &[Parameter] = &[
         "Threads of the measured application",
     ),
     Parameter::option(
-        "application_rate",
+        model::PRODUCER_RATE,
         ParameterKind::Number { min: 0.0, max: 1e12 },
         "0",
         "Measurements per second of all application threads together; 0: as many as possible",

@@ -106,7 +106,7 @@ impl OfReader {
     fn sentence(&self) -> String {
         let OfReader { table, read, missed, duplicates, last, .. } = self;
         let [read, missed, duplicates] = [read, missed, duplicates].map(|n| format_count(*n));
-        let number = table + 1;
+        let (number, last) = (table + 1, format_count(*last as u64));
         format!(
             "table {number}: {read} read first, {missed} missed, {duplicates} duplicates, newest \
              number {last}"
@@ -127,17 +127,17 @@ mod tests {
     fn ages_are_counted_by_bounds_for_each_reader() {
         let account = Account::default();
         let ages: Vec<u64> = [0, 39, 40, 99, 299, 300, 20_000].map(|ms| ms * NS_PER_MS).to_vec();
-        account.read(7, 1, &ages, Noted { missed: 2, duplicates: 5, last: 30 });
-        account.read(7, 1, &[], Noted { missed: 0, duplicates: 1, last: 30 });
-        account.wrote(1, 10, 30);
+        account.read(7, 1, &ages, Noted { missed: 2, duplicates: 5, last: 3_030 });
+        account.read(7, 1, &[], Noted { missed: 0, duplicates: 1, last: 3_030 });
+        account.wrote(1, 10, 3_030);
         let facts: Vec<String> =
             account.facts().iter().map(|fact| format!("{}: {}", fact.name, fact.value)).collect();
         assert_eq!(
             facts,
             [
                 "table_2_written: 10",
-                "table_2_newest_number: 30",
-                "reader_7: table 2: 7 read first, 2 missed, 6 duplicates, newest number 30",
+                "table_2_newest_number: 3030",
+                "reader_7: table 2: 7 read first, 2 missed, 6 duplicates, newest number 3,030",
                 "reader_7_ages_ms: <1: 1, <3: 0, <10: 0, <20: 0, <40: 1, <100: 2, <200: 0, \
                  <300: 1, <500: 1, <1000: 0, <3000: 0, <10000: 0, >=10000: 1",
             ]

@@ -21,7 +21,7 @@ fn of_records(data: &Data, table: &str) -> [Check; 2] {
     [
         Check {
             id: "numbers",
-            title: "the records of a table are numbered without gaps or duplicates",
+            title: format!("the records of {table} are numbered without gaps or duplicates").into(),
             sql: format!(
                 "SELECT '{table}' AS table_name, COUNT(*) AS n_records, \
                  MIN(sequence) AS first_number, MAX(sequence) AS last_number FROM {table} \
@@ -31,7 +31,7 @@ fn of_records(data: &Data, table: &str) -> [Check; 2] {
         },
         Check {
             id: "size",
-            title: "each record has the configured size",
+            title: format!("each record of {table} has the configured size").into(),
             sql: format!(
                 "SELECT '{table}' AS table_name, COUNT(*) AS n_records FROM {table} \
                  WHERE LENGTH(payload) <> {payload} HAVING COUNT(*) > 0"
@@ -44,8 +44,11 @@ fn of_results(data: &Data, host: usize) -> Vec<Check> {
     let (ages, reads) = (ages(host), reads(host));
     let accounting = Check {
         id: "accounting",
-        title: "between two reads, records read first and records missed add up to the growth of \
-                the table",
+        title: format!(
+            "between two reads of {reads}, records read first and records missed add up to the \
+             growth of the table"
+        )
+        .into(),
         sql: format!(
             "SELECT r.run, r.reader, r.n_between, r.n_missed, COALESCE(a.n_read, 0) AS n_read \
              FROM (SELECT run, reader, MAX(last_sequence) - MIN(after_sequence) AS n_between, \
@@ -59,7 +62,10 @@ fn of_results(data: &Data, host: usize) -> Vec<Check> {
         let (table, source) = (records(place), place + 1);
         Check {
             id: "ages",
-            title: "each record that was read is in its table with its number and time stamp",
+            title: format!(
+                "each record of {ages} that was read is in {table} with its number and time stamp"
+            )
+            .into(),
             sql: format!(
                 "SELECT a.run, a.reader, a.source, a.record, a.sequence FROM {ages} a \
                  LEFT JOIN {table} t ON t.recordID = a.record WHERE a.source = {source} \

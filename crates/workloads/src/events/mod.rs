@@ -17,7 +17,7 @@ use std::sync::Arc;
 use model::{
     BadParameter, Check, Client, Crosscheck, CustomMetric, CustomMetricKind, Dialect, Fact,
     Identity, Kind, KindIndex, NS_PER_S, Number, Places, Population, PrimaryMetric, Producer,
-    ProducerContext, ProducerTask, Producing, Signal, Statement, Workload, until,
+    ProducerContext, ProducerTask, Producing, Signal, Statement, Stored, Workload, until,
 };
 
 use self::account::Account;
@@ -209,9 +209,10 @@ impl Workload for Events {
         }
     }
 
-    fn transaction_bytes(&self) -> Option<u64> {
+    fn transaction_stores(&self) -> Option<Stored> {
         let records = self.shared.records_per_insert as u64;
-        (self.role == Role::Writer).then(|| records * self.shared.data.record_size)
+        let bytes = records * self.shared.data.record_size;
+        (self.role == Role::Writer).then_some(Stored { records, bytes })
     }
 
     fn refuses_clients(&self, clients: u32) -> Option<String> {
@@ -342,11 +343,12 @@ mod tests {
     }
 
     #[test]
-    fn a_rate_in_bytes_is_one_of_writers_by_what_an_insert_stores() {
-        let bytes = |written: &[(&str, &str)]| made(written).expect("valid").transaction_bytes();
-        assert_eq!(bytes(&[]), Some(1_000));
-        assert_eq!(bytes(&[("record_size", "250"), ("records_per_insert", "4")]), Some(1_000));
-        assert_eq!(bytes(&[("role", "reader")]), None);
+    fn a_rate_in_bytes_or_records_is_one_of_writers_by_what_an_insert_stores() {
+        let stores = |written: &[(&str, &str)]| made(written).expect("valid").transaction_stores();
+        assert_eq!(stores(&[]), Some(Stored { records: 1, bytes: 1_000 }));
+        let four = [("record_size", "250"), ("records_per_insert", "4")];
+        assert_eq!(stores(&four), Some(Stored { records: 4, bytes: 1_000 }));
+        assert_eq!(stores(&[("role", "reader")]), None);
     }
 
     #[test]

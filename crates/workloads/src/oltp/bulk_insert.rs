@@ -142,7 +142,7 @@ impl Workload for BulkInsert {
     fn checks(&self, _dialect: &Dialect) -> Vec<Check> {
         let of = |table: &Table| Check {
             id: "rows",
-            title: "the ids of a table count up from 1 without a gap",
+            title: format!("the ids of {} count up from 1 without a gap", table.name).into(),
             sql: format!(
                 "SELECT COUNT(*) AS n_rows, MAX(id) AS last_id FROM {} \
                  HAVING COUNT(*) <> COALESCE(MAX(id), 0)",

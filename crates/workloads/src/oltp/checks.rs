@@ -16,7 +16,11 @@ pub(super) fn checks(data: &Data, loses_rows: bool) -> Vec<Check> {
         false => ("<>", "each table has as many rows with ids from 1 to table_size"),
         true => (">", "no table has more rows with ids from 1 to table_size than these"),
     };
-    let of = |numbers: &[usize]| Check { id: "rows", title, sql: count(data, numbers, bad) };
+    let of = |numbers: &[usize]| Check {
+        id: "rows",
+        title: title.into(),
+        sql: count(data, numbers, bad),
+    };
     numbers.chunks(TABLES_AT_ONCE).map(of).collect()
 }
 

@@ -18,7 +18,7 @@ fn of_table(data: &Data, table: &str) -> Vec<Check> {
         // What was rolled back leaves gaps.
         true => Check {
             id: "numbers",
-            title: "a table has no more records than the last recordID",
+            title: format!("{table} has no more records than the last recordID").into(),
             sql: format!(
                 "SELECT '{table}' AS table_name, COUNT(*) AS n_records, \
                  MAX(recordID) AS last_id FROM {table} \
@@ -28,7 +28,10 @@ fn of_table(data: &Data, table: &str) -> Vec<Check> {
         // Whose record is not inserted gives its number to the next one.
         false => Check {
             id: "numbers",
-            title: "each writer's records are numbered without gaps or duplicates",
+            title: format!(
+                "each writer's records of {table} are numbered without gaps or duplicates"
+            )
+            .into(),
             sql: format!(
                 "SELECT '{table}' AS table_name, COUNT(*) AS n_records, \
                  MIN(recordID) AS first_id, MAX(recordID) AS last_id FROM {table} \
@@ -39,7 +42,7 @@ fn of_table(data: &Data, table: &str) -> Vec<Check> {
     };
     let size = Check {
         id: "size",
-        title: "each record has the configured size",
+        title: format!("each record of {table} has the configured size").into(),
         sql: format!(
             "SELECT '{table}' AS table_name, COUNT(*) AS n_records FROM {table} \
              WHERE LENGTH(payload) <> {payload} HAVING COUNT(*) > 0"
@@ -47,7 +50,7 @@ fn of_table(data: &Data, table: &str) -> Vec<Check> {
     };
     let built = Check {
         id: "rows",
-        title: "the records loaded by the build are there",
+        title: format!("the records loaded by the build are in {table}").into(),
         sql: format!(
             "SELECT '{table}' AS table_name, COUNT(*) AS n_records FROM {table} \
              WHERE recordID BETWEEN 1 AND {rows} HAVING COUNT(*) <> {rows}"

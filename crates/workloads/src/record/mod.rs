@@ -13,7 +13,7 @@ use std::sync::Arc;
 
 use model::{
     BadParameter, Check, Client, Crosscheck, Dialect, Identity, Kind, KindIndex, LaterIndex,
-    MEGABYTE, NS_PER_S, Number, Places, Population, PrimaryMetric, Statement, Workload,
+    MEGABYTE, NS_PER_S, Number, Places, Population, PrimaryMetric, Statement, Stored, Workload,
 };
 
 use crate::{Entry, Make};
@@ -136,8 +136,9 @@ impl Workload for Recording {
         writer::statements(&self.record, dialect)
     }
 
-    fn transaction_bytes(&self) -> Option<u64> {
-        Some((self.record.commit.records * self.record.data.record_size) as u64)
+    fn transaction_stores(&self) -> Option<Stored> {
+        let records = self.record.commit.records as u64;
+        Some(Stored { records, bytes: records * self.record.data.record_size as u64 })
     }
 
     fn places(&self) -> Places {

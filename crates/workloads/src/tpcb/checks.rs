@@ -11,24 +11,26 @@ use super::{ACCOUNTS, TELLERS};
 pub(super) fn checks(scale: i64, is_built: bool) -> Vec<Check> {
     let history = is_built.then(|| Check {
         id: "history",
-        title: "the history sums up to the balances (pgbench without -n empties the history)",
+        title: "the history sums up to the balances (pgbench without -n empties the history)"
+            .into(),
         sql: differ("SUM(delta)", "pgbench_history"),
     });
     let fixed = [
         Check {
             id: "rows",
             title: "there are as many branches as the scale, with 10 tellers and 100,000 accounts \
-                    each",
+                    each"
+                .into(),
             sql: counts(scale),
         },
         Check {
             id: "tellers",
-            title: "the balances of tellers and of branches have the same sum",
+            title: "the balances of tellers and of branches have the same sum".into(),
             sql: differ("SUM(tbalance)", "pgbench_tellers"),
         },
         Check {
             id: "accounts",
-            title: "the balances of accounts and of branches have the same sum",
+            title: "the balances of accounts and of branches have the same sum".into(),
             sql: differ("SUM(abalance)", "pgbench_accounts"),
         },
     ];

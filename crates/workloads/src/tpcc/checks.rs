@@ -13,7 +13,7 @@ pub(super) fn checks(data: &Data) -> Vec<Check> {
     let check = |(id, title, sql): &(&'static str, &'static str, &str)| {
         let sql = sql.replace("{delivered}", DELIVERED).replace("{paid}", PAID);
         let sql = sql.replace("{delivered_at_load}", &delivered_at_load);
-        Check { id, title, sql }
+        Check { id, title: (*title).into(), sql }
     };
     CONDITIONS.iter().map(check).collect()
 }

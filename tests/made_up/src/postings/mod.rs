@@ -136,7 +136,7 @@ impl Workload for Postings {
                    AS posted ON posted.account = account.id \
                    WHERE account.balance <> posted.amount";
         let title = "the balance of an account is the sum of its postings";
-        vec![Check { id: "balance", title, sql: sql.to_owned() }]
+        vec![Check { id: "balance", title: title.into(), sql: sql.to_owned() }]
     }
 }
 
