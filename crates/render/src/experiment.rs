@@ -22,7 +22,7 @@ use super::list::short_id;
 use super::matrix;
 use super::repeats::{decided, levels_lines, stop_lines};
 use super::run::{Line, lines};
-use super::wording::{misfit, shown, title_with_unit, without_stop};
+use super::wording::{answered, misfit, ranges, shown, title_with_unit, without_stop};
 use super::{Align, Cell, Column, Table};
 
 /// As many other points that may be the best one are named.
@@ -38,10 +38,15 @@ pub fn experiment(report: &ExperimentReport, trials: &[TrialReport]) -> Document
     page.verdicts = vec![verdict(report, page.validity.as_ref())];
     page.section("matrix", "By rows and columns", matrix::of_page(&of_page(report)));
     let few = too_few(report.points.iter().map(|point| &point.samples_needed));
+    let wide =
+        ranges(report.points.iter().flat_map(|point| point.figures.iter()).map(|(_, of)| of));
     page.section(
         "points",
         "Points",
-        vec![Block::Table(experiment_points(report)), Block::paragraphs(few)],
+        vec![
+            Block::Table(experiment_points(report)),
+            Block::paragraphs(few.into_iter().chain(wide)),
+        ],
     );
     let mut curves = vec![Block::Charts(named(&charts, &["curves", "tradeoff", "law"]))];
     curves.extend(report.curve.iter().flat_map(|curve| sketched(report, curve)));
@@ -193,9 +198,15 @@ fn best(report: &ExperimentReport) -> String {
     };
     let at = told(&report.axes, &point.values).pairs(", ");
     let at = if at.is_empty() { at } else { format!(" at {at}") };
-    let most = if is_less_better(&report.primary) { "least" } else { "most" };
+    let most = match (is_less_better(&report.primary), figure.is_wide()) {
+        (true, false) => "least",
+        (false, false) => "most",
+        // Nobody can say yet.
+        (true, true) => "lowest mean",
+        (false, true) => "highest mean",
+    };
     let also = also(report, point, &figure);
-    format!("{most} {of}{at}: {}{also}", shown(&figure))
+    format!("{most} {of}{at}: {}{also}", answered(&figure))
 }
 
 /// Where the best may as well be: at other points whose intervals reach its own. Points whose
@@ -240,7 +251,7 @@ fn kept(report: &ExperimentReport, rate: &RateReport) -> String {
         return format!("no value of {} keeps up with the offered rate", rate.axis);
     };
     let figure = match point.figures.get(&report.primary) {
-        Some(figure) => shown(figure),
+        Some(figure) => answered(figure),
         None => "not known".to_owned(),
     };
     let (at, of) = (told(&report.axes, &point.values).pairs(", "), title(&report.primary));
@@ -656,6 +667,16 @@ mod tests {
         let words =
             "tied at 16 (intervals overlap); 2 runs per point are too few to tell from 1, 2";
         assert!(page.contains(words), "{page}");
+
+        for point in &mut wide.points {
+            let figure = &mut point.figures.0[0].1;
+            (figure.half_width, figure.count) = (Some(9.0 * figure.mean), 2);
+        }
+        let page = in_a_line(&wide);
+        assert!(page.contains(": highest mean TPS at group.users.clients="), "{page}");
+        let words = " in 2 runs, too few for an interval that says anything; repeat ";
+        assert!(page.contains(words) && page.contains("A range ('A to B') is "), "{page}");
+        assert!(!page.contains("most TPS"), "{page}");
 
         let tone = |report: &ExperimentReport| experiment(report, &[]).verdicts[0].tone;
         let done = ExperimentReport { trials: plain.trials_done, ..plain };
