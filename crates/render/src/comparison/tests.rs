@@ -16,6 +16,22 @@ fn in_a_line(report: &ComparisonReport) -> String {
 }
 
 #[test]
+fn titles_of_sides_are_what_tells_them_apart_the_database_first() {
+    let check = |names: [&str; 2], expect: [&str; 2]| {
+        assert_eq!(titles(names[0], names[1]), expect.map(str::to_owned), "{names:?}");
+    };
+    check(["build=1.2", "build=1.3"], ["build=1.2", "build=1.3"]);
+    let mariadb = "MariaDB 10.11.19, duration=4s";
+    check(["SQLite 3.54.1, duration=10s", mariadb], ["SQLite 3.54.1", "MariaDB 10.11.19"]);
+    let slow = "service=exponential:3ms, duration=3s";
+    let fast = "service=exponential:2ms, duration=5s";
+    check([fast, slow], ["exponential:2ms", "exponential:3ms"]);
+    // Neither tells them apart alone.
+    check(["SQLite 3.54.1, clients=4", "SQLite 3.54.1, clients=8"], ["baseline", "side"]);
+    check(["a name that is too long for it", "b"], ["baseline", "side"]);
+}
+
+#[test]
 fn what_does_not_differ_enough_is_no_evidence() {
     assert_eq!(only(&held(&FIVE, &times(1.002), 1)).verdict, Judgement::NoEvidence);
     // Surely different, by half of what matters.
