@@ -107,8 +107,9 @@ impl Time {
                 id: "drifting",
                 severity: Severity::Warning,
                 text: format!(
-                    "Not steady: over the measured phase commits went from {first_per_s:.1}/s to \
-                     {last_per_s:.1}/s ({:+.0} %).",
+                    "Not steady: over the measured phase commits went from {}/s to {}/s ({:+.0} %).",
+                    numbers::fixed(first_per_s, 1),
+                    numbers::fixed(last_per_s, 1),
                     100.0 * (last_per_s / first_per_s - 1.0)
                 ),
             },
