@@ -31,6 +31,7 @@ mod stalls;
 mod statements;
 mod throughput;
 mod tradeoff;
+mod types;
 
 use analysis::figures;
 use analysis::report::Named;
@@ -202,6 +203,7 @@ pub struct Entry {
 /// Every chart, in the order of the page.
 pub const ALL: &[Entry] = &[
     throughput::ENTRY,
+    types::ENTRY,
     response::ENTRY,
     heat::ENTRY,
     distribution::ENTRY,
