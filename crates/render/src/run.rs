@@ -50,6 +50,7 @@ pub fn run(report: &Report) -> Document {
         cpu_profile::section(report),
         over_time::section(report, &charts),
         disturbances::section(report),
+        transactions::custom(report),
         clients(report, &charts),
         errors(report),
         monitoring::section(report, &charts),

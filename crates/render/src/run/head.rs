@@ -64,11 +64,17 @@ pub(super) fn verdict(report: &Report) -> Verdict {
         Status::Completed if has(Severity::Warning) => (Tone::Warning, "Use with caution"),
         Status::Completed => (Tone::Good, "This result is valid"),
     };
-    let word = match report.reason.clone().or_else(|| worst(report)) {
-        Some(why) => format!("{word}: {}.", why.trim_end_matches('.')),
+    let word = match why(report) {
+        Some(why) => format!("{word}: {why}."),
         None => format!("{word}."),
     };
     Verdict { tone, word, headline: headline(report), details: Vec::new() }
+}
+
+/// Why it ended early, or what was found.
+fn why(report: &Report) -> Option<String> {
+    let why = report.reason.clone().or_else(|| worst(report))?;
+    Some(why.trim_end_matches('.').to_owned())
 }
 
 /// From such a share on a consequence is what a reader must know first.
@@ -262,10 +268,17 @@ pub(super) fn answer(report: &Report) -> String {
             Status::Running => "Nothing was measured yet.".to_owned(),
             _ => "Nothing was measured.".to_owned(),
         },
-        (0, 0) if report.findings.is_empty() => "Yes. No problem was found.".to_owned(),
-        (0, 0) => "Yes. No problem was found. Notes:".to_owned(),
-        (0, warnings) => format!("Use with caution: {}.", count(warnings, "warning")),
-        _ => "No.".to_owned(),
+        (0, 0) => "Yes. No problem was found.".to_owned(),
+        (0, warnings) => {
+            let warnings = count(warnings, "warning");
+            let worst = worst(report).map(|worst| worst.trim_end_matches('.').to_owned());
+            let worst = worst.map_or_else(String::new, |worst| format!("{worst} "));
+            format!("Use with caution: {worst}({warnings}).")
+        }
+        _ => match worst(report) {
+            Some(worst) => format!("No: {}.", worst.trim_end_matches('.')),
+            None => "No.".to_owned(),
+        },
     }
 }
 
