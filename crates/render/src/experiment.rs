@@ -36,6 +36,7 @@ pub fn experiment(report: &ExperimentReport, trials: &[TrialReport]) -> Document
     page.question = question(report);
     page.validity = validity(report);
     page.verdicts = vec![verdict(report, page.validity.as_ref())];
+    page.verdicts[0].details.extend(not_counted(report).map(Text::from));
     page.section("matrix", "By rows and columns", matrix::of_page(&of_page(report)));
     let few = too_few(report.points.iter().map(|point| &point.samples_needed));
     let wide =
@@ -94,6 +95,17 @@ fn verdict(report: &ExperimentReport, validity: Option<&Validity>) -> Verdict {
     };
     let (found, counts) = headline(report);
     Verdict { tone, word, headline: found.into(), details: vec![counts.into()] }
+}
+
+/// Why trials do not count, each reason once.
+fn not_counted(report: &ExperimentReport) -> Option<String> {
+    let mut whys: Named<u64> = Named::default();
+    for (why, n) in report.points.iter().flat_map(|point| point.why_not_counted.iter()) {
+        whys.count(why, *n);
+    }
+    let said = |(why, n): (&str, &u64)| format!("{}: {why}", count(*n, "trial"));
+    let whys: Vec<String> = whys.iter().map(said).collect();
+    (!whys.is_empty()).then(|| format!("Not counted: {}.", whys.join("; ")))
 }
 
 /// What speaks against the runs of an experiment.
@@ -172,11 +184,11 @@ fn headline(report: &ExperimentReport) -> (String, String) {
     let rest = [(lost, "not counted"), (left, "not run")];
     let rest = rest.iter().filter(|(n, _)| *n > 0);
     let rest: String = rest.map(|(n, what)| format!(", {n} {what}")).collect();
-    let counts = match done {
+    let done_and_counted = match done {
         _ if done == report.trials => "",
         _ => " done and counted",
     };
-    let trials = format!("{done} of {}{counts}{rest}", count(report.trials, "trial"));
+    let trials = format!("{done} of {}{done_and_counted}{rest}", count(report.trials, "trial"));
     (format!("{name}: {found}"), format!("{n}, {trials}, {}", report.order.name()))
 }
 
@@ -338,7 +350,8 @@ fn align(axis: &model::Axis) -> Align {
 fn runs(point: &PointReport) -> String {
     match point.runs_not_counted {
         0 => point.runs.len().to_string(),
-        lost => format!("{} (+{lost} lost)", point.runs.len()),
+        lost if point.runs.is_empty() => format!("none, {lost} not counted"),
+        lost => format!("{}, {lost} not counted", point.runs.len()),
     }
 }
 
@@ -710,6 +723,9 @@ mod tests {
             page.contains("10 of 15 trials done and counted, 4 not counted, 1 not run, "),
             "{page}"
         );
+        let line = page.split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(line.contains("Not counted: 4 trials: a full queue stopped the run"), "{page}");
+        assert!(line.contains(" none, 3 not counted "), "{page}");
         // One that was made again is there twice, and counts.
         let again = page_of(&report(|trials| {
             let mut again = trials[0].clone();
