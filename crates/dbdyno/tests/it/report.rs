@@ -58,7 +58,7 @@ fn a_chart_alone_is_what_its_file_is_named() {
     let other = home.run(&["report", &id, "--chart=no", "-o", "a.svg"]);
     let words = ["--chart no: choose one of throughput, response", " others (--charts lists them)"];
     let other = other.code(2).warns(&words);
-    assert!(other.stderr.len() < 200, "{}", other.stderr);
+    assert!(other.err.len() < 200, "{}", other.err);
 }
 
 #[test]
