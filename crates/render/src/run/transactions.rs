@@ -26,7 +26,7 @@ pub(super) fn section(report: &Report, charts: &[Chart]) -> Section {
     let mut blocks = vec![Block::paragraphs(counted(report))];
     blocks.extend(part(by_group(report), Vec::new()));
     blocks.extend(part(by_type(report), vec![few]));
-    blocks.push(Block::Charts(named(charts, &["types", "kinds"])));
+    blocks.push(Block::Charts(named(charts, &["kinds"])));
     blocks.extend(accounts(report));
     blocks.push(Block::Charts(named(charts, &["ages"])));
     blocks.extend(ages_by_reader(report));
