@@ -5,6 +5,7 @@ use std::path::Path;
 use serde_json::Value;
 
 use crate::home::{Home, at, number};
+use crate::http::Web;
 
 const SIM: &str = "--target=sim:?service=exponential:10ms&servers=4";
 
@@ -119,6 +120,15 @@ fn the_ends_of_a_range_are_reported_as_such() {
     let none = "the search has no answer: not even the lowest rate, 50.00, meets p50<1ms";
     seek("--objective=p50<1ms").code(1).says(&[none, "New probes confirm that."]);
     seek("--objective=p99<10s").good().says(&["even the highest meets", "rate=200"]);
+    // A search that has its answer is not to be resumed.
+    let web = Web::start(&home, &[]);
+    let all = web.json("/api/experiments");
+    let id = all["experiments"][0]["id"].as_str().expect("it is kept").to_owned();
+    let page = web.page(&format!("/experiments/{id}"));
+    assert!(page.contains("even the highest meets") && !page.contains("id=\"resume\""));
+    let points = web.get(&format!("/api/experiments/{id}/points.csv"));
+    let named = format!("{}-points.csv", &id[28..]);
+    assert!(points.header("content-disposition").contains(&named), "{named}");
 }
 
 #[test]
