@@ -89,6 +89,15 @@ pub fn rates_over_time(store: &Store, run: &RunId) -> Result<Vec<f64>, Error> {
     Ok((0..n).map(|second| all.get(&second).copied().unwrap_or(f64::NAN)).collect())
 }
 
+/// What limits the use of an ended run, in a sentence, as its page says it; nothing where nothing
+/// does, or its report cannot be read.
+pub fn worst_of(store: &Store, row: &RunRow) -> Option<String> {
+    match kept_report(store, row, &[&Report::AT_LENGTH[..], &Report::SETTINGS].concat()) {
+        Ok(Kept::Report(report)) => render::worst(&report),
+        _ => None,
+    }
+}
+
 /// The report of a run that has none, from what there is of its events.
 pub fn report_so_far(tally: &Tally, row: &RunRow) -> Report {
     Report::with_status(tally, row.status).with_lost(row.events_lost)

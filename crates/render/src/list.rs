@@ -206,7 +206,7 @@ fn begun(row: &RunRow) -> String {
 }
 
 /// Product and number of a database, without what its packagers add: `MariaDB 10.11.19`.
-fn in_short(database: &str) -> String {
+pub fn in_short(database: &str) -> String {
     let is_number = |word: &str| word.starts_with(|letter: char| letter.is_ascii_digit());
     let short = |word: &'_ str| match is_number(word) {
         true => word.split(['-', '+', '~']).next().unwrap_or(word).to_owned(),
