@@ -120,6 +120,8 @@ fn the_ends_of_a_range_are_reported_as_such() {
     let none = "the search has no answer: not even the lowest rate, 50.00, meets p50<1ms";
     seek("--objective=p50<1ms").code(1).says(&[none, "New probes confirm that."]);
     seek("--objective=p99<10s").good().says(&["even the highest meets", "rate=200"]);
+    let plan = home.run(&["experiments", "show", "last", "--plan"]).code(2);
+    plan.warns(&["is a search, which cannot be exported as a plan"]).is_a_sentence();
     // A search that has its answer is not to be resumed.
     let web = Web::start(&home, &[]);
     let all = web.json("/api/experiments");

@@ -303,8 +303,13 @@ fn reasons(disclosure: &Disclosure) -> Vec<String> {
 fn declared(report: &Report) -> Option<Block> {
     let (first, others) = report.notes.split_first()?;
     let more = (!others.is_empty()).then(|| {
-        let more = count(others.len() as u64, "more note");
-        Text::from(format!("{more} on the workload: see notes in the JSON."))
+        let more = count(others.len() as u64, "further note");
+        let are = if others.len() == 1 { "is" } else { "are" };
+        let what = match report.disclosures.first() {
+            Some(of) => format!(", deviations from {} among them,", of.standard),
+            None => " on the workload".to_owned(),
+        };
+        Text::from(format!("{more}{what} {are} listed in the JSON report."))
     });
     let details = Details {
         title: "Notes on the workload, and deviations from its standard".to_owned(),

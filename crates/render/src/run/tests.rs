@@ -452,3 +452,24 @@ fn ages_of_each_reader_are_a_row_and_on_a_narrow_page_those_that_people_ask_for(
     let page = shown(&subjects::with_readers(2), &Style::default());
     assert!(page.contains("  table 1: 50 read first"), "{page}");
 }
+
+#[test]
+fn notes_that_are_left_out_say_whether_deviations_are_among_them() {
+    let mut report = Report::of(&Made::closed().tally());
+    let says = |report: &Report, words: &str| {
+        let page = text(&run(report), &Style { color: false, width: 200 });
+        assert!(page.contains(words), "{page}");
+    };
+    report.notes = ["one", "two", "three"].map(str::to_owned).to_vec();
+    says(&report, "2 further notes on the workload are listed in the JSON report.");
+    report.notes.pop();
+    report.disclosures = vec![analysis::report::Disclosure {
+        group: "tpcc".to_owned(),
+        standard: "TPC-C 5.11".to_owned(),
+        note: String::new(),
+        passed: 0,
+        failed: 0,
+        requirements: Vec::new(),
+    }];
+    says(&report, "1 further note, deviations from TPC-C 5.11 among them, is listed in the JSON");
+}
