@@ -17,7 +17,7 @@ use crate::repeats::{
 };
 use crate::report::{Named, Report};
 use crate::seek::{achieved, keeps_up};
-use crate::trials::{TrialReport, cases, counts, is_settled, warnings};
+use crate::trials::{TrialReport, cases, counts, is_settled, warnings, why_not_in_short};
 
 /// The schema of [`ExperimentReport`].
 pub const SCHEMA: &str = "dbdyno.experiment/1";
@@ -97,6 +97,9 @@ pub struct PointReport {
     pub runs: Vec<String>,
     /// Trials that were begun and do not count.
     pub runs_not_counted: u64,
+    /// Why, each reason with its number of trials.
+    #[serde(default, skip_serializing_if = "Named::is_empty")]
+    pub why_not_counted: Named<u64>,
     /// Whether there is none since a full queue has ended them.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_queue_full: bool,
@@ -367,6 +370,7 @@ fn point_report(
         values: Named(values.collect()),
         runs: counted.iter().map(|trial| trial.report.run_id.clone()).collect(),
         runs_not_counted: not_counted.len() as u64,
+        why_not_counted: whys(&not_counted),
         is_queue_full: counted.is_empty()
             && not_counted.iter().any(|trial| is_settled(&trial.report)),
         figures: Named(names.iter().filter_map(of).collect()),
@@ -376,6 +380,14 @@ fn point_report(
         findings: warnings(counted.iter().map(|trial| &trial.report)),
         cases: cases(counted.iter().map(|trial| &trial.report)),
     }
+}
+
+fn whys(not_counted: &[&TrialReport]) -> Named<u64> {
+    let mut found = Named::default();
+    for trial in not_counted {
+        found.count(&why_not_in_short(&trial.report), 1);
+    }
+    found
 }
 
 fn curve(experiment: &Experiment, points: &[PointReport], primary: &str) -> Option<Curve> {

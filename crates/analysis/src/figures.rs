@@ -24,6 +24,9 @@ pub use required::{Holds, Required, RequiredResult, check_bound, compared, value
 /// Of the intervals between trials.
 const CONFIDENCE: f64 = 0.95;
 
+/// Nobody is advised to make more runs of a point.
+const RUNS_ADVISED_MAX: usize = 100;
+
 /// A figure over a point's runs.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Figure {
@@ -53,6 +56,16 @@ impl Figure {
     /// what it reaches says nothing.
     pub fn is_wide(&self) -> bool {
         self.half_width.is_some_and(|half_width| half_width > self.mean.abs())
+    }
+
+    /// How many runs it takes until half the interval is likely to be no wider than half the mean,
+    /// if runs go on to scatter as these do.
+    pub fn runs_needed(&self) -> Option<u64> {
+        let n_runs = usize::try_from(self.count).ok().filter(|n| *n > 1)?;
+        let t = |n: usize| stats::students_t(1.0 - (1.0 - CONFIDENCE) / 2.0, n - 1);
+        let of_one = self.half_width? / t(n_runs) * (n_runs as f64).sqrt();
+        let is_enough = |n: &usize| t(*n) * of_one / (*n as f64).sqrt() <= self.mean.abs() / 2.0;
+        (n_runs + 1..=RUNS_ADVISED_MAX).find(is_enough).map(|n| n as u64)
     }
 }
 

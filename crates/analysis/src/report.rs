@@ -157,6 +157,9 @@ pub struct Report {
     /// How many transactions took how long, over time.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub latency_heat: Option<model::LatencyHeat>,
+    /// Commits of each type in each second, where there are several types.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub commits_by_type: Vec<TypeSeconds>,
     /// What was in force at the server for new sessions before the load, by name; empty where
     /// nothing tells.
     #[serde(default, skip_serializing_if = "Named::is_empty")]
@@ -190,18 +193,34 @@ impl Report {
 
     /// What is reported second by second, by kind and by gauge: half of a report, and no part of
     /// what whole runs are compared by.
-    pub const AT_LENGTH: [ReportField; 5] = [
+    pub const AT_LENGTH: [ReportField; 6] = [
         ("seconds", "[]"),
+        ("commits_by_type", "[]"),
         ("intervals", "[]"),
         ("latency_heat", "null"),
         ("gauges", "[]"),
         ("transactions", "{}"),
     ];
     /// What is reported second by second alone: comparisons need all else.
-    pub const SERIES: [ReportField; 3] =
-        [("seconds", "[]"), ("intervals", "[]"), ("latency_heat", "null")];
+    pub const SERIES: [ReportField; 4] = [
+        ("seconds", "[]"),
+        ("commits_by_type", "[]"),
+        ("intervals", "[]"),
+        ("latency_heat", "null"),
+    ];
     /// All settings of the server, for those who ask for the plan and its facts alone.
     pub const SETTINGS: [ReportField; 1] = [("settings", "{}")];
+}
+
+/// How many transactions of a type were committed in each second.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct TypeSeconds {
+    /// The type, called as in `transactions`.
+    pub transaction: String,
+    /// The first second; those of the ramp-up are negative.
+    pub from_s: i64,
+    /// Commits in it and in those after it.
+    pub commits: Vec<u64>,
 }
 
 /// The heartbeats of an event loop of the generator: how late it came to what was due every 10 ms.

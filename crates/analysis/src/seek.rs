@@ -9,7 +9,7 @@
 mod late;
 mod strategy;
 
-use model::{Bound, Comparison, Load, Metric, Objective};
+use model::{Bound, Comparison, Load, Metric, Objective, format_count};
 use serde::{Deserialize, Serialize};
 use stats::{binomial_interval, students_t};
 
@@ -406,6 +406,7 @@ impl Judged {
             // Not one among so few says nothing yet of a bound that small.
             (true, _, true) => {}
             _ => {
+                let offered = format_count(offered);
                 self.reasons.push(format!("errors {percent:.3} % of {offered}"));
                 self.undecide();
             }
@@ -471,8 +472,9 @@ fn lost_to(report: &Report, metric: Metric) -> Option<String> {
         Metric::Max => 0.0,
         _ => return None,
     };
-    let (name, offered) = (metric.name(), counts.offered);
-    (lost as f64 > most).then(|| format!("{name} infinite: {lost} of {offered} were lost"))
+    let (lost_of, offered) = (format_count(lost), format_count(counts.offered));
+    let name = metric.name();
+    (lost as f64 > most).then(|| format!("{name} infinite: {lost_of} of {offered} were lost"))
 }
 
 /// What is beyond a percentile's bound, in words.

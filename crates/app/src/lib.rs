@@ -31,6 +31,7 @@ pub mod place;
 pub mod report_source;
 pub mod routines;
 pub mod run;
+mod run_marker;
 pub mod seek;
 pub mod selfcheck;
 pub mod settings;

@@ -17,10 +17,11 @@ use analysis::seek::{
 use analysis::trials::{TrialReport, counts, is_settled};
 use engine::Stop;
 use model::{
-    Axis, DataPolicy, Experiment, Order, PlacementChoice, Plan, Point, Rng, RunId, Seek, Stream,
-    Target,
+    Axis, DataPolicy, Experiment, Objective, Order, PlacementChoice, Plan, Point, Rng, RunId, Seek,
+    Stream, Target,
 };
 use monitor::wall_clock;
+use plan::search_budget::budget_ns_for;
 use plan::{Draft, SeekPlan, read_toml, to_toml};
 use store::Store;
 
@@ -216,10 +217,11 @@ impl Search {
                 Err(error) => return Err(error),
             }
             made = replay(&runner.store, &self.experiment, strategy, &mut known)?;
-            if let Some(lacks) = made.get(nth).and_then(|(probe, _)| probe.judged.lacks.as_ref()) {
-                return Err(Error::Failed(format!(
-                    "the probe at {shown} is too short, {lacks}: raise --seek-budget"
-                )));
+            let objectives = &self.seek_plan.seek.objectives;
+            if let Some(why) =
+                made.get(nth).and_then(|made| too_short(made, strategy.ramp_up_ns, objectives))
+            {
+                return Err(Error::Failed(format!("the probe at {shown} {why}")));
             }
             failures = if made.len() > nth { 0 } else { failures + 1 };
             if failures >= FAILURES_MOST {
@@ -229,6 +231,27 @@ impl Search {
         }
         Ok(false)
     }
+}
+
+/// More samples than are needed, since the next probe may have fewer in the same time.
+const SAMPLES_MARGIN: f64 = 1.3;
+
+/// Why a probe says nothing for lack of samples, and with which budget it would.
+fn too_short(
+    (probe, report): &(Probe, Report),
+    ramp_up_ns: u64,
+    objectives: &[Objective],
+) -> Option<String> {
+    let lacks = probe.judged.lacks.as_ref()?;
+    let needed = |one: &Objective| report.block.offered_ms.samples_needed(one.metric.name());
+    let needed = objectives.iter().filter_map(needed).max();
+    let (measured_s, n) = (report.measured_seconds, report.block.counts.offered);
+    let least = needed.filter(|_| n > 0).map(|needed| {
+        let measure_s = measured_s * needed as f64 / n as f64 * SAMPLES_MARGIN;
+        let least_ns = budget_ns_for(ramp_up_ns, measure_s * 1e9);
+        format!(" to {}", model::format_duration(least_ns))
+    });
+    Some(format!("is too short, {lacks}: raise --seek-budget{}", least.unwrap_or_default()))
 }
 
 fn strategy_of(seek: &Seek, plan: Plan) -> SearchStrategy {

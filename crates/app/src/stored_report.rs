@@ -84,7 +84,18 @@ pub fn rates_over_time(store: &Store, run: &RunId) -> Result<Vec<f64>, Error> {
             *all.entry(rate.second).or_default() += rate.tps;
         }
     }
-    Ok(all.into_values().collect())
+    // Seconds that a report does not have are not known.
+    let n = all.last_key_value().map_or(0, |(last, _)| last + 1);
+    Ok((0..n).map(|second| all.get(&second).copied().unwrap_or(f64::NAN)).collect())
+}
+
+/// What limits the use of an ended run, in a sentence, as its page says it; nothing where nothing
+/// does, or its report cannot be read.
+pub fn worst_of(store: &Store, row: &RunRow) -> Option<String> {
+    match kept_report(store, row, &[&Report::AT_LENGTH[..], &Report::SETTINGS].concat()) {
+        Ok(Kept::Report(report)) => render::worst(&report),
+        _ => None,
+    }
 }
 
 /// The report of a run that has none, from what there is of its events.

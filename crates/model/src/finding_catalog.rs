@@ -362,10 +362,12 @@ pub static CATALOG: &[CatalogEntry] = &[
     },
     CatalogEntry {
         id: "stalled_at_disturbance",
-        severity: "note",
+        severity: "note, warning",
         raised: "no commits for a while, starting during a disturbance of the plan, less than 1 s \
-                 after it began, or less than 1 s before it and mostly in it",
-        advice: "The table of the disturbance shows when throughput recovered.",
+                 after it began, or less than 1 s before it and mostly in it (warning: 10 % of \
+                 the time or more)",
+        advice: "The table of the disturbance shows when throughput recovered. The figures of the \
+                 whole run include the time without commits.",
     },
     CatalogEntry {
         id: "overflow",

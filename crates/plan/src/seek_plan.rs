@@ -4,8 +4,8 @@
 //! Not here: where probes go (app).
 
 use model::{
-    Choice, Condition, DataPolicy, Metric, Objective, ParameterKind, Plan, Seek, Target,
-    format_duration, is_arrival_rate,
+    Choice, Condition, DataPolicy, ParameterKind, Plan, Seek, Target, format_duration,
+    is_arrival_rate, numbers,
 };
 
 use analysis::seek::METHOD;
@@ -15,7 +15,7 @@ use crate::condition::{can_be_asked, decide_wait};
 use crate::decide::decide;
 use crate::draft::{Draft, VaryDraft, spelled};
 use crate::place::{Place, check_axes, parameters_of, places, put, written_at};
-use crate::search_budget::{budget_ns_for, budget_ns_min};
+use crate::search_budget::{arrivals_needed, budget_ns_min};
 use crate::table::ExperimentValues;
 use crate::toml_file::read_toml;
 use crate::written::{From, Values, Written};
@@ -48,7 +48,7 @@ pub fn decide_seek(
     if let Some(vary) = draft.vary.first() {
         return Err(vary.bad("an experiment either varies or seeks: leave one of them out"));
     }
-    check_ignored(draft, &values)?;
+    check_ignored(&values)?;
     for group in &draft.groups {
         if let Some(transactions) = group.values.get("transactions") {
             let budget = spelled("seek_budget", "10m", &transactions.from);
@@ -75,6 +75,7 @@ pub fn decide_seek(
     seek_plan.plan(high, 0, default_target)?;
     let plan = seek_plan.plan(low, 0, default_target)?;
     can_be_asked(&values, std::iter::once(&plan.target))?;
+    check_duration(draft, &seek_plan.seek, plan.phases.ramp_up_ns)?;
     // The budget may be nobody's but the table's; then the search itself is the place.
     let from = if seek_budget.is_written() { &seek_budget.from } else { &sought.from };
     let budget = spelled("seek_budget", "", from);
@@ -107,7 +108,7 @@ fn can_be_sought(draft: &Draft, axis: &VaryDraft) -> Result<(), BadPlan> {
 }
 
 /// Refuses what a search would not do.
-fn check_ignored(draft: &Draft, values: &ExperimentValues) -> Result<(), BadPlan> {
+fn check_ignored(values: &ExperimentValues) -> Result<(), BadPlan> {
     let ExperimentValues {
         repeat,
         repeat_restart,
@@ -126,12 +127,6 @@ fn check_ignored(draft: &Draft, values: &ExperimentValues) -> Result<(), BadPlan
     if order.is_written() {
         return Err(order.bad(why));
     }
-    let is_flag = |written: &&Written| matches!(written.from, From::Flag(_));
-    if let Some(written) = draft.values.get("duration").filter(is_flag) {
-        return Err(written.bad(
-            "a search chooses the length of its probes: --seek-budget is its total load time",
-        ));
-    }
     if data.value != DataPolicy::Keep {
         return Err(data.bad(format!(
             "'{}': a search keeps the data between probes: leave it out, or vary values instead \
@@ -148,32 +143,46 @@ fn check_ignored(draft: &Draft, values: &ExperimentValues) -> Result<(), BadPlan
     }
 }
 
-/// A probe must last longer than it ramps up, and have samples for the quantiles that are asked.
+/// Refuses a duration of probes, and says at once how long a search is at least.
+fn check_duration(draft: &Draft, seek: &Seek, ramp_up_ns: u64) -> Result<(), BadPlan> {
+    let is_flag = |written: &&Written| matches!(written.from, From::Flag(_));
+    match draft.values.get("duration").filter(is_flag) {
+        Some(written) => Err(written.bad(format!(
+            "a search chooses the length of its probes: write --seek-budget instead, its total \
+             load time, here at least {}",
+            format_duration(budget_ns_min(seek, ramp_up_ns))
+        ))),
+        None => Ok(()),
+    }
+}
+
+/// What a search needs at least and why, where its budget is less; and what would do, besides more.
 fn is_enough(seek: &Seek, ramp_up_ns: u64, budget: &str) -> Result<(), String> {
-    let least_ns = budget_ns_min(ramp_up_ns);
-    if seek.budget_ns < least_ns {
-        let (least, ramp_up) = (format_duration(least_ns), format_duration(ramp_up_ns));
-        return Err(format!(
-            "with a ramp-up of {ramp_up} a search needs at least {least}: raise {budget}, or \
-             shorten the ramp-up"
-        ));
+    let least_ns = budget_ns_min(seek, ramp_up_ns);
+    if seek.budget_ns >= least_ns {
+        return Ok(());
     }
-    let samples = |objective: &Objective| match objective.metric {
-        Metric::P999 => 4_800.0,
-        Metric::P99 => 480.0,
-        _ => 100.0,
+    let mut whys = Vec::new();
+    let mut others = Vec::new();
+    if ramp_up_ns > 0 {
+        whys.push(format!("a ramp-up of {}", format_duration(ramp_up_ns)));
+        others.push("shorten the ramp-up");
+    }
+    if let Some(arrivals) = arrivals_needed(seek) {
+        let (arrivals, low) = (numbers::exact(arrivals), numbers::exact(seek.low));
+        whys.push(format!("{arrivals} arrivals at {low}/s"));
+        others.push("seek from a higher rate");
+    }
+    let why = match whys.is_empty() {
+        true => "to measure for a second".to_owned(),
+        false => whys.join(" and "),
     };
-    let samples = seek.objectives.iter().map(samples).fold(0.0, f64::max);
-    let least_ns = budget_ns_for(ramp_up_ns, samples / seek.low * 1e9);
-    if !seek.is_whole && seek.budget_ns < least_ns {
-        return Err(format!(
-            "at {}/s, short probes need {samples} arrivals, and {} in total: raise \
-             {budget}, or seek from a higher rate",
-            seek.low,
-            format_duration(least_ns)
-        ));
-    }
-    Ok(())
+    let others: String = others.iter().map(|other| format!(", or {other}")).collect();
+    Err(format!(
+        "a search needs at least {least}, since each of its short probes needs {why}: raise \
+         {budget} to {least}{others}",
+        least = format_duration(least_ns)
+    ))
 }
 
 impl SeekPlan {

@@ -156,7 +156,7 @@ parameters! {
         "Database errors to retry, by name",
         |plan| plan.retry.on.clone();
     histogram_max: DurationWithin<1, { 48 * 3600 }> = "1h",
-        "Longest time that histograms record; longer ones are counted as overflow",
+        "Largest latency that is recorded; larger ones are counted as overflow",
         |plan| plan.recording.histogram_max_ns;
     report_interval: Seconds = "10s",
         "Interval of the report's table of rates, times, waits and errors, and of the lines that are \

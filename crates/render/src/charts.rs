@@ -31,12 +31,14 @@ mod stalls;
 mod statements;
 mod throughput;
 mod tradeoff;
+mod types;
 
 use analysis::figures;
 use analysis::report::Named;
 use analysis::trials::TrialReport;
 use analysis::{ComparisonReport, ExperimentReport, HistoryReport, Report, SeekReport};
 use model::numbers::significant;
+use model::suggestion;
 use serde::{Deserialize, Serialize};
 
 use crate::table::{Align, Cell, Column, Table};
@@ -206,6 +208,7 @@ pub struct Entry {
 /// Every chart, in the order of the page.
 pub const ALL: &[Entry] = &[
     throughput::ENTRY,
+    types::ENTRY,
     response::ENTRY,
     heat::ENTRY,
     distribution::ENTRY,
@@ -266,6 +269,36 @@ pub(crate) fn named(charts: &[Chart], names: &[&str]) -> Vec<Chart> {
     };
     let is_named = |chart: &&Chart| names.iter().any(|name| is_of(chart, name));
     charts.iter().filter(is_named).cloned().collect()
+}
+
+/// The chart of this name, or which there are: those that it may be meant by, or the first ones.
+pub fn chart_named<'c>(charts: &'c [Chart], name: &str) -> Result<&'c Chart, String> {
+    const SHOWN_MOST: usize = 6;
+    const WORD_LEAST: usize = 3;
+    if let Some(chart) = charts.iter().find(|chart| chart.id == name) {
+        return Ok(chart);
+    }
+    let known: Vec<&str> = charts.iter().map(|chart| chart.id.as_str()).collect();
+    if known.is_empty() {
+        return Err("there is no chart here".to_owned());
+    }
+    let has_word = |id: &&str| name.len() >= WORD_LEAST && id.contains(name);
+    let mut near: Vec<&str> = suggestion(name, known.iter().copied()).into_iter().collect();
+    near.extend(
+        known.iter().copied().filter(has_word).filter(|id| !near.contains(id)).collect::<Vec<_>>(),
+    );
+    let is_near = !near.is_empty();
+    let shown = if is_near { near } else { known.clone() };
+    let rest = known.len() - shown.len().min(SHOWN_MOST);
+    let shown = shown[..shown.len().min(SHOWN_MOST)].join(", ");
+    let more = match rest {
+        0 => String::new(),
+        n => format!(", or one of {n} others"),
+    };
+    Err(match is_near {
+        true => format!("did you mean {shown}{more}?"),
+        false => format!("choose one of {shown}{more}"),
+    })
 }
 
 /// The charts of a search.

@@ -28,7 +28,7 @@ use super::{Align, Cell, Column, Table};
 /// Differences that are listed one by one where a page cannot fold.
 const DIFFERENCES_SHOWN_MAX: usize = 30;
 /// A longer name of a side is no title of a column.
-const TITLE_MAX: usize = 14;
+const TITLE_MAX: usize = 18;
 /// What sides differ in is named in their first sentence up to so many.
 const DIFFER_SHOWN_MAX: usize = 3;
 /// A longer value is cut in a sentence.
@@ -164,8 +164,11 @@ fn changed(report: &ComparisonReport) -> Vec<Block> {
 
 /// What differs, a row each.
 fn differences(report: &ComparisonReport, all: &[&Difference]) -> Table {
-    let sides = report.sides.iter().enumerate();
-    let sides = sides.map(|(at, side)| Column::sentences(short(&side.name, role(report, at))));
+    let names: Vec<&str> = report.sides.iter().map(|side| side.name.as_str()).collect();
+    let names = short_names(&names);
+    let title =
+        |at: usize| names.as_ref().map_or_else(|| role(report, at), |all| all[at].clone().into());
+    let sides = (0..report.sides.len()).map(|at| Column::sentences(title(at)));
     let what = Column::new("what differs", Align::Left);
     let mut table = Table::new([what].into_iter().chain(sides).collect::<Vec<_>>());
     let value = |value: &Option<String>| match value {
@@ -232,8 +235,8 @@ fn of_transaction(
     pair: &PairReport,
     figures: &[EachTransaction],
 ) -> Table {
-    let names = [short(&report.sides[0].name, "baseline"), short(&pair.side, "side")];
-    let names = names.into_iter().chain(["difference".into(), "ratio".into()]);
+    let names = titles(&report.sides[0].name, &pair.side);
+    let names = names.into_iter().chain(["difference", "ratio"].map(str::to_owned));
     let columns = names.map(|name| Column::new(name, Align::Right));
     let figure = Column::new("per transaction", Align::Left);
     let mut table = Table::new([figure].into_iter().chain(columns).collect::<Vec<_>>());
@@ -275,8 +278,8 @@ fn gauges_changed(report: &ComparisonReport) -> Vec<Block> {
 }
 
 fn gauges_table(report: &ComparisonReport, pair: &PairReport) -> Table {
-    let names = [short(&report.sides[0].name, "baseline"), short(&pair.side, "side")];
-    let names = names.into_iter().chain(["change".into()]);
+    let names = titles(&report.sides[0].name, &pair.side);
+    let names = names.into_iter().chain(["change".to_owned()]);
     let columns = names.map(|name| Column::new(name, Align::Right));
     let gauge = Column::new("gauge", Align::Left);
     let mut table = Table::new([gauge].into_iter().chain(columns).collect::<Vec<_>>());
@@ -830,9 +833,8 @@ fn point_name(report: &ComparisonReport, values: &Named<String>) -> String {
 
 /// The judged figures of a pair; of a single point all of them. Programs read them by point.
 fn table(report: &ComparisonReport, pair: &PairReport) -> Table {
-    let titles = [short(&report.sides[0].name, "baseline"), short(&pair.side, "side")];
-    let [baseline, side] = titles;
-    let columns = columns(baseline, side).map(|column| column.key(""));
+    let [baseline, side] = titles(&report.sides[0].name, &pair.side);
+    let columns = columns(baseline.into(), side.into()).map(|column| column.key(""));
     let mut table = Table::new(columns);
     let is_one = pair.points.len() == 1;
     for point in &pair.points {
@@ -848,15 +850,29 @@ fn table(report: &ComparisonReport, pair: &PairReport) -> Table {
     table
 }
 
-/// A side's name as a title, where it is not too long for one.
-fn short(name: &str, otherwise: impl Into<Cow<'static, str>>) -> Cow<'static, str> {
-    let fits = |name: &&str| name.chars().count() <= TITLE_MAX;
-    // The value of an axis also identifies a side.
-    let value = name.split_once('=').map(|(_, value)| value);
-    match [Some(name), value].into_iter().flatten().find(fits) {
-        Some(title) => title.to_owned().into(),
-        None => otherwise.into(),
+/// The names of sides as titles: whole, or by the first trait that they have, or by its value
+/// alone. What comes first tells most. None where these are long or do not tell them apart.
+fn short_names(names: &[&str]) -> Option<Vec<String>> {
+    fn first(name: &str) -> &str {
+        name.split(", ").next().unwrap_or(name)
     }
+    fn value(name: &str) -> &str {
+        first(name).split_once('=').map_or(first(name), |(_, value)| value)
+    }
+    let kinds: [fn(&str) -> &str; 3] = [|name| name, first, value];
+    let of_kind = |kind: fn(&str) -> &str| -> Vec<String> {
+        names.iter().map(|name| kind(name).to_owned()).collect()
+    };
+    let fits = |name: &String| name.chars().count() <= TITLE_MAX;
+    let are_different =
+        |all: &[String]| all.iter().enumerate().all(|(at, name)| !all[..at].contains(name));
+    kinds.map(of_kind).into_iter().find(|all| are_different(all) && all.iter().all(fits))
+}
+
+/// Titles of a pair's columns.
+fn titles(baseline: &str, side: &str) -> [String; 2] {
+    let found = short_names(&[baseline, side]).and_then(|names| names.try_into().ok());
+    found.unwrap_or_else(|| ["baseline".to_owned(), "side".to_owned()])
 }
 
 /// What a table of figures has, its means being called so.

@@ -344,7 +344,7 @@ impl Validity {
         let n_warnings = validity.count(Severity::Warning) as u64;
         validity.answer = match (validity.count(Severity::Invalid), n_warnings) {
             (1.., _) => "No.".to_owned(),
-            (0, 0) => "Yes, with notes:".to_owned(),
+            (0, 0) => "Yes, with notes.".to_owned(),
             (0, n) => format!("Use with caution: {}.", count(n, "warning")),
         };
         (!validity.remarks.is_empty()).then_some(validity)

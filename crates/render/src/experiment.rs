@@ -22,7 +22,7 @@ use super::list::short_id;
 use super::matrix;
 use super::repeats::{decided, levels_lines, stop_lines};
 use super::run::{Line, lines};
-use super::wording::{misfit, shown, title_with_unit, without_stop};
+use super::wording::{answered, misfit, ranges, shown, title_with_unit, without_stop};
 use super::{Align, Cell, Column, Table};
 
 /// As many other points that may be the best one are named.
@@ -36,12 +36,18 @@ pub fn experiment(report: &ExperimentReport, trials: &[TrialReport]) -> Document
     page.question = question(report);
     page.validity = validity(report);
     page.verdicts = vec![verdict(report, page.validity.as_ref())];
+    page.verdicts[0].details.extend(not_counted(report).map(Text::from));
     page.section("matrix", "By rows and columns", matrix::of_page(&of_page(report)));
     let few = too_few(report.points.iter().map(|point| &point.samples_needed));
+    let wide =
+        ranges(report.points.iter().flat_map(|point| point.figures.iter()).map(|(_, of)| of));
     page.section(
         "points",
         "Points",
-        vec![Block::Table(experiment_points(report)), Block::paragraphs(few)],
+        vec![
+            Block::Table(experiment_points(report)),
+            Block::paragraphs(few.into_iter().chain(wide)),
+        ],
     );
     let mut curves = vec![Block::Charts(named(&charts, &["curves", "tradeoff", "law"]))];
     curves.extend(report.curve.iter().flat_map(|curve| sketched(report, curve)));
@@ -89,6 +95,17 @@ fn verdict(report: &ExperimentReport, validity: Option<&Validity>) -> Verdict {
     };
     let (found, counts) = headline(report);
     Verdict { tone, word, headline: found.into(), details: vec![counts.into()] }
+}
+
+/// Why trials do not count, each reason once.
+fn not_counted(report: &ExperimentReport) -> Option<String> {
+    let mut whys: Named<u64> = Named::default();
+    for (why, n) in report.points.iter().flat_map(|point| point.why_not_counted.iter()) {
+        whys.count(why, *n);
+    }
+    let said = |(why, n): (&str, &u64)| format!("{}: {why}", count(*n, "trial"));
+    let whys: Vec<String> = whys.iter().map(said).collect();
+    (!whys.is_empty()).then(|| format!("Not counted: {}.", whys.join("; ")))
 }
 
 /// What speaks against the runs of an experiment.
@@ -167,11 +184,11 @@ fn headline(report: &ExperimentReport) -> (String, String) {
     let rest = [(lost, "not counted"), (left, "not run")];
     let rest = rest.iter().filter(|(n, _)| *n > 0);
     let rest: String = rest.map(|(n, what)| format!(", {n} {what}")).collect();
-    let counts = match done {
+    let done_and_counted = match done {
         _ if done == report.trials => "",
         _ => " done and counted",
     };
-    let trials = format!("{done} of {}{counts}{rest}", count(report.trials, "trial"));
+    let trials = format!("{done} of {}{done_and_counted}{rest}", count(report.trials, "trial"));
     (format!("{name}: {found}"), format!("{n}, {trials}, {}", report.order.name()))
 }
 
@@ -193,9 +210,15 @@ fn best(report: &ExperimentReport) -> String {
     };
     let at = told(&report.axes, &point.values).pairs(", ");
     let at = if at.is_empty() { at } else { format!(" at {at}") };
-    let most = if is_less_better(&report.primary) { "least" } else { "most" };
+    let most = match (is_less_better(&report.primary), figure.is_wide()) {
+        (true, false) => "least",
+        (false, false) => "most",
+        // Nobody can say yet.
+        (true, true) => "lowest mean",
+        (false, true) => "highest mean",
+    };
     let also = also(report, point, &figure);
-    format!("{most} {of}{at}: {}{also}", shown(&figure))
+    format!("{most} {of}{at}: {}{also}", answered(&figure))
 }
 
 /// Where the best may as well be: at other points whose intervals reach its own. Points whose
@@ -240,7 +263,7 @@ fn kept(report: &ExperimentReport, rate: &RateReport) -> String {
         return format!("no value of {} keeps up with the offered rate", rate.axis);
     };
     let figure = match point.figures.get(&report.primary) {
-        Some(figure) => shown(figure),
+        Some(figure) => answered(figure),
         None => "not known".to_owned(),
     };
     let (at, of) = (told(&report.axes, &point.values).pairs(", "), title(&report.primary));
@@ -327,7 +350,8 @@ fn align(axis: &model::Axis) -> Align {
 fn runs(point: &PointReport) -> String {
     match point.runs_not_counted {
         0 => point.runs.len().to_string(),
-        lost => format!("{} (+{lost} lost)", point.runs.len()),
+        lost if point.runs.is_empty() => format!("none, {lost} not counted"),
+        lost => format!("{}, {lost} not counted", point.runs.len()),
     }
 }
 
@@ -657,6 +681,16 @@ mod tests {
             "tied at 16 (intervals overlap); 2 runs per point are too few to tell from 1, 2";
         assert!(page.contains(words), "{page}");
 
+        for point in &mut wide.points {
+            let figure = &mut point.figures.0[0].1;
+            (figure.half_width, figure.count) = (Some(9.0 * figure.mean), 2);
+        }
+        let page = in_a_line(&wide);
+        assert!(page.contains(": highest mean TPS at group.users.clients="), "{page}");
+        let words = " in 2 runs, too few for an interval that says anything; repeat ";
+        assert!(page.contains(words) && page.contains("A range ('A to B') is "), "{page}");
+        assert!(!page.contains("most TPS"), "{page}");
+
         let tone = |report: &ExperimentReport| experiment(report, &[]).verdicts[0].tone;
         let done = ExperimentReport { trials: plain.trials_done, ..plain };
         let warned = |severity| {
@@ -689,6 +723,9 @@ mod tests {
             page.contains("10 of 15 trials done and counted, 4 not counted, 1 not run, "),
             "{page}"
         );
+        let line = page.split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(line.contains("Not counted: 4 trials: a full queue stopped the run"), "{page}");
+        assert!(line.contains(" none, 3 not counted "), "{page}");
         // One that was made again is there twice, and counts.
         let again = page_of(&report(|trials| {
             let mut again = trials[0].clone();

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use analysis::figures::{spellings, unit};
 use jiff::Timestamp;
-use model::numbers::{INFINITE, NONE, cut, significant};
+use model::numbers::{INFINITE, NONE, cut, fixed, significant};
 use model::{Experiment, NS_PER_S, Severity, Status, format_count, short_axis};
 use store::{ImportedRow, RunRow, utc};
 
@@ -82,7 +82,7 @@ fn table(rows: &[RunRow], best: &Best) -> Table {
         Column::new("id", Align::Left),
         Column::data("started"),
         Column::new("started (UTC)", Align::Left),
-        Column::words("status", "status"),
+        Column::spare("status", Align::Left, 2).key("status"),
         Column::data("name"),
         Column::new("name", Align::Left),
     ];
@@ -91,11 +91,12 @@ fn table(rows: &[RunRow], best: &Best) -> Table {
     columns.extend([
         Column::data("workload"),
         Column::data("target"),
-        Column::spare("database", Align::Left, 3).key("database"),
-        Column::count("clients", "clients"),
-        Column::spare("measured", Align::Right, 2).key("measured_s"),
+        Column::data("database"),
+        Column::new("database", Align::Left),
+        Column::spare("clients", Align::Right, 3).key("clients"),
+        Column::spare("measured", Align::Right, 5).key("measured_s"),
         Column::new("TPS", Align::Point).key("tps"),
-        Column::new("NOPM", Align::Right).key("nopm"),
+        Column::spare("NOPM", Align::Right, 1).key("nopm"),
         Column::new("p99 ms", Align::Point).key("p99_ms"),
     ]);
     // A list is sorted or shortened by what it shows.
@@ -108,7 +109,7 @@ fn table(rows: &[RunRow], best: &Best) -> Table {
         Column::new("validity", Align::Left),
         Column::data("dbdyno"),
         Column::data("labels"),
-        Column::spare("labels", Align::Left, 1),
+        Column::spare("labels", Align::Left, 4),
         Column::data("point"),
     ]);
     let mut table = Table::new(columns);
@@ -184,7 +185,7 @@ fn cells(row: &RunRow, is_best: bool, has_points: bool) -> Vec<Cell> {
         row.run.0.as_str().into(),
         short_id(&row.run.0).into(),
         instant(row.started_unix_ms),
-        utc(row.started_unix_ms).into(),
+        begun(row).into(),
         row.status.name().into(),
         row.name.as_str().into(),
         cut(&row.name, NAME_MOST).into(),
@@ -194,9 +195,12 @@ fn cells(row: &RunRow, is_best: bool, has_points: bool) -> Vec<Cell> {
         row.workload.as_str().into(),
         row.target.as_str().into(),
         row.database.as_str().into(),
+        in_short(&row.database).into(),
         row.clients.into(),
-        figure(row.measured_ns.map(|ns| ns as f64 / NS_PER_S as f64), |s| format!("{s:.1} s")),
-        figure(row.tps, |tps| format!("{tps:.1}")),
+        figure(row.measured_ns.map(|ns| ns as f64 / NS_PER_S as f64), |s| {
+            format!("{} s", fixed(s, 1))
+        }),
+        figure(row.tps, |tps| fixed(tps, 1)),
         figure(row.nopm, |nopm| format_count(nopm.round() as u64)),
         figure(row.p99_ms, p99),
     ]);
@@ -216,11 +220,28 @@ fn cells(row: &RunRow, is_best: bool, has_points: bool) -> Vec<Cell> {
     cells
 }
 
+/// When a run began, to the minute: neighbours stand below each other anyway.
+fn begun(row: &RunRow) -> String {
+    const MINUTE_END: usize = 16;
+    utc(row.started_unix_ms).chars().take(MINUTE_END).collect()
+}
+
+/// Product and number of a database, without what its packagers add: `MariaDB 10.11.19`.
+pub fn in_short(database: &str) -> String {
+    let is_number = |word: &str| word.starts_with(|letter: char| letter.is_ascii_digit());
+    let short = |word: &'_ str| match is_number(word) {
+        true => word.split(['-', '+', '~']).next().unwrap_or(word).to_owned(),
+        false => word.to_owned(),
+    };
+    let words = database.split(' ').take_while(|word| !word.starts_with('('));
+    words.map(short).collect::<Vec<_>>().join(" ")
+}
+
 fn p99(ms: f64) -> String {
     match ms.is_finite() {
         // What the machine does within a microsecond is not nothing.
         true if ms > 0.0 && ms < 0.01 => significant(ms, 2),
-        true => format!("{ms:.2}"),
+        true => fixed(ms, 2),
         false => INFINITE.to_owned(),
     }
 }
@@ -297,6 +318,41 @@ mod tests {
     use model::RunId;
 
     use super::*;
+
+    #[test]
+    fn a_narrow_list_keeps_the_database() {
+        assert_eq!(in_short("MariaDB 10.11.19-MariaDB-0+deb12u1"), "MariaDB 10.11.19");
+        assert_eq!(in_short("PostgreSQL 15.14 (Debian 15.14-0+deb12u1)"), "PostgreSQL 15.14");
+        assert_eq!(in_short("SQLite 3.54.1"), "SQLite 3.54.1");
+        let run = RunRow {
+            run: RunId("01a21348-ca8f-71ac-87dd-66e89415ac2d".to_owned()),
+            started_unix_ms: 0,
+            ended_unix_ms: None,
+            status: Status::Completed,
+            name: "tpcc".to_owned(),
+            workload: "tpcc".to_owned(),
+            target: "managed:mariadb".to_owned(),
+            database: "MariaDB 10.11.19-MariaDB-0+deb12u1".to_owned(),
+            clients: 4,
+            tps: Some(12_345.6),
+            nopm: Some(5_000.0),
+            p99_ms: Some(3.0),
+            measured_ns: Some(30 * NS_PER_S),
+            worst_finding: Some(Severity::Warning),
+            events_lost: 0,
+            dbdyno: String::new(),
+            labels: vec![("build".to_owned(), "1.2.3-a-long-label".to_owned())],
+            point: Vec::new(),
+            experiment: None,
+        };
+        for width in [80, 100, 120] {
+            let lines = table(std::slice::from_ref(&run), &Best::of(&[])).lines(width);
+            let line = lines[..2].join("\n");
+            assert!(line.contains("database") && line.contains("MariaDB 10.11.19 "), "{line}");
+            assert!(line.contains("12,345.6"), "{line}");
+            assert!(lines.iter().all(|line| line.chars().count() <= width), "{lines:#?}");
+        }
+    }
 
     #[test]
     fn the_best_run_is_a_valid_one_and_better_than_another_like_it() {

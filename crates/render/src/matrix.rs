@@ -13,7 +13,7 @@ use model::short_axis;
 
 use crate::axis_names::{name_of, names};
 use crate::document::{Block, Document, Section};
-use crate::wording::{ratio_text, shown, title_with_unit};
+use crate::wording::{ranges, ratio_text, shown, title_with_unit};
 use crate::{Align, Cell, Column, Table};
 
 /// The tables, each with where it is as good as at the best, or relative to a value.
@@ -29,7 +29,11 @@ pub fn matrices(all: &Matrices) -> Document {
 
 /// The same as a section of another page.
 pub fn matrix_section(all: &Matrices) -> Section {
-    Section::new("matrix", "", blocks(all, name(all)))
+    let cells = all.tables.iter().flat_map(|table| table.cells.iter().flatten().flatten());
+    let wide = ranges(cells.filter(|_| all.relative_to.is_none()));
+    let wide = Block::Part(String::new(), vec![Block::paragraphs(wide)]);
+    let blocks = blocks(all, name(all)).into_iter().chain([wide]).collect();
+    Section::new("matrix", "", blocks)
 }
 
 /// The tables that an experiment's page has, each above what was measured elsewhere, and where that

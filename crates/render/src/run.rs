@@ -16,6 +16,7 @@ mod transactions;
 mod why;
 
 use analysis::report::Report;
+use model::Severity;
 
 use super::charts::{Chart, named, of_run};
 use super::document::{Block, Details, Document, Length, REPEAT, Section, Span, Text, Validity};
@@ -50,6 +51,7 @@ pub fn run(report: &Report) -> Document {
         cpu_profile::section(report),
         over_time::section(report, &charts),
         disturbances::section(report),
+        transactions::custom(report),
         clients(report, &charts),
         errors(report),
         monitoring::section(report, &charts),
@@ -57,6 +59,12 @@ pub fn run(report: &Report) -> Document {
     ];
     page.repeat = Some(repeat(report));
     page
+}
+
+/// What limits the use of a run's result, in a sentence; nothing where only notes do.
+pub fn worst(report: &Report) -> Option<String> {
+    let is_grave = report.findings.iter().any(|finding| finding.severity > Severity::Note);
+    is_grave.then(|| head::verdict(report).word)
 }
 
 /// What each client did, where the report has it.

@@ -4,7 +4,7 @@
 
 use analysis::seek::{Answer, CurvePoint, ProbeReport, SeekReport, Stage, Verdict as ProbeVerdict};
 use model::numbers::{NONE, beside_bound, count, exact, ms, significant};
-use model::{Bound, NS_PER_MS, Objective};
+use model::{Bound, NS_PER_MS, Objective, short_axis};
 use store::utc;
 
 use super::charts::of_seek;
@@ -16,11 +16,11 @@ use super::{Align, Cell, Column, Table};
 pub fn seek(report: &SeekReport) -> Document {
     let kind = format!("Search, started {} UTC", utc(report.started_unix_ms));
     let mut page = Document::new(kind, report.name.clone());
-    page.question = vec![format!(
-        "Up to which {} do the objectives hold: {}?",
-        report.seek.axis,
-        objectives(report)
-    )];
+    let what = match short_axis(&report.seek.axis) {
+        "clients" => "largest number of clients".to_owned(),
+        axis => format!("highest {axis}"),
+    };
+    page.question = vec![format!("What is the {what} with {}?", objectives(report))];
     page.verdicts = vec![verdict(report)];
     let few = too_few(report.probes.iter().map(|probe| &probe.samples_needed));
     let probes = vec![
@@ -304,6 +304,15 @@ mod tests {
 
     use super::*;
     use crate::terminal::{Style, text};
+
+    #[test]
+    fn a_search_asks_for_the_highest_value_that_meets_its_objectives() {
+        let mut report = probed(19.0);
+        let asked = |report: &SeekReport| seek(report).question.join(" ");
+        assert_eq!(asked(&report), "What is the highest rate with p99<20ms?");
+        report.seek.axis = "clients".to_owned();
+        assert_eq!(asked(&report), "What is the largest number of clients with p99<20ms?");
+    }
 
     /// A search with one probe that had this p99.
     fn probed(p99_ms: f64) -> SeekReport {

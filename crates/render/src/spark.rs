@@ -5,18 +5,23 @@ const LEVELS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█
 /// A value of nothing at all: a stall is not a small value.
 const STANDSTILL: char = '_';
 
-/// `values` as blocks from zero to their maximum, at most `width` of them.
+/// What is not known leaves a gap.
+const GAP: char = ' ';
+
+/// `values` as blocks from zero to their maximum, at most `width` of them. What is not finite is
+/// not known.
 ///
 /// Where there are more values than blocks, a block shows the smallest of its values: a mean
 /// would hide the one bad second that people look for.
 pub fn sparkline(values: &[f64], width: usize) -> String {
-    let most = values.iter().copied().fold(0.0, f64::max);
+    let most = values.iter().copied().filter(|value| value.is_finite()).fold(0.0, f64::max);
     let n = values.len().min(width);
     let lowest = |block: usize| {
         let (from, to) = (block * values.len() / n, (block + 1) * values.len() / n);
-        values[from..to].iter().copied().fold(f64::INFINITY, f64::min)
+        let known = values[from..to].iter().copied().filter(|value| value.is_finite());
+        known.reduce(f64::min)
     };
-    (0..n).map(|block| level(lowest(block), most)).collect()
+    (0..n).map(|block| lowest(block).map_or(GAP, |lowest| level(lowest, most))).collect()
 }
 
 /// Places of a line in a picture.
@@ -24,6 +29,7 @@ const PLACES: usize = 60;
 
 /// `values` as a line from zero to their maximum, in a picture as high as a word. Where there are
 /// more values than places, each place reaches from the smallest to the largest of its values.
+/// What is not finite is not known: there the line has a gap.
 pub fn spark_svg(values: &[f64]) -> String {
     const HEIGHT: f64 = 20.0;
     let most = values.iter().copied().filter(|value| value.is_finite()).fold(0.0, f64::max);
@@ -33,20 +39,26 @@ pub fn spark_svg(values: &[f64]) -> String {
     let n = values.len().min(PLACES);
     let width = 100.0 / (n - 1) as f64;
     let mut path = String::new();
+    let mut is_begun = false;
     for place in 0..n {
         let (from, to) = (place * values.len() / n, (place + 1) * values.len() / n);
         let of = || values[from..to].iter().copied().filter(|value| value.is_finite());
         let (low, high) = (of().fold(f64::INFINITY, f64::min), of().fold(0.0, f64::max));
         if low > high {
+            is_begun = false;
             continue;
         }
-        let begin = if path.is_empty() { 'M' } else { 'L' };
+        let begin = if is_begun { 'L' } else { 'M' };
         let at = |value: f64| HEIGHT - 1.0 - value / most * (HEIGHT - 2.0);
         let x = place as f64 * width;
         path += &format!("{begin}{x:.1} {:.1}", at(low));
         if at(low) - at(high) > 0.5 {
             path += &format!("V{:.1}", at(high));
+        } else if !is_begun {
+            // Also seen where it stands between gaps.
+            path += "h0.5";
         }
+        is_begun = true;
     }
     format!(
         "<svg class=\"spark\" viewBox=\"0 0 100 {HEIGHT}\" preserveAspectRatio=\"none\" \
@@ -82,6 +94,15 @@ mod tests {
         assert_eq!(sparkline(&[0.0, 1.0, 4.0, 8.0], 10), "_▁▄█");
         assert_eq!(sparkline(&[0.0, 0.0], 10), "__");
         assert_eq!(sparkline(&[], 10), "");
+    }
+
+    #[test]
+    fn what_is_not_known_leaves_a_gap() {
+        let values = [8.0, f64::NAN, f64::NAN, 0.0, 4.0, f64::INFINITY, 8.0];
+        assert_eq!(sparkline(&values, 10), "█  _▄ █");
+        let svg = spark_svg(&values);
+        assert_eq!(svg.matches('M').count(), 3, "a line begins anew behind each gap: {svg}");
+        assert_eq!(svg.matches('L').count(), 1, "{svg}");
     }
 
     #[test]

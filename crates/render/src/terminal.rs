@@ -1,4 +1,4 @@
-//! A document as text: the answer first, findings with their advice last, where the eye rests.
+//! A document as text: the answer first, then whether it is valid and why not; notes last.
 //!
 //! What wants room to be drawn or folded is left out. Not here: a terminal; whoever has one
 //! prints it.
@@ -63,12 +63,11 @@ impl Style {
 /// A document as text.
 pub fn text(document: &Document, style: &Style) -> String {
     let mut parts: Vec<Vec<String>> = Vec::new();
-    let mut head = head(&document.verdicts, style);
-    head.extend(document.validity.as_ref().and_then(|validity| alarm(validity, style)));
-    parts.push(head);
+    parts.push(head(&document.verdicts, style));
+    parts.extend(document.validity.iter().map(|validity| of_validity(validity, style)));
     parts.extend(document.sections.iter().map(|section| of_section(section, style)));
     parts.push(document.scene.iter().flat_map(|words| wrap(words, style.width)).collect());
-    parts.extend(document.validity.iter().map(|validity| of_validity(validity, style)));
+    parts.extend(document.validity.iter().map(|validity| notes(validity, style)));
     parts.extend(document.repeat.iter().map(|section| of_section(section, style)));
     let shown = parts.into_iter().filter(|lines| !lines.is_empty());
     let parts: Vec<String> = shown.map(|lines| lines.join("\n") + "\n").collect();
@@ -88,19 +87,21 @@ fn head(verdicts: &[Verdict], style: &Style) -> Vec<String> {
     lines
 }
 
-/// That a result is not valid, which no reader of a first line may miss.
-fn alarm(validity: &Validity, style: &Style) -> Option<String> {
-    let n_invalid = validity.count(Severity::Invalid);
-    let findings = if n_invalid == 1 { "finding" } else { "findings" };
-    let text = format!("THIS RESULT IS NOT VALID: see {findings} below.");
-    (n_invalid > 0).then(|| style.emphasize(Emphasis::Red, &text))
+/// Whether a result is valid, and what speaks against it: no reader of a first line may miss it.
+fn of_validity(validity: &Validity, style: &Style) -> Vec<String> {
+    let title = format!("{IS_VALID} {}", validity.answer);
+    let emphasis =
+        if validity.count(Severity::Invalid) > 0 { Emphasis::Red } else { Emphasis::Bold };
+    let title = wrap(&title, style.width);
+    let title = title.iter().map(|line| style.emphasize(emphasis, line));
+    let grave = validity.remarks.iter().filter(|remark| remark.severity > Severity::Note);
+    title.chain(grave.flat_map(|remark| of_remark(remark, style))).collect()
 }
 
-pub(crate) fn of_validity(validity: &Validity, style: &Style) -> Vec<String> {
-    let title = format!("{IS_VALID} {}", validity.answer);
-    let title = wrap(&title, style.width);
-    let title = title.iter().map(|line| style.emphasize(Emphasis::Bold, line));
-    title.chain(validity.remarks.iter().flat_map(|remark| of_remark(remark, style))).collect()
+/// What a reader should know, and what does not speak against a result.
+fn notes(validity: &Validity, style: &Style) -> Vec<String> {
+    let notes = validity.remarks.iter().filter(|remark| remark.severity == Severity::Note);
+    notes.flat_map(|remark| of_remark(remark, style)).collect()
 }
 
 fn of_remark(remark: &Remark, style: &Style) -> Vec<String> {

@@ -3,7 +3,7 @@
 use analysis::comparison::{Difference, Ratio};
 use analysis::experiment::{RESIDUAL_MOST, ScalabilityReport};
 use analysis::figures::{Figure, is_time, title};
-use model::numbers::{INFINITE, significant, with_error};
+use model::numbers::{INFINITE, count, significant, with_error};
 
 /// What differs, in a few words.
 pub(crate) fn changed(all: &[Difference]) -> String {
@@ -74,10 +74,75 @@ pub(crate) fn ratio_text(figure: &str, ratio: &Ratio) -> String {
     }
 }
 
-/// A mean with its error; of one run without, and so without a `±`.
+/// A mean with its error; of one run without, and so without a `±`. An interval that is wider than
+/// the mean says nothing: then the range of the runs stands in its place.
 pub(crate) fn shown(figure: &Figure) -> String {
     match figure.half_width {
+        Some(_) if figure.is_wide() => {
+            format!("{} to {}", significant(figure.min, 4), significant(figure.max, 4))
+        }
         Some(half_width) if half_width.is_finite() => with_error(figure.mean, half_width),
         _ => significant(figure.mean, 4),
+    }
+}
+
+/// The same in a sentence, which says what a range is, and how many runs it takes for more.
+pub(crate) fn answered(figure: &Figure) -> String {
+    if !figure.is_wide() {
+        return shown(figure);
+    }
+    let runs = count(figure.count, "run");
+    format!(
+        "between {} and {} in {runs}, too few for an interval that says anything{}",
+        significant(figure.min, 4),
+        significant(figure.max, 4),
+        repeat(figure.runs_needed())
+    )
+}
+
+/// What ranges in a table are, where there are any.
+pub(crate) fn ranges<'f>(all: impl Iterator<Item = &'f Figure>) -> Option<String> {
+    let wide: Vec<&Figure> = all.filter(|figure| figure.is_wide()).collect();
+    let most = wide.iter().map(|figure| figure.runs_needed()).reduce(|a, b| Some(a?.max(b?)))?;
+    Some(format!(
+        "A range ('A to B') is that of the runs: their 95 % interval is wider than the value, so it \
+         says nothing{}",
+        repeat(most)
+    ))
+}
+
+fn repeat(runs_needed: Option<u64>) -> String {
+    match runs_needed {
+        Some(n) => format!("; repeat at least {n} times"),
+        None => "; repeat more often".to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_interval_wider_than_the_value_is_no_answer() {
+        let of = |half_width: f64| Figure {
+            mean: 19_170.0,
+            half_width: Some(half_width),
+            min: 13_800.0,
+            max: 24_540.0,
+            count: 2,
+        };
+        assert_eq!(shown(&of(68_232.0)), "13,800 to 24,540");
+        assert_eq!(
+            answered(&of(68_232.0)),
+            "between 13,800 and 24,540 in 2 runs, too few for an interval that says anything; \
+             repeat at least 5 times"
+        );
+        assert_eq!((shown(&of(130.0)), answered(&of(130.0))), {
+            let same = "19,170 ± 130".to_owned();
+            (same.clone(), same)
+        });
+        let note = ranges([of(130.0), of(68_232.0)].iter()).expect("one is wide");
+        assert!(note.ends_with("so it says nothing; repeat at least 5 times"), "{note}");
+        assert_eq!(ranges([of(130.0)].iter()), None);
     }
 }

@@ -71,7 +71,8 @@ function dbdynoLaidOut(layout, data, place, title) {
   });
   layout.annotations.push(
     unit(layout.yaxis.title.text, {
-      x: 0, y: 1, xanchor: 'left', yanchor: 'bottom', yshift: 3, xshift: 2 - layout.margin.l,
+      name: 'y title', x: 0, y: 1, xanchor: 'left', yanchor: 'bottom', yshift: 3,
+      xshift: 2 - layout.margin.l,
     }),
     unit(layout.xaxis.title.text, { x: 1, y: 0, xanchor: 'right', yanchor: 'top', yshift: -22 }),
   );
@@ -208,6 +209,13 @@ function dbdynoTurn(place) {
   dbdynoDraw(place, dbdynoDrawn.get(place));
 }
 
+// The title of an axis names a scale of ratios, as the server's titles do.
+function dbdynoTitled(title, isLog) {
+  const plain = title.replace(/, log\)$/, ')').replace(/ \(log\)$/, '');
+  if (!isLog) return plain;
+  return plain.endsWith(')') ? `${plain.slice(0, -1)}, log)` : `${plain} (log)`;
+}
+
 function dbdynoScaled(chart) {
   if (!dbdynoTurned.has(chart.id)) return;
   const axis = chart.layout.yaxis;
@@ -217,6 +225,7 @@ function dbdynoScaled(chart) {
   if (isLog) axis.rangemode = 'tozero';
   for (const words of chart.layout.annotations) {
     if (words.yref === 'y') words.visible = false;
+    if (words.name === 'y title') words.text = dbdynoTitled(words.text, !isLog);
   }
 }
 

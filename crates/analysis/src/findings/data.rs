@@ -1,6 +1,6 @@
 //! Findings on the data: do they hold what they must, and as much as we think?
 
-use model::numbers::seconds;
+use model::numbers::{seconds, thousands};
 use model::{CheckResult, FactValue, Severity};
 
 use super::{FindingText, count};
@@ -37,14 +37,15 @@ impl Data {
                     "dbdyno counted {} and {} unknown, but the database's own count changed by {}.",
                     count(check.committed, "commit"),
                     model::format_count(check.unknown),
-                    check.change
+                    signed(check.change)
                 ),
             },
             Data::CountedFewer { counter, change, committed } => FindingText {
                 id: "server_commit_count_low",
                 severity: Severity::Warning,
                 text: format!(
-                    "The server's own {counter} grew by {change} while dbdyno counted {}.",
+                    "The server's own {counter} grew by {} while dbdyno counted {}.",
+                    signed(change),
                     count(committed, "commit")
                 ),
             },
@@ -57,9 +58,10 @@ impl Data {
                          the run."
                     ),
                     _ => format!(
-                        "The server's own {counter} grew by {change} while dbdyno counted \
-                         {committed} commits, and connections broke: the server was restarted \
-                         during the run."
+                        "The server's own {counter} grew by {} while dbdyno counted {} commits, \
+                         and connections broke: the server was restarted during the run.",
+                        signed(change),
+                        signed(committed)
                     ),
                 },
             },
@@ -81,6 +83,11 @@ impl Data {
             },
         }
     }
+}
+
+/// A count that may be negative, in groups of three digits.
+fn signed(n: i64) -> String {
+    thousands(&n.to_string())
 }
 
 pub(super) fn look(tally: &Tally) -> Vec<FindingText> {

@@ -39,8 +39,11 @@ const TREND_Z_MIN: f64 = 2.17;
 /// Uneven: the standard deviation of seconds, beyond that of mere chance, as a share of the mean.
 const CV_MAX: f64 = 0.30;
 
-/// Stalls of more than this share of the time are a warning, others a note.
+/// Stalls of less than this share of the time are a note, others a warning.
 const STALLED_PERCENT_NOTED: f64 = 1.0;
+
+/// The same of stalls that the plan asks for: figures of the whole run mean little from here on.
+const PLANNED_PERCENT_NOTED: f64 = 10.0;
 
 enum Time {
     Failed { why: String },
@@ -112,8 +115,9 @@ impl Time {
                 id: "drifting",
                 severity: Severity::Warning,
                 text: format!(
-                    "Not steady: over the measured phase commits went from {first_per_s:.1}/s to \
-                     {last_per_s:.1}/s ({:+.0} %).",
+                    "Not steady: over the measured phase commits went from {}/s to {}/s ({:+.0} %).",
+                    numbers::fixed(first_per_s, 1),
+                    numbers::fixed(last_per_s, 1),
                     100.0 * (last_per_s / first_per_s - 1.0)
                 ),
             },
@@ -221,8 +225,10 @@ struct Stalls {
 
 impl Stalls {
     fn text(self) -> FindingText {
-        let is_noted = self.at.is_some() || self.percent < STALLED_PERCENT_NOTED;
-        let id = if self.at.is_some() { "stalled_at_disturbance" } else { "stalled" };
+        let is_planned = self.at.is_some();
+        let noted = if is_planned { PLANNED_PERCENT_NOTED } else { STALLED_PERCENT_NOTED };
+        let is_noted = self.percent < noted;
+        let id = if is_planned { "stalled_at_disturbance" } else { "stalled" };
         let at = self.at.map_or_else(String::new, |at| format!(", {at}"));
         let apart = self.apart.map_or_else(String::new, |(ns, at)| {
             format!("; planned disturbances caused another {}, {at}", duration(ns))

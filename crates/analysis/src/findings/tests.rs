@@ -634,6 +634,13 @@ fn a_stall_that_a_disturbance_began_names_it() {
     assert!(other.2.contains("checkpoints"), "{}", other.2);
     let words = "began at 40.2 s; planned disturbances caused another 1 s, during 'drop' (8 s).";
     assert!(other.2.contains(words), "{}", other.2);
+    // A long one is more than a note: figures of the whole run mean little then.
+    let outage: Vec<(usize, std::ops::Range<usize>)> = (8..36).map(|i| (i, 0..10)).collect();
+    let [(id, severity, text)] = &of(&outage, Some((8_000, Some(36_000))))[..] else {
+        panic!("one finding");
+    };
+    assert_eq!((id.as_str(), *severity), ("stalled_at_disturbance", Severity::Warning));
+    assert!(text.contains("(46.7 % of the time)"), "{text}");
     // One that began shortly before is the disturbance's, a long one is not.
     let before = of(&[(7, 7..10), long.clone()], Some((8_000, Some(9_000))));
     assert_eq!(before[0].0, "stalled_at_disturbance", "{before:?}");

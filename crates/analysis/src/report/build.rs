@@ -18,6 +18,7 @@ use super::{
     CountsReport, CrosscheckReport, CustomMetricReport, ErrorReport, GroupReport, LagTimes,
     Latency, LoopReport, Named, PhasesReport, PrimaryMetricReport, ReplyLagReport, Report, SCHEMA,
     SecondReport, Shares, SlowestSecond, StabilityReport, StallReport, Status, TransactionReport,
+    TypeSeconds,
 };
 use crate::Tally;
 use crate::tally::{Crosscheck, GroupTally, LoopHeartbeats, SLOT_NS, SecondTally, Sum, Times};
@@ -82,6 +83,7 @@ impl Report {
             dips,
             server: tally.summaries.clone(),
             cpu_profiles: tally.cpu_profiles.iter().map(CpuProfileReport::of).collect(),
+            commits_by_type: commits_by_type(tally),
             latency_heat: Some(tally.latency_heat.clone()).filter(|heat| !heat.is_empty()),
             settings: Named(tally.settings.clone()),
             facts: facts(tally),
@@ -677,6 +679,28 @@ fn crosscheck(tally: &Tally, check: &Crosscheck) -> CrosscheckReport {
 }
 
 /// Every second, those too in which nothing happened: a stall is what one looks for.
+/// Of each type that has committed; one alone says nothing that `seconds` does not say.
+fn commits_by_type(tally: &Tally) -> Vec<TypeSeconds> {
+    let first = |group: &GroupTally| group.series.first().unwrap_or(0).min(0);
+    let from_s = tally.groups.iter().map(first).min().unwrap_or(0);
+    let mut all = Vec::new();
+    for (index, group) in tally.groups.iter().enumerate() {
+        let n_kinds = tally.description(index).map_or(0, |described| described.kinds.len());
+        for kind in (0..n_kinds).filter_map(|kind| KindIndex::try_from(kind).ok()) {
+            let of = |second| {
+                let all = group.series.get(second).map(|of| &of.commits_by_kind[..]);
+                all.and_then(|all| all.get(usize::from(kind))).copied().unwrap_or(0)
+            };
+            let commits: Vec<u64> = (from_s..tally.seconds().end).map(of).collect();
+            if commits.iter().any(|n| *n > 0) {
+                let transaction = kind_name(tally, index, kind);
+                all.push(TypeSeconds { transaction, from_s, commits });
+            }
+        }
+    }
+    if all.len() > 1 { all } else { Vec::new() }
+}
+
 fn seconds(tally: &Tally) -> Vec<SecondReport> {
     let mut all = Vec::new();
     let nothing = SecondTally::default();

@@ -67,6 +67,9 @@ pub struct WindowReport {
     pub from_s: i64,
     /// The one after the last.
     pub to_s: i64,
+    /// How many transactions were offered from `from_s` on; null in reports of before 0.1.0.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub offered: Option<u64>,
     /// The first second of `counts` and `response_ms`. In `during` it is the one right before: what
     /// was under way when the disturbance began is what it hits first.
     pub intended_from_s: i64,
@@ -187,6 +190,7 @@ impl Look<'_> {
             return None;
         }
         let span = self.tally.span(intended_from_s..seconds.end);
+        let offered = counts(&self.tally.span(seconds.clone()).counts).offered;
         let slot = |second: i64| {
             let slot = second as u64 * (NS_PER_S / SLOT_NS);
             usize::try_from(slot).unwrap_or(usize::MAX).min(self.slots.len())
@@ -197,6 +201,7 @@ impl Look<'_> {
         Some(WindowReport {
             from_s: seconds.start,
             to_s: seconds.end,
+            offered: Some(offered),
             intended_from_s,
             tps: known(commits as f64 / length_s),
             tps_ci95,
@@ -253,6 +258,7 @@ mod tests {
         );
         let during = one.during.expect("a window");
         assert_eq!((during.tps, during.intended_from_s), (Some(307.0), 41));
+        assert_eq!(during.offered, Some(310), "those of second 42 alone");
         assert!(during.counts.offered > 700, "{:?}", during.counts);
         assert!(during.response_ms.p99.is_some());
         assert!(during.tps_ci95.is_none() && during.tps_ci95_reason.is_some());

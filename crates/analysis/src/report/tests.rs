@@ -28,9 +28,9 @@ fn the_json_has_the_names_that_people_rely_on() {
     let kinds = json["transactions"].as_object_mut().expect("kinds");
     kinds.retain(|name, _| name == "new_order");
     insta::assert_snapshot!(names(&json), @r"
-    : backlog_at_start_max_ms checks client clients connect_ms counts crosschecks
-    custom_metrics database dbdyno dips disclosures disturbances elapsed_seconds errors
-    facts failed_ms findings gauges groups intervals lag_us latency_heat load
+    : backlog_at_start_max_ms checks client clients commits_by_type connect_ms counts
+    crosschecks custom_metrics database dbdyno dips disclosures disturbances elapsed_seconds
+    errors facts failed_ms findings gauges groups intervals lag_us latency_heat load
     measured_seconds modes name nopm notes offered_ms others_per_second output per_client
     per_transaction phases placement plan primary_metrics qps ramp_up_counts ramp_up_errors
     reads_per_second reason reply_lag_us response_ms run_id schema seconds seed service_ms
@@ -40,6 +40,7 @@ fn the_json_has_the_names_that_people_rely_on() {
     /checks/after[]: examples failed id title
     /checks/before[]: examples failed id title
     /client: bytes_in bytes_out cpu_seconds cpu_us_per_query max_rss_bytes queries
+    /commits_by_type[]: commits from_s transaction
     /connect_ms: count failed interval_reasons intervals max mean min overflow p50 p90 p95
     p99 p999 reasons sd
     /connect_ms/interval_reasons: p50

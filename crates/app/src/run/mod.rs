@@ -54,6 +54,7 @@ use crate::open::{
     resolve_group, resolve_groups,
 };
 use crate::place::place_of;
+use crate::run_marker::RunMarker;
 use crate::settings::{Momentary, SettingsGuard, lost};
 use crate::settings_snapshot::{self, SettingsSnapshot};
 use crate::settle::{self, SettlingAt, ToSettle, settle, tables_of};
@@ -108,6 +109,8 @@ pub fn run(
     watcher: &mut dyn Watcher,
 ) -> Result<RunResult, Error> {
     is_apart_from(options.store.as_deref(), &plan.target)?;
+    // One that cannot be written is known before a target is asked for anything.
+    options.store.as_deref().map(Store::open).transpose()?;
     let mut open_target = open_target(&plan.target, plan.seed, options.build, stop, &mut |text| {
         watcher.doing(text);
     })?;
@@ -146,14 +149,11 @@ pub(crate) fn run_at(
     admission::agree_on_data(&plan, &groups)?;
     let placement = admission::place(&plan, &groups)?;
     admission::may_be_divided(&plan, &groups, placement)?;
-    if let Some(path) = &options.store {
-        let store = Store::open(path)?;
-        let others = running_at(&store, &plan.target)?;
-        refuse_beside(&store, &others, &plan, &groups)?;
-        let beside = others.first().map(running_beside);
-        beside.iter().for_each(|text| watcher.note(text));
-        said.extend(beside);
-    }
+    let file = drivers::file_of(&plan.target).filter(|file| file.exists());
+    let marker = file.as_deref().and_then(RunMarker::beside);
+    let beside = other_run(&plan, &groups, &options, marker.as_ref())?;
+    beside.iter().for_each(|text| watcher.note(text));
+    said.extend(beside);
     let settling = settling_of(&plan, open_target, stop)?;
     if options.store.is_none() && open_target.server.is_none() {
         may_have_no_journal(&plan, open_target, settling.as_ref(), stop)?;
@@ -355,12 +355,31 @@ fn running_at(store: &Store, target: &Target) -> Result<Vec<RunRow>, Error> {
     Ok(store.list(&filter)?.into_iter().filter(is_here).collect())
 }
 
+/// What is said of another run at this database, if there is one; refuses to run beside one where
+/// two cannot.
+fn other_run(
+    plan: &Plan,
+    groups: &[Opened],
+    options: &RunOptions,
+    marker: Option<&RunMarker>,
+) -> Result<Option<String>, Error> {
+    let mut other = None;
+    if let Some(path) = &options.store {
+        let store = Store::open(path)?;
+        let others = running_at(&store, &plan.target)?;
+        refuse_beside(&store, &others, plan, groups)?;
+        other = others.first().map(|other| format!("{}, {}", other.name, other.run));
+    }
+    let is_marked = marker.is_some_and(|marker| !marker.is_alone());
+    let other = other.or_else(|| is_marked.then(|| "kept in another store, or in none".to_owned()));
+    Ok(other.map(|other| running_beside(&other)))
+}
+
 /// What is said of another run: the database counts commits of both, and each slows the other down.
-fn running_beside(other: &RunRow) -> String {
+fn running_beside(other: &str) -> String {
     format!(
-        "Another run ({}, {}) uses this database now: both are slower, and the database's own \
-         count of commits will not match. Wait for it, or stop it.",
-        other.name, other.run
+        "Another run ({other}) uses this database now: both are slower, and the database's own \
+         count of commits will not match. Wait for it, or stop it."
     )
 }
 

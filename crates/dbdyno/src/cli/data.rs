@@ -20,6 +20,7 @@ use model::Choice;
 use model::{CheckResult, Target};
 use plan::managed::is_managed;
 use serde_json::{Value, json};
+use store::Store;
 
 use super::live::Live;
 use super::own_folder::{make_data_folder, target_unnamed};
@@ -122,6 +123,10 @@ fn opened(
         return Err(Error::Usage(why.to_owned()));
     }
     is_apart_from(flags::store_path(matches, shell).ok().as_deref(), &target)?;
+    if is_build && !flags::is_unstored(matches, shell)? {
+        // One that cannot be written is known before a target is asked for anything.
+        Store::open(&flags::store_to_write(matches, shell)?).map_err(stored::said)?;
+    }
     password::give(&mut target, matches, shell)?;
     let seed = flags::number(matches, "seed")?;
     let given = flags::given(matches, entry.parameters.iter().map(|row| row.name));
@@ -147,16 +152,16 @@ pub(crate) fn build(matches: &ArgMatches, shell: &Shell) -> Outcome {
     let seed = flags::number_given(matches, "seed")?;
     let settle_limit = limit_of(matches)?;
     let is_kept = !flags::is_unstored(matches, shell)?;
-    let stop = stop_on_signals(shell);
-    let mut live = Live::new(shell, flags::is_quiet(matches, shell));
-    let Found { target, opened, mut open_target } = opened(matches, true, &stop, &mut live, shell)?;
-    let is_both = matches.get_one::<String>("load_method").is_some_and(|method| method == "both");
-    let workload = matches.get_one::<String>("workload").expect("clap requires it");
     let settles = matches.get_flag("settle");
     let store = match is_kept || settles {
         true => flags::store_to_write(matches, shell)?,
         false => Default::default(),
     };
+    let stop = stop_on_signals(shell);
+    let mut live = Live::new(shell, flags::is_quiet(matches, shell));
+    let Found { target, opened, mut open_target } = opened(matches, true, &stop, &mut live, shell)?;
+    let is_both = matches.get_one::<String>("load_method").is_some_and(|method| method == "both");
+    let workload = matches.get_one::<String>("workload").expect("clap requires it");
     let labels = stored::labels(matches)?;
     let of_method = |method: LoadMethod| DataBuild {
         opened: &opened,

@@ -192,7 +192,7 @@ pub(crate) fn no_build() -> Arg {
     Arg::new("no_build")
         .long("no-build")
         .action(ArgAction::SetTrue)
-        .help("Do not build missing data")
+        .help("Fail if the data are missing, instead of building them")
 }
 
 /// `--load-method`.

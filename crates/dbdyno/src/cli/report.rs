@@ -9,7 +9,7 @@ use app::report_source::ReportSource;
 use clap::{Arg, ArgAction, ArgMatches, Command};
 use model::RunId;
 use render::chart_backends::{Drawn, Theme};
-use render::charts::Chart;
+use render::charts::{Chart, chart_named};
 use render::list::short_id;
 use store::{LAST, Store};
 
@@ -205,13 +205,8 @@ fn chart(
     matches: &ArgMatches,
 ) -> Result<Vec<u8>, Error> {
     let charts = source.charts();
-    let Some(chart) = charts.iter().find(|chart| chart.id == name) else {
-        let known: Vec<&str> = charts.iter().map(|chart| chart.id.as_str()).collect();
-        return Err(Error::Usage(format!(
-            "--chart {name}: choose one of {}",
-            if known.is_empty() { "none".to_owned() } else { known.join(", ") }
-        )));
-    };
+    let chart = chart_named(&charts, name)
+        .map_err(|why| Error::Usage(format!("--chart {name}: {why} (--charts lists them)")))?;
     let drawn = drawn(matches)?;
     Ok(match extension(file).as_str() {
         "png" => png(chart, drawn)?,

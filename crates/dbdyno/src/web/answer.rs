@@ -7,7 +7,7 @@ use axum::Json;
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{Html, IntoResponse, Response};
 use render::chart_backends::Drawn;
-use render::charts::Chart;
+use render::charts::{Chart, chart_named};
 use render::html::{First, Medium, figure};
 use serde_json::json;
 
@@ -163,10 +163,8 @@ pub(super) fn chart(charts: &[Chart], name: &str) -> Result<Response, HttpError>
 }
 
 fn chart_of<'c>(charts: &'c [Chart], id: &str) -> Result<&'c Chart, HttpError> {
-    charts.iter().find(|chart| chart.id == id).ok_or_else(|| {
-        let known: Vec<&str> = charts.iter().map(|chart| chart.id.as_str()).collect();
-        HttpError::unknown(format!("there is no chart '{id}': choose one of {}", known.join(", ")))
-    })
+    let unknown = |why| HttpError::unknown(format!("there is no chart '{id}': {why}"));
+    chart_named(charts, id).map_err(unknown)
 }
 
 #[derive(Template)]

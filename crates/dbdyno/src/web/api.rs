@@ -41,8 +41,11 @@ pub(super) async fn runs(State(app): State<App>, asked: Pairs) -> Answered {
 
 /// `GET /api/runs.csv`
 pub(super) async fn runs_csv(State(app): State<App>, asked: Pairs) -> Answered {
-    app.read(move |store, _| Ok(csv("runs.csv", csv_of(&run_list(&list::runs(store, &asked)?)))))
-        .await
+    app.read(move |store, _| {
+        let text = csv_of(&run_list(&list::runs(store, &asked)?));
+        Ok(csv(&asked.file_name("runs", "csv"), text))
+    })
+    .await
 }
 
 /// `GET /api/runs/ID`: the report, provisional while it runs.
@@ -118,8 +121,12 @@ pub(super) async fn points_csv(
     Path(name): Path<String>,
     asked: Pairs,
 ) -> Answered {
-    app.read(move |store, _| Ok(csv("points.csv", of_table(&points_of(store, &name, &asked)?))))
-        .await
+    app.read(move |store, _| {
+        let id = store.find_experiment(&name)?.id;
+        let text = of_table(&points_of(store, &name, &asked)?);
+        Ok(csv(&asked.file_name(&format!("{}-points", short_id(&id)), "csv"), text))
+    })
+    .await
 }
 
 /// `GET /api/experiments/ID/points.json`
@@ -187,7 +194,7 @@ pub(super) async fn compare(State(app): State<App>, asked: Pairs) -> Answered {
 pub(super) async fn compare_csv(State(app): State<App>, asked: Pairs) -> Answered {
     app.read(move |store, _| {
         let page = comparison(&compared(store, &asked)?, &[]);
-        Ok(csv("comparison.csv", csv_of(&page)))
+        Ok(csv(&asked.file_name("comparison", "csv"), csv_of(&page)))
     })
     .await
 }
@@ -226,7 +233,7 @@ pub(super) async fn history_csv(State(app): State<App>, asked: Pairs) -> Answere
             Some(tables) => render::matrices(&tables),
             None => render::history(&report),
         };
-        Ok(csv("history.csv", csv_of(&page)))
+        Ok(csv(&asked.file_name("history", "csv"), csv_of(&page)))
     })
     .await
 }

@@ -75,7 +75,7 @@ fn view(of: &RunSnapshot) -> ExperimentView {
         n_trials,
         is_running: of.is_going(),
         is_sought,
-        is_resumable: !of.is_going() && (is_sought || (n_done as u64) < n_trials),
+        is_resumable: of.is_resumable(n_done as u64, n_trials),
         result: String::new(),
     }
 }
@@ -140,6 +140,18 @@ impl RunSnapshot {
 
     fn is_going(&self) -> bool {
         self.status == Some(Status::Running)
+    }
+
+    /// Whether something of it may be left to be done: a search that has ended has its answer, and
+    /// a rule that has ended repeats needs no more of them.
+    fn is_resumable(&self, n_done: u64, n_trials: u64) -> bool {
+        let of = &self.experiment;
+        let ends_itself = of.seek.is_some() || of.stop.is_some();
+        match self.status {
+            Some(Status::Running) => false,
+            Some(Status::Completed) if ends_itself => false,
+            _ => of.seek.is_some() || n_done < n_trials,
+        }
     }
 
     fn next_ms(&self) -> Option<u64> {

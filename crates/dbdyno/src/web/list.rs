@@ -5,13 +5,13 @@
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 
-use app::stored_report::rates_over_time;
+use app::stored_report::{rates_over_time, worst_of};
 use app::trials::FIGURES;
 use askama::Template;
 use axum::extract::State;
 use axum::response::Response;
 use model::{NS_PER_S, Severity, Status, format_count, numbers};
-use render::list::{Best, point, short_id};
+use render::list::{Best, in_short, point, short_id};
 use render::spark::spark_svg;
 use store::{Filter, Query, RunRow, Sort, Store, utc};
 
@@ -86,6 +86,8 @@ pub(super) struct RowView {
     pub(super) status: &'static str,
     pub(super) workload: String,
     pub(super) database: String,
+    /// The same in a few letters.
+    pub(super) database_short: String,
     pub(super) target: String,
     pub(super) clients: String,
     pub(super) measured: String,
@@ -94,6 +96,8 @@ pub(super) struct RowView {
     pub(super) p99_ms: String,
     /// `good`, or the worst finding's severity; empty while nothing can be said.
     pub(super) validity: &'static str,
+    /// Its worst finding in a sentence; or nothing.
+    pub(super) worst: String,
     pub(super) is_best: bool,
     /// Throughput over time, as SVG.
     pub(super) trend: String,
@@ -113,7 +117,7 @@ impl RowView {
         format!("{} {}", self.name, self.short)
     }
 
-    pub(super) fn of(row: &RunRow, is_best: bool, trend: &str) -> RowView {
+    pub(super) fn of(row: &RunRow, is_best: bool, (trend, worst): (&str, &str)) -> RowView {
         RowView {
             id: row.run.0.clone(),
             short: short_id(&row.run.0).to_owned(),
@@ -125,6 +129,7 @@ impl RowView {
             status: row.status.name(),
             workload: row.workload.clone(),
             database: row.database.clone(),
+            database_short: in_short(&row.database),
             target: row.target.clone(),
             clients: format_count(row.clients),
             measured: row
@@ -134,6 +139,7 @@ impl RowView {
             nopm: row.nopm.map_or(String::new(), |nopm| numbers::rate(Some(nopm))),
             p99_ms: row.p99_ms.map_or(String::new(), |ms| numbers::ms(Some(ms))),
             validity: validity(row),
+            worst: worst.to_owned(),
             is_best,
             trend: trend.to_owned(),
             labels: row.labels.iter().map(|(key, value)| label_view(key, value)).collect(),
@@ -369,8 +375,12 @@ fn rows(
     let of_group = |rows: &Vec<&RunRow>| {
         let experiment = rows[0].experiment.as_deref().filter(|_| rows.len() > 1);
         let of = experiment.map(|id| experiment_line(id, rows));
-        let rows =
-            rows.iter().map(|row| RowView::of(row, best.is(row), &trend(store, shared, row)));
+        let more = |row: &RunRow| (trend(store, shared, row), worst(store, shared, row));
+        let view = |row: &&RunRow| {
+            let (trend, worst) = more(row);
+            RowView::of(row, best.is(row), (&trend, &worst))
+        };
+        let rows = rows.iter().map(view);
         Group { rows: rows.collect(), of }
     };
     rendered(&Rows {
@@ -394,6 +404,14 @@ fn trend(store: &Store, shared: &Shared, row: &RunRow) -> String {
         // A run whose report cannot be read says so on its page.
         spark_svg(&rates_over_time(store, &row.run).unwrap_or_default())
     })
+}
+
+/// What limits the use of a run, in a sentence. It is read once, too.
+fn worst(store: &Store, shared: &Shared, row: &RunRow) -> String {
+    match (row.status, row.worst_finding) {
+        (Status::Running, _) | (_, Some(Severity::Note) | None) => String::new(),
+        _ => shared.worsts.text(row.run.clone(), || worst_of(store, row).unwrap_or_default()),
+    }
 }
 
 fn headings(asked: &Pairs) -> Vec<Heading> {

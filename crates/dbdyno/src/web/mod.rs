@@ -113,6 +113,8 @@ struct Shared {
     lives: LiveRuns,
     /// Throughput over time of ended runs, as the list draws it.
     trends: Memo<RunId>,
+    /// What limits the use of ended runs, in a sentence each.
+    worsts: Memo<RunId>,
     /// What experiments have shown, by how they stand.
     results: Memo<String>,
     jobs: Jobs,

@@ -93,7 +93,7 @@ pub(super) async fn run(
             let place = format!("/runs/{}{}", standing.row.run, asked.text());
             return Ok(Redirect::to(&place).into_response());
         }
-        let row = RowView::of(&standing.row, false, "");
+        let row = RowView::of(&standing.row, false, ("", ""));
         let title = row.title();
         let labels = &standing.row.labels;
         answer::page(&RunPage {
@@ -119,7 +119,7 @@ pub(super) async fn run_chart(
     app.read(move |store, shared| {
         let standing = shared.lives.standing(store, &name)?;
         let page = format!("/runs/{}", standing.row.run);
-        let name = RowView::of(&standing.row, false, "").title();
+        let name = RowView::of(&standing.row, false, ("", "")).title();
         let charts = render::charts::of_run(&standing.drawn);
         let stands = Stands { at: &page, query: "", name: &name, here: "runs" };
         answer::chart_page(&charts, &of, &stands, &visitor)

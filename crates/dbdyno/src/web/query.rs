@@ -74,6 +74,27 @@ impl Pairs {
         of_name.map(|(_, value)| value.trim()).filter(|value| !value.is_empty())
     }
 
+    /// What a file is called that has what was asked for: which list, and what it was filtered by;
+    /// the order and the page of a list are none of it.
+    pub(super) fn file_name(&self, list: &str, extension: &str) -> String {
+        const LETTERS_MAX: usize = 100;
+        let is_filter = |(name, value): &&(String, String)| {
+            !["sort", "page"].contains(&name.as_str()) && !value.trim().is_empty()
+        };
+        let mut words = vec![list.to_owned()];
+        for (name, value) in self.0.iter().filter(is_filter) {
+            let text = match name.as_str() {
+                "q" | "where" | "label" | "side" => value.clone(),
+                _ => format!("{name} {value}"),
+            };
+            let parts =
+                text.split(|letter: char| !(letter.is_ascii_alphanumeric() || letter == '.'));
+            words.extend(parts.filter(|part| !part.is_empty()).map(str::to_owned));
+        }
+        let name: String = words.join("-").chars().take(LETTERS_MAX).collect();
+        format!("{}.{extension}", name.trim_end_matches(['-', '.']))
+    }
+
     /// As a query with its `?`, in which `name` has this value alone; empty if nothing is left.
     pub(super) fn with(&self, name: &str, value: &str) -> String {
         let others = self.0.iter().filter(|(known, _)| known != name);
@@ -101,5 +122,20 @@ pub(super) fn query(pairs: &[(&str, &str)]) -> String {
     match pairs {
         [] => String::new(),
         pairs => format!("?{}", Serializer::new(String::new()).extend_pairs(pairs).finish()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_is_named_by_its_list_and_what_that_was_filtered_by() {
+        let name = |query: &str| Pairs::of(query).file_name("runs", "csv");
+        assert_eq!(name(""), "runs.csv");
+        assert_eq!(name("workload=tpcc&status=&sort=-tps&page=2"), "runs-workload-tpcc.csv");
+        assert_eq!(name("where=nopm%3E50000+and+p99%3C20ms"), "runs-nopm-50000-and-p99-20ms.csv");
+        assert_eq!(name("label=build%3D1.2&q=%22%2F"), "runs-build-1.2.csv");
+        assert!(name(&format!("q={}", "x".repeat(999))).len() < 110);
     }
 }

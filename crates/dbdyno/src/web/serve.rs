@@ -110,6 +110,7 @@ pub(crate) fn bind(options: Options) -> Result<Serving, Error> {
         auth,
         lives: LiveRuns::default(),
         trends: Memo::of(TRENDS_MAX),
+        worsts: Memo::of(TRENDS_MAX),
         results: Memo::of(RESULTS_MAX),
         jobs,
         passwords: Passwords::default(),

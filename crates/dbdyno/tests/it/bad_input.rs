@@ -716,6 +716,25 @@ fn a_store_is_no_database_to_measure() {
 }
 
 #[test]
+fn a_store_that_cannot_be_is_known_before_the_target_is_asked() {
+    let home = Home::new();
+    fs::create_dir_all(home.path("plain")).expect("a folder");
+    home.write("plain/a-file", "not a folder, and no store");
+    // Nobody listens there.
+    let target = "--target=mariadb://nobody@127.0.0.1:1/x";
+    for store in ["--store=plain/a-file", "--store=plain/a-file/runs.sqlite", "--store=plain"] {
+        for command in
+            [&["run", "empty"][..], &["build", "tpcc"], &["run", "empty", "--vary=clients=1,2"]]
+        {
+            let ran = home.call(&[command, &[target, store]].concat()).code(FAILED);
+            let ran = ran.warns(&["plain"]);
+            assert!(!ran.err.contains("127.0.0.1"), "{command:?} {store}: {}", ran.err);
+            ran.is_a_sentence();
+        }
+    }
+}
+
+#[test]
 fn a_store_is_not_made_where_a_disk_is_not_mounted() {
     let home = Home::new();
     let run = |store: &str| {

@@ -50,6 +50,10 @@ fn listed_and_filtered(tab: &mut Tab, web: &Web) {
     let rows = "document.querySelectorAll('.runs tbody tr').length";
     tab.go(&web.base);
     assert_eq!(tab.value(rows), 3);
+    // The worst finding of a run is told where its badge is pointed at.
+    let told = "[...document.querySelectorAll('.runs .badge.warning, .runs .badge.invalid')]
+        .every((badge) => badge.title.length > 20)";
+    assert_eq!(tab.value(told), true);
     tab.follow(".runs th a[href*=tps]");
     let sorted = "document.querySelector('th[aria-sort=descending]').innerText";
     assert_eq!(tab.value(sorted), "TPS");
@@ -64,8 +68,12 @@ fn listed_and_filtered(tab: &mut Tab, web: &Web) {
 fn narrow(tab: &mut Tab, web: &Web) {
     let size = json!({"width": 420, "height": 800, "deviceScaleFactor": 1, "mobile": false});
     tab.call("Emulation.setDeviceMetricsOverride", size);
-    for path in ["/", "/experiments"] {
+    for path in ["/", "/experiments", "/runs/last"] {
         tab.go(&format!("{}{path}", web.base));
+        // Menus are whole: nobody sees that a bar can be scrolled.
+        let cut = "[...document.querySelectorAll('.top nav, .contents')]
+            .filter((menu) => menu.scrollWidth > menu.clientWidth).length";
+        assert_eq!(tab.value(cut), 0, "{path}");
         let reach = tab.value("document.documentElement.scrollWidth");
         assert!(reach.as_f64().is_some_and(|reach| reach <= 420.0), "{path}: {reach}");
     }
@@ -107,6 +115,14 @@ fn opened_and_zoomed(tab: &mut Tab) {
     tab.until(&format!("{DRAWN} > 1 && {ranges}.size === 1"));
     tab.value("document.querySelector('.chart').emit('plotly_doubleclick')");
     tab.until(&format!("{range} === {} && {ranges}.size === 1", json!(before)));
+    // A scale of ratios is named in the title of its axis.
+    let titled = "document.querySelector('.chart').layout.annotations
+        .find((of) => of.name === 'y title').text";
+    let turn = "dbdynoTurn(document.querySelector('.chart'))";
+    for is_log in [true, false] {
+        tab.value(turn);
+        tab.until(&format!("{titled}.includes('log') === {is_log}"));
+    }
     printed(tab);
     assert!(tab.value("document.querySelector('main').innerText").to_string().contains("TPS"));
 }

@@ -73,8 +73,13 @@ fn a_run_beside_another_one_on_its_database_says_so_at_the_start() {
     wait_for_seconds(&home, &mut run, 1);
     let short = ["run", "tpcc", "--rate=50", "--duration=1s", "--ramp-up=0s", "--check=off"];
     home.run(&short).warns(&["Another run (tpcc, ", ") uses this database now"]);
+    // Whichever store the other one writes to.
+    let unseen = "Another run (kept in another store, or in none) uses this database now";
+    home.run(&[&short[..], &["--no-store"]].concat()).warns(&[unseen]);
     run.interrupt();
     run.end().code(INTERRUPTED);
+    let mark = home.database("tpcc").with_extension("db-dbdyno-run");
+    assert!(!mark.exists(), "{}", mark.display());
 }
 
 #[test]

@@ -5,6 +5,7 @@ use std::path::Path;
 use serde_json::Value;
 
 use crate::home::{Home, at, number};
+use crate::http::Web;
 
 const SIM: &str = "--target=sim:?service=exponential:10ms&servers=4";
 
@@ -119,6 +120,17 @@ fn the_ends_of_a_range_are_reported_as_such() {
     let none = "the search has no answer: not even the lowest rate, 50.00, meets p50<1ms";
     seek("--objective=p50<1ms").code(1).says(&[none, "New probes confirm that."]);
     seek("--objective=p99<10s").good().says(&["even the highest meets", "rate=200"]);
+    let plan = home.run(&["experiments", "show", "last", "--plan"]).code(2);
+    plan.warns(&["is a search, which cannot be exported as a plan"]).is_a_sentence();
+    // A search that has its answer is not to be resumed.
+    let web = Web::start(&home, &[]);
+    let all = web.json("/api/experiments");
+    let id = all["experiments"][0]["id"].as_str().expect("it is kept").to_owned();
+    let page = web.page(&format!("/experiments/{id}"));
+    assert!(page.contains("even the highest meets") && !page.contains("id=\"resume\""));
+    let points = web.get(&format!("/api/experiments/{id}/points.csv"));
+    let named = format!("{}-points.csv", &id[28..]);
+    assert!(points.header("content-disposition").contains(&named), "{named}");
 }
 
 #[test]
@@ -134,7 +146,8 @@ fn a_mistake_in_a_search_is_reported_before_the_first_probe() {
     check(&["--seek=rate=9..1", p99], "range is empty");
     check(&["--seek=rate=100..100", p99], "this is one value");
     check(&["--seek=rate=100..900", p99, "--data=copy"], "'copy': a search keeps the data");
-    check(&["--seek=rate=100..900", p99, "--duration=5s"], "the length of its probes");
+    // However it is asked, the least that works is the same.
+    check(&["--seek=rate=100..900", p99, "--duration=5s"], "at least 3m12s");
     check(&["--seek=rate=100..900", p99, "--rate=5"], "--rate: 'rate' has one value here");
     check(&["--seek=rate=100..900", p99, "--wait-until=SELECT 1"], "to query");
     check(&["--seek=rate=100..900", "--objective=errors<0"], "nothing is below zero");
@@ -151,8 +164,18 @@ fn a_mistake_in_a_search_is_reported_before_the_first_probe() {
     check(&["--seek=rate=100..900", p99, "--repeat=2"], "chooses the number");
     check(&["--seek=rate=100..900", p99, "--load=closed"], "belongs to open load");
     check(&["--seek=rate=100..900", p99, "--no-store"], "are kept");
-    check(&["--seek=rate=100..900", p99, "--seek-budget=1s"], "needs at least 1m4s");
-    check(&["--seek=rate=1..9", p99, "--seek-budget=1h"], "need 480 arrivals");
+    let least = "needs at least 3m12s, since each of its short probes needs a ramp-up of 1s and \
+                 480 arrivals at 100/s: raise --seek-budget to 3m12s, or shorten the ramp-up, or \
+                 seek from a higher rate";
+    for budget in ["--seek-budget=1s", "--seek-budget=2m", "--seek-budget=3m11s"] {
+        check(&["--seek=rate=100..900", p99, budget], least);
+    }
+    let at_once = "needs 480 arrivals at 100/s: raise --seek-budget to 2m40s, or seek from";
+    let base = ["run", "empty", SIM, "--ramp-up=0s", "--seek=rate=100..900", p99];
+    home.run(&[&base[..], &["--seek-budget=9s"]].concat()).code(2).warns(&[at_once]);
+    let clients = ["--seek=clients=1..9", p99, "--seek-budget=9s"];
+    check(&clients, "needs at least 1m4s, since each of its short probes needs a ramp-up of 1s:");
+    check(&["--seek=rate=1..9", p99, "--seek-budget=1h"], "480 arrivals at 1/s");
     let plan = home.write(
         "bad.toml",
         "[[group]]\nworkload = 'empty'\n[experiment]\nseek = 'rate=1..9'\n\

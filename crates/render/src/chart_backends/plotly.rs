@@ -11,6 +11,7 @@ use serde_json::{Map, Value, json};
 use super::axis_scale::{AxisScale, Room, Tick};
 use super::decimate::decimate;
 use super::ticks::{own_ticks, x_scale, x_ticks};
+use super::words::axis_title;
 use super::{At, cell_width, colour, is_again, is_line, stepped};
 use crate::charts::{Along, Axis, Chart, Mark, Point, Scale, Shape, Trace};
 
@@ -93,10 +94,7 @@ fn cut(chart: &Chart) -> Option<(f64, f64)> {
 }
 
 fn axis(axis: &Axis, ticks: Option<Vec<Tick>>) -> Value {
-    let title = match axis.unit.is_empty() {
-        true => escaped(&axis.title),
-        false => escaped(&format!("{} ({})", axis.title, axis.unit)),
-    };
+    let title = escaped(&axis_title(axis));
     let mut shown = json!({
         "title": {"text": title},
         "automargin": true,

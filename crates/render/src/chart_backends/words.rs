@@ -1,6 +1,8 @@
 //! Words in an SVG: escaped, and as wide as they will be. Nobody knows the reader's font, so widths
 //! are those of a common one, rather too wide.
 
+use crate::charts::{Axis, Scale};
+
 /// Words as text of XML. What XML has no place for is shown as unknown.
 pub(super) fn escaped(text: &str) -> String {
     let mut shown = String::with_capacity(text.len());
@@ -18,6 +20,20 @@ pub(super) fn escaped(text: &str) -> String {
         }
     }
     shown
+}
+
+/// What is along an axis, with its unit, and whether equal distances are equal ratios: a scale
+/// that changes with the data is not taken for the other one.
+pub(super) fn axis_title(axis: &Axis) -> String {
+    let is_log = axis.scale == Scale::Log && axis.categories.is_empty();
+    let more: Vec<&str> = [axis.unit.as_str(), if is_log { "log" } else { "" }]
+        .into_iter()
+        .filter(|word| !word.is_empty())
+        .collect();
+    match more.is_empty() {
+        true => axis.title.clone(),
+        false => format!("{} ({})", axis.title, more.join(", ")),
+    }
 }
 
 /// How wide words are in letters of `size` pixels.
@@ -69,6 +85,18 @@ pub(super) fn shortened(text: &str, size: f64, most: f64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_title_has_the_unit_and_names_a_scale_of_ratios() {
+        let of = |unit: &str, scale| {
+            let (title, unit) = ("p99".to_owned(), unit.to_owned());
+            axis_title(&Axis { title, unit, scale, ..Axis::default() })
+        };
+        assert_eq!(of("ms", Scale::FromZero), "p99 (ms)");
+        assert_eq!(of("ms", Scale::Log), "p99 (ms, log)");
+        assert_eq!(of("", Scale::Log), "p99 (log)");
+        assert_eq!(of("", Scale::Linear), "p99");
+    }
 
     #[test]
     fn hostile_words_are_text() {

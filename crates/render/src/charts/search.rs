@@ -50,7 +50,8 @@ fn chart(report: &SeekReport, metric: Metric, bound_ms: f64) -> Vec<Chart> {
         let here = report.probes.iter().filter(|probe| probe.verdict == verdict);
         let points = here.map(|probe| {
             let label = Some(probe.stage.name().to_owned());
-            Point { label, ..Point::at(probe.at, value(probe)) }
+            let band = value(probe).and_then(|ms| interval(probe, ms, bound_ms));
+            Point { label, band, ..Point::at(probe.at, value(probe)) }
         });
         chart.traces.push(Trace::new(verdict.name(), Shape::Points, points.collect()));
     }
@@ -63,5 +64,16 @@ fn chart(report: &SeekReport, metric: Metric, bound_ms: f64) -> Vec<Chart> {
     };
     let stretch = |(low, high, text)| Mark::stretch(low, Some(high), text);
     chart.marks.extend(answer.map(stretch));
+    let has_bands = chart.traces.iter().any(|trace| trace.points.iter().any(|p| p.band.is_some()));
+    chart.note = has_bands.then(|| "Bars: 90 % interval within each probe.".to_owned());
     chart.if_any()
+}
+
+/// The interval of a probe's time, where its score, the logarithm of the time over its bound, is
+/// that of this time: of several objectives it is that of the worst.
+fn interval(probe: &analysis::seek::ProbeReport, ms: f64, bound_ms: f64) -> Option<(f64, f64)> {
+    const SAME: f64 = 1e-6;
+    let (score, half_width) = probe.judged.score.zip(probe.judged.half_width)?;
+    let is_of_this = ((ms / bound_ms).ln() - score).abs() < SAME;
+    is_of_this.then(|| (ms * (-half_width).exp(), ms * half_width.exp()))
 }

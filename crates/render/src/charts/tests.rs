@@ -118,6 +118,15 @@ fn the_charts_of_a_closed_run() {
       mean, 95 % interval within this run (Line, 2) 0: 451.8 (445.0 to 458.6) .. 60.00: 451.8 (445.0 to 458.6)
       X -5.000 to 0: ramp-up
       X 42.00 to 43.30: drop
+    types: Throughput by transaction
+      x time in the measured phase [s] Linear; y TPS [commits/s] FromZero
+      new_order (Line, 65) -4.500: 138.0 .. 59.50: 205.0
+      payment (Line, 65) -4.500: 128.0 .. 59.50: 188.0
+      order_status (Line, 65) -4.500: 12.00 .. 59.50: 17.00
+      delivery (Line, 65) -4.500: 12.00 .. 59.50: 19.00
+      stock_level (Line, 65) -4.500: 10.00 .. 59.50: 18.00
+      X -5.000 to 0: ramp-up
+      X 42.00 to 43.30: drop
     response: Response times
       x time in the measured phase [s] Linear; y response time [ms] Log
       max (Line, 65) -4.500: 146.7 (79.43 to 146.7) .. 59.50: 166.2 (92.93 to 166.2)
@@ -200,6 +209,14 @@ fn the_charts_of_an_overloaded_run() {
       x time in the measured phase [s] Linear; y TPS [commits/s] FromZero
       users (Line, 65) -4.500: 400.0 .. 59.50: 400.0
       mean, 95 % interval within this run (Line, 2) 0: 400.0 (400.0 to 400.0) .. 60.00: 400.0 (400.0 to 400.0)
+      X -5.000 to 0: ramp-up
+    types: Throughput by transaction
+      x time in the measured phase [s] Linear; y TPS [commits/s] FromZero
+      new_order (Line, 65) -4.500: 172.0 .. 59.50: 178.0
+      payment (Line, 65) -4.500: 179.0 .. 59.50: 166.0
+      order_status (Line, 65) -4.500: 11.00 .. 59.50: 15.00
+      delivery (Line, 65) -4.500: 19.00 .. 59.50: 25.00
+      stock_level (Line, 65) -4.500: 19.00 .. 59.50: 16.00
       X -5.000 to 0: ramp-up
     response: Response times
       x time in the measured phase [s] Linear; y response time [ms] Log
@@ -414,9 +431,9 @@ fn the_charts_of_a_search_and_a_comparison() {
     sought-p99: p99 over rate
       x rate [1/s] Linear; y response time, p99 [ms] FromZero
       mean of probes (Line, 3) 300.0: 8.000 .. 1,500: 70.00
-      meets (Points, 1) 300.0: 8.000 .. 300.0: 8.000
-      undecided (Points, 2) 1,200: 19.40 .. 1,200: 20.10
-      fails (Points, 1) 1,500: 70.00 .. 1,500: 70.00
+      meets (Points, 1) 300.0: 8.000 (7.610 to 8.410) .. 300.0: 8.000 (7.610 to 8.410)
+      undecided (Points, 2) 1,200: 19.40 (18.45 to 20.39) .. 1,200: 20.10 (19.12 to 21.13)
+      fails (Points, 1) 1,500: 70.00 (66.59 to 73.59) .. 1,500: 70.00 (66.59 to 73.59)
       Y 20.00: p99 20ms
       X 1,150 to 1,260: answer, 90 % interval
     ");

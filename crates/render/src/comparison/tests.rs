@@ -16,6 +16,22 @@ fn in_a_line(report: &ComparisonReport) -> String {
 }
 
 #[test]
+fn titles_of_sides_are_what_tells_them_apart_the_database_first() {
+    let check = |names: [&str; 2], expect: [&str; 2]| {
+        assert_eq!(titles(names[0], names[1]), expect.map(str::to_owned), "{names:?}");
+    };
+    check(["build=1.2", "build=1.3"], ["build=1.2", "build=1.3"]);
+    let mariadb = "MariaDB 10.11.19, duration=4s";
+    check(["SQLite 3.54.1, duration=10s", mariadb], ["SQLite 3.54.1", "MariaDB 10.11.19"]);
+    let slow = "service=exponential:3ms, duration=3s";
+    let fast = "service=exponential:2ms, duration=5s";
+    check([fast, slow], ["exponential:2ms", "exponential:3ms"]);
+    // Neither tells them apart alone.
+    check(["SQLite 3.54.1, clients=4", "SQLite 3.54.1, clients=8"], ["baseline", "side"]);
+    check(["a name that is too long for it", "b"], ["baseline", "side"]);
+}
+
+#[test]
 fn what_does_not_differ_enough_is_no_evidence() {
     assert_eq!(only(&held(&FIVE, &times(1.002), 1)).verdict, Judgement::NoEvidence);
     // Surely different, by half of what matters.
@@ -216,6 +232,8 @@ fn it_reads_like_a_page() {
     +12.8 %)
     BROKEN: p99>+5% at new clients=8
 
+    Is this result valid? Yes, with notes.
+
     point      figure    old    new  ratio                       p  detectable  verdict
     clients=8  TPS     1,000  900.0  0.900 (0.887 to 0.914)  0.010       1.9 %  worse
     clients=8  p50 ms  13.52  13.52  1.000 (1.000 to 1.000)  1.000         0 %  too small to matter
@@ -234,7 +252,6 @@ fn it_reads_like_a_page() {
     between 2026-11-21 10:00:00 UTC and 2026-11-21 10:28:00 UTC. On all sides: journal=wal,
     synchronous=full. By dbdyno 0.1.0.
 
-    Is this result valid? Yes, with notes:
     note        Runs of old and new did not take turns: a drift in the meantime (of the machine, of
                 the data) counts as a difference. To interleave them, run one experiment that varies
                 both values (--vary).
@@ -271,7 +288,7 @@ fn it_is_written_for_others() {
 
     tpcc on SQLite 3.54.1: 8 clients, load: closed; 10 runs of 60 s after 5 s of ramp-up, started between 2026-11-21 10:00:00 UTC and 2026-11-21 10:28:00 UTC. On all sides: journal=wal, synchronous=full. By dbdyno 0.1.0.
 
-    ### Is this result valid? Yes, with notes:
+    ### Is this result valid? Yes, with notes.
 
     - **Note** Runs of old and new did not take turns: a drift in the meantime (of the machine, of the data) counts as a difference. To interleave them, run one experiment that varies both values (--vary).
     ");

@@ -80,8 +80,7 @@ fn whole(value: f64) -> String {
 fn answer(report: &Report) -> String {
     let n = |severity| report.findings.iter().filter(|f| f.severity == severity).count() as u64;
     match (n(Severity::Invalid), n(Severity::Warning)) {
-        (0, 0) if report.findings.is_empty() => "Yes. No problem was found.".to_owned(),
-        (0, 0) => "Yes. No problem was found. Notes:".to_owned(),
+        (0, 0) => "Yes. No problem was found.".to_owned(),
         (0, warnings) => format!("Use with caution: {}.", count(warnings, "warning")),
         _ => "No.".to_owned(),
     }

@@ -77,7 +77,7 @@ fn sessions(report: &Report) -> Option<String> {
     }
     let mean = connect.times.mean.map(|mean| format!(", mean {} ms", significant(mean, 3)));
     let most = connect.times.max.map(|max| format!(", max {} ms", significant(max, 3)));
-    let failed = (connect.failed > 0).then(|| format!(", {} failed", connect.failed));
+    let failed = (connect.failed > 0).then(|| format!(", {} failed", format_count(connect.failed)));
     let connected = format!("{} connected", format_count(connect.times.count));
     let counted = server_connections(report).map(|words| format!("; {words}"));
     Some([Some(connected), mean, most, failed, counted].into_iter().flatten().collect())
@@ -152,7 +152,7 @@ fn checks(report: &Report) -> String {
         parts.push(format!("{held} of {} hold {when}", results.len()));
     }
     for check in &report.crosschecks {
-        let (change, kind) = (check.change, &check.transaction);
+        let (change, kind) = (numbers::thousands(&check.change.to_string()), &check.transaction);
         let ours = format_count(check.committed);
         parts.push(if check.matches {
             format!("the database counts {ours} commits of {kind}, as dbdyno does")
@@ -307,8 +307,13 @@ fn reasons(disclosure: &Disclosure) -> Vec<String> {
 fn declared(report: &Report) -> Option<Block> {
     let (first, others) = report.notes.split_first()?;
     let more = (!others.is_empty()).then(|| {
-        let more = count(others.len() as u64, "more note");
-        Text::from(format!("{more} on the workload: see notes in the JSON."))
+        let more = count(others.len() as u64, "further note");
+        let are = if others.len() == 1 { "is" } else { "are" };
+        let what = match report.disclosures.first() {
+            Some(of) => format!(", deviations from {} among them,", of.standard),
+            None => " on the workload".to_owned(),
+        };
+        Text::from(format!("{more}{what} {are} listed in the JSON report."))
     });
     let details = Details {
         title: "Notes on the workload, and deviations from its standard".to_owned(),

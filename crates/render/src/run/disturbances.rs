@@ -30,7 +30,8 @@ pub(super) fn section(report: &Report) -> Section {
         }));
     }
     Section {
-        note: "windows around each; 'during' includes transactions intended up to 1 s earlier"
+        note: "windows around each; failures and times of 'during' include transactions intended \
+               up to 1 s earlier"
             .to_owned(),
         where_drawn: Place::First,
         ..Section::new("disturbances", "Disturbances", blocks)
@@ -175,7 +176,7 @@ fn row(name: String, of: &WindowReport) -> Vec<Cell> {
     vec![
         Cell::Words(name),
         Cell::Words(format!("{} to {}", of.from_s, of.to_s)),
-        of.counts.offered.into(),
+        of.offered.unwrap_or(of.counts.offered).into(),
         of.counts.failed.into(),
         Cell::said(tps.to_string(), of.tps),
         quantile(&of.response_ms, "p50"),
@@ -208,12 +209,13 @@ mod tests {
         let page = page(&Report::of(&made.tally()));
         assert!(!page.contains("(95 %)"), "no window is long enough: {page}");
         insta::assert_snapshot!(page, @r"
-        Disturbances: windows around each; 'during' includes transactions intended up to 1 s earlier
+        Disturbances: windows around each; failures and times of 'during' include transactions intended
+        up to 1 s earlier
         at 42 s: drop (DROP TABLE big): done in 300 ms; TPS fell below 90 % of the rate before, and was
         back there 1 s after the start
                    seconds  offered  failed          TPS  p50 ms  p99 ms  max
           before  36 to 41    2,311       0  460.2 ± 9.5    13.6    93.0  366
-          during  42 to 43      751       0        307.0    13.4    86.1  130
+          during  42 to 43      310       0        307.0    13.4    86.1  130
           after   43 to 48    2,296       0     457 ± 11    14.0    92.4  177
         no interval of p50 and p99 (before, during, after): the run is too short: needs at least 10 s
         ");

@@ -64,40 +64,91 @@ pub(super) fn verdict(report: &Report) -> Verdict {
         Status::Completed if has(Severity::Warning) => (Tone::Warning, "Use with caution"),
         Status::Completed => (Tone::Good, "This result is valid"),
     };
-    let word = match report.reason.clone().or_else(|| worst(report)) {
-        Some(why) => format!("{word}: {}.", why.trim_end_matches('.')),
+    let word = match why(report) {
+        Some(why) => format!("{word}: {why}."),
         None => format!("{word}."),
     };
     Verdict { tone, word, headline: headline(report), details: Vec::new() }
 }
 
-/// From so much lost work on the loss is what a reader must know first.
-const LOST_LEAST: f64 = 0.01;
+/// Why it ended early, or what was found.
+fn why(report: &Report) -> Option<String> {
+    let why = report.reason.clone().or_else(|| worst(report))?;
+    Some(why.trim_end_matches('.').to_owned())
+}
 
-/// What the gravest warning means for whoever uses the figures; nothing where there is none.
+/// From such a share on a consequence is what a reader must know first.
+const CONSEQUENCE_LEAST: f64 = 0.01;
+
+/// From such a share of lost time or work on, a reader must know of it before why a result is not
+/// valid.
+const MOST_LEAST: f64 = 0.5;
+
+/// A time without commits matters more than what else was found from this share on.
+const STALLED_LEAST: f64 = 0.1;
+
+/// What befell a share of the work or of the time.
+struct Consequence {
+    share: f64,
+    text: String,
+}
+
+/// What the findings mean for whoever uses the figures, the largest share of lost work or time
+/// first; nothing where there are only notes.
 fn worst(report: &Report) -> Option<String> {
     let grave = report.findings.iter().filter(|finding| finding.severity > Severity::Note);
     let grave: Vec<&Finding> = grave.collect();
     let gravest = grave.iter().map(|finding| finding.severity).max()?;
-    let counts = &report.block.counts;
-    let share = |n: u64| n as f64 / counts.offered.max(1) as f64;
-    let percent = |n: u64| format!("{} %", significant(100.0 * share(n), 2));
-    if share(counts.dropped) >= LOST_LEAST {
-        let saturated = report.block.tps.map(|tps| numbers::rate(Some(tps)));
-        let saturated =
-            saturated.map_or_else(String::new, |tps| format!("; saturated at {tps} TPS"));
-        return Some(format!(
-            "{} of the offered load was dropped{saturated}",
-            percent(counts.dropped)
-        ));
-    }
-    if share(counts.failed) >= LOST_LEAST {
-        return Some(format!("{} of the transactions failed", percent(counts.failed)));
+    let least = if gravest == Severity::Invalid { MOST_LEAST } else { CONSEQUENCE_LEAST };
+    let all = [dropped(report), failed(report), without_commits(report)];
+    let all = all.into_iter().flatten().filter(|one| one.share >= least);
+    if let Some(most) = all.max_by(|a, b| a.share.total_cmp(&b.share)) {
+        return Some(most.text);
     }
     let mut first = grave.into_iter().filter(|finding| finding.severity == gravest);
     let first = first.next()?;
     let text = first.observed.as_ref().unwrap_or(&first.text);
     Some(begun_lower(text))
+}
+
+fn percent(share: f64) -> String {
+    format!("{} %", significant(100.0 * share, 2))
+}
+
+/// A share of what was offered.
+fn share_of_offered(report: &Report, n: u64) -> f64 {
+    n as f64 / report.block.counts.offered.max(1) as f64
+}
+
+fn dropped(report: &Report) -> Option<Consequence> {
+    let share = share_of_offered(report, report.block.counts.dropped);
+    let saturated = report.block.tps.map(|tps| numbers::rate(Some(tps)));
+    let saturated = saturated.map_or_else(String::new, |tps| format!("; saturated at {tps} TPS"));
+    let text = format!("{} of the offered load was dropped{saturated}", percent(share));
+    Some(Consequence { share, text })
+}
+
+fn failed(report: &Report) -> Option<Consequence> {
+    let share = share_of_offered(report, report.block.counts.failed);
+    Some(Consequence { share, text: format!("{} of the transactions failed", percent(share)) })
+}
+
+/// How long nothing was committed; whether the plan is the reason is said by the findings.
+fn without_commits(report: &Report) -> Option<Consequence> {
+    let stalls = |finding: &&Finding| finding.id.starts_with("stalled");
+    let first = report.findings.iter().find(stalls)?;
+    let stalled_s = report.block.stability.stalled_ms / 1e3;
+    let share = stalled_s / report.measured_seconds.max(f64::MIN_POSITIVE);
+    let why = if first.id == "stalled_at_disturbance" { ", as planned" } else { "" };
+    let time = numbers::seconds(stalled_s);
+    if share < STALLED_LEAST {
+        return None;
+    }
+    let text = format!(
+        "nothing was committed for {time}, {} of the measured time{why}; TPS includes it",
+        percent(share)
+    );
+    Some(Consequence { share, text })
 }
 
 /// A sentence as the end of another.
@@ -217,10 +268,17 @@ pub(super) fn answer(report: &Report) -> String {
             Status::Running => "Nothing was measured yet.".to_owned(),
             _ => "Nothing was measured.".to_owned(),
         },
-        (0, 0) if report.findings.is_empty() => "Yes. No problem was found.".to_owned(),
-        (0, 0) => "Yes. No problem was found. Notes:".to_owned(),
-        (0, warnings) => format!("Use with caution: {}.", count(warnings, "warning")),
-        _ => "No.".to_owned(),
+        (0, 0) => "Yes. No problem was found.".to_owned(),
+        (0, warnings) => {
+            let warnings = count(warnings, "warning");
+            let worst = worst(report).map(|worst| worst.trim_end_matches('.').to_owned());
+            let worst = worst.map_or_else(String::new, |worst| format!("{worst} "));
+            format!("Use with caution: {worst}({warnings}).")
+        }
+        _ => match worst(report) {
+            Some(worst) => format!("No: {}.", worst.trim_end_matches('.')),
+            None => "No.".to_owned(),
+        },
     }
 }
 
@@ -305,4 +363,41 @@ fn lost(report: &Report) -> String {
     let counts = &report.block.counts;
     let lost = 100.0 * (counts.failed + counts.dropped) as f64 / counts.offered as f64;
     format!("{} % lost", significant(lost, 2))
+}
+
+#[cfg(test)]
+mod tests {
+    use analysis::fixtures::Made;
+    use model::Disturbed;
+
+    use super::*;
+
+    #[test]
+    fn the_banner_names_the_largest_share_of_lost_time_or_work_before_other_warnings() {
+        let mut made = Made::closed();
+        made.seconds.retain(|second| !(8..36).contains(&second.second));
+        made.disturbance(8_000, Some(36_000), Disturbed::Done);
+        let mut report = Report::of(&made.tally());
+        let text = "Programs other than generator and server took 38 % of the CPU time.";
+        report.findings.insert(0, Finding::new("other_cpu_load", Severity::Warning, text));
+        let word = |report: &Report| verdict(report).word;
+        assert_eq!(
+            word(&report),
+            "Use with caution: nothing was committed for 28 s, 47 % of the measured time, as \
+             planned; TPS includes it."
+        );
+        report.block.counts.dropped = report.block.counts.offered / 10;
+        assert!(word(&report).contains("nothing was committed"), "{}", word(&report));
+        report.block.counts.dropped = report.block.counts.offered * 6 / 10;
+        assert!(
+            word(&report).contains("60 % of the offered load was dropped"),
+            "{}",
+            word(&report)
+        );
+        // Why a result is not valid comes before a loss of less than half.
+        report.block.counts.dropped = report.block.counts.offered / 10;
+        let text = "The data are inconsistent.";
+        report.findings.insert(0, Finding::new("checks_failed", Severity::Invalid, text));
+        assert_eq!(word(&report), "This result is not valid: the data are inconsistent.");
+    }
 }

@@ -15,7 +15,8 @@ const FOLDED_MOST: usize = 1_000;
 const SHOWN_MOST: usize = 60;
 
 pub(super) fn section(report: &Report, charts: &[Chart]) -> Section {
-    let rates = named(charts, &["throughput", "offered", "queue", "losses", "stalls", "arrivals"]);
+    let rates = ["throughput", "types", "offered", "queue", "losses", "stalls", "arrivals"];
+    let rates = named(charts, &rates);
     let times = named(charts, &["response", "heat", "intervals"]);
     let mut blocks = vec![Block::Charts(interleaved(&rates, &times))];
     if let Some(facts) = steadiness(report) {

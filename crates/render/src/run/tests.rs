@@ -23,6 +23,8 @@ fn a_plain_closed_run_reads_like_a_page() {
     insta::assert_snapshot!(page(&Made::closed()), @r"
     tpcc on SQLite 3.54.1: 12,115 NOPM, 27,108 TPM (451.8 TPS ± 6.8 within this run), p99 84.4 ms
 
+    Is this result valid? Yes. No problem was found.
+
     target      sqlite:/tmp/tpcc.sqlite, journal=wal, synchronous=full
     load        8 clients, a thread each, closed
     tpcc        warehouses=4
@@ -49,13 +51,13 @@ fn a_plain_closed_run_reads_like_a_page() {
     delivery       1,064       0        9   17.73       11.6   25.0   43.0   131     198    366
     stock_level    1,081       0       11   18.02        1.7   25.0    6.47   18.9    27.3   37.5
 
-    custom metric  unit   count      sum  per second  mean   p50   p99   max
-    lines          rows  27,225  272,250       4,538  10.0  10.0  10.0  10.0
-
     commits in each of 60 seconds, scale 0 to 473
     ██████████████████████████████████████████▆█████████████████
     min 307 (second 42), median 452.5, max 473, CV 4.8 %, no stall
     TPS to ±1 % needs a run of about 2m30s
+
+    custom metric  unit   count      sum  per second  mean   p50   p99   max
+    lines          rows  27,225  272,250       4,538  10.0  10.0  10.0  10.0
 
     Errors: those of attempts that were retried are among them
     phase     count  kind  code  first message
@@ -69,7 +71,6 @@ fn a_plain_closed_run_reads_like_a_page() {
 
     Derived from TPC-C; not a TPC result, and not comparable with one.
 
-    Is this result valid? Yes. No problem was found. Notes:
     note        The database runs in the generator's process and shares its CPUs. The client's CPU
                 time includes the database's. The figures include both: if production uses two
                 hosts, measure with two.
@@ -92,6 +93,21 @@ fn an_overloaded_open_run_tells_the_truth_first() {
     insta::assert_snapshot!(page(&Made::open_overloaded()), @r"
     tpcc on MariaDB 11.8.2: 10,835 NOPM, 24,000 TPM (400.0 TPS ± 0 within this run; 500.0 offered),
     p99 ∞ (18 % lost)
+
+    Is this result valid? Use with caution: 18 % of the offered load was dropped; saturated at 400.0
+    TPS (4 warnings).
+    warning     The first 5 seconds of the measured phase differ: a median response of 1,811 ms,
+                2,582 ms afterwards. Use --ramp-up 10s. The figures include filling caches,
+                compiling statements or connecting.
+    warning     5,500 of 30,000 arrivals found the queue full and were dropped (18.3 %): the rate is
+                higher than the system can handle. Use the offered percentiles, not those of
+                finished transactions; lower the rate or add clients.
+    warning     150 of 30,000 transactions were unfinished at the end of the run (0.50 %); their
+                response times are not known. Use the offered percentiles, which count them with at
+                least their age; lower the rate or allow a longer drain (--drain).
+    warning     250 transactions of the ramp-up were still queued or running when the measured phase
+                began, with 6 clients: the first response times include that backlog. Lower the
+                rate, or lengthen the ramp-up until the backlog is gone.
 
     target      mariadb://bench@db7.example/bench, innodb_flush_log_at_trx_commit=1
     load        6 clients, a thread each, open, 500 arrivals/s (Poisson), at most 1,000 queued, then
@@ -144,20 +160,6 @@ fn an_overloaded_open_run_tells_the_truth_first() {
 
     Derived from TPC-C; not a TPC result, and not comparable with one.
 
-    Is this result valid? Use with caution: 4 warnings.
-    warning     The first 5 seconds of the measured phase differ: a median response of 1,811 ms,
-                2,582 ms afterwards. Use --ramp-up 10s. The figures include filling caches,
-                compiling statements or connecting.
-    warning     5,500 of 30,000 arrivals found the queue full and were dropped (18.3 %): the rate is
-                higher than the system can handle. Use the offered percentiles, not those of
-                finished transactions; lower the rate or add clients.
-    warning     150 of 30,000 transactions were unfinished at the end of the run (0.50 %); their
-                response times are not known. Use the offered percentiles, which count them with at
-                least their age; lower the rate or allow a longer drain (--drain).
-    warning     250 transactions of the ramp-up were still queued or running when the measured phase
-                began, with 6 clients: the first response times include that backlog. Lower the
-                rate, or lengthen the ramp-up until the backlog is gone.
-
     run         019a7d3c-5b10-7c43-9f2e-2f6d8a1b0c9d, too-fast, dbdyno 0.1.0, begun 2026-02-25
                 06:13:20 UTC
     repeat      dbdyno runs show 8a1b0c9d --plan > plan.toml
@@ -169,6 +171,8 @@ fn an_overloaded_open_run_tells_the_truth_first() {
 fn an_interrupted_run_says_how_far_it_came() {
     insta::assert_snapshot!(page(&Made::interrupted()), @r"
     tpcc on SQLite 3.54.1: 12,495 NOPM, 27,146 TPM (452.4 TPS), p99 84.1 ms, interrupted after 7.4 s
+
+    Is this result valid? Yes. No problem was found.
 
     target      sqlite:/tmp/tpcc.sqlite, journal=wal, synchronous=full
     load        8 clients, a thread each, closed
@@ -193,13 +197,13 @@ fn an_interrupted_run_says_how_far_it_came() {
     stock_level     131       0        1   17.70        1.6   25.0    6.54   16.9    –     26.2
     – too few samples for a 95 % interval
 
-    custom metric  unit  count     sum  per second  mean   p50   p99   max
-    lines          rows  3,366  33,660       4,549  10.0  10.0  10.0  10.0
-
     commits in each of 7 seconds, scale 0 to 469
     ███████
     min 437 (second 2), median 447, max 469, CV 2.8 %, no stall
     no interval of TPS: commits vary too slowly for a run of 7.4 s: use at least 8.7 s
+
+    custom metric  unit  count     sum  per second  mean   p50   p99   max
+    lines          rows  3,366  33,660       4,549  10.0  10.0  10.0  10.0
 
     checks      2 of 2 hold before the load
     generator   41.3 s of CPU, 491 µs per query; 34.0 MiB of memory; 6.74 MiB out and 12.5 MiB in;
@@ -208,7 +212,6 @@ fn an_interrupted_run_says_how_far_it_came() {
 
     Derived from TPC-C; not a TPC result, and not comparable with one.
 
-    Is this result valid? Yes. No problem was found. Notes:
     note        The run was interrupted: 7.4 s were measured of 60 s planned. The figures cover that
                 part only.
     note        7.4 s were measured, possibly without any checkpoint, flush or vacuum. Measure a
@@ -281,7 +284,7 @@ fn colour_changes_no_word() {
 fn an_invalid_result_says_so_at_the_top() {
     let mut made = Made::closed();
     made.after = Some(vec![analysis::fixtures::check("3.3.2.1", 1)]);
-    assert!(page(&made).lines().take(3).any(|line| line.starts_with("THIS RESULT IS NOT VALID")));
+    assert!(page(&made).lines().take(3).any(|line| line.starts_with("Is this result valid? No")));
 }
 
 #[test]
@@ -332,7 +335,7 @@ fn nothing_speaks_for_a_run_of_which_nothing_was_measured() {
     assert_eq!(answer(&killed), "Nothing was measured.");
     made.reason = Some(model::StopReason::Interrupted);
     made.measured_ns = 0;
-    assert_eq!(answer(&Report::of(&made.tally())), "No.");
+    assert_eq!(answer(&Report::of(&made.tally())), "No: only 0 s were measured.");
 }
 
 #[test]
@@ -448,4 +451,25 @@ fn ages_of_each_reader_are_a_row_and_on_a_narrow_page_those_that_people_ask_for(
     assert_eq!(table(32)[0], "reader  ages   <40  <100  <300");
     let page = shown(&subjects::with_readers(2), &Style::default());
     assert!(page.contains("  table 1: 50 read first"), "{page}");
+}
+
+#[test]
+fn notes_that_are_left_out_say_whether_deviations_are_among_them() {
+    let mut report = Report::of(&Made::closed().tally());
+    let says = |report: &Report, words: &str| {
+        let page = text(&run(report), &Style { color: false, width: 200 });
+        assert!(page.contains(words), "{page}");
+    };
+    report.notes = ["one", "two", "three"].map(str::to_owned).to_vec();
+    says(&report, "2 further notes on the workload are listed in the JSON report.");
+    report.notes.pop();
+    report.disclosures = vec![analysis::report::Disclosure {
+        group: "tpcc".to_owned(),
+        standard: "TPC-C 5.11".to_owned(),
+        note: String::new(),
+        passed: 0,
+        failed: 0,
+        requirements: Vec::new(),
+    }];
+    says(&report, "1 further note, deviations from TPC-C 5.11 among them, is listed in the JSON");
 }

@@ -27,11 +27,17 @@ pub(super) fn section(report: &Report, charts: &[Chart]) -> Section {
     blocks.extend(part(by_group(report), Vec::new()));
     blocks.extend(part(by_type(report), vec![few]));
     blocks.push(Block::Charts(named(charts, &["kinds"])));
-    blocks.extend(part(custom_metrics(report), Vec::new()));
     blocks.extend(accounts(report));
     blocks.push(Block::Charts(named(charts, &["ages"])));
     blocks.extend(ages_by_reader(report));
     Section::new("transactions", "Transactions", blocks)
+}
+
+/// The workload's own metrics, which are looked at after times and rates.
+pub(super) fn custom(report: &Report) -> Section {
+    let table = custom_metrics(report);
+    let table = (!table.is_empty()).then_some(Block::Table(table));
+    Section::new("custom", "Custom metrics", table.into_iter().collect())
 }
 
 /// What became of what was offered, in sentences.
@@ -234,34 +240,36 @@ fn ages_by_reader(report: &Report) -> Option<Block> {
 /// The workload's own metrics as a table.
 fn custom_metrics(report: &Report) -> Table {
     let time = |title: &'static str| Column::new(title, Align::Point).digits(3);
-    let mut table = Table::new([
+    let known = || report.block.custom_metrics.iter().filter(|(_, of)| of.count > 0);
+    // Counters alone have no distribution.
+    let has_times = known().any(|(_, of)| of.p50.or(of.p99).or(of.max).is_some());
+    let mut columns = vec![
         Column::new("custom metric", Align::Left),
         Column::new("unit", Align::Left),
         Column::new("count", Align::Right),
         Column::new("sum", Align::Right),
         time("per second"),
         time("mean"),
-        time("p50"),
-        time("p99"),
-        time("max"),
-    ]);
-    for (name, of) in report.block.custom_metrics.iter().filter(|(_, of)| of.count > 0) {
+    ];
+    columns.extend(["p50", "p99", "max"].into_iter().filter(|_| has_times).map(time));
+    let mut table = Table::new(columns);
+    for (name, of) in known() {
         // Times are shown as all others are, and nobody asks for their sum.
         let is_time = of.unit == "ns";
         let shown = |value: f64| if is_time { value / NS_PER_MS as f64 } else { value };
         let sum = (!is_time).then_some(of.sum);
         let per_second = sum.filter(|_| report.measured_seconds > 0.0);
-        table.row([
+        let mut row = vec![
             Cell::from(name),
             if is_time { "ms" } else { of.unit.as_str() }.into(),
             of.count.into(),
             sum.map_or(Cell::None, Cell::from),
             per_second.map(|sum| sum as f64 / report.measured_seconds).into(),
             of.mean.map(shown).into(),
-            of.p50.map(shown).into(),
-            of.p99.map(shown).into(),
-            of.max.map(shown).into(),
-        ]);
+        ];
+        let times = [of.p50, of.p99, of.max].into_iter().filter(|_| has_times);
+        row.extend(times.map(|value| Cell::from(value.map(shown))));
+        table.row(row);
     }
     table
 }

@@ -212,6 +212,7 @@ fn a_report_is_read_without_what_is_not_wanted() {
     assert!(!report.seconds.is_empty() && !report.block.transactions.is_empty());
     report.seconds.clear();
     report.intervals.clear();
+    report.commits_by_type.clear();
     report.latency_heat = None;
     report.gauges.clear();
     report.block.transactions = Named::default();

@@ -3,8 +3,8 @@
 use crate::chart_backends::Drawn;
 use crate::chart_backends::axis_scale::{AxisScale, Room, Tick};
 use crate::chart_backends::ticks::{self, MARGIN, TEXT};
-use crate::chart_backends::words::{shortened, width_of};
-use crate::charts::{Along, Axis, Chart, Mark};
+use crate::chart_backends::words::{axis_title, shortened, width_of};
+use crate::charts::{Along, Chart, Mark};
 
 /// From one line of the legend to the next.
 const LINE: f64 = 18.0;
@@ -75,9 +75,9 @@ impl Layout {
             x_ticks,
             y_ticks: y_labels.iter().filter_map(y_at).collect(),
             is_slanted,
-            x_title: titled(&chart.x),
+            x_title: axis_title(&chart.x),
             x_title_at: height - 5.0,
-            y_title: titled(&chart.y),
+            y_title: axis_title(&chart.y),
             y_title_at,
             x,
             y,
@@ -104,13 +104,6 @@ impl Layout {
         let to = mark.to.unwrap_or(mark.from);
         let in_sight = scale.has(mark.from) || scale.has(to) || (scale.is_within(mark.from, to));
         in_sight.then(|| Some((scale.within(mark.from)?, scale.within(to)?))).flatten()
-    }
-}
-
-fn titled(axis: &Axis) -> String {
-    match axis.unit.is_empty() {
-        true => axis.title.clone(),
-        false => format!("{} ({})", axis.title, axis.unit),
     }
 }
 

@@ -243,6 +243,30 @@ fn a_page_of_60_columns() {
     tpcc on MariaDB 11.8.2: 10,835 NOPM, 24,000 TPM (400.0 TPS ±
     0 within this run; 500.0 offered), p99 ∞ (18 % lost)
 
+    Is this result valid? Use with caution: 18 % of the offered
+    load was dropped; saturated at 400.0 TPS (4 warnings).
+    warning     The first 5 seconds of the measured phase
+                differ: a median response of 1,811 ms, 2,582 ms
+                afterwards. Use --ramp-up 10s. The figures
+                include filling caches, compiling statements or
+                connecting.
+    warning     5,500 of 30,000 arrivals found the queue full
+                and were dropped (18.3 %): the rate is higher
+                than the system can handle. Use the offered
+                percentiles, not those of finished transactions;
+                lower the rate or add clients.
+    warning     150 of 30,000 transactions were unfinished at
+                the end of the run (0.50 %); their response
+                times are not known. Use the offered
+                percentiles, which count them with at least
+                their age; lower the rate or allow a longer
+                drain (--drain).
+    warning     250 transactions of the ramp-up were still
+                queued or running when the measured phase began,
+                with 6 clients: the first response times include
+                that backlog. Lower the rate, or lengthen the
+                ramp-up until the backlog is gone.
+
     target      mariadb://bench@db7.example/bench,
                 innodb_flush_log_at_trx_commit=1
     load        6 clients, a thread each, open, 500 arrivals/s
@@ -315,6 +339,24 @@ fn a_page_of_80_columns() {
     tpcc on MariaDB 11.8.2: 10,835 NOPM, 24,000 TPM (400.0 TPS ± 0 within this run;
     500.0 offered), p99 ∞ (18 % lost)
 
+    Is this result valid? Use with caution: 18 % of the offered load was dropped;
+    saturated at 400.0 TPS (4 warnings).
+    warning     The first 5 seconds of the measured phase differ: a median response
+                of 1,811 ms, 2,582 ms afterwards. Use --ramp-up 10s. The figures
+                include filling caches, compiling statements or connecting.
+    warning     5,500 of 30,000 arrivals found the queue full and were dropped (18.3
+                %): the rate is higher than the system can handle. Use the offered
+                percentiles, not those of finished transactions; lower the rate or
+                add clients.
+    warning     150 of 30,000 transactions were unfinished at the end of the run
+                (0.50 %); their response times are not known. Use the offered
+                percentiles, which count them with at least their age; lower the
+                rate or allow a longer drain (--drain).
+    warning     250 transactions of the ramp-up were still queued or running when
+                the measured phase began, with 6 clients: the first response times
+                include that backlog. Lower the rate, or lengthen the ramp-up until
+                the backlog is gone.
+
     target      mariadb://bench@db7.example/bench, innodb_flush_log_at_trx_commit=1
     load        6 clients, a thread each, open, 500 arrivals/s (Poisson), at most
                 1,000 queued, then dropped
@@ -371,6 +413,18 @@ fn a_page_of_120_columns() {
     insta::assert_snapshot!(head(120), @r"
     tpcc on MariaDB 11.8.2: 10,835 NOPM, 24,000 TPM (400.0 TPS ± 0 within this run; 500.0 offered), p99 ∞ (18 % lost)
 
+    Is this result valid? Use with caution: 18 % of the offered load was dropped; saturated at 400.0 TPS (4 warnings).
+    warning     The first 5 seconds of the measured phase differ: a median response of 1,811 ms, 2,582 ms afterwards. Use
+                --ramp-up 10s. The figures include filling caches, compiling statements or connecting.
+    warning     5,500 of 30,000 arrivals found the queue full and were dropped (18.3 %): the rate is higher than the system
+                can handle. Use the offered percentiles, not those of finished transactions; lower the rate or add clients.
+    warning     150 of 30,000 transactions were unfinished at the end of the run (0.50 %); their response times are not
+                known. Use the offered percentiles, which count them with at least their age; lower the rate or allow a
+                longer drain (--drain).
+    warning     250 transactions of the ramp-up were still queued or running when the measured phase began, with 6 clients:
+                the first response times include that backlog. Lower the rate, or lengthen the ramp-up until the backlog is
+                gone.
+
     target      mariadb://bench@db7.example/bench, innodb_flush_log_at_trx_commit=1
     load        6 clients, a thread each, open, 500 arrivals/s (Poisson), at most 1,000 queued, then dropped
     tpcc        warehouses=4
@@ -419,6 +473,16 @@ fn a_page_of_120_columns() {
 fn a_page_of_160_columns() {
     insta::assert_snapshot!(head(160), @r"
     tpcc on MariaDB 11.8.2: 10,835 NOPM, 24,000 TPM (400.0 TPS ± 0 within this run; 500.0 offered), p99 ∞ (18 % lost)
+
+    Is this result valid? Use with caution: 18 % of the offered load was dropped; saturated at 400.0 TPS (4 warnings).
+    warning     The first 5 seconds of the measured phase differ: a median response of 1,811 ms, 2,582 ms afterwards. Use --ramp-up 10s. The figures include filling
+                caches, compiling statements or connecting.
+    warning     5,500 of 30,000 arrivals found the queue full and were dropped (18.3 %): the rate is higher than the system can handle. Use the offered percentiles,
+                not those of finished transactions; lower the rate or add clients.
+    warning     150 of 30,000 transactions were unfinished at the end of the run (0.50 %); their response times are not known. Use the offered percentiles, which
+                count them with at least their age; lower the rate or allow a longer drain (--drain).
+    warning     250 transactions of the ramp-up were still queued or running when the measured phase began, with 6 clients: the first response times include that
+                backlog. Lower the rate, or lengthen the ramp-up until the backlog is gone.
 
     target      mariadb://bench@db7.example/bench, innodb_flush_log_at_trx_commit=1
     load        6 clients, a thread each, open, 500 arrivals/s (Poisson), at most 1,000 queued, then dropped
@@ -469,6 +533,25 @@ fn a_page_in_ascii() {
     insta::assert_snapshot!(crate::ascii(&head(76)), @r"
     tpcc on MariaDB 11.8.2: 10,835 NOPM, 24,000 TPM (400.0 TPS +- 0 within this
     run; 500.0 offered), p99 inf (18 % lost)
+
+    Is this result valid? Use with caution: 18 % of the offered load was
+    dropped; saturated at 400.0 TPS (4 warnings).
+    warning     The first 5 seconds of the measured phase differ: a median
+                response of 1,811 ms, 2,582 ms afterwards. Use --ramp-up 10s.
+                The figures include filling caches, compiling statements or
+                connecting.
+    warning     5,500 of 30,000 arrivals found the queue full and were dropped
+                (18.3 %): the rate is higher than the system can handle. Use the
+                offered percentiles, not those of finished transactions; lower
+                the rate or add clients.
+    warning     150 of 30,000 transactions were unfinished at the end of the run
+                (0.50 %); their response times are not known. Use the offered
+                percentiles, which count them with at least their age; lower the
+                rate or allow a longer drain (--drain).
+    warning     250 transactions of the ramp-up were still queued or running
+                when the measured phase began, with 6 clients: the first
+                response times include that backlog. Lower the rate, or lengthen
+                the ramp-up until the backlog is gone.
 
     target      mariadb://bench@db7.example/bench,
                 innodb_flush_log_at_trx_commit=1
