@@ -117,10 +117,12 @@ impl Target {
     /// Reads a URL. Errors never repeat it whole, since it may hold a password.
     pub fn parse(url: &str) -> Result<Target, BadTarget> {
         let Some((scheme, rest)) = url.split_once(':') else {
-            return Err(BadTarget(
-                "a target is a URL such as sqlite:/path/file.db or mariadb://user@host/database"
-                    .to_owned(),
-            ));
+            let such = "a target is a URL such as sqlite:/path/file.db, \
+                        mariadb://user@host/database or sim:";
+            return Err(BadTarget(match url {
+                "sim" => format!("{such}; did you mean 'sim:'?"),
+                _ => such.to_owned(),
+            }));
         };
         let letters = |c: char| c.is_ascii_alphanumeric() || c == '+' || c == '-';
         if scheme.is_empty() || !scheme.chars().all(letters) {
@@ -408,6 +410,7 @@ mod tests {
     fn a_malformed_url_says_what_is_wrong() {
         for (url, expect) in [
             ("nonsense", "a target is a URL"),
+            ("sim", "did you mean 'sim:'?"),
             ("://x", "scheme"),
             ("sq lite:x", "scheme"),
             ("mariadb://h:0/x", "port"),
