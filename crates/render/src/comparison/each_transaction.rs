@@ -154,11 +154,15 @@ fn of_transaction(
     pair: &PairReport,
     figures: &[(&str, Option<&EachTransaction>)],
 ) -> Table {
-    let ratio = ratio_name(report, pair).into();
-    // Between several points, ratios are what is looked for.
+    // Between several points, ratios are what is looked for, and named above.
     let has_difference = pair.each_transaction.len() < 2;
-    let difference = has_difference.then(|| "difference".into());
-    let names = names(report, pair).into_iter().chain(difference).chain([ratio]);
+    let ratio = match has_difference {
+        true => ratio_name(report, pair),
+        false => "ratio".to_owned(),
+    };
+    let difference = has_difference.then(|| "difference".to_owned());
+    let names = names(report, pair).map(|name| value(&name)).into_iter();
+    let names = names.chain(difference).chain([ratio]);
     let columns = names.map(|name| Column::new(name, Align::Right));
     let figure = Column::new("per transaction", Align::Left);
     let mut table = Table::new([figure].into_iter().chain(columns).collect::<Vec<_>>());
