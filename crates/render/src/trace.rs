@@ -376,10 +376,16 @@ mod tests {
         connection  executed 1 transaction of the same type before; statements called there are prepared
 
         new_order, number 3
-        #  statement [values] → reply                                      trips  out   in     ms
-        1  SELECT s_quantity FROM stock WHERE s_i_id = ? [7] → 1 row (42)      1   51  412  1.23
-        2  UPDATE stock SET s_quantity = ? [41]                                1   51  412  0.500
-        2  COMMIT → 1 row changed                                              –    –    –  –
+        #  statement [values] → reply                                             trips  out   in     ms
+        1  SELECT s_quantity FROM stock WHERE s_i_id = ? [7] → 1 row (s_quantity      1   51  412  1.23
+           42)
+        2  UPDATE stock SET s_quantity = ? [41]                                       1   51  412  0.500
+        2  COMMIT → 1 row changed                                                     –    –    –  –
+
+        The statements of a procedure or function are executed within the server, in the round trip of
+        its call. Their replies do not leave the server, so dbdyno sees neither their values nor their
+        times. As created:
+        CREATE PROCEDURE p() BEGIN END
         ");
     }
 
