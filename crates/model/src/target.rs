@@ -117,12 +117,11 @@ impl Target {
     /// Reads a URL. Errors never repeat it whole, since it may hold a password.
     pub fn parse(url: &str) -> Result<Target, BadTarget> {
         let Some((scheme, rest)) = url.split_once(':') else {
-            let such = "a target is a URL such as sqlite:/path/file.db, \
-                        mariadb://user@host/database or sim:";
-            return Err(BadTarget(match url {
-                "sim" => format!("{such}; did you mean 'sim:'?"),
-                _ => such.to_owned(),
-            }));
+            return Err(BadTarget(
+                "a target is a URL such as sqlite:/path/file.db, mariadb://user@host/database, \
+                 managed:mariadb or sim: (with the colon)"
+                    .to_owned(),
+            ));
         };
         let letters = |c: char| c.is_ascii_alphanumeric() || c == '+' || c == '-';
         if scheme.is_empty() || !scheme.chars().all(letters) {
@@ -410,7 +409,7 @@ mod tests {
     fn a_malformed_url_says_what_is_wrong() {
         for (url, expect) in [
             ("nonsense", "a target is a URL"),
-            ("sim", "did you mean 'sim:'?"),
+            ("sim", "or sim: (with the colon)"),
             ("://x", "scheme"),
             ("sq lite:x", "scheme"),
             ("mariadb://h:0/x", "port"),
