@@ -55,8 +55,7 @@ const ADVISED: &[(&str, &str)] = &[
 const PURGE_STAYS: &str = "Open transactions of other sessions may hold old row versions: end \
                            them. Without any, the server leaves this for its next work.";
 
-/// MySQL 5.6 cuts the list in its first batch after a transaction and in every 128th, up to where
-/// the purge was before; and sleeps when a batch has found nothing.
+/// MySQL 5.6 keeps logs of transactions that it has purged in the list while it is idle.
 const ALL_PURGED: NothingLeft = NothingLeft {
     sql: "SHOW ENGINE INNODB STATUS",
     numbers_behind: ["Trx id counter", "Purge done for trx's n:o <"],
