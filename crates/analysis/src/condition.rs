@@ -26,7 +26,7 @@ const MEASURED: [&str; 12] = [
     "uptime_s",
 ];
 /// Facts about how a run went; what was asked of a path to the server, the plan has.
-const OF_THE_RUN: [&str; 9] = [
+const OF_THE_RUN: [&str; 11] = [
     "monitor",
     "around",
     "client",
@@ -35,6 +35,8 @@ const OF_THE_RUN: [&str; 9] = [
     "data_build",
     "network_path",
     "processes",
+    "settle_after",
+    "settle_before",
     crate::repeats::TRIAL,
 ];
 /// Facts that follow from others: of commits from the modes, of checkpoints from the product, of

@@ -9,8 +9,9 @@ use std::time::{Duration, Instant};
 use engine::Stop;
 use model::finding_catalog::catalog_entry;
 use model::{
-    Database, DbError, DbErrorKind, Event, Fact, FactValue, Finding, Row, Settling, SettlingLevel,
-    SettlingStep, Severity, Target, Value, did_you_mean, format_count, format_duration, numbers,
+    Database, DbError, DbErrorKind, Event, Fact, FactValue, Finding, NothingLeft, Row, Settling,
+    SettlingLevel, SettlingStep, Severity, Target, Value, did_you_mean, format_count,
+    format_duration, numbers,
 };
 use monitor::wall_clock;
 
@@ -26,11 +27,12 @@ const LOOK_EVERY: Duration = Duration::from_millis(250);
 const FROZEN: Duration = Duration::from_secs(10);
 /// With more commits per second than these, somebody still works (HammerDB's rule).
 const COMMITS_PER_S: f64 = 100.0;
+/// The step before those of the driver: waiting for others.
+const WAIT: &str = "wait";
+/// Its level.
+const COMMIT_RATE: &str = "commits_per_s";
 /// A server may count what it wrote a moment later (PostgreSQL's checkpointer).
 const COUNTED_WITHIN: Duration = Duration::from_millis(500);
-/// What may be done about a level that stays.
-const STAYS: &str = "Open transactions of other sessions may hold it: end them. Without any, the \
-                     server leaves this for its next work.";
 /// Over how long commits are counted.
 const COUNTED_OVER: Duration = Duration::from_secs(1);
 
@@ -128,11 +130,13 @@ pub struct Incomplete {
     pub why: String,
     /// What to do about it, a sentence; empty where the reason says it.
     pub advice: String,
+    /// What is left, in few words: `history list 1,068`.
+    pub left: String,
 }
 
 impl Incomplete {
-    fn new(why: String, advice: &str) -> Incomplete {
-        Incomplete { why, advice: advice.to_owned() }
+    fn new(left: String, why: String, advice: &str) -> Incomplete {
+        Incomplete { left, why, advice: advice.to_owned() }
     }
 
     /// Both together.
@@ -153,12 +157,33 @@ pub struct StepDone {
 }
 
 impl Settled {
+    /// Whether the database is at rest.
+    pub fn is_at_rest(&self) -> bool {
+        self.incomplete.is_empty()
+    }
+
+    /// What is left, each thing once, in few words.
+    pub fn left(&self) -> Vec<&str> {
+        let mut left: Vec<&str> = Vec::new();
+        for of in self.incomplete.iter().map(|of| of.left.as_str()) {
+            if !left.contains(&of) {
+                left.push(of);
+            }
+        }
+        left
+    }
+
     /// In a sentence, for people.
     pub fn sentence(&self) -> String {
-        let mut parts = vec![format!("settled in {}", shown_time(self.seconds))];
+        let took = shown_time(self.seconds);
+        let first = match self.is_at_rest() {
+            true => format!("settled in {took}"),
+            false => format!("not settled within {took}: {}", self.left().join(", ")),
+        };
+        let mut parts = vec![first];
         for step in &self.steps {
             let level = step.level.map(|(name, before, after)| {
-                let name = name.replace('_', " ");
+                let name = level_name(name);
                 format!(" ({name} {} to {})", shown(before), shown(after))
             });
             let took = shown_time(step.seconds);
@@ -174,7 +199,10 @@ impl Settled {
         if let Some(commits) = self.commits {
             parts.push(format!("{} commits", format_count(commits)));
         }
-        parts.join(", ")
+        match self.is_at_rest() {
+            true => parts.join(", "),
+            false => format!("{}; {}", parts[0], parts[1..].join(", ")),
+        }
     }
 
     /// What a run keeps of it: `when` it was, as in `before the load`.
@@ -250,7 +278,7 @@ pub fn settle(
     let (commits, bytes) = (work.commits(settling), work.written(settling));
     // One step may do some of another's work.
     let mut first_levels = Vec::new();
-    work.wait_for_others(settling);
+    work.wait_for_others(settling, commits);
     for step in settling.steps {
         let level = step.level.as_ref().map(|level| work.level(step, level)).transpose()?;
         first_levels.push(level.flatten());
@@ -263,15 +291,15 @@ pub fn settle(
     if is_over() {
         work.done.is_interrupted = true;
         let why = "It was interrupted before it was done".to_owned();
-        work.done.incomplete.push(Incomplete::new(why, ""));
+        work.note("interrupted".to_owned(), why, "");
     }
+    work.done.seconds = began.elapsed().as_secs_f64();
     let grown = |before: Option<i64>, after: Option<i64>| {
         let grown = after?.checked_sub(before?)?;
         u64::try_from(grown).ok()
     };
     let commits_now = work.commits(settling);
     work.done.commits = commits.zip(commits_now).map(|(before, now)| now.since(before));
-    work.done.seconds = began.elapsed().as_secs_f64();
     let ended = wall_clock::now();
     work.done.written_bytes = grown(bytes, work.written(settling));
     while !is_over() && work.done.written_bytes == Some(0) && ended.elapsed() < COUNTED_WITHIN {
@@ -321,6 +349,8 @@ struct Work<'a, 'w> {
     momentary: Option<Momentary>,
     /// When there is no more time.
     until: Instant,
+    /// When the last step ended: the times of the steps add up to the whole.
+    lap: Instant,
     /// Whether somebody wants it to end.
     is_over: &'a (dyn Fn() -> bool + Sync),
     /// Whether that ended a step.
@@ -340,6 +370,7 @@ impl<'a, 'w> Work<'a, 'w> {
             session: AdminSession::at(of.database)?,
             momentary: None,
             until: wall_clock::now() + of.limit,
+            lap: wall_clock::now(),
             of,
             is_over,
             is_cut: false,
@@ -348,15 +379,38 @@ impl<'a, 'w> Work<'a, 'w> {
         })
     }
 
+    /// A step is over: what it took and where its level fell.
+    fn done(&mut self, name: &'static str, level: Option<(&'static str, i64, i64)>) {
+        let now = wall_clock::now();
+        let seconds = now.duration_since(self.lap).as_secs_f64();
+        self.lap = now;
+        self.done.steps.push(StepDone { name, seconds, level });
+    }
+
     /// Waits until hardly anybody commits any more.
-    fn wait_for_others(&mut self, settling: &Settling) {
-        let Some(mut before) = self.commits(settling) else { return };
+    fn wait_for_others(&mut self, settling: &Settling, before: Option<Commits>) {
+        let Some(before) = before else { return };
+        let mut rates = None;
+        self.watch_commits(settling, before, &mut rates);
+        let level = rates.map(|(first, last)| (COMMIT_RATE, first, last));
+        self.done(WAIT, level);
+    }
+
+    /// Watches the commits per second, the first and the last of which are in `rates`.
+    fn watch_commits(
+        &mut self,
+        settling: &Settling,
+        mut before: Commits,
+        rates: &mut Option<(i64, i64)>,
+    ) {
         let mut at = wall_clock::now();
         let (mut least, mut fell_at) = (f64::INFINITY, at);
         while self.rest(COUNTED_OVER) {
             let Some(now) = self.commits(settling) else { return };
             let per_s = now.since(before) as f64 / at.elapsed().as_secs_f64();
             (before, at) = (now, wall_clock::now());
+            let rate = per_s.round() as i64;
+            *rates = Some((rates.map_or(rate, |(first, _)| first), rate));
             if per_s <= COMMITS_PER_S {
                 return;
             }
@@ -366,7 +420,7 @@ impl<'a, 'w> Work<'a, 'w> {
             let shown = format!("{per_s:.0} commits/s of other sessions");
             if fell_at.elapsed() > FROZEN || at > self.until {
                 let why = format!("The database is used meanwhile: {shown}");
-                return self.note(why, "End the other sessions.");
+                return self.note(shown, why, "End the other sessions.");
             }
             (self.doing)(&format!("settling: waiting for {shown} to end"));
         }
@@ -377,9 +431,8 @@ impl<'a, 'w> Work<'a, 'w> {
         if names_tables && self.of.tables.is_empty() {
             return Ok(());
         }
-        let began = wall_clock::now();
         (self.doing)(&format!("settling: {}", step.doing));
-        self.raise(step);
+        let refused = self.raise(step);
         let said = self.say(step);
         let passed_over = match said {
             Ok(()) => self.passed_over(step),
@@ -388,30 +441,40 @@ impl<'a, 'w> Work<'a, 'w> {
         let last = match (first, &step.level) {
             // It will not fall by what was passed over.
             (_, Some(level)) if !passed_over.is_empty() => self.level(step, level),
+            // Nor without the right to make it fall.
+            (_, Some(level)) if step.needs_settings && refused.is_some() => self.level(step, level),
             (Some(first), Some(level)) if said.is_ok() => self.fall(step, level, first),
             (first, _) => Ok(first),
         };
         // Settings go back whatever happened.
         let notes = self.momentary.take().map(|mut set| set.end()).unwrap_or_default();
-        notes.into_iter().for_each(|note| self.note(note, ""));
+        notes.into_iter().for_each(|note| self.note("settings not set back".to_owned(), note, ""));
         said?;
         if !passed_over.is_empty() {
             let tables = passed_over.join(", ");
             let why = format!("The {} passed over {tables}", step.name.replace('_', " "));
-            self.note(why, &with_user(step.if_denied, self.of.target));
+            let left = format!("{tables} not done by the {}", step.name.replace('_', " "));
+            self.note(left, why, &with_user(step.if_denied, self.of.target));
         }
         let last = last?;
+        if let (Some(error), false) = (refused, last == Some(0)) {
+            let name = step.name.replace('_', " ");
+            let left = match (&step.level, last) {
+                (Some(level), Some(last)) => level_left(level, last),
+                _ => format!("{name} not done"),
+            };
+            self.note(left, format!("The {name} cannot change settings: {error}"), "");
+        }
         let level = match (&step.level, first, last) {
             (Some(level), Some(first), Some(last)) => Some((level.name, first, last)),
             _ => None,
         };
-        let seconds = began.elapsed().as_secs_f64();
-        self.done.steps.push(StepDone { name: step.name, seconds, level });
+        self.done(step.name, level);
         Ok(())
     }
 
-    /// Sets what makes a step faster. Without the privilege it takes longer.
-    fn raise(&mut self, step: &SettlingStep) {
+    /// Sets what makes a step faster; why it cannot be set.
+    fn raise(&mut self, step: &SettlingStep) -> Option<Error> {
         let of = self.of;
         let mut refused = None;
         for (name, value) in step.settings {
@@ -426,22 +489,49 @@ impl<'a, 'w> Work<'a, 'w> {
                 refused = refused.or(Some(error));
             }
         }
-        if let Some(error) = refused {
-            let step = step.name.replace('_', " ");
-            self.note(format!("The {step} had no settings of its own: {error}"), "");
+        if let Some(error) = &refused {
+            let name = step.name.replace('_', " ");
+            (self.doing)(&format!("settling: the {name} cannot change settings: {error}"));
         }
+        refused
     }
 
-    fn note(&mut self, why: String, advice: &str) {
-        self.done.incomplete.push(Incomplete::new(why, advice));
+    fn note(&mut self, left: String, why: String, advice: &str) {
+        self.done.incomplete.push(Incomplete::new(left, why, advice));
     }
 
-    /// That it took too long.
-    fn note_limit(&mut self, step: &SettlingStep) {
+    /// That it took too long. Its level, where it has one, is left.
+    fn note_limit(&mut self, step: &SettlingStep, last: Option<i64>) {
         let limit = format_duration(self.of.limit.as_nanos() as u64);
-        let step = step.name.replace('_', " ");
-        let why = format!("The {step} was not done within the limit of {limit}");
-        self.note(why, "Allow more time (--settle-limit).");
+        let name = step.name.replace('_', " ");
+        let why = format!("The {name} was not done within the limit of {limit}");
+        let left = match (&step.level, last) {
+            (Some(level), Some(last)) => level_left(level, last),
+            _ => format!("{name} not done"),
+        };
+        self.note(left, why, "Allow more time (--settle-limit).");
+    }
+
+    /// That a level falls no more, and why.
+    fn note_stays(&mut self, step: &SettlingStep, level: &SettlingLevel, last: i64) {
+        let name = level_name(level.name);
+        let why = format!("The {name} stayed at {} for 10 s", shown(last));
+        let advice = match &step.nothing_left {
+            Some(of) if self.says_nothing_left(of) => of.meaning,
+            _ => step.if_stays,
+        };
+        self.note(level_left(level, last), why, advice);
+    }
+
+    fn says_nothing_left(&mut self, of: &NothingLeft) -> bool {
+        let mut is_said = false;
+        let asked = self.session.read(of.sql, &mut |row: &dyn Row| {
+            if let Some(last) = row.width().checked_sub(1) {
+                is_said = of.is_said(row.text(last)?);
+            }
+            Ok(())
+        });
+        asked.is_ok() && is_said
     }
 
     /// Says the statements of a step. One that is refused is noted.
@@ -455,14 +545,15 @@ impl<'a, 'w> Work<'a, 'w> {
                 Ok(_) => {}
                 Err(db_error) if db_error.kind.breaks_session() => return Err(db_error.into()),
                 Err(_) if is_over() => self.is_cut = true,
-                Err(_) if wall_clock::now() > until => self.note_limit(step),
+                Err(_) if wall_clock::now() > until => self.note_limit(step, None),
                 Err(db_error) => {
                     let advice = match (db_error.kind, step.if_denied) {
                         (DbErrorKind::Denied, sql) => with_user(sql, self.of.target),
                         _ => String::new(),
                     };
-                    let step = step.name.replace('_', " ");
-                    self.note(format!("The {step} was refused: {db_error}"), &advice);
+                    let name = step.name.replace('_', " ");
+                    let why = format!("The {name} was refused: {db_error}");
+                    self.note(format!("{name} refused"), why, &advice);
                 }
             }
             if is_over() {
@@ -483,7 +574,7 @@ impl<'a, 'w> Work<'a, 'w> {
         let (mut last, mut least, mut fell_at) = (first, i64::MAX, began);
         loop {
             last = self.level(step, level)?.unwrap_or(last);
-            let name = level.name.replace('_', " ");
+            let name = level_name(level.name);
             if last == 0 {
                 return Ok(Some(last));
             }
@@ -494,12 +585,11 @@ impl<'a, 'w> Work<'a, 'w> {
                 return Ok(Some(last));
             }
             if wall_clock::now() > self.until {
-                self.note_limit(step);
+                self.note_limit(step, Some(last));
                 return Ok(Some(last));
             }
             if fell_at.elapsed() > FROZEN {
-                let stays = format!("The {name} stayed at {} for 10 s", shown(last));
-                self.note(stays, STAYS);
+                self.note_stays(step, level, last);
                 return Ok(Some(last));
             }
             let left = time_left(first, last, began.elapsed());
@@ -519,7 +609,7 @@ impl<'a, 'w> Work<'a, 'w> {
                 let step = step.name.replace('_', " ");
                 let why = format!("The progress of the {step} cannot be read: {db_error}");
                 if !self.done.incomplete.iter().any(|known| known.why == why) {
-                    self.note(why, "");
+                    self.note(format!("{} unknown", level_name(level.name)), why, "");
                 }
                 Ok(None)
             }
@@ -591,6 +681,15 @@ fn number(session: &mut AdminSession, sql: &str, column: usize) -> Result<Option
     Ok(number)
 }
 
+/// A level that is not 0, in few words.
+fn level_left(level: &SettlingLevel, last: i64) -> String {
+    format!("{} {}", level_name(level.name), shown(last))
+}
+
+fn level_name(name: &str) -> String {
+    name.replace("_per_s", "/s").replace('_', " ")
+}
+
 fn shown(number: i64) -> String {
     format_count(number.max(0) as u64)
 }
@@ -623,11 +722,19 @@ mod tests {
                 StepDone { name: "purge", seconds: 10.0, level: Some(("history_list", 12_345, 3)) },
                 StepDone { name: "checkpoint", seconds: 2.0, level: None },
             ],
-            incomplete: vec![Incomplete::new("The history list stayed at 3".to_owned(), STAYS)],
+            incomplete: vec![Incomplete::new(
+                "history list 3".to_owned(),
+                "The history list stayed at 3".to_owned(),
+                "Open transactions may hold it.",
+            )],
             is_interrupted: false,
         };
-        let sentence = settled.sentence();
-        assert!(sentence.starts_with("settled in 12.346s, purge 10s (history list 12,345 to 3), "));
+        let begins = "not settled within 12.346s: history list 3; purge 10s (history list 12,345 \
+                      to 3), checkpoint 2s, ";
+        assert!(settled.sentence().starts_with(begins), "{}", settled.sentence());
+        let at_rest = Settled { incomplete: Vec::new(), ..settled.clone() };
+        let begins = "settled in 12.346s, purge 10s (history list 12,345 to 3), ";
+        assert!(at_rest.sentence().starts_with(begins), "{}", at_rest.sentence());
         let events = settled.events("settle_before", "before the load");
         let Some(Event::Finding(finding)) = events.last() else { panic!("it is not settled") };
         let begins = "Not at rest before the load: The history list stayed at 3. Open";

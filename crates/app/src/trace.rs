@@ -5,7 +5,7 @@
 use std::sync::Arc;
 
 use engine::{CannotTrace, Stop, Traced};
-use model::{KindIndex, Settings, Target, Trace, did_you_mean};
+use model::{KindIndex, Settings, Target, Trace, TransactionTrace, did_you_mean};
 use plan::managed::is_managed;
 
 use crate::build::{BuildOptions, Progress, build_interruptible};
@@ -68,7 +68,11 @@ pub fn trace(
     let fact = |name| facts.iter().find(|fact| fact.name == name).map(|of| of.value.to_string());
     let product = fact("product").unwrap_or_else(|| target.scheme.clone());
     let version = fact("version").map_or(String::new(), |version| format!(" {version}"));
-    let mut transactions = Vec::new();
+    let mut transactions: Vec<TransactionTrace> = Vec::new();
+    let dialect = open_target.database.dialect();
+    let all = groups.iter().flat_map(|opened| opened.workload.routines(dialect));
+    let all: Vec<(String, String)> =
+        all.map(|routine| (routine.name.to_owned(), routine.create)).collect();
     for (opened, kind) in chosen {
         let (workload, database) = (Arc::clone(&opened.workload), Arc::clone(&opened.database));
         let TraceOptions { number, warm_up, .. } = *options;
@@ -86,7 +90,14 @@ pub fn trace(
     }
     let settings = groups.first().map(|opened| opened.settings.written());
     let parameters = settings.into_iter().flatten().map(|(k, v)| (k.to_owned(), v.to_owned()));
+    let statements = transactions.iter().flat_map(|of| &of.exchanges);
+    let statements: Vec<&str> = statements
+        .flat_map(|exchange| exchange.statements.iter().map(|statement| statement.sql.as_str()))
+        .collect();
+    let is_called = |name: &str| statements.iter().any(|sql| sql.contains(&format!("{name}(")));
+    let routines = all.into_iter().filter(|(name, _)| is_called(name)).collect();
     Ok(Trace {
+        routines,
         target: target.to_string(),
         database: format!("{product}{version}"),
         workload: options.workload.clone(),

@@ -105,6 +105,7 @@ fn converse(traced: &Traced, clock: ThreadClock) -> Result<TransactionTrace, Can
         exchanges: Rc::clone(&exchanges),
         begun: None,
         called: HashSet::new(),
+        seen: Seen::default(),
     };
     let mut conversation = Conversation {
         traced,
@@ -187,6 +188,26 @@ impl Conversation<'_> {
     }
 }
 
+/// What was seen of a reply.
+#[derive(Default)]
+struct Seen {
+    rows: Vec<Vec<String>>,
+    columns: Vec<String>,
+}
+
+impl Seen {
+    fn add(&mut self, row: &dyn Row) {
+        if self.rows.len() >= ROWS_MAX {
+            return;
+        }
+        let columns = 0..row.width();
+        if self.rows.is_empty() && columns.clone().any(|column| !row.name(column).is_empty()) {
+            self.columns = columns.clone().map(|column| row.name(column).to_owned()).collect();
+        }
+        self.rows.push(columns.map(|column| shown_value(&row.value(column))).collect());
+    }
+}
+
 /// A session that notes each request with its reply.
 struct ObservedSession {
     session: Box<dyn Session>,
@@ -196,6 +217,8 @@ struct ObservedSession {
     begun: Option<(Exchange, Traffic)>,
     /// The texts of prepared statements that were called on this connection.
     called: HashSet<String>,
+    /// Of the reply that is being read.
+    seen: Seen,
 }
 
 impl ObservedSession {
@@ -205,11 +228,11 @@ impl ObservedSession {
         self.begun = Some((Exchange { statements, started_ns, ..Exchange::default() }, before));
     }
 
-    fn end(&mut self, result: &Result<Reply, DbError>, first_rows: Vec<Vec<String>>) {
+    fn end(&mut self, result: &Result<Reply, DbError>, seen: Seen) {
         let Some((mut exchange, before)) = self.begun.take() else { return };
         exchange.elapsed_ns = self.clock.now() - exchange.started_ns;
         exchange.traffic = self.session.traffic() - before;
-        exchange.first_rows = first_rows;
+        (exchange.first_rows, exchange.columns) = (seen.rows, seen.columns);
         match result {
             Ok(reply) => (exchange.rows, exchange.affected) = (reply.n_rows, reply.n_affected),
             Err(db_error) => exchange.error = Some(db_error.to_string()),
@@ -227,7 +250,7 @@ impl Session for ObservedSession {
         self.begin(statements);
         let started = self.session.start(request);
         if let Err(db_error) = &started {
-            self.end(&Err(db_error.clone()), Vec::new());
+            self.end(&Err(db_error.clone()), Seen::default());
         }
         started
     }
@@ -237,15 +260,14 @@ impl Session for ObservedSession {
         context: &mut Context<'_>,
         visit: Visit<'_>,
     ) -> Poll<Result<Reply, DbError>> {
-        let mut rows = Vec::new();
+        let mut seen = std::mem::take(&mut self.seen);
         let polled = self.session.poll_reply(context, &mut |row: &dyn Row| {
-            if rows.len() < ROWS_MAX {
-                rows.push((0..row.width()).map(|column| shown_value(&row.value(column))).collect());
-            }
+            seen.add(row);
             visit(row)
         });
-        if let Poll::Ready(result) = &polled {
-            self.end(result, rows);
+        match &polled {
+            Poll::Ready(result) => self.end(result, seen),
+            Poll::Pending => self.seen = seen,
         }
         polled
     }

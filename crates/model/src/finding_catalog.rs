@@ -339,6 +339,14 @@ pub static CATALOG: &[CatalogEntry] = &[
                  fits, not a proof.",
     },
     CatalogEntry {
+        id: "few_session_samples",
+        severity: "note",
+        raised: "less than half of the samples of the server's sessions that were due, ten per \
+                 second, were taken: the machine was busy, or the server took long to answer",
+        advice: "Waits in 'Where the time goes' are less certain than the number of samples due \
+                 suggests: measure longer, or leave dbdyno a CPU.",
+    },
+    CatalogEntry {
         id: "slow_seconds",
         severity: "note, warning",
         raised: "two or more seconds were outliers: commits below the median second by a factor of \

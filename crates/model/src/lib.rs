@@ -149,7 +149,7 @@ pub use session::{
     query_number, reconnect,
 };
 pub use session_state::{SessionSampling, SessionState};
-pub use settling::{Settle, Settling, SettlingLevel, SettlingOf, SettlingStep};
+pub use settling::{NothingLeft, Settle, Settling, SettlingLevel, SettlingOf, SettlingStep};
 pub use signal::Signal;
 pub use standard::{Requirement, RequirementFigure, Standard};
 pub use statement::{Sent, Statement, StatementId, StatementKind};

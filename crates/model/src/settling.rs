@@ -48,6 +48,8 @@ pub struct SettlingStep {
     /// the query of the level, `{tables}` stands for the names of the tables of the workload, and
     /// `{names}` for the same as texts, separated by commas.
     pub statements: &'static [&'static str],
+    /// Whether it does not come about without these settings.
+    pub needs_settings: bool,
     /// What to do if the user may not execute them: a sentence, in which `{user}` stands for the
     /// user; empty where the database says it itself.
     pub if_denied: &'static str,
@@ -56,6 +58,36 @@ pub struct SettlingStep {
     pub passed_over: &'static [&'static str],
     /// What falls while it is done.
     pub level: Option<SettlingLevel>,
+    /// What may hold a level that falls no more, and what to do about it: sentences.
+    pub if_stays: &'static str,
+    /// How to see that nothing is left to be done although the level is not 0.
+    pub nothing_left: Option<NothingLeft>,
+}
+
+/// How a server says that nothing is left to be done, whatever the level of a step is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct NothingLeft {
+    /// The query for a text, in the last column of its row.
+    pub sql: &'static str,
+    /// Words of this text, each with a number behind it: nothing is left if the first number is at
+    /// most one above the second.
+    pub numbers_behind: [&'static str; 2],
+    /// What that means, in sentences.
+    pub meaning: &'static str,
+}
+
+impl NothingLeft {
+    /// Whether a text says so.
+    pub fn is_said(&self, text: &str) -> bool {
+        let number = |words: &str| -> Option<u64> {
+            let (_, behind) = text.split_once(words)?;
+            let behind = behind.trim_start();
+            let end = behind.find(|c: char| !c.is_ascii_digit()).unwrap_or(behind.len());
+            behind[..end].parse().ok()
+        };
+        let [until, done] = self.numbers_behind.map(number);
+        until.zip(done).is_some_and(|(until, done)| until <= done.saturating_add(1))
+    }
 }
 
 /// A number that a database counts itself, and that is 0 when a step is done.
@@ -93,3 +125,29 @@ impl Settling {
 
 /// Says how a database is settled, from its facts; or why it cannot be.
 pub type SettlingOf = fn(&[Fact]) -> Result<Settling, String>;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nothing_is_left_where_the_purge_has_come_to_the_last_transaction() {
+        let of = NothingLeft {
+            sql: "",
+            numbers_behind: ["Trx id counter", "Purge done for trx's n:o <"],
+            meaning: "",
+        };
+        let check = |counter: &str, done: &str, expected: bool| {
+            let text = format!(
+                "---\nTrx id counter {counter}\nPurge done for trx's n:o < {done} undo n:o < 0 state: \
+                 running but idle\nHistory list length 973\n"
+            );
+            assert_eq!(of.is_said(&text), expected, "{text}");
+        };
+        check("9185", "9184", true);
+        check("41797", "41797", true);
+        check("41797", "41700", false);
+        check("x", "41700", false);
+        assert!(!of.is_said("Trx id counter 7"));
+    }
+}

@@ -118,7 +118,8 @@ impl Target {
     pub fn parse(url: &str) -> Result<Target, BadTarget> {
         let Some((scheme, rest)) = url.split_once(':') else {
             return Err(BadTarget(
-                "a target is a URL such as sqlite:/path/file.db or mariadb://user@host/database"
+                "a target is a URL such as sqlite:/path/file.db, mariadb://user@host/database, \
+                 managed:mariadb or sim: (with the colon)"
                     .to_owned(),
             ));
         };
@@ -408,6 +409,7 @@ mod tests {
     fn a_malformed_url_says_what_is_wrong() {
         for (url, expect) in [
             ("nonsense", "a target is a URL"),
+            ("sim", "or sim: (with the colon)"),
             ("://x", "scheme"),
             ("sq lite:x", "scheme"),
             ("mariadb://h:0/x", "port"),

@@ -21,6 +21,8 @@ pub struct Exchange {
     pub affected: u64,
     /// The first rows, each with its values.
     pub first_rows: Vec<Vec<String>>,
+    /// The names of the columns of the first row, where the database tells them.
+    pub columns: Vec<String>,
     /// Why the database refused it, if it did.
     pub error: Option<String>,
 }
@@ -71,4 +73,6 @@ pub struct Trace {
     pub warm_up: u32,
     /// The transactions.
     pub transactions: Vec<TransactionTrace>,
+    /// Procedures and functions that they call: the name and the definition.
+    pub routines: Vec<(String, String)>,
 }

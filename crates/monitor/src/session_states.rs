@@ -8,9 +8,10 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use model::finding_catalog::catalog_entry;
 use model::{
-    Choice, Database, Event, Fact, NS_PER_MS, Row, ServerSummary, SessionState, SummaryColumnKept,
-    SummaryOf, SummaryRow,
+    Choice, Database, Event, Fact, Finding, NS_PER_MS, Row, ServerSummary, SessionState, Severity,
+    SummaryColumnKept, SummaryOf, SummaryRow,
 };
 
 use crate::collector::Collector;
@@ -99,6 +100,12 @@ impl SessionStates {
         }
     }
 
+    /// How many samples the measured phase had time for until then.
+    fn n_due(&self, at_ns: i64) -> u32 {
+        let each_ns = model::NS_PER_S as i64 / i64::from(LOOKS_PER_SECOND);
+        u32::try_from(at_ns / each_ns).unwrap_or(0).max(self.n_seen)
+    }
+
     fn add(&mut self, at_ns: i64, rows: Vec<(SessionState, String, f64)>) {
         self.n_now += 1;
         let is_measured = at_ns >= 0;
@@ -113,6 +120,17 @@ impl SessionStates {
             }
         }
     }
+}
+
+/// That fewer than half of the samples were taken, if so.
+fn few_samples(n_seen: u32, n_due: u32) -> Option<Event> {
+    let known = catalog_entry("few_session_samples").expect("it is in the list of all");
+    (2 * u64::from(n_seen) < u64::from(n_due)).then(|| {
+        let observed = format!("The server's sessions were sampled {n_seen} of {n_due} times.");
+        let text = format!("{observed} {}", known.advice);
+        let finding = Finding::new(known.id, Severity::Note, text);
+        Event::Finding(Finding { observed: Some(observed), ..finding })
+    })
 }
 
 impl Collector for SessionStates {
@@ -146,18 +164,20 @@ impl Collector for SessionStates {
         let mut seen: Vec<_> = std::mem::take(&mut self.seen).into_iter().collect();
         seen.sort_by(|a, b| b.1.total_cmp(&a.1));
         let others: f64 = seen.iter().skip(ROWS_MAX).map(|(_, count)| count).sum();
+        let n_due = self.n_due(at_ns);
         let row = |state, what, count: f64| SummaryRow { state, what, values: vec![count * each] };
         let rows = seen.into_iter().take(ROWS_MAX);
         let rows = rows.map(|((state, event), n)| row(Some(state.name().to_owned()), event, n));
-        vec![Event::Summary(ServerSummary {
+        let summary = Event::Summary(ServerSummary {
             of: SummaryOf::Samples,
-            source: format!("sessions, asked {} times", self.n_seen),
+            source: format!("sessions, {} of {n_due} samples", self.n_seen),
             from_ns,
             to_ns: at_ns,
             columns: vec![SummaryColumnKept { name: "time".to_owned(), unit: "s".to_owned() }],
             rows: rows.collect(),
             others: (others > 0.0).then(|| row(None, String::new(), others)),
-        })]
+        });
+        [summary].into_iter().chain(few_samples(self.n_seen, n_due)).collect()
     }
 
     fn facts(&self) -> Vec<Fact> {
@@ -169,5 +189,18 @@ impl Collector for SessionStates {
             Fact::new("monitor", "sessions", text)
         };
         self.why.iter().map(shown).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn fewer_than_half_of_the_samples_that_were_due_are_a_note() {
+        assert_eq!(few_samples(50, 100), None);
+        let Some(Event::Finding(note)) = few_samples(20, 100) else { panic!("no note") };
+        assert_eq!((&*note.id, note.severity), ("few_session_samples", Severity::Note));
+        assert!(note.text.starts_with("The server's sessions were sampled 20 of 100 times."));
     }
 }

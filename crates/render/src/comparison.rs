@@ -1,13 +1,15 @@
 //! A comparison as a page: what a side did against the baseline, how surely that is known, and
 //! what differs.
 //!
-//! Not here: what is true (analysis).
+//! Not here: what is true (analysis), and what a transaction takes (each_transaction).
+
+mod each_transaction;
 
 use std::borrow::Cow;
 
 use analysis::comparison::{
-    ComparisonReport, Difference, EachTransaction, GateResult, Judged, Mixed, PairReport, Passed,
-    Ratio, UnpairedPoint, Verdict as Judgement, beside, telling, whys,
+    ComparisonReport, Difference, GateResult, Judged, Mixed, PairReport, Passed, Ratio,
+    UnpairedPoint, Verdict as Judgement, beside, telling, whys,
 };
 use analysis::figures::{is_less_better, is_time, title};
 use analysis::report::{Named, Report};
@@ -58,7 +60,7 @@ pub fn comparison(report: &ComparisonReport, gates: &[GateResult]) -> Document {
     page.section("did", "Result", did);
     page.sections[0].where_drawn = Place::First;
     page.section("changed", "What changed", changed(report));
-    page.section("each_transaction", "What a transaction takes", each_transaction(report));
+    page.section("each_transaction", "What a transaction takes", each_transaction::blocks(report));
     page.section("gauges", "Changes of metrics", gauges_changed(report));
     let mut curves = vec![Block::Charts(named(&charts, &["sides"]))];
     curves.extend(sweeps(report).map(Block::Table));
@@ -181,90 +183,6 @@ fn differences(report: &ComparisonReport, all: &[&Difference]) -> Table {
         table.row([name].into_iter().chain(one.values.iter().map(value)));
     }
     table
-}
-
-/// Of the figures of a transaction that changed, at most so many are not folded.
-const CHANGES_MAX: usize = 32;
-/// With more points than these, no page has all figures of a transaction.
-const POINTS_MAX: usize = 8;
-
-/// The time and the work of a transaction on each side and the baseline.
-fn each_transaction(report: &ComparisonReport) -> Vec<Block> {
-    const WORDS: &str = "Mean time of a transaction by its parts, the largest difference first; \
-                         then what else it takes, the largest ratio first (95 % intervals over \
-                         runs, not tested).";
-    let mut blocks = Vec::new();
-    let axes = axes_of(report);
-    let n_points: usize = report.pairs.iter().map(|pair| pair.each_transaction.len()).sum();
-    for pair in &report.pairs {
-        for at in &pair.each_transaction {
-            let values = told(&axes, &at.values);
-            let values = values.iter().map(|(axis, value)| format!("{axis}={value}"));
-            let several = (report.pairs.len() > 1).then(|| pair.side.clone());
-            let title: Vec<String> = several.into_iter().chain(values).collect();
-            let is_time = |of: &&EachTransaction| of.name.starts_with("time.");
-            let n_times = at.figures.iter().filter(is_time).count();
-            let n_changed = at.figures.iter().filter(|of| of.is_change).count() - n_times;
-            let (first, rest) = at.figures.split_at(n_times + n_changed.min(CHANGES_MAX));
-            let mut part = vec![Block::Table(of_transaction(report, pair, first))];
-            if !rest.is_empty() {
-                let title = format!("{} figures more", rest.len());
-                let words = format!("{title} (--output json has all)");
-                let otherwise = vec![Block::paragraphs([words])];
-                match n_points > POINTS_MAX {
-                    true => part.extend(otherwise),
-                    false => part.push(Block::Details(Details {
-                        title,
-                        blocks: vec![Block::Table(of_transaction(report, pair, rest))],
-                        length: Length::Long,
-                        otherwise,
-                    })),
-                }
-            }
-            blocks.push(Block::Part(title.join(", "), part));
-        }
-    }
-    if !blocks.is_empty() {
-        blocks.insert(0, Block::paragraphs([WORDS]));
-    }
-    blocks
-}
-
-fn of_transaction(
-    report: &ComparisonReport,
-    pair: &PairReport,
-    figures: &[EachTransaction],
-) -> Table {
-    let names = titles(&report.sides[0].name, &pair.side);
-    let names = names.into_iter().chain(["difference", "ratio"].map(str::to_owned));
-    let columns = names.map(|name| Column::new(name, Align::Right));
-    let figure = Column::new("per transaction", Align::Left);
-    let mut table = Table::new([figure].into_iter().chain(columns).collect::<Vec<_>>());
-    for of in figures {
-        let number = |value| Cell::said(amount(value, &of.unit), Some(value));
-        let ratio = match (of.ratio, of.interval) {
-            (Some(ratio), Some((low, high))) => {
-                let digits = |value| significant(value, 3);
-                format!("{} ({} to {})", digits(ratio), digits(low), digits(high))
-            }
-            (Some(ratio), None) => significant(ratio, 3),
-            (None, _) => NONE.to_owned(),
-        };
-        table.row([
-            of.name.as_str().into(),
-            number(of.baseline),
-            number(of.side),
-            Cell::said(signed(of.side - of.baseline, &of.unit), Some(of.side - of.baseline)),
-            Cell::said(ratio, of.ratio),
-        ]);
-    }
-    table
-}
-
-/// A difference, with its sign.
-fn signed(difference: f64, unit: &str) -> String {
-    let sign = if difference < 0.0 { "-" } else { "+" };
-    format!("{sign}{}", amount(difference.abs(), unit))
 }
 
 /// The gauges that changed most between each side and the baseline.

@@ -344,6 +344,7 @@ mod tests {
             labels: vec![("build".to_owned(), "1.2.3-a-long-label".to_owned())],
             point: Vec::new(),
             experiment: None,
+            figures: Vec::new(),
         };
         for width in [80, 100, 120] {
             let lines = table(std::slice::from_ref(&run), &Best::of(&[])).lines(width);

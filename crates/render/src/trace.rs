@@ -14,10 +14,11 @@ use super::{Align, Cell, Column, Table};
 
 /// Letters of a statement that a line of the page has room for; other forms have more.
 const SQL_SHOWN: usize = 600;
-/// Letters of a value, of all values of a statement, and of a first row.
+/// Letters of a column's name, of a value, of all values of a statement, and of a first row.
+const NAME_SHOWN: usize = 30;
 const VALUE_SHOWN: usize = 60;
 const VALUES_SHOWN: usize = 240;
-const ROW_SHOWN: usize = 60;
+const ROW_SHOWN: usize = 400;
 
 /// The page of one transaction, or of one of each type.
 pub fn trace(trace: &Trace) -> Document {
@@ -36,6 +37,9 @@ pub fn trace(trace: &Trace) -> Document {
         Block::Part(title, vec![Block::Table(exchanges(of))])
     };
     page.section("requests", "Requests", trace.transactions.iter().map(part).collect());
+    if !trace.routines.is_empty() {
+        page.section("routines", "Within the server", routines(trace));
+    }
     page
 }
 
@@ -58,6 +62,15 @@ fn verdict(name: &str, database: &str, of: &TransactionTrace) -> Verdict {
         significant(ms(of.elapsed_ns), 3),
     );
     Verdict { tone, word: outcome(&of.outcome).to_owned(), headline: headline.into(), details }
+}
+
+/// What a call executes within the server, as it was created there.
+fn routines(trace: &Trace) -> Vec<Block> {
+    let words = "The statements of a procedure or function are executed within the server, in the \
+                 round trip of its call. Their replies do not leave the server, so dbdyno sees \
+                 neither their values nor their times. As created:";
+    let definitions = trace.routines.iter().map(|(_, create)| Block::Verbatim(create.clone()));
+    std::iter::once(Block::paragraphs([words])).chain(definitions).collect()
 }
 
 fn outcome(of: &TraceOutcome) -> &'static str {
@@ -203,7 +216,14 @@ fn reply(exchange: &Exchange) -> String {
         return format!("error: {error}");
     }
     let first = exchange.first_rows.first();
-    let first = first.map(|row| format!(" ({})", cut(&row.join(", "), ROW_SHOWN)));
+    let named = |(at, value): (usize, &String)| match exchange.columns.get(at) {
+        Some(name) if !name.is_empty() => {
+            format!("{} {}", cut(name, NAME_SHOWN), cut(value, VALUE_SHOWN))
+        }
+        _ => value.clone(),
+    };
+    let row = |row: &Vec<String>| row.iter().enumerate().map(named).collect::<Vec<_>>().join(", ");
+    let first = first.map(|first| format!(" ({})", cut(&row(first), ROW_SHOWN)));
     match (exchange.rows, exchange.affected) {
         (0, 0) => String::new(),
         (0, n) => format!("{} changed", count(n, "row")),
@@ -226,6 +246,11 @@ pub fn trace_json(trace: &Trace) -> Value {
         "seed": trace.seed,
         "warm_up": trace.warm_up,
         "transactions": trace.transactions.iter().map(transaction_json).collect::<Vec<_>>(),
+        "routines": trace
+            .routines
+            .iter()
+            .map(|(name, create)| json!({"name": name, "definition": create}))
+            .collect::<Vec<_>>(),
     })
 }
 
@@ -271,6 +296,7 @@ fn exchange_json(of: &Exchange) -> Value {
         "bytes_in": of.traffic.bytes_in,
         "rows": of.rows,
         "affected": of.affected,
+        "columns": of.columns,
         "first_rows": of.first_rows,
         "error": of.error,
     })
@@ -303,6 +329,7 @@ mod tests {
             traffic: traffic(1),
             rows: 1,
             first_rows: vec![vec!["42".to_owned()]],
+            columns: vec!["s_quantity".to_owned()],
             ..Exchange::default()
         };
         let batch = Exchange {
@@ -332,6 +359,7 @@ mod tests {
             seed: 1,
             warm_up: 1,
             transactions: vec![transaction],
+            routines: vec![("p".to_owned(), "CREATE PROCEDURE p() BEGIN END".to_owned())],
         }
     }
 
@@ -348,10 +376,16 @@ mod tests {
         connection  executed 1 transaction of the same type before; statements called there are prepared
 
         new_order, number 3
-        #  statement [values] → reply                                      trips  out   in     ms
-        1  SELECT s_quantity FROM stock WHERE s_i_id = ? [7] → 1 row (42)      1   51  412  1.23
-        2  UPDATE stock SET s_quantity = ? [41]                                1   51  412  0.500
-        2  COMMIT → 1 row changed                                              –    –    –  –
+        #  statement [values] → reply                                             trips  out   in     ms
+        1  SELECT s_quantity FROM stock WHERE s_i_id = ? [7] → 1 row (s_quantity      1   51  412  1.23
+           42)
+        2  UPDATE stock SET s_quantity = ? [41]                                       1   51  412  0.500
+        2  COMMIT → 1 row changed                                                     –    –    –  –
+
+        The statements of a procedure or function are executed within the server, in the round trip of
+        its call. Their replies do not leave the server, so dbdyno sees neither their values nor their
+        times. As created:
+        CREATE PROCEDURE p() BEGIN END
         ");
     }
 
@@ -362,5 +396,7 @@ mod tests {
         assert_eq!((&of["outcome"], &of["error"]), (&json!("failed"), &json!("deadlock")));
         assert_eq!(of["requests"][1]["statements"][1]["sql"], "COMMIT");
         assert_eq!(of["requests"][0]["first_rows"], json!([["42"]]));
+        assert_eq!(of["requests"][0]["columns"], json!(["s_quantity"]));
+        assert_eq!(value["routines"][0]["name"], "p");
     }
 }

@@ -42,6 +42,30 @@ pub struct EachTransaction {
     pub is_change: bool,
 }
 
+/// Figures that readers ask for whether they changed or not, in this order: how a name begins, and
+/// how it ends.
+const KEYS: [(&str, &str); 11] = [
+    ("round_trips", ""),
+    ("connections.", ""),
+    ("database.Bytes_received", ""),
+    ("database.Bytes_sent", ""),
+    ("machine.net_out/lo", ""),
+    ("locks.", ".time"),
+    ("database.Innodb_row_lock_time", ""),
+    ("machine.softirqs/NET_RX", ""),
+    ("generator.switches_voluntary", ""),
+    ("server.switches_voluntary", ""),
+    ("machine.context_switches", ""),
+];
+
+impl EachTransaction {
+    /// Its rank among the figures that readers ask for; none of any other.
+    pub fn key_rank(&self) -> Option<usize> {
+        let name = &self.name;
+        KEYS.iter().position(|(begin, end)| name.starts_with(begin) && name.ends_with(end))
+    }
+}
+
 /// Such figures at a point, or at all points together.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct EachTransactionAt {
@@ -86,8 +110,9 @@ fn figures_of(both: &[(&SidePoint, &SidePoint)]) -> Vec<EachTransaction> {
         }
     }
     let all = all.into_iter().filter_map(|(name, (unit, values))| beside(name, unit, &values));
+    let all = without_twins(all.collect());
     let (mut times, others): (Vec<_>, Vec<_>) =
-        all.partition(|figure| figure.name.starts_with(TIME));
+        all.into_iter().partition(|figure| figure.name.starts_with(TIME));
     let service = times.iter().find(|of| of.name == SERVICE);
     let least = service.map_or(0.0, |of| PART_MIN * of.baseline.max(of.side));
     times.retain(|of| of.baseline.abs().max(of.side.abs()) > least);
@@ -107,6 +132,32 @@ fn figures_of(both: &[(&SidePoint, &SidePoint)]) -> Vec<EachTransaction> {
     changed.sort_by(|a, b| far(b).total_cmp(&far(a)).then_with(|| a.name.cmp(&b.name)));
     same.iter_mut().for_each(|of| of.is_change = false);
     times.into_iter().chain(changed).chain(same).collect()
+}
+
+/// What is counted once more under another name: the statements that a server counts, and what
+/// leaves the loopback and comes in again.
+const TWINS: [(&str, &str); 5] = [
+    ("statements", "round_trips"),
+    ("database.Questions", "statements"),
+    ("database.Queries", "statements"),
+    ("machine.packets_out/lo", "machine.packets_in/lo"),
+    ("machine.net_in/lo", "machine.net_out/lo"),
+];
+/// Twins differ by less than this share: dbdyno's own queries are counted too.
+const TWINS_DIFFER: f64 = 0.05;
+
+/// Of two names for the same one.
+fn without_twins(all: Vec<EachTransaction>) -> Vec<EachTransaction> {
+    let is_twin = |of: &EachTransaction| {
+        let of_waits = of.name.strip_prefix("waits.").map(|name| format!("connections.{name}"));
+        let names = TWINS.iter().filter(|(name, _)| *name == of.name).map(|(_, twin)| *twin);
+        let near = |a: f64, b: f64| (a - b).abs() <= TWINS_DIFFER * a.abs().max(b.abs());
+        names.chain(of_waits.as_deref()).any(|twin| {
+            let twin = all.iter().find(|known| known.name == twin);
+            twin.is_some_and(|twin| near(of.baseline, twin.baseline) && near(of.side, twin.side))
+        })
+    };
+    all.iter().filter(|of| !is_twin(of)).cloned().collect()
 }
 
 const TIME: &str = "time.";
@@ -238,7 +289,6 @@ mod tests {
             "database.Bytes_sent",
             "round_trips",
             "server.cpu_user",
-            "statements",
         ];
         assert_eq!(names, expected);
         assert!(found.iter().enumerate().all(|(nth, of)| of.is_change == (nth < 5)), "{found:?}");
@@ -248,6 +298,45 @@ mod tests {
         assert!((bytes.baseline - 5_000.0).abs() < 1.0, "{bytes:?}");
         let (low, high) = bytes.interval.expect("four runs a side");
         assert!(low <= 8.0 + 1e-9 && high >= 8.0 - 1e-9, "{bytes:?}");
+    }
+
+    #[test]
+    fn what_has_two_names_is_there_once_and_what_readers_ask_for_has_a_rank() {
+        let of = |name: &str, baseline: f64, side: f64| EachTransaction {
+            name: name.to_owned(),
+            unit: String::new(),
+            baseline,
+            side,
+            ratio: Some(side / baseline),
+            interval: None,
+            is_change: true,
+        };
+        let socket = "wait/io/socket/sql/client_connection.count";
+        let all = vec![
+            of(&format!("connections.{socket}"), 57.12, 3.03),
+            of("database.Questions", 28.8, 1.013),
+            of("locks.warehouse.time", 1.0, 1.0),
+            of("machine.packets_in/lo", 59.3, 4.73),
+            of("machine.packets_out/lo", 59.3, 4.73),
+            of("round_trips", 28.7, 1.0),
+            of("statements", 28.7, 20.0),
+            of(&format!("waits.{socket}"), 57.2, 3.03),
+            of("waits.wait/io/file/sql/binlog.count", 57.2, 3.03),
+        ];
+        let kept = without_twins(all);
+        let names: Vec<&str> = kept.iter().map(|of| of.name.as_str()).collect();
+        let expected = [
+            "connections.wait/io/socket/sql/client_connection.count",
+            "database.Questions",
+            "locks.warehouse.time",
+            "machine.packets_in/lo",
+            "round_trips",
+            "statements",
+            "waits.wait/io/file/sql/binlog.count",
+        ];
+        assert_eq!(names, expected);
+        let is_key: Vec<bool> = kept.iter().map(|of| of.key_rank().is_some()).collect();
+        assert_eq!(is_key, [true, false, true, false, true, false, false]);
     }
 
     #[test]

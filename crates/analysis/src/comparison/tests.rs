@@ -138,6 +138,10 @@ fn what_differs_is_reported_and_what_was_measured_is_not() {
         memory.insert("available_bytes".to_owned(), "7".into());
         let path = report.facts.entry("network_path".to_owned()).or_default();
         path.insert("round_trip_s".to_owned(), "0.004".into());
+        for when in ["settle_before", "settle_after"] {
+            let settled = report.facts.entry(when.to_owned()).or_default();
+            settled.insert("dirty_pages_before".to_owned(), "6391".into());
+        }
     }
     let report = ComparisonReport::new(&sides, &PLAIN).expect("five of each");
     let names: Vec<String> =

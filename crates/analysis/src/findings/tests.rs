@@ -65,7 +65,8 @@ fn the_list_of_all_findings_has_each_once_with_words_that_end() {
 }
 
 /// Findings that others than [`judge`] make: their text is whole.
-const OF_MAKERS: [&str; 15] = [
+const OF_MAKERS: [&str; 16] = [
+    "few_session_samples",
     "measurements_short",
     "dropped_measurements",
     "no_buffer_filled",

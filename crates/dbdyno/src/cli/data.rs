@@ -267,7 +267,7 @@ pub(crate) fn settle(matches: &ArgMatches, shell: &Shell) -> Outcome {
 fn settled_text(of: &Settled) -> String {
     let mut text = format!("{}\n", of.sentence());
     for of in &of.incomplete {
-        text += &format!("not settled: {}\n", of.sentence());
+        text += &format!("not at rest: {}\n", of.sentence());
     }
     text
 }
@@ -280,6 +280,8 @@ fn settled_json(of: &Settled) -> Value {
         json!({"name": step.name, "seconds": step.seconds, "level": level})
     };
     json!({
+        "at_rest": of.is_at_rest(),
+        "left": of.left(),
         "seconds": of.seconds,
         "commits": of.commits,
         "written_bytes": of.written_bytes,

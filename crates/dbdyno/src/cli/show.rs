@@ -38,11 +38,10 @@ pub(crate) fn command(words: &[String]) -> Result<Command, Error> {
                 .help("Database [default: an embedded SQLite file of the workload]"),
         )
         .arg(flags::seed().help("Seed of the inputs"))
-        .arg(
-            count("number", "number", "0").help(
-                "Least number of the transaction; the same seed and number give the same inputs",
-            ),
-        )
+        .arg(count("number", "number", "0").help(
+            "Least number of the transaction; the same seed and number give the same inputs, \
+                 except time stamps",
+        ))
         .arg(count("warm_up", "warm-up", "1").help(
             "Transactions of the same type executed before it on its connection, so that \
              statements are prepared; 0: none",

@@ -55,6 +55,21 @@ fn a_transaction_on_sqlite_is_shown_with_its_statements_and_again_the_same() {
         (number(&again, "number"), customer(&again)),
         (number(&shown, "number"), customer(&shown))
     );
+    // All but the time stamp: a request is stamped when it is made.
+    let payment = ["tpcc", "--transaction=payment", "--number=3", "--seed=7"];
+    let inserted = |of: &Value| -> Vec<String> {
+        let all = of["requests"].as_array().expect("a list").iter();
+        let all = all.flat_map(|one| one["statements"].as_array().expect("a list"));
+        let all = all.filter(|one| one["sql"].as_str().is_some_and(|sql| sql.contains("history")));
+        let values = all.flat_map(|one| one["values"].as_array().expect("a list"));
+        values.filter_map(|value| value.as_str()).map(str::to_owned).collect()
+    };
+    let [once, twice] = [only(&home, &payment), only(&home, &payment)].map(|of| inserted(&of));
+    let n_differ = once.iter().zip(&twice).filter(|(a, b)| a != b).count();
+    assert!(once.len() > 5 && n_differ <= 1, "{once:?} {twice:?}");
+    let requests = shown["requests"].as_array().expect("a list");
+    let has_tax = |one: &Value| one["columns"].to_string().contains("w_tax");
+    assert!(requests.iter().any(has_tax), "{shown:#}");
     let other = only(&home, &["tpcc", "--transaction=new_order", "--number=100", "--seed=7"]);
     assert_ne!(number(&other, "number"), number(&shown, "number"));
     let text = only(&home, &["tpcc", "--transaction=new_order", "--mode=text"]);
@@ -138,6 +153,11 @@ fn procedures_save_round_trips(server: &'static TestServer) {
     let (prepared, procedures) = (of("prepared"), of("procedures"));
     let (batched, text) = (of("batched"), of("text"));
     assert_eq!(number(&procedures, "round_trips"), 1, "{procedures:#}");
+    let columns = procedures["requests"][0]["columns"].to_string();
+    assert!(columns.contains("tax"), "{columns}");
+    let args = ["show", "tpcc", "--transaction=payment", &target, "--mode=procedures"];
+    let page = home.call(&args).good();
+    page.says(&["executed within the server", "dbdyno_tpcc_payment", "UPDATE warehouse"]);
     assert!(number(&procedures, "bytes_out") < number(&prepared, "bytes_out"));
     assert!(number(&batched, "round_trips") <= 4, "{batched:#}");
     assert_eq!(number(&prepared, "round_trips"), number(&prepared, "statements"));

@@ -46,13 +46,17 @@ fn time_has_parts(server: &'static TestServer) {
     let service = number(&report, "time_profile.service_ms");
     let unexplained = number(&report, "time_profile.unexplained_ms");
     assert!((all + unexplained - service).abs() < 1e-6 * service, "{report}");
-    let states = summary(&report, "samples", "asked");
+    let states = summary(&report, "samples", "sessions, ");
     assert!(states.iter().any(|row| row["state"] == "idle"), "{states:?}");
     let fact =
         |name: &str| at(&report, &format!("facts.path.{name}")).as_str().map(str::parse::<f64>);
     assert!(fact("round_trip_min_s").is_some_and(|seconds| seconds.is_ok_and(|s| s > 0.0)));
     assert!(fact("mebibyte_s").is_some_and(|seconds| seconds.is_ok_and(|s| s > 0.0)));
-    home.run(&["runs", "show", "last"]).good().says(&["Where the time goes", "service time"]);
+    let page = home.run(&["runs", "show", "last"]).good();
+    // How many samples were taken of those that were due.
+    let page = page.says(&["Where the time goes", "service time", "server's sessions ("]);
+    let words: Vec<&str> = page.out.split_whitespace().collect();
+    assert!(words.windows(2).any(|two| two[0].parse::<u32>().is_ok() && two[1] == "samples),"));
 }
 
 #[test]
@@ -117,7 +121,7 @@ fn a_lock_that_is_held_is_the_first_cause_of_a_dip_and_its_index_is_named() {
     let dips = at(&report, "dips").as_array().expect("dips");
     let causes: Vec<&Value> = dips.iter().map(|dip| &dip["causes"][0]["cause"]).collect();
     assert!(causes.iter().any(|cause| **cause == "locks"), "{dips:?}");
-    let states = summary(&report, "samples", "asked");
+    let states = summary(&report, "samples", "sessions, ");
     let is_lock = |row: &&Value| {
         let what = row["what"].as_str().unwrap_or_default();
         row["state"] == "lock" && what.contains("pgbench_branches")
@@ -218,7 +222,16 @@ fn the_example_on_procedures_compares_what_a_transaction_takes() {
         assert!(number(of("generator.switches_voluntary"), "ratio") < 0.5, "{point:#}");
     }
     let page = home.run(&["compare", "last", "--by=mode"]).good();
-    page.says(&["Mean time of a transaction by its parts", "time.service", "round_trips"]);
+    let page =
+        page.says(&["Mean time of a transaction by its parts", "time.service", "round_trips"]);
+    // One run a side; and a table of both servers beside the post.
+    page.says(&[
+        "without intervals",
+        "prepared / procedures of all points",
+        "HammerDB post",
+        "almost 14",
+        "database.Bytes_sent",
+    ]);
 }
 
 /// Each side has a flame graph, or a sentence that says why it has none.

@@ -4,7 +4,7 @@
 //! ("Purge and Write back for MariaDB TPROC-C"), on the advice of MariaDB's developers. Left out is
 //! innodb_lru_flush_size: it is deprecated, and servers report 0 for it, which cannot be set back.
 
-use model::{Fact, Settling, SettlingLevel, SettlingStep};
+use model::{Fact, NothingLeft, Settling, SettlingLevel, SettlingStep};
 
 use crate::modes::mode;
 
@@ -27,6 +27,7 @@ const OF_MARIADB: Settling = Settling {
             doing: "purging old row versions",
             settings: &[("innodb_purge_threads", "32"), ("innodb_purge_batch_size", "5000")],
             statements: &[],
+            needs_settings: false,
             if_denied: "",
             passed_over: &[],
             level: Some(SettlingLevel {
@@ -34,6 +35,8 @@ const OF_MARIADB: Settling = Settling {
                 sql: "SHOW GLOBAL STATUS LIKE 'Innodb_history_list_length'",
                 column: 1,
             }),
+            if_stays: PURGE_STAYS,
+            nothing_left: None,
         },
         CHECKPOINT,
     ],
@@ -49,6 +52,18 @@ const ADVISED: &[(&str, &str)] = &[
     ("innodb_max_purge_lag", "0"),
 ];
 
+const PURGE_STAYS: &str = "Open transactions of other sessions may hold old row versions: end \
+                           them. Without any, the server leaves this for its next work.";
+
+/// MySQL 5.6 keeps logs of transactions that it has purged in the list while it is idle.
+const ALL_PURGED: NothingLeft = NothingLeft {
+    sql: "SHOW ENGINE INNODB STATUS",
+    numbers_behind: ["Trx id counter", "Purge done for trx's n:o <"],
+    meaning: "All old row versions are purged ('Purge done' of SHOW ENGINE INNODB STATUS). The \
+              server still counts the logs of these transactions, and does not remove them while \
+              it is idle.",
+};
+
 /// Of MySQL the number of purge threads is fixed at its start.
 const OF_MYSQL: Settling = Settling {
     steps: &[
@@ -57,6 +72,7 @@ const OF_MYSQL: Settling = Settling {
             doing: "purging old row versions",
             settings: &[("innodb_purge_batch_size", "5000")],
             statements: &[],
+            needs_settings: false,
             if_denied: "",
             passed_over: &[],
             level: Some(SettlingLevel {
@@ -65,6 +81,8 @@ const OF_MYSQL: Settling = Settling {
                       WHERE NAME = 'trx_rseg_history_len'",
                 column: 0,
             }),
+            if_stays: PURGE_STAYS,
+            nothing_left: Some(ALL_PURGED),
         },
         CHECKPOINT,
     ],
@@ -85,6 +103,8 @@ const CHECKPOINT: SettlingStep = SettlingStep {
         ("innodb_io_capacity", "120000"),
     ],
     statements: &[],
+    // Without, a server that has nothing else to do leaves most pages where they are.
+    needs_settings: true,
     if_denied: "",
     passed_over: &[],
     level: Some(SettlingLevel {
@@ -92,6 +112,9 @@ const CHECKPOINT: SettlingStep = SettlingStep {
         sql: "SHOW GLOBAL STATUS LIKE 'Innodb_buffer_pool_pages_dirty'",
         column: 1,
     }),
+    if_stays: "The server does not write them, or other sessions change pages at the same pace: \
+               end these, and look at the disk and at the server's error log.",
+    nothing_left: None,
 };
 
 pub(super) fn settling(facts: &[Fact]) -> Result<Settling, String> {

@@ -29,6 +29,7 @@ const VACUUM: SettlingStep = SettlingStep {
     doing: "vacuuming and analysing",
     settings: &[],
     statements: &["VACUUM (ANALYZE) {tables}"],
+    needs_settings: false,
     if_denied: "VACUUM needs the owner of the tables (or, from PostgreSQL 17 on, GRANT pg_maintain \
                 TO {user}).",
     // Of these it only warns.
@@ -39,6 +40,9 @@ const VACUUM: SettlingStep = SettlingStep {
               WHERE relname IN ({names})",
         column: 0,
     }),
+    if_stays: "Transactions, prepared transactions, replication slots or standbys that may \
+               still see dead rows hold them: end those that have ended their work.",
+    nothing_left: None,
 };
 
 const AUTOVACUUM: SettlingStep = SettlingStep {
@@ -46,6 +50,7 @@ const AUTOVACUUM: SettlingStep = SettlingStep {
     doing: "waiting for autovacuum",
     settings: &[],
     statements: &[],
+    needs_settings: false,
     if_denied: "",
     passed_over: &[],
     level: Some(SettlingLevel {
@@ -53,6 +58,9 @@ const AUTOVACUUM: SettlingStep = SettlingStep {
         sql: "SELECT count(*) FROM pg_stat_activity WHERE backend_type = 'autovacuum worker'",
         column: 0,
     }),
+    if_stays: "An autovacuum worker is still at work, maybe in another database: wait for \
+               it, or end it (pg_terminate_backend).",
+    nothing_left: None,
 };
 
 const CHECKPOINT: SettlingStep = SettlingStep {
@@ -60,10 +68,13 @@ const CHECKPOINT: SettlingStep = SettlingStep {
     doing: "checkpointing",
     settings: &[],
     statements: &["CHECKPOINT"],
+    needs_settings: false,
     if_denied: "A superuser can allow it: GRANT pg_checkpoint TO {user} (before PostgreSQL 15, \
                 sign in as a superuser).",
     passed_over: &[],
     level: None,
+    if_stays: "",
+    nothing_left: None,
 };
 
 const REPLICATION: SettlingStep = SettlingStep {
@@ -71,6 +82,7 @@ const REPLICATION: SettlingStep = SettlingStep {
     doing: "waiting for replication slots",
     settings: &[],
     statements: &[],
+    needs_settings: false,
     if_denied: "",
     passed_over: &[],
     // A slot that nobody uses stays where it is.
@@ -81,6 +93,9 @@ const REPLICATION: SettlingStep = SettlingStep {
               FROM pg_replication_slots WHERE active",
         column: 0,
     }),
+    if_stays: "A receiver does not take what was written: see pg_stat_replication and \
+               pg_replication_slots.",
+    nothing_left: None,
 };
 
 const SETTLING: Settling = Settling {

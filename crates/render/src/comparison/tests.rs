@@ -343,3 +343,61 @@ fn runs_of_a_side_that_all_have_one_seed_are_warned_of() {
     assert!(!says(&of([&[1, 1, 2], &[1, 2, 3]])));
     assert!(!says(&of([&[1], &[1]])));
 }
+
+/// Client SQL and procedures at so many points, with so many runs each.
+fn of_modes(n_points: usize, n_runs: usize) -> ComparisonReport {
+    let tps = [1000.0; 5];
+    let names = ["1", "8", "64"];
+    let points: Vec<(&str, &[f64], usize)> = names[..n_points]
+        .iter()
+        .enumerate()
+        .map(|(at, name)| (*name, &tps[..n_runs], at))
+        .collect();
+    let of_mode = |mode: &str, packets: f64| {
+        let mut side = side(&format!("mode={mode}"), &points);
+        for report in side.points.iter_mut().flat_map(|point| &mut point.reports) {
+            report.plan = format!("[[group]]\nparameters = {{ mode = \"{mode}\" }}");
+            report.gauges = vec![
+                sides::gauge("machine", "softirqs/NET_RX", "1/s", packets),
+                sides::gauge("database", "Bytes_sent", "B/s", 1e6),
+            ];
+        }
+        side
+    };
+    let sides = [of_mode("prepared", 59_000.0), of_mode("procedures", 5_000.0)];
+    ComparisonReport::new(&sides, &PLAIN).expect("points in common")
+}
+
+#[test]
+fn what_a_transaction_takes_is_one_table_of_all_points_beside_what_others_published() {
+    let page = in_a_line(&of_modes(2, 1));
+    for words in [
+        "(of one run a side and point, so without intervals, and not tested)",
+        "Ratios are prepared divided by procedures: at 2, prepared takes twice as much.",
+        "prepared / procedures of all points per transaction clients=1 clients=8 HammerDB post",
+        "machine.softirqs/NET_RX 11.8 11.8 6.8 (time)",
+        // It did not change, and readers ask for it.
+        "database.Bytes_sent 1.00 1.00 –",
+        "clients=8 per transaction",
+        "machine.softirqs/NET_RX 59 5 11.8",
+    ] {
+        assert!(page.contains(words), "{words}: {page}");
+    }
+    assert!(!page.contains("95 % intervals over runs"), "{page}");
+    let markdown = crate::markdown::markdown(&comparison(&of_modes(2, 1), &[]));
+    assert!(markdown.contains("NET\\_RX | 11.8 | 11.8 | 6.8"), "{markdown}");
+}
+
+#[test]
+fn the_ratio_of_what_a_transaction_takes_is_that_of_the_baseline_to_the_side() {
+    let page = in_a_line(&of_modes(1, 5));
+    for words in [
+        "with 95 % intervals over runs where there are enough, not tested",
+        "prepared / procedures",
+        "machine.softirqs/NET_RX 59 5 -54 11.8 (11.8 to 11.8)",
+        "database.Bytes_sent",
+    ] {
+        assert!(page.contains(words), "{words}: {page}");
+    }
+    assert!(!page.contains("HammerDB"), "{page}");
+}

@@ -116,7 +116,7 @@ fn what(report: &Report) -> Section {
     let lost = report.of_build("reconnects").and_then(FactValue::count).filter(|n| *n > 0);
     pairs.extend(lost.map(|n| ("", format!("{} reconnected", count(n, "lost connection")))));
     let settled = ran::settling(report, "settle_after", "after the build");
-    pairs.extend(settled.map(|parts| ("settled", parts.join(", "))));
+    pairs.extend(settled.map(|(name, parts)| (name, parts.join(", "))));
     Section::new("ran", "What was built", vec![Block::pairs(pairs)])
 }
 

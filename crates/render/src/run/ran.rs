@@ -2,7 +2,7 @@
 
 use analysis::report::{GroupReport, Report};
 use model::numbers::{self, count, significant};
-use model::{FactValue, StopCondition};
+use model::{FactValue, Finding, StopCondition};
 
 use crate::document::{Block, Length, Place, Section};
 
@@ -76,27 +76,37 @@ pub(crate) fn lines(report: &Report) -> Vec<Line> {
     lines.push(Line::new("phases", phases(report)));
     let settled = [("settle_before", "before the load"), ("settle_after", "after the load")];
     for (about, when) in settled {
-        lines.extend(settling(report, about, when).map(|parts| Line::new("settled", parts)));
+        lines.extend(settling(report, about, when).map(|(name, parts)| Line::new(name, parts)));
     }
     lines
 }
 
-/// What a settling took, and from where to where its levels fell.
-pub(super) fn settling(report: &Report, about: &str, when: &str) -> Option<Vec<String>> {
+/// Whether a database was brought to rest, what that took, and from where to where levels fell.
+pub(super) fn settling(
+    report: &Report,
+    about: &str,
+    when: &str,
+) -> Option<(&'static str, Vec<String>)> {
     let facts = report.facts.get(about)?;
     let took = facts.get("took_s")?.as_seconds()?;
     let took = model::format_duration((took * 1e3).round() as u64 * model::NS_PER_MS);
-    let mut parts = vec![format!("{when} in {took}")];
+    let begins = format!("Not at rest {when}: ");
+    let says_not = |of: &Finding| of.id == "not_settled" && of.text.starts_with(&begins);
+    let (name, mut parts) = match report.findings.iter().any(says_not) {
+        true => ("not settled", vec![format!("{when} within {took}")]),
+        false => ("settled", vec![format!("{when} in {took}")]),
+    };
     for (name, before) in facts.iter() {
         let Some(level) = name.strip_suffix("_before") else { continue };
         let after = facts.get(&format!("{level}_after"))?.count()?;
         let before = before.count()?;
         let shown = [before, after].map(model::format_count);
-        parts.push(format!("{} {} to {}", level.replace('_', " "), shown[0], shown[1]));
+        let level = level.replace("_per_s", "/s").replace('_', " ");
+        parts.push(format!("{level} {} to {}", shown[0], shown[1]));
     }
     let bytes = facts.get("written_bytes").and_then(FactValue::bytes);
     parts.extend(bytes.map(|bytes| format!("{} written", numbers::bytes(bytes))));
-    Some(parts)
+    Some((name, parts))
 }
 
 /// The path to the server that was asked for, and what it did.

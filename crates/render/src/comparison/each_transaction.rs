@@ -1,0 +1,278 @@
+//! What a transaction takes on a side and on the baseline: the ratios of several points in one
+//! table, beside those that others have published, and then each point with the same lines.
+//!
+//! Not here: which figures there are and in which order (analysis).
+
+use analysis::comparison::{ComparisonReport, EachTransaction, EachTransactionAt, PairReport};
+use model::numbers::{NONE, amount, significant};
+
+use super::titles;
+use crate::axis_names::{axes_of, told};
+use crate::document::{Block, Details, Length};
+use crate::{Align, Cell, Column, Table};
+
+/// Of the figures of a transaction that changed, at most so many are not folded.
+const CHANGES_MAX: usize = 32;
+/// With more points than these, no page has all figures of a transaction.
+const POINTS_MAX: usize = 8;
+/// Of the figures that changed, so many are in the table of all points.
+const CHANGES_OF_ALL_MAX: usize = 12;
+/// What every socket's name begins with says nothing to people.
+const SOCKET: &str = "wait/io/socket/sql/";
+
+/// Client SQL divided by stored procedures, by figure, as published in the HammerDB post "Why you
+/// should benchmark your database using stored procedures" (MariaDB, TPROC-C).
+const POST: [(&str, &str); 10] = [
+    ("connections.client_connection.count", "8.1"),
+    ("connections.client_connection.time", "7.6"),
+    ("connections.client_connection.reads", "8.8"),
+    ("connections.client_connection.writes", "7.8"),
+    ("connections.client_connection.bytes_read", "6.4"),
+    ("connections.client_connection.bytes_written", "8"),
+    ("locks.warehouse.time", "0.96"),
+    ("locks.district.time", "1.09"),
+    ("machine.softirqs/NET_RX", "6.8 (time)"),
+    ("generator.switches_voluntary", "almost 14"),
+];
+
+/// The time and the work of a transaction on each side and the baseline.
+pub(super) fn blocks(report: &ComparisonReport) -> Vec<Block> {
+    let n_points: usize = report.pairs.iter().map(|pair| pair.each_transaction.len()).sum();
+    if n_points == 0 {
+        return Vec::new();
+    }
+    let mut blocks = vec![Block::paragraphs([words(report)])];
+    for pair in &report.pairs {
+        let side = (report.pairs.len() > 1).then(|| pair.side.clone());
+        let lines = match pair.each_transaction.len() {
+            0 | 1 => Vec::new(),
+            _ => in_order(&pair.each_transaction),
+        };
+        if !lines.is_empty() {
+            let title = format!("{} of all points", ratio_name(report, pair));
+            let title = side.clone().into_iter().chain([title]).collect::<Vec<_>>().join(", ");
+            blocks.push(Block::Part(title, vec![Block::Table(ratios(report, pair, &lines))]));
+        }
+        for at in &pair.each_transaction {
+            let title: Vec<String> = side.clone().into_iter().chain(name_of(report, at)).collect();
+            let part = point(report, pair, at, &lines, n_points);
+            blocks.push(Block::Part(title.join(", "), part));
+        }
+    }
+    blocks
+}
+
+/// What the tables say, and how sure it is.
+fn words(report: &ComparisonReport) -> String {
+    let each = || report.pairs.iter().flat_map(|pair| &pair.each_transaction);
+    let has_intervals = each().flat_map(|at| &at.figures).any(|of| of.interval.is_some());
+    let n_least = report.sides.iter().map(|side| side.runs.len()).min().unwrap_or(0);
+    let n_points = report.pairs.iter().map(|pair| pair.each_transaction.len()).max();
+    let is_one = n_least <= n_points.unwrap_or(1);
+    let sure = match (has_intervals, is_one) {
+        (true, _) => "with 95 % intervals over runs where there are enough, not tested",
+        (false, true) => "of one run a side and point, so without intervals, and not tested",
+        (false, false) => "of too few runs for intervals, and not tested",
+    };
+    let [a, b] = match &report.pairs[..] {
+        [pair] => [value(&report.sides[0].name), value(&pair.side)],
+        _ => [value(&report.sides[0].name), "the side".to_owned()],
+    };
+    format!(
+        "Mean time of a transaction by its parts, the largest difference first; then what else it \
+         takes, the largest ratio first ({sure}). Ratios are {a} divided by {b}: at 2, {a} takes \
+         twice as much."
+    )
+}
+
+/// The value of an axis, or the name of a side.
+fn value(side: &str) -> String {
+    side.split_once('=').map_or(side, |(_, value)| value).to_owned()
+}
+
+fn name_of(report: &ComparisonReport, at: &EachTransactionAt) -> Vec<String> {
+    let values = told(&axes_of(report), &at.values);
+    values.iter().map(|(axis, value)| format!("{axis}={value}")).collect()
+}
+
+/// The figures of a point: the lines that all points have, or those that changed and those that
+/// readers ask for; and folded the others.
+fn point(
+    report: &ComparisonReport,
+    pair: &PairReport,
+    at: &EachTransactionAt,
+    lines: &[&str],
+    n_points: usize,
+) -> Vec<Block> {
+    let mut n_changed = 0;
+    let (first, rest): (Vec<&EachTransaction>, Vec<&EachTransaction>) =
+        at.figures.iter().partition(|of| {
+            let is_time = of.name.starts_with("time.");
+            n_changed += usize::from(of.is_change && !is_time);
+            let is_shown = is_time || of.is_change && n_changed <= CHANGES_MAX;
+            match lines.is_empty() {
+                true => is_shown || of.key_rank().is_some(),
+                false => lines.contains(&of.name.as_str()),
+            }
+        });
+    let first: Vec<(&str, Option<&EachTransaction>)> = match lines.is_empty() {
+        true => first.iter().map(|of| (of.name.as_str(), Some(*of))).collect(),
+        false => lines.iter().map(|name| (*name, find(at, name))).collect(),
+    };
+    let rest: Vec<(&str, Option<&EachTransaction>)> =
+        rest.into_iter().map(|of| (of.name.as_str(), Some(of))).collect();
+    let mut part = vec![Block::Table(of_transaction(report, pair, &first))];
+    if !rest.is_empty() {
+        let title = format!("{} figures more", rest.len());
+        let otherwise = vec![Block::paragraphs([format!("{title} (--output json has all)")])];
+        match n_points > POINTS_MAX {
+            true => part.extend(otherwise),
+            false => part.push(Block::Details(Details {
+                title,
+                blocks: vec![Block::Table(of_transaction(report, pair, &rest))],
+                length: Length::Long,
+                otherwise,
+            })),
+        }
+    }
+    part
+}
+
+fn names(report: &ComparisonReport, pair: &PairReport) -> [String; 2] {
+    titles(&report.sides[0].name, &pair.side)
+}
+
+fn ratio_name(report: &ComparisonReport, pair: &PairReport) -> String {
+    let [a, b] = names(report, pair).map(|name| value(&name));
+    format!("{a} / {b}")
+}
+
+fn of_transaction(
+    report: &ComparisonReport,
+    pair: &PairReport,
+    figures: &[(&str, Option<&EachTransaction>)],
+) -> Table {
+    // Between several points, ratios are what is looked for, and named above.
+    let has_difference = pair.each_transaction.len() < 2;
+    let ratio = match has_difference {
+        true => ratio_name(report, pair),
+        false => "ratio".to_owned(),
+    };
+    let difference = has_difference.then(|| "difference".to_owned());
+    let names = names(report, pair).map(|name| value(&name)).into_iter();
+    let names = names.chain(difference).chain([ratio]);
+    let columns = names.map(|name| Column::new(name, Align::Right));
+    let figure = Column::new("per transaction", Align::Left);
+    let mut table = Table::new([figure].into_iter().chain(columns).collect::<Vec<_>>());
+    for (name, of) in figures {
+        let cells = match of {
+            Some(of) => {
+                let by = of.side - of.baseline;
+                let number = |value| Cell::said(amount(value, &of.unit), Some(value));
+                let change = Cell::said(signed(by, &of.unit), Some(by));
+                [number(of.baseline), number(of.side), change, ratio_cell(of)]
+            }
+            None => [Cell::None, Cell::None, Cell::None, Cell::None],
+        };
+        let [baseline, side, change, ratio] = cells;
+        let change = has_difference.then_some(change);
+        let both = [Cell::from(label(name)), baseline, side].into_iter();
+        table.row(both.chain(change).chain([ratio]));
+    }
+    table
+}
+
+/// A line for each figure, with its ratio at each point and what others have published.
+fn ratios(report: &ComparisonReport, pair: &PairReport, lines: &[&str]) -> Table {
+    let points = &pair.each_transaction;
+    let axes = axes_of(report);
+    let title = |at: &EachTransactionAt| {
+        let values = told(&axes, &at.values);
+        let name = |(axis, value): (&str, &String)| match axis {
+            "target" => value.trim_start_matches("managed:").to_owned(),
+            axis => format!("{axis}={value}"),
+        };
+        values.iter().map(name).collect::<Vec<_>>().join(", ")
+    };
+    let has_post = is_of_procedures(report, pair);
+    let titles = points.iter().map(title).chain(has_post.then(|| "HammerDB post".to_owned()));
+    let figure = Column::new("per transaction", Align::Left);
+    let columns = titles.map(|title| Column::new(title, Align::Right));
+    let mut table = Table::new([figure].into_iter().chain(columns).collect::<Vec<_>>());
+    for name in lines {
+        let label = label(name);
+        let ratios = points.iter().map(|at| find(at, name).map_or(Cell::None, ratio_cell));
+        let post = POST.iter().find(|(figure, _)| *figure == label);
+        let post = has_post.then(|| post.map_or(Cell::None, |(_, ratio)| Cell::from(*ratio)));
+        table.row([Cell::from(&*label)].into_iter().chain(ratios).chain(post));
+    }
+    table
+}
+
+fn find<'a>(at: &'a EachTransactionAt, name: &str) -> Option<&'a EachTransaction> {
+    at.figures.iter().find(|of| of.name == name)
+}
+
+/// The figures of all points: times, those that many ask for, and what changed most.
+fn in_order(points: &[EachTransactionAt]) -> Vec<&str> {
+    let all = || points.iter().flat_map(|at| &at.figures);
+    let mut names: Vec<&str> = Vec::new();
+    let mut keys: Vec<&EachTransaction> = all().filter(|of| of.key_rank().is_some()).collect();
+    keys.sort_by_key(|of| (of.key_rank(), of.name.as_str()));
+    let far = |of: &EachTransaction| of.ratio.map_or(0.0, |ratio| ratio.ln().abs());
+    let mut changed: Vec<&EachTransaction> =
+        all().filter(|of| of.is_change && of.ratio.is_some() && of.key_rank().is_none()).collect();
+    changed.retain(|of| !of.name.starts_with("time."));
+    changed.sort_by(|a, b| far(b).total_cmp(&far(a)));
+    let times = all().filter(|of| of.name.starts_with("time."));
+    for of in times.chain(keys) {
+        if !names.contains(&of.name.as_str()) {
+            names.push(&of.name);
+        }
+    }
+    let most = names.len() + CHANGES_OF_ALL_MAX;
+    for of in changed {
+        if names.len() < most && !names.contains(&of.name.as_str()) {
+            names.push(&of.name);
+        }
+    }
+    names
+}
+
+/// Whether client SQL is the baseline of stored procedures.
+fn is_of_procedures(report: &ComparisonReport, pair: &PairReport) -> bool {
+    let Some(side) = report.sides.iter().position(|side| side.name == pair.side) else {
+        return false;
+    };
+    let is_mode = |name: &str| name.ends_with("parameters.mode");
+    report.differences.iter().filter(|of| of.about == "plan" && is_mode(&of.name)).any(|of| {
+        let value = |at: usize| of.values.get(at).and_then(|value| value.as_deref());
+        value(0).is_some_and(|mode| mode != "procedures") && value(side) == Some("procedures")
+    })
+}
+
+fn label(name: &str) -> String {
+    match name.starts_with("connections.") {
+        true => name.replace(SOCKET, ""),
+        false => name.to_owned(),
+    }
+}
+
+/// How many times as much the baseline takes.
+fn ratio_cell(of: &EachTransaction) -> Cell {
+    let digits = |value: f64| significant(value, 3);
+    let said = match (of.ratio, of.interval) {
+        (Some(ratio), Some((low, high))) => {
+            format!("{} ({} to {})", digits(1.0 / ratio), digits(1.0 / high), digits(1.0 / low))
+        }
+        (Some(ratio), None) => digits(1.0 / ratio),
+        (None, _) => NONE.to_owned(),
+    };
+    Cell::said(said, of.ratio.map(|ratio| 1.0 / ratio))
+}
+
+/// A difference, with its sign.
+fn signed(difference: f64, unit: &str) -> String {
+    let sign = if difference < 0.0 { "-" } else { "+" };
+    format!("{sign}{}", amount(difference.abs(), unit))
+}
