@@ -534,8 +534,8 @@ fn others_of(at: &Named<String>, rows: usize, columns: Option<usize>) -> Named<S
     Named(all.filter(|(index, _)| is_other(*index)).map(|(_, pair)| pair.clone()).collect())
 }
 
-/// The best cell, unless all are equal; of equal ones that with the smallest value of its axis, or the first where values
-/// are no numbers.
+/// The best cell, unless all are equal; of equal ones that with the smallest value of its axis, or
+/// the first where values are no numbers.
 fn best(figure: &str, along: &[String], cells: &[Option<Figure>]) -> Option<usize> {
     if direction(figure) == Direction::Neither {
         return None;

@@ -3,20 +3,7 @@
 
 use model::{BadParameter, Settings, Target};
 
-use crate::draft::Draft;
 use crate::managed;
-use crate::vary::is_target;
-use crate::written::From;
-
-/// Every target that a draft names, alone or as a value of an axis, with its place. One that cannot
-/// be read is refused where it is decided.
-pub fn targets_of(draft: &Draft) -> Vec<(Target, &From)> {
-    let alone = draft.values.get("target").map(|written| (&written.text, &written.from));
-    let axes = draft.vary.iter().filter(|axis| is_target(&axis.name));
-    let varied = axes.flat_map(|axis| axis.values.iter().map(move |value| (value, &axis.from)));
-    let all = alone.into_iter().chain(varied);
-    all.filter_map(|(url, from)| Some((Target::parse(url).ok()?, from))).collect()
-}
 
 /// Whether a target is a database that holds what is written there: it can be asked, disturbed and
 /// built again.

@@ -229,6 +229,16 @@ fn is_same(axis: &str, a: &str, b: &str) -> bool {
     shown(a) == shown(b) || as_number() || as_length()
 }
 
+/// Every target that a draft names, alone or as a value of an axis, with its place. One that cannot
+/// be read is refused where it is decided.
+pub fn targets_of(draft: &Draft) -> Vec<(Target, &From)> {
+    let alone = draft.values.get("target").map(|written| (&written.text, &written.from));
+    let axes = draft.vary.iter().filter(|axis| is_target(&axis.name));
+    let varied = axes.flat_map(|axis| axis.values.iter().map(move |value| (value, &axis.from)));
+    let all = alone.into_iter().chain(varied);
+    all.filter_map(|(url, from)| Some((Target::parse(url).ok()?, from))).collect()
+}
+
 /// Whether an axis is which database is loaded.
 pub(crate) fn is_target(axis: &str) -> bool {
     matches!(axis, "target" | "target.url")

@@ -43,8 +43,8 @@ pub struct TimeProfile {
     /// What client and server were measured to do beyond the service time, which is in no part: CPU
     /// time while the other side worked already, after a reply was sent or in background threads,
     /// waits for a CPU of sessions that were counted as waiting for a lock still, and sessions that
-    /// were sampled in a state a little more often than transactions can have been in it. Reports of
-    /// before it was recorded apart have none.
+    /// were sampled in a state a little more often than transactions can have been in it. Reports
+    /// of before it was recorded apart have none.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub beside: Vec<TimePart>,
 }
