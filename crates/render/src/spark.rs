@@ -101,7 +101,7 @@ mod tests {
         let values = [8.0, f64::NAN, f64::NAN, 0.0, 4.0, f64::INFINITY, 8.0];
         assert_eq!(sparkline(&values, 10), "█  _▄ █");
         let svg = spark_svg(&values);
-        assert_eq!(svg.matches('M').count(), 3, "a line begins anew behind each gap: {svg}");
+        assert_eq!(svg.matches('M').count(), 3, "a line begins again behind each gap: {svg}");
         assert_eq!(svg.matches('L').count(), 1, "{svg}");
     }
 
