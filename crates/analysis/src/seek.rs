@@ -160,7 +160,8 @@ impl Beyond {
         }
     }
 
-    fn half_width(&self) -> f64 {
+    /// Half the 90 % interval of the ratio, from this probe alone.
+    pub fn half_width(&self) -> f64 {
         let known = [self.error, self.error_at_bound()].into_iter().flatten();
         let error = known.reduce(f64::max);
         error.map_or(UNKNOWN_HALF_WIDTH, |error| {

@@ -3,7 +3,7 @@
 //!
 //! It is a lock on a file of its own, since closing SQLite's own file would let go of SQLite's
 //! locks. It ends with the process; whoever is the last removes the file. Not here: runs of the
-//! same store, which its rows show; servers, whose runs nothing marks.
+//! same store, which are known from its rows; servers, whose runs nothing marks.
 
 use std::ffi::OsString;
 use std::fs::{File, OpenOptions, TryLockError};

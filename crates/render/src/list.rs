@@ -87,16 +87,20 @@ fn table(rows: &[RunRow], best: &Best) -> Table {
         Column::new("name", Align::Left),
     ];
     let has_points = rows.iter().any(|row| !row.point.is_empty());
+    let has_nopm = rows.iter().any(|row| row.nopm.is_some());
     columns.extend(has_points.then(|| Column::new("point", Align::Left)));
     columns.extend([
         Column::data("workload"),
         Column::data("target"),
         Column::data("database"),
         Column::new("database", Align::Left),
-        Column::spare("clients", Align::Right, 3).key("clients"),
+        Column::spare("clients", Align::Right, 4).key("clients"),
         Column::spare("measured", Align::Right, 5).key("measured_s"),
         Column::new("TPS", Align::Point).key("tps"),
-        Column::spare("NOPM", Align::Right, 1).key("nopm"),
+        Column::data("nopm"),
+    ]);
+    columns.extend(has_nopm.then(|| Column::spare("NOPM", Align::Right, 3)));
+    columns.extend([
         Column::new("p99 ms", Align::Point).key("p99_ms"),
     ]);
     // A list is sorted or shortened by what it shows.
@@ -109,11 +113,11 @@ fn table(rows: &[RunRow], best: &Best) -> Table {
         Column::new("validity", Align::Left),
         Column::data("dbdyno"),
         Column::data("labels"),
-        Column::spare("labels", Align::Left, 4),
+        Column::spare("labels", Align::Left, 1),
         Column::data("point"),
     ]);
     let mut table = Table::new(columns);
-    rows.iter().for_each(|row| table.row(cells(row, best.is(row), has_points)));
+    rows.iter().for_each(|row| table.row(cells(row, best.is(row), (has_points, has_nopm))));
     table
 }
 
@@ -171,7 +175,7 @@ fn tps_that_counts(row: &RunRow) -> Option<f64> {
     row.tps.filter(|_| row.status == Status::Completed && is_valid && !is_overloaded)
 }
 
-fn cells(row: &RunRow, is_best: bool, has_points: bool) -> Vec<Cell> {
+fn cells(row: &RunRow, is_best: bool, (has_points, has_nopm): (bool, bool)) -> Vec<Cell> {
     let validity = match row.worst_finding {
         Some(severity @ (Severity::Invalid | Severity::Warning)) => severity.name(),
         Some(Severity::Note) | None => "",
@@ -201,7 +205,11 @@ fn cells(row: &RunRow, is_best: bool, has_points: bool) -> Vec<Cell> {
             format!("{} s", fixed(s, 1))
         }),
         figure(row.tps, |tps| fixed(tps, 1)),
-        figure(row.nopm, |nopm| format_count(nopm.round() as u64)),
+        row.nopm.into(),
+    ]);
+    let nopm = || figure(row.nopm, |nopm| format_count(nopm.round() as u64));
+    cells.extend(has_nopm.then(nopm));
+    cells.extend([
         figure(row.p99_ms, p99),
     ]);
     let shown = |value: f64| match value.is_finite() {

@@ -512,6 +512,12 @@ fn an_unknown_commit_may_have_happened() {
     let (change, committed) = (13_001, 13_000);
     made.more = vec![Event::Crosschecked { group: 0, kind: 0, change, committed, unknown: 1 }];
     assert!(!ids(&made).contains(&"crosscheck_mismatch".to_owned()));
+    // Counts are written in groups of three digits.
+    made.more = vec![Event::Crosschecked { group: 0, kind: 0, change, committed, unknown: 0 }];
+    let all = judge(&made.tally());
+    let text = all.iter().find(|finding| finding.id == "crosscheck_mismatch").map(|of| &of.text);
+    assert!(text.is_some_and(|text| text.contains("13,000 commits")), "{text:?}");
+    assert!(text.is_some_and(|text| text.contains("changed by 13,001.")), "{text:?}");
 }
 
 #[test]

@@ -50,7 +50,7 @@ fn listed_and_filtered(tab: &mut Tab, web: &Web) {
     let rows = "document.querySelectorAll('.runs tbody tr').length";
     tab.go(&web.base);
     assert_eq!(tab.value(rows), 3);
-    // Pointing at a badge shows the worst finding of its run.
+    // The worst finding of a run stands where its badge is pointed at.
     let told = "[...document.querySelectorAll('.runs .badge.warning, .runs .badge.invalid')]
         .every((badge) => badge.title.length > 20)";
     assert_eq!(tab.value(told), true);

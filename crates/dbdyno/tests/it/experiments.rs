@@ -385,7 +385,7 @@ fn a_killed_server_costs_a_trial_and_not_the_experiment() {
     assert_eq!((number(&printed, "trials"), number(&printed, "trials_done")), (4.0, 4.0));
     let lost = |point: &str| number(&printed, &format!("points.{point}.runs_not_counted"));
     assert_eq!((lost("0"), lost("1")), (0.0, 1.0), "{printed:#}");
-    home.run(&["experiments", "show", "last"]).good().says(&["2 (+1 lost)"]);
+    home.run(&["experiments", "show", "last"]).good().says(&["2, 1 not counted"]);
     home.run(&["restore"]).good().says(&["no setting"]);
 }
 

@@ -179,7 +179,7 @@ fn any_figure_is_drawn_over_an_axis_on_a_page_and_in_the_web() {
         home.run(&["report", &id, &figure, "--chart=curves-target-reads", "-o", "-"])
     };
     chart("reads").good().says(&["<svg", "reads", "1/s"]);
-    chart("tps").code(2).warns(&["choose one of curves-target-tps"]);
+    chart("tps").code(2).warns(&["did you mean curves-target-tps"]);
     let web = Web::start(&home, &[]);
     let of = |query: &str| web.get(&format!("/experiments/{id}{query}"));
     let page = of("?figure=reads");

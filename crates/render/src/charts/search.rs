@@ -3,7 +3,8 @@
 use analysis::SeekReport;
 use analysis::report::Named;
 use analysis::seek::{Answer, Verdict};
-use model::{Bound, Metric, short_axis};
+use model::numbers::count;
+use model::{Bound, Metric, Objective, short_axis};
 
 use super::{Axis, Chart, Entry, Mark, Of, Palette, Point, Scale, Shape, Trace, figure_axis};
 
@@ -25,7 +26,56 @@ fn charts(report: &SeekReport) -> Vec<Chart> {
         .flat_map(|(metric, bound_ms)| chart(report, metric, bound_ms))
         .collect();
     all.dedup_by(|a, b| a.id == b.id);
+    all.extend(report.seek.objectives.iter().flat_map(|objective| used(report, objective)));
     all
+}
+
+/// Probes that use up more than so many times what an objective allows are far from the boundary:
+/// beside them nobody would see where it is.
+const USED_SHOWN_MAX: f64 = 4.0;
+
+/// How much of what an objective allows each probe used up, with its error: that is what probes are
+/// judged by. Only percentiles allow a share.
+fn used(report: &SeekReport, objective: &Objective) -> Vec<Chart> {
+    if objective.metric.allowed_beyond().is_none() {
+        return Vec::new();
+    }
+    let (axis, name) = (&report.seek.axis, objective.metric.name());
+    let places: Vec<f64> = report.probes.iter().map(|probe| probe.at).collect();
+    let unit = if model::is_arrival_rate(axis) { "1/s" } else { "" };
+    let x = Axis::of(short_axis(axis), unit, Scale::of_varied(&places));
+    let y = Axis::of("requests beyond the bound", "% of those allowed", Scale::FromZero);
+    let title = format!("Requests beyond {objective} over {}", short_axis(axis));
+    let mut chart = Chart::new(format!("sought-{name}-used"), title, x, y);
+    chart.palette = Palette::Verdicts;
+    let mut n_beyond = 0;
+    for verdict in [Verdict::Meets, Verdict::Undecided, Verdict::Fails] {
+        let mut points = Vec::new();
+        for probe in report.probes.iter().filter(|probe| probe.verdict == verdict) {
+            let of = probe.judged.beyond.iter().find(|beyond| beyond.objective == *objective);
+            let Some(of) = of else { continue };
+            if of.ratio > USED_SHOWN_MAX {
+                n_beyond += 1;
+                continue;
+            }
+            let percent = |ratio: f64| 100.0 * ratio.max(0.0);
+            let half = of.half_width();
+            let band = Some((percent(of.ratio - half), percent(of.ratio + half)));
+            let label = Some(probe.stage.name().to_owned());
+            points.push(Point { label, band, ..Point::at(probe.at, Some(percent(of.ratio))) });
+        }
+        chart.traces.push(Trace::new(verdict.name(), Shape::Points, points));
+    }
+    chart.marks.push(Mark::level(100.0, "allowed"));
+    let beyond = match n_beyond {
+        0 => String::new(),
+        n => format!(
+            " Left out: {} with more than {USED_SHOWN_MAX} times as many as allowed.",
+            count(n, "probe")
+        ),
+    };
+    chart.note = Some(format!("Bars: 90 % interval of each probe alone.{beyond}"));
+    chart.if_any()
 }
 
 fn chart(report: &SeekReport, metric: Metric, bound_ms: f64) -> Vec<Chart> {

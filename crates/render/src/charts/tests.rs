@@ -436,6 +436,12 @@ fn the_charts_of_a_search_and_a_comparison() {
       fails (Points, 1) 1,500: 70.00 (66.59 to 73.59) .. 1,500: 70.00 (66.59 to 73.59)
       Y 20.00: p99 20ms
       X 1,150 to 1,260: answer, 90 % interval
+    sought-p99-used: Requests beyond p99<20ms over rate
+      x rate [1/s] Linear; y requests beyond the bound [% of those allowed] FromZero
+      meets (Points, 1) 300.0: 40.00 (31.33 to 48.67) .. 300.0: 40.00 (31.33 to 48.67)
+      undecided (Points, 2) 1,200: 97.00 (88.33 to 105.7) .. 1,200: 100.5 (91.83 to 109.2)
+      fails (Points, 1) 1,500: 350.0 (341.3 to 358.7) .. 1,500: 350.0 (341.3 to 358.7)
+      Y 100.0: allowed
     ");
     insta::assert_snapshot!(shown(&of_comparison(&subjects::comparison())), @r"
     ratios: TPS against the baseline
