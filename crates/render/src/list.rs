@@ -100,9 +100,7 @@ fn table(rows: &[RunRow], best: &Best) -> Table {
         Column::data("nopm"),
     ]);
     columns.extend(has_nopm.then(|| Column::spare("NOPM", Align::Right, 3)));
-    columns.extend([
-        Column::new("p99 ms", Align::Point).key("p99_ms"),
-    ]);
+    columns.extend([Column::new("p99 ms", Align::Point).key("p99_ms")]);
     // A list is sorted or shortened by what it shows.
     let figures = rows.first().map(|row| row.figures.as_slice()).unwrap_or_default();
     let of =
@@ -209,9 +207,7 @@ fn cells(row: &RunRow, is_best: bool, (has_points, has_nopm): (bool, bool)) -> V
     ]);
     let nopm = || figure(row.nopm, |nopm| format_count(nopm.round() as u64));
     cells.extend(has_nopm.then(nopm));
-    cells.extend([
-        figure(row.p99_ms, p99),
-    ]);
+    cells.extend([figure(row.p99_ms, p99)]);
     let shown = |value: f64| match value.is_finite() {
         true => significant(value, 4),
         false => INFINITE.to_owned(),

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 use model::{CpuProfile, Event, FactValue, Gauge, Readings, ReportField, RunId, Second, Status};
 use rusqlite::{Connection, Transaction, TransactionBehavior, params};
+use rustix::fs::{Access, access};
 
 use super::error::{StoreError, StoreErrorKind};
 use super::query::why_no_label;
@@ -27,6 +28,20 @@ impl Store {
     pub fn open(path: &Path) -> Result<Store, StoreError> {
         let connection = schema::open(path, IfMissing::Create)?;
         Ok(Store { path: path.to_owned(), connection })
+    }
+
+    /// Whether the store at `path` can be opened, or made: nothing is made yet.
+    pub fn check(path: &Path) -> Result<(), StoreError> {
+        let may_be_made = |folder: &Path| {
+            let folder = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
+            folder.is_dir() && access(folder, Access::WRITE_OK | Access::EXEC_OK).is_ok()
+        };
+        let nearest = path
+            .ancestors()
+            .skip(1)
+            .find(|folder| folder.as_os_str().is_empty() || folder.symlink_metadata().is_ok());
+        let is_new = path.symlink_metadata().is_err() && nearest.is_some_and(may_be_made);
+        if is_new { Ok(()) } else { Store::open(path).map(drop) }
     }
 
     /// Opens the store at `path`; if there is none, that is an error. Where it may only be read,

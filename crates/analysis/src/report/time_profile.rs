@@ -78,8 +78,10 @@ impl TimePart {
     }
 }
 
-/// Samples that add up to more than the service time and this share of it do not fit to it.
+/// Samples that add up to more than the service time and this share of it do not fit to it, where
+/// fewer than so many of the seconds have any: elsewhere few samples scatter as much.
 const MISFIT_MAX: f64 = 0.1;
+const SECONDS_MIN: f64 = 0.8;
 
 /// The profile of a run; none where the sessions of its database were not sampled, or too few
 /// transactions ended. An error says why the samples do not fit to the transactions.
@@ -149,11 +151,16 @@ pub(super) fn time_profile(
         add(waits.name(), state(waits).map(each_ms));
     }
     let sampled_ms = parts.iter().filter(|part| is_sampled(part)).map(|part| part.ms).sum::<f64>();
-    if sampled_ms > (1.0 + MISFIT_MAX) * service_ms {
+    let is_executing =
+        |of: &&GaugeReport| of.about == "database" && of.name == "sessions/executing";
+    let n_sampled = gauges.iter().find(is_executing).map_or(0, |gauge| {
+        gauge.points.iter().filter(|(second, _)| tally.seconds().contains(second)).count()
+    });
+    if sampled_ms > (1.0 + MISFIT_MAX) * service_ms && (n_sampled as f64) < SECONDS_MIN * seconds {
         return Some(Err(format!(
             "in the samples of the server's sessions the transactions take {} times as long as at \
-             their clients: too few samples, or none of a part of the time, such as a pause of the \
-             server; measure longer",
+             their clients, and {n_sampled} of {seconds:.0} seconds have samples, as with a pause \
+             of the server; measure longer",
             significant(sampled_ms / service_ms, 2)
         )));
     }
@@ -439,24 +446,25 @@ mod tests {
 
     #[test]
     fn samples_of_more_than_all_time_are_scaled_to_it_or_no_profile_with_the_reason() {
-        let of = |commit: f64| {
-            with(&[
-                ("database", "sessions/executing", 0.0),
+        let of = |n_seconds: i64| {
+            let gauges = [
                 ("server", "cpu_user", 50.0),
                 ("database", "sessions/lock", 4.0),
-                ("database", "sessions/commit", commit),
-            ])
+                ("database", "sessions/commit", 5.9),
+                ("database", "sessions/executing", 0.0),
+            ];
+            over_time(&gauges, &|second, value| if second < n_seconds { value } else { f64::NAN })
         };
         // Eight clients are busy.
-        let report = of(4.4);
+        let report = of(50);
         let profile = report.time_profile.expect("it fits");
         assert!(profile.unexplained_ms.abs() < 1e-9 && !profile.beside.is_empty(), "{profile:?}");
         assert!(profile.parts.iter().all(|part| (0.0..=profile.service_ms).contains(&part.ms)));
         let beside = profile.beside.iter().map(|part| part.ms).sum::<f64>();
         let parts = profile.parts.iter().map(|part| part.ms).sum::<f64>();
         let each_ms = report.measured_seconds * 1e3 / profile.transactions as f64;
-        assert!((beside + parts - 8.9 * each_ms).abs() < 1e-9, "{profile:?}");
-        let report = of(9.0);
+        assert!((beside + parts - 10.4 * each_ms).abs() < 1e-9, "{profile:?}");
+        let report = of(40);
         assert_eq!(report.time_profile, None);
         let why = report.time_profile_reason.expect("it says why");
         assert!(

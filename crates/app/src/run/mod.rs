@@ -110,7 +110,7 @@ pub fn run(
 ) -> Result<RunResult, Error> {
     is_apart_from(options.store.as_deref(), &plan.target)?;
     // One that cannot be written is known before a target is asked for anything.
-    options.store.as_deref().map(Store::open).transpose()?;
+    options.store.as_deref().map(Store::check).transpose()?;
     let mut open_target = open_target(&plan.target, plan.seed, options.build, stop, &mut |text| {
         watcher.doing(text);
     })?;

@@ -132,9 +132,8 @@ pub(crate) fn drive_well(
     let what = format!("{workload} on {target} with {clients} clients");
     // A count on a quick machine takes less than a second, and here nobody looks at the rate.
     let of_length = ["too_short", "count_too_small"];
-    let speaks_against = |it: &&Finding| {
-        it.severity == Severity::Invalid && !of_length.contains(&it.id.as_str())
-    };
+    let speaks_against =
+        |it: &&Finding| it.severity == Severity::Invalid && !of_length.contains(&it.id.as_str());
     assert_eq!(findings.iter().find(speaks_against), None, "{what}");
     assert_eq!(ran.report.status, Status::Completed, "{what}");
     let counts = block.counts;

@@ -125,7 +125,7 @@ fn opened(
     is_apart_from(flags::store_path(matches, shell).ok().as_deref(), &target)?;
     if is_build && !flags::is_unstored(matches, shell)? {
         // One that cannot be written is known before a target is asked for anything.
-        Store::open(&flags::store_to_write(matches, shell)?).map_err(stored::said)?;
+        Store::check(&flags::store_to_write(matches, shell)?).map_err(stored::said)?;
     }
     password::give(&mut target, matches, shell)?;
     let seed = flags::number(matches, "seed")?;
