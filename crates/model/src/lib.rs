@@ -130,7 +130,7 @@ pub use repeats::{Goal, Level, Nesting, StopRule};
 pub use rng::{Rng, Stream};
 pub use run::{
     CheckResult, CustomMetricDescription, Description, GroupDescription, KindDescription,
-    PrimaryMetricDescription, ReportField, RunId,
+    PrimaryMetricDescription, ReportField, RunId, each_once,
 };
 pub use sample::{Number, Outcome, Sample, Slot};
 pub use second::{

@@ -51,6 +51,24 @@ pub struct Description {
     pub window_seconds: u32,
 }
 
+impl Description {
+    /// The workloads of its groups, each once.
+    pub fn workloads(&self) -> Vec<&str> {
+        each_once(self.groups.iter().map(|group| group.workload.as_str()))
+    }
+}
+
+/// Names of workloads, each once, in the order of their groups.
+pub fn each_once<'a>(workloads: impl Iterator<Item = &'a str>) -> Vec<&'a str> {
+    let mut names = Vec::new();
+    for name in workloads {
+        if !names.contains(&name) {
+            names.push(name);
+        }
+    }
+    names
+}
+
 /// A group as it is reported.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct GroupDescription {

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use model::{
     Action, ArrivalRate, Choice, Connect, Disturbance, Group, Load, LoadModel, MonitorScope,
     NetworkConditions, Phases, Plan, QueueFull, Recording, Retry, Settings, Settle, StopCondition,
-    Target, Workload,
+    Target, Workload, each_once,
 };
 
 use crate::bad_plan::BadPlan;
@@ -117,13 +117,7 @@ pub fn decide(
 
 /// What a plan is called that has no name: by its workloads, each once.
 fn workloads_of(groups: &[Group]) -> String {
-    let mut names: Vec<&str> = Vec::new();
-    for group in groups {
-        if !names.contains(&group.workload.as_str()) {
-            names.push(&group.workload);
-        }
-    }
-    names.join("+")
+    each_once(groups.iter().map(|group| group.workload.as_str())).join("+")
 }
 
 /// Refuses a path to a server to which there is none.

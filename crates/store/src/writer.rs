@@ -615,12 +615,6 @@ fn insert_run(
 ) -> Result<i64, StoreError> {
     let json = codec::to_json(description)
         .map_err(|why| StoreError::new(StoreErrorKind::Other, format!("{run}: {why}")))?;
-    let mut workloads: Vec<&str> = Vec::new();
-    for group in &description.groups {
-        if !workloads.contains(&group.workload.as_str()) {
-            workloads.push(&group.workload);
-        }
-    }
     let clients: u64 = description.groups.iter().map(|group| u64::from(group.clients)).sum();
     let process = Process::current();
     let inserted = connection.execute(
@@ -638,7 +632,7 @@ fn insert_run(
             process.pid,
             process.start_column(),
             description.name,
-            workloads.join("+"),
+            description.workloads().join("+"),
             description.target,
             description.database,
             i64::try_from(clients).unwrap_or(i64::MAX),

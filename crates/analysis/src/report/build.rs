@@ -46,13 +46,14 @@ impl Report {
         };
         let dips = super::dips::dips(tally, &gauges, &block.per_transaction);
         let load = group_description.groups.first().map(|first| first.load.clone());
+        let workload = group_description.workloads().join(" + ");
         Report {
             schema: SCHEMA.to_owned(),
             run_id: tally.run.as_ref().map(|run| run.0.clone()).unwrap_or_default(),
             name: group_description.name,
             status,
             reason,
-            workload: workloads(&group_description.groups),
+            workload,
             target: group_description.target,
             database: group_description.database,
             modes: group_description.modes,
@@ -170,16 +171,6 @@ fn status(tally: &Tally) -> (Status, Option<String>) {
         Some(StopReason::QueueFull) => (Status::QueueFull, None),
         Some(StopReason::Failed { why }) => (Status::Failed, Some(why.clone())),
     }
-}
-
-fn workloads(groups: &[GroupDescription]) -> String {
-    let mut names: Vec<&str> = Vec::new();
-    for group in groups {
-        if !names.contains(&group.workload.as_str()) {
-            names.push(&group.workload);
-        }
-    }
-    names.join(" + ")
 }
 
 fn notes(groups: &[GroupDescription]) -> Vec<String> {

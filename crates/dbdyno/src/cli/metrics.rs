@@ -260,12 +260,10 @@ fn waiting(tally: &Tally, second: i64) -> Vec<(Labels, u64)> {
 fn run_labels(tally: &Tally) -> Labels {
     let Some(described) = tally.description.as_deref() else { return Vec::new() };
     let clients: u32 = described.groups.iter().map(|group| group.clients).sum();
-    let workloads: Vec<&str> =
-        described.groups.iter().map(|group| group.workload.as_str()).collect();
     vec![
         ("run_id", tally.run.as_ref().map(ToString::to_string).unwrap_or_default()),
         ("name", described.name.clone()),
-        ("workload", workloads.join("+")),
+        ("workload", described.workloads().join("+")),
         ("target", described.target.clone()),
         ("database", described.database.clone()),
         ("clients", clients.to_string()),
