@@ -73,6 +73,7 @@ const OFF_CPU: &str = "database.sessions/executing_off_cpu";
 const SERVER_CPU: &str = "server.cpu";
 const OWN_CPU: &str = "own_cpu";
 const RUN_DELAY: &str = "run_delay";
+const SERVER_DELAY: &str = "server.run_delay";
 const EXECUTING: &str = "database.sessions/executing";
 
 /// Counters of a database that rise while pages are written back, on any product.
@@ -325,7 +326,7 @@ impl Series {
         }
         if let Some(cpu) = sum(&["server.cpu_user", "server.cpu_system"]) {
             let at_work = sum(&[EXECUTING, "database.sessions/io", "database.sessions/commit"]);
-            let delay = get("server.run_delay");
+            let delay = get(SERVER_DELAY);
             let off_cpu = at_work.iter().flatten().zip(&cpu).enumerate().map(|(at, (n, cpu))| {
                 let ready = delay.as_ref().map_or(0.0, |ms| ms[at] / 1e3);
                 (n - cpu / 100.0 - ready).max(0.0)
@@ -333,7 +334,7 @@ impl Series {
             derived.push((OFF_CPU, "", off_cpu.collect()));
             derived.push((SERVER_CPU, "%", cpu));
         }
-        if let Some(delay) = sum(&["generator.run_delay", "server.run_delay"]) {
+        if let Some(delay) = sum(&["generator.run_delay", SERVER_DELAY]) {
             derived.push((RUN_DELAY, "", delay.iter().map(|ms| ms / 1e3).collect()));
         }
         for (name, unit, values) in derived.into_iter().filter(|(.., of)| !of.is_empty()) {
@@ -418,7 +419,13 @@ impl Series {
         let slow_disks = self.all.keys().filter(|name| name.starts_with(DISK_LATENCY));
         let slow_disk = slow_disks.filter_map(|name| rise(name)).max_by(by_score);
         match written_back.max_by(by_score) {
-            Some(moved) => add(Cause::Checkpoint, Some(moved), &|_| of_files.max(of_off_cpu)),
+            Some(moved) => {
+                // Whoever writes back takes CPU time from the sessions too.
+                let of_delay = rise(SERVER_DELAY).as_ref().map_or(0.0, of_clients) / 1e3;
+                let of_delay = of_delay.min(lost);
+                let share = of_files.max(of_off_cpu).max(of_delay);
+                add(Cause::Checkpoint, Some(moved), &|_| share);
+            }
             None => {
                 add(Cause::Disk, file_waits, &of_clients);
                 add(Cause::Disk, slow_disk, &|_| of_off_cpu);
@@ -607,6 +614,18 @@ mod tests {
         assert_eq!(causes(&[waits, ("database", "sessions/io", 0.0, 0.0)]), [Cause::Disk]);
         let flushed = ("database", "Innodb_buffer_pool_pages_flushed", 20.0, 9_000.0);
         assert_eq!(causes(&[waits, flushed]), [Cause::Checkpoint]);
+    }
+
+    #[test]
+    fn a_checkpoint_that_takes_cpu_time_from_the_sessions_is_named() {
+        let written = ("database", "bgwriter_buffers_checkpoint", 0.0, 134_214.0);
+        let waits = [("database", "sessions/commit", 0.2, 0.5), QUIET];
+        let delay = ("server", "run_delay", 750.0, 2_750.0);
+        assert_eq!(causes(&[written, waits[0], waits[1], delay]), [Cause::Checkpoint]);
+        let none = ("server", "run_delay", 750.0, 750.0);
+        assert_eq!(causes(&[written, waits[0], waits[1], none]), []);
+        let no_pages = ("database", "bgwriter_buffers_checkpoint", 0.0, 0.0);
+        assert_eq!(causes(&[no_pages, waits[0], waits[1], delay]), []);
     }
 
     #[test]
