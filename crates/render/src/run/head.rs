@@ -93,20 +93,30 @@ struct Consequence {
     text: String,
 }
 
-/// What the findings mean for whoever uses the figures, the largest share of lost work or time
-/// first; nothing where there are only notes.
+/// What the findings mean for whoever uses the figures: the largest share of lost work or time, or
+/// else the first of the gravest; nothing where there are only notes.
 fn worst(report: &Report) -> Option<String> {
-    let grave = report.findings.iter().filter(|finding| finding.severity > Severity::Note);
-    let grave: Vec<&Finding> = grave.collect();
-    let gravest = grave.iter().map(|finding| finding.severity).max()?;
+    consequence(report).or_else(|| gravest_finding(report))
+}
+
+/// The largest share of the work or time that was lost, where findings are more than notes.
+fn consequence(report: &Report) -> Option<String> {
+    let gravest = gravest(report)?;
     let least = if gravest == Severity::Invalid { MOST_LEAST } else { CONSEQUENCE_LEAST };
     let all = [dropped(report), failed(report), without_commits(report)];
     let all = all.into_iter().flatten().filter(|one| one.share >= least);
-    if let Some(most) = all.max_by(|a, b| a.share.total_cmp(&b.share)) {
-        return Some(most.text);
-    }
+    all.max_by(|a, b| a.share.total_cmp(&b.share)).map(|most| most.text)
+}
+
+fn gravest(report: &Report) -> Option<Severity> {
+    let all = report.findings.iter().map(|finding| finding.severity);
+    all.max().filter(|gravest| *gravest > Severity::Note)
+}
+
+fn gravest_finding(report: &Report) -> Option<String> {
+    let gravest = gravest(report)?;
     // How dbdyno was built says less than what happened.
-    let worst = grave.into_iter().filter(|finding| finding.severity == gravest);
+    let worst = report.findings.iter().filter(|finding| finding.severity == gravest);
     let first = worst.min_by_key(|finding| finding.id == "debug_build")?;
     let text = first.observed.as_ref().unwrap_or(&first.text);
     Some(begun_lower(text))
@@ -270,11 +280,13 @@ pub(super) fn answer(report: &Report) -> String {
             _ => "Nothing was measured.".to_owned(),
         },
         (0, 0) => "Yes. No problem was found.".to_owned(),
+        // The findings follow: what is said here is what none of them says alone.
         (0, warnings) => {
             let warnings = count(warnings, "warning");
-            let worst = worst(report).map(|worst| worst.trim_end_matches('.').to_owned());
-            let worst = worst.map_or_else(String::new, |worst| format!("{worst} "));
-            format!("Use with caution: {worst}({warnings}).")
+            match consequence(report) {
+                Some(lost) => format!("Use with caution: {lost} ({warnings})."),
+                None => format!("Use with caution: {warnings}."),
+            }
         }
         _ => match worst(report) {
             Some(worst) => format!("No: {}.", worst.trim_end_matches('.')),
