@@ -21,6 +21,7 @@ mod gate;
 use std::collections::{BTreeMap, BTreeSet};
 
 use model::Imported;
+use model::numbers::cut;
 use serde::{Deserialize, Serialize};
 use stats::{
     Comparison, Incomparable, detectable, detectable_of_pairs, difference, hommel, needed,
@@ -53,6 +54,8 @@ const SECOND: f64 = 0.01;
 pub const MIN_EFFECT: f64 = 0.01;
 /// A side is called by at most so many of the traits in which it differs.
 const NAMED_BY: usize = 2;
+/// And a trait by so many letters.
+const VALUE_MAX: usize = 30;
 /// What is judged of builds of data, in the order of the page.
 const OF_BUILDS: [&str; 6] = [
     "build.rows_per_s",
@@ -474,18 +477,25 @@ impl ComparisonReport {
         Ok(report.with_names(sides))
     }
 
-    /// The same with sides that nobody has named called by what they differ in.
+    /// The same with sides that nobody has named called by what they differ in: by as little of it
+    /// as tells them apart.
     fn with_names(mut self, sides: &[Side]) -> ComparisonReport {
-        let name = |index: usize| {
+        let name = |index: usize, traits: usize| {
             let against = index.max(1);
             let shown = telling(&self.differences, against);
-            let shown = shown.into_iter().take(NAMED_BY).map(|(name, values)| {
-                let value = &values[usize::from(index > 0)];
-                if name == "database" { value.clone() } else { format!("{name}={value}") }
+            let shown = shown.into_iter().take(traits).map(|(name, values)| {
+                let value = cut(&values[usize::from(index > 0)], VALUE_MAX);
+                if name == "database" { value } else { format!("{name}={value}") }
             });
             shown.collect::<Vec<String>>().join(", ")
         };
-        let names: Vec<String> = (0..sides.len()).map(name).collect();
+        let by = |traits: usize| -> Vec<String> {
+            (0..sides.len()).map(|index| name(index, traits)).collect()
+        };
+        let are_apart = |names: &Vec<String>| {
+            names.iter().enumerate().all(|(at, name)| !names[..at].contains(name))
+        };
+        let names = (1..NAMED_BY).map(by).find(are_apart).unwrap_or_else(|| by(NAMED_BY));
         for (index, side) in sides.iter().enumerate() {
             let is_alone = names.iter().filter(|name| **name == names[index]).count() == 1;
             if side.is_unnamed && is_alone && !names[index].is_empty() {
