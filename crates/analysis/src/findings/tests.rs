@@ -144,6 +144,9 @@ fn the_dip_that_cost_most_is_reported() {
     let words = "Commits fell to 1.5 % in seconds 12 to 13: sessions waited for locks \
                  (database.sessions/lock: 4, usually 0.250). 3 dips in all.";
     assert!(found.text.starts_with(words), "{}", found.text);
+    let late = dip(7, 9, Some(0.98), None, vec![path.clone()]);
+    let found = judge_dips(&[late]).expect("a cause is known");
+    assert!(found.text.starts_with("Transactions were slow in seconds 7 to 8:"), "{}", found.text);
     let found = judge_dips(&[dip(7, 8, None, Some(8.0), vec![path])]).expect("a cause is known");
     assert!(found.text.starts_with("p95 rose 8.0-fold in second 7: round"), "{}", found.text);
 }

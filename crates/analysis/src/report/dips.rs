@@ -167,12 +167,12 @@ impl Dip {
         }
     }
 
-    /// What it cost, in seconds of the usual throughput; where the rate is planned, by how much of
-    /// the time was spent beyond the usual.
+    /// What it cost, in seconds: of the usual throughput, or of the time that transactions took
+    /// beyond the usual, where commits were made up for or their rate is planned.
     pub fn cost_s(&self) -> f64 {
-        let of_time = || 1.0 - 1.0 / self.p95_ratio.unwrap_or(1.0).max(1.0);
-        let lost = self.rate_ratio.map_or_else(of_time, |ratio| 1.0 - ratio);
-        lost.max(0.0) * (self.to_s - self.from_s) as f64
+        let of_time = 1.0 - 1.0 / self.p95_ratio.unwrap_or(1.0).max(1.0);
+        let lost = self.rate_ratio.map_or(0.0, |ratio| 1.0 - ratio);
+        lost.max(of_time) * (self.to_s - self.from_s) as f64
     }
 
     /// A cause in words: `sessions waited for locks, with 2 deadlocks`.
