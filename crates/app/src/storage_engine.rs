@@ -4,8 +4,8 @@
 //! Not here: what an engine promises (drivers), and what a build does about it (build).
 
 use model::{
-    Check, CommitRisk, Crosscheck, Database, DbError, Dialect, Fact, NOT_CHECKED, Row,
-    StorageEngine, Workload,
+    Check, CommitRisk, Crosscheck, Database, DbError, Dialect, Fact, NO_TRANSACTIONS, NOT_CHECKED,
+    Row, StorageEngine, Workload,
 };
 
 use crate::admin_session::AdminSession;
@@ -135,11 +135,10 @@ fn notes_in(dialect: &Dialect, workload: &dyn Workload) -> Vec<String> {
     let Some(engine) = asked(dialect, workload) else { return Vec::new() };
     let mut notes = vec![format!("The tables are in the storage engine {}.", engine.name)];
     if !engine.is_transactional {
-        notes.push(
-            "This engine has no transactions: each statement is committed by itself, what a failed \
-             or rolled-back transaction has written stays, and no lock outlives its statement."
-                .to_owned(),
-        );
+        notes.push(format!(
+            "{NO_TRANSACTIONS}: each statement is committed by itself, what a failed or \
+             rolled-back transaction has written stays, and no lock outlives its statement."
+        ));
         notes.extend(left_out(dialect, workload));
     }
     if let Some(loss) = engine.loss {
