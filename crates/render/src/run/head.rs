@@ -109,7 +109,8 @@ fn worst(report: &Report) -> Option<String> {
     let worst = grave.into_iter().filter(|finding| finding.severity == gravest);
     let first = worst.min_by_key(|finding| finding.id == "debug_build")?;
     let text = first.observed.as_ref().unwrap_or(&first.text);
-    Some(begun_lower(text))
+    // What follows are lines of a log.
+    Some(begun_lower(text.lines().next()?))
 }
 
 fn percent(share: f64) -> String {
