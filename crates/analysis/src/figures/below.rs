@@ -56,7 +56,8 @@ impl fmt::Display for Bound {
 }
 
 impl Below {
-    /// Reads `below(20ms)`, `below_20ms`, `below 20ms`, `new_order.below(5s)`; none where a name means something
+    /// Reads `below(20ms)`, `below_20ms`, `below 20ms`, `new_order.below(5s)`; none where a name
+    /// means something
     /// else. An `Err` says in a sentence why it means no share.
     pub(super) fn read(name: &str) -> Option<Result<Below, String>> {
         let (of, bound) = parts(name.trim())?;
