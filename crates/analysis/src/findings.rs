@@ -37,11 +37,16 @@ struct FindingText {
 
 impl FindingText {
     fn finding(self, group: Option<&str>) -> Finding {
+        self.advised(group, None)
+    }
+
+    /// The finding with this advice, or that of the list of all.
+    fn advised(self, group: Option<&str>, advice: Option<&str>) -> Finding {
         let group = group.map(|name| format!("Group {name}: ")).unwrap_or_default();
         let listed =
             catalog_entry(self.id).expect("a test holds every finding against the list of all");
         let observed = format!("{group}{}", self.text);
-        let text = format!("{observed} {}", listed.advice);
+        let text = format!("{observed} {}", advice.unwrap_or(listed.advice));
         Finding { observed: Some(observed), ..Finding::new(self.id, self.severity, text) }
     }
 }
@@ -71,13 +76,13 @@ pub(crate) fn judge(tally: &Tally) -> Vec<Finding> {
         return findings;
     }
     let whole = [
-        data::look(tally),
         steadiness::look(tally),
         seconds::look(tally),
         environment::look(tally),
         saturation::look(tally),
         disturbances::look(tally),
     ];
+    findings.extend(data::look(tally));
     findings.extend(whole.into_iter().flatten().map(|words| words.finding(None)));
     for (index, group) in tally.groups.iter().enumerate() {
         let described = tally.description(index);

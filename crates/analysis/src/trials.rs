@@ -30,12 +30,13 @@ pub fn is_settled(report: &Report) -> bool {
     report.status == Status::QueueFull
 }
 
-/// What was found that keeps a trial from counting.
+/// What was found that keeps a trial from counting: what ended it first, since the rest may only
+/// follow from it.
 fn against(report: &Report) -> impl Iterator<Item = &Finding> {
-    let is_against = |finding: &&Finding| {
-        finding.severity == model::Severity::Invalid || finding.id == report.status.name()
-    };
-    report.findings.iter().filter(is_against)
+    let ended_it = |finding: &&Finding| finding.id == report.status.name();
+    let others = move |of: &&Finding| of.severity == model::Severity::Invalid && !ended_it(of);
+    let findings = || report.findings.iter();
+    findings().filter(ended_it).chain(findings().filter(others))
 }
 
 /// Why a trial does not count, in the words of what was found.
@@ -77,4 +78,25 @@ pub(crate) fn cases<'r>(reports: impl Iterator<Item = &'r Report>) -> Named<Stri
 fn warned<'r>(reports: impl Iterator<Item = &'r Report>) -> impl Iterator<Item = &'r Finding> {
     let all = reports.flat_map(|report| &report.findings);
     all.filter(|finding| finding.severity != model::Severity::Note)
+}
+
+#[cfg(test)]
+mod tests {
+    use model::Severity;
+
+    use super::*;
+
+    #[test]
+    fn what_ended_a_trial_is_its_reason_before_what_follows_from_it() {
+        let mut report = crate::fixtures::subjects::closed();
+        report.status = Status::QueueFull;
+        let short = Finding::new("too_short", Severity::Invalid, "Only 0.5 s were measured.");
+        let full = Finding::new("queue_full", Severity::Warning, "The queue was full.");
+        report.findings = vec![short, full];
+        let why = why_not_in_short(&report);
+        assert!(why.starts_with("a full queue stopped the run"), "{why}");
+        assert_eq!(why_not(&report), "The queue was full. Only 0.5 s were measured.");
+        report.status = Status::Completed;
+        assert!(why_not_in_short(&report).ends_with("(too_short)"));
+    }
 }

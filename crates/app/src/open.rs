@@ -276,7 +276,10 @@ pub fn resolve_workload(
         (entry.make)(&make).map_err(Error::from)
     };
     let fresh = make(&settings, None)?;
-    let refused_engine = || storage_engine::refused_on(database.dialect(), fresh.as_ref());
+    let refused_engine = || {
+        let why = plan::refused_engine(target, database.dialect(), fresh.as_ref())?;
+        Some(format!("engine: {why}"))
+    };
     if let Some(why) = fresh.refuses(database.dialect()).or_else(refused_engine) {
         return Err(Error::Usage(why));
     }

@@ -1,11 +1,11 @@
-//! What the storage engine of a workload's tables means: which can be had, what is checked of the
+//! What the storage engine of a workload's tables means: what is checked of the
 //! data, and what a reader of a run must know.
 //!
 //! Not here: what an engine promises (drivers), and what a build does about it (build).
 
 use model::{
-    Check, CommitRisk, Crosscheck, Database, DbError, Dialect, Fact, NOT_CHECKED, Row,
-    StorageEngine, Workload,
+    Check, CommitRisk, Crosscheck, Database, DbError, Dialect, Fact, NO_TRANSACTIONS, NOT_CHECKED,
+    Row, StorageEngine, Workload,
 };
 
 use crate::admin_session::AdminSession;
@@ -14,27 +14,6 @@ use crate::error::Error;
 /// The engine that was asked for, if this database may have it; none where its own will do.
 pub(crate) fn asked(dialect: &Dialect, workload: &dyn Workload) -> Option<StorageEngine> {
     dialect.engine(workload.population()?.storage_engine()?)
-}
-
-/// Why a database of this dialect cannot have the engine that is asked for, and the remedy; nothing
-/// where it can.
-pub(crate) fn refused_on(dialect: &Dialect, workload: &dyn Workload) -> Option<String> {
-    let name = workload.population()?.storage_engine()?;
-    if dialect.engine(name).is_some() {
-        return None;
-    }
-    let database = dialect.name;
-    let there: Vec<&str> = dialect.storage_engines.iter().map(|engine| engine.name).collect();
-    Some(match there.as_slice() {
-        [] => format!(
-            "engine: '{name}' cannot be had, since {database} has no choice of storage engines: \
-             leave out --engine"
-        ),
-        there => format!(
-            "engine: '{name}' cannot be had on {database}: choose {}, or leave out --engine",
-            there.join(", ")
-        ),
-    })
 }
 
 /// Refuses an engine that the server lacks: some would take another one in its place.
@@ -156,11 +135,10 @@ fn notes_in(dialect: &Dialect, workload: &dyn Workload) -> Vec<String> {
     let Some(engine) = asked(dialect, workload) else { return Vec::new() };
     let mut notes = vec![format!("The tables are in the storage engine {}.", engine.name)];
     if !engine.is_transactional {
-        notes.push(
-            "This engine has no transactions: each statement is committed by itself, what a failed \
-             or rolled-back transaction has written stays, and no lock outlives its statement."
-                .to_owned(),
-        );
+        notes.push(format!(
+            "{NO_TRANSACTIONS}: each statement is committed by itself, what a failed or \
+             rolled-back transaction has written stays, and no lock outlives its statement."
+        ));
         notes.extend(left_out(dialect, workload));
     }
     if let Some(loss) = engine.loss {
@@ -260,21 +238,6 @@ mod tests {
         let settings = Settings::decide(name, entry.parameters, [("engine", engine)]);
         let make = workloads::Make { settings: &settings.expect("valid"), seed: 7, data: None };
         (entry.make)(&make).expect("valid")
-    }
-
-    #[test]
-    fn an_engine_is_refused_where_there_is_no_choice_of_it() {
-        let refuses = |engine, storage_engines| {
-            let dialect = Dialect { storage_engines, ..Dialect::PLAIN };
-            refused_on(&dialect, workload("record", engine).as_ref())
-        };
-        assert_eq!(refuses("default", &[]), None);
-        assert_eq!(refuses("default", &[FLAT]), None);
-        assert_eq!(refuses("myisam", &[HEAP, FLAT]), None);
-        let why = refuses("aria", &[]).expect("refused");
-        assert!(why.contains("'aria'") && why.contains("leave out --engine"), "{why}");
-        let why = refuses("unlogged", &[HEAP, FLAT]).expect("refused");
-        assert!(why.ends_with("choose innodb, myisam, or leave out --engine"), "{why}");
     }
 
     #[test]

@@ -68,8 +68,8 @@ pub static CATALOG: &[CatalogEntry] = &[
     CatalogEntry {
         id: "managed_server_ended",
         severity: "invalid",
-        raised: "the private server of a `managed:` target exited during the run; the end of \
-                 its log is shown",
+        raised: "the private server of a `managed:` target exited during the run; the last \
+                 lines of its log are shown",
         advice: "Read the end of its log, and fix the cause of the exit.",
     },
     CatalogEntry {

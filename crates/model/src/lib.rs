@@ -166,6 +166,6 @@ pub use units::{
 };
 pub use value::{Row, RowSource, Value};
 pub use workload::{
-    Check, Client, Conversation, Crosscheck, Done, LaterIndex, NOT_CHECKED, NeedsTransactions,
-    Population, Routine, ScaleInData, ScaleOf, TxContext, Workload,
+    Check, Client, Conversation, Crosscheck, Done, LaterIndex, NO_TRANSACTIONS, NOT_CHECKED,
+    NeedsTransactions, Population, Routine, ScaleInData, ScaleOf, TxContext, Workload,
 };

@@ -12,6 +12,9 @@ use crate::{
 /// So begins the note that says which checks of a workload are left out, and why.
 pub const NOT_CHECKED: &str = "Not checked";
 
+/// So begins the note that the storage engine of the data has no transactions.
+pub const NO_TRANSACTIONS: &str = "This engine has no transactions";
+
 /// A condition that the data must meet.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Check {

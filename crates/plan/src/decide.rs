@@ -12,7 +12,7 @@ use model::{
 use crate::bad_plan::BadPlan;
 use crate::draft::{Draft, GroupDraft, spelled};
 use crate::table::{GroupValues, PlanValues};
-use crate::target::keeps_data;
+use crate::target::{is_of_one_process, keeps_data, refused_engine};
 use crate::written::{From, Given, Written};
 use crate::{at, managed, server};
 
@@ -67,6 +67,9 @@ pub fn decide(
     let (target, settings) = server::decide(draft, target)?;
     check_network(&network_delay, network_delay.value > 0, &target)?;
     check_network(&network_bandwidth, network_bandwidth.value.is_some(), &target)?;
+    for (draft, group) in draft.groups.iter().zip(&groups) {
+        check_on_target(draft, group, &target)?;
+    }
     if settle.value != Settle::Off && !keeps_data(&target) {
         let scheme = &target.scheme;
         return Err(settle.bad(format!("{scheme}: has nothing to settle: leave it out")));
@@ -132,6 +135,26 @@ fn check_network<T>(value: &Given<T>, is_asked: bool, target: &Target) -> Result
              the target"
         ))),
         false => Ok(()),
+    }
+}
+
+/// Refuses what a group cannot do on this target.
+fn check_on_target(draft: &GroupDraft, group: &Group, target: &Target) -> Result<(), BadPlan> {
+    if group.processes > 0 && is_of_one_process(target) {
+        let from = draft.values.get("processes").map_or(&From::Default, |written| &written.from);
+        let why = format!(
+            "other processes cannot see {target}, which is in the memory of one: name a file, such \
+             as sqlite:bench.db, or leave processes out"
+        );
+        return Err(from.bad_value("processes", why));
+    }
+    let Some(entry) = drivers::of_target(target) else { return Ok(()) };
+    let refused = workload_of(group, 0)
+        .and_then(|(_, workload)| refused_engine(target, &entry.product.dialect, &*workload));
+    let written = draft.parameters.iter().find(|(name, _)| name == "engine");
+    match (refused, written) {
+        (Some(why), Some((name, written))) => Err(written.from.bad_value(name, why)),
+        _ => Ok(()),
     }
 }
 
@@ -221,7 +244,7 @@ fn decide_group(draft: &GroupDraft) -> Result<Group, BadPlan> {
     let entry = workloads::by_name(workload).map_err(|bad| values.workload.from.bad(bad))?;
     let load = decide_load(&values)?;
     let (parameters, made) = decide_parameters(draft, entry)?;
-    check_stored_rate(&values.rate, entry, made.as_ref())?;
+    check_stored_rate(draft, &values.rate, entry, made.as_ref())?;
     // What `load` is made of is read there.
     let GroupValues { name, clients, processes, transactions, queue_full, .. } = values;
     let stop_condition = transactions.value.unwrap_or(StopCondition::Time);
@@ -321,15 +344,17 @@ fn decide_parameters(
 
 /// A rate in bytes or records is one in transactions only where each stores as many.
 fn check_stored_rate(
+    draft: &GroupDraft,
     rate: &Given<Option<ArrivalRate>>,
     entry: &workloads::Entry,
     workload: &dyn Workload,
 ) -> Result<(), BadPlan> {
-    let (written, unit, no_such) = match &rate.value {
-        Some(written @ ArrivalRate::Bytes(_)) => (written, "bytes", "record size"),
-        Some(written @ ArrivalRate::Records(_)) => (written, "records", "number of records"),
+    let (unit, no_such) = match &rate.value {
+        Some(ArrivalRate::Bytes(_)) => ("bytes", "record size"),
+        Some(ArrivalRate::Records(_)) => ("records", "number of records"),
         _ => return Ok(()),
     };
+    let written = draft.values.get("rate").map_or("", |written| written.text.as_str());
     if workload.transaction_stores().is_some() {
         return Ok(());
     }

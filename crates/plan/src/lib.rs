@@ -41,6 +41,7 @@ pub use print_draft::draft_to_toml;
 pub use print_experiment::varied_to_toml;
 pub use seek_plan::{SeekPlan, decide_seek};
 pub use table::{AT, EXPERIMENT, GROUP, PLAN, Row, group_flags};
+pub use target::refused_engine;
 pub use task::{Task, decide_task};
 pub use toml_file::read_toml;
 pub use vary::{Varied, decide_all, targets_of};

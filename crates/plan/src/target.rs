@@ -1,7 +1,7 @@
 //! A target's scheme and options, read where their place is still known. Not here: what they mean
 //! (drivers, servers), and settings of the server that a plan names beside it (server).
 
-use model::{BadParameter, Settings, Target};
+use model::{BadParameter, Dialect, Settings, Target, Workload};
 
 use crate::managed;
 
@@ -16,6 +16,38 @@ pub(crate) fn keeps_data(target: &Target) -> bool {
 pub(crate) fn can_restart(target: &Target) -> bool {
     let is_in_process = |entry: &drivers::Entry| entry.product.administration.is_in_process;
     managed::is_managed(target) || drivers::of_target(target).is_some_and(is_in_process)
+}
+
+/// Whether only the process that opened a target can see it.
+pub(crate) fn is_of_one_process(target: &Target) -> bool {
+    target.path == ":memory:"
+        && drivers::of_target(target)
+            .is_some_and(|entry| entry.product.administration.is_in_process)
+}
+
+/// Why the database of a target cannot have the storage engine that is asked for, and the remedy;
+/// nothing where it can. It is called as the target calls it: `mariadb`, not as its driver.
+pub fn refused_engine(
+    target: &Target,
+    dialect: &Dialect,
+    workload: &dyn Workload,
+) -> Option<String> {
+    let name = workload.population()?.storage_engine()?;
+    if dialect.engine(name).is_some() {
+        return None;
+    }
+    let database = if managed::is_managed(target) { &target.path } else { &target.scheme };
+    let there: Vec<&str> = dialect.storage_engines.iter().map(|engine| engine.name).collect();
+    Some(match there.as_slice() {
+        [] => format!(
+            "'{name}' cannot be had, since {database} has no choice of storage engines: leave \
+             out --engine"
+        ),
+        there => format!(
+            "'{name}' cannot be had on {database}: choose {}, or leave out --engine",
+            there.join(", ")
+        ),
+    })
 }
 
 /// Refuses an unknown scheme, and options that its driver or server does not know.

@@ -197,6 +197,62 @@ fn what_is_done_to_nodes_and_hosts_is_printed_and_refused() {
 }
 
 #[test]
+fn a_database_in_memory_is_not_divided_among_processes() {
+    let text = |url: &str| {
+        format!("target.url = '{url}'\n[[group]]\nworkload = 'empty'\nclients = 2\nprocesses = 2\n")
+    };
+    let error = decided(&text("sqlite::memory:")).expect_err("it is refused");
+    assert_eq!(
+        error,
+        "plan.toml:5:13: processes: other processes cannot see sqlite::memory:, which is in the \
+         memory of one: name a file, such as sqlite:bench.db, or leave processes out"
+    );
+    assert!(decided(&text("sqlite:a.db")).is_ok());
+}
+
+#[test]
+fn an_engine_that_a_product_cannot_have_is_refused_by_the_name_of_the_product() {
+    let refused = |url: &str, engine: &str| {
+        let text = format!(
+            "target.url = '{url}'\n[[group]]\nworkload = 'record'\nparameters.engine = '{engine}'\n"
+        );
+        decided(&text).err()
+    };
+    for url in ["managed:mariadb", "mariadb://db/shop"] {
+        let why = refused(url, "unlogged").expect("it is refused");
+        let words = "plan.toml:4:21: engine: 'unlogged' cannot be had on mariadb: choose ";
+        assert!(why.starts_with(words) && why.ends_with("or leave out --engine"), "{why}");
+        assert_eq!(refused(url, "myisam"), None);
+    }
+    let why = refused("managed:postgres", "rocksdb").expect("it is refused");
+    assert!(why.contains("'rocksdb' cannot be had on postgres: choose unlogged, or"), "{why}");
+    let why = refused("sqlite:a.db", "aria").expect("it is refused");
+    assert!(why.contains("since sqlite has no choice of storage engines: leave out"), "{why}");
+    assert_eq!(refused("sqlite:a.db", "default"), None);
+}
+
+#[test]
+fn trials_that_are_too_short_to_count_are_refused_unless_a_number_ends_them() {
+    let of = |duration: &str, group: &str| {
+        varied(&format!(
+            "target.url = 'sim:'\nphases.measure = '{duration}'\n[[group]]\n{group}\n\
+             [experiment]\nrepeat = 2\n"
+        ))
+    };
+    let error = of("500ms", "workload = 'empty'").err().expect("it is refused");
+    let words =
+        "duration: a measured phase of 500ms is too short for a trial to count: give at least 1s";
+    assert!(error.contains(words), "{error}");
+    for (duration, group) in [
+        ("1s", "workload = 'empty'"),
+        ("500ms", "workload = 'empty'\nuntil = '10 transactions'"),
+        ("500ms", "workload = 'arm'\nparameters.measurements = 1000"),
+    ] {
+        assert_eq!(of(duration, group).err(), None, "{duration} {group}");
+    }
+}
+
+#[test]
 fn a_plan_from_elsewhere_runs_no_command() {
     let text = "[[group]]\nworkload = \"empty\"\n[[at]]\ntime = \"1s\"\ncommand = \"ls\"\n";
     let error = decided(text).expect_err("it is refused");
@@ -467,7 +523,11 @@ fn every_parameter_is_read_and_printed_as_it_is_declared() {
             _ => "workload = 'empty'\n",
         };
         let line = format!("{} = '{}'\n", row.name, another(row));
-        check(&format!("{head}[[group]]\n{beside}{line}"), &["group", row.name], row);
+        check(
+            &format!("{head}target = 'sqlite:a.db'\n[[group]]\n{beside}{line}"),
+            &["group", row.name],
+            row,
+        );
     }
 }
 

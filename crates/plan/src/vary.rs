@@ -4,16 +4,18 @@
 //! with its place. Not here: how points are walked (experiment).
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use analysis::figures::number;
 use model::{
-    Axis, Condition, DataPolicy, Experiment, Nesting, Order, Plan, Point, StopRule, Target,
-    combinations, parse_duration, short_axis,
+    Axis, Condition, DataPolicy, Experiment, Group, NS_PER_S, Nesting, Order, Plan, Point,
+    StopCondition, StopRule, Target, Workload, combinations, format_duration, parse_duration,
+    short_axis,
 };
 
 use crate::bad_plan::BadPlan;
 use crate::condition::{can_be_asked, decide_wait};
-use crate::decide::decide;
+use crate::decide::{decide, workload_of};
 use crate::draft::{Draft, GroupDraft, VaryDraft, spelled};
 use crate::managed::is_managed;
 use crate::place::{check_axes, flag_of, parameters_of, put};
@@ -121,6 +123,7 @@ pub fn decide_all(
             decide(&point, default_target)?,
         ));
     }
+    points.iter().try_for_each(|(_, plan)| can_count(draft, plan))?;
     can_be_copied(&values, &points)?;
     for value in axes.iter_mut().flat_map(|axis| &mut axis.values) {
         *value = shown(value);
@@ -144,6 +147,27 @@ pub fn decide_all(
             .as_ref()
             .map(|file| found_from(&values.reference.from, file)),
     })
+}
+
+/// Refuses trials that are too short to count, so that none is repeated in vain.
+fn can_count(draft: &Draft, plan: &Plan) -> Result<(), BadPlan> {
+    let is_by_count = |group: &Group| {
+        let counts = |(_, workload): (_, Arc<dyn Workload>)| {
+            workload.producer().is_some_and(|producer| producer.is_limited())
+        };
+        group.stop_condition != StopCondition::Time
+            || workload_of(group, plan.seed).is_some_and(counts)
+    };
+    let measured_ns = plan.phases.measure_ns;
+    if !(1..NS_PER_S).contains(&measured_ns) || plan.groups.iter().any(is_by_count) {
+        return Ok(());
+    }
+    let written = draft.values.get("duration").map_or(&From::Default, |written| &written.from);
+    let why = format!(
+        "a measured phase of {} is too short for a trial to count: give at least 1s, better 10s",
+        format_duration(measured_ns)
+    );
+    Err(written.bad_value("duration", why))
 }
 
 /// Where a file is that is named in a plan: beside the plan.

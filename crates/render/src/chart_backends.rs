@@ -144,7 +144,7 @@ const COLOURS: usize = 8;
 /// The name of a trace's colour: the rules have it for lines (`l-`), areas (`a-`) and dots (`d-`).
 fn colour(chart: &Chart, index: usize) -> String {
     match chart.palette {
-        Palette::Different => (shared(chart, index).unwrap_or(index) % COLOURS).to_string(),
+        Palette::Different => (place(chart, index) % COLOURS).to_string(),
         Palette::Verdicts => match chart.traces.get(index).map(|trace| trace.name.as_str()) {
             Some(name) if name.ends_with("better") || name == "meets" => "2".to_owned(),
             Some(name) if name.ends_with("worse") || name == "fails" => "1".to_owned(),
@@ -160,9 +160,10 @@ fn colour(chart: &Chart, index: usize) -> String {
     }
 }
 
-/// The place of the colour that a trace has from another.
-fn shared(chart: &Chart, index: usize) -> Option<usize> {
-    chart.traces.get(index).and_then(|trace| trace.shares)
+/// The place of a trace's colour: that of another, or that which it has on all charts of a page.
+fn place(chart: &Chart, index: usize) -> usize {
+    let of = |trace: &Trace| trace.shares.or(trace.place);
+    chart.traces.get(index).and_then(of).unwrap_or(index)
 }
 
 /// How much of its colour a shade of a heat map has.
@@ -173,7 +174,8 @@ fn shade(chart: &Chart, index: usize) -> f64 {
 
 /// Whether a trace has a colour that another has before it, or beside it.
 fn is_again(chart: &Chart, index: usize) -> bool {
-    let is_again = shared(chart, index).is_some() || index / COLOURS % 2 == 1;
+    let is_shared = chart.traces.get(index).is_some_and(|trace| trace.shares.is_some());
+    let is_again = is_shared || place(chart, index) / COLOURS % 2 == 1;
     chart.palette == Palette::Different && is_again
 }
 

@@ -121,6 +121,9 @@ pub struct Trace {
     /// is drawn broken. Null where its own place says its colour.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub shares: Option<usize>,
+    /// The place of its colour, which it has on all charts of a page, where that is not its own.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub place: Option<usize>,
 }
 
 /// How points are drawn.
@@ -547,7 +550,7 @@ impl Scale {
 impl Trace {
     /// A trace.
     fn new(name: impl Into<String>, shape: Shape, points: Vec<Point>) -> Trace {
-        Trace { name: name.into(), shape, points, shares: None }
+        Trace { name: name.into(), shape, points, shares: None, place: None }
     }
 }
 

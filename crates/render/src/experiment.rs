@@ -97,13 +97,13 @@ fn verdict(report: &ExperimentReport, validity: Option<&Validity>) -> Verdict {
     Verdict { tone, word, headline: found.into(), details: vec![counts.into()] }
 }
 
-/// Why trials do not count, each reason once.
+/// Why attempts at trials do not count, each reason once.
 fn not_counted(report: &ExperimentReport) -> Option<String> {
     let mut whys: Named<u64> = Named::default();
     for (why, n) in report.points.iter().flat_map(|point| point.why_not_counted.iter()) {
         whys.count(why, *n);
     }
-    let said = |(why, n): (&str, &u64)| format!("{}: {why}", count(*n, "trial"));
+    let said = |(why, n): (&str, &u64)| format!("{}: {why}", count(*n, "attempt"));
     let whys: Vec<String> = whys.iter().map(said).collect();
     (!whys.is_empty()).then(|| format!("Not counted: {}.", whys.join("; ")))
 }
@@ -350,8 +350,10 @@ fn align(axis: &model::Axis) -> Align {
 fn runs(point: &PointReport) -> String {
     match point.runs_not_counted {
         0 => point.runs.len().to_string(),
-        lost if point.runs.is_empty() => format!("none, {lost} not counted"),
-        lost => format!("{}, {lost} not counted", point.runs.len()),
+        lost if point.runs.is_empty() => {
+            format!("none, {} not counted", count(lost, "attempt"))
+        }
+        lost => format!("{}, {} not counted", point.runs.len(), count(lost, "attempt")),
     }
 }
 
@@ -724,8 +726,8 @@ mod tests {
             "{page}"
         );
         let line = page.split_whitespace().collect::<Vec<_>>().join(" ");
-        assert!(line.contains("Not counted: 4 trials: a full queue stopped the run"), "{page}");
-        assert!(line.contains(" none, 3 not counted "), "{page}");
+        assert!(line.contains("Not counted: 4 attempts: a full queue stopped the run"), "{page}");
+        assert!(line.contains(" none, 3 attempts not counted "), "{page}");
         // One that was made again is there twice, and counts.
         let again = page_of(&report(|trials| {
             let mut again = trials[0].clone();

@@ -99,7 +99,8 @@ fn of_validity(validity: &Validity, heading: &str) -> Vec<String> {
             Severity::Warning => "Warning",
             Severity::Note => "Note",
         };
-        format!("- **{word}** {}\n", text(&remark.text))
+        // Two blanks keep a line of a log a line.
+        format!("- **{word}** {}\n", text(&remark.text).replace('\n', "  \n  "))
     };
     let list: String = validity.remarks.iter().map(remark).collect();
     let title = format!("{heading} {IS_VALID} {}", escaped(&validity.answer));

@@ -110,7 +110,11 @@ fn of_remark(remark: &Remark, style: &Style) -> Vec<String> {
         Severity::Warning => ("warning", Emphasis::Yellow),
         Severity::Note => ("note", Emphasis::Dim),
     };
-    let mut lines = labelled(word, &remark.text.plain(), style);
+    // Lines of a log stay lines.
+    let words = remark.text.plain();
+    let labels = std::iter::once(word).chain(std::iter::repeat(""));
+    let mut lines: Vec<String> =
+        labels.zip(words.lines()).flat_map(|(label, line)| labelled(label, line, style)).collect();
     if let Some(first) = lines.first_mut() {
         *first = first.replacen(word, &style.emphasize(emphasis, word), 1);
     }

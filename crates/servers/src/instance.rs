@@ -20,6 +20,9 @@ use crate::port::Port;
 use crate::program::{PATH, Program};
 use crate::{Kind, ServerError, ServerErrorKind};
 
+/// What stands between how a server ended and the last lines of its log.
+pub const END_OF_LOG: &str = "; the end of its log:\n";
+
 /// A server, running or not.
 pub(crate) struct Instance {
     pub(crate) kind: Kind,
@@ -163,7 +166,7 @@ impl Instance {
 
     pub(crate) fn with_log(&self, text: String) -> String {
         let tail = self.log_tail();
-        if tail.is_empty() { text } else { format!("{text}; the end of its log:\n{tail}") }
+        if tail.is_empty() { text } else { format!("{text}{END_OF_LOG}{tail}") }
     }
 
     pub(crate) fn with_remedy(&self, text: String) -> String {

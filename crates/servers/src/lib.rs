@@ -37,6 +37,7 @@ pub use cluster::Cluster;
 pub use data_dir::sweep;
 pub use defaults::{DEFAULTS, DefaultSetting, defaults};
 pub use error::{ServerError, ServerErrorKind};
+pub use instance::END_OF_LOG;
 pub use model::managed::{Kind, Options};
 pub use program::check_installed;
 pub use server::{Server, start};

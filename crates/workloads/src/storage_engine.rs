@@ -50,6 +50,11 @@ impl StorageEngine {
         (self != StorageEngine::Default).then(|| self.name())
     }
 
+    /// Whether a failed transaction leaves what it has written: nothing is rolled back there.
+    pub(crate) fn keeps_failed_rows(self) -> bool {
+        matches!(self, StorageEngine::MyIsam | StorageEngine::Aria)
+    }
+
     /// What is kept of it beside the data.
     pub(crate) fn scale(self) -> (&'static str, String) {
         (NAME, self.name().to_owned())

@@ -56,7 +56,8 @@ impl fmt::Display for Bound {
 }
 
 impl Below {
-    /// Reads `below(20ms)`, `below_20ms`, `new_order.below(5s)`; none where a name means something
+    /// Reads `below(20ms)`, `below_20ms`, `below 20ms`, `new_order.below(5s)`; none where a name
+    /// means something
     /// else. An `Err` says in a sentence why it means no share.
     pub(super) fn read(name: &str) -> Option<Result<Below, String>> {
         let (of, bound) = parts(name.trim())?;
@@ -148,9 +149,10 @@ fn parts(name: &str) -> Option<(&str, &str)> {
     if let Some((before, bound)) = name.strip_suffix(')').and_then(|name| name.split_once('(')) {
         return split(before).map(|begins| (of(begins), bound));
     }
-    let underscores = name.match_indices('_').map(|(at, _)| at).rev();
-    let mut stems =
-        underscores.filter(|at| name[at + 1..].starts_with(|c: char| c.is_ascii_digit()));
+    // Tables have a blank for the underscore, and the unit behind it.
+    let name = name.trim_end_matches('%').trim_end();
+    let between = name.match_indices(['_', ' ']).map(|(at, _)| at).rev();
+    let mut stems = between.filter(|at| name[at + 1..].starts_with(|c: char| c.is_ascii_digit()));
     stems.find_map(|at| Some((of(split(&name[..at])?), &name[at + 1..])))
 }
 
@@ -191,6 +193,9 @@ mod tests {
             ["below(20ms)", "Below( 0.02s )", "below_20ms", "below_20000us", "below_0.02s"]
         {
             check(written, Some(Ok("below_20ms")));
+        }
+        for in_a_table in ["readers.age.below 100ms", "readers.age.below 100ms %"] {
+            check(in_a_table, Some(Ok("readers.age.below_100ms")));
         }
         check("below(2.5ms)", Some(Ok("below_2500us")));
         check("below_1.5s", Some(Ok("below_1500ms")));

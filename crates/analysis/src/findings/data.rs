@@ -1,7 +1,7 @@
 //! Findings on the data: do they hold what they must, and as much as we think?
 
 use model::numbers::{seconds, thousands};
-use model::{CheckResult, FactValue, Severity};
+use model::{CheckResult, FactValue, Finding, NO_TRANSACTIONS, Severity};
 
 use super::{FindingText, count};
 use crate::tally::{Crosscheck, GroupTally, Tally};
@@ -90,7 +90,7 @@ fn signed(n: i64) -> String {
     thousands(&n.to_string())
 }
 
-pub(super) fn look(tally: &Tally) -> Vec<FindingText> {
+pub(super) fn look(tally: &Tally) -> Vec<Finding> {
     let mut all = Vec::new();
     all.extend(failed("checks_failed_before", "before", tally.checked_before.as_deref()));
     all.extend(failed("checks_failed", "after", tally.checked_after.as_deref()));
@@ -100,7 +100,32 @@ pub(super) fn look(tally: &Tally) -> Vec<FindingText> {
     if tally.fact("data", "meta").is_some_and(|meta| *meta == "absent") {
         all.push(Data::Unknown);
     }
-    all.into_iter().map(Data::text).collect()
+    let advice = |data: &Data| {
+        let advice = match data {
+            Data::ChecksFailed { id: "checks_failed", .. } => OF_PARTS,
+            Data::Miscounted(_) => PARTS_COUNT,
+            _ => return None,
+        };
+        Some(advice).filter(|_| has_no_transactions(tally))
+    };
+    let finding = |data: Data| {
+        let advice = advice(&data);
+        data.text().advised(None, advice)
+    };
+    all.into_iter().map(finding).collect()
+}
+
+/// What is advised in place of the catalog's words where the storage engine has no transactions.
+const OF_PARTS: &str = "The storage engine has no transactions: parts of transactions that failed \
+                        stay, and concurrent ones mix. Rebuild the data, and find out why \
+                        transactions failed.";
+const PARTS_COUNT: &str = "The storage engine has no transactions: parts of transactions that \
+                           failed stay and are counted. If none failed, make sure that nothing \
+                           else uses the database.";
+
+fn has_no_transactions(tally: &Tally) -> bool {
+    let groups = tally.description.iter().flat_map(|description| &description.groups);
+    groups.flat_map(|group| &group.notes).any(|note| note.starts_with(NO_TRANSACTIONS))
 }
 
 /// Where no disturbance of the plan's may have done it: the server says so, or its counter, which

@@ -4,6 +4,7 @@ use model::{FactValue, Load, NS_PER_US, Severity, numbers};
 use stats::{Histogram, enough};
 
 use super::{FindingText, View, count, duration};
+use crate::tally::Tally;
 
 /// Lag below this is the wake-up of a sleeping thread, which no generator escapes.
 const LAG_NS_MIN: u64 = 100 * NS_PER_US;
@@ -146,9 +147,21 @@ fn connects_retried(view: &View) -> Option<Generator> {
 
 /// Only where every client must have had its turn: closed load, and twice as many transactions
 /// as clients.
+/// Whether a process with clients ended without its figures: it was killed, or failed.
+fn has_lost_process(tally: &Tally) -> bool {
+    let fact =
+        |number: u32, name: &str| tally.fact("processes", &format!("process_{number}_{name}"));
+    let mut processes = (1..).take_while(|number| fact(*number, "clients").is_some());
+    processes.any(|number| fact(number, "cpu_s").is_none())
+}
+
 fn idle_clients(view: &View) -> Option<Generator> {
     let described = view.described?;
     let finished = view.sum.counts.finished();
+    // Its clients did finish what nobody counts any more, and why is said already.
+    if has_lost_process(view.tally) {
+        return None;
+    }
     let busy = described.load == Load::Closed && finished >= 2 * u64::from(described.clients);
     if !busy || view.group.clients.is_empty() {
         return None;

@@ -248,6 +248,23 @@ fn a_late_generator_is_found() {
 }
 
 #[test]
+fn clients_of_a_process_that_was_lost_are_not_idle() {
+    let is_found = |lost: bool| {
+        let mut made = Made::closed();
+        made.moments.truncate(7);
+        made.moments[0].count = 0;
+        for name in ["process_1_clients", "process_1_cpu_s", "process_2_clients"] {
+            made.fact("processes", name, "1");
+        }
+        if !lost {
+            made.fact("processes", "process_2_cpu_s", "1");
+        }
+        ids(&made).contains(&"idle_clients".to_owned())
+    };
+    assert!(is_found(false) && !is_found(true));
+}
+
+#[test]
 fn clients_that_had_no_turn_yet_are_not_idle() {
     let mut made = Made::closed();
     made.description.groups[0].clients = 50_000;
@@ -521,6 +538,28 @@ fn an_unknown_commit_may_have_happened() {
     let text = all.iter().find(|finding| finding.id == "crosscheck_mismatch").map(|of| &of.text);
     assert!(text.is_some_and(|text| text.contains("13,000 commits")), "{text:?}");
     assert!(text.is_some_and(|text| text.contains("changed by 13,001.")), "{text:?}");
+}
+
+#[test]
+fn without_transactions_parts_of_those_that_failed_are_the_cause() {
+    let text = |id: &str, note: &str| {
+        let mut made = Made::closed();
+        made.description.groups[0].notes.push(note.to_owned());
+        made.after = Some(vec![check("measurements", 1)]);
+        let (change, committed) = (13_001, 13_000);
+        made.more = vec![Event::Crosschecked { group: 0, kind: 0, change, committed, unknown: 0 }];
+        let all = judge(&made.tally());
+        all.into_iter().find(|finding| finding.id == id).map(|found| found.text).expect("found")
+    };
+    let note = format!("{}: each statement", model::NO_TRANSACTIONS);
+    for (id, wrong) in [
+        ("checks_failed", "not isolated or not atomic"),
+        ("crosscheck_mismatch", "Commits were lost"),
+    ] {
+        let (with, without) = (text(id, "Nothing."), text(id, &note));
+        assert!(with.contains(wrong) && !without.contains(wrong), "{with}\n{without}");
+        assert!(without.contains("parts of transactions that failed stay"), "{without}");
+    }
 }
 
 #[test]

@@ -208,10 +208,22 @@ pub(crate) fn run_at(
     let outcome = measure(&plan, &groups, placement, &options, stop, &mut background, &mut sink);
     open_target.server = background.disturbers.give_back();
     if let Some(how) = open_target.server.as_mut().and_then(Managed::ended) {
-        let text = format!("The managed server {how}");
-        sink.tell(not_made("managed_server_ended", text));
+        sink.tell(not_made("managed_server_ended", server_ended(&how)));
     }
     conclude(outcome.err(), sink)
+}
+
+/// How a server ended: the cause first, and the last lines of its log each on a line of its own.
+fn server_ended(how: &str) -> String {
+    const LINES_MOST: usize = 3;
+    let (cause, log) = how.split_once(servers::END_OF_LOG).unwrap_or((how, ""));
+    let lines: Vec<&str> = log.lines().collect();
+    let last = &lines[lines.len().saturating_sub(LINES_MOST)..];
+    let cause = format!("The managed server {cause}.");
+    match last.is_empty() {
+        true => cause,
+        false => format!("{cause}\nThe end of its log:\n{}", last.join("\n")),
+    }
 }
 
 fn open_store(
@@ -891,4 +903,19 @@ fn kept(report: &Report) -> (model::Status, Summary) {
     let is_infinite = block.offered_ms.is_among_lost("p99");
     let p99_ns = block.offered_ms.p99.map(ns).or(is_infinite.then_some(store::INFINITE_NS));
     (status, Summary { tps: block.tps, nopm: block.nopm, p99_ns })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_server_that_ended_names_its_cause_before_the_last_lines_of_its_log() {
+        let log = (1..=15).map(|line| format!("line {line}")).collect::<Vec<_>>().join("\n");
+        let text = server_ended(&format!("was ended by signal 9{}{log}", servers::END_OF_LOG));
+        let expect = "The managed server was ended by signal 9.\nThe end of its log:\nline 13\n\
+                      line 14\nline 15";
+        assert_eq!(text, expect);
+        assert_eq!(server_ended("is not running"), "The managed server is not running.");
+    }
 }

@@ -459,7 +459,7 @@ fn a_value_that_cannot_be_is_reported_with_its_flag() {
     let words = ["--rate: '2MB/s' is in bytes", "tpcc have no record size", "such as 500"];
     refused(&home, &bytes, USAGE, &words);
     let records = ["run", "tpcc", "--rate=500 rows/s"];
-    let words = ["--rate: '500 records/s' is in records", "tpcc have no number of records"];
+    let words = ["--rate: '500 rows/s' is in records", "tpcc have no number of records"];
     refused(&home, &records, USAGE, &words);
     refused(&home, &["build", "tpcc", "--warehouses=0"], USAGE, &["warehouses: 0 is too small"]);
     refused(&home, &["build", "tpcc", "--seed=x"], USAGE, &["--seed: 'x' is not a count"]);

@@ -200,10 +200,17 @@ fn why_a_trial_does_not_count_is_reported_and_one_that_would_end_so_again_is_mad
     // Nothing is left to be done.
     home.run(&["experiments", "resume", "last"]).code(1);
     assert_eq!(number_in(&home.store(), runs), Some(4));
-    // Too short a trial is made three times, and the reason is reported with each.
+    // One that can never count is refused at once.
     let args = sim(&["--vary=clients=1"]).into_iter().filter(|word| *word != "--duration=4s");
-    let args: Vec<&str> = args.chain(["--duration=500ms"]).collect();
-    let ran = home.run(&args).code(1);
+    let args: Vec<&str> = args.collect();
+    let short = [&args[..], &["--duration=500ms"]].concat();
+    let refused = home.run(&short).code(2);
+    refused
+        .warns(&["--duration: a measured phase of 500ms is too short for a trial to count"])
+        .is_a_sentence();
+    assert_eq!(number_in(&home.store(), runs), Some(4));
+    // Too short a trial is made three times, and the reason is reported with each.
+    let ran = home.run(&[&args[..], &["--transactions=100"]].concat()).code(1);
     for (words, count) in [("does not count, it is repeated: ", 2), ("it is given up: ", 1)] {
         assert_eq!(ran.err.matches(words).count(), count, "{}", ran.err);
     }
@@ -385,7 +392,7 @@ fn a_killed_server_costs_a_trial_and_not_the_experiment() {
     assert_eq!((number(&printed, "trials"), number(&printed, "trials_done")), (4.0, 4.0));
     let lost = |point: &str| number(&printed, &format!("points.{point}.runs_not_counted"));
     assert_eq!((lost("0"), lost("1")), (0.0, 1.0), "{printed:#}");
-    home.run(&["experiments", "show", "last"]).good().says(&["2, 1 not counted"]);
+    home.run(&["experiments", "show", "last"]).good().says(&["2, 1 attempt not counted"]);
     home.run(&["restore"]).good().says(&["no setting"]);
 }
 

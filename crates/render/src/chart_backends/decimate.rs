@@ -88,7 +88,7 @@ mod tests {
     use crate::charts::Shape;
 
     fn trace(points: Vec<Point>) -> Trace {
-        Trace { name: String::new(), shape: Shape::Line, points, shares: None }
+        Trace { name: String::new(), shape: Shape::Line, points, shares: None, place: None }
     }
 
     fn drawn(n_points: usize, seed: u64) -> Vec<Point> {

@@ -128,7 +128,8 @@ fn chart(report: &ExperimentReport, axis: usize, figure: &str) -> Vec<Chart> {
             of_figure(figure, at, measured),
         );
     }
-    let ours: Vec<String> = chart.traces.iter().map(|trace| trace.name.clone()).collect();
+    let ours = lines(report, axis);
+    keep_colours(&mut chart, &ours);
     let add = |chart: &mut Chart| {
         elsewhere::add(chart, &report.imported, figure, (&shown.name, &shown.values), &ours);
     };
@@ -141,6 +142,27 @@ fn chart(report: &ExperimentReport, axis: usize, figure: &str) -> Vec<Chart> {
     let mut imported = Chart::new(id, title, chart.x.clone(), chart.y.clone());
     add(&mut imported);
     chart.if_any().into_iter().chain(imported.if_any()).collect()
+}
+
+/// The names of all lines, in the order of their colours: a figure that some point lacks changes
+/// none.
+pub(super) fn lines(report: &ExperimentReport, axis: usize) -> Vec<String> {
+    let mut lines: Vec<String> = Vec::new();
+    for (_, point) in along(report, axis) {
+        let line = line_of(report, point, axis);
+        if !lines.contains(&line) {
+            lines.push(line);
+        }
+    }
+    lines
+}
+
+/// Gives each line the colour of its place among all.
+pub(super) fn keep_colours(chart: &mut Chart, lines: &[String]) {
+    for (index, trace) in chart.traces.iter_mut().enumerate() {
+        let place = lines.iter().position(|line| *line == trace.name);
+        trace.place = place.filter(|place| *place != index);
+    }
 }
 
 /// The points where they stand along an axis, in its order.

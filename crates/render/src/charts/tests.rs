@@ -721,6 +721,30 @@ fn a_line_that_was_measured_elsewhere_has_the_colour_of_ours_beside_and_equal_le
 }
 
 #[test]
+fn a_line_has_one_colour_on_all_charts_though_a_point_lacks_a_figure() {
+    let (mut report, trials) = subjects::two_axes();
+    let colours = |report: &ExperimentReport, figure: &str| {
+        let charts = of_experiment(report, &trials);
+        let id = format!("curves-group-users-clients-{figure}");
+        let chart = charts.into_iter().find(|chart| chart.id == id).expect("it is there");
+        let traces = chart.traces.iter().enumerate();
+        traces
+            .map(|(index, trace)| (trace.name.clone(), trace.place.unwrap_or(index)))
+            .collect::<Vec<_>>()
+    };
+    let whole = colours(&report, "tps");
+    assert_eq!(whole.iter().map(|(_, place)| *place).collect::<Vec<_>>(), [0, 1]);
+    let first = &whole[0].0;
+    let is_first =
+        |(axis, value): &(String, String)| *first == format!("{}={value}", model::short_axis(axis));
+    for point in report.points.iter_mut().filter(|of| of.values.0.iter().any(is_first)) {
+        point.figures.0.retain(|(name, _)| name != "p99_ms");
+    }
+    assert_eq!(colours(&report, "tps"), whole);
+    assert_eq!(colours(&report, "p99-ms"), whole[1..]);
+}
+
+#[test]
 fn the_interval_of_a_share_ends_at_all_of_it() {
     let figure = |mean: f64| analysis::figures::Figure {
         mean,

@@ -28,5 +28,6 @@ fn charts(report: &ExperimentReport, _trials: &[TrialReport]) -> Vec<Chart> {
         let at = Point { label, ..Point::at(tps, Some(p99)) };
         chart.join(&curves::line_of(report, point, main), "points", at);
     }
+    curves::keep_colours(&mut chart, &curves::lines(report, main));
     chart.if_any()
 }

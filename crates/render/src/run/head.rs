@@ -119,7 +119,8 @@ fn gravest_finding(report: &Report) -> Option<String> {
     let worst = report.findings.iter().filter(|finding| finding.severity == gravest);
     let first = worst.min_by_key(|finding| finding.id == "debug_build")?;
     let text = first.observed.as_ref().unwrap_or(&first.text);
-    Some(begun_lower(text))
+    // What follows are lines of a log.
+    Some(begun_lower(text.lines().next()?))
 }
 
 fn percent(share: f64) -> String {

@@ -268,6 +268,20 @@ fn a_page_is_as_narrow_as_asked() {
 }
 
 #[test]
+fn lines_of_a_log_in_a_finding_stay_lines() {
+    let mut report = Report::of(&Made::closed().tally());
+    let text = "The managed server was ended by signal 9.\nThe end of its log:\nfirst\nlast";
+    let finding = model::Finding::new("managed_server_ended", model::Severity::Invalid, text);
+    report.findings = vec![finding];
+    let page = shown(&report, &Style::default());
+    let lines = page.lines().map(str::trim);
+    let ours: Vec<&str> = lines.skip_while(|line| !line.starts_with("INVALID")).take(4).collect();
+    assert!(ours[0].ends_with("ended by signal 9."), "{page}");
+    assert_eq!(ours[1..], ["The end of its log:", "first", "last"], "{page}");
+    assert!(page.contains("valid? No: the managed server was ended by signal 9.\n"), "{page}");
+}
+
+#[test]
 fn colour_changes_no_word() {
     let report = Report::of(&Made::open_overloaded().tally());
     let plain = shown(&report, &Style::default());
@@ -301,7 +315,12 @@ fn several_groups_stand_beside_each_other() {
     assert_eq!(of(0).map(|n| 2 * n), Some(report.block.counts.offered));
     let names: Vec<&str> = report.block.transactions.iter().map(|(name, _)| name).collect();
     assert_eq!((names[0], names[5]), ("users.new_order", "readers.new_order"));
-    assert!(page(&made).contains("\nreaders  tpcc  "), "{}", page(&made));
+    // What a narrow page has no room for stands below.
+    for (width, before) in [(100, "366  tpcc      "), (80, "\nreaders  ")] {
+        let page = shown(&report, &Style { width, ..Style::default() });
+        let primary = format!("{before}12,115 NOPM, 27,108 TPM\n");
+        assert!(page.contains("366  tpcc") && page.contains(&primary), "{width} {page}");
+    }
 }
 
 #[test]

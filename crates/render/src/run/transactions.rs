@@ -132,7 +132,6 @@ fn by_group(report: &Report) -> Table {
     let is_known_by = blocks().any(|block| !block.primary_metrics.is_empty());
     let mut columns = vec![
         Column::new("group", Align::Left),
-        Column::spare("workload", Align::Left, 2),
         Column::new("clients", Align::Right),
         Column::new("offered", Align::Right),
         Column::new("failed", Align::Right),
@@ -141,13 +140,14 @@ fn by_group(report: &Report) -> Table {
         Column::new("p99", Align::Point).digits(3),
         Column::new("max", Align::Point).digits(3),
     ];
-    columns.extend(is_known_by.then(|| Column::spare("primary metrics", Align::Left, 1)));
+    // On a narrow page these stand below, behind the group again.
+    columns.push(Column::new("workload", Align::Left));
+    columns.extend(is_known_by.then(|| Column::new("primary metrics", Align::Left)));
     let mut table = Table::new(columns);
     for group in &report.groups {
         let Some(block) = &group.block else { continue };
         let row = [
             Cell::from(group.name.as_str()),
-            group.workload.as_str().into(),
             u64::from(group.clients).into(),
             block.counts.offered.into(),
             block.counts.failed.into(),
@@ -155,6 +155,7 @@ fn by_group(report: &Report) -> Table {
             quantile(&block.response_ms, "p50").into(),
             quantile(&block.response_ms, "p99").into(),
             block.response_ms.max.into(),
+            group.workload.as_str().into(),
         ];
         table.row(row.into_iter().chain(is_known_by.then(|| known_by(block).into())));
     }

@@ -15,7 +15,7 @@ use super::claim::{Claim, NO_CLASS, RANGE};
 use super::measurement::Buffer;
 use super::parameters::Write;
 use super::pools::Pools;
-use super::tables::{BUFFER, CONTEXT, Layout, Rows};
+use super::tables::{BUFFER, CONTEXT, Layout, MEASUREMENT, Rows};
 use crate::empty_tables::EmptyTables;
 use crate::tx_control::{control, end};
 
@@ -32,6 +32,9 @@ pub(super) const AGE: u16 = 3;
 
 /// A statement of many rows is at most about so long: servers refuse longer ones.
 const STATEMENT_BYTES: usize = 512 << 10;
+
+/// So many rows are removed by one statement: servers plan longer lists as scans of the table.
+const REMOVED_IDS: usize = 4096;
 
 /// What all writers share.
 pub(super) struct Shared {
@@ -51,12 +54,14 @@ pub(super) struct Writer {
     buffer: Option<Buffer>,
     /// The connection was lost while the buffer was written: it may be stored.
     is_uncertain: bool,
+    /// An attempt failed where failed transactions leave what they wrote.
+    has_left_rows: bool,
     sql: Vec<u8>,
 }
 
 impl Writer {
     pub(super) fn new(shared: Arc<Shared>) -> Writer {
-        Writer { shared, buffer: None, is_uncertain: false, sql: Vec::new() }
+        Writer { shared, buffer: None, is_uncertain: false, has_left_rows: false, sql: Vec::new() }
     }
 
     /// What this run has for itself in the tables; it is claimed first if nobody has.
@@ -200,6 +205,43 @@ impl Writer {
         Ok(())
     }
 
+    /// Removes what earlier attempts have left of the buffer. Its own ids only: those of other
+    /// buffers may lie between them.
+    async fn remove(
+        &mut self,
+        session: &mut dyn Session,
+        buffer: &Buffer,
+        claim: &Claim,
+    ) -> Result<(), DbError> {
+        let shared = Arc::clone(&self.shared);
+        let all = buffer.read(usize::from(shared.layout.context_bytes));
+        let mut ids: Vec<i64> = all.map(|of| claim.id(of.head.number)).collect();
+        ids.sort_unstable();
+        // The notes first: the checks compare the rows with them.
+        let notes = [(BUFFER, "id", &ids[..ids.len().min(1)])];
+        let of_tables = shared.layout.written().iter().flat_map(|&table| {
+            let column = if table == MEASUREMENT { "id" } else { "measurement" };
+            ids.chunks(REMOVED_IDS).map(move |ids| (table, column, ids))
+        });
+        for (table, column, ids) in notes.into_iter().chain(of_tables) {
+            let name = &shared.tables.all[table].name;
+            self.sql.clear();
+            self.sql
+                .extend_from_slice(format!("DELETE FROM {name} WHERE {column} IN (").as_bytes());
+            for (index, id) in ids.iter().enumerate() {
+                if index > 0 {
+                    self.sql.push(b',');
+                }
+                put_decimal(&mut self.sql, *id, 0);
+            }
+            self.sql.push(b')');
+            let sql = std::str::from_utf8(&self.sql).expect("it is ASCII");
+            let request = Request::Text { kind: StatementKind::Write, sql };
+            query(session, request, &mut |_| Ok(())).await?;
+        }
+        Ok(())
+    }
+
     /// Whether the buffer was stored although the connection was lost.
     async fn is_stored(
         &self,
@@ -219,7 +261,9 @@ impl Writer {
         buffer: &Buffer,
     ) -> Result<u64, DbError> {
         let claim = self.claim(context.session()).await?;
-        if self.is_uncertain && self.is_stored(context.session(), buffer, &claim).await? {
+        if self.has_left_rows {
+            self.remove(context.session(), buffer, &claim).await?;
+        } else if self.is_uncertain && self.is_stored(context.session(), buffer, &claim).await? {
             return Ok(0);
         }
         control(context.session(), Request::Begin).await?;
@@ -242,7 +286,7 @@ impl Client for Writer {
         match self.shared.pools.take_buffer() {
             Ok(buffer) => {
                 self.buffer = Some(buffer);
-                self.is_uncertain = false;
+                (self.is_uncertain, self.has_left_rows) = (false, false);
                 Input::Ready
             }
             Err(true) => Input::Over,
@@ -260,6 +304,7 @@ impl Client for Writer {
                     // It is written again, unless it turns out that it was stored.
                     self.is_uncertain |= db_error.kind == DbErrorKind::UnknownCommit
                         || db_error.kind.breaks_session();
+                    self.has_left_rows |= self.shared.tables.engine.keeps_failed_rows();
                     self.buffer = Some(buffer);
                     return Err(db_error);
                 }
@@ -346,4 +391,174 @@ async fn insert_each(
         n_rows += 1;
     }
     Ok(n_rows)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::cell::RefCell;
+    use std::pin::pin;
+    use std::rc::Rc;
+    use std::task::{Context, Poll, Waker};
+
+    use model::{Cancel, Clock, Reply, Settings, Statement, Traffic, Visit, Woken};
+
+    use super::super::measurement::{Head, Status};
+    use super::*;
+    use crate::Make;
+
+    /// Nothing here waits for time.
+    struct Still;
+
+    impl Clock for Still {
+        fn now(&self) -> u64 {
+            0
+        }
+
+        fn poll_until(&self, _: u64, _: &mut Context<'_>) -> Poll<Woken> {
+            Poll::Ready(Woken::Due)
+        }
+
+        fn poll_through(&self, _: u64, _: &mut Context<'_>) -> Poll<Woken> {
+            Poll::Ready(Woken::Due)
+        }
+    }
+
+    struct Nobody;
+
+    impl Cancel for Nobody {
+        fn cancel(&self) {}
+    }
+
+    /// Keeps what it is sent, and refuses the first INSERT of metrics with this kind.
+    struct Lossy {
+        sent: Rc<RefCell<Vec<String>>>,
+        refuses: Option<DbErrorKind>,
+    }
+
+    impl Session for Lossy {
+        fn start(&mut self, request: Request<'_>) -> Result<(), DbError> {
+            let sent = match request {
+                Request::Text { sql, .. } => sql.split(" VALUES").next().unwrap_or(sql).to_owned(),
+                Request::Execute(call) => format!("statement {}", call.statement.0),
+                other => format!("{other:?}"),
+            };
+            let is_refused = sent.starts_with("INSERT INTO arm_metric");
+            self.sent.borrow_mut().push(sent);
+            match self.refuses.take_if(|_| is_refused) {
+                Some(kind) => Err(DbError::new(kind, "as told")),
+                None => Ok(()),
+            }
+        }
+
+        fn poll_reply(
+            &mut self,
+            _: &mut Context<'_>,
+            _: Visit<'_>,
+        ) -> Poll<Result<Reply, DbError>> {
+            Poll::Ready(Ok(Reply::default()))
+        }
+
+        fn poll_load(
+            &mut self,
+            _: &mut Context<'_>,
+            _: &Table,
+            _: &mut dyn RowSource,
+        ) -> Poll<Result<Reply, DbError>> {
+            Poll::Ready(Err(<dyn Session>::unsupported("load")))
+        }
+
+        fn prepare(&mut self, _: Statement) -> Result<StatementId, DbError> {
+            Err(<dyn Session>::unsupported("prepare"))
+        }
+
+        fn poll_reconnect(&mut self, _: &mut Context<'_>) -> Poll<Result<(), DbError>> {
+            Poll::Ready(Ok(()))
+        }
+
+        fn traffic(&self) -> Traffic {
+            Traffic::default()
+        }
+
+        fn canceller(&self) -> Arc<dyn Cancel> {
+            Arc::new(Nobody)
+        }
+    }
+
+    /// What a writer sends to store a buffer whose first attempt was refused with `kind`.
+    fn sent_again(engine: &str, kind: DbErrorKind) -> Vec<String> {
+        let given = [("engine", engine), ("scenario", "metrics=1+contexts=1")];
+        let settings = Settings::decide(super::super::NAME, super::super::PARAMETERS, given);
+        let make = Make { settings: &settings.expect("valid"), seed: 7, data: None };
+        let arm = super::super::decided(&make).expect("valid");
+        let claim = Claim { base: 100, classes: vec![0] };
+        *arm.shared.claim.lock().expect("nobody panicked") = Some(Arc::new(claim));
+        let mut buffer = arm.shared.pools.empty_buffer().expect("there is one");
+        let text = vec![b'a'; usize::from(arm.shared.layout.context_bytes)];
+        for number in [4, 1, 2] {
+            let head = Head {
+                number,
+                class: 0,
+                status: Status::Good,
+                start_ns: 1,
+                stop_ns: 2,
+                parent: 0,
+                has_correlator: false,
+                n_metrics: 1,
+                n_contexts: 1,
+                diagnostic_bytes: 0,
+            };
+            buffer.put(&head, &[9], &text);
+        }
+        arm.shared.pools.fill(buffer, true);
+        let mut writer = Writer::new(Arc::clone(&arm.shared));
+        assert!(matches!(writer.take_input(), Input::Ready));
+        let sent = Rc::new(RefCell::new(Vec::new()));
+        let session = Lossy { sent: Rc::clone(&sent), refuses: Some(kind) };
+        let mut sessions: Vec<Box<dyn Session>> = vec![Box::new(session)];
+        let mut attempt = || {
+            let clock = Still;
+            let mut measured = Vec::new();
+            let mut context = TxContext {
+                sessions: &mut sessions,
+                clock: &clock,
+                intended_ns: 0,
+                measured: &mut measured,
+            };
+            let mut context_of_task = Context::from_waker(Waker::noop());
+            match pin!(writer.converse(&mut context)).poll(&mut context_of_task) {
+                Poll::Ready(done) => done.map_err(|db_error| db_error.kind),
+                Poll::Pending => panic!("nothing waits here"),
+            }
+        };
+        assert_eq!(attempt(), Err(kind));
+        sent.borrow_mut().clear();
+        assert_eq!(attempt(), Ok(Done::Committed));
+        sent.take()
+    }
+
+    #[test]
+    fn rows_that_a_failed_attempt_has_left_are_removed_before_the_buffer_is_written_again() {
+        let again = [
+            "Begin",
+            "INSERT INTO arm_measurement",
+            "INSERT INTO arm_metric",
+            "INSERT INTO arm_context",
+            "statement 2",
+            "Commit",
+        ];
+        let removed = [
+            "DELETE FROM arm_buffer WHERE id IN (101)",
+            "DELETE FROM arm_measurement WHERE id IN (101,102,104)",
+            "DELETE FROM arm_metric WHERE measurement IN (101,102,104)",
+            "DELETE FROM arm_context WHERE measurement IN (101,102,104)",
+        ];
+        for kind in [DbErrorKind::ConnectionLost, DbErrorKind::DiskFull] {
+            let sent = sent_again("myisam", kind);
+            assert_eq!(sent, [&removed[..], &again].concat(), "{kind:?}");
+        }
+        // Where transactions are rolled back there is nothing to remove.
+        assert_eq!(sent_again("innodb", DbErrorKind::DiskFull), again);
+        let asked = [&["statement 5"], &again[..]].concat();
+        assert_eq!(sent_again("innodb", DbErrorKind::ConnectionLost), asked);
+    }
 }

@@ -85,7 +85,7 @@ async fn deliver(
     let n_changed = flight.ask(tx, &mut see).await?.n_affected;
     // Each order leaves the queue, gets its carrier, and all its lines their date.
     let delivered = orders.iter().filter(|order| order.o_id.is_some());
-    if n_changed == delivered.map(|order| 2 + order.n_lines).sum() {
+    if n_changed == delivered.map(|order| 2 + order.n_lines).sum::<u64>() {
         return Ok(());
     }
     let message = "another client delivered an order after it was read";
