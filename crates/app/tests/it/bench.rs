@@ -115,7 +115,7 @@ fn options(store: Option<PathBuf>) -> RunOptions {
 
 fn run_plan(target: &Target, plan: &str, options: RunOptions) -> Result<RunResult, Error> {
     let draft = read_toml("plan.toml", plan).expect("a plan");
-    let plan = decide(&draft, &|_| Ok(target.clone())).expect("decided");
+    let plan = decide(&draft, &|_| Ok(target.clone()))?;
     run(plan, options, &Arc::new(Stop::default()), &mut Nobody)
 }
 
