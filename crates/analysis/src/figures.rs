@@ -16,10 +16,13 @@ use below::{Below, STEM};
 
 pub use catalog::{
     Direction, NamedFigure, OF_PARTS, OF_RUN, PartFigure, RunFigure, all_of, check_name, direction,
-    known, names_of_run, resolve, short, spellings, unit, value_of,
+    known, names_of_run, other_quantile, quotients, resolve, short, spellings, unit, value_of,
 };
 pub(crate) use catalog::{find_as_written, samples_lacking, units_in};
-pub use required::{Holds, Required, RequiredResult, check_bound, compared, value_as_written};
+pub use required::{
+    Holds, Required, RequiredResult, beside_bound_as_written, check_bound, compared,
+    value_as_written,
+};
 
 /// Of the intervals between trials.
 const CONFIDENCE: f64 = 0.95;

@@ -397,6 +397,7 @@ const TRAFFIC: Traffic = Traffic {
     round_trips: 25,
     bytes_out: 2_100,
     bytes_in: 3_900,
+    rows: 30,
 };
 
 fn moments(client: u32) -> ClientMoments {

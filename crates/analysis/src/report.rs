@@ -287,6 +287,12 @@ pub struct Block {
     pub writes_per_second: Option<f64>,
     /// Other statements (BEGIN, COMMIT, DDL), per second.
     pub others_per_second: Option<f64>,
+    /// Rows read or changed, per second; null where there are none, and in older runs.
+    #[serde(default)]
+    pub rows_per_second: Option<f64>,
+    /// Bytes sent and received, per second; null of a database that is not reached by a connection.
+    #[serde(default)]
+    pub bytes_per_second: Option<f64>,
     /// New orders a minute; null where the workload has none.
     pub nopm: Option<f64>,
     /// Transactions a minute; null where the workload is not known by it.
@@ -417,6 +423,9 @@ pub struct PerTransaction {
     pub others: Option<f64>,
     /// Bytes sent and received.
     pub bytes: Option<f64>,
+    /// Rows read or changed; null where there are none, and in older runs.
+    #[serde(default)]
+    pub rows: Option<f64>,
 }
 
 /// One kind of transaction.
@@ -684,6 +693,12 @@ pub struct SecondReport {
     pub writes: u64,
     /// Other statements.
     pub others: u64,
+    /// Rows read or changed.
+    #[serde(default)]
+    pub rows: u64,
+    /// Bytes sent and received.
+    #[serde(default)]
+    pub bytes: u64,
     /// How many were due and waited for a free client when it had just ended; null in other than
     /// open load.
     #[serde(default)]

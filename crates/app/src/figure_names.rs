@@ -12,6 +12,16 @@ use workloads::{Entry, Make};
 const OF_TYPE: [&str; 8] =
     ["tps", "p50_ms", "p90_ms", "p95_ms", "p99_ms", "mean_ms", "errors_percent", "round_trips"];
 
+/// What the figures of a monitor or of a settling begin with, of which only a run knows all.
+const OF_OTHERS: [&str; 6] =
+    ["machine.", "generator.", "server.", "database.", "settle_before.", "settle_after."];
+
+/// Whether a name is that of a figure of a monitor or settling. Of a host or node they stand behind
+/// its name.
+pub fn is_of_other(name: &str) -> bool {
+    OF_OTHERS.iter().any(|of| name.starts_with(of) || name.contains(&format!("/{of}")))
+}
+
 /// Names of figures with the units that they may have; an empty one is that of a plain number.
 pub type Units = BTreeMap<String, BTreeSet<String>>;
 

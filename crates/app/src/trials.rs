@@ -5,16 +5,16 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use analysis::figures::{
-    OF_RUN, all_of, check_bound, compared, known, names_of_run, short, spellings, unit,
-    value_as_written,
+    OF_RUN, all_of, beside_bound_as_written, check_bound, compared, known, names_of_run, quotients,
+    short, spellings, unit, value_as_written,
 };
 use analysis::report::Report;
 use analysis::trials::TrialReport;
-use model::{Experiment, RunId, Status};
-use store::{Figures, Filter, HasFigures, Store};
+use model::{Experiment, RunId, Status, did_you_mean};
+use store::{Figures, Filter, HasFigures, Query, Sort, Store};
 
 use crate::error::Error;
-use crate::figure_names::of_all_workloads;
+use crate::figure_names::{is_of_other, of_all_workloads};
 use crate::stored_report::{Kept, kept_report};
 
 /// Removes an experiment of which no trial was begun: there is nothing to go on with.
@@ -63,9 +63,46 @@ pub(crate) fn trials(store: &Store, experiment: &Experiment) -> Result<Trials, E
 /// The figures of stored reports, for conditions on runs and for their order.
 pub const FIGURES: Figures = Figures {
     may_be: |name| Ok(known(name)?.is_some() || brought(name).is_some()),
-    check: |name, bound| check_bound(name, bound, &units(name)),
+    check: |name, bound| {
+        let name = beside_bound_as_written(name, bound);
+        check_bound(name, bound, &units(name))
+    },
     read: |json| Some(Arc::new(Read(serde_json::from_str(json).ok()?))),
 };
+
+/// Refuses a name in a condition or order that is no figure of any workload, of a monitor or of a
+/// run in the store: it would find nothing, as if all runs were beyond its bound.
+pub fn check_names(store: &Store, query: Option<&Query>, sort: &Sort) -> Result<(), Error> {
+    let asked = query.map(Query::figures).unwrap_or_default();
+    for (name, _) in asked.into_iter().chain(sort.figures()) {
+        if is_expected(name) || has_any(store, name)? {
+            continue;
+        }
+        let all = of_all_workloads().keys().map(|name| short(name));
+        let near = did_you_mean(name, all);
+        let lists = "'dbdyno list figures' lists those of every run";
+        return Err(Error::Usage(format!("no run has the figure '{name}'{near}; {lists}")));
+    }
+    Ok(())
+}
+
+/// Whether a run may have a figure of this name, as far as the name says it.
+fn is_expected(name: &str) -> bool {
+    let names = spellings(name.trim());
+    let is_of_run =
+        |name: &str| OF_RUN.iter().any(|of| of.name == name) || name.starts_with("below_");
+    names.iter().any(|name| is_of_run(name) || is_of_other(name))
+        || brought(name).is_some()
+        || name.trim() == "rate"
+        || quotients(name).any(|(of, to)| is_expected(of) && is_expected(to))
+}
+
+fn has_any(store: &Store, name: &str) -> Result<bool, Error> {
+    let query = Query::parse(&format!("'{name}'"), 0, FIGURES);
+    let query = Some(query.map_err(|bad| Error::Usage(bad.to_string()))?);
+    let one = Filter { query, limit: Some(1), ..Filter::default() };
+    Ok(!store.list(&one)?.is_empty())
+}
 
 /// The units of the figure that some workload brings under this name, as people write it.
 fn brought(name: &str) -> Option<&'static BTreeSet<String>> {

@@ -115,6 +115,13 @@ pub struct Traffic {
     pub bytes_out: u64,
     /// Bytes read from the connection, 0 where there is none.
     pub bytes_in: u64,
+    /// Rows that came back or were changed, as the database says; 0 in runs of before it was kept.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub rows: u64,
+}
+
+fn is_zero(count: &u64) -> bool {
+    *count == 0
 }
 
 impl Traffic {
@@ -131,6 +138,17 @@ impl Traffic {
             StatementKind::Other => self.others += 1,
         }
     }
+
+    /// Counts the rows of a reply.
+    #[inline]
+    pub fn count_rows(&mut self, reply: Reply) {
+        self.rows += reply.n_rows + reply.n_affected;
+    }
+
+    /// Bytes in both directions.
+    pub fn bytes(&self) -> u64 {
+        self.bytes_out + self.bytes_in
+    }
 }
 
 impl AddAssign for Traffic {
@@ -141,6 +159,7 @@ impl AddAssign for Traffic {
         self.round_trips += other.round_trips;
         self.bytes_out += other.bytes_out;
         self.bytes_in += other.bytes_in;
+        self.rows += other.rows;
     }
 }
 
@@ -155,6 +174,7 @@ impl Sub for Traffic {
             round_trips: self.round_trips - before.round_trips,
             bytes_out: self.bytes_out - before.bytes_out,
             bytes_in: self.bytes_in - before.bytes_in,
+            rows: self.rows - before.rows,
         }
     }
 }

@@ -4,7 +4,7 @@
 //! does not tell. Sources: proc(5) and the kernel's Documentation/admin-guide/iostats.rst and
 //! Documentation/accounting/psi.rst. Not here: processes.
 
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 use std::fs;
 
 use model::Fact;
@@ -212,15 +212,25 @@ fn put_pressure(of: &str, text: &str, readings: &mut Readings) {
     }
 }
 
-fn whole_disks() -> BTreeSet<String> {
-    let Ok(listing) = fs::read_dir("/sys/block") else { return BTreeSet::new() };
-    listing.flatten().filter_map(|entry| entry.file_name().into_string().ok()).collect()
+/// Devices that are no partitions, and whether they store themselves what they are given: others
+/// pass it on to devices below them, or to a file.
+fn whole_disks() -> BTreeMap<String, bool> {
+    let Ok(listing) = fs::read_dir("/sys/block") else { return BTreeMap::new() };
+    let stores = |name: &str| {
+        let below = fs::read_dir(format!("/sys/block/{name}/slaves"));
+        let has_below = below.is_ok_and(|mut below| below.next().is_some());
+        !has_below && !["loop", "ram", "zram"].iter().any(|kind| name.starts_with(kind))
+    };
+    let names = listing.flatten().filter_map(|entry| entry.file_name().into_string().ok());
+    names.map(|name| (stores(&name), name)).map(|(stores, name)| (name, stores)).collect()
 }
 
 const READS: What<'_> = What::new("disk_reads", "1/s", "Read requests of a whole device.");
 const WRITES: What<'_> = What::new("disk_writes", "1/s", "Write requests.");
 const READ: What<'_> = What::new("disk_read", "B/s", "Data read.");
 const WRITTEN: What<'_> = What::new("disk_written", "B/s", "Data written.");
+const ALL_READ: What<'_> = What::new("disk_read", "B/s", "Data read from all disks.");
+const ALL_WRITTEN: What<'_> = What::new("disk_written", "B/s", "Data written to all disks.");
 const BUSY: What<'_> = What::new(
     "disk_busy",
     "%",
@@ -235,16 +245,29 @@ const LATENCY: What<'_> = What::new(
 );
 
 /// Devices that did anything since boot.
-fn put_disks(diskstats: &str, whole: &BTreeSet<String>, readings: &mut Readings) {
+fn put_disks(diskstats: &str, whole: &BTreeMap<String, bool>, readings: &mut Readings) {
+    let (mut all_read, mut all_written, mut n_stores) = (0.0, 0.0, 0);
     let shown = diskstats.lines().filter_map(|line| {
         let mut fields = line.split_ascii_whitespace().skip(2);
-        let name = fields.next().filter(|name| whole.contains(*name))?;
+        let name = fields.next()?;
+        let stores = *whole.get(name)?;
         let counts: Vec<u64> = fields.map_while(|field| field.parse().ok()).collect();
         let counts: [u64; 11] = *counts.first_chunk()?;
-        (counts[0].saturating_add(counts[4]) > 0)
-            .then_some((name, counts.map(|count| count as f64)))
+        (counts[0].saturating_add(counts[4]) > 0).then_some((
+            name,
+            stores,
+            counts.map(|count| count as f64),
+        ))
     });
-    for (name, counts) in shown.take(DEVICES_MAX) {
+    for (nth, (name, stores, counts)) in shown.enumerate() {
+        if stores {
+            all_read += counts[2] * SECTOR_BYTES;
+            all_written += counts[6] * SECTOR_BYTES;
+            n_stores += 1;
+        }
+        if nth >= DEVICES_MAX {
+            continue;
+        }
         let [reads, _, read, reading_ms, writes, _, written, writing_ms, _, busy_ms, waits_ms] =
             counts;
         readings.total_of(READS, name, reads);
@@ -255,6 +278,10 @@ fn put_disks(diskstats: &str, whole: &BTreeSet<String>, readings: &mut Readings)
         readings.total_of(BUSY, name, busy_ms / 10.0);
         readings.total_of(QUEUE, name, waits_ms / 1e3);
         readings.ratio_of(LATENCY, name, reading_ms + writing_ms, reads + writes);
+    }
+    if n_stores > 0 {
+        readings.total(ALL_READ, all_read);
+        readings.total(ALL_WRITTEN, all_written);
     }
 }
 
@@ -425,7 +452,10 @@ mod tests {
 
     #[test]
     fn whole_disks_that_did_anything_are_reported() {
-        let whole: BTreeSet<String> = ["vda", "loop0"].map(str::to_owned).into();
+        // What a volume of it was given is not counted again.
+        let whole = [("vda", true), ("loop0", false), ("dm-0", false)];
+        let whole: BTreeMap<String, bool> =
+            whole.map(|(name, stores)| (name.to_owned(), stores)).into();
         let line = |reads: u64, ms: u64| {
             format!(
                 " 7 0 loop0 0 0 0 0 0 0 0 0 0 0 0\n 254 0 vda {reads} 0 800 {ms} 20 0 160 20 1 {ms} \
@@ -435,6 +465,9 @@ mod tests {
         let (first, second) = (line(100, 1000), line(150, 1500));
         let mut put = |text: &str, readings: &mut Readings| put_disks(text, &whole, readings);
         let shown = between(&mut put, [&first, &second]);
+        let (first_of, volume) = (first.replace("vda ", "dm-0 "), second.replace("vda ", "dm-0 "));
+        let with_volume = between(&mut put, [&(first_of + &first), &(volume + &second)]);
+        assert_eq!(with_volume[14..], shown[7..]);
         let expect = [
             named("disk_reads/vda", 50.0),
             named("disk_writes/vda", 0.0),
@@ -443,11 +476,13 @@ mod tests {
             named("disk_busy/vda", 50.0),
             named("disk_queue/vda", 0.5),
             named("disk_latency/vda", 10.0),
+            named("disk_read", 0.0),
+            named("disk_written", 0.0),
         ];
         assert_eq!(shown, expect);
         // A second without a request has no latency, rather than 0.
         let shown = between(&mut put, [&second, &second]);
-        assert_eq!((shown.len(), shown[4].1), (6, 0.0));
+        assert_eq!((shown.len(), shown[4].1), (8, 0.0));
     }
 
     #[test]
@@ -472,7 +507,7 @@ mod tests {
         let long = "9".repeat(1 << 16);
         let texts = ["", "\n", ":", "cpu", "cpu  -1", "some", "\u{0}\u{0}", long.as_str()];
         let lines = ["cpu  1 2 3 4 5 6 7", "a b vda 1 2", "vda:1 2 3", "intr", "ctxt x"];
-        let whole: BTreeSet<String> = ["vda".to_owned()].into();
+        let whole: BTreeMap<String, bool> = [("vda".to_owned(), true)].into();
         for text in texts.into_iter().chain(lines) {
             let mut readings = Readings::new("machine".to_owned());
             put_cpu(text, &mut None, &mut readings);

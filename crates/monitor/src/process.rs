@@ -57,7 +57,13 @@ const INVOLUNTARY: What<'_> = What::new(
 const MIGRATIONS: What<'_> =
     What::new("migrations", "1/s", "Migrations of threads to another CPU.");
 const READ: What<'_> = What::new("disk_read", "B/s", "Data read from disk.");
-const WRITTEN: What<'_> = What::new("disk_written", "B/s", "Data written to disk.");
+const WRITTEN: What<'_> = What::new(
+    "disk_written",
+    "B/s",
+    "Data that it wrote past the page cache, and parts of files that it changed in it, as the \
+     kernel counts them: where such a part is large, a small write counts as all of it, and this \
+     is many times what the disk gets (machine.disk_written).",
+);
 const THREAD: What<'_> = What::new(
     "thread_cpu",
     "%",

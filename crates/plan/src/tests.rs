@@ -239,7 +239,7 @@ fn trials_that_are_too_short_to_count_are_refused_unless_a_number_ends_them() {
              [experiment]\nrepeat = 2\n"
         ))
     };
-    let error = of("500ms", "workload = 'empty'").err().expect("it is refused");
+    let error = of("500ms", "workload = 'empty'").expect_err("it is refused");
     let words =
         "duration: a measured phase of 500ms is too short for a trial to count: give at least 1s";
     assert!(error.contains(words), "{error}");

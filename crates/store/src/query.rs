@@ -321,7 +321,7 @@ impl Query {
     }
 
     /// The figures that it asks for.
-    pub(super) fn figures(&self) -> Vec<(&str, Figures)> {
+    pub fn figures(&self) -> Vec<(&str, Figures)> {
         let mut all = Vec::new();
         self.0.figures(&mut all);
         all
@@ -360,7 +360,7 @@ impl Sort {
     }
 
     /// The figures that it asks for.
-    pub(super) fn figures(&self) -> Vec<(&str, Figures)> {
+    pub fn figures(&self) -> Vec<(&str, Figures)> {
         self.0.iter().filter_map(|key| key.field.figure()).collect()
     }
 

@@ -68,6 +68,12 @@ pub static OF_RUN: &[RunFigure] = &[
     rate("operations", "1/s", "reads and writes per second, without other statements", |r| {
         Some(r.block.reads_per_second? + r.block.writes_per_second?)
     }),
+    rate("rows_per_s", "rows/s", "rows per second that statements read or changed", |r| {
+        r.block.rows_per_second
+    }),
+    rate("bytes_per_s", "B/s", "bytes per second sent and received by clients", |r| {
+        r.block.bytes_per_second
+    }),
     cost("p50_ms", "ms", "median response time of all offered transactions", |r| offered(r, "p50")),
     cost("p90_ms", "ms", "90th percentile of these response times", |r| offered(r, "p90")),
     cost("p95_ms", "ms", "95th percentile of these response times", |r| offered(r, "p95")),
@@ -103,6 +109,9 @@ pub static OF_RUN: &[RunFigure] = &[
     }),
     cost("bytes_per_transaction", "B", "bytes sent and received per transaction", |r| {
         r.block.per_transaction.bytes
+    }),
+    cost("rows_per_transaction", "", "rows read or changed per transaction", |r| {
+        r.block.per_transaction.rows
     }),
     cost(
         "client_cpu_us",
@@ -288,9 +297,17 @@ pub fn all_of(report: &Report) -> Vec<NamedFigure> {
 }
 
 /// The two figures whose quotient a name is: `plain_query.p50 / window_query.p50`. Slashes without
-/// spaces stand in the names of gauges.
+/// spaces may stand in the names of gauges.
 fn quotient(name: &str) -> Option<(&str, &str)> {
     name.split_once(" / ").map(|(of, to)| (of.trim(), to.trim()))
+}
+
+/// What a rate is called of which only the bound says what it counts: `rate>2MB/s`.
+pub(super) const RATE: &str = "rate";
+
+/// The pairs of names of which a name that is written without spaces may be the quotient.
+pub fn quotients(name: &str) -> impl Iterator<Item = (&str, &str)> + Clone {
+    name.match_indices('/').map(|(at, _)| (name[..at].trim(), name[at + 1..].trim()))
 }
 
 /// The value of a run's figure; none where the run does not have it.
@@ -412,6 +429,13 @@ pub fn resolve<'r>(
     if let Some(found) = in_one_group(&candidates, reports.clone())? {
         return Ok(found);
     }
+    let both = |(of, to)| {
+        let of = resolve(of, reports.clone()).ok()?;
+        Some(format!("{of} / {}", resolve(to, reports.clone()).ok()?))
+    };
+    if let Some(found) = quotients(asked).find_map(both) {
+        return Ok(found);
+    }
     // What every run may have is known, though none of these has it, and what has too few samples.
     let is_known = |name: &&String| {
         of_run(name).is_some()
@@ -420,12 +444,27 @@ pub fn resolve<'r>(
     if let Some(known) = candidates.iter().find(is_known) {
         return Ok(known.clone());
     }
+    if let Some(other) = other_quantile(asked) {
+        return Err(other);
+    }
     let names: BTreeSet<String> = reports.flat_map(all_of).map(|figure| figure.name).collect();
     let near = suggestion(asked, names.iter().map(String::as_str));
     let near = near.map_or_else(String::new, |near| format!("; did you mean {near}?"));
     Err(format!(
         "no run here has the figure {asked}{near} ('dbdyno runs show RUN --figures' lists those of a run)"
     ))
+}
+
+/// The quantiles that reports keep, for whoever asks for another one: `p75`, `new_order.p42`.
+pub fn other_quantile(name: &str) -> Option<String> {
+    let last = name.rsplit('.').next().unwrap_or(name);
+    let digits = last.strip_suffix("_ms").unwrap_or(last).strip_prefix(['p', 'P'])?;
+    let is_kept = ["50", "90", "95", "99", "999"].contains(&digits);
+    let is_number = !digits.is_empty() && digits.bytes().all(|digit| digit.is_ascii_digit());
+    let is_quantile = is_number && !is_kept;
+    is_quantile.then(|| {
+        format!("there is no figure {name}: a run keeps p50, p90, p95, p99 and p999 of its times, and p50, p90 and p99 of custom metrics")
+    })
 }
 
 /// How many samples a quantile needs at least that a run has measured, but with fewer.
@@ -483,7 +522,19 @@ pub(crate) fn find_as_written<'n>(
     written: &str,
     names: impl Iterator<Item = &'n str> + Clone,
 ) -> Option<&'n str> {
-    let candidates = spellings(written.trim());
+    let written = written.trim();
+    let is_meant = |own: &&'n str| {
+        let is =
+            |written: &str, own: &'n str| find_as_written(written, [own].into_iter()).is_some();
+        quotient(own).is_some_and(|(of, to)| {
+            let mut as_written = quotients(written);
+            as_written.any(|(written_of, written_to)| is(written_of, of) && is(written_to, to))
+        })
+    };
+    if let Some(found) = names.clone().find(is_meant) {
+        return Some(found);
+    }
+    let candidates = spellings(written);
     let exact = candidates.iter().find_map(|name| names.clone().find(|own| own == name));
     let of_group = |name: &String| {
         let end = format!(".{name}");
@@ -499,9 +550,14 @@ pub fn spellings(name: &str) -> Vec<String> {
         return vec![share.to_string()];
     }
     let lower = name.to_lowercase();
-    let [time, share, metric] =
-        ["_ms", "_percent", ".per_second"].map(|unit| format!("{lower}{unit}"));
-    let mut all = vec![name.to_owned(), lower.clone(), time, share, metric];
+    let units = ["_ms", "_percent", ".per_second", "_per_s"].map(|unit| format!("{lower}{unit}"));
+    let mut all = vec![name.to_owned(), lower.clone()];
+    all.extend(units);
+    // As other tools call the traffic with disks: io.written.
+    all.extend(lower.strip_prefix("io.").map(|of| format!("machine.disk_{of}")));
+    if lower == RATE {
+        all.push("tps".to_owned());
+    }
     // A quantile of a custom metric as in a table's head: age_p90.
     if let Some((of, quantile)) = lower.rsplit_once('_')
         && matches!(quantile, "p50" | "p90" | "p99" | "mean" | "max")
@@ -524,6 +580,8 @@ pub fn known(name: &str) -> Result<Option<String>, String> {
         return share.map(|share| Some(share.to_string()));
     }
     let found = spellings(name.trim()).into_iter().find(|name| of_run(name).is_some());
+    let both = |(of, to)| Some(format!("{} / {}", known(of).ok()??, known(to).ok()??));
+    let found = found.or_else(|| quotients(name).find_map(both));
     let is_rate = |name: &str| name.ends_with("_per_s");
     let is_part = || check_name(name).is_ok() && (name.contains('.') || is_rate(name.trim()));
     Ok(found.or_else(|| is_part().then(|| name.trim().to_owned())))
@@ -725,6 +783,21 @@ mod tests {
                 assert_eq!(resolve(&figure.name, [&report].into_iter()).as_ref(), Ok(&figure.name));
             }
         }
+    }
+
+    #[test]
+    fn other_words_for_figures_are_known() {
+        let written = "machine.disk_written_per_transaction";
+        assert!(spellings("io.written_per_transaction").contains(&written.to_owned()));
+        assert!(spellings("rows").contains(&"rows_per_s".to_owned()));
+        assert_eq!(known("bytes"), Ok(Some("bytes_per_s".to_owned())));
+        assert_eq!(known("p99/p50"), Ok(Some("p99_ms / p50_ms".to_owned())));
+        assert_eq!(
+            known("machine.disk_written/vda"),
+            Ok(Some("machine.disk_written/vda".to_owned()))
+        );
+        assert!(other_quantile("new_order.p75").is_some_and(|why| why.contains("p50, p90, p95")));
+        assert_eq!(other_quantile("payment"), None);
     }
 
     #[test]

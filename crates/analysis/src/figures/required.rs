@@ -12,7 +12,7 @@ use model::{Comparison, FigureBound};
 use serde::{Deserialize, Serialize};
 
 use super::catalog::{
-    check_name, find_as_written, resolve, samples_lacking, unit, units_in, value_of,
+    RATE, check_name, find_as_written, resolve, samples_lacking, unit, units_in, value_of,
 };
 use super::within::{interval_of, why_no_interval};
 use super::{Figure, title};
@@ -39,9 +39,9 @@ pub enum Holds {
     SurelyNot,
     /// The interval lies on both sides, or there are too few samples for a value.
     Undecided,
-    /// There is no interval, and the value lies within.
+    /// There is no interval, and the value alone lies within.
     Within,
-    /// There is no interval, and the value lies beyond; or there is no value.
+    /// There is no interval, and the value alone lies beyond; or there is no value.
     Beyond,
 }
 
@@ -49,11 +49,11 @@ impl Holds {
     /// As it is read.
     pub fn words(self) -> &'static str {
         match self {
-            Holds::Surely => "holds, with its whole interval",
-            Holds::SurelyNot => "does not hold, with its whole interval",
+            Holds::Surely => "surely holds",
+            Holds::SurelyNot => "surely does not hold",
             Holds::Undecided => "undecided: its interval includes the bound",
-            Holds::Within => "holds; its error is not known",
-            Holds::Beyond => "does not hold; its error is not known",
+            Holds::Within => "undecided: its error is not known; the value alone holds",
+            Holds::Beyond => "undecided: its error is not known; the value alone does not hold",
         }
     }
 
@@ -62,6 +62,9 @@ impl Holds {
         matches!(self, Holds::SurelyNot | Holds::Beyond)
     }
 }
+
+/// Counts of what happened in a run, which have no error.
+const COUNTS: [&str; 5] = ["unfinished", "retried", "stalls", "build.rows", "build.bytes"];
 
 /// What came of a limit.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -92,7 +95,11 @@ pub struct RequiredResult {
 
 impl fmt::Display for RequiredResult {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // What a name does not tell stands behind the number.
+        // A unit stands behind the number, not in the name as in the head of a table.
+        let title = title(&self.figure);
+        let in_name = ["ms", "%"]
+            .into_iter()
+            .find_map(|unit| Some((title.strip_suffix(unit)?.strip_suffix(' ')?, unit)));
         let number = |value: f64| match (unit(&self.figure), &self.written) {
             (_, Some((unit, one))) => {
                 format!("{} {unit}", beside_bound(value / one, self.bound / one, 4))
@@ -100,15 +107,20 @@ impl fmt::Display for RequiredResult {
             ("", None) if !self.unit.is_empty() => {
                 amount_beside_bound(value, self.bound, &self.unit)
             }
-            (..) => beside_bound(value, self.bound, 4),
+            (..) => {
+                let number = beside_bound(value, self.bound, 4);
+                in_name.map_or_else(|| number.clone(), |(_, unit)| format!("{number} {unit}"))
+            }
         };
         let value = self.value.map_or_else(|| NONE.to_owned(), number);
-        write!(f, "required {}: {} {value}", self.limit, title(&self.figure))?;
+        let name = in_name.map_or(title.as_str(), |(name, _)| name);
+        write!(f, "required {}: {name} {value}", self.limit)?;
         if let Some((low, high)) = self.interval {
             write!(f, " ({} to {})", number(low), number(high.unwrap_or(f64::INFINITY)))?;
         }
         let words = match (self.holds, self.value) {
             (Holds::Undecided, None) => "undecided: too few samples",
+            (Holds::Beyond, None) => "does not hold: the run has no such value",
             (holds, _) => holds.words(),
         };
         write!(f, " {words}")?;
@@ -137,8 +149,8 @@ impl FromStr for Required {
         check_name(figure).map_err(|why| no(&why))?;
         let (comparison, rest) = Comparison::read(rest).expect("it begins with < or >");
         let bound = FigureBound::read(rest.trim()).map_err(|why| no(&why))?;
-        let (text, figure) = (text.trim().to_owned(), figure.trim().to_owned());
-        Ok(Required { text, figure, comparison, bound })
+        let figure = as_bound(figure.trim(), &bound).to_owned();
+        Ok(Required { text: text.trim().to_owned(), figure, comparison, bound })
     }
 }
 
@@ -157,6 +169,13 @@ impl Required {
         judged.reason = why_no_interval(report, &name).filter(|_| interval.is_none());
         if value.is_none() && samples_lacking(report, &name).is_some() {
             judged.holds = Holds::Undecided;
+        }
+        if COUNTS.contains(&name.as_str()) {
+            judged.holds = match judged.holds {
+                Holds::Within => Holds::Surely,
+                Holds::Beyond => Holds::SurelyNot,
+                other => other,
+            };
         }
         Ok(judged)
     }
@@ -211,6 +230,25 @@ impl Required {
     }
 }
 
+/// The figure that is meant beside a bound: a mere `rate` is that of what the bound counts.
+fn as_bound<'n>(figure: &'n str, bound: &FigureBound) -> &'n str {
+    let counted = match bound {
+        FigureBound::Amount { what, .. } if figure.eq_ignore_ascii_case(RATE) => what.as_str(),
+        _ => return figure,
+    };
+    match counted {
+        "B" => "bytes",
+        "rows" | "row" => "rows",
+        "records" | "record" => "records",
+        _ => figure,
+    }
+}
+
+/// The figure that is meant beside a bound as it is written: of `rate` and `2MB/s`, `bytes`.
+pub fn beside_bound_as_written<'n>(figure: &'n str, bound: &str) -> &'n str {
+    FigureBound::read(bound).map_or(figure, |bound| as_bound(figure, &bound))
+}
+
 /// Why this figure is not held against a bound that is written so. `units` are those that it may
 /// have; none where only a run knows its unit.
 pub fn check_bound(name: &str, bound: &str, units: &[&str]) -> Result<(), String> {
@@ -232,6 +270,7 @@ pub fn value_as_written(report: &Report, name: &str) -> Option<f64> {
 /// How a run's figure compares with a bound as it is written, such as `10ms`; none where the run
 /// does not have it, or it is not of the bound's kind.
 pub fn compared(report: &Report, name: &str, bound: &str) -> Option<Ordering> {
+    let name = beside_bound_as_written(name, bound);
     let name = resolve(name, std::iter::once(report)).ok()?;
     let units = units_in(std::iter::once(name.as_str()), std::iter::once(report));
     let unit = units.get(&name).map_or(unit(&name), String::as_str);
@@ -263,8 +302,11 @@ mod tests {
         check(tps + 2.0 * half, Holds::SurelyNot);
         assert!(of("errors<1%").interval.is_some());
         let unfinished = report.block.counts.unfinished;
-        assert_eq!(of(&format!("unfinished<={unfinished}")).holds, Holds::Within);
-        assert_eq!(of(&format!("unfinished<{unfinished}")).holds, Holds::Beyond);
+        assert_eq!(of(&format!("unfinished<={unfinished}")).holds, Holds::Surely);
+        assert_eq!(of(&format!("unfinished<{unfinished}")).holds, Holds::SurelyNot);
+        let max = of("machine.cpu_user.max<0%");
+        assert_eq!((max.holds, max.holds.is_broken()), (Holds::Beyond, true));
+        assert!(max.to_string().contains("undecided: its error is not known"), "{max}");
         assert!(of("errors_percent>1").holds.is_broken());
     }
 
@@ -323,6 +365,23 @@ mod tests {
     }
 
     #[test]
+    fn a_mere_rate_is_of_what_its_bound_counts() {
+        let figure = |limit: &str| of(limit).figure;
+        assert_eq!(figure("rate>2kB/s"), "bytes_per_s");
+        assert_eq!(figure("rate>1 rows/s"), "rows_per_s");
+        assert_eq!(figure("rate>1000/min"), "tps");
+        assert!(compared(&subjects::closed(), "rate", "1B/s").is_some_and(Ordering::is_gt));
+    }
+
+    #[test]
+    fn quotients_are_held_with_and_without_spaces() {
+        for limit in ["new_order.p99/p50>0.1", "new_order.p99 / p50>0.1"] {
+            let held = of(limit);
+            assert_eq!((&*held.figure, held.holds), ("new_order.p99_ms / p50_ms", Holds::Within));
+        }
+    }
+
+    #[test]
     fn a_figure_compares_with_a_bound_in_its_unit() {
         let report = subjects::closed();
         let tps = report.block.tps.expect("it was measured");
@@ -339,11 +398,8 @@ mod tests {
     #[test]
     fn a_result_says_limit_value_interval_and_how_surely() {
         let text = of("p99<300ms").to_string();
-        assert!(text.starts_with("required p99<300ms: p99 ms "), "{text}");
-        assert!(
-            text.contains(" to ") && text.ends_with("holds, with its whole interval"),
-            "{text}"
-        );
+        assert!(text.starts_with("required p99<300ms: p99 84.41 ms ("), "{text}");
+        assert!(text.contains(" to ") && text.ends_with("surely holds"), "{text}");
     }
 
     #[test]
@@ -351,7 +407,7 @@ mod tests {
         let value = of("p99<300ms").value.expect("it was measured");
         let check = |bound: f64, shown: &str| {
             let text = of(&format!("p99<{bound}")).to_string();
-            assert!(text.contains(&format!(": p99 ms {shown} ")), "{text}");
+            assert!(text.contains(&format!(": p99 {shown} ms ")), "{text}");
         };
         assert_eq!(value, 84.410_367);
         check(84.41, "84.4104");

@@ -40,6 +40,8 @@ pub(crate) fn interval_of(report: &Report, name: &str) -> Option<(f64, Option<f6
             rate(report, value, |row| row.reads + row.writes)
         }
         "others" => rate(report, report.block.others_per_second?, |row| row.others),
+        "rows_per_s" => rate(report, report.block.rows_per_second?, |row| row.rows),
+        "bytes_per_s" => rate(report, report.block.bytes_per_second?, |row| row.bytes),
         "errors_percent" => errors(report),
         "service_p99_ms" => quantile(service_ms, "p99_ms"),
         "mean_ms" => quantile(times_of(report), name),
@@ -188,7 +190,9 @@ mod tests {
         let of_type = ["tps", "p50_ms", "mean_ms"].map(|name| format!("{kind}.{name}"));
         let names = ["tps", "qps", "reads", "p50_ms", "errors_percent", "service_p99_ms"];
         let names = names.into_iter().chain(["operations", "service_mean_ms"]);
-        for name in names.chain(of_type.iter().map(String::as_str)) {
+        for name in
+            names.chain(of_type.iter().map(String::as_str)).chain(["rows_per_s", "bytes_per_s"])
+        {
             let value = value_of(&report, name).expect(name);
             let (low, high) = interval_of(&report, name).expect(name);
             let high = high.unwrap_or(f64::INFINITY);

@@ -271,6 +271,8 @@ impl Block {
             reads_per_second: per_s(traffic.reads),
             writes_per_second: per_s(traffic.writes),
             others_per_second: per_s(traffic.others),
+            rows_per_second: per_s(traffic.rows).filter(|_| traffic.rows > 0),
+            bytes_per_second: per_s(traffic.bytes()).filter(|_| traffic.bytes() > 0),
             nopm: primary("nopm"),
             tpm: primary("tpm"),
             primary_metrics,
@@ -729,6 +731,8 @@ fn second_of(tally: &Tally, group: &str, second: i64, of: &SecondTally) -> Secon
         reads: of.traffic.reads,
         writes: of.traffic.writes,
         others: of.traffic.others,
+        rows: of.traffic.rows,
+        bytes: of.traffic.bytes(),
         waiting: of.waiting,
     }
 }

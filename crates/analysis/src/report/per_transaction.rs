@@ -16,7 +16,8 @@ pub(super) fn per_transaction(tally: &Tally, groups: &[usize]) -> PerTransaction
         reads: each(traffic.reads),
         writes: each(traffic.writes),
         others: each(traffic.others),
-        bytes: each(traffic.bytes_in + traffic.bytes_out),
+        bytes: each(traffic.bytes()),
+        rows: each(traffic.rows).filter(|_| traffic.rows > 0),
     }
 }
 

@@ -28,14 +28,14 @@ fn the_json_has_the_names_that_people_rely_on() {
     let kinds = json["transactions"].as_object_mut().expect("kinds");
     kinds.retain(|name, _| name == "new_order");
     insta::assert_snapshot!(names(&json), @r"
-    : backlog_at_start_max_ms checks client clients commits_by_type connect_ms counts
-    crosschecks custom_metrics database dbdyno dips disclosures disturbances elapsed_seconds
-    errors facts failed_ms findings gauges groups intervals lag_us latency_heat load
-    measured_seconds modes name nopm notes offered_ms others_per_second output per_client
-    per_transaction phases placement plan primary_metrics qps ramp_up_counts ramp_up_errors
-    reads_per_second reason reply_lag_us response_ms run_id schema seconds seed service_ms
-    shares stability started status target tpm tps tps_ci95 transactions wait_ms workload
-    writes_per_second
+    : backlog_at_start_max_ms bytes_per_second checks client clients commits_by_type
+    connect_ms counts crosschecks custom_metrics database dbdyno dips disclosures
+    disturbances elapsed_seconds errors facts failed_ms findings gauges groups intervals
+    lag_us latency_heat load measured_seconds modes name nopm notes offered_ms
+    others_per_second output per_client per_transaction phases placement plan
+    primary_metrics qps ramp_up_counts ramp_up_errors reads_per_second reason reply_lag_us
+    response_ms rows_per_second run_id schema seconds seed service_ms shares stability
+    started status target tpm tps tps_ci95 transactions wait_ms workload writes_per_second
     /checks: after before
     /checks/after[]: examples failed id title
     /checks/before[]: examples failed id title
@@ -80,7 +80,7 @@ fn the_json_has_the_names_that_people_rely_on() {
     /per_client[]/transactions: new_order
     /per_client[]/transactions/new_order: calls failed max_ms mean_ms min_ms p50_ms p95_ms
     p99_ms sd_ms total_ms
-    /per_transaction: bytes others reads round_trips statements writes
+    /per_transaction: bytes others reads round_trips rows statements writes
     /phases: drain_s measure_s ramp_up_s
     /primary_metrics: nopm tpm
     /primary_metrics/nopm: half_width title value
@@ -93,8 +93,8 @@ fn the_json_has_the_names_that_people_rely_on() {
     p90 p95 p99 p999 sd
     /response_ms/interval_reasons: p999
     /response_ms/intervals: mean p50 p90 p95 p99
-    /seconds[]: commits dropped failed finished group max_ms offered others p50_ms p95_ms
-    p99_ms reads second tps waiting writes
+    /seconds[]: bytes commits dropped failed finished group max_ms offered others p50_ms
+    p95_ms p99_ms reads rows second tps waiting writes
     /service_ms: count distribution interval_reasons intervals max mean min note overflow
     p50 p90 p95 p99 p999 sd
     /service_ms/interval_reasons: p999

@@ -4,15 +4,12 @@
 
 use std::collections::BTreeMap;
 
-use analysis::figures::{OF_RUN, Required, short, spellings, unit};
+use analysis::figures::{OF_RUN, Required, other_quantile, quotients, short, spellings, unit};
 use app::error::Error;
-use app::figure_names::of_workload;
+use app::figure_names::{is_of_other, of_workload};
 use model::{Plan, suggestion};
 use plan::workload_of;
 
-/// What figures a monitor or a settling brings, of which only a run knows all.
-const OF_OTHERS: [&str; 6] =
-    ["machine.", "generator.", "server.", "database.", "settle_before.", "settle_after."];
 /// Figures that the list of every run has, and only some workloads bring.
 const OF_SOME: [&str; 2] = ["nopm", "tpm"];
 /// What figures of a build begin with.
@@ -33,20 +30,34 @@ pub(crate) fn check(required: &[Required], plan: &Plan) -> Result<(), Error> {
 
 fn check_one(limit: &Required, names: &Names) -> Result<(), String> {
     let figure = limit.figure.as_str();
+    let is_had = |(of, to)| [of, to].into_iter().all(|name| find(name, names).is_ok());
+    if quotients(figure).any(is_had) {
+        return limit.check_unit(figure, "");
+    }
+    match find(figure, names)? {
+        Some((name, unit)) => limit.check_unit(&name, &unit),
+        None => Ok(()),
+    }
+}
+
+/// The figure that a run may have under a name, with its unit; none of one that only a run knows.
+fn find(figure: &str, names: &Names) -> Result<Option<(String, String)>, String> {
     let all = spellings(figure);
+    let with = |name: &str, unit: &str| Ok(Some((name.to_owned(), unit.to_owned())));
     if let Some((name, unit)) = all.iter().find_map(|name| names.get_key_value(name)) {
-        return limit.check_unit(name, unit);
+        return with(name, unit);
     }
     if all.iter().any(|name| is_share(name, names)) {
-        return limit.check_unit(figure, "%");
+        return with(figure, "%");
     }
-    // Of a host or node they stand behind its name.
-    let is_of_other = |of: &&str| figure.starts_with(*of) || figure.contains(&format!("/{of}"));
-    if OF_OTHERS.iter().any(is_of_other) {
-        return match unit(figure) {
-            "" => Ok(()),
-            unit => limit.check_unit(figure, unit),
+    if let Some(name) = all.iter().find(|name| is_of_other(name)) {
+        return match unit(name) {
+            "" => Ok(None),
+            unit => with(name, unit),
         };
+    }
+    if let Some(other) = other_quantile(figure) {
+        return Err(other);
     }
     // As people write them.
     let written = |name: &String| {

@@ -147,15 +147,18 @@ const ABOUT_FIGURES: &str = "# Figures\n\n<!-- Written by 'cargo xtask docs'. --
                              list --where 'NAME>1000' --sort -NAME` finds runs by it; `dbdyno runs \
                              show ID --figures` shows those of a run with their values. A bound \
                              may have a unit: `p99<300ms`, `rows>1000/min`, `rows>50 rows/s`, \
-                             `server.disk_written<2MB/s`, `reads>2k`. A share below a bound is a \
+                             `machine.disk_written<2MB/s`, `reads>2k`. A share below a bound is a \
                              figure too, for any bound with two significant digits, and may be \
-                             written with brackets: `below(20ms)>99%`, `new_order.below(2.5s)`. \
-                             The quotient of two figures is a figure: `plain_query.p50 / \
-                             window_query.p50`. \
+                             written with brackets or, as tables have it, with a blank: \
+                             `below(20ms)>99%`, `new_order.below(2.5s)`, `readers.age.below \
+                             100ms`. The quotient of two figures is a figure: \
+                             `plain_query.p50/window_query.p50`. \
                              *Better* is the direction that counts as an improvement; for \
                              *neither*, a comparison reports higher or lower, and a history \
                              rejects the figure. Short forms: a time without its unit (`p99`), a \
-                             custom metric without `per_second` (`rows`), and a \
+                             rate without `per_second` or `per_s` (`bytes`: of `events` those of \
+                             its records, of others those sent and received), a mere `rate` \
+                             beside its bound (`rate>2MB/s`, `rate>1000/min`), and a \
                              figure that only one group of a run has without the group (`age_p90` \
                              for `readers.age.p90_ms`). [measuring.md](measuring.md) defines each \
                              figure.";

@@ -12,8 +12,8 @@ use super::flags::{self, Output};
 
 pub(crate) fn flag() -> Arg {
     Arg::new("require").long("require").action(ArgAction::Append).value_name("LIMIT").help(
-        "Exit with code 1 if this limit does not hold: \"p99<300ms\", \"tps>1000\"; an \
-             undecided one passes",
+        "Exit with code 1 if this limit does not hold: \"p99<300ms\", \"tps>1000\"; it passes \
+             where the interval includes the bound",
     )
 }
 

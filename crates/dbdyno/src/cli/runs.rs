@@ -3,7 +3,7 @@
 use analysis::report::{Options, Report};
 use app::Error;
 use app::stored_report::{stored_report, stored_tally};
-use app::trials::FIGURES;
+use app::trials::{FIGURES, check_names};
 use clap::{Arg, ArgAction, ArgMatches, Command};
 use model::{NS_PER_S, RunId, Status};
 use render::document::{Block, REPEAT};
@@ -180,6 +180,7 @@ fn list(matches: &ArgMatches, shell: &Shell) -> Outcome {
         sort: sort.map_err(bad("--sort"))?.unwrap_or_default(),
         ..Filter::default()
     };
+    check_names(&store(matches, shell)?, filter.query.as_ref(), &filter.sort)?;
     list_filtered(matches, filter, limit, shell)
 }
 

@@ -6,7 +6,7 @@
 use std::collections::{BTreeSet, HashMap, HashSet};
 
 use app::stored_report::{rates_over_time, worst_of};
-use app::trials::FIGURES;
+use app::trials::{FIGURES, check_names};
 use askama::Template;
 use axum::extract::State;
 use axum::response::Response;
@@ -234,6 +234,8 @@ fn found(store: &Store, asked: &Pairs) -> Result<Found, HttpError> {
         Ok((sort, query)) => (sort, query, None),
         Err(why) => (Sort::default(), None, Some(HttpError::bad(why))),
     };
+    let misspelt = check_names(store, query.as_ref(), &sort).err();
+    let trouble = trouble.or(misspelt.map(|why| HttpError::bad(why.to_string())));
     let all = store.list(&Filter { sort, ..Filter::default() })?;
     let meant: Option<HashSet<String>> = match query {
         None => None,

@@ -329,7 +329,8 @@ impl<S: Server> Session for NetSession<S> {
             protocol.advance(input, out, visit)
         };
         let result = ready!(line.poll(context, advance));
-        Poll::Ready(self.end(result).and_then(|result| self.note_failure(result)))
+        let result = self.end(result).and_then(|result| self.note_failure(result));
+        Poll::Ready(result.inspect(|reply| self.past.count_rows(*reply)))
     }
 
     fn poll_load(
@@ -350,7 +351,8 @@ impl<S: Server> Session for NetSession<S> {
             protocol.advance_load(input, out, source)
         };
         let result = ready!(line.poll(context, advance));
-        Poll::Ready(self.end(result).and_then(|result| self.note_failure(result)))
+        let result = self.end(result).and_then(|result| self.note_failure(result));
+        Poll::Ready(result.inspect(|reply| self.past.count_rows(*reply)))
     }
 
     fn prepare(&mut self, statement: Statement) -> Result<StatementId, DbError> {

@@ -217,7 +217,10 @@ impl Session for SimSession {
             self.answer(&mut visit)?;
             match self.next_of_batch() {
                 Some(step) => self.step = step,
-                None => return Poll::Ready(Ok(self.reply)),
+                None => {
+                    self.traffic.count_rows(self.reply);
+                    return Poll::Ready(Ok(self.reply));
+                }
             }
         }
     }
@@ -233,7 +236,9 @@ impl Session for SimSession {
         self.traffic.count(StatementKind::Write);
         let mut n_affected = 0;
         while source.next(&mut |_| n_affected += 1) {}
-        Poll::Ready(Ok(Reply { n_rows: 0, n_affected }))
+        let reply = Reply { n_rows: 0, n_affected };
+        self.traffic.count_rows(reply);
+        Poll::Ready(Ok(reply))
     }
 
     fn prepare(&mut self, statement: Statement) -> Result<StatementId, DbError> {

@@ -319,11 +319,13 @@ impl Session for SqliteSession {
     ) -> Poll<Result<Reply, DbError>> {
         self.turns.count(&self.shared.caches, self.connected.borrow_owner());
         if let Some(index) = self.bound.take() {
-            return Poll::Ready(self.run_bound(index, visit));
+            let result = self.run_bound(index, visit);
+            return Poll::Ready(result.inspect(|reply| self.traffic.count_rows(*reply)));
         }
         let under_way = std::mem::replace(&mut self.under_way, UnderWay::Nothing);
         let result = self.carry_out(under_way, visit);
         self.settle();
+        let result = result.inspect(|reply| self.traffic.count_rows(*reply));
         Poll::Ready(result.map_err(|no| self.explain(no)))
     }
 
@@ -337,6 +339,7 @@ impl Session for SqliteSession {
         self.traffic.count(StatementKind::Write);
         let result = self.load(table, source);
         self.settle();
+        let result = result.inspect(|reply| self.traffic.count_rows(*reply));
         Poll::Ready(result.map_err(|no| self.explain(no)))
     }
 

@@ -183,7 +183,27 @@ fn tokens(text: &str) -> Result<Vec<Token>, BadQuery> {
         tokens.push(Token { at, what });
         next += length;
     }
-    Ok(tokens)
+    Ok(with_quotients(tokens))
+}
+
+/// Two figures with a slash between them are one, with blanks around it or without.
+fn with_quotients(tokens: Vec<Token>) -> Vec<Token> {
+    let mut joined: Vec<Token> = Vec::new();
+    let mut tokens = tokens.into_iter().peekable();
+    while let Some(Token { at, what }) = tokens.next() {
+        let is_slash = what == What::Word { text: "/".to_owned(), is_quoted: false };
+        if let (true, Some(What::Word { text: of, .. }), Some(What::Word { text: to, .. })) = (
+            is_slash,
+            joined.last_mut().map(|token| &mut token.what),
+            tokens.peek().map(|token| &token.what),
+        ) {
+            *of = format!("{of} / {to}");
+            tokens.next();
+            continue;
+        }
+        joined.push(Token { at, what });
+    }
+    joined
 }
 
 /// A word that is not quoted, with what stands in brackets right behind it: `below(20ms)`; none

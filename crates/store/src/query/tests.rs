@@ -296,6 +296,10 @@ fn figures_of_reports_are_asked_for_and_sorted_by() {
     check("reads", "reads", "231");
     check("", "-reads,id", "13245");
     check("x.p99>1 and workload=tpcc", "id", "24");
+    // A slash makes one figure of two, with blanks or without.
+    let quotient = "UPDATE run SET report = '{\"x.p99 / reads\": 7}' WHERE number = 4";
+    store.connection.execute(quotient, ()).expect("a store");
+    check("x.p99 / reads>6 and workload=tpcc", "id", "4");
     // What stands in brackets right behind a word is a part of it, but behind 'not'.
     let shares = "UPDATE run SET report = '{\"below(20ms)\": 99, \"reads\": 5}' WHERE number = 2";
     store.connection.execute(shares, ()).expect("a store");
