@@ -42,6 +42,7 @@ pub use reply_lag::{ReplyLagReport, ServiceSplit};
 pub use shares::Shares;
 pub(crate) use shares::two_digits;
 pub use time_profile::{TimePart, TimeProfile};
+pub(crate) use times::too_short;
 pub use times::{ConnectTimes, LagTimes, Latency};
 
 /// The schema of [`Report`].

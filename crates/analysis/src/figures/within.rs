@@ -4,11 +4,15 @@
 //! Extremes and counts have none. Not here: the error between runs.
 
 use model::NS_PER_S;
-use stats::{binomial_interval, ratio_error, ratio_within_run, students_t, within_run};
+use stats::{
+    TooFewSlots, binomial_interval, ratio_error, ratio_within_run, students_t, within_run,
+};
 
 use super::below::Below;
 use super::{PER_TRANSACTION, times_of};
-use crate::report::{Block, CustomMetricReport, GaugeReport, Latency, Report, SecondReport};
+use crate::report::{
+    Block, CustomMetricReport, GaugeReport, Latency, Report, SecondReport, too_short,
+};
 
 /// Why an extreme or a count has no interval, and whatever only its sum over a run is kept of.
 const ONE_NUMBER: &str = "a run has one number of it: repeat the run to see how much it varies";
@@ -30,18 +34,11 @@ pub(crate) fn interval_of(report: &Report, name: &str) -> Option<(f64, Option<f6
         return Some((low, Some(high)));
     }
     let quantile = |of: &Latency, name: &str| of.intervals.get(name.strip_suffix("_ms")?).copied();
+    if let Some((value, count)) = rate_of(report, name) {
+        return Some(around(value, rate(report, count)?.ok()?));
+    }
     match name {
         "tps" => Some(around((*tps)?, tps_ci95.as_ref()?.half_width)),
-        "qps" => rate(report, report.block.qps?, |row| row.reads + row.writes + row.others),
-        "reads" => rate(report, report.block.reads_per_second?, |row| row.reads),
-        "writes" => rate(report, report.block.writes_per_second?, |row| row.writes),
-        "operations" => {
-            let value = report.block.reads_per_second? + report.block.writes_per_second?;
-            rate(report, value, |row| row.reads + row.writes)
-        }
-        "others" => rate(report, report.block.others_per_second?, |row| row.others),
-        "rows_per_s" => rate(report, report.block.rows_per_second?, |row| row.rows),
-        "bytes_per_s" => rate(report, report.block.bytes_per_second?, |row| row.bytes),
         "errors_percent" => errors(report),
         "service_p99_ms" => quantile(service_ms, "p99_ms"),
         "mean_ms" => quantile(times_of(report), name),
@@ -60,13 +57,35 @@ pub(crate) fn interval_of(report: &Report, name: &str) -> Option<(f64, Option<f6
                 }
                 let named = |name: &str| report.gauges.iter().find(|gauge| gauge.figure() == name);
                 if let Some(gauge) = name.strip_suffix(PER_TRANSACTION).and_then(named) {
-                    return per_transaction(report, gauge);
+                    let value = gauge.mean? / report.block.tps.filter(|tps| *tps > 0.0)?;
+                    return Some(around(value, per_transaction(report, gauge)?.ok()?));
                 }
                 let gauge = named(name)?;
                 Some(around(gauge.mean?, gauge.mean_half_width?))
             }
         },
     }
+}
+
+type Count = fn(&SecondReport) -> u64;
+
+/// A rate of the whole run, and what is counted of it each second.
+fn rate_of(report: &Report, name: &str) -> Option<(f64, Count)> {
+    let block = &report.block;
+    let (value, count): (Option<f64>, Count) = match name {
+        "qps" => (block.qps, |row| row.reads + row.writes + row.others),
+        "reads" => (block.reads_per_second, |row| row.reads),
+        "writes" => (block.writes_per_second, |row| row.writes),
+        "others" => (block.others_per_second, |row| row.others),
+        "operations" => {
+            let both = block.reads_per_second.zip(block.writes_per_second);
+            (both.map(|(reads, writes)| reads + writes), |row| row.reads + row.writes)
+        }
+        "rows_per_s" => (block.rows_per_second, |row| row.rows),
+        "bytes_per_s" => (block.bytes_per_second, |row| row.bytes),
+        _ => return None,
+    };
+    Some((value?, count))
 }
 
 /// A figure of a custom metric; times are in milliseconds.
@@ -95,6 +114,9 @@ pub(crate) fn why_no_interval(report: &Report, name: &str) -> Option<String> {
     if let Some(primary) = block.primary_metrics.get(name) {
         return primary.reason.clone();
     }
+    if let Some((_, count)) = rate_of(report, name) {
+        return rate(report, count)?.err().map(too_slow);
+    }
     let quantile =
         |of: &Latency, name: &str| of.interval_reasons.get(name.strip_suffix("_ms")?).cloned();
     match (name, name.rsplit_once('.')) {
@@ -111,22 +133,28 @@ pub(crate) fn why_no_interval(report: &Report, name: &str) -> Option<String> {
                 let last = last.strip_suffix("_ms").unwrap_or(last);
                 return of.interval_reasons.get(last).cloned();
             }
-            report.gauges.iter().find(|gauge| gauge.figure() == name)?.reason.clone()
+            let named = |name: &str| report.gauges.iter().find(|gauge| gauge.figure() == name);
+            match name.strip_suffix(PER_TRANSACTION).and_then(named) {
+                Some(gauge) => per_transaction(report, gauge)?.err().map(too_slow),
+                None => named(name)?.reason.clone(),
+            }
         }
     }
 }
 
-/// A gauge per transaction around its value, with the error of its seconds.
-fn per_transaction(report: &Report, gauge: &GaugeReport) -> Option<(f64, Option<f64>)> {
+fn too_slow(few: TooFewSlots) -> String {
+    too_short("it varies", few, NS_PER_S)
+}
+
+/// The error of a gauge per transaction by its seconds; none where these were left out.
+fn per_transaction(report: &Report, gauge: &GaugeReport) -> Option<Result<f64, TooFewSlots>> {
     let commits = seconds(report, |row| row.commits as f64, |a, b| a + b);
     let slot = |(second, value): &(i64, f64)| {
         let n = usize::try_from(*second).ok().and_then(|second| commits.get(second))?;
         Some((*value, *n))
     };
     let slots: Vec<(f64, f64)> = gauge.points.iter().filter_map(slot).collect();
-    let half_width = ratio_within_run(&slots).ok()?;
-    let value = gauge.mean? / report.block.tps.filter(|tps| *tps > 0.0)?;
-    (!report.seconds.is_empty()).then_some((value - half_width, Some(value + half_width)))
+    (!report.seconds.is_empty()).then(|| ratio_within_run(&slots))
 }
 
 /// What the groups have reported of each whole second of the measured window.
@@ -145,17 +173,10 @@ fn seconds<T: Copy + Default>(
     all
 }
 
-/// A rate around its value, with the error of its seconds.
-fn rate(
-    report: &Report,
-    value: f64,
-    count: impl Fn(&SecondReport) -> u64,
-) -> Option<(f64, Option<f64>)> {
+/// The error of a rate by its seconds; none where these were left out.
+fn rate(report: &Report, count: Count) -> Option<Result<f64, TooFewSlots>> {
     let counts = seconds(report, count, |a, b| a + b);
-    let half_width = within_run(&counts, NS_PER_S).half_width.ok()?;
-    // Reports of which the seconds were left out tell nothing of them.
-    let is_reported = !report.seconds.is_empty();
-    is_reported.then_some((value - half_width, Some(value + half_width)))
+    (!report.seconds.is_empty()).then(|| within_run(&counts, NS_PER_S).half_width)
 }
 
 /// The share of lost transactions: as far as seconds with their losses scatter, and at least as far
@@ -249,7 +270,9 @@ mod tests {
         }
         check(&grown, "server.memory.max", ONE_NUMBER);
         check(&grown, "stalls", ONE_NUMBER);
-        check(&short, "mean_ms", "it varies too slowly for a run of 5.0 s");
+        for name in ["mean_ms", "reads", "rows_per_s"] {
+            check(&short, name, "it varies too slowly for a run of 5.0 s");
+        }
     }
 
     #[test]

@@ -121,7 +121,7 @@ pub(crate) fn too_few(few: TooFew) -> String {
 }
 
 /// Why a rate or a mean has no error, after what varies.
-pub(super) fn too_short(varies: &str, few: TooFewSlots, slot_ns: u64) -> String {
+pub(crate) fn too_short(varies: &str, few: TooFewSlots, slot_ns: u64) -> String {
     let seconds = |slots: u64| slots as f64 * slot_ns as f64 / NS_PER_S as f64;
     let (needed, have) = (seconds(few.needed), seconds(few.have));
     format!(
