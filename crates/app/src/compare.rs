@@ -18,7 +18,7 @@ use model::{ReportField, Rng, RunId, Status, Stream, short_axis};
 use plan::varied_to_toml;
 use render::for_shell;
 use render::list::short_id;
-use store::{Filter, LAST, RunRow, Store, StoreError, StoreErrorKind, utc};
+use store::{Filter, LAST, RunRow, Store, utc};
 
 use crate::error::Error;
 use crate::stored_report::{Kept, kept_report, row_of};
@@ -431,16 +431,6 @@ impl Found {
     }
 }
 
-/// A name that means nothing is a mistake of who wrote it, and not of the store.
-fn not_found(error: StoreError) -> Error {
-    match error.kind {
-        StoreErrorKind::UnknownRun | StoreErrorKind::AmbiguousRun => {
-            Error::Usage(error.to_string())
-        }
-        _ => error.into(),
-    }
-}
-
 /// Builds with their runs at the points of a history.
 fn builds_placed(found: Vec<Found>) -> Vec<Side> {
     let points = points_of_builds(&conditions(&found));
@@ -573,7 +563,7 @@ fn side(store: &Store, name: &str, damaged: &mut Vec<String>) -> Result<Found, E
         let placed = ended.into_iter().map(place).collect();
         return Ok(Found::Experiment(short, varied_to_toml(&experiment), placed));
     }
-    let runs = name.split(',').map(|run| store.find(run).map_err(not_found));
+    let runs = name.split(',').map(|run| store.find(run).map_err(Error::from));
     let runs = runs.collect::<Result<Vec<RunId>, Error>>()?;
     let twice = (1..runs.len()).find(|&index| runs[..index].contains(&runs[index]));
     if let Some(index) = twice {
@@ -607,7 +597,7 @@ fn by_axis(
     axis: &str,
     damaged: &mut Vec<String>,
 ) -> Result<Vec<Side>, Error> {
-    let experiment = store.find_experiment(name).map_err(not_found)?;
+    let experiment = store.find_experiment(name)?;
     if experiment.seek.is_some() {
         return Err(Error::Usage(format!(
             "{name} is a search, which has no axis to compare: name two of its runs"

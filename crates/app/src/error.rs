@@ -63,9 +63,10 @@ impl From<StoreError> for Error {
     fn from(error: StoreError) -> Error {
         use StoreErrorKind::{AmbiguousRun, Missing, Taken, UnderWay, UnknownRun};
         match error.kind {
-            Taken => Error::Usage(error.to_string()),
-            // Nothing was to be kept: a run's name is wrong, or has to wait.
-            UnknownRun | AmbiguousRun | UnderWay | Missing => Error::Failed(error.to_string()),
+            // A name that means nothing is a mistake of who wrote it, and not of the store.
+            Taken | UnknownRun | AmbiguousRun => Error::Usage(error.to_string()),
+            // Nothing was to be kept.
+            UnderWay | Missing => Error::Failed(error.to_string()),
             _ => {
                 Error::Failed(format!("{error}; name another with --store, or run with --no-store"))
             }

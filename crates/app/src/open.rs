@@ -356,14 +356,13 @@ fn scale_found(
             }
             ScaleOf::Rows(_) => None,
             ScaleOf::Tables(stem) => Some(numbered(session, stem)?.len() as i64),
-            ScaleOf::FewestRows(stem, column) => {
-                let mut fewest = None;
+            ScaleOf::LastNumber(stem, column) => {
+                let mut least = None;
                 for table in numbered(session, stem)? {
-                    let sql = format!("SELECT count(*) FROM {table} WHERE {column} > 0");
-                    let rows = session.number(&sql)?;
-                    fewest = fewest.map_or(rows, |fewest| Some(rows?.min(fewest)));
+                    let last = session.number(&format!("SELECT max({column}) FROM {table}"))?;
+                    least = least.map_or(last, |least| Some(last?.min(least)));
                 }
-                fewest
+                least
             }
         };
         if let Some(value) = value.filter(|value| *value > 0) {
@@ -460,8 +459,8 @@ fn has_tables(session: &mut AdminSession, workload: &dyn Workload) -> Result<boo
     Ok(false)
 }
 
-/// Refuses tables that nobody marked where others of the workload are missing: they are somebody
-/// else's.
+/// Refuses tables that nobody marked where others of the workload are missing, or columns of them:
+/// they are somebody else's.
 pub fn has_all_tables(opened: &Opened, target: &Target, stop: &Stop) -> Result<(), Error> {
     if opened.data != Data::Unmarked {
         return Ok(());
@@ -472,11 +471,25 @@ pub fn has_all_tables(opened: &Opened, target: &Target, stop: &Stop) -> Result<(
         let mut session = AdminSession::at(database.as_ref())?;
         let tables = workload.population().map(|population| population.tables());
         for table in tables.unwrap_or_default() {
-            if !session.has_table(&table.name)? {
+            let name = &table.name;
+            if !session.has_table(name)? {
                 return Err(Error::Failed(format!(
-                    "{target} has tables that dbdyno did not build, and no table {}: name another \
-                     database, which is created if it does not exist",
-                    table.name
+                    "{target} has tables that dbdyno did not build, and no table {name}: name \
+                     another database, which is created if it does not exist"
+                )));
+            }
+            let columns: Vec<&str> = table.columns.iter().map(|column| &*column.name).collect();
+            let sql = format!("SELECT {} FROM {name} WHERE 1 = 0", columns.join(", "));
+            if let Err(no) = session.read(&sql, &mut |_| Ok(())) {
+                if no.kind.breaks_session() {
+                    return Err(no.into());
+                }
+                return Err(Error::Failed(format!(
+                    "the table {name} of {target} is not one of {}: dbdyno did not build it, and \
+                     it does not have all of the columns {} ({no}); name another database, which is created if \
+                     it does not exist, or drop that table",
+                    workload.identity().workload,
+                    columns.join(", ")
                 )));
             }
         }

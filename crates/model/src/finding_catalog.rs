@@ -524,6 +524,13 @@ pub static CATALOG: &[CatalogEntry] = &[
         advice: "Compare only with runs of the same durability settings.",
     },
     CatalogEntry {
+        id: "data_smaller",
+        severity: "note",
+        raised: "the data are smaller than their specification has them (`--shrink` of `tpcc`)",
+        advice: "Compare only with runs on data that were shrunk as much: more fits into caches, \
+                 and other rows are contended.",
+    },
+    CatalogEntry {
         id: "data_unknown",
         severity: "note",
         raised: "the data have no table `dbdyno_meta`, which records how dbdyno built them",

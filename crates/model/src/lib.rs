@@ -167,5 +167,6 @@ pub use units::{
 pub use value::{Row, RowSource, Value};
 pub use workload::{
     Check, Client, Conversation, Crosscheck, Done, LaterIndex, NO_TRANSACTIONS, NOT_CHECKED,
-    NeedsTransactions, Population, Routine, ScaleInData, ScaleOf, TxContext, Workload,
+    NeedsTransactions, Population, Routine, SMALLER_DATA, ScaleInData, ScaleOf, TxContext,
+    Workload,
 };

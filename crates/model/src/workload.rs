@@ -15,6 +15,9 @@ pub const NOT_CHECKED: &str = "Not checked";
 /// So begins the note that the storage engine of the data has no transactions.
 pub const NO_TRANSACTIONS: &str = "This engine has no transactions";
 
+/// So begins the note that the data are smaller than their specification has them.
+pub const SMALLER_DATA: &str = "Smaller data";
+
 /// A condition that the data must meet.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Check {
@@ -159,8 +162,9 @@ pub enum ScaleOf {
     Rows(&'static str),
     /// How many tables there are whose names begin so and end with 1, 2 and so on.
     Tables(&'static str),
-    /// How many rows each of these has at least, of those whose column of this name is above zero.
-    FewestRows(&'static str, &'static str),
+    /// The largest number in the column of this name of these tables, the least of all of them:
+    /// rows that were deleted since do not make the tables smaller.
+    LastNumber(&'static str, &'static str),
     /// The storage engine of a table.
     StorageEngine(&'static str),
 }

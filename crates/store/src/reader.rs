@@ -269,8 +269,17 @@ impl Reader<'_> {
             [id] => Ok(id.clone()),
             [] => {
                 let store = self.path.display();
-                let message =
-                    format!("no {table} in {store} is called '{name}': list them to see all");
+                let other = if table == "run" { "experiment" } else { "run" };
+                let is_other = !self.called(other, &name).map_err(|e| self.said(&e))?.is_empty();
+                let message = match is_other {
+                    true => format!(
+                        "{name} is of the {other}s, not of the {table}s: 'dbdyno {other}s show \
+                         {name}' shows it"
+                    ),
+                    false => format!(
+                        "no {table} in {store} is called '{name}': 'dbdyno {table}s' lists them"
+                    ),
+                };
                 Err(StoreError::new(StoreErrorKind::UnknownRun, message))
             }
             _ => {

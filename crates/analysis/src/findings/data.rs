@@ -1,7 +1,7 @@
 //! Findings on the data: do they hold what they must, and as much as we think?
 
 use model::numbers::{seconds, thousands};
-use model::{CheckResult, FactValue, Finding, NO_TRANSACTIONS, Severity};
+use model::{CheckResult, FactValue, Finding, NO_TRANSACTIONS, SMALLER_DATA, Severity};
 
 use super::{FindingText, count};
 use crate::tally::{Crosscheck, GroupTally, Tally};
@@ -13,6 +13,7 @@ enum Data {
     Restarted { counter: String, change: i64, committed: i64 },
     RestartedAsItSays { ago_s: f64 },
     Unknown,
+    Smaller { note: String },
 }
 
 impl Data {
@@ -81,6 +82,9 @@ impl Data {
                        from the options."
                     .to_owned(),
             },
+            Data::Smaller { note } => {
+                FindingText { id: "data_smaller", severity: Severity::Note, text: note }
+            }
         }
     }
 }
@@ -100,6 +104,8 @@ pub(super) fn look(tally: &Tally) -> Vec<Finding> {
     if tally.fact("data", "meta").is_some_and(|meta| *meta == "absent") {
         all.push(Data::Unknown);
     }
+    let smaller = notes(tally).find(|note| note.starts_with(SMALLER_DATA));
+    all.extend(smaller.map(|note| Data::Smaller { note: note.clone() }));
     let advice = |data: &Data| {
         let advice = match data {
             Data::ChecksFailed { id: "checks_failed", .. } => OF_PARTS,
@@ -124,8 +130,13 @@ const PARTS_COUNT: &str = "The storage engine has no transactions: parts of tran
                            else uses the database.";
 
 fn has_no_transactions(tally: &Tally) -> bool {
+    notes(tally).any(|note| note.starts_with(NO_TRANSACTIONS))
+}
+
+/// The notes of all workloads.
+fn notes(tally: &Tally) -> impl Iterator<Item = &String> {
     let groups = tally.description.iter().flat_map(|description| &description.groups);
-    groups.flat_map(|group| &group.notes).any(|note| note.starts_with(NO_TRANSACTIONS))
+    groups.flat_map(|group| &group.notes)
 }
 
 /// Where no disturbance of the plan's may have done it: the server says so, or its counter, which

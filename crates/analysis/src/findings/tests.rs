@@ -504,6 +504,10 @@ fn data_that_break_their_rules_make_a_run_invalid() {
     raises("server_restarted", Severity::Warning, |made| {
         made.fact("server", "restarted_ago_s", "21");
     });
+    raises("data_smaller", Severity::Note, |made| {
+        let note = format!("{}: each warehouse has 10,000 items.", model::SMALLER_DATA);
+        made.description.groups[0].notes.push(note);
+    });
     raises("data_unknown", Severity::Note, |made| made.fact("data", "meta", "absent"));
 }
 

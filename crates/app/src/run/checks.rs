@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use engine::Stop;
-use model::{Check, CheckResult, Event};
+use model::{Check, CheckResult, Event, ScaleOf};
 
 use super::sink::RunSink;
 use crate::error::Error;
@@ -38,14 +38,22 @@ fn sizes_to_be_said(groups: &[Opened]) -> String {
     let Some(opened) = groups.iter().find(|opened| opened.data == Data::Unmarked) else {
         return String::new();
     };
-    let shaping = opened.workload.identity().scale;
-    let flags: Vec<String> = shaping
+    let (identity, read) = (opened.workload.identity(), opened.workload.scale_in_data());
+    let flags: Vec<String> = read
         .iter()
-        .map(|(name, value)| format!("--{} {value}", name.replace('_', "-")))
+        .filter(|row| !matches!(row.of, ScaleOf::StorageEngine(_)))
+        .filter_map(|row| {
+            let value = identity.scale_of(row.parameter)?;
+            Some(format!("--{} {value}", row.parameter.replace('_', "-")))
+        })
         .collect();
+    let size = match flags.is_empty() {
+        true => String::new(),
+        false => format!(" and reads their size off them ({})", flags.join(" ")),
+    };
     format!(
-        "; dbdyno did not build these tables and takes them for {}: is that their size?",
-        flags.join(" ")
+        "; dbdyno did not build these tables{size}: if rows were deleted since, build them again; \
+         if they were built otherwise, give that size"
     )
 }
 

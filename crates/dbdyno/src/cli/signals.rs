@@ -23,11 +23,16 @@ pub(crate) fn stop_on_signals(shell: &Shell) -> Arc<Stop> {
         return stop;
     }
     let (pulled, shown) = (Arc::clone(&stop), shell.clone());
-    let handled = on_signals(move |nth| {
+    let handled = on_signals(move |nth, signal| {
         match nth {
-            1 => shown.say(
-                "\ninterrupted: finishing what is under way (press Ctrl-C again to cancel it)",
-            ),
+            1 => shown.say(match signal {
+                SIGHUP => {
+                    "\nthe terminal is gone (SIGHUP): finishing what is under way, as on Ctrl-C; \
+                     what is started by nohup or in tmux goes on"
+                }
+                SIGTERM => "\nasked to end (SIGTERM): finishing what is under way",
+                _ => "\ninterrupted: finishing what is under way (press Ctrl-C again to cancel it)",
+            }),
             2 => shown.say("\ncancelling what is under way"),
             _ => std::process::exit(i32::from(INTERRUPTED)),
         }
@@ -43,14 +48,14 @@ pub(crate) fn stop_on_signals(shell: &Shell) -> Arc<Stop> {
 }
 
 /// Calls `heard` on a thread of its own for each signal that asks us to end, with how many there
-/// were, this one included.
-pub(crate) fn on_signals(heard: impl Fn(u32) + Send + 'static) -> io::Result<()> {
+/// were, this one included, and its number.
+pub(crate) fn on_signals(heard: impl Fn(u32, i32) + Send + 'static) -> io::Result<()> {
     let mut signals = Signals::new([SIGINT, SIGTERM])?;
     // Whoever started us with nohup wants us to outlive the terminal.
     if !is_ignored(SIGHUP) {
         signals.add_signal(SIGHUP)?;
     }
-    let listen = move || (1..).zip(signals.forever()).for_each(|(nth, _)| heard(nth));
+    let listen = move || (1..).zip(signals.forever()).for_each(|(nth, signal)| heard(nth, signal));
     thread::Builder::new().name("signals".to_owned()).spawn(listen).map(drop)
 }
 

@@ -37,7 +37,12 @@ pub(super) fn store(matches: &ArgMatches, shell: &Shell) -> Result<Store, Error>
 
 /// What the store says, as an error.
 pub(super) fn said(error: store::StoreError) -> Error {
-    Error::Failed(error.to_string())
+    match error.kind {
+        store::StoreErrorKind::UnknownRun | store::StoreErrorKind::AmbiguousRun => {
+            Error::Usage(error.to_string())
+        }
+        _ => Error::Failed(error.to_string()),
+    }
 }
 
 /// All runs that are named, each once.

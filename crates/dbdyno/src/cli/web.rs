@@ -131,7 +131,7 @@ fn ended_by_signals(shell: &Shell) -> Arc<Notify> {
     if !shell.is_process() {
         return ended;
     }
-    let handled = on_signals(move |nth| match nth {
+    let handled = on_signals(move |nth, _| match nth {
         1 => heard.notify_one(),
         _ => std::process::exit(i32::from(INTERRUPTED)),
     });

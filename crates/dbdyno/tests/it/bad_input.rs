@@ -648,6 +648,31 @@ fn tables_of_somebody_else_are_neither_filled_nor_dropped() {
 }
 
 #[test]
+fn tables_of_others_are_used_if_they_are_of_the_workload_and_whole() {
+    let home = Home::new();
+    let others = Connection::open(home.path("others.db")).unwrap();
+    others
+        .execute_batch(
+            "CREATE TABLE sbtest1 (id INTEGER PRIMARY KEY, k INT, c TEXT, pad TEXT);
+             WITH RECURSIVE n (id) AS (SELECT 1 UNION ALL SELECT id + 1 FROM n WHERE id < 500)
+             INSERT INTO sbtest1 SELECT id, id, 'c', 'pad' FROM n;
+             CREATE TABLE record1 (x);",
+        )
+        .unwrap();
+    let run = |workload: &str, more: &[&str]| {
+        let words = ["run", workload, "--target=sqlite:others.db", "--duration=1s"];
+        home.call(&[&words[..], more].concat())
+    };
+    run("oltp-point-select", &[]).good().says(&["no table dbdyno_meta"]);
+    others.execute_batch("DELETE FROM sbtest1 WHERE id BETWEEN 100 AND 149").unwrap();
+    let why = "reads their size off them (--tables 1 --table-size 500): if rows were deleted";
+    run("oltp-point-select", &[]).code(FAILED).warns(&[why, "n_rows=450"]);
+    run("oltp-point-select", &["--check=off"]).good();
+    let why = "the table record1 of sqlite:others.db is not one of record: dbdyno did not build it";
+    run("record", &[]).code(FAILED).warns(&[why, "recordID", "or drop that table"]);
+}
+
+#[test]
 fn a_terminal_is_asked_before_tables_of_somebody_else_are_dropped() {
     let home = Home::new();
     let file = home.path("shop.db");
@@ -867,11 +892,11 @@ fn a_run_is_named_well_or_not_at_all() {
     home.call(&QUICK).good();
     // Both were begun in the same fraction of a minute.
     let common = &first[..4];
-    refused(&home, &["runs", "show", common], FAILED, &["may be any of 2 runs", &first]);
-    refused(&home, &["runs", "show", "01"], FAILED, &["'01' is too short", "at least 4"]);
-    refused(&home, &["runs", "show", "zzzz"], FAILED, &["no run in", "is called 'zzzz'"]);
-    refused(&home, &["runs", "export", "zzzz"], FAILED, &["is called 'zzzz'"]);
-    refused(&home, &["runs", "rm", &first, "zzzz"], FAILED, &["is called 'zzzz'"]);
+    refused(&home, &["runs", "show", common], USAGE, &["may be any of 2 runs", &first]);
+    refused(&home, &["runs", "show", "01"], USAGE, &["'01' is too short", "at least 4"]);
+    refused(&home, &["runs", "show", "zzzz"], USAGE, &["no run in", "is called 'zzzz'"]);
+    refused(&home, &["runs", "export", "zzzz"], USAGE, &["is called 'zzzz'"]);
+    refused(&home, &["runs", "rm", &first, "zzzz"], USAGE, &["is called 'zzzz'"]);
     refused(&home, &["runs", "label", "last", "fast"], USAGE, &["'fast'", "key=value"]);
     refused(&home, &["runs", "label", "last", "=fast"], USAGE, &["'=fast'", "key=value"]);
     refused(&home, &["runs", "label", "last", "a=1", "b"], USAGE, &["'b'", "key=value"]);

@@ -81,7 +81,7 @@ fn what_cannot_be_compared_is_said_in_a_sentence() {
     no(&["compare", &id, &id], "cannot be compared with itself");
     no(&["compare", "last", "last"], "cannot be compared with itself");
     no(&["compare", "last", "nix"], "'nix'");
-    no(&["compare", "last", "nobody-knows"], "'nobody-knows': list them to see all\n");
+    no(&["compare", "last", "nobody-knows"], "'nobody-knows': 'dbdyno runs' lists them\n");
     no(&["compare", "build=1", &id], "no run has the label build=1");
     no(&["compare", &id, "--by=target", "--figure=speed"], "no run here has the figure speed");
     no(&["compare", &id, "--by=target", "--fail-if=p99>5"], "it ends without %");

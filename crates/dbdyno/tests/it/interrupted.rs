@@ -123,7 +123,7 @@ fn a_closed_terminal_interrupts_a_run_and_the_report_is_kept() {
     let mut run = Started::new(command);
     wait_for_seconds(&home, &mut run, 1);
     run.hang_up();
-    run.end().code(INTERRUPTED).warns(&["interrupted: finishing what is under way"]);
+    run.end().code(INTERRUPTED).warns(&["the terminal is gone (SIGHUP): finishing"]);
     home.run(&["runs", "list", "--status=interrupted"]).good().says(&["empty"]);
 }
 

@@ -113,7 +113,7 @@ impl Workload for Member {
     fn scale_in_data(&self) -> &'static [ScaleInData] {
         &[
             ScaleInData { parameter: "tables", of: ScaleOf::Tables("sbtest") },
-            ScaleInData { parameter: "table_size", of: ScaleOf::FewestRows("sbtest", "id") },
+            ScaleInData { parameter: "table_size", of: ScaleOf::LastNumber("sbtest", "id") },
             ScaleInData { parameter: storage_engine::NAME, of: ScaleOf::StorageEngine("sbtest1") },
         ]
     }

@@ -27,8 +27,8 @@ use std::sync::Arc;
 use model::{
     BadParameter, Check, Client, Clock, Conversation, Crosscheck, CustomMetric, CustomMetricKind,
     DbError, Dialect, Done, Identity, Kind, KindIndex, NeedsTransactions, Number, Places,
-    Population, PrimaryMetric, Request, Routine, Sent, Settings, Standard, Statement, TxContext,
-    Workload,
+    Population, PrimaryMetric, Request, Routine, SMALLER_DATA, Sent, Settings, Standard, Statement,
+    TxContext, Workload,
 };
 
 use crate::tx_control::{control, end};
@@ -248,7 +248,7 @@ fn notes(settings: &Settings, decided: &Decided) -> Vec<String> {
     }
     if decided.data.shrink > 1 {
         all.push(format!(
-            "Each warehouse has {} items and each district {} customers and orders, a part in {} \
+            "{SMALLER_DATA}: each warehouse has {} items and each district {} customers and orders, a part in {} \
              of what 1.2 and 4.3.3.1 require: less to read, and other hot rows.",
             decided.data.items(),
             decided.data.customers(),
