@@ -441,13 +441,13 @@ impl ComparisonReport {
         let pair = |side: &Side| pair(baseline, side, (&primary, &figures), pairs_min);
         let mut pairs: Vec<PairReport> = others.iter().map(pair).collect();
         if let Some(alone) = pairs.iter().find(|pair| pair.points.is_empty()) {
+            let other = others.iter().find(|side| side.name == alone.side);
             return Err(format!(
-                "{} and {} have no point in common: {}, and {}. Name runs that differ only in \
-                 what you compare, by their ids separated by commas",
+                "{} and {} have no point in common{}: name runs that differ only in what you \
+                 compare, by their ids separated by commas",
                 baseline.name,
                 alone.side,
-                points_of(baseline),
-                others.iter().find(|side| side.name == alone.side).map_or(String::new(), points_of)
+                other.map_or_else(String::new, |other| apart(baseline, other))
             ));
         }
         judge_all(&mut pairs, &primary, judge.min_effect);
@@ -542,9 +542,44 @@ fn reports(side: &Side) -> impl Iterator<Item = &Report> {
     side.points.iter().flat_map(|point| &point.reports)
 }
 
-fn points_of(side: &Side) -> String {
-    let first = side.points.iter().take(3).map(|point| point.values.pairs(" "));
-    first.collect::<Vec<_>>().join(", ")
+/// In a sentence that two sides have no point in common, at most so many axes are named.
+const AXES_TOLD: usize = 4;
+/// And of values so many, each with so many characters.
+const VALUES_TOLD: usize = 3;
+const VALUE_TOLD: usize = 30;
+
+/// By which axes two sides have no point in common: those of which they share no value, or all.
+fn apart(base: &Side, other: &Side) -> String {
+    let values = |side: &Side, axis: &str| -> BTreeSet<String> {
+        side.points.iter().filter_map(|point| point.values.get(axis).cloned()).collect()
+    };
+    let mut axes: Vec<&String> = Vec::new();
+    for (axis, _) in base.points.iter().chain(&other.points).flat_map(|point| &point.values.0) {
+        if !axes.contains(&axis) {
+            axes.push(axis);
+        }
+    }
+    let is_apart = |axis: &&&String| values(base, axis).is_disjoint(&values(other, axis));
+    let disjoint: Vec<&String> = axes.iter().filter(is_apart).copied().collect();
+    let told = if disjoint.is_empty() { axes } else { disjoint };
+    let few = |all: BTreeSet<String>| {
+        let cut = |value: &String| match value.char_indices().nth(VALUE_TOLD) {
+            Some((end, _)) => format!("{}...", &value[..end]),
+            None => value.clone(),
+        };
+        let shown: Vec<String> = all.iter().take(VALUES_TOLD).map(cut).collect();
+        let more = if all.len() > VALUES_TOLD { ", ..." } else { "" };
+        format!("{}{more}", shown.join(", "))
+    };
+    let shown = told.iter().take(AXES_TOLD).map(|axis| {
+        format!("{axis} ({} and {})", few(values(base, axis)), few(values(other, axis)))
+    });
+    let more = told.len().saturating_sub(AXES_TOLD);
+    let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+    match told.is_empty() {
+        true => String::new(),
+        false => format!("; they differ in {}{more}", shown.collect::<Vec<_>>().join(", ")),
+    }
 }
 
 fn side_report(side: &Side, shared: &[&SidePoint], primary: &str) -> SideReport {

@@ -179,7 +179,7 @@ fn differences(report: &ComparisonReport, all: &[&Difference]) -> Table {
         None => NONE.to_owned(),
     };
     for one in all {
-        let name = format!("{}.{}", one.about, one.name);
+        let name = one.short_among(all.iter().copied());
         table.row([name].into_iter().chain(one.values.iter().map(value)));
     }
     table

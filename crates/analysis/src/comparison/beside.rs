@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use super::SidePoint;
-use crate::report::Report;
+use crate::report::{GaugeReport, Report};
 
 /// At most so many are shown.
 const SHOWN: usize = 12;
@@ -55,7 +55,15 @@ pub(super) fn most_changed(both: &[(&SidePoint, &SidePoint)]) -> Vec<GaugeChange
 }
 
 fn add(all: &mut Values, report: &Report, (at, which): (usize, usize), n_points: usize) {
-    for gauge in &report.gauges {
+    let is_one_disk = |gauge: &GaugeReport| {
+        let of_all = gauge.name.split_once('/').map(|(all, _)| all);
+        let same = |other: &&GaugeReport| {
+            other.about == gauge.about && Some(&*other.name) == of_all && other.mean == gauge.mean
+        };
+        report.gauges.iter().any(|other| same(&other))
+    };
+    let told = report.gauges.iter().filter(|gauge| !gauge.is_of_cached_writes());
+    for gauge in told.filter(|gauge| !is_one_disk(gauge)) {
         let Some(mean) = gauge.mean.filter(|mean| mean.is_finite()) else { continue };
         let none = || (gauge.unit.clone(), vec![Default::default(); n_points]);
         all.entry(gauge.figure()).or_insert_with(none).1[at][which].push(mean);

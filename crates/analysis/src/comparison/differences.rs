@@ -25,6 +25,22 @@ pub struct Difference {
     pub values: Vec<Option<String>>,
 }
 
+impl Difference {
+    /// What people call it: a key of the plan by its last part, where no other is called so.
+    pub fn short_among<'d>(&self, mut all: impl Iterator<Item = &'d Difference>) -> String {
+        let whole = format!("{}.{}", self.about, self.name);
+        if !matches!(&*self.about, "plan" | "target") {
+            return whole;
+        }
+        let short = |one: &Difference| Key::new(&one.about, &one.name).short();
+        let own = short(self);
+        match all.any(|other| other != self && short(other) == own) {
+            true => whole,
+            false => own,
+        }
+    }
+}
+
 /// Something that is not the same in all runs of a side at one point, which make one figure.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Mixed {

@@ -110,6 +110,7 @@ fn figures_of(both: &[(&SidePoint, &SidePoint)]) -> Vec<EachTransaction> {
         }
     }
     let all = all.into_iter().filter_map(|(name, (unit, values))| beside(name, unit, &values));
+    let all = all.filter(|of| !is_nothing(of.baseline.max(of.side), &of.unit));
     let all = without_twins(all.collect());
     let (mut times, others): (Vec<_>, Vec<_>) =
         all.into_iter().partition(|figure| figure.name.starts_with(TIME));
@@ -134,6 +135,15 @@ fn figures_of(both: &[(&SidePoint, &SidePoint)]) -> Vec<EachTransaction> {
     times.into_iter().chain(changed).chain(same).collect()
 }
 
+/// Whether so little of a unit is none of a transaction that people would look at.
+fn is_nothing(most: f64, unit: &str) -> bool {
+    most < match unit {
+        "B" => 0.5,
+        "ms" => 1e-6,
+        _ => 1e-3,
+    }
+}
+
 /// What is counted once more under another name: the statements that a server counts, and what
 /// leaves the loopback and comes in again.
 const TWINS: [(&str, &str); 5] = [
@@ -151,6 +161,9 @@ fn without_twins(all: Vec<EachTransaction>) -> Vec<EachTransaction> {
     let is_twin = |of: &EachTransaction| {
         let of_waits = of.name.strip_prefix("waits.").map(|name| format!("connections.{name}"));
         let names = TWINS.iter().filter(|(name, _)| *name == of.name).map(|(_, twin)| *twin);
+        // Of one disk, what all disks did.
+        let of_all = of.name.split_once('/').filter(|(all, _)| all.starts_with("machine.disk_"));
+        let names = names.chain(of_all.map(|(all, _)| all));
         let near = |a: f64, b: f64| (a - b).abs() <= TWINS_DIFFER * a.abs().max(b.abs());
         names.chain(of_waits.as_deref()).any(|twin| {
             let twin = all.iter().find(|known| known.name == twin);
@@ -176,7 +189,7 @@ fn figures(report: &Report) -> Vec<(String, &'static str, f64)> {
     let counts = [("round_trips", each.round_trips), ("statements", each.statements)];
     all.extend(counts.into_iter().filter_map(|(name, n)| Some((name.to_owned(), "", n?))));
     let Some(tps) = report.block.tps.filter(|tps| *tps > 0.0) else { return all };
-    for gauge in &report.gauges {
+    for gauge in report.gauges.iter().filter(|gauge| !gauge.is_of_cached_writes()) {
         let Some(mean) = gauge.mean else { continue };
         // Rates, and shares of a CPU; levels are of no transaction.
         let (unit, scale) = match &*gauge.unit {

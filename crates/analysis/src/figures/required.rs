@@ -213,6 +213,7 @@ impl Required {
         interval: Option<(f64, Option<f64>)>,
     ) -> Result<RequiredResult, String> {
         let unit = units.get(figure).map_or(unit(figure), String::as_str);
+        let interval = interval.map(|interval| within_domain(figure, value, interval));
         let bound = self.bound.in_unit(unit).map_err(|why| format!("{self}: {figure} {why}"))?;
         let is_within = |value: f64| self.comparison.holds(value, bound);
         let ends = interval.map(|(low, high)| [low, high.unwrap_or(f64::INFINITY)].map(is_within));
@@ -228,6 +229,18 @@ impl Required {
         let reason = None;
         Ok(RequiredResult { limit, figure, unit, value, interval, holds, reason, bound, written })
     }
+}
+
+/// An interval without what the figure cannot be: less than nothing, or more than all.
+fn within_domain(
+    figure: &str,
+    value: Option<f64>,
+    (low, high): (f64, Option<f64>),
+) -> (f64, Option<f64>) {
+    let least = if value.is_some_and(|value| value >= 0.0) { 0.0 } else { f64::NEG_INFINITY };
+    let is_share = figure.contains("below_") || figure.ends_with("errors_percent");
+    let most = if is_share { 100.0 } else { f64::INFINITY };
+    (low.max(least), high.map(|high| high.min(most)))
 }
 
 /// The figure that is meant beside a bound: a mere `rate` is that of what the bound counts.
@@ -371,6 +384,13 @@ mod tests {
         assert_eq!(figure("rate>1 rows/s"), "rows_per_s");
         assert_eq!(figure("rate>1000/min"), "tps");
         assert!(compared(&subjects::closed(), "rate", "1B/s").is_some_and(Ordering::is_gt));
+    }
+
+    #[test]
+    fn no_interval_reaches_beyond_what_a_figure_can_be() {
+        assert_eq!(within_domain("tps", Some(5.0), (-3.0, Some(13.0))), (0.0, Some(13.0)));
+        assert_eq!(within_domain("x.below_5ms", Some(99.0), (97.0, Some(101.0))).1, Some(100.0));
+        assert_eq!(within_domain("x", Some(-1.0), (-3.0, None)), (-3.0, None));
     }
 
     #[test]

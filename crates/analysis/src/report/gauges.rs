@@ -47,6 +47,13 @@ impl GaugeReport {
     pub fn figure(&self) -> String {
         format!("{}.{}", self.about, self.name)
     }
+
+    /// Whether it counts writes of a process as the kernel does, which may be many times what the
+    /// disks get.
+    pub(crate) fn is_of_cached_writes(&self) -> bool {
+        let about = self.about.rsplit('/').next().unwrap_or(&self.about);
+        about != "machine" && self.name == "disk_written"
+    }
 }
 
 /// All gauges that were ever read: those of the machine first, then generator, server, database,

@@ -17,6 +17,8 @@ const CHANGES_MAX: usize = 32;
 const POINTS_MAX: usize = 8;
 /// Of the figures that changed, so many are in the table of all points.
 const CHANGES_OF_ALL_MAX: usize = 12;
+/// What the parts of the time begin with.
+const TIME: &str = "time.";
 /// What every socket's name begins with says nothing to people.
 const SOCKET: &str = "wait/io/socket/sql/";
 
@@ -74,20 +76,22 @@ fn words(report: &ComparisonReport) -> String {
         (false, true) => "of one run a side and point, so without intervals, and not tested",
         (false, false) => "of too few runs for intervals, and not tested",
     };
-    let [a, b] = match &report.pairs[..] {
-        [pair] => [value(&report.sides[0].name), value(&pair.side)],
-        _ => [value(&report.sides[0].name), "the side".to_owned()],
+    let has_parts = each().flat_map(|at| &at.figures).any(|of| of.name.starts_with(TIME));
+    let what = match has_parts {
+        true => {
+            "Mean time of a transaction by its parts, the largest difference first; then what \
+             else it takes, the largest ratio first"
+        }
+        false => "What a transaction takes on average, the largest ratio first",
     };
-    format!(
-        "Mean time of a transaction by its parts, the largest difference first; then what else it \
-         takes, the largest ratio first ({sure}). Ratios are {a} divided by {b}: at 2, {a} takes \
-         twice as much."
-    )
-}
-
-/// The value of an axis, or the name of a side.
-fn value(side: &str) -> String {
-    side.split_once('=').map_or(side, |(_, value)| value).to_owned()
+    let base = &report.sides[0].name;
+    let side = match &report.pairs[..] {
+        [pair] => pair.side.as_str(),
+        _ => "the side",
+    };
+    let is_inverse = report.pairs.iter().any(|pair| is_of_procedures(report, pair));
+    let [a, b] = if is_inverse { [base, side] } else { [side, base] };
+    format!("{what} ({sure}). Ratios are {a} divided by {b}: at 2, {a} takes twice as much.")
 }
 
 fn name_of(report: &ComparisonReport, at: &EachTransactionAt) -> Vec<String> {
@@ -107,7 +111,7 @@ fn point(
     let mut n_changed = 0;
     let (first, rest): (Vec<&EachTransaction>, Vec<&EachTransaction>) =
         at.figures.iter().partition(|of| {
-            let is_time = of.name.starts_with("time.");
+            let is_time = of.name.starts_with(TIME);
             n_changed += usize::from(of.is_change && !is_time);
             let is_shown = is_time || of.is_change && n_changed <= CHANGES_MAX;
             match lines.is_empty() {
@@ -142,9 +146,14 @@ fn names(report: &ComparisonReport, pair: &PairReport) -> [String; 2] {
     titles(&report.sides[0].name, &pair.side)
 }
 
+/// As in the other tables of a comparison, but of stored procedures, where those that have been
+/// published are the other way round.
 fn ratio_name(report: &ComparisonReport, pair: &PairReport) -> String {
-    let [a, b] = names(report, pair).map(|name| value(&name));
-    format!("{a} / {b}")
+    let [base, side] = names(report, pair);
+    match is_of_procedures(report, pair) {
+        true => format!("{base} / {side}"),
+        false => format!("{side} / {base}"),
+    }
 }
 
 fn of_transaction(
@@ -154,13 +163,9 @@ fn of_transaction(
 ) -> Table {
     // Between several points, ratios are what is looked for, and named above.
     let has_difference = pair.each_transaction.len() < 2;
-    let ratio = match has_difference {
-        true => ratio_name(report, pair),
-        false => "ratio".to_owned(),
-    };
+    let is_inverse = is_of_procedures(report, pair);
     let difference = has_difference.then(|| "difference".to_owned());
-    let names = names(report, pair).map(|name| value(&name)).into_iter();
-    let names = names.chain(difference).chain([ratio]);
+    let names = names(report, pair).into_iter().chain(difference).chain(["ratio".to_owned()]);
     let columns = names.map(|name| Column::new(name, Align::Right));
     let figure = Column::new("per transaction", Align::Left);
     let mut table = Table::new([figure].into_iter().chain(columns).collect::<Vec<_>>());
@@ -170,7 +175,7 @@ fn of_transaction(
                 let by = of.side - of.baseline;
                 let number = |value| Cell::said(amount(value, &of.unit), Some(value));
                 let change = Cell::said(signed(by, &of.unit), Some(by));
-                [number(of.baseline), number(of.side), change, ratio_cell(of)]
+                [number(of.baseline), number(of.side), change, ratio_cell(of, is_inverse)]
             }
             None => [Cell::None, Cell::None, Cell::None, Cell::None],
         };
@@ -201,7 +206,8 @@ fn ratios(report: &ComparisonReport, pair: &PairReport, lines: &[&str]) -> Table
     let mut table = Table::new([figure].into_iter().chain(columns).collect::<Vec<_>>());
     for name in lines {
         let label = label(name);
-        let ratios = points.iter().map(|at| find(at, name).map_or(Cell::None, ratio_cell));
+        let cell = |of: &EachTransaction| ratio_cell(of, has_post);
+        let ratios = points.iter().map(|at| find(at, name).map_or(Cell::None, cell));
         let post = POST.iter().find(|(figure, _)| *figure == label);
         let post = has_post.then(|| post.map_or(Cell::None, |(_, ratio)| Cell::from(*ratio)));
         table.row([Cell::from(&*label)].into_iter().chain(ratios).chain(post));
@@ -222,9 +228,9 @@ fn in_order(points: &[EachTransactionAt]) -> Vec<&str> {
     let far = |of: &EachTransaction| of.ratio.map_or(0.0, |ratio| ratio.ln().abs());
     let mut changed: Vec<&EachTransaction> =
         all().filter(|of| of.is_change && of.ratio.is_some() && of.key_rank().is_none()).collect();
-    changed.retain(|of| !of.name.starts_with("time."));
+    changed.retain(|of| !of.name.starts_with(TIME));
     changed.sort_by(|a, b| far(b).total_cmp(&far(a)));
-    let times = all().filter(|of| of.name.starts_with("time."));
+    let times = all().filter(|of| of.name.starts_with(TIME));
     for of in times.chain(keys) {
         if !names.contains(&of.name.as_str()) {
             names.push(&of.name);
@@ -258,17 +264,24 @@ fn label(name: &str) -> String {
     }
 }
 
-/// How many times as much the baseline takes.
-fn ratio_cell(of: &EachTransaction) -> Cell {
+/// How many times as much the side takes, or the baseline.
+fn ratio_cell(of: &EachTransaction, is_inverse: bool) -> Cell {
     let digits = |value: f64| significant(value, 3);
-    let said = match (of.ratio, of.interval) {
+    let (ratio, interval) = match is_inverse {
+        true => (
+            of.ratio.map(|ratio| 1.0 / ratio),
+            of.interval.map(|(low, high)| (1.0 / high, 1.0 / low)),
+        ),
+        false => (of.ratio, of.interval),
+    };
+    let said = match (ratio, interval) {
         (Some(ratio), Some((low, high))) => {
-            format!("{} ({} to {})", digits(1.0 / ratio), digits(1.0 / high), digits(1.0 / low))
+            format!("{} ({} to {})", digits(ratio), digits(low), digits(high))
         }
-        (Some(ratio), None) => digits(1.0 / ratio),
+        (Some(ratio), None) => digits(ratio),
         (None, _) => NONE.to_owned(),
     };
-    Cell::said(said, of.ratio.map(|ratio| 1.0 / ratio))
+    Cell::said(said, ratio)
 }
 
 /// A difference, with its sign.
