@@ -61,6 +61,27 @@ pub struct Parameter {
     pub shapes_data: bool,
 }
 
+/// What a text is, by the name of its parameter.
+const TEXTS: [(&str, &str); 17] = [
+    ("application_name", "NAME"),
+    ("bin", "PATH"),
+    ("folder", "PATH"),
+    ("name", "NAME"),
+    ("network_bandwidth", "BYTES/s"),
+    ("objective", "LIMIT"),
+    ("reference", "FILE"),
+    ("repeat", "N|until=..."),
+    ("repeat_rebuild", "N|until=..."),
+    ("repeat_restart", "N|until=..."),
+    ("scenario", "SCENARIO"),
+    ("seek", "NAME=LOW..HIGH"),
+    ("socket", "PATH"),
+    ("target", "URL"),
+    ("tls_ca", "FILE"),
+    ("transactions", "N"),
+    ("wait_until", "SQL"),
+];
+
 impl Parameter {
     /// A row that shapes no data, such as an option of a target's URL.
     pub const fn option(
@@ -70,6 +91,16 @@ impl Parameter {
         help: &'static str,
     ) -> Parameter {
         Parameter { name, kind, default, help, shapes_data: false }
+    }
+
+    /// What to write, for help and forms: `N`, `DURATION`, `a|b`; of a text, what it is.
+    pub fn placeholder(&self) -> String {
+        let texts = || TEXTS.iter().find(|(name, _)| *name == self.name).map(|(_, what)| *what);
+        match self.kind {
+            ParameterKind::Text => texts().unwrap_or("TEXT").to_owned(),
+            ParameterKind::Words => texts().unwrap_or("TEXT").to_owned() + ",...",
+            kind => kind.placeholder(),
+        }
     }
 
     /// The flag on the command line, without dashes.
@@ -180,8 +211,8 @@ impl ParameterKind {
         }
     }
 
-    /// What to write, for help and forms: `N`, `DURATION`, `a|b`.
-    pub fn placeholder(self) -> String {
+    /// What to write, as far as the kind says it.
+    fn placeholder(self) -> String {
         match self {
             ParameterKind::Count { .. } => "N".to_owned(),
             ParameterKind::Number { .. } => "X".to_owned(),
@@ -192,8 +223,7 @@ impl ParameterKind {
             ParameterKind::Choice(choices) => choices.join("|"),
             ParameterKind::Counts(n) => vec!["N"; n].join("/"),
             ParameterKind::Durations(n) => vec!["DURATION"; n].join("/"),
-            ParameterKind::Text => "TEXT".to_owned(),
-            ParameterKind::Words => "TEXT,TEXT".to_owned(),
+            ParameterKind::Text | ParameterKind::Words => "TEXT".to_owned(),
         }
     }
 }

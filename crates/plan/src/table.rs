@@ -250,16 +250,17 @@ parameters! {
     of Experiment;
 
     repeat: Repeats = "1",
-        "Runs of each combination of the varied values (--vary), or repeats of a single run. Or a \
-         stop condition: until=2% or until=decided, with max=20, min=4, figure=p99, min_effect=1%",
+        "Runs of each combination of the varied values (--vary), or repeats of a single run. Or \
+         repeat until the error is small (until=2%) or it is known which value is better \
+         (until=decided); also with max=20, min=4, figure=p99, min_effect=1%",
         |experiment| level_of(experiment, model::Level::Run);
     repeat_restart: Repeats = "1",
-        "Server starts, with --repeat runs after each (managed servers, sqlite, sim); or a stop \
-         condition as in --repeat",
+        "Server starts, with --repeat runs after each (managed servers, sqlite, sim); or until=... \
+         as in --repeat",
         |experiment| level_of(experiment, model::Level::Restart);
     repeat_rebuild: Repeats = "1",
-        "Data builds, with --repeat-restart starts or --repeat runs on each; or a stop condition \
-         as in --repeat",
+        "Data builds, with --repeat-restart starts or --repeat runs on each; or until=... as in \
+         --repeat",
         |experiment| level_of(experiment, model::Level::Rebuild);
     order: Order = "interleaved",
         "Order of runs: rounds over all combinations of values (interleaved), rounds in random \
@@ -397,10 +398,7 @@ mod tests {
     fn a_declaration_alone_is_flag_key_help_reading_and_printing() {
         let row = &MADE[0].parameter;
         assert_eq!((row.name, row.flag().as_str()), ("tree_depth", "tree-depth"));
-        assert_eq!(
-            (row.default, row.help, row.kind.placeholder().as_str()),
-            ("2", "How deep", "N")
-        );
+        assert_eq!((row.default, row.help, row.placeholder().as_str()), ("2", "How deep", "N"));
         let read = |text: Option<&str>| {
             let from = From::Flag(row.flag());
             let written = text.map(|text| (row.name, Written::new(text, from)));

@@ -24,7 +24,7 @@ pub(crate) fn of(parameter: &'static Parameter, heading: &'static str) -> Arg {
         .help(format!("{}{default}", parameter.help))
         .help_heading(heading)
         .allow_hyphen_values(true)
-        .value_name(parameter.kind.placeholder());
+        .value_name(parameter.placeholder());
     match parameter.kind {
         // Another option that follows is no value of it.
         ParameterKind::Switch => {

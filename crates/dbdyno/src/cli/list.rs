@@ -245,7 +245,7 @@ fn managed_json() -> Value {
 fn parameter_json(parameter: &Parameter) -> Value {
     json!({
         "name": parameter.name,
-        "takes": parameter.kind.placeholder(),
+        "takes": parameter.placeholder(),
         "default": (!parameter.default.is_empty()).then_some(parameter.default),
         "help": parameter.help,
         "shapes_data": parameter.shapes_data,
@@ -329,7 +329,7 @@ impl Section {
             Column::sentences("what it is").key("help"),
         ];
         let row = |(written, row): &(String, &'static Parameter)| {
-            let takes = row.kind.placeholder().to_string();
+            let takes = row.placeholder();
             let (written, help) = (Cell::marked(written.as_str()), Cell::marked(row.help));
             vec![written, takes.into(), row.default.into(), help]
         };

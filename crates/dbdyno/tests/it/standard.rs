@@ -80,5 +80,5 @@ fn what_spans_the_beginning_of_the_measured_phase_is_seen() {
     let outside = at(&report, "facts.client.outside_percent").as_str().expect("a number");
     assert!(outside.parse::<f64>().is_ok_and(|percent| percent < 10.0), "{outside}");
     let said = home.run(&["runs", "show", "last"]).good();
-    said.says(&["4 in the backlog at start (the longest took 2."]);
+    said.says(&["4 left from the ramp-up (the longest took 2."]);
 }

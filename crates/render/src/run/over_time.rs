@@ -87,7 +87,7 @@ fn steadiness(report: &Report) -> Option<Vec<String>> {
         let needed_s = ci95.seconds_to_1_percent?;
         (needed_s > report.measured_seconds).then(|| {
             let needed = numbers::seconds(numbers::rounded_up(needed_s));
-            format!("TPS to ±1 % needs a run of about {needed}")
+            format!("for ±1 % of TPS, run for about {needed}")
         })
     });
     Some(std::iter::once(facts.join(", ")).chain(refused).chain(longer).collect())

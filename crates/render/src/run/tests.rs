@@ -40,7 +40,7 @@ fn a_plain_closed_run_reads_like_a_page() {
     no interval of p99.9: too few episodes of slow transactions: needs a run of about 2m
 
     27,227 transactions offered = 27,225 finished + 2 failed + 0 dropped + 0 unfinished
-    27,108 committed, 117 rolled back by design, 299 further attempts, 8 in the backlog at start
+    27,108 committed, 117 rolled back by design, 299 further attempts, 8 left from the ramp-up
     11,344 QPS = 5,445 reads + 4,991 writes + 907.5 others
     per transaction: 25.0 round trips, 12.0 reads + 11.0 writes + 2.00 others
 
@@ -54,7 +54,7 @@ fn a_plain_closed_run_reads_like_a_page() {
     commits in each of 60 seconds, scale 0 to 473
     ██████████████████████████████████████████▆█████████████████
     min 307 (second 42), median 452.5, max 473, CV 4.8 %, no stall
-    TPS to ±1 % needs a run of about 2m30s
+    for ±1 % of TPS, run for about 2m30s
 
     custom metric  unit   count      sum  per second  mean   p50   p99   max
     lines          rows  27,225  272,250       4,538  10.0  10.0  10.0  10.0
@@ -129,7 +129,7 @@ fn an_overloaded_open_run_tells_the_truth_first() {
     ∞ 5,500 of 30,000 transactions were dropped or failed
 
     30,000 transactions offered = 24,350 finished + 0 failed + 5,500 dropped + 150 unfinished
-    24,350 committed, 250 in the backlog at start
+    24,350 committed, 250 left from the ramp-up
     10,208 QPS = 4,900 reads + 4,492 writes + 816.7 others
     per transaction: 25.0 round trips, 12.0 reads + 11.0 writes + 2.00 others
 
@@ -185,7 +185,7 @@ fn an_interrupted_run_says_how_far_it_came() {
     p99.9: n too small: needs at least 3,688 samples, has 3,366
 
     3,366 transactions offered = 3,366 finished + 0 failed + 0 dropped + 0 unfinished
-    3,348 committed, 18 rolled back by design, 37 further attempts, 8 in the backlog at start
+    3,348 committed, 18 rolled back by design, 37 further attempts, 8 left from the ramp-up
     11,372 QPS = 5,458 reads + 5,004 writes + 909.7 others
     per transaction: 25.0 round trips, 12.0 reads + 11.0 writes + 2.00 others
 

@@ -68,7 +68,7 @@ fn counted(report: &Report) -> Vec<String> {
             format!(" (the longest took {})", numbers::duration((longest_ms * 1e6) as u64))
         });
         let backlog = format_count(counts.backlog_at_start);
-        more.push(format!("{backlog} in the backlog at start{}", longest.unwrap_or_default()));
+        more.push(format!("{backlog} left from the ramp-up{}", longest.unwrap_or_default()));
     }
     lines.push(more.join(", "));
     if let Some(qps) = block.qps.filter(|qps| *qps > 0.0) {

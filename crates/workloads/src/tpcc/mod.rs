@@ -401,7 +401,7 @@ mod tests {
         check("home", "all", "home is all, not the specification's fixed.");
         check("rollback_percent", "0", "rollback_percent is 0, not the specification's 1.");
         check("partitions", "7", "Tables have 7 partitions by the hash of their warehouse.");
-        let small = "Each warehouse has 10000 items and each district 300 customers and orders, a \
+        let small = "Smaller data: each warehouse has 10000 items and each district 300 customers and orders, a \
                      part in 10 of what 1.2 and 4.3.3.1 require: less to read, and other hot rows.";
         check("shrink", "10", small);
         check("mode", "text", "Each statement is sent as text with its values in it.");

@@ -57,8 +57,9 @@ pub(super) static PARAMETERS: &[Parameter] = &[
         name: "weights",
         kind: ParameterKind::Counts(N_KINDS),
         default: "10/10/1/1/1",
-        help: "Transaction mix, as cards per deck: \
-               new_order/payment/order_status/delivery/stock_level",
+        help: "Transaction mix: how many of each round are \
+               new_order/payment/order_status/delivery/stock_level; a round is shuffled, and its \
+               mix exact",
         shapes_data: false,
     },
     Parameter {

@@ -299,7 +299,7 @@ fn a_page_of_60_columns() {
 
     30,000 transactions offered = 24,350 finished + 0 failed +
     5,500 dropped + 150 unfinished
-    24,350 committed, 250 in the backlog at start
+    24,350 committed, 250 left from the ramp-up
     10,208 QPS = 4,900 reads + 4,492 writes + 816.7 others
     per transaction: 25.0 round trips, 12.0 reads + 11.0 writes
     + 2.00 others
@@ -382,7 +382,7 @@ fn a_page_of_80_columns() {
 
     30,000 transactions offered = 24,350 finished + 0 failed + 5,500 dropped + 150
     unfinished
-    24,350 committed, 250 in the backlog at start
+    24,350 committed, 250 left from the ramp-up
     10,208 QPS = 4,900 reads + 4,492 writes + 816.7 others
     per transaction: 25.0 round trips, 12.0 reads + 11.0 writes + 2.00 others
 
@@ -444,7 +444,7 @@ fn a_page_of_120_columns() {
     ∞ 5,500 of 30,000 transactions were dropped or failed
 
     30,000 transactions offered = 24,350 finished + 0 failed + 5,500 dropped + 150 unfinished
-    24,350 committed, 250 in the backlog at start
+    24,350 committed, 250 left from the ramp-up
     10,208 QPS = 4,900 reads + 4,492 writes + 816.7 others
     per transaction: 25.0 round trips, 12.0 reads + 11.0 writes + 2.00 others
 
@@ -503,7 +503,7 @@ fn a_page_of_160_columns() {
     ∞ 5,500 of 30,000 transactions were dropped or failed
 
     30,000 transactions offered = 24,350 finished + 0 failed + 5,500 dropped + 150 unfinished
-    24,350 committed, 250 in the backlog at start
+    24,350 committed, 250 left from the ramp-up
     10,208 QPS = 4,900 reads + 4,492 writes + 816.7 others
     per transaction: 25.0 round trips, 12.0 reads + 11.0 writes + 2.00 others
 
@@ -580,7 +580,7 @@ fn a_page_in_ascii() {
 
     30,000 transactions offered = 24,350 finished + 0 failed + 5,500 dropped +
     150 unfinished
-    24,350 committed, 250 in the backlog at start
+    24,350 committed, 250 left from the ramp-up
     10,208 QPS = 4,900 reads + 4,492 writes + 816.7 others
     per transaction: 25.0 round trips, 12.0 reads + 11.0 writes + 2.00 others
 
