@@ -86,17 +86,16 @@ pub(crate) fn shown(figure: &Figure) -> String {
     }
 }
 
-/// The same in a sentence, which says what a range is, and how many runs it takes for more.
+/// The same in a sentence, which says what a range is.
 pub(crate) fn answered(figure: &Figure) -> String {
     if !figure.is_wide() {
         return shown(figure);
     }
     let runs = count(figure.count, "run");
     format!(
-        "between {} and {} in {runs}, too few for an interval that says anything{}",
+        "between {} and {} in {runs}, too few for an interval that says anything",
         significant(figure.min, 4),
         significant(figure.max, 4),
-        repeat(figure.runs_needed())
     )
 }
 
@@ -104,18 +103,14 @@ pub(crate) fn answered(figure: &Figure) -> String {
 pub(crate) fn ranges<'f>(all: impl Iterator<Item = &'f Figure>) -> Option<String> {
     let wide: Vec<&Figure> = all.filter(|figure| figure.is_wide()).collect();
     let most = wide.iter().map(|figure| figure.runs_needed()).reduce(|a, b| Some(a?.max(b?)))?;
+    let repeat = match most {
+        Some(n) => format!("repeat at least {n} times"),
+        None => "repeat more often".to_owned(),
+    };
     Some(format!(
         "A range ('A to B') is that of the runs: their 95 % interval is wider than the value, so it \
-         says nothing{}",
-        repeat(most)
+         says nothing; {repeat}"
     ))
-}
-
-fn repeat(runs_needed: Option<u64>) -> String {
-    match runs_needed {
-        Some(n) => format!("; repeat at least {n} times"),
-        None => "; repeat more often".to_owned(),
-    }
 }
 
 #[cfg(test)]
@@ -134,8 +129,7 @@ mod tests {
         assert_eq!(shown(&of(68_232.0)), "13,800 to 24,540");
         assert_eq!(
             answered(&of(68_232.0)),
-            "between 13,800 and 24,540 in 2 runs, too few for an interval that says anything; \
-             repeat at least 5 times"
+            "between 13,800 and 24,540 in 2 runs, too few for an interval that says anything"
         );
         assert_eq!((shown(&of(130.0)), answered(&of(130.0))), {
             let same = "19,170 ± 130".to_owned();

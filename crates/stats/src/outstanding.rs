@@ -29,20 +29,32 @@ pub fn stands_out(series: &[f64], factor: f64) -> Vec<usize> {
 }
 
 /// Which values, counted from 0, lie above all others by `factor` at least: the most that are few.
-/// Unlike [`stands_out`], it finds them also where the others scatter widely.
+/// Unlike [`stands_out`], it finds them also where the others scatter widely. What begins or ends
+/// within a value shows in its neighbours in part: these are not held against it, and are found
+/// with it where they lie above all the rest.
 pub fn set_apart(series: &[f64], factor: f64) -> Vec<usize> {
     let finite = series.iter().enumerate().filter(|(_, value)| value.is_finite());
     let mut falling: Vec<(usize, f64)> = finite.map(|(at, value)| (at, *value)).collect();
     falling.sort_by(|a, b| b.1.total_cmp(&a.1));
     let most = (SHARE_MAX * falling.len() as f64) as usize;
-    let is_apart = |n: &usize| falling[n - 1].1 >= factor * falling[*n].1;
-    let n_found = match falling.len() >= VALUES_MIN {
-        true => (1..=most).rev().find(is_apart).unwrap_or(0),
-        false => 0,
+    if falling.len() < VALUES_MIN {
+        return Vec::new();
+    }
+    let found = |n: usize| {
+        let (mut is_found, mut is_beside) = (vec![false; series.len()], vec![false; series.len()]);
+        for (at, _) in &falling[..n] {
+            is_found[*at] = true;
+            let beside = at.saturating_sub(1)..(at + 2).min(series.len());
+            is_beside[beside].fill(true);
+        }
+        let n_beside = is_beside.iter().filter(|is| **is).count();
+        let rest = falling[n..].iter().find(|(at, _)| n_beside > most || !is_beside[*at])?.1;
+        (falling[n - 1].1 >= factor * rest).then(|| {
+            let is_one = |at: &usize| is_found[*at] || is_beside[*at] && series[*at] > rest;
+            (0..series.len()).filter(is_one).collect::<Vec<usize>>()
+        })
     };
-    let mut found: Vec<usize> = falling[..n_found].iter().map(|(at, _)| *at).collect();
-    found.sort_unstable();
-    found
+    (1..=most).rev().find_map(found).unwrap_or_default()
 }
 
 /// The period of events at some places of a series, if there are three and more and each comes as
@@ -87,6 +99,11 @@ mod tests {
         assert_eq!(set_apart(&series[6..15], 3.0), [0; 0], "too few");
         series[6..12].fill(60.0);
         assert_eq!(set_apart(&series, 3.0), [0; 0], "too many");
+        // It begins and ends within a value, among others that stand at two levels.
+        let level = |at: usize| if at < 12 { 1.0 } else { 1.6 };
+        let mut series: Vec<f64> = (0..26).map(level).collect();
+        series[15..19].copy_from_slice(&[3.0, 7.0, 7.1, 2.0]);
+        assert_eq!(set_apart(&series, 3.0), [15, 16, 17, 18]);
         let mut random = Xoshiro256PlusPlus::seed_from_u64(4);
         let mut draw = || (0.4 * normal(&mut || random.next_u64())).exp();
         let wild: usize = (0..1_000)

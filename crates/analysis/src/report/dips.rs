@@ -422,8 +422,9 @@ impl Series {
             Some(moved) => {
                 // Whoever writes back takes CPU time from the sessions too.
                 let of_delay = rise(SERVER_DELAY).as_ref().map_or(0.0, of_clients) / 1e3;
-                let of_delay = of_delay.min(lost);
-                let share = of_files.max(of_off_cpu).max(of_delay);
+                // Or statements write pages back themselves, to have free ones.
+                let of_work = rise(EXECUTING).as_ref().map_or(0.0, of_clients);
+                let share = of_files.max(of_off_cpu).max(of_delay.max(of_work).min(lost));
                 add(Cause::Checkpoint, Some(moved), &|_| share);
             }
             None => {
@@ -624,6 +625,8 @@ mod tests {
         assert_eq!(causes(&[written, waits[0], waits[1], delay]), [Cause::Checkpoint]);
         let none = ("server", "run_delay", 750.0, 750.0);
         assert_eq!(causes(&[written, waits[0], waits[1], none]), []);
+        let at_work = ("database", "sessions/executing", 1.0, 3.0);
+        assert_eq!(causes(&[written, waits[0], at_work, none]), [Cause::Checkpoint]);
         let no_pages = ("database", "bgwriter_buffers_checkpoint", 0.0, 0.0);
         assert_eq!(causes(&[no_pages, waits[0], waits[1], delay]), []);
     }

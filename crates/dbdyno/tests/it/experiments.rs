@@ -230,7 +230,10 @@ fn a_plan_varies_a_servers_settings_and_its_data_stay() {
          vary = { 'server.innodb_flush_log_at_trx_commit' = [1, 2] }\n",
     );
     let ran = home.run(&["run", &plan]).good();
-    let ran = ran.says(&["server.innodb_flush_log_at_trx_commit", "most TPS at"]);
+    let ran = ran.says(&["server.innodb_flush_log_at_trx_commit"]);
+    // Of two runs of a second each, where they scatter widely, no value is said to be best.
+    let is_answered = ["most TPS at", "highest mean"].iter().any(|words| ran.out.contains(words));
+    assert!(is_answered, "{}", ran.out);
     // The data were built once.
     assert_eq!(ran.err.matches("built 1,000 rows").count(), 1, "{}", ran.err);
 }
