@@ -478,7 +478,7 @@ pub fn has_all_tables(opened: &Opened, target: &Target, stop: &Stop) -> Result<(
                      another database, which is created if it does not exist"
                 )));
             }
-            let columns: Vec<&str> = table.columns.iter().map(|column| &*column.name).collect();
+            let columns: Vec<&str> = table.columns.iter().map(|column| column.name).collect();
             let sql = format!("SELECT {} FROM {name} WHERE 1 = 0", columns.join(", "));
             if let Err(no) = session.read(&sql, &mut |_| Ok(())) {
                 if no.kind.breaks_session() {

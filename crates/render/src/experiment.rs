@@ -689,7 +689,7 @@ mod tests {
         }
         let page = in_a_line(&wide);
         assert!(page.contains(": highest mean TPS at group.users.clients="), "{page}");
-        let words = " in 2 runs, too few for an interval that says anything; repeat ";
+        let words = " in 2 runs, too few for an interval that says anything";
         assert!(page.contains(words) && page.contains("A range ('A to B') is "), "{page}");
         assert!(!page.contains("most TPS"), "{page}");
 

@@ -162,7 +162,7 @@ fn a_run_that_was_kept_can_be_listed_shown_repeated_labelled_exported_and_remove
     }
 
     home.run(&["runs", "rm", id]).good().says(&[&format!("removed {id}")]);
-    home.run(&["runs", "show", id]).code(1);
+    home.run(&["runs", "show", id]).code(2);
     let left = home.json(&["runs", "list"]);
     assert_eq!(at(&left, "runs").as_array().unwrap().len(), 1);
 }

@@ -90,7 +90,7 @@ fn a_report_that_cannot_be_written_is_refused_in_a_sentence() {
     report(&[&id, "-o", "a.unknown"]).code(2).warns(&["-o a.unknown: a report is HTML"]);
     report(&[&id, "-o", "."]).code(1).warns(&[". cannot be written"]);
     report(&[&id, "-o", "a.html", "--output=json"]).code(2).warns(&["name its file with -o"]);
-    report(&["nobody", "-o", "a.html"]).code(1).warns(&["nobody"]);
+    report(&["nobody", "-o", "a.html"]).code(2).warns(&["nobody"]);
     report(&[&id, "--chart=throughput", "-o", "a.svg", "--size=9x9"]).code(2).warns(&["960x480"]);
 }
 
