@@ -13,7 +13,8 @@ impl Report {
     pub fn of(tally: &Tally) -> Report {
         let measured = Report::measured(tally);
         // What explains a dip comes before what only sees it.
-        let mut findings: Vec<Finding> = judge_dips(&measured.dips).into_iter().collect();
+        let mut findings: Vec<Finding> =
+            judge_dips(&measured.dips, &measured.disturbances).into_iter().collect();
         findings.extend(judge(tally));
         findings.sort_by_key(|finding| std::cmp::Reverse(finding.severity));
         Report { findings, ..measured }

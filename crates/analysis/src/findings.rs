@@ -19,12 +19,12 @@ mod seconds;
 mod steadiness;
 
 use model::finding_catalog::catalog_entry;
-use model::numbers::{amount, count, duration, percent_text, significant};
+use model::numbers::{amount, count, duration, percent_text, seconds, significant};
 use model::{Finding, GroupDescription, Order, Severity, StopReason};
 
 pub use data::counts_all_commits;
 
-use crate::report::{Dip, is_build};
+use crate::report::{Dip, DisturbanceReport, is_build};
 use crate::tally::{GroupTally, Sum, Tally};
 
 /// What one finding says.
@@ -131,22 +131,28 @@ pub fn judge_kernels(kernels: &[String]) -> Option<Finding> {
     (kernels.len() > 1).then(|| FindingText { id, severity, text }.finding(None))
 }
 
+/// A p95 that rose by less is not what a dip is, where one transaction took long.
+const ROSE_MIN: f64 = 1.5;
+
 /// Commits that fell to no less than this share of the usual are not what a dip is.
 const FELL_MAX: f64 = 0.9;
 
 /// What is to be thought of seconds in which throughput fell or response times rose, where it is
 /// known what they come from: the dip that cost most.
-pub(crate) fn judge_dips(dips: &[Dip]) -> Option<Finding> {
+pub(crate) fn judge_dips(dips: &[Dip], disturbances: &[DisturbanceReport]) -> Option<Finding> {
     let known = dips.iter().filter_map(|dip| Some((dip, dip.causes.first()?)));
     let (dip, seen) = known.max_by(|a, b| a.0.cost_s().total_cmp(&b.0.cost_s()))?;
-    let seconds = if dip.to_s - dip.from_s == 1 { "second" } else { "seconds" };
+    let unit = if dip.to_s - dip.from_s == 1 { "second" } else { "seconds" };
     // In open load, commits that came late may be made up for within the same seconds.
     let fell = dip.rate_ratio.filter(|ratio| *ratio < FELL_MAX);
     let rose = dip.p95_ratio.filter(|ratio| *ratio > 1.0);
     let what = match (fell, rose) {
         (Some(ratio), _) => format!("Commits fell to {}", percent_text(100.0 * ratio)),
-        (None, Some(ratio)) => format!("p95 rose {}-fold", significant(ratio, 2)),
-        (None, None) => "Transactions were slow".to_owned(),
+        (None, Some(ratio)) if ratio > ROSE_MIN || dip.longest_ms.is_none() => {
+            format!("p95 rose {}-fold", significant(ratio, 2))
+        }
+        _ if let Some(ms) = dip.longest_ms => format!("A transaction took {}", seconds(ms / 1e3)),
+        _ => "Transactions were slow".to_owned(),
     };
     let more = match dips.len() {
         1 => String::new(),
@@ -154,7 +160,7 @@ pub(crate) fn judge_dips(dips: &[Dip]) -> Option<Finding> {
     };
     let of = |value| amount(value, &seen.shown_by.unit);
     let text = format!(
-        "{what} in {seconds} {}: {} ({}: {}, usually {}).{more}",
+        "{what} in {unit} {}: {} ({}: {}, usually {}).{more}",
         dip.seconds(),
         dip.words(seen.cause),
         seen.shown_by.gauge,
@@ -162,7 +168,18 @@ pub(crate) fn judge_dips(dips: &[Dip]) -> Option<Finding> {
         of(seen.shown_by.usual)
     );
     let (id, severity) = ("dip_explained", Severity::Warning);
-    Some(FindingText { id, severity, text }.finding(None))
+    // The plan's own disturbance is no coincidence.
+    let planned = disturbances.iter().find(|one| {
+        let is_before = one.ended_s.is_some_and(|ended_s| ended_s <= dip.from_s as f64);
+        one.outcome != "skipped" && one.began_s < dip.to_s as f64 && !is_before
+    });
+    let advice = planned.map(|one| {
+        format!(
+            "It is during '{}' of the plan. See 'Where the time goes' for what else moved then.",
+            one.name
+        )
+    });
+    Some(FindingText { id, severity, text }.advised(None, advice.as_deref()))
 }
 
 /// What is to be thought of the labels of an experiment's runs: whoever goes on with another value

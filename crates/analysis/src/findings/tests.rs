@@ -11,7 +11,7 @@ use stats::Histogram;
 
 use super::*;
 use crate::fixtures::{Made, check, second};
-use crate::report::{Cause, CauseSeen, Moved};
+use crate::report::{Cause, CauseSeen, Moved, Report};
 
 fn ids(made: &Made) -> Vec<String> {
     judge(&made.tally()).into_iter().map(|finding| finding.id).collect()
@@ -131,24 +131,41 @@ fn the_dip_that_cost_most_is_reported() {
         moved: Vec::new(),
         n_stretches: Some(40),
         deadlocks: 0,
+        longest_ms: None,
     };
     let seen = |cause, share, shown_by| CauseSeen { cause, shown_by, share, chance: 0.02 };
     let locks = seen(Cause::Locks, 0.9, moved("database.sessions/lock", 0.25, 4.0));
     let path = seen(Cause::Network, 0.3, moved("database.round_trip", 0.1, 5.0));
     let unknown = dip(3, 4, Some(0.5), None, Vec::new());
-    assert_eq!((judge_dips(&[]), judge_dips(std::slice::from_ref(&unknown))), (None, None));
+    assert_eq!(
+        (judge_dips(&[], &[]), judge_dips(std::slice::from_ref(&unknown), &[])),
+        (None, None)
+    );
     let short = dip(7, 8, Some(0.0), None, vec![seen(Cause::Network, 1.0, path.shown_by.clone())]);
     let all = [unknown, dip(12, 14, Some(0.015), None, vec![locks, path.clone()]), short];
-    let found = judge_dips(&all).expect("a cause is known");
+    let found = judge_dips(&all, &[]).expect("a cause is known");
     assert_eq!((found.id.as_str(), found.severity), ("dip_explained", Severity::Warning));
     let words = "Commits fell to 1.5 % in seconds 12 to 13: sessions waited for locks \
                  (database.sessions/lock: 4, usually 0.250). 3 dips in all.";
     assert!(found.text.starts_with(words), "{}", found.text);
     let late = dip(7, 9, Some(0.98), None, vec![path.clone()]);
-    let found = judge_dips(&[late]).expect("a cause is known");
+    let found = judge_dips(&[late], &[]).expect("a cause is known");
     assert!(found.text.starts_with("Transactions were slow in seconds 7 to 8:"), "{}", found.text);
-    let found = judge_dips(&[dip(7, 8, None, Some(8.0), vec![path])]).expect("a cause is known");
+    let found = judge_dips(&[dip(7, 8, None, Some(8.0), vec![path.clone()])], &[])
+        .expect("a cause is known");
     assert!(found.text.starts_with("p95 rose 8.0-fold in second 7: round"), "{}", found.text);
+    let long = Dip { longest_ms: Some(2_002.0), ..dip(7, 9, Some(0.97), Some(1.1), vec![path]) };
+    let found = judge_dips(std::slice::from_ref(&long), &[]).expect("a cause is known");
+    let words = "A transaction took 2 s in seconds 7 to 8: round";
+    assert!(found.text.starts_with(words), "{}", found.text);
+    assert!(found.text.contains("It is a coincidence"), "{}", found.text);
+    // What the plan does itself is none.
+    let mut made = Made::closed();
+    made.disturbance(7_500, Some(8_500), Disturbed::Done);
+    let planned = Report::of(&made.tally()).disturbances;
+    let found = judge_dips(&[long], &planned).expect("a cause is known");
+    let words = format!("It is during '{}' of the plan", planned[0].name);
+    assert!(found.text.contains(&words) && !found.text.contains("coincidence"), "{}", found.text);
 }
 
 #[test]

@@ -16,7 +16,7 @@ use serde::{Deserialize, Serialize};
 use stats::{STRETCHES_MIN, Usual, set_apart, stands_out};
 
 use super::{GaugeReport, PerTransaction};
-use crate::tally::Tally;
+use crate::tally::{SecondFigures, Tally};
 
 /// A second is in a dip if it has fewer commits than the median second by this factor.
 const RATE_FACTOR: f64 = 1.25;
@@ -29,6 +29,27 @@ const APART_COMMITS: f64 = 3.0;
 
 /// A second is in a dip if its p95 is above that of the median second by this factor.
 const TIME_FACTOR: f64 = 1.5;
+
+/// A transaction that takes so long, and longer than the longest of the median second by this
+/// factor, makes a dip of the seconds in which it is under way: one client of many may wait for a
+/// lock, and commits hardly fall.
+const LONG_MS: f64 = 500.0;
+const LONG_FACTOR: f64 = 10.0;
+
+/// So many sessions more than usual must wait for locks then.
+const LONG_SESSIONS: f64 = 0.5;
+
+/// Where commits fall and something leaps that explains it, seconds are in a dip however others
+/// scatter: rows that are read per transaction by this factor, or CPU time of other programs by
+/// this share of the machine, in percent.
+const LEAP_ROWS: f64 = 10.0;
+const LEAP_OTHERS: f64 = 25.0;
+
+/// At most this share of all seconds is in dips for that.
+const LEAPS_MAX: f64 = 1.0 / 3.0;
+
+/// While others have the CPUs, any round trip takes somewhat longer: a network must by this factor.
+const CROWDED_FACTOR: f64 = 3.0;
 
 /// With fewer samples in any second, p95 is not looked at.
 const P95_SAMPLES_MIN: u64 = 100;
@@ -152,6 +173,9 @@ pub struct Dip {
     /// Deadlocks that the server counted in it.
     #[serde(default, skip_serializing_if = "is_none")]
     pub deadlocks: u64,
+    /// The longest response time of its transactions, where it stands out.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub longest_ms: Option<f64>,
 }
 
 fn is_none(count: &u64) -> bool {
@@ -172,7 +196,9 @@ impl Dip {
     pub fn cost_s(&self) -> f64 {
         let of_time = 1.0 - 1.0 / self.p95_ratio.unwrap_or(1.0).max(1.0);
         let lost = self.rate_ratio.map_or(0.0, |ratio| 1.0 - ratio);
-        lost.max(of_time) * (self.to_s - self.from_s) as f64
+        // Of one client at least.
+        let of_one = if self.longest_ms.is_some() { SHARE_MIN } else { 0.0 };
+        lost.max(of_time).max(of_one) * (self.to_s - self.from_s) as f64
     }
 
     /// A cause in words: `sessions waited for locks, with 2 deadlocks`.
@@ -211,7 +237,7 @@ pub(super) fn dips(
     let figures: Vec<_> = seconds.clone().map(|second| tally.second(second)).collect();
     let fewest = figures.iter().map(|of| of.counts.finished()).min().unwrap_or(0);
     let p95_ms: Option<Vec<f64>> = (fewest >= P95_SAMPLES_MIN).then(|| {
-        let of = |of: &crate::tally::SecondFigures| of.quantiles.map(|q| q.p95_ns as f64);
+        let of = |of: &SecondFigures| of.quantiles.map(|q| q.p95_ns as f64);
         figures.iter().map(|second| of(second).unwrap_or(f64::NAN) / NS_PER_MS as f64).collect()
     });
     let mut is_dip = vec![false; commits.len()];
@@ -226,10 +252,18 @@ pub(super) fn dips(
     if let Some(times) = &p95_ms {
         stands_out(times, TIME_FACTOR).into_iter().for_each(|at| is_dip[at] = true);
     }
+    let longest = longest_ms(&figures);
+    for (at, ms) in longest.iter().enumerate().filter_map(|(at, ms)| Some((at, (*ms)?))) {
+        let seconds = at..(at + (ms / 1e3).floor().max(1.0) as usize).min(is_dip.len());
+        is_dip[seconds].fill(true);
+    }
     let of_commits: Vec<f64> = commits.iter().map(|&n| n as f64).collect();
     let processors = tally.fact("cpu", "logical").and_then(FactValue::count).filter(|n| *n > 0);
     let processors = processors.map(|n| n as f64);
-    let series = Series::of(gauges, &seconds, is_dip, &of_commits, processors);
+    let mut series = Series::of(gauges, &seconds, is_dip, &of_commits, processors);
+    if !is_planned {
+        series.mark_leaps(&of_commits);
+    }
     let no_dips = vec![false; of_commits.len()];
     let of_all = |values| Usual::of(values, &no_dips);
     let usual_rate = of_all(&of_commits).median();
@@ -243,15 +277,18 @@ pub(super) fn dips(
         let worst =
             |times: &Vec<f64>| times[within.clone()].iter().fold(f64::NAN, |a, b| a.max(*b));
         let p95_ratio = p95_ms.as_ref().zip(usual_p95).map(|(times, usual)| worst(times) / usual);
+        let longest_ms = longest[within.clone()].iter().copied().flatten().reduce(f64::max);
+        let rates = [rate, usual_rate];
         Dip {
             from_s: within.start as i64,
             to_s: within.end as i64,
             rate_ratio: (!is_planned).then_some(rate / usual_rate).filter(|r| r.is_finite()),
             p95_ratio: p95_ratio.filter(|ratio| ratio.is_finite()),
-            causes: series.causes(&within, clients, [rate, usual_rate], per_transaction),
+            causes: series.causes(&within, clients, rates, longest_ms.is_some(), per_transaction),
             moved: series.moved(&within),
             n_stretches: Some(series.n_stretches(&within)),
             deadlocks: series.deadlocks(&within),
+            longest_ms,
         }
     };
     let mut all: Vec<Dip> = series.stretches().into_iter().map(dip).collect();
@@ -261,7 +298,37 @@ pub(super) fn dips(
     all
 }
 
+/// The longest response time of each second, where it stands out.
+fn longest_ms(figures: &[SecondFigures]) -> Vec<Option<f64>> {
+    let all: Vec<f64> = figures.iter().map(|of| of.max_ns as f64 / NS_PER_MS as f64).collect();
+    let usual = Usual::of(&all, &vec![false; all.len()]).median();
+    let least = LONG_MS.max(LONG_FACTOR * usual);
+    all.into_iter().map(|ms| (ms >= least).then_some(ms)).collect()
+}
+
 impl Series {
+    /// Marks seconds in which commits fell and something leapt that explains it.
+    fn mark_leaps(&mut self, commits: &[f64]) {
+        let usual = |values: &[f64]| Usual::of(values, &self.is_dip).median();
+        let leaps = |name: &str, far: &dyn Fn(f64, f64) -> bool| {
+            let values = self.values(name).unwrap_or_default();
+            let usual = usual(values);
+            values.iter().map(|value| far(*value, usual)).collect::<Vec<bool>>()
+        };
+        let each = leaps(ROWS_READ_EACH, &|rows, usual| rows > LEAP_ROWS * usual.max(1.0));
+        let all = leaps(ROWS_READ, &|rows, usual| rows > ALL_ROWS_FACTOR * usual);
+        let others = leaps(OTHERS, &|percent, usual| percent > usual + LEAP_OTHERS);
+        let has = |of: &[bool], at: usize| of.get(at).copied().unwrap_or(false);
+        let low = usual(commits) / RATE_FACTOR;
+        let explained = |at: &usize| {
+            commits[*at] < low && (has(&each, *at) && has(&all, *at) || has(&others, *at))
+        };
+        let found: Vec<usize> = (0..commits.len()).filter(explained).collect();
+        if found.len() as f64 <= LEAPS_MAX * commits.len() as f64 {
+            found.into_iter().for_each(|at| self.is_dip[at] = true);
+        }
+    }
+
     fn of(
         gauges: &[GaugeReport],
         seconds: &Range<i64>,
@@ -392,6 +459,7 @@ impl Series {
         within: &Range<usize>,
         clients: f64,
         [rate, usual_rate]: [f64; 2],
+        is_long: bool,
         per_transaction: &PerTransaction,
     ) -> Vec<CauseSeen> {
         let rise = |name: &str| {
@@ -434,7 +502,11 @@ impl Series {
         }
         // Every round trip of a client was longer by that much.
         let round_trips = per_transaction.round_trips.unwrap_or(0.0) * rate;
+        let crowd = rise(OTHERS).map_or(0.0, |others| others.then - others.usual);
         let of_path = |moved: &Moved| {
+            if crowd > LEAP_OTHERS && moved.then < CROWDED_FACTOR * moved.usual {
+                return 0.0;
+            }
             let longer_s = (moved.then - moved.usual) / 1e3;
             longer_s * round_trips.max(1.0) / clients.max(1.0)
         };
@@ -454,10 +526,12 @@ impl Series {
             let chance = self.chance(&shown_by, within.len()).unwrap_or(1.0);
             // What shows these is what they take, and no sign of something else that takes it.
             let is_direct = matches!(cause, Cause::Locks | Cause::Latches | Cause::Network);
-            let is_large = is_direct && share >= SHARE_LARGE;
+            // One client of many that stands for long is what is looked for.
+            let few = if is_long { LONG_SESSIONS / clients.max(1.0) } else { f64::INFINITY };
+            let is_large = is_direct && share >= SHARE_LARGE.min(few);
             let is_far = self.score(&shown_by) >= SCORE_MIN
                 || is_large && self.is_highest(&shown_by, within.len());
-            let is_clear = share >= SHARE_MIN && chance <= CHANCE_MAX && is_far;
+            let is_clear = share >= SHARE_MIN.min(few) && chance <= CHANCE_MAX && is_far;
             causes.extend(is_clear.then_some(CauseSeen { cause, shown_by, share, chance }));
         }
         // A disk may be shown in two ways.
@@ -593,6 +667,80 @@ mod tests {
         assert_eq!(causes(&[less, LOCK]), [Cause::Locks, Cause::Latches]);
         let more = ("database", "sessions/latch", 0.1, 7.0);
         assert_eq!(causes(&[more, LOCK]), [Cause::Latches, Cause::Locks]);
+    }
+
+    /// The closed run with so many commits in each second, a transaction of this second that takes
+    /// long, and gauges.
+    fn minute(
+        commits: &dyn Fn(i64) -> u64,
+        long: Option<(i64, u64)>,
+        gauges: &[(&str, &str, &dyn Fn(i64) -> f64)],
+    ) -> Vec<Dip> {
+        let mut made = Made::closed();
+        for second in made.seconds.iter_mut().filter(|of| of.second >= 0) {
+            let n = commits(second.second);
+            second.commits_tenths = [(n / 10) as u32; 10];
+            second.kinds.iter_mut().for_each(|kind| kind.commits = 0);
+            second.kinds[0].commits = n;
+            let long = long.filter(|(at, _)| *at == second.second);
+            if let (Some((_, ns)), Some(times)) = (long, &mut second.kinds[0].response) {
+                times.record_n(ns, 1);
+            }
+        }
+        let names: Vec<(&str, &str)> = gauges.iter().map(|of| (of.0, of.1)).collect();
+        let scatter = |second: i64| 1.0 + (second % 5) as f64 / 99.0;
+        made.gauges(&names, &|second, at| gauges[at].2(second) * scatter(second));
+        made.fact("cpu", "logical", "2");
+        Report::of(&made.tally()).dips
+    }
+
+    #[test]
+    fn one_client_that_waits_long_for_a_lock_is_found_where_commits_hardly_fall() {
+        let lock = |second: i64| if (20..22).contains(&second) { 0.9 } else { 0.1 };
+        let gauges: [(&str, &str, &dyn Fn(i64) -> f64); 1] = [("database", "sessions/lock", &lock)];
+        let dips = minute(&|_| 200, Some((20, 2_000_000_000)), &gauges);
+        assert_eq!(dips.len(), 1, "{dips:?}");
+        assert_eq!((dips[0].from_s, dips[0].to_s), (20, 22));
+        assert!(dips[0].longest_ms.is_some_and(|ms| ms > 1_900.0), "{dips:?}");
+        let causes: Vec<Cause> = dips[0].causes.iter().map(|seen| seen.cause).collect();
+        assert_eq!(causes, [Cause::Locks]);
+        // No lock, no cause; and no transaction that takes long, no dip.
+        let none: [(&str, &str, &dyn Fn(i64) -> f64); 1] =
+            [("database", "sessions/lock", &|_| 0.1)];
+        assert_eq!(minute(&|_| 200, Some((20, 2_000_000_000)), &none)[0].causes, []);
+        assert_eq!(minute(&|_| 200, None, &gauges), []);
+    }
+
+    #[test]
+    fn what_leaps_while_commits_fall_makes_a_dip_among_seconds_that_scatter() {
+        // From 120 to 300 commits/s, and 100 where something leaps.
+        let commits = |second: i64| match second {
+            20..23 => 100,
+            _ => 120 + 20 * (second as u64 * 7 % 10),
+        };
+        let leaps = |usual: f64, then: f64| {
+            move |second: i64| if (20..23).contains(&second) { then } else { usual }
+        };
+        let rows = leaps(100.0, 1e7);
+        let work = ("database", "sessions/executing", &leaps(1.0, 3.0) as &dyn Fn(i64) -> f64);
+        let rows: [(&str, &str, &dyn Fn(i64) -> f64); 2] =
+            [("database", "database_tup_returned", &rows), work];
+        let dips = minute(&commits, None, &rows);
+        assert_eq!((dips.len(), dips[0].from_s, dips[0].to_s), (1, 20, 23), "{dips:?}");
+        assert_eq!(dips[0].causes[0].cause, Cause::RowsRead);
+        assert_eq!(minute(&commits, None, &[work]), []);
+    }
+
+    #[test]
+    fn a_round_trip_that_takes_longer_while_others_have_the_cpus_is_no_network() {
+        let network = ("database", "round_trip", 0.112, 0.171);
+        let others = ("machine", "cpu_user", 30.0, 95.0);
+        let ours = ("server", "cpu_user", 50.0, 40.0);
+        let delay = ("server", "run_delay", 100.0, 1_500.0);
+        let server = ("generator", "cpu_user", 10.0, 8.0);
+        assert!(!causes(&[network, others, ours, server, delay]).contains(&Cause::Network));
+        let far = ("database", "round_trip", 0.112, 40.0);
+        assert!(causes(&[far, others, ours, server, delay]).contains(&Cause::Network));
     }
 
     #[test]
@@ -770,7 +918,7 @@ mod tests {
                 let gauge = ("database.sessions/lock".to_owned(), (String::new(), drawn));
                 let is_dip = (0..20).map(|second| second == 12).collect();
                 let series = Series { is_dip, all: [gauge].into() };
-                !series.causes(&(12..13), 8.0, [1.0, 2.0], &per_transaction).is_empty()
+                !series.causes(&(12..13), 8.0, [1.0, 2.0], false, &per_transaction).is_empty()
             });
             let n_named = n_named.count();
             assert!(n_named <= 10, "{n_named} of 1,000, waiting for {waiting} % of the time");

@@ -4,7 +4,7 @@
 //! Not here: how the parts are computed (analysis).
 
 use analysis::report::{Dip, Moved, Report, TimeProfile};
-use model::numbers::{NONE, amount, capital, count, significant};
+use model::numbers::{NONE, amount, capital, count, seconds, significant};
 use model::{NS_PER_S, ServerSummary, SummaryOf};
 
 use crate::document::{Block, Length, Section};
@@ -114,7 +114,12 @@ fn with_it(dip: &Dip) -> String {
     let causes: Vec<String> = dip.causes.iter().map(cause).collect();
     let shown = |moved: &&Moved| dip.causes.iter().all(|seen| seen.shown_by.gauge != moved.gauge);
     let moved: Vec<String> = dip.moved.iter().filter(shown).map(change).collect();
-    match (causes.as_slice(), moved.as_slice()) {
+    let longest = dip.longest_ms.map(|ms| format!("a transaction of {}; ", seconds(ms / 1e3)));
+    longest.unwrap_or_default() + &what_moved(dip, &causes, &moved)
+}
+
+fn what_moved(dip: &Dip, causes: &[String], moved: &[String]) -> String {
+    match (causes, moved) {
         ([], []) if dip.is_alone() => "too few seconds to compare with".to_owned(),
         ([], []) => "nothing else that is read moved".to_owned(),
         ([], moved) => format!("cause unknown; with it: {}", moved.join(", ")),
@@ -186,6 +191,7 @@ mod tests {
                 to_s: 12,
                 rate_ratio: Some(0.04),
                 p95_ratio: None,
+                longest_ms: None,
                 causes: Vec::new(),
                 moved: Vec::new(),
                 n_stretches,
