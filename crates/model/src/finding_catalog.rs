@@ -98,7 +98,8 @@ pub static CATALOG: &[CatalogEntry] = &[
         severity: "warning",
         raised: "the database was to be settled before or after the load (`--settle`) and is not \
                  fully at rest: a limit, a missing privilege, other sessions, or an interrupt",
-        advice: "A load begins with work left over, unless 'dbdyno settle' ends it before.",
+        advice: "What is left goes on beside the next load: compare only with runs that were \
+                 settled as far.",
     },
     CatalogEntry {
         id: "settings_not_advised",

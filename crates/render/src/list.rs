@@ -305,6 +305,9 @@ fn trials(of: &Experiment, n_done: u64) -> Cell {
     }
 }
 
+/// A longer list of axes is cut: `experiments show` has all of it.
+const AXES_MAX: usize = 60;
+
 /// What is varied or sought, as it was written.
 fn axes(of: &Experiment) -> String {
     let axes: Vec<String> = match &of.seek {
@@ -314,7 +317,10 @@ fn axes(of: &Experiment) -> String {
             of.axes.iter().map(axis).collect()
         }
     };
-    axes.join(" ")
+    match axes.is_empty() {
+        true => NONE.to_owned(),
+        false => cut(&axes.join(" "), AXES_MAX),
+    }
 }
 
 #[cfg(test)]

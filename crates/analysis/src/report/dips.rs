@@ -254,7 +254,7 @@ pub(super) fn dips(
     }
     let longest = longest_ms(&figures);
     for (at, ms) in longest.iter().enumerate().filter_map(|(at, ms)| Some((at, (*ms)?))) {
-        let seconds = at..(at + (ms / 1e3).floor().max(1.0) as usize).min(is_dip.len());
+        let seconds = at..(at + (ms / 1e3).round().max(1.0) as usize).min(is_dip.len());
         is_dip[seconds].fill(true);
     }
     let of_commits: Vec<f64> = commits.iter().map(|&n| n as f64).collect();
@@ -384,7 +384,7 @@ impl Series {
         let rows = rows.or_else(|| get("database.database_tup_returned"));
         if let Some(rows) = rows {
             let each = rows.iter().zip(commits).map(|(rows, n)| rows / n.max(1.0)).collect();
-            derived.push((ROWS_READ, "/s", rows));
+            derived.push((ROWS_READ, "1/s", rows));
             derived.push((ROWS_READ_EACH, "", each));
         }
         let waits = sum(&["database.sessions/io", "database.sessions/commit"]);

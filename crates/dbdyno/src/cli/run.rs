@@ -128,6 +128,8 @@ fn run_once(mut plan: Plan, matches: &ArgMatches, shell: &Shell) -> Outcome {
     let mut live =
         Live::new(shell, flags::is_quiet(matches, shell)).telling(Metrics::begin(matches, shell)?);
     let result = run_plan(plan, options, &stop, &mut live);
+    // Also of one whose load was over, and that settled or checked what it left.
+    let is_interrupted = stop.is_asked();
     live.end();
     let result = result?;
     let report = match matches.get_flag("per_client") {
@@ -137,7 +139,7 @@ fn run_once(mut plan: Plan, matches: &ArgMatches, shell: &Shell) -> Outcome {
     let required = required::of_run(&required, &report);
     runs::show_report(&report, matches, &required, kept, shell)?;
     live.linger(&stop);
-    Ok(match (result.is_interrupted, result.is_good && required.is_met()) {
+    Ok(match (result.is_interrupted || is_interrupted, result.is_good && required.is_met()) {
         (true, _) => INTERRUPTED,
         (false, true) => DONE,
         (false, false) => FAILED,

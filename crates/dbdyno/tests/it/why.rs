@@ -222,8 +222,11 @@ fn the_example_on_procedures_compares_what_a_transaction_takes() {
         assert!(number(of("generator.switches_voluntary"), "ratio") < 0.5, "{point:#}");
     }
     let page = home.run(&["compare", "last", "--by=mode"]).good();
-    let page =
-        page.says(&["Mean time of a transaction by its parts", "time.service", "round_trips"]);
+    let page = page.says(&[
+        "What a transaction takes on average: its time by parts",
+        "time.service",
+        "round_trips",
+    ]);
     // One run a side; and a table of both servers beside the post.
     page.says(&[
         "without intervals",

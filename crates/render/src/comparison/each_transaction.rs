@@ -77,7 +77,12 @@ fn words(report: &ComparisonReport) -> String {
         (false, false) => "of too few runs for intervals, and not tested",
     };
     let has_parts = each().flat_map(|at| &at.figures).any(|of| of.name.starts_with(TIME));
+    let has_several = report.pairs.iter().any(|pair| pair.each_transaction.len() > 1);
     let what = match has_parts {
+        _ if has_several => {
+            "What a transaction takes on average: its time by parts, then what is asked for most \
+             (round trips, connections, locks), then what else changed most"
+        }
         true => {
             "Mean time of a transaction by its parts, the largest difference first; then what \
              else it takes, the largest ratio first"
@@ -169,20 +174,12 @@ fn of_transaction(
     let columns = names.map(|name| Column::new(name, Align::Right));
     let figure = Column::new("per transaction", Align::Left);
     let mut table = Table::new([figure].into_iter().chain(columns).collect::<Vec<_>>());
-    for (name, of) in figures {
-        let cells = match of {
-            Some(of) => {
-                let by = of.side - of.baseline;
-                let number = |value| Cell::said(amount(value, &of.unit), Some(value));
-                let change = Cell::said(signed(by, &of.unit), Some(by));
-                [number(of.baseline), number(of.side), change, ratio_cell(of, is_inverse)]
-            }
-            None => [Cell::None, Cell::None, Cell::None, Cell::None],
-        };
-        let [baseline, side, change, ratio] = cells;
-        let change = has_difference.then_some(change);
-        let both = [Cell::from(label(name)), baseline, side].into_iter();
-        table.row(both.chain(change).chain([ratio]));
+    for (name, of) in figures.iter().filter_map(|(name, of)| Some((name, (*of)?))) {
+        let by = of.side - of.baseline;
+        let number = |value| Cell::said(amount(value, &of.unit), Some(value));
+        let change = has_difference.then(|| Cell::said(signed(by, &of.unit), Some(by)));
+        let both = [Cell::from(label(name)), number(of.baseline), number(of.side)].into_iter();
+        table.row(both.chain(change).chain([ratio_cell(of, is_inverse)]));
     }
     table
 }
