@@ -669,12 +669,15 @@ mod tests {
         assert_eq!(causes(&[more, LOCK]), [Cause::Latches, Cause::Locks]);
     }
 
+    /// A gauge: about, name, and its value in a second.
+    type Gauged<'g> = (&'g str, &'g str, &'g dyn Fn(i64) -> f64);
+
     /// The closed run with so many commits in each second, a transaction of this second that takes
     /// long, and gauges.
     fn minute(
         commits: &dyn Fn(i64) -> u64,
         long: Option<(i64, u64)>,
-        gauges: &[(&str, &str, &dyn Fn(i64) -> f64)],
+        gauges: &[Gauged],
     ) -> Vec<Dip> {
         let mut made = Made::closed();
         for second in made.seconds.iter_mut().filter(|of| of.second >= 0) {
@@ -697,7 +700,7 @@ mod tests {
     #[test]
     fn one_client_that_waits_long_for_a_lock_is_found_where_commits_hardly_fall() {
         let lock = |second: i64| if (20..22).contains(&second) { 0.9 } else { 0.1 };
-        let gauges: [(&str, &str, &dyn Fn(i64) -> f64); 1] = [("database", "sessions/lock", &lock)];
+        let gauges: [Gauged; 1] = [("database", "sessions/lock", &lock)];
         let dips = minute(&|_| 200, Some((20, 2_000_000_000)), &gauges);
         assert_eq!(dips.len(), 1, "{dips:?}");
         assert_eq!((dips[0].from_s, dips[0].to_s), (20, 22));
@@ -705,8 +708,7 @@ mod tests {
         let causes: Vec<Cause> = dips[0].causes.iter().map(|seen| seen.cause).collect();
         assert_eq!(causes, [Cause::Locks]);
         // No lock, no cause; and no transaction that takes long, no dip.
-        let none: [(&str, &str, &dyn Fn(i64) -> f64); 1] =
-            [("database", "sessions/lock", &|_| 0.1)];
+        let none: [Gauged; 1] = [("database", "sessions/lock", &|_| 0.1)];
         assert_eq!(minute(&|_| 200, Some((20, 2_000_000_000)), &none)[0].causes, []);
         assert_eq!(minute(&|_| 200, None, &gauges), []);
     }
@@ -722,9 +724,8 @@ mod tests {
             move |second: i64| if (20..23).contains(&second) { then } else { usual }
         };
         let rows = leaps(100.0, 1e7);
-        let work = ("database", "sessions/executing", &leaps(1.0, 3.0) as &dyn Fn(i64) -> f64);
-        let rows: [(&str, &str, &dyn Fn(i64) -> f64); 2] =
-            [("database", "database_tup_returned", &rows), work];
+        let work: Gauged = ("database", "sessions/executing", &leaps(1.0, 3.0));
+        let rows: [Gauged; 2] = [("database", "database_tup_returned", &rows), work];
         let dips = minute(&commits, None, &rows);
         assert_eq!((dips.len(), dips[0].from_s, dips[0].to_s), (1, 20, 23), "{dips:?}");
         assert_eq!(dips[0].causes[0].cause, Cause::RowsRead);
