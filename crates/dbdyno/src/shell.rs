@@ -94,6 +94,10 @@ impl Shell {
     pub(crate) fn style(&self, width_without_terminal: usize) -> Style {
         let is_terminal = self.is_process && io::stdout().is_terminal();
         let columns = is_terminal.then(|| columns_of(&io::stdout())).flatten();
+        // What goes through a pipe, as to a pager, is read on the terminal of the progress.
+        let is_piped = !is_terminal && self.is_process && io::stderr().is_terminal();
+        let of_pager = is_piped.then(|| columns_of(&io::stderr())).flatten();
+        let columns = columns.or(of_pager.filter(|columns| *columns < width_without_terminal));
         let asked = self.variable("COLUMNS").and_then(|columns| columns.parse().ok());
         let width = asked.or(columns).map_or(width_without_terminal, |columns: usize| {
             columns.clamp(WIDTH_LEAST, width_without_terminal.max(WIDTH_MOST))

@@ -426,7 +426,15 @@ impl Chart {
         for trace in self.traces.iter().take(SUMMED_MOST) {
             let values = || trace.points.iter().filter_map(|point| point.y);
             if let Some(((low, high), last)) = ends(values()).zip(values().next_back()) {
-                let [low, high, last] = [low, high, last].map(|value| significant(value, 3));
+                let bands = trace.points.iter().filter_map(|point| point.band);
+                let band = ends(bands.flat_map(|(low, high)| [low, high]));
+                let of = |value| significant(value, 3);
+                if let Some(band) = band.filter(|_| low == high) {
+                    let (from, to) = (of(band.0), of(band.1));
+                    text += &format!(" {}: {} ({from} to {to}).", trace.name, of(low));
+                    continue;
+                }
+                let [low, high, last] = [low, high, last].map(of);
                 text += &format!(" {}: {low} to {high}, last {last}.", trace.name);
             }
         }

@@ -55,6 +55,10 @@ pub fn comparison(report: &ComparisonReport, gates: &[GateResult]) -> Document {
     page.verdicts = report.pairs.iter().map(|pair| verdict(report, pair)).collect();
     page.verdicts.extend(gates.iter().map(gate));
     page.validity = Validity::of_remarks(remarks(report));
+    let n_warnings = page.validity.as_ref().map_or(0, |of| of.count(Severity::Warning));
+    if n_warnings > 0 {
+        page.verdicts.iter_mut().take(report.pairs.len()).for_each(with_caution);
+    }
     let mut did = vec![Block::Charts(named(&charts, &["ratios"]))];
     did.extend(report.pairs.iter().map(|pair| of_pair(report, pair)));
     page.section("did", "Result", did);
@@ -115,6 +119,14 @@ fn verdict(report: &ComparisonReport, pair: &PairReport) -> Verdict {
     };
     let headline = headline(report, pair).into();
     Verdict { tone, word: word.to_owned(), headline, details: Vec::new() }
+}
+
+/// A verdict on runs that have warnings is to be taken with caution.
+fn with_caution(verdict: &mut Verdict) {
+    if verdict.tone == Tone::Good {
+        verdict.tone = Tone::Warning;
+        verdict.word = format!("{}, with caution.", verdict.word.trim_end_matches('.'));
+    }
 }
 
 /// What a limit has met.
@@ -390,9 +402,10 @@ fn differ_in(report: &ComparisonReport, pair: &PairReport) -> Option<String> {
     let names_both =
         |[ours, theirs]: &[String; 2]| base.contains(ours) && pair.side.contains(theirs);
     all.retain(|(_, values)| !names_both(values));
+    // In the order of the sentence: the side against the baseline.
     let shown = all.iter().take(DIFFER_SHOWN_MAX).map(|(name, values)| {
-        let [ours, theirs] = values.each_ref().map(|value| shortened(value));
-        format!("{name} ({ours}, {theirs})")
+        let [base, side] = values.each_ref().map(|value| shortened(value));
+        format!("{name} ({side} against {base})")
     });
     let shown: Vec<String> = shown.collect();
     let rest = all.len().saturating_sub(shown.len());

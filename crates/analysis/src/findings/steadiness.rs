@@ -291,7 +291,10 @@ fn disturbance_at(tally: &Tally, stall: &Stall) -> Option<String> {
         let is_begun = !matches!(one.outcome, Disturbed::Skipped { .. });
         is_begun && one.began_ns < start_ns + soon_ns && start_ns <= until_ns
     };
-    let last = tally.disturbances.iter().filter(is_reason).max_by_key(|one| one.began_ns)?;
+    // What began before it comes before what began soon after: a server is started that was killed.
+    let is_before = |one: &DisturbanceEvent| one.began_ns <= start_ns + slot_ns;
+    let reasons = tally.disturbances.iter().filter(is_reason);
+    let last = reasons.max_by_key(|one| (is_before(one), one.began_ns))?;
     let word = if start_ns <= ended_ns(last) { "during" } else { "right after" };
     let began = numbers::seconds(last.began_ns as f64 / NS_PER_S as f64);
     Some(format!("{word} '{}' ({began})", last.name))

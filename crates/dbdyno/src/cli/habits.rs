@@ -182,10 +182,22 @@ const HABITS: &[Habit] = &[
     ),
     habit(&["--allwarehouse"], HAMMERDB, Place::Load, "--home all"),
     habit(
-        &["--tables", "--table-size", "--table_size", "--oltp-table-size", "--oltp-tables-count"],
+        &["--tables", "--table-size", "--oltp-tables-count"],
         SYSBENCH,
         Place::Load,
         "--warehouses for tpcc; the workloads oltp-... have --tables and --table-size",
+    ),
+    habit(
+        &["--table_size", "--oltp-table-size", "--oltp_table_size"],
+        SYSBENCH,
+        Place::Load,
+        "--table-size VALUE with the workloads oltp-..., --warehouses for tpcc",
+    ),
+    habit(
+        &["--script"],
+        SEVERAL,
+        Place::Load,
+        "a workload of 'dbdyno list workloads': scripts of other programs are not run",
     ),
     habit(
         &["--mysql-storage-engine", "--mysql_storage_engine", "--create_table_options"],
