@@ -122,7 +122,7 @@ fn its_unit(unit: &str) -> String {
 fn per_time(unit: &str) -> Option<f64> {
     match unit {
         "ns" => Some(1.0),
-        "us" => Some(1e3),
+        "us" | "µs" => Some(1e3),
         "ms" => Some(1e6),
         "s" => Some(1e9),
         _ => None,
@@ -147,6 +147,7 @@ mod tests {
     fn a_bound_becomes_one_in_the_unit_of_its_figure() {
         check("300ms", "ms", Ok(300.0));
         check("0.3s", "us", Ok(300_000.0));
+        check("300µs", "us", Ok(300.0));
         check("1m30s", "ms", Ok(90_000.0));
         check("300", "ms", Ok(300.0));
         check("2M", "1/s", Ok(2e6));

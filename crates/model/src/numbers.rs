@@ -115,9 +115,17 @@ pub fn bytes(n: u64) -> String {
     format!("{} {}", significant(value, 3), units[unit])
 }
 
+/// A unit as people read it; stored reports and bounds have letters of ASCII alone.
+pub fn unit(stored: &str) -> &str {
+    match stored {
+        "us" => "µs",
+        stored => stored,
+    }
+}
+
 /// A number with its unit, as gauges have them: `12.3 %`, `34.0 MiB/s`, `1,234/s`, `0.81 ms`.
-pub fn amount(value: f64, unit: &str) -> String {
-    match unit {
+pub fn amount(value: f64, stored: &str) -> String {
+    match stored {
         "B" => bytes(value.max(0.0) as u64),
         "B/s" => format!("{}/s", bytes(value.max(0.0) as u64)),
         "1/s" => format!("{}/s", significant(value, 3)),
@@ -127,15 +135,18 @@ pub fn amount(value: f64, unit: &str) -> String {
         "ms" if value != 0.0 && value.abs() < 0.01 => {
             format!("{} µs", significant(value * 1e3, 3))
         }
-        unit => format!("{} {unit}", significant(value, 3)),
+        stored => format!("{} {}", significant(value, 3), unit(stored)),
     }
 }
 
 /// The same, and to more digits where these would show it as the bound that it is not.
-pub fn amount_beside_bound(value: f64, bound: f64, unit: &str) -> String {
-    let text = amount(value, unit);
-    match value != bound && text == amount(bound, unit) {
-        true => format!("{} {unit}", beside_bound(value, bound, 4)).trim_end().to_owned(),
+pub fn amount_beside_bound(value: f64, bound: f64, stored: &str) -> String {
+    let text = amount(value, stored);
+    match value != bound && text == amount(bound, stored) {
+        true => {
+            let shown = format!("{} {}", beside_bound(value, bound, 4), unit(stored));
+            shown.trim_end().to_owned()
+        }
         false => text,
     }
 }
@@ -342,6 +353,8 @@ mod tests {
         assert_eq!(bytes(12), "12.0 B");
         assert_eq!(amount(3e6, "B/s"), "2.86 MiB/s");
         assert_eq!(amount(1234.4, "1/s"), "1,234/s");
+        assert_eq!(amount(12.0, "us"), "12.0 µs");
+        assert_eq!(amount_beside_bound(12.000_01, 12.0, "us"), "12.00001 µs");
         assert_eq!((amount(0.81, "ms"), amount(7.0, "")), ("0.810 ms".into(), "7".into()));
         assert_eq!(seconds(7.4), "7.4 s");
         assert_eq!(seconds(60.0), "60 s");

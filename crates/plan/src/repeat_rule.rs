@@ -73,6 +73,8 @@ fn read_rule(text: &str) -> Result<Repeats, String> {
     for part in text.split(',') {
         let (key, value) = part.split_once('=').unwrap_or((part, ""));
         let (key, value) = (key.trim(), value.trim());
+        // As the option of a comparison is written.
+        let key = if key == "min-effect" { "min_effect" } else { key };
         if let Some((_, before)) = seen.iter().find(|(known, _)| *known == key) {
             return Err(format!(
                 "the rule has {key} twice, as {before} and as {value}: leave one out"

@@ -37,7 +37,7 @@ use analysis::figures;
 use analysis::report::Named;
 use analysis::trials::TrialReport;
 use analysis::{ComparisonReport, ExperimentReport, HistoryReport, Report, SeekReport};
-use model::numbers::significant;
+use model::numbers::{self, significant};
 use model::suggestion;
 use serde::{Deserialize, Serialize};
 
@@ -413,7 +413,7 @@ impl Chart {
     pub fn summary(&self) -> String {
         let titled = |axis: &Axis| match axis.unit.is_empty() {
             true => axis.title.clone(),
-            false => format!("{} ({})", axis.title, axis.unit),
+            false => format!("{} ({})", axis.title, numbers::unit(&axis.unit)),
         };
         let mut text = format!("{}: {} over {}.", self.title, titled(&self.y), titled(&self.x));
         let is_cells = |trace: &&Trace| trace.shape == Shape::Cells;

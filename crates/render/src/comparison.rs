@@ -6,6 +6,7 @@
 mod each_transaction;
 
 use std::borrow::Cow;
+use std::iter::once;
 
 use analysis::comparison::{
     ComparisonReport, Difference, GateResult, Judged, Mixed, PairReport, Passed, Ratio,
@@ -275,9 +276,7 @@ fn by_point(report: &ComparisonReport) -> Block {
         };
         for point in &pair.points {
             let name = whole_name(&point.values);
-            std::iter::once(&point.primary)
-                .chain(&point.others)
-                .for_each(|judged| put(&name, judged));
+            once(&point.primary).chain(&point.others).for_each(|judged| put(&name, judged));
         }
         over_all(pair).for_each(|judged| put(ALL, judged));
     }
@@ -340,7 +339,7 @@ fn over_all(pair: &PairReport) -> impl Iterator<Item = &Judged> {
 /// The figures that a pair is summed up by: those of its only point, or those over all points.
 fn summed_up(pair: &PairReport) -> Vec<&Judged> {
     match &pair.points[..] {
-        [point] => std::iter::once(&point.primary).chain(&point.others).collect(),
+        [point] => once(&point.primary).chain(&point.others).collect(),
         _ => over_all(pair).collect(),
     }
 }
@@ -769,7 +768,7 @@ fn table(report: &ComparisonReport, pair: &PairReport) -> Table {
     let mut table = Table::new(columns);
     let is_one = pair.points.len() == 1;
     for point in &pair.points {
-        for (index, judged) in std::iter::once(&point.primary).chain(&point.others).enumerate() {
+        for (index, judged) in once(&point.primary).chain(&point.others).enumerate() {
             // Of many points the judged figure alone: the rest stands by point.
             if index > 0 && !is_one {
                 break;
@@ -819,7 +818,7 @@ fn columns(baseline: Cow<'static, str>, side: Cow<'static, str>) -> [Column; 12]
         Column::data("high"),
         Column::data("p"),
         Column::spare("p", Align::Right, 2).key("p_corrected"),
-        Column::spare("detectable", Align::Right, 3).key("detectable"),
+        Column::spare("min. detectable", Align::Right, 3).key("detectable"),
         Column::words("verdict", "verdict"),
     ]
 }
@@ -850,6 +849,10 @@ fn cells(report: &ComparisonReport, point: &str, judged: &Judged) -> [Cell; 12] 
     ]
 }
 
+/// What the column `min. detectable` has.
+const MIN_DETECTABLE: &str = "Min. detectable: the smallest difference that so many runs would \
+                              show, in four of five such comparisons.";
+
 /// How figures are judged, in sentences.
 fn judged_how(report: &ComparisonReport, pair: &PairReport) -> Vec<String> {
     let mut said = Vec::new();
@@ -869,6 +872,10 @@ fn judged_how(report: &ComparisonReport, pair: &PairReport) -> Vec<String> {
             significant(confidence * 100.0, 3),
             exact(report.min_effect * 100.0)
         ));
+    }
+    let shown = pair.points.iter().flat_map(|point| once(&point.primary).chain(&point.others));
+    if shown.chain(over_all(pair)).any(|judged| judged.detectable.is_some()) {
+        said.push(MIN_DETECTABLE.to_owned());
     }
     if pair.is_interleaved {
         let words = match is_within {

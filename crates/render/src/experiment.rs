@@ -388,7 +388,7 @@ pub(super) fn too_few<'r>(all: impl Iterator<Item = &'r Named<u64>>) -> Vec<Stri
     }
     let line = |(name, needed): (&str, u64)| {
         let needed = model::format_count(needed);
-        format!("{}: n too small: needs at least {needed} samples", title(name))
+        format!("{}: too few samples: needs at least {needed}", title(name))
     };
     found.into_iter().map(line).collect()
 }
@@ -579,7 +579,7 @@ mod tests {
 
     #[test]
     fn a_figure_that_some_runs_of_a_point_lack_is_not_the_points() {
-        let why = "n too small: needs at least 368 samples, has 200";
+        let why = "too few samples: needs at least 368, has 200";
         let few = report(|trials| {
             let times = &mut trials[1].report.block.offered_ms;
             (times.count, times.p99) = (200, None);
@@ -595,7 +595,7 @@ mod tests {
         assert!(two.figures.get("p99_ms").is_some_and(|figure| figure.count == 3));
         let page = page_of(&few);
         assert!(page.contains("2 of 3 have it"), "{page}");
-        assert!(page.contains("\np99 ms: n too small: needs at least 368 samples\n"), "{page}");
+        assert!(page.contains("\np99 ms: too few samples: needs at least 368\n"), "{page}");
         assert!(!page.contains("that have it"), "{page}");
         let of_time = Curve { figure: "p99_ms".to_owned(), ..few.curve.clone().expect("an axis") };
         let of_time = ExperimentReport { curve: Some(of_time), ..few.clone() };

@@ -3,7 +3,7 @@
 use analysis::comparison::{Difference, Ratio};
 use analysis::experiment::{RESIDUAL_MOST, ScalabilityReport};
 use analysis::figures::{Figure, is_time, title};
-use model::numbers::{INFINITE, count, significant, with_error};
+use model::numbers::{self, INFINITE, count, significant, with_error};
 
 /// What differs, in a few words.
 pub(crate) fn changed(all: &[Difference]) -> String {
@@ -21,7 +21,7 @@ pub(crate) fn changed(all: &[Difference]) -> String {
 
 /// A figure's name with its unit, where the name does not tell it: `machine.cpu_user (%)`.
 pub(crate) fn title_with_unit(name: &str, unit: &str) -> String {
-    let title = title(name);
+    let (title, unit) = (title(name), numbers::unit(unit));
     // `p99 ms` has its unit already.
     match unit.is_empty() || title.ends_with(&format!(" {unit}")) {
         true => title,
@@ -116,6 +116,12 @@ pub(crate) fn ranges<'f>(all: impl Iterator<Item = &'f Figure>) -> Option<String
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn microseconds_have_their_letter_in_titles() {
+        assert_eq!(title_with_unit("lag_p99_us", "us"), "lag_p99_us (µs)");
+        assert_eq!(title_with_unit("p99_ms", "ms"), "p99 ms");
+    }
 
     #[test]
     fn an_interval_wider_than_the_value_is_no_answer() {

@@ -44,7 +44,7 @@ impl fmt::Display for TooFew {
         if self.needed == u64::MAX {
             return f.write_str("no number of samples bounds an extreme");
         }
-        write!(f, "n too small: needs at least {} samples", self.needed)
+        write!(f, "too few samples: needs at least {}", self.needed)
     }
 }
 

@@ -132,7 +132,7 @@ mod tests {
         let db_error = order_statistic_interval(&of(1..=100), 0.99, 0.95);
         assert_eq!(db_error, Err(TooFew { needed: 368, have: 100 }));
         let words = db_error.map_err(|few| few.to_string());
-        assert_eq!(words, Err("n too small: needs at least 368 samples".to_owned()));
+        assert_eq!(words, Err("too few samples: needs at least 368".to_owned()));
         assert!(order_statistic_interval(&of(1..=367), 0.99, 0.95).is_err());
         assert!(order_statistic_interval(&of(1..=368), 0.99, 0.95).is_ok());
         assert_eq!(

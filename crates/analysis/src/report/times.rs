@@ -115,8 +115,8 @@ pub(crate) fn too_few(few: TooFew) -> String {
     let (needed, have) = (model::format_count(few.needed), model::format_count(few.have));
     match few.have {
         0 => "no samples".to_owned(),
-        1 => format!("n too small: needs at least {needed} samples, has one"),
-        _ => format!("n too small: needs at least {needed} samples, has {have}"),
+        1 => format!("too few samples: needs at least {needed}, has one"),
+        _ => format!("too few samples: needs at least {needed}, has {have}"),
     }
 }
 
@@ -452,7 +452,7 @@ mod tests {
         let latency = in_any_order(&of(1..=3000));
         assert!(latency.p99.is_some() && latency.p999.is_none());
         let reason = latency.reasons.get("p999").map(String::as_str);
-        assert_eq!(reason, Some("n too small: needs at least 3,688 samples, has 3,000"));
+        assert_eq!(reason, Some("too few samples: needs at least 3,688, has 3,000"));
         assert_eq!(latency.max, Some(3000.0));
         let (low, high) = *latency.intervals.get("p99").expect("enough samples");
         let p99 = latency.p99.expect("enough samples");

@@ -62,7 +62,7 @@ fn a_rate_that_is_varied_is_reported_by_how_much_of_it_is_kept() {
 fn a_point_with_too_few_samples_is_not_one_without_any() {
     let home = Home::new();
     let ran = home.run(&sim(&["--vary=clients=2,4", "--rate=20"])).good();
-    let words = ["no p99 ms: n too small: needs at least", "too few"];
+    let words = ["no p99 ms: too few samples: needs at least", "too few"];
     assert!(!ran.says(&words).out.contains("nothing measured yet"));
 }
 

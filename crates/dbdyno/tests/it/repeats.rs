@@ -181,6 +181,7 @@ fn repeats_that_cannot_be_are_reported_before_the_first_run() {
     check(&["--repeat=until=2%,until=3%"], "the rule has until twice");
     check(&["--repeat=until=2%,figure=speed"], "choose one of");
     check(&["--repeat=until=2%,min_effect=1%"], "belongs to until=decided");
+    check(&["--repeat=until=2%,min-effect=1%"], "belongs to until=decided");
     check(&["--repeat=until=decided"], "vary something");
     let ordered = ["--repeat=until=decided", "--vary=rate=1,2", "--order=sequential"];
     check(&ordered, "compares points round by round");

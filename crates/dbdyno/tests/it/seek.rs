@@ -107,7 +107,7 @@ fn a_time_with_too_few_samples_is_said_to_be_one() {
     let slow = "--target=sim:?service=constant:200ms";
     let args: Vec<&str> =
         sim(&search).into_iter().map(|word| if word == SIM { slow } else { word }).collect();
-    let words = ["too few", "p99 ms: n too small: needs at least"];
+    let words = ["too few", "p99 ms: too few samples: needs at least"];
     home.run(&args).good().says(&words);
 }
 

@@ -1,6 +1,8 @@
 //! Words in an SVG: escaped, and as wide as they will be. Nobody knows the reader's font, so widths
 //! are those of a common one, rather too wide.
 
+use model::numbers::unit;
+
 use crate::charts::{Axis, Scale};
 
 /// Words as text of XML. What XML has no place for is shown as unknown.
@@ -26,7 +28,7 @@ pub(super) fn escaped(text: &str) -> String {
 /// that changes with the data is not taken for the other one.
 pub(super) fn axis_title(axis: &Axis) -> String {
     let is_log = axis.scale == Scale::Log && axis.categories.is_empty();
-    let more: Vec<&str> = [axis.unit.as_str(), if is_log { "log" } else { "" }]
+    let more: Vec<&str> = [unit(&axis.unit), if is_log { "log" } else { "" }]
         .into_iter()
         .filter(|word| !word.is_empty())
         .collect();

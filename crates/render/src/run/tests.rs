@@ -182,7 +182,7 @@ fn an_interrupted_run_says_how_far_it_came() {
     latency in ms  count  mean   p50   p90   p95   p99  p99.9  max
     response       3,366  18.7  13.5  38.4  50.5  84.1      –  215
     no interval of p50, p90, p95, p99: the run is too short: needs at least 10 s
-    p99.9: n too small: needs at least 3,688 samples, has 3,366
+    p99.9: too few samples: needs at least 3,688, has 3,366
 
     3,366 transactions offered = 3,366 finished + 0 failed + 0 dropped + 0 unfinished
     3,348 committed, 18 rolled back by design, 37 further attempts, 8 left from the ramp-up
