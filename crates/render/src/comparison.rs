@@ -818,7 +818,7 @@ fn columns(baseline: Cow<'static, str>, side: Cow<'static, str>) -> [Column; 12]
         Column::data("high"),
         Column::data("p"),
         Column::spare("p", Align::Right, 2).key("p_corrected"),
-        Column::spare("min. detectable", Align::Right, 3).key("detectable"),
+        Column::spare("detectable", Align::Right, 3).key("detectable"),
         Column::words("verdict", "verdict"),
     ]
 }
@@ -849,8 +849,8 @@ fn cells(report: &ComparisonReport, point: &str, judged: &Judged) -> [Cell; 12] 
     ]
 }
 
-/// What the column `min. detectable` has.
-const MIN_DETECTABLE: &str = "Min. detectable: the smallest difference that so many runs would \
+/// What the column `detectable` has.
+const MIN_DETECTABLE: &str = "Detectable: the smallest difference that so many runs would \
                               show, in four of five such comparisons.";
 
 /// How figures are judged, in sentences.

@@ -200,18 +200,17 @@ fn it_reads_like_a_page() {
     new against old: over all points TPS is better: +4.9 % (+3.4 % to +6.5 %); p99 ms: better, -4.7
     % (-6.1 % to -3.3 %); point by point, of 2 points: better at 1, no evidence at 1
 
-    point      figure    old    new  ratio                       p  verdict
-    clients=1  TPS     1,000  1,100  1.100 (1.084 to 1.117)  0.016  better
-    clients=8  TPS     1,000  1,001  1.001 (0.986 to 1.016)  0.848  no evidence
-    all        TPS     1,000  1,049  1.049 (1.034 to 1.065)  0.010  better
-    all        p50 ms  13.52  13.52  1.000 (1.000 to 1.000)  1.000  too small to matter
-    all        p95 ms  50.33  50.33  1.000 (1.000 to 1.000)  1.000  too small to matter
-    all        p99 ms  10.00  9.530  0.953 (0.939 to 0.967)  0.016  better
-    no room for the column min. detectable
+    point      figure    old    new  ratio                       p  detectable  verdict
+    clients=1  TPS     1,000  1,100  1.100 (1.084 to 1.117)  0.016       2.2 %  better
+    clients=8  TPS     1,000  1,001  1.001 (0.986 to 1.016)  0.848       2.2 %  no evidence
+    all        TPS     1,000  1,049  1.049 (1.034 to 1.065)  0.010       1.9 %  better
+    all        p50 ms  13.52  13.52  1.000 (1.000 to 1.000)  1.000           –  too small to matter
+    all        p95 ms  50.33  50.33  1.000 (1.000 to 1.000)  1.000           –  too small to matter
+    all        p99 ms  10.00  9.530  0.953 (0.939 to 0.967)  0.016       2.2 %  better
     Values are means over the runs of each side. Ratios are medians over all pairs of runs, with
     intervals of at least 96.8 %, not corrected; p is corrected for all sides, points and figures of
     the first lines. Better or worse needs p < 0.05 and a ratio beyond the minimum effect of 1 %.
-    Min. detectable: the smallest difference that so many runs would show, in four of five such
+    Detectable: the smallest difference that so many runs would show, in four of five such
     comparisons.
     Runs of both were interleaved.
 
@@ -237,16 +236,15 @@ fn it_reads_like_a_page() {
 
     Is this result valid? Yes, with notes.
 
-    point      figure    old    new  ratio                       p  verdict
-    clients=8  TPS     1,000  900.0  0.900 (0.887 to 0.914)  0.010  worse
-    clients=8  p50 ms  13.52  13.52  1.000 (1.000 to 1.000)  1.000  too small to matter
-    clients=8  p95 ms  50.33  50.33  1.000 (1.000 to 1.000)  1.000  too small to matter
-    clients=8  p99 ms  10.00  11.11  1.111 (1.095 to 1.128)  0.008  worse
-    no room for the column min. detectable
+    point      figure    old    new  ratio                       p  detectable  verdict
+    clients=8  TPS     1,000  900.0  0.900 (0.887 to 0.914)  0.010       1.9 %  worse
+    clients=8  p50 ms  13.52  13.52  1.000 (1.000 to 1.000)  1.000         0 %  too small to matter
+    clients=8  p95 ms  50.33  50.33  1.000 (1.000 to 1.000)  1.000         0 %  too small to matter
+    clients=8  p99 ms  10.00  11.11  1.111 (1.095 to 1.128)  0.008       1.9 %  worse
     Values are means over the runs of each side. Ratios are medians over all pairs of runs, with
     intervals of at least 96.8 %, not corrected; p is corrected for all sides, points and figures of
     the first lines. Better or worse needs p < 0.05 and a ratio beyond the minimum effect of 1 %.
-    Min. detectable: the smallest difference that so many runs would show, in four of five such
+    Detectable: the smallest difference that so many runs would show, in four of five such
     comparisons.
 
     Plan, database, machine and build are the same on all sides.
@@ -273,7 +271,7 @@ fn it_is_written_for_others() {
 
     ### Result
 
-    | point | figure | old | new | ratio | p | min. detectable | verdict |
+    | point | figure | old | new | ratio | p | detectable | verdict |
     | --- | --- | ---: | ---: | --- | ---: | ---: | --- |
     | clients=8 | TPS | 1,000 | 900.0 | 0.900 (0.887 to 0.914) | 0.010 | 1.9 % | worse |
     | clients=8 | p50 ms | 13.52 | 13.52 | 1.000 (1.000 to 1.000) | 1.000 | 0 % | too small to matter |
@@ -282,7 +280,7 @@ fn it_is_written_for_others() {
 
     Values are means over the runs of each side. Ratios are medians over all pairs of runs, with intervals of at least 96.8 %, not corrected; p is corrected for all sides, points and figures of the first lines. Better or worse needs p \< 0.05 and a ratio beyond the minimum effect of 1 %.
 
-    Min. detectable: the smallest difference that so many runs would show, in four of five such comparisons.
+    Detectable: the smallest difference that so many runs would show, in four of five such comparisons.
 
     ### What changed
 
