@@ -155,6 +155,9 @@ pub struct LeftOut {
 pub struct PointHistory {
     /// Which point; empty where there is one.
     pub values: Named<String>,
+    /// As little of it as tells the series apart; empty where all of it is needed.
+    #[serde(default, skip_serializing_if = "Named::is_empty")]
+    pub told: Named<String>,
     /// Of which imported figures it is; null of our own runs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub imported: Option<String>,
@@ -265,7 +268,8 @@ pub struct Last {
 impl PointHistory {
     /// Which series it is, as people read it; empty where there is one of our own.
     pub fn name(&self) -> String {
-        let set = self.values.0.iter().filter(|(_, value)| value != "none");
+        let values = if self.told.is_empty() { &self.values } else { &self.told };
+        let set = values.0.iter().filter(|(_, value)| value != "none");
         let values = Named(set.cloned().collect()).pairs(" ");
         match &self.imported {
             None => values,
@@ -501,8 +505,10 @@ impl Part {
             return Err(format!("no run with the label {by} has the figure {primary}"));
         }
         follow(&mut all, &found.builds);
+        let mut points = judge::judged(all, question, primary, bits);
+        tell_apart(&mut points);
         Ok(Some(Part {
-            points: judge::judged(all, question, primary, bits),
+            points,
             ordered: found.ordered,
             left_out: left_out(&found.builds),
             unlisted: found.unlisted,
@@ -537,6 +543,33 @@ impl Part {
             left_out: Vec::new(),
             unlisted: found.unlisted,
         })
+    }
+}
+
+/// What the name of a series begins with, also where it is the same in all of them.
+const WORKLOAD: &str = "workload";
+
+/// Tells series by as little as tells them apart: in the order of their values, each that
+/// distinguishes some which are the same in those before it.
+fn tell_apart(points: &mut [PointHistory]) {
+    let Some(first) = points.first() else { return };
+    let axes: Vec<String> = first.values.0.iter().map(|(axis, _)| axis.clone()).collect();
+    let mut told: Vec<String> = Vec::new();
+    for axis in axes {
+        let same = |a: &PointHistory, b: &PointHistory| {
+            told.iter().all(|name| a.values.get(name) == b.values.get(name))
+        };
+        let differs = |a: &PointHistory, b: &PointHistory| {
+            same(a, b) && a.values.get(&axis) != b.values.get(&axis)
+        };
+        let mut pairs = (0..points.len()).flat_map(|a| (0..a).map(move |b| (a, b)));
+        if axis == WORKLOAD || pairs.any(|(a, b)| differs(&points[a], &points[b])) {
+            told.push(axis);
+        }
+    }
+    for point in points {
+        let is_told = |(axis, _): &&(String, String)| told.contains(axis);
+        point.told = Named(point.values.0.iter().filter(is_told).cloned().collect());
     }
 }
 
@@ -702,6 +735,33 @@ mod tests {
         let judge = Judge { primary: None, min_effect: 0.02, also: Vec::new() };
         let question = Question::of("build", judge);
         HistoryReport::new(&question, sides, &mut || rng.bits()).expect("they have runs")
+    }
+
+    #[test]
+    fn series_are_told_by_as_little_as_tells_them_apart() {
+        let point = |values: &[(&str, &str)]| {
+            let values = values.iter().map(|(axis, value)| (axis.to_string(), value.to_string()));
+            let alone = history(&builds(&[("1", &[100.0]), ("2", &[100.0])])).points.remove(0);
+            PointHistory { values: Named(values.collect()), ..alone }
+        };
+        let of = |workload, clients, mode, target| {
+            let shared = [("shrink", "1"), ("home", "fixed")];
+            let own = [("workload", workload), ("clients", clients), ("mode", mode)];
+            point(&[&own[..], &shared, &[("target", target)]].concat())
+        };
+        let mut points = [
+            of("tpcc", "4", "prepared", "a"),
+            of("tpcc", "8", "prepared", "a"),
+            of("tpcc", "4", "prepared", "b"),
+            of("empty", "4", "none", "a"),
+        ];
+        tell_apart(&mut points);
+        let names: Vec<String> = points.iter().map(PointHistory::name).collect();
+        assert_eq!(names[0], "workload=tpcc clients=4 target=a");
+        assert_eq!(
+            names[2..],
+            ["workload=tpcc clients=4 target=b", "workload=empty clients=4 target=a"]
+        );
     }
 
     #[test]

@@ -8,7 +8,7 @@ use super::{
 };
 use crate::comparison::{between, is_worse};
 use crate::figures::is_less_better;
-use crate::report::Report;
+use crate::report::{Named, Report};
 
 /// So many builds show how much builds vary.
 const BEFORE_MIN: usize = 3;
@@ -140,6 +140,7 @@ impl Judged {
         PointHistory {
             is_one_seed: is_one_seed(&series.builds[from..]),
             values: series.values.clone(),
+            told: Named::default(),
             imported: None,
             builds: series.reports,
             starts: series.starts,
