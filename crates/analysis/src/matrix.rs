@@ -20,6 +20,9 @@ use crate::trials::{TrialReport, counts};
 /// The schema of [`Matrices`].
 pub const SCHEMA: &str = "dbdyno.matrix/1";
 
+/// The value of a name that a series of a history does not have.
+pub const NOT_SET: &str = "none";
+
 /// A figure over two axes: a table for each combination of the others' values.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Matrices {
@@ -379,24 +382,28 @@ impl Grid {
             }
             values
         };
+        // A name that no series has set tells nothing of any.
         let mut axes: Vec<Axis> = Vec::new();
         for (name, value) in report.points.iter().flat_map(|point| at(point).0) {
-            let place = axes.iter().position(|axis| axis.name == name).unwrap_or_else(|| {
+            if value != NOT_SET && !axes.iter().any(|axis| axis.name == name) {
                 axes.push(Axis { name, values: Vec::new() });
-                axes.len() - 1
-            });
-            if !axes[place].values.contains(&value) {
-                axes[place].values.push(value);
             }
         }
         let point = |point: &PointHistory| {
             let values = at(point);
             let of_axis = |axis: &Axis| {
-                (axis.name.clone(), values.get(&axis.name).cloned().unwrap_or_default())
+                let value = values.get(&axis.name).map_or(NOT_SET, String::as_str);
+                (axis.name.clone(), value.to_owned())
             };
             (Named(axes.iter().map(of_axis).collect()), of_last(point))
         };
-        let points = report.points.iter().map(point).collect();
+        let points: Vec<(Named<String>, Option<Figure>)> =
+            report.points.iter().map(point).collect();
+        for (axis, (_, value)) in points.iter().flat_map(|(at, _)| at.0.iter().enumerate()) {
+            if !axes[axis].values.contains(value) {
+                axes[axis].values.push(value.clone());
+            }
+        }
         Grid { figure: report.figure.clone(), axes, points, queue_full: Vec::new() }
     }
 
@@ -621,6 +628,28 @@ mod tests {
         assert!(of("clients", Some("clients")).is_err_and(|why| why.contains("are the same axis")));
         let no = of("threads", None).expect_err("it is not varied");
         assert_eq!(no, "threads is not varied here: choose one of flush, clients");
+    }
+
+    #[test]
+    fn a_series_of_a_history_that_lacks_a_name_has_none_of_it() {
+        let mut report = subjects::history();
+        let series = |values: &[(&str, &str)]| {
+            let mut point = report.points[0].clone();
+            let pair = |(name, value): &(&str, &str)| (name.to_string(), value.to_string());
+            point.values = Named(values.iter().map(pair).collect());
+            point
+        };
+        let one = series(&[("clients", "1"), ("engine", "none"), ("mode", "wal"), ("size", "9")]);
+        let two = series(&[("clients", "2"), ("engine", "none"), ("mode", "wal")]);
+        report.points = vec![one, two];
+        let all = Matrices::of_history(&report, "clients", Some("mode")).expect("both are named");
+        let others = |table: &Matrix| table.values.pairs(", ");
+        assert_eq!(all.tables.iter().map(others).collect::<Vec<_>>(), ["size=9", "size=none"]);
+        let all = Matrices::of_history(&report, "clients", Some("size")).expect("both are named");
+        assert_eq!(all.columns.map(|axis| axis.values), Some(vec!["9".into(), "none".into()]));
+        assert!(all.tables[0].cells[1][1].is_some(), "no series is lost");
+        let no = Matrices::of_history(&report, "engine", None).expect_err("no series has one");
+        assert_eq!(no, "engine is not varied here: choose one of clients, mode, size");
     }
 
     #[test]

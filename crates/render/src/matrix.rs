@@ -6,8 +6,9 @@
 use analysis::figures::{Figure, number, title, unit};
 use analysis::history::ImportedFrom;
 use analysis::matrix::{
-    Along, CellRatio, Line, Matrices, Matrix, OfBuilds, RelativeTo, WithImported,
+    Along, CellRatio, Line, Matrices, Matrix, NOT_SET, OfBuilds, RelativeTo, WithImported,
 };
+use analysis::report::Named;
 use model::numbers::NONE;
 use model::short_axis;
 
@@ -65,7 +66,7 @@ fn blocks(all: &Matrices, title: String) -> Vec<Block> {
         let lines = table.lines.iter().enumerate().filter(is_shown);
         let as_good = lines.filter_map(|(_, line)| as_good(all, line));
         let blocks = vec![Block::Table(grid(all, table)), Block::paragraphs(as_good)];
-        Block::Part(table.values.pairs(", "), blocks)
+        Block::Part(told_apart(all, table).pairs(", "), blocks)
     };
     let tables = Block::Part(title, all.tables.iter().map(part).collect());
     let legend = match &all.relative_to {
@@ -73,9 +74,40 @@ fn blocks(all: &Matrices, title: String) -> Vec<Block> {
         None => legend(all).into_iter().collect(),
     };
     let legend = Block::Part(String::new(), vec![Block::paragraphs(legend)]);
-    let of_builds = Block::paragraphs(all.builds.as_ref().map(of_builds).unwrap_or_default());
+    let of_builds = all.builds.as_ref().map(of_builds).unwrap_or_default();
+    let of_builds = Block::paragraphs(alike(all).into_iter().chain(of_builds));
     let of_builds = Block::Part(String::new(), vec![of_builds]);
     vec![tables, of_builds, legend]
+}
+
+/// The values that tell a table from the others: of a history's many names those that differ.
+fn told_apart(all: &Matrices, table: &Matrix) -> Named<String> {
+    let is_shown = |(name, value): &&(String, String)| {
+        all.builds.is_none() || (value != NOT_SET && !is_alike(all, name))
+    };
+    Named(table.values.0.iter().filter(is_shown).cloned().collect())
+}
+
+/// Whether all tables have the same value of a name.
+fn is_alike(all: &Matrices, name: &str) -> bool {
+    let mut values = all.tables.iter().map(|table| table.values.get(name));
+    let first = values.next();
+    values.all(|value| Some(value) == first)
+}
+
+/// What all series of a history have in common, beside rows and columns.
+fn alike(all: &Matrices) -> Option<String> {
+    all.builds.as_ref()?;
+    let values = &all.tables.first()?.values;
+    let is_common = |(name, _): &&(String, String)| is_alike(all, name);
+    let common = Named(values.0.iter().filter(is_common).cloned().collect::<Vec<_>>());
+    (!common.0.is_empty()).then(|| format!("All series: {}.", common.pairs(", ")))
+}
+
+/// Whether a line of cells is shown: of a history not where no series has a figure there, since
+/// its rows and columns are those of all its tables.
+fn has_series<'c>(all: &Matrices, mut cells: impl Iterator<Item = &'c Option<Figure>>) -> bool {
+    all.builds.is_none() || cells.any(Option::is_some)
 }
 
 /// `reads (1/s) over clients and target`.
@@ -149,15 +181,18 @@ fn grid(all: &Matrices, table: &Matrix) -> Table {
         Some(axis) => names(axis).into_iter().zip(&axis.values).collect(),
         None => vec![(title(&all.figure), &all.figure)],
     };
-    for (name, value) in named {
-        columns.push(figures(name, value));
+    for (index, (name, value)) in named.into_iter().enumerate() {
+        // Programs find all columns in all tables.
+        let is_shown = has_series(all, table.cells.iter().map(|cells| &cells[index]));
+        columns.push(if is_shown { figures(name, value) } else { Column::data(value.clone()) });
         if all.relative_to.is_some() {
             let key = |end: &str| Column::data(format!("{value}_ratio{end}"));
             columns.extend(["", "_low", "_high"].map(key));
         }
     }
     let mut grid = Table::new(columns);
-    for (row, (value, cells)) in all.rows.values.iter().zip(&table.cells).enumerate() {
+    let rows = all.rows.values.iter().zip(&table.cells).enumerate();
+    for (row, (value, cells)) in rows.filter(|(_, (_, cells))| has_series(all, cells.iter())) {
         let is_best = |column: usize| match all.along {
             _ if all.relative_to.is_some() => false,
             Along::Rows => is_choice(all, table, column) && table.lines[column].best == Some(row),
@@ -269,6 +304,36 @@ mod tests {
         let row: Vec<&str> = csv.lines().nth(1).expect("a row").split(',').collect();
         let ratio: f64 = row[7].parse().expect("a ratio");
         assert!(row[3].is_empty() && (ratio - 1.9).abs() < 1e-9, "{csv}");
+    }
+
+    #[test]
+    fn a_table_of_a_history_has_neither_names_that_are_alike_nor_empty_rows_and_columns() {
+        let (report, _) = subjects::two_axes();
+        let mut all = Matrices::new(&report, "clients", None).expect("both are varied");
+        let builds = OfBuilds { by: "build".to_owned(), last: 10, imported: Vec::new() };
+        all.builds = Some(builds);
+        let of = |scenario: &str, mode: &str, cells: [usize; 2]| {
+            let mut table = all.tables[0].clone();
+            let values = [("workload", "arm"), ("scenario", scenario), ("mode", mode)];
+            for (name, value) in values {
+                table.values.push(name, value.to_owned());
+            }
+            for (row, column) in (0..5).flat_map(|row| [(row, 0), (row, 1)]) {
+                if [row, column] != cells {
+                    table.cells[row][column] = None;
+                }
+            }
+            table
+        };
+        all.tables = vec![of("simple", NOT_SET, [0, 0]), of("metrics", "wal", [1, 1])];
+        let text = crate::terminal::text(&matrices(&all), &Default::default());
+        assert!(text.contains("\nscenario=simple\n"), "{text}");
+        assert!(text.contains("\nscenario=metrics, mode=wal\n"), "{text}");
+        assert!(text.contains("\nAll series: workload=arm.\n"), "{text}");
+        assert!(!text.contains(model::numbers::NONE), "{text}");
+        let csv = crate::csv::csv(&matrices(&all));
+        let titles = "figure,workload,scenario,mode,group.users.clients,1,2\n";
+        assert!(csv.starts_with(titles) && csv.lines().count() == 3, "{csv}");
     }
 
     #[test]
