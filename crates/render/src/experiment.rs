@@ -28,6 +28,9 @@ use super::{Align, Cell, Column, Table};
 /// As many other points that may be the best one are named.
 const ALSO_MOST: usize = 4;
 
+/// The heads of a table leave it out of the names of settings: they stand on narrow pages too.
+const OF_SERVER: &str = "server.";
+
 /// The page of an experiment; without its trials, without what is made of them.
 pub fn experiment(report: &ExperimentReport, trials: &[TrialReport]) -> Document {
     let charts = of_experiment(report, trials);
@@ -290,7 +293,8 @@ pub fn experiment_points(report: &ExperimentReport) -> Table {
     }
     // People tell targets apart by what differs, programs have all of them.
     let axis = |axis: &model::Axis| {
-        [Column::data(axis.name.clone()), Column::new(axis.name.clone(), align(axis)).head()]
+        let name = axis.name.strip_prefix(OF_SERVER).unwrap_or(&axis.name).to_owned();
+        [Column::data(axis.name.clone()), Column::new(name, align(axis)).head()]
     };
     let told: Vec<Vec<String>> = report.axes.iter().map(axis_names::names).collect();
     let mut columns: Vec<Column> = report.axes.iter().flat_map(axis).collect();
