@@ -39,14 +39,19 @@ fn charts(report: &Report) -> Vec<Chart> {
 /// What was lost has no time that could be drawn, and makes those of the others look good.
 fn note(report: &Report, group: &GroupReport) -> String {
     let counts = &group.block.as_ref().unwrap_or(&report.block).counts;
-    match counts.offered - counts.finished {
+    let before = match report.disturbances.is_empty() {
+        true => "",
+        false => " What was due right before a disturbance and waited for it stands before it.",
+    };
+    let note = match counts.offered - counts.finished {
         0 => NOTE.to_owned(),
         others => format!(
             "Finished transactions only; {} of {} are not. {NOTE}",
             model::format_count(others),
             count(counts.offered, "transaction")
         ),
-    }
+    };
+    note + before
 }
 
 /// The highest first, so that it lies below the others; each filled down to the next.
