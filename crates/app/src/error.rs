@@ -67,7 +67,9 @@ impl From<StoreError> for Error {
             Taken | UnknownRun | AmbiguousRun => Error::Usage(error.to_string()),
             // Nothing was to be kept.
             UnderWay | Missing => Error::Failed(error.to_string()),
-            _ if error.message.contains("name another") => Error::Failed(error.to_string()),
+            _ if error.message.ends_with("name another file") => {
+                Error::Failed(format!("{error} with --store, or run with --no-store"))
+            }
             _ => {
                 Error::Failed(format!("{error}; name another with --store, or run with --no-store"))
             }

@@ -126,7 +126,8 @@ fn two_runs_that_differ_in_one_thing_are_compared_and_it_is_named_first() {
     says(&fast, &slow, &[words, "service exponential:2ms exponential:3ms"]);
     says(&fast, &many, &["clients=8 against 4: TPS cannot", "clients 4 8"]);
     // With two things that differ both are named.
-    let words = "service=exponential:2ms against exponential:3ms, which differ in clients (4, 8)";
+    let words =
+        "service=exponential:2ms against exponential:3ms, which differ in clients (8 against 4)";
     says(&slow, &many, &[words]);
 }
 
