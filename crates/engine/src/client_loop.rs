@@ -106,6 +106,8 @@ pub(crate) struct ClientSpec {
     pub(crate) statements: Arc<[Statement]>,
     pub(crate) client: u32,
     pub(crate) group: u16,
+    /// Which client of its group it is, from 0.
+    pub(crate) nth_in_group: u32,
     pub(crate) kinds: Arc<[Kind]>,
     pub(crate) workload: Arc<dyn Workload>,
     pub(crate) pacer: Pacer,
@@ -127,7 +129,7 @@ impl ClientLoop {
             client: spec.client,
             group: spec.group,
             kinds: spec.kinds,
-            user: spec.workload.client(spec.client),
+            user: spec.workload.client_of_group(spec.client, spec.nth_in_group),
             sessions: vec![session],
             pacer: spec.pacer,
             clock,

@@ -228,6 +228,7 @@ impl<'a> Coordinator<'a> {
                     statements: Arc::clone(&group.statements),
                     client,
                     group: index,
+                    nth_in_group: client - group.first_client,
                     kinds: Arc::clone(&kinds),
                     workload: Arc::clone(&group.workload),
                     pacer: Pacer::new(client, pacing, Arc::clone(&self.stop)),

@@ -182,7 +182,7 @@ fn record_rate(text: &str) -> Result<Option<f64>, BadUnit> {
 }
 
 /// A rate as it is meant where its unit is not written as it should be: `2MB/s` of `2mb/s`, `500/s`
-/// of `500 apples/s`.
+/// of `500 apples/s`, `1M/s` of `1M apples/s`.
 fn nearest(text: &str) -> Option<String> {
     let end = text.find(|c: char| !c.is_ascii_digit() && !"._".contains(c))?;
     let (number, rest) = text.split_at(end);
@@ -192,7 +192,11 @@ fn nearest(text: &str) -> Option<String> {
     }
     let unit = unit.trim();
     let known = BYTE_UNITS.iter().map(|(known, _)| *known).chain(RECORD_UNITS);
-    let unit = known.into_iter().find(|known| known.eq_ignore_ascii_case(unit)).unwrap_or("");
+    let scale = || unit.get(..1).filter(|scale| ["k", "M"].contains(scale));
+    let unit = match known.into_iter().find(|known| known.eq_ignore_ascii_case(unit)) {
+        Some(known) => known,
+        None => scale().unwrap_or(""),
+    };
     is_number(number).then(|| format!("{number}{unit}/{per}"))
 }
 
@@ -449,6 +453,7 @@ mod tests {
             ("1.5 mib/min", "write 1.5MiB/min"),
             ("2mb", "write 2MB/s"),
             ("500 apples/s", "write 500/s"),
+            ("1M measurements/s", "write 1M/s"),
             ("5/fortnight", "write 500, 500/s or 30000/min"),
             ("500 Rows/s", "write 500rows/s"),
             ("MB/s", "above zero"),

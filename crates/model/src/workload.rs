@@ -268,6 +268,12 @@ pub trait Workload: Send + Sync {
     /// One of its users. `client` is global over all agents and groups.
     fn client(&self, client: u32) -> Box<dyn Client>;
 
+    /// The same of a client that is the `nth` of its group, from 0, where what it reports has that
+    /// number.
+    fn client_of_group(&self, client: u32, _nth: u32) -> Box<dyn Client> {
+        self.client(client)
+    }
+
     /// Its data; none if it needs none.
     fn population(&self) -> Option<&dyn Population> {
         None

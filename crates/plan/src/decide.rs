@@ -362,7 +362,8 @@ fn check_stored_rate(
     Err(rate.bad(match entry.roles.first() {
         None => format!(
             "'{written}' is in {unit}, and the transactions of {name} have no {no_such}: give \
-             transactions per second, such as 500"
+             transactions per second, such as 500{}",
+            application_rate(entry)
         ),
         Some(role) => format!(
             "'{written}' is in {unit}, and this group of {name} inserts none: give it to the group of \
@@ -370,6 +371,14 @@ fn check_stored_rate(
             role.name
         ),
     }))
+}
+
+/// What to give besides where an application offers what clients store.
+fn application_rate(entry: &workloads::Entry) -> &'static str {
+    match entry.parameters.iter().any(|parameter| parameter.name == "application_rate") {
+        true => ", or measurements per second by --application-rate",
+        false => "",
+    }
 }
 
 /// A mistake in a workload's parameter, with the place where it was written.

@@ -461,6 +461,9 @@ fn a_value_that_cannot_be_is_reported_with_its_flag() {
     let records = ["run", "tpcc", "--rate=500 rows/s"];
     let words = ["--rate: '500 rows/s' is in records", "tpcc have no number of records"];
     refused(&home, &records, USAGE, &words);
+    let of_arm = ["run", "arm", "--target=sim:", "--load=open", "--rate=2MB/s"];
+    let words = ["arm have no record size", "or measurements per second by --application-rate"];
+    refused(&home, &of_arm, USAGE, &words);
     refused(&home, &["build", "tpcc", "--warehouses=0"], USAGE, &["warehouses: 0 is too small"]);
     refused(&home, &["build", "tpcc", "--seed=x"], USAGE, &["--seed: 'x' is not a count"]);
     refused(&home, &["build", "tpcc", "--loaders=x"], USAGE, &["--loaders: 'x' is not a count"]);

@@ -238,10 +238,14 @@ impl Workload for Events {
     }
 
     fn client(&self, client: u32) -> Box<dyn Client> {
+        self.client_of_group(client, client)
+    }
+
+    fn client_of_group(&self, client: u32, nth: u32) -> Box<dyn Client> {
         let shared = Arc::clone(&self.shared);
         match self.role {
             Role::Writer => Box::new(Writer::new(shared, client)),
-            Role::Reader => Box::new(Reader::new(shared, client)),
+            Role::Reader => Box::new(Reader::new(shared, client, nth + 1)),
         }
     }
 

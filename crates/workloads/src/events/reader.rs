@@ -84,7 +84,8 @@ struct Pending {
 /// One reader.
 pub(super) struct Reader {
     shared: Arc<Shared>,
-    client: u32,
+    /// Its number among the readers of its group, from 1.
+    number: u32,
     /// Its table, from 0.
     table: usize,
     /// Its set of result tables, from 1.
@@ -111,7 +112,7 @@ pub(super) struct Reader {
 }
 
 impl Reader {
-    pub(super) fn new(shared: Arc<Shared>, client: u32) -> Reader {
+    pub(super) fn new(shared: Arc<Shared>, client: u32, number: u32) -> Reader {
         // Clients are dealt out to processes in turn too: so a process has one set of result tables
         // where there are as many. The tables of records go round by themselves: each has a reader
         // where there are as many readers.
@@ -119,7 +120,7 @@ impl Reader {
         let (table, host) = (nth % shared.data.tables, nth % shared.data.reader_hosts + 1);
         Reader {
             shared,
-            client,
+            number,
             table,
             host,
             seen: Seen::default(),
@@ -212,7 +213,7 @@ impl Reader {
         if let Some(nth) = self.uncertain {
             let first = PER_TABLE * self.shared.data.tables;
             let place = StatementId((first + self.host - 1) as u16);
-            let values = [run, i64::from(self.client), nth].map(Value::Int);
+            let values = [run, i64::from(self.number), nth].map(Value::Int);
             if query_number(session, place, &values).await? == Some(1) {
                 self.pending.retain(|pending| pending.nth > nth);
             }
@@ -236,8 +237,8 @@ impl Reader {
     }
 
     async fn insert_all(&mut self, session: &mut dyn Session, run: i64) -> Result<(), DbError> {
-        let Reader { client, table, host, pending, sql, .. } = self;
-        let own = [run, i64::from(*client), *table as i64 + 1];
+        let Reader { number, table, host, pending, sql, .. } = self;
+        let own = [run, i64::from(*number), *table as i64 + 1];
         let each = |pending: &Pending| -> Vec<[i64; AGE_COLUMNS.len()]> {
             let read_ns = pending.read_ns;
             let row = |of: &Record| {
@@ -261,7 +262,7 @@ impl Reader {
     fn tell(&mut self, measured: &mut Vec<(u16, u64)>) {
         let is_age = |(place, _): &&(u16, u64)| *place == AGE;
         let ages: Vec<u64> = self.measured.iter().filter(is_age).map(|(_, age)| *age).collect();
-        self.shared.account.read(self.client, self.table, &ages, self.noted);
+        self.shared.account.read(self.number, self.table, &ages, self.noted);
         self.noted = Noted { last: self.noted.last, ..Noted::default() };
         measured.append(&mut self.measured);
     }
@@ -365,7 +366,7 @@ mod tests {
             ticks: Arc::default(),
         });
         let of = |client| {
-            let reader = Reader::new(Arc::clone(&shared), client);
+            let reader = Reader::new(Arc::clone(&shared), client, client + 1);
             (reader.host, reader.table)
         };
         clients.map(of).collect()
