@@ -22,7 +22,7 @@ use super::list::short_id;
 use super::matrix;
 use super::repeats::{decided, levels_lines, stop_lines};
 use super::run::{Line, lines};
-use super::wording::{answered, misfit, ranges, shown, title_with_unit, without_stop};
+use super::wording::{answered, misfit, ranges, same_in_all, shown, title_with_unit, without_stop};
 use super::{Align, Cell, Column, Table};
 
 /// As many other points that may be the best one are named.
@@ -42,14 +42,14 @@ pub fn experiment(report: &ExperimentReport, trials: &[TrialReport]) -> Document
     page.verdicts[0].details.extend(not_counted(report).map(Text::from));
     page.section("matrix", "By rows and columns", matrix::of_page(&of_page(report)));
     let few = too_few(report.points.iter().map(|point| &point.samples_needed));
-    let wide =
-        ranges(report.points.iter().flat_map(|point| point.figures.iter()).map(|(_, of)| of));
+    let figures = || report.points.iter().flat_map(|point| point.figures.iter()).map(|(_, of)| of);
+    let (wide, same) = (ranges(figures()), same_in_all(figures()));
     page.section(
         "points",
         "Points",
         vec![
             Block::Table(experiment_points(report)),
-            Block::paragraphs(few.into_iter().chain(wide)),
+            Block::paragraphs(few.into_iter().chain(wide).chain(same)),
         ],
     );
     let mut curves = vec![Block::Charts(named(&charts, &["curves", "tradeoff", "law"]))];

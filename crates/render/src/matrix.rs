@@ -14,7 +14,7 @@ use model::short_axis;
 
 use crate::axis_names::{name_of, names};
 use crate::document::{Block, Document, Section};
-use crate::wording::{ranges, ratio_text, shown, title_with_unit};
+use crate::wording::{ranges, ratio_text, same_in_all, shown, title_with_unit};
 use crate::{Align, Cell, Column, Table};
 
 /// The tables, each with where it is as good as at the best, or relative to a value.
@@ -30,9 +30,10 @@ pub fn matrices(all: &Matrices) -> Document {
 
 /// The same as a section of another page.
 pub fn matrix_section(all: &Matrices) -> Section {
-    let cells = all.tables.iter().flat_map(|table| table.cells.iter().flatten().flatten());
-    let wide = ranges(cells.filter(|_| all.relative_to.is_none()));
-    let wide = Block::Part(String::new(), vec![Block::paragraphs(wide)]);
+    let cells = || all.tables.iter().flat_map(|table| table.cells.iter().flatten().flatten());
+    let wide = ranges(cells().filter(|_| all.relative_to.is_none()));
+    let notes = wide.into_iter().chain(same_in_all(cells()));
+    let wide = Block::Part(String::new(), vec![Block::paragraphs(notes)]);
     let blocks = blocks(all, name(all)).into_iter().chain([wide]).collect();
     Section::new("matrix", "", blocks)
 }

@@ -74,14 +74,32 @@ pub(crate) fn ratio_text(figure: &str, ratio: &Ratio) -> String {
     }
 }
 
-/// A mean with its error; of one run without, and so without a `±`. An interval that is wider than
+/// Whether several runs have the very same value. That is no error of zero: what is counted in few
+/// large steps, such as whole buffers, comes out alike.
+fn is_same(figure: &Figure) -> bool {
+    figure.count > 1 && figure.min == figure.max
+}
+
+/// What a value of several runs without an error is, where there is any.
+pub(crate) fn same_in_all<'f>(mut all: impl Iterator<Item = &'f Figure>) -> Option<String> {
+    // Nothing in all runs, such as no errors, is what it is.
+    all.any(|figure| is_same(figure) && figure.mean != 0.0).then(|| {
+        "A value without ± was the same in all its runs. That does not make it exact: counts of \
+         few or large steps, such as transactions of whole buffers, often come out alike."
+            .to_owned()
+    })
+}
+
+/// A mean with its error; of one run, or of runs that all have it, without, and so without a `±`. An interval that is wider than
 /// the mean says nothing: then the range of the runs stands in its place.
 pub(crate) fn shown(figure: &Figure) -> String {
     match figure.half_width {
         Some(_) if figure.is_wide() => {
             format!("{} to {}", significant(figure.min, 4), significant(figure.max, 4))
         }
-        Some(half_width) if half_width.is_finite() => with_error(figure.mean, half_width),
+        Some(half_width) if half_width.is_finite() && !is_same(figure) => {
+            with_error(figure.mean, half_width)
+        }
         _ => significant(figure.mean, 4),
     }
 }
@@ -121,6 +139,23 @@ mod tests {
     fn microseconds_have_their_letter_in_titles() {
         assert_eq!(title_with_unit("lag_p99_us", "us"), "lag_p99_us (µs)");
         assert_eq!(title_with_unit("p99_ms", "ms"), "p99 ms");
+    }
+
+    #[test]
+    fn runs_that_all_have_a_value_have_no_error_of_zero() {
+        let of = |mean: f64, half_width: f64, max: f64| Figure {
+            mean,
+            half_width: Some(half_width),
+            min: mean,
+            max,
+            count: 3,
+        };
+        let (same, other) = (of(49_150.0, 0.0, 49_150.0), of(49_150.0, 21.0, 49_180.0));
+        assert_eq!((shown(&same), shown(&other)), ("49,150".into(), "49,150 ± 21".into()));
+        let note = same_in_all([other, same].iter()).expect("one is the same in all");
+        assert!(note.starts_with("A value without ± was the same in all its runs."), "{note}");
+        assert_eq!(same_in_all([other].iter()), None);
+        assert_eq!(same_in_all([Figure { count: 1, ..same }].iter()), None);
     }
 
     #[test]
