@@ -90,8 +90,8 @@ pub(crate) fn same_in_all<'f>(mut all: impl Iterator<Item = &'f Figure>) -> Opti
     })
 }
 
-/// A mean with its error; of one run, or of runs that all have it, without, and so without a `±`. An interval that is wider than
-/// the mean says nothing: then the range of the runs stands in its place.
+/// A mean with its error; of one run, or of runs that all have it, without. An interval that is
+/// wider than the mean says nothing: then the range of the runs stands in its place.
 pub(crate) fn shown(figure: &Figure) -> String {
     match figure.half_width {
         Some(_) if figure.is_wide() => {
