@@ -6,9 +6,7 @@ use std::sync::Arc;
 
 use drivers::Opening;
 use engine::Stop;
-use model::{
-    Database, Group, Identity, Parameter, Plan, ScaleInData, ScaleOf, Settings, Target, Workload,
-};
+use model::{Database, Group, Identity, Plan, ScaleInData, ScaleOf, Settings, Target, Workload};
 use plan::managed;
 use store::{holds_runs, is_of_store};
 
@@ -318,7 +316,7 @@ pub fn resolve_workload(
     };
     let held = match &identity {
         Some(identity) => {
-            agree(target, &fresh.identity(), identity, &settings, entry.parameters)?;
+            agree(target, &fresh.identity(), identity, &settings, entry)?;
             identity.scale.clone()
         }
         None if data == Data::Unmarked => {
@@ -535,9 +533,11 @@ fn agree(
     wanted: &Identity,
     held: &Identity,
     settings: &Settings,
-    parameters: &[Parameter],
+    entry: &workloads::Entry,
 ) -> Result<(), Error> {
-    let (workload, remedy) = (&wanted.workload, remedy(target, &held.workload));
+    // Of those that share the data the one that is asked for.
+    let (workload, remedy) = (&wanted.workload, remedy(target, entry.name));
+    let parameters = entry.parameters;
     if held.version != wanted.version {
         return Err(Error::Failed(format!(
             "{target} holds {workload} data of version {}, this dbdyno needs {}; {remedy}",

@@ -5,6 +5,7 @@
 //! meaning. Not here: misspelt words of our own (clap finds the nearest).
 
 use clap::error::{ContextKind, ContextValue, Error};
+use model::Parameter;
 
 /// Words of other programs with one meaning.
 struct Habit {
@@ -415,11 +416,23 @@ pub(crate) fn sentence_of(error: &Error, command: &str, words: &[String]) -> Opt
         value => value,
     };
     if let Some(habit) = found(word, command) {
-        let (of, instead) = (habit.of, with_value(habit.instead, value));
+        let of = habit.of;
+        let instead = sizes(habit, words).unwrap_or_else(|| with_value(habit.instead, value));
         return Some(format!("'{word}', of {of}, is not an argument of dbdyno: write {instead}"));
     }
     let script = (command.is_empty()).then(|| script(word, words)).flatten()?;
     Some(format!("'{word}' is not an argument of dbdyno: write {script}"))
+}
+
+/// How the size of data is given to the workload that is asked for, where a habit says it of all.
+fn sizes(habit: &Habit, words: &[String]) -> Option<String> {
+    const SIZES: [&str; 5] = ["warehouses", "scale", "tables", "table_size", "rows"];
+    habit.instead.contains("--warehouses for tpcc").then_some(())?;
+    let entry = words.iter().find_map(|word| workloads::by_name(word).ok())?;
+    let is_size = |parameter: &&Parameter| SIZES.contains(&parameter.name) && parameter.shapes_data;
+    let all = entry.parameters.iter().filter(is_size);
+    let all: Vec<String> = all.map(|parameter| format!("--{}", parameter.flag())).collect();
+    (!all.is_empty()).then(|| format!("{} for {}", all.join(" and "), entry.name))
 }
 
 /// What stands behind a word: after `=`, or as the next word.
@@ -584,6 +597,11 @@ mod tests {
         check(&["run", "tpcc", "--pgsql-password=secret"], "write --ask-password");
         check(&["run", "tpcc", "--maria_count_ware=5"], "write --warehouses 5;");
         check(&["run", "tpcc", "--scale=10"], "--warehouses for tpcc");
+        check(&["run", "tpcb", "--table-size=10"], "write --scale for tpcb");
+        check(
+            &["run", "oltp-bulk-insert", "--table-size=9"],
+            "write --tables for oltp-bulk-insert",
+        );
         check(&["oltp_read_write", "--threads=4", "prepare"], "write dbdyno build oltp-read-write");
         check(&["oltp_read_only.lua"], "write dbdyno run oltp-read-only");
         check(&["TPCC"], "write dbdyno run tpcc");
