@@ -7,6 +7,7 @@ use clap_complete::Shell as CompletedShell;
 use clap_mangen::Man;
 
 use super::{Outcome, flags};
+use crate::outcome::MEANINGS;
 use crate::shell::Shell;
 
 pub(crate) fn commands() -> [Command; 2] {
@@ -81,5 +82,15 @@ pub(crate) fn man(matches: &ArgMatches, mut all: Command, shell: &Shell) -> Outc
     let mut page = Vec::new();
     let written = Man::new(at.clone().name(name)).render(&mut page);
     written.map_err(|error| Error::Failed(format!("the page cannot be made: {error}")))?;
+    page.extend(exit_status().into_bytes());
     shell.print_bytes(&page)
+}
+
+/// The section of exit codes, which are those of all commands.
+fn exit_status() -> String {
+    let of_code = |(code, meaning): &(u8, &str)| {
+        format!(".TP\n\\fB{code}\\fR\n{}\n", meaning.replace('-', "\\-"))
+    };
+    let all: String = MEANINGS.iter().map(of_code).collect();
+    format!(".SH \"EXIT STATUS\"\n{all}")
 }

@@ -1,7 +1,7 @@
 //! The command line: subcommands, exit codes, and where words go.
 //!
 //! Results go to stdout, everything else to stderr. Exit codes: 0 done, 1 the run, a check or a
-//! gate failed, 2 bad usage, 130 interrupted.
+//! gate failed, 2 a mistake in what was asked, 130 interrupted.
 
 mod compare;
 mod config;

@@ -201,5 +201,9 @@ fn shells_and_man_know_the_commands() {
     let page = home.call(&["man", "runs", "list"]).good().out;
     assert!(page.starts_with(".ie") && page.contains(".TH dbdyno-runs-list"), "{page}");
     assert!(page.contains("Examples:"), "{page}");
+    for code in ["0", "1", "2", "130"] {
+        assert!(page.contains(&format!(".TP\n\\fB{code}\\fR\n")), "{page}");
+    }
+    assert!(page.contains(".SH \"EXIT STATUS\"\n") && page.contains("\\-\\-require"), "{page}");
     home.call(&["man", "frobnicate"]).code(2).warns(&["no command 'frobnicate'"]);
 }
