@@ -824,7 +824,7 @@ fn data_of_another_workload_version_or_scale_are_not_mistaken_for_ours() {
             &["was built with warehouses 1, not 2", "leave it out to use it"],
         );
     }
-    // Several workloads use these data: what is to be dropped is named by the one that was asked for.
+    // Several workloads use these data: the one that was asked for is named.
     let asked = ["run", "oltp-point-select", "--table-size=9", &other];
     let fragments = ["was built with table_size 10000, not 9", "dbdyno drop oltp-point-select"];
     refused(&home, &asked, USAGE, &fragments);
