@@ -293,6 +293,9 @@ pub struct SideReport {
     /// By id what was measured in the first of these runs, in a sentence.
     #[serde(default, skip_serializing_if = "Named::is_empty")]
     pub cases: Named<String>,
+    /// What failed or was dropped of all that was offered, in percent: the most of one run.
+    #[serde(default)]
+    pub lost_percent: f64,
 }
 
 /// A side against the baseline.
@@ -603,6 +606,9 @@ fn side_report(side: &Side, shared: &[&SidePoint], primary: &str) -> SideReport 
         curve,
         findings: crate::trials::warnings(reports(side)),
         cases: crate::trials::cases(reports(side)),
+        lost_percent: reports(side)
+            .map(|report| report.block.counts.lost_percent())
+            .fold(0.0, f64::max),
     }
 }
 

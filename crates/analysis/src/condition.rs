@@ -212,6 +212,8 @@ fn flatten(path: &str, value: &toml::Value, put: &mut dyn FnMut(&str, String)) {
             }
         },
         toml::Value::String(text) => put(path, text.clone()),
+        // As people write it: a rate of 400000, not 400000.0.
+        toml::Value::Float(value) => put(path, value.to_string()),
         value => put(path, value.to_string()),
     }
 }

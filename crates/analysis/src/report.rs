@@ -408,6 +408,13 @@ pub struct CountsReport {
     pub backlog_at_start: u64,
 }
 
+impl CountsReport {
+    /// What failed or was dropped of all that was offered, in percent; 0 if nothing was.
+    pub fn lost_percent(&self) -> f64 {
+        (self.failed + self.dropped) as f64 / self.offered.max(1) as f64 * 100.0
+    }
+}
+
 /// What a transaction takes on average: a mean over those that ended in the measured window,
 /// whenever they were intended; attempts that were retried are in it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]

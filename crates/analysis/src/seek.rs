@@ -515,7 +515,6 @@ pub(crate) fn keeps_up(report: &Report) -> bool {
 pub fn figures(report: &Report) -> Named<Option<f64>> {
     let (block, times) = (&report.block, &report.block.offered_ms);
     let counts = &block.counts;
-    let lost = (counts.failed + counts.dropped) as f64 / counts.offered.max(1) as f64;
     let all = [
         ("tps", block.tps),
         ("mean_ms", times.mean),
@@ -523,7 +522,7 @@ pub fn figures(report: &Report) -> Named<Option<f64>> {
         ("p95_ms", times.p95),
         ("p99_ms", times.p99),
         ("achieved_percent", achieved(report).map(|share| share * 100.0)),
-        ("errors_percent", Some(lost * 100.0)),
+        ("errors_percent", Some(counts.lost_percent())),
         ("offered", Some(counts.offered as f64)),
     ];
     Named(all.into_iter().map(|(name, value)| (name.to_owned(), value)).collect())

@@ -231,7 +231,7 @@ const BYTE_UNITS: [(&str, f64); 7] = [
 ];
 
 /// Units of a rate in records; the first is what it is shown in.
-const RECORD_UNITS: [&str; 4] = ["records", "rows", "record", "row"];
+const RECORD_UNITS: [&str; 6] = ["records", "rows", "measurements", "record", "row", "measurement"];
 
 fn is_in_bytes(word: &str) -> bool {
     matches!(byte_rate(word.trim_end_matches(',')), Ok(Some(_)))

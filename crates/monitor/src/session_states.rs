@@ -30,6 +30,9 @@ const REST_MAX_NS: i64 = 900 * NS_PER_MS as i64;
 /// Rows that are kept, of those seen most often.
 const ROWS_MAX: usize = 60;
 
+/// More tables and indexes than this have no gauge of who waits for their locks.
+const LOCKS_MAX: usize = 60;
+
 /// The sessions of a database, as they are sampled.
 pub(crate) struct SessionStates {
     states: QuerySession,
@@ -38,6 +41,8 @@ pub(crate) struct SessionStates {
     /// Sums of this second's samples, by state.
     now: [f64; SessionState::ALL.len()],
     n_now: u32,
+    /// The same of those that wait for locks, by what is locked; nothing that was seen is left out.
+    locked: BTreeMap<String, f64>,
     /// Sessions seen in the measured phase, by state and what the server calls it.
     seen: BTreeMap<(SessionState, String), f64>,
     n_seen: u32,
@@ -60,6 +65,7 @@ impl SessionStates {
             queries: sampling.queries,
             now: Default::default(),
             n_now: 0,
+            locked: BTreeMap::new(),
             seen: BTreeMap::new(),
             n_seen: 0,
             from_ns: None,
@@ -115,11 +121,29 @@ impl SessionStates {
         }
         for (state, event, count) in rows {
             self.now[state as usize] += count;
+            let locked = what_is_locked(&event).filter(|_| state == SessionState::Lock);
+            if let Some(what) = locked {
+                self.add_lock(what, count);
+            }
             if is_measured {
                 *self.seen.entry((state, event)).or_default() += count;
             }
         }
     }
+
+    fn add_lock(&mut self, what: &str, count: f64) {
+        let is_known = self.locked.contains_key(what);
+        if is_known || self.locked.len() < LOCKS_MAX {
+            *self.locked.entry(what.to_owned()).or_default() += count;
+        }
+    }
+}
+
+/// The table or index of a wait for a lock, where the server names one: `warehouse` of
+/// `Lock/tuple on warehouse`.
+fn what_is_locked(event: &str) -> Option<&str> {
+    let of = event.rsplit_once(" on ").map_or(event, |(_, table)| table);
+    (!of.is_empty() && !of.contains([' ', '/'])).then_some(of)
 }
 
 /// That fewer than half of the samples were taken, if so.
@@ -152,6 +176,11 @@ impl Collector for SessionStates {
             for state in SessionState::ALL {
                 let mean = self.now[*state as usize] / f64::from(self.n_now);
                 readings.level_of(What::new("sessions", "", state.help()), state.name(), mean);
+            }
+            let help = "Sessions waiting for a lock of this table or index.";
+            for (what, sum) in &mut self.locked {
+                let mean = std::mem::take(sum) / f64::from(self.n_now);
+                readings.level_of(What::new("lock_waits", "", help), what, mean);
             }
         }
         (self.now, self.n_now) = (Default::default(), 0);
@@ -195,6 +224,15 @@ impl Collector for SessionStates {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_is_locked_is_the_table_or_index() {
+        assert_eq!(what_is_locked("Lock/tuple on warehouse"), Some("warehouse"));
+        assert_eq!(what_is_locked("warehouse.PRIMARY"), Some("warehouse.PRIMARY"));
+        for unnamed in ["Waiting for table metadata lock", "Lock/transactionid", ""] {
+            assert_eq!(what_is_locked(unnamed), None);
+        }
+    }
 
     #[test]
     fn fewer_than_half_of_the_samples_that_were_due_are_a_note() {

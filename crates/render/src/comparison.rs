@@ -9,7 +9,7 @@ use std::borrow::Cow;
 use std::iter::once;
 
 use analysis::comparison::{
-    ComparisonReport, Difference, GateResult, Judged, Mixed, PairReport, Passed, Ratio,
+    ComparisonReport, Difference, GateResult, Judged, Mixed, PairReport, Passed, Ratio, SideReport,
     UnpairedPoint, Verdict as Judgement, beside, telling, whys,
 };
 use analysis::figures::{is_less_better, is_time, title};
@@ -32,6 +32,8 @@ use super::{Align, Cell, Column, Table};
 const DIFFERENCES_SHOWN_MAX: usize = 30;
 /// A longer name of a side is no title of a column.
 const TITLE_MAX: usize = 18;
+/// What a side lost of what was offered is in the first sentence from so many percent on.
+const LOST_LEAST_PERCENT: f64 = 1.0;
 /// What sides differ in is named in their first sentence up to so many.
 const DIFFER_SHOWN_MAX: usize = 3;
 /// A longer value is cut in a sentence.
@@ -362,6 +364,7 @@ fn headline(report: &ComparisonReport, pair: &PairReport) -> String {
     let figures = summed_up(pair);
     let (n_both, n_lost) = (pair.points.len() as u64, pair.lost().count() as u64);
     let mut printed: Vec<String> = Vec::new();
+    printed.extend(overloaded(report, pair));
     if n_lost > 0 {
         let of = count(n_both + n_lost, "point");
         printed.push(format!("NO valid run of {} at {n_lost} of {of}", pair.side));
@@ -391,6 +394,21 @@ fn headline(report: &ComparisonReport, pair: &PairReport) -> String {
         versus.push_str(&format!(", which differ in {differ}"));
     }
     format!("{versus}: {}", printed.join("; "))
+}
+
+/// Which of both sides lost so much of what was offered that its rate is that of an overload.
+fn overloaded(report: &ComparisonReport, pair: &PairReport) -> Option<String> {
+    let sides = report.sides.iter().filter(|side| {
+        side.lost_percent >= LOST_LEAST_PERCENT
+            && (side.name == pair.side || side.name == report.sides[0].name)
+    });
+    let lost = |side: &SideReport| {
+        let percent = significant(side.lost_percent, 3);
+        let up_to = if side.runs.len() > 1 { "up to " } else { "" };
+        format!("{} lost {up_to}{percent} % of what was offered", side.name)
+    };
+    let all: Vec<String> = sides.map(lost).collect();
+    (!all.is_empty()).then(|| all.join(" and "))
 }
 
 /// What a side differs in from the baseline, where their names do not say it already.

@@ -61,6 +61,7 @@ fn times(figure: &str, ratio: f64) -> String {
     match ratio {
         f64::INFINITY => INFINITE.to_owned(),
         0.0 if is_time(figure) => format!("1/{INFINITE}"),
+        ratio if ratio >= 10.0 => significant(ratio, 4),
         ratio => format!("{ratio:.3}"),
     }
 }

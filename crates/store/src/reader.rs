@@ -240,14 +240,15 @@ impl Reader<'_> {
     }
 
     /// The run that is called `name`: its id, the beginning or end of its id if that is one
-    /// run's alone, or `last`.
+    /// run's alone, the name that it was given if no other has it, or `last`.
     pub(super) fn find(&self, name: &str) -> Result<RunId, StoreError> {
         self.find_in("run", name).map(RunId)
     }
 
     /// The id in a table of ids that is called `name`: what the table is called is what it has.
     pub(super) fn find_in(&self, table: &str, name: &str) -> Result<String, StoreError> {
-        let name = name.trim().to_ascii_lowercase();
+        let given = name.trim();
+        let name = given.to_ascii_lowercase();
         if name == LAST {
             let sql =
                 format!("SELECT id FROM {table} ORDER BY started_unix_ms DESC, id DESC LIMIT 1");
@@ -257,14 +258,21 @@ impl Reader<'_> {
                 .map_err(|e| self.said(&e))?
                 .ok_or_else(|| StoreError::new(StoreErrorKind::UnknownRun, none()));
         }
-        if name.len() < NAME_CHARACTERS_MIN {
+        let mut ids = match name.len() >= NAME_CHARACTERS_MIN {
+            true => self.called(table, &name).map_err(|e| self.said(&e))?,
+            false => Vec::new(),
+        };
+        let is_by_name = ids.is_empty();
+        if is_by_name {
+            ids = self.named(table, given).map_err(|e| self.said(&e))?;
+        }
+        if ids.is_empty() && name.len() < NAME_CHARACTERS_MIN {
             let message = format!(
                 "'{name}' is too short: give at least {NAME_CHARACTERS_MIN} characters of the \
                  {table}'s id, or 'last'"
             );
             return Err(StoreError::new(StoreErrorKind::UnknownRun, message));
         }
-        let ids = self.called(table, &name).map_err(|e| self.said(&e))?;
         match ids.as_slice() {
             [id] => Ok(id.clone()),
             [] => {
@@ -285,11 +293,16 @@ impl Reader<'_> {
             _ => {
                 let shown = ids.iter().take(5).map(String::as_str).collect::<Vec<_>>().join(", ");
                 let more = if ids.len() > 5 { ", ..." } else { "" };
-                let message = format!(
-                    "'{name}' may be any of {} {table}s ({shown}{more}): give more characters, of \
-                     the beginning or of the end",
-                    ids.len()
-                );
+                let n = ids.len();
+                let message = match is_by_name {
+                    true => format!(
+                        "{n} {table}s are named '{given}' ({shown}{more}): give the end of an id"
+                    ),
+                    false => format!(
+                        "'{name}' may be any of {n} {table}s ({shown}{more}): give more \
+                         characters, of the beginning or of the end"
+                    ),
+                };
                 Err(StoreError::new(StoreErrorKind::AmbiguousRun, message))
             }
         }
@@ -305,6 +318,14 @@ impl Reader<'_> {
         let ids = select.query_map([name], |row| row.get(0))?;
         let ids: Vec<String> = ids.collect::<rusqlite::Result<_>>()?;
         if ids.first().is_some_and(|id| id == name) { Ok(vec![name.to_owned()]) } else { Ok(ids) }
+    }
+
+    /// The ids of those that were given this name, the newest first.
+    fn named(&self, table: &str, name: &str) -> rusqlite::Result<Vec<String>> {
+        let sql =
+            format!("SELECT id FROM {table} WHERE name = ? ORDER BY started_unix_ms DESC, id DESC");
+        let mut select = self.connection.prepare_cached(&sql)?;
+        select.query_map([name], |row| row.get(0))?.collect()
     }
 
     /// The run's number in this file.

@@ -67,7 +67,8 @@ impl Store {
     }
 
     /// The run that is called `name`: its id, at least four characters of the beginning or the
-    /// end of its id if they are one run's alone, or `last`.
+    /// end of its id if they are one run's alone, the name that it was given if no other has it,
+    /// or `last`.
     ///
     /// Ids begin with the time: of runs of the same minute it is the ends that differ.
     pub fn find(&self, name: &str) -> Result<RunId, StoreError> {

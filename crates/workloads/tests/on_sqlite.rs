@@ -183,7 +183,7 @@ impl Bench {
 }
 
 #[test]
-fn all_twelve_conditions_hold_before_and_after_a_mixed_run() {
+fn all_thirteen_conditions_hold_before_and_after_a_mixed_run() {
     let parameters = [
         ("warehouses", "2"),
         ("weights", "1/1/1/1/1"),
@@ -191,7 +191,7 @@ fn all_twelve_conditions_hold_before_and_after_a_mixed_run() {
         ("remote_line_percent", "20"),
     ];
     let mut bench = Bench::new("tpcc", &parameters);
-    assert_eq!(bench.checks().len(), 12);
+    assert_eq!(bench.checks().len(), 13);
     assert_eq!(bench.broken(), []);
     let Crosscheck { sql: crosscheck, kind: counted, .. } =
         bench.workload.crosscheck(bench.database.dialect()).expect("declared");
@@ -247,7 +247,7 @@ fn every_update_is_there(bench: &mut Bench, committed: [i64; 5]) {
 }
 
 /// Damage, and every row that must be named for it.
-const DAMAGES: [(&str, &[(&str, &str)]); 15] = [
+const DAMAGES: [(&str, &[(&str, &str)]); 17] = [
     (
         "UPDATE warehouse SET w_ytd = w_ytd + 1",
         &[("3.3.2.1", "w_id=1 w_ytd=3000001"), ("3.3.2.8", "w_id=1 w_ytd=3000001")],
@@ -313,6 +313,14 @@ const DAMAGES: [(&str, &[(&str, &str)]); 15] = [
         "UPDATE customer SET c_ytd_payment = c_ytd_payment + 1 WHERE c_d_id = 9 AND c_id = 4",
         &[("3.3.2.12", "c_w_id=1 c_d_id=9 c_id=4")],
     ),
+    (
+        "DELETE FROM stock WHERE s_i_id = 7",
+        &[("4.3.3.1", "w_id=1 n_districts=10 n_customers=3000 n_stock=9999 n_items=10000")],
+    ),
+    (
+        "DELETE FROM item WHERE i_id > 9000",
+        &[("4.3.3.1", "w_id=1 n_districts=10 n_customers=3000 n_stock=10000 n_items=9000")],
+    ),
 ];
 
 #[test]
@@ -332,7 +340,7 @@ fn each_condition_names_exactly_the_damaged_rows() {
             seen.insert(*id);
         }
     }
-    assert_eq!(seen.len(), 12, "every condition has been broken");
+    assert_eq!(seen.len(), 13, "every condition has been broken");
     assert_eq!(bench.broken(), []);
     refused_transactions_leave_nothing(&mut bench);
     skipped_districts_are_counted(&mut bench);

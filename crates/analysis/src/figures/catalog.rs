@@ -87,8 +87,7 @@ pub static OF_RUN: &[RunFigure] = &[
     cost("service_p99_ms", "ms", "99th percentile of the service time", |r| r.block.service_ms.p99),
     cost("wait_percent", "%", "share of the response time spent waiting (open load)", wait_percent),
     cost("errors_percent", "%", "share of offered transactions that failed or were dropped", |r| {
-        let counts = &r.block.counts;
-        Some((counts.failed + counts.dropped) as f64 / counts.offered.max(1) as f64 * 100.0)
+        Some(r.block.counts.lost_percent())
     }),
     cost("unfinished", "", "transactions not finished at the end of the run", |r| {
         Some(r.block.counts.unfinished as f64)

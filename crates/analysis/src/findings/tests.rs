@@ -131,6 +131,7 @@ fn the_dip_that_cost_most_is_reported() {
         moved: Vec::new(),
         n_stretches: Some(40),
         deadlocks: 0,
+        locked: None,
         longest_ms: None,
     };
     let seen = |cause, share, shown_by| CauseSeen { cause, shown_by, share, chance: 0.02 };

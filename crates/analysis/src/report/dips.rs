@@ -109,12 +109,24 @@ const WRITE_BACK: [&str; 5] = [
 /// Counters of deadlocks of the products that have one.
 const DEADLOCKS: [&str; 2] = ["database.Innodb_deadlocks", "database.database_deadlocks"];
 
+/// Sessions that wait for a lock of a table or index; its name follows.
+const LOCK_WAITS: &str = "database.lock_waits/";
+
+/// What is locked is named if this share of those that waited for locks waited for it.
+const LOCKED_LEAST: f64 = 0.5;
+
 /// The mean time of a request of a disk; its name follows.
 const DISK_LATENCY: &str = "machine.disk_latency/";
 
 /// Gauges that say nothing of a cause when they rise: they follow throughput, or are what a dip is.
-const FOLLOW: [&str; 5] =
-    ["sessions/idle", "cpu_idle", "memory_available", "database.sessions/client", OWN_CPU];
+const FOLLOW: [&str; 6] = [
+    "sessions/idle",
+    "cpu_idle",
+    "memory_available",
+    "database.sessions/client",
+    OWN_CPU,
+    LOCK_WAITS,
+];
 
 /// Gauges of the machine that are listed last among those that moved: traffic of any program.
 const OF_OTHERS: [&str; 3] = ["machine.net_", "machine.disk_", OTHERS];
@@ -173,6 +185,9 @@ pub struct Dip {
     /// Deadlocks that the server counted in it.
     #[serde(default, skip_serializing_if = "is_none")]
     pub deadlocks: u64,
+    /// The table or index whose lock most sessions waited for that waited for one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub locked: Option<String>,
     /// The longest response time of its transactions, where it stands out.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub longest_ms: Option<f64>,
@@ -201,14 +216,15 @@ impl Dip {
         lost.max(of_time).max(of_one) * (self.to_s - self.from_s) as f64
     }
 
-    /// A cause in words: `sessions waited for locks, with 2 deadlocks`.
+    /// A cause in words: `sessions waited for locks on warehouse.PRIMARY, with 2 deadlocks`.
     pub fn words(&self, cause: Cause) -> String {
-        match (cause, self.deadlocks) {
-            (Cause::Locks, 1..) => {
-                format!("{}, with {}", cause.words(), count(self.deadlocks, "deadlock"))
-            }
-            _ => cause.words().to_owned(),
+        let mut words = cause.words().to_owned();
+        if cause == Cause::Locks {
+            words.extend(self.locked.iter().map(|what| format!(" on {what}")));
+            let n = (self.deadlocks > 0).then(|| count(self.deadlocks, "deadlock"));
+            words.extend(n.map(|n| format!(", with {n}")));
         }
+        words
     }
 
     /// Whether there is too little to compare it with, so that nothing is known of what moved.
@@ -288,6 +304,7 @@ pub(super) fn dips(
             moved: series.moved(&within),
             n_stretches: Some(series.n_stretches(&within)),
             deadlocks: series.deadlocks(&within),
+            locked: series.locked(&within),
             longest_ms,
         }
     };
@@ -571,6 +588,19 @@ impl Series {
         DEADLOCKS.iter().filter_map(|name| self.values(name)).map(of).sum()
     }
 
+    /// What most of those waited for who waited for locks within a stretch.
+    fn locked(&self, within: &Range<usize>) -> Option<String> {
+        let sum = |values: &[f64]| -> f64 {
+            values[within.clone()].iter().filter(|n| n.is_finite()).sum()
+        };
+        let all = sum(self.values("database.sessions/lock")?);
+        let of = |(name, (_, values)): (&String, &(String, Vec<f64>))| {
+            Some((name.strip_prefix(LOCK_WAITS)?.to_owned(), sum(values)))
+        };
+        let most = self.all.iter().filter_map(of).max_by(|a, b| a.1.total_cmp(&b.1))?;
+        (most.1 > 0.0 && most.1 >= LOCKED_LEAST * all).then_some(most.0)
+    }
+
     /// Whether the server had no CPU time where it usually has some, and did not answer.
     fn stopped(&self, within: &Range<usize>) -> Option<CauseSeen> {
         let values = self.values(SERVER_CPU)?;
@@ -667,6 +697,24 @@ mod tests {
         assert_eq!(causes(&[less, LOCK]), [Cause::Locks, Cause::Latches]);
         let more = ("database", "sessions/latch", 0.1, 7.0);
         assert_eq!(causes(&[more, LOCK]), [Cause::Latches, Cause::Locks]);
+    }
+
+    #[test]
+    fn what_most_sessions_waited_for_is_named_with_a_lock() {
+        let on = |name, then| ("database", name, 0.0, then);
+        let [stock, warehouse] =
+            [("lock_waits/stock.PRIMARY", 1.0), ("lock_waits/warehouse.PRIMARY", 4.0)];
+        let words = |gauges: &[(&str, &str, f64, f64)]| {
+            let dips = with(gauges);
+            let is_listed = |moved: &Moved| moved.gauge.starts_with(LOCK_WAITS);
+            assert!(!dips[0].moved.iter().any(is_listed), "it is named already");
+            dips[0].words(dips[0].causes[0].cause)
+        };
+        let both = [LOCK, on(stock.0, stock.1), on(warehouse.0, warehouse.1)];
+        assert_eq!(words(&both), "sessions waited for locks on warehouse.PRIMARY");
+        // Most waited for something that the server does not name.
+        assert_eq!(words(&both[..2]), "sessions waited for locks");
+        assert_eq!(words(&[LOCK]), "sessions waited for locks");
     }
 
     /// A gauge: about, name, and its value in a second.

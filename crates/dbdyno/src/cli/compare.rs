@@ -21,11 +21,9 @@ pub(crate) fn command() -> Command {
              is the baseline. dbdyno compare EXPERIMENT --by target compares the values of a \
              varied parameter, whose runs were interleaved.",
         )
-        .arg(
-            Arg::new("sides").required(true).num_args(1..).value_name("SIDE").help(
-                "KEY=VALUE of a label, an experiment's id, or ids of runs separated by commas",
-            ),
-        )
+        .arg(Arg::new("sides").required(true).num_args(1..).value_name("SIDE").help(
+            "KEY=VALUE of a label, an experiment, or runs separated by commas, each by id or name",
+        ))
         .arg(
             Arg::new("by")
                 .long("by")

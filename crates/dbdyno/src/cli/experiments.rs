@@ -34,7 +34,7 @@ pub(crate) fn command() -> Command {
         Arg::new("id")
             .required(true)
             .value_name("ID")
-            .help("An experiment's id, the beginning or end of one, or 'last'")
+            .help("An experiment's id, the beginning or end of one, its name, or 'last'")
     };
     let resume = Command::new("resume")
         .about("Runs an experiment's remaining trials")

@@ -15,7 +15,7 @@ pub(super) fn id() -> Arg {
     Arg::new("id")
         .required(true)
         .value_name("ID")
-        .help("A run's id, the beginning or end of one, or 'last'")
+        .help("A run's id, the beginning or end of one, its name, or 'last'")
 }
 
 /// What a list is asked for: conditions, and an order.

@@ -464,6 +464,9 @@ fn a_value_that_cannot_be_is_reported_with_its_flag() {
     let of_arm = ["run", "arm", "--target=sim:", "--load=open", "--rate=2MB/s"];
     let words = ["arm have no record size", "or measurements per second by --application-rate"];
     refused(&home, &of_arm, USAGE, &words);
+    let of_arm = ["run", "arm", "--target=sim:", "--load=open", "--rate=1M measurements/s"];
+    let words = ["arm have no number of records", words[1]];
+    refused(&home, &of_arm, USAGE, &words);
     refused(&home, &["build", "tpcc", "--warehouses=0"], USAGE, &["warehouses: 0 is too small"]);
     refused(&home, &["build", "tpcc", "--seed=x"], USAGE, &["--seed: 'x' is not a count"]);
     refused(&home, &["build", "tpcc", "--loaders=x"], USAGE, &["--loaders: 'x' is not a count"]);
@@ -1032,7 +1035,7 @@ fn a_build_that_finds_no_room_says_so_and_goes_on_when_there_is_some() {
                   $DBDYNO build tpcc --quiet --target=sqlite:small/a.db \
                   && $DBDYNO check tpcc --quiet --target=sqlite:small/a.db";
     let Some(ran) = start_with_mounts(&home, script).map(Started::end) else { return };
-    let ran = ran.good().says(&["exit 1", "resumed an interrupted build", "12 of 12 checks"]);
+    let ran = ran.good().says(&["exit 1", "resumed an interrupted build", "13 of 13 checks"]);
     ran.warns(&["dbdyno: ", "the build stopped", "no disk space for small/a.db"]).is_a_sentence();
 }
 

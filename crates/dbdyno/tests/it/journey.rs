@@ -104,7 +104,7 @@ fn one_command_builds_checks_measures_and_reports() {
         " transactions offered = ",
         " finished + 0 failed + 0 dropped + 0 unfinished",
         "no interval of p50",
-        "12 of 12 hold before the load; 12 of 12 hold after it",
+        "13 of 13 hold before the load; 13 of 13 hold after it",
         "as dbdyno does",
         "Is this result valid?",
         "not a TPC-C result",

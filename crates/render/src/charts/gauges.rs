@@ -36,7 +36,21 @@ fn charts(report: &Report) -> Vec<Chart> {
         let owner = shown.iter().position(|gauge| gauge.about == family[0].about);
         (owner, rank(&family[0].name).unwrap_or(FIRST.len()))
     });
-    families.iter().flat_map(|family| chart(report, family)).collect()
+    numbered(families.iter().flat_map(|family| chart(report, family)).collect())
+}
+
+/// Families that were divided by magnitude have one name: their charts are numbered, the one with
+/// the largest values first.
+fn numbered(mut charts: Vec<Chart>) -> Vec<Chart> {
+    let titles: Vec<String> = charts.iter().map(|chart| chart.title.clone()).collect();
+    for (at, chart) in charts.iter_mut().enumerate() {
+        let same = |upto: usize| titles[..upto].iter().filter(|of| **of == titles[at]).count();
+        let (n_before, n_all) = (same(at), same(titles.len()));
+        if n_all > 1 {
+            chart.title = format!("{} ({} of {n_all})", chart.title, n_before + 1);
+        }
+    }
+    charts
 }
 
 /// The charts of gauges by what these are about, in the order of the charts.

@@ -374,9 +374,7 @@ fn of_all_offered(report: &Report, field: &str) -> Quantity {
 
 /// How much was lost, where it makes a time infinite.
 fn lost(report: &Report) -> String {
-    let counts = &report.block.counts;
-    let lost = 100.0 * (counts.failed + counts.dropped) as f64 / counts.offered as f64;
-    format!("{} % lost", significant(lost, 2))
+    format!("{} % lost", significant(report.block.counts.lost_percent(), 2))
 }
 
 #[cfg(test)]

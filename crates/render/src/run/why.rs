@@ -196,6 +196,7 @@ mod tests {
                 moved: Vec::new(),
                 n_stretches,
                 deadlocks: 0,
+                locked: None,
             })
         };
         assert_eq!(with(Some(9)), "nothing else that is read moved");

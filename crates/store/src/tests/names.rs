@@ -27,6 +27,18 @@ fn a_run_is_found_by_either_end_of_its_id() {
 }
 
 #[test]
+fn a_run_is_found_by_a_name_that_no_other_has() {
+    let (_folder, store) = new_store();
+    write(&store, &begun("01970a-1111", 1), Vec::new()).expect("written");
+    assert_eq!(store.find(" a plan ").expect("named so").0, "01970a-1111");
+    assert!(store.find("A plan").is_err());
+    write(&store, &begun("01970a-2222", 2), Vec::new()).expect("written");
+    let error = store.find("a plan").expect_err("two are named so");
+    let why = "2 runs are named 'a plan' (01970a-2222, 01970a-1111): give the end of an id";
+    assert_eq!((error.kind, error.message.as_str()), (StoreErrorKind::AmbiguousRun, why));
+}
+
+#[test]
 fn labels_are_kept_replaced_and_filtered_by() {
     let (_folder, store) = new_store();
     for (id, started, workload) in [("0197-a", 1, "tpcc"), ("0197-b", 2, "arm")] {

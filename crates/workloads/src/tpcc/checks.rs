@@ -1,4 +1,5 @@
-//! The twelve consistency conditions of clause 3.3.2, each as a query for the rows that break it.
+//! The twelve consistency conditions of clause 3.3.2, and the numbers of rows of clause 4.3.3.1,
+//! each as a query for the rows that break it.
 //!
 //! Grouped tables joined on keys: no common table expression, window or full join, so that every
 //! database we know runs them, and nothing quadratic. Not here: when they run (app).
@@ -6,13 +7,18 @@
 use model::Check;
 
 use super::parameters::Data;
+use super::schema::DISTRICTS;
 
-/// All twelve, in order.
+/// All thirteen, in order.
 pub(super) fn checks(data: &Data) -> Vec<Check> {
     let delivered_at_load = (data.first_undelivered() - 1).to_string();
+    let [items, customers] = [data.items(), DISTRICTS * data.customers()];
     let check = |(id, title, sql): &(&'static str, &'static str, &str)| {
         let sql = sql.replace("{delivered}", DELIVERED).replace("{paid}", PAID);
         let sql = sql.replace("{delivered_at_load}", &delivered_at_load);
+        let sql = sql.replace("{items}", &items.to_string());
+        let sql = sql.replace("{districts}", &DISTRICTS.to_string());
+        let sql = sql.replace("{customers}", &customers.to_string());
         Check { id, title: (*title).into(), sql }
     };
     CONDITIONS.iter().map(check).collect()
@@ -35,7 +41,7 @@ const DELIVERED: &str = "(SELECT o_w_id, o_d_id, o_c_id, SUM(ol_amount) AS sum_o
 const PAID: &str = "(SELECT h_c_w_id, h_c_d_id, h_c_id, SUM(h_amount) AS sum_h_amount \
      FROM history GROUP BY h_c_w_id, h_c_d_id, h_c_id)";
 
-static CONDITIONS: [(&str, &str, &str); 12] = [
+static CONDITIONS: [(&str, &str, &str); 13] = [
     (
         "3.3.2.1",
         "w_ytd is the sum of d_ytd of the warehouse's districts",
@@ -143,5 +149,21 @@ static CONDITIONS: [(&str, &str, &str); 12] = [
         "SELECT c_w_id, c_d_id, c_id, c_balance, c_ytd_payment, sum_ol_amount FROM customer \
          LEFT JOIN {delivered} l ON o_w_id = c_w_id AND o_d_id = c_d_id AND o_c_id = c_id \
          WHERE c_balance + c_ytd_payment <> COALESCE(sum_ol_amount, 0)",
+    ),
+    (
+        "4.3.3.1",
+        "each warehouse has its districts, customers and stock, and there are as many items as \
+         stock of a warehouse: no transaction adds or removes any",
+        "SELECT w_id, n_districts, n_customers, n_stock, n_items FROM warehouse \
+         LEFT JOIN (SELECT d_w_id, COUNT(*) AS n_districts FROM district GROUP BY d_w_id) d \
+         ON d_w_id = w_id \
+         LEFT JOIN (SELECT c_w_id, COUNT(*) AS n_customers FROM customer GROUP BY c_w_id) c \
+         ON c_w_id = w_id \
+         LEFT JOIN (SELECT s_w_id, COUNT(*) AS n_stock FROM stock GROUP BY s_w_id) s \
+         ON s_w_id = w_id \
+         CROSS JOIN (SELECT COUNT(*) AS n_items FROM item) i \
+         WHERE COALESCE(n_districts, 0) <> {districts} \
+         OR COALESCE(n_customers, 0) <> {customers} \
+         OR COALESCE(n_stock, 0) <> {items} OR n_items <> {items}",
     ),
 ];
