@@ -6,7 +6,10 @@ use std::sync::Arc;
 
 use drivers::Opening;
 use engine::Stop;
-use model::{Database, Group, Identity, Plan, ScaleInData, ScaleOf, Settings, Target, Workload};
+use model::{
+    BadParameter, Database, Dialect, Group, Identity, Plan, ScaleInData, ScaleOf, Settings, Target,
+    Workload,
+};
 use plan::managed;
 use store::{holds_runs, is_of_store};
 
@@ -274,13 +277,7 @@ pub fn resolve_workload(
         (entry.make)(&make).map_err(Error::from)
     };
     let fresh = make(&settings, None)?;
-    let refused_engine = || {
-        let why = plan::refused_engine(target, database.dialect(), fresh.as_ref())?;
-        Some(format!("engine: {why}"))
-    };
-    if let Some(why) = fresh.refuses(database.dialect()).or_else(refused_engine) {
-        return Err(Error::Usage(why));
-    }
+    refuse(target, database.dialect(), fresh.as_ref())?;
     if fresh.population().is_none() {
         return Ok(Opened { database, workload: fresh, settings, data: Data::None, is_kept });
     }
@@ -333,6 +330,33 @@ pub fn resolve_workload(
         .map_err(|bad| Error::Failed(format!("the data of {target} do not match: {bad}")))?;
     let workload = make(&settings, identity.as_ref())?;
     Ok(Opened { database, workload, settings, data, is_kept })
+}
+
+/// Refuses a workload that a database of this dialect cannot have.
+fn refuse(target: &Target, dialect: &Dialect, workload: &dyn Workload) -> Result<(), BadParameter> {
+    if let Some(why) = workload.refuses(dialect) {
+        return Err(BadParameter::new(why));
+    }
+    let refused = plan::refused_engine(target, dialect, workload);
+    refused.map_or(Ok(()), |why| Err(BadParameter::of("engine", why)))
+}
+
+/// Refuses a workload with its parameters as written, as far as that is known of a target before
+/// it is opened.
+pub fn check_workload(
+    target: &Target,
+    workload: &str,
+    parameters: &[(String, String)],
+    seed: u64,
+) -> Result<(), BadParameter> {
+    let entry = workloads::by_name(workload)?;
+    let pairs = parameters.iter().map(|(k, v)| (k.as_str(), v.as_str()));
+    let settings = Settings::decide(entry.name, entry.parameters, pairs)?;
+    let fresh = (entry.make)(&workloads::Make { settings: &settings, seed, data: None })?;
+    match drivers::of_target(target) {
+        Some(driver) => refuse(target, &driver.product.dialect, fresh.as_ref()),
+        None => Ok(()),
+    }
 }
 
 /// The scale of data that somebody else built, as far as they show it.

@@ -121,10 +121,15 @@ fn units(name: &str) -> Vec<&'static str> {
     let known = known(name).ok().flatten();
     let of_run =
         known.filter(|name| OF_RUN.iter().any(|of| of.name == *name) || !unit(name).is_empty());
-    match of_run {
-        Some(name) => vec![unit(&name)],
-        None => brought(name).into_iter().flatten().map(String::as_str).collect(),
+    if let Some(name) = of_run {
+        return vec![unit(&name)];
     }
+    // Of bytes a workload may count its own.
+    let rate = format!("{}_per_s", name.trim().to_lowercase());
+    let of_clients = OF_RUN.iter().filter(|of| of.name == rate).map(|of| of.unit);
+    let mut all: Vec<&str> = brought(name).into_iter().flatten().map(String::as_str).collect();
+    all.extend(of_clients);
+    all
 }
 
 struct Read(Report);

@@ -53,7 +53,7 @@ pub static CATALOG: &[CatalogEntry] = &[
     CatalogEntry {
         id: "nothing_finished",
         severity: "invalid",
-        raised: "no transaction finished",
+        raised: "no transaction finished, or none within the measured phase",
         advice: "Look at the errors and the other findings; check that the data are there and that \
                  the user may write.",
     },
@@ -309,6 +309,14 @@ pub static CATALOG: &[CatalogEntry] = &[
                  empty",
         advice: "The rates are those of what was stored: lower `--application-rate`, add clients, or \
                  use `--pool-empty block`.",
+    },
+    CatalogEntry {
+        id: "application_behind",
+        severity: "warning",
+        raised: "the application of `arm` generated at least 5 % fewer measurements than \
+                 `--application-rate` offers, since it waited for a pool or for a CPU",
+        advice: "The database or the application cannot keep up with this rate: lower it, add \
+                 clients or application threads.",
     },
     CatalogEntry {
         id: "no_buffer_filled",

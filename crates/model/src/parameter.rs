@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 
 use crate::{
-    ArrivalRate, Choice, did_you_mean, parse_bytes, parse_count, parse_duration, parse_rate,
+    ArrivalRate, Choice, did_you_mean, parse_bytes, parse_count, parse_duration, parse_number, parse_rate,
 };
 
 /// What values a parameter takes.
@@ -176,9 +176,7 @@ impl ParameterKind {
                 Ok(Setting::Count(value))
             }
             ParameterKind::Number { min, max } => {
-                let value = text.trim().parse::<f64>();
-                let value = value.ok().filter(|value| value.is_finite());
-                let value = value.ok_or_else(|| format!("'{text}' is not a number"))?;
+                let value = parse_number(text).map_err(words)?;
                 in_range(value, min, max)?;
                 Ok(Setting::Number(value))
             }

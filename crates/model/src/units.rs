@@ -78,10 +78,18 @@ pub(crate) const AMOUNT_UNITS: [(&str, f64, &str); 12] = [
     ("GiB", 1_073_741_824.0, "B"),
 ];
 
-/// A number's text without its `k` or `M` at the end, and how many that stands for.
+/// A number's text without its `k`, `M` or `G` at the end, and how many that stands for.
 pub fn without_scale(number: &str) -> (&str, f64) {
-    let scaled = |scale: char, factor: f64| Some((number.strip_suffix(scale)?, factor));
-    scaled('k', 1e3).or_else(|| scaled('M', 1e6)).unwrap_or((number, 1.0))
+    let scaled = |(scale, factor): (char, f64)| Some((number.strip_suffix(scale)?, factor));
+    [('k', 1e3), ('M', 1e6), ('G', 1e9)].into_iter().find_map(scaled).unwrap_or((number, 1.0))
+}
+
+/// Reads `0.5`, `1e6`, `60k`, `1M`.
+pub fn parse_number(text: &str) -> Result<f64, BadUnit> {
+    let (number, factor) = without_scale(text.trim());
+    let value = number.trim_end().replace('_', "").parse::<f64>().ok();
+    let value = value.map(|value| value * factor).filter(|value| value.is_finite());
+    value.ok_or_else(|| BadUnit(format!("'{text}' is not a number: write 0.5, 500, 60k or 1M")))
 }
 
 /// Reads `500`, `500/s`, `30k/min` or `30000/min`. Returns events per second.

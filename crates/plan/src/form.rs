@@ -9,7 +9,7 @@ use std::marker::PhantomData;
 use model::{
     ArrivalRate, Choice, DbErrorKind, NS_PER_S, Objective, ParameterKind, StopCondition, Target,
     byte_rate, did_you_mean, format_duration, in_range, parse_bytes, parse_count, parse_duration,
-    parse_rate,
+    parse_number, parse_rate,
 };
 use toml::Value;
 
@@ -214,8 +214,7 @@ impl Form for Factor {
     const KIND: ParameterKind = ParameterKind::Number { min: Factor::MIN, max: Factor::MAX };
 
     fn read(text: &str) -> Result<f64, String> {
-        let value = text.trim().parse::<f64>().ok().filter(|value| value.is_finite());
-        let value = value.ok_or_else(|| format!("'{text}' is not a number"))?;
+        let value = parse_number(text).map_err(|bad| bad.0)?;
         in_range(value, Factor::MIN, Factor::MAX)?;
         Ok(value)
     }

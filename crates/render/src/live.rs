@@ -120,7 +120,7 @@ pub fn now(tally: &Tally) -> Now {
 pub fn interval(tally: &Tally, seconds: Range<i64>) -> String {
     let all: Vec<usize> = (0..tally.groups.len()).collect();
     let span = tally.span(seconds.clone());
-    let length = (seconds.end - seconds.start).max(1) as f64;
+    let length = tally.length_s(&seconds);
     let rate = |n: u64| significant(n as f64 / length, 4);
     let mut parts = vec![rates_in(tally, &all, seconds.clone())];
     let traffic = tally.groups.iter().map(|group| group.traffic(seconds.clone()));
@@ -138,7 +138,10 @@ pub fn interval(tally: &Tally, seconds: Range<i64>) -> String {
         };
         parts.push(format!("({})", all.iter().map(of).collect::<Vec<_>>().join(", ")));
     }
-    let end = format!("{} s", seconds.end);
+    let end = match seconds.start as f64 + length {
+        end if end > 0.0 && seconds.end > 0 => numbers::seconds(end),
+        _ => format!("{} s", seconds.end),
+    };
     let phase = if seconds.start < 0 { " ramp-up" } else { "" };
     format!("[ {end:>4}{phase} ] {}", parts.join("  "))
 }
@@ -199,7 +202,8 @@ fn measuring(tally: &Tally, now_ns: i64, measure_ns: i64) -> String {
         }
         None if measure_ns == 0 => format!("{} measured", duration(now_ns)),
         None => {
-            let (of, left) = (duration(measure_ns), duration(measure_ns - now_ns));
+            let left = duration(measure_ns - now_ns);
+            let of = numbers::seconds(measure_ns as f64 / NS_PER_S as f64);
             format!("{} of {of}, {left} left", duration(now_ns))
         }
     }
@@ -219,7 +223,7 @@ fn rates(tally: &Tally, groups: &[usize], shown: i64) -> String {
 
 /// Rates of some seconds, primary metrics included where they are counted already.
 fn rates_in(tally: &Tally, groups: &[usize], seconds: Range<i64>) -> String {
-    let length = (seconds.end - seconds.start).max(1) as f64;
+    let length = tally.length_s(&seconds);
     let commits: u64 = tally.commits_per_second(groups, seconds.clone()).iter().sum();
     let mut parts = vec![format!("{} TPS", significant(commits as f64 / length, 3))];
     for (name, title) in tally.primary_metrics(groups).into_iter().filter(|_| seconds.end > 0) {

@@ -421,12 +421,14 @@ pub fn resolve<'r>(
         return Err(why);
     }
     let candidates = spellings(asked);
-    let is_had = |name: &&String| reports.clone().any(|report| value_of(report, name).is_some());
-    if let Some(found) = candidates.iter().find(is_had) {
-        return Ok(found.clone());
-    }
-    if let Some(found) = in_one_group(&candidates, reports.clone())? {
-        return Ok(found);
+    // The bytes that one group stores are likelier meant by `bytes` than those of all clients.
+    for name in &candidates {
+        if reports.clone().any(|report| value_of(report, name).is_some()) {
+            return Ok(name.clone());
+        }
+        if let Some(found) = in_one_group(name, reports.clone())? {
+            return Ok(found);
+        }
     }
     let both = |(of, to)| {
         let of = resolve(of, reports.clone()).ok()?;
@@ -490,29 +492,23 @@ pub(crate) fn samples_lacking(report: &Report, name: &str) -> Option<u64> {
 /// The name of what only one group of a run with several has. An `Err` names all of them, where
 /// several have it.
 fn in_one_group<'r>(
-    candidates: &[String],
+    name: &str,
     reports: impl Iterator<Item = &'r Report> + Clone,
 ) -> Result<Option<String>, String> {
-    for name in candidates {
-        let mut found = BTreeSet::new();
-        for report in reports.clone() {
-            let of = |group: &GroupReport| format!("{}.{name}", group.name);
-            let all = report.groups.iter().map(of);
-            let has = |name: &String| {
-                value_of(report, name).is_some() || samples_lacking(report, name).is_some()
-            };
-            found.extend(all.filter(has));
-        }
-        match found.len() {
-            0 => {}
-            1 => return Ok(found.pop_first()),
-            _ => {
-                let all: Vec<String> = found.into_iter().collect();
-                return Err(format!("several groups have {name}: name one of {}", all.join(", ")));
-            }
-        }
+    let mut found = BTreeSet::new();
+    for report in reports {
+        let of = |group: &GroupReport| format!("{}.{name}", group.name);
+        let all = report.groups.iter().map(of);
+        let has = |name: &String| {
+            value_of(report, name).is_some() || samples_lacking(report, name).is_some()
+        };
+        found.extend(all.filter(has));
     }
-    Ok(None)
+    if found.len() > 1 {
+        let all: Vec<String> = found.into_iter().collect();
+        return Err(format!("several groups have {name}: name one of {}", all.join(", ")));
+    }
+    Ok(found.pop_first())
 }
 
 /// Which of these names of figures is meant by one that is written as people do; what only one
@@ -533,14 +529,13 @@ pub(crate) fn find_as_written<'n>(
     if let Some(found) = names.clone().find(is_meant) {
         return Some(found);
     }
-    let candidates = spellings(written);
-    let exact = candidates.iter().find_map(|name| names.clone().find(|own| own == name));
     let of_group = |name: &String| {
         let end = format!(".{name}");
         let mut all = names.clone().filter(|own| own.ends_with(&end));
         all.next().filter(|found| all.all(|other| other == *found))
     };
-    exact.or_else(|| candidates.iter().find_map(of_group))
+    let meant = |name: &String| names.clone().find(|own| own == name).or_else(|| of_group(name));
+    spellings(written).iter().find_map(meant)
 }
 
 /// What a name may stand for, the likeliest first.
@@ -568,7 +563,7 @@ pub fn spellings(name: &str) -> Vec<String> {
 
 /// The figure of the whole run that people call `name`, a time without its unit and a share below
 /// a bound too, or one of a type, metric or gauge or a rate that a workload is known by, of which
-/// only a run can say whether it has it.
+/// only a run can say whether it has it: `rows` and `bytes` are also what workloads count.
 /// None where it is no figure; an `Err` says why a share below a bound is none.
 pub fn known(name: &str) -> Result<Option<String>, String> {
     if let Some((of, to)) = quotient(name) {
@@ -579,11 +574,19 @@ pub fn known(name: &str) -> Result<Option<String>, String> {
         return share.map(|share| Some(share.to_string()));
     }
     let found = spellings(name.trim()).into_iter().find(|name| of_run(name).is_some());
+    if found.as_deref().is_some_and(|found| is_rate_in_short(name, found)) {
+        return Ok(Some(name.trim().to_owned()));
+    }
     let both = |(of, to)| Some(format!("{} / {}", known(of).ok()??, known(to).ok()??));
     let found = found.or_else(|| quotients(name).find_map(both));
     let is_rate = |name: &str| name.ends_with("_per_s");
     let is_part = || check_name(name).is_ok() && (name.contains('.') || is_rate(name.trim()));
     Ok(found.or_else(|| is_part().then(|| name.trim().to_owned())))
+}
+
+/// Whether a name is that of a rate without its unit of time: `bytes` of `bytes_per_s`.
+fn is_rate_in_short(name: &str, rate: &str) -> bool {
+    rate.strip_suffix("_per_s") == Some(&name.trim().to_lowercase())
 }
 
 /// The names of the figures that every run may have, as people write them.
@@ -789,7 +792,8 @@ mod tests {
         let written = "machine.disk_written_per_transaction";
         assert!(spellings("io.written_per_transaction").contains(&written.to_owned()));
         assert!(spellings("rows").contains(&"rows_per_s".to_owned()));
-        assert_eq!(known("bytes"), Ok(Some("bytes_per_s".to_owned())));
+        assert_eq!(known("bytes"), Ok(Some("bytes".to_owned())));
+        assert_eq!(direction("bytes"), Direction::Higher);
         assert_eq!(known("p99/p50"), Ok(Some("p99_ms / p50_ms".to_owned())));
         assert_eq!(
             known("machine.disk_written/vda"),
@@ -862,6 +866,15 @@ mod tests {
         assert_eq!(found(&report, "lines_p90").as_deref(), Ok("readers.lines.p90"));
         assert_eq!(found(&report, "lines.below_5").as_deref(), Ok("readers.lines.below_5"));
         assert_eq!(found(&report, "p99").as_deref(), Ok("p99_ms"));
+        // What a group counts goes before what all clients do.
+        let rows = report.block.custom_metrics.get("readers.lines").expect("one").clone();
+        report.block.custom_metrics.push("writers.rows".to_owned(), rows);
+        report.block.rows_per_second = Some(1e6);
+        assert_eq!(found(&report, "rows").as_deref(), Ok("writers.rows.per_second"));
+        assert_eq!(found(&report, "rows_per_s").as_deref(), Ok("rows_per_s"));
+        let names = ["rows_per_s", "writers.rows.per_second"];
+        assert_eq!(find_as_written("rows", names.into_iter()), Some(names[1]));
+        assert_eq!(find_as_written("rows", names[..1].iter().copied()), Some(names[0]));
         report.block.custom_metrics.push("writers.lines".to_owned(), lines);
         let why = found(&report, "lines_p90").expect_err("two have it");
         assert!(why.contains("readers.lines.p90, writers.lines.p90"), "{why}");

@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use model::numbers::significant;
-use model::{Load, Severity, StopReason};
+use model::{Load, Severity, StopReason, parse_number};
 
 use super::{FindingText, View, count, percent, percent_text};
 use crate::tally::Tally;
@@ -236,5 +236,5 @@ fn has_rate(tally: &Tally, group: usize) -> bool {
     let rate = tally.description(group).and_then(|described| {
         described.parameters.iter().find(|(name, _)| name == model::PRODUCER_RATE)
     });
-    rate.is_some_and(|(_, rate)| rate.parse().is_ok_and(|rate: f64| rate > 0.0))
+    rate.is_some_and(|(_, rate)| parse_number(rate).is_ok_and(|rate| rate > 0.0))
 }

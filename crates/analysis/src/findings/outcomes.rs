@@ -12,6 +12,7 @@ const FAILED_PERCENT_MAX: f64 = 50.0;
 
 enum Ending {
     NothingFinished { offered: u64, failed: u64 },
+    NoneWithin { finished: u64 },
     Failed { failed: u64, offered: u64, most: Option<ErrorCount> },
     Unknown { unknown: u64 },
     Retried { retried: u64, offered: u64 },
@@ -27,6 +28,15 @@ impl Ending {
                     "Nothing finished: {} offered, {} failed.",
                     count(offered, "transaction"),
                     model::format_count(failed)
+                ),
+            },
+            Ending::NoneWithin { finished } => FindingText {
+                id: "nothing_finished",
+                severity: Severity::Invalid,
+                text: format!(
+                    "Nothing finished within the measured phase: {} that began in it finished \
+                     after it, so there is no rate. Measure longer.",
+                    count(finished, "transaction")
                 ),
             },
             Ending::Failed { failed, offered, most } => FindingText {
@@ -96,7 +106,15 @@ fn commonest_cause(errors: &[ErrorCount], retried: u64) -> Option<ErrorCount> {
 fn nothing_finished(view: &View) -> Option<Ending> {
     let counts = &view.sum.counts;
     let (offered, failed) = (counts.offered(), counts.failed);
-    let nothing = view.tally.ended.is_some() && counts.finished() == 0;
-    let nothing = nothing && !super::is_over_early(view.tally);
-    nothing.then_some(Ending::NothingFinished { offered, failed })
+    if view.tally.ended.is_none() || super::is_over_early(view.tally) {
+        return None;
+    }
+    if counts.finished() == 0 {
+        return Some(Ending::NothingFinished { offered, failed });
+    }
+    // Where others of several groups have a rate, one may be busy with long transactions.
+    let all: Vec<usize> = (0..view.tally.groups.len()).collect();
+    let commits = view.tally.commits_per_second(&all, view.tally.seconds());
+    let is_none = view.index == 0 && counts.committed > 0 && commits.iter().all(|n| *n == 0);
+    is_none.then_some(Ending::NoneWithin { finished: counts.finished() })
 }

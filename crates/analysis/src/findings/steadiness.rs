@@ -2,7 +2,7 @@
 
 use model::{
     DisturbanceEvent, Disturbed, GroupDescription, NS_PER_S, Severity, StopCondition, StopReason,
-    numbers,
+    numbers, parse_count,
 };
 use stats::{Stability, Stall, WarmUp, trend, warm_up};
 
@@ -138,7 +138,10 @@ fn too_short(measured_ns: u64) -> FindingText {
     FindingText {
         id: "too_short",
         severity: Severity::Invalid,
-        text: format!("Only {} were measured.", seconds(measured_ns)),
+        text: match measured_ns {
+            0 => "Nothing was measured.".to_owned(),
+            _ => format!("Only {} were measured.", duration(measured_ns)),
+        },
     }
 }
 
@@ -152,11 +155,20 @@ pub(super) struct Counted {
     took_ns: u64,
     /// How long the load should take in all.
     wanted_ns: u64,
+    ramp_up_ns: u64,
 }
 
 impl Counted {
     fn text(self, measured_ns: u64) -> FindingText {
-        let Counted { n, noun, flag, took_ns, wanted_ns } = self;
+        let Counted { n, noun, flag, took_ns, wanted_ns, ramp_up_ns } = self;
+        let measured = match (measured_ns, ramp_up_ns) {
+            (0, 1..) => format!(
+                "Nothing was measured: the ramp-up of {} took all of them, give --ramp-up 0s",
+                duration(ramp_up_ns)
+            ),
+            (0, 0) => "Nothing was measured".to_owned(),
+            _ => format!("Only {} were measured", duration(measured_ns)),
+        };
         // Two digits are enough of a rate that so short a run has shown.
         let needed = n as f64 * wanted_ns as f64 / took_ns as f64;
         let digit = 10_f64.powf(needed.log10().floor() - 1.0).max(1.0);
@@ -168,9 +180,8 @@ impl Counted {
                 _ => Severity::Note,
             },
             text: format!(
-                "Only {} were measured: the load of {} took {}. At that rate, a minute takes \
-                 {} ({flag} {needed}).",
-                seconds(measured_ns),
+                "{measured}. The load of {} took {}. At that rate, a minute takes {} \
+                 ({flag} {needed}).",
                 count(n, noun),
                 duration(took_ns),
                 model::format_count(needed),
@@ -189,7 +200,7 @@ pub(super) fn counted(tally: &Tally) -> Option<Counted> {
     }
     let of_group = |group: &GroupDescription| {
         let made = group.parameters.iter().find(|(name, _)| name == model::PRODUCER_COUNT);
-        let n_made = made.and_then(|(_, n)| n.parse().ok()).filter(|n: &u64| *n > 0);
+        let n_made = made.and_then(|(_, n)| parse_count(n).ok()).filter(|n| *n > 0);
         let (n, noun, flag) = match (n_made, group.stop_condition) {
             (Some(n), _) => (n, "measurement", "--measurements"),
             (None, StopCondition::Transactions(n)) => (n, "transaction", "--transactions"),
@@ -206,7 +217,8 @@ pub(super) fn counted(tally: &Tally) -> Option<Counted> {
             }
             None => (ended.measured_ns, WANTED_NS),
         };
-        (took_ns > 0).then_some(Counted { n, noun, flag, took_ns, wanted_ns })
+        let ramp_up_ns = phases.ramp_up_ns;
+        (took_ns > 0).then_some(Counted { n, noun, flag, took_ns, wanted_ns, ramp_up_ns })
     };
     description.groups.iter().find_map(of_group)
 }

@@ -624,9 +624,9 @@ fn of_a_count_that_is_done_early_as_much_is_wanted_as_a_minute_takes() {
         (found.severity, &*found.text),
         (
             Severity::Invalid,
-            "Only 0 s were measured: the load of 5,000 measurements took 20 ms. At that rate, a \
-             minute takes 16,000,000 (--measurements 16000000). Give more of them, so that a \
-             minute or more is measured."
+            "Nothing was measured: the ramp-up of 2 s took all of them, give --ramp-up 0s. The \
+             load of 5,000 measurements took 20 ms. At that rate, a minute takes 16,000,000 \
+             (--measurements 16000000). Give more of them, so that a minute or more is measured."
         )
     );
     assert!(of("nothing_finished").is_none() && of("too_short").is_none(), "{findings:#?}");

@@ -7,7 +7,7 @@ use app::build::{
     drop_data as drop_tables, unmarked_tables,
 };
 use app::open::{
-    Data, OpenTarget, Opened, has_all_tables, is_apart_from, open_target,
+    Data, OpenTarget, Opened, check_workload, has_all_tables, is_apart_from, open_target,
     resolve_workload_interruptible,
 };
 use app::run::data_build::{DataBuild, DataBuilt};
@@ -132,6 +132,7 @@ fn opened(
     let given = flags::given(matches, entry.parameters.iter().map(|row| row.name));
     let parameters: Vec<(String, String)> =
         given.into_iter().map(|(k, v)| (k.to_owned(), v.to_owned())).collect();
+    check_workload(&target, entry.name, &parameters, seed).map_err(flags::bad_parameter)?;
     let open_target = open_target(&target, seed, is_build, stop, &mut |text| live.doing(text))?;
     for text in open_target.sentences() {
         live.note(&text);

@@ -7,7 +7,7 @@ use app::build::LoadMethod;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::parser::ValueSource;
 use clap::{Arg, ArgAction, ArgMatches};
-use model::{Choice, Parameter, ParameterKind, choice};
+use model::{BadParameter, Choice, Parameter, ParameterKind, choice};
 use store::default_path;
 use workloads::GroupRole;
 
@@ -32,6 +32,14 @@ pub(crate) fn of(parameter: &'static Parameter, heading: &'static str) -> Arg {
         }
         ParameterKind::Words => arg.action(ArgAction::Append),
         _ => arg,
+    }
+}
+
+/// What is wrong with a workload's parameters, by the flag that was given.
+pub(crate) fn bad_parameter(bad: BadParameter) -> Error {
+    match &bad.parameter {
+        Some(name) => Error::Usage(format!("--{}: {}", name.replace('_', "-"), bad.why)),
+        None => bad.into(),
     }
 }
 

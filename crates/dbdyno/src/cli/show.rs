@@ -1,7 +1,7 @@
 //! `dbdyno show`: one transaction, and what it and the database say to each other.
 
 use app::Error;
-use app::open::{is_apart_from, open_target};
+use app::open::{check_workload, is_apart_from, open_target};
 use app::trace::{TraceOptions, may_create, trace};
 use app::watcher::Watcher;
 use clap::{Arg, ArgMatches, Command};
@@ -78,6 +78,8 @@ pub(crate) fn show(matches: &ArgMatches, shell: &Shell) -> Outcome {
     };
     let stop = stop_on_signals(shell);
     let mut live = Live::new(shell, flags::is_quiet(matches, shell));
+    check_workload(&target, &options.workload, &options.parameters, options.seed)
+        .map_err(flags::bad_parameter)?;
     let creates = may_create(&options, &target)?;
     if creates && !matches.contains_id("target") {
         make_data_folder(shell).map_err(Error::Failed)?;

@@ -284,6 +284,12 @@ fn a_storage_engine_that_cannot_be_is_refused_by_every_workload_with_tables() {
         check(&axis, &["'engine' changes the data", "--data rebuild"]);
     }
     misspelt(&home, &["run", "empty", "--engine=myisam"], &["'--engine'"]);
+    // Before a server is started for it.
+    let words = ["dbdyno: --engine: 'unlogged' cannot be had on mariadb"];
+    for command in ["build", "show"] {
+        let args = [command, "record", "--target=managed:mariadb", "--engine=unlogged"];
+        refused(&home, &args, USAGE, &words);
+    }
     nothing_was_made(&home);
 }
 

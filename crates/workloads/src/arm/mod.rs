@@ -17,7 +17,7 @@ mod writer;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use model::{
-    BadParameter, Check, Choice, Client, CustomMetric, CustomMetricKind, Dialect, Fact, FactValue,
+    BadParameter, Check, Choice, Client, Crosscheck, CustomMetric, CustomMetricKind, Dialect, Fact, FactValue,
     Finding, Identity, Kind, KindIndex, MEGABYTE, NS_PER_S, Number, Places, Population,
     PrimaryMetric, Producer, ProducerTask, Severity, Signal, Statement, StatementKind, Workload,
     format_count, numbers,
@@ -44,6 +44,9 @@ pub(crate) static ENTRY: Entry = Entry {
 };
 
 const NAME: &str = "arm";
+
+/// An application that generates a smaller share of what its rate offers falls behind.
+const OFFERED_LEAST: f64 = 0.95;
 
 /// In the order of their places (`writer`).
 static CUSTOM_METRICS: [CustomMetric; 4] = [
@@ -225,6 +228,12 @@ impl Workload for Arm {
     fn checks(&self, dialect: &Dialect) -> Vec<Check> {
         checks::checks(self.shared.layout, dialect)
     }
+
+    /// A buffer is a commit, and noted for each of its classes; claims note no measurements.
+    fn crosscheck(&self, _dialect: &Dialect) -> Option<Crosscheck> {
+        let sql = "SELECT COUNT(DISTINCT id) FROM arm_buffer WHERE measurements > 0".to_owned();
+        Some(Crosscheck { sql, kind: 0, per_commit: 1 })
+    }
 }
 
 impl Arm {
@@ -239,6 +248,29 @@ impl Arm {
              --pool-empty block."
         );
         Finding::new("dropped_measurements", Severity::Warning, text)
+    }
+
+    /// That fewer were generated than a rate offers, and why.
+    fn too_slow(&self, counts: &Counts) -> Option<Finding> {
+        let shape = &self.shared.shape;
+        let lived_s = counts.lived_ns as f64 / NS_PER_S as f64 / shape.n_threads as f64;
+        let offered = (shape.rate_per_s * lived_s) as u64;
+        if counts.generated as f64 >= OFFERED_LEAST * offered as f64 {
+            return None;
+        }
+        let percent = |part: u64, whole: u64| {
+            numbers::percent_text(100.0 * part as f64 / whole.max(1) as f64)
+        };
+        let share = percent(counts.generated, offered);
+        let [generated, offered] = [counts.generated, offered].map(format_count);
+        let blocked = percent(counts.blocked_ns, counts.lived_ns);
+        let text = format!(
+            "{generated} of {offered} measurements that --application-rate offers were generated \
+             ({share}): the application waited for a pool {blocked} of the time. The database or \
+             the application cannot keep up with this rate: lower it, add clients or application \
+             threads."
+        );
+        Some(Finding::new("application_behind", Severity::Warning, text))
     }
 
     /// Why nothing was stored, or less than was asked for.
@@ -294,7 +326,8 @@ impl Producer for Arm {
     fn findings(&self) -> Vec<Finding> {
         let (counts, pending) = self.shared.pools.account();
         let dropped = (counts.dropped > 0).then(|| self.too_many(&counts));
-        dropped.into_iter().chain(self.too_little(&counts, pending)).collect()
+        let slow = self.too_slow(&counts);
+        dropped.into_iter().chain(slow).chain(self.too_little(&counts, pending)).collect()
     }
 
     fn account(&self) -> Vec<Fact> {
@@ -381,8 +414,30 @@ mod tests {
             (counts.application_cpu_ns, counts.lived_ns) = (NS_PER_S / 2, 2 * NS_PER_S);
         });
         let facts = arm.account();
+        assert_eq!(arm.findings(), [], "without a rate nothing is offered");
         let percent = facts.iter().find(|fact| fact.name == model::PRODUCER_CPU_PERCENT);
         assert_eq!(percent.and_then(|fact| fact.value.as_percent()), Some(25.0));
+    }
+
+    #[test]
+    fn an_application_that_falls_behind_its_rate_says_by_how_much() {
+        let given = [(model::PRODUCER_RATE, "1k"), ("application_threads", "2")];
+        let settings = Settings::decide(NAME, PARAMETERS, given).expect("valid");
+        let arm = decided(&Make { settings: &settings, seed: 7, data: None }).expect("valid");
+        drop(arm.begin());
+        // Two threads of two seconds each.
+        arm.shared.pools.count(|counts| {
+            (counts.lived_ns, counts.blocked_ns) = (4 * NS_PER_S, 3 * NS_PER_S);
+            (counts.generated, counts.filled_buffers) = (1_950, 1);
+        });
+        assert_eq!(arm.findings(), []);
+        arm.shared.pools.count(|counts| counts.generated = 500);
+        let findings = arm.findings();
+        let [found] = findings.as_slice() else { panic!("{findings:#?}") };
+        assert_eq!((&*found.id, found.severity), ("application_behind", Severity::Warning));
+        let seen = "500 of 2,000 measurements that --application-rate offers were generated \
+                    (25 %): the application waited for a pool 75 % of the time. ";
+        assert!(found.text.starts_with(seen), "{}", found.text);
     }
 
     #[test]
