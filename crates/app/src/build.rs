@@ -473,6 +473,13 @@ impl Both {
     pub fn ratio(&self) -> f64 {
         self.insert.seconds / self.bulk.seconds.max(1e-9)
     }
+
+    /// The same of loading the rows alone, without indexes and statistics.
+    pub fn load_ratio(&self) -> f64 {
+        let [insert, bulk] =
+            [&self.insert, &self.bulk].map(|built| built.seconds - built.index_seconds);
+        insert / bulk.max(1e-9)
+    }
 }
 
 /// Builds by INSERTs, drops that, builds in bulk, and holds the two against each other. `make`

@@ -2,7 +2,7 @@
 //!
 //! Not here: what that is (drivers: `Settling`), and when it is done (run, the command line).
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, VecDeque};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
@@ -25,6 +25,12 @@ use crate::watcher::Watcher;
 const LOOK_EVERY: Duration = Duration::from_millis(250);
 /// A level that has not fallen for so long will not (HammerDB's rule).
 const FROZEN: Duration = Duration::from_secs(10);
+
+/// What to do about other sessions that commit.
+const END_OTHERS: &str = "End the other sessions.";
+
+/// The time left is told by the pace over so long.
+const PACE_OVER: Duration = Duration::from_secs(3);
 /// With more commits per second than these, somebody still works (HammerDB's rule).
 const COMMITS_PER_S: f64 = 100.0;
 /// The step before those of the driver: waiting for others.
@@ -132,11 +138,13 @@ pub struct Incomplete {
     pub advice: String,
     /// What is left, in few words: `history list 1,068`.
     pub left: String,
+    /// Whether the server says that nothing of it is to be done.
+    pub is_nothing: bool,
 }
 
 impl Incomplete {
     fn new(left: String, why: String, advice: &str) -> Incomplete {
-        Incomplete { left, why, advice: advice.to_owned() }
+        Incomplete { left, why, advice: advice.to_owned(), is_nothing: false }
     }
 
     /// Both together.
@@ -226,7 +234,11 @@ impl Settled {
             let known = catalog_entry("not_settled").expect("it is in the list of all");
             let sentences: Vec<String> = self.incomplete.iter().map(Incomplete::sentence).collect();
             let observed = format!("Not at rest {when}: {}", sentences.join(" "));
-            let text = format!("{observed} {}", known.advice);
+            let is_nothing = self.incomplete.iter().all(|of| of.is_nothing);
+            let text = match is_nothing {
+                true => observed.clone(),
+                false => format!("{observed} {}", known.advice),
+            };
             let finding = Finding::new(known.id, Severity::Warning, text);
             events.push(Event::Finding(Finding { observed: Some(observed), ..finding }));
         }
@@ -420,7 +432,7 @@ impl<'a, 'w> Work<'a, 'w> {
             let shown = format!("{per_s:.0} commits/s of other sessions");
             if fell_at.elapsed() > FROZEN || at > self.until {
                 let why = format!("The database is used meanwhile: {shown}");
-                return self.note(shown, why, "End the other sessions.");
+                return self.note(shown, why, END_OTHERS);
             }
             (self.doing)(&format!("settling: waiting for {shown} to end"));
         }
@@ -509,18 +521,21 @@ impl<'a, 'w> Work<'a, 'w> {
             (Some(level), Some(last)) => level_left(level, last),
             _ => format!("{name} not done"),
         };
-        self.note(left, why, "Allow more time (--settle-limit).");
+        // Where the wait for others took it all, more time is no remedy.
+        let is_used = self.done.incomplete.iter().any(|of| of.advice == END_OTHERS);
+        let advice = if is_used { "" } else { "Allow more time (--settle-limit)." };
+        self.note(left, why, advice);
     }
 
     /// That a level falls no more, and why.
     fn note_stays(&mut self, step: &SettlingStep, level: &SettlingLevel, last: i64) {
         let name = level_name(level.name);
         let why = format!("The {name} stayed at {} for 10 s", shown(last));
-        let advice = match &step.nothing_left {
-            Some(of) if self.says_nothing_left(of) => of.meaning,
-            _ => step.if_stays,
-        };
+        let nothing = step.nothing_left.as_ref().filter(|of| self.says_nothing_left(of));
+        let advice = nothing.map_or(step.if_stays, |of| of.meaning);
         self.note(level_left(level, last), why, advice);
+        self.done.incomplete.iter_mut().last().expect("it was noted").is_nothing =
+            nothing.is_some();
     }
 
     fn says_nothing_left(&mut self, of: &NothingLeft) -> bool {
@@ -572,6 +587,7 @@ impl<'a, 'w> Work<'a, 'w> {
     ) -> Result<Option<i64>, Error> {
         let began = wall_clock::now();
         let (mut last, mut least, mut fell_at) = (first, i64::MAX, began);
+        let mut looks: VecDeque<(Duration, i64)> = VecDeque::new();
         loop {
             last = self.level(step, level)?.unwrap_or(last);
             let name = level_name(level.name);
@@ -592,7 +608,12 @@ impl<'a, 'w> Work<'a, 'w> {
                 self.note_stays(step, level, last);
                 return Ok(Some(last));
             }
-            let left = time_left(first, last, began.elapsed());
+            let at = began.elapsed();
+            looks.push_back((at, last));
+            while looks.front().is_some_and(|(before, _)| at - *before > PACE_OVER) {
+                looks.pop_front();
+            }
+            let left = time_left(&looks, fell_at.elapsed());
             let now = shown(last);
             (self.doing)(&format!("settling: {}: {name} {now}{left}", step.doing));
             self.is_cut = !self.rest(LOOK_EVERY);
@@ -698,13 +719,21 @@ fn shown_time(seconds: f64) -> String {
     format_duration((seconds * 1e3).round() as u64 * model::NS_PER_MS)
 }
 
-/// How long it takes at the pace of until now, in words.
-fn time_left(first: i64, last: i64, elapsed: Duration) -> String {
-    let done = (first - last) as f64;
-    if done <= 0.0 || elapsed < LOOK_EVERY {
+/// How long it takes at the pace of the last looks, in words; or that it falls no more, and since
+/// when.
+fn time_left(looks: &VecDeque<(Duration, i64)>, since_fell: Duration) -> String {
+    let (Some((from, first)), Some((to, last))) = (looks.front(), looks.back()) else {
+        return String::new();
+    };
+    if since_fell >= PACE_OVER {
+        let left = FROZEN.saturating_sub(since_fell).as_secs_f64();
+        return format!(", not falling: given up in {}", shown_time(left.ceil()));
+    }
+    let (done, took) = ((first - last) as f64, *to - *from);
+    if done <= 0.0 || took < PACE_OVER / 3 {
         return String::new();
     }
-    let left = last as f64 / done * elapsed.as_secs_f64();
+    let left = *last as f64 / done * took.as_secs_f64();
     format!(", about {} left", shown_time(left.ceil()))
 }
 
@@ -761,8 +790,14 @@ mod tests {
     }
 
     #[test]
-    fn the_time_left_is_that_of_the_pace_until_now() {
-        assert_eq!(time_left(100, 50, Duration::from_secs(5)), ", about 5s left");
-        assert_eq!(time_left(100, 100, Duration::from_secs(5)), "");
+    fn the_time_left_is_that_of_the_pace_of_the_last_looks() {
+        let of = |looks: &[(u64, i64)], since_fell| {
+            let looks = looks.iter().map(|(ms, level)| (Duration::from_millis(*ms), *level));
+            time_left(&looks.collect(), Duration::from_secs(since_fell))
+        };
+        assert_eq!(of(&[(1_000, 100), (3_000, 60)], 0), ", about 3s left");
+        assert_eq!(of(&[(1_000, 100), (1_250, 60)], 0), "", "too soon");
+        assert_eq!(of(&[(1_000, 60), (3_000, 60)], 2), "");
+        assert_eq!(of(&[(1_000, 60), (4_000, 60)], 4), ", not falling: given up in 6s");
     }
 }

@@ -41,6 +41,8 @@ pub(crate) struct SessionStates {
     /// Sums of this second's samples, by state.
     now: [f64; SessionState::ALL.len()],
     n_now: u32,
+    /// The longest that this second's samples took.
+    longest_ns: i64,
     /// The same of those that wait for locks, by what is locked; nothing that was seen is left out.
     locked: BTreeMap<String, f64>,
     /// Sessions seen in the measured phase, by state and what the server calls it.
@@ -65,6 +67,7 @@ impl SessionStates {
             queries: sampling.queries,
             now: Default::default(),
             n_now: 0,
+            longest_ns: 0,
             locked: BTreeMap::new(),
             seen: BTreeMap::new(),
             n_seen: 0,
@@ -81,6 +84,7 @@ impl SessionStates {
         let began = wall_clock::now();
         self.ask_states(at_ns);
         let took_ns = wall_clock::since(began, wall_clock::now());
+        self.longest_ns = self.longest_ns.max(took_ns);
         self.due_ns = at_ns + (took_ns * REST_FACTOR).min(REST_MAX_NS);
     }
 
@@ -177,13 +181,16 @@ impl Collector for SessionStates {
                 let mean = self.now[*state as usize] / f64::from(self.n_now);
                 readings.level_of(What::new("sessions", "", state.help()), state.name(), mean);
             }
+            let help = "Longest time that the server took to say what its sessions do.";
+            let longest_ms = self.longest_ns as f64 / NS_PER_MS as f64;
+            readings.level(What::new("session_query", "ms", help), longest_ms);
             let help = "Sessions waiting for a lock of this table or index.";
             for (what, sum) in &mut self.locked {
                 let mean = std::mem::take(sum) / f64::from(self.n_now);
                 readings.level_of(What::new("lock_waits", "", help), what, mean);
             }
         }
-        (self.now, self.n_now) = (Default::default(), 0);
+        (self.now, self.n_now, self.longest_ns) = (Default::default(), 0, 0);
     }
 
     fn end(&mut self, at_ns: i64) -> Vec<Event> {

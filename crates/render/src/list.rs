@@ -96,10 +96,12 @@ fn table(rows: &[RunRow], best: &Best) -> Table {
         Column::new("database", Align::Left),
         Column::spare("clients", Align::Right, 4).key("clients"),
         Column::spare("measured", Align::Right, 5).key("measured_s"),
-        Column::new("TPS", Align::Point).key("tps"),
-        Column::data("nopm"),
     ]);
-    columns.extend(has_nopm.then(|| Column::spare("NOPM", Align::Right, 3)));
+    // Where all have the figure that they are known by, the other one is left out first.
+    let all_nopm = has_nopm && rows.iter().all(|row| row.nopm.is_some() || row.tps.is_none());
+    let [tps, nopm] = if all_nopm { [3, 0] } else { [0, 3] };
+    columns.extend([Column::spare("TPS", Align::Point, tps).key("tps"), Column::data("nopm")]);
+    columns.extend(has_nopm.then(|| Column::spare("NOPM", Align::Right, nopm)));
     columns.extend([Column::new("p99 ms", Align::Point).key("p99_ms")]);
     // A list is sorted or shortened by what it shows.
     let figures = rows.first().map(|row| row.figures.as_slice()).unwrap_or_default();

@@ -65,7 +65,12 @@ fn blocks(all: &Matrices, title: String) -> Vec<Block> {
             all.relative_to.is_none() && is_choice(all, table, *index)
         };
         let lines = table.lines.iter().enumerate().filter(is_shown);
-        let as_good = lines.filter_map(|(_, line)| as_good(all, line));
+        let cell_of_best = |index: usize, line: &Line| match all.along {
+            Along::Rows => table.cells[line.best?][index],
+            Along::Columns => table.cells[index][line.best?],
+        };
+        let as_good =
+            lines.filter_map(|(index, line)| as_good(all, line, cell_of_best(index, line)));
         let blocks = vec![Block::Table(grid(all, table)), Block::paragraphs(as_good)];
         Block::Part(told_apart(all, table).pairs(", "), blocks)
     };
@@ -243,12 +248,18 @@ fn ratio_cells(cell: Option<&CellRatio>) -> Vec<Cell> {
 }
 
 /// Where a line is as good with less, if that is anywhere else than at its best.
-fn as_good(all: &Matrices, line: &Line) -> Option<String> {
-    let (best, smallest) = (line.best?, line.smallest?);
+fn as_good(all: &Matrices, line: &Line, figure: Option<Figure>) -> Option<String> {
+    let best = line.best?;
     let axis = all.axis();
     let name = short_axis(&axis.name);
     let other = if all.along == Along::Rows { all.columns.as_ref() } else { Some(&all.rows) };
     let of = other.map_or_else(String::new, |other| format!("{}: ", name_of(other, &line.of)));
+    let Some(smallest) = line.smallest else {
+        let at = name_of(axis, &axis.values[best]);
+        let is_wide = figure.is_some_and(|figure| figure.is_wide());
+        let words = "its error is too large to say which is best";
+        return is_wide.then(|| format!("{of}best mean at {name} {at}; {words}"));
+    };
     let (at, of_best) = (name_of(axis, &axis.values[smallest]), name_of(axis, &axis.values[best]));
     let at_best = number(&axis.values[best]);
     let has_smaller =

@@ -66,9 +66,19 @@ fn verdict(name: &str, database: &str, of: &TransactionTrace) -> Verdict {
 
 /// What a call executes within the server, as it was created there.
 fn routines(trace: &Trace) -> Vec<Block> {
-    let words = "The statements of a procedure or function are executed within the server, in the \
-                 round trip of its call. Their replies do not leave the server, so dbdyno sees \
-                 neither their values nor their times. As created:";
+    let other = trace.transactions.first().map_or_else(String::new, |of| {
+        let Trace { workload, .. } = trace;
+        format!(
+            " 'dbdyno show {workload} --mode prepared --transaction {}' sends the same work as \
+             statements, with values, replies and times.",
+            of.transaction
+        )
+    });
+    let words = format!(
+        "The statements of a procedure or function are executed within the server, in the round \
+         trip of its call. Their replies do not leave the server, so dbdyno sees neither their \
+         values nor their times.{other} As created:"
+    );
     let definitions = trace.routines.iter().map(|(_, create)| Block::Verbatim(create.clone()));
     std::iter::once(Block::paragraphs([words])).chain(definitions).collect()
 }

@@ -82,6 +82,13 @@ const ALL_ROWS_FACTOR: f64 = 1.5;
 /// A server with less than this share of its usual CPU time stands still, if it does not answer.
 const LOW: f64 = 0.2;
 
+/// Or if it did not answer for so long, in milliseconds, and by this factor longer than usual,
+/// while it lacked this share of the CPU time that it usually takes in that time.
+const UNANSWERED_MS: f64 = 500.0;
+const UNANSWERED_FACTOR: f64 = 20.0;
+const UNANSWERED_CPU: f64 = 0.5;
+const SESSION_QUERY: &str = "database.session_query";
+
 /// Gauges that are derived from others: CPU time of programs other than ours, rows read per second
 /// and per transaction, sessions that wait for files, sessions at work for which the server has no
 /// thread on a CPU or waiting for one, CPU time of the server, that of generator and server as a
@@ -229,7 +236,12 @@ impl Dip {
 
     /// Whether there is too little to compare it with, so that nothing is known of what moved.
     pub fn is_alone(&self) -> bool {
-        self.n_stretches.is_some_and(|n| n < STRETCHES_MIN)
+        self.seconds_lacking() > 0
+    }
+
+    /// By how many seconds a run would have to be longer, so that there is enough to compare with.
+    pub fn seconds_lacking(&self) -> usize {
+        self.n_stretches.map_or(0, |n| STRETCHES_MIN.saturating_sub(n))
     }
 }
 
@@ -553,7 +565,7 @@ impl Series {
         }
         // A disk may be shown in two ways.
         causes.dedup_by_key(|seen| seen.cause);
-        causes.extend(self.stopped(within));
+        causes.extend(self.stopped(within).or_else(|| self.unanswered(within)));
         // Who waits while the server stands still waits for that.
         let is_last = |of: &CauseSeen| of.cause != Cause::ServerStopped;
         causes.sort_by(|a, b| is_last(a).cmp(&is_last(b)).then(b.share.total_cmp(&a.share)));
@@ -621,6 +633,35 @@ impl Series {
                 then: 0.0,
             }),
             share: lows as f64 / within.len() as f64,
+            chance,
+        })
+    }
+
+    /// Whether the server did not answer for some part of a second, and took no CPU time
+    /// meanwhile: a stop that is too short to empty a whole second.
+    fn unanswered(&self, within: &Range<usize>) -> Option<CauseSeen> {
+        let (cpu, answers) = (self.values(SERVER_CPU)?, self.values(SESSION_QUERY)?);
+        let usual = |values| Usual::of(values, &self.is_dip).median();
+        let (usual_cpu, usual_ms) = (usual(cpu), usual(answers));
+        let most = |at: &[f64]| at.iter().copied().filter(|ms| ms.is_finite()).fold(0.0, f64::max);
+        let longest_ms = most(&answers[within.clone()]);
+        let missing = cpu[within.clone()].iter().filter(|percent| percent.is_finite());
+        let missing: f64 = missing.map(|percent| (usual_cpu - percent).max(0.0)).sum();
+        let is_long = longest_ms >= UNANSWERED_MS && longest_ms >= UNANSWERED_FACTOR * usual_ms;
+        let is_idle = missing >= UNANSWERED_CPU * usual_cpu * longest_ms / 1e3;
+        let outside = || (0..answers.len()).filter(|at| !self.is_dip[*at]);
+        let as_long = outside().filter(|at| answers[*at] >= longest_ms).count();
+        let chance = (as_long + 1) as f64 / (outside().count() + 1) as f64;
+        let is_clear = is_long && is_idle && usual_cpu > 1.0 && chance <= CHANCE_MAX;
+        is_clear.then(|| CauseSeen {
+            cause: Cause::ServerStopped,
+            shown_by: Moved {
+                gauge: SESSION_QUERY.to_owned(),
+                unit: "ms".to_owned(),
+                usual: usual_ms,
+                then: longest_ms,
+            },
+            share: (longest_ms / 1e3 / within.len() as f64).min(1.0),
             chance,
         })
     }
@@ -790,6 +831,22 @@ mod tests {
         assert!(!causes(&[network, others, ours, server, delay]).contains(&Cause::Network));
         let far = ("database", "round_trip", 0.112, 40.0);
         assert!(causes(&[far, others, ours, server, delay]).contains(&Cause::Network));
+    }
+
+    #[test]
+    fn a_stop_that_is_shorter_than_a_second_is_named_before_what_it_makes_wait() {
+        // Half a second of a usual CPU time of 80 %.
+        let [answer, cpu] = [
+            ("database", "session_query", 3.0, 950.0),
+            ("server", "cpu_user", 80.0, 40.0),
+        ];
+        let first = |gauges: &[(&str, &str, f64, f64)]| causes(gauges).first().copied();
+        assert_eq!(first(&[LOCK, answer, cpu]), Some(Cause::ServerStopped));
+        // It answers late, and works on; or it answers.
+        let busy = ("server", "cpu_user", 80.0, 80.0);
+        assert_eq!(first(&[LOCK, answer, busy]), Some(Cause::Locks));
+        let soon = ("database", "session_query", 3.0, 60.0);
+        assert_eq!(first(&[LOCK, soon, cpu]), Some(Cause::Locks));
     }
 
     #[test]

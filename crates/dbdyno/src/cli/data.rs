@@ -320,6 +320,7 @@ fn tell_both(
             "insert": built_json(target, &both.insert),
             "bulk": built_json(target, &both.bulk),
             "insert_to_bulk": both.ratio(),
+            "insert_to_bulk_load": both.load_ratio(),
             "checksums_equal": both.different.is_empty(),
             "different": both.different,
             "run_ids": runs,
@@ -334,10 +335,10 @@ fn tell_both(
             [] => "checksums equal".to_owned(),
             tables => format!("checksums DIFFER in {}", tables.join(", ")),
         };
-        let ratio = both.ratio();
+        let (load, ratio) = (both.load_ratio(), both.ratio());
         shell.print(&format!(
-            "{target}:\n  {insert}\n  {bulk}\n  insert takes {ratio:.2} times as long as bulk; \
-             {sums}\n"
+            "{target}:\n  {insert}\n  {bulk}\n  insert takes {ratio:.2} times as long as bulk, \
+             and {load:.2} times to load the rows alone (one build each); {sums}\n"
         ))?;
         for (method, settled) in ["insert", "bulk"].iter().zip(settled) {
             shell.print(&format!("  after {method}: {}", settled_text(settled)))?;

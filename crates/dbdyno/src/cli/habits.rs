@@ -114,8 +114,25 @@ const HABITS: &[Habit] = &[
         Place::Command,
         "a workload or a plan; scripts are not run",
     ),
-    habit(&["destroy"], SEVERAL, Place::Command, "dbdyno drop WORKLOAD"),
-    habit(&["bench", "benchmark", "execute"], SEVERAL, Place::Command, "dbdyno run WORKLOAD"),
+    habit(
+        &["tpcb-like", "simple-update"],
+        PGBENCH,
+        Place::Command,
+        "dbdyno run tpcb, whose transaction is pgbench's default one",
+    ),
+    habit(&["select-only"], PGBENCH, Place::Command, "dbdyno run oltp-point-select"),
+    habit(&["destroy", "delete"], SEVERAL, Place::Command, "dbdyno drop WORKLOAD"),
+    habit(&["load"], SEVERAL, Place::Command, "dbdyno build WORKLOAD"),
+    habit(
+        &["bench", "benchmark", "execute", "start"],
+        SEVERAL,
+        Place::Command,
+        "dbdyno run WORKLOAD",
+    ),
+    habit(&["status", "ps", "ls"], SEVERAL, Place::Command, "dbdyno runs"),
+    habit(&["rm"], SEVERAL, Place::Command, "dbdyno runs rm RUN, or dbdyno drop WORKLOAD for data"),
+    habit(&["ui", "gui", "serve", "server"], SEVERAL, Place::Command, "dbdyno web"),
+    habit(&["version"], SEVERAL, Place::Command, "-V"),
     // Clients, length, rate.
     habit(WORKERS, SEVERAL, Place::Build, "--loaders VALUE"),
     habit(&["-j", "--jobs"], PGBENCH, Place::Build, "--loaders VALUE"),
@@ -130,13 +147,25 @@ const HABITS: &[Habit] = &[
         &["--time", "--max-time", "--runtime", "--seconds", "-T"],
         SEVERAL,
         Place::Load,
-        "--duration, such as 60s",
+        "--duration VALUEs",
+    ),
+    habit(
+        &["--maria_duration", "--mysql_duration", "--pg_duration", "--mssqls_duration"],
+        "HammerDB (in minutes)",
+        Place::Load,
+        "--duration VALUEm",
+    ),
+    habit(
+        &["--maria_rampup", "--mysql_rampup", "--pg_rampup", "--mssqls_rampup"],
+        "HammerDB (in minutes)",
+        Place::Load,
+        "--ramp-up VALUEm",
     ),
     habit(
         &["--warmup-time", "--warmup", "--rampup", "--ramp-up-time"],
         SEVERAL,
         Place::Load,
-        "--ramp-up, such as 10s",
+        "--ramp-up VALUEs",
     ),
     habit(
         &["--events", "--max-requests", "--total_iterations", "--number-of-queries"],
@@ -231,8 +260,47 @@ const HABITS: &[Habit] = &[
         "nothing: set the fill factor by ALTER TABLE after dbdyno build",
     ),
     habit(&["--no-drop", "--create-schema"], SLAP, Place::Load, "the database in --target URL"),
+    habit(
+        &[
+            "--range-size",
+            "--range_size",
+            "--rand-type",
+            "--skip-trx",
+            "--skip_trx",
+            "--auto_inc",
+            "--auto-inc",
+            "--create_secondary",
+            "--create-secondary",
+            "--point-selects",
+            "--point_selects",
+            "--simple-ranges",
+            "--sum-ranges",
+            "--order-ranges",
+            "--distinct-ranges",
+            "--index-updates",
+            "--index_updates",
+            "--non-index-updates",
+            "--non_index_updates",
+            "--delete-inserts",
+            "--delete_inserts",
+        ],
+        SYSBENCH,
+        Place::Load,
+        "it behind one of the workloads oltp-..., such as dbdyno run oltp-read-write --help",
+    ),
+    habit(
+        &["--thread-init-timeout", "--thread-stack-size", "--validate"],
+        SYSBENCH,
+        Place::Load,
+        "nothing: clients connect before the load begins, and checks run before and after it",
+    ),
     // What is executed.
-    habit(&["-b", "--builtin", "--bench"], SEVERAL, Place::Load, "a workload: dbdyno run tpcb"),
+    habit(
+        &["-b", "--builtin", "--bench"],
+        SEVERAL,
+        Place::Load,
+        "the workload behind the command: dbdyno run tpcc, dbdyno run tpcb",
+    ),
     habit(
         &["-N", "--skip-some-updates"],
         PGBENCH,
@@ -344,7 +412,7 @@ const HABITS: &[Habit] = &[
         "a command of its own: dbdyno build, dbdyno run or dbdyno drop",
     ),
     habit(
-        &["--only-print", "--mysql-dry-run"],
+        &["--only-print", "--dry-run", "--mysql-dry-run"],
         SEVERAL,
         Place::Load,
         "dbdyno show WORKLOAD, or --target sim: for a load without a database",
@@ -418,10 +486,24 @@ pub(crate) fn sentence_of(error: &Error, command: &str, words: &[String]) -> Opt
     if let Some(habit) = found(word, command) {
         let of = habit.of;
         let instead = sizes(habit, words).unwrap_or_else(|| with_value(habit.instead, value));
-        return Some(format!("'{word}', of {of}, is not an argument of dbdyno: write {instead}"));
+        let what = if word.starts_with('-') { "an option" } else { "a command" };
+        let instead = match instead.strip_prefix("nothing: ") {
+            Some(why) => format!("leave it out: {why}"),
+            None => format!("write {instead}"),
+        };
+        return Some(format!("'{word}', of {of}, is not {what} of dbdyno: {instead}"));
     }
     let script = (command.is_empty()).then(|| script(word, words)).flatten()?;
     Some(format!("'{word}' is not an argument of dbdyno: write {script}"))
+}
+
+/// What to say of `-h HOST`, which is the help here and the server elsewhere.
+pub(crate) fn sentence_of_host(words: &[String]) -> Option<String> {
+    let place = words.iter().position(|word| word == "-h")?;
+    let host = words.get(place + 1)?;
+    let is_host = !host.starts_with('-') && (host.contains('.') || host == "localhost");
+    let habit = found("--host", "run").filter(|_| is_host && !host.ends_with(".toml"))?;
+    Some(format!("'-h' is the help of dbdyno, not a host: write {}", habit.instead))
 }
 
 /// How the size of data is given to the workload that is asked for, where a habit says it of all.
@@ -451,7 +533,11 @@ fn value_of<'w>(word: &str, words: &'w [String]) -> &'w str {
 /// it may be, such as a password, is not repeated.
 fn with_value(instead: &str, value: &str) -> String {
     let is_number = !value.is_empty() && value.bytes().all(|byte| byte.is_ascii_digit());
-    instead.replace("VALUE", if is_number { value } else { "N" })
+    let or = |usual| if is_number { value } else { usual };
+    // Times of other programs have no unit.
+    let instead = instead.replace("VALUEs", &format!("{}s", or("60")));
+    let instead = instead.replace("VALUEm", &format!("{}m", or("2")));
+    instead.replace("VALUE", or("N"))
 }
 
 /// The habit of a word in one of our commands.
@@ -539,7 +625,8 @@ mod tests {
                 for line in lines {
                     let (code, said) = answer(&[*line, &[word]].concat());
                     let instead = with_value(habit.instead, "");
-                    assert!(said.contains(&instead), "{line:?} {word}: {said}");
+                    let instead = instead.strip_prefix("nothing: ").unwrap_or(&instead);
+                    assert!(said.contains(instead), "{line:?} {word}: {said}");
                     assert!(said.contains(habit.of), "{line:?} {word}: {said}");
                     assert_eq!((code, said.lines().count()), (2, 1), "{line:?} {word}: {said}");
                 }
@@ -602,6 +689,11 @@ mod tests {
             &["run", "oltp-bulk-insert", "--table-size=9"],
             "write --tables for oltp-bulk-insert",
         );
+        check(&["run", "tpcc", "--time=90"], "write --duration 90s;");
+        check(&["run", "tpcc", "--maria_rampup", "5"], "write --ramp-up 5m;");
+        check(&["run", "tpcc", "--pg_duration=secret"], "write --duration 2m;");
+        check(&["run", "tpcc", "--rand-type=pareto"], "dbdyno run oltp-read-write --help");
+        check(&["run", "tpcc", "-h", "127.0.0.1", "-p", "3306"], "--target 'mariadb://");
         check(&["oltp_read_write", "--threads=4", "prepare"], "write dbdyno build oltp-read-write");
         check(&["oltp_read_only.lua"], "write dbdyno run oltp-read-only");
         check(&["TPCC"], "write dbdyno run tpcc");

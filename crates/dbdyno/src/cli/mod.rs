@@ -111,6 +111,10 @@ pub fn run(words: &[String], shell: &Shell) -> u8 {
 /// Help and version go to stdout with code 0; mistakes to stderr with code 2, in one sentence.
 fn parse(mut command: Command, words: &[String], shell: &Shell) -> Result<ArgMatches, u8> {
     command.try_get_matches_from_mut(words).map_err(|error| match error.kind() {
+        ErrorKind::DisplayHelp if habits::sentence_of_host(words).is_some() => {
+            let sentence = habits::sentence_of_host(words).unwrap_or_default();
+            tell(&Error::Usage(sentence), words, shell)
+        }
         ErrorKind::DisplayHelp
         | ErrorKind::DisplayVersion
         | ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => {

@@ -177,7 +177,8 @@ const SUMMARIES: &[SummaryQuery] = &[
             column("write_time", "s", 1e-12),
             column("bytes_written", "B", 1.0),
         ],
-        remedy: "Start the server with performance_schema=ON, and run with --instruments on.",
+        remedy: "Run with --instruments on; a server that was started without \
+                 performance_schema=ON must be started with it first.",
         why_empty: "",
     },
     SummaryQuery {

@@ -19,6 +19,8 @@ const POINTS_MAX: usize = 8;
 const CHANGES_OF_ALL_MAX: usize = 12;
 /// What the parts of the time begin with.
 const TIME: &str = "time.";
+/// What figures of the whole machine begin with.
+const MACHINE: &str = "machine.";
 /// What every socket's name begins with says nothing to people.
 const SOCKET: &str = "wait/io/socket/sql/";
 
@@ -96,7 +98,15 @@ fn words(report: &ComparisonReport) -> String {
     };
     let is_inverse = report.pairs.iter().any(|pair| is_of_procedures(report, pair));
     let [a, b] = if is_inverse { [base, side] } else { [side, base] };
-    format!("{what} ({sure}). Ratios are {a} divided by {b}: at 2, {a} takes twice as much.")
+    let is_of_machine = each().flat_map(|at| &at.figures).any(|of| of.name.starts_with(MACHINE));
+    let others = if is_of_machine {
+        " Figures that begin with 'machine' include what other programs did meanwhile."
+    } else {
+        ""
+    };
+    format!(
+        "{what} ({sure}). Ratios are {a} divided by {b}: at 2, {a} takes twice as much.{others}"
+    )
 }
 
 fn name_of(report: &ComparisonReport, at: &EachTransactionAt) -> Vec<String> {
@@ -170,7 +180,9 @@ fn of_transaction(
     let has_difference = pair.each_transaction.len() < 2;
     let is_inverse = is_of_procedures(report, pair);
     let difference = has_difference.then(|| "difference".to_owned());
-    let names = names(report, pair).into_iter().chain(difference).chain(["ratio".to_owned()]);
+    // The usual direction needs no name.
+    let ratio = if is_inverse { ratio_name(report, pair) } else { "ratio".to_owned() };
+    let names = names(report, pair).into_iter().chain(difference).chain([ratio]);
     let columns = names.map(|name| Column::new(name, Align::Right));
     let figure = Column::new("per transaction", Align::Left);
     let mut table = Table::new([figure].into_iter().chain(columns).collect::<Vec<_>>());

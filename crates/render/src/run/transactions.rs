@@ -37,7 +37,12 @@ pub(super) fn section(report: &Report, charts: &[Chart]) -> Section {
 pub(super) fn custom(report: &Report) -> Section {
     let table = custom_metrics(report);
     let table = (!table.is_empty()).then_some(Block::Table(table));
-    Section::new("custom", "Custom metrics", table.into_iter().collect())
+    let known = || report.block.custom_metrics.iter().filter(|(_, of)| of.count > 0);
+    let has = |is_distribution| known().any(|(_, of)| of.p50.is_some() == is_distribution);
+    let words = "Rows with p50 are of what began in the measured phase, the others of what finished \
+                 in it: their counts may differ.";
+    let note = (has(true) && has(false)).then(|| Block::paragraphs([words]));
+    Section::new("custom", "Custom metrics", table.into_iter().chain(note).collect())
 }
 
 /// What became of what was offered, in sentences.

@@ -13,12 +13,16 @@ use crate::table::{Align, Cell, Column, Table};
 /// Rows of a summary that are seen at once.
 const ROWS_MAX: usize = 10;
 
+/// Above this share of the service time that was measured beside it, the parts are rough.
+const OVERLAP_LEAST: f64 = 0.1;
+
 /// A part below this share of the service time is nothing to show.
 const SHARE_MIN: f64 = 0.0005;
 
 pub(super) fn section(report: &Report) -> Section {
     let mut blocks = Vec::new();
     blocks.extend(report.time_profile.as_ref().map(profile));
+    blocks.extend(report.time_profile.as_ref().and_then(overlap).map(|of| Block::paragraphs([of])));
     let no_profile = report.time_profile_reason.as_ref();
     blocks.extend(no_profile.map(|why| Block::paragraphs([format!("Not shown: {why}.")])));
     // Without anything that was read there is nothing to tell beside them.
@@ -78,6 +82,20 @@ fn profile(profile: &TimeProfile) -> Block {
     Block::Table(table)
 }
 
+/// That much of what was measured overlaps, so that the parts are rough.
+fn overlap(profile: &TimeProfile) -> Option<String> {
+    let beside_ms: f64 = profile.beside.iter().map(|part| part.ms).sum();
+    let share = beside_ms / profile.service_ms;
+    (share > OVERLAP_LEAST).then(|| {
+        format!(
+            "The parts overlap by {} % of the service time ('beside it'): which part of them that \
+             is, is not known, and is taken in proportion. Read CPU and waiting for a CPU as rough \
+             figures, or measure where CPUs are idle.",
+            significant(100.0 * share, 2)
+        )
+    })
+}
+
 /// Dips, with what they come from.
 fn dips(all: &[Dip]) -> Option<Block> {
     let mut table = Table::new([
@@ -120,7 +138,10 @@ fn with_it(dip: &Dip) -> String {
 
 fn what_moved(dip: &Dip, causes: &[String], moved: &[String]) -> String {
     match (causes, moved) {
-        ([], []) if dip.is_alone() => "too few seconds to compare with".to_owned(),
+        ([], []) if dip.is_alone() => format!(
+            "too few seconds to compare with: run at least {} s longer",
+            dip.seconds_lacking()
+        ),
         ([], []) => "nothing else that is read moved".to_owned(),
         ([], moved) => format!("cause unknown; with it: {}", moved.join(", ")),
         (causes, []) => causes.join("; "),
@@ -134,7 +155,7 @@ fn title(of: SummaryOf) -> &'static str {
         SummaryOf::Statements => "top statements of the server",
         SummaryOf::Waits => "waits that the server counts",
         SummaryOf::Samples => "what the server's sessions did",
-        SummaryOf::Locks => "lock waits by table",
+        SummaryOf::Locks => "table locks (row locks are among what the server's sessions did)",
         SummaryOf::Tables => "rows by table",
         SummaryOf::Connections => "reads and writes on client connections",
     }
@@ -201,6 +222,7 @@ mod tests {
         };
         assert_eq!(with(Some(9)), "nothing else that is read moved");
         assert_eq!(with(None), with(Some(9)), "an old report");
-        assert_eq!(with(Some(8)), "too few seconds to compare with");
+        let few = "too few seconds to compare with: run at least 1 s longer";
+        assert_eq!(with(Some(8)), few);
     }
 }
