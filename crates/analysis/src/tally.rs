@@ -625,26 +625,15 @@ impl Tally {
     /// How much of `seconds` lies within ramp-up and measured phase, in seconds: of the first and
     /// the last second of a phase it may be a part. Where that is nothing, all of them.
     pub fn length_s(&self, seconds: &Range<i64>) -> f64 {
-        let in_ns = |second: i64| second.saturating_mul(NS_PER_S as i64);
-        let (mut from_ns, mut to_ns) = (in_ns(seconds.start), in_ns(seconds.end));
-        let signed = |ns: u64| i64::try_from(ns).unwrap_or(i64::MAX);
-        if let Some(described) = &self.description {
-            let phases = &described.phases;
-            from_ns = from_ns.max(-signed(phases.ramp_up_ns));
-            if seconds.end > 0 && phases.measure_ns > 0 {
-                to_ns = to_ns.min(signed(phases.measure_ns));
-            }
-        }
-        if seconds.end > 0
-            && let Some(ended) = &self.ended
-        {
-            to_ns = to_ns.min(signed(ended.measured_ns));
-        }
-        let length_ns = match to_ns - from_ns {
-            1.. => to_ns - from_ns,
-            _ => in_ns(seconds.end) - in_ns(seconds.start),
-        };
-        length_ns.max(1) as f64 / NS_PER_S as f64
+        let in_s = |ns: u64| ns as f64 / NS_PER_S as f64;
+        let (from, to) = (seconds.start as f64, seconds.end as f64);
+        let phases = self.description.as_ref().map(|described| &described.phases);
+        let ramp_up = phases.map_or(f64::INFINITY, |of| in_s(of.ramp_up_ns));
+        let planned = phases.map(|of| of.measure_ns).filter(|ns| *ns > 0);
+        let measured = self.ended.as_ref().map(|ended| ended.measured_ns).or(planned);
+        let most = measured.filter(|_| to > 0.0).map_or(f64::INFINITY, in_s);
+        let length = to.min(most) - from.max(-ramp_up);
+        if length > 0.0 { length } else { (to - from).max(1.0) }
     }
 
     /// The second to be shown at `now_ns` from the beginning of the measured phase: the last one

@@ -29,7 +29,7 @@ const FROZEN: Duration = Duration::from_secs(10);
 /// What to do about other sessions that commit.
 const END_OTHERS: &str = "End the other sessions.";
 
-/// The time left is told by the pace over so long.
+/// The time left is computed from the pace over so long.
 const PACE_OVER: Duration = Duration::from_secs(3);
 /// With more commits per second than these, somebody still works (HammerDB's rule).
 const COMMITS_PER_S: f64 = 100.0;

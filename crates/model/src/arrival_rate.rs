@@ -453,7 +453,7 @@ mod tests {
             ("1.5 mib/min", "write 1.5MiB/min"),
             ("2mb", "write 2MB/s"),
             ("500 apples/s", "write 500/s"),
-            ("1M measurements/s", "write 1M/s"),
+            ("1M apples/s", "write 1M/s"),
             ("5/fortnight", "write 500, 500/s or 30000/min"),
             ("500 Rows/s", "write 500rows/s"),
             ("MB/s", "above zero"),

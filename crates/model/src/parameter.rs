@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 use std::fmt;
 
 use crate::{
-    ArrivalRate, Choice, did_you_mean, parse_bytes, parse_count, parse_duration, parse_number, parse_rate,
+    ArrivalRate, Choice, did_you_mean, parse_bytes, parse_count, parse_duration, parse_number,
+    parse_rate,
 };
 
 /// What values a parameter takes.

@@ -126,9 +126,11 @@ fn verdict(report: &ComparisonReport, pair: &PairReport) -> Verdict {
 
 /// A verdict on runs that have warnings is to be taken with caution.
 fn with_caution(verdict: &mut Verdict) {
+    if matches!(verdict.tone, Tone::Good | Tone::Bad) && !verdict.word.is_empty() {
+        verdict.word = format!("{}, with caution.", verdict.word.trim_end_matches('.'));
+    }
     if verdict.tone == Tone::Good {
         verdict.tone = Tone::Warning;
-        verdict.word = format!("{}, with caution.", verdict.word.trim_end_matches('.'));
     }
 }
 

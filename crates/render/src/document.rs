@@ -5,12 +5,16 @@
 //! are four printers of it ([`crate::terminal`], [`crate::html`], [`crate::markdown`],
 //! [`crate::csv`]). Not here: how anything looks.
 
+use model::finding_catalog::CATALOG;
 use model::numbers::{INFINITE, NONE, count, significant, value_and_error};
 use model::{Finding, Severity};
 
 use crate::charts::Chart;
 use crate::flame_graph::FlameGraph;
 use crate::table::{Cell, Table};
+
+/// So many findings are named in the answer of several runs.
+const NAMED_MOST: usize = 3;
 
 /// A page.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -345,9 +349,26 @@ impl Validity {
         validity.answer = match (validity.count(Severity::Invalid), n_warnings) {
             (1.., _) => "No.".to_owned(),
             (0, 0) => "Yes, with notes.".to_owned(),
-            (0, n) => format!("Use with caution: {}.", count(n, "warning")),
+            (0, n) => format!("Use with caution: {}{}.", count(n, "warning"), validity.named()),
         };
         (!validity.remarks.is_empty()).then_some(validity)
+    }
+
+    /// Which findings the warnings name, in brackets: `(other cpu load, stalled)`.
+    fn named(&self) -> String {
+        let warnings = self.remarks.iter().filter(|of| of.severity == Severity::Warning);
+        let texts: Vec<String> = warnings.map(|of| of.text.plain()).collect();
+        let is_named = |id: &str| {
+            let (begins, ends) = (format!("{id} ("), format!("({id})"));
+            texts.iter().any(|text| text.starts_with(&begins) || text.contains(&ends))
+        };
+        let all = CATALOG.iter().filter(|of| is_named(of.id)).map(|of| of.id.replace('_', " "));
+        let all: Vec<String> = all.collect();
+        let more = if all.len() > NAMED_MOST { ", ..." } else { "" };
+        match &all[..all.len().min(NAMED_MOST)] {
+            [] => String::new(),
+            shown => format!(" ({}{more})", shown.join(", ")),
+        }
     }
 
     /// How many remarks are as grave.

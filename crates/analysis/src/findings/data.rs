@@ -8,7 +8,7 @@ use crate::tally::{Crosscheck, GroupTally, Tally};
 
 enum Data {
     ChecksFailed { id: &'static str, when: &'static str, first: CheckResult, failed: u64, of: u64 },
-    Miscounted(Crosscheck),
+    Miscounted { check: Crosscheck, others: Option<String> },
     CountedFewer { counter: String, change: i64, committed: u64 },
     Restarted { counter: String, change: i64, committed: i64 },
     RestartedAsItSays { ago_s: f64 },
@@ -31,14 +31,18 @@ impl Data {
                     first.examples.first().map(|row| format!(", {row}")).unwrap_or_default()
                 ),
             },
-            Data::Miscounted(check) => FindingText {
+            Data::Miscounted { check, others } => FindingText {
                 id: "crosscheck_mismatch",
                 severity: Severity::Invalid,
                 text: format!(
-                    "dbdyno counted {} and {} unknown, but the database's own count changed by {}.",
+                    "dbdyno counted {} and {} unknown, but the database's own count changed by \
+                     {}.{}",
                     count(check.committed, "commit"),
                     model::format_count(check.unknown),
-                    signed(check.change)
+                    signed(check.change),
+                    others.map_or_else(String::new, |others| {
+                        format!(" Another run used this database meanwhile ({others}).")
+                    })
                 ),
             },
             Data::CountedFewer { counter, change, committed } => FindingText {
@@ -99,7 +103,9 @@ pub(super) fn look(tally: &Tally) -> Vec<Finding> {
     all.extend(failed("checks_failed_before", "before", tally.checked_before.as_deref()));
     all.extend(failed("checks_failed", "after", tally.checked_after.as_deref()));
     let mismatches = tally.crosschecks.iter().filter(|check| !check.matches());
-    all.extend(mismatches.copied().map(Data::Miscounted));
+    let others = tally.fact("commits", "runs_meanwhile").map(|others| others.to_string());
+    let miscounted = |check: Crosscheck| Data::Miscounted { check, others: others.clone() };
+    all.extend(mismatches.copied().map(miscounted));
     all.extend(restarted(tally).or_else(|| counted_fewer(tally)));
     if tally.fact("data", "meta").is_some_and(|meta| *meta == "absent") {
         all.push(Data::Unknown);
@@ -109,7 +115,7 @@ pub(super) fn look(tally: &Tally) -> Vec<Finding> {
     let advice = |data: &Data| {
         let advice = match data {
             Data::ChecksFailed { id: "checks_failed", .. } => OF_PARTS,
-            Data::Miscounted(_) => PARTS_COUNT,
+            Data::Miscounted { .. } => PARTS_COUNT,
             _ => return None,
         };
         Some(advice).filter(|_| has_no_transactions(tally))

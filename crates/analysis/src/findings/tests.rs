@@ -65,10 +65,11 @@ fn the_list_of_all_findings_has_each_once_with_words_that_end() {
 }
 
 /// Findings that others than [`judge`] make: their text is whole.
-const OF_MAKERS: [&str; 16] = [
+const OF_MAKERS: [&str; 17] = [
     "few_session_samples",
     "measurements_short",
     "dropped_measurements",
+    "application_behind",
     "no_buffer_filled",
     "not_settled",
     "settings_not_advised",
@@ -560,6 +561,11 @@ fn an_unknown_commit_may_have_happened() {
     let text = all.iter().find(|finding| finding.id == "crosscheck_mismatch").map(|of| &of.text);
     assert!(text.is_some_and(|text| text.contains("13,000 commits")), "{text:?}");
     assert!(text.is_some_and(|text| text.contains("changed by 13,001.")), "{text:?}");
+    made.fact("commits", "runs_meanwhile", "other, 0197-b");
+    let all = judge(&made.tally());
+    let text = all.iter().find(|finding| finding.id == "crosscheck_mismatch").map(|of| &of.text);
+    let words = "Another run used this database meanwhile (other, 0197-b).";
+    assert!(text.is_some_and(|text| text.contains(words)), "{text:?}");
 }
 
 #[test]

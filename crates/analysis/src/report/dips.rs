@@ -234,12 +234,8 @@ impl Dip {
         words
     }
 
-    /// Whether there is too little to compare it with, so that nothing is known of what moved.
-    pub fn is_alone(&self) -> bool {
-        self.seconds_lacking() > 0
-    }
-
-    /// By how many seconds a run would have to be longer, so that there is enough to compare with.
+    /// By how many seconds a run would have to be longer, so that there is enough to compare it
+    /// with: without that, nothing is known of what moved.
     pub fn seconds_lacking(&self) -> usize {
         self.n_stretches.map_or(0, |n| STRETCHES_MIN.saturating_sub(n))
     }
@@ -836,10 +832,8 @@ mod tests {
     #[test]
     fn a_stop_that_is_shorter_than_a_second_is_named_before_what_it_makes_wait() {
         // Half a second of a usual CPU time of 80 %.
-        let [answer, cpu] = [
-            ("database", "session_query", 3.0, 950.0),
-            ("server", "cpu_user", 80.0, 40.0),
-        ];
+        let [answer, cpu] =
+            [("database", "session_query", 3.0, 950.0), ("server", "cpu_user", 80.0, 40.0)];
         let first = |gauges: &[(&str, &str, f64, f64)]| causes(gauges).first().copied();
         assert_eq!(first(&[LOCK, answer, cpu]), Some(Cause::ServerStopped));
         // It answers late, and works on; or it answers.
@@ -963,7 +957,12 @@ mod tests {
                 _ => 0.2,
             };
             let dips = dips_of(&[("database", "sessions/lock")], &value);
-            (dips[0].n_stretches, dips[0].is_alone(), dips[0].causes.len(), dips[0].moved.len())
+            (
+                dips[0].n_stretches,
+                dips[0].seconds_lacking() > 0,
+                dips[0].causes.len(),
+                dips[0].moved.len(),
+            )
         };
         assert_eq!(of(51), (Some(9), false, 1, 1));
         assert_eq!(of(52), (Some(8), true, 0, 0));

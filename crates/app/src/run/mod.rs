@@ -387,6 +387,26 @@ fn other_run(
     Ok(other.map(|other| running_beside(&other)))
 }
 
+/// Others are looked for among so many of the newest runs.
+const RUNS_LOOKED_AT: usize = 100;
+
+/// Which other runs used this database while this one did, also those that began later.
+fn runs_meanwhile(plan: &Plan, options: &RunOptions, tally: &Tally) -> Option<Fact> {
+    let store = Store::open_existing(options.store.as_ref()?).ok()?;
+    let place = place_of(&plan.target.to_string())?;
+    let began = tally.description.as_ref()?.started_unix_ms;
+    let is_other = |row: &RunRow| {
+        let has_ended = row.ended_unix_ms.is_some_and(|ended| ended < began)
+            || row.ended_unix_ms.is_none() && row.status != model::Status::Running;
+        !has_ended && tally.run.as_ref() != Some(&row.run)
+    };
+    let rows = store.list(&Filter { limit: Some(RUNS_LOOKED_AT), ..Filter::default() }).ok()?;
+    let here = rows.into_iter().filter(|row| place_of(&row.target).as_deref() == Some(&place));
+    let others: Vec<String> =
+        here.filter(is_other).map(|row| format!("{}, {}", row.name, row.run)).collect();
+    (!others.is_empty()).then(|| Fact::new("commits", "runs_meanwhile", others.join("; ")))
+}
+
 /// What is said of another run: the database counts commits of both, and each slows the other down.
 fn running_beside(other: &str) -> String {
     format!(
@@ -646,6 +666,9 @@ fn measure(
     let changed = changed.into_iter().map(Event::Fact);
     let lost = groups.first().and_then(|of| lost(plan, &of.database, stop, &sink.tally));
     changed.chain(lost).for_each(|event| sink.tell(event));
+    runs_meanwhile(plan, options, &sink.tally).into_iter().for_each(|fact| {
+        sink.tell(Event::Fact(fact));
+    });
     let after = counts_in(groups, stop);
     match (before, after) {
         (before, Ok(after)) => crosscheck(&before, &after, sink),

@@ -7,7 +7,7 @@ use askama::Template;
 use axum::Json;
 use axum::extract::{Path, State};
 use axum::response::{IntoResponse, Redirect, Response};
-use model::{Choice, Target};
+use model::{Choice, Status, Target};
 use plan::{check_from_page, read_toml};
 use serde_json::json;
 use store::{Job, JobKind, JobRow, JobStatus, Store, utc};
@@ -93,10 +93,19 @@ impl JobView {
         };
         let ended = row.ended_unix_ms.or_else(|| row.started_unix_ms.map(|_| app::unix_ms()));
         let took = row.started_unix_ms.zip(ended).map(|(from, to)| (to - from) / MS_PER_S);
+        let is_measured = |process| -> Result<bool, HttpError> {
+            let Some(run) = store.run_of(process)? else { return Ok(false) };
+            Ok(store.row(&run)?.is_some_and(|run| run.status == Status::Completed))
+        };
+        let is_measured = row.process.as_ref().map_or(Ok(false), is_measured)?;
         let note = match (row.status, row.exit_code) {
             (JobStatus::Queued, _) => "waits for the jobs before it".to_owned(),
+            (JobStatus::Failed, Some(1)) if is_measured => {
+                "exit code 1: the run is complete, and its result is not valid or breaks a limit"
+                    .to_owned()
+            }
             (JobStatus::Failed, Some(1)) => {
-                "exit code 1: it failed, or its result is not valid".to_owned()
+                "exit code 1: it failed; its output below says why".to_owned()
             }
             (JobStatus::Failed, Some(code)) => format!("exit code {code}"),
             (JobStatus::Failed, None) => "it did not end by itself".to_owned(),

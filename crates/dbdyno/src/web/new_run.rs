@@ -10,7 +10,7 @@ use askama::Template;
 use axum::extract::State;
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Redirect, Response};
-use model::{Choice, Secret, Target};
+use model::{Choice, Secret, Target, numbers};
 use plan::{
     BadPlan, Draft, Task, check_from_page, decide_task, draft_to_toml, read_toml, varied_to_toml,
 };
@@ -49,6 +49,8 @@ struct NewRunPage {
     wrong: String,
     /// What it is, where nothing is wrong: a run, an experiment or a search.
     kind: &'static str,
+    /// How load is offered in a run: a rate alone makes it open.
+    load: String,
     commands: Vec<Command>,
 }
 
@@ -137,6 +139,18 @@ fn kind_of(task: &Task) -> JobKind {
         Task::Experiment(_) => JobKind::Experiment,
         Task::Search(_) => JobKind::Seek,
     }
+}
+
+/// How load is offered in a run, each way once.
+fn load_of(task: &Task) -> String {
+    let Task::Run(plan) = task else { return String::new() };
+    let mut all: Vec<String> = Vec::new();
+    for load in plan.groups.iter().map(|group| numbers::load(&group.load)) {
+        if !all.contains(&load) {
+            all.push(load);
+        }
+    }
+    all.join("; ")
 }
 
 /// The database that a plan works on; of several the first.
@@ -247,7 +261,9 @@ pub(super) async fn asked(
                     true => draft_to_toml(&draft),
                     false => written,
                 };
-                let bad = task.err();
+                // A run would refuse them too.
+                let bad_labels = || labels(&form).err().map(|no| BadPlan(no.text));
+                let bad = task.err().or_else(bad_labels);
                 let page =
                     shown_page(shared, &visitor, &draft, toml, bad.as_ref(), typed_labels(&form))?;
                 // A plan that is only looked at may be wrong.
@@ -479,6 +495,7 @@ fn shown_page(
         toml,
         wrong: wrong.map_or(String::new(), |bad| bad.0.clone()),
         kind: task.as_ref().map_or("", |task| kind_of(task).name()),
+        load: task.as_ref().map(load_of).unwrap_or_default(),
         commands: commands(draft, &written_labels(labels)),
     })
 }

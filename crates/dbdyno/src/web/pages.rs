@@ -260,6 +260,17 @@ fn named(asked: &Pairs) -> Vec<String> {
     asked.all("side").map(str::to_owned).collect()
 }
 
+/// The address of runs that were selected in the list, whose order is any: what is new is held
+/// against what was.
+fn oldest_first(store: &Store, asked: &Pairs) -> Option<String> {
+    asked.get("selected")?;
+    let row = |name: String| store.row(&store.find(&name).ok()?).ok().flatten();
+    let mut rows = named(asked).into_iter().map(row).collect::<Option<Vec<RunRow>>>()?;
+    rows.sort_by_key(|row| row.started_unix_ms);
+    let sides: Vec<String> = rows.iter().map(|row| format!("side={}", row.run.0)).collect();
+    Some(format!("/compare?{}", sides.join("&")))
+}
+
 /// The same as runs that were selected, if they are that.
 fn selected(store: &Store, asked: &Pairs) -> Option<Grouped> {
     grouped(store, &named(asked), asked.get("group"))
@@ -494,6 +505,9 @@ pub(super) async fn compare(
     asked: Pairs,
 ) -> Result<Response, HttpError> {
     app.read(move |store, _| {
+        if let Some(address) = oldest_first(store, &asked) {
+            return Ok(Redirect::to(&address).into_response());
+        }
         let query = asked.text();
         let medium = Medium::Web {
             base: "/api/compare/charts/",

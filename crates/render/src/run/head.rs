@@ -312,8 +312,13 @@ pub(super) fn tiles(report: &Report) -> Vec<Tile> {
     tiles.push(Tile { name: "longest".to_owned(), value: max, trend, ..Tile::default() });
     let counts = &block.counts;
     let lost = counts.failed + counts.dropped + counts.unfinished;
+    let name = match (counts.failed, counts.dropped, counts.unfinished) {
+        (0, 1.., 0) => "dropped",
+        (1.., 0, 0) => "failed",
+        _ => "not finished",
+    };
     tiles.push(Tile {
-        name: "not finished".to_owned(),
+        name: name.to_owned(),
         value: Quantity::number(lost as f64, 1, ""),
         note: format!("of {}", format_count(counts.offered)),
         trend: over_time(report, &|row| Some((row.failed + row.dropped) as f64)),
@@ -351,7 +356,12 @@ fn of_quantile(report: &Report, field: &str, of: &dyn Fn(&SecondReport) -> Optio
         }
         _ => String::new(),
     };
-    Tile { name: field.to_owned(), value, note, trend: over_time(report, of) }
+    // The seconds have the times of what finished: finite beside an infinite one.
+    let trend = match value.value {
+        Value::Infinite => Vec::new(),
+        _ => over_time(report, of),
+    };
+    Tile { name: field.to_owned(), value, note, trend }
 }
 
 /// A quantile of all that was offered: where nothing was lost, it is that of what finished; where

@@ -3,7 +3,7 @@
 //!
 //! Not here: how the parts are computed (analysis).
 
-use analysis::report::{Dip, Moved, Report, TimeProfile};
+use analysis::report::{Dip, DisturbanceReport, Moved, Report, TimeProfile};
 use model::numbers::{NONE, amount, capital, count, seconds, significant};
 use model::{NS_PER_S, ServerSummary, SummaryOf};
 
@@ -22,7 +22,8 @@ const SHARE_MIN: f64 = 0.0005;
 pub(super) fn section(report: &Report) -> Section {
     let mut blocks = Vec::new();
     blocks.extend(report.time_profile.as_ref().map(profile));
-    blocks.extend(report.time_profile.as_ref().and_then(overlap).map(|of| Block::paragraphs([of])));
+    let remarks = report.time_profile.iter().flat_map(|of| [overlap(of), as_planned(report)]);
+    blocks.push(Block::paragraphs(remarks.flatten()));
     let no_profile = report.time_profile_reason.as_ref();
     blocks.extend(no_profile.map(|why| Block::paragraphs([format!("Not shown: {why}.")])));
     // Without anything that was read there is nothing to tell beside them.
@@ -82,6 +83,23 @@ fn profile(profile: &TimeProfile) -> Block {
     Block::Table(table)
 }
 
+/// That the plan held up the run within these times, where commits fell.
+fn as_planned(report: &Report) -> Option<String> {
+    let fell = report.disturbances.iter().filter(|of| of.fell == Some(true));
+    let one = |of: &DisturbanceReport| {
+        let took = of.ended_s.map(|ended_s| format!(" for {}", seconds(ended_s - of.began_s)));
+        format!("'{}' at {}{}", of.name, seconds(of.began_s), took.unwrap_or_default())
+    };
+    let all: Vec<String> = fell.map(one).collect();
+    let (first, more) = (all.first()?, all.len() as u64 - 1);
+    let more =
+        if more > 0 { format!(" and {}", count(more, "disturbance")) } else { String::new() };
+    Some(format!(
+        "The means include {first}{more}, as planned: what clients waited for then is within these \
+         parts and has none of its own. A run without it has the usual parts."
+    ))
+}
+
 /// That much of what was measured overlaps, so that the parts are rough.
 fn overlap(profile: &TimeProfile) -> Option<String> {
     let beside_ms: f64 = profile.beside.iter().map(|part| part.ms).sum();
@@ -138,7 +156,7 @@ fn with_it(dip: &Dip) -> String {
 
 fn what_moved(dip: &Dip, causes: &[String], moved: &[String]) -> String {
     match (causes, moved) {
-        ([], []) if dip.is_alone() => format!(
+        ([], []) if dip.seconds_lacking() > 0 => format!(
             "too few seconds to compare with: run at least {} s longer",
             dip.seconds_lacking()
         ),

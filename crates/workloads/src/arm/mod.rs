@@ -17,8 +17,8 @@ mod writer;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use model::{
-    BadParameter, Check, Choice, Client, Crosscheck, CustomMetric, CustomMetricKind, Dialect, Fact, FactValue,
-    Finding, Identity, Kind, KindIndex, MEGABYTE, NS_PER_S, Number, Places, Population,
+    BadParameter, Check, Choice, Client, Crosscheck, CustomMetric, CustomMetricKind, Dialect, Fact,
+    FactValue, Finding, Identity, Kind, KindIndex, MEGABYTE, NS_PER_S, Number, Places, Population,
     PrimaryMetric, Producer, ProducerTask, Severity, Signal, Statement, StatementKind, Workload,
     format_count, numbers,
 };
