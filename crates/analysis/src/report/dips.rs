@@ -51,6 +51,11 @@ const LEAPS_MAX: f64 = 1.0 / 3.0;
 /// While others have the CPUs, any round trip takes somewhat longer: a network must by this factor.
 const CROWDED_FACTOR: f64 = 3.0;
 
+/// Otherwise by this factor, or by so many milliseconds: on a machine that is a little busier each
+/// is longer by some microseconds.
+const PATH_FACTOR: f64 = 1.5;
+const PATH_MS: f64 = 0.5;
+
 /// With fewer samples in any second, p95 is not looked at.
 const P95_SAMPLES_MIN: u64 = 100;
 
@@ -364,10 +369,14 @@ impl Series {
         let mut all = BTreeMap::new();
         for gauge in gauges {
             let mut values = vec![f64::NAN; is_dip.len()];
+            let name = gauge.figure();
             for (second, value) in gauge.points.iter().filter(|(s, _)| seconds.contains(s)) {
-                values[*second as usize] = *value;
+                // A reading that came late shares its second with the next: of these the longest.
+                let before = values[*second as usize];
+                let is_longest = name == SESSION_QUERY;
+                values[*second as usize] = if is_longest { value.max(before) } else { *value };
             }
-            all.insert(gauge.figure(), (gauge.unit.clone(), values));
+            all.insert(name, (gauge.unit.clone(), values));
         }
         let mut series = Series { is_dip, all };
         series.derive(commits, processors);
@@ -529,7 +538,10 @@ impl Series {
         let round_trips = per_transaction.round_trips.unwrap_or(0.0) * rate;
         let crowd = rise(OTHERS).map_or(0.0, |others| others.then - others.usual);
         let of_path = |moved: &Moved| {
-            if crowd > LEAP_OTHERS && moved.then < CROWDED_FACTOR * moved.usual {
+            let factor = if crowd > LEAP_OTHERS { CROWDED_FACTOR } else { PATH_FACTOR };
+            let is_far = moved.then >= factor * moved.usual
+                || crowd <= LEAP_OTHERS && moved.then - moved.usual >= PATH_MS;
+            if !is_far {
                 return 0.0;
             }
             let longer_s = (moved.then - moved.usual) / 1e3;
@@ -928,6 +940,8 @@ mod tests {
             causes(&[("database", "Handler_read_rnd_next", 4_000.0, 5_500.0), executing]),
             []
         );
+        // Some microseconds more are those of a busier machine.
+        assert_eq!(causes(&[("database", "round_trip", 0.113, 0.134)]), []);
         assert_eq!(causes(&[("database", "round_trip", 0.1, 5.0)]), [Cause::Network]);
     }
 
