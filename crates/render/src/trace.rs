@@ -394,7 +394,8 @@ mod tests {
 
         The statements of a procedure or function are executed within the server, in the round trip of
         its call. Their replies do not leave the server, so dbdyno sees neither their values nor their
-        times. As created:
+        times. 'dbdyno show tpcc --mode prepared --transaction new_order' sends the same work as
+        statements, with values, replies and times. As created:
         CREATE PROCEDURE p() BEGIN END
         ");
     }

@@ -195,7 +195,7 @@ impl Site {
     /// The rows that break a condition.
     fn broken(&mut self) -> Vec<String> {
         let checks = workload("prepared").checks(self.database.dialect());
-        assert_eq!(checks.len(), 12);
+        assert_eq!(checks.len(), 13);
         let broken = checks.iter().flat_map(|check| {
             let rows = self.rows(&check.sql);
             rows.into_iter().map(|row| format!("{}: {row}", check.id))

@@ -86,7 +86,7 @@ fn rocksdb_has_transactions_for_clients_and_procedures_of_tpcc_and_loses_no_upda
         let crosscheck = &ran.report.crosschecks[0];
         assert!(crosscheck.matches && crosscheck.change > 0, "{mode}: {crosscheck:?}");
         let checks = &ran.report.checks.after;
-        assert_eq!(checks.as_ref().map(Vec::len), Some(12), "{mode}");
+        assert_eq!(checks.as_ref().map(Vec::len), Some(13), "{mode}");
         let failed = checks.iter().flatten().filter(|check| check.failed > 0).count();
         assert_eq!(failed, 0, "{mode}: {checks:#?}");
         assert!(ran.report.block.counts.rolled_back > 0, "{mode}");

@@ -132,7 +132,7 @@ fn records_are_kept_in_every_storage_engine_that_the_server_has() {
         panic!("MySQL has no Aria")
     };
     let start = "the server has no storage engine aria: choose one that it has (";
-    assert!(why.starts_with(start) && why.contains("InnoDB, ") && why.contains("MyISAM"), "{why}");
+    assert!(why.starts_with(start) && why.contains("(innodb, myisam)"), "{why}");
     // Nothing is left behind: the same database takes another engine.
     drive_well(&lacks, "record", (1, 5), &of("innodb"));
 }

@@ -55,7 +55,7 @@ fn where_nothing_is_stored_nothing_is_checked_and_the_report_says_what() {
     let home = Home::new();
     let by_commits = "and the database's own count of commits.";
     let all = [
-        ("arm", &["--clients=2", "--buffer-bytes=5000"][..], "and contexts."),
+        ("arm", &["--clients=2", "--buffer-bytes=5000"][..], by_commits),
         ("record", &["--clients=2"], by_commits),
         ("events", &["--writers=2", "--readers=0"], by_commits),
     ];

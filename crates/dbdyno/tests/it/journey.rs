@@ -118,8 +118,8 @@ fn one_command_builds_checks_measures_and_reports() {
     nothing_is_lost(&report);
     rates_are_commits_over_time(&report);
     crosscheck_matches(&report);
-    assert_eq!(at(&report, "checks.before").as_array().unwrap().len(), 12);
-    assert_eq!(at(&report, "checks.after").as_array().unwrap().len(), 12);
+    assert_eq!(at(&report, "checks.before").as_array().unwrap().len(), 13);
+    assert_eq!(at(&report, "checks.after").as_array().unwrap().len(), 13);
     assert_eq!(number(&report, "clients"), 4.0);
 }
 

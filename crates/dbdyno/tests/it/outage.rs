@@ -49,7 +49,7 @@ fn crash(server: &mut Server, workload: &str, args: &[&str]) {
         "{change}: {committed}, {unknown}"
     );
     let held = at(&report, "checks.after").as_array().expect("a list");
-    assert_eq!(held.len(), if workload == "tpcc" { 12 } else { 4 });
+    assert_eq!(held.len(), if workload == "tpcc" { 13 } else { 4 });
     assert!(held.iter().all(|check| check["failed"] == 0), "{held:#?}");
     let per_client = at(&report, "per_client").as_array().expect("a list");
     assert_eq!(per_client.len(), 8, "a client ended");

@@ -164,7 +164,14 @@ fn names(report: &ComparisonReport, pair: &PairReport) -> [String; 2] {
 /// As in the other tables of a comparison, but of stored procedures, where those that have been
 /// published are the other way round.
 fn ratio_name(report: &ComparisonReport, pair: &PairReport) -> String {
-    let [base, side] = names(report, pair);
+    let names = names(report, pair);
+    let key = |name: &String| name.split_once('=').map(|(key, _)| key.to_owned());
+    let is_alike = key(&names[0]).is_some() && key(&names[0]) == key(&names[1]);
+    let value = |name: String| match name.split_once('=') {
+        Some((_, value)) if is_alike => value.to_owned(),
+        _ => name,
+    };
+    let [base, side] = names.map(value);
     match is_of_procedures(report, pair) {
         true => format!("{base} / {side}"),
         false => format!("{side} / {base}"),

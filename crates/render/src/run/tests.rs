@@ -354,7 +354,7 @@ fn nothing_speaks_for_a_run_of_which_nothing_was_measured() {
     assert_eq!(answer(&killed), "Nothing was measured.");
     made.reason = Some(model::StopReason::Interrupted);
     made.measured_ns = 0;
-    assert_eq!(answer(&Report::of(&made.tally())), "No: only 0 s were measured.");
+    assert_eq!(answer(&Report::of(&made.tally())), "No: nothing was measured.");
 }
 
 #[test]

@@ -436,7 +436,7 @@ mod tests {
         let [found] = findings.as_slice() else { panic!("{findings:#?}") };
         assert_eq!((&*found.id, found.severity), ("application_behind", Severity::Warning));
         let seen = "500 of 2,000 measurements that --application-rate offers were generated \
-                    (25 %): the application waited for a pool 75 % of the time. ";
+                    (25.0 %): the application waited for a pool 75.0 % of the time. ";
         assert!(found.text.starts_with(seen), "{}", found.text);
     }
 

@@ -154,7 +154,7 @@ static CONDITIONS: [(&str, &str, &str); 13] = [
         "4.3.3.1",
         "each warehouse has its districts, customers and stock, and there are as many items as \
          stock of a warehouse: no transaction adds or removes any",
-        "SELECT w_id, n_districts, n_customers, n_stock, n_items FROM warehouse \
+        "SELECT w_id, n_stock, n_items, n_customers, n_districts FROM warehouse \
          LEFT JOIN (SELECT d_w_id, COUNT(*) AS n_districts FROM district GROUP BY d_w_id) d \
          ON d_w_id = w_id \
          LEFT JOIN (SELECT c_w_id, COUNT(*) AS n_customers FROM customer GROUP BY c_w_id) c \
