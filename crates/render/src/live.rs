@@ -226,7 +226,18 @@ fn rates_in(tally: &Tally, groups: &[usize], seconds: Range<i64>) -> String {
     let length = tally.length_s(&seconds);
     let commits: u64 = tally.commits_per_second(groups, seconds.clone()).iter().sum();
     let mut parts = vec![format!("{} TPS", significant(commits as f64 / length, 3))];
-    for (name, title) in tally.primary_metrics(groups).into_iter().filter(|_| seconds.end > 0) {
+    // What several workloads count would pass for that of one of them: it stands with the groups.
+    let is_of_one = |name: &str| {
+        let has = |group: &&usize| {
+            let described = tally.description(**group);
+            described.is_some_and(|of| of.primary_metrics.iter().any(|of| of.name == name))
+        };
+        let workload = |group: &usize| tally.description(*group).map(|of| &of.workload);
+        let mut all = groups.iter().filter(has).map(workload);
+        all.next().is_none_or(|first| all.all(|other| other == first))
+    };
+    let names = tally.primary_metrics(groups).into_iter();
+    for (name, title) in names.filter(|(name, _)| seconds.end > 0 && is_of_one(name)) {
         let of_group = |(group, primary): (&GroupTally, &PrimaryMetricDescription)| {
             let counted: u64 = group.counted_per_second(primary, seconds.clone()).iter().sum();
             counted as f64 * primary.per_ns as f64

@@ -313,14 +313,8 @@ const DAMAGES: [(&str, &[(&str, &str)]); 17] = [
         "UPDATE customer SET c_ytd_payment = c_ytd_payment + 1 WHERE c_d_id = 9 AND c_id = 4",
         &[("3.3.2.12", "c_w_id=1 c_d_id=9 c_id=4")],
     ),
-    (
-        "DELETE FROM stock WHERE s_i_id = 7",
-        &[("4.3.3.1", "w_id=1 n_stock=9999 n_items=10000")],
-    ),
-    (
-        "DELETE FROM item WHERE i_id > 9000",
-        &[("4.3.3.1", "w_id=1 n_stock=10000 n_items=9000")],
-    ),
+    ("DELETE FROM stock WHERE s_i_id = 7", &[("4.3.3.1", "w_id=1 n_stock=9999 n_items=10000")]),
+    ("DELETE FROM item WHERE i_id > 9000", &[("4.3.3.1", "w_id=1 n_stock=10000 n_items=9000")]),
 ];
 
 #[test]

@@ -574,7 +574,8 @@ pub fn known(name: &str) -> Result<Option<String>, String> {
         return share.map(|share| Some(share.to_string()));
     }
     let found = spellings(name.trim()).into_iter().find(|name| of_run(name).is_some());
-    if found.as_deref().is_some_and(|found| is_rate_in_short(name, found)) {
+    let short = name.trim().to_lowercase();
+    if found.as_ref().is_some_and(|found| found.strip_suffix("_per_s") == Some(&short)) {
         return Ok(Some(name.trim().to_owned()));
     }
     let both = |(of, to)| Some(format!("{} / {}", known(of).ok()??, known(to).ok()??));
@@ -582,11 +583,6 @@ pub fn known(name: &str) -> Result<Option<String>, String> {
     let is_rate = |name: &str| name.ends_with("_per_s");
     let is_part = || check_name(name).is_ok() && (name.contains('.') || is_rate(name.trim()));
     Ok(found.or_else(|| is_part().then(|| name.trim().to_owned())))
-}
-
-/// Whether a name is that of a rate without its unit of time: `bytes` of `bytes_per_s`.
-fn is_rate_in_short(name: &str, rate: &str) -> bool {
-    rate.strip_suffix("_per_s") == Some(&name.trim().to_lowercase())
 }
 
 /// The names of the figures that every run may have, as people write them.

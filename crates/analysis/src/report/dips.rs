@@ -651,27 +651,19 @@ impl Series {
         let (cpu, answers) = (self.values(SERVER_CPU)?, self.values(SESSION_QUERY)?);
         let usual = |values| Usual::of(values, &self.is_dip).median();
         let (usual_cpu, usual_ms) = (usual(cpu), usual(answers));
-        let most = |at: &[f64]| at.iter().copied().filter(|ms| ms.is_finite()).fold(0.0, f64::max);
-        let longest_ms = most(&answers[within.clone()]);
-        let missing = cpu[within.clone()].iter().filter(|percent| percent.is_finite());
-        let missing: f64 = missing.map(|percent| (usual_cpu - percent).max(0.0)).sum();
+        // What was not read counts as nothing.
+        let longest_ms = answers[within.clone()].iter().copied().fold(0.0, f64::max);
+        let missing = cpu[within.clone()].iter().map(|percent| (usual_cpu - percent).max(0.0));
+        let missing: f64 = missing.sum();
         let is_long = longest_ms >= UNANSWERED_MS && longest_ms >= UNANSWERED_FACTOR * usual_ms;
         let is_idle = missing >= UNANSWERED_CPU * usual_cpu * longest_ms / 1e3;
         let outside = || (0..answers.len()).filter(|at| !self.is_dip[*at]);
         let as_long = outside().filter(|at| answers[*at] >= longest_ms).count();
         let chance = (as_long + 1) as f64 / (outside().count() + 1) as f64;
         let is_clear = is_long && is_idle && usual_cpu > 1.0 && chance <= CHANCE_MAX;
-        is_clear.then(|| CauseSeen {
-            cause: Cause::ServerStopped,
-            shown_by: Moved {
-                gauge: SESSION_QUERY.to_owned(),
-                unit: "ms".to_owned(),
-                usual: usual_ms,
-                then: longest_ms,
-            },
-            share: (longest_ms / 1e3 / within.len() as f64).min(1.0),
-            chance,
-        })
+        let shown_by = Moved { then: longest_ms, ..self.beside(SESSION_QUERY, within)? };
+        let share = (longest_ms / 1e3 / within.len() as f64).min(1.0);
+        is_clear.then_some(CauseSeen { cause: Cause::ServerStopped, shown_by, share, chance })
     }
 
     /// What rose clearly within a stretch.
