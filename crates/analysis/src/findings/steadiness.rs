@@ -355,12 +355,15 @@ struct Warming {
 impl Warming {
     fn text(self) -> FindingText {
         let needed_s = self.ramp_up_ns as f64 / NS_PER_S as f64 + self.seconds as f64;
+        let (first, differ) = match self.seconds {
+            1 => ("second".to_owned(), "differs"),
+            n => (format!("{n} seconds"), "differ"),
+        };
         FindingText {
             id: "warming_up",
             severity: Severity::Warning,
             text: format!(
-                "The first {} of the measured phase differ: {}. Use --ramp-up {}s.",
-                super::count(self.seconds as u64, "second"),
+                "The first {first} of the measured phase {differ}: {}. Use --ramp-up {}s.",
                 self.what,
                 numbers::rounded_up(needed_s)
             ),

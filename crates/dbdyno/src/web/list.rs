@@ -3,8 +3,10 @@
 //!
 //! Not here: which runs an expression means (store), and which is the best (render).
 
+use std::cmp::Ordering;
 use std::collections::{BTreeSet, HashMap, HashSet};
 
+use analysis::figures::number;
 use app::stored_report::{rates_over_time, worst_of};
 use app::trials::{FIGURES, check_names};
 use askama::Template;
@@ -317,6 +319,24 @@ fn groups<'r>(rows: impl Iterator<Item = &'r RunRow>, grouped: bool) -> Vec<Vec<
     groups
 }
 
+/// The mean TPS of each point of an experiment, numbers of its first axis in their order.
+fn means_by_point(rows: &[&RunRow]) -> Vec<f64> {
+    let mut points: Vec<(&[(String, String)], Vec<f64>)> = Vec::new();
+    for row in rows.iter().rev() {
+        let Some(tps) = row.tps else { continue };
+        match points.iter_mut().find(|(point, _)| *point == &row.point[..]) {
+            Some((_, all)) => all.push(tps),
+            None => points.push((&row.point, vec![tps])),
+        }
+    }
+    let first = |point: &[(String, String)]| point.first().and_then(|(_, value)| number(value));
+    points.sort_by(|(a, _), (b, _)| match (first(a), first(b)) {
+        (Some(a), Some(b)) => a.total_cmp(&b),
+        _ => Ordering::Equal,
+    });
+    points.iter().map(|(_, all)| all.iter().sum::<f64>() / all.len() as f64).collect()
+}
+
 fn experiment_line(id: &str, rows: &[&RunRow]) -> ExperimentLine {
     let first = rows[0];
     let span = |of: &dyn Fn(&RunRow) -> Option<f64>, shown: &dyn Fn(f64) -> String| {
@@ -328,7 +348,7 @@ fn experiment_line(id: &str, rows: &[&RunRow]) -> ExperimentLine {
             _ => String::new(),
         }
     };
-    let trials = rows.iter().rev().filter_map(|row| row.tps).collect::<Vec<f64>>();
+    let began = rows.iter().map(|row| row.started_unix_ms).min().unwrap_or(first.started_unix_ms);
     let is_running = rows.iter().any(|row| row.status == Status::Running);
     let worst = rows.iter().max_by_key(|row| row.worst_finding).unwrap_or(&first);
     ExperimentLine {
@@ -338,10 +358,10 @@ fn experiment_line(id: &str, rows: &[&RunRow]) -> ExperimentLine {
         trials: numbers::count(rows.len() as u64, "trial"),
         tps: span(&|row| row.tps, &|tps| numbers::rate(Some(tps))),
         p99_ms: span(&|row| row.p99_ms, &|ms| numbers::ms(Some(ms))),
-        trend: spark_svg(&trials),
+        trend: spark_svg(&means_by_point(rows)),
         validity: validity(worst),
         status: if is_running { "running" } else { first.status.name() },
-        started: utc(first.started_unix_ms),
+        started: utc(began),
         workload: first.workload.clone(),
         database: first.database.clone(),
     }

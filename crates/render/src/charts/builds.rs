@@ -4,6 +4,7 @@ use analysis::HistoryReport;
 use analysis::figures::is_time;
 use analysis::figures::title;
 use analysis::history::PointHistory;
+use model::numbers::cut;
 
 use super::{Axis, Chart, Entry, Mark, Of, Point, Scale, Shape, Trace, figure_axis, slug};
 use crate::wording::changed;
@@ -13,6 +14,9 @@ pub(super) const ENTRY: Entry = Entry {
     about: "a figure over builds, with the changes of its level",
     of: Of::History(charts),
 };
+
+/// Letters of a mark: more reach beyond the chart, and the table has them all.
+const MARK_MOST: usize = 60;
 
 fn charts(report: &HistoryReport) -> Vec<Chart> {
     report.points.iter().flat_map(|point| chart(report, point)).collect()
@@ -52,7 +56,13 @@ fn chart(report: &HistoryReport, point: &PointHistory) -> Vec<Chart> {
     let series = |of: &dyn Fn(&analysis::history::BuildReport) -> f64| -> Vec<Point> {
         let builds = point.builds.iter().enumerate();
         let known = |value: f64| Some(value).filter(|value| value.is_finite());
-        builds.map(|(index, build)| Point::at(index as f64, known(of(build)))).collect()
+        // Builds before a new series are not compared with those after: no line joins them.
+        let is_start = |index: &usize| point.starts.iter().any(|start| start.at == *index);
+        let at = |(index, build)| {
+            let gap = is_start(&index).then(|| Point::at(index as f64 - 0.5, None));
+            gap.into_iter().chain([Point::at(index as f64, known(of(build)))])
+        };
+        builds.flat_map(at).collect()
     };
     chart.traces = vec![
         levels(point),
@@ -66,7 +76,7 @@ fn chart(report: &HistoryReport, point: &PointHistory) -> Vec<Chart> {
         chart.marks.push(Mark::stretch(change.at as f64, None, text));
     }
     for start in &point.starts {
-        let text = format!("new series: {}", changed(&start.changed));
+        let text = cut(&format!("new series: {}", changed(&start.changed)), MARK_MOST);
         chart.marks.push(Mark::stretch(start.at as f64, None, text));
     }
     chart.if_any()
