@@ -246,6 +246,15 @@ impl Settled {
     }
 }
 
+/// That a settling ended with an error, and nothing is known of what it has reached.
+pub(crate) fn not_done(when: &str, error: &Error) -> Event {
+    let known = catalog_entry("not_settled").expect("it is in the list of all");
+    let observed = format!("Not at rest {when}: {error}.");
+    let text = format!("{observed} {}", known.advice);
+    let finding = Finding::new(known.id, Severity::Warning, text);
+    Event::Finding(Finding { observed: Some(observed), ..finding })
+}
+
 /// That settings of the server are not those that are advised for loads, if they are not.
 pub(crate) fn not_advised(settling: &Settling, in_force: &[(String, String)]) -> Option<Event> {
     let differs = |(name, advised): &(&str, &str)| {
@@ -447,15 +456,16 @@ impl<'a, 'w> Work<'a, 'w> {
         let refused = self.raise(step);
         let said = self.say(step);
         let passed_over = match said {
-            Ok(()) => self.passed_over(step),
-            Err(_) => Vec::new(),
+            Ok(true) => self.passed_over(step),
+            Ok(false) | Err(_) => Vec::new(),
         };
         let last = match (first, &step.level) {
             // It will not fall by what was passed over.
             (_, Some(level)) if !passed_over.is_empty() => self.level(step, level),
             // Nor without the right to make it fall.
             (_, Some(level)) if step.needs_settings && refused.is_some() => self.level(step, level),
-            (Some(first), Some(level)) if said.is_ok() => self.fall(step, level, first),
+            (Some(first), Some(level)) if matches!(said, Ok(true)) => self.fall(step, level, first),
+            (_, Some(level)) if matches!(said, Ok(false)) => self.level(step, level),
             (first, _) => Ok(first),
         };
         // Settings go back whatever happened.
@@ -549,8 +559,8 @@ impl<'a, 'w> Work<'a, 'w> {
         asked.is_ok() && is_said
     }
 
-    /// Says the statements of a step. One that is refused is noted.
-    fn say(&mut self, step: &SettlingStep) -> Result<(), Error> {
+    /// Says the statements of a step; whether none was cut off. One that is refused is noted.
+    fn say(&mut self, step: &SettlingStep) -> Result<bool, Error> {
         for sql in step.statements {
             let sql = self.with_tables(sql);
             let (is_over, until) = (self.is_over, self.until);
@@ -558,9 +568,16 @@ impl<'a, 'w> Work<'a, 'w> {
             let said = self.session.until(&is_cut, |session| session.write(&sql));
             match said {
                 Ok(_) => {}
+                // Cutting a statement off may end its session, whatever that says of its commit.
+                Err(_) if is_cut() => {
+                    self.session = AdminSession::at(self.of.database)?;
+                    match is_over() {
+                        true => self.is_cut = true,
+                        false => self.note_limit(step, None),
+                    }
+                    return Ok(false);
+                }
                 Err(db_error) if db_error.kind.breaks_session() => return Err(db_error.into()),
-                Err(_) if is_over() => self.is_cut = true,
-                Err(_) if wall_clock::now() > until => self.note_limit(step, None),
                 Err(db_error) => {
                     let advice = match (db_error.kind, step.if_denied) {
                         (DbErrorKind::Denied, sql) => with_user(sql, self.of.target),
@@ -575,7 +592,7 @@ impl<'a, 'w> Work<'a, 'w> {
                 break;
             }
         }
-        Ok(())
+        Ok(true)
     }
 
     /// Waits until a level is 0 or falls no more; what it is then.

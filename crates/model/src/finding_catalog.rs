@@ -314,9 +314,16 @@ pub static CATALOG: &[CatalogEntry] = &[
         id: "application_behind",
         severity: "warning",
         raised: "the application of `arm` generated at least 5 % fewer measurements than \
-                 `--application-rate` offers, since it waited for a pool or for a CPU",
+                 `--application-rate` offers, since it waited for a pool or for a CPU, or at least \
+                 5 % (and 32 buffers) of them waited in the pools at the end",
         advice: "The database or the application cannot keep up with this rate: lower it, add \
                  clients or application threads.",
+    },
+    CatalogEntry {
+        id: "few_buffers",
+        severity: "note",
+        raised: "fewer than 20 buffers of `arm` were filled, so rates are known to about one buffer",
+        advice: "Give less `--buffer-bytes`, or run longer.",
     },
     CatalogEntry {
         id: "no_buffer_filled",

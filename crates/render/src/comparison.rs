@@ -6,6 +6,7 @@
 mod each_transaction;
 
 use std::borrow::Cow;
+use std::collections::BTreeSet;
 use std::iter::once;
 
 use analysis::comparison::{
@@ -735,11 +736,16 @@ fn warnings(report: &ComparisonReport) -> Vec<String> {
     let printed = |id: &str| {
         let mut shares: Vec<f64> = Vec::new();
         let mut of_sides: Vec<String> = Vec::new();
+        let cases: BTreeSet<&String> =
+            report.sides.iter().filter_map(|side| side.cases.get(id)).collect();
         for side in &report.sides {
             let n = side.findings.get(id).copied().unwrap_or(0);
             let all = side.runs.len() as u64;
             shares.push(n as f64 / all.max(1) as f64);
-            of_sides.push(format!("{n} of {} of {}", count(all, "run"), side.name));
+            // What was measured on one side is not that of another.
+            let own = side.cases.get(id).filter(|_| cases.len() > 1);
+            let own = own.map_or_else(String::new, |case| format!(" ({})", without_stop(case)));
+            of_sides.push(format!("{n} of {} of {}{own}", count(all, "run"), side.name));
         }
         let most = shares.iter().copied().fold(0.0, f64::max);
         let least = shares.iter().copied().fold(1.0, f64::min);
@@ -748,7 +754,7 @@ fn warnings(report: &ComparisonReport) -> Vec<String> {
             false => "",
         };
         let of_sides = of_sides.join(", ");
-        match report.sides.iter().find_map(|side| side.cases.get(id)) {
+        match cases.first().filter(|_| cases.len() == 1) {
             Some(case) => format!("{id} ({}) in {of_sides}{uneven}.", without_stop(case)),
             None => format!("{} in {of_sides}{uneven}.", in_short(id)),
         }

@@ -94,12 +94,12 @@ fn table(rows: &[RunRow], best: &Best) -> Table {
         Column::data("target"),
         Column::data("database"),
         Column::new("database", Align::Left),
-        Column::spare("clients", Align::Right, 4).key("clients"),
-        Column::spare("measured", Align::Right, 5).key("measured_s"),
+        Column::spare("clients", Align::Right, 5).key("clients"),
+        Column::spare("measured", Align::Right, 6).key("measured_s"),
     ]);
     // Where all have the figure that they are known by, the other one is left out first.
     let all_nopm = has_nopm && rows.iter().all(|row| row.nopm.is_some() || row.tps.is_none());
-    let [tps, nopm] = if all_nopm { [3, 0] } else { [0, 3] };
+    let [tps, nopm] = if all_nopm { [3, 0] } else { [0, 1] };
     columns.extend([Column::spare("TPS", Align::Point, tps).key("tps"), Column::data("nopm")]);
     columns.extend(has_nopm.then(|| Column::spare("NOPM", Align::Right, nopm)));
     columns.extend([Column::new("p99 ms", Align::Point).key("p99_ms")]);
@@ -113,11 +113,13 @@ fn table(rows: &[RunRow], best: &Best) -> Table {
         Column::new("validity", Align::Left),
         Column::data("dbdyno"),
         Column::data("labels"),
-        Column::spare("labels", Align::Left, 1),
-        Column::data("point"),
     ]);
+    let has_labels = rows.iter().any(|row| !row.labels.is_empty());
+    columns.extend(has_labels.then(|| Column::spare("labels", Align::Left, 4)));
+    columns.push(Column::data("point"));
     let mut table = Table::new(columns);
-    rows.iter().for_each(|row| table.row(cells(row, best.is(row), (has_points, has_nopm))));
+    rows.iter()
+        .for_each(|row| table.row(cells(row, best.is(row), (has_points, has_nopm, has_labels))));
     table
 }
 
@@ -131,7 +133,7 @@ fn figure_title(name: &str) -> String {
 /// all.
 const NAME_MOST: usize = 40;
 const POINT_MOST: usize = 40;
-const LABELS_MOST: usize = 60;
+const LABELS_MOST: usize = 30;
 
 /// What a mark of the best says.
 pub const BEST: &str = "most TPS of its workload, target, clients and duration";
@@ -175,7 +177,11 @@ fn tps_that_counts(row: &RunRow) -> Option<f64> {
     row.tps.filter(|_| row.status == Status::Completed && is_valid && !is_overloaded)
 }
 
-fn cells(row: &RunRow, is_best: bool, (has_points, has_nopm): (bool, bool)) -> Vec<Cell> {
+fn cells(
+    row: &RunRow,
+    is_best: bool,
+    (has_points, has_nopm, has_labels): (bool, bool, bool),
+) -> Vec<Cell> {
     let validity = match row.worst_finding {
         Some(severity @ (Severity::Invalid | Severity::Warning)) => severity.name(),
         Some(Severity::Note) | None => "",
@@ -220,9 +226,9 @@ fn cells(row: &RunRow, is_best: bool, (has_points, has_nopm): (bool, bool)) -> V
         format!("{mark}{validity}").into(),
         row.dbdyno.as_str().into(),
         labels(row).into(),
-        cut(&labels(row), LABELS_MOST).into(),
-        Cell::from(point(row)),
     ]);
+    cells.extend(has_labels.then(|| Cell::from(cut(&labels(row), LABELS_MOST))));
+    cells.push(Cell::from(point(row)));
     cells
 }
 

@@ -142,8 +142,13 @@ pub fn interval(tally: &Tally, seconds: Range<i64>) -> String {
         end if end > 0.0 && seconds.end > 0 => numbers::seconds(end),
         _ => format!("{} s", seconds.end),
     };
-    let phase = if seconds.start < 0 { " ramp-up" } else { "" };
-    format!("[ {end:>4}{phase} ] {}", parts.join("  "))
+    let ramp_up_ns = tally.description.as_ref().map_or(0, |of| of.phases.ramp_up_ns);
+    let since_begin = ramp_up_ns as f64 / NS_PER_S as f64 + seconds.end as f64;
+    let at = match seconds.start < 0 && since_begin > 0.0 {
+        true => format!("ramp-up {}", numbers::seconds(since_begin)),
+        false => format!("{end:>4}"),
+    };
+    format!("[ {at} ] {}", parts.join("  "))
 }
 
 /// How far a run is, in a line for a log, before there is anything to count.
@@ -418,7 +423,7 @@ mod tests {
         [ 18 s ] 466 TPS  12,060 NOPM  27,960 TPM  11,650 QPS  p50 13.9  p95 45.6  p99 81.4  max 199 ms  2 failed
         ");
         insta::assert_snapshot!(interval(&tally, -3..0), @r"
-        [  0 s ramp-up ] 398 TPS  9,975 QPS  p50 12.7  p95 53.1  p99 86.0  max 156 ms  0 failed
+        [ ramp-up 5 s ] 398 TPS  9,975 QPS  p50 12.7  p95 53.1  p99 86.0  max 156 ms  0 failed
         ");
         let tally = at(&Made::open_overloaded(), 30.5, Phase::Measure);
         let line = interval(&tally, 29..30);

@@ -159,6 +159,9 @@ fn of_builds(of: &OfBuilds) -> Vec<String> {
     [cells].into_iter().chain(imported).collect()
 }
 
+/// Axes whose best number is looked at beside the number of cores.
+const WORKERS: [&str; 4] = ["clients", "writers", "readers", "threads"];
+
 /// What a star says, where there is one.
 fn legend(all: &Matrices) -> Option<String> {
     let is_best = |table: &Matrix| {
@@ -167,7 +170,10 @@ fn legend(all: &Matrices) -> Option<String> {
     };
     let has_best = all.tables.iter().any(is_best);
     let way = if all.along == Along::Rows { "column" } else { "row" };
-    let cores = all.cores_in_words().map_or_else(String::new, |cores| format!("; {cores}"));
+    // Beside numbers of those who work at once.
+    let is_of_workers = WORKERS.contains(&short_axis(&all.axis().name));
+    let cores = all.cores_in_words().filter(|_| is_of_workers);
+    let cores = cores.map_or_else(String::new, |cores| format!("; {cores}"));
     has_best.then(|| format!("* the best of its {way}{cores}"))
 }
 

@@ -357,6 +357,20 @@ impl Table {
             }
             columns.retain(|(column, _)| column.spare != most);
         }
+        let is_same =
+            |a: &(&Column, Vec<String>), b: &(&Column, Vec<String>)| std::ptr::eq(a.0, b.0);
+        // A narrow one that was left out may fit where a wide one did not.
+        let mut left: Vec<usize> =
+            (0..all.len()).filter(|at| !columns.iter().any(|of| is_same(of, &all[*at]))).collect();
+        left.sort_by_key(|at| all[*at].0.spare);
+        for at in left {
+            let place =
+                all[..at].iter().filter(|of| columns.iter().any(|c| is_same(c, of))).count();
+            columns.insert(place, all[at].clone());
+            if total(&columns) > width {
+                columns.remove(place);
+            }
+        }
         let rooms = rooms(&columns, width);
         if in_bands(&columns, &rooms, width).len() > 1 { all } else { columns }
     }

@@ -69,9 +69,10 @@ fn routines(trace: &Trace) -> Vec<Block> {
     let other = trace.transactions.first().map_or_else(String::new, |of| {
         let Trace { workload, .. } = trace;
         format!(
-            " 'dbdyno show {workload} --mode prepared --transaction {}' sends the same work as \
-             statements, with values, replies and times.",
-            of.transaction
+            " With values, replies and times, as statements that do the same: dbdyno show {workload} \
+             --mode prepared --transaction {} --target {}.",
+            of.transaction,
+            crate::for_shell(&trace.target)
         )
     });
     let words = format!(
@@ -394,8 +395,8 @@ mod tests {
 
         The statements of a procedure or function are executed within the server, in the round trip of
         its call. Their replies do not leave the server, so dbdyno sees neither their values nor their
-        times. 'dbdyno show tpcc --mode prepared --transaction new_order' sends the same work as
-        statements, with values, replies and times. As created:
+        times. With values, replies and times, as statements that do the same: dbdyno show tpcc --mode
+        prepared --transaction new_order --target 'mariadb://bench@db/bench'. As created:
         CREATE PROCEDURE p() BEGIN END
         ");
     }

@@ -392,7 +392,7 @@ fn warming(tally: &Tally, slots: &[u64]) -> Option<Warming> {
     let of_times = of_times.map(|found| (found.length, ms(&found)));
     let (seconds, what) = of_commits.into_iter().chain(of_times).max_by_key(|found| found.0)?;
     let is_disturbed =
-        tally.disturbances.iter().any(|one| one.began_ns < (seconds as u64 * NS_PER_S) as i64);
+        tally.disturbances.iter().any(|one| one.began_ns <= (seconds as u64 * NS_PER_S) as i64);
     let ramp_up_ns = tally.description.as_ref()?.phases.ramp_up_ns;
     (!is_disturbed).then_some(Warming { seconds, what, ramp_up_ns })
 }

@@ -65,11 +65,12 @@ fn the_list_of_all_findings_has_each_once_with_words_that_end() {
 }
 
 /// Findings that others than [`judge`] make: their text is whole.
-const OF_MAKERS: [&str; 17] = [
+const OF_MAKERS: [&str; 18] = [
     "few_session_samples",
     "measurements_short",
     "dropped_measurements",
     "application_behind",
+    "few_buffers",
     "no_buffer_filled",
     "not_settled",
     "settings_not_advised",

@@ -90,9 +90,11 @@ const LOW: f64 = 0.2;
 /// Or if it did not answer for so long, in milliseconds, and by this factor longer than usual,
 /// while it lacked this share of the CPU time that it usually takes in that time.
 const UNANSWERED_MS: f64 = 500.0;
+const UNANSWERED_ALONE_MS: f64 = 300.0;
 const UNANSWERED_FACTOR: f64 = 20.0;
 const UNANSWERED_CPU: f64 = 0.5;
 const SESSION_QUERY: &str = "database.session_query";
+const ROUND_TRIP: &str = "database.round_trip";
 
 /// Gauges that are derived from others: CPU time of programs other than ours, rows read per second
 /// and per transaction, sessions that wait for files, sessions at work for which the server has no
@@ -302,7 +304,9 @@ pub(super) fn dips(
             described.groups.iter().map(|group| group.clients).sum::<u32>()
         }));
     let dip = |within: Range<usize>| {
-        let rate = of_all(&of_commits).mean_within(within.clone());
+        // What was caught up within it does not make up for what fell.
+        let fallen = of_commits[within.clone()].iter().map(|n| n.min(usual_rate));
+        let rate = fallen.sum::<f64>() / within.len() as f64;
         let worst =
             |times: &Vec<f64>| times[within.clone()].iter().fold(f64::NAN, |a, b| a.max(*b));
         let p95_ratio = p95_ms.as_ref().zip(usual_p95).map(|(times, usual)| worst(times) / usual);
@@ -547,7 +551,7 @@ impl Series {
             let longer_s = (moved.then - moved.usual) / 1e3;
             longer_s * round_trips.max(1.0) / clients.max(1.0)
         };
-        add(Cause::Network, rise("database.round_trip"), &of_path);
+        add(Cause::Network, rise(ROUND_TRIP), &of_path);
         // A second that commits next to nothing has many rows for each, without reading more.
         let rows = rise(ROWS_READ_EACH).filter(|moved| moved.then > ROWS_FACTOR * moved.usual);
         let all_rows = rise(ROWS_READ);
@@ -610,9 +614,7 @@ impl Series {
 
     /// What most of those waited for who waited for locks within a stretch.
     fn locked(&self, within: &Range<usize>) -> Option<String> {
-        let sum = |values: &[f64]| -> f64 {
-            values[within.clone()].iter().filter(|n| n.is_finite()).sum()
-        };
+        let sum = |of: &[f64]| of[within.clone()].iter().map(|n| n.max(0.0)).sum::<f64>();
         let all = sum(self.values("database.sessions/lock")?);
         let of = |(name, (_, values)): (&String, &(String, Vec<f64>))| {
             Some((name.strip_prefix(LOCK_WAITS)?.to_owned(), sum(values)))
@@ -625,8 +627,10 @@ impl Series {
     fn stopped(&self, within: &Range<usize>) -> Option<CauseSeen> {
         let values = self.values(SERVER_CPU)?;
         let usual = Usual::of(values, &self.is_dip).median();
-        let states = self.values(EXECUTING)?;
-        let is_low = |at: &usize| values[*at] < LOW * usual && !states[*at].is_finite();
+        let (states, trips) = (self.values(EXECUTING)?, self.values(ROUND_TRIP));
+        // A server that answers anything does not stand still.
+        let answers = |at: usize| states[at].is_finite() || trips.is_some_and(|of| of[at] > 0.0);
+        let is_low = |at: &usize| values[*at] < LOW * usual && !answers(*at);
         let lows = within.clone().filter(is_low).count();
         let outside: Vec<usize> = (0..values.len()).filter(|at| !self.is_dip[*at]).collect();
         let as_low = outside.iter().filter(|at| is_low(at)).count();
@@ -649,21 +653,20 @@ impl Series {
     /// meanwhile: a stop that is too short to empty a whole second.
     fn unanswered(&self, within: &Range<usize>) -> Option<CauseSeen> {
         let (cpu, answers) = (self.values(SERVER_CPU)?, self.values(SESSION_QUERY)?);
-        let usual = |values| Usual::of(values, &self.is_dip).median();
-        let (usual_cpu, usual_ms) = (usual(cpu), usual(answers));
         // What was not read counts as nothing.
-        let longest_ms = answers[within.clone()].iter().copied().fold(0.0, f64::max);
-        let missing = cpu[within.clone()].iter().map(|percent| (usual_cpu - percent).max(0.0));
-        let missing: f64 = missing.sum();
-        let is_long = longest_ms >= UNANSWERED_MS && longest_ms >= UNANSWERED_FACTOR * usual_ms;
-        let is_idle = missing >= UNANSWERED_CPU * usual_cpu * longest_ms / 1e3;
-        let outside = || (0..answers.len()).filter(|at| !self.is_dip[*at]);
-        let as_long = outside().filter(|at| answers[*at] >= longest_ms).count();
-        let chance = (as_long + 1) as f64 / (outside().count() + 1) as f64;
-        let is_clear = is_long && is_idle && usual_cpu > 1.0 && chance <= CHANCE_MAX;
-        let shown_by = Moved { then: longest_ms, ..self.beside(SESSION_QUERY, within)? };
-        let share = (longest_ms / 1e3 / within.len() as f64).min(1.0);
-        is_clear.then_some(CauseSeen { cause: Cause::ServerStopped, shown_by, share, chance })
+        let then = answers[within.clone()].iter().copied().fold(0.0, f64::max);
+        let shown_by = Moved { then, ..self.beside(SESSION_QUERY, within)? };
+        let usual_cpu = self.beside(SERVER_CPU, within)?.usual;
+        let missing: f64 = cpu[within.clone()].iter().map(|n| (usual_cpu - n).max(0.0)).sum();
+        // Beside others who have the CPUs, any answer takes longer.
+        let crowd = self.beside(OTHERS, within).map_or(0.0, |of| of.then - of.usual);
+        let least_ms = if crowd > LEAP_OTHERS { UNANSWERED_MS } else { UNANSWERED_ALONE_MS };
+        let is_long = then >= least_ms && then >= UNANSWERED_FACTOR * shown_by.usual;
+        let is_idle = usual_cpu > 1.0 && missing >= UNANSWERED_CPU * usual_cpu * then / 1e3;
+        let chance = self.chance(&shown_by, 1).unwrap_or(1.0);
+        let (cause, share) = (Cause::ServerStopped, (then / 1e3 / within.len() as f64).min(1.0));
+        let is_clear = is_long && is_idle && chance <= CHANCE_MAX;
+        is_clear.then_some(CauseSeen { cause, shown_by, share, chance })
     }
 
     /// What rose clearly within a stretch.

@@ -695,7 +695,7 @@ fn measure(
     if plan.settle.is_after() && ran.reason == StopReason::Completed {
         match background.settle(["settle_after", "after the load"], plan, groups, stop, sink) {
             Err(Error::Interrupted(why)) => sink.note(why),
-            Err(error) => sink.note(format!("the database could not be settled: {error}")),
+            Err(error) => sink.tell(settle::not_done("after the load", &error)),
             Ok(()) => {}
         }
     }

@@ -129,7 +129,24 @@ const HABITS: &[Habit] = &[
         Place::Command,
         "dbdyno run WORKLOAD",
     ),
-    habit(&["status", "ps", "ls"], SEVERAL, Place::Command, "dbdyno runs"),
+    habit(&["status", "ps", "ls", "results"], SEVERAL, Place::Command, "dbdyno runs"),
+    habit(
+        &["stop", "kill", "abort"],
+        SEVERAL,
+        Place::Command,
+        "nothing: Ctrl-C ends a run with its report, and so does Stop on its page (dbdyno web)",
+    ),
+    habit(&["export"], SEVERAL, Place::Command, "dbdyno runs export RUN -o FILE"),
+    habit(&["plot", "graph", "chart"], SEVERAL, Place::Command, "dbdyno report RUN -o FILE.html"),
+    habit(&["diff"], SEVERAL, Place::Command, "dbdyno compare RUN RUN"),
+    habit(&["create"], SEVERAL, Place::Command, "dbdyno build WORKLOAD"),
+    habit(&["clean"], SEVERAL, Place::Command, "dbdyno drop WORKLOAD"),
+    habit(
+        &["sysbench", "pgbench", "hammerdb", "hammerdbcli", "benchbase"],
+        SEVERAL,
+        Place::Command,
+        "dbdyno run WORKLOAD, such as oltp-read-write, tpcb or tpcc",
+    ),
     habit(&["rm"], SEVERAL, Place::Command, "dbdyno runs rm RUN, or dbdyno drop WORKLOAD for data"),
     habit(&["ui", "gui", "serve", "server"], SEVERAL, Place::Command, "dbdyno web"),
     habit(&["version"], SEVERAL, Place::Command, "-V"),
@@ -173,7 +190,7 @@ const HABITS: &[Habit] = &[
         Place::Load,
         "--transactions VALUE",
     ),
-    habit(&["-t"], PGBENCH, Place::Load, "--transactions 'N per client'"),
+    habit(&["-t"], PGBENCH, Place::Load, "--transactions 'VALUE per client'"),
     habit(&["--iterations"], SLAP, Place::Load, "--repeat VALUE"),
     habit(&["--tx-rate"], SYSBENCH, Place::Load, "--load open --rate VALUE"),
     habit(&["-R", "--target-rate"], PGBENCH, Place::Load, "--load open --rate VALUE"),
@@ -251,7 +268,7 @@ const HABITS: &[Habit] = &[
         &["--foreign-keys", "--tablespace", "--index-tablespace", "--unlogged-tables"],
         PGBENCH,
         Place::Load,
-        "--engine unlogged for unlogged tables; there is no option for the others",
+        "nothing, as there is no such option; or --engine unlogged for unlogged tables",
     ),
     habit(
         &["-F", "--fillfactor"],
@@ -286,7 +303,8 @@ const HABITS: &[Habit] = &[
         ],
         SYSBENCH,
         Place::Load,
-        "it behind one of the workloads oltp-..., such as dbdyno run oltp-read-write --help",
+        "it with one of the workloads oltp-..., such as dbdyno run oltp-read-write (others have no \
+         such option)",
     ),
     habit(
         &["--thread-init-timeout", "--thread-stack-size", "--validate"],
@@ -519,6 +537,15 @@ fn sizes(habit: &Habit, words: &[String]) -> Option<String> {
 
 /// What stands behind a word: after `=`, or as the next word.
 fn value_of<'w>(word: &str, words: &'w [String]) -> &'w str {
+    // A number may stand right behind a letter: -c10.
+    let attached = |typed: &'w str| {
+        let value = typed.strip_prefix(word).filter(|_| word.len() == 2)?;
+        let is_number = !value.is_empty() && value.bytes().all(|byte| byte.is_ascii_digit());
+        is_number.then_some(value)
+    };
+    if let Some(value) = words.iter().find_map(|typed| attached(typed)) {
+        return value;
+    }
     let mut rest = words.iter().skip_while(|typed| {
         typed.as_str() != word && typed.split_once('=').is_none_or(|(name, _)| name != word)
     });
@@ -535,6 +562,10 @@ fn with_value(instead: &str, value: &str) -> String {
     let is_number = !value.is_empty() && value.bytes().all(|byte| byte.is_ascii_digit());
     let or = |usual| if is_number { value } else { usual };
     // Times of other programs have no unit.
+    // No limit is the usual.
+    if value == "0" && instead == "--transactions VALUE" {
+        return "nothing: without --transactions a run ends by its --duration".to_owned();
+    }
     let instead = instead.replace("VALUEs", &format!("{}s", or("60")));
     let instead = instead.replace("VALUEm", &format!("{}m", or("2")));
     instead.replace("VALUE", or("N"))
@@ -689,10 +720,14 @@ mod tests {
             &["run", "oltp-bulk-insert", "--table-size=9"],
             "write --tables for oltp-bulk-insert",
         );
+        check(&["run", "tpcc", "--events=0"], "leave it out: without --transactions");
+        check(&["run", "tpcc", "--events=9"], "write --transactions 9;");
+        check(&["run", "tpcc", "-t", "60"], "write --transactions '60 per client';");
+        check(&["run", "tpcc", "-c10"], "write --clients 10;");
         check(&["run", "tpcc", "--time=90"], "write --duration 90s;");
         check(&["run", "tpcc", "--maria_rampup", "5"], "write --ramp-up 5m;");
         check(&["run", "tpcc", "--pg_duration=secret"], "write --duration 2m;");
-        check(&["run", "tpcc", "--rand-type=pareto"], "dbdyno run oltp-read-write --help");
+        check(&["run", "tpcc", "--rand-type=pareto"], "such as dbdyno run oltp-read-write");
         check(&["run", "tpcc", "-h", "127.0.0.1", "-p", "3306"], "--target 'mariadb://");
         check(&["oltp_read_write", "--threads=4", "prepare"], "write dbdyno build oltp-read-write");
         check(&["oltp_read_only.lua"], "write dbdyno run oltp-read-only");

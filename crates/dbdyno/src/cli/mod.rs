@@ -97,6 +97,7 @@ pub(crate) fn main() -> ExitCode {
 
 /// Does what a command line says, the program's name being its first word; its exit code.
 pub fn run(words: &[String], shell: &Shell) -> u8 {
+    let words = &listed(words);
     let outcome = match command(words).map(|command| parse(command, words, shell)) {
         Ok(Ok(matches)) => shell.with_settings().and_then(|shell| dispatch(&matches, &shell)),
         Ok(Err(code)) => Ok(code),
@@ -106,6 +107,22 @@ pub fn run(words: &[String], shell: &Shell) -> u8 {
         Ok(code) => code,
         Err(error) => tell(&error, words, shell),
     }
+}
+
+/// `dbdyno runs --limit 0` is the list of runs without its name, and likewise of experiments.
+fn listed(words: &[String]) -> Vec<String> {
+    let mut words = words.to_vec();
+    let is_of_many = matches!(words.get(1).map(String::as_str), Some("runs" | "experiments"));
+    let is_option = |word: &String| word.starts_with('-') && !matches!(&**word, "-h" | "--help");
+    let names = Command::new("").subcommands([runs::command(), experiments::command()]);
+    let is_named = |word: &String| {
+        let all = names.get_subcommands().flat_map(Command::get_subcommands);
+        all.into_iter().any(|of| of.get_name() == word.as_str())
+    };
+    if is_of_many && words.get(2).is_some_and(is_option) && !words.iter().any(is_named) {
+        words.insert(2, "list".to_owned());
+    }
+    words
 }
 
 /// Help and version go to stdout with code 0; mistakes to stderr with code 2, in one sentence.
@@ -135,6 +152,8 @@ fn parse(mut command: Command, words: &[String], shell: &Shell) -> Result<ArgMat
 fn sentence_of(text: &str) -> String {
     let lines = text.lines().map(str::trim).take_while(|line| !line.starts_with("Usage:"));
     let lines = lines.filter(|line| !line.is_empty() && !line.starts_with("For more information"));
+    // An option that nobody has is no value either.
+    let lines = lines.filter(|line| !line.contains(" as a value, use '-- "));
     lines.fold(String::new(), |sentence, line| {
         let line = line.trim_start_matches("error: ").trim_start_matches("tip: ");
         let line = line.trim_start_matches('[').trim_end_matches(']');

@@ -62,7 +62,7 @@ const COLUMNS: [Column; 12] = [
     column("validity", "validity", true, ""),
     column("status", "status", false, ""),
     column("started (UTC)", "started", true, "wide"),
-    column("workload", "workload", false, "wide"),
+    column("workload", "workload", false, "wider"),
     column("database", "database", false, "wide"),
     column("clients", "clients", true, "number wide"),
     column("measured", "duration", true, "number wider"),
@@ -319,9 +319,12 @@ fn groups<'r>(rows: impl Iterator<Item = &'r RunRow>, grouped: bool) -> Vec<Vec<
     groups
 }
 
+/// The TPS of the trials of a point.
+type Rates<'r> = (&'r [(String, String)], Vec<f64>);
+
 /// The mean TPS of each point of an experiment, numbers of its first axis in their order.
 fn means_by_point(rows: &[&RunRow]) -> Vec<f64> {
-    let mut points: Vec<(&[(String, String)], Vec<f64>)> = Vec::new();
+    let mut points: Vec<Rates<'_>> = Vec::new();
     for row in rows.iter().rev() {
         let Some(tps) = row.tps else { continue };
         match points.iter_mut().find(|(point, _)| *point == &row.point[..]) {

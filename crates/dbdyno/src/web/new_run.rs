@@ -42,6 +42,7 @@ struct NewRunPage {
     vary: String,
     server: String,
     labels: String,
+    has_bad_labels: bool,
     sections: Vec<Section>,
     toml: String,
     was: String,
@@ -431,7 +432,12 @@ pub(super) fn labels_of(words: &[String]) -> Vec<String> {
 
 /// The labels of a form, a line each.
 fn labels(form: &Pairs) -> Result<Vec<String>, HttpError> {
-    let lines = written_labels(typed_labels(form));
+    read_labels(typed_labels(form))
+}
+
+/// The labels of a text, a line each.
+fn read_labels(text: &str) -> Result<Vec<String>, HttpError> {
+    let lines = written_labels(text);
     let checked = |line: String| match line.split_once('=') {
         Some((key, value)) if !value.is_empty() => match store::why_no_label(key, value) {
             None => Ok(line.clone()),
@@ -490,6 +496,7 @@ fn shown_page(
         vary: shown(draft, "vary"),
         server: shown(draft, "server"),
         labels: labels.to_owned(),
+        has_bad_labels: read_labels(labels).is_err(),
         sections: sections(draft, wrong),
         was: draft_to_toml(draft),
         toml,

@@ -87,6 +87,8 @@ fn a_list_for_programs_has_all_runs_and_one_for_people_says_that_it_is_short() {
     let listed = |args: &[&str]| home.run(&[&["runs", "list"], args].concat()).good().out;
     for (limit, n_runs) in [("--limit=3", 3), ("--limit=0", 22), ("--limit=22", 22)] {
         assert_eq!(listed(&["--output=csv", limit]).lines().count(), n_runs + 1, "{limit}");
+        let short = home.run(&["runs", limit, "--output=csv"]).good().out;
+        assert_eq!(short.lines().count(), n_runs + 1, "{limit}");
         assert!(!listed(&[limit]).contains("runs are shown"), "{limit}");
     }
     // A spreadsheet would run it.

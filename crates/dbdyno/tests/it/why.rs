@@ -230,7 +230,7 @@ fn the_example_on_procedures_compares_what_a_transaction_takes() {
     // One run a side; and a table of both servers beside the post.
     page.says(&[
         "and not tested)",
-        "mode=prepared / mode=procedures of all points",
+        "prepared / procedures of all points",
         "HammerDB post",
         "almost 14",
         "database.Bytes_sent",

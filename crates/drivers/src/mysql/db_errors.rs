@@ -67,7 +67,8 @@ fn advice(code: u16, message: &str) -> Option<&'static str> {
     let is_anonymous = message.contains("user ''@");
     Some(match code {
         1044 | 1045 | 1698 if is_anonymous => {
-            "the server signed you in as its anonymous user: name a user in the target's URL"
+            "the server signed you in as its anonymous user, which goes before others on its own \
+             host: name a user in the target's URL, and CREATE USER for 'localhost' too"
         }
         1040 => "use fewer clients, or raise max_connections of the server",
         1044 => "GRANT the user ALL on this database (including CREATE ROUTINE)",
@@ -75,6 +76,10 @@ fn advice(code: u16, message: &str) -> Option<&'static str> {
         1045 if message.contains("using password: NO") => {
             "no password was given: use --ask-password, --password-file or DBDYNO_PASSWORD, or \
              check the user of the target"
+        }
+        1045 if message.contains("@'localhost'") => {
+            "check user and password of the target (--ask-password); where the server has an \
+             anonymous user, yours must exist for 'localhost' too"
         }
         1045 | 1698 => "check user and password of the target (--ask-password)",
         1049 => "create it with CREATE DATABASE, or name another in the target's URL",
@@ -155,7 +160,7 @@ mod tests {
                 format!("Access denied for user 'me'@'localhost' (using password: {using})");
             db_error(ServerError { code: 1045, sqlstate: "28000".to_owned(), message }).message
         };
-        assert!(no("YES").ends_with("check user and password of the target (--ask-password)"));
+        assert!(no("YES").contains("check user and password of the target (--ask-password)"));
         assert!(no("NO").contains("no password was given: use --ask-password"));
     }
 

@@ -64,10 +64,11 @@ fn chart(report: &HistoryReport, point: &PointHistory) -> Vec<Chart> {
         };
         builds.flat_map(at).collect()
     };
+    // Levels, which not each history has, come last: colours mean the same in all.
     chart.traces = vec![
-        levels(point),
-        Trace::new("mean of the last ten", Shape::Line, series(&|build| build.mean_of_ten)),
         Trace::new("build", Shape::Joined, series(&|build| build.value)),
+        Trace::new("mean of the last ten", Shape::Line, series(&|build| build.mean_of_ten)),
+        levels(point),
     ];
     chart.traces.retain(|trace| !trace.points.is_empty());
     for change in point.changes.iter().flatten() {

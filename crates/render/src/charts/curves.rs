@@ -192,7 +192,9 @@ pub(super) fn line_of(report: &ExperimentReport, point: &PointReport, axis: usiz
 /// a time or a share, can be below. That of a share below a bound ends at all of it.
 pub(super) fn of_figure(name: &str, x: f64, figure: &Figure) -> Point {
     let most = if name.contains(".below_") { 100.0 } else { f64::INFINITY };
-    let band = figure.half_width.map(|half| {
+    // One that says nothing would only stretch the axis.
+    let half_width = figure.half_width.filter(|_| !figure.is_wide());
+    let band = half_width.map(|half| {
         let (low, high) = (figure.mean - half, figure.mean + half);
         (low.max(0.0), high.min(most.max(figure.mean)))
     });

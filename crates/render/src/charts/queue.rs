@@ -18,6 +18,6 @@ fn charts(report: &Report) -> Vec<Chart> {
         "waiting".clone_into(&mut alone.name);
     }
     let points = steps(&report.intervals, &|interval| interval.queue_mean);
-    chart.traces.push(Trace::new("mean of each interval", Shape::Steps, points));
+    chart.traces.push(Trace::new("mean at the ends of seconds", Shape::Steps, points));
     chart.if_any()
 }

@@ -255,7 +255,7 @@ fn the_charts_of_an_overloaded_run() {
     queue: Queue
       x time in the measured phase [s] Linear; y waiting [transactions] FromZero
       waiting (Line, 65) -4.500: 0 .. 59.50: 1,000
-      mean of each interval (Steps, 7) 0: 820.0 .. 60.00: 1,000
+      mean at the ends of seconds (Steps, 7) 0: 820.0 .. 60.00: 1,000
       X -5.000 to 0: ramp-up
     losses: Failed and dropped
       x time in the measured phase [s] Linear; y transactions [1/s] FromZero
@@ -593,9 +593,9 @@ fn the_charts_of_a_history() {
     insta::assert_snapshot!(shown(&of_history(&subjects::history())), @r"
     builds-clients-8: TPS by build clients=8
       x build of 30 names; y TPS [commits/s] FromZero
-      level and expected range (Line, 5, 1 gaps) 0: 1,001 .. 29.00: 899.8 (882.6 to 917.3)
-      mean of the last ten (Line, 30) 0: 1,003 .. 29.00: 941.4
       build (Joined, 30) 0: 1,003 .. 29.00: 905.4
+      mean of the last ten (Line, 30) 0: 1,003 .. 29.00: 941.4
+      level and expected range (Line, 5, 1 gaps) 0: 1,001 .. 29.00: 899.8 (882.6 to 917.3)
       X 24.00: -10.0 %, worse
     ");
 }
@@ -748,12 +748,12 @@ fn a_line_has_one_colour_on_all_charts_though_a_point_lacks_a_figure() {
 fn the_interval_of_a_share_ends_at_all_of_it() {
     let figure = |mean: f64| analysis::figures::Figure {
         mean,
-        half_width: Some(145.0),
+        half_width: Some(45.0),
         min: mean,
         max: mean,
         count: 2,
     };
     let band = |name: &str| super::curves::of_figure(name, 1.0, &figure(89.0)).band;
-    assert_eq!(band("readers.age.below_100ms"), Some((0.0, 100.0)));
-    assert_eq!(band("tps"), Some((0.0, 234.0)));
+    assert_eq!(band("readers.age.below_100ms"), Some((44.0, 100.0)));
+    assert_eq!(band("tps"), Some((44.0, 134.0)));
 }

@@ -104,8 +104,11 @@ fn words(report: &ComparisonReport) -> String {
     } else {
         ""
     };
+    let inverse =
+        if is_inverse { ", the other way round than in the tables of figures" } else { "" };
     format!(
-        "{what} ({sure}). Ratios are {a} divided by {b}: at 2, {a} takes twice as much.{others}"
+        "{what} ({sure}). Ratios are {a} divided by {b}{inverse}: at 2, {a} takes twice as \
+         much.{others}"
     )
 }
 

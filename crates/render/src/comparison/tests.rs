@@ -379,7 +379,7 @@ fn what_a_transaction_takes_is_one_table_of_all_points_beside_what_others_publis
     let page = in_a_line(&of_modes(2, 1));
     for words in [
         "(of one run a side and point, so without intervals, and not tested)",
-        "Ratios are mode=prepared divided by mode=procedures: at 2, mode=prepared takes twice",
+        "Ratios are mode=prepared divided by mode=procedures, the other way round than in the tables of figures: at 2, mode=prepared takes twice",
         "prepared / procedures of all points per transaction clients=1 clients=8 HammerDB post",
         "machine.softirqs/NET_RX 11.8 11.8 6.8 (time)",
         // It did not change, and readers ask for it.

@@ -59,6 +59,10 @@ pub(super) fn verdict(report: &Report) -> Verdict {
         Status::Running => (Tone::Plain, "In progress, figures are provisional"),
         Status::Failed => (Tone::Bad, "It failed"),
         _ if has(Severity::Invalid) => (Tone::Bad, "This result is not valid"),
+        // What was found is not why.
+        Status::Interrupted if report.reason.is_none() && has(Severity::Warning) => {
+            (Tone::Warning, "It was interrupted. Use with caution")
+        }
         Status::Interrupted => (Tone::Warning, "It was interrupted"),
         Status::QueueFull => (Tone::Warning, "The queue was full, and it stopped"),
         Status::Completed if has(Severity::Warning) => (Tone::Warning, "Use with caution"),
@@ -96,7 +100,14 @@ struct Consequence {
 /// What the findings mean for whoever uses the figures: the largest share of lost work or time, or
 /// else the first of the gravest; nothing where there are only notes.
 fn worst(report: &Report) -> Option<String> {
-    consequence(report).or_else(|| gravest_finding(report))
+    match (gravest(report)?, consequence(report), gravest_finding(report)) {
+        // What makes a result invalid comes first, and what was lost behind it.
+        (Severity::Invalid, Some(lost), Some(why)) => {
+            Some(format!("{}; {lost}", why.trim_end_matches('.')))
+        }
+        (_, Some(lost), _) => Some(lost),
+        (_, None, why) => why,
+    }
 }
 
 /// The largest share of the work or time that was lost, where findings are more than notes.

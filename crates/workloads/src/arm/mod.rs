@@ -45,6 +45,12 @@ pub(crate) static ENTRY: Entry = Entry {
 
 const NAME: &str = "arm";
 
+/// So many full buffers in the pools are more than is on its way.
+const PILED_LEAST: u64 = 32;
+
+/// Fewer buffers than these make a rate of steps.
+const BUFFERS_FEW: u64 = 20;
+
 /// An application that generates a smaller share of what its rate offers falls behind.
 const OFFERED_LEAST: f64 = 0.95;
 
@@ -255,12 +261,12 @@ impl Arm {
         let shape = &self.shared.shape;
         let lived_s = counts.lived_ns as f64 / NS_PER_S as f64 / shape.n_threads as f64;
         let offered = (shape.rate_per_s * lived_s) as u64;
-        if counts.generated as f64 >= OFFERED_LEAST * offered as f64 {
-            return None;
-        }
         let percent = |part: u64, whole: u64| {
             numbers::percent_text(100.0 * part as f64 / whole.max(1) as f64)
         };
+        if counts.generated as f64 >= OFFERED_LEAST * offered as f64 {
+            return None;
+        }
         let share = percent(counts.generated, offered);
         let [generated, offered] = [counts.generated, offered].map(format_count);
         let blocked = percent(counts.blocked_ns, counts.lived_ns);
@@ -271,6 +277,39 @@ impl Arm {
              threads."
         );
         Some(Finding::new("application_behind", Severity::Warning, text))
+    }
+
+    /// That more and more wait in the pools, while a rate goes on to be offered.
+    fn piles_up(&self, counts: &Counts, pending: u64) -> Option<Finding> {
+        let each = counts.handled.checked_div(counts.filled_buffers).unwrap_or(0).max(1);
+        let share = pending as f64 / counts.generated.max(1) as f64;
+        let is_rate = self.shared.shape.rate_per_s > 0.0;
+        if !is_rate || share <= 1.0 - OFFERED_LEAST || pending / each < PILED_LEAST {
+            return None;
+        }
+        let percent = numbers::percent_text(100.0 * share);
+        let [pending, generated] = [pending, counts.generated].map(format_count);
+        let text = format!(
+            "{pending} of {generated} measurements that were generated waited in the pools when \
+             the load ended ({percent}): less was stored than --application-rate offers. The \
+             database or the application cannot keep up with this rate: lower it, add clients or \
+             application threads."
+        );
+        Some(Finding::new("application_behind", Severity::Warning, text))
+    }
+
+    /// That so few buffers were filled that a rate is known to one of them.
+    fn few_buffers(counts: &Counts) -> Option<Finding> {
+        let n = counts.filled_buffers;
+        (1..BUFFERS_FEW).contains(&n).then(|| {
+            let text = format!(
+                "Only {} filled, of some {} measurements each, and each is stored as a whole: \
+                 rates are known to about one of them. Give less --buffer-bytes, or run longer.",
+                if n == 1 { "1 buffer was".to_owned() } else { format!("{n} buffers were") },
+                format_count(counts.handled / n)
+            );
+            Finding::new("few_buffers", Severity::Note, text)
+        })
     }
 
     /// Why nothing was stored, or less than was asked for.
@@ -326,8 +365,9 @@ impl Producer for Arm {
     fn findings(&self) -> Vec<Finding> {
         let (counts, pending) = self.shared.pools.account();
         let dropped = (counts.dropped > 0).then(|| self.too_many(&counts));
-        let slow = self.too_slow(&counts);
-        dropped.into_iter().chain(slow).chain(self.too_little(&counts, pending)).collect()
+        let slow = self.too_slow(&counts).or_else(|| self.piles_up(&counts, pending));
+        let little = self.too_little(&counts, pending);
+        [dropped, slow, little, Arm::few_buffers(&counts)].into_iter().flatten().collect()
     }
 
     fn account(&self) -> Vec<Fact> {
@@ -428,7 +468,7 @@ mod tests {
         // Two threads of two seconds each.
         arm.shared.pools.count(|counts| {
             (counts.lived_ns, counts.blocked_ns) = (4 * NS_PER_S, 3 * NS_PER_S);
-            (counts.generated, counts.filled_buffers) = (1_950, 1);
+            (counts.generated, counts.filled_buffers) = (1_950, 20);
         });
         assert_eq!(arm.findings(), []);
         arm.shared.pools.count(|counts| counts.generated = 500);
@@ -453,7 +493,7 @@ mod tests {
         pools.release(chunk.expect("it was handed over"));
         pools.count(|counts| {
             (counts.application_cpu_ns, counts.agent_cpu_ns) = (100_000, 400);
-            counts.filled_buffers = 1;
+            counts.filled_buffers = 20;
         });
         assert_eq!(arm.findings(), []);
         pools.count(|counts| {

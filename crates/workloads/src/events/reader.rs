@@ -66,11 +66,14 @@ pub(super) fn statements(shared: &Shared, dialect: &Dialect) -> Vec<Statement> {
 
 /// What transaction `nth` of a reader is.
 pub(super) fn kind_of(shared: &Shared, nth: u64) -> KindIndex {
-    let is_each = |every: u64| every > 0 && (nth + 1).is_multiple_of(every);
-    match shared.reading {
-        reading if is_each(reading.history_every) => HISTORY,
-        reading if is_each(reading.plain_every) => READ_PLAIN,
-        _ => READ,
+    let is_each = |nth: u64, every: u64| every > 0 && (nth + 1).is_multiple_of(every);
+    let (plain, history) = (shared.reading.plain_every, shared.reading.history_every);
+    // Queries for old records are no reads: those are counted without them.
+    let nth_read = nth - nth.checked_div(history).unwrap_or(0);
+    match () {
+        () if is_each(nth, history) => HISTORY,
+        () if is_each(nth_read, plain) => READ_PLAIN,
+        () => READ,
     }
 }
 
@@ -396,6 +399,11 @@ mod tests {
         let written = [("role", "reader"), ("plain_every", "3"), ("history_every", "4")];
         let workload = made(&written).expect("valid");
         let of = |nth| workload.kind_of(model::Number::OfClient { client: 5, nth });
-        assert_eq!((0..12).map(of).collect::<Vec<_>>(), [0, 0, 1, 2, 0, 1, 0, 2, 1, 0, 0, 2]);
+        assert_eq!((0..12).map(of).collect::<Vec<_>>(), [0, 0, 1, 2, 0, 0, 1, 2, 0, 0, 1, 2]);
+        // Each third read is plain also where each third transaction is historical.
+        let written = [("role", "reader"), ("plain_every", "3"), ("history_every", "3")];
+        let workload = made(&written).expect("valid");
+        let of = |nth| workload.kind_of(model::Number::OfClient { client: 5, nth });
+        assert_eq!((0..9).map(of).collect::<Vec<_>>(), [0, 0, 2, 1, 0, 2, 0, 1, 2]);
     }
 }
