@@ -231,8 +231,12 @@ impl Collector for Process {
             readings.begin_anew();
         }
         self.find_tasks(root, &stat);
-        let (mut user, mut system, mut n_threads) =
-            (stat.user_all(), stat.system_all(), stat.n_threads);
+        // What commands of a plan took that we have waited for is not the generator's.
+        let (mut user, mut system) = match self.has_children {
+            true => (stat.user_all(), stat.system_all()),
+            false => (stat.user, stat.system),
+        };
+        let mut n_threads = stat.n_threads;
         for child in &self.children {
             if let Some(stat) = Stat::of(&read(format!("/proc/{child}/stat"))) {
                 user = user.saturating_add(stat.user_all());

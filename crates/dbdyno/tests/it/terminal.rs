@@ -128,7 +128,7 @@ fn where_nothing_can_be_drawn_an_interval_is_a_line() {
     };
     let args = [SIM, &["--report-interval=5s", "--no-store"]].concat();
     let piped = home.call(&args).good();
-    assert_eq!(lines(&piped.err), ["0 s ramp-up", "5 s", "10 s", "12 s"], "{}", piped.err);
+    assert_eq!(lines(&piped.err), ["ramp-up 1 s", "5 s", "10 s", "12 s"], "{}", piped.err);
     assert!(piped.err.contains(" TPS  ") && piped.err.contains("  p99 "), "{}", piped.err);
     let two = home.call(&[SIM, &["--report-interval=5s", "--repeat=2"]].concat()).good();
     let both: Vec<String> = [lines(&piped.err), lines(&piped.err)].concat();
@@ -136,7 +136,7 @@ fn where_nothing_can_be_drawn_an_interval_is_a_line() {
     assert!(!two.err.contains("] 0 TPS"), "{}", two.err);
     assert_eq!(home.call(&[&args[..], &["--quiet"]].concat()).good().err, "");
     let dumb = in_terminal(&home, 100, "TERM=dumb", &args.join(" ").replace('?', "\\?"));
-    assert_eq!(lines(&dumb), ["0 s ramp-up", "5 s", "10 s", "12 s"], "{dumb}");
+    assert_eq!(lines(&dumb), ["ramp-up 1 s", "5 s", "10 s", "12 s"], "{dumb}");
 }
 
 #[test]
