@@ -169,7 +169,7 @@ fn headline(report: &ExperimentReport) -> (String, String) {
     let found = match &report.rate {
         _ if report.points.iter().all(|point| point.runs.is_empty()) => {
             let n_lost: u64 = report.points.iter().map(|point| point.runs_not_counted).sum();
-            if n_lost == 0 { "nothing measured yet" } else { "no run that counts" }.to_owned()
+            if n_lost == 0 { "nothing measured yet" } else { "no valid run" }.to_owned()
         }
         Some(rate) => kept(report, rate),
         None => best(report),

@@ -240,7 +240,7 @@ fn lacks(point: &PointHistory) -> Option<String> {
     let runs = count(build.runs_not_counted, "run");
     let why = match build.runs_not_counted {
         0 => "was not run at this point".to_owned(),
-        _ => format!("has no run that counts here ({runs} of it not completed or invalid)"),
+        _ => format!("has no valid run here ({runs} of it not completed or invalid)"),
     };
     let last_here = &point.builds.last()?.build;
     Some(format!(

@@ -7,7 +7,7 @@ use analysis::figures::{Figure, is_time, number};
 use analysis::trials::TrialReport;
 use model::short_axis;
 
-use super::{Axis, Chart, Entry, Of, Point, Scale, elsewhere, figure_axis, slug};
+use super::{Axis, Chart, Entry, Of, Point, Scale, Shape, elsewhere, figure_axis, slug};
 use crate::axis_names::name_of;
 
 pub(super) const ENTRY: Entry = Entry {
@@ -127,6 +127,11 @@ fn chart(report: &ExperimentReport, axis: usize, figure: &str) -> Vec<Chart> {
             &title_of(figure),
             of_figure(figure, at, measured),
         );
+    }
+    // Two values make no curve: the line between them would claim what is there.
+    if shown.values.len() < CURVE_LEAST {
+        let joined = chart.traces.iter_mut().filter(|trace| trace.shape == Shape::Joined);
+        joined.for_each(|trace| trace.shape = Shape::Points);
     }
     let ours = lines(report, axis);
     keep_colours(&mut chart, &ours);

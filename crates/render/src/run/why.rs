@@ -141,7 +141,7 @@ fn with_it(dip: &Dip) -> String {
     };
     let cause = |seen: &analysis::report::CauseSeen| {
         format!(
-            "{} ({}, as high by chance in {} % of such stretches)",
+            "{} ({}, as high by chance in {} % of intervals as long)",
             dip.words(seen.cause),
             change(&seen.shown_by),
             significant(100.0 * seen.chance, 2)
