@@ -2,12 +2,15 @@
 
 use analysis::report::{GroupReport, Report};
 use model::numbers::{self, count, significant};
-use model::{FactValue, Finding, StopCondition};
+use model::{FactValue, Finding, Load, StopCondition};
 
 use crate::document::{Block, Length, Place, Section};
 
 /// What stands for a setting or a fact that is empty.
 const EMPTY: &str = "(empty)";
+
+/// Parameters of pauses between transactions, which apply to key/think load alone.
+const PAUSES: [&str; 2] = ["keying", "thinking"];
 
 /// A line of what ran.
 #[derive(Clone, Debug, PartialEq)]
@@ -69,7 +72,11 @@ pub(crate) fn lines(report: &Report) -> Vec<Line> {
         let parts = workload.cloned().into_iter().chain(load(&report.placement, group));
         lines.push(Line::new(label, parts.collect()));
         lines.push(Line::new("", group.closed_form.iter().cloned().collect()));
-        let parameters = group.parameters.iter().map(|(name, value)| format!("{name}={value}"));
+        // Who neither keys nor thinks has no times for it.
+        let has_pauses = matches!(group.load, Load::KeyThink { .. });
+        let is_meant = |name: &str| has_pauses || !PAUSES.contains(&name);
+        let parameters = group.parameters.iter().filter(|(name, _)| is_meant(name));
+        let parameters = parameters.map(|(name, value)| format!("{name}={value}"));
         let parameters = Line::new(of_parameters, parameters.collect());
         lines.push(Line { between: " ", ..parameters });
     }
