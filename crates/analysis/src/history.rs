@@ -155,7 +155,7 @@ pub struct LeftOut {
 pub struct PointHistory {
     /// Which point; empty where there is one.
     pub values: Named<String>,
-    /// As little of it as tells the series apart; empty where all of it is needed.
+    /// The values that distinguish it from the other series; empty where all are needed.
     #[serde(default, skip_serializing_if = "Named::is_empty")]
     pub told: Named<String>,
     /// Of which imported figures it is; null of our own runs.
@@ -549,7 +549,7 @@ impl Part {
 /// What the name of a series begins with, also where it is the same in all of them.
 const WORKLOAD: &str = "workload";
 
-/// Tells series by as little as tells them apart: in the order of their values, each that
+/// Names series by as few values as distinguish them: in the order of their values, each that
 /// distinguishes some which are the same in those before it.
 fn tell_apart(points: &mut [PointHistory]) {
     let Some(first) = points.first() else { return };

@@ -382,7 +382,7 @@ impl Grid {
             }
             values
         };
-        // A name that no series has set tells nothing of any.
+        // A name that no series has set distinguishes none.
         let mut axes: Vec<Axis> = Vec::new();
         for (name, value) in report.points.iter().flat_map(|point| at(point).0) {
             if value != NOT_SET && !axes.iter().any(|axis| axis.name == name) {

@@ -29,7 +29,7 @@ const FROZEN: Duration = Duration::from_secs(10);
 /// What to do about other sessions that commit.
 const END_OTHERS: &str = "End the other sessions.";
 
-/// The time left is computed from the pace over so long.
+/// The time left is computed from the pace of so many seconds.
 const PACE_OVER: Duration = Duration::from_secs(3);
 /// With more commits per second than these, somebody still works (HammerDB's rule).
 const COMMITS_PER_S: f64 = 100.0;
@@ -231,16 +231,9 @@ impl Settled {
         let mut events: Vec<Event> =
             facts.map(|(name, value)| Event::Fact(Fact::new(about, &name, value))).collect();
         if !self.incomplete.is_empty() {
-            let known = catalog_entry("not_settled").expect("it is in the list of all");
             let sentences: Vec<String> = self.incomplete.iter().map(Incomplete::sentence).collect();
-            let observed = format!("Not at rest {when}: {}", sentences.join(" "));
             let is_nothing = self.incomplete.iter().all(|of| of.is_nothing);
-            let text = match is_nothing {
-                true => observed.clone(),
-                false => format!("{observed} {}", known.advice),
-            };
-            let finding = Finding::new(known.id, Severity::Warning, text);
-            events.push(Event::Finding(Finding { observed: Some(observed), ..finding }));
+            events.push(not_settled(when, &sentences.join(" "), is_nothing));
         }
         events
     }
@@ -248,9 +241,17 @@ impl Settled {
 
 /// That a settling ended with an error, and nothing is known of what it has reached.
 pub(crate) fn not_done(when: &str, error: &Error) -> Event {
+    not_settled(when, &format!("{error}."), false)
+}
+
+/// That a database is not at rest, and what to do about it, unless nothing is to be done.
+fn not_settled(when: &str, why: &str, is_nothing: bool) -> Event {
     let known = catalog_entry("not_settled").expect("it is in the list of all");
-    let observed = format!("Not at rest {when}: {error}.");
-    let text = format!("{observed} {}", known.advice);
+    let observed = format!("Not at rest {when}: {why}");
+    let text = match is_nothing {
+        true => observed.clone(),
+        false => format!("{observed} {}", known.advice),
+    };
     let finding = Finding::new(known.id, Severity::Warning, text);
     Event::Finding(Finding { observed: Some(observed), ..finding })
 }
@@ -543,9 +544,8 @@ impl<'a, 'w> Work<'a, 'w> {
         let why = format!("The {name} stayed at {} for 10 s", shown(last));
         let nothing = step.nothing_left.as_ref().filter(|of| self.says_nothing_left(of));
         let advice = nothing.map_or(step.if_stays, |of| of.meaning);
-        self.note(level_left(level, last), why, advice);
-        self.done.incomplete.iter_mut().last().expect("it was noted").is_nothing =
-            nothing.is_some();
+        let left = Incomplete::new(level_left(level, last), why, advice);
+        self.done.incomplete.push(Incomplete { is_nothing: nothing.is_some(), ..left });
     }
 
     fn says_nothing_left(&mut self, of: &NothingLeft) -> bool {

@@ -125,10 +125,10 @@ fn units(name: &str) -> Vec<&'static str> {
         return vec![unit(&name)];
     }
     // Of bytes a workload may count its own.
-    let rate = format!("{}_per_s", name.trim().to_lowercase());
-    let of_clients = OF_RUN.iter().filter(|of| of.name == rate).map(|of| of.unit);
+    let names = spellings(name.trim());
+    let of_clients = OF_RUN.iter().filter(|of| names.iter().any(|name| of.name == name));
     let mut all: Vec<&str> = brought(name).into_iter().flatten().map(String::as_str).collect();
-    all.extend(of_clients);
+    all.extend(of_clients.map(|of| of.unit));
     all
 }
 

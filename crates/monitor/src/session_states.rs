@@ -41,10 +41,10 @@ pub(crate) struct SessionStates {
     /// Sums of this second's samples, by state.
     now: [f64; SessionState::ALL.len()],
     n_now: u32,
-    /// The longest that this second's samples took.
-    longest_ns: i64,
     /// The same of those that wait for locks, by what is locked; nothing that was seen is left out.
     locked: BTreeMap<String, f64>,
+    /// The longest that this second's samples took.
+    longest_ns: i64,
     /// Sessions seen in the measured phase, by state and what the server calls it.
     seen: BTreeMap<(SessionState, String), f64>,
     n_seen: u32,

@@ -375,7 +375,7 @@ fn check_stored_rate(
 
 /// What to give besides where an application offers what clients store.
 fn application_rate(entry: &workloads::Entry) -> &'static str {
-    match entry.parameters.iter().any(|parameter| parameter.name == "application_rate") {
+    match entry.parameters.iter().any(|parameter| parameter.name == model::PRODUCER_RATE) {
         true => ", or measurements per second by --application-rate",
         false => "",
     }

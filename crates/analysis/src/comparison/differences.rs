@@ -156,7 +156,7 @@ pub fn telling(all: &[Difference], side: usize) -> Vec<(String, [String; 2])> {
     chosen.sort_by_key(|(key, _)| match key.about.as_str() {
         "database" => 0,
         "target" => 1,
-        _ if ["group.workload", "group.load"].contains(&key.name.as_str()) => 1,
+        _ if matches!(key.name.as_str(), "group.workload" | "group.load") => 1,
         _ => 2,
     });
     let value = |one: &Difference, side: usize| match &one.values[side] {

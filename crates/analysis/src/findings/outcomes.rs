@@ -114,7 +114,7 @@ fn nothing_finished(view: &View) -> Option<Ending> {
     }
     // Where others of several groups have a rate, one may be busy with long transactions.
     let all: Vec<usize> = (0..view.tally.groups.len()).collect();
-    let commits = view.tally.commits_per_second(&all, view.tally.seconds());
-    let is_none = view.index == 0 && counts.committed > 0 && commits.iter().all(|n| *n == 0);
+    let commits = || view.tally.commits_per_second(&all, view.tally.seconds());
+    let is_none = view.index == 0 && counts.committed > 0 && commits().iter().all(|n| *n == 0);
     is_none.then_some(Ending::NoneWithin { finished: counts.finished() })
 }

@@ -87,8 +87,9 @@ const ALL_ROWS_FACTOR: f64 = 1.5;
 /// A server with less than this share of its usual CPU time stands still, if it does not answer.
 const LOW: f64 = 0.2;
 
-/// Or if it did not answer for so long, in milliseconds, and by this factor longer than usual,
-/// while it lacked this share of the CPU time that it usually takes in that time.
+/// Or if it did not answer for this many milliseconds (the lower number where no other programs
+/// have the CPUs), and by this factor longer than usual, while it lacked this share of the CPU time
+/// that it usually takes in that time.
 const UNANSWERED_MS: f64 = 500.0;
 const UNANSWERED_ALONE_MS: f64 = 300.0;
 const UNANSWERED_FACTOR: f64 = 20.0;

@@ -361,10 +361,15 @@ fn facts_of_data(groups: &[Opened]) -> Vec<Fact> {
 
 /// Other runs of this database that go on.
 fn running_at(store: &Store, target: &Target) -> Result<Vec<RunRow>, Error> {
-    let Some(place) = place_of(&target.to_string()) else { return Ok(Vec::new()) };
     let filter = Filter { status: Some(model::Status::Running), ..Filter::default() };
+    runs_at(store, target, &filter)
+}
+
+/// The runs of a filter that use this database.
+fn runs_at(store: &Store, target: &Target, filter: &Filter) -> Result<Vec<RunRow>, Error> {
+    let Some(place) = place_of(&target.to_string()) else { return Ok(Vec::new()) };
     let is_here = |row: &RunRow| place_of(&row.target).as_deref() == Some(&place);
-    Ok(store.list(&filter)?.into_iter().filter(is_here).collect())
+    Ok(store.list(filter)?.into_iter().filter(is_here).collect())
 }
 
 /// What is said of another run at this database, if there is one; refuses to run beside one where
@@ -393,15 +398,14 @@ const RUNS_LOOKED_AT: usize = 100;
 /// Which other runs used this database while this one did, also those that began later.
 fn runs_meanwhile(plan: &Plan, options: &RunOptions, tally: &Tally) -> Option<Fact> {
     let store = Store::open_existing(options.store.as_ref()?).ok()?;
-    let place = place_of(&plan.target.to_string())?;
     let began = tally.description.as_ref()?.started_unix_ms;
     let is_other = |row: &RunRow| {
         let has_ended = row.ended_unix_ms.is_some_and(|ended| ended < began)
             || row.ended_unix_ms.is_none() && row.status != model::Status::Running;
         !has_ended && tally.run.as_ref() != Some(&row.run)
     };
-    let rows = store.list(&Filter { limit: Some(RUNS_LOOKED_AT), ..Filter::default() }).ok()?;
-    let here = rows.into_iter().filter(|row| place_of(&row.target).as_deref() == Some(&place));
+    let newest = Filter { limit: Some(RUNS_LOOKED_AT), ..Filter::default() };
+    let here = runs_at(&store, &plan.target, &newest).ok()?.into_iter();
     let others: Vec<String> =
         here.filter(is_other).map(|row| format!("{}, {}", row.name, row.run)).collect();
     (!others.is_empty()).then(|| Fact::new("commits", "runs_meanwhile", others.join("; ")))

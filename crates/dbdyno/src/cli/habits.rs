@@ -561,11 +561,11 @@ fn value_of<'w>(word: &str, words: &'w [String]) -> &'w str {
 fn with_value(instead: &str, value: &str) -> String {
     let is_number = !value.is_empty() && value.bytes().all(|byte| byte.is_ascii_digit());
     let or = |usual| if is_number { value } else { usual };
-    // Times of other programs have no unit.
-    // No limit is the usual.
+    // There, 0 is no limit.
     if value == "0" && instead == "--transactions VALUE" {
         return "nothing: without --transactions a run ends by its --duration".to_owned();
     }
+    // Times of other programs have no unit.
     let instead = instead.replace("VALUEs", &format!("{}s", or("60")));
     let instead = instead.replace("VALUEm", &format!("{}m", or("2")));
     instead.replace("VALUE", or("N"))

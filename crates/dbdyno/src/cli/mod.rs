@@ -112,14 +112,14 @@ pub fn run(words: &[String], shell: &Shell) -> u8 {
 /// `dbdyno runs --limit 0` is the list of runs without its name, and likewise of experiments.
 fn listed(words: &[String]) -> Vec<String> {
     let mut words = words.to_vec();
-    let is_of_many = matches!(words.get(1).map(String::as_str), Some("runs" | "experiments"));
-    let is_option = |word: &String| word.starts_with('-') && !matches!(&**word, "-h" | "--help");
-    let names = Command::new("").subcommands([runs::command(), experiments::command()]);
-    let is_named = |word: &String| {
-        let all = names.get_subcommands().flat_map(Command::get_subcommands);
-        all.into_iter().any(|of| of.get_name() == word.as_str())
+    let of_many = match words.get(1).map(String::as_str) {
+        Some("runs") => runs::command(),
+        Some("experiments") => experiments::command(),
+        _ => return words,
     };
-    if is_of_many && words.get(2).is_some_and(is_option) && !words.iter().any(is_named) {
+    let is_option = |word: &String| word.starts_with('-') && !matches!(&**word, "-h" | "--help");
+    let is_named = |word: &String| of_many.find_subcommand(word).is_some();
+    if words.get(2).is_some_and(is_option) && !words[2..].iter().any(is_named) {
         words.insert(2, "list".to_owned());
     }
     words
@@ -128,13 +128,12 @@ fn listed(words: &[String]) -> Vec<String> {
 /// Help and version go to stdout with code 0; mistakes to stderr with code 2, in one sentence.
 fn parse(mut command: Command, words: &[String], shell: &Shell) -> Result<ArgMatches, u8> {
     command.try_get_matches_from_mut(words).map_err(|error| match error.kind() {
-        ErrorKind::DisplayHelp if habits::sentence_of_host(words).is_some() => {
-            let sentence = habits::sentence_of_host(words).unwrap_or_default();
-            tell(&Error::Usage(sentence), words, shell)
-        }
         ErrorKind::DisplayHelp
         | ErrorKind::DisplayVersion
         | ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => {
+            if let Some(sentence) = habits::sentence_of_host(words) {
+                return tell(&Error::Usage(sentence), words, shell);
+            }
             shell.show(&error);
             if error.use_stderr() { USAGE } else { DONE }
         }

@@ -84,20 +84,21 @@ struct JobView {
 
 impl JobView {
     fn of(store: &Store, row: JobRow) -> Result<JobView, HttpError> {
-        let result = match &row.process {
-            None => None,
-            Some(process) => match store.experiment_of(process)? {
+        let (mut run, mut result) = (None, None);
+        if let Some(process) = &row.process {
+            result = match store.experiment_of(process)? {
                 Some(id) => Some((format!("/experiments/{id}"), "experiment")),
-                None => store.run_of(process)?.map(|run| (format!("/runs/{run}"), "run")),
-            },
-        };
+                None => {
+                    run = store.run_of(process)?;
+                    run.as_ref().map(|run| (format!("/runs/{run}"), "run"))
+                }
+            };
+        }
         let ended = row.ended_unix_ms.or_else(|| row.started_unix_ms.map(|_| app::unix_ms()));
         let took = row.started_unix_ms.zip(ended).map(|(from, to)| (to - from) / MS_PER_S);
-        let is_measured = |process| -> Result<bool, HttpError> {
-            let Some(run) = store.run_of(process)? else { return Ok(false) };
-            Ok(store.row(&run)?.is_some_and(|run| run.status == Status::Completed))
-        };
-        let is_measured = row.process.as_ref().map_or(Ok(false), is_measured)?;
+        let has_failed = (row.status, row.exit_code) == (JobStatus::Failed, Some(1));
+        let failed = run.filter(|_| has_failed).map(|run| store.row(&run)).transpose()?.flatten();
+        let is_measured = failed.is_some_and(|run| run.status == Status::Completed);
         let note = match (row.status, row.exit_code) {
             (JobStatus::Queued, _) => "waits for the jobs before it".to_owned(),
             (JobStatus::Failed, Some(1)) if is_measured => {

@@ -333,7 +333,8 @@ fn a_killed_application_leaves_no_buffer_half_stored() {
     home.call(&["check", "arm", &target]).good().says(&["4 of 4"]);
 }
 
-/// The tables agree with each other, so only our own count tells that committed buffers are gone.
+/// The tables agree with each other, so only our own count shows that committed buffers are
+/// missing.
 #[test]
 fn committed_buffers_that_are_gone_make_a_run_invalid() {
     let home = Home::new();

@@ -76,7 +76,9 @@ fn experiments_and_comparisons_are_pages_too() {
     home.run(&["report", id, "--by=target", "-o", "comparison.html"]).good();
     let page = read(&home, "comparison.html");
     let place = |word: &str| page.find(word).unwrap_or_else(|| panic!("no {word}"));
-    assert!(place("Worse") < place("Result") && place("Result") < place("What changed"));
+    assert!(
+        place("Worse, with caution.") < place("Result") && place("Result") < place("What changed")
+    );
     assert!(page.contains("chart-ratios") && page.contains("chart-sides-tps"));
 }
 

@@ -155,13 +155,17 @@ mod tests {
 
     #[test]
     fn a_password_that_is_wrong_is_told_from_none() {
-        let no = |using: &str| {
-            let message =
-                format!("Access denied for user 'me'@'localhost' (using password: {using})");
+        let no = |host: &str, using: &str| {
+            let message = format!("Access denied for user 'me'@'{host}' (using password: {using})");
             db_error(ServerError { code: 1045, sqlstate: "28000".to_owned(), message }).message
         };
-        assert!(no("YES").contains("check user and password of the target (--ask-password)"));
-        assert!(no("NO").contains("no password was given: use --ask-password"));
+        for host in ["localhost", "db1"] {
+            assert!(no(host, "YES").contains("check user and password"), "{}", no(host, "YES"));
+            assert!(no(host, "NO").contains("no password was given: use --ask-password"));
+        }
+        // Who is not of this host hears nothing of its anonymous user.
+        let of = |host: &str| no(host, "YES").contains("anonymous");
+        assert!(of("localhost") && !of("db1"));
     }
 
     #[test]
