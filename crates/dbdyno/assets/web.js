@@ -64,9 +64,6 @@
       figure.title = `This chart stays a picture: ${error.message}`;
       return;
     }
-    chart.layout.modebar = {
-      bgcolor: "rgba(0,0,0,0)", color: "rgba(128,128,128,.6)", activecolor: "rgb(128,128,128)",
-    };
     await released();
     const drawing = figure.querySelector(".drawing");
     let place = figure.querySelector(".chart");

@@ -102,7 +102,8 @@ impl Chart {
     fn aside(&self, index: usize) -> f64 {
         let has_names = !self.x.categories.is_empty();
         let stands_aside = |trace: &Trace| match trace.shape {
-            Shape::Points if has_names => true,
+            // Of a forest plot each row has one.
+            Shape::Points if has_names => !self.is_forest,
             Shape::Points | Shape::Joined => trace.points.iter().any(|point| point.band.is_some()),
             Shape::Line | Shape::Steps | Shape::Bars | Shape::Cells => false,
         };
@@ -146,11 +147,9 @@ fn colour(chart: &Chart, index: usize) -> String {
     match chart.palette {
         Palette::Different => (place(chart, index) % COLOURS).to_string(),
         Palette::Verdicts => match chart.traces.get(index).map(|trace| trace.name.as_str()) {
-            Some(name) if name.ends_with("better") || name == "meets" => "2".to_owned(),
-            Some(name) if name.ends_with("worse") || name == "fails" => "1".to_owned(),
-            Some(name) if name.ends_with("no clear verdict") || name == "undecided" => {
-                "6".to_owned()
-            }
+            Some("better" | "meets") => "2".to_owned(),
+            Some("worse" | "fails") => "1".to_owned(),
+            Some("no clear verdict" | "undecided") => "6".to_owned(),
             _ => "0".to_owned(),
         },
         Palette::Ordered => {

@@ -63,6 +63,10 @@ pub struct Chart {
     pub marks: Vec<Mark>,
     /// What a reader must know of it.
     pub note: Option<String>,
+    /// Whether it is a forest plot: the names of the `x` axis stand one below the other, each with
+    /// its values and intervals from left to right.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_forest: bool,
 }
 
 /// An axis.
@@ -375,6 +379,7 @@ impl Chart {
             traces: Vec::new(),
             marks: Vec::new(),
             note: None,
+            is_forest: false,
         }
     }
 

@@ -13,11 +13,14 @@ const dbdynoZoomed = { time: null, x: new Map(), y: new Map() };
 const DBDYNO_MARK_ROWS = 3;
 const DBDYNO_MARK_LETTER = 6.2;
 const DBDYNO_MARK_HEIGHT = 14;
+// The least and the greatest height of a row of names, and what is above and below all of them.
+const DBDYNO_ROW = [17, 34];
+const DBDYNO_BESIDE_ROWS = 110;
 const dbdynoOnPaper = matchMedia('print');
 // The instant that a reader has pinned, in all charts over time; and who is told of it and of zoom.
 let dbdynoPinned = null;
 let dbdynoMoved = () => {};
-// Charts whose upright axis a reader has changed: by ratios, or not.
+// Charts whose axis of values a reader has changed: by ratios, or not.
 const dbdynoTurned = new Set();
 
 function dbdynoColour(name, property) {
@@ -71,10 +74,10 @@ function dbdynoLaidOut(layout, data, place, title) {
   });
   layout.annotations.push(
     unit(layout.yaxis.title.text, {
-      name: 'y title', x: 0, y: 1, xanchor: 'left', yanchor: 'bottom', yshift: 3,
+      name: 'yaxis', x: 0, y: 1, xanchor: 'left', yanchor: 'bottom', yshift: 3,
       xshift: 2 - layout.margin.l,
     }),
-    unit(layout.xaxis.title.text, { x: 1, y: 0, xanchor: 'right', yanchor: 'top', yshift: -22 }),
+    unit(layout.xaxis.title.text, { name: 'xaxis', x: 1, y: 0, xanchor: 'right', yanchor: 'top', yshift: -22 }),
   );
   layout.yaxis.title.text = '';
   layout.xaxis.title.text = '';
@@ -100,19 +103,22 @@ function dbdynoColoured(chart, place) {
       const colour = dbdynoColour(meta.line, 'stroke');
       trace.line = Object.assign({}, trace.line, { color: colour });
       trace.marker = { color: colour, size: 7 };
-      if (trace.error_y) trace.error_y.color = colour;
+      for (const error of [trace.error_x, trace.error_y]) if (error) error.color = colour;
       if (trace.type === 'bar') delete trace.line;
     }
   }
   const layout = copy.layout;
   layout.paper_bgcolor = 'rgba(0,0,0,0)';
   layout.plot_bgcolor = 'rgba(0,0,0,0)';
+  layout.modebar = {
+    bgcolor: 'rgba(0,0,0,0)', color: 'rgba(128,128,128,.6)', activecolor: 'rgb(128,128,128)',
+  };
   layout.font = { family: 'system-ui, sans-serif', size: 12, color: text };
   dbdynoLaidOut(layout, copy.data, place, title);
   for (const axis of [layout.xaxis, layout.yaxis]) {
     Object.assign(axis, { gridcolor: grid, zerolinecolor: grid, linecolor: grid });
   }
-  layout.xaxis.showgrid = false;
+  layout.xaxis.showgrid = layout.meta.rows !== null;
   layout.hoverlabel = { font: { color: title }, bgcolor: dbdynoColour('paper', 'fill') };
   for (const shape of layout.shapes) {
     const colour = shape.name === 'before' ? dbdynoColour('before', 'fill') : mark;
@@ -205,8 +211,13 @@ function dbdynoPress(place, key) {
 function dbdynoTurn(place) {
   const { id } = dbdynoDrawn.get(place);
   if (!dbdynoTurned.delete(id)) dbdynoTurned.add(id);
-  dbdynoZoomed.y.delete(id);
+  dbdynoZoomed[dbdynoValues(dbdynoDrawn.get(place))[0]].delete(id);
   dbdynoDraw(place, dbdynoDrawn.get(place));
+}
+
+// The axis of values: that from left to right where names stand one below the other.
+function dbdynoValues(chart) {
+  return chart.layout.meta.rows === null ? 'yaxis' : 'xaxis';
 }
 
 // The title of an axis names a scale of ratios, as the server's titles do.
@@ -218,14 +229,15 @@ function dbdynoTitled(title, isLog) {
 
 function dbdynoScaled(chart) {
   if (!dbdynoTurned.has(chart.id)) return;
-  const axis = chart.layout.yaxis;
+  const name = dbdynoValues(chart);
+  const axis = chart.layout[name];
   const isLog = axis.type === 'log';
-  for (const name of ['tickmode', 'tickvals', 'ticktext', 'range', 'rangemode']) delete axis[name];
+  for (const of of ['tickmode', 'tickvals', 'ticktext', 'range', 'rangemode']) delete axis[of];
   axis.type = isLog ? 'linear' : 'log';
   if (isLog) axis.rangemode = 'tozero';
   for (const words of chart.layout.annotations) {
-    if (words.yref === 'y') words.visible = false;
-    if (words.name === 'y title') words.text = dbdynoTitled(words.text, !isLog);
+    if (words[`${name[0]}ref`] === name[0]) words.visible = false;
+    if (words.name === name) words.text = dbdynoTitled(words.text, !isLog);
   }
 }
 
@@ -305,6 +317,12 @@ function dbdynoMarked(chart, width) {
 
 function dbdynoDraw(place, chart) {
   dbdynoDrawn.set(place, chart);
+  // A chart of many names grows with them, unless it is as high as its picture.
+  const { rows } = chart.layout.meta;
+  if (rows && !place.style.height) {
+    const [least, most] = DBDYNO_ROW.map((height) => rows * height + DBDYNO_BESIDE_ROWS);
+    place.style.height = `${Math.max(least, Math.min(most, 340))}px`;
+  }
   const coloured = dbdynoColoured(chart, place);
   dbdynoScaled(coloured);
   dbdynoZoom(coloured);

@@ -48,12 +48,42 @@ impl Chart {
             "barmode": "group",
             "hovermode": if is_over_time && !self.traces.iter().any(is_cells) { "x unified" } else { "closest" },
             // Charts over time are zoomed together.
-            "meta": {"is_over_time": is_over_time},
+            "meta": {"is_over_time": is_over_time, "rows": self.is_forest.then_some(self.x.categories.len())},
             "showlegend": self.has_legend() && !self.traces.iter().any(is_cells),
             "legend": {"orientation": "h", "yanchor": "bottom", "y": 1.0, "x": 0.0},
         });
+        let (data, layout) = match self.is_forest {
+            false => (json!(data), layout),
+            true => {
+                (json!(data.into_iter().map(turned).collect::<Vec<Value>>()), turned_layout(layout))
+            }
+        };
         json!({"id": self.id, "data": data, "layout": layout, "note": self.note})
     }
+}
+
+/// A trace with its axes exchanged, as rows of a forest plot.
+fn turned(mut trace: Value) -> Value {
+    exchange(&mut trace, "x", "y");
+    exchange(&mut trace, "error_x", "error_y");
+    trace
+}
+
+/// The axes exchanged, with names from above to below.
+fn turned_layout(mut layout: Value) -> Value {
+    exchange(&mut layout, "xaxis", "yaxis");
+    if let Some([low, high]) = layout["yaxis"]["range"].as_array().map(Vec::as_slice) {
+        layout["yaxis"]["range"] = json!([high, low]);
+    }
+    layout
+}
+
+/// Exchanges the values of two names, as far as there are any.
+fn exchange(object: &mut Value, one: &str, other: &str) {
+    let Some(map) = object.as_object_mut() else { return };
+    let (first, second) = (map.remove(one), map.remove(other));
+    map.extend(second.map(|value| (one.to_owned(), value)));
+    map.extend(first.map(|value| (other.to_owned(), value)));
 }
 
 /// About so many numbers stand along an upright axis of ratios.
@@ -171,7 +201,11 @@ fn traces(chart: &Chart, index: usize, trace: &Trace, points: &[&Point]) -> Vec<
         };
         shown["customdata"] = json!(points.iter().map(place).collect::<Vec<String>>());
     }
-    let place = if aside == 0.0 { "%{x}" } else { "%{customdata}" };
+    let place = match aside == 0.0 {
+        true if chart.is_forest => "%{y}",
+        true => "%{x}",
+        false => "%{customdata}",
+    };
     shown["hovertemplate"] =
         json!(pointed_at(chart, place, points.iter().any(|point| point.label.is_some())));
     let has_bands = points.iter().any(|point| point.band.is_some());
@@ -250,7 +284,8 @@ fn pointed_at(chart: &Chart, place: &str, has_labels: bool) -> String {
         // Braces would begin a name.
         false => format!(" {}", escaped(&axis.unit).replace(['{', '}'], "")),
     };
-    let value = format!("%{{y:,.4~r}}{}", unit(&chart.y));
+    let along = if chart.is_forest { 'x' } else { 'y' };
+    let value = format!("%{{{along}:,.4~r}}{}", unit(&chart.y));
     let place = match chart.x.unit == "s" {
         true => String::new(),
         false => format!("{place}{}: ", unit(&chart.x)),
@@ -314,10 +349,9 @@ fn whiskers(points: &[&Point], lowest: f64) -> Value {
 
 /// A mark as a shape, and its words. Words on an axis of ratios stand by logarithms.
 fn marked(chart: &Chart, mark: &Mark) -> (Value, Value) {
-    let (axis, along, across) = match mark.along {
-        Along::X => (&chart.x, "x", "y"),
-        Along::Y => (&chart.y, "y", "x"),
-    };
+    let axis = if mark.along == Along::X { &chart.x } else { &chart.y };
+    let is_upright = (mark.along == Along::X) != chart.is_forest;
+    let (along, across) = if is_upright { ("x", "y") } else { ("y", "x") };
     let to = mark.to.unwrap_or(mark.from);
     let mut shape: Map<String, Value> = Map::new();
     let mut put = |name: &str, value: Value| shape.insert(name.to_owned(), value);
@@ -347,12 +381,12 @@ fn marked(chart: &Chart, mark: &Mark) -> (Value, Value) {
         "showarrow": false,
         "font": {"size": 11},
         "xanchor": "left",
-        "yanchor": if mark.along == Along::X { "top" } else { "bottom" },
+        "yanchor": if is_upright { "top" } else { "bottom" },
     });
     words[format!("{along}ref")] = json!(along);
     words[format!("{across}ref")] = json!("paper");
     words[along] = json!(at);
-    words[across] = json!(if mark.along == Along::X { 1 } else { 0 });
+    words[across] = json!(if is_upright { 1 } else { 0 });
     (Value::Object(shape), words)
 }
 

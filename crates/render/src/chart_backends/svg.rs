@@ -58,7 +58,8 @@ impl Svg<'_> {
     }
 
     fn open(&mut self, drawn: Drawn) {
-        let Drawn { width, height, theme } = drawn;
+        let Drawn { width, theme, .. } = drawn;
+        let height = px(self.layout.height);
         let title = escaped(&fitted(&self.chart.title, TITLE_SIZE, f64::from(drawn.width) - 8.0));
         let summary = escaped(&self.chart.summary());
         let space = match theme {
@@ -126,14 +127,14 @@ impl Svg<'_> {
     }
 
     fn axes(&mut self) {
-        let Layout { left, right, bottom, .. } = *self.layout;
+        let Layout { left, right, top, bottom, .. } = *self.layout;
         let unit = escaped(&self.layout.y_title);
         self.put(&format!(
             "<text class=\"unit\" x=\"4\" y=\"{}\">{unit}</text>",
             px(self.layout.y_title_at)
         ));
         for (y, label) in self.layout.y_ticks.clone() {
-            let (x, below) = (px(left - 6.0), px(y + 4.0));
+            let (x, below, label) = (px(left - 6.0), px(y + 4.0), escaped(&label));
             self.put(&format!(
                 "<path class=\"grid\" d=\"M{} {}H{}\"/><text x=\"{x}\" y=\"{below}\" \
                  text-anchor=\"end\">{label}</text>",
@@ -142,10 +143,18 @@ impl Svg<'_> {
                 px(right)
             ));
         }
+        for (y, words) in self.layout.row_values.clone() {
+            let (x, below, words) = (px(right + 10.0), px(y + 4.0), escaped(&words));
+            self.put(&format!("<text x=\"{x}\" y=\"{below}\">{words}</text>"));
+        }
         let axis = format!("M{} {}H{}", px(left), px(bottom), px(right));
         self.put(&format!("<path class=\"axis\" d=\"{axis}\"/>"));
         for (x, label) in self.layout.x_ticks.clone() {
             let label = escaped(&label);
+            if self.chart.is_forest {
+                let line = format!("M{} {}V{}", px(x), px(top), px(bottom));
+                self.put(&format!("<path class=\"grid\" d=\"{line}\"/>"));
+            }
             let tick = format!("<path class=\"axis\" d=\"M{} {}v4\"/>", px(x), px(bottom));
             let y = bottom + 17.0;
             let text = match self.layout.is_slanted {
@@ -177,9 +186,9 @@ impl Svg<'_> {
             let class = if mark.is_ramp_up() { "before" } else { "mark" };
             format!("rect class=\"{class}\" {at} width=\"{}\" height=\"{}\"", size[0], size[1])
         };
-        let shape = match (mark.along, mark.to) {
+        let shape = match (self.layout.direction(mark), mark.to) {
             (Along::X, Some(_)) => stripe(from, top, to - from, bottom - top),
-            (Along::Y, Some(_)) => stripe(left, to, right - left, from - to),
+            (Along::Y, Some(_)) => stripe(left, to.min(from), right - left, (from - to).abs()),
             (Along::X, None) => {
                 format!("path class=\"rule\" d=\"M{} {}V{}\"", px(from), px(top), px(bottom))
             }
@@ -199,7 +208,7 @@ impl Svg<'_> {
             return;
         };
         let width = width_of(&mark.text, 11.0);
-        let (x, y) = match mark.along {
+        let (x, y) = match self.layout.direction(mark) {
             Along::X => {
                 let x = (from + 3.0).min(right - width).max(left + 2.0);
                 let Some(row) = rows.iter().position(|end| *end + 6.0 <= x) else { return };
@@ -265,8 +274,7 @@ impl Svg<'_> {
         let color = colour(self.chart, index);
         let again = if is_again(self.chart, index) { " again" } else { "" };
         let aside = self.chart.aside(index);
-        let x = |point: &Point| Some(self.layout.x(point.x)? + aside);
-        let at = |point: &&Point| Some((x(point)?, self.layout.y(point.y?)?));
+        let at = |point: &&Point| self.layout.at(point.x, aside, point.y?);
         for piece in pieces(points.iter().map(at)) {
             let path = path(&piece);
             self.put(&format!("<path class=\"line l-{color}{again}\" d=\"{path}\"/>"));
@@ -278,9 +286,9 @@ impl Svg<'_> {
         let aside = self.chart.aside(index);
         let n_all: usize = self.chart.traces.iter().map(|trace| trace.points.len()).sum();
         for point in points {
-            let Some(x) = self.layout.x(point.x).map(|x| x + aside) else { continue };
-            let Some(y) = point.y.and_then(|y| self.layout.y(y)) else { continue };
-            self.whisker(&color, x, point);
+            let at = |value| self.layout.at(point.x, aside, value);
+            let Some((x, y)) = point.y.and_then(at) else { continue };
+            self.whisker(&color, aside, point);
             let title = match n_all <= TOLD_MOST {
                 true => format!("<title>{}</title>", escaped(&self.tooltip(trace, point))),
                 false => String::new(),
@@ -316,13 +324,16 @@ impl Svg<'_> {
         }
     }
 
-    fn whisker(&mut self, color: &str, x: f64, point: &Point) {
+    fn whisker(&mut self, color: &str, aside: f64, point: &Point) {
         let Some((low, high)) = point.band else { return };
-        let (Some(low), Some(high)) = (self.layout.y(low), self.layout.y(high)) else { return };
-        let (left, right) = (px(x - 3.0), px(x + 3.0));
-        let (x, low, high) = (px(x), px(low), px(high));
-        let ends = format!("M{left} {low}H{right}M{left} {high}H{right}");
-        self.put(&format!("<path class=\"whisker l-{color}\" d=\"M{x} {low}V{high}{ends}\"/>"));
+        let at = |value, beside: f64| self.layout.at(point.x, aside + beside, value);
+        let line = |from: Option<At>, to: Option<At>| Some(path(&[from?, to?]));
+        let end = |value| line(at(value, -3.0), at(value, 3.0));
+        let all: [Option<String>; 3] = [line(at(low, 0.0), at(high, 0.0)), end(low), end(high)];
+        if let [Some(whole), Some(low), Some(high)] = all {
+            let class = format!("whisker l-{color}");
+            self.put(&format!("<path class=\"{class}\" d=\"{whole}{low}{high}\"/>"));
+        }
     }
 
     fn bars(&mut self, index: usize, trace: &Trace, points: &[&Point]) {
@@ -337,7 +348,8 @@ impl Svg<'_> {
         for point in points {
             let (Some(x), Some(value)) = (self.layout.x(point.x), point.y) else { continue };
             let Some(y) = self.layout.y(value) else { continue };
-            let x = x + (nth - n_bars / 2.0) * width;
+            let aside = (nth - n_bars / 2.0) * width;
+            let x = x + aside;
             let height = (self.layout.bottom - y).max(0.0);
             let title = escaped(&self.tooltip(trace, point));
             let (at, y) = (px(x), px(y));
@@ -345,7 +357,7 @@ impl Svg<'_> {
             self.put(&format!(
                 "<rect class=\"d-{color}\" x=\"{at}\" y=\"{y}\" {size}><title>{title}</title></rect>"
             ));
-            self.whisker(&color, x + width * 0.46, point);
+            self.whisker(&color, aside + width * 0.46, point);
         }
     }
 

@@ -1,6 +1,7 @@
 //! What SVG and the values for plotly.js must be, whatever is drawn.
 
 use analysis::fixtures::subjects;
+use serde_json::json;
 
 use super::*;
 use crate::charts::{of_comparison, of_experiment, of_history, of_run, of_seek};
@@ -184,7 +185,8 @@ fn each_number_along_an_axis_of_ratios_is_reported_whole() {
     let mut n_axes = 0;
     for chart in everything() {
         let shown = chart.to_plotly();
-        for (name, axis) in [("xaxis", &chart.x), ("yaxis", &chart.y)] {
+        let level = if chart.is_forest { (&chart.y, &chart.x) } else { (&chart.x, &chart.y) };
+        for (name, axis) in [("xaxis", level.0), ("yaxis", level.1)] {
             let layout = &shown["layout"][name];
             assert!(layout["dtick"].is_null(), "{} {name}: {layout}", chart.id);
             let ticks = reported_ticks(layout);
@@ -267,7 +269,7 @@ fn an_interval_down_to_nothing_does_not_stretch_an_axis_of_ratios() {
             document.descendants().filter(of).filter_map(|node| node.attribute("d"))
         };
         let y = |path: &str| -> f64 {
-            let y = path.split(['M', ' ', 'V', 'H']).nth(2).unwrap();
+            let y = path.split(['M', ' ', 'V', 'H', 'L']).nth(2).unwrap();
             y.parse().unwrap()
         };
         assert_eq!(is("axis").map(y).next(), is("whisker").map(y).next());
@@ -307,4 +309,57 @@ fn what_is_marked_is_seen_over_the_grid_and_however_thin_it_is() {
         assert_eq!(shape["layer"], "between");
         assert!(shape["line"]["width"].as_f64().is_some_and(|width| width >= 1.0), "{shape}");
     }
+}
+
+#[test]
+fn rows_of_a_forest_plot_stand_below_each_other_with_values_from_left_to_right() {
+    let charts = of_comparison(&subjects::comparison());
+    let ratios = charts.iter().find(|chart| chart.id == "ratios").expect("it is made");
+    assert!(ratios.is_forest);
+    let names = &ratios.x.categories;
+    let shown = ratios.to_plotly();
+    let layout = &shown["layout"];
+    assert_eq!(layout["meta"]["rows"], names.len());
+    assert_eq!(layout["yaxis"]["ticktext"], json!(names));
+    // From above: the first name has the lowest number.
+    assert_eq!(layout["yaxis"]["range"], json!([names.len() as f64 - 0.5, -0.5]));
+    assert_eq!(layout["xaxis"]["type"], "log");
+    assert!(layout["shapes"][0]["xref"] == "x" && layout["shapes"][0]["x0"] == 1.0, "{layout}");
+    for trace in shown["data"].as_array().expect("traces") {
+        assert!(trace["error_y"].is_null(), "{trace}");
+    }
+    for drawn in [Drawn::WIDE, Drawn::NARROW] {
+        let svg = ratios.to_svg(drawn);
+        let document = roxmltree::Document::parse(&svg).unwrap();
+        let number = |node: &roxmltree::Node<'_, '_>, name: &str| -> f64 {
+            node.attribute(name).and_then(|text| text.parse().ok()).expect("a number")
+        };
+        let all = || document.descendants();
+        let at_left = all().filter(|node| node.attribute("text-anchor") == Some("end"));
+        let rows: Vec<(f64, &str)> =
+            at_left.filter_map(|node| Some((number(&node, "y"), node.text()?))).collect();
+        assert!(rows[..names.len()].is_sorted_by(|a, b| a.0 < b.0), "{rows:?}");
+        let dots: Vec<f64> = all()
+            .filter(|node| node.tag_name().name() == "circle" && node.has_children())
+            .map(|node| number(&node, "cx"))
+            .collect();
+        let points = || ratios.traces.iter().flat_map(|trace| &trace.points);
+        let mut pairs: Vec<(f64, f64)> = points().filter_map(|point| point.y).zip(dots).collect();
+        pairs.sort_by(|a, b| a.0.total_cmp(&b.0));
+        assert!(!pairs.is_empty() && pairs.is_sorted_by(|a, b| a.1 <= b.1), "{pairs:?}");
+    }
+}
+
+#[test]
+fn a_forest_plot_grows_with_its_rows() {
+    let charts = of_comparison(&subjects::comparison());
+    let mut ratios = charts.into_iter().find(|chart| chart.id == "ratios").expect("it is made");
+    let height = |chart: &Chart| -> f64 {
+        let svg = chart.to_svg(Drawn::WIDE);
+        let document = roxmltree::Document::parse(&svg).unwrap();
+        document.root_element().attribute("height").unwrap().parse().unwrap()
+    };
+    assert!(height(&ratios) < 340.0, "{}", height(&ratios));
+    ratios.x.categories = (0..100).map(|nth| format!("clients {nth}")).collect();
+    assert!(height(&ratios) >= 1_700.0, "{}", height(&ratios));
 }

@@ -15,18 +15,60 @@ pub(super) const ENTRY: Entry = Entry {
     of: Of::Comparison(charts),
 };
 
-/// The primary figure by point; and all figures where there is one point.
+/// The primary figure by point, and all figures of all points together; where there is one point,
+/// all its figures.
 fn charts(report: &ComparisonReport) -> Vec<Chart> {
     let axes = axes_of(report);
-    let names = names(report, &axes);
-    let mut x = Axis::named("point", names.clone());
-    let is_one = report.pairs.iter().all(|pair| pair.points.len() == 1);
-    if is_one {
-        x.title = "figure".to_owned();
+    if report.pairs.iter().all(|pair| pair.points.len() == 1) {
+        let rows = of_pairs(report, |pair| {
+            let point = pair.points.iter();
+            point.flat_map(|point| of_figures(&point.primary, &point.others)).collect()
+        });
+        return chart(report, "ratios", ("Figures", "figure"), &rows);
     }
+    let primary = of_pairs(report, |pair| of_points(pair, &axes));
+    let mut charts = chart(report, "ratios", (&title(&report.primary), "point"), &primary);
+    let figures = of_pairs(report, |pair| {
+        let overall = pair.overall.iter();
+        overall.flat_map(|overall| of_figures(overall, &pair.overall_others)).collect()
+    });
+    let what = ("Figures over all points", "figure");
+    charts.extend(chart(report, "ratios-figures", what, &figures));
+    charts
+}
+
+/// The row of all points together.
+const ALL_POINTS: &str = "all";
+
+/// A row of a side: its name, and what is drawn.
+type Row<'r> = (String, &'r Judged);
+
+/// A forest plot: a row of each point or figure, of several sides one of each below each other.
+fn chart(
+    report: &ComparisonReport,
+    id: &str,
+    (what, along): (&str, &str),
+    sides: &[(&str, Vec<Row<'_>>)],
+) -> Vec<Chart> {
+    let rows = sides.iter().flat_map(|(side, rows)| rows.iter().map(move |row| (*side, row)));
+    let mut rows: Vec<(&str, &Row<'_>)> = rows.collect();
+    let mut names: Vec<&str> = Vec::new();
+    for (_, (name, _)) in &rows {
+        if !names.contains(&name.as_str()) {
+            names.push(name);
+        }
+    }
+    rows.sort_by_key(|(_, (name, _))| names.iter().position(|known| known == name));
+    let row_name = |(side, (name, _)): &(&str, &Row<'_>)| match sides.len() {
+        1 => name.clone(),
+        _ => format!("{name}: {side}"),
+    };
+    let names: Vec<String> = rows.iter().map(row_name).collect();
+    let x = Axis::named(along, names);
     let y = Axis::of(format!("ratio to {}", report.sides[0].name), "", Scale::Log);
-    let what = if is_one { "Figures".to_owned() } else { title(&report.primary) };
-    let mut chart = Chart::new("ratios", format!("{what} against the baseline"), x, y);
+    let mut chart = Chart::new(id, format!("{what} against the baseline"), x, y);
+    chart.is_forest = true;
+    chart.palette = Palette::Verdicts;
     chart.marks.push(Mark::level(1.0, ""));
     let min_effect = 1.0 + report.min_effect;
     chart.marks.push(Mark {
@@ -40,22 +82,14 @@ fn charts(report: &ComparisonReport) -> Vec<Chart> {
          the verdicts in the labels are."
             .to_owned(),
     );
-    chart.palette = Palette::Verdicts;
-    for pair in &report.pairs {
-        for word in ["better", "worse", "no clear verdict"] {
-            let points = judged(pair, &axes).into_iter().filter_map(|(name, judged)| {
-                let place = names.iter().position(|known| *known == name)?;
-                let ratio = judged.ratio.filter(|_| word_of(judged.verdict) == word)?;
-                let label = Some(judged.verdict.name().to_owned());
-                let at = Point::at(place as f64, Some(ratio.value));
-                Some(Point { band: ratio.interval, label, ..at })
-            });
-            let name = match report.pairs.len() {
-                1 => word.to_owned(),
-                _ => format!("{}: {word}", pair.side),
-            };
-            chart.traces.push(Trace::new(name, Shape::Points, points.collect()));
-        }
+    for word in ["better", "worse", "no clear verdict"] {
+        let points = rows.iter().enumerate().filter_map(|(place, (_, (_, judged)))| {
+            let ratio = judged.ratio.filter(|_| word_of(judged.verdict) == word)?;
+            let label = Some(judged.verdict.name().to_owned());
+            let at = Point::at(place as f64, Some(ratio.value));
+            Some(Point { band: ratio.interval, label, ..at })
+        });
+        chart.traces.push(Trace::new(word, Shape::Points, points.collect()));
     }
     chart.if_any()
 }
@@ -74,22 +108,21 @@ fn word_of(verdict: Verdict) -> &'static str {
     }
 }
 
-fn names(report: &ComparisonReport, axes: &[model::Axis]) -> Vec<String> {
-    let mut names: Vec<String> = Vec::new();
-    for (name, _) in report.pairs.iter().flat_map(|pair| judged(pair, axes)) {
-        if !names.contains(&name) {
-            names.push(name);
-        }
-    }
-    names
+fn of_pairs<'r>(
+    report: &'r ComparisonReport,
+    rows: impl Fn(&'r PairReport) -> Vec<Row<'r>>,
+) -> Vec<(&'r str, Vec<Row<'r>>)> {
+    report.pairs.iter().map(|pair| (pair.side.as_str(), rows(pair))).collect()
 }
 
-/// What is drawn of a pair, each with its name on the axis.
-fn judged<'p>(pair: &'p PairReport, axes: &[model::Axis]) -> Vec<(String, &'p Judged)> {
-    if let [point] = &pair.points[..] {
-        let all = std::iter::once(&point.primary).chain(&point.others);
-        return all.map(|judged| (title(&judged.figure), judged)).collect();
-    }
+/// A figure and those beside it.
+fn of_figures<'r>(first: &'r Judged, others: &'r [Judged]) -> Vec<Row<'r>> {
+    let all = std::iter::once(first).chain(others);
+    all.map(|judged| (title(&judged.figure), judged)).collect()
+}
+
+/// The primary figure of each point, and of all of them together.
+fn of_points<'p>(pair: &'p PairReport, axes: &[model::Axis]) -> Vec<Row<'p>> {
     let points = pair.points.iter().map(|point| {
         let words: Vec<String> = told(axes, &point.values)
             .iter()
@@ -97,5 +130,5 @@ fn judged<'p>(pair: &'p PairReport, axes: &[model::Axis]) -> Vec<(String, &'p Ju
             .collect();
         (words.join(", "), &point.primary)
     });
-    points.chain(pair.overall.iter().map(|judged| ("all".to_owned(), judged))).collect()
+    points.chain(pair.overall.iter().map(|judged| (ALL_POINTS.to_owned(), judged))).collect()
 }

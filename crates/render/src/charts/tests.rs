@@ -450,6 +450,12 @@ fn the_charts_of_a_search_and_a_comparison() {
       no clear verdict (Points, 1) 0: 1.001 (0.9861 to 1.016) .. 0: 1.001 (0.9861 to 1.016)
       Y 1.000:
       Y 0.9901 to 1.010: within ±1 %: too small to matter
+    ratios-figures: Figures over all points against the baseline
+      x figure of 4 names; y ratio to build=1.1 [] Log
+      better (Points, 2) 0: 1.136 (1.119 to 1.153) .. 3.000: 0.8804 (0.8673 to 0.8937)
+      no clear verdict (Points, 2) 1.000: 1.000 (1.000 to 1.000) .. 2.000: 1.000 (1.000 to 1.000)
+      Y 1.000:
+      Y 0.9901 to 1.010: within ±1 %: too small to matter
     sides-tps: TPS of each side
       x clients [] Log; y TPS [commits/s] FromZero
       build=1.1 (Joined, 3) 1.000: 100.0 (99.02 to 101.0) .. 64.00: 500.0 (495.1 to 504.9)

@@ -1,10 +1,11 @@
 //! Where everything stands in an SVG: legend, axes, and the room between.
 
-use crate::chart_backends::Drawn;
 use crate::chart_backends::axis_scale::{AxisScale, Room, Tick};
 use crate::chart_backends::ticks::{self, MARGIN, TEXT};
 use crate::chart_backends::words::{axis_title, shortened, width_of};
+use crate::chart_backends::{At, Drawn};
 use crate::charts::{Along, Chart, Mark};
+use model::numbers::significant;
 
 /// From one line of the legend to the next.
 const LINE: f64 = 18.0;
@@ -21,6 +22,13 @@ const SLANTED_MOST: f64 = 110.0;
 
 /// Where charts over time begin, unless their numbers are longer.
 const LEFT_OVER_TIME: f64 = 56.0;
+
+/// The least and the greatest height of a row of a forest plot: the chart grows with its rows.
+const ROW: (f64, f64) = (17.0, 34.0);
+/// The names of rows have at most this share of the width.
+const NAMES_MOST: f64 = 0.36;
+/// Values stand in words behind their rows if so much room is left to draw them.
+const PLOT_LEAST: f64 = 200.0;
 
 /// Words and where they stand.
 type Placed = ((f64, f64), String);
@@ -42,6 +50,10 @@ pub(super) struct Layout {
     pub(super) x_title_at: f64,
     pub(super) y_title: String,
     pub(super) y_title_at: f64,
+    /// Behind the rows of a forest plot: the height of each, and its value in words.
+    pub(super) row_values: Vec<(f64, String)>,
+    pub(super) height: f64,
+    is_forest: bool,
     x: AxisScale,
     y: AxisScale,
 }
@@ -50,6 +62,9 @@ impl Layout {
     pub(super) fn of(chart: &Chart, drawn: Drawn) -> Layout {
         let (width, height) = (f64::from(drawn.width), f64::from(drawn.height));
         let (legend, legend_end) = legend(chart, width);
+        if chart.is_forest {
+            return Layout::of_rows(chart, drawn, legend, legend_end);
+        }
         let y_title_at = legend_end + 15.0;
         let top = y_title_at + 13.0;
         let n_y = ((height - top - 50.0) / 45.0).round().clamp(2.0, 8.0) as usize;
@@ -79,8 +94,72 @@ impl Layout {
             x_title_at: height - 5.0,
             y_title: axis_title(&chart.y),
             y_title_at,
+            row_values: Vec::new(),
+            height,
+            is_forest: false,
             x,
             y,
+        }
+    }
+
+    /// That of a forest plot: names from above to below, values from left to right.
+    fn of_rows(chart: &Chart, drawn: Drawn, legend: Vec<Placed>, legend_end: f64) -> Layout {
+        let (width, names) = (f64::from(drawn.width), &chart.x.categories);
+        let y_title_at = legend_end + 15.0;
+        let top = y_title_at + 6.0;
+        let below = 22.0 + 17.0;
+        let rows = |height: f64| top + height * names.len() as f64 + below;
+        let height = f64::from(drawn.height).min(rows(ROW.1)).max(rows(ROW.0)).ceil();
+        let bottom = height - below;
+        let x = AxisScale::of(&chart.x, std::iter::empty(), Room::Dots, 1).between(top, bottom);
+        let widest = |words: &mut dyn Iterator<Item = f64>| words.fold(0.0, f64::max);
+        let named = widest(&mut names.iter().map(|name| width_of(name, TEXT)));
+        let left = (named + 1.0).min(NAMES_MOST * width) + 14.0;
+        let values = values_in_words(chart);
+        let said = widest(&mut values.iter().map(|(_, words)| width_of(words, TEXT)));
+        let has_words = !values.is_empty() && width - MARGIN - left - said - 10.0 >= PLOT_LEAST;
+        let right = width - MARGIN - if has_words { said + 10.0 } else { 0.0 };
+        let n = ((right - left) / 60.0).round().clamp(2.0, 10.0) as usize;
+        let y = AxisScale::of(&chart.y, chart.values(Along::Y), Room::Dots, n).between(left, right);
+        let ticks = y.ticks(&chart.y, n).into_iter();
+        let x_ticks = ticks.filter_map(|tick| Some((y.place(tick.at)?, tick.label)));
+        let row = |(at, name): (usize, &String)| {
+            Some((x.place(at as f64)?, shortened(name, TEXT, left - 14.0)))
+        };
+        let values = values.into_iter().filter(|_| has_words);
+        Layout {
+            left,
+            right,
+            top,
+            bottom,
+            legend,
+            x_ticks: x_ticks.collect(),
+            y_ticks: names.iter().enumerate().filter_map(row).collect(),
+            is_slanted: false,
+            x_title: axis_title(&chart.y),
+            x_title_at: height - 5.0,
+            y_title: axis_title(&chart.x),
+            y_title_at,
+            row_values: values.filter_map(|(at, words)| Some((x.place(at)?, words))).collect(),
+            height,
+            is_forest: true,
+            x,
+            y,
+        }
+    }
+
+    /// Where a value stands, so many pixels beside its place.
+    pub(super) fn at(&self, place: f64, aside: f64, value: f64) -> Option<At> {
+        let (along, across) = (self.x(place)? + aside, self.y(value)?);
+        Some(if self.is_forest { (across, along) } else { (along, across) })
+    }
+
+    /// In which direction of the picture a mark stands.
+    pub(super) fn direction(&self, mark: &Mark) -> Along {
+        match (self.is_forest, mark.along) {
+            (false, along) => along,
+            (true, Along::X) => Along::Y,
+            (true, Along::Y) => Along::X,
         }
     }
 
@@ -129,6 +208,22 @@ fn legend(chart: &Chart, width: f64) -> (Vec<Placed>, f64) {
         x += length + BETWEEN;
     }
     (places, y)
+}
+
+/// The value of each row in words, where a row has no more than one.
+fn values_in_words(chart: &Chart) -> Vec<(f64, String)> {
+    let points = chart.traces.iter().flat_map(|trace| &trace.points);
+    let mut values: Vec<(f64, String)> = Vec::new();
+    for point in points {
+        let Some(value) = point.y else { continue };
+        if values.iter().any(|(at, _)| *at == point.x) {
+            return Vec::new();
+        }
+        let label = point.label.as_deref().unwrap_or_default();
+        let words = format!("{} {label}", significant(value, 3));
+        values.push((point.x, words.trim_end().to_owned()));
+    }
+    values
 }
 
 /// The labels of the horizontal axis that do not meet, and whether they are slanted.
