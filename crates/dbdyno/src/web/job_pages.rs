@@ -16,6 +16,7 @@ use super::answer::{self, Frame, Fresh, fresh, rendered};
 use super::http_error::HttpError;
 use super::jobs::{NewJob, interrupted, words_of};
 use super::new_run::{Command, commands, labels_of, typed_password};
+use super::passwords::JobPassword;
 use super::plan_form::FILE;
 use super::query::{Form, Pairs};
 use super::visitor::Visitor;
@@ -340,7 +341,7 @@ pub(super) async fn resume(
         let target = Target::parse(&url).ok();
         let password = target.filter(|target| target.user.is_some()).and_then(|target| {
             let known = || shared.passwords.of(visitor.session.as_ref(), &target);
-            typed_password(&form).or_else(known)
+            typed_password(&form).map(JobPassword::of_job).or_else(known)
         });
         let words = ["experiments", "resume", experiment.id.as_str()].map(str::to_owned).to_vec();
         let job = Job {

@@ -19,10 +19,11 @@ use std::thread::Builder;
 use app::Error;
 use app::place::place_of;
 use axum::http::StatusCode;
-use model::{Secret, Status, Target};
+use model::{Status, Target};
 use store::{Fate, Job, JobRow, JobStatus, Process, Store, StoreError};
 
 use super::http_error::HttpError;
+use super::passwords::JobPassword;
 use super::pidfile::beside;
 use super::{JobContext, processes};
 use crate::shell::Shell;
@@ -42,7 +43,7 @@ pub(super) struct Jobs {
 /// A job to begin, with what is not kept.
 pub(super) struct NewJob {
     pub(super) job: Job,
-    pub(super) password: Option<Secret>,
+    pub(super) password: Option<JobPassword>,
 }
 
 enum Message {
@@ -106,6 +107,7 @@ struct Running {
     place: Option<String>,
     process: Process,
     is_stopped: bool,
+    password: Option<JobPassword>,
 }
 
 struct Runner {
@@ -168,7 +170,8 @@ impl Runner {
                     let is_alive = process.fate(&here) == Fate::Alive;
                     let place = place_of(&row.job.target);
                     let number = row.number;
-                    self.running.push(Running { number, place, process, is_stopped: false });
+                    let (is_stopped, password) = (false, None);
+                    self.running.push(Running { number, place, process, is_stopped, password });
                     match is_alive {
                         true => self.watch_stranger(number),
                         false => self.end(number, None)?,
@@ -230,12 +233,13 @@ impl Runner {
         };
         let process = Process::of_pid(child.id());
         store.begin_job(number, &process)?;
-        self.running.push(Running { number, place, process, is_stopped: false });
-        let to_runner = self.to_self.clone();
+        let (is_stopped, password) = (false, asked.password);
+        self.running.push(Running { number, place, process, is_stopped, password });
+        let (to_runner, plan) = (self.to_self.clone(), asked.job.plan);
         let watch = move || {
             if let Some(mut input) = child.stdin.take() {
                 // One that has ended already has said why.
-                let _ = input.write_all(asked.job.plan.as_bytes());
+                let _ = input.write_all(plan.as_bytes());
             }
             let status = child.wait().ok();
             let _ = to_runner.send(Message::Ended(number, status));
@@ -255,7 +259,7 @@ impl Runner {
             command.env_remove(name);
         }
         if let Some(password) = &asked.password {
-            command.env(self.job_context.password, password.reveal());
+            command.env(self.job_context.password, password.secret.reveal());
         }
         command.stdin(Stdio::piped()).stdout(log.try_clone()?).stderr(log);
         // Ctrl-C at the service's terminal is not for its jobs.
@@ -296,6 +300,12 @@ impl Runner {
         };
         if exit.is_none() && status == JobStatus::Failed {
             output += "\nIts process ended, or was killed, under another service.\n";
+        }
+        if status == JobStatus::Failed && store.run_of(&job.process)?.is_none() {
+            // It failed before its load began: the password may be why.
+            if job.password.is_some_and(JobPassword::forget) {
+                output += "\nThe password that was typed for it is forgotten: type it again.\n";
+            }
         }
         store.end_job(number, status, code, &output)?;
         // What cannot be removed is overwritten by nobody: numbers are used once.

@@ -333,6 +333,14 @@ fn a_password_is_its_sessions_alone_and_is_written_nowhere() {
     assert_eq!(shown.status, 200);
     assert!(!shown.body.contains(&secret) && shown.body.contains("typed before"), "{}", shown.body);
     assert!(ended(&web, number(&ask(&web, &open, &[])))["page"].is_string());
+    // One that is wrong is not used again.
+    let typed = form(&[("was", &plan), ("toml", &plan), ("do", "run"), ("password", "not this")]);
+    let failed = number(&web.ask("POST", "/new", &headers, &typed));
+    assert_eq!(ended(&web, failed)["status"], "failed");
+    let page = web.page(&format!("/jobs/{failed}"));
+    assert!(page.contains("The password that was typed for it is forgotten"), "{page}");
+    let mine = web.ask("GET", &again, &[("Cookie", &cookie)], "").body;
+    assert!(!mine.contains("typed before"), "{mine}");
     // A terminal has no cookie, and nothing that is kept has the password.
     for path in ["/jobs", "/jobs/1", "/jobs/2", "/jobs/3", "/jobs/4", "/api/jobs", "/new?job=4"] {
         assert!(!web.page(path).contains(&secret), "{path}");
