@@ -25,6 +25,9 @@ const TAILS: [f64; 8] = [2.0, 2.5, 3.0, 4.0, 6.0, 9.0, 15.0, 30.0];
 /// The chance of a level that scatters so much more than earlier ones, below which these tell
 /// nothing of it.
 const ALIKE: f64 = 0.05;
+/// Fewer scores of a side do not show its tail: one build that lies off by chance would make it so
+/// heavy that nothing is outside.
+const SCORES_MIN: usize = 6;
 /// Twice the logarithm of the likelihood ratio by which a tail of Student is believed: a wrong one
 /// costs some power, and a missed one many alarms.
 const BELIEVED: f64 = 3.0;
@@ -205,6 +208,9 @@ impl Tail {
     /// The likeliest tail of scores of one side.
     fn of(scores: impl Iterator<Item = f64>) -> Tail {
         let scores: Vec<f64> = scores.collect();
+        if scores.len() < SCORES_MIN {
+            return Tail { student: None };
+        }
         let as_normal: f64 = scores.iter().map(|score| normal().ln_pdf(*score)).sum();
         let fitted = TAILS.iter().map(|&freedom| {
             let scale = scale(&scores, freedom);
@@ -375,6 +381,42 @@ mod tests {
             all.iter().zip(held).any(worse)
         };
         (0..rounds).map(|_| u32::from(is_reported())).sum()
+    }
+
+    /// How many of `rounds` tell the last build to lie below: after so few others, and so many
+    /// deviations lower than they are.
+    fn n_below_few(n: usize, fall: f64, is_skewed: bool, rounds: usize) -> usize {
+        let mut source = Xoshiro256PlusPlus::seed_from_u64(20 + n as u64);
+        let mut bits = || source.next_u64();
+        let mut noise = || match (normal(&mut bits), is_skewed) {
+            (figure, false) => figure,
+            (figure, true) => (1.0 - figure * figure) / 2.0_f64.sqrt(),
+        };
+        let is_below = |_: &usize| {
+            let before = (0..n).map(|_| Build::of(&[noise()])).collect();
+            let last = Build::of(&[noise() - fall]);
+            let held = Held { last, ..alone(before) };
+            latest_builds(&[held], 0.005)[0]
+                .is_some_and(|one| one.is_outside && one.before > last.mean)
+        };
+        (0..rounds).filter(is_below).count()
+    }
+
+    #[test]
+    fn a_large_step_is_seen_after_few_builds() {
+        for n in [4, 5, 8, 11] {
+            // A quarter of a percent of 4,000 is 10.
+            let n_false = n_below_few(n, 0.0, false, 4_000);
+            assert!(n_false <= 22, "{n_false} of 4000 where nothing changed, of {n}");
+            for is_skewed in [false, true] {
+                let n_seen = n_below_few(n, 20.0, is_skewed, 500);
+                assert!(n_seen >= 470, "{n_seen} of 500 falls of 20 deviations, of {n}");
+            }
+        }
+        // One of five that lies off by chance.
+        let before = builds(&[4_017.0, 4_011.0, 4_010.0, 3_943.0]);
+        let held = Held { last: Build::of(&[3_081.0]), ..alone(before) };
+        assert!(latest_builds(&[held], 0.005)[0].is_some_and(|one| one.is_outside));
     }
 
     #[test]
