@@ -53,14 +53,13 @@ const fn column(
 }
 
 /// What is asked for first comes first, so that a narrow screen has it too.
-const COLUMNS: [Column; 12] = [
+const COLUMNS: [Column; 11] = [
     column("run", "name", false, ""),
     column("TPS over time", "", false, "trend"),
     column("TPS", "tps", true, "number"),
     column("NOPM", "nopm", true, "number wide"),
     column("p99 ms", "p99", false, "number"),
     column("validity", "validity", true, ""),
-    column("status", "status", false, ""),
     column("started (UTC)", "started", true, "wide"),
     column("workload", "workload", false, "wider"),
     column("database", "database", false, "wide"),
@@ -113,7 +112,17 @@ pub(super) struct LabelView {
     pub(super) href: String,
 }
 
+/// A line has room for so many labels.
+const LABELS_MOST: usize = 2;
+
 impl RowView {
+    /// The labels for which its line has no room.
+    fn other_labels(&self) -> String {
+        let others: Vec<&str> =
+            self.labels.iter().skip(LABELS_MOST).map(|one| &*one.text).collect();
+        others.join(", ")
+    }
+
     /// What its pages are called.
     pub(super) fn title(&self) -> String {
         format!("{} {}", self.name, self.short)
@@ -293,6 +302,7 @@ struct ExperimentLine {
     /// The lowest and the highest.
     tps: String,
     p99_ms: String,
+    clients: String,
     /// TPS of trial after trial.
     trend: String,
     validity: &'static str,
@@ -300,6 +310,8 @@ struct ExperimentLine {
     started: String,
     workload: String,
     database: String,
+    /// The same in a few letters; of several databases their names.
+    database_short: String,
 }
 
 /// Runs in the order of the list, those of one experiment together where they are `grouped`.
@@ -354,6 +366,9 @@ fn experiment_line(id: &str, rows: &[&RunRow]) -> ExperimentLine {
     let began = rows.iter().map(|row| row.started_unix_ms).min().unwrap_or(first.started_unix_ms);
     let is_running = rows.iter().any(|row| row.status == Status::Running);
     let worst = rows.iter().max_by_key(|row| row.worst_finding).unwrap_or(&first);
+    let mut databases: Vec<&str> = rows.iter().map(|row| row.database.as_str()).collect();
+    databases.sort_unstable();
+    databases.dedup();
     ExperimentLine {
         id: id.to_owned(),
         short: short_id(id).to_owned(),
@@ -361,13 +376,23 @@ fn experiment_line(id: &str, rows: &[&RunRow]) -> ExperimentLine {
         trials: numbers::count(rows.len() as u64, "trial"),
         tps: span(&|row| row.tps, &|tps| numbers::rate(Some(tps))),
         p99_ms: span(&|row| row.p99_ms, &|ms| numbers::ms(Some(ms))),
+        clients: span(&|row| Some(row.clients as f64), &|clients| format_count(clients as u64)),
         trend: spark_svg(&means_by_point(rows)),
         validity: validity(worst),
         status: if is_running { "running" } else { first.status.name() },
         started: utc(began),
         workload: first.workload.clone(),
-        database: first.database.clone(),
+        database: databases.join(", "),
+        database_short: match &databases[..] {
+            [one] => in_short(one),
+            several => several.iter().map(|one| product(one)).collect::<Vec<_>>().join(", "),
+        },
     }
+}
+
+/// The name of a database without its version.
+fn product(database: &str) -> &str {
+    database.split(' ').next().unwrap_or(database)
 }
 
 /// Whether trials stand below their experiment: in the order of time, and unless runs are asked
