@@ -232,7 +232,7 @@ function dbdynoScaled(chart) {
   const name = dbdynoValues(chart);
   const axis = chart.layout[name];
   const isLog = axis.type === 'log';
-  for (const of of ['tickmode', 'tickvals', 'ticktext', 'range', 'rangemode']) delete axis[of];
+  for (const part of ['tickmode', 'tickvals', 'ticktext', 'range', 'rangemode']) delete axis[part];
   axis.type = isLog ? 'linear' : 'log';
   if (isLog) axis.rangemode = 'tozero';
   for (const words of chart.layout.annotations) {

@@ -58,7 +58,6 @@ struct RunPage {
 struct StandingPart {
     status: &'static str,
     is_live: bool,
-    measured: String,
     now: Option<Now>,
     body: String,
 }
@@ -73,7 +72,6 @@ fn standing_part(standing: RunSnapshot) -> Result<String, HttpError> {
     rendered(&StandingPart {
         status: standing.row.status.name(),
         is_live: standing.is_live(),
-        measured: model::numbers::seconds(standing.report.measured_seconds),
         now: standing.now,
         body,
     })

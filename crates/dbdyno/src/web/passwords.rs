@@ -32,7 +32,7 @@ impl JobPassword {
         JobPassword { secret, remembered: None }
     }
 
-    /// Forgets it, if it was not typed anew since, so that it is asked for again: it may be wrong.
+    /// Forgets it unless it was typed again since: it may be wrong, and is to be asked for.
     /// Whether there was anything to forget.
     pub(super) fn forget(self) -> bool {
         let Some((passwords, session, target)) = self.remembered else { return false };
@@ -101,7 +101,7 @@ mod tests {
     }
 
     #[test]
-    fn a_password_that_failed_is_forgotten_unless_it_was_typed_anew() {
+    fn a_password_that_failed_is_forgotten_unless_it_was_typed_again() {
         let passwords = Passwords::default();
         let (mine, bench) = ([1; 32], Target::parse("mariadb://me@db1/bench").unwrap());
         let given = || passwords.of(Some(&mine), &bench);

@@ -117,7 +117,7 @@ fn opened_and_zoomed(tab: &mut Tab) {
     tab.until(&format!("{range} === {} && {ranges}.size === 1", json!(before)));
     // A scale of ratios is named in the title of its axis.
     let titled = "document.querySelector('.chart').layout.annotations
-        .find((of) => of.name === 'y title').text";
+        .find((of) => of.name === 'yaxis').text";
     let turn = "dbdynoTurn(document.querySelector('.chart'))";
     for is_log in [true, false] {
         tab.value(turn);
@@ -154,6 +154,15 @@ fn compared(tab: &mut Tab, web: &Web) {
     assert_eq!(tab.value("document.querySelector('.trouble')"), json!(null));
     let shown = tab.value("document.querySelector('main').innerText").to_string();
     assert!(shown.to_lowercase().contains("cannot"), "one run a side judges nothing: {shown}");
+    // Rows stand from above to below, and values from left to right.
+    tab.click("#chart-ratios .drawing");
+    let axes = "document.querySelector('#chart-ratios .chart')?._fullLayout";
+    tab.until(&format!("{axes}?.yaxis.range[0] > {axes}?.yaxis.range[1]"));
+    for scale in ["linear", "log"] {
+        tab.value("dbdynoTurn(document.querySelector('#chart-ratios .chart'))");
+        tab.until(&format!("{axes}.xaxis.type === '{scale}'"));
+        assert_eq!(tab.value(&format!("{axes}.yaxis.type")), "linear");
+    }
 }
 
 fn live(tab: &mut Tab, home: &Home, web: &Web) {
@@ -168,9 +177,10 @@ fn live(tab: &mut Tab, home: &Home, web: &Web) {
     tab.until(&format!("{shown}.includes('measured so far')"));
     tab.click("#chart-throughput .drawing");
     tab.until(&format!("{DRAWN} > 0"));
+    let progress = "document.querySelector('.now p b').innerText";
     let length = "Math.max(...document.querySelector('.chart').data.map((of) => of.x.length))";
-    let (first, drawn) = (tab.value(shown), tab.value(length));
-    tab.until(&format!("{shown} !== {}", json!(first)));
+    let (first, drawn) = (tab.value(progress), tab.value(length));
+    tab.until(&format!("{progress} !== {}", json!(first)));
     tab.until(&format!("{length} > {}", json!(drawn)));
     // Whoever drags over a chart finishes, although newer figures have come meanwhile, and what was
     // zoomed into stays, however much is added.

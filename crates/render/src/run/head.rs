@@ -28,26 +28,28 @@ pub(super) fn title(report: &Report) -> String {
 pub(super) fn question(report: &Report) -> String {
     let (database, workload) = (&report.database, &report.workload);
     let clients = count(u64::from(report.clients), "client");
-    let seconds = numbers::seconds(report.measured_seconds);
+    // While it runs, how long it has measured is said elsewhere, and goes on.
+    let measured = match report.status {
+        Status::Running => String::new(),
+        _ => format!(" Measured for {}.", numbers::seconds(report.measured_seconds)),
+    };
     match &report.load {
         Some(Load::Closed) => format!(
             "How many transactions of {workload} does {database} execute for {clients} without \
-             think time? Measured for {seconds}."
+             think time?{measured}"
         ),
         Some(Load::Open { rate, .. }) => format!(
-            "How quickly does {database} answer {workload} at {} over {clients}? Measured for \
-             {seconds}.",
+            "How quickly does {database} answer {workload} at {} over {clients}?{measured}",
             numbers::arrival_rate(rate)
         ),
         Some(Load::KeyThink { .. }) => format!(
             "How quickly does {database} answer {workload} for {clients} with keying and think \
-             times? Measured for {seconds}."
+             times?{measured}"
         ),
         None => {
             let n_groups = count(report.groups.len() as u64, "group");
             format!(
-                "How does {database} serve {n_groups} of clients at once ({workload})? Measured \
-                 for {seconds}."
+                "How does {database} serve {n_groups} of clients at once ({workload})?{measured}"
             )
         }
     }
