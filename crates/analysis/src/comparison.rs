@@ -423,10 +423,15 @@ impl ComparisonReport {
         }
         if let Some(side) = sides.iter().find(|side| reports(side).next().is_none()) {
             let whys = whys(&side.not_counted);
+            let name = &side.name;
+            if let ([_], Some((why, _))) = (&side.not_counted[..], whys.iter().next()) {
+                return Err(format!(
+                    "{name} is not compared, because its run does not count: {why}"
+                ));
+            }
             let whys: Vec<String> = whys.iter().map(|(why, n)| format!("{why} ({n})")).collect();
             return Err(format!(
-                "{} cannot be compared: no run of it counts: {}",
-                side.name,
+                "{name} is not compared, because none of its runs counts: {}",
                 whys.join(", ")
             ));
         }

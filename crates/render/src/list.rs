@@ -1,5 +1,7 @@
 //! Lists of runs, of experiments and of imported figures as pages. Not here: which ones (store).
 
+mod trials;
+
 use std::collections::HashMap;
 
 use analysis::figures::{spellings, unit};
@@ -10,6 +12,8 @@ use store::{ImportedRow, RunRow, utc};
 
 use super::document::{Block, Document};
 use super::{Align, Cell, Column, Table};
+
+pub use trials::{Trials, groups};
 
 /// A run is called by the end of its id: the beginning is the time, alike for neighbours.
 const ID_SHOWN: usize = 8;
@@ -25,10 +29,31 @@ pub fn run_list(rows: &[RunRow]) -> Document {
     let best = Best::of(rows);
     let has_best = rows.iter().any(|row| best.is(row));
     let legend = has_best.then(|| format!("* {BEST}"));
-    let table = table(rows, &best).or_words("no runs");
+    let lines: Vec<[&RunRow; 1]> = rows.iter().map(|row| [row]).collect();
+    let lines: Vec<&[&RunRow]> = lines.iter().map(|line| &line[..]).collect();
+    let table = table(&lines, false, &best).or_words("no runs");
     let mut page = Document::new("Runs", "Runs");
     page.section("runs", "", vec![Block::Table(table), Block::paragraphs(legend)]);
     page
+}
+
+/// The runs for people, at most so many lines: the trials of an experiment are one. Whether that is
+/// all of them.
+pub fn folded_run_list(rows: &[RunRow], most: usize) -> (Document, bool) {
+    let groups = groups(rows.iter(), true);
+    let shown: Vec<&[&RunRow]> = groups.iter().take(most).map(Vec::as_slice).collect();
+    let best = Best::of(rows);
+    let is_marked = |line: &&[&RunRow]| line.len() == 1 && best.is(line[0]);
+    let legend = shown.iter().any(is_marked).then(|| format!("* {BEST}"));
+    let folded = shown.iter().find_map(|line| folded(line)).map(|trials| {
+        let id = short_id(trials.id);
+        format!("trials are folded: 'dbdyno experiments show {id}' has them, --trials lists each")
+    });
+    let table = table(&shown, true, &best).or_words("no runs");
+    let mut page = Document::new("Runs", "Runs");
+    let words = Block::paragraphs(legend.into_iter().chain(folded));
+    page.section("runs", "", vec![Block::Table(table), words]);
+    (page, groups.len() <= most)
 }
 
 /// Imported figures, a row each.
@@ -76,35 +101,40 @@ pub fn point(row: &RunRow) -> String {
     values.collect::<Vec<_>>().join(" ")
 }
 
-fn table(rows: &[RunRow], best: &Best) -> Table {
+/// A line of each group: of several runs they are the trials of an experiment.
+fn table(lines: &[&[&RunRow]], is_folded: bool, best: &Best) -> Table {
+    let rows = || lines.iter().flat_map(|line| line.iter().copied());
     let mut columns = vec![
         Column::data("run_id"),
         Column::new("id", Align::Left),
         Column::data("started"),
-        Column::new("started (UTC)", Align::Left),
-        Column::spare("status", Align::Left, 2).key("status"),
+        Column::spare("started (UTC)", Align::Left, 1),
+        Column::data("status"),
         Column::data("name"),
         Column::new("name", Align::Left),
     ];
-    let has_points = rows.iter().any(|row| !row.point.is_empty());
-    let has_nopm = rows.iter().any(|row| row.nopm.is_some());
-    columns.extend(has_points.then(|| Column::new("point", Align::Left)));
+    let has_points = rows().any(|row| !row.point.is_empty());
+    let has_nopm = rows().any(|row| row.nopm.is_some());
+    columns.extend(has_points.then(|| match is_folded {
+        true => Column::spare("trials", Align::Left, 5),
+        false => Column::new("point", Align::Left),
+    }));
     columns.extend([
         Column::data("workload"),
         Column::data("target"),
         Column::data("database"),
-        Column::new("database", Align::Left),
-        Column::spare("clients", Align::Right, 5).key("clients"),
-        Column::spare("measured", Align::Right, 6).key("measured_s"),
+        Column::spare("database", Align::Left, 3),
+        Column::spare("clients", Align::Right, 7).key("clients"),
+        Column::spare("measured", Align::Right, 8).key("measured_s"),
     ]);
     // Where all have the figure that they are known by, the other one is left out first.
-    let all_nopm = has_nopm && rows.iter().all(|row| row.nopm.is_some() || row.tps.is_none());
-    let [tps, nopm] = if all_nopm { [3, 0] } else { [0, 1] };
+    let all_nopm = has_nopm && rows().all(|row| row.nopm.is_some() || row.tps.is_none());
+    let [tps, nopm] = if all_nopm { [4, 0] } else { [0, 2] };
     columns.extend([Column::spare("TPS", Align::Point, tps).key("tps"), Column::data("nopm")]);
     columns.extend(has_nopm.then(|| Column::spare("NOPM", Align::Right, nopm)));
     columns.extend([Column::new("p99 ms", Align::Point).key("p99_ms")]);
     // A list is sorted or shortened by what it shows.
-    let figures = rows.first().map(|row| row.figures.as_slice()).unwrap_or_default();
+    let figures = rows().next().map(|row| row.figures.as_slice()).unwrap_or_default();
     let of =
         |(name, _): &(String, _)| Column::new(figure_title(name), Align::Point).key(name.clone());
     columns.extend(figures.iter().map(of));
@@ -114,13 +144,82 @@ fn table(rows: &[RunRow], best: &Best) -> Table {
         Column::data("dbdyno"),
         Column::data("labels"),
     ]);
-    let has_labels = rows.iter().any(|row| !row.labels.is_empty());
-    columns.extend(has_labels.then(|| Column::spare("labels", Align::Left, 4)));
+    let has_labels = rows().any(|row| !row.labels.is_empty());
+    columns.extend(has_labels.then(|| Column::spare("labels", Align::Left, 6)));
     columns.push(Column::data("point"));
     let mut table = Table::new(columns);
-    rows.iter()
-        .for_each(|row| table.row(cells(row, best.is(row), (has_points, has_nopm, has_labels))));
+    let has = (has_points, has_nopm, has_labels);
+    for line in lines {
+        match (folded(line).filter(|_| is_folded), line) {
+            (Some(trials), _) => table.row(trials_cells(&trials, has)),
+            (None, [row, ..]) => table.row(cells(row, is_folded, best.is(row), has)),
+            (None, []) => {}
+        }
+    }
     table
+}
+
+/// Several trials of an experiment.
+fn folded<'t, 'r>(line: &'t [&'r RunRow]) -> Option<Trials<'t, 'r>> {
+    Trials::of(line).filter(|_| line.len() > 1)
+}
+
+/// The trials of an experiment in a line. Only people see it: what programs read is left out.
+fn trials_cells(
+    trials: &Trials<'_, '_>,
+    (has_points, has_nopm, has_labels): (bool, bool, bool),
+) -> Vec<Cell> {
+    let blank = || Cell::from("");
+    let rate = |value: f64| format_count(value.round() as u64);
+    let validity = validity(trials.status(), trials.worst_finding());
+    let mut cells: Vec<Cell> = vec![
+        blank(),
+        short_id(trials.id).into(),
+        blank(),
+        begun(trials.started_unix_ms()).into(),
+        blank(),
+        blank(),
+        cut(trials.name(), NAME_MOST).into(),
+    ];
+    cells.extend(has_points.then(|| trials.counted().into()));
+    cells.extend([
+        blank(),
+        blank(),
+        blank(),
+        trials.databases_in_short().into(),
+        trials.span(|row| Some(row.clients as f64), |clients| format_count(clients as u64)).into(),
+        trials.span(|row| row.measured_ns.map(seconds), measured).into(),
+        trials.span(|row| row.tps, rate).into(),
+        blank(),
+    ]);
+    cells.extend(has_nopm.then(|| trials.span(|row| row.nopm, rate).into()));
+    cells.push(trials.span(|row| row.p99_ms, |ms| significant_or_infinite(ms, 3)).into());
+    cells.extend([blank(), validity.into(), blank(), blank()]);
+    cells.extend(has_labels.then(blank));
+    cells.push(blank());
+    cells
+}
+
+fn seconds(ns: u64) -> f64 {
+    ns as f64 / NS_PER_S as f64
+}
+
+fn measured(seconds: f64) -> String {
+    format!("{} s", fixed(seconds, 1))
+}
+
+fn significant_or_infinite(value: f64, digits: usize) -> String {
+    if value.is_finite() { significant(value, digits) } else { INFINITE.to_owned() }
+}
+
+/// How a run ended, unless it completed, and whether it is of use, unless it is.
+fn validity(status: Status, worst: Option<Severity>) -> String {
+    let ended = (status != Status::Completed).then(|| status.name());
+    let found = match worst {
+        Some(severity @ (Severity::Invalid | Severity::Warning)) => Some(severity.name()),
+        Some(Severity::Note) | None => None,
+    };
+    ended.into_iter().chain(found).collect::<Vec<_>>().join(", ")
 }
 
 /// A figure as it was written, with its unit where the name alone tells it.
@@ -179,13 +278,11 @@ fn tps_that_counts(row: &RunRow) -> Option<f64> {
 
 fn cells(
     row: &RunRow,
+    is_folded: bool,
     is_best: bool,
     (has_points, has_nopm, has_labels): (bool, bool, bool),
 ) -> Vec<Cell> {
-    let validity = match row.worst_finding {
-        Some(severity @ (Severity::Invalid | Severity::Warning)) => severity.name(),
-        Some(Severity::Note) | None => "",
-    };
+    let validity = validity(row.status, row.worst_finding);
     let mark = if is_best { "* " } else { "" };
     // What is not known leaves its cell empty.
     let figure = |value: Option<f64>, shown: fn(f64) -> String| {
@@ -195,31 +292,27 @@ fn cells(
         row.run.0.as_str().into(),
         short_id(&row.run.0).into(),
         instant(row.started_unix_ms),
-        begun(row).into(),
+        begun(row.started_unix_ms).into(),
         row.status.name().into(),
         row.name.as_str().into(),
         cut(&row.name, NAME_MOST).into(),
     ];
-    cells.extend(has_points.then(|| Cell::from(cut(&point(row), POINT_MOST))));
+    let shown_point = || if is_folded { String::new() } else { cut(&point(row), POINT_MOST) };
+    cells.extend(has_points.then(|| Cell::from(shown_point())));
     cells.extend([
         row.workload.as_str().into(),
         row.target.as_str().into(),
         row.database.as_str().into(),
         in_short(&row.database).into(),
         row.clients.into(),
-        figure(row.measured_ns.map(|ns| ns as f64 / NS_PER_S as f64), |s| {
-            format!("{} s", fixed(s, 1))
-        }),
+        figure(row.measured_ns.map(seconds), measured),
         figure(row.tps, |tps| fixed(tps, 1)),
         row.nopm.into(),
     ]);
     let nopm = || figure(row.nopm, |nopm| format_count(nopm.round() as u64));
     cells.extend(has_nopm.then(nopm));
     cells.extend([figure(row.p99_ms, p99)]);
-    let shown = |value: f64| match value.is_finite() {
-        true => significant(value, 4),
-        false => INFINITE.to_owned(),
-    };
+    let shown = |value: f64| significant_or_infinite(value, 4);
     cells.extend(row.figures.iter().map(|(_, value)| figure(*value, shown)));
     cells.extend([
         row.worst_finding.map_or("", Severity::name).into(),
@@ -233,9 +326,9 @@ fn cells(
 }
 
 /// When a run began, to the minute: neighbours stand below each other anyway.
-fn begun(row: &RunRow) -> String {
+fn begun(started_unix_ms: i64) -> String {
     const MINUTE_END: usize = 16;
-    utc(row.started_unix_ms).chars().take(MINUTE_END).collect()
+    utc(started_unix_ms).chars().take(MINUTE_END).collect()
 }
 
 /// Product and number of a database, without what its packagers add: `MariaDB 10.11.19`.
@@ -365,7 +458,7 @@ mod tests {
             figures: Vec::new(),
         };
         for width in [80, 100, 120] {
-            let lines = table(std::slice::from_ref(&run), &Best::of(&[])).lines(width);
+            let lines = table(&[&[&run]], false, &Best::of(&[])).lines(width);
             let line = lines[..2].join("\n");
             assert!(line.contains("database") && line.contains("MariaDB 10.11.19 "), "{line}");
             assert!(line.contains("5,000"), "the figure that it is known by: {line}");

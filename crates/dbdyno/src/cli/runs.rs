@@ -7,6 +7,7 @@ use app::trials::{FIGURES, check_names};
 use clap::{Arg, ArgAction, ArgMatches, Command};
 use model::{NS_PER_S, RunId, Status};
 use render::document::{Block, REPEAT};
+use render::list::folded_run_list;
 use render::terminal::{LIST_WIDTH, PAGE_WIDTH};
 use render::{Document, Table, run_list, run_tables};
 use serde_json::{Map, Value, json};
@@ -97,6 +98,10 @@ fn list_command() -> Command {
                 .value_name("N")
                 .help("At most N runs; 0 lists all [default: 20 as text, otherwise all]"),
         )
+        .arg(Arg::new("trials").long("trials").action(ArgAction::SetTrue).help(
+            "A line for each trial, not for each experiment [default: with --where or \
+                     --sort, and where the output is not text]",
+        ))
 }
 
 fn show_command() -> Command {
@@ -129,7 +134,7 @@ pub(crate) fn runs(matches: &ArgMatches, shell: &Shell) -> Outcome {
         Some(("rm", sub)) => remove(sub, shell),
         Some(("label", sub)) => label(sub, shell),
         Some((_, sub)) => list(sub, shell),
-        None => list_filtered(matches, Filter::default(), None, shell),
+        None => list_filtered(matches, Filter::default(), None, true, shell),
     }
 }
 
@@ -181,7 +186,9 @@ fn list(matches: &ArgMatches, shell: &Shell) -> Outcome {
         ..Filter::default()
     };
     check_names(&store(matches, shell)?, filter.query.as_ref(), &filter.sort)?;
-    list_filtered(matches, filter, limit, shell)
+    let is_plain = text("where").is_none() && text("sort").is_none();
+    let is_folded = is_plain && !matches.get_flag("trials");
+    list_filtered(matches, filter, limit, is_folded, shell)
 }
 
 /// Lists runs, at most as many as `--limit` says. A list that is shortened without being asked
@@ -190,6 +197,7 @@ fn list_filtered(
     matches: &ArgMatches,
     mut filter: Filter,
     limit: Option<u64>,
+    is_folded: bool,
     shell: &Shell,
 ) -> Outcome {
     let is_for_people = flags::output_of(matches) == Output::Text;
@@ -198,15 +206,21 @@ fn list_filtered(
         Some(limit) => Some(usize::try_from(limit).unwrap_or(usize::MAX)),
         None => is_for_people.then_some(LISTED),
     };
-    // One more shows that there are more.
-    filter.limit = most.map(|most| most.saturating_add(1));
+    let is_folded = is_folded && is_for_people;
+    // One more shows that there are more; of an experiment nobody knows how many are one line.
+    filter.limit = most.filter(|_| !is_folded).map(|most| most.saturating_add(1));
     let mut rows = store(matches, shell)?.list(&filter).map_err(said)?;
-    let has_more = most.is_some_and(|most| rows.len() > most);
-    rows.truncate(most.unwrap_or(usize::MAX));
-    if flags::is_json(matches) {
-        return shell.print(&format!("{:#}\n", run_list_json(&rows)));
-    }
-    let mut page = run_list(&rows);
+    let (mut page, has_more) = if is_folded {
+        let (page, is_all) = folded_run_list(&rows, most.unwrap_or(usize::MAX));
+        (page, !is_all)
+    } else {
+        let has_more = most.is_some_and(|most| rows.len() > most);
+        rows.truncate(most.unwrap_or(usize::MAX));
+        if flags::is_json(matches) {
+            return shell.print(&format!("{:#}\n", run_list_json(&rows)));
+        }
+        (run_list(&rows), has_more)
+    };
     if has_more && limit.is_none() {
         let words = format!("only {LISTED} runs are shown: --limit 0 lists all");
         page.section("rest", "", vec![Block::paragraphs([words])]);

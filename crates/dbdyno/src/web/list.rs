@@ -4,7 +4,7 @@
 //! Not here: which runs an expression means (store), and which is the best (render).
 
 use std::cmp::Ordering;
-use std::collections::{BTreeSet, HashMap, HashSet};
+use std::collections::{BTreeSet, HashSet};
 
 use analysis::figures::number;
 use app::stored_report::{rates_over_time, worst_of};
@@ -13,7 +13,7 @@ use askama::Template;
 use axum::extract::State;
 use axum::response::Response;
 use model::{NS_PER_S, Severity, Status, format_count, numbers};
-use render::list::{Best, in_short, point, short_id};
+use render::list::{Best, Trials, groups, in_short, point, short_id};
 use render::spark::spark_svg;
 use store::{Filter, Query, RunRow, Sort, Store, utc};
 
@@ -149,7 +149,7 @@ impl RowView {
             tps: row.tps.map_or(String::new(), |tps| numbers::rate(Some(tps))),
             nopm: row.nopm.map_or(String::new(), |nopm| numbers::rate(Some(nopm))),
             p99_ms: row.p99_ms.map_or(String::new(), |ms| numbers::ms(Some(ms))),
-            validity: validity(row),
+            validity: validity(row.status, row.worst_finding),
             worst: worst.to_owned(),
             is_best,
             trend: trend.to_owned(),
@@ -158,8 +158,8 @@ impl RowView {
     }
 }
 
-fn validity(row: &RunRow) -> &'static str {
-    match (row.status, row.worst_finding) {
+fn validity(status: Status, worst: Option<Severity>) -> &'static str {
+    match (status, worst) {
         (Status::Running, _) => "",
         (_, Some(severity @ (Severity::Warning | Severity::Invalid))) => severity.name(),
         _ => "good",
@@ -314,23 +314,6 @@ struct ExperimentLine {
     database_short: String,
 }
 
-/// Runs in the order of the list, those of one experiment together where they are `grouped`.
-fn groups<'r>(rows: impl Iterator<Item = &'r RunRow>, grouped: bool) -> Vec<Vec<&'r RunRow>> {
-    let mut groups: Vec<Vec<&RunRow>> = Vec::new();
-    let mut places: HashMap<&str, usize> = HashMap::new();
-    for row in rows {
-        let of = row.experiment.as_deref().filter(|_| grouped);
-        match of.and_then(|id| places.get(id)) {
-            Some(place) => groups[*place].push(row),
-            None => {
-                places.extend(of.map(|id| (id, groups.len())));
-                groups.push(vec![row]);
-            }
-        }
-    }
-    groups
-}
-
 /// The TPS of the trials of a point.
 type Rates<'r> = (&'r [(String, String)], Vec<f64>);
 
@@ -352,47 +335,24 @@ fn means_by_point(rows: &[&RunRow]) -> Vec<f64> {
     points.iter().map(|(_, all)| all.iter().sum::<f64>() / all.len() as f64).collect()
 }
 
-fn experiment_line(id: &str, rows: &[&RunRow]) -> ExperimentLine {
-    let first = rows[0];
-    let span = |of: &dyn Fn(&RunRow) -> Option<f64>, shown: &dyn Fn(f64) -> String| {
-        let values = || rows.iter().filter_map(|row| of(row));
-        let low = values().min_by(f64::total_cmp);
-        match (low, values().max_by(f64::total_cmp)) {
-            (Some(low), Some(high)) if shown(low) == shown(high) => shown(low),
-            (Some(low), Some(high)) => format!("{}–{}", shown(low), shown(high)),
-            _ => String::new(),
-        }
-    };
-    let began = rows.iter().map(|row| row.started_unix_ms).min().unwrap_or(first.started_unix_ms);
-    let is_running = rows.iter().any(|row| row.status == Status::Running);
-    let worst = rows.iter().max_by_key(|row| row.worst_finding).unwrap_or(&first);
-    let mut databases: Vec<&str> = rows.iter().map(|row| row.database.as_str()).collect();
-    databases.sort_unstable();
-    databases.dedup();
+fn experiment_line(trials: Trials<'_, '_>, rows: &[&RunRow]) -> ExperimentLine {
+    let rate = |value: f64| numbers::rate(Some(value));
     ExperimentLine {
-        id: id.to_owned(),
-        short: short_id(id).to_owned(),
-        name: first.name.clone(),
-        trials: numbers::count(rows.len() as u64, "trial"),
-        tps: span(&|row| row.tps, &|tps| numbers::rate(Some(tps))),
-        p99_ms: span(&|row| row.p99_ms, &|ms| numbers::ms(Some(ms))),
-        clients: span(&|row| Some(row.clients as f64), &|clients| format_count(clients as u64)),
+        id: trials.id.to_owned(),
+        short: short_id(trials.id).to_owned(),
+        name: trials.name().to_owned(),
+        trials: trials.counted(),
+        tps: trials.span(|row| row.tps, rate),
+        p99_ms: trials.span(|row| row.p99_ms, |ms| numbers::ms(Some(ms))),
+        clients: trials.span(|row| Some(row.clients as f64), |one| format_count(one as u64)),
         trend: spark_svg(&means_by_point(rows)),
-        validity: validity(worst),
-        status: if is_running { "running" } else { first.status.name() },
-        started: utc(began),
-        workload: first.workload.clone(),
-        database: databases.join(", "),
-        database_short: match &databases[..] {
-            [one] => in_short(one),
-            several => several.iter().map(|one| product(one)).collect::<Vec<_>>().join(", "),
-        },
+        validity: validity(trials.status(), trials.worst_finding()),
+        status: trials.status().name(),
+        started: utc(trials.started_unix_ms()),
+        workload: trials.workload().to_owned(),
+        database: trials.databases().join(", "),
+        database_short: trials.databases_in_short(),
     }
-}
-
-/// The name of a database without its version.
-fn product(database: &str) -> &str {
-    database.split(' ').next().unwrap_or(database)
 }
 
 /// Whether trials stand below their experiment: in the order of time, and unless runs are asked
@@ -423,8 +383,8 @@ fn rows(
         (false, _) => format!("{} of {n_all}, page {page} of {n_pages}", found.shown.len()),
     };
     let of_group = |rows: &Vec<&RunRow>| {
-        let experiment = rows[0].experiment.as_deref().filter(|_| rows.len() > 1);
-        let of = experiment.map(|id| experiment_line(id, rows));
+        let trials = Trials::of(rows).filter(|_| rows.len() > 1);
+        let of = trials.map(|trials| experiment_line(trials, rows));
         let more = |row: &RunRow| (trend(store, shared, row), worst(store, shared, row));
         let view = |row: &&RunRow| {
             let (trend, worst) = more(row);

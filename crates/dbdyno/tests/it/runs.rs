@@ -264,7 +264,16 @@ fn runs_of_an_experiment_are_listed_with_their_points() {
     let how = ["--placement=simulated", "--duration=10s", "--ramp-up=0s", "--quiet"];
     let vary = ["--vary=clients=1,2", "--target=sim:?service=constant:1ms"];
     home.run(&[&["run", "empty"], &vary[..], &how].concat()).good();
-    shown(0).says(&["  point      ", "clients=1", "clients=2"]);
+    // Together they are a line, unless a condition or an order is for single runs.
+    let folded =
+        shown(0).says(&["  2 trials  ", "  1,000  ", "  1.00–2.00  ", "--trials lists each"]);
+    assert_eq!(folded.out.lines().filter(|line| line.contains("  empty  ")).count(), 1);
+    for single in ["--trials", "--sort=tps", "--where=clients<3"] {
+        let points = ["  point      ", "clients=1", "clients=2"];
+        home.run(&["runs", "list", single]).good().says(&points);
+    }
+    let first = home.run(&["runs", "list", "--limit=1"]).good().says(&["  2 trials  "]);
+    assert!(!first.out.contains("alone"), "{}", first.out);
     shown(1).says(&[",labels,point", "clients=2\n"]);
     let listed = shown(2).json();
     let runs = at(&listed, "runs").as_array().expect("a list");

@@ -1,0 +1,111 @@
+//! The trials of an experiment as one line of a list of runs.
+
+use std::collections::HashMap;
+
+use model::numbers::count;
+use model::{Severity, Status};
+use store::RunRow;
+
+use super::in_short;
+
+/// Runs in the order of the list: each alone or, where they are folded, with the others of its
+/// experiment.
+pub fn groups<'r>(rows: impl Iterator<Item = &'r RunRow>, is_folded: bool) -> Vec<Vec<&'r RunRow>> {
+    let mut groups: Vec<Vec<&RunRow>> = Vec::new();
+    let mut places: HashMap<&str, usize> = HashMap::new();
+    for row in rows {
+        let of = row.experiment.as_deref().filter(|_| is_folded);
+        match of.and_then(|id| places.get(id)) {
+            Some(place) => groups[*place].push(row),
+            None => {
+                places.extend(of.map(|id| (id, groups.len())));
+                groups.push(vec![row]);
+            }
+        }
+    }
+    groups
+}
+
+/// The trials of an experiment, at least one, those that began last first.
+#[derive(Clone, Copy)]
+pub struct Trials<'t, 'r> {
+    rows: &'t [&'r RunRow],
+    first: &'r RunRow,
+    /// The experiment's id.
+    pub id: &'r str,
+}
+
+impl<'t, 'r> Trials<'t, 'r> {
+    /// A group of a list, if it is of an experiment.
+    pub fn of(rows: &'t [&'r RunRow]) -> Option<Trials<'t, 'r>> {
+        let first = *rows.first()?;
+        Some(Trials { rows, first, id: first.experiment.as_deref()? })
+    }
+
+    /// What the experiment is called.
+    pub fn name(&self) -> &'r str {
+        &self.first.name
+    }
+
+    /// What they run.
+    pub fn workload(&self) -> &'r str {
+        &self.first.workload
+    }
+
+    /// `20 trials`.
+    pub fn counted(&self) -> String {
+        count(self.rows.len() as u64, "trial")
+    }
+
+    /// The lowest and the highest of a figure: `876–1,951`; one of them where they look alike.
+    pub fn span(
+        &self,
+        of: impl Fn(&RunRow) -> Option<f64>,
+        shown: impl Fn(f64) -> String,
+    ) -> String {
+        let values = || self.rows.iter().filter_map(|row| of(row));
+        let low = values().min_by(f64::total_cmp);
+        match (low, values().max_by(f64::total_cmp)) {
+            (Some(low), Some(high)) if shown(low) == shown(high) => shown(low),
+            (Some(low), Some(high)) => format!("{}–{}", shown(low), shown(high)),
+            _ => String::new(),
+        }
+    }
+
+    /// When the first of them began.
+    pub fn started_unix_ms(&self) -> i64 {
+        self.rows.iter().map(|row| row.started_unix_ms).min().unwrap_or(self.first.started_unix_ms)
+    }
+
+    /// Whether one of them runs, else how the last one ended.
+    pub fn status(&self) -> Status {
+        let is_running = self.rows.iter().any(|row| row.status == Status::Running);
+        if is_running { Status::Running } else { self.first.status }
+    }
+
+    /// The worst finding of all of them.
+    pub fn worst_finding(&self) -> Option<Severity> {
+        self.rows.iter().filter_map(|row| row.worst_finding).max()
+    }
+
+    /// Their databases in full.
+    pub fn databases(&self) -> Vec<&'r str> {
+        let mut all: Vec<&str> = self.rows.iter().map(|row| row.database.as_str()).collect();
+        all.sort_unstable();
+        all.dedup();
+        all
+    }
+
+    /// Product and number of their database; of several the products.
+    pub fn databases_in_short(&self) -> String {
+        let product = |database: &'r str| database.split(' ').next().unwrap_or(database);
+        match &self.databases()[..] {
+            [one] => in_short(one),
+            several => {
+                let mut products: Vec<&str> = several.iter().map(|one| product(one)).collect();
+                products.dedup();
+                products.join(", ")
+            }
+        }
+    }
+}
