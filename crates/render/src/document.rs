@@ -345,17 +345,26 @@ impl Validity {
     /// Remarks of several runs, summed up by how grave they are; nothing where there are none.
     pub fn of_remarks(remarks: Vec<Remark>) -> Option<Validity> {
         let mut validity = Validity { answer: String::new(), remarks };
-        let n_warnings = validity.count(Severity::Warning) as u64;
+        let (n_warnings, names) = (validity.count(Severity::Warning), validity.named());
+        let more = if names.len() > NAMED_MOST { ", ..." } else { "" };
+        let named = match &names[..names.len().min(NAMED_MOST)] {
+            [] => String::new(),
+            shown => format!(" ({}{more})", shown.join(", ")),
+        };
         validity.answer = match (validity.count(Severity::Invalid), n_warnings) {
             (1.., _) => "No.".to_owned(),
             (0, 0) => "Yes, with notes.".to_owned(),
-            (0, n) => format!("Use with caution: {}{}.", count(n, "warning"), validity.named()),
+            // A remark on several runs names several.
+            (0, n) => {
+                let n = n.max(names.len()) as u64;
+                format!("Use with caution: {}{named}.", count(n, "warning"))
+            }
         };
         (!validity.remarks.is_empty()).then_some(validity)
     }
 
-    /// Which findings the warnings name, in brackets: `(other cpu load, stalled)`.
-    fn named(&self) -> String {
+    /// Which findings the warnings name: `other cpu load`.
+    fn named(&self) -> Vec<String> {
         let warnings = self.remarks.iter().filter(|of| of.severity == Severity::Warning);
         let texts: Vec<String> = warnings.map(|of| of.text.plain()).collect();
         let is_named = |id: &str| {
@@ -363,12 +372,7 @@ impl Validity {
             texts.iter().any(|text| text.starts_with(&begins) || text.contains(&ends))
         };
         let all = CATALOG.iter().filter(|of| is_named(of.id)).map(|of| of.id.replace('_', " "));
-        let all: Vec<String> = all.collect();
-        let more = if all.len() > NAMED_MOST { ", ..." } else { "" };
-        match &all[..all.len().min(NAMED_MOST)] {
-            [] => String::new(),
-            shown => format!(" ({}{more})", shown.join(", ")),
-        }
+        all.collect()
     }
 
     /// How many remarks are as grave.
