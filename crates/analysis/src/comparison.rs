@@ -423,17 +423,12 @@ impl ComparisonReport {
         }
         if let Some(side) = sides.iter().find(|side| reports(side).next().is_none()) {
             let whys = whys(&side.not_counted);
-            let name = &side.name;
-            if let ([_], Some((why, _))) = (&side.not_counted[..], whys.iter().next()) {
-                return Err(format!(
-                    "{name} is not compared, because its run does not count: {why}"
-                ));
-            }
-            let whys: Vec<String> = whys.iter().map(|(why, n)| format!("{why} ({n})")).collect();
-            return Err(format!(
-                "{name} is not compared, because none of its runs counts: {}",
-                whys.join(", ")
-            ));
+            let counted = |(why, n): (&str, &u64)| {
+                if *n == 1 { why.to_owned() } else { format!("{why} ({n})") }
+            };
+            let whys: Vec<String> = whys.iter().map(counted).collect();
+            let (name, whys) = (&side.name, whys.join(", "));
+            return Err(format!("{name} is not compared, because no run of it counts: {whys}"));
         }
         let all: Vec<&Report> = sides.iter().flat_map(reports).collect();
         let primary = judge.primary_of(&all)?;

@@ -19,7 +19,7 @@ use store::{ExperimentFilter, Store};
 
 use super::App;
 use super::answer::{chart, chart_list, csv, file};
-use super::experiments::charts as charts_of_experiment;
+use super::experiments::shown_of;
 use super::http_error::HttpError;
 use super::pages::{compared, compared_charts, reported_history, tables_of_history};
 use super::query::Pairs;
@@ -173,7 +173,8 @@ pub(super) async fn experiment_charts(
     Path(name): Path<String>,
     asked: Pairs,
 ) -> Answered {
-    app.read(move |store, _| Ok(chart_list(&charts_of_experiment(store, &name, &asked)?))).await
+    app.read(move |store, shared| Ok(chart_list(&shown_of(store, shared, &name, &asked)?.charts)))
+        .await
 }
 
 /// `GET /api/experiments/ID/charts/NAME`
@@ -182,7 +183,7 @@ pub(super) async fn experiment_chart(
     Path((name, of)): Path<(String, String)>,
     asked: Pairs,
 ) -> Answered {
-    app.read(move |store, _| chart(&charts_of_experiment(store, &name, &asked)?, &of)).await
+    app.read(move |store, shared| chart(&shown_of(store, shared, &name, &asked)?.charts, &of)).await
 }
 
 /// `GET /api/compare?side=A&side=B`

@@ -2,6 +2,8 @@
 //!
 //! Not here: how an experiment is judged (analysis), and who goes on with one (the command line).
 
+use std::sync::Arc;
+
 use app::report_source::ReportSource;
 use app::trials::figure_names;
 use askama::Template;
@@ -26,6 +28,8 @@ const NEXT_MS: u64 = 3000;
 
 /// So many results are kept.
 pub(super) const RESULTS_MAX: usize = 1_000;
+/// So many pages with their charts are kept: each may have some megabytes.
+pub(super) const EXPERIMENTS_MAX: usize = 16;
 /// The first experiments of the list show theirs: each reads all of its trials once.
 const RESULTS_SHOWN: usize = 30;
 
@@ -82,7 +86,7 @@ fn view(of: &RunSnapshot) -> ExperimentView {
 
 /// What an experiment has shown. It is found once for each number of trials: it reads all of them.
 fn result(store: &Store, shared: &Shared, of: &RunSnapshot) -> String {
-    shared.results.text(of.place(), || found(store, of))
+    shared.results.get(of.place(), || found(store, of))
 }
 
 fn found(store: &Store, of: &RunSnapshot) -> String {
@@ -136,6 +140,14 @@ impl RunSnapshot {
         let states = self.trials.iter().map(state);
         let states: Vec<String> = states.chain([self.is_going().to_string()]).collect();
         super::assets::tag(states.concat().as_bytes())
+    }
+
+    /// The same with all that a page shows of its trials and that somebody may change.
+    fn full_place(&self) -> String {
+        let labels = self.trials.iter().flat_map(|trial| &trial.run.labels);
+        let labels: Vec<String> = labels.map(|(key, value)| format!("{key}={value}\n")).collect();
+        let name = &self.experiment.name;
+        format!("{}{}", self.place(), super::assets::tag((labels.concat() + name).as_bytes()))
     }
 
     fn is_going(&self) -> bool {
@@ -195,18 +207,45 @@ fn figure_query(asked: &Pairs) -> String {
     query::query(&pairs)
 }
 
+/// What all trials of an experiment show together.
+pub(super) struct Shown {
+    body: String,
+    pub(super) charts: Vec<Chart>,
+}
+
+/// What an experiment shows. It is made once for each state: it reads all trials, and each picture
+/// of a page asks for it.
+fn shown(
+    store: &Store,
+    shared: &Shared,
+    standing: &RunSnapshot,
+    asked: &Pairs,
+) -> Result<Arc<Shown>, HttpError> {
+    let query = figure_query(asked);
+    let make = || {
+        let experiment = &standing.experiment;
+        let base = format!("/api/experiments/{}/charts/", experiment.id);
+        let (runs, first) = (super::RUNS, First::InPage);
+        let medium = Medium::Web { base: &base, query: &query, runs, first };
+        let source = ReportSource::of_experiment(store, experiment, asked.get("figure"))?;
+        let source = source.with_imported(imported(store, asked)?)?;
+        Ok(Arc::new(Shown { body: html(&source.document(), medium), charts: source.charts() }))
+    };
+    match asked.get("imported") {
+        // Somebody may replace it.
+        Some(_) => make(),
+        None => shared.experiments.try_get(format!("{}{query}", standing.full_place()), make),
+    }
+}
+
 fn standing_part(
     store: &Store,
+    shared: &Shared,
     standing: &RunSnapshot,
     asked: &Pairs,
 ) -> Result<String, HttpError> {
     let RunSnapshot { experiment, trials, .. } = standing;
-    let base = format!("/api/experiments/{}/charts/", experiment.id);
-    let query = figure_query(asked);
-    let (runs, first) = (super::RUNS, First::InPage);
-    let medium = Medium::Web { base: &base, query: &query, runs, first };
-    let source = ReportSource::of_experiment(store, experiment, asked.get("figure"))?;
-    let body = html(&source.with_imported(imported(store, asked)?)?.document(), medium);
+    let body = shown(store, shared, standing, asked)?.body.clone();
     let running = trials.iter().find(|trial| trial.run.status == Status::Running);
     let view = view(standing);
     rendered(&StandingPart {
@@ -234,7 +273,7 @@ pub(super) async fn page(
     Path(name): Path<String>,
     asked: Pairs,
 ) -> Result<Response, HttpError> {
-    app.read(move |store, _| {
+    app.read(move |store, shared| {
         let standing = RunSnapshot::of(store, store.find_experiment(&name)?)?;
         let id = &standing.experiment.id;
         if *id != name {
@@ -249,7 +288,7 @@ pub(super) async fn page(
             Some(trial) => figure_names(store, Some(&trial.run.run))?,
             None => Vec::new(),
         };
-        let part = standing_part(store, &standing, &asked);
+        let part = standing_part(store, shared, &standing, &asked);
         let (body, trouble) = body_or_why(part, String::clone)?;
         let page = ExperimentPage {
             frame: Frame::new(title, "experiments", &visitor).with_charts(),
@@ -274,14 +313,15 @@ pub(super) async fn live(
     Path(name): Path<String>,
     asked: Pairs,
 ) -> Result<Response, HttpError> {
-    app.read(move |store, _| {
+    app.read(move |store, shared| {
         let standing = RunSnapshot::of(store, store.find_experiment(&name)?)?;
         let (place, next_ms) = (standing.place(), standing.next_ms());
         let seen = asked.get("after").unwrap_or_default();
         if place == seen && next_ms.is_some() {
             return Ok(StatusCode::NO_CONTENT.into_response());
         }
-        Ok(fresh(seen, Fresh { place, html: standing_part(store, &standing, &asked)?, next_ms }))
+        let html = standing_part(store, shared, &standing, &asked)?;
+        Ok(fresh(seen, Fresh { place, html, next_ms }))
     })
     .await
 }
@@ -293,21 +333,25 @@ pub(super) async fn chart(
     Path((name, of)): Path<(String, String)>,
     asked: Pairs,
 ) -> Result<Response, HttpError> {
-    app.read(move |store, _| {
-        let all = charts(store, &name, &asked)?;
+    app.read(move |store, shared| {
+        let all = shown_of(store, shared, &name, &asked)?;
         let experiment = store.find_experiment(&name)?;
         let page = format!("/experiments/{}", experiment.id);
         let name = format!("{} {}", experiment.name, short_id(&experiment.id));
         let query = figure_query(&asked);
         let stands = Stands { at: &page, query: &query, name: &name, here: "experiments" };
-        answer::chart_page(&all, &of, &stands, &visitor)
+        answer::chart_page(&all.charts, &of, &stands, &visitor)
     })
     .await
 }
 
-/// The charts of an experiment, by the figure that an address asks for.
-pub(super) fn charts(store: &Store, name: &str, asked: &Pairs) -> Result<Vec<Chart>, HttpError> {
-    let experiment = store.find_experiment(name)?;
-    let source = ReportSource::of_experiment(store, &experiment, asked.get("figure"))?;
-    Ok(source.with_imported(imported(store, asked)?)?.charts())
+/// What an experiment of this name shows, by the figure that an address asks for.
+pub(super) fn shown_of(
+    store: &Store,
+    shared: &Shared,
+    name: &str,
+    asked: &Pairs,
+) -> Result<Arc<Shown>, HttpError> {
+    let standing = RunSnapshot::of(store, store.find_experiment(name)?)?;
+    shown(store, shared, &standing, asked)
 }

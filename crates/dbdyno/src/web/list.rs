@@ -286,11 +286,16 @@ fn lets(asked: &Pairs, row: &RunRow) -> bool {
         && has_text
 }
 
+/// So many trials of an experiment are below its line, those that began last.
+const TRIALS_MOST: usize = 50;
+
 /// A line of the list, and the trials that are folded below it.
 struct Group {
     /// None of a run that is no trial, or stands for itself.
     of: Option<ExperimentLine>,
     rows: Vec<RowView>,
+    /// How many trials are on the experiment's page alone.
+    n_more: usize,
 }
 
 /// The trials of an experiment in a line.
@@ -390,8 +395,8 @@ fn rows(
             let (trend, worst) = more(row);
             RowView::of(row, best.is(row), (&trend, &worst))
         };
-        let rows = rows.iter().map(view);
-        Group { rows: rows.collect(), of }
+        let shown = if of.is_some() { &rows[..rows.len().min(TRIALS_MOST)] } else { &rows[..] };
+        Group { n_more: rows.len() - shown.len(), rows: shown.iter().map(view).collect(), of }
     };
     rendered(&Rows {
         headings: headings(asked),
@@ -410,7 +415,7 @@ fn trend(store: &Store, shared: &Shared, row: &RunRow) -> String {
     if row.status == Status::Running {
         return String::new();
     }
-    shared.trends.text(row.run.clone(), || {
+    shared.trends.get(row.run.clone(), || {
         // A run whose report cannot be read says so on its page.
         spark_svg(&rates_over_time(store, &row.run).unwrap_or_default())
     })
@@ -420,7 +425,7 @@ fn trend(store: &Store, shared: &Shared, row: &RunRow) -> String {
 fn worst(store: &Store, shared: &Shared, row: &RunRow) -> String {
     match (row.status, row.worst_finding) {
         (Status::Running, _) | (_, Some(Severity::Note) | None) => String::new(),
-        _ => shared.worsts.text(row.run.clone(), || worst_of(store, row).unwrap_or_default()),
+        _ => shared.worsts.get(row.run.clone(), || worst_of(store, row).unwrap_or_default()),
     }
 }
 

@@ -1,38 +1,47 @@
-//! Texts that are made once: what they are made of changes no more, and takes long to read.
+//! What is made once: what it is made of changes no more, and takes long to read.
 //!
 //! Not here: what they say (list, experiments).
 
 use std::collections::HashMap;
+use std::convert::Infallible;
 use std::hash::Hash;
 use std::sync::Mutex;
 
 use super::visitor::held;
 
-/// Texts by what they are about.
-pub(super) struct Memo<K> {
-    texts: Mutex<HashMap<K, String>>,
+/// Texts or other values, cheap to clone, by what they are about.
+pub(super) struct Memo<K, V = String> {
+    known: Mutex<HashMap<K, V>>,
     /// More are not kept: all are forgotten then.
     most: usize,
 }
 
-impl<K: Eq + Hash> Memo<K> {
+impl<K: Eq + Hash, V: Clone> Memo<K, V> {
     /// None yet.
-    pub(super) fn of(most: usize) -> Memo<K> {
-        Memo { texts: Mutex::default(), most }
+    pub(super) fn of(most: usize) -> Memo<K, V> {
+        Memo { known: Mutex::default(), most }
     }
 
-    /// The text about `key`, which is made if it is not known. Others are not held up meanwhile.
-    pub(super) fn text(&self, key: K, make: impl FnOnce() -> String) -> String {
-        if let Some(known) = held(&self.texts).get(&key) {
-            return known.clone();
+    /// What is known about `key`, which is made if it is not. Others are not held up meanwhile.
+    pub(super) fn get(&self, key: K, make: impl FnOnce() -> V) -> V {
+        match self.try_get(key, || Ok::<V, Infallible>(make())) {
+            Ok(value) => value,
+            Err(never) => match never {},
         }
-        let text = make();
-        let mut texts = held(&self.texts);
-        if texts.len() >= self.most {
-            texts.clear();
+    }
+
+    /// The same of what may fail to be made, and is tried again then.
+    pub(super) fn try_get<E>(&self, key: K, make: impl FnOnce() -> Result<V, E>) -> Result<V, E> {
+        if let Some(known) = held(&self.known).get(&key) {
+            return Ok(known.clone());
         }
-        texts.insert(key, text.clone());
-        text
+        let value = make()?;
+        let mut known = held(&self.known);
+        if known.len() >= self.most {
+            known.clear();
+        }
+        known.insert(key, value.clone());
+        Ok(value)
     }
 }
 
@@ -43,9 +52,11 @@ mod tests {
     #[test]
     fn a_text_is_made_once_and_no_more_are_kept_than_may_be() {
         let memo = Memo::of(2);
-        let text = |key: u32, made: &str| memo.text(key, || made.to_owned());
+        let text = |key: u32, made: &str| memo.get(key, || made.to_owned());
         assert_eq!([text(1, "a"), text(1, "b"), text(2, "c")], ["a", "a", "c"]);
         // The third clears the others.
         assert_eq!([text(3, "d"), text(1, "e"), text(3, "f")], ["d", "e", "d"]);
+        assert_eq!(memo.try_get(4, || Err("not now")), Err("not now"));
+        assert_eq!(text(4, "g"), "g");
     }
 }

@@ -47,6 +47,7 @@ use model::{RunId, Target};
 use store::Store;
 
 use self::auth::Auth;
+use self::experiments::Shown;
 use self::http_error::HttpError;
 use self::jobs::Jobs;
 use self::live::LiveRuns;
@@ -117,6 +118,8 @@ struct Shared {
     worsts: Memo<RunId>,
     /// What experiments have shown, by how they stand.
     results: Memo<String>,
+    /// Pages of experiments with their charts, by how they stand and what is asked of them.
+    experiments: Memo<String, Arc<Shown>>,
     jobs: Jobs,
     passwords: Passwords,
     job_context: JobContext,

@@ -23,7 +23,7 @@ use tokio::time::timeout;
 
 use super::auth::Auth;
 use super::connection_limiter::{ConnectionLimiter, Guest, Peer};
-use super::experiments::RESULTS_MAX;
+use super::experiments::{EXPERIMENTS_MAX, RESULTS_MAX};
 use super::jobs::Jobs;
 use super::list::TRENDS_MAX;
 use super::live::LiveRuns;
@@ -112,6 +112,7 @@ pub(crate) fn bind(options: Options) -> Result<Serving, Error> {
         trends: Memo::of(TRENDS_MAX),
         worsts: Memo::of(TRENDS_MAX),
         results: Memo::of(RESULTS_MAX),
+        experiments: Memo::of(EXPERIMENTS_MAX),
         jobs,
         passwords: Passwords::default(),
         job_context,
