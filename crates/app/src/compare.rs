@@ -8,7 +8,7 @@
 use analysis::comparison::{FIGURES, Judge, MIN_EFFECT, NotCounted, Side, SidePoint};
 use analysis::condition::{Condition, Mixed, Points, points_of_builds, points_of_sides};
 use analysis::figures::short;
-use analysis::history::{Acknowledged, Order, Question};
+use analysis::history::{Acknowledged, Order, PointHistory, Question};
 use analysis::matrix::Matrices;
 use analysis::repeats::not_fixed;
 use analysis::report::{Named, Report};
@@ -158,16 +158,17 @@ pub fn acknowledge(
     change: &Acknowledged,
 ) -> Result<(), Error> {
     is_build(store, key, &change.build)?;
-    has_change(store, key, order, change)?;
-    store.acknowledge(key, change).map_err(Error::from)
+    let point = point_with_change(store, key, order, change)?;
+    store.acknowledge(key, &Acknowledged { point, ..change.clone() }).map_err(Error::from)
 }
 
-fn has_change(
+/// The whole name of the point of a change, which may be called as the history calls its series.
+fn point_with_change(
     store: &Store,
     key: &str,
     order: Option<&Order>,
     change: &Acknowledged,
-) -> Result<(), Error> {
+) -> Result<String, Error> {
     let mut damaged = Vec::new();
     let builds = builds_placed(labelled(store, key, None, &Report::AT_LENGTH, &mut damaged)?);
     let mut known: Vec<String> = Vec::new();
@@ -180,19 +181,24 @@ fn has_change(
         let Ok(shown) = HistoryReport::new(&question, &builds, &mut || rng.bits()) else {
             continue;
         };
-        let points = shown.point_names();
-        if !change.point.is_empty() && !points.contains(&change.point) {
-            return Err(Error::Usage(format!(
-                "no point is {}: points are {}",
-                change.point,
-                points.join(", ")
-            )));
+        let names = || shown.points.iter().map(PointHistory::name).zip(shown.point_names());
+        let is_named = |(short, whole): &(String, String)| [short, whole].contains(&&change.point);
+        let point = match names().find(is_named) {
+            Some((_, whole)) => whole,
+            None if change.point.is_empty() => String::new(),
+            None => {
+                let points: Vec<String> = names().map(|(short, _)| short).collect();
+                return Err(Error::Usage(format!(
+                    "no point is {}: points are {}",
+                    change.point,
+                    points.join(", ")
+                )));
+            }
+        };
+        if shown.has_change_at(&change.build, &point) {
+            return Ok(point);
         }
-        if shown.has_change_at(&change.build, &change.point) {
-            return Ok(());
-        }
-        let new: Vec<String> =
-            shown.changed(&change.point).into_iter().map(str::to_owned).collect();
+        let new: Vec<String> = shown.changed(&point).into_iter().map(str::to_owned).collect();
         known.extend(new.into_iter().filter(|build| !known.contains(build)).collect::<Vec<_>>());
     }
     let known = match &known[..] {

@@ -31,7 +31,7 @@ pub(super) const ALL: [(&str, &str); 9] = [
     ("errors", "Errors"),
     ("timing", "Timing"),
     ("clients", "Timing by client"),
-    ("counter", "Transaction counter"),
+    ("counter", "Counts by interval"),
     ("config", "Configuration"),
     ("settings", "Settings of the server"),
 ];
