@@ -16,6 +16,9 @@ const DBDYNO_MARK_HEIGHT = 14;
 // The least and the greatest height of a row of names, and what is above and below all of them.
 const DBDYNO_ROW = [17, 34];
 const DBDYNO_BESIDE_ROWS = 110;
+// From so many seconds on hours and minutes stand along an axis, in such steps.
+const DBDYNO_CLOCK_FROM = 1200;
+const DBDYNO_CLOCK_STEPS = [300, 600, 900, 1800, 3600, 7200, 14400, 21600, 43200, 86400];
 const dbdynoOnPaper = matchMedia('print');
 // The instant that a reader has pinned, in all charts over time; and who is told of it and of zoom.
 let dbdynoPinned = null;
@@ -138,6 +141,24 @@ function dbdynoNearer(axis, range) {
   const seen = axis.tickvals.map(Math.log10).filter((at) => at >= from && at <= to);
   if (seen.length >= 2) return;
   for (const name of ['tickmode', 'tickvals', 'ticktext']) delete axis[name];
+}
+
+// Over much time hours and minutes stand along an axis of seconds.
+function dbdynoClocked({ layout }) {
+  const axis = layout.xaxis;
+  const span = axis.range ? axis.range[1] - axis.range[0] : 0;
+  if (!layout.meta.is_over_time || axis.type === 'log' || span < DBDYNO_CLOCK_FROM) return;
+  const step = DBDYNO_CLOCK_STEPS.find((seconds) => span / seconds <= 8) ?? span;
+  const at = [];
+  for (let nth = Math.ceil(axis.range[0] / step); nth * step <= axis.range[1]; nth += 1) at.push(nth * step);
+  const words = (seconds) => {
+    const minutes = Math.round(Math.abs(seconds) / 60);
+    return `${seconds < 0 ? '-' : ''}${Math.floor(minutes / 60)}:${String(minutes % 60).padStart(2, '0')}`;
+  };
+  Object.assign(axis, { tickmode: 'array', tickvals: at, ticktext: at.map(words), showticksuffix: 'none' });
+  for (const title of layout.annotations) {
+    if (title.name === 'xaxis') title.text = title.text.replace(/\(s\)$/, '(h:min)');
+  }
 }
 
 // What a reader has zoomed into is kept by us: plotly.js gives it up where newer data have another
@@ -326,6 +347,7 @@ function dbdynoDraw(place, chart) {
   const coloured = dbdynoColoured(chart, place);
   dbdynoScaled(coloured);
   dbdynoZoom(coloured);
+  dbdynoClocked(coloured);
   dbdynoMarked(coloured, place.clientWidth);
   if (dbdynoOnPaper.matches) {
     // The page is laid out for paper, and at once: there is no time to look at it again.

@@ -363,3 +363,27 @@ fn a_forest_plot_grows_with_its_rows() {
     ratios.x.categories = (0..100).map(|nth| format!("clients {nth}")).collect();
     assert!(height(&ratios) >= 1_700.0, "{}", height(&ratios));
 }
+
+#[test]
+fn over_much_time_hours_and_minutes_stand_along_the_axis() {
+    let charts = of_run(&subjects::closed());
+    let mut chart = charts.into_iter().find(|chart| chart.id == "throughput").expect("it is made");
+    let shown = |chart: &Chart| -> Vec<String> {
+        let svg = chart.to_svg(Drawn::WIDE);
+        let document = roxmltree::Document::parse(&svg).unwrap();
+        let words = document.descendants().filter_map(|node| node.text().map(str::to_owned));
+        words.collect()
+    };
+    let has = |chart: &Chart, words: &[&str]| {
+        let all = shown(chart);
+        words.iter().all(|word| all.iter().any(|text| text == word))
+    };
+    assert!(has(&chart, &["time in the measured phase (s)"]));
+    for (to, words) in [
+        (1_200.0, ["0:00", "0:05", "0:10", "time in the measured phase (h:min)"]),
+        (28_800.0, ["0:00", "2:00", "4:00", "time in the measured phase (h:min)"]),
+    ] {
+        chart.x.range = Some((-10.0, to));
+        assert!(has(&chart, &words), "{:?}", shown(&chart));
+    }
+}

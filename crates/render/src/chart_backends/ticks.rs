@@ -16,6 +16,22 @@ const OWN_TICKS_MOST: usize = 16;
 /// Pixels for each number.
 const APART: f64 = 80.0;
 
+/// Hours and minutes stand along an axis of so many seconds.
+const CLOCK_FROM: f64 = 1_200.0;
+
+/// Whether the horizontal axis goes over so much time that hours and minutes stand along it.
+pub(super) fn is_clock(chart: &Chart, x: &AxisScale) -> bool {
+    let (low, high) = x.ends();
+    chart.x.unit == "s" && chart.x.scale == Scale::Linear && high - low >= CLOCK_FROM
+}
+
+/// `1:30` of 5,400 seconds.
+fn clock(seconds: f64) -> String {
+    let minutes = (seconds.abs() / 60.0).round() as u64;
+    let sign = if seconds < 0.0 { "-" } else { "" };
+    format!("{sign}{}:{:02}", minutes / 60, minutes % 60)
+}
+
 /// The horizontal axis between two pixels.
 pub(super) fn x_scale(chart: &Chart, left: f64, right: f64) -> AxisScale {
     let room = if is_lines(chart) { Room::Tight } else { Room::Dots };
@@ -27,6 +43,11 @@ pub(super) fn x_ticks(chart: &Chart, x: &AxisScale, width: f64) -> Vec<(f64, Tic
     let n = (width / APART).round().clamp(3.0, 12.0) as usize;
     let ticks = percentiles(chart).or_else(|| own_ticks(chart));
     let ticks = ticks.unwrap_or_else(|| x.ticks(&chart.x, n));
+    let in_words = |tick: Tick| match is_clock(chart, x) {
+        true => Tick { label: clock(tick.at), ..tick },
+        false => tick,
+    };
+    let ticks = ticks.into_iter().map(in_words);
     let mut placed: Vec<(f64, Tick)> = Vec::new();
     let (mut end, edge) = (f64::NEG_INFINITY, x.end() + MARGIN);
     for tick in ticks {

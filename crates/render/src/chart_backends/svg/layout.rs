@@ -23,6 +23,9 @@ const SLANTED_MOST: f64 = 110.0;
 /// Where charts over time begin, unless their numbers are longer.
 const LEFT_OVER_TIME: f64 = 56.0;
 
+/// The unit of times in hours and minutes.
+const CLOCK: &str = "h:min";
+
 /// The least and the greatest height of a row of a forest plot: the chart grows with its rows.
 const ROW: (f64, f64) = (17.0, 34.0);
 /// The names of rows have at most this share of the width.
@@ -90,7 +93,10 @@ impl Layout {
             x_ticks,
             y_ticks: y_labels.iter().filter_map(y_at).collect(),
             is_slanted,
-            x_title: axis_title(&chart.x),
+            x_title: match ticks::is_clock(chart, &x) {
+                true => format!("{} ({CLOCK})", chart.x.title),
+                false => axis_title(&chart.x),
+            },
             x_title_at: height - 5.0,
             y_title: axis_title(&chart.y),
             y_title_at,
