@@ -1,18 +1,21 @@
 //! An experiment, in TOML that decides to the same points. Not here: the plan of one point (print).
 
-use model::{Axis, Experiment, plain_setting};
+use model::{Axis, Experiment, Target, plain_setting};
 use toml::{Table, Value};
 
 use crate::print::{put, to_toml};
+use crate::seek_plan::decide_seek;
 use crate::table::{EXPERIMENT, printed};
 use crate::toml_file::read_toml;
 use crate::vary::{decide_all, is_target};
 
-/// An experiment as a plan with axes, which decides to the same points; none of a search, and where
-/// no such plan is found.
+/// An experiment as a plan with axes, which decides to the same points, or with a search, which
+/// decides to the same one; none where no such plan is found.
 pub fn varied_to_toml(experiment: &Experiment) -> Option<String> {
-    let first = experiment.points.first().filter(|_| experiment.seek.is_none())?;
-    let mut top = first.plan.parse::<Table>().ok()?;
+    let mut top = experiment.points.first()?.plan.parse::<Table>().ok()?;
+    if experiment.seek.is_some() {
+        return sought_to_toml(top, experiment);
+    }
     // What an axis sets is not set beside it.
     for setting in experiment.axes.iter().filter_map(|axis| axis.name.strip_prefix("server.")) {
         if let Some(Value::Table(server)) = top.get_mut("server") {
@@ -26,6 +29,32 @@ pub fn varied_to_toml(experiment: &Experiment) -> Option<String> {
     written(&mut top, &axes, experiment).or_else(|| {
         written(&mut beside, &axes_toml(&with_targets_as_decided(experiment)?), experiment)
     })
+}
+
+/// A search as a plan. It decides how long its probes are, and what each of them seeks.
+fn sought_to_toml(mut top: Table, experiment: &Experiment) -> Option<String> {
+    let seek = experiment.seek.as_ref()?;
+    top.remove("duration");
+    let mut of_search = printed(EXPERIMENT, experiment);
+    of_search.retain(|name, _| OF_SEARCH.contains(&name));
+    put(&mut top, "experiment", of_search);
+    let decides = |top: &Table| {
+        let text = toml::to_string(top).expect("a table of texts, numbers and tables is TOML");
+        let decided = read_toml("", &text).and_then(|draft| decide_seek(&draft, &no_default));
+        decided.is_ok_and(|decided| decided.seek == *seek).then_some(text)
+    };
+    let with_value = top.clone();
+    let groups = top.get_mut("group").and_then(Value::as_array_mut).into_iter().flatten();
+    groups.filter_map(Value::as_table_mut).for_each(|group| drop(group.remove(&seek.axis)));
+    decides(&top).or_else(|| decides(&with_value))
+}
+
+/// What a search takes of an experiment's parameters.
+const OF_SEARCH: [&str; 5] = ["seek", "objective", "seek_budget", "wait_until", "wait_at_most"];
+
+/// A decided plan names its target.
+fn no_default(_: &str) -> Result<Target, String> {
+    Err("a decided plan names its target".to_owned())
 }
 
 /// A table forgets the order of the axes.
@@ -73,7 +102,6 @@ fn written(top: &mut Table, axes: &str, experiment: &Experiment) -> Option<Strin
 
 /// Whether a plan's points are those of an experiment.
 fn decides_to(text: &str, experiment: &Experiment) -> bool {
-    let no_default = |_: &str| Err("a decided plan names its target".to_owned());
     let decided = read_toml("", text).and_then(|draft| decide_all(&draft, &no_default));
     decided.is_ok_and(|varied| {
         let points = varied.points.iter().zip(&experiment.points);

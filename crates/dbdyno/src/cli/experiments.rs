@@ -256,11 +256,6 @@ fn show(matches: &ArgMatches, shell: &Shell) -> Outcome {
     if matches.get_flag("plan") {
         return match varied_to_toml(&experiment) {
             Some(plan) => shell.print(&plan),
-            None if experiment.seek.is_some() => Err(Error::Usage(format!(
-                "{} is a search, which cannot be exported as a plan: seek again; 'dbdyno runs show \
-                 RUN --plan' prints the plan of one of its probes",
-                experiment.id
-            ))),
             None => Err(Error::Usage(format!(
                 "no plan can repeat {}: it has commands, or its points differ in more \
                  than the varied values; 'dbdyno runs show RUN --plan' prints the plan of one run",

@@ -103,7 +103,8 @@ impl Live {
         }
         // Nothing is known yet of a database that has not answered since the beginning.
         let newest = tally.newest();
-        let by_clock = self.now_ns() / NS_PER_S as i64 - 1;
+        // The second before the one that is under way; in the ramp-up both are below zero.
+        let by_clock = self.now_ns().div_euclid(NS_PER_S as i64) - 1;
         let planned_ns = tally.description.as_ref().map_or(0, |run| run.phases.measure_ns);
         let planned = i64::try_from(planned_ns.div_ceil(NS_PER_S)).unwrap_or(i64::MAX);
         let planned = if planned > 0 { planned } else { i64::MAX };

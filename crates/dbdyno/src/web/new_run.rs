@@ -107,8 +107,8 @@ fn begun(store: &Store, shared: &Shared, asked: &Pairs) -> Result<(Draft, String
         let experiment = store.find_experiment(name)?;
         let plan = varied_to_toml(&experiment).ok_or_else(|| {
             HttpError::bad(
-                "no plan can repeat this experiment: it is a search, has commands, or its points \
-                 differ in more than the varied values; begin with one of its runs",
+                "no plan can repeat this experiment: it has commands, or its points differ in \
+                 more than the varied values; begin with one of its runs",
             )
         })?;
         return Ok((read(&plan)?.without_defaults(), String::new()));

@@ -120,14 +120,23 @@ fn the_ends_of_a_range_are_reported_as_such() {
     let none = "the search has no answer: not even the lowest rate, 50.00, meets p50<1ms";
     seek("--objective=p50<1ms").code(1).says(&[none, "New probes confirm that."]);
     seek("--objective=p99<10s").good().says(&["even the highest meets", "rate=200"]);
-    let plan = home.run(&["experiments", "show", "last", "--plan"]).code(2);
-    plan.warns(&["is a search, which cannot be exported as a plan"]).is_a_sentence();
+    // Its plan is the same search.
+    let plan = home.run(&["experiments", "show", "last", "--plan"]).good().out;
+    assert!(!plan.contains("duration =") && !plan.contains("rate = "), "{plan}");
+    home.write("again.toml", &plan);
+    home.run(&["run", "again.toml"]).good().says(&["even the highest meets", "rate=200"]);
+    let search = |n: &str| at(&home.json(&["experiments", "show", n]), "seek").clone();
+    let ids = home.json(&["experiments", "list"]);
+    let id = |n: usize| at(&ids, "experiments")[n]["id"].as_str().expect("an id").to_owned();
+    assert_eq!(search(&id(0)), search(&id(1)));
     // A search that has its answer is not to be resumed.
     let web = Web::start(&home, &[]);
     let all = web.json("/api/experiments");
     let id = all["experiments"][0]["id"].as_str().expect("it is kept").to_owned();
     let page = web.page(&format!("/experiments/{id}"));
     assert!(page.contains("even the highest meets") && !page.contains("id=\"resume\""));
+    let again = web.page(&format!("/new?experiment={id}"));
+    assert!(again.contains("rate=50..200") && again.contains("p99&#60;10s"), "{again}");
     let points = web.get(&format!("/api/experiments/{id}/points.csv"));
     let named = format!("{}-points.csv", &id[28..]);
     assert!(points.header("content-disposition").contains(&named), "{named}");
