@@ -638,11 +638,11 @@ impl Tally {
 
     /// The second to be shown at `now_ns` from the beginning of the measured phase: the last one
     /// that is over. Its parts are on their way for a moment; the one before is shown until one
-    /// has come, but no longer than a second, so that a stall is seen as one.
+    /// of each group has come, but no longer than a second, so that a stall is seen as one.
     pub fn shown_second(&self, now_ns: i64) -> Option<i64> {
         let over = now_ns.div_euclid(NS_PER_S as i64) - 1;
         let first = self.groups.iter().filter_map(|group| group.series.first()).min()?;
-        let known = self.newest()? >= over;
+        let known = self.groups.iter().all(|group| group.series.last() >= Some(over));
         let shown = if known { over } else { over - 1 };
         (shown >= first).then_some(shown)
     }
@@ -868,6 +868,9 @@ mod tests {
         assert_eq!(tally.shown_second(ns(7.1)), Some(5));
         assert_eq!(tally.second(5).commits, 0);
         assert_eq!(Tally::new().shown_second(ns(3.0)), None);
+        // Of another group the newest second is still on its way.
+        tally.add(&Event::Second(Second { group: 1, ..fixtures::second(3, 100) }));
+        assert_eq!(tally.shown_second(ns(5.1)), Some(3));
     }
 
     #[test]

@@ -481,12 +481,14 @@ fn has_tables(session: &mut AdminSession, workload: &dyn Workload) -> Result<boo
     Ok(false)
 }
 
-/// Refuses tables that nobody marked where others of the workload are missing, or columns of them:
-/// they are somebody else's.
+/// Refuses data of which somebody dropped a table; and tables that nobody marked where others of
+/// the workload are missing, or columns of them: they are somebody else's.
 pub fn has_all_tables(opened: &Opened, target: &Target, stop: &Stop) -> Result<(), Error> {
-    if opened.data != Data::Unmarked {
-        return Ok(());
-    }
+    let is_ours = match opened.data {
+        Data::Built => true,
+        Data::Unmarked => false,
+        Data::None | Data::Absent | Data::Unfinished => return Ok(()),
+    };
     let (database, workload) = (Arc::clone(&opened.database), Arc::clone(&opened.workload));
     let target = target.clone();
     run_interruptible(stop, "interrupted while the tables were inspected", move || {
@@ -494,7 +496,18 @@ pub fn has_all_tables(opened: &Opened, target: &Target, stop: &Stop) -> Result<(
         let tables = workload.population().map(|population| population.tables());
         for table in tables.unwrap_or_default() {
             let name = &table.name;
-            if !session.has_table(name)? {
+            let is_there = session.has_table(name)?;
+            if is_ours && !is_there {
+                let workload = workload.identity().workload;
+                return Err(Error::Failed(format!(
+                    "the table {name} of the data of {workload} in {target} is gone: drop the \
+                     rest with dbdyno drop {workload} --target '{target}', and build again"
+                )));
+            }
+            if is_ours {
+                continue;
+            }
+            if !is_there {
                 return Err(Error::Failed(format!(
                     "{target} has tables that dbdyno did not build, and no table {name}: name \
                      another database, which is created if it does not exist"

@@ -90,9 +90,8 @@ fn instant(unix_ms: i64) -> Cell {
     Timestamp::from_millisecond(unix_ms).unwrap_or_default().to_string().into()
 }
 
-fn labels(row: &RunRow) -> String {
-    let labels: Vec<String> = row.labels.iter().map(|(k, v)| format!("{k}={v}")).collect();
-    labels.join(" ")
+fn labels<'l>(all: impl Iterator<Item = &'l (String, String)>) -> String {
+    all.map(|(key, value)| format!("{key}={value}")).collect::<Vec<_>>().join(" ")
 }
 
 /// Which point of its experiment a run is a trial at; nothing where it is none.
@@ -116,7 +115,7 @@ fn table(lines: &[&[&RunRow]], is_folded: bool, best: &Best) -> Table {
     let has_points = rows().any(|row| !row.point.is_empty());
     let has_nopm = rows().any(|row| row.nopm.is_some());
     columns.extend(has_points.then(|| match is_folded {
-        true => Column::spare("trials", Align::Left, 5),
+        true => Column::spare("runs", Align::Left, 5),
         false => Column::new("point", Align::Left),
     }));
     columns.extend([
@@ -195,7 +194,8 @@ fn trials_cells(
     cells.extend(has_nopm.then(|| trials.span(|row| row.nopm, rate).into()));
     cells.push(trials.span(|row| row.p99_ms, |ms| significant_or_infinite(ms, 3)).into());
     cells.extend([blank(), validity.into(), blank(), blank()]);
-    cells.extend(has_labels.then(blank));
+    let labels = || labels(trials.labels().into_iter());
+    cells.extend(has_labels.then(|| Cell::from(cut(&labels(), LABELS_MOST))));
     cells.push(blank());
     cells
 }
@@ -318,9 +318,9 @@ fn cells(
         row.worst_finding.map_or("", Severity::name).into(),
         format!("{mark}{validity}").into(),
         row.dbdyno.as_str().into(),
-        labels(row).into(),
+        labels(row.labels.iter()).into(),
     ]);
-    cells.extend(has_labels.then(|| Cell::from(cut(&labels(row), LABELS_MOST))));
+    cells.extend(has_labels.then(|| Cell::from(cut(&labels(row.labels.iter()), LABELS_MOST))));
     cells.push(Cell::from(point(row)));
     cells
 }

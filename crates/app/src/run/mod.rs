@@ -365,6 +365,19 @@ fn running_at(store: &Store, target: &Target) -> Result<Vec<RunRow>, Error> {
     runs_at(store, target, &filter)
 }
 
+/// Refuses to take the data away from a run of this store that goes on.
+pub fn is_unused(store: &Path, target: &Target) -> Result<(), Error> {
+    // Where there is no store, or none that can be read, no run of it is known.
+    let Ok(store) = Store::open_existing(store) else { return Ok(()) };
+    match running_at(&store, target)?.first() {
+        None => Ok(()),
+        Some(RunRow { name, run, .. }) => Err(Error::Failed(format!(
+            "a run ({name}, {run}) uses {target} now: wait for it, or stop it, before its data are \
+             dropped"
+        ))),
+    }
+}
+
 /// The runs of a filter that use this database.
 fn runs_at(store: &Store, target: &Target, filter: &Filter) -> Result<Vec<RunRow>, Error> {
     let Some(place) = place_of(&target.to_string()) else { return Ok(Vec::new()) };

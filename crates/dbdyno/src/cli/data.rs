@@ -161,6 +161,9 @@ pub(crate) fn build(matches: &ArgMatches, shell: &Shell) -> Outcome {
     let stop = stop_on_signals(shell);
     let mut live = Live::new(shell, flags::is_quiet(matches, shell));
     let Found { target, opened, mut open_target } = opened(matches, true, &stop, &mut live, shell)?;
+    if opened.data == Data::Built {
+        has_all_tables(&opened, &target, &stop)?;
+    }
     let is_both = matches.get_one::<String>("load_method").is_some_and(|method| method == "both");
     let workload = matches.get_one::<String>("workload").expect("clap requires it");
     let labels = stored::labels(matches)?;
@@ -418,6 +421,9 @@ pub(crate) fn drop_data(matches: &ArgMatches, shell: &Shell) -> Outcome {
     let name = matches.get_one::<String>("workload").expect("clap requires it");
     if opened.data == Data::None {
         return Err(Error::Usage(format!("{name} has no data to drop")));
+    }
+    if let Ok(store) = flags::store_path(matches, shell) {
+        app::run::is_unused(&store, &target)?;
     }
     let is_forced = matches.get_flag("force");
     if is_forced {

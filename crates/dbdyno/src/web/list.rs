@@ -304,6 +304,7 @@ struct ExperimentLine {
     short: String,
     name: String,
     trials: String,
+    labels: Vec<LabelView>,
     /// The lowest and the highest.
     tps: String,
     p99_ms: String,
@@ -347,6 +348,7 @@ fn experiment_line(trials: Trials<'_, '_>, rows: &[&RunRow]) -> ExperimentLine {
         short: short_id(trials.id).to_owned(),
         name: trials.name().to_owned(),
         trials: trials.counted(),
+        labels: trials.labels().iter().map(|(key, value)| label_view(key, value)).collect(),
         tps: trials.span(|row| row.tps, rate),
         p99_ms: trials.span(|row| row.p99_ms, |ms| numbers::ms(Some(ms))),
         clients: trials.span(|row| Some(row.clients as f64), |one| format_count(one as u64)),

@@ -52,9 +52,17 @@ impl<'t, 'r> Trials<'t, 'r> {
         &self.first.workload
     }
 
-    /// `20 trials`.
+    /// `20 runs`: a trial that was interrupted has another run.
     pub fn counted(&self) -> String {
-        count(self.rows.len() as u64, "trial")
+        count(self.rows.len() as u64, "run")
+    }
+
+    /// The labels that all of them have.
+    pub fn labels(&self) -> Vec<&'r (String, String)> {
+        let has_all = |label: &&(String, String)| {
+            self.rows.iter().all(|row| row.labels.iter().any(|other| other == *label))
+        };
+        self.first.labels.iter().filter(has_all).collect()
     }
 
     /// The lowest and the highest of a figure: `876–1,951`; one of them where they look alike.
