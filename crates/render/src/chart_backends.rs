@@ -13,6 +13,8 @@ mod svg;
 mod ticks;
 mod words;
 
+use model::numbers::significant;
+
 use crate::charts::{Along, Chart, Mark, Palette, Point, Scale, Shape, Trace};
 
 #[cfg(feature = "pages")]
@@ -128,6 +130,22 @@ fn cell_width(chart: &Chart) -> f64 {
     let gaps = places.windows(2).map(|two| two[1] - two[0]).filter(|gap| *gap > 0.0);
     let least = gaps.fold(f64::INFINITY, f64::min);
     if least.is_finite() { least } else { 1.0 }
+}
+
+/// The value of each row of a forest plot in words, where a row has no more than one.
+fn row_values(chart: &Chart) -> Vec<(f64, String)> {
+    let points = chart.traces.iter().flat_map(|trace| &trace.points);
+    let mut values: Vec<(f64, String)> = Vec::new();
+    for point in points {
+        let Some(value) = point.y else { continue };
+        if values.iter().any(|(at, _)| *at == point.x) {
+            return Vec::new();
+        }
+        let label = point.label.as_deref().unwrap_or_default();
+        let words = format!("{} {label}", significant(value, 3));
+        values.push((point.x, words.trim_end().to_owned()));
+    }
+    values
 }
 
 fn is_line(trace: &Trace) -> bool {

@@ -16,6 +16,9 @@ const DBDYNO_MARK_HEIGHT = 14;
 // The least and the greatest height of a row of names, and what is above and below all of them.
 const DBDYNO_ROW = [17, 34];
 const DBDYNO_BESIDE_ROWS = 110;
+const DBDYNO_ROOM_FOR_WORDS = 480;
+// A second click within this makes a double one.
+const DBDYNO_DOUBLE_CLICK_MS = 300;
 // From so many seconds on hours and minutes stand along an axis, in such steps.
 const DBDYNO_CLOCK_FROM = 1200;
 const DBDYNO_CLOCK_STEPS = [300, 600, 900, 1800, 3600, 7200, 14400, 21600, 43200, 86400];
@@ -69,6 +72,10 @@ function dbdynoLaidOut(layout, data, place, title) {
   });
   // The same for all, so that what happened at once stands below each other.
   layout.margin = { l: 56, r: 16, t: 26 + line * lines + 22, b: 42 };
+  // Behind rows their values stand in words, where there is room.
+  const rows = layout.annotations.filter((words) => words.name === 'row');
+  if (place.clientWidth < DBDYNO_ROOM_FOR_WORDS) for (const words of rows) words.visible = false;
+  else for (const words of rows) layout.margin.r = Math.max(layout.margin.r, 22 + 6.6 * words.text.length);
   layout.yaxis.automargin = layout.meta.is_over_time ? false : 'width';
   layout.xaxis.automargin = 'height';
   const unit = (words, more) => ({
@@ -270,17 +277,45 @@ function dbdynoAgain(place, isOverTime) {
   dbdynoMoved();
 }
 
+// A click pins an instant, or lets go of it; of a double click nothing is pinned. plotly.js tells
+// of no click before it has told what is pointed at, as after a zoom.
+function dbdynoPinning(place, isOverTime) {
+  let [down, waiting] = [null, null];
+  const pin = (at, near) => {
+    const isNear = dbdynoPinned !== null && Math.abs(dbdynoPinned - at) <= near;
+    dbdynoPinned = isNear ? null : at;
+    dbdynoCross(null);
+    dbdynoMoved();
+  };
+  place.addEventListener('pointerdown', (event) => {
+    down = isOverTime() && event.target.closest?.('.nsewdrag') ? event : null;
+  }, true);
+  window.addEventListener('pointerup', (event) => {
+    const begun = down;
+    down = null;
+    if (!begun || !place.isConnected) return;
+    if (Math.hypot(event.clientX - begun.clientX, event.clientY - begun.clientY) > 3) return;
+    if (waiting !== null) {
+      clearTimeout(waiting);
+      waiting = null;
+      return;
+    }
+    const { xaxis, _size: size } = place._fullLayout;
+    const x = begun.clientX - place.getBoundingClientRect().left - size.l;
+    const perPixel = (xaxis.range[1] - xaxis.range[0]) / xaxis._length;
+    const at = Number((xaxis.range[0] + x * perPixel).toFixed(perPixel < 0.1 ? 2 : 1));
+    waiting = setTimeout(() => {
+      waiting = null;
+      pin(at, 5 * perPixel);
+    }, DBDYNO_DOUBLE_CLICK_MS);
+  }, true);
+}
+
 function dbdynoListen(place) {
   const isOverTime = () => dbdynoDrawn.get(place).layout.meta.is_over_time;
   place.on('plotly_hover', (said) => { if (isOverTime()) dbdynoCross(said.xvals?.[0] ?? null); });
   place.on('plotly_unhover', () => dbdynoCross(null));
-  place.on('plotly_click', (said) => {
-    if (!isOverTime()) return;
-    const at = said.points[0].x;
-    dbdynoPinned = dbdynoPinned === at ? null : at;
-    dbdynoCross(null);
-    dbdynoMoved();
-  });
+  dbdynoPinning(place, isOverTime);
   const of = () => dbdynoDrawn.get(place);
   const again = (isMoved) => dbdynoAgain(place, isMoved);
   const forget = () => {
@@ -356,6 +391,7 @@ function dbdynoDraw(place, chart) {
   const config = {
     responsive: true,
     displaylogo: false,
+    showTips: false,
     doubleClick: false,
     modeBarButtonsToRemove: ['select2d', 'lasso2d', 'resetScale2d'],
     modeBarButtonsToAdd: [{

@@ -108,6 +108,17 @@ fn opened_and_zoomed(tab: &mut Tab) {
     };
     let (shared, own) = (ends(&tab.value(range)), ends(&zoomed));
     assert!((0..2).all(|end| (shared[end] - own[end]).abs() < 0.1), "{shared:?} {own:?}");
+    // A click pins the instant, also right after a zoom, and another lets go of it; a double click
+    // pins nothing.
+    let pinned = "new URLSearchParams(location.search).get('at')";
+    tab.click(".chart .nsewdrag");
+    tab.until(&format!("{pinned} !== null"));
+    tab.click(".chart .nsewdrag");
+    tab.until(&format!("{pinned} === null"));
+    tab.click(".chart .nsewdrag");
+    tab.click(".chart .nsewdrag");
+    tab.value("new Promise((done) => setTimeout(done, 500))");
+    assert_eq!(tab.value(pinned), json!(null));
     // Other charts over time show the same stretch of it, those too that come into view later.
     let ranges = "new Set([...document.querySelectorAll('.chart')].map((of) => of._fullLayout)
         .filter((layout) => layout?.meta?.is_over_time)

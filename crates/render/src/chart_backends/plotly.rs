@@ -12,7 +12,7 @@ use super::axis_scale::{AxisScale, Room, Tick};
 use super::decimate::decimate;
 use super::ticks::{own_ticks, x_scale, x_ticks};
 use super::words::axis_title;
-use super::{At, cell_width, colour, is_again, is_line, stepped};
+use super::{At, cell_width, colour, is_again, is_line, row_values, stepped};
 use crate::charts::{Along, Axis, Chart, Mark, Point, Scale, Shape, Trace};
 
 /// Points drawn of a trace.
@@ -32,8 +32,11 @@ impl Chart {
         let data = if self.traces.iter().any(is_cells) { vec![heat(self)] } else { data };
         let stripes = self.marks.iter().filter(|mark| mark.is_in_legend()).map(named);
         let data: Vec<Value> = data.into_iter().chain(stripes).collect();
-        let (shapes, annotations): (Vec<Value>, Vec<Value>) =
+        let (shapes, mut annotations): (Vec<Value>, Vec<Value>) =
             self.marks.iter().map(|mark| marked(self, mark)).unzip();
+        if self.is_forest {
+            annotations.extend(row_values(self).into_iter().map(row_value));
+        }
         let is_over_time = self.x.unit == "s";
         let mut yaxis = axis(&self.y, upright(self));
         if let Some((low, high)) = cut(self) {
@@ -60,6 +63,23 @@ impl Chart {
         };
         json!({"id": self.id, "data": data, "layout": layout, "note": self.note})
     }
+}
+
+/// The words behind a row of a forest plot.
+fn row_value((place, words): (f64, String)) -> Value {
+    json!({
+        "text": escaped(&words),
+        "name": "row",
+        "meta": "unit",
+        "showarrow": false,
+        "font": {"size": 12},
+        "xref": "paper",
+        "x": 1,
+        "xanchor": "left",
+        "xshift": 6,
+        "yref": "y",
+        "y": place,
+    })
 }
 
 /// A trace with its axes exchanged, as rows of a forest plot.

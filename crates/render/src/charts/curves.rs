@@ -112,13 +112,18 @@ fn chart(report: &ExperimentReport, axis: usize, figure: &str) -> Vec<Chart> {
     let title = format!("{} over {}", title_of(figure), short_axis(&shown.name));
     let x = axis_of(&shown.name, &shown.values);
     let mut chart = Chart::new(id, title, x, figure_axis(figure, &report.units, scale));
-    let mut figures = report.points.iter().filter_map(|point| point.figures.get(figure));
-    if figures.any(|figure| figure.half_width.is_some()) {
+    let figures = || report.points.iter().filter_map(|point| point.figures.get(figure));
+    if figures().any(|figure| figure.half_width.is_some()) {
         let words = "Whiskers are 95 % intervals over runs";
-        chart.note = Some(match scale {
+        let words = match scale {
             Scale::Log => format!("{words}, symmetric, and cut off at the end of the axis."),
             Scale::Linear | Scale::FromZero => format!("{words}."),
-        });
+        };
+        let range = match figures().any(Figure::is_wide) {
+            true => " Where the interval is wider than the mean, they are the range of the runs.",
+            false => "",
+        };
+        chart.note = Some(words + range);
     }
     for (at, point) in along(report, axis) {
         let Some(measured) = point.figures.get(figure) else { continue };
@@ -193,15 +198,17 @@ pub(super) fn line_of(report: &ExperimentReport, point: &PointReport, axis: usiz
     others.map(word).collect::<Vec<String>>().join(" ")
 }
 
-/// A figure as a point with its interval, which ends at zero: nothing that is drawn here, a rate,
-/// a time or a share, can be below. That of a share below a bound ends at all of it.
+/// A figure as a point with its interval, or the range of its runs where that is too wide to tell
+/// anything. It ends at zero: nothing that is drawn here, a rate, a time or a share, can be below. That of a share below a bound ends at all of it.
 pub(super) fn of_figure(name: &str, x: f64, figure: &Figure) -> Point {
     let most = if name.contains(".below_") { 100.0 } else { f64::INFINITY };
-    // One that says nothing would only stretch the axis.
-    let half_width = figure.half_width.filter(|_| !figure.is_wide());
-    let band = half_width.map(|half| {
-        let (low, high) = (figure.mean - half, figure.mean + half);
-        (low.max(0.0), high.min(most.max(figure.mean)))
+    let band = figure.half_width.map(|half| match figure.is_wide() {
+        // One that says nothing would only stretch the axis.
+        true => (figure.min, figure.max),
+        false => {
+            let (low, high) = (figure.mean - half, figure.mean + half);
+            (low.max(0.0), high.min(most.max(figure.mean)))
+        }
     });
     Point { band, ..Point::at(x, Some(figure.mean)) }
 }

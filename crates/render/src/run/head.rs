@@ -321,6 +321,7 @@ pub(super) fn tiles(report: &Report) -> Vec<Tile> {
     ]);
     let max = block.response_ms.max.map_or(Value::Unknown, Value::Known);
     let max = Quantity { value: max, error: Uncertainty::Unknown, unit: "ms", digits: 3 };
+    let max = in_tile(max);
     let trend = over_time(report, &|row| row.max_ms);
     tiles.push(Tile { name: "longest".to_owned(), value: max, trend, ..Tile::default() });
     let counts = &block.counts;
@@ -374,7 +375,28 @@ fn of_quantile(report: &Report, field: &str, of: &dyn Fn(&SecondReport) -> Optio
         Value::Infinite => Vec::new(),
         _ => over_time(report, of),
     };
-    Tile { name: field.to_owned(), value, note, trend }
+    Tile { name: field.to_owned(), value: in_tile(value), note, trend }
+}
+
+/// From so many milliseconds on a tile has no room for them, and shows seconds.
+const TILE_MS_MOST: f64 = 10_000.0;
+
+/// A time in milliseconds as a tile has room for it.
+fn in_tile(time: Quantity) -> Quantity {
+    let in_seconds = |ms: f64| ms / 1e3;
+    let value = match time.value {
+        Value::Known(ms) if ms >= TILE_MS_MOST => Value::Known(in_seconds(ms)),
+        Value::AtLeast(ms) if ms >= TILE_MS_MOST => Value::AtLeast(in_seconds(ms)),
+        Value::Known(_) | Value::AtLeast(_) | Value::Unknown | Value::Infinite => return time,
+    };
+    let error = match time.error {
+        Uncertainty::Unknown => Uncertainty::Unknown,
+        Uncertainty::HalfWidth(half) => Uncertainty::HalfWidth(in_seconds(half)),
+        Uncertainty::Interval(low, high) => {
+            Uncertainty::Interval(in_seconds(low), high.map(in_seconds))
+        }
+    };
+    Quantity { value, error, unit: "s", ..time }
 }
 
 /// A quantile of all that was offered: where nothing was lost, it is that of what finished; where

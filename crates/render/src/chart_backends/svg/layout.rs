@@ -3,9 +3,8 @@
 use crate::chart_backends::axis_scale::{AxisScale, Room, Tick};
 use crate::chart_backends::ticks::{self, MARGIN, TEXT};
 use crate::chart_backends::words::{axis_title, shortened, width_of};
-use crate::chart_backends::{At, Drawn};
+use crate::chart_backends::{At, Drawn, row_values};
 use crate::charts::{Along, Chart, Mark};
-use model::numbers::significant;
 
 /// From one line of the legend to the next.
 const LINE: f64 = 18.0;
@@ -121,7 +120,7 @@ impl Layout {
         let widest = |words: &mut dyn Iterator<Item = f64>| words.fold(0.0, f64::max);
         let named = widest(&mut names.iter().map(|name| width_of(name, TEXT)));
         let left = (named + 1.0).min(NAMES_MOST * width) + 14.0;
-        let values = values_in_words(chart);
+        let values = row_values(chart);
         let said = widest(&mut values.iter().map(|(_, words)| width_of(words, TEXT)));
         let has_words = !values.is_empty() && width - MARGIN - left - said - 10.0 >= PLOT_LEAST;
         let right = width - MARGIN - if has_words { said + 10.0 } else { 0.0 };
@@ -214,22 +213,6 @@ fn legend(chart: &Chart, width: f64) -> (Vec<Placed>, f64) {
         x += length + BETWEEN;
     }
     (places, y)
-}
-
-/// The value of each row in words, where a row has no more than one.
-fn values_in_words(chart: &Chart) -> Vec<(f64, String)> {
-    let points = chart.traces.iter().flat_map(|trace| &trace.points);
-    let mut values: Vec<(f64, String)> = Vec::new();
-    for point in points {
-        let Some(value) = point.y else { continue };
-        if values.iter().any(|(at, _)| *at == point.x) {
-            return Vec::new();
-        }
-        let label = point.label.as_deref().unwrap_or_default();
-        let words = format!("{} {label}", significant(value, 3));
-        values.push((point.x, words.trim_end().to_owned()));
-    }
-    values
 }
 
 /// The labels of the horizontal axis that do not meet, and whether they are slanted.
