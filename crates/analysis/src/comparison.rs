@@ -15,7 +15,6 @@
 mod beside;
 mod differences;
 mod each_transaction;
-mod environment;
 mod gate;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -35,11 +34,11 @@ use crate::figures::{
 };
 use crate::report::{Named, Report};
 
+use crate::environment::Environment;
 pub use beside::GaugeChange;
 pub use differences::{Difference, Mixed};
 pub use differences::{between, telling};
 pub use each_transaction::{EachTransaction, EachTransactionAt};
-pub use environment::Environment;
 pub use gate::{Gate, GateResult, Passed};
 
 /// The schema of [`ComparisonReport`].
@@ -661,11 +660,8 @@ fn pair(
 fn seeds_shared(both: &[(&SidePoint, &SidePoint)], pairs_min: Option<usize>) -> u64 {
     let of_point = |(base, point): &(&SidePoint, &SidePoint)| {
         let seeds = |point: &SidePoint| -> BTreeSet<u64> {
-            // A simulated database names the seed of its answers.
-            let is_drawn = |report: &&Report| {
-                report.facts.get("database").is_some_and(|facts| facts.contains_key("seed"))
-            };
-            point.reports.iter().filter(is_drawn).map(|report| report.seed).collect()
+            let drawn = point.reports.iter().filter(|report| report.is_drawn());
+            drawn.map(|report| report.seed).collect()
         };
         let (ours, theirs) = (seeds(base), seeds(point));
         let n_pairs = base.reports.len().min(point.reports.len());

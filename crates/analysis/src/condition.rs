@@ -189,9 +189,9 @@ fn of_target(url: &str, put: &mut dyn FnMut(&str, &str, &str)) {
 
 /// Whether a fact only says where a server stood that was started for its run.
 fn is_of_the_day(report: &Report, about: &str, name: &str, value: &str) -> bool {
-    let Some(managed) = report.facts.get("managed") else { return false };
-    managed.get("folder").is_some_and(|folder| *folder == value)
-        || (about, name) == ("connection", "address")
+    let is_managed = report.facts.contains_key("managed");
+    let is_folder = report.fact("managed", "folder").is_some_and(|folder| *folder == value);
+    is_folder || is_managed && (about, name) == ("connection", "address")
 }
 
 /// The plan's values by dotted path; lists of tables by the name of each, and one alone by none.

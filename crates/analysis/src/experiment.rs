@@ -7,6 +7,7 @@ use model::{Experiment, Finding, Imported, Load, is_arrival_rate, short_axis};
 use serde::{Deserialize, Serialize};
 use stats::{NoFit, NoPeak, Scalability};
 
+use crate::environment::each;
 use crate::figures::{
     Direction, Figure, better, direction, figure_of, figures_of, is_less_better, number,
     primary_of, reasons, resolve, samples_lacking, samples_needed, times_of, units_in, value_of,
@@ -242,7 +243,7 @@ impl ExperimentReport {
             trials_done: points.iter().map(|point| point.runs.len() as u64).sum(),
             primary: primary.to_owned(),
             units: units_in(shown.iter().copied(), reports.iter().copied()),
-            cores: cores(trials),
+            cores: trials.iter().find_map(|trial| trial.report.fact("cpu", "cores")?.count()),
             points,
             curve,
             rate,
@@ -289,22 +290,10 @@ fn as_named(imported: &Imported, reports: &[&Report]) -> Imported {
     imported
 }
 
-/// Physical cores, as the first trial has found them.
-fn cores(trials: &[TrialReport]) -> Option<u64> {
-    let facts = trials.iter().filter_map(|trial| trial.report.facts.get("cpu"));
-    facts.filter_map(|cpu| cpu.get("cores")?.count()).next()
-}
-
 /// The kernels that the trials which count ran on, in the order in which they first occur.
 fn kernels(reports: &[&Report]) -> Vec<String> {
-    let mut kernels: Vec<String> = Vec::new();
-    for report in reports.iter().filter(|report| counts(report)) {
-        let release = report.facts.get("os").and_then(|os| os.get("kernel_release")?.text());
-        if let Some(release) = release.filter(|release| !kernels.iter().any(|k| k == release)) {
-            kernels.push(release.to_owned());
-        }
-    }
-    kernels
+    let counted: Vec<&Report> = reports.iter().copied().filter(|report| counts(report)).collect();
+    each(&counted, |report| Some(report.fact("os", "kernel_release")?.text()?.to_owned()))
 }
 
 fn point_report(

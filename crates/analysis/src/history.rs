@@ -18,6 +18,7 @@ use serde::{Deserialize, Serialize};
 use stats::{Build, SERIES_MIN};
 
 use crate::comparison::{Difference, Judge, Side, matters, values_of};
+use crate::environment::Environment;
 use crate::figures::{Direction, Figure, direction, figure, units_in};
 use crate::report::{Named, Report};
 
@@ -94,6 +95,12 @@ pub struct HistoryReport {
     /// The build that the last one is held against besides.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub baseline: Option<String>,
+    /// What its runs measured, on what and when; null where there are none.
+    #[serde(default)]
+    pub scene: Option<Environment>,
+    /// Runs that are left out, since they do not have the figure.
+    #[serde(default)]
+    pub without_figure: u64,
     /// A series for each point.
     pub points: Vec<PointHistory>,
     /// Where the imported series among these come from.
@@ -372,6 +379,8 @@ impl HistoryReport {
             source: imported.source.clone(),
         };
         let ordered = parts.first().map_or(Ordered::default(), |part| part.ordered);
+        let lacks_figure =
+            |run: &&Report| values_of(std::slice::from_ref(*run), &primary).is_empty();
         let mut points = Vec::new();
         let (mut left_out, mut unlisted) = (Vec::new(), Vec::new());
         for part in parts {
@@ -383,11 +392,13 @@ impl HistoryReport {
             schema: SCHEMA.to_owned(),
             by: by.clone(),
             ordered,
-            figure: primary,
             units,
             min_effect: question.judge.min_effect,
             false_alarms: FalseAlarms { share, builds: YEAR, expected: share * f64::from(YEAR) },
             baseline: question.baseline.clone(),
+            without_figure: all.iter().filter(|run| lacks_figure(run)).count() as u64,
+            scene: (!all.is_empty()).then(|| Environment::of(&all)),
+            figure: primary,
             points,
             imported: question.imported.iter().map(from).collect(),
             left_out,

@@ -49,10 +49,8 @@ impl Measured {
             // Of 100 ms slots there are so many that Student's t is the normal one.
             (interval.half_width / stats::students_t(0.975, 1_000) / tps).powi(2)
         });
-        let of_trial = |name: &str| {
-            let fact = report.facts.get(TRIAL).and_then(|facts| facts.get(name));
-            fact.and_then(FactValue::as_seconds).unwrap_or(0.0)
-        };
+        let of_trial =
+            |name: &str| report.fact(TRIAL, name).and_then(FactValue::as_seconds).unwrap_or(0.0);
         let primary = primary_of(&[report]);
         let mut figures = figures_of(report, also.as_slice());
         if figures.iter().all(|(name, _)| *name != primary) {

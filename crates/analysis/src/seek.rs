@@ -13,6 +13,7 @@ use model::{Bound, Comparison, Load, Metric, Objective, format_count};
 use serde::{Deserialize, Serialize};
 use stats::{binomial_interval, students_t};
 
+use crate::environment::Environment;
 use crate::figures;
 use crate::report::{Named, Report};
 use crate::trials::{counts, is_settled};
@@ -308,6 +309,9 @@ pub struct SeekReport {
     pub seek: model::Seek,
     /// What was found.
     pub answer: Answer,
+    /// What its probes measured, on what and when; null before the first has ended.
+    #[serde(default)]
+    pub scene: Option<Environment>,
     /// Of the answer's interval.
     pub confidence: f64,
     /// The value to run with: the lower end of the interval, where fresh probes were made.

@@ -9,6 +9,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use analysis::SeekReport;
+use analysis::environment::Environment;
 use analysis::report::Report;
 use analysis::seek::{
     CONFIDENCE, Judged, Late, METHOD_OF_SHARES, PlannedProbe, Probe, ProbeReport, SCHEMA,
@@ -373,6 +374,7 @@ pub fn report(store: &Store, experiment: &Experiment) -> Result<SeekReport, Erro
             samples_needed: samples_needed(report),
         };
     let probes: Vec<ProbeReport> = made.iter().zip(&concluded.verdicts).map(probe).collect();
+    let all: Vec<&Report> = made.iter().map(|(_, report)| report).collect();
     Ok(SeekReport {
         schema: SCHEMA.to_owned(),
         id: experiment.id.clone(),
@@ -381,6 +383,7 @@ pub fn report(store: &Store, experiment: &Experiment) -> Result<SeekReport, Erro
         status: status(store, experiment)?,
         seek,
         answer: concluded.answer,
+        scene: (!all.is_empty()).then(|| Environment::of(&all)),
         confidence: CONFIDENCE,
         recommended: concluded.answer.recommended(),
         confirmed: concluded.confirmed,

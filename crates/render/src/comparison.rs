@@ -17,7 +17,7 @@ use analysis::figures::{is_less_better, is_time, title};
 use analysis::report::{Named, Report};
 use model::Severity;
 use model::finding_catalog::in_short;
-use model::numbers::{self, INFINITE, NONE, amount, count, exact, significant};
+use model::numbers::{INFINITE, NONE, amount, count, exact, significant};
 
 use super::axis_names::{axes_of, told};
 use super::charts::{named, of_comparison, of_first_runs};
@@ -26,7 +26,8 @@ use super::document::{
     Verdict,
 };
 use super::experiment::left_out;
-use super::wording::{begun, ratio_text, title_with_unit, without_stop};
+use super::scene::{scene, several};
+use super::wording::{ratio_text, title_with_unit, without_stop};
 use super::{Align, Cell, Column, Table};
 
 /// Differences that are listed one by one where a page cannot fold.
@@ -55,7 +56,7 @@ pub fn comparison(report: &ComparisonReport, gates: &[GateResult]) -> Document {
         "Does {} differ by more than {min_effect} %, and how certain is that?",
         title(&report.primary)
     )];
-    page.scene = vec![scene(report)];
+    page.scene = vec![scene(&report.scene)];
     page.verdicts = report.pairs.iter().map(|pair| verdict(report, pair)).collect();
     page.verdicts.extend(gates.iter().map(gate));
     page.validity = Validity::of_remarks(remarks(report));
@@ -538,59 +539,6 @@ fn change(figure: &str, ratio: f64) -> String {
 
 fn sign(value: f64) -> &'static str {
     if value < 0.0 { "-" } else { "+" }
-}
-
-/// What was measured, on what and when, in sentences.
-fn scene(report: &ComparisonReport) -> String {
-    let scene = &report.scene;
-    let span = |(low, high): (f64, f64)| match numbers::seconds(low) == numbers::seconds(high) {
-        true => numbers::seconds(low),
-        false => format!("{} to {}", numbers::seconds(low), numbers::seconds(high)),
-    };
-    let clients = match scene.clients {
-        (low, high) if low == high => count(low.into(), "client"),
-        (low, high) => format!("{low} to {}", count(high.into(), "client")),
-    };
-    let data = match scene.data.is_empty() {
-        true => String::new(),
-        false => format!(" ({})", several(&scene.data)),
-    };
-    let load = match scene.loads.is_empty() {
-        true => String::new(),
-        false => format!(", load: {}", several(&scene.loads)),
-    };
-    let (first, last) = (begun(&scene.begun.0), begun(&scene.begun.1));
-    let when = if first == last {
-        format!("begun {first}")
-    } else {
-        format!("started between {first} and {last}")
-    };
-    let mut printed = format!(
-        "{}{data} on {}: {clients}{load}; {} of {} after {} of ramp-up, {when}.",
-        several(&scene.workloads),
-        several(&scene.databases),
-        count(scene.runs, "run"),
-        span(scene.measured_s),
-        span(scene.ramp_up_s),
-    );
-    let machine = [&scene.machines, &scene.systems].map(|values| several(values));
-    if scene.placements.iter().any(|place| place == "simulated") {
-        printed.push_str(" In virtual time: no machine was loaded.");
-    } else if !scene.machines.is_empty() {
-        printed.push_str(&format!(" The generator ran on {}; {}.", machine[0], machine[1]));
-    }
-    if !scene.modes.is_empty() {
-        printed.push_str(&format!(" On all sides: {}.", scene.modes.join(", ")));
-    }
-    printed.push_str(&format!(" By dbdyno {}.", several(&scene.dbdyno)));
-    printed
-}
-
-fn several(values: &[String]) -> String {
-    match values.len() {
-        n if n > LISTED_MOST => format!("{n} different"),
-        _ => values.join(" and "),
-    }
 }
 
 /// What speaks against it: what was found in the runs first.

@@ -16,6 +16,7 @@ use super::document::{
     Block, Document, Length, Link, Place, Remark, Sketch, Text, Tone, Validity, Verdict,
 };
 use super::experiment::left_out as damaged;
+use super::scene::scene;
 use super::wording::{changed, title_with_unit};
 use super::{Align, Cell, Column, Table};
 
@@ -24,6 +25,7 @@ pub fn history(report: &HistoryReport) -> Document {
     let figure = title(&report.figure);
     let mut page = Document::new("History", format!("{figure} by {}", report.by));
     page.question = vec![format!("Has the level of {figure} changed, and at which {}?", report.by)];
+    page.scene = report.scene.iter().map(scene).collect();
     page.verdicts = report.points.iter().map(|point| verdict(report, point)).collect();
     page.validity = validity(report);
     let over = vec![Block::Charts(of_history(report)), Block::paragraphs(about(report))];
@@ -94,6 +96,10 @@ fn verdict(report: &HistoryReport, point: &PointHistory) -> Verdict {
 
 /// The builds that no series has, and the runs that cannot be read, in sentences.
 fn left_out(report: &HistoryReport) -> impl Iterator<Item = String> {
+    let without = (report.without_figure > 0).then(|| {
+        let (n, of) = (count(report.without_figure, "run"), title(&report.figure));
+        format!("Omitted for lack of {of}: {n}. --figure names another one, such as tps.")
+    });
     let line = |build: &LeftOut| {
         let last = if build.is_last { "; the last build cannot be judged" } else { "" };
         let (name, n) = (&build.build, count(build.runs_not_counted, "run"));
@@ -103,7 +109,7 @@ fn left_out(report: &HistoryReport) -> impl Iterator<Item = String> {
         let (n, some) = (count(report.unlisted.len() as u64, "build"), few(&report.unlisted));
         format!("Omitted, because the list of commits lacks them: {n} ({some}).")
     });
-    report.left_out.iter().map(line).chain(unlisted).chain(damaged(&report.damaged))
+    report.left_out.iter().map(line).chain(without).chain(unlisted).chain(damaged(&report.damaged))
 }
 
 /// How builds are ordered, and how often alarms are false, in sentences.

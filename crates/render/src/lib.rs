@@ -23,6 +23,7 @@ mod matrix;
 pub(crate) mod repeats;
 mod run;
 pub mod run_tables;
+mod scene;
 mod seconds;
 mod seek;
 pub mod spark;

@@ -10,6 +10,7 @@ use store::utc;
 use super::charts::of_seek;
 use super::document::{Block, Document, Place, Section, Sketch, Tone, Verdict};
 use super::experiment::{again, time, too_few};
+use super::scene::scene;
 use super::{Align, Cell, Column, Table};
 
 /// The page of a search.
@@ -21,6 +22,7 @@ pub fn seek(report: &SeekReport) -> Document {
         axis => format!("highest {axis}"),
     };
     page.question = vec![format!("What is the {what} with {}?", objectives(report))];
+    page.scene = report.scene.iter().map(scene).collect();
     page.verdicts = vec![verdict(report)];
     let few = too_few(report.probes.iter().map(|probe| &probe.samples_needed));
     let probes = vec![
@@ -345,6 +347,7 @@ mod tests {
             status: None,
             seek,
             answer: Answer::Unfinished,
+            scene: None,
             confidence: CONFIDENCE,
             recommended: None,
             confirmed: None,

@@ -639,7 +639,7 @@ const SETTLINGS: [&str; 2] = ["settle_before", "settle_after"];
 /// A fact of a settling, by its name: `settle_before.took_s`.
 fn settling(report: &Report, name: &str) -> Option<f64> {
     let (about, fact) = name.split_once('.').filter(|(about, _)| SETTLINGS.contains(about))?;
-    number_of(report.facts.get(about)?.get(fact)?)
+    number_of(report.fact(about, fact)?)
 }
 
 fn settling_unit(fact: &str) -> &'static str {

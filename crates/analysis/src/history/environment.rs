@@ -64,17 +64,16 @@ pub(super) struct Environment {
 
 impl Environment {
     pub(super) fn of(report: &Report) -> Environment {
-        let fact = |about: &str, name: &str| report.facts.get(about)?.get(name);
         let known = |(about, name): (&str, &str)| {
-            Some(((about.to_owned(), name.to_owned()), fact(about, name)?.to_string()))
+            Some(((about.to_owned(), name.to_owned()), report.fact(about, name)?.to_string()))
         };
         let mut machine: BTreeMap<_, _> = MACHINE.into_iter().filter_map(known).collect();
         // A kernel takes some of the memory, and another one a little more.
-        if let Some(bytes) = fact("memory", "total_bytes").and_then(FactValue::bytes) {
+        if let Some(bytes) = report.fact("memory", "total_bytes").and_then(FactValue::bytes) {
             let about = ("memory".to_owned(), "total".to_owned());
             machine.insert(about, format!("{} GiB", bytes.div_ceil(GIB)));
         }
-        let kernel = fact("os", "kernel_release").and_then(FactValue::text);
+        let kernel = report.fact("os", "kernel_release").and_then(FactValue::text);
         let mut parts = kernel.into_iter().flat_map(|release| release.split(['.', '-']));
         if let (Some(major), Some(minor)) = (parts.next(), parts.next()) {
             machine.insert(("os".to_owned(), "kernel".to_owned()), format!("{major}.{minor}"));

@@ -157,11 +157,8 @@ impl Judged {
 /// Whether several runs are all of one seed, of which a simulated database draws the same.
 fn is_one_seed(builds: &[(&str, &[Report])]) -> bool {
     let runs = || builds.iter().flat_map(|(_, runs)| runs.iter());
-    // A simulated database names the seed of its answers.
-    let is_drawn =
-        |run: &Report| run.facts.get("database").is_some_and(|facts| facts.contains_key("seed"));
     let first = runs().next().map(|run| run.seed);
-    runs().nth(1).is_some() && runs().all(|run| is_drawn(run) && Some(run.seed) == first)
+    runs().nth(1).is_some() && runs().all(|run| run.is_drawn() && Some(run.seed) == first)
 }
 
 /// How it is judged.

@@ -101,12 +101,22 @@ impl Report {
 impl Report {
     /// Whether it is of a build of data, whose transactions are chunks of rows.
     pub fn is_build(&self) -> bool {
-        self.facts.get(DATA_BUILD).is_some_and(|facts| facts.contains_key("method"))
+        self.of_build("method").is_some()
     }
 
     /// What is known of the build that it is of.
     pub fn of_build(&self, name: &str) -> Option<&FactValue> {
-        self.facts.get(DATA_BUILD)?.get(name)
+        self.fact(DATA_BUILD, name)
+    }
+
+    /// A fact of the run, by what it is about and by name.
+    pub fn fact(&self, about: &str, name: &str) -> Option<&FactValue> {
+        self.facts.get(about)?.get(name)
+    }
+
+    /// Whether a simulated database drew its answers: it names their seed.
+    pub fn is_drawn(&self) -> bool {
+        self.fact("database", "seed").is_some()
     }
 
     /// As it is kept beside the run's events: without what grows with each second of each gauge,

@@ -199,7 +199,8 @@ pub(super) fn line_of(report: &ExperimentReport, point: &PointReport, axis: usiz
 }
 
 /// A figure as a point with its interval, or the range of its runs where that is too wide to tell
-/// anything. It ends at zero: nothing that is drawn here, a rate, a time or a share, can be below. That of a share below a bound ends at all of it.
+/// anything. It ends at zero: nothing that is drawn here, a rate, a time or a share, can be below.
+/// That of a share below a bound ends at all of it.
 pub(super) fn of_figure(name: &str, x: f64, figure: &Figure) -> Point {
     let most = if name.contains(".below_") { 100.0 } else { f64::INFINITY };
     let band = figure.half_width.map(|half| match figure.is_wide() {

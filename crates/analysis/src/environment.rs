@@ -2,7 +2,7 @@
 //!
 //! Not here: what differs between the sides (differences), and how it is reported (render).
 
-use model::{FactValue, Load, numbers};
+use model::{Load, numbers};
 use serde::{Deserialize, Serialize};
 
 use crate::report::Report;
@@ -43,7 +43,7 @@ pub struct Environment {
 
 impl Environment {
     /// That of some runs.
-    pub(super) fn of(all: &[&Report]) -> Environment {
+    pub fn of(all: &[&Report]) -> Environment {
         let clients = all.iter().map(|report| report.clients);
         let begun = || all.iter().map(|report| report.started.as_str());
         let begun = (begun().min().unwrap_or_default(), begun().max().unwrap_or_default());
@@ -52,7 +52,7 @@ impl Environment {
         Environment {
             workloads: each(all, |report| Some(report.workload.clone())),
             databases: each(all, |report| Some(report.database.clone())),
-            data: each(all, |report| Some(fact(report, "data", "size")?.to_string())),
+            data: each(all, |report| Some(report.fact("data", "size")?.to_string())),
             loads: each(all, |report| report.load.as_ref().map(load)),
             clients: (clients.clone().min().unwrap_or(0), clients.max().unwrap_or(0)),
             placements: each(all, |report| Some(report.placement.clone())),
@@ -62,17 +62,13 @@ impl Environment {
             begun: (begun.0.to_owned(), begun.1.to_owned()),
             machines: each(all, machine),
             systems: each(all, |report| {
-                let kernel = fact(report, "os", "kernel_release")?;
-                Some(format!("{}, kernel {kernel}", fact(report, "os", "name")?))
+                let kernel = report.fact("os", "kernel_release")?;
+                Some(format!("{}, kernel {kernel}", report.fact("os", "name")?))
             }),
             dbdyno: each(all, |report| Some(report.dbdyno.clone())),
             modes: modes.filter(is_common).cloned().collect(),
         }
     }
-}
-
-fn fact<'r>(report: &'r Report, about: &str, name: &str) -> Option<&'r FactValue> {
-    report.facts.get(about)?.get(name)
 }
 
 /// The rate alone where users arrive at one: the rest stands in the plans.
@@ -84,15 +80,15 @@ fn load(load: &Load) -> String {
 }
 
 fn machine(report: &Report) -> Option<String> {
-    let processors = fact(report, "cpu", "logical")?.count()?;
-    let memory = fact(report, "memory", "total_bytes")?.bytes()?;
+    let processors = report.fact("cpu", "logical")?.count()?;
+    let memory = report.fact("memory", "total_bytes")?.bytes()?;
     let processors = numbers::count(processors, "logical CPU");
-    let (model, memory) = (fact(report, "cpu", "model")?, numbers::bytes(memory));
+    let (model, memory) = (report.fact("cpu", "model")?, numbers::bytes(memory));
     Some(format!("{processors} ({model}), {memory} of memory"))
 }
 
 /// Each value that is known, once.
-fn each(all: &[&Report], value: impl Fn(&Report) -> Option<String>) -> Vec<String> {
+pub(crate) fn each(all: &[&Report], value: impl Fn(&Report) -> Option<String>) -> Vec<String> {
     let mut found: Vec<String> = Vec::new();
     for value in all.iter().filter_map(|report| value(report)) {
         if !value.is_empty() && !found.contains(&value) {

@@ -1,0 +1,61 @@
+//! What runs were made with, in sentences: workloads, databases, load, machines and versions.
+
+use analysis::environment::Environment;
+use model::numbers::{self, count};
+
+use super::wording::begun;
+
+/// More values of a kind are counted, not listed.
+const LISTED_MOST: usize = 4;
+
+/// What was measured, on what and when, in sentences.
+pub(crate) fn scene(scene: &Environment) -> String {
+    let span = |(low, high): (f64, f64)| match numbers::seconds(low) == numbers::seconds(high) {
+        true => numbers::seconds(low),
+        false => format!("{} to {}", numbers::seconds(low), numbers::seconds(high)),
+    };
+    let clients = match scene.clients {
+        (low, high) if low == high => count(low.into(), "client"),
+        (low, high) => format!("{low} to {}", count(high.into(), "client")),
+    };
+    let data = match scene.data.is_empty() {
+        true => String::new(),
+        false => format!(" ({})", several(&scene.data)),
+    };
+    let load = match scene.loads.is_empty() {
+        true => String::new(),
+        false => format!(", load: {}", several(&scene.loads)),
+    };
+    let (first, last) = (begun(&scene.begun.0), begun(&scene.begun.1));
+    let when = if first == last {
+        format!("begun {first}")
+    } else {
+        format!("started between {first} and {last}")
+    };
+    let mut printed = format!(
+        "{}{data} on {}: {clients}{load}; {} of {} after {} of ramp-up, {when}.",
+        several(&scene.workloads),
+        several(&scene.databases),
+        count(scene.runs, "run"),
+        span(scene.measured_s),
+        span(scene.ramp_up_s),
+    );
+    let machine = [&scene.machines, &scene.systems].map(|values| several(values));
+    if scene.placements.iter().any(|place| place == "simulated") {
+        printed.push_str(" In virtual time: no machine was loaded.");
+    } else if !scene.machines.is_empty() {
+        printed.push_str(&format!(" The generator ran on {}; {}.", machine[0], machine[1]));
+    }
+    if !scene.modes.is_empty() {
+        printed.push_str(&format!(" On all sides: {}.", scene.modes.join(", ")));
+    }
+    printed.push_str(&format!(" By dbdyno {}.", several(&scene.dbdyno)));
+    printed
+}
+
+pub(crate) fn several(values: &[String]) -> String {
+    match values.len() {
+        n if n > LISTED_MOST => format!("{n} different"),
+        _ => values.join(" and "),
+    }
+}
