@@ -170,7 +170,7 @@ fn trials_cells(
 ) -> Vec<Cell> {
     let blank = || Cell::from("");
     let rate = |value: f64| format_count(value.round() as u64);
-    let validity = validity(trials.status(), trials.worst_finding());
+    let validity = validity(trials.status(), trials.worst_finding(), None);
     let mut cells: Vec<Cell> = vec![
         blank(),
         short_id(trials.id).into(),
@@ -213,9 +213,11 @@ fn significant_or_infinite(value: f64, digits: usize) -> String {
 }
 
 /// How a run ended, unless it completed, and whether it is of use, unless it is.
-fn validity(status: Status, worst: Option<Severity>) -> String {
+fn validity(status: Status, worst: Option<Severity>, p99_ms: Option<f64>) -> String {
     let ended = (status != Status::Completed).then(|| status.name());
     let found = match worst {
+        // A run that lost work has no finite p99.
+        Some(Severity::Warning) if p99_ms == Some(f64::INFINITY) => Some("overloaded"),
         Some(severity @ (Severity::Invalid | Severity::Warning)) => Some(severity.name()),
         Some(Severity::Note) | None => None,
     };
@@ -282,7 +284,7 @@ fn cells(
     is_best: bool,
     (has_points, has_nopm, has_labels): (bool, bool, bool),
 ) -> Vec<Cell> {
-    let validity = validity(row.status, row.worst_finding);
+    let validity = validity(row.status, row.worst_finding, row.p99_ms);
     let mark = if is_best { "* " } else { "" };
     // What is not known leaves its cell empty.
     let figure = |value: Option<f64>, shown: fn(f64) -> String| {

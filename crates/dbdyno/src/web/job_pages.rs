@@ -7,6 +7,7 @@ use askama::Template;
 use axum::Json;
 use axum::extract::{Path, State};
 use axum::response::{IntoResponse, Redirect, Response};
+use model::numbers::cut;
 use model::{Choice, Status, Target};
 use plan::{check_from_page, read_toml};
 use serde_json::json;
@@ -106,9 +107,10 @@ impl JobView {
                 "exit code 1: the run is complete, and its result is not valid or breaks a limit"
                     .to_owned()
             }
-            (JobStatus::Failed, Some(1)) => {
-                "exit code 1: it failed; its output below says why".to_owned()
-            }
+            (JobStatus::Failed, Some(1)) => match last_error(&row.output) {
+                Some(why) => format!("exit code 1: {why}"),
+                None => "exit code 1".to_owned(),
+            },
             (JobStatus::Failed, Some(code)) => format!("exit code {code}"),
             (JobStatus::Failed, None) => "it did not end by itself".to_owned(),
             (JobStatus::Lost, _) => "nothing watched its end".to_owned(),
@@ -131,6 +133,15 @@ impl JobView {
 }
 
 /// The list, and a text that differs from state to state.
+/// Letters of an error that a line of the list has room for; the job's page has all of it.
+const ERROR_MOST: usize = 160;
+
+/// The last error that a job has reported, cut.
+fn last_error(output: &str) -> Option<String> {
+    let error = output.lines().rev().find_map(|line| line.strip_prefix("dbdyno: "))?;
+    Some(cut(error, ERROR_MOST))
+}
+
 fn rows_of(store: &Store, visitor: &Visitor) -> Result<(String, String), HttpError> {
     let rows = store.jobs()?.into_iter().map(|row| JobView::of(store, row));
     let rows: Vec<JobView> = rows.collect::<Result<_, _>>()?;

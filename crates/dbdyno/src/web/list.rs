@@ -149,7 +149,7 @@ impl RowView {
             tps: row.tps.map_or(String::new(), |tps| numbers::rate(Some(tps))),
             nopm: row.nopm.map_or(String::new(), |nopm| numbers::rate(Some(nopm))),
             p99_ms: row.p99_ms.map_or(String::new(), |ms| numbers::ms(Some(ms))),
-            validity: validity(row.status, row.worst_finding),
+            validity: validity(row.status, row.worst_finding, row.p99_ms),
             worst: worst.to_owned(),
             is_best,
             trend: trend.to_owned(),
@@ -158,8 +158,12 @@ impl RowView {
     }
 }
 
-fn validity(status: Status, worst: Option<Severity>) -> &'static str {
+/// What its badge says. A run that lost work has no finite p99: it is overloaded.
+fn validity(status: Status, worst: Option<Severity>, p99_ms: Option<f64>) -> &'static str {
     match (status, worst) {
+        (Status::Completed, Some(Severity::Warning)) if p99_ms == Some(f64::INFINITY) => {
+            "overloaded"
+        }
         (Status::Running, _) => "",
         (_, Some(severity @ (Severity::Warning | Severity::Invalid))) => severity.name(),
         _ => "good",
@@ -353,7 +357,7 @@ fn experiment_line(trials: Trials<'_, '_>, rows: &[&RunRow]) -> ExperimentLine {
         p99_ms: trials.span(|row| row.p99_ms, |ms| numbers::ms(Some(ms))),
         clients: trials.span(|row| Some(row.clients as f64), |one| format_count(one as u64)),
         trend: spark_svg(&means_by_point(rows)),
-        validity: validity(trials.status(), trials.worst_finding()),
+        validity: validity(trials.status(), trials.worst_finding(), None),
         status: trials.status().name(),
         started: utc(trials.started_unix_ms()),
         workload: trials.workload().to_owned(),

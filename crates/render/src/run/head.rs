@@ -67,7 +67,11 @@ pub(super) fn verdict(report: &Report) -> Verdict {
         }
         Status::Interrupted => (Tone::Warning, "It was interrupted"),
         Status::QueueFull => (Tone::Warning, "The queue was full, and it stopped"),
-        Status::Completed if has(Severity::Warning) => (Tone::Warning, "Use with caution"),
+        // What lost work has no finite p99: it stands out from what is merely uncertain.
+        Status::Completed if has(Severity::Warning) => match is_overloaded(report) {
+            true => (Tone::Bad, "Use with caution"),
+            false => (Tone::Warning, "Use with caution"),
+        },
         Status::Completed => (Tone::Good, "This result is valid"),
     };
     let word = match why(report) {
@@ -75,6 +79,11 @@ pub(super) fn verdict(report: &Report) -> Verdict {
         None => format!("{word}."),
     };
     Verdict { tone, word, headline: headline(report), details: Vec::new() }
+}
+
+/// Whether so much was lost that the p99 of all that was offered is infinite.
+fn is_overloaded(report: &Report) -> bool {
+    of_all_offered(report, "p99").value == Value::Infinite
 }
 
 /// Why it ended early, or what was found.
