@@ -4,6 +4,7 @@
 //! Only words that our own parser has refused are looked up, so no option of ours changes its
 //! meaning. Not here: misspelt words of our own (clap finds the nearest).
 
+use clap::Command;
 use clap::error::{ContextKind, ContextValue, Error};
 use model::Parameter;
 
@@ -28,6 +29,8 @@ enum Place {
     Build,
     /// In each command that works on a database.
     Load,
+    /// In this command.
+    In(&'static str),
 }
 
 const fn habit(
@@ -121,7 +124,23 @@ const HABITS: &[Habit] = &[
         "dbdyno run tpcb, whose transaction is pgbench's default one",
     ),
     habit(&["select-only"], PGBENCH, Place::Command, "dbdyno run oltp-point-select"),
-    habit(&["destroy", "delete"], SEVERAL, Place::Command, "dbdyno drop WORKLOAD"),
+    habit(
+        &["destroy", "delete"],
+        SEVERAL,
+        Place::Command,
+        "dbdyno drop WORKLOAD for data, dbdyno runs rm RUN for a run",
+    ),
+    habit(&["resume", "continue"], SEVERAL, Place::Command, "dbdyno experiments resume ID"),
+    habit(&["print"], HAMMERDB, Place::Command, "dbdyno list parameters"),
+    habit(&["last"], SEVERAL, Place::In("runs"), "dbdyno runs show last"),
+    habit(&["-n"], SEVERAL, Place::In("runs"), "--limit VALUE"),
+    habit(&["--json"], SEVERAL, Place::In("runs"), "--output json"),
+    habit(
+        &["--host", "--port", "--bind", "-p"],
+        SEVERAL,
+        Place::In("web"),
+        "--listen, such as 127.0.0.1:9000",
+    ),
     habit(&["load"], SEVERAL, Place::Command, "dbdyno build WORKLOAD"),
     habit(
         &["bench", "benchmark", "execute", "start"],
@@ -129,7 +148,7 @@ const HABITS: &[Habit] = &[
         Place::Command,
         "dbdyno run WORKLOAD",
     ),
-    habit(&["status", "ps", "ls", "results"], SEVERAL, Place::Command, "dbdyno runs"),
+    habit(&["status", "ps", "ls", "result", "results"], SEVERAL, Place::Command, "dbdyno runs"),
     habit(
         &["stop", "kill", "abort"],
         SEVERAL,
@@ -142,7 +161,7 @@ const HABITS: &[Habit] = &[
     habit(&["create"], SEVERAL, Place::Command, "dbdyno build WORKLOAD"),
     habit(&["clean"], SEVERAL, Place::Command, "dbdyno drop WORKLOAD"),
     habit(
-        &["sysbench", "pgbench", "hammerdb", "hammerdbcli", "benchbase"],
+        &["sysbench", "pgbench", "hammerdb", "hammerdbcli", "benchbase", "mysqlslap"],
         SEVERAL,
         Place::Command,
         "dbdyno run WORKLOAD, such as oltp-read-write, tpcb or tpcc",
@@ -179,7 +198,7 @@ const HABITS: &[Habit] = &[
         "--ramp-up VALUEm",
     ),
     habit(
-        &["--warmup-time", "--warmup", "--rampup", "--ramp-up-time"],
+        &["--warmup-time", "--warmup", "--rampup", "--rampup_time", "--ramp-up-time"],
         SEVERAL,
         Place::Load,
         "--ramp-up VALUEs",
@@ -209,7 +228,7 @@ const HABITS: &[Habit] = &[
     ),
     habit(&["--forced-shutdown"], SYSBENCH, Place::Load, "--drain, such as 10s"),
     habit(
-        &["--keyandthink", "--thinktime"],
+        &["--keyandthink", "--thinktime", "--async_scale", "--async_client"],
         HAMMERDB,
         Place::Load,
         "--load keythink, with --keythink-scale",
@@ -504,6 +523,10 @@ pub(crate) fn sentence_of(error: &Error, command: &str, words: &[String]) -> Opt
     if let Some(habit) = found(word, command) {
         let of = habit.of;
         let instead = sizes(habit, words).unwrap_or_else(|| with_value(habit.instead, value));
+        let instead = match command.is_empty() && instead.starts_with("--") && word.len() < 3 {
+            true => format!("dbdyno run WORKLOAD with {instead}"),
+            false => instead,
+        };
         let what = if word.starts_with('-') { "an option" } else { "a command" };
         let instead = match instead.strip_prefix("nothing: ") {
             Some(why) => format!("leave it out: {why}"),
@@ -513,6 +536,19 @@ pub(crate) fn sentence_of(error: &Error, command: &str, words: &[String]) -> Opt
     }
     let script = (command.is_empty()).then(|| script(word, words)).flatten()?;
     Some(format!("'{word}' is not an argument of dbdyno: write {script}"))
+}
+
+/// What to say of an option that another of our commands has, in one that stands for all that have
+/// it.
+pub(crate) fn sentence_of_other(error: &Error, root: &Command, command: &str) -> Option<String> {
+    let Some(ContextValue::String(typed)) = error.get(ContextKind::InvalidArg) else {
+        return None;
+    };
+    let name = typed.split('=').next()?.strip_prefix("--")?;
+    let has = |sub: &&Command| sub.get_arguments().any(|arg| arg.get_long() == Some(name));
+    let other = root.get_subcommands().filter(|sub| sub.get_name() != command).find(has)?;
+    let here = if command.is_empty() { "dbdyno alone" } else { command };
+    Some(format!("'--{name}' is an option of 'dbdyno {}', not of {here}", other.get_name()))
 }
 
 /// What to say of `-h HOST`, which is the help here and the server elsewhere.
@@ -565,9 +601,11 @@ fn with_value(instead: &str, value: &str) -> String {
     if value == "0" && instead == "--transactions VALUE" {
         return "nothing: without --transactions a run ends by its --duration".to_owned();
     }
-    // Times of other programs have no unit.
-    let instead = instead.replace("VALUEs", &format!("{}s", or("60")));
-    let instead = instead.replace("VALUEm", &format!("{}m", or("2")));
+    // Times of other programs have no unit, but whoever types one means it.
+    let is_time = value.len() > 1 && model::parse_duration(value).is_ok();
+    let as_typed = |in_unit: String| if is_time { value.to_owned() } else { in_unit };
+    let instead = instead.replace("VALUEs", &as_typed(format!("{}s", or("60"))));
+    let instead = instead.replace("VALUEm", &as_typed(format!("{}m", or("2"))));
     instead.replace("VALUE", or("N"))
 }
 
@@ -579,7 +617,8 @@ fn found(word: &str, command: &str) -> Option<&'static Habit> {
         let is_place = match habit.at {
             Place::Command => command.is_empty() || on_database,
             Place::Build => command == "build",
-            Place::Load => on_database,
+            Place::Load => on_database || command.is_empty() && word.len() == 2,
+            Place::In(name) => command == name,
         };
         is_place && habit.words.contains(&word)
     };
@@ -652,6 +691,7 @@ mod tests {
                     Place::Build => &[&["build", "tpcc"]],
                     // Each of them is no option of at least one workload.
                     Place::Load => &[&["run", "empty"]],
+                    Place::In(name) => &[&[name]],
                 };
                 for line in lines {
                     let (code, said) = answer(&[*line, &[word]].concat());
@@ -726,6 +766,10 @@ mod tests {
         check(&["run", "tpcc", "-c10"], "write --clients 10;");
         check(&["run", "tpcc", "--time=90"], "write --duration 90s;");
         check(&["run", "tpcc", "--maria_rampup", "5"], "write --ramp-up 5m;");
+        check(&["run", "tpcc", "--rampup=2m"], "write --ramp-up 2m;");
+        check(&["run", "tpcc", "--warmup", "3s"], "write --ramp-up 3s;");
+        check(&["-c", "4", "-T", "10"], "write dbdyno run WORKLOAD with --clients 4;");
+        check(&["runs", "-n", "5"], "write --limit 5;");
         check(&["run", "tpcc", "--pg_duration=secret"], "write --duration 2m;");
         check(&["run", "tpcc", "--rand-type=pareto"], "such as dbdyno run oltp-read-write");
         check(&["run", "tpcc", "-h", "127.0.0.1", "-p", "3306"], "--target 'mariadb://");

@@ -141,6 +141,8 @@ fn parse(mut command: Command, words: &[String], shell: &Shell) -> Result<ArgMat
             let help = path_of(&command, words);
             let subcommand = help.split(' ').nth(1).unwrap_or_default();
             let sentence = habits::sentence_of(&error, subcommand, words);
+            let other = || habits::sentence_of_other(&error, &command, subcommand);
+            let sentence = sentence.or_else(other);
             let sentence = sentence.unwrap_or_else(|| sentence_of(&error.to_string()));
             tell(&Error::Usage(format!("{sentence}; see '{help} --help'")), words, shell)
         }
