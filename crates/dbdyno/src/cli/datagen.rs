@@ -19,7 +19,7 @@ use crate::shell::Shell;
 pub(crate) fn command(words: &[String]) -> Result<Command, Error> {
     let what = named(words, "datagen");
     let command = Command::new("datagen")
-        .about("Writes a workload's rows as flat files, with the commands that load them")
+        .about("Writes a workload's rows as flat files, with load commands")
         .arg(workload_argument())
         .arg(
             Arg::new("output_dir")

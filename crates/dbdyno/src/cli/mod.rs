@@ -216,8 +216,7 @@ fn tell(error: &Error, words: &[String], shell: &Shell) -> u8 {
 }
 
 fn command(words: &[String]) -> Result<Command, Error> {
-    let about = "Database load testing: builds the data, generates the load, measures it and stores \
-                 every run";
+    let about = "Database load testing: builds data, drives the load, measures it, keeps every run";
     let command = Command::new("dbdyno")
         .version(app::run::version_of_ours())
         .about(about)
@@ -241,6 +240,11 @@ fn command(words: &[String]) -> Result<Command, Error> {
         .subcommands(manual::commands());
     #[cfg(feature = "pages")]
     let command = command.subcommand(web::command());
+    // Beside long flags there is no room for words on a narrow terminal.
+    let command = command.mut_subcommands(|sub| match sub.has_subcommands() {
+        true => sub,
+        false => sub.next_line_help(true),
+    });
     Ok(in_sections(examples::added(command)))
 }
 

@@ -32,7 +32,7 @@ const SIDES: std::ops::RangeInclusive<u32> = 200..=4_000;
 
 pub(crate) fn command() -> Command {
     Command::new("report")
-        .about("Writes an HTML page of a run, an experiment or a comparison, or one of its charts")
+        .about("Writes an HTML page of a run, experiment, comparison, or a chart")
         .after_help(format!(
             "One name is a run or an experiment, several are compared, the first is the baseline. \
              The page is one file without external resources. A chart is an .svg, {} a .html, or \

@@ -22,7 +22,7 @@ pub(crate) fn command(words: &[String]) -> Result<Command, Error> {
         Arg::new(name).long(long).value_name("N").default_value(default)
     };
     let command = password::add(Command::new("show"))
-        .about("Executes one transaction, and shows its statements, round trips, bytes and times")
+        .about("Shows one transaction: statements, round trips, bytes and times")
         .after_help("The transaction is executed, and what it writes is committed.")
         .arg(workload_argument())
         .arg(

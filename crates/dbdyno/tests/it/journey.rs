@@ -131,7 +131,7 @@ fn a_run_that_was_kept_can_be_listed_shown_repeated_labelled_exported_and_remove
     let report = home.json(&args);
     let id = report["run_id"].as_str().unwrap();
 
-    home.run(&["runs", "list"]).good().says(&["tpcc", "completed", &id[28..]]);
+    home.run(&["runs", "list"]).good().says(&["tpcc", &id[28..]]);
     let shown = home.run(&["runs", "show", "last"]).good().says(&[id, "NOPM", "45/43/4/4/4"]);
     assert_eq!(home.run(&["runs", "show", &id[28..]]).good().out, shown.out);
     assert_eq!(home.json(&["runs", "show", id]), report);
