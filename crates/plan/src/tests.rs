@@ -299,6 +299,11 @@ fn a_mistake_is_reported_with_its_line_and_column() {
          warehouses = ... } in [[group]]",
     );
     check("[phases]\nseed = 3", "unknown key 'phases.seed': it is 'seed' at the top");
+    check("rate = 3", "unknown key 'rate': it is 'rate' in [[group]]");
+    check("[[group]]\nrepeat = 3", "unknown key 'repeat': it is 'repeat' in [experiment]");
+    check("threads = 3", "unknown key 'threads': it is 'clients' in [[group]]");
+    check("vary = 3", "unknown key 'vary': it is a table of its own: [experiment.vary]");
+    check("label = \"a=b\"", "a label is an option of the command: --label KEY=VALUE");
     check("[phases]\nmesure = \"1s\"", "plan.toml:2:1: unknown key 'phases.mesure'");
     check(&format!("{group}clients = 0"), "plan.toml:3:11: clients: 0 is too small");
     check(&format!("{group}load = \"close\""), "plan.toml:3:8: load: 'close' is not one of closed");

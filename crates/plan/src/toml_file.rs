@@ -206,8 +206,10 @@ impl File<'_> {
                 .try_for_each(|(key, value)| self.read(keys, &path, key, value, values));
         }
         let Some(name) = keys.find(&path) else {
-            let near = did_you_mean(word, keys.names_in(table));
-            let hint = if near.is_empty() { elsewhere(word) } else { near };
+            // A key of another table is meant rather than one that is spelt alike.
+            let there = elsewhere(word);
+            let hint =
+                if there.is_empty() { did_you_mean(word, keys.names_in(table)) } else { there };
             return Err(self.bad(key, &format!("unknown key '{path}'{hint}")));
         };
         let written = self.written(key, value)?;
@@ -233,6 +235,16 @@ impl File<'_> {
     }
 }
 
+/// What other words are called in a plan, or where they belong.
+const OTHER_WORDS: [(&[&str], &str); 6] = [
+    (&["threads", "connections", "users", "virtual_users", "vus"], "it is 'clients' in [[group]]"),
+    (&["warmup", "warm_up", "rampup"], "it is 'ramp_up' at the top"),
+    (&["time", "measure", "runtime"], "it is 'duration' at the top"),
+    (&["vary", "axes"], "it is a table of its own: [experiment.vary]"),
+    (&["require", "fail_if"], "a limit is an option of the command: --require 'p99<300ms'"),
+    (&["label", "labels"], "a label is an option of the command: --label KEY=VALUE"),
+];
+
 /// Where in a plan a key of this name belongs, in words; empty where there is none.
 fn elsewhere(word: &str) -> String {
     if word == "build" {
@@ -240,17 +252,22 @@ fn elsewhere(word: &str) -> String {
                    line (dbdyno build ...)";
         return why.to_owned();
     }
+    if let Some((_, meant)) = OTHER_WORDS.iter().find(|(words, _)| words.contains(&word)) {
+        return format!(": {meant}");
+    }
     let tables = [
         (Keys::of(PLAN, FORMER_OF_PLAN, &[]), "at the top"),
         (Keys::of(EXPERIMENT, FORMER_OF_EXPERIMENT, &[]), "in [experiment]"),
         (Keys::of(GROUP, FORMER_OF_GROUP, &[]), "in [[group]]"),
         (Keys::of(AT, &[], &[]), "in [[at]]"),
     ];
-    let today = |keys: &Keys| {
+    let own = |keys: &Keys| keys.names_in("").find(|name| *name == word);
+    let former = |keys: &Keys| {
         let former = || keys.former.iter().find(|(_, name, _)| *name == word);
         keys.find(word).or_else(|| former().map(|(.., today)| *today))
     };
-    let found = tables.iter().find_map(|(keys, place)| Some((today(keys)?, place)));
+    let found = tables.iter().find_map(|(keys, place)| Some((own(keys)?, place)));
+    let found = found.or_else(|| tables.iter().find_map(|(keys, at)| Some((former(keys)?, at))));
     if let Some((name, place)) = found {
         return format!(": it is '{name}' {place}");
     }

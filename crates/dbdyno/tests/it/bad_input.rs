@@ -1200,3 +1200,31 @@ fn pools_that_no_machine_can_hold_are_refused() {
     let words = ["the pools of arm may take", "of memory: make them smaller"];
     refused(&home, &[&args[..], &pools].concat(), USAGE, &words);
 }
+
+#[test]
+fn data_of_which_a_table_is_gone_are_refused_by_each_command() {
+    let home = Home::new();
+    home.put_tpcc();
+    let file = rusqlite::Connection::open(home.database("tpcc")).expect("a file");
+    file.execute_batch("DROP TABLE stock").expect("it is dropped");
+    for command in ["build", "check", "show", "run"] {
+        let refused = home.run(&[command, "tpcc"]).code(1);
+        refused.warns(&["the table stock of the data of tpcc", "dbdyno drop tpcc"]).is_a_sentence();
+    }
+    home.run(&["run", "tpcc", "--check=off", "--duration=1s"]).code(1);
+    home.run(&["drop", "tpcc"]).good();
+}
+
+#[test]
+fn data_are_not_dropped_under_a_run() {
+    let home = Home::new();
+    home.put_tpcc();
+    let args = ["run", "tpcc", "--duration=60s", "--ramp-up=0s", "--name=goes-on"];
+    let mut run = home.start(&args);
+    run.wait_until("a run", |said| said.contains(" TPS "));
+    let refused = home.run(&["drop", "tpcc"]).code(1);
+    refused.warns(&["a run (goes-on, ", "wait for it, or stop it"]).is_a_sentence();
+    run.interrupt();
+    run.end();
+    home.run(&["drop", "tpcc"]).good();
+}

@@ -139,6 +139,18 @@ fn where_nothing_can_be_drawn_an_interval_is_a_line() {
     assert_eq!(lines(&dumb), ["ramp-up 1 s", "5 s", "10 s", "12 s"], "{dumb}");
 }
 
+/// Of each second of a ramp-up a line has what was committed in it.
+#[test]
+fn seconds_of_the_ramp_up_have_their_rates() {
+    let home = Home::new();
+    let how = ["--ramp-up=4s", "--duration=1s", "--report-interval=1s", "--no-store"];
+    let target = "--target=sim:?service=constant:1ms&servers=0";
+    let ran = home.run(&[&["run", "empty", target, "--clients=2"], &how[..]].concat()).good();
+    let lines: Vec<&str> = ran.err.lines().filter(|line| line.starts_with("[ ramp-up ")).collect();
+    assert_eq!(lines.len(), 4, "{}", ran.err);
+    assert!(lines.iter().all(|line| !line.contains("] 0 TPS")), "{}", ran.err);
+}
+
 #[test]
 fn what_to_do_first_is_said_by_what_is_there() {
     let home = Home::new();
