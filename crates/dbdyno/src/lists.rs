@@ -68,7 +68,10 @@ pub(crate) fn experiments_json(store: &Store, filter: &ExperimentFilter) -> Resu
             "name": experiment.name,
             "started_unix_ms": experiment.started_unix_ms,
             "axes": experiment.axes,
-            "trials": experiment.points.len() as u64 * u64::from(experiment.repeats),
+            // Nobody knows how many a search will have.
+            "trials": experiment.seek.is_none().then(|| {
+                experiment.points.len() as u64 * u64::from(experiment.repeats)
+            }),
             "trials_completed": trials_completed,
             "status": status,
         })

@@ -21,7 +21,7 @@ use super::answer::{self, Frame};
 use super::auth::{new_open_session, open_session};
 use super::http_error::HttpError;
 use super::jobs::NewJob;
-use super::plan_form::{FILE, Section, draft_of, sections, shown};
+use super::plan_form::{FILE, Section, draft_of, sections, shown, wrong_target};
 use super::query::{Form, Pairs};
 use super::visitor::{SessionId, Visitor};
 use super::{App, Shared};
@@ -42,7 +42,8 @@ struct NewRunPage {
     vary: String,
     server: String,
     labels: String,
-    has_bad_labels: bool,
+    labels_wrong: String,
+    target_wrong: String,
     sections: Vec<Section>,
     toml: String,
     was: String,
@@ -496,7 +497,8 @@ fn shown_page(
         vary: shown(draft, "vary"),
         server: shown(draft, "server"),
         labels: labels.to_owned(),
-        has_bad_labels: read_labels(labels).is_err(),
+        labels_wrong: read_labels(labels).err().map(|bad| bad.text).unwrap_or_default(),
+        target_wrong: wrong_target(draft, wrong),
         sections: sections(draft, wrong),
         was: draft_to_toml(draft),
         toml,

@@ -5,7 +5,7 @@
 //! that page's TOML, which is sent along; so a field that was changed is written over the TOML, and
 //! a field that was not says nothing. Not here: what is done with a plan (new_run).
 
-use model::{Parameter, ParameterKind};
+use model::{Parameter, ParameterKind, Target};
 use plan::{
     BadPlan, Draft, EXPERIMENT, From, GroupDraft, PLAN, VaryDraft, Written, group_flags, read_toml,
 };
@@ -98,10 +98,21 @@ fn field_of(
     let is_known = value.is_empty() || names.iter().any(is_chosen);
     let choice = |name: &&'static str| Choice { name, is_chosen: is_chosen(name) };
     let choices = if is_known { names.iter().map(choice).collect() } else { Vec::new() };
-    let wrong =
-        wrong.filter(|bad| is_about(&bad.0, row)).map_or(String::new(), |bad| bad.0.clone());
+    // The plan is read up to its first mistake; each other field is looked at alone.
+    let alone = || row.parse(&value).err().filter(|_| !value.is_empty()).map(|bad| bad.to_string());
+    let wrong = wrong.filter(|bad| is_about(&bad.0, row)).map(|bad| bad.0.clone());
+    let wrong = wrong.or_else(alone).unwrap_or_default();
     let title = row.name.replace('_', " ");
     Field { key, title, help: row.help, default: row.default, choices, wrong, value }
+}
+
+/// What is wrong with the target of a draft; or nothing.
+pub(super) fn wrong_target(draft: &Draft, wrong: Option<&BadPlan>) -> String {
+    let row = PLAN.iter().map(|row| &row.parameter).find(|row| row.name == "target");
+    let named = wrong.filter(|bad| row.is_some_and(|row| is_about(&bad.0, row)));
+    let url = shown(draft, "plan.target");
+    let alone = || Target::parse(&url).err().filter(|_| !url.is_empty()).map(|bad| bad.to_string());
+    named.map(|bad| bad.0.clone()).or_else(alone).unwrap_or_default()
 }
 
 /// Whether an error names this parameter: as a flag, or behind its place in the plan.
@@ -292,6 +303,21 @@ mod tests {
         assert_eq!(fields("--clients: 0 is too small"), ["group.0.clients"]);
         assert_eq!(fields("plan.toml:5:11: clients: 0 is too small"), ["group.0.clients"]);
         assert_eq!(fields("plan.toml:5:11: nonsense"), Vec::<String>::new());
+    }
+
+    /// The plan is refused for its first mistake; the others stand at their fields too.
+    #[test]
+    fn each_wrong_field_says_why() {
+        let text = "target = \"nobody\"\nduration = 5\n[[group]]\nworkload = \"tpcc\"\n\
+                    clients = -3\nparameters = { warehouses = \"x\" }\n";
+        let draft = read_toml(FILE, text).unwrap();
+        let all = sections(&draft, None).into_iter().flat_map(|section| section.fields);
+        let wrong = all.filter(|field| !field.wrong.is_empty()).map(|field| field.key);
+        let mut wrong: Vec<String> = wrong.collect();
+        wrong.sort();
+        assert_eq!(wrong, ["group.0.clients", "parameter.0.warehouses", "plan.duration"]);
+        assert!(wrong_target(&draft, None).starts_with("a target is a URL"));
+        assert_eq!(wrong_target(&read_toml(FILE, WAS).unwrap(), None), "");
     }
 
     #[test]
