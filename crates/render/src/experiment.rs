@@ -63,7 +63,9 @@ pub fn experiment(report: &ExperimentReport, trials: &[TrialReport]) -> Document
     let over_time = named(&charts, &["drift", "stability"]);
     page.section("stability", "Over time", vec![Block::Charts(over_time)]);
     page.section("ran", "What ran", ran(report, trials));
-    let mut repeat = again(&report.id, report.status);
+    // A rule may end the repeats before there are as many.
+    let is_short = report.stop_condition.is_none() && trials_left(report).1 > 0;
+    let mut repeat = again(&report.id, report.status, is_short);
     repeat.blocks.extend(report.plan.iter().map(|plan| {
         let show = format!("dbdyno experiments show {} --plan > plan.toml", report.id);
         let command = Block::Verbatim(format!("{show}\ndbdyno run plan.toml"));
@@ -144,7 +146,7 @@ fn ran(report: &ExperimentReport, trials: &[TrialReport]) -> Vec<Block> {
 }
 
 /// Which experiment it is, whether it goes on, and how to see it again.
-pub(super) fn again(id: &str, status: Option<Status>) -> Section {
+pub(super) fn again(id: &str, status: Option<Status>, is_short: bool) -> Section {
     let short = short_id(id);
     let state = match status {
         None | Some(Status::Completed) => String::new(),
@@ -152,11 +154,24 @@ pub(super) fn again(id: &str, status: Option<Status>) -> Section {
     };
     let show = Span::Code(format!("dbdyno experiments show {short}"));
     let mut text = Text::from(format!("{id}{state}; to show it again: ")).and(show);
-    if let Some(Status::Interrupted | Status::Failed) = status {
+    let has_ended = matches!(status, Some(Status::Interrupted | Status::Failed));
+    if has_ended || is_short && status == Some(Status::Completed) {
         let resume = Span::Code(format!("dbdyno experiments resume {short}"));
         text = text.and("; resume with: ").and(resume);
     }
     Section::new(REPEAT, "How to repeat it", vec![Block::pairs([("experiment", text)])])
+}
+
+/// How many trials do not count, and how many were not made.
+fn trials_left(report: &ExperimentReport) -> (u64, u64) {
+    // One that was lost may have been made again.
+    let repeats = report.trials / (report.points.len() as u64).max(1);
+    let lost = report
+        .points
+        .iter()
+        .map(|point| point.runs_not_counted.min(repeats.saturating_sub(point.runs.len() as u64)));
+    let lost: u64 = lost.sum();
+    (lost, report.trials.saturating_sub(report.trials_done + lost))
 }
 
 /// What was found, and how many trials it took.
@@ -176,14 +191,7 @@ fn headline(report: &ExperimentReport) -> (String, String) {
     };
     let n = count(report.points.len() as u64, "point");
     let done = report.trials_done;
-    // One that was lost may have been made again.
-    let repeats = report.trials / (report.points.len() as u64).max(1);
-    let lost = report
-        .points
-        .iter()
-        .map(|point| point.runs_not_counted.min(repeats.saturating_sub(point.runs.len() as u64)));
-    let lost: u64 = lost.sum();
-    let left = report.trials.saturating_sub(done + lost);
+    let (lost, left) = trials_left(report);
     let rest = [(lost, "not counted"), (left, "not run")];
     let rest = rest.iter().filter(|(n, _)| *n > 0);
     let rest: String = rest.map(|(n, what)| format!(", {n} {what}")).collect();

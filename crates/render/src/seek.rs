@@ -37,7 +37,7 @@ pub fn seek(report: &SeekReport) -> Document {
         where_drawn: Place::First,
         ..Section::new("curve", "Probes over the axis", curve)
     });
-    page.repeat = Some(again(&report.id, report.status));
+    page.repeat = Some(again(&report.id, report.status, false));
     page
 }
 

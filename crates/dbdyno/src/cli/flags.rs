@@ -132,12 +132,17 @@ pub(crate) fn no_store() -> Arg {
         .help("Do not store the run")
 }
 
+/// Whether a lasting default says that runs are not kept, and nothing else says otherwise.
+pub(crate) fn is_store_off(matches: &ArgMatches, shell: &Shell) -> bool {
+    shell.setting("store") == Some("off")
+        && !matches.contains_id("store")
+        && shell.variable("DBDYNO_STORE").is_none()
+}
+
 /// Whether a single run or build is not stored: by its flag, or by the user's lasting default.
 /// Labels need the store.
 pub(crate) fn is_unstored(matches: &ArgMatches, shell: &Shell) -> Result<bool, Error> {
-    let is_off = shell.setting("store") == Some("off")
-        && !matches.contains_id("store")
-        && shell.variable("DBDYNO_STORE").is_none();
+    let is_off = is_store_off(matches, shell);
     let is_labelled = matches.contains_id("label");
     match (matches.get_flag("no_store"), is_off) {
         (true, _) if is_labelled => Err(Error::Usage(

@@ -32,7 +32,14 @@ pub(super) fn bad(flag: &'static str) -> impl Fn(BadQuery) -> Error {
 /// The store, which must be there.
 pub(super) fn store(matches: &ArgMatches, shell: &Shell) -> Result<Store, Error> {
     let path = flags::store_path(matches, shell)?;
-    Store::open_existing(&path).map_err(said)
+    let is_off = !path.exists() && flags::is_store_off(matches, shell);
+    Store::open_existing(&path).map_err(|error| match is_off {
+        true => Error::Failed(format!(
+            "there is no store {}, because the store is off: 'dbdyno config unset store' keeps runs",
+            path.display()
+        )),
+        false => said(error),
+    })
 }
 
 /// What the store says, as an error.
