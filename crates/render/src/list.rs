@@ -232,7 +232,7 @@ fn figure_title(name: &str) -> String {
 
 /// Letters of a name, a point and all labels that a line of a list has room for; other forms have
 /// all.
-const NAME_MOST: usize = 28;
+const NAME_MOST: usize = 32;
 const POINT_MOST: usize = 40;
 const LABELS_MOST: usize = 30;
 
