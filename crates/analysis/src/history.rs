@@ -96,7 +96,6 @@ pub struct HistoryReport {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub baseline: Option<String>,
     /// What its runs measured, on what and when; null where there are none.
-    #[serde(default)]
     pub scene: Option<Environment>,
     /// Runs that are left out, since they do not have the figure.
     #[serde(default)]
@@ -374,13 +373,9 @@ impl HistoryReport {
             let of = values.find(|value| value.figure == primary && !value.unit.is_empty());
             of.into_iter().for_each(|value| units.push(&primary, value.unit.clone()));
         }
-        let from = |imported: &Imported| ImportedFrom {
-            name: imported.name.clone(),
-            source: imported.source.clone(),
-        };
+        let from =
+            |of: &Imported| ImportedFrom { name: of.name.clone(), source: of.source.clone() };
         let ordered = parts.first().map_or(Ordered::default(), |part| part.ordered);
-        let lacks_figure =
-            |run: &&Report| values_of(std::slice::from_ref(*run), &primary).is_empty();
         let mut points = Vec::new();
         let (mut left_out, mut unlisted) = (Vec::new(), Vec::new());
         for part in parts {
@@ -396,7 +391,7 @@ impl HistoryReport {
             min_effect: question.judge.min_effect,
             false_alarms: FalseAlarms { share, builds: YEAR, expected: share * f64::from(YEAR) },
             baseline: question.baseline.clone(),
-            without_figure: all.iter().filter(|run| lacks_figure(run)).count() as u64,
+            without_figure: all.iter().copied().filter(has_none(&primary)).count() as u64,
             scene: (!all.is_empty()).then(|| Environment::of(&all)),
             figure: primary,
             points,
@@ -475,10 +470,19 @@ fn primary(question: &Question, runs: &[&Report]) -> Result<String, String> {
             Err(format!("no imported figure is called {asked}: choose one of {all}"))
         }
         (false, of_imported) => {
-            let of_runs = question.judge.primary_of(runs);
+            let of_runs = question.judge.primary_of(runs).map(|name| {
+                // Unless it is asked for, it is one that no run is left out for.
+                let is_own = question.judge.primary.is_none() && runs.iter().any(has_none(&name));
+                if is_own && !runs.iter().any(has_none("tps")) { "tps".to_owned() } else { name }
+            });
             of_runs.or_else(|why| of_imported.ok_or(why))
         }
     }
+}
+
+/// Which runs do not have a figure.
+fn has_none(name: &str) -> impl Fn(&&Report) -> bool {
+    move |run| values_of(std::slice::from_ref(*run), name).is_empty()
 }
 
 /// The series of our runs, or of one file of imported figures: what is judged together.

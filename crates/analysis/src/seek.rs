@@ -310,7 +310,6 @@ pub struct SeekReport {
     /// What was found.
     pub answer: Answer,
     /// What its probes measured, on what and when; null before the first has ended.
-    #[serde(default)]
     pub scene: Option<Environment>,
     /// Of the answer's interval.
     pub confidence: f64,

@@ -5,6 +5,8 @@
 //! between. Points of an experiment are its axes' values; other runs have the points that their
 //! conditions make (analysis). Not here: the judgement (analysis).
 
+use std::collections::BTreeSet;
+
 use analysis::comparison::{FIGURES, Judge, MIN_EFFECT, NotCounted, Side, SidePoint};
 use analysis::condition::{Condition, Mixed, Points, points_of_builds, points_of_sides};
 use analysis::figures::short;
@@ -172,6 +174,8 @@ fn point_with_change(
     let mut damaged = Vec::new();
     let builds = builds_placed(labelled(store, key, None, &Report::AT_LENGTH, &mut damaged)?);
     let mut known: Vec<String> = Vec::new();
+    // Each figure has the points of the runs that have it.
+    let (mut points, mut is_point) = (BTreeSet::new(), false);
     let figures = [None].into_iter().chain(FIGURES.map(|figure| Some(figure.to_owned())));
     for primary in figures {
         // Any change may be acknowledged, also one that matters by a smaller min_effect only.
@@ -182,29 +186,28 @@ fn point_with_change(
             continue;
         };
         let names = || shown.points.iter().map(PointHistory::name).zip(shown.point_names());
-        let is_named = |(short, whole): &(String, String)| [short, whole].contains(&&change.point);
-        let point = match names().find(is_named) {
+        let point = match names().find(|(a, b)| [a, b].contains(&&change.point)) {
             Some((_, whole)) => whole,
             None if change.point.is_empty() => String::new(),
             None => {
-                let points: Vec<String> = names().map(|(short, _)| short).collect();
-                return Err(Error::Usage(format!(
-                    "no point is {}: points are {}",
-                    change.point,
-                    points.join(", ")
-                )));
+                points.extend(names().map(|(short, _)| short));
+                continue;
             }
         };
+        is_point = true;
         if shown.has_change_at(&change.build, &point) {
             return Ok(point);
         }
         let new: Vec<String> = shown.changed(&point).into_iter().map(str::to_owned).collect();
         known.extend(new.into_iter().filter(|build| !known.contains(build)).collect::<Vec<_>>());
     }
+    if !is_point && !points.is_empty() {
+        let points = points.into_iter().collect::<Vec<String>>().join(", ");
+        return Err(Error::Usage(format!("no point is {}: points are {points}", change.point)));
+    }
     let known = match &known[..] {
         [] => "no build has one".to_owned(),
-        [one] => format!("{one} has one"),
-        many => format!("{} have one", many.join(", ")),
+        all => format!("{} {} one", all.join(", "), if all.len() == 1 { "has" } else { "have" }),
     };
     Err(Error::Usage(format!("{} has no change to acknowledge: {known}", change.build)))
 }

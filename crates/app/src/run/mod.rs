@@ -365,17 +365,21 @@ fn running_at(store: &Store, target: &Target) -> Result<Vec<RunRow>, Error> {
     runs_at(store, target, &filter)
 }
 
-/// Refuses to take the data away from a run of this store that goes on.
+/// Refuses to take the data away from a run that goes on: one of this store, or of any where the
+/// database is a file.
 pub fn is_unused(store: &Path, target: &Target) -> Result<(), Error> {
     // Where there is no store, or none that can be read, no run of it is known.
-    let Ok(store) = Store::open_existing(store) else { return Ok(()) };
-    match running_at(&store, target)?.first() {
-        None => Ok(()),
-        Some(RunRow { name, run, .. }) => Err(Error::Failed(format!(
-            "a run ({name}, {run}) uses {target} now: wait for it, or stop it, before its data are \
-             dropped"
-        ))),
-    }
+    let store = Store::open_existing(store).ok();
+    let others = store.map(|store| running_at(&store, target)).transpose()?.unwrap_or_default();
+    let file = drivers::file_of(target).filter(|file| file.exists());
+    let marker = file.as_deref().and_then(RunMarker::beside);
+    let which = match others.first() {
+        Some(RunRow { name, run, .. }) => format!(" ({name}, {run})"),
+        None if marker.is_some_and(|marker| !marker.is_alone()) => String::new(),
+        None => return Ok(()),
+    };
+    let why = "wait for it, or stop it, and drop its data then";
+    Err(Error::Failed(format!("a run{which} uses {target} now: {why}")))
 }
 
 /// The runs of a filter that use this database.

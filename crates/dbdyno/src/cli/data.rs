@@ -422,9 +422,8 @@ pub(crate) fn drop_data(matches: &ArgMatches, shell: &Shell) -> Outcome {
     if opened.data == Data::None {
         return Err(Error::Usage(format!("{name} has no data to drop")));
     }
-    if let Ok(store) = flags::store_path(matches, shell) {
-        app::run::is_unused(&store, &target)?;
-    }
+    let store = flags::store_path(matches, shell).unwrap_or_default();
+    app::run::is_unused(&store, &target)?;
     let is_forced = matches.get_flag("force");
     if is_forced {
         live.doing("counting the rows of tables that dbdyno did not build");

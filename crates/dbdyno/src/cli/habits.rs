@@ -545,6 +545,10 @@ pub(crate) fn sentence_of_other(error: &Error, root: &Command, command: &str) ->
         return None;
     };
     let name = typed.split('=').next()?.strip_prefix("--")?;
+    // It may be one of its subcommands that does not have it.
+    if root.find_subcommand(command).is_some_and(Command::has_subcommands) {
+        return None;
+    }
     let has = |sub: &&Command| sub.get_arguments().any(|arg| arg.get_long() == Some(name));
     let other = root.get_subcommands().filter(|sub| sub.get_name() != command).find(has)?;
     let here = if command.is_empty() { "dbdyno alone" } else { command };
