@@ -496,18 +496,18 @@ pub fn has_all_tables(opened: &Opened, target: &Target, stop: &Stop) -> Result<(
         let tables = workload.population().map(|population| population.tables());
         for table in tables.unwrap_or_default() {
             let name = &table.name;
-            let is_there = session.has_table(name)?;
-            if is_ours && !is_there {
+            if session.has_table(name)? {
+                // Columns of ours are as we made them.
+                if is_ours {
+                    continue;
+                }
+            } else if is_ours {
                 let workload = workload.identity().workload;
                 return Err(Error::Failed(format!(
                     "the table {name} of the data of {workload} in {target} is gone: drop the \
                      rest with dbdyno drop {workload} --target '{target}', and build again"
                 )));
-            }
-            if is_ours {
-                continue;
-            }
-            if !is_there {
+            } else {
                 return Err(Error::Failed(format!(
                     "{target} has tables that dbdyno did not build, and no table {name}: name \
                      another database, which is created if it does not exist"

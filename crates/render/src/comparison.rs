@@ -26,7 +26,7 @@ use super::document::{
     Verdict,
 };
 use super::experiment::left_out;
-use super::scene::{scene, several};
+use super::scene::{LISTED_MOST, scene, several};
 use super::wording::{ratio_text, title_with_unit, without_stop};
 use super::{Align, Cell, Column, Table};
 
@@ -40,8 +40,6 @@ const LOST_LEAST_PERCENT: f64 = 1.0;
 const DIFFER_SHOWN_MAX: usize = 3;
 /// A longer value is cut in a sentence.
 const VALUE_MAX: usize = 40;
-/// More values of a kind are counted, not listed.
-const LISTED_MOST: usize = 4;
 /// Where a finding is in so much more of one side's runs than of another's, it is worth a word.
 const UNEVEN: f64 = 0.25;
 /// What stands for all points, or the only one.

@@ -45,7 +45,7 @@ pub fn folded_run_list(rows: &[RunRow], most: usize) -> (Document, bool) {
     let best = Best::of(rows);
     let is_marked = |line: &&[&RunRow]| line.len() == 1 && best.is(line[0]);
     let legend = shown.iter().any(is_marked).then(|| format!("* {BEST}"));
-    let folded = shown.iter().find_map(|line| folded(line)).map(|trials| {
+    let folded = shown.iter().find_map(|line| Trials::of(line)).map(|trials| {
         let id = short_id(trials.id);
         format!("trials are folded: 'dbdyno experiments show {id}' has them, --trials lists each")
     });
@@ -149,18 +149,13 @@ fn table(lines: &[&[&RunRow]], is_folded: bool, best: &Best) -> Table {
     let mut table = Table::new(columns);
     let has = (has_points, has_nopm, has_labels);
     for line in lines {
-        match (folded(line).filter(|_| is_folded), line) {
+        match (Trials::of(line), line) {
             (Some(trials), _) => table.row(trials_cells(&trials, has)),
             (None, [row, ..]) => table.row(cells(row, is_folded, best.is(row), has)),
             (None, []) => {}
         }
     }
     table
-}
-
-/// Several trials of an experiment.
-fn folded<'t, 'r>(line: &'t [&'r RunRow]) -> Option<Trials<'t, 'r>> {
-    Trials::of(line).filter(|_| line.len() > 1)
 }
 
 /// The trials of an experiment in a line. Only people see it: what programs read is left out.
@@ -216,8 +211,7 @@ fn significant_or_infinite(value: f64, digits: usize) -> String {
 fn validity(status: Status, worst: Option<Severity>, p99_ms: Option<f64>) -> String {
     let ended = (status != Status::Completed).then(|| status.name());
     let found = match worst {
-        // A run that lost work has no finite p99.
-        Some(Severity::Warning) if p99_ms == Some(f64::INFINITY) => Some("overloaded"),
+        Some(Severity::Warning) if is_overloaded(p99_ms) => Some("overloaded"),
         Some(severity @ (Severity::Invalid | Severity::Warning)) => Some(severity.name()),
         Some(Severity::Note) | None => None,
     };
@@ -271,11 +265,15 @@ impl<'a> Best<'a> {
     }
 }
 
-/// An infinite p99 is that of a run which lost more than one in a hundred: it is overloaded.
+/// Whether a run lost more than one in a hundred: its p99 is infinite.
+pub fn is_overloaded(p99_ms: Option<f64>) -> bool {
+    p99_ms.is_some_and(f64::is_infinite)
+}
+
 fn tps_that_counts(row: &RunRow) -> Option<f64> {
     let is_valid = row.worst_finding != Some(Severity::Invalid);
-    let is_overloaded = row.p99_ms.is_some_and(f64::is_infinite);
-    row.tps.filter(|_| row.status == Status::Completed && is_valid && !is_overloaded)
+    let is_whole = is_valid && !is_overloaded(row.p99_ms);
+    row.tps.filter(|_| row.status == Status::Completed && is_whole)
 }
 
 fn cells(

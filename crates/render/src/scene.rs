@@ -6,7 +6,7 @@ use model::numbers::{self, count};
 use super::wording::begun;
 
 /// More values of a kind are counted, not listed.
-const LISTED_MOST: usize = 4;
+pub(crate) const LISTED_MOST: usize = 4;
 
 /// What was measured, on what and when, in sentences.
 pub(crate) fn scene(scene: &Environment) -> String {

@@ -280,20 +280,15 @@ function dbdynoAgain(place, isOverTime) {
 // A click pins an instant, or lets go of it; of a double click nothing is pinned. plotly.js tells
 // of no click before it has told what is pointed at, as after a zoom.
 function dbdynoPinning(place, isOverTime) {
-  let [down, waiting] = [null, null];
+  let waiting = null;
   const pin = (at, near) => {
     const isNear = dbdynoPinned !== null && Math.abs(dbdynoPinned - at) <= near;
     dbdynoPinned = isNear ? null : at;
     dbdynoCross(null);
     dbdynoMoved();
   };
-  place.addEventListener('pointerdown', (event) => {
-    down = isOverTime() && event.target.closest?.('.nsewdrag') ? event : null;
-  }, true);
-  window.addEventListener('pointerup', (event) => {
-    const begun = down;
-    down = null;
-    if (!begun || !place.isConnected) return;
+  const released = (begun, event) => {
+    if (!place.isConnected) return;
     if (Math.hypot(event.clientX - begun.clientX, event.clientY - begun.clientY) > 3) return;
     if (waiting !== null) {
       clearTimeout(waiting);
@@ -308,6 +303,11 @@ function dbdynoPinning(place, isOverTime) {
       waiting = null;
       pin(at, 5 * perPixel);
     }, DBDYNO_DOUBLE_CLICK_MS);
+  };
+  place.addEventListener('pointerdown', (begun) => {
+    if (!isOverTime() || !begun.target.closest?.('.nsewdrag')) return;
+    const once = { capture: true, once: true };
+    window.addEventListener('pointerup', (event) => released(begun, event), once);
   }, true);
 }
 

@@ -523,7 +523,7 @@ pub(crate) fn sentence_of(error: &Error, command: &str, words: &[String]) -> Opt
     if let Some(habit) = found(word, command) {
         let of = habit.of;
         let instead = sizes(habit, words).unwrap_or_else(|| with_value(habit.instead, value));
-        let instead = match command.is_empty() && instead.starts_with("--") && word.len() < 3 {
+        let instead = match command.is_empty() && instead.starts_with("--") && word.len() == 2 {
             true => format!("dbdyno run WORKLOAD with {instead}"),
             false => instead,
         };
@@ -538,8 +538,7 @@ pub(crate) fn sentence_of(error: &Error, command: &str, words: &[String]) -> Opt
     Some(format!("'{word}' is not an argument of dbdyno: write {script}"))
 }
 
-/// What to say of an option that another of our commands has, in one that stands for all that have
-/// it.
+/// What to say of an option that another of our commands has: the first that has it is named.
 pub(crate) fn sentence_of_other(error: &Error, root: &Command, command: &str) -> Option<String> {
     let Some(ContextValue::String(typed)) = error.get(ContextKind::InvalidArg) else {
         return None;

@@ -132,7 +132,6 @@ impl JobView {
     }
 }
 
-/// The list, and a text that differs from state to state.
 /// Letters of an error that a line of the list has room for; the job's page has all of it.
 const ERROR_MOST: usize = 160;
 
@@ -142,6 +141,7 @@ fn last_error(output: &str) -> Option<String> {
     Some(cut(error, ERROR_MOST))
 }
 
+/// The list, and a text that differs from state to state.
 fn rows_of(store: &Store, visitor: &Visitor) -> Result<(String, String), HttpError> {
     let rows = store.jobs()?.into_iter().map(|row| JobView::of(store, row));
     let rows: Vec<JobView> = rows.collect::<Result<_, _>>()?;

@@ -13,7 +13,7 @@ use askama::Template;
 use axum::extract::State;
 use axum::response::Response;
 use model::{NS_PER_S, Severity, Status, format_count, numbers};
-use render::list::{Best, Trials, groups, in_short, point, short_id};
+use render::list::{Best, Trials, groups, in_short, is_overloaded, point, short_id};
 use render::spark::spark_svg;
 use store::{Filter, Query, RunRow, Sort, Store, utc};
 
@@ -158,12 +158,10 @@ impl RowView {
     }
 }
 
-/// What its badge says. A run that lost work has no finite p99: it is overloaded.
+/// What its badge says.
 fn validity(status: Status, worst: Option<Severity>, p99_ms: Option<f64>) -> &'static str {
     match (status, worst) {
-        (Status::Completed, Some(Severity::Warning)) if p99_ms == Some(f64::INFINITY) => {
-            "overloaded"
-        }
+        (Status::Completed, Some(Severity::Warning)) if is_overloaded(p99_ms) => "overloaded",
         (Status::Running, _) => "",
         (_, Some(severity @ (Severity::Warning | Severity::Invalid))) => severity.name(),
         _ => "good",
@@ -345,7 +343,7 @@ fn means_by_point(rows: &[&RunRow]) -> Vec<f64> {
     points.iter().map(|(_, all)| all.iter().sum::<f64>() / all.len() as f64).collect()
 }
 
-fn experiment_line(trials: Trials<'_, '_>, rows: &[&RunRow]) -> ExperimentLine {
+fn experiment_line(trials: Trials<'_, '_>) -> ExperimentLine {
     let rate = |value: f64| numbers::rate(Some(value));
     ExperimentLine {
         id: trials.id.to_owned(),
@@ -356,7 +354,7 @@ fn experiment_line(trials: Trials<'_, '_>, rows: &[&RunRow]) -> ExperimentLine {
         tps: trials.span(|row| row.tps, rate),
         p99_ms: trials.span(|row| row.p99_ms, |ms| numbers::ms(Some(ms))),
         clients: trials.span(|row| Some(row.clients as f64), |one| format_count(one as u64)),
-        trend: spark_svg(&means_by_point(rows)),
+        trend: spark_svg(&means_by_point(trials.rows)),
         validity: validity(trials.status(), trials.worst_finding(), None),
         status: trials.status().name(),
         started: utc(trials.started_unix_ms()),
@@ -394,8 +392,7 @@ fn rows(
         (false, _) => format!("{} of {n_all}, page {page} of {n_pages}", found.shown.len()),
     };
     let of_group = |rows: &Vec<&RunRow>| {
-        let trials = Trials::of(rows).filter(|_| rows.len() > 1);
-        let of = trials.map(|trials| experiment_line(trials, rows));
+        let of = Trials::of(rows).map(experiment_line);
         let more = |row: &RunRow| (trend(store, shared, row), worst(store, shared, row));
         let view = |row: &&RunRow| {
             let (trend, worst) = more(row);

@@ -120,7 +120,7 @@ fn what_is_mended_in_part_fails_until_it_is_acknowledged() {
     home.run(&["history", "ack", "1.16", "--undo"]).good();
     home.run(&["history", "ack", "1.16", "--undo"]).code(2).warns(&["is not acknowledged"]);
     home.run(&["history", "--fail-on-regression"]).code(1);
-    // A point is called as its series is, by as little as tells it from others, or by all of it.
+    // A point takes the short name of its series, or the whole one.
     let target = "--target=sim:?service=exponential:2ms&servers=4";
     let other = ["run", "empty", target, "--placement=simulated"];
     let more = ["--clients=4", "--statements=2", "--duration=10s", "--label=build=1.0"];

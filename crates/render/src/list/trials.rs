@@ -26,19 +26,20 @@ pub fn groups<'r>(rows: impl Iterator<Item = &'r RunRow>, is_folded: bool) -> Ve
     groups
 }
 
-/// The trials of an experiment, at least one, those that began last first.
+/// Several trials of an experiment, those that began last first.
 #[derive(Clone, Copy)]
 pub struct Trials<'t, 'r> {
-    rows: &'t [&'r RunRow],
+    /// The run of each.
+    pub rows: &'t [&'r RunRow],
     first: &'r RunRow,
     /// The experiment's id.
     pub id: &'r str,
 }
 
 impl<'t, 'r> Trials<'t, 'r> {
-    /// A group of a list, if it is of an experiment.
+    /// A group of a list, if it is more than one run, and of an experiment.
     pub fn of(rows: &'t [&'r RunRow]) -> Option<Trials<'t, 'r>> {
-        let first = *rows.first()?;
+        let [first, _, ..] = *rows else { return None };
         Some(Trials { rows, first, id: first.experiment.as_deref()? })
     }
 
