@@ -54,7 +54,6 @@ const RULES: &[fn(&Tree) -> Vec<Trouble>] = &[
     circles::modules_form_no_circle,
     shape::files_say_what_they_are,
     shape::lines_fit,
-    shape::crates_fit,
     calls::banned_calls,
     products::products_are_named_by_drivers,
     lists::members_are_listed,
@@ -67,7 +66,7 @@ const RULES: &[fn(&Tree) -> Vec<Trouble>] = &[
 
 /// What is worth a thought and breaks nothing.
 const ADVICE: &[fn(&Tree) -> Vec<Trouble>] =
-    &[shape::long_functions, shape::long_files, calls::unsafe_code];
+    &[shape::long_functions, shape::long_files, shape::crates_fit, calls::unsafe_code];
 
 /// Holds every rule against the tree.
 pub(crate) fn check(tree: &Tree) -> Report {

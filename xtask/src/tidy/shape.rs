@@ -9,7 +9,7 @@ use crate::tree::Tree;
 const LINE_LETTERS_MAX: usize = 100;
 const FUNCTION_LINES_MAX: usize = 70;
 const FILE_LINES_MAX: usize = 800;
-/// Of code without tests, comments and blank lines: what is longer is more than one room.
+/// Lines of code of a crate, without tests, comments and blank lines.
 const CRATE_LINES_MAX: usize = 12_000;
 /// It speaks several protocols, a folder each.
 const MAY_BE_LONGER: &str = "drivers";
@@ -46,7 +46,7 @@ pub(super) fn lines_fit(tree: &Tree) -> Vec<Trouble> {
     troubles
 }
 
-/// No crate grows without end.
+/// Crates that may hold more than one layer.
 pub(super) fn crates_fit(tree: &Tree) -> Vec<Trouble> {
     crates_fit_in(tree, CRATE_LINES_MAX)
 }
@@ -64,7 +64,7 @@ fn crates_fit_in(tree: &Tree, n_lines_max: usize) -> Vec<Trouble> {
         |(name, n_lines): &(String, usize)| *n_lines > n_lines_max && name != MAY_BE_LONGER;
     let reported = |(name, n_lines): (String, usize)| {
         let text = format!(
-            "{n_lines} lines of code; a crate has at most {n_lines_max}: which part is another room?"
+            "{n_lines} lines of code, more than {n_lines_max}: which part is another crate?"
         );
         Trouble::new(&format!("crates/{name}/src/lib.rs"), 1, text)
     };
