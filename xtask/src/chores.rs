@@ -10,7 +10,7 @@ use anyhow::{Context, Result, bail};
 use crate::cargo::{self, now, since};
 use crate::dist;
 use crate::setup;
-use crate::suite::{self, Built, Tally, Which};
+use crate::suite::{self, Built, Condition, Tally, Which};
 use crate::tidy::{Report, check};
 use crate::tree::Tree;
 
@@ -74,7 +74,7 @@ pub(crate) fn everything(root: &Path, which: Which) -> Result<bool> {
     let mut tidied = Some(thread::spawn(move || anyhow::Ok(check(&Tree::read(&tree)?))));
     let bare = (which == Which::All).then(|| begin_bare_lints(root));
     step("tests", &mut || {
-        let (is_good, ran) = suite::run(&built.executables, which)?;
+        let (is_good, ran) = suite::run(&built.executables, which, Condition::Whole)?;
         tally = ran;
         Ok(is_good)
     });
@@ -103,6 +103,26 @@ pub(crate) fn everything(root: &Path, which: Which) -> Result<bool> {
     }
     println!("{} passed, {} failed", tally.passed, tally.failed);
     Ok(failed.is_empty())
+}
+
+/// Runs the tests in real time under conditions that show whether one depends on the machine: on
+/// one core, beside processes that spin, and at the lowest priority.
+pub(crate) fn stress(root: &Path) -> Result<bool> {
+    if !setup::set_up()? {
+        return Ok(false);
+    }
+    let built = suite::build(root, Which::All)?;
+    let (mut tally, mut all_good) = (Tally::default(), true);
+    for condition in Condition::STRESS {
+        println!("== {}", condition.name());
+        let (is_good, ran) = suite::run(&built.executables, Which::All, condition)?;
+        println!("== {}: {} passed, {} failed", condition.name(), ran.passed, ran.failed);
+        tally.passed += ran.passed;
+        tally.failed += ran.failed;
+        all_good &= is_good;
+    }
+    println!("{} passed, {} failed", tally.passed, tally.failed);
+    Ok(all_good)
 }
 
 /// Writes the generated docs again. A test of dbdyno holds them against what it lists.

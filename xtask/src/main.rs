@@ -26,6 +26,8 @@ usage: cargo xtask <chore>
   test      everything that must hold: format, lints, tidy, tests, generated docs; first it
             installs the packages that tests need (as root on Debian), and fetches servers
             [--quick] only tests that need no server, no process and no browser
+            [--stress] those in real time, three times: on one core, beside ten spinning
+            processes, and at the lowest priority (an hour)
   docs      write the generated docs again
   dist      build what is delivered into target/packages: a tarball, a package for Debian, the
             files of a container image (with buildah the image too); each is tried
@@ -46,6 +48,7 @@ fn main() -> ExitCode {
         ["tidy"] => chores::tidy(&root),
         ["test"] => chores::everything(&root, Which::All),
         ["test", "--quick"] => chores::everything(&root, Which::Quick),
+        ["test", "--stress"] => chores::stress(&root),
         ["docs"] => chores::docs(&root),
         ["dist"] => dist::run(&root, "dist"),
         ["dist", "--profile", profile] => dist::run(&root, profile),

@@ -1,8 +1,9 @@
 //! Running all tests: two executables at a time, the longest first, each as wide as its tests
-//! allow; then those tests that need the machine to themselves. Each test has its time.
+//! allow. Each test has its time.
 //!
-//! A test that fails among others runs once more, alone. What passes then passes, but is named and
-//! shown at the end: it depends on how busy the machine is, and wants mending.
+//! A test that fails has failed: none is run again, since none may depend on how fast, how many or
+//! how busy the processors are. Those that run in real time can be run under conditions that show
+//! it (`Condition`).
 //!
 //! Cargo builds the executables and names them; they are run here, since cargo reports no times
 //! for tests. Not here: what the tests need (setup), and what else must hold (chores).
@@ -10,13 +11,14 @@
 use std::collections::VecDeque;
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
-use std::process::{ChildStdout, Command, Stdio};
+use std::process::{Child, ChildStdout, Command, Stdio};
 use std::sync::Mutex;
 use std::sync::mpsc::{self, Receiver};
 use std::thread;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail};
+use rustix::thread::{CpuSet, sched_getaffinity};
 use serde_json::Value;
 
 use crate::cargo::{self, now, since};
@@ -31,11 +33,9 @@ const LONG: [&str; 6] =
 /// Executables that run at once. They mostly wait for servers.
 const N_LANES: usize = 2;
 
-/// As many failed tests run once more. Where more failed, it is not the busy machine.
-const AGAIN_MAX: usize = 5;
-
 /// An executable that says nothing for so long hangs: it is ended, and counts as a failed test.
-const SILENCE_MAX: Duration = Duration::from_secs(300);
+/// Tests give up a wait after 15 minutes.
+const SILENCE_MAX: Duration = Duration::from_secs(1200);
 
 /// Tests in the units that need a server, by a part of their names: the modules of one product, and
 /// others.
@@ -52,11 +52,11 @@ const WITH_SERVERS: [&str; 10] = [
     "tests::postgres_18::",
 ];
 
-/// Stands behind the name of an executable whose tests run alone.
-const ALONE_MARK: &str = ", alone";
+/// Executables whose tests compute, and look at no clock.
+const COMPUTING: [&str; 7] = ["analysis", "made_up", "model", "plan", "render", "stats", "xtask"];
 
-/// Tests that need the machine to themselves, by a part of their names: they run last, one by one.
-const ALONE: [&str; 2] = ["generator::", "findings::a_generator_that"];
+/// Processes that spin beside the tests.
+const SPINNING: usize = 10;
 
 /// Executables whose tests make many histograms, of 264 KiB each, and start no other process.
 const MANY_HISTOGRAMS: [&str; 4] = ["analysis", "render", "stats", "store"];
@@ -78,15 +78,78 @@ pub(crate) enum Which {
     Quick,
 }
 
-/// Which tests of an executable are run at a time.
+/// What the tests get of the machine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Group<'a> {
-    /// Those that may share the machine.
-    Together,
-    /// Those that may not.
-    Alone,
-    /// This one, by its whole name.
-    One(&'a str),
+pub(crate) enum Condition {
+    /// All of it.
+    Whole,
+    /// One processor.
+    OneCore,
+    /// What processes leave that do nothing but spin.
+    Busy,
+    /// What everybody else leaves.
+    Nice,
+}
+
+impl Condition {
+    /// Those under which tests in real time show that they do not depend on the machine.
+    pub(crate) const STRESS: [Condition; 3] =
+        [Condition::OneCore, Condition::Busy, Condition::Nice];
+
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Condition::Whole => "tests",
+            Condition::OneCore => "tests on one core",
+            Condition::Busy => "tests beside ten spinning processes",
+            Condition::Nice => "tests at the lowest priority",
+        }
+    }
+
+    /// A program under this condition. `Busy` is made by [`Spinners`].
+    fn command(self, program: &Path) -> Command {
+        let through = |before: &[&str]| {
+            let mut command = Command::new(before[0]);
+            command.args(&before[1..]).arg(program);
+            command
+        };
+        match self {
+            Condition::Whole | Condition::Busy => Command::new(program),
+            Condition::OneCore => through(&["taskset", "--cpu-list", &first_core().to_string()]),
+            Condition::Nice => through(&["nice", "-n", "19"]),
+        }
+    }
+}
+
+/// The first processor that this process may use.
+fn first_core() -> usize {
+    let allowed = sched_getaffinity(None).expect("it can be asked");
+    let mut cores = 0..CpuSet::MAX_CPU;
+    cores.find(|core| allowed.is_set(*core)).expect("we run on one")
+}
+
+/// Processes that spin until this is dropped, or this process is gone.
+struct Spinners(Vec<Child>);
+
+impl Spinners {
+    fn start(condition: Condition) -> Result<Spinners> {
+        let n_spinning = if condition == Condition::Busy { SPINNING } else { 0 };
+        let mut spinners = Spinners(Vec::new());
+        for _ in 0..n_spinning {
+            let spins = Command::new("sh").args(["-c", "while kill -0 $PPID; do :; done"]).spawn();
+            spinners.0.push(spins.context("cannot start sh")?);
+        }
+        Ok(spinners)
+    }
+}
+
+impl Drop for Spinners {
+    fn drop(&mut self) {
+        for child in &mut self.0 {
+            // One that was ended by somebody else is gone already.
+            let _ = child.kill();
+            let _ = child.wait();
+        }
+    }
 }
 
 /// How many tests passed and failed.
@@ -120,78 +183,48 @@ struct Ran {
     tally: Tally,
     /// Seconds by the name of a test.
     times: Vec<(f64, String)>,
-    /// The names of tests that failed.
-    failed: Vec<String>,
     /// What it printed but for the lines of its tests.
     said: String,
     is_good: bool,
 }
 
-/// Runs all tests, though some fail, and shows where the time goes.
-pub(crate) fn run(executables: &[Executable], which: Which) -> Result<(bool, Tally)> {
+/// Runs all tests, though some fail, and shows where the time goes. Under a condition other than
+/// the whole machine only those that run in real time.
+pub(crate) fn run(
+    executables: &[Executable],
+    which: Which,
+    condition: Condition,
+) -> Result<(bool, Tally)> {
     if executables.is_empty() {
         bail!("there are none: they were not built");
     }
-    let queue = Mutex::new(longest_first(executables));
-    let together = thread::scope(|scope| {
-        let lane = || run_lane(&queue, which, Group::Together);
+    let mut queue = longest_first(executables);
+    queue.retain(|one| condition == Condition::Whole || one.runs_in_real_time());
+    let (queue, _spinners) = (Mutex::new(queue), Spinners::start(condition)?);
+    let all = thread::scope(|scope| {
+        let lane = || run_lane(&queue, which, condition);
         let lanes: Vec<_> = (0..N_LANES).map(|_| scope.spawn(lane)).collect();
         let ran = lanes.into_iter().map(|lane| lane.join().expect("a lane has no panic"));
         ran.collect::<Result<Vec<_>>>()
     });
-    let waiting = executables.iter().filter(|one| one.mostly_waits()).collect();
-    let alone = run_lane(&Mutex::new(waiting), which, Group::Alone);
-    let mut all: Vec<(String, f64, Ran)> =
-        together?.into_iter().chain([alone?]).flatten().collect();
-    let first: String = all.iter().filter(|one| !one.2.is_good).map(|one| &*one.2.said).collect();
-    let passed_again = again(executables, which, &mut all)?;
-    let (mut tally, mut is_good) = (Tally::default(), true);
+    let (mut tally, mut is_good, mut failures) = (Tally::default(), true, String::new());
     let (mut groups, mut tests) = (Vec::new(), Vec::new());
-    for (executable, took_s, ran) in all {
+    for (executable, took_s, ran) in all?.into_iter().flatten() {
         tally.passed += ran.tally.passed;
         tally.failed += ran.tally.failed;
         is_good &= ran.is_good;
+        if !ran.is_good {
+            failures += &ran.said;
+        }
         groups.push((took_s, executable.clone(), ran.tally.passed + ran.tally.failed));
         let named = |(s, name): (f64, String)| (s, format!("{executable}: {name}"));
         tests.extend(ran.times.into_iter().map(named));
     }
     println!("\n{}", times(groups, tests));
-    if !first.is_empty() {
-        println!("what failed:\n{first}");
-    }
-    for name in passed_again {
-        println!("passed only when run again, alone: {name}");
+    if !failures.is_empty() {
+        println!("what failed:\n{failures}");
     }
     Ok((is_good, tally))
-}
-
-/// Runs tests that failed once more, alone, and returns the names of those that passed then. Their
-/// executable is good if nothing else in it failed.
-fn again(
-    executables: &[Executable],
-    which: Which,
-    all: &mut [(String, f64, Ran)],
-) -> Result<Vec<String>> {
-    let mut passed = Vec::new();
-    if all.iter().map(|(.., ran)| ran.failed.len()).sum::<usize>() > AGAIN_MAX {
-        return Ok(passed);
-    }
-    for (name, _, ran) in all {
-        let name = name.trim_end_matches(ALONE_MARK);
-        let Some(executable) = executables.iter().find(|one| one.name == name) else { continue };
-        for test in std::mem::take(&mut ran.failed) {
-            println!("\n     Running {name} {test} again, alone");
-            let mut say = |line: &str| println!("{line}");
-            let one = executable.run((which, Group::One(&test)), &mut say)?;
-            if one.is_good && one.tally.passed == 1 {
-                ran.tally.failed -= 1;
-                ran.tally.passed += 1;
-                passed.push(format!("{name}: {test}"));
-            }
-        }
-        ran.is_good |= ran.tally.failed == 0;
-    }
-    Ok(passed)
 }
 
 /// The executables in the order in which they are begun.
@@ -206,31 +239,23 @@ fn longest_first(executables: &[Executable]) -> VecDeque<&Executable> {
 fn run_lane(
     queue: &Mutex<VecDeque<&Executable>>,
     which: Which,
-    group: Group,
+    condition: Condition,
 ) -> Result<Vec<(String, f64, Ran)>> {
     let next = || queue.lock().expect("a lane has no panic").pop_front();
     let mut all = Vec::new();
     while let Some(executable) = next() {
         let begun = now();
-        let name = match group {
-            Group::Together => executable.name.clone(),
-            _ => format!("{}{ALONE_MARK}", executable.name),
-        };
-        if group == Group::Together {
-            println!("\n     Running {name}");
-        }
+        let name = executable.name.clone();
+        println!("\n     Running {name}");
         // Tests are shown as they end; what else an executable says stays together.
         let mut said = String::new();
-        let ran = executable.run((which, group), &mut |line| match line.starts_with("test ") {
+        let ran = executable.run(which, condition, &mut |line| match line.starts_with("test ") {
             true => println!("{line}"),
             false => said.extend([line, "\n"]),
         });
         let ran = Ran { said, ..ran? };
-        // Hardly any executable has tests that run alone.
-        if group == Group::Together || ran.tally != Tally::default() {
-            print!("{name}: {}", ran.said);
-            all.push((name, seconds(begun), ran));
-        }
+        print!("{name}: {}", ran.said);
+        all.push((name, seconds(begun), ran));
     }
     Ok(all)
 }
@@ -299,32 +324,21 @@ fn executable(line: &str) -> Option<Executable> {
 impl Executable {
     /// How many of its tests run at once. Those in folders of their own mostly wait: for servers,
     /// for processes, and for loads of some seconds.
-    fn width(&self, group: Group) -> usize {
+    fn width(&self) -> usize {
         let cores = std::thread::available_parallelism().map_or(1, |n| n.get());
-        match group {
-            Group::Alone | Group::One(_) => 1,
-            Group::Together if self.mostly_waits() => 2 * cores,
-            Group::Together => cores,
-        }
+        if self.name.contains(' ') { 2 * cores } else { cores }
     }
 
-    fn mostly_waits(&self) -> bool {
-        self.name.contains(' ')
+    fn runs_in_real_time(&self) -> bool {
+        let package = self.name.split(' ').next().unwrap_or_default();
+        !COMPUTING.contains(&package)
     }
 
     /// `say` gets what it prints, line by line.
-    fn run(&self, (which, group): (Which, Group), say: &mut dyn FnMut(&str)) -> Result<Ran> {
-        let mut command = Command::new(&self.program);
+    fn run(&self, which: Which, condition: Condition, say: &mut dyn FnMut(&str)) -> Result<Ran> {
+        let mut command = condition.command(&self.program);
         if which == Which::Quick {
             command.args(WITH_SERVERS.map(|name| format!("--skip={name}")));
-        }
-        match group {
-            Group::Alone => _ = command.args(ALONE),
-            Group::One(name) => _ = command.args(["--exact", name]),
-            Group::Together if self.mostly_waits() => {
-                command.args(ALONE.map(|name| format!("--skip={name}")));
-            }
-            Group::Together => {}
         }
         if MANY_HISTOGRAMS.contains(&&*self.name) {
             command.env(KEEP_MEMORY.0, KEEP_MEMORY.1);
@@ -332,7 +346,7 @@ impl Executable {
         let mut child = command
             // Times of tests are an unstable option of every test executable.
             .args(["-Z", "unstable-options", "--report-time"])
-            .args(["--test-threads", &self.width(group).to_string()])
+            .args(["--test-threads", &self.width().to_string()])
             .env("RUSTC_BOOTSTRAP", "1")
             .current_dir(&self.folder)
             .stdin(Stdio::null())
@@ -361,9 +375,6 @@ impl Executable {
             long.extend(long_one(&line));
             if let Some((s, name)) = time_of(&line) {
                 long.retain(|long| *long != name);
-                if line.contains(" ... FAILED") {
-                    ran.failed.push(name.clone());
-                }
                 ran.times.push((s, name));
             }
         }
@@ -373,8 +384,6 @@ impl Executable {
             // It died before it could say what had failed.
             say(&format!("{} ended with {status}", self.name));
             ran.tally.failed = 1;
-            // Others had no turn: one that passes now would not make it good.
-            ran.failed.clear();
         }
         Ok(ran)
     }
@@ -452,39 +461,31 @@ mod tests {
         assert_eq!(lines.len(), 4 + N_SLOWEST);
     }
 
-    /// An executable whose test `busy` passes alone only, and whose test `wrong` never does.
+    /// An executable with a test that passes and one that does not, under a condition that it tells.
     #[test]
-    fn what_fails_among_others_is_run_again_alone_and_named() {
+    fn a_test_that_fails_has_failed_under_each_condition() {
         let folder = tempfile::tempdir().expect("temporary folders can be made");
         let program = folder.path().join("it");
-        let script = r#"case "$*" in
-                *--exact\ busy*) echo "test busy ... ok <0.1s>"
-                    echo "test result: ok. 1 passed; 0 failed"; exit 0;;
-                *--exact*) echo "test wrong ... FAILED <0.1s>"
-                    echo "test result: FAILED. 0 passed; 1 failed"; exit 101;;
-            esac
-            echo "test fine ... ok <0.1s>"; echo "test busy ... FAILED <0.1s>"
-            echo "$WRONG"
-            echo "test result: FAILED. 1 passed; $N_FAILED failed"; exit 101"#;
-        let run = |wrong: &str| {
-            let n_failed = if wrong.is_empty() { "1" } else { "2" };
-            let script = script.replace("$WRONG", wrong).replace("$N_FAILED", n_failed);
-            let script = format!("#!/bin/sh\n{script}");
-            std::fs::write(&program, script).expect("it can be written");
-            let mode = std::os::unix::fs::PermissionsExt::from_mode(0o755);
-            std::fs::set_permissions(&program, mode).expect("it can be made executable");
-            let folder = folder.path().to_owned();
-            let all = [Executable { name: "app it".to_owned(), program: program.clone(), folder }];
-            let queue = Mutex::new(all.iter().collect());
-            let mut ran = run_lane(&queue, Which::All, Group::Together).expect("it runs");
-            let passed = again(&all, Which::All, &mut ran).expect("it runs again");
+        let script = "#!/bin/sh\necho \"test fine ... ok <0.1s>\"\necho \"priority $(nice)\"\n\
+                      echo \"cores $(nproc)\"\necho \"test bad ... FAILED <0.1s>\"\n\
+                      echo \"test result: FAILED. 1 passed; 1 failed\"\nexit 101\n";
+        std::fs::write(&program, script).expect("it can be written");
+        let mode = std::os::unix::fs::PermissionsExt::from_mode(0o755);
+        std::fs::set_permissions(&program, mode).expect("it can be made executable");
+        let folder = folder.path().to_owned();
+        let one = Executable { name: "app it".to_owned(), program, folder };
+        let run = |condition| {
+            let queue = Mutex::new([&one].into());
+            let mut ran = run_lane(&queue, Which::All, condition).expect("it runs");
             let (.., ran) = ran.remove(0);
-            (passed, ran.tally, ran.is_good)
+            assert_eq!((ran.tally, ran.is_good), (Tally { passed: 1, failed: 1 }, false));
+            ran.said
         };
-        let busy = vec!["app it: busy".to_owned()];
-        assert_eq!(run(""), (busy.clone(), Tally { passed: 2, failed: 0 }, true));
-        let wrong = run("test wrong ... FAILED <0.1s>");
-        assert_eq!(wrong, (busy, Tally { passed: 2, failed: 1 }, false));
+        run(Condition::Whole);
+        assert!(run(Condition::OneCore).contains("cores 1\n"));
+        assert!(run(Condition::Nice).contains("priority 19\n"));
+        assert_eq!(Spinners::start(Condition::Busy).expect("they start").0.len(), SPINNING);
+        assert!(one.runs_in_real_time());
     }
 
     #[test]

@@ -12,7 +12,6 @@ use std::rc::Rc;
 use std::sync::{Arc, mpsc};
 use std::task::{Context, Poll, Waker};
 use std::thread;
-use std::time::{Duration, Instant};
 
 use event_loop::EventLoop;
 use model::{
@@ -133,12 +132,6 @@ pub(crate) fn block_on<T>(future: impl Future<Output = T>) -> T {
             Poll::Pending => panic!("on a thread nothing is pending"),
         },
     })
-}
-
-/// Now: how long a cancel takes is reported in real time.
-#[expect(clippy::disallowed_methods, reason = "no clock of a run reaches into another thread")]
-pub(crate) fn instant() -> Instant {
-    Instant::now()
 }
 
 /// A value that outlives its row.
@@ -590,13 +583,12 @@ fn cancels_end_statements(database: &Arc<dyn Database>) {
     let joined = "FROM law_cancel a, law_cancel b, law_cancel c";
     // Rows that come one by one, and a number that never comes.
     for head in ["a.id", "count(*)"] {
-        let took = time_of_cancel(database, &format!("SELECT {head} {joined}"));
-        assert!(took < Duration::from_secs(1), "{head}: {took:?}");
+        is_cancelled(database, &format!("SELECT {head} {joined}"));
     }
 }
 
-/// Cancels a statement under way from another thread; returns how long it took to end.
-fn time_of_cancel(database: &Arc<dyn Database>, sql: &str) -> Duration {
+/// Cancels a statement under way from another thread. By itself it would not end on any machine.
+fn is_cancelled(database: &Arc<dyn Database>, sql: &str) {
     let (sender, receiver) = mpsc::channel();
     thread::scope(|scope| {
         let worker = scope.spawn(move || {
@@ -614,16 +606,13 @@ fn time_of_cancel(database: &Arc<dyn Database>, sql: &str) -> Duration {
             };
             let call = Call { statement: StatementId(0), values: &[] };
             let result = block_on(query(&mut *session.0, Request::Execute(call), visit));
-            let ended = instant();
             refused(result, DbErrorKind::Cancelled);
             refused(session.text("SELECT 1"), DbErrorKind::Cancelled);
-            ended
         });
         let hand = receiver.recv().expect("a hand on the session").expect("sent once");
-        let asked = instant();
         hand.cancel();
-        worker.join().expect("no panic").saturating_duration_since(asked)
-    })
+        worker.join().expect("no panic");
+    });
 }
 
 fn sessions_reconnect(database: &Arc<dyn Database>) {

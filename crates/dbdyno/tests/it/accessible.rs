@@ -30,7 +30,7 @@ fn wrong_with(tab: &mut Tab, rules: &str) -> Vec<Value> {
 fn no_page_breaks_a_rule_of_accessibility_whether_light_dark_wide_or_narrow() {
     let home = Home::new();
     let simulated = ["--target=sim:?service=exponential:2ms", "--placement=simulated", "--quiet"];
-    let lasts = ["--duration=60s", "--ramp-up=0s"];
+    let lasts = ["--duration=1h", "--ramp-up=0s"];
     let run = |more: &[&str]| {
         home.report_with_code(0, &[&["run", "empty"], &simulated[..], &lasts[..], more].concat())
     };

@@ -1219,7 +1219,7 @@ fn data_of_which_a_table_is_gone_are_refused_by_each_command() {
 fn data_are_not_dropped_under_a_run() {
     let home = Home::new();
     home.put_tpcc();
-    let args = ["run", "tpcc", "--duration=60s", "--ramp-up=0s", "--name=goes-on"];
+    let args = ["run", "tpcc", "--duration=1h", "--ramp-up=0s", "--name=goes-on"];
     let mut run = home.start(&args);
     run.wait_until("a run", |said| said.contains(" TPS "));
     let refused = home.run(&["drop", "tpcc"]).code(1);

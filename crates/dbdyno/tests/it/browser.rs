@@ -7,7 +7,7 @@ use std::time::Duration;
 use serde_json::json;
 
 use crate::devtools::Tab;
-use crate::home::Home;
+use crate::home::{Home, number_in};
 use crate::http::Web;
 
 /// A run in virtual time.
@@ -178,7 +178,7 @@ fn compared(tab: &mut Tab, web: &Web) {
 
 fn live(tab: &mut Tab, home: &Home, web: &Web) {
     tab.go(&web.base);
-    let slow = ["--target=sim:?service=constant:20ms", "--duration=60s", "--ramp-up=0s"];
+    let slow = ["--target=sim:?service=constant:20ms", "--duration=1h", "--ramp-up=0s"];
     let run = home.start(&[&["run", "empty", "--quiet"], &slow[..]].concat());
     // The list shows it without being loaded again.
     tab.until("document.querySelector('.runs tr.running .name a')");
@@ -211,7 +211,11 @@ fn live(tab: &mut Tab, home: &Home, web: &Web) {
 fn grown(tab: &mut Tab, home: &Home, web: &Web) {
     let vary = ["--vary=clients=1,2,3", "--duration=3s", "--ramp-up=0s"];
     let target = "--target=sim:?service=constant:5ms";
-    let experiment = home.start(&[&["run", "empty", "--quiet", target], &vary[..]].concat());
+    let mut experiment = home.start(&[&["run", "empty", "--quiet", target], &vary[..]].concat());
+    // It waits for the browser, however long that takes to begin.
+    let (store, sql) = (home.store(), "SELECT count(*) FROM run");
+    experiment.wait_until("a trial", |_| number_in(&store, sql) >= Some(1));
+    experiment.stand_still();
     tab.go(&format!("{}/experiments", web.base));
     let link = "document.querySelector('.runs .name a')";
     while tab.value(&format!("{link} === null")) == true {
@@ -224,6 +228,7 @@ fn grown(tab: &mut Tab, home: &Home, web: &Web) {
     assert!(first < 3.0, "it was looked at before its end");
     // Nobody loads the page again: a mark on its window stays.
     tab.value("window.isTheSame = true");
+    experiment.go_on();
     // What is done has no bar that goes forward.
     tab.until("document.querySelector('.standing') === null");
     let shown = tab.value("document.querySelector('main').innerText").to_string();

@@ -12,11 +12,9 @@ use serde_json::{Value, json};
 use tempfile::TempDir;
 use tungstenite::{Message, WebSocket};
 
-use crate::waiting::Started;
+use crate::waiting::{LIMIT, Started};
 
 const PROGRAM: &str = "/usr/bin/chromium";
-/// No page takes so long, on however slow a machine.
-const LIMIT: Duration = Duration::from_secs(60);
 
 /// One tab of a browser.
 pub(crate) struct Tab {
@@ -292,7 +290,7 @@ impl Tab {
         let began = crate::waiting::now();
         while self.value(condition) != json!(true) {
             let page = self.value("document.body.innerText");
-            assert!(began.elapsed() < LIMIT * 5, "never so: {condition}\n{page}");
+            assert!(began.elapsed() < LIMIT, "never so: {condition}\n{page}");
             self.hold(Duration::from_millis(200));
         }
     }

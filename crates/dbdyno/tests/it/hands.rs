@@ -13,16 +13,13 @@ use servers::for_tests::POSTGRES;
 use crate::home::{Home, at};
 use crate::http::{Answer, Web};
 use crate::real::{url, url_and_password};
-use crate::waiting::{look_again, now};
-
-/// No job of these tests takes so long.
-const LIMIT: std::time::Duration = std::time::Duration::from_secs(120);
+use crate::waiting::{LIMIT, look_again, now};
 
 /// A run in virtual time, which is over at once.
 const QUICK: &str = "target = \"sim:?service=exponential:2ms\"\nplacement = \"simulated\"\n\
                      duration = \"60s\"\nramp_up = \"0s\"\n[[group]]\nworkload = \"empty\"\n";
 /// One that goes on until it is stopped.
-const LONG: &str = "target = \"sim:?service=constant:20ms\"\nduration = \"60s\"\n\
+const LONG: &str = "target = \"sim:?service=constant:20ms\"\nduration = \"1h\"\n\
                     ramp_up = \"0s\"\n[[group]]\nworkload = \"empty\"\n";
 
 fn form(pairs: &[(&str, &str)]) -> String {

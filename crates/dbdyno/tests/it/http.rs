@@ -7,7 +7,6 @@ use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpStream};
 use std::path::Path;
 use std::sync::Arc;
-use std::time::Duration;
 
 use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, ServerName};
@@ -15,10 +14,7 @@ use rustls::{ClientConfig, ClientConnection, RootCertStore, StreamOwned};
 use serde_json::Value;
 
 use crate::home::Home;
-use crate::waiting::{Started, look_again, now};
-
-/// No answer takes so long, on however slow a machine.
-const LIMIT: Duration = Duration::from_secs(60);
+use crate::waiting::{LIMIT, Started, look_again, now};
 
 /// The web's pages of a home.
 pub(crate) struct Web {

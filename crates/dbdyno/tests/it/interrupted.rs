@@ -11,7 +11,7 @@ use serde_json::Value;
 use crate::home::{Home, at, number, number_in};
 use crate::journey::nothing_is_lost;
 use crate::password::{on_a_terminal, read_until};
-use crate::waiting::{Started, now};
+use crate::waiting::Started;
 
 const FAILED: i32 = 1;
 const INTERRUPTED: i32 = 130;
@@ -20,7 +20,7 @@ const INTERRUPTED: i32 = 130;
 const SLOW: &str = "--target=sim:?service=constant:5ms";
 
 const LONG: [&str; 6] =
-    ["run", "tpcc", "--rate=50", "--duration=60s", "--ramp-up=0s", "--check=off"];
+    ["run", "tpcc", "--rate=50", "--duration=600s", "--ramp-up=0s", "--check=off"];
 
 /// Waits until the store has so many seconds of the only run.
 fn wait_for_seconds(home: &Home, run: &mut Started, count: i64) {
@@ -52,7 +52,7 @@ fn an_interrupted_run_reports_what_it_measured() {
     let report = ran.json();
     assert_eq!(report["status"], "interrupted");
     let measured = number(&report, "measured_seconds");
-    assert!((1.0..50.0).contains(&measured), "{measured} s");
+    assert!((1.0..600.0).contains(&measured), "{measured} s");
     let count = |name: &str| number(&report, &format!("counts.{name}"));
     let ended = count("finished") + count("failed") + count("dropped") + count("unfinished");
     assert_eq!(count("offered"), ended);
@@ -87,7 +87,7 @@ fn a_run_that_needs_its_tables_alone_is_refused_beside_another_one() {
     let of_events = ["--writers=1", "--readers=0"];
     for (workload, more) in [("events", &of_events[..]), ("record", &["--clients=1"])] {
         let home = Home::new();
-        let long = ["run", workload, "--rate=50", "--duration=60s", "--ramp-up=0s", "--check=off"];
+        let long = ["run", workload, "--rate=50", "--duration=600s", "--ramp-up=0s", "--check=off"];
         let mut run = home.start(&[&long[..], more].concat());
         wait_for_seconds(&home, &mut run, 1);
         let short = ["run", workload, "--rate=50", "--duration=1s", "--ramp-up=0s", "--check=both"];
@@ -119,7 +119,7 @@ fn a_closed_terminal_interrupts_a_run_and_the_report_is_kept() {
     // These tests may be run under nohup themselves.
     let mut command = home.command("env");
     command.args(["--default-signal=HUP", env!("CARGO_BIN_EXE_dbdyno")]);
-    command.args(["run", "empty", SLOW, "--duration=60s", "--ramp-up=0s"]);
+    command.args(["run", "empty", SLOW, "--duration=600s", "--ramp-up=0s"]);
     let mut run = Started::new(command);
     wait_for_seconds(&home, &mut run, 1);
     run.hang_up();
@@ -143,9 +143,9 @@ fn under_nohup_a_closed_terminal_does_not_end_a_run() {
     // It can still be asked to end.
     let mut command = home.command("nohup");
     command.arg(env!("CARGO_BIN_EXE_dbdyno"));
-    command.args(["run", "empty", SLOW, "--duration=60s", "--ramp-up=0s"]);
+    command.args(["run", "empty", SLOW, "--duration=600s", "--ramp-up=0s"]);
     let mut run = Started::new(command);
-    run.wait_until("the load", |said| said.contains("of 60 s"));
+    run.wait_until("the load", |said| said.contains("of 10m"));
     run.hang_up();
     run.interrupt();
     run.end().code(INTERRUPTED);
@@ -169,15 +169,16 @@ fn a_run_whose_terminal_is_gone_goes_on_to_its_end() {
 #[test]
 fn a_second_interrupt_cuts_off_what_never_ends_and_keeps_the_report() {
     let home = Home::new();
-    // A statement takes ten minutes, and the drain would wait half as long for it.
-    let target = "--target=sim:?service=constant:600s";
+    // A statement takes a day, and the drain would wait half as long for it: a run that ends has
+    // cancelled it.
+    let target = "--target=sim:?service=constant:86400s";
     let mut run = home.start(&[
         "run",
         "empty",
         target,
-        "--duration=60s",
+        "--duration=600s",
         "--ramp-up=0s",
-        "--drain=300s",
+        "--drain=43200s",
         "--report-interval=2s",
         "--output=json",
     ]);
@@ -186,12 +187,8 @@ fn a_second_interrupt_cuts_off_what_never_ends_and_keeps_the_report() {
     run.wait_until("the load", |said| said.contains("[  2 s ]"));
     run.interrupt();
     run.wait_until("the first is heard", |said| said.contains("again to cancel it"));
-    let asked = now();
     run.interrupt();
-    let ran = run.end();
-    let took = asked.elapsed();
-    let report = ran.code(INTERRUPTED).json();
-    assert!(took < Duration::from_millis(1500), "{took:?}");
+    let report = run.end().code(INTERRUPTED).json();
     assert_eq!(report["status"], "interrupted");
     assert_eq!(number(&report, "counts.finished"), 0.0);
     assert_eq!(number(&report, "counts.offered"), 4.0);
@@ -202,20 +199,20 @@ fn a_second_interrupt_cuts_off_what_never_ends_and_keeps_the_report() {
 fn a_database_that_somebody_holds_does_not_hold_us() {
     let home = Home::new();
     home.put_tpcc();
-    let weights = ["--weights=1/1/0/0/0", "--duration=60s", "--check=after", "--output=json"];
-    let mut run = home.start(&[&["run", "tpcc", "--ramp-up=0s"], &weights[..]].concat());
+    // Both would wait for a day.
+    let file = home.database("tpcc");
+    let target = format!("--target=sqlite:{}?busy_timeout=86400s", file.display());
+    let waits = ["run", "tpcc", &target, "--ramp-up=0s", "--drain=86400s"];
+    let weights = ["--weights=1/1/0/0/0", "--duration=600s", "--check=after", "--output=json"];
+    let mut run = home.start(&[&waits[..], &weights].concat());
     wait_for_seconds(&home, &mut run, 1);
     let holder = Connection::open(home.database("tpcc")).unwrap();
     holder.busy_timeout(Duration::from_secs(30)).unwrap();
     holder.execute_batch("BEGIN IMMEDIATE").unwrap();
     run.interrupt();
     run.wait_until("the first is heard", |said| said.contains("again to cancel it"));
-    let asked = now();
     run.interrupt();
-    let ran = run.end();
-    let took = asked.elapsed();
-    let report = ran.code(INTERRUPTED).json();
-    assert!(took < Duration::from_millis(1500), "{took:?}");
+    let report = run.end().code(INTERRUPTED).json();
     assert_eq!(report["status"], "interrupted");
     nothing_is_lost(&report);
     let count = |name: &str| number(&report, &format!("counts.{name}"));
@@ -230,8 +227,6 @@ fn a_killed_run_is_kept_but_for_its_last_moments_and_its_data_are_whole() {
     home.put_tpcc();
     let mut run = home.start(&LONG);
     wait_for_seconds(&home, &mut run, 1);
-    // Second 0 was stored at the end of the first one or later.
-    let first = now();
     wait_for_seconds(&home, &mut run, 3);
     home.run(&["runs", "list", "--status=running"]).good().says(&["tpcc"]);
     home.run(&["runs", "rm", "last"]).code(1).warns(&["is running: stop it first"]);
@@ -239,7 +234,8 @@ fn a_killed_run_is_kept_but_for_its_last_moments_and_its_data_are_whole() {
     home.run(&["runs", "export", "last", "-o", "half.dbdyno"]).code(2).warns(&waits);
     let store = home.store().display().to_string();
     Home::new().run(&["runs", "import", &store]).code(2).warns(&waits);
-    let lived = first.elapsed();
+    let sql = "SELECT count(DISTINCT second) FROM second";
+    let n_stored = number_in(&home.store(), sql).expect("there are some");
     run.kill();
     assert_eq!(run.end().code, None);
 
@@ -251,11 +247,11 @@ fn a_killed_run_is_kept_but_for_its_last_moments_and_its_data_are_whole() {
     let report = home.json(&["runs", "show", "last"]);
     assert_eq!(report["status"], "interrupted");
     let seconds = at(&report, "seconds").as_array().unwrap();
-    assert!(seconds.len() as u64 + 2 > lived.as_secs() + 1, "{} of {lived:?}", seconds.len());
+    assert!(seconds.len() as i64 >= n_stored, "{} of {n_stored}", seconds.len());
     for (index, second) in seconds.iter().enumerate() {
         assert_eq!(second["second"], index, "a second is missing");
-        assert!(number(second, "commits") > 0.0, "{second}");
     }
+    assert!(number(&report, "counts.committed") > 0.0);
     let plan = home.run(&["runs", "show", "last", "--plan"]).good();
     home.write("again.toml", plan.out);
 

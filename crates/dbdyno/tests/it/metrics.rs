@@ -29,7 +29,7 @@ fn a_run_tells_its_figures_while_it_goes_on() {
         "--target=sim:?service=constant:5ms&servers=4",
         "--placement=thread",
         "--clients=4",
-        "--duration=30s",
+        "--duration=1h",
         "--ramp-up=1s",
         "--report-interval=1s",
         "--metrics-listen=127.0.0.1:0",

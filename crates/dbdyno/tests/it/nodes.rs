@@ -1,12 +1,14 @@
 //! Targets with several hosts, and clusters of our own, whose nodes come and go in mid-run.
 
+use serde_json::Value;
 use servers::for_tests::MARIADB;
 
 use crate::disturbances::{ended, example, examples, report};
+use crate::enough::{report_once, went_on_after};
 use crate::home::{Home, at, number};
 
 /// The options by which the nodes of a cluster miss each other soon, and need little.
-const QUICK: &str = "innodb_buffer_pool_size=64M&innodb_log_file_size=32M&innodb_flush_log_at_trx_commit=2&wsrep_provider_options=gcache.size=8M;evs.keepalive_period=PT0.3S;evs.inactive_check_period=PT0.3S;evs.suspect_timeout=PT1S;evs.inactive_timeout=PT3S;evs.install_timeout=PT3S";
+const QUICK: &str = "innodb_buffer_pool_size=64M&innodb_log_file_size=32M&innodb_flush_log_at_trx_commit=2&wsrep_provider_options=gcache.size=8M;evs.keepalive_period=PT0.3S;evs.inactive_check_period=PT0.3S;evs.suspect_timeout=PT3S;evs.inactive_timeout=PT9S;evs.install_timeout=PT9S";
 
 #[test]
 fn the_example_with_workers_on_nodes_runs_and_shows_where_the_queue_was_full() {
@@ -16,10 +18,10 @@ fn the_example_with_workers_on_nodes_runs_and_shows_where_the_queue_was_full() {
     let plan = example("workers.toml", &words);
     let home = Home::new();
     let plan = home.write("workers.toml", plan);
-    // One worker is too few for a rate that no nodes of a test are too few for.
+    // One worker is too few for it: no machine makes 100,000 round trips a second, one by one.
     let (target, vary) = (format!("--vary=target={one},{three}"), "--vary=clients=1,16");
     let short = ["--duration=3s", "--ramp-up=0s", "--repeat=1", "--quiet", "--queue=10"];
-    let words = [&["run", &plan, &target, vary, "--rate=700"][..], &short].concat();
+    let words = [&["run", &plan, &target, vary, "--rate=5000"][..], &short].concat();
     let shown = home.run(&[&words[..], &["--output=json"]].concat()).json();
     let id = at(&shown, "id").as_str().expect("one");
     let charts = home.run(&["report", id, "--charts"]).good().out;
@@ -42,33 +44,42 @@ fn the_example_with_workers_on_nodes_runs_and_shows_where_the_queue_was_full() {
     ]);
 }
 
-#[test]
-fn the_example_with_nodes_runs() {
-    let plan = example(
-        "nodes.toml",
-        &[
-            ("ramp_up = \"5s\"", "ramp_up = \"0s\""),
-            ("duration = \"60s\"", "duration = \"18s\""),
-            ("rate = 100", "rate = 40"),
-            ("time = \"15s\"", "time = \"2s\""),
-            ("time = \"40s\"", "time = \"9s\""),
-            ("innodb_buffer_pool_size=256M", QUICK),
-            ("table_size = 20000", "table_size = 500"),
-        ],
-    );
-    // One trial of the six.
+/// The example with nodes as one trial, with one of its disturbances, the one that begins with
+/// `kept`: how long a node takes to join depends on the machine.
+fn with_one_disturbance(kept: &str, words: &[(&str, &str)]) -> String {
+    let small = [
+        ("ramp_up = \"5s\"", "ramp_up = \"0s\""),
+        ("duration = \"60s\"", "duration = \"1h\""),
+        ("rate = 100", "rate = 40"),
+        ("innodb_buffer_pool_size=256M", QUICK),
+        ("table_size = 20000", "table_size = 500"),
+    ];
+    let plan = example("nodes.toml", &[&small[..], words].concat());
     let begins = plan.find("[experiment]").expect("an experiment");
     let ends = plan.find("[[group]]").expect("a group");
-    let plan = format!("{}{}", &plan[..begins], &plan[ends..]);
-    let plan = plan.replace("[[group]]", "[[group]]\nclients = 4");
-    let report = report(&Home::new(), &plan);
+    let trial = format!("{}{}", &plan[..begins], &plan[ends..]);
+    let mut parts = trial.split("[[at]]");
+    let load = parts.next().expect("a load").replace("[[group]]", "[[group]]\nclients = 4");
+    let disturbance = parts.find(|part| part.contains(kept)).expect("it is there");
+    format!("{load}[[at]]{disturbance}")
+}
+
+#[test]
+fn the_example_in_which_a_node_joins_runs() {
+    let plan = with_one_disturbance("a node joins", &[("time = \"15s\"", "time = \"2s\"")]);
+    let report = report(&Home::new(), &plan, |report| went_on_after(report, "a node joins"));
     let joined = ended(&report, "a node joins", "done");
     assert_eq!(joined["output"], "node 3 has joined; moving clients: 1");
     assert!(number(joined, "before.tps") > 0.0, "{joined:#}");
-    ended(&report, "a node is lost", "done");
+}
+
+#[test]
+fn the_example_in_which_a_node_is_lost_runs() {
     // Two of three go on.
-    let last = at(&report, "seconds").as_array().expect("a list").last().expect("a second");
-    assert!(number(last, "commits") > 0.0, "{:#}", report["seconds"]);
+    let words = [("time = \"40s\"", "time = \"2s\""), ("?nodes=2&", "?nodes=3&")];
+    let plan = with_one_disturbance("a node is lost", &words);
+    let report = report(&Home::new(), &plan, |report| went_on_after(report, "a node is lost"));
+    ended(&report, "a node is lost", "done");
 }
 
 #[test]
@@ -85,7 +96,7 @@ fn hosts_come_and_go_and_one_that_is_dead_ends_nothing() {
 url = "mariadb://dbdyno@127.0.0.1:1,127.0.0.1:{port}/hosts"
 [phases]
 ramp_up = "0s"
-measure = "4s"
+measure = "1h"
 [[group]]
 workload = "oltp-point-select"
 clients = 4
@@ -93,19 +104,19 @@ load = "open"
 rate = 200
 parameters = {{ tables = 1, table_size = 100 }}
 [[at]]
-time = "500ms"
+time = "1s"
 name = "one more"
 hosts = "add localhost:{port}"
 [[at]]
-time = "1s"
+time = "3s"
 name = "without the dead one"
 hosts = "remove 127.0.0.1:1"
 [[at]]
-time = "1500ms"
+time = "5s"
 name = "without the first"
 hosts = "remove 127.0.0.1:{port}"
 [[at]]
-time = "2s"
+time = "7s"
 name = "without the last"
 hosts = "remove localhost:{port}"
 "#
@@ -115,18 +126,16 @@ hosts = "remove localhost:{port}"
     let build = ["build", "oltp-point-select", "--tables=1", "--table-size=100", "--target"];
     let build = [&build[..], &[&target, "--password-file=password"]].concat();
     home.run(&build).good().warns(&["warning: the host 127.0.0.1:1 does not answer"]);
-    let words = ["run", "plan.toml", "--quiet", "--password-file=password"];
-    let report = home.report_with_code(0, &words);
+    let words = ["run", "plan.toml", "--quiet", "--password-file=password", "--output=json"];
+    let is_enough = |report: &Value| went_on_after(report, "without the last");
+    let report = report_once(&home, home.start(&words), "a second after all", is_enough);
     assert_eq!(ended(&report, "one more", "done")["output"], "moving clients: 1");
     ended(&report, "without the dead one", "done");
     let first = ended(&report, "without the first", "done");
+    // All of them left by themselves: none was cut off.
     assert_eq!(first["output"], "moving clients: 2");
-    let took = number(first, "ended_s") - number(first, "began_s");
-    assert!(took < 0.9, "nobody is left there: {took} s");
     let last = ended(&report, "without the last", "failed");
     assert!(last.to_string().contains("the only remaining host"), "{last:#}");
     // Moving is no error, and nobody waits for a host that is gone.
     assert_eq!(number(&report, "counts.failed"), 0.0, "{:#}", report["errors"]);
-    let last = at(&report, "seconds").as_array().expect("a list").last().expect("a second");
-    assert!(number(last, "commits") > 0.0, "{:#}", report["seconds"]);
 }

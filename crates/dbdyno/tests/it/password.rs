@@ -33,12 +33,12 @@ fn the_list_of_processes_does_not_show_the_password_of_a_url() {
         let home = Home::new();
         let (url, (_, secret)) = (url(server), url_and_password(server));
         let target = format!("--target={url}");
-        let words = ["run", "empty", "--duration=60s", "--ramp-up=0s", "--rate=20", &target];
+        let words = ["run", "empty", "--duration=600s", "--ramp-up=0s", "--rate=20", &target];
         let mut run = home.start(&words);
-        run.wait_until("the load", |said| said.contains("of 60 s"));
+        run.wait_until("the load", |said| said.contains("of 10m"));
         let shown = fs::read(format!("/proc/{}/cmdline", run.id())).expect("it lives");
         let shown = String::from_utf8_lossy(&shown).replace('\0', " ");
-        assert!(shown.contains("run empty --duration=60s"), "{shown}");
+        assert!(shown.contains("run empty --duration=600s"), "{shown}");
         assert!(shown.contains(":***@127.0.0.1") && !shown.contains(&secret), "{shown}");
         run.interrupt();
         silent(&home, &run.end().code(130), &secret);

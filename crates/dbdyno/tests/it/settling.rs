@@ -11,6 +11,7 @@ use servers::for_tests::{MARIADB, MARIADB_11_4, MYSQL_5_6, POSTGRES, POSTGRES_18
 use crate::home::{Home, at};
 use crate::real::url;
 use crate::settings::ask;
+use crate::waiting::eventually;
 
 const SMALL: [&str; 3] = ["--tables=1", "--table-size=2000", "--clients=2"];
 
@@ -75,10 +76,12 @@ fn innodb_rests(server: &'static TestServer) {
 #[track_caller]
 fn by_hand_says_what_is_left(home: &Home, server: &Server) {
     let target = format!("--target={}", url(server));
-    let args = ["settle", "oltp-write-only", &target, "--settle-limit=2s", "--output=json"];
+    let is_mysql = server.target().scheme == "mysql";
+    let limit = format!("--settle-limit={}", if is_mysql { "2s" } else { "15m" });
+    let args = ["settle", "oltp-write-only", &target, &limit, "--output=json"];
     let ran = home.run(&args);
     let is_at_rest = ran.out.contains("\"at_rest\": true");
-    assert!(is_at_rest || server.target().scheme == "mysql", "{}", ran.out);
+    assert!(is_at_rest || is_mysql, "{}", ran.out);
     let shown = if is_at_rest { ran.good().json() } else { ran.code(1).json() };
     let steps = at(&shown, "steps").as_array().expect("a list");
     let names: Vec<&str> = steps.iter().filter_map(|step| step["name"].as_str()).collect();
@@ -268,7 +271,7 @@ fn statements_of_others_outside_of_transactions_are_waited_for() {
         });
         let why = at(&shown, "incomplete").to_string();
         assert!(why.contains("commits/s of other sessions"), "{shown}");
-        assert!(at(&shown, "commits").as_u64().is_some_and(|n| n > 100), "{shown}");
+        assert!(at(&shown, "commits").as_u64().is_some_and(|n| n > 0), "{shown}");
     }
 }
 
@@ -289,9 +292,12 @@ fn postgres_tables_of_somebody_else_are_not_vacuumed_and_it_says_so() {
                 "CREATE USER plain PASSWORD 'secret'",
                 "GRANT SELECT, UPDATE ON ALL TABLES IN SCHEMA public TO plain",
                 "UPDATE sbtest1 SET c = c",
-                "SELECT pg_sleep(1)::text",
             ],
         );
+        // A session reports what it did at its end, or a moment later.
+        let dead = "SELECT (n_dead_tup > 0)::text FROM pg_stat_user_tables \
+                    WHERE relname = 'sbtest1'";
+        assert!(eventually(|| ask(&server, &[dead]) == "true"));
         let plain = url(&server).replacen(&format!("//{user}"), "//plain", 1);
         let plain = format!("--target={}", plain.replacen(&password, "secret", 1));
         let shown = home.run(&["settle", "oltp-write-only", &plain, "--quiet"]).code(1);

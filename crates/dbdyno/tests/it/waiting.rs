@@ -11,8 +11,8 @@ use rustix::process::{Pid, PidfdFlags, Signal, kill_process, pidfd_open};
 
 use crate::home::Ran;
 
-/// No process of these tests runs for so long, on however slow a machine.
-const LIMIT: Duration = Duration::from_secs(120);
+/// Ends a test that hangs. No wait that succeeds comes near it, on however slow or busy a machine.
+pub(crate) const LIMIT: Duration = Duration::from_secs(900);
 /// How often the world is looked at while a process says nothing.
 const LOOK_EVERY: Duration = Duration::from_millis(10);
 
@@ -100,13 +100,23 @@ impl Started {
         kill_process(pid, signal).expect("it was not waited for, so it is there");
     }
 
+    /// Lets it stand still until [`Started::go_on`].
+    pub(crate) fn stand_still(&self) {
+        self.signal(Signal::STOP);
+    }
+
+    /// Ends what [`Started::stand_still`] began.
+    pub(crate) fn go_on(&self) {
+        self.signal(Signal::CONT);
+    }
+
     /// Lets it stand still for a while.
     pub(crate) fn pause(&self, length: Duration) {
-        self.signal(Signal::STOP);
+        self.stand_still();
         let length = Timespec::try_from(length).expect("it is short");
         // Nothing happens meanwhile: that is what it is about.
         poll(&mut [], Some(&length)).expect("nothing can be waited for");
-        self.signal(Signal::CONT);
+        self.go_on();
     }
 
     /// What nobody can catch.
@@ -169,9 +179,9 @@ impl Started {
     }
 }
 
-/// Whether something is so within ten seconds.
+/// Waits until something is so; false if it never is.
 pub(crate) fn eventually(mut is_so: impl FnMut() -> bool) -> bool {
-    let deadline = now() + Duration::from_secs(10);
+    let deadline = now() + LIMIT;
     while !is_so() {
         if now() > deadline {
             return false;

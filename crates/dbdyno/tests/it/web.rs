@@ -287,7 +287,7 @@ fn a_damaged_trial_is_left_out_and_reported() {
 fn a_run_that_goes_on_is_not_removed() {
     let home = Home::new();
     let web = Web::start(&home, &[]);
-    let slow = ["--target=sim:?service=constant:20ms", "--duration=60s", "--ramp-up=0s"];
+    let slow = ["--target=sim:?service=constant:20ms", "--duration=1h", "--ramp-up=0s"];
     let run = home.start(&[&["run", "empty", "--quiet"], &slow[..]].concat());
     web.wait_for_a_run();
     let answer = web.post("/runs/last/remove", "sure=yes");

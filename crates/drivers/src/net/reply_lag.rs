@@ -391,11 +391,14 @@ mod tests {
         // The server took long, and the reply was read at once.
         probe.begin(&near);
         thread::park_timeout(lies);
+        let sent_ns = coarse_ns();
         far.write_all(b"x").expect("sent");
         assert!(rustix::net::recv(&near, &mut room, RecvFlags::empty()).is_ok());
         probe.end(&near);
+        // Unless this thread was without a CPU just then.
+        let was_at_once = coarse_ns() - sent_ns < LATE_NS;
         let late = heard.late.borrow();
-        assert_eq!(late.len(), 3, "{late:?}");
+        assert!(late.len() == 3 || !was_at_once, "{late:?}");
         // A tick is at most 10 ms.
         assert!(late.iter().all(|lag_ns| *lag_ns >= 40 * NS_PER_MS), "{late:?}");
     }

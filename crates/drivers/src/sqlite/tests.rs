@@ -2,7 +2,6 @@
 
 use std::sync::{Arc, Mutex};
 use std::thread;
-use std::time::Duration;
 
 use model::{Database, DbErrorKind, FactValue, Request, Row, Target, Value, query};
 use rusqlite::Connection;
@@ -11,9 +10,7 @@ use tempfile::TempDir;
 use super::cancel::lock;
 use super::session::SqliteSession;
 use super::{ENTRY, Sqlite, open_sqlite};
-use crate::conformance::{
-    Kept, Other, Read, TestSession, Write, block_on, holds, instant, refused,
-};
+use crate::conformance::{Kept, Other, Read, TestSession, Write, block_on, holds, refused};
 use crate::{CannotOpen, Opening};
 
 const CREATE: Opening = Opening { create: true, seed: 1 };
@@ -344,17 +341,16 @@ fn a_cancelled_session_stops_waiting_for_its_turn_at_once() {
 #[test]
 fn a_cancelled_session_stops_waiting_for_another_process_at_once() {
     let folder = folder();
-    let database = database(&folder, "?busy_timeout=60s");
+    let database = database(&folder, "?busy_timeout=86400s");
     let mut session = TestSession::connect(&database, &[]);
     let foreign = Connection::open(folder.path().join("test.db")).expect("it opens");
     foreign.execute_batch("BEGIN IMMEDIATE").expect("it locks");
     let hand = session.0.canceller();
-    let begun = instant();
+    // It would wait for a day.
     thread::scope(|scope| {
         scope.spawn(move || hand.cancel());
         refused(session.ask(Request::Begin), DbErrorKind::Cancelled);
     });
-    assert!(begun.elapsed() < Duration::from_secs(10));
 }
 
 #[test]

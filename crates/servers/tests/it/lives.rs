@@ -10,7 +10,7 @@ use servers::{Kind, Server};
 
 use crate::another::busy;
 use crate::client::{ask, parent, run, start_small};
-use crate::waiting::ends_within;
+use crate::waiting::{LIMIT, ends_within};
 
 /// A server of each family in a folder of its own, with a table of three rows.
 fn both(check: fn(Server, &Path)) {
@@ -63,7 +63,7 @@ fn a_server_that_others_kill_is_noticed_with_its_signal() {
         let pid = server.process_id().expect("running");
         let number = Pid::from_raw(i32::try_from(pid).expect("small")).expect("not 0");
         kill_process(number, Signal::KILL).expect("killed");
-        assert!(ends_within(pid, Duration::from_secs(10)));
+        assert!(ends_within(pid, LIMIT));
         let words = server.ended().expect("ended");
         assert!(words.starts_with("was ended by signal 9; the end of its log:\n"), "{words}");
         // Its busy child ends too, though it was nobody's for a while.
@@ -86,7 +86,7 @@ fn a_paused_server_does_not_answer_until_it_is_resumed() {
     let error = stream.read_exact(&mut first).expect_err("no greeting");
     assert_eq!(error.kind(), std::io::ErrorKind::WouldBlock);
     server.resume().expect("resumed");
-    stream.set_read_timeout(Some(Duration::from_secs(30))).expect("set");
+    stream.set_read_timeout(Some(LIMIT)).expect("set");
     stream.read_exact(&mut first).expect("a greeting");
 }
 

@@ -1,22 +1,18 @@
 //! MariaDB as a Galera cluster: its nodes, and what is left of them.
 
 use std::path::Path;
-use std::time::Duration;
 
 use servers::{Cluster, Kind, Options, ServerErrorKind};
 
 use crate::another::Holder;
 use crate::client::{ask, parent, small};
-use crate::waiting::{ends_within, gone_within};
-
-/// Within which all must be gone.
-const LIMIT: Duration = Duration::from_secs(10);
+use crate::waiting::{LIMIT, ends_within, gone_within};
 
 /// A cluster of small nodes that miss each other soon.
 pub(crate) fn start_nodes(n_nodes: u32, folder: &Path) -> Cluster {
     let mut options = Options { nodes: Some(n_nodes), ..small(Kind::MariaDb, folder) };
     let soon = "evs.keepalive_period=PT0.3S;evs.inactive_check_period=PT0.3S;\
-                evs.suspect_timeout=PT1S;evs.inactive_timeout=PT3S;evs.install_timeout=PT3S;\
+                evs.suspect_timeout=PT3S;evs.inactive_timeout=PT9S;evs.install_timeout=PT9S;\
                 gcache.size=8M";
     options.settings.push(("wsrep_provider_options".to_owned(), soon.to_owned()));
     Cluster::start(Kind::MariaDb, &options).unwrap_or_else(|error| panic!("{error}"))

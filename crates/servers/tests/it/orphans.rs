@@ -10,10 +10,7 @@ use servers::Kind;
 
 use crate::another::{Holder, copy_for_all, task};
 use crate::client::{ask, parent, start_small};
-use crate::waiting::{ends_within, gone_within};
-
-/// Within which all must be gone.
-const LIMIT: Duration = Duration::from_secs(5);
+use crate::waiting::{LIMIT, ends_within, gone_within};
 
 fn watchdog_of(holder: &Holder) -> Pid {
     let entries = fs::read_dir("/proc").expect("listed").map(|entry| entry.expect("listed"));

@@ -6,6 +6,9 @@ use std::time::Duration;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::{Pid, PidfdFlags, pidfd_open};
 
+/// Ends a test that hangs. No wait that succeeds comes near it, on however slow or busy a machine.
+pub(crate) const LIMIT: Duration = Duration::from_secs(600);
+
 /// Whether there is no process `pid` any more within `limit`.
 pub(crate) fn ends_within(pid: u32, limit: Duration) -> bool {
     let pid = Pid::from_raw(i32::try_from(pid).expect("a process's number")).expect("not 0");

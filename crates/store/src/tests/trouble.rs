@@ -90,21 +90,15 @@ fn a_log_that_grows_too_long_is_taken_into_the_file_and_reported() {
 #[test]
 fn sending_never_waits_for_the_file() {
     let (_folder, store) = new_store();
-    let options = Options { busy_timeout: Duration::from_secs(60), ..quick() };
+    // One that waited for the file would wait for a day.
+    let options = Options { busy_timeout: Duration::from_secs(86_400), ..quick() };
     let writer = store.writer_with(&begun("0197-held", 1), options).expect("a writer");
     let other = raw(&store);
     other.execute_batch("BEGIN IMMEDIATE").expect("the only writer");
     let second = closed_second(0);
-    let mut worst = Duration::ZERO;
-    let begin = Instant::now();
     for _ in 0..200 {
-        let event = Event::Second(second.clone());
-        let begin = Instant::now();
-        writer.send(event);
-        worst = worst.max(begin.elapsed());
+        writer.send(Event::Second(second.clone()));
     }
-    figures(&format!("send: {:?} on average, {worst:?} at most", begin.elapsed() / 200));
-    assert!(worst < Duration::from_secs(10), "{worst:?}");
     other.execute_batch("ROLLBACK").expect("a transaction");
     writer.finish(None, Status::Completed, Summary::default()).expect("nothing is missing");
 }

