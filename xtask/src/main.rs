@@ -34,7 +34,7 @@ usage: cargo xtask <chore>
             [--profile NAME]
   coverage  how often intervals hold, over many runs, into docs/measuring.md (half an hour)
   setup     install and fetch what the tests need
-  servers   of that, fetch the servers for tests that Debian has not (with its npm and maven)
+  servers   of that, fetch the servers for tests that this Debian has not (npm, maven, apt)
 
   peers     sysbench, pgbench and dbdyno side by side on private servers
             [--rounds N] [--seconds N] [--only TEXT] [--placements thread,loop,auto]

@@ -1,7 +1,7 @@
 //! A server of our own for a run or a build, gone with it. Not here: what a `managed:` target may
 //! ask for (plan).
 
-use model::{Fact, Host, Target, numbers};
+use model::{Fact, Host, Target, numbers, plain_setting};
 use monitor::Locate;
 use plan::Draft;
 use plan::managed::Wanted;
@@ -42,7 +42,7 @@ impl Managed {
                 ServerErrorKind::NotInstalled if is_named => {
                     Error::Usage(format!("the target: bin: {error}"))
                 }
-                _ => start_error(error),
+                _ => start_error(error, &wanted.options.settings),
             }
         })?;
         let target = reached(&cluster, wanted);
@@ -75,12 +75,13 @@ impl Managed {
                 self.cluster.set(name, value)?;
             }
         }
+        let explain = |error| start_error(error, &wanted.options.settings);
         let is_put_back = from_copy && self.cluster.has_copy();
         if is_put_back {
-            self.cluster.put_back().map_err(start_error)?;
+            self.cluster.put_back().map_err(explain)?;
         }
         if has_changed || is_put_back || self.cluster.ended().is_some() {
-            self.cluster.restart_all().map_err(start_error)?;
+            self.cluster.restart_all().map_err(explain)?;
         }
         self.target = reached(&self.cluster, wanted);
         self.wanted = wanted.clone();
@@ -89,15 +90,17 @@ impl Managed {
 
     /// The same server started again.
     pub(crate) fn restarted(mut self) -> Result<Managed, Error> {
-        self.cluster.restart_all().map_err(start_error)?;
+        let asked = &self.wanted.options.settings;
+        self.cluster.restart_all().map_err(|error| start_error(error, asked))?;
         self.target = reached(&self.cluster, &self.wanted);
         Ok(self)
     }
 
     /// The same server after its data were copied, for [`Managed::change`].
     pub(crate) fn copied(mut self) -> Result<Managed, Error> {
-        self.cluster.copy_data().map_err(start_error)?;
-        self.cluster.restart_all().map_err(start_error)?;
+        let asked = &self.wanted.options.settings;
+        self.cluster.copy_data().map_err(|error| start_error(error, asked))?;
+        self.cluster.restart_all().map_err(|error| start_error(error, asked))?;
         Ok(self)
     }
 
@@ -137,7 +140,7 @@ impl Managed {
             facts.push(Fact::new("managed", "load_on", self.target.hosts.len()));
         }
         let settings = self.cluster.settings().iter();
-        facts.extend(settings.map(|(name, value)| Fact::new("managed", name, value)));
+        facts.extend(settings.map(|set| Fact::new("managed", &set.name, &set.value)));
         facts
     }
 
@@ -184,10 +187,9 @@ fn reached(cluster: &Cluster, wanted: &Wanted) -> Target {
     target
 }
 
-fn start_error(error: ServerError) -> Error {
+fn start_error(error: ServerError, asked: &[(String, String)]) -> Error {
     if let Some(words) = refused_setting(&error) {
-        let mend = "check its name and value in the server's manual, or leave it out";
-        return Error::Usage(format!("the target: the server rejects a setting: {words}; {mend}"));
+        return Error::Usage(refusal(words, asked));
     }
     match error.kind {
         ServerErrorKind::BadOption => Error::Usage(format!("the target: {error}")),
@@ -195,6 +197,25 @@ fn start_error(error: ServerError) -> Error {
         | ServerErrorKind::Ended
         | ServerErrorKind::TooSlow
         | ServerErrorKind::System => Error::failed(error),
+    }
+}
+
+/// Says whose the setting is that a server refuses in these words.
+fn refusal(words: &str, asked: &[(String, String)]) -> String {
+    let plain = plain_setting(words);
+    let is_named = |name: &str| plain.contains(&plain_setting(name));
+    let is_asked = asked.iter().any(|(name, _)| is_named(name));
+    let default = servers::DEFAULTS.iter().find(|default| is_named(default.name));
+    match default.filter(|_| !is_asked) {
+        Some(default) => format!(
+            "the target: the server rejects a default of dbdyno's for managed servers: {words}; \
+             give {} another value in the target's URL",
+            default.name
+        ),
+        None => format!(
+            "the target: the server rejects a setting: {words}; check its name and value in the \
+             server's manual, or leave it out"
+        ),
     }
 }
 
@@ -212,7 +233,7 @@ fn refused_setting(error: &ServerError) -> Option<&str> {
     }
     let of = |line: &'_ str| WORDS.iter().find_map(|words| line.find(words));
     let found = error.text.lines().find_map(|line| Some(&line[of(line)?..]));
-    found.map(str::trim_end)
+    found.map(|words| words.trim_end_matches([' ', '.']))
 }
 
 #[cfg(test)]
@@ -221,17 +242,25 @@ mod tests {
 
     #[test]
     fn a_setting_that_the_server_refuses_is_reported_in_a_sentence() {
+        let asked = [("inodb-x".to_owned(), "1".to_owned())];
         let check = |log: &str, expect: &str| {
             let text = format!(
                 "creating the data directory ended with code 7; the end of its log:\n{log}\nAborting"
             );
             let error = ServerError { kind: ServerErrorKind::Ended, text };
-            let Error::Usage(shown) = start_error(error) else { panic!("{log} is a failure") };
+            let Error::Usage(shown) = start_error(error, &asked) else {
+                panic!("{log} is a failure")
+            };
             assert!(shown.contains(expect) && !shown.contains('\n'), "{shown}");
         };
         check(
             "0 [ERROR] mariadbd: unknown variable 'inodb_x=1'",
-            "setting: unknown variable 'inodb",
+            "rejects a setting: unknown variable 'inodb_x=1'; check",
+        );
+        check(
+            "[ERROR] [MY-000067] [Server] unknown variable 'max_connections=2000'.",
+            "a default of dbdyno's for managed servers: unknown variable 'max_connections=2000'; \
+             give max_connections another value",
         );
         check(
             "2026 GMT [9] FATAL:  unrecognized configuration parameter \"work_memory\"",
@@ -240,6 +269,6 @@ mod tests {
         let text =
             "PostgreSQL exited while starting; the end of its log:\nout of memory".to_owned();
         let error = ServerError { kind: ServerErrorKind::Ended, text };
-        assert!(matches!(start_error(error), Error::Failed(_)));
+        assert!(matches!(start_error(error, &[]), Error::Failed(_)));
     }
 }

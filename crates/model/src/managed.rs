@@ -16,7 +16,7 @@ use crate::{
 pub enum Kind {
     /// MariaDB.
     MariaDb,
-    /// MySQL. Verified with 5.6; 5.7 and later are started as their manuals say, unverified.
+    /// MySQL. Verified with 5.6 and 9.7; those between are started as their manuals say.
     MySql,
     /// PostgreSQL.
     Postgres,

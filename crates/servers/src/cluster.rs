@@ -7,7 +7,7 @@
 use model::{BadParameter, Target};
 
 use crate::galera::{self, Member};
-use crate::options::put;
+use crate::options::Setting;
 use crate::program::Program;
 use crate::server::{self, Server};
 use crate::{Kind, Options, ServerError};
@@ -103,7 +103,7 @@ impl Cluster {
             node.set(name, value)?;
         }
         // Nodes that join later have it too.
-        put(&mut self.options.settings, name.to_owned(), value.to_owned());
+        self.options.settings.push((name.to_owned(), value.to_owned()));
         Ok(())
     }
 
@@ -173,7 +173,7 @@ impl Cluster {
     }
 
     /// The settings of all nodes, defaults included, as they were written.
-    pub fn settings(&self) -> &[(String, String)] {
+    pub fn settings(&self) -> &[Setting] {
         self.first().settings()
     }
 

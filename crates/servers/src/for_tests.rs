@@ -41,13 +41,16 @@ pub static MARIADB_11_4: TestServer =
     TestServer::new(Kind::MariaDb, "11.4.5-MariaDB", Some("mariadb-11.4"));
 /// Oracle's MySQL 5.6.
 pub static MYSQL_5_6: TestServer = TestServer::new(Kind::MySql, "5.6.24", Some("mysql-5.6"));
+/// Oracle's MySQL 9.7, the newest series.
+pub static MYSQL_9_7: TestServer = TestServer::new(Kind::MySql, "9.7.", Some("mysql-9.7"));
 /// Debian's PostgreSQL.
 pub static POSTGRES: TestServer = TestServer::new(Kind::Postgres, "15.", None);
 /// PostgreSQL 18.
 pub static POSTGRES_18: TestServer = TestServer::new(Kind::Postgres, "18.4", Some("postgres-18"));
 
 /// All of them.
-pub static ALL: [&TestServer; 5] = [&MARIADB, &MARIADB_11_4, &MYSQL_5_6, &POSTGRES, &POSTGRES_18];
+pub static ALL: [&TestServer; 6] =
+    [&MARIADB, &MARIADB_11_4, &MYSQL_5_6, &MYSQL_9_7, &POSTGRES, &POSTGRES_18];
 
 impl TestServer {
     const fn new(kind: Kind, version: &'static str, folder: Option<&'static str>) -> TestServer {
@@ -106,7 +109,9 @@ impl TestServer {
             // MySQL 5.6 sizes its performance_schema by max_connections.
             Kind::MariaDb | Kind::MySql => &[
                 ("innodb_buffer_pool_size", "64M"),
-                ("innodb_log_file_size", "32M"),
+                ("loose_innodb_log_file_size", "32M"),
+                ("loose_innodb_redo_log_capacity", "64M"),
+                ("sync_binlog", "0"),
                 ("innodb_flush_log_at_trx_commit", "2"),
                 ("max_connections", "100"),
                 ("performance_schema", "0"),

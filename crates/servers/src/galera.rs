@@ -12,6 +12,7 @@ use std::path::{Path, PathBuf};
 use model::plain_setting;
 
 use crate::data_dir::DataDir;
+use crate::options::Setting;
 use crate::port::Port;
 use crate::program::{PATH, Program};
 use crate::{ServerError, ServerErrorKind};
@@ -65,14 +66,14 @@ impl Member {
     }
 
     /// Its words on the command line, before those that somebody asked for.
-    pub(crate) fn arguments(&self, settings: &[(String, String)]) -> Vec<OsString> {
+    pub(crate) fn arguments(&self, settings: &[Setting]) -> Vec<OsString> {
         let [group, missed, all_data] =
             [&self.group, &self.missed, &self.all_data].map(Port::number);
         let peers = self.peers.iter().map(|port| format!("127.0.0.1:{port}"));
         let mut provider = OsString::from("--wsrep-provider=");
         provider.push(&self.provider);
-        let asked = settings.iter().filter(|(name, _)| is_provider_options(name));
-        let asked: String = asked.map(|(_, value)| format!(";{value}")).collect();
+        let asked = settings.iter().filter(|setting| is_provider_options(&setting.name));
+        let asked: String = asked.map(|setting| format!(";{}", setting.value)).collect();
         let mut arguments: Vec<OsString> = [
             "--wsrep-on=ON".to_owned(),
             "--wsrep-cluster-name=dbdyno".to_owned(),
@@ -98,11 +99,6 @@ impl Member {
         }
         arguments
     }
-}
-
-/// Whether a setting is about the cluster alone.
-pub(crate) fn is_of_cluster(name: &str) -> bool {
-    plain_setting(name).starts_with("wsrep_")
 }
 
 /// Whether a setting is said among the provider's options rather than by itself.
@@ -186,7 +182,11 @@ mod tests {
         let program = Program::find(crate::Kind::MariaDb, None).expect("MariaDB");
         let mut member = Member::new(&program).expect("Galera");
         member.peers = vec![4, 5];
-        let asked = [("wsrep-provider-options".to_owned(), "evs.x=1".to_owned())];
+        let asked = [Setting {
+            name: "wsrep-provider-options".to_owned(),
+            value: "evs.x=1".to_owned(),
+            is_default: false,
+        }];
         let said = member.arguments(&asked);
         let has =
             |end: &str| said.iter().filter_map(|word| word.to_str()).any(|w| w.ends_with(end));

@@ -15,6 +15,7 @@ use model::Secret;
 use crate::data_dir::DataDir;
 use crate::deadline::{Deadline, child_ends};
 use crate::galera::Member;
+use crate::options::Setting;
 use crate::os_user::OsUser;
 use crate::port::Port;
 use crate::program::{PATH, Program};
@@ -30,7 +31,7 @@ pub(crate) struct Instance {
     /// The value of LD_LIBRARY_PATH.
     pub(crate) libraries: Option<String>,
     pub(crate) os_user: OsUser,
-    pub(crate) settings: Vec<(String, String)>,
+    pub(crate) settings: Vec<Setting>,
     pub(crate) password: Secret,
     pub(crate) port: Port,
     /// How long it may take to start, to stop, and to make its data.

@@ -39,6 +39,7 @@ pub use defaults::{DEFAULTS, DefaultSetting, defaults};
 pub use error::{ServerError, ServerErrorKind};
 pub use instance::END_OF_LOG;
 pub use model::managed::{Kind, Options};
+pub use options::Setting;
 pub use program::check_installed;
 pub use server::{Server, start};
 pub use watchdog::Watchdog;

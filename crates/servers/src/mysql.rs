@@ -11,13 +11,39 @@ use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use model::plain_setting;
+
 use crate::credentials::{DATABASE, USER};
 use crate::instance::Instance;
+use crate::options::Setting;
 use crate::program::Program;
 use crate::{Kind, ServerError, ServerErrorKind, galera};
 
 /// Where the messages and scripts of the server lie, below what it was unpacked to.
 const SHARES: &[&str] = &["share", "share/mysql", "share/mariadb"];
+
+/// How settings begin that decide what the files are like, or how they are reached.
+const SHAPING: &[&str] = &[
+    "aria_",
+    "character_set_server",
+    "collation_server",
+    "early_plugin_load",
+    "file_key_management",
+    "innodb_",
+    "keyring",
+    "lower_case_table_names",
+    "plugin_",
+    "table_encryption",
+];
+
+/// Those that begin so and restrict what statements may do.
+const RESTRICTING: &[&str] = &[
+    "innodb_force_primary_key",
+    "innodb_force_recovery",
+    "innodb_read_only",
+    "innodb_read_only_compressed",
+    "innodb_strict_mode",
+];
 
 /// A greeting comes at once from a server that accepts; if not, it is asked again.
 const GREETING_LIMIT: Duration = Duration::from_secs(1);
@@ -80,14 +106,29 @@ pub(crate) fn arguments(server: &Instance) -> Vec<OsString> {
     // Options of a node come first, so that others can overrule them.
     arguments
         .extend(server.member.as_ref().into_iter().flat_map(|member| member.arguments(settings)));
-    let is_said =
-        |name: &str| server.member.as_ref().is_some() && galera::is_provider_options(name);
-    arguments.extend(settings.iter().filter(|(name, _)| !is_said(name)).map(setting));
+    let is_said = |setting: &&Setting| {
+        server.member.as_ref().is_some() && galera::is_provider_options(&setting.name)
+    };
+    arguments.extend(settings.iter().filter(|setting| !is_said(setting)).map(argument));
     arguments
 }
 
-fn setting((name, value): &(String, String)) -> OsString {
-    OsString::from(format!("--{name}={value}"))
+/// A version that does not know a default starts without it: nobody has asked for it.
+fn argument(setting: &Setting) -> OsString {
+    let loose = if setting.is_default { "loose_" } else { "" };
+    OsString::from(format!("--{loose}{}={}", setting.name, setting.value))
+}
+
+/// The settings with which the data are made: those that decide what the files are like. Others
+/// may refuse the statements that make the system's tables, and none of them is needed there.
+pub(crate) fn making_data(server: &Instance) -> impl Iterator<Item = &Setting> {
+    server.settings.iter().filter(|setting| setting.is_default || shapes_data(&setting.name))
+}
+
+fn shapes_data(name: &str) -> bool {
+    let name = plain_setting(name);
+    let name = name.strip_prefix("loose_").unwrap_or(&name);
+    SHAPING.iter().any(|start| name.starts_with(start)) && !RESTRICTING.contains(&name)
 }
 
 /// Makes the data. The script that makes database and user is run by the first start.
@@ -103,9 +144,7 @@ pub(crate) fn prepare(server: &Instance) -> Result<(), ServerError> {
     }
     let mut command = server.command(&server.program.exe);
     command.args(place(server));
-    // Who makes data is no node yet.
-    let settings = server.settings.iter().filter(|(name, _)| !galera::is_of_cluster(name));
-    command.args(settings.map(setting));
+    command.args(making_data(server).map(argument));
     if scripts.is_empty() {
         // MySQL 5.7 and later.
         command.arg("--initialize-insecure");
@@ -172,6 +211,18 @@ fn scripts(share: &Path) -> Vec<PathBuf> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn only_settings_that_shape_the_files_are_used_to_make_them() {
+        for name in ["innodb_page_size", "Lower-case-table-names", "loose_innodb-undo-tablespaces"]
+        {
+            assert!(shapes_data(name), "{name}");
+        }
+        for name in ["max_prepared_stmt_count", "innodb_force_primary_key", "sql_mode", "wsrep_on"]
+        {
+            assert!(!shapes_data(name), "{name}");
+        }
+    }
 
     #[test]
     fn a_program_tells_which_product_it_is() {

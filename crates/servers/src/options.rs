@@ -4,23 +4,47 @@
 
 use model::plain_setting;
 
-use crate::{Kind, defaults};
+use crate::{DefaultSetting, Kind, defaults};
+
+/// A setting of a server, as it was written.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Setting {
+    /// As the server calls it.
+    pub name: String,
+    /// As the server reads it.
+    pub value: String,
+    /// Whether it is a default of ours that nobody asked for.
+    pub is_default: bool,
+}
 
 /// The settings in force: defaults, then what was asked for; the last of a name holds.
-pub(crate) fn in_force(kind: Kind, asked: &[(String, String)]) -> Vec<(String, String)> {
-    let defaults = defaults(kind).map(|row| (row.name.to_owned(), row.value.to_owned()));
-    let mut settings: Vec<(String, String)> = Vec::new();
-    for (name, value) in defaults.chain(asked.iter().cloned()) {
+pub(crate) fn in_force(kind: Kind, version: &str, asked: &[(String, String)]) -> Vec<Setting> {
+    let default = |row: &DefaultSetting| Setting {
+        name: row.name.to_owned(),
+        value: row.value.to_owned(),
+        is_default: true,
+    };
+    let mut settings: Vec<Setting> = defaults(kind, version).map(default).collect();
+    for (name, value) in asked {
         put(&mut settings, name, value);
     }
     settings
 }
 
-pub(crate) fn put(settings: &mut Vec<(String, String)>, name: String, value: String) {
-    match settings.iter_mut().find(|(known, _)| plain_setting(known) == plain_setting(&name)) {
-        Some(setting) => *setting = (name, value),
-        None => settings.push((name, value)),
+/// Asks for a setting.
+pub(crate) fn put(settings: &mut Vec<Setting>, name: &str, value: &str) {
+    let is_same = |known: &&mut Setting| bare(&known.name) == bare(name);
+    let asked = Setting { name: name.to_owned(), value: value.to_owned(), is_default: false };
+    match settings.iter_mut().find(is_same) {
+        Some(setting) => *setting = asked,
+        None => settings.push(asked),
     }
+}
+
+/// The name of a setting without MySQL's prefix for settings that a version may not know.
+fn bare(name: &str) -> String {
+    let name = plain_setting(name);
+    name.strip_prefix("loose_").map(str::to_owned).unwrap_or(name)
 }
 
 #[cfg(test)]
@@ -29,9 +53,15 @@ mod tests {
 
     #[test]
     fn what_is_asked_for_takes_the_place_of_a_default() {
-        let asked = [("Max-Connections".to_owned(), "7".to_owned())];
-        let settings = in_force(Kind::Postgres, &asked);
-        assert_eq!(settings.len(), defaults(Kind::Postgres).count());
-        assert!(settings.contains(&("Max-Connections".to_owned(), "7".to_owned())));
+        let check = |kind: Kind, version: &str, name: &str| {
+            let settings = in_force(kind, version, &[(name.to_owned(), "7".to_owned())]);
+            assert_eq!(settings.len(), defaults(kind, version).count());
+            let asked: Vec<&Setting> = settings.iter().filter(|one| !one.is_default).collect();
+            let expect =
+                Setting { name: name.to_owned(), value: "7".to_owned(), is_default: false };
+            assert_eq!(asked, [&expect]);
+        };
+        check(Kind::Postgres, "15.18", "Max-Connections");
+        check(Kind::MySql, "9.7.4", "loose_innodb-redo-log-capacity");
     }
 }

@@ -43,7 +43,7 @@ pub(crate) fn arguments(server: &Instance) -> Vec<OsString> {
     set("port", &server.port.number().to_string());
     // Shown by every process of the server, which is how they are found.
     set("cluster_name", server.dir.name());
-    server.settings.iter().for_each(|(name, value)| set(name, value));
+    server.settings.iter().for_each(|setting| set(&setting.name, &setting.value));
     arguments
 }
 

@@ -16,7 +16,7 @@ use crate::data_dir::{DataDir, sweep};
 use crate::deadline::{Deadline, Woken, child_ends, handle};
 use crate::galera::{self, Member};
 use crate::instance::{Instance, how_it_ended};
-use crate::options::{in_force, put};
+use crate::options::{Setting, in_force, put};
 use crate::os_user::OsUser;
 use crate::port::Port;
 use crate::program::Program;
@@ -110,7 +110,7 @@ fn set_up(
         program,
         libraries,
         os_user,
-        settings: in_force(kind, &options.settings),
+        settings: Vec::new(),
         password,
         port: Port::reserve().map_err(|error| ServerError::system("127.0.0.1", error))?,
         limit: options.start_limit,
@@ -119,6 +119,7 @@ fn set_up(
     };
     let mut server = Server { version: String::new(), child: None, has_copy: false, instance };
     server.version = server.ask_version()?;
+    server.instance.settings = in_force(kind, &server.version, &options.settings);
     Ok(server)
 }
 
@@ -141,7 +142,7 @@ impl Server {
     }
 
     /// Its options, defaults included, as they were written.
-    pub fn settings(&self) -> &[(String, String)] {
+    pub fn settings(&self) -> &[Setting] {
         &self.instance.settings
     }
 
@@ -211,7 +212,7 @@ impl Server {
     /// Changes a setting from the next [`Server::restart`] on.
     pub fn set(&mut self, name: &str, value: &str) -> Result<(), BadParameter> {
         check_setting(self.instance.kind, name, value)?;
-        put(&mut self.instance.settings, name.to_owned(), value.to_owned());
+        put(&mut self.instance.settings, name, value);
         Ok(())
     }
 

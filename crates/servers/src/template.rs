@@ -16,7 +16,7 @@ use std::process::{Command, Stdio};
 use model::Secret;
 
 use crate::instance::Instance;
-use crate::{Kind, ServerError};
+use crate::{Kind, ServerError, mysql};
 
 /// What makes the data.
 const MAKERS: [&str; 2] = [include_str!("mysql.rs"), include_str!("postgres.rs")];
@@ -92,7 +92,7 @@ fn name(server: &Instance) -> io::Result<String> {
     server.os_user.name().hash(&mut hasher);
     // PostgreSQL's hold nothing of its settings.
     if server.kind != Kind::Postgres {
-        server.settings.hash(&mut hasher);
+        mysql::making_data(server).collect::<Vec<_>>().hash(&mut hasher);
     }
     Ok(format!("{}-{:016x}", server.kind.name(), hasher.finish()))
 }

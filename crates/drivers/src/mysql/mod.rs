@@ -41,8 +41,8 @@ pub(crate) static ENTRY: Entry = Entry {
     example: "mariadb://user:password@host:3306/database?tls=require",
     parameters: PARAMETERS,
     verified: Ok(
-        "MariaDB 10.11.19 and 11.4.5, MySQL 5.6.24; only with a scripted server: MySQL 8 and 9, \
-         caching_sha2_password, parsec",
+        "MariaDB 10.11.19 and 11.4.5, MySQL 5.6.24 and 9.7.4; only with a scripted server: MySQL \
+         5.7 and 8, parsec",
     ),
     file: |_| None,
     is_over_network: |target| target.option("socket").is_none(),

@@ -27,7 +27,10 @@ fn a_setting_that_the_server_refuses_is_shown_in_its_own_words() {
         error.text
     };
     let text = with(Kind::MariaDb, "inodb_x", "1");
-    assert!(text.contains("ended with code") && text.contains("variable 'inodb_x=1'"), "{text}");
+    let ended = "MariaDB exited while starting; ";
+    assert!(text.contains(ended) && text.contains("variable 'inodb_x=1'"), "{text}");
+    let text = with(Kind::MariaDb, "innodb_y", "1");
+    assert!(text.contains("ended with code") && text.contains("variable 'innodb_y=1'"), "{text}");
     let text = with(Kind::Postgres, "work_memory", "1MB");
     assert!(text.contains("unrecognized configuration parameter \"work_memory\""), "{text}");
     let text = with(Kind::Postgres, "shared_buffers", "lots");

@@ -1,0 +1,359 @@
+//! MySQL 9.7 from Debian's unstable suite, with every library it needs, on a machine of an older
+//! release: none of its packages is installed, and the system's own libraries stay unused.
+//!
+//! The mirror is the one that the machine's own sources name, and apt checks its signatures, with
+//! lists of its own. The suite holds one version of a package at a time. A pinned version that it
+//! no longer has is replaced by the one that it has, whose checksum apt checks, and the rows that
+//! raise the pin are printed. Not here: other servers, and putting this one in its place (fetch).
+
+use std::ffi::OsStr;
+use std::fs;
+use std::os::unix::fs::symlink;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use anyhow::{Context, Result, bail};
+
+use super::{check, run};
+
+/// The suite whose packages these are.
+const SUITE: &str = "sid";
+
+/// Debian's keys, present on each Debian.
+const KEYS: &str = "/usr/share/keyrings/debian-archive-keyring.gpg";
+
+/// A package with its version and the checksum of its archive.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Package {
+    name: String,
+    version: String,
+    sha256: String,
+}
+
+/// Name, version and checksum of each: the server, and what `ldd` says that it loads. To raise the
+/// pin, replace the rows by those that `cargo xtask servers` prints when they are out of date,
+/// after removing the fetched folder.
+const PINNED: [(&str, &str, &str); 16] = [
+    (
+        "mysql-server-core",
+        "9.7.4-2",
+        "628d2d7d2dc827507bcae80677a9950766b002bec2c658cb96343d9f324f8660",
+    ),
+    (
+        "libaio1t64",
+        "0.3.113-10",
+        "90612397d7817113c28c56a42e67116bbfb4f3f857ee1520e0509ac9d8616a72",
+    ),
+    ("libc6", "2.43-7", "5c71715c51103beb4fbba9fe9f8dff604af6610dfa71c70bff342f54a7860803"),
+    ("libgcc-s1", "16.2.0-4", "d251ea642c3795e8723ac2b9eeebe511467ca04590ba70f3d555a7616787d7e3"),
+    (
+        "libgoogle-perftools4t64",
+        "2.18.1-2",
+        "dd0b14852c08c483e9ce150b1f42068740483b75ce6b73618667a418654b04f5",
+    ),
+    ("libicu78", "78.3-2", "dc918ea6cbe7bb6feea43aac3920a86a29dcc5faf4c56d8f0948408f9076d866"),
+    ("liblz4-1", "1.10.0-10", "069d0349906af0335de6cb6a4132f0ac45c1e1db0dffffdcb5b1d291f8f6a66f"),
+    ("liblzma5", "5.8.4-1", "2dd166f61cb2a32c50f1a4dd3cd34f5f18a4ff97a6ff23665b9a57537fd60625"),
+    ("libnuma1", "2.0.19-1+b2", "c4175eb2a991806b5f683f7b2a6a9e444f310058763070b30417e1f1021cf04c"),
+    (
+        "libprotobuf-lite32t64",
+        "3.21.12-17",
+        "8ed87b981d1281b38c4e5dc17feedb6866acf996789b51833529dc22d3a4c3b8",
+    ),
+    ("libssl3t64", "3.6.5-1", "0a0ec84fe860c5c93c74d53cbb071aea0793327a3761b483080e9d7b73c21b37"),
+    ("libstdc++6", "16.2.0-4", "cef6654bba1daece0bc0dbe0e3f69fa5a26eb6ba139f3536e6f4806bd787f3e7"),
+    ("libunwind8", "1.8.1-0.4", "aee9cb6fd8e298d52c398eabea640e0a49b198d77c0e6df34e69ed97e255b9b3"),
+    (
+        "libxxhash0",
+        "0.8.3-2+b2",
+        "3dc2a55daf655f3c07df99b2be4cb7eea6b79089e66407f6739fe40c267907c4",
+    ),
+    (
+        "libzstd1",
+        "1.5.7+dfsg-4",
+        "93e7930e4c25b918f1dd980cc1c6d4487654a248f5fa71eacb976ed7bbe954bd",
+    ),
+    (
+        "zlib1g",
+        "1:1.3.dfsg+really1.3.2-4",
+        "8506ce550a81ac14b047608e0df121037d9cbb10c3cc28446f68cf8c1d9d31ce",
+    ),
+];
+
+/// What the tests are written for: another series is another server.
+const SERIES: &str = "9.7.";
+
+/// Where the libraries are in each of these packages.
+const LIBRARIES: &str = "usr/lib/x86_64-linux-gnu";
+
+/// Starts the server by the loader of its own C library. The link to that loader is named for the
+/// server, because the process gets this name.
+const WRAPPER: &str = "\
+#!/bin/sh
+# Written by 'cargo xtask servers': MySQL with its own C library, wherever this folder is.
+here=$(dirname \"$0\")/..
+exec \"$here/loader/mysqld\" --argv0 \"$0\" --library-path \"$here/root/usr/lib/x86_64-linux-gnu\" \\
+    \"$here/root/usr/sbin/mysqld\" \"$@\"
+";
+
+/// Downloads and unpacks the server below `work`; returns the folder.
+pub(super) fn unpack(work: &Path) -> Result<PathBuf> {
+    let apt = Apt::private(work)?;
+    apt.run("apt-get", &["update", "-qq"])?;
+    let pinned: Vec<Package> = PINNED.iter().map(Package::pinned).collect();
+    let names: Vec<&str> = pinned.iter().map(|package| package.name.as_str()).collect();
+    let shown = apt.run("apt-cache", &[&["show", "--no-all-versions"], &names[..]].concat())?;
+    let chosen = choose(&pinned, &offered(&shown))?;
+    let unpacked = work.join("unpacked");
+    let root = unpacked.join("root");
+    fs::create_dir_all(&root)?;
+    for package in &chosen {
+        let archive = apt.download(package, &work.join("archives").join(&package.name))?;
+        check(&archive, &package.sha256).with_context(|| package.name.clone())?;
+        let arguments = [OsStr::new("-x"), archive.as_os_str(), root.as_os_str()];
+        run(work, "dpkg-deb", &arguments)?;
+    }
+    make_runnable(&unpacked)?;
+    Ok(unpacked)
+}
+
+impl Package {
+    fn pinned(&(name, version, sha256): &(&str, &str, &str)) -> Package {
+        Package { name: name.to_owned(), version: version.to_owned(), sha256: sha256.to_owned() }
+    }
+
+    /// The row of `PINNED` for this package.
+    fn row(&self) -> String {
+        format!("    (\"{}\", \"{}\", \"{}\"),", self.name, self.version, self.sha256)
+    }
+}
+
+/// Those of apt-cache's records.
+fn offered(records: &str) -> Vec<Package> {
+    let read = |record: &str| {
+        let field = |name: &str| {
+            let value = |line: &str| line.strip_prefix(name)?.strip_prefix(": ").map(str::to_owned);
+            record.lines().find_map(value)
+        };
+        Some(Package {
+            name: field("Package")?,
+            version: field("Version")?,
+            sha256: field("SHA256")?,
+        })
+    };
+    records.split("\n\n").filter_map(read).collect()
+}
+
+/// The pinned packages, each as the suite has it now.
+fn choose(pinned: &[Package], offered: &[Package]) -> Result<Vec<Package>> {
+    let mut chosen = Vec::new();
+    for pin in pinned {
+        let found = offered.iter().filter(|package| package.name == pin.name);
+        let found: Vec<&Package> = found.collect();
+        let Some(&newest) = found.first() else {
+            bail!(
+                "Debian's {SUITE} has no package {} any more: name its successor in PINNED of \
+                 xtask/src/fetch/debian.rs ('apt-cache depends' of the server lists what it needs)",
+                pin.name
+            );
+        };
+        chosen.push(if found.contains(&pin) { pin.clone() } else { newest.clone() });
+    }
+    let server = &chosen[0];
+    if !server.version.starts_with(SERIES) {
+        bail!(
+            "Debian's {SUITE} has {} {} instead of {}: the tests are for {SERIES}x; copy the \
+             folder mysql-9.7 from a machine that has it, or move the tests to the new series",
+            server.name,
+            server.version,
+            pinned[0].version
+        );
+    }
+    if chosen != pinned {
+        println!("{}", out_of_date(&chosen));
+    }
+    Ok(chosen)
+}
+
+/// How to raise the pin.
+fn out_of_date(chosen: &[Package]) -> String {
+    let rows: Vec<String> = chosen.iter().map(Package::row).collect();
+    format!(
+        "Debian's {SUITE} no longer has all pinned versions; its own checksums vouch for the \
+         others. The rows of PINNED in xtask/src/fetch/debian.rs should be:\n{}",
+        rows.join("\n")
+    )
+}
+
+/// Puts wrapper, loader and messages where a server's program is looked for, and tries it.
+fn make_runnable(unpacked: &Path) -> Result<()> {
+    for folder in ["bin", "loader"] {
+        fs::create_dir(unpacked.join(folder))?;
+    }
+    fs::write(unpacked.join("bin/mysqld"), WRAPPER)?;
+    run(unpacked, "chmod", &["a+x", "bin/mysqld"])?;
+    let loader = format!("../root/{LIBRARIES}/ld-linux-x86-64.so.2");
+    symlink(loader, unpacked.join("loader/mysqld"))?;
+    symlink("root/usr/share/mysql", unpacked.join("share"))?;
+    let program = unpacked.join("bin/mysqld");
+    let output = Command::new(&program)
+        .args(["--no-defaults", "--version"])
+        .stdin(Stdio::null())
+        .output()
+        .with_context(|| program.display().to_string())?;
+    let version = String::from_utf8_lossy(&output.stdout);
+    if !version.contains(&format!("Ver {SERIES}")) {
+        bail!(
+            "the server does not start: {}{}; add the package that has what it lacks to PINNED of \
+             xtask/src/fetch/debian.rs",
+            String::from_utf8_lossy(&output.stderr).trim(),
+            version.trim()
+        );
+    }
+    Ok(())
+}
+
+/// apt with sources, lists and caches of its own, and the machine's proxies.
+struct Apt {
+    options: Vec<String>,
+    folder: PathBuf,
+}
+
+impl Apt {
+    fn private(work: &Path) -> Result<Apt> {
+        let folder = work.join("apt");
+        for name in ["lists/partial", "cache/archives/partial"] {
+            fs::create_dir_all(folder.join(name))?;
+        }
+        let keys = if Path::new(KEYS).is_file() {
+            format!("[arch=amd64 signed-by={KEYS}]")
+        } else {
+            "[arch=amd64]".to_owned()
+        };
+        let sources = format!("deb {keys} {} {SUITE} main\n", mirror_of_machine()?);
+        fs::write(folder.join("sources.list"), sources)?;
+        fs::write(folder.join("status"), "")?;
+        let path = |name: &str| folder.join(name).display().to_string();
+        let options = [
+            format!("Dir::Etc::sourcelist={}", path("sources.list")),
+            "Dir::Etc::sourceparts=-".to_owned(),
+            "Dir::Etc::preferences=-".to_owned(),
+            "Dir::Etc::preferencesparts=-".to_owned(),
+            format!("Dir::State::lists={}", path("lists")),
+            format!("Dir::State::status={}", path("status")),
+            format!("Dir::Cache={}", path("cache")),
+            "APT::Architecture=amd64".to_owned(),
+            "Acquire::Languages=none".to_owned(),
+            "Acquire::IndexTargets::deb::DEP-11::DefaultEnabled=false".to_owned(),
+            // Its own user may not enter this folder.
+            "APT::Sandbox::User=root".to_owned(),
+        ];
+        let options = options.into_iter().flat_map(|option| ["-o".to_owned(), option]).collect();
+        Ok(Apt { options, folder })
+    }
+
+    fn run(&self, program: &str, arguments: &[&str]) -> Result<String> {
+        apt(&self.folder, program, &self.options, arguments)
+    }
+
+    /// Downloads a package into a new folder; returns its archive.
+    fn download(&self, package: &Package, folder: &Path) -> Result<PathBuf> {
+        fs::create_dir_all(folder)?;
+        let wanted = format!("{}={}", package.name, package.version);
+        apt(folder, "apt-get", &self.options, &["download", "-qq", &wanted])?;
+        let archive = folder.read_dir()?.next().context("apt-get downloaded nothing")?;
+        Ok(archive?.path())
+    }
+}
+
+/// The address from which this machine gets Debian's packages.
+fn mirror_of_machine() -> Result<String> {
+    let arguments =
+        ["indextargets", "--format", "$(RELEASE) $(COMPONENT) $(REPO_URI)", "Created-By: Packages"];
+    let shown = apt(Path::new("/"), "apt-get", &[], &arguments)?;
+    let mirror = mirror(&shown).context(
+        "this machine has no source of Debian's packages: name a mirror in /etc/apt/sources.list",
+    )?;
+    Ok(mirror.to_owned())
+}
+
+/// The mirror in lines of suite, component and address: that of a release itself, since updates of
+/// security come from elsewhere.
+fn mirror(lines: &str) -> Option<&str> {
+    lines.lines().find_map(|line| {
+        let words: Vec<&str> = line.split_whitespace().collect();
+        let &[suite, "main", address] = &words[..] else { return None };
+        let is_release = !suite.contains(['-', '/']);
+        let is_debian = address.contains("debian") && !address.contains("security");
+        (is_release && is_debian).then_some(address)
+    })
+}
+
+fn apt(
+    folder: &Path,
+    program: &str,
+    options: &[String],
+    arguments: &[impl AsRef<OsStr>],
+) -> Result<String> {
+    let output = Command::new(program)
+        .args(options)
+        .args(arguments)
+        .current_dir(folder)
+        .env("LC_ALL", "C")
+        .stdin(Stdio::null())
+        .output()
+        .with_context(|| format!("'{program}' is needed: this is fetched on Debian only"))?;
+    if !output.status.success() {
+        let said = String::from_utf8_lossy(&output.stderr);
+        bail!("'{program}' failed, {}: {}", output.status, said.trim());
+    }
+    Ok(String::from_utf8_lossy(&output.stdout).into_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn package(name: &str, version: &str) -> Package {
+        Package::pinned(&(name, version, "0"))
+    }
+
+    #[test]
+    fn the_mirror_is_that_of_the_release_and_not_that_of_its_updates() {
+        let lines = "bookworm-security main http://x.test/debian-security/\n\
+                     stable main https://x.test/tools/\n\
+                     bookworm contrib http://x.test/debian/\n\
+                     bookworm main http://y.test/debian/\n";
+        assert_eq!(mirror(lines), Some("http://y.test/debian/"));
+        assert_eq!(mirror("jammy main http://x.test/ubuntu/\n"), None);
+    }
+
+    #[test]
+    fn a_pinned_version_is_taken_while_the_suite_has_it() {
+        let records = "Package: a\nVersion: 9.7.4-3\nSHA256: 1\n\nPackage: a\nVersion: 9.7.4-2\n\
+                       Size: 7\nSHA256: 0\n\nPackage: b\nVersion: 1:2\nSHA256: 0\n";
+        let offered = offered(records);
+        assert_eq!(offered.len(), 3);
+        let pinned = [package("a", "9.7.4-2"), package("b", "1:2")];
+        assert_eq!(choose(&pinned, &offered).expect("there"), pinned);
+    }
+
+    #[test]
+    fn a_version_that_is_gone_gives_way_to_the_newer_one_with_its_row() {
+        let pinned = [package("a", "9.7.4-2"), package("b", "1")];
+        let offered = [package("a", "9.7.5-1"), package("b", "1")];
+        let chosen = choose(&pinned, &offered).expect("there");
+        assert_eq!(chosen, offered);
+        assert!(out_of_date(&chosen).contains("\n    (\"a\", \"9.7.5-1\", \"0\"),\n"));
+    }
+
+    #[test]
+    fn a_package_that_is_gone_and_another_series_are_refused_by_name() {
+        let pinned = [package("a", "9.7.4-2"), package("b", "1")];
+        let refused = |offered: &[Package]| choose(&pinned, offered).expect_err("gone").to_string();
+        let words = refused(&[package("a", "9.7.4-2")]);
+        assert!(words.contains("no package b any more") && words.contains("PINNED"), "{words}");
+        let words = refused(&[package("a", "10.1.0-1"), package("b", "1")]);
+        assert!(words.contains("a 10.1.0-1 instead of 9.7.4-2"), "{words}");
+    }
+}
