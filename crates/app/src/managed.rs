@@ -183,6 +183,8 @@ impl Managed {
 fn reached(cluster: &Cluster, wanted: &Wanted) -> Target {
     let mut target =
         if wanted.by_socket { cluster.first().socket_target() } else { cluster.target() };
+    let is_given = |name: &str| wanted.driver.iter().any(|(given, _)| given == name);
+    target.options.retain(|(name, _)| !is_given(name));
     target.options.extend(wanted.driver.iter().cloned());
     target
 }

@@ -171,13 +171,19 @@ impl Server {
 
     /// How to sign in by TCP. The user may do everything.
     pub fn target(&self) -> Target {
+        // The default method of newer servers wants the password itself at first: it is random,
+        // and of use at this server alone.
+        let options = match self.instance.kind {
+            Kind::MySql => vec![("clear_password".to_owned(), "true".to_owned())],
+            Kind::MariaDb | Kind::Postgres => Vec::new(),
+        };
         Target {
             scheme: self.instance.kind.name().to_owned(),
             user: Some(USER.to_owned()),
             password: Some(self.instance.password.clone()),
             hosts: vec![Host { name: "127.0.0.1".to_owned(), port: Some(self.port()) }],
             path: DATABASE.to_owned(),
-            options: Vec::new(),
+            options,
         }
     }
 

@@ -1,6 +1,6 @@
 //! A password under the server's RSA key, for connections without TLS (`caching_sha2_password` and
-//! `sha256_password`). The key comes from the server itself, unproven, as with other clients that
-//! ask for it: it hides the password from onlookers, not from an impostor.
+//! `sha256_password`). The key comes from the server itself, unproven: it hides the password from
+//! onlookers, not from an impostor. So it is asked for only where the password may be in clear.
 
 use model::DbError;
 use mysql_common::crypto::der::{PubKeyFileType, pem_to_der};

@@ -307,6 +307,7 @@ impl MysqlSignIn {
             self.state = State::Proving(Box::new(proof));
             return Ok(Step::More);
         }
+        check_answer(&proof.method, &challenge, &self.server, channel)?;
         let known = AuthInput { password: self.server.password(), nonce: &proof.nonce, channel };
         let response = proof.method.run(known, &challenge).map_err(|error| {
             let message = format!("cannot authenticate to the server: {error}");
@@ -434,10 +435,36 @@ fn check_method(
                            user a newer authentication method with ALTER USER";
             Err(DbError::new(DbErrorKind::Denied, message))
         }
-        AuthPlugin::MysqlClearPassword => check_clear(channel, server.clear_password)
-            .map_err(|no| no.during("mysql_clear_password")),
+        AuthPlugin::MysqlClearPassword => may_show(server, channel, "mysql_clear_password"),
+        // In clear over TLS, else under a key that anybody can make.
+        AuthPlugin::Sha256Password => may_show(server, channel, "sha256_password"),
         _ => Ok(()),
     }
+}
+
+/// `caching_sha2_password` proves the password to a server that remembers it; another one asks for
+/// the password itself.
+fn check_answer(
+    method: &AuthProc,
+    challenge: &[u8],
+    server: &MysqlServer,
+    channel: &Channel,
+) -> Result<(), DbError> {
+    const FULL: &[u8] = &[0x04];
+    match method {
+        AuthProc::CachingSha2Password(_) if challenge == FULL => {
+            may_show(server, channel, "caching_sha2_password")
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Whether a method may send the password itself, or under an unproven key; there may be none.
+fn may_show(server: &MysqlServer, channel: &Channel, method: &'static str) -> Result<(), DbError> {
+    if server.password().is_empty() {
+        return Ok(());
+    }
+    check_clear(channel, server.clear_password).map_err(|no| no.during(method))
 }
 
 fn unknown_method(plugin: &AuthPlugin<'_>) -> DbError {

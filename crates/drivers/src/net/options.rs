@@ -46,8 +46,8 @@ pub(crate) const CLEAR_PASSWORD: Parameter = Parameter::option(
     "clear_password",
     ParameterKind::Switch,
     "false",
-    "Send the password in clear text even to a server whose certificate is not verified \
-     (tls=verify-ca)",
+    "Send the password itself (in clear text, or under the server's own RSA key) even to a \
+     server whose certificate is not verified (tls=verify-ca)",
 );
 
 /// The longest packet that is accepted, in bytes.
@@ -66,8 +66,8 @@ pub(crate) fn check_clear(channel: &Channel, may_be_clear: bool) -> Result<(), D
     if channel.is_local || is_verified || may_be_clear {
         return Ok(());
     }
-    let message = "the server asks for the password in clear text, but its identity is not \
-                   verified: use tls=verify-full, tls=verify-ca or a socket, or allow it with \
+    let message = "the server asks for the password itself, but its identity is not verified: \
+                   use tls=verify-full, tls=verify-ca or a socket, or, if you trust the network, \
                    clear_password=true in the target's URL";
     Err(DbError::new(DbErrorKind::Denied, message))
 }

@@ -27,6 +27,8 @@ use crate::net::{Channel, Input, SignIn, Step, TlsMode};
 const PASSWORD: &[u8] = b"secret";
 const NONCE: &[u8; 20] = b"abcdefghijklmnopqrst";
 const OK: &[u8] = &[0, 0, 0, 2, 0, 0, 0];
+/// The URL of a server that may have the password itself.
+const CLEAR: &str = "mysql://bench:secret@nowhere/db?tls=disable&clear_password=true";
 const FAST: &[u8] = &[1, 3];
 const FULL: &[u8] = &[1, 4];
 
@@ -132,9 +134,11 @@ fn caching_sha2_is_fast_where_the_server_remembers() {
 
 #[test]
 fn caching_sha2_shows_the_password_only_where_nobody_listens() {
-    for (is_tls, is_local) in [(true, false), (false, true)] {
-        let mut client = Client::new(Channel { is_tls, is_local, ..open_channel() });
+    let verified = Channel { tls_mode: TlsMode::VerifyCa, is_tls: true, ..open_channel() };
+    for channel in [verified, Channel { is_local: true, ..open_channel() }] {
+        let mut client = Client::new(open_channel());
         client.greet("mysql_native_password");
+        client.channel = channel;
         let other = b"ABCDEFGHIJKLMNOPQRST";
         let proof = client.switch("caching_sha2_password", &[other, &[0][..]].concat());
         let expect = scramble_sha256(other, PASSWORD).expect("a password").to_vec();
@@ -144,11 +148,49 @@ fn caching_sha2_shows_the_password_only_where_nobody_listens() {
     }
 }
 
+/// A key without TLS, or a certificate that nobody has looked at, is no proof of a server.
 #[test]
-fn without_tls_the_password_goes_under_the_servers_key() {
+fn a_server_that_has_proven_nothing_does_not_get_the_password() {
+    let over_tls = |tls_mode| Channel { tls_mode, is_tls: true, ..open_channel() };
+    let unproven = [open_channel(), over_tls(TlsMode::Prefer), over_tls(TlsMode::Require)];
+    for channel in unproven {
+        // The greeting offers no TLS, which is required in one case.
+        let greeted = |plugin: &str| {
+            let is_required = channel.tls_mode.is_required();
+            let at_first = if is_required { open_channel() } else { channel.clone() };
+            let mut client = Client::new(at_first);
+            assert_ne!(client.greet(plugin), b"secret\0");
+            client.channel = channel.clone();
+            client
+        };
+        let check = |mut client: Client, method: &str, answer: &[u8]| {
+            let no = client.hear(answer).expect_err("it asks for the password");
+            assert_eq!(no.kind, DbErrorKind::Denied);
+            let has = |words: &str| no.message.contains(words);
+            assert!(has(method) && has("tls=verify-full") && has("clear_password=true"), "{no}");
+            assert!(client.out.is_empty(), "{:?}", client.out);
+        };
+        check(greeted("caching_sha2_password"), "caching_sha2_password", FULL);
+        let mut client = greeted("mysql_native_password");
+        client.switch("caching_sha2_password", NONCE).expect("a proof, not the password");
+        check(client, "caching_sha2_password", FULL);
+        let mut switch = Vec::new();
+        AuthSwitchRequest::new(b"sha256_password".as_slice(), NONCE).serialize(&mut switch);
+        check(greeted("sha256_password"), "sha256_password", &switch);
+        // A user without a password has nothing to hide.
+        let mut client = Client::of("mysql://bench@nowhere/db?tls=disable", open_channel());
+        client.greet("mysql_native_password");
+        client.channel = channel;
+        client.switch("sha256_password", NONCE).expect("an empty proof");
+        client.accept();
+    }
+}
+
+#[test]
+fn where_it_is_allowed_the_password_goes_under_the_servers_key() {
     let pem = rsa_key().public_key_pem();
     for (plugin, request) in [("caching_sha2_password", 2), ("sha256_password", 1)] {
-        let mut client = Client::new(open_channel());
+        let mut client = Client::of(CLEAR, open_channel());
         let proof = client.greet(plugin);
         let asked = if plugin == "sha256_password" {
             proof
@@ -290,7 +332,7 @@ proptest! {
         let _ = client.hear(&bytes);
         let greeting = [b"\x0a8.4.0\0", bytes.as_slice()].concat();
         let _ = Client::new(open_channel()).hear(&greeting);
-        let mut client = Client::new(open_channel());
+        let mut client = Client::of(CLEAR, open_channel());
         client.greet("caching_sha2_password");
         client.hear(FULL).expect("full");
         let key = STANDARD.encode(&bytes);
