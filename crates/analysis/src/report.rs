@@ -187,11 +187,6 @@ pub struct Report {
 }
 
 impl Report {
-    /// Why this is no report in JSON, if it is none.
-    pub fn check_json(json: &str) -> Result<(), String> {
-        serde_json::from_str::<Report>(json).map(drop).map_err(|error| error.to_string())
-    }
-
     /// What is reported second by second, by kind and by gauge: half of a report, and no part of
     /// what whole runs are compared by.
     pub const AT_LENGTH: [ReportField; 6] = [

@@ -13,11 +13,11 @@
 
 use std::collections::BTreeMap;
 
-use analysis::Tally;
 use analysis::report::{Options, Report};
+use analysis::{RunCheck, Tally};
 use model::{CpuProfileReport, Event, Fact, LatencyHeat, ReportField, RunId, Target};
 use serde::Deserialize;
-use store::{RunRow, Store};
+use store::{RunRow, Store, StoreError};
 
 use crate::error::Error;
 
@@ -47,9 +47,7 @@ pub fn ended_report(store: &Store, row: &RunRow) -> Result<Option<Report>, Error
             }
             Ok(Some(report))
         }
-        Kept::Damaged(why) => Err(Error::Failed(format!(
-            "the report of run {run} is damaged ({why}): 'dbdyno runs rm {run}' removes it"
-        ))),
+        Kept::Damaged(why) => Err(damaged(run, &format!("its report: {why}"))),
     }
 }
 
@@ -78,14 +76,16 @@ pub fn rates_over_time(store: &Store, run: &RunId) -> Result<Vec<f64>, Error> {
     }
     let json = store.report_json(run)?;
     let rates = json.and_then(|json| serde_json::from_str::<Rates>(&json).ok());
+    let n_rows = rates.as_ref().map_or(0, |rates| rates.seconds.len() as i64);
     let mut all: BTreeMap<i64, f64> = BTreeMap::new();
     for rate in rates.into_iter().flat_map(|rates| rates.seconds) {
         if rate.second >= 0 {
             *all.entry(rate.second).or_default() += rate.tps;
         }
     }
-    // Seconds that a report does not have are not known.
-    let n = all.last_key_value().map_or(0, |(last, _)| last + 1);
+    // Seconds that a report does not have are not known. One has all of them, so that further ones
+    // are none.
+    let n = all.last_key_value().map_or(0, |(last, _)| last + 1).min(n_rows);
     Ok((0..n).map(|second| all.get(&second).copied().unwrap_or(f64::NAN)).collect())
 }
 
@@ -106,12 +106,74 @@ pub fn report_so_far(tally: &Tally, row: &RunRow) -> Report {
 /// All events of a run, added up again: for what no report has. Facts that a driver of then did
 /// not draw from others are drawn now, so that runs of before are judged by the same findings.
 pub fn stored_tally(store: &Store, run: &RunId) -> Result<Tally, Error> {
-    let mut tally = Tally::new();
-    store.events(run, &mut |event| tally.add(&event))?;
+    let mut checked = CheckedTally::default();
+    store.events(run, &mut |event| checked.add(&event))?;
+    let mut tally = checked.into_tally(run)?;
     for fact in said_since(&tally) {
         tally.add(&Event::Fact(fact));
     }
     Ok(tally)
+}
+
+/// What is wrong with a run of somebody else's: all of it is read.
+pub fn check_run(store: &Store, run: &RunId) -> Result<Option<String>, StoreError> {
+    let mut checked = CheckedTally { keeps: false, ..CheckedTally::default() };
+    store.events(run, &mut |event| checked.add(&event))?;
+    if let Some(wrong) = checked.wrong() {
+        return Ok(Some(wrong));
+    }
+    let json = store.report_json(run)?;
+    Ok(json.and_then(|json| Report::check_json(&json).err()).map(|why| format!("report: {why}")))
+}
+
+/// A tally of stored events, which may be somebody else's or damaged: of those that no run of ours
+/// can have said it takes in none, since one number can take all memory.
+pub struct CheckedTally {
+    tally: Tally,
+    check: RunCheck,
+    wrong: Option<String>,
+    /// Whether events are added up; else they are only looked at.
+    keeps: bool,
+}
+
+impl Default for CheckedTally {
+    fn default() -> CheckedTally {
+        let (tally, check) = (Tally::new(), RunCheck::default());
+        CheckedTally { tally, check, wrong: None, keeps: true }
+    }
+}
+
+impl CheckedTally {
+    /// Takes one event in; none after the first that is wrong.
+    pub fn add(&mut self, event: &Event) {
+        if self.wrong.is_none() {
+            self.wrong = self.check.event(event).err();
+        }
+        if self.wrong.is_none() && self.keeps {
+            self.tally.add(event);
+        }
+    }
+
+    /// The sum of the events of `run` so far, or that it is damaged.
+    pub fn tally(&self, run: &RunId) -> Result<&Tally, Error> {
+        match self.wrong() {
+            Some(why) => Err(damaged(run, &why)),
+            None => Ok(&self.tally),
+        }
+    }
+
+    fn into_tally(self, run: &RunId) -> Result<Tally, Error> {
+        self.tally(run)?;
+        Ok(self.tally)
+    }
+
+    fn wrong(&self) -> Option<String> {
+        self.wrong.clone().or_else(|| self.check.end().err())
+    }
+}
+
+fn damaged(run: &RunId, why: &str) -> Error {
+    Error::Failed(format!("the run {run} is damaged ({why}): 'dbdyno runs rm {run}' removes it"))
 }
 
 /// What drivers of today say of a run's facts, where those of then did not say it yet.
@@ -153,9 +215,9 @@ pub(crate) fn kept_report(
         // The store itself reads what is to be emptied.
         Err(error) => return why_damaged(store, row).ok_or(Error::from(error)).map(Kept::Damaged),
     };
-    Ok(match serde_json::from_str::<Report>(&text) {
+    Ok(match Report::read_json(&text) {
         Ok(report) => Kept::Report(Box::new(report.with_lost(row.events_lost))),
-        Err(error) => Kept::Damaged(error.to_string()),
+        Err(why) => Kept::Damaged(why),
     })
 }
 
@@ -167,10 +229,10 @@ fn why_damaged(store: &Store, row: &RunRow) -> Option<String> {
 
 /// What each client did, in a tally that knows nothing else of the run.
 fn clients(store: &Store, run: &RunId) -> Result<Tally, Error> {
-    let mut tally = Tally::new();
-    tally.add(&store.begun(run)?);
-    store.clients(run, &mut |event| tally.add(&event))?;
-    Ok(tally)
+    let mut checked = CheckedTally::default();
+    checked.add(&store.begun(run)?);
+    store.clients(run, &mut |event| checked.add(&event))?;
+    checked.into_tally(run)
 }
 
 pub(crate) fn row_of(store: &Store, run: &RunId) -> Result<RunRow, Error> {

@@ -4,6 +4,9 @@ use serde::{Deserialize, Serialize};
 
 use crate::{Imported, Nesting, StopRule, choice};
 
+/// Trials of an experiment, at most: more are none that a person waits for.
+pub const TRIALS_MAX: u64 = 100_000;
+
 /// The order in which trials are made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -134,6 +137,29 @@ pub struct Trial {
 }
 
 impl Experiment {
+    /// Why this is no experiment that can have been made, if it is none: what is stored may be
+    /// somebody else's, and its numbers are divided by and counted up to.
+    pub fn check(&self) -> Result<(), String> {
+        let Nesting { restarts, rebuilds } = self.nesting;
+        let units = u64::from(restarts.unwrap_or(1)) * u64::from(rebuilds.unwrap_or(1));
+        let n_points = self.points.len() as u64;
+        let n_trials = u64::from(self.repeats) * n_points;
+        if n_points == 0 || n_trials == 0 || n_trials > TRIALS_MAX {
+            return Err(format!("{} repeats of {n_points} points", self.repeats));
+        }
+        if units == 0 || units > u64::from(self.repeats) {
+            return Err(format!("{} repeats in {units} parts", self.repeats));
+        }
+        Ok(())
+    }
+
+    /// Whether one of its trials may be this repeat of this point. Points of a search are not known
+    /// before.
+    pub fn may_have(&self, point: u32, repeat: u32) -> bool {
+        let n_points = if self.seek.is_some() { TRIALS_MAX } else { self.points.len() as u64 };
+        u64::from(point) < n_points && u64::from(repeat) < TRIALS_MAX
+    }
+
     /// What the run of a point's repeat is.
     pub fn trial(&self, (point, repeat): (u32, u32)) -> Trial {
         let values = self.axes.iter().map(|axis| axis.name.clone());

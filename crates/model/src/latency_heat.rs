@@ -57,6 +57,21 @@ impl LatencyHeat {
         }
     }
 
+    /// Why these are not counts of a run that lies within so many seconds, if they are none.
+    pub fn check(&self, seconds_max: i64) -> Result<(), String> {
+        let is_within = |stretch: &i64| {
+            stretch.checked_mul(self.every_s).is_some_and(|at| at.abs() <= seconds_max)
+        };
+        let is_step = |step: &i16| (0..=200).contains(step);
+        match (1..=seconds_max).contains(&self.every_s)
+            && self.counts.keys().all(is_within)
+            && self.counts.values().all(|column| column.keys().all(is_step))
+        {
+            true => Ok(()),
+            false => Err("a latency heat map that is none".to_owned()),
+        }
+    }
+
     /// Whether nothing was added.
     pub fn is_empty(&self) -> bool {
         self.counts.is_empty()

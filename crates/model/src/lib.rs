@@ -93,8 +93,8 @@ pub use disturbance::{
 };
 pub use event::{ClientMoments, Event, Phase, StopReason};
 pub use experiment::{
-    Axis, Condition, DataPolicy, Experiment, Order, Point, Reference, Trial, combinations,
-    is_arrival_rate, short_axis,
+    Axis, Condition, DataPolicy, Experiment, Order, Point, Reference, TRIALS_MAX, Trial,
+    combinations, is_arrival_rate, short_axis,
 };
 pub use fact::{Fact, FactValue, Facts, read_facts};
 pub use figure_bound::FigureBound;

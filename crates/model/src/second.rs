@@ -256,7 +256,7 @@ impl Second {
             self.kind(kind.kind).add(kind);
         }
         for (mine, other) in self.commits_tenths.iter_mut().zip(other.commits_tenths) {
-            *mine += other;
+            *mine = mine.saturating_add(other);
         }
         add_histogram(&mut self.lag, &other.lag);
         add_histogram(&mut self.reply_lag, &other.reply_lag);

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use analysis::figures::number;
 use model::{
     Axis, Condition, DataPolicy, Experiment, Group, NS_PER_S, Nesting, Order, Plan, Point,
-    StopCondition, StopRule, Target, Workload, combinations, format_duration, parse_duration,
+    StopCondition, StopRule, TRIALS_MAX, Target, Workload, combinations, format_duration, parse_duration,
     short_axis,
 };
 
@@ -23,9 +23,6 @@ use crate::print::to_toml;
 use crate::repeat;
 use crate::table::ExperimentValues;
 use crate::written::From;
-
-/// More trials than this are no experiment that a person waits for.
-const TRIALS_MAX: u64 = 100_000;
 
 /// An experiment as decided from a draft.
 #[derive(Clone, Debug)]

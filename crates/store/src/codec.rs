@@ -5,7 +5,7 @@
 //! rows carry the number of their format. All other events are JSON text.
 
 use std::fmt;
-use std::io::{Read, Write};
+use std::io::{BufRead, BufReader, Read, Write};
 
 use flate2::Compression;
 use flate2::read::DeflateDecoder;
@@ -48,10 +48,17 @@ pub(super) fn from_blob<T: DeserializeOwned>(format: i64, blob: &[u8]) -> Result
     if format != CBOR_DEFLATED {
         return Err(Unreadable::Newer(format!("a blob of format {format}")));
     }
-    let mut plain = Vec::new();
-    let mut decoder = DeflateDecoder::new(blob).take(INFLATED_BYTES_MAX);
-    decoder.read_to_end(&mut plain).map_err(damaged)?;
-    ciborium::from_reader(plain.as_slice()).map_err(damaged)
+    // What is left over is not inflated: of nothing there may be a lot.
+    let mut decoder = BufReader::new(DeflateDecoder::new(blob).take(INFLATED_BYTES_MAX));
+    let value = ciborium::from_reader(&mut decoder).map_err(damaged)?;
+    if !decoder.fill_buf().map_err(damaged)?.is_empty() {
+        return Err(damaged("bytes are left over"));
+    }
+    let n_read = decoder.into_inner().into_inner().total_in();
+    match n_read == blob.len() as u64 {
+        true => Ok(value),
+        false => Err(damaged("bytes are left over")),
+    }
 }
 
 /// An event as JSON.
@@ -134,9 +141,17 @@ mod tests {
         let blob = to_blob(&vec![1_u32, 2, 3]).expect("numbers can be written");
         assert_eq!(from_blob::<Vec<u32>>(CBOR_DEFLATED, &blob), Ok(vec![1, 2, 3]));
         assert!(matches!(from_blob::<Vec<u32>>(2, &blob), Err(Unreadable::Newer(_))));
-        let short = &blob[..blob.len() - 1];
-        let read = from_blob::<Vec<u32>>(CBOR_DEFLATED, short);
-        assert!(matches!(read, Err(Unreadable::Damaged(_))), "{read:?}");
+        let mut plain = Vec::new();
+        DeflateDecoder::new(blob.as_slice()).read_to_end(&mut plain).expect("it was deflated");
+        plain.resize(1 << 20, 0);
+        let mut longer = DeflateEncoder::new(Vec::new(), Compression::fast());
+        longer.write_all(&plain).expect("memory takes everything");
+        let longer = longer.finish().expect("memory takes everything");
+        let behind = [&blob[..], &[0]].concat();
+        for bad in [&blob[..blob.len() - 1], &longer, &behind] {
+            let read = from_blob::<Vec<u32>>(CBOR_DEFLATED, bad);
+            assert!(matches!(read, Err(Unreadable::Damaged(_))), "{read:?}");
+        }
     }
 
     #[test]

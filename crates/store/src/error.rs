@@ -146,6 +146,23 @@ impl StoreError {
         StoreError::new(kind, message)
     }
 
+    /// What the file system said when a file was made.
+    pub(super) fn of_new(path: &Path, error: &std::io::Error) -> StoreError {
+        use std::io::ErrorKind;
+        let code = match error.kind() {
+            ErrorKind::StorageFull | ErrorKind::QuotaExceeded => rusqlite::ffi::SQLITE_FULL,
+            _ => rusqlite::ffi::SQLITE_CANTOPEN,
+        };
+        let failure = rusqlite::Error::SqliteFailure(rusqlite::ffi::Error::new(code), None);
+        StoreError::of(path, &failure)
+    }
+
+    /// The same of the file `theirs`, of which the one at `ours` is a copy or will be one.
+    pub(super) fn at(self, ours: &Path, theirs: &Path) -> StoreError {
+        let (ours, theirs) = (ours.display().to_string(), theirs.display().to_string());
+        StoreError { message: self.message.replace(&ours, &theirs), ..self }
+    }
+
     /// What the file system said when the store's folder was made.
     pub(super) fn of_folder(path: &Path, folder: &Path, error: &std::io::Error) -> StoreError {
         use std::io::ErrorKind;

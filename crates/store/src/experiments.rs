@@ -64,7 +64,12 @@ impl Store {
     }
 
     fn read_experiment(&self, body: &str) -> Result<Experiment, StoreError> {
-        serde_json::from_str(body).map_err(|error| StoreError::damaged(&self.path, error))
+        let experiment: Experiment =
+            serde_json::from_str(body).map_err(|error| StoreError::damaged(&self.path, error))?;
+        let id = &experiment.id;
+        let damaged = |why| StoreError::damaged(&self.path, format!("experiment {id}: {why}"));
+        experiment.check().map_err(damaged)?;
+        Ok(experiment)
     }
 
     /// The trials of an experiment that were begun, in the order in which they were.
@@ -82,7 +87,15 @@ impl Store {
         let filter = Filter { experiment: Some(experiment.id.clone()), ..Filter::default() };
         let rows = self.list(&filter)?.into_iter().map(|run| (run.run.0.clone(), run));
         let mut rows: HashMap<String, RunRow> = rows.collect();
-        let trials = read().map_err(|error| self.reader().said(&error))?.into_iter();
+        let trials = read().map_err(|error| self.reader().said(&error))?;
+        let is_strange = |(_, point, repeat): &&(String, u32, u32)| {
+            !experiment.may_have(*point, *repeat)
+        };
+        if let Some((id, point, repeat)) = trials.iter().find(is_strange) {
+            let what = format!("run {id} is trial {repeat} of point {point}");
+            return Err(StoreError::damaged(&self.path, what));
+        }
+        let trials = trials.into_iter();
         // A run that was removed between the two is no trial any more.
         let trial = |(id, point, repeat): (String, u32, u32)| {
             Some(TrialRow { point, repeat, run: rows.remove(&id)? })

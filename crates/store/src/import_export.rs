@@ -8,24 +8,29 @@
 //! Not here: formats of others (`interval_log`, render).
 
 use std::fs;
+use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf, absolute};
-use std::thread;
 
-use model::{Event, RunId, Status};
+use files::Unfinished;
+use model::{RunId, Status};
 use rusqlite::{
     Connection, OpenFlags, OptionalExtension, Transaction, TransactionBehavior, params,
 };
 
 use super::checksum;
 use super::error::{StoreError, StoreErrorKind};
-use super::schema::{self, IfMissing};
+use super::schema;
 use super::{ExperimentFilter, Filter, Store};
 
 /// The longest id that is taken from others: a UUID has 36 characters.
 const ID_CHARACTERS_MAX: usize = 64;
 
-/// Why a report in JSON is none, if it is none: what a report is, only its maker knows.
-pub type ReportCheck = fn(&str) -> Result<(), String>;
+/// How databases are called and set is their user's own matter.
+const MODE: u32 = 0o600;
+
+/// Reads a run, and says what no run of ours has, if it has that: what events and reports mean,
+/// only their makers know.
+pub type RunCheck = fn(&Store, &RunId) -> Result<Option<String>, StoreError>;
 
 /// What came in.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -40,17 +45,18 @@ impl Store {
     /// Writes a new store at `path` with just these runs, their labels and their experiments.
     pub fn export_to(&self, path: &Path, runs: &[RunId]) -> Result<(), StoreError> {
         if path.exists() {
-            let message = format!("{} exists already: name another file", path.display());
-            return Err(StoreError::new(StoreErrorKind::Other, message));
+            return Err(exists_already(path));
         }
         for run in runs {
             self.has_ended(run)?;
         }
-        let made = self.write_copy(path, runs);
-        if made.is_err() {
-            remove_file(path);
-        }
-        made
+        let failed = |error: io::Error| match error.kind() {
+            ErrorKind::AlreadyExists => exists_already(path),
+            _ => StoreError::of_new(path, &error),
+        };
+        let new = Unfinished::beside(path, MODE).map_err(failed)?;
+        self.write_copy(new.path(), runs).map_err(|error| error.at(new.path(), path))?;
+        new.create(path).map_err(failed)
     }
 
     fn has_ended(&self, run: &RunId) -> Result<(), StoreError> {
@@ -65,7 +71,7 @@ impl Store {
     }
 
     fn write_copy(&self, path: &Path, runs: &[RunId]) -> Result<(), StoreError> {
-        schema::open(path, IfMissing::Create)?;
+        schema::connect(path, OpenFlags::SQLITE_OPEN_READ_WRITE)?;
         let said = |error: rusqlite::Error| StoreError::of(path, &error);
         let beside = Beside::attach(&self.connection, path)?;
         let copy = || -> rusqlite::Result<()> {
@@ -90,9 +96,9 @@ impl Store {
 
     /// Takes all runs of the store at `path` that are not here yet, with their labels and
     /// experiments. Refuses the whole file if any of it is not what we would have written, or a
-    /// run of it is under way: half of one would never become whole here. `check` says what is
-    /// wrong with a report.
-    pub fn import(&self, path: &Path, check: ReportCheck) -> Result<Imported, StoreError> {
+    /// run of it is under way: half of one would never become whole here. `check` looks
+    /// at each run.
+    pub fn import(&self, path: &Path, check: RunCheck) -> Result<Imported, StoreError> {
         if !path.exists() {
             let message = format!("there is no file {}", path.display());
             return Err(StoreError::new(StoreErrorKind::Missing, message));
@@ -112,7 +118,7 @@ impl Store {
     }
 
     fn take(&self, aside: &Aside, runs: &[RunId]) -> Result<Imported, StoreError> {
-        let beside = Beside::attach(&self.connection, &aside.path)?;
+        let beside = Beside::attach(&self.connection, aside.copy.path())?;
         let mut imported = Imported::default();
         let mut take = || -> rusqlite::Result<()> {
             let tables = Tables::of(&self.connection)?;
@@ -138,13 +144,9 @@ impl Store {
     }
 }
 
-fn remove_file(path: &Path) {
-    for end in ["", "-wal", "-shm", "-journal"] {
-        let mut name = path.as_os_str().to_owned();
-        name.push(end);
-        // Most of them are not there.
-        let _ = fs::remove_file(name);
-    }
+fn exists_already(path: &Path) -> StoreError {
+    let message = format!("{} exists already: name another file", path.display());
+    StoreError::new(StoreErrorKind::Other, message)
 }
 
 /// Another store within a connection, under the name `beside`.
@@ -288,13 +290,7 @@ fn quoted(columns: &[String]) -> String {
 /// gone when this is.
 struct Aside {
     theirs: PathBuf,
-    path: PathBuf,
-}
-
-impl Drop for Aside {
-    fn drop(&mut self) {
-        remove_file(&self.path);
-    }
+    copy: Unfinished,
 }
 
 impl Aside {
@@ -302,11 +298,10 @@ impl Aside {
     /// it has a log or is written meanwhile.
     fn copy(theirs: &Path, ours: &Path) -> Result<Aside, StoreError> {
         schema::is_ours(theirs)?;
-        let mut path = ours.as_os_str().to_owned();
-        path.push(format!("-{}-{:?}.import", std::process::id(), thread::current().id()));
-        let aside = Aside { theirs: theirs.to_owned(), path: PathBuf::from(path) };
-        remove_file(&aside.path);
-        let to = aside.path.to_str().unwrap_or_default();
+        let copy = Unfinished::beside(ours, MODE);
+        let copy = copy.map_err(|error| StoreError::of_new(ours, &error))?;
+        let aside = Aside { theirs: theirs.to_owned(), copy };
+        let to = aside.copy.path().to_str().unwrap_or_default();
         let file = schema::readable(theirs, OpenFlags::SQLITE_OPEN_READ_ONLY)?;
         match copy_whole(&file, to) {
             Ok(None) => Ok(aside),
@@ -316,43 +311,43 @@ impl Aside {
     }
 
     /// Its runs in the order in which they were made, once everything of it has been looked at.
-    fn looked_at(&self, ours: &Store, check: ReportCheck) -> Result<Vec<RunId>, StoreError> {
-        let theirs = Store::open_existing(&self.path)?;
+    fn looked_at(&self, ours: &Store, check: RunCheck) -> Result<Vec<RunId>, StoreError> {
+        let theirs = Store::open_existing(self.copy.path())?;
         if layout(&theirs)? != layout(ours)? {
             let why = "its tables are not those of a store";
-            return Err(StoreError::damaged(&self.path, why));
+            return Err(StoreError::damaged(self.copy.path(), why));
         }
         let mut rows = theirs.list(&Filter::default())?;
         rows.reverse();
         for row in &rows {
             if row.status == Status::Running {
-                let (run, path) = (&row.run, self.path.display());
+                let (run, path) = (&row.run, self.copy.path().display());
                 let message = format!("the run {run} in {path} is still running: wait for its end");
                 return Err(StoreError::new(StoreErrorKind::UnderWay, message));
             }
             self.is_whole(&theirs, &row.run, check)?;
         }
-        theirs.experiments(&ExperimentFilter::default())?;
+        for experiment in theirs.experiments(&ExperimentFilter::default())? {
+            theirs.trials(&experiment)?;
+        }
         Ok(rows.into_iter().map(|row| row.run).collect())
     }
 
-    fn is_whole(&self, theirs: &Store, run: &RunId, check: ReportCheck) -> Result<(), StoreError> {
-        let damaged = |why: String| StoreError::damaged(&self.path, format!("run {run}: {why}"));
+    fn is_whole(&self, theirs: &Store, run: &RunId, check: RunCheck) -> Result<(), StoreError> {
+        let damaged = |why: String| StoreError::damaged(self.copy.path(), format!("run {run}: {why}"));
         let is_id = |letter: char| letter.is_ascii_alphanumeric() || letter == '-';
         if run.0.len() > ID_CHARACTERS_MAX || !run.0.chars().all(is_id) {
-            return Err(StoreError::damaged(&self.path, "a run has an invalid id"));
+            return Err(StoreError::damaged(self.copy.path(), "a run has an invalid id"));
         }
-        theirs.events(run, &mut |_: Event| ())?;
-        if let Some(json) = theirs.report_json(run)? {
-            check(&json).map_err(damaged)?;
+        match check(theirs, run)? {
+            Some(why) => Err(damaged(why)),
+            None => Ok(()),
         }
-        Ok(())
     }
 
     /// What is wrong with the copy is wrong with their file.
     fn of_their_file(&self, error: StoreError) -> StoreError {
-        let (copy, theirs) = (self.path.display().to_string(), self.theirs.display().to_string());
-        StoreError { message: error.message.replace(&copy, &theirs), ..error }
+        error.at(self.copy.path(), &self.theirs)
     }
 }
 

@@ -3,13 +3,12 @@
 //! Everything that happened in a run has a `seq`, its place in the run's stream of events; a gap
 //! is an event that was lost. Migrations only ever add; what version 1 wrote is read for ever.
 
-use std::fs::{self, OpenOptions};
+use std::fs;
 use std::io::{ErrorKind, Read};
-use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
-use std::thread;
 use std::time::Duration;
 
+use files::Unfinished;
 use rusqlite::{Connection, OpenFlags, Transaction, TransactionBehavior};
 
 use super::checksum;
@@ -252,6 +251,7 @@ pub(super) fn open(path: &Path, if_missing: IfMissing) -> Result<Connection, Sto
         return Err(StoreError::new(StoreErrorKind::NotAStore, message));
     }
     if path.exists() {
+        refuse_special(path)?;
         look(path)?;
     } else if if_missing == IfMissing::Create {
         create(path)?;
@@ -293,7 +293,7 @@ fn as_it_is(path: &Path) -> Result<Connection, StoreError> {
     Ok(connection)
 }
 
-fn connect(path: &Path, flags: OpenFlags) -> Result<Connection, StoreError> {
+pub(super) fn connect(path: &Path, flags: OpenFlags) -> Result<Connection, StoreError> {
     let opened = Connection::open_with_flags(path, flags | OpenFlags::SQLITE_OPEN_NO_MUTEX);
     let connection = opened.map_err(|error| StoreError::of(path, &error))?;
     migrate(path, &connection)?;
@@ -321,27 +321,16 @@ fn create(path: &Path) -> Result<(), StoreError> {
     if let Some(folder) = path.parent().filter(|folder| !folder.as_os_str().is_empty()) {
         make_folder(folder).map_err(|error| StoreError::of_folder(path, folder, &error))?;
     }
-    let mut new = path.as_os_str().to_owned();
-    // Two threads of one process may come here, too.
-    new.push(format!("-{}-{:?}.new", std::process::id(), thread::current().id()));
-    let new = Path::new(&new);
-    // How databases are called and set is its user's own matter. Why there is no file, SQLite says.
-    let _ = OpenOptions::new().write(true).create_new(true).mode(0o600).open(new);
-    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE;
-    let made = connect(new, flags).map(drop).map_err(|error| StoreError {
-        message: error.message.replace(&new.display().to_string(), &path.display().to_string()),
-        ..error
-    });
-    let linked = made.and_then(|()| match fs::hard_link(new, path) {
+    // How databases are called and set is its user's own matter.
+    let new = Unfinished::beside(path, 0o600).map_err(|error| StoreError::of_new(path, &error))?;
+    let made = connect(new.path(), OpenFlags::SQLITE_OPEN_READ_WRITE).map(drop);
+    made.map_err(|error| error.at(new.path(), path))?;
+    match new.create(path) {
         Err(error) if error.kind() != ErrorKind::AlreadyExists => {
-            // Some file systems have no links; those who share one have.
-            fs::rename(new, path).map_err(|error| StoreError::of_folder(path, path, &error))
+            Err(StoreError::of_new(path, &error))
         }
         _ => Ok(()),
-    });
-    // It is gone already where it was renamed.
-    let _ = fs::remove_file(new);
-    linked
+    }
 }
 
 /// Refuses what is not ours without touching it.
@@ -414,8 +403,17 @@ fn has_log(path: &Path) -> bool {
     fs::metadata(log).is_ok_and(|log| log.len() > 0)
 }
 
+/// SQLite would wait for whoever writes to a pipe, and cannot use a device.
+pub(super) fn refuse_special(path: &Path) -> Result<(), StoreError> {
+    files::refuse_special(path).map_err(|error| {
+        let message = format!("{}: {error}", path.display());
+        StoreError::new(StoreErrorKind::NotAStore, message)
+    })
+}
+
 /// Opens a file as if nobody could change it: takes no locks, makes no files, sees no log.
 fn immutable(path: &Path) -> Result<Connection, StoreError> {
+    refuse_special(path)?;
     let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     unchanging(path, flags)
 }
@@ -545,8 +543,11 @@ fn prepare(connection: &Connection) -> rusqlite::Result<()> {
     connection.pragma_update(None, "journal_size_limit", WAL_KEPT_BYTES)
 }
 
+/// The version of a file's format. SQLite keeps it as a number with a sign: one below zero is
+/// nobody's, and counts as one of the future.
 fn version(connection: &Connection) -> rusqlite::Result<u32> {
-    connection.pragma_query_value(None, "user_version", |row| row.get(0))
+    let kept: i32 = connection.pragma_query_value(None, "user_version", |row| row.get(0))?;
+    Ok(kept.cast_unsigned())
 }
 
 /// Takes every step from the found version on. Two processes may come here at once: the second

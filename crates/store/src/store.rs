@@ -26,6 +26,7 @@ pub struct Store {
 impl Store {
     /// Opens the store at `path`; makes it, and the folders above it, if there is none.
     pub fn open(path: &Path) -> Result<Store, StoreError> {
+        files::remove_leftovers(path);
         let connection = schema::open(path, IfMissing::Create)?;
         Ok(Store { path: path.to_owned(), connection })
     }

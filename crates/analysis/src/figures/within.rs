@@ -163,7 +163,9 @@ fn seconds<T: Copy + Default>(
     of: impl Fn(&SecondReport) -> T,
     add: impl Fn(T, T) -> T,
 ) -> Vec<T> {
-    let mut all = vec![T::default(); report.measured_seconds as usize];
+    // There are rows of all seconds, or of none.
+    let n = (report.measured_seconds as usize).min(report.seconds.len());
+    let mut all = vec![T::default(); n];
     for row in &report.seconds {
         let place = usize::try_from(row.second).ok().and_then(|second| all.get_mut(second));
         if let Some(sum) = place {

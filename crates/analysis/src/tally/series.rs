@@ -126,7 +126,7 @@ impl SecondTally {
 
     fn add(&mut self, part: &Second) {
         for (mine, other) in self.tenths.iter_mut().zip(part.commits_tenths) {
-            *mine += other;
+            *mine = mine.saturating_add(other);
         }
         for kind in &part.kinds {
             self.counts.add(&kind.counts);

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use analysis::report::{Options, Report};
 use app::Error;
-use app::stored_report::stored_report;
+use app::stored_report::{check_run, stored_report, stored_tally};
 use clap::{Arg, ArgAction, ArgMatches, Command};
 use model::RunId;
 use render::{as_json, seconds_csv};
@@ -143,7 +143,11 @@ fn reports_json(store: &Store, runs: &[RunId]) -> Result<String, Error> {
 
 fn interval_log(store: &Store, runs: &[RunId]) -> Result<String, Error> {
     match runs {
-        [run] => store::interval_log(store, run).map_err(said),
+        [run] => {
+            // A log has a line for each second.
+            stored_tally(store, run)?;
+            store::interval_log(store, run).map_err(said)
+        }
         _ => Err(Error::Usage(
             "an interval log has the seconds of one run: export one at a time".to_owned(),
         )),
@@ -163,7 +167,10 @@ pub(super) fn import(matches: &ArgMatches, shell: &Shell) -> Outcome {
     let ours = flags::store_to_write(matches, shell)?;
     // The first thing that a colleague does may be this: the store need not be there yet.
     let store = Store::open(&ours).map_err(said)?;
-    let imported = store.import(&path, Report::check_json).map_err(refused)?;
+    let imported = store.import(&path, check_run).map_err(refused)?;
+    if imported.new.is_empty() && imported.known.is_empty() {
+        return Err(Error::Failed(format!("{} has no runs", path.display())));
+    }
     if flags::is_json(matches) {
         let ids = |runs: &[RunId]| runs.iter().map(|run| json!(run.0)).collect::<Value>();
         let (new, known) = (ids(&imported.new), ids(&imported.known));
@@ -176,9 +183,6 @@ pub(super) fn import(matches: &ArgMatches, shell: &Shell) -> Outcome {
     }
     for run in &imported.known {
         text += &format!("{run} exists already and was skipped\n");
-    }
-    if text.is_empty() {
-        text = format!("{} has no runs\n", path.display());
     }
     shell.print(&text).map(|_| DONE)
 }

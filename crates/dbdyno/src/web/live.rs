@@ -5,9 +5,8 @@
 
 use std::sync::{Arc, Mutex};
 
-use analysis::Tally;
 use analysis::report::Report;
-use app::stored_report::{ended_report, report_so_far, with_latency_heat};
+use app::stored_report::{CheckedTally, ended_report, report_so_far, with_latency_heat};
 use model::{RunId, Status};
 use render::live::Now;
 use store::{RunRow, Store, StoreError, StoreErrorKind};
@@ -53,7 +52,7 @@ struct Ended {
 }
 
 struct Followed {
-    tally: Tally,
+    checked: CheckedTally,
     place: u64,
 }
 
@@ -71,10 +70,11 @@ impl LiveRuns {
         }
         let followed = self.followed(&run);
         let mut followed = held(&followed);
-        let Followed { tally, place } = &mut *followed;
-        let read = store.events_after(&run, *place, &mut |event| tally.add(&event));
+        let Followed { checked, place } = &mut *followed;
+        let read = store.events_after(&run, *place, &mut |event| checked.add(&event));
         // What was added before an error would be added again.
         *place = read.inspect_err(|_| self.forget(&run))?;
+        let tally = checked.tally(&run)?;
         let report = Arc::new(report_so_far(tally, &row));
         let now = (row.status == Status::Running).then(|| render::live::now(tally));
         // One that ended without a report stands otherwise than it did while it ran.
@@ -103,7 +103,7 @@ impl LiveRuns {
         let found = all.iter().position(|(known, _)| known == run);
         let followed = match found {
             Some(index) => all.remove(index).1,
-            None => Arc::new(Mutex::new(Followed { tally: Tally::new(), place: 0 })),
+            None => Arc::new(Mutex::new(Followed { checked: CheckedTally::default(), place: 0 })),
         };
         all.insert(0, (run.clone(), Arc::clone(&followed)));
         all.truncate(KEPT_MAX);

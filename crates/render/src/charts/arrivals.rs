@@ -21,6 +21,8 @@ const LEAST: usize = 10;
 const FAR: f64 = 5.0;
 /// A higher rate spreads by less than 0.1 %: there is nothing to see.
 const RATE_MOST: f64 = 1e6;
+/// Arrivals are as many as is asked for, within a few bins: with more it is another's report.
+const BINS_MAX: u64 = 1000;
 
 fn charts(report: &Report) -> Vec<Chart> {
     first(report).into_iter().chain(over_seconds(report)).collect()
@@ -75,6 +77,9 @@ fn over_seconds(report: &Report) -> Vec<Chart> {
     let least = (rate - FAR * rate.sqrt()).max(0.0) as u64;
     let least = counts.iter().copied().fold(least, u64::min);
     let most = counts.iter().copied().fold((rate + FAR * rate.sqrt()) as u64, u64::max);
+    if (most - least) / width > BINS_MAX {
+        return Vec::new();
+    }
     let bins: Vec<(u64, u64)> =
         (least / width..=most / width).map(|bin| (bin * width, (bin + 1) * width)).collect();
     let at = |(from, to): &(u64, u64)| (from + to - 1) as f64 / 2.0;

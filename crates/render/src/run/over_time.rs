@@ -40,7 +40,8 @@ fn interleaved(rates: &[Chart], times: &[Chart]) -> Vec<Chart> {
 
 /// Commits in each whole second of the measured window, all groups together.
 fn per_second(report: &Report) -> Vec<f64> {
-    let n = report.measured_seconds as usize;
+    // There are rows of all seconds, or of none.
+    let n = (report.measured_seconds as usize).min(report.seconds.len());
     let mut seconds = vec![0.0; n];
     for row in &report.seconds {
         let index = usize::try_from(row.second).ok();

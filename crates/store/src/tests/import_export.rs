@@ -5,7 +5,11 @@ use model::Trial;
 
 use super::*;
 
-const CHECK: crate::ReportCheck = Report::check_json;
+const CHECK: crate::RunCheck = |store, run| {
+    store.events(run, &mut |_| ())?;
+    let json = store.report_json(run)?;
+    Ok(json.and_then(|json| Report::check_json(&json).err()))
+};
 
 /// Two runs: one is a trial and labelled.
 fn full_store() -> (TempDir, Store, [RunId; 2]) {

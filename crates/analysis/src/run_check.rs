@@ -1,0 +1,380 @@
+//! What no run of ours can have said. A stored run may be somebody else's, or damaged: its numbers
+//! are indexes, sizes and seconds that are filled, and one of them must not take all memory.
+//!
+//! Limits are those of plans, which are checked when a run begins. Not here: bytes and text that
+//! cannot be read (store).
+
+use model::{
+    ClientMoments, Counts, CpuProfile, Description, DisturbanceEvent, Event, GroupDescription,
+    KindSecond, NS_PER_S, Readings, Second, ServerSummary, TRIALS_MAX, Traffic,
+};
+use serde_json::Value;
+
+use crate::report::Report;
+
+/// No phase of a plan is longer than a year.
+const YEAR_S: i64 = 366 * 86_400;
+const SECONDS_MAX: i64 = 2 * YEAR_S;
+const NS_MAX: u64 = SECONDS_MAX as u64 * NS_PER_S;
+/// What is counted, all seconds together: 2^53, up to which floats are exact.
+const COUNT_MAX: u64 = 1 << 53;
+/// The milliseconds of the year 10000.
+const UNIX_MS_MAX: i64 = 253_402_300_800_000;
+/// Kinds of transactions of a workload, and its custom metrics.
+const KINDS_MAX: usize = 1000;
+/// Clients of a group.
+const CLIENTS_MAX: u32 = 10_000_000;
+/// A report has a row for each second of each group, also for those in which nothing happened: so
+/// many are filled without any event, which is 55 hours of one group,
+const EMPTY_ROWS_MAX: i64 = 200_000;
+/// and so many for each event.
+const EMPTY_ROWS_PER_EVENT: i64 = 10;
+
+/// Checks the events of a run, in their order.
+#[derive(Debug, Default)]
+pub struct RunCheck {
+    description: Option<Box<Description>>,
+    n_gauges: usize,
+    /// Seconds and readings.
+    n_rows: i64,
+    first: i64,
+    end: i64,
+    counted: u64,
+    connected: u32,
+    /// The sums of times, and of custom metrics.
+    summed: [u64; 2],
+}
+
+impl RunCheck {
+    /// Says why no run of ours has said this, if that is so.
+    pub fn event(&mut self, event: &Event) -> Result<(), String> {
+        match event {
+            Event::Begun { description, .. } => {
+                check_description(description)?;
+                self.description = Some(description.clone());
+            }
+            Event::Phase { at_ns, .. } => instant("a phase", *at_ns)?,
+            Event::Connected { group, connected, failed, .. } => {
+                self.group(*group)?;
+                for n in [*connected, *failed] {
+                    let sum = self.connected.checked_add(n).filter(|sum| *sum <= CLIENTS_MAX * 10);
+                    self.connected = sum.ok_or("more clients than there can be")?;
+                }
+            }
+            Event::Second(second) => self.second(second)?,
+            Event::Heartbeats { latest_at_ns, .. } => instant("a heartbeat", *latest_at_ns)?,
+            Event::Clients { group, moments } => {
+                moments.iter().try_for_each(|one| self.client(*group, one))?;
+            }
+            Event::Ended { measured_ns, elapsed_ns, cpu_ns, max_rss_bytes, .. } => {
+                at_most("the measured phase in ns", *measured_ns, NS_MAX)?;
+                at_most("the run in ns", *elapsed_ns, 2 * NS_MAX)?;
+                at_most("CPU time in ns", *cpu_ns, u64::MAX >> 2)?;
+                at_most("memory in bytes", *max_rss_bytes, COUNT_MAX)?;
+                self.end = self.end.max(measured_ns.div_ceil(NS_PER_S) as i64);
+            }
+            Event::Checked { results, .. } => {
+                results.iter().try_for_each(|one| self.count(one.n_failed))?;
+            }
+            Event::Crosschecked { group, kind, change, committed, unknown } => {
+                self.kind(*group, *kind)?;
+                for n in [change.unsigned_abs(), *committed, *unknown] {
+                    at_most("a count of commits", n, COUNT_MAX)?;
+                }
+            }
+            Event::Disturbance(DisturbanceEvent { began_ns, ended_ns, .. }) => {
+                instant("a disturbance", *began_ns)?;
+                instant("a disturbance", ended_ns.unwrap_or(0))?;
+            }
+            Event::Gauges { gauges } => self.n_gauges += gauges.len(),
+            Event::Readings(readings) => self.readings(readings)?,
+            Event::Summary(ServerSummary { from_ns, to_ns, .. }) => {
+                instant("a summary", *from_ns)?;
+                instant("a summary", *to_ns)?;
+            }
+            Event::CpuProfile(profile) => self.profile(profile)?,
+            Event::Fact(_) | Event::Settings { .. } | Event::Output { .. } | Event::Finding(_) => {}
+        }
+        Ok(())
+    }
+
+    /// Says so of all events together, once they have come.
+    pub fn end(&self) -> Result<(), String> {
+        let n_groups = self.description.as_ref().map_or(1, |described| described.groups.len());
+        let n_groups = i64::try_from(n_groups.max(1)).unwrap_or(i64::MAX);
+        let rows = (self.end - self.first).saturating_mul(n_groups);
+        let most = EMPTY_ROWS_MAX + EMPTY_ROWS_PER_EVENT * self.n_rows;
+        match rows <= most {
+            true => Ok(()),
+            false => {
+                let (first, end) = (self.first, self.end);
+                Err(format!("seconds {first} to {end} with {} events", self.n_rows))
+            }
+        }
+    }
+
+    fn group(&self, group: u16) -> Result<Option<&GroupDescription>, String> {
+        // A run without a beginning is refused elsewhere.
+        let Some(described) = &self.description else { return Ok(None) };
+        let found = described.groups.get(usize::from(group));
+        found.map(Some).ok_or_else(|| format!("group {group} of {}", described.groups.len()))
+    }
+
+    fn kind(&self, group: u16, kind: u16) -> Result<(), String> {
+        match self.group(group)? {
+            Some(described) if usize::from(kind) >= described.kinds.len() => {
+                Err(format!("type {kind} of {} of group {group}", described.kinds.len()))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn count(&mut self, n: u64) -> Result<(), String> {
+        let sum = self.counted.checked_add(n).filter(|sum| *sum <= COUNT_MAX);
+        self.counted = sum.ok_or("its counts add up to more than 2^53")?;
+        Ok(())
+    }
+
+    fn add(&mut self, of: usize, n: u64) -> Result<(), String> {
+        let sum = self.summed[of].checked_add(n).filter(|sum| *sum <= u64::MAX >> 1);
+        self.summed[of] = sum.ok_or("its sums are more than 2^63")?;
+        Ok(())
+    }
+
+    fn second(&mut self, second: &Second) -> Result<(), String> {
+        let Second { group, second: at, kinds, custom_metrics, errors, waiting, .. } = second;
+        let n_metrics = self.group(*group)?.map_or(usize::MAX, |of| of.custom_metrics.len());
+        let first = self.description.as_ref().map_or(-YEAR_S, |described| {
+            let ramp_up = described.phases.ramp_up_ns.div_ceil(NS_PER_S) as i64;
+            let window = i64::from(described.window_seconds).max(model::WINDOW_SECONDS);
+            // The second that begins a window may lie before the load.
+            -ramp_up - window
+        });
+        if !(first..SECONDS_MAX).contains(at) {
+            return Err(format!("second {at} lies outside of the run"));
+        }
+        (self.first, self.end) = (self.first.min(*at), self.end.max(at + 1));
+        self.n_rows += 1;
+        for kind in kinds {
+            self.kind(*group, kind.kind)?;
+            self.kind_second(kind)?;
+        }
+        for metric in custom_metrics {
+            if usize::from(metric.metric) >= n_metrics {
+                return Err(format!("custom metric {} of {n_metrics}", metric.metric));
+            }
+            self.count(metric.count)?;
+            self.add(1, metric.sum)?;
+        }
+        errors.iter().try_for_each(|error| self.count(error.count))?;
+        self.count(waiting.unwrap_or(0))
+    }
+
+    fn kind_second(&mut self, kind: &KindSecond) -> Result<(), String> {
+        let Counts { committed, rolled_back, failed, unknown, dropped, unfinished, retried } =
+            kind.counts;
+        let Traffic { reads, writes, others, round_trips, bytes_out, bytes_in, rows } =
+            kind.traffic;
+        let counts = [committed, rolled_back, failed, unknown, dropped, unfinished, retried];
+        let traffic = [reads, writes, others, round_trips, bytes_out, bytes_in, rows];
+        let more = [kind.commits, kind.ended, kind.carried];
+        let all = counts.into_iter().chain(traffic).chain(more);
+        all.into_iter().try_for_each(|n| self.count(n))?;
+        at_most("a response time in ns", kind.carried_max_ns, NS_MAX)?;
+        self.add(0, kind.carried_ns)
+    }
+
+    fn client(&mut self, group: u16, of: &ClientMoments) -> Result<(), String> {
+        self.kind(group, of.kind)?;
+        at_most("the number of a client", of.client.into(), CLIENTS_MAX.into())?;
+        self.count(of.count)?;
+        self.count(of.failed)?;
+        at_most("a response time in ns", of.max_ns, u64::MAX >> 1)?;
+        at_most("the shortest response time in ns", of.min_ns, of.max_ns)?;
+        self.add(0, of.sum_ns)
+    }
+
+    fn readings(&mut self, readings: &Readings) -> Result<(), String> {
+        if !(-SECONDS_MAX..SECONDS_MAX).contains(&readings.second) {
+            return Err(format!("readings of second {}", readings.second));
+        }
+        self.n_rows += 1;
+        let strange = readings.values.iter().find(|(gauge, _)| usize::from(*gauge) >= self.n_gauges);
+        match strange {
+            Some((gauge, _)) => Err(format!("a reading of gauge {gauge} of {}", self.n_gauges)),
+            None => Ok(()),
+        }
+    }
+
+    fn profile(&mut self, of: &CpuProfile) -> Result<(), String> {
+        let more = [of.samples, of.stacks_cut, of.samples_cut];
+        let all = of.stacks.iter().map(|(_, n)| *n).chain(more);
+        all.into_iter().try_for_each(|n| self.count(n))?;
+        [of.recording_cpu_ns, of.naming_cpu_ns].into_iter().try_for_each(|ns| self.add(0, ns))
+    }
+}
+
+fn at_most(what: &str, n: u64, most: u64) -> Result<(), String> {
+    if n <= most { Ok(()) } else { Err(format!("{what}: {n}, more than {most}")) }
+}
+
+/// An instant in nanoseconds from the beginning of the measured phase.
+fn instant(what: &str, at_ns: i64) -> Result<(), String> {
+    at_most(&format!("{what} in ns"), at_ns.unsigned_abs(), NS_MAX)
+}
+
+fn check_description(of: &Description) -> Result<(), String> {
+    for ns in [of.phases.ramp_up_ns, of.phases.measure_ns, of.phases.drain_ns] {
+        at_most("a phase in ns", ns, YEAR_S as u64 * NS_PER_S)?;
+    }
+    for seconds in [of.interval_seconds, of.window_seconds] {
+        at_most("an interval in seconds", seconds.into(), YEAR_S as u64)?;
+    }
+    at_most("its beginning in ms", of.started_unix_ms.unsigned_abs(), UNIX_MS_MAX as u64)?;
+    if let Some(trial) = &of.trial {
+        at_most("the number of a trial", trial.point.max(trial.repeat).into(), TRIALS_MAX)?;
+    }
+    at_most("groups", of.groups.len() as u64, u16::MAX.into())?;
+    for group in &of.groups {
+        at_most("clients of a group", group.clients.max(group.processes).into(), CLIENTS_MAX.into())?;
+        let n_kinds = group.kinds.len().max(group.custom_metrics.len());
+        at_most("types of a group", n_kinds as u64, KINDS_MAX as u64)?;
+        for kind in &group.kinds {
+            at_most("the share of a type", kind.weight, COUNT_MAX / KINDS_MAX as u64)?;
+        }
+        for primary in &group.primary_metrics {
+            at_most("a time in ns", primary.per_ns, NS_MAX)?;
+        }
+    }
+    Ok(())
+}
+
+impl Report {
+    /// The report in this JSON, or why it is none of a run of ours: what is filled by its numbers
+    /// is within limits.
+    pub fn read_json(json: &str) -> Result<Report, String> {
+        let report: Report = serde_json::from_str(json).map_err(|error| error.to_string())?;
+        report.check()?;
+        Ok(report)
+    }
+
+    /// Why this is no report in JSON of a run of ours, if it is none. It is somebody else's: each
+    /// number counts.
+    pub fn check_json(json: &str) -> Result<(), String> {
+        Report::read_json(json)?;
+        let all: Value = serde_json::from_str(json).map_err(|error| error.to_string())?;
+        check_numbers("", &all, &mut 0)
+    }
+
+    fn check(&self) -> Result<(), String> {
+        let seconds = |what: &str, s: f64| match s.abs() <= SECONDS_MAX as f64 {
+            true => Ok(()),
+            false => Err(format!("{what} of {s} s")),
+        };
+        seconds("a measured phase", self.measured_seconds)?;
+        self.seconds.iter().try_for_each(|row| seconds("a second", row.second as f64))?;
+        self.commits_by_type.iter().try_for_each(|of| seconds("a second", of.from_s as f64))?;
+        self.intervals.iter().try_for_each(|of| {
+            seconds("an interval", of.from_s)?;
+            seconds("an interval", of.to_s)
+        })?;
+        self.dips.iter().try_for_each(|dip| {
+            seconds("a dip", dip.from_s as f64)?;
+            seconds("a dip", dip.to_s as f64)
+        })?;
+        let points = self.gauges.iter().flat_map(|gauge| &gauge.points);
+        points.into_iter().try_for_each(|(second, _)| seconds("a reading", *second as f64))?;
+        self.latency_heat.as_ref().map_or(Ok(()), |heat| heat.check(SECONDS_MAX))
+    }
+}
+
+/// Checks that whole numbers add up to one, so that no sum of some of them can be too large. Seeds
+/// and sums of custom metrics use all 64 bits, and are added to nothing.
+fn check_numbers(key: &str, value: &Value, sum: &mut u64) -> Result<(), String> {
+    match value {
+        Value::Number(number) if !matches!(key, "seed" | "sum") => {
+            let n = number.as_u64().or(number.as_i64().map(i64::unsigned_abs)).unwrap_or(0);
+            let added = sum.checked_add(n).filter(|sum| *sum <= u64::MAX >> 1);
+            *sum = added.ok_or_else(|| format!("{key}: {n} is too large"))?;
+            Ok(())
+        }
+        Value::Array(all) => all.iter().try_for_each(|value| check_numbers(key, value, sum)),
+        Value::Object(all) => {
+            all.iter().try_for_each(|(key, value)| check_numbers(key, value, sum))
+        }
+        _ => Ok(()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use model::{Phase, StopReason};
+
+    use super::*;
+    use crate::fixtures::{self, Made};
+
+    fn checked(events: &[Event]) -> Result<(), String> {
+        let mut check = RunCheck::default();
+        events.iter().try_for_each(|event| check.event(event))?;
+        check.end()
+    }
+
+    #[test]
+    fn what_runs_of_ours_say_is_taken() {
+        for made in [Made::closed(), Made::open_overloaded(), Made::interrupted(), Made::running()]
+        {
+            assert_eq!(checked(&made.events()), Ok(()));
+            let json = serde_json::to_string(&Report::of(&made.tally())).expect("numbers and words");
+            assert_eq!(Report::check_json(&json), Ok(()));
+        }
+    }
+
+    #[test]
+    fn what_would_be_filled_up_to_or_indexed_is_refused() {
+        let check = |last: Event, words: &str| {
+            let mut events = Made::running().events();
+            events.push(last);
+            let why = checked(&events).expect_err(words);
+            assert!(why.contains(words), "{why}");
+        };
+        let second = |at: i64| Event::Second(fixtures::second(at, 1));
+        check(second(i64::from(i32::MIN)), "outside of the run");
+        check(second(-16), "outside of the run");
+        check(second(i64::MAX), "outside of the run");
+        check(second(30_000_000), "with 29 events");
+        let mut strange = fixtures::second(3, 1);
+        strange.group = 1;
+        check(Event::Second(strange), "group 1 of 1");
+        let mut strange = fixtures::second(3, 1);
+        strange.kinds[0].kind = 5;
+        check(Event::Second(strange), "type 5 of 5");
+        let mut strange = fixtures::second(3, 1);
+        strange.kinds[0].counts.committed = u64::MAX;
+        check(Event::Second(strange), "2^53");
+        check(Event::Phase { phase: Phase::Drain, at_ns: i64::MIN }, "a phase in ns");
+        let (reason, elapsed_ns, cpu_ns, max_rss_bytes) = (StopReason::Completed, 0, 0, 0);
+        let ended = |measured_ns| Event::Ended {
+            reason: reason.clone(),
+            measured_ns,
+            elapsed_ns,
+            cpu_ns,
+            max_rss_bytes,
+        };
+        check(ended(u64::MAX), "the measured phase in ns");
+        check(ended(300 * 86_400 * NS_PER_S), "with 28 events");
+    }
+
+    #[test]
+    fn a_report_whose_numbers_are_filled_up_to_is_refused() {
+        let report = Report::of(&Made::closed().tally());
+        let check = |change: &dyn Fn(&mut Report)| {
+            let mut report = report.clone();
+            change(&mut report);
+            let json = serde_json::to_string(&report).expect("numbers and words");
+            Report::check_json(&json).expect_err("refused");
+        };
+        check(&|report| report.measured_seconds = 1e18);
+        check(&|report| report.seconds[3].second = i64::MAX);
+        check(&|report| report.seconds[3].offered = u64::MAX);
+    }
+}

@@ -1,0 +1,75 @@
+//! Reading a file that somebody names: a plain one, up to a limit. A pipe would block whoever opens
+//! it, and a device may have no end.
+
+use std::fs::{self, OpenOptions};
+use std::io::{self, Error, ErrorKind, Read};
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::Path;
+
+/// Opens a pipe without waiting for somebody who writes to it (open(2)).
+const O_NONBLOCK: i32 = 0o4000;
+
+/// The text of a plain file of at most `bytes_max` bytes.
+pub fn read_text(path: impl AsRef<Path>, bytes_max: u64) -> io::Result<String> {
+    let bytes = read_bytes(path, bytes_max)?;
+    String::from_utf8(bytes).map_err(|_| Error::new(ErrorKind::InvalidData, "it is not UTF-8"))
+}
+
+/// The bytes of a plain file of at most `bytes_max` bytes.
+pub fn read_bytes(path: impl AsRef<Path>, bytes_max: u64) -> io::Result<Vec<u8>> {
+    let file = OpenOptions::new().read(true).custom_flags(O_NONBLOCK).open(path)?;
+    let kind = file.metadata()?.file_type();
+    if !kind.is_file() && !kind.is_dir() {
+        return Err(special());
+    }
+    let mut bytes = Vec::new();
+    file.take(bytes_max.saturating_add(1)).read_to_end(&mut bytes)?;
+    match bytes.len() as u64 > bytes_max {
+        true => Err(Error::new(ErrorKind::FileTooLarge, too_long(bytes_max))),
+        false => Ok(bytes),
+    }
+}
+
+/// Refuses what is there and is neither a file nor a folder: a pipe, a socket, a device.
+pub fn refuse_special(path: &Path) -> io::Result<()> {
+    match fs::metadata(path) {
+        Ok(there) if !there.is_file() && !there.is_dir() => Err(special()),
+        _ => Ok(()),
+    }
+}
+
+fn special() -> Error {
+    Error::new(ErrorKind::InvalidInput, "it is a pipe or a device: name a plain file")
+}
+
+fn too_long(bytes_max: u64) -> String {
+    match bytes_max >> 20 {
+        0 => format!("it is longer than {bytes_max} bytes"),
+        mib => format!("it is longer than {mib} MiB"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use rustix::fs::{CWD, FileType, Mode, mknodat};
+
+    use super::*;
+
+    #[test]
+    fn a_pipe_a_device_and_a_file_that_is_too_long_are_refused_at_once() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let at = |name: &str| folder.path().join(name);
+        mknodat(CWD, at("pipe"), FileType::Fifo, Mode::RWXU, 0).expect("a pipe");
+        fs::write(at("text"), "12345").expect("written");
+        assert_eq!(read_text(at("text"), 5).expect("it is short enough"), "12345");
+        let refused = |path: &Path, words: &str| {
+            let error = read_text(path, 4).expect_err("refused").to_string();
+            assert!(error.contains(words), "{error}");
+        };
+        refused(&at("text"), "longer than 4 bytes");
+        refused(&at("pipe"), "a pipe or a device");
+        refused(Path::new("/dev/zero"), "a pipe or a device");
+        assert!(refuse_special(&at("pipe")).is_err() && refuse_special(&at("text")).is_ok());
+        assert!(refuse_special(folder.path()).is_ok() && refuse_special(&at("none")).is_ok());
+    }
+}
