@@ -17,11 +17,9 @@ use stats::{CoarseHistogram, Moments};
 use crate::clock::through;
 use crate::pacer::{Claim, Pacer};
 use crate::recorder::Recorder;
+use crate::refusals::{Acceptance, Next, Refusals, is_refusal};
 use crate::stop::{NEVER, Stop};
 
-/// A client whose every attempt is refused for a reason that does not heal gives up, and the
-/// run with it, after this many in a row.
-const HOPELESS_IN_A_ROW: u32 = 10;
 /// Pauses between attempts to reconnect double from the first to the last of these.
 const RECONNECT_NS: (u64, u64) = (10 * NS_PER_MS, NS_PER_S);
 /// On an event loop a client lets others act after this many transactions without a wait.
@@ -93,7 +91,11 @@ pub(crate) struct ClientLoop {
     /// Raised when there may be something for it to send, where its workload has a producer.
     for_input: Option<Arc<Signal>>,
     measured: Vec<(u16, u64)>,
-    hopeless_in_a_row: u32,
+    database: Arc<dyn Database>,
+    acceptance: Arc<Acceptance>,
+    refusals: Refusals,
+    /// Its server refuses it: the next transaction needs another connection.
+    leaves: bool,
     /// The connection broke, and there is no other yet.
     is_broken: bool,
     /// How long to wait before the next attempt to reconnect; 0 after a transaction that held.
@@ -113,6 +115,8 @@ pub(crate) struct ClientSpec {
     pub(crate) pacer: Pacer,
     pub(crate) common: Arc<Common>,
     pub(crate) under_way: Arc<UnderWay>,
+    /// Of its group.
+    pub(crate) acceptance: Arc<Acceptance>,
     /// Whether the times of each client are kept.
     pub(crate) keeps_times: bool,
 }
@@ -140,7 +144,10 @@ impl ClientLoop {
             times: vec![CoarseHistogram::default(); if spec.keeps_times { n_kinds } else { 0 }],
             for_input,
             measured: Vec::with_capacity(8),
-            hopeless_in_a_row: 0,
+            database: spec.database,
+            acceptance: spec.acceptance,
+            refusals: Refusals::default(),
+            leaves: false,
             is_broken: false,
             reconnect_ns: 0,
         }
@@ -158,7 +165,7 @@ impl ClientLoop {
                 return;
             }
             let before = self.sessions[0].traffic();
-            let (outcome, retries) = self.attempt(slot).await;
+            let (outcome, retries) = self.attempt(kind, slot).await;
             let finished_ns = self.clock.now();
             if self.common.stop.is_aborted() && is_cut_off(outcome) {
                 return;
@@ -166,7 +173,7 @@ impl ClientLoop {
             let traffic = self.sessions[0].traffic() - before;
             let sample = Sample { kind, slot, started_ns, finished_ns, outcome, retries, traffic };
             self.record(&sample);
-            self.is_broken = is_lost(outcome);
+            self.is_broken = is_lost(outcome) || std::mem::take(&mut self.leaves);
             self.pacer.finished(kind, slot, finished_ns);
             turn += 1;
             match placement {
@@ -279,7 +286,7 @@ impl ClientLoop {
     }
 
     /// Has the conversation, again where the policy says so, each time with the same inputs.
-    async fn attempt(&mut self, slot: Slot) -> (Outcome, u32) {
+    async fn attempt(&mut self, kind: KindIndex, slot: Slot) -> (Outcome, u32) {
         let Slot { number, intended_ns, .. } = slot;
         let mut retries = 0;
         loop {
@@ -292,12 +299,14 @@ impl ClientLoop {
             };
             let db_error = match self.user.converse(&mut context).await {
                 Ok(done) => {
-                    self.hopeless_in_a_row = 0;
+                    self.acceptance.accept(kind);
+                    self.refusals.clear();
+                    self.leaves = false;
                     return (outcome_of(done), retries);
                 }
                 Err(db_error) => db_error,
             };
-            self.count_error(&db_error);
+            self.count_error(&db_error, Some(kind));
             let Common { retry, stop, .. } = self.common.as_ref();
             let again = retry.on.contains(&db_error.kind)
                 && retries + 1 < retry.attempts
@@ -323,21 +332,29 @@ impl ClientLoop {
         through(self.clock.as_ref(), self.clock.now() + pause_ns).await;
     }
 
-    fn count_error(&mut self, db_error: &DbError) {
+    /// Counts an error of a transaction of type `kind`, or of another connection.
+    fn count_error(&mut self, db_error: &DbError, kind: Option<KindIndex>) {
         let now_ns = self.clock.now();
         let stop = &self.common.stop;
         if db_error.kind == DbErrorKind::Cancelled && stop.is_aborted() {
             return;
         }
         self.common.recorder.record_error(self.client, self.group, now_ns, db_error);
-        if !is_hopeless(db_error.kind) {
-            self.hopeless_in_a_row = 0;
-            return;
+        if !is_refusal(db_error.kind) {
+            return self.refusals.clear();
         }
-        self.hopeless_in_a_row += 1;
-        if self.hopeless_in_a_row >= HOPELESS_IN_A_ROW {
-            let why = format!("every attempt is refused: {db_error}");
-            stop.drain(now_ns + NS_PER_MS, StopReason::Failed { why });
+        let n_hosts = self.database.hosts().map_or(1, |hosts| hosts.list().len());
+        match self.refusals.note(db_error.kind, kind, &self.acceptance, n_hosts, now_ns) {
+            // Whoever is refused when connecting goes on by itself.
+            Next::Leave if kind.is_some() && !self.leaves => {
+                self.leaves = true;
+                self.sessions[0].leave_host();
+            }
+            Next::Stay | Next::Leave => {}
+            Next::GiveUp => {
+                let why = format!("every attempt is refused: {db_error}");
+                stop.drain(now_ns + NS_PER_MS, StopReason::Failed { why });
+            }
         }
     }
 
@@ -371,7 +388,7 @@ impl ClientLoop {
                 }
                 Err(db_error) => {
                     self.is_broken = true;
-                    self.count_error(&db_error);
+                    self.count_error(&db_error, None);
                 }
             }
         }
@@ -441,10 +458,4 @@ fn is_lost(outcome: Outcome) -> bool {
 fn is_cut_off(outcome: Outcome) -> bool {
     use DbErrorKind::{Cancelled, ConnectionLost, TooManyConnections};
     matches!(outcome, Outcome::Failed(Cancelled | ConnectionLost | TooManyConnections))
-}
-
-/// What no further attempt will heal.
-fn is_hopeless(kind: DbErrorKind) -> bool {
-    use DbErrorKind::{Corrupt, Denied, DiskFull, Missing, ReadOnly, Shape, Unsupported};
-    matches!(kind, Corrupt | Denied | DiskFull | Missing | ReadOnly | Shape | Unsupported)
 }

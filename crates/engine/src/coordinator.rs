@@ -22,6 +22,7 @@ use crate::pacer::{Arrivals, Budget, Dropped, Pacer, Pacing, arrivals_of};
 use crate::place::simulated::Simulation;
 use crate::place::{Barrier, ConnectLimiter, RunContext, WorkerMessage, loops, producers, threads};
 use crate::recorder::{GroupShape, Recorder, second_of};
+use crate::refusals::Acceptance;
 use crate::stop::{NEVER, Stop};
 
 /// How soon the coordinator looks again whether somebody asked to stop.
@@ -212,6 +213,7 @@ impl<'a> Coordinator<'a> {
                 StopCondition::Time | StopCondition::TransactionsPerClient(_) => None,
             };
             let kinds: Arc<[_]> = group.workload.kinds().into();
+            let acceptance = Arc::new(Acceptance::new(kinds.len()));
             for client in group.our_clients() {
                 let budget = match group.stop_condition {
                     StopCondition::TransactionsPerClient(count) => {
@@ -234,6 +236,7 @@ impl<'a> Coordinator<'a> {
                     pacer: Pacer::new(client, pacing, Arc::clone(&self.stop)),
                     common: Arc::clone(&self.common),
                     under_way,
+                    acceptance: Arc::clone(&acceptance),
                     keeps_times,
                 });
             }

@@ -14,6 +14,7 @@ mod os_sched;
 mod pacer;
 mod place;
 mod recorder;
+mod refusals;
 mod reply_lag;
 mod schedule;
 mod stop;

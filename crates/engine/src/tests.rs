@@ -28,6 +28,9 @@ struct Fake {
     refuses: fn(nth: u64, attempt: u32) -> Option<DbErrorKind>,
     /// An answer that is due in it is a lost connection, and no new one is made.
     outage_ns: Range<u64>,
+    /// An answer that is due in it is that of a server that may only be read; connections are
+    /// made all the same.
+    read_only_ns: Range<u64>,
     present: Arc<Present>,
 }
 
@@ -47,7 +50,8 @@ impl Fake {
         let [now, least, asked] = [0, u32::MAX, 0].map(AtomicU32::new);
         let present = Present { now, least, asked };
         let present = Arc::new(present);
-        Fake { service_ns, blocks_ns: |_| 0, refuses, outage_ns: 0..0, present }
+        let (outage_ns, read_only_ns) = (0..0, 0..0);
+        Fake { service_ns, blocks_ns: |_| 0, refuses, outage_ns, read_only_ns, present }
     }
 }
 
@@ -59,6 +63,7 @@ struct FakeSession {
     reply_lags: Option<Rc<dyn ReplyLags>>,
     refuses: fn(u64, u32) -> Option<DbErrorKind>,
     outage_ns: Range<u64>,
+    read_only_ns: Range<u64>,
     until_ns: u64,
     asked: (u64, u32),
     traffic: Traffic,
@@ -94,6 +99,7 @@ impl Database for Fake {
                 reply_lags: None,
                 refuses: self.refuses,
                 outage_ns: self.outage_ns.clone(),
+                read_only_ns: self.read_only_ns.clone(),
                 until_ns: 0,
                 asked: (u64::MAX, 0),
                 traffic: Traffic::default(),
@@ -145,6 +151,9 @@ impl Session for FakeSession {
             }
             Poll::Ready(Woken::Due) if self.outage_ns.contains(&self.until_ns) => {
                 Poll::Ready(Err(DbError::new(DbErrorKind::ConnectionLost, "an outage")))
+            }
+            Poll::Ready(Woken::Due) if self.read_only_ns.contains(&self.until_ns) => {
+                Poll::Ready(Err(DbError::new(DbErrorKind::ReadOnly, "a standby")))
             }
             Poll::Ready(Woken::Due) => {
                 if let Some(lags) = &self.reply_lags {

@@ -221,6 +221,10 @@ pub trait Session {
         false
     }
 
+    /// Its host refuses what it was asked: it is to be made again at another one, where there are
+    /// several. Asked before [`Session::poll_reconnect`].
+    fn leave_host(&mut self) {}
+
     /// What it has moved so far.
     fn traffic(&self) -> Traffic;
 

@@ -397,6 +397,10 @@ impl<S: Server> Session for NetSession<S> {
         std::mem::replace(&mut self.spec.place, home) != home
     }
 
+    fn leave_host(&mut self) {
+        self.spec.go_on();
+    }
+
     fn sent(&mut self, request: Request<'_>) -> Vec<SentStatement> {
         self.line.as_mut().map_or(Vec::new(), |line| line.protocol.sent(request))
     }

@@ -2,6 +2,9 @@
 
 use super::*;
 
+/// Later than any run.
+const NEVER_NS: u64 = u64::MAX;
+
 /// The pauses between attempts to reconnect, in milliseconds; the last one is repeated.
 const PAUSES_MS: [u64; 8] = [10, 20, 40, 80, 160, 320, 640, 1000];
 
@@ -244,4 +247,85 @@ fn what_the_ramp_up_leaves_behind_is_timed_beyond_it() {
     assert_eq!(sum(&ramp_up, |kind| kind.carried_ns), 4 * 1_500 * NS_PER_MS);
     assert_eq!(ramp_up.kinds[0].carried_max_ns, 2_500 * NS_PER_MS);
     assert_eq!(sum(&measured, |kind| kind.carried_ns), 4 * NS_PER_S);
+}
+
+fn with_read_only(mut job: Job, read_only_ns: Range<u64>) -> Job {
+    job.groups[0].database = Arc::new(Fake { read_only_ns, ..Fake::new(two_ms, no) });
+    job
+}
+
+/// When a client whose session is refused at `lost_ns` asks again, until it is accepted: each time
+/// it connects again, and waits 2 ms for the answer.
+fn asks_again_ns(lost_ns: u64, read_only_ns: &Range<u64>) -> Vec<u64> {
+    let pauses = [0].iter().chain(&PAUSES_MS).chain(std::iter::repeat(&PAUSES_MS[7]));
+    let mut answered_ns = lost_ns;
+    let mut asks = Vec::new();
+    for pause_ms in pauses {
+        asks.push(answered_ns + pause_ms * NS_PER_MS);
+        answered_ns = asks[asks.len() - 1] + 2 * NS_PER_MS;
+        if !read_only_ns.contains(&answered_ns) {
+            return asks;
+        }
+    }
+    unreachable!("a pause follows each pause")
+}
+
+#[test]
+fn a_server_that_takes_no_more_writes_is_left_until_another_one_takes_them() {
+    let read_only_ns = 30 * NS_PER_S..32 * NS_PER_S;
+    let job = job(Load::Closed, 4, 60 * NS_PER_S, two_ms);
+    let shown = tell(with_read_only(job, read_only_ns.clone()));
+    assert_eq!(shown.ran.reason, StopReason::Completed);
+    let asks = asks_again_ns(30 * NS_PER_S, &read_only_ns);
+    assert_eq!(shown.measured.failed, 4 * asks.len() as u64, "one at first, and all but the last");
+    // The refusals are in their seconds.
+    let failed_in = |event: &Event| match event {
+        Event::Second(second) if second.counts().failed > 0 => Some(second.second),
+        _ => None,
+    };
+    // The first belongs to the second in which it was intended.
+    let seconds: Vec<i64> = shown.events.iter().filter_map(failed_in).collect();
+    assert!(seconds.iter().all(|second| (29..33).contains(second)), "{seconds:?}");
+    let errors = |event: &Event| match event {
+        Event::Second(second) => second.errors.iter().map(|error| error.count).sum::<u64>(),
+        _ => 0,
+    };
+    assert_eq!(shown.events.iter().map(errors).sum::<u64>(), shown.measured.failed);
+    // What the client has to do at every moment covers the outage without a gap.
+    let is_first = |number| matches!(number, Number::OfClient { client: 0, .. });
+    let mut at_ns = 0;
+    for sample in shown.samples.iter().filter(|sample| is_first(sample.slot.number)) {
+        assert_eq!(sample.slot.intended_ns, at_ns);
+        at_ns = sample.finished_ns;
+    }
+    let first = shown.samples.iter().filter(|sample| is_first(sample.slot.number));
+    let again: Vec<u64> = first
+        .map(|sample| sample.started_ns)
+        .skip_while(|ns| *ns < 30 * NS_PER_S)
+        .take(asks.len())
+        .collect();
+    assert_eq!(again, asks);
+}
+
+#[test]
+fn in_open_load_what_arrives_while_writes_are_refused_is_served_late_or_has_failed() {
+    let read_only_ns = 5 * NS_PER_S..7 * NS_PER_S;
+    let job = job(open(100.0, 10_000), 2, 20 * NS_PER_S, two_ms);
+    let shown = tell(with_read_only(job, read_only_ns));
+    assert_eq!(shown.ran.reason, StopReason::Completed);
+    let counts = shown.measured;
+    assert_eq!(counts.offered(), arrivals(100.0, 20 * NS_PER_S).len() as u64);
+    assert_eq!((counts.dropped, counts.unfinished), (0, 0));
+    assert!((10..30).contains(&counts.failed), "{counts:?}");
+    let late = shown.samples.iter().filter(|sample| sample.wait_ns() > NS_PER_S).count();
+    assert!(late > 50, "{late}");
+}
+
+#[test]
+fn a_server_that_never_takes_writes_again_ends_the_run_after_half_a_minute() {
+    let job = job(Load::Closed, 4, 60 * NS_PER_S, two_ms);
+    let shown = tell(with_read_only(job, 10 * NS_PER_S..NEVER_NS));
+    let StopReason::Failed { why } = &shown.ran.reason else { panic!("{:?}", shown.ran.reason) };
+    assert_eq!(why, "every attempt is refused: a standby");
+    assert!((40 * NS_PER_S..42 * NS_PER_S).contains(&shown.ran.measured_ns));
 }

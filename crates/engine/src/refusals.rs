@@ -1,0 +1,177 @@
+//! Refusals that no further attempt heals, and when they end a run: at once where a transaction
+//! type was never accepted, and only after a time where it was, since its server may be changing.
+//!
+//! Not here: conflicts, which heal, and lost connections, which are made again for as long as the
+//! window lasts.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use model::{DbErrorKind, KindIndex, NS_PER_S};
+
+/// A client whose every attempt is refused may give up after this many in a row, and one more for
+/// each further host of its target.
+const IN_A_ROW: u32 = 10;
+/// A client gives up on transactions that were accepted before after this time: failovers take
+/// seconds, and half a minute is as long as a build waits for a server that comes back.
+const PATIENCE_NS: u64 = 30 * NS_PER_S;
+
+/// No transaction of the type was accepted yet.
+const NEVER: u64 = u64::MAX;
+/// The last one was accepted.
+const ACCEPTED: u64 = 0;
+
+/// Whether the transactions of a group are accepted, by type; its clients share it.
+pub(crate) struct Acceptance {
+    /// [`NEVER`], [`ACCEPTED`], or the instant since which they are refused.
+    kinds: Box<[AtomicU64]>,
+}
+
+impl Acceptance {
+    pub(crate) fn new(n_kinds: usize) -> Acceptance {
+        Acceptance { kinds: (0..n_kinds).map(|_| AtomicU64::new(NEVER)).collect() }
+    }
+
+    /// Notes that one was accepted. It writes only where that is news: all threads read it.
+    pub(crate) fn accept(&self, kind: KindIndex) {
+        let state = &self.kinds[usize::from(kind)];
+        if state.load(Ordering::Relaxed) != ACCEPTED {
+            state.store(ACCEPTED, Ordering::Relaxed);
+        }
+    }
+
+    /// Notes that one was refused; since when they are, and none if they were never accepted.
+    fn refuse(&self, kind: KindIndex, now_ns: u64) -> Option<u64> {
+        let state = &self.kinds[usize::from(kind)];
+        match state.load(Ordering::Relaxed) {
+            NEVER => None,
+            ACCEPTED => {
+                let since_ns = now_ns.max(ACCEPTED + 1);
+                state.store(since_ns, Ordering::Relaxed);
+                Some(since_ns)
+            }
+            since_ns => Some(since_ns),
+        }
+    }
+}
+
+/// What a client does after a refusal.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Next {
+    /// It goes on where it is.
+    Stay,
+    /// It leaves this server, and connects again, to another host where there is one.
+    Leave,
+    /// It gives up, and the run ends.
+    GiveUp,
+}
+
+/// The refusals of one client since something of it was accepted.
+#[derive(Default)]
+pub(crate) struct Refusals {
+    in_a_row: u32,
+    since_ns: u64,
+}
+
+impl Refusals {
+    /// Something was accepted, or failed for a reason that heals.
+    pub(crate) fn clear(&mut self) {
+        self.in_a_row = 0;
+    }
+
+    /// Notes a refusal of a transaction of type `kind`, or of another connection (none), by a
+    /// target of so many hosts.
+    pub(crate) fn note(
+        &mut self,
+        db_error: DbErrorKind,
+        kind: Option<KindIndex>,
+        acceptance: &Acceptance,
+        n_hosts: usize,
+        now_ns: u64,
+    ) -> Next {
+        if self.in_a_row == 0 {
+            self.since_ns = now_ns;
+        }
+        self.in_a_row += 1;
+        let refused_since_ns = match kind {
+            Some(kind) => acceptance.refuse(kind, now_ns),
+            None => Some(self.since_ns),
+        };
+        let n_others = n_hosts.saturating_sub(1) as u32;
+        let is_hopeless = match refused_since_ns {
+            Some(since_ns) => now_ns.saturating_sub(since_ns) >= PATIENCE_NS,
+            None => true,
+        };
+        if is_hopeless && self.in_a_row >= IN_A_ROW + n_others {
+            return Next::GiveUp;
+        }
+        // A server that took writes and is read-only now is not the one that is to be written to.
+        let is_another =
+            db_error == DbErrorKind::ReadOnly && (refused_since_ns.is_some() || n_others > 0);
+        match is_another || self.in_a_row >= IN_A_ROW {
+            true => Next::Leave,
+            false => Next::Stay,
+        }
+    }
+}
+
+/// Whether no further attempt heals it, unless the server changes.
+pub(crate) fn is_refusal(kind: DbErrorKind) -> bool {
+    use DbErrorKind::{Corrupt, Denied, DiskFull, Missing, Other, ReadOnly, Shape, Unsupported};
+    matches!(kind, Corrupt | Denied | DiskFull | Missing | Other | ReadOnly | Shape | Unsupported)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MS: u64 = 1_000_000;
+
+    /// What a client does after each of `n` refusals, one every 100 ms.
+    fn refused(
+        n: u64,
+        db_error: DbErrorKind,
+        acceptance: &Acceptance,
+        n_hosts: usize,
+    ) -> Vec<Next> {
+        let mut refusals = Refusals::default();
+        let mut note =
+            |nth| refusals.note(db_error, Some(0), acceptance, n_hosts, (nth + 1) * 100 * MS);
+        (0..n).map(&mut note).collect()
+    }
+
+    #[test]
+    fn transactions_that_were_never_accepted_are_given_up_after_ten() {
+        for kind in [DbErrorKind::ReadOnly, DbErrorKind::Denied] {
+            let next = refused(10, kind, &Acceptance::new(1), 1);
+            assert_eq!((&next[..9], next[9]), (&[Next::Stay; 9][..], Next::GiveUp), "{kind:?}");
+        }
+    }
+
+    #[test]
+    fn of_several_hosts_each_is_tried() {
+        let next = refused(12, DbErrorKind::ReadOnly, &Acceptance::new(1), 3);
+        assert_eq!((&next[..11], next[11]), (&[Next::Leave; 11][..], Next::GiveUp));
+        let next = refused(12, DbErrorKind::Denied, &Acceptance::new(1), 3);
+        assert_eq!(next[8..], [Next::Stay, Next::Leave, Next::Leave, Next::GiveUp]);
+    }
+
+    #[test]
+    fn transactions_that_were_accepted_are_given_up_after_half_a_minute() {
+        let acceptance = Acceptance::new(1);
+        acceptance.accept(0);
+        let next = refused(301, DbErrorKind::ReadOnly, &acceptance, 1);
+        assert!(next[..300].iter().all(|next| *next == Next::Leave));
+        assert_eq!(next[300], Next::GiveUp);
+        // Another client has found a server that accepts them.
+        acceptance.accept(0);
+        assert_eq!(refused(20, DbErrorKind::ReadOnly, &acceptance, 1), [Next::Leave; 20]);
+    }
+
+    #[test]
+    fn a_connection_that_is_refused_is_tried_for_half_a_minute() {
+        let (mut refusals, acceptance) = (Refusals::default(), Acceptance::new(1));
+        let mut note = |now_ns| refusals.note(DbErrorKind::Denied, None, &acceptance, 1, now_ns);
+        assert!((0..100).all(|nth| note(nth * 100 * MS) != Next::GiveUp));
+        assert_eq!(note(PATIENCE_NS), Next::GiveUp);
+    }
+}
