@@ -822,6 +822,9 @@ fn within_repeats(base: &Repeats, side: &Repeats, pairs_min: usize) -> Option<Ve
     Some(side.iter().filter_map(of).collect::<Vec<f64>>()).filter(|all| all.len() >= pairs_min)
 }
 
+/// A side that is so much smaller than the other is nothing but the noise of arithmetic.
+const RATIO_LEAST: f64 = 1e-9;
+
 /// Ratio and test of a figure as if it were judged alone; there is no verdict yet.
 fn judged(name: &str, base: &Repeats, side: &Repeats, pairs_min: Option<usize>) -> Judged {
     let within = pairs_min.and_then(|least| within_repeats(base, side, least));
@@ -846,11 +849,15 @@ fn judged(name: &str, base: &Repeats, side: &Repeats, pairs_min: Option<usize>) 
         }),
     };
     let p = found.as_ref().ok().map(|found| found.p);
+    let is_noise = |ratio: &Ratio| {
+        let (least, most) = (ratio.value.min(1.0 / ratio.value), ratio.value);
+        most.is_finite() && least > 0.0 && least < RATIO_LEAST
+    };
     Judged {
         figure: name.to_owned(),
         baseline,
         side,
-        ratio: ratio.filter(|ratio| !ratio.value.is_nan()),
+        ratio: ratio.filter(|ratio| !ratio.value.is_nan() && !is_noise(ratio)),
         p,
         p_corrected: None,
         detectable: None,

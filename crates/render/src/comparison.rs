@@ -4,6 +4,7 @@
 //! Not here: what is true (analysis), and what a transaction takes (each_transaction).
 
 mod each_transaction;
+mod published;
 
 use std::borrow::Cow;
 use std::collections::BTreeSet;
@@ -222,7 +223,7 @@ fn gauges_table(report: &ComparisonReport, pair: &PairReport) -> Table {
         let by = match change.ratio {
             Some(ratio) if ratio >= 2.0 => format!("× {}", significant(ratio, 3)),
             Some(ratio) => format!("{:+.1} %", (ratio - 1.0) * 100.0),
-            None => NONE.to_owned(),
+            None => format!("{NONE} (almost 0 before)"),
         };
         let mean = |mean| Cell::said(amount(mean, &change.unit), Some(mean));
         table.row([

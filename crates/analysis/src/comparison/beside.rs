@@ -32,7 +32,7 @@ pub struct GaugeChange {
     pub baseline: f64,
     /// The same of the other side.
     pub side: f64,
-    /// Their ratio; null where the baseline's is 0.
+    /// Their ratio; null where the baseline's is 0 or almost 0.
     pub ratio: Option<f64>,
 }
 
@@ -100,7 +100,7 @@ fn change(name: String, unit: String, values: &[[Vec<f64>; 2]]) -> Option<(f64, 
         all.sum::<f64>() / values.len() as f64
     };
     let (baseline, side) = (mean(0), mean(1));
-    let ratio = (baseline != 0.0).then(|| side / baseline);
+    let ratio = (baseline.abs() > NOTHING * most).then(|| side / baseline);
     let change = GaugeChange { name, unit, baseline, side, ratio };
     Some((shift.abs() / spread.max(SPREAD_LEAST), change))
 }
@@ -148,6 +148,8 @@ mod tests {
         let found = change("x".to_owned(), String::new(), &[[vec![0.0, 0.0], vec![5.0, 5.0]]]);
         let (_, found) = found.expect("it changed");
         assert_eq!((found.ratio, found.side), (None, 5.0));
+        let noise = change("x".to_owned(), String::new(), &[[vec![1e-15], vec![0.7]]]);
+        assert_eq!(noise.expect("it changed").1.ratio, None);
         assert_eq!(change("x".to_owned(), String::new(), &[[vec![0.0], vec![0.0]]]), None);
     }
 }

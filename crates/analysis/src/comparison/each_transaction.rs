@@ -33,8 +33,11 @@ pub struct EachTransaction {
     pub baseline: f64,
     /// The same of the other side.
     pub side: f64,
-    /// The ratio of side to baseline; null where the baseline has nothing of it.
+    /// The ratio of side to baseline; null where one of them has nothing or almost nothing of it.
     pub ratio: Option<f64>,
+    /// Why there is no ratio.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
     /// Its 95 % interval over runs; null where there are too few.
     pub interval: Option<(f64, f64)>,
     /// Whether it is a part of the time, or differs: by more than 5 %, and its interval is on one
@@ -117,6 +120,7 @@ fn figures_of(both: &[(&SidePoint, &SidePoint)]) -> Vec<EachTransaction> {
     let service = times.iter().find(|of| of.name == SERVICE);
     let least = service.map_or(0.0, |of| PART_MIN * of.baseline.max(of.side));
     times.retain(|of| of.baseline.abs().max(of.side.abs()) > least);
+    times.iter_mut().filter(|of| of.baseline.min(of.side) < least).for_each(leave_out_ratio);
     let change = |of: &EachTransaction| match &*of.name {
         SERVICE => f64::INFINITY,
         _ => (of.side - of.baseline).abs(),
@@ -142,6 +146,21 @@ fn is_nothing(most: f64, unit: &str) -> bool {
         "ms" => 1e-6,
         _ => 1e-3,
     }
+}
+
+/// A side with less than this share of what the other has has almost nothing: no ratio says more.
+const ALMOST_NOTHING: f64 = 1e-4;
+
+/// Whether one of the two has almost nothing, so that their ratio would be one of noise.
+fn is_beside_nothing(baseline: f64, side: f64, unit: &str) -> bool {
+    let (least, most) = (baseline.min(side), baseline.max(side));
+    is_nothing(least, unit) || least < ALMOST_NOTHING * most
+}
+
+fn leave_out_ratio(of: &mut EachTransaction) {
+    let which = if of.baseline < of.side { "the baseline" } else { "the side" };
+    (of.ratio, of.interval) = (None, None);
+    of.reason = Some(format!("{which} has almost none"));
 }
 
 /// What is counted once more under another name: the statements that a server counts, and what
@@ -247,8 +266,15 @@ fn beside(name: String, unit: &str, values: &[[Vec<f64>; 2]]) -> Option<EachTran
     let compared = Comparison::of(&logs(0), &logs(1), CONFIDENCE).ok();
     let interval = ratio.and(compared).map(|of| (of.interval.0.exp(), of.interval.1.exp()));
     let interval = interval.filter(|(low, high)| low.is_finite() && high.is_finite());
+    let reason = None;
+    let is_noise = is_beside_nothing(baseline, side, unit);
     let unit = unit.to_owned();
-    Some(EachTransaction { name, unit, baseline, side, ratio, interval, is_change: true })
+    let is_change = true;
+    let mut of = EachTransaction { name, unit, baseline, side, ratio, reason, interval, is_change };
+    if is_noise {
+        leave_out_ratio(&mut of);
+    }
+    Some(of)
 }
 
 #[cfg(test)]
@@ -321,6 +347,7 @@ mod tests {
             baseline,
             side,
             ratio: Some(side / baseline),
+            reason: None,
             interval: None,
             is_change: true,
         };
@@ -371,5 +398,32 @@ mod tests {
         assert_eq!(beside("x".to_owned(), "", &[[vec![1.0], vec![]]]), None);
         let new = beside("x".to_owned(), "", &[[vec![0.0], vec![1.0]]]).expect("both have it");
         assert_eq!((new.ratio, new.interval), (None, None));
+    }
+
+    #[test]
+    fn a_side_with_almost_nothing_makes_no_ratio_and_the_figure_says_why() {
+        let of = |unit: &'static str, base: f64, side: f64| {
+            beside("x".to_owned(), unit, &[[vec![base; 4], vec![side; 4]]]).expect("both have it")
+        };
+        for (unit, base, side) in
+            [("ms", 4e-16, 0.3), ("ms", 0.3, 4e-16), ("B", 0.01, 9_000.0), ("", 1e-9, 20.0)]
+        {
+            let found = of(unit, base, side);
+            assert_eq!((found.ratio, found.interval), (None, None), "{found:?}");
+            let which = if base < side { "the baseline" } else { "the side" };
+            assert_eq!(found.reason, Some(format!("{which} has almost none")));
+        }
+        assert_eq!(of("B", 5.0, 5_000.0).ratio, Some(1_000.0));
+        // Of a time, less than a thousandth of the service time is almost nothing.
+        let unexplained = |ms: f64| {
+            move |report: &mut Report| {
+                let profile = TimeProfile { unexplained_ms: ms, ..profile(1.0, 2.0) };
+                report.time_profile = Some(profile);
+            }
+        };
+        let (base, other) = (point(0, &unexplained(0.002)), point(1, &unexplained(1.0)));
+        let found = figures_of(&[(&base, &other)]);
+        let found = found.iter().find(|of| of.name == "time.unexplained").expect("it changed");
+        assert_eq!((found.ratio, found.is_change), (None, true), "{found:?}");
     }
 }

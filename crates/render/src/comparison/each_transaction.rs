@@ -1,11 +1,12 @@
 //! What a transaction takes on a side and on the baseline: the ratios of several points in one
 //! table, beside those that others have published, and then each point with the same lines.
 //!
-//! Not here: which figures there are and in which order (analysis).
+//! Not here: which figures there are and in which order (analysis); what was published.
 
 use analysis::comparison::{ComparisonReport, EachTransaction, EachTransactionAt, PairReport};
 use model::numbers::{NONE, amount, significant};
 
+use super::published::{self, TOTALS};
 use super::titles;
 use crate::axis_names::{axes_of, told};
 use crate::document::{Block, Details, Length};
@@ -23,21 +24,6 @@ const TIME: &str = "time.";
 const MACHINE: &str = "machine.";
 /// What every socket's name begins with says nothing to people.
 const SOCKET: &str = "wait/io/socket/sql/";
-
-/// Client SQL divided by stored procedures, by figure, as published in the HammerDB post "Why you
-/// should benchmark your database using stored procedures" (MariaDB, TPROC-C).
-const POST: [(&str, &str); 10] = [
-    ("connections.client_connection.count", "8.1"),
-    ("connections.client_connection.time", "7.6"),
-    ("connections.client_connection.reads", "8.8"),
-    ("connections.client_connection.writes", "7.8"),
-    ("connections.client_connection.bytes_read", "6.4"),
-    ("connections.client_connection.bytes_written", "8"),
-    ("locks.warehouse.time", "0.96"),
-    ("locks.district.time", "1.09"),
-    ("machine.softirqs/NET_RX", "6.8 (time)"),
-    ("generator.switches_voluntary", "almost 14"),
-];
 
 /// The time and the work of a transaction on each side and the baseline.
 pub(super) fn blocks(report: &ComparisonReport) -> Vec<Block> {
@@ -106,9 +92,14 @@ fn words(report: &ComparisonReport) -> String {
     };
     let inverse =
         if is_inverse { ", the other way round than in the tables of figures" } else { "" };
+    let is_beside_post = report
+        .pairs
+        .iter()
+        .any(|pair| pair.each_transaction.len() > 1 && is_of_procedures(report, pair));
+    let post = if is_beside_post { published::EXPLAINED } else { "" };
     format!(
         "{what} ({sure}). Ratios are {a} divided by {b}{inverse}: at 2, {a} takes twice as \
-         much.{others}"
+         much.{others}{post}"
     )
 }
 
@@ -219,7 +210,8 @@ fn ratios(report: &ComparisonReport, pair: &PairReport, lines: &[&str]) -> Table
         values.iter().map(name).collect::<Vec<_>>().join(", ")
     };
     let has_post = is_of_procedures(report, pair);
-    let titles = points.iter().map(title).chain(has_post.then(|| "HammerDB post".to_owned()));
+    let of_post = [published::EACH, TOTALS].map(str::to_owned).into_iter().filter(|_| has_post);
+    let titles = points.iter().map(title).chain(of_post);
     let figure = Column::new("per transaction", Align::Left);
     let columns = titles.map(|title| Column::new(title, Align::Right));
     let mut table = Table::new([figure].into_iter().chain(columns).collect::<Vec<_>>());
@@ -227,8 +219,7 @@ fn ratios(report: &ComparisonReport, pair: &PairReport, lines: &[&str]) -> Table
         let label = label(name);
         let cell = |of: &EachTransaction| ratio_cell(of, has_post);
         let ratios = points.iter().map(|at| find(at, name).map_or(Cell::None, cell));
-        let post = POST.iter().find(|(figure, _)| *figure == label);
-        let post = has_post.then(|| post.map_or(Cell::None, |(_, ratio)| Cell::from(*ratio)));
+        let post = published::cells(&label).into_iter().filter(|_| has_post);
         table.row([Cell::from(&*label)].into_iter().chain(ratios).chain(post));
     }
     table
@@ -298,7 +289,9 @@ fn ratio_cell(of: &EachTransaction, is_inverse: bool) -> Cell {
             format!("{} ({} to {})", digits(ratio), digits(low), digits(high))
         }
         (Some(ratio), None) => digits(ratio),
-        (None, _) => NONE.to_owned(),
+        (None, _) => {
+            of.reason.as_ref().map_or_else(|| NONE.to_owned(), |why| format!("{NONE} ({why})"))
+        }
     };
     Cell::said(said, ratio)
 }
