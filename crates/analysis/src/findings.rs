@@ -159,8 +159,15 @@ pub(crate) fn judge_dips(dips: &[Dip], disturbances: &[DisturbanceReport]) -> Op
         n => format!(" {} in all.", count(n as u64, "dip")),
     };
     let of = |value| amount(value, &seen.shown_by.unit);
+    // The plan's own disturbance is no coincidence, wherever the cause is named.
+    let planned = disturbances.iter().find(|one| {
+        let is_before = one.ended_s.is_some_and(|ended_s| ended_s <= dip.from_s as f64);
+        one.outcome != "skipped" && one.began_s < dip.to_s as f64 && !is_before
+    });
+    let during = planned
+        .map_or_else(String::new, |one| format!(" It is during '{}' of the plan.", one.name));
     let text = format!(
-        "{what} in {unit} {}: {} ({}: {}, usually {}).{more}",
+        "{what} in {unit} {}: {} ({}: {}, usually {}).{during}{more}",
         dip.seconds(),
         dip.words(seen.cause),
         seen.shown_by.gauge,
@@ -168,18 +175,8 @@ pub(crate) fn judge_dips(dips: &[Dip], disturbances: &[DisturbanceReport]) -> Op
         of(seen.shown_by.usual)
     );
     let (id, severity) = ("dip_explained", Severity::Warning);
-    // The plan's own disturbance is no coincidence.
-    let planned = disturbances.iter().find(|one| {
-        let is_before = one.ended_s.is_some_and(|ended_s| ended_s <= dip.from_s as f64);
-        one.outcome != "skipped" && one.began_s < dip.to_s as f64 && !is_before
-    });
-    let advice = planned.map(|one| {
-        format!(
-            "It is during '{}' of the plan. See 'Where the time goes' for what else moved then.",
-            one.name
-        )
-    });
-    Some(FindingText { id, severity, text }.advised(None, advice.as_deref()))
+    let advice = planned.map(|_| "See 'Where the time goes' for what else moved then.");
+    Some(FindingText { id, severity, text }.advised(None, advice))
 }
 
 /// What is to be thought of the labels of an experiment's runs: whoever goes on with another value

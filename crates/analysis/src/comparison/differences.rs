@@ -132,6 +132,9 @@ fn common_settings<'r>(all: impl Iterator<Item = &'r Report>) -> BTreeSet<String
     all.map(names).reduce(|ours, theirs| &ours & &theirs).unwrap_or_default()
 }
 
+/// The value of what a side does not have.
+const NOT_KNOWN: &str = "none";
+
 /// What a side differs in from the baseline, for a sentence: the most telling traits alone.
 pub fn telling(all: &[Difference], side: usize) -> Vec<(String, [String; 2])> {
     let of_pair = |one: &&Difference| one.values[0] != one.values[side];
@@ -161,7 +164,7 @@ pub fn telling(all: &[Difference], side: usize) -> Vec<(String, [String; 2])> {
     });
     let value = |one: &Difference, side: usize| match &one.values[side] {
         Some(value) => value.clone(),
-        None => "none".to_owned(),
+        None => NOT_KNOWN.to_owned(),
     };
     let version = all.iter().find(|(key, _)| key.is_of_product() && key.name == "version");
     let printed = |(key, one): &(Key, &Difference)| {
@@ -175,5 +178,37 @@ pub fn telling(all: &[Difference], side: usize) -> Vec<(String, [String; 2])> {
         };
         (key.short(), [of(0), of(side)])
     };
-    chosen.into_iter().map(printed).collect()
+    let mut told: Vec<(String, [String; 2])> = Vec::new();
+    for (name, values) in chosen.into_iter().map(printed) {
+        // What the plan sets, and what the server says of it, are one setting: said of both sides.
+        let is_known = |values: &[String; 2]| values.iter().all(|value| value != NOT_KNOWN);
+        match told.iter_mut().find(|(known, _)| known.eq_ignore_ascii_case(&name)) {
+            Some((_, known)) if !is_known(known) && is_known(&values) => *known = values,
+            Some(_) => {}
+            None => told.push((name, values)),
+        }
+    }
+    told
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_setting_that_a_plan_sets_and_the_server_tells_is_named_once_with_both_values() {
+        let one = |about: &str, name: &str, values: [Option<&str>; 2]| Difference {
+            about: about.to_owned(),
+            name: name.to_owned(),
+            values: values.map(|value| value.map(str::to_owned)).to_vec(),
+        };
+        let name = "innodb_flush_log_at_trx_commit";
+        let planned = one("plan", &format!("server.{name}"), [None, Some("0")]);
+        let mode = one("mode", name, [Some("1"), Some("0")]);
+        let expected = [(name.to_owned(), ["1", "0"].map(str::to_owned))];
+        for all in [[planned.clone(), mode.clone()], [mode.clone(), planned.clone()]] {
+            assert_eq!(telling(&all, 1), expected);
+        }
+        assert_eq!(telling(&[planned], 1)[0].1, ["none", "0"].map(str::to_owned));
+    }
 }

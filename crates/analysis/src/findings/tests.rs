@@ -169,6 +169,9 @@ fn the_dip_that_cost_most_is_reported() {
     let found = judge_dips(&[long], &planned).expect("a cause is known");
     let words = format!("It is during '{}' of the plan", planned[0].name);
     assert!(found.text.contains(&words) && !found.text.contains("coincidence"), "{}", found.text);
+    // A summary of several runs has what was observed, without the advice.
+    let observed = found.observed.expect("it is set apart from the advice");
+    assert!(observed.contains(&words) && !observed.contains("Where the time goes"), "{observed}");
 }
 
 #[test]
