@@ -15,8 +15,9 @@ use crate::report::{Latency, Named, Report};
 use below::{Below, STEM};
 
 pub use catalog::{
-    Direction, NamedFigure, OF_PARTS, OF_RUN, PartFigure, RunFigure, all_of, check_name, direction,
-    known, names_of_run, other_quantile, quotients, resolve, short, spellings, unit, value_of,
+    Direction, NamedFigure, OF_PARTS, OF_RUN, PartFigure, RunFigure, all_of, bytes_of_title,
+    check_name, direction, known, names_of_run, other_quantile, quotients, resolve, short,
+    spellings, unit, value_of,
 };
 pub(crate) use catalog::{find_as_written, samples_lacking, units_in};
 pub use required::{

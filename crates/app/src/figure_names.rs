@@ -4,8 +4,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::LazyLock;
 
-use analysis::figures::unit;
-use model::{CustomMetricKind, Settings, Workload};
+use analysis::figures::{bytes_of_title, unit};
+use model::{CustomMetricKind, PrimaryMetric, Settings, Workload};
 use workloads::{Entry, Make};
 
 /// What a figure of a transaction type may be.
@@ -31,6 +31,11 @@ pub fn of_workload(workload: &dyn Workload) -> Vec<(String, String)> {
     for primary in workload.primary_metrics() {
         let title = if primary.title.contains('/') { primary.title } else { unit(primary.name) };
         all.push((primary.name.to_owned(), title.to_owned()));
+    }
+    let counts_bytes = || workload.custom_metrics().iter().any(|metric| metric.name == "bytes");
+    let shows_bytes = |primary: &PrimaryMetric| bytes_of_title(primary.title).is_some();
+    if workload.primary_metrics().iter().any(shows_bytes) && !counts_bytes() {
+        all.push(("bytes.per_second".to_owned(), "B/s".to_owned()));
     }
     for kind in workload.kinds() {
         let names = OF_TYPE.iter().map(|of| format!("{}.{of}", kind.name));

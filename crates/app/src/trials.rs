@@ -65,7 +65,7 @@ pub const FIGURES: Figures = Figures {
     may_be: |name| Ok(known(name)?.is_some() || brought(name).is_some()),
     check: |name, bound| {
         let name = beside_bound_as_written(name, bound);
-        check_bound(name, bound, &units(name))
+        check_bound(&name, bound, &units(&name))
     },
     read: |json| Some(Arc::new(Read(serde_json::from_str(json).ok()?))),
 };

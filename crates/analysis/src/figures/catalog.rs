@@ -7,7 +7,7 @@
 
 use std::collections::BTreeSet;
 
-use model::{FAULT_METRICS, FactValue, Load, suggestion};
+use model::{FAULT_METRICS, FactValue, FigureBound, Load, suggestion};
 
 use super::below::{Below, STEM, listed};
 use super::within::{interval_of, why_alone};
@@ -265,6 +265,11 @@ pub fn all_of(report: &Report) -> Vec<NamedFigure> {
             put(name.to_owned(), unit_of_primary(primary), primary.value);
         }
     }
+    put(
+        BYTES_STORED.to_owned(),
+        "B/s",
+        bytes_stored(report).and_then(|(of, bytes)| Some(of.value? * bytes)),
+    );
     for (name, percent) in listed(&report.block.shares, true) {
         put(name, "%", Some(percent));
     }
@@ -301,6 +306,25 @@ fn quotient(name: &str) -> Option<(&str, &str)> {
     name.split_once(" / ").map(|(of, to)| (of.trim(), to.trim()))
 }
 
+/// The bytes that a workload's committed transactions stored, per second, where its result line
+/// shows them and no custom metric counts them.
+pub(super) const BYTES_STORED: &str = "bytes.per_second";
+
+/// The primary metric that counts stored bytes, and how many bytes one of its unit is.
+pub(super) fn bytes_stored(report: &Report) -> Option<(&PrimaryMetricReport, f64)> {
+    if report.block.custom_metrics.get("bytes").is_some() {
+        return None;
+    }
+    let all = report.block.primary_metrics.iter();
+    all.map(|(_, of)| of).find_map(|of| Some((of, bytes_of_title(&of.title)?)))
+}
+
+/// How many bytes per second one of a rate is that is titled so; none of one that counts others.
+pub fn bytes_of_title(title: &str) -> Option<f64> {
+    let one = FigureBound::read(&format!("1{title}")).ok().filter(|_| title.contains('/'))?;
+    Some(one.bytes_as_written("B/s")?.1)
+}
+
 /// What a rate is called of which only the bound says what it counts: `rate>2MB/s`.
 pub(super) const RATE: &str = "rate";
 
@@ -325,6 +349,10 @@ pub fn value_of(report: &Report, name: &str) -> Option<f64> {
         None => report.block.primary_metrics.get(name).and_then(|primary| primary.value),
         Some(_) => {
             let of_part = of_type(report, name).or_else(|| metric(report, name));
+            let of_part = of_part.or_else(|| {
+                let (of, bytes) = bytes_stored(report).filter(|_| name == BYTES_STORED)?;
+                Some(of.value? * bytes)
+            });
             of_part.or_else(|| gauge(report, name)).or_else(|| settling(report, name))
         }
     };
@@ -360,6 +388,9 @@ fn unit_of_primary(primary: &PrimaryMetricReport) -> &str {
 fn unit_in(report: &Report, name: &str) -> Option<String> {
     if let Some(primary) = report.block.primary_metrics.get(name) {
         return primary.value.map(|_| unit_of_primary(primary).to_owned());
+    }
+    if let Some((of, _)) = bytes_stored(report).filter(|_| name == BYTES_STORED) {
+        return of.value.map(|_| "B/s".to_owned());
     }
     let of_measure = || {
         let (metric, last) = name.rsplit_once('.')?;

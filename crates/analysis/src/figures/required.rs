@@ -149,7 +149,7 @@ impl FromStr for Required {
         check_name(figure).map_err(|why| no(&why))?;
         let (comparison, rest) = Comparison::read(rest).expect("it begins with < or >");
         let bound = FigureBound::read(rest.trim()).map_err(|why| no(&why))?;
-        let figure = as_bound(figure.trim(), &bound).to_owned();
+        let figure = as_bound(figure.trim(), &bound);
         Ok(Required { text: text.trim().to_owned(), figure, comparison, bound })
     }
 }
@@ -243,23 +243,27 @@ fn within_domain(
     (low.max(least), high.map(|high| high.min(most)))
 }
 
-/// The figure that is meant beside a bound: a mere `rate` is that of what the bound counts.
-fn as_bound<'n>(figure: &'n str, bound: &FigureBound) -> &'n str {
+/// The figure that is meant beside a bound: a mere `rate` is that of what the bound counts, and of
+/// transactions where it names nothing.
+fn as_bound(figure: &str, bound: &FigureBound) -> String {
     let counted = match bound {
         FigureBound::Amount { what, .. } if figure.eq_ignore_ascii_case(RATE) => what.as_str(),
-        _ => return figure,
+        _ => return figure.to_owned(),
     };
-    match counted {
+    let counts = match counted {
+        "" | "%" => figure,
         "B" => "bytes",
-        "rows" | "row" => "rows",
-        "records" | "record" => "records",
-        _ => figure,
-    }
+        "row" => "rows",
+        "record" => "records",
+        "measurement" => "measurements",
+        other => other,
+    };
+    counts.to_owned()
 }
 
 /// The figure that is meant beside a bound as it is written: of `rate` and `2MB/s`, `bytes`.
-pub fn beside_bound_as_written<'n>(figure: &'n str, bound: &str) -> &'n str {
-    FigureBound::read(bound).map_or(figure, |bound| as_bound(figure, &bound))
+pub fn beside_bound_as_written(figure: &str, bound: &str) -> String {
+    FigureBound::read(bound).map_or_else(|_| figure.to_owned(), |bound| as_bound(figure, &bound))
 }
 
 /// Why this figure is not held against a bound that is written so. `units` are those that it may
@@ -284,7 +288,7 @@ pub fn value_as_written(report: &Report, name: &str) -> Option<f64> {
 /// does not have it, or it is not of the bound's kind.
 pub fn compared(report: &Report, name: &str, bound: &str) -> Option<Ordering> {
     let name = beside_bound_as_written(name, bound);
-    let name = resolve(name, std::iter::once(report)).ok()?;
+    let name = resolve(&name, std::iter::once(report)).ok()?;
     let units = units_in(std::iter::once(name.as_str()), std::iter::once(report));
     let unit = units.get(&name).map_or(unit(&name), String::as_str);
     let bound = FigureBound::read(bound).ok()?.in_unit(unit).ok()?;
@@ -295,7 +299,7 @@ pub fn compared(report: &Report, name: &str, bound: &str) -> Option<Ordering> {
 mod tests {
     use super::*;
     use crate::fixtures::subjects;
-    use crate::report::Latency;
+    use crate::report::{Latency, PrimaryMetricReport};
 
     fn of(limit: &str) -> RequiredResult {
         let required: Required = limit.parse().expect("a limit");
@@ -384,6 +388,38 @@ mod tests {
         assert_eq!(figure("rate>1 rows/s"), "rows_per_s");
         assert_eq!(figure("rate>1000/min"), "tps");
         assert!(compared(&subjects::closed(), "rate", "1B/s").is_some_and(Ordering::is_gt));
+    }
+
+    #[test]
+    fn bytes_of_a_limit_are_those_that_the_result_line_shows() {
+        let mut report = subjects::closed();
+        let shown = report.block.primary_metrics.get("nopm").expect("it has NOPM").clone();
+        let of = |title: &str, value: f64| PrimaryMetricReport {
+            title: title.to_owned(),
+            value: Some(value),
+            half_width: Some(value / 100.0),
+            ..shown.clone()
+        };
+        report.block.primary_metrics.push("records_per_s".to_owned(), of("records/s", 3_186.0));
+        report.block.primary_metrics.push("mb_per_s".to_owned(), of("MB/s", 0.0669));
+        report.block.bytes_per_second = Some(162_600.0);
+        let judge = |report: &Report, limit: &str| {
+            limit.parse::<Required>().expect("a limit").of_run(report).expect("the run has it")
+        };
+        for limit in
+            ["rate>0.1MB/s", "bytes>0.1MB/s", "bytes>100000", "mb_per_s>0.1", "BYTES>6MB/min"]
+        {
+            assert_eq!(judge(&report, limit).holds, Holds::SurelyNot, "{limit}");
+        }
+        let held = judge(&report, "rate>0.05MB/s");
+        assert_eq!((held.figure.as_str(), held.holds), ("bytes.per_second", Holds::Surely));
+        assert_eq!(judge(&report, "rate>3000 records/s").figure, "records_per_s");
+        assert_eq!(
+            judge(&report, "bytes_per_s>0.1MB/s").holds,
+            judge(&report, "bytes_per_s>1").holds
+        );
+        assert!(compared(&report, "rate", "0.1MB/s").is_some_and(Ordering::is_lt));
+        assert!(compared(&report, "bytes", "0.06MB/s").is_some_and(Ordering::is_gt));
     }
 
     #[test]

@@ -9,6 +9,7 @@ use stats::{
 };
 
 use super::below::Below;
+use super::catalog::{BYTES_STORED, bytes_stored};
 use super::{PER_TRANSACTION, times_of};
 use crate::report::{
     Block, CustomMetricReport, GaugeReport, Latency, Report, SecondReport, too_short,
@@ -28,6 +29,9 @@ pub(crate) fn interval_of(report: &Report, name: &str) -> Option<(f64, Option<f6
     let around = |value: f64, half_width: f64| (value - half_width, Some(value + half_width));
     if let Some(primary) = primary_metrics.get(name) {
         return Some(around(primary.value?, primary.half_width?));
+    }
+    if let Some((of, bytes)) = bytes_stored(report).filter(|_| name == BYTES_STORED) {
+        return Some(around(of.value? * bytes, of.half_width? * bytes));
     }
     if let Some(share) = Below::read(name) {
         let (low, high) = share.ok()?.interval(report)?;
@@ -113,6 +117,9 @@ pub(crate) fn why_no_interval(report: &Report, name: &str) -> Option<String> {
     }
     if let Some(primary) = block.primary_metrics.get(name) {
         return primary.reason.clone();
+    }
+    if let Some((of, _)) = bytes_stored(report).filter(|_| name == BYTES_STORED) {
+        return of.reason.clone();
     }
     if let Some((_, count)) = rate_of(report, name) {
         return rate(report, count)?.err().map(too_slow);
