@@ -57,8 +57,16 @@ pub fn run(report: &Report) -> Document {
         monitoring::section(report, &charts),
         checks::section(report),
     ];
-    page.repeat = Some(repeat(report));
+    let plan = format!("dbdyno runs show {} --plan > plan.toml", short_id(&report.run_id));
+    let again = [("repeat", code(&plan)), ("", code("dbdyno run plan.toml"))];
+    page.repeat = Some(repeat(report, &again));
     page
+}
+
+/// The page of a run that no store has: nothing of it is advised that takes one.
+pub fn run_unstored(report: &Report) -> Document {
+    let from = "the run is not stored; its plan is below, and in --output json";
+    Document { repeat: Some(repeat(report, &[("repeat", Text::from(from))])), ..run(report) }
 }
 
 /// What limits the use of a run's result, in a sentence; nothing where only notes do.
@@ -98,20 +106,19 @@ fn errors(report: &Report) -> Section {
     Section { note: "those of attempts that were retried are among them".to_owned(), ..section }
 }
 
-/// Which run it is, and how to make it again.
-fn repeat(report: &Report) -> Section {
+fn code(text: &str) -> Text {
+    Text::default().and(Span::Code(text.to_owned()))
+}
+
+/// Which run it is, and how to make it `again`.
+fn repeat(report: &Report, again: &[(&str, Text)]) -> Section {
     let id = &report.run_id;
     let mut parts = vec![id.clone()];
     parts.extend((!report.name.is_empty()).then(|| report.name.clone()));
     parts.push(format!("dbdyno {}", report.dbdyno));
     parts.push(format!("begun {}", begun(&report.started)));
-    let plan = format!("dbdyno runs show {} --plan > plan.toml", short_id(id));
-    let command = |text: &str| Text::default().and(Span::Code(text.to_owned()));
-    let pairs = [
-        ("run", Text::from(parts.join(", "))),
-        ("repeat", command(&plan)),
-        ("", command("dbdyno run plan.toml")),
-    ];
+    let run = [("run", Text::from(parts.join(", ")))];
+    let pairs = run.into_iter().chain(again.iter().cloned());
     let mut blocks = vec![Block::pairs(pairs)];
     let folded = |title: &str, length, text: String| {
         Block::details(title, length, vec![Block::Verbatim(text)])

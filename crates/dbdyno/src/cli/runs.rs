@@ -6,7 +6,7 @@ use app::stored_report::{stored_report, stored_tally};
 use app::trials::{FIGURES, check_names};
 use clap::{Arg, ArgAction, ArgMatches, Command};
 use model::{NS_PER_S, RunId, Status};
-use render::document::{Block, REPEAT};
+use render::document::Block;
 use render::list::folded_run_list;
 use render::terminal::{LIST_WIDTH, PAGE_WIDTH};
 use render::{Document, Table, run_list, run_tables};
@@ -348,10 +348,10 @@ pub(crate) fn show_report(
     if flags::is_json(matches) {
         return shell.print(&required.json(report));
     }
-    let mut page = render::run(report);
-    if kept == RunIn::NoStore {
-        page.sections.retain(|section| section.id != REPEAT);
-    }
+    let page = match kept {
+        RunIn::NoStore => render::run_unstored(report),
+        RunIn::StoreBefore | RunIn::StoreNow => render::run(report),
+    };
     print_document(&page, PAGE_WIDTH, matches, shell)?;
     // A page longer than a screen has its result out of sight.
     let text = flags::output_of(matches) == Output::Text;

@@ -27,8 +27,8 @@ pub(crate) fn stop_on_signals(shell: &Shell) -> Arc<Stop> {
         match nth {
             1 => shown.say(match signal {
                 SIGHUP => {
-                    "\nthe terminal is gone (SIGHUP): finishing what is under way, as on Ctrl-C \
-                     ('dbdyno runs show last' shows it); what is started by nohup or in tmux goes on"
+                    "\nthe terminal is gone (SIGHUP): finishing what is under way, as on Ctrl-C; \
+                     what is started by nohup or in tmux goes on"
                 }
                 SIGTERM => "\nasked to end (SIGTERM): finishing what is under way",
                 _ => "\ninterrupted: finishing what is under way (press Ctrl-C again to cancel it)",

@@ -224,8 +224,11 @@ fn a_count_of_transactions_is_kept_exactly() {
 #[test]
 fn a_run_that_is_not_to_be_kept_leaves_no_store() {
     let home = Home::new();
-    home.run(&[&QUICK[..], &["--no-store"]].concat()).good();
+    let ran = home.run(&[&QUICK[..], &["--no-store"]].concat()).good();
     assert!(!home.store().exists());
+    // Nothing is advised that takes a store.
+    let ran = ran.says(&["the run is not stored"]);
+    assert!(!ran.out.contains("dbdyno runs"), "{}", ran.out);
     let made = fs::read_dir(home.path("data/dbdyno")).into_iter().flatten().count();
     assert_eq!(made, 0);
 }
