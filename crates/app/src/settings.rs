@@ -284,7 +284,7 @@ impl SettingsGuard {
         self.held = held;
         let back: Vec<ChangedSetting> = back;
         for (nth, setting) in back.iter().enumerate() {
-            if let Err(error) = give_back(&store, &mut session, setting) {
+            if let Err(error) = give_back(&store, &mut session, setting, Ended::AfterLoad) {
                 self.held.extend_from_slice(&back[nth..]);
                 return Err(error);
             }
@@ -382,8 +382,9 @@ impl SettingsGuard {
         set
     }
 
-    /// Sets all back. What cannot be stays in the journal, and is reported.
-    pub(crate) fn release(&mut self, stop: &Stop) -> Vec<String> {
+    /// Sets all back. What cannot be stays in the journal, and is reported; but not what a server
+    /// keeps for good of a run that was refused.
+    pub(crate) fn release(&mut self, ended: Ended, stop: &Stop) -> Vec<String> {
         let mut notes = Vec::new();
         for target in std::mem::take(&mut self.targets) {
             let server = server_of(&target);
@@ -397,15 +398,16 @@ impl SettingsGuard {
                 let database = open(&there, 0, false)?;
                 let mut session = SettingsSession::at(database.as_ref(), &there)?;
                 // Each is tried, whatever becomes of the others.
-                let tried = of_it.iter().map(|one| give_back(&store, &mut session, one));
-                let tried: Vec<Result<(), Error>> = tried.collect();
-                tried.into_iter().collect::<Result<(), Error>>()
+                let tried = of_it.iter().map(|one| give_back(&store, &mut session, one, ended));
+                let tried: Vec<Result<Option<String>, Error>> = tried.collect();
+                tried.into_iter().collect::<Result<Vec<Option<String>>, Error>>()
             });
-            if let Err(error) = back {
-                notes.push(format!(
+            match back {
+                Ok(given_up) => notes.extend(given_up.into_iter().flatten()),
+                Err(error) => notes.push(format!(
                     "not all settings of {target} are restored: {error}; restore them with: {}",
                     restore_command(&target)
-                ));
+                )),
             }
         }
         notes
@@ -565,16 +567,51 @@ impl Drop for Momentary {
     }
 }
 
+/// Sets one back and drops its entry; what remains of a refused run is returned in words.
 fn give_back(
     store: &Store,
     session: &mut SettingsSession,
     setting: &ChangedSetting,
-) -> Result<(), Error> {
+    ended: Ended,
+) -> Result<Option<String>, Error> {
     let found = session.look(&setting.name)?;
-    if !is_back(setting, &found) {
-        session.put_back(setting)?;
+    if !is_back(setting, &found)
+        && let Err(error) = session.put_back(setting)
+    {
+        return match ended {
+            Ended::Refused => give_up(store, session, setting, error).map(Some),
+            Ended::AfterLoad => Err(error),
+        };
     }
-    store.forget_setting(setting).map_err(Error::from)
+    store.forget_setting(setting)?;
+    Ok(None)
+}
+
+/// Drops the entry of a setting that the server answers, but does not set back: trying again would
+/// fail for ever. What remains is returned in words.
+fn give_up(
+    store: &Store,
+    session: &mut SettingsSession,
+    setting: &ChangedSetting,
+    error: Error,
+) -> Result<String, Error> {
+    // A server that is away may set it back later.
+    let Ok(found) = session.look(&setting.name) else { return Err(error) };
+    store.forget_setting(setting)?;
+    Ok(format!(
+        "{setting} stays at {} ({} before), though the {} was refused: {error}; a restart of the \
+         server sets it back unless its configuration says otherwise",
+        found.value, setting.before, setting.purpose
+    ))
+}
+
+/// How a run or an experiment ended whose settings are set back.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Ended {
+    /// Before any load.
+    Refused,
+    /// After a load, whatever became of it.
+    AfterLoad,
 }
 
 /// A setting that somebody has left changed.
@@ -618,6 +655,8 @@ pub enum Fate {
     ChangedSince,
     /// A process that lives will set it back: it was left.
     InUse(u32),
+    /// It is out of the journal, and the server was not asked.
+    Forgotten,
     /// It could not be.
     Failed(String),
 }
@@ -631,6 +670,22 @@ pub struct Restored {
     pub found: Option<String>,
     /// What became of it.
     pub fate: Fate,
+}
+
+/// Drops entries of the journal and leaves the servers as they are; not of a living process.
+pub fn forget(store: &Path, all: Vec<Left>) -> Result<Vec<Restored>, Error> {
+    let store = Store::open(store)?;
+    let one = |left: Left| {
+        let fate = match left.process {
+            Some(process) => Fate::InUse(process),
+            None => {
+                store.forget_setting(&left.setting)?;
+                Fate::Forgotten
+            }
+        };
+        Ok(Restored { setting: left.setting, found: None, fate })
+    };
+    all.into_iter().map(one).collect()
 }
 
 /// Sets back what was left on the server of `target`, each whatever becomes of the others.
@@ -723,6 +778,47 @@ mod tests {
         for there in [found("5MB", Some("5MB")), found("5MB", Some("6MB")), found("6144kB", None)] {
             assert!(is_ours(&second, &there), "{there:?}");
         }
+    }
+
+    /// A server that takes a setting and does not take it back.
+    struct OneWay;
+
+    impl drivers::for_tests::Interceptor for OneWay {
+        fn start(
+            &mut self,
+            session: &mut dyn model::Session,
+            request: model::Request<'_>,
+        ) -> Result<(), DbError> {
+            let is_back = matches!(&request, model::Request::Text { sql, .. }
+                if sql.starts_with("SET GLOBAL") && sql.contains("200"));
+            if is_back {
+                return Err(DbError::new(DbErrorKind::Other, "it goes one way only"));
+            }
+            session.start(request)
+        }
+    }
+
+    #[test]
+    fn a_refused_run_leaves_no_entry_of_a_setting_that_the_server_does_not_set_back() {
+        let server = servers::for_tests::MARIADB.start();
+        let target = server.target();
+        let database = open(&target, 0, false).expect("it answers");
+        let database = drivers::for_tests::intercept(&database, || OneWay);
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("runs.sqlite");
+        let mut guard = SettingsGuard::new(&path, "experiment x".to_owned());
+        let wanted = [("innodb_io_capacity".to_owned(), "300".to_owned())];
+        guard.put(database.as_ref(), &target, &wanted).expect("it is set");
+        let store = Store::open(&path).expect("it is ours");
+        let mut session = SettingsSession::at(database.as_ref(), &target).expect("it answers");
+        let held = guard.held[0].clone();
+        let back = give_back(&store, &mut session, &held, Ended::AfterLoad);
+        assert!(back.is_err(), "{back:?}");
+        assert_eq!(left(&path).expect("a journal").len(), 1);
+        let note = give_back(&store, &mut session, &held, Ended::Refused).expect("it answers");
+        let note = note.expect("it stays changed");
+        assert!(note.contains("innodb_io_capacity") && note.contains("stays at 300"), "{note}");
+        assert_eq!(left(&path).expect("a journal"), []);
     }
 
     #[test]

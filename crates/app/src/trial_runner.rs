@@ -26,7 +26,7 @@ use crate::open::{
     Data, OpenTarget, open, open_target, resolve_groups, resolve_workload_interruptible,
 };
 use crate::run::{RunOptions, prepare, run_at};
-use crate::settings::SettingsGuard;
+use crate::settings::{Ended, SettingsGuard};
 use crate::trials::trial_reports;
 use crate::wait_condition::wait_until;
 use crate::watcher::Watcher;
@@ -241,7 +241,11 @@ impl<'o> TrialRunner<'o> {
         stop: &Stop,
         watcher: &mut dyn ExperimentWatcher,
     ) {
-        self.guard.release(stop).iter().for_each(|note| watcher.note(note));
+        let ended = match walked {
+            Err(Error::Usage(_)) => Ended::Refused,
+            _ => Ended::AfterLoad,
+        };
+        self.guard.release(ended, stop).iter().for_each(|note| watcher.note(note));
         let ended = self.experiment_lock.end(match walked {
             Ok(false) => Status::Completed,
             Ok(true) | Err(Error::Interrupted(_)) => Status::Interrupted,

@@ -55,7 +55,7 @@ use crate::open::{
 };
 use crate::place::place_of;
 use crate::run_marker::RunMarker;
-use crate::settings::{Momentary, SettingsGuard, lost};
+use crate::settings::{Ended, Momentary, SettingsGuard, lost};
 use crate::settings_snapshot::{self, SettingsSnapshot};
 use crate::settle::{self, SettlingAt, ToSettle, settle, tables_of};
 use crate::watcher::Watcher;
@@ -128,7 +128,11 @@ pub fn run(
         let options = RunOptions { before: set.into_events(watcher), ..options };
         run_at(&mut open_target, plan, options, stop, watcher)
     });
-    guard.release(stop).iter().for_each(|note| watcher.note(note));
+    let ended = match &result {
+        Err(Error::Usage(_)) => Ended::Refused,
+        _ => Ended::AfterLoad,
+    };
+    guard.release(ended, stop).iter().for_each(|note| watcher.note(note));
     result
 }
 

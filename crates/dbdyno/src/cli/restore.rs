@@ -2,7 +2,7 @@
 //! them at the next start.
 
 use app::Error;
-use app::settings::{Fate, Left, RestoreOptions, Restored, left, restore as set_back};
+use app::settings::{Fate, Left, RestoreOptions, Restored, forget, left, restore as set_back};
 use clap::{Arg, ArgAction, ArgMatches, Command};
 use drivers::server_of;
 use model::Target;
@@ -23,7 +23,18 @@ pub(crate) fn command() -> Command {
                  user who changed it]",
         ))
         .arg(switch("dry_run", "dry-run", "Show what would be restored, and change nothing"))
-        .arg(switch("force", "force", "Also restore settings that somebody else changed since"));
+        .arg(switch("force", "force", "Also restore settings that somebody else changed since"))
+        .arg(
+            Arg::new("forget")
+                .long("forget")
+                .value_name("NAME")
+                .num_args(0..)
+                .conflicts_with_all(["dry_run", "force"])
+                .help(
+                    "Forget these settings, or all that are left, without changing the server: \
+                     what it does not set back would be told of for ever",
+                ),
+        );
     password::add(command)
 }
 
@@ -37,6 +48,11 @@ pub(crate) fn restore(matches: &ArgMatches, shell: &Shell) -> Outcome {
         let server = server_of(target);
         all.retain(|left| left.setting.server == server);
     }
+    if let Some(names) = matches.get_many::<String>("forget") {
+        let names: Vec<&String> = names.collect();
+        let restored = forget(&store, named(all, &names)?)?;
+        return report(&restored, wanted.is_some(), matches, shell);
+    }
     let options =
         RestoreOptions { dry_run: matches.get_flag("dry_run"), force: matches.get_flag("force") };
     let stop = stop_on_signals(shell);
@@ -46,17 +62,40 @@ pub(crate) fn restore(matches: &ArgMatches, shell: &Shell) -> Outcome {
         password::give(&mut target, matches, shell)?;
         restored.extend(set_back(&store, &target, of_it, options, &stop));
     }
+    report(&restored, wanted.is_some(), matches, shell)
+}
+
+/// The entries of these settings; all where none is named.
+fn named(mut all: Vec<Left>, names: &[&String]) -> Result<Vec<Left>, Error> {
+    let is_it = |left: &Left, name: &String| left.setting.name.eq_ignore_ascii_case(name);
+    if let Some(name) = names.iter().find(|name| !all.iter().any(|left| is_it(left, name))) {
+        return Err(Error::Usage(format!(
+            "--forget: no setting {name} is left changed; 'dbdyno restore --dry-run' lists those \
+             that are"
+        )));
+    }
+    all.retain(|left| names.is_empty() || names.iter().any(|name| is_it(left, name)));
+    Ok(all)
+}
+
+/// Prints what became of each setting.
+fn report(
+    restored: &[Restored],
+    is_of_server: bool,
+    matches: &ArgMatches,
+    shell: &Shell,
+) -> Outcome {
     if flags::is_json(matches) {
         let rows: Vec<Value> = restored.iter().map(row).collect();
         shell.print(&format!("{:#}\n", json!({"schema": "dbdyno.restore/1", "settings": rows})))?;
     } else if restored.is_empty() {
-        let which = if wanted.is_some() { "that" } else { "a" };
+        let which = if is_of_server { "that" } else { "a" };
         shell.print(&format!("no settings of {which} server are left changed\n"))?;
     } else {
-        shell.print(&shown_all(&restored))?;
+        shell.print(&shown_all(restored))?;
     }
     let is_done =
-        |one: &Restored| matches!(one.fate, Fate::SetBack | Fate::WasBack | Fate::ToBeSetBack);
+        |one: &Restored| !matches!(one.fate, Fate::ChangedSince | Fate::InUse(_) | Fate::Failed(_));
     Ok(if restored.iter().all(is_done) { DONE } else { FAILED })
 }
 
@@ -91,7 +130,8 @@ fn shown_all(restored: &[Restored]) -> String {
             let first = &several[0].setting;
             let names: Vec<&str> = several.iter().map(|of| of.setting.name.as_str()).collect();
             let fate = match &several[0].fate {
-                Fate::Failed(why) => format!("FAILED: {why}"),
+                Fate::Failed(why) => failed(why),
+                Fate::Forgotten => "forgotten".to_owned(),
                 other => format!("{other:?}"),
             };
             format!("{} of {}: {fate}\n", names.join(", "), first.target)
@@ -114,9 +154,17 @@ fn shown(one: &Restored) -> String {
             setting.asked
         ),
         Fate::InUse(process) => format!("NOT RESTORED: process {process} uses it"),
-        Fate::Failed(why) => format!("FAILED: {why}"),
+        Fate::Forgotten => {
+            return format!("{setting}: forgotten; {before} before the {}\n", setting.purpose);
+        }
+        Fate::Failed(why) => failed(why),
     };
     format!("{setting}: {now} now, {before} before the {}: {fate}\n", setting.purpose)
+}
+
+/// Of what cannot be restored, and how to hear no more of it.
+fn failed(why: &str) -> String {
+    format!("FAILED: {why}; --forget drops it from the journal")
 }
 
 fn row(one: &Restored) -> Value {
@@ -126,6 +174,7 @@ fn row(one: &Restored) -> Value {
         Fate::WasBack => ("was_back", None),
         Fate::ChangedSince => ("changed_since", None),
         Fate::InUse(_) => ("in_use", None),
+        Fate::Forgotten => ("forgotten", None),
         Fate::Failed(why) => ("failed", Some(why)),
     };
     let setting = &one.setting;
@@ -229,6 +278,9 @@ mod tests {
         let shown = shown_all(&all);
         let lines: Vec<&str> = shown.lines().collect();
         assert_eq!(lines.len(), 3, "{shown}");
-        assert_eq!(lines[0], "a, b of mariadb://h/d: FAILED: denied");
+        assert_eq!(
+            lines[0],
+            "a, b of mariadb://h/d: FAILED: denied; --forget drops it from the journal"
+        );
     }
 }

@@ -120,6 +120,21 @@ fn restored(of: &Varied) {
 }
 
 #[test]
+fn what_was_left_is_forgotten_by_name_and_the_server_stays_as_it_is() {
+    let (of, server) = (&MARIADB_IO, MARIADB.start());
+    let home = Home::new();
+    killed(&home, of, &server);
+    let left = ask(&server, &[of.sql]);
+    home.run(&["restore", "--forget", "bogus"]).code(2).warns(&["no setting bogus is left"]);
+    home.run(&["restore", "--forget", "--force"]).code(2);
+    home.run(&["restore", "--forget", of.name]).good().says(&[of.name, "forgotten"]);
+    assert_eq!(ask(&server, &[of.sql]), left);
+    home.run(&["restore", "--forget"]).good().says(&["no settings of a server are left changed"]);
+    let quiet = home.run(&["runs", "list"]).good();
+    assert!(!quiet.err.contains("restore"), "{}", quiet.err);
+}
+
+#[test]
 fn a_killed_experiments_settings_of_mariadb_are_restored() {
     restored(&MARIADB_IO);
 }
