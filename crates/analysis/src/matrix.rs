@@ -5,6 +5,8 @@
 //! Not here: how a point's figure comes about (experiment, history), and how a table looks
 //! (render).
 
+mod by_build;
+
 use std::cmp::Ordering;
 
 use model::{Axis, Imported, ImportedValue, numbers, short_axis};
@@ -13,7 +15,7 @@ use serde::{Deserialize, Serialize};
 use crate::comparison::{Judged, Ratio, SidePoint, held_against};
 use crate::experiment::{ExperimentReport, PointReport};
 use crate::figures::{Direction, Figure, better, direction, figure, number};
-use crate::history::{HistoryReport, ImportedFrom, OF_LAST, PointHistory};
+use crate::history::{BuildReport, HistoryReport, ImportedFrom, OF_LAST, PointHistory};
 use crate::report::Named;
 use crate::trials::{TrialReport, counts};
 
@@ -61,6 +63,9 @@ pub struct OfBuilds {
     /// Where the imported series among them come from.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub imported: Vec<ImportedFrom>,
+    /// Whether the builds are rows or columns, with the mean as the last one.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub are_shown: bool,
 }
 
 /// A value of the columns, or else of the rows, whose cells the others are held against.
@@ -232,19 +237,23 @@ impl Matrices {
     }
 
     /// The means of the last ten builds of each series of a history, with the interval between
-    /// builds, over two of the names that tell series apart.
+    /// builds, over two of the names that tell series apart; or each of these builds, where rows
+    /// or columns are what they are called by.
     pub fn of_history(
         report: &HistoryReport,
         rows: &str,
         columns: Option<&str>,
     ) -> Result<Matrices, String> {
+        if rows == report.by || columns == Some(&*report.by) {
+            return by_build::of_builds(report, rows, columns);
+        }
         let grid = Grid::of_history(report);
         if grid.axes.is_empty() {
             return Err(format!("there is one series by {}: it has no rows", report.by));
         }
         let tables = grid.tables(rows, columns)?;
         let (by, imported) = (report.by.clone(), report.imported.clone());
-        let builds = Some(OfBuilds { by, last: OF_LAST, imported });
+        let builds = Some(OfBuilds { by, last: OF_LAST, imported, are_shown: false });
         Ok(Matrices { units: report.units.clone(), builds, ..tables })
     }
 
@@ -524,11 +533,15 @@ fn runs_at(trials: &[TrialReport], point: u32) -> SidePoint {
     }
 }
 
+/// The last builds of a series, on the same machine and with the same settings.
+fn present(point: &PointHistory) -> &[BuildReport] {
+    let start = point.starts.last().map_or(0, |start| start.at);
+    &point.builds[start.max(point.builds.len().saturating_sub(OF_LAST))..]
+}
+
 /// The figure over the last builds of a series; of a single one that of its runs.
 fn of_last(point: &PointHistory) -> Option<Figure> {
-    let start = point.starts.last().map_or(0, |start| start.at);
-    let present = &point.builds[start.max(point.builds.len().saturating_sub(OF_LAST))..];
-    match present {
+    match present(point) {
         [one] => Some(one.figure),
         many => figure(&many.iter().map(|build| build.value).collect::<Vec<f64>>()),
     }

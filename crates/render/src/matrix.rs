@@ -154,7 +154,13 @@ fn relative(all: &Matrices, to: &RelativeTo) -> Vec<String> {
 
 /// What a cell of a history is, and where it comes from, in sentences.
 fn of_builds(of: &OfBuilds) -> Vec<String> {
-    let cells = format!("Means of the last {} builds by {}, with 95 % intervals.", of.last, of.by);
+    let cells = match of.are_shown {
+        true => format!(
+            "The last {} builds by {}, and their mean with its 95 % interval between builds.",
+            of.last, of.by
+        ),
+        false => format!("Means of the last {} builds by {}, with 95 % intervals.", of.last, of.by),
+    };
     let imported = of.imported.iter().map(|from| format!("Imported: {}.", from.with_source()));
     [cells].into_iter().chain(imported).collect()
 }
@@ -205,8 +211,10 @@ fn grid(all: &Matrices, table: &Matrix) -> Table {
     let mut grid = Table::new(columns);
     let rows = all.rows.values.iter().zip(&table.cells).enumerate();
     for (row, (value, cells)) in rows.filter(|(_, (_, cells))| has_series(all, cells.iter())) {
+        let has_best =
+            all.relative_to.is_none() && all.builds.as_ref().is_none_or(|of| !of.are_shown);
         let is_best = |column: usize| match all.along {
-            _ if all.relative_to.is_some() => false,
+            _ if !has_best => false,
             Along::Rows => is_choice(all, table, column) && table.lines[column].best == Some(row),
             Along::Columns => is_choice(all, table, row) && table.lines[row].best == Some(column),
         };
@@ -328,7 +336,8 @@ mod tests {
     fn a_table_of_a_history_has_neither_names_that_are_alike_nor_empty_rows_and_columns() {
         let (report, _) = subjects::two_axes();
         let mut all = Matrices::new(&report, "clients", None).expect("both are varied");
-        let builds = OfBuilds { by: "build".to_owned(), last: 10, imported: Vec::new() };
+        let builds =
+            OfBuilds { by: "build".to_owned(), last: 10, imported: Vec::new(), are_shown: false };
         all.builds = Some(builds);
         let of = |scenario: &str, mode: &str, cells: [usize; 2]| {
             let mut table = all.tables[0].clone();

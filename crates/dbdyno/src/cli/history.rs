@@ -43,7 +43,8 @@ pub(crate) fn command() -> Command {
         .arg(value(
             "rows",
             "NAME",
-            "Show the means of the last ten builds as a table, with this parameter as rows",
+            "Show the means of the last ten builds as a table, with this parameter as rows; or the \
+             builds themselves, with the label of --by",
         ))
         .arg(value("columns", "NAME", "Parameter of the columns [default: the other one of two]"))
         .arg(
