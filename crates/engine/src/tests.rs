@@ -721,16 +721,16 @@ fn asking_once_drains_and_asking_twice_cuts_off() {
         job.groups[0].database = database;
         let stop = Arc::new(Stop::default());
         let asked = Arc::clone(&stop);
-        let shown = tell_until(job, &stop, &mut |event| {
-            if let Event::Phase { phase: model::Phase::Measure, .. } = event {
-                // All four have begun.
-                while present.asked.load(Ordering::SeqCst) < 4 {
-                    std::thread::yield_now();
-                }
-                asked.ask();
-                asked.ask();
+        let asks = std::thread::spawn(move || {
+            // All four have begun.
+            while present.asked.load(Ordering::SeqCst) < 4 {
+                std::thread::yield_now();
             }
+            asked.ask();
+            asked.ask();
         });
+        let shown = tell_until(job, &stop, &mut |_| ());
+        asks.join().expect("it only asks");
         assert_eq!(shown.ran.reason, StopReason::Interrupted);
         assert_eq!((shown.measured.offered(), shown.measured.unfinished), (4, 4), "{placement:?}");
         assert!(shown.ran.measured_ns < 3600 * NS_PER_S);
