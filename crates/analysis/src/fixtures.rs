@@ -381,7 +381,13 @@ fn errors(second: i64) -> Vec<ErrorCount> {
         return Vec::new();
     }
     let message = "database is locked".to_owned();
-    vec![ErrorCount { kind: DbErrorKind::Busy, code: 5, message, count: 5 }]
+    vec![ErrorCount {
+        kind: DbErrorKind::Busy,
+        code: 5,
+        sqlstate: String::new(),
+        message,
+        count: 5,
+    }]
 }
 
 fn delivered(n: u64) -> CustomMetricSecond {

@@ -559,6 +559,9 @@ pub struct ErrorReport {
     pub kind: String,
     /// The product's number.
     pub code: i64,
+    /// The standard's five letters; empty where the product has none.
+    #[serde(default)]
+    pub sqlstate: String,
     /// The words of the first of them.
     pub message: String,
     /// How many.

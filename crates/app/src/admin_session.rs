@@ -100,6 +100,18 @@ impl AdminSession {
         })
     }
 
+    /// Says something for the last time, and waits a moment at most for the answer.
+    pub(crate) fn say_last(&mut self, sql: &str) {
+        let began = wall_clock::now();
+        // A server that does not hear it finds out by itself that the session has ended.
+        let _ = self.until(&|| began.elapsed() > ENDING, |session| session.write(sql));
+    }
+
+    /// Whether the server has closed it while nothing was asked.
+    pub(crate) fn has_ended(&mut self) -> bool {
+        self.session.has_ended()
+    }
+
     /// What it has moved so far.
     pub(crate) fn traffic(&self) -> Traffic {
         self.session.traffic()

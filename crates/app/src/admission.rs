@@ -2,7 +2,7 @@
 //!
 //! Not here: how they live there (engine).
 
-use model::{Load, Placement, PlacementChoice, Plan, numbers};
+use model::{Fact, Group, Load, Placement, PlacementChoice, Plan, Sent, format_count, numbers};
 use plan::disagreement;
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
@@ -63,6 +63,30 @@ pub(crate) fn has_memory(groups: &[Opened]) -> Result<(), Error> {
         names.join(" and "),
         numbers::bytes(asked),
         numbers::bytes(total)
+    )))
+}
+
+/// Refuses more prepared statements than the server keeps, before clients fail one after the
+/// other: each may prepare all that its workload declares.
+pub(crate) fn statements_fit(plan: &Plan, groups: &[Opened], facts: &[Fact]) -> Result<(), Error> {
+    let Some(first) = groups.first() else { return Ok(()) };
+    let limit = (first.database.administration().statement_limit)(facts);
+    let Some((setting, limit)) = limit else { return Ok(()) };
+    let n_hosts = first.database.hosts().map_or(1, |hosts| hosts.list().len().max(1)) as u64;
+    let of_group = |(group, opened): (&Group, &Opened)| {
+        let all = opened.workload.statements(opened.database.dialect());
+        let prepared = all.iter().filter(|statement| statement.sent == Sent::Prepared);
+        u64::from(group.clients).div_ceil(n_hosts) * prepared.count() as u64
+    };
+    let needed: u64 = plan.groups.iter().zip(groups).map(of_group).sum();
+    if needed <= limit {
+        return Ok(());
+    }
+    Err(Error::Usage(format!(
+        "the clients prepare up to {} statements, and the server keeps {} ({setting}): raise it, \
+         use fewer clients or tables, or put ?statements=text into the target's URL",
+        format_count(needed),
+        format_count(limit)
     )))
 }
 

@@ -28,19 +28,36 @@ const PAUSES: (Duration, Duration) = (Duration::from_millis(50), Duration::from_
 pub(crate) struct BuildLock {
     /// The session that holds it; none where the database has no means for that.
     session: Option<AdminSession>,
+    /// What it says last.
+    ends: &'static str,
+}
+
+impl Drop for BuildLock {
+    fn drop(&mut self) {
+        self.give_back();
+    }
 }
 
 impl BuildLock {
+    /// Lets others in.
+    fn give_back(&mut self) {
+        if let Some(mut session) = self.session.take().filter(|_| !self.ends.is_empty()) {
+            session.say_last(self.ends);
+        }
+    }
+
     /// Waits for its turn, at most `patience`.
     pub(crate) fn at(
         database: &dyn Database,
         patience: Duration,
         is_stopped: &(dyn Fn() -> bool + Sync),
     ) -> Result<BuildLock, Error> {
+        let ends = database.administration().alone_ends;
+        let mut lock = BuildLock { session: None, ends };
         let Some((ask, first)) = database.administration().alone.split_last() else {
-            return Ok(BuildLock { session: None });
+            return Ok(lock);
         };
-        let mut session = AdminSession::at(database)?;
+        let session = lock.session.insert(AdminSession::at(database)?);
         for sql in first {
             session.write(sql)?;
         }
@@ -48,11 +65,15 @@ impl BuildLock {
         loop {
             match session.number(ask) {
                 Ok(Some(0)) => {}
-                Ok(Some(_)) => return Ok(BuildLock { session: Some(session) }),
+                Ok(Some(_)) => return Ok(lock),
                 // Some clusters and proxies know no such locks; marks still keep rows whole.
-                Ok(None) => return Ok(BuildLock { session: None }),
+                Ok(None) => {
+                    lock.give_back();
+                    return Ok(lock);
+                }
                 Err(db_error) if !db_error.kind.breaks_session() => {
-                    return Ok(BuildLock { session: None });
+                    lock.give_back();
+                    return Ok(lock);
                 }
                 Err(db_error) => return Err(db_error.into()),
             }
@@ -78,7 +99,7 @@ impl BuildLock {
     ) -> Result<(AdminSession, bool), DbError> {
         match AdminSession::at(database) {
             Err(no) if no.kind.breaks_session() && self.answers() => {
-                self.session = None;
+                self.give_back();
                 let why = "the server allows one session and refuses a second one";
                 let session = AdminSession::at(database);
                 session.map(|session| (session, true)).map_err(|_| no.during(why))
@@ -109,22 +130,24 @@ impl BuildLock {
 
 /// Waits until a server lets us in that says that it recovers, however long that takes; its words
 /// go to `tell` once. Ends at once where it says anything else: that is for whoever connects next.
+/// Returns what is wrong with a server that says nothing at all.
 pub(crate) fn wait_while_recovering(
     database: &dyn Database,
     is_stopped: &(dyn Fn() -> bool + Sync),
     tell: &mut dyn FnMut(&String),
-) {
+) -> Option<DbError> {
     let is_recovering = database.administration().is_recovering;
     let mut is_reported = false;
     while let Err(no) = AdminSession::at(database) {
         if !is_recovering(&no) || is_stopped() {
-            return;
+            return Some(no).filter(DbError::is_silence);
         }
         if !std::mem::replace(&mut is_reported, true) {
             tell(&no.message);
         }
         thread::park_timeout(LOOK_EVERY);
     }
+    None
 }
 
 /// Connects for the first time in the midst of a build: the server may have gone since it was
@@ -214,6 +237,19 @@ mod tests {
         fn facts(&self) -> Result<Vec<Fact>, DbError> {
             self.inner.facts()
         }
+    }
+
+    #[test]
+    fn a_server_that_says_nothing_is_asked_once() {
+        let target = Target::parse("sqlite::memory:").expect("a target");
+        let inner = open(&target, 1, true).expect("opens");
+        let product = *inner.product();
+        let (n_refused, left) = (AtomicU32::new(0), AtomicU32::new(5));
+        let sqlstate = DbError::silence("").sqlstate;
+        let silent = Recovers { inner, product, n_refused, left, sqlstate: sqlstate.leak() };
+        let waited = wait_while_recovering(&silent, &|| false, &mut |_| {});
+        assert!(waited.is_some_and(|no| no.is_silence()));
+        assert_eq!(silent.n_refused.into_inner(), 1);
     }
 
     #[test]

@@ -115,9 +115,6 @@ impl<'a> Loader<'a> {
         work: &'a Work,
     ) -> Result<Loader<'a>, DbError> {
         let mut session = AdminSession::at(database)?;
-        for sql in database.administration().before_load {
-            session.write(sql)?;
-        }
         let mark = session.prepare(database.dialect().insert(&meta::table()))?;
         let inserts = HashMap::new();
         Ok(Loader { database, population, method, work, session, mark, inserts })
@@ -219,11 +216,12 @@ impl<'a> Loader<'a> {
         let rows = self.population.rows(table, chunk);
         let mut counted = Counted { rows, n: 0, unsaid: 0, unsaid_bytes: 0, work: self.work };
         self.session.ask(Request::Begin)?;
-        let loaded = self.put(table, &mut counted).and_then(|()| {
-            let n = counted.n.to_string();
-            self.session.execute(self.mark, &[Value::Text(name), Value::Text(&n)])?;
-            self.session.ask(Request::Commit)
-        });
+        let loaded =
+            self.begin_load().and_then(|()| self.put(table, &mut counted)).and_then(|()| {
+                let n = counted.n.to_string();
+                self.session.execute(self.mark, &[Value::Text(name), Value::Text(&n)])?;
+                self.session.ask(Request::Commit)
+            });
         counted.say();
         if let Err(db_error) = &loaded {
             self.work.n_rows_done.fetch_sub(counted.n, Ordering::Relaxed);
@@ -233,6 +231,11 @@ impl<'a> Loader<'a> {
             }
         }
         loaded.map(|_| ())
+    }
+
+    fn begin_load(&mut self) -> Result<(), DbError> {
+        let all = self.database.administration().begin_load;
+        all.iter().try_for_each(|sql| self.session.write(sql).map(drop))
     }
 
     fn put(&mut self, table: usize, rows: &mut Counted<'_>) -> Result<(), DbError> {

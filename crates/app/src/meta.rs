@@ -1,7 +1,8 @@
 //! `dbdyno_meta`: what the data in a database are, kept beside them.
 //!
 //! Names and values: workload, version, seed, `scale.*`, `constant.*`, `state`, and a row
-//! `done.TABLE.CHUNK` for each chunk that is built, `done.TABLE.index.N` for each index. Where a
+//! `done.TABLE.CHUNK` for each chunk that is built, `done.TABLE.index.N` for each index, and
+//! `run.ID` for runs that use the data or have used them lately. Where a
 //! database holds the data of several workloads, those of all but one have the workload's name
 //! before theirs: `tpcb/state`. Tables have one owner, so what is done of them needs none.
 //! Data without it are accepted, with a finding.
@@ -184,6 +185,36 @@ pub(crate) fn is_done(session: &mut AdminSession, name: &str) -> Result<bool, Db
 pub(crate) fn mark(session: &mut AdminSession, name: &str, what: &str) -> Result<(), DbError> {
     session.write(&format!("INSERT INTO {NAME} (name, value) VALUES ('{name}', '{what}')"))?;
     Ok(())
+}
+
+/// What the names of rows begin with that say of a run that it uses the database.
+const RUN: &str = "run.";
+
+/// Says of a run, by its number, that it uses the database; in place of what was said of it before.
+pub(crate) fn mark_run(session: &mut AdminSession, run: &str, value: &str) -> Result<(), DbError> {
+    session.whole(&mut |session| {
+        unmark_run(session, run)?;
+        mark(session, &format!("{RUN}{run}"), value)
+    })
+}
+
+/// Forgets what was said of a run.
+pub(crate) fn unmark_run(session: &mut AdminSession, run: &str) -> Result<(), DbError> {
+    let name = quoted(&format!("{RUN}{run}"));
+    session.write(&format!("DELETE FROM {NAME} WHERE name = {name}")).map(drop)
+}
+
+/// The runs of which something is said, and what.
+pub(crate) fn marked_runs(session: &mut AdminSession) -> Result<Vec<(String, String)>, DbError> {
+    let mut all = Vec::new();
+    let sql = format!("SELECT name, value FROM {NAME} WHERE name LIKE '{RUN}%' ORDER BY name");
+    session.read(&sql, &mut |row: &dyn Row| {
+        if let Some(run) = row.text(0)?.strip_prefix(RUN) {
+            all.push((run.to_owned(), row.text(1)?.to_owned()));
+        }
+        Ok(())
+    })?;
+    Ok(all)
 }
 
 /// Says that the build of a workload's data is ended.

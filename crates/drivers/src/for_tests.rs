@@ -96,6 +96,14 @@ impl<I: Interceptor> Session for InterceptedSession<I> {
         self.session.should_move()
     }
 
+    fn has_ended(&mut self) -> bool {
+        self.session.has_ended()
+    }
+
+    fn leave_host(&mut self) {
+        self.session.leave_host();
+    }
+
     fn sent(&mut self, request: Request<'_>) -> Vec<SentStatement> {
         self.session.sent(request)
     }

@@ -205,6 +205,23 @@ impl Killing {
             victim.join().expect("no panic")
         })
     }
+
+    /// Ends a session while nothing is asked, which it must find out without asking.
+    pub(crate) fn while_idle(&self, database: &Arc<dyn Database>) {
+        let mut killer = TestSession::connect(database, &[]);
+        let mut session = TestSession::connect(database, &[(Read, "SELECT 7")]);
+        let number = session.int(self.number);
+        assert!(!session.0.has_ended(), "nobody has ended it");
+        assert_eq!(session.call_rows(0, &[]), [[Kept::Int(7)]], "and looking changes nothing");
+        killer.do_all(&[&format!("{}{number}{}", self.kill, self.end)]);
+        // The server takes its time.
+        while !session.0.has_ended() {
+            thread::yield_now();
+        }
+        block_on(reconnect(&mut *session.0)).expect("made again");
+        assert!(!session.0.has_ended());
+        assert_eq!(session.call_rows(0, &[]), [[Kept::Int(7)]]);
+    }
 }
 
 /// Makes a test of each law on each server, so that each is reported by itself; and one for real

@@ -22,10 +22,16 @@ use crate::stop::{NEVER, Stop};
 
 /// Pauses between attempts to reconnect double from the first to the last of these.
 const RECONNECT_NS: (u64, u64) = (10 * NS_PER_MS, NS_PER_S);
+/// After so long a pause a client looks whether its connection is still there. Servers and proxies
+/// end idle ones after seconds at least, and looking takes a microsecond.
+const IDLE_NS: u64 = 100 * NS_PER_MS;
 /// On an event loop a client lets others act after this many transactions without a wait.
 const TURN: u32 = 16;
 /// In virtual time, as many transactions in a row that take no time are taken to be endless.
 const STILL_MAX: u32 = 100_000;
+
+const CLOSED_WHILE_IDLE: &str = "the connection was closed while its client paused; it was made \
+                                 again before the next transaction";
 
 /// What a client has under way, for those who must count it when it cannot. Aligned, so that
 /// neighbours on other cores do not take turns with one cache line.
@@ -98,6 +104,8 @@ pub(crate) struct ClientLoop {
     leaves: bool,
     /// The connection broke, and there is no other yet.
     is_broken: bool,
+    /// Since when nothing is under way on its connection.
+    idle_since_ns: u64,
     /// How long to wait before the next attempt to reconnect; 0 after a transaction that held.
     reconnect_ns: u64,
 }
@@ -149,6 +157,7 @@ impl ClientLoop {
             refusals: Refusals::default(),
             leaves: false,
             is_broken: false,
+            idle_since_ns: 0,
             reconnect_ns: 0,
         }
     }
@@ -157,6 +166,7 @@ impl ClientLoop {
     pub(crate) async fn serve(&mut self, load_start_ns: u64, placement: Placement) {
         self.pacer.begin(load_start_ns, self.workload.as_ref());
         through(self.clock.as_ref(), load_start_ns).await;
+        self.idle_since_ns = load_start_ns;
         let mut turn = 0;
         let mut still = 0;
         while let Some((kind, slot, started_ns)) = self.next().await {
@@ -173,6 +183,7 @@ impl ClientLoop {
             let traffic = self.sessions[0].traffic() - before;
             let sample = Sample { kind, slot, started_ns, finished_ns, outcome, retries, traffic };
             self.record(&sample);
+            self.idle_since_ns = finished_ns;
             self.is_broken = is_lost(outcome) || std::mem::take(&mut self.leaves);
             self.pacer.finished(kind, slot, finished_ns);
             turn += 1;
@@ -219,7 +230,41 @@ impl ClientLoop {
             self.under_way.end();
             return None;
         };
-        Some((kind, slot, started_ns))
+        match started_ns != NEVER && self.has_ended(started_ns) {
+            true => self.begin_anew(claim, kind, slot).await,
+            false => Some((kind, slot, started_ns)),
+        }
+    }
+
+    /// Whether its connection was closed while it paused.
+    fn has_ended(&mut self, now_ns: u64) -> bool {
+        now_ns.saturating_sub(self.idle_since_ns) >= IDLE_NS && self.sessions[0].has_ended()
+    }
+
+    /// The transaction is due, and its connection was closed before anything of it was sent:
+    /// begins it on another one. None if there is none until the window ends.
+    async fn begin_anew(
+        &mut self,
+        claim: Claim,
+        kind: KindIndex,
+        slot: Slot,
+    ) -> Option<(KindIndex, Slot, u64)> {
+        self.under_way.begin(kind, slot.intended_ns);
+        let recorder = &self.common.recorder;
+        let lost = DbError::new(DbErrorKind::ConnectionLost, CLOSED_WHILE_IDLE);
+        recorder.record_error(self.client, self.group, self.clock.now(), &lost);
+        recorder.note_idle_loss();
+        self.is_broken = true;
+        if !self.reconnect().await {
+            // An arrival that was claimed is found unfinished.
+            if self.pacer.has_own() {
+                self.leave_unfinished(claim, kind, slot.intended_ns);
+            }
+            return None;
+        }
+        let now_ns = self.clock.now();
+        self.pacer.reconnected(claim, slot.intended_ns, now_ns);
+        Some((kind, Slot { claimed_ns: now_ns, ..slot }, now_ns))
     }
 
     /// Waits until its workload's producer has something for it to send, where it needs that;
@@ -384,6 +429,7 @@ impl ClientLoop {
             match model::reconnect(self.sessions[0].as_mut()).await {
                 Ok(()) => {
                     self.is_broken = false;
+                    self.idle_since_ns = self.clock.now();
                     return true;
                 }
                 Err(db_error) => {

@@ -119,6 +119,8 @@ pub struct Ran {
     /// Whether clients wait for what their workloads make: time outside of transactions is then
     /// nobody's fault.
     pub waits_for_input: bool,
+    /// Connections that were closed while their clients paused, and made again.
+    pub n_idle_losses: u64,
     /// Why replies of some connection have no lag; none where all have, and in virtual time.
     pub no_reply_lag: Option<String>,
 }
@@ -491,6 +493,7 @@ impl<'a> Coordinator<'a> {
             n_left_behind,
             pauses: self.pauses,
             waits_for_input: self.producers().next().is_some(),
+            n_idle_losses: self.common.recorder.n_idle_losses(),
             no_reply_lag: self.common.recorder.no_reply_lag(),
         }
     }

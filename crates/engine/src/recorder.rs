@@ -6,6 +6,7 @@
 //! does not grow with the length of the run. Not here: totals and quantiles (analysis), the store.
 
 use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use model::{
@@ -252,6 +253,7 @@ pub(crate) struct Recorder {
     sample_hook: Option<SampleHook>,
     /// Why there is no reply lag of some connection, the first reason that was given.
     no_reply_lag: OnceLock<String>,
+    n_idle_losses: AtomicU64,
 }
 
 impl Recorder {
@@ -267,7 +269,8 @@ impl Recorder {
             Mutex::new(Shard { groups, last_finish_ns: 0, is_closed: false })
         };
         let shards = (0..n_shards.max(1)).map(|_| shard()).collect();
-        Recorder { shards, stop, sample_hook, no_reply_lag: OnceLock::new() }
+        let (no_reply_lag, n_idle_losses) = (OnceLock::new(), AtomicU64::new(0));
+        Recorder { shards, stop, sample_hook, no_reply_lag, n_idle_losses }
     }
 
     /// Adds a transaction that has ended, and what it measured.
@@ -354,12 +357,7 @@ impl Recorder {
     /// Counts a database error, also of an attempt that will be tried again.
     pub(crate) fn record_error(&self, client: u32, group: u16, now_ns: u64, db_error: &DbError) {
         let second = second_of(now_ns, self.stop.measure_start_ns());
-        let error = ErrorCount {
-            kind: db_error.kind,
-            code: db_error.code,
-            message: db_error.message.clone(),
-            count: 1,
-        };
+        let error = ErrorCount::one(db_error);
         self.with(client, |shard| {
             let errors = &mut shard.groups[usize::from(group)].errors;
             match errors.iter_mut().rev().find(|(s, _)| *s == second) {
@@ -389,6 +387,16 @@ impl Recorder {
             let spans = if is_sample { &mut cells.reply_lag } else { &mut cells.late_replies };
             spans.record(second, lag_ns);
         });
+    }
+
+    /// A connection was closed while its client paused.
+    pub(crate) fn note_idle_loss(&self) {
+        self.n_idle_losses.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// How many connections were closed while their clients paused.
+    pub(crate) fn n_idle_losses(&self) -> u64 {
+        self.n_idle_losses.load(Ordering::Relaxed)
     }
 
     /// Some connection has no reply lags, for this reason.

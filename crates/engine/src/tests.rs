@@ -31,6 +31,8 @@ struct Fake {
     /// An answer that is due in it is that of a server that may only be read; connections are
     /// made all the same.
     read_only_ns: Range<u64>,
+    /// A connection on which nothing is asked for so long is closed.
+    idle_limit_ns: u64,
     present: Arc<Present>,
 }
 
@@ -50,8 +52,15 @@ impl Fake {
         let [now, least, asked] = [0, u32::MAX, 0].map(AtomicU32::new);
         let present = Present { now, least, asked };
         let present = Arc::new(present);
-        let (outage_ns, read_only_ns) = (0..0, 0..0);
-        Fake { service_ns, blocks_ns: |_| 0, refuses, outage_ns, read_only_ns, present }
+        Fake {
+            service_ns,
+            blocks_ns: |_| 0,
+            refuses,
+            outage_ns: 0..0,
+            read_only_ns: 0..0,
+            idle_limit_ns: u64::MAX,
+            present,
+        }
     }
 }
 
@@ -64,6 +73,8 @@ struct FakeSession {
     refuses: fn(u64, u32) -> Option<DbErrorKind>,
     outage_ns: Range<u64>,
     read_only_ns: Range<u64>,
+    idle_limit_ns: u64,
+    idle_since_ns: u64,
     until_ns: u64,
     asked: (u64, u32),
     traffic: Traffic,
@@ -100,6 +111,8 @@ impl Database for Fake {
                 refuses: self.refuses,
                 outage_ns: self.outage_ns.clone(),
                 read_only_ns: self.read_only_ns.clone(),
+                idle_limit_ns: self.idle_limit_ns,
+                idle_since_ns: 0,
                 until_ns: 0,
                 asked: (u64::MAX, 0),
                 traffic: Traffic::default(),
@@ -134,6 +147,9 @@ impl Session for FakeSession {
             std::hint::spin_loop();
         }
         self.until_ns = self.clock.now() + (self.service_ns)(nth);
+        if self.has_ended() {
+            return Err(DbError::new(DbErrorKind::ConnectionLost, "it was closed"));
+        }
         self.traffic.reads += 1;
         self.traffic.round_trips += 1;
         Ok(())
@@ -156,6 +172,7 @@ impl Session for FakeSession {
                 Poll::Ready(Err(DbError::new(DbErrorKind::ReadOnly, "a standby")))
             }
             Poll::Ready(Woken::Due) => {
+                self.idle_since_ns = self.until_ns;
                 if let Some(lags) = &self.reply_lags {
                     let late_ns = self.clock.now() - self.until_ns;
                     let lag_ns = lags.since_ns(unix_ns() - late_ns);
@@ -185,7 +202,12 @@ impl Session for FakeSession {
     fn poll_reconnect(&mut self, _: &mut Context<'_>) -> Poll<Result<(), DbError>> {
         let is_down = self.outage_ns.contains(&self.clock.now());
         let lost = DbError::new(DbErrorKind::ConnectionLost, "an outage");
+        self.idle_since_ns = self.clock.now();
         Poll::Ready(if is_down { Err(lost) } else { Ok(()) })
+    }
+
+    fn has_ended(&mut self) -> bool {
+        self.clock.now().saturating_sub(self.idle_since_ns) >= self.idle_limit_ns
     }
 
     fn traffic(&self) -> Traffic {

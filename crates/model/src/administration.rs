@@ -18,9 +18,9 @@ pub struct Administration {
     pub indexes_after_load: bool,
     /// Tables and indexes are made within a transaction as rows are: all of it, or nothing.
     pub tables_in_transactions: bool,
-    /// What a session says before it loads: it makes loads faster, and nothing is lost by it that
-    /// a build cannot do again.
-    pub before_load: &'static [&'static str],
+    /// What is said at the beginning of each transaction that loads: it makes loads faster, nothing
+    /// is lost by it that a build cannot do again, and it ends with its transaction.
+    pub begin_load: &'static [&'static str],
     /// What is to be said, in order, when a table has been loaded and indexed: moves its counter
     /// behind the rows, and lets the planner know them.
     pub after_load: fn(&Table) -> Vec<String>,
@@ -31,6 +31,9 @@ pub struct Administration {
     /// until it ends; the last is a query whose number is 1, or 0 while it is another. Empty where
     /// that cannot be had.
     pub alone: &'static [&'static str],
+    /// What it says when others may: its connection may go on as somebody else's, behind a proxy.
+    /// Empty where there is nothing to say.
+    pub alone_ends: &'static str,
     /// What a session says at one of several hosts so that it sees all that was committed at the
     /// others before. A server that does not know it needs it not.
     pub sees_other_hosts: Option<&'static str>,
@@ -50,6 +53,10 @@ pub struct Administration {
     pub thread_per_session: bool,
     /// The setting that limits how many connections its server has, which is among its facts.
     pub connection_limit: Option<&'static str>,
+    /// How many statements its server keeps prepared for all sessions, by its
+    /// [facts](crate::Fact), and the setting that says so; none where nothing is prepared there,
+    /// or it has no limit.
+    pub statement_limit: fn(&[Fact]) -> Option<(&'static str, u64)>,
     /// What its facts say of commits that it has acknowledged, as [facts](crate::CommitRisk::facts)
     /// too; nothing where they do not say it.
     pub durability: fn(&[Fact]) -> Vec<Fact>,
@@ -68,10 +75,11 @@ impl Administration {
         parallel_load: false,
         indexes_after_load: false,
         tables_in_transactions: false,
-        before_load: &[],
+        begin_load: &[],
         after_load: |_| Vec::new(),
         client_load: None,
         alone: &[],
+        alone_ends: "",
         sees_other_hosts: None,
         list_routines: "",
         list_storage_engines: None,
@@ -79,6 +87,7 @@ impl Administration {
         is_recovering: |_| false,
         thread_per_session: false,
         connection_limit: None,
+        statement_limit: |_| None,
         durability: |_| Vec::new(),
         settings: None,
         settling: |_| Ok(Settling::NOTHING),

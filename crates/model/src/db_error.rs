@@ -120,6 +120,9 @@ impl DbErrorKind {
     }
 }
 
+/// Connection timeout expired (ODBC, appendix A).
+const CONNECTION_TIMEOUT: &str = "HYT01";
+
 /// A database's no: branch on `kind`, show `message`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DbError {
@@ -137,6 +140,17 @@ impl DbError {
     /// A database error of ours, without a number of the product's.
     pub fn new(kind: DbErrorKind, message: impl Into<String>) -> DbError {
         DbError { kind, code: 0, sqlstate: String::new(), message: message.into() }
+    }
+
+    /// A connection that is not made, or not answered, in time. Its SQLSTATE is that of ODBC.
+    pub fn silence(message: impl Into<String>) -> DbError {
+        let sqlstate = CONNECTION_TIMEOUT.to_owned();
+        DbError { sqlstate, ..DbError::new(DbErrorKind::ConnectionLost, message) }
+    }
+
+    /// Whether the other side said nothing in time: whoever asks again waits as long.
+    pub fn is_silence(&self) -> bool {
+        self.sqlstate == CONNECTION_TIMEOUT
     }
 
     /// What the one who reads the rows refused, of work that was committed all the same: whoever

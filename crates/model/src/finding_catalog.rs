@@ -534,6 +534,31 @@ pub static CATALOG: &[CatalogEntry] = &[
         advice: "The figures include both: if production uses two hosts, measure with two.",
     },
     CatalogEntry {
+        id: "idle_connections_closed",
+        severity: "warning",
+        raised: "connections were closed while their clients paused",
+        advice: "The response times include connecting again. Raise the limit for idle connections \
+                 above the longest pause: wait_timeout or idle_session_timeout of the server, the \
+                 timeouts of a proxy (timeout client and timeout server of HAProxy, \
+                 client_idle_timeout of PgBouncer).",
+    },
+    CatalogEntry {
+        id: "crosscheck_shared",
+        severity: "note",
+        raised: "another run of dbdyno used the database meanwhile, so that its own count of \
+                 commits is higher than this run's",
+        advice: "The figures are those of this run beside the other one. Runs that leave a mark in \
+                 the database (those on data that dbdyno has built) are known, others are not.",
+    },
+    CatalogEntry {
+        id: "pooled",
+        severity: "note",
+        raised: "a pooler is between dbdyno and the server: what the server says of itself was \
+                 asked on one of the connections that are shared",
+        advice: "Read settings and durability at the server itself; the server's own count of \
+                 commits is not compared.",
+    },
+    CatalogEntry {
         id: "not_durable",
         severity: "note",
         raised: "the database may lose acknowledged commits",

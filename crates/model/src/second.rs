@@ -7,7 +7,7 @@
 use serde::{Deserialize, Serialize};
 use stats::Histogram;
 
-use crate::{DbErrorKind, KindIndex, Traffic};
+use crate::{DbError, DbErrorKind, KindIndex, Traffic};
 
 /// Service, wait and lag are kept in windows of this many seconds, unless the stretches of the
 /// report are not made of such, in the part of the second that begins the window.
@@ -170,14 +170,18 @@ pub struct CustomMetricSecond {
     pub histogram: Option<Histogram>,
 }
 
-/// Errors of one kind and number, with the first one's words.
+/// Errors of one kind, number and SQLSTATE, with the first one's words.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ErrorCount {
     /// What it means.
     pub kind: DbErrorKind,
     /// The product's number.
     pub code: i64,
-    /// The words of the first of them.
+    /// The standard's five letters, empty where the product has none, and in runs of before they
+    /// were kept.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub sqlstate: String,
+    /// The words of the first of them, with advice that came later.
     pub message: String,
     /// How many.
     pub count: u64,
@@ -288,14 +292,31 @@ impl Second {
 }
 
 impl ErrorCount {
+    /// One error.
+    pub fn one(db_error: &DbError) -> ErrorCount {
+        ErrorCount {
+            kind: db_error.kind,
+            code: db_error.code,
+            sqlstate: db_error.sqlstate.clone(),
+            message: db_error.message.clone(),
+            count: 1,
+        }
+    }
+
     /// Distinct errors kept apart; more are counted with the last.
     pub const MOST: usize = 64;
 
     /// Adds `error` to a bounded list.
     pub fn add_to(list: &mut Vec<ErrorCount>, error: &ErrorCount) {
-        let same = |e: &&mut ErrorCount| e.kind == error.kind && e.code == error.code;
+        let same = |e: &&mut ErrorCount| {
+            (e.kind, e.code, &e.sqlstate) == (error.kind, error.code, &error.sqlstate)
+        };
         if let Some(known) = list.iter_mut().find(same) {
             known.count += error.count;
+            let is_more = error.message.len() > known.message.len();
+            if is_more && error.message.starts_with(&known.message) {
+                known.message.clone_from(&error.message);
+            }
         } else if list.len() < ErrorCount::MOST {
             list.push(error.clone());
         } else if let Some(last) = list.last_mut() {

@@ -221,6 +221,12 @@ pub trait Session {
         false
     }
 
+    /// Whether the other side has closed the connection while nothing was under way, so that the
+    /// next request would be lost. Asked between transactions; it never waits.
+    fn has_ended(&mut self) -> bool {
+        false
+    }
+
     /// Its host refuses what it was asked: it is to be made again at another one, where there are
     /// several. Asked before [`Session::poll_reconnect`].
     fn leave_host(&mut self) {}

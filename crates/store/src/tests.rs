@@ -194,6 +194,7 @@ fn full_second(second: i64) -> Second {
     made.errors.push(ErrorCount {
         kind: DbErrorKind::Deadlock,
         code: -1213,
+        sqlstate: String::new(),
         message: "Deadlock found; \u{201c}try\u{201d} again".to_owned(),
         count: 3,
     });

@@ -8,7 +8,8 @@ use crate::tally::{Crosscheck, GroupTally, Tally};
 
 enum Data {
     ChecksFailed { id: &'static str, when: &'static str, first: CheckResult, failed: u64, of: u64 },
-    Miscounted { check: Crosscheck, others: Option<String> },
+    Miscounted { check: Crosscheck },
+    Shared { check: Crosscheck, others: String },
     CountedFewer { counter: String, change: i64, committed: u64 },
     Restarted { counter: String, change: i64, committed: i64 },
     RestartedAsItSays { ago_s: f64 },
@@ -31,7 +32,7 @@ impl Data {
                     first.examples.first().map(|row| format!(", {row}")).unwrap_or_default()
                 ),
             },
-            Data::Miscounted { check, others } => FindingText {
+            Data::Miscounted { check } => FindingText {
                 id: "crosscheck_mismatch",
                 severity: Severity::Invalid,
                 text: format!(
@@ -40,9 +41,20 @@ impl Data {
                     count(check.committed, "commit"),
                     model::format_count(check.unknown),
                     signed(check.change),
-                    others.map_or_else(String::new, |others| {
-                        format!(" Another run used this database meanwhile ({others}).")
-                    })
+                    match check.change {
+                        ..0 => " Rows were removed meanwhile, by other than this run.",
+                        _ => "",
+                    }
+                ),
+            },
+            Data::Shared { check, others } => FindingText {
+                id: "crosscheck_shared",
+                severity: Severity::Note,
+                text: format!(
+                    "Another run of dbdyno ({others}) used this database meanwhile: its own count \
+                     of commits changed by {}, of which {} were this run's, and is not compared.",
+                    signed(check.change),
+                    model::format_count(check.committed)
                 ),
             },
             Data::CountedFewer { counter, change, committed } => FindingText {
@@ -93,6 +105,10 @@ impl Data {
     }
 }
 
+fn signed_count(n: u64) -> i64 {
+    i64::try_from(n).unwrap_or(i64::MAX)
+}
+
 /// A count that may be negative, in groups of three digits.
 fn signed(n: i64) -> String {
     thousands(&n.to_string())
@@ -104,7 +120,13 @@ pub(super) fn look(tally: &Tally) -> Vec<Finding> {
     all.extend(failed("checks_failed", "after", tally.checked_after.as_deref()));
     let mismatches = tally.crosschecks.iter().filter(|check| !check.matches());
     let others = tally.fact("commits", "runs_meanwhile").map(|others| others.to_string());
-    let miscounted = |check: Crosscheck| Data::Miscounted { check, others: others.clone() };
+    let miscounted = |check: Crosscheck| match &others {
+        // Others only add: a count that is too low has lost some.
+        Some(others) if check.change >= signed_count(check.committed) => {
+            Data::Shared { check, others: others.clone() }
+        }
+        _ => Data::Miscounted { check },
+    };
     all.extend(mismatches.copied().map(miscounted));
     all.extend(restarted(tally).or_else(|| counted_fewer(tally)));
     if tally.fact("data", "meta").is_some_and(|meta| *meta == "absent") {

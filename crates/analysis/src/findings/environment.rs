@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use model::numbers::significant;
 use model::{CommitRisk, FactValue, NS_PER_S, Severity, Target};
 
-use super::FindingText;
+use super::{FindingText, count};
 use crate::gauges::{points, whose};
 use crate::tally::Tally;
 
@@ -31,6 +31,8 @@ enum EnvironmentFinding {
     Embedded,
     SameHost,
     NotDurable(CommitRisk),
+    Pooled,
+    IdleClosed { count: u64, limit: Option<(&'static str, String)> },
     ClocksDiffer { process: u32, ahead_s: f64, error_s: f64 },
 }
 
@@ -99,6 +101,28 @@ impl EnvironmentFinding {
                 severity: Severity::Note,
                 text: format!("{mode}: {loss}."),
             },
+            EnvironmentFinding::Pooled => FindingText {
+                id: "pooled",
+                severity: Severity::Note,
+                text: "A pooler hands out the server's connections: settings and durability were \
+                       read on one of them, and may differ on the others."
+                    .to_owned(),
+            },
+            EnvironmentFinding::IdleClosed { count: n, limit } => FindingText {
+                id: "idle_connections_closed",
+                severity: Severity::Warning,
+                text: format!(
+                    "{} closed while clients paused, and made again before the next transaction: \
+                     by {}a proxy or pooler in between.",
+                    match n {
+                        1 => "1 connection was".to_owned(),
+                        n => format!("{} were", count(n, "connection")),
+                    },
+                    limit.map_or_else(String::new, |(name, value)| {
+                        format!("the server ({name}={value}), or ")
+                    })
+                ),
+            },
         }
     }
 }
@@ -106,6 +130,7 @@ impl EnvironmentFinding {
 pub(super) fn look(tally: &Tally) -> Vec<FindingText> {
     let debug = tally.fact("build", "profile").is_some_and(|profile| *profile == "debug");
     let steal = tally.fact("machine", "steal_percent").and_then(FactValue::as_percent);
+    let is_pooled = tally.fact("connection", "pooler").and_then(FactValue::yes_no) == Some(true);
     let noisy = steal.filter(|percent| *percent > STEAL_PERCENT_MAX);
     let all = [
         debug.then_some(EnvironmentFinding::DebugBuild),
@@ -115,9 +140,24 @@ pub(super) fn look(tally: &Tally) -> Vec<FindingText> {
         host(tally),
         CommitRisk::read(|about, name| tally.fact(about, name)).map(EnvironmentFinding::NotDurable),
         settings_changed(tally),
+        is_pooled.then_some(EnvironmentFinding::Pooled),
+        idle_closed(tally),
     ];
     all.into_iter().flatten().map(EnvironmentFinding::text).collect()
 }
+
+/// Connections that did not outlive a pause, and the server's own limit for such, where it has one.
+fn idle_closed(tally: &Tally) -> Option<EnvironmentFinding> {
+    let n_lost = tally.fact("client", "idle_connections_lost")?.count().filter(|n| *n > 0)?;
+    let limit = IDLE_LIMITS.iter().find_map(|name| {
+        let value = tally.fact("database", name)?.to_string();
+        (value != "0").then_some((*name, value))
+    });
+    Some(EnvironmentFinding::IdleClosed { count: n_lost, limit })
+}
+
+/// Settings by which servers close idle connections; 0 is none.
+const IDLE_LIMITS: [&str; 2] = ["wait_timeout", "idle_session_timeout"];
 
 /// Where the server is, as its URL tells: a file, this host, or another one.
 fn host(tally: &Tally) -> Option<EnvironmentFinding> {

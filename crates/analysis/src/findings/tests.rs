@@ -460,7 +460,13 @@ fn failures_matter_by_their_share() {
 fn the_commonest_error_is_named_with_the_failures() {
     let mut made = Made::closed();
     let message = "Deadlock found".to_owned();
-    let error = ErrorCount { kind: DbErrorKind::Deadlock, code: 1213, message, count: 99_999 };
+    let error = ErrorCount {
+        kind: DbErrorKind::Deadlock,
+        code: 1213,
+        sqlstate: String::new(),
+        message,
+        count: 99_999,
+    };
     made.seconds[10].errors.push(error);
     let described = |made: &Made| {
         let findings = judge(&made.tally());
@@ -471,7 +477,13 @@ fn the_commonest_error_is_named_with_the_failures() {
     // Conflicts that another attempt overcame are not why anything failed.
     made.seconds[10].kind(0).counts.retried += 99_999;
     let message = "Lost connection".to_owned();
-    let error = ErrorCount { kind: DbErrorKind::ConnectionLost, code: 2013, message, count: 2 };
+    let error = ErrorCount {
+        kind: DbErrorKind::ConnectionLost,
+        code: 2013,
+        sqlstate: String::new(),
+        message,
+        count: 2,
+    };
     made.seconds[10].errors.push(error);
     assert!(described(&made).contains(", mostly connection_lost."), "{}", described(&made));
 }
@@ -515,6 +527,7 @@ fn data_that_break_their_rules_make_a_run_invalid() {
         made.seconds[9].errors.push(ErrorCount {
             kind: DbErrorKind::ConnectionLost,
             code: 0,
+            sqlstate: String::new(),
             message: "closed".to_owned(),
             count: 1,
         });
@@ -545,6 +558,7 @@ fn a_counter_that_never_moves_is_no_evidence_of_a_restart() {
         made.seconds[9].errors.push(ErrorCount {
             kind: DbErrorKind::ConnectionLost,
             code: 0,
+            sqlstate: String::new(),
             message: "closed".to_owned(),
             count: 1,
         });
@@ -565,11 +579,19 @@ fn an_unknown_commit_may_have_happened() {
     let text = all.iter().find(|finding| finding.id == "crosscheck_mismatch").map(|of| &of.text);
     assert!(text.is_some_and(|text| text.contains("13,000 commits")), "{text:?}");
     assert!(text.is_some_and(|text| text.contains("changed by 13,001.")), "{text:?}");
+    // Another run adds to the count, and takes nothing from it.
     made.fact("commits", "runs_meanwhile", "other, 0197-b");
     let all = judge(&made.tally());
-    let text = all.iter().find(|finding| finding.id == "crosscheck_mismatch").map(|of| &of.text);
-    let words = "Another run used this database meanwhile (other, 0197-b).";
-    assert!(text.is_some_and(|text| text.contains(words)), "{text:?}");
+    let shared = all.iter().find(|finding| finding.id == "crosscheck_shared");
+    let words = "Another run of dbdyno (other, 0197-b) used this database meanwhile";
+    assert!(shared.is_some_and(|found| found.text.contains(words)), "{all:?}");
+    assert!(!ids(&made).contains(&"crosscheck_mismatch".to_owned()));
+    let (change, committed) = (12_999, 13_000);
+    made.more = vec![
+        Event::Fact(model::Fact::new("commits", "runs_meanwhile", "other, 0197-b")),
+        Event::Crosschecked { group: 0, kind: 0, change, committed, unknown: 0 },
+    ];
+    assert!(ids(&made).contains(&"crosscheck_mismatch".to_owned()));
 }
 
 #[test]
@@ -745,6 +767,11 @@ fn build_machine_and_durability_are_looked_at() {
     assert!(described.text.contains("setting_7 from 1 to 2, and 12 more."), "{}", described.text);
     raises("debug_build", Severity::Warning, |made| made.fact("build", "profile", "debug"));
     raises("noisy_machine", Severity::Warning, |made| made.fact("machine", "steal_percent", "4.2"));
+    raises("pooled", Severity::Note, |made| made.fact("connection", "pooler", "true"));
+    raises("idle_connections_closed", Severity::Warning, |made| {
+        made.fact("client", "idle_connections_lost", "12");
+        made.fact("database", "wait_timeout", "2");
+    });
     raises("not_durable", Severity::Note, |made| {
         let (mode, loss) = ("fsync=off".to_owned(), "a crash may lose commits".to_owned());
         let facts = CommitRisk::facts(Some(CommitRisk { mode, loss }));

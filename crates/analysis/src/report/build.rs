@@ -611,6 +611,7 @@ fn errors<'a>(phases: impl Iterator<Item = &'a Second>) -> Vec<ErrorReport> {
     let report = |error: ErrorCount| ErrorReport {
         kind: error.kind.name().to_owned(),
         code: error.code,
+        sqlstate: error.sqlstate,
         message: error.message,
         count: error.count,
     };

@@ -163,10 +163,12 @@ impl Worker {
         Ok(Line { session, n_server_actions })
     }
 
-    /// Says the statements. A connection that a server's end has broken is made again before.
+    /// Says the statements. A connection that a server's end has broken, or that was closed while
+    /// nothing was said, is made again before.
     fn speak(&self, statements: &[String], line: &mut Option<Line>, limit: &Limit) -> Came {
         let n_server_actions = self.signal.n_server_actions();
         let kept = line.take().filter(|line| line.n_server_actions == n_server_actions);
+        let kept = kept.and_then(|mut line| (!line.session.has_ended()).then_some(line));
         let mut made = match kept.map_or_else(|| self.connect(), Ok) {
             Ok(made) => made,
             Err(why) => return failed(why),

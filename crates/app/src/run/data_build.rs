@@ -327,9 +327,7 @@ fn seconds(log: &BuildLog) -> Vec<Second> {
         match event {
             BuildEvent::Chunk(chunk) => add_chunk(&mut all, &chunk),
             BuildEvent::Refused(at_ns, db_error) => {
-                let of = model::DbError { ..db_error };
-                let error =
-                    ErrorCount { kind: of.kind, code: of.code, message: of.message, count: 1 };
+                let error = ErrorCount::one(&db_error);
                 ErrorCount::add_to(&mut second_of(&mut all, at_ns).errors, &error);
             }
         }

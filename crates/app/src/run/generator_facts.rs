@@ -80,6 +80,9 @@ pub(super) fn facts_of(
     let share = run_delay_share_percent(thread_use, tally);
     let share = share.map(|percent| FactValue::percent(percent, 2));
     list.extend(share.map(|share| Fact::new("client", "run_delay_share_percent", share)));
+    if ran.n_idle_losses > 0 {
+        list.push(Fact::new("client", "idle_connections_lost", ran.n_idle_losses));
+    }
     if let Some(why) = &ran.no_reply_lag {
         list.push(Fact::new("client", "no_reply_lag", why));
     }

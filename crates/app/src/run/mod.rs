@@ -7,6 +7,7 @@ mod agents;
 mod checks;
 mod crosscheck;
 pub mod data_build;
+mod database_mark;
 mod description;
 mod generator_facts;
 mod journal;
@@ -18,7 +19,7 @@ use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use analysis::Tally;
 use analysis::report::{Report, Status};
@@ -33,7 +34,10 @@ use store::{Filter, RunRow, Store, Summary, Writer};
 
 use self::agents::{Agents, share_of};
 use self::checks::{check_all, check_before};
-use self::crosscheck::{commits_before, compare_commits, counts_in, crosscheck, restarted};
+use self::crosscheck::{
+    OwnCounts, commits_before, compare_commits, counts_in, crosscheck, restarted,
+};
+use self::database_mark::DatabaseMark;
 use self::description::describe;
 use self::generator_facts::{facts_of, facts_of_connections, first_arrivals, spread};
 use self::journal::{may_have_no_journal, no_journal};
@@ -170,6 +174,7 @@ pub(crate) fn run_at(
         group.parameters = written.map(|(k, v)| (k.to_owned(), v.to_owned())).collect();
     }
     let mut database_facts = facts_of_database(open_target, stop)?;
+    admission::statements_fit(&plan, &groups, &database_facts)?;
     database_facts.extend(match &path {
         Some(path) => path.measured(stop)?,
         None => Vec::new(),
@@ -621,6 +626,8 @@ fn measure(
         let probed = groups.first().map(|first| path_probe::probe(&first.database, stop));
         probed.into_iter().flatten().for_each(|fact| sink.tell(Event::Fact(fact)));
     }
+    let run = sink.tally.run.as_ref().map_or("", |run| &run.0);
+    let mark = DatabaseMark::begin(plan, groups, run, stop);
     let before = counts_in(groups, stop)?;
     let commits_before = commits_before(plan, groups, stop);
     let began = wall_clock::now();
@@ -681,9 +688,49 @@ fn measure(
     }
     let shown = background.path.take().map(OpenPath::close).unwrap_or_default();
     shown.into_iter().for_each(|fact| sink.tell(Event::Fact(fact)));
-    wait_while_recovering(groups, stop, sink);
+    let silence = wait_while_recovering(groups, stop, sink);
+    match &silence {
+        None => {
+            let commits = commits_before;
+            let around = Around { ran: &ran, mark, counts: before, commits, began };
+            look_again(plan, groups, options, around, stop, background, sink);
+        }
+        // Each further question would be waited for as long.
+        Some(silence) => leave_unasked(options, silence, sink),
+    }
+    profiling.end(&ran.reason, stop, sink);
+    if plan.settle.is_after() && ran.reason == StopReason::Completed && silence.is_none() {
+        match background.settle(["settle_after", "after the load"], plan, groups, stop, sink) {
+            Err(Error::Interrupted(why)) => sink.note(why),
+            Err(error) => sink.tell(settle::not_done("after the load", &error)),
+            Ok(()) => {}
+        }
+    }
+    Ok(ran)
+}
+
+/// The load, what was counted before it, and when that began.
+struct Around<'a> {
+    ran: &'a Ran,
+    mark: Option<DatabaseMark>,
+    counts: OwnCounts,
+    commits: Option<i64>,
+    began: Instant,
+}
+
+/// Looks at the data, the settings and the counts after the load.
+fn look_again(
+    plan: &Plan,
+    groups: &[Opened],
+    options: &RunOptions,
+    around: Around<'_>,
+    stop: &Arc<Stop>,
+    background: &Background,
+    sink: &mut RunSink<'_>,
+) {
+    let ran = around.ran;
     if ran.reason == StopReason::Completed {
-        add_later_indexes(groups, &ran, stop, sink);
+        add_later_indexes(groups, ran, stop, sink);
     }
     let database = groups.first().map(|opened| &opened.database);
     let changed =
@@ -691,19 +738,19 @@ fn measure(
     let changed = changed.into_iter().map(Event::Fact);
     let lost = groups.first().and_then(|of| lost(plan, &of.database, stop, &sink.tally));
     changed.chain(lost).for_each(|event| sink.tell(event));
-    runs_meanwhile(plan, options, &sink.tally).into_iter().for_each(|fact| {
-        sink.tell(Event::Fact(fact));
-    });
     let after = counts_in(groups, stop);
-    match (before, after) {
-        (before, Ok(after)) => crosscheck(&before, &after, sink),
-        (_, Err(error)) => {
+    let marked = around.mark.and_then(|mark| mark.end(stop));
+    let others = runs_meanwhile(plan, options, &sink.tally).or(marked);
+    others.into_iter().for_each(|fact| sink.tell(Event::Fact(fact)));
+    match after {
+        Ok(after) => crosscheck(&around.counts, &after, sink),
+        Err(error) => {
             let text = format!("The database's own count of commits is not known: {error}.");
             sink.tell(not_made("crosscheck_not_run", text));
         }
     }
-    compare_commits(groups, stop, commits_before, sink);
-    restarted(groups, stop, began).into_iter().for_each(|fact| sink.tell(Event::Fact(fact)));
+    compare_commits(groups, stop, around.commits, sink);
+    restarted(groups, stop, around.began).into_iter().for_each(|fact| sink.tell(Event::Fact(fact)));
     // Who interrupts a run does not want to wait for more.
     if options.check_after && matches!(ran.reason, StopReason::Completed | StopReason::QueueFull) {
         match check_all(groups, stop, sink) {
@@ -716,33 +763,36 @@ fn measure(
             }
         }
     }
-    profiling.end(&ran.reason, stop, sink);
-    if plan.settle.is_after() && ran.reason == StopReason::Completed {
-        match background.settle(["settle_after", "after the load"], plan, groups, stop, sink) {
-            Err(Error::Interrupted(why)) => sink.note(why),
-            Err(error) => sink.tell(settle::not_done("after the load", &error)),
-            Ok(()) => {}
-        }
+}
+
+/// The server says nothing any more, so nothing is asked.
+fn leave_unasked(options: &RunOptions, silence: &str, sink: &mut RunSink<'_>) {
+    let text = format!("Commits, settings and start time were not read after the load: {silence}.");
+    sink.tell(not_made("crosscheck_not_run", text));
+    if options.check_after {
+        let text = format!("The data could not be checked after the load: {silence}.");
+        sink.tell(not_made("checks_not_run", text));
     }
-    Ok(ran)
 }
 
 /// What is asked after the load is asked of a server that lets us in: one that was killed may
 /// recover for longer than anybody waits who connects.
-fn wait_while_recovering(groups: &[Opened], stop: &Arc<Stop>, sink: &mut RunSink<'_>) {
-    let Some(opened) = groups.first() else { return };
+/// Returns what is wrong with a server that says nothing at all.
+fn wait_while_recovering(
+    groups: &[Opened],
+    stop: &Arc<Stop>,
+    sink: &mut RunSink<'_>,
+) -> Option<String> {
+    let opened = groups.first()?;
     let (database, word) = (Arc::clone(&opened.database), Arc::clone(stop));
     let mut hear = |why: &String| sink.watcher.doing(&format!("the server recovers: {why}"));
     // Whoever asks next says what is wrong with the server, or that it was interrupted.
-    let _ = run_interruptible_with_progress(
-        stop,
-        "interrupted while the server recovered",
-        &mut hear,
-        move |tell| {
-            build_lock::wait_while_recovering(database.as_ref(), &|| word.is_asked(), tell);
-            Ok(())
-        },
-    );
+    let interrupted = "interrupted while the server recovered";
+    let waited = run_interruptible_with_progress(stop, interrupted, &mut hear, move |tell| {
+        let is_stopped = || word.is_asked();
+        Ok(build_lock::wait_while_recovering(database.as_ref(), &is_stopped, tell))
+    });
+    waited.ok().flatten().map(|no| no.to_string())
 }
 
 /// Our processes beside this one, by what they are called where the machine is monitored.
@@ -828,7 +878,9 @@ fn drive(
 fn could_not_run(error: engine::CannotRun, limit: Option<&str>, tally: &Tally) -> Error {
     let is_full = matches!(&error, engine::CannotRun::Refused { db_error, .. }
         if db_error.kind == DbErrorKind::TooManyConnections);
-    let limit = limit.filter(|_| is_full);
+    // Of a pooler's own limit the server says nothing.
+    let is_pooled = tally.fact("connection", "pooler").is_some();
+    let limit = limit.filter(|_| is_full && !is_pooled);
     match limit.and_then(|name| Some((name, tally.fact("database", name)?))) {
         Some((name, limit)) => Error::Failed(format!("{error}; its {name} is {limit}")),
         None => Error::failed(error),

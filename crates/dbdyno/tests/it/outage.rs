@@ -1,5 +1,6 @@
 //! Servers that go away and come back, or have no room: nothing is lost, and nobody ends silently.
 
+use rustix::process::{Pid, Signal, kill_process};
 use servers::for_tests::{MARIADB, POSTGRES, TestServer};
 use servers::{Kind, Server};
 
@@ -112,4 +113,79 @@ fn clients_connect_at_the_rate_that_is_asked_for() {
     let more = ["--duration=1s", "--ramp-up=0s", "--quiet", "--connect-at-once=3"];
     home.run(&[&args[..], &more].concat()).good().says(&["21 connected"]);
     assert!(began.elapsed().as_secs_f64() > 2.0, "{:?}", began.elapsed());
+}
+
+#[test]
+fn connections_that_the_server_closes_during_pauses_cost_no_transaction() {
+    let server = MARIADB.start_with(&[("wait_timeout", "2")]);
+    let home = Home::new();
+    // A pause of 5 s lies before each transaction but the first, and often before that.
+    let plan = format!(
+        "target = \"{}\"\nramp_up = \"0s\"\nduration = \"7s\"\n[[group]]\nworkload = \"empty\"\n\
+         clients = 3\nload = \"keythink\"\nparameters = {{ keying = \"5s\", thinking = \"0s\" }}\n\
+         [[at]]\ntime = \"5s\"\nname = \"asked late\"\nsql = \"SELECT 1\"\n",
+        url(&server)
+    );
+    let plan = home.write("plan.toml", plan);
+    let report = home.report_with_code(0, &["run", &plan, "--quiet"]);
+    nothing_is_lost(&report);
+    assert_eq!(number(&report, "counts.failed"), 0.0, "{:#}", at(&report, "errors"));
+    let findings = at(&report, "findings").as_array().expect("a list");
+    let closed = findings.iter().find(|finding| finding["id"] == "idle_connections_closed");
+    let closed = closed.unwrap_or_else(|| panic!("{findings:#?}"));
+    let text = closed["text"].as_str().expect("a text");
+    assert!(text.contains("by the server (wait_timeout=2), or a proxy"), "{text}");
+    let asked = &at(&report, "disturbances").as_array().expect("a list")[0];
+    assert_eq!(asked["outcome"], "done", "{asked:#}");
+}
+
+#[test]
+fn more_statements_than_the_server_keeps_are_refused_before_the_load() {
+    let server = MARIADB.start_with(&[("max_prepared_stmt_count", "30")]);
+    let home = Home::new();
+    let target = format!("--target={}", url(&server));
+    let data = ["oltp-point-select", "--tables=4", "--table-size=10", "--quiet", "--check=off"];
+    let run = |more: &[&str]| home.run(&[&["run"], &data[..], &[&target], more].concat());
+    let words = ["prepare up to 40 statements", "keeps 30 (max_prepared_stmt_count)"];
+    run(&["--clients=10"]).code(2).warns(&words).is_a_sentence();
+    run(&["--clients=7", "--duration=1s", "--ramp-up=0s"]).good();
+    let as_text = format!("{target}?statements=text");
+    let args = [&["run"], &data[..], &[&as_text, "--clients=10", "--duration=1s"]].concat();
+    home.run(&args).good();
+}
+
+#[test]
+fn a_server_that_is_frozen_is_not_asked_again_and_again_after_the_load() {
+    let server = MARIADB.start();
+    let home = Home::new();
+    let target = format!("--target={}?connect_timeout=1s", url(&server));
+    let mut run = home.start(&[
+        "run",
+        "oltp-insert",
+        "--tables=1",
+        "--table-size=10",
+        &target,
+        "--clients=2",
+        "--rate=20",
+        "--duration=4s",
+        "--ramp-up=0s",
+        "--drain=0s",
+        "--output=json",
+    ]);
+    wait_for_seconds(&home, &mut run, 1);
+    let process = server.process_id().expect("it is there");
+    let process = Pid::from_raw(process.cast_signed()).expect("a number");
+    kill_process(process, Signal::STOP).expect("it is ours");
+    let report = run.end().json();
+    kill_process(process, Signal::CONT).expect("it is ours");
+    let findings = at(&report, "findings").as_array().expect("a list");
+    for (id, words) in [
+        ("crosscheck_not_run", "Commits, settings and start time were not read after the load"),
+        ("checks_not_run", "The data could not be checked after the load"),
+    ] {
+        let all: Vec<_> = findings.iter().filter(|finding| finding["id"] == id).collect();
+        let [one] = &all[..] else { panic!("{id}: {findings:#?}") };
+        let text = one["text"].as_str().expect("a text");
+        assert!(text.contains(words) && text.contains("does not answer in time"), "{text}");
+    }
 }

@@ -7,11 +7,13 @@ use std::fs::{self, Permissions};
 use std::io::{BufRead, BufReader};
 use std::net::TcpListener;
 use std::os::unix::fs::PermissionsExt;
+use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 
 use model::{Host, Target};
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
+use servers::Server;
 use servers::for_tests::{MARIADB, POSTGRES};
 use tempfile::TempDir;
 
@@ -25,10 +27,10 @@ const CLIENTS: u32 = 60;
 const POOL: u32 = 4;
 
 /// A program between dbdyno and a server. It ends with this, and its folder goes.
-struct Between {
+pub(crate) struct Between {
     child: Child,
     port: u16,
-    _folder: TempDir,
+    folder: TempDir,
 }
 
 impl Between {
@@ -62,15 +64,36 @@ impl Between {
         assert!(is_up, "{program} does not start: {heard}");
         // It would wait for us if nobody took what it says.
         std::thread::spawn(move || said.map_while(Result::ok).for_each(drop));
-        Between { child, port, _folder: folder }
+        Between { child, port, folder }
+    }
+
+    /// HAProxy with these settings, which are told port and folder.
+    pub(crate) fn haproxy(settings: impl FnOnce(u16, &str) -> String) -> Between {
+        let args = ["-W", "-db", "-f"];
+        Between::start("/usr/sbin/haproxy", "haproxy", &args, "Loading success", settings)
+    }
+
+    /// The port at which it listens on this machine.
+    pub(crate) fn port(&self) -> u16 {
+        self.port
+    }
+
+    /// A file in its folder.
+    pub(crate) fn path(&self, name: &str) -> PathBuf {
+        self.folder.path().join(name)
     }
 
     /// The server behind it, as it is reached through it.
     fn target(&self, server: Target, options: &[(&str, &str)]) -> String {
+        with_password(&self.behind(server, options))
+    }
+
+    /// The same as a target.
+    pub(crate) fn behind(&self, server: Target, options: &[(&str, &str)]) -> Target {
         let host = Host { name: "127.0.0.1".to_owned(), port: Some(self.port) };
         let pair = |(name, value): &(&str, &str)| ((*name).to_owned(), (*value).to_owned());
         let options = options.iter().map(pair).collect();
-        with_password(&Target { hosts: vec![host], options, ..server })
+        Target { hosts: vec![host], options, ..server }
     }
 }
 
@@ -91,24 +114,18 @@ fn free_port() -> u16 {
 
 fn haproxy() -> Between {
     let server_port = MARIADB.shared().port();
-    Between::start(
-        "/usr/sbin/haproxy",
-        "haproxy",
-        &["-W", "-db", "-f"],
-        "Loading success",
-        |port, _| {
-            format!(
-                "global\n    maxconn 1000\ndefaults\n    \
+    Between::haproxy(|port, _| {
+        format!(
+            "global\n    maxconn 1000\ndefaults\n    \
              mode tcp\n    timeout connect 5s\n    timeout client 1m\n    timeout server 1m\n\
              frontend here\n    bind 127.0.0.1:{port}\n    default_backend there\n\
              backend there\n    server only 127.0.0.1:{server_port}\n"
-            )
-        },
-    )
+        )
+    })
 }
 
-fn pgbouncer() -> Between {
-    let server = POSTGRES.shared();
+/// PgBouncer, which hands out so many connections of a server by transaction.
+pub(crate) fn pgbouncer(server: &Server, pool: u32) -> Between {
     let target = server.target();
     let (user, password) = (target.user.expect("a user"), target.password.expect("a password"));
     let as_nobody: &[&str] =
@@ -118,7 +135,7 @@ fn pgbouncer() -> Between {
         let users = format!("\"{user}\" \"{}\"\n", password.reveal());
         fs::write(format!("{folder}/users"), users).expect("written");
         format!(
-            "[databases]\n* = host=127.0.0.1 port={} pool_size={POOL}\n[pgbouncer]\n\
+            "[databases]\n* = host=127.0.0.1 port={} pool_size={pool}\n[pgbouncer]\n\
              listen_addr = 127.0.0.1\nlisten_port = {port}\nunix_socket_dir =\n\
              auth_type = scram-sha-256\nauth_file = {folder}/users\npool_mode = transaction\n\
              max_client_conn = 1000\n",
@@ -176,7 +193,7 @@ fn a_proxy_has_a_connection_to_the_server_for_each_of_ours() {
 
 #[test]
 fn a_pooler_has_fewer_connections_to_the_server_than_we_have_to_it() {
-    let pooler = pgbouncer();
+    let pooler = pgbouncer(POSTGRES.shared(), POOL);
     for way in ["unnamed", "simple"] {
         let options = [("statements", way)];
         let report = users_at(&pooler.target(POSTGRES.shared().target(), &options));

@@ -1,6 +1,6 @@
 //! How a server of the MySQL family is built in and administered.
 
-use model::{Administration, ClientLoad, FileFormat, FlatFile, SettingsBySql};
+use model::{Administration, ClientLoad, Fact, FileFormat, FlatFile, SettingsBySql};
 
 use crate::modes::{RiskyMode, durability};
 
@@ -18,6 +18,7 @@ pub(super) const ADMINISTRATION: Administration = Administration {
     }),
     // A lock's name is the server's, not the database's, and has at most 64 letters.
     alone: &["SELECT GET_LOCK(CONCAT('dbdyno ', SHA1(DATABASE())), 0)"],
+    alone_ends: "DO RELEASE_LOCK(CONCAT('dbdyno ', SHA1(DATABASE())))",
     // Galera: reads wait until what other nodes have committed is here.
     sees_other_hosts: Some("SET SESSION wsrep_sync_wait = 1"),
     list_routines: "SELECT ROUTINE_NAME, ROUTINE_COMMENT FROM information_schema.ROUTINES \
@@ -36,6 +37,15 @@ pub(super) const ADMINISTRATION: Administration = Administration {
     thread_per_session: true,
     durability: |facts| durability(facts, RISKY),
     connection_limit: Some("max_connections"),
+    statement_limit: |facts| {
+        const LIMIT: &str = "max_prepared_stmt_count";
+        let fact = |about: &str, name: &str| {
+            let is_it = |fact: &&Fact| fact.about == about && fact.name == name;
+            facts.iter().find(is_it).map(|fact| fact.value.to_string())
+        };
+        let prepares = fact("connection", "statements")? == "binary";
+        Some((LIMIT, fact("database", LIMIT)?.parse().ok()?)).filter(|_| prepares)
+    },
     settings: Some(SettingsBySql {
         look: |name| match of_performance_schema(name) {
             Some((table, name)) => format!(

@@ -233,6 +233,10 @@ impl Protocol for Connection {
     }
 
     #[inline]
+    fn n_unanswered(&self) -> usize {
+        self.protocol.n_unanswered()
+    }
+
     fn is_committing(&self) -> bool {
         self.protocol.is_committing()
     }

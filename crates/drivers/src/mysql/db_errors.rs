@@ -13,8 +13,13 @@ pub(super) fn db_error(error: ServerError) -> DbError {
     // A commit that a node of a Galera cluster could not tell the others; not translated. It is
     // rolled back.
     let has_left = code == 1180 && message.contains("Not connected to Primary Component");
-    let kind = if has_left { DbErrorKind::ConnectionLost } else { kind(code, &sqlstate) };
-    let message = match advice(code, &message) {
+    let said = of_middleware(code, &message).or_else(|| of_user_limit(code, &message));
+    let kind = match said {
+        _ if has_left => DbErrorKind::ConnectionLost,
+        Some((kind, _)) => kind,
+        None => kind(code, &sqlstate),
+    };
+    let message = match said.map(|(_, advice)| advice).or_else(|| advice(code, &message)) {
         Some(advice) => format!("{message}; {advice}"),
         None => message,
     };
@@ -26,6 +31,56 @@ pub(super) fn ends_connection(code: u16) -> bool {
     // Shutdown, wait timeouts, KILL, Galera's node that left, forced close, and 1153, which comes
     // in the midst of a packet that is not read to its end.
     matches!(code, 1040 | 1053 | 1080 | 1152..=1161 | 1184 | 1203 | 1927 | 3169 | 4031)
+}
+
+/// Whether an error that ends the connection is the server's answer to the statement: then nothing
+/// of it was carried out. A proxy that lost its server says the same by some numbers.
+pub(super) fn is_answer(no: &DbError) -> bool {
+    !["MaxScale", "backend", "Lost connection"].iter().any(|words| no.message.contains(words))
+}
+
+/// Whether it is a number of the client library, by which proxies say what became of their own
+/// connection to the server.
+pub(super) fn is_of_client(code: u16) -> bool {
+    matches!(code, 2000..=2999)
+}
+
+/// What programs between us and the server say by numbers of their own, which other products use
+/// too, so that only their words tell: ProxySQL (`PgSQL_Session.cpp`, `MySQL_Session.cpp`) and RDS
+/// Proxy ("Troubleshooting for RDS Proxy").
+fn of_middleware(code: u16, message: &str) -> Option<(DbErrorKind, &'static str)> {
+    let has = |words: &str| message.contains(words);
+    Some(match code {
+        _ if has("Timed-out waiting to acquire database connection") => (
+            DbErrorKind::TooManyConnections,
+            "use fewer clients, or raise MaxConnectionsPercent or ConnectionBorrowTimeout of RDS \
+             Proxy",
+        ),
+        9001 if has("hostgroup") => (
+            DbErrorKind::ConnectionLost,
+            "no server of this hostgroup of ProxySQL can be reached, or all its connections are in \
+             use (max_connections in mysql_servers)",
+        ),
+        9006 if has("hostgroup") => (
+            DbErrorKind::Unsupported,
+            "ProxySQL keeps a session with state of its own at one hostgroup: SET \
+             mysql-set_query_lock_on_hostgroup=0, or send all of this user to one hostgroup",
+        ),
+        2000..=2999 => (
+            DbErrorKind::ConnectionLost,
+            "the proxy lost its connection to the server, or gets none",
+        ),
+        _ => return None,
+    })
+}
+
+/// A limit of this user: only that of its connections is soon free again.
+fn of_user_limit(code: u16, message: &str) -> Option<(DbErrorKind, &'static str)> {
+    let is_of_connections = message.contains("connections");
+    (code == 1226 && !is_of_connections).then_some((
+        DbErrorKind::Denied,
+        "it holds for an hour: raise this limit of the user, or set it to 0",
+    ))
 }
 
 fn kind(code: u16, sqlstate: &str) -> DbErrorKind {
@@ -151,6 +206,41 @@ mod tests {
             DbErrorKind::ConnectionLost,
         );
         check("Got error 28 during COMMIT", DbErrorKind::Other);
+    }
+
+    #[test]
+    fn what_a_proxy_says_is_told_from_the_same_number_of_another_product() {
+        let error = |code, message: &str| {
+            let (sqlstate, message) = ("HY000".to_owned(), message.to_owned());
+            db_error(ServerError { code, sqlstate, message })
+        };
+        let check = |code, message: &str, kind, advice: &str| {
+            let no = error(code, message);
+            assert_eq!(no.kind, kind, "{message}");
+            assert!(no.message.contains(advice), "{}", no.message);
+        };
+        let locked = "ProxySQL Error: connection is locked to hostgroup 1 but trying to reach \
+                      hostgroup 2";
+        check(9006, locked, DbErrorKind::Unsupported, "mysql-set_query_lock_on_hostgroup=0");
+        let slow = "Max connect timeout reached while reaching hostgroup 1 after 10000ms";
+        check(9001, slow, DbErrorKind::ConnectionLost, "mysql_servers");
+        check(9001, "PD server timeout", DbErrorKind::Other, "PD server timeout");
+        let borrowed = "Timed-out waiting to acquire database connection";
+        check(9501, borrowed, DbErrorKind::TooManyConnections, "MaxConnectionsPercent");
+        let lost = "Lost connection to MySQL server during query";
+        check(2013, lost, DbErrorKind::ConnectionLost, "the proxy lost its connection");
+    }
+
+    #[test]
+    fn a_limit_of_an_hour_is_not_waited_for() {
+        let check = |resource: &str, expect| {
+            let message = format!("User 'me' has exceeded the '{resource}' resource");
+            let no = ServerError { code: 1226, sqlstate: "42000".to_owned(), message };
+            assert_eq!(db_error(no).kind, expect, "{resource}");
+        };
+        check("max_user_connections", DbErrorKind::TooManyConnections);
+        check("max_questions", DbErrorKind::Denied);
+        check("max_updates_per_hour", DbErrorKind::Denied);
     }
 
     #[test]

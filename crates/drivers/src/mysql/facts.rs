@@ -47,6 +47,7 @@ const SETTINGS: &[&str] = &[
     "innodb_thread_concurrency",
     "innodb_use_native_aio",
     "innodb_write_io_threads",
+    "interactive_timeout",
     "local_infile",
     "log_bin",
     "max_allowed_packet",
@@ -65,6 +66,7 @@ const SETTINGS: &[&str] = &[
     "thread_handling",
     "thread_pool_size",
     "tls_version",
+    "wait_timeout",
     "wsrep_on",
 ];
 

@@ -25,6 +25,7 @@ mod tests;
 mod values;
 
 use std::path::PathBuf;
+use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex};
 
 use model::{BadParameter, DbError, Parameter, ParameterKind, Product, Settings, Target};
@@ -130,6 +131,8 @@ fn decide(target: &Target) -> Result<MysqlServer, BadParameter> {
         clear_password: settings.switch("clear_password"),
         packet_bytes_max: net::packet_bytes_max(&settings)?,
         statement_timeout_ns: settings.duration_ns("statement_timeout"),
+        // One server is asked when it is opened.
+        chains: AtomicBool::new(target.hosts.len() > 1),
         version: Mutex::default(),
     })
 }

@@ -12,7 +12,7 @@ use model::{
 };
 
 use super::columns::{COLUMNS_MAX, Columns};
-use super::db_errors::{db_error, ends_connection};
+use super::db_errors::{db_error, ends_connection, is_answer, is_of_client};
 use super::load::{Load, LoadStep};
 use super::packets::{
     Done, END, ERROR, FILE_WANTED, Framer, IN_TRANSACTION, MORE_RESULTS, NO_BACKSLASH_ESCAPES, OK,
@@ -22,7 +22,7 @@ use super::rows::{Form, Found, Place, find};
 use super::sql::BEGIN;
 use super::statements::{COM_QUERY, DeclaredOrOwn, PreparedStatement, set_id};
 use super::values::Escapes;
-use crate::net::{CancelKey, Input, Protocol, Step};
+use crate::net::{CancelKey, Input, Protocol, Step, may_commit, may_commit_within};
 
 const COM_QUIT: u8 = 0x01;
 
@@ -116,6 +116,8 @@ pub(super) struct MySql {
     n_sets: usize,
     n_sets_of_call: usize,
     is_committing: bool,
+    /// A part of the text under way may commit by itself.
+    commits_within: bool,
     /// We have switched it off, so that nothing in a flight is committed by itself.
     is_autocommit_off: bool,
     /// A flight was refused in its midst: the transaction holds what came after it.
@@ -162,6 +164,7 @@ impl MySql {
             n_sets: 0,
             n_sets_of_call: 0,
             is_committing: false,
+            commits_within: false,
             is_autocommit_off: false,
             is_doomed: false,
             has_written: false,
@@ -225,6 +228,7 @@ impl MySql {
 
     fn put_text(&mut self, out: &mut Vec<u8>, kind: StatementKind, sql: &str) {
         self.traffic.count(kind);
+        self.commits_within = may_commit_within(sql);
         put_command(out, COM_QUERY, sql.as_bytes());
         self.expected.push_back(Expected::Text);
     }
@@ -609,6 +613,12 @@ impl MySql {
             known.doubt(matches!(code, 1243 | 1615 | 2030));
         }
         if ends_connection(code) {
+            let may_be_there = self.may_commit_within(expected) && code != 1153;
+            self.is_committing &= may_be_there || !is_answer(&no);
+            return Err(no);
+        }
+        // A proxy has lost its own connection to the server.
+        if is_of_client(code) {
             return Err(no);
         }
         self.expected.pop_front();
@@ -624,6 +634,15 @@ impl MySql {
         }
         self.refuse_here(no);
         Ok(())
+    }
+
+    /// Whether a part of what is answered may have been committed by itself.
+    fn may_commit_within(&self, expected: Expected) -> bool {
+        match expected {
+            Expected::Call(place) => may_commit_within(&self.known[place].statement.sql),
+            Expected::Text => self.commits_within,
+            _ => false,
+        }
     }
 
     fn refuse_here(&mut self, no: DbError) {
@@ -674,7 +693,10 @@ impl Protocol for MySql {
             Request::Batch(calls) => self.start_calls(calls, out),
             Request::Text { kind, sql } => {
                 let writes = kind != StatementKind::Read;
-                self.precede(writes, out).map(|()| self.put_text(out, kind, sql))
+                self.precede(writes, out).map(|()| {
+                    self.is_committing &= may_commit(kind, sql);
+                    self.put_text(out, kind, sql);
+                })
             }
             Request::Begin => self.start_transaction(BEGIN.writes, out),
             Request::BeginReadOnly => self.start_transaction(BEGIN.reads, out),
@@ -778,6 +800,10 @@ impl Protocol for MySql {
 
     fn is_committing(&self) -> bool {
         self.is_committing
+    }
+
+    fn n_unanswered(&self) -> usize {
+        self.expected.len()
     }
 
     fn cancel_key(&self) -> CancelKey {

@@ -1,5 +1,6 @@
 //! A server of the MySQL family as its sessions know it: where it is, who signs in, and how.
 
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 use model::Secret;
@@ -24,6 +25,9 @@ pub(super) struct MysqlServer {
     pub(super) packet_bytes_max: usize,
     /// The server's own limit for a statement, in nanoseconds; 0 is none.
     pub(super) statement_timeout_ns: u64,
+    /// Its commits may end the session or begin another transaction (completion_type), or nobody
+    /// knows: then each session sets it back.
+    pub(super) chains: AtomicBool,
     /// As its greeting tells; which of the two families it is follows from that.
     pub(super) version: Mutex<String>,
 }
@@ -54,9 +58,13 @@ impl MysqlServer {
     }
 
     /// What every session begins with. Dates are UTC; a commit ends a transaction and begins no
-    /// other (completion_type); the server's sql_mode stays as it is.
+    /// other (completion_type); the server's sql_mode stays as it is. Proxies that share
+    /// connections do not know completion_type, so it is only set where that changes something.
     pub(super) fn session_state(&self) -> String {
-        let mut sql = "SET autocommit=1, completion_type=0, time_zone='+00:00'".to_owned();
+        let mut sql = "SET autocommit=1, time_zone='+00:00'".to_owned();
+        if self.chains.load(Ordering::Relaxed) {
+            sql.push_str(", completion_type=0");
+        }
         match (self.statement_timeout_ns, self.is_mariadb()) {
             (0, _) => {}
             (ns, true) => {

@@ -1,8 +1,9 @@
 //! How sessions of a server are made and ended. Not here: what a server is known by (server).
 
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 
-use model::{DbError, Fact, Product, Statement};
+use model::{DbError, Fact, Product, Row, Statement};
 
 use super::compression::FRAME_BYTES_MAX;
 use super::packets::{HEADER_BYTES, PART_BYTES};
@@ -18,6 +19,25 @@ impl Server for MysqlServer {
 
     fn facts(self: &Arc<Self>) -> Result<Vec<Fact>, DbError> {
         facts::facts(self)
+    }
+
+    fn learn(self: &Arc<Self>, session: &mut NetSession<MysqlServer>) -> bool {
+        let (mut chains, mut number) = (true, None);
+        let sql = "SELECT @@completion_type, @@pseudo_thread_id";
+        let asked = session.ask_here(sql, &mut |row: &dyn Row| {
+            chains = !row.text(0)?.eq_ignore_ascii_case("NO_CHAIN");
+            number = row.optional_int(1)?;
+            Ok(())
+        });
+        if asked.is_err() {
+            // A server that does not say it is told, each time.
+            chains = true;
+        }
+        self.chains.fetch_or(chains, Ordering::Relaxed);
+        match (session.cancel_key(), number) {
+            (Some(CancelKey::KillQuery(ours)), Some(number)) => ours as i64 != number,
+            _ => false,
+        }
     }
 
     fn connector(&self) -> &Connector {

@@ -3,6 +3,7 @@
 mod late;
 mod odd;
 mod on_server;
+mod one_at_a_time;
 mod peer;
 mod rude;
 mod transcripts;

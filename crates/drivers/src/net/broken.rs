@@ -16,12 +16,9 @@ pub(super) fn silent() -> DbError {
 
 /// A connection that broke.
 pub(super) fn db_error(error: io::Error) -> DbError {
-    let message = match error.kind() {
-        io::ErrorKind::TimedOut => {
-            let advice = "check scheme, host and port, or raise connect_timeout";
-            format!("the server does not answer in time; {advice}")
-        }
-        _ => format!("the connection failed: {error}"),
-    };
-    DbError::new(DbErrorKind::ConnectionLost, message)
+    if error.kind() == io::ErrorKind::TimedOut {
+        let advice = "check scheme, host and port, or raise connect_timeout";
+        return DbError::silence(format!("the server does not answer in time; {advice}"));
+    }
+    DbError::new(DbErrorKind::ConnectionLost, format!("the connection failed: {error}"))
 }

@@ -231,7 +231,10 @@ fn unreachable(error: io::Error) -> DbError {
         _ => "",
     };
     let message = format!("cannot connect ({error}){advice}");
-    DbError::new(DbErrorKind::ConnectionLost, message)
+    match error.kind() {
+        io::ErrorKind::TimedOut => DbError::silence(message),
+        _ => DbError::new(DbErrorKind::ConnectionLost, message),
+    }
 }
 
 fn no_socket(error: io::Error) -> DbError {
@@ -276,10 +279,22 @@ async fn sign_in<S: Server>(
                                    target's scheme matches the server";
                     return Err(DbError::new(DbErrorKind::ConnectionLost, message));
                 }
-                poll_fn(|context| line.poll_receive(context, Wait::Bytes)).await?;
+                let received = poll_fn(|context| line.poll_receive(context, Wait::Bytes)).await;
+                if let Err(no) = received {
+                    return Err(if line.stream.bytes_in == 0 { unheard(no) } else { no });
+                }
             }
         }
     }
+}
+
+/// A connection that was made and lost before a byte came.
+fn unheard(no: DbError) -> DbError {
+    if no.is_silence() {
+        return no;
+    }
+    let advice = "nothing came before; a proxy there may have no server that answers, or no room";
+    DbError { message: format!("{} ({advice})", no.message), ..no }
 }
 
 fn channel(connector: &Connector, address: &Address) -> Channel {
@@ -308,7 +323,7 @@ fn watch_over<S: Server, P>(spec: &ConnectSpec<S>, line: &mut Line<P>) -> Result
                 "the server sent nothing for {silence:?} and does not answer a new connection \
                  within {timeout:?}: it is stopped or hangs; check its log and its host"
             );
-            Err(DbError::new(DbErrorKind::ConnectionLost, message))
+            Err(DbError::silence(message))
         }
     }));
     line.stream.set_receive_timeout(Some(silence)).map_err(no_socket)

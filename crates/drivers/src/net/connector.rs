@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use std::fmt;
 use std::net::{IpAddr, SocketAddr, ToSocketAddrs};
 use std::path::PathBuf;
-use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicU32, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::thread;
 use std::time::Duration;
@@ -19,6 +19,11 @@ use super::tls::Tls;
 /// How many hosts a run may add: each keeps its place for good.
 const ADDED_MAX: usize = 64;
 
+/// Commands that were sent together have arrived: whatever is between takes them.
+const ARRIVED: u32 = u32::MAX;
+/// So many losses in a row are no coincidence.
+const LOST_FLIGHTS: u32 = 2;
+
 /// How connections are made: the places of a target, and what holds for all of them.
 pub(crate) struct Connector {
     /// Those that are known come first; the others are room for more.
@@ -29,6 +34,8 @@ pub(crate) struct Connector {
     /// The place that answered last to somebody who builds, checks or asks.
     desk_place: AtomicUsize,
     silent: Mutex<BTreeSet<usize>>,
+    /// Losses of commands that were sent together; [`ARRIVED`] once some have arrived.
+    n_lost_flights: AtomicU32,
     /// Where clients enter the way to the servers; none where they connect directly.
     entrance: Mutex<Option<PathEntrance>>,
     default_port: u16,
@@ -64,6 +71,7 @@ impl Connector {
             n_changes: AtomicU64::new(0),
             desk_place: AtomicUsize::new(0),
             silent: Mutex::default(),
+            n_lost_flights: AtomicU32::new(0),
             entrance: Mutex::default(),
             default_port: 0,
             tls,
@@ -140,6 +148,22 @@ impl Connector {
         } else {
             lock(&self.silent).insert(place);
         }
+    }
+
+    /// Commands that were sent together were answered.
+    #[inline]
+    pub(super) fn note_flight(&self) {
+        if self.n_lost_flights.load(Ordering::Relaxed) != ARRIVED {
+            self.n_lost_flights.store(ARRIVED, Ordering::Relaxed);
+        }
+    }
+
+    /// The connection broke while commands that were sent together had no answer; whether that is
+    /// what always becomes of them.
+    pub(super) fn note_lost_flight(&self) -> bool {
+        let add = |n_lost| (n_lost != ARRIVED).then_some(LOST_FLIGHTS.min(n_lost + 1));
+        let before = self.n_lost_flights.fetch_update(Ordering::Relaxed, Ordering::Relaxed, add);
+        before.is_ok_and(|n_lost| n_lost + 1 >= LOST_FLIGHTS)
     }
 
     /// From now on clients enter here; whether the places are hosts.

@@ -13,6 +13,9 @@ use super::socket::{Got, Wait};
 use super::stream::Stream;
 use super::{Protocol, Step};
 
+/// What a server says before it closes a connection comes in one piece, or in a few.
+const LAST_READS_MAX: u32 = 16;
+
 /// A connection that is signed in.
 pub(super) struct Line<P> {
     pub(super) protocol: P,
@@ -109,7 +112,10 @@ impl<P> Line<P> {
         // What has come is worth a look at first, and when everything is sent.
         let mut has_come = true;
         loop {
-            let all_sent = self.send(context)?;
+            let all_sent = match self.send(context) {
+                Ok(all_sent) => all_sent,
+                Err(no) => return Poll::Ready(self.last_words(context, &mut advance, no)),
+            };
             let mut wait = if all_sent { Wait::Bytes } else { Wait::BytesOrRoom };
             if all_sent || has_come {
                 match advance(&mut self.protocol, &mut self.input, &mut self.out)? {
@@ -130,6 +136,40 @@ impl<P> Line<P> {
             }
             has_come = ready!(self.poll_receive(context, wait))?;
         }
+    }
+
+    /// Nothing more can be sent: the other side may have said why before it closed the connection.
+    #[cold]
+    fn last_words<T>(
+        &mut self,
+        context: &mut Context<'_>,
+        advance: &mut dyn FnMut(&mut P, &mut Input, &mut Vec<u8>) -> Result<Step<T>, DbError>,
+        no: DbError,
+    ) -> Result<T, DbError> {
+        for _ in 0..LAST_READS_MAX {
+            match self.stream.poll_receive(context, &mut self.input, Wait::Nothing) {
+                Poll::Ready(Ok(Got::Bytes(_))) => {}
+                _ => break,
+            }
+            if let Step::Done(value) = advance(&mut self.protocol, &mut self.input, &mut self.out)?
+            {
+                return Ok(value);
+            }
+        }
+        Err(no)
+    }
+
+    /// Whether the other side has closed the connection; what it said before stays to be read.
+    pub(super) fn has_ended(&mut self) -> bool {
+        let context = &mut Context::from_waker(Waker::noop());
+        for _ in 0..LAST_READS_MAX {
+            match self.stream.poll_receive(context, &mut self.input, Wait::Nothing) {
+                Poll::Ready(Ok(Got::Bytes(_))) => {}
+                Poll::Ready(Err(_)) => return true,
+                Poll::Ready(Ok(_)) | Poll::Pending => return false,
+            }
+        }
+        false
     }
 
     /// Receives after a wait; whether something has come.

@@ -31,7 +31,7 @@ use std::sync::Arc;
 
 use model::{
     DbError, Fact, Product, Reply, Request, RowSource, SentStatement, Statement, StatementId,
-    Table, Traffic, Visit,
+    StatementKind, Table, Traffic, Visit,
 };
 
 pub(crate) use connect::tell;
@@ -56,6 +56,10 @@ pub(crate) trait Server: Send + Sync + Sized + 'static {
 
     /// What is in force there.
     fn facts(self: &Arc<Self>) -> Result<Vec<Fact>, DbError>;
+
+    /// Learns from the first session what the others are to begin with; whether a pooler hands out
+    /// the server's connections, so that one session of ours has several of them.
+    fn learn(self: &Arc<Self>, session: &mut NetSession<Self>) -> bool;
 
     /// Where it is, and how one gets there.
     fn connector(&self) -> &Connector;
@@ -140,11 +144,34 @@ pub(crate) trait Protocol {
     /// Whether a commit is under way: a connection lost now leaves its outcome unknown.
     fn is_committing(&self) -> bool;
 
+    /// How many commands of the request under way have no answer yet, about: more than one where
+    /// they were sent at once.
+    fn n_unanswered(&self) -> usize;
+
     /// What another connection must send to end what this one is doing. Fixed for its life.
     fn cancel_key(&self) -> CancelKey;
 
     /// Puts out a good-bye, so that the server logs no lost connection.
     fn say_goodbye(&mut self, out: &mut Vec<u8>);
+}
+
+/// Whether a text that is sent outside of a transaction may change what others see. By its first
+/// word, which is enough to tell a question from a change; not so for functions that write.
+pub(crate) fn may_commit(kind: StatementKind, sql: &str) -> bool {
+    const ASK: [&str; 8] =
+        ["select", "show", "set", "explain", "begin", "start", "rollback", "use"];
+    kind != StatementKind::Read && !begins_with(sql, &ASK)
+}
+
+/// Whether a statement that is refused may have committed something before: a procedure may, and
+/// so may one of several statements.
+pub(crate) fn may_commit_within(sql: &str) -> bool {
+    begins_with(sql, &["call", "do"]) || sql.contains(';')
+}
+
+fn begins_with(sql: &str, words: &[&str]) -> bool {
+    let first = sql.trim_start().split(|c: char| !c.is_ascii_alphabetic()).next();
+    first.is_some_and(|first| words.iter().any(|word| word.eq_ignore_ascii_case(first)))
 }
 
 /// How a statement under way is ended from outside.

@@ -98,12 +98,13 @@ pub(crate) fn open<S: Server>(
     opening: Opening,
     make: impl FnOnce() -> Result<(), DbError>,
 ) -> Opened {
-    let database = NetDatabase::new(server.map_err(CannotOpen::Bad)?);
+    let mut database = NetDatabase::new(server.map_err(CannotOpen::Bad)?);
     match NetSession::connect_admin(database.server()) {
-        Ok(_) => {}
+        Ok(mut session) => database.learn(&mut session),
         Err(no) if no.kind == DbErrorKind::Missing && opening.create => {
             make().map_err(CannotOpen::Refused)?;
-            connect_to_new(&database).map_err(CannotOpen::Refused)?;
+            let mut session = connect_to_new(&database).map_err(CannotOpen::Refused)?;
+            database.learn(&mut session);
         }
         Err(no) => return Err(CannotOpen::Refused(no)),
     }
@@ -116,7 +117,7 @@ pub(crate) fn open<S: Server>(
 const POOLER_WAITS: Duration = Duration::from_secs(16);
 
 /// Connects to a database that was made just now.
-fn connect_to_new<S: Server>(database: &NetDatabase<S>) -> Result<(), DbError> {
+fn connect_to_new<S: Server>(database: &NetDatabase<S>) -> Result<NetSession<S>, DbError> {
     let timeout_ms = database.server().connector().timeout.as_millis().max(1);
     let n_attempts = POOLER_WAITS.as_millis().div_ceil(timeout_ms);
     let mut connected = NetSession::connect_admin(database.server());
@@ -127,7 +128,7 @@ fn connect_to_new<S: Server>(database: &NetDatabase<S>) -> Result<(), DbError> {
         }
         connected = NetSession::connect_admin(database.server());
     }
-    connected.map(drop)
+    connected
 }
 
 impl<S: Server> Database for NetDatabase<S> {
@@ -156,10 +157,17 @@ impl<S: Server> Database for NetDatabase<S> {
         facts.extend((S::PRODUCT.administration.durability)(&facts));
         facts.extend(S::PRODUCT.monitoring.facts());
         let n_places = self.server().connector().n_places();
-        if let (2.., Some(counter)) = (n_places, S::PRODUCT.monitoring.commit_counter) {
-            let why =
-                format!("{} is not read, because the target has {n_places} hosts", counter.name);
+        let why_not = match n_places {
+            2.. => Some(format!("the target has {n_places} hosts")),
+            _ if self.is_pooled() => Some("it is reported late through a pooler".to_owned()),
+            _ => None,
+        };
+        if let (Some(why), Some(counter)) = (why_not, S::PRODUCT.monitoring.commit_counter) {
+            let why = format!("{} is not read, because {why}", counter.name);
             facts.push(Fact::new("commits", "server_counter", why));
+        }
+        if self.is_pooled() {
+            facts.push(Fact::new("connection", "pooler", true));
         }
         Ok(facts)
     }

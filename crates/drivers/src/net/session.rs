@@ -20,13 +20,14 @@ use super::cancel::{Canceller, Flags, Handle};
 use super::connect::{ConnectSpec, ExecContext, ProtocolOf, connect};
 use super::input::Input;
 use super::line::{Line, cancelled, here};
-use super::{Connector, Protocol, Server};
+use super::{CancelKey, Connector, Protocol, Server};
 
 /// A target behind a wire; it makes the sessions.
 pub(crate) struct NetDatabase<S> {
     server: Arc<S>,
     canceller: Arc<Canceller<S>>,
     product: Product,
+    is_pooled: bool,
     /// How often in a row a client has found nobody; no entry where it was let in.
     n_refused: Mutex<BTreeMap<u32, usize>>,
     /// Of the clients' sessions, so that they can be cut off.
@@ -49,9 +50,24 @@ impl<S: Server> NetDatabase<S> {
             canceller,
             server,
             product,
+            is_pooled: false,
             n_refused: Mutex::default(),
             handles: Mutex::default(),
         }
+    }
+
+    /// Learns from the first session what is between us and the server.
+    pub(super) fn learn(&mut self, session: &mut NetSession<S>) {
+        if self.server.learn(session) {
+            self.is_pooled = true;
+            // Connections that a pooler keeps report theirs seconds later, or never while idle.
+            self.product.monitoring.commit_counter = None;
+        }
+    }
+
+    /// Whether a pooler hands out the server's connections.
+    pub(super) fn is_pooled(&self) -> bool {
+        self.is_pooled
     }
 
     /// What is known of its product, at so many hosts.
@@ -193,6 +209,8 @@ pub(crate) struct NetSession<S: Server> {
     /// A connection being made again.
     connecting: Option<Reconnecting<S>>,
     under_way: UnderWay,
+    /// The request under way was sent as several commands at once.
+    is_flight: bool,
     /// Who hears how long replies lay in the socket.
     reply_lags: Option<Rc<dyn ReplyLags>>,
     /// What earlier connections have moved.
@@ -202,6 +220,10 @@ pub(crate) struct NetSession<S: Server> {
 }
 
 type Reconnecting<S> = Pin<Box<dyn Future<Output = Result<Line<ProtocolOf<S>>, DbError>>>>;
+
+/// What is added where commands that were sent together are lost, and never arrived before.
+const ONE_AT_A_TIME: &str = "; commands that were sent together were lost more than once: a proxy \
+                             may take only one at a time (use --mode prepared)";
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum UnderWay {
@@ -220,6 +242,7 @@ impl<S: Server> NetSession<S> {
             line: Some(line),
             connecting: None,
             under_way: UnderWay::Nothing,
+            is_flight: false,
             reply_lags: None,
             past: Traffic::default(),
         })
@@ -235,6 +258,11 @@ impl<S: Server> NetSession<S> {
     pub(crate) fn connect_admin(server: &Arc<S>) -> Result<NetSession<S>, DbError> {
         let connect = async |place| NetSession::connect(ConnectSpec::here(server, place)).await;
         here(|context| std::pin::pin!(first_of(server.connector(), connect)).poll(context))
+    }
+
+    /// What the server calls this connection; none once it is broken.
+    pub(crate) fn cancel_key(&self) -> Option<CancelKey> {
+        self.line.as_ref().map(|line| line.protocol.cancel_key())
     }
 
     /// Asks with a text, on this thread, which blocks.
@@ -263,6 +291,9 @@ impl<S: Server> NetSession<S> {
     fn end<T>(&mut self, result: Result<T, DbError>) -> Result<T, DbError> {
         self.under_way = UnderWay::Nothing;
         self.flags.set_busy(false);
+        if self.is_flight && result.is_ok() {
+            self.spec.server.connector().note_flight();
+        }
         result.map_err(|no| self.break_off(no))
     }
 
@@ -281,9 +312,13 @@ impl<S: Server> NetSession<S> {
     fn break_off(&mut self, mut no: DbError) -> DbError {
         let is_committing =
             self.line.as_ref().is_some_and(|line| line.protocol.is_committing() && line.has_sent);
+        let is_flight = self.is_flight
+            || self.line.as_ref().is_some_and(|line| line.protocol.n_unanswered() > 1);
         self.hang_up();
         if self.flags.is_cancelled() {
             no = cancelled();
+        } else if is_flight && self.spec.server.connector().note_lost_flight() {
+            no.message.push_str(ONE_AT_A_TIME);
         }
         if is_committing {
             no.kind = DbErrorKind::UnknownCommit;
@@ -314,6 +349,7 @@ impl<S: Server> Session for NetSession<S> {
         let line = self.line()?;
         line.begin();
         line.protocol.start(request, &mut line.out).inspect_err(|_| line.out.clear())?;
+        self.is_flight = line.protocol.n_unanswered() > 1;
         self.begin(UnderWay::Reply);
         Ok(())
     }
@@ -343,6 +379,7 @@ impl<S: Server> Session for NetSession<S> {
             let line = self.line()?;
             line.begin();
             line.protocol.start_load(table, &mut line.out).inspect_err(|_| line.out.clear())?;
+            self.is_flight = false;
             self.begin(UnderWay::Load);
         }
         assert_eq!(self.under_way, UnderWay::Load, "a load goes on before anything else");
@@ -395,6 +432,11 @@ impl<S: Server> Session for NetSession<S> {
         self.n_changes = n_changes;
         let home = connector.place_of(client, 0);
         std::mem::replace(&mut self.spec.place, home) != home
+    }
+
+    fn has_ended(&mut self) -> bool {
+        let is_idle = self.under_way == UnderWay::Nothing && !self.flags.is_cancelled();
+        is_idle && self.line.as_mut().is_some_and(Line::has_ended)
     }
 
     fn leave_host(&mut self) {

@@ -11,7 +11,8 @@ pub(super) const ADMINISTRATION: Administration = Administration {
     tables_in_transactions: true,
     // A chunk and its mark are lost together, and the end of the build is flushed with all
     // that comes before it.
-    before_load: &["SET synchronous_commit = off"],
+    // A setting of the session would stay in the connection of a pooler.
+    begin_load: &["SET LOCAL synchronous_commit = off"],
     after_load,
     client_load: Some(ClientLoad {
         servers: "PostgreSQL",
@@ -26,6 +27,7 @@ pub(super) const ADMINISTRATION: Administration = Administration {
         "BEGIN ISOLATION LEVEL READ COMMITTED",
         "SELECT pg_try_advisory_xact_lock(hashtext('dbdyno'))::int",
     ],
+    alone_ends: "ROLLBACK",
     list_routines: "SELECT proname::text, prosrc FROM pg_proc \
                     WHERE pronamespace = current_schema()::regnamespace AND proname LIKE 'dbdyno%'",
     storage_engine_of: Some(|table| {

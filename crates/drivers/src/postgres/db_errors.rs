@@ -39,8 +39,10 @@ pub(super) fn read_error(message: &[u8]) -> Result<ServerError, DbError> {
             _ => {}
         }
     }
-    let kind = kind(&sqlstate, &words);
-    let remedy = remedy(&sqlstate, &words);
+    let (kind, remedy) = match of_pooler(&sqlstate, &words) {
+        Some(said) => said,
+        None => (kind(&sqlstate, &words), remedy(&sqlstate, &words)),
+    };
     let mut message = words;
     for (before, part) in [("; ", detail.as_str()), ("; ", &hint), ("; ", remedy)] {
         if !part.is_empty() {
@@ -83,8 +85,8 @@ fn kind(sqlstate: &str, words: &str) -> DbErrorKind {
         "53100" => DbErrorKind::DiskFull,
         "53300" => DbErrorKind::TooManyConnections,
         "08P01" if is_no_database(words) => DbErrorKind::Missing,
-        // The wrong number of values for a statement.
-        "08P01" => DbErrorKind::Shape,
+        // The wrong number of values for a statement. What poolers say by it is another matter.
+        "08P01" if words.starts_with("bind message") => DbErrorKind::Shape,
         // Only words tell whose wish it was. Where they are in another language it counts as a
         // limit; our own cancels are known without words.
         "57014" if words.contains("user request") => DbErrorKind::Cancelled,
@@ -99,6 +101,79 @@ fn kind(sqlstate: &str, words: &str) -> DbErrorKind {
         },
     }
 }
+
+/// What a pooler says of itself, in English only, and what to do: PgBouncer reports nearly all of
+/// it as a protocol error (`src/objects.c`, `src/client.c`, `src/janitor.c` of 1.18 to 1.24), and
+/// others use codes of the server's.
+fn of_pooler(sqlstate: &str, words: &str) -> Option<(DbErrorKind, &'static str)> {
+    const SAID: &[(&str, DbErrorKind, &str)] = &[
+        (
+            "no more connections allowed",
+            DbErrorKind::TooManyConnections,
+            "use fewer clients, or raise max_client_conn of PgBouncer (or the limit that is named)",
+        ),
+        (
+            "client connections exceeded",
+            DbErrorKind::TooManyConnections,
+            "use fewer clients, or raise max_db_client_connections or \
+             max_user_client_connections of PgBouncer",
+        ),
+        (
+            "query_wait_timeout",
+            DbErrorKind::TooManyConnections,
+            "no connection of PgBouncer's pool was free in time: use fewer clients, or raise \
+             default_pool_size or query_wait_timeout",
+        ),
+        (
+            "unsupported startup parameter",
+            DbErrorKind::Unsupported,
+            "add it to ignore_startup_parameters of PgBouncer, or leave it out of the target's URL \
+             and set it for the user (ALTER ROLE ... SET)",
+        ),
+        (
+            "client_login_timeout",
+            DbErrorKind::ConnectionLost,
+            "PgBouncer got no connection to the server in time",
+        ),
+        (
+            "client_idle_timeout",
+            DbErrorKind::ConnectionLost,
+            "raise client_idle_timeout of PgBouncer above the longest pause of a client",
+        ),
+        (
+            "idle transaction timeout",
+            DbErrorKind::ConnectionLost,
+            "raise idle_transaction_timeout of PgBouncer",
+        ),
+        ("query timeout", DbErrorKind::ConnectionLost, "raise query_timeout of PgBouncer"),
+        ("no such user", DbErrorKind::Denied, KNOWN_TO_POOLER),
+        ("authentication failed", DbErrorKind::Denied, KNOWN_TO_POOLER),
+        (
+            "Timed-out waiting to acquire database connection",
+            DbErrorKind::TooManyConnections,
+            "use fewer clients, or raise MaxConnectionsPercent or ConnectionBorrowTimeout of RDS \
+             Proxy",
+        ),
+        (
+            "could not get connection from the pool",
+            DbErrorKind::TooManyConnections,
+            "use fewer clients, or raise pool_size or connect_timeout of PgCat",
+        ),
+        (
+            "max clients reached",
+            DbErrorKind::TooManyConnections,
+            "use fewer clients, or the transaction mode of Supavisor",
+        ),
+    ];
+    if !["08", "58", "XX"].iter().any(|class| sqlstate.starts_with(class)) {
+        return None;
+    }
+    let said = SAID.iter().find(|(known, ..)| words.contains(known))?;
+    Some((said.1, said.2))
+}
+
+const KNOWN_TO_POOLER: &str = "check user and password of the target (--ask-password); the pooler \
+                               must know them too (auth_file or auth_query of PgBouncer)";
 
 /// Whether these are PgBouncer's words for a database that is not there: it reports every
 /// failed sign-in as a protocol error.
@@ -192,6 +267,31 @@ mod tests {
         check("database \"shop\" does not exist", DbErrorKind::Missing);
         check("no such database: shop", DbErrorKind::Missing);
         check("bind message supplies 1 parameters", DbErrorKind::Shape);
+    }
+
+    #[test]
+    fn what_a_pooler_says_is_told_from_a_mistake_in_the_protocol() {
+        let check = |sqlstate: &str, words: &str, kind: DbErrorKind, advice: &str| {
+            let body = format!("SFATAL\0VFATAL\0C{sqlstate}\0M{words}\0\0");
+            let length = (body.len() as u32 + 4).to_be_bytes();
+            let message = [&b"E"[..], &length, body.as_bytes()].concat();
+            let ServerError { db_error, .. } = read_error(&message).expect("well formed");
+            assert_eq!(db_error.kind, kind, "{words}");
+            assert!(db_error.message.contains(advice), "{}", db_error.message);
+        };
+        let full = "no more connections allowed (max_client_conn)";
+        check("08P01", full, DbErrorKind::TooManyConnections, "raise max_client_conn");
+        let waited = "query_wait_timeout";
+        check("08P01", waited, DbErrorKind::TooManyConnections, "raise default_pool_size");
+        let startup = "unsupported startup parameter: statement_timeout";
+        check("08P01", startup, DbErrorKind::Unsupported, "ignore_startup_parameters");
+        check("08P01", "no such user", DbErrorKind::Denied, "auth_file");
+        check("08P01", "SASL authentication failed", DbErrorKind::Denied, "auth_file");
+        check("08P01", "server conn crashed?", DbErrorKind::ConnectionLost, "");
+        let login = "server login has been failing, try again later (server_login_retry)";
+        check("08P01", login, DbErrorKind::ConnectionLost, "");
+        // The server's own words of the same kind have another code.
+        check("22000", "query timeout", DbErrorKind::Other, "");
     }
 
     #[test]

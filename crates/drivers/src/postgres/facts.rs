@@ -41,6 +41,7 @@ const SETTINGS: &[&str] = &[
     "statement_timeout",
     "lock_timeout",
     "deadlock_timeout",
+    "idle_session_timeout",
     "server_encoding",
     "TimeZone",
 ];

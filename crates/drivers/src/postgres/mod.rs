@@ -153,6 +153,19 @@ impl net::Server for Server {
         facts::facts(self)
     }
 
+    fn learn(self: &Arc<Self>, session: &mut NetSession<Server>) -> bool {
+        // A pooler draws the number that it tells its clients.
+        let mut number = None;
+        let _ = session.ask_here("SELECT pg_backend_pid()", &mut |row: &dyn Row| {
+            number = Some(row.int(0)?);
+            Ok(())
+        });
+        match (session.cancel_key(), number) {
+            (Some(CancelKey::Secret(process, _)), Some(number)) => i64::from(process) != number,
+            _ => false,
+        }
+    }
+
     fn connector(&self) -> &Connector {
         &self.connector
     }

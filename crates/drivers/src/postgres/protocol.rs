@@ -20,7 +20,7 @@ use super::messages::{self, Message, SYNC, is_aside, put_query};
 use super::row::{Column, DataRow, Fields, Format};
 use super::sql::BEGIN;
 use super::statements::{Statements, read_columns};
-use crate::net::{CancelKey, Input, Protocol, Step};
+use crate::net::{CancelKey, Input, Protocol, Step, may_commit, may_commit_within};
 
 /// A signed-in connection.
 pub(super) struct Postgres {
@@ -45,6 +45,8 @@ pub(super) struct Postgres {
     unread: Option<DbError>,
     load: Option<Load>,
     is_committing: bool,
+    /// A part of what is under way may commit by itself.
+    commits_within: bool,
     traffic: Traffic,
 }
 
@@ -91,6 +93,7 @@ impl Postgres {
             unread: None,
             load: None,
             is_committing: false,
+            commits_within: false,
             traffic: Traffic::default(),
         }
     }
@@ -101,7 +104,7 @@ impl Postgres {
         self.flight.clear();
         (self.at, self.n_sets, self.is_open) = (0, 0, false);
         (self.reply, self.db_error, self.unread) = (Reply::default(), None, None);
-        self.is_committing = false;
+        (self.is_committing, self.commits_within) = (false, false);
     }
 
     #[inline]
@@ -305,6 +308,7 @@ impl Postgres {
         let current = self.flight.get(self.at).map(|flown| flown.index);
         if let Some(index) = current {
             no = no.during(self.statements.name(index));
+            self.commits_within |= may_commit_within(&self.statements.statement(index).sql);
             // Unknown to the server, or its result has changed its form.
             if matches!(no.sqlstate.as_str(), "26000" | "0A000") {
                 self.statements.forget(index);
@@ -312,7 +316,16 @@ impl Postgres {
         }
         self.ground();
         if error.is_fatal {
-            no.kind = DbErrorKind::ConnectionLost;
+            // An answer of the server to what it has not completed: nothing was committed. A pooler
+            // that lost its server cannot know that.
+            let is_answer = no.kind == DbErrorKind::TooManyConnections
+                || !no.sqlstate.starts_with("08")
+                    && !self.commits_within
+                    && self.at < self.flight.len().max(1);
+            self.is_committing &= !is_answer;
+            if !no.kind.breaks_session() {
+                no.kind = DbErrorKind::ConnectionLost;
+            }
             return Err(no);
         }
         self.db_error.get_or_insert(no);
@@ -368,7 +381,8 @@ impl Protocol for Postgres {
             Request::Batch(calls) => return self.start_calls(calls, out),
             Request::Text { kind, sql } => {
                 self.start_text(Exchange::Text, sql, out)?;
-                self.is_committing = self.status == b'I' && kind != StatementKind::Read;
+                self.is_committing = self.status == b'I' && may_commit(kind, sql);
+                self.commits_within = may_commit_within(sql);
                 self.traffic.count(kind);
                 return Ok(());
             }
@@ -444,6 +458,11 @@ impl Protocol for Postgres {
 
     fn is_committing(&self) -> bool {
         self.is_committing
+    }
+
+    fn n_unanswered(&self) -> usize {
+        // A flight ends in one Sync, which is one command to a pooler.
+        usize::from(self.exchange != Exchange::Nothing)
     }
 
     fn cancel_key(&self) -> CancelKey {

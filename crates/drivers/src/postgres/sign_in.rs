@@ -147,7 +147,13 @@ impl PostgresSignIn {
                 let status = read_status(message.body())?;
                 let statements = Arc::clone(&self.statements);
                 let key = self.cancel_key.clone();
-                return Ok(Some(Postgres::new(self.account.way, statements, key, status)));
+                // Who builds, checks or asks leaves no prepared statements in a pooler's
+                // connections.
+                let way = match self.account.way {
+                    Way::Named if statements.is_empty() => Way::Unnamed,
+                    way => way,
+                };
+                return Ok(Some(Postgres::new(way, statements, key, status)));
             }
             // Which versions and options it knows: we ask for the oldest and for none.
             b'v' => {}

@@ -106,7 +106,7 @@ impl Statements {
         Ok(known)
     }
 
-    fn statement(&self, index: usize) -> &Statement {
+    pub(super) fn statement(&self, index: usize) -> &Statement {
         match self.declared.get(index) {
             Some(statement) => statement,
             None => &self.late[index - self.declared.len()],

@@ -329,3 +329,39 @@ fn a_server_that_never_takes_writes_again_ends_the_run_after_half_a_minute() {
     assert_eq!(why, "every attempt is refused: a standby");
     assert!((40 * NS_PER_S..42 * NS_PER_S).contains(&shown.ran.measured_ns));
 }
+
+#[test]
+fn a_connection_that_is_closed_while_its_client_thinks_is_made_again_and_nothing_fails() {
+    // Two of the three kinds think for 12 s, and the third for 5 s.
+    let (without, ..) = watch(an_hour_of_users());
+    let mut job = an_hour_of_users();
+    job.groups[0].database =
+        Arc::new(Fake { idle_limit_ns: 8 * NS_PER_S, ..Fake::new(two_ms, no) });
+    let with = tell(job);
+    assert_eq!(with.measured.failed, 0);
+    assert_eq!(done(&with.samples), without, "each begins when it was to begin");
+    let errors = |event: &Event| match event {
+        Event::Second(second) => second.errors.iter().map(|error| error.count).sum::<u64>(),
+        _ => 0,
+    };
+    let n_lost = with.ran.n_idle_losses;
+    assert_eq!(with.events.iter().map(errors).sum::<u64>(), n_lost);
+    assert!(n_lost > without.len() as u64 / 2, "{n_lost} of {}", without.len());
+}
+
+#[test]
+fn a_transaction_whose_connection_was_closed_and_never_comes_back_is_unfinished() {
+    for load in [Load::KeyThink { scale: 1.0 }, open(0.05, 10)] {
+        let mut job = job(load, 1, 600 * NS_PER_S, two_ms);
+        let users = Asks::as_users_do(|_| 0);
+        job.groups[0].workload = Arc::new(users);
+        let outage_ns = 0..NEVER_NS;
+        let idle_limit_ns = NS_PER_S;
+        job.groups[0].database =
+            Arc::new(Fake { outage_ns, idle_limit_ns, ..Fake::new(two_ms, no) });
+        let shown = tell(job);
+        let counts = shown.measured;
+        assert_eq!((counts.finished(), counts.failed), (0, 0));
+        assert!(counts.unfinished > 10, "{counts:?}");
+    }
+}

@@ -116,8 +116,9 @@ pub fn errors(report: &Report) -> Table {
         (Column::words("phase", "phase"), |(phase, _)| (*phase).into()),
         (Column::count("count", "count"), |(_, one)| one.count.into()),
         (Column::words("kind", "kind"), |(_, one)| one.kind.as_str().into()),
-        (Column::count("code", "code"), |(_, one)| {
-            Cell::said(one.code.to_string(), Some(one.code as f64))
+        (Column::count("code", "code"), |(_, one)| match one.code {
+            0 if !one.sqlstate.is_empty() => Cell::said(one.sqlstate.clone(), None),
+            code => Cell::said(code.to_string(), Some(code as f64)),
         }),
         (Column::sentences("first message").key("first_message"), |(_, one)| {
             one.message.as_str().into()

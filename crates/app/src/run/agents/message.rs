@@ -65,6 +65,7 @@ pub(crate) struct AgentEnd {
     /// How often it stood still, the longest time, and when that began.
     pub(super) pauses: (u64, u64, i64),
     pub(super) waits_for_input: bool,
+    pub(super) n_idle_losses: u64,
     pub(super) no_reply_lag: Option<String>,
     pub(crate) cpu_ns: u64,
     pub(crate) max_rss_bytes: u64,

@@ -241,6 +241,7 @@ impl Agents {
                 (ran.pauses.longest_ns, ran.pauses.longest_at_ns) = (longest_ns, longest_at_ns);
             }
             ran.waits_for_input |= end.waits_for_input;
+            ran.n_idle_losses += end.n_idle_losses;
             ran.no_reply_lag = ran.no_reply_lag.or_else(|| end.no_reply_lag.clone());
             // A process that is stopped because another one failed was interrupted.
             let rank = |reason: &StopReason| match reason {

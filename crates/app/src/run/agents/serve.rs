@@ -137,6 +137,7 @@ fn run(
         n_left_behind: ran.n_left_behind,
         pauses: (ran.pauses.count, ran.pauses.longest_ns, ran.pauses.longest_at_ns),
         waits_for_input: ran.waits_for_input,
+        n_idle_losses: ran.n_idle_losses,
         no_reply_lag: ran.no_reply_lag,
         cpu_ns: usage.cpu_ns,
         max_rss_bytes: usage.max_rss_bytes.unwrap_or(0),

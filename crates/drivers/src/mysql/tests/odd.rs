@@ -56,6 +56,18 @@ fn what_a_user_may_not_do_is_reported_with_its_remedy(site: &Site) {
 }
 
 #[test]
+fn what_the_server_refuses_before_it_closes_the_connection_is_not_committed() {
+    let server = MARIADB.start_with(&[("max_allowed_packet", "16K")]);
+    let database = opened(&server.target());
+    let mut session = TestSession::connect(&database, &[]);
+    session.do_all(&["CREATE TABLE law_long (c LONGTEXT)"]);
+    let no = session.text(&format!("INSERT INTO law_long VALUES ('{}')", "x".repeat(40_000)));
+    let words = refused(no, DbErrorKind::ConnectionLost);
+    assert!(words.contains("raise max_allowed_packet"), "{words}");
+    assert!(!words.contains("COMMIT"), "{words}");
+}
+
+#[test]
 fn a_server_of_other_habits_keeps_all_laws() {
     let mut odd = MARIADB.start();
     let habits = [

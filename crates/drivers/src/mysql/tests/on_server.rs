@@ -20,6 +20,7 @@ keeps! {
     laws [
         what_is_wrong_with_a_target_is_reported_with_its_remedy,
         a_user_with_too_many_connections_is_reported_so,
+        a_session_that_is_ended_while_it_is_idle_knows_it,
         a_server_that_is_gone_in_mid_query_leaves_no_doubt_but_of_commits,
         packets_of_more_than_16_mib_go_out_and_come_back,
         a_statement_has_its_time,
@@ -83,6 +84,10 @@ const KILLING: Killing = Killing {
     end: "",
 };
 
+fn a_session_that_is_ended_while_it_is_idle_knows_it(site: &Site) {
+    KILLING.while_idle(&site.open("idle", &[]));
+}
+
 fn a_server_that_is_gone_in_mid_query_leaves_no_doubt_but_of_commits(site: &Site) {
     let database = site.open("gone", &[]);
     let mut session = TestSession::connect(&database, &[]);
@@ -141,7 +146,7 @@ fn packets_of_more_than_16_mib_go_out_and_come_back(site: &Site) {
     let small = site.open("large", &[("max_packet", "1MiB")]);
     let mut session = TestSession::connect(&small, &[]);
     let no = session.text("SELECT REPEAT('x', 2000000)");
-    let words = refused(no, DbErrorKind::UnknownCommit);
+    let words = refused(no, DbErrorKind::ConnectionLost);
     assert!(words.contains("raise max_packet"), "{words}");
 }
 

@@ -7,7 +7,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::process::{Child, Command, Stdio};
 use std::sync::Arc;
 
-use model::{Database, DbErrorKind, Host, Request, Target, Value};
+use model::{Database, DbErrorKind, Host, Reply, Request, Target, Value};
 use servers::{Kind, Options, Server};
 use tempfile::TempDir;
 
@@ -29,6 +29,11 @@ struct Pooler {
 
 impl Pooler {
     fn start() -> Pooler {
+        Pooler::start_with("")
+    }
+
+    /// With more settings, each a line.
+    fn start_with(more: &str) -> Pooler {
         let mut options = Options::default();
         let counted = ("shared_preload_libraries".to_owned(), "pg_stat_statements".to_owned());
         options.settings.push(counted);
@@ -42,7 +47,7 @@ impl Pooler {
             "[databases]\n* = host=127.0.0.1 port={port} pool_size=2\n[pgbouncer]\n\
              listen_addr =\nlisten_port = {PORT}\nunix_socket_dir = {path}\n\
              auth_type = plain\nauth_file = {path}/users\npool_mode = transaction\n\
-             server_login_retry = 3\n",
+             server_login_retry = 3\n{more}",
             port = server.port()
         );
         fs::write(folder.path().join("users"), users).expect("written");
@@ -136,6 +141,46 @@ fn a_pooler_puts_no_statements_between_our_transactions() {
     // Two connections are set up, each with a few.
     let n_set = counted("SET");
     assert!(n_set <= 10, "{n_set} SET for 200 transactions");
+}
+
+#[test]
+fn a_pooler_without_room_is_told_from_a_mistake_in_the_protocol() {
+    let pooler = Pooler::start_with("max_client_conn = 3\nquery_wait_timeout = 1\n");
+    let database = pooler.open("unnamed");
+    // The connection that tried the target may take a moment to end.
+    let connect = || loop {
+        if let Ok(made) = TestSession::try_connect(&database, &[(Read, "SELECT 1")]) {
+            break made;
+        }
+    };
+    let (mut first, mut second, mut third) = (connect(), connect(), connect());
+    let fourth = TestSession::try_connect(&database, &[]).map(|_| Reply::default());
+    let words = refused(fourth, DbErrorKind::TooManyConnections);
+    assert!(words.contains("raise max_client_conn"), "{words}");
+    // Two connections to the server are held, and the third client waits for one in vain.
+    first.ask(Request::Begin).expect("begun");
+    second.ask(Request::Begin).expect("begun");
+    let words = refused(third.call(0, &[]), DbErrorKind::TooManyConnections);
+    assert!(words.contains("raise default_pool_size"), "{words}");
+    let mut target = pooler.target("unnamed");
+    target.options.push(("statement_timeout".to_owned(), "5s".to_owned()));
+    let no = (ENTRY.open)(&target, Opening { create: false, seed: 1 });
+    let no = no.err().map(|no| no.to_string()).unwrap_or_default();
+    assert!(no.contains("ignore_startup_parameters"), "{no}");
+}
+
+#[test]
+fn what_is_counted_and_set_behind_a_pooler_is_said_to_be_so() {
+    let pooler = Pooler::start();
+    let is_pooled = |database: &Arc<dyn Database>| {
+        let facts = database.facts().expect("facts");
+        let pooler = facts.iter().any(|fact| fact.about == "connection" && fact.name == "pooler");
+        assert_eq!(pooler, database.monitoring().commit_counter.is_none());
+        pooler
+    };
+    assert!(is_pooled(&pooler.open("unnamed")));
+    let direct = (ENTRY.open)(&pooler.server.target(), Opening { create: false, seed: 1 });
+    assert!(!is_pooled(&direct.unwrap_or_else(|no| panic!("{no}"))));
 }
 
 #[test]

@@ -1,0 +1,116 @@
+//! The mark of a run in the database of its data, by which another run, on whichever machine,
+//! knows that both commit there. It is a row of `dbdyno_meta`, and no lock: a run that is killed
+//! leaves one, which counts until the time at which its load would have ended.
+//!
+//! Not here: databases that are files (run_marker), and runs of the same store.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use engine::Stop;
+use model::{Database, Fact, NS_PER_MS, Plan};
+use monitor::wall_clock;
+
+use crate::admin_session::AdminSession;
+use crate::error::Error;
+use crate::interruptible::run_interruptible;
+use crate::meta;
+use crate::open::Opened;
+use crate::storage_engine;
+
+/// What the load of a count of transactions may take, as nobody knows.
+const WITHOUT_END: Duration = Duration::from_secs(3600);
+/// Checks and counts around the load, and clocks of machines that are apart.
+const AROUND: Duration = Duration::from_secs(60);
+/// Marks of runs that ended so long before are removed.
+const KEPT: Duration = Duration::from_secs(7 * 24 * 3600);
+
+/// A run's mark, from before its first count to behind its last.
+pub(super) struct DatabaseMark {
+    database: Arc<dyn Database>,
+    run: String,
+    began_ms: u64,
+}
+
+/// When a run began, and when it ended or will have ended, in milliseconds since 1970.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Span {
+    began_ms: u64,
+    until_ms: u64,
+}
+
+impl Span {
+    fn read(text: &str) -> Option<Span> {
+        let (began_ms, until_ms) = text.split_once(' ')?;
+        Some(Span { began_ms: began_ms.parse().ok()?, until_ms: until_ms.parse().ok()? })
+    }
+
+    fn text(self) -> String {
+        format!("{} {}", self.began_ms, self.until_ms)
+    }
+}
+
+impl DatabaseMark {
+    /// Marks the database of the data where commits are counted in them and dbdyno has built them.
+    /// None where no mark can be left: it is a courtesy, and no run fails for the lack of it.
+    pub(super) fn begin(
+        plan: &Plan,
+        groups: &[Opened],
+        run: &str,
+        stop: &Stop,
+    ) -> Option<DatabaseMark> {
+        let is_counted = |opened: &Opened| {
+            storage_engine::crosscheck(opened.database.as_ref(), opened.workload.as_ref()).is_some()
+        };
+        let opened = groups.iter().find(|opened| is_counted(opened))?;
+        if opened.database.administration().is_in_process {
+            return None;
+        }
+        let began_ms = wall_clock::unix_ms() as u64;
+        let until_ms = began_ms + load_ms(plan) + AROUND.as_millis() as u64;
+        let database = Arc::clone(&opened.database);
+        let mark = DatabaseMark { database: Arc::clone(&database), run: run.to_owned(), began_ms };
+        let (run, value) = (mark.run.clone(), Span { began_ms, until_ms }.text());
+        let marked = run_interruptible(stop, "interrupted before the run began", move || {
+            let mut session = AdminSession::at(database.as_ref())?;
+            for (name, span) in spans(&mut session)? {
+                if span.until_ms + (KEPT.as_millis() as u64) < began_ms {
+                    meta::unmark_run(&mut session, &name)?;
+                }
+            }
+            Ok(meta::mark_run(&mut session, &run, &value)?)
+        });
+        marked.ok().map(|()| mark)
+    }
+
+    /// Ends it; which other runs there were meanwhile, as a fact.
+    pub(super) fn end(self, stop: &Stop) -> Option<Fact> {
+        let others = run_interruptible(stop, "interrupted while runs were looked for", move || {
+            let mut session = AdminSession::at(self.database.as_ref())?;
+            let until_ms = wall_clock::unix_ms() as u64;
+            let value = Span { began_ms: self.began_ms, until_ms }.text();
+            meta::mark_run(&mut session, &self.run, &value)?;
+            let all = spans(&mut session)?;
+            let is_other = |(run, span): &(String, Span)| {
+                *run != self.run && span.until_ms >= self.began_ms && span.began_ms <= until_ms
+            };
+            Ok(all.into_iter().filter(is_other).map(|(run, _)| run).collect::<Vec<_>>())
+        });
+        let others = others.unwrap_or_default();
+        (!others.is_empty()).then(|| Fact::new("commits", "runs_meanwhile", others.join("; ")))
+    }
+}
+
+fn spans(session: &mut AdminSession) -> Result<Vec<(String, Span)>, Error> {
+    let all = meta::marked_runs(session)?.into_iter();
+    Ok(all.filter_map(|(run, value)| Some((run, Span::read(&value)?))).collect())
+}
+
+/// How long the load may take, in milliseconds.
+fn load_ms(plan: &Plan) -> u64 {
+    let phases = &plan.phases;
+    match phases.measure_ns {
+        0 => WITHOUT_END.as_millis() as u64,
+        measure_ns => (phases.ramp_up_ns + measure_ns + phases.drain_ns) / NS_PER_MS,
+    }
+}
