@@ -4,6 +4,7 @@
 
 mod below;
 mod catalog;
+mod disturbed;
 mod required;
 mod within;
 
@@ -13,6 +14,8 @@ use stats::Mean;
 
 use crate::report::{Latency, Named, Report};
 use below::{Below, STEM};
+
+pub use disturbed::{disturbances_of, name_of_disturbance};
 
 pub use catalog::{
     Direction, NamedFigure, OF_PARTS, OF_RUN, PartFigure, RunFigure, all_of, bytes_of_title,
@@ -167,6 +170,7 @@ pub fn title(name: &str) -> String {
     match (name, name.strip_suffix(".per_second")) {
         ("nopm", _) => "NOPM".to_owned(),
         ("tps", _) => "TPS".to_owned(),
+        ("tpm", _) => "TPM".to_owned(),
         (_, Some(metric)) => format!("{metric} per second"),
         (share, None) if is_share(share) => format!("{} %", name_in_words(share)),
         (other, None) => other.replace("_ms", " ms").replace("_percent", " %"),
@@ -203,6 +207,7 @@ pub fn number(value: &str) -> Option<f64> {
     value.parse::<f64>().ok().or_else(|| model::parse_count(value).ok().map(|n| n as f64))
 }
 
-pub(crate) fn figure(values: &[f64]) -> Option<Figure> {
+/// The figure over these runs.
+pub fn figure(values: &[f64]) -> Option<Figure> {
     Some(figure_of(values, stats::mean(values, CONFIDENCE)?))
 }

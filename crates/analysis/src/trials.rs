@@ -5,6 +5,7 @@
 use model::Finding;
 use model::finding_catalog::in_short;
 
+use crate::figures::{Figure, figure, value_of};
 use crate::report::{Named, Report, Status};
 
 /// A trial that has a report.
@@ -61,6 +62,13 @@ pub(crate) fn warnings<'r>(reports: impl Iterator<Item = &'r Report>) -> Named<u
     let mut found = Named::default();
     warned(reports).for_each(|finding| found.count(&finding.id, 1));
     found
+}
+
+/// A figure of a point over its runs that count and have it.
+pub fn figure_at(trials: &[TrialReport], point: u32, name: &str) -> Option<Figure> {
+    let here = trials.iter().filter(|trial| trial.point == point && counts(&trial.report));
+    let values: Vec<f64> = here.filter_map(|trial| value_of(&trial.report, name)).collect();
+    figure(&values)
 }
 
 /// What was observed in the first run with each of these findings, where it is distinguished from

@@ -12,9 +12,16 @@ use workloads::{Entry, Make};
 const OF_TYPE: [&str; 8] =
     ["tps", "p50_ms", "p90_ms", "p95_ms", "p99_ms", "mean_ms", "errors_percent", "round_trips"];
 
-/// What the figures of a monitor or of a settling begin with, of which only a run knows all.
-const OF_OTHERS: [&str; 6] =
-    ["machine.", "generator.", "server.", "database.", "settle_before.", "settle_after."];
+/// What the figures of a monitor, settling or disturbance begin with, of which only a run knows all.
+const OF_OTHERS: [&str; 7] = [
+    "machine.",
+    "generator.",
+    "server.",
+    "database.",
+    "settle_before.",
+    "settle_after.",
+    "disturbance.",
+];
 
 /// Whether a name is that of a figure of a monitor or settling. Of a host or node they stand behind
 /// its name.

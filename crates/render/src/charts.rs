@@ -20,6 +20,7 @@ mod kinds;
 mod losses;
 mod offered;
 pub(crate) mod overlays;
+mod point_ages;
 mod queue;
 mod ratios;
 mod response;
@@ -34,7 +35,7 @@ mod tradeoff;
 mod types;
 
 use analysis::figures;
-use analysis::report::Named;
+use analysis::report::{DisturbanceReport, Named};
 use analysis::trials::TrialReport;
 use analysis::{ComparisonReport, ExperimentReport, HistoryReport, Report, SeekReport};
 use model::numbers::{self, significant};
@@ -231,6 +232,7 @@ pub const ALL: &[Entry] = &[
     statements::ENTRY,
     gauges::ENTRY,
     curves::ENTRY,
+    point_ages::ENTRY,
     tradeoff::ENTRY,
     scalability::ENTRY,
     stability::ENTRY,
@@ -508,17 +510,45 @@ fn happened(report: &Report) -> Vec<Mark> {
     let first = report.seconds.iter().map(|row| row.second).min().unwrap_or(0);
     let ramp_up = Mark::stretch(first as f64, Some(0.0), RAMP_UP);
     let ramp_up = (first < 0).then_some(ramp_up);
-    let begun = report.disturbances.iter().filter(|one| one.outcome != "skipped");
-    let disturbed = begun.map(|one| {
-        let ended_s = one.ended_s.unwrap_or(report.measured_seconds);
-        Mark::stretch(one.began_s, Some(ended_s), one.name.clone())
-    });
     // What is known to have a cause is found again beside it.
     let known = report.dips.iter().filter_map(|dip| Some((dip, dip.causes.first()?)));
     let dips = known.map(|(dip, seen)| {
         Mark::stretch(dip.from_s as f64, Some(dip.to_s as f64), seen.cause.in_short())
     });
-    ramp_up.into_iter().chain(disturbed).chain(dips).collect()
+    ramp_up.into_iter().chain(disturbed(report)).chain(dips).collect()
+}
+
+/// The disturbances of a run.
+fn disturbed(report: &Report) -> Vec<Mark> {
+    let begun = report.disturbances.iter().filter(|one| one.outcome != "skipped");
+    let stretch = |one: &DisturbanceReport| {
+        let ended_s = one.ended_s.unwrap_or(report.measured_seconds);
+        Mark::stretch(one.began_s, Some(ended_s), one.name.clone())
+    };
+    begun.map(stretch).collect()
+}
+
+/// The disturbances of several runs: one that is at the same time in all of them is marked once,
+/// from its first beginning to its last end.
+fn disturbed_in_all<'r>(reports: impl Iterator<Item = &'r Report>) -> Vec<Mark> {
+    let mut found: Vec<Mark> = Vec::new();
+    for report in reports {
+        let mut seen: Vec<String> = Vec::new();
+        for mark in disturbed(report) {
+            // The nth of a name is the nth in every run.
+            let nth = seen.iter().filter(|known| **known == mark.text).count();
+            let same = found.iter_mut().filter(|known| known.text == mark.text).nth(nth);
+            seen.push(mark.text.clone());
+            match same {
+                Some(known) => {
+                    known.from = known.from.min(mark.from);
+                    known.to = known.to.zip(mark.to).map(|(a, b)| a.max(b));
+                }
+                None => found.push(mark),
+            }
+        }
+    }
+    found
 }
 
 /// The figures of the response time, without their unit.

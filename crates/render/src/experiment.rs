@@ -2,6 +2,8 @@
 //!
 //! Not here: what is true (experiment).
 
+mod of_trials;
+
 use analysis::experiment::{Curve, ExperimentReport, PointReport, RateReport, ScalabilityReport};
 use analysis::figures::{Figure, better, is_less_better, is_time, number, title};
 use analysis::matrix::of_page;
@@ -24,6 +26,8 @@ use super::repeats::{decided, levels_lines, stop_lines};
 use super::run::{Line, lines};
 use super::wording::{answered, misfit, ranges, same_in_all, shown, title_with_unit, without_stop};
 use super::{Align, Cell, Column, Table};
+
+pub(crate) use of_trials::ages_at;
 
 /// As many other points that may be the best one are named.
 const ALSO_MOST: usize = 4;
@@ -59,6 +63,10 @@ pub fn experiment(report: &ExperimentReport, trials: &[TrialReport]) -> Document
     page.sections.extend(report.scalability.iter().map(|law| of_law(report, law)));
     let no_law = Block::paragraphs(report.no_scalability.clone());
     page.section("no-law", "Universal Scalability Law", vec![no_law]);
+    page.sections.push(of_trials::disturbances(report, trials));
+    let ages = of_trials::ages_of_points(report, trials).map(Block::Table);
+    let ages = [Block::Charts(named(&charts, &["points-ages"]))].into_iter().chain(ages);
+    page.section("ages", "Ages of records", ages.collect());
     page.section("repeats", "Repeats", repeats(report));
     let over_time = named(&charts, &["drift", "stability"]);
     page.section("stability", "Over time", vec![Block::Charts(over_time)]);

@@ -80,7 +80,7 @@ pub struct EachTransactionAt {
 }
 
 /// With more points than these, they are taken together.
-const POINTS_MAX: usize = 6;
+const POINTS_MAX: usize = 12;
 
 /// The figures of both sides, point by point where there are few.
 pub(super) fn each_transaction(both: &[(&SidePoint, &SidePoint)]) -> Vec<EachTransactionAt> {

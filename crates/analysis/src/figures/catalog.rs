@@ -10,6 +10,7 @@ use std::collections::BTreeSet;
 use model::{FAULT_METRICS, FactValue, FigureBound, Load, suggestion};
 
 use super::below::{Below, STEM, listed};
+use super::disturbed::{self, RECOVERY};
 use super::within::{interval_of, why_alone};
 use super::{PER_TRANSACTION, times_of};
 use crate::gauges::{WHOSE, whose};
@@ -190,6 +191,18 @@ pub static OF_PARTS: &[PartFigure] = &[
                                   database",
     ),
     part(
+        "disturbance.NAME.during.p99_ms",
+        "ms",
+        "99th percentile during a disturbance of this name, with _ for blanks; also p50_ms, p95_ms \
+         and tps, and before and after; of one that is repeated the mean over its times",
+    ),
+    part(
+        "disturbance.NAME.recovery_s",
+        "s",
+        "time from the beginning of a disturbance until commits were back at 90 % of before; 0 \
+         where they did not fall",
+    ),
+    part(
         "server.GAUGE_per_transaction",
         "",
         "a gauge's rate divided by TPS, such as bytes written \
@@ -286,6 +299,9 @@ pub fn all_of(report: &Report) -> Vec<NamedFigure> {
             put(format!("{metric}.{name}"), "%", Some(percent));
         }
     }
+    for (name, value) in disturbed::all(report) {
+        put(name.clone(), unit(&name), Some(value));
+    }
     for about in SETTLINGS {
         for (fact, value) in report.facts.get(about).into_iter().flat_map(|facts| facts.iter()) {
             put(format!("{about}.{fact}"), settling_unit(fact), number_of(value));
@@ -353,6 +369,7 @@ pub fn value_of(report: &Report, name: &str) -> Option<f64> {
                 let (of, bytes) = bytes_stored(report).filter(|_| name == BYTES_STORED)?;
                 Some(of.value? * bytes)
             });
+            let of_part = of_part.or_else(|| disturbed::value(report, name));
             of_part.or_else(|| gauge(report, name)).or_else(|| settling(report, name))
         }
     };
@@ -372,7 +389,7 @@ pub fn unit(name: &str) -> &'static str {
         return "%";
     }
     let (about, last) = name.rsplit_once('.').unwrap_or(("", ""));
-    if SETTLINGS.contains(&about) {
+    if SETTLINGS.contains(&about) || about.starts_with(disturbed::PREFIX) && last == RECOVERY {
         return settling_unit(last);
     }
     OF_TYPE.iter().find(|(name, ..)| *name == last).map_or("", |(_, unit, _)| unit)
@@ -433,7 +450,7 @@ pub fn direction(name: &str) -> Direction {
         _ if FAULT_METRICS.contains(&of.rsplit('.').next().unwrap_or(of)) => Direction::Lower,
         "tps" | "per_second" => Direction::Higher,
         "errors_percent" | "round_trips" => Direction::Lower,
-        _ if last.ends_with("_ms") => Direction::Lower,
+        _ if last.ends_with("_ms") || last == RECOVERY => Direction::Lower,
         _ => Direction::Neither,
     }
 }

@@ -206,7 +206,8 @@ fn the_example_on_procedures_compares_what_a_transaction_takes() {
     let servers = [&MARIADB, &POSTGRES].map(tpcc);
     let [mariadb, postgres] = servers.each_ref().map(|of| of.as_ref().expect("built").url());
     let targets = format!("--vary=target={mariadb},{postgres}");
-    let small = ["--warehouses=1", "--clients=1", "--duration=3s", "--ramp-up=0s", "--repeat=1"];
+    let small =
+        ["--warehouses=1", "--vary=clients=1", "--duration=3s", "--ramp-up=0s", "--repeat=1"];
     let plan = examples().join("procedures.toml").display().to_string();
     home.run(&[&["run", &*plan, &*targets, "--check=off"], &small[..]].concat()).good();
     drop(servers);

@@ -59,7 +59,7 @@ fn charts(report: &Report) -> Vec<Chart> {
     chart.if_any()
 }
 
-fn trace(name: String, ages: &BucketCounts) -> Trace {
+pub(super) fn trace(name: String, ages: &BucketCounts) -> Trace {
     let point = |(bound, percent): (u64, f64)| Point::at(bound as f64, Some(percent));
     Trace::new(name, Shape::Joined, ages.percent_below().into_iter().map(point).collect())
 }

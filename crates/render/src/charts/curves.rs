@@ -4,7 +4,7 @@ use analysis::ExperimentReport;
 use analysis::experiment::PointReport;
 use analysis::figures::title as title_of;
 use analysis::figures::{Figure, is_time, number};
-use analysis::trials::TrialReport;
+use analysis::trials::{TrialReport, figure_at};
 use model::short_axis;
 
 use super::{Axis, Chart, Entry, Of, Point, Scale, Shape, elsewhere, figure_axis, slug};
@@ -33,17 +33,19 @@ const ELSEWHERE_MOST: usize = 4;
 const CURVE_LEAST: usize = 3;
 
 /// All figures over the main axis; the primary one over others too that are curves themselves.
-fn charts(report: &ExperimentReport, _trials: &[TrialReport]) -> Vec<Chart> {
+fn charts(report: &ExperimentReport, trials: &[TrialReport]) -> Vec<Chart> {
     let Some(main) = report.main_axis() else { return Vec::new() };
     let both = per_minute(report, main);
+    let both_are_one = both.is_some();
     let mut all = match both {
         Some(both) => vec![both],
-        None => chart(report, main, &report.primary),
+        None => {
+            let both = with_tpm(report, trials).and_then(|report| per_minute(&report, main));
+            chart(report, main, &report.primary).into_iter().chain(both).collect()
+        }
     };
-    let is_shown = |name: &&&str| {
-        let is_beside = all.iter().any(|chart| chart.id.ends_with("per-minute"));
-        **name != report.primary && !(is_beside && PER_MINUTE.contains(*name))
-    };
+    let is_shown =
+        |name: &&&str| **name != report.primary && !(both_are_one && PER_MINUTE.contains(*name));
     let others: Vec<&&str> = OTHERS.iter().filter(is_shown).collect();
     let others = others.into_iter();
     let shown = others.filter(|name| is_reported(report, name));
@@ -69,6 +71,19 @@ fn as_elsewhere(report: &ExperimentReport) -> Vec<String> {
         }
     }
     names
+}
+
+/// The report with the TPM of its points, where these have none and its trials do.
+fn with_tpm(report: &ExperimentReport, trials: &[TrialReport]) -> Option<ExperimentReport> {
+    let tpm = PER_MINUTE[1];
+    if report.points.iter().any(|point| point.figures.get(tpm).is_some()) {
+        return None;
+    }
+    let mut with = report.clone();
+    for (index, point) in with.points.iter_mut().enumerate() {
+        point.figures.push(tpm, figure_at(trials, index as u32, tpm)?);
+    }
+    Some(with)
 }
 
 /// New orders and all transactions per minute in one chart, where nothing else is distinguished by

@@ -4,6 +4,7 @@
 use analysis::report::{Report, SecondReport};
 
 use super::distribution;
+use super::disturbed_in_all;
 use super::throughput::summed;
 use super::{Axis, Chart, ONE_IN, Point, Scale, Shape, Trace};
 
@@ -38,7 +39,7 @@ fn over_time(
     let longest = runs.iter().max_by(|a, b| a.1.measured_seconds.total_cmp(&b.1.measured_seconds));
     let Some((_, longest)) = longest else { return Vec::new() };
     let mut chart = Chart::of_time(id, title, axis, longest);
-    chart.marks.clear();
+    chart.marks = disturbed_in_all(runs.iter().map(|(_, report)| report));
     chart.note = Some(NOTE.to_owned());
     let line = |(side, report): &(String, Report)| {
         Trace::new(side.clone(), Shape::Line, summed(report, &of))

@@ -7,7 +7,7 @@ use analysis::trials::{TrialReport, counts, is_settled};
 
 use super::intervals::steps;
 use super::{Axis, Chart, Entry, Mark, Of, Palette, Point, Scale, Shape, Trace};
-use super::{curves, figure_axis, slug, throughput};
+use super::{curves, disturbed_in_all, figure_axis, slug, throughput};
 
 pub(super) const ENTRY: Entry = Entry {
     name: "stability",
@@ -104,7 +104,8 @@ fn chart((of, runs): &Lines<'_>, figure: &Figure, is_long: bool, n_charts: usize
     };
     chart.traces = runs.iter().take(LINES_MOST).map(line).collect();
     let stopped = runs.iter().take(LINES_MOST).filter(|(_, run)| is_settled(run));
-    chart.marks = stopped.clone().map(stop).collect();
+    let shown = runs.iter().take(LINES_MOST).map(|(_, run)| *run);
+    chart.marks = stopped.clone().map(stop).chain(disturbed_in_all(shown)).collect();
     if figure.name != "tps" {
         let points = chart.traces.iter().flat_map(|trace| &trace.points);
         chart.y.scale = Scale::of_times(points.filter_map(|point| point.y));

@@ -1,6 +1,6 @@
 //! What every chart must be, and each chart as a value.
 
-use analysis::fixtures::subjects;
+use analysis::fixtures::{Made, subjects};
 use analysis::report::Status;
 use model::numbers::significant;
 use model::{Imported, ImportedValue, KindSecond, LatencyHeat, Second};
@@ -63,7 +63,51 @@ fn everything() -> Vec<Vec<Chart>> {
     ];
     all.extend(subjects::odd().iter().map(of_run));
     all.push(of_run(&with_heat()));
+    let (with_readers, mut trials) = subjects::experiment();
+    let readers = subjects::with_readers(2);
+    for trial in &mut trials {
+        (trial.report.facts, trial.report.groups) = (readers.facts.clone(), readers.groups.clone());
+    }
+    all.push(of_experiment(&with_readers, &trials));
     all
+}
+
+#[test]
+fn disturbances_are_marked_over_time_once_for_all_points_of_an_experiment() {
+    let (report, mut trials) = subjects::experiment();
+    let mut made = Made::closed();
+    made.disturbance(20_000, Some(22_000), model::Disturbed::Done);
+    let disturbances = Report::of(&made.tally()).disturbances;
+    for (nth, trial) in trials.iter_mut().enumerate() {
+        trial.report.disturbances = disturbances.clone();
+        trial.report.disturbances[0].ended_s = Some(22.0 + nth as f64);
+    }
+    let charts = of_experiment(&report, &trials);
+    let over_time: Vec<&Chart> =
+        charts.iter().filter(|chart| chart.id.starts_with("stability")).collect();
+    assert!(!over_time.is_empty());
+    for chart in over_time {
+        let marks: Vec<&Mark> = chart.marks.iter().filter(|mark| mark.text == "drop").collect();
+        let [mark] = marks[..] else { panic!("{}: {marks:?}", chart.id) };
+        assert!(mark.from == 20.0 && mark.to > Some(22.0), "{mark:?}");
+    }
+}
+
+#[test]
+fn new_orders_and_all_transactions_a_minute_are_one_chart_of_an_experiment() {
+    let (mut report, mut trials) = subjects::experiment();
+    report.primary = "nopm".to_owned();
+    for point in &mut report.points {
+        let nopm = *point.figures.get("tps").expect("it was measured");
+        point.figures.push("nopm", nopm);
+    }
+    for trial in &mut trials {
+        trial.report.block.tpm = Some(2_000.0);
+    }
+    let charts = of_experiment(&report, &trials);
+    let both = charts.iter().find(|chart| chart.id.ends_with("per-minute")).expect("it is drawn");
+    let names: Vec<&str> = both.traces.iter().map(|trace| trace.name.as_str()).collect();
+    assert_eq!(names, ["NOPM", "TPM"]);
 }
 
 /// A run of which it is known how many transactions took how long: 99 a millisecond, and one a

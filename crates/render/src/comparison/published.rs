@@ -29,16 +29,16 @@ struct Published {
     /// The totals with client SQL and with procedures; of a ratio that was published alone, it and
     /// 1.
     totals: [f64; 2],
-    /// What else must be known of it; empty where nothing must.
-    note: &'static str,
+    /// How it is written, with `{}` for the ratio: what else must be known of it.
+    words: &'static str,
 }
 
 const fn published(figure: &'static str, client_sql: f64, procedures: f64) -> Published {
-    Published { figure, totals: [client_sql, procedures], note: "" }
+    Published { figure, totals: [client_sql, procedures], words: "{}" }
 }
 
-const fn noted(figure: &'static str, ratio: f64, note: &'static str) -> Published {
-    Published { figure, totals: [ratio, 1.0], note }
+const fn stated(figure: &'static str, ratio: f64, words: &'static str) -> Published {
+    Published { figure, totals: [ratio, 1.0], words }
 }
 
 /// Of sockets the counters of `socket_summary_by_instance`, times in ps; of all traffic
@@ -71,8 +71,8 @@ const POST: [Published; 16] = [
     published("locks.warehouse.time", 3_890_167_468_704.0, 4_039_611_353_088.0),
     published("locks.district.time", 5_874_029_749_344.0, 5_383_666_516_296.0),
     // LinuxKI has the time of the softirq, dbdyno its count.
-    noted("machine.softirqs/NET_RX", 6.8, "time"),
-    noted("generator.switches_voluntary", 14.0, "almost"),
+    stated("machine.softirqs/NET_RX", 6.8, "{} (time)"),
+    stated("generator.switches_voluntary", 14.0, "almost {}"),
 ];
 
 /// The ratios of a figure: per transaction, and of the totals.
@@ -81,10 +81,10 @@ pub(super) fn cells(figure: &str) -> [Cell; 2] {
         return [Cell::None, Cell::None];
     };
     let ratio = of.totals[0] / of.totals[1];
-    [ratio * THROUGHPUT, ratio].map(|ratio| match of.note {
-        "" => Cell::said(significant(ratio, 3), Some(ratio)),
-        note => Cell::said(format!("{} ({note})", significant(ratio, 2)), Some(ratio)),
-    })
+    // A ratio that was published alone has two digits.
+    let digits = if of.words == "{}" { 3 } else { 2 };
+    [ratio * THROUGHPUT, ratio]
+        .map(|ratio| Cell::said(of.words.replace("{}", &significant(ratio, digits)), Some(ratio)))
 }
 
 #[cfg(test)]
@@ -156,6 +156,7 @@ mod tests {
             ("connections.client_connection.bytes_written", ["10.5", "8.09"]),
             ("locks.warehouse.time", ["1.25", "0.963"]),
             ("machine.softirqs/NET_RX", ["8.8 (time)", "6.8 (time)"]),
+            ("generator.switches_voluntary", ["almost 18", "almost 14"]),
         ];
         for (figure, said) in expected {
             let found = cells(figure).map(|cell| match cell {

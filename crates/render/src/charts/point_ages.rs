@@ -1,0 +1,45 @@
+//! How old records were when readers read them first, a line for each point of an experiment: all
+//! readers and all runs of the point that count.
+//!
+//! Not here: each reader of a run (ages).
+
+use analysis::ExperimentReport;
+use analysis::trials::TrialReport;
+
+use super::ages::trace;
+use super::{Axis, Chart, Entry, Of, Palette, Scale};
+use crate::experiment::ages_at;
+
+pub(super) const ENTRY: Entry = Entry {
+    name: "points-ages",
+    about: "the share of records below an age, by points of an experiment",
+    of: Of::Experiment(charts),
+};
+
+/// More lines are not distinguished.
+const LINES_MOST: usize = 12;
+
+fn charts(report: &ExperimentReport, trials: &[TrialReport]) -> Vec<Chart> {
+    let x = Axis::of("age when read first", "ms", Scale::Log);
+    let y = Axis { range: Some((0.0, 100.0)), ..Axis::of("records below", "%", Scale::FromZero) };
+    let mut chart = Chart::new("points-ages", "Ages of records by point", x, y);
+    chart.palette = Palette::Ordered;
+    for (index, point) in report.points.iter().enumerate() {
+        let runs = ages_at(trials, index).into_iter();
+        let all = runs.reduce(|sum, ages| sum.plus(&ages).unwrap_or(sum));
+        let short = |(axis, value): (&str, &String)| format!("{} {value}", model::short_axis(axis));
+        let name = point.values.iter().map(short).collect::<Vec<_>>().join(", ");
+        chart.traces.extend(all.map(|ages| trace(name, &ages)));
+    }
+    let n_left = chart.traces.len().saturating_sub(LINES_MOST);
+    chart.traces.truncate(LINES_MOST);
+    let more = match n_left {
+        0 => String::new(),
+        n => format!(" {n} more points are in the table."),
+    };
+    chart.note = Some(format!(
+        "All readers and runs of a point, over the whole load. Where a line ends below 100 %, the \
+         rest of the records is older.{more}"
+    ));
+    chart.if_any()
+}

@@ -1,0 +1,185 @@
+//! What an experiment's page has of its trials beside figures of all transactions: disturbances
+//! before, during and after, and the ages of records, point by point.
+//!
+//! Not here: the curves and the table of all points (experiment), and those of a single run (run).
+
+use analysis::ExperimentReport;
+use analysis::figures::{Figure, disturbances_of, name_of_disturbance};
+use analysis::report::Report;
+use analysis::trials::{TrialReport, counts, figure_at};
+use model::BucketCounts;
+
+use crate::axis_names::names;
+use crate::charts::ages;
+use crate::document::{Block, Place, Section};
+use crate::wording::shown;
+use crate::{Align, Cell, Column, Table};
+
+/// What is shown of a window.
+const OF_WINDOW: [(&str, &str); 4] =
+    [("p50_ms", "p50 ms"), ("p95_ms", "p95 ms"), ("p99_ms", "p99 ms"), ("tps", "TPS")];
+
+/// Disturbances of which a page has tables.
+const SHOWN_MOST: usize = 8;
+
+/// A table for each disturbance: three rows a point.
+pub(super) fn disturbances(report: &ExperimentReport, trials: &[TrialReport]) -> Section {
+    let mut all: Vec<&str> = Vec::new();
+    for name in trials.iter().flat_map(|trial| disturbances_of(&trial.report)) {
+        if !all.contains(&name) {
+            all.push(name);
+        }
+    }
+    let part = |name: &&str| {
+        let table = Block::Table(of_disturbance(report, trials, name));
+        Block::Part((*name).to_owned(), vec![table])
+    };
+    let blocks: Vec<Block> = all.iter().take(SHOWN_MOST).map(part).collect();
+    Section {
+        note: "means over runs with 95 % intervals between them; recovery: seconds until commits \
+               were back at 90 % of before"
+            .to_owned(),
+        where_drawn: Place::First,
+        ..Section::new("disturbances", "Disturbances", blocks)
+    }
+}
+
+fn of_disturbance(report: &ExperimentReport, trials: &[TrialReport], name: &str) -> Table {
+    let mut columns = axis_columns(report);
+    columns.push(Column::new("", Align::Left).key("window"));
+    columns.extend(OF_WINDOW.map(|(key, title)| Column::new(title, Align::Right).key(key)));
+    columns.push(Column::new("recovery s", Align::Right).key("recovery_s"));
+    let mut table = Table::new(columns);
+    table.name = "disturbances";
+    let name = name_of_disturbance(name);
+    for point in 0..report.points.len() {
+        let of =
+            |last: &str| figure_at(trials, point as u32, &format!("disturbance.{name}.{last}"));
+        for (nth, window) in ["before", "during", "after"].into_iter().enumerate() {
+            let mut row = axis_cells(report, point);
+            row.push(window.into());
+            row.extend(OF_WINDOW.map(|(last, _)| cell(of(&format!("{window}.{last}")))));
+            row.push(if nth == 1 { cell(of("recovery_s")) } else { Cell::from("") });
+            table.row(row);
+        }
+    }
+    table
+}
+
+fn cell(of: Option<Figure>) -> Cell {
+    of.map_or(Cell::None, |of| Cell::said(shown(&of), Some(of.mean)))
+}
+
+/// The values of the axes, as other tables of the page have them.
+fn axis_columns(report: &ExperimentReport) -> Vec<Column> {
+    let column = |axis: &model::Axis| {
+        Column::new(model::short_axis(&axis.name).to_owned(), Align::Left)
+            .key(axis.name.clone())
+            .head()
+    };
+    report.axes.iter().map(column).collect()
+}
+
+fn axis_cells(report: &ExperimentReport, point: usize) -> Vec<Cell> {
+    let cell = |(axis, (_, value)): (&model::Axis, &(String, String))| {
+        let place = axis.values.iter().position(|known| known == value);
+        Cell::from(place.map_or(value.clone(), |place| names(axis)[place].clone()))
+    };
+    report.axes.iter().zip(&report.points[point].values.0).map(cell).collect()
+}
+
+/// The ages of records when readers read them first: the shares below those that people ask for, a
+/// row a point.
+pub(super) fn ages_of_points(report: &ExperimentReport, trials: &[TrialReport]) -> Option<Table> {
+    let all: Vec<Vec<BucketCounts>> =
+        (0..report.points.len()).map(|point| ages_at(trials, point)).collect();
+    if all.iter().all(Vec::is_empty) {
+        return None;
+    }
+    let mut columns = axis_columns(report);
+    columns.push(Column::new("records read", Align::Right).key("records"));
+    let below = |ms: u64| {
+        Column::new(format!("below {ms} ms, %"), Align::Right).key(format!("below_{ms}ms"))
+    };
+    columns.extend(ages::SHOWN_MS.map(below));
+    let mut table = Table::new(columns);
+    table.name = "ages";
+    for (point, of_runs) in all.iter().enumerate().filter(|(_, of_runs)| !of_runs.is_empty()) {
+        let mut row = axis_cells(report, point);
+        row.push(of_runs.iter().map(BucketCounts::total).sum::<u64>().into());
+        let share = |ms: u64| {
+            let of_run = |ages: &BucketCounts| {
+                ages.percent_below().iter().find(|(bound, _)| *bound == ms).map(|(_, share)| *share)
+            };
+            let shares: Vec<f64> = of_runs.iter().filter_map(of_run).collect();
+            cell(analysis::figures::figure(&shares))
+        };
+        row.extend(ages::SHOWN_MS.map(share));
+        table.row(row);
+    }
+    Some(table)
+}
+
+/// The ages of each run that counts at a point, all readers together.
+pub(crate) fn ages_at(trials: &[TrialReport], point: usize) -> Vec<BucketCounts> {
+    let here = trials.iter().filter(|trial| trial.point as usize == point);
+    here.filter(|trial| counts(&trial.report))
+        .filter_map(|trial| of_readers(&trial.report))
+        .collect()
+}
+
+fn of_readers(report: &Report) -> Option<BucketCounts> {
+    let readers = ages::by_reader(report);
+    let all = readers.into_iter().map(|(_, ages)| ages.clone());
+    all.reduce(|sum, ages| sum.plus(&ages).expect("all readers are counted by the same bounds"))
+}
+
+#[cfg(test)]
+mod tests {
+    use analysis::fixtures::{Made, subjects};
+    use analysis::report::Report;
+    use model::Disturbed;
+
+    use crate::experiment::experiment;
+    use crate::terminal::text;
+
+    #[test]
+    fn a_disturbance_has_a_row_for_each_window_of_each_point() {
+        let (report, mut trials) = subjects::experiment();
+        let mut made = Made::closed();
+        made.disturbance(20_000, Some(22_000), Disturbed::Done);
+        let disturbances = Report::of(&made.tally()).disturbances;
+        for trial in &mut trials {
+            trial.report.disturbances = disturbances.clone();
+        }
+        let page = text(&experiment(&report, &trials), &Default::default());
+        let expect = disturbances[0].during.as_ref().and_then(|of| of.response_ms.p99);
+        let shown = model::numbers::significant(expect.expect("it has times"), 4);
+        let rows: Vec<&str> = page.lines().filter(|line| line.contains(" during ")).collect();
+        assert_eq!(rows.len(), report.points.len(), "{page}");
+        assert!(rows.iter().all(|row| row.contains(&shown)), "{shown}: {page}");
+        let none = text(&experiment(&report, &subjects::experiment().1), &Default::default());
+        assert!(!none.contains("recovery"), "{none}");
+    }
+
+    #[test]
+    fn ages_of_records_are_shares_below_the_three_bounds_for_each_point() {
+        let (report, mut trials) = subjects::experiment();
+        let facts = subjects::with_readers(2).facts;
+        let groups = subjects::with_readers(2).groups;
+        for trial in &mut trials {
+            trial.report.facts = facts.clone();
+            trial.report.groups = groups.clone();
+        }
+        let document = experiment(&report, &trials);
+        let page = text(&document, &Default::default());
+        assert!(page.contains("below 40 ms, %"), "{page}");
+        // Readers 0 and 1 have 50 and 60 records: 0 and 10 of them below 40 ms.
+        let csv = crate::csv::csv(&document);
+        let share = model::numbers::significant(10.0 / 110.0 * 100.0, 4);
+        assert!(page.contains(&share), "{share}: {page}\n{csv}");
+        let charts = crate::charts::of_experiment(&report, &trials);
+        let chart = charts.iter().find(|chart| chart.id == "points-ages").expect("it is drawn");
+        assert_eq!(chart.traces.len(), report.points.len());
+    }
+}
