@@ -199,7 +199,8 @@ impl RunCheck {
             return Err(format!("readings of second {}", readings.second));
         }
         self.n_rows += 1;
-        let strange = readings.values.iter().find(|(gauge, _)| usize::from(*gauge) >= self.n_gauges);
+        let strange =
+            readings.values.iter().find(|(gauge, _)| usize::from(*gauge) >= self.n_gauges);
         match strange {
             Some((gauge, _)) => Err(format!("a reading of gauge {gauge} of {}", self.n_gauges)),
             None => Ok(()),
@@ -236,7 +237,11 @@ fn check_description(of: &Description) -> Result<(), String> {
     }
     at_most("groups", of.groups.len() as u64, u16::MAX.into())?;
     for group in &of.groups {
-        at_most("clients of a group", group.clients.max(group.processes).into(), CLIENTS_MAX.into())?;
+        at_most(
+            "clients of a group",
+            group.clients.max(group.processes).into(),
+            CLIENTS_MAX.into(),
+        )?;
         let n_kinds = group.kinds.len().max(group.custom_metrics.len());
         at_most("types of a group", n_kinds as u64, KINDS_MAX as u64)?;
         for kind in &group.kinds {
@@ -324,7 +329,8 @@ mod tests {
         for made in [Made::closed(), Made::open_overloaded(), Made::interrupted(), Made::running()]
         {
             assert_eq!(checked(&made.events()), Ok(()));
-            let json = serde_json::to_string(&Report::of(&made.tally())).expect("numbers and words");
+            let json =
+                serde_json::to_string(&Report::of(&made.tally())).expect("numbers and words");
             assert_eq!(Report::check_json(&json), Ok(()));
         }
     }

@@ -9,8 +9,8 @@ use std::sync::Arc;
 use analysis::figures::number;
 use model::{
     Axis, Condition, DataPolicy, Experiment, Group, NS_PER_S, Nesting, Order, Plan, Point,
-    StopCondition, StopRule, TRIALS_MAX, Target, Workload, combinations, format_duration, parse_duration,
-    short_axis,
+    StopCondition, StopRule, TRIALS_MAX, Target, Workload, combinations, format_duration,
+    parse_duration, short_axis,
 };
 
 use crate::bad_plan::BadPlan;

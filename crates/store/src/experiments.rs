@@ -88,9 +88,8 @@ impl Store {
         let rows = self.list(&filter)?.into_iter().map(|run| (run.run.0.clone(), run));
         let mut rows: HashMap<String, RunRow> = rows.collect();
         let trials = read().map_err(|error| self.reader().said(&error))?;
-        let is_strange = |(_, point, repeat): &&(String, u32, u32)| {
-            !experiment.may_have(*point, *repeat)
-        };
+        let is_strange =
+            |(_, point, repeat): &&(String, u32, u32)| !experiment.may_have(*point, *repeat);
         if let Some((id, point, repeat)) = trials.iter().find(is_strange) {
             let what = format!("run {id} is trial {repeat} of point {point}");
             return Err(StoreError::damaged(&self.path, what));

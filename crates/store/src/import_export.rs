@@ -334,7 +334,8 @@ impl Aside {
     }
 
     fn is_whole(&self, theirs: &Store, run: &RunId, check: RunCheck) -> Result<(), StoreError> {
-        let damaged = |why: String| StoreError::damaged(self.copy.path(), format!("run {run}: {why}"));
+        let damaged =
+            |why: String| StoreError::damaged(self.copy.path(), format!("run {run}: {why}"));
         let is_id = |letter: char| letter.is_ascii_alphanumeric() || letter == '-';
         if run.0.len() > ID_CHARACTERS_MAX || !run.0.chars().all(is_id) {
             return Err(StoreError::damaged(self.copy.path(), "a run has an invalid id"));
