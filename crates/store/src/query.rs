@@ -344,6 +344,9 @@ impl Sort {
         let mut at = 1;
         let mut keys = Vec::new();
         for written in text.split(',') {
+            if keys.len() == SORT_KEYS_MAX {
+                return Err(BadQuery::at(at, format!("at most {SORT_KEYS_MAX} columns decide")));
+            }
             let name = written.trim();
             let (is_descending, name) = match name.strip_prefix('-') {
                 Some(name) => (true, name),
@@ -375,6 +378,9 @@ impl Sort {
         }
     }
 }
+
+/// Columns that decide in which order runs come: more distinguish nothing, and SQLite has a limit.
+const SORT_KEYS_MAX: usize = 16;
 
 /// The longest key or value of a label: a line of a list.
 const LABEL_CHARACTERS_MAX: usize = 200;

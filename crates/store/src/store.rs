@@ -52,6 +52,18 @@ impl Store {
         Ok(Store { path: path.to_owned(), connection })
     }
 
+    /// Gives up what is read when nobody waits for it any more: the reading ends with an error, some
+    /// runs after `is_gone`.
+    pub fn give_up_when(
+        &mut self,
+        is_gone: impl FnMut() -> bool + Send + 'static,
+    ) -> Result<(), StoreError> {
+        // A list of runs takes some dozen steps for each, its reading of a report a few.
+        const STEPS: i32 = 100;
+        let set = self.connection.progress_handler(STEPS, Some(is_gone));
+        set.map_err(|error| self.reader().said(&error))
+    }
+
     /// Where it lies.
     pub fn path(&self) -> &Path {
         &self.path

@@ -3,6 +3,7 @@
 mod bench;
 mod builds;
 mod calibration;
+mod damaged;
 mod engines;
 mod flaky;
 mod generator;

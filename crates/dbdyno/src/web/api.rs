@@ -35,14 +35,16 @@ fn json_of(report: &impl Serialize) -> Response {
 
 /// `GET /api/runs`
 pub(super) async fn runs(State(app): State<App>, asked: Pairs) -> Answered {
-    app.read(move |store, _| Ok(Json(run_list_json(&list::runs(store, &asked)?)).into_response()))
-        .await
+    list::read(&app, asked, |store, _, asked| {
+        Ok(Json(run_list_json(&list::runs(store, asked)?)).into_response())
+    })
+    .await
 }
 
 /// `GET /api/runs.csv`
 pub(super) async fn runs_csv(State(app): State<App>, asked: Pairs) -> Answered {
-    app.read(move |store, _| {
-        let text = csv_of(&run_list(&list::runs(store, &asked)?));
+    list::read(&app, asked, |store, _, asked| {
+        let text = csv_of(&run_list(&list::runs(store, asked)?));
         Ok(csv(&asked.file_name("runs", "csv"), text))
     })
     .await
@@ -188,12 +190,12 @@ pub(super) async fn experiment_chart(
 
 /// `GET /api/compare?side=A&side=B`
 pub(super) async fn compare(State(app): State<App>, asked: Pairs) -> Answered {
-    app.read(move |store, _| Ok(json_of(&compared(store, &asked)?))).await
+    app.read_many(move |store, _| Ok(json_of(&compared(store, &asked)?))).await
 }
 
 /// `GET /api/compare.csv?side=A&side=B`
 pub(super) async fn compare_csv(State(app): State<App>, asked: Pairs) -> Answered {
-    app.read(move |store, _| {
+    app.read_many(move |store, _| {
         let page = comparison(&compared(store, &asked)?, &[]);
         Ok(csv(&asked.file_name("comparison", "csv"), csv_of(&page)))
     })
@@ -202,7 +204,7 @@ pub(super) async fn compare_csv(State(app): State<App>, asked: Pairs) -> Answere
 
 /// `GET /api/compare/charts?side=A&side=B`
 pub(super) async fn compare_charts(State(app): State<App>, asked: Pairs) -> Answered {
-    app.read(move |store, _| Ok(chart_list(&compared_charts(store, &asked)?))).await
+    app.read_many(move |store, _| Ok(chart_list(&compared_charts(store, &asked)?))).await
 }
 
 /// `GET /api/compare/charts/NAME?side=A&side=B`
@@ -211,12 +213,12 @@ pub(super) async fn compare_chart(
     Path(of): Path<String>,
     asked: Pairs,
 ) -> Answered {
-    app.read(move |store, _| chart(&compared_charts(store, &asked)?, &of)).await
+    app.read_many(move |store, _| chart(&compared_charts(store, &asked)?, &of)).await
 }
 
 /// `GET /api/history?by=build`
 pub(super) async fn history(State(app): State<App>, asked: Pairs) -> Answered {
-    app.read(move |store, _| {
+    app.read_many(move |store, _| {
         let report = reported_history(store, &asked)?;
         Ok(match tables_of_history(&report, &asked)? {
             Some(tables) => json_of(&tables),
@@ -228,7 +230,7 @@ pub(super) async fn history(State(app): State<App>, asked: Pairs) -> Answered {
 
 /// `GET /api/history.csv?by=build`
 pub(super) async fn history_csv(State(app): State<App>, asked: Pairs) -> Answered {
-    app.read(move |store, _| {
+    app.read_many(move |store, _| {
         let report = reported_history(store, &asked)?;
         let page = match tables_of_history(&report, &asked)? {
             Some(tables) => render::matrices(&tables),
@@ -241,7 +243,8 @@ pub(super) async fn history_csv(State(app): State<App>, asked: Pairs) -> Answere
 
 /// `GET /api/history/charts?by=build`
 pub(super) async fn history_charts(State(app): State<App>, asked: Pairs) -> Answered {
-    app.read(move |store, _| Ok(chart_list(&of_history(&reported_history(store, &asked)?)))).await
+    app.read_many(move |store, _| Ok(chart_list(&of_history(&reported_history(store, &asked)?))))
+        .await
 }
 
 /// `GET /api/history/charts/NAME?by=build`
@@ -250,5 +253,5 @@ pub(super) async fn history_chart(
     Path(of): Path<String>,
     asked: Pairs,
 ) -> Answered {
-    app.read(move |store, _| chart(&of_history(&reported_history(store, &asked)?), &of)).await
+    app.read_many(move |store, _| chart(&of_history(&reported_history(store, &asked)?), &of)).await
 }

@@ -235,15 +235,29 @@ pub(super) fn runs(store: &Store, asked: &Pairs) -> Result<Vec<RunRow>, HttpErro
     Ok(kept.map(|(_, row)| row).collect())
 }
 
+/// Reads a list: as something that reads many reports where it is put or held by their figures.
+pub(super) async fn read<T: Send + 'static>(
+    app: &App,
+    asked: Pairs,
+    read: impl FnOnce(&Store, &Shared, &Pairs) -> Result<T, HttpError> + Send + 'static,
+) -> Result<T, HttpError> {
+    let reads_reports = order_and_condition(&asked).is_ok_and(|(sort, query)| {
+        !sort.figures().is_empty() || query.is_some_and(|query| !query.figures().is_empty())
+    });
+    let read = move |store: &Store, shared: &Shared| read(store, shared, &asked);
+    if reads_reports { app.read_many(read).await } else { app.read(read).await }
+}
+
+fn order_and_condition(asked: &Pairs) -> Result<(Sort, Option<Query>), String> {
+    let sort = asked.get("sort").unwrap_or(NEWEST_FIRST);
+    let sort = Sort::parse(sort, FIGURES).map_err(|bad| format!("sort: {bad}"))?;
+    let condition = asked.get("where").map(|text| Query::parse(text, app::unix_ms(), FIGURES));
+    Ok((sort, condition.transpose().map_err(|bad| bad.to_string())?))
+}
+
 /// What cannot be understood is reported beside the list, which is empty then.
 fn found(store: &Store, asked: &Pairs) -> Result<Found, HttpError> {
-    let read = || -> Result<(Sort, Option<Query>), String> {
-        let sort = asked.get("sort").unwrap_or(NEWEST_FIRST);
-        let sort = Sort::parse(sort, FIGURES).map_err(|bad| format!("sort: {bad}"))?;
-        let condition = asked.get("where").map(|text| Query::parse(text, app::unix_ms(), FIGURES));
-        Ok((sort, condition.transpose().map_err(|bad| bad.to_string())?))
-    };
-    let (sort, query, trouble) = match read() {
+    let (sort, query, trouble) = match order_and_condition(asked) {
         Ok((sort, query)) => (sort, query, None),
         Err(why) => (Sort::default(), None, Some(HttpError::bad(why))),
     };
@@ -469,9 +483,9 @@ pub(super) async fn page(
     visitor: Visitor,
     asked: Pairs,
 ) -> Result<Response, HttpError> {
-    app.read(move |store, shared| {
-        let found = found(store, &asked)?;
-        let rows = rows(store, shared, &visitor, (&found, &asked))?;
+    read(&app, asked, move |store, shared, asked| {
+        let found = found(store, asked)?;
+        let rows = rows(store, shared, &visitor, (&found, asked))?;
         let all = || found.all.iter();
         let text = |name: &str| asked.get(name).unwrap_or_default().to_owned();
         let labels = all().flat_map(|row| &row.labels);
@@ -511,7 +525,7 @@ pub(super) async fn live(
     visitor: Visitor,
     asked: Pairs,
 ) -> Result<Response, HttpError> {
-    app.read(move |store, shared| {
+    read(&app, asked, move |store, shared, asked| {
         let seen = asked.get("after").unwrap_or_default().to_owned();
         let asked = asked.without("after");
         let found = found(store, &asked)?;

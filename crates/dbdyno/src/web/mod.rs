@@ -33,6 +33,7 @@ mod tables;
 mod tests;
 mod throttle;
 mod tls;
+mod turns;
 mod visitor;
 
 use std::net::SocketAddr;
@@ -53,6 +54,7 @@ use self::jobs::Jobs;
 use self::live::LiveRuns;
 use self::memo::Memo;
 use self::passwords::Passwords;
+use self::turns::Turns;
 use self::visitor::Visitor;
 use crate::shell::Shell;
 
@@ -107,6 +109,8 @@ struct App(Arc<Shared>);
 
 struct Shared {
     store: PathBuf,
+    /// Of requests for which the reports of many runs are read.
+    turns: Turns,
     /// Whether only this machine can reach it: then the name by which it is asked must say so.
     is_loopback: bool,
     /// Who may come in; none if everybody who can reach it.
@@ -132,11 +136,34 @@ impl App {
         &self,
         read: impl FnOnce(&Store, &Shared) -> Result<T, HttpError> + Send + 'static,
     ) -> Result<T, HttpError> {
+        self.read_opened(move |store, shared| read(&store, shared)).await
+    }
+
+    /// The same of something for which reports of many runs are read.
+    async fn read_many<T: Send + 'static>(
+        &self,
+        read: impl FnOnce(&Store, &Shared) -> Result<T, HttpError> + Send + 'static,
+    ) -> Result<T, HttpError> {
+        // Dropped with the request's future.
+        let (_waiting, turn) = self.0.turns.take().await;
+        let read = move |mut store: Store, shared: &Shared| {
+            store.give_up_when(turn.is_gone())?;
+            let answer = read(&store, shared);
+            drop(turn);
+            answer
+        };
+        self.read_opened(read).await
+    }
+
+    async fn read_opened<T: Send + 'static>(
+        &self,
+        read: impl FnOnce(Store, &Shared) -> Result<T, HttpError> + Send + 'static,
+    ) -> Result<T, HttpError> {
         let shared = Arc::clone(&self.0);
         let reading = tokio::task::spawn_blocking(move || {
             // Opened for each request: the file may be moved away and another put there.
             let store = Store::open_existing(&shared.store)?;
-            read(&store, &shared)
+            read(store, &shared)
         });
         reading.await.map_err(|_| HttpError::failed("this is a bug in dbdyno: see its log"))?
     }

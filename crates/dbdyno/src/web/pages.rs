@@ -132,7 +132,7 @@ pub(super) async fn compare_chart(
     Path(of): Path<String>,
     asked: Pairs,
 ) -> Result<Response, HttpError> {
-    app.read(move |store, _| {
+    app.read_many(move |store, _| {
         let charts = compared_charts(store, &asked)?;
         let query = asked.text();
         let stands = Stands { at: "/compare", query: &query, name: "comparison", here: "compare" };
@@ -148,7 +148,7 @@ pub(super) async fn history_chart(
     Path(of): Path<String>,
     asked: Pairs,
 ) -> Result<Response, HttpError> {
-    app.read(move |store, _| {
+    app.read_many(move |store, _| {
         let charts = render::charts::of_history(&reported_history(store, &asked)?);
         let query = asked.text();
         let stands = Stands { at: "/history", query: &query, name: "history", here: "history" };
@@ -305,7 +305,17 @@ fn sides(asked: &Pairs, selected: Option<&Grouped>) -> Option<CompareBy> {
 
 /// The comparison that an address asks for.
 pub(super) fn compared(store: &Store, asked: &Pairs) -> Result<ComparisonReport, HttpError> {
+    few_sides(asked)?;
     held(store, asked, selected(store, asked).as_ref())
+}
+
+/// Refuses more sides than anybody compares, before any of them is looked for.
+fn few_sides(asked: &Pairs) -> Result<(), HttpError> {
+    const SIDES_MAX: usize = 500;
+    match asked.all("side").count() {
+        0..=SIDES_MAX => Ok(()),
+        n => Err(HttpError::bad(format!("{n} sides are too many: name at most {SIDES_MAX}"))),
+    }
 }
 
 /// Its charts.
@@ -502,7 +512,8 @@ pub(super) async fn compare(
     visitor: Visitor,
     asked: Pairs,
 ) -> Result<Response, HttpError> {
-    app.read(move |store, _| {
+    app.read_many(move |store, _| {
+        few_sides(&asked)?;
         if let Some(address) = oldest_first(store, &asked) {
             return Ok(Redirect::to(&address).into_response());
         }
@@ -563,7 +574,7 @@ pub(super) async fn history(
     visitor: Visitor,
     asked: Pairs,
 ) -> Result<Response, HttpError> {
-    app.read(move |store, _| {
+    app.read_many(move |store, _| {
         let query = asked.text();
         let medium = Medium::Web {
             base: "/api/history/charts/",

@@ -31,6 +31,7 @@ use super::memo::Memo;
 use super::passwords::Passwords;
 use super::pidfile::PidFile;
 use super::tls::{self, Identity};
+use super::turns::Turns;
 use super::{App, Options, Shared, make_store, routes};
 
 /// A browser opens six connections to a host; so these are many readers.
@@ -106,6 +107,7 @@ pub(crate) fn bind(options: Options) -> Result<Serving, Error> {
     let jobs = Jobs::begin(&store, &job_context, &shell)?;
     let shared = Shared {
         store,
+        turns: Turns::default(),
         is_loopback,
         auth,
         lives: LiveRuns::default(),

@@ -378,6 +378,10 @@ fn a_bad_query_is_one_sentence_with_the_place_of_the_mistake() {
     let expect = "at character 7: there is no column 'p98' (did you mean 'p99'?)";
     assert!(bad.starts_with(expect), "{bad}");
     assert!(Sort::parse("finding", FIGURES).is_err());
+    let long = |n: usize| Sort::parse(&vec!["-tps"; n].join(","), FIGURES);
+    assert!(long(16).is_ok());
+    let bad = long(5000).expect_err("nobody sorts by so many").to_string();
+    assert!(bad.contains("at most 16"), "{bad}");
 }
 
 #[test]

@@ -1,5 +1,8 @@
 //! Laws of what cannot be written, or not yet.
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
 use super::*;
 
 #[test]
@@ -101,4 +104,19 @@ fn sending_never_waits_for_the_file() {
     }
     other.execute_batch("ROLLBACK").expect("a transaction");
     writer.finish(None, Status::Completed, Summary::default()).expect("nothing is missing");
+}
+
+#[test]
+fn a_reading_that_nobody_waits_for_ends() {
+    let (_folder, mut store) = new_store();
+    write(&store, &begun("0197-aaaa", 1), Vec::new()).expect("written");
+    let is_gone = Arc::new(AtomicBool::new(false));
+    let asked = Arc::clone(&is_gone);
+    store.give_up_when(move || asked.load(Ordering::Relaxed)).expect("a store");
+    // As long as somebody waits, nothing is given up.
+    for _ in 0..1_000 {
+        store.list(&Filter::default()).expect("a list");
+    }
+    is_gone.store(true, Ordering::Relaxed);
+    while store.list(&Filter::default()).is_ok() {}
 }
