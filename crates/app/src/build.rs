@@ -243,6 +243,12 @@ struct Builder<'b> {
     analyse_seconds: f64,
 }
 
+fn overtaken() -> Error {
+    let why = "another dbdyno process has built or dropped data here in the meantime: run the \
+               command again";
+    Error::Failed(why.to_owned())
+}
+
 impl<'b> Builder<'b> {
     /// Waits for its turn, and begins what is not begun.
     fn at(
@@ -257,20 +263,22 @@ impl<'b> Builder<'b> {
         let workload = opened.workload.as_ref();
         storage_engine::is_on_server(&mut session, database, workload)?;
         let identity = opened.workload.identity();
+        let found_table = session.has_table(meta::NAME)?;
         let found = meta::read(&mut session, &identity.workload)?;
         match opened.data {
             Data::Absent if found == Found::Nothing => {
                 if let Some(clash) = clash(&mut session, opened.workload.as_ref())? {
                     return Err(Error::Failed(format!("the database {}", clash.sentence())));
                 }
-                meta::begin(&mut session, database, &identity)?;
+                let begun = meta::begin(&mut session, database, &identity);
+                // A database without such locks lets two begin at once.
+                if begun.is_err() && found_table != session.has_table(meta::NAME)? {
+                    return Err(overtaken());
+                }
+                begun?;
             }
             Data::Unfinished if matches!(found, Found::Unfinished(_)) => {}
-            _ => {
-                let why = "another dbdyno process has built or dropped data here in the meantime: \
-                           run the command again";
-                return Err(Error::Failed(why.to_owned()));
-            }
+            _ => return Err(overtaken()),
         }
         Ok(Builder {
             opened,

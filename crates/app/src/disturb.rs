@@ -106,7 +106,8 @@ impl Disturbers {
                 tell: tell.clone(),
             };
             let named = thread::Builder::new().name("disturbance".to_owned());
-            let spawned = named.spawn(move || worker.work()).map_err(Error::failed)?;
+            let spawned =
+                named.spawn(move || worker.work()).map_err(|error| Error::no_thread(&error))?;
             self.threads.push(spawned);
         }
         drop(tell);

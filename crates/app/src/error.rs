@@ -1,7 +1,7 @@
 //! Why a use-case did not come to its end. Not here: what a database refuses while it is measured,
 //! which is an outcome to be counted.
 
-use std::fmt;
+use std::{fmt, io};
 
 use store::{StoreError, StoreErrorKind};
 
@@ -17,6 +17,13 @@ pub enum Error {
 }
 
 impl Error {
+    /// No thread can be started: the system's words do not say what there is too little of.
+    pub(crate) fn no_thread(error: &io::Error) -> Error {
+        Error::Failed(format!(
+            "cannot start a thread ({error}): raise the limit of processes and threads (ulimit -u)"
+        ))
+    }
+
     pub(crate) fn failed(why: impl fmt::Display) -> Error {
         Error::Failed(why.to_string())
     }

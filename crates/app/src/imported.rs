@@ -6,8 +6,6 @@
 //! follows from them (analysis).
 
 use std::fmt::Display;
-use std::fs::File;
-use std::io::Read as _;
 use std::path::Path;
 
 use analysis::figures::{known, unit};
@@ -56,12 +54,7 @@ pub fn read_reference(file: &Path) -> Result<Reference, Error> {
 
 /// A file of figures, which is no longer than it may be.
 pub fn contents(file: &Path) -> std::io::Result<String> {
-    let mut text = String::new();
-    File::open(file)?.take(FILE_BYTES_MAX).read_to_string(&mut text)?;
-    match text.len() as u64 == FILE_BYTES_MAX {
-        true => Err(std::io::Error::other("it is longer than 64 MB")),
-        false => Ok(text),
-    }
+    files::read_text(file, FILE_BYTES_MAX)
 }
 
 /// Keeps what was read; refuses it where others of its name are to stay.

@@ -40,7 +40,7 @@ where
         let result = work(&mut |far| drop(sender.send(Message::Far(far.clone()))));
         let _ = sender.send(Message::Done(result));
     });
-    let worker = spawned.map_err(Error::failed)?;
+    let worker = spawned.map_err(|error| Error::no_thread(&error))?;
     let mut asked = None;
     loop {
         match receiver.recv_timeout(LOOK_EVERY) {

@@ -13,7 +13,7 @@ use model::{Column, ColumnType, Database, DbError, DbErrorKind, Identity, Row, T
 
 use crate::admin_session::AdminSession;
 
-const NAME: &str = "dbdyno_meta";
+pub(crate) const NAME: &str = "dbdyno_meta";
 
 /// What was found about a database's data.
 #[derive(Clone, Debug, PartialEq, Eq)]

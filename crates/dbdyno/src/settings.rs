@@ -5,10 +5,11 @@
 
 use std::collections::BTreeMap;
 use std::fs;
-use std::io::ErrorKind;
+use std::io::{ErrorKind, Write};
 use std::path::{Path, PathBuf};
 
 use app::Error;
+use files::Unfinished;
 use model::Target;
 use toml::{Table, Value};
 
@@ -103,13 +104,16 @@ pub(crate) fn file(variable: &dyn Fn(&str) -> Option<String>) -> Option<PathBuf>
     config.map(|config| config.join("dbdyno/config.toml"))
 }
 
+/// A line for each setting is a kilobyte.
+const FILE_BYTES_MAX: u64 = 1 << 20;
+
 /// The settings that a file has; none if it is not there.
 pub(crate) fn read(file: &Path) -> Result<BTreeMap<String, String>, Error> {
     let bad = |why: &dyn std::fmt::Display| {
         let file = file.display();
         Error::Usage(format!("the settings in {file} cannot be read: {why}: mend or remove it"))
     };
-    let text = match fs::read_to_string(file) {
+    let text = match files::read_text(file, FILE_BYTES_MAX) {
         Ok(text) => text,
         Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => {
             return Ok(BTreeMap::new());
@@ -150,7 +154,7 @@ pub(crate) fn write(file: &Path, setting: &Setting, value: Option<&str>) -> Resu
     let folder = file.parent().expect("a file of ours has a folder");
     fs::create_dir_all(folder).map_err(failed)?;
     // What the file held stays until all of the new one is written.
-    let new = tempfile::NamedTempFile::new_in(folder).map_err(failed)?;
-    fs::write(new.path(), lines.collect::<String>()).map_err(failed)?;
-    new.persist(file).map(|_| ()).map_err(|error| failed(error.error))
+    let mut new = Unfinished::beside(file, 0o600).map_err(failed)?;
+    new.file().write_all(lines.collect::<String>().as_bytes()).map_err(failed)?;
+    new.replace(file).map_err(failed)
 }

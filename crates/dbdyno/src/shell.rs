@@ -37,6 +37,8 @@ pub struct Shell {
     err: Writer,
     variables: Variables,
     is_process: bool,
+    /// Whether results go to a terminal, or did before it was closed.
+    prints_on_terminal: bool,
     settings: Arc<BTreeMap<String, String>>,
 }
 
@@ -53,6 +55,7 @@ impl Shell {
             err: Arc::new(Mutex::new(err)),
             variables: Arc::new(variables),
             is_process: false,
+            prints_on_terminal: false,
             settings: Arc::default(),
         }
     }
@@ -61,7 +64,12 @@ impl Shell {
     pub(crate) fn of_process() -> Shell {
         #[expect(clippy::disallowed_methods, reason = "the command line is where it comes in")]
         let variables = |name: &str| std::env::var(name).ok();
-        Shell { is_process: true, ..Shell::new(io::stdout(), io::stderr(), variables) }
+        let prints_on_terminal = io::stdout().is_terminal();
+        Shell {
+            is_process: true,
+            prints_on_terminal,
+            ..Shell::new(io::stdout(), io::stderr(), variables)
+        }
     }
 
     /// Whether the process is dbdyno's alone: then its signals are for us.
@@ -168,7 +176,7 @@ impl Shell {
         (self.variables)(name).filter(|value| !value.is_empty())
     }
 
-    /// Writes a result. A closed pipe is no error.
+    /// Writes a result. A closed pipe is no error, nor is a terminal that is gone.
     pub(crate) fn print(&self, text: &str) -> Outcome {
         self.print_bytes(harmless(text).as_bytes())
     }
@@ -176,7 +184,7 @@ impl Shell {
     /// The same for what is not meant for a terminal: nothing in it is changed.
     pub(crate) fn print_bytes(&self, bytes: &[u8]) -> Outcome {
         match write(&self.out, bytes) {
-            Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
+            Err(error) if !is_closed(&error, self.prints_on_terminal) => {
                 Err(Error::Failed(format!("the result cannot be written: {error}")))
             }
             _ => Ok(DONE),
@@ -211,6 +219,12 @@ impl fmt::Debug for Shell {
     }
 }
 
+/// Whether nobody reads there any more.
+fn is_closed(error: &io::Error, is_terminal: bool) -> bool {
+    let is_gone = is_terminal && error.raw_os_error() == Some(rustix::io::Errno::IO.raw_os_error());
+    is_gone || error.kind() == io::ErrorKind::BrokenPipe
+}
+
 /// The columns of a terminal, if it says.
 fn columns_of(terminal: &impl AsFd) -> Option<usize> {
     let size = rustix::termios::tcgetwinsize(terminal).ok()?;
@@ -243,4 +257,18 @@ pub(crate) fn harmless(text: &str) -> String {
         shown
     };
     text.chars().fold(String::with_capacity(text.len()), put)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_terminal_that_is_gone_is_no_error_and_a_broken_disk_is_one() {
+        let io_error = || io::Error::from_raw_os_error(rustix::io::Errno::IO.raw_os_error());
+        assert!(is_closed(&io_error(), true));
+        assert!(!is_closed(&io_error(), false), "a file");
+        assert!(is_closed(&io::ErrorKind::BrokenPipe.into(), false));
+        assert!(!is_closed(&io::ErrorKind::StorageFull.into(), true));
+    }
 }

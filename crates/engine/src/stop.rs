@@ -27,6 +27,8 @@ pub struct Stop {
     word: AtomicU32,
     /// The request of somebody who knows no clock: honoured by the coordinator.
     asked: Arc<AtomicU32>,
+    /// Whether somebody has seen that request.
+    is_heard: Arc<AtomicBool>,
     measure_start_ns: AtomicU64,
     end_ns: AtomicU64,
     reason: Mutex<Option<StopReason>>,
@@ -43,6 +45,7 @@ impl Default for Stop {
         Stop {
             word: AtomicU32::new(RUNNING),
             asked: Arc::default(),
+            is_heard: Arc::default(),
             measure_start_ns: AtomicU64::new(NEVER),
             end_ns: AtomicU64::new(NEVER),
             reason: Mutex::new(None),
@@ -57,7 +60,8 @@ impl Default for Stop {
 impl Stop {
     /// The stop word of another run, whose end is asked for together with this one's.
     pub fn of_next(&self) -> Stop {
-        Stop { asked: Arc::clone(&self.asked), ..Stop::default() }
+        let (asked, is_heard) = (Arc::clone(&self.asked), Arc::clone(&self.is_heard));
+        Stop { asked, is_heard, ..Stop::default() }
     }
 
     /// Asks the run to end: once to drain, twice to cut off what is under way. Callable from a
@@ -68,7 +72,17 @@ impl Stop {
 
     /// How often [`Stop::ask`] was called.
     pub fn asked(&self) -> u32 {
-        self.asked.load(Ordering::SeqCst)
+        let asked = self.asked.load(Ordering::SeqCst);
+        if asked > 0 {
+            self.is_heard.store(true, Ordering::SeqCst);
+        }
+        asked
+    }
+
+    /// Whether somebody has seen that the run is to end: work that waits for the system for ever
+    /// does not.
+    pub fn is_heard(&self) -> bool {
+        self.is_heard.load(Ordering::SeqCst)
     }
 
     /// Whether somebody asked the run to end.
@@ -202,4 +216,19 @@ fn fire(timer: &OwnedFd) {
         it_value: Timespec { tv_sec: 0, tv_nsec: 1 },
     };
     let _ = timerfd_settime(timer.as_fd(), TimerfdTimerFlags::empty(), &soon);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_request_is_heard_when_somebody_has_seen_it() {
+        let stop = Stop::default();
+        assert!(!stop.is_asked() && !stop.is_heard());
+        stop.ask();
+        assert!(!stop.is_heard(), "nobody has looked since");
+        assert!(stop.of_next().is_asked());
+        assert!(stop.is_heard(), "those of the next run look at the same");
+    }
 }

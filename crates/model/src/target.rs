@@ -14,6 +14,11 @@ impl Secret {
         Secret(text.into())
     }
 
+    /// A text of somebody else's without it.
+    pub fn hide_in(&self, text: &str) -> String {
+        if self.0.is_empty() { text.to_owned() } else { text.replace(&self.0, "***") }
+    }
+
     /// What is hidden, for the one place that signs in.
     pub fn reveal(&self) -> &str {
         &self.0

@@ -108,8 +108,13 @@ impl Form for Name {
     const KIND: ParameterKind = ParameterKind::Text;
 
     fn read(text: &str) -> Result<String, String> {
-        match text.contains(model::is_control_char) {
-            true => Err("a name is one line, without control or invisible characters".to_owned()),
+        if text.contains(model::is_control_char) {
+            return Err("a name is one line, without control or invisible characters".to_owned());
+        }
+        // As long as a label may be: a line of a list.
+        const CHARACTERS_MAX: usize = 200;
+        match text.chars().count() > CHARACTERS_MAX {
+            true => Err(format!("a name is no longer than {CHARACTERS_MAX} characters")),
             false => Ok(text.to_owned()),
         }
     }

@@ -3,10 +3,13 @@
 
 use model::{ArrivalRate, NS_PER_S};
 
+/// A year of minutes takes a quarter of this.
+const BYTES_MAX: u64 = 64 << 20;
+
 /// Reads `second,rate` lines; a first line of words and lines that begin with `#` are skipped.
 /// Each rate holds until the next line's second, the last one stays.
 pub(crate) fn read(path: &str) -> Result<ArrivalRate, String> {
-    let text = std::fs::read_to_string(path)
+    let text = files::read_text(path, BYTES_MAX)
         .map_err(|error| format!("the file of rates '{path}' cannot be read: {error}"))?;
     from_lines(&text).map_err(|(line, why)| format!("{path}:{line}: {why}"))
 }

@@ -303,7 +303,7 @@ parameters! {
 
     time: Optional<Duration> = "", "Start time, counted from the beginning of the measured phase",
         |at| Some(at.at_ns);
-    name: Optional<Text> = "", "Name [default: its action]", |at| Some(at.name.clone());
+    name: Optional<Name> = "", "Name [default: its action]", |at| Some(at.name.clone());
     sql: Optional<Statements> = "", "A statement, or a list of them, on a separate connection",
         |at| match &at.action {
             Action::Sql(statements) => Some(Some(statements.clone())),

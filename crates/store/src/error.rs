@@ -125,6 +125,10 @@ impl StoreError {
                 DiskFull,
                 format!("no disk space is left beside {store}, which reading needs too: free some"),
             ),
+            Some(ErrorCode::SystemIoFailure) if is_at_limit(path) => (
+                DiskFull,
+                format!("{store} has reached the limit of file sizes (ulimit -f): raise it"),
+            ),
             Some(ErrorCode::ReadOnly | ErrorCode::PermissionDenied) => (
                 ReadOnly,
                 format!("{store} is read-only: make it and its folder writable, or copy it"),
@@ -198,6 +202,19 @@ fn is_full(path: &Path) -> bool {
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
     let room = rustix::fs::statvfs(folder.unwrap_or(Path::new(".")));
     room.is_ok_and(|room| room.f_bavail.saturating_mul(room.f_frsize) < ROOM)
+}
+
+/// Whether a file, or the log beside it, has grown to what this process may write.
+fn is_at_limit(path: &Path) -> bool {
+    /// What is written at once: a page.
+    const ROOM: u64 = 64 * 1024;
+    let limit = rustix::process::getrlimit(rustix::process::Resource::Fsize).current;
+    let bytes = |end: &str| {
+        let mut name = path.as_os_str().to_owned();
+        name.push(end);
+        std::fs::metadata(name).map_or(0, |file| file.len())
+    };
+    limit.is_some_and(|limit| ["", "-wal"].iter().any(|end| bytes(end) + ROOM >= limit))
 }
 
 #[cfg(test)]

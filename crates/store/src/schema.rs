@@ -267,9 +267,14 @@ pub(super) fn open(path: &Path, if_missing: IfMissing) -> Result<Connection, Sto
 /// writes to it then is refused.
 pub(super) fn open_to_read(path: &Path) -> Result<Connection, StoreError> {
     match open(path, IfMissing::Refuse) {
-        Err(error) if error.kind == StoreErrorKind::ReadOnly => as_it_is(path),
+        Err(error) if is_unwritable(error.kind) => as_it_is(path),
         opened => opened,
     }
+}
+
+/// Whether a store can be read, though nothing can be written beside it.
+fn is_unwritable(kind: StoreErrorKind) -> bool {
+    matches!(kind, StoreErrorKind::ReadOnly | StoreErrorKind::DiskFull)
 }
 
 fn as_it_is(path: &Path) -> Result<Connection, StoreError> {
@@ -391,7 +396,7 @@ pub(super) fn readable(path: &Path, flags: OpenFlags) -> Result<Connection, Stor
     let error = StoreError::of(path, &error);
     match (error.kind, has_log(path)) {
         (StoreErrorKind::ReadOnly, true) => Err(StoreError::of_log(path)),
-        (StoreErrorKind::ReadOnly, false) => unchanging(path, flags),
+        (kind, false) if is_unwritable(kind) => unchanging(path, flags),
         _ => Err(error),
     }
 }
@@ -405,8 +410,8 @@ fn has_log(path: &Path) -> bool {
 
 /// SQLite would wait for whoever writes to a pipe, and cannot use a device.
 pub(super) fn refuse_special(path: &Path) -> Result<(), StoreError> {
-    files::refuse_special(path).map_err(|error| {
-        let message = format!("{}: {error}", path.display());
+    files::refuse_special(path).map_err(|_| {
+        let message = format!("{} is a pipe or a device: name another file", path.display());
         StoreError::new(StoreErrorKind::NotAStore, message)
     })
 }

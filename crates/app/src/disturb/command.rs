@@ -13,7 +13,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::Duration;
 
-use model::{Disturbed, Target};
+use model::{Disturbed, Secret, Target};
 use monitor::{PhaseSignal, Woken, wall_clock};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
@@ -38,7 +38,7 @@ const SHELL: &str = r#"IFS= read -r _ && exec sh -c "$0" </dev/null"#;
 pub(super) struct CommandEnvironment {
     variables: Vec<(&'static str, String)>,
     /// In its environment alone.
-    password: Option<String>,
+    password: Option<Secret>,
 }
 
 impl CommandEnvironment {
@@ -52,7 +52,7 @@ impl CommandEnvironment {
         let option = reached.options.iter().find(|(name, _)| name == "socket");
         let socket = socket.or_else(|| option.map(|(_, value)| value.clone()));
         let host = reached.hosts.first();
-        let password = reached.password.as_ref().map(|secret| secret.reveal().to_owned());
+        let password = reached.password.clone();
         let all = [
             ("DBDYNO_TARGET", Some(reached.to_string())),
             ("DBDYNO_HOST", host.map(|host| host.name.clone())),
@@ -67,8 +67,8 @@ impl CommandEnvironment {
 
     /// `text` without the password.
     fn hide(&self, text: String) -> String {
-        match self.password.as_deref().filter(|password| !password.is_empty()) {
-            Some(password) => text.replace(password, "***"),
+        match &self.password {
+            Some(password) => password.hide_in(&text),
             None => text,
         }
     }
@@ -104,7 +104,7 @@ fn start(command: &str, environment: &CommandEnvironment) -> io::Result<Started>
         .args(["-c", SHELL, command])
         .envs(environment.variables.iter().map(|(name, value)| (name, value)))
         .env_remove("DBDYNO_PASSWORD")
-        .envs(environment.password.iter().map(|password| ("DBDYNO_PASSWORD", password)))
+        .envs(environment.password.iter().map(|password| ("DBDYNO_PASSWORD", password.reveal())))
         .stdin(Stdio::piped())
         .stdout(writer.try_clone()?)
         .stderr(writer)

@@ -142,11 +142,7 @@ pub(crate) fn read_file(path: &str) -> Result<Draft, Error> {
     let bad = |why: &dyn std::fmt::Display| {
         Error::Usage(format!("the plan {path} cannot be read: {why}"))
     };
-    // To open a pipe would wait for whoever writes to it, and it could be read only once.
-    if std::fs::metadata(path).is_ok_and(|there| !there.is_file() && !there.is_dir()) {
-        return Err(bad(&"it is a pipe or a device: write the plan to a file"));
-    }
-    let text = std::fs::read_to_string(path).map_err(|error| bad(&error))?;
+    let text = files::read_text(path, PLAN_BYTES_MAX).map_err(|error| bad(&error))?;
     // Whoever names a file here may run its commands too.
     Ok(Draft { is_local: true, ..read_toml(path, &text)? })
 }

@@ -58,12 +58,14 @@ mod trial_options;
 mod web;
 
 use std::process::ExitCode;
+use std::sync::Arc;
 
 use app::Error;
 use clap::error::ErrorKind;
 use clap::{Arg, ArgMatches, Command};
 use model::Choice;
 use render::Document;
+use signal_hook::consts::SIGXFSZ;
 
 use flags::Output;
 
@@ -89,10 +91,41 @@ pub(crate) fn main() -> ExitCode {
         let words = panic.payload_as_str().unwrap_or("no words");
         shown.say(&format!("dbdyno: this is a bug in dbdyno, please report it: {words}{place}"));
     }));
-    let words: Vec<String> =
-        std::env::args_os().map(|word| word.to_string_lossy().into()).collect();
+    // A file that has grown to its limit is one that cannot be written: the run goes on.
+    let limited = signal_hook::flag::register(SIGXFSZ, Arc::default());
+    if let Err(error) = limited {
+        shell.say(&format!("dbdyno: SIGXFSZ cannot be handled, and would end it: {error}"));
+    }
+    let words = match words_of_process() {
+        Ok(words) => words,
+        Err(why) => {
+            shell.say(&format!("dbdyno: {why}"));
+            return ExitCode::from(USAGE);
+        }
+    };
     password::hide();
     ExitCode::from(run(&words, &shell))
+}
+
+/// The command line. Refuses what is no UTF-8, in it and in the variables that name files or are
+/// ours: changed or passed over, it would be another file.
+fn words_of_process() -> Result<Vec<String>, String> {
+    let is_ours = |name: &str| {
+        name.starts_with("DBDYNO_") || ["HOME", "XDG_DATA_HOME", "XDG_CONFIG_HOME"].contains(&name)
+    };
+    for (name, value) in std::env::vars_os() {
+        let name = name.to_string_lossy();
+        if is_ours(&name) && value.to_str().is_none() {
+            return Err(format!("{name} is not valid UTF-8: rename the file, or unset it"));
+        }
+    }
+    let word = |(nth, word): (usize, std::ffi::OsString)| {
+        // It may be a URL with a password, so it is not repeated.
+        word.into_string().map_err(|_| {
+            format!("word {nth} of the command line is not valid UTF-8: rename the file")
+        })
+    };
+    std::env::args_os().enumerate().map(word).collect()
 }
 
 /// Does what a command line says, the program's name being its first word; its exit code.

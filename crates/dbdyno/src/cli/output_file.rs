@@ -3,13 +3,13 @@
 //!
 //! Not here: what is written, and results on the standard output (`print`).
 
-use std::fs::{self, File, Metadata, Permissions};
+use std::fs::{self, File, Metadata};
 use std::io::{self, Read, Write};
-use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
 use app::Error;
 use clap::ArgMatches;
+use files::{Unfinished, folder_of};
 use store::is_of_store;
 
 use super::flags;
@@ -75,26 +75,13 @@ impl OutputFile {
             Some(_) => fs::canonicalize(&self.path)?,
             None => self.path.clone(),
         };
-        let mut new = tempfile::Builder::new()
-            .prefix(".dbdyno-")
-            .suffix(".part")
-            .permissions(Permissions::from_mode(MODE))
-            .tempfile_in(folder_of(&path))
-            .map_err(|error| io::Error::from(error.kind()))?;
-        new.write_all(bytes)?;
+        let mut new = Unfinished::beside(&path, MODE)?;
+        new.file().write_all(bytes)?;
         if let Some(there) = there {
-            new.as_file().set_permissions(there.permissions())?;
+            new.file().set_permissions(there.permissions())?;
         }
-        // The name comes after the bytes, also if the power fails.
-        new.as_file().sync_all()?;
-        new.persist(&path).map(drop).map_err(|failed| failed.error)
+        new.replace(&path)
     }
-}
-
-/// The folder that a file lies in, or would.
-fn folder_of(path: &Path) -> &Path {
-    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
-    folder.unwrap_or(Path::new("."))
 }
 
 /// The end of a file's name behind its last dot, in small letters; empty if it has none.
@@ -115,7 +102,8 @@ fn is_of_sqlite(path: &Path) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use std::os::unix::fs::MetadataExt;
+    use std::fs::Permissions;
+    use std::os::unix::fs::{MetadataExt, PermissionsExt};
 
     use super::*;
 

@@ -6,6 +6,7 @@ use std::fs;
 use std::io;
 use std::sync::Arc;
 use std::thread;
+use std::time::Duration;
 
 use app::Stop;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
@@ -37,6 +38,9 @@ pub(crate) fn stop_on_signals(shell: &Shell) -> Arc<Stop> {
             _ => std::process::exit(i32::from(INTERRUPTED)),
         }
         pulled.ask();
+        if nth == 2 && !is_heard_soon(&pulled) {
+            std::process::exit(i32::from(INTERRUPTED));
+        }
     });
     if let Err(error) = handled {
         shell.say(&format!(
@@ -45,6 +49,19 @@ pub(crate) fn stop_on_signals(shell: &Shell) -> Arc<Stop> {
         ));
     }
     stop
+}
+
+/// Whether what is under way looks at the stop word: it does every second, unless it waits for the
+/// system.
+fn is_heard_soon(stop: &Stop) -> bool {
+    const LOOKS: u32 = 60;
+    const EVERY: Duration = Duration::from_millis(50);
+    (0..LOOKS).any(|_| {
+        if !stop.is_heard() {
+            thread::park_timeout(EVERY);
+        }
+        stop.is_heard()
+    })
 }
 
 /// Calls `heard` on a thread of its own for each signal that asks us to end, with how many there

@@ -4,11 +4,12 @@
 //! Not here: how a service is started (cli).
 
 use std::fs;
-use std::io;
+use std::io::{self, Write};
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 
 use app::Error;
+use files::Unfinished;
 use rustix::event::Timespec;
 use rustix::process::{Signal, pidfd_send_signal};
 use serde::{Deserialize, Serialize};
@@ -44,8 +45,10 @@ fn path(store: &Path) -> PathBuf {
     beside(store, "web.json")
 }
 
+/// Whether nothing can be written: a store may be read all the same.
 fn is_read_only(error: &io::Error) -> bool {
-    matches!(error.kind(), io::ErrorKind::ReadOnlyFilesystem | io::ErrorKind::PermissionDenied)
+    use io::ErrorKind::{PermissionDenied, QuotaExceeded, ReadOnlyFilesystem, StorageFull};
+    matches!(error.kind(), ReadOnlyFilesystem | PermissionDenied | StorageFull | QuotaExceeded)
 }
 
 impl PidFile {
@@ -61,8 +64,11 @@ impl PidFile {
         let pidfile = PidFile { process: Process::current(), address: address.to_owned() };
         let text = serde_json::to_string(&pidfile).expect("it is of words and numbers");
         let path = path(store);
-        let new = beside(store, &format!("web.json-{}.new", std::process::id()));
-        match fs::write(&new, text).and_then(|()| fs::rename(&new, &path)) {
+        let written = Unfinished::beside(&path, 0o644).and_then(|mut new| {
+            new.file().write_all(text.as_bytes())?;
+            new.replace(&path)
+        });
+        match written {
             Ok(()) => Ok(pidfile),
             // Where a store may only be read, it is served, and nobody else can tell.
             Err(error) if is_read_only(&error) => Ok(pidfile),

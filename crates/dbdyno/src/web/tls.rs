@@ -3,14 +3,15 @@
 //!
 //! Not here: when TLS is spoken (serve).
 
-use std::fs::{self, OpenOptions};
+use std::fs;
 use std::io::{self, Write};
 use std::net::IpAddr;
-use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use app::Error;
+use files::Unfinished;
 use model::Civil;
 use rcgen::{CertificateParams, DnType, KeyPair};
 use rustls::ServerConfig;
@@ -26,6 +27,8 @@ use super::pidfile::beside;
 const VALID_DAYS: u32 = 825;
 /// A certificate is renewed this many days before it expires.
 const RENEWED_DAYS: u32 = 30;
+/// A chain of certificates, or a key, is some kilobytes.
+const PEM_BYTES_MAX: u64 = 1 << 20;
 const DAY_S: u64 = 24 * 60 * 60;
 
 /// A certificate that is ready to be shown.
@@ -74,7 +77,8 @@ fn is_old(certificate: &Path) -> bool {
 }
 
 fn chain_of(path: &Path) -> Result<Vec<CertificateDer<'static>>, String> {
-    let read = CertificateDer::pem_file_iter(path).map_err(|error| error.to_string())?;
+    let pem = files::read_bytes(path, PEM_BYTES_MAX).map_err(|error| error.to_string())?;
+    let read = CertificateDer::pem_slice_iter(&pem);
     let chain: Vec<_> = read.collect::<Result<_, _>>().map_err(|error| error.to_string())?;
     match chain.is_empty() {
         true => Err("it has no certificate (PEM)".to_owned()),
@@ -83,7 +87,8 @@ fn chain_of(path: &Path) -> Result<Vec<CertificateDer<'static>>, String> {
 }
 
 fn key_of(path: &Path) -> Result<PrivateKeyDer<'static>, String> {
-    PrivateKeyDer::from_pem_file(path).map_err(|error| error.to_string())
+    let pem = files::read_bytes(path, PEM_BYTES_MAX).map_err(|error| error.to_string())?;
+    PrivateKeyDer::from_pem_slice(&pem).map_err(|error| error.to_string())
 }
 
 fn identity(
@@ -134,15 +139,9 @@ fn make(certificate: &Path, key: &Path, listen: IpAddr) -> Result<(), String> {
 
 /// Writes a file that is never there by half, nor for others to read before it is private.
 fn put(path: &Path, mode: u32, text: &str) -> io::Result<()> {
-    let mut new = path.as_os_str().to_owned();
-    new.push(format!("-{}.new", std::process::id()));
-    let mut file = OpenOptions::new().write(true).create_new(true).mode(mode).open(&new)?;
-    let written = file.write_all(text.as_bytes()).and_then(|()| fs::rename(&new, path));
-    if written.is_err() {
-        // What is wrong matters more than what is left.
-        let _ = fs::remove_file(&new);
-    }
-    written
+    let mut new = Unfinished::beside(path, mode)?;
+    new.file().write_all(text.as_bytes())?;
+    new.replace(path)
 }
 
 fn is_private(key: &Path) -> Result<(), String> {

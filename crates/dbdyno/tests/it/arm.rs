@@ -36,6 +36,14 @@ fn simulated(home: &Home, service: &str, args: &[&str]) -> Value {
 }
 
 #[test]
+fn a_database_whose_reads_return_rows_without_names_has_no_classes() {
+    let home = Home::new();
+    let args = ["--measurements=1000", "--duration=60s"];
+    let report = simulated(&home, "10ms&rows=3", &args);
+    assert_eq!(account(&report, "stored"), 1_000.0);
+}
+
+#[test]
 fn a_run_ends_when_all_measurements_are_stored_and_repeats_to_the_letter() {
     let home = Home::new();
     let args = ["--measurements=100001", "--clients=3", "--duration=60s", MIXTURE];

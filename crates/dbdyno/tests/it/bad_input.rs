@@ -3,13 +3,16 @@
 //!
 //! Not here: what can be done (journey), and what somebody stops (interrupted).
 
+use std::ffi::OsStr;
 use std::fs;
 use std::io::Write;
+use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::FileExt;
 use std::path::Path;
 use std::process::Stdio;
 
 use rusqlite::Connection;
+use rustix::fs::{CWD, FileType, Mode};
 use servers::for_tests::{MARIADB, POSTGRES};
 
 use crate::home::{Home, Ran, at, number};
@@ -1227,4 +1230,76 @@ fn data_are_not_dropped_under_a_run() {
     run.interrupt();
     run.end();
     home.run(&["drop", "tpcc"]).good();
+}
+
+#[test]
+fn a_pipe_or_a_device_is_refused_before_it_is_read() {
+    let home = Home::new();
+    let pipe = home.path("pipe");
+    rustix::fs::mknodat(CWD, &pipe, FileType::Fifo, Mode::RWXU, 0).expect("a pipe");
+    let pipe = pipe.to_str().expect("a plain path");
+    let words = ["is a pipe or a device"];
+    let in_store = ["--store", pipe];
+    refused(&home, &[&QUICK[..], &in_store].concat(), FAILED, &words);
+    refused(&home, &["runs", "--store", pipe], FAILED, &words);
+    refused(&home, &["runs", "import", pipe], FAILED, &words);
+    refused(&home, &["runs", "--store", "/dev/null"], FAILED, &["/dev/null is a pipe or a device"]);
+    let words = ["it is a pipe or a device"];
+    let target = format!("--target=sqlite:{pipe}");
+    refused(&home, &["run", "oltp-insert", &target, "--no-store"], FAILED, &words);
+    let rate = ["--rate=file /dev/zero"];
+    refused(&home, &[&QUICK[..8], &rate].concat(), USAGE, &words);
+    let target = "--target=mariadb://a:b@127.0.0.1:1/d?tls=verify-ca&tls_ca=/dev/zero";
+    refused(&home, &["run", "oltp-insert", target, "--no-store"], USAGE, &words);
+}
+
+#[test]
+fn names_and_plans_have_a_limit() {
+    let home = Home::new();
+    let plan = |name: &str| {
+        format!("name = \"{name}\"\ntarget = \"sim:\"\n[[group]]\nworkload = \"empty\"\n")
+    };
+    let long = home.write("long.toml", plan(&"x".repeat(201)));
+    refused(&home, &["run", &long], USAGE, &["no longer than 200 characters", ":1:8"]);
+    let large = home.write("large.toml", plan(&"x".repeat(2 << 20)));
+    refused(&home, &["run", &large], USAGE, &["longer than 1 MiB"]);
+}
+
+#[test]
+fn what_is_no_utf_8_names_no_other_file() {
+    let home = Home::new();
+    let name = OsStr::from_bytes(b"\xff.sqlite");
+    let args = [OsStr::new("runs"), OsStr::new("--store"), name];
+    let ran = home.run(&args).code(USAGE);
+    assert!(ran.err.contains("word 3 of the command line is not valid UTF-8"), "{}", ran.err);
+    for variable in ["DBDYNO_STORE", "HOME", "XDG_DATA_HOME"] {
+        let mut command = home.dbdyno(&["runs"]);
+        let output = command.env(variable, name).output().expect("dbdyno");
+        let said = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert_eq!(output.status.code(), Some(USAGE), "{said}");
+        assert!(said.contains(&format!("{variable} is not valid UTF-8")), "{said}");
+    }
+}
+
+#[test]
+fn a_limit_of_file_sizes_is_no_end_without_a_word() {
+    let home = Home::new();
+    let dbdyno = home.dbdyno(&QUICK[..]);
+    let mut command = home.command("sh");
+    command.args(["-c", "ulimit -f 16; exec \"$0\" \"$@\""]).arg(dbdyno.get_program());
+    let output = command.args(dbdyno.get_args()).output().expect("a shell");
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_eq!(output.status.code(), Some(FAILED), "{said}");
+    assert!(said.contains("limit of file sizes (ulimit -f)"), "{said}");
+}
+
+#[test]
+fn a_file_without_runs_is_no_import() {
+    let home = Home::new();
+    let empty = home.path("empty.sqlite");
+    let empty = empty.to_str().expect("a plain path");
+    // A list makes no store; what writes to one does.
+    home.call(&[&QUICK[..], &["--store", empty]].concat());
+    home.call(&["runs", "rm", "last", "--store", empty]);
+    refused(&home, &["runs", "import", empty], FAILED, &["empty.sqlite has no runs"]);
 }

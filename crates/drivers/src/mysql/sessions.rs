@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-use model::{DbError, Fact, Product, Row, Statement};
+use model::{DbError, Fact, Product, Row, Secret, Statement};
 
 use super::compression::FRAME_BYTES_MAX;
 use super::packets::{HEADER_BYTES, PART_BYTES};
@@ -46,6 +46,10 @@ impl Server for MysqlServer {
 
     fn sign_in(self: &Arc<Self>, statements: Arc<[Statement]>) -> MysqlSignIn {
         MysqlSignIn::new(Arc::clone(self), statements)
+    }
+
+    fn secret(&self) -> Option<&Secret> {
+        self.password.as_ref()
     }
 
     fn message_bytes_max(&self) -> usize {

@@ -14,6 +14,7 @@ use model::{Clock, DbError, DbErrorKind, NS_PER_MS, Place, Placement, Statement}
 use super::address::Address;
 use super::broken;
 use super::cancel::Handle;
+use super::deadline::Deadline;
 use super::input::Input;
 use super::line::{Line, cancelled, here};
 use super::socket::{Got, Socket, Wait};
@@ -112,8 +113,16 @@ pub(super) async fn connect<S: Server>(
             Ok(line)
         }
         Err(_) if handle.is_cancelled() => Err(cancelled()),
-        Err(no) => Err(no.during(connector.address(place))),
+        Err(no) => Err(without_password(spec.server.as_ref(), no).during(connector.address(place))),
     }
+}
+
+/// What a server said, without the password, which it may repeat.
+pub(super) fn without_password<S: Server>(server: &S, mut no: DbError) -> DbError {
+    if let Some(password) = server.secret() {
+        no.message = password.hide_in(&no.message);
+    }
+    no
 }
 
 /// The work, or a database error when it takes too long.
@@ -139,11 +148,13 @@ async fn within<T>(
 /// A connected stream.
 async fn open<S: Server>(spec: &ConnectSpec<S>) -> Result<Stream, DbError> {
     let connector = spec.server.connector();
+    // On an event loop the whole of it is limited.
+    let deadline = Deadline::after(connector.timeout);
     let socket = match connector.address(spec.place) {
         Address::Socket(path) => {
             let socket = Socket::unix().map_err(no_socket)?;
             spec.handle.watch(socket.descriptor());
-            open_unix(spec, socket, path).await.map_err(unreachable)
+            open_unix(spec, socket, path, deadline).await.map_err(unreachable)
         }
         Address::Host(..) => {
             let mut found = Err(unreachable(io::ErrorKind::AddrNotAvailable.into()));
@@ -159,10 +170,16 @@ async fn open<S: Server>(spec: &ConnectSpec<S>) -> Result<Stream, DbError> {
                 Some(entrance) => vec![SocketAddr::from((Ipv4Addr::LOCALHOST, entrance.port))],
                 None => addresses,
             };
-            for address in addresses {
+            let n_addresses = addresses.len();
+            for (index, address) in addresses.into_iter().enumerate() {
                 let socket = Socket::tcp(&address).map_err(no_socket)?;
                 spec.handle.watch(socket.descriptor());
-                let made = open_tcp(spec, socket, &address).await;
+                // The next one has its share of the time.
+                let share = (n_addresses - index) as u32;
+                let made = match deadline.left() {
+                    Ok(left) => open_tcp(spec, socket, &address, left / share).await,
+                    Err(error) => Err(error),
+                };
                 found = made.map_err(unreachable);
                 if found.is_ok() || spec.handle.is_cancelled() {
                     break;
@@ -175,7 +192,7 @@ async fn open<S: Server>(spec: &ConnectSpec<S>) -> Result<Stream, DbError> {
         }
     };
     let mut stream = Stream::new(socket?);
-    stream.set_receive_timeout(Some(connector.timeout)).map_err(no_socket)?;
+    stream.set_deadline(deadline).map_err(no_socket)?;
     Ok(stream)
 }
 
@@ -183,13 +200,13 @@ async fn open_tcp<S: Server>(
     spec: &ConnectSpec<S>,
     mut socket: Socket,
     address: &std::net::SocketAddr,
+    limit: Duration,
 ) -> io::Result<Socket> {
     socket.connect_tcp(address)?;
     if let ExecContext::Loop(_) = spec.exec {
         socket.watch()?;
     }
-    let timeout = spec.server.connector().timeout;
-    poll_fn(|context| socket.poll_connected(context, timeout)).await?;
+    poll_fn(|context| socket.poll_connected(context, limit)).await?;
     Ok(socket)
 }
 
@@ -197,9 +214,10 @@ async fn open_unix<S: Server>(
     spec: &ConnectSpec<S>,
     mut socket: Socket,
     path: &std::path::Path,
+    deadline: Deadline,
 ) -> io::Result<Socket> {
     let ExecContext::Loop(clock) = &spec.exec else {
-        socket.set_connect_timeout(spec.server.connector().timeout)?;
+        socket.set_connect_timeout(deadline.left()?)?;
         socket.connect_unix(path)?;
         return Ok(socket);
     };

@@ -41,7 +41,7 @@ pub(crate) struct Connector {
     default_port: u16,
     /// How connections are secured.
     pub(crate) tls: Tls,
-    /// How long connecting and signing in may take, each wait by itself.
+    /// How long connecting and signing in may take in all.
     pub(crate) timeout: Duration,
 }
 

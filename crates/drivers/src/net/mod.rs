@@ -10,6 +10,7 @@ mod broken;
 mod cancel;
 mod connect;
 mod connector;
+mod deadline;
 mod hosts;
 mod input;
 mod line;
@@ -30,8 +31,8 @@ mod tls_mode;
 use std::sync::Arc;
 
 use model::{
-    DbError, Fact, Product, Reply, Request, RowSource, SentStatement, Statement, StatementId,
-    StatementKind, Table, Traffic, Visit,
+    DbError, Fact, Product, Reply, Request, RowSource, Secret, SentStatement, Statement,
+    StatementId, StatementKind, Table, Traffic, Visit,
 };
 
 pub(crate) use connect::tell;
@@ -66,6 +67,9 @@ pub(crate) trait Server: Send + Sync + Sized + 'static {
 
     /// A sign-in about to begin; the protocol it ends in knows `statements`.
     fn sign_in(self: &Arc<Self>, statements: Arc<[Statement]>) -> Self::SignIn;
+
+    /// The password, which a server may repeat in its words.
+    fn secret(&self) -> Option<&Secret>;
 
     /// The longest message that is accepted from the server, in bytes.
     fn message_bytes_max(&self) -> usize;

@@ -32,7 +32,7 @@ pub(crate) const CONNECT_TIMEOUT: Parameter = Parameter::option(
     "connect_timeout",
     ParameterKind::Duration,
     "10s",
-    "Time limit for connecting and signing in",
+    "Time limit for connecting and signing in, all waits together",
 );
 
 pub(crate) const MAX_PACKET: Parameter = Parameter::option(

@@ -17,7 +17,7 @@ use model::{
 };
 
 use super::cancel::{Canceller, Flags, Handle};
-use super::connect::{ConnectSpec, ExecContext, ProtocolOf, connect};
+use super::connect::{ConnectSpec, ExecContext, ProtocolOf, connect, without_password};
 use super::input::Input;
 use super::line::{Line, cancelled, here};
 use super::{CancelKey, Connector, Protocol, Server};
@@ -206,6 +206,8 @@ pub(crate) struct NetSession<S: Server> {
     flags: Arc<Flags>,
     /// None once it is broken.
     line: Option<Line<ProtocolOf<S>>>,
+    /// Why it is broken, and which server's it was.
+    why_broken: Option<String>,
     /// A connection being made again.
     connecting: Option<Reconnecting<S>>,
     under_way: UnderWay,
@@ -240,6 +242,7 @@ impl<S: Server> NetSession<S> {
             flags: Arc::clone(spec.handle.flags()),
             spec,
             line: Some(line),
+            why_broken: None,
             connecting: None,
             under_way: UnderWay::Nothing,
             is_flight: false,
@@ -277,10 +280,8 @@ impl<S: Server> NetSession<S> {
             return Err(cancelled());
         }
         assert_eq!(self.under_way, UnderWay::Nothing, "one request is under way at a time");
-        self.line.as_mut().ok_or_else(|| {
-            let message = "the connection is broken and must be reopened";
-            DbError::new(DbErrorKind::ConnectionLost, message)
-        })
+        let why = || self.why_broken.as_deref().unwrap_or("the connection was ended");
+        self.line.as_mut().ok_or_else(|| DbError::new(DbErrorKind::ConnectionLost, why()))
     }
 
     fn begin(&mut self, under_way: UnderWay) {
@@ -301,10 +302,12 @@ impl<S: Server> NetSession<S> {
     /// has left it) would say so again: where there are several, another one may be there.
     #[inline]
     fn note_failure<T>(&mut self, result: Result<T, DbError>) -> Result<T, DbError> {
-        if result.as_ref().is_err_and(|no| no.kind.breaks_session()) {
-            self.spec.go_on();
-        }
-        result
+        result.map_err(|no| {
+            if no.kind.breaks_session() {
+                self.spec.go_on();
+            }
+            without_password(self.spec.server.as_ref(), no)
+        })
     }
 
     /// The connection is of no more use: says what that means for the one who must go on.
@@ -315,6 +318,9 @@ impl<S: Server> NetSession<S> {
         let is_flight = self.is_flight
             || self.line.as_ref().is_some_and(|line| line.protocol.n_unanswered() > 1);
         self.hang_up();
+        no = without_password(self.spec.server.as_ref(), no);
+        let address = self.spec.server.connector().address(self.spec.place);
+        self.why_broken = Some(format!("{address}: {no}"));
         if self.flags.is_cancelled() {
             no = cancelled();
         } else if is_flight && self.spec.server.connector().note_lost_flight() {

@@ -22,6 +22,7 @@ use rustix::net::{
     SocketType,
 };
 
+use super::deadline::Deadline;
 use super::reply_lag::Probe;
 
 /// What one waits for.
@@ -55,6 +56,8 @@ pub(super) struct Socket {
     watched: Option<Watched>,
     /// Only on a thread.
     receive_timeout: Option<Duration>,
+    /// Only on a thread, while the connection is made.
+    deadline: Option<Deadline>,
     /// Only where the lag of replies is measured.
     probe: Option<Probe>,
 }
@@ -88,6 +91,7 @@ impl Socket {
             descriptor: Arc::new(descriptor),
             watched: None,
             receive_timeout: None,
+            deadline: None,
             probe: None,
         }
     }
@@ -168,9 +172,18 @@ impl Socket {
     /// On a thread: after how long a wait there is [`Got::Silence`]; none is never.
     pub(super) fn set_receive_timeout(&mut self, timeout: Option<Duration>) -> io::Result<()> {
         if self.watched.is_none() {
-            self.receive_timeout = timeout;
+            (self.receive_timeout, self.deadline) = (timeout, None);
             rustix::io::ioctl_fionbio(&self.descriptor, false)?;
             sockopt::set_socket_timeout(&self.descriptor, Timeout::Recv, timeout)?;
+        }
+        Ok(())
+    }
+
+    /// On a thread: until when all waits together end with [`Got::Silence`].
+    pub(super) fn set_deadline(&mut self, deadline: Deadline) -> io::Result<()> {
+        if self.watched.is_none() {
+            rustix::io::ioctl_fionbio(&self.descriptor, false)?;
+            self.deadline = Some(deadline);
         }
         Ok(())
     }
@@ -243,6 +256,11 @@ impl Socket {
     }
 
     fn receive_here(&mut self, room: &mut [u8], wait: Wait) -> io::Result<Got> {
+        if let Some(deadline) = self.deadline.filter(|_| wait != Wait::Nothing) {
+            let Ok(left) = deadline.left() else { return Ok(Got::Silence) };
+            self.receive_timeout = Some(left);
+            sockopt::set_socket_timeout(&self.descriptor, Timeout::Recv, Some(left))?;
+        }
         let flags = match wait {
             Wait::Bytes => RecvFlags::empty(),
             Wait::Nothing => RecvFlags::DONTWAIT,

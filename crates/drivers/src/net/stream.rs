@@ -8,6 +8,7 @@ use std::time::Duration;
 use model::{DbError, ReplyLags};
 
 use super::broken::{db_error, ended};
+use super::deadline::Deadline;
 use super::input::Input;
 use super::socket::{Got, Socket, Wait};
 use super::tls_client::Secured;
@@ -45,6 +46,11 @@ impl Stream {
     /// On a thread: after how long a wait there is [`Got::Silence`]; none is never.
     pub(super) fn set_receive_timeout(&mut self, timeout: Option<Duration>) -> io::Result<()> {
         self.socket.set_receive_timeout(timeout)
+    }
+
+    /// On a thread: until when all waits together end with [`Got::Silence`].
+    pub(super) fn set_deadline(&mut self, deadline: Deadline) -> io::Result<()> {
+        self.socket.set_deadline(deadline)
     }
 
     /// From now on measures how long replies lie in the socket before they are read.

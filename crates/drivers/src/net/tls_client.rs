@@ -272,6 +272,9 @@ fn verifier(
     })
 }
 
+/// All authorities of a system are a quarter of a megabyte.
+const CA_BYTES_MAX: u64 = 16 << 20;
+
 fn roots(ca: Option<&Path>) -> Result<RootCertStore, BadParameter> {
     let mut roots = RootCertStore::empty();
     let Some(path) = ca else {
@@ -288,7 +291,8 @@ fn roots(ca: Option<&Path>) -> Result<RootCertStore, BadParameter> {
         let path = path.display();
         BadParameter::of("tls_ca", format!("{path} is not a file of certificates (PEM): {why}"))
     };
-    for certificate in CertificateDer::pem_file_iter(path).map_err(|error| bad(&error))? {
+    let pem = files::read_bytes(path, CA_BYTES_MAX).map_err(|error| bad(&error))?;
+    for certificate in CertificateDer::pem_slice_iter(&pem) {
         roots.add(certificate.map_err(|error| bad(&error))?).map_err(|error| bad(&error))?;
     }
     if roots.is_empty() {

@@ -33,7 +33,7 @@ use std::sync::Arc;
 use bytes::BytesMut;
 use model::{
     BadParameter, DbError, DbErrorKind, Fact, NS_PER_MS, Parameter, ParameterKind, Product, Row,
-    Settings, Statement, Target,
+    Secret, Settings, Statement, Target,
 };
 use postgres_protocol::message::frontend;
 
@@ -174,6 +174,10 @@ impl net::Server for Server {
         let mut nonce = [0; 18];
         getrandom::fill(&mut nonce).expect("the system has random bytes");
         PostgresSignIn::new(Arc::clone(&self.account), statements, nonce)
+    }
+
+    fn secret(&self) -> Option<&Secret> {
+        self.account.password.as_ref()
     }
 
     fn message_bytes_max(&self) -> usize {

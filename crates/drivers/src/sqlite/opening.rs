@@ -198,7 +198,11 @@ pub(super) fn check_path(path: &Path, create: bool) -> Result<(), DbError> {
         Ok(found) if found.is_dir() => {
             no(DbErrorKind::Denied, format!("{shown} is a directory: name a file in it"))
         }
-        Ok(_) => Ok(()),
+        // SQLite would wait for whoever writes to a pipe.
+        Ok(_) => match files::refuse_special(path) {
+            Ok(()) => Ok(()),
+            Err(error) => no(DbErrorKind::Denied, format!("{shown}: {error}")),
+        },
         Err(error) if error.kind() == io::ErrorKind::PermissionDenied => no(
             DbErrorKind::Denied,
             format!("cannot read {shown}: {error}; check the permissions of its directories"),

@@ -101,6 +101,27 @@ fn a_server_that_never_greets_is_given_up() {
     assert!(no.message.contains("does not answer in time"), "{no}");
 }
 
+/// Each of its bytes comes in time, and the greeting never ends: it would be waited for a thousand
+/// times.
+#[test]
+fn a_server_that_greets_byte_by_byte_is_given_up_when_the_time_is_over() {
+    let port = server(|stream| {
+        let every = Some(Duration::from_millis(20));
+        stream.set_read_timeout(every).expect("above zero");
+        let _ = stream.write_all(&[0xff, 0xff, 0xff, 0]);
+        // What is read is the pause.
+        while stream.write_all(b"x").is_ok() {
+            if matches!(stream.read(&mut [0]), Ok(0)) {
+                break;
+            }
+        }
+    });
+    let Err(CannotOpen::Refused(no)) = open(port) else { panic!("it must not open") };
+    assert_eq!(no.kind, DbErrorKind::ConnectionLost);
+    let is_named = no.message.contains(&format!("127.0.0.1:{port}"));
+    assert!(is_named && no.message.contains("does not answer in time"), "{no}");
+}
+
 #[test]
 fn a_server_that_ends_the_greeting_is_told_from_one_that_is_silent() {
     let port = server(|_| {});
