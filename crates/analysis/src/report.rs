@@ -560,7 +560,7 @@ pub struct ErrorReport {
     /// The product's number.
     pub code: i64,
     /// The standard's five letters; empty where the product has none.
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "String::is_empty")]
     pub sqlstate: String,
     /// The words of the first of them.
     pub message: String,

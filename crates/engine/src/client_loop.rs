@@ -17,7 +17,7 @@ use stats::{CoarseHistogram, Moments};
 use crate::clock::through;
 use crate::pacer::{Claim, Pacer};
 use crate::recorder::Recorder;
-use crate::refusals::{Acceptance, Next, Refusals, is_refusal};
+use crate::rejections::{Acceptance, Next, Rejections, is_rejection};
 use crate::stop::{NEVER, Stop};
 
 /// Pauses between attempts to reconnect double from the first to the last of these.
@@ -99,7 +99,7 @@ pub(crate) struct ClientLoop {
     measured: Vec<(u16, u64)>,
     database: Arc<dyn Database>,
     acceptance: Arc<Acceptance>,
-    refusals: Refusals,
+    rejections: Rejections,
     /// Its server refuses it: the next transaction needs another connection.
     leaves: bool,
     /// The connection broke, and there is no other yet.
@@ -154,7 +154,7 @@ impl ClientLoop {
             measured: Vec::with_capacity(8),
             database: spec.database,
             acceptance: spec.acceptance,
-            refusals: Refusals::default(),
+            rejections: Rejections::default(),
             leaves: false,
             is_broken: false,
             idle_since_ns: 0,
@@ -345,7 +345,7 @@ impl ClientLoop {
             let db_error = match self.user.converse(&mut context).await {
                 Ok(done) => {
                     self.acceptance.accept(kind);
-                    self.refusals.clear();
+                    self.rejections.clear();
                     self.leaves = false;
                     return (outcome_of(done), retries);
                 }
@@ -385,11 +385,11 @@ impl ClientLoop {
             return;
         }
         self.common.recorder.record_error(self.client, self.group, now_ns, db_error);
-        if !is_refusal(db_error.kind) {
-            return self.refusals.clear();
+        if !is_rejection(db_error.kind) {
+            return self.rejections.clear();
         }
         let n_hosts = self.database.hosts().map_or(1, |hosts| hosts.list().len());
-        match self.refusals.note(db_error.kind, kind, &self.acceptance, n_hosts, now_ns) {
+        match self.rejections.note(db_error.kind, kind, &self.acceptance, n_hosts, now_ns) {
             // Whoever is refused when connecting goes on by itself.
             Next::Leave if kind.is_some() && !self.leaves => {
                 self.leaves = true;

@@ -22,7 +22,7 @@ use crate::pacer::{Arrivals, Budget, Dropped, Pacer, Pacing, arrivals_of};
 use crate::place::simulated::Simulation;
 use crate::place::{Barrier, ConnectLimiter, RunContext, WorkerMessage, loops, producers, threads};
 use crate::recorder::{GroupShape, Recorder, second_of};
-use crate::refusals::Acceptance;
+use crate::rejections::Acceptance;
 use crate::stop::{NEVER, Stop};
 
 /// How soon the coordinator looks again whether somebody asked to stop.

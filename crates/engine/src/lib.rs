@@ -14,7 +14,7 @@ mod os_sched;
 mod pacer;
 mod place;
 mod recorder;
-mod refusals;
+mod rejections;
 mod reply_lag;
 mod schedule;
 mod stop;

@@ -7,10 +7,12 @@ use std::time::Duration;
 
 use rusqlite::Connection;
 use serde_json::Value;
+use servers::for_tests::MARIADB;
 
 use crate::home::{Home, at, number, number_in};
 use crate::journey::nothing_is_lost;
 use crate::password::{on_a_terminal, read_until};
+use crate::real::url;
 use crate::waiting::Started;
 
 const FAILED: i32 = 1;
@@ -63,6 +65,29 @@ fn an_interrupted_run_reports_what_it_measured() {
     let kept = home.json(&["runs", "show", "last"]);
     assert_eq!(kept, report);
     home.run(&["check", "tpcc"]).good().says(&["13 of 13 checks pass"]);
+}
+
+/// Two machines have a store each: only the database tells the runs of each other.
+#[test]
+fn two_runs_from_two_machines_do_not_call_each_other_invalid() {
+    let server = MARIADB.start();
+    let (here, there) = (Home::new(), Home::new());
+    let target = format!("--target={}", url(&server));
+    let of = ["oltp-insert", "--tables=1", "--table-size=10", "--ramp-up=0s", "--rate=50"];
+    let run = [&["run"], &of[..], &[&target, "--check=off", "--output=json"]].concat();
+    let mut long = here.start(&[&run[..], &["--duration=1h"]].concat());
+    wait_for_seconds(&here, &mut long, 1);
+    let report = there.run(&[&run[..], &["--duration=2s"]].concat()).json();
+    long.interrupt();
+    long.end().code(INTERRUPTED);
+    let (change, committed) = ("crosschecks.0.change", "crosschecks.0.committed");
+    let is_more = number(&report, change) > number(&report, committed);
+    let findings = at(&report, "findings").as_array().expect("a list");
+    let has = |id: &str| findings.iter().any(|finding| finding["id"] == id);
+    assert!(!has("crosscheck_mismatch"), "{findings:#?}");
+    assert_eq!(has("crosscheck_shared"), is_more, "{findings:#?}");
+    let report = there.run(&[&run[..], &["--duration=1s"]].concat()).json();
+    assert_eq!(number(&report, change), number(&report, committed), "now it is alone");
 }
 
 #[test]

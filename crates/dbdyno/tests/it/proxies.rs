@@ -67,7 +67,7 @@ impl Between {
         Between { child, port, folder }
     }
 
-    /// HAProxy with these settings, which are told port and folder.
+    /// HAProxy with these settings, which are made of port and folder.
     pub(crate) fn haproxy(settings: impl FnOnce(u16, &str) -> String) -> Between {
         let args = ["-W", "-db", "-f"];
         Between::start("/usr/sbin/haproxy", "haproxy", &args, "Loading success", settings)

@@ -46,7 +46,7 @@ pub(super) fn is_of_client(code: u16) -> bool {
 }
 
 /// What programs between us and the server say by numbers of their own, which other products use
-/// too, so that only their words tell: ProxySQL (`PgSQL_Session.cpp`, `MySQL_Session.cpp`) and RDS
+/// too, so that only their words tell: ProxySQL (`MySQL_Session.cpp`) and RDS
 /// Proxy ("Troubleshooting for RDS Proxy").
 fn of_middleware(code: u16, message: &str) -> Option<(DbErrorKind, &'static str)> {
     let has = |words: &str| message.contains(words);

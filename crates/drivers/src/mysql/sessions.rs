@@ -30,12 +30,15 @@ impl Server for MysqlServer {
             Ok(())
         });
         if asked.is_err() {
-            // A server that does not say it is told, each time.
+            // Where nobody knows, each session sets it.
             chains = true;
         }
         self.chains.fetch_or(chains, Ordering::Relaxed);
         match (session.cancel_key(), number) {
-            (Some(CancelKey::KillQuery(ours)), Some(number)) => ours as i64 != number,
+            // The greeting has room for 32 bits of it; some servers keep none, and say 0.
+            (Some(CancelKey::KillQuery(ours)), Some(number)) => {
+                number != 0 && ours as u32 != number as u32
+            }
             _ => false,
         }
     }

@@ -278,7 +278,7 @@ fn a_server_that_takes_no_more_writes_is_left_until_another_one_takes_them() {
     assert_eq!(shown.ran.reason, StopReason::Completed);
     let asks = asks_again_ns(30 * NS_PER_S, &read_only_ns);
     assert_eq!(shown.measured.failed, 4 * asks.len() as u64, "one at first, and all but the last");
-    // The refusals are in their seconds.
+    // The rejections are in their seconds.
     let failed_in = |event: &Event| match event {
         Event::Second(second) if second.counts().failed > 0 => Some(second.second),
         _ => None,

@@ -1,4 +1,4 @@
-//! Refusals that no further attempt heals, and when they end a run: at once where a transaction
+//! Rejections that no further attempt heals, and when they end a run: at once where a transaction
 //! type was never accepted, and only after a time where it was, since its server may be changing.
 //!
 //! Not here: conflicts, which heal, and lost connections, which are made again for as long as the
@@ -54,7 +54,7 @@ impl Acceptance {
     }
 }
 
-/// What a client does after a refusal.
+/// What a client does after a rejection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Next {
     /// It goes on where it is.
@@ -65,20 +65,20 @@ pub(crate) enum Next {
     GiveUp,
 }
 
-/// The refusals of one client since something of it was accepted.
+/// The rejections of one client since something of it was accepted.
 #[derive(Default)]
-pub(crate) struct Refusals {
+pub(crate) struct Rejections {
     in_a_row: u32,
     since_ns: u64,
 }
 
-impl Refusals {
+impl Rejections {
     /// Something was accepted, or failed for a reason that heals.
     pub(crate) fn clear(&mut self) {
         self.in_a_row = 0;
     }
 
-    /// Notes a refusal of a transaction of type `kind`, or of another connection (none), by a
+    /// Notes a rejection of a transaction of type `kind`, or of another connection (none), by a
     /// target of so many hosts.
     pub(crate) fn note(
         &mut self,
@@ -115,7 +115,7 @@ impl Refusals {
 }
 
 /// Whether no further attempt heals it, unless the server changes.
-pub(crate) fn is_refusal(kind: DbErrorKind) -> bool {
+pub(crate) fn is_rejection(kind: DbErrorKind) -> bool {
     use DbErrorKind::{Corrupt, Denied, DiskFull, Missing, Other, ReadOnly, Shape, Unsupported};
     matches!(kind, Corrupt | Denied | DiskFull | Missing | Other | ReadOnly | Shape | Unsupported)
 }
@@ -126,16 +126,16 @@ mod tests {
 
     const MS: u64 = 1_000_000;
 
-    /// What a client does after each of `n` refusals, one every 100 ms.
+    /// What a client does after each of `n` rejections, one every 100 ms.
     fn refused(
         n: u64,
         db_error: DbErrorKind,
         acceptance: &Acceptance,
         n_hosts: usize,
     ) -> Vec<Next> {
-        let mut refusals = Refusals::default();
+        let mut rejections = Rejections::default();
         let mut note =
-            |nth| refusals.note(db_error, Some(0), acceptance, n_hosts, (nth + 1) * 100 * MS);
+            |nth| rejections.note(db_error, Some(0), acceptance, n_hosts, (nth + 1) * 100 * MS);
         (0..n).map(&mut note).collect()
     }
 
@@ -169,8 +169,8 @@ mod tests {
 
     #[test]
     fn a_connection_that_is_refused_is_tried_for_half_a_minute() {
-        let (mut refusals, acceptance) = (Refusals::default(), Acceptance::new(1));
-        let mut note = |now_ns| refusals.note(DbErrorKind::Denied, None, &acceptance, 1, now_ns);
+        let (mut rejections, acceptance) = (Rejections::default(), Acceptance::new(1));
+        let mut note = |now_ns| rejections.note(DbErrorKind::Denied, None, &acceptance, 1, now_ns);
         assert!((0..100).all(|nth| note(nth * 100 * MS) != Next::GiveUp));
         assert_eq!(note(PATIENCE_NS), Next::GiveUp);
     }
