@@ -7,11 +7,11 @@ use plan::{Draft, EXPERIMENT, From, GroupDraft, PLAN, VaryDraft, Written, group_
 
 use workloads::GroupRole;
 
-use super::{STDIN, flags};
+use super::{STDIN, flags, scripts};
 use crate::shell::Shell;
 
 /// No plan that a person made is longer.
-const PLAN_BYTES_MAX: u64 = 1 << 20;
+pub(super) const PLAN_BYTES_MAX: u64 = 1 << 20;
 
 /// Reads what the command line says: a workload's name, or a plan file, and flags over it.
 pub(crate) fn draft(what: &str, matches: &ArgMatches, shell: &Shell) -> Result<Draft, Error> {
@@ -144,7 +144,7 @@ pub(crate) fn read_file(path: &str) -> Result<Draft, Error> {
     };
     let text = files::read_text(path, PLAN_BYTES_MAX).map_err(|error| bad(&error))?;
     // Whoever names a file here may run its commands too.
-    Ok(Draft { is_local: true, ..read_toml(path, &text)? })
+    Ok(Draft { is_local: true, ..plan_of(path, &text)? })
 }
 
 /// Reads a plan from standard input. Whoever wrote it may be a program, so it has no commands.
@@ -156,7 +156,22 @@ fn read_stdin(shell: &Shell) -> Result<Draft, Error> {
     if text.len() as u64 > PLAN_BYTES_MAX {
         return Err(bad(&format!("it is longer than {PLAN_BYTES_MAX} bytes")));
     }
-    Ok(read_toml("stdin", &text)?)
+    plan_of("stdin", &text)
+}
+
+/// Reads a plan; of what is none but the script of another tool, what that is.
+fn plan_of(name: &str, text: &str) -> Result<Draft, Error> {
+    read_toml(name, text).map_err(|bad| match scripts::sentence_of_text(name, text) {
+        // A mistake in a plan is told as that.
+        Some(sentence) if !is_plan(text) => Error::Usage(sentence),
+        _ => bad.into(),
+    })
+}
+
+/// Whether a text has a table of a plan, so that it is one with a mistake.
+fn is_plan(text: &str) -> bool {
+    let tables = ["[[group]]", "[experiment", "[phases]", "[target]", "[server]", "[[at]]"];
+    text.lines().any(|line| tables.iter().any(|table| line.trim_start().starts_with(table)))
 }
 
 /// The workload of a plan's first group, if the plan can be read at all.
@@ -167,9 +182,7 @@ pub(crate) fn workload_of_file(path: &str) -> Option<&'static workloads::Entry> 
 }
 
 fn of_workload(name: &str, matches: &ArgMatches) -> Result<Draft, Error> {
-    let entry = workloads::by_name(name).map_err(|bad| {
-        Error::Usage(format!("{bad}; a plan is a file whose name ends with .toml"))
-    })?;
+    let entry = workloads::by_name(name).map_err(|bad| no_workload(name, &bad))?;
     let mut group = GroupDraft::default();
     group.values.insert("workload", Written::new(entry.name, From::Default));
     let groups = match entry.roles {
@@ -179,6 +192,18 @@ fn of_workload(name: &str, matches: &ArgMatches) -> Result<Draft, Error> {
         }
     };
     Ok(Draft { groups, ..Draft::default() })
+}
+
+/// What to say of a name that is no workload: it may be that of a file.
+pub(super) fn no_workload(name: &str, bad: &dyn std::fmt::Display) -> Error {
+    let of_file = scripts::sentence_of_file(name);
+    let is_script = [".sql", ".lua", ".tcl"].iter().any(|end| name.ends_with(end));
+    let scripts = if is_script { ", and scripts are not run" } else { "" };
+    Error::Usage(
+        of_file.unwrap_or_else(|| {
+            format!("{bad}; a plan is a file whose name ends with .toml{scripts}")
+        }),
+    )
 }
 
 /// The group of a role; none where it has no clients.

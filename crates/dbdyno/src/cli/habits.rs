@@ -260,6 +260,26 @@ const HABITS: &[Habit] = &[
         "--table-size VALUE with the workloads oltp-..., --warehouses for tpcc",
     ),
     habit(
+        &["--force_pk", "--force-pk"],
+        SYSBENCH,
+        Place::Load,
+        "nothing: tables have primary keys unless --secondary says otherwise",
+    ),
+    habit(
+        &["--mysql_table_options", "--mysql-table-options"],
+        SYSBENCH,
+        Place::Load,
+        "--engine NAME; other options of tables by ALTER TABLE after dbdyno build",
+    ),
+    habit(
+        &["--mysql-ssl-cert", "--mysql-ssl-key", "--mysql_ssl_cert", "--mysql_ssl_key"],
+        SYSBENCH,
+        Place::Load,
+        "nothing: no certificate of the client is presented; ?tls=verify-full&tls_ca=FILE in the \
+         URL of --target checks the server's",
+    ),
+    habit(&["--report-csv", "--report_csv"], SYSBENCH, Place::Load, "--output csv"),
+    habit(
         &["--script"],
         SEVERAL,
         Place::Load,
@@ -549,6 +569,10 @@ pub(crate) fn sentence_of_other(error: &Error, root: &Command, command: &str) ->
         return None;
     }
     let has = |sub: &&Command| sub.get_arguments().any(|arg| arg.get_long() == Some(name));
+    let has_own = |sub: &Command| sub.get_arguments().any(|arg| arg.get_long() == Some(name));
+    if root.find_subcommand(command).is_some_and(has_own) {
+        return None;
+    }
     let other = root.get_subcommands().filter(|sub| sub.get_name() != command).find(has)?;
     let here = if command.is_empty() { "dbdyno alone" } else { command };
     Some(format!("'--{name}' is an option of 'dbdyno {}', not of {here}", other.get_name()))

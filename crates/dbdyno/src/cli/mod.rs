@@ -48,6 +48,7 @@ mod required;
 mod restore;
 mod run;
 mod runs;
+mod scripts;
 mod seek;
 mod selfcheck;
 mod show;
@@ -248,6 +249,18 @@ fn tell(error: &Error, words: &[String], shell: &Shell) -> u8 {
     }
 }
 
+/// Lets a switch be given twice, which says nothing more than once.
+fn repeatable(command: Command) -> Command {
+    let twice = |arg: clap::Arg| match arg.get_action() {
+        clap::ArgAction::SetTrue => {
+            let id = arg.get_id().clone();
+            arg.overrides_with(id)
+        }
+        _ => arg,
+    };
+    command.mut_args(twice).mut_subcommands(repeatable)
+}
+
 fn command(words: &[String]) -> Result<Command, Error> {
     let about = "Database load testing: builds data, drives the load, measures it, keeps every run";
     let command = Command::new("dbdyno")
@@ -278,7 +291,7 @@ fn command(words: &[String]) -> Result<Command, Error> {
         true => sub,
         false => sub.next_line_help(true),
     });
-    Ok(in_sections(examples::added(command)))
+    Ok(in_sections(examples::added(repeatable(command))))
 }
 
 /// The commands by what they are for. Each is in one of the sections.

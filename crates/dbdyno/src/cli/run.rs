@@ -79,11 +79,9 @@ pub(crate) fn add_parameters(
             // What is wrong with the file is reported when it is read.
             None => return Ok(command),
         },
-        false => workloads::by_name(what).map_err(|bad| {
-            let is_script = [".sql", ".lua", ".tcl"].iter().any(|end| what.ends_with(end));
-            let scripts = if is_script { ", and scripts are not run" } else { "" };
-            Error::Usage(format!("{bad}; a plan is a file whose name ends with .toml{scripts}"))
-        })?,
+        false => {
+            workloads::by_name(what).map_err(|bad| draft_from_args::no_workload(what, &bad))?
+        }
     };
     for parameter in entry.parameters.iter().filter(|parameter| wanted(parameter)) {
         command = command.arg(flags::of(parameter, "Workload"));

@@ -58,6 +58,18 @@ fn misspelt(home: &Home, args: &[&str], fragments: &[&str]) {
 }
 
 #[test]
+fn every_switch_may_be_given_twice_and_scripts_of_other_tools_are_named() {
+    let home = Home::new();
+    let twice = ["run", "empty", "-q", "-q", "--no-store", "--no-store", "--per-client"];
+    let sim = ["--per-client", "--target=sim:", "--placement=simulated", "--duration=1s"];
+    home.run(&[&twice[..], &sim].concat()).good();
+    home.write("x.bench", "function event()\n  query('SELECT 1')\nend\n".to_owned());
+    let file = home.path("x.bench").display().to_string();
+    let words = &["a Lua script of sysbench", "dbdyno run oltp-read-write"];
+    refused(&home, &["run", &file], USAGE, words);
+}
+
+#[test]
 fn a_word_that_is_not_known_is_reported_with_the_nearest_one() {
     let home = Home::new();
     misspelt(&home, &["frobnicate"], &["unrecognized subcommand 'frobnicate'"]);

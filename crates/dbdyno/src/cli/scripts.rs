@@ -1,0 +1,145 @@
+//! Scripts of other tools where a workload or a plan is asked for: recognised by what is in them,
+//! and answered with what comes nearest here.
+//!
+//! Not here: options of other tools (habits), and running a script.
+
+use std::io::Read as _;
+
+use super::draft_from_args::PLAN_BYTES_MAX;
+
+/// Where other tools are compared with this one.
+const PAGE: &str = "docs/from-other-tools.md";
+
+/// A kind of file of another tool.
+struct Kind {
+    /// What it is, as a sentence has it.
+    what: &'static str,
+    /// Pieces of text that only such files have: one of them begins a line, or stands within one
+    /// if it begins with `*`.
+    marks: &'static [&'static str],
+    /// What to write instead.
+    instead: &'static str,
+}
+
+/// In this order: the first whose mark is found.
+const KINDS: [Kind; 10] = [
+    Kind {
+        what: "a plan",
+        marks: &["[[group]]", "[experiment]", "[experiment.vary]"],
+        instead: "give it a name that ends with .toml, or 'dbdyno run - < FILE'",
+    },
+    Kind {
+        what: "a Lua script of sysbench",
+        marks: &[
+            "function event",
+            "*sysbench.",
+            "*require(\"oltp_common\")",
+            "function thread_init",
+        ],
+        instead: "dbdyno run oltp-read-write, or another workload oltp-...",
+    },
+    Kind {
+        what: "a script of pgbench",
+        marks: &["\\set", "\\sleep", "\\startpipeline", "\\gset", "\\if "],
+        instead: "dbdyno run tpcb, whose transaction is pgbench's default one",
+    },
+    Kind {
+        what: "a script of HammerDB",
+        marks: &["dbset", "diset", "vuset", "*buildschema", "*vurun", "*hammerdb"],
+        instead: "dbdyno run tpcc",
+    },
+    Kind {
+        what: "a configuration of BenchBase",
+        marks: &["*<parameters>", "*<works>", "*<benchmark>", "*benchbase"],
+        instead: "dbdyno run tpcc, or a plan",
+    },
+    Kind {
+        what: "a test plan of JMeter",
+        marks: &["*<jmeterTestPlan"],
+        instead: "a workload of 'dbdyno list workloads', or a plan",
+    },
+    Kind {
+        what: "a workload of YCSB",
+        marks: &["recordcount=", "operationcount=", "workload=site.ycsb"],
+        instead: "dbdyno run oltp-point-select, or another workload oltp-...",
+    },
+    Kind {
+        what: "a script of SQL",
+        marks: &["select ", "insert into ", "update ", "delete from ", "create table ", "begin;"],
+        instead: "a workload of 'dbdyno list workloads'",
+    },
+    Kind {
+        what: "a program",
+        marks: &["#!", "import ", "<?xml", "---", "version:", "services:"],
+        instead: "a workload of 'dbdyno list workloads', or a plan",
+    },
+    Kind {
+        what: "a program",
+        marks: &["def ", "for i in ", "set -e", "proc "],
+        instead: "a workload of 'dbdyno list workloads', or a plan",
+    },
+];
+
+/// What a text is that is no plan, and what to write instead; none of one that is not recognised.
+pub(crate) fn sentence_of_text(name: &str, text: &str) -> Option<String> {
+    let has = |mark: &&str| match mark.strip_prefix('*') {
+        Some(within) => text.contains(within),
+        None => text.lines().any(|line| begins(line.trim_start(), mark)),
+    };
+    let kind = KINDS.iter().find(|kind| kind.marks.iter().any(|mark| has(mark)))?;
+    let Kind { what, instead, .. } = kind;
+    if *what == KINDS[0].what {
+        return Some(format!("{name} is {what} by what is in it: {instead}"));
+    }
+    let instead = workload_of(name).map_or_else(|| (*instead).to_owned(), |own| own);
+    Some(format!("{name} is {what}, and scripts are not run; the nearest here: {instead} ({PAGE})"))
+}
+
+fn begins(line: &str, mark: &str) -> bool {
+    line.get(..mark.len()).is_some_and(|start| start.eq_ignore_ascii_case(mark))
+}
+
+/// The workload that a script of this name is of: `oltp_read_only.lua`.
+fn workload_of(name: &str) -> Option<String> {
+    let last = name.rsplit('/').next()?;
+    let stem = last.split('.').next()?.replace('_', "-").to_ascii_lowercase();
+    let entry = workloads::by_name(&stem).ok()?;
+    Some(format!("dbdyno run {}", entry.name))
+}
+
+/// The same of a file, by its name and what is in it; none where there is no such file.
+pub(crate) fn sentence_of_file(name: &str) -> Option<String> {
+    if !std::fs::metadata(name).is_ok_and(|there| there.is_file()) {
+        return None;
+    }
+    let mut bytes = Vec::new();
+    std::fs::File::open(name).ok()?.take(PLAN_BYTES_MAX).read_to_end(&mut bytes).ok()?;
+    sentence_of_text(name, &String::from_utf8_lossy(&bytes))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_script_is_recognised_by_what_is_in_it_whatever_its_name_is() {
+        let check = |name: &str, text: &str, words: &[&str]| {
+            let said = sentence_of_text(name, text).unwrap_or_default();
+            words.iter().for_each(|word| assert!(said.contains(word), "{name}: {said}"));
+        };
+        let lua = "-- a comment\nfunction event()\n  con:query(\"SELECT 1\")\nend\n";
+        for name in ["x", "x.txt", "x.bench", "stdin"] {
+            check(name, lua, &["sysbench", "dbdyno run oltp-read-write", PAGE]);
+        }
+        check("/a/oltp_read_only.lua", lua, &["nearest here: dbdyno run oltp-read-only ("]);
+        check("new_order.pgbench", "\\set w random(1, 10)\nBEGIN;\n", &["pgbench", "run tpcb"]);
+        check("a.py", "#!/bin/tclsh\ndbset('db','pg')\n", &["HammerDB", "dbdyno run tpcc"]);
+        check("c.xml", "<?xml version=\"1.0\"?>\n<parameters>\n", &["BenchBase"]);
+        check("w", "recordcount=1000\n", &["YCSB"]);
+        check("q.sql", "\n  Select 1;\n", &["SQL"]);
+        check("go", "#!/bin/sh\nmysql -e 'x'\n", &["a program"]);
+        let plan = "[[group]]\nworkload = 'tpcc'\n";
+        check("mine", plan, &["is a plan", "ends with .toml", "dbdyno run - <"]);
+        assert_eq!(sentence_of_text("x", "nothing that anybody knows\n"), None);
+    }
+}
