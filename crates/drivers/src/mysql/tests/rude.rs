@@ -116,7 +116,7 @@ fn a_server_that_greets_byte_by_byte_is_given_up_when_the_time_is_over() {
             }
         }
     });
-    let Err(CannotOpen::Refused(no)) = open(port) else { panic!("it must not open") };
+    let Err(CannotOpen::Refused(no)) = open(port, "200ms") else { panic!("it must not open") };
     assert_eq!(no.kind, DbErrorKind::ConnectionLost);
     let is_named = no.message.contains(&format!("127.0.0.1:{port}"));
     assert!(is_named && no.message.contains("does not answer in time"), "{no}");
