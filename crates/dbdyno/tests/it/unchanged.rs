@@ -202,11 +202,18 @@ fn no_command_leaves_anything_behind_at_postgres_or_in_the_connections_of_a_pool
     let fresh = |target: &Target| state(connect(target).as_mut(), OF_POSTGRES_SERVER);
     let before = (fresh(&server.target()), of_pool(&pooled, OF_POSTGRES_SESSION));
     let home = Home::new();
-    for target in [with_password(&pooled), url(&server)] {
+    let settings = ["--vary=server.work_mem=5MB,6MB", "--vary=server.synchronous_commit=off,local"];
+    // Builds need no option for a pooler.
+    let plain = pooler.behind(server.target(), &[]);
+    let builds =
+        commands(settings).into_iter().filter(|words| ["build", "drop"].contains(&words[0]));
+    for (target, commands) in [
+        (with_password(&pooled), commands(settings)),
+        (with_password(&plain), builds.collect()),
+        (url(&server), commands(settings)),
+    ] {
         let target = format!("--target={target}");
-        let settings =
-            ["--vary=server.work_mem=5MB,6MB", "--vary=server.synchronous_commit=off,local"];
-        for command in commands(settings) {
+        for command in commands {
             let words = command.join(" ");
             home.run(&[&command[..], &[&target]].concat()).good();
             same(&words, &before.0, &fresh(&server.target()));

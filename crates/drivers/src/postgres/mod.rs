@@ -29,6 +29,7 @@ mod types;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use bytes::BytesMut;
 use model::{
@@ -160,10 +161,12 @@ impl net::Server for Server {
             number = Some(row.int(0)?);
             Ok(())
         });
-        match (session.cancel_key(), number) {
+        let is_pooled = match (session.cancel_key(), number) {
             (Some(CancelKey::Secret(process, _)), Some(number)) => i64::from(process) != number,
             _ => false,
-        }
+        };
+        self.account.is_pooled.store(is_pooled, Ordering::Relaxed);
+        is_pooled
     }
 
     fn connector(&self) -> &Connector {
@@ -282,6 +285,7 @@ fn server(target: &Target) -> Result<Server, BadParameter> {
         // Less than a millisecond would be no limit at all.
         statement_timeout_ms: settings.duration_ns("statement_timeout").div_ceil(NS_PER_MS),
         keys: KeyCache::default(),
+        is_pooled: AtomicBool::new(false),
     };
     let packet_bytes_max = net::packet_bytes_max(&settings)?;
     Ok(Server { connector, packet_bytes_max, account: Arc::new(account) })

@@ -2,6 +2,7 @@
 //! that the server asks for, until it is ready for the first statement.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use bytes::BytesMut;
 use fallible_iterator::FallibleIterator;
@@ -33,6 +34,8 @@ pub(super) struct Account {
     /// The server's own limit for a statement; 0 is none.
     pub(super) statement_timeout_ms: u64,
     pub(super) keys: KeyCache,
+    /// A pooler hands out the server's connections, as far as is known.
+    pub(super) is_pooled: AtomicBool,
 }
 
 /// A sign-in under way.
@@ -147,10 +150,11 @@ impl PostgresSignIn {
                 let status = read_status(message.body())?;
                 let statements = Arc::clone(&self.statements);
                 let key = self.cancel_key.clone();
-                // Who builds, checks or asks leaves no prepared statements in a pooler's
+                // A session that builds, checks or asks leaves no prepared statements in a pooler's
                 // connections.
+                let is_pooled = self.account.is_pooled.load(Ordering::Relaxed);
                 let way = match self.account.way {
-                    Way::Named if statements.is_empty() => Way::Unnamed,
+                    Way::Named if statements.is_empty() && is_pooled => Way::Unnamed,
                     way => way,
                 };
                 return Ok(Some(Postgres::new(way, statements, key, status)));
