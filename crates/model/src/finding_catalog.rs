@@ -447,6 +447,15 @@ pub static CATALOG: &[CatalogEntry] = &[
         advice: "Use ages only if they are much longer than this difference.",
     },
     CatalogEntry {
+        id: "idle_connections_closed",
+        severity: "warning",
+        raised: "connections were closed while their clients paused",
+        advice: "The response times include connecting again. Raise the limit for idle connections \
+                 above the longest pause: wait_timeout or idle_session_timeout of the server, the \
+                 timeouts of a proxy (timeout client and timeout server of HAProxy, \
+                 client_idle_timeout of PgBouncer).",
+    },
+    CatalogEntry {
         id: "store_not_written",
         severity: "warning",
         raised: "the run could not be stored",
@@ -532,15 +541,6 @@ pub static CATALOG: &[CatalogEntry] = &[
         severity: "note",
         raised: "generator and database share a host, or a process",
         advice: "The figures include both: if production uses two hosts, measure with two.",
-    },
-    CatalogEntry {
-        id: "idle_connections_closed",
-        severity: "warning",
-        raised: "connections were closed while their clients paused",
-        advice: "The response times include connecting again. Raise the limit for idle connections \
-                 above the longest pause: wait_timeout or idle_session_timeout of the server, the \
-                 timeouts of a proxy (timeout client and timeout server of HAProxy, \
-                 client_idle_timeout of PgBouncer).",
     },
     CatalogEntry {
         id: "crosscheck_shared",
