@@ -25,6 +25,8 @@ const SECTOR_BYTES: f64 = 512.0;
 #[derive(Default)]
 pub(crate) struct Machine {
     cpu: Option<CpuTicks>,
+    /// Of each core, by its number.
+    cores: BTreeMap<String, CpuTicks>,
 }
 
 impl Collector for Machine {
@@ -35,6 +37,7 @@ impl Collector for Machine {
     fn read(&mut self, readings: &mut Readings) {
         let stat = read("/proc/stat");
         put_cpu(&stat, &mut self.cpu, readings);
+        put_cores(&stat, &mut self.cores, readings);
         put_counts(&stat, readings);
         put_load(&read("/proc/loadavg"), readings);
         put_memory(&read("/proc/meminfo"), readings);
@@ -61,7 +64,11 @@ impl CpuTicks {
     /// The first line of `/proc/stat`. The guests' times that follow are within user and nice
     /// already.
     pub(crate) fn of(stat: &str) -> Option<CpuTicks> {
-        let line = stat.lines().find_map(|line| line.strip_prefix("cpu "))?;
+        CpuTicks::of_line(stat.lines().find_map(|line| line.strip_prefix("cpu "))?)
+    }
+
+    /// What stands behind a name in such a line.
+    fn of_line(line: &str) -> Option<CpuTicks> {
         let ticks: Vec<u64> = numbers(line).collect();
         Some(CpuTicks(*ticks.first_chunk()?))
     }
@@ -112,6 +119,34 @@ fn put_cpu(stat: &str, before: &mut Option<CpuTicks>, readings: &mut Readings) {
     for (what, share) in CPU.iter().zip(shares.iter().flatten()) {
         readings.level(*what, share * 100.0);
     }
+}
+
+const CORE: What<'_> = What::new(
+    "core_busy",
+    "%",
+    "Share of one core's time in which it worked, in programs or in the kernel.",
+);
+
+/// A machine with more cores is read as a whole.
+const CORES_MAX: usize = 64;
+
+fn put_cores(stat: &str, before: &mut BTreeMap<String, CpuTicks>, readings: &mut Readings) {
+    let core = |line: &str| {
+        let (name, rest) = line.strip_prefix("cpu")?.split_once(' ')?;
+        let is_number = !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_digit());
+        Some((name.to_owned(), CpuTicks::of_line(rest).filter(|_| is_number)?))
+    };
+    let now: BTreeMap<String, CpuTicks> = stat.lines().filter_map(core).collect();
+    if now.len() > CORES_MAX {
+        return;
+    }
+    for (name, ticks) in &now {
+        let shares = before.get(name).and_then(|before| ticks.shares_since(before));
+        if let Some(shares) = shares {
+            readings.level_of(CORE, name, busy_of(&shares) * 100.0);
+        }
+    }
+    *before = now;
 }
 
 const SWITCHES: What<'_> = What::new("context_switches", "1/s", "Context switches of all CPUs.");
@@ -403,6 +438,26 @@ mod tests {
         assert_eq!((busy_of(&shares), steal_of(&shares)), (0.2, 0.0));
         assert_eq!(ticks.shares_since(&ticks), None);
         assert_eq!(CpuTicks([u64::MAX; 8]).shares_since(&CpuTicks([0; 8])), None);
+    }
+
+    #[test]
+    fn each_core_is_reported_by_its_number_in_percent_of_its_own_time() {
+        let mut before = BTreeMap::new();
+        let mut put = |text: &str, readings: &mut Readings| put_cores(text, &mut before, readings);
+        let shown = between(
+            &mut put,
+            [
+                "cpu  9 0 9 9 0 0 0 0\ncpu0 100 0 0 100 0 0 0 0\ncpu11 0 0 0 50 0 0 0 0\nintr 5\n",
+                "cpu  9 0 9 9 0 0 0 0\ncpu0 150 0 20 120 0 0 5 5\ncpu11 0 0 0 90 10 0 0 0\nintr 6\n",
+            ],
+        );
+        // Waiting for a disk is idle, and stolen time is no work.
+        assert_eq!(shown, [named("core_busy/0", 75.0), named("core_busy/11", 0.0)]);
+        let many: String = (0..65).map(|n| format!("cpu{n} 1 1 1 1 1 1 1 1\n")).collect();
+        let mut put = |text: &str, readings: &mut Readings| {
+            put_cores(text, &mut BTreeMap::new(), readings);
+        };
+        assert_eq!(between(&mut put, [&many, &many]), []);
     }
 
     #[test]

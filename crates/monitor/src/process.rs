@@ -71,6 +71,19 @@ const THREAD: What<'_> = What::new(
      their number.",
 );
 
+const THREAD_VOLUNTARY: What<'_> = What::new(
+    "thread_switches_voluntary",
+    "1/s",
+    "Voluntary context switches of one of these threads.",
+);
+const THREAD_INVOLUNTARY: What<'_> = What::new(
+    "thread_switches_involuntary",
+    "1/s",
+    "Involuntary context switches of one of these threads.",
+);
+const THREAD_MIGRATIONS: What<'_> =
+    What::new("thread_migrations", "1/s", "Migrations of one of these threads to another CPU.");
+
 /// Finds the number of a process that may change.
 pub type Locate = Box<dyn FnMut() -> Option<u32> + Send>;
 
@@ -177,9 +190,18 @@ impl Process {
             count.into_iter().for_each(|count| readings.total(what, count as f64 * scale));
         }
         for (task, name) in &self.shown {
-            if let Some(cpu_ns) = tasks.seen(*task).and_then(|seen| seen.cpu_ns) {
-                // Nanoseconds a second in percent.
-                readings.total_of(THREAD, name, cpu_ns as f64 * 100.0 / NS_PER_S as f64);
+            let Some(seen) = tasks.seen(*task) else { continue };
+            // Nanoseconds a second in percent.
+            let percent = 100.0 / NS_PER_S as f64;
+            let counted = [
+                (THREAD, seen.cpu_ns, percent),
+                (THREAD_VOLUNTARY, seen.voluntary_switches, 1.0),
+                (THREAD_INVOLUNTARY, seen.involuntary_switches, 1.0),
+                (THREAD_MIGRATIONS, seen.migrations, 1.0),
+            ];
+            for (what, count, scale) in counted {
+                let total = count.map(|count| count as f64 * scale);
+                total.into_iter().for_each(|total| readings.total_of(what, name, total));
             }
         }
         if self.shown.is_empty() && self.children.is_empty() && self.n_read > 1 {

@@ -41,6 +41,7 @@ pub(super) fn section(report: &Report, charts: &[Chart]) -> Section {
         }
         blocks.push(Block::Part(subject, part));
     }
+    blocks.extend(threads(report));
     blocks.extend(all(report));
     let section = Section::new("monitor", "System and database metrics", blocks);
     Section { note: note.to_owned(), ..section }
@@ -64,6 +65,48 @@ fn rows(report: &Report) -> Vec<(String, String)> {
     all.extend([("server", process(report, "server")), ("database", database(report))]);
     let shown = all.into_iter().filter(|(_, words)| !words.is_empty());
     shown.map(|(label, words)| (label.to_owned(), words)).collect()
+}
+
+/// What begins the name of a gauge of one of the busiest threads, with its title.
+const OF_THREAD: [(&str, &str); 4] = [
+    ("thread_cpu/", "CPU %"),
+    ("thread_switches_voluntary/", "voluntary switches/s"),
+    ("thread_switches_involuntary/", "involuntary switches/s"),
+    ("thread_migrations/", "migrations/s"),
+];
+
+/// The busiest threads of each side with their switches, the busiest first.
+fn threads(report: &Report) -> Option<Block> {
+    let (prefix, _) = OF_THREAD[0];
+    let busy = |gauge: &GaugeReport| gauge.name.strip_prefix(prefix).map(str::to_owned);
+    let mut all: Vec<(&GaugeReport, String)> =
+        report.gauges.iter().filter_map(|gauge| Some((gauge, busy(gauge)?))).collect();
+    let has_switches = |(gauge, name): &(&GaugeReport, String)| {
+        mean(report, &gauge.about, &format!("{}{name}", OF_THREAD[1].0)).is_some()
+    };
+    all.retain(has_switches);
+    all.first()?;
+    all.sort_by(|(a, _), (b, _)| {
+        let by_load = || b.mean.unwrap_or(0.0).total_cmp(&a.mean.unwrap_or(0.0));
+        // The server's threads first, as in other tables.
+        b.about.cmp(&a.about).then_with(by_load)
+    });
+    let mut table = Table::new(
+        [Column::new("of", Align::Left), Column::new("thread", Align::Left)]
+            .into_iter()
+            .chain(OF_THREAD.map(|(_, title)| Column::new(title, Align::Right)))
+            .collect::<Vec<_>>(),
+    );
+    for (gauge, name) in &all {
+        let number = |(prefix, _): (&str, &str)| {
+            let value = mean(report, &gauge.about, &format!("{prefix}{name}"));
+            value.map_or(Cell::None, |value| Cell::said(significant(value, 3), Some(value)))
+        };
+        let named = [Cell::from(gauge.about.as_str()), Cell::from(name.as_str())];
+        table.row(named.into_iter().chain(OF_THREAD.map(number)));
+    }
+    let title = format!("The {} busiest threads", all.len());
+    Some(Block::details(title, Length::Short, vec![Block::Table(table)]))
 }
 
 /// Every gauge, those too that never moved.
