@@ -20,6 +20,8 @@ pub enum Cause {
     Checkpoint,
     /// Sessions waited for the log or data files.
     Disk,
+    /// Commits waited for other nodes that the server replicates to.
+    Replication,
     /// Sessions waited for latches of the server.
     Latches,
     /// The server got no CPU at all, or took none: stopped, or gone.
@@ -36,6 +38,7 @@ impl Cause {
             Cause::RowsRead => "more rows read",
             Cause::Checkpoint => "checkpoint",
             Cause::Disk => "disk",
+            Cause::Replication => "replication",
             Cause::Latches => "latches",
             Cause::ServerStopped => "server stopped",
         }
@@ -50,6 +53,7 @@ impl Cause {
             Cause::RowsRead => "statements read more rows: an index is missing or not used",
             Cause::Checkpoint => "sessions waited while pages were written back (checkpoint)",
             Cause::Disk => "sessions waited for the log or data files (disk)",
+            Cause::Replication => "commits waited for other nodes of the cluster (replication)",
             Cause::Latches => "sessions waited for latches of the server",
             Cause::ServerStopped => "the server stood still",
         }

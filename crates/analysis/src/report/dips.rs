@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 
 use model::numbers::count;
-use model::{Cause, FactValue, NS_PER_MS};
+use model::{Cause, FactValue, NS_PER_MS, NS_PER_S};
 use serde::{Deserialize, Serialize};
 use stats::{STRETCHES_MIN, Usual, set_apart, stands_out};
 
@@ -120,6 +120,10 @@ const WRITE_BACK: [&str; 5] = [
     "database.checkpointer_num_requested",
     "database.bgwriter_checkpoints_req",
 ];
+
+/// How long a cluster paused its commits so that a node could follow, and how many nodes it has.
+const FLOW_CONTROL: &str = "database.wsrep_flow_control_paused_ns";
+const CLUSTER_SIZE: &str = "database.wsrep_cluster_size";
 
 /// Counters of deadlocks of the products that have one.
 const DEADLOCKS: [&str; 2] = ["database.Innodb_deadlocks", "database.database_deadlocks"];
@@ -525,7 +529,15 @@ impl Series {
         let of_off_cpu = rise(OFF_CPU).as_ref().map_or(0.0, of_clients);
         let slow_disks = self.all.keys().filter(|name| name.starts_with(DISK_LATENCY));
         let slow_disk = slow_disks.filter_map(|name| rise(name)).max_by(by_score);
+        let paused = rise(FLOW_CONTROL);
+        let of_paused = paused.as_ref().map_or(0.0, |of| (of.then - of.usual) / NS_PER_S as f64);
+        // What a commit waits for of other nodes looks like a wait for the log.
+        let is_of_cluster = of_paused >= SHARE_MIN || self.has_changed(CLUSTER_SIZE, within);
         match written_back.max_by(by_score) {
+            _ if is_of_cluster => {
+                let share = of_files.max(of_off_cpu).max(of_paused);
+                add(Cause::Replication, file_waits.or(paused), &|_| share);
+            }
             Some(moved) => {
                 // Whoever writes back takes CPU time from the sessions too.
                 let of_delay = rise(SERVER_DELAY).as_ref().map_or(0.0, of_clients) / 1e3;
@@ -583,6 +595,14 @@ impl Series {
         let is_last = |of: &CauseSeen| of.cause != Cause::ServerStopped;
         causes.sort_by(|a, b| is_last(a).cmp(&is_last(b)).then(b.share.total_cmp(&a.share)));
         causes
+    }
+
+    /// Whether a level is another one right after a stretch than right before it.
+    fn has_changed(&self, name: &str, within: &Range<usize>) -> bool {
+        let Some(values) = self.values(name) else { return false };
+        let mut before = values[..within.start].iter().rev().filter(|value| value.is_finite());
+        let mut after = values[within.end..].iter().filter(|value| value.is_finite());
+        before.next().zip(after.next()).is_some_and(|(before, after)| before != after)
     }
 
     /// The share of the clients' time that other programs took with CPUs: as far as more of our
@@ -804,6 +824,31 @@ mod tests {
         let none: [Gauged; 1] = [("database", "sessions/lock", &|_| 0.1)];
         assert_eq!(minute(&|_| 200, Some((20, 2_000_000_000)), &none)[0].causes, []);
         assert_eq!(minute(&|_| 200, None, &gauges), []);
+    }
+
+    #[test]
+    fn commits_that_wait_while_a_cluster_changes_or_pauses_wait_for_its_nodes() {
+        let commits = |second: i64| if (20..23).contains(&second) { 5 } else { 200 };
+        let leaps = |usual: f64, then: f64| {
+            move |second: i64| if (20..23).contains(&second) { then } else { usual }
+        };
+        let first = |gauges: &[Gauged]| minute(&commits, None, gauges)[0].causes[0].cause;
+        let waits = leaps(0.5, 7.0);
+        let waits: Gauged = ("database", "sessions/commit", &waits);
+        let flushed = leaps(10.0, 5_000.0);
+        let flushed: Gauged = ("database", "Innodb_buffer_pool_pages_flushed", &flushed);
+        assert_eq!(first(&[waits]), Cause::Disk);
+        assert_eq!(first(&[waits, flushed]), Cause::Checkpoint);
+        // The helper scatters values: a size of nothing is left as it is.
+        let lost = |second: i64| if second < 21 { 3.0 } else { 0.0 };
+        let lost: Gauged = ("database", "wsrep_cluster_size", &lost);
+        assert_eq!(first(&[waits, lost]), Cause::Replication);
+        assert_eq!(first(&[waits, flushed, lost]), Cause::Replication);
+        let paused = leaps(1e6, 8e8);
+        let paused: Gauged = ("database", "wsrep_flow_control_paused_ns", &paused);
+        assert_eq!(first(&[waits, paused]), Cause::Replication);
+        let quiet: Gauged = ("database", "wsrep_flow_control_paused_ns", &|_| 1e6);
+        assert_eq!(first(&[waits, quiet]), Cause::Disk);
     }
 
     #[test]
