@@ -11,8 +11,9 @@ use model::todays_path;
 use crate::report::{Named, Report};
 
 /// Facts that are measurements, wherever they stand.
-const MEASURED: [&str; 12] = [
+const MEASURED: [&str; 13] = [
     "available_bytes",
+    "bandwidth",
     "busy_percent",
     "free_bytes",
     "mebibyte_s",

@@ -7,7 +7,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use engine::Stop;
-use model::{Database, DbError, Fact, FactValue};
+use model::numbers::significant;
+use model::{Database, DbError, Fact, FactValue, LARGE_TEXTS};
 use monitor::{CounterSession, wall_clock};
 
 use crate::admin_session::for_round_trips;
@@ -20,6 +21,9 @@ const ROUND_TRIPS: usize = 20;
 const LARGE_REPLIES: usize = 3;
 /// Large replies are left out on a path on which one would take longer.
 const LARGE_MAX: Duration = Duration::from_secs(5);
+
+/// Bits of a mebibyte.
+const MEBIBYTE_BITS: f64 = 8.0 * 1_048_576.0;
 
 /// What was found; nothing of a database that is asked nothing over a network, or is not there.
 pub(crate) fn probe(database: &Arc<dyn Database>, stop: &Stop) -> Vec<Fact> {
@@ -48,8 +52,27 @@ fn ask(database: &dyn Database) -> Result<Vec<Fact>, DbError> {
     {
         // A round trip alone is no part of it.
         facts.push(Fact::new("path", "mebibyte_s", seconds(fastest.saturating_sub(times[0]))));
+        if fastest * LARGE_TEXTS < LARGE_MAX
+            && let Some(sql) = database.monitoring().mebibytes
+            && let Some(all) = large_reply(session.as_mut(), sql)
+            && let Some(gbit_s) = gbit_per_s(fastest, all)
+        {
+            facts.push(Fact::new(
+                "path",
+                "bandwidth",
+                format!("{} Gbit/s", significant(gbit_s, 3)),
+            ));
+        }
     }
     Ok(facts)
+}
+
+/// How many bits a second come beyond the first mebibyte, which includes what any reply takes;
+/// none where the larger reply took no longer.
+fn gbit_per_s(one: Duration, all: Duration) -> Option<f64> {
+    let beyond_s = all.checked_sub(one)?.as_secs_f64();
+    let bits = f64::from(LARGE_TEXTS - 1) * MEBIBYTE_BITS;
+    (beyond_s > 0.0).then(|| bits / beyond_s / 1e9)
 }
 
 /// The time of the fastest large reply; none where a server does not give one.
@@ -69,4 +92,19 @@ fn time(session: &mut dyn CounterSession, sql: &str) -> Result<Duration, DbError
     let began = wall_clock::now();
     session.read(sql, &mut |_| Ok(()))?;
     Ok(began.elapsed())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bandwidth_is_what_comes_beyond_the_first_mebibyte() {
+        let ms = Duration::from_millis;
+        // Seven mebibytes in 70 ms.
+        let found = gbit_per_s(ms(30), ms(100)).expect("it took longer");
+        assert!((found - 7.0 * 8.0 * 1.048_576e6 / 0.07 / 1e9).abs() < 1e-9, "{found}");
+        assert_eq!(gbit_per_s(ms(30), ms(30)), None);
+        assert_eq!(gbit_per_s(ms(30), ms(20)), None);
+    }
 }

@@ -106,7 +106,7 @@ pub use identity::Identity;
 pub use imported::{Imported, ImportedValue};
 pub use kind::{CustomMetric, CustomMetricKind, FAULT_METRICS, Kind, KindIndex, PrimaryMetric};
 pub use latency_heat::{HeatCell, LatencyHeat};
-pub use monitoring::{CommitCounter, ConnectionCounter, Monitoring};
+pub use monitoring::{CommitCounter, ConnectionCounter, LARGE_TEXTS, Monitoring};
 pub use named::Named;
 pub use network_path::{NetworkConditions, PathEntrance};
 pub use objective::{BadObjective, Bound, Comparison, Metric, Objective, Seek};

@@ -48,6 +48,8 @@ pub struct Monitoring {
     pub round_trip: Option<&'static str>,
     /// A query that answers with one text of a mebibyte.
     pub mebibyte: Option<&'static str>,
+    /// A query that answers with [`LARGE_TEXTS`] such texts.
+    pub mebibytes: Option<&'static str>,
     /// Settings that make the server count more than it does by itself, and the values for it. One
     /// that a server does not have is left out.
     pub instruments: &'static [(&'static str, &'static str)],
@@ -55,6 +57,9 @@ pub struct Monitoring {
     /// if nothing.
     pub instruments_of_own: &'static str,
 }
+
+/// Texts of a mebibyte in a large reply.
+pub const LARGE_TEXTS: u32 = 8;
 
 impl Monitoring {
     /// It says nothing of itself.
@@ -68,6 +73,7 @@ impl Monitoring {
         summaries: &[],
         round_trip: None,
         mebibyte: None,
+        mebibytes: None,
         instruments: &[],
         instruments_of_own: "",
     };

@@ -25,6 +25,11 @@ pub(super) const MONITORING: Monitoring = Monitoring {
     summaries: SUMMARIES,
     round_trip: Some("SELECT 1"),
     mebibyte: Some("SELECT REPEAT('x', 1048576)"),
+    mebibytes: Some(
+        "SELECT REPEAT('x', 1048576) FROM (SELECT 1 AS n UNION ALL SELECT 2 UNION ALL SELECT 3 \
+         UNION ALL SELECT 4 UNION ALL SELECT 5 UNION ALL SELECT 6 UNION ALL SELECT 7 UNION ALL \
+         SELECT 8) AS eight",
+    ),
     instruments: &[
         ("userstat", "ON"),
         ("instrument:wait/io/socket/sql/client_connection", "ON"),
@@ -263,6 +268,7 @@ const CHOSEN: &[Counter] = &[
     each("Binlog_group_commits", "Group commits in the binary log."),
     level("wsrep_local_recv_queue", "", "Galera: write sets waiting to be applied on this node."),
     level("wsrep_local_send_queue", "", "Galera: write sets waiting to be sent."),
+    level("wsrep_cluster_size", "", "Galera: nodes of the cluster that this node sees."),
     total("wsrep_flow_control_paused_ns", "ns/s", "Galera: time paused by flow control."),
     each(
         "wsrep_local_cert_failures",

@@ -38,6 +38,7 @@ pub(super) const MONITORING: Monitoring = Monitoring {
     summaries: SUMMARIES,
     round_trip: Some("SELECT 1"),
     mebibyte: Some("SELECT repeat('x', 1048576)"),
+    mebibytes: Some("SELECT repeat('x', 1048576) FROM generate_series(1, 8)"),
     instruments: &[("track_io_timing", "on"), ("track_wal_io_timing", "on")],
     instruments_of_own: "DO $$ BEGIN IF current_setting('shared_preload_libraries') \
         LIKE '%pg_stat_statements%' THEN CREATE EXTENSION IF NOT EXISTS pg_stat_statements; \

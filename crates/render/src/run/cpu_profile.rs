@@ -78,5 +78,58 @@ fn of_profile(report: &Report, profile: &CpuProfileReport) -> Vec<Block> {
             count(profile.samples_cut, "sample")
         );
     }
-    vec![Block::FlameGraph(graph), Block::Table(table), Block::paragraphs([said])]
+    let said = [Some(said), without_symbols(profile)].into_iter().flatten();
+    vec![Block::FlameGraph(graph), Block::Table(table), Block::paragraphs(said)]
+}
+
+/// Fewer samples in a file without symbols hide nothing, in percent.
+const NAMELESS_MIN: f64 = 10.0;
+
+/// In which file most samples have no name of a function, and how they get one.
+fn without_symbols(profile: &CpuProfileReport) -> Option<String> {
+    let nameless = profile.top_functions.iter().filter_map(|top| {
+        let file = top.function.strip_prefix('[')?.strip_suffix(']')?;
+        (!["unknown", "kernel", "vdso"].contains(&file)).then_some((file, top.self_percent))
+    });
+    let (file, percent) = nameless.max_by(|a, b| a.1.total_cmp(&b.1))?;
+    (percent >= NAMELESS_MIN).then(|| {
+        format!(
+            "{} % of the samples are in [{file}], whose functions have no names here: install its \
+             debug symbols (packages that end with -dbgsym or -debuginfo), or set DEBUGINFOD_URLS.",
+            significant(percent, 2)
+        )
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_without_symbols_is_named_with_what_gives_them() {
+        let top = |function: &str, percent: f64| model::TopFunction {
+            function: function.to_owned(),
+            self_percent: percent,
+            total_percent: percent,
+        };
+        let mut profile = CpuProfileReport {
+            top_functions: vec![top("[unknown]", 50.0), top("[mariadbd]", 41.5), top("f", 9.0)],
+            side: ProfileSide::Server,
+            is_system_wide: true,
+            event: "cycles".to_owned(),
+            frequency_hz: 99,
+            samples: 1_000,
+            n_stacks: 3,
+            stacks_cut: 0,
+            samples_cut: 0,
+            recording_cpu_s: 0.1,
+            naming_cpu_s: 0.1,
+            stacks: Vec::new(),
+        };
+        let said = without_symbols(&profile).expect("most have no name");
+        assert!(said.contains("42 % of the samples are in [mariadbd]"), "{said}");
+        assert!(said.contains("-dbgsym") && said.contains("DEBUGINFOD_URLS"), "{said}");
+        profile.top_functions[1].self_percent = 3.0;
+        assert_eq!(without_symbols(&profile), None);
+    }
 }

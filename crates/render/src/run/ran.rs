@@ -63,6 +63,7 @@ pub(crate) fn lines(report: &Report) -> Vec<Line> {
     let target = [vec![report.target.clone()], report.modes.clone()].concat();
     let mut lines = vec![Line::new("target", target)];
     lines.extend(network_path(report).map(|parts| Line::new("network", parts)));
+    lines.extend(path(report).map(|parts| Line::new("path", parts)));
     let is_one = report.groups.len() == 1;
     for group in &report.groups {
         // Of several, parameters go on what stands by the group's name.
@@ -131,6 +132,15 @@ fn network_path(report: &Report) -> Option<Vec<String>> {
         shown("late_mean_s").map(|mean| format!("bytes were late by {mean} on average{most}"));
     parts.extend(late);
     parts.extend(facts.get("cpu_s").map(|cpu| format!("its process used {cpu} s of CPU")));
+    Some(parts)
+}
+
+/// The path to the server as it was measured before the load.
+fn path(report: &Report) -> Option<Vec<String>> {
+    let facts = report.facts.get("path")?;
+    let ms = facts.get("round_trip_min_s")?.as_seconds()? * 1e3;
+    let mut parts = vec![format!("shortest round trip {} ms", significant(ms, 3))];
+    parts.extend(facts.get("bandwidth").map(|of| format!("bandwidth {of} (a large reply)")));
     Some(parts)
 }
 
