@@ -181,9 +181,10 @@ fn build_into(
             let there = unmarked(&mut AdminSession::at(opened.database.as_ref())?, opened)?;
             return Err(Error::Failed(format!(
                 "dbdyno did not build the existing tables ({}; no dbdyno_meta), so it builds \
-                 nothing here: name another database with --target, which is created if it does \
-                 not exist",
-                there.join(", ")
+                 nothing here: name another database with --target, or load the rows of 'dbdyno \
+                 datagen {}' into them and begin with 'dbdyno run'",
+                there.join(", "),
+                opened.workload.identity().workload
             )));
         }
         Data::Built | Data::Unfinished => has_seed(opened, options.seed)?,

@@ -305,6 +305,7 @@ pub fn resolve_workload(
                 let (why, remedy) = (clash.sentence(), remedy(target, &clash.holder));
                 return Err(Error::Failed(format!("{target} {why}; {remedy}")));
             }
+            has_no_gap(&mut session, fresh.as_ref(), &settings, target)?;
             match has_tables(&mut session, fresh.as_ref())? {
                 true => (Data::Unmarked, None),
                 false => (Data::Absent, None),
@@ -392,6 +393,38 @@ fn scale_found(
         }
     }
     Ok(found)
+}
+
+/// Numbers behind the last table that are looked at for others, as where somebody dropped the first
+/// ones.
+const GAP_MAX: usize = 32;
+
+/// Refuses numbered tables of somebody else's of which one is missing before another, unless as
+/// many are asked for as there are without a gap: ours would be built among theirs.
+fn has_no_gap(
+    session: &mut AdminSession,
+    workload: &dyn Workload,
+    settings: &Settings,
+    target: &Target,
+) -> Result<(), Error> {
+    for ScaleInData { parameter, of } in workload.scale_in_data() {
+        let ScaleOf::Tables(stem) = of else { continue };
+        let n = numbered(session, stem)?.len();
+        if settings.is_given(parameter) && settings.count(parameter) <= n as u64 {
+            continue;
+        }
+        for number in n + 2..=n + 1 + GAP_MAX {
+            let name = format!("{stem}{number}");
+            if session.has_table(&name)? {
+                return Err(Error::Failed(format!(
+                    "{target} has the table {name}, but not {stem}{}: tables are used from 1 on \
+                     without a gap; name another database, or give them these names",
+                    n + 1
+                )));
+            }
+        }
+    }
+    Ok(())
 }
 
 /// Tables of somebody else's that are looked for: more than anybody builds of one kind.

@@ -58,6 +58,21 @@ fn misspelt(home: &Home, args: &[&str], fragments: &[&str]) {
 }
 
 #[test]
+fn numbered_tables_of_others_with_a_gap_are_refused_before_ours_are_built_among_them() {
+    let home = Home::new();
+    let others = rusqlite::Connection::open(home.path("gap.db")).unwrap();
+    others.execute_batch("CREATE TABLE sbtest3 (id INTEGER PRIMARY KEY, k, c, pad)").unwrap();
+    let target = "--target=sqlite:gap.db";
+    let words = &["the table sbtest3, but not sbtest1", "without a gap"];
+    for command in ["build", "run"] {
+        refused(&home, &[command, "oltp-read-only", target], FAILED, words);
+    }
+    let count = "SELECT count(*) FROM sqlite_master WHERE name = 'sbtest1'";
+    let n: i64 = others.query_row(count, [], |row| row.get(0)).unwrap();
+    assert_eq!(n, 0);
+}
+
+#[test]
 fn every_switch_may_be_given_twice_and_scripts_of_other_tools_are_named() {
     let home = Home::new();
     let twice = ["run", "empty", "-q", "-q", "--no-store", "--no-store", "--per-client"];

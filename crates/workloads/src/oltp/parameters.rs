@@ -55,7 +55,12 @@ const fn data(parameter: Parameter) -> Parameter {
 /// The parameters that every member has. `rand_*` shape `k` when the data are built, and say in a
 /// run which rows are asked for; the one may differ from the other.
 pub(super) const SHARED: [Parameter; 12] = [
-    data(count("table_size", (1, TABLE_SIZE_MAX), "10000", "Rows of each table")),
+    data(count(
+        "table_size",
+        (1, TABLE_SIZE_MAX),
+        "10000",
+        "Rows of each table; more than 2 billion rows need more --tables",
+    )),
     data(count("tables", (1, TABLES_MAX), "1", "Tables: sbtest1, sbtest2, ...")),
     data(switch("auto_inc", "true", "The database assigns id automatically")),
     data(switch("secondary", "false", "An index on id instead of a primary key")),
