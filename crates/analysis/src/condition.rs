@@ -120,6 +120,11 @@ impl Key {
 pub struct Condition(BTreeMap<Key, String>);
 
 impl Condition {
+    /// Its traits that make points, and no others.
+    pub fn of_points(self) -> Condition {
+        Condition(self.0.into_iter().filter(|(key, _)| key.makes_points()).collect())
+    }
+
     /// That of a run, from its plan as decided and its facts.
     pub fn of(report: &Report) -> Condition {
         let mut all = BTreeMap::new();

@@ -204,6 +204,18 @@ impl Report {
         ("intervals", "[]"),
         ("latency_heat", "null"),
     ];
+    /// What no history shows: words of a single run, and shares below bounds unless they are asked
+    /// for.
+    pub const OF_ONE_RUN: [ReportField; 8] = [
+        ("output", "[]"),
+        ("notes", "[]"),
+        ("disclosures", "[]"),
+        ("dips", "[]"),
+        ("server", "[]"),
+        ("cpu_profiles", "[]"),
+        ("shares.below", "[]"),
+        ("shares.dispersion", "[]"),
+    ];
     /// All settings of the server, for those who ask for the plan and its facts alone.
     pub const SETTINGS: [ReportField; 1] = [("settings", "{}")];
 }

@@ -82,22 +82,7 @@ impl AdminSession {
         is_stopped: &(dyn Fn() -> bool + Sync),
         work: impl FnOnce(&mut AdminSession) -> T,
     ) -> T {
-        let cancel = self.session.canceller();
-        let is_done = AtomicBool::new(false);
-        thread::scope(|scope| {
-            let watching = scope.spawn(|| {
-                while !is_done.load(Ordering::Acquire) {
-                    if is_stopped() {
-                        return cancel.cancel();
-                    }
-                    thread::park_timeout(LOOK_EVERY);
-                }
-            });
-            let result = work(self);
-            is_done.store(true, Ordering::Release);
-            watching.thread().unpark();
-            result
-        })
+        cut_off(&*self.session.canceller(), is_stopped, || work(self))
     }
 
     /// Says something for the last time, and waits a moment at most for the answer.
@@ -206,4 +191,27 @@ impl AdminSession {
     ) -> Result<Reply, DbError> {
         block_on(model::load(self.session.as_mut(), table, source))
     }
+}
+
+/// Does `work`; what a session has under way is cut off as soon as `is_stopped` says so.
+pub(crate) fn cut_off<T>(
+    session: &dyn Cancel,
+    is_stopped: &(dyn Fn() -> bool + Sync),
+    work: impl FnOnce() -> T,
+) -> T {
+    let is_done = AtomicBool::new(false);
+    thread::scope(|scope| {
+        let watching = scope.spawn(|| {
+            while !is_done.load(Ordering::Acquire) {
+                if is_stopped() {
+                    return session.cancel();
+                }
+                thread::park_timeout(LOOK_EVERY);
+            }
+        });
+        let result = work();
+        is_done.store(true, Ordering::Release);
+        watching.thread().unpark();
+        result
+    })
 }

@@ -93,10 +93,14 @@ fn command(store: &Store, asked: &CompareBy, judge: &Judge) -> String {
 pub fn history(store: &Store, question: &Question) -> Result<HistoryReport, Error> {
     is_label(&question.by)?;
     let mut damaged = Vec::new();
-    let is_of_part = question.judge.primary.as_ref().is_some_and(|name| name.contains('.'));
-    let left_out = if is_of_part { &Report::SERIES[..] } else { &Report::AT_LENGTH[..] };
+    let asks = |of: &str| question.judge.primary.as_ref().is_some_and(|name| name.contains(of));
+    let left_out = match (asks("."), asks("below")) {
+        (true, _) => Report::SERIES.to_vec(),
+        (false, true) => Report::AT_LENGTH.to_vec(),
+        (false, false) => [&Report::AT_LENGTH[..], &Report::OF_ONE_RUN].concat(),
+    };
     let builds = match question.imported.is_empty() || has_label(store, &question.by)? {
-        true => labelled(store, &question.by, None, left_out, &mut damaged)?,
+        true => labelled(store, &question.by, None, &left_out, &mut damaged)?,
         false => Vec::new(),
     };
     let mut rng = Rng::new(1, Stream::Order, u64::MAX);
@@ -442,7 +446,8 @@ impl Found {
 
 /// Builds with their runs at the points of a history.
 fn builds_placed(found: Vec<Found>) -> Vec<Side> {
-    let points = points_of_builds(&conditions(&found));
+    // Of thousands of runs nothing more is kept than is asked for.
+    let points = points_of_builds(&conditions(&found, Condition::of_points));
     found.into_iter().map(|side| placed(side, &points)).collect()
 }
 
@@ -456,7 +461,8 @@ fn sides_placed(found: Vec<Found>) -> Result<Vec<Side>, Error> {
         };
         return Ok(found.into_iter().map(side).collect());
     }
-    let points = points_of_sides(&conditions(&found)).map_err(|mixed| refused(&found, &mixed))?;
+    let points =
+        points_of_sides(&conditions(&found, |all| all)).map_err(|mixed| refused(&found, &mixed))?;
     Ok(found.into_iter().map(|side| placed(side, &points)).collect())
 }
 
@@ -472,12 +478,12 @@ fn have_points_in_common(found: &[Found]) -> bool {
 }
 
 /// Under which conditions the runs of each side were made: of those that count, if any does.
-fn conditions(found: &[Found]) -> Vec<Vec<Condition>> {
+fn conditions(found: &[Found], kept: fn(Condition) -> Condition) -> Vec<Vec<Condition>> {
     let of = |side: &Found| {
         let all = side.reports();
         let counted: Vec<&Report> = all.iter().copied().filter(|run| counts(run)).collect();
         let runs = if counted.is_empty() { all } else { counted };
-        runs.into_iter().map(Condition::of).collect()
+        runs.into_iter().map(|run| kept(Condition::of(run))).collect()
     };
     found.iter().map(of).collect()
 }

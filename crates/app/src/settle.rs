@@ -13,14 +13,17 @@ use model::{
     SettlingLevel, SettlingStep, Severity, Target, Value, did_you_mean, format_count,
     format_duration, numbers,
 };
-use monitor::wall_clock;
+use monitor::{CounterSession, wall_clock};
 
-use crate::admin_session::AdminSession;
+use crate::admin_session::{AdminSession, cut_off};
 use crate::error::Error;
 use crate::open::{OpenTarget, Opened};
 use crate::settings::{Momentary, with_user};
 use crate::watcher::Watcher;
 
+/// So long after its limit nothing is asked that takes longer: as long as a new connection may
+/// take.
+const ANSWER_LIMIT: Duration = Duration::from_secs(10);
 /// How often a level is read.
 const LOOK_EVERY: Duration = Duration::from_millis(250);
 /// A level that has not fallen for so long will not (HammerDB's rule).
@@ -295,7 +298,25 @@ pub fn settle(
 ) -> Result<Settled, Error> {
     let is_over = || stop.is_asked();
     let mut doing = |text: &str| watcher.doing(text);
-    let mut work = Work::new(of, &is_over, &mut doing)?;
+    let work = Work::new(of, &is_over, &mut doing)?;
+    // A server that has vanished would be waited for as long as one that creates an index.
+    let late = work.until + ANSWER_LIMIT;
+    let is_late = || wall_clock::now() > late;
+    let cancel = work.session.canceller();
+    let settled = cut_off(&*cancel, &is_late, || settle_all(work, settling));
+    settled.map_err(|error| match is_late() {
+        true => Error::Failed(format!(
+            "settle: the server does not answer: its last words are {} after the time limit \
+             (--settle-limit) of {}; check its log and its host",
+            format_duration(ANSWER_LIMIT.as_nanos() as u64),
+            format_duration(of.limit.as_nanos() as u64)
+        )),
+        false => error,
+    })
+}
+
+fn settle_all(mut work: Work<'_, '_>, settling: &Settling) -> Result<Settled, Error> {
+    let is_over = work.is_over;
     let began = wall_clock::now();
     let (commits, bytes) = (work.commits(settling), work.written(settling));
     // One step may do some of another's work.

@@ -110,7 +110,9 @@ fn is_left(rest: &[u8], is_old: &dyn Fn() -> bool) -> bool {
     };
     match parse() {
         Some((there, pid)) if there == place() && Path::new("/proc/self").exists() => {
-            !Path::new(&format!("/proc/{pid}")).exists()
+            // One that nobody has waited for has a folder there, and no program any more.
+            let program = fs::read_link(format!("/proc/{pid}/exe"));
+            program.is_err_and(|error| error.kind() == ErrorKind::NotFound)
         }
         Some(_) => is_old(),
         None => false,

@@ -52,8 +52,8 @@ impl Store {
         Ok(Store { path: path.to_owned(), connection })
     }
 
-    /// Gives up what is read when nobody waits for it any more: the reading ends with an error, some
-    /// runs after `is_gone`.
+    /// Gives up what is read when nobody waits for it any more: the reading ends with an error,
+    /// some runs after `is_gone`.
     pub fn give_up_when(
         &mut self,
         is_gone: impl FnMut() -> bool + Send + 'static,

@@ -307,8 +307,14 @@ fn an_undamaged_store_is_imported_and_shown() {
     show_all(&ours);
 }
 
+/// Each case draws pages of three runs.
+fn some_cases() -> ProptestConfig {
+    let all = ProptestConfig::default();
+    ProptestConfig { cases: all.cases / 10, ..all }
+}
+
 proptest! {
-    #![proptest_config(ProptestConfig { cases: ProptestConfig::default().cases / 10, ..Default::default() })]
+    #![proptest_config(some_cases())]
 
     #[test]
     fn a_store_of_which_any_number_is_another_is_refused_or_shown(

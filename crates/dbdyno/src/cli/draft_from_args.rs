@@ -1,10 +1,11 @@
 //! A draft of a plan from the command line, alone or over a plan file.
 
+use std::path::Path;
+
 use app::Error;
 use clap::ArgMatches;
 use model::Parameter;
 use plan::{Draft, EXPERIMENT, From, GroupDraft, PLAN, VaryDraft, Written, group_flags, read_toml};
-
 use workloads::GroupRole;
 
 use super::{STDIN, flags, scripts};
@@ -142,6 +143,9 @@ pub(crate) fn read_file(path: &str) -> Result<Draft, Error> {
     let bad = |why: &dyn std::fmt::Display| {
         Error::Usage(format!("the plan {path} cannot be read: {why}"))
     };
+    if files::refuse_special(Path::new(path)).is_err() {
+        return Err(bad(&"it is a pipe or a device: write the plan to a file"));
+    }
     let text = files::read_text(path, PLAN_BYTES_MAX).map_err(|error| bad(&error))?;
     // Whoever names a file here may run its commands too.
     Ok(Draft { is_local: true, ..plan_of(path, &text)? })

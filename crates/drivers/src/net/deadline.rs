@@ -2,29 +2,32 @@
 //! Not here: event loops, which have a clock.
 
 use std::io;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-/// When one has no patience any more.
+use rustix::time::{ClockId, clock_gettime};
+
+/// When one has no patience any more, on the kernel's monotonic clock, in which it waits too.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Deadline(Instant);
+pub(super) struct Deadline(Duration);
 
 impl Deadline {
     /// So long from now on.
-    #[expect(clippy::disallowed_methods, reason = "the kernel waits in real time")]
     pub(super) fn after(limit: Duration) -> Deadline {
-        let now = Instant::now();
-        // Nobody waits for a year; an instant beyond the clock's end is none.
-        Deadline(now.checked_add(limit).unwrap_or(now + Duration::from_secs(365 * 86_400)))
+        Deadline(now().saturating_add(limit))
     }
 
     /// What is left of it; an error if nothing is.
-    #[expect(clippy::disallowed_methods, reason = "the kernel waits in real time")]
     pub(super) fn left(self) -> io::Result<Duration> {
-        let left = self.0.saturating_duration_since(Instant::now());
+        let left = self.0.saturating_sub(now());
         // The kernel takes a timeout of less than a microsecond for none.
         match left < Duration::from_micros(1) {
             true => Err(io::ErrorKind::TimedOut.into()),
             false => Ok(left),
         }
     }
+}
+
+fn now() -> Duration {
+    let now = clock_gettime(ClockId::Monotonic);
+    Duration::new(now.tv_sec.unsigned_abs(), now.tv_nsec.unsigned_abs() as u32)
 }

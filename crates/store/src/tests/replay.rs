@@ -222,4 +222,8 @@ fn a_report_is_read_without_what_is_not_wanted() {
     report.settings = Named::default();
     let figures = read(&[&Report::AT_LENGTH[..], &Report::SETTINGS].concat());
     assert_eq!(serde_json::from_str::<Report>(&figures).expect("a report"), report);
+    let of_many = read(&[&Report::AT_LENGTH[..], &Report::OF_ONE_RUN].concat());
+    let of_many: Report = serde_json::from_str(&of_many).expect("a report");
+    assert!(of_many.block.shares.below.is_empty() && of_many.notes.is_empty());
+    assert_eq!(of_many.findings, report.findings);
 }
