@@ -10,6 +10,7 @@
 use std::fmt;
 
 use crate::order_statistics::{Ranks, TooFew, rank, samples_needed};
+use crate::rate::{SLOTS_MIN, around_ratio};
 use crate::waves::{MeanError, VALUES_MIN, mean_error};
 use crate::{Histogram, students_t};
 
@@ -70,7 +71,7 @@ impl std::error::Error for NoInterval {}
 const WITNESSES: [(f64, f64); 4] = [(0.5, 3.0), (0.75, 1.7), (0.9, 1.25), (0.95, 1.1)];
 
 /// With fewer independent episodes beyond a quantile there is no interval.
-const EPISODES_MIN: f64 = 6.0;
+const EPISODES_MIN: f64 = 5.0;
 
 /// From so many on, their own scatter says how sure the quantile is; with fewer the witnesses have
 /// a say as well.
@@ -92,6 +93,25 @@ pub fn dependent_ranks(
         series.ranks(*q, error.map(|of| of.error), &witnesses)
     };
     quantiles.iter().zip(&of_quantiles).map(ranks).collect()
+}
+
+/// The interval of the mean of what finished, in the values' unit.
+///
+/// Its error is that of the sums of stretches. Few long episodes make most of the mean of a busy
+/// queue, and runs that lack one have a low mean and a small error of it. So the episodes beyond the
+/// p90 say how sure that error is: few of them widen the upper end, and fewer than two are a reason.
+pub fn dependent_mean(stretches: &[Stretch], confidence: f64) -> Result<(f64, f64), NoInterval> {
+    let series = Shares::of(stretches, confidence);
+    let finished =
+        |stretch: &Stretch| (stretch.finished.sum() as f64, stretch.finished.count() as f64);
+    let slots: Vec<(f64, f64)> = stretches.iter().map(finished).collect();
+    let (sum, count) = slots.iter().fold((0.0, 0.0), |all, slot| (all.0 + slot.0, all.1 + slot.1));
+    if count == 0.0 {
+        return Err(NoInterval::TooFew(TooFew { needed: 1, have: 0 }));
+    }
+    let mean = sum / count;
+    let ends = series.ends_of_mean(mean, &around_ratio(&slots))?;
+    Ok((mean - ends.below, mean + ends.above))
 }
 
 /// By how many times the variance of a share exceeds that of independent samples.
@@ -129,7 +149,7 @@ pub fn share_dispersions(
         let is_between = of.above > 0.0 && share > 0.0;
         let widened = is_between.then(|| series.widened(share, of.error, &witnesses))?;
         (widened.episodes >= EPISODES_MIN).then(|| {
-            let error = MeanError { half_width: widened.half_width, ..of.error };
+            let error = MeanError { half_width: widened.ends.above, ..of.error };
             Dispersion { share, factor: series.factor(share, &error) }
         })
     };
@@ -153,10 +173,23 @@ pub fn dispersion_at(all: &[Dispersion], share: f64) -> f64 {
     below.into_iter().chain(above).map(|of| of.factor).fold(1.0, f64::max)
 }
 
-/// With fewer, those that lack their worst episode are more among the runs that have an interval
-/// than among all, so it is widened by the power of [`LUCK`] of what is missing.
-const EPISODES_LUCKY: f64 = 12.0;
-const LUCK: f64 = 0.3;
+/// With fewer than [`EPISODES_ENOUGH`], those that lack their worst episode are more among the runs
+/// that have an interval than among all, so its upper end is widened by this power of what is
+/// missing.
+const LUCK: f64 = 0.5;
+
+/// The skewness of a sum of one episode, if their sizes are exponential and they come at random;
+/// that of `n` is this over the root of `n`.
+const SKEW_OF_EPISODE: f64 = 1.5;
+
+/// The lower end comes nearer by at most this share of its distance.
+const NEARER_MAX: f64 = 0.3;
+
+/// A mean is made of its tail: with fewer episodes than this beyond the p90 it has no interval, and
+/// with fewer than so many its upper end is widened by the root of what is missing.
+const MEAN_EPISODES_MIN: f64 = 2.0;
+const MEAN_EPISODES_ENOUGH: f64 = 16.0;
+const MEAN_TAIL: f64 = 0.9;
 
 /// Degrees of freedom from which on an error counts as known.
 const LARGE: usize = 60;
@@ -176,9 +209,30 @@ struct ShareError {
     error: MeanError,
 }
 
+/// How far an estimate lies from the two ends of its interval.
+#[derive(Clone, Copy, Debug)]
+struct Ends {
+    below: f64,
+    above: f64,
+}
+
+impl Ends {
+    /// Those of a sum that is skewed: both lie higher. Its error is smaller in the runs in which the
+    /// sum is (Johnson, Journal of the American Statistical Association 73, 536, 1978; Hall, Journal
+    /// of the Royal Statistical Society B 54, 221, 1992).
+    fn of_skewed(half_width: f64, skew: f64, z: f64) -> Ends {
+        let shift = skew.clamp(0.0, 1.0) * (2.0 * z * z + 1.0) / (6.0 * z);
+        Ends {
+            below: half_width * (1.0 - shift.min(NEARER_MAX)),
+            above: half_width * (1.0 + shift),
+        }
+    }
+}
+
 /// An error that knows of the tail's few episodes.
 struct Widened {
-    half_width: f64,
+    /// The distances from the share to its ends: of fewer samples beyond, and of more.
+    ends: Ends,
     /// So many independent samples lie beyond.
     episodes: f64,
 }
@@ -212,11 +266,34 @@ impl Shares<'_> {
         (WITNESSES.iter().zip(&of_witnesses).filter_map(witness).collect(), of_quantiles)
     }
 
+    /// The ends of the interval of a mean, by what each stretch has more or less of it.
+    fn ends_of_mean(&self, mean: f64, around: &[f64]) -> Result<Ends, NoInterval> {
+        let have = self.stretches.len() as u64;
+        let needed = SLOTS_MIN;
+        let error = mean_error(around, self.confidence).filter(|_| have >= needed);
+        let error = error.ok_or(NoInterval::TooShort { needed, have })?;
+        if error.half_width == 0.0 {
+            return Ok(Ends { below: 0.0, above: 0.0 });
+        }
+        let (witnesses, tail) = self.with_witnesses(&[MEAN_TAIL]);
+        let tail = tail[0].ok_or(NoInterval::TooShort { needed, have })?;
+        let episodes = self.widened(MEAN_TAIL, tail.error, &witnesses).episodes;
+        // As many episodes as make such an error, if the whole mean were of them.
+        let own = (mean * self.z() / error.half_width).powi(2);
+        let lacking = (MEAN_EPISODES_MIN / episodes).max(EPISODES_MIN / own);
+        if lacking > 1.0 {
+            return Err(NoInterval::TooDependent { times_as_long: (1.5 * lacking).max(2.0) });
+        }
+        let skew = error.skew.max(SKEW_OF_EPISODE / episodes.sqrt());
+        let ends = Ends::of_skewed(error.half_width, skew, self.z());
+        let missing = (MEAN_EPISODES_ENOUGH / episodes).max(1.0).sqrt();
+        Ok(Ends { above: ends.above * missing, ..ends })
+    }
+
     /// By how much the variance of the share above a quantile exceeds that of independent samples;
     /// by half the interval, so that an error of which little is known counts as larger.
     fn factor(&self, q: f64, error: &MeanError) -> f64 {
-        let z = students_t(1.0 - (1.0 - self.confidence) / 2.0, LARGE);
-        ((error.half_width / z).powi(2) * self.n as f64 / (q * (1.0 - q))).max(1.0)
+        ((error.half_width / self.z()).powi(2) * self.n as f64 / (q * (1.0 - q))).max(1.0)
     }
 
     /// The errors of the shares of samples above quantiles, from what each stretch has more or
@@ -253,12 +330,12 @@ impl Shares<'_> {
         let have = self.stretches.len() as u64;
         let needed = VALUES_MIN as u64;
         let error = error.ok_or(NoInterval::TooShort { needed, have })?;
-        let Widened { half_width, episodes } = self.widened(q, error, witnesses);
+        let Widened { ends, episodes } = self.widened(q, error, witnesses);
         if episodes < EPISODES_MIN {
             let times_as_long = (1.5 * EPISODES_MIN / episodes).max(2.0);
             return Err(NoInterval::TooDependent { times_as_long });
         }
-        self.around(q, half_width)
+        self.around(q, ends)
     }
 
     /// The error of the share beyond `q`, widened by what the witnesses expect where few episodes
@@ -272,18 +349,34 @@ impl Shares<'_> {
         let episodes = self.n as f64 * q.min(1.0 - q) / factor;
         let weight = (episodes / EPISODES_MIN).ln() / (EPISODES_ENOUGH / EPISODES_MIN).ln();
         let wider = (factor / own).powf(0.5 * (1.0 - weight.clamp(0.0, 1.0)));
-        let luck = (EPISODES_LUCKY / episodes).max(1.0).powf(LUCK);
-        Widened { half_width: error.half_width * wider * luck, episodes }
+        let luck = (EPISODES_ENOUGH / episodes).max(1.0).powf(LUCK);
+        let skew = SKEW_OF_EPISODE / episodes.sqrt();
+        let ends = Ends::of_skewed(error.half_width * wider, skew, self.z());
+        Widened { ends: Ends { above: ends.above * luck, ..ends }, episodes }
     }
 
-    fn around(&self, q: f64, half_width: f64) -> Result<Ranks, NoInterval> {
-        let n = self.n as f64;
-        let (low, high) = ((n * (q - half_width)).floor(), (n * (q + half_width)).ceil() + 1.0);
+    /// The ranks of the ends around a quantile.
+    ///
+    /// The upper end is the value of which as many samples lie beyond as an unlucky run has of the
+    /// share that truly does. It has fewer episodes than the quantile, so that its error is smaller,
+    /// by the root of how many of them there are.
+    fn around(&self, q: f64, ends: Ends) -> Result<Ranks, NoInterval> {
+        let (n, beyond) = (self.n as f64, 1.0 - q);
+        // The share x of what is beyond that solves x + error sqrt(x) = 1.
+        let error = ends.above / beyond;
+        let root = ((error * error + 4.0).sqrt() - error) / 2.0;
+        let low = (n * (q - ends.below)).floor();
+        let high = (n * (1.0 - beyond * root * root)).ceil() + 1.0;
         if low < 1.0 || high > n {
-            let times_as_long = (half_width / (1.0 - q).min(q)).powi(2).max(2.0);
+            let times_as_long = (ends.above / beyond.min(q)).powi(2).max(2.0);
             return Err(NoInterval::TooDependent { times_as_long });
         }
         Ok(Ranks { low: low as u64, high: high as u64 })
+    }
+
+    /// The distance of the ends from an estimate whose error is known, in standard errors.
+    fn z(&self) -> f64 {
+        students_t(1.0 - (1.0 - self.confidence) / 2.0, LARGE)
     }
 }
 
@@ -447,6 +540,82 @@ mod tests {
             let held = share_coverage(seconds, &bounds, 150);
             assert!(held.iter().all(|held| *held >= 0.9), "{tau}: {bounds:?} {held:?}");
         }
+    }
+
+    /// Seconds in which short transactions share four servers with a few long ones, begun long
+    /// before them: 800 a second of 2 ms, and 12 of 120 ms.
+    fn mixture(random: &mut Xoshiro256PlusPlus, n: u64) -> Vec<Stretch> {
+        let warm_ns = 20 * SECOND_NS;
+        let until_ns = warm_ns + n * SECOND_NS;
+        let mut all: Vec<(u64, u64)> = Vec::new();
+        for (rate, steps) in [(800.0, 1), (12.0, 60)] {
+            let mut next = |mean_ns| crate::exponential_ns(random.next_u64(), mean_ns);
+            let mut now = next(1e9 / rate);
+            while now < until_ns {
+                all.push((now, (0..steps).map(|_| next(2e6)).sum()));
+                now += next(1e9 / rate);
+            }
+        }
+        all.sort_unstable();
+        let (arrivals, services): (Vec<u64>, Vec<u64>) = all.into_iter().unzip();
+        let served = crate::kiefer_wolfowitz(&arrivals, &services, 4);
+        let empty = Stretch { offered: 0, finished: Histogram::new(RANGE) };
+        let mut seconds = vec![empty; usize::try_from(n).expect("a few")];
+        for (came_ns, of) in arrivals.iter().zip(&served).filter(|(came, _)| **came >= warm_ns) {
+            let second = &mut seconds[((came_ns - warm_ns) / SECOND_NS) as usize];
+            second.offered += 1;
+            second.finished.record((of.finish_ns - came_ns) / UNIT_NS);
+        }
+        seconds
+    }
+
+    #[test]
+    fn upper_ends_hold_where_a_few_long_transactions_share_the_servers() {
+        let mut random = Xoshiro256PlusPlus::seed_from_u64(12);
+        let runs: Vec<Vec<Stretch>> = (0..120).map(|_| mixture(&mut random, 60)).collect();
+        let mut all = Histogram::new(RANGE);
+        runs.iter().flatten().for_each(|second| all.add(&second.finished));
+        let quantiles = [0.5, 0.9, 0.95];
+        let (mut given, mut too_low) = ([0; 4], [0; 4]);
+        for seconds in &runs {
+            let ranks = dependent_ranks(seconds, &quantiles, 0.95);
+            for (index, ranks) in ranks.into_iter().enumerate() {
+                let truth = all.quantile(quantiles[index]).expect("samples");
+                let Ok(ranks) = ranks else { continue };
+                given[index] += 1;
+                too_low[index] += u32::from(values(seconds, ranks).1 < truth);
+            }
+            if let Ok((_, high)) = dependent_mean(seconds, 0.95) {
+                given[3] += 1;
+                too_low[3] += u32::from(high < all.mean());
+            }
+        }
+        for (given, too_low) in given.into_iter().zip(too_low) {
+            // Two standard errors above 5 %.
+            let most = 0.05 + 2.0 * (0.05 * 0.95 / f64::from(given)).sqrt();
+            assert!(f64::from(too_low) <= most * f64::from(given), "{too_low} of {given}");
+        }
+        assert!(given[0] == 120 && given[1] > 40 && given[3] > 100, "{given:?}");
+    }
+
+    #[test]
+    fn a_calm_run_of_a_heavy_tailed_queue_has_no_mean() {
+        // One long transaction holds up a second: what is rare makes the mean.
+        let mut random = Xoshiro256PlusPlus::seed_from_u64(13);
+        let mut seconds = queue(&mut random, 1, 0.5, 60);
+        assert!(dependent_mean(&seconds, 0.95).is_ok());
+        let far_ns = 9 * SECOND_NS / UNIT_NS;
+        (0..1_000).for_each(|_| seconds[20].finished.record(far_ns));
+        (0..2_000).for_each(|_| seconds[40].finished.record(far_ns));
+        let found = dependent_mean(&seconds, 0.95);
+        assert!(matches!(found, Err(NoInterval::TooDependent { .. })), "{found:?}");
+        let found = dependent_mean(&seconds[..15], 0.95);
+        assert_eq!(found, Err(NoInterval::TooShort { needed: 16, have: 15 }));
+        assert!(matches!(dependent_mean(&[], 0.95), Err(NoInterval::TooFew(_))));
+        let mut equal = Histogram::new(RANGE);
+        equal.record_n(7, 3);
+        let equal = vec![Stretch { offered: 3, finished: equal }; 20];
+        assert_eq!(dependent_mean(&equal, 0.95), Ok((7.0, 7.0)));
     }
 
     #[test]

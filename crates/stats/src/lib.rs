@@ -24,6 +24,7 @@ mod median;
 mod moments;
 mod order_statistics;
 mod outstanding;
+mod planned;
 mod quantile;
 mod queueing;
 mod rate;
@@ -46,7 +47,8 @@ pub use comparison::{
 };
 pub use crossing::{Crossing, Grows, RatioPoint};
 pub use dependence::{
-    Dispersion, NoInterval, Stretch, dependent_ranks, dispersion_at, share_dispersions,
+    Dispersion, NoInterval, Stretch, dependent_mean, dependent_ranks, dispersion_at,
+    share_dispersions,
 };
 pub use disturbance::{Recovery, Windows, recovery, windows};
 pub use draw::{
@@ -60,14 +62,16 @@ pub use mean::{Mean, mean, students_t};
 pub use median::{Median, median};
 pub use moments::Moments;
 pub use order_statistics::{Ranks, TooFew, enough, rank};
-pub use outstanding::{period, set_apart, stands_out};
+pub use outstanding::{period, set_apart, stands_out, stands_out_at_load};
+pub use planned::{Due, around_due};
 pub use quantile::{Offered, OfferedInterval, OfferedQuantile};
 pub use queueing::{
     Mg1, Mm1, Mmc, Served, kiefer_wolfowitz, kiefer_wolfowitz_bounded, lindley, little_in_system,
 };
 pub use rate::{
-    Rate, STALLS_KEPT_MAX, SlowestSecond, Stability, Stall, TooFewSlots, mean_within_run,
-    ratio_within_run, stability, stability_against, within_run,
+    Rate, STALLS_KEPT_MAX, SlowestSecond, Stability, Stall, TooFewSlots, mean_within_planned_run,
+    mean_within_run, ratio_within_run, stability, stability_against, within_planned_run,
+    within_run,
 };
 pub use scalability::{NoFit, NoPeak, Peak, Scalability};
 pub use sequential::{FIGURES_MIN, LOOK_CONFIDENCE, anytime, precise, precise_needs};

@@ -28,6 +28,36 @@ pub fn stands_out(series: &[f64], factor: f64) -> Vec<usize> {
     if is_few && finite().count() >= VALUES_MIN { found } else { Vec::new() }
 }
 
+/// A value is compared with so many that had to bear as much, and with no more than so many.
+const ALIKE_MIN: usize = 24;
+const ALIKE_MAX: usize = 240;
+
+/// Loads that differ by less than this share are alike.
+const LOAD_ALIKE: f64 = 0.1;
+
+/// The same where each value had a load to bear that changes: which values stand out of those that
+/// had to bear as much or a little more, and what is usual of these. A value of which others tell
+/// nothing, as of the highest loads, is none of them.
+pub fn stands_out_at_load(series: &[f64], load: &[f64], factor: f64) -> Vec<(usize, f64)> {
+    let mut by_load: Vec<usize> = (0..series.len().min(load.len())).collect();
+    by_load.sort_by(|a, b| load[*a].total_cmp(&load[*b]));
+    let usual = |at: &usize| {
+        let begins = by_load.partition_point(|other| load[*other] < 0.98 * load[*at]);
+        let like = (1.0 + LOAD_ALIKE) * load[*at];
+        let ends = by_load.partition_point(|other| load[*other] <= like);
+        let ends = ends.max(begins + ALIKE_MIN).min(by_load.len());
+        let mut alike: Vec<usize> =
+            by_load[begins..ends].iter().copied().filter(|other| other != at).collect();
+        alike.sort_by_key(|other| other.abs_diff(*at));
+        alike.truncate(ALIKE_MAX);
+        let others: Vec<f64> = alike.iter().map(|other| series[*other]).collect();
+        let all: Vec<f64> = others.iter().copied().chain([series[*at]]).collect();
+        let is_found = stands_out(&all, factor).last() == Some(&others.len());
+        is_found.then(|| median(others.into_iter().filter(|value| value.is_finite()).collect()))
+    };
+    (0..series.len().min(load.len())).filter_map(|at| Some((at, usual(&at)?))).collect()
+}
+
 /// Which values, counted from 0, lie above all others by `factor` at least: the most that are few.
 /// Unlike [`stands_out`], it finds them also where the others scatter widely. What begins or ends
 /// within a value shows in its neighbours in part: these are not held against it, and are found
@@ -75,6 +105,36 @@ mod tests {
 
     use super::*;
     use crate::draw::normal;
+
+    #[test]
+    fn what_had_more_to_bear_does_not_stand_out() {
+        // Bursts of two seconds in ten, whose queue is worked off in the one after.
+        let load: Vec<f64> = (0..60).map(|at| if at % 10 >= 8 { 2_200.0 } else { 400.0 }).collect();
+        let before = |at: usize| load[at.saturating_sub(1)];
+        let borne: Vec<f64> = (0..60).map(|at| load[at].max(before(at))).collect();
+        let scatter = |at: usize| 1.0 + (at * 7 % 5) as f64 / 50.0;
+        let time = |at: usize| match at % 10 {
+            8 => 70.0,
+            9 => 270.0,
+            0 if at > 0 => 150.0,
+            _ => 5.0,
+        };
+        let mut times: Vec<f64> = (0..60).map(|at| time(at) * scatter(at)).collect();
+        assert!(!stands_out(&times, 1.5).is_empty());
+        assert_eq!(stands_out_at_load(&times, &borne, 1.5), []);
+        // A ramp, at whose end the times explode.
+        let ramp: Vec<f64> = (0..60).map(|at| 200.0 + 30.0 * f64::from(at)).collect();
+        let queue: Vec<f64> = ramp.iter().map(|rate| 5.0 / (1.0 - rate / 2_010.0)).collect();
+        assert_eq!(stands_out_at_load(&queue, &ramp, 1.5), []);
+        // What the plan does not explain.
+        times[23] = 60.0;
+        times[44] = 60.0;
+        let found: Vec<usize> =
+            stands_out_at_load(&times, &borne, 1.5).into_iter().map(|found| found.0).collect();
+        assert_eq!(found, [23, 44]);
+        assert!((stands_out_at_load(&times, &borne, 1.5)[0].1 - 5.0).abs() < 1.0);
+        assert_eq!(stands_out_at_load(&[], &[], 1.5), []);
+    }
 
     #[test]
     fn slow_seconds_stand_out_and_their_period_is_known() {
