@@ -7,6 +7,7 @@
 pub mod comparison;
 mod conclude;
 pub mod condition;
+mod due;
 pub mod environment;
 pub mod experiment;
 pub mod figures;

@@ -11,15 +11,17 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 
 use model::{
-    ArrivalRate, CheckResult, ClientMoments, Counts, CpuProfile, CustomMetricSecond, Description,
+    CheckResult, ClientMoments, Counts, CpuProfile, CustomMetricSecond, Description,
     DisturbanceEvent, Event, Fact, FactValue, Finding, Gauge, GroupDescription, KindIndex,
     KindSecond, LatencyHeat, Load, NS_PER_MS, NS_PER_S, Phase, PrimaryMetricDescription, Readings,
     RunId, Second, ServerSummary, StopCondition, StopReason, Traffic,
 };
 use stats::{
-    Histogram, InTime, Intervals, Stability, Stretch, Stretches, stability, stability_against,
+    Due, Histogram, InTime, Intervals, Stability, Stretch, Stretches, stability, stability_against,
     together,
 };
+
+use crate::due;
 
 pub use series::{Quantiles, SecondTally, Series};
 
@@ -606,10 +608,37 @@ impl Tally {
     /// Whether the plan itself changes the load: what follows it is no drift.
     pub(crate) fn is_planned_to_change(&self) -> bool {
         let groups = self.description.iter().flat_map(|described| &described.groups);
-        groups.map(|group| &group.load).any(|load| match load {
-            Load::Open { rate, .. } => !matches!(rate, ArrivalRate::Constant(_)),
-            Load::Closed | Load::KeyThink { .. } => false,
-        })
+        groups.map(|group| &group.load).any(due::changes)
+    }
+
+    /// What the plan has due of `groups` in each of the first `n` slots of the measured phase; none
+    /// where it changes no rate.
+    pub(crate) fn due(&self, groups: &[usize], slot_ns: u64, n: usize) -> Option<Due> {
+        let described = &self.description.as_ref()?.groups;
+        let of = groups.iter().filter_map(|index| described.get(*index));
+        let of: Vec<&Load> = of.map(|group| &group.load).collect();
+        let all: Vec<&Load> = described.iter().map(|group| &group.load).collect();
+        let waiting = groups.iter().filter_map(|index| self.groups.get(*index));
+        let waiting = waiting.map(GroupTally::backlog_at_start).sum::<u64>() as f64;
+        due::due(&of, &all, slot_ns, n).map(|due| Due { waiting, ..due })
+    }
+
+    /// How much a second had to bear where the plan changes the rate: the most that was due in it
+    /// or in the one before, and while a queue was left, in those before that.
+    pub(crate) fn borne(&self) -> Option<Vec<f64>> {
+        let all: Vec<usize> = (0..self.groups.len()).collect();
+        let n = usize::try_from(self.whole_seconds().end).ok()?;
+        let due = self.due(&all, NS_PER_S, n)?.per_slot;
+        let clients = self.description.as_ref()?.groups.iter().map(|group| group.clients);
+        let clients: u64 = clients.map(u64::from).sum();
+        let mut borne: Vec<f64> = Vec::with_capacity(n);
+        for second in 0..n {
+            let before = second.saturating_sub(1);
+            let is_left = self.waiting(before as i64).is_some_and(|n| n > clients);
+            let left = borne.last().copied().filter(|_| is_left).unwrap_or(0.0);
+            borne.push(due[second].max(due[before]).max(left));
+        }
+        Some(borne)
     }
 
     /// Commits of `groups` in each of `seconds`, none where nothing happened.

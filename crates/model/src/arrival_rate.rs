@@ -56,6 +56,14 @@ pub struct Stored {
 }
 
 impl ArrivalRate {
+    /// Whether it may be another one later.
+    pub fn changes(&self) -> bool {
+        match self {
+            ArrivalRate::Constant(_) | ArrivalRate::Bytes(_) | ArrivalRate::Records(_) => false,
+            ArrivalRate::Steps(_) | ArrivalRate::Ramp { .. } | ArrivalRate::Sine { .. } => true,
+        }
+    }
+
     /// What it begins with, a second.
     pub fn first_per_s(&self) -> f64 {
         match self {

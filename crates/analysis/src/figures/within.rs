@@ -3,14 +3,15 @@
 //!
 //! Extremes and counts have none. Not here: the error between runs.
 
-use model::NS_PER_S;
+use model::{Load, NS_PER_S};
 use stats::{
-    TooFewSlots, binomial_interval, ratio_error, ratio_within_run, students_t, within_run,
+    TooFewSlots, binomial_interval, ratio_error, ratio_within_run, students_t, within_planned_run,
 };
 
 use super::below::Below;
 use super::catalog::{BYTES_STORED, bytes_stored};
 use super::{PER_TRANSACTION, times_of};
+use crate::due::due;
 use crate::report::{
     Block, CustomMetricReport, GaugeReport, Latency, Report, SecondReport, too_short,
 };
@@ -185,7 +186,10 @@ fn seconds<T: Copy + Default>(
 /// The error of a rate by its seconds; none where these were left out.
 fn rate(report: &Report, count: Count) -> Option<Result<f64, TooFewSlots>> {
     let counts = seconds(report, count, |a, b| a + b);
-    (!report.seconds.is_empty()).then(|| within_run(&counts, NS_PER_S).half_width)
+    let loads: Vec<&Load> = report.groups.iter().map(|group| &group.load).collect();
+    let due = due(&loads, &loads, NS_PER_S, counts.len());
+    let rate = || within_planned_run(&counts, NS_PER_S, due.as_ref()).half_width;
+    (!report.seconds.is_empty()).then(rate)
 }
 
 /// The share of lost transactions: as far as seconds with their losses scatter, and at least as far
@@ -274,12 +278,13 @@ mod tests {
         for name in ["below_20ms", "new_order.below_50ms", "lines.p50", "p50_ms"] {
             check(&short, name, "the run is too short: needs at least 10 s");
         }
+        check(&short, "mean_ms", "the run is too short: needs at least 16 s");
         for name in ["lines.per_second", "lines.mean"] {
             check(&short, name, "it varies too slowly for a run of 5.0 s");
         }
         check(&grown, "server.memory.max", ONE_NUMBER);
         check(&grown, "stalls", ONE_NUMBER);
-        for name in ["mean_ms", "reads", "rows_per_s"] {
+        for name in ["reads", "rows_per_s"] {
             check(&short, name, "it varies too slowly for a run of 5.0 s");
         }
     }

@@ -1,9 +1,11 @@
 //! Findings on single seconds: do some of them stand out, and do they come back regularly?
 //!
+//! Where the plan changes the rate, seconds are compared with those that had to bear as much: what
+//! a burst of arrivals slows down is no fault of the database.
 //! Not here: stalls and trends (steadiness).
 
 use model::{Severity, numbers};
-use stats::{period, stands_out};
+use stats::{period, stands_out, stands_out_at_load};
 
 use super::{FindingText, count, percent_text};
 use crate::tally::Tally;
@@ -107,12 +109,22 @@ fn slow_answers(tally: &Tally) -> Option<Slow> {
         Some(ns as f64 / model::NS_PER_MS as f64)
     };
     let times: Vec<f64> = figures.iter().map(|of| time_ms(of).unwrap_or(f64::NAN)).collect();
-    let seconds = pattern(tally, stands_out(&times, TIME_FACTOR))?;
+    let figure = if is_p95 { "p95" } else { "p50" };
+    let slow = |seconds: &[usize]| span(seconds.iter().map(|second| times[*second]));
+    let Some(borne) = tally.borne() else {
+        let seconds = pattern(tally, stands_out(&times, TIME_FACTOR))?;
+        let usual = numbers::significant(median(times.iter().copied()), 3);
+        let slow = slow(&seconds);
+        let what = format!("{figure} of {slow} ms where the median second has {usual} ms");
+        return Some(Slow { seconds, what });
+    };
+    let found = stands_out_at_load(&times, &borne, TIME_FACTOR);
+    let seconds = pattern(tally, found.iter().map(|(second, _)| *second).collect())?;
+    let usual = found.iter().filter(|(second, _)| seconds.contains(second));
     let what = format!(
-        "{} of {} ms where the median second has {} ms",
-        if is_p95 { "p95" } else { "p50" },
-        span(seconds.iter().map(|second| times[*second])),
-        numbers::significant(median(times.iter().copied()), 3),
+        "{figure} of {} ms where as many arrivals have {} ms in other seconds",
+        slow(&seconds),
+        span(usual.map(|(_, usual)| *usual)),
     );
     Some(Slow { seconds, what })
 }

@@ -8,7 +8,9 @@ use model::{
     Facts, Gauge, GroupDescription, KindIndex, NS_PER_S, Phases, Placement, Readings, Second,
     StopReason, Traffic,
 };
-use stats::{Histogram, InTime, Offered, TooFewSlots, enough, ratio_within_run, within_run};
+use stats::{
+    Due, Histogram, InTime, Offered, TooFewSlots, enough, ratio_within_run, within_planned_run,
+};
 
 use super::counts::{COMMITS_VARY, ci95, counts};
 use super::per_transaction::{moved, per_transaction};
@@ -358,7 +360,8 @@ fn ramp_up_counts(tally: &Tally, groups: &[usize]) -> CountsReport {
 
 /// The error of the rate of commits, or why there is none.
 fn interval(tally: &Tally, groups: &[usize]) -> (Option<Ci95>, Option<String>) {
-    ci95(&tally.commits_100ms(groups))
+    let slots = tally.commits_100ms(groups);
+    ci95(&slots, tally.due(groups, SLOT_NS, slots.len()).as_ref())
 }
 
 /// What was moved within the measured window.
@@ -378,7 +381,14 @@ fn primary_metrics(tally: &Tally, groups: &[usize]) -> Named<PrimaryMetricReport
         let (counted, per_ns) = counted_by_primary_metric(tally, groups, name);
         let sum: u128 = counted.iter().map(|&count| u128::from(count)).sum();
         let whole = usize::try_from(tally.whole_seconds().end).unwrap_or(usize::MAX);
-        let rate = within_run(&counted[..whole.min(counted.len())], NS_PER_S);
+        let counted_whole = &counted[..whole.min(counted.len())];
+        let with_it: Vec<usize> = groups
+            .iter()
+            .copied()
+            .filter(|group| tally.with_primary_metric(&[*group], name).next().is_some())
+            .collect();
+        let due = tally.due(&with_it, NS_PER_S, counted_whole.len());
+        let rate = within_planned_run(counted_whole, NS_PER_S, due.as_ref());
         let per_second = per_ns as f64 / NS_PER_S as f64;
         let report = PrimaryMetricReport {
             title: title.to_owned(),
@@ -448,6 +458,8 @@ fn transaction(
     let counts = counts(&sum.counts);
     let seconds = tally.measured_ns() as f64 / NS_PER_S as f64;
     let commits = group.commits_of(kind, tally.seconds());
+    let by_second = commits_by_second(tally, group, kind);
+    let due = tally.due(&[index], NS_PER_S, by_second.len());
     let (traffic, ended) = moved(group.ramp_up_kind(kind), group.kind(kind));
     let each = |count: u64| known(count as f64 / ended as f64);
     let all = tally.in_time(&[index], Some(kind), Times::Response);
@@ -460,7 +472,7 @@ fn transaction(
         unfinished: counts.unfinished,
         retried: counts.retried,
         tps: known(commits as f64 / seconds),
-        tps_half_width: within_run(&commits_by_second(tally, group, kind), NS_PER_S)
+        tps_half_width: within_planned_run(&by_second, NS_PER_S, due.as_ref())
             .half_width
             .ok()
             .and_then(known),
@@ -547,7 +559,8 @@ fn custom_metrics(tally: &Tally, groups: &[usize]) -> Named<CustomMetricReport> 
                 shares: Shares::default(),
             };
             let seconds = group.measured_per_second(place, tally.whole_seconds());
-            add_half_widths(&mut report, &seconds);
+            let due = tally.due(&[index], NS_PER_S, seconds.len());
+            add_half_widths(&mut report, &seconds, due.as_ref());
             if metric.kind == CustomMetricKind::Histogram {
                 let histogram = of.and_then(|of| of.histogram.clone()).unwrap_or_default();
                 let in_time = tally.measured_in_time(index, place);
@@ -561,7 +574,7 @@ fn custom_metrics(tally: &Tally, groups: &[usize]) -> Named<CustomMetricReport> 
 
 /// The errors of a metric's rate and mean, by how often it was recorded in each second and the sum
 /// of that.
-fn add_half_widths(report: &mut CustomMetricReport, seconds: &[(u64, u64)]) {
+fn add_half_widths(report: &mut CustomMetricReport, seconds: &[(u64, u64)], due: Option<&Due>) {
     let sums: Vec<u64> = seconds.iter().map(|(_, sum)| *sum).collect();
     let slots: Vec<(f64, f64)> =
         seconds.iter().map(|(count, sum)| (*sum as f64, *count as f64)).collect();
@@ -572,7 +585,7 @@ fn add_half_widths(report: &mut CustomMetricReport, seconds: &[(u64, u64)]) {
             None
         }
     };
-    let per_second = width("per_second", within_run(&sums, NS_PER_S).half_width);
+    let per_second = width("per_second", within_planned_run(&sums, NS_PER_S, due).half_width);
     let mean = width("mean", ratio_within_run(&slots));
     (report.per_second_half_width, report.mean_half_width) = (per_second, mean);
 }

@@ -2,7 +2,7 @@
 //! disturbances, disclosure).
 
 use model::{Counts, NS_PER_S};
-use stats::within_run;
+use stats::{Due, within_planned_run};
 
 use super::times::{known, too_short};
 use super::{Ci95, CountsReport};
@@ -29,20 +29,20 @@ pub(super) fn counts(counts: &Counts) -> CountsReport {
     report
 }
 
-/// The error of the rate of slots of 100 ms, or why there is none.
-pub(super) fn ci95(slots: &[u64]) -> (Option<Ci95>, Option<String>) {
+/// The error of the rate of slots of 100 ms, in which so much was due where the plan changes that,
+/// or why there is none.
+pub(super) fn ci95(slots: &[u64], due: Option<&Due>) -> (Option<Ci95>, Option<String>) {
     if slots.iter().all(|n| *n == 0) {
         return (None, Some("nothing was committed".to_owned()));
     }
-    let rate = within_run(slots, SLOT_NS);
+    let rate = within_planned_run(slots, SLOT_NS, due);
     match rate.half_width {
         Ok(half_width) => {
             let note = "within-run: repeat the run to see how much runs differ".to_owned();
-            let relative = half_width / rate.per_s;
-            let run_s = slots.len() as f64 * SLOT_NS as f64 / NS_PER_S as f64;
             let half_width = known(half_width).unwrap_or_default();
             let n_effective = known(rate.n_effective).unwrap_or_default();
-            let seconds_to_1_percent = known(run_s * (100.0 * relative).powi(2));
+            let slot_s = SLOT_NS as f64 / NS_PER_S as f64;
+            let seconds_to_1_percent = rate.slots_to_1_percent.and_then(|n| known(n * slot_s));
             (Some(Ci95 { half_width, n_effective, seconds_to_1_percent, note }), None)
         }
         Err(few) => (None, Some(too_short(COMMITS_VARY, few, SLOT_NS))),

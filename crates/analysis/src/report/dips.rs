@@ -13,7 +13,7 @@ use std::ops::Range;
 use model::numbers::count;
 use model::{Cause, FactValue, NS_PER_MS, NS_PER_S};
 use serde::{Deserialize, Serialize};
-use stats::{STRETCHES_MIN, Usual, set_apart, stands_out};
+use stats::{STRETCHES_MIN, Usual, set_apart, stands_out, stands_out_at_load};
 
 use super::{GaugeReport, PerTransaction};
 use crate::tally::{SecondFigures, Tally};
@@ -286,7 +286,14 @@ pub(super) fn dips(
         fell.into_iter().chain(apart).for_each(|at| is_dip[at] = true);
     }
     if let Some(times) = &p95_ms {
-        stands_out(times, TIME_FACTOR).into_iter().for_each(|at| is_dip[at] = true);
+        let slow = match tally.borne() {
+            Some(borne) => stands_out_at_load(times, &borne, TIME_FACTOR)
+                .into_iter()
+                .map(|(at, _)| at)
+                .collect(),
+            None => stands_out(times, TIME_FACTOR),
+        };
+        slow.into_iter().for_each(|at| is_dip[at] = true);
     }
     let longest = longest_ms(&figures);
     for (at, ms) in longest.iter().enumerate().filter_map(|(at, ms)| Some((at, (*ms)?))) {

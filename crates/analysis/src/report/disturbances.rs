@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use model::{Counts, DisturbanceEvent, Disturbed, NS_PER_S};
 use serde::{Deserialize, Serialize};
-use stats::{Recovery, recovery, windows};
+use stats::{Due, Recovery, recovery, windows};
 
 use super::counts::{ci95, counts};
 use super::times::{Order, known};
@@ -92,7 +92,8 @@ pub(super) fn disturbances(tally: &Tally) -> Vec<DisturbanceReport> {
     let groups: Vec<usize> = (0..tally.groups.len()).collect();
     let commits = tally.commits_per_second(&groups, seconds.clone());
     let slots = tally.commits_100ms(&groups);
-    let look = Look { tally, n_seconds: seconds.end, commits, slots };
+    let due = tally.due(&groups, SLOT_NS, slots.len());
+    let look = Look { tally, n_seconds: seconds.end, commits, slots, due };
     let mut all: Vec<&DisturbanceEvent> = tally.disturbances.iter().collect();
     all.sort_by_key(|described| (described.began_ns, described.index));
     all.into_iter().map(|described| look.at(described)).collect()
@@ -105,6 +106,8 @@ struct Look<'a> {
     /// Of each whole second.
     commits: Vec<u64>,
     slots: Vec<u64>,
+    /// What was due in these, where the plan changes that.
+    due: Option<Due>,
 }
 
 impl Look<'_> {
@@ -146,17 +149,36 @@ impl Look<'_> {
 
     /// Commits in each of these seconds, as far as they are whole.
     fn commits_in(&self, seconds: Range<i64>) -> &[u64] {
+        &self.commits[self.places(seconds)]
+    }
+
+    fn places(&self, seconds: Range<i64>) -> Range<usize> {
         let index = |second: i64| usize::try_from(second).unwrap_or(0).min(self.commits.len());
-        &self.commits[index(seconds.start)..index(seconds.end)]
+        index(seconds.start)..index(seconds.end)
+    }
+
+    /// Commits of all seconds, as many as if as much had been due in each: a rate that the plan
+    /// lowers is no fall.
+    fn comparable(&self) -> Vec<u64> {
+        let Some(due) = &self.due else { return self.commits.clone() };
+        let due: Vec<f64> = due.per_slot.chunks(10).map(|second| second.iter().sum()).collect();
+        let mean = due.iter().sum::<f64>() / due.len().max(1) as f64;
+        let alike = |(commits, due): (&u64, &f64)| match *due >= 1.0 {
+            true => (*commits as f64 * mean / due).round() as u64,
+            false => mean as u64,
+        };
+        self.commits.iter().zip(&due).map(alike).collect()
     }
 
     fn recovery(&self, found: &stats::Windows, began_ns: i64, report: &mut DisturbanceReport) {
-        let since = self.commits_in(found.during.start..self.n_seconds);
-        let n_look = self.commits_in(found.during.start..found.after.end).len();
+        let comparable = self.comparable();
+        let within = |seconds: Range<i64>| &comparable[self.places(seconds)];
+        let since = within(found.during.start..self.n_seconds);
+        let n_look = self.places(found.during.start..found.after.end).len();
         let mut no = |fell: Option<bool>, why: &str| {
             (report.fell, report.recovery_s_reason) = (fell, Some(why.to_owned()));
         };
-        match recovery(self.commits_in(found.before.clone()), since, n_look, BACK) {
+        match recovery(within(found.before.clone()), since, n_look, BACK) {
             Recovery::Unknown if found.before.is_empty() => no(None, NOTHING_BEFORE),
             Recovery::Unknown => no(None, STILL_BEFORE),
             Recovery::NeverFell => no(Some(false), NO_FALL),
@@ -197,7 +219,9 @@ impl Look<'_> {
         };
         let commits: u64 = self.commits_in(seconds.clone()).iter().sum();
         let length_s = (seconds.end - seconds.start) as f64;
-        let (tps_ci95, tps_ci95_reason) = ci95(&self.slots[slot(seconds.start)..slot(seconds.end)]);
+        let slots = slot(seconds.start)..slot(seconds.end);
+        let due = self.due.as_ref().map(|due| due.within(slots.clone()));
+        let (tps_ci95, tps_ci95_reason) = ci95(&self.slots[slots], due.as_ref());
         Some(WindowReport {
             from_s: seconds.start,
             to_s: seconds.end,

@@ -5,7 +5,7 @@
 
 use model::{Gauge, NS_PER_S, Readings};
 use serde::{Deserialize, Serialize};
-use stats::mean_within_run;
+use stats::{Due, mean_within_planned_run};
 
 use super::times::too_short;
 use crate::gauges::{WHOSE, points, whose};
@@ -60,6 +60,8 @@ impl GaugeReport {
 /// each in the order in which they were declared.
 pub(super) fn gauges(tally: &Tally) -> Vec<GaugeReport> {
     let measured = tally.seconds();
+    let groups: Vec<usize> = (0..tally.groups.len()).collect();
+    let due = tally.due(&groups, NS_PER_S, measured.clone().count());
     let mut reports = Vec::new();
     for (gauge, points) in tally.gauges.iter().zip(points(&tally.gauges, &tally.readings)) {
         if points.is_empty() {
@@ -67,7 +69,12 @@ pub(super) fn gauges(tally: &Tally) -> Vec<GaugeReport> {
         }
         let within = points.iter().filter(|(second, _)| measured.contains(second));
         let within: Vec<f64> = within.map(|(_, value)| *value).collect();
-        let error = mean_within_run(&within);
+        let due = due.as_ref().map(|due| {
+            let seconds = points.iter().filter(|(second, _)| measured.contains(second));
+            let per_slot = seconds.map(|(second, _)| due.per_slot[*second as usize]).collect();
+            Due { per_slot, beside_others: true, ..*due }
+        });
+        let error = mean_within_planned_run(&within, due.as_ref());
         let reason = |few| too_short("it varies", few, NS_PER_S);
         reports.push(GaugeReport {
             about: gauge.about.clone(),

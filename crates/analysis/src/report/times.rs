@@ -4,8 +4,8 @@
 use model::{NS_PER_MS, NS_PER_S, NS_PER_US, numbers};
 use serde::{Deserialize, Serialize};
 use stats::{
-    Histogram, InTime, NoInterval, Offered, OfferedInterval, OfferedQuantile, Stretch, TooFew,
-    TooFewSlots, dependent_ranks, enough, ratio_within_run,
+    Histogram, InTime, NoInterval, Offered, OfferedInterval, OfferedQuantile, TooFew, TooFewSlots,
+    dependent_mean, dependent_ranks, enough,
 };
 
 use super::{CountsReport, Named};
@@ -230,21 +230,15 @@ impl Latency {
 
     /// The interval of the mean, by the sums and counts of stretches of time.
     fn add_interval_of_mean(&mut self, order: Order) {
-        let (Some(mean), Order::Known(in_time)) = (self.mean, order) else { return };
-        let of = |of: &Stretch| (of.finished.sum() as f64, of.finished.count() as f64);
-        let slots: Vec<(f64, f64)> = in_time.stretches.iter().map(of).collect();
-        match ratio_within_run(&slots) {
-            Ok(half_width_ns) => {
-                let half_width = half_width_ns / NS_PER_MS as f64;
-                let ends = known(mean - half_width).zip(known(mean + half_width));
-                if let Some((low, high)) = ends {
+        let (Some(_), Order::Known(in_time)) = (self.mean, order) else { return };
+        match dependent_mean(&in_time.stretches, CONFIDENCE) {
+            Ok((low, high)) => {
+                let in_ms = |ns: f64| known(ns / NS_PER_MS as f64);
+                if let Some((low, high)) = in_ms(low).zip(in_ms(high)) {
                     self.intervals.push("mean", (low, Some(high)));
                 }
             }
-            Err(few) => {
-                let width_ns = in_time.width_s.unsigned_abs() * NS_PER_S;
-                self.interval_reasons.push("mean", too_short("it varies", few, width_ns));
-            }
+            Err(why) => self.interval_reasons.push("mean", no_interval(why, in_time)),
         }
     }
 

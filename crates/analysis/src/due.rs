@@ -1,0 +1,81 @@
+//! What plans have due over time, where they change the rate of arrivals: what follows it is no
+//! error, no drift and no fault of the database.
+//!
+//! Not here: what is made of it (stats, findings).
+
+use model::{ArrivalRate, Load, NS_PER_S};
+use stats::Due;
+
+/// Whether a plan changes how much it offers.
+pub(crate) fn changes(load: &Load) -> bool {
+    match load {
+        Load::Open { rate, .. } => rate.changes(),
+        Load::Closed | Load::KeyThink { .. } => false,
+    }
+}
+
+/// What is due of groups with these loads in each of `n` slots from the beginning of the measured
+/// phase on, in transactions; none where the plan changes the rate of none of all groups. What has
+/// no rate of its own, as a closed load, goes up or down with what others have due.
+pub(crate) fn due(of: &[&Load], all: &[&Load], slot_ns: u64, n: usize) -> Option<Due> {
+    let rate = |load: &&Load| match load {
+        Load::Open { rate, .. } => Some(rate.clone()),
+        Load::Closed | Load::KeyThink { .. } => None,
+    };
+    let is_counted =
+        |rate: &ArrivalRate| !matches!(rate, ArrivalRate::Bytes(_) | ArrivalRate::Records(_));
+    let own: Option<Vec<ArrivalRate>> = of.iter().map(rate).collect();
+    let own = own.filter(|rates| rates.iter().all(is_counted));
+    let (rates, beside_others) = match own {
+        Some(rates) => (rates, false),
+        None => (all.iter().filter_map(rate).filter(is_counted).collect(), true),
+    };
+    if !rates.iter().any(ArrivalRate::changes) {
+        return None;
+    }
+    let mut per_slot = vec![0.0; n];
+    for rate in &rates {
+        let intensity = rate.intensity();
+        let until =
+            |slot: usize| intensity.expected(slot as f64 * slot_ns as f64 / NS_PER_S as f64);
+        let mut before = 0.0;
+        for (slot, due) in per_slot.iter_mut().enumerate() {
+            let now = until(slot + 1);
+            *due += now - before;
+            before = now;
+        }
+    }
+    Some(Due { per_slot, waiting: 0.0, beside_others })
+}
+
+#[cfg(test)]
+mod tests {
+    use model::{Arrivals, QueueFull};
+
+    use super::*;
+
+    fn open(rate: &str) -> Load {
+        let rate = rate.parse().expect("a rate");
+        Load::Open { arrivals: Arrivals::Poisson, rate, queue: 10, queue_full: QueueFull::Drop }
+    }
+
+    #[test]
+    fn only_a_plan_that_changes_has_something_due() {
+        let (steady, ramp) = (open("100"), open("ramp 0 to 200 over 10s"));
+        let per_slot = |of: &[&Load], all: &[&Load]| {
+            due(of, all, NS_PER_S, 12).map(|due| (due.per_slot, due.beside_others))
+        };
+        assert_eq!(per_slot(&[&steady], &[&steady, &ramp]), None);
+        assert_eq!(per_slot(&[&Load::Closed], &[&Load::Closed]), None);
+        let (due, beside_others) = per_slot(&[&ramp], &[&ramp]).expect("it changes");
+        assert_eq!((due[0], due[9], due[11], beside_others), (10.0, 190.0, 200.0, false));
+        let both = per_slot(&[&steady, &ramp], &[&steady, &ramp]).expect("it changes");
+        assert_eq!((both.0[0], both.1), (110.0, false));
+        // A closed load gives way.
+        let closed = per_slot(&[&Load::Closed], &[&Load::Closed, &ramp]).expect("others change");
+        assert_eq!((closed.0[0], closed.1), (10.0, true));
+        let in_bytes = open("1MB/s");
+        assert!(!changes(&in_bytes) && changes(&ramp) && !changes(&Load::Closed));
+        assert!(per_slot(&[&in_bytes, &ramp], &[&in_bytes, &ramp]).expect("it changes").1);
+    }
+}
