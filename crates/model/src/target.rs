@@ -8,15 +8,34 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, PartialEq, Eq)]
 pub struct Secret(String);
 
+/// Letters of a secret that no word contains by chance.
+const LONG_SECRET: usize = 6;
+
 impl Secret {
     /// Hides `text`.
     pub fn new(text: impl Into<String>) -> Secret {
         Secret(text.into())
     }
 
-    /// A text of somebody else's without it.
+    /// A text of somebody else's without it. A short secret, which other words may contain, is
+    /// hidden only where it is a word of its own.
     pub fn hide_in(&self, text: &str) -> String {
-        if self.0.is_empty() { text.to_owned() } else { text.replace(&self.0, "***") }
+        if self.0.is_empty() {
+            return text.to_owned();
+        }
+        let is_part = |c: char| c.is_alphanumeric() || c == '_';
+        let is_long = self.0.chars().count() >= LONG_SECRET;
+        let (mut hidden, mut rest) = (String::new(), 0);
+        for (at, secret) in text.match_indices(&self.0) {
+            let end = at + secret.len();
+            let is_word = !text[..at].ends_with(is_part) && !text[end..].starts_with(is_part);
+            if is_long || is_word {
+                hidden.push_str(&text[rest..at]);
+                hidden.push_str("***");
+                rest = end;
+            }
+        }
+        hidden + &text[rest..]
     }
 
     /// What is hidden, for the one place that signs in.
@@ -324,6 +343,14 @@ fn decode(text: &str) -> Result<String, BadTarget> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_secret_is_hidden_in_texts_of_others_and_no_word_that_contains_a_short_one() {
+        let hide = |secret: &str, text: &str| Secret::new(secret).hide_in(text);
+        assert_eq!(hide("correcthorse", "it was 'correcthorse2'"), "it was '***2'");
+        assert_eq!(hide("x", "raise max_connections of 'x'"), "raise max_connections of '***'");
+        assert_eq!(hide("", "nothing"), "nothing");
+    }
 
     #[test]
     fn a_url_is_read_into_its_parts() {

@@ -54,7 +54,7 @@ fn the_json_has_the_names_that_people_rely_on() {
     /custom_metrics/lines/intervals: p50 p90 p99
     /custom_metrics/lines/shares: below count dispersion
     /dips[]: causes from_s moved n_stretches p95_ratio rate_ratio to_s
-    /errors[]: code count kind message sqlstate
+    /errors[]: code count kind message
     /facts: build cpu
     /facts/build: profile
     /facts/cpu: model

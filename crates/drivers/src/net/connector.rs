@@ -161,7 +161,7 @@ impl Connector {
     /// The connection broke while commands that were sent together had no answer; whether that is
     /// what always becomes of them.
     pub(super) fn note_lost_flight(&self) -> bool {
-        let add = |n_lost| (n_lost != ARRIVED).then_some(LOST_FLIGHTS.min(n_lost + 1));
+        let add = |n_lost| (n_lost != ARRIVED).then(|| LOST_FLIGHTS.min(n_lost + 1));
         let before = self.n_lost_flights.fetch_update(Ordering::Relaxed, Ordering::Relaxed, add);
         before.is_ok_and(|n_lost| n_lost + 1 >= LOST_FLIGHTS)
     }

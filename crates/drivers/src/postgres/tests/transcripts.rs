@@ -64,6 +64,7 @@ fn account(way: Way, password: Option<&str>) -> Arc<Account> {
         way,
         clear_password: false,
         statement_timeout_ms: 0,
+        is_pooled: AtomicBool::new(false),
         keys: KeyCache::default(),
     })
 }
