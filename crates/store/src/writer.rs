@@ -119,7 +119,11 @@ impl Writer {
             move || write(file, &shared)
         });
         let thread = thread.map_err(|error| {
-            let message = format!("no thread for the store {}: {error}", path.display());
+            let message = format!(
+                "no thread for the store {} ({error}): raise the limit of processes and threads \
+                 (ulimit -u)",
+                path.display()
+            );
             StoreError::new(StoreErrorKind::Other, message)
         })?;
         let (run, path) = (run.clone(), path.to_owned());

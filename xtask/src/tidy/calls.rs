@@ -36,6 +36,8 @@ const BANS: &[Ban] = &[
         allowed: &[
             "crates/engine/src/clock",
             "crates/monitor/",
+            // How long a blocking socket may still be waited for.
+            "crates/drivers/src/net/deadline.rs",
             "crates/network_path/src/clock.rs",
             "crates/app/src/selfcheck/tcp.rs",
             "crates/store/",
