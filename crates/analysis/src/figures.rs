@@ -6,6 +6,7 @@ mod below;
 mod catalog;
 mod disturbed;
 mod required;
+mod stored_bytes;
 mod within;
 
 use model::Load;
@@ -18,10 +19,11 @@ use below::{Below, STEM};
 pub use disturbed::{disturbances_of, name_of_disturbance};
 
 pub use catalog::{
-    Direction, NamedFigure, OF_PARTS, OF_RUN, PartFigure, RunFigure, all_of, bytes_of_title,
-    check_name, direction, known, names_of_run, other_quantile, quotients, resolve, short,
-    spellings, unit, value_of,
+    Direction, NamedFigure, OF_PARTS, OF_RUN, PartFigure, RunFigure, all_of, check_name, direction,
+    known, names_of_run, other_quantile, quotients, resolve, short, spellings, unit, value_of,
 };
+pub use stored_bytes::bytes_of_title;
+
 pub(crate) use catalog::{find_as_written, samples_lacking, units_in};
 pub use required::{
     Holds, Required, RequiredResult, beside_bound_as_written, check_bound, compared,

@@ -12,7 +12,7 @@ use workloads::{Entry, Make};
 const OF_TYPE: [&str; 8] =
     ["tps", "p50_ms", "p90_ms", "p95_ms", "p99_ms", "mean_ms", "errors_percent", "round_trips"];
 
-/// What the figures of a monitor, settling or disturbance begin with, of which only a run knows all.
+/// What figures of a monitor, settling or disturbance begin with, of which only a run knows all.
 const OF_OTHERS: [&str; 7] = [
     "machine.",
     "generator.",

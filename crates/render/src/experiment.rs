@@ -27,8 +27,6 @@ use super::run::{Line, lines};
 use super::wording::{answered, misfit, ranges, same_in_all, shown, title_with_unit, without_stop};
 use super::{Align, Cell, Column, Table};
 
-pub(crate) use of_trials::ages_at;
-
 /// As many other points that may be the best one are named.
 const ALSO_MOST: usize = 4;
 

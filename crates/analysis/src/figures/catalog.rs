@@ -7,10 +7,11 @@
 
 use std::collections::BTreeSet;
 
-use model::{FAULT_METRICS, FactValue, FigureBound, Load, suggestion};
+use model::{FAULT_METRICS, FactValue, Load, suggestion};
 
 use super::below::{Below, STEM, listed};
 use super::disturbed::{self, RECOVERY};
+use super::stored_bytes::{BYTES_STORED, bytes_stored};
 use super::within::{interval_of, why_alone};
 use super::{PER_TRANSACTION, times_of};
 use crate::gauges::{WHOSE, whose};
@@ -320,25 +321,6 @@ pub fn all_of(report: &Report) -> Vec<NamedFigure> {
 /// spaces may stand in the names of gauges.
 fn quotient(name: &str) -> Option<(&str, &str)> {
     name.split_once(" / ").map(|(of, to)| (of.trim(), to.trim()))
-}
-
-/// The bytes that a workload's committed transactions stored, per second, where its result line
-/// shows them and no custom metric counts them.
-pub(super) const BYTES_STORED: &str = "bytes.per_second";
-
-/// The primary metric that counts stored bytes, and how many bytes one of its unit is.
-pub(super) fn bytes_stored(report: &Report) -> Option<(&PrimaryMetricReport, f64)> {
-    if report.block.custom_metrics.get("bytes").is_some() {
-        return None;
-    }
-    let all = report.block.primary_metrics.iter();
-    all.map(|(_, of)| of).find_map(|of| Some((of, bytes_of_title(&of.title)?)))
-}
-
-/// How many bytes per second one of a rate is that is titled so; none of one that counts others.
-pub fn bytes_of_title(title: &str) -> Option<f64> {
-    let one = FigureBound::read(&format!("1{title}")).ok().filter(|_| title.contains('/'))?;
-    Some(one.bytes_as_written("B/s")?.1)
 }
 
 /// What a rate is called of which only the bound says what it counts: `rate>2MB/s`.

@@ -9,7 +9,7 @@ use stats::{
 };
 
 use super::below::Below;
-use super::catalog::{BYTES_STORED, bytes_stored};
+use super::stored_bytes::{BYTES_STORED, bytes_stored};
 use super::{PER_TRANSACTION, times_of};
 use crate::due::due;
 use crate::report::{

@@ -8,11 +8,9 @@ use model::Parameter;
 use plan::{Draft, EXPERIMENT, From, GroupDraft, PLAN, VaryDraft, Written, group_flags, read_toml};
 use workloads::GroupRole;
 
-use super::{STDIN, flags, scripts};
+use super::scripts::{self, PLAN_BYTES_MAX};
+use super::{STDIN, flags};
 use crate::shell::Shell;
-
-/// No plan that a person made is longer.
-pub(super) const PLAN_BYTES_MAX: u64 = 1 << 20;
 
 /// Reads what the command line says: a workload's name, or a plan file, and flags over it.
 pub(crate) fn draft(what: &str, matches: &ArgMatches, shell: &Shell) -> Result<Draft, Error> {
@@ -166,7 +164,7 @@ fn read_stdin(shell: &Shell) -> Result<Draft, Error> {
 /// Reads a plan; of what is none but the script of another tool, what that is.
 fn plan_of(name: &str, text: &str) -> Result<Draft, Error> {
     read_toml(name, text).map_err(|bad| match scripts::sentence_of_text(name, text) {
-        // A mistake in a plan is told as that.
+        // A mistake in a plan is reported as one.
         Some(sentence) if !is_plan(text) => Error::Usage(sentence),
         _ => bad.into(),
     })

@@ -5,7 +5,8 @@
 
 use std::io::Read as _;
 
-use super::draft_from_args::PLAN_BYTES_MAX;
+/// No plan that a person made is longer.
+pub(super) const PLAN_BYTES_MAX: u64 = 1 << 20;
 
 /// Where other tools are compared with this one.
 const PAGE: &str = "docs/from-other-tools.md";

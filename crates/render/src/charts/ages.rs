@@ -4,6 +4,7 @@
 //! measured phase, of which there are percentiles (custom metrics).
 
 use analysis::report::Report;
+use analysis::trials::{TrialReport, counts};
 use model::BucketCounts;
 
 use super::{Axis, Chart, Entry, Of, Point, Scale, Shape, Trace};
@@ -62,4 +63,18 @@ fn charts(report: &Report) -> Vec<Chart> {
 pub(super) fn trace(name: String, ages: &BucketCounts) -> Trace {
     let point = |(bound, percent): (u64, f64)| Point::at(bound as f64, Some(percent));
     Trace::new(name, Shape::Joined, ages.percent_below().into_iter().map(point).collect())
+}
+
+/// The ages of each run that counts at a point, all readers together.
+pub(crate) fn ages_at(trials: &[TrialReport], point: usize) -> Vec<BucketCounts> {
+    let here = trials.iter().filter(|trial| trial.point as usize == point);
+    here.filter(|trial| counts(&trial.report))
+        .filter_map(|trial| of_readers(&trial.report))
+        .collect()
+}
+
+fn of_readers(report: &Report) -> Option<BucketCounts> {
+    let readers = by_reader(report);
+    let all = readers.into_iter().map(|(_, ages)| ages.clone());
+    all.reduce(|sum, ages| sum.plus(&ages).expect("all readers are counted by the same bounds"))
 }

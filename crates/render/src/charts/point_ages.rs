@@ -6,9 +6,8 @@
 use analysis::ExperimentReport;
 use analysis::trials::TrialReport;
 
-use super::ages::trace;
+use super::ages::{ages_at, trace};
 use super::{Axis, Chart, Entry, Of, Palette, Scale};
-use crate::experiment::ages_at;
 
 pub(super) const ENTRY: Entry = Entry {
     name: "points-ages",

@@ -5,8 +5,7 @@
 
 use analysis::ExperimentReport;
 use analysis::figures::{Figure, disturbances_of, name_of_disturbance};
-use analysis::report::Report;
-use analysis::trials::{TrialReport, counts, figure_at};
+use analysis::trials::{TrialReport, figure_at};
 use model::BucketCounts;
 
 use crate::axis_names::names;
@@ -92,7 +91,7 @@ fn axis_cells(report: &ExperimentReport, point: usize) -> Vec<Cell> {
 /// row a point.
 pub(super) fn ages_of_points(report: &ExperimentReport, trials: &[TrialReport]) -> Option<Table> {
     let all: Vec<Vec<BucketCounts>> =
-        (0..report.points.len()).map(|point| ages_at(trials, point)).collect();
+        (0..report.points.len()).map(|point| ages::ages_at(trials, point)).collect();
     if all.iter().all(Vec::is_empty) {
         return None;
     }
@@ -118,20 +117,6 @@ pub(super) fn ages_of_points(report: &ExperimentReport, trials: &[TrialReport]) 
         table.row(row);
     }
     Some(table)
-}
-
-/// The ages of each run that counts at a point, all readers together.
-pub(crate) fn ages_at(trials: &[TrialReport], point: usize) -> Vec<BucketCounts> {
-    let here = trials.iter().filter(|trial| trial.point as usize == point);
-    here.filter(|trial| counts(&trial.report))
-        .filter_map(|trial| of_readers(&trial.report))
-        .collect()
-}
-
-fn of_readers(report: &Report) -> Option<BucketCounts> {
-    let readers = ages::by_reader(report);
-    let all = readers.into_iter().map(|(_, ages)| ages.clone());
-    all.reduce(|sum, ages| sum.plus(&ages).expect("all readers are counted by the same bounds"))
 }
 
 #[cfg(test)]

@@ -1,0 +1,27 @@
+//! `bytes.per_second` of a workload whose result line has the bytes that it stored, such as MB/s,
+//! and which has no custom metric for them.
+//!
+//! Not here: bytes of the protocol (catalog).
+
+use model::FigureBound;
+
+use crate::report::{PrimaryMetricReport, Report};
+
+/// The bytes that a workload's committed transactions stored, per second, where its result line
+/// shows them and no custom metric counts them.
+pub(super) const BYTES_STORED: &str = "bytes.per_second";
+
+/// The primary metric that counts stored bytes, and how many bytes one of its unit is.
+pub(super) fn bytes_stored(report: &Report) -> Option<(&PrimaryMetricReport, f64)> {
+    if report.block.custom_metrics.get("bytes").is_some() {
+        return None;
+    }
+    let all = report.block.primary_metrics.iter();
+    all.map(|(_, of)| of).find_map(|of| Some((of, bytes_of_title(&of.title)?)))
+}
+
+/// How many bytes per second one of a rate is that is titled so; none of one that counts others.
+pub fn bytes_of_title(title: &str) -> Option<f64> {
+    let one = FigureBound::read(&format!("1{title}")).ok().filter(|_| title.contains('/'))?;
+    Some(one.bytes_as_written("B/s")?.1)
+}
