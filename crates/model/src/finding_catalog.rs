@@ -367,7 +367,8 @@ pub static CATALOG: &[CatalogEntry] = &[
         severity: "note, warning",
         raised: "two or more seconds were outliers: commits below the median second by a factor of \
                  1.25, or p95 above its median by a factor of 1.5, and beyond the scatter of the \
-                 other seconds (warning: more than 3 % of the time)",
+                 other seconds (warning: more than 3 % of the time); where the plan changes the \
+                 rate, p95 alone, and of seconds with as many arrivals",
         advice: "Find out what the database and the machine did at that time: checkpoints, \
                  flushes, vacuum, backups, cron jobs.",
     },

@@ -4,8 +4,8 @@ use std::sync::LazyLock;
 
 use model::finding_catalog::CATALOG;
 use model::{
-    ClientMoments, CommitRisk, DbErrorKind, Disturbed, ErrorCount, Event, NS_PER_MS, NS_PER_S,
-    NS_PER_US, StopCondition, StopReason,
+    ArrivalRate, Arrivals, ClientMoments, CommitRisk, DbErrorKind, Disturbed, ErrorCount, Event,
+    Load, NS_PER_MS, NS_PER_S, NS_PER_US, QueueFull, StopCondition, StopReason,
 };
 use stats::Histogram;
 
@@ -219,6 +219,61 @@ fn seconds_that_stand_out_are_found_with_their_period() {
             second.kind(0).response = Some(slow);
         }
     });
+}
+
+/// A minute of an open load whose plan offers 400/s for eight seconds and 2,200/s for two, again
+/// and again: p95 is 4 ms, 60 to 200 ms in a burst, and 90 ms in the second after it.
+fn bursts(made: &mut Made) {
+    let mut steps = Vec::new();
+    (0..6).for_each(|_| steps.extend([(400.0, 8 * NS_PER_S), (2_200.0, 2 * NS_PER_S)]));
+    made.description.groups[0].load = Load::Open {
+        arrivals: Arrivals::Poisson,
+        rate: ArrivalRate::Steps(steps),
+        queue: 10_000,
+        queue_full: QueueFull::Drop,
+    };
+    made.measured_ns = 60 * NS_PER_S;
+    let of = |index: i64| {
+        let (n, ms) = match index % 10 {
+            8 => (2_200, 60),
+            9 => (2_200, 200),
+            0 if index > 0 => (400, 90),
+            _ => (400, 4),
+        };
+        let mut one = second(index, n + index as u64 * 7 % 13);
+        let mut times = Histogram::default();
+        let finished = one.kind(0).counts.finished();
+        times.record_n(ms * NS_PER_MS + index as u64 * 7 % 5 * NS_PER_US * 20, finished);
+        one.kind(0).response = Some(times);
+        one
+    };
+    made.seconds = (0..60).map(of).collect();
+}
+
+#[test]
+fn what_the_plan_offers_is_no_fault_and_no_error() {
+    let mut made = Made::closed();
+    bursts(&mut made);
+    let found = ids(&made);
+    for blames in ["slow_seconds", "drifting", "uneven", "warming_up", "stalled"] {
+        assert!(!found.iter().any(|id| id == blames), "{found:?}");
+    }
+    let report = Report::of(&made.tally());
+    let ci95 = report.block.tps_ci95.as_ref().expect("a minute");
+    // Arrivals at random would have 7; that of the bursts is 270.
+    assert!(ci95.half_width < 15.0 && ci95.seconds_to_1_percent.is_none(), "{ci95:?}");
+    assert!(report.dips.is_empty(), "{:?}", report.dips);
+    // Two seconds of the same rate that take as long as a burst are none of its doing.
+    for slow in [24, 45] {
+        let mut times = Histogram::default();
+        times.record_n(90 * NS_PER_MS, made.seconds[slow].kind(0).counts.finished());
+        made.seconds[slow].kind(0).response = Some(times);
+    }
+    let findings = judge(&made.tally());
+    let text = &findings.iter().find(|of| of.id == "slow_seconds").expect("raised").text;
+    let expect = "2 seconds (3.3 % of the time: 24, 45) stand out: p95 of 90 ms where as many \
+                  arrivals have 4";
+    assert!(text.starts_with(expect), "{text}");
 }
 
 #[test]
