@@ -2,12 +2,14 @@
 //! known.
 //!
 //! Intervals within a run are those that a report prints: the whole tool runs queues in virtual
-//! time. Decisions over several runs are made by the same functions that the reports call, on
-//! figures that are drawn, and searches on the times of queues that are drawn.
+//! time, and the functions that reports call judge times that are drawn, of models that have no
+//! closed form. Decisions over several runs are made by the same functions on figures that are
+//! drawn, and searches on the times of queues that are drawn.
 
 mod drawn;
 mod row;
 mod searches;
+mod times;
 
 use std::sync::Arc;
 
@@ -30,7 +32,7 @@ const RATE_PER_S: f64 = 400.0;
 const QUEUES: [(u32, f64); 4] = [(1, 0.5), (1, 0.8), (1, 0.9), (4, 0.8)];
 
 /// The quantiles of a report that are held against the truth.
-const QUANTILES: [(&str, f64); 3] = [("p50", 0.50), ("p90", 0.90), ("p99", 0.99)];
+const QUANTILES: [(&str, f64); 4] = [("p50", 0.50), ("p90", 0.90), ("p95", 0.95), ("p99", 0.99)];
 
 /// Figures that are drawn are cheap: so many times as many of them as runs.
 const DRAWN: u32 = 20;
@@ -56,6 +58,9 @@ pub fn coverage(
             queue(servers, load, *length_s, runs, stop)?.into_iter().for_each(&mut add);
         }
         add(drawn::slow_component(*length_s, runs));
+        add(times::wander(*length_s, runs));
+        times::plans(*length_s, runs).into_iter().for_each(&mut add);
+        times::queues(*length_s, runs).into_iter().for_each(&mut add);
     }
     drawn::comparisons(DRAWN * runs).into_iter().for_each(&mut add);
     drawn::sequences(DRAWN * runs).into_iter().for_each(&mut add);
@@ -66,7 +71,7 @@ pub fn coverage(
     Ok(rows)
 }
 
-/// The rows of M/M/c: TPS and quantiles of what the tool reports of it.
+/// The rows of M/M/c: TPS, mean and quantiles of what the tool reports of it.
 fn queue(
     servers: u32,
     load: f64,
@@ -76,7 +81,7 @@ fn queue(
 ) -> Result<Vec<Row>, Error> {
     let service_ns_mean = f64::from(servers) * load * 1e9 / RATE_PER_S;
     let truth = Mmc { arrivals_per_s: RATE_PER_S, service_ns_mean, servers };
-    let mut counts = [(0, 0); 1 + QUANTILES.len()];
+    let mut counts = [(0, 0); 2 + QUANTILES.len()];
     for seed in 1..=u64::from(runs) {
         if stop.is_asked() {
             return Err(Error::Interrupted("the selfcheck was interrupted".to_owned()));
@@ -94,16 +99,19 @@ fn queue(
             placement: Placement::Simulated,
         };
         let report = calibrate(&plan, false)?.report;
-        let (of_tps, of_quantiles) = counts.split_first_mut().expect("one and more");
+        let [of_tps, of_mean, of_quantiles @ ..] = &mut counts;
         add_held(of_tps, tps_interval(&report), RATE_PER_S);
+        let interval = |name: &str| {
+            let (low, high) = report.block.response_ms.intervals.get(name)?;
+            Some((*low, (*high)?))
+        };
+        add_held(of_mean, interval("mean"), truth.response_ns_mean() / NS_PER_MS as f64);
         for ((name, q), count) in QUANTILES.iter().zip(of_quantiles) {
-            let interval = report.block.response_ms.intervals.get(name);
-            let interval = interval.and_then(|(low, high)| Some((*low, (*high)?)));
-            add_held(count, interval, truth.response_ns_quantile(*q) / NS_PER_MS as f64);
+            add_held(count, interval(name), truth.response_ns_quantile(*q) / NS_PER_MS as f64);
         }
     }
     let model = format!("M/M/{servers}, load {load}, {length_s} s");
-    let names = std::iter::once("TPS").chain(QUANTILES.iter().map(|(name, _)| *name));
+    let names = ["TPS", "mean"].into_iter().chain(QUANTILES.iter().map(|(name, _)| *name));
     let row = |(name, (given, held)): (&str, (u32, u32))| {
         let row = Row::of_interval(&format!("interval of {name}"), &model, (runs, given, held));
         Row { made: WHOLE_RUNS, ..row }

@@ -1,0 +1,264 @@
+//! Intervals within runs whose times, or whose rate, are drawn: of mixtures and heavy tails, of a
+//! rate that wanders, and of rates that a plan changes. The truth is what all runs have together,
+//! where no closed form has it.
+
+use std::ops::Range;
+
+use model::{NS_PER_MS, NS_PER_S, Rng, Stream};
+use stats::{
+    Due, Histogram, Stretch, Stretches, dependent_mean, dependent_ranks, kiefer_wolfowitz, rank,
+    together, within_planned_run, within_run,
+};
+
+use super::row::{Row, add_held};
+
+const SLOT_NS: u64 = 100 * NS_PER_MS;
+const SLOTS_PER_S: u32 = 10;
+
+/// Histograms are of microseconds: that is much less to add up than nanoseconds.
+const UNIT_NS: u64 = 1_000;
+const RANGE: stats::Range = stats::Range { highest_ns: 1_000 * NS_PER_S / UNIT_NS };
+
+const QUANTILES: [(&str, f64); 3] = [("p50", 0.50), ("p90", 0.90), ("p95", 0.95)];
+
+/// Draws, one after the other, by a seed.
+struct Draws(Rng);
+
+impl Draws {
+    fn new(seed: u32) -> Draws {
+        Draws(Rng::new(u64::from(seed), Stream::Constants, 1))
+    }
+
+    fn exponential(&mut self) -> f64 {
+        stats::exponential(self.0.bits())
+    }
+
+    fn normal(&mut self) -> f64 {
+        stats::normal(&mut || self.0.bits())
+    }
+}
+
+/// Transactions that arrive at random, and what a server needs for one, in nanoseconds.
+type Offered = (f64, fn(&mut Draws) -> f64);
+
+/// A queue of four servers, and how long it runs before it is measured.
+struct Queue {
+    model: &'static str,
+    offered: &'static [Offered],
+    warm_s: u32,
+}
+
+const SERVERS: usize = 4;
+
+const QUEUES: [Queue; 2] = [
+    Queue {
+        model: "800/s of 2 ms and 12/s of 120 ms, 4 servers, load 0.76",
+        offered: &[
+            (800.0, |draws| 2e6 * draws.exponential()),
+            (12.0, |draws| (0..60).map(|_| 2e6 * draws.exponential()).sum()),
+        ],
+        warm_s: 20,
+    },
+    // The mean of a lognormal with σ 1.5 is e^1.125 times its median.
+    Queue {
+        model: "M/lognormal(σ 1.5)/4, load 0.93",
+        offered: &[(140.0, |draws| {
+            4.0 * 0.93 / 140.0 * 1e9 * (1.5 * draws.normal() - 1.125).exp()
+        })],
+        warm_s: 100,
+    },
+];
+
+/// The seconds of a queue, once it is warm.
+fn seconds(queue: &Queue, length_s: u32, seed: u32) -> Vec<Stretch> {
+    let mut draws = Draws::new(seed);
+    let within = u64::from(queue.warm_s) * NS_PER_S..u64::from(queue.warm_s + length_s) * NS_PER_S;
+    let mut all: Vec<(u64, u64)> = Vec::new();
+    for (per_s, service_ns) in queue.offered {
+        let mut now_ns = draws.exponential() * 1e9 / per_s;
+        while now_ns < within.end as f64 {
+            all.push((now_ns as u64, service_ns(&mut draws) as u64));
+            now_ns += draws.exponential() * 1e9 / per_s;
+        }
+    }
+    all.sort_unstable();
+    let (arrivals, services): (Vec<u64>, Vec<u64>) = all.into_iter().unzip();
+    let served = kiefer_wolfowitz(&arrivals, &services, SERVERS);
+    let times = arrivals.iter().zip(&served).map(|(came, of)| (*came, of.finish_ns - came));
+    by_second(times, within)
+}
+
+fn by_second(times: impl Iterator<Item = (u64, u64)>, within: Range<u64>) -> Vec<Stretch> {
+    let empty = Stretch { offered: 0, finished: Histogram::new(RANGE) };
+    let mut seconds = vec![empty; ((within.end - within.start) / NS_PER_S) as usize];
+    for (came_ns, response_ns) in times.filter(|(came_ns, _)| within.contains(came_ns)) {
+        let second = &mut seconds[((came_ns - within.start) / NS_PER_S) as usize];
+        second.offered += 1;
+        second.finished.record(response_ns / UNIT_NS);
+    }
+    seconds
+}
+
+/// What one run says: its intervals, in the order of the rows.
+type Intervals = [Option<(f64, f64)>; 1 + QUANTILES.len()];
+
+fn intervals(seconds: &[Stretch], all: &Histogram) -> Intervals {
+    let at = QUANTILES.map(|(_, q)| q);
+    let ranks = dependent_ranks(seconds, &at, 0.95);
+    let value = |rank: u64| all.value_at_rank(rank).map(|value| value as f64);
+    let mut found = [None; 1 + QUANTILES.len()];
+    found[0] = dependent_mean(seconds, 0.95).ok();
+    for (found, ranks) in found[1..].iter_mut().zip(ranks) {
+        *found = ranks.ok().and_then(|ranks| value(ranks.low).zip(value(ranks.high)));
+    }
+    found
+}
+
+/// Mean and quantiles of mixtures and heavy tails: how many of their intervals hold, and how many
+/// upper ends lie below the truth, so that a limit would surely hold which does not.
+pub(super) fn queues(length_s: u32, runs: u32) -> Vec<Row> {
+    QUEUES.iter().flat_map(|queue| rows_of(queue, length_s, runs)).collect()
+}
+
+fn rows_of(queue: &Queue, length_s: u32, runs: u32) -> Vec<Row> {
+    let mut pooled = Histogram::new(RANGE);
+    let mut found: Vec<Intervals> = Vec::new();
+    for seed in 1..=runs {
+        let mut in_time = Stretches::new(1);
+        let mut all = Histogram::new(RANGE);
+        for (index, second) in seconds(queue, length_s, seed).iter().enumerate() {
+            in_time.add(index as i64, second.offered, Some(&second.finished));
+            all.add(&second.finished);
+        }
+        let in_time = together(&[&in_time], i64::from(length_s)).expect("one of them");
+        found.push(intervals(&in_time.stretches, &all));
+        pooled.add(&all);
+    }
+    let truth = |q: f64| pooled.value_at_rank(rank(q, pooled.count())).unwrap_or(0) as f64;
+    let figures = std::iter::once(("mean", pooled.mean()))
+        .chain(QUANTILES.iter().map(|(name, q)| (*name, truth(*q))));
+    let model = format!("{}, {length_s} s", queue.model);
+    let rows = |(index, (name, truth)): (usize, (&str, f64))| {
+        let (mut counts, mut too_low) = ((0, 0), 0);
+        for interval in found.iter().map(|found| found[index]) {
+            add_held(&mut counts, interval, truth);
+            too_low += u32::from(interval.is_some_and(|(_, high)| high < truth));
+        }
+        let (given, held) = counts;
+        let what = format!("interval of {name}");
+        let low = format!("the upper end of {name} is too low");
+        [
+            Row::of_interval(&what, &model, (runs, given, held)),
+            Row { runs, ..Row::of_errors(&low, &model, 0.05, "at most 5 %", (given, too_low)) },
+        ]
+    };
+    figures.enumerate().flat_map(rows).collect()
+}
+
+/// What 30 s tell of a rate that takes 10 s to change, and what longer runs do.
+const WANDERS: (f64, f64, &str) = (0.95, 0.80, "at least 80 %: three time constants");
+
+/// 200 commits a second, by a rate that wanders by 6 % and takes 10 s to change.
+pub(super) fn wander(length_s: u32, runs: u32) -> Row {
+    const PER_SLOT: f64 = 20.0;
+    let phi = (-0.1_f64 / 10.0).exp();
+    let mut counts = (0, 0);
+    for seed in 1..=runs {
+        let mut draws = Draws::new(seed);
+        let mut level = draws.normal();
+        let mut due = Vec::new();
+        for _ in 0..SLOTS_PER_S * length_s {
+            due.push(PER_SLOT * (1.0 + 0.06 * level).max(0.0));
+            level = phi * level + (1.0 - phi * phi).sqrt() * draws.normal();
+        }
+        let rate = within_run(&at_random(&mut draws, &due), SLOT_NS);
+        let interval = rate.half_width.ok().map(|half| (rate.per_s - half, rate.per_s + half));
+        add_held(&mut counts, interval, PER_SLOT * f64::from(SLOTS_PER_S));
+    }
+    let what = "interval of TPS";
+    let model = format!("rate that wanders by 6 %, 10 s; {length_s} s");
+    let n = (runs, counts.0, counts.1);
+    match length_s < 60 {
+        true => Row::at_least(what, &model, WANDERS, n),
+        false => Row::of_interval(what, &model, n),
+    }
+}
+
+/// How many arrive at random in each slot, of so many that are due.
+fn at_random(draws: &mut Draws, due: &[f64]) -> Vec<u64> {
+    let mut left = draws.exponential();
+    let mut count = |due: &f64| {
+        let (mut due, mut n) = (*due, 0);
+        while left <= due {
+            due -= left;
+            left = draws.exponential();
+            n += 1;
+        }
+        left -= due;
+        n
+    };
+    due.iter().map(&mut count).collect()
+}
+
+/// A rate that a plan changes, by the second, and how many of a slot the system can do.
+type Planned = (&'static str, fn(f64) -> f64, u64);
+
+const PLANS: [Planned; 3] = [
+    ("sine 1200 swing 500 every 20s", |at| 1_200.0 + 500.0 * (at * 0.1 * PI).sin(), u64::MAX),
+    ("8 s of 400/s, 2 s of 2,200/s, at most 2,000/s", bursts, 200),
+    ("ramp 200 to 1800 over 60s", |at| (200.0 + 1_600.0 * at / 60.0).min(1_800.0), u64::MAX),
+];
+
+const PI: f64 = std::f64::consts::PI;
+
+fn bursts(at: f64) -> f64 {
+    if at % 10.0 < 8.0 { 400.0 } else { 2_200.0 }
+}
+
+/// Of flat rates, more than this are so near.
+const WIDTH: (f64, f64, &str) = (0.75, 0.70, "at least 70 %");
+
+/// TPS of arrivals at random at rates that a plan changes: intervals, and how many of them are at
+/// most twice as wide as they have to be.
+pub(super) fn plans(length_s: u32, runs: u32) -> Vec<Row> {
+    let rows = |(plan, per_s, most): &Planned| {
+        let slots = SLOTS_PER_S * length_s;
+        let per_slot = |slot: u32| per_s((f64::from(slot) + 0.5) / 10.0) / 10.0;
+        let per_slot: Vec<f64> = (0..slots).map(per_slot).collect();
+        let due = Due { per_slot, waiting: 0.0, beside_others: false };
+        let run = |seed: u32| {
+            let came = at_random(&mut Draws::new(seed), &due.per_slot);
+            within_planned_run(&done(&came, *most), SLOT_NS, Some(&due))
+        };
+        let found: Vec<stats::Rate> = (1..=runs).map(run).collect();
+        let n = f64::from(runs);
+        let truth = found.iter().map(|rate| rate.per_s).sum::<f64>() / n;
+        let squares = found.iter().map(|rate| (rate.per_s - truth).powi(2)).sum::<f64>();
+        let right = 1.96 * (squares / (n - 1.0)).sqrt();
+        let (mut counts, mut narrow) = ((0, 0), 0);
+        for rate in &found {
+            let half = rate.half_width.ok();
+            let interval = half.map(|half| (rate.per_s - half, rate.per_s + half));
+            add_held(&mut counts, interval, truth);
+            narrow += u32::from(half.is_some_and(|half| half <= 2.0 * right));
+        }
+        let model = format!("{plan}; {length_s} s");
+        let what = "half-width of TPS at most twice the right one";
+        [
+            Row::of_interval("interval of TPS", &model, (runs, counts.0, counts.1)),
+            Row::at_least(what, &model, WIDTH, (runs, counts.0, narrow)),
+        ]
+    };
+    PLANS.iter().flat_map(rows).collect()
+}
+
+/// What is done of arrivals in each slot; the rest waits.
+fn done(came: &[u64], most: u64) -> Vec<u64> {
+    let mut waits = 0;
+    let mut slot = |came: &u64| {
+        let all = waits + came;
+        waits = all.saturating_sub(most);
+        all - waits
+    };
+    came.iter().map(&mut slot).collect()
+}
