@@ -12,6 +12,7 @@ mod disturbances;
 mod environment;
 mod generator;
 mod offered;
+mod others_cpu;
 mod outcomes;
 mod samples;
 mod saturation;
@@ -83,7 +84,10 @@ pub(crate) fn judge(tally: &Tally) -> Vec<Finding> {
         disturbances::look(tally),
     ];
     findings.extend(data::look(tally));
-    findings.extend(whole.into_iter().flatten().map(|words| words.finding(None)));
+    findings.extend(whole.into_iter().flatten().map(|words| {
+        let advice = others_cpu::advice(tally, words.id);
+        words.advised(None, advice)
+    }));
     for (index, group) in tally.groups.iter().enumerate() {
         let described = tally.description(index);
         let view = View { tally, index, group, described, sum: Sum::of(tally, &[index]) };

@@ -342,8 +342,8 @@ pub static CATALOG: &[CatalogEntry] = &[
         id: "warming_up",
         severity: "warning",
         raised: "the beginning of the measured phase (as determined by MSER-5) differs from the \
-                 rest in throughput or median response time, by more than 1 % and 5 standard \
-                 errors",
+                 rest in throughput (not in open load) or median response time, by more than 1 % \
+                 and more than chance explains",
         advice: "The figures include filling caches, compiling statements or connecting.",
     },
     CatalogEntry {

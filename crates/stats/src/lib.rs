@@ -24,6 +24,7 @@ mod median;
 mod moments;
 mod order_statistics;
 mod outstanding;
+mod pattern;
 mod planned;
 mod quantile;
 mod queueing;

@@ -2,7 +2,7 @@
 //!
 //! Not here: means of samples by the million (moments), or of a series in time (rate).
 
-use statrs::distribution::{Continuous, ContinuousCDF, StudentsT};
+use statrs::distribution::{Continuous, ContinuousCDF, Normal, StudentsT};
 
 /// A mean and what is known of its error.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -27,6 +27,11 @@ pub fn students_t(below: f64, freedom: usize) -> f64 {
 pub(crate) fn students_t_tail(t: f64, freedom: f64) -> f64 {
     let distribution = StudentsT::new(0.0, 1.0, freedom.max(1.0));
     distribution.map_or(f64::NAN, |distribution| distribution.sf(t))
+}
+
+/// The normal score that is exceeded with this chance: 0 of 1/2, above it of less.
+pub(crate) fn normal_score(beyond: f64) -> f64 {
+    -Normal::standard().inverse_cdf(beyond)
 }
 
 /// The density at `t`; at least one degree of freedom.

@@ -2,7 +2,7 @@
 //!
 //! Not here: where it changes level (`change.rs`), and what change is too much.
 
-use crate::batches::Scatter;
+use crate::pattern::pattern_score;
 
 /// A series is added up to at most this many stretches first: 30,000 pairs of them are compared
 /// in a millisecond, and their neighbours resemble each other less than those of seconds.
@@ -31,11 +31,10 @@ impl Trend {
 
 /// The trend of equal, consecutive slots; none of fewer than [`TREND_VALUES_MIN`].
 ///
-/// The slope is the median of those of all pairs (Theil 1950; Sen, JASA 63, 1379, 1968) and its
-/// significance that of Kendall's S against time (Mann, Econometrica 13, 245, 1945), with ties:
-/// neither is impressed by an outlier. Neighbours that resemble each other make S vary more than
-/// it would by chance; its variance is raised by the AR(1) factor (1 + r) / (1 - r), with r of
-/// the residuals from the slope.
+/// The slope is the median of those of all pairs (Theil 1950; Sen, JASA 63, 1379, 1968). Two tests
+/// have to agree that there is one, and the score is the lesser of theirs: Kendall's S against time
+/// (Mann, Econometrica 13, 245, 1945), with ties, which no outlier impresses; and that of a line in
+/// noise of an unknown spectrum (`pattern`), which no slow wander does.
 pub fn trend(counts: &[u64]) -> Option<Trend> {
     if counts.len() < TREND_VALUES_MIN {
         return None;
@@ -54,14 +53,14 @@ pub fn trend(counts: &[u64]) -> Option<Trend> {
     let slope = median(slopes);
     let half = slope * (n as f64 - 1.0) / 2.0;
     let level = median(series.clone());
-    let residuals: Vec<f64> =
-        series.iter().enumerate().map(|(i, value)| value - slope * i as f64).collect();
-    let r = Scatter::of(&residuals).lag_1_unbiased();
-    let variance = variance_of_s(series) * (1.0 + r) / (1.0 - r);
+    let variance = variance_of_s(series.clone());
     // Kendall's correction for S having steps of 2.
     let beyond = (s.abs() as f64 - 1.0).max(0.0);
-    let z = if variance > 0.0 { beyond / variance.sqrt() } else { 0.0 };
-    let z = if s < 0 { -z } else { z };
+    let of_ranks = if variance > 0.0 { beyond / variance.sqrt() } else { 0.0 };
+    let line: Vec<f64> = (0..n).map(|i| i as f64).collect();
+    let of_line = pattern_score(&series, &line);
+    let is_agreed = (s > 0) == (of_line > 0.0);
+    let z = if is_agreed { of_ranks.min(of_line.abs()).copysign(of_line) } else { 0.0 };
     Some(Trend { first: level - half, last: level + half, z })
 }
 
@@ -337,17 +336,38 @@ mod tests {
 
     #[test]
     fn without_a_trend_scores_are_those_of_chance_also_where_neighbours_resemble_each_other() {
-        for (n, correlation, most) in [(60, 0.0, 0.01), (60, 0.5, 0.03), (300, 0.8, 0.03)] {
-            let above = share(2.81, |random| series(random, n, 50.0, correlation, 0.0));
+        for (n, correlation, most) in [(60, 0.0, 0.01), (60, 0.5, 0.02), (300, 0.8, 0.02)] {
+            let above = share(2.4, |random| series(random, n, 50.0, correlation, 0.0));
             assert!(above <= most, "{n} values, correlation {correlation}: {above}");
         }
     }
 
     #[test]
+    fn a_steady_wander_in_noise_is_rarely_a_trend() {
+        // Correlated over so many values, in noise that hides it from neighbours.
+        for (n, over, z) in [(30, 10.0, 3.0), (60, 10.0, 2.4), (60, 5.0, 2.4), (300, 15.0, 2.4)] {
+            let correlation = (-1.0_f64 / over).exp();
+            let above = share(z, |random| {
+                let wander = series(random, n, 60.0, correlation, 0.0);
+                let noise = series(random, n, 45.0, 0.0, 0.0);
+                wander.into_iter().zip(noise).map(|(a, b)| (a + b).saturating_sub(1000)).collect()
+            });
+            assert!(above <= 0.04, "{n} values, correlated over {over}: {above}");
+        }
+    }
+
+    #[test]
+    fn a_smooth_fall_that_is_no_line_is_a_trend() {
+        let falls: Vec<u64> = (0..60).map(|i| 4_000_000 / (1_000 + 4 * i)).collect();
+        let trend = trend(&falls).expect("long enough");
+        assert!(trend.z < -5.0 && trend.change() < -0.15, "{trend:?}");
+    }
+
+    #[test]
     fn a_change_of_ten_percent_is_found_in_a_minute_of_common_noise() {
-        for (n, sd) in [(60, 20.0), (60, 40.0), (3600, 200.0)] {
-            let above = share(2.81, |random| series(random, n, sd, 0.0, 10.0));
-            assert!(above >= 0.95, "{n} values, noise {sd}: {above}");
+        for (n, sd, least) in [(60, 20.0, 0.98), (60, 40.0, 0.85), (3600, 200.0, 0.95)] {
+            let above = share(2.4, |random| series(random, n, sd, 0.0, 10.0));
+            assert!(above >= least, "{n} values, noise {sd}: {above}");
         }
     }
 

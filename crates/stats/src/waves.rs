@@ -32,8 +32,8 @@ const RISES_BELOW: [(f64, f64); 6] =
 
 /// How it may fall, where what one stretch has less the next one has more: a closed load, or
 /// arrivals at equal distances.
-const FALLS: [f64; 3] = [-0.5, -0.8, -0.95];
-const FALLS_BELOW: [(f64, f64); 3] = [(2.0, 1.0), (5.0, 1.0), (15.0, 1.0)];
+pub(crate) const FALLS: [f64; 3] = [-0.5, -0.8, -0.95];
+pub(crate) const FALLS_BELOW: [(f64, f64); 3] = [(2.0, 1.0), (5.0, 1.0), (15.0, 1.0)];
 
 /// The chances beforehand that the spectrum is flat, and that it falls; else it rises.
 const FLAT: f64 = 0.25;
@@ -91,10 +91,7 @@ pub(crate) fn mean_error(values: &[f64], confidence: f64) -> Option<MeanError> {
         return None;
     }
     let waves = waves(values);
-    let sum_of_squares: f64 = waves.iter().map(|wave| wave * wave).sum();
-    let mean_square = values.iter().map(|value| value * value).sum::<f64>() / values.len() as f64;
-    // Equal values have waves of what sums have lost.
-    if sum_of_squares <= 1e-24 * mean_square {
+    if is_level(values, &waves) {
         return Some(MeanError { half_width: 0.0, variance: 0.0, lasting: Some(0.0), skew: 0.0 });
     }
     let likely = likely(&waves);
@@ -138,9 +135,16 @@ fn skew(values: &[f64], variance: f64) -> f64 {
     if alone > 0.0 { moment(3) / alone.powf(1.5) * (alike / n).sqrt() } else { 0.0 }
 }
 
+/// Whether values are equal: their waves are what sums have lost.
+pub(crate) fn is_level(values: &[f64], waves: &[f64]) -> bool {
+    let sum_of_squares: f64 = waves.iter().map(|wave| wave * wave).sum();
+    let mean_square = values.iter().map(|value| value * value).sum::<f64>() / values.len() as f64;
+    sum_of_squares <= 1e-24 * mean_square
+}
+
 /// The heights of the slowest waves, in the unit in which each one's square is as large on average
 /// as the variance of the mean, if the spectrum is flat.
-fn waves(values: &[f64]) -> Vec<f64> {
+pub(crate) fn waves(values: &[f64]) -> Vec<f64> {
     let n = values.len() as f64;
     let mean = values.iter().sum::<f64>() / n;
     let width = values.len().div_ceil(VALUES_KEPT);
@@ -181,8 +185,7 @@ fn likely(waves: &[f64]) -> Vec<Likely> {
     let by_shape = |(chance, rise, below): (f64, f64, f64)| {
         let (mut squares, mut logs) = (0.0, 0.0);
         for (index, wave) in waves.iter().enumerate() {
-            let slowness = 1.0 / (1.0 + ((index + 1) as f64 / below).powi(2));
-            let spectrum = 1.0 + rise * slowness;
+            let spectrum = level(index, rise, below);
             squares += wave * wave / spectrum;
             logs += spectrum.ln();
         }
@@ -205,6 +208,11 @@ fn likely(waves: &[f64]) -> Vec<Likely> {
 fn in_mean(rise: f64, below: f64) -> f64 {
     let constant = 1.0 / (PI * below);
     if rise > 0.0 { 1.0 + constant * (-1.0 / constant).exp_m1() } else { 1.0 }
+}
+
+/// The spectrum at one of the slowest waves, counted from 0, in that at fast ones.
+pub(crate) fn level(index: usize, rise: f64, below: f64) -> f64 {
+    1.0 + rise / (1.0 + ((index + 1) as f64 / below).powi(2))
 }
 
 /// The chance of each shape beforehand, its rise and where that ends.

@@ -1,20 +1,14 @@
 //! Findings on what the run was made with: build, machine, host and durability of the database.
 
-use std::collections::BTreeMap;
-
 use model::numbers::significant;
-use model::{CommitRisk, FactValue, NS_PER_S, Severity, Target};
+use model::{CommitRisk, FactValue, Severity, Target};
 
+use super::others_cpu::{self, OTHERS_PERCENT_MAX};
 use super::{FindingText, count};
-use crate::gauges::{points, whose};
 use crate::tally::Tally;
 
 /// More time stolen by other virtual machines than this is noise that no repetition removes.
 const STEAL_PERCENT_MAX: f64 = 2.0;
-
-/// Other programs that had more of the machine's CPU time than this kept it from generator and
-/// database: less is within what readings at different instants, and clocks of 10 ms, are wrong by.
-const OTHERS_PERCENT_MAX: f64 = 10.0;
 
 /// Clocks of processes that differ by more than this beyond the error of their comparison shift the
 /// ages of records that one stamps and another reads; on one machine they differ by microseconds.
@@ -176,46 +170,22 @@ fn host(tally: &Tally) -> Option<EnvironmentFinding> {
     }
 }
 
-/// What programs took of the machine's CPU time, without the generator and the server, over the
-/// seconds of which all of it is known and in which the plan did nothing else: what it does may be
-/// a program of its own. The kernel's time is left out, since interrupts and its threads work for
-/// our network and disks as well as for others'; so this is the least that others took. A server
-/// on this machine whose process is not seen would be taken for one of them.
+/// Whether the server is on this machine and its process is not seen: it would be taken for another
+/// program.
+pub(super) fn is_server_hidden(tally: &Tally) -> bool {
+    let is_here = matches!(host(tally), Some(EnvironmentFinding::SameHost));
+    is_here && !others_cpu::has(tally, "server")
+}
+
+/// What programs took of the machine's CPU time, without the generator and the server.
 fn other_cpu_load(tally: &Tally) -> Option<EnvironmentFinding> {
     let processors = tally.fact("cpu", "logical")?.count().filter(|n| *n > 0)? as f64;
-    // Machines tell shares of all processors, processes of one.
-    let weight = |about: &str, name: &str| match (whose(about), name) {
-        ("machine", "cpu_user" | "cpu_nice") if about == "machine" => Some(1.0),
-        ("generator" | "server", "cpu_user") => Some(-1.0 / processors),
-        _ => None,
-    };
-    let has = |wanted: &str| {
-        let is_it =
-            |gauge: &model::Gauge| whose(&gauge.about) == wanted && gauge.name == "cpu_user";
-        tally.gauges.iter().any(is_it)
-    };
-    let has_server = has("server");
-    let is_known = has("machine") && has("generator");
-    let is_hidden = matches!(host(tally), Some(EnvironmentFinding::SameHost)) && !has_server;
-    if !is_known || is_hidden {
+    if is_server_hidden(tally) {
         return None;
     }
-    let measured = tally.seconds();
-    let (mut seconds, mut n_series) = (BTreeMap::<i64, (usize, f64)>::new(), 0);
-    for (gauge, points) in tally.gauges.iter().zip(points(&tally.gauges, &tally.readings)) {
-        let Some(weight) = weight(&gauge.about, &gauge.name) else { continue };
-        n_series += 1;
-        for (second, value) in points.into_iter().filter(|(s, _)| measured.contains(s)) {
-            let (count, sum) = seconds.entry(second).or_default();
-            *count += 1;
-            *sum += weight * value;
-        }
-    }
-    let is_whole = |(second, (count, _)): &(&i64, &(usize, f64))| {
-        *count == n_series && !is_disturbed(tally, **second)
-    };
-    let others: Vec<f64> = seconds.iter().filter(is_whole).map(|(_, (_, sum))| *sum).collect();
-    let percent = others.iter().sum::<f64>() / others.len() as f64;
+    let has_server = others_cpu::has(tally, "server");
+    let seconds = others_cpu::by_second(tally)?;
+    let percent = seconds.values().map(|cpu| cpu.others).sum::<f64>() / seconds.len() as f64;
     (percent > OTHERS_PERCENT_MAX).then_some(EnvironmentFinding::OtherCpuLoad {
         percent,
         processors,
@@ -244,16 +214,6 @@ fn clocks_differ(tally: &Tally) -> Option<EnvironmentFinding> {
         .filter(|(_, ahead_s, error_s)| ahead_s.abs() - error_s > CLOCK_OFFSET_S_MAX);
     let (process, ahead_s, error_s) = too_far.max_by(|a, b| a.1.abs().total_cmp(&b.1.abs()))?;
     Some(EnvironmentFinding::ClocksDiffer { process, ahead_s, error_s })
-}
-
-/// Whether the plan did something to the database in a second, or may have.
-fn is_disturbed(tally: &Tally, second: i64) -> bool {
-    let (from_ns, s) = (second * NS_PER_S as i64, NS_PER_S as i64);
-    let touches = |described: &model::DisturbanceEvent| {
-        described.began_ns < from_ns + s
-            && described.ended_ns.is_none_or(|ended_ns| ended_ns >= from_ns)
-    };
-    tally.disturbances.iter().any(touches)
 }
 
 fn settings_changed(tally: &Tally) -> Option<EnvironmentFinding> {

@@ -1,12 +1,12 @@
 //! Findings on time: was the run long enough, did it end as planned, and was it steady?
 
 use model::{
-    DisturbanceEvent, Disturbed, GroupDescription, NS_PER_S, Severity, StopCondition, StopReason,
-    numbers, parse_count,
+    DisturbanceEvent, Disturbed, GroupDescription, Load, NS_PER_S, Severity, StopCondition,
+    StopReason, numbers, parse_count,
 };
-use stats::{Stability, Stall, WarmUp, trend, warm_up};
+use stats::{Stability, Stall, trend, warm_up};
 
-use super::{FindingText, count, duration, percent_text};
+use super::{FindingText, count, duration, others_cpu, percent_text};
 use crate::tally::{SLOT_NS, Tally};
 
 /// Shorter runs say nothing.
@@ -18,23 +18,24 @@ const MEASURED_NS_SHORT: u64 = 10 * NS_PER_S;
 /// What a run should measure.
 const WANTED_NS: u64 = 60 * NS_PER_S;
 
-/// The fewest seconds in which a trend is looked for: of fewer, what a cache or a checkpoint does
-/// once looks like one.
-const TREND_SECONDS_MIN: usize = 24;
-
-/// In fewer seconds only a steep trend is one: a change by at least this, in percent of the
-/// beginning, and so far beyond chance.
-const STEEP_PERCENT_MIN: f64 = 10.0;
-const STEEP_Z_MIN: f64 = 3.3;
-
 /// A trend that is smaller than this, in percent of the beginning, is of no concern, however
 /// significant.
 const TREND_PERCENT_MIN: f64 = 5.0;
 
-/// Two-sided 3 %: the share of steady runs whose seconds scatter much that are reported as unsteady
-/// by chance; where they scatter little, 5 % of change are beyond it anyway. A drift of 10 % in a
-/// minute is found in 95 % of runs whose seconds scatter by 5 % (`app/examples/steadiness.rs`).
-const TREND_Z_MIN: f64 = 2.17;
+/// How far beyond chance a trend of a long run is: of steady models that wander slowly, with a
+/// correlation time of 10 s, 2 % have one by chance (`docs/measuring.md`). A fall of 10 % in a
+/// minute is found in 80 % of runs whose seconds scatter by 5 %, in all at 2 %.
+const TREND_Z_MIN: f64 = 2.4;
+
+/// The same in fewer seconds than this: they show too little of a slow wander.
+const TREND_SECONDS_LONG: usize = 48;
+const SHORT_Z_MIN: f64 = 3.0;
+
+/// In fewer seconds than this only a steep trend is one: what a cache or a checkpoint does once
+/// looks like one. It is a change by at least this, in percent of the beginning.
+const TREND_SECONDS_MIN: usize = 24;
+const STEEP_PERCENT_MIN: f64 = 10.0;
+const STEEP_Z_MIN: f64 = 3.3;
 
 /// Uneven: the standard deviation of seconds, beyond that of mere chance, as a share of the mean.
 const CV_MAX: f64 = 0.30;
@@ -56,7 +57,7 @@ enum Time {
     NoRampUp,
     ShortRampUp(ShortRampUp),
     WarmingUp(Warming),
-    Drifting { first_per_s: f64, last_per_s: f64 },
+    Drifting(Drift),
     Uneven { cv: f64 },
     Stalled(Stalls),
 }
@@ -111,16 +112,7 @@ impl Time {
             },
             Time::ShortRampUp(times) => times.text(),
             Time::WarmingUp(found) => found.text(),
-            Time::Drifting { first_per_s, last_per_s } => FindingText {
-                id: "drifting",
-                severity: Severity::Warning,
-                text: format!(
-                    "Not steady: over the measured phase commits went from {}/s to {}/s ({:+.0} %).",
-                    numbers::fixed(first_per_s, 1),
-                    numbers::fixed(last_per_s, 1),
-                    100.0 * (last_per_s / first_per_s - 1.0)
-                ),
-            },
+            Time::Drifting(drift) => drift.text(),
             Time::Uneven { cv } => FindingText {
                 id: "uneven",
                 severity: Severity::Warning,
@@ -332,7 +324,9 @@ pub(super) fn look(tally: &Tally) -> Vec<FindingText> {
             let warming = warming(tally, &slots);
             let from = warming.as_ref().map_or(0, |found| found.seconds.min(seconds.len()));
             all.extend(warming.map(Time::WarmingUp));
-            all.extend(drifting(&seconds[from..]).or_else(|| uneven(&seconds)));
+            let drift = drifting(&seconds[from..]);
+            let drift = drift.map(|drift| Drift { cpu: others_cpu::drift(tally), ..drift });
+            all.extend(drift.map(Time::Drifting).or_else(|| uneven(&seconds)));
         }
         let found = tally.stability(&groups);
         all.extend(stalls(tally, &found).into_iter().map(Time::Stalled));
@@ -342,6 +336,11 @@ pub(super) fn look(tally: &Tally) -> Vec<FindingText> {
 
 /// A beginning of this share of the rest more or less is of no concern.
 const WARM_UP_EFFECT_MIN: f64 = 0.01;
+
+/// In a run of fewer slots than these, 30 s, only a third or less is a beginning: a longer one may
+/// as well be a phase of the system, such as a checkpoint.
+const SLOTS_FEW: usize = 300;
+const PHASE_SHARE_MAX: usize = 3;
 
 /// The beginning of the measured phase differs from the rest.
 struct Warming {
@@ -374,27 +373,46 @@ impl Warming {
 /// Whether the measured phase began before the system was at its level, in commits or in response
 /// times. A beginning that a disturbance falls into is the disturbance's.
 fn warming(tally: &Tally, slots: &[u64]) -> Option<Warming> {
-    let commits: Vec<f64> = slots.iter().map(|&n| n as f64).collect();
-    let per_s = |found: &WarmUp| {
-        let rate = |per_slot: f64| numbers::significant(10.0 * per_slot, 4);
-        format!("{} commits/s, {} afterwards", rate(found.first), rate(found.rest))
-    };
-    let of_commits = warm_up(&commits, WARM_UP_EFFECT_MIN)
-        .map(|found| (found.length.div_ceil(10), per_s(&found)));
+    let of_commits = (!follows_arrivals(tally)).then(|| commits_at_first(slots)).flatten();
     let medians = tally.whole_seconds().map(|second| tally.second(second).quantiles);
-    let medians: Option<Vec<f64>> =
-        medians.map(|of| Some(of?.p50_ns as f64 / model::NS_PER_MS as f64)).collect();
-    let ms = |found: &WarmUp| {
-        let ms = |value: f64| numbers::significant(value, 3);
-        format!("a median response of {} ms, {} ms afterwards", ms(found.first), ms(found.rest))
-    };
-    let of_times = medians.and_then(|medians| warm_up(&medians, WARM_UP_EFFECT_MIN));
-    let of_times = of_times.map(|found| (found.length, ms(&found)));
+    let medians: Option<Vec<u64>> = medians.map(|of| Some(of?.p50_ns)).collect();
+    let of_times = medians.and_then(|medians| times_at_first(&medians));
     let (seconds, what) = of_commits.into_iter().chain(of_times).max_by_key(|found| found.0)?;
     let is_disturbed =
         tally.disturbances.iter().any(|one| one.began_ns <= (seconds as u64 * NS_PER_S) as i64);
     let ramp_up_ns = tally.description.as_ref()?.phases.ramp_up_ns;
     (!is_disturbed).then_some(Warming { seconds, what, ramp_up_ns })
+}
+
+/// Whether all commits follow arrivals that no response delays: what they do at first is what
+/// arrivals do, or what a queue of the ramp-up is caught up by, and tells nothing of the system.
+fn follows_arrivals(tally: &Tally) -> bool {
+    let groups = tally.description.iter().flat_map(|described| &described.groups);
+    groups.into_iter().all(|group| matches!(group.load, Load::Open { .. }))
+}
+
+/// For how many seconds commits differ from the rest at first, and how.
+fn commits_at_first(slots: &[u64]) -> Option<(usize, String)> {
+    let commits: Vec<f64> = slots.iter().map(|&n| n as f64).collect();
+    let mean = commits.iter().sum::<f64>() / commits.len() as f64;
+    let found = warm_up(&commits, WARM_UP_EFFECT_MIN * mean)?;
+    let is_phase = slots.len() < SLOTS_FEW && PHASE_SHARE_MAX * found.length > slots.len();
+    if is_phase {
+        return None;
+    }
+    let rate = |per_slot: f64| numbers::significant(10.0 * per_slot, 4);
+    let what = format!("{} commits/s, {} afterwards", rate(found.first), rate(found.rest));
+    Some((found.length.div_ceil(10), what))
+}
+
+/// The same of the medians of seconds, in nanoseconds. Their logarithms are nearly normal, where
+/// the times of a queue are not.
+fn times_at_first(medians_ns: &[u64]) -> Option<(usize, String)> {
+    let logarithms: Vec<f64> = medians_ns.iter().map(|&ns| (ns.max(1) as f64).ln()).collect();
+    let found = warm_up(&logarithms, WARM_UP_EFFECT_MIN.ln_1p())?;
+    let ms = |log: f64| numbers::significant(log.exp() / model::NS_PER_MS as f64, 3);
+    let (first, rest) = (ms(found.first), ms(found.rest));
+    Some((found.length, format!("a median response of {first} ms, {rest} ms afterwards")))
 }
 
 /// A ramp-up, and how long connecting took.
@@ -455,17 +473,43 @@ fn short(tally: &Tally) -> Option<Time> {
     }
 }
 
+/// Commits that went up or down over the whole measured phase.
+struct Drift {
+    first_per_s: f64,
+    last_per_s: f64,
+    /// What became of the CPU time meanwhile, where other programs took it.
+    cpu: Option<String>,
+}
+
+impl Drift {
+    fn text(self) -> FindingText {
+        let Drift { first_per_s, last_per_s, cpu } = self;
+        FindingText {
+            id: "drifting",
+            severity: Severity::Warning,
+            text: format!(
+                "Not steady: over the measured phase commits went from {}/s to {}/s ({:+.0} %).{}",
+                numbers::fixed(first_per_s, 1),
+                numbers::fixed(last_per_s, 1),
+                100.0 * (last_per_s / first_per_s - 1.0),
+                cpu.map_or_else(String::new, |cpu| format!(" {cpu}"))
+            ),
+        }
+    }
+}
+
 /// Whether commits went up or down over the whole measured phase, by more than chance and by
 /// enough to matter. The figures are those of the line through all seconds.
-fn drifting(seconds: &[u64]) -> Option<Time> {
+fn drifting(seconds: &[u64]) -> Option<Drift> {
     let (percent_min, z_min) = match seconds.len() {
-        TREND_SECONDS_MIN.. => (TREND_PERCENT_MIN, TREND_Z_MIN),
+        TREND_SECONDS_LONG.. => (TREND_PERCENT_MIN, TREND_Z_MIN),
+        TREND_SECONDS_MIN.. => (TREND_PERCENT_MIN, SHORT_Z_MIN),
         _ => (STEEP_PERCENT_MIN, STEEP_Z_MIN),
     };
     let trend = trend(seconds)?;
     let matters = 100.0 * trend.change().abs() > percent_min && trend.z.abs() > z_min;
     let (first_per_s, last_per_s) = (trend.first, trend.last.max(0.0));
-    matters.then_some(Time::Drifting { first_per_s, last_per_s })
+    matters.then_some(Drift { first_per_s, last_per_s, cpu: None })
 }
 
 /// Arrivals at random scatter by the root of their mean: only what is beyond it is uneven.

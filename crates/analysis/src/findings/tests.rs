@@ -894,6 +894,54 @@ fn programs_that_take_the_processors_from_generator_and_server_are_found() {
     assert_eq!(other_load(planned, &all[..2]), None);
 }
 
+/// A run whose commits follow the CPU time of the generator, in percent of one of four processors,
+/// while others take so much of the machine.
+fn beside_others(own: &dyn Fn(i64) -> f64, others: &dyn Fn(i64) -> f64, each: f64) -> Vec<Finding> {
+    let mut made = Made::closed();
+    made.description.target = "sqlite:/tmp/bench.db".to_owned();
+    made.measured_ns = 60 * NS_PER_S;
+    made.fact("cpu", "logical", "4");
+    let commits = |index: i64| (each * own(index)) as u64 + index as u64 * 7 % 5;
+    made.seconds = (0..60).map(|index| second(index, commits(index))).collect();
+    let names = [("machine", "cpu_user"), ("generator", "cpu_user"), ("generator", "cpu_system")];
+    made.gauges(&names, &|index, at| match at {
+        0 => others(index) + own(index) * 0.75 / 4.0,
+        1 => own(index) * 0.75,
+        _ => own(index) * 0.25,
+    });
+    judge(&made.tally())
+}
+
+#[test]
+fn a_drift_of_the_cpu_time_that_others_left_is_not_blamed_on_the_database() {
+    let find = |all: Vec<Finding>, id: &str| all.into_iter().find(|finding| finding.id == id);
+    let rising = |index: i64| 80.0 + 3.0 * index as f64;
+    let found = beside_others(&rising, &|index| 70.0 - 0.75 * index as f64, 10.0);
+    let text = find(found, "drifting").expect("it drifts").text;
+    let expect = "The CPU time that the generator got went from 20 % to 64 % of this machine; \
+                  commits per CPU second changed by -";
+    assert!(text.contains(expect) && text.contains("measure on an idle machine"), "{text}");
+    assert!(!text.contains("Lengthen the ramp-up"), "{text}");
+    // Others that take as much all the time are no reason.
+    let text = find(beside_others(&rising, &|_| 20.0, 10.0), "drifting").expect("it drifts").text;
+    assert!(text.contains("Lengthen the ramp-up") && !text.contains("CPU"), "{text}");
+    // Nor are they where they take little.
+    let little = beside_others(&rising, &|index| 8.0 - 0.1 * index as f64, 10.0);
+    let text = find(little, "drifting").expect("it drifts").text;
+    assert!(text.contains("Lengthen the ramp-up"), "{text}");
+}
+
+#[test]
+fn slow_seconds_in_which_others_took_the_cpu_are_not_blamed_on_the_database() {
+    let slow = |index: i64| index % 17 == 9;
+    let own = |index: i64| if slow(index) { 60.0 } else { 150.0 + (index % 3) as f64 };
+    let others = |index: i64| if slow(index) { 80.0 } else { 15.0 };
+    let found = beside_others(&own, &others, 8.0);
+    let text = &found.iter().find(|of| of.id == "slow_seconds").expect("some are slow").text;
+    assert!(text.contains("measure on an idle machine"), "{text}");
+    assert!(!text.contains("checkpoints"), "{text}");
+}
+
 #[test]
 fn clocks_of_processes_that_differ_beyond_the_error_are_found() {
     let with = |made: &mut Made, of_second: [&str; 2]| {

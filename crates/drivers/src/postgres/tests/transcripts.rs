@@ -4,6 +4,7 @@
 use std::collections::BTreeMap;
 use std::ops::Range;
 use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 
 use model::{
     Call, Column, ColumnType, DbError, DbErrorKind, Reply, Request, Row, RowSource, Secret,

@@ -1,0 +1,158 @@
+//! What other programs took of the machine's CPU time, second by second, and whether commits went up
+//! and down with what was left.
+//!
+//! Not here: how much is too much (environment).
+
+use std::collections::BTreeMap;
+
+use model::NS_PER_S;
+use model::numbers::percent_text;
+use stats::trend;
+
+use super::environment;
+use crate::gauges::{points, whose};
+use crate::tally::Tally;
+
+/// Other programs that had more of the machine's CPU time than this kept it from generator and
+/// database: less is within what readings at different instants, and clocks of 10 ms, are wrong by.
+pub(super) const OTHERS_PERCENT_MAX: f64 = 10.0;
+
+/// Fewer seconds do not show that two things go together: ten unrelated ones are correlated by as
+/// much as [`TOGETHER_MIN`] in a tenth of cases.
+const SECONDS_MIN: usize = 10;
+/// Commits fall where others take more, by at least this correlation.
+const TOGETHER_MIN: f64 = 0.5;
+/// Commits per CPU second vary by at most this share of what commits do, where these follow the CPU
+/// time.
+const PER_CPU_MAX: f64 = 0.5;
+/// What decides when others are the reason of a finding.
+const ADVICE: &str = "Other programs took more CPU time when commits fell, and commits per CPU \
+                      second hardly changed: measure on an idle machine.";
+/// Findings whose advice is about the database, of which others may be the reason.
+const BLAMING: [&str; 4] = ["drifting", "warming_up", "slow_seconds", "uneven"];
+
+/// CPU time of a second, in percent of the machine's.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct CpuSecond {
+    /// That of generator and server; 0 where it is not known.
+    own: f64,
+    /// That of all other programs, without the kernel's, since interrupts and its threads work for
+    /// our network and disks as well as for others': the least that they took.
+    pub(super) others: f64,
+}
+
+/// The CPU time of each second of which all of it is known and in which the plan did nothing else:
+/// what it does may be a program of its own. None without the gauges of machine and generator.
+pub(super) fn by_second(tally: &Tally) -> Option<BTreeMap<i64, CpuSecond>> {
+    let processors = tally.fact("cpu", "logical")?.count().filter(|n| *n > 0)? as f64;
+    // Machines tell shares of all processors, processes of one.
+    let weights = |about: &str, name: &str| match (whose(about), name) {
+        ("machine", "cpu_user" | "cpu_nice") if about == "machine" => Some((0.0, 1.0)),
+        ("generator" | "server", "cpu_user") => Some((1.0 / processors, -1.0 / processors)),
+        ("generator" | "server", "cpu_system") => Some((1.0 / processors, 0.0)),
+        _ => None,
+    };
+    if !has(tally, "machine") || !has(tally, "generator") {
+        return None;
+    }
+    let measured = tally.seconds();
+    let (mut seconds, mut n_series) = (BTreeMap::<i64, (usize, CpuSecond)>::new(), 0);
+    for (gauge, points) in tally.gauges.iter().zip(points(&tally.gauges, &tally.readings)) {
+        let Some((own, others)) = weights(&gauge.about, &gauge.name) else { continue };
+        n_series += 1;
+        for (second, value) in points.into_iter().filter(|(s, _)| measured.contains(s)) {
+            let (count, sum) =
+                seconds.entry(second).or_insert((0, CpuSecond { own: 0.0, others: 0.0 }));
+            *count += 1;
+            *sum = CpuSecond { own: sum.own + own * value, others: sum.others + others * value };
+        }
+    }
+    let is_whole = |second: i64, count: usize| count == n_series && !is_disturbed(tally, second);
+    let whole = seconds.into_iter().filter(|(second, (count, _))| is_whole(*second, *count));
+    Some(whole.map(|(second, (_, cpu))| (second, cpu)).collect())
+}
+
+/// Whether the CPU time of the machine, the generator or the server is known.
+pub(super) fn has(tally: &Tally, wanted: &str) -> bool {
+    tally.gauges.iter().any(|gauge| whose(&gauge.about) == wanted && gauge.name == "cpu_user")
+}
+
+/// Whether the plan did something to the database in a second, or may have.
+fn is_disturbed(tally: &Tally, second: i64) -> bool {
+    let (from_ns, s) = (second * NS_PER_S as i64, NS_PER_S as i64);
+    let touches = |described: &model::DisturbanceEvent| {
+        described.began_ns < from_ns + s
+            && described.ended_ns.is_none_or(|ended_ns| ended_ns >= from_ns)
+    };
+    tally.disturbances.iter().any(touches)
+}
+
+/// The CPU time of seconds, and what was committed in them.
+struct Together {
+    cpu: Vec<CpuSecond>,
+    commits: Vec<f64>,
+}
+
+impl Together {
+    /// Of a run in which others took much, and commits went with what was left.
+    fn of(tally: &Tally) -> Option<Together> {
+        if environment::is_server_hidden(tally) {
+            return None;
+        }
+        let groups: Vec<usize> = (0..tally.groups.len()).collect();
+        let all = tally.commits_per_second(&groups, tally.whole_seconds());
+        let committed = |second: &i64| all.get(usize::try_from(*second).ok()?).map(|n| *n as f64);
+        let known = by_second(tally)?;
+        let both = known.iter().filter_map(|(second, cpu)| Some((*cpu, committed(second)?)));
+        let (cpu, commits) = both.filter(|(cpu, n)| cpu.own > 0.0 && *n > 0.0).unzip();
+        let together = Together { cpu, commits };
+        together.is_their_doing().then_some(together)
+    }
+
+    fn is_their_doing(&self) -> bool {
+        let others: Vec<f64> = self.cpu.iter().map(|cpu| cpu.others).collect();
+        let own: Vec<f64> = self.cpu.iter().map(|cpu| cpu.own.ln()).collect();
+        let commits: Vec<f64> = self.commits.iter().map(|n| n.ln()).collect();
+        let per_cpu: Vec<f64> = commits.iter().zip(&own).map(|(n, own)| n - own).collect();
+        let spread = |values: &[f64]| product(values, values).sqrt();
+        let correlation = product(&others, &commits) / (spread(&others) * spread(&commits));
+        commits.len() >= SECONDS_MIN
+            && mean(&others) > OTHERS_PERCENT_MAX
+            && correlation < -TOGETHER_MIN
+            && spread(&per_cpu) < PER_CPU_MAX * spread(&commits)
+    }
+}
+
+/// The advice of a finding in place of its own, where other programs are its reason.
+pub(super) fn advice(tally: &Tally, id: &str) -> Option<&'static str> {
+    (BLAMING.contains(&id) && Together::of(tally).is_some()).then_some(ADVICE)
+}
+
+/// How the CPU time of generator and server, and commits per CPU second, changed with commits that
+/// drifted, in words; none where other programs are not the reason.
+pub(super) fn drift(tally: &Tally) -> Option<String> {
+    let Together { cpu, commits } = Together::of(tally)?;
+    // Trends are those of counts.
+    let count = |value: f64| (value * 1e3).round() as u64;
+    let own: Vec<u64> = cpu.iter().map(|cpu| count(cpu.own)).collect();
+    let per_cpu: Vec<u64> = commits.iter().zip(&cpu).map(|(n, cpu)| count(n / cpu.own)).collect();
+    let (own, per_cpu) = (trend(&own)?, trend(&per_cpu)?);
+    Some(format!(
+        "The CPU time that {} got went from {} to {} of this machine; commits per CPU second \
+         changed by {:+.0} %.",
+        if has(tally, "server") { "generator and server" } else { "the generator" },
+        percent_text(own.first.max(0.0) / 1e3),
+        percent_text(own.last.max(0.0) / 1e3),
+        100.0 * per_cpu.change()
+    ))
+}
+
+fn mean(values: &[f64]) -> f64 {
+    values.iter().sum::<f64>() / values.len() as f64
+}
+
+/// The sum of products of what values have more than their means.
+fn product(a: &[f64], b: &[f64]) -> f64 {
+    let (of_a, of_b) = (mean(a), mean(b));
+    a.iter().zip(b).map(|(a, b)| (a - of_a) * (b - of_b)).sum()
+}
