@@ -9,7 +9,7 @@
 //! Better or worse takes both: a chance below 5 % that figures lie so if nothing differs, and a
 //! ratio beyond the minimum effect. The p-values of all that headlines state are corrected together
 //! over sides, points and figures (Hommel), and those of all other figures as a family of their
-//! own. Work that was lost makes a time infinite: it has its rank as any other. A pure function of
+//! own. Where runs did not take turns, a difference that a drift explains is no verdict on a side. Work that was lost makes a time infinite: it has its rank as any other. A pure function of
 //! reports. Not here: which runs make a side (app), and how it looks (render).
 
 mod beside;
@@ -23,8 +23,8 @@ use model::Imported;
 use model::numbers::cut;
 use serde::{Deserialize, Serialize};
 use stats::{
-    Comparison, Incomparable, detectable, detectable_of_pairs, difference, hommel, needed,
-    pairs_needed,
+    Comparison, Incomparable, detectable, detectable_by_means, detectable_of_pairs, difference,
+    hommel, needed, pairs_needed, shift_beside_drift,
 };
 
 use crate::experiment::{Curve, curve_of};
@@ -49,6 +49,8 @@ const CONFIDENCE: f64 = 0.95;
 const FIRST: f64 = 0.04;
 /// The chance that more is said to differ of sides of which the whole is not.
 const SECOND: f64 = 0.01;
+/// A difference in blocks that is likelier than this beside a drift may be one.
+const BESIDE_DRIFT: f64 = 0.03;
 /// The ratio from which on a difference matters, unless told otherwise: 1 %.
 pub const MIN_EFFECT: f64 = 0.01;
 /// A side is called by at most so many of the traits in which it differs.
@@ -197,6 +199,9 @@ pub enum Verdict {
     BelowMinEffect,
     /// It differs, and perhaps by less than matters.
     SizeNotKnown,
+    /// It differs, or the machine drifted: the runs did not take turns, and a drift at the pace of
+    /// that within the sides explains it.
+    DiffersOrDrifted,
     /// The runs do not show that it differs.
     NoEvidence,
     /// The runs could not have shown anything.
@@ -205,12 +210,13 @@ pub enum Verdict {
 
 impl Verdict {
     /// All, in the order in which they are reported.
-    pub const ALL: [Verdict; 8] = [
+    pub const ALL: [Verdict; 9] = [
         Verdict::Better,
         Verdict::Worse,
         Verdict::Higher,
         Verdict::Lower,
         Verdict::SizeNotKnown,
+        Verdict::DiffersOrDrifted,
         Verdict::BelowMinEffect,
         Verdict::NoEvidence,
         Verdict::CannotJudge,
@@ -225,6 +231,7 @@ impl Verdict {
             Verdict::Lower => "lower",
             Verdict::BelowMinEffect => "too small to matter",
             Verdict::SizeNotKnown => "differs, size not known",
+            Verdict::DiffersOrDrifted => "differs, or the machine drifted",
             Verdict::NoEvidence => "no evidence",
             Verdict::CannotJudge => "cannot judge",
         }
@@ -392,12 +399,26 @@ pub struct Judged {
     /// Whether runs of the same repeat were held against each other, and not all against all.
     #[serde(default)]
     pub is_within_repeats: bool,
+    /// Whether means alone were tested, at a stricter level: the runs are too few for ranks.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_by_means: bool,
+    /// The chance of such a difference beside a drift through all runs, where they did not take
+    /// turns.
+    #[serde(skip)]
+    beside_drift: Option<f64>,
     /// Logarithms of the figures of the baseline's runs and of the side's.
     #[serde(skip)]
     of_runs: [Vec<f64>; 2],
     /// What these differ by within each repeat, where that is judged.
     #[serde(skip)]
     within: Option<Vec<f64>>,
+}
+
+impl Judged {
+    /// Whether runs did not take turns, and a drift would explain what they differ by.
+    fn may_be_drift(&self) -> bool {
+        self.beside_drift.is_some_and(|p| p >= BESIDE_DRIFT)
+    }
 }
 
 /// A ratio with its interval. In JSON an infinite one is null.
@@ -737,7 +758,12 @@ fn overall(
     }
     let [base, side] = sides_of(both).map(|points| over_points(&points, name));
     let why = [&base, &side].into_iter().find_map(|of_side| of_side.as_ref().err()).copied();
-    let mut judged = judged(name, &base.unwrap_or_default(), &side.unwrap_or_default(), pairs_min);
+    let (base, side) = (base.unwrap_or_default(), side.unwrap_or_default());
+    let mut judged = judged(name, &base, &side, pairs_min);
+    if !both.iter().all(|(base, side)| is_interleaved(base, side)) {
+        let [of_base, of_side] = sides_of(both);
+        judged.beside_drift = beside_drift(&judged, [(&of_base, &base), (&of_side, &side)]);
+    }
     judged.why = why.map(str::to_owned).or(judged.why);
     Some(judged)
 }
@@ -789,11 +815,15 @@ pub(crate) fn held_against(name: &str, base: &SidePoint, side: &SidePoint) -> Ju
 /// known of the good ones alone.
 fn of_all_runs(name: &str, base: &SidePoint, side: &SidePoint, pairs_min: Option<usize>) -> Judged {
     let (base_values, side_values) = (by_repeat(base, name), by_repeat(side, name));
+    let mut judged = judged(name, &base_values, &side_values, pairs_min);
+    if !is_interleaved(base, side) {
+        let in_time = [(&[base][..], &base_values), (&[side][..], &side_values)];
+        judged.beside_drift = beside_drift(&judged, in_time);
+    }
     let (base, side) = (&base.reports[..], &side.reports[..]);
     let lacking = [(&base_values, base), (&side_values, side)]
         .into_iter()
         .find(|(values, reports)| values.len() < reports.len());
-    let mut judged = judged(name, &base_values, &side_values, pairs_min);
     if let Some((values, reports)) = lacking {
         let lack = reports.iter().find_map(|report| why_none(report, name));
         let lack = lack.map_or_else(String::new, |why| format!(": {why}"));
@@ -810,6 +840,23 @@ fn of_all_runs(name: &str, base: &SidePoint, side: &SidePoint, pairs_min: Option
 fn by_repeat(point: &SidePoint, name: &str) -> Repeats {
     let of = |(repeat, report): (u32, &Report)| Some((repeat, value_of(report, name)?));
     runs_of(point).filter_map(of).collect()
+}
+
+/// The chance of a difference beside a drift through all runs, of the figures of both sides by
+/// repeat and the points that they are of; none where there is no difference to be had.
+fn beside_drift(judged: &Judged, sides: [(&[&SidePoint], &Repeats); 2]) -> Option<f64> {
+    let shift = judged.ratio?.value.ln();
+    let mut in_order: Vec<(&str, f64, bool)> = Vec::new();
+    for (at, (points, figures)) in sides.into_iter().enumerate() {
+        for (repeat, figure) in figures {
+            let runs = points.iter().flat_map(|point| runs_of(point));
+            let began = runs.filter(|run| run.0 == *repeat).map(|run| run.1.started.as_str());
+            in_order.push((began.min()?, figure.ln(), at > 0));
+        }
+    }
+    in_order.sort_by(|a, b| a.0.cmp(b.0));
+    let figures: Vec<(f64, bool)> = in_order.iter().map(|one| (one.1, one.2)).collect();
+    Some(shift_beside_drift(&figures, shift))
 }
 
 /// What a figure differs by within each repeat that both have, on logarithms; where there are
@@ -862,8 +909,10 @@ fn judged(name: &str, base: &Repeats, side: &Repeats, pairs_min: Option<usize>) 
         p_corrected: None,
         detectable: None,
         verdict: Verdict::CannotJudge,
-        why: found.err().map(why_not),
         is_within_repeats: within.is_some(),
+        is_by_means: found.as_ref().is_ok_and(|found| found.is_by_means),
+        why: found.err().map(why_not),
+        beside_drift: None,
         of_runs,
         within,
     }
@@ -941,6 +990,7 @@ fn judge_together(family: Vec<(&mut Judged, f64)>, min_effect: f64) {
         let [base, side] = &judged.of_runs;
         let shift = match &judged.within {
             Some(differences) => detectable_of_pairs(differences, error),
+            None if judged.is_by_means => detectable_by_means(base, side, error),
             None => detectable(base, side, error),
         };
         judged.p_corrected = Some(p);
@@ -969,9 +1019,13 @@ fn decided(judged: &Judged, p: f64, min_effect: f64, error: f64) -> (Verdict, Op
                 true => Verdict::Worse,
                 false => Verdict::Better,
             };
-            (verdict, None)
+            match judged.may_be_drift() {
+                true => (Verdict::DiffersOrDrifted, Some(DRIFT.to_owned())),
+                false => (verdict, None),
+            }
         }
         _ if ratio.interval.is_some_and(is_small) => (Verdict::BelowMinEffect, None),
+        true if judged.may_be_drift() => (Verdict::DiffersOrDrifted, Some(DRIFT.to_owned())),
         true => {
             let why = format!(
                 "it differs, but its interval reaches below the minimum effect of {}",
@@ -993,6 +1047,9 @@ fn decided(judged: &Judged, p: f64, min_effect: f64, error: f64) -> (Verdict, Op
         false => (Verdict::NoEvidence, None),
     }
 }
+
+/// Why a difference may be none.
+const DRIFT: &str = "the runs did not take turns, and a drift of the machine like that within the sides explains it";
 
 fn share(min_effect: f64) -> String {
     format!("{} %", model::numbers::exact(min_effect * 100.0))

@@ -108,6 +108,7 @@ fn verdict(report: &ComparisonReport, pair: &PairReport) -> Verdict {
             Judgement::Better
             | Judgement::BelowMinEffect
             | Judgement::SizeNotKnown
+            | Judgement::DiffersOrDrifted
             | Judgement::NoEvidence
             | Judgement::Higher
             | Judgement::Lower,
@@ -118,6 +119,7 @@ fn verdict(report: &ComparisonReport, pair: &PairReport) -> Verdict {
         Some(Judgement::Lower) => (Tone::Plain, "Lower."),
         Some(Judgement::BelowMinEffect) => (Tone::Plain, "Too small to matter."),
         Some(Judgement::SizeNotKnown) => (Tone::Plain, "Differs, size not known."),
+        Some(Judgement::DiffersOrDrifted) => (Tone::Warning, "Differs, or drift."),
         Some(Judgement::NoEvidence) => (Tone::Plain, "No evidence."),
         Some(Judgement::CannotJudge) | None => (Tone::Warning, "Cannot be judged."),
     };
@@ -155,6 +157,9 @@ fn of_pair(report: &ComparisonReport, pair: &PairReport) -> Block {
     let how = Block::paragraphs(judged_how(report, pair));
     Block::Part(title, vec![Block::Table(table(report, pair)), how])
 }
+
+/// How a difference is known where ranks cannot tell.
+const BY_MEANS: &str = ", by means alone (p < 0.01): ranks cannot tell with so few runs";
 
 /// What is known of all sides, and folded what is known of some alone.
 fn changed(report: &ComparisonReport) -> Vec<Block> {
@@ -446,9 +451,10 @@ fn sentence(min_effect: f64, judged: &Judged) -> String {
     let name = title(&judged.figure);
     let by = judged.ratio.as_ref().map(|ratio| change_within(&judged.figure, ratio));
     let by = by.unwrap_or_else(|| "no ratio".to_owned());
+    let alone = if judged.is_by_means { BY_MEANS } else { "" };
     match judged.verdict {
         Judgement::Better | Judgement::Worse | Judgement::Higher | Judgement::Lower => {
-            format!("{name} is {}: {by}", judged.verdict.name())
+            format!("{name} is {}: {by}{alone}", judged.verdict.name())
         }
         Judgement::BelowMinEffect => format!(
             "any difference in {name} is below the minimum effect of {} %: {by}",
@@ -456,8 +462,12 @@ fn sentence(min_effect: f64, judged: &Judged) -> String {
         ),
         Judgement::SizeNotKnown => format!(
             "{name} differs, but it is not known whether by more than the minimum effect of {} %: \
-             {by}",
+             {by}{alone}",
             exact(min_effect * 100.0)
+        ),
+        Judgement::DiffersOrDrifted => format!(
+            "{name} differs, or the machine drifted, because the runs did not take turns: \
+             {by}{alone}"
         ),
         Judgement::NoEvidence => no_evidence(&name, judged),
         Judgement::CannotJudge => {
@@ -845,6 +855,13 @@ fn judged_how(report: &ComparisonReport, pair: &PairReport) -> Vec<String> {
             significant(confidence * 100.0, 3),
             exact(report.min_effect * 100.0)
         ));
+    }
+    if pair.points.iter().any(|point| point.primary.is_by_means) {
+        said.push(
+            "So few runs are too few for ranks: means alone were tested (Welch's t), at 1 %. Their \
+             p-values are multiplied by 5."
+                .to_owned(),
+        );
     }
     let shown = pair.points.iter().flat_map(|point| once(&point.primary).chain(&point.others));
     if shown.chain(over_all(pair)).any(|judged| judged.detectable.is_some()) {

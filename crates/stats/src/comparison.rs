@@ -10,7 +10,8 @@
 //!
 //! The effect is the median of all differences of a pair, or of all means of two differences
 //! (Hodges and Lehmann, Ann. Math. Stat. 34, 598, 1963). Its interval holds those of both tests,
-//! and so leaves out zero where both do. Figures of one run depend on each other; these are for
+//! and so leaves out zero where both do. No ranks of three against three are surprising: these are
+//! judged by means alone, at a fifth of the error. Figures of one run depend on each other; these are for
 //! figures that are each of a whole run. Not here: which way is better, or from which size on a
 //! difference matters.
 
@@ -31,6 +32,12 @@ const EFFICIENCY: f64 = 3.0 / std::f64::consts::PI;
 /// it costs 0.02 of the power of 0.56 at five figures a side.
 const SPREAD_CONFIDENCE: f64 = 0.9;
 
+/// With fewer figures a side means alone show nothing either: two have a spread by chance.
+const BY_MEANS_MIN: usize = 3;
+/// Means alone are held to this share of the error: without ranks beside them they trust in errors
+/// being normal.
+const BY_MEANS_ERROR: f64 = 0.2;
+
 /// By how much `second` lies above `first`, in the unit of the figures.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Comparison {
@@ -40,8 +47,11 @@ pub struct Comparison {
     pub interval: (f64, f64),
     /// The confidence that the interval has for figures without ties: at least what was asked.
     pub confidence: f64,
-    /// The chance of ranks that lie as far from even or farther, if the sides do not differ.
+    /// The chance of ranks that lie as far from even or farther, if the sides do not differ. Of
+    /// means alone it is raised so much that it may be held to the same error.
     pub p: f64,
+    /// Whether there are too few figures for ranks, so that means alone were tested.
+    pub is_by_means: bool,
 }
 
 /// Why two sides cannot be compared.
@@ -74,14 +84,18 @@ impl Comparison {
             return Err(Incomparable::TooMany);
         }
         let chances = untied(n, m);
-        let Some((cut, tail)) = cut(&chances, (1.0 - confidence) / 2.0) else {
-            let have = n.min(m);
-            return Err(Incomparable::TooFew { needed: needed(1.0 - confidence), have });
-        };
+        let cut = cut(&chances, (1.0 - confidence) / 2.0);
         let mut all: Vec<f64> =
             first.iter().flat_map(|a| second.iter().map(move |b| difference(*a, *b))).collect();
         all.sort_by(f64::total_cmp);
-        let is_finite = all.iter().all(|one| one.is_finite());
+        let is_finite = first.iter().chain(second).all(|figure| figure.is_finite());
+        let Some((cut, tail)) = cut else {
+            let have = n.min(m);
+            return match is_finite && have >= BY_MEANS_MIN {
+                true => Ok(Comparison::by_means(&all, &Means::of(first, second), confidence)),
+                false => Err(Incomparable::TooFew { needed: needed(1.0 - confidence), have }),
+            };
+        };
         let means =
             if is_finite { Means::of(first, second) } else { Means::of_ranks(first, second) };
         let p = p_value(first, second).max(means.p());
@@ -124,6 +138,19 @@ impl Comparison {
         Ok(Comparison::agreed(&all, (cut, tail), p, of_means))
     }
 
+    /// What means alone say of sides that are too few for ranks.
+    fn by_means(all: &[f64], means: &Means, confidence: f64) -> Comparison {
+        let error = BY_MEANS_ERROR * (1.0 - confidence);
+        let (shift, (low, high)) = (middle(all), means.interval(1.0 - error));
+        Comparison {
+            shift,
+            interval: (low.min(shift), high.max(shift)),
+            confidence: 1.0 - error,
+            p: (means.p() / BY_MEANS_ERROR).min(1.0),
+            is_by_means: true,
+        }
+    }
+
     /// What both tests say. Of `all` those at `cut` from either end are the ends of the interval of
     /// ranks, which has twice the `tail` outside. Means of infinite figures have none.
     fn agreed(
@@ -133,16 +160,23 @@ impl Comparison {
         of_means: Option<(f64, f64)>,
     ) -> Comparison {
         let last = all.len() - 1;
-        let (low, high) = (all[last / 2], all[last.div_ceil(2)]);
         let of_ranks = (all[cut], all[last - cut]);
         let of_means = of_means.unwrap_or(of_ranks);
         Comparison {
-            shift: if low == high { low } else { f64::midpoint(low, high) },
+            shift: middle(all),
             interval: (of_means.0.min(of_ranks.0), of_means.1.max(of_ranks.1)),
             confidence: 1.0 - 2.0 * tail,
             p,
+            is_by_means: false,
         }
     }
+}
+
+/// The median of figures in their order, which may be infinite.
+fn middle(sorted: &[f64]) -> f64 {
+    let last = sorted.len() - 1;
+    let (low, high) = (sorted[last / 2], sorted[last.div_ceil(2)]);
+    if low == high { low } else { f64::midpoint(low, high) }
 }
 
 /// The difference of two figures, which is nothing of two that are infinite alike.
@@ -431,6 +465,11 @@ pub fn detectable(first: &[f64], second: &[f64], error: f64) -> Option<f64> {
     found_from(&Means::of(first, second), tail)
 }
 
+/// The same of sides that means alone are judged of ([`Comparison::is_by_means`]).
+pub fn detectable_by_means(first: &[f64], second: &[f64], error: f64) -> Option<f64> {
+    found_from(&Means::of(first, second), BY_MEANS_ERROR * error / 2.0)
+}
+
 /// The same of pairs.
 pub fn detectable_of_pairs(differences: &[f64], error: f64) -> Option<f64> {
     let n = differences.len();
@@ -478,9 +517,16 @@ mod tests {
     }
 
     #[test]
-    fn no_order_of_three_against_three_is_surprising() {
-        let no = Comparison::of(&[1.0, 2.0, 3.0], &[7.0, 8.0, 9.0], 0.95);
+    fn no_order_of_three_against_three_is_surprising_so_means_alone_tell() {
+        let near = Comparison::of(&[1.0, 2.0, 3.0], &[4.0, 5.0, 6.0], 0.95).expect("three");
+        assert!(near.is_by_means && near.p > 0.05 && near.interval.0 < 0.0, "{near:?}");
+        let far = Comparison::of(&[1.0, 2.0, 3.0], &[17.0, 18.0, 19.0], 0.95).expect("three");
+        assert!(far.p < 0.05 && far.interval.0 > 0.0 && far.shift == 16.0, "{far:?}");
+        assert!((far.confidence - 0.99).abs() < 1e-12, "{far:?}");
+        let no = Comparison::of(&[1.0, 2.0, 3.0], &[7.0, 8.0, f64::INFINITY], 0.95);
         assert_eq!(no, Err(Incomparable::TooFew { needed: 4, have: 3 }));
+        let no = Comparison::of(&[1.0, 2.0], &[7.0, 8.0, 9.0], 0.95);
+        assert_eq!(no, Err(Incomparable::TooFew { needed: 4, have: 2 }));
         let no = Comparison::of(&[1.0], &[2.0], 0.95);
         assert_eq!(no, Err(Incomparable::TooFew { needed: 4, have: 1 }));
         let no = Comparison::of(&[], &[], 0.95);
@@ -562,6 +608,50 @@ mod tests {
             assert_eq!(wrong + covered, rounds, "the interval leaves out zero where p is small");
             assert!(share(wrong) < 0.06 && share(wrong) > 0.02, "{n}: {}", share(wrong));
             assert!((share(found) - POWER).abs() < 0.07, "{n}: {}", share(found));
+        }
+    }
+
+    /// Noise of a standard deviation of about 1: normal, with heavy tails (Student's t of three
+    /// degrees of freedom), and skewed (exponential).
+    fn noise(kind: &str, bits: &mut dyn FnMut() -> u64) -> f64 {
+        match kind {
+            "normal" => normal(bits),
+            "heavy" => {
+                let square: f64 = (0..3).map(|_| normal(bits).powi(2)).sum();
+                normal(bits) / square.sqrt()
+            }
+            _ => crate::exponential(bits()),
+        }
+    }
+
+    #[test]
+    fn three_against_three_are_rarely_told_apart_wrongly_and_often_rightly() {
+        let mut source = Xoshiro256PlusPlus::seed_from_u64(15);
+        let mut bits = || source.next_u64();
+        for kind in ["normal", "heavy", "skewed"] {
+            for (n, m, spread) in [(3, 3, 1.0), (3, 4, 1.0), (3, 3, 4.0)] {
+                let (mut wrong, mut covered, mut found, rounds) = (0, 0, 0, 4000);
+                for _ in 0..rounds {
+                    let mut draw =
+                        |n: usize| (0..n).map(|_| noise(kind, &mut bits)).collect::<Vec<f64>>();
+                    let first: Vec<f64> = draw(n).into_iter().map(|x| x * spread).collect();
+                    let second = draw(m);
+                    let more = if kind == "skewed" { 1.0 - spread } else { 0.0 };
+                    let same: Vec<f64> = second.iter().map(|x| x - more).collect();
+                    let same = Comparison::of(&first, &same, 0.95).expect("three");
+                    wrong += u32::from(same.p < 0.05);
+                    covered += u32::from(same.interval.0 <= 0.0 && 0.0 <= same.interval.1);
+                    let moved: Vec<f64> = second.iter().map(|x| x + 15.0).collect();
+                    let moved = Comparison::of(&first, &moved, 0.95).expect("three");
+                    found += u32::from(moved.p < 0.05);
+                }
+                let share = |count: u32| f64::from(count) / f64::from(rounds);
+                let (wrong, found) = (share(wrong), share(found));
+                assert!(wrong <= 0.05, "{kind} {n} {m} {spread}: {wrong}");
+                assert!(share(covered) >= 0.95, "{kind} {n} {m} {spread}");
+                let is_plain = spread == 1.0;
+                assert!(!is_plain || found > 0.8, "{kind} {n} {m}: {found}");
+            }
         }
     }
 

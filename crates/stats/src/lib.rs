@@ -8,6 +8,7 @@
 //! can be refused with a reason is a `Result`.
 
 mod batches;
+mod blocks;
 mod change;
 mod coarse;
 mod comparison;
@@ -40,11 +41,12 @@ mod warm_up;
 mod waves;
 
 pub use batches::ratio_error;
+pub use blocks::shift_beside_drift;
 pub use change::{ChangePoint, Levels, NotDivided, SERIES_MAX, SERIES_MIN, levels};
 pub use coarse::{CoarseHistogram, coarse_quantile};
 pub use comparison::{
-    Comparison, FIGURES_MAX, Incomparable, POWER, detectable, detectable_of_pairs, difference,
-    hommel, needed, pairs_needed,
+    Comparison, FIGURES_MAX, Incomparable, POWER, detectable, detectable_by_means,
+    detectable_of_pairs, difference, hommel, needed, pairs_needed,
 };
 pub use crossing::{Crossing, Grows, RatioPoint};
 pub use dependence::{

@@ -134,6 +134,7 @@ impl Gate {
         let (is_broken, holds) =
             if self.is_rise { (low > limit, high <= limit) } else { (high < limit, low >= limit) };
         match (is_broken, holds) {
+            (true, _) if judged.may_be_drift() => Passed::Undecided,
             (true, _) => Passed::Broken,
             (_, true) => Passed::Held,
             _ => Passed::Undecided,

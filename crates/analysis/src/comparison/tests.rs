@@ -94,6 +94,45 @@ fn runs_that_took_turns_are_told_from_blocks() {
 }
 
 #[test]
+fn blocks_that_a_drift_explains_are_no_verdict_on_a_side() {
+    // Each side rises by 0.4 % a run, and the second goes on where the first ended.
+    let rising = [1000.0, 1004.0, 1008.5, 1012.0, 1016.0];
+    let on = rising.map(|tps| tps * 1.02);
+    let report = held(&rising, &on, 20);
+    let judged = only(&report);
+    assert_eq!(judged.verdict, Verdict::DiffersOrDrifted, "{judged:?}");
+    assert!(judged.why.as_deref().is_some_and(|why| why.contains("did not take turns")));
+    let gate: Gate = "tps>+0.5%".parse().expect("it is one");
+    assert_eq!(gate.hold(&report).expect("it has TPS").passed, Passed::Undecided);
+    // In turns, or where both lie far apart, it is none.
+    assert_eq!(only(&held(&rising, &on, 1)).verdict, Verdict::Better);
+    assert_eq!(only(&held(&FIVE, &times(1.1), 20)).verdict, Verdict::Better);
+    // The same over all points.
+    let points = |of: &[f64], at| [("1", at), ("8", at + 40)].map(|(c, at)| (c, of.to_vec(), at));
+    let named = |name: &str, of: &[f64], at: usize| {
+        let points = points(of, at);
+        side(name, &points.each_ref().map(|(clients, of, at)| (*clients, &of[..], *at)))
+    };
+    let sides = [named("old", &rising, 0), named("new", &on, 20)];
+    let report = ComparisonReport::new(&sides, &PLAIN).expect("two points");
+    let overall = report.pairs[0].overall.as_ref().expect("two points");
+    assert_eq!(overall.verdict, Verdict::DiffersOrDrifted, "{overall:?}");
+}
+
+#[test]
+fn three_runs_a_side_are_judged_by_means_alone() {
+    let report = held(&FIVE[..3], &times(1.1)[..3], 1);
+    let judged = only(&report);
+    assert_eq!((judged.verdict, judged.is_by_means), (Verdict::Better, true));
+    let ratio = judged.ratio.expect("three of each");
+    assert!(ratio.confidence.is_some_and(|confidence| (confidence - 0.99).abs() < 1e-9));
+    assert!(ratio.interval.is_some_and(|(low, high)| low > 1.0 && high > 1.1), "{ratio:?}");
+    let near = held(&FIVE[..3], &times(1.02)[..3], 1);
+    assert_eq!(only(&near).verdict, Verdict::NoEvidence);
+    assert!(only(&near).detectable.is_some_and(|share| (0.03..0.3).contains(&share)));
+}
+
+#[test]
 fn points_are_paired_by_their_values_and_corrected_together() {
     let sides = [
         side("old", &[("1", &FIVE, 0), ("8", &FIVE, 20), ("64", &FIVE, 40)]),

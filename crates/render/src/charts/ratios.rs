@@ -103,6 +103,7 @@ fn word_of(verdict: Verdict) -> &'static str {
         | Verdict::Lower
         | Verdict::BelowMinEffect
         | Verdict::SizeNotKnown
+        | Verdict::DiffersOrDrifted
         | Verdict::NoEvidence
         | Verdict::CannotJudge => "no clear verdict",
     }

@@ -1,0 +1,116 @@
+//! Two sides that did not take turns: whether they differ by more than a drift that went on through
+//! both explains.
+//!
+//! Not here: how surely they differ where there is no drift (comparison).
+
+use crate::batches::Scatter;
+use crate::mean::students_t_tail;
+
+/// The fewest figures that show a step beside a line: both, a mean, and what is left.
+const FIGURES_MIN: usize = 5;
+/// A line that hides the step altogether leaves this share of it, for rounding.
+const LEFT_MIN: f64 = 1e-9;
+
+/// The chance of a shift between two sides as large as this or larger, or of the other sign, if there
+/// is none, beside a line through all figures: of (figure, whether it is of the second side) in the
+/// order of time. 1 where a shift could not be told from a line, or a figure is infinite.
+///
+/// It is the shift of an analysis of covariance with time (Fisher, Statistical Methods for Research
+/// Workers, 1932). What the residuals of neighbours have in common raises its variance by
+/// (1 + r) / (1 - r): a machine that wanders slowly is no line.
+pub fn shift_beside_drift(figures: &[(f64, bool)], shift: f64) -> f64 {
+    let n = figures.len() as f64;
+    if figures.len() < FIGURES_MIN || !figures.iter().all(|(figure, _)| figure.is_finite()) {
+        return 1.0;
+    }
+    let times: Vec<f64> = (0..figures.len()).map(|at| at as f64 - (n - 1.0) / 2.0).collect();
+    let sides: Vec<f64> = figures.iter().map(|(_, second)| f64::from(u8::from(*second))).collect();
+    let figures: Vec<f64> = figures.iter().map(|(figure, _)| *figure).collect();
+    let (sides, figures) = (beside(&sides, &times), beside(&figures, &times));
+    let squares = product(&sides, &sides);
+    if squares < LEFT_MIN {
+        return 1.0;
+    }
+    let found = product(&sides, &figures) / squares;
+    let left: Vec<f64> = figures.iter().zip(&sides).map(|(y, x)| y - found * x).collect();
+    let r = Scatter::of(&left).lag_1_unbiased();
+    let freedom = n - 3.0;
+    let variance = product(&left, &left) / freedom / squares * (1.0 + r) / (1.0 - r);
+    match variance.sqrt() {
+        _ if found * shift <= 0.0 => 1.0,
+        0.0 => 0.0,
+        error => 2.0 * students_t_tail(found.abs() / error, freedom),
+    }
+}
+
+/// What is left of values without their mean and their line over times, whose mean is 0.
+fn beside(values: &[f64], times: &[f64]) -> Vec<f64> {
+    let mean = values.iter().sum::<f64>() / values.len() as f64;
+    let slope = product(values, times) / product(times, times);
+    values.iter().zip(times).map(|(value, time)| value - mean - slope * time).collect()
+}
+
+fn product(a: &[f64], b: &[f64]) -> f64 {
+    a.iter().zip(b).map(|(a, b)| a * b).sum()
+}
+
+#[cfg(test)]
+mod tests {
+    use rand_core::{Rng, SeedableRng};
+    use rand_xoshiro::Xoshiro256PlusPlus;
+
+    use super::*;
+    use crate::Comparison;
+    use crate::draw::normal;
+
+    /// Of many comparisons in blocks, of `n` figures a side each of which keeps so much of the one
+    /// before: the share in which sides are told apart, and that in which no drift explains it.
+    fn told(n: usize, keeps: f64, more: f64) -> (f64, f64) {
+        let mut random = Xoshiro256PlusPlus::seed_from_u64(17);
+        let (mut n_told, mut n_beside, rounds) = (0, 0, 3000);
+        for _ in 0..rounds {
+            let mut draw = || normal(&mut || random.next_u64());
+            let mut state = draw();
+            let mut next = |at: usize| {
+                state = keeps * state + (1.0 - keeps * keeps).sqrt() * draw();
+                state + if at < n { 0.0 } else { more }
+            };
+            let all: Vec<f64> = (0..2 * n).map(&mut next).collect();
+            let found = Comparison::of(&all[..n], &all[n..], 0.95).expect("enough");
+            let in_order: Vec<(f64, bool)> =
+                all.iter().enumerate().map(|(at, figure)| (*figure, at >= n)).collect();
+            n_told += u32::from(found.p < 0.05);
+            let is_beside = shift_beside_drift(&in_order, found.shift) < 0.03;
+            n_beside += u32::from(found.p < 0.05 && is_beside);
+        }
+        (f64::from(n_told) / f64::from(rounds), f64::from(n_beside) / f64::from(rounds))
+    }
+
+    #[test]
+    fn blocks_on_a_machine_that_wanders_rarely_differ_by_more_than_a_drift() {
+        for (n, keeps) in [(3, 0.7), (5, 0.7), (6, 0.5), (8, 0.7), (10, 0.8), (15, 0.7)] {
+            let (told, beside) = told(n, keeps, 0.0);
+            assert!(n == 3 || told > 0.1, "{n} {keeps}: {told}");
+            assert!(beside <= 0.05, "{n} {keeps}: {beside} of {told}");
+        }
+    }
+
+    #[test]
+    fn a_difference_that_is_far_beyond_the_noise_is_no_drift() {
+        for n in [5, 8] {
+            let (_, beside) = told(n, 0.0, 10.0);
+            assert!(beside > 0.95, "{n}: {beside}");
+        }
+    }
+
+    #[test]
+    fn a_line_is_a_drift_and_a_step_is_none() {
+        let line: Vec<(f64, bool)> = (0..10).map(|at| (f64::from(at), at >= 5)).collect();
+        assert!(shift_beside_drift(&line, 5.0) > 0.05);
+        let step: Vec<(f64, bool)> =
+            (0..10).map(|at| (f64::from(at % 2 + 50 * (at / 5)), at >= 5)).collect();
+        assert!(shift_beside_drift(&step, 50.0) < 0.01);
+        assert_eq!(shift_beside_drift(&step[..4], 50.0), 1.0);
+        assert_eq!(shift_beside_drift(&[(f64::INFINITY, true); 8], 50.0), 1.0);
+    }
+}
