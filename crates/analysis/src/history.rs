@@ -266,6 +266,12 @@ pub struct Last {
     pub seen_from: f64,
     /// Whether that is so much that a last build as expected says nothing.
     pub is_noisy: bool,
+    /// Whether it is held against the level before its own, of which too few builds are known.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_of_former_level: bool,
+    /// The build from which on figures vary more than before, where it is held against these alone.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub varies_more_since: Option<String>,
     /// Why it is no alarm, where somebody has acknowledged it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub acknowledged: Option<String>,

@@ -361,6 +361,7 @@ fn level(change: Option<&Change>, start: Option<&Start>) -> String {
 /// The last of a series, in sentences.
 fn last_line(report: &HistoryReport, point: &PointHistory, last: &Last) -> String {
     let (of, alone) = match &point.changes {
+        Some(_) if last.is_of_former_level => ("the level before its own", String::new()),
         Some(_) => ("its level", String::new()),
         None => {
             let from = point.starts.last().map_or(0, |start| start.at);
@@ -379,7 +380,10 @@ fn last_line(report: &HistoryReport, point: &PointHistory, last: &Last) -> Strin
         _ => String::new(),
     };
     let (away, expected) = (away(last), expected(report, last));
-    format!("The last build is {away} the mean of {of}; {expected}.{alone}{acknowledged}")
+    let since = last.varies_more_since.as_ref().map_or_else(String::new, |build| {
+        format!(" Builds vary more since {build}: it is held against these alone.")
+    });
+    format!("The last build is {away} the mean of {of}; {expected}.{since}{alone}{acknowledged}")
 }
 
 /// How far it lies from what it is held against.

@@ -17,7 +17,7 @@ use std::ops::Range;
 
 use crate::comparison::hommel;
 use crate::mean::students_t_tail;
-use crate::series::{Build, middle, spread, variance_of_steps, weights};
+use crate::series::{Build, middle, noisier_from, spread, variance_of_steps, weights};
 
 /// A shorter series is not divided: its last build is compared with those before.
 pub const SERIES_MIN: usize = 10;
@@ -184,11 +184,24 @@ impl<'s> Searched<'s> {
             Searched { series, weights, noise: Vec::new(), correlation: 0.0, most: 0.0 };
         // Until it is known what is noise, steps say how far builds lie apart.
         found.most = FAR * found.variance_of_steps(1).sqrt();
-        let cuts = found.free_cuts();
-        found.noise = found.noise(&cuts);
-        found.most = FAR * spread(found.noise.iter().map(|one| one.abs()).collect());
+        let mut cuts = found.take_levels_away();
+        if let Some(noisier) = noisier_from(&found.noise) {
+            // Builds that vary more tell less of their level.
+            found.weights[noisier.at..].iter_mut().for_each(|weight| *weight /= noisier.times);
+            let mean = found.weights.iter().sum::<f64>() / series.len() as f64;
+            found.weights.iter_mut().for_each(|weight| *weight /= mean);
+            cuts = found.take_levels_away();
+        }
         found.correlation = found.correlation_alone(cuts.len() + 1);
         Some(found)
+    }
+
+    /// What is left of the series without its levels, and the changes of level that there may be.
+    fn take_levels_away(&mut self) -> Vec<usize> {
+        let cuts = self.free_cuts();
+        self.noise = self.noise(&cuts);
+        self.most = FAR * spread(self.noise.iter().map(|one| one.abs()).collect());
+        cuts
     }
 
     /// The correlation of neighbours by steps to the next build and to the one after it, which a

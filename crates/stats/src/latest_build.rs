@@ -10,7 +10,7 @@ use statrs::distribution::{Continuous, ContinuousCDF, FisherSnedecor, Normal, St
 
 use crate::comparison::hommel;
 use crate::mean::students_t_tail;
-use crate::series::{Build, share_within, within};
+use crate::series::{Build, middle, noisier_from, share_within, within};
 
 /// Fewer builds before the last one do not show how much they vary.
 const BEFORE_MIN: usize = 3;
@@ -46,6 +46,9 @@ pub struct LatestBuild {
     pub p: f64,
     /// Whether it lies outside of what was to be expected.
     pub is_outside: bool,
+    /// Where builds surely vary more than earlier ones did: how many before it do, against which
+    /// alone it is held.
+    pub varies_more_for: Option<usize>,
 }
 
 /// A last build, and what it is held against.
@@ -66,30 +69,49 @@ pub struct Held {
 /// them together have a chance of `error` that any is reported to lie outside where nothing
 /// changed. None where fewer than three are before. A mean may be infinite.
 pub fn latest_builds(all: &[Held], error: f64) -> Vec<Option<LatestBuild>> {
-    let held: Vec<Option<(&[Build], Away)>> = all.iter().map(held).collect();
+    let held: Vec<Option<Against>> = all.iter().map(held).collect();
     let past: Vec<f64> =
-        held.iter().flatten().flat_map(|(before, _)| scores_within(before)).collect();
+        held.iter().flatten().flat_map(|against| scores_within(against.before)).collect();
     let below = Tail::of(past.iter().filter(|score| **score < 0.0).map(|score| -score));
     let above = Tail::of(past.iter().filter(|score| **score > 0.0).copied());
     let p = |away: &Away| if away.t < 0.0 { below.p(-away.score()) } else { above.p(away.score()) };
-    let p_values: Vec<f64> = held.iter().flatten().map(|(_, away)| p(away)).collect();
+    let p_values: Vec<f64> = held.iter().flatten().map(|against| p(&against.away)).collect();
     let mut judged = hommel(&p_values).into_iter().zip(p_values);
-    let one = |held: Option<(&[Build], Away)>| {
-        let (_, away) = held?;
+    let one = |held: Option<Against>| {
+        let Against { away, varies_more_for, .. } = held?;
         let (corrected, p) = judged.next()?;
         // So much stricter it is to be one of all.
         let error_alone = error * p / corrected;
         let ends = [-away.at(below.score(error_alone)), away.at(above.score(error_alone))];
         let [low, high] = ends.map(|end| away.mean + end * away.error);
         let is_outside = corrected < error;
-        Some(LatestBuild { before: away.mean, expected: (low, high), p: corrected, is_outside })
+        let before = away.mean;
+        Some(LatestBuild {
+            before,
+            expected: (low, high),
+            p: corrected,
+            is_outside,
+            varies_more_for,
+        })
     };
     held.into_iter().map(one).collect()
 }
 
 /// The builds that the last one is held against, and how far it is from them.
-fn held(one: &Held) -> Option<(&[Build], Away)> {
+struct Against<'h> {
+    before: &'h [Build],
+    away: Away,
+    varies_more_for: Option<usize>,
+}
+
+fn held(one: &Held) -> Option<Against<'_>> {
     let mut before = &one.before[one.before.len().saturating_sub(BEFORE_MAX)..];
+    let mut earlier = &one.earlier[..];
+    let noisier = noisier(before, earlier);
+    if let Some((n_builds, _)) = noisier {
+        before = &before[before.len().saturating_sub(n_builds.max(BEFORE_MIN))..];
+        earlier = &[];
+    }
     let is_strange = |away: Away| 2.0 * students_t_tail(away.t.abs(), away.freedom) < STRANGE;
     // The first of two strange ones is not hidden by the second.
     for n_strange in (1..=STRANGE_MAX.min(before.len())).rev() {
@@ -99,7 +121,23 @@ fn held(one: &Held) -> Option<(&[Build], Away)> {
             break;
         }
     }
-    Some((before, Away::of(before, &one.last, one.pinned.as_ref(), &one.earlier)?))
+    let away = Away::of(before, &one.last, one.pinned.as_ref(), earlier)?;
+    let varies_more_for = noisier.filter(|(_, is_sure)| *is_sure).map(|(n_builds, _)| n_builds);
+    Some(Against { before, away, varies_more_for })
+}
+
+/// How many of some builds, to the last one, vary more than those before them and than earlier
+/// levels; and whether that is sure.
+fn noisier(before: &[Build], earlier: &[Vec<Build>]) -> Option<(usize, bool)> {
+    let levels = earlier.iter().map(Vec::as_slice).chain([before]);
+    let around = |level: &[Build]| {
+        let mut means: Vec<f64> = level.iter().map(|build| build.mean).collect();
+        let middle = middle(&mut means);
+        level.iter().map(|build| build.mean - middle).collect::<Vec<f64>>()
+    };
+    let noise: Vec<f64> = levels.flat_map(around).collect();
+    let found = noisier_from(&noise)?;
+    Some(((noise.len() - found.at).min(before.len()), found.is_sure))
 }
 
 /// How far a build lies from others.
@@ -417,6 +455,30 @@ mod tests {
         let before = builds(&[4_017.0, 4_011.0, 4_010.0, 3_943.0]);
         let held = Held { last: Build::of(&[3_081.0]), ..alone(before) };
         assert!(latest_builds(&[held], 0.005)[0].is_some_and(|one| one.is_outside));
+    }
+
+    #[test]
+    fn where_noise_has_grown_the_last_build_is_held_against_what_varies_as_much() {
+        let mut random = Xoshiro256PlusPlus::seed_from_u64(11);
+        let (mut n_false, mut n_told, mut n_found, rounds) = (0, 0, 0, 1000);
+        for _ in 0..rounds {
+            let mut draw = |sd: f64| Build::of(&[sd * normal(&mut || random.next_u64())]);
+            let calm = (0..25).map(|_| draw(1.0)).collect::<Vec<Build>>();
+            let noisy = (0..8).map(|_| draw(3.0)).collect::<Vec<Build>>();
+            let before = [calm, noisy].concat();
+            let last = draw(3.0);
+            let held = |last: Build| {
+                let one = Held { before: before.clone(), earlier: Vec::new(), last, pinned: None };
+                latest_builds(&[one], 0.005)[0].expect("enough")
+            };
+            let found = held(last);
+            n_false += u32::from(found.is_outside);
+            n_told += u32::from(found.varies_more_for.is_some_and(|n| (5..=12).contains(&n)));
+            n_found += u32::from(held(Build::of(&[last.mean - 30.0])).is_outside);
+        }
+        // Against all builds: 60.
+        assert!(n_false <= 20, "{n_false}");
+        assert!(n_told > 550 && n_found > 900, "{n_told} {n_found}");
     }
 
     #[test]

@@ -102,13 +102,8 @@ impl Present<'_, '_> {
     /// The last build with those of its level before it; of a level that has only begun with those
     /// of the one before, too.
     fn held(&self) -> Held {
-        let (from, levels) = &self.found;
-        let changes = levels.as_ref().map(|levels| &levels.changes[..]).unwrap_or_default();
-        let end = self.of.finite_before_last();
-        let begun = [0].into_iter().chain(changes.iter().map(|change| change.at));
-        let starts: Vec<usize> = begun.map(|at| from + at).collect();
-        let is_long = |start: &&usize| **start + BEFORE_MIN <= end;
-        let start = starts.iter().rev().find(is_long).copied().unwrap_or(*from).min(end);
+        let (starts, end) = (self.starts(), self.of.finite_before_last());
+        let start = self.held_from();
         let builds = |from: usize, to: usize| -> Vec<Build> {
             self.of.finite[from..to].iter().map(|(_, build)| *build).collect()
         };
@@ -116,6 +111,33 @@ impl Present<'_, '_> {
         let levels = starts.windows(2).filter(|two| two[1] <= start);
         let earlier = levels.map(|two| builds(two[0], two[1]));
         Held { before, earlier: earlier.collect(), last: self.of.newest, pinned: None }
+    }
+
+    /// Where its levels begin, among the figures of the point.
+    fn starts(&self) -> Vec<usize> {
+        let (from, levels) = &self.found;
+        let changes = levels.as_ref().map(|levels| &levels.changes[..]).unwrap_or_default();
+        let begun = [0].into_iter().chain(changes.iter().map(|change| change.at));
+        begun.map(|at| from + at).collect()
+    }
+
+    /// From which figure on the last build is held against those before it.
+    fn held_from(&self) -> usize {
+        let (from, end) = (self.found.0, self.of.finite_before_last());
+        let is_long = |start: &usize| *start + BEFORE_MIN <= end;
+        self.starts().into_iter().rev().find(is_long).unwrap_or(from).min(end)
+    }
+
+    /// Whether the last build is of a level that began after those it is held against.
+    fn is_of_former_level(&self) -> bool {
+        self.starts().last().is_some_and(|start| *start > self.held_from())
+    }
+
+    /// The build from which on figures vary more.
+    fn varies_more_since(&self, last: &LatestBuild) -> Option<String> {
+        let at = self.of.finite_before_last().checked_sub(last.varies_more_for?)?;
+        let (index, _) = self.of.finite.get(at)?;
+        Some(self.of.reports[*index].build.clone())
     }
 
     /// The present series' figure of a build, by its index.
@@ -186,8 +208,11 @@ impl Said<'_> {
         let changes = found
             .map(|changes| changes.filter(|change| matters(change.ratio, min_effect)).collect());
         let newest = present.of.newest;
-        let mut last = last.map(|last| self.last(&last, newest.mean));
+        let known = last;
+        let mut last = known.map(|known| self.last(&known, newest.mean));
         if let Some(last) = &mut last {
+            last.is_of_former_level = present.is_of_former_level();
+            last.varies_more_since = known.and_then(|known| present.varies_more_since(&known));
             last.acknowledged = self.accepts_last(present.of, last, &accepted);
         }
         let baseline = pinned.map(|pinned| self.last(&pinned, newest.mean));
@@ -287,6 +312,8 @@ impl Said<'_> {
             is_worse: is_worse(self.primary, ratio),
             seen_from,
             is_noisy: seen_from > NOISY_FROM.max(min_effect),
+            is_of_former_level: false,
+            varies_more_since: None,
             acknowledged: None,
         }
     }
