@@ -39,6 +39,8 @@ pub struct Measured {
     within: Option<f64>,
     /// Seconds that the run, the restart and the rebuild took; 0 where there was none.
     spent_s: [f64; 3],
+    /// Quantiles that have no interval within the run.
+    uncertain: Vec<String>,
 }
 
 impl Measured {
@@ -64,6 +66,12 @@ impl Measured {
             primary,
             within: within.filter(|within| within.is_finite()),
             spent_s: [run_s, of_trial(RESTART_S), of_trial(REBUILD_S)],
+            uncertain: block
+                .offered_ms
+                .interval_reasons
+                .iter()
+                .map(|(name, _)| name.to_owned())
+                .collect(),
         }
     }
 
@@ -216,6 +224,9 @@ pub struct StopReport {
     /// What is decided, where that is waited for.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub pairs: Vec<PairDecision>,
+    /// What repeats cannot mend, however many there are.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub caution: Option<String>,
 }
 
 fn values_of(experiment: &Experiment, point: u32) -> Named<String> {
@@ -395,6 +406,23 @@ pub(crate) fn stop_report(experiment: &Experiment, measured: &[Measured]) -> Opt
         spent_s: measured.iter().flat_map(|one| one.spent_s).sum(),
         points,
         pairs,
+        caution: too_short_for(name, measured),
+    })
+}
+
+/// That a quantile is that of short runs, where most of them have no interval of it: long runs have
+/// more of the rare slow periods, and a higher one.
+fn too_short_for(figure: &str, measured: &[Measured]) -> Option<String> {
+    let quantile = figure.strip_suffix("_ms")?;
+    let is_uncertain = |one: &&Measured| one.uncertain.iter().any(|name| name == quantile);
+    let n = measured.iter().filter(is_uncertain).count();
+    (2 * n > measured.len()).then(|| {
+        format!(
+            "{n} of {} runs are too short for an interval of their own {quantile}: the mean over \
+             short runs is below the {quantile} of a long one (by 5 % in runs of 10 s of a queue \
+             at 80 % load), which no number of repeats mends. Run longer.",
+            measured.len()
+        )
     })
 }
 

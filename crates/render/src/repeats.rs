@@ -36,11 +36,9 @@ pub(crate) fn stop_lines(stop: &StopReport) -> Vec<String> {
             format!("{} of {of} not decided.", count(n, "difference"))
         }
     };
-    vec![
-        format!("Repeats: {made} of at most {most}{spent} ({}).", stop.rule),
-        what,
-        format!("Method: {}.", stop.method),
-    ]
+    let repeats = format!("Repeats: {made} of at most {most}{spent} ({}).", stop.rule);
+    let method = format!("Method: {}.", stop.method);
+    [repeats, what].into_iter().chain(stop.caution.clone()).chain([method]).collect()
 }
 
 /// Which points are not precise enough, and how wide their intervals are.

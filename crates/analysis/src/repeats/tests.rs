@@ -35,7 +35,15 @@ fn rule(goal: Goal) -> Option<StopRule> {
 fn measured(point: u32, repeat: u32, tps: f64) -> Measured {
     let figures = vec![("tps".to_owned(), tps)];
     let primary = "tps".to_owned();
-    Measured { point, repeat, figures, primary, within: None, spent_s: [60.0, 5.0, 0.0] }
+    Measured {
+        point,
+        repeat,
+        figures,
+        primary,
+        within: None,
+        spent_s: [60.0, 5.0, 0.0],
+        uncertain: Vec::new(),
+    }
 }
 
 fn normal(rng: &mut Rng) -> f64 {
@@ -206,6 +214,24 @@ fn where_the_variation_is_and_what_a_difference_takes_is_reported() {
     let seconds = advice.restarts.expect("some") as f64 * 65.0;
     assert!((advice.seconds.expect("known") - seconds).abs() < 1.0, "{advice:?}");
     assert_eq!(levels(&experiment(1, 5, None), &all), None);
+}
+
+#[test]
+fn a_quantile_of_runs_that_are_too_short_for_it_has_a_caution() {
+    let goal = Goal::Precise { share: 0.1 };
+    let rule = StopRule { figure: Some("p99_ms".to_owned()), ..rule(goal).expect("one") };
+    let of = experiment(1, 8, Some(rule));
+    let with = |n_uncertain: u32| {
+        let one = |repeat: u32| Measured {
+            figures: vec![("p99_ms".to_owned(), 40.0 + f64::from(repeat % 3))],
+            uncertain: vec![if repeat < n_uncertain { "p99" } else { "p999" }.to_owned()],
+            ..measured(0, repeat, 1_000.0)
+        };
+        stop_report(&of, &(0..8).map(one).collect::<Vec<Measured>>()).expect("a rule").caution
+    };
+    let caution = with(5).expect("most are too short");
+    assert!(caution.starts_with("5 of 8 runs are too short for an interval"), "{caution}");
+    assert_eq!(with(4), None);
 }
 
 #[test]

@@ -156,7 +156,10 @@ fn share_of_offered(report: &Report, n: u64) -> f64 {
 
 fn dropped(report: &Report) -> Option<Consequence> {
     let share = share_of_offered(report, report.block.counts.dropped);
-    let saturated = report.block.tps.map(|tps| numbers::rate(Some(tps)));
+    // Where clients had time left, a short queue dropped them and not the system.
+    let is_queue = report.findings.iter().any(|finding| finding.id == "queue_too_small");
+    let tps = report.block.tps.filter(|_| !is_queue);
+    let saturated = tps.map(|tps| numbers::rate(Some(tps)));
     let saturated = saturated.map_or_else(String::new, |tps| format!("; saturated at {tps} TPS"));
     let text = format!("{} of the offered load was dropped{saturated}", percent(share));
     Some(Consequence { share, text })
