@@ -29,6 +29,9 @@ const LOOK_EVERY: Duration = Duration::from_millis(250);
 /// A level that has not fallen for so long will not (HammerDB's rule).
 const FROZEN: Duration = Duration::from_secs(10);
 
+/// A level that has not fallen at so many looks may count what is not to be done.
+const STILL_LOOKS: u32 = 4;
+
 /// What to do about other sessions that commit.
 const END_OTHERS: &str = "End the other sessions.";
 
@@ -141,13 +144,11 @@ pub struct Incomplete {
     pub advice: String,
     /// What is left, in few words: `history list 1,068`.
     pub left: String,
-    /// Whether the server says that nothing of it is to be done.
-    pub is_nothing: bool,
 }
 
 impl Incomplete {
     fn new(left: String, why: String, advice: &str) -> Incomplete {
-        Incomplete { left, why, advice: advice.to_owned(), is_nothing: false }
+        Incomplete { left, why, advice: advice.to_owned() }
     }
 
     /// Both together.
@@ -235,8 +236,7 @@ impl Settled {
             facts.map(|(name, value)| Event::Fact(Fact::new(about, &name, value))).collect();
         if !self.incomplete.is_empty() {
             let sentences: Vec<String> = self.incomplete.iter().map(Incomplete::sentence).collect();
-            let is_nothing = self.incomplete.iter().all(|of| of.is_nothing);
-            events.push(not_settled(when, &sentences.join(" "), is_nothing));
+            events.push(not_settled(when, &sentences.join(" ")));
         }
         events
     }
@@ -244,17 +244,14 @@ impl Settled {
 
 /// That a settling ended with an error, and nothing is known of what it has reached.
 pub(crate) fn not_done(when: &str, error: &Error) -> Event {
-    not_settled(when, &format!("{error}."), false)
+    not_settled(when, &format!("{error}."))
 }
 
-/// That a database is not at rest, and what to do about it, unless nothing is to be done.
-fn not_settled(when: &str, why: &str, is_nothing: bool) -> Event {
+/// That a database is not at rest, and what to do about it.
+fn not_settled(when: &str, why: &str) -> Event {
     let known = catalog_entry("not_settled").expect("it is in the list of all");
     let observed = format!("Not at rest {when}: {why}");
-    let text = match is_nothing {
-        true => observed.clone(),
-        false => format!("{observed} {}", known.advice),
-    };
+    let text = format!("{observed} {}", known.advice);
     let finding = Finding::new(known.id, Severity::Warning, text);
     Event::Finding(Finding { observed: Some(observed), ..finding })
 }
@@ -563,10 +560,7 @@ impl<'a, 'w> Work<'a, 'w> {
     fn note_stays(&mut self, step: &SettlingStep, level: &SettlingLevel, last: i64) {
         let name = level_name(level.name);
         let why = format!("The {name} stayed at {} for 10 s", shown(last));
-        let nothing = step.nothing_left.as_ref().filter(|of| self.says_nothing_left(of));
-        let advice = nothing.map_or(step.if_stays, |of| of.meaning);
-        let left = Incomplete::new(level_left(level, last), why, advice);
-        self.done.incomplete.push(Incomplete { is_nothing: nothing.is_some(), ..left });
+        self.note(level_left(level, last), why, step.if_stays);
     }
 
     fn says_nothing_left(&mut self, of: &NothingLeft) -> bool {
@@ -626,14 +620,21 @@ impl<'a, 'w> Work<'a, 'w> {
         let began = wall_clock::now();
         let (mut last, mut least, mut fell_at) = (first, i64::MAX, began);
         let mut looks: VecDeque<(Duration, i64)> = VecDeque::new();
+        let mut n_still = 0;
         loop {
             last = self.level(step, level)?.unwrap_or(last);
             let name = level_name(level.name);
             if last == 0 {
                 return Ok(Some(last));
             }
+            n_still += 1;
             if last < least {
-                (least, fell_at) = (last, wall_clock::now());
+                (least, fell_at, n_still) = (last, wall_clock::now(), 0);
+            }
+            if n_still >= STILL_LOOKS
+                && step.nothing_left.is_some_and(|of| self.says_nothing_left(&of))
+            {
+                return Ok(Some(last));
             }
             if self.is_cut {
                 return Ok(Some(last));

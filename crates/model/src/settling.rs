@@ -64,7 +64,8 @@ pub struct SettlingStep {
     pub nothing_left: Option<NothingLeft>,
 }
 
-/// How a server says that nothing is left to be done, whatever the level of a step is.
+/// How a server says that nothing is left to be done, whatever the level of a step is: then the
+/// step is done.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NothingLeft {
     /// The query for a text, in the last column of its row.
@@ -72,8 +73,6 @@ pub struct NothingLeft {
     /// Words of this text, each with a number behind it: nothing is left if the first number is at
     /// most one above the second.
     pub numbers_behind: [&'static str; 2],
-    /// What that means, in sentences.
-    pub meaning: &'static str,
 }
 
 impl NothingLeft {
@@ -135,7 +134,6 @@ mod tests {
         let of = NothingLeft {
             sql: "",
             numbers_behind: ["Trx id counter", "Purge done for trx's n:o <"],
-            meaning: "",
         };
         let check = |counter: &str, done: &str, expected: bool| {
             let text = format!(

@@ -55,41 +55,52 @@ const ADVISED: &[(&str, &str)] = &[
 const PURGE_STAYS: &str = "Open transactions of other sessions may hold old row versions: end \
                            them. Without any, the server leaves this for its next work.";
 
-/// MySQL 5.6 keeps logs of transactions that it has purged in the list while it is idle.
+/// MySQL keeps logs of transactions that it has purged in the list: from 5.7 on until the next of
+/// so many purges, 5.6 while it is idle.
 const ALL_PURGED: NothingLeft = NothingLeft {
     sql: "SHOW ENGINE INNODB STATUS",
     numbers_behind: ["Trx id counter", "Purge done for trx's n:o <"],
-    meaning: "All old row versions are purged ('Purge done' of SHOW ENGINE INNODB STATUS). The \
-              server still counts the logs of these transactions, and does not remove them while \
-              it is idle.",
 };
 
+/// From this version of MySQL on, a setting says after how many purges the list is shortened.
+const TRUNCATES_FROM: (u32, u32) = (5, 7);
+
 /// Of MySQL the number of purge threads is fixed at its start.
-const OF_MYSQL: Settling = Settling {
-    steps: &[
-        SettlingStep {
-            name: "purge",
-            doing: "purging old row versions",
-            settings: &[("innodb_purge_batch_size", "5000")],
-            statements: &[],
-            needs_settings: false,
-            if_denied: "",
-            passed_over: &[],
-            level: Some(SettlingLevel {
-                name: "history_list",
-                sql: "SELECT `COUNT` FROM information_schema.INNODB_METRICS \
-                      WHERE NAME = 'trx_rseg_history_len'",
-                column: 0,
-            }),
-            if_stays: PURGE_STAYS,
-            nothing_left: Some(ALL_PURGED),
-        },
-        CHECKPOINT,
+const PURGE_OF_OLD_MYSQL: SettlingStep = SettlingStep {
+    name: "purge",
+    doing: "purging old row versions",
+    settings: &[("innodb_purge_batch_size", "5000")],
+    statements: &[],
+    needs_settings: false,
+    if_denied: "",
+    passed_over: &[],
+    level: Some(SettlingLevel {
+        name: "history_list",
+        sql: "SELECT `COUNT` FROM information_schema.INNODB_METRICS \
+              WHERE NAME = 'trx_rseg_history_len'",
+        column: 0,
+    }),
+    if_stays: PURGE_STAYS,
+    nothing_left: Some(ALL_PURGED),
+};
+
+const PURGE_OF_MYSQL: SettlingStep = SettlingStep {
+    settings: &[
+        ("innodb_purge_batch_size", "5000"),
+        // Otherwise every 128th purge, which an idle server does not reach.
+        ("innodb_purge_rseg_truncate_frequency", "1"),
     ],
+    ..PURGE_OF_OLD_MYSQL
+};
+
+const OF_OLD_MYSQL: Settling = Settling {
+    steps: &[PURGE_OF_OLD_MYSQL, CHECKPOINT],
     written_bytes: WRITTEN,
     changes: CHANGES,
     advised: ADVISED,
 };
+
+const OF_MYSQL: Settling = Settling { steps: &[PURGE_OF_MYSQL, CHECKPOINT], ..OF_OLD_MYSQL };
 
 const CHECKPOINT: SettlingStep = SettlingStep {
     name: "checkpoint",
@@ -118,13 +129,15 @@ const CHECKPOINT: SettlingStep = SettlingStep {
 };
 
 pub(super) fn settling(facts: &[Fact]) -> Result<Settling, String> {
-    if mode(facts, "product").as_deref() != Some("MariaDB") {
-        return Ok(OF_MYSQL);
-    }
     let version = mode(facts, "version").unwrap_or_default();
     let mut numbers = version.split(['.', '-']).map_while(|part| part.parse::<u32>().ok());
-    match (numbers.next(), numbers.next()) {
-        (Some(major), Some(minor)) if (major, minor) < DYNAMIC_FROM => Err(format!(
+    let version = numbers.next().zip(numbers.next());
+    if mode(facts, "product").as_deref() != Some("MariaDB") {
+        let is_old = version.is_some_and(|version| version < TRUNCATES_FROM);
+        return Ok(if is_old { OF_OLD_MYSQL } else { OF_MYSQL });
+    }
+    match version {
+        Some((major, minor)) if (major, minor) < DYNAMIC_FROM => Err(format!(
             "MariaDB {major}.{minor} cannot change innodb_purge_threads while it runs: settling \
              needs 10.7 or later"
         )),
@@ -150,6 +163,7 @@ mod tests {
         for new in ["10.7.0-MariaDB", "10.11.19-MariaDB-0+deb12u1", "11.4.5-MariaDB-log", "?"] {
             assert_eq!(of("MariaDB", new), Ok(OF_MARIADB), "{new}");
         }
-        assert_eq!(of("MySQL", "5.6.24"), Ok(OF_MYSQL));
+        assert_eq!(of("MySQL", "5.6.24"), Ok(OF_OLD_MYSQL));
+        assert_eq!(of("MySQL", "9.7.4-2"), Ok(OF_MYSQL));
     }
 }
