@@ -353,7 +353,7 @@ impl ClientLoop {
             };
             self.count_error(&db_error, Some(kind));
             let Common { retry, stop, .. } = self.common.as_ref();
-            let again = retry.on.contains(&db_error.kind)
+            let again = retry.covers(&db_error)
                 && retries + 1 < retry.attempts
                 && stop.word() == crate::stop::RUNNING;
             if !again {

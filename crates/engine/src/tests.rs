@@ -12,8 +12,9 @@ use model::{
     ArrivalRate, Arrivals, Call, Cancel, Client, Clock, Connect, Connecting, Conversation, Counts,
     Database, DbError, DbErrorKind, Dialect, Done, Event, Fact, Identity, Kind, KindIndex, Load,
     NS_PER_MS, NS_PER_S, Number, Phases, Place, Placement, Places, Product, QueueFull, Recording,
-    Reply, ReplyLags, Request, Retry, RowSource, Sample, Second, Session, Statement, StatementId,
-    StopCondition, StopReason, Table, Traffic, TxContext, Value, Visit, Woken, Workload,
+    Reply, ReplyLags, Request, Retry, RetryOn, RowSource, Sample, Second, Session, Statement,
+    StatementId, StopCondition, StopReason, Table, Traffic, TxContext, Value, Visit, Woken,
+    Workload,
 };
 use stats::{kiefer_wolfowitz, kiefer_wolfowitz_bounded};
 
@@ -321,7 +322,11 @@ fn job(load: Load, clients: u32, measure_ns: u64, service_ns: fn(u64) -> u64) ->
             stop_condition: StopCondition::Time,
         }],
         placement: Placement::Simulated,
-        retry: Retry { attempts: 3, on: vec![DbErrorKind::Deadlock], backoff_ns: NS_PER_MS },
+        retry: Retry {
+            attempts: 3,
+            on: vec![RetryOn::Kind(DbErrorKind::Deadlock)],
+            backoff_ns: NS_PER_MS,
+        },
         connect: Connect::default(),
         recording: Recording { histogram_max_ns: 3600 * NS_PER_S, window_seconds: 10 },
         origin: Origin::now(),

@@ -5,8 +5,8 @@
 use serde::{Deserialize, Deserializer, Serialize};
 
 use crate::{
-    ArrivalRate, DbErrorKind, Disturbance, NetworkConditions, Placement, Settle, Stored, Target,
-    choice,
+    ArrivalRate, DbError, DbErrorKind, Disturbance, NetworkConditions, Placement, Settle, Stored,
+    Target, choice,
 };
 
 /// The order in which arrivals come.
@@ -141,9 +141,53 @@ pub struct Retry {
     /// Attempts in all, the first included; 1 means never again.
     pub attempts: u32,
     /// Which database errors are tried again.
-    pub on: Vec<DbErrorKind>,
+    pub on: Vec<RetryOn>,
     /// The mean pause before the next attempt, doubled each time; drawn uniformly around it.
     pub backoff_ns: u64,
+}
+
+impl Retry {
+    /// Whether a transaction that failed with this error is tried again, if attempts are left.
+    pub fn covers(&self, db_error: &DbError) -> bool {
+        self.on.iter().any(|on| on.covers(db_error))
+    }
+}
+
+/// Database errors that are tried again.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum RetryOn {
+    /// All of a kind.
+    Kind(DbErrorKind),
+    /// Those with this number of the product's, or with this SQLSTATE.
+    Code(String),
+}
+
+impl RetryOn {
+    /// A number of up to six digits or a SQLSTATE of five capitals and digits; none of anything
+    /// else.
+    pub fn by_code(word: &str) -> Option<RetryOn> {
+        let is_number = word.len() <= 6 && word.bytes().all(|byte| byte.is_ascii_digit());
+        let of_state = |byte: u8| byte.is_ascii_digit() || byte.is_ascii_uppercase();
+        let is_state = word.len() == 5 && word.bytes().all(of_state);
+        (!word.is_empty() && (is_number || is_state)).then(|| RetryOn::Code(word.to_owned()))
+    }
+
+    /// The name of the kind, or the code.
+    pub fn name(&self) -> &str {
+        match self {
+            RetryOn::Kind(kind) => kind.name(),
+            RetryOn::Code(code) => code,
+        }
+    }
+
+    fn covers(&self, db_error: &DbError) -> bool {
+        match self {
+            RetryOn::Kind(kind) => *kind == db_error.kind,
+            // Whatever its number is, it ends the session.
+            RetryOn::Code(_) if db_error.kind.breaks_session() => false,
+            RetryOn::Code(code) => *code == db_error.sqlstate || code.parse() == Ok(db_error.code),
+        }
+    }
 }
 
 /// How samples are kept.

@@ -7,9 +7,9 @@ use std::convert::Infallible;
 use std::marker::PhantomData;
 
 use model::{
-    ArrivalRate, Choice, DbErrorKind, NS_PER_S, Objective, ParameterKind, StopCondition, Target,
-    byte_rate, did_you_mean, format_duration, in_range, parse_bytes, parse_count, parse_duration,
-    parse_number, parse_rate,
+    ArrivalRate, Choice, DbErrorKind, NS_PER_S, Objective, ParameterKind, RetryOn, StopCondition,
+    Target, byte_rate, did_you_mean, format_duration, in_range, parse_bytes, parse_count,
+    parse_duration, parse_number, parse_rate,
 };
 use toml::Value;
 
@@ -428,30 +428,33 @@ impl Form for Transactions {
     }
 }
 
-/// Database errors that are tried again, by name.
+/// Database errors that are tried again, by the name of their kind, number or SQLSTATE.
 pub(crate) enum Retried {}
 
 impl Form for Retried {
-    type Value = Vec<DbErrorKind>;
+    type Value = Vec<RetryOn>;
     const KIND: ParameterKind = ParameterKind::Words;
 
-    fn read(text: &str) -> Result<Vec<DbErrorKind>, String> {
+    fn read(text: &str) -> Result<Vec<RetryOn>, String> {
         let words = text.split(',').map(str::trim).filter(|word| !word.is_empty());
         let kind = |word: &str| match DbErrorKind::by_name(word) {
             Some(kind) if kind.breaks_session() => Err(format!(
                 "'{word}' ends the session: it is not retried, but the client reconnects"
             )),
-            Some(kind) => Ok(kind),
-            None => {
+            Some(kind) => Ok(RetryOn::Kind(kind)),
+            None => RetryOn::by_code(word).ok_or_else(|| {
                 let hint = did_you_mean(word, DbErrorKind::ALL.map(DbErrorKind::name));
-                Err(format!("there is no database error '{word}'{hint}"))
-            }
+                format!(
+                    "there is no database error '{word}'{hint}; a number of the server's, such as \
+                     3101, and an SQLSTATE, such as 40001, can be named too"
+                )
+            }),
         };
         words.map(kind).collect()
     }
 
-    fn print(value: &Vec<DbErrorKind>) -> Option<Value> {
-        Some(Value::Array(value.iter().map(|kind| kind.name().into()).collect()))
+    fn print(value: &Vec<RetryOn>) -> Option<Value> {
+        Some(Value::Array(value.iter().map(|on| on.name().into()).collect()))
     }
 }
 

@@ -153,7 +153,7 @@ parameters! {
         "Mean pause before the second attempt; doubles with each further attempt",
         |plan| plan.retry.backoff_ns;
     retry_on: Retried = "deadlock,lock_timeout,serialization,busy",
-        "Database errors to retry, by name",
+        "Database errors to retry, by name, by the server's number or by SQLSTATE",
         |plan| plan.retry.on.clone();
     histogram_max: DurationWithin<1, { 48 * 3600 }> = "1h",
         "Largest latency that is recorded; larger ones are counted as overflow",

@@ -220,8 +220,9 @@ const HABITS: &[Habit] = &[
         "--objective, such as 'p99<20ms', with --seek, or --require 'p99<20ms'",
     ),
     habit(&["--max-tries"], PGBENCH, Place::Load, "--retry-attempts VALUE"),
+    habit(&["--mysql-ignore-errors"], SYSBENCH, Place::Load, "--retry-on VALUE"),
     habit(
-        &["--mysql-ignore-errors", "--continue-on-error"],
+        &["--continue-on-error"],
         SEVERAL,
         Place::Load,
         "--retry-on, such as deadlock,lock_timeout",

@@ -85,9 +85,12 @@ fn of_user_limit(code: u16, message: &str) -> Option<(DbErrorKind, &'static str)
 
 fn kind(code: u16, sqlstate: &str) -> DbErrorKind {
     match code {
-        1213 | 3058 | 3132 => DbErrorKind::Deadlock,
+        // 1614 is a branch of an XA transaction, rolled back because of a deadlock.
+        1213 | 1614 | 3058 | 3132 => DbErrorKind::Deadlock,
         1205 | 3572 => DbErrorKind::LockTimeout,
-        1020 => DbErrorKind::Serialization,
+        // 1297 is a temporary error of NDB; the others are conflicts of TiDB ("Error Codes and
+        // Troubleshooting"): in optimistic and pessimistic transactions, and with a changed schema.
+        1020 | 1297 | 8002 | 8005 | 8022 | 8028 | 9007 => DbErrorKind::Serialization,
         1022 | 1062 | 1169 | 1586 | 1859 => DbErrorKind::Duplicate,
         1048 | 1216 | 1217 | 1364 | 1451 | 1452 | 1557 | 1761 | 1762 | 3819 | 4025 => {
             DbErrorKind::Constraint
@@ -110,7 +113,8 @@ fn kind(code: u16, sqlstate: &str) -> DbErrorKind {
         1040 | 1203 | 1226 => DbErrorKind::TooManyConnections,
         1047 | 1053 | 1080 | 1152..=1161 | 1184 | 1927 | 4031 => DbErrorKind::ConnectionLost,
         _ if sqlstate.starts_with("08") => DbErrorKind::ConnectionLost,
-        _ if sqlstate == "40001" => DbErrorKind::Serialization,
+        // Class 40 is "transaction rollback" (ISO/IEC 9075-2, 24.1).
+        _ if sqlstate.starts_with("40") => DbErrorKind::Serialization,
         _ if sqlstate.starts_with("23") => DbErrorKind::Constraint,
         _ => DbErrorKind::Other,
     }
@@ -153,6 +157,22 @@ fn advice(code: u16, message: &str) -> Option<&'static str> {
              (tx_read_only before MariaDB 11.1 and MySQL 5.7.20)"
         }
         3159 => "connect with tls=require, or over a Unix socket",
+        1969 | 3024 => {
+            "a limit of the server, of the user or of the target stopped it: raise \
+             max_statement_time (max_execution_time of MySQL, statement_timeout of the target)"
+        }
+        1104 => "SET GLOBAL sql_big_selects = 1 on the server, or raise its max_join_size",
+        1175 => "SET GLOBAL sql_safe_updates = 0 on the server; its init_connect may set it too",
+        1173 | 3750 => {
+            "tables without a key that have a counter of their own cannot be built here: choose \
+             tables with a key (without --secondary), or switch off innodb_force_primary_key or \
+             sql_require_primary_key for the build"
+        }
+        3098 => {
+            "group replication demands a primary key of each table and InnoDB: drop the data and \
+             build them here, where dbdyno adds the keys"
+        }
+        1665 => "SET GLOBAL binlog_format = 'ROW' on the server (or MIXED), and connect again",
         1461 => "raise max_prepared_stmt_count of the server, or use statements=text",
         1820 | 1862 => "set a new password for this user with ALTER USER",
         _ => return None,
@@ -189,7 +209,13 @@ mod tests {
         check(1203, DbErrorKind::TooManyConnections);
         check(1226, DbErrorKind::TooManyConnections);
         check(1064, DbErrorKind::Other);
-        assert_eq!(kind(9999, "40001"), DbErrorKind::Serialization);
+        for conflict in [1297, 8002, 8022, 8028, 9007] {
+            check(conflict, DbErrorKind::Serialization);
+        }
+        check(1614, DbErrorKind::Deadlock);
+        for sqlstate in ["40001", "40000", "40002"] {
+            assert_eq!(kind(3101, sqlstate), DbErrorKind::Serialization, "{sqlstate}");
+        }
         assert_eq!(kind(9999, "08S01"), DbErrorKind::ConnectionLost);
     }
 

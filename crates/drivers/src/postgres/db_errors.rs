@@ -95,6 +95,8 @@ fn kind(sqlstate: &str, words: &str) -> DbErrorKind {
         "XX001" | "XX002" => DbErrorKind::Corrupt,
         _ => match sqlstate.get(..2) {
             Some("08") => DbErrorKind::ConnectionLost,
+            // Transaction rollback.
+            Some("40") => DbErrorKind::Serialization,
             Some("23") | Some("44") => DbErrorKind::Constraint,
             Some("28") => DbErrorKind::Denied,
             _ => DbErrorKind::Other,
@@ -196,6 +198,22 @@ fn remedy(sqlstate: &str, words: &str) -> &'static str {
         "53300" if words.contains("for database") => {
             "use fewer clients, or raise it with ALTER DATABASE ... CONNECTION LIMIT"
         }
+        "28000" if words.contains("certificate") => {
+            "the server demands a certificate of the client (clientcert or cert in pg_hba.conf), \
+             which dbdyno cannot present: allow this user another method there"
+        }
+        "57014" if words.contains("statement timeout") => {
+            "statement_timeout limits it (of the server, the database, the user, or the target's \
+             URL): ALTER ROLE ... SET statement_timeout = 0"
+        }
+        "55P03" if words.contains("lock timeout") => {
+            "lock_timeout limits it (of the server, the database or the user): ALTER ROLE ... SET \
+             lock_timeout = 0"
+        }
+        "25P03" | "25P04" | "57P05" => {
+            "a time limit of the server, the database or the user ended the session: see \
+             idle_in_transaction_session_timeout, transaction_timeout and idle_session_timeout"
+        }
         "28P01" => "check user and password of the target (--ask-password)",
         "28000" => {
             "check pg_hba.conf on the server: which user may connect from which host, with or \
@@ -238,6 +256,9 @@ mod tests {
         check("40P01", DbErrorKind::Deadlock);
         check("55P03", DbErrorKind::LockTimeout);
         check("40001", DbErrorKind::Serialization);
+        check("40000", DbErrorKind::Serialization);
+        check("40002", DbErrorKind::Serialization);
+        check("40003", DbErrorKind::UnknownCommit);
         check("23505", DbErrorKind::Duplicate);
         check("23503", DbErrorKind::Constraint);
         check("23514", DbErrorKind::Constraint);
