@@ -42,7 +42,8 @@ pub fn by_scheme(scheme: &str) -> Result<&'static Entry, BadParameter> {
     found.copied().ok_or_else(|| {
         let of_ours = ALL.iter().flat_map(|entry| entry.schemes.iter().copied());
         let known = || of_ours.clone().chain([MANAGED]);
-        let hint = did_you_mean(scheme, known());
+        // Another product is no slip of the hand.
+        let hint = did_you_mean(scheme, known().filter(|of| of.get(..2) == scheme.get(..2)));
         let all: Vec<&str> = known().collect();
         BadParameter::new(format!(
             "there is no driver for '{scheme}:'{hint}; choose one of {}",

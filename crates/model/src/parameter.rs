@@ -267,6 +267,14 @@ pub struct Settings {
     given: Vec<&'static str>,
 }
 
+/// Whether other programs have a file of the client's certificate or key by this name.
+fn is_of_client_certificate(name: &str) -> bool {
+    let plain = name.to_ascii_lowercase().replace(['-', '_'], "");
+    let of_client = ["cert", "key", "clientcert", "clientkey", "certificate", "password"];
+    let rest = plain.strip_prefix("ssl").or_else(|| plain.strip_prefix("tls"));
+    rest.is_some_and(|rest| of_client.contains(&rest))
+}
+
 /// What something is called here that other programs call `name`.
 fn elsewhere(name: &str) -> Option<&'static str> {
     let plain = name.to_ascii_lowercase().replace(['-', '_'], "");
@@ -297,6 +305,9 @@ impl Settings {
                 let hint =
                     match elsewhere(name).filter(|ours| table.iter().any(|r| r.name == *ours)) {
                         Some(ours) => format!(" (here it is called '{ours}')"),
+                        None if is_of_client_certificate(name) => {
+                            ": dbdyno presents no certificate of a client".to_owned()
+                        }
                         None => did_you_mean(name, table.iter().map(|row| row.name)),
                     };
                 return Err(BadParameter::new(format!("{owner} has no parameter '{name}'{hint}")));

@@ -148,6 +148,11 @@ impl Target {
             ));
         };
         let letters = |c: char| c.is_ascii_alphanumeric() || c == '+' || c == '-';
+        if scheme.eq_ignore_ascii_case("jdbc") {
+            let why = "the target begins with jdbc: leave it out, and write user and password \
+                       before the host, such as mysql://user@host/database";
+            return Err(BadTarget(why.to_owned()));
+        }
         if scheme.is_empty() || !scheme.chars().all(letters) {
             return Err(BadTarget(
                 "the target's scheme (before ':') may only have letters".to_owned(),
@@ -173,6 +178,8 @@ impl Target {
         let (authority, path) = text.split_once('/').unwrap_or((text, ""));
         // `sqlite:///a/b` is the file /a/b: without a host the path keeps its slash.
         let slash = if authority.is_empty() && !path.is_empty() { "/" } else { "" };
+        // Of a URL with a host, a slash at the end is no part of the database's name.
+        let path = if slash.is_empty() { path.trim_end_matches('/') } else { path };
         self.path = format!("{slash}{}", decode(path)?);
         let hosts = match authority.rsplit_once('@') {
             None => authority,
@@ -323,7 +330,10 @@ fn decode(text: &str) -> Result<String, BadTarget> {
     if !text.contains('%') {
         return Ok(text.to_owned());
     }
-    let bad = || BadTarget("a '%' in the target is not followed by two hex digits".to_owned());
+    let bad = || {
+        let why = "a '%' in the target is not followed by two hex digits: write % as %25";
+        BadTarget(why.to_owned())
+    };
     let mut bytes = Vec::with_capacity(text.len());
     let mut rest = text.as_bytes();
     while let Some((&first, tail)) = rest.split_first() {

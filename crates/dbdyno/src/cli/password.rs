@@ -70,6 +70,8 @@ pub(super) fn read_file(path: &str) -> Result<String, Error> {
     if text.len() as u64 > BYTES_MAX {
         return Err(bad(&format!("it is longer than {BYTES_MAX} bytes, so it is not a password")));
     }
+    // Editors may put a byte order mark in front.
+    let text = text.strip_prefix('\u{feff}').unwrap_or(&text);
     match text.lines().next() {
         Some(line) if !line.is_empty() => Ok(line.to_owned()),
         _ => Err(bad(&"its first line is empty; write the password there")),

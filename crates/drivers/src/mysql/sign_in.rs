@@ -150,7 +150,11 @@ impl MysqlSignIn {
         if first == ERROR {
             let error = read_error(payload).ok_or_else(|| broken("a truncated error packet"))?;
             let no = db_error(error);
-            return Err(if channel.tls_mode.is_none() { may_need_tls(no) } else { no });
+            return Err(match (channel.tls_mode.is_none(), channel.is_tls) {
+                (true, _) => may_need_tls(no),
+                (false, true) => may_need_certificate(no),
+                (false, false) => no,
+            });
         }
         let next = sequence.wrapping_add(1);
         match std::mem::replace(&mut self.state, State::Greeting) {
@@ -499,6 +503,15 @@ fn too_old() -> DbError {
 fn may_need_tls(mut no: DbError) -> DbError {
     if no.code == 1045 {
         no.message += "; if this user must use TLS, connect with tls=require";
+    }
+    no
+}
+
+/// Of a user who must show a certificate.
+fn may_need_certificate(mut no: DbError) -> DbError {
+    if no.code == 1045 {
+        no.message += "; a user with REQUIRE X509, SUBJECT or ISSUER needs a certificate of the \
+                       client, which dbdyno cannot present";
     }
     no
 }

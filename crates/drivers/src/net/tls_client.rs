@@ -210,6 +210,7 @@ impl Read for In<'_, '_, '_> {
 
 /// A connection that TLS refuses, with what to do.
 fn refused(error: &Error) -> DbError {
+    use rustls::AlertDescription as Alert;
     let advice = match error {
         Error::InvalidCertificate(CertificateError::UnknownIssuer) => {
             "; name its certificate authority with tls_ca=FILE, or accept any certificate with \
@@ -219,39 +220,114 @@ fn refused(error: &Error) -> DbError {
             CertificateError::NotValidForName | CertificateError::NotValidForNameContext { .. },
         ) => "; connect by the name in the certificate, or use tls=verify-ca",
         Error::InvalidCertificate(other) if is_of_an_authority(other) => {
-            "; this is the certificate of an authority (self-signed): give the server one signed \
-             by that authority, or accept any certificate with tls=require"
+            "; give the server one signed by that authority, or accept any certificate with \
+             tls=require"
         }
         Error::InvalidCertificate(_) => "; tls=require accepts any certificate",
+        Error::AlertReceived(Alert::CertificateRequired) => {
+            "; the server demands a certificate of the client, which dbdyno cannot present"
+        }
         _ if is_too_old(error) => {
             "; the server does not support TLS 1.2 or later: upgrade it, or use tls=disable"
         }
+        _ if has_no_cipher(error) => {
+            "; dbdyno takes ECDHE with AES-GCM or ChaCha20: allow one of these ciphers on the \
+             server, or use tls=disable"
+        }
         _ => "",
     };
-    let kind = match error {
-        Error::InvalidCertificate(_) => DbErrorKind::Denied,
-        _ if is_too_old(error) => DbErrorKind::Denied,
-        _ => DbErrorKind::ConnectionLost,
+    let is_denied = matches!(
+        error,
+        Error::InvalidCertificate(_) | Error::AlertReceived(Alert::CertificateRequired)
+    );
+    let kind = match is_denied || is_too_old(error) || has_no_cipher(error) {
+        true => DbErrorKind::Denied,
+        false => DbErrorKind::ConnectionLost,
     };
-    DbError::new(kind, format!("TLS: {error}{advice}"))
+    DbError::new(kind, format!("TLS: {}{advice}", in_words(error)))
+}
+
+/// What the library says, in words for people: it shows names of its source for most.
+fn in_words(error: &Error) -> String {
+    match error {
+        Error::InvalidCertificate(why) => {
+            format!("the server's certificate is not accepted: {}", of_certificate(why))
+        }
+        Error::PeerIncompatible(why) => {
+            format!("nothing in common with the server: {}", spaced(&format!("{why:?}")))
+        }
+        Error::PeerMisbehaved(why) => {
+            format!("the server breaks the protocol: {}", spaced(&format!("{why:?}")))
+        }
+        Error::AlertReceived(alert) => {
+            format!("the server ends the handshake: {}", spaced(&format!("{alert:?}")))
+        }
+        Error::InvalidMessage(why) => {
+            format!("the server's message cannot be read: {}", spaced(&format!("{why:?}")))
+        }
+        other => other.to_string(),
+    }
+}
+
+fn of_certificate(why: &CertificateError) -> String {
+    let name = match why {
+        CertificateError::UnknownIssuer => return "its issuer is unknown".to_owned(),
+        CertificateError::Expired | CertificateError::ExpiredContext { .. } => {
+            return "it has expired".to_owned();
+        }
+        CertificateError::NotValidYet | CertificateError::NotValidYetContext { .. } => {
+            return "it is not valid yet (by the clock of this machine)".to_owned();
+        }
+        // This one is a sentence.
+        CertificateError::NotValidForNameContext { .. } => return why.to_string(),
+        CertificateError::Other(why) => why.0.to_string(),
+        other => format!("{other:?}"),
+    };
+    match name.as_str() {
+        "UnsupportedCertVersion" => "it is of an X.509 version before 3".to_owned(),
+        "CaUsedAsEndEntity" => "it is that of an authority (self-signed)".to_owned(),
+        name => spaced(name),
+    }
+}
+
+/// A name of a program as words: `BadEncoding` is `bad encoding`. What it holds is left out.
+fn spaced(name: &str) -> String {
+    let end = name.find(['(', '{', ' ']).unwrap_or(name.len());
+    let mut words = String::new();
+    for letter in name[..end].chars() {
+        if letter.is_ascii_uppercase() && words.ends_with(|c: char| c.is_ascii_lowercase()) {
+            words.push(' ');
+        }
+        words.push(letter.to_ascii_lowercase());
+    }
+    words
 }
 
 /// The library has no word of its own for it.
 fn is_of_an_authority(error: &CertificateError) -> bool {
-    let words = match error {
-        CertificateError::Other(why) => format!("{why:?}"),
-        _ => return false,
-    };
-    words.contains("CaUsedAsEndEntity")
+    match error {
+        CertificateError::Other(why) => why.0.to_string().contains("CaUsedAsEndEntity"),
+        _ => false,
+    }
 }
 
-/// Both sides have TLS, and no version or cipher in common.
+/// Both sides have TLS, and no version in common.
 fn is_too_old(error: &Error) -> bool {
-    use rustls::AlertDescription::{HandshakeFailure, ProtocolVersion};
+    use rustls::AlertDescription::ProtocolVersion;
+    use rustls::PeerIncompatible as No;
     matches!(
         error,
-        Error::PeerIncompatible(_) | Error::AlertReceived(ProtocolVersion | HandshakeFailure)
+        Error::PeerIncompatible(
+            No::ServerDoesNotSupportTls12Or13 | No::ServerTlsVersionIsDisabledByOurConfig
+        ) | Error::AlertReceived(ProtocolVersion)
     )
+}
+
+/// Both sides have a version in common, and no cipher, curve or signature.
+fn has_no_cipher(error: &Error) -> bool {
+    use rustls::AlertDescription::{HandshakeFailure, InsufficientSecurity};
+    let is_alert = matches!(error, Error::AlertReceived(HandshakeFailure | InsufficientSecurity));
+    is_alert || matches!(error, Error::PeerIncompatible(_)) && !is_too_old(error)
 }
 
 fn verifier(
@@ -357,5 +433,57 @@ impl ServerCertVerifier for Lenient {
 
     fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
         self.schemes.clone()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use rustls::{AlertDescription, OtherError, PeerIncompatible};
+
+    use super::*;
+
+    #[derive(Debug)]
+    struct Named(&'static str);
+
+    impl fmt::Display for Named {
+        fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+            f.write_str(self.0)
+        }
+    }
+
+    impl std::error::Error for Named {}
+
+    #[test]
+    fn what_tls_refuses_is_said_without_names_of_the_library() {
+        let other = |name| {
+            Error::InvalidCertificate(CertificateError::Other(OtherError(Arc::new(Named(name)))))
+        };
+        let check = |error: Error, expect: &[&str]| {
+            let no = refused(&error);
+            for words in expect {
+                assert!(no.message.contains(words), "{}", no.message);
+            }
+            // `BadEncoding` is one, `AES` none.
+            let of_library = |word: &&str| {
+                let has_capital_within = word.chars().skip(1).any(|c| c.is_ascii_uppercase());
+                has_capital_within && word.contains(|c: char| c.is_ascii_lowercase())
+            };
+            let words = no.message.split(|c: char| !c.is_ascii_alphabetic());
+            let mut odd = words.filter(of_library).filter(|word| *word != "ChaCha");
+            assert_eq!(odd.next(), None, "{}", no.message);
+        };
+        check(other("UnsupportedCertVersion"), &["X.509 version before 3", "tls=require accepts"]);
+        check(other("CaUsedAsEndEntity"), &["that of an authority (self-signed)"]);
+        check(other("TrailingData(Certificate)"), &["trailing data"]);
+        let bad = Error::InvalidCertificate(CertificateError::BadEncoding);
+        check(bad, &["the server's certificate is not accepted: bad encoding"]);
+        let alert = Error::AlertReceived(AlertDescription::HandshakeFailure);
+        check(alert, &["handshake failure", "allow one of these ciphers", "tls=disable"]);
+        let alert = Error::AlertReceived(AlertDescription::ProtocolVersion);
+        check(alert, &["does not support TLS 1.2 or later"]);
+        let none = PeerIncompatible::ServerDoesNotSupportTls12Or13;
+        check(Error::PeerIncompatible(none), &["does not support TLS 1.2 or later"]);
+        let required = Error::AlertReceived(AlertDescription::CertificateRequired);
+        check(required, &["certificate required", "which dbdyno cannot present"]);
     }
 }
