@@ -73,7 +73,32 @@ impl AdminSession {
                 _ => {}
             }
         }
+        admin.lift_limits(database)?;
         Ok(admin)
+    }
+
+    /// Lifts what the server's owner allows a session of an application: building and checking
+    /// data take longer and read more.
+    fn lift_limits(&mut self, database: &dyn Database) -> Result<(), DbError> {
+        for sql in database.administration().house_limits {
+            let mut lifts = Vec::new();
+            let asked = self.read(sql, &mut |row: &dyn Row| {
+                for column in (0..row.width()).filter(|at| !matches!(row.value(*at), Value::Null)) {
+                    lifts.push(row.text(column)?.to_owned());
+                }
+                Ok(())
+            });
+            let mut lifted = asked.map(drop);
+            for lift in &lifts {
+                lifted = lifted.and_then(|()| self.write(lift).map(drop));
+            }
+            match lifted {
+                Err(db_error) if db_error.kind.breaks_session() => return Err(db_error),
+                // It has no such limit, or it keeps it, and says so when it is reached.
+                _ => {}
+            }
+        }
+        Ok(())
     }
 
     /// Does `work`, whose statement is cut off as soon as `is_stopped` says so.
@@ -214,4 +239,44 @@ pub(crate) fn cut_off<T>(
         watching.thread().unpark();
         result
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use model::Target;
+    use servers::Server;
+    use servers::for_tests::{MARIADB, MYSQL_9_7, POSTGRES};
+
+    use super::*;
+
+    fn session(server: &Server) -> AdminSession {
+        let target: Target = server.target();
+        let database = crate::open::open(&target, 1, false).expect("it opens");
+        AdminSession::at(database.as_ref()).expect("it lets us in")
+    }
+
+    #[test]
+    fn limits_of_the_house_are_lifted_from_sessions_that_are_not_measured() {
+        let check = |server: Server, sql: &str, expect: i64| {
+            assert_eq!(session(&server).number(sql), Ok(Some(expect)), "{sql}");
+        };
+        let limits = [("max_statement_time", "3600"), ("idle_transaction_timeout", "3600")];
+        let server = MARIADB.start_with(&[&limits[..], &[("max_join_size", "1000")]].concat());
+        let sql = "SELECT CAST(@@max_statement_time + @@idle_transaction_timeout + \
+                   10 * @@sql_big_selects AS SIGNED)";
+        check(server, sql, 10);
+        let server = MYSQL_9_7.start();
+        let limits = "SET GLOBAL max_execution_time = 3600000, GLOBAL sql_select_limit = 10";
+        session(&server).write(limits).expect("set");
+        let sql = "SELECT CAST(@@max_execution_time + (@@sql_select_limit < 1000) AS SIGNED)";
+        check(server, sql, 0);
+        let limits = [
+            ("statement_timeout", "1h"),
+            ("lock_timeout", "1h"),
+            ("idle_in_transaction_session_timeout", "1h"),
+        ];
+        let sql = "SELECT count(*) FROM pg_settings WHERE name LIKE '%timeout' AND name <> \
+                   'deadlock_timeout' AND setting <> '0' AND unit = 'ms'";
+        check(POSTGRES.start_with(&limits), sql, 0);
+    }
 }

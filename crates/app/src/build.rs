@@ -4,6 +4,7 @@
 //! with the first chunk that is not marked; where the storage engine of the tables does not keep
 //! the two together, it begins again with empty tables. Not here: which rows (workloads).
 
+use std::borrow::Cow;
 use std::collections::HashSet;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::mpsc::{RecvTimeoutError, channel};
@@ -28,7 +29,7 @@ pub use crate::load::LoadMethod;
 use crate::load::{ATTEMPTS, Work, load_chunks};
 use crate::meta::{self, Found};
 use crate::open::{Data, Opened, clash};
-use crate::{routines, storage_engine};
+use crate::{added_key, routines, storage_engine};
 
 const INTERRUPTED: &str = "the build was interrupted";
 /// How a build is done.
@@ -521,6 +522,7 @@ fn prepare(
 ) -> Result<Work, DbError> {
     let database = opened.database.as_ref();
     let mut done = meta::read_done(session)?;
+    let adds_keys = added_key::is_needed(session, database, population)?;
     let mut chunks = Vec::new();
     let (mut n_rows_total, mut n_rows_before) = (0, 0);
     for (index, table) in population.tables().iter().enumerate() {
@@ -531,7 +533,7 @@ fn prepare(
             if done.len() < n_before {
                 meta::forget_done(session, &table.name)?;
             }
-            create_table(session, database, population, index)?;
+            create_table(session, database, population, (index, adds_keys))?;
         }
         n_rows_total += population.n_rows(index);
         let n_chunks = population.n_chunks(index);
@@ -554,12 +556,13 @@ fn prepare(
     })
 }
 
-/// Creates a table with the indexes that it has from the start.
+/// Creates a table with the indexes that it has from the start, and with a key of ours if
+/// `adds_keys`.
 fn create_table(
     session: &mut AdminSession,
     database: &dyn Database,
     population: &dyn Population,
-    index: usize,
+    (index, adds_keys): (usize, bool),
 ) -> Result<(), DbError> {
     let (dialect, administration) = (database.dialect(), database.administration());
     let table = &population.tables()[index];
@@ -568,7 +571,7 @@ fn create_table(
     let all = || {
         let indexes = table.indexes.iter().filter(has_now);
         let indexes = indexes.map(|index| dialect.create_index(table, index));
-        [definition(dialect, population, index)].into_iter().chain(indexes)
+        [definition(dialect, population, index, adds_keys)].into_iter().chain(indexes)
     };
     let mut create =
         |session: &mut AdminSession| all().try_for_each(|sql| session.write(&sql).map(drop));
@@ -578,9 +581,19 @@ fn create_table(
     }
 }
 
-/// How a table is created.
-pub(crate) fn definition(dialect: &Dialect, population: &dyn Population, index: usize) -> String {
-    let table = &population.tables()[index];
+/// How a table is created; with `adds_keys` one without a key gets one of ours.
+pub(crate) fn definition(
+    dialect: &Dialect,
+    population: &dyn Population,
+    index: usize,
+    adds_keys: bool,
+) -> String {
+    let mut table = Cow::Borrowed(&population.tables()[index]);
+    if adds_keys {
+        let split_by = population.partitions(index).map(|(column, _)| column);
+        table = Cow::Owned(added_key::with_key(&table, split_by));
+    }
+    let table = table.as_ref();
     let asked = population.storage_engine().and_then(|name| dialect.engine(name));
     let dialect = &Dialect { storage_engine: asked.or(dialect.storage_engine), ..*dialect };
     match population.partitions(index) {

@@ -163,7 +163,7 @@ fn schemas_of(population: &dyn Population, folder: &Path) -> Vec<Schema> {
         let dialect = &entry.product.dialect;
         let mut sql = String::new();
         for index in 0..tables.len() {
-            sql += &format!("{};\n", definition(dialect, population, index));
+            sql += &format!("{};\n", definition(dialect, population, index, false));
         }
         for table in tables {
             let apart = |index: &&Index| !dialect.is_made_with(table, index);

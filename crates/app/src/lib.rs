@@ -3,6 +3,7 @@
 //! This crate joins the others. Not here: flags, colours, terminals, HTTP (dbdyno), and anything
 //! that another crate can do alone. No two modules import each other in a circle.
 
+mod added_key;
 mod admin_session;
 mod admission;
 pub mod build;

@@ -12,6 +12,12 @@ use model::{
     Request, RowSource, SentStatement, Session, Statement, StatementId, Table, Traffic, Visit,
 };
 
+/// The names in an SQL text that some server reserves, in one of its modes: a statement that has
+/// any is a syntax error there.
+pub fn reserved_names(sql: &str) -> Vec<&str> {
+    crate::mysql::reserved::reserved_names(sql)
+}
+
 /// Stands between whoever asks and a session; what it does not define, the session does.
 pub trait Interceptor {
     /// Hands a request over, or refuses it.

@@ -37,6 +37,13 @@ pub struct Administration {
     /// What a session says at one of several hosts so that it sees all that was committed at the
     /// others before. A server that does not know it needs it not.
     pub sees_other_hosts: Option<&'static str>,
+    /// Queries whose rows have, in each column, a statement that lifts a limit of the house from a
+    /// session that builds, checks or drops data, or null where there is no such limit. A server
+    /// that refuses a query has not what it asks for.
+    pub house_limits: &'static [&'static str],
+    /// The query that returns a row for each setting by which the server demands a primary key of
+    /// every table; none where no server does.
+    pub demands_keys: Option<&'static str>,
     /// The query for the names of this database's routines, each with a text that has its
     /// [mark](crate::Routine::mark) in it; empty where it has no routines.
     pub list_routines: &'static str,
@@ -81,6 +88,8 @@ impl Administration {
         alone: &[],
         alone_ends: "",
         sees_other_hosts: None,
+        house_limits: &[],
+        demands_keys: None,
         list_routines: "",
         list_storage_engines: None,
         storage_engine_of: None,

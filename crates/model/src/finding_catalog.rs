@@ -566,6 +566,14 @@ pub static CATALOG: &[CatalogEntry] = &[
         advice: "Compare only with runs of the same durability settings.",
     },
     CatalogEntry {
+        id: "answers_cached",
+        severity: "warning",
+        raised: "the server has a cache of query results, which answers repeated reads without \
+                 executing them",
+        advice: "Switch the cache off, unless production has it: point reads of few rows then \
+                 measure the cache.",
+    },
+    CatalogEntry {
         id: "data_smaller",
         severity: "note",
         raised: "the data are smaller than their specification has them (`--shrink` of `tpcc`)",

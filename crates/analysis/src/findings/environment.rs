@@ -27,6 +27,7 @@ enum EnvironmentFinding {
     NotDurable(CommitRisk),
     Pooled,
     IdleClosed { count: u64, limit: Option<(&'static str, String)> },
+    AnswersCached { settings: String },
     ClocksDiffer { process: u32, ahead_s: f64, error_s: f64 },
 }
 
@@ -117,6 +118,14 @@ impl EnvironmentFinding {
                     })
                 ),
             },
+            EnvironmentFinding::AnswersCached { settings } => FindingText {
+                id: "answers_cached",
+                severity: Severity::Warning,
+                text: format!(
+                    "The server has a cache of query results ({settings}): a read that is repeated \
+                     before its tables change is answered without being executed."
+                ),
+            },
         }
     }
 }
@@ -133,6 +142,9 @@ pub(super) fn look(tally: &Tally) -> Vec<FindingText> {
         clocks_differ(tally),
         host(tally),
         CommitRisk::read(|about, name| tally.fact(about, name)).map(EnvironmentFinding::NotDurable),
+        tally
+            .fact("cache", "query_results")
+            .map(|settings| EnvironmentFinding::AnswersCached { settings: settings.to_string() }),
         settings_changed(tally),
         is_pooled.then_some(EnvironmentFinding::Pooled),
         idle_closed(tally),

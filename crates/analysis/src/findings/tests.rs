@@ -832,6 +832,9 @@ fn build_machine_and_durability_are_looked_at() {
         let facts = CommitRisk::facts(Some(CommitRisk { mode, loss }));
         made.more.extend(facts.into_iter().map(Event::Fact));
     });
+    raises("answers_cached", Severity::Warning, |made| {
+        made.fact("cache", "query_results", "query_cache_type=ON");
+    });
     overloaded("same_host", Severity::Note, |made| {
         made.description.target = "mariadb://bench@127.0.0.1/bench".to_owned();
     });

@@ -9,7 +9,7 @@ use model::{
 use monitor::wall_clock;
 
 use crate::open::Opened;
-use crate::storage_engine;
+use crate::{added_key, storage_engine};
 
 pub(super) fn describe(
     plan: &Plan,
@@ -52,7 +52,8 @@ pub fn version_of_ours() -> String {
 fn notes(opened: &Opened) -> Vec<String> {
     let workload = opened.workload.as_ref();
     let of_engine = storage_engine::notes(opened.database.as_ref(), workload);
-    workload.notes().into_iter().chain(of_engine).collect()
+    let of_keys = added_key::notes(opened.database.as_ref(), workload);
+    workload.notes().into_iter().chain(of_engine).chain(of_keys).collect()
 }
 
 fn describe_group(group: &model::Group, opened: &Opened) -> GroupDescription {

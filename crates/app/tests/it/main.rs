@@ -7,6 +7,7 @@ mod damaged;
 mod engines;
 mod flaky;
 mod generator;
+mod houses;
 mod monitoring;
 mod oltp;
 mod record;

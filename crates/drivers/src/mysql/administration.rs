@@ -21,6 +21,24 @@ pub(super) const ADMINISTRATION: Administration = Administration {
     alone_ends: "DO RELEASE_LOCK(CONCAT('dbdyno ', SHA1(DATABASE())))",
     // Galera: reads wait until what other nodes have committed is here.
     sees_other_hosts: Some("SET SESSION wsrep_sync_wait = 1"),
+    house_limits: &[
+        "SELECT IF(@@SESSION.sql_big_selects, NULL, 'SET SESSION sql_big_selects = 1'), \
+         IF(@@SESSION.sql_safe_updates, 'SET SESSION sql_safe_updates = 0', NULL), \
+         IF(@@SESSION.sql_select_limit < 18446744073709551615, \
+         'SET SESSION sql_select_limit = 18446744073709551615', NULL)",
+        "SELECT IF(@@SESSION.max_statement_time > 0, 'SET SESSION max_statement_time = 0', NULL)",
+        "SELECT IF(@@SESSION.max_execution_time > 0, 'SET SESSION max_execution_time = 0', NULL)",
+        "SELECT IF(@@SESSION.idle_transaction_timeout > 0, \
+         'SET SESSION idle_transaction_timeout = 0', NULL)",
+    ],
+    demands_keys: Some(
+        "SHOW GLOBAL VARIABLES WHERE \
+         Variable_name IN ('innodb_force_primary_key', 'sql_require_primary_key') AND Value = 'ON' \
+         OR Variable_name = 'group_replication_group_name' AND Value <> '' \
+         OR Variable_name = 'pxc_strict_mode' AND Value IN ('ENFORCING', 'MASTER') \
+         OR Variable_name = 'wsrep_certify_nonPK' AND Value = 'OFF' \
+         OR Variable_name = 'wsrep_mode' AND Value LIKE '%REQUIRED_PRIMARY_KEY%'",
+    ),
     list_routines: "SELECT ROUTINE_NAME, ROUTINE_COMMENT FROM information_schema.ROUTINES \
                     WHERE ROUTINE_SCHEMA = DATABASE() AND ROUTINE_NAME LIKE 'dbdyno%'",
     list_storage_engines: Some(

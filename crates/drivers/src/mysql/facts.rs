@@ -95,8 +95,28 @@ pub(super) fn facts(server: &Arc<MysqlServer>) -> Result<Vec<Fact>, DbError> {
     for (name, value) in SETTINGS.iter().filter_map(of) {
         facts.push(Fact::new("database", &name, value));
     }
+    let variable = |name: &str| variables.get(name).map(String::as_str).unwrap_or_default();
+    if let Some(settings) = query_cache(variable("query_cache_type"), variable("query_cache_size"))
+    {
+        facts.push(Fact::new("cache", "query_results", settings));
+    }
+    if let Some(Some(modes)) = server.sql_mode.get() {
+        facts.push(Fact::new(
+            "connection",
+            "sql_mode",
+            format!("set to '{modes}' by each session"),
+        ));
+    }
     facts.extend(connection(&server.connector, server.as_text, &status));
     Ok(facts)
+}
+
+/// The settings of a cache that answers repeated queries; none where there is no such cache, or
+/// only for queries that ask for it.
+fn query_cache(kind: &str, bytes: &str) -> Option<String> {
+    let has_room = bytes.parse::<u64>().is_ok_and(|bytes| bytes > 0);
+    let is_on = kind.eq_ignore_ascii_case("on") || kind == "1";
+    (is_on && has_room).then(|| format!("query_cache_type={kind}, query_cache_size={bytes}"))
 }
 
 /// How this client speaks to the server.
@@ -135,4 +155,18 @@ fn pairs(
         Ok(())
     })?;
     Ok(found)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_cache_of_answers_is_one_that_is_on_and_has_room() {
+        let settings = query_cache("ON", "67108864").expect("it answers");
+        assert_eq!(settings, "query_cache_type=ON, query_cache_size=67108864");
+        for (kind, bytes) in [("OFF", "1048576"), ("DEMAND", "1048576"), ("ON", "0"), ("", "")] {
+            assert_eq!(query_cache(kind, bytes), None, "{kind} {bytes}");
+        }
+    }
 }

@@ -13,6 +13,7 @@ mod load;
 mod monitoring;
 mod packets;
 mod protocol;
+pub(crate) mod reserved;
 mod rows;
 mod server;
 mod sessions;
@@ -26,7 +27,7 @@ mod values;
 
 use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, OnceLock};
 
 use model::{BadParameter, DbError, Parameter, ParameterKind, Product, Settings, Target};
 
@@ -133,6 +134,7 @@ fn decide(target: &Target) -> Result<MysqlServer, BadParameter> {
         statement_timeout_ns: settings.duration_ns("statement_timeout"),
         // One server is asked when it is opened.
         chains: AtomicBool::new(target.hosts.len() > 1),
+        sql_mode: OnceLock::new(),
         version: Mutex::default(),
     })
 }

@@ -1,7 +1,7 @@
 //! A server of the MySQL family as its sessions know it: where it is, who signs in, and how.
 
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, OnceLock, PoisonError};
 
 use model::Secret;
 
@@ -28,6 +28,9 @@ pub(super) struct MysqlServer {
     /// Its commits may end the session or begin another transaction (completion_type), or nobody
     /// knows: then each session sets it back.
     pub(super) chains: AtomicBool,
+    /// The modes of SQL that sessions set, since the server's change what our SQL means; none where
+    /// they need not, or where nobody has looked yet.
+    pub(super) sql_mode: OnceLock<Option<String>>,
     /// As its greeting tells; which of the two families it is follows from that.
     pub(super) version: Mutex<String>,
 }
@@ -58,8 +61,9 @@ impl MysqlServer {
     }
 
     /// What every session begins with. Dates are UTC; a commit ends a transaction and begins no
-    /// other (completion_type); the server's sql_mode stays as it is. Proxies that share
-    /// connections do not know completion_type, so it is only set where that changes something.
+    /// other (completion_type); the server's sql_mode stays as it is, but for modes that change what
+    /// our SQL means. Proxies that share connections do not know completion_type, so it is only set
+    /// where that changes something.
     pub(super) fn session_state(&self) -> String {
         let mut sql = "SET autocommit=1, time_zone='+00:00'".to_owned();
         if self.chains.load(Ordering::Relaxed) {
@@ -75,6 +79,61 @@ impl MysqlServer {
                 sql.push_str(&format!(", max_execution_time={}", ns.div_ceil(1_000_000)));
             }
         }
+        if let Some(Some(modes)) = self.sql_mode.get() {
+            sql.push_str(&format!(", sql_mode='{modes}'"));
+        }
         sql
+    }
+}
+
+/// Modes of SQL that change its grammar, or values that are stored and compared. Those of products
+/// (`ORACLE`, `ANSI`) stand for several.
+const CHANGING: &[&str] = &[
+    "ANSI",
+    "ANSI_QUOTES",
+    "DB2",
+    "EMPTY_STRING_IS_NULL",
+    "HIGH_NOT_PRECEDENCE",
+    "IGNORE_SPACE",
+    "MAXDB",
+    "MSSQL",
+    "MYSQL323",
+    "MYSQL40",
+    "NO_BACKSLASH_ESCAPES",
+    "NO_UNSIGNED_SUBTRACTION",
+    "ORACLE",
+    "PAD_CHAR_TO_FULL_LENGTH",
+    "PIPES_AS_CONCAT",
+    "POSTGRESQL",
+    "REAL_AS_FLOAT",
+    "SIMULTANEOUS_ASSIGNMENT",
+    "TIME_ROUND_FRACTIONAL",
+    "TIME_TRUNCATE_FRACTIONAL",
+];
+
+/// A sql_mode without modes that change what our SQL means; none where it has none of them.
+pub(super) fn plain_modes(sql_mode: &str) -> Option<String> {
+    let is_plain = |mode: &&str| !CHANGING.iter().any(|one| one.eq_ignore_ascii_case(mode));
+    let all = || sql_mode.split(',').filter(|mode| !mode.is_empty());
+    let kept: Vec<&str> = all().filter(is_plain).collect();
+    (kept.len() < all().count()).then(|| kept.join(","))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn modes_that_change_what_sql_means_are_left_out() {
+        let check = |sql_mode: &str, expect: Option<&str>| {
+            assert_eq!(plain_modes(sql_mode).as_deref(), expect, "{sql_mode}");
+        };
+        check("", None);
+        check("STRICT_TRANS_TABLES,ONLY_FULL_GROUP_BY", None);
+        check(
+            "PIPES_AS_CONCAT,ANSI_QUOTES,IGNORE_SPACE,ORACLE,NO_KEY_OPTIONS",
+            Some("NO_KEY_OPTIONS"),
+        );
+        check("EMPTY_STRING_IS_NULL", Some(""));
     }
 }

@@ -7,7 +7,7 @@ use model::{DbError, Fact, Product, Row, Secret, Statement};
 
 use super::compression::FRAME_BYTES_MAX;
 use super::packets::{HEADER_BYTES, PART_BYTES};
-use super::server::MysqlServer;
+use super::server::{MysqlServer, plain_modes};
 use super::sign_in::MysqlSignIn;
 use super::{PRODUCT, facts};
 use crate::net::{CancelKey, Connector, NetSession, Server};
@@ -40,6 +40,26 @@ impl Server for MysqlServer {
                 number != 0 && ours as u32 != number as u32
             }
             _ => false,
+        }
+    }
+
+    fn look_around(self: &Arc<Self>, session: &mut NetSession<MysqlServer>) {
+        if self.sql_mode.get().is_some() {
+            return;
+        }
+        let mut sql_mode = String::new();
+        let asked = session.ask_here("SELECT @@SESSION.sql_mode", &mut |row: &dyn Row| {
+            row.text(0)?.clone_into(&mut sql_mode);
+            Ok(())
+        });
+        // Who cannot say it is asked again by the next session.
+        if asked.is_err() {
+            return;
+        }
+        if let Some(modes) = self.sql_mode.get_or_init(|| plain_modes(&sql_mode)) {
+            let set = format!("SET SESSION sql_mode = '{modes}'");
+            // The next session sets it as it begins, or reports why it cannot.
+            let _ = session.ask_here(&set, &mut |_| Ok(()));
         }
     }
 

@@ -62,6 +62,10 @@ pub(crate) trait Server: Send + Sync + Sized + 'static {
     /// the server's connections, so that one session of ours has several of them.
     fn learn(self: &Arc<Self>, session: &mut NetSession<Self>) -> bool;
 
+    /// Looks, from a session that is not measured, at what the others must set for themselves, and
+    /// sets it for this one.
+    fn look_around(self: &Arc<Self>, _session: &mut NetSession<Self>) {}
+
     /// Where it is, and how one gets there.
     fn connector(&self) -> &Connector;
 

@@ -62,6 +62,8 @@ impl<S: Server> NetDatabase<S> {
             self.is_pooled = true;
             // Connections that a pooler keeps report theirs seconds later, or never while idle.
             self.product.monitoring.commit_counter = None;
+            // What a session lifts would stay lifted for whoever gets the connection next.
+            self.product.administration.house_limits = &[];
         }
     }
 
@@ -260,7 +262,10 @@ impl<S: Server> NetSession<S> {
     /// The same at the first place where somebody is.
     pub(crate) fn connect_admin(server: &Arc<S>) -> Result<NetSession<S>, DbError> {
         let connect = async |place| NetSession::connect(ConnectSpec::here(server, place)).await;
-        here(|context| std::pin::pin!(first_of(server.connector(), connect)).poll(context))
+        let mut connect = std::pin::pin!(first_of(server.connector(), connect));
+        let mut session = here(|context| connect.as_mut().poll(context))?;
+        server.look_around(&mut session);
+        Ok(session)
     }
 
     /// What the server calls this connection; none once it is broken.

@@ -28,6 +28,9 @@ pub(super) const ADMINISTRATION: Administration = Administration {
         "SELECT pg_try_advisory_xact_lock(hashtext('dbdyno'))::int",
     ],
     alone_ends: "ROLLBACK",
+    house_limits: &["SELECT format('SET %I = 0', name) FROM pg_settings WHERE setting <> '0' AND \
+                     name IN ('statement_timeout', 'lock_timeout', 'transaction_timeout', \
+                     'idle_in_transaction_session_timeout', 'idle_session_timeout')"],
     list_routines: "SELECT proname::text, prosrc FROM pg_proc \
                     WHERE pronamespace = current_schema()::regnamespace AND proname LIKE 'dbdyno%'",
     storage_engine_of: Some(|table| {

@@ -27,7 +27,7 @@ pub(super) fn checks(layout: Layout, dialect: &Dialect) -> Vec<Check> {
             title: "each class has the measurements of its buffers, by count and checksum".into(),
             sql: format!(
                 "SELECT noted.class, n_noted, n_stored, sum_noted, sum_stored FROM ({noted}) noted \
-                 LEFT JOIN ({stored}) stored ON stored.class = noted.class \
+                 LEFT JOIN ({stored}) found ON found.class = noted.class \
                  WHERE n_noted <> COALESCE(n_stored, 0) OR sum_noted <> COALESCE(sum_stored, 0)"
             ),
         },
@@ -35,8 +35,8 @@ pub(super) fn checks(layout: Layout, dialect: &Dialect) -> Vec<Check> {
             id: "unnoted",
             title: "no class has measurements that belong to no buffer".into(),
             sql: format!(
-                "SELECT stored.class, n_stored FROM ({stored}) stored LEFT JOIN ({noted}) noted \
-                 ON noted.class = stored.class WHERE n_noted IS NULL"
+                "SELECT found.class, n_stored FROM ({stored}) found LEFT JOIN ({noted}) noted \
+                 ON noted.class = found.class WHERE n_noted IS NULL"
             ),
         },
         sums("metrics", "metrics are those of the buffers, by number and checksum", &metrics),
@@ -52,7 +52,7 @@ fn sums(id: &'static str, title: &'static str, stored: &str) -> Check {
     let sql = format!(
         "SELECT n_noted, n_stored, sum_noted, sum_stored FROM (SELECT COALESCE(SUM({id}), 0) AS \
          n_noted, COALESCE(SUM({id}_checksum), 0) AS sum_noted FROM arm_buffer) noted, ({stored}) \
-         stored WHERE n_noted <> n_stored OR sum_noted <> sum_stored"
+         found WHERE n_noted <> n_stored OR sum_noted <> sum_stored"
     );
     Check { id, title: title.into(), sql }
 }

@@ -153,7 +153,12 @@ impl Writer {
             self.sql.clear();
             self.sql.extend_from_slice(b"INSERT INTO ");
             self.sql.extend_from_slice(table.name.as_bytes());
-            self.sql.extend_from_slice(b" VALUES ");
+            // The table may have a column more: a key that the server demanded.
+            for (place, column) in table.columns.iter().enumerate() {
+                self.sql.extend_from_slice(if place == 0 { &b" ("[..] } else { b"," });
+                self.sql.extend_from_slice(column.name.as_bytes());
+            }
+            self.sql.extend_from_slice(b") VALUES ");
             let mut n_here = 0;
             while n_here < self.shared.rows_per_insert && self.sql.len() < STATEMENT_BYTES {
                 let sql = &mut self.sql;
@@ -441,7 +446,10 @@ mod tests {
     impl Session for Lossy {
         fn start(&mut self, request: Request<'_>) -> Result<(), DbError> {
             let sent = match request {
-                Request::Text { sql, .. } => sql.split(" VALUES").next().unwrap_or(sql).to_owned(),
+                Request::Text { sql, .. } if sql.starts_with("INSERT") => {
+                    sql.split(" (").next().unwrap_or(sql).to_owned()
+                }
+                Request::Text { sql, .. } => sql.to_owned(),
                 Request::Execute(call) => format!("statement {}", call.statement.0),
                 other => format!("{other:?}"),
             };

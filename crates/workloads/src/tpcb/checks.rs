@@ -52,8 +52,8 @@ fn counts(scale: i64) -> String {
 
 fn differ(sum: &str, table: &str) -> String {
     format!(
-        "SELECT branches, others FROM \
-         (SELECT COALESCE(SUM(bbalance), 0) AS branches FROM pgbench_branches) b, \
-         (SELECT COALESCE({sum}, 0) AS others FROM {table}) o WHERE branches <> others"
+        "SELECT of_branches, of_table FROM \
+         (SELECT COALESCE(SUM(bbalance), 0) AS of_branches FROM pgbench_branches) b, \
+         (SELECT COALESCE({sum}, 0) AS of_table FROM {table}) o WHERE of_branches <> of_table"
     )
 }

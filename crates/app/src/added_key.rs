@@ -1,0 +1,111 @@
+//! A key of dbdyno's own in each table that has none, where the server demands a primary key of
+//! every table: an auto-increment column that no statement names.
+//!
+//! Not here: by which settings a server demands it (drivers).
+
+use std::borrow::Cow;
+
+use model::{
+    Column, ColumnType, Database, DbError, DbErrorKind, Population, Row, Table, Workload, numbers,
+};
+
+use crate::admin_session::AdminSession;
+
+const NAME: &str = "dbdyno_key";
+
+/// Whether the server demands a primary key of every table, and some table of the population has
+/// none.
+pub(crate) fn is_needed(
+    session: &mut AdminSession,
+    database: &dyn Database,
+    population: &dyn Population,
+) -> Result<bool, DbError> {
+    let Some(query) = database.administration().demands_keys else { return Ok(false) };
+    if keyless(population).next().is_none() {
+        return Ok(false);
+    }
+    let mut is_demanded = false;
+    session.read(query, &mut |_: &dyn Row| {
+        is_demanded = true;
+        Ok(())
+    })?;
+    Ok(is_demanded)
+}
+
+/// The table with a key, if it has none: of a column of its own, and of the column by which it is
+/// split, which each key must have. A table with a counter has no room for another one.
+pub(crate) fn with_key(table: &Table, split_by: Option<&'static str>) -> Table {
+    let mut table = table.clone();
+    let has_counter = table.columns.iter().any(|column| column.of.is_serial());
+    if table.primary_key.is_empty() && !has_counter {
+        table.columns.push(Column { name: NAME, of: ColumnType::BigSerial, nullable: false });
+        table.primary_key = [NAME].into_iter().chain(split_by).collect();
+    }
+    table
+}
+
+/// What a reader of a run must know of the keys that were added to the tables that are there.
+pub(crate) fn notes(database: &dyn Database, workload: &dyn Workload) -> Vec<String> {
+    let Some(population) = workload.population() else { return Vec::new() };
+    let is_possible = database.administration().demands_keys.is_some();
+    if !is_possible || keyless(population).next().is_none() {
+        return Vec::new();
+    }
+    // A server that does not let us look lets us load: the note is all that is missing.
+    let Ok(mut session) = AdminSession::at(database) else { return Vec::new() };
+    let has_key = |table: &&Table| {
+        let sql = format!("SELECT {NAME} FROM {} WHERE 1 = 0", table.name);
+        match session.read(&sql, &mut |_| Ok(())) {
+            Ok(_) => true,
+            Err(db_error) => {
+                debug_assert!(db_error.kind != DbErrorKind::Other, "{db_error}");
+                false
+            }
+        }
+    };
+    let names: Vec<Cow<'static, str>> =
+        keyless(population).filter(has_key).map(|table| table.name.clone()).collect();
+    match names.as_slice() {
+        [] => Vec::new(),
+        [first, ..] => {
+            let tables = match names.len() {
+                1..=3 => names.join(", "),
+                n => format!("{first} and {} more", numbers::count(n as u64 - 1, "table")),
+            };
+            vec![format!(
+                "A key was added to {tables} (auto-increment column {NAME}), because the server \
+                 demands a primary key of every table: inserts there do more work than in tables \
+                 without a key."
+            )]
+        }
+    }
+}
+
+fn keyless(population: &dyn Population) -> impl Iterator<Item = &Table> {
+    population.tables().iter().filter(|table| table.primary_key.is_empty())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_table_without_a_key_gets_one_that_fits_its_parts() {
+        let column = |name, of| Column { name, of, nullable: false };
+        let table = |columns: Vec<Column>, key: &[&'static str]| Table {
+            name: "t".into(),
+            columns,
+            primary_key: key.to_vec(),
+            indexes: Vec::new(),
+        };
+        let plain = table(vec![column("w", ColumnType::Int)], &[]);
+        assert_eq!(with_key(&plain, None).primary_key, [NAME]);
+        let parted = with_key(&plain, Some("w"));
+        assert_eq!(parted.primary_key, [NAME, "w"]);
+        assert_eq!(parted.columns.last(), Some(&column(NAME, ColumnType::BigSerial)));
+        let keyed = table(vec![column("w", ColumnType::Int)], &["w"]);
+        assert_eq!(with_key(&keyed, None), keyed);
+        let counted = table(vec![column("id", ColumnType::Serial)], &[]);
+        assert_eq!(with_key(&counted, None), counted);
+    }
+}
