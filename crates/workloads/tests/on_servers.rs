@@ -20,7 +20,9 @@ use model::{
     query,
 };
 use servers::Kind;
-use servers::for_tests::{MARIADB, MARIADB_11_4, MYSQL_5_6, POSTGRES, POSTGRES_18, TestServer};
+use servers::for_tests::{
+    MARIADB, MARIADB_11_4, MYSQL_5_6, MYSQL_9_7, POSTGRES, POSTGRES_18, TestServer,
+};
 use workloads::Make;
 
 use common::{Ticks, block_on, of_client};
@@ -539,7 +541,8 @@ fn roomy(kind: Kind) -> &'static [(&'static str, &'static str)] {
         ],
         Kind::MariaDb | Kind::MySql => &[
             ("innodb_buffer_pool_size", "512M"),
-            ("innodb_log_file_size", "128M"),
+            ("loose_innodb_log_file_size", "128M"),
+            ("loose_innodb_redo_log_capacity", "256M"),
             ("innodb_flush_log_at_trx_commit", "0"),
             ("innodb_doublewrite", "0"),
             ("tmp_table_size", "256M"),
@@ -581,6 +584,11 @@ fn all_ways_are_one_workload_on_mariadb_11_4_in_parts() {
 #[test]
 fn all_ways_are_one_workload_on_mysql_5_6() {
     laws_hold_on(&MYSQL_5_6, 0, HALVES);
+}
+
+#[test]
+fn all_ways_are_one_workload_on_mysql_9_7_in_parts() {
+    laws_hold_on(&MYSQL_9_7, 2, HALVES);
 }
 
 #[test]

@@ -8,7 +8,7 @@ use app::build::{BuildOptions, build, drop_data};
 use app::open::{Data, Opened, open, resolve_workload};
 use app::routines::install;
 use model::{Database, Target};
-use servers::for_tests::{MARIADB, MYSQL_5_6, POSTGRES, POSTGRES_18};
+use servers::for_tests::{MARIADB, MYSQL_5_6, MYSQL_9_7, POSTGRES, POSTGRES_18};
 
 use crate::bench::{database, say};
 
@@ -64,7 +64,8 @@ fn routines_are_made_once_and_dropped_with_the_data() {
 
 #[test]
 fn routines_that_are_gone_or_others_are_made_anew_and_by_one_of_many() {
-    for server in [MARIADB.shared(), MYSQL_5_6.shared(), POSTGRES.shared()] {
+    let servers = [&MARIADB, &MYSQL_5_6, &MYSQL_9_7, &POSTGRES];
+    for server in servers.map(servers::for_tests::TestServer::shared) {
         let target = database(server, "routines");
         let database = open(&target, 1, true).expect("it opens");
         let opened = procedures(&database, &target);

@@ -2,7 +2,7 @@
 //! else; on every database, by every way of writing, and where servers and clients die.
 
 use serde_json::Value;
-use servers::for_tests::{MARIADB, MYSQL_5_6, POSTGRES, TestServer};
+use servers::for_tests::{MARIADB, MYSQL_5_6, MYSQL_9_7, POSTGRES, TestServer};
 
 use crate::home::{Home, at, number};
 use crate::real::{tpcc, url, url_of};
@@ -289,6 +289,11 @@ fn every_way_of_writing_stores_what_was_generated_on_mariadb() {
 #[test]
 fn every_way_of_writing_stores_what_was_generated_on_mysql_5_6() {
     stored_on(&MYSQL_5_6);
+}
+
+#[test]
+fn every_way_of_writing_stores_what_was_generated_on_mysql_9_7() {
+    stored_on(&MYSQL_9_7);
 }
 
 #[test]

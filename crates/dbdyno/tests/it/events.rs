@@ -6,7 +6,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use rusqlite::Connection;
 use rustix::event::{Timespec, poll};
 use serde_json::Value;
-use servers::for_tests::{MARIADB, MYSQL_5_6, POSTGRES, TestServer};
+use servers::for_tests::{MARIADB, MYSQL_5_6, MYSQL_9_7, POSTGRES, TestServer};
 
 use crate::home::{Home, at, look_into, number};
 use crate::journey::nothing_is_lost;
@@ -241,6 +241,11 @@ fn readers_find_what_writers_insert_on_mariadb() {
 #[test]
 fn readers_find_what_writers_insert_on_mysql_5_6() {
     reads_on(&MYSQL_5_6);
+}
+
+#[test]
+fn readers_find_what_writers_insert_on_mysql_9_7() {
+    reads_on(&MYSQL_9_7);
 }
 
 #[test]

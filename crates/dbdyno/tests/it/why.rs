@@ -3,7 +3,9 @@
 //! transaction.
 
 use serde_json::{Value, json};
-use servers::for_tests::{MARIADB, MARIADB_11_4, MYSQL_5_6, POSTGRES, POSTGRES_18, TestServer};
+use servers::for_tests::{
+    MARIADB, MARIADB_11_4, MYSQL_5_6, MYSQL_9_7, POSTGRES, POSTGRES_18, TestServer,
+};
 
 use crate::devtools::Tab;
 use crate::disturbances::examples;
@@ -72,6 +74,11 @@ fn the_time_of_a_transaction_has_parts_on_mariadb_11_4() {
 #[test]
 fn the_time_of_a_transaction_has_parts_on_mysql_5_6() {
     time_has_parts(&MYSQL_5_6);
+}
+
+#[test]
+fn the_time_of_a_transaction_has_parts_on_mysql_9_7() {
+    time_has_parts(&MYSQL_9_7);
 }
 
 #[test]

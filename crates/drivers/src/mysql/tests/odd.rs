@@ -3,14 +3,15 @@
 
 use model::{DbError, DbErrorKind, Reply, Request, Target};
 use servers::Kind;
-use servers::for_tests::{MARIADB, MARIADB_11_4, MYSQL_5_6};
+use servers::for_tests::{MARIADB, MARIADB_11_4, MYSQL_5_6, MYSQL_9_7};
 
 use crate::conformance::{Read, TestSession, Write, holds, refused};
 use crate::on_servers::{Site, cannot_open, keeps, load_odd, opened, signed_in_as};
 
 keeps! {
     laws [what_a_user_may_not_do_is_reported_with_its_remedy];
-    on mariadb: MARIADB, mariadb_11_4: MARIADB_11_4, mysql_5_6: MYSQL_5_6;
+    on mariadb: MARIADB, mariadb_11_4: MARIADB_11_4, mysql_5_6: MYSQL_5_6,
+        mysql_9_7: MYSQL_9_7;
     named Kind::MariaDb, Kind::MySql;
 }
 

@@ -1,8 +1,8 @@
 //! Who signs in to the MySQL family, and how: password methods, TLS, sockets.
 
 use model::{DbErrorKind, Request, Secret, Target};
-use servers::Server;
-use servers::for_tests::{MARIADB, MARIADB_11_4, MYSQL_5_6, TestServer};
+use servers::for_tests::{MARIADB, MARIADB_11_4, MYSQL_5_6, MYSQL_9_7, TestServer};
+use servers::{Kind, Server};
 
 use crate::certificates::Certificates;
 use crate::conformance::{Kept, Read, TestSession, refused};
@@ -19,7 +19,10 @@ fn secured(product: &TestServer, certificates: &Certificates) -> Server {
         let path = server.put_file(name, contents.as_bytes()).expect("written");
         server.set(setting, path.to_str().expect("a plain path")).expect("a setting");
     }
-    server.set("ssl", "1").expect("a setting");
+    // MySQL has none such from 8.4 on: it has TLS wherever it has a certificate.
+    server
+        .set(if product.kind == Kind::MySql { "loose_ssl" } else { "ssl" }, "1")
+        .expect("a setting");
     server.restart().unwrap_or_else(|error| panic!("{error}"));
     server
 }
@@ -30,7 +33,10 @@ fn user(site: &Site, name: &str, identified: &str, more: &str) -> Target {
     for host in ["127.0.0.1", "localhost"] {
         let user = format!("'{name}'@'{host}'");
         admin.do_all(&[&format!("CREATE USER {user} IDENTIFIED {identified}")]);
-        admin.do_all(&[&format!("GRANT ALL ON *.* TO {user} {more}")]);
+        admin.do_all(&[&format!("GRANT ALL ON *.* TO {user}")]);
+        if !more.is_empty() {
+            admin.do_all(&[&format!("ALTER USER {user} {more}")]);
+        }
     }
     let mut target = site.target_of("users");
     (target.user, target.password) = (Some(name.to_owned()), Some(Secret::new("x y")));
@@ -63,7 +69,7 @@ fn users_sign_in_with_ed25519() {
 
 #[test]
 fn tls_is_used_as_it_is_asked_for() {
-    for product in [&MARIADB, &MARIADB_11_4] {
+    for product in [&MARIADB, &MARIADB_11_4, &MYSQL_9_7] {
         let certificates = Certificates::make();
         let server = secured(product, &certificates);
         let site = Site::at(&server);
@@ -114,4 +120,60 @@ fn an_old_server_has_no_tls_that_is_safe_and_may_take_no_loads() {
     admin.do_all(&["SET GLOBAL local_infile = 0"]);
     let words = refused(load_odd(&database), DbErrorKind::Unsupported);
     assert!(words.contains("SET GLOBAL local_infile = 1"), "{words}");
+}
+
+/// Signs in, again after the server has forgotten that it knows the password: each time it is
+/// proven in full, the way of the channel.
+fn signs_in_in_full(site: &Site, target: &Target, is_tls: bool) {
+    let mut admin = TestSession::connect(&site.open("users", &[]), &[]);
+    for _ in 0..2 {
+        admin.do_all(&["FLUSH PRIVILEGES"]);
+        let mut session = TestSession::connect(&opened(target), &[]);
+        assert_eq!(is_secured(&mut session), is_tls, "{target}");
+        // Now the server knows it, and asks for a digest only.
+        assert_eq!(TestSession::connect(&opened(target), &[]).int("SELECT 1"), 1);
+    }
+    for wrong in [Some(Secret::new("x")), None] {
+        let (kind, words) = cannot_open(&Target { password: wrong, ..target.clone() });
+        assert_eq!(kind, DbErrorKind::Denied, "{words}");
+    }
+}
+
+#[test]
+fn users_of_a_new_mysql_sign_in_over_tls_a_socket_and_by_the_server_s_key() {
+    let server = MYSQL_9_7.shared();
+    let site = Site::at(server);
+    let socket = server.socket();
+    let socket = socket.to_str().expect("a plain path");
+    let over_tls = [("tls", "require"), ("clear_password", "true")];
+    let by_key = [("tls", "disable"), ("clear_password", "true")];
+    for (name, method) in
+        [("law_caching", "caching_sha2_password"), ("law_sha256", "sha256_password")]
+    {
+        let target = user(&site, name, &format!("WITH {method} BY 'x y'"), "");
+        signs_in_in_full(&site, &with(target.clone(), &over_tls), true);
+        signs_in_in_full(&site, &with(target.clone(), &by_key), false);
+        let by_socket = [("socket", socket), ("tls", "disable")];
+        signs_in_in_full(&site, &with(target, &by_socket), false);
+    }
+}
+
+#[test]
+fn a_new_mysql_says_why_it_lets_a_user_not_in() {
+    let site = Site::shared(&MYSQL_9_7);
+    let mut admin = TestSession::connect(&site.open("users", &[]), &[]);
+    let target = user(&site, "law_locked", "BY 'x y'", "");
+    let mut check = |sql: &str, expect: &str| {
+        for host in ["127.0.0.1", "localhost"] {
+            admin.do_all(&[&format!("ALTER USER 'law_locked'@'{host}' {sql}")]);
+        }
+        let over_tls = [("tls", "require"), ("clear_password", "true")];
+        let (kind, words) = cannot_open(&with(target.clone(), &over_tls));
+        assert_eq!(kind, DbErrorKind::Denied, "{words}");
+        assert!(words.contains(expect), "{words}");
+    };
+    check("ACCOUNT LOCK", "locked");
+    check("ACCOUNT UNLOCK PASSWORD EXPIRE", "set a new password for this user with ALTER USER");
+    let certificate = "needs a certificate of the client, which dbdyno cannot present";
+    check("IDENTIFIED BY 'x y' REQUIRE X509", certificate);
 }
