@@ -191,7 +191,7 @@ fn reached(cluster: &Cluster, wanted: &Wanted) -> Target {
 
 fn start_error(error: ServerError, asked: &[(String, String)]) -> Error {
     if let Some(words) = refused_setting(&error) {
-        return Error::Usage(refusal(words, asked));
+        return Error::Usage(of_setting(words, asked));
     }
     match error.kind {
         ServerErrorKind::BadOption => Error::Usage(format!("the target: {error}")),
@@ -203,7 +203,7 @@ fn start_error(error: ServerError, asked: &[(String, String)]) -> Error {
 }
 
 /// Says whose the setting is that a server refuses in these words.
-fn refusal(words: &str, asked: &[(String, String)]) -> String {
+fn of_setting(words: &str, asked: &[(String, String)]) -> String {
     let plain = plain_setting(words);
     let is_named = |name: &str| plain.contains(&plain_setting(name));
     let is_asked = asked.iter().any(|(name, _)| is_named(name));

@@ -61,9 +61,9 @@ impl MysqlServer {
     }
 
     /// What every session begins with. Dates are UTC; a commit ends a transaction and begins no
-    /// other (completion_type); the server's sql_mode stays as it is, but for modes that change what
-    /// our SQL means. Proxies that share connections do not know completion_type, so it is only set
-    /// where that changes something.
+    /// other (completion_type); the server's sql_mode stays as it is, but for modes that change
+    /// what our SQL means. Proxies that share connections do not know completion_type, so it is
+    /// only set where that changes something.
     pub(super) fn session_state(&self) -> String {
         let mut sql = "SET autocommit=1, time_zone='+00:00'".to_owned();
         if self.chains.load(Ordering::Relaxed) {

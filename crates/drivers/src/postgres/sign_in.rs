@@ -226,7 +226,8 @@ impl PostgresSignIn {
             None => {
                 let user = &self.account.user;
                 let asks = format!("the server asks for the password of '{user}'");
-                let message = format!("{asks}; give one (--ask-password)");
+                let message =
+                    format!("{asks}; use --ask-password, --password-file or DBDYNO_PASSWORD");
                 Err(DbError::new(DbErrorKind::Denied, message))
             }
         }

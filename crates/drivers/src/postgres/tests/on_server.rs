@@ -187,7 +187,7 @@ fn what_is_wrong_with_a_target_is_reported_with_its_remedy(site: &Site) {
     let wrong = Target { password: Some(Secret::new("hunter2")), ..target.clone() };
     check(&wrong, DbErrorKind::Denied, "check user and password");
     let none = Target { password: None, ..target.clone() };
-    check(&none, DbErrorKind::Denied, "give one");
+    check(&none, DbErrorKind::Denied, "use --ask-password, --password-file");
     let hosts = vec![Host { name: "127.0.0.1".to_owned(), port: Some(1) }];
     let elsewhere = Target { hosts, options: Vec::new(), ..target.clone() };
     check(&elsewhere, DbErrorKind::ConnectionLost, "nothing listens there");

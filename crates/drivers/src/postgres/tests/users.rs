@@ -83,7 +83,8 @@ fn users_sign_in_by_every_method() {
             }
             let mut session = TestSession::connect(&opened(&target), &[]);
             assert_eq!(session.int("SELECT 1"), 1, "{method} {options:?}");
-            let wrong = [(Some("wrong"), "check user"), (None, "give one")];
+            let wrong =
+                [(Some("wrong"), "check user"), (None, "use --ask-password, --password-file")];
             for (password, remedy) in wrong.into_iter().filter(|_| method != "trusted") {
                 target.password = password.map(Secret::new);
                 let (kind, words) = cannot_open(&target);
