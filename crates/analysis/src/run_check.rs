@@ -25,8 +25,8 @@ const KINDS_MAX: usize = 1000;
 /// Clients of a group.
 const CLIENTS_MAX: u32 = 10_000_000;
 /// A report has a row for each second of each group, also for those in which nothing happened: so
-/// many are filled without any event, which is 55 hours of one group,
-const EMPTY_ROWS_MAX: i64 = 200_000;
+/// many are filled without any event, which is five hours of one group,
+const EMPTY_ROWS_MAX: i64 = 20_000;
 /// and so many for each event.
 const EMPTY_ROWS_PER_EVENT: i64 = 10;
 
