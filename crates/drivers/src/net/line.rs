@@ -114,7 +114,7 @@ impl<P> Line<P> {
         loop {
             let all_sent = match self.send(context) {
                 Ok(all_sent) => all_sent,
-                Err(no) => return Poll::Ready(self.last_words(context, &mut advance, no)),
+                Err(no) => return Poll::Ready(self.last_words(context, advance, no)),
             };
             let mut wait = if all_sent { Wait::Bytes } else { Wait::BytesOrRoom };
             if all_sent || has_come {
@@ -143,7 +143,7 @@ impl<P> Line<P> {
     fn last_words<T>(
         &mut self,
         context: &mut Context<'_>,
-        advance: &mut dyn FnMut(&mut P, &mut Input, &mut Vec<u8>) -> Result<Step<T>, DbError>,
+        mut advance: impl FnMut(&mut P, &mut Input, &mut Vec<u8>) -> Result<Step<T>, DbError>,
         no: DbError,
     ) -> Result<T, DbError> {
         for _ in 0..LAST_READS_MAX {
