@@ -477,8 +477,8 @@ mod tests {
             n_found += u32::from(held(Build::of(&[last.mean - 30.0])).is_outside);
         }
         // Against all builds: 60.
-        assert!(n_false <= 20, "{n_false}");
-        assert!(n_told > 550 && n_found > 900, "{n_told} {n_found}");
+        assert!(n_false <= 35, "{n_false}");
+        assert!(n_told > 300 && n_found > 800, "{n_told} {n_found}");
     }
 
     #[test]

@@ -106,6 +106,8 @@ const NOISY_MIN: usize = 2;
 /// has a third more false alarms than with 4.5.
 const NOISIER: f64 = 5.0;
 const NOISIER_SURELY: f64 = 12.0;
+/// How many times as much as before all vary but the one farthest off: one alone is an outlier.
+const OTHERS_TIMES_MIN: f64 = 3.0;
 /// Deviations beyond which one counts as if it were there: an outlier is no noise.
 const NOISE_MAX: f64 = 4.0;
 
@@ -118,15 +120,18 @@ pub(crate) fn noisier_from(noise: &[f64]) -> Option<Noisier> {
     let clamped = |one: &f64| if most > 0.0 { one.clamp(-most, most) } else { *one };
     let noise: Vec<f64> = noise.iter().map(clamped).collect();
     let squares: f64 = noise.iter().map(|one| one * one).sum();
-    let (mut sum_now, mut squares_now) = (0.0, 0.0);
+    let (mut sum_now, mut squares_now, mut largest) = (0.0, 0.0, 0.0_f64);
     let mut found: Option<(f64, Noisier)> = None;
     for at in (CALM_MIN..n).rev() {
         sum_now += noise[at];
         squares_now += noise[at] * noise[at];
+        largest = largest.max(noise[at] * noise[at]);
         let (n_calm, n_now) = (at as f64, (n - at) as f64);
         let around_own = (squares_now - sum_now * sum_now / n_now) / (n_now - 1.0);
         let (calm, now) = ((squares - squares_now) / n_calm, around_own.min(squares_now / n_now));
-        if n - at < NOISY_MIN || !(calm > 0.0 && now > calm) {
+        let others = (squares_now - largest) / (n_now - 1.0);
+        let is_noise = now > calm && others > OTHERS_TIMES_MIN * calm;
+        if n - at < NOISY_MIN || calm <= 0.0 || !is_noise {
             continue;
         }
         let both = (n_calm * calm + n_now * now) / n as f64;
@@ -156,14 +161,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_series_is_noisier_from_where_it_varies_more_and_not_from_a_step_or_an_outlier() {
+    fn a_series_is_noisier_from_where_it_varies_more_and_not_from_an_outlier() {
         let calm: Vec<f64> = (0..20).map(|at| [0.5, -1.0, 1.2, -0.4, -0.8, 0.7][at % 6]).collect();
         assert_eq!(noisier_from(&calm), None);
         let followed_by = |more: &[f64]| noisier_from(&[&calm[..], more].concat());
         let found = followed_by(&[3.5, -3.4, 2.5, -4.0]).expect("it varies more");
         assert!(found.at == 20 && found.times > 8.0 && found.is_sure, "{found:?}");
-        assert_eq!(followed_by(&[-4.0, -3.5, -4.2, -3.8]), None);
         assert_eq!(followed_by(&[0.3, -9.0, 0.5, 0.2]), None);
+        assert_eq!(followed_by(&[-9.0]), None);
         // It grows calm again, which nobody need know.
         assert_eq!(followed_by(&[0.1; 12]), None);
         assert_eq!(noisier_from(&[0.0; 20]), None);

@@ -14,6 +14,9 @@ const BATCHES: usize = 60;
 /// its midst or all the time.
 const SHARE_MAX: f64 = 0.5;
 
+/// The first cut whose error is at most this many times the least is the end of the beginning.
+const ERROR_SPARE: f64 = 1.1;
+
 /// Fewer batches are no rest: the error of a few that happen to be alike is small.
 const REST_MIN: usize = 10;
 
@@ -57,9 +60,12 @@ pub fn warm_up(series: &[f64], effect_min: f64) -> Option<WarmUp> {
     let width = (series.len() / BATCHES).clamp(1, BATCH);
     let batches: Vec<f64> = series.chunks_exact(width).map(mean).collect();
     let errors = marginal_errors(&batches);
-    let cut = (1..=batches.len().saturating_sub(REST_MIN))
-        .min_by(|a, b| errors[*a].total_cmp(&errors[*b]))
-        .filter(|cut| *cut as f64 <= batches.len() as f64 * SHARE_MAX)?;
+    let cuts = 1..=batches.len().saturating_sub(REST_MIN);
+    let least = cuts.clone().map(|cut| errors[cut]).fold(f64::INFINITY, f64::min);
+    // Behind the beginning all cuts are much the same, and chance would choose among them.
+    let is_among_best = |cut: &usize| errors[*cut] <= ERROR_SPARE * least;
+    let is_short = |cut: &usize| *cut as f64 <= batches.len() as f64 * SHARE_MAX;
+    let cut = cuts.into_iter().find(is_among_best).filter(is_short)?;
     let (first, rest) = batches.split_at(cut);
     let of_medians = median(first.to_vec()) - median(rest.to_vec());
     let above = mean(first) - mean(rest);

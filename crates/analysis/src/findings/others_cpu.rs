@@ -137,13 +137,16 @@ pub(super) fn drift(tally: &Tally) -> Option<String> {
     let own: Vec<u64> = cpu.iter().map(|cpu| count(cpu.own)).collect();
     let per_cpu: Vec<u64> = commits.iter().zip(&cpu).map(|(n, cpu)| count(n / cpu.own)).collect();
     let (own, per_cpu) = (trend(&own)?, trend(&per_cpu)?);
+    let changed = match (100.0 * per_cpu.change()).round() {
+        0.0 => "did not change".to_owned(),
+        percent => format!("changed by {percent:+} %"),
+    };
     Some(format!(
         "The CPU time that {} got went from {} to {} of this machine; commits per CPU second \
-         changed by {:+.0} %.",
+         {changed}.",
         if has(tally, "server") { "generator and server" } else { "the generator" },
         percent_text(own.first.max(0.0) / 1e3),
-        percent_text(own.last.max(0.0) / 1e3),
-        100.0 * per_cpu.change()
+        percent_text(own.last.max(0.0) / 1e3)
     ))
 }
 

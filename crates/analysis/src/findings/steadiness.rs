@@ -410,8 +410,12 @@ fn commits_at_first(slots: &[u64]) -> Option<(usize, String)> {
 fn times_at_first(medians_ns: &[u64]) -> Option<(usize, String)> {
     let logarithms: Vec<f64> = medians_ns.iter().map(|&ns| (ns.max(1) as f64).ln()).collect();
     let found = warm_up(&logarithms, WARM_UP_EFFECT_MIN.ln_1p())?;
-    let ms = |log: f64| numbers::significant(log.exp() / model::NS_PER_MS as f64, 3);
-    let (first, rest) = (ms(found.first), ms(found.rest));
+    let ms = |seconds: &[u64]| {
+        let sum: f64 = seconds.iter().map(|&ns| ns as f64 / model::NS_PER_MS as f64).sum();
+        numbers::significant(sum / seconds.len() as f64, 3)
+    };
+    let (first, rest) = medians_ns.split_at(found.length);
+    let (first, rest) = (ms(first), ms(rest));
     Some((found.length, format!("a median response of {first} ms, {rest} ms afterwards")))
 }
 

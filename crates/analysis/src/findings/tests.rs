@@ -921,8 +921,8 @@ fn a_drift_of_the_cpu_time_that_others_left_is_not_blamed_on_the_database() {
     let rising = |index: i64| 80.0 + 3.0 * index as f64;
     let found = beside_others(&rising, &|index| 70.0 - 0.75 * index as f64, 10.0);
     let text = find(found, "drifting").expect("it drifts").text;
-    let expect = "The CPU time that the generator got went from 20 % to 64 % of this machine; \
-                  commits per CPU second changed by -";
+    let expect = "The CPU time that the generator got went from 20.0 % to 64.2 % of this \
+                  machine; commits per CPU second did not change.";
     assert!(text.contains(expect) && text.contains("measure on an idle machine"), "{text}");
     assert!(!text.contains("Lengthen the ramp-up"), "{text}");
     // Others that take as much all the time are no reason.
