@@ -107,7 +107,7 @@ const NOISY_MIN: usize = 2;
 const NOISIER: f64 = 5.0;
 const NOISIER_SURELY: f64 = 12.0;
 /// How many times as much as before all vary but the one farthest off: one alone is an outlier.
-const OTHERS_TIMES_MIN: f64 = 3.0;
+const OTHERS_TIMES_MIN: f64 = 4.0;
 /// Deviations beyond which one counts as if it were there: an outlier is no noise.
 const NOISE_MAX: f64 = 4.0;
 
