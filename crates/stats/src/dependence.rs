@@ -129,7 +129,7 @@ const SHARES: [f64; 9] = [0.02, 0.1, 0.25, 0.5, 0.75, 0.9, 0.95, 0.99, 0.999];
 /// How dispersed shares of samples below bounds are, from a share of nothing to one of all, rising.
 /// Of a share between two of them the larger factor holds: bounds may be named later.
 ///
-/// Where fewer than six independent episodes lie beyond a bound, their scatter says nothing; there
+/// Where fewer than five independent episodes lie beyond a bound, their scatter says nothing; there
 /// the tail is as dispersed as the witnesses expect.
 pub fn share_dispersions(
     stretches: &[Stretch],

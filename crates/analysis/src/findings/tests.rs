@@ -271,7 +271,7 @@ fn what_the_plan_offers_is_no_fault_and_no_error() {
     }
     let findings = judge(&made.tally());
     let text = &findings.iter().find(|of| of.id == "slow_seconds").expect("raised").text;
-    let expect = "2 seconds (3.3 % of the time: 24, 45) stand out: p95 of 90 ms where as many \
+    let expect = "2 seconds (3.3 % of the time: 24, 45) stand out: p95 of 90.0 ms where as many \
                   arrivals have 4";
     assert!(text.starts_with(expect), "{text}");
 }

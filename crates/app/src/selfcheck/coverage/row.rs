@@ -94,7 +94,7 @@ impl Row {
         n: (u32, u32),
     ) -> Row {
         let (runs, wrong) = n;
-        let slack = 2.0 * (most * (1.0 - most) / f64::from(runs)).sqrt();
+        let slack = 2.0 * (most * (1.0 - most) / f64::from(runs.max(1))).sqrt();
         Row {
             what: what.to_owned(),
             model: model.to_owned(),
