@@ -98,8 +98,9 @@ pub fn dependent_ranks(
 /// The interval of the mean of what finished, in the values' unit.
 ///
 /// Its error is that of the sums of stretches. Few long episodes make most of the mean of a busy
-/// queue, and runs that lack one have a low mean and a small error of it. So the episodes beyond the
-/// p90 say how sure that error is: few of them widen the upper end, and fewer than two are a reason.
+/// queue, and runs that lack one have a low mean and a small error of it. So the episodes beyond
+/// the p90 say how sure that error is: few of them widen the upper end, and fewer than two are a
+/// reason.
 pub fn dependent_mean(stretches: &[Stretch], confidence: f64) -> Result<(f64, f64), NoInterval> {
     let series = Shares::of(stretches, confidence);
     let finished =
@@ -217,9 +218,9 @@ struct Ends {
 }
 
 impl Ends {
-    /// Those of a sum that is skewed: both lie higher. Its error is smaller in the runs in which the
-    /// sum is (Johnson, Journal of the American Statistical Association 73, 536, 1978; Hall, Journal
-    /// of the Royal Statistical Society B 54, 221, 1992).
+    /// Those of a sum that is skewed: both lie higher. Its error is smaller in the runs in which
+    /// the sum is (Johnson, Journal of the American Statistical Association 73, 536, 1978; Hall,
+    /// Journal of the Royal Statistical Society B 54, 221, 1992).
     fn of_skewed(half_width: f64, skew: f64, z: f64) -> Ends {
         let shift = skew.clamp(0.0, 1.0) * (2.0 * z * z + 1.0) / (6.0 * z);
         Ends {
@@ -358,8 +359,8 @@ impl Shares<'_> {
     /// The ranks of the ends around a quantile.
     ///
     /// The upper end is the value of which as many samples lie beyond as an unlucky run has of the
-    /// share that truly does. It has fewer episodes than the quantile, so that its error is smaller,
-    /// by the root of how many of them there are.
+    /// share that truly does. It has fewer episodes than the quantile, so that its error is
+    /// smaller, by the root of how many of them there are.
     fn around(&self, q: f64, ends: Ends) -> Result<Ranks, NoInterval> {
         let (n, beyond) = (self.n as f64, 1.0 - q);
         // The share x of what is beyond that solves x + error sqrt(x) = 1.

@@ -142,7 +142,8 @@ mod tests {
         due.iter().map(&mut slot).collect()
     }
 
-    /// Of many runs: the share that holds the truth, and the median width in that of the true error.
+    /// Of many runs: the share that holds the truth, and the median width in that of the true
+    /// error.
     fn coverage(plan: impl Fn(f64) -> f64, most: u64, beside: fn(usize) -> u64) -> (f64, f64) {
         let per_slot: Vec<f64> = (0..SLOTS).map(|slot| plan(slot as f64 / 10.0 + 0.05)).collect();
         let beside_others = beside(0) > 0;

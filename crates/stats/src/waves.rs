@@ -48,8 +48,8 @@ const OUTSIDE: f64 = 1.6;
 /// differ by more than a factor.
 const FEW_WAVES: f64 = 5.0;
 
-/// How many times as likely as a flat spectrum such rises are where they are seen: of flat ones, one
-/// in ten.
+/// How many times as likely as a flat spectrum such rises are where they are seen: of flat ones,
+/// one in ten.
 const SEEN: f64 = 1.5;
 
 /// A spectrum below so much of the likeliest one's chance has no say.
@@ -203,8 +203,8 @@ fn likely(waves: &[f64]) -> Vec<Likely> {
 }
 
 /// Which part of a rise is in the variance of the mean: what changes as slowly as the series is
-/// long is in part its mean, which varies less than the spectrum at frequency nothing. It is that of
-/// a first-order process, whose rise is at its half at the wave of its time constant.
+/// long is in part its mean, which varies less than the spectrum at frequency nothing. It is that
+/// of a first-order process, whose rise is at its half at the wave of its time constant.
 fn in_mean(rise: f64, below: f64) -> f64 {
     let constant = 1.0 / (PI * below);
     if rise > 0.0 { 1.0 + constant * (-1.0 / constant).exp_m1() } else { 1.0 }
