@@ -87,12 +87,12 @@ pub(crate) fn sentence_of_text(name: &str, text: &str) -> Option<String> {
         Some(within) => text.contains(within),
         None => text.lines().any(|line| begins(line.trim_start(), mark)),
     };
-    let kind = KINDS.iter().find(|kind| kind.marks.iter().any(|mark| has(mark)))?;
+    let kind = KINDS.iter().find(|kind| kind.marks.iter().any(has))?;
     let Kind { what, instead, .. } = kind;
     if *what == KINDS[0].what {
         return Some(format!("{name} is {what} by what is in it: {instead}"));
     }
-    let instead = workload_of(name).map_or_else(|| (*instead).to_owned(), |own| own);
+    let instead = workload_of(name).unwrap_or_else(|| (*instead).to_owned());
     Some(format!("{name} is {what}, and scripts are not run; the nearest here: {instead} ({PAGE})"))
 }
 

@@ -78,7 +78,7 @@ fn every_switch_may_be_given_twice_and_scripts_of_other_tools_are_named() {
     let twice = ["run", "empty", "-q", "-q", "--no-store", "--no-store", "--per-client"];
     let sim = ["--per-client", "--target=sim:", "--placement=simulated", "--duration=1s"];
     home.run(&[&twice[..], &sim].concat()).good();
-    home.write("x.bench", "function event()\n  query('SELECT 1')\nend\n".to_owned());
+    home.write("x.bench", "function event()\n  query('SELECT 1')\nend\n");
     let file = home.path("x.bench").display().to_string();
     let words = &["a Lua script of sysbench", "dbdyno run oltp-read-write"];
     refused(&home, &["run", &file], USAGE, words);
