@@ -7,6 +7,7 @@ use app::experiment::{
     AskedTables, ExperimentResult, Planned, forecast, matrices, plan, planned, points_by,
     report_by, resume, run as run_experiment,
 };
+use app::trials::trial_reports;
 use app::watcher::Watcher;
 use clap::{Arg, ArgAction, ArgMatches, Command};
 use model::{Choice, DataPolicy, Experiment};
@@ -195,7 +196,15 @@ fn print_report(
     match flags::is_json(matches) {
         true => shell.print(&required.json(report)),
         false => {
-            print_document(&experiment(report, &[]), PAGE_WIDTH, matches, shell)?;
+            let store = store(matches, shell)?;
+            let of_store = store.find_experiment(&report.id).map_err(said)?;
+            let trials = trial_reports(&store, &of_store)?;
+            let mut page = experiment(report, &[]);
+            // A terminal has of the trials what no single run shows.
+            let is_of_trials = |id: &str| matches!(id, "disturbances" | "ages");
+            let sections = experiment(report, &trials).sections.into_iter();
+            page.sections.extend(sections.filter(|section| is_of_trials(section.id)));
+            print_document(&page, PAGE_WIDTH, matches, shell)?;
             shell.print(&required.text(matches))
         }
     }
