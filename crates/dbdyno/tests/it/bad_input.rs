@@ -76,7 +76,8 @@ fn numbered_tables_of_others_with_a_gap_are_refused_before_ours_are_built_among_
 fn every_switch_may_be_given_twice_and_scripts_of_other_tools_are_named() {
     let home = Home::new();
     let twice = ["run", "empty", "-q", "-q", "--no-store", "--no-store", "--per-client"];
-    let sim = ["--per-client", "--target=sim:", "--placement=simulated", "--duration=1s"];
+    let target = "--target=sim:?service=constant:1ms";
+    let sim = ["--per-client", target, "--placement=simulated", "--duration=1s"];
     home.run(&[&twice[..], &sim].concat()).good();
     home.write("x.bench", "function event()\n  query('SELECT 1')\nend\n");
     let file = home.path("x.bench").display().to_string();

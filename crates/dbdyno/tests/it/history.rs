@@ -237,9 +237,9 @@ tps,16,17578,16404,9609,12686,5627,3329,1871
     home.run(&words).good().says(&["17,624 ± 147 *", "Means of the last 10 builds", "10 cores"]);
     // As they were published: versions by scenario for each number of writers, then their means.
     let by_version = ["history", "--imported=arm", "--by=version", "--rows=version"];
-    let csv = home.run(&[&by_version[..], &["--output=csv"]].concat()).good().out;
-    let lines: Vec<&str> = csv.lines().collect();
-    assert_eq!(lines.len(), 1 + 5 * 11, "{csv}");
+    let of_builds = home.run(&[&by_version[..], &["--output=csv"]].concat()).good().out;
+    let lines: Vec<&str> = of_builds.lines().collect();
+    assert_eq!(lines.len(), 1 + 5 * 11, "{of_builds}");
     assert_eq!(lines[10], "tps,1,4.0.5685.0,4659,5462,2767,3720,2828,2266,1626");
     assert_eq!(line(lines[11]), "tps,1,mean of 10,5102,5275,2722,4010,2794,2283,1629\n");
     home.run(&by_version).good().says(&["writers=12", "mean of 10", "17,624 ± 147"]);
