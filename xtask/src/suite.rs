@@ -53,7 +53,7 @@ const WITH_SERVERS: [&str; 10] = [
 ];
 
 /// Executables whose tests compute, and look at no clock.
-const COMPUTING: [&str; 7] = ["analysis", "made_up", "model", "plan", "render", "stats", "xtask"];
+const COMPUTING: [&str; 6] = ["analysis", "model", "plan", "render", "stats", "xtask"];
 
 /// Processes that spin beside the tests.
 const SPINNING: usize = 10;
@@ -461,7 +461,7 @@ mod tests {
         assert_eq!(lines.len(), 4 + N_SLOWEST);
     }
 
-    /// An executable with a test that passes and one that does not, under a condition that it tells.
+    /// An executable with a test that passes and one that does not; it prints its condition.
     #[test]
     fn a_test_that_fails_has_failed_under_each_condition() {
         let folder = tempfile::tempdir().expect("temporary folders can be made");

@@ -9,7 +9,8 @@
 //! Better or worse takes both: a chance below 5 % that figures lie so if nothing differs, and a
 //! ratio beyond the minimum effect. The p-values of all that headlines state are corrected together
 //! over sides, points and figures (Hommel), and those of all other figures as a family of their
-//! own. Where runs did not take turns, a difference that a drift explains is no verdict on a side. Work that was lost makes a time infinite: it has its rank as any other. A pure function of
+//! own. Where runs did not take turns, a difference that a drift explains is no verdict on a side.
+//! Work that was lost makes a time infinite: it has its rank as any other. A pure function of
 //! reports. Not here: which runs make a side (app), and how it looks (render).
 
 mod beside;

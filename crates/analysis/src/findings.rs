@@ -11,6 +11,7 @@ mod data;
 mod disturbances;
 mod environment;
 mod generator;
+mod host;
 mod offered;
 mod others_cpu;
 mod outcomes;

@@ -11,9 +11,9 @@ const FIGURES_MIN: usize = 5;
 /// A line that hides the step altogether leaves this share of it, for rounding.
 const LEFT_MIN: f64 = 1e-9;
 
-/// The chance of a shift between two sides as large as this or larger, or of the other sign, if there
-/// is none, beside a line through all figures: of (figure, whether it is of the second side) in the
-/// order of time. 1 where a shift could not be told from a line, or a figure is infinite.
+/// The chance of a shift between two sides as large as this or larger, or of the other sign, if
+/// there is none, beside a line through all figures: of (figure, whether it is of the second side)
+/// in the order of time. 1 where a shift could not be told from a line, or a figure is infinite.
 ///
 /// It is the shift of an analysis of covariance with time (Fisher, Statistical Methods for Research
 /// Workers, 1932). What the residuals of neighbours have in common raises its variance by
@@ -64,7 +64,7 @@ mod tests {
     use crate::draw::normal;
 
     /// Of many comparisons in blocks, of `n` figures a side each of which keeps so much of the one
-    /// before: the share in which sides are told apart, and that in which no drift explains it.
+    /// before: the share in which sides differ, and that in which no drift explains it.
     fn told(n: usize, keeps: f64, more: f64) -> (f64, f64) {
         let mut random = Xoshiro256PlusPlus::seed_from_u64(17);
         let (mut n_told, mut n_beside, rounds) = (0, 0, 3000);

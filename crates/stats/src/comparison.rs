@@ -11,9 +11,9 @@
 //! The effect is the median of all differences of a pair, or of all means of two differences
 //! (Hodges and Lehmann, Ann. Math. Stat. 34, 598, 1963). Its interval holds those of both tests,
 //! and so leaves out zero where both do. No ranks of three against three are surprising: these are
-//! judged by means alone, at a fifth of the error. Figures of one run depend on each other; these are for
-//! figures that are each of a whole run. Not here: which way is better, or from which size on a
-//! difference matters.
+//! judged by means alone, at a fifth of the error. Figures of one run depend on each other; these
+//! are for figures that are each of a whole run. Not here: which way is better, or from which size
+//! on a difference matters.
 
 use statrs::distribution::{ContinuousCDF, FisherSnedecor, StudentsT};
 

@@ -54,8 +54,8 @@ pub(crate) fn pattern_score(values: &[f64], pattern: &[f64]) -> f64 {
 }
 
 /// The normal score of so many values before a series being of its level, if their mean lies
-/// `above` that of the series. 0 of fewer than [`VALUES_MIN`] values; of equal ones every difference
-/// is beyond chance.
+/// `above` that of the series. 0 of fewer than [`VALUES_MIN`] values; of equal ones every
+/// difference is beyond chance.
 ///
 /// Only the series itself tells what is noise: values that approach a level are none of it. By each
 /// shape of its spectrum a mean of n values varies as the spectrum at a wave of 2 n says.

@@ -1,10 +1,10 @@
 //! Findings on what the run was made with: build, machine, host and durability of the database.
 
 use model::numbers::significant;
-use model::{CommitRisk, FactValue, Severity, Target};
+use model::{CommitRisk, FactValue, Severity};
 
 use super::others_cpu::{self, OTHERS_PERCENT_MAX};
-use super::{FindingText, count};
+use super::{FindingText, count, host};
 use crate::tally::Tally;
 
 /// More time stolen by other virtual machines than this is noise that no repetition removes.
@@ -165,34 +165,17 @@ fn idle_closed(tally: &Tally) -> Option<EnvironmentFinding> {
 /// Settings by which servers close idle connections; 0 is none.
 const IDLE_LIMITS: [&str; 2] = ["wait_timeout", "idle_session_timeout"];
 
-/// Where the server is, as its URL tells: a file, this host, or another one.
 fn host(tally: &Tally) -> Option<EnvironmentFinding> {
-    let target = Target::parse(&tally.description.as_ref()?.target).ok()?;
-    let is_path = |name: &str| name.starts_with('/');
-    let socket = ["socket", "host"].iter().any(|option| target.option(option).is_some_and(is_path));
-    match target.hosts.as_slice() {
-        // What draws its answers is nowhere.
-        _ if tally.fact("database", "seed").is_some() => None,
-        _ if target.scheme == "managed" || socket => Some(EnvironmentFinding::SameHost),
-        [] => Some(EnvironmentFinding::Embedded),
-        hosts if hosts.iter().any(|host| host.is_here() || is_path(&host.name)) => {
-            Some(EnvironmentFinding::SameHost)
-        }
-        _ => None,
-    }
-}
-
-/// Whether the server is on this machine and its process is not seen: it would be taken for another
-/// program.
-pub(super) fn is_server_hidden(tally: &Tally) -> bool {
-    let is_here = matches!(host(tally), Some(EnvironmentFinding::SameHost));
-    is_here && !others_cpu::has(tally, "server")
+    host::place(tally).map(|place| match place {
+        host::Place::WithinUs => EnvironmentFinding::Embedded,
+        host::Place::ThisHost => EnvironmentFinding::SameHost,
+    })
 }
 
 /// What programs took of the machine's CPU time, without the generator and the server.
 fn other_cpu_load(tally: &Tally) -> Option<EnvironmentFinding> {
     let processors = tally.fact("cpu", "logical")?.count().filter(|n| *n > 0)? as f64;
-    if is_server_hidden(tally) {
+    if others_cpu::is_server_hidden(tally) {
         return None;
     }
     let has_server = others_cpu::has(tally, "server");

@@ -1,5 +1,5 @@
-//! What other programs took of the machine's CPU time, second by second, and whether commits went up
-//! and down with what was left.
+//! What other programs took of the machine's CPU time, second by second, and whether commits went
+//! up and down with what was left.
 //!
 //! Not here: how much is too much (environment).
 
@@ -9,7 +9,7 @@ use model::NS_PER_S;
 use model::numbers::percent_text;
 use stats::trend;
 
-use super::environment;
+use super::host::{self, Place};
 use crate::gauges::{points, whose};
 use crate::tally::Tally;
 
@@ -87,6 +87,12 @@ fn is_disturbed(tally: &Tally, second: i64) -> bool {
     tally.disturbances.iter().any(touches)
 }
 
+/// Whether the server is on this machine and its process is not seen: it would be taken for another
+/// program.
+pub(super) fn is_server_hidden(tally: &Tally) -> bool {
+    matches!(host::place(tally), Some(Place::ThisHost)) && !has(tally, "server")
+}
+
 /// The CPU time of seconds, and what was committed in them.
 struct Together {
     cpu: Vec<CpuSecond>,
@@ -96,7 +102,7 @@ struct Together {
 impl Together {
     /// Of a run in which others took much, and commits went with what was left.
     fn of(tally: &Tally) -> Option<Together> {
-        if environment::is_server_hidden(tally) {
+        if is_server_hidden(tally) {
             return None;
         }
         let groups: Vec<usize> = (0..tally.groups.len()).collect();

@@ -49,10 +49,10 @@ fn a_loop_that_limits_the_rate_is_saturated_and_one_that_waits_for_a_server_is_n
     assert!(saturated(&fast).contains("was busy for"), "{:?}", fast.facts.get("client"));
     assert_eq!(fact(&fast, "run_delay_share_percent"), None);
     let slow = ran(Placement::Loop, 16, SLOW);
-    // A loop wakes often, and where others have its CPU it waits for that: then it is told.
+    // A loop wakes often, and where others have its CPU it waits for that, which is reported.
     let is_busy = largest(&slow, "loop_busy_percent") > 90.0;
-    let is_told = saturated(&slow).contains("was busy for");
-    assert_eq!(is_told, is_busy, "{:?}", slow.facts.get("client"));
+    let is_reported = saturated(&slow).contains("was busy for");
+    assert_eq!(is_reported, is_busy, "{:?}", slow.facts.get("client"));
     assert!(largest(&slow, "loop_busy_percent") < largest(&fast, "loop_busy_percent"));
     for report in [&fast, &slow] {
         let n_loops = fact(report, "loop_busy_percent").expect("it is known").all().len();

@@ -1,5 +1,5 @@
-//! A generator that is in the way says so, beside a real server that has a CPU of its own, where the
-//! machine has two.
+//! A generator that is in the way says so, beside a real server that has a CPU of its own where
+//! the machine has two.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -22,7 +22,7 @@ fn cpus() -> (usize, usize) {
     let allowed = sched_getaffinity(None).expect("it can be asked");
     let mut all = (0..CpuSet::MAX_CPU).filter(|cpu| allowed.is_set(*cpu));
     let first = all.next().expect("we run on one");
-    (first, all.last().unwrap_or(first))
+    (first, all.next_back().unwrap_or(first))
 }
 
 fn set_of(cpu: usize) -> CpuSet {
@@ -133,7 +133,7 @@ fn a_generator_that_was_stopped_for_50_ms_is_found_with_its_reply_lag() {
         let longest_us = number(&report, "reply_lag_us.max");
         assert!(longest_us >= 45_000.0, "{placement}: {:#}", report["reply_lag_us"]);
         assert!(number(&report, "reply_lag_us.late") > 0.0);
-        // A longer pause is told as such.
+        // A longer pause is reported as such.
         let is_found = !saturated(&report).is_empty() || raises(&report, "generator_paused");
         assert!(is_found, "{placement}: {:#}", report["findings"]);
     }
@@ -145,7 +145,7 @@ fn an_idle_generator_is_not_found() {
     let home = Home::new();
     let report = start(&home, &SLOW, &target, "thread").end().json();
     assert_eq!(saturated(&report), "", "{:#}", report["facts"]["client"]);
-    // A loop wakes often, and where others have its CPU it waits for that: then it is told.
+    // A loop wakes often, and where others have its CPU it waits for that, which is reported.
     let report = start(&home, &SLOW, &target, "loop").end().json();
     let percents = at(&report, "facts.client.loop_busy_percent").to_string();
     let percents = percents.split(|c: char| !c.is_ascii_digit() && c != '.');
