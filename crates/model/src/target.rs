@@ -305,7 +305,9 @@ fn parse_host(text: &str) -> Result<Host, BadTarget> {
 /// Whether an option's name says that its value is to be hidden.
 fn is_secret(name: &str) -> bool {
     let name = name.to_ascii_lowercase();
-    ["pass", "pwd", "secret", "token"].iter().any(|word| name.contains(word))
+    // Whether a password may be sent in clear text is none.
+    let is_of_one = ["pass", "pwd", "secret", "token"].iter().any(|word| name.contains(word));
+    is_of_one && name != "clear_password"
 }
 
 /// Percent-encoding (RFC 3986, 2.1) of `reserved` characters and of what would not be read as it
@@ -400,6 +402,7 @@ mod tests {
         );
         check("mariadb://%C3%A9@[::1]:1/%0A", "mariadb://\u{e9}@[::1]:1/%0A");
         check("sqlite:/a%20b/c:d@e?journal=wal", "sqlite:/a b/c:d@e?journal=wal");
+        check("mysql://a@h/d?clear_password=true", "mysql://a@h/d?clear_password=true");
     }
 
     #[test]

@@ -104,7 +104,7 @@ const NOISY_MIN: usize = 2;
 /// Twice the logarithm of the likelihood ratio from which on it is taken for so, and from which on
 /// it is sure. Steps are found as soon with 4.5, 6.5 and 10; with 10 a series whose noise has
 /// trebled has a third more false alarms than with 4.5.
-const NOISIER: f64 = 5.0;
+const NOISIER: f64 = 7.5;
 const NOISIER_SURELY: f64 = 12.0;
 /// How many times as much as before all vary but the one farthest off: one alone is an outlier.
 const OTHERS_TIMES_MIN: f64 = 4.0;

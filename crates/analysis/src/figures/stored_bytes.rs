@@ -13,7 +13,8 @@ pub(super) const BYTES_STORED: &str = "bytes.per_second";
 
 /// The primary metric that counts stored bytes, and how many bytes one of its unit is.
 pub(super) fn bytes_stored(report: &Report) -> Option<(&PrimaryMetricReport, f64)> {
-    if report.block.custom_metrics.get("bytes").is_some() {
+    let counts_bytes = |name: &str| name == "bytes" || name.ends_with(".bytes");
+    if report.block.custom_metrics.iter().any(|(name, _)| counts_bytes(name)) {
         return None;
     }
     let all = report.block.primary_metrics.iter();

@@ -12,6 +12,7 @@ use serde_json::Value;
 
 use crate::enough::report_once;
 use crate::home::{Home, at, number};
+use crate::outage::wait_for_seconds;
 
 /// What every run of these tests deserves: dbdyno is built for tests, and the load is closed.
 const ALWAYS: [&str; 2] = ["closed_load", "debug_build"];
@@ -197,7 +198,8 @@ fn a_generator_that_is_late_says_so() {
     let open = ["run", "empty", target, "--load=open", "--rate=100", "--arrivals=uniform"];
     let more = ["--clients=100", "--duration=1h", "--ramp-up=0s", "--placement=thread"];
     let mut run = home.start(&[&open[..], &more, &["--output=json"]].concat());
-    run.wait_until("the load", |said| said.contains("0 s of 1h"));
+    // By then all clients wait for arrivals that they have claimed.
+    wait_for_seconds(&home, &mut run, 2);
     run.pause(Duration::from_millis(900));
     let report = report_once(&home, run, "enough samples for a p99", |report| {
         number(report, "counts.finished") >= 500.0

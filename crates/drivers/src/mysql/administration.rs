@@ -17,8 +17,8 @@ pub(super) const ADMINISTRATION: Administration = Administration {
         finish: |tables| format!("ANALYZE TABLE {tables};"),
     }),
     // A lock's name is the server's, not the database's, and has at most 64 letters.
-    alone: &["SELECT GET_LOCK(CONCAT('dbdyno ', SHA1(DATABASE())), 0)"],
-    alone_ends: "DO RELEASE_LOCK(CONCAT('dbdyno ', SHA1(DATABASE())))",
+    alone: &["SELECT GET_LOCK(CONCAT('dbdyno ', SHA2(DATABASE(), 224)), 0)"],
+    alone_ends: "DO RELEASE_LOCK(CONCAT('dbdyno ', SHA2(DATABASE(), 224)))",
     // Galera: reads wait until what other nodes have committed is here.
     sees_other_hosts: Some("SET SESSION wsrep_sync_wait = 1"),
     house_limits: &[

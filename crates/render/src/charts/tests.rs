@@ -159,7 +159,7 @@ fn the_charts_of_a_closed_run() {
     throughput: Throughput
       x time in the measured phase [s] Linear; y TPS [commits/s] FromZero
       users (Line, 65) -4.500: 300.0 .. 59.50: 447.0
-      mean, 95 % interval within this run (Line, 2) 0: 451.8 (445.0 to 458.6) .. 60.00: 451.8 (445.0 to 458.6)
+      mean, 95 % interval within this run (Line, 2) 0: 451.8 (444.7 to 458.9) .. 60.00: 451.8 (444.7 to 458.9)
       X -5.000 to 0: ramp-up
       X 42.00 to 43.30: drop
     types: Throughput by transaction

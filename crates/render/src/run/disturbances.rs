@@ -213,10 +213,10 @@ mod tests {
         up to 1 s earlier
         at 42 s: drop (DROP TABLE big): done in 300 ms; TPS fell below 90 % of the rate before, and was
         back there 1 s after the start
-                   seconds  offered  failed          TPS  p50 ms  p99 ms  max
-          before  36 to 41    2,311       0  460.2 ± 9.5    13.6    93.0  366
-          during  42 to 43      310       0        307.0    13.4    86.1  130
-          after   43 to 48    2,296       0     457 ± 11    14.0    92.4  177
+                   seconds  offered  failed       TPS  p50 ms  p99 ms  max
+          before  36 to 41    2,311       0  460 ± 11    13.6    93.0  366
+          during  42 to 43      310       0     307.0    13.4    86.1  130
+          after   43 to 48    2,296       0  457 ± 11    14.0    92.4  177
         no interval of p50 and p99 (before, during, after): the run is too short: needs at least 10 s
         ");
         assert!(page.lines().all(|line| line.chars().count() <= Style::default().width));

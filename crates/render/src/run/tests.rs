@@ -21,7 +21,7 @@ fn shown(report: &Report, style: &Style) -> String {
 #[test]
 fn a_plain_closed_run_reads_like_a_page() {
     insta::assert_snapshot!(page(&Made::closed()), @r"
-    tpcc on SQLite 3.54.1: 12,115 NOPM, 27,108 TPM (451.8 TPS ± 6.8 within this run), p99 84.4 ms
+    tpcc on SQLite 3.54.1: 12,115 NOPM, 27,108 TPM (451.8 TPS ± 7.1 within this run), p99 84.4 ms
 
     Is this result valid? Yes. No problem was found.
 
@@ -34,10 +34,10 @@ fn a_plain_closed_run_reads_like_a_page() {
     response        27,225     18.7  13.5  38.2  50.3  84.1    157    366
     of all offered  27,227      –    13.5  38.2  50.3  84.4    161      –
     of the failed        2  5,000     –     –     –     –        –  5,000
-    95 % intervals within this run: p50 13.3 to 13.7, p90 37.3 to 39.2, p95 49.1 to 51.5, p99 81.8
-    to 87.9
-    of all offered: p50 13.3 to 13.7, p90 37.3 to 39.2, p95 49.1 to 51.5, p99 81.9 to 88.0
-    no interval of p99.9: too few episodes of slow transactions: needs a run of about 2m
+    95 % intervals within this run: p50 13.2 to 13.8, p90 37.2 to 39.4, p95 48.9 to 51.8, p99 82.0
+    to 88.1
+    of all offered: p50 13.3 to 13.8, p90 37.2 to 39.4, p95 48.9 to 51.8, p99 82.0 to 89.1
+    no interval of p99.9: too few episodes of slow transactions: needs a run of about 2m30s
 
     27,227 transactions offered = 27,225 finished + 2 failed + 0 dropped + 0 unfinished
     27,108 committed, 117 rolled back by design, 299 further attempts, 8 left from the ramp-up
@@ -54,7 +54,7 @@ fn a_plain_closed_run_reads_like_a_page() {
     commits in each of 60 seconds, scale 0 to 473
     ██████████████████████████████████████████▆█████████████████
     min 307 (second 42), median 452.5, max 473, CV 4.8 %, no stall
-    for ±1 % of TPS, run for about 2m30s
+    for ±1 % of TPS, run for about 90 s
 
     custom metric  unit   count      sum  per second  mean   p50   p99   max
     lines          rows  27,225  272,250       4,538  10.0  10.0  10.0  10.0
@@ -120,12 +120,12 @@ fn an_overloaded_open_run_tells_the_truth_first() {
       service       24,350     17.9     12.2     34.4     49.8    104    181    268
       wait          24,350  2,423    2,500    2,500    2,500    2,500  2,500  2,500
     of all offered  30,000      –    2,590        ∞        ∞        ∞      ∞      –
-    95 % intervals within this run: p50 2,554 to 2,594
-    of all offered: p50 2,567 to 2,611
-    no interval of p90: too few episodes of slow transactions: needs a run of about 4m30s
-    no interval of p95: too few episodes of slow transactions: needs a run of about 9m30s
-    no interval of p99: too few episodes of slow transactions: needs a run of about 55m
-    no interval of p99.9: too few episodes of slow transactions: needs a run of about 9h
+    95 % intervals within this run: p50 2,559 to 2,592
+    of all offered: p50 2,573 to 2,609
+    no interval of p90: too few episodes of slow transactions: needs a run of about 3m
+    no interval of p95: too few episodes of slow transactions: needs a run of about 6m
+    no interval of p99: too few episodes of slow transactions: needs a run of about 35m
+    no interval of p99.9: too few episodes of slow transactions: needs a run of about 6h
     ∞ 5,500 of 30,000 transactions were dropped or failed
 
     30,000 transactions offered = 24,350 finished + 0 failed + 5,500 dropped + 150 unfinished

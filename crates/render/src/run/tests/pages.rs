@@ -285,16 +285,16 @@ fn a_page_of_60_columns() {
       service         104    181    268
       wait          2,500  2,500  2,500
     of all offered      ∞      ∞      –
-    95 % intervals within this run: p50 2,554 to 2,594
-    of all offered: p50 2,567 to 2,611
+    95 % intervals within this run: p50 2,559 to 2,592
+    of all offered: p50 2,573 to 2,609
     no interval of p90: too few episodes of slow transactions:
-    needs a run of about 4m30s
+    needs a run of about 3m
     no interval of p95: too few episodes of slow transactions:
-    needs a run of about 9m30s
+    needs a run of about 6m
     no interval of p99: too few episodes of slow transactions:
-    needs a run of about 55m
+    needs a run of about 35m
     no interval of p99.9: too few episodes of slow transactions:
-    needs a run of about 9h
+    needs a run of about 6h
     ∞ 5,500 of 30,000 transactions were dropped or failed
 
     30,000 transactions offered = 24,350 finished + 0 failed +
@@ -368,16 +368,16 @@ fn a_page_of_80_columns() {
       service       24,350     17.9     12.2     34.4     49.8    104    181    268
       wait          24,350  2,423    2,500    2,500    2,500    2,500  2,500  2,500
     of all offered  30,000      –    2,590        ∞        ∞        ∞      ∞      –
-    95 % intervals within this run: p50 2,554 to 2,594
-    of all offered: p50 2,567 to 2,611
+    95 % intervals within this run: p50 2,559 to 2,592
+    of all offered: p50 2,573 to 2,609
     no interval of p90: too few episodes of slow transactions: needs a run of about
-    4m30s
+    3m
     no interval of p95: too few episodes of slow transactions: needs a run of about
-    9m30s
+    6m
     no interval of p99: too few episodes of slow transactions: needs a run of about
-    55m
+    35m
     no interval of p99.9: too few episodes of slow transactions: needs a run of
-    about 9h
+    about 6h
     ∞ 5,500 of 30,000 transactions were dropped or failed
 
     30,000 transactions offered = 24,350 finished + 0 failed + 5,500 dropped + 150
@@ -435,12 +435,12 @@ fn a_page_of_120_columns() {
       service       24,350     17.9     12.2     34.4     49.8    104    181    268
       wait          24,350  2,423    2,500    2,500    2,500    2,500  2,500  2,500
     of all offered  30,000      –    2,590        ∞        ∞        ∞      ∞      –
-    95 % intervals within this run: p50 2,554 to 2,594
-    of all offered: p50 2,567 to 2,611
-    no interval of p90: too few episodes of slow transactions: needs a run of about 4m30s
-    no interval of p95: too few episodes of slow transactions: needs a run of about 9m30s
-    no interval of p99: too few episodes of slow transactions: needs a run of about 55m
-    no interval of p99.9: too few episodes of slow transactions: needs a run of about 9h
+    95 % intervals within this run: p50 2,559 to 2,592
+    of all offered: p50 2,573 to 2,609
+    no interval of p90: too few episodes of slow transactions: needs a run of about 3m
+    no interval of p95: too few episodes of slow transactions: needs a run of about 6m
+    no interval of p99: too few episodes of slow transactions: needs a run of about 35m
+    no interval of p99.9: too few episodes of slow transactions: needs a run of about 6h
     ∞ 5,500 of 30,000 transactions were dropped or failed
 
     30,000 transactions offered = 24,350 finished + 0 failed + 5,500 dropped + 150 unfinished
@@ -494,12 +494,12 @@ fn a_page_of_160_columns() {
       service       24,350     17.9     12.2     34.4     49.8    104    181    268
       wait          24,350  2,423    2,500    2,500    2,500    2,500  2,500  2,500
     of all offered  30,000      –    2,590        ∞        ∞        ∞      ∞      –
-    95 % intervals within this run: p50 2,554 to 2,594
-    of all offered: p50 2,567 to 2,611
-    no interval of p90: too few episodes of slow transactions: needs a run of about 4m30s
-    no interval of p95: too few episodes of slow transactions: needs a run of about 9m30s
-    no interval of p99: too few episodes of slow transactions: needs a run of about 55m
-    no interval of p99.9: too few episodes of slow transactions: needs a run of about 9h
+    95 % intervals within this run: p50 2,559 to 2,592
+    of all offered: p50 2,573 to 2,609
+    no interval of p90: too few episodes of slow transactions: needs a run of about 3m
+    no interval of p95: too few episodes of slow transactions: needs a run of about 6m
+    no interval of p99: too few episodes of slow transactions: needs a run of about 35m
+    no interval of p99.9: too few episodes of slow transactions: needs a run of about 6h
     ∞ 5,500 of 30,000 transactions were dropped or failed
 
     30,000 transactions offered = 24,350 finished + 0 failed + 5,500 dropped + 150 unfinished
@@ -566,16 +566,16 @@ fn a_page_in_ascii() {
       wait          24,350  2,500    2,500    2,500    2,500  2,500  2,500
     of all offered  30,000  2,590      inf      inf      inf    inf      -
     no room for the column mean
-    95 % intervals within this run: p50 2,554 to 2,594
-    of all offered: p50 2,567 to 2,611
+    95 % intervals within this run: p50 2,559 to 2,592
+    of all offered: p50 2,573 to 2,609
     no interval of p90: too few episodes of slow transactions: needs a run of
-    about 4m30s
+    about 3m
     no interval of p95: too few episodes of slow transactions: needs a run of
-    about 9m30s
+    about 6m
     no interval of p99: too few episodes of slow transactions: needs a run of
-    about 55m
+    about 35m
     no interval of p99.9: too few episodes of slow transactions: needs a run of
-    about 9h
+    about 6h
     inf 5,500 of 30,000 transactions were dropped or failed
 
     30,000 transactions offered = 24,350 finished + 0 failed + 5,500 dropped +
