@@ -17,9 +17,10 @@ use crate::query_session::Canceller;
 use crate::readings::Readings;
 use crate::wall_clock::{self, since};
 
-/// A collector that is reading when the load is over may end so long; then its query is cut off,
-/// and as long again later it is left behind.
-const PATIENCE: Duration = Duration::from_secs(1);
+/// A collector that is reading when the load is over may take so long; then its query is cut off,
+/// and as long again later it is left behind. The sums that a busy server is asked for last take
+/// more than a second.
+const PATIENCE: Duration = Duration::from_secs(5);
 
 /// The last reading is made if so much has passed since the one before: rates over less are noise.
 const LAST_NS_MIN: i64 = 200 * NS_PER_MS as i64;

@@ -9,6 +9,7 @@ use serde_json::json;
 use crate::devtools::Tab;
 use crate::home::{Home, number_in};
 use crate::http::Web;
+use crate::waiting::eventually;
 
 /// A run in virtual time.
 fn simulated(home: &Home, name: &str, service_ms: u32) {
@@ -213,14 +214,15 @@ fn grown(tab: &mut Tab, home: &Home, web: &Web) {
     let target = "--target=sim:?service=constant:5ms";
     let mut experiment = home.start(&[&["run", "empty", "--quiet", target], &vary[..]].concat());
     // It waits for the browser, however long that takes to begin.
-    let (store, sql) = (home.store(), "SELECT count(*) FROM run");
+    let (store, sql) = (home.store(), "SELECT count(*) FROM run WHERE status = 'completed'");
     experiment.wait_until("a trial", |_| number_in(&store, sql) >= Some(1));
     experiment.stand_still();
-    tab.go(&format!("{}/experiments", web.base));
     let link = "document.querySelector('.runs .name a')";
-    while tab.value(&format!("{link} === null")) == true {
+    let is_listed = || {
         tab.go(&format!("{}/experiments", web.base));
-    }
+        tab.value(&format!("{link} !== null")) == true
+    };
+    assert!(eventually(is_listed), "the experiment is not listed");
     tab.follow(".runs .name a");
     assert!(tab.value("location.pathname").to_string().contains("/experiments/"));
     let done = "document.querySelector('.standing progress').value";
