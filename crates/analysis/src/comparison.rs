@@ -200,7 +200,7 @@ pub enum Verdict {
     BelowMinEffect,
     /// It differs, and perhaps by less than matters.
     SizeNotKnown,
-    /// It differs, or the machine drifted: the runs did not take turns, and a drift at the pace of
+    /// A difference, or a drift of the machine: the runs did not take turns, and a drift as fast as
     /// that within the sides explains it.
     DiffersOrDrifted,
     /// The runs do not show that it differs.

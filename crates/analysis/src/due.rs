@@ -14,9 +14,9 @@ pub(crate) fn changes(load: &Load) -> bool {
     }
 }
 
-/// What is due of groups with these loads in each of `n` slots from the beginning of the measured
-/// phase on, in transactions; none where the plan changes the rate of none of all groups. What has
-/// no rate of its own, as a closed load, goes up or down with what others have due.
+/// Transactions that the plan has due in each of `n` slots from the beginning of the measured phase
+/// on; none where it changes no rate of any group. A load without a rate of its own, such as a
+/// closed one, goes up or down with what others have due.
 pub(crate) fn due(of: &[&Load], all: &[&Load], slot_ns: u64, n: usize) -> Option<Due> {
     let rate = |load: &&Load| match load {
         Load::Open { rate, .. } => Some(rate.clone()),

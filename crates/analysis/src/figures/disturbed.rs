@@ -5,7 +5,7 @@
 
 use crate::report::{DisturbanceReport, Report, WindowReport};
 
-/// What their names begin with.
+/// First part of the names of these figures.
 pub(super) const PREFIX: &str = "disturbance.";
 
 /// From the beginning until commits were back at 90 %.
@@ -21,7 +21,7 @@ const WINDOWS: [(&str, Windows); 3] = [
     ("after", |one| one.after.as_ref()),
 ];
 
-/// What is known of a window, by name.
+/// Figures of a window by the last part of their names.
 const OF_WINDOW: [(&str, OfWindow); 4] = [
     ("p50_ms", |of| of.response_ms.p50),
     ("p95_ms", |of| of.response_ms.p95),

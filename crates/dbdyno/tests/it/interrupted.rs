@@ -11,6 +11,7 @@ use servers::for_tests::MARIADB;
 
 use crate::home::{Home, at, number, number_in};
 use crate::journey::nothing_is_lost;
+use crate::outage::wait_for_seconds;
 use crate::password::{on_a_terminal, read_until};
 use crate::real::url;
 use crate::waiting::Started;
@@ -23,13 +24,6 @@ const SLOW: &str = "--target=sim:?service=constant:5ms";
 
 const LONG: [&str; 6] =
     ["run", "tpcc", "--rate=50", "--duration=600s", "--ramp-up=0s", "--check=off"];
-
-/// Waits until the store has so many seconds of the only run.
-fn wait_for_seconds(home: &Home, run: &mut Started, count: i64) {
-    let sql = "SELECT count(*) FROM second";
-    let store = home.store();
-    run.wait_until("seconds in the store", |_| number_in(&store, sql) >= Some(count));
-}
 
 /// Waits until so many chunks of the data are built, with more to come.
 fn wait_for_chunks(home: &Home, build: &mut Started, count: i64) {
@@ -251,7 +245,6 @@ fn a_killed_run_is_kept_but_for_its_last_moments_and_its_data_are_whole() {
     let home = Home::new();
     home.put_tpcc();
     let mut run = home.start(&LONG);
-    wait_for_seconds(&home, &mut run, 1);
     wait_for_seconds(&home, &mut run, 3);
     home.run(&["runs", "list", "--status=running"]).good().says(&["tpcc"]);
     home.run(&["runs", "rm", "last"]).code(1).warns(&["is running: stop it first"]);
