@@ -16,7 +16,8 @@ use crate::stop::{NEVER, RUNNING, Stop};
 /// From one heartbeat to the next: a timer and its wake-up cost some 5 µs, a two-thousandth of it.
 const INTERVAL_NS: u64 = 10 * NS_PER_MS;
 
-/// How late the heartbeats of one loop were in the measured phase.
+/// How late the heartbeats of one loop were in the measured phase; in a run that ends with a count,
+/// until the coordinator saw that it was reached.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Heartbeats {
     /// How late each was, those that were missed too: a loop that was away for 50 ms has missed

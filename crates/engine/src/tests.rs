@@ -923,7 +923,9 @@ fn reply_lag(shown: &WorkerMessage) -> stats::Histogram {
 
 #[test]
 fn a_loop_that_is_blocked_shows_in_its_heartbeat_and_in_the_reply_lag() {
+    let began = std::time::Instant::now();
     let shown = blocked_for_50_ms(Placement::Loop);
+    let whole_ns = began.elapsed().as_nanos() as u64;
     let mut heartbeats = shown.events.iter().filter_map(|event| match event {
         Event::Heartbeats { loop_index, latest_at_ns, lag } => {
             Some((*loop_index, *latest_at_ns, lag.as_ref()?))
@@ -936,9 +938,11 @@ fn a_loop_that_is_blocked_shows_in_its_heartbeat_and_in_the_reply_lag() {
     let ms = lag.max() / NS_PER_MS;
     assert!(ms >= 40, "{ms} ms");
     assert!(latest_at_ns >= 0 && latest_at_ns < shown.ran.measured_ns as i64, "{latest_at_ns}");
-    // Each was seen or missed, and every one counts.
-    let due = shown.ran.measured_ns / (10 * NS_PER_MS);
-    assert!(lag.count().abs_diff(due) <= 1, "{} of {due}", lag.count());
+    // Each was seen or missed, and every one counts. The loop beats on until it is told that the
+    // count was reached, and nobody knows when that is.
+    let due = |within_ns: u64| within_ns / (10 * NS_PER_MS);
+    let (least, most) = (due(shown.ran.measured_ns), due(whole_ns) + 1);
+    assert!((least..=most).contains(&lag.count()), "{} of {least} to {most}", lag.count());
     // Replies of the others lay there meanwhile.
     let replies = reply_lag(&shown);
     assert_eq!(replies.count(), 150 * 8);
