@@ -556,7 +556,7 @@ impl Momentary {
 }
 
 /// The command that restores what is left changed.
-fn restore_command(target: &Target) -> String {
+pub(crate) fn restore_command(target: &Target) -> String {
     let password = if target.password.is_some() { " --ask-password" } else { "" };
     format!("dbdyno restore --target '{target}'{password}")
 }

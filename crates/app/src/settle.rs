@@ -18,7 +18,7 @@ use monitor::{CounterSession, wall_clock};
 use crate::admin_session::{AdminSession, cut_off};
 use crate::error::Error;
 use crate::open::{OpenTarget, Opened};
-use crate::settings::{Momentary, with_user};
+use crate::settings::{Momentary, restore_command, with_user};
 use crate::watcher::Watcher;
 
 /// So long after its limit nothing is asked that takes longer: as long as a new connection may
@@ -365,6 +365,18 @@ pub(crate) fn settle_step(
     Ok(work.done)
 }
 
+/// An error that ended a step, and what to do about settings that could not be set back after it.
+fn with_settings_left(error: Error, n_left: usize, target: &Target) -> Error {
+    if n_left == 0 {
+        return error;
+    }
+    let settings = numbers::count(n_left as u64, "setting");
+    let command = restore_command(target);
+    Error::Failed(format!(
+        "settling: {error}; {settings} not set back: when the server answers again, run: {command}"
+    ))
+}
+
 /// What a server has counted until now.
 #[derive(Clone, Copy, Debug)]
 struct Commits {
@@ -489,15 +501,18 @@ impl<'a, 'w> Work<'a, 'w> {
         };
         // Settings go back whatever happened.
         let notes = self.momentary.take().map(|mut set| set.end()).unwrap_or_default();
+        let n_left = notes.len();
         notes.into_iter().for_each(|note| self.note("settings not set back".to_owned(), note, ""));
-        said?;
+        let target = self.of.target;
+        let with_left = |error| with_settings_left(error, n_left, target);
+        said.map_err(with_left)?;
         if !passed_over.is_empty() {
             let tables = passed_over.join(", ");
             let why = format!("The {} passed over {tables}", step.name.replace('_', " "));
             let left = format!("{tables} not done by the {}", step.name.replace('_', " "));
             self.note(left, why, &with_user(step.if_denied, self.of.target));
         }
-        let last = last?;
+        let last = last.map_err(with_left)?;
         if let (Some(error), false) = (refused, last == Some(0)) {
             let name = step.name.replace('_', " ");
             let left = match (&step.level, last) {

@@ -304,3 +304,30 @@ pub(crate) fn todays_parameters<'de, D: Deserializer<'de>>(
     }
     Ok(parameters)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_tried_again_is_named_by_kind_number_or_sqlstate() {
+        let of = |kind, code, sqlstate: &str| {
+            let sqlstate = sqlstate.to_owned();
+            DbError { code, sqlstate, ..DbError::new(kind, "no") }
+        };
+        let conflict = of(DbErrorKind::Other, 3101, "40000");
+        let covers = |word: &str, db_error: &DbError| {
+            RetryOn::by_code(word).expect("a number or a SQLSTATE").covers(db_error)
+        };
+        assert!(covers("3101", &conflict) && covers("40000", &conflict));
+        assert!(!covers("1205", &conflict) && !covers("40001", &conflict));
+        assert!(RetryOn::Kind(DbErrorKind::Other).covers(&conflict));
+        // SQLite and others have no SQLSTATE, and errors of ours have no number.
+        assert!(!covers("3101", &DbError::new(DbErrorKind::Other, "no")));
+        assert!(!covers("3101", &of(DbErrorKind::ConnectionLost, 3101, "40000")));
+        for word in ["", "1234567", "4000", "4000a", "40 00", "-1", "deadlock"] {
+            let is_number = !word.is_empty() && word.bytes().all(|byte| byte.is_ascii_digit());
+            assert_eq!(RetryOn::by_code(word).is_some(), is_number && word.len() < 7, "{word}");
+        }
+    }
+}

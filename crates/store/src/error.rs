@@ -81,6 +81,14 @@ impl StoreError {
 
     /// A newer format, or an event that only a newer dbdyno knows.
     pub(super) fn newer(path: &Path, found: u32, known: u32) -> StoreError {
+        let signed = found.cast_signed();
+        if signed < 0 {
+            let message = format!(
+                "the store {} has version {signed}, which no dbdyno writes: restore it from a copy",
+                path.display()
+            );
+            return StoreError::new(StoreErrorKind::Corrupt, message);
+        }
         let message = format!(
             "the store {} has version {found}, and this dbdyno supports versions up to {known}: \
              use a newer dbdyno",

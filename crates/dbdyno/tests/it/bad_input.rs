@@ -930,6 +930,14 @@ fn a_damaged_or_newer_store_is_reported_and_not_touched() {
     let newer = ["has version 99", "use a newer dbdyno"];
     refused(&home, &["runs", "list"], FAILED, &newer);
     refused(&home, &QUICK, FAILED, &newer);
+
+    let store = Connection::open(home.store()).unwrap();
+    store.pragma_update(None, "user_version", -1).unwrap();
+    drop(store);
+    let damaged = ["runs.sqlite", "has version -1", "restore it from a copy"];
+    refused(&home, &["runs", "list"], FAILED, &damaged);
+    refused(&home, &QUICK, FAILED, &damaged);
+    refused(&home, &["runs", "import", home.store().to_str().unwrap()], FAILED, &damaged);
 }
 
 #[test]
@@ -1279,6 +1287,11 @@ fn a_pipe_or_a_device_is_refused_before_it_is_read() {
     refused(&home, &[&QUICK[..8], &rate].concat(), USAGE, &words);
     let target = "--target=mariadb://a:b@127.0.0.1:1/d?tls=verify-ca&tls_ca=/dev/zero";
     refused(&home, &["run", "oltp-insert", target, "--no-store"], USAGE, &words);
+    let password = home.write("password", "hunter2hunter2");
+    let key = format!("--tls-key={password}");
+    let cert = ["--tls-cert=/dev/zero", &key, "--password-file", &password];
+    let page = [&["web", "--listen=127.0.0.1:0"], &cert[..]].concat();
+    refused(&home, &page, USAGE, &["/dev/zero", "pipe or a device"]);
 }
 
 #[test]

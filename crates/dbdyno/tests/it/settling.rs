@@ -136,6 +136,22 @@ fn sqlite_is_checkpointed_by_a_run_after_a_build_and_by_hand() {
     home.run(&["settle", "oltp-write-only", &target]).good().says(&["settled in", "log pages"]);
 }
 
+#[test]
+fn a_server_that_dies_while_it_settles_is_reported_by_the_command() {
+    let HeldUp { mut server, home, target, snapshot } = HeldUp::new();
+    let mut settling = home.start(&["settle", "oltp-write-only", &target, "--settle-limit=1h"]);
+    settling.wait_until("settings are raised", |_| {
+        ask(&server, &["SELECT CAST(@@GLOBAL.innodb_purge_threads AS CHAR)"]) == "32"
+    });
+    server.kill().expect("it is ours");
+    drop(snapshot);
+    // Before its hour is over, and with what is to be set back when the server is there again.
+    settling.end().code(1).warns(&["dbdyno restore"]);
+    server.restart().expect("it starts again");
+    home.run(&["restore", &target]).good();
+    home.run(&["restore", "--dry-run"]).good();
+}
+
 /// A purge that somebody's snapshot holds up, so that it lasts until it is given up.
 struct HeldUp {
     server: Server,
