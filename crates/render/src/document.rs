@@ -31,6 +31,8 @@ pub struct Document {
     pub verdicts: Vec<Verdict>,
     /// The figures that are asked for first; the headline has them in words.
     pub tiles: Vec<Tile>,
+    /// The same in lines, for a first page on a terminal; or nothing.
+    pub summary: Vec<Block>,
     /// Whether the result is valid.
     pub validity: Option<Validity>,
     /// What there is to read, in its order.
@@ -134,9 +136,6 @@ pub struct Validity {
     /// What was found.
     pub remarks: Vec<Remark>,
 }
-
-/// The question that a [`Validity`] answers.
-pub const IS_VALID: &str = "Is this result valid?";
 
 /// What is to be thought of a result.
 #[derive(Clone, Debug, PartialEq)]
@@ -352,12 +351,12 @@ impl Validity {
             shown => format!(" ({}{more})", shown.join(", ")),
         };
         validity.answer = match (validity.count(Severity::Invalid), n_warnings) {
-            (1.., _) => "No.".to_owned(),
-            (0, 0) => "Yes, with notes.".to_owned(),
+            (1.., _) => "NOT VALID.".to_owned(),
+            (0, 0) => "Valid, with notes.".to_owned(),
             // A remark on several runs names several.
             (0, n) => {
                 let n = n.max(names.len()) as u64;
-                format!("Use with caution: {}{named}.", count(n, "warning"))
+                format!("Valid, with {}{named}.", count(n, "warning"))
             }
         };
         (!validity.remarks.is_empty()).then_some(validity)

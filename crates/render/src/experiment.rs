@@ -98,7 +98,7 @@ fn verdict(report: &ExperimentReport, validity: Option<&Validity>) -> Verdict {
     let left = report.trials.saturating_sub(report.trials_done);
     let has = |severity| validity.is_some_and(|validity| validity.count(severity) > 0);
     let (tone, word) = match validity {
-        Some(_) if has(Severity::Invalid) => (Tone::Bad, "This result is not valid.".to_owned()),
+        Some(_) if has(Severity::Invalid) => (Tone::Bad, "Not valid.".to_owned()),
         Some(validity) if has(Severity::Warning) => (Tone::Warning, validity.answer.clone()),
         _ if left > 0 => (Tone::Warning, String::new()),
         Some(_) => (Tone::Plain, String::new()),
@@ -721,7 +721,7 @@ mod tests {
         assert_eq!(tone(&warned(Severity::Note)), Tone::Plain);
         assert_eq!(tone(&warned(Severity::Warning)), Tone::Warning);
         let verdict = &experiment(&warned(Severity::Warning), &[]).verdicts[0];
-        assert_eq!(verdict.word, "Use with caution: 1 warning.");
+        assert_eq!(verdict.word, "Valid, with 1 warning.");
     }
 
     #[test]

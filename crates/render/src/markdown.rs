@@ -4,7 +4,7 @@
 
 use model::Severity;
 
-use crate::document::{Block, Document, IS_VALID, Remark, Section, Span, Text, Validity, Verdict};
+use crate::document::{Block, Document, Remark, Section, Span, Text, Validity, Verdict};
 use crate::spark::sparkline;
 use crate::table::{Table, escaped};
 
@@ -103,7 +103,7 @@ fn of_validity(validity: &Validity, heading: &str) -> Vec<String> {
         format!("- **{word}** {}\n", text(&remark.text).replace('\n', "  \n  "))
     };
     let list: String = validity.remarks.iter().map(remark).collect();
-    let title = format!("{heading} {IS_VALID} {}", escaped(&validity.answer));
+    let title = format!("{heading} {}", escaped(&validity.answer));
     [title, list].into_iter().filter(|part| !part.is_empty()).collect()
 }
 

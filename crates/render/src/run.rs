@@ -12,6 +12,7 @@ mod latency;
 mod monitoring;
 mod over_time;
 mod ran;
+mod short;
 mod transactions;
 mod why;
 
@@ -25,12 +26,29 @@ use super::run_tables;
 use super::wording::begun;
 
 pub(super) use ran::{Line, lines};
+pub use short::{Short, run_short};
 
 /// Clients in the folded table; the JSON has all of them.
 const CLIENTS_MOST: usize = 1_000;
 
 /// Errors on a page that cannot fold.
 const ERRORS_MOST: usize = 8;
+
+/// The sections of a run's page, by the names with which they can be asked for.
+pub const RUN_SECTIONS: [&str; 12] = [
+    "ran",
+    "latency",
+    "transactions",
+    "why",
+    "cpu",
+    "time",
+    "disturbances",
+    "custom",
+    "clients",
+    "errors",
+    "monitor",
+    "checks",
+];
 
 /// The page of a run.
 pub fn run(report: &Report) -> Document {

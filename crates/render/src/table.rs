@@ -248,6 +248,10 @@ pub struct Table {
     nothing: Option<&'static str>,
 }
 
+fn only_kept<T>(all: Vec<T>, kept: &[bool]) -> Vec<T> {
+    all.into_iter().zip(kept).filter(|(_, is_kept)| **is_kept).map(|(one, _)| one).collect()
+}
+
 /// A column that is broken into lines keeps this width.
 const WRAPPED_LEAST: usize = 20;
 
@@ -283,6 +287,20 @@ impl Table {
     /// "errors".
     pub fn shown_max(self, rows: usize, what: impl Into<String>) -> Table {
         Table { shown_max: Some((rows, what.into())), ..self }
+    }
+
+    /// The same without the columns of these titles.
+    pub(crate) fn without(self, titles: &[&str]) -> Table {
+        let is_kept = |column: &Column| !titles.contains(&&*column.title);
+        let kept: Vec<bool> = self.columns.iter().map(is_kept).collect();
+        let rows = self.rows.into_iter().map(|row| only_kept(row, &kept)).collect();
+        Table { columns: only_kept(self.columns, &kept), rows, ..self }
+    }
+
+    /// The same with the rows whose first cell is one of these words.
+    pub(crate) fn only(mut self, is_one: impl Fn(&str) -> bool) -> Table {
+        self.rows.retain(|row| matches!(row.first(), Some(Cell::Words(word)) if is_one(word)));
+        self
     }
 
     /// What a page has instead of a table without rows, such as "no runs".

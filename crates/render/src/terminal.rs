@@ -6,9 +6,7 @@
 use model::Severity;
 use model::numbers::wrap;
 
-use crate::document::{
-    Block, Document, IS_VALID, Remark, Section, Sketch, Text, Validity, Verdict,
-};
+use crate::document::{Block, Document, Remark, Section, Sketch, Text, Validity, Verdict};
 use crate::spark::{marks, sparkline};
 use crate::table::Table;
 
@@ -64,6 +62,7 @@ impl Style {
 pub fn text(document: &Document, style: &Style) -> String {
     let mut parts: Vec<Vec<String>> = Vec::new();
     parts.push(head(&document.verdicts, style));
+    parts.push(of_blocks(&document.summary, style));
     parts.extend(document.validity.iter().map(|validity| of_validity(validity, style)));
     parts.extend(document.sections.iter().map(|section| of_section(section, style)));
     parts.push(document.scene.iter().flat_map(|words| wrap(words, style.width)).collect());
@@ -89,10 +88,9 @@ fn head(verdicts: &[Verdict], style: &Style) -> Vec<String> {
 
 /// Whether a result is valid, and what speaks against it: no reader of a first line may miss it.
 fn of_validity(validity: &Validity, style: &Style) -> Vec<String> {
-    let title = format!("{IS_VALID} {}", validity.answer);
     let emphasis =
         if validity.count(Severity::Invalid) > 0 { Emphasis::Red } else { Emphasis::Bold };
-    let title = wrap(&title, style.width);
+    let title = wrap(&validity.answer, style.width);
     let title = title.iter().map(|line| style.emphasize(emphasis, line));
     let grave = validity.remarks.iter().filter(|remark| remark.severity > Severity::Note);
     title.chain(grave.flat_map(|remark| of_remark(remark, style))).collect()

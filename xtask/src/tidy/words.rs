@@ -23,7 +23,7 @@ const RETIRED: &[(&str, &str)] = &[
     ("setting_differs", "setting_adjusted"),
     ("checks_not_made", "checks_not_run"),
     ("crosscheck_not_made", "crosscheck_not_run"),
-    ("Can it be trusted?", "Is this result valid?"),
+    ("Can it be trusted?", "Valid"),
 ];
 
 /// Names of the code that were replaced, and by what. Each is a whole word in no other sense.

@@ -204,8 +204,12 @@ fn print_report(
             let is_of_trials = |id: &str| matches!(id, "disturbances" | "ages");
             let sections = experiment(report, &trials).sections.into_iter();
             page.sections.extend(sections.filter(|section| is_of_trials(section.id)));
-            print_document(&page, PAGE_WIDTH, matches, shell)?;
-            shell.print(&required.text(matches))
+            // What decides whether a script goes on comes first.
+            let limits = required.text(matches);
+            if !limits.is_empty() {
+                shell.print(&format!("{limits}\n"))?;
+            }
+            print_document(&page, PAGE_WIDTH, matches, shell)
         }
     }
 }

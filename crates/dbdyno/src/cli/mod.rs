@@ -3,6 +3,7 @@
 //! Results go to stdout, everything else to stderr. Exit codes: 0 done, 1 the run, a check or a
 //! gate failed, 2 a mistake in what was asked, 130 interrupted.
 
+mod brief;
 mod compare;
 mod config;
 mod confirm;
@@ -168,6 +169,14 @@ fn parse(mut command: Command, words: &[String], shell: &Shell) -> Result<ArgMat
             if let Some(sentence) = habits::sentence_of_host(words) {
                 return tell(&Error::Usage(sentence), words, shell);
             }
+            if is_brief(words) && !error.use_stderr() {
+                let path = path_of(&command, words);
+                let page = match at_path(&command, &path) {
+                    Some(sub) => brief::page(sub, &path),
+                    None => brief::of_program(&command, SECTIONS),
+                };
+                return shell.print(&page).unwrap_or(FAILED);
+            }
             shell.show(&error);
             if error.use_stderr() { USAGE } else { DONE }
         }
@@ -181,6 +190,18 @@ fn parse(mut command: Command, words: &[String], shell: &Shell) -> Result<ArgMat
             tell(&Error::Usage(format!("{sentence}; see '{help} --help'")), words, shell)
         }
     })
+}
+
+/// Whether the short help is asked for.
+fn is_brief(words: &[String]) -> bool {
+    words.iter().any(|word| word == "-h")
+}
+
+/// The subcommand at the end of a path; none of the program itself.
+fn at_path<'c>(command: &'c Command, path: &str) -> Option<&'c Command> {
+    let mut names = path.split(' ').skip(1).peekable();
+    names.peek()?;
+    names.try_fold(command, |at, name| at.find_subcommand(name))
 }
 
 /// The first lines of a mistake's text, up to the usage, as one.
@@ -262,7 +283,7 @@ fn repeatable(command: Command) -> Command {
 }
 
 fn command(words: &[String]) -> Result<Command, Error> {
-    let about = "Database load testing: builds data, drives the load, measures it, keeps every run";
+    let about = "Database load testing: builds data, drives load, measures, keeps every run";
     let command = Command::new("dbdyno")
         .version(app::run::version_of_ours())
         .about(about)

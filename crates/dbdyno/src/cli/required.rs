@@ -81,8 +81,7 @@ impl RequiredResults {
             false => format!("{place}: {result}\n"),
         };
         let lost = self.lost.iter().map(|why| format!("required: {why}\n"));
-        let lines: String = self.found.iter().map(line).chain(lost).collect();
-        if lines.is_empty() { lines } else { format!("\n{lines}") }
+        self.found.iter().map(line).chain(lost).collect()
     }
 
     /// A report as JSON, with the limits where there are any.

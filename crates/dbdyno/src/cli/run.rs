@@ -34,7 +34,7 @@ pub(crate) fn command(words: &[String]) -> Result<Command, Error> {
             .arg(
                 Arg::new("vary")
                     .long("vary")
-                    .value_name("NAME=VALUE,VALUE...")
+                    .value_name("NAME=VALUE,...")
                     .action(ArgAction::Append)
                     .help(
                         "Run with each of these values; repeat the flag to run all combinations \
@@ -48,8 +48,9 @@ pub(crate) fn command(words: &[String]) -> Result<Command, Error> {
                     .help("Report per-client figures"),
             )
             .arg(required::flag())
+            .arg(runs::full_flag())
             .args(metrics::flags())
-            .arg(flags::quiet("Show no live view and no progress"));
+            .arg(flags::quiet("No progress; of the report only its first line, or the limits"));
     command = password::add(command);
     command = command
         .args(PLAN.iter().map(|row| flags::of(&row.parameter, "Plan")))

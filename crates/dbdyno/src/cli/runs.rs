@@ -116,6 +116,15 @@ fn show_command() -> Command {
         let flag = Arg::new(name).long(name.replace('_', "-")).action(ArgAction::SetTrue);
         command = command.arg(flag.help(help).help_heading("Parts, as tables"));
     }
+    command = command.arg(full_flag()).arg(
+        Arg::new("section")
+            .long("section")
+            .value_name("NAME")
+            .value_delimiter(',')
+            .action(ArgAction::Append)
+            .value_parser(render::RUN_SECTIONS)
+            .help("Only these sections of the full report, such as latency,checks"),
+    );
     command.arg(required::flag()).arg(
         Arg::new("every")
             .long("every")
@@ -337,6 +346,76 @@ pub(crate) enum RunIn {
     NoStore,
 }
 
+/// `--full`.
+pub(crate) fn full_flag() -> Arg {
+    Arg::new("full")
+        .long("full")
+        .action(ArgAction::SetTrue)
+        .help("The full report: intervals, all metrics, clauses of a standard, generator")
+}
+
+/// The page of a report: of one that is printed, its first page, unless more is asked for.
+fn page_of(report: &Report, matches: &ArgMatches, kept: RunIn) -> Document {
+    let whole = || match kept {
+        RunIn::NoStore => render::run_unstored(report),
+        RunIn::StoreBefore | RunIn::StoreNow => render::run(report),
+    };
+    let sections = matches.try_get_many::<String>("section").ok().flatten();
+    if let Some(names) = sections {
+        let names: Vec<&str> = names.map(String::as_str).collect();
+        let mut page = Document { repeat: None, ..whole() };
+        page.sections.retain(|section| names.contains(&section.id));
+        return page;
+    }
+    let is_short = flags::output_of(matches) == Output::Text && !report.is_build();
+    if !is_short || matches.get_flag("full") {
+        return whole();
+    }
+    let with = render::Short {
+        is_default: &is_default,
+        is_stored: kept != RunIn::NoStore,
+        next: next_commands(report, kept),
+    };
+    render::run_short(report, &with)
+}
+
+/// Whether a workload's parameter has its default.
+fn is_default(workload: &str, name: &str, value: &str) -> bool {
+    let entry = workloads::by_name(workload).ok();
+    let parameter = entry.and_then(|of| of.parameters.iter().find(|of| of.name == name));
+    // How much data there are is always said.
+    parameter.is_some_and(|of| of.default == value && !SIZES.contains(&name))
+}
+
+/// Parameters that are the size of the data.
+const SIZES: [&str; 4] = ["warehouses", "scale", "tables", "table_size"];
+
+/// How to go on from the first page of a run.
+fn next_commands(report: &Report, kept: RunIn) -> Vec<(String, String)> {
+    let all = "CIs, all metrics, parameters, advice";
+    let again = "the same again: how much do runs differ?";
+    let commands = match kept {
+        RunIn::NoStore => vec![
+            ("... --full".to_owned(), all),
+            ("... --output json".to_owned(), "all of it, for programs"),
+        ],
+        RunIn::StoreNow => vec![
+            ("dbdyno runs show last --full".to_owned(), all),
+            ("dbdyno web".to_owned(), "charts of all runs"),
+            ("... --repeat 5".to_owned(), again),
+        ],
+        RunIn::StoreBefore => {
+            let id = render::list::short_id(&report.run_id);
+            vec![
+                (format!("dbdyno runs show {id} --full"), all),
+                (format!("dbdyno report {id} -o run.html"), "a page with charts, in one file"),
+                (format!("dbdyno runs show {id} --plan > plan.toml"), "to run it again"),
+            ]
+        }
+    };
+    commands.into_iter().map(|(command, why)| (command, why.to_owned())).collect()
+}
+
 /// Prints a report in the format that is asked for, and what came of limits.
 pub(crate) fn show_report(
     report: &Report,
@@ -348,16 +427,27 @@ pub(crate) fn show_report(
     if flags::is_json(matches) {
         return shell.print(&required.json(report));
     }
-    let page = match kept {
-        RunIn::NoStore => render::run_unstored(report),
-        RunIn::StoreBefore | RunIn::StoreNow => render::run(report),
-    };
+    let is_text = flags::output_of(matches) == Output::Text;
+    let limits = required.text(matches);
+    if is_text {
+        // What decides whether a script goes on comes first.
+        shell.print(&limits)?;
+    }
+    if is_text && matches.try_get_one("quiet").ok().flatten() == Some(&true) {
+        let verdicts = if limits.is_empty() { render::run(report).verdicts } else { Vec::new() };
+        let result = Document { verdicts, ..Document::default() };
+        return print_document(&result, PAGE_WIDTH, matches, shell);
+    }
+    let page = page_of(report, matches, kept);
+    if is_text && !limits.is_empty() {
+        shell.print("\n")?;
+    }
     print_document(&page, PAGE_WIDTH, matches, shell)?;
     // A page longer than a screen has its result out of sight.
-    let text = flags::output_of(matches) == Output::Text;
-    if text && kept != RunIn::StoreBefore && shell.writes_terminal() {
+    if is_text && kept != RunIn::StoreBefore && shell.writes_terminal() && matches.get_flag("full")
+    {
         let result = Document { verdicts: page.verdicts, ..Document::default() };
         print_document(&result, PAGE_WIDTH, matches, shell)?;
     }
-    shell.print(&required.text(matches))
+    if is_text { Ok(DONE) } else { shell.print(&limits) }
 }

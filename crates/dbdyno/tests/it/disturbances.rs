@@ -154,9 +154,9 @@ fn what_was_done_is_reported_with_what_it_did_and_kept() {
     assert!(number(endless, "during.counts.offered") > 0.0, "{endless:#}");
     assert!(number(endless, "during.response_ms.p50") > 0.0, "{endless:#}");
 
-    let kept = home.json(&["runs", "show", "last"]);
+    let kept = home.json(&["runs", "show", "last", "--full"]);
     assert_eq!(kept["disturbances"], report["disturbances"]);
-    let page = home.run(&["runs", "show", "last"]).good();
+    let page = home.run(&["runs", "show", "last", "--full"]).good();
     page.says(&[
         "▲",
         "two statements",

@@ -65,11 +65,11 @@ fn where_nothing_is_stored_nothing_is_checked_and_the_report_says_what() {
             let placement = format!("--placement={placement}");
             let args = ["run", workload, target, &placement, "--ramp-up=0s", "--duration=1s"];
             home.run(&[&args[..], &["--check=both", "--quiet"], more].concat());
-            let page = home.call(&["runs", "show", "last"]).out;
+            let page = home.call(&["runs", "show", "last", "--full"]).out;
             assert!(!page.contains(" hold") && !page.contains("the database counts"), "{page}");
             let shown = "checks      not checked, since sim stores nothing: ";
             assert!(page.contains(shown), "{page}");
-            let report = home.json(&["runs", "show", "last"]);
+            let report = home.json(&["runs", "show", "last", "--full"]);
             let checks = ["before", "after"].map(|when| report["checks"][when].as_array());
             assert!(checks.iter().all(|held| held.is_none_or(Vec::is_empty)), "{checks:#?}");
             let notes = at(&report, "notes").as_array().expect("a list");

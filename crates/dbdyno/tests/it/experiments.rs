@@ -445,12 +445,12 @@ fn a_condition_is_waited_for_and_reported() {
     // True in the second half of each second.
     let now = "SELECT CAST(substr(strftime('%f', 'now'), 4) AS INTEGER) >= 500";
     sqlite(now, &[]).good();
-    let kept = home.json(&["runs", "show", "last"]);
+    let kept = home.json(&["runs", "show", "last", "--full"]);
     let output = at(&kept, "output").to_string();
     assert!(output.contains("until SELECT CAST"), "{output}");
     let never = sqlite("SELECT count(*) > 100 FROM sbtest1", &["--wait-at-most=300ms"]).good();
     never.warns(&["although the condition was not met", "returned 0"]);
-    let kept = home.json(&["runs", "show", "last"]);
+    let kept = home.json(&["runs", "show", "last", "--full"]);
     let findings = at(&kept, "findings").to_string();
     assert!(findings.contains("condition_not_met"), "{findings}");
     sqlite("SELECT nonsense", &[]).code(2).warns(&["--wait-until: no such column: nonsense"]);

@@ -56,7 +56,7 @@ fn an_interrupted_run_reports_what_it_measured() {
     let of_findings = at(&report, "findings").as_array().unwrap();
     assert!(of_findings.iter().any(|finding| finding["id"] == "interrupted"), "{of_findings:#?}");
     home.run(&["runs", "list"]).good().says(&["interrupted"]);
-    let kept = home.json(&["runs", "show", "last"]);
+    let kept = home.json(&["runs", "show", "last", "--full"]);
     assert_eq!(kept, report);
     home.run(&["check", "tpcc"]).good().says(&["13 of 13 checks pass"]);
 }
@@ -262,7 +262,7 @@ fn a_killed_run_is_kept_but_for_its_last_moments_and_its_data_are_whole() {
     assert_eq!(at(&listed, "runs.0.worst_finding"), "warning");
     let killed = home.json(&["runs", "list", "--where=finding=killed and validity=warning"]);
     assert_eq!(killed, listed);
-    let report = home.json(&["runs", "show", "last"]);
+    let report = home.json(&["runs", "show", "last", "--full"]);
     assert_eq!(report["status"], "interrupted");
     let seconds = at(&report, "seconds").as_array().unwrap();
     assert!(seconds.len() as i64 >= n_stored, "{} of {n_stored}", seconds.len());

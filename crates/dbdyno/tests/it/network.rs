@@ -171,7 +171,7 @@ fn a_query_takes_two_delays_longer_and_facts_say_so() {
         assert!((least..most).contains(&(trip * 1e3)), "{trip} s");
         assert!(direct * 1e3 < DELAY_MS as f64, "{direct} s");
         assert!(fact(&report, "to_servers_bytes") > 0.0 && fact(&report, "late_mean_s") >= 0.0);
-        home.run(&["runs", "show", "last"]).good().says(&["a path with 400 ms of delay"]);
+        home.run(&["runs", "show", "last", "--full"]).good().says(&["a path with 400 ms of delay"]);
         let plan = home.run(&["runs", "show", "last", "--plan"]).good();
         plan.says(&["network_delay = \"400ms\""]);
     };

@@ -95,7 +95,7 @@ fn readers_in_two_processes_see_the_records_of_a_third_with_one_clock() {
     }
     assert!(read_in_all > 0, "{read_in_all}");
     assert_eq!(at(&report, "custom_metrics")["readers.age"]["count"].as_i64(), Some(read_in_all));
-    home.run(&["runs", "show", "last"]).good().says(&[
+    home.run(&["runs", "show", "last", "--full"]).good().says(&[
         "6 clients, a thread each, in 2 separate processes",
         "clock ahead by",
         "readers 3",

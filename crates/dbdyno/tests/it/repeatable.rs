@@ -187,7 +187,8 @@ fn a_queue_that_may_not_fill_ends_the_run_as_asked() {
     for words in ["full during the ramp-up", "nothing was measured", "Lower the rate"] {
         assert!(text.contains(words), "{text}");
     }
-    home.run(&["runs", "show", "last"]).says(&["queue full before anything was measured"]);
+    home.run(&["runs", "show", "last", "--full"])
+        .says(&["queue full before anything was measured"]);
 }
 
 #[test]

@@ -133,11 +133,12 @@ fn every_run_of_an_experiment_has_its_labels_from_its_beginning() {
 fn parts_of_a_run_are_tables_for_people_and_programs() {
     let home = Home::new();
     let report = run(&home, "parts", "4", &["--per-client"]);
-    let show = |args: &[&str]| home.run(&[&["runs", "show", "last"], args].concat()).good().out;
+    let show =
+        |args: &[&str]| home.run(&[&["runs", "show", "last", "--full"], args].concat()).good().out;
     let timing = show(&["--timing"]);
     assert!(timing.contains("transaction ") && timing.contains("ratio %"), "{timing}");
-    assert!(!timing.contains("Is this result valid?"), "{timing}");
-    let json = |args: &[&str]| home.json(&[&["runs", "show", "last"], args].concat());
+    assert!(!timing.contains("Valid"), "{timing}");
+    let json = |args: &[&str]| home.json(&[&["runs", "show", "last", "--full"], args].concat());
     let timed = json(&["--timing"]);
     assert_eq!(at(&timed, "run_id"), at(&report, "run_id"));
     assert_eq!(number(&timed, "timing.0.calls"), number(&report, "transactions.empty.calls"));
@@ -168,7 +169,7 @@ fn parts_of_a_run_are_tables_for_people_and_programs() {
     assert!(two.contains("| empty |") && two.contains("**Configuration of run"), "{two}");
     let page = show(&["--output=markdown"]);
     assert!(page.starts_with("**empty on sim"), "{page}");
-    for part in ["### What ran", "### Latency", "| empty |", "### Is this result valid?"] {
+    for part in ["### What ran", "### Latency", "| empty |", "### Valid"] {
         assert!(page.contains(part), "no {part} in {page}");
     }
     home.run(&["runs", "show", "last", "--plan", "--output=markdown"]).code(2);
@@ -212,8 +213,8 @@ fn a_run_leaves_as_a_file_for_every_reader_and_comes_back_the_same() {
     fs::copy(home.path("run.dbdyno"), colleague.path("run.dbdyno")).expect("a copy");
     colleague.run(&["runs", "import", "run.dbdyno"]).good().says(&[&format!("imported {id}")]);
     assert_eq!(colleague.json(&["runs", "export", "last"]), report);
-    let page = home.run(&["runs", "show", "last"]).good().out;
-    assert_eq!(colleague.run(&["runs", "show", "last"]).good().out, page);
+    let page = home.run(&["runs", "show", "last", "--full"]).good().out;
+    assert_eq!(colleague.run(&["runs", "show", "last", "--full"]).good().out, page);
     assert_eq!(colleague.run(&["runs", "label", "last"]).good().out, "for=you\n");
     let again = colleague.run(&["runs", "import", "run.dbdyno"]).good();
     again.says(&[&format!("{id} exists already and was skipped")]);

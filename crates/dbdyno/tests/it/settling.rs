@@ -66,7 +66,7 @@ fn innodb_rests(server: &'static TestServer) {
     assert!(fact(&report, "settle_after.written_bytes") > 0);
     assert_eq!(innodb(&server), before, "all settings are set back");
     home.run(&["restore", "--dry-run"]).good();
-    let page = home.run(&["runs", "show", "last"]).good();
+    let page = home.run(&["runs", "show", "last", "--full"]).good();
     page.says(&["settled", "before the load in", "after the load in", "dirty pages"]);
     assert!(fact(&report, "settle_after.commits_per_s_after") <= 100);
     by_hand_says_that_nothing_is_left(&home, &server);

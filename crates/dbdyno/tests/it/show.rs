@@ -124,7 +124,7 @@ fn what_cannot_be_shown_is_refused_with_the_remedy() {
     check(&["show", "tpcc", "--target=sim:"], "tpcc needs tables");
     check(&["show", "nothing"], "there is no workload 'nothing'");
     // Other commands of this name are none of a workload.
-    let ran = home.call(&["runs", "show", "last"]);
+    let ran = home.call(&["runs", "show", "last", "--full"]);
     assert!(!ran.err.contains("there is no workload"), "{ran:?}");
 }
 

@@ -49,7 +49,7 @@ fn a_run_of_tpcc_is_held_against_its_standard() {
         assert_eq!(named(&report, title)["verdict"], verdict, "{title}");
     }
 
-    let said = home.run(&["runs", "show", "last"]).good();
+    let said = home.run(&["runs", "show", "last", "--full"]).good();
     let said =
         said.says(&["standard  ", "requirements of TPC-C 5.11 hold", "Requirements of TPC-C 5.11"]);
     for one in all {
@@ -79,6 +79,6 @@ fn what_spans_the_beginning_of_the_measured_phase_is_seen() {
     assert!((2500.0..4000.0).contains(&longest_ms), "{longest_ms}");
     let outside = at(&report, "facts.client.outside_percent").as_str().expect("a number");
     assert!(outside.parse::<f64>().is_ok_and(|percent| percent < 10.0), "{outside}");
-    let said = home.run(&["runs", "show", "last"]).good();
+    let said = home.run(&["runs", "show", "last", "--full"]).good();
     said.says(&["4 left from the ramp-up (the longest took 2."]);
 }

@@ -46,7 +46,7 @@ fn pages_are_as_wide_as_the_terminal() {
     )
     .good();
     let pages: &[&[&str]] = &[
-        &["runs", "show", "last"],
+        &["runs", "show", "last", "--full"],
         &["runs", "show", "last", "--timing", "--counter"],
         &["runs"],
         &["experiments"],
@@ -88,7 +88,7 @@ fn a_locale_without_our_letters_gets_ascii() {
     let home = Home::new();
     home.call(SIM).good();
     let check = |variables: &[(&str, &str)], is_ascii: bool| {
-        let ran = with(&home, variables, &["runs", "show", "last"]).good();
+        let ran = with(&home, variables, &["runs", "show", "last", "--full"]).good();
         assert_eq!(ran.out.is_ascii(), is_ascii, "{variables:?}: {}", ran.out);
         let run = with(&home, variables, SIM).good();
         assert!(!is_ascii || run.err.is_ascii(), "{variables:?}: {}", run.err);
@@ -99,7 +99,7 @@ fn a_locale_without_our_letters_gets_ascii() {
     check(&[("LANG", "de_DE.ISO-8859-1")], true);
     check(&[("LC_ALL", "C"), ("LANG", "de_DE.UTF-8"), ("COLUMNS", "60")], true);
     let json = with(&home, &[("LC_ALL", "C")], &["runs", "show", "last", "--output=json"]).good();
-    assert_eq!(json.json()["schema"], home.json(&["runs", "show", "last"])["schema"]);
+    assert_eq!(json.json()["schema"], home.json(&["runs", "show", "last", "--full"])["schema"]);
 }
 
 #[test]
@@ -114,7 +114,7 @@ fn colours_are_for_terminals_that_have_them() {
     check("TERM=xterm", true);
     check("TERM=xterm NO_COLOR=1", false);
     check("TERM=dumb", false);
-    assert!(!home.run(&["runs", "show", "last"]).good().out.contains('\x1b'));
+    assert!(!home.run(&["runs", "show", "last", "--full"]).good().out.contains('\x1b'));
     home.call(&["config", "set", "color", "off"]).good();
     check("TERM=xterm", false);
 }

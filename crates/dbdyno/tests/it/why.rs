@@ -54,7 +54,7 @@ fn time_has_parts(server: &'static TestServer) {
         |name: &str| at(&report, &format!("facts.path.{name}")).as_str().map(str::parse::<f64>);
     assert!(fact("round_trip_min_s").is_some_and(|seconds| seconds.is_ok_and(|s| s > 0.0)));
     assert!(fact("mebibyte_s").is_some_and(|seconds| seconds.is_ok_and(|s| s > 0.0)));
-    let page = home.run(&["runs", "show", "last"]).good();
+    let page = home.run(&["runs", "show", "last", "--full"]).good();
     // How many samples were taken of those that were due.
     let page = page.says(&["Where the time goes", "service time", "server's sessions ("]);
     let words: Vec<&str> = page.out.split_whitespace().collect();
@@ -134,7 +134,7 @@ fn a_lock_that_is_held_is_the_first_cause_of_a_dip_and_its_index_is_named() {
         row["state"] == "lock" && what.contains("pgbench_branches")
     };
     assert!(states.iter().any(|row| is_lock(&row)), "{states:?}");
-    home.run(&["runs", "show", "last"]).good().says(&["sessions waited for locks"]);
+    home.run(&["runs", "show", "last", "--full"]).good().says(&["sessions waited for locks"]);
 }
 
 #[test]
@@ -256,7 +256,7 @@ fn cpu_time_of_server_and_generator_is_drawn_or_has_a_reason() {
     let light: Vec<&str> = light.into_iter().filter(|flag| *flag != "--rate=200").collect();
     let report = report(&home, "oltp-read-write", "managed:mariadb", &light);
     let profiles = report["cpu_profiles"].as_array().cloned().unwrap_or_default();
-    let page = home.run(&["runs", "show", "last"]).good();
+    let page = home.run(&["runs", "show", "last", "--full"]).good();
     let html = home.run(&["report", "last", "-o", "-"]).good().out;
     let interactive = home.run(&["report", "last", "--interactive", "-o", "-"]).good().out;
     let web = Web::start(&home, &[]);

@@ -234,7 +234,7 @@ fn it_reads_like_a_page() {
     +12.8 %)
     BROKEN: p99>+5% at new clients=8
 
-    Is this result valid? Yes, with notes.
+    Valid, with notes.
 
     point      figure    old    new  ratio                       p  detectable  verdict
     clients=8  TPS     1,000  900.0  0.900 (0.887 to 0.914)  0.010       1.9 %  worse
@@ -294,7 +294,7 @@ fn it_is_written_for_others() {
 
     tpcc on SQLite 3.54.1: 8 clients, load: closed; 10 runs of 60 s after 5 s of ramp-up, started between 2026-11-21 10:00:00 UTC and 2026-11-21 10:28:00 UTC. On all sides: journal=wal, synchronous=full. By dbdyno 0.1.0.
 
-    ### Is this result valid? Yes, with notes.
+    ### Valid, with notes.
 
     - **Note** Runs of old and new did not take turns: a drift in the meantime (of the machine, of the data) counts as a difference. To interleave them, run one experiment that varies both values (--vary).
     ");

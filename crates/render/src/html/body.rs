@@ -6,8 +6,8 @@ use model::numbers::{capital, count};
 
 use super::{Medium, figures};
 use crate::document::{
-    Block, Details, Document, IS_VALID, Length, Link, Place, Remark, Section, Span, Text, Tile,
-    Tone, Validity, Verdict,
+    Block, Details, Document, Length, Link, Place, Remark, Section, Span, Text, Tile, Tone,
+    Validity, Verdict,
 };
 use crate::flame_graph::{FlameGraph, FlameUse};
 use crate::spark::spark_svg;
@@ -152,7 +152,7 @@ fn of_validity<'d>(validity: &'d Validity, medium: Medium<'_>) -> SectionView<'d
     let open = list(shown);
     let rest = list(folded).map(|html| rendered(BlockView::Details("", &title, html)));
     let html: String = open.into_iter().chain(rest).collect();
-    SectionView { id: "findings", title: IS_VALID, note: validity.answer.clone(), html }
+    SectionView { id: "findings", title: "Findings", note: validity.answer.clone(), html }
 }
 
 /// The class of a remark, and the word before it.

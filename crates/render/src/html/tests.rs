@@ -140,9 +140,9 @@ fn a_run_that_failed_or_goes_on_says_so_first() {
         let verdict = body.split("<p class=\"verdict").nth(1).expect("a verdict").to_owned();
         verdict.split("</p>").next().unwrap_or_default().to_owned()
     };
-    assert!(head(0).contains("It was interrupted"), "{}", head(0));
+    assert!(head(0).contains("Interrupted"), "{}", head(0));
     assert!(head(1).contains("In progress"), "{}", head(1));
-    assert!(head(2).contains("It failed: the server went away."), "{}", head(2));
+    assert!(head(2).contains("Failed: the server went away."), "{}", head(2));
 }
 
 #[test]

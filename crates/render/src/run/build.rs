@@ -80,9 +80,9 @@ fn whole(value: f64) -> String {
 fn answer(report: &Report) -> String {
     let n = |severity| report.findings.iter().filter(|f| f.severity == severity).count() as u64;
     match (n(Severity::Invalid), n(Severity::Warning)) {
-        (0, 0) => "Yes. No problem was found.".to_owned(),
-        (0, warnings) => format!("Use with caution: {}.", count(warnings, "warning")),
-        _ => "No.".to_owned(),
+        (0, 0) => "Valid: no problem was found.".to_owned(),
+        (0, warnings) => format!("Valid, with {}.", count(warnings, "warning")),
+        _ => "NOT VALID.".to_owned(),
     }
 }
 

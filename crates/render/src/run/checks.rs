@@ -144,26 +144,47 @@ fn server_commits(report: &Report) -> Option<String> {
 }
 
 fn checks(report: &Report) -> String {
-    let mut parts = Vec::new();
-    let checks = [(&report.checks.before, "before the load"), (&report.checks.after, "after it")];
-    for (results, when) in checks {
-        let Some(results) = results else { continue };
-        let held = results.iter().filter(|check| check.failed == 0).count();
-        parts.push(format!("{held} of {} hold {when}", results.len()));
-    }
+    let mut parts = vec![data(report)];
+    parts.extend(server_commits(report));
+    let left_out = report.notes.iter().filter_map(|note| note.strip_prefix(NOT_CHECKED));
+    parts.extend(left_out.map(|rest| format!("not checked{}", rest.trim_end_matches('.'))));
+    parts.retain(|part| !part.is_empty());
+    parts.join("; ")
+}
+
+/// `13 of 13 checks passed before and after the load; database and dbdyno agree: 10,693 commits of
+/// new_order`.
+pub(super) fn data(report: &Report) -> String {
+    let passed = |results: &Option<Vec<CheckReport>>| {
+        let results = results.as_ref()?;
+        let passed = results.iter().filter(|check| check.failed == 0).count();
+        Some(format!("{passed} of {} checks passed", results.len()))
+    };
+    let mut parts = match (passed(&report.checks.before), passed(&report.checks.after)) {
+        (Some(before), Some(after)) if before == after => {
+            vec![format!("{before} before and after the load")]
+        }
+        (before, after) => {
+            let before = before.map(|words| format!("{words} before the load"));
+            before.into_iter().chain(after.map(|words| format!("{words} after the load"))).collect()
+        }
+    };
     for check in &report.crosschecks {
         let (change, kind) = (numbers::thousands(&check.change.to_string()), &check.transaction);
         let ours = format_count(check.committed);
         parts.push(if check.matches {
-            format!("the database counts {ours} commits of {kind}, as dbdyno does")
+            format!("database and dbdyno agree: {ours} commits of {kind}")
         } else {
             format!("the database counts {change} commits of {kind}, dbdyno {ours}")
         });
     }
-    parts.extend(server_commits(report));
-    let left_out = report.notes.iter().filter_map(|note| note.strip_prefix(NOT_CHECKED));
-    parts.extend(left_out.map(|rest| format!("not checked{}", rest.trim_end_matches('.'))));
     parts.join("; ")
+}
+
+/// The note that a standard asks for on each page with its figures.
+pub(super) fn legal(report: &Report) -> Option<&str> {
+    let first = report.notes.first()?;
+    (!first.starts_with(NOT_CHECKED)).then_some(first.as_str())
 }
 
 fn generator(report: &Report) -> String {

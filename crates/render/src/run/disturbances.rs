@@ -57,7 +57,7 @@ fn of_one(one: &DisturbanceReport) -> Vec<Block> {
 }
 
 /// `at 30 s: DROP TABLE big: done in 1.2 s; TPS fell below 90 % of before and was back after 3 s`.
-fn sentence(one: &DisturbanceReport) -> String {
+pub(super) fn sentence(one: &DisturbanceReport) -> String {
     let mut text = format!("at {}: {}", numbers::seconds(one.began_s), one.name);
     if one.name != one.what {
         text += &format!(" ({})", one.what);

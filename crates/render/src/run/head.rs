@@ -12,7 +12,7 @@ use crate::document::{Quantity, Text, Tile, Tone, Uncertainty, Value, Verdict};
 use crate::wording::begun;
 
 /// What an error within a run does not contain.
-const WITHIN: &str = "within this run";
+pub(super) const WITHIN: &str = "within this run";
 
 pub(super) fn kind(report: &Report) -> String {
     let status = report.status.name().replace('_', " ");
@@ -59,20 +59,20 @@ pub(super) fn verdict(report: &Report) -> Verdict {
     let has = |severity| report.findings.iter().any(|finding| finding.severity == severity);
     let (tone, word) = match report.status {
         Status::Running => (Tone::Plain, "In progress, figures are provisional"),
-        Status::Failed => (Tone::Bad, "It failed"),
-        _ if has(Severity::Invalid) => (Tone::Bad, "This result is not valid"),
+        Status::Failed => (Tone::Bad, "Failed"),
+        _ if has(Severity::Invalid) => (Tone::Bad, "Not valid"),
         // What was found is not why.
         Status::Interrupted if report.reason.is_none() && has(Severity::Warning) => {
-            (Tone::Warning, "It was interrupted. Use with caution")
+            (Tone::Warning, "Interrupted, with warnings")
         }
-        Status::Interrupted => (Tone::Warning, "It was interrupted"),
-        Status::QueueFull => (Tone::Warning, "The queue was full, and it stopped"),
+        Status::Interrupted => (Tone::Warning, "Interrupted"),
+        Status::QueueFull => (Tone::Warning, "Stopped: the queue was full"),
         // What lost work has no finite p99: it stands out from what is merely uncertain.
         Status::Completed if has(Severity::Warning) => match is_overloaded(report) {
-            true => (Tone::Bad, "Use with caution"),
-            false => (Tone::Warning, "Use with caution"),
+            true => (Tone::Bad, "Valid, with warnings"),
+            false => (Tone::Warning, "Valid, with warnings"),
         },
-        Status::Completed => (Tone::Good, "This result is valid"),
+        Status::Completed => (Tone::Good, "Valid"),
     };
     let word = match why(report) {
         Some(why) => format!("{word}: {why}."),
@@ -230,7 +230,7 @@ fn rates(mut text: Text, report: &Report) -> Text {
 
 /// The rates that the workload is known by, as far as they are known. What several workloads count
 /// stands with the groups: its sum would pass for that of one of them.
-fn known(report: &Report) -> Vec<(f64, &PrimaryMetricReport)> {
+pub(super) fn known(report: &Report) -> Vec<(f64, &PrimaryMetricReport)> {
     let is_of_several = |name: &str| {
         let counts = |group: &&GroupReport| {
             group.block.as_ref().is_some_and(|block| block.primary_metrics.get(name).is_some())
@@ -243,7 +243,7 @@ fn known(report: &Report) -> Vec<(f64, &PrimaryMetricReport)> {
 }
 
 /// Commits per second with their error; where users arrive at a rate, beside what was offered.
-fn tps(text: Text, report: &Report) -> Text {
+pub(super) fn tps(text: Text, report: &Report) -> Text {
     let tps = rate_of(&report.block, "TPS");
     let text = match (tps.value, tps.error) {
         (Value::Unknown, _) => text.and(format!("{NONE} TPS")),
@@ -283,7 +283,7 @@ fn without_error(of: Quantity) -> Quantity {
 }
 
 /// How it ended, unless as planned.
-fn ending(report: &Report) -> Option<String> {
+pub(super) fn ending(report: &Report) -> Option<String> {
     let why = match report.status {
         Status::Completed => return None,
         Status::Running => return Some("still running".to_owned()),
@@ -305,18 +305,18 @@ pub(super) fn answer(report: &Report) -> String {
             Status::Running => "Nothing was measured yet.".to_owned(),
             _ => "Nothing was measured.".to_owned(),
         },
-        (0, 0) => "Yes. No problem was found.".to_owned(),
+        (0, 0) => "Valid: no problem was found.".to_owned(),
         // The findings follow: what is said here is what none of them says alone.
         (0, warnings) => {
             let warnings = count(warnings, "warning");
             match consequence(report) {
-                Some(lost) => format!("Use with caution: {lost} ({warnings})."),
-                None => format!("Use with caution: {warnings}."),
+                Some(lost) => format!("Valid, with {warnings}: {lost}."),
+                None => format!("Valid, with {warnings}."),
             }
         }
         _ => match worst(report) {
-            Some(worst) => format!("No: {}.", worst.trim_end_matches('.')),
-            None => "No.".to_owned(),
+            Some(worst) => format!("NOT VALID: {}.", worst.trim_end_matches('.')),
+            None => "NOT VALID.".to_owned(),
         },
     }
 }
@@ -414,7 +414,7 @@ fn in_tile(time: Quantity) -> Quantity {
 /// A quantile of all that was offered: where nothing was lost, it is that of what finished; where
 /// too much was, it is infinite. The interval of the finished ones is its own where all have
 /// finished: reports that were kept before 0.1.0 have no other.
-fn of_all_offered(report: &Report, field: &str) -> Quantity {
+pub(super) fn of_all_offered(report: &Report, field: &str) -> Quantity {
     let Figures { counts, response_ms, offered_ms, .. } = &report.block;
     let of_finished =
         || response_ms.intervals.get(field).filter(|_| counts.offered == counts.finished);
@@ -452,7 +452,7 @@ mod tests {
         let word = |report: &Report| verdict(report).word;
         assert_eq!(
             word(&report),
-            "Use with caution: nothing was committed for 28 s, 47 % of the measured time, as \
+            "Valid, with warnings: nothing was committed for 28 s, 47 % of the measured time, as \
              planned; TPS includes it."
         );
         let mut built = Report { findings: Vec::new(), ..report.clone() };
@@ -472,6 +472,6 @@ mod tests {
         report.block.counts.dropped = report.block.counts.offered / 10;
         let text = "The data are inconsistent.";
         report.findings.insert(0, Finding::new("checks_failed", Severity::Invalid, text));
-        assert_eq!(word(&report), "This result is not valid: the data are inconsistent.");
+        assert_eq!(word(&report), "Not valid: the data are inconsistent.");
     }
 }

@@ -39,7 +39,7 @@ fn interleaved(rates: &[Chart], times: &[Chart]) -> Vec<Chart> {
 }
 
 /// Commits in each whole second of the measured window, all groups together.
-fn per_second(report: &Report) -> Vec<f64> {
+pub(super) fn per_second(report: &Report) -> Vec<f64> {
     // There are rows of all seconds, or of none.
     let n = (report.measured_seconds as usize).min(report.seconds.len());
     let mut seconds = vec![0.0; n];
@@ -73,15 +73,7 @@ fn steadiness(report: &Report) -> Option<Vec<String>> {
         format!("max {}", numbers::exact(most)),
     ];
     facts.extend(steady.cv.map(|cv| format!("CV {} %", significant(100.0 * cv, 2))));
-    facts.push(match steady.stalls {
-        0 => "no stall".to_owned(),
-        n => format!(
-            "{} ({} ms in all, the longest {} ms)",
-            count(n, "stall"),
-            significant(steady.stalled_ms, 3),
-            significant(steady.longest_stall_ms, 3)
-        ),
-    });
+    facts.extend(stalls(report));
     let refused = report.block.tps_ci95_reason.iter();
     let refused = refused.map(|why| format!("no interval of TPS: {why}"));
     let longer = report.block.tps_ci95.as_ref().and_then(|ci95| {
@@ -92,6 +84,21 @@ fn steadiness(report: &Report) -> Option<Vec<String>> {
         })
     });
     Some(std::iter::once(facts.join(", ")).chain(refused).chain(longer).collect())
+}
+
+/// How long nothing was committed; nothing where no second was measured.
+pub(super) fn stalls(report: &Report) -> Option<String> {
+    let steady = &report.block.stability;
+    steady.slowest_second?;
+    Some(match steady.stalls {
+        0 => "no stall".to_owned(),
+        n => format!(
+            "{} ({} ms in all, the longest {} ms)",
+            count(n, "stall"),
+            significant(steady.stalled_ms, 3),
+            significant(steady.longest_stall_ms, 3)
+        ),
+    })
 }
 
 /// The run in intervals, where users arrive at a rate or think.

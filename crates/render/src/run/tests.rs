@@ -4,7 +4,8 @@ mod pages;
 
 use analysis::fixtures::{Made, subjects};
 use analysis::report::Options;
-use model::{Event, GroupDescription, NS_PER_S};
+use model::finding_catalog::CATALOG;
+use model::{Event, Finding, GroupDescription, NS_PER_S, Severity};
 
 use super::head::answer;
 use super::*;
@@ -23,7 +24,7 @@ fn a_plain_closed_run_reads_like_a_page() {
     insta::assert_snapshot!(page(&Made::closed()), @r"
     tpcc on SQLite 3.54.1: 12,115 NOPM, 27,108 TPM (451.8 TPS ± 7.1 within this run), p99 84.4 ms
 
-    Is this result valid? Yes. No problem was found.
+    Valid: no problem was found.
 
     target      sqlite:/tmp/tpcc.sqlite, journal=wal, synchronous=full
     load        8 clients, a thread each, closed
@@ -63,8 +64,8 @@ fn a_plain_closed_run_reads_like_a_page() {
     phase     count  kind  code  first message
     measured     15  busy     5  database is locked
 
-    checks      2 of 2 hold before the load; 2 of 2 hold after it; the database counts 13,000
-                commits of new_order, as dbdyno does
+    checks      2 of 2 checks passed before and after the load; database and dbdyno agree: 13,000
+                commits of new_order
     generator   41.3 s of CPU, 60.7 µs per query; 34.0 MiB of memory; 54.5 MiB out and 101 MiB in;
                 lag p50 30.0, p99 59.4, max 60.0 µs
     sessions    8 connected, mean 0.945 ms, max 1.68 ms
@@ -94,8 +95,7 @@ fn an_overloaded_open_run_tells_the_truth_first() {
     tpcc on MariaDB 11.8.2: 10,835 NOPM, 24,000 TPM (400.0 TPS ± 0 within this run; 500.0 offered),
     p99 ∞ (18 % lost)
 
-    Is this result valid? Use with caution: 18 % of the offered load was dropped; saturated at 400.0
-    TPS (4 warnings).
+    Valid, with 4 warnings: 18 % of the offered load was dropped; saturated at 400.0 TPS.
     warning     The first 5 seconds of the measured phase differ: a median response of 1,811 ms,
                 2,582 ms afterwards. Use --ramp-up 10s. The figures include filling caches,
                 compiling statements or connecting.
@@ -152,8 +152,8 @@ fn an_overloaded_open_run_tells_the_truth_first() {
     40 to 50      500.0  400.0   2,596    –    –    99.2   1,000  1,000
     50 to 60      500.0  400.0   2,600    –    –    99.1   1,000  1,150
 
-    checks      2 of 2 hold before the load; 2 of 2 hold after it; the database counts 13,000
-                commits of new_order, as dbdyno does
+    checks      2 of 2 checks passed before and after the load; database and dbdyno agree: 13,000
+                commits of new_order
     generator   41.3 s of CPU, 67.4 µs per query; 34.0 MiB of memory; 49.1 MiB out and 91.1 MiB in;
                 lag p50 30.0, p99 59.4, max 60.0 µs
     sessions    8 connected, mean 0.945 ms, max 1.68 ms
@@ -172,7 +172,7 @@ fn an_interrupted_run_says_how_far_it_came() {
     insta::assert_snapshot!(page(&Made::interrupted()), @r"
     tpcc on SQLite 3.54.1: 12,495 NOPM, 27,146 TPM (452.4 TPS), p99 84.1 ms, interrupted after 7.4 s
 
-    Is this result valid? Yes. No problem was found.
+    Valid: no problem was found.
 
     target      sqlite:/tmp/tpcc.sqlite, journal=wal, synchronous=full
     load        8 clients, a thread each, closed
@@ -205,7 +205,7 @@ fn an_interrupted_run_says_how_far_it_came() {
     custom metric  unit  count     sum  per second  mean   p50   p99   max
     lines          rows  3,366  33,660       4,549  10.0  10.0  10.0  10.0
 
-    checks      2 of 2 hold before the load
+    checks      2 of 2 checks passed before the load
     generator   41.3 s of CPU, 491 µs per query; 34.0 MiB of memory; 6.74 MiB out and 12.5 MiB in;
                 lag p50 30.0, p99 59.4, max 60.0 µs
     sessions    8 connected, mean 0.945 ms, max 1.68 ms
@@ -278,7 +278,7 @@ fn lines_of_a_log_in_a_finding_stay_lines() {
     let ours: Vec<&str> = lines.skip_while(|line| !line.starts_with("INVALID")).take(4).collect();
     assert!(ours[0].ends_with("ended by signal 9."), "{page}");
     assert_eq!(ours[1..], ["The end of its log:", "first", "last"], "{page}");
-    assert!(page.contains("valid? No: the managed server was ended by signal 9.\n"), "{page}");
+    assert!(page.contains("NOT VALID: the managed server was ended by signal 9.\n"), "{page}");
 }
 
 #[test]
@@ -298,7 +298,7 @@ fn colour_changes_no_word() {
 fn an_invalid_result_says_so_at_the_top() {
     let mut made = Made::closed();
     made.after = Some(vec![analysis::fixtures::check("3.3.2.1", 1)]);
-    assert!(page(&made).lines().take(3).any(|line| line.starts_with("Is this result valid? No")));
+    assert!(page(&made).lines().take(3).any(|line| line.starts_with("NOT VALID: ")));
 }
 
 #[test]
@@ -354,7 +354,7 @@ fn nothing_speaks_for_a_run_of_which_nothing_was_measured() {
     assert_eq!(answer(&killed), "Nothing was measured.");
     made.reason = Some(model::StopReason::Interrupted);
     made.measured_ns = 0;
-    assert_eq!(answer(&Report::of(&made.tally())), "No: nothing was measured.");
+    assert_eq!(answer(&Report::of(&made.tally())), "NOT VALID: nothing was measured.");
 }
 
 #[test]
@@ -491,4 +491,117 @@ fn notes_that_are_left_out_say_whether_deviations_are_among_them() {
         requirements: Vec::new(),
     }];
     says(&report, "1 further note, deviations from TPC-C 5.11 among them, is listed in the JSON");
+}
+
+/// The first page of a run of a workload that has its defaults, at 80 columns.
+fn first_page(report: &Report) -> String {
+    let next = vec![
+        ("dbdyno runs show last --full".to_owned(), "CIs, all metrics".to_owned()),
+        ("dbdyno web".to_owned(), "charts of all runs".to_owned()),
+        ("... --repeat 5".to_owned(), "how much do runs differ?".to_owned()),
+    ];
+    let with = Short { is_default: &|_, _, _| false, is_stored: true, next };
+    let style = Style { width: 80, ..Style::default() };
+    crate::terminal::text(&run_short(report, &with), &style)
+}
+
+#[test]
+fn the_first_page_of_a_closed_run() {
+    insta::assert_snapshot!(first_page(&Report::of(&Made::closed().tally())), @r"
+    tpcc on SQLite 3.54.1, 8 clients, measured 60 s
+
+    throughput  451.8 TPS ± 7.1, 12,115 NOPM
+    latency     p50 13.5, p95 50.3, p99 84.4 (82.0 to 89.1), max 366 ms
+    errors      2 of 27,227 failed, 299 retried; most often busy: database is locked
+    per second  █████████████████████▆████████ 307 to 473 TPS, no stall
+
+    Valid: no problem was found.
+
+    transaction    calls     TPS  % of time  p50 ms     p95    p99    max
+    new_order     12,232  201.9        57.9   19.1    56.2    81.4  145
+    payment       11,785  196.4        28.0    9.55   28.3    41.8   99.9
+    order_status   1,065   17.75        0.8    3.16    9.10   14.3   35.0
+    delivery       1,064   17.73       11.6   43.0   131     198    366
+    stock_level    1,081   18.02        1.7    6.47   18.9    27.3   37.5
+
+    custom metric  unit   count  mean   p50   p99   max
+    lines          rows  27,225  10.0  10.0  10.0  10.0
+
+    data        2 of 2 checks passed before and after the load; database and dbdyno
+                agree: 13,000 commits of new_order
+    setup       sqlite:/tmp/tpcc.sqlite, journal=wal, synchronous=full,
+                warehouses=4, 5 s ramp-up, seed 7
+    note        The database runs in the generator's process and shares its CPUs.
+                The client's CPU time includes the database's.
+    note        2 of 27,227 transactions failed (less than 0.01 %).
+
+    Derived from TPC-C; not a TPC result, and not comparable with one.
+    stored as 8a1b0c9d; ± and ranges are 95 % CIs within this run; 2 more notes
+
+    Next  dbdyno runs show last --full  CIs, all metrics
+          dbdyno web                    charts of all runs
+          ... --repeat 5                how much do runs differ?
+    ");
+}
+
+#[test]
+fn the_first_page_of_an_overloaded_run() {
+    insta::assert_snapshot!(first_page(&Report::of(&Made::open_overloaded().tally())), @r"
+    tpcc on MariaDB 11.8.2, 6 clients, open load, 500 arrivals/s, measured 60 s
+
+    throughput  400.0 TPS ± 0; 500.0 offered, 10,835 NOPM
+    latency     p50 2,590, p95 ∞, p99 ∞, max 2,856 ms
+    errors      0 of 30,000 failed, 0 retried, 5,500 dropped, 150 unfinished
+    per second  ██████████████████████████████ 400 to 400 TPS, no stall
+
+    Valid, with 4 warnings: 18 % of the offered load was dropped; saturated at 400.0
+    TPS.
+    warning     The first 5 seconds of the measured phase differ: a median response
+                of 1,811 ms, 2,582 ms afterwards. Use --ramp-up 10s.
+    warning     5,500 of 30,000 arrivals found the queue full and were dropped (18.3
+                %): the rate is higher than the system can handle.
+    warning     150 of 30,000 transactions were unfinished at the end of the run
+                (0.50 %); their response times are not known.
+    warning     1 more, with --full.
+
+    transaction    calls     TPS  % of time  p50 ms    p95    p99    max
+    new_order     10,905  180.6        58.0   2,579  2,647  2,674  2,770
+    payment       10,550  172.3        26.1   2,569  2,632  2,645  2,694
+    order_status     958   15.58        0.9   2,561  2,624  2,628  2,629
+    delivery         980   15.98       13.4   2,609  2,710  2,775  2,856
+    stock_level      957   15.60        1.6   2,567  2,626  2,634  2,641
+
+    data        2 of 2 checks passed before and after the load; database and dbdyno
+                agree: 13,000 commits of new_order
+    setup       mariadb://bench@db7.example/bench, innodb_flush_log_at_trx_commit=1,
+                warehouses=4, 5 s ramp-up, seed 7
+
+    Derived from TPC-C; not a TPC result, and not comparable with one.
+    stored as 8a1b0c9d; ± and ranges are 95 % CIs within this run
+
+    Next  dbdyno runs show last --full  CIs, all metrics
+          dbdyno web                    charts of all runs
+          ... --repeat 5                how much do runs differ?
+    ");
+}
+
+#[test]
+fn a_first_page_fits_a_screen_whatever_was_found() {
+    for made in [Made::closed(), Made::open_overloaded()] {
+        let mut report = Report::of(&made.tally());
+        report.findings.clear();
+        for severity in [Severity::Warning, Severity::Note, Severity::Invalid] {
+            for entry in CATALOG.iter().take(20) {
+                let observed = format!("{}, seen at 17 s and for 83 % of the time.", entry.raised);
+                let text = format!("{observed} {}", entry.advice);
+                let finding = Finding::new(entry.id, severity, text);
+                report.findings.push(Finding { observed: Some(observed), ..finding });
+            }
+            let page = first_page(&report);
+            let n_lines = page.lines().count();
+            assert!(n_lines <= 40, "{n_lines} lines:\n{page}");
+            let widest = page.lines().map(|line| line.chars().count()).max();
+            assert!(widest <= Some(80), "{widest:?}:\n{page}");
+        }
+    }
 }

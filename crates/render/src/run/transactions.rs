@@ -131,8 +131,21 @@ fn by_type(report: &Report) -> Table {
     table
 }
 
+/// The same without what is summed up elsewhere.
+pub(super) fn by_type_shortly(report: &Report) -> Table {
+    by_type(report).without(&["failed", "retried", "trips"])
+}
+
+/// Custom metrics that are distributions: what a workload with ages is run for.
+pub(super) fn distributions(report: &Report) -> Table {
+    let is_one = |name: &str| {
+        report.block.custom_metrics.iter().any(|(of, metric)| of == name && metric.p50.is_some())
+    };
+    custom_metrics(report).without(&["sum", "per second"]).only(is_one)
+}
+
 /// Each group beside the others, where there are several.
-fn by_group(report: &Report) -> Table {
+pub(super) fn by_group(report: &Report) -> Table {
     let blocks = || report.groups.iter().filter_map(|group| group.block.as_ref());
     let is_known_by = blocks().any(|block| !block.primary_metrics.is_empty());
     let mut columns = vec![

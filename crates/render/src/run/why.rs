@@ -43,6 +43,19 @@ pub(super) fn section(report: &Report) -> Section {
     Section { note: meaning.unwrap_or_default(), ..section }
 }
 
+/// The largest parts of the time of a transaction, in a line.
+pub(super) fn shortly(report: &Report, most: usize) -> Option<String> {
+    let profile = report.time_profile.as_ref()?;
+    let mut parts: Vec<_> = profile.parts.iter().collect();
+    parts.sort_by(|a, b| b.ms.total_cmp(&a.ms));
+    let share = |ms: f64| significant(100.0 * ms / profile.service_ms, 2);
+    let shown = parts.iter().take(most).filter(|part| part.ms / profile.service_ms >= SHARE_MIN);
+    let shown: Vec<String> =
+        shown.map(|part| format!("{} {} %", part.title(), share(part.ms))).collect();
+    let mean_ms = significant(profile.service_ms, 3);
+    Some(format!("{}; of {mean_ms} ms on average", shown.join(", ")))
+}
+
 /// The parts of the time of a transaction.
 fn profile(profile: &TimeProfile) -> Block {
     let mut table = Table::new([

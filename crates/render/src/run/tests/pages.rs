@@ -243,8 +243,8 @@ fn a_page_of_60_columns() {
     tpcc on MariaDB 11.8.2: 10,835 NOPM, 24,000 TPM (400.0 TPS ±
     0 within this run; 500.0 offered), p99 ∞ (18 % lost)
 
-    Is this result valid? Use with caution: 18 % of the offered
-    load was dropped; saturated at 400.0 TPS (4 warnings).
+    Valid, with 4 warnings: 18 % of the offered load was
+    dropped; saturated at 400.0 TPS.
     warning     The first 5 seconds of the measured phase
                 differ: a median response of 1,811 ms, 2,582 ms
                 afterwards. Use --ramp-up 10s. The figures
@@ -339,8 +339,8 @@ fn a_page_of_80_columns() {
     tpcc on MariaDB 11.8.2: 10,835 NOPM, 24,000 TPM (400.0 TPS ± 0 within this run;
     500.0 offered), p99 ∞ (18 % lost)
 
-    Is this result valid? Use with caution: 18 % of the offered load was dropped;
-    saturated at 400.0 TPS (4 warnings).
+    Valid, with 4 warnings: 18 % of the offered load was dropped; saturated at 400.0
+    TPS.
     warning     The first 5 seconds of the measured phase differ: a median response
                 of 1,811 ms, 2,582 ms afterwards. Use --ramp-up 10s. The figures
                 include filling caches, compiling statements or connecting.
@@ -413,7 +413,7 @@ fn a_page_of_120_columns() {
     insta::assert_snapshot!(head(120), @r"
     tpcc on MariaDB 11.8.2: 10,835 NOPM, 24,000 TPM (400.0 TPS ± 0 within this run; 500.0 offered), p99 ∞ (18 % lost)
 
-    Is this result valid? Use with caution: 18 % of the offered load was dropped; saturated at 400.0 TPS (4 warnings).
+    Valid, with 4 warnings: 18 % of the offered load was dropped; saturated at 400.0 TPS.
     warning     The first 5 seconds of the measured phase differ: a median response of 1,811 ms, 2,582 ms afterwards. Use
                 --ramp-up 10s. The figures include filling caches, compiling statements or connecting.
     warning     5,500 of 30,000 arrivals found the queue full and were dropped (18.3 %): the rate is higher than the system
@@ -474,7 +474,7 @@ fn a_page_of_160_columns() {
     insta::assert_snapshot!(head(160), @r"
     tpcc on MariaDB 11.8.2: 10,835 NOPM, 24,000 TPM (400.0 TPS ± 0 within this run; 500.0 offered), p99 ∞ (18 % lost)
 
-    Is this result valid? Use with caution: 18 % of the offered load was dropped; saturated at 400.0 TPS (4 warnings).
+    Valid, with 4 warnings: 18 % of the offered load was dropped; saturated at 400.0 TPS.
     warning     The first 5 seconds of the measured phase differ: a median response of 1,811 ms, 2,582 ms afterwards. Use --ramp-up 10s. The figures include filling
                 caches, compiling statements or connecting.
     warning     5,500 of 30,000 arrivals found the queue full and were dropped (18.3 %): the rate is higher than the system can handle. Use the offered percentiles,
@@ -534,8 +534,8 @@ fn a_page_in_ascii() {
     tpcc on MariaDB 11.8.2: 10,835 NOPM, 24,000 TPM (400.0 TPS +- 0 within this
     run; 500.0 offered), p99 inf (18 % lost)
 
-    Is this result valid? Use with caution: 18 % of the offered load was
-    dropped; saturated at 400.0 TPS (4 warnings).
+    Valid, with 4 warnings: 18 % of the offered load was dropped; saturated at
+    400.0 TPS.
     warning     The first 5 seconds of the measured phase differ: a median
                 response of 1,811 ms, 2,582 ms afterwards. Use --ramp-up 10s.
                 The figures include filling caches, compiling statements or

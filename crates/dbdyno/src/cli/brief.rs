@@ -1,0 +1,220 @@
+//! `-h`: what nine of ten people need, a line each; `--help` has the whole.
+//!
+//! Not here: what an option does (its command says it).
+
+use clap::{Arg, Command};
+
+/// Lines of a brief help.
+#[cfg(test)]
+const LINES_MOST: usize = 30;
+
+/// Columns of a brief help.
+const WIDTH: usize = 80;
+
+/// The options that a command's brief help has, in their order, of commands with more than a page
+/// of them. Parameters of workloads are among those of `run` and `build`.
+const CHOSEN: [(&str, &[&str]); 2] = [
+    (
+        "run",
+        &[
+            "target",
+            "ask_password",
+            "warehouses",
+            "scale",
+            "tables",
+            "table_size",
+            "mode",
+            "clients",
+            "duration",
+            "ramp_up",
+            "rate",
+            "vary",
+            "repeat",
+            "require",
+            "label",
+            "full",
+            "quiet",
+            "no_store",
+            "output",
+            "store",
+        ],
+    ),
+    (
+        "build",
+        &["target", "ask_password", "warehouses", "scale", "tables", "table_size", "loaders"],
+    ),
+];
+
+/// The brief help of the command at the end of `path`, which begins with the program's name.
+pub(crate) fn page(command: &Command, path: &str) -> String {
+    let name = path.split(' ').nth(1).unwrap_or_default();
+    let chosen = CHOSEN.iter().find(|(of, _)| *of == name).map(|(_, names)| *names);
+    let mut lines: Vec<String> = command.get_about().map(ToString::to_string).into_iter().collect();
+    lines.extend([String::new(), format!("Usage: {}", usage(command, path)), String::new()]);
+    let subcommands = command.get_subcommands().filter(|of| of.get_name() != "help");
+    let rows = subcommands.map(|of| (of.get_name().to_owned(), about(of))).collect();
+    lines.extend(aligned(rows));
+    let options: Vec<&Arg> = match chosen {
+        Some(names) => names.iter().filter_map(|name| option(command, name)).collect(),
+        None => command.get_arguments().filter(|arg| !arg.is_hide_set() && is_own(arg)).collect(),
+    };
+    let rows: Vec<(String, String)> = options.into_iter().map(row).collect();
+    lines.extend(aligned(rows));
+    lines.push(String::new());
+    lines.push(format!("All options, with examples: {path} --help"));
+    lines.join("\n") + "\n"
+}
+
+/// The brief help of the program: commands by what they are for.
+pub(crate) fn of_program(command: &Command, sections: &[(&str, &[&str])]) -> String {
+    let mut lines: Vec<String> = command.get_about().map(ToString::to_string).into_iter().collect();
+    lines.extend([String::new(), "Usage: dbdyno <COMMAND> [OPTIONS]".to_owned()]);
+    let (last, shown) = sections.split_last().expect("there are sections");
+    for (title, names) in shown {
+        lines.extend([String::new(), format!("{title}:")]);
+        let of = |name: &&str| Some(((*name).to_owned(), about(command.find_subcommand(name)?)));
+        lines.extend(aligned(names.iter().filter_map(of).collect()));
+    }
+    lines.extend([String::new(), format!("More commands: {}", last.1.join(", "))]);
+    lines.push("Begin with: dbdyno run tpcc, then dbdyno web. All of it: dbdyno --help".to_owned());
+    lines.join("\n") + "\n"
+}
+
+fn about(command: &Command) -> String {
+    command.get_about().map(ToString::to_string).unwrap_or_default()
+}
+
+/// Whether an argument is the command's own, not the program's or the help itself.
+fn is_own(arg: &Arg) -> bool {
+    !matches!(arg.get_id().as_str(), "help" | "version" | "store" | "output")
+}
+
+fn option<'c>(command: &'c Command, name: &str) -> Option<&'c Arg> {
+    command.get_arguments().find(|arg| arg.get_id() == name && !arg.is_hide_set())
+}
+
+fn usage(command: &Command, path: &str) -> String {
+    let of = |arg: &Arg| match arg.is_required_set() {
+        true => format!(" <{}>", value_of(arg)),
+        false => format!(" [{}]", value_of(arg)),
+    };
+    let given: String = command.get_positionals().map(of).collect();
+    match command.has_subcommands() {
+        true => format!("{path} <COMMAND> [OPTIONS]"),
+        false => format!("{path}{given} [OPTIONS]"),
+    }
+}
+
+/// What an argument takes; of a list that is long, its name.
+fn value_of(arg: &Arg) -> String {
+    const LETTERS_MOST: usize = 20;
+    let names = arg.get_value_names().unwrap_or_default();
+    let names: Vec<&str> = names.iter().map(clap::builder::Str::as_str).collect();
+    let names = names.join(" ");
+    match names.is_empty() || names.len() > LETTERS_MOST && !arg.is_positional() {
+        true => arg.get_id().as_str().to_uppercase(),
+        false => names,
+    }
+}
+
+/// How an argument is written, and the beginning of what it says.
+fn row(arg: &Arg) -> (String, String) {
+    let takes = arg.get_action().takes_values() && !arg.is_positional();
+    let value = if takes { format!(" <{}>", value_of(arg)) } else { String::new() };
+    let written = match (arg.get_short(), arg.get_long()) {
+        (Some(short), Some(long)) => format!("-{short}, --{long}{value}"),
+        (None, Some(long)) => format!("    --{long}{value}"),
+        (Some(short), None) => format!("-{short}{value}"),
+        (None, None) => format!("<{}>", value_of(arg)),
+    };
+    let help = arg.get_help().map(ToString::to_string).unwrap_or_default();
+    (written, help)
+}
+
+/// Names and what they say, each in a line: cut where a clause ends, or a word.
+fn aligned(rows: Vec<(String, String)>) -> Vec<String> {
+    const NAMES_MOST: usize = 30;
+    let lengths = rows.iter().map(|(name, _)| name.chars().count());
+    let width = lengths.filter(|length| *length <= NAMES_MOST).max().unwrap_or(0);
+    let line = |(name, help): &(String, String)| {
+        let used = 4 + width.max(name.chars().count());
+        format!("  {name:<width$}  {}", cut(help, WIDTH.saturating_sub(used)))
+    };
+    rows.iter().map(|row| line(row).trim_end().to_owned()).collect()
+}
+
+/// The longest beginning of a text that fits and ends with a clause; else with a word.
+fn cut(text: &str, width: usize) -> String {
+    let text = text.lines().next().unwrap_or_default();
+    if text.chars().count() <= width {
+        return text.to_owned();
+    }
+    let head: String = text.chars().take(width).collect();
+    // Nothing ends within brackets.
+    let opened = [" (", " ["].iter().filter_map(|mark| head.rfind(mark)).max();
+    let is_open = |at: &usize| !head[*at..].contains([')', ']']);
+    let head = opened.filter(is_open).map_or(head.as_str(), |at| &head[..at]);
+    let clauses = [": ", "; ", ", "];
+    if text[head.len()..].starts_with(" (") || text[head.len()..].starts_with(" [") {
+        return head.to_owned();
+    }
+    let end = clauses.iter().filter_map(|mark| head.rfind(mark)).max();
+    // Half a line at least: less would say too little.
+    match end.filter(|end| *end > width / 2) {
+        Some(end) => head[..end].to_owned(),
+        None => match head.rsplit_once(' ') {
+            Some((words, _)) => format!("{words} …"),
+            None => head.to_owned(),
+        },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{SECTIONS, command};
+    use super::*;
+
+    fn check(page: &str, path: &str) {
+        let n_lines = page.lines().count();
+        assert!(n_lines <= LINES_MOST, "{path} -h has {n_lines} lines:\n{page}");
+        let widest = page.lines().map(|line| line.chars().count()).max();
+        assert!(widest <= Some(WIDTH), "{path} -h: {widest:?}\n{page}");
+    }
+
+    fn walk(command: &Command, path: &str) {
+        check(&page(command, path), path);
+        for sub in command.get_subcommands() {
+            walk(sub, &format!("{path} {}", sub.get_name()));
+        }
+    }
+
+    #[test]
+    fn each_brief_help_fits_a_screen() {
+        for workload in std::iter::once("-").chain(workloads::all().map(|entry| entry.name)) {
+            for verb in ["run", "build"] {
+                let words = ["dbdyno", verb, workload].map(str::to_owned);
+                let all = command(&words).expect("a command");
+                check(&of_program(&all, SECTIONS), "dbdyno");
+                for sub in all.get_subcommands() {
+                    walk(sub, &format!("dbdyno {}", sub.get_name()));
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn what_is_chosen_exists() {
+        for (name, options) in CHOSEN {
+            let of = |workload: &str| command(&["dbdyno", name, workload].map(str::to_owned));
+            let known =
+                ["tpcc", "tpcb", "oltp-read-write"].map(|workload| of(workload).expect(name));
+            for option_name in options {
+                let has = |all: &Command| {
+                    let sub = all.find_subcommand(name).expect("a command");
+                    option(sub, option_name).is_some() || option(all, option_name).is_some()
+                };
+                assert!(known.iter().any(has), "{name}: {option_name}");
+            }
+        }
+    }
+}

@@ -1,0 +1,268 @@
+//! The first page of a run: what fits a screen and is read in ten seconds. How fast, how surely,
+//! what is wrong, what was checked, and what to do next.
+//!
+//! Not here: all else, which the whole page has in sections.
+
+use analysis::report::Report;
+use model::numbers::{self, count, significant};
+use model::{Finding, Load, Severity, format_count};
+
+use super::{checks, disturbances, head, over_time, transactions, why};
+use crate::document::{Block, Document, Quantity, Section, Text, Validity, Value, Verdict};
+use crate::list::short_id;
+use crate::spark::sparkline;
+
+/// Warnings that are shown; the others are counted.
+const WARNINGS_MOST: usize = 3;
+
+/// So many warnings stand with what to do about them; of more, it would fill the page.
+const ADVISED_MOST: usize = 2;
+
+/// Two lines of 80 columns beside their label.
+const REMARK_LETTERS_MOST: usize = 130;
+
+/// Notes that are shown; the others are counted.
+const NOTES_MOST: usize = 2;
+
+/// Parts of the time of a transaction that are shown.
+const PARTS_MOST: usize = 4;
+
+/// Disturbances that are shown.
+const DISTURBANCES_MOST: usize = 3;
+
+/// Types of transactions that are shown.
+const TYPES_MOST: usize = 8;
+
+/// Custom metrics that are shown.
+const METRICS_MOST: usize = 4;
+
+/// Blocks of the curve of throughput: what follows them stands in the same line of 80 columns.
+const CURVE_WIDTH: usize = 30;
+
+/// What the first page says beside the report.
+pub struct Short<'s> {
+    /// Whether the value of a workload's parameter is its default, which goes without saying: by
+    /// workload, parameter and value.
+    pub is_default: &'s dyn Fn(&str, &str, &str) -> bool,
+    /// Whether a store has the run.
+    pub is_stored: bool,
+    /// Commands to go on with, and what each is for.
+    pub next: Vec<(String, String)>,
+}
+
+/// The first page of a run.
+pub fn run_short(report: &Report, with: &Short<'_>) -> Document {
+    let mut page = Document::new(head::kind(report), head::title(report));
+    let verdict = head::verdict(report);
+    page.verdicts = vec![Verdict { headline: Text::from(title(report)), ..verdict }];
+    page.summary = vec![Block::pairs(figures(report))];
+    page.validity = Some(validity(report));
+    page.sections = vec![
+        types(report),
+        metrics(report),
+        Section::new("checks", "Checks", vec![Block::pairs(checked(report, with))]),
+        Section::new("next", "Next", next(report, with)),
+    ];
+    page
+}
+
+/// `tpcc on MariaDB 10.11.14, 4 clients, measured 30 s`.
+fn title(report: &Report) -> String {
+    let what = if report.workload.is_empty() { &report.name } else { &report.workload };
+    let mut parts = vec![format!("{what} on {}", report.database)];
+    parts.push(count(u64::from(report.clients), "client"));
+    parts.extend(match &report.load {
+        Some(Load::Closed) => None,
+        Some(Load::Open { rate, .. }) => {
+            Some(format!("open load, {}", numbers::arrival_rate(rate)))
+        }
+        Some(load) => Some(numbers::load(load)),
+        None => Some(count(report.groups.len() as u64, "group")),
+    });
+    parts.push(match head::ending(report) {
+        Some(ending) => ending,
+        None => format!("measured {}", numbers::seconds(report.measured_seconds)),
+    });
+    parts.join(", ")
+}
+
+/// The lines that are read first.
+fn figures(report: &Report) -> Vec<(&'static str, String)> {
+    vec![
+        ("throughput", throughput(report)),
+        ("latency", times(report)),
+        ("errors", errors(report)),
+        ("per second", per_second(report)),
+    ]
+}
+
+/// `2,471 TPS ± 320, 64,100 NOPM`: the workload's first rate, or statements.
+fn throughput(report: &Report) -> String {
+    let tps = head::tps(Text::default(), report).plain();
+    let tps = tps.replace(&format!(" {}", head::WITHIN), "");
+    let mut parts = vec![tps];
+    let known = head::known(report);
+    match (known.first(), report.block.qps) {
+        (Some((value, of)), _) => parts.push(format!("{} {}", significant(*value, 4), of.title)),
+        (None, Some(qps)) if qps > 0.0 => parts.push(format!("{} QPS", significant(qps, 4))),
+        _ => {}
+    }
+    parts.join(", ")
+}
+
+/// `p50 0.672   p95 8.95   p99 17.2 (15.9 to 19.0)   max 132 ms`.
+fn times(report: &Report) -> String {
+    let shown = |field: &'static str| {
+        let of = head::of_all_offered(report, field);
+        let of = Quantity { unit: "", ..of };
+        (of.value != Value::Unknown).then(|| format!("{field} {}", of.value()))
+    };
+    let mut parts: Vec<String> = ["p50", "p95", "p99"].into_iter().filter_map(shown).collect();
+    let p99 = head::of_all_offered(report, "p99").error();
+    if let Some(last) = parts.last_mut()
+        && last.starts_with("p99")
+        && !p99.is_empty()
+    {
+        *last += &format!(" ({p99})");
+    }
+    let max = report.block.response_ms.max;
+    parts.extend(max.map(|max| format!("max {} ms", significant(max, 3))));
+    if parts.is_empty() { "nothing finished".to_owned() } else { parts.join(", ") }
+}
+
+/// What was lost of what was offered.
+fn errors(report: &Report) -> String {
+    let counts = &report.block.counts;
+    let of = |n: u64, word: &str| format!("{} {word}", format_count(n));
+    let mut parts =
+        vec![format!("{} of {} failed", format_count(counts.failed), format_count(counts.offered))];
+    parts.push(of(counts.retried, "retried"));
+    parts.extend((counts.dropped > 0).then(|| of(counts.dropped, "dropped")));
+    parts.extend((counts.unfinished > 0).then(|| of(counts.unfinished, "unfinished")));
+    parts.extend((counts.unknown > 0).then(|| of(counts.unknown, "with unknown outcome")));
+    let most = report.block.errors.iter().max_by_key(|of| of.count);
+    let most = most.map(|of| format!("; most often {}: {}", of.kind, of.message));
+    parts.join(", ") + &most.unwrap_or_default()
+}
+
+/// Throughput as a curve, from its lowest to its highest second, and stalls.
+fn per_second(report: &Report) -> String {
+    let values = over_time::per_second(report);
+    let Some(stalls) = over_time::stalls(report) else { return String::new() };
+    let low = values.iter().copied().fold(f64::INFINITY, f64::min);
+    let high = values.iter().copied().fold(0.0, f64::max);
+    let curve = sparkline(&values, CURVE_WIDTH);
+    format!("{curve}  {} to {} TPS, {stalls}", numbers::exact(low), numbers::exact(high))
+}
+
+/// What speaks against the result, the gravest first.
+fn validity(report: &Report) -> Validity {
+    let mut all: Vec<&Finding> =
+        report.findings.iter().filter(|of| of.severity > Severity::Note).collect();
+    all.sort_by_key(|of| std::cmp::Reverse(of.severity));
+    let is_advised = all.len() <= ADVISED_MOST;
+    let shown = all.iter().take(WARNINGS_MOST).map(|of| shortened(of, is_advised));
+    let mut shown: Vec<Finding> = shown.collect();
+    if let Some(more @ 1..) = all.len().checked_sub(WARNINGS_MOST) {
+        let text = format!("{} more, with --full.", format_count(more as u64));
+        shown.push(Finding::new("more", Severity::Warning, text));
+    }
+    Validity::of(head::answer(report), &shown)
+}
+
+/// A finding with what was seen, and the first sentence of what to do where there is room.
+fn shortened(finding: &Finding, is_advised: bool) -> Finding {
+    let observed = finding.observed.as_deref().unwrap_or_else(|| first_sentence(&finding.text));
+    let advice = finding.text.strip_prefix(observed).unwrap_or_default().trim();
+    let text = match first_sentence(advice) {
+        first if is_advised && !first.is_empty() => format!("{observed} {first}"),
+        _ => numbers::cut(observed, REMARK_LETTERS_MOST),
+    };
+    Finding { text, ..finding.clone() }
+}
+
+/// Up to the first full stop that ends a sentence.
+fn first_sentence(text: &str) -> &str {
+    match text.find(". ") {
+        Some(end) => &text[..=end],
+        None => text,
+    }
+}
+
+/// Types of transactions, where there are several.
+fn types(report: &Report) -> Section {
+    let table = transactions::by_type_shortly(report);
+    let n_groups = report.groups.len();
+    let mut blocks = Vec::new();
+    if n_groups > 1 {
+        blocks.push(Block::Table(transactions::by_group(report)));
+    } else if table.rows.len() > 1 {
+        blocks.push(Block::Table(table.shown_max(TYPES_MOST, "with --full")));
+    }
+    Section::new("transactions", "Transactions", blocks)
+}
+
+/// What was checked, on what it ran, and what a reader should know.
+fn checked(report: &Report, with: &Short<'_>) -> Vec<(&'static str, String)> {
+    let mut pairs: Vec<(&str, String)> = Vec::new();
+    pairs.extend(why::shortly(report, PARTS_MOST).map(|words| ("time goes", words)));
+    let events = report.disturbances.iter().take(DISTURBANCES_MOST).map(disturbances::sentence);
+    pairs.extend(events.map(|words| ("disturbed", words)));
+    pairs.extend([("data", checks::data(report)), ("setup", setup(report, with))]);
+    let notes = report.findings.iter().filter(|of| of.severity == Severity::Note);
+    let notes: Vec<&Finding> = notes.collect();
+    for note in notes.iter().take(NOTES_MOST) {
+        let text = note.observed.as_deref().unwrap_or_else(|| first_sentence(&note.text));
+        pairs.push(("note", numbers::cut(text, REMARK_LETTERS_MOST)));
+    }
+    pairs.retain(|(_, words)| !words.is_empty());
+    pairs
+}
+
+/// Where it ran and how, without what goes without saying.
+fn setup(report: &Report, with: &Short<'_>) -> String {
+    let mut parts = vec![report.target.clone()];
+    parts.extend(report.modes.iter().cloned());
+    if let [group] = report.groups.as_slice() {
+        let is_said = |name: &str, value: &str| !(with.is_default)(&group.workload, name, value);
+        let said = group.parameters.iter().filter(|(name, value)| is_said(name, value));
+        parts.extend(said.map(|(name, value)| format!("{name}={value}")));
+    }
+    parts.push(format!("{} ramp-up", numbers::seconds(report.phases.ramp_up_s)));
+    parts.push(format!("seed {}", report.seed));
+    parts.join(", ")
+}
+
+/// How surely it is known, where it is kept, and how to go on.
+fn next(report: &Report, with: &Short<'_>) -> Vec<Block> {
+    let mut parts = vec![match with.is_stored {
+        true => format!("stored as {}", short_id(&report.run_id)),
+        false => "not stored".to_owned(),
+    }];
+    if report.block.tps_ci95.is_some() {
+        parts.push("± and ranges are 95 % CIs within this run".to_owned());
+    }
+    let notes = report.findings.iter().filter(|of| of.severity == Severity::Note).count();
+    if let Some(more @ 1..) = notes.checked_sub(NOTES_MOST) {
+        parts.push(count(more as u64, "more note"));
+    }
+    let legal = checks::legal(report).map(str::to_owned);
+    let lines: Vec<String> = legal.into_iter().chain([parts.join("; ")]).collect();
+    let width = with.next.iter().map(|(command, _)| command.chars().count()).max().unwrap_or(0);
+    let labels = std::iter::once("Next").chain(std::iter::repeat(""));
+    let commands = labels.zip(&with.next);
+    let commands =
+        commands.map(|(label, (command, why))| format!("{label:<6}{command:<width$}  {why}"));
+    let commands: Vec<String> = commands.collect();
+    vec![
+        Block::paragraphs(lines),
+        Block::Part(String::new(), vec![Block::Verbatim(commands.join("\n"))]),
+    ]
+}
+
+/// What a workload with ages is run for.
+fn metrics(report: &Report) -> Section {
+    let table = transactions::distributions(report).shown_max(METRICS_MOST, "with --full");
+    let table = (!table.is_empty()).then_some(Block::Table(table));
+    Section::new("custom", "Custom metrics", table.into_iter().collect())
+}
