@@ -24,8 +24,8 @@ use model::Imported;
 use model::numbers::cut;
 use serde::{Deserialize, Serialize};
 use stats::{
-    Comparison, Incomparable, detectable, detectable_by_means, detectable_of_pairs, difference,
-    hommel, needed, pairs_needed, shift_beside_drift,
+    BOUNDS_MIN, Comparison, Incomparable, bounds_of_pairs, detectable, detectable_by_means,
+    detectable_of_pairs, difference, hommel, needed, pairs_needed, shift_beside_drift,
 };
 
 use crate::experiment::{Curve, curve_of};
@@ -413,6 +413,10 @@ pub struct Judged {
     /// What these differ by within each repeat, where that is judged.
     #[serde(skip)]
     within: Option<Vec<f64>>,
+    /// Bounds of the ratio, each of which is wrong in at most 5 %: a limit on a change asks about
+    /// one direction alone.
+    #[serde(skip)]
+    bounds: Option<(f64, f64)>,
 }
 
 impl Judged {
@@ -876,9 +880,17 @@ const RATIO_LEAST: f64 = 1e-9;
 /// Ratio and test of a figure as if it were judged alone; there is no verdict yet.
 fn judged(name: &str, base: &Repeats, side: &Repeats, pairs_min: Option<usize>) -> Judged {
     let within = pairs_min.and_then(|least| within_repeats(base, side, least));
+    let (base_by_repeat, side_by_repeat) = (base, side);
     let [base, side] = [base, side].map(|all| all.iter().map(|(_, x)| *x).collect::<Vec<f64>>());
     let logarithms = |values: &[f64]| values.iter().map(|value| value.ln()).collect();
     let of_runs: [Vec<f64>; 2] = [logarithms(&base), logarithms(&side)];
+    // Runs that took turns are pairs, also where they are too few for ranks.
+    let pairs = pairs_min.and_then(|_| within_repeats(base_by_repeat, side_by_repeat, BOUNDS_MIN));
+    let bounds = match &pairs {
+        Some(differences) => bounds_of_pairs(differences, CONFIDENCE),
+        None => stats::bounds(&of_runs[0], &of_runs[1], CONFIDENCE),
+    };
+    let bounds = bounds.map(|(low, high)| (low.exp(), high.exp()));
     let found = match &within {
         Some(differences) => Comparison::of_pairs(differences, CONFIDENCE),
         None => Comparison::of(&of_runs[0], &of_runs[1], CONFIDENCE),
@@ -916,6 +928,7 @@ fn judged(name: &str, base: &Repeats, side: &Repeats, pairs_min: Option<usize>) 
         beside_drift: None,
         of_runs,
         within,
+        bounds,
     }
 }
 

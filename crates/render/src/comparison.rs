@@ -57,12 +57,13 @@ pub fn comparison(report: &ComparisonReport, gates: &[GateResult]) -> Document {
     )];
     page.scene = vec![scene(&report.scene)];
     page.verdicts = report.pairs.iter().map(|pair| verdict(report, pair)).collect();
-    page.verdicts.extend(gates.iter().map(gate));
     page.validity = Validity::of_remarks(remarks(report));
     let n_warnings = page.validity.as_ref().map_or(0, |of| of.count(Severity::Warning));
     if n_warnings > 0 {
         page.verdicts.iter_mut().take(report.pairs.len()).for_each(with_caution);
     }
+    // What decides whether a script goes on comes first.
+    page.verdicts.splice(0..0, gates.iter().map(gate));
     let mut did = vec![Block::Charts(named(&charts, &["ratios"]))];
     did.extend(report.pairs.iter().map(|pair| of_pair(report, pair)));
     page.section("did", "Result", did);
@@ -141,9 +142,12 @@ fn with_caution(verdict: &mut Verdict) {
 fn gate(gate: &GateResult) -> Verdict {
     let at = gate.at.join(", ");
     let (tone, headline) = match gate.passed {
-        Passed::Held => (Tone::Good, format!("holds: {} is not broken", gate.gate)),
-        Passed::Broken => (Tone::Bad, format!("BROKEN: {} at {at}", gate.gate)),
-        Passed::Undecided => (Tone::Warning, format!("undecided: {} at {at}", gate.gate)),
+        Passed::Held => (Tone::Good, format!("passed {}", gate.gate)),
+        Passed::Broken => (Tone::Bad, format!("FAILED {} at {at}", gate.gate)),
+        Passed::Undecided => {
+            let more = "too few runs, or too much noise: run more repeats";
+            (Tone::Warning, format!("undecided {} at {at}; {more}", gate.gate))
+        }
     };
     Verdict { tone, word: "Limit".to_owned(), headline: headline.into(), details: Vec::new() }
 }

@@ -172,6 +172,24 @@ impl Comparison {
     }
 }
 
+/// Bounds of the difference of the means of two sides (Welch): below the lower one and above the
+/// upper one the true difference lies in at most 1 − `confidence` each. None where a figure is not
+/// finite, or a side has fewer than [`BOUNDS_MIN`].
+pub fn bounds(first: &[f64], second: &[f64], confidence: f64) -> Option<(f64, f64)> {
+    let is_known = |side: &[f64]| side.len() >= BOUNDS_MIN && side.iter().all(|x| x.is_finite());
+    let means = (is_known(first) && is_known(second)).then(|| Means::of(first, second))?;
+    Some(means.interval(2.0 * confidence - 1.0))
+}
+
+/// The same of the mean of differences within pairs (Student).
+pub fn bounds_of_pairs(differences: &[f64], confidence: f64) -> Option<(f64, f64)> {
+    let is_known = differences.len() >= BOUNDS_MIN && differences.iter().all(|x| x.is_finite());
+    is_known.then(|| Means::of_one(differences).interval(2.0 * confidence - 1.0))
+}
+
+/// Fewer figures have no bounds: two of them may lie close together by chance.
+pub const BOUNDS_MIN: usize = 3;
+
 /// The median of figures in their order, which may be infinite.
 fn middle(sorted: &[f64]) -> f64 {
     let last = sorted.len() - 1;

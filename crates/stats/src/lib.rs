@@ -45,8 +45,8 @@ pub use blocks::shift_beside_drift;
 pub use change::{ChangePoint, Levels, NotDivided, SERIES_MAX, SERIES_MIN, levels};
 pub use coarse::{CoarseHistogram, coarse_quantile};
 pub use comparison::{
-    Comparison, FIGURES_MAX, Incomparable, POWER, detectable, detectable_by_means,
-    detectable_of_pairs, difference, hommel, needed, pairs_needed,
+    BOUNDS_MIN, Comparison, FIGURES_MAX, Incomparable, POWER, bounds, bounds_of_pairs, detectable,
+    detectable_by_means, detectable_of_pairs, difference, hommel, needed, pairs_needed,
 };
 pub use crossing::{Crossing, Grows, RatioPoint};
 pub use dependence::{

@@ -271,6 +271,32 @@ fn a_limit_is_broken_where_the_whole_interval_lies_beyond() {
     assert_eq!(gate.hold(&alone).expect("it has TPS").passed, Passed::Undecided);
 }
 
+/// How often a gate does not pass: five paired repeats a side, 1 % of noise, and a drift.
+fn share_that_fails(text: &str, more: f64, drift: f64) -> f64 {
+    const ROUNDS: u64 = 200;
+    let gate: Gate = text.parse().expect("it is one");
+    let judge = Judge { primary: None, min_effect: 0.01, also: vec!["p99_ms".to_owned()] };
+    let fails = |seed: &u64| {
+        let mut draws = draws(1_000 + seed);
+        let of = Varied { sd: 1.0, more: 0.0, drift, in_turns: true };
+        let sides = [draws.side(0, 5, 1, of), draws.side(1, 5, 1, Varied { more, ..of })];
+        let report = ComparisonReport::new(&sides, &judge).expect("all have runs");
+        gate.hold(&report).expect("it has the figure").passed != Passed::Held
+    };
+    (0..ROUNDS).filter(fails).count() as f64 / ROUNDS as f64
+}
+
+#[test]
+fn a_gate_fails_on_a_regression_and_rarely_on_an_equal_build() {
+    for drift in [0.0, 0.3] {
+        let equal = share_that_fails("tps<-3%", 0.0, drift);
+        let worse = share_that_fails("tps<-3%", -5.0, drift);
+        // A build that is just at the limit: what passes is an error.
+        let at_limit = share_that_fails("tps<-3%", 100.0 * 0.97_f64.ln(), drift);
+        assert!(equal <= 0.04 && worse >= 0.98 && at_limit >= 0.92, "{equal} {worse} {at_limit}");
+    }
+}
+
 #[test]
 fn a_limit_that_makes_no_sense_is_refused() {
     let no = |text: &str| text.parse::<Gate>().expect_err("it makes no sense");

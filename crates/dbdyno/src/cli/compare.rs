@@ -4,6 +4,7 @@ use analysis::comparison::{Gate, GateResult, Judge, Passed};
 use app::Error;
 use app::compare::{CompareBy, compare as hold};
 use clap::{Arg, ArgAction, ArgMatches, Command};
+use model::numbers::count;
 use render::comparison;
 use render::terminal::PAGE_WIDTH;
 use serde_json::json;
@@ -43,7 +44,7 @@ pub(crate) fn command() -> Command {
                 .value_name("pass|fail")
                 .value_parser(["pass", "fail"])
                 .hide_possible_values(true)
-                .default_value("pass")
+                .default_value("fail")
                 .help("Whether limits that the error leaves undecided pass or fail"),
         )
 }
@@ -87,6 +88,17 @@ pub(crate) fn compare(matches: &ArgMatches, shell: &Shell) -> Outcome {
     let gates: Result<Vec<GateResult>, String> =
         gates.iter().map(|gate| gate.hold(&report)).collect();
     let gates = gates.map_err(|why| Error::Usage(format!("--fail-if: {why}")))?;
+    let fails_undecided = matches.get_one::<String>("undecided").is_some_and(|is| is == "fail");
+    if let Some(gate) = gates.iter().find(|gate| gate.has_too_few_runs())
+        && fails_undecided
+    {
+        return Err(Error::Usage(format!(
+            "--fail-if {}: a side has {}, which can decide nothing: run 5 or more a side \
+             (--repeat 5), or let it pass with --undecided pass",
+            gate.gate,
+            count(gate.runs_least as u64, "run")
+        )));
+    }
     match flags::output_of(matches) {
         Output::Json => {
             let mut value = serde_json::to_value(&report).expect("numbers, words and lists");
@@ -95,7 +107,6 @@ pub(crate) fn compare(matches: &ArgMatches, shell: &Shell) -> Outcome {
         }
         _ => print_document(&comparison(&report, &gates), PAGE_WIDTH, matches, shell),
     }?;
-    let fails_undecided = matches.get_one::<String>("undecided").is_some_and(|is| is == "fail");
     let is_broken = |gate: &GateResult| match gate.passed {
         Passed::Broken => true,
         Passed::Undecided => fails_undecided,

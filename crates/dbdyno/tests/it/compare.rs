@@ -56,8 +56,8 @@ fn labelled_runs_are_sides_and_a_broken_limit_fails() {
         home.run(&["runs", "label", at(run, "run_id").as_str().expect("a text"), label]).good();
     }
     let compare = |limit: &str| home.run(&["compare", "build=1", "build=2", "--fail-if", limit]);
-    compare("tps<-10%").code(1).says(&["BROKEN: tps<-10% at build=2 clients="]);
-    compare("tps<-60%").good().says(&["holds: tps<-60%"]);
+    compare("tps<-10%").code(1).says(&["FAILED tps<-10% at build=2 clients="]);
+    compare("tps<-60%").good().says(&["passed tps<-60%"]);
     // One run a side decides nothing.
     let list = at(&runs, "runs").as_array().expect("a list");
     let [one, other] = [FAST, SLOW].map(|target| {
@@ -65,8 +65,10 @@ fn labelled_runs_are_sides_and_a_broken_limit_fails() {
         at(list.iter().find(is_it).expect("five"), "run_id").as_str().expect("a text")
     });
     let words = ["compare", one, other, "--fail-if=tps<-1%"];
-    home.run(&words).good().says(&["cannot be judged", "per side cannot show"]);
-    home.run(&[&words[..], &["--undecided=fail"]].concat()).code(1);
+    let few = home.run(&words).code(2);
+    few.warns(&["--fail-if tps<-1%: a side has 1 run", "--repeat 5", "--undecided pass"]);
+    let passes = home.run(&[&words[..], &["--undecided=pass"]].concat()).good();
+    passes.says(&["undecided tps<-1%", "cannot be judged", "per side cannot show"]);
 }
 
 #[test]

@@ -230,9 +230,9 @@ fn it_reads_like_a_page() {
     let gate: Gate = "p99>+5%".parse().expect("it is one");
     let one = held(&FIVE, &times(0.9), 20);
     insta::assert_snapshot!(page_of(&one, &[gate.hold(&one).expect("it has p99")]), @r"
+    FAILED p99>+5% at new clients=8: +11.1 % (96.8 % CI +9.5 to +12.8 %)
     new against old: TPS is worse: -10.0 % (-11.3 % to -8.6 %); p99 ms: worse, +11.1 % (+9.5 % to
     +12.8 %)
-    BROKEN: p99>+5% at new clients=8
 
     Valid, with notes.
 
