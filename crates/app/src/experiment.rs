@@ -204,5 +204,6 @@ pub fn forecast(planned: &Planned) -> String {
     let pauses_ns = planned.experiment.pause_ns * trials.saturating_sub(1);
     let s = if trials == 1 { "" } else { "s" };
     let most = if planned.experiment.stop.is_some() { "at most " } else { "" };
-    format!("{most}{trials} trial{s}, {} of load and pauses", format_duration(load_ns + pauses_ns))
+    let load = format_duration(load_ns + pauses_ns);
+    format!("{most}{trials} trial{s}, {load} of load and pauses, plus build, settling and checks")
 }

@@ -938,7 +938,7 @@ fn a_loop_that_is_blocked_shows_in_its_heartbeat_and_in_the_reply_lag() {
     let ms = lag.max() / NS_PER_MS;
     assert!(ms >= 40, "{ms} ms");
     assert!(latest_at_ns >= 0 && latest_at_ns < shown.ran.measured_ns as i64, "{latest_at_ns}");
-    // Each was seen or missed, and every one counts. The loop beats on until it is told that the
+    // Each was seen or missed, and every one counts. The loop beats on until it learns that the
     // count was reached, and nobody knows when that is.
     let due = |within_ns: u64| within_ns / (10 * NS_PER_MS);
     let (least, most) = (due(shown.ran.measured_ns), due(whole_ns) + 1);

@@ -171,7 +171,8 @@ pub fn format_duration(ns: u64) -> String {
         NS_PER_MS..NS_PER_S => decimal(ns, NS_PER_MS, "ms"),
         _ if !ns.is_multiple_of(NS_PER_S) && ns < 60 * NS_PER_S => decimal(ns, NS_PER_S, "s"),
         _ => {
-            let seconds = (ns + NS_PER_S / 2) / NS_PER_S;
+            // Half of it up, without a sum that no number holds.
+            let seconds = ns / NS_PER_S + u64::from(ns % NS_PER_S >= NS_PER_S / 2);
             let parts = [(seconds / 3600, "h"), (seconds / 60 % 60, "m"), (seconds % 60, "s")];
             let shown = parts.iter().filter(|(n, _)| *n > 0);
             shown.map(|(n, unit)| format!("{n}{unit}")).collect()
@@ -221,6 +222,12 @@ mod tests {
         check("-1s", Err("write a number"));
         check("5 parsecs", Err("units are"));
         check("9000000000h", Err("longer than a year"));
+    }
+
+    #[test]
+    fn any_number_of_nanoseconds_is_a_duration() {
+        assert_eq!(format_duration(u64::MAX), "5124095h34m34s");
+        assert_eq!(format_duration(89 * NS_PER_S + NS_PER_S / 2), "1m30s");
     }
 
     #[test]

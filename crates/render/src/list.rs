@@ -241,7 +241,7 @@ pub struct Best<'a>(HashMap<Alike<'a>, (f64, f64)>);
 type Alike<'a> = (&'a str, &'a str, u64, Option<u64>);
 
 fn alike(row: &RunRow) -> Alike<'_> {
-    let tenths = row.measured_ns.map(|ns| (ns + NS_PER_S / 20) / (NS_PER_S / 10));
+    let tenths = row.measured_ns.map(|ns| ns.saturating_add(NS_PER_S / 20) / (NS_PER_S / 10));
     (&row.workload, &row.target, row.clients, tenths)
 }
 

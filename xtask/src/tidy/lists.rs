@@ -50,11 +50,17 @@ fn list_named_all(code: &str) -> Option<&str> {
 /// Every page of docs can be reached from the front door.
 pub(super) fn docs_are_linked(tree: &Tree) -> Vec<Trouble> {
     let front = [tree.text("README.md"), tree.text("ARCHITECTURE.md")];
-    let linked = |path: &str| front.iter().flatten().any(|text| text.contains(path));
+    let index = tree.text("docs/README.md");
+    let linked = |path: &str| {
+        let in_docs = path.trim_start_matches("docs/");
+        front.iter().flatten().any(|text| text.contains(path))
+            || index.iter().any(|text| text.contains(in_docs))
+    };
     tree.ending("md")
         .filter(|file| file.path.starts_with("docs/") && !linked(&file.path))
         .map(|file| {
-            let text = "no reader finds it; link it from README.md or ARCHITECTURE.md";
+            let text =
+                "no reader finds it; link it from README.md, ARCHITECTURE.md or docs/README.md";
             Trouble::new(&file.path, 1, text)
         })
         .collect()

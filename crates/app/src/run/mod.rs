@@ -27,7 +27,7 @@ use engine::{ClientThreads, GroupJob, Job, Origin, Ran, SampleHook, Stop};
 use model::{
     CommitRisk, DbErrorKind, Description, Event, Fact, Finding, GroupDescription, Identity,
     MonitorScope, NS_PER_MS, Placement, Plan, RunId, Settings, Settle, Settling, Severity,
-    StopReason, Target, Trial,
+    StopCondition, StopReason, Target, Trial, format_duration,
 };
 use monitor::{Monitor, Scope, facts, wall_clock};
 use store::{Filter, RunRow, Store, Summary, Writer};
@@ -281,6 +281,9 @@ pub(crate) fn prepare(
             if !options.build {
                 return Err(no_complete_data(&plan.target, &group.workload));
             }
+            if !has_built {
+                ahead(plan, options, true).iter().for_each(|text| watcher.note(text));
+            }
             let shown = |progress: &Progress| watcher.building(progress);
             let built = build_interruptible(&opened, options.load, stop, &mut { shown })?;
             watcher.note(&built.sentence());
@@ -297,7 +300,31 @@ pub(crate) fn prepare(
         }
         groups.push(opened);
     }
+    if !has_built {
+        ahead(plan, options, false).iter().for_each(|text| watcher.note(text));
+    }
     Ok(groups)
+}
+
+/// How long it takes in all, as far as that is known before; nothing of a trial, whose experiment
+/// has said so, and of what ends with a count.
+fn ahead(plan: &Plan, options: &RunOptions, builds: bool) -> Option<String> {
+    let is_timed = plan.groups.iter().all(|group| group.stop_condition == StopCondition::Time);
+    if options.trial.is_some() || !is_timed || plan.phases.measure_ns == 0 {
+        return None;
+    }
+    let [ramp_up, measure] = [plan.phases.ramp_up_ns, plan.phases.measure_ns].map(format_duration);
+    let all = format_duration(plan.phases.ramp_up_ns + plan.phases.measure_ns);
+    let has = |is: bool, what: &'static str| is.then_some(what);
+    let more = [
+        has(builds, "the build"),
+        has(plan.settle != Settle::Off, "settling"),
+        has(options.check_before || options.check_after, "checks"),
+    ];
+    let more: Vec<&str> = more.into_iter().flatten().collect();
+    let more =
+        if more.is_empty() { String::new() } else { format!(", and {}", more.join(" and ")) };
+    Some(format!("takes {all} ({ramp_up} ramp-up, {measure} measured){more}"))
 }
 
 /// Refuses data that were built, and that a crash of the server has emptied.

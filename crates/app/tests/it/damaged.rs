@@ -14,6 +14,7 @@ use model::{
     Trial,
 };
 use proptest::prelude::*;
+use proptest::test_runner::RngSeed;
 use rusqlite::types::Value as Sql;
 use rusqlite::{Connection, params};
 use serde_json::Value as Json;
@@ -308,9 +309,13 @@ fn an_undamaged_store_is_imported_and_shown() {
 }
 
 /// Each case draws pages of three runs.
+/// The same ones every time; others, and more, if `PROPTEST_CASES` says how many.
 fn some_cases() -> ProptestConfig {
     let all = ProptestConfig::default();
-    ProptestConfig { cases: all.cases / 10, ..all }
+    match std::env::var_os("PROPTEST_CASES") {
+        Some(_) => all,
+        None => ProptestConfig { cases: 25, rng_seed: RngSeed::Fixed(25), ..all },
+    }
 }
 
 proptest! {

@@ -274,8 +274,11 @@ mod tests {
     #[test]
     fn our_parser_takes_each_command_of_the_documents() {
         let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
-        let pages = std::fs::read_dir(root.join("docs")).unwrap().map(|page| page.unwrap().path());
-        let pages = pages.chain([root.join("README.md"), root.join("CONTRIBUTING.md")]);
+        let folders = ["docs", "docs/tutorial", "docs/how-to"].map(|folder| root.join(folder));
+        let pages = folders.into_iter().flat_map(|folder| std::fs::read_dir(folder).unwrap());
+        let pages = pages
+            .map(|page| page.unwrap().path())
+            .chain([root.join("README.md"), root.join("CONTRIBUTING.md")]);
         let mut n_lines = 0;
         for page in pages.filter(|page| page.extension().is_some_and(|kind| kind == "md")) {
             let text = std::fs::read_to_string(&page).unwrap().replace("\\\n", " ");
