@@ -34,6 +34,9 @@ const QUEUES: [(u32, f64); 4] = [(1, 0.5), (1, 0.8), (1, 0.9), (4, 0.8)];
 /// The quantiles of a report that are held against the truth.
 const QUANTILES: [(&str, f64); 4] = [("p50", 0.50), ("p90", 0.90), ("p95", 0.95), ("p99", 0.99)];
 
+/// Lengths of runs, in seconds, of which always is tried what is cheap.
+const SHORT_S: [u32; 2] = [10, 30];
+
 /// Figures that are drawn are cheap: so many times as many of them as runs.
 const DRAWN: u32 = 20;
 
@@ -53,12 +56,15 @@ pub fn coverage(
         show(&row);
         rows.push(row);
     };
+    for length_s in SHORT_S.iter().filter(|short| !lengths_s.contains(short)) {
+        times::steady(*length_s, runs).into_iter().for_each(&mut add);
+    }
     for length_s in lengths_s {
         for (servers, load) in QUEUES {
             queue(servers, load, *length_s, runs, stop)?.into_iter().for_each(&mut add);
         }
         add(drawn::slow_component(*length_s, runs));
-        add(times::wander(*length_s, runs));
+        times::steady(*length_s, runs).into_iter().for_each(&mut add);
         times::plans(*length_s, runs).into_iter().for_each(&mut add);
         times::queues(*length_s, runs).into_iter().for_each(&mut add);
     }

@@ -4,6 +4,7 @@
 
 use std::ops::Range;
 
+use analysis::findings::{commits_warm_up, is_drifting, times_warm_up};
 use model::{NS_PER_MS, NS_PER_S, Rng, Stream};
 use stats::{
     Due, Histogram, Stretch, Stretches, dependent_mean, dependent_ranks, kiefer_wolfowitz, rank,
@@ -104,10 +105,10 @@ type Intervals = [Option<(f64, f64)>; 1 + QUANTILES.len()];
 
 fn intervals(seconds: &[Stretch], all: &Histogram) -> Intervals {
     let at = QUANTILES.map(|(_, q)| q);
-    let ranks = dependent_ranks(seconds, &at, 0.95);
+    let ranks = dependent_ranks(seconds, &at);
     let value = |rank: u64| all.value_at_rank(rank).map(|value| value as f64);
     let mut found = [None; 1 + QUANTILES.len()];
-    found[0] = dependent_mean(seconds, 0.95).ok();
+    found[0] = dependent_mean(seconds).ok();
     for (found, ranks) in found[1..].iter_mut().zip(ranks) {
         *found = ranks.ok().and_then(|ranks| value(ranks.low).zip(value(ranks.high)));
     }
@@ -123,10 +124,16 @@ pub(super) fn queues(length_s: u32, runs: u32) -> Vec<Row> {
 fn rows_of(queue: &Queue, length_s: u32, runs: u32) -> Vec<Row> {
     let mut pooled = Histogram::new(RANGE);
     let mut found: Vec<Intervals> = Vec::new();
+    let (mut drifts, mut warms_up) = (0, 0);
     for seed in 1..=runs {
         let mut in_time = Stretches::new(1);
         let mut all = Histogram::new(RANGE);
-        for (index, second) in seconds(queue, length_s, seed).iter().enumerate() {
+        let seconds = seconds(queue, length_s, seed);
+        // As many as arrive commit in a queue that is not overloaded.
+        drifts += u32::from(is_drifting(&seconds.iter().map(|of| of.offered).collect::<Vec<_>>()));
+        let median_ns = |second: &Stretch| second.finished.quantile(0.5).unwrap_or(0) * UNIT_NS;
+        warms_up += u32::from(times_warm_up(&seconds.iter().map(median_ns).collect::<Vec<_>>()));
+        for (index, second) in seconds.iter().enumerate() {
             in_time.add(index as i64, second.offered, Some(&second.finished));
             all.add(&second.finished);
         }
@@ -152,36 +159,78 @@ fn rows_of(queue: &Queue, length_s: u32, runs: u32) -> Vec<Row> {
             Row { runs, ..Row::of_errors(&low, &model, 0.05, "at most 5 %", (given, too_low)) },
         ]
     };
-    figures.enumerate().flat_map(rows).collect()
+    figures.enumerate().flat_map(rows).chain(alarms(&model, runs, drifts, warms_up)).collect()
 }
 
-/// What 30 s tell of a rate that takes 10 s to change, and what longer runs do.
-const WANDERS: (f64, f64, &str) = (0.95, 0.80, "at least 80 %: three time constants");
+/// What is claimed of a rate that takes a third of the run to change, and of a slower one nothing.
+const WANDERS: (f64, f64, &str) = (0.88, 0.84, "at least 84 %: three time constants");
 
-/// 200 commits a second, by a rate that wanders by 6 % and takes 10 s to change.
-pub(super) fn wander(length_s: u32, runs: u32) -> Row {
+/// Of steady loads, at most so many are findings.
+const FALSE_ALARMS: (f64, &str) = (0.03, "at most 3 %");
+
+/// The advice how long to run is right within a factor of two.
+const ADVICE: (f64, f64, &str) = (0.9, 0.7, "at least 70 %");
+
+/// 200 commits a second, at random, or by a rate that wanders by 6 % and takes 10 s to change: the
+/// interval of TPS, how long to run for ±1 %, and what is found of a load that is steady.
+pub(super) fn steady(length_s: u32, runs: u32) -> Vec<Row> {
+    [("200/s at random", 0.0), ("rate that wanders by 6 %, 10 s", 0.06)]
+        .into_iter()
+        .flat_map(|(model, spread)| {
+            steady_rows(&format!("{model}; {length_s} s"), spread, length_s, runs)
+        })
+        .collect()
+}
+
+fn steady_rows(model: &str, spread: f64, length_s: u32, runs: u32) -> Vec<Row> {
     const PER_SLOT: f64 = 20.0;
-    let phi = (-0.1_f64 / 10.0).exp();
-    let mut counts = (0, 0);
+    const TIME_CONSTANT_S: u32 = 10;
+    let phi = (-0.1_f64 / f64::from(TIME_CONSTANT_S)).exp();
+    let right_slots = PER_SLOT * (1.96 / (0.01 * PER_SLOT)).powi(2);
+    let (mut counts, mut advised, mut advised_well) = ((0, 0), 0, 0);
+    let (mut drifts, mut warms_up) = (0, 0);
     for seed in 1..=runs {
         let mut draws = Draws::new(seed);
         let mut level = draws.normal();
         let mut due = Vec::new();
         for _ in 0..SLOTS_PER_S * length_s {
-            due.push(PER_SLOT * (1.0 + 0.06 * level).max(0.0));
+            due.push(PER_SLOT * (1.0 + spread * level).max(0.0));
             level = phi * level + (1.0 - phi * phi).sqrt() * draws.normal();
         }
-        let rate = within_run(&at_random(&mut draws, &due), SLOT_NS);
+        let slots = at_random(&mut draws, &due);
+        let rate = within_run(&slots, SLOT_NS);
         let interval = rate.half_width.ok().map(|half| (rate.per_s - half, rate.per_s + half));
         add_held(&mut counts, interval, PER_SLOT * f64::from(SLOTS_PER_S));
+        if let Some(slots) = rate.slots_to_1_percent {
+            advised += 1;
+            advised_well += u32::from((0.5..=2.0).contains(&(slots / right_slots)));
+        }
+        let seconds: Vec<u64> =
+            slots.chunks_exact(SLOTS_PER_S as usize).map(|of| of.iter().sum()).collect();
+        drifts += u32::from(is_drifting(&seconds));
+        warms_up += u32::from(commits_warm_up(&slots));
     }
     let what = "interval of TPS";
-    let model = format!("rate that wanders by 6 %, 10 s; {length_s} s");
     let n = (runs, counts.0, counts.1);
-    match length_s < 60 {
-        true => Row::at_least(what, &model, WANDERS, n),
-        false => Row::of_interval(what, &model, n),
+    let is_slow = spread > 0.0 && length_s < 6 * TIME_CONSTANT_S;
+    let mut rows = Vec::new();
+    match is_slow {
+        true if length_s < 3 * TIME_CONSTANT_S => {}
+        true => rows.push(Row::at_least(what, model, WANDERS, n)),
+        false => rows.push(Row::of_interval(what, model, n)),
     }
+    if spread == 0.0 {
+        let what = "run length for ±1 % of TPS within a factor of 2";
+        rows.push(Row::at_least(what, model, ADVICE, (runs, advised, advised_well)));
+    }
+    rows.extend(alarms(model, runs, drifts, warms_up));
+    rows
+}
+
+fn alarms(model: &str, runs: u32, drifts: u32, warms_up: u32) -> [Row; 2] {
+    let (most, target) = FALSE_ALARMS;
+    [("'drifting' is raised", drifts), ("'warming_up' is raised", warms_up)]
+        .map(|(what, wrong)| Row::of_errors(what, model, most, target, (runs, wrong)))
 }
 
 /// How many arrive at random in each slot, of so many that are due.
