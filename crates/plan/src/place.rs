@@ -203,9 +203,34 @@ fn group_names(group: &GroupDraft) -> Vec<&'static str> {
     rows.chain(parameters_of(group).iter().map(|row| row.name)).collect()
 }
 
+/// What others call what can be varied.
+const OF_OTHERS: [(&str, &str); 8] = [
+    ("threads", "clients"),
+    ("users", "clients"),
+    ("virtual_users", "clients"),
+    ("connections", "clients"),
+    ("time", "duration"),
+    ("warehouse", "warehouses"),
+    ("database", "target"),
+    ("server", "target, or server.NAME for one of its settings"),
+];
+
+/// Whether a word looks like the name of a server's setting.
+fn is_like_a_setting(word: &str) -> bool {
+    word.contains('_') && word.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
+}
+
 impl VaryDraft {
     fn unknown<'a>(&self, word: &str, known: impl IntoIterator<Item = &'a str>) -> BadPlan {
-        let hint = did_you_mean(word, known);
+        let hint = match OF_OTHERS.iter().find(|(theirs, _)| *theirs == word) {
+            Some((_, ours)) => format!("; write {ours}"),
+            None => match did_you_mean(word, known) {
+                hint if hint.is_empty() && is_like_a_setting(word) => {
+                    format!("; a setting of the server is written server.{word}")
+                }
+                hint => hint,
+            },
+        };
         self.bad(format!("'{word}' cannot be varied{hint}"))
     }
 }

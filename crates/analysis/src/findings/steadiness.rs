@@ -29,7 +29,7 @@ const TREND_Z_MIN: f64 = 2.6;
 
 /// The same in fewer seconds than this: they show too little of a slow wander.
 const TREND_SECONDS_LONG: usize = 48;
-const SHORT_Z_MIN: f64 = 2.7;
+const SHORT_Z_MIN: f64 = 2.85;
 
 /// In fewer seconds than this only a steep trend is one: what a cache or a checkpoint does once
 /// looks like one. It is a change by at least this, in percent of the beginning.

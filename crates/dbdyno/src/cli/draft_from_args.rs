@@ -197,10 +197,37 @@ fn of_workload(name: &str, matches: &ArgMatches) -> Result<Draft, Error> {
 }
 
 /// What to say of a name that is no workload: it may be that of a file.
+/// What others call their programs and workloads, and which of ours is meant.
+const WORKLOADS_OF_OTHERS: [(&[&str], &str); 6] = [
+    (
+        &["pgbench", "tpcb-like", "simple-update", "select-only", "tpc-b"],
+        "pgbench's transaction is tpcb, its -S is oltp-point-select; write dbdyno run tpcb",
+    ),
+    (
+        &["sysbench", "oltp"],
+        "its scripts are oltp-read-write, oltp-point-select and others; write dbdyno run \
+         oltp-read-write, or dbdyno list workloads",
+    ),
+    (
+        &["hammerdb", "tpc-c", "tprocc", "tproc-c", "TPC-C", "TPROC-C", "benchbase"],
+        "write dbdyno run tpcc",
+    ),
+    (&["tpch", "tpc-h", "tproch", "tproc-h"], "analytics is not there yet"),
+    (
+        &["ycsb", "mysqlslap", "linkbench"],
+        "the nearest is oltp-read-write; write dbdyno list workloads",
+    ),
+    (&["last"], "it is a run; write dbdyno runs show last"),
+];
+
 pub(super) fn no_workload(name: &str, bad: &dyn std::fmt::Display) -> Error {
     let of_file = scripts::sentence_of_file(name);
     let is_script = [".sql", ".lua", ".tcl"].iter().any(|end| name.ends_with(end));
     let scripts = if is_script { ", and scripts are not run" } else { "" };
+    let of_other = WORKLOADS_OF_OTHERS.iter().find(|(names, _)| names.contains(&name));
+    if let Some((_, ours)) = of_other {
+        return Error::Usage(format!("there is no workload '{name}' here: {ours}"));
+    }
     Error::Usage(
         of_file.unwrap_or_else(|| {
             format!("{bad}; a plan is a file whose name ends with .toml{scripts}")

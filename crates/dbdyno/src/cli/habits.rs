@@ -133,6 +133,16 @@ const HABITS: &[Habit] = &[
     habit(&["resume", "continue"], SEVERAL, Place::Command, "dbdyno experiments resume ID"),
     habit(&["print"], HAMMERDB, Place::Command, "dbdyno list parameters"),
     habit(&["last"], SEVERAL, Place::In("runs"), "dbdyno runs show last"),
+    habit(&["delete", "remove", "del", "drop"], SEVERAL, Place::In("runs"), "dbdyno runs rm RUN"),
+    habit(&["compare", "diff"], SEVERAL, Place::In("runs"), "dbdyno compare RUN RUN"),
+    habit(
+        &["delete", "remove", "del", "drop"],
+        SEVERAL,
+        Place::In("experiments"),
+        "dbdyno experiments rm ID",
+    ),
+    habit(&["compare", "diff"], SEVERAL, Place::In("experiments"), "dbdyno compare ID --by AXIS"),
+    habit(&["report"], SEVERAL, Place::In("runs"), "dbdyno report RUN -o run.html"),
     habit(&["-n"], SEVERAL, Place::In("runs"), "--limit VALUE"),
     habit(&["--json"], SEVERAL, Place::In("runs"), "--output json"),
     habit(
@@ -553,7 +563,11 @@ pub(crate) fn sentence_of(error: &Error, command: &str, words: &[String]) -> Opt
             Some(why) => format!("leave it out: {why}"),
             None => format!("write {instead}"),
         };
-        return Some(format!("'{word}', of {of}, is not {what} of dbdyno: {instead}"));
+        // Nobody else's words need an owner.
+        return Some(match of {
+            SEVERAL => format!("there is no '{word}' here: {instead}"),
+            _ => format!("'{word}', of {of}, is not {what} of dbdyno: {instead}"),
+        });
     }
     let script = (command.is_empty()).then(|| script(word, words)).flatten()?;
     Some(format!("'{word}' is not an argument of dbdyno: write {script}"))

@@ -19,7 +19,6 @@ use crate::shell::Shell;
 pub(crate) fn command() -> Command {
     Command::new("list").about("Lists workloads, targets, parameters, findings or figures").arg(
         Arg::new("what")
-            .required(true)
             .value_name("workloads|targets|parameters|findings|figures")
             .value_parser(["workloads", "targets", "parameters", "findings", "figures"]),
     )
@@ -39,11 +38,26 @@ pub(crate) fn list(matches: &ArgMatches, shell: &Shell) -> Outcome {
         };
         return shell.print(&format!("{value:#}\n"));
     }
-    let what = what.unwrap_or_default();
+    let Some(what) = what else {
+        return print_document(&everything(), LIST_WIDTH, matches, shell);
+    };
     match flags::output_of(matches) {
         Output::Markdown => shell.print(&markdown_of(what)),
         _ => print_document(&document(what), LIST_WIDTH, matches, shell),
     }
+}
+
+/// What there is, in short: workloads and targets, and how many of the rest.
+fn everything() -> Document {
+    let mut page = Document::from(vec![workload_table(), target_table()]);
+    let n_parameters: usize = sections().iter().map(|section| section.rows.len()).sum();
+    let more = [
+        format!("dbdyno list parameters: {n_parameters} keys of plans and options of workloads"),
+        format!("dbdyno list figures: {} kinds of figures", figure_rows().count()),
+        format!("dbdyno list findings: {} problems of a result, with advice", CATALOG.len()),
+    ];
+    page.section("more", "More", vec![Block::paragraphs(more)]);
+    page
 }
 
 /// A list as a page.

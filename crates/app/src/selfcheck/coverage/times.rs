@@ -105,10 +105,10 @@ type Intervals = [Option<(f64, f64)>; 1 + QUANTILES.len()];
 
 fn intervals(seconds: &[Stretch], all: &Histogram) -> Intervals {
     let at = QUANTILES.map(|(_, q)| q);
-    let ranks = dependent_ranks(seconds, &at);
+    let ranks = dependent_ranks(seconds, &at, 0.95);
     let value = |rank: u64| all.value_at_rank(rank).map(|value| value as f64);
     let mut found = [None; 1 + QUANTILES.len()];
-    found[0] = dependent_mean(seconds).ok();
+    found[0] = dependent_mean(seconds, 0.95).ok();
     for (found, ranks) in found[1..].iter_mut().zip(ranks) {
         *found = ranks.ok().and_then(|ranks| value(ranks.low).zip(value(ranks.high)));
     }
@@ -162,8 +162,8 @@ fn rows_of(queue: &Queue, length_s: u32, runs: u32) -> Vec<Row> {
     figures.enumerate().flat_map(rows).chain(alarms(&model, runs, drifts, warms_up)).collect()
 }
 
-/// What is claimed of a rate that takes a third of the run to change, and of a slower one nothing.
-const WANDERS: (f64, f64, &str) = (0.88, 0.84, "at least 84 %: three time constants");
+/// What 30 s tell of a rate that takes 10 s to change, and what longer runs do; shorter ones nothing.
+const WANDERS: (f64, f64, &str) = (0.95, 0.80, "at least 80 %: three time constants");
 
 /// Of steady loads, at most so many are findings.
 const FALSE_ALARMS: (f64, &str) = (0.03, "at most 3 %");
