@@ -5,7 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use serde_json::Value;
-use servers::for_tests::{MARIADB, POSTGRES};
+use servers::for_tests::{MARIADB, MYSQL_9_7, POSTGRES};
 
 use crate::enough::{commits, ended_s, report_once, went_on_after};
 use crate::home::{Home, at, number, number_in};
@@ -230,10 +230,17 @@ fn managed(url: &str, at: &[(&str, &str)]) -> String {
     )
 }
 
-#[test]
-fn a_kill_and_a_start_of_mariadb_are_seen_in_the_seconds() {
+/// A private server of MySQL that is not in PATH.
+fn mysql_9_7() -> String {
+    let bin = MYSQL_9_7.options().bin.expect("it is in a folder of its own");
+    format!("managed:mysql?bin={}&{SMALL_AND_DURABLE}", bin.display())
+}
+
+const SMALL_AND_DURABLE: &str = "innodb_buffer_pool_size=64M&innodb_flush_log_at_trx_commit=1";
+
+#[track_caller]
+fn a_kill_and_a_start_are_seen_in_the_seconds(url: &str) {
     let home = Home::new();
-    let url = "managed:mariadb?innodb_buffer_pool_size=64M&innodb_flush_log_at_trx_commit=1";
     let plan = managed(url, &[("3s", "kill"), ("5s", "start")]);
     let report = report(&home, &plan, |report| went_on_after(report, "start"));
     let (kill, start) = (ended(&report, "kill", "done"), ended(&report, "start", "done"));
@@ -249,9 +256,19 @@ fn a_kill_and_a_start_of_mariadb_are_seen_in_the_seconds() {
 }
 
 #[test]
-fn a_postgres_is_paused_restarted_and_back_after_a_stop() {
+fn a_kill_and_a_start_of_mariadb_are_seen_in_the_seconds() {
+    let url = format!("managed:mariadb?{SMALL_AND_DURABLE}");
+    a_kill_and_a_start_are_seen_in_the_seconds(&url);
+}
+
+#[test]
+fn a_kill_and_a_start_of_mysql_are_seen_in_the_seconds() {
+    a_kill_and_a_start_are_seen_in_the_seconds(&mysql_9_7());
+}
+
+#[track_caller]
+fn a_server_is_paused_and_restarted(url: &str) {
     let home = Home::new();
-    let url = "managed:postgres?fsync=off&shared_buffers=64MB";
     let deeds = [("2s", "pause 1500ms"), ("5s", "restart")];
     // On a connection made again: that of before is gone with the restart.
     let after = "[[at]]\ntime = \"6s\"\nevery = \"5s\"\nname = \"after it\"\nsql = \"SELECT 1\"\n";
@@ -268,6 +285,16 @@ fn a_postgres_is_paused_restarted_and_back_after_a_stop() {
     let took = number(pause, "ended_s") - number(pause, "began_s");
     assert!(took >= 1.5, "{pause:#}");
     assert!(number(pause, "during.response_ms.max") > 1000.0, "{pause:#}");
+}
+
+#[test]
+fn a_postgres_is_paused_and_restarted() {
+    a_server_is_paused_and_restarted("managed:postgres?fsync=off&shared_buffers=64MB");
+}
+
+#[test]
+fn a_mysql_is_paused_and_restarted() {
+    a_server_is_paused_and_restarted(&mysql_9_7());
 }
 
 #[test]

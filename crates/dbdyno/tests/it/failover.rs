@@ -9,7 +9,7 @@ use std::path::PathBuf;
 
 use model::{Host, Secret, Target};
 use serde_json::Value;
-use servers::for_tests::{MARIADB, POSTGRES, TestServer};
+use servers::for_tests::{MARIADB, MYSQL_9_7, POSTGRES, TestServer};
 use servers::{Kind, Server};
 
 use crate::home::{Home, at, number, number_in};
@@ -40,7 +40,7 @@ impl Pair {
             let home = Home::new();
             let target = format!("--target={}", with_password(&server.target()));
             home.run(&["build", WORKLOAD, "--tables=1", "--table-size=100", &target, "-q"]).good();
-            if server.kind() == Kind::MariaDb {
+            if server.kind() != Kind::Postgres {
                 // An administrator writes all the same.
                 let grant = format!("GRANT ALL ON {}.* TO plain", server.target().path);
                 ask(server, &["CREATE USER plain IDENTIFIED BY 'plain'", &grant]);
@@ -200,13 +200,18 @@ fn a_run_outlives_a_failover_of_mariadb_by_a_proxy() {
 }
 
 #[test]
+fn a_run_outlives_a_failover_of_mysql_by_a_proxy() {
+    fails_over_by_a_proxy(&MYSQL_9_7);
+}
+
+#[test]
 fn a_run_outlives_a_failover_of_postgres_by_a_proxy() {
     fails_over_by_a_proxy(&POSTGRES);
 }
 
-#[test]
-fn clients_of_a_host_that_takes_no_writes_go_to_another_one() {
-    let pair = Pair::of(&MARIADB);
+#[track_caller]
+fn clients_go_to_a_host_that_takes_writes(product: &TestServer) {
+    let pair = Pair::of(product);
     pair.switch_writing("off");
     let home = Home::new();
     let ports = pair.servers.each_ref().map(Server::port);
@@ -233,4 +238,10 @@ fn clients_of_a_host_that_takes_no_writes_go_to_another_one() {
     ask(&pair.servers[1], &["SET GLOBAL read_only = 1"]);
     let args = ["run", WORKLOAD, "--tables=1", &target, "--clients=4", "--check=off", "--quiet"];
     home.run(&args).code(1).says(&["every attempt is refused", "--read-only"]);
+}
+
+#[test]
+fn clients_of_a_host_that_takes_no_writes_go_to_another_one() {
+    clients_go_to_a_host_that_takes_writes(&MARIADB);
+    clients_go_to_a_host_that_takes_writes(&MYSQL_9_7);
 }

@@ -1,7 +1,7 @@
 //! Servers that go away and come back, or have no room: nothing is lost, and nobody ends silently.
 
 use rustix::process::{Pid, Signal, kill_process};
-use servers::for_tests::{MARIADB, POSTGRES, TestServer};
+use servers::for_tests::{MARIADB, MYSQL_9_7, POSTGRES, TestServer};
 use servers::{Kind, Server};
 
 use crate::home::{Home, at, number, number_in};
@@ -82,6 +82,12 @@ fn a_run_outlives_a_crash_of_mariadb_and_every_commit_is_there() {
 #[test]
 fn a_run_outlives_a_crash_of_postgres_and_every_commit_is_there() {
     crash_durable(&POSTGRES);
+}
+
+#[test]
+fn a_run_outlives_a_crash_of_mysql_and_every_commit_is_there() {
+    let durable = [("innodb_flush_log_at_trx_commit", "1")];
+    crash(&mut MYSQL_9_7.start_with(&durable), "tpcb", &RUN);
 }
 
 #[test]

@@ -8,7 +8,7 @@ use drivers::Opening;
 use model::{Place, Placement, Request, Row, Session, StatementKind};
 use serde_json::Value;
 use servers::Server;
-use servers::for_tests::{MARIADB, MYSQL_5_6, POSTGRES, TestServer};
+use servers::for_tests::{MARIADB, MYSQL_5_6, MYSQL_9_7, POSTGRES, TestServer};
 
 use crate::home::{Home, at, number, number_in};
 use crate::password::{on_a_terminal, read_until};
@@ -33,6 +33,8 @@ const MARIADB_IO: Varied = Varied {
     sql: "SELECT CAST(@@GLOBAL.innodb_io_capacity AS CHAR)",
     set: &["SET GLOBAL innodb_io_capacity = 500"],
 };
+
+const MYSQL_IO: Varied = Varied { server: &MYSQL_9_7, ..MARIADB_IO };
 
 const POSTGRES_WORK: Varied = Varied {
     server: &POSTGRES,
@@ -140,6 +142,11 @@ fn a_killed_experiments_settings_of_mariadb_are_restored() {
 }
 
 #[test]
+fn a_killed_experiments_settings_of_mysql_are_restored() {
+    restored(&MYSQL_IO);
+}
+
+#[test]
 fn a_killed_experiments_settings_of_postgres_are_restored() {
     restored(&POSTGRES_WORK);
 }
@@ -156,7 +163,7 @@ fn shape(shown: &Value) -> Vec<(String, usize)> {
 
 #[test]
 fn a_killed_experiment_over_settings_goes_on_and_sets_them_back() {
-    for of in [&MARIADB_IO, &POSTGRES_WORK] {
+    for of in [&MARIADB_IO, &MYSQL_IO, &POSTGRES_WORK] {
         let server = of.server.start();
         let home = Home::new();
         let before = ask(&server, &[of.sql]);
@@ -192,10 +199,9 @@ fn what_sql_has_set_beyond_a_restart_is_set_back_as_such() {
     assert_eq!(ask(&server, &[kept]), "", "it was not there before");
 }
 
-#[test]
-fn a_plan_sets_settings_for_its_run_alone() {
-    let home = Home::new();
-    let server = MYSQL_5_6.start();
+#[track_caller]
+fn a_plan_sets_settings_for_its_run_alone_on(server: &TestServer) {
+    let (server, home) = (server.start(), Home::new());
     let sql = ["SELECT CAST(@@GLOBAL.innodb_flush_log_at_trx_commit AS CHAR)"];
     let before = ask(&server, &sql);
     let plan = format!(
@@ -214,6 +220,12 @@ fn a_plan_sets_settings_for_its_run_alone() {
 }
 
 #[test]
+fn a_plan_sets_settings_for_its_run_alone_on_old_and_new_mysql() {
+    a_plan_sets_settings_for_its_run_alone_on(&MYSQL_5_6);
+    a_plan_sets_settings_for_its_run_alone_on(&MYSQL_9_7);
+}
+
+#[test]
 fn what_sql_cannot_set_is_reported_before_anything_is_run() {
     let home = Home::new();
     let check = |server: &Server, vary: &str, words: &[&str]| {
@@ -222,11 +234,13 @@ fn what_sql_cannot_set_is_reported_before_anything_is_run() {
         let args = ["run", "empty", &target, &vary, "--duration=1s", "--quiet"];
         home.run(&args).code(2).warns(words).is_a_sentence();
     };
-    let (mariadb, postgres) = (MARIADB.shared(), POSTGRES.shared());
-    check(mariadb, "innodb_page_size=4096,8192", &["cannot be set by SQL", "read only"]);
-    check(mariadb, "innodb_io_capasity=1,2", &["no setting of that name"]);
-    check(mariadb, "innodb_io_capacity=many,few", &["cannot be set to 'many'"]);
-    check(mariadb, "innodb_io_capacity=1,2", &["are the same to"]);
+    for mysql in [MARIADB.shared(), MYSQL_9_7.shared()] {
+        check(mysql, "innodb_page_size=4096,8192", &["cannot be set by SQL", "read only"]);
+        check(mysql, "innodb_io_capasity=1,2", &["no setting of that name"]);
+        check(mysql, "innodb_io_capacity=many,few", &["cannot be set to 'many'"]);
+        check(mysql, "innodb_io_capacity=1,2", &["are the same to"]);
+    }
+    let postgres = POSTGRES.shared();
     check(postgres, "shared_buffers=1MB,2MB", &["it takes effect only at a server start"]);
     check(postgres, "fsync=on,off", &["its source is 'command line'"]);
     check(postgres, "work_mom=1MB,2MB", &["no setting of that name"]);
@@ -239,15 +253,15 @@ fn what_sql_cannot_set_is_reported_before_anything_is_run() {
 #[test]
 fn who_may_not_set_a_setting_is_reported() {
     let home = Home::new();
-    let (mariadb, postgres) = (MARIADB.shared(), POSTGRES.shared());
-    ask(
-        mariadb,
-        &["CREATE USER humble@'%' IDENTIFIED BY 'h'", "GRANT ALL ON dbdyno.* TO humble@'%'"],
-    );
+    let (mysql, postgres) = ([MARIADB.shared(), MYSQL_9_7.shared()], POSTGRES.shared());
+    let user = ["CREATE USER humble@'%' IDENTIFIED BY 'h'", "GRANT ALL ON dbdyno.* TO humble@'%'"];
+    mysql.iter().for_each(|server| drop(ask(server, &user)));
     ask(postgres, &["CREATE ROLE humble LOGIN PASSWORD 'h'"]);
     let remedy = "a superuser can allow it: GRANT SELECT ON pg_file_settings TO humble";
+    let privilege = "sign in as a user with the privilege";
     for (server, vary, remedy) in [
-        (mariadb, "innodb_io_capacity=300,400", "sign in as a user with the privilege"),
+        (mysql[0], "innodb_io_capacity=300,400", privilege),
+        (mysql[1], "innodb_io_capacity=300,400", privilege),
         (postgres, "work_mem=5MB,6MB", remedy),
     ] {
         let mut target = server.target();
@@ -330,10 +344,10 @@ fn a_setting_that_the_server_has_rounded_is_a_finding() {
     assert!(findings.contains(words) && !findings.contains("max_connections"), "{findings}");
 }
 
-#[test]
-fn settings_that_a_server_has_lost_in_mid_run_make_it_invalid() {
-    let mut server = MARIADB.start();
-    let home = Home::new();
+#[track_caller]
+fn settings_are_lost_in_mid_run(of: &Varied) {
+    let (mut server, home) = (of.server.start(), Home::new());
+    let before = ask(&server, &[of.sql]);
     let plan = format!(
         "[target]\nurl = '{}'\n[phases]\nramp_up = '0s'\nmeasure = '1h'\n\
          [server]\ninnodb_io_capacity = 300\n[[group]]\nworkload = 'empty'\nclients = 1\n\
@@ -349,7 +363,13 @@ fn settings_that_a_server_has_lost_in_mid_run_make_it_invalid() {
     run.interrupt();
     let report = run.end().code(130).json();
     let findings = at(&report, "findings").to_string();
-    let words = "innodb_io_capacity is 200, and was set to 300";
-    assert!(findings.contains("settings_lost") && findings.contains(words), "{findings}");
-    assert_eq!(ask(&server, &[MARIADB_IO.sql]), "200");
+    let words = format!("innodb_io_capacity is {before}, and was set to 300");
+    assert!(findings.contains("settings_lost") && findings.contains(&words), "{findings}");
+    assert_eq!(ask(&server, &[of.sql]), before);
+}
+
+#[test]
+fn settings_that_a_server_has_lost_in_mid_run_make_it_invalid() {
+    settings_are_lost_in_mid_run(&MARIADB_IO);
+    settings_are_lost_in_mid_run(&MYSQL_IO);
 }
