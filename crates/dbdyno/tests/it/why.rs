@@ -199,6 +199,27 @@ fn top_statements_are_those_of_the_load_or_say_why_there_are_none() {
     assert!(reason_for_no_digests(&without).contains("Start the server with performance_schema"));
 }
 
+/// Sessions that are made in mid-run read the server's variables, whoever makes them.
+#[test]
+fn sessions_that_are_made_in_mid_run_are_no_statements_of_the_load() {
+    for (target, source) in [
+        ("managed:mariadb?performance_schema=ON&statements=text", "by_digest"),
+        ("managed:postgres?shared_preload_libraries=pg_stat_statements", "pg_stat_statements"),
+    ] {
+        let home = Home::new();
+        let plan = format!(
+            "target = \"{target}\"\nramp_up = \"0s\"\nduration = \"4s\"\ninstruments = \"on\"\n\
+             [[group]]\nworkload = \"oltp-point-select\"\nclients = 2\nload = \"open\"\nrate = 200\n\
+             parameters = {{ tables = 1, table_size = 500 }}\n\
+             [[at]]\ntime = \"2s\"\nsql = \"SELECT 1\"\n"
+        );
+        home.write("sessions.toml", plan);
+        let report = home.json(&["run", "sessions.toml", "--check=off"]);
+        let rows = summary(&report, "statements", source);
+        assert_eq!(rows.len(), 1, "{rows:?}");
+    }
+}
+
 #[test]
 fn a_database_without_instruments_says_so() {
     let home = Home::new();

@@ -112,7 +112,7 @@ const SUMMARIES: &[SummaryQuery] = &[
               WHERE SCHEMA_NAME = DATABASE() AND DIGEST_TEXT IS NOT NULL \
               AND DIGEST_TEXT NOT LIKE '%performance_schema%' \
               AND DIGEST_TEXT NOT LIKE '%information_schema%' AND DIGEST_TEXT NOT LIKE 'SHOW %' \
-              AND DIGEST_TEXT NOT LIKE 'SET %' AND DIGEST_TEXT NOT LIKE 'SELECT @@%' \
+              AND DIGEST_TEXT NOT LIKE 'SET %' AND DIGEST_TEXT NOT LIKE '%@@%' \
               AND DIGEST_TEXT NOT LIKE 'SELECT REPEAT %' AND RTRIM(DIGEST_TEXT) <> 'SELECT ?'",
         columns: &[
             COUNT,
