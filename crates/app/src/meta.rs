@@ -263,3 +263,83 @@ pub(crate) fn forget(
 fn quoted(text: &str) -> String {
     format!("'{}'", text.replace('\'', "''"))
 }
+
+#[cfg(test)]
+mod tests {
+    use std::sync::{Arc, Mutex};
+
+    use drivers::for_tests::{Interceptor, intercept, reserved_names};
+    use model::{Request, Session, Target};
+
+    use super::*;
+
+    /// Writes down the texts that it hands over.
+    struct Recorder(Arc<Mutex<Vec<String>>>);
+
+    impl Interceptor for Recorder {
+        fn start(
+            &mut self,
+            session: &mut dyn Session,
+            request: Request<'_>,
+        ) -> Result<(), DbError> {
+            if let Request::Text { sql, .. } = request {
+                self.0.lock().expect("nobody failed").push(sql.to_owned());
+            }
+            session.start(request)
+        }
+    }
+
+    /// All that is asked of the table, on a database that takes it.
+    fn texts() -> Vec<String> {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("meta.db").display().to_string();
+        let target = Target::parse(&format!("sqlite:{path}")).expect("a target");
+        let database = crate::open::open(&target, 1, true).expect("it opens");
+        let texts = Arc::new(Mutex::new(Vec::new()));
+        let recorder = Arc::clone(&texts);
+        let database = intercept(&database, move || Recorder(Arc::clone(&recorder)));
+        let mut session = AdminSession::at(database.as_ref()).expect("it lets us in");
+        for workload in ["tpcb", "it's"] {
+            let pairs = vec![("a".to_owned(), "1".to_owned())];
+            let identity = Identity {
+                workload: workload.to_owned(),
+                version: 1,
+                seed: 1,
+                scale: pairs.clone(),
+                constants: pairs,
+            };
+            begin(&mut session, database.as_ref(), &identity).expect("begun");
+        }
+        let session = &mut session;
+        let done = done_name("t", 1);
+        mark(session, &done, "rows").expect("marked");
+        assert_eq!(is_done(session, &done), Ok(true));
+        assert_eq!(read_done_tables(session), Ok(vec!["t".to_owned()]));
+        mark_run(session, "r", "now").expect("marked");
+        assert_eq!(marked_runs(session), Ok(vec![("r".to_owned(), "now".to_owned())]));
+        unmark_run(session, "r").expect("unmarked");
+        complete(session, "tpcb").expect("complete");
+        assert!(matches!(read(session, "tpcb"), Ok(Found::Complete(_))));
+        undo_complete(session, "tpcb").expect("undone");
+        // One whose names have the workload's before them, and the last one.
+        for workload in ["it's", "tpcb"] {
+            forget(session, workload, &[table()]).expect("forgotten");
+        }
+        let texts = std::mem::take(&mut *texts.lock().expect("nobody failed"));
+        texts.into_iter().filter(|sql| sql.contains(NAME)).collect()
+    }
+
+    #[test]
+    fn no_name_in_sql_of_what_the_data_are_is_reserved_anywhere() {
+        let mysql = drivers::by_scheme("mysql").expect("there is a driver");
+        let dialect = mysql.product.dialect;
+        let mut texts = texts();
+        for verb in ["CREATE", "SELECT", "INSERT", "UPDATE", "DELETE", "DROP"] {
+            assert!(texts.iter().any(|sql| sql.starts_with(verb)), "no {verb}: {texts:#?}");
+        }
+        texts.extend([dialect.create_table(&table()), dialect.insert(&table())]);
+        for sql in texts {
+            assert_eq!(reserved_names(&sql), [""; 0], "{sql}");
+        }
+    }
+}

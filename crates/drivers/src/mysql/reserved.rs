@@ -2,7 +2,8 @@
 //! must not use as names. Not here: words that are keywords without being reserved.
 //!
 //! Sources: `information_schema.KEYWORDS` of MySQL 9.7.4 (`RESERVED = 1`); "Keywords and Reserved
-//! Words" of the manuals of MySQL 5.7, 8.0 and 8.4 for words that 9.7 has freed again; for MariaDB
+//! Words" of the manuals of MySQL 5.7, 8.0 and 8.4 for words that 9.7 has freed again, also those
+//! that were reserved in some versions of a series alone; for MariaDB
 //! 10.11 those words of its `information_schema.KEYWORDS` that it takes for the name of a column
 //! or of a derived table in no `sql_mode`, or not in `sql_mode=ORACLE`.
 
@@ -33,9 +34,12 @@ const MYSQL: &str = "\
     varbinary varchar varcharacter varying virtual when where while window with write xor \
     year_month zerofill";
 
-/// Of older series of MySQL, and some of MariaDB.
-const OLDER_MYSQL: &str = "manual master_bind master_ssl_verify_server_cert parallel \
-                           parse_gcol_expr sql_buffer_result sql_cache sql_no_cache";
+/// Of older versions of MySQL, and some of MariaDB. The manuals have those that begin with `sql_`
+/// as not reserved, yet they are options where the first column of a query stands.
+const OLDER_MYSQL: &str = "\
+    admin array get_master_public_key manual master_bind master_ssl_verify_server_cert member \
+    nonblocking parallel parse_gcol_expr persist persist_only role sql_buffer_result sql_cache \
+    sql_no_cache";
 
 /// Of MariaDB besides.
 const MARIADB: &str = "\
