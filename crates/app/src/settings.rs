@@ -60,12 +60,19 @@ impl SettingsSession {
 
     /// What the server says of a setting.
     fn look(&mut self, name: &str) -> Result<Found, Error> {
-        self.find(name)?.ok_or_else(|| {
-            Error::Usage(format!(
-                "server.{name}: {} has no setting of that name for all sessions",
-                self.target
-            ))
-        })
+        if let Some(found) = self.find(name)? {
+            return Ok(found);
+        }
+        let remedy = match self.by.other_name(name) {
+            Some(other) if self.find(other)?.is_some() => {
+                format!(": it calls it {other}, so use server.{other}")
+            }
+            _ => String::new(),
+        };
+        Err(Error::Usage(format!(
+            "server.{name}: {} has no setting of that name for all sessions{remedy}",
+            self.target
+        )))
     }
 
     /// The same; none where the server has no such setting.

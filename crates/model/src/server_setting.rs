@@ -34,12 +34,20 @@ pub struct SettingsBySql {
     pub base_units: &'static [f64],
     /// What to do if the user may not read or set it, in which `{user}` stands for the user.
     pub if_denied: fn(name: &str) -> String,
+    /// Names of one setting in different versions.
+    pub other_names: &'static [[&'static str; 2]],
     /// Settings that say where and who a server is, not how it works, and those that it changes by
     /// itself: they are not kept.
     pub of_place: &'static [&'static str],
 }
 
 impl SettingsBySql {
+    /// What a setting is called in another version; none where it is called the same in all.
+    pub fn other_name(&self, name: &str) -> Option<&'static str> {
+        let [old, new] = self.other_names.iter().find(|names| names.contains(&name))?;
+        Some(if name == *old { new } else { old })
+    }
+
     /// Whether a setting is of the place.
     pub fn is_of_place(&self, name: &str) -> bool {
         self.of_place.iter().any(|known| known.eq_ignore_ascii_case(name))

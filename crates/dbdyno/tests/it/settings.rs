@@ -240,6 +240,13 @@ fn what_sql_cannot_set_is_reported_before_anything_is_run() {
         check(mysql, "innodb_io_capacity=many,few", &["cannot be set to 'many'"]);
         check(mysql, "innodb_io_capacity=1,2", &["are the same to"]);
     }
+    let (old, new) = ("tx_isolation", "transaction_isolation");
+    for (server, name, other) in
+        [(&MARIADB, new, old), (&MYSQL_5_6, new, old), (&MYSQL_9_7, old, new)]
+    {
+        let vary = format!("{name}=READ-COMMITTED,SERIALIZABLE");
+        check(server.shared(), &vary, &[&format!("it calls it {other}, so use server.{other}")]);
+    }
     let postgres = POSTGRES.shared();
     check(postgres, "shared_buffers=1MB,2MB", &["it takes effect only at a server start"]);
     check(postgres, "fsync=on,off", &["its source is 'command line'"]);

@@ -86,6 +86,12 @@ pub(super) const ADMINISTRATION: Administration = Administration {
         taken_up: "",
         all: "SHOW GLOBAL VARIABLES",
         base_units: &[],
+        // MariaDB before 11.1 and MySQL before 5.7.20 have the first alone, MySQL from 8.0 on the
+        // second.
+        other_names: &[
+            ["tx_isolation", "transaction_isolation"],
+            ["tx_read_only", "transaction_read_only"],
+        ],
         if_denied: |_| "sign in as a user with the privilege".to_owned(),
         of_place: &[
             "basedir",

@@ -89,7 +89,10 @@ pub(super) fn facts(server: &Arc<MysqlServer>) -> Result<Vec<Fact>, DbError> {
     for (name, value) in compiled.iter().filter_map(of) {
         facts.push(Fact::new("database", &name, value));
     }
-    for (name, value) in MODES.iter().filter_map(of) {
+    // A server that has both names of one setting knows the old one for old clients alone.
+    let is_old_name =
+        |name: &&&str| **name == "tx_isolation" && variables.contains_key("transaction_isolation");
+    for (name, value) in MODES.iter().filter(|name| !is_old_name(name)).filter_map(of) {
         facts.push(Fact::new("mode", &name, value));
     }
     for (name, value) in SETTINGS.iter().filter_map(of) {

@@ -55,6 +55,7 @@ pub(super) const ADMINISTRATION: Administration = Administration {
         all: "SELECT name, current_setting(name) FROM pg_settings \
               WHERE source NOT IN ('client', 'session')",
         // kB, pages, MB, segments; s, minutes.
+        other_names: &[],
         base_units: &[1024.0, 8192.0, 1024.0 * 1024.0, 16.0 * 1024.0 * 1024.0, 1e3, 60e3],
         if_denied: |name| {
             format!(
