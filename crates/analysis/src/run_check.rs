@@ -88,7 +88,8 @@ impl RunCheck {
             }
             Event::Gauges { gauges } => self.n_gauges += gauges.len(),
             Event::Readings(readings) => self.readings(readings)?,
-            Event::Summary(ServerSummary { from_ns, to_ns, .. }) => {
+            Event::Summary(ServerSummary { from_ns, to_ns, .. })
+            | Event::SummarySoFar(ServerSummary { from_ns, to_ns, .. }) => {
                 instant("a summary", *from_ns)?;
                 instant("a summary", *to_ns)?;
             }

@@ -314,6 +314,8 @@ pub struct Tally {
     pub readings: Vec<Readings>,
     /// What the server summed up while the load ran.
     pub summaries: Vec<ServerSummary>,
+    /// What it summed up in the last seconds that were read, by what.
+    pub summaries_so_far: Vec<ServerSummary>,
     /// Where CPU time went, by side.
     pub cpu_profiles: Vec<CpuProfile>,
     /// What was said to the user.
@@ -410,6 +412,7 @@ impl Tally {
             Event::Gauges { gauges } => self.gauges.extend_from_slice(gauges),
             Event::Readings(readings) => self.readings.push(readings.clone()),
             Event::Summary(summary) => self.summaries.push(summary.clone()),
+            Event::SummarySoFar(summary) => self.summed_up_so_far(summary),
             Event::CpuProfile(profile) => self.cpu_profiles.push(profile.clone()),
             Event::Output { text } if self.output.len() < OUTPUT_LINES_MOST => {
                 self.output.push(text.clone());
@@ -445,6 +448,27 @@ impl Tally {
         match self.disturbances.iter_mut().find(same) {
             Some(known) => known.clone_from(described),
             None => self.disturbances.push(described.clone()),
+        }
+    }
+
+    /// The last seconds stand for those before.
+    fn summed_up_so_far(&mut self, summary: &ServerSummary) {
+        match self.summaries_so_far.iter_mut().find(|known| known.of == summary.of) {
+            Some(known) => known.clone_from(summary),
+            None => self.summaries_so_far.push(summary.clone()),
+        }
+    }
+
+    /// What the server summed up: in the last seconds, as long as the load runs on.
+    pub fn server(&self) -> Vec<ServerSummary> {
+        match self.ended.is_none() && self.summaries.is_empty() {
+            true => {
+                let mut all = self.summaries_so_far.clone();
+                all.retain(|of| !of.rows.is_empty());
+                all.sort_by_key(|of| of.of as u8);
+                all
+            }
+            false => self.summaries.clone(),
         }
     }
 
@@ -837,6 +861,8 @@ impl Sum {
 
 #[cfg(test)]
 mod tests {
+    use model::{SummaryOf, SummaryRow};
+
     use super::*;
     use crate::fixtures::{self, Made};
 
@@ -942,6 +968,41 @@ mod tests {
         let outside = made.tally().outside_percent().expect("all are closed");
         assert!((outside - 6.25).abs() < 1e-9, "{outside}");
         assert_eq!(Made::open_overloaded().tally().outside_percent(), None);
+    }
+
+    #[test]
+    fn what_the_server_sums_up_is_of_the_last_seconds_until_the_load_has_ended() {
+        let summary = |of, what: &str| ServerSummary {
+            of,
+            source: "view".to_owned(),
+            from_ns: 0,
+            to_ns: 1,
+            columns: Vec::new(),
+            rows: vec![SummaryRow { state: None, what: what.to_owned(), values: Vec::new() }],
+            others: None,
+        };
+        let of = |tally: &Tally| -> Vec<String> {
+            tally.server().iter().map(|of| of.rows[0].what.clone()).collect()
+        };
+        let mut tally = Tally::new();
+        for what in ["first", "last"] {
+            tally.add(&Event::SummarySoFar(summary(SummaryOf::Waits, what)));
+        }
+        tally.add(&Event::SummarySoFar(summary(SummaryOf::Statements, "top")));
+        assert_eq!(of(&tally), ["top", "last"]);
+        let nothing = ServerSummary { rows: Vec::new(), ..summary(SummaryOf::Waits, "") };
+        tally.add(&Event::SummarySoFar(nothing));
+        assert_eq!(of(&tally), ["top"]);
+        tally.add(&Event::Ended {
+            reason: StopReason::Completed,
+            measured_ns: 1,
+            elapsed_ns: 1,
+            cpu_ns: 1,
+            max_rss_bytes: 1,
+        });
+        assert_eq!(of(&tally), [""; 0]);
+        tally.add(&Event::Summary(summary(SummaryOf::Waits, "all")));
+        assert_eq!(of(&tally), ["all"]);
     }
 
     #[test]

@@ -169,6 +169,8 @@ pub enum Event {
     Readings(Readings),
     /// What the server summed up while the load ran.
     Summary(ServerSummary),
+    /// What the server summed up in the last seconds, while the load runs on.
+    SummarySoFar(ServerSummary),
     /// Where CPU time went in one side.
     CpuProfile(CpuProfile),
     /// Something was said to the user: kept with the run.

@@ -142,7 +142,8 @@ pub use server_setting::{
     ChangedSetting, SettingsBySql, is_same_value, is_taken_otherwise, plain_setting,
 };
 pub use server_summary::{
-    ServerSummary, SummaryColumn, SummaryColumnKept, SummaryOf, SummaryQuery, SummaryRow,
+    ServerSummary, SessionsQuery, SummaryColumn, SummaryColumnKept, SummaryOf, SummaryQuery,
+    SummaryRow,
 };
 pub use session::{
     Call, Cancel, Reply, ReplyLags, Request, Session, Traffic, Visit, execute, load, query,

@@ -61,9 +61,21 @@ pub struct SummaryQuery {
     /// What makes the server sum it up, where it is empty without: a sentence that begins with a
     /// verb.
     pub remedy: &'static str,
+    /// What sessions sum up themselves and forget when they end, where the query above lacks it.
+    pub of_sessions: Option<SessionsQuery>,
     /// A query for the same, where the server itself knows better why it is empty: a text, or null.
     /// Empty if there is none.
     pub why_empty: &'static str,
+}
+
+/// How sums of single sessions are read, filled by a driver.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct SessionsQuery {
+    /// Where they come from: a view's name.
+    pub source: &'static str,
+    /// The query. Each row: what tells it apart for as long as its session lives, then the columns
+    /// of the summary's query.
+    pub sql: &'static str,
 }
 
 /// A column of a summary as it is kept.

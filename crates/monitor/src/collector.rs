@@ -20,6 +20,11 @@ pub trait Collector {
     /// Writes what it reads into the readings. What cannot be read is left out.
     fn read(&mut self, readings: &mut Readings);
 
+    /// What it has to tell while the load runs on: asked after each reading.
+    fn so_far(&mut self) -> Vec<Event> {
+        Vec::new()
+    }
+
     /// The load is over at this instant, in nanoseconds from the beginning of the measured phase:
     /// what it has to tell of the whole of it.
     fn end(&mut self, _at_ns: i64) -> Vec<Event> {

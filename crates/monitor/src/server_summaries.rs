@@ -1,5 +1,6 @@
 //! What a server sums up by itself: read when the measured phase begins and when the load is over;
-//! what is kept is by how much it grew.
+//! what is kept is by how much it grew. Statements and waits are read meanwhile too: so a page
+//! shows those of the last seconds, and a server that does not answer at the end has told most.
 //!
 //! Not here: which summaries there are (drivers).
 
@@ -7,16 +8,39 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use model::{
-    Database, DbErrorKind, Event, Fact, Row, ServerSummary, SummaryColumnKept, SummaryOf,
-    SummaryQuery, SummaryRow, Value,
+    Database, DbError, DbErrorKind, Event, Fact, NS_PER_MS, NS_PER_S, Row, ServerSummary,
+    SessionsQuery, SummaryColumn, SummaryColumnKept, SummaryOf, SummaryQuery, SummaryRow, Value,
 };
 
 use crate::collector::Collector;
 use crate::query_session::{Canceller, Connect, QuerySession, number};
 use crate::readings::Readings;
+use crate::wall_clock;
 
 /// Rows that are kept of a summary.
 const ROWS_MAX: usize = 40;
+
+/// Rows that are told of the last seconds.
+pub(crate) const ROWS_SO_FAR: usize = 10;
+
+/// What is told of the last seconds is of about so many.
+pub(crate) const SO_FAR_NS: i64 = 5 * NS_PER_S as i64 - SLACK_NS;
+
+/// Sums of sessions are read each second, because what is read last is as far as they reach.
+const OF_SESSIONS_NS: i64 = NS_PER_S as i64 - SLACK_NS;
+
+/// A server whose sessions sum up nothing until so many readings does not do so. So many are made
+/// however long they take: a short run has no others.
+const READINGS_MIN: u32 = 5;
+
+/// A reading may come early after one that came late.
+const SLACK_NS: i64 = 500 * NS_PER_MS as i64;
+
+/// While the load runs, asking for a summary takes at most one part in so many of the time...
+const REST_FACTOR: i64 = 120;
+
+/// ...unless that would be less often than this.
+const REST_MAX_NS: i64 = 10 * NS_PER_S as i64;
 
 /// Of a statement, so many letters are kept.
 const LETTERS_MAX: usize = 400;
@@ -24,13 +48,268 @@ const LETTERS_MAX: usize = 400;
 /// What each row stood at, by what it is of.
 type Stood = HashMap<String, Vec<f64>>;
 
+/// What a summary stood at, and when.
+#[derive(Clone)]
+struct Stand {
+    at_ns: i64,
+    stood: Arc<Stood>,
+}
+
 /// The summaries of a server.
 pub(crate) struct ServerSummaries {
     session: QuerySession,
-    queries: &'static [SummaryQuery],
-    /// When they were read first, and what they stood at; none for those that cannot be read.
-    first: Option<(i64, Vec<Option<Stood>>)>,
+    all: Vec<Summed>,
     facts: Vec<Fact>,
+}
+
+/// A summary, as it is read.
+struct Summed {
+    query: &'static SummaryQuery,
+    /// What its sessions sum up; none where nobody asks them.
+    of_sessions: Option<OfSessions>,
+    first: Option<Stand>,
+    /// What it stood at when it was read last...
+    last: Option<Stand>,
+    /// ...when it was told last...
+    told: Option<Stand>,
+    /// ...and when it was read last with nothing of sessions gone.
+    whole: Option<Stand>,
+    /// Not asked again before this instant.
+    due_ns: i64,
+    so_far: Option<ServerSummary>,
+    /// Why it was not read when it was asked for last.
+    db_error: Option<DbError>,
+}
+
+/// Sums of single sessions: what they grew by stays when they are gone.
+struct OfSessions {
+    query: &'static SessionsQuery,
+    /// What each stood at when it was read last, by what tells it apart; none before the first.
+    before: Option<Stood>,
+    /// By how much they grew, by what they are of.
+    grown: Stood,
+    /// So many went before it was known what they had done last...
+    n_gone: usize,
+    /// ...and so many of them before the load ended.
+    n_gone_in_mid_run: usize,
+    n_readings: u32,
+    /// So many readings found any of them.
+    n_readings_with_any: u32,
+    db_error: Option<DbError>,
+}
+
+impl OfSessions {
+    /// Adds what was read now; whether nothing is gone that was there before.
+    fn add(&mut self, now: Vec<(String, String, Vec<f64>)>) -> bool {
+        let is_first = self.before.is_none();
+        let mut before = self.before.take().unwrap_or_default();
+        let mut stood = Stood::new();
+        for (of_session, what, values) in now {
+            let known = before.remove(&of_session);
+            let grown = growth_of(known.as_deref(), &values);
+            if !is_first && grown.iter().any(|value| *value > 0.0) {
+                add(self.grown.entry(what).or_insert_with(|| vec![0.0; grown.len()]), &grown);
+            }
+            stood.insert(of_session, values);
+        }
+        self.n_gone += before.len();
+        self.before = Some(stood);
+        self.n_readings += 1;
+        self.n_readings_with_any +=
+            u32::from(self.before.as_ref().is_some_and(|of| !of.is_empty()));
+        let is_whole = before.is_empty();
+        if is_whole {
+            self.n_gone_in_mid_run = self.n_gone;
+        }
+        is_whole
+    }
+
+    fn counts(&self) -> bool {
+        !self.grown.is_empty()
+    }
+
+    /// Whether they are read each second: also until it is known whether they count.
+    fn is_followed(&self) -> bool {
+        self.counts() || self.may_count()
+    }
+
+    fn may_count(&self) -> bool {
+        self.db_error.is_none() && self.n_readings < READINGS_MIN
+    }
+}
+
+impl Summed {
+    fn new(query: &'static SummaryQuery) -> Summed {
+        let of_sessions = query.of_sessions.as_ref().map(|query| OfSessions {
+            query,
+            before: None,
+            grown: Stood::new(),
+            n_gone: 0,
+            n_gone_in_mid_run: 0,
+            n_readings: 0,
+            n_readings_with_any: 0,
+            db_error: None,
+        });
+        Summed {
+            query,
+            of_sessions,
+            first: None,
+            last: None,
+            told: None,
+            whole: None,
+            due_ns: i64::MIN,
+            so_far: None,
+            db_error: None,
+        }
+    }
+
+    /// Whether it is read while the load runs on.
+    fn is_followed(&self) -> bool {
+        matches!(self.query.of, SummaryOf::Statements | SummaryOf::Waits)
+    }
+
+    fn read_if_due(&mut self, session: &mut QuerySession, at_ns: i64) {
+        let is_wanted = self.first.is_none() || self.is_followed();
+        if !is_wanted || at_ns < self.due_ns || self.db_error.as_ref().is_some_and(is_missing) {
+            return;
+        }
+        let began = wall_clock::now();
+        self.read(session, at_ns);
+        let took_ns = wall_clock::since(began, wall_clock::now());
+        let is_soon = self.of_sessions.as_ref().is_some_and(OfSessions::is_followed);
+        let every_ns = if is_soon { OF_SESSIONS_NS } else { SO_FAR_NS };
+        let rest_ns = match self.of_sessions.as_ref().is_some_and(OfSessions::may_count) {
+            true => 0,
+            false => (took_ns * REST_FACTOR).min(REST_MAX_NS),
+        };
+        self.due_ns = at_ns + every_ns.max(rest_ns);
+        self.tell(at_ns);
+    }
+
+    /// Reads it; what is not read stays as it was.
+    fn read(&mut self, session: &mut QuerySession, at_ns: i64) {
+        let mut stood = Stood::new();
+        let n_columns = self.query.columns.len();
+        let mut visit = |row: &dyn Row| {
+            let what = shortened(row.text(0)?);
+            let sums = stood.entry(what).or_insert_with(|| vec![0.0; n_columns]);
+            add(sums, &values(self.query, row, 1));
+            Ok(())
+        };
+        self.db_error = session.read(self.query.sql, &mut visit).err();
+        if self.db_error.is_some() {
+            return;
+        }
+        let is_whole = self.read_sessions(session);
+        self.stands(at_ns, stood, is_whole);
+    }
+
+    /// Takes what the server said, beside what sessions did; whether none of them is gone.
+    fn stands(&mut self, at_ns: i64, mut stood: Stood, is_whole: bool) {
+        for (what, grown) in self.of_sessions.iter().flat_map(|of| &of.grown) {
+            add(stood.entry(what.clone()).or_insert_with(|| vec![0.0; grown.len()]), grown);
+        }
+        let stand = Stand { at_ns, stood: Arc::new(stood) };
+        if self.first.is_none() {
+            (self.first, self.told) = (Some(stand.clone()), Some(stand.clone()));
+        }
+        if is_whole {
+            self.whole = Some(stand.clone());
+        }
+        self.last = Some(stand);
+    }
+
+    /// Whether no session is gone since it was read before.
+    fn read_sessions(&mut self, session: &mut QuerySession) -> bool {
+        let Some(of_sessions) = &mut self.of_sessions else { return true };
+        let is_lasting = |error: &DbError| !error.kind.breaks_session();
+        if of_sessions.db_error.as_ref().is_some_and(is_lasting) {
+            return true;
+        }
+        let mut now = Vec::new();
+        let mut visit = |row: &dyn Row| {
+            let of_session = row.text(0)?.to_owned();
+            now.push((of_session, shortened(row.text(1)?), values(self.query, row, 2)));
+            Ok(())
+        };
+        of_sessions.db_error = session.read(of_sessions.query.sql, &mut visit).err();
+        match of_sessions.db_error {
+            None => of_sessions.add(now),
+            Some(_) => false,
+        }
+    }
+
+    /// By how much it grew since it was told last, if that is long enough ago.
+    fn tell(&mut self, at_ns: i64) {
+        let (Some(told), Some(last)) = (&self.told, &self.last) else { return };
+        if self.is_followed() && at_ns - told.at_ns >= SO_FAR_NS && last.at_ns == at_ns {
+            self.so_far = Some(kept(self.query, told, last, ROWS_SO_FAR));
+            self.told = Some(last.clone());
+        }
+    }
+
+    /// What it grew by over the load, and what is to be known of that; none if it was not read.
+    fn end(&self, facts: &mut Vec<Fact>) -> Option<ServerSummary> {
+        let mut say = |source: &str, text: String| {
+            facts.push(Fact::new("monitor", source, text));
+        };
+        let first = self.first.as_ref();
+        let is_later = |stand: &&Stand| first.is_some_and(|first| stand.at_ns > first.at_ns);
+        let of_sessions = self.of_sessions.as_ref();
+        // Sessions that count have ended with the load: what they did then is not known.
+        let counts_sessions = of_sessions.is_some_and(OfSessions::counts);
+        let whole = self.whole.as_ref().filter(|_| counts_sessions).filter(is_later);
+        let last = whole.or(self.last.as_ref()).filter(is_later);
+        let summary = first.zip(last).map(|(first, last)| kept(self.query, first, last, ROWS_MAX));
+        match (&self.db_error, &summary) {
+            // What a product or version has not is nothing to tell, but for what it could have.
+            (Some(error), _) if is_missing(error) => {}
+            (Some(error), None) => say(self.query.source, format!("not read: {error}")),
+            (Some(error), Some(read)) => {
+                let seconds = read.to_ns as f64 / NS_PER_S as f64;
+                say(self.query.source, format!("not read after {seconds:.1} s: {error}"));
+            }
+            (None, None) => {
+                let why = "not read: the server did not answer twice in the measured phase; run \
+                           longer";
+                say(self.query.source, why.to_owned());
+            }
+            (None, Some(_)) => {}
+        }
+        let Some(of) = of_sessions else { return summary };
+        if let Some(error) = of.db_error.as_ref().filter(|error| !is_missing(error)) {
+            say(of.query.source, format!("not read: {error}"));
+        }
+        let n_gone = if whole.is_some() { of.n_gone_in_mid_run } else { of.n_gone };
+        let n_while_there = of.n_readings_with_any;
+        if !counts_sessions && n_gone > 0 && n_while_there < 2 {
+            let text = format!("not read: {n_gone} ended before they were read twice; run longer");
+            say(of.query.source, text);
+        }
+        if counts_sessions && n_gone > 0 {
+            let text = format!(
+                "{n_gone} ended in mid-run: what each did after it was read last is not counted"
+            );
+            say(of.query.source, text);
+        }
+        summary
+    }
+}
+
+fn is_missing(error: &DbError) -> bool {
+    error.kind == DbErrorKind::Missing
+}
+
+/// The numbers of a row from this place on, in their units.
+fn values(query: &SummaryQuery, row: &dyn Row, from: usize) -> Vec<f64> {
+    let value = |(place, column): (usize, &SummaryColumn)| {
+        number(&row.value(place)).unwrap_or(0.0) * column.scale
+    };
+    (from..).zip(query.columns).map(value).collect()
+}
+
+fn add(sums: &mut [f64], values: &[f64]) {
+    sums.iter_mut().zip(values).for_each(|(sum, value)| *sum += value);
 }
 
 impl ServerSummaries {
@@ -42,10 +321,9 @@ impl ServerSummaries {
     ) -> Option<ServerSummaries> {
         let queries = database.monitoring().summaries;
         let session = QuerySession::new(database, connect, canceller);
-        (!queries.is_empty()).then_some(ServerSummaries {
+        (!queries.is_empty()).then(|| ServerSummaries {
             session,
-            queries,
-            first: None,
+            all: queries.iter().map(Summed::new).collect(),
             facts: Vec::new(),
         })
     }
@@ -71,37 +349,6 @@ impl ServerSummaries {
         let remedy = told.unwrap_or_else(|| query.remedy.to_owned());
         self.facts.push(Fact::new("monitor", query.source, format!("{how}. {remedy}")));
     }
-
-    fn stand(&mut self) -> Vec<Option<Stood>> {
-        let mut all = Vec::new();
-        for query in self.queries {
-            let mut stood = Stood::new();
-            let mut visit = |row: &dyn Row| {
-                let what = shortened(row.text(0)?);
-                let values = stood.entry(what).or_insert_with(|| vec![0.0; query.columns.len()]);
-                for (place, column) in query.columns.iter().enumerate() {
-                    let value = number(&row.value(place + 1)).unwrap_or(0.0);
-                    values[place] += value * column.scale;
-                }
-                Ok(())
-            };
-            let read = self.session.read(query.sql, &mut visit);
-            let not_read = |why: &str| Fact::new("monitor", query.source, why.to_owned());
-            match read {
-                Ok(()) => all.push(Some(stood)),
-                Err(db_error) => {
-                    // What a product or version has not is nothing to tell, but for what it could
-                    // have.
-                    let is_missing = db_error.kind == DbErrorKind::Missing;
-                    if !is_missing {
-                        self.facts.push(not_read(&format!("not read: {db_error}")));
-                    }
-                    all.push(None);
-                }
-            }
-        }
-        all
-    }
 }
 
 /// Whether all statements only begin and end transactions.
@@ -121,29 +368,29 @@ fn shortened(text: &str) -> String {
     }
 }
 
-/// By how much each row grew. One that fell was begun again.
-fn growth(before: &Stood, now: Stood) -> Vec<(String, Vec<f64>)> {
-    let grown = |(what, now): (String, Vec<f64>)| {
-        let before = before.get(&what);
-        let is_anew = before.is_some_and(|before| now.iter().zip(before).any(|(n, b)| n < b));
-        let values: Vec<f64> = match before.filter(|_| !is_anew) {
-            Some(before) => now.iter().zip(before).map(|(now, before)| now - before).collect(),
-            None => now,
-        };
-        values.iter().any(|value| *value > 0.0).then_some((what, values))
-    };
-    now.into_iter().filter_map(grown).collect()
+/// By how much numbers grew. What fell was begun again.
+fn growth_of(before: Option<&[f64]>, now: &[f64]) -> Vec<f64> {
+    match before.filter(|before| now.iter().zip(*before).all(|(now, before)| now >= before)) {
+        Some(before) => now.iter().zip(before).map(|(now, before)| now - before).collect(),
+        None => now.to_vec(),
+    }
 }
 
-/// What is kept of a summary; none where nothing grew.
-fn kept(
-    query: &SummaryQuery,
-    mut grown: Vec<(String, Vec<f64>)>,
-    [from_ns, to_ns]: [i64; 2],
-) -> Option<ServerSummary> {
+/// By how much each row grew that did.
+fn growth(before: &Stood, now: &Stood) -> Vec<(String, Vec<f64>)> {
+    let grown = |(what, now): (&String, &Vec<f64>)| {
+        let values = growth_of(before.get(what).map(Vec::as_slice), now);
+        values.iter().any(|value| *value > 0.0).then(|| (what.clone(), values))
+    };
+    now.iter().filter_map(grown).collect()
+}
+
+/// By how much a summary grew between two instants: so many rows, those that grew most.
+fn kept(query: &SummaryQuery, before: &Stand, now: &Stand, rows_max: usize) -> ServerSummary {
+    let mut grown = growth(&before.stood, &now.stood);
     let by = query.columns.iter().position(|column| column.name == "time").unwrap_or(0);
     grown.sort_by(|a, b| b.1[by].total_cmp(&a.1[by]).then_with(|| a.0.cmp(&b.0)));
-    let left = grown.split_off(grown.len().min(ROWS_MAX));
+    let left = grown.split_off(grown.len().min(rows_max));
     let mut others = vec![0.0; query.columns.len()];
     for (_, values) in &left {
         others.iter_mut().zip(values).for_each(|(sum, value)| *sum += value);
@@ -153,15 +400,15 @@ fn kept(
         name: column.name.to_owned(),
         unit: column.unit.to_owned(),
     };
-    (!grown.is_empty()).then(|| ServerSummary {
+    ServerSummary {
         of: query.of,
         source: query.source.to_owned(),
-        from_ns,
-        to_ns,
+        from_ns: before.at_ns,
+        to_ns: now.at_ns,
         columns: query.columns.iter().map(column).collect(),
         rows: grown.into_iter().map(|(what, values)| row(what, values)).collect(),
         others: (!left.is_empty()).then(|| row(String::new(), others)),
-    })
+    }
 }
 
 impl Collector for ServerSummaries {
@@ -170,30 +417,38 @@ impl Collector for ServerSummaries {
     }
 
     fn read(&mut self, readings: &mut Readings) {
-        if self.first.is_none() && readings.at_ns() >= 0 {
-            let stood = self.stand();
-            self.first = Some((readings.at_ns(), stood));
+        if readings.at_ns() >= 0 {
+            for summed in &mut self.all {
+                summed.read_if_due(&mut self.session, readings.at_ns());
+            }
         }
     }
 
+    fn so_far(&mut self) -> Vec<Event> {
+        let told = self.all.iter_mut().filter_map(|summed| summed.so_far.take());
+        told.map(Event::SummarySoFar).collect()
+    }
+
     fn end(&mut self, at_ns: i64) -> Vec<Event> {
-        let Some((from_ns, before)) = self.first.take() else { return Vec::new() };
-        self.facts.clear();
-        let now = self.stand();
         let mut events = Vec::new();
-        for ((query, before), now) in self.queries.iter().zip(before).zip(now) {
-            let (Some(before), Some(now)) = (before, now) else {
-                self.say_why(query, "missing");
-                continue;
-            };
-            let summary = kept(query, growth(&before, now), [from_ns, at_ns]);
+        for index in 0..self.all.len() {
+            if at_ns < 0 {
+                break;
+            }
+            let summed = &mut self.all[index];
+            if !summed.db_error.as_ref().is_some_and(is_missing) {
+                summed.read(&mut self.session, at_ns);
+            }
+            let (query, summary) = (summed.query, summed.end(&mut self.facts));
             match &summary {
-                None => self.say_why(query, "empty"),
+                None => self.say_why(query, "missing"),
+                Some(of) if of.rows.is_empty() => self.say_why(query, "empty"),
                 Some(of) if query.of == SummaryOf::Statements && has_control_alone(of) => {
                     self.say_why(query, "without the statements of transactions");
                 }
                 Some(_) => {}
             }
+            let summary = summary.filter(|of| !of.rows.is_empty());
             events.extend(summary.map(Event::Summary));
         }
         events
@@ -206,8 +461,6 @@ impl Collector for ServerSummaries {
 
 #[cfg(test)]
 mod tests {
-    use model::SummaryColumn;
-
     use super::*;
 
     const QUERY: SummaryQuery = SummaryQuery {
@@ -219,6 +472,7 @@ mod tests {
             SummaryColumn { name: "time", unit: "s", scale: 1e-12 },
         ],
         remedy: "",
+        of_sessions: None,
         why_empty: "",
     };
 
@@ -226,12 +480,18 @@ mod tests {
         rows.iter().map(|(what, count, time)| ((*what).to_owned(), vec![*count, *time])).collect()
     }
 
+    fn stand(at_ns: i64, rows: &[(&str, f64, f64)]) -> Stand {
+        Stand { at_ns, stood: Arc::new(stood(rows)) }
+    }
+
     #[test]
     fn what_grew_most_in_time_comes_first_and_what_was_begun_anew_counts_whole() {
-        let before = stood(&[("a", 10.0, 1.0), ("b", 5.0, 5.0), ("same", 3.0, 3.0)]);
-        let now =
-            stood(&[("a", 30.0, 2.0), ("b", 2.0, 0.5), ("same", 3.0, 3.0), ("new", 1.0, 9.0)]);
-        let summary = kept(&QUERY, growth(&before, now), [0, 2_000_000_000]).expect("it grew");
+        let before = stand(0, &[("a", 10.0, 1.0), ("b", 5.0, 5.0), ("same", 3.0, 3.0)]);
+        let now = stand(
+            2_000_000_000,
+            &[("a", 30.0, 2.0), ("b", 2.0, 0.5), ("same", 3.0, 3.0), ("new", 1.0, 9.0)],
+        );
+        let summary = kept(&QUERY, &before, &now, ROWS_MAX);
         let rows: Vec<(&str, &[f64])> =
             summary.rows.iter().map(|row| (row.what.as_str(), row.values.as_slice())).collect();
         let expected: [(&str, &[f64]); 3] =
@@ -239,14 +499,111 @@ mod tests {
         assert_eq!(rows, expected);
         assert_eq!((summary.total("time"), summary.seconds()), (Some(10.5), 2.0));
         assert_eq!(summary.others, None);
-        assert_eq!(kept(&QUERY, Vec::new(), [0, 1]), None);
+        assert_eq!(kept(&QUERY, &now, &now, ROWS_MAX).rows, []);
+    }
+
+    const OF_SESSIONS: SummaryQuery =
+        SummaryQuery { of_sessions: Some(SessionsQuery { source: "sessions", sql: "" }), ..QUERY };
+
+    /// One that was read at each of these instants, with what its sessions stood at.
+    fn read(readings: &[(i64, &[(&str, f64)])]) -> Summed {
+        let mut summed = Summed::new(&OF_SESSIONS);
+        for (at_ns, sessions) in readings {
+            let of_sessions = summed.of_sessions.as_mut().expect("it has some");
+            let row = |(session, count): &(&str, f64)| {
+                ((*session).to_owned(), "SELECT a".to_owned(), vec![*count, *count])
+            };
+            let is_whole = of_sessions.add(sessions.iter().map(row).collect());
+            summed.stands(*at_ns, Stood::new(), is_whole);
+        }
+        summed
+    }
+
+    #[test]
+    fn what_sessions_summed_up_is_of_the_time_until_they_end() {
+        let mut facts = Vec::new();
+        let s = NS_PER_S as i64;
+        let all = read(&[
+            (0, &[("1.1", 10.0)]),
+            (s, &[("1.1", 12.0), ("2.1", 3.0)]),
+            (2 * s, &[("1.1", 20.0), ("2.1", 5.0)]),
+            // The load is over.
+            (3 * s, &[("2.1", 6.0)]),
+            (4 * s, &[]),
+        ]);
+        let summary = all.end(&mut facts).expect("it was read");
+        assert_eq!((summary.total("count"), summary.to_ns), (Some(15.0), 2 * s));
+        assert_eq!(facts, []);
+    }
+
+    #[test]
+    fn what_sessions_did_that_ended_in_mid_run_is_kept_and_what_is_missing_is_reported() {
+        let mut facts = Vec::new();
+        let all = read(&[
+            (0, &[("1.1", 10.0)]),
+            (1, &[("1.1", 15.0)]),
+            (2, &[("3.1", 4.0)]),
+            (3, &[("3.1", 5.0)]),
+            (4, &[]),
+        ]);
+        let summary = all.end(&mut facts).expect("it was read");
+        assert_eq!((summary.total("count"), summary.to_ns), (Some(10.0), 3));
+        let text = "1 ended in mid-run: what each did after it was read last is not counted";
+        assert_eq!(facts, [Fact::new("monitor", "sessions", text)]);
+    }
+
+    #[test]
+    fn sessions_that_ended_before_they_were_read_twice_are_reported() {
+        let reasons = |readings: &[(i64, &[(&str, f64)])]| {
+            let mut facts = Vec::new();
+            read(readings).end(&mut facts);
+            facts.iter().map(|fact| fact.value.to_string()).collect::<Vec<_>>()
+        };
+        let why = "not read: 1 ended before they were read twice; run longer";
+        assert_eq!(reasons(&[(0, &[("1.1", 0.0)]), (3, &[])]), [why]);
+        // A server that does not count them.
+        assert_eq!(reasons(&[(0, &[("1.1", 0.0)]), (1, &[("1.1", 0.0)]), (3, &[])]), [""; 0]);
+    }
+
+    #[test]
+    fn a_server_that_does_not_answer_at_the_end_has_told_what_it_told_before_and_that_is_said() {
+        let read = |n_readings: usize| {
+            let mut summed = Summed::new(&QUERY);
+            for at_ns in [0, 5].into_iter().take(n_readings) {
+                summed.stands(at_ns, stood(&[("a", at_ns as f64, 0.0)]), true);
+            }
+            summed.db_error = Some(DbError::new(DbErrorKind::Cancelled, "cut off"));
+            let mut facts = Vec::new();
+            let summary = summed.end(&mut facts);
+            (summary.and_then(|of| of.total("count")), facts[0].value.to_string())
+        };
+        assert_eq!(read(2), (Some(5.0), "not read after 0.0 s: cut off".to_owned()));
+        assert_eq!(read(1), (None, "not read: cut off".to_owned()));
+        assert_eq!(read(0), (None, "not read: cut off".to_owned()));
+        let mut facts = Vec::new();
+        assert_eq!(Summed::new(&QUERY).end(&mut facts), None);
+        assert!(facts[0].value.to_string().contains("run longer"), "{facts:?}");
+    }
+
+    #[test]
+    fn statements_and_waits_of_the_last_seconds_are_told_while_the_load_runs() {
+        let mut summed = Summed::new(&QUERY);
+        let s = NS_PER_S as i64;
+        let mut told = Vec::new();
+        for (at_ns, count) in [(0, 7.0), (2 * s, 8.0), (5 * s, 9.0), (10 * s, 13.0)] {
+            summed.stands(at_ns, stood(&[("a", count, 0.0)]), true);
+            summed.tell(at_ns);
+            told.extend(summed.so_far.take().map(|of| (of.total("count"), of.seconds())));
+        }
+        assert_eq!(told, [(Some(2.0), 5.0), (Some(4.0), 5.0)]);
     }
 
     #[test]
     fn what_is_left_out_is_summed_up() {
-        let many: Vec<(String, Vec<f64>)> =
+        let many: Stood =
             (0..ROWS_MAX + 2).map(|n| (format!("{n:03}"), vec![1.0, n as f64])).collect();
-        let summary = kept(&QUERY, many, [0, 1]).expect("it grew");
+        let now = Stand { at_ns: 1, stood: Arc::new(many) };
+        let summary = kept(&QUERY, &stand(0, &[]), &now, ROWS_MAX);
         assert_eq!(summary.rows.len(), ROWS_MAX);
         assert_eq!(summary.others.map(|row| row.values), Some(vec![2.0, 1.0]));
     }
@@ -255,8 +612,7 @@ mod tests {
     fn a_list_of_commits_alone_has_no_statement_of_a_transaction() {
         let of = |statements: &[&str]| {
             let rows: Vec<(&str, f64, f64)> = statements.iter().map(|of| (*of, 1.0, 1.0)).collect();
-            let grown = stood(&rows).into_iter().collect();
-            has_control_alone(&kept(&QUERY, grown, [0, 1]).expect("it grew"))
+            has_control_alone(&kept(&QUERY, &stand(0, &[]), &stand(1, &rows), ROWS_MAX))
         };
         assert!(of(&["COMMIT", "START TRANSACTION"]));
         assert!(!of(&["COMMIT", "SELECT a FROM b"]));

@@ -17,6 +17,7 @@ use model::{
 use crate::collector::Collector;
 use crate::query_session::{Canceller, Connect, QuerySession, number};
 use crate::readings::{Readings, What};
+use crate::server_summaries::{ROWS_SO_FAR, SO_FAR_NS};
 use crate::wall_clock;
 
 const LOOKS_PER_SECOND: u32 = 10;
@@ -33,6 +34,52 @@ const ROWS_MAX: usize = 60;
 /// More tables and indexes than this have no gauge of who waits for their locks.
 const LOCKS_MAX: usize = 60;
 
+/// Sessions seen in some time, by state and what the server calls it.
+#[derive(Default)]
+struct Seen {
+    by_state: BTreeMap<(SessionState, String), f64>,
+    n_seen: u32,
+    from_ns: Option<i64>,
+}
+
+impl Seen {
+    fn add(&mut self, at_ns: i64, rows: &[(SessionState, String, f64)]) {
+        self.from_ns.get_or_insert(at_ns);
+        self.n_seen += 1;
+        for (state, event, count) in rows {
+            *self.by_state.entry((*state, event.clone())).or_default() += count;
+        }
+    }
+
+    /// How many samples the time since `from_ns` had room for until then.
+    fn n_due(&self, from_ns: i64, to_ns: i64) -> u32 {
+        let each_ns = model::NS_PER_S as i64 / i64::from(LOOKS_PER_SECOND);
+        u32::try_from((to_ns - from_ns) / each_ns).unwrap_or(0).max(self.n_seen)
+    }
+
+    /// The sum of it until then, of so many rows; none where nothing was seen.
+    fn summary(self, to_ns: i64, n_due: u32, rows_max: usize) -> Option<ServerSummary> {
+        let from_ns = self.from_ns?;
+        let seconds = (to_ns - from_ns) as f64 / model::NS_PER_S as f64;
+        let each = seconds / f64::from(self.n_seen);
+        let mut seen: Vec<_> = self.by_state.into_iter().collect();
+        seen.sort_by(|a, b| b.1.total_cmp(&a.1));
+        let others: f64 = seen.iter().skip(rows_max).map(|(_, count)| count).sum();
+        let row = |state, what, count: f64| SummaryRow { state, what, values: vec![count * each] };
+        let rows = seen.into_iter().take(rows_max);
+        let rows = rows.map(|((state, event), n)| row(Some(state.name().to_owned()), event, n));
+        Some(ServerSummary {
+            of: SummaryOf::Samples,
+            source: format!("sessions, {} of {n_due} samples", self.n_seen),
+            from_ns,
+            to_ns,
+            columns: vec![SummaryColumnKept { name: "time".to_owned(), unit: "s".to_owned() }],
+            rows: rows.collect(),
+            others: (others > 0.0).then(|| row(None, String::new(), others)),
+        })
+    }
+}
+
 /// The sessions of a database, as they are sampled.
 pub(crate) struct SessionStates {
     states: QuerySession,
@@ -45,10 +92,12 @@ pub(crate) struct SessionStates {
     locked: BTreeMap<String, f64>,
     /// The longest that this second's samples took.
     longest_ns: i64,
-    /// Sessions seen in the measured phase, by state and what the server calls it.
-    seen: BTreeMap<(SessionState, String), f64>,
-    n_seen: u32,
-    from_ns: Option<i64>,
+    /// What was seen in the measured phase.
+    seen: Seen,
+    /// The same since it was told last.
+    seen_since: Seen,
+    /// The last sample of the measured phase.
+    last_ns: i64,
     /// Not asked again before this instant.
     due_ns: i64,
     why: Option<String>,
@@ -69,9 +118,9 @@ impl SessionStates {
             n_now: 0,
             longest_ns: 0,
             locked: BTreeMap::new(),
-            seen: BTreeMap::new(),
-            n_seen: 0,
-            from_ns: None,
+            seen: Seen::default(),
+            seen_since: Seen::default(),
+            last_ns: 0,
             due_ns: i64::MIN,
             why: None,
         })
@@ -110,27 +159,18 @@ impl SessionStates {
         }
     }
 
-    /// How many samples the measured phase had time for until then.
-    fn n_due(&self, at_ns: i64) -> u32 {
-        let each_ns = model::NS_PER_S as i64 / i64::from(LOOKS_PER_SECOND);
-        u32::try_from(at_ns / each_ns).unwrap_or(0).max(self.n_seen)
-    }
-
     fn add(&mut self, at_ns: i64, rows: Vec<(SessionState, String, f64)>) {
         self.n_now += 1;
-        let is_measured = at_ns >= 0;
-        if is_measured {
-            self.from_ns.get_or_insert(at_ns);
-            self.n_seen += 1;
+        if at_ns >= 0 {
+            self.seen.add(at_ns, &rows);
+            self.seen_since.add(at_ns, &rows);
+            self.last_ns = at_ns;
         }
         for (state, event, count) in rows {
             self.now[state as usize] += count;
             let locked = what_is_locked(&event).filter(|_| state == SessionState::Lock);
             if let Some(what) = locked {
                 self.add_lock(what, count);
-            }
-            if is_measured {
-                *self.seen.entry((state, event)).or_default() += count;
             }
         }
     }
@@ -193,27 +233,24 @@ impl Collector for SessionStates {
         (self.now, self.n_now, self.longest_ns) = (Default::default(), 0, 0);
     }
 
+    fn so_far(&mut self) -> Vec<Event> {
+        let from_ns = self.seen_since.from_ns.unwrap_or(self.last_ns);
+        if self.last_ns - from_ns < SO_FAR_NS {
+            return Vec::new();
+        }
+        let seen = std::mem::take(&mut self.seen_since);
+        let n_due = seen.n_due(from_ns, self.last_ns);
+        seen.summary(self.last_ns, n_due, ROWS_SO_FAR)
+            .map(Event::SummarySoFar)
+            .into_iter()
+            .collect()
+    }
+
     fn end(&mut self, at_ns: i64) -> Vec<Event> {
-        let Some(from_ns) = self.from_ns.filter(|_| self.n_seen > 0) else { return Vec::new() };
-        let seconds = (at_ns - from_ns) as f64 / model::NS_PER_S as f64;
-        let each = seconds / f64::from(self.n_seen);
-        let mut seen: Vec<_> = std::mem::take(&mut self.seen).into_iter().collect();
-        seen.sort_by(|a, b| b.1.total_cmp(&a.1));
-        let others: f64 = seen.iter().skip(ROWS_MAX).map(|(_, count)| count).sum();
-        let n_due = self.n_due(at_ns);
-        let row = |state, what, count: f64| SummaryRow { state, what, values: vec![count * each] };
-        let rows = seen.into_iter().take(ROWS_MAX);
-        let rows = rows.map(|((state, event), n)| row(Some(state.name().to_owned()), event, n));
-        let summary = Event::Summary(ServerSummary {
-            of: SummaryOf::Samples,
-            source: format!("sessions, {} of {n_due} samples", self.n_seen),
-            from_ns,
-            to_ns: at_ns,
-            columns: vec![SummaryColumnKept { name: "time".to_owned(), unit: "s".to_owned() }],
-            rows: rows.collect(),
-            others: (others > 0.0).then(|| row(None, String::new(), others)),
-        });
-        [summary].into_iter().chain(few_samples(self.n_seen, n_due)).collect()
+        let seen = std::mem::take(&mut self.seen);
+        let (n_seen, n_due) = (seen.n_seen, seen.n_due(0, at_ns));
+        let Some(summary) = seen.summary(at_ns, n_due, ROWS_MAX) else { return Vec::new() };
+        [Event::Summary(summary)].into_iter().chain(few_samples(n_seen, n_due)).collect()
     }
 
     fn facts(&self) -> Vec<Fact> {
@@ -239,6 +276,20 @@ mod tests {
         for unnamed in ["Waiting for table metadata lock", "Lock/transactionid", ""] {
             assert_eq!(what_is_locked(unnamed), None);
         }
+    }
+
+    #[test]
+    fn what_was_seen_lasts_as_long_as_the_samples_of_it() {
+        let mut seen = Seen::default();
+        for at_ns in [0, 1_000_000_000] {
+            let rows = [(SessionState::Lock, "t".to_owned(), 2.0)];
+            seen.add(at_ns, &rows);
+        }
+        assert_eq!(seen.n_due(0, 2_000_000_000), 20);
+        let summary = seen.summary(2_000_000_000, 20, 10).expect("two samples");
+        assert_eq!(summary.source, "sessions, 2 of 20 samples");
+        assert_eq!((&*summary.rows[0].what, summary.total("time")), ("t", Some(4.0)));
+        assert_eq!(Seen::default().summary(1, 1, 10), None);
     }
 
     #[test]

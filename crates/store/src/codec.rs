@@ -101,6 +101,7 @@ pub(super) fn kind_of(event: &Event) -> Option<&'static str> {
         Event::Begun { .. }
         | Event::Settings { .. }
         | Event::Readings(_)
+        | Event::SummarySoFar(_)
         | Event::CpuProfile(_)
         | Event::Fact(_)
         | Event::Second(_)
@@ -120,6 +121,7 @@ pub(super) fn event_from_json(kind: &str, text: &str) -> Result<Event, Unreadabl
 /// The kinds of events that are kept as blobs in a table of their own, by what was around a run.
 pub(super) const READINGS: &str = "readings";
 pub(super) const SETTINGS: &str = "settings";
+pub(super) const SUMMARY_SO_FAR: &str = "summary_so_far";
 pub(super) const CPU_PROFILE: &str = "cpu_profile";
 
 /// An event of `kind` from its blob.
@@ -127,6 +129,7 @@ pub(super) fn event_from_blob(kind: &str, format: i64, blob: &[u8]) -> Result<Ev
     match kind {
         READINGS => from_blob(format, blob).map(Event::Readings),
         SETTINGS => from_blob(format, blob).map(|settings| Event::Settings { settings }),
+        SUMMARY_SO_FAR => from_blob(format, blob).map(Event::SummarySoFar),
         CPU_PROFILE => from_blob(format, blob).map(Event::CpuProfile),
         kind => Err(Unreadable::Newer(format!("an event '{kind}'"))),
     }

@@ -213,7 +213,7 @@ fn output(text: &str) -> Event {
 /// Every kind of event, all but the first.
 /// Those that the first version of the store had.
 fn first_events() -> Vec<Event> {
-    let is_first = |event: &Event| !matches!(event, Event::CpuProfile(_));
+    let is_first = |event: &Event| !matches!(event, Event::CpuProfile(_) | Event::SummarySoFar(_));
     every_event().into_iter().filter(is_first).collect()
 }
 
@@ -248,6 +248,22 @@ fn every_event() -> Vec<Event> {
         Event::Second(full_second(0)),
         Event::Second(Second::new(0, 0)),
         output("half time"),
+        Event::SummarySoFar(model::ServerSummary {
+            of: model::SummaryOf::Waits,
+            source: "waits".to_owned(),
+            from_ns: 5_000_000_001,
+            to_ns: 10_000_000_002,
+            columns: vec![model::SummaryColumnKept {
+                name: "time".to_owned(),
+                unit: "s".to_owned(),
+            }],
+            rows: vec![model::SummaryRow {
+                state: None,
+                what: "io".to_owned(),
+                values: vec![0.25],
+            }],
+            others: None,
+        }),
         Event::Second(full_second(0)),
         Event::Second(full_second(1)),
         Event::Phase { phase: Phase::Drain, at_ns: 60_000_000_000 },

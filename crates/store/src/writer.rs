@@ -354,6 +354,9 @@ impl Body {
             Event::Settings { settings } => {
                 Body::Around { kind: codec::SETTINGS, blob: codec::to_blob(&settings)? }
             }
+            Event::SummarySoFar(summary) => {
+                Body::Around { kind: codec::SUMMARY_SO_FAR, blob: codec::to_blob(&summary)? }
+            }
             Event::CpuProfile(profile) => {
                 Body::Around { kind: codec::CPU_PROFILE, blob: codec::to_blob(&profile)? }
             }
@@ -366,7 +369,7 @@ impl Body {
         matches!(
             self,
             Body::Second { .. }
-                | Body::Around { kind: codec::READINGS, .. }
+                | Body::Around { kind: codec::READINGS | codec::SUMMARY_SO_FAR, .. }
                 | Body::Event { kind: "output", .. }
         )
     }

@@ -84,7 +84,7 @@ impl Report {
             time_profile,
             time_profile_reason,
             dips,
-            server: tally.summaries.clone(),
+            server: tally.server(),
             cpu_profiles: tally.cpu_profiles.iter().map(CpuProfileReport::of).collect(),
             commits_by_type: commits_by_type(tally),
             latency_heat: Some(tally.latency_heat.clone()).filter(|heat| !heat.is_empty()),

@@ -7,7 +7,7 @@ use std::time::Duration;
 use serde_json::json;
 
 use crate::devtools::Tab;
-use crate::home::Home;
+use crate::home::{Home, at, number};
 use crate::http::Web;
 
 /// A run in virtual time.
@@ -205,6 +205,50 @@ fn live(tab: &mut Tab, home: &Home, web: &Web) {
     run.interrupt();
     run.end().code(130);
     tab.until("document.querySelector('.standing .badge').innerText === 'interrupted'");
+}
+
+/// Their tables are of the last seconds, on the page and in the JSON; in the end they are of all.
+#[test]
+fn top_statements_and_waits_are_shown_while_the_run_goes_on() {
+    let (home, mut tab) = (Home::new(), Tab::open());
+    let web = Web::start(&home, &[]);
+    let target = "--target=managed:mariadb?performance_schema=ON&statements=text";
+    let args = ["run", "oltp-point-select", target, "--duration=1h", "--ramp-up=0s", "--quiet"];
+    let light = ["--tables=1", "--table-size=500", "--clients=2", "--rate=50", "--instruments=on"];
+    let run = home.start(&[&args[..], &light].concat());
+    tab.go(&web.base);
+    tab.until("document.querySelector('.runs tr.running .name a')");
+    tab.follow(".runs tr.running .name a");
+    let table = |words: &str| {
+        format!("[...document.querySelectorAll('#why details')].find((of) => {words})")
+    };
+    let so_far = |title: &str| {
+        let last = "/, last \\d+ s\\)$/.test(of.firstChild.innerText)";
+        table(&format!("of.firstChild.innerText.startsWith('{title}') && {last}"))
+    };
+    let statements = so_far("Top statements of the server");
+    tab.until(&statements);
+    tab.until(&so_far("Waits that the server counts"));
+    tab.until(&so_far("What the server's sessions did").replace("r's", "r\\'s"));
+    let text = format!("{statements}?.textContent");
+    let shown = tab.value(&text);
+    assert!(shown.as_str().is_some_and(|text| text.contains("sbtest1")), "{shown}");
+    tab.until(&format!("{text} !== {shown}"));
+    let report = web.json("/api/runs/last");
+    let server = at(&report, "server").as_array().expect("a list");
+    let statements = server.iter().find(|of| of["of"] == "statements").expect("statements");
+    let from_ns = number(statements, "from_ns");
+    run.interrupt();
+    run.end().code(130);
+    tab.until("document.querySelector('.standing .badge').innerText === 'interrupted'");
+    let whole = "/\\(performance_schema.*, \\d+ s\\)$/.test(of.firstChild.innerText)";
+    let whole = format!("of.firstChild.innerText.startsWith('Top statements') && {whole}");
+    tab.until(&table(&format!("{whole} && !/last/.test(of.firstChild.innerText)")));
+    let report = home.json(&["runs", "show", "last"]);
+    let server = at(&report, "server").as_array().expect("a list");
+    let statements: Vec<_> = server.iter().filter(|of| of["of"] == "statements").collect();
+    assert_eq!(statements.len(), 1, "{statements:#?}");
+    assert!(number(statements[0], "from_ns") < from_ns, "{statements:#?}");
 }
 
 /// An experiment's page follows its trials.

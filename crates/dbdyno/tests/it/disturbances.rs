@@ -231,9 +231,9 @@ fn managed(url: &str, at: &[(&str, &str)]) -> String {
 }
 
 /// A private server of MySQL that is not in PATH.
-fn mysql_9_7() -> String {
+pub(crate) fn mysql_9_7(settings: &str) -> String {
     let bin = MYSQL_9_7.options().bin.expect("it is in a folder of its own");
-    format!("managed:mysql?bin={}&{SMALL_AND_DURABLE}", bin.display())
+    format!("managed:mysql?bin={}&{settings}", bin.display())
 }
 
 const SMALL_AND_DURABLE: &str = "innodb_buffer_pool_size=64M&innodb_flush_log_at_trx_commit=1";
@@ -263,7 +263,7 @@ fn a_kill_and_a_start_of_mariadb_are_seen_in_the_seconds() {
 
 #[test]
 fn a_kill_and_a_start_of_mysql_are_seen_in_the_seconds() {
-    a_kill_and_a_start_are_seen_in_the_seconds(&mysql_9_7());
+    a_kill_and_a_start_are_seen_in_the_seconds(&mysql_9_7(SMALL_AND_DURABLE));
 }
 
 #[track_caller]
@@ -294,7 +294,7 @@ fn a_postgres_is_paused_and_restarted() {
 
 #[test]
 fn a_mysql_is_paused_and_restarted() {
-    a_server_is_paused_and_restarted(&mysql_9_7());
+    a_server_is_paused_and_restarted(&mysql_9_7(SMALL_AND_DURABLE));
 }
 
 #[test]

@@ -8,7 +8,8 @@ use servers::for_tests::{
 };
 
 use crate::devtools::Tab;
-use crate::disturbances::examples;
+use crate::disturbances::{examples, mysql_9_7};
+use crate::enough::report_once;
 use crate::home::{Home, at, number};
 use crate::http::Web;
 use crate::real::{tpcc, url};
@@ -190,8 +191,30 @@ fn top_statements_are_those_of_the_load_or_say_why_there_are_none() {
     let plain = of("managed:postgres");
     let why = at(&plain, "facts.monitor.pg_stat_statements").as_str().expect("a reason");
     assert!(why.starts_with("missing. Start the server with shared_preload_libraries"), "{why}");
-    let prepared = of("managed:mariadb?performance_schema=ON");
-    assert!(reason_for_no_digests(&prepared).contains("run with ?statements=text"));
+    let mysql = of(&mysql_9_7("performance_schema=ON"));
+    let rows = summary(&mysql, "statements", "by_digest");
+    assert_eq!(rows.len(), 1, "{rows:?}");
+    let mariadb = "managed:mariadb?performance_schema=ON";
+    // Of the time until its sessions were read last, which is told while they are there.
+    let target = format!("--target={mariadb}");
+    let args = ["run", "oltp-point-select", &target, "--ramp-up=0s", "--check=off", "--quiet"];
+    let light = light.iter().map(|flag| flag.replace("--duration=3s", "--duration=1h"));
+    let args = args.iter().map(|flag| (*flag).to_owned()).chain(light);
+    let args: Vec<String> = args.chain(["--output=json".to_owned()]).collect();
+    let home = Home::new();
+    let prepared = report_once(&home, home.start(&args), "top statements", |report| {
+        let told = report["server"].as_array();
+        told.is_some_and(|all| all.iter().any(|one| one["of"] == "statements"))
+    });
+    let rows = summary(&prepared, "statements", "by_digest");
+    assert_eq!(rows.len(), 1, "{rows:?}");
+    assert_eq!(rows[0]["what"], "SELECT c FROM sbtest1 WHERE id=?");
+    let (n_counted, n_queries) =
+        (number(&rows[0], "values.0"), number(&prepared, "counts.finished"));
+    assert!(n_counted > 0.0 && n_counted <= n_queries + 2.0, "{n_counted} of {n_queries}");
+    let prepared = report(&home, "oltp-point-select", mariadb, &LIGHT);
+    let why = reason_for_no_digests(&prepared);
+    assert!(why.contains("--instruments on, or with ?statements=text"), "{why}");
     let text = of("managed:mariadb?performance_schema=ON&statements=text");
     let rows = summary(&text, "statements", "by_digest");
     assert_eq!(rows.len(), 1, "{rows:?}");

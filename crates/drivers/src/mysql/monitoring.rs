@@ -3,7 +3,7 @@
 
 use model::{
     CommitCounter, ConnectionCounter, Counter, Counters, Monitoring, Reading, SessionSampling,
-    SummaryColumn, SummaryOf, SummaryQuery,
+    SessionsQuery, SummaryColumn, SummaryOf, SummaryQuery,
 };
 
 pub(super) const MONITORING: Monitoring = Monitoring {
@@ -40,6 +40,8 @@ pub(super) const MONITORING: Monitoring = Monitoring {
         ("consumer:global_instrumentation", "ON"),
         ("consumer:thread_instrumentation", "ON"),
         ("consumer:statements_digest", "ON"),
+        // MariaDB counts prepared statements only with it.
+        ("consumer:events_statements_current", "ON"),
     ],
     instruments_of_own: "",
 };
@@ -101,6 +103,21 @@ const TIME: SummaryColumn = column("time", "s", 1e-12);
 
 const WITH_SCHEMA: &str = "Start the server with performance_schema=ON.";
 
+/// MariaDB, and MySQL from 5.7, sum up prepared statements by session; MariaDB only while the
+/// consumer `events_statements_current` is on. Nothing is read where digests have their executions
+/// (MySQL 9.7 lists them as `EXECUTE SELECT ...`): they would count twice.
+const PREPARED: SessionsQuery = SessionsQuery {
+    source: "performance_schema.prepared_statements_instances",
+    sql: "SELECT CONCAT(OWNER_THREAD_ID, '.', STATEMENT_ID), LEFT(SQL_TEXT, 1000), \
+          COUNT_EXECUTE, SUM_TIMER_EXECUTE, SUM_LOCK_TIME, SUM_ROWS_EXAMINED, SUM_ROWS_SENT, \
+          SUM_ROWS_AFFECTED FROM performance_schema.prepared_statements_instances \
+          WHERE OWNER_THREAD_ID IN (SELECT THREAD_ID \
+          FROM performance_schema.threads WHERE PROCESSLIST_DB = DATABASE()) \
+          AND NOT EXISTS (SELECT 1 FROM performance_schema.events_statements_summary_by_digest \
+          WHERE SCHEMA_NAME = DATABASE() AND DIGEST_TEXT LIKE 'EXECUTE %' \
+          AND DIGEST_TEXT NOT LIKE 'EXECUTE `%' AND DIGEST_TEXT NOT LIKE 'EXECUTE IMMEDIATE %')",
+};
+
 /// Statements that read or set something of the server itself are ours, and left out.
 const SUMMARIES: &[SummaryQuery] = &[
     SummaryQuery {
@@ -123,8 +140,12 @@ const SUMMARIES: &[SummaryQuery] = &[
             column("rows_changed", "", 1.0),
         ],
         remedy: WITH_SCHEMA,
-        why_empty: "SELECT IF(@@performance_schema, 'The server keeps no digests of prepared \
-                    statements: run with ?statements=text in the target.', \
+        of_sessions: Some(PREPARED),
+        why_empty: "SELECT IF(@@performance_schema, CONCAT('The server counts no prepared \
+                    statements: run with ', IF(EXISTS (SELECT 1 FROM information_schema.TABLES \
+                    WHERE TABLE_SCHEMA = 'performance_schema' \
+                    AND TABLE_NAME = 'prepared_statements_instances'), '--instruments on, or with \
+                    ', ''), '?statements=text in the target.'), \
                     'Start the server with performance_schema=ON.')",
     },
     SummaryQuery {
@@ -135,6 +156,7 @@ const SUMMARIES: &[SummaryQuery] = &[
               WHERE COUNT_STAR > 0 AND EVENT_NAME <> 'idle'",
         columns: &[COUNT, TIME],
         remedy: WITH_SCHEMA,
+        of_sessions: None,
         why_empty: "",
     },
     SummaryQuery {
@@ -145,6 +167,7 @@ const SUMMARIES: &[SummaryQuery] = &[
               WHERE OBJECT_SCHEMA = DATABASE() AND COUNT_STAR > 0",
         columns: &[COUNT, TIME],
         remedy: WITH_SCHEMA,
+        of_sessions: None,
         why_empty: "",
     },
     SummaryQuery {
@@ -163,6 +186,7 @@ const SUMMARIES: &[SummaryQuery] = &[
             column("deleted", "", 1.0),
         ],
         remedy: WITH_SCHEMA,
+        of_sessions: None,
         why_empty: "",
     },
     SummaryQuery {
@@ -184,6 +208,7 @@ const SUMMARIES: &[SummaryQuery] = &[
         ],
         remedy: "Run with --instruments on; a server that was started without \
                  performance_schema=ON must be started with it first.",
+        of_sessions: None,
         why_empty: "",
     },
     SummaryQuery {
@@ -197,6 +222,7 @@ const SUMMARIES: &[SummaryQuery] = &[
             column("changed_in_indexes", "", 1.0),
         ],
         remedy: "Run with --instruments on (userstat).",
+        of_sessions: None,
         why_empty: "",
     },
 ];

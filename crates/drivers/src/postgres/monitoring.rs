@@ -88,6 +88,7 @@ const SUMMARIES: &[SummaryQuery] = &[
         ],
         remedy: "Start the server with shared_preload_libraries=pg_stat_statements, and CREATE \
                  EXTENSION pg_stat_statements in the database.",
+        of_sessions: None,
         why_empty: "SELECT CASE WHEN s.setting NOT LIKE '%pg_stat_statements%' THEN 'Start the \
                     server with shared_preload_libraries=pg_stat_statements, and CREATE EXTENSION \
                     pg_stat_statements in the database.' WHEN NOT EXISTS (SELECT FROM \
@@ -111,6 +112,7 @@ const SUMMARIES: &[SummaryQuery] = &[
             column("deleted", "", 1.0),
         ],
         remedy: "",
+        of_sessions: None,
         why_empty: "",
     },
 ];

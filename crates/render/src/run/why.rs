@@ -32,7 +32,9 @@ pub(super) fn section(report: &Report) -> Section {
     blocks.extend(report.server.iter().map(|summary| of_server(report, summary)));
     let section = Section::new("why", "Where the time goes", blocks);
     let meaning = report.time_profile.as_ref().map(|profile| {
-        let samples = report.server.iter().find(|of| of.of == SummaryOf::Samples);
+        // While it runs on, they are of the last seconds, and the profile is of all.
+        let mut all = report.server.iter().filter(|_| !is_so_far(report));
+        let samples = all.find(|of| of.of == SummaryOf::Samples);
         let asked = samples.and_then(|of| of.source.split_once(", "));
         let asked = asked.map(|(_, times)| format!(" ({times})")).unwrap_or_default();
         format!(
@@ -192,6 +194,11 @@ fn title(of: SummaryOf) -> &'static str {
     }
 }
 
+/// Whether what the server summed up is of the last seconds, because the load runs on.
+fn is_so_far(report: &Report) -> bool {
+    report.elapsed_seconds.is_none()
+}
+
 /// A summary as a table: sums, and how much of it each transaction had.
 fn of_server(report: &Report, summary: &ServerSummary) -> Block {
     let mut columns = Vec::new();
@@ -202,9 +209,12 @@ fn of_server(report: &Report, summary: &ServerSummary) -> Block {
     columns.push(Column::new("of", Align::Left));
     let sums = summary.columns.iter().map(|column| column.name.replace('_', " "));
     columns.extend(sums.map(|name| Column::new(name, Align::Right)));
+    let is_so_far = is_so_far(report);
     let commits = report.block.tps.map(|tps| tps * summary.seconds());
     let first_unit = summary.columns.first().map_or("", |column| column.unit.as_str());
-    columns.push(Column::new("per transaction", Align::Right));
+    if !is_so_far {
+        columns.push(Column::new("per transaction", Align::Right));
+    }
     let mut table = Table::new(columns);
     for row in summary.rows.iter().chain(&summary.others) {
         let mut cells = Vec::new();
@@ -222,11 +232,17 @@ fn of_server(report: &Report, summary: &ServerSummary) -> Block {
             Some(each) => significant(each, 3),
             None => NONE.to_owned(),
         };
-        cells.push(Cell::said(words, each));
+        if !is_so_far {
+            cells.push(Cell::said(words, each));
+        }
         table.row(cells);
     }
-    let seconds = (summary.to_ns - summary.from_ns) / NS_PER_S as i64;
-    let title = format!("{} ({}, {seconds} s)", capital(title(summary.of)), summary.source);
+    let seconds = if is_so_far {
+        format!("last {} s", summary.seconds().round())
+    } else {
+        format!("{} s", (summary.to_ns - summary.from_ns) / NS_PER_S as i64)
+    };
+    let title = format!("{} ({}, {seconds})", capital(title(summary.of)), summary.source);
     let length = if summary.rows.len() > ROWS_MAX { Length::Long } else { Length::Short };
     Block::details(title, length, vec![Block::Table(table)])
 }
