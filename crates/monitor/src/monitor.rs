@@ -29,7 +29,7 @@ const SECOND_NS: i64 = NS_PER_S as i64;
 
 enum Message {
     Read { second: i64, gauges: Vec<model::Gauge>, values: Vec<(u16, f64)> },
-    SoFar { events: Vec<Event> },
+    Meanwhile { events: Vec<Event> },
     Ended { events: Vec<Event>, facts: Vec<Fact>, cpu_ns: u64 },
 }
 
@@ -131,7 +131,7 @@ impl Monitor {
                     tell(Event::Readings(model::Readings { second, values }));
                 }
             }
-            Message::SoFar { events } => events.into_iter().for_each(tell),
+            Message::Meanwhile { events } => events.into_iter().for_each(tell),
             Message::Ended { events, facts, cpu_ns } => {
                 events.into_iter().for_each(tell);
                 self.n_left -= 1;
@@ -190,7 +190,7 @@ fn look_from(
         }
         let events = collector.so_far();
         if !events.is_empty() {
-            send(Message::SoFar { events });
+            send(Message::Meanwhile { events });
         }
         before = Some(now_ns);
         // Who took longer than a second has missed one.

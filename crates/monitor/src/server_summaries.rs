@@ -20,10 +20,10 @@ use crate::wall_clock;
 /// Rows that are kept of a summary.
 const ROWS_MAX: usize = 40;
 
-/// Rows that are told of the last seconds.
+/// Rows that are reported of the last seconds.
 pub(crate) const ROWS_SO_FAR: usize = 10;
 
-/// What is told of the last seconds is of about so many.
+/// What is reported of the last seconds is of about so many.
 pub(crate) const SO_FAR_NS: i64 = 5 * NS_PER_S as i64 - SLACK_NS;
 
 /// Sums of sessions are read each second, because what is read last is as far as they reach.

@@ -195,7 +195,7 @@ fn top_statements_are_those_of_the_load_or_say_why_there_are_none() {
     let rows = summary(&mysql, "statements", "by_digest");
     assert_eq!(rows.len(), 1, "{rows:?}");
     let mariadb = "managed:mariadb?performance_schema=ON";
-    // Of the time until its sessions were read last, which is told while they are there.
+    // Of the time until its sessions were read last, which is reported while they are there.
     let target = format!("--target={mariadb}");
     let args = ["run", "oltp-point-select", &target, "--ramp-up=0s", "--check=off", "--quiet"];
     let light = light.iter().map(|flag| flag.replace("--duration=3s", "--duration=1h"));
