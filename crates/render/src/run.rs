@@ -87,6 +87,14 @@ pub fn run_unstored(report: &Report) -> Document {
     Document { repeat: Some(repeat(report, &[("repeat", Text::from(from))])), ..run(report) }
 }
 
+/// The result in a sentence, and what makes it invalid.
+pub fn run_in_a_line(report: &Report) -> Document {
+    let invalid = report.findings.iter().filter(|of| of.severity == Severity::Invalid);
+    let invalid: Vec<_> = invalid.cloned().collect();
+    let validity = (!invalid.is_empty()).then(|| Validity::of(head::answer(report), &invalid));
+    Document { verdicts: vec![head::verdict(report)], validity, ..Document::default() }
+}
+
 /// What limits the use of a run's result, in a sentence; nothing where only notes do.
 pub fn worst(report: &Report) -> Option<String> {
     let is_grave = report.findings.iter().any(|finding| finding.severity > Severity::Note);

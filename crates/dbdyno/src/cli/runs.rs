@@ -434,9 +434,11 @@ pub(crate) fn show_report(
         shell.print(&limits)?;
     }
     if is_text && matches.try_get_one("quiet").ok().flatten() == Some(&true) {
-        let verdicts = if limits.is_empty() { render::run(report).verdicts } else { Vec::new() };
-        let result = Document { verdicts, ..Document::default() };
-        return print_document(&result, PAGE_WIDTH, matches, shell);
+        let page = match limits.is_empty() {
+            true => render::run_in_a_line(report),
+            false => Document::default(),
+        };
+        return print_document(&page, PAGE_WIDTH, matches, shell);
     }
     let page = page_of(report, matches, kept);
     if is_text && !limits.is_empty() {

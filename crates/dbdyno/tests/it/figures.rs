@@ -103,7 +103,7 @@ fn rates_that_a_workload_is_known_by_have_a_unit_everywhere() {
         show(limit).good();
     }
     show("records>0.5k records/s").good().says(&["records/s"]);
-    show("mb_per_s>2MB/s").code(1).says(&[": mb_per_s ", " MB/s"]);
+    show("mb_per_s>2MB/s").code(1).says(&["FAILED mb_per_s>2MB/s: ", " MB/s"]);
     show("mb_per_s<5 records/s").code(1).says(&["does not count records: its unit is MB/s"]);
     home.run(&["runs", "show", "last", "--figures"]).good().says(&["mb_per_s", "MB/s"]);
     let compared = home.run(&["compare", &ids[0], &ids[1], "--figure=mb_per_s"]).good();
@@ -158,7 +158,7 @@ fn a_requirement_is_held_at_each_point_of_an_experiment() {
     let home = Home::new();
     let id = experiment(&home);
     let show = |limit: &str| home.run(&["experiments", "show", &id, "--require", limit]);
-    show("tps>10").good().says(&["servers=4: required tps>10: TPS "]);
+    show("tps>10").good().says(&["servers=4: passed tps>10: "]);
     show("mean<1us").code(1).says(&["FAILED mean<1us: "]);
 }
 

@@ -314,7 +314,8 @@ fn an_interrupted_build_says_how_to_go_on() {
     ran.warns(&["dbdyno: the build was interrupted; the same command resumes it"]);
     // So does a run, and it is a run as any other.
     let ran = home.run(&["run", "tpcc", "--duration=1s", "--ramp-up=0s"]).good();
-    ran.warns(&["resumed an interrupted build"]).says(&["13 of 13 hold before the load"]);
+    ran.warns(&["resumed an interrupted build"])
+        .says(&["13 of 13 checks passed before and after the load"]);
 }
 
 #[test]

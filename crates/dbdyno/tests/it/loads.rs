@@ -105,5 +105,9 @@ fn a_run_tells_how_it_built_its_data() {
     let args = ["run", "tpcb", target, "--load-method=insert", "--duration=1s", "--ramp-up=0s"];
     let ran = home.run(&[&args[..], &["--rate=50"]].concat()).good();
     let ran = ran.warns(&["rows/s) by insert with 4 loaders"]);
-    ran.says(&["4 of 4 hold before the load", "managed:postgres?fsync=off", "fsync=off"]);
+    ran.says(&[
+        "4 of 4 checks passed before and after the load",
+        "managed:postgres?fsync=off",
+        "fsync=off",
+    ]);
 }

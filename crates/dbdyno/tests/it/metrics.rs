@@ -83,7 +83,7 @@ fn the_last_figures_are_reported_as_long_as_asked_for_and_ctrl_c_ends_it() {
     let sim = "--target=sim:?service=constant:1ms";
     let words = ["run", "empty", sim, "--placement=simulated", "--clients=1", "--duration=2s"];
     let more = ["--ramp-up=0s", "--load=open", "--rate=100", "--metrics-listen=127.0.0.1:0"];
-    let all = [&words[..], &more, &["--metrics-linger=10m"]].concat();
+    let all = [&words[..], &more, &["--metrics-linger=10m", "--full"]].concat();
     let mut run = home.start(&all);
     let mut address = String::new();
     run.wait_until("the end", |said| {

@@ -116,7 +116,7 @@ fn clients_connect_at_the_rate_that_is_asked_for() {
     let target = format!("--target={}", url(POSTGRES.shared()));
     let began = crate::waiting::now();
     let args = ["run", "empty", &target, "--clients=21", "--connect-rate=20/s"];
-    let more = ["--duration=1s", "--ramp-up=0s", "--quiet", "--connect-at-once=3"];
+    let more = ["--duration=1s", "--ramp-up=0s", "--full", "--connect-at-once=3"];
     home.run(&[&args[..], &more].concat()).good().says(&["21 connected"]);
     assert!(began.elapsed().as_secs_f64() > 2.0, "{:?}", began.elapsed());
 }
