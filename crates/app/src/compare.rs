@@ -43,6 +43,7 @@ pub enum CompareBy {
 /// Holds sides against each other.
 pub fn compare(store: &Store, asked: &CompareBy, judge: &Judge) -> Result<ComparisonReport, Error> {
     let mut damaged = Vec::new();
+    let asked = &by_its_axis(store, asked)?;
     let sides = match asked {
         CompareBy::Sides(names) => sides(store, names, &mut damaged)?,
         CompareBy::Axis { experiment, axis } => by_axis(store, experiment, axis, &mut damaged)?,
@@ -50,6 +51,26 @@ pub fn compare(store: &Store, asked: &CompareBy, judge: &Judge) -> Result<Compar
     let held = ComparisonReport::new(&sides, judge).map_err(Error::Usage)?;
     let (repeats, command) = (repeats(store, asked), Some(command(store, asked, judge)));
     Ok(ComparisonReport { damaged, repeats, command, ..held })
+}
+
+/// One experiment alone is held against itself by its axis, if it has but one.
+fn by_its_axis(store: &Store, asked: &CompareBy) -> Result<CompareBy, Error> {
+    let CompareBy::Sides(names) = asked else { return Ok(asked.clone()) };
+    let [name] = names.as_slice() else { return Ok(asked.clone()) };
+    // A label or a run is none.
+    let Ok(experiment) = store.find_experiment(name) else { return Ok(asked.clone()) };
+    match experiment.axes.as_slice() {
+        [axis] => Ok(CompareBy::Axis { experiment: name.clone(), axis: axis.name.clone() }),
+        [] => Ok(asked.clone()),
+        axes => {
+            let names: Vec<&str> = axes.iter().map(|axis| short_axis(&axis.name)).collect();
+            Err(Error::Usage(format!(
+                "{name} varies {}: say which of them makes the sides, with --by {}",
+                names.join(" and "),
+                names[0]
+            )))
+        }
+    }
 }
 
 /// How the experiments that are asked for were repeated, where that matters.

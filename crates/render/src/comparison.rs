@@ -477,7 +477,7 @@ fn sentence(min_effect: f64, judged: &Judged) -> String {
         Judgement::CannotJudge => {
             let why = judged.why.as_deref().unwrap_or("there is no figure");
             let measured = judged.ratio.map_or_else(String::new, |ratio| {
-                format!(" (measured: {})", change_within(&judged.figure, &ratio))
+                format!(", measured {}", change_within(&judged.figure, &ratio))
             });
             format!("{name} cannot be judged{measured}: {why}")
         }
@@ -491,24 +491,20 @@ fn no_evidence(name: &str, judged: &Judged) -> String {
     if let Some(ratio) = &judged.ratio {
         printed.push_str(&format!(": {}", change(ratio.value)));
         if let Some((low, high)) = ratio.interval {
-            printed.push_str(&format!(
-                ", but any change from {} to {} is compatible with the runs",
-                change(low),
-                change(high)
-            ));
+            printed.push_str(&format!(" (CI {} to {})", change(low), change(high)));
         }
     }
     let Some(share) = judged.detectable else { return printed };
     let percent = |share: f64| significant(share * 100.0, 2);
     printed.push_str(&format!(
-        "; a difference of {} % or more would have been found in 4 of 5 such comparisons",
+        "; detectable with this many runs: {} %",
         percent(share)
     ));
     let runs = [judged.baseline, judged.side].into_iter().flatten().map(|figure| figure.count);
     let more = 4 * runs.min().unwrap_or(0);
     if more <= stats::FIGURES_MAX as u64 {
         let half = percent(((1.0 + share).ln() / 2.0).exp() - 1.0);
-        printed.push_str(&format!(", with {more} runs per side one of {half} %"));
+        printed.push_str(&format!(", with {more} a side: {half} %"));
     }
     printed
 }
@@ -524,7 +520,7 @@ fn aside(judged: &Judged) -> Option<String> {
 fn change_within(figure: &str, ratio: &Ratio) -> String {
     let change = |ratio| change(figure, ratio);
     let of = match ratio.interval {
-        Some((low, high)) if low < high => format!(" ({} to {})", change(low), change(high)),
+        Some((low, high)) if low < high => format!(" (CI {} to {})", change(low), change(high)),
         _ => String::new(),
     };
     let is_lost = ratio.value.is_infinite() && is_time(figure);

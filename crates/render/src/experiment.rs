@@ -250,7 +250,7 @@ fn also(report: &ExperimentReport, best: &PointReport, figure: &Figure) -> Strin
     let all = report.points.iter().filter(reaches);
     let (tied, unknown): (Vec<&PointReport>, Vec<&PointReport>) = all.partition(is_known);
     let tied = places(report, &tied)
-        .map_or_else(String::new, |at| format!("; statistically tied at {at} (intervals overlap)"));
+        .map_or_else(String::new, |at| format!("; CIs overlap at {at}"));
     let n_runs = unknown.iter().filter_map(|point| own(point)).map(|figure| figure.count).min();
     let unknown = places(report, &unknown).zip(n_runs).map_or_else(String::new, |(at, n)| {
         format!("; {} per point are too few to tell from {at}", count(n, "run"))
@@ -689,7 +689,7 @@ mod tests {
     fn points_of_too_few_runs_are_not_tied_and_the_banner_shows_warnings() {
         let plain = report(|_| {});
         let tied = in_a_line(&plain);
-        assert!(tied.contains("; statistically tied at 16 (intervals overlap)"), "{tied}");
+        assert!(tied.contains("; CIs overlap at 16"), "{tied}");
         let mut wide = plain.clone();
         for point in &mut wide.points[..2] {
             let (name, figure) = &mut point.figures.0[0];
@@ -698,7 +698,7 @@ mod tests {
         }
         let page = in_a_line(&wide);
         let words =
-            "tied at 16 (intervals overlap); 2 runs per point are too few to tell from 1, 2";
+            "CIs overlap at 16; 2 runs per point are too few to tell from 1, 2";
         assert!(page.contains(words), "{page}");
 
         for point in &mut wide.points {

@@ -1,8 +1,10 @@
 //! `dbdyno run` with something to vary, and `dbdyno experiments`: what the store remembers of it.
 
 use analysis::ExperimentReport;
+use analysis::comparison::Judge;
 use app::Error;
 use app::build::LoadMethod;
+use app::compare::CompareBy;
 use app::experiment::{
     AskedTables, ExperimentResult, Planned, forecast, matrices, plan, planned, points_by,
     report_by, resume, run as run_experiment,
@@ -12,6 +14,7 @@ use app::watcher::Watcher;
 use clap::{Arg, ArgAction, ArgMatches, Command};
 use model::{Choice, DataPolicy, Experiment};
 use plan::{Varied, varied_to_toml};
+use render::document::Verdict;
 use render::terminal::{LIST_WIDTH, PAGE_WIDTH};
 use render::{as_json, experiment, experiment_list};
 use store::{ExperimentFilter, Store};
@@ -187,6 +190,22 @@ fn walk(mut planned: Planned, matches: &ArgMatches, is_new: bool, shell: &Shell)
     })
 }
 
+/// An axis with more values is read as a curve, not as sides.
+const SIDES_MOST: usize = 3;
+
+/// What `compare` says of the values of the only axis, where they are sides.
+fn verdicts(store: &Store, report: &ExperimentReport, of: &Experiment) -> Vec<Verdict> {
+    let [axis] = of.axes.as_slice() else { return Vec::new() };
+    if of.seek.is_some() || !(2..=SIDES_MOST).contains(&axis.values.len()) {
+        return Vec::new();
+    }
+    let by = CompareBy::Axis { experiment: report.id.clone(), axis: axis.name.clone() };
+    let Ok(judge) = Judge::asked(Some(&report.primary), None) else { return Vec::new() };
+    // An experiment of which too little was measured has no sides yet.
+    let compared = app::compare::compare(store, &by, &judge);
+    compared.map(|of| render::comparison(&of, &[]).verdicts).unwrap_or_default()
+}
+
 fn print_report(
     report: &ExperimentReport,
     matches: &ArgMatches,
@@ -204,6 +223,7 @@ fn print_report(
             let is_of_trials = |id: &str| matches!(id, "disturbances" | "ages");
             let sections = experiment(report, &trials).sections.into_iter();
             page.sections.extend(sections.filter(|section| is_of_trials(section.id)));
+            page.verdicts.extend(verdicts(&store, report, &of_store));
             // What decides whether a script goes on comes first.
             let limits = required.text(matches);
             if !limits.is_empty() {

@@ -359,5 +359,5 @@ fn the_page_of_an_experiment_says_what_ran_in_all_of_its_trials_and_what_may_be_
     let said = "most TPS at group.users.clients=8";
     let verdict = page.split(said).nth(1).unwrap_or_else(|| panic!("no {said}"));
     let verdict = verdict.split("</b>").next().expect("its end");
-    assert!(verdict.ends_with("; statistically tied at 16 (intervals overlap)"), "{verdict}");
+    assert!(verdict.ends_with("; CIs overlap at 16"), "{verdict}");
 }
