@@ -496,10 +496,7 @@ fn no_evidence(name: &str, judged: &Judged) -> String {
     }
     let Some(share) = judged.detectable else { return printed };
     let percent = |share: f64| significant(share * 100.0, 2);
-    printed.push_str(&format!(
-        "; detectable with this many runs: {} %",
-        percent(share)
-    ));
+    printed.push_str(&format!("; detectable with this many runs: {} %", percent(share)));
     let runs = [judged.baseline, judged.side].into_iter().flatten().map(|figure| figure.count);
     let more = 4 * runs.min().unwrap_or(0);
     if more <= stats::FIGURES_MAX as u64 {

@@ -249,8 +249,8 @@ fn also(report: &ExperimentReport, best: &PointReport, figure: &Figure) -> Strin
         |point: &&PointReport| !figure.is_wide() && own(point).is_some_and(|own| !own.is_wide());
     let all = report.points.iter().filter(reaches);
     let (tied, unknown): (Vec<&PointReport>, Vec<&PointReport>) = all.partition(is_known);
-    let tied = places(report, &tied)
-        .map_or_else(String::new, |at| format!("; CIs overlap at {at}"));
+    let tied =
+        places(report, &tied).map_or_else(String::new, |at| format!("; CIs overlap at {at}"));
     let n_runs = unknown.iter().filter_map(|point| own(point)).map(|figure| figure.count).min();
     let unknown = places(report, &unknown).zip(n_runs).map_or_else(String::new, |(at, n)| {
         format!("; {} per point are too few to tell from {at}", count(n, "run"))
@@ -697,8 +697,7 @@ mod tests {
             (figure.half_width, figure.count) = (Some(9.0 * figure.mean), 2);
         }
         let page = in_a_line(&wide);
-        let words =
-            "CIs overlap at 16; 2 runs per point are too few to tell from 1, 2";
+        let words = "CIs overlap at 16; 2 runs per point are too few to tell from 1, 2";
         assert!(page.contains(words), "{page}");
 
         for point in &mut wide.points {

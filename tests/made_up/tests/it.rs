@@ -112,7 +112,7 @@ fn its_metric_is_charted_over_clients_and_required_at_each_point() {
     let table = std::fs::read_to_string(home.folder().join("posted.csv")).expect("written");
     assert_eq!(table.lines().count(), 5, "{table}");
     let show = |limit: &str| home.run(&["experiments", "show", &id, "--require", limit]);
-    show("posted>1/s").ends(0).says(&["clients=8: required posted>1/s: "]);
+    show("posted>1/s").ends(0).says(&["clients=8: passed posted>1/s: "]);
     show("posted>1000/s").ends(1).says(&["clients=1: FAILED posted>1000/s"]);
 }
 

@@ -51,7 +51,7 @@ fn said(home: &Home, web: &Web, run: &str) -> Value {
     assert_eq!(web.json(&format!("/api/runs/{run}")), shown, "the web");
 
     let page = home.run(&["report", run, "-o", "-"]).good().out;
-    let terminal = home.run(&["runs", "show", run]).good().out;
+    let terminal = home.run(&["runs", "show", run, "--full"]).good().out;
     let of_web = web.page(&format!("/runs/{run}"));
     for finding in at(&shown, "findings").as_array().expect("a list") {
         let text = finding["text"].as_str().expect("words");

@@ -46,6 +46,7 @@ fn pages_are_as_wide_as_the_terminal() {
     )
     .good();
     let pages: &[&[&str]] = &[
+        &["runs", "show", "last"],
         &["runs", "show", "last", "--full"],
         &["runs", "show", "last", "--timing", "--counter"],
         &["runs"],
@@ -64,7 +65,7 @@ fn pages_are_as_wide_as_the_terminal() {
         }
     }
     for columns in [60, 80, 120, 160] {
-        let page = in_terminal(&home, columns, "TERM=xterm NO_COLOR=1", "runs show last");
+        let page = in_terminal(&home, columns, "TERM=xterm NO_COLOR=1", "runs show last --full");
         let shown = widest(&page);
         assert!((columns - 20..=columns).contains(&shown), "{columns} {shown}: {page}");
     }
@@ -107,7 +108,7 @@ fn colours_are_for_terminals_that_have_them() {
     let home = Home::new();
     home.call(SIM).good();
     let check = |variables: &str, is_colored: bool| {
-        let page = in_terminal(&home, 80, variables, "runs show last");
+        let page = in_terminal(&home, 80, variables, "runs show last --full");
         assert_eq!(page.contains("\x1b[1m"), is_colored, "{variables}: {page:?}");
         assert!(page.contains("latency in ms"), "{page:?}");
     };

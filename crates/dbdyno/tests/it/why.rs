@@ -356,6 +356,6 @@ fn zooms_and_searches(address: &str) {
 fn a_database_within_dbdyno_has_no_graph_of_its_own() {
     let home = Home::new();
     let args = ["run", "tpcb", "--target=sqlite:a.db", "--cpu-profile=on", "--duration=1s"];
-    let said = home.run(&[&args[..], &["--ramp-up=0s", "--scale=1"]].concat()).good();
+    let said = home.run(&[&args[..], &["--ramp-up=0s", "--scale=1", "--full"]].concat()).good();
     said.says(&["No graph of the server: the database runs within dbdyno"]);
 }
