@@ -392,8 +392,8 @@ const SIZES: [&str; 4] = ["warehouses", "scale", "tables", "table_size"];
 
 /// How to go on from the first page of a run.
 fn next_commands(report: &Report, kept: RunIn) -> Vec<(String, String)> {
-    let all = "CIs, all metrics, parameters, advice";
-    let again = "the same again: how much do runs differ?";
+    let all = "CIs, all metrics, advice";
+    let again = "how much do runs differ?";
     let commands = match kept {
         RunIn::NoStore => vec![
             ("... --full".to_owned(), all),
@@ -407,9 +407,9 @@ fn next_commands(report: &Report, kept: RunIn) -> Vec<(String, String)> {
         RunIn::StoreBefore => {
             let id = render::list::short_id(&report.run_id);
             vec![
-                (format!("dbdyno runs show {id} --full"), all),
-                (format!("dbdyno report {id} -o run.html"), "a page with charts, in one file"),
-                (format!("dbdyno runs show {id} --plan > plan.toml"), "to run it again"),
+                (format!("dbdyno runs show {id} --full"), "all of it"),
+                (format!("dbdyno report {id} -o run.html"), "charts"),
+                (format!("dbdyno runs show {id} --plan > plan.toml"), "run again"),
             ]
         }
     };

@@ -40,7 +40,7 @@ fn the_values_of_an_axis_are_held_against_the_first() {
     let differs = at(&shown, "differences").as_array().expect("a list");
     let names: Vec<&str> = differs.iter().filter_map(|one| at(one, "name").as_str()).collect();
     assert_eq!(names, ["service"]);
-    home.run(&["compare", &id, "--by=target"]).good().says(&["worse at 2", "interleaved"]);
+    home.run(&["compare", &id, "--by=target"]).good().says(&["of 2 points: worse", "interleaved"]);
     let csv = home.run(&["compare", &id, "--by=target", "--output=csv"]).good();
     csv.says(&["side,point,figure,baseline", "clients=16,tps,"]);
     home.run(&["compare", &id, "--by=target", "--output=markdown"]).good().says(&["| point |"]);
@@ -78,7 +78,7 @@ fn what_cannot_be_compared_is_said_in_a_sentence() {
     let no = |words: &[&str], why: &str| {
         home.run(words).code(2).warns(&[why]);
     };
-    no(&["compare", &id], "name another side");
+    no(&["compare", &id], "varies target and clients: say which of them makes the sides");
     no(&["compare", &id, "--by=rate"], "the experiment varies target, clients");
     no(&["compare", &id, &id], "cannot be compared with itself");
     no(&["compare", "last", "last"], "cannot be compared with itself");

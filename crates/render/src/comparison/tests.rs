@@ -39,7 +39,7 @@ fn what_does_not_differ_enough_is_no_evidence() {
     let report = held(&exact, &exact.map(|tps| tps * 1.005), 1);
     assert_eq!(only(&report).verdict, Judgement::BelowMinEffect);
     let page = in_a_line(&report);
-    let words = "any difference in TPS is below the minimum effect of 1 %: +0.50 % (+0.4";
+    let words = "any difference in TPS is below the minimum effect of 1 %: +0.50 % (CI +0.4";
     assert!(page.contains(words), "{page}");
 }
 
@@ -197,8 +197,8 @@ fn it_reads_like_a_page() {
     ];
     let report = ComparisonReport::new(&sides, &PLAIN).expect("two points");
     insta::assert_snapshot!(page_of(&report, &[]), @r"
-    new against old: over all points TPS is better: +4.9 % (+3.4 % to +6.5 %); p99 ms: better, -4.7
-    % (-6.1 % to -3.3 %); point by point, of 2 points: better at 1, no evidence at 1
+    new against old: over all points TPS is better: +4.9 % (CI +3.4 % to +6.5 %); p99 ms: better,
+    -4.7 % (CI -6.1 % to -3.3 %); point by point, of 2 points: better at 1, no evidence at 1
 
     point      figure    old    new  ratio                       p  detectable  verdict
     clients=1  TPS     1,000  1,100  1.100 (1.084 to 1.117)  0.016       2.2 %  better
@@ -231,8 +231,8 @@ fn it_reads_like_a_page() {
     let one = held(&FIVE, &times(0.9), 20);
     insta::assert_snapshot!(page_of(&one, &[gate.hold(&one).expect("it has p99")]), @r"
     FAILED p99>+5% at new clients=8: +11.1 % (96.8 % CI +9.5 to +12.8 %)
-    new against old: TPS is worse: -10.0 % (-11.3 % to -8.6 %); p99 ms: worse, +11.1 % (+9.5 % to
-    +12.8 %)
+    new against old: TPS is worse: -10.0 % (CI -11.3 % to -8.6 %); p99 ms: worse, +11.1 % (CI +9.5 %
+    to +12.8 %)
 
     Valid, with notes.
 
@@ -267,7 +267,7 @@ fn it_is_written_for_others() {
     let one = held(&FIVE, &times(0.9), 20);
     let page = comparison(&one, &[]);
     insta::assert_snapshot!(crate::markdown::markdown(&page), @r"
-    **new against old: TPS is worse: -10.0 % (-11.3 % to -8.6 %); p99 ms: worse, +11.1 % (+9.5 % to +12.8 %)**
+    **new against old: TPS is worse: -10.0 % (CI -11.3 % to -8.6 %); p99 ms: worse, +11.1 % (CI +9.5 % to +12.8 %)**
 
     ### Result
 
