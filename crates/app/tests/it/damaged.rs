@@ -311,7 +311,8 @@ fn an_undamaged_store_is_imported_and_shown() {
 /// Cases of a property, unless the environment says how many.
 const USUAL_CASES: u32 = 256;
 
-/// Few, since each draws pages of three runs, and the same ones every time; others if `PROPTEST_CASES` says how many.
+/// Few, since each draws pages of three runs, and the same ones every time; others, if
+/// `PROPTEST_CASES` says how many.
 fn some_cases() -> ProptestConfig {
     let all = ProptestConfig::default();
     match all.cases {

@@ -248,8 +248,8 @@ impl Tab {
         self.enter();
     }
 
-    /// Types where the cursor is. A field that a page gives it to (`autofocus`) has it when the page
-    /// is drawn, which may be after it is loaded.
+    /// Types where the cursor is. A field that a page gives it to (`autofocus`) has it when the
+    /// page is drawn, which may be after it is loaded.
     pub(crate) fn type_text(&mut self, text: &str) {
         self.until("!!document.activeElement && document.activeElement !== document.body");
         self.call("Input.insertText", json!({"text": text}));
