@@ -84,10 +84,7 @@ impl Dist<'_> {
         put(&about.join("copyright"), copyright.as_bytes(), 0o644)?;
         put(&about.join("THIRD-PARTY-LICENSES.txt"), self.licences.as_bytes(), 0o644)?;
         for folder in ["docs", "examples"] {
-            for file in fs::read_dir(self.root.join(folder))? {
-                let file = file?;
-                put(&about.join(folder).join(file.file_name()), &fs::read(file.path())?, 0o644)?;
-            }
+            put_all(&self.root.join(folder), &about.join(folder))?;
         }
         let said = |arguments: &[&str]| said(Command::new(&program).args(arguments));
         let manual = tree.join("usr/share/man/man1");
@@ -259,6 +256,19 @@ fn in_namespaces(image: &Path) -> Command {
 /// Where an absolute path lies in a file system below `root`.
 fn within(root: &Path, path: &Path) -> PathBuf {
     root.join(path.strip_prefix("/").unwrap_or(path))
+}
+
+/// Puts all files of a folder and of the folders in it.
+fn put_all(from: &Path, place: &Path) -> Result<()> {
+    for entry in fs::read_dir(from)? {
+        let entry = entry?;
+        let place = place.join(entry.file_name());
+        match entry.file_type()?.is_dir() {
+            true => put_all(&entry.path(), &place)?,
+            false => put(&place, &fs::read(entry.path())?, 0o644)?,
+        }
+    }
+    Ok(())
 }
 
 fn put(place: &Path, bytes: &[u8], mode: u32) -> Result<()> {

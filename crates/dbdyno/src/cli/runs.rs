@@ -407,9 +407,9 @@ fn next_commands(report: &Report, kept: RunIn) -> Vec<(String, String)> {
         RunIn::StoreBefore => {
             let id = render::list::short_id(&report.run_id);
             vec![
-                (format!("dbdyno runs show {id} --full"), "all of it"),
+                (format!("dbdyno runs show {id} --full"), "all"),
                 (format!("dbdyno report {id} -o run.html"), "charts"),
-                (format!("dbdyno runs show {id} --plan > plan.toml"), "run again"),
+                (format!("dbdyno runs show {id} --plan > plan.toml"), "repeat"),
             ]
         }
     };
