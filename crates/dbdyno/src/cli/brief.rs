@@ -4,10 +4,6 @@
 
 use clap::{Arg, Command};
 
-/// Lines of a brief help.
-#[cfg(test)]
-const LINES_MOST: usize = 30;
-
 /// Columns of a brief help.
 const WIDTH: usize = 80;
 
@@ -150,21 +146,24 @@ fn cut(text: &str, width: usize) -> String {
         return text.to_owned();
     }
     let head: String = text.chars().take(width).collect();
+    let brackets = [" (", " ["];
     // Nothing ends within brackets.
-    let opened = [" (", " ["].iter().filter_map(|mark| head.rfind(mark)).max();
-    let is_open = |at: &usize| !head[*at..].contains([')', ']']);
-    let head = opened.filter(is_open).map_or(head.as_str(), |at| &head[..at]);
-    let clauses = [": ", "; ", ", "];
-    if text[head.len()..].starts_with(" (") || text[head.len()..].starts_with(" [") {
-        return head.to_owned();
+    let opened = brackets.iter().filter_map(|mark| head.rfind(mark)).max();
+    if let Some(at) = opened.filter(|at| !head[*at..].contains([')', ']'])) {
+        return head[..at].to_owned();
     }
+    let rest = &text[head.len()..];
+    if brackets.iter().any(|mark| rest.starts_with(mark)) {
+        return head;
+    }
+    let clauses = [": ", "; ", ", "];
     let end = clauses.iter().filter_map(|mark| head.rfind(mark)).max();
     // Half a line at least: less would say too little.
     match end.filter(|end| *end > width / 2) {
         Some(end) => head[..end].to_owned(),
         None => match head.rsplit_once(' ') {
             Some((words, _)) => format!("{words} …"),
-            None => head.to_owned(),
+            None => head,
         },
     }
 }
@@ -173,6 +172,9 @@ fn cut(text: &str, width: usize) -> String {
 mod tests {
     use super::super::{SECTIONS, command};
     use super::*;
+
+    /// Lines of a brief help.
+    const LINES_MOST: usize = 30;
 
     fn check(page: &str, path: &str) {
         let n_lines = page.lines().count();

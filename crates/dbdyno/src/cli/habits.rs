@@ -8,6 +8,8 @@ use clap::Command;
 use clap::error::{ContextKind, ContextValue, Error};
 use model::Parameter;
 
+use super::flags::SIZES;
+
 /// Words of other programs with one meaning.
 struct Habit {
     /// As they are typed there.
@@ -604,10 +606,11 @@ pub(crate) fn sentence_of_host(words: &[String]) -> Option<String> {
 
 /// How the size of data is given to the workload that is asked for, where a habit says it of all.
 fn sizes(habit: &Habit, words: &[String]) -> Option<String> {
-    const SIZES: [&str; 5] = ["warehouses", "scale", "tables", "table_size", "rows"];
     habit.instead.contains("--warehouses for tpcc").then_some(())?;
     let entry = words.iter().find_map(|word| workloads::by_name(word).ok())?;
-    let is_size = |parameter: &&Parameter| SIZES.contains(&parameter.name) && parameter.shapes_data;
+    let is_size = |parameter: &&Parameter| {
+        (SIZES.contains(&parameter.name) || parameter.name == "rows") && parameter.shapes_data
+    };
     let all = entry.parameters.iter().filter(is_size);
     let all: Vec<String> = all.map(|parameter| format!("--{}", parameter.flag())).collect();
     (!all.is_empty()).then(|| format!("{} for {}", all.join(" and "), entry.name))

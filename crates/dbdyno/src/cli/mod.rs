@@ -170,10 +170,9 @@ fn parse(mut command: Command, words: &[String], shell: &Shell) -> Result<ArgMat
                 return tell(&Error::Usage(sentence), words, shell);
             }
             if is_brief(words) && !error.use_stderr() {
-                let path = path_of(&command, words);
-                let page = match at_path(&command, &path) {
-                    Some(sub) => brief::page(sub, &path),
-                    None => brief::of_program(&command, SECTIONS),
+                let page = match named_command(&command, words) {
+                    (named, path) if path.contains(' ') => brief::page(named, &path),
+                    _ => brief::of_program(&command, SECTIONS),
                 };
                 return shell.print(&page).unwrap_or(FAILED);
             }
@@ -181,7 +180,7 @@ fn parse(mut command: Command, words: &[String], shell: &Shell) -> Result<ArgMat
             if error.use_stderr() { USAGE } else { DONE }
         }
         _ => {
-            let help = path_of(&command, words);
+            let (_, help) = named_command(&command, words);
             let subcommand = help.split(' ').nth(1).unwrap_or_default();
             let sentence = habits::sentence_of(&error, subcommand, words);
             let other = || habits::sentence_of_other(&error, &command, subcommand);
@@ -195,13 +194,6 @@ fn parse(mut command: Command, words: &[String], shell: &Shell) -> Result<ArgMat
 /// Whether the short help is asked for.
 fn is_brief(words: &[String]) -> bool {
     words.iter().any(|word| word == "-h")
-}
-
-/// The subcommand at the end of a path; none of the program itself.
-fn at_path<'c>(command: &'c Command, path: &str) -> Option<&'c Command> {
-    let mut names = path.split(' ').skip(1).peekable();
-    names.peek()?;
-    names.try_fold(command, |at, name| at.find_subcommand(name))
 }
 
 /// The first lines of a mistake's text, up to the usage, as one.
@@ -222,8 +214,8 @@ fn sentence_of(text: &str) -> String {
     })
 }
 
-/// The command and its subcommands as far as they are named.
-fn path_of(command: &Command, words: &[String]) -> String {
+/// The innermost subcommand that is named, and the names that lead to it.
+fn named_command<'c>(command: &'c Command, words: &[String]) -> (&'c Command, String) {
     let mut path = command.get_name().to_owned();
     let mut at = command;
     for word in words.iter().skip(1) {
@@ -231,7 +223,7 @@ fn path_of(command: &Command, words: &[String]) -> String {
         path += &format!(" {word}");
         at = subcommand;
     }
-    path
+    (at, path)
 }
 
 /// `text` without the passwords of URLs among `words`, which may stand where none is expected

@@ -384,11 +384,8 @@ fn is_default(workload: &str, name: &str, value: &str) -> bool {
     let entry = workloads::by_name(workload).ok();
     let parameter = entry.and_then(|of| of.parameters.iter().find(|of| of.name == name));
     // How much data there are is always said.
-    parameter.is_some_and(|of| of.default == value && !SIZES.contains(&name))
+    parameter.is_some_and(|of| of.default == value && !flags::SIZES.contains(&name))
 }
-
-/// Parameters that are the size of the data.
-const SIZES: [&str; 4] = ["warehouses", "scale", "tables", "table_size"];
 
 /// How to go on from the first page of a run.
 fn next_commands(report: &Report, kept: RunIn) -> Vec<(String, String)> {
