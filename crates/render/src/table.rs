@@ -297,12 +297,6 @@ impl Table {
         Table { columns: only_kept(self.columns, &kept), rows, ..self }
     }
 
-    /// The same with the rows whose first cell is one of these words.
-    pub(crate) fn only(mut self, is_one: impl Fn(&str) -> bool) -> Table {
-        self.rows.retain(|row| matches!(row.first(), Some(Cell::Words(word)) if is_one(word)));
-        self
-    }
-
     /// What a page has instead of a table without rows, such as "no runs".
     pub fn or_words(self, words: &'static str) -> Table {
         Table { nothing: Some(words), ..self }

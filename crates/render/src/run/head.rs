@@ -12,7 +12,7 @@ use crate::document::{Quantity, Text, Tile, Tone, Uncertainty, Value, Verdict};
 use crate::wording::begun;
 
 /// What an error within a run does not contain.
-pub(super) const WITHIN: &str = "within this run";
+const WITHIN: &str = "within this run";
 
 pub(super) fn kind(report: &Report) -> String {
     let status = report.status.name().replace('_', " ");
@@ -215,7 +215,7 @@ fn headline(report: &Report) -> Text {
 fn rates(mut text: Text, report: &Report) -> Text {
     let rates = known(report);
     if rates.is_empty() {
-        text = tps(text, report);
+        text = tps(text, report, &format!(" {WITHIN}"));
         return match report.block.qps {
             Some(qps) => text.and(", ").and(Quantity::number(qps, 4, "QPS")),
             None => text,
@@ -225,7 +225,7 @@ fn rates(mut text: Text, report: &Report) -> Text {
         let comma = if index > 0 { ", " } else { "" };
         text = text.and(comma).and(Quantity::number(value, 4, "")).and(format!(" {}", of.title));
     }
-    tps(text.and(" ("), report).and(")")
+    tps(text.and(" ("), report, &format!(" {WITHIN}")).and(")")
 }
 
 /// The rates that the workload is known by, as far as they are known. What several workloads count
@@ -243,12 +243,13 @@ pub(super) fn known(report: &Report) -> Vec<(f64, &PrimaryMetricReport)> {
 }
 
 /// Commits per second with their error; where users arrive at a rate, beside what was offered.
-pub(super) fn tps(text: Text, report: &Report) -> Text {
+/// The words of `error_of` stand behind an error.
+pub(super) fn tps(text: Text, report: &Report, error_of: &str) -> Text {
     let tps = rate_of(&report.block, "TPS");
     let text = match (tps.value, tps.error) {
         (Value::Unknown, _) => text.and(format!("{NONE} TPS")),
         (_, Uncertainty::Unknown) => text.and(tps),
-        _ => text.and(tps).and(format!(" {WITHIN}")),
+        _ => text.and(tps).and(error_of),
     };
     match report.load {
         Some(Load::Open { .. }) if report.measured_seconds > 0.0 => {

@@ -98,9 +98,7 @@ fn figures(report: &Report) -> Vec<(&'static str, String)> {
 
 /// `2,471 TPS ± 320, 64,100 NOPM`: the workload's first rate, or statements.
 fn throughput(report: &Report) -> String {
-    let tps = head::tps(Text::default(), report).plain();
-    let tps = tps.replace(&format!(" {}", head::WITHIN), "");
-    let mut parts = vec![tps];
+    let mut parts = vec![head::tps(Text::default(), report, "").plain()];
     let known = head::known(report);
     match (known.first(), report.block.qps) {
         (Some((value, of)), _) => parts.push(format!("{} {}", significant(*value, 4), of.title)),
@@ -110,21 +108,17 @@ fn throughput(report: &Report) -> String {
     parts.join(", ")
 }
 
-/// `p50 0.672   p95 8.95   p99 17.2 (15.9 to 19.0)   max 132 ms`.
+/// `p50 0.672, p95 8.95, p99 17.2 (15.9 to 19.0), max 132 ms`.
 fn times(report: &Report) -> String {
     let shown = |field: &'static str| {
-        let of = head::of_all_offered(report, field);
-        let of = Quantity { unit: "", ..of };
-        (of.value != Value::Unknown).then(|| format!("{field} {}", of.value()))
+        let of = Quantity { unit: "", ..head::of_all_offered(report, field) };
+        let interval = match of.error() {
+            words if field == "p99" && !words.is_empty() => format!(" ({words})"),
+            _ => String::new(),
+        };
+        (of.value != Value::Unknown).then(|| format!("{field} {}{interval}", of.value()))
     };
     let mut parts: Vec<String> = ["p50", "p95", "p99"].into_iter().filter_map(shown).collect();
-    let p99 = head::of_all_offered(report, "p99").error();
-    if let Some(last) = parts.last_mut()
-        && last.starts_with("p99")
-        && !p99.is_empty()
-    {
-        *last += &format!(" ({p99})");
-    }
     let max = report.block.response_ms.max;
     parts.extend(max.map(|max| format!("max {} ms", significant(max, 3))));
     if parts.is_empty() { "nothing finished".to_owned() } else { parts.join(", ") }

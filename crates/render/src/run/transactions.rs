@@ -2,7 +2,8 @@
 //! own metrics.
 
 use analysis::report::{
-    Block as Figures, PerTransaction, PrimaryMetricReport, Report, TransactionReport,
+    Block as Figures, CustomMetricReport, PerTransaction, PrimaryMetricReport, Report,
+    TransactionReport,
 };
 use model::numbers::{self, count, rate, significant};
 use model::{NS_PER_MS, format_count};
@@ -35,7 +36,7 @@ pub(super) fn section(report: &Report, charts: &[Chart]) -> Section {
 
 /// The workload's own metrics, which are looked at after times and rates.
 pub(super) fn custom(report: &Report) -> Section {
-    let table = custom_metrics(report);
+    let table = custom_metrics(report, |_| true);
     let table = (!table.is_empty()).then_some(Block::Table(table));
     let known = || report.block.custom_metrics.iter().filter(|(_, of)| of.count > 0);
     let has = |is_distribution| known().any(|(_, of)| of.p50.is_some() == is_distribution);
@@ -138,10 +139,7 @@ pub(super) fn by_type_shortly(report: &Report) -> Table {
 
 /// Custom metrics that are distributions: what a workload with ages is run for.
 pub(super) fn distributions(report: &Report) -> Table {
-    let is_one = |name: &str| {
-        report.block.custom_metrics.iter().any(|(of, metric)| of == name && metric.p50.is_some())
-    };
-    custom_metrics(report).without(&["sum", "per second"]).only(is_one)
+    custom_metrics(report, |of| of.p50.is_some()).without(&["sum", "per second"])
 }
 
 /// Each group beside the others, where there are several.
@@ -257,9 +255,10 @@ fn ages_by_reader(report: &Report) -> Option<Block> {
 }
 
 /// The workload's own metrics as a table.
-fn custom_metrics(report: &Report) -> Table {
+fn custom_metrics(report: &Report, is_shown: fn(&CustomMetricReport) -> bool) -> Table {
     let time = |title: &'static str| Column::new(title, Align::Point).digits(3);
-    let known = || report.block.custom_metrics.iter().filter(|(_, of)| of.count > 0);
+    let all = || report.block.custom_metrics.iter();
+    let known = || all().filter(|(_, of)| of.count > 0 && is_shown(of));
     // Counters alone have no distribution.
     let has_times = known().any(|(_, of)| of.p50.or(of.p99).or(of.max).is_some());
     let mut columns = vec![
