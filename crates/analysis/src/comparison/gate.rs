@@ -6,7 +6,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-use model::numbers::significant;
+use model::numbers::{INFINITE, significant};
 use serde::{Deserialize, Serialize};
 
 use super::{ComparisonReport, Judged, PointPair};
@@ -145,9 +145,8 @@ impl Gate {
         }
     }
 
-    /// It is broken by the interval of the verdict, which several figures and points have in
-    /// common; it is held by a bound of its own (that the change is no worse than the limit is
-    /// shown at 5 %, as for a treatment that is not to be inferior).
+    /// A limit is broken if the whole interval of the ratio lies beyond it. It holds if the
+    /// interval or the one-sided bound lies within it, which is a test of non-inferiority at 5 %.
     fn of(&self, judged: &Judged) -> Passed {
         let limit = 1.0 + self.by;
         let Some((low, high)) = judged.ratio.and_then(|ratio| ratio.interval) else {
@@ -171,7 +170,10 @@ impl Gate {
 /// `-4.8 % (95 % CI -6.1 to -3.4 %)`.
 fn changed(judged: &Judged) -> Option<String> {
     let ratio = judged.ratio?;
-    let percent = |ratio: f64| format!("{:+.1}", 100.0 * (ratio - 1.0));
+    let percent = |ratio: f64| match ratio.is_finite() {
+        true => format!("{:+.1}", 100.0 * (ratio - 1.0)),
+        false => INFINITE.to_owned(),
+    };
     let interval = ratio.interval.map(|(low, high)| {
         let confidence = significant(100.0 * ratio.confidence.unwrap_or(0.95), 3);
         let confidence = confidence.trim_end_matches('0').trim_end_matches('.');
