@@ -413,8 +413,7 @@ pub struct Judged {
     /// What these differ by within each repeat, where that is judged.
     #[serde(skip)]
     within: Option<Vec<f64>>,
-    /// Bounds of the ratio, each of which is wrong in at most 5 %: a limit on a change asks about
-    /// one direction alone.
+    /// One-sided 95 % bounds of the ratio, for limits on a change.
     #[serde(skip)]
     bounds: Option<(f64, f64)>,
 }

@@ -149,7 +149,7 @@ pub struct Report {
     /// Stretches of seconds in which throughput fell or response times rose, and what moved then.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub dips: Vec<Dip>,
-    /// What the server summed up while the load ran; of a run that goes on, in the last seconds.
+    /// Statistics of the server over the load; while the run is in progress, over the last seconds.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub server: Vec<ServerSummary>,
     /// Where CPU time of server and generator went; empty unless asked for.

@@ -314,7 +314,7 @@ pub struct Tally {
     pub readings: Vec<Readings>,
     /// What the server summed up while the load ran.
     pub summaries: Vec<ServerSummary>,
-    /// What it summed up in the last seconds that were read, by what.
+    /// The same over the last seconds, one of each kind, while the run is in progress.
     pub summaries_so_far: Vec<ServerSummary>,
     /// Where CPU time went, by side.
     pub cpu_profiles: Vec<CpuProfile>,
@@ -451,7 +451,7 @@ impl Tally {
         }
     }
 
-    /// The last seconds stand for those before.
+    /// The latest summary of a kind replaces the one before.
     fn summed_up_so_far(&mut self, summary: &ServerSummary) {
         match self.summaries_so_far.iter_mut().find(|known| known.of == summary.of) {
             Some(known) => known.clone_from(summary),
@@ -459,7 +459,7 @@ impl Tally {
         }
     }
 
-    /// What the server summed up: in the last seconds, as long as the load runs on.
+    /// Statistics of the server over the load; before its end, those over the last seconds.
     pub fn server(&self) -> Vec<ServerSummary> {
         match self.ended.is_none() && self.summaries.is_empty() {
             true => {
@@ -981,7 +981,7 @@ mod tests {
             rows: vec![SummaryRow { state: None, what: what.to_owned(), values: Vec::new() }],
             others: None,
         };
-        let of = |tally: &Tally| -> Vec<String> {
+        let names = |tally: &Tally| -> Vec<String> {
             tally.server().iter().map(|of| of.rows[0].what.clone()).collect()
         };
         let mut tally = Tally::new();
@@ -989,10 +989,10 @@ mod tests {
             tally.add(&Event::SummarySoFar(summary(SummaryOf::Waits, what)));
         }
         tally.add(&Event::SummarySoFar(summary(SummaryOf::Statements, "top")));
-        assert_eq!(of(&tally), ["top", "last"]);
+        assert_eq!(names(&tally), ["top", "last"]);
         let nothing = ServerSummary { rows: Vec::new(), ..summary(SummaryOf::Waits, "") };
         tally.add(&Event::SummarySoFar(nothing));
-        assert_eq!(of(&tally), ["top"]);
+        assert_eq!(names(&tally), ["top"]);
         tally.add(&Event::Ended {
             reason: StopReason::Completed,
             measured_ns: 1,
@@ -1000,9 +1000,9 @@ mod tests {
             cpu_ns: 1,
             max_rss_bytes: 1,
         });
-        assert_eq!(of(&tally), [""; 0]);
+        assert_eq!(names(&tally), [""; 0]);
         tally.add(&Event::Summary(summary(SummaryOf::Waits, "all")));
-        assert_eq!(of(&tally), ["all"]);
+        assert_eq!(names(&tally), ["all"]);
     }
 
     #[test]

@@ -162,7 +162,8 @@ fn rows_of(queue: &Queue, length_s: u32, runs: u32) -> Vec<Row> {
     figures.enumerate().flat_map(rows).chain(alarms(&model, runs, drifts, warms_up)).collect()
 }
 
-/// What 30 s tell of a rate that takes 10 s to change; shorter runs tell nothing.
+/// The coverage that is claimed of runs as long as three time constants; for shorter ones there is
+/// no claim.
 const WANDERS: (f64, f64, &str) = (0.95, 0.80, "at least 80 %: three time constants");
 
 /// Of steady loads, at most so many are findings.
