@@ -314,7 +314,7 @@ pub fn settle(
 
 fn settle_all(mut work: Work<'_, '_>, settling: &Settling) -> Result<Settled, Error> {
     let is_over = work.is_over;
-    let began = wall_clock::now();
+    let began = work.lap;
     let (commits, bytes) = (work.commits(settling), work.written(settling));
     // One step may do some of another's work.
     let mut first_levels = Vec::new();
@@ -333,7 +333,7 @@ fn settle_all(mut work: Work<'_, '_>, settling: &Settling) -> Result<Settled, Er
         let why = "It was interrupted before it was done".to_owned();
         work.note("interrupted".to_owned(), why, "");
     }
-    work.done.seconds = began.elapsed().as_secs_f64();
+    work.done.seconds = work.lap.duration_since(began).as_secs_f64();
     let grown = |before: Option<i64>, after: Option<i64>| {
         let grown = after?.checked_sub(before?)?;
         u64::try_from(grown).ok()
@@ -355,12 +355,12 @@ pub(crate) fn settle_step(
     step: &SettlingStep,
     is_over: &(dyn Fn() -> bool + Sync),
 ) -> Result<Settled, Error> {
-    let began = wall_clock::now();
     let mut doing = |_: &str| {};
     let mut work = Work::new(of, is_over, &mut doing)?;
+    let began = work.lap;
     let first = step.level.as_ref().map(|level| work.level(step, level)).transpose()?;
     work.step(step, first.flatten())?;
-    work.done.seconds = began.elapsed().as_secs_f64();
+    work.done.seconds = work.lap.duration_since(began).as_secs_f64();
     work.done.is_interrupted = work.is_cut;
     Ok(work.done)
 }
@@ -401,7 +401,7 @@ struct Work<'a, 'w> {
     momentary: Option<Momentary>,
     /// When there is no more time.
     until: Instant,
-    /// When the last step ended: the times of the steps add up to the whole.
+    /// When the last step ended: the times of the steps add up to the whole, exactly.
     lap: Instant,
     /// Whether somebody wants it to end.
     is_over: &'a (dyn Fn() -> bool + Sync),

@@ -60,10 +60,13 @@ fn innodb_rests(server: &'static TestServer) {
     let is_old = server.version().starts_with("5.6.");
     let may_be_advised = server.target().scheme == "mysql";
     assert!(is_advised == is_old || is_advised && may_be_advised, "{findings}");
-    // The build and the load have left work to be done.
-    assert!(fact(&report, "settle_before.dirty_pages_before") > 0);
-    assert!(fact(&report, "settle_after.dirty_pages_before") > 0);
-    assert!(fact(&report, "settle_after.written_bytes") > 0);
+    // The build and the load have left work to be done; MySQL does it by itself once it is idle for
+    // a second, so that what it still finds depends on how soon it is settled.
+    if server.target().scheme == "mariadb" {
+        assert!(fact(&report, "settle_before.dirty_pages_before") > 0);
+        assert!(fact(&report, "settle_after.dirty_pages_before") > 0);
+        assert!(fact(&report, "settle_after.written_bytes") > 0);
+    }
     assert_eq!(innodb(&server), before, "all settings are set back");
     home.run(&["restore", "--dry-run"]).good();
     let page = home.run(&["runs", "show", "last", "--full"]).good();
@@ -85,7 +88,7 @@ fn by_hand_says_that_nothing_is_left(home: &Home, server: &Server) {
     assert_eq!(names, ["wait", "purge", "checkpoint"]);
     let sum: f64 = steps.iter().filter_map(|step| step["seconds"].as_f64()).sum();
     let all = at(&shown, "seconds").as_f64().expect("a number");
-    assert!((all - sum).abs() < 0.002, "{shown}");
+    assert!((all - sum).abs() < 1e-6, "{shown}");
     assert_eq!(at(&shown, "left").to_string(), "[]", "{shown}");
 }
 
