@@ -106,11 +106,11 @@ fn the_time_of_a_transaction_has_the_parts_that_a_simulated_database_gave_it() {
     };
     let sum: f64 = parts.iter().map(|part| number(part, "ms")).sum();
     assert!((sum / service_ms - 1.0).abs() < 0.05, "{sum} of {service_ms}: {parts:?}");
-    // As long as a client is busy or waits for a CPU, it waits less for a server.
+    // A busy machine serves no statement sooner, and two of four clients wait while two are served:
+    // what they take themselves, they wait less for a server.
+    let executing = part("executing");
     let waiting = part("other") + part("client_cpu") + part("client_run_delay");
-    for (name, ms) in [("executing", part("executing")), ("waiting", waiting)] {
-        assert!((ms / 20.0 - 1.0).abs() < 0.05, "{name}: {parts:?}");
-    }
+    assert!(executing > 19.0 && waiting > 0.95 * executing, "{parts:?}");
 }
 
 #[test]
