@@ -234,7 +234,7 @@ impl Verdict {
             Verdict::SizeNotKnown => "differs, size not known",
             Verdict::DiffersOrDrifted => "differs, or the machine drifted",
             Verdict::NoEvidence => "no evidence",
-            Verdict::CannotJudge => "cannot judge",
+            Verdict::CannotJudge => "undecided",
         }
     }
 }
@@ -383,6 +383,9 @@ pub struct Judged {
     pub baseline: Option<Figure>,
     /// The side's.
     pub side: Option<Figure>,
+    /// The medians over the runs of the baseline and of the side.
+    #[serde(default)]
+    pub medians: [Option<f64>; 2],
     /// The side's over the baseline's; null where it cannot be judged, but for one run a side,
     /// where it has no interval.
     pub ratio: Option<Ratio>,
@@ -837,6 +840,9 @@ fn of_all_runs(name: &str, base: &SidePoint, side: &SidePoint, pairs_min: Option
         // A mean over the others would be that of the good ones.
         judged.baseline = judged.baseline.filter(|_| base_values.len() == base.len());
         judged.side = judged.side.filter(|_| side_values.len() == side.len());
+        for (median, figure) in judged.medians.iter_mut().zip([judged.baseline, judged.side]) {
+            *median = median.filter(|_| figure.is_some());
+        }
     }
     judged
 }
@@ -894,6 +900,7 @@ fn judged(name: &str, base: &Repeats, side: &Repeats, pairs_min: Option<usize>) 
         Some(differences) => Comparison::of_pairs(differences, CONFIDENCE),
         None => Comparison::of(&of_runs[0], &of_runs[1], CONFIDENCE),
     };
+    let medians = [&base, &side].map(|all| Some(stats::median(all, CONFIDENCE)?.value));
     let (baseline, side) = (figure(&base), figure(&side));
     let ratio = match &found {
         Ok(found) => Some(Ratio {
@@ -916,6 +923,7 @@ fn judged(name: &str, base: &Repeats, side: &Repeats, pairs_min: Option<usize>) 
         figure: name.to_owned(),
         baseline,
         side,
+        medians,
         ratio: ratio.filter(|ratio| !ratio.value.is_nan() && !is_noise(ratio)),
         p,
         p_corrected: None,

@@ -342,7 +342,7 @@ fn point_report(
     let in_some = runs_with.iter().map(|(name, have)| {
         let why = reasons.iter().find_map(|reasons| reasons.get(name));
         let why = why.map_or_else(String::new, |why| format!(": {why}"));
-        (name.clone(), format!("{have} of {} runs have it{why}", counted.len()))
+        (name.clone(), format!("only {have} of {} runs{why}", counted.len()))
     });
     let mut needed: Named<u64> = Named::default();
     let lacking = |trial: &&TrialReport| {

@@ -13,6 +13,7 @@ use analysis::matrix::Matrices;
 use analysis::repeats::not_fixed;
 use analysis::trials::TrialReport;
 use engine::Stop;
+use model::numbers::count;
 use model::{Experiment, Plan, Target, format_duration};
 use monitor::wall_clock;
 use plan::{Draft, Varied, varied_to_toml};
@@ -195,7 +196,23 @@ pub fn planned(
     Ok(Planned { experiment, plans })
 }
 
-/// What is asked of somebody's patience: `12 trials, about 8m`.
+/// Repeats from which on a difference between points of usual noise is likely to be found.
+const REPEATS_ADVISED: u32 = 5;
+
+/// That the repeats are too few to tell points apart, before anybody waits for them.
+pub fn too_few_repeats(planned: &Planned) -> Option<String> {
+    let Experiment { repeats, stop, .. } = &planned.experiment;
+    let is_compared = planned.plans.len() > 1 && stop.is_none();
+    let what = match *repeats {
+        REPEATS_ADVISED.. => return None,
+        n if (n as usize) < stats::BOUNDS_MIN => "can show no difference between points",
+        _ => "show only large differences between points",
+    };
+    let n = count(u64::from(*repeats), "repeat");
+    is_compared.then(|| format!("{n} {what}: add --repeat {REPEATS_ADVISED} to compare them"))
+}
+
+/// What is asked of somebody's patience: `12 trials, at least 8m, plus build and checks`.
 pub fn forecast(planned: &Planned) -> String {
     let repeats = u64::from(planned.experiment.repeats);
     let trials = planned.plans.len() as u64 * repeats;
@@ -205,5 +222,12 @@ pub fn forecast(planned: &Planned) -> String {
     let s = if trials == 1 { "" } else { "s" };
     let most = if planned.experiment.stop.is_some() { "at most " } else { "" };
     let load = format_duration(load_ns + pauses_ns);
-    format!("{most}{trials} trial{s}, {load} of load and pauses, plus build, settling and checks")
+    let is_simulated =
+        |plan: &Plan| plan.placement == model::PlacementChoice::Fixed(model::Placement::Simulated);
+    match planned.plans.iter().all(is_simulated) {
+        true => format!("{most}{trials} trial{s}, {load} of virtual time"),
+        false => {
+            format!("{most}{trials} trial{s}, at least {load}, plus build, settling and checks")
+        }
+    }
 }

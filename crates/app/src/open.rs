@@ -145,8 +145,8 @@ impl OpenTarget {
         let server = self.server.iter().map(|server| {
             let (name, folder) = (server.name(), server.folder().display());
             format!(
-                "a managed server was started in {folder}: {name}; it ends with this command, and \
-                 its data are removed"
+                "a managed server was started in {folder}: {name}; server and data are \
+                 deleted on exit"
             )
         });
         let hosts = self.database.hosts();

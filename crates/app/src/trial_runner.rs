@@ -256,8 +256,10 @@ impl<'o> TrialRunner<'o> {
         }
     }
 
-    /// One placement for all points on a database product: else what is varied would not be all
-    /// that differs. Other products may support others, as SQLite has no event loops.
+    /// One placement for all points: else what is varied would not be all that differs. Event
+    /// loops wherever one point wants them, which is the one with most clients, and every point can
+    /// have them; threads where they cannot, as SQLite cannot. Where no placement is possible at
+    /// every point, each product has its own.
     pub(crate) fn place(
         &mut self,
         stop: &Arc<Stop>,
@@ -267,7 +269,9 @@ impl<'o> TrialRunner<'o> {
         if !self.plans.iter().all(is_auto) || self.plans.len() < 2 {
             return Ok(());
         }
+        const ALL: [Placement; 2] = [Placement::Loop, Placement::Thread];
         let mut chosen: BTreeMap<Option<&str>, Placement> = BTreeMap::new();
+        let mut possible = ALL.to_vec();
         let product = |plan: &Plan| drivers::of_target(&plan.target).map(|entry| entry.name);
         let mut refused = None;
         for index in 0..self.plans.len() {
@@ -282,9 +286,16 @@ impl<'o> TrialRunner<'o> {
                 Some((_, open_target)) if is_there => open_target,
                 _ => self.open_target_for(&plan, stop, watcher)?,
             };
-            let groups = resolve_groups(&plan, &open_target.database, stop);
-            match groups.and_then(|groups| admission::place(&plan, &groups)) {
-                // Event loops wherever one point wants them: that is the one with most clients.
+            let placed = resolve_groups(&plan, &open_target.database, stop).and_then(|groups| {
+                let is_possible = |of: &Placement| {
+                    let fixed = Plan { placement: PlacementChoice::Fixed(*of), ..plan.clone() };
+                    admission::place(&fixed, &groups).is_ok()
+                };
+                let placement = admission::place(&plan, &groups)?;
+                possible.retain(is_possible);
+                Ok(placement)
+            });
+            match placed {
                 Ok(placement) => {
                     let known = chosen.entry(product(&plan)).or_insert(placement);
                     if placement == Placement::Loop {
@@ -297,8 +308,13 @@ impl<'o> TrialRunner<'o> {
         if let Some(error) = refused {
             return Err(error);
         }
+        let wants_loops = chosen.values().any(|of| *of == Placement::Loop);
+        let of_all = match wants_loops {
+            true => possible.first(),
+            false => possible.last(),
+        };
         for plan in &mut self.plans {
-            let chosen = chosen.get(&product(plan)).copied();
+            let chosen = of_all.or_else(|| chosen.get(&product(plan))).copied();
             plan.placement = chosen.map_or(PlacementChoice::Auto, PlacementChoice::Fixed);
         }
         Ok(())

@@ -115,11 +115,8 @@ pub(crate) fn check_axes(draft: &Draft, axes: &[VaryDraft]) -> Result<(), BadPla
             }));
         }
         if let Some(fixed) = here.iter().find_map(|place| fixed(draft, place, vary)) {
-            let why = format!(
-                "'{}' has one value here, and several or a range at {}",
-                vary.name, vary.from
-            );
-            return Err(fixed.bad(format!("{why}: leave one of them out")));
+            let why = format!("'{}' is set twice: here and at {}", vary.name, vary.from);
+            return Err(fixed.bad(format!("{why}: drop one of them")));
         }
         seen.push((vary, here));
     }

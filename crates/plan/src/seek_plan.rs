@@ -46,7 +46,7 @@ pub fn decide_seek(
         return Err(sought.bad(format!("a search needs an objective: {objective}")));
     };
     if let Some(vary) = draft.vary.first() {
-        return Err(vary.bad("an experiment either varies or seeks: leave one of them out"));
+        return Err(vary.bad("an experiment either varies or seeks: drop one of them"));
     }
     check_ignored(&values)?;
     for group in &draft.groups {

@@ -115,7 +115,7 @@ parameters! {
 
     name: Optional<Name> = "", "Name of the plan, shown with its runs",
         |plan| Some(plan.name.clone());
-    seed: Count<0, { u64::MAX }> = "1", "Seed of all randomness: data, inputs and arrivals",
+    seed: Count<0, { u64::MAX }> = "1", "Random seed of data, inputs and arrivals",
         |plan| plan.seed;
     target: Optional<Url> = "",
         "Database to measure, as a URL [default: an embedded SQLite file of the workload]",
@@ -125,7 +125,7 @@ parameters! {
         |plan| plan.placement;
     pin: Switch = "true", "Pin each event loop to its own CPU, if there are enough CPUs",
         |plan| plan.pin;
-    ramp_up: Duration = "2s", "Length of the load before the measured phase",
+    ramp_up: Duration = "2s", "Warm-up time before the measured phase",
         |plan| plan.phases.ramp_up_ns;
     duration: Duration = "30s", "Length of the measured phase",
         |plan| (plan.phases.measure_ns > 0).then_some(plan.phases.measure_ns);
@@ -168,8 +168,8 @@ parameters! {
          off reads nothing",
         |plan| plan.monitor;
     instruments: Switch = "off",
-        "Make the server count more while the run lasts, such as waits and rows by table; what is \
-         changed is set back (docs/why.md)",
+        "Switch on extra server counters during the run, such as waits and rows by table; they are \
+         restored afterwards (docs/why.md)",
         |plan| plan.instruments;
     cpu_profile: Switch = "off",
         "Sample the stacks of server and dbdyno during the measured phase with Linux perf, for CPU \

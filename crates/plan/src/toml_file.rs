@@ -216,7 +216,7 @@ impl File<'_> {
         match values.insert(name, written) {
             Some(other) => {
                 let why = format!("'{path}' is '{name}', which is written at {} too", other.from);
-                Err(self.bad(key, &format!("{why}: leave one of them out")))
+                Err(self.bad(key, &format!("{why}: drop one of them")))
             }
             None => Ok(()),
         }

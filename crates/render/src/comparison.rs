@@ -68,6 +68,7 @@ pub fn comparison(report: &ComparisonReport, gates: &[GateResult]) -> Document {
     did.extend(report.pairs.iter().map(|pair| of_pair(report, pair)));
     page.section("did", "Result", did);
     page.sections[0].where_drawn = Place::First;
+    page.n_answering = 1;
     page.section("changed", "What changed", changed(report));
     page.section("each_transaction", "What a transaction takes", each_transaction::blocks(report));
     page.section("gauges", "Changes of metrics", gauges_changed(report));
@@ -88,7 +89,7 @@ pub fn comparison_of_runs(
 ) -> Document {
     let mut page = comparison(report, gates);
     let charts = vec![Block::Charts(of_first_runs(runs))];
-    page.sections.insert(1, Section::new("overlays", "Sides over each other", charts));
+    page.sections.insert(1, Section::new("overlays", "Overlay", charts));
     page
 }
 
@@ -122,7 +123,7 @@ fn verdict(report: &ComparisonReport, pair: &PairReport) -> Verdict {
         Some(Judgement::SizeNotKnown) => (Tone::Plain, "Differs, size not known."),
         Some(Judgement::DiffersOrDrifted) => (Tone::Warning, "Differs, or drift."),
         Some(Judgement::NoEvidence) => (Tone::Plain, "No evidence."),
-        Some(Judgement::CannotJudge) | None => (Tone::Warning, "Cannot be judged."),
+        Some(Judgement::CannotJudge) | None => (Tone::Warning, "Undecided."),
     };
     let headline = headline(report, pair).into();
     Verdict { tone, word: word.to_owned(), headline, details: Vec::new() }
@@ -179,7 +180,7 @@ fn changed(report: &ComparisonReport) -> Vec<Block> {
         blocks.push(Block::Table(table));
     }
     if !one_sided.is_empty() {
-        let title = format!("{} that some sides lack", count(one_sided.len() as u64, "fact"));
+        let title = format!("{} only some sides have", count(one_sided.len() as u64, "fact"));
         let words = format!("{title} (--output json has all)");
         blocks.push(Block::Details(Details {
             title,
@@ -358,16 +359,9 @@ fn summed_up(pair: &PairReport) -> Vec<&Judged> {
     }
 }
 
-/// `build=1.3 against build=1.2`; of two values of one axis the second is enough.
+/// `build=1.3 vs. build=1.2`.
 fn versus(side: &str, base: &str) -> String {
-    match (side.split_once('='), base.split_once('=')) {
-        (Some((ours, _)), Some((theirs, value)))
-            if ours == theirs && !value.contains([' ', '=', ',']) =>
-        {
-            format!("{side} against {value}")
-        }
-        _ => format!("{side} against {base}"),
-    }
+    format!("{side} vs. {base}")
 }
 
 /// What a pair has shown, in sentences: what the side could not do at all, the primary figure, and
@@ -384,8 +378,8 @@ fn headline(report: &ComparisonReport, pair: &PairReport) -> String {
     let place = match (n_both, pair.points_unpaired.is_empty()) {
         (1, true) => String::new(),
         (1, false) => format!("at {}, ", point_name(report, &pair.points[0].values)),
-        (_, true) => "over all points ".to_owned(),
-        (_, false) => format!("over the {n_both} points that both have "),
+        (_, true) => "over all points, ".to_owned(),
+        (_, false) => format!("over the {n_both} points that both have, "),
     };
     printed.extend(figures.first().map(|judged| place + &sentence(report.min_effect, judged)));
     let beside = beside(&report.primary);
@@ -403,7 +397,7 @@ fn headline(report: &ComparisonReport, pair: &PairReport) -> String {
     }
     let mut versus = versus(&pair.side, &report.sides[0].name);
     if let Some(differ) = differ_in(report, pair) {
-        versus.push_str(&format!(", which differ in {differ}"));
+        versus.push_str(&format!("; they differ in {differ}"));
     }
     format!("{versus}: {}", printed.join("; "))
 }
@@ -450,53 +444,43 @@ fn shortened(value: &str) -> Cow<'_, str> {
     }
 }
 
-/// `NOPM is better: +12.0 % (+5.1 % to +19.3 %)`.
+/// `NOPM +12.0 % (CI +5.1 % to +19.3 %), better`.
 fn sentence(min_effect: f64, judged: &Judged) -> String {
     let name = title(&judged.figure);
     let by = judged.ratio.as_ref().map(|ratio| change_within(&judged.figure, ratio));
-    let by = by.unwrap_or_else(|| "no ratio".to_owned());
+    let measured = by.map_or_else(|| name.clone(), |by| format!("{name} {by}"));
     let alone = if judged.is_by_means { BY_MEANS } else { "" };
+    let least = exact(min_effect * 100.0);
     match judged.verdict {
         Judgement::Better | Judgement::Worse | Judgement::Higher | Judgement::Lower => {
-            format!("{name} is {}: {by}{alone}", judged.verdict.name())
+            format!("{measured}, {}{alone}", judged.verdict.name())
         }
-        Judgement::BelowMinEffect => format!(
-            "any difference in {name} is below the minimum effect of {} %: {by}",
-            exact(min_effect * 100.0)
-        ),
-        Judgement::SizeNotKnown => format!(
-            "{name} differs, but it is not known whether by more than the minimum effect of {} %: \
-             {by}{alone}",
-            exact(min_effect * 100.0)
-        ),
+        Judgement::BelowMinEffect => {
+            format!("{measured}, too small to matter: below the minimum effect of {least} %")
+        }
+        Judgement::SizeNotKnown => {
+            format!(
+                "{measured}, differs, perhaps by less than the minimum effect of {least} %{alone}"
+            )
+        }
         Judgement::DiffersOrDrifted => format!(
-            "{name} differs, or the machine drifted, because the runs did not take turns: \
-             {by}{alone}"
+            "{measured}, differs, or the machine drifted: the runs were not interleaved{alone}"
         ),
-        Judgement::NoEvidence => no_evidence(&name, judged),
+        Judgement::NoEvidence => {
+            format!("{measured}, no evidence of a difference{}", detectable(judged))
+        }
         Judgement::CannotJudge => {
             let why = judged.why.as_deref().unwrap_or("there is no figure");
-            let measured = judged.ratio.map_or_else(String::new, |ratio| {
-                format!(", measured {}", change_within(&judged.figure, &ratio))
-            });
-            format!("{name} cannot be judged{measured}: {why}")
+            format!("{measured}, undecided: {why}")
         }
     }
 }
 
-/// What is known all the same: what fits, and what would have been seen.
-fn no_evidence(name: &str, judged: &Judged) -> String {
-    let mut printed = format!("no evidence that {name} differs");
-    let change = |ratio| change(&judged.figure, ratio);
-    if let Some(ratio) = &judged.ratio {
-        printed.push_str(&format!(": {}", change(ratio.value)));
-        if let Some((low, high)) = ratio.interval {
-            printed.push_str(&format!(" (CI {} to {})", change(low), change(high)));
-        }
-    }
-    let Some(share) = judged.detectable else { return printed };
+/// What would have been seen all the same: `; detectable with this many runs: 5.1 %`.
+fn detectable(judged: &Judged) -> String {
+    let Some(share) = judged.detectable else { return String::new() };
     let percent = |share: f64| significant(share * 100.0, 2);
-    printed.push_str(&format!("; detectable with this many runs: {} %", percent(share)));
+    let mut printed = format!("; detectable with this many runs: {} %", percent(share));
     let runs = [judged.baseline, judged.side].into_iter().flatten().map(|figure| figure.count);
     let more = 4 * runs.min().unwrap_or(0);
     if more <= stats::FIGURES_MAX as u64 {
@@ -509,11 +493,11 @@ fn no_evidence(name: &str, judged: &Judged) -> String {
 /// A figure beside the one that is judged, in a few words; nothing where it tells nothing.
 fn aside(judged: &Judged) -> Option<String> {
     let (name, ratio) = (title(&judged.figure), judged.ratio.as_ref()?);
-    let word = judged.verdict.name();
-    Some(format!("{name}: {word}, {}", change_within(&judged.figure, ratio)))
+    let by = change_within(&judged.figure, ratio);
+    Some(format!("{name} {by}, {}", judged.verdict.name()))
 }
 
-/// `+12.0 % (+5.1 % to +19.3 %)`.
+/// `+12.0 % (CI +5.1 % to +19.3 %)`.
 fn change_within(figure: &str, ratio: &Ratio) -> String {
     let change = |ratio| change(figure, ratio);
     let of = match ratio.interval {
@@ -578,7 +562,7 @@ fn notes(report: &ComparisonReport) -> Vec<String> {
     let is_one_each = report.sides.iter().all(|side| side.runs.len() < 2);
     for pair in report.pairs.iter().filter(|pair| !pair.is_interleaved && !is_one_each) {
         said.push(format!(
-            "Runs of {} and {} did not take turns: a drift in the meantime (of the machine, of the \
+            "Runs of {} and {} were not interleaved: a drift in the meantime (of the machine, of the \
              data) counts as a difference. To interleave them, run one experiment that varies both \
              values (--vary).",
             report.sides[0].name, pair.side
@@ -621,6 +605,7 @@ fn notes(report: &ComparisonReport) -> Vec<String> {
             ));
         }
     }
+    said.extend(report.pairs.iter().flat_map(|pair| contradictions(report, pair)));
     // Of the rows of the tables, but for what the verdict has said already.
     let rows = report.pairs.iter().flat_map(|pair| match &pair.points[..] {
         [point] => {
@@ -631,6 +616,30 @@ fn notes(report: &ComparisonReport) -> Vec<String> {
     });
     said.extend(not_plain(rows));
     said
+}
+
+/// Where the values of a row say the opposite of its ratio: runs of a repeat went up or down
+/// together, and the repeats differ by more than the sides do.
+fn contradictions(report: &ComparisonReport, pair: &PairReport) -> Vec<String> {
+    let least = report.min_effect;
+    let one = |at: String, judged: &Judged| {
+        let ratio = judged.ratio.as_ref()?.value;
+        let of_values = judged.medians[1]? / judged.medians[0]?;
+        let is_opposite = |a: f64, b: f64| a < 1.0 - least && b > 1.0 + least;
+        (is_opposite(ratio, of_values) || is_opposite(of_values, ratio)).then(|| {
+            let name = title(&judged.figure);
+            let [of_values, ratio] = [of_values, ratio].map(|of| change(&judged.figure, of));
+            format!(
+                "At {at} the medians of {name} differ by {of_values}, and the pairs of runs by \
+                 {ratio}: the runs scatter by more than the sides differ."
+            )
+        })
+    };
+    let of_points = pair.points.iter().flat_map(|point| {
+        let at = point_name(report, &point.values);
+        once(&point.primary).chain(&point.others).filter_map(move |judged| one(at.clone(), judged))
+    });
+    of_points.chain(over_all(pair).filter_map(|judged| one(ALL.to_owned(), judged))).collect()
 }
 
 /// What runs that make one figure differ in, by side: each trait once.
@@ -704,7 +713,7 @@ fn warnings(report: &ComparisonReport) -> Vec<String> {
         let most = shares.iter().copied().fold(0.0, f64::max);
         let least = shares.iter().copied().fold(1.0, f64::min);
         let uneven = match most - least > UNEVEN {
-            true => ": unequal shares, so it may explain part of the difference",
+            true => ": mostly on one side, so it may explain part of the difference",
             false => "",
         };
         let of_sides = of_sides.join(", ");
@@ -785,7 +794,7 @@ fn titles(baseline: &str, side: &str) -> [String; 2] {
     found.unwrap_or_else(|| ["baseline".to_owned(), "side".to_owned()])
 }
 
-/// What a table of figures has, its means being called so.
+/// What a table of figures has.
 fn columns(baseline: Cow<'static, str>, side: Cow<'static, str>) -> [Column; 12] {
     [
         Column::words("point", "point"),
@@ -817,8 +826,8 @@ fn cells(report: &ComparisonReport, point: &str, judged: &Judged) -> [Cell; 12] 
         point.into(),
         judged.figure.as_str().into(),
         title_with_unit(&judged.figure, unit).into(),
-        judged.baseline.map(|figure| figure.mean).into(),
-        judged.side.map(|figure| figure.mean).into(),
+        judged.medians[0].into(),
+        judged.medians[1].into(),
         Cell::said(times, ratio.map(|ratio| ratio.value)),
         interval.map(|(low, _)| low).into(),
         interval.map(|(_, high)| high).into(),
@@ -843,9 +852,13 @@ fn judged_how(report: &ComparisonReport, pair: &PairReport) -> Vec<String> {
         .filter_map(|point| point.primary.ratio?.confidence)
         .fold(f64::NAN, f64::min);
     if confidence.is_finite() {
+        let all = match over_all(pair).next() {
+            Some(_) => ", of 'all' those of the geometric mean over the points of a repeat",
+            None => "",
+        };
         said.push(format!(
-            "Values are means over the runs of each side. Ratios are medians over {} of runs, with \
-             intervals of at least {} %, not corrected; p is corrected for all sides, points and \
+            "Values are medians over the runs of each side{all}. Ratios are medians over {} of runs, \
+             with CIs of at least {} %, not corrected; p is corrected for all sides, points and \
              figures of the first lines. Better or worse needs p < 0.05 and a ratio beyond the \
              minimum effect of {} %.",
             if is_within { "the pairs" } else { "all pairs" },

@@ -37,6 +37,9 @@ pub struct Document {
     pub validity: Option<Validity>,
     /// What there is to read, in its order.
     pub sections: Vec<Section>,
+    /// So many of these have the answer in figures: where nothing is drawn they stand before what
+    /// speaks against it.
+    pub n_answering: usize,
     /// Which one this is, and how to make it again: the end of the page.
     pub repeat: Option<Section>,
 }

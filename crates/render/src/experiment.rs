@@ -4,10 +4,11 @@
 
 mod of_trials;
 
+use analysis::environment::Environment;
 use analysis::experiment::{Curve, ExperimentReport, PointReport, RateReport, ScalabilityReport};
 use analysis::figures::{Figure, better, is_less_better, is_time, number, title};
 use analysis::matrix::of_page;
-use analysis::report::Named;
+use analysis::report::{Named, Report};
 use analysis::trials::TrialReport;
 use model::finding_catalog::in_short;
 use model::numbers::{count, ms, significant};
@@ -24,6 +25,7 @@ use super::list::short_id;
 use super::matrix;
 use super::repeats::{decided, levels_lines, stop_lines};
 use super::run::{Line, lines};
+use super::scene::{clients, several, span};
 use super::wording::{answered, misfit, ranges, same_in_all, shown, title_with_unit, without_stop};
 use super::{Align, Cell, Column, Table};
 
@@ -41,6 +43,7 @@ pub fn experiment(report: &ExperimentReport, trials: &[TrialReport]) -> Document
     page.question = question(report);
     page.validity = validity(report);
     page.verdicts = vec![verdict(report, page.validity.as_ref())];
+    page.verdicts[0].details.splice(0..0, made_with(trials).map(Text::from));
     page.verdicts[0].details.extend(not_counted(report).map(Text::from));
     page.section("matrix", "By rows and columns", matrix::of_page(&of_page(report)));
     let few = too_few(report.points.iter().map(|point| &point.samples_needed));
@@ -54,6 +57,7 @@ pub fn experiment(report: &ExperimentReport, trials: &[TrialReport]) -> Document
             Block::paragraphs(few.into_iter().chain(wide).chain(same)),
         ],
     );
+    page.n_answering = page.sections.len();
     let mut curves = vec![Block::Charts(named(&charts, &["curves", "tradeoff", "law"]))];
     curves.extend(report.curve.iter().flat_map(|curve| sketched(report, curve)));
     page.sections
@@ -69,9 +73,7 @@ pub fn experiment(report: &ExperimentReport, trials: &[TrialReport]) -> Document
     let over_time = named(&charts, &["drift", "stability"]);
     page.section("stability", "Over time", vec![Block::Charts(over_time)]);
     page.section("ran", "What ran", ran(report, trials));
-    // A rule may end the repeats before there are as many.
-    let is_short = report.stop_condition.is_none() && trials_left(report).1 > 0;
-    let mut repeat = again(&report.id, report.status, is_short);
+    let mut repeat = again(&report.id, report.status, is_short(report));
     repeat.blocks.extend(report.plan.iter().map(|plan| {
         let show = format!("dbdyno experiments show {} --plan > plan.toml", report.id);
         let command = Block::Verbatim(format!("{show}\ndbdyno run plan.toml"));
@@ -80,6 +82,16 @@ pub fn experiment(report: &ExperimentReport, trials: &[TrialReport]) -> Document
     }));
     page.repeat = Some(repeat);
     page
+}
+
+/// Whether trials are left. A rule may end the repeats before there are as many.
+fn is_short(report: &ExperimentReport) -> bool {
+    report.stop_condition.is_none() && trials_left(report).1 > 0
+}
+
+/// Whether more trials will be made, or should be.
+pub fn is_unfinished(report: &ExperimentReport) -> bool {
+    report.status == Some(Status::Running) || is_short(report)
 }
 
 fn question(report: &ExperimentReport) -> Vec<String> {
@@ -92,6 +104,18 @@ fn question(report: &ExperimentReport) -> Vec<String> {
             vec![format!("How does {of} change with {}?", varied.join(" and "))]
         }
     }
+}
+
+/// `SQLite 3.54.1, 4 clients, each measured 30 s`: what the trials were made with.
+fn made_with(trials: &[TrialReport]) -> Option<String> {
+    let all: Vec<&Report> = trials.iter().map(|trial| &trial.report).collect();
+    let of = Environment::of(&all);
+    let load = of.loads.iter().filter(|_| of.loads.len() == 1);
+    let load: String = load.map(|load| format!(", {load}")).collect();
+    (!all.is_empty()).then(|| {
+        let (databases, clients) = (several(&of.databases), clients(of.clients));
+        format!("{databases}, {clients}{load}, each measured {}", span(of.measured_s))
+    })
 }
 
 fn verdict(report: &ExperimentReport, validity: Option<&Validity>) -> Verdict {
@@ -159,7 +183,7 @@ pub(super) fn again(id: &str, status: Option<Status>, is_short: bool) -> Section
         Some(status) => format!(", {}", status.name()),
     };
     let show = Span::Code(format!("dbdyno experiments show {short}"));
-    let mut text = Text::from(format!("{id}{state}; to show it again: ")).and(show);
+    let mut text = Text::from(format!("{id}{state}; show again: ")).and(show);
     let has_ended = matches!(status, Some(Status::Interrupted | Status::Failed));
     if has_ended || is_short && status == Some(Status::Completed) {
         let resume = Span::Code(format!("dbdyno experiments resume {short}"));
@@ -191,6 +215,10 @@ fn headline(report: &ExperimentReport) -> (String, String) {
         _ if report.points.iter().all(|point| point.runs.is_empty()) => {
             let n_lost: u64 = report.points.iter().map(|point| point.runs_not_counted).sum();
             if n_lost == 0 { "nothing measured yet" } else { "no valid run" }.to_owned()
+        }
+        // The first trials are no sample of all.
+        _ if is_unfinished(report) && report.points.len() > 1 => {
+            "no best point before all trials are done".to_owned()
         }
         Some(rate) => kept(report, rate),
         None => best(report),
@@ -378,7 +406,7 @@ fn runs(point: &PointReport) -> String {
 fn cell(point: &PointReport, name: &str) -> String {
     let Some(figure) = point.figures.get(name) else {
         return match point.runs_with.get(name) {
-            Some(n) => format!("{n} of {} have it", point.runs.len()),
+            Some(n) => format!("only {n} of {} runs", point.runs.len()),
             None => time(None, &point.samples_needed, name),
         };
     };
@@ -438,7 +466,7 @@ fn along(report: &ExperimentReport, curve: &Curve) -> String {
     let known = report.points.iter().filter(|point| point.figures.get(&curve.figure).is_some());
     match (known.count(), report.points.len()) {
         (known, all) if known < all => {
-            format!("{figure} over {axis}, of the {known} points of {all} that have it")
+            format!("{figure} over {axis}, at {known} of {all} points")
         }
         _ => format!("{figure} over {axis}"),
     }
@@ -521,18 +549,19 @@ fn findings(report: &ExperimentReport) -> Option<String> {
     if all.is_empty() {
         return None;
     }
+    let n_runs = report.points.iter().map(|point| point.runs.len() as u64).sum();
+    let runs = count(n_runs, "run");
     let printed = |(id, n): (&str, &u64)| {
         let case = report.points.iter().find_map(|point| point.cases.get(id));
-        let runs = count(*n, "run");
         match case {
-            Some(case) if *n > 1 => format!("{runs}, for example: {} ({id})", without_stop(case)),
-            Some(case) => format!("{runs}: {} ({id})", without_stop(case)),
-            None => format!("{runs}: {}", in_short(id)),
+            Some(case) if *n > 1 => format!("{n} of {runs}, e.g.: {} ({id})", without_stop(case)),
+            Some(case) => format!("{n} of {runs}: {} ({id})", without_stop(case)),
+            None => format!("{n} of {runs}: {}", in_short(id)),
         }
     };
     let list: Vec<String> = all.iter().map(printed).collect();
     Some(format!(
-        "Its runs have warnings. {}. 'dbdyno runs show ID' shows those of each run.",
+        "Runs with warnings: {}. 'dbdyno runs show ID' shows those of each run.",
         list.join(". ")
     ))
 }
@@ -606,19 +635,19 @@ mod tests {
         let [one, two] = [&few.points[0], &few.points[1]];
         assert_eq!(one.figures.get("p99_ms"), None);
         let printed = one.reasons.get("p99_ms").map(String::as_str);
-        assert_eq!(printed, Some(&*format!("2 of 3 runs have it: {why}")));
+        assert_eq!(printed, Some(&*format!("only 2 of 3 runs: {why}")));
         assert_eq!(one.samples_needed.0, [("p99_ms".to_owned(), 368)]);
         assert_eq!(one.runs_with.0, [("p99_ms".to_owned(), 2)]);
         assert_eq!(one.figures.get("p50_ms").map(|figure| figure.count), Some(3));
         assert!(two.figures.get("p99_ms").is_some_and(|figure| figure.count == 3));
         let page = page_of(&few);
-        assert!(page.contains("2 of 3 have it"), "{page}");
+        assert!(page.contains("only 2 of 3 runs"), "{page}");
         assert!(page.contains("\np99 ms: too few samples: needs at least 368\n"), "{page}");
         assert!(!page.contains("that have it"), "{page}");
         let of_time = Curve { figure: "p99_ms".to_owned(), ..few.curve.clone().expect("an axis") };
         let of_time = ExperimentReport { curve: Some(of_time), ..few.clone() };
         let page = page_of(&of_time);
-        assert!(page.contains("clients, of the 4 points of 5 that have it"), "{page}");
+        assert!(page.contains("clients, at 4 of 5 points"), "{page}");
         let document = experiment(&few, &[]);
         let rows = document.tables()[0].json();
         assert!(rows[0]["p99_ms"].is_null() && rows[1]["p99_ms"].is_number(), "{rows}");
@@ -674,7 +703,7 @@ mod tests {
         };
         let report = report(warn);
         let page = in_a_line(&report);
-        let words = "4 runs, for example: Busy for 90.5 % of the time (generator_saturated)";
+        let words = "4 of 14 runs, e.g.: Busy for 90.5 % of the time (generator_saturated)";
         assert!(page.contains(words), "{page}");
         let cases = report.points.iter().filter_map(|point| point.cases.get("generator_saturated"));
         assert!(cases.count() > 0);
@@ -687,7 +716,11 @@ mod tests {
 
     #[test]
     fn points_of_too_few_runs_are_not_tied_and_the_banner_shows_warnings() {
-        let plain = report(|_| {});
+        let mut plain = report(|_| {});
+        // A trial that is still to be made may change which point is the best one.
+        let early = in_a_line(&plain);
+        assert!(early.contains("no best point before all trials are done"), "{early}");
+        plain.points[4].runs_not_counted = 1;
         let tied = in_a_line(&plain);
         assert!(tied.contains("; CIs overlap at 16"), "{tied}");
         let mut wide = plain.clone();
@@ -706,8 +739,8 @@ mod tests {
         }
         let page = in_a_line(&wide);
         assert!(page.contains(": highest mean TPS at group.users.clients="), "{page}");
-        let words = " in 2 runs, too few for an interval that says anything";
-        assert!(page.contains(words) && page.contains("A range ('A to B') is "), "{page}");
+        let words = " in 2 runs, too few for a CI";
+        assert!(page.contains(words) && page.contains("A to B: least to most"), "{page}");
         assert!(!page.contains("most TPS"), "{page}");
 
         let tone = |report: &ExperimentReport| experiment(report, &[]).verdicts[0].tone;

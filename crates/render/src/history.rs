@@ -31,6 +31,7 @@ pub fn history(report: &HistoryReport) -> Document {
     let over = vec![Block::Charts(of_history(report)), Block::paragraphs(about(report))];
     page.section("builds", "Over builds", over);
     page.sections[0].where_drawn = Place::First;
+    page.n_answering = 1;
     let series = report.points.iter().map(|point| series(report, point));
     page.section("figures", "Builds", series.collect());
     page
@@ -101,7 +102,7 @@ fn left_out(report: &HistoryReport) -> impl Iterator<Item = String> {
         format!("Omitted for lack of {of}: {n}. --figure names another one, such as tps.")
     });
     let line = |build: &LeftOut| {
-        let last = if build.is_last { "; the last build cannot be judged" } else { "" };
+        let last = if build.is_last { "; the last build is undecided" } else { "" };
         let (name, n) = (&build.build, count(build.runs_not_counted, "run"));
         format!("{name} is omitted: none of {n} is completed and valid{last}.")
     };

@@ -37,7 +37,7 @@ use serde::Serialize;
 pub use ascii::ascii;
 pub use comparison::{comparison, comparison_of_runs, comparison_title};
 pub use document::Document;
-pub use experiment::{experiment, experiment_points};
+pub use experiment::{experiment, experiment_points, is_unfinished};
 pub use history::history;
 pub use list::{ExperimentLine, experiment_list, imported_list, run_list};
 pub use matrix::{matrices, matrix_section};

@@ -281,7 +281,7 @@ fn as_good(all: &Matrices, line: &Line, figure: Option<Figure>) -> Option<String
     Some(match best == smallest {
         true if !has_smaller => format!("{of}best at {name} {at}"),
         true => format!("{of}best at {name} {at}; no smaller value is within its error"),
-        false => format!("{of}best at {name} {of_best}; {at} is the smallest within its error"),
+        false => format!("{of}best at {name} {of_best}; {at} is as good, within error"),
     })
 }
 

@@ -10,14 +10,6 @@ pub(crate) const LISTED_MOST: usize = 4;
 
 /// What was measured, on what and when, in sentences.
 pub(crate) fn scene(scene: &Environment) -> String {
-    let span = |(low, high): (f64, f64)| match numbers::seconds(low) == numbers::seconds(high) {
-        true => numbers::seconds(low),
-        false => format!("{} to {}", numbers::seconds(low), numbers::seconds(high)),
-    };
-    let clients = match scene.clients {
-        (low, high) if low == high => count(low.into(), "client"),
-        (low, high) => format!("{low} to {}", count(high.into(), "client")),
-    };
     let data = match scene.data.is_empty() {
         true => String::new(),
         false => format!(" ({})", several(&scene.data)),
@@ -33,9 +25,10 @@ pub(crate) fn scene(scene: &Environment) -> String {
         format!("started between {first} and {last}")
     };
     let mut printed = format!(
-        "{}{data} on {}: {clients}{load}; {} of {} after {} of ramp-up, {when}.",
+        "{}{data} on {}: {}{load}; {} of {} after {} of ramp-up, {when}.",
         several(&scene.workloads),
         several(&scene.databases),
+        clients(scene.clients),
         count(scene.runs, "run"),
         span(scene.measured_s),
         span(scene.ramp_up_s),
@@ -51,6 +44,22 @@ pub(crate) fn scene(scene: &Environment) -> String {
     }
     printed.push_str(&format!(" By dbdyno {}.", several(&scene.dbdyno)));
     printed
+}
+
+/// `1 to 8 clients`.
+pub(crate) fn clients(range: (u32, u32)) -> String {
+    match range {
+        (low, high) if low == high => count(low.into(), "client"),
+        (low, high) => format!("{low} to {}", count(high.into(), "client")),
+    }
+}
+
+/// `2 to 5 s`, of seconds.
+pub(crate) fn span((low, high): (f64, f64)) -> String {
+    match numbers::seconds(low) == numbers::seconds(high) {
+        true => numbers::seconds(low),
+        false => format!("{} to {}", numbers::seconds(low), numbers::seconds(high)),
+    }
 }
 
 pub(crate) fn several(values: &[String]) -> String {

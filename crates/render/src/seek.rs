@@ -31,6 +31,7 @@ pub fn seek(report: &SeekReport) -> Document {
         Block::paragraphs(broken(report)),
     ];
     page.section("probes", "Probes", probes);
+    page.n_answering = 1;
     let mut curve = vec![Block::Charts(of_seek(report))];
     curve.extend(sketch(report).map(Block::Sketch));
     page.sections.push(Section {

@@ -63,8 +63,26 @@ pub fn text(document: &Document, style: &Style) -> String {
     let mut parts: Vec<Vec<String>> = Vec::new();
     parts.push(head(&document.verdicts, style));
     parts.push(of_blocks(&document.summary, style));
-    parts.extend(document.validity.iter().map(|validity| of_validity(validity, style)));
-    parts.extend(document.sections.iter().map(|section| of_section(section, style)));
+    let (answering, others) = document.sections.split_at(document.n_answering);
+    let of_sections = |all: &[Section]| -> Vec<Vec<String>> {
+        all.iter().map(|section| of_section(section, style)).collect()
+    };
+    // A result that is not valid says so, and why, before anybody reads a figure of it.
+    let is_invalid = |validity: &Validity| validity.count(Severity::Invalid) > 0;
+    let is_early = answering.is_empty() || document.validity.as_ref().is_some_and(is_invalid);
+    if let Some(validity) = &document.validity {
+        parts.push(of_answer(validity, style));
+        let at = parts.len();
+        parts.extend(of_sections(answering));
+        let grave = of_grave(validity, style);
+        match is_early {
+            true => parts[at - 1].extend(grave),
+            false => parts.push(grave),
+        }
+    } else {
+        parts.extend(of_sections(answering));
+    }
+    parts.extend(of_sections(others));
     parts.push(document.scene.iter().flat_map(|words| wrap(words, style.width)).collect());
     parts.extend(document.validity.iter().map(|validity| notes(validity, style)));
     parts.extend(document.repeat.iter().map(|section| of_section(section, style)));
@@ -86,14 +104,18 @@ fn head(verdicts: &[Verdict], style: &Style) -> Vec<String> {
     lines
 }
 
-/// Whether a result is valid, and what speaks against it: no reader of a first line may miss it.
-fn of_validity(validity: &Validity, style: &Style) -> Vec<String> {
+/// Whether a result is valid: no reader of a first line may miss it.
+fn of_answer(validity: &Validity, style: &Style) -> Vec<String> {
     let emphasis =
         if validity.count(Severity::Invalid) > 0 { Emphasis::Red } else { Emphasis::Bold };
     let title = wrap(&validity.answer, style.width);
-    let title = title.iter().map(|line| style.emphasize(emphasis, line));
+    title.iter().map(|line| style.emphasize(emphasis, line)).collect()
+}
+
+/// What speaks against a result.
+fn of_grave(validity: &Validity, style: &Style) -> Vec<String> {
     let grave = validity.remarks.iter().filter(|remark| remark.severity > Severity::Note);
-    title.chain(grave.flat_map(|remark| of_remark(remark, style))).collect()
+    grave.flat_map(|remark| of_remark(remark, style)).collect()
 }
 
 /// What a reader should know, and what does not speak against a result.
@@ -184,7 +206,7 @@ pub fn of_table(table: &Table, style: &Style) -> Vec<String> {
     let left_out = table.left_out(style.width);
     if !left_out.is_empty() {
         let columns = if left_out.len() == 1 { "column" } else { "columns" };
-        let words = format!("no room for the {columns} {}", left_out.join(", "));
+        let words = format!("{columns} hidden, too narrow: {}", left_out.join(", "));
         let words = wrap(&words, style.width);
         lines.extend(words.iter().map(|line| style.emphasize(Emphasis::Dim, line)));
     }

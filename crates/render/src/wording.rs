@@ -114,7 +114,7 @@ pub(crate) fn answered(figure: &Figure) -> String {
     }
     let runs = count(figure.count, "run");
     format!(
-        "between {} and {} in {runs}, too few for an interval that says anything",
+        "{} to {} in {runs}, too few for a CI",
         significant(figure.min, 4),
         significant(figure.max, 4),
     )
@@ -128,10 +128,7 @@ pub(crate) fn ranges<'f>(all: impl Iterator<Item = &'f Figure>) -> Option<String
         Some(n) => format!("repeat at least {n} times"),
         None => "repeat more often".to_owned(),
     };
-    Some(format!(
-        "A range ('A to B') is that of the runs: their 95 % interval is wider than the value, so it \
-         says nothing; {repeat}"
-    ))
+    Some(format!("A to B: least to most of the runs, too few for a CI; {repeat}"))
 }
 
 #[cfg(test)]
@@ -173,16 +170,13 @@ mod tests {
             count: 2,
         };
         assert_eq!(shown(&of(68_232.0)), "13,800 to 24,540");
-        assert_eq!(
-            answered(&of(68_232.0)),
-            "between 13,800 and 24,540 in 2 runs, too few for an interval that says anything"
-        );
+        assert_eq!(answered(&of(68_232.0)), "13,800 to 24,540 in 2 runs, too few for a CI");
         assert_eq!((shown(&of(130.0)), answered(&of(130.0))), {
             let same = "19,170 ± 130".to_owned();
             (same.clone(), same)
         });
         let note = ranges([of(130.0), of(68_232.0)].iter()).expect("one is wide");
-        assert!(note.ends_with("so it says nothing; repeat at least 5 times"), "{note}");
+        assert!(note.ends_with("too few for a CI; repeat at least 5 times"), "{note}");
         assert_eq!(ranges([of(130.0)].iter()), None);
     }
 }

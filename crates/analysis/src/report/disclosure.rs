@@ -145,7 +145,7 @@ impl Disclosure {
         };
         let (passed, of, standard) = (self.passed, self.passed + self.failed, &self.standard);
         let others = [Verdict::NotApplicable, Verdict::NotKnown].map(count).concat();
-        format!("{passed} of {of} requirements of {standard} hold{others}")
+        format!("{passed} of {of} requirements of {standard} met{others}")
     }
 }
 

@@ -180,7 +180,7 @@ pub(super) fn no_interval(why: NoInterval, in_time: &InTime) -> String {
         NoInterval::TooDependent { times_as_long } => {
             let needed_s = numbers::rounded_up(run_s * times_as_long);
             let needed = numbers::seconds(needed_s);
-            format!("too few episodes of slow transactions: needs a run of about {needed}")
+            format!("too few slow periods: run for about {needed}")
         }
     }
 }
@@ -438,7 +438,7 @@ mod tests {
         in_time.stretches[7].finished = of(1..=250);
         let latency = Latency::of(&times, Order::Known(&in_time));
         let reason = latency.interval_reasons.get("p99").map(String::as_str).unwrap_or_default();
-        assert!(reason.starts_with("too few episodes of slow transactions: needs"), "{reason}");
+        assert!(reason.starts_with("too few slow periods: run for about"), "{reason}");
     }
 
     #[test]

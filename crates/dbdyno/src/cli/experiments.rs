@@ -7,7 +7,7 @@ use app::build::LoadMethod;
 use app::compare::CompareBy;
 use app::experiment::{
     AskedTables, ExperimentResult, Planned, forecast, matrices, plan, planned, points_by,
-    report_by, resume, run as run_experiment,
+    report_by, resume, run as run_experiment, too_few_repeats,
 };
 use app::trials::trial_reports;
 use app::watcher::Watcher;
@@ -148,7 +148,7 @@ fn walk(mut planned: Planned, matches: &ArgMatches, is_new: bool, shell: &Shell)
         || planned.experiment.nesting.rebuilds.is_some();
     if is_built && matches.get_flag("no_build") {
         let why = "--no-build: data that are built again (--data rebuild, --repeat-rebuild) must \
-                   be built: leave one of them out";
+                   be built: drop one of them";
         return Err(Error::Usage(why.to_owned()));
     }
     // One password is asked for once.
@@ -169,6 +169,7 @@ fn walk(mut planned: Planned, matches: &ArgMatches, is_new: bool, shell: &Shell)
         Live::new(shell, flags::is_quiet(matches, shell)).telling(Metrics::begin(matches, shell)?);
     if is_new {
         live.note(&forecast(&planned));
+        too_few_repeats(&planned).iter().for_each(|words| live.note(words));
     }
     let result = match is_new {
         true => run_experiment(planned, &options, &stop, &mut live),
@@ -196,7 +197,10 @@ const SIDES_MOST: usize = 3;
 /// What `compare` says of the values of the only axis, where they are sides.
 fn verdicts(store: &Store, report: &ExperimentReport, of: &Experiment) -> Vec<Verdict> {
     let [axis] = of.axes.as_slice() else { return Vec::new() };
-    if of.seek.is_some() || !(2..=SIDES_MOST).contains(&axis.values.len()) {
+    if render::is_unfinished(report)
+        || of.seek.is_some()
+        || !(2..=SIDES_MOST).contains(&axis.values.len())
+    {
         return Vec::new();
     }
     let by = CompareBy::Axis { experiment: report.id.clone(), axis: axis.name.clone() };
@@ -218,11 +222,9 @@ fn print_report(
             let store = store(matches, shell)?;
             let of_store = store.find_experiment(&report.id).map_err(said)?;
             let trials = trial_reports(&store, &of_store)?;
-            let mut page = experiment(report, &[]);
+            let mut page = experiment(report, &trials);
             // A terminal has of the trials what no single run shows.
-            let is_of_trials = |id: &str| matches!(id, "disturbances" | "ages");
-            let sections = experiment(report, &trials).sections.into_iter();
-            page.sections.extend(sections.filter(|section| is_of_trials(section.id)));
+            page.sections.retain(|section| section.id != "ran");
             page.verdicts.extend(verdicts(&store, report, &of_store));
             // What decides whether a script goes on comes first.
             let limits = required.text(matches);

@@ -149,7 +149,7 @@ pub(crate) fn is_unstored(matches: &ArgMatches, shell: &Shell) -> Result<bool, E
     let is_labelled = matches.contains_id("label");
     match (matches.get_flag("no_store"), is_off) {
         (true, _) if is_labelled => Err(Error::Usage(
-            "--no-store: labels are kept in the store: leave one of them out".to_owned(),
+            "--no-store: labels are kept in the store: drop one of them".to_owned(),
         )),
         (_, true) if is_labelled => Err(Error::Usage(
             "--label: the store is off ('dbdyno config'): name one with --store".to_owned(),

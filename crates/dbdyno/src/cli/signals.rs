@@ -31,7 +31,7 @@ pub(crate) fn stop_on_signals(shell: &Shell) -> Arc<Stop> {
                     "\nthe terminal is gone (SIGHUP): finishing what is under way, as on Ctrl-C; \
                      what is started by nohup or in tmux goes on"
                 }
-                SIGTERM => "\nasked to end (SIGTERM): finishing what is under way",
+                SIGTERM => "\nSIGTERM: stopping",
                 _ => "\ninterrupted: finishing what is under way (press Ctrl-C again to cancel it)",
             }),
             2 => shown.say("\ncancelling what is under way"),

@@ -68,7 +68,7 @@ fn labelled_runs_are_sides_and_a_broken_limit_fails() {
     let few = home.run(&words).code(2);
     few.warns(&["--fail-if tps<-1%: a side has 1 run", "--repeat 5", "--undecided pass"]);
     let passes = home.run(&[&words[..], &["--undecided=pass"]].concat()).good();
-    passes.says(&["undecided tps<-1%", "cannot be judged", "per side cannot show"]);
+    passes.says(&["undecided tps<-1%", "undecided: 1 run per side"]);
 }
 
 #[test]
@@ -124,12 +124,12 @@ fn two_runs_that_differ_in_one_thing_are_compared_and_it_is_named_first() {
         let page = page.split_whitespace().collect::<Vec<_>>().join(" ");
         words.iter().for_each(|words| assert!(page.contains(words), "no '{words}' in {page}"));
     };
-    let words = "service=exponential:3ms against exponential:2ms: TPS cannot be judged";
+    let words = "service=exponential:3ms vs. service=exponential:2ms: TPS -";
     says(&fast, &slow, &[words, "service exponential:2ms exponential:3ms"]);
-    says(&fast, &many, &["clients=8 against 4: TPS cannot", "clients 4 8"]);
+    says(&fast, &many, &["clients=8 vs. clients=4: TPS ", "clients 4 8"]);
     // With two things that differ both are named.
     let words =
-        "service=exponential:2ms against exponential:3ms, which differ in clients (8 against 4)";
+        "service=exponential:2ms vs. service=exponential:3ms; they differ in clients (8 against 4)";
     says(&slow, &many, &[words]);
 }
 

@@ -114,7 +114,7 @@ fn one_command_builds_checks_measures_and_reports() {
         " TPM (",
         " transactions offered = ",
         " finished + 0 failed + 0 dropped + 0 unfinished",
-        "no interval of p50",
+        "no CI for p50",
         "repeat ",
     ]);
     let parts = home.run(&["runs", "show", "last", "--section=latency,checks"]).good();

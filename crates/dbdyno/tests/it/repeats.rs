@@ -61,7 +61,7 @@ fn repeats_that_were_killed_go_on_to_the_same_end() {
         (&"interrupted".into(), &false.into())
     );
     let on = [
-        "interrupted; to show it again:",
+        "interrupted; show again:",
         "resume with: dbdyno experiments resume ",
         "Not precise enough",
     ];

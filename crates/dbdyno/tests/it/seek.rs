@@ -157,7 +157,7 @@ fn a_mistake_in_a_search_is_reported_before_the_first_probe() {
     check(&["--seek=rate=100..900", p99, "--data=copy"], "'copy': a search keeps the data");
     // However it is asked, the least that works is the same.
     check(&["--seek=rate=100..900", p99, "--duration=5s"], "at least 3m12s");
-    check(&["--seek=rate=100..900", p99, "--rate=5"], "--rate: 'rate' has one value here");
+    check(&["--seek=rate=100..900", p99, "--rate=5"], "--rate: 'rate' is set twice");
     check(&["--seek=rate=100..900", p99, "--wait-until=SELECT 1"], "to query");
     check(&["--seek=rate=100..900", "--objective=errors<0"], "nothing is below zero");
     check(&["--seek=rate=0..9", p99], "must be above zero");

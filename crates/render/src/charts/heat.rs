@@ -25,7 +25,7 @@ fn charts(report: &Report) -> Vec<Chart> {
     let length = count(cells[0].every_s as u64, "second");
     chart.note = Some(format!(
         "Finished transactions by the time for which they were intended, in intervals of {length}; \
-         shades are numbers of transactions."
+         darker means more."
     ));
     // Shades by ratios: one slow transaction in a thousand is seen.
     let bound = |level: u32| (most as f64).powf(f64::from(level) / f64::from(LEVELS));

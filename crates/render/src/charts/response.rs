@@ -12,7 +12,7 @@ pub(super) const ENTRY: Entry = Entry {
     of: Of::Run(charts),
 };
 
-const NOTE: &str = "Each second's transactions are those that were intended in it. With few \
+const NOTE: &str = "Transactions are counted in the second they were scheduled. With few \
                     samples p99 is close to the maximum.";
 
 /// One a group: percentiles of several cannot be added up.

@@ -722,7 +722,7 @@ fn times_of_what_finished_say_how_many_were_lost() {
     let said = "Finished transactions only; 5,650 of 30,000 transactions are not. ";
     assert!(note(&open).starts_with(said), "{}", note(&open));
     open.block.counts.offered = open.block.counts.finished;
-    assert!(note(&open).starts_with("Each second's"), "{}", note(&open));
+    assert!(note(&open).starts_with("Transactions are counted"), "{}", note(&open));
 }
 
 #[test]

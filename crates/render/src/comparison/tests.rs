@@ -39,8 +39,9 @@ fn what_does_not_differ_enough_is_no_evidence() {
     let report = held(&exact, &exact.map(|tps| tps * 1.005), 1);
     assert_eq!(only(&report).verdict, Judgement::BelowMinEffect);
     let page = in_a_line(&report);
-    let words = "any difference in TPS is below the minimum effect of 1 %: +0.50 % (CI +0.4";
+    let words = "TPS +0.50 % (CI +0.4";
     assert!(page.contains(words), "{page}");
+    assert!(page.contains("too small to matter: below the minimum effect of 1 %"), "{page}");
 }
 
 #[test]
@@ -59,7 +60,7 @@ fn a_time_that_lost_work_has_made_infinite_is_worse_than_any_other() {
     assert_eq!(only(&report).verdict, Judgement::Worse);
     assert_eq!(only(&report).ratio.map(|ratio| ratio.value), Some(f64::INFINITY));
     let page = in_a_line(&report);
-    assert!(page.contains("p99 ms is worse: ∞, because work was lost; TPS"), "{page}");
+    assert!(page.contains("p99 ms ∞, because work was lost, worse; TPS"), "{page}");
     let gate: Gate = "p99>+5%".parse().expect("it is one");
     assert_eq!(gate.hold(&report).map(|gate| gate.passed), Ok(Passed::Broken));
     // Where both have lost work there is no telling which is worse.
@@ -92,7 +93,7 @@ fn a_point_that_a_side_could_not_do_is_said_first_and_breaks_a_limit() {
     }
     let report = ComparisonReport::new(&[old.clone(), new.clone()], &PLAIN).expect("one in common");
     let page = in_a_line(&report);
-    let words = "rate=2 against 1: NO valid run of rate=2 at 1 of 2 points; at clients=1, TPS is";
+    let words = "rate=2 vs. rate=1: NO valid run of rate=2 at 1 of 2 points; at clients=1, TPS +";
     assert!(page.starts_with(words), "{page}");
     let words =
         "Left out: 1 point of rate=1, where rate=2 was attempted without a valid run: clients=8.";
@@ -112,7 +113,7 @@ fn a_point_that_a_side_could_not_do_is_said_first_and_breaks_a_limit() {
 #[test]
 fn a_rate_of_nothing_is_all_less_and_no_work_that_was_lost() {
     let page = in_a_line(&held(&FIVE, &[0.0; 5], 1));
-    assert!(page.starts_with("new against old: TPS is worse: -100 %"), "{page}");
+    assert!(page.starts_with("new vs. old: TPS -100 %"), "{page}");
     assert!(page.contains("0.000 (0.000 to 0.000)"), "{page}");
 }
 
@@ -134,7 +135,7 @@ fn what_speaks_against_it_is_reported_in_sentences() {
     let report = ComparisonReport::new(&sides, &PLAIN).expect("five of each");
     let page = crate::markdown::markdown(&comparison(&report, &[]));
     for words in [
-        "(Steal took 12 %) in 0 of 5 runs of old, 3 of 5 runs of new: unequal shares",
+        "(Steal took 12 %) in 0 of 5 runs of old, 3 of 5 runs of new: mostly on one side",
         "in 5 of 5 runs of old, 5 of 5 runs of new.",
         "2 runs of old do not count: it is failed.",
     ] {
@@ -159,14 +160,14 @@ fn what_differs_is_a_table_and_what_some_sides_know_is_folded() {
         "what differs  old             new",
         "name29        DROP TABLE big  none",
         "and 2 more differences (--output json has all)",
-        "3 facts that some sides lack (--output json has all)",
+        "3 facts only some sides have (--output json has all)",
     ] {
         assert!(text.lines().any(|of| of == line), "{line}: {text}");
     }
     assert!(!text.contains("name30") && !text.contains("setting.name0"), "{text}");
     let html = crate::html::body(&page, crate::html::Medium::File);
     assert!(html.contains("name31") && html.contains("setting.name2"), "{html}");
-    assert!(html.contains("<summary>3 facts that some sides lack</summary>"), "{html}");
+    assert!(html.contains("<summary>3 facts only some sides have</summary>"), "{html}");
     // They are no rows of the figures.
     assert!(!crate::csv::csv(&page).contains("plan.name"));
 }
@@ -180,8 +181,8 @@ fn each_of_several_sides_has_a_table_and_programs_read_all_in_one() {
     let report = ComparisonReport::new(&sides, &PLAIN).expect("two points");
     let page = comparison(&report, &[]);
     let text = crate::terminal::text(&page, &Default::default());
-    assert!(text.contains("\nnew against old\npoint"), "{text}");
-    assert!(text.contains("\n\nnewer against old\npoint"), "{text}");
+    assert!(text.contains("\nnew vs. old\npoint"), "{text}");
+    assert!(text.contains("\n\nnewer vs. old\npoint"), "{text}");
     let csv = crate::csv::csv(&page);
     assert_eq!(csv.matches("side,point").count(), 1, "{csv}");
     for of in ["new,clients=1,tps,", "newer,clients=8,p99_ms,", "newer,all,tps,"] {
@@ -197,8 +198,8 @@ fn it_reads_like_a_page() {
     ];
     let report = ComparisonReport::new(&sides, &PLAIN).expect("two points");
     insta::assert_snapshot!(page_of(&report, &[]), @r"
-    new against old: over all points TPS is better: +4.9 % (CI +3.4 % to +6.5 %); p99 ms: better,
-    -4.7 % (CI -6.1 % to -3.3 %); point by point, of 2 points: better at 1, no evidence at 1
+    new vs. old: over all points, TPS +4.9 % (CI +3.4 % to +6.5 %), better; p99 ms -4.7 % (CI -6.1 %
+    to -3.3 %), better; point by point, of 2 points: better at 1, no evidence at 1
 
     point      figure    old    new  ratio                       p  detectable  verdict
     clients=1  TPS     1,000  1,100  1.100 (1.084 to 1.117)  0.016       2.2 %  better
@@ -207,9 +208,10 @@ fn it_reads_like_a_page() {
     all        p50 ms  13.52  13.52  1.000 (1.000 to 1.000)  1.000           –  too small to matter
     all        p95 ms  50.33  50.33  1.000 (1.000 to 1.000)  1.000           –  too small to matter
     all        p99 ms  10.00  9.530  0.953 (0.939 to 0.967)  0.016       2.2 %  better
-    Values are means over the runs of each side. Ratios are medians over all pairs of runs, with
-    intervals of at least 96.8 %, not corrected; p is corrected for all sides, points and figures of
-    the first lines. Better or worse needs p < 0.05 and a ratio beyond the minimum effect of 1 %.
+    Values are medians over the runs of each side, of 'all' those of the geometric mean over the
+    points of a repeat. Ratios are medians over all pairs of runs, with CIs of at least 96.8 %, not
+    corrected; p is corrected for all sides, points and figures of the first lines. Better or worse
+    needs p < 0.05 and a ratio beyond the minimum effect of 1 %.
     Detectable: the smallest difference that so many runs would show, in four of five such
     comparisons.
     Runs of both were interleaved.
@@ -231,8 +233,8 @@ fn it_reads_like_a_page() {
     let one = held(&FIVE, &times(0.9), 20);
     insta::assert_snapshot!(page_of(&one, &[gate.hold(&one).expect("it has p99")]), @r"
     FAILED p99>+5% at new clients=8: +11.1 % (96.8 % CI +9.5 to +12.8 %)
-    new against old: TPS is worse: -10.0 % (CI -11.3 % to -8.6 %); p99 ms: worse, +11.1 % (CI +9.5 %
-    to +12.8 %)
+    new vs. old: TPS -10.0 % (CI -11.3 % to -8.6 %), worse; p99 ms +11.1 % (CI +9.5 % to +12.8 %),
+    worse
 
     Valid, with notes.
 
@@ -241,9 +243,9 @@ fn it_reads_like_a_page() {
     clients=8  p50 ms  13.52  13.52  1.000 (1.000 to 1.000)  1.000         0 %  too small to matter
     clients=8  p95 ms  50.33  50.33  1.000 (1.000 to 1.000)  1.000         0 %  too small to matter
     clients=8  p99 ms  10.00  11.11  1.111 (1.095 to 1.128)  0.008       1.9 %  worse
-    Values are means over the runs of each side. Ratios are medians over all pairs of runs, with
-    intervals of at least 96.8 %, not corrected; p is corrected for all sides, points and figures of
-    the first lines. Better or worse needs p < 0.05 and a ratio beyond the minimum effect of 1 %.
+    Values are medians over the runs of each side. Ratios are medians over all pairs of runs, with
+    CIs of at least 96.8 %, not corrected; p is corrected for all sides, points and figures of the
+    first lines. Better or worse needs p < 0.05 and a ratio beyond the minimum effect of 1 %.
     Detectable: the smallest difference that so many runs would show, in four of five such
     comparisons.
 
@@ -256,9 +258,9 @@ fn it_reads_like_a_page() {
     between 2026-11-21 10:00:00 UTC and 2026-11-21 10:28:00 UTC. On all sides: journal=wal,
     synchronous=full. By dbdyno 0.1.0.
 
-    note        Runs of old and new did not take turns: a drift in the meantime (of the machine, of
-                the data) counts as a difference. To interleave them, run one experiment that varies
-                both values (--vary).
+    note        Runs of old and new were not interleaved: a drift in the meantime (of the machine,
+                of the data) counts as a difference. To interleave them, run one experiment that
+                varies both values (--vary).
     ");
 }
 
@@ -267,7 +269,7 @@ fn it_is_written_for_others() {
     let one = held(&FIVE, &times(0.9), 20);
     let page = comparison(&one, &[]);
     insta::assert_snapshot!(crate::markdown::markdown(&page), @r"
-    **new against old: TPS is worse: -10.0 % (CI -11.3 % to -8.6 %); p99 ms: worse, +11.1 % (CI +9.5 % to +12.8 %)**
+    **new vs. old: TPS -10.0 % (CI -11.3 % to -8.6 %), worse; p99 ms +11.1 % (CI +9.5 % to +12.8 %), worse**
 
     ### Result
 
@@ -278,7 +280,7 @@ fn it_is_written_for_others() {
     | clients=8 | p95 ms | 50.33 | 50.33 | 1.000 (1.000 to 1.000) | 1.000 | 0 % | too small to matter |
     | clients=8 | p99 ms | 10.00 | 11.11 | 1.111 (1.095 to 1.128) | 0.008 | 1.9 % | worse |
 
-    Values are means over the runs of each side. Ratios are medians over all pairs of runs, with intervals of at least 96.8 %, not corrected; p is corrected for all sides, points and figures of the first lines. Better or worse needs p \< 0.05 and a ratio beyond the minimum effect of 1 %.
+    Values are medians over the runs of each side. Ratios are medians over all pairs of runs, with CIs of at least 96.8 %, not corrected; p is corrected for all sides, points and figures of the first lines. Better or worse needs p \< 0.05 and a ratio beyond the minimum effect of 1 %.
 
     Detectable: the smallest difference that so many runs would show, in four of five such comparisons.
 
@@ -296,14 +298,14 @@ fn it_is_written_for_others() {
 
     ### Valid, with notes.
 
-    - **Note** Runs of old and new did not take turns: a drift in the meantime (of the machine, of the data) counts as a difference. To interleave them, run one experiment that varies both values (--vary).
+    - **Note** Runs of old and new were not interleaved: a drift in the meantime (of the machine, of the data) counts as a difference. To interleave them, run one experiment that varies both values (--vary).
     ");
     insta::assert_snapshot!(crate::csv::csv(&page), @r"
     side,point,figure,baseline,value,ratio,low,high,p,p_corrected,detectable,verdict
     new,clients=8,tps,1000,900,0.9000000000000004,0.8866336633663374,0.9135678391959798,0.007936507936507936,0.009920634920634929,0.019069072480485616,worse
     new,clients=8,p50_ms,13.516799,13.516799,1,1,1,1,1,0,too small to matter
     new,clients=8,p95_ms,50.331647,50.331647,1,1,1,1,1,0,too small to matter
-    new,clients=8,p99_ms,10.000500042504061,11.111666713893403,1.1111111111111112,1.0946094609460946,1.1278615298715802,0.007936507936507936,0.007936507936507936,0.019069072480485838,worse
+    new,clients=8,p99_ms,10,11.11111111111111,1.1111111111111112,1.0946094609460946,1.1278615298715802,0.007936507936507936,0.007936507936507936,0.019069072480485838,worse
     ");
 }
 

@@ -228,6 +228,6 @@ mod tests {
         made.disturbance(25_000, Some(37_000), Disturbed::Done);
         let page = page(&Report::of(&made.tally()));
         assert!(page.contains("p50 ms (95 %)") && page.contains(" to 14."), "{page}");
-        assert!(!page.contains("no interval of p50"), "{page}");
+        assert!(!page.contains("no CI for p50"), "{page}");
     }
 }

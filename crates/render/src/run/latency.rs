@@ -82,7 +82,7 @@ fn words(report: &Report, rows: &[Row<'_>]) -> Vec<String> {
     let of_all = Some(&block.offered_ms).filter(|_| has_lost(report)).and_then(intervals);
     let of_all = of_all.map(|intervals| format!("of all offered: {intervals}"));
     let mut words: Vec<String> = intervals(&block.response_ms)
-        .map(|intervals| format!("95 % intervals within this run: {intervals}"))
+        .map(|intervals| format!("95 % CI: {intervals}"))
         .into_iter()
         .chain(of_all)
         .chain(without_interval(&block.response_ms))
@@ -148,9 +148,8 @@ fn without_interval(of: &Latency) -> Vec<String> {
         let reason = of.interval_reasons.get(field)?;
         Some((reason.as_str(), *title))
     });
-    let line = |(reason, titles): (&str, Vec<&str>)| {
-        format!("no interval of {}: {reason}", titles.join(", "))
-    };
+    let line =
+        |(reason, titles): (&str, Vec<&str>)| format!("no CI for {}: {reason}", titles.join(", "));
     by_reason(reasons).into_iter().map(line).collect()
 }
 

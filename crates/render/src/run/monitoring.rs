@@ -185,7 +185,7 @@ fn machine(report: &Report) -> String {
     let cpu = joined(kinds.map(share));
     let cpu = (!cpu.is_empty()).then(|| format!("CPU {cpu}"));
     let least = find(report, "machine", "memory_available").and_then(|gauge| gauge.min);
-    let memory = least.map(|least| format!("at least {} of memory available", amount(least, "B")));
+    let memory = least.map(|least| format!("min. available memory {}", amount(least, "B")));
     let running = shown(report, "machine", "processes_running", "runnable");
     joined([cpu, running, memory])
 }
@@ -329,7 +329,7 @@ mod tests {
         insta::assert_snapshot!(page(&report), @r"
         System and database metrics: means over the measured phase, maxima in brackets
         machine     CPU 56 % user and nice, 21 % system, 1.0 % irq, 1.5 % iowait, 0.25 % steal, 21 %
-                    idle, 6 (9) runnable, at least 2.79 GiB of memory available
+                    idle, 6 (9) runnable, min. available memory 2.79 GiB
                     pressure: CPU 42.0 % (44.0 %), I/O 7.50 % (12.0 %)
                     disk vda: 42.0 % (44.0 %) busy, 19.1 MiB/s (28.6 MiB/s) written, 1.00 ms (1.20 ms)
                     per request

@@ -59,7 +59,7 @@ fn sketch(report: &Report) -> Sketch {
     let most = numbers::exact(values.iter().copied().fold(0.0, f64::max));
     let begun = report.disturbances.iter().filter(|one| one.outcome != "skipped");
     let marks = begun.map(|one| one.began_s.max(0.0) as usize).collect();
-    Sketch { title: format!("commits in each of {whole}, scale 0 to {most}"), values, marks }
+    Sketch { title: format!("TPS in each of {whole}, 0 to {most}"), values, marks }
 }
 
 /// How steady commits were, in sentences.
@@ -75,12 +75,12 @@ fn steadiness(report: &Report) -> Option<Vec<String>> {
     facts.extend(steady.cv.map(|cv| format!("CV {} %", significant(100.0 * cv, 2))));
     facts.extend(stalls(report));
     let refused = report.block.tps_ci95_reason.iter();
-    let refused = refused.map(|why| format!("no interval of TPS: {why}"));
+    let refused = refused.map(|why| format!("no CI for TPS: {why}"));
     let longer = report.block.tps_ci95.as_ref().and_then(|ci95| {
         let needed_s = ci95.seconds_to_1_percent?;
         (needed_s > report.measured_seconds).then(|| {
             let needed = numbers::seconds(numbers::rounded_up(needed_s));
-            format!("for ±1 % of TPS, run for about {needed}")
+            format!("±1 % of TPS would need a run of about {needed}")
         })
     });
     Some(std::iter::once(facts.join(", ")).chain(refused).chain(longer).collect())

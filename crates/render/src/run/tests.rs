@@ -35,13 +35,12 @@ fn a_plain_closed_run_reads_like_a_page() {
     response        27,225     18.7  13.5  38.2  50.3  84.1    157    366
     of all offered  27,227      –    13.5  38.2  50.3  84.4    161      –
     of the failed        2  5,000     –     –     –     –        –  5,000
-    95 % intervals within this run: p50 13.2 to 13.8, p90 37.2 to 39.4, p95 48.9 to 51.8, p99 82.0
-    to 88.1
+    95 % CI: p50 13.2 to 13.8, p90 37.2 to 39.4, p95 48.9 to 51.8, p99 82.0 to 88.1
     of all offered: p50 13.3 to 13.8, p90 37.2 to 39.4, p95 48.9 to 51.8, p99 82.0 to 89.1
-    no interval of p99.9: too few episodes of slow transactions: needs a run of about 2m30s
+    no CI for p99.9: too few slow periods: run for about 2m30s
 
     27,227 transactions offered = 27,225 finished + 2 failed + 0 dropped + 0 unfinished
-    27,108 committed, 117 rolled back by design, 299 further attempts, 8 left from the ramp-up
+    27,108 committed, 117 intended rollbacks, 299 further attempts, 8 carried over from the ramp-up
     11,344 QPS = 5,445 reads + 4,991 writes + 907.5 others
     per transaction: 25.0 round trips, 12.0 reads + 11.0 writes + 2.00 others
 
@@ -52,10 +51,10 @@ fn a_plain_closed_run_reads_like_a_page() {
     delivery       1,064       0        9   17.73       11.6   25.0   43.0   131     198    366
     stock_level    1,081       0       11   18.02        1.7   25.0    6.47   18.9    27.3   37.5
 
-    commits in each of 60 seconds, scale 0 to 473
+    TPS in each of 60 seconds, 0 to 473
     ██████████████████████████████████████████▆█████████████████
     min 307 (second 42), median 452.5, max 473, CV 4.8 %, no stall
-    for ±1 % of TPS, run for about 90 s
+    ±1 % of TPS would need a run of about 90 s
 
     custom metric  unit   count      sum  per second  mean   p50   p99   max
     lines          rows  27,225  272,250       4,538  10.0  10.0  10.0  10.0
@@ -120,16 +119,16 @@ fn an_overloaded_open_run_tells_the_truth_first() {
       service       24,350     17.9     12.2     34.4     49.8    104    181    268
       wait          24,350  2,423    2,500    2,500    2,500    2,500  2,500  2,500
     of all offered  30,000      –    2,590        ∞        ∞        ∞      ∞      –
-    95 % intervals within this run: p50 2,559 to 2,592
+    95 % CI: p50 2,559 to 2,592
     of all offered: p50 2,573 to 2,609
-    no interval of p90: too few episodes of slow transactions: needs a run of about 3m
-    no interval of p95: too few episodes of slow transactions: needs a run of about 6m
-    no interval of p99: too few episodes of slow transactions: needs a run of about 35m
-    no interval of p99.9: too few episodes of slow transactions: needs a run of about 6h
+    no CI for p90: too few slow periods: run for about 3m
+    no CI for p95: too few slow periods: run for about 6m
+    no CI for p99: too few slow periods: run for about 35m
+    no CI for p99.9: too few slow periods: run for about 6h
     ∞ 5,500 of 30,000 transactions were dropped or failed
 
     30,000 transactions offered = 24,350 finished + 0 failed + 5,500 dropped + 150 unfinished
-    24,350 committed, 250 left from the ramp-up
+    24,350 committed, 250 carried over from the ramp-up
     10,208 QPS = 4,900 reads + 4,492 writes + 816.7 others
     per transaction: 25.0 round trips, 12.0 reads + 11.0 writes + 2.00 others
 
@@ -140,7 +139,7 @@ fn an_overloaded_open_run_tells_the_truth_first() {
     delivery         980       0        0   15.98       13.4   25.0   2,609  2,710  2,775  2,856
     stock_level      957       0        0   15.60        1.6   25.0   2,567  2,626  2,634  2,641
 
-    commits in each of 60 seconds, scale 0 to 400
+    TPS in each of 60 seconds, 0 to 400
     ████████████████████████████████████████████████████████████
     min 400 (second 0), median 400, max 400, CV 0 %, no stall
 
@@ -181,11 +180,11 @@ fn an_interrupted_run_says_how_far_it_came() {
 
     latency in ms  count  mean   p50   p90   p95   p99  p99.9  max
     response       3,366  18.7  13.5  38.4  50.5  84.1      –  215
-    no interval of p50, p90, p95, p99: the run is too short: needs at least 10 s
+    no CI for p50, p90, p95, p99: the run is too short: needs at least 10 s
     p99.9: too few samples: needs at least 3,688, has 3,366
 
     3,366 transactions offered = 3,366 finished + 0 failed + 0 dropped + 0 unfinished
-    3,348 committed, 18 rolled back by design, 37 further attempts, 8 left from the ramp-up
+    3,348 committed, 18 intended rollbacks, 37 further attempts, 8 carried over from the ramp-up
     11,372 QPS = 5,458 reads + 5,004 writes + 909.7 others
     per transaction: 25.0 round trips, 12.0 reads + 11.0 writes + 2.00 others
 
@@ -197,10 +196,10 @@ fn an_interrupted_run_says_how_far_it_came() {
     stock_level     131       0        1   17.70        1.6   25.0    6.54   16.9    –     26.2
     – too few samples for a 95 % interval
 
-    commits in each of 7 seconds, scale 0 to 469
+    TPS in each of 7 seconds, 0 to 469
     ███████
     min 437 (second 2), median 447, max 469, CV 2.8 %, no stall
-    no interval of TPS: commits vary too slowly for a run of 7.4 s: use at least 8.7 s
+    no CI for TPS: commits vary too slowly for a run of 7.4 s: use at least 8.7 s
 
     custom metric  unit  count     sum  per second  mean   p50   p99   max
     lines          rows  3,366  33,660       4,549  10.0  10.0  10.0  10.0
@@ -417,7 +416,7 @@ fn every_requirement_of_a_standard_is_a_row_where_lines_are_short() {
         .collect::<Vec<_>>()
         .join("\n");
     insta::assert_snapshot!(part, @r"
-    standard    1 of 3 requirements of Standard 1 hold; 2 not applicable. No result.
+    standard    1 of 3 requirements of Standard 1 met; 2 not applicable. No result.
 
     Requirements of Standard 1 (users)
     clause  requirement                      required               measured  result

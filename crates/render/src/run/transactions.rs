@@ -61,7 +61,7 @@ fn counted(report: &Report) -> Vec<String> {
     let mut lines = vec![format!("{offered} offered = {}", sum.join(" + "))];
     let mut more = vec![format!("{} committed", format_count(counts.committed))];
     if counts.rolled_back > 0 {
-        more.push(format!("{} rolled back by design", format_count(counts.rolled_back)));
+        more.push(format!("{} intended rollbacks", format_count(counts.rolled_back)));
     }
     if counts.unknown > 0 {
         more.push(format!("{} unknown among the failed", format_count(counts.unknown)));
@@ -74,7 +74,10 @@ fn counted(report: &Report) -> Vec<String> {
             format!(" (the longest took {})", numbers::duration((longest_ms * 1e6) as u64))
         });
         let backlog = format_count(counts.backlog_at_start);
-        more.push(format!("{backlog} left from the ramp-up{}", longest.unwrap_or_default()));
+        more.push(format!(
+            "{backlog} carried over from the ramp-up{}",
+            longest.unwrap_or_default()
+        ));
     }
     lines.push(more.join(", "));
     if let Some(qps) = block.qps.filter(|qps| *qps > 0.0) {

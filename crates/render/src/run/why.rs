@@ -90,7 +90,7 @@ fn profile(profile: &TimeProfile) -> Block {
     ]);
     for part in profile.beside.iter().filter(|part| share(part.ms) >= SHARE_MIN) {
         table.row([
-            Cell::from(format!("beside it, {}", part.title())),
+            Cell::from(format!("not in the sum: {}", part.title())),
             Cell::said(significant(part.ms, 3), Some(part.ms)),
             Cell::from(""),
         ]);
@@ -121,8 +121,8 @@ fn overlap(profile: &TimeProfile) -> Option<String> {
     let share = beside_ms / profile.service_ms;
     (share > OVERLAP_LEAST).then(|| {
         format!(
-            "The parts overlap by {} % of the service time ('beside it'): which part of them that \
-             is, is not known, and is taken in proportion. Read CPU and waiting for a CPU as rough \
+            "The parts overlap by {} % of the service time ('not in the sum'), which is split \
+             proportionally. Read CPU and waiting for a CPU as rough \
              figures, or measure where CPUs are idle.",
             significant(100.0 * share, 2)
         )

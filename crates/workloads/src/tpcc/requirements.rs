@@ -26,7 +26,7 @@ pub(super) fn standard(decided: &Decided) -> Standard {
     Standard {
         name: "TPC-C 5.11".to_owned(),
         note: "This is not a TPC-C result, which needs the complete specification, an audit and a \
-               price. Limits are those of the clauses, with no allowance for chance."
+               price. Limits are those of the clauses, taken literally."
             .to_owned(),
         requirements,
     }

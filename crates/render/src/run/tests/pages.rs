@@ -214,8 +214,7 @@ fn what_is_looked_for_first_is_first_where_it_is_drawn() {
     let rest = ["errors", "monitor", "checks", "ran", "repeat"];
     assert!(order.iter().chain(&rest).is_sorted_by_key(|id| in_html(id)), "{html}");
     let page = text(&document, &Style::default());
-    let lines =
-        ["tpcc on SQLite", "\ntarget ", "\nlatency in ms", "\ncommits in each", "\nchecks "];
+    let lines = ["tpcc on SQLite", "\ntarget ", "\nlatency in ms", "\nTPS in each", "\nchecks "];
     assert!(lines.iter().is_sorted_by_key(|line| place(&page, line)), "{page}");
 }
 
@@ -285,21 +284,17 @@ fn a_page_of_60_columns() {
       service         104    181    268
       wait          2,500  2,500  2,500
     of all offered      ∞      ∞      –
-    95 % intervals within this run: p50 2,559 to 2,592
+    95 % CI: p50 2,559 to 2,592
     of all offered: p50 2,573 to 2,609
-    no interval of p90: too few episodes of slow transactions:
-    needs a run of about 3m
-    no interval of p95: too few episodes of slow transactions:
-    needs a run of about 6m
-    no interval of p99: too few episodes of slow transactions:
-    needs a run of about 35m
-    no interval of p99.9: too few episodes of slow transactions:
-    needs a run of about 6h
+    no CI for p90: too few slow periods: run for about 3m
+    no CI for p95: too few slow periods: run for about 6m
+    no CI for p99: too few slow periods: run for about 35m
+    no CI for p99.9: too few slow periods: run for about 6h
     ∞ 5,500 of 30,000 transactions were dropped or failed
 
     30,000 transactions offered = 24,350 finished + 0 failed +
     5,500 dropped + 150 unfinished
-    24,350 committed, 250 left from the ramp-up
+    24,350 committed, 250 carried over from the ramp-up
     10,208 QPS = 4,900 reads + 4,492 writes + 816.7 others
     per transaction: 25.0 round trips, 12.0 reads + 11.0 writes
     + 2.00 others
@@ -318,7 +313,7 @@ fn a_page_of_60_columns() {
     delivery       25.0   2,609  2,710  2,775  2,856
     stock_level    25.0   2,567  2,626  2,634  2,641
 
-    commits in each of 60 seconds, scale 0 to 400
+    TPS in each of 60 seconds, 0 to 400
     ████████████████████████████████████████████████████████████
     min 400 (second 0), median 400, max 400, CV 0 %, no stall
 
@@ -329,7 +324,7 @@ fn a_page_of_60_columns() {
     30 to 40      500.0  400.0   2,598    –    –    99.3  1,000
     40 to 50      500.0  400.0   2,596    –    –    99.2  1,000
     50 to 60      500.0  400.0   2,600    –    –    99.1  1,150
-    no room for the column queued
+    column hidden, too narrow: queued
     ");
 }
 
@@ -368,21 +363,17 @@ fn a_page_of_80_columns() {
       service       24,350     17.9     12.2     34.4     49.8    104    181    268
       wait          24,350  2,423    2,500    2,500    2,500    2,500  2,500  2,500
     of all offered  30,000      –    2,590        ∞        ∞        ∞      ∞      –
-    95 % intervals within this run: p50 2,559 to 2,592
+    95 % CI: p50 2,559 to 2,592
     of all offered: p50 2,573 to 2,609
-    no interval of p90: too few episodes of slow transactions: needs a run of about
-    3m
-    no interval of p95: too few episodes of slow transactions: needs a run of about
-    6m
-    no interval of p99: too few episodes of slow transactions: needs a run of about
-    35m
-    no interval of p99.9: too few episodes of slow transactions: needs a run of
-    about 6h
+    no CI for p90: too few slow periods: run for about 3m
+    no CI for p95: too few slow periods: run for about 6m
+    no CI for p99: too few slow periods: run for about 35m
+    no CI for p99.9: too few slow periods: run for about 6h
     ∞ 5,500 of 30,000 transactions were dropped or failed
 
     30,000 transactions offered = 24,350 finished + 0 failed + 5,500 dropped + 150
     unfinished
-    24,350 committed, 250 left from the ramp-up
+    24,350 committed, 250 carried over from the ramp-up
     10,208 QPS = 4,900 reads + 4,492 writes + 816.7 others
     per transaction: 25.0 round trips, 12.0 reads + 11.0 writes + 2.00 others
 
@@ -392,9 +383,9 @@ fn a_page_of_80_columns() {
     order_status     958       0   15.58        0.9   2,561  2,624  2,628  2,629
     delivery         980       0   15.98       13.4   2,609  2,710  2,775  2,856
     stock_level      957       0   15.60        1.6   2,567  2,626  2,634  2,641
-    no room for the columns retried, trips
+    columns hidden, too narrow: retried, trips
 
-    commits in each of 60 seconds, scale 0 to 400
+    TPS in each of 60 seconds, 0 to 400
     ████████████████████████████████████████████████████████████
     min 400 (second 0), median 400, max 400, CV 0 %, no stall
 
@@ -435,16 +426,16 @@ fn a_page_of_120_columns() {
       service       24,350     17.9     12.2     34.4     49.8    104    181    268
       wait          24,350  2,423    2,500    2,500    2,500    2,500  2,500  2,500
     of all offered  30,000      –    2,590        ∞        ∞        ∞      ∞      –
-    95 % intervals within this run: p50 2,559 to 2,592
+    95 % CI: p50 2,559 to 2,592
     of all offered: p50 2,573 to 2,609
-    no interval of p90: too few episodes of slow transactions: needs a run of about 3m
-    no interval of p95: too few episodes of slow transactions: needs a run of about 6m
-    no interval of p99: too few episodes of slow transactions: needs a run of about 35m
-    no interval of p99.9: too few episodes of slow transactions: needs a run of about 6h
+    no CI for p90: too few slow periods: run for about 3m
+    no CI for p95: too few slow periods: run for about 6m
+    no CI for p99: too few slow periods: run for about 35m
+    no CI for p99.9: too few slow periods: run for about 6h
     ∞ 5,500 of 30,000 transactions were dropped or failed
 
     30,000 transactions offered = 24,350 finished + 0 failed + 5,500 dropped + 150 unfinished
-    24,350 committed, 250 left from the ramp-up
+    24,350 committed, 250 carried over from the ramp-up
     10,208 QPS = 4,900 reads + 4,492 writes + 816.7 others
     per transaction: 25.0 round trips, 12.0 reads + 11.0 writes + 2.00 others
 
@@ -455,7 +446,7 @@ fn a_page_of_120_columns() {
     delivery         980       0        0   15.98       13.4   25.0   2,609  2,710  2,775  2,856
     stock_level      957       0        0   15.60        1.6   25.0   2,567  2,626  2,634  2,641
 
-    commits in each of 60 seconds, scale 0 to 400
+    TPS in each of 60 seconds, 0 to 400
     ████████████████████████████████████████████████████████████
     min 400 (second 0), median 400, max 400, CV 0 %, no stall
 
@@ -494,16 +485,16 @@ fn a_page_of_160_columns() {
       service       24,350     17.9     12.2     34.4     49.8    104    181    268
       wait          24,350  2,423    2,500    2,500    2,500    2,500  2,500  2,500
     of all offered  30,000      –    2,590        ∞        ∞        ∞      ∞      –
-    95 % intervals within this run: p50 2,559 to 2,592
+    95 % CI: p50 2,559 to 2,592
     of all offered: p50 2,573 to 2,609
-    no interval of p90: too few episodes of slow transactions: needs a run of about 3m
-    no interval of p95: too few episodes of slow transactions: needs a run of about 6m
-    no interval of p99: too few episodes of slow transactions: needs a run of about 35m
-    no interval of p99.9: too few episodes of slow transactions: needs a run of about 6h
+    no CI for p90: too few slow periods: run for about 3m
+    no CI for p95: too few slow periods: run for about 6m
+    no CI for p99: too few slow periods: run for about 35m
+    no CI for p99.9: too few slow periods: run for about 6h
     ∞ 5,500 of 30,000 transactions were dropped or failed
 
     30,000 transactions offered = 24,350 finished + 0 failed + 5,500 dropped + 150 unfinished
-    24,350 committed, 250 left from the ramp-up
+    24,350 committed, 250 carried over from the ramp-up
     10,208 QPS = 4,900 reads + 4,492 writes + 816.7 others
     per transaction: 25.0 round trips, 12.0 reads + 11.0 writes + 2.00 others
 
@@ -514,7 +505,7 @@ fn a_page_of_160_columns() {
     delivery         980       0        0   15.98       13.4   25.0   2,609  2,710  2,775  2,856
     stock_level      957       0        0   15.60        1.6   25.0   2,567  2,626  2,634  2,641
 
-    commits in each of 60 seconds, scale 0 to 400
+    TPS in each of 60 seconds, 0 to 400
     ████████████████████████████████████████████████████████████
     min 400 (second 0), median 400, max 400, CV 0 %, no stall
 
@@ -565,22 +556,18 @@ fn a_page_in_ascii() {
       service       24,350     12.2     34.4     49.8    104    181    268
       wait          24,350  2,500    2,500    2,500    2,500  2,500  2,500
     of all offered  30,000  2,590      inf      inf      inf    inf      -
-    no room for the column mean
-    95 % intervals within this run: p50 2,559 to 2,592
+    column hidden, too narrow: mean
+    95 % CI: p50 2,559 to 2,592
     of all offered: p50 2,573 to 2,609
-    no interval of p90: too few episodes of slow transactions: needs a run of
-    about 3m
-    no interval of p95: too few episodes of slow transactions: needs a run of
-    about 6m
-    no interval of p99: too few episodes of slow transactions: needs a run of
-    about 35m
-    no interval of p99.9: too few episodes of slow transactions: needs a run of
-    about 6h
+    no CI for p90: too few slow periods: run for about 3m
+    no CI for p95: too few slow periods: run for about 6m
+    no CI for p99: too few slow periods: run for about 35m
+    no CI for p99.9: too few slow periods: run for about 6h
     inf 5,500 of 30,000 transactions were dropped or failed
 
     30,000 transactions offered = 24,350 finished + 0 failed + 5,500 dropped +
     150 unfinished
-    24,350 committed, 250 left from the ramp-up
+    24,350 committed, 250 carried over from the ramp-up
     10,208 QPS = 4,900 reads + 4,492 writes + 816.7 others
     per transaction: 25.0 round trips, 12.0 reads + 11.0 writes + 2.00 others
 
@@ -590,9 +577,9 @@ fn a_page_in_ascii() {
     order_status     958       0   15.58        0.9   2,561  2,624  2,628  2,629
     delivery         980       0   15.98       13.4   2,609  2,710  2,775  2,856
     stock_level      957       0   15.60        1.6   2,567  2,626  2,634  2,641
-    no room for the columns retried, trips
+    columns hidden, too narrow: retried, trips
 
-    commits in each of 60 seconds, scale 0 to 400
+    TPS in each of 60 seconds, 0 to 400
     ############################################################
     min 400 (second 0), median 400, max 400, CV 0 %, no stall
 
