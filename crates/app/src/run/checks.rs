@@ -76,10 +76,13 @@ pub(super) fn check_all(
         if seen.contains(&checks) {
             continue;
         }
+        let n_checks = checks.len();
         seen.push(checks);
         let (database, workload) = (&opened.database, &opened.workload);
-        results.extend(check::check_interruptible(database, workload, stop, &mut |title| {
-            sink.watcher.doing(&format!("checking {title}"));
+        let mut nth = 0;
+        results.extend(check::check_interruptible(database, workload, stop, &mut |_title| {
+            nth += 1;
+            sink.watcher.doing(&format!("checking the data, {nth} of {n_checks}"));
         })?);
     }
     Ok(results)

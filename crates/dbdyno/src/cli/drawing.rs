@@ -68,7 +68,7 @@ impl Drawing {
         let all = &self.all;
         let bar = self.building.get_or_insert_with(|| {
             let bar = all.add(ProgressBar::new(n_rows_total));
-            bar.set_style(style("{bar:30} {percent:>3}% {msg}"));
+            bar.set_style(style("building {bar:12} {percent:>3}% {wide_msg}"));
             bar
         });
         bar.set_length(n_rows_total);

@@ -166,22 +166,22 @@ impl Watcher for Live {
 
     fn building(&mut self, progress: &Progress) {
         let left = progress.left_s.map_or(String::new(), |left| format!(", {left:.0} s left"));
-        let text = format!(
-            "building {}: {} of {} rows, {} rows/s{left}",
-            progress.doing,
-            format_count(progress.n_rows),
-            format_count(progress.n_rows_total),
-            format_count(progress.rows_per_s as u64),
-        );
+        let (doing, n_rows) = (&progress.doing, format_count(progress.n_rows));
+        let rate = format_count(progress.rows_per_s as u64);
         match &mut self.shown {
             Shown::Nothing => {}
             Shown::Lines => {
                 if self.is_due() {
+                    let of = format_count(progress.n_rows_total);
+                    let text =
+                        format!("building {doing}: {n_rows} of {of} rows, {rate} rows/s{left}");
                     self.shell.say(&text);
                 }
             }
             Shown::Drawn(drawing) => {
-                drawing.building(progress.n_rows, progress.n_rows_total, &text)
+                // The bar has the share of all rows.
+                let text = format!("{doing}: {n_rows} rows, {rate} rows/s{left}");
+                drawing.building(progress.n_rows, progress.n_rows_total, &text);
             }
         }
     }

@@ -73,7 +73,8 @@ fn a_generator_that_stands_still_says_so_and_when() {
     let findings = at(&report, "findings").as_array().expect("a list");
     let found = findings.iter().find(|one| one["id"] == "generator_paused");
     let text = found.and_then(|one| one["text"].as_str()).unwrap_or_else(|| panic!("{report:#}"));
-    assert!(text.contains("was paused once; the longest pause took "), "{text}");
+    // A busy machine may pause it more often.
+    assert!(text.contains("was paused ") && text.contains("; the longest pause took "), "{text}");
     let at_s: f64 =
         at(&report, "facts.client.longest_pause_at_s").as_str().expect("text").parse().expect("s");
     assert!((0.0..number(&report, "measured_seconds")).contains(&at_s), "{text}");
