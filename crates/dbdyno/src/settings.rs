@@ -47,7 +47,10 @@ pub(crate) const SETTINGS: &[Setting] = &[
                                                             --ask-password, --password-file or \
                                                             DBDYNO_PASSWORD"
                 .to_owned()),
-            Ok(_) => Ok(()),
+            Ok(target) if plan::managed::is_managed(&target) => {
+                plan::managed::read(&target).map(drop).map_err(|bad| bad.to_string())
+            }
+            Ok(target) => drivers::check(&target).map_err(|bad| bad.to_string()),
             Err(bad) => Err(bad.to_string()),
         },
     },

@@ -28,6 +28,8 @@ pub struct Entry {
     pub local_server: Option<LocalServer>,
     /// What is known of it.
     pub product: &'static Product,
+    /// Whether a target can be opened, as far as its URL tells.
+    pub check: fn(&Target) -> Result<(), BadParameter>,
     /// Opens a target.
     pub open: fn(&Target, Opening) -> Opened,
 }

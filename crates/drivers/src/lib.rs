@@ -77,6 +77,12 @@ pub fn server_of(target: &Target) -> String {
     format!("{product}://{name}{port}")
 }
 
+/// Refuses a URL that could not be opened wherever it is used: without what it must name, or with
+/// an option that there is not.
+pub fn check(target: &Target) -> Result<(), BadParameter> {
+    (by_scheme(&target.scheme)?.check)(target)
+}
+
 /// Opens a target with the driver that its scheme names.
 pub fn open(target: &Target, opening: Opening) -> Opened {
     let entry = by_scheme(&target.scheme).map_err(CannotOpen::Bad)?;

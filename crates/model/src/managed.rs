@@ -104,8 +104,9 @@ pub struct Options {
     pub settings: Vec<(String, String)>,
 }
 
-/// Preparing the data takes 0.3 to 3 s here; a busy disk and recovery after a crash take longer.
-const START_LIMIT: Duration = Duration::from_secs(60);
+/// Preparing the data takes 0.3 to 3 s here; a busy disk, a machine that others use and recovery
+/// after a crash take longer. A server that ends by itself is not waited for.
+const START_LIMIT: Duration = Duration::from_secs(300);
 
 impl Default for Options {
     fn default() -> Options {
@@ -148,7 +149,7 @@ pub const PARAMETERS: &[Parameter] = &[
     Parameter {
         name: "start_limit",
         kind: ParameterKind::Duration,
-        default: "60s",
+        default: "5m",
         help: "Time limit for preparing, starting and stopping the server, each",
         shapes_data: false,
     },

@@ -122,6 +122,9 @@ enum Kind {
     Text,
     /// Names with `+` between: one of them is enough.
     Names,
+    /// A product with its version, `MariaDB 10.11.14`: the product, or so much of the version, is
+    /// enough.
+    Product,
     /// One of a few words.
     Word(&'static [&'static str]),
     /// The same, from the least to the most.
@@ -173,7 +176,7 @@ static RUNS: Listed = Listed {
         Column { name: "name", kind: Kind::Text, sql: "run.name" },
         Column { name: "workload", kind: Kind::Names, sql: "run.workload" },
         Column { name: "target", kind: Kind::Text, sql: "run.target" },
-        Column { name: "database", kind: Kind::Text, sql: r#"run."database""# },
+        Column { name: "database", kind: Kind::Product, sql: r#"run."database""# },
         Column { name: "clients", kind: Kind::Count, sql: "run.clients" },
         Column { name: "duration", kind: Kind::Duration, sql: "run.measured_ns" },
         Column { name: "tps", kind: Kind::Number, sql: "run.tps" },
@@ -596,6 +599,14 @@ fn compared(field: &Field, operator: Operator, value: &value::Value, alive: &str
             to.put("instr('+' || lower(");
             to.put_field(field, alive);
             to.put(") || '+', '+' || lower(?) || '+') > 0");
+            to.bind(name.clone());
+        }
+        Is::Product(name) => {
+            let words =
+                |of: &str| format!("replace(replace(lower({of}) || ' ', '.', ' '), '-', ' ')");
+            to.put("instr(replace(replace(lower(");
+            to.put_field(field, alive);
+            to.put(&format!(") || ' ', '.', ' '), '-', ' '), {}) = 1", words("?")));
             to.bind(name.clone());
         }
         Is::Bound(name, bound, figures) => {

@@ -485,7 +485,7 @@ const HABITS: &[Habit] = &[
         &["--only-print", "--dry-run", "--mysql-dry-run"],
         SEVERAL,
         Place::Load,
-        "dbdyno show WORKLOAD, or --target sim: for a load without a database",
+        "dbdyno show WORKLOAD, which prints its plan, tables and statements",
     ),
     // The server.
     habit(

@@ -77,7 +77,8 @@ fn a_generator_that_stands_still_says_so_and_when() {
     assert!(text.contains("was paused ") && text.contains("; the longest pause took "), "{text}");
     let at_s: f64 =
         at(&report, "facts.client.longest_pause_at_s").as_str().expect("text").parse().expect("s");
-    assert!((0.0..number(&report, "measured_seconds")).contains(&at_s), "{text}");
+    // It may have begun before the first transaction, or another pause was longer.
+    assert!(at_s < number(&report, "measured_seconds"), "{text}");
 }
 
 #[test]

@@ -194,6 +194,8 @@ fn lasting_defaults_go_behind_what_is_said() {
     check(&["config", "set", "color", "red"], &["auto or off"]);
     check(&["config", "set", "store", "here.sqlite"], &["whole path"]);
     check(&["config", "set", "target", "mariadb://me:pw@h/d"], &["leave the password out"]);
+    check(&["config", "set", "target", "mariadb://h/d"], &["the target names no user"]);
+    check(&["config", "set", "target", "managed:mariadb?start_limit=5"], &["start_limit"]);
     let file = home.path("home/.config/dbdyno/config.toml");
     std::fs::write(&file, "store = 7\n").expect("the folder is there");
     check(&["runs"], &["config.toml", "store is no text"]);

@@ -55,6 +55,7 @@ pub(crate) static ENTRY: Entry = Entry {
         programs: &["mariadbd", "mysqld"],
     }),
     product: &PRODUCT,
+    check: |target| decide(target).map(drop),
     open,
 };
 

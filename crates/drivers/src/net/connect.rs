@@ -242,7 +242,8 @@ async fn open_unix<S: Server>(
 fn unreachable(error: io::Error) -> DbError {
     let advice = match error.kind() {
         io::ErrorKind::ConnectionRefused => {
-            ": nothing listens there; check that the server is running"
+            ": nothing listens there; check that the server is running, or let dbdyno start one \
+             (managed:mariadb, managed:postgres)"
         }
         io::ErrorKind::NotFound => ": this socket does not exist; check that the server is running",
         io::ErrorKind::TimedOut => ": no answer; check the address and firewalls",

@@ -64,6 +64,7 @@ pub(crate) static ENTRY: Entry = Entry {
         programs: &["postgres"],
     }),
     product: &PRODUCT,
+    check: |target| server(target).map(drop),
     open,
 };
 

@@ -40,6 +40,7 @@ pub(crate) static ENTRY: Entry = Entry {
     is_over_network: |_| false,
     local_server: None,
     product: &PRODUCT,
+    check: |target| decide(target).map(drop),
     open,
 };
 
@@ -288,13 +289,18 @@ const STATES: &[Counter] = &[
     },
 ];
 
-fn open(target: &Target, opening: Opening) -> Opened {
+/// The settings of a URL.
+fn decide(target: &Target) -> Result<Settings, BadParameter> {
     if !target.path.is_empty() || !target.hosts.is_empty() || target.user.is_some() {
         let words = "sim has no path and no host: write sim: or sim:?service=exponential:2ms";
-        return Err(CannotOpen::Bad(BadParameter::new(words)));
+        return Err(BadParameter::new(words));
     }
     let written = target.options.iter().map(|(name, text)| (name.as_str(), text.as_str()));
-    let settings = Settings::decide("sim", PARAMETERS, written).map_err(CannotOpen::Bad)?;
+    Settings::decide("sim", PARAMETERS, written)
+}
+
+fn open(target: &Target, opening: Opening) -> Opened {
+    let settings = decide(target).map_err(CannotOpen::Bad)?;
     let decided = Decided::new(&settings, opening.seed).map_err(CannotOpen::Bad)?;
     Ok(Arc::new(Sim { decided: Arc::new(decided), settings }))
 }

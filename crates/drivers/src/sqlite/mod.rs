@@ -47,6 +47,7 @@ pub(crate) static ENTRY: Entry = Entry {
     is_over_network: |_| false,
     local_server: None,
     product: &PRODUCT,
+    check,
     open,
 };
 
@@ -123,10 +124,20 @@ fn open(target: &Target, opening: Opening) -> Opened {
     open_sqlite(target, opening).map(|database| Arc::new(database) as Arc<dyn Database>)
 }
 
+fn check(target: &Target) -> Result<(), BadParameter> {
+    let location = locate(target)?;
+    let settings = decide(target)?;
+    Options::decide(&settings, location.is_memory()).map(drop)
+}
+
+fn decide(target: &Target) -> Result<Settings, BadParameter> {
+    let written = target.options.iter().map(|(name, text)| (name.as_str(), text.as_str()));
+    Settings::decide("sqlite", PARAMETERS, written)
+}
+
 fn open_sqlite(target: &Target, opening: Opening) -> Result<Sqlite, CannotOpen> {
     let location = locate(target).map_err(CannotOpen::Bad)?;
-    let written = target.options.iter().map(|(name, text)| (name.as_str(), text.as_str()));
-    let settings = Settings::decide("sqlite", PARAMETERS, written).map_err(CannotOpen::Bad)?;
+    let settings = decide(target).map_err(CannotOpen::Bad)?;
     let options = Options::decide(&settings, location.is_memory()).map_err(CannotOpen::Bad)?;
     let keeper = match &location {
         Location::Memory(_) => Some(keep(&location).map_err(CannotOpen::Refused)?),

@@ -144,6 +144,10 @@ fn a_query_finds_the_runs_of_which_it_holds() {
     check("experiment", "2");
     check("id=bbbb or id=0004", "24");
     check("database~'sqlite 3.5'", "12345");
+    check("database=sqlite", "12345");
+    check("database='SQLite 3'", "12345");
+    check("database=sql or database='SQLite 30'", "");
+    check("database!=SQLite", "");
     check("duration>=1m", "12345");
     check("label.build~12", "14");
     check("label.build>10", "14");
@@ -388,7 +392,7 @@ fn a_bad_query_is_one_sentence_with_the_place_of_the_mistake() {
 fn every_condition_that_can_be_written_can_be_asked() {
     let (_folder, store) = store();
     let values = |kind: Kind| match kind {
-        Kind::Id | Kind::Text | Kind::Names => "x",
+        Kind::Id | Kind::Text | Kind::Names | Kind::Product => "x",
         Kind::Finding => "stalled",
         Kind::Word(words) | Kind::Rank(words) => words[0],
         Kind::Count | Kind::Number => "5",

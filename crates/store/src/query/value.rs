@@ -18,6 +18,8 @@ pub(super) enum Value {
     Id(String),
     /// One of several names.
     OneOf(String),
+    /// A product, or the beginning of one with its version.
+    Product(String),
     /// The id of one of its findings.
     Finding(String),
     Number(f64),
@@ -66,8 +68,9 @@ impl Value {
                 return (figures.check)(name, written).map(|()| bound()).map_err(bad_bound);
             }
         };
-        let is_text = matches!(kind, Kind::Id | Kind::Text | Kind::Names | Kind::Finding)
-            || matches!(kind, Kind::Word(_) | Kind::Rank(_));
+        let is_text =
+            matches!(kind, Kind::Id | Kind::Text | Kind::Names | Kind::Product | Kind::Finding)
+                || matches!(kind, Kind::Word(_) | Kind::Rank(_));
         let name = field.name();
         if let (Kind::Rank(words), true) = (kind, operator.is_of_order()) {
             let place = place(&name, words, written)?;
@@ -87,6 +90,7 @@ impl Value {
             Kind::Text => Ok(Value::Text(written.to_owned())),
             Kind::Id => Ok(Value::Id(written.to_ascii_lowercase())),
             Kind::Names => Ok(Value::OneOf(written.to_owned())),
+            Kind::Product => Ok(Value::Product(written.to_owned())),
             Kind::Word(words) | Kind::Rank(words) => {
                 place(&name, words, written).map(|place| Value::Text(words[place].to_owned()))
             }
