@@ -89,13 +89,23 @@ pub fn rates_over_time(store: &Store, run: &RunId) -> Result<Vec<f64>, Error> {
     Ok((0..n).map(|second| all.get(&second).copied().unwrap_or(f64::NAN)).collect())
 }
 
-/// What limits the use of an ended run, in a sentence, as its page says it; nothing where nothing
-/// does, or its report cannot be read.
-pub fn worst_of(store: &Store, row: &RunRow) -> Option<String> {
+/// What tells an ended run from others, and what limits its use, as its page says it; nothing
+/// where its report cannot be read.
+pub fn identity_of(store: &Store, row: &RunRow) -> Option<render::Identity> {
     match kept_report(store, row, &[&Report::AT_LENGTH[..], &Report::SETTINGS].concat()) {
-        Ok(Kept::Report(report)) => render::worst(&report),
+        Ok(Kept::Report(report)) => Some(render::identity(&report, &is_default)),
         _ => None,
     }
+}
+
+/// Parameters of workloads that are the size of their data: it is always said.
+pub const SIZES: [&str; 4] = ["warehouses", "scale", "tables", "table_size"];
+
+/// Whether a workload's parameter has its default, which goes without saying.
+pub fn is_default(workload: &str, name: &str, value: &str) -> bool {
+    let entry = workloads::by_name(workload).ok();
+    let parameter = entry.and_then(|of| of.parameters.iter().find(|of| of.name == name));
+    parameter.is_some_and(|of| of.default == value && !SIZES.contains(&name))
 }
 
 /// The report of a run that has none, from what there is of its events.

@@ -754,19 +754,33 @@ fn point_name(report: &ComparisonReport, values: &Named<String>) -> String {
 fn table(report: &ComparisonReport, pair: &PairReport) -> Table {
     let [baseline, side] = titles(&report.sides[0].name, &pair.side);
     let columns = columns(baseline.into(), side.into()).map(|column| column.key(""));
-    let mut table = Table::new(columns);
     let is_one = pair.points.len() == 1;
+    let is_all = is_one && pair.points[0].values.is_empty();
+    let mut table = Table::new(for_people(columns, is_all));
+    let cells = |at: &str, judged: &Judged| for_people(cells(report, at, judged), is_all);
     for point in &pair.points {
         for (index, judged) in once(&point.primary).chain(&point.others).enumerate() {
             // Of many points the judged figure alone: the rest stands by point.
             if index > 0 && !is_one {
                 break;
             }
-            table.row(cells(report, &point_name(report, &point.values), judged));
+            table.row(cells(&point_name(report, &point.values), judged));
         }
     }
-    over_all(pair).for_each(|judged| table.row(cells(report, ALL, judged)));
+    over_all(pair).for_each(|judged| table.row(cells(ALL, judged)));
     table
+}
+
+/// A row as people read it: the verdict stands beside its ratio, where a narrow page has it too,
+/// and a point that is the only one goes without saying.
+fn for_people<T>(row: [T; 12], is_all: bool) -> Vec<T> {
+    let mut row: Vec<T> = row.into();
+    let verdict = row.pop();
+    row.splice(8..8, verdict);
+    if is_all {
+        row.remove(0);
+    }
+    row
 }
 
 /// The names of sides as titles: whole, or by the first trait that they have, or by its value

@@ -41,7 +41,9 @@ pub use experiment::{experiment, experiment_points, is_unfinished};
 pub use history::history;
 pub use list::{ExperimentLine, experiment_list, imported_list, run_list};
 pub use matrix::{matrices, matrix_section};
-pub use run::{RUN_SECTIONS, Short, run, run_in_a_line, run_short, run_unstored, worst};
+pub use run::{
+    Identity, RUN_SECTIONS, Short, identity, run, run_in_a_line, run_short, run_unstored,
+};
 pub use seconds::seconds_csv;
 pub use seek::{seek, seek_probes};
 pub use spark::sparkline;

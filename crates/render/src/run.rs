@@ -17,7 +17,8 @@ mod transactions;
 mod why;
 
 use analysis::report::Report;
-use model::Severity;
+use model::numbers::{self, count};
+use model::{Load, Severity};
 
 use super::charts::{Chart, named, of_run};
 use super::document::{Block, Details, Document, Length, REPEAT, Section, Span, Text, Validity};
@@ -96,9 +97,53 @@ pub fn run_in_a_line(report: &Report) -> Document {
 }
 
 /// What limits the use of a run's result, in a sentence; nothing where only notes do.
-pub fn worst(report: &Report) -> Option<String> {
+fn worst(report: &Report) -> Option<String> {
     let is_grave = report.findings.iter().any(|finding| finding.severity > Severity::Note);
     is_grave.then(|| head::verdict(report).word)
+}
+
+/// What tells a run from others of its workload in a list.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Identity {
+    /// How it was loaded, for how long, and parameters that are not at their default:
+    /// `open, 200 arrivals/s, 30 s, warehouses=4`.
+    pub setup: String,
+    /// The answer of [`worst`]; or nothing.
+    pub worst: String,
+    /// Which findings limit its use, in a few words: `other cpu load, short`.
+    pub reasons: String,
+}
+
+/// More findings are counted.
+const REASONS_MOST: usize = 2;
+
+/// What tells a run from others; whether a workload's parameter has its default, which goes without
+/// saying, is asked by workload, name and value.
+pub fn identity(report: &Report, is_default: &dyn Fn(&str, &str, &str) -> bool) -> Identity {
+    let mut parts: Vec<String> = match &report.load {
+        Some(Load::Closed) | None => Vec::new(),
+        Some(Load::Open { rate, .. }) => vec![format!("open, {}", numbers::arrival_rate(rate))],
+        Some(load) => vec![numbers::load(load)],
+    };
+    parts.push(numbers::seconds(report.measured_seconds));
+    match report.groups.as_slice() {
+        [group] => {
+            let is_said =
+                |(name, value): &(&str, &String)| !is_default(&group.workload, name, value);
+            let said = group.parameters.iter().filter(is_said);
+            parts.extend(said.map(|(name, value)| format!("{name}={value}")));
+        }
+        groups => parts.push(count(groups.len() as u64, "group")),
+    }
+    let grave = report.findings.iter().map(|of| of.severity).max();
+    let grave = grave.filter(|severity| *severity > Severity::Note);
+    let all = report.findings.iter().filter(|of| Some(of.severity) == grave);
+    let names: Vec<String> = all.map(|of| of.id.replace('_', " ")).collect();
+    let mut reasons = names.iter().take(REASONS_MOST).cloned().collect::<Vec<_>>().join(", ");
+    if names.len() > REASONS_MOST {
+        reasons.push_str(&format!(", +{}", names.len() - REASONS_MOST));
+    }
+    Identity { setup: parts.join(", "), worst: worst(report).unwrap_or_default(), reasons }
 }
 
 /// What each client did, where the report has it.

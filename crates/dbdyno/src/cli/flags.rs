@@ -104,9 +104,6 @@ pub(crate) fn seed() -> Arg {
     Arg::new("seed").long("seed").value_name("N").default_value("1").help("Seed of the data")
 }
 
-/// Parameters of workloads that are the size of their data.
-pub(crate) const SIZES: [&str; 4] = ["warehouses", "scale", "tables", "table_size"];
-
 /// `--quiet`, and what is not shown then.
 pub(crate) fn quiet(what: &'static str) -> Arg {
     Arg::new("quiet").long("quiet").short('q').action(ArgAction::SetTrue).help(what)

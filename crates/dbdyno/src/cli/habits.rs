@@ -8,7 +8,7 @@ use clap::Command;
 use clap::error::{ContextKind, ContextValue, Error};
 use model::Parameter;
 
-use super::flags::SIZES;
+use app::stored_report::SIZES;
 
 /// Words of other programs with one meaning.
 struct Habit {

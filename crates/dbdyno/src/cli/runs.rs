@@ -372,19 +372,11 @@ fn page_of(report: &Report, matches: &ArgMatches, kept: RunIn) -> Document {
         return whole();
     }
     let with = render::Short {
-        is_default: &is_default,
+        is_default: &app::stored_report::is_default,
         is_stored: kept != RunIn::NoStore,
         next: next_commands(report, kept),
     };
     render::run_short(report, &with)
-}
-
-/// Whether a workload's parameter has its default.
-fn is_default(workload: &str, name: &str, value: &str) -> bool {
-    let entry = workloads::by_name(workload).ok();
-    let parameter = entry.and_then(|of| of.parameters.iter().find(|of| of.name == name));
-    // How much data there are is always said.
-    parameter.is_some_and(|of| of.default == value && !flags::SIZES.contains(&name))
 }
 
 /// How to go on from the first page of a run.

@@ -7,12 +7,13 @@ use std::cmp::Ordering;
 use std::collections::{BTreeSet, HashSet};
 
 use analysis::figures::number;
-use app::stored_report::{rates_over_time, worst_of};
+use app::stored_report::{identity_of, rates_over_time};
 use app::trials::{FIGURES, check_names};
 use askama::Template;
 use axum::extract::State;
 use axum::response::Response;
 use model::{NS_PER_S, Severity, Status, format_count, numbers};
+use render::Identity;
 use render::list::{Best, Trials, groups, in_short, is_overloaded, point, short_id};
 use render::spark::spark_svg;
 use store::{Filter, Query, RunRow, Sort, Store, utc};
@@ -97,8 +98,8 @@ pub(super) struct RowView {
     pub(super) p99_ms: String,
     /// `good`, or the worst finding's severity; empty while nothing can be said.
     pub(super) validity: &'static str,
-    /// Its worst finding in a sentence; or nothing.
-    pub(super) worst: String,
+    /// What tells it from others, and what limits its use.
+    pub(super) identity: Identity,
     pub(super) is_best: bool,
     /// Throughput over time, as SVG.
     pub(super) trend: String,
@@ -128,7 +129,12 @@ impl RowView {
         format!("{} {}", self.name, self.short)
     }
 
-    pub(super) fn of(row: &RunRow, is_best: bool, (trend, worst): (&str, &str)) -> RowView {
+    /// The same of a run that stands alone.
+    pub(super) fn plain(row: &RunRow) -> RowView {
+        RowView::of(row, false, String::new(), Identity::default())
+    }
+
+    pub(super) fn of(row: &RunRow, is_best: bool, trend: String, identity: Identity) -> RowView {
         RowView {
             id: row.run.0.clone(),
             short: short_id(&row.run.0).to_owned(),
@@ -150,9 +156,9 @@ impl RowView {
             nopm: row.nopm.map_or(String::new(), |nopm| numbers::rate(Some(nopm))),
             p99_ms: row.p99_ms.map_or(String::new(), |ms| numbers::ms(Some(ms))),
             validity: validity(row.status, row.worst_finding, row.p99_ms),
-            worst: worst.to_owned(),
+            identity,
             is_best,
-            trend: trend.to_owned(),
+            trend,
             labels: row.labels.iter().map(|(key, value)| label_view(key, value)).collect(),
         }
     }
@@ -407,10 +413,9 @@ fn rows(
     };
     let of_group = |rows: &Vec<&RunRow>| {
         let of = Trials::of(rows).map(experiment_line);
-        let more = |row: &RunRow| (trend(store, shared, row), worst(store, shared, row));
         let view = |row: &&RunRow| {
-            let (trend, worst) = more(row);
-            RowView::of(row, best.is(row), (&trend, &worst))
+            let trend = trend(store, shared, row);
+            RowView::of(row, best.is(row), trend, identity(store, shared, row))
         };
         let shown = if of.is_some() { &rows[..rows.len().min(TRIALS_MOST)] } else { &rows[..] };
         Group { n_more: rows.len() - shown.len(), rows: shown.iter().map(view).collect(), of }
@@ -438,11 +443,11 @@ fn trend(store: &Store, shared: &Shared, row: &RunRow) -> String {
     })
 }
 
-/// What limits the use of a run, in a sentence. It is read once, too.
-fn worst(store: &Store, shared: &Shared, row: &RunRow) -> String {
-    match (row.status, row.worst_finding) {
-        (Status::Running, _) | (_, Some(Severity::Note) | None) => String::new(),
-        _ => shared.worsts.get(row.run.clone(), || worst_of(store, row).unwrap_or_default()),
+/// What tells a run from others, and what limits its use. It is read once, too.
+fn identity(store: &Store, shared: &Shared, row: &RunRow) -> Identity {
+    match row.status {
+        Status::Running => Identity::default(),
+        _ => shared.identities.get(row.run.clone(), || identity_of(store, row).unwrap_or_default()),
     }
 }
 

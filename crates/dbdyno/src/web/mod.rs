@@ -119,7 +119,7 @@ struct Shared {
     /// Throughput over time of ended runs, as the list draws it.
     trends: Memo<RunId>,
     /// What limits the use of ended runs, in a sentence each.
-    worsts: Memo<RunId>,
+    identities: Memo<RunId, render::Identity>,
     /// What experiments have shown, by how they stand.
     results: Memo<String>,
     /// Pages of experiments with their charts, by how they stand and what is asked of them.

@@ -36,6 +36,9 @@ use super::visitor::Visitor;
 
 /// So many of each kind are suggested as sides of a comparison.
 const SUGGESTED_MAX: usize = 50;
+
+/// So many of them have a check box.
+const PICKS_MOST: usize = 12;
 /// How soon a run that goes on is looked at again: it tells once a second.
 const NEXT_MS: u64 = 1000;
 
@@ -91,7 +94,7 @@ pub(super) async fn run(
             let place = format!("/runs/{}{}", standing.row.run, asked.text());
             return Ok(Redirect::to(&place).into_response());
         }
-        let row = RowView::of(&standing.row, false, ("", ""));
+        let row = RowView::plain(&standing.row);
         let title = row.title();
         let labels = &standing.row.labels;
         answer::page(&RunPage {
@@ -117,7 +120,7 @@ pub(super) async fn run_chart(
     app.read(move |store, shared| {
         let standing = shared.lives.standing(store, &name)?;
         let page = format!("/runs/{}", standing.row.run);
-        let name = RowView::of(&standing.row, false, ("", "")).title();
+        let name = RowView::plain(&standing.row).title();
         let charts = render::charts::of_run(&standing.drawn);
         let stands = Stands { at: &page, query: "", name: &name, here: "runs" };
         answer::chart_page(&charts, &of, &stands, &visitor)
@@ -287,7 +290,7 @@ fn is_begun(store: &Store, asked: &Pairs) -> bool {
 }
 
 /// What is asked to be compared; none where that is not enough.
-fn sides(asked: &Pairs, selected: Option<&Grouped>) -> Option<CompareBy> {
+fn sides(store: &Store, asked: &Pairs, selected: Option<&Grouped>) -> Option<CompareBy> {
     if asked.get("by").is_none()
         && let Some(selected) = selected
     {
@@ -299,6 +302,11 @@ fn sides(asked: &Pairs, selected: Option<&Grouped>) -> Option<CompareBy> {
             Some(CompareBy::Axis { experiment: experiment.clone(), axis: axis.to_owned() })
         }
         (_, [_, _, ..]) => Some(CompareBy::Sides(names)),
+        // An experiment that varies one thing has its sides.
+        (None, [experiment]) => match &axes(store, asked)[..] {
+            [axis] => Some(CompareBy::Axis { experiment: experiment.clone(), axis: axis.clone() }),
+            _ => None,
+        },
         _ => None,
     }
 }
@@ -332,7 +340,7 @@ fn held(
     asked: &Pairs,
     selected: Option<&Grouped>,
 ) -> Result<ComparisonReport, HttpError> {
-    let sides = sides(asked, selected).ok_or_else(|| {
+    let sides = sides(store, asked, selected).ok_or_else(|| {
         HttpError::bad("name a baseline and another side, or one experiment and an axis of it")
     })?;
     let judge = judge(asked)?;
@@ -355,9 +363,20 @@ fn is_unknown(store: &Store, sides: &CompareBy) -> bool {
     }
 }
 
+/// The label that builds are told apart by: the one that is asked for, else `build` where a run has
+/// it, else the day, which every run has.
+fn history_by(store: &Store, asked: &Pairs) -> Result<String, HttpError> {
+    if let Some(by) = asked.get("by") {
+        return Ok(by.to_owned());
+    }
+    let has_build = store.label_keys()?.iter().any(|key| key == "build");
+    let is_empty = store.list(&Filter::default())?.is_empty();
+    Ok(if has_build || is_empty { "build" } else { "day" }.to_owned())
+}
+
 /// The history that an address asks for.
 pub(super) fn reported_history(store: &Store, asked: &Pairs) -> Result<HistoryReport, HttpError> {
-    let by = asked.get("by").unwrap_or("build");
+    let by = history_by(store, asked)?;
     let order = match asked.get("order") {
         None => None,
         Some("version") => Some(Order::Version),
@@ -368,7 +387,7 @@ pub(super) fn reported_history(store: &Store, asked: &Pairs) -> Result<HistoryRe
     };
     let baseline = asked.get("baseline").map(str::to_owned);
     let imported = imported(store, asked)?;
-    let question = Question { order, baseline, imported, ..Question::of(by, judge(asked)?) };
+    let question = Question { order, baseline, imported, ..Question::of(&by, judge(asked)?) };
     Ok(hold_history(store, &question)?)
 }
 
@@ -525,7 +544,8 @@ pub(super) async fn compare(
             first: First::InPage,
         };
         let selected = selected(store, &asked);
-        let is_begun = is_begun(store, &asked);
+        let is_whole = sides(store, &asked, selected.as_ref()).is_some();
+        let is_begun = !is_whole && is_begun(store, &asked);
         let (body, trouble) = match is_asked(&asked) && !is_begun {
             false => (String::new(), None),
             true => {
@@ -536,7 +556,7 @@ pub(super) async fn compare(
             }
         };
         let text = |name: &str| asked.get(name).unwrap_or_default().to_owned();
-        let command = sides(&asked, selected.as_ref()).map(|sides| {
+        let command = sides(store, &asked, selected.as_ref()).map(|sides| {
             let words = match sides {
                 CompareBy::Axis { experiment, axis } => vec![experiment, format!("--by={axis}")],
                 CompareBy::Sides(names) => names,
@@ -590,16 +610,18 @@ pub(super) async fn history(
             html(&Document { sections, ..page.clone() }, medium)
         })?;
         let text = |name: &str| asked.get(name).unwrap_or_default().to_owned();
+        let by = history_by(store, &asked)?;
         let option = |name: &str| Some(format!("--{name}={}", asked.get(name)?));
-        let words = ["by", "order", "baseline", "imported", "rows", "columns"]
-            .into_iter()
-            .filter_map(option);
-        let command = in_terminal("history", words.collect(), &asked);
+        let is_default = by == "build" && asked.get("by").is_none();
+        let of_by = (!is_default).then(|| format!("--by={by}"));
+        let words =
+            ["order", "baseline", "imported", "rows", "columns"].into_iter().filter_map(option);
+        let command = in_terminal("history", of_by.into_iter().chain(words).collect(), &asked);
         answer::page_or_trouble(
             trouble.as_ref(),
             &HistoryPage {
                 frame: Frame::new("History", "history", &visitor).with_charts(),
-                by: asked.get("by").unwrap_or("build").to_owned(),
+                by: by.clone(),
                 order: text("order"),
                 baseline: text("baseline"),
                 figure: text("figure"),

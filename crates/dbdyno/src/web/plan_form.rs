@@ -5,6 +5,7 @@
 //! that page's TOML, which is sent along; so a field that was changed is written over the TOML, and
 //! a field that was not says nothing. Not here: what is done with a plan (new_run).
 
+use app::stored_report::SIZES;
 use model::{Parameter, ParameterKind, Target};
 use plan::{
     BadPlan, Draft, EXPERIMENT, From, GroupDraft, PLAN, VaryDraft, Written, group_flags, read_toml,
@@ -16,6 +17,10 @@ use super::query::Pairs;
 pub(super) const FILE: &str = "plan.toml";
 /// Parameters of a plan that are shown at once; the others are unfolded.
 const OFTEN: [&str; 4] = ["name", "ramp_up", "duration", "seed"];
+/// The same of a group.
+const OFTEN_OF_GROUP: [&str; 3] = ["clients", "load", "rate"];
+/// The same of a workload, beside the size of its data.
+const OFTEN_OF_WORKLOAD: [&str; 2] = ["mode", "index"];
 
 /// A field of the form.
 pub(super) struct Field {
@@ -44,12 +49,54 @@ pub(super) struct Section {
     /// Whether it is shown at once.
     pub(super) is_open: bool,
     pub(super) fields: Vec<Field>,
+    /// Those that few people need: they are folded within it.
+    pub(super) rare: Vec<Field>,
+}
+
+/// Fields of a section that stand together.
+pub(super) struct Part<'s> {
+    /// Whether they are folded until somebody wants them.
+    pub(super) is_folded: bool,
+    /// Whether one of them is filled or wrong, so that they are seen all the same.
+    pub(super) is_open: bool,
+    pub(super) fields: &'s [Field],
+}
+
+impl Section {
+    /// Its fields, those that are folded last.
+    pub(super) fn parts(&self) -> Vec<Part<'_>> {
+        let is_used = |field: &Field| !field.value.is_empty() || !field.wrong.is_empty();
+        let rare =
+            Part { is_folded: true, is_open: self.rare.iter().any(is_used), fields: &self.rare };
+        let often = Part { is_folded: false, is_open: true, fields: &self.fields };
+        [often, rare].into_iter().filter(|part| !part.fields.is_empty()).collect()
+    }
+
+    /// All of its fields.
+    #[cfg(test)]
+    fn into_fields(self) -> impl Iterator<Item = Field> {
+        self.fields.into_iter().chain(self.rare)
+    }
 }
 
 /// Every field of a draft, of which `wrong` is said.
 pub(super) fn sections(draft: &Draft, wrong: Option<&BadPlan>) -> Vec<Section> {
-    let section =
-        |title: &str, is_open, fields| Section { title: title.to_owned(), is_open, fields };
+    let section = |title: &str, is_open, fields| Section {
+        title: title.to_owned(),
+        is_open,
+        fields,
+        rare: Vec::new(),
+    };
+    // Where none is needed often, all are shown.
+    let with_rare = |title: &str, is_open, all: Vec<(bool, Field)>| {
+        let (fields, rare): (Vec<(bool, Field)>, Vec<(bool, Field)>) =
+            all.into_iter().partition(|(is_often, _)| *is_often);
+        let of = |all: Vec<(bool, Field)>| all.into_iter().map(|(_, field)| field).collect();
+        match fields.is_empty() {
+            true => section(title, is_open, of(rare)),
+            false => Section { rare: of(rare), ..section(title, is_open, of(fields)) },
+        }
+    };
     let field = |prefix: &str, row: &'static Parameter| field_of(draft, prefix, row, wrong);
     let plan = || PLAN.iter().map(|row| &row.parameter).filter(|row| row.name != "target");
     let is_often = |row: &&Parameter| OFTEN.contains(&row.name);
@@ -59,11 +106,15 @@ pub(super) fn sections(draft: &Draft, wrong: Option<&BadPlan>) -> Vec<Section> {
         let workload = group.workload().map_or("", |workload| workload.text.as_str());
         let name = group.values.get("name").map_or(workload, |name| name.text.as_str());
         let of = if draft.groups.len() > 1 { format!(" of {name}") } else { String::new() };
-        let load = group_flags().map(|row| field(&format!("group.{index}"), row)).collect();
-        all.push(section(&format!("Clients and load{of}"), index == 0, load));
+        let load = group_flags()
+            .map(|row| (OFTEN_OF_GROUP.contains(&row.name), field(&format!("group.{index}"), row)));
+        all.push(with_rare(&format!("Clients and load{of}"), index == 0, load.collect()));
         let table = workloads::by_name(workload).map(|entry| entry.parameters).unwrap_or_default();
-        let rows = table.iter().map(|row| field(&format!("parameter.{index}"), row)).collect();
-        all.push(section(&format!("Workload {workload}{of}"), index == 0, rows));
+        let rows = table.iter().map(|row| {
+            let is_often = SIZES.contains(&row.name) || OFTEN_OF_WORKLOAD.contains(&row.name);
+            (is_often, field(&format!("parameter.{index}"), row))
+        });
+        all.push(with_rare(&format!("Workload {workload}{of}"), index == 0, rows.collect()));
     }
     // Clients come before all: they are what one asks for first.
     all.insert(all.len().min(1), section("Run", true, often));
@@ -297,7 +348,7 @@ mod tests {
         let fields = |bad: &str| {
             let draft = read_toml(FILE, WAS).unwrap();
             let all = sections(&draft, Some(&BadPlan(bad.to_owned())));
-            let all = all.into_iter().flat_map(|section| section.fields);
+            let all = all.into_iter().flat_map(Section::into_fields);
             all.filter(|field| !field.wrong.is_empty()).map(|field| field.key).collect::<Vec<_>>()
         };
         assert_eq!(fields("--clients: 0 is too small"), ["group.0.clients"]);
@@ -311,7 +362,7 @@ mod tests {
         let text = "target = \"nobody\"\nduration = 5\n[[group]]\nworkload = \"tpcc\"\n\
                     clients = -3\nparameters = { warehouses = \"x\" }\n";
         let draft = read_toml(FILE, text).unwrap();
-        let all = sections(&draft, None).into_iter().flat_map(|section| section.fields);
+        let all = sections(&draft, None).into_iter().flat_map(Section::into_fields);
         let wrong = all.filter(|field| !field.wrong.is_empty()).map(|field| field.key);
         let mut wrong: Vec<String> = wrong.collect();
         wrong.sort();
@@ -323,8 +374,11 @@ mod tests {
     #[test]
     fn each_parameter_has_its_field_once() {
         let draft = read_toml(FILE, WAS).unwrap();
-        let mut keys: Vec<String> =
-            sections(&draft, None).into_iter().flat_map(|s| s.fields).map(|f| f.key).collect();
+        let mut keys: Vec<String> = sections(&draft, None)
+            .into_iter()
+            .flat_map(Section::into_fields)
+            .map(|f| f.key)
+            .collect();
         let n_of_plan = keys.iter().filter(|key| key.starts_with("plan.")).count();
         assert_eq!(n_of_plan, PLAN.len() - 1, "the target stands by itself");
         assert_eq!(

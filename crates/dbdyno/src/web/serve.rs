@@ -112,7 +112,7 @@ pub(crate) fn bind(options: Options) -> Result<Serving, Error> {
         auth,
         lives: LiveRuns::default(),
         trends: Memo::of(TRENDS_MAX),
-        worsts: Memo::of(TRENDS_MAX),
+        identities: Memo::of(TRENDS_MAX),
         results: Memo::of(RESULTS_MAX),
         experiments: Memo::of(EXPERIMENTS_MAX),
         jobs,
