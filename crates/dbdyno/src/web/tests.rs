@@ -63,6 +63,6 @@ fn what_people_wrote_is_shown_as_text() {
         labels: vec![(evil.to_owned(), evil.to_owned())],
         ..row("01a1ffb6-0000-7000-8000-000000000001")
     };
-    let html = Part { row: RowView::of(&row, false, ("", "")) }.render().unwrap();
+    let html = Part { row: RowView::plain(&row) }.render().unwrap();
     assert!(!html.contains('<') && !html.contains('"') && !html.contains('\''), "{html}");
 }
