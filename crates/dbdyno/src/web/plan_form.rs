@@ -89,12 +89,13 @@ pub(super) fn sections(draft: &Draft, wrong: Option<&BadPlan>) -> Vec<Section> {
     };
     // Where none is needed often, all are shown.
     let with_rare = |title: &str, is_open, all: Vec<(bool, Field)>| {
-        let (fields, rare): (Vec<(bool, Field)>, Vec<(bool, Field)>) =
-            all.into_iter().partition(|(is_often, _)| *is_often);
-        let of = |all: Vec<(bool, Field)>| all.into_iter().map(|(_, field)| field).collect();
+        let (mut fields, mut rare) = (Vec::new(), Vec::new());
+        for (is_often, field) in all {
+            if is_often { fields.push(field) } else { rare.push(field) }
+        }
         match fields.is_empty() {
-            true => section(title, is_open, of(rare)),
-            false => Section { rare: of(rare), ..section(title, is_open, of(fields)) },
+            true => section(title, is_open, rare),
+            false => Section { rare, ..section(title, is_open, fields) },
         }
     };
     let field = |prefix: &str, row: &'static Parameter| field_of(draft, prefix, row, wrong);

@@ -49,5 +49,6 @@ mod stored;
 mod terminal;
 mod unchanged;
 mod waiting;
+mod walk;
 mod web;
 mod why;

@@ -1,0 +1,121 @@
+//! The commands of README, tutorial and how-tos, in the shell and in the order in which a reader
+//! types them: small data and short runs, and what is not ours stands aside.
+//!
+//! Not here: whether our parser takes the commands of all other pages (cli/examples).
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
+
+use servers::for_tests::{MARIADB, POSTGRES};
+
+use crate::home::Home;
+use crate::real::url_of;
+
+/// Runs dbdyno as a reader does, but for the size of data and the length of runs, servers that the
+/// reader has, and a service that goes on for ever. An undecided gate is no mistake of the page.
+const DBDYNO: &str = r#"#!/bin/bash
+set -e
+words=()
+for word in "$@"; do
+    case "$word" in
+        --ask-password) ;;
+        *) words+=("$word") ;;
+    esac
+done
+set -- "${words[@]//mariadb:\/\/bench@127.0.0.1\/bench/$MARIADB_URL}"
+set -- "${@//postgres:\/\/bench@127.0.0.1\/bench/$POSTGRES_URL}"
+case "$1" in
+    run) set -- "$@" --shrink=10 --quiet; for word in "$@"; do
+             case "$word" in --duration) has_duration=yes ;; esac
+         done
+         if [ -z "$has_duration" ]; then set -- "$@" --duration=1s; fi
+         args=(); for word in "$@"; do
+             if [ "$before" = --duration ]; then word=1s; fi
+             args+=("$word"); before=$word
+         done
+         set -- "${args[@]}" --ramp-up=0s ;;
+    web) "$PROGRAM" "$@" --listen=127.0.0.1:0 > web.out 2>&1 &
+         until grep -q 'Ctrl-C ends it' web.out; do kill -0 $!; sleep 0.05; done
+         kill $!
+         echo "0 dbdyno $*" >> walked
+         exit 0 ;;
+esac
+code=0
+"$PROGRAM" "$@" > last.out 2> last.err || code=$?
+echo "$code dbdyno $*" >> walked
+case "$1 $* $code" in
+    compare*--fail-if*\ 1 | history*--fail-on-regression*\ 1) exit 0 ;;
+esac
+if [ $code != 0 ]; then cat last.out last.err >&2; fi
+exit $code
+"#;
+
+/// cargo, as far as a page runs dbdyno by it.
+const CARGO: &str = "#!/bin/bash\nif [ \"$1\" = run ]; then shift; while [ \"$1\" != -- ]; do shift; \
+                     done; shift; exec dbdyno \"$@\"; fi\n";
+
+/// What a page installs, starts or stops besides.
+const ASIDE: [&str; 6] = ["sudo", "podman", "start_old", "start_new", "stop_old", "stop_new"];
+
+/// The blocks of a page that a reader pastes into a shell.
+fn shell_blocks(page: &str) -> String {
+    let blocks = page.split("```sh\n").skip(1);
+    let blocks = blocks.filter_map(|block| Some(block.split_once("```")?.0));
+    // What is written `... --repeat 5` is no command.
+    let is_command = |line: &&str| !line.starts_with("...");
+    let lines = blocks.flat_map(|block| block.lines().filter(is_command).collect::<Vec<_>>());
+    lines.collect::<Vec<_>>().join("\n")
+}
+
+fn put_program(folder: &Path, name: &str, text: &str) {
+    let path = folder.join(name);
+    fs::write(&path, text).expect("the folder is ours");
+    fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).expect("it is ours");
+}
+
+/// Walks a page: every command does what the page says it does, at least `n_least` of them.
+#[track_caller]
+fn walk(page: &str, n_least: usize) {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let text = fs::read_to_string(root.join(page)).expect("the page is there");
+    let home = Home::new();
+    let programs = home.path("programs");
+    fs::create_dir(&programs).expect("the folder is ours");
+    put_program(&programs, "dbdyno", DBDYNO);
+    put_program(&programs, "cargo", CARGO);
+    ASIDE.iter().for_each(|name| put_program(&programs, name, "#!/bin/sh\n"));
+    let mut name = page.replace(['/', '.', '-'], "_");
+    name.make_ascii_lowercase();
+    let mut shell = home.command("/bin/bash");
+    shell
+        .args(["-e", "-u", "-c", &shell_blocks(&text)])
+        .env("PATH", format!("{}:/usr/bin:/bin:/usr/sbin:/sbin", programs.display()))
+        .env("PROGRAM", env!("CARGO_BIN_EXE_dbdyno"))
+        .env("MARIADB_URL", url_of(MARIADB.shared(), &name))
+        .env("POSTGRES_URL", url_of(POSTGRES.shared(), &name))
+        .env("OLD", format!("sqlite:{}", home.path("old.db").display()))
+        .env("NEW", format!("sqlite:{}", home.path("new.db").display()))
+        .env("URL", format!("sqlite:{}", home.path("one.db").display()));
+    let ran = shell.output().expect("a shell is installed");
+    let walked = fs::read_to_string(home.path("walked")).unwrap_or_default();
+    let said = String::from_utf8_lossy(&ran.stderr);
+    assert!(ran.status.success(), "{page}: {said}\n{walked}");
+    assert!(walked.lines().count() >= n_least, "{page}: {walked}");
+}
+
+#[test]
+fn the_commands_of_the_readme_work() {
+    walk("README.md", 7);
+}
+
+#[test]
+fn the_commands_of_the_tutorial_work() {
+    walk("docs/tutorial/first-run.md", 6);
+}
+
+#[test]
+fn the_commands_of_the_how_tos_work() {
+    walk("docs/how-to/ci-gate.md", 15);
+    walk("docs/how-to/install.md", 0);
+}
