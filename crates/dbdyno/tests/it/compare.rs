@@ -71,6 +71,52 @@ fn labelled_runs_are_sides_and_a_broken_limit_fails() {
     passes.says(&["undecided tps<-1%", "undecided: 1 run per side"]);
 }
 
+/// Runs of a side in turns with another's, each with a seed of its own: builds whose starts differ.
+fn sides_in_turns(home: &Home, services: [&str; 2], n_runs: u32) {
+    for nth in 0..n_runs {
+        for (side, service) in ["old", "new"].into_iter().zip(services) {
+            let label = format!("{side}-{service}-{n_runs}");
+            let seed = format!("--seed={}", 2 * nth + u32::from(side == "new") + 1);
+            let target = format!("constant:{service}&servers=4&spread=1");
+            let target = format!("--target=sim:?service={target}");
+            let words = ["run", "empty", &target, &seed, "--placement=simulated", "--ramp-up=0s"];
+            let more = ["--duration=1s", "--quiet", "--label", &format!("build={label}")];
+            home.run(&[&words[..], &more].concat()).good();
+        }
+    }
+}
+
+/// What a pipeline sees: each case with its exit code.
+#[test]
+fn a_gate_has_these_exit_codes() {
+    let home = Home::new();
+    for (services, n_runs) in [(["2ms", "2ms"], 5), (["2ms", "2.2ms"], 5), (["2ms", "2ms"], 2)] {
+        sides_in_turns(&home, services, n_runs);
+    }
+    let (same, slower, few) =
+        (["old-2ms-5", "new-2ms-5"], ["old-2ms-5", "new-2.2ms-5"], ["old-2ms-2", "new-2ms-2"]);
+    for (sides, limit, more, code, word) in [
+        (same, "tps<-5%", "", 0, "passed tps<-5%"),
+        (same, "p99>+5%", "", 0, "passed p99>+5%"),
+        (slower, "tps<-5%", "", 1, "FAILED tps<-5%"),
+        (slower, "p99>+5%", "", 1, "FAILED p99>+5%"),
+        // Nearer than the noise of the runs: nobody can say, and that is no pass.
+        (same, "tps<-0.1%", "", 1, "undecided tps<-0.1%"),
+        (same, "tps<-0.1%", "--undecided=pass", 0, "undecided tps<-0.1%"),
+        (slower, "tps<-5%", "--undecided=pass", 1, "FAILED tps<-5%"),
+        (few, "tps<-5%", "", 2, "has 2 runs"),
+        (same, "tps<5", "", 2, "tps<5"),
+        (same, "speed<-5%", "", 2, "speed"),
+    ] {
+        let [old, new] = sides.map(|side| format!("build={side}"));
+        let words = ["compare", &old, &new, "--fail-if", limit, more];
+        let words: Vec<&str> = words.into_iter().filter(|word| !word.is_empty()).collect();
+        let ran = home.run(&words);
+        assert_eq!(ran.code, Some(code), "{sides:?} {limit} {more}: {}{}", ran.out, ran.err);
+        assert!((ran.out.clone() + &ran.err).contains(word), "{word}: {}{}", ran.out, ran.err);
+    }
+}
+
 #[test]
 fn what_cannot_be_compared_is_said_in_a_sentence() {
     let home = Home::new();
