@@ -79,16 +79,17 @@ pub(crate) enum Output {
     Json,
     Markdown,
     Csv,
+    Github,
 }
 
-choice!(Output { Text = "text", Json = "json", Markdown = "markdown", Csv = "csv" });
+choice!(Output { Text = "text", Json = "json", Markdown = "markdown", Csv = "csv", Github = "github" });
 
 /// `--output`, for every subcommand.
 pub(crate) fn output() -> Arg {
     Arg::new("output")
         .long("output")
         .global(true)
-        .value_name("text|json|markdown|csv")
+        .value_name("text|json|markdown|csv|github")
         .value_parser(
             PossibleValuesParser::new(Output::NAMES).map(|name| {
                 Output::by_name(&name).expect("clap lets nothing but the names through")
@@ -96,7 +97,10 @@ pub(crate) fn output() -> Arg {
         )
         .hide_possible_values(true)
         .help_heading("Everywhere")
-        .help("Output format (markdown, csv: for commands that support them) [default: text]")
+        .help(
+            "Output format (markdown, csv, github: for commands that support them; github: \
+             annotations and the summary of a job) [default: text]",
+        )
 }
 
 /// `--seed`, of data alone.

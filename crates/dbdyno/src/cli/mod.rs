@@ -21,6 +21,7 @@ mod export;
 mod figure_names;
 mod first_steps;
 mod flags;
+mod github;
 mod habits;
 mod history;
 mod imported;
@@ -399,7 +400,10 @@ fn formats(matches: &ArgMatches) -> &'static [Output] {
         _ => false,
     };
     match (is_document, is_markdown_too) {
-        (true, _) => Output::ALL,
+        (true, _) if matches!(matches.subcommand_name(), Some("compare" | "history")) => {
+            Output::ALL
+        }
+        (true, _) => &[Output::Text, Output::Json, Output::Markdown, Output::Csv],
         (false, true) => &[Output::Text, Output::Json, Output::Markdown],
         (false, false) => &[Output::Text, Output::Json],
     }
@@ -421,6 +425,7 @@ pub(crate) fn print_document(
     match flags::output_of(matches) {
         Output::Markdown => shell.print(&render::markdown::markdown(document)),
         Output::Csv => shell.print(&render::csv::csv(document)),
+        Output::Github => github::print(document, shell),
         Output::Text | Output::Json => shell.print_page(document, &shell.style(width)),
     }
 }

@@ -212,8 +212,8 @@ fn a_mistake_is_reported_with_the_help_of_its_own_command() {
     );
     check(
         &["--output=xml", "runs"],
-        "invalid value 'xml' for '--output <text|json|markdown|csv>'; possible values: text, json, \
-         markdown, csv; see 'dbdyno --help'",
+        "invalid value 'xml' for '--output <text|json|markdown|csv|github>'; possible values: \
+         text, json, markdown, csv, github; see 'dbdyno --help'",
     );
     let only = "--output markdown: this command does not write it; choose text or json";
     check(&["build", "empty", "--output=markdown"], only);

@@ -115,6 +115,18 @@ fn a_gate_has_these_exit_codes() {
         assert_eq!(ran.code, Some(code), "{sides:?} {limit} {more}: {}{}", ran.out, ran.err);
         assert!((ran.out.clone() + &ran.err).contains(word), "{word}: {}{}", ran.out, ran.err);
     }
+    // On GitHub the verdicts are annotations, and the page is the summary of the job.
+    let summary = home.write("summary.md", "# Before\n");
+    let words = ["compare", "build=old-2ms-5", "build=new-2.2ms-5", "--fail-if=tps<-5%"];
+    let mut command = home.dbdyno(&[&words[..], &["--output=github"]].concat());
+    let ran = command.env("GITHUB_STEP_SUMMARY", &summary).output().expect("it is built");
+    let said = String::from_utf8_lossy(&ran.stdout).into_owned();
+    assert_eq!(ran.status.code(), Some(1), "{said}");
+    assert!(said.starts_with("::error title=dbdyno Limit::FAILED tps<-5%25 at "), "{said}");
+    assert!(!said.contains("| figure |"), "{said}");
+    let summary = std::fs::read_to_string(summary).expect("it is there");
+    assert!(summary.starts_with("# Before\n") && summary.contains("| figure |"), "{summary}");
+    home.run(&["runs", "--output=github"]).code(2).warns(&["this command does not write it"]);
 }
 
 #[test]

@@ -1,0 +1,87 @@
+//! A result as GitHub Actions shows it: an annotation for each verdict, and the page as the summary
+//! of the job (Workflow commands for GitHub Actions, `::error` and `GITHUB_STEP_SUMMARY`).
+//!
+//! Not here: whether a command fails, which its exit code says.
+
+use std::fs::OpenOptions;
+use std::io::Write;
+
+use app::Error;
+use render::Document;
+use render::document::Tone;
+
+use super::Outcome;
+use crate::outcome::DONE;
+use crate::shell::Shell;
+
+/// Where the runner wants the summary of a step.
+const SUMMARY: &str = "GITHUB_STEP_SUMMARY";
+
+/// Prints the annotations, and appends the page to the summary; without one, it follows them.
+pub(super) fn print(document: &Document, shell: &Shell) -> Outcome {
+    let page = render::markdown::markdown(document);
+    match shell.variable(SUMMARY) {
+        None => shell.print(&format!("{}{page}", annotations(document))),
+        Some(path) => {
+            let file = OpenOptions::new().create(true).append(true).open(&path);
+            file.and_then(|mut file| file.write_all(page.as_bytes()))
+                .map_err(|error| Error::Failed(format!("{SUMMARY}: {path}: {error}")))?;
+            shell.print(&annotations(document))
+        }
+    }?;
+    Ok(DONE)
+}
+
+/// A line for each verdict.
+fn annotations(document: &Document) -> String {
+    let one = |verdict: &render::document::Verdict| {
+        let level = match verdict.tone {
+            Tone::Bad => "error",
+            Tone::Warning => "warning",
+            Tone::Good | Tone::Plain => "notice",
+        };
+        let title = property(verdict.word.trim_end_matches('.'));
+        let title = if title.is_empty() { "dbdyno".to_owned() } else { format!("dbdyno {title}") };
+        format!("::{level} title={title}::{}\n", message(&verdict.headline.plain()))
+    };
+    document.verdicts.iter().map(one).collect()
+}
+
+/// What would end a message is escaped.
+fn message(text: &str) -> String {
+    text.replace('%', "%25").replace('\r', "%0D").replace('\n', "%0A")
+}
+
+/// The same of a property, which ends at less.
+fn property(text: &str) -> String {
+    message(text).replace(':', "%3A").replace(',', "%2C")
+}
+
+#[cfg(test)]
+mod tests {
+    use render::document::{Text, Verdict};
+
+    use super::*;
+
+    #[test]
+    fn each_verdict_is_a_line_that_nothing_in_it_can_end() {
+        let verdict = |tone, word: &str, headline: &str| Verdict {
+            tone,
+            word: word.to_owned(),
+            headline: Text::from(headline.to_owned()),
+            details: Vec::new(),
+        };
+        let mut page = Document::default();
+        page.verdicts = vec![
+            verdict(Tone::Bad, "Limit", "FAILED tps<-5% at\nnew"),
+            verdict(Tone::Warning, "Better, with caution.", "TPS +4 %"),
+            verdict(Tone::Plain, "", "No evidence"),
+        ];
+        assert_eq!(
+            annotations(&page),
+            "::error title=dbdyno Limit::FAILED tps<-5%25 at%0Anew\n\
+             ::warning title=dbdyno Better%2C with caution::TPS +4 %25\n\
+             ::notice title=dbdyno::No evidence\n"
+        );
+    }
+}
