@@ -317,13 +317,13 @@ fn ahead(plan: &Plan, options: &RunOptions, builds: bool) -> Option<String> {
     let all = format_duration(plan.phases.ramp_up_ns + plan.phases.measure_ns);
     let has = |is: bool, what: &'static str| is.then_some(what);
     let more = [
-        has(builds, "the build"),
+        has(builds, "build"),
         has(plan.settle != Settle::Off, "settling"),
         has(options.check_before || options.check_after, "checks"),
     ];
     let more: Vec<&str> = more.into_iter().flatten().collect();
     let more =
-        if more.is_empty() { String::new() } else { format!(", and {}", more.join(" and ")) };
+        if more.is_empty() { String::new() } else { format!(", plus {}", more.join(" and ")) };
     Some(format!("takes {all} ({ramp_up} ramp-up, {measure} measured){more}"))
 }
 
