@@ -197,7 +197,9 @@ const SIDES_MOST: usize = 3;
 /// What `compare` says of the values of the only axis, where they are sides.
 fn verdicts(store: &Store, report: &ExperimentReport, of: &Experiment) -> Vec<Verdict> {
     let [axis] = of.axes.as_slice() else { return Vec::new() };
+    // Of rates it is asked which is kept.
     if render::is_unfinished(report)
+        || report.rate.is_some()
         || of.seek.is_some()
         || !(2..=SIDES_MOST).contains(&axis.values.len())
     {
@@ -225,7 +227,12 @@ fn print_report(
             let mut page = experiment(report, &trials);
             // A terminal has of the trials what no single run shows.
             page.sections.retain(|section| section.id != "ran");
-            page.verdicts.extend(verdicts(&store, report, &of_store));
+            let compared = verdicts(&store, report, &of_store);
+            // Of sides there is one verdict: which has the higher mean is none.
+            if let ([axis], false) = (report.axes.as_slice(), compared.is_empty()) {
+                page.verdicts[0].headline = format!("{} over {}", report.name, axis.name).into();
+            }
+            page.verdicts.splice(0..0, compared);
             // What decides whether a script goes on comes first.
             let limits = required.text(matches);
             if !limits.is_empty() {
