@@ -363,8 +363,8 @@ fn is_unknown(store: &Store, sides: &CompareBy) -> bool {
     }
 }
 
-/// The label that builds are told apart by: the one that is asked for, else `build` where a run has
-/// it, else the day, which every run has.
+/// The label that distinguishes builds: the one that is asked for, else `build` where a run has it,
+/// else the day, which every run has.
 fn history_by(store: &Store, asked: &Pairs) -> Result<String, HttpError> {
     if let Some(by) = asked.get("by") {
         return Ok(by.to_owned());
