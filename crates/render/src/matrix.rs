@@ -147,7 +147,7 @@ fn relative(all: &Matrices, to: &RelativeTo) -> Vec<String> {
     let mut whys: Vec<&String> = ratios().filter_map(|cell| cell.why.as_ref()).collect();
     whys.sort();
     whys.dedup();
-    printed.extend(whys.into_iter().map(|why| format!("no interval: {why}")));
+    printed.extend(whys.into_iter().map(|why| format!("no CI: {why}")));
     printed.extend(to.repeats.clone());
     printed
 }

@@ -185,7 +185,7 @@ fn live(tab: &mut Tab, home: &Home, web: &Web) {
     // A click is no less one because the list has changed before the button was released.
     tab.follow_slowly(".runs tr.running .name a", HELD);
     let shown = "document.querySelector('.standing').innerText";
-    tab.until(&format!("{shown}.includes('measured so far')"));
+    tab.until(&format!("{shown}.includes('provisional')"));
     tab.click("#chart-throughput .drawing");
     tab.until(&format!("{DRAWN} > 0"));
     let progress = "document.querySelector('.now p b').innerText";

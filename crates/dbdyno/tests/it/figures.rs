@@ -36,7 +36,7 @@ fn any_figure_is_compared_gated_and_shown_over_an_axis() {
     gate("p99/p50>+500%").good().says(&["passed p99/p50>+500%"]);
     gate("speed<-5%").code(2).warns(&["no run that is compared has that figure"]);
     let page = home.run(&["experiments", "show", &id, "--figure=service_p99"]).good();
-    page.says(&["least service_p99 ms at target="]);
+    page.says(&["service_p99 ms", "worse"]);
     let no = home.run(&["experiments", "show", &id, "--figure=raeds"]).code(2);
     no.warns(&["no run here has the figure raeds; did you mean reads?", "runs show RUN --figures"]);
 }

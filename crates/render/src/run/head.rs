@@ -379,7 +379,7 @@ fn of_quantile(report: &Report, field: &str, of: &dyn Fn(&SecondReport) -> Optio
         (Value::Known(_) | Value::AtLeast(_), Uncertainty::Unknown)
             if report.block.offered_ms.interval_reasons.get(field).is_some() =>
         {
-            "no interval, see Latency".to_owned()
+            "no CI, see Latency".to_owned()
         }
         _ => String::new(),
     };

@@ -259,7 +259,7 @@ fn what_does_not_apply_is_not_judged_and_the_summary_counts() {
     });
     let report = crate::Report::of(&made.tally());
     let disclosure = &report.disclosures[0];
-    assert_eq!(disclosure.summary(), "1 of 2 requirements of Standard 1 hold; 1 not applicable");
+    assert_eq!(disclosure.summary(), "1 of 2 requirements of Standard 1 met; 1 not applicable");
     assert_eq!(disclosure.requirements[2].verdict, Verdict::NotApplicable);
     let json = serde_json::to_string(&report).expect("it is JSON");
     let back: crate::Report = serde_json::from_str(&json).expect("it is read back");
