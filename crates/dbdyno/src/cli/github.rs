@@ -71,12 +71,12 @@ mod tests {
             headline: Text::from(headline.to_owned()),
             details: Vec::new(),
         };
-        let mut page = Document::default();
-        page.verdicts = vec![
+        let verdicts = vec![
             verdict(Tone::Bad, "Limit", "FAILED tps<-5% at\nnew"),
             verdict(Tone::Warning, "Better, with caution.", "TPS +4 %"),
             verdict(Tone::Plain, "", "No evidence"),
         ];
+        let page = Document { verdicts, ..Document::default() };
         assert_eq!(
             annotations(&page),
             "::error title=dbdyno Limit::FAILED tps<-5%25 at%0Anew\n\
