@@ -119,31 +119,8 @@ pub(crate) fn agree_on_data(plan: &Plan, groups: &[Opened]) -> Result<(), Error>
 /// Clients that never pause are best on threads where the server has a thread for each of them
 /// too, and on loops where it has a process each, or where nobody knows.
 pub(crate) fn place(plan: &Plan, groups: &[Opened]) -> Result<Placement, Error> {
-    let n_clients: u32 = plan.groups.iter().map(|group| group.clients).sum();
-    let can = |placement: Placement| {
-        if placement == Placement::Thread && n_clients > THREADS_LIMIT {
-            return Err(Error::Usage(format!(
-                "{n_clients} clients are more threads than a process can have: use at most \
-                 {THREADS_LIMIT}, or event loops if the driver supports them (--placement loop)"
-            )));
-        }
-        let refuses = |opened: &&Opened| {
-            !opened.workload.places().has(placement) || !opened.database.places().has(placement)
-        };
-        match groups.iter().find(refuses) {
-            None => Ok(placement),
-            Some(opened) => {
-                let (what, name) = if opened.workload.places().has(placement) {
-                    ("the driver", opened.database.dialect().name.to_owned())
-                } else {
-                    ("the workload", opened.workload.identity().workload)
-                };
-                let placement = placement.name();
-                let why = format!("{what} {name} does not support placement '{placement}'");
-                Err(Error::Usage(format!("{why}: leave --placement out")))
-            }
-        }
-    };
+    let n_clients = n_clients(plan);
+    let can = |placement| can_live(plan, groups, placement);
     match plan.placement {
         PlacementChoice::Fixed(placement) => can(placement),
         PlacementChoice::Auto => {
@@ -157,6 +134,41 @@ pub(crate) fn place(plan: &Plan, groups: &[Opened]) -> Result<Placement, Error> 
             }
         }
     }
+}
+
+/// Whether all clients can live in this place; the place itself, or why they cannot.
+pub(crate) fn can_live(
+    plan: &Plan,
+    groups: &[Opened],
+    placement: Placement,
+) -> Result<Placement, Error> {
+    let n_clients = n_clients(plan);
+    if placement == Placement::Thread && n_clients > THREADS_LIMIT {
+        return Err(Error::Usage(format!(
+            "{n_clients} clients are more threads than a process can have: use at most \
+             {THREADS_LIMIT}, or event loops if the driver supports them (--placement loop)"
+        )));
+    }
+    let refuses = |opened: &&Opened| {
+        !opened.workload.places().has(placement) || !opened.database.places().has(placement)
+    };
+    match groups.iter().find(refuses) {
+        None => Ok(placement),
+        Some(opened) => {
+            let (what, name) = if opened.workload.places().has(placement) {
+                ("the driver", opened.database.dialect().name.to_owned())
+            } else {
+                ("the workload", opened.workload.identity().workload)
+            };
+            let placement = placement.name();
+            let why = format!("{what} {name} does not support placement '{placement}'");
+            Err(Error::Usage(format!("{why}: leave --placement out")))
+        }
+    }
+}
+
+fn n_clients(plan: &Plan) -> u32 {
+    plan.groups.iter().map(|group| group.clients).sum()
 }
 
 /// Refuses clients in processes of their own where they cannot live there.

@@ -199,7 +199,7 @@ pub fn planned(
 /// Repeats from which on a difference between points of usual noise is likely to be found.
 const REPEATS_ADVISED: u32 = 5;
 
-/// That the repeats are too few to tell points apart, before anybody waits for them.
+/// A note if there are too few repeats to compare the points, for before the first trial.
 pub fn too_few_repeats(planned: &Planned) -> Option<String> {
     let Experiment { repeats, stop, .. } = &planned.experiment;
     let is_compared = planned.plans.len() > 1 && stop.is_none();
@@ -212,7 +212,8 @@ pub fn too_few_repeats(planned: &Planned) -> Option<String> {
     is_compared.then(|| format!("{n} {what}: add --repeat {REPEATS_ADVISED} to compare them"))
 }
 
-/// What is asked of somebody's patience: `12 trials, at least 8m, plus build and checks`.
+/// How many trials there are, and how long they take: `12 trials, at least 8m, plus build, settling
+/// and checks`.
 pub fn forecast(planned: &Planned) -> String {
     let repeats = u64::from(planned.experiment.repeats);
     let trials = planned.plans.len() as u64 * repeats;

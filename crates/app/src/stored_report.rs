@@ -89,8 +89,8 @@ pub fn rates_over_time(store: &Store, run: &RunId) -> Result<Vec<f64>, Error> {
     Ok((0..n).map(|second| all.get(&second).copied().unwrap_or(f64::NAN)).collect())
 }
 
-/// What tells an ended run from others, and what limits its use, as its page says it; nothing
-/// where its report cannot be read.
+/// The setup and the warnings of an ended run, for its row in a list; none if its report cannot be
+/// read.
 pub fn identity_of(store: &Store, row: &RunRow) -> Option<render::Identity> {
     match kept_report(store, row, &[&Report::AT_LENGTH[..], &Report::SETTINGS].concat()) {
         Ok(Kept::Report(report)) => Some(render::identity(&report, &is_default)),
@@ -98,10 +98,10 @@ pub fn identity_of(store: &Store, row: &RunRow) -> Option<render::Identity> {
     }
 }
 
-/// Parameters of workloads that are the size of their data: it is always said.
+/// Parameters that set the size of a workload's data. Lists and reports always show them.
 pub const SIZES: [&str; 4] = ["warehouses", "scale", "tables", "table_size"];
 
-/// Whether a workload's parameter has its default, which goes without saying.
+/// Whether a workload's parameter has its default value, and is not shown.
 pub fn is_default(workload: &str, name: &str, value: &str) -> bool {
     let entry = workloads::by_name(workload).ok();
     let parameter = entry.and_then(|of| of.parameters.iter().find(|of| of.name == name));

@@ -269,9 +269,8 @@ impl<'o> TrialRunner<'o> {
         if !self.plans.iter().all(is_auto) || self.plans.len() < 2 {
             return Ok(());
         }
-        const ALL: [Placement; 2] = [Placement::Loop, Placement::Thread];
         let mut chosen: BTreeMap<Option<&str>, Placement> = BTreeMap::new();
-        let mut possible = ALL.to_vec();
+        let mut possible = vec![Placement::Loop, Placement::Thread];
         let product = |plan: &Plan| drivers::of_target(&plan.target).map(|entry| entry.name);
         let mut refused = None;
         for index in 0..self.plans.len() {
@@ -287,13 +286,8 @@ impl<'o> TrialRunner<'o> {
                 _ => self.open_target_for(&plan, stop, watcher)?,
             };
             let placed = resolve_groups(&plan, &open_target.database, stop).and_then(|groups| {
-                let is_possible = |of: &Placement| {
-                    let fixed = Plan { placement: PlacementChoice::Fixed(*of), ..plan.clone() };
-                    admission::place(&fixed, &groups).is_ok()
-                };
-                let placement = admission::place(&plan, &groups)?;
-                possible.retain(is_possible);
-                Ok(placement)
+                possible.retain(|of| admission::can_live(&plan, &groups, *of).is_ok());
+                admission::place(&plan, &groups)
             });
             match placed {
                 Ok(placement) => {
@@ -308,11 +302,11 @@ impl<'o> TrialRunner<'o> {
         if let Some(error) = refused {
             return Err(error);
         }
-        let wants_loops = chosen.values().any(|of| *of == Placement::Loop);
-        let of_all = match wants_loops {
-            true => possible.first(),
-            false => possible.last(),
+        let wanted = match chosen.values().any(|of| *of == Placement::Loop) {
+            true => Placement::Loop,
+            false => Placement::Thread,
         };
+        let of_all = possible.iter().find(|of| **of == wanted).or(possible.first());
         for plan in &mut self.plans {
             let chosen = of_all.or_else(|| chosen.get(&product(plan))).copied();
             plan.placement = chosen.map_or(PlacementChoice::Auto, PlacementChoice::Fixed);

@@ -55,10 +55,10 @@ pub fn lines(tally: &Tally, now_ns: i64, width: usize) -> Vec<String> {
     let (rates, times) = (rates(tally, &all, shown), moment(tally, &all, shown));
     lines.extend(labelled("now", beside_or_below(&rates, &times, room)));
     lines.extend(groups(tally, shown, width));
-    // Nothing has finished of what is measured, as long as nothing is.
+    // During the ramp-up nothing is measured yet.
     let outcomes = (shown >= 0).then(|| outcomes(tally, tally.waiting(shown).unwrap_or(0)));
     let total: Vec<String> = outcomes.into_iter().chain(commonest_error(tally)).collect();
-    lines.extend((!total.is_empty()).then(|| format!("{:<LABEL$}{}", "total", total.join("; "))));
+    lines.extend(labelled("total", (!total.is_empty()).then(|| total.join("; "))));
     lines.extend(labelled("TPS", [history(tally, shown, room)]));
     let first = tally.disturbances.len().saturating_sub(DISTURBANCES_SHOWN);
     lines.extend(tally.disturbances[first..].iter().map(disturbance));

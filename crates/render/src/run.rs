@@ -102,7 +102,7 @@ fn worst(report: &Report) -> Option<String> {
     is_grave.then(|| head::verdict(report).word)
 }
 
-/// What tells a run from others of its workload in a list.
+/// What a list shows of a run beside its figures.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Identity {
     /// How it was loaded, for how long, and parameters that are not at their default:
@@ -117,8 +117,8 @@ pub struct Identity {
 /// More findings are counted.
 const REASONS_MOST: usize = 2;
 
-/// What tells a run from others; whether a workload's parameter has its default, which goes without
-/// saying, is asked by workload, name and value.
+/// The setup and the warnings of a run. `is_default` says of a workload, a parameter and its value
+/// whether that is the default, which is not shown.
 pub fn identity(report: &Report, is_default: &dyn Fn(&str, &str, &str) -> bool) -> Identity {
     let mut parts: Vec<String> = match &report.load {
         Some(Load::Closed) | None => Vec::new(),
@@ -126,14 +126,9 @@ pub fn identity(report: &Report, is_default: &dyn Fn(&str, &str, &str) -> bool) 
         Some(load) => vec![numbers::load(load)],
     };
     parts.push(numbers::seconds(report.measured_seconds));
-    match report.groups.as_slice() {
-        [group] => {
-            let is_said =
-                |(name, value): &(&str, &String)| !is_default(&group.workload, name, value);
-            let said = group.parameters.iter().filter(is_said);
-            parts.extend(said.map(|(name, value)| format!("{name}={value}")));
-        }
-        groups => parts.push(count(groups.len() as u64, "group")),
+    parts.extend(short::parameters(report, is_default));
+    if report.groups.len() > 1 {
+        parts.push(count(report.groups.len() as u64, "group"));
     }
     let grave = report.findings.iter().map(|of| of.severity).max();
     let grave = grave.filter(|severity| *severity > Severity::Note);

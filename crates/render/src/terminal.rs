@@ -70,18 +70,16 @@ pub fn text(document: &Document, style: &Style) -> String {
     // A result that is not valid says so, and why, before anybody reads a figure of it.
     let is_invalid = |validity: &Validity| validity.count(Severity::Invalid) > 0;
     let is_early = answering.is_empty() || document.validity.as_ref().is_some_and(is_invalid);
-    if let Some(validity) = &document.validity {
-        parts.push(of_answer(validity, style));
-        let at = parts.len();
-        parts.extend(of_sections(answering));
-        let grave = of_grave(validity, style);
-        match is_early {
-            true => parts[at - 1].extend(grave),
-            false => parts.push(grave),
-        }
-    } else {
-        parts.extend(of_sections(answering));
+    let of_validity = |lines: fn(&Validity, &Style) -> Vec<String>| {
+        document.validity.as_ref().map(|validity| lines(validity, style)).unwrap_or_default()
+    };
+    let (mut answer, mut grave) = (of_validity(of_answer), of_validity(of_grave));
+    if is_early {
+        answer.append(&mut grave);
     }
+    parts.push(answer);
+    parts.extend(of_sections(answering));
+    parts.push(grave);
     parts.extend(of_sections(others));
     parts.push(document.scene.iter().flat_map(|words| wrap(words, style.width)).collect());
     parts.extend(document.validity.iter().map(|validity| notes(validity, style)));

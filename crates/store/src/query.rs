@@ -602,11 +602,12 @@ fn compared(field: &Field, operator: Operator, value: &value::Value, alive: &str
             to.bind(name.clone());
         }
         Is::Product(name) => {
-            let words =
-                |of: &str| format!("replace(replace(lower({of}) || ' ', '.', ' '), '-', ' ')");
-            to.put("instr(replace(replace(lower(");
+            // As words, each with a blank behind it, so that 10.1 does not find 10.11.
+            const BEFORE: &str = "replace(replace(lower(";
+            const AFTER: &str = ") || ' ', '.', ' '), '-', ' ')";
+            to.put(&format!("instr({BEFORE}"));
             to.put_field(field, alive);
-            to.put(&format!(") || ' ', '.', ' '), '-', ' '), {}) = 1", words("?")));
+            to.put(&format!("{AFTER}, {BEFORE}?{AFTER}) = 1"));
             to.bind(name.clone());
         }
         Is::Bound(name, bound, figures) => {

@@ -53,7 +53,7 @@ impl Generator {
                      {}.",
                     if pauses == 1 { "once".to_owned() } else { format!("{pauses} times") },
                     numbers::seconds(longest_s),
-                    // One that began before the measured phase has its end in it.
+                    // A pause may begin before the measured phase, and end in it.
                     numbers::seconds(at_s.max(0.0))
                 ),
             },

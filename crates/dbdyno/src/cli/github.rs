@@ -8,33 +8,30 @@ use std::io::Write;
 
 use app::Error;
 use render::Document;
-use render::document::Tone;
+use render::document::{Tone, Verdict};
 
 use super::Outcome;
-use crate::outcome::DONE;
 use crate::shell::Shell;
 
 /// Where the runner wants the summary of a step.
 const SUMMARY: &str = "GITHUB_STEP_SUMMARY";
 
-/// Prints the annotations, and appends the page to the summary; without one, it follows them.
+/// Prints the annotations, and appends the page to the job's summary, or prints it too outside of a
+/// job.
 pub(super) fn print(document: &Document, shell: &Shell) -> Outcome {
-    let page = render::markdown::markdown(document);
-    match shell.variable(SUMMARY) {
-        None => shell.print(&format!("{}{page}", annotations(document))),
-        Some(path) => {
-            let file = OpenOptions::new().create(true).append(true).open(&path);
-            file.and_then(|mut file| file.write_all(page.as_bytes()))
-                .map_err(|error| Error::Failed(format!("{SUMMARY}: {path}: {error}")))?;
-            shell.print(&annotations(document))
-        }
-    }?;
-    Ok(DONE)
+    let (annotations, page) = (annotations(document), render::markdown::markdown(document));
+    let Some(path) = shell.variable(SUMMARY) else {
+        return shell.print(&(annotations + &page));
+    };
+    let file = OpenOptions::new().create(true).append(true).open(&path);
+    file.and_then(|mut file| file.write_all(page.as_bytes()))
+        .map_err(|error| Error::Failed(format!("{SUMMARY}: {path}: {error}")))?;
+    shell.print(&annotations)
 }
 
 /// A line for each verdict.
 fn annotations(document: &Document) -> String {
-    let one = |verdict: &render::document::Verdict| {
+    let one = |verdict: &Verdict| {
         let level = match verdict.tone {
             Tone::Bad => "error",
             Tone::Warning => "warning",
@@ -47,19 +44,19 @@ fn annotations(document: &Document) -> String {
     document.verdicts.iter().map(one).collect()
 }
 
-/// What would end a message is escaped.
+/// A message with line breaks and percent signs escaped.
 fn message(text: &str) -> String {
     text.replace('%', "%25").replace('\r', "%0D").replace('\n', "%0A")
 }
 
-/// The same of a property, which ends at less.
+/// A property with colons and commas escaped too.
 fn property(text: &str) -> String {
     message(text).replace(':', "%3A").replace(',', "%2C")
 }
 
 #[cfg(test)]
 mod tests {
-    use render::document::{Text, Verdict};
+    use render::document::Text;
 
     use super::*;
 

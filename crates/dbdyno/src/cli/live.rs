@@ -172,10 +172,10 @@ impl Watcher for Live {
             Shown::Nothing => {}
             Shown::Lines => {
                 if self.is_due() {
-                    let of = format_count(progress.n_rows_total);
-                    let text =
-                        format!("building {doing}: {n_rows} of {of} rows, {rate} rows/s{left}");
-                    self.shell.say(&text);
+                    let total = format_count(progress.n_rows_total);
+                    self.shell.say(&format!(
+                        "building {doing}: {n_rows} of {total} rows, {rate} rows/s{left}"
+                    ));
                 }
             }
             Shown::Drawn(drawing) => {

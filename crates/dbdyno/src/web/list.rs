@@ -98,7 +98,7 @@ pub(super) struct RowView {
     pub(super) p99_ms: String,
     /// `good`, or the worst finding's severity; empty while nothing can be said.
     pub(super) validity: &'static str,
-    /// What tells it from others, and what limits its use.
+    /// Its setup and its warnings.
     pub(super) identity: Identity,
     pub(super) is_best: bool,
     /// Throughput over time, as SVG.
@@ -443,7 +443,7 @@ fn trend(store: &Store, shared: &Shared, row: &RunRow) -> String {
     })
 }
 
-/// What tells a run from others, and what limits its use. It is read once, too.
+/// The setup and the warnings of a run. Its report is read once.
 fn identity(store: &Store, shared: &Shared, row: &RunRow) -> Identity {
     match row.status {
         Status::Running => Identity::default(),

@@ -314,7 +314,7 @@ fn sides(store: &Store, asked: &Pairs, selected: Option<&Grouped>) -> Option<Com
 /// The comparison that an address asks for.
 pub(super) fn compared(store: &Store, asked: &Pairs) -> Result<ComparisonReport, HttpError> {
     few_sides(asked)?;
-    held(store, asked, selected(store, asked).as_ref())
+    held(store, asked, sides(store, asked, selected(store, asked).as_ref()).as_ref())
 }
 
 /// Refuses more sides than anybody compares, before any of them is looked for.
@@ -338,13 +338,13 @@ fn source(store: &Store, report: ComparisonReport) -> Result<ReportSource, HttpE
 fn held(
     store: &Store,
     asked: &Pairs,
-    selected: Option<&Grouped>,
+    sides: Option<&CompareBy>,
 ) -> Result<ComparisonReport, HttpError> {
-    let sides = sides(store, asked, selected).ok_or_else(|| {
+    let sides = sides.ok_or_else(|| {
         HttpError::bad("name a baseline and another side, or one experiment and an axis of it")
     })?;
     let judge = judge(asked)?;
-    hold(store, &sides, &judge).map_err(|trouble| match is_unknown(store, &sides) {
+    hold(store, sides, &judge).map_err(|trouble| match is_unknown(store, sides) {
         true => HttpError::unknown(trouble.to_string()),
         false => trouble.into(),
     })
@@ -370,13 +370,16 @@ fn history_by(store: &Store, asked: &Pairs) -> Result<String, HttpError> {
         return Ok(by.to_owned());
     }
     let has_build = store.label_keys()?.iter().any(|key| key == "build");
-    let is_empty = store.list(&Filter::default())?.is_empty();
+    let is_empty = store.list(&Filter { limit: Some(1), ..Filter::default() })?.is_empty();
     Ok(if has_build || is_empty { "build" } else { "day" }.to_owned())
 }
 
 /// The history that an address asks for.
 pub(super) fn reported_history(store: &Store, asked: &Pairs) -> Result<HistoryReport, HttpError> {
-    let by = history_by(store, asked)?;
+    history_of(store, asked, &history_by(store, asked)?)
+}
+
+fn history_of(store: &Store, asked: &Pairs, by: &str) -> Result<HistoryReport, HttpError> {
     let order = match asked.get("order") {
         None => None,
         Some("version") => Some(Order::Version),
@@ -387,7 +390,7 @@ pub(super) fn reported_history(store: &Store, asked: &Pairs) -> Result<HistoryRe
     };
     let baseline = asked.get("baseline").map(str::to_owned);
     let imported = imported(store, asked)?;
-    let question = Question { order, baseline, imported, ..Question::of(&by, judge(asked)?) };
+    let question = Question { order, baseline, imported, ..Question::of(by, judge(asked)?) };
     Ok(hold_history(store, &question)?)
 }
 
@@ -544,19 +547,19 @@ pub(super) async fn compare(
             first: First::InPage,
         };
         let selected = selected(store, &asked);
-        let is_whole = sides(store, &asked, selected.as_ref()).is_some();
-        let is_begun = !is_whole && is_begun(store, &asked);
+        let sides = sides(store, &asked, selected.as_ref());
+        let is_begun = sides.is_none() && is_begun(store, &asked);
         let (body, trouble) = match is_asked(&asked) && !is_begun {
             false => (String::new(), None),
             true => {
-                let held = held(store, &asked, selected.as_ref());
+                let held = held(store, &asked, sides.as_ref());
                 body_or_why(held.and_then(|report| source(store, report)), |of| {
                     html(&of.document(), medium)
                 })?
             }
         };
         let text = |name: &str| asked.get(name).unwrap_or_default().to_owned();
-        let command = sides(store, &asked, selected.as_ref()).map(|sides| {
+        let command = sides.map(|sides| {
             let words = match sides {
                 CompareBy::Axis { experiment, axis } => vec![experiment, format!("--by={axis}")],
                 CompareBy::Sides(names) => names,
@@ -602,7 +605,8 @@ pub(super) async fn history(
             runs: super::RUNS,
             first: First::InPage,
         };
-        let reported = reported_history(store, &asked)
+        let by = history_by(store, &asked)?;
+        let reported = history_of(store, &asked, &by)
             .and_then(|report| Ok((render::history(&report), tables_of_history(&report, &asked)?)));
         let (body, trouble) = body_or_why(reported, |(page, tables)| {
             let tables = tables.iter().map(render::matrix_section);
@@ -610,7 +614,6 @@ pub(super) async fn history(
             html(&Document { sections, ..page.clone() }, medium)
         })?;
         let text = |name: &str| asked.get(name).unwrap_or_default().to_owned();
-        let by = history_by(store, &asked)?;
         let option = |name: &str| Some(format!("--{name}={}", asked.get(name)?));
         let is_default = by == "build" && asked.get("by").is_none();
         let of_by = (!is_default).then(|| format!("--by={by}"));
@@ -621,7 +624,7 @@ pub(super) async fn history(
             trouble.as_ref(),
             &HistoryPage {
                 frame: Frame::new("History", "history", &visitor).with_charts(),
-                by: by.clone(),
+                by,
                 order: text("order"),
                 baseline: text("baseline"),
                 figure: text("figure"),

@@ -49,7 +49,7 @@ pub(super) struct Section {
     /// Whether it is shown at once.
     pub(super) is_open: bool,
     pub(super) fields: Vec<Field>,
-    /// Those that few people need: they are folded within it.
+    /// Fields that are rarely used, shown under "More".
     pub(super) rare: Vec<Field>,
 }
 

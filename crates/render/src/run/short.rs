@@ -217,14 +217,21 @@ fn checked(report: &Report, with: &Short<'_>) -> Vec<(&'static str, String)> {
 fn setup(report: &Report, with: &Short<'_>) -> String {
     let mut parts = vec![report.target.clone()];
     parts.extend(report.modes.iter().cloned());
-    if let [group] = report.groups.as_slice() {
-        let is_said = |name: &str, value: &str| !(with.is_default)(&group.workload, name, value);
-        let said = group.parameters.iter().filter(|(name, value)| is_said(name, value));
-        parts.extend(said.map(|(name, value)| format!("{name}={value}")));
-    }
+    parts.extend(parameters(report, with.is_default));
     parts.push(format!("{} ramp-up", numbers::seconds(report.phases.ramp_up_s)));
     parts.push(format!("seed {}", report.seed));
     parts.join(", ")
+}
+
+/// Parameters of the only group that are not at their default: `warehouses=4`.
+pub(super) fn parameters(
+    report: &Report,
+    is_default: &dyn Fn(&str, &str, &str) -> bool,
+) -> Vec<String> {
+    let [group] = report.groups.as_slice() else { return Vec::new() };
+    let shown =
+        group.parameters.iter().filter(|(name, value)| !is_default(&group.workload, name, value));
+    shown.map(|(name, value)| format!("{name}={value}")).collect()
 }
 
 /// How surely it is known, where it is kept, and how to go on.
