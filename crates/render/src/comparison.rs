@@ -707,7 +707,8 @@ fn warnings(report: &ComparisonReport) -> Vec<String> {
             shares.push(n as f64 / all.max(1) as f64);
             // What was measured on one side is not that of another.
             let own = side.cases.get(id).filter(|_| cases.len() > 1);
-            let own = own.map_or_else(String::new, |case| format!(" ({})", without_stop(case)));
+            let own =
+                own.map_or_else(String::new, |case| format!(", e.g.: {}", without_stop(case)));
             of_sides.push(format!("{n} of {} of {}{own}", count(all, "run"), side.name));
         }
         let most = shares.iter().copied().fold(0.0, f64::max);
@@ -716,10 +717,12 @@ fn warnings(report: &ComparisonReport) -> Vec<String> {
             true => ": mostly on one side, so it may explain part of the difference",
             false => "",
         };
-        let of_sides = of_sides.join(", ");
-        match cases.first().filter(|_| cases.len() == 1) {
-            Some(case) => format!("{id} ({}) in {of_sides}{uneven}.", without_stop(case)),
-            None => format!("{} in {of_sides}{uneven}.", in_short(id)),
+        match cases.first() {
+            None => format!("{} in {}{uneven}.", in_short(id), of_sides.join(", ")),
+            Some(case) if cases.len() == 1 => {
+                format!("{} in {} ({id}){uneven}.", without_stop(case), of_sides.join(", "))
+            }
+            Some(_) => format!("{} ({id}){uneven}.", of_sides.join("; ")),
         }
     };
     ids.into_iter().map(printed).collect()

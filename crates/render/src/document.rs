@@ -29,7 +29,8 @@ pub struct Document {
     pub scene: Vec<String>,
     /// The answers, the most important first.
     pub verdicts: Vec<Verdict>,
-    /// The figures that are asked for first; the headline has them in words.
+    /// The figures that are asked for first; the headline of a verdict has them in words, and is
+    /// left out where tiles are drawn.
     pub tiles: Vec<Tile>,
     /// The same in lines, for a first page on a terminal; or nothing.
     pub summary: Vec<Block>,
@@ -154,6 +155,8 @@ pub struct Remark {
 pub enum Place {
     /// Before the others: its charts are looked for first.
     First,
+    /// Before those in order: why a result is as it is.
+    Early,
     /// Where it stands in the document.
     #[default]
     InOrder,

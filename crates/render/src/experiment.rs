@@ -39,7 +39,7 @@ const OF_SERVER: &str = "server.";
 pub fn experiment(report: &ExperimentReport, trials: &[TrialReport]) -> Document {
     let charts = of_experiment(report, trials);
     let kind = format!("Experiment, started {} UTC", utc(report.started_unix_ms));
-    let mut page = Document::new(kind, report.name.clone());
+    let mut page = Document::new(kind, name_over_axes(report));
     page.question = question(report);
     page.validity = validity(report);
     page.verdicts = vec![verdict(report, page.validity.as_ref())];
@@ -204,13 +204,18 @@ fn trials_left(report: &ExperimentReport) -> (u64, u64) {
     (lost, report.trials.saturating_sub(report.trials_done + lost))
 }
 
-/// What was found, and how many trials it took.
-fn headline(report: &ExperimentReport) -> (String, String) {
+/// `tpcc over mode × clients`.
+fn name_over_axes(report: &ExperimentReport) -> String {
     let axes: Vec<&str> = report.axes.iter().map(|axis| axis.name.as_str()).collect();
-    let name = match axes.is_empty() {
+    match axes.is_empty() {
         true => report.name.clone(),
         false => format!("{} over {}", report.name, axes.join(" × ")),
-    };
+    }
+}
+
+/// What was found, and how many trials it took.
+fn headline(report: &ExperimentReport) -> (String, String) {
+    let name = name_over_axes(report);
     let found = match &report.rate {
         _ if report.points.iter().all(|point| point.runs.is_empty()) => {
             let n_lost: u64 = report.points.iter().map(|point| point.runs_not_counted).sum();
@@ -542,28 +547,21 @@ pub(super) fn left_out(damaged: &[String]) -> Option<String> {
 }
 
 /// Warnings of the runs, in a sentence, if there are any.
-fn findings(report: &ExperimentReport) -> Option<String> {
+fn findings(report: &ExperimentReport) -> Vec<String> {
     let mut all = Named::default();
     let of_points = report.points.iter().flat_map(|point| point.findings.iter());
     of_points.for_each(|(id, n)| all.count(id, *n));
-    if all.is_empty() {
-        return None;
-    }
     let n_runs = report.points.iter().map(|point| point.runs.len() as u64).sum();
     let runs = count(n_runs, "run");
     let printed = |(id, n): (&str, &u64)| {
         let case = report.points.iter().find_map(|point| point.cases.get(id));
         match case {
-            Some(case) if *n > 1 => format!("{n} of {runs}, e.g.: {} ({id})", without_stop(case)),
-            Some(case) => format!("{n} of {runs}: {} ({id})", without_stop(case)),
-            None => format!("{n} of {runs}: {}", in_short(id)),
+            Some(case) if *n > 1 => format!("{n} of {runs}, e.g.: {} ({id}).", without_stop(case)),
+            Some(case) => format!("{n} of {runs}: {} ({id}).", without_stop(case)),
+            None => format!("{n} of {runs}: {}.", in_short(id)),
         }
     };
-    let list: Vec<String> = all.iter().map(printed).collect();
-    Some(format!(
-        "Runs with warnings: {}. 'dbdyno runs show ID' shows those of each run.",
-        list.join(". ")
-    ))
+    all.iter().map(printed).collect()
 }
 
 /// What ran, without the parts of it that are not those of every trial.

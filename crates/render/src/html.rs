@@ -12,7 +12,7 @@ use crate::chart_backends::{Drawn, Theme};
 use crate::charts::Chart;
 use crate::flame_graph::FLAME_JS;
 
-pub use body::body;
+pub use body::{body, body_with};
 
 /// Where a page in HTML is read, and so how charts stand in it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

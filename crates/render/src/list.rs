@@ -326,7 +326,7 @@ fn cells(
 }
 
 /// When a run began, to the minute: neighbours stand below each other anyway.
-fn begun(started_unix_ms: i64) -> String {
+pub fn begun(started_unix_ms: i64) -> String {
     const MINUTE_END: usize = 16;
     utc(started_unix_ms).chars().take(MINUTE_END).collect()
 }

@@ -58,7 +58,7 @@ pub fn run(report: &Report) -> Document {
         return build::page(report, &charts);
     }
     let mut page = Document::new(head::kind(report), head::title(report));
-    page.question = vec![head::question(report)];
+    page.question = vec![head::setup(report)];
     page.verdicts = vec![head::verdict(report)];
     page.tiles = head::tiles(report);
     page.validity = Some(Validity::of(head::answer(report), &report.findings));
@@ -106,7 +106,7 @@ fn worst(report: &Report) -> Option<String> {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Identity {
     /// How it was loaded, for how long, and parameters that are not at their default:
-    /// `open, 200 arrivals/s, 30 s, warehouses=4`.
+    /// `8 clients, open, 200 arrivals/s, 30 s, warehouses=4`.
     pub setup: String,
     /// The answer of [`worst`]; or nothing.
     pub worst: String,
@@ -120,11 +120,12 @@ const REASONS_MOST: usize = 2;
 /// The setup and the warnings of a run. `is_default` says of a workload, a parameter and its value
 /// whether that is the default, which is not shown.
 pub fn identity(report: &Report, is_default: &dyn Fn(&str, &str, &str) -> bool) -> Identity {
-    let mut parts: Vec<String> = match &report.load {
-        Some(Load::Closed) | None => Vec::new(),
-        Some(Load::Open { rate, .. }) => vec![format!("open, {}", numbers::arrival_rate(rate))],
-        Some(load) => vec![numbers::load(load)],
-    };
+    let mut parts = vec![count(u64::from(report.clients), "client")];
+    parts.extend(match &report.load {
+        Some(Load::Closed) | None => None,
+        Some(Load::Open { rate, .. }) => Some(format!("open, {}", numbers::arrival_rate(rate))),
+        Some(load) => Some(numbers::load(load)),
+    });
     parts.push(numbers::seconds(report.measured_seconds));
     parts.extend(short::parameters(report, is_default));
     if report.groups.len() > 1 {
@@ -132,8 +133,10 @@ pub fn identity(report: &Report, is_default: &dyn Fn(&str, &str, &str) -> bool) 
     }
     let grave = report.findings.iter().map(|of| of.severity).max();
     let grave = grave.filter(|severity| *severity > Severity::Note);
-    let all = report.findings.iter().filter(|of| Some(of.severity) == grave);
-    let names: Vec<String> = all.map(|of| of.id.replace('_', " ")).collect();
+    let mut all: Vec<_> = report.findings.iter().filter(|of| Some(of.severity) == grave).collect();
+    // How dbdyno was built says less than what happened.
+    all.sort_by_key(|finding| finding.id == "debug_build");
+    let names: Vec<String> = all.iter().map(|of| of.id.replace('_', " ")).collect();
     let mut reasons = names.iter().take(REASONS_MOST).cloned().collect::<Vec<_>>().join(", ");
     if names.len() > REASONS_MOST {
         reasons.push_str(&format!(", +{}", names.len() - REASONS_MOST));

@@ -14,9 +14,9 @@ use axum::extract::State;
 use axum::response::Response;
 use model::{NS_PER_S, Severity, Status, format_count, numbers};
 use render::Identity;
-use render::list::{Best, Trials, groups, in_short, is_overloaded, point, short_id};
+use render::list::{Best, Trials, begun, groups, in_short, is_overloaded, point, short_id};
 use render::spark::spark_svg;
-use store::{Filter, Query, RunRow, Sort, Store, utc};
+use store::{Filter, Query, RunRow, Sort, Store};
 
 use super::answer::{self, Frame, Fresh, fresh, rendered};
 use super::http_error::HttpError;
@@ -56,14 +56,14 @@ const fn column(
 /// What is asked for first comes first, so that a narrow screen has it too.
 const COLUMNS: [Column; 11] = [
     column("run", "name", false, ""),
-    column("TPS over time", "", false, "trend"),
+    column("database", "database", false, "wide"),
+    column("TPS trend", "", false, "trend"),
     column("TPS", "tps", true, "number"),
     column("NOPM", "nopm", true, "number wide"),
     column("p99 ms", "p99", false, "number"),
     column("validity", "validity", true, ""),
     column("started (UTC)", "started", true, "wide"),
     column("workload", "workload", false, "wider"),
-    column("database", "database", false, "wide"),
     column("clients", "clients", true, "number wide"),
     column("measured", "duration", true, "number wider"),
 ];
@@ -142,7 +142,7 @@ impl RowView {
             side: row.run.0.rsplit('-').next().unwrap_or(&row.run.0).to_owned(),
             name: row.name.clone(),
             point: point(row),
-            started: utc(row.started_unix_ms),
+            started: begun(row.started_unix_ms),
             status: row.status.name(),
             workload: row.workload.clone(),
             database: row.database.clone(),
@@ -326,12 +326,15 @@ struct ExperimentLine {
     short: String,
     name: String,
     trials: String,
+    /// `clients=1,2,4 × mode=text,prepared`: what its trials differ in.
+    axes: String,
     labels: Vec<LabelView>,
     /// The lowest and the highest.
     tps: String,
+    nopm: String,
     p99_ms: String,
     clients: String,
-    /// TPS of trial after trial.
+    /// Mean TPS over an axis of numbers; else nothing.
     trend: String,
     validity: &'static str,
     status: &'static str,
@@ -345,7 +348,31 @@ struct ExperimentLine {
 /// The TPS of the trials of a point.
 type Rates<'r> = (&'r [(String, String)], Vec<f64>);
 
-/// The mean TPS of each point of an experiment, numbers of its first axis in their order.
+/// What trials differ in: each axis with its values, in the order in which they were first run.
+fn axes_of(rows: &[&RunRow]) -> String {
+    let mut axes: Vec<(&str, Vec<&str>)> = Vec::new();
+    for (name, value) in rows.iter().rev().flat_map(|row| &row.point) {
+        let index = axes.iter().position(|(known, _)| known == name).unwrap_or_else(|| {
+            axes.push((name, Vec::new()));
+            axes.len() - 1
+        });
+        if !axes[index].1.contains(&value.as_str()) {
+            axes[index].1.push(value);
+        }
+    }
+    for (_, values) in &mut axes {
+        if values.iter().all(|value| number(value).is_some()) {
+            values.sort_by(|a, b| number(a).partial_cmp(&number(b)).unwrap_or(Ordering::Equal));
+        }
+    }
+    let shown = |(name, values): &(&str, Vec<&str>)| {
+        format!("{}={}", model::short_axis(name), values.join(","))
+    };
+    axes.iter().map(shown).collect::<Vec<_>>().join(" × ")
+}
+
+/// The mean TPS of each point of an experiment, numbers of its first axis in their order; nothing
+/// where these are no numbers, and a line would claim what is between them.
 fn means_by_point(rows: &[&RunRow]) -> Vec<f64> {
     let mut points: Vec<Rates<'_>> = Vec::new();
     for row in rows.iter().rev() {
@@ -356,10 +383,10 @@ fn means_by_point(rows: &[&RunRow]) -> Vec<f64> {
         }
     }
     let first = |point: &[(String, String)]| point.first().and_then(|(_, value)| number(value));
-    points.sort_by(|(a, _), (b, _)| match (first(a), first(b)) {
-        (Some(a), Some(b)) => a.total_cmp(&b),
-        _ => Ordering::Equal,
-    });
+    if points.iter().any(|(point, _)| first(point).is_none()) {
+        return Vec::new();
+    }
+    points.sort_by(|(a, _), (b, _)| first(a).partial_cmp(&first(b)).unwrap_or(Ordering::Equal));
     points.iter().map(|(_, all)| all.iter().sum::<f64>() / all.len() as f64).collect()
 }
 
@@ -370,14 +397,16 @@ fn experiment_line(trials: Trials<'_, '_>) -> ExperimentLine {
         short: short_id(trials.id).to_owned(),
         name: trials.name().to_owned(),
         trials: trials.counted(),
+        axes: axes_of(trials.rows),
         labels: trials.labels().iter().map(|(key, value)| label_view(key, value)).collect(),
         tps: trials.span(|row| row.tps, rate),
+        nopm: trials.span(|row| row.nopm, rate),
         p99_ms: trials.span(|row| row.p99_ms, |ms| numbers::ms(Some(ms))),
         clients: trials.span(|row| Some(row.clients as f64), |one| format_count(one as u64)),
         trend: spark_svg(&means_by_point(trials.rows)),
         validity: validity(trials.status(), trials.worst_finding(), None),
         status: trials.status().name(),
-        started: utc(trials.started_unix_ms()),
+        started: begun(trials.started_unix_ms()),
         workload: trials.workload().to_owned(),
         database: trials.databases().join(", "),
         database_short: trials.databases_in_short(),

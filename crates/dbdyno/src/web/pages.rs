@@ -19,7 +19,7 @@ use model::{Imported, RunId};
 use render::Document;
 use render::charts::Chart;
 use render::for_shell;
-use render::html::{First, Medium, body as html};
+use render::html::{First, Medium, body as html, body_with};
 use render::list::short_id;
 use render::live::Now;
 use store::{ExperimentFilter, Filter, RunRow, Store, StoreErrorKind, utc, why_no_label};
@@ -60,9 +60,7 @@ struct RunPage {
 #[template(path = "web/standing.html")]
 struct StandingPart {
     status: &'static str,
-    is_live: bool,
     now: Option<Now>,
-    body: String,
 }
 
 fn standing_part(standing: RunSnapshot) -> Result<String, HttpError> {
@@ -71,13 +69,9 @@ fn standing_part(standing: RunSnapshot) -> Result<String, HttpError> {
     let place = format!("?at={}", standing.place);
     let query = if standing.is_live() { &place } else { "" };
     let medium = Medium::Web { base: &base, query, runs: super::RUNS, first: First::InPage };
-    let body = html(&render::run(&standing.drawn), medium);
-    rendered(&StandingPart {
-        status: standing.row.status.name(),
-        is_live: standing.is_live(),
-        now: standing.now,
-        body,
-    })
+    let status = standing.row.status.name();
+    let part = rendered(&StandingPart { status, now: standing.now })?;
+    Ok(body_with(&render::run(&standing.drawn), &part, medium))
 }
 
 /// `GET /runs/ID`

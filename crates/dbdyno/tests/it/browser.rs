@@ -184,11 +184,11 @@ fn live(tab: &mut Tab, home: &Home, web: &Web) {
     tab.until("document.querySelector('.runs tr.running .name a')");
     // A click is no less one because the list has changed before the button was released.
     tab.follow_slowly(".runs tr.running .name a", HELD);
-    let shown = "document.querySelector('.standing').innerText";
+    let shown = "document.querySelector('.verdict').innerText";
     tab.until(&format!("{shown}.includes('provisional')"));
     tab.click("#chart-throughput .drawing");
     tab.until(&format!("{DRAWN} > 0"));
-    let progress = "document.querySelector('.now p b').innerText";
+    let progress = "document.querySelector('.now p b')?.innerText";
     let length = "Math.max(...document.querySelector('.chart').data.map((of) => of.x.length))";
     let (first, drawn) = (tab.value(progress), tab.value(length));
     tab.until(&format!("{progress} !== {}", json!(first)));

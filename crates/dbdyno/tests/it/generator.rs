@@ -120,13 +120,14 @@ fn a_generator_that_shares_its_cpu_beside_a_fast_server_is_found() {
 }
 
 #[test]
-fn a_generator_that_was_stopped_for_50_ms_is_found_with_its_reply_lag() {
+fn a_generator_that_was_stopped_is_found_with_its_reply_lag() {
     let (_server, target) = pinned();
     for placement in ["loop", "thread"] {
         let home = Home::new();
         let mut run = start(&home, &POINT_SELECTS, &target, placement);
         wait_for_seconds(&home, &mut run, 2);
-        run.pause(Duration::from_millis(50));
+        // Long enough that the server answers meanwhile, whoever else has its CPU.
+        run.pause(Duration::from_secs(1));
         let report = run.end().json();
         let longest_us = number(&report, "reply_lag_us.max");
         assert!(longest_us >= 45_000.0, "{placement}: {:#}", report["reply_lag_us"]);

@@ -5,10 +5,10 @@ use analysis::experiment::PointReport;
 use analysis::figures::title as title_of;
 use analysis::figures::{Figure, is_time, number};
 use analysis::trials::{TrialReport, figure_at};
-use model::short_axis;
+use model::{format_count, short_axis};
 
 use super::{Axis, Chart, Entry, Of, Point, Scale, Shape, elsewhere, figure_axis, slug};
-use crate::axis_names::name_of;
+use crate::axis_names::{name_of, told};
 
 pub(super) const ENTRY: Entry = Entry {
     name: "curves",
@@ -28,6 +28,9 @@ const LINES_MOST: usize = 8;
 
 /// As many figures that were measured elsewhere have a chart.
 const ELSEWHERE_MOST: usize = 4;
+
+/// More points without a figure are counted.
+const MISSING_MOST: usize = 4;
 
 /// So few values of a second axis are distinguished by lines, and make no curve.
 const CURVE_LEAST: usize = 3;
@@ -140,6 +143,10 @@ fn chart(report: &ExperimentReport, axis: usize, figure: &str) -> Vec<Chart> {
         };
         chart.note = Some(words + range);
     }
+    if let Some(missing) = missing(report, axis, figure) {
+        let words = chart.note.map_or_else(String::new, |note| format!("{note} "));
+        chart.note = Some(format!("{words}{missing}"));
+    }
     for (at, point) in along(report, axis) {
         let Some(measured) = point.figures.get(figure) else { continue };
         chart.join(
@@ -167,6 +174,44 @@ fn chart(report: &ExperimentReport, axis: usize, figure: &str) -> Vec<Chart> {
     let mut imported = Chart::new(id, title, chart.x.clone(), chart.y.clone());
     add(&mut imported);
     chart.if_any().into_iter().chain(imported.if_any()).collect()
+}
+
+/// `No p99 ms at target=managed:postgres: too few samples.`: the points that a chart lacks, and why.
+fn missing(report: &ExperimentReport, axis: usize, figure: &str) -> Option<String> {
+    let mut by_reason: Vec<(String, Vec<String>)> = Vec::new();
+    let all = along(report, axis).into_iter().map(|(_, point)| point);
+    for point in all.filter(|point| point.figures.get(figure).is_none()) {
+        let known = point
+            .samples_needed
+            .get(figure)
+            .map(|needed| format!("too few samples, needs at least {}", format_count(*needed)));
+        let some = || {
+            let n = point.runs_with.get(figure)?;
+            Some(format!("only {n} of {} runs have it", point.runs.len()))
+        };
+        let stated = || point.reasons.get(figure).map(|why| why.trim_end_matches('.').to_owned());
+        let why = match point.runs.is_empty() {
+            true => "no run that counts".to_owned(),
+            false => known.or_else(some).or_else(stated).unwrap_or_else(|| "not known".to_owned()),
+        };
+        let told = told(&report.axes, &point.values);
+        let pair = |(name, value): (&str, &String)| format!("{}={value}", short_axis(name));
+        let name = told.iter().map(pair).collect::<Vec<_>>().join(" ");
+        match by_reason.iter_mut().find(|(known, _)| *known == why) {
+            Some((_, names)) => names.push(name),
+            None => by_reason.push((why, vec![name])),
+        }
+    }
+    let of = title_of(figure);
+    let sentence = |(why, names): &(String, Vec<String>)| {
+        let at = match names.len() > MISSING_MOST {
+            true => format!("{} points", names.len()),
+            false => names.join(", "),
+        };
+        format!("No {of} at {at}: {why}.")
+    };
+    let sentences: Vec<String> = by_reason.iter().map(sentence).collect();
+    (!sentences.is_empty()).then(|| sentences.join(" "))
 }
 
 /// The names of all lines, in the order of their colours: a figure that some point lacks changes

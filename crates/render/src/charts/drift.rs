@@ -25,7 +25,7 @@ const BACKLOGS: [(&str, &str); 2] = [
     ("database.Innodb_buffer_pool_pages_dirty.max", "most dirty pages"),
 ];
 
-/// Rates and backlogs have other units and sizes: each stands as a share of its own.
+/// Rates stand as shares of what their point has on average, backlogs as shares of their largest.
 fn charts(report: &ExperimentReport, trials: &[TrialReport]) -> Vec<Chart> {
     let mut made: Vec<&TrialReport> = trials.iter().filter(|one| counts(&one.report)).collect();
     // Times of one zone in one format: their order is that of their letters.
@@ -44,19 +44,23 @@ fn charts(report: &ExperimentReport, trials: &[TrialReport]) -> Vec<Chart> {
     };
     let means: BTreeMap<u32, f64> =
         of_points.iter().map(|(point, values)| (*point, mean(values))).collect();
-    let rate = trace(&made, &format!("{}, % of its mean", title(primary)), primary, |trial| {
-        means[&trial.point]
-    });
-    let backlogs = BACKLOGS.iter().map(|(figure, name)| {
-        let values = made.iter().filter_map(|trial| value_of(&trial.report, figure));
-        let most = values.fold(0.0, f64::max);
-        trace(&made, &format!("{name}, % of the largest"), figure, |_| most)
-    });
-    let x = Axis::of("trial, in the order of time", "", Scale::Linear);
-    let y = Axis::of("share", "%", Scale::FromZero);
-    let mut chart = Chart::new(ENTRY.name, "Trials in the order of time", x, y);
-    chart.traces = std::iter::once(rate).chain(backlogs).collect();
-    chart.if_any()
+    let x = || Axis::of("trial, in the order of time", "", Scale::Linear);
+    let name = format!("{}, % of the mean of its point", title(primary));
+    let y = Axis::of(name.clone(), "", Scale::FromZero);
+    let mut rates = Chart::new(ENTRY.name, "Trials in the order of time", x(), y);
+    rates.traces = vec![trace(&made, &name, primary, |trial| means[&trial.point])];
+    let y = Axis::of("% of the largest", "", Scale::FromZero);
+    let id = format!("{}-backlog", ENTRY.name);
+    let mut backlog = Chart::new(id, "Backlog of the server by trial", x(), y);
+    backlog.traces = BACKLOGS
+        .iter()
+        .map(|(figure, name)| {
+            let values = made.iter().filter_map(|trial| value_of(&trial.report, figure));
+            let most = values.fold(0.0, f64::max);
+            trace(&made, name, figure, |_| most)
+        })
+        .collect();
+    [rates.if_any(), backlog.if_any()].concat()
 }
 
 fn trace(

@@ -13,10 +13,7 @@ fn charts(report: &Report) -> Vec<Chart> {
     let axis = Axis::of("waiting", "transactions", Scale::FromZero);
     let mut chart = Chart::of_time("queue", "Queue", axis, report);
     let waiting = |row: &SecondReport| row.waiting.map(|n| n as f64);
-    chart.traces = by_group(report, "all groups", &waiting);
-    if let [alone] = &mut chart.traces[..] {
-        "waiting".clone_into(&mut alone.name);
-    }
+    chart.traces = by_group(report, "waiting", &waiting);
     let points = steps(&report.intervals, &|interval| interval.queue_mean);
     chart.traces.push(Trace::new("mean at the ends of seconds", Shape::Steps, points));
     chart.if_any()

@@ -79,7 +79,7 @@ fn chart(
     });
     chart.note = Some(
         "Lower times and higher rates are better. Intervals are not corrected for multiple tests; \
-         the verdicts in the labels are."
+         the verdicts are."
             .to_owned(),
     );
     for word in ["better", "worse", "no clear verdict"] {

@@ -17,6 +17,8 @@ pub(super) const ENTRY: Entry = Entry {
 
 /// More lines are not distinguished.
 const LINES_MOST: usize = 12;
+/// Lines of fewer points show no course.
+const POINTS_LEAST: usize = 5;
 /// More charts of a figure are not read.
 const CHARTS_MOST: usize = 4;
 
@@ -106,6 +108,9 @@ fn chart((of, runs): &Lines<'_>, figure: &Figure, is_long: bool, n_charts: usize
     let stopped = runs.iter().take(LINES_MOST).filter(|(_, run)| is_settled(run));
     let shown = runs.iter().take(LINES_MOST).map(|(_, run)| *run);
     chart.marks = stopped.clone().map(stop).chain(disturbed_in_all(shown)).collect();
+    if chart.traces.iter().all(|trace| trace.points.len() < POINTS_LEAST) {
+        return Vec::new();
+    }
     if figure.name != "tps" {
         let points = chart.traces.iter().flat_map(|trace| &trace.points);
         chart.y.scale = Scale::of_times(points.filter_map(|point| point.y));

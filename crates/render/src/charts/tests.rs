@@ -1,5 +1,6 @@
 //! What every chart must be, and each chart as a value.
 
+use analysis::experiment::PointReport;
 use analysis::fixtures::{Made, subjects};
 use analysis::report::Status;
 use model::numbers::significant;
@@ -130,7 +131,7 @@ fn a_rare_slow_transaction_has_a_shade_of_its_own() {
     let heat = charts.iter().find(|chart| chart.id == "heat").expect("a heat map");
     let shades: Vec<(&str, usize)> =
         heat.traces.iter().map(|trace| (trace.name.as_str(), trace.points.len())).collect();
-    assert_eq!(shades, [("1 to 2", 60), ("47 to 99", 60)]);
+    assert_eq!(shades, [("1 to 2 transactions", 60), ("47 to 99", 60)]);
     let svg = heat.to_svg(Drawn::WIDE);
     let n_areas = svg.matches("zM").count() + svg.matches("z\"").count();
     assert_eq!(n_areas, 120, "each area is closed: {svg}");
@@ -158,7 +159,7 @@ fn the_charts_of_a_closed_run() {
     insta::assert_snapshot!(shown(&of_run(&subjects::closed())), @r"
     throughput: Throughput
       x time in the measured phase [s] Linear; y TPS [commits/s] FromZero
-      users (Line, 65) -4.500: 300.0 .. 59.50: 447.0
+      TPS (Line, 65) -4.500: 300.0 .. 59.50: 447.0
       mean, 95 % interval within this run (Line, 2) 0: 451.8 (444.7 to 458.9) .. 60.00: 451.8 (444.7 to 458.9)
       X -5.000 to 0: ramp-up
       X 42.00 to 43.30: drop
@@ -181,7 +182,7 @@ fn the_charts_of_a_closed_run() {
       X 42.00 to 43.30: drop
     heat: Latency heat map
       x time in the measured phase [s] Linear; y response time [ms] Log
-      1 to 2 (Cells, 239) -5.000: 1.413 (1.259 to 1.585) .. 59.00: 177.8 (158.5 to 199.5)
+      1 to 2 transactions (Cells, 239) -5.000: 1.413 (1.259 to 1.585) .. 59.00: 177.8 (158.5 to 199.5)
       3 to 4 (Cells, 180) -5.000: 2.818 (2.512 to 3.162) .. 59.00: 2.239 (1.995 to 2.512)
       5 to 8 (Cells, 115) -5.000: 56.23 (50.12 to 63.10) .. 59.00: 89.13 (79.43 to 100.0)
       9 to 16 (Cells, 90) -5.000: 44.67 (39.81 to 50.12) .. 58.00: 56.23 (50.12 to 63.10)
@@ -251,7 +252,7 @@ fn the_charts_of_an_overloaded_run() {
     insta::assert_snapshot!(shown(&of_run(&subjects::open())), @r"
     throughput: Throughput
       x time in the measured phase [s] Linear; y TPS [commits/s] FromZero
-      users (Line, 65) -4.500: 400.0 .. 59.50: 400.0
+      TPS (Line, 65) -4.500: 400.0 .. 59.50: 400.0
       mean, 95 % interval within this run (Line, 2) 0: 400.0 (400.0 to 400.0) .. 60.00: 400.0 (400.0 to 400.0)
       X -5.000 to 0: ramp-up
     types: Throughput by transaction
@@ -271,7 +272,7 @@ fn the_charts_of_an_overloaded_run() {
       X -5.000 to 0: ramp-up
     heat: Latency heat map
       x time in the measured phase [s] Linear; y response time [ms] Log
-      1 to 2 (Cells, 14) -5.000: 1.413 (1.259 to 1.585) .. 51.00: 2,239 (1,995 to 2,512)
+      1 to 2 transactions (Cells, 14) -5.000: 1.413 (1.259 to 1.585) .. 51.00: 2,239 (1,995 to 2,512)
       3 to 7 (Cells, 49) -5.000: 2.818 (2.512 to 3.162) .. 59.00: 2,239 (1,995 to 2,512)
       8 to 22 (Cells, 6) -5.000: 35.48 (31.62 to 39.81) .. 35.00: 2,239 (1,995 to 2,512)
       23 to 62 (Cells, 9) -5.000: 4.467 (3.981 to 5.012) .. 1.000: 1,778 (1,585 to 1,995)
@@ -376,6 +377,45 @@ fn the_law_is_drawn_from_six_points_on_and_its_peak_where_it_is_known() {
     ");
 }
 
+/// A point that is not drawn is named, with the reason.
+#[test]
+fn a_chart_says_which_points_it_lacks_and_why() {
+    let (mut report, trials) = subjects::sweep([1, 2, 4, 8, 16]);
+    let without = |point: &mut PointReport, figure: &str| {
+        point.figures.0.retain(|(name, _)| name != figure);
+    };
+    without(&mut report.points[1], "p99_ms");
+    report.points[1].samples_needed.push("p99_ms", 1_234);
+    without(&mut report.points[2], "p99_ms");
+    report.points[2].runs_with.push("p99_ms", 2);
+    report.points[3].runs.clear();
+    without(&mut report.points[3], "p99_ms");
+    let charts = of_experiment(&report, &trials);
+    let note = |figure: &str| {
+        let chart = charts.iter().find(|chart| chart.id.ends_with(figure)).expect("a chart");
+        chart.note.clone().unwrap_or_default()
+    };
+    let n_runs = report.points[2].runs.len();
+    for words in [
+        "No p99 ms at clients=2: too few samples, needs at least 1,234.".to_owned(),
+        format!("No p99 ms at clients=4: only 2 of {n_runs} runs have it."),
+        "No p99 ms at clients=8: no run that counts.".to_owned(),
+    ] {
+        assert!(note("p99-ms").contains(&words), "{words}: {}", note("p99-ms"));
+    }
+    assert!(!note("p50-ms").contains("No p50"), "{}", note("p50-ms"));
+    // Two points are no trade-off, and runs of a few seconds have no course.
+    report.points.truncate(2);
+    let mut short = trials;
+    for trial in &mut short {
+        trial.report.measured_seconds = 3.0;
+        trial.report.intervals.clear();
+    }
+    let charts = of_experiment(&report, &short);
+    assert!(charts.iter().all(|chart| chart.id != "tradeoff"));
+    assert!(charts.iter().all(|chart| !chart.id.starts_with("stability")));
+}
+
 #[test]
 fn the_charts_of_an_experiment() {
     let (report, trials) = subjects::experiment();
@@ -420,8 +460,8 @@ fn the_charts_of_an_experiment() {
       clients 8 (Steps, 7) 0: 452.3 .. 60.00: 451.1
       clients 16 (Steps, 7) 0: 452.3 .. 60.00: 451.1
     drift: Trials in the order of time
-      x trial, in the order of time [] Linear; y share [%] FromZero
-      TPS, % of its mean (Joined, 14) 1.000: 99.01 .. 14.00: 100.5
+      x trial, in the order of time [] Linear; y TPS, % of the mean of its point [] FromZero
+      TPS, % of the mean of its point (Joined, 14) 1.000: 99.01 .. 14.00: 100.5
     ");
 }
 

@@ -10,7 +10,7 @@ pub(super) const ENTRY: Entry =
 fn charts(report: &Report) -> Vec<Chart> {
     let axis = Axis::of("TPS", "commits/s", Scale::FromZero);
     let mut chart = Chart::of_time("throughput", "Throughput", axis, report);
-    chart.traces.extend(by_group(report, "all groups", &|row| Some(row.tps)));
+    chart.traces.extend(by_group(report, "TPS", &|row| Some(row.tps)));
     if let (Some(tps), Some(_)) = (report.block.tps, report.seconds.last()) {
         let error = report.block.tps_ci95.as_ref().map(|ci95| ci95.half_width);
         let band = error.map(|error| ((tps - error).max(0.0), tps + error));
@@ -27,10 +27,11 @@ pub(super) fn middle_of(row: &SecondReport) -> f64 {
     row.second as f64 + 0.5
 }
 
-/// A trace of each group that has the figure, and one of their sum where there are several.
+/// A trace of each group that has the figure, and one of their sum where there are several; that
+/// of a single group has the name of the figure.
 pub(super) fn by_group(
     report: &Report,
-    sum: &str,
+    figure: &str,
     of: &dyn Fn(&SecondReport) -> Option<f64>,
 ) -> Vec<Trace> {
     let of_group = |name: &String| {
@@ -41,8 +42,10 @@ pub(super) fn by_group(
     };
     let mut traces: Vec<Trace> =
         report.groups.iter().filter_map(|group| of_group(&group.name)).collect();
-    if traces.len() > 1 {
-        traces.insert(0, Trace::new(sum, Shape::Line, summed(report, of)));
+    match &mut traces[..] {
+        [] => {}
+        [alone] => figure.clone_into(&mut alone.name),
+        _ => traces.insert(0, Trace::new("all groups", Shape::Line, summed(report, of))),
     }
     traces
 }

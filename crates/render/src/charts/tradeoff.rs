@@ -12,9 +12,14 @@ pub(super) const ENTRY: Entry = Entry {
     of: Of::Experiment(charts),
 };
 
+/// Fewer points show no trade-off.
+const POINTS_LEAST: usize = 3;
+
 /// Points in the order of the main axis, a line for the values of the others.
 fn charts(report: &ExperimentReport, _trials: &[TrialReport]) -> Vec<Chart> {
-    let Some(main) = report.main_axis() else { return Vec::new() };
+    let Some(main) = report.main_axis().filter(|_| report.points.len() >= POINTS_LEAST) else {
+        return Vec::new();
+    };
     let times = report.points.iter().filter_map(|point| point.figures.get("p99_ms"));
     let scale = Scale::of_times(times.map(|p99| p99.mean).filter(|mean| mean.is_finite()));
     let axis = |name, scale| figure_axis(name, &report.units, scale);

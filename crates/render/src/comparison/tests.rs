@@ -135,8 +135,9 @@ fn what_speaks_against_it_is_reported_in_sentences() {
     let report = ComparisonReport::new(&sides, &PLAIN).expect("five of each");
     let page = crate::markdown::markdown(&comparison(&report, &[]));
     for words in [
-        "(Steal took 12 %) in 0 of 5 runs of old, 3 of 5 runs of new: mostly on one side",
-        "in 5 of 5 runs of old, 5 of 5 runs of new.",
+        "Steal took 12 % in 0 of 5 runs of old, 3 of 5 runs of new (noisy\\_machine): mostly on one \
+         side",
+        "in 5 of 5 runs of old, 5 of 5 runs of new (short\\_run).",
         "2 runs of old do not count: it is failed.",
     ] {
         assert!(page.contains(words), "{words}: {page}");

@@ -18,6 +18,7 @@ pub(super) struct BodyView<'d> {
     pub(super) kind: &'d str,
     pub(super) title: &'d str,
     pub(super) question: &'d [String],
+    pub(super) below_head: &'d str,
     pub(super) verdicts: Vec<VerdictView<'d>>,
     pub(super) tiles: Vec<TileView<'d>>,
     pub(super) sections: Vec<SectionView<'d>>,
@@ -83,6 +84,11 @@ const OPEN_MOST: usize = 3;
 /// The body of a document's page: answer, figures and the charts that are looked for first, then
 /// whether the result is valid, then the rest.
 pub fn body(document: &Document, medium: Medium<'_>) -> String {
+    body_with(document, "", medium)
+}
+
+/// The same with other HTML between its head and its answer: what goes on at the moment.
+pub fn body_with(document: &Document, below_head: &str, medium: Medium<'_>) -> String {
     let mut sections: Vec<&Section> = document.sections.iter().collect();
     sections.sort_by_key(|section| section.where_drawn);
     let n_first = sections.iter().filter(|section| section.where_drawn == Place::First).count();
@@ -94,18 +100,21 @@ pub fn body(document: &Document, medium: Medium<'_>) -> String {
     let rest = rest.into_iter().chain(&document.repeat);
     let rest = rest.filter_map(|section| of_section(section, below));
     let question = [&document.question[..], &document.scene].concat();
+    let has_tiles = !document.tiles.is_empty();
     let body = BodyView {
         kind: &document.kind,
         title: &document.title,
         question: &question,
-        verdicts: document.verdicts.iter().map(|of| of_verdict(of, medium)).collect(),
+        below_head,
+        verdicts: document.verdicts.iter().map(|of| of_verdict(of, has_tiles, medium)).collect(),
         tiles: document.tiles.iter().map(of_tile).collect(),
         sections: first.chain(validity).chain(rest).collect(),
     };
     body.render().expect("memory takes everything")
 }
 
-fn of_verdict<'d>(verdict: &'d Verdict, medium: Medium<'_>) -> VerdictView<'d> {
+/// A verdict; where tiles have the figures of its headline, its word alone.
+fn of_verdict<'d>(verdict: &'d Verdict, has_tiles: bool, medium: Medium<'_>) -> VerdictView<'d> {
     let class = match verdict.tone {
         Tone::Good => "good",
         Tone::Plain => "",
@@ -113,12 +122,11 @@ fn of_verdict<'d>(verdict: &'d Verdict, medium: Medium<'_>) -> VerdictView<'d> {
         Tone::Bad => "bad",
     };
     let details = verdict.details.iter().map(|text| of_text(text, medium));
-    VerdictView {
-        class,
-        word: &verdict.word,
-        headline: of_text(&verdict.headline, medium),
-        details: details.collect(),
-    }
+    let headline = match has_tiles && !verdict.word.is_empty() {
+        true => String::new(),
+        false => of_text(&verdict.headline, medium),
+    };
+    VerdictView { class, word: &verdict.word, headline, details: details.collect() }
 }
 
 fn of_tile(tile: &Tile) -> TileView<'_> {

@@ -9,6 +9,7 @@ use model::{Finding, Load, Severity, format_count};
 
 use super::latency::quantile;
 use crate::document::{Quantity, Text, Tile, Tone, Uncertainty, Value, Verdict};
+use crate::list::in_short;
 use crate::wording::begun;
 
 /// What an error within a run does not contain.
@@ -16,43 +17,42 @@ const WITHIN: &str = "within this run";
 
 pub(super) fn kind(report: &Report) -> String {
     let status = report.status.name().replace('_', " ");
-    format!("Run, {status}, started {}", begun(&report.started))
+    let status = match report.status {
+        Status::Running => String::new(),
+        _ => format!(", {status}"),
+    };
+    format!("Run{status}, started {}", begun(&report.started))
 }
 
+/// `tpcc on MariaDB 10.11.19`; a plan with a name has that in front.
 pub(super) fn title(report: &Report) -> String {
     let names = [&report.name, &report.workload, &report.run_id];
-    names.into_iter().find(|name| !name.is_empty()).cloned().unwrap_or_default()
+    let name = names.into_iter().find(|name| !name.is_empty()).cloned().unwrap_or_default();
+    match report.database.is_empty() {
+        true => name,
+        false => format!("{name} on {}", in_short(&report.database)),
+    }
 }
 
-/// The question, as a sentence.
-pub(super) fn question(report: &Report) -> String {
-    let (database, workload) = (&report.database, &report.workload);
+/// `4 clients, closed load, measured 30 s`: under which load, and for how long.
+pub(super) fn setup(report: &Report) -> String {
+    let has_name = !report.name.is_empty() && report.name != report.workload;
+    let workload =
+        Some(report.workload.clone()).filter(|workload| has_name && !workload.is_empty());
     let clients = count(u64::from(report.clients), "client");
+    let load = match &report.load {
+        Some(Load::Open { rate, .. }) => format!("open load, {}", numbers::arrival_rate(rate)),
+        Some(Load::Closed) => "closed load".to_owned(),
+        Some(load) => numbers::load(load),
+        None => count(report.groups.len() as u64, "group"),
+    };
     // While it runs, how long it has measured is said elsewhere, and goes on.
     let measured = match report.status {
-        Status::Running => String::new(),
-        _ => format!(" Measured for {}.", numbers::seconds(report.measured_seconds)),
+        Status::Running => None,
+        _ => Some(format!("measured {}", numbers::seconds(report.measured_seconds))),
     };
-    match &report.load {
-        Some(Load::Closed) => format!(
-            "How many transactions of {workload} does {database} execute for {clients} without \
-             think time?{measured}"
-        ),
-        Some(Load::Open { rate, .. }) => format!(
-            "How quickly does {database} answer {workload} at {} over {clients}?{measured}",
-            numbers::arrival_rate(rate)
-        ),
-        Some(Load::KeyThink { .. }) => format!(
-            "How quickly does {database} answer {workload} for {clients} with keying and think \
-             times?{measured}"
-        ),
-        None => {
-            let n_groups = count(report.groups.len() as u64, "group");
-            format!(
-                "How does {database} serve {n_groups} of clients at once ({workload})?{measured}"
-            )
-        }
-    }
+    let parts = workload.into_iter().chain([clients, load]).chain(measured);
+    parts.collect::<Vec<_>>().join(", ")
 }
 
 pub(super) fn verdict(report: &Report) -> Verdict {
@@ -251,13 +251,17 @@ pub(super) fn tps(text: Text, report: &Report, error_of: &str) -> Text {
         (_, Uncertainty::Unknown) => text.and(tps),
         _ => text.and(tps).and(error_of),
     };
-    match report.load {
-        Some(Load::Open { .. }) if report.measured_seconds > 0.0 => {
-            let offered = report.block.counts.offered as f64 / report.measured_seconds;
-            text.and("; ").and(Quantity::number(offered, 4, "")).and(" offered")
-        }
-        _ => text,
+    match offered(report) {
+        Some(offered) => text.and("; ").and(offered).and(" offered"),
+        None => text,
     }
+}
+
+/// Transactions offered per second, where users arrive at a rate.
+fn offered(report: &Report) -> Option<Quantity> {
+    let is_open = matches!(report.load, Some(Load::Open { .. })) && report.measured_seconds > 0.0;
+    let rate = report.block.counts.offered as f64 / report.measured_seconds;
+    is_open.then(|| Quantity::number(rate, 4, ""))
 }
 
 /// Commits per second.
@@ -325,7 +329,11 @@ pub(super) fn answer(report: &Report) -> String {
 pub(super) fn tiles(report: &Report) -> Vec<Tile> {
     let block = &report.block;
     let mut tiles: Vec<Tile> = known(report).into_iter().map(of_primary_metric).collect();
-    let tps = rate_tile("TPS", rate_of(block, ""));
+    let mut tps = rate_tile("TPS", rate_of(block, ""));
+    if let Some(offered) = offered(report) {
+        let comma = if tps.note.is_empty() { "" } else { "; " };
+        tps.note.push_str(&format!("{comma}{} offered", offered.value()));
+    }
     tiles.push(Tile { trend: over_time(report, &|row| Some(row.tps)), ..tps });
     tiles.extend([
         of_quantile(report, "p50", &|row| row.p50_ms),
@@ -379,7 +387,7 @@ fn of_quantile(report: &Report, field: &str, of: &dyn Fn(&SecondReport) -> Optio
         (Value::Known(_) | Value::AtLeast(_), Uncertainty::Unknown)
             if report.block.offered_ms.interval_reasons.get(field).is_some() =>
         {
-            "no CI, see Latency".to_owned()
+            "no CI".to_owned()
         }
         _ => String::new(),
     };

@@ -10,7 +10,7 @@ use model::{NS_PER_MS, format_count};
 
 use super::latency::quantile;
 use crate::charts::{Chart, ages, named};
-use crate::document::{Block, Section};
+use crate::document::{Block, Details, Length, Section};
 use crate::table::{Align, Cell, Column, Table};
 
 /// Why a percentile of a type is missing.
@@ -35,9 +35,22 @@ pub(super) fn section(report: &Report, charts: &[Chart]) -> Section {
 }
 
 /// The workload's own metrics, which are looked at after times and rates.
+/// More custom metrics are folded on a page that can fold.
+const CUSTOM_MOST: usize = 8;
+
 pub(super) fn custom(report: &Report) -> Section {
     let table = custom_metrics(report, |_| true);
+    let n_rows = table.rows.len();
     let table = (!table.is_empty()).then_some(Block::Table(table));
+    // A long table hides what follows.
+    let table = table.map(|table| match n_rows > CUSTOM_MOST {
+        true => {
+            let title = count(n_rows as u64, "metric");
+            let (blocks, otherwise) = (vec![table.clone()], vec![table]);
+            Block::Details(Details { title, blocks, length: Length::Short, otherwise })
+        }
+        false => table,
+    });
     let known = || report.block.custom_metrics.iter().filter(|(_, of)| of.count > 0);
     let has = |is_distribution| known().any(|(_, of)| of.p50.is_some() == is_distribution);
     let words = "Rows with p50 are of what began in the measured phase, the others of what finished \

@@ -7,7 +7,7 @@ use analysis::report::{Dip, DisturbanceReport, Moved, Report, TimeProfile};
 use model::numbers::{NONE, amount, capital, count, seconds, significant};
 use model::{NS_PER_S, ServerSummary, SummaryOf};
 
-use crate::document::{Block, Length, Section};
+use crate::document::{Block, Length, Place, Section};
 use crate::table::{Align, Cell, Column, Table};
 
 /// Rows of a summary that are seen at once.
@@ -42,7 +42,8 @@ pub(super) fn section(report: &Report) -> Section {
             count(profile.transactions, "transaction")
         )
     });
-    Section { note: meaning.unwrap_or_default(), ..section }
+    let where_drawn = if meaning.is_some() { Place::Early } else { Place::InOrder };
+    Section { note: meaning.unwrap_or_default(), where_drawn, ..section }
 }
 
 /// The largest parts of the time of a transaction, in a line.
