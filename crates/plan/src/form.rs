@@ -471,7 +471,7 @@ impl Form for Objectives {
         for (index, objective) in all.iter().enumerate() {
             if all[..index].iter().any(|other| other.metric == objective.metric) {
                 let name = objective.metric.name();
-                return Err(format!("there are two objectives of {name}: leave one out"));
+                return Err(format!("there are two objectives of {name}: remove one"));
             }
         }
         Ok(all)

@@ -77,7 +77,7 @@ fn read_rule(text: &str) -> Result<Repeats, String> {
         let key = if key == "min-effect" { "min_effect" } else { key };
         if let Some((_, before)) = seen.iter().find(|(known, _)| *known == key) {
             return Err(format!(
-                "the rule has {key} twice, as {before} and as {value}: leave one out"
+                "the rule has {key} twice, as {before} and as {value}: remove one"
             ));
         }
         seen.push((key, value));

@@ -65,7 +65,16 @@ pub fn comparison(report: &ComparisonReport, gates: &[GateResult]) -> Document {
     // What decides whether a script goes on comes first.
     page.verdicts.splice(0..0, gates.iter().map(gate));
     let mut did = vec![Block::Charts(named(&charts, &["ratios"]))];
-    did.extend(report.pairs.iter().map(|pair| of_pair(report, pair)));
+    // What holds for all pairs is said once, below them.
+    let all_how: Vec<_> = report.pairs.iter().map(|pair| judged_how(report, pair)).collect();
+    let is_of_all = |words: &&String| all_how.iter().all(|how| how.contains(words));
+    let of_all = all_how.iter().take(1).flatten().filter(is_of_all);
+    let of_all: Vec<String> = of_all.cloned().collect();
+    for (pair, how) in report.pairs.iter().zip(&all_how) {
+        let own = how.iter().filter(|words| !of_all.contains(words)).cloned();
+        did.push(of_pair(report, pair, own.collect()));
+    }
+    did.push(Block::paragraphs(of_all));
     page.section("did", "Result", did);
     page.sections[0].where_drawn = Place::First;
     page.n_answering = 1;
@@ -154,13 +163,12 @@ fn gate(gate: &GateResult) -> Verdict {
 }
 
 /// What a side did against the baseline.
-fn of_pair(report: &ComparisonReport, pair: &PairReport) -> Block {
+fn of_pair(report: &ComparisonReport, pair: &PairReport, how: Vec<String>) -> Block {
     let title = match report.pairs.len() {
         1 => String::new(),
         _ => versus(&pair.side, &report.sides[0].name),
     };
-    let how = Block::paragraphs(judged_how(report, pair));
-    Block::Part(title, vec![Block::Table(table(report, pair)), how])
+    Block::Part(title, vec![Block::Table(table(report, pair)), Block::paragraphs(how)])
 }
 
 /// How a difference is known where ranks cannot tell.
@@ -479,15 +487,22 @@ fn sentence(min_effect: f64, judged: &Judged) -> String {
 /// What would have been seen all the same: `; detectable with this many runs: 5.1 %`.
 fn detectable(judged: &Judged) -> String {
     let Some(share) = judged.detectable else { return String::new() };
-    let percent = |share: f64| significant(share * 100.0, 2);
-    let mut printed = format!("; detectable with this many runs: {} %", percent(share));
+    let mut printed = format!("; detectable with this many runs: {}", smallest(share));
     let runs = [judged.baseline, judged.side].into_iter().flatten().map(|figure| figure.count);
     let more = 4 * runs.min().unwrap_or(0);
     if more <= stats::FIGURES_MAX as u64 {
-        let half = percent(((1.0 + share).ln() / 2.0).exp() - 1.0);
-        printed.push_str(&format!(", with {more} a side: {half} %"));
+        let half = smallest(((1.0 + share).ln() / 2.0).exp() - 1.0);
+        printed.push_str(&format!(", with {more} a side: {half}"));
     }
     printed
+}
+
+/// A detectable difference: `5.1 %`, or `×2.4` where it is more than twofold.
+fn smallest(share: f64) -> String {
+    match share <= 1.0 {
+        true => format!("{} %", significant(share * 100.0, 2)),
+        false => format!("×{}", significant(1.0 + share, 2)),
+    }
 }
 
 /// A figure beside the one that is judged, in a few words; nothing where it tells nothing.
@@ -497,9 +512,11 @@ fn aside(judged: &Judged) -> Option<String> {
     Some(format!("{name} {by}, {}", judged.verdict.name()))
 }
 
-/// `+12.0 % (CI +5.1 % to +19.3 %)`.
+/// `+12.0 % (CI +5.1 % to +19.3 %)`, or all of it as factors where one of them is far from 1.
 fn change_within(figure: &str, ratio: &Ratio) -> String {
-    let change = |ratio| change(figure, ratio);
+    let ends = ratio.interval.iter().flat_map(|(low, high)| [*low, *high]);
+    let as_factors = once(ratio.value).chain(ends).any(|ratio| is_far(&ratio));
+    let change = |ratio| change(figure, ratio, as_factors);
     let of = match ratio.interval {
         Some((low, high)) if low < high => format!(" (CI {} to {})", change(low), change(high)),
         _ => String::new(),
@@ -509,9 +526,14 @@ fn change_within(figure: &str, ratio: &Ratio) -> String {
     format!("{}{of}{lost}", change(ratio.value))
 }
 
-/// By how much a figure is more or less: in percent, and as times where that is far. Times are
-/// infinite where work was lost.
-fn change(figure: &str, ratio: f64) -> String {
+/// Whether a ratio says more than its percentage does.
+fn is_far(ratio: &f64) -> bool {
+    !(0.2..5.0).contains(ratio)
+}
+
+/// By how much a figure is more or less: in percent, or as a factor. Times are infinite where work
+/// was lost.
+fn change(figure: &str, ratio: f64, as_factor: bool) -> String {
     let percent = (ratio - 1.0) * 100.0;
     match ratio {
         f64::INFINITY if is_time(figure) => INFINITE.to_owned(),
@@ -520,7 +542,7 @@ fn change(figure: &str, ratio: f64) -> String {
                                    lost"
             .to_owned(),
         0.0 => "-100 %".to_owned(),
-        ratio if !(0.2..5.0).contains(&ratio) => format!("{} times", significant(ratio, 3)),
+        ratio if as_factor => format!("×{}", significant(ratio, 3)),
         _ if percent.abs() < 0.005 => "0 %".to_owned(),
         _ if percent.abs() < 1.0 => format!("{}{} %", sign(percent), significant(percent.abs(), 2)),
         _ => format!("{percent:+.1} %"),
@@ -628,7 +650,9 @@ fn contradictions(report: &ComparisonReport, pair: &PairReport) -> Vec<String> {
         let is_opposite = |a: f64, b: f64| a < 1.0 - least && b > 1.0 + least;
         (is_opposite(ratio, of_values) || is_opposite(of_values, ratio)).then(|| {
             let name = title(&judged.figure);
-            let [of_values, ratio] = [of_values, ratio].map(|of| change(&judged.figure, of));
+            let as_factors = [of_values, ratio].iter().any(is_far);
+            let change = |of| change(&judged.figure, of, as_factors);
+            let [of_values, ratio] = [of_values, ratio].map(change);
             format!(
                 "At {at} the medians of {name} differ by {of_values}, and the pairs of runs by \
                  {ratio}: the runs scatter by more than the sides differ."
@@ -717,7 +741,14 @@ fn warnings(report: &ComparisonReport) -> Vec<String> {
             true => ": mostly on one side, so it may explain part of the difference",
             false => "",
         };
+        // Of many sides one case tells enough.
+        let n_all: usize = report.sides.iter().map(|side| side.runs.len()).sum();
+        let n_with: u64 = report.sides.iter().filter_map(|side| side.findings.get(id)).sum();
         match cases.first() {
+            Some(case) if report.sides.len() > 2 && uneven.is_empty() => {
+                let runs = count(n_all as u64, "run");
+                format!("{n_with} of {runs}, e.g.: {} ({id}).", without_stop(case))
+            }
             None => format!("{} in {}{uneven}.", in_short(id), of_sides.join(", ")),
             Some(case) if cases.len() == 1 => {
                 format!("{} in {} ({id}){uneven}.", without_stop(case), of_sides.join(", "))
@@ -836,9 +867,8 @@ fn cells(report: &ComparisonReport, point: &str, judged: &Judged) -> [Cell; 12] 
     let times = ratio.map_or_else(|| NONE.to_owned(), |ratio| ratio_text(&judged.figure, ratio));
     let interval = ratio.and_then(|ratio| ratio.interval);
     let p = judged.p_corrected.map_or(Cell::None, |p| Cell::said(format!("{p:.3}"), Some(p)));
-    let detectable = judged.detectable.map_or(Cell::None, |share| {
-        Cell::said(format!("{} %", significant(share * 100.0, 2)), Some(share))
-    });
+    let detectable =
+        judged.detectable.map_or(Cell::None, |share| Cell::said(smallest(share), Some(share)));
     [
         point.into(),
         judged.figure.as_str().into(),
@@ -896,8 +926,8 @@ fn judged_how(report: &ComparisonReport, pair: &PairReport) -> Vec<String> {
     }
     if pair.is_interleaved {
         let words = match is_within {
-            true => "Runs of both were interleaved, and compared within each repeat.",
-            false => "Runs of both were interleaved.",
+            true => "The runs were interleaved, and compared within each repeat.",
+            false => "The runs were interleaved.",
         };
         said.push(words.to_owned());
     }

@@ -107,31 +107,29 @@ fn table(lines: &[&[&RunRow]], is_folded: bool, best: &Best) -> Table {
         Column::data("run_id"),
         Column::new("id", Align::Left),
         Column::data("started"),
-        Column::spare("started (UTC)", Align::Left, 1),
+        Column::spare("started UTC", Align::Left, 2),
         Column::data("status"),
         Column::data("name"),
         Column::new("name", Align::Left),
     ];
     let has_points = rows().any(|row| !row.point.is_empty());
     let has_nopm = rows().any(|row| row.nopm.is_some());
-    columns.extend(has_points.then(|| match is_folded {
-        true => Column::spare("runs", Align::Left, 5),
-        false => Column::new("point", Align::Left),
-    }));
+    let has_points = has_points && !is_folded;
+    columns.extend(has_points.then(|| Column::new("point", Align::Left)));
     columns.extend([
         Column::data("workload"),
         Column::data("target"),
         Column::data("database"),
-        Column::spare("database", Align::Left, 3),
+        Column::spare("database", Align::Left, 1),
         Column::spare("clients", Align::Right, 7).key("clients"),
         Column::spare("measured", Align::Right, 8).key("measured_s"),
     ]);
     // Where all have the figure that they are known by, the other one is left out first.
     let all_nopm = has_nopm && rows().all(|row| row.nopm.is_some() || row.tps.is_none());
-    let [tps, nopm] = if all_nopm { [4, 0] } else { [0, 2] };
+    let [tps, nopm] = if all_nopm { [5, 0] } else { [0, 4] };
     columns.extend([Column::spare("TPS", Align::Point, tps).key("tps"), Column::data("nopm")]);
     columns.extend(has_nopm.then(|| Column::spare("NOPM", Align::Right, nopm)));
-    columns.extend([Column::new("p99 ms", Align::Point).key("p99_ms")]);
+    columns.extend([Column::spare("p99 ms", Align::Point, 3).key("p99_ms")]);
     // A list is sorted or shortened by what it shows.
     let figures = rows().next().map(|row| row.figures.as_slice()).unwrap_or_default();
     let of =
@@ -148,10 +146,17 @@ fn table(lines: &[&[&RunRow]], is_folded: bool, best: &Best) -> Table {
     columns.push(Column::data("point"));
     let mut table = Table::new(columns);
     let has = (has_points, has_nopm, has_labels);
+    let of_year = |row: &RunRow| begun(row.started_unix_ms).split('-').next().map(str::to_owned);
+    let mut years: Vec<_> = rows().map(of_year).collect();
+    years.dedup();
+    let begun = |started_unix_ms: i64| {
+        let whole = begun(started_unix_ms);
+        if years.len() > 1 { whole } else { whole.chars().skip("2026-".len()).collect() }
+    };
     for line in lines {
         match (Trials::of(line), line) {
-            (Some(trials), _) => table.row(trials_cells(&trials, has)),
-            (None, [row, ..]) => table.row(cells(row, is_folded, best.is(row), has)),
+            (Some(trials), _) => table.row(trials_cells(&trials, &begun, has)),
+            (None, [row, ..]) => table.row(cells(row, &begun, best.is(row), has)),
             (None, []) => {}
         }
     }
@@ -161,6 +166,7 @@ fn table(lines: &[&[&RunRow]], is_folded: bool, best: &Best) -> Table {
 /// The trials of an experiment in a line. Only people see it: what programs read is left out.
 fn trials_cells(
     trials: &Trials<'_, '_>,
+    begun: &dyn Fn(i64) -> String,
     (has_points, has_nopm, has_labels): (bool, bool, bool),
 ) -> Vec<Cell> {
     let blank = || Cell::from("");
@@ -173,9 +179,9 @@ fn trials_cells(
         begun(trials.started_unix_ms()).into(),
         blank(),
         blank(),
-        cut(trials.name(), NAME_MOST).into(),
+        format!("{}, {}", cut(trials.name(), NAME_MOST), trials.counted()).into(),
     ];
-    cells.extend(has_points.then(|| trials.counted().into()));
+    cells.extend(has_points.then(blank));
     cells.extend([
         blank(),
         blank(),
@@ -278,7 +284,7 @@ fn tps_that_counts(row: &RunRow) -> Option<f64> {
 
 fn cells(
     row: &RunRow,
-    is_folded: bool,
+    begun: &dyn Fn(i64) -> String,
     is_best: bool,
     (has_points, has_nopm, has_labels): (bool, bool, bool),
 ) -> Vec<Cell> {
@@ -297,8 +303,7 @@ fn cells(
         row.name.as_str().into(),
         cut(&row.name, NAME_MOST).into(),
     ];
-    let shown_point = || if is_folded { String::new() } else { cut(&point(row), POINT_MOST) };
-    cells.extend(has_points.then(|| Cell::from(shown_point())));
+    cells.extend(has_points.then(|| Cell::from(cut(&point(row), POINT_MOST))));
     cells.extend([
         row.workload.as_str().into(),
         row.target.as_str().into(),

@@ -6,6 +6,7 @@ use app::compare::{CompareBy, compare as hold};
 use clap::{Arg, ArgAction, ArgMatches, Command};
 use model::numbers::count;
 use render::comparison;
+use render::document::Tone;
 use render::terminal::PAGE_WIDTH;
 use serde_json::json;
 
@@ -99,19 +100,28 @@ pub(crate) fn compare(matches: &ArgMatches, shell: &Shell) -> Outcome {
             count(gate.runs_least as u64, "run")
         )));
     }
+    let is_broken = |gate: &GateResult| match gate.passed {
+        Passed::Broken => true,
+        Passed::Undecided => fails_undecided,
+        Passed::Held => false,
+    };
     match flags::output_of(matches) {
         Output::Json => {
             let mut value = serde_json::to_value(&report).expect("numbers, words and lists");
             value["gates"] = json!(gates);
             shell.print(&format!("{value:#}\n"))
         }
-        _ => print_document(&comparison(&report, &gates), PAGE_WIDTH, matches, shell),
+        _ => {
+            let mut page = comparison(&report, &gates);
+            // The verdicts on gates come first. One that fails the command is no mere warning.
+            for (gate, verdict) in gates.iter().zip(&mut page.verdicts) {
+                if is_broken(gate) {
+                    verdict.tone = Tone::Bad;
+                }
+            }
+            print_document(&page, PAGE_WIDTH, matches, shell)
+        }
     }?;
-    let is_broken = |gate: &GateResult| match gate.passed {
-        Passed::Broken => true,
-        Passed::Undecided => fails_undecided,
-        Passed::Held => false,
-    };
     Ok(if gates.iter().any(is_broken) { FAILED } else { DONE })
 }
 

@@ -126,6 +126,14 @@ fn a_gate_has_these_exit_codes() {
     assert!(!said.contains("| figure |"), "{said}");
     let summary = std::fs::read_to_string(summary).expect("it is there");
     assert!(summary.starts_with("# Before\n") && summary.contains("| figure |"), "{summary}");
+    // What is undecided is an error where it fails the job, and a warning where it may pass.
+    let [old, new] = same.map(|side| format!("build={side}"));
+    for (more, level) in [("--undecided=fail", "error"), ("--undecided=pass", "warning")] {
+        let words = ["compare", &old, &new, "--fail-if=tps<-0.1%", more, "--output=github"];
+        let said = home.run(&words).out;
+        let begins = format!("::{level} title=dbdyno Limit::undecided tps<-0.1%25 at ");
+        assert!(said.starts_with(&begins), "{said}");
+    }
     home.run(&["runs", "--output=github"]).code(2).warns(&["this command does not write it"]);
 }
 

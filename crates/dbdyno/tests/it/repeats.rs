@@ -176,7 +176,7 @@ fn repeats_that_cannot_be_are_reported_before_the_first_run() {
     check(&["--repeat=until=2%,most=9"], "'most' is not part of a rule");
     check(&["--repeat=until=2%,min=2"], "write 4 or more");
     check(&["--repeat=until=2%,max=3"], "it lies between 4 and 10000");
-    let twice = "the rule has max twice, as 5 and as 6: leave one out";
+    let twice = "the rule has max twice, as 5 and as 6: remove one";
     check(&["--repeat=until=2%,max=5,max=6"], twice);
     check(&["--repeat=until=2%,until=3%"], "the rule has until twice");
     check(&["--repeat=until=2%,figure=speed"], "choose one of");

@@ -75,7 +75,7 @@ fn pages_are_as_wide_as_the_terminal() {
 fn a_list_names_every_column_for_which_it_has_no_room() {
     let home = Home::new();
     home.call(&[SIM, &["--name=a-name-that-is-quite-long", "--label=kernel=6.12"]].concat()).good();
-    let titles = "id, started (UTC), name, database, clients, measured, TPS, p99 ms, \
+    let titles = "id, started UTC, name, database, clients, measured, TPS, p99 ms, \
                   validity, labels";
     for width in ["40", "60", "80", "120", "160"] {
         let out = with(&home, &[("COLUMNS", width)], &["runs"]).good().out;

@@ -144,6 +144,19 @@ fn what_speaks_against_it_is_reported_in_sentences() {
     }
 }
 
+/// A sentence does not mix percentages with factors.
+#[test]
+fn what_is_far_away_is_a_factor_with_its_whole_interval() {
+    let check = |value: f64, interval: (f64, f64), expect: &str| {
+        let ratio = Ratio { value, interval: Some(interval), confidence: Some(0.95) };
+        assert_eq!(change_within("tps", &ratio), expect);
+    };
+    check(1.12, (1.05, 1.19), "+12.0 % (CI +5.0 % to +19.0 %)");
+    check(1.044, (0.193, 5.41), "×1.04 (CI ×0.193 to ×5.41)");
+    check(22.0, (3.43, 181.0), "×22.0 (CI ×3.43 to ×181)");
+    assert_eq!([0.051, 1.4, 105.0].map(smallest), ["5.1 %", "×2.4", "×106"]);
+}
+
 #[test]
 fn what_differs_is_a_table_and_what_some_sides_know_is_folded() {
     let mut report = held(&FIVE, &times(1.1), 1);
@@ -215,7 +228,7 @@ fn it_reads_like_a_page() {
     needs p < 0.05 and a ratio beyond the minimum effect of 1 %.
     Detectable: the smallest difference that so many runs would show, in four of five such
     comparisons.
-    Runs of both were interleaved.
+    The runs were interleaved.
 
     Plan, database, machine and build are the same on all sides.
 
