@@ -140,7 +140,7 @@ pub(crate) fn docs(root: &Path) -> Result<bool> {
         if !listed.status.success() {
             bail!("'dbdyno list {list} --output markdown' failed, {}", listed.status);
         }
-        let page = format!("docs/{list}.md");
+        let page = format!("docs/reference/{list}.md");
         std::fs::write(root.join(&page), listed.stdout)
             .with_context(|| format!("cannot write {page}"))?;
         println!("{page} is written");
@@ -162,11 +162,13 @@ pub(crate) fn coverage(root: &Path) -> Result<bool> {
     if table.is_empty() {
         bail!("'dbdyno {}' printed nothing, {}", study.join(" "), output.status);
     }
-    let path = root.join("docs/measuring.md");
+    let path = root.join("docs/explanation/intervals.md");
     let page = std::fs::read_to_string(&path)?;
     let [begin, end] = COVERAGE;
-    let (head, rest) = page.split_once(begin).context("docs/measuring.md has no place for it")?;
-    let (_, tail) = rest.split_once(end).context("the table in docs/measuring.md has no end")?;
+    let (head, rest) =
+        page.split_once(begin).context("docs/explanation/intervals.md has no place for it")?;
+    let (_, tail) =
+        rest.split_once(end).context("the table in docs/explanation/intervals.md has no end")?;
     std::fs::write(&path, format!("{head}{begin}\n{table}\n{end}{tail}"))?;
     print!("{table}");
     Ok(output.status.success())

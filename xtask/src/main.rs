@@ -32,7 +32,7 @@ usage: cargo xtask <chore>
   dist      build what is delivered into target/packages: a tarball, a package for Debian, the
             files of a container image (with buildah the image too); each is tried
             [--profile NAME]
-  coverage  how often intervals hold, over many runs, into docs/measuring.md (half an hour)
+  coverage  how often intervals hold, over many runs, into docs/explanation/intervals.md (half an hour)
   setup     install and fetch what the tests need
   servers   of that, fetch the servers for tests that this Debian has not (npm, maven, apt)
 

@@ -14,7 +14,7 @@ use crate::open::{Data, Opened};
 /// the crossover lies on a machine.
 const THREADS_MOST: u32 = 512;
 /// The same for clients that never pause, of a server with a thread for each: beyond, loops have
-/// the same rate for less CPU time (docs/placement.md).
+/// the same rate for less CPU time (docs/explanation/placement.md).
 const CLOSED_THREADS_MOST: u32 = 256;
 /// A thread takes three of the 65,530 mappings that Linux allows a process unless told otherwise.
 const THREADS_LIMIT: u32 = 16_000;
@@ -115,7 +115,8 @@ pub(crate) fn agree_on_data(plan: &Plan, groups: &[Opened]) -> Result<(), Error>
 }
 
 /// Where the clients live: one place for all. The rule of `auto` follows from measurements
-/// (docs/placement.md). Clients that keep time are best woken by the kernel, whatever others do.
+/// (docs/explanation/placement.md). Clients that keep time are best woken by the kernel, whatever
+/// others do.
 /// Clients that never pause are best on threads where the server has a thread for each of them
 /// too, and on loops where it has a process each, or where nobody knows.
 pub(crate) fn place(plan: &Plan, groups: &[Opened]) -> Result<Placement, Error> {

@@ -56,7 +56,7 @@ pub struct Administration {
     /// where it is the only one, or one without a name. None where a database has no choice.
     pub storage_engine_of: Option<fn(&str) -> String>,
     /// Its server has a thread for each session, all in one process; others have a process each, or
-    /// none. Clients that never pause are best placed by this (docs/placement.md).
+    /// none. Clients that never pause are best placed by this (docs/explanation/placement.md).
     pub thread_per_session: bool,
     /// The setting that limits how many connections its server has, which is among its facts.
     pub connection_limit: Option<&'static str>,

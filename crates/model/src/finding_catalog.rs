@@ -1,5 +1,5 @@
 //! Every finding that there is: what raises it and what to do about it. The table in
-//! docs/findings.md is made of this list.
+//! docs/reference/findings.md is made of this list.
 //!
 //! Not here: whether a run deserves one (who judges it, and who makes it).
 
@@ -350,7 +350,7 @@ pub static CATALOG: &[CatalogEntry] = &[
         id: "dip_explained",
         severity: "warning",
         raised: "commits fell, or p95 rose, for some seconds, and something that was read in them \
-                 explains at least 10 % of the clients' time (docs/why.md)",
+                 explains at least 10 % of the clients' time (docs/explanation/why.md)",
         advice: "See 'Where the time goes' for what else moved then. It is a coincidence that \
                  fits, not a proof.",
     },

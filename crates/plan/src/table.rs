@@ -169,15 +169,15 @@ parameters! {
         |plan| plan.monitor;
     instruments: Switch = "off",
         "Switch on extra server counters during the run, such as waits and rows by table; they are \
-         restored afterwards (docs/why.md)",
+         restored afterwards (docs/explanation/why.md)",
         |plan| plan.instruments;
     cpu_profile: Switch = "off",
         "Sample the stacks of server and dbdyno during the measured phase with Linux perf, for CPU \
-         flame graphs (docs/why.md)",
+         flame graphs (docs/explanation/why.md)",
         |plan| plan.cpu_profile.then_some(true);
     settle: Settle = "off",
         "Bring the database to rest before the load, after it, or both: purge or vacuum, write \
-         dirty pages, checkpoint (docs/settling.md)",
+         dirty pages, checkpoint (docs/reference/settling.md)",
         |plan| (plan.settle != Settle::Off).then_some(plan.settle);
     settle_limit: PositiveDuration = "10m",
         "Time limit of each settling; the run then goes on anyway, with a finding",
@@ -279,7 +279,7 @@ parameters! {
         "Time limit of --wait-until; the run then begins anyway, and reports it",
         |experiment| experiment.wait_until.as_ref().map(|wait| wait.at_most_ns);
     reference: Optional<Text> = "",
-        "CSV file of figures measured elsewhere, shown beside the results (docs/history.md); \
+        "CSV file of figures measured elsewhere, shown beside the results (docs/reference/history.md); \
          a plan names it from its own folder",
         |experiment| experiment.reference.as_ref().map(|reference| Some(reference.file.clone()));
     seek: Optional<Range> = "",
@@ -340,7 +340,7 @@ parameters! {
             _ => None,
         };
     settle: Optional<Text> = "",
-        "A step of settling, such as checkpoint (docs/settling.md)",
+        "A step of settling, such as checkpoint (docs/reference/settling.md)",
         |at| match &at.action {
             Action::Settle(step) => Some(Some(step.clone())),
             _ => None,

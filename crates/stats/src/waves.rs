@@ -41,7 +41,8 @@ const FALLING: f64 = 0.15;
 
 /// The mixture leaves out so many times as much as it claims. Slow shapes have a chance in all
 /// runs, also where the spectrum is flat: by this factor, flat ones hold the truth in 97 of 100 at
-/// 95 %, and those of a component as slow as a third of the series in 85 (`docs/measuring.md`).
+/// 95 %, and those of a component as slow as a third of the series in 85
+/// (`docs/explanation/intervals.md`).
 const OUTSIDE: f64 = 1.6;
 
 /// A rise that ends below this wave is an error made of a few waves, of whose height two runs

@@ -40,7 +40,7 @@ pub(crate) const PARAMETER: Parameter = Parameter {
     name: NAME,
     kind: ParameterKind::Choice(StorageEngine::NAMES),
     default: "default",
-    help: "Storage engine of the tables, where the database has a choice (docs/engines.md)",
+    help: "Storage engine of the tables, where the database has a choice (docs/reference/engines.md)",
     shapes_data: true,
 };
 

@@ -23,8 +23,8 @@ const WANTED_NS: u64 = 60 * NS_PER_S;
 const TREND_PERCENT_MIN: f64 = 5.0;
 
 /// How far beyond chance a trend of a long run is: of steady models that wander slowly, with a
-/// time constant of 10 s, 1 to 3 % have one by chance (`docs/measuring.md`). A fall of 10 % in a
-/// minute is found in 66 % of runs whose seconds scatter by 5 %, in all at 2 %.
+/// time constant of 10 s, 1 to 3 % have one by chance (`docs/explanation/intervals.md`). A fall of
+/// 10 % in a minute is found in 66 % of runs whose seconds scatter by 5 %, in all at 2 %.
 const TREND_Z_MIN: f64 = 2.6;
 
 /// The same in fewer seconds than this: they show too little of a slow wander.

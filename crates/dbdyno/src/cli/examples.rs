@@ -274,7 +274,8 @@ mod tests {
     #[test]
     fn our_parser_takes_each_command_of_the_documents() {
         let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
-        let folders = ["docs", "docs/tutorial", "docs/how-to"].map(|folder| root.join(folder));
+        let folders = ["tutorial", "how-to", "reference", "explanation"]
+            .map(|folder| root.join("docs").join(folder));
         let pages = folders.into_iter().flat_map(|folder| std::fs::read_dir(folder).unwrap());
         let pages = pages
             .map(|page| page.unwrap().path())

@@ -151,7 +151,7 @@ fn figure_table() -> Table {
     Table::filled("figures", "", columns, figure_rows().map(row).collect())
 }
 
-/// What docs/figures.md says before its table.
+/// What docs/reference/figures.md says before its table.
 const ABOUT_FIGURES: &str = "# Figures\n\n<!-- Written by 'cargo xtask docs'. -->\n\nA figure is a \
                              result of a run with a name, such as `tps` or `new_order.p99_ms`. \
                              `dbdyno compare --figure NAME`, `dbdyno history --figure NAME`, \
@@ -176,20 +176,20 @@ const ABOUT_FIGURES: &str = "# Figures\n\n<!-- Written by 'cargo xtask docs'. --
                              received), a mere `rate` beside its bound (`rate>2MB/s` is `bytes`, \
                              `rate>50 records/s` is `records`, `rate>1000/min` is `tps`), and a \
                              figure that only one group of a run has without the group (`age_p90` \
-                             for `readers.age.p90_ms`). [measuring.md](measuring.md) defines each \
+                             for `readers.age.p90_ms`). [measuring.md](../explanation/measuring.md) defines each \
                              figure.";
 
-/// What docs/findings.md says before its table.
+/// What docs/reference/findings.md says before its table.
 const ABOUT_FINDINGS: &str = "# Findings\n\n<!-- Written by 'cargo xtask docs'. -->\n\nA finding \
                               is a problem of a result, or a note on it. The report shows it with \
                               the measured figure and what to do about it. An *invalid* finding \
                               means exit code 1, and an experiment repeats the run (except after \
                               `queue_full`, which would happen again). \
-                              [measuring.md](measuring.md#findings) explains the methods; `dbdyno \
+                              [measuring.md](../explanation/measuring.md#findings) explains the methods; `dbdyno \
                               list findings` prints the same table, and `dbdyno runs list --where \
                               'finding=stalled'` lists the runs that have a finding.";
 
-/// What docs/parameters.md says before its tables.
+/// What docs/reference/parameters.md says before its tables.
 const ABOUT_PARAMETERS: &str =
     "# Parameters\n\nWritten by `cargo xtask docs` from the tables in the code.";
 
@@ -375,7 +375,7 @@ mod tests {
     #[test]
     fn the_pages_of_docs_are_what_is_listed() {
         for what in ["parameters", "findings", "figures"] {
-            let page = format!("docs/{what}.md");
+            let page = format!("docs/reference/{what}.md");
             let path = format!("{}/../../{page}", env!("CARGO_MANIFEST_DIR"));
             let written = std::fs::read_to_string(path).unwrap();
             let listed = markdown_of(what);

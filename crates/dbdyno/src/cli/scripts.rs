@@ -9,7 +9,7 @@ use std::io::Read as _;
 pub(super) const PLAN_BYTES_MAX: u64 = 1 << 20;
 
 /// Where other tools are compared with this one.
-const PAGE: &str = "docs/from-other-tools.md";
+const PAGE: &str = "docs/how-to/from-other-tools.md";
 
 /// A kind of file of another tool.
 struct Kind {

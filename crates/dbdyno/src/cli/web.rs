@@ -37,7 +37,7 @@ pub(crate) fn command() -> Command {
         .after_help(
             "Pages are served at http://127.0.0.1:8421/ until Ctrl-C; 'start' does it in the \
              background. Runs that pages start go on when it ends. An address that other machines \
-             can reach needs a password, and uses TLS: see docs/web.md.",
+             can reach needs a password, and uses TLS: see docs/reference/web.md.",
         )
         .args(listening())
         .subcommand(Command::new("start").about("Serves the pages in the background"))

@@ -1,4 +1,5 @@
-//! `/api`: the same as the pages show, as JSON and CSV for programs. docs/web.md lists it.
+//! `/api`: the same as the pages show, as JSON and CSV for programs, as docs/reference/web.md lists
+//! it.
 //!
 //! Not here: what the fields mean (results: the schemas are those of the command line).
 

@@ -198,12 +198,12 @@ fn a_mistake_in_a_search_is_reported_before_the_first_probe() {
     home.run(&["run", &half]).code(2).warns(&words).is_a_sentence();
 }
 
-/// The part of docs/json.md on searches.
+/// The part of docs/reference/json.md on searches.
 fn documented() -> String {
-    let docs = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/json.md");
+    let docs = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/reference/json.md");
     let docs = std::fs::read_to_string(docs).expect("it is there");
     let part = docs.split("\n## ").find(|part| part.starts_with("The report of a search"));
-    part.expect("docs/json.md describes searches").to_owned()
+    part.expect("docs/reference/json.md describes searches").to_owned()
 }
 
 /// All keys of objects, at any depth.
@@ -231,6 +231,9 @@ fn every_field_of_a_search_is_documented() {
     for name in names {
         // `judged.beyond` names a field by its path.
         let is_there = [format!("`{name}`"), format!(".{name}`")];
-        assert!(is_there.iter().any(|word| docs.contains(word)), "docs/json.md lacks {name}");
+        assert!(
+            is_there.iter().any(|word| docs.contains(word)),
+            "docs/reference/json.md lacks {name}"
+        );
     }
 }

@@ -24,7 +24,8 @@ use rustix::net::{AddressFamily, RecvFlags, SocketFlags, SocketType};
 use super::timestamping::set_timestamping;
 
 /// One spell falls into each period, at an instant of it that differs from period to period: one
-/// reply in 40 is stamped. `examples/reply_lag.rs` measures what it costs (docs/measuring.md).
+/// reply in 40 is stamped. `examples/reply_lag.rs` measures what it costs
+/// (docs/explanation/generator.md).
 const PERIOD: Duration = Duration::from_secs(1);
 const SPELL: Duration = Duration::from_millis(25);
 /// The kernel leaves the switch to a worker, which may wait long for a CPU where none is free: a

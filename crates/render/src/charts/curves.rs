@@ -176,7 +176,8 @@ fn chart(report: &ExperimentReport, axis: usize, figure: &str) -> Vec<Chart> {
     chart.if_any().into_iter().chain(imported.if_any()).collect()
 }
 
-/// `No p99 ms at target=managed:postgres: too few samples.`: the points that a chart lacks, and why.
+/// `No p99 ms at clients=2: too few samples, needs at least 1,234.`: the points that a chart lacks,
+/// and why.
 fn missing(report: &ExperimentReport, axis: usize, figure: &str) -> Option<String> {
     let mut by_reason: Vec<(String, Vec<String>)> = Vec::new();
     let all = along(report, axis).into_iter().map(|(_, point)| point);

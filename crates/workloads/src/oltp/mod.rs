@@ -2,7 +2,7 @@
 //!
 //! A member is a file with an entry for the list and a script; all members share tables, rows,
 //! parameters, drawing and conversation. What is equal to sysbench 1.0 and what is not stands in
-//! `docs/oltp.md`. Not here: its Lua, its options for servers, its report.
+//! `docs/reference/oltp.md`. Not here: its Lua, its options for servers, its report.
 
 pub(crate) mod bulk_insert;
 mod checks;
@@ -126,7 +126,7 @@ impl Workload for Member {
         let mut all = vec![
             format!("Rows are chosen by {}.", self.oltp.shape.sentence()),
             format!(
-                "{} are those of sysbench 1.0, written for dbdyno; docs/oltp.md says what differs.",
+                "{} are those of sysbench 1.0, written for dbdyno; docs/reference/oltp.md says what differs.",
                 match self.oltp.script.asks(Stmt::UpdateDeleteInsert) {
                     true => "The transaction is that of sysbench 0.4; tables and statements",
                     false => "Tables and statements",
