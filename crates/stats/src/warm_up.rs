@@ -32,7 +32,7 @@ const MEDIAN_SHARE_MIN: f64 = 0.25;
 
 /// The normal score by which the beginning must differ. The beginning is chosen to differ most, so
 /// that this is more than the two of a fixed one: of 20 steady models
-/// (`docs/explanation/intervals.md`) none exceeds it in more than 3 % of runs of 30 s to 15 minutes.
+/// (`docs/explanation/intervals.md`) none exceeds it in more than 3 % of runs of 30 s to 15 min.
 const SCORE_MIN: f64 = 3.4;
 
 /// The beginning of a series that differs from the rest.
