@@ -553,7 +553,9 @@ pub(crate) fn sentence_of(error: &Error, command: &str, words: &[String]) -> Opt
         "" => value_of(word, words),
         value => value,
     };
-    if let Some(habit) = found(word, command) {
+    // A database for some programs, and a length of time for others (k6, wrk).
+    let is_length = word == "-d" && value.len() > 1 && model::parse_duration(value).is_ok();
+    if let Some(habit) = found(if is_length { "-T" } else { word }, command) {
         let of = habit.of;
         let instead = sizes(habit, words).unwrap_or_else(|| with_value(habit.instead, value));
         let instead = match command.is_empty() && instead.starts_with("--") && word.len() == 2 {
@@ -750,6 +752,14 @@ mod tests {
             }
         }
         assert!(n_words >= 60, "{n_words}");
+    }
+
+    #[test]
+    fn a_letter_of_two_meanings_is_told_by_its_value() {
+        let (_, said) = answer(&["run", "tpcc", "-d", "30s"]);
+        assert!(said.contains("'-d' here: write --duration 30s"), "{said}");
+        let (_, said) = answer(&["run", "tpcc", "-d", "test"]);
+        assert!(said.contains("'-d' here: write --target"), "{said}");
     }
 
     /// What is answered is an option or a command that there is.
