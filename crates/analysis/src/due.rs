@@ -4,7 +4,7 @@
 //! Not here: what is made of it (stats, findings).
 
 use model::{ArrivalRate, Load, NS_PER_S};
-use stats::Due;
+use stats::{Course, Due};
 
 /// Whether a plan changes how much it offers.
 pub(crate) fn changes(load: &Load) -> bool {
@@ -48,6 +48,36 @@ pub(crate) fn due(of: &[&Load], all: &[&Load], slot_ns: u64, n: usize) -> Option
     Some(Due { per_slot, waiting: 0.0, beside_others })
 }
 
+/// Slots of all stretches together in which the period of a plan is looked for.
+const SLOTS: usize = 1_600;
+
+/// A run has at most so many stretches.
+const STRETCHES_MAX: usize = 80;
+
+/// The width of stretches that so many seconds are divided into, and how many these are.
+pub(crate) fn stretches(n_seconds: usize) -> (i64, usize) {
+    let width_s = n_seconds.div_ceil(STRETCHES_MAX).max(1);
+    (width_s as i64, n_seconds.div_ceil(width_s))
+}
+
+/// What plans may explain of `n` stretches of `width_s` seconds each, from a second of the measured
+/// phase on: nothing where they change no rate.
+pub(crate) fn course(loads: &[&Load], from_s: i64, width_s: i64, n: usize) -> Course {
+    let changing = loads.iter().filter_map(|load| match load {
+        Load::Open { rate, .. } if rate.changes() => Some(rate.intensity()),
+        Load::Open { .. } | Load::Closed | Load::KeyThink { .. } => None,
+    });
+    let each = SLOTS.checked_div(n).unwrap_or(0).max(1);
+    let at = |slot: usize| from_s as f64 + slot as f64 * width_s as f64 / each as f64;
+    let rates: Vec<Vec<f64>> = changing
+        .map(|rate| {
+            let until: Vec<f64> = (0..=n * each).map(|slot| rate.expected(at(slot))).collect();
+            until.windows(2).map(|pair| pair[1] - pair[0]).collect()
+        })
+        .collect();
+    Course::of(&rates, n)
+}
+
 #[cfg(test)]
 mod tests {
     use model::{Arrivals, QueueFull};
@@ -57,6 +87,21 @@ mod tests {
     fn open(rate: &str) -> Load {
         let rate = rate.parse().expect("a rate");
         Load::Open { arrivals: Arrivals::Poisson, rate, queue: 10, queue_full: QueueFull::Drop }
+    }
+
+    #[test]
+    fn a_course_is_that_of_the_rates_that_change() {
+        let (steady, sine) = (open("100"), open("sine 100 swing 50 every 20s"));
+        assert!(course(&[&steady, &Load::Closed], 0, 1, 60).is_empty());
+        let of = |loads: &[&Load], from_s: i64| course(loads, from_s, 1, 60);
+        let both = of(&[&steady, &sine, &Load::Closed], 0);
+        assert!(!both.is_empty() && both.n_stretches() == 60);
+        assert_eq!(both, of(&[&sine], 0));
+        // Another part of a plan is another course.
+        let ramp = open("ramp 0 to 90 over 30s");
+        assert_ne!(of(&[&ramp], 0), of(&[&ramp], 20));
+        assert!(of(&[&ramp], 30).is_empty() && of(&[&ramp], 0).n_stretches() == 60);
+        assert_eq!((stretches(60), stretches(81), stretches(0)), ((1, 60), (2, 41), (1, 0)));
     }
 
     #[test]

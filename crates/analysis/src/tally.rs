@@ -17,8 +17,8 @@ use model::{
     RunId, Second, ServerSummary, StopCondition, StopReason, Traffic,
 };
 use stats::{
-    Due, Histogram, InTime, Intervals, Stability, Stretch, Stretches, stability, stability_against,
-    together,
+    Course, Due, Histogram, InTime, Intervals, Stability, Stretch, Stretches, stability,
+    stability_against, together,
 };
 
 use crate::due;
@@ -618,7 +618,7 @@ impl Tally {
                 Times::Wait => &kind.wait,
             }));
         }
-        let in_time = together(&all, self.seconds().end)?;
+        let in_time = self.planned(together(&all, self.seconds().end)?, 0);
         Some(if times == Times::Response { in_time } else { in_time.finished() })
     }
 
@@ -626,7 +626,7 @@ impl Tally {
     /// nothing was.
     pub fn measured_in_time(&self, group: usize, metric: usize) -> Option<InTime> {
         let of = self.groups.get(group)?.custom_metrics_in_time.get(metric)?;
-        together(&[&of.values], self.seconds().end)
+        Some(self.planned(together(&[&of.values], self.seconds().end)?, 0))
     }
 
     /// Whether the plan itself changes the load: what follows it is no drift.
@@ -645,6 +645,25 @@ impl Tally {
         let waiting = groups.iter().filter_map(|index| self.groups.get(*index));
         let waiting = waiting.map(GroupTally::backlog_at_start).sum::<u64>() as f64;
         due::due(&of, &all, slot_ns, n).map(|due| Due { waiting, ..due })
+    }
+
+    /// Times with the course that the plan gives them, from this second of the measured phase on.
+    fn planned(&self, in_time: InTime, from_s: i64) -> InTime {
+        let course = self.course(from_s, in_time.width_s, in_time.stretches.len());
+        InTime { course, ..in_time }
+    }
+
+    /// What the plan may explain of `n` stretches of `width_s` seconds each.
+    fn course(&self, from_s: i64, width_s: i64, n: usize) -> Course {
+        let groups = self.description.iter().flat_map(|described| &described.groups);
+        let loads: Vec<&Load> = groups.map(|group| &group.load).collect();
+        due::course(&loads, from_s, width_s, n)
+    }
+
+    /// The same of as many seconds as are given, in stretches that divide them.
+    pub(crate) fn course_of_seconds(&self, n: usize) -> Course {
+        let (width_s, n) = due::stretches(n);
+        self.course(0, width_s, n)
     }
 
     /// How much a second had to bear where the plan changes the rate: the most that was due in it
@@ -767,7 +786,9 @@ impl Tally {
             within.filter_map(SecondTally::response).for_each(|times| finished.add(&times));
             Stretch { offered: finished.count(), finished }
         };
-        InTime { stretches: seconds.map(stretch).collect(), width_s: 1 }
+        let from_s = seconds.start;
+        let stretches = seconds.map(stretch).collect();
+        self.planned(InTime { stretches, width_s: 1, course: Course::default() }, from_s)
     }
 
     /// Commits in each second from the first of the ramp-up through `last`, all groups together,

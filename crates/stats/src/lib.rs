@@ -12,6 +12,7 @@ mod blocks;
 mod change;
 mod coarse;
 mod comparison;
+mod course;
 mod crossing;
 mod dependence;
 mod disturbance;
@@ -48,6 +49,7 @@ pub use comparison::{
     BOUNDS_MIN, Comparison, FIGURES_MAX, Incomparable, POWER, bounds, bounds_of_pairs, detectable,
     detectable_by_means, detectable_of_pairs, difference, hommel, needed, pairs_needed,
 };
+pub use course::Course;
 pub use crossing::{Crossing, Grows, RatioPoint};
 pub use dependence::{
     Dispersion, NoInterval, Stretch, dependent_mean, dependent_ranks, dispersion_at,
@@ -73,8 +75,8 @@ pub use queueing::{
 };
 pub use rate::{
     Rate, STALLS_KEPT_MAX, SlowestSecond, Stability, Stall, TooFewSlots, mean_within_planned_run,
-    mean_within_run, ratio_within_run, stability, stability_against, within_planned_run,
-    within_run,
+    mean_within_run, ratio_within_planned_run, ratio_within_run, stability, stability_against,
+    within_planned_run, within_run,
 };
 pub use scalability::{NoFit, NoPeak, Peak, Scalability};
 pub use sequential::{FIGURES_MIN, LOOK_CONFIDENCE, anytime, precise, precise_needs};

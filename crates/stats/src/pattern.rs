@@ -33,7 +33,7 @@ const ROUNDING: f64 = 1e-18;
 pub(crate) fn pattern_score(values: &[f64], pattern: &[f64]) -> f64 {
     assert_eq!(values.len(), pattern.len(), "a pattern is as long as its series");
     let (heights, pattern) = (waves(values), waves(pattern));
-    if values.len() < VALUES_MIN || is_level(values, &heights) {
+    if values.len() < VALUES_MIN || is_level(values, heights.iter().copied()) {
         return 0.0;
     }
     let freedom = heights.len() as f64 - 1.0;
@@ -64,7 +64,7 @@ pub(crate) fn beginning_score(series: &[f64], n_before: usize, above: f64) -> f6
     if series.len() < VALUES_MIN || above == 0.0 {
         return 0.0;
     }
-    if is_level(series, &heights) {
+    if is_level(series, heights.iter().copied()) {
         return f64::INFINITY.copysign(above);
     }
     let freedom = heights.len() as f64;

@@ -7,8 +7,9 @@
 use std::fmt;
 
 use crate::batches::Scatter;
+use crate::course::Course;
 use crate::planned::{Due, around_due};
-use crate::waves::mean_error;
+use crate::waves::mean_error_beside;
 
 /// The fewest slots that an interval is made of.
 pub(crate) const SLOTS_MIN: u64 = 16;
@@ -78,7 +79,8 @@ pub fn within_planned_run(counts: &[u64], slot_ns: u64, due: Option<&Due>) -> Ra
     let counts: Vec<f64> = counts.iter().map(|&count| count as f64).collect();
     let mean = counts.iter().sum::<f64>() / n_slots as f64;
     let per_s = 1e9 / slot_ns as f64;
-    let InTime { half_width, n_effective, lasting } = in_time(&around(&counts, due));
+    let InTime { half_width, n_effective, lasting } =
+        in_time(&around(&counts, due), &Course::default());
     // The error falls with the root of the length, if that is all there is to it.
     let lasting = lasting.filter(|_| due.is_none() && half_width.is_ok());
     let slots_to_1_percent = lasting
@@ -101,7 +103,7 @@ pub fn mean_within_run(values: &[f64]) -> Result<f64, TooFewSlots> {
 
 /// The same where the plan may change the rate.
 pub fn mean_within_planned_run(values: &[f64], due: Option<&Due>) -> Result<f64, TooFewSlots> {
-    in_time(&around(values, due)).half_width
+    in_time(&around(values, due), &Course::default()).half_width
 }
 
 /// What values have more or less than their mean, or than what is due.
@@ -116,12 +118,32 @@ fn around(values: &[f64], due: Option<&Due>) -> Vec<f64> {
 /// The same of a sum over a count, of each slot's sum and count: of the mean of what was recorded.
 /// Slots without a record say nothing of it, so as many with one are needed as a rate has.
 pub fn ratio_within_run(slots: &[(f64, f64)]) -> Result<f64, TooFewSlots> {
+    ratio_of(slots, &Course::default())
+}
+
+/// The same where the plan may change the load: `course` is that of stretches that divide the
+/// slots, the last of which may be shorter.
+pub fn ratio_within_planned_run(slots: &[(f64, f64)], course: &Course) -> Result<f64, TooFewSlots> {
+    if course.is_empty() {
+        return ratio_within_run(slots);
+    }
+    let width = slots.len().div_ceil(course.n_stretches()).max(1);
+    let add = |all: (f64, f64), slot: &(f64, f64)| (all.0 + slot.0, all.1 + slot.1);
+    let stretches = slots.chunks(width).map(|slots| slots.iter().fold((0.0, 0.0), add));
+    let in_slots = |few: TooFewSlots| TooFewSlots {
+        needed: few.needed * width as u64,
+        have: slots.len() as u64,
+    };
+    ratio_of(&stretches.collect::<Vec<(f64, f64)>>(), course).map_err(in_slots)
+}
+
+fn ratio_of(slots: &[(f64, f64)], course: &Course) -> Result<f64, TooFewSlots> {
     let (n_slots, n_filled) = (slots.len() as u64, slots.iter().filter(|of| of.1 > 0.0).count());
     if (n_filled as u64) < SLOTS_MIN {
         let needed = (n_slots * SLOTS_MIN).div_ceil((n_filled as u64).max(1)).max(SLOTS_MIN);
         return Err(TooFewSlots { needed, have: n_slots });
     }
-    in_time(&around_ratio(slots)).half_width
+    in_time(&around_ratio(slots), course).half_width
 }
 
 /// What the sum of each slot has more or less than the ratio of all makes of its count, per slot's
@@ -140,11 +162,13 @@ struct InTime {
     lasting: Option<f64>,
 }
 
-/// Of what slots have more or less than the mean.
-fn in_time(around_mean: &[f64]) -> InTime {
+/// Of what slots have more or less than the mean, beside the course that a plan gives them. Where
+/// the plan hides all that happens by itself, twice as long a run might tell it.
+fn in_time(around_mean: &[f64], course: &Course) -> InTime {
     let n_slots = around_mean.len() as u64;
-    let error = mean_error(around_mean, CONFIDENCE);
-    let slots = Scatter::of(around_mean);
+    let error = mean_error_beside(around_mean, course, CONFIDENCE);
+    let error = error.filter(|_| course.is_told(around_mean));
+    let slots = Scatter::of(&course.left(around_mean).values);
     let left = 1.0 - slots.lag_1_unbiased();
     // As if slots resembled no others than their neighbours.
     let independent_slots = n_slots as f64 * left / (2.0 - left);
@@ -153,6 +177,7 @@ fn in_time(around_mean: &[f64]) -> InTime {
         Err(TooFewSlots { needed: needed.max(n_slots + 1).max(SLOTS_MIN), have: n_slots })
     };
     let half_width = match &error {
+        None if n_slots >= SLOTS_MIN => db_error(0.5 * EFFECTIVE_MIN),
         None => db_error(EFFECTIVE_MIN),
         Some(_) if n_slots < SLOTS_MIN => db_error(EFFECTIVE_MIN),
         Some(_) if independent_slots < EFFECTIVE_MIN => db_error(independent_slots),
@@ -530,6 +555,40 @@ mod tests {
             (0..60).map(|slot| f64::from(slot % 6 / 5)).map(|n| (2.0 * n, n)).collect();
         assert_eq!(ratio_within_run(&rare), Err(TooFewSlots { needed: 96, have: 60 }));
         assert_eq!(ratio_within_run(&[(6.0, 2.0); 60]), Ok(0.0));
+    }
+
+    #[test]
+    fn means_of_records_beside_a_plan_leave_out_what_it_makes() {
+        let turn = |second: usize| (second as f64 / 20.0 * std::f64::consts::TAU).sin();
+        // More records while the plan has more due, and larger ones: 10 (1 + s/2) (1 + s/2) on
+        // average, over 10 (1 + s/2).
+        let (n, truth) = (120, 5.0 * (1.0 + 0.125));
+        let series = |random: &mut Xoshiro256PlusPlus| -> Vec<(f64, f64)> {
+            let mut slot = |second: usize| {
+                let level = 1.0 + 0.5 * turn(second);
+                let count = poisson(random, 10.0 * level);
+                let sum: f64 =
+                    (0..count).map(|_| 5.0 * level * crate::exponential(random.next_u64())).sum();
+                (sum, count as f64)
+            };
+            (0..n).map(&mut slot).collect()
+        };
+        let ratio = |slots: &[(f64, f64)]| {
+            let sum: f64 = slots.iter().map(|slot| slot.0).sum();
+            sum / slots.iter().map(|slot| slot.1).sum::<f64>()
+        };
+        // Stretches of two seconds.
+        let course = Course::of(&[(0..n).map(|second| 1.0 + 0.5 * turn(second)).collect()], 60);
+        let with = |slots: &[(f64, f64)]| ratio_within_planned_run(slots, &course);
+        let (given, held) = held(series, ratio, with, truth);
+        assert!(given > 0.99 && (0.92..=0.985).contains(&held), "{given} {held}");
+        let slots = series(&mut Xoshiro256PlusPlus::seed_from_u64(43));
+        let (with, without) = (with(&slots), ratio_within_run(&slots));
+        assert!(without.expect("long") > 2.0 * with.expect("long"), "{without:?} {with:?}");
+        assert_eq!(ratio_within_planned_run(&slots, &Course::default()), without);
+        // A plan that is all that happens.
+        let short = Course::of(&[(0..16).map(|second| f64::from(second % 8)).collect()], 16);
+        assert!(ratio_within_planned_run(&slots[..16], &short).is_err());
     }
 
     #[test]

@@ -8,7 +8,7 @@
 use std::borrow::Cow;
 use std::collections::{BTreeMap, VecDeque};
 
-use crate::{Histogram, Stretch};
+use crate::{Course, Histogram, Stretch};
 
 /// A run has at most so many stretches: several for each batch that its error is made of.
 const STRETCHES_MAX: usize = 80;
@@ -155,7 +155,7 @@ pub fn together(kinds: &[&Stretches], end: i64) -> Option<InTime> {
             }
         }
     }
-    Some(InTime { stretches, width_s: width })
+    Some(InTime { stretches, width_s: width, course: Course::default() })
 }
 
 /// Intervals of the report whose times are kept: a day of 10 s each, some 40 MB.
@@ -203,6 +203,8 @@ pub struct InTime {
     pub stretches: Vec<Stretch>,
     /// The length of a stretch, in seconds.
     pub width_s: i64,
+    /// What the plan may explain of them, where it changes the load.
+    pub course: Course,
 }
 
 impl InTime {

@@ -5,13 +5,14 @@
 
 use model::{Load, NS_PER_S};
 use stats::{
-    TooFewSlots, binomial_interval, ratio_error, ratio_within_run, students_t, within_planned_run,
+    TooFewSlots, binomial_interval, ratio_error, ratio_within_planned_run, ratio_within_run,
+    students_t, within_planned_run,
 };
 
 use super::below::Below;
 use super::stored_bytes::{BYTES_STORED, bytes_stored};
 use super::{PER_TRANSACTION, times_of};
-use crate::due::due;
+use crate::due::{course, due, stretches};
 use crate::report::{
     Block, CustomMetricReport, GaugeReport, Latency, Report, SecondReport, too_short,
 };
@@ -162,7 +163,24 @@ fn per_transaction(report: &Report, gauge: &GaugeReport) -> Option<Result<f64, T
         Some((*value, *n))
     };
     let slots: Vec<(f64, f64)> = gauge.points.iter().filter_map(slot).collect();
-    (!report.seconds.is_empty()).then(|| ratio_within_run(&slots))
+    let (width_s, n) = stretches(commits.len());
+    let loads: Vec<&Load> = report.groups.iter().map(|group| &group.load).collect();
+    let course = course(&loads, 0, width_s, n);
+    let error = || match course.is_empty() {
+        true => ratio_within_run(&slots),
+        false => {
+            // Seconds at their place, those without a reading too.
+            let mut in_place = vec![(0.0, 0.0); commits.len()];
+            for (second, value) in &gauge.points {
+                let place = usize::try_from(*second).unwrap_or(usize::MAX);
+                if let Some(slot) = in_place.get_mut(place) {
+                    *slot = (*value, commits[place]);
+                }
+            }
+            ratio_within_planned_run(&in_place, &course)
+        }
+    };
+    (!report.seconds.is_empty()).then(error)
 }
 
 /// What the groups have reported of each whole second of the measured window.

@@ -9,7 +9,8 @@ use model::{
     StopReason, Traffic,
 };
 use stats::{
-    Due, Histogram, InTime, Offered, TooFewSlots, enough, ratio_within_run, within_planned_run,
+    Course, Due, Histogram, InTime, Offered, TooFewSlots, enough, ratio_within_planned_run,
+    within_planned_run,
 };
 
 use super::counts::{COMMITS_VARY, ci95, counts};
@@ -560,7 +561,8 @@ fn custom_metrics(tally: &Tally, groups: &[usize]) -> Named<CustomMetricReport> 
             };
             let seconds = group.measured_per_second(place, tally.whole_seconds());
             let due = tally.due(&[index], NS_PER_S, seconds.len());
-            add_half_widths(&mut report, &seconds, due.as_ref());
+            let course = tally.course_of_seconds(seconds.len());
+            add_half_widths(&mut report, &seconds, due.as_ref(), &course);
             if metric.kind == CustomMetricKind::Histogram {
                 let histogram = of.and_then(|of| of.histogram.clone()).unwrap_or_default();
                 let in_time = tally.measured_in_time(index, place);
@@ -574,7 +576,12 @@ fn custom_metrics(tally: &Tally, groups: &[usize]) -> Named<CustomMetricReport> 
 
 /// The errors of a metric's rate and mean, by how often it was recorded in each second and the sum
 /// of that.
-fn add_half_widths(report: &mut CustomMetricReport, seconds: &[(u64, u64)], due: Option<&Due>) {
+fn add_half_widths(
+    report: &mut CustomMetricReport,
+    seconds: &[(u64, u64)],
+    due: Option<&Due>,
+    course: &Course,
+) {
     let sums: Vec<u64> = seconds.iter().map(|(_, sum)| *sum).collect();
     let slots: Vec<(f64, f64)> =
         seconds.iter().map(|(count, sum)| (*sum as f64, *count as f64)).collect();
@@ -586,7 +593,7 @@ fn add_half_widths(report: &mut CustomMetricReport, seconds: &[(u64, u64)], due:
         }
     };
     let per_second = width("per_second", within_planned_run(&sums, NS_PER_S, due).half_width);
-    let mean = width("mean", ratio_within_run(&slots));
+    let mean = width("mean", ratio_within_planned_run(&slots, course));
     (report.per_second_half_width, report.mean_half_width) = (per_second, mean);
 }
 

@@ -37,8 +37,10 @@ impl Shares {
     /// Of `count` samples of which these have a value; the others lie above all bounds.
     pub(super) fn of(values: &Histogram, count: u64, order: Order) -> Shares {
         let found = match order {
-            Order::Known(in_time) => share_dispersions(&in_time.stretches, CONFIDENCE)
-                .map_err(|why| no_interval(why, in_time)),
+            Order::Known(in_time) => {
+                share_dispersions(&in_time.stretches, &in_time.course, CONFIDENCE)
+                    .map_err(|why| no_interval(why, in_time))
+            }
             Order::Unknown(why) => Err(why.to_owned()),
         };
         let percent = |of: Dispersion| Some((known(of.share * 100.0)?, known(of.factor)?));
@@ -129,7 +131,7 @@ mod tests {
 
     fn minute(second: &Histogram, offered: u64) -> InTime {
         let stretch = stats::Stretch { offered, finished: second.clone() };
-        InTime { stretches: vec![stretch; 60], width_s: 1 }
+        InTime { stretches: vec![stretch; 60], width_s: 1, ..InTime::default() }
     }
 
     #[test]

@@ -155,7 +155,7 @@ pub(super) fn intervals(
         }
     };
     let at: Vec<f64> = quantiles.iter().map(|(_, q)| *q).collect();
-    let found = dependent_ranks(&in_time.stretches, &at, CONFIDENCE);
+    let found = dependent_ranks(&in_time.stretches, &in_time.course, &at, CONFIDENCE);
     for ((name, _), ranks) in quantiles.iter().zip(found) {
         match ranks.map(|ranks| all.between(ranks)) {
             Ok(OfferedInterval { low: Some(low), high }) => intervals.push(*name, (low, high)),
@@ -176,6 +176,11 @@ pub(super) fn no_interval(why: NoInterval, in_time: &InTime) -> String {
         NoInterval::TooShort { needed, .. } => {
             let needed_s = needed as f64 * in_time.width_s as f64;
             format!("the run is too short: needs at least {}", numbers::seconds(needed_s))
+        }
+        NoInterval::Planned => {
+            "the planned rate changes and does not repeat often enough: repeat the plan within the \
+             run, or use a constant rate"
+                .to_owned()
         }
         NoInterval::TooDependent { times_as_long } => {
             let needed_s = numbers::rounded_up(run_s * times_as_long);
@@ -231,7 +236,7 @@ impl Latency {
     /// The interval of the mean, by the sums and counts of stretches of time.
     fn add_interval_of_mean(&mut self, order: Order) {
         let (Some(_), Order::Known(in_time)) = (self.mean, order) else { return };
-        match dependent_mean(&in_time.stretches, CONFIDENCE) {
+        match dependent_mean(&in_time.stretches, &in_time.course, CONFIDENCE) {
             Ok((low, high)) => {
                 let in_ms = |ns: f64| known(ns / NS_PER_MS as f64);
                 if let Some((low, high)) = in_ms(low).zip(in_ms(high)) {
@@ -410,7 +415,7 @@ mod tests {
             stretch.offered = offered / n as u64 + u64::from((index as u64) < offered % n as u64);
         };
         stretches.iter_mut().enumerate().for_each(add);
-        InTime { stretches, width_s: 1 }
+        InTime { stretches, width_s: 1, ..InTime::default() }
     }
 
     fn in_any_order(histogram: &Histogram) -> Latency {

@@ -66,6 +66,7 @@ pub fn coverage(
         add(drawn::slow_component(*length_s, runs));
         times::steady(*length_s, runs).into_iter().for_each(&mut add);
         times::plans(*length_s, runs).into_iter().for_each(&mut add);
+        times::planned_queues(*length_s, runs).into_iter().for_each(&mut add);
         times::queues(*length_s, runs).into_iter().for_each(&mut add);
     }
     drawn::comparisons(DRAWN * runs).into_iter().for_each(&mut add);

@@ -7,8 +7,8 @@ use std::ops::Range;
 use analysis::findings::{commits_warm_up, is_drifting, times_warm_up};
 use model::{NS_PER_MS, NS_PER_S, Rng, Stream};
 use stats::{
-    Due, Histogram, Stretch, Stretches, dependent_mean, dependent_ranks, kiefer_wolfowitz, rank,
-    together, within_planned_run, within_run,
+    Course, Due, Histogram, Intensity, Stretch, Stretches, dependent_mean, dependent_ranks,
+    kiefer_wolfowitz, rank, together, within_planned_run, within_run,
 };
 
 use super::row::{Row, add_held};
@@ -82,14 +82,15 @@ fn seconds(queue: &Queue, length_s: u32, seed: u32) -> Vec<Stretch> {
             now_ns += draws.exponential() * 1e9 / per_s;
         }
     }
+    by_second(all, within)
+}
+
+/// The response times of arrivals and what each needs, second by second.
+fn by_second(mut all: Vec<(u64, u64)>, within: Range<u64>) -> Vec<Stretch> {
     all.sort_unstable();
     let (arrivals, services): (Vec<u64>, Vec<u64>) = all.into_iter().unzip();
     let served = kiefer_wolfowitz(&arrivals, &services, SERVERS);
     let times = arrivals.iter().zip(&served).map(|(came, of)| (*came, of.finish_ns - came));
-    by_second(times, within)
-}
-
-fn by_second(times: impl Iterator<Item = (u64, u64)>, within: Range<u64>) -> Vec<Stretch> {
     let empty = Stretch { offered: 0, finished: Histogram::new(RANGE) };
     let mut seconds = vec![empty; ((within.end - within.start) / NS_PER_S) as usize];
     for (came_ns, response_ns) in times.filter(|(came_ns, _)| within.contains(came_ns)) {
@@ -103,12 +104,12 @@ fn by_second(times: impl Iterator<Item = (u64, u64)>, within: Range<u64>) -> Vec
 /// What one run says: its intervals, in the order of the rows.
 type Intervals = [Option<(f64, f64)>; 1 + QUANTILES.len()];
 
-fn intervals(seconds: &[Stretch], all: &Histogram) -> Intervals {
+fn intervals(seconds: &[Stretch], course: &Course, all: &Histogram) -> Intervals {
     let at = QUANTILES.map(|(_, q)| q);
-    let ranks = dependent_ranks(seconds, &at, 0.95);
+    let ranks = dependent_ranks(seconds, course, &at, 0.95);
     let value = |rank: u64| all.value_at_rank(rank).map(|value| value as f64);
     let mut found = [None; 1 + QUANTILES.len()];
-    found[0] = dependent_mean(seconds, 0.95).ok();
+    found[0] = dependent_mean(seconds, course, 0.95).ok();
     for (found, ranks) in found[1..].iter_mut().zip(ranks) {
         *found = ranks.ok().and_then(|ranks| value(ranks.low).zip(value(ranks.high)));
     }
@@ -138,7 +139,7 @@ fn rows_of(queue: &Queue, length_s: u32, runs: u32) -> Vec<Row> {
             all.add(&second.finished);
         }
         let in_time = together(&[&in_time], i64::from(length_s)).expect("one of them");
-        found.push(intervals(&in_time.stretches, &all));
+        found.push(intervals(&in_time.stretches, &in_time.course, &all));
         pooled.add(&all);
     }
     let truth = |q: f64| pooled.value_at_rank(rank(q, pooled.count())).unwrap_or(0) as f64;
@@ -251,7 +252,10 @@ fn at_random(draws: &mut Draws, due: &[f64]) -> Vec<u64> {
 }
 
 /// A rate that a plan changes, by the second, and how many of a slot the system can do.
-type Planned = (&'static str, fn(f64) -> f64, u64);
+type Planned = (&'static str, PerS, u64);
+
+/// A rate over time, both in seconds.
+type PerS = fn(f64) -> f64;
 
 const PLANS: [Planned; 3] = [
     ("sine 1200 swing 500 every 20s", |at| 1_200.0 + 500.0 * (at * 0.1 * PI).sin(), u64::MAX),
@@ -267,6 +271,10 @@ fn bursts(at: f64) -> f64 {
 
 /// Of flat rates, more than this are so near.
 const WIDTH: (f64, f64, &str) = (0.75, 0.70, "at least 70 %");
+
+/// Half of them at least: where a plan hides the slowest waves, what cannot be ruled out is in the
+/// interval.
+const WIDTH_OF_TIMES: (f64, f64, &str) = (0.5, 0.5, "at least 50 %");
 
 /// TPS of arrivals at random at rates that a plan changes: intervals, and how many of them are at
 /// most twice as wide as they have to be.
@@ -300,6 +308,92 @@ pub(super) fn plans(length_s: u32, runs: u32) -> Vec<Row> {
         ]
     };
     PLANS.iter().flat_map(rows).collect()
+}
+
+/// Plans whose response times are tried, of four servers of 2 ms. The system does all of it, but
+/// for bursts of 2,200/s.
+const QUEUED: [(&str, PerS); 5] = [
+    (PLANS[0].0, PLANS[0].1),
+    ("8 s of 400/s, 2 s of 2,200/s", bursts),
+    ("7 s of 600/s, 4.5 s of 1,600/s", |at| if at % 11.5 < 7.0 { 600.0 } else { 1_600.0 }),
+    (PLANS[2].0, PLANS[2].1),
+    ("steps 1700 for 25s, 600", |at| if at < 25.0 { 1_700.0 } else { 600.0 }),
+];
+
+const PLANNED_NS: f64 = 2e6;
+const PLANNED_WARM_S: u32 = 10;
+
+/// Slots of a second in which a plan is seen.
+const COURSE_SLOTS: u32 = 20;
+
+/// Mean and quantiles of response times where the plan changes the rate: how many of the intervals
+/// hold, and how many are at most twice as wide as they have to be.
+pub(super) fn planned_queues(length_s: u32, runs: u32) -> Vec<Row> {
+    QUEUED.iter().flat_map(|plan| planned_rows(*plan, length_s, runs)).collect()
+}
+
+fn planned_rows((plan, per_s): (&str, PerS), length_s: u32, runs: u32) -> Vec<Row> {
+    let slot = |slot: u32| per_s((f64::from(slot) + 0.5) / f64::from(COURSE_SLOTS));
+    let slots = (0..COURSE_SLOTS * length_s).map(slot).collect();
+    let course = Course::of(&[slots], length_s as usize);
+    let mut pooled = Histogram::new(RANGE);
+    let mut found: Vec<([f64; 1 + QUANTILES.len()], Intervals)> = Vec::new();
+    for seed in 1..=runs {
+        let seconds = planned_seconds(per_s, length_s, seed);
+        let mut all = Histogram::new(RANGE);
+        seconds.iter().for_each(|second| all.add(&second.finished));
+        found.push((figures(&all), intervals(&seconds, &course, &all)));
+        pooled.add(&all);
+    }
+    let model = format!("{plan}, 4 servers of 2 ms; {length_s} s");
+    let names = std::iter::once("mean").chain(QUANTILES.iter().map(|(name, _)| *name));
+    let rows = |(index, (name, truth)): (usize, (&str, f64))| {
+        let squares = found.iter().map(|(of, _)| (of[index] - truth).powi(2)).sum::<f64>();
+        let right = 1.96 * (squares / f64::from(runs)).sqrt();
+        let (mut counts, mut narrow) = ((0, 0), 0);
+        for interval in found.iter().map(|(_, found)| found[index]) {
+            add_held(&mut counts, interval, truth);
+            narrow += u32::from(interval.is_some_and(|(low, high)| high - low <= 4.0 * right));
+        }
+        let what = format!("half-width of {name} at most twice the right one");
+        [
+            Row::of_interval(&format!("interval of {name}"), &model, (runs, counts.0, counts.1)),
+            Row::at_least(&what, &model, WIDTH_OF_TIMES, (runs, counts.0, narrow)),
+        ]
+    };
+    names.zip(figures(&pooled)).enumerate().flat_map(rows).collect()
+}
+
+/// The mean and the quantiles.
+fn figures(all: &Histogram) -> [f64; 1 + QUANTILES.len()] {
+    let mut figures = [all.mean(); 1 + QUANTILES.len()];
+    for (figure, (_, q)) in figures[1..].iter_mut().zip(QUANTILES) {
+        *figure = all.value_at_rank(rank(q, all.count())).unwrap_or(0) as f64;
+    }
+    figures
+}
+
+/// The seconds of a queue whose arrivals follow a plan, begun at the first rate of it.
+fn planned_seconds(per_s: PerS, length_s: u32, seed: u32) -> Vec<Stretch> {
+    const LINES_PER_S: u32 = 100;
+    let mut draws = Draws::new(seed);
+    let until_s = PLANNED_WARM_S + length_s;
+    let point = |line: u32| {
+        let at = f64::from(line) / f64::from(LINES_PER_S);
+        (at, per_s((at - f64::from(PLANNED_WARM_S)).max(0.0)))
+    };
+    let points: Vec<(f64, f64)> = (0..=LINES_PER_S * until_s).map(point).collect();
+    let rate = Intensity::new(&points, false).expect("a rate at each hundredth of a second");
+    let within = u64::from(PLANNED_WARM_S) * NS_PER_S..u64::from(until_s) * NS_PER_S;
+    let (mut due, mut all) = (draws.exponential(), Vec::new());
+    loop {
+        let came_ns = (rate.reached(due) * 1e9) as u64;
+        if came_ns >= within.end {
+            return by_second(all, within);
+        }
+        all.push((came_ns, (PLANNED_NS * draws.exponential()) as u64));
+        due += draws.exponential();
+    }
 }
 
 /// What is done of arrivals in each slot; the rest waits.

@@ -1,0 +1,348 @@
+//! The course of a series where a plan changes the load: what of the series the plan may explain,
+//! whatever the system makes of it.
+//!
+//! Response times follow the planned rate, but nobody knows how. So a course is any sum of some
+//! patterns that the plan has: where its rates repeat, waves of their period; else lines of the
+//! rates, and of those before, that bend. What a course may explain is no error, and says nothing
+//! of it: the slowest waves tell it by what is left of them. Not here: the error (`waves`).
+
+use std::f64::consts::{PI, TAU};
+
+/// So many of the slowest waves at most.
+const WAVES_MAX: usize = 40;
+
+/// With fewer waves left, a plan cannot be told from what happens by itself.
+const WAVES_LEFT_MIN: usize = 8;
+
+/// Of a wave, and of what it is to measure, at least this share must be left.
+const WAVE_LEFT_MIN: f64 = 0.4;
+const HEIGHT_LEFT_MIN: f64 = 0.3;
+
+/// A pattern of which less than this is not in the others says nothing new.
+const NEW_MIN: f64 = 0.05;
+
+/// Rates that vary by less than this share of their mean, from stretch to stretch, change nothing.
+const VARIES_MIN: f64 = 0.01;
+
+/// So many periods tell what repeats; with fewer, the plan does not.
+const PERIODS_MIN: f64 = 2.0;
+
+/// Lines have at most so many bends, and at most one for so many stretches.
+const BENDS_MAX: usize = 5;
+const STRETCHES_PER_BEND: usize = 8;
+
+/// What repeats differs by less than this share of what independent values do, after more than the
+/// other share was seen on the way.
+const EQUAL: f64 = 0.05;
+const UNEQUAL: f64 = 0.2;
+
+/// Of what a course leaves, so many stretches must be, where the plan does not repeat. With fewer,
+/// one event of the plan made it, such as a queue that a burst has left behind.
+const STRETCHES_LEFT_MIN: f64 = 8.0;
+
+/// What of a series of values a plan may explain.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Course {
+    /// Patterns of one value for each of the series, of length one, at right angles to each other
+    /// and to a constant.
+    patterns: Vec<Vec<f64>>,
+    /// The numbers of the slowest waves, from 0, and what the patterns leave of them.
+    waves: Vec<(usize, Vec<f64>)>,
+    repeats: bool,
+    n: usize,
+}
+
+/// What a course leaves of a series.
+pub(crate) struct Left {
+    /// The values without what the plan may explain.
+    pub(crate) values: Vec<f64>,
+    /// The slowest waves, by their numbers from 0.
+    pub(crate) waves: Vec<(usize, f64)>,
+    /// About so many independent values there are: few where few stretches have all that varies.
+    pub(crate) freedom: f64,
+}
+
+impl Course {
+    /// That of `n` stretches of equal length, by the rates that plans have due in their slots, as
+    /// many in each.
+    pub fn of(rates: &[Vec<f64>], n: usize) -> Course {
+        let per_stretch: Vec<Vec<f64>> =
+            rates.iter().filter(|rate| rate.len() >= n).map(|rate| means(rate, n)).collect();
+        let mut course = Course { n, ..Course::default() };
+        if n < 2 || per_stretch.len() < rates.len() || !per_stretch.iter().any(|rate| varies(rate))
+        {
+            return course;
+        }
+        let period = period(rates).map(|share| share * n as f64);
+        let period = period.filter(|period| period * PERIODS_MIN <= n as f64 + 0.5);
+        course.repeats = period.is_some();
+        for rate in &per_stretch {
+            match period {
+                // Edges of bursts are faster than the waves.
+                Some(_) => {
+                    course.add(rate.clone());
+                    course.add(before(rate));
+                }
+                None => {
+                    course.add_bent(rate);
+                    course.add_bent(&before(rate));
+                }
+            }
+        }
+        if let Some(period) = period {
+            course.add_waves(period, n);
+        }
+        course.waves = (0..WAVES_MAX.min(n - 1))
+            .filter_map(|number| Some((number, course.left_of_wave(number, n)?)))
+            .collect();
+        course
+    }
+
+    /// How many stretches have it.
+    pub fn n_stretches(&self) -> usize {
+        self.n
+    }
+
+    /// Whether the plan explains nothing.
+    pub fn is_empty(&self) -> bool {
+        self.patterns.is_empty()
+    }
+
+    /// Whether what happens by itself can be told from what the plan makes of `values`.
+    pub(crate) fn is_told(&self, values: &[f64]) -> bool {
+        let is_seen = || self.repeats || self.left(values).freedom >= STRETCHES_LEFT_MIN;
+        self.is_empty() || (self.waves.len() >= WAVES_LEFT_MIN && is_seen())
+    }
+
+    /// Waves of a period, in stretches, and of its parts down to two stretches.
+    fn add_waves(&mut self, period: f64, n: usize) {
+        let most = (period / 2.0).floor().max(2.0) as usize;
+        for turns in 1..=most {
+            let at = |index: usize| TAU * turns as f64 * (index as f64 + 0.5) / period;
+            self.add((0..n).map(|index| at(index).cos()).collect());
+            self.add((0..n).map(|index| at(index).sin()).collect());
+        }
+    }
+
+    /// Lines that bend at some of the values: any function of them, if it is smooth.
+    fn add_bent(&mut self, of: &[f64]) {
+        let mut levels = of.to_vec();
+        levels.sort_by(f64::total_cmp);
+        levels.dedup_by(|a, b| *a - *b <= 1e-9 * a.abs());
+        self.add(of.to_vec());
+        let most = BENDS_MAX.min(of.len() / STRETCHES_PER_BEND);
+        let bends = most.min(levels.len().saturating_sub(2));
+        for bend in 1..=bends {
+            let at = levels[bend * (levels.len() - 1) / (bends + 1)];
+            self.add(of.iter().map(|of| (of - at).max(0.0)).collect());
+        }
+    }
+
+    fn add(&mut self, mut pattern: Vec<f64>) {
+        let n = pattern.len() as f64;
+        let mean = pattern.iter().sum::<f64>() / n;
+        let whole = dot(&pattern, &pattern);
+        pattern.iter_mut().for_each(|value| *value -= mean);
+        let size = dot(&pattern, &pattern);
+        // Twice, because rounding leaves a little.
+        self.take_out(&mut pattern);
+        self.take_out(&mut pattern);
+        let left = dot(&pattern, &pattern);
+        if size > 1e-18 * whole && left > NEW_MIN * NEW_MIN * size {
+            pattern.iter_mut().for_each(|value| *value /= left.sqrt());
+            self.patterns.push(pattern);
+        }
+    }
+
+    fn take_out(&self, values: &mut [f64]) {
+        for pattern in &self.patterns {
+            let much = dot(pattern, values);
+            values.iter_mut().zip(pattern).for_each(|(value, of)| *value -= much * of);
+        }
+    }
+
+    /// What is left of a wave (cosines of half periods, as in `waves`); none of too little.
+    fn left_of_wave(&self, number: usize, n: usize) -> Option<Vec<f64>> {
+        let at = |index: usize| PI * (number + 1) as f64 * (index as f64 + 0.5) / n as f64;
+        let mut wave: Vec<f64> = (0..n).map(|index| at(index).cos()).collect();
+        let whole = dot(&wave, &wave);
+        self.take_out(&mut wave);
+        (dot(&wave, &wave) >= WAVE_LEFT_MIN * whole).then_some(wave)
+    }
+
+    /// What is left of values, and the heights that its slowest waves would have if the course took
+    /// nothing of them: it takes less where little varies. The squares of what is left tell where
+    /// that is, each over what the course leaves of one stretch (MacKinnon and White, Journal of
+    /// Econometrics 29, 305, 1985).
+    pub(crate) fn left(&self, values: &[f64]) -> Left {
+        let n = values.len() as f64;
+        let mut left = values.to_vec();
+        self.take_out(&mut left);
+        let variance = |(index, value): (usize, &f64)| {
+            let taken = self.patterns.iter().map(|pattern| pattern[index].powi(2)).sum::<f64>();
+            value * value / (1.0 - taken - 1.0 / n).max(0.1)
+        };
+        let variances: Vec<f64> = left.iter().enumerate().map(variance).collect();
+        let all: f64 = variances.iter().sum();
+        let height = |(number, wave): &(usize, Vec<f64>)| {
+            let of_wave = |(of, variance): (&f64, &f64)| 2.0 * of * of * variance;
+            let share = wave.iter().zip(&variances).map(of_wave).sum::<f64>() / all;
+            let height = dot(wave, values) * 2.0_f64.sqrt() / n;
+            // Where nothing varies, no wave has a height.
+            (all == 0.0 || share >= HEIGHT_LEFT_MIN)
+                .then(|| (*number, if all == 0.0 { 0.0 } else { height / share.sqrt() }))
+        };
+        let waves = self.waves.iter().filter_map(height).collect();
+        let squares: f64 = left.iter().map(|value| value.powi(2)).sum();
+        let fourths: f64 = left.iter().map(|value| value.powi(4)).sum();
+        // Three times as much for normal values that vary alike.
+        let alike = if fourths > 0.0 { 3.0 * squares * squares / fourths } else { n };
+        let freedom = alike * (1.0 - self.patterns.len() as f64 / n);
+        Left { values: left, waves, freedom }
+    }
+}
+
+fn dot(a: &[f64], b: &[f64]) -> f64 {
+    a.iter().zip(b).map(|(a, b)| a * b).sum()
+}
+
+/// The values one place before.
+fn before(of: &[f64]) -> Vec<f64> {
+    of[..1].iter().chain(&of[..of.len() - 1]).copied().collect()
+}
+
+/// The means of a series in so many parts.
+fn means(of: &[f64], n: usize) -> Vec<f64> {
+    let edge = |part: usize| part * of.len() / n;
+    let mean = |part: usize| {
+        let within = &of[edge(part)..edge(part + 1)];
+        within.iter().sum::<f64>() / within.len() as f64
+    };
+    (0..n).map(mean).collect()
+}
+
+/// Mean and variance.
+fn moments(of: &[f64]) -> (f64, f64) {
+    let mean = of.iter().sum::<f64>() / of.len() as f64;
+    (mean, of.iter().map(|value| (value - mean).powi(2)).sum::<f64>() / of.len() as f64)
+}
+
+fn varies(rate: &[f64]) -> bool {
+    let (mean, variance) = moments(rate);
+    variance.sqrt() > VARIES_MIN * mean
+}
+
+/// After which share of their length all rates repeat, as far as they last.
+fn period(rates: &[Vec<f64>]) -> Option<f64> {
+    let rates: Vec<(&Vec<f64>, f64)> =
+        rates.iter().map(|rate| (rate, moments(rate).1)).filter(|of| of.1 > 0.0).collect();
+    let n = rates.first()?.0.len();
+    let most = n / 2;
+    // By how much values differ that are so far apart, in that of independent ones.
+    let apart = |shift: usize| {
+        let one = |(rate, variance): &(&Vec<f64>, f64)| {
+            let pairs = rate.iter().zip(&rate[shift..]);
+            let squares: f64 = pairs.map(|(a, b)| (a - b).powi(2)).sum();
+            squares / (2.0 * variance * (n - shift) as f64)
+        };
+        rates.iter().map(one).fold(0.0, f64::max)
+    };
+    let far = (1..=most).find(|shift| apart(*shift) > UNEQUAL)?;
+    let mut shift = (far..=most).find(|shift| apart(*shift) < EQUAL)?;
+    while shift < most && apart(shift + 1) < apart(shift) {
+        shift += 1;
+    }
+    // Two periods, four and so on tell one more exactly.
+    let mut periods = 1;
+    while 2 * shift <= most {
+        (periods, shift) = (2 * periods, 2 * shift);
+        let near = shift - 2..=(shift + 2).min(most);
+        shift = near.min_by(|a, b| apart(*a).total_cmp(&apart(*b)))?;
+    }
+    Some(shift as f64 / periods as f64 / n as f64)
+}
+
+#[cfg(test)]
+mod tests {
+    use rand_core::{Rng, SeedableRng};
+    use rand_xoshiro::Xoshiro256PlusPlus;
+
+    use super::*;
+
+    const SLOTS: usize = 20;
+
+    /// The course of so many seconds, by a rate over time.
+    fn course(n: usize, rate: impl Fn(f64) -> f64) -> Course {
+        let slots = (0..n * SLOTS).map(|slot| rate((slot as f64 + 0.5) / SLOTS as f64));
+        Course::of(&[slots.collect()], n)
+    }
+
+    #[test]
+    fn a_plan_repeats_after_its_period_whether_or_not_seconds_divide_it() {
+        let slots = |rate: &dyn Fn(f64) -> f64| -> Vec<f64> {
+            (0..1_200).map(|slot| rate((f64::from(slot) + 0.5) / 20.0)).collect()
+        };
+        let check = |expect: Option<f64>, rate: &dyn Fn(f64) -> f64| {
+            let found = period(&[slots(rate)]).map(|share| share * 60.0);
+            let is_near = match (found, expect) {
+                (Some(found), Some(expect)) => (found / expect - 1.0).abs() < 0.01,
+                (found, expect) => found.is_none() && expect.is_none(),
+            };
+            assert!(is_near, "{found:?} {expect:?}");
+        };
+        check(Some(20.0), &|at| 1_200.0 + 500.0 * (at / 20.0 * TAU).sin());
+        check(Some(7.35), &|at| if at % 7.35 < 1.3 { 900.0 } else { 100.0 });
+        check(Some(12.5), &|at| 100.0 + at % 12.5);
+        check(None, &|at| 200.0 + 20.0 * at);
+        check(None, &|at| if at < 30.0 { 10.0 } else { 90.0 });
+        check(None, &|_| 10.0);
+        // Two groups repeat together after both have.
+        let both = [
+            slots(&|at| 50.0 + 10.0 * (at / 4.0 * TAU).sin()),
+            slots(&|at| 50.0 + 10.0 * (at / 6.0 * TAU).sin()),
+        ];
+        let together = period(&both).map(|share| (share * 60.0).round());
+        assert_eq!(together, Some(12.0));
+    }
+
+    #[test]
+    fn a_course_takes_what_follows_the_plan_and_leaves_what_does_not() {
+        let mut random = Xoshiro256PlusPlus::seed_from_u64(51);
+        let noise: Vec<f64> = (0..60).map(|_| crate::normal(&mut || random.next_u64())).collect();
+        let check = |follows: &dyn Fn(f64) -> f64, rate: &dyn Fn(f64) -> f64| {
+            let course = course(60, rate);
+            let mean = (0..60).map(|at| follows(f64::from(at))).sum::<f64>() / 60.0;
+            let value = |(at, noise): (usize, &f64)| follows(at as f64) - mean + noise;
+            let values: Vec<f64> = noise.iter().enumerate().map(value).collect();
+            let (alone, with) = (course.left(&noise), course.left(&values));
+            let size = |left: &Left| dot(&left.values, &left.values) / 60.0;
+            assert!(size(&with) < 1.3 * size(&alone) + 0.1, "{} {}", size(&with), size(&alone));
+            assert!(course.waves.len() > 20 && size(&alone) > 0.5 && course.is_told(&values));
+            // What is left of the waves is as high as that of noise.
+            let squares: f64 = with.waves.iter().map(|(_, height)| 60.0 * height * height).sum();
+            let mean = squares / with.waves.len() as f64;
+            assert!((0.5..2.0).contains(&mean), "{mean}");
+        };
+        let sine = |at: f64| 1_200.0 + 500.0 * (at / 15.0 * TAU).sin();
+        check(&|at| 40.0 / (2_000.0 - sine(at + 0.5)) * 500.0, &sine);
+        check(&|at| if at % 10.0 < 8.0 { 0.0 } else { 30.0 }, &|at| {
+            if at % 10.0 < 8.0 { 400.0 } else { 2_200.0 }
+        });
+        check(&|at| (at / 15.0).exp(), &|at| 200.0 + 25.0 * at);
+        check(&|at| if at < 20.0 { 0.0 } else { 9.0 }, &|at| if at < 20.0 { 5.0 } else { 50.0 });
+    }
+
+    #[test]
+    fn a_plan_that_stands_still_or_hides_all_waves_explains_nothing_or_everything() {
+        assert!(course(60, |_| 500.0).is_empty());
+        // Each second has a whole period.
+        assert!(course(60, |at| 500.0 + 200.0 * (at * TAU).sin()).is_empty());
+        assert!(Course::of(&[], 60).is_empty());
+        // What comes a second after a burst, once, is no function of the rate.
+        let burst = course(60, |at| if (20.0..24.0).contains(&at) { 2_600.0 } else { 900.0 });
+        let queue = |at: usize| if at == 25 { 10.0 } else { (at % 2) as f64 };
+        assert!(!burst.is_told(&(0..60).map(queue).collect::<Vec<f64>>()));
+        let short = course(12, |at| 100.0 + 50.0 * (at / 6.0 * TAU).sin());
+        assert!(!short.is_told(&[0.0; 12]), "{}", short.waves.len());
+    }
+}
