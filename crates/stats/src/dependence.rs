@@ -91,8 +91,8 @@ const MIDDLE: f64 = 0.5;
 /// a say as well.
 const EPISODES_ENOUGH: f64 = 16.0;
 
-/// Intervals of some quantiles of the same stretches, in the order of `quantiles`, beside the course
-/// that a plan gives them: what the plan makes is no error.
+/// Intervals of some quantiles of the same stretches, in the order of `quantiles`, beside the
+/// course that a plan gives them: what the plan makes is no error.
 ///
 /// By simulation (`cargo xtask coverage`) intervals at 95 % hold the truth in 92 to 98 % of runs of
 /// queues, of loads with a slow component and of loads that stall; where a window is too short for
