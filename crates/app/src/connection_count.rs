@@ -14,7 +14,7 @@ use model::{ConnectionCounter, Database, Fact};
 use crate::admin_session::AdminSession;
 
 /// A server that does not say it within this time after the load is not waited for.
-const PATIENCE: Duration = Duration::from_secs(1);
+const PATIENCE: Duration = Duration::from_secs(5);
 
 /// A count that is under way.
 pub(crate) struct ConnectionCount {

@@ -12,7 +12,7 @@ mod worker;
 
 use std::panic::resume_unwind;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError, TryLockError};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
@@ -75,7 +75,7 @@ impl Disturbers {
             nodes: Arc::new(Mutex::new(
                 open_target.server.as_ref().map_or(Vec::new(), Managed::hosts),
             )),
-            server: open_target.server.take().map(|server| Arc::new(Mutex::new(server))),
+            server: open_target.server.take().map(|server| Arc::new(Mutex::new(Some(server)))),
             environment: Arc::new(environment),
             settling: Arc::new(settling),
             path: path.map(|path| (path.share(), plan.network)),
@@ -136,13 +136,14 @@ impl Disturbers {
     /// while one is started or ended there is none to be seen. None if there is no such server.
     pub(crate) fn processes(&self) -> Option<Vec<(String, Locate)>> {
         let server = self.server.as_ref()?;
-        let n_nodes = server.lock().unwrap_or_else(PoisonError::into_inner).processes().len();
+        let n_nodes =
+            server.lock().unwrap_or_else(PoisonError::into_inner).as_mut()?.processes().len();
         let of = |index: usize| {
             // Whoever looks does not keep the server.
             let server = Arc::downgrade(server);
             let locate: Locate = Box::new(move || {
                 let server = server.upgrade()?;
-                let processes = server.try_lock().ok()?.processes();
+                let processes = server.try_lock().ok()?.as_mut()?.processes();
                 processes.get(index).copied()?
             });
             let about = match n_nodes {
@@ -237,15 +238,23 @@ impl Disturbers {
             Ok((_, Err(error))) => Some(format!("the server could not be started again: {error}")),
             Err(error) => Some(error.to_string()),
         };
-        self.server = started.ok().map(|(server, _)| Arc::new(Mutex::new(server)));
+        self.server = started.ok().map(|(server, _)| Arc::new(Mutex::new(Some(server))));
         if let Some(text) = text {
             tell(Event::Output { text });
         }
     }
 
     fn take_server(&mut self) -> Option<Managed> {
-        let server = Arc::try_unwrap(self.server.take()?).ok()?;
-        Some(server.into_inner().unwrap_or_else(PoisonError::into_inner))
+        let server = self.server.take()?;
+        // Whoever looks for its processes has it for a moment; whoever was left behind may have it
+        // for ever.
+        let mut held = match server.try_lock() {
+            Err(TryLockError::WouldBlock) if self.is_left => return None,
+            Err(TryLockError::Poisoned(poisoned)) => poisoned.into_inner(),
+            Ok(held) => held,
+            Err(TryLockError::WouldBlock) => server.lock().unwrap_or_else(PoisonError::into_inner),
+        };
+        held.take()
     }
 
     /// The server; none if somebody who was left behind still works on it.

@@ -25,9 +25,10 @@ impl Worker {
     ) -> Came {
         let Some(server) = &self.server else { return failed("there is no managed server") };
         // One after the other: a kill waits for the end of a pause.
-        let mut managed = server.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut server = server.lock().unwrap_or_else(PoisonError::into_inner);
+        let Some(managed) = server.as_mut() else { return failed("the load is over") };
         self.signal.count_server_action();
-        let came = action(&mut managed);
+        let came = action(managed);
         self.signal.count_server_action();
         came.unwrap_or_else(|error| failed(error.to_string()))
     }

@@ -18,7 +18,8 @@ use crate::managed::Managed;
 use crate::network::SharedPath;
 use crate::settle::SettlingAt;
 
-pub(super) type Server = Arc<Mutex<Managed>>;
+/// The managed server, until it is taken back.
+pub(super) type Server = Arc<Mutex<Option<Managed>>>;
 
 /// What came of it, and what it said.
 pub(super) type Came = (Disturbed, String);
