@@ -267,13 +267,13 @@ fn runs_of_an_experiment_are_listed_with_their_points() {
     home.run(&[&["run", "empty"], &vary[..], &how].concat()).good();
     // Together they are a line, unless a condition or an order is for single runs.
     let folded =
-        shown(0).says(&["  2 runs  ", "  1,000  ", "  1.00–2.00  ", "--trials lists each"]);
-    assert_eq!(folded.out.lines().filter(|line| line.contains("  empty  ")).count(), 1);
+        shown(0).says(&["  empty, 2 runs  ", "  1,000  ", "  1.00–2.00  ", "--trials lists each"]);
+    assert_eq!(folded.out.lines().filter(|line| line.contains("  empty, ")).count(), 1);
     for single in ["--trials", "--sort=tps", "--where=clients<3"] {
         let points = ["  point      ", "clients=1", "clients=2"];
         home.run(&["runs", "list", single]).good().says(&points);
     }
-    let first = home.run(&["runs", "list", "--limit=1"]).good().says(&["  2 runs  "]);
+    let first = home.run(&["runs", "list", "--limit=1"]).good().says(&["  empty, 2 runs  "]);
     assert!(!first.out.contains("alone"), "{}", first.out);
     shown(1).says(&[",labels,point", "clients=2\n"]);
     let listed = shown(2).json();

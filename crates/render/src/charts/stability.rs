@@ -108,7 +108,9 @@ fn chart((of, runs): &Lines<'_>, figure: &Figure, is_long: bool, n_charts: usize
     let stopped = runs.iter().take(LINES_MOST).filter(|(_, run)| is_settled(run));
     let shown = runs.iter().take(LINES_MOST).map(|(_, run)| *run);
     chart.marks = stopped.clone().map(stop).chain(disturbed_in_all(shown)).collect();
-    if chart.traces.iter().all(|trace| trace.points.len() < POINTS_LEAST) {
+    // How fast a full queue ended a trial is to be seen all the same.
+    let is_short = chart.traces.iter().all(|trace| trace.points.len() < POINTS_LEAST);
+    if is_short && stopped.clone().next().is_none() {
         return Vec::new();
     }
     if figure.name != "tps" {
