@@ -418,6 +418,17 @@ impl HistoryReport {
             || self.left_out.iter().any(|build| build.is_last)
     }
 
+    /// Of how many points nobody can say whether their last build is worse: too few builds before
+    /// it, or too much noise. A point that the last build does not have is not among them.
+    pub fn n_undecided(&self) -> usize {
+        let is_undecided = |point: &&PointHistory| {
+            let is_own = point.imported.is_none() && point.lacks.is_none();
+            let last = point.last.as_ref();
+            is_own && !point.has_regressed && last.is_none_or(|of| of.is_noisy && !of.is_outside)
+        };
+        self.points.iter().filter(is_undecided).count()
+    }
+
     /// The points as they are written, such as `clients=8`; an empty one where there is one.
     pub fn point_names(&self) -> Vec<String> {
         self.points.iter().map(|point| point.values.pairs(" ")).collect()

@@ -48,7 +48,12 @@ pub fn compare(store: &Store, asked: &CompareBy, judge: &Judge) -> Result<Compar
         CompareBy::Sides(names) => sides(store, names, &mut damaged)?,
         CompareBy::Axis { experiment, axis } => by_axis(store, experiment, axis, &mut damaged)?,
     };
-    let held = ComparisonReport::new(&sides, judge).map_err(Error::Usage)?;
+    // A side that was tried and has no run that counts is a failure of that side, and no misuse.
+    let is_lost = |side: &Side| {
+        !side.not_counted.is_empty() && side.points.iter().all(|point| point.reports.is_empty())
+    };
+    let refused = if sides.iter().any(is_lost) { Error::Failed } else { Error::Usage };
+    let held = ComparisonReport::new(&sides, judge).map_err(refused)?;
     let (repeats, command) = (repeats(store, asked), Some(command(store, asked, judge)));
     Ok(ComparisonReport { damaged, repeats, command, ..held })
 }

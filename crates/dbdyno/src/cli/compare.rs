@@ -12,7 +12,7 @@ use serde_json::json;
 
 use super::flags::Output;
 use super::stored::store;
-use super::{DONE, FAILED, Outcome, flags, print_document};
+use super::{DONE, FAILED, Outcome, flags, github, print_document};
 use crate::shell::Shell;
 
 pub(crate) fn command() -> Command {
@@ -39,15 +39,23 @@ pub(crate) fn command() -> Command {
                  \"p99>+5%\", \"tps<-3%\"",
             ),
         )
-        .arg(
-            Arg::new("undecided")
-                .long("undecided")
-                .value_name("pass|fail")
-                .value_parser(["pass", "fail"])
-                .hide_possible_values(true)
-                .default_value("fail")
-                .help("Whether limits that the error leaves undecided pass or fail"),
-        )
+        .arg(undecided("Whether limits that the error leaves undecided pass or fail"))
+}
+
+/// What becomes of a gate that nobody can decide.
+pub(super) fn undecided(help: &'static str) -> Arg {
+    Arg::new("undecided")
+        .long("undecided")
+        .value_name("pass|fail")
+        .value_parser(["pass", "fail"])
+        .hide_possible_values(true)
+        .default_value("fail")
+        .help(help)
+}
+
+/// Whether such a gate fails.
+pub(super) fn fails_undecided(matches: &ArgMatches) -> bool {
+    matches.get_one::<String>("undecided").is_some_and(|is| is == "fail")
 }
 
 /// What is judged, and from where on it matters.
@@ -85,11 +93,15 @@ pub(crate) fn compare(matches: &ArgMatches, shell: &Shell) -> Outcome {
         .map(|text| text.parse::<Gate>().map_err(|why| Error::Usage(format!("--fail-if: {why}"))))
         .collect::<Result<Vec<Gate>, Error>>()?;
     judge.also = gates.iter().map(|gate| gate.figure.clone()).collect();
-    let report = hold(&store(matches, shell)?, &asked, &judge)?;
+    let report = hold(&store(matches, shell)?, &asked, &judge);
+    let report = report.or_else(|error| match flags::output_of(matches) {
+        Output::Github => github::print_error(&error, shell).and(Err(error)),
+        _ => Err(error),
+    })?;
     let gates: Result<Vec<GateResult>, String> =
         gates.iter().map(|gate| gate.hold(&report)).collect();
     let gates = gates.map_err(|why| Error::Usage(format!("--fail-if: {why}")))?;
-    let fails_undecided = matches.get_one::<String>("undecided").is_some_and(|is| is == "fail");
+    let fails_undecided = fails_undecided(matches);
     if let Some(gate) = gates.iter().find(|gate| gate.has_too_few_runs())
         && fails_undecided
     {

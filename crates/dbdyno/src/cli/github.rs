@@ -29,6 +29,11 @@ pub(super) fn print(document: &Document, shell: &Shell) -> Outcome {
     shell.print(&annotations)
 }
 
+/// Prints why there is no page.
+pub(super) fn print_error(error: &Error, shell: &Shell) -> Outcome {
+    shell.print(&format!("::error title=dbdyno::{}\n", message(&error.to_string())))
+}
+
 /// A line for each verdict.
 fn annotations(document: &Document) -> String {
     let one = |verdict: &Verdict| {

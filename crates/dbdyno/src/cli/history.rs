@@ -11,7 +11,7 @@ use render::terminal::PAGE_WIDTH;
 use serde_json::json;
 use store::Store;
 
-use super::compare::{judge, judged};
+use super::compare::{fails_undecided, judge, judged, undecided};
 use super::flags::Output;
 use super::imported::{self, imported_flag, imported_of};
 use super::stored::{said, store};
@@ -51,8 +51,9 @@ pub(crate) fn command() -> Command {
             Arg::new("fail_on_regression")
                 .long("fail-on-regression")
                 .action(ArgAction::SetTrue)
-                .help("Exit with code 1 if the last build is worse"),
+                .help("Exit with code 1 if the last build is worse, or cannot be judged"),
         )
+        .arg(undecided("Whether a last build that cannot be judged passes or fails"))
 }
 
 fn ordered() -> [Arg; 2] {
@@ -150,7 +151,25 @@ pub(crate) fn history(matches: &ArgMatches, shell: &Shell) -> Outcome {
         (None, Output::Json) => shell.print(&as_json(&report)),
         (None, _) => print_document(&render::history(&report), PAGE_WIDTH, matches, shell),
     }?;
-    Ok(if report.has_regressed() && matches.get_flag("fail_on_regression") { FAILED } else { DONE })
+    if !matches.get_flag("fail_on_regression") {
+        return Ok(DONE);
+    }
+    if report.has_regressed() {
+        return Ok(FAILED);
+    }
+    let n_undecided = report.n_undecided();
+    if n_undecided == 0 || !fails_undecided(matches) {
+        return Ok(DONE);
+    }
+    let at = match report.points.len() {
+        1 => String::new(),
+        all => format!(" at {n_undecided} of {all} points"),
+    };
+    shell.say(&format!(
+        "dbdyno: --fail-on-regression is undecided{at}: the last build has too few builds before \
+         it, or too much noise; let it pass with --undecided pass"
+    ));
+    Ok(FAILED)
 }
 
 /// Whether what is asked for is written in any format: a history, or a list of what is imported.
