@@ -4,7 +4,7 @@
 //! Not here: what is made of it (stats, findings).
 
 use model::{ArrivalRate, Load, NS_PER_S};
-use stats::{Course, Due};
+use stats::{Course, Due, STRETCHES_MAX};
 
 /// Whether a plan changes how much it offers.
 pub(crate) fn changes(load: &Load) -> bool {
@@ -48,20 +48,17 @@ pub(crate) fn due(of: &[&Load], all: &[&Load], slot_ns: u64, n: usize) -> Option
     Some(Due { per_slot, waiting: 0.0, beside_others })
 }
 
-/// Slots of all stretches together in which the period of a plan is looked for.
+/// The number of slots in which the period of a plan is searched for.
 const SLOTS: usize = 1_600;
 
-/// A run has at most so many stretches.
-const STRETCHES_MAX: usize = 80;
-
-/// The width of stretches that so many seconds are divided into, and how many these are.
+/// Divides seconds into stretches: the width of a stretch in seconds, and the number of stretches.
 pub(crate) fn stretches(n_seconds: usize) -> (i64, usize) {
     let width_s = n_seconds.div_ceil(STRETCHES_MAX).max(1);
     (width_s as i64, n_seconds.div_ceil(width_s))
 }
 
-/// What plans may explain of `n` stretches of `width_s` seconds each, from a second of the measured
-/// phase on: nothing where they change no rate.
+/// The effects that the plans' rates may have on `n` stretches of `width_s` seconds each, beginning
+/// at second `from_s` of the measured phase. Empty if no plan changes its rate.
 pub(crate) fn course(loads: &[&Load], from_s: i64, width_s: i64, n: usize) -> Course {
     let changing = loads.iter().filter_map(|load| match load {
         Load::Open { rate, .. } if rate.changes() => Some(rate.intensity()),
@@ -93,14 +90,14 @@ mod tests {
     fn a_course_is_that_of_the_rates_that_change() {
         let (steady, sine) = (open("100"), open("sine 100 swing 50 every 20s"));
         assert!(course(&[&steady, &Load::Closed], 0, 1, 60).is_empty());
-        let of = |loads: &[&Load], from_s: i64| course(loads, from_s, 1, 60);
-        let both = of(&[&steady, &sine, &Load::Closed], 0);
+        let minute = |loads: &[&Load], from_s: i64| course(loads, from_s, 1, 60);
+        let both = minute(&[&steady, &sine, &Load::Closed], 0);
         assert!(!both.is_empty() && both.n_stretches() == 60);
-        assert_eq!(both, of(&[&sine], 0));
+        assert_eq!(both, minute(&[&sine], 0));
         // Another part of a plan is another course.
         let ramp = open("ramp 0 to 90 over 30s");
-        assert_ne!(of(&[&ramp], 0), of(&[&ramp], 20));
-        assert!(of(&[&ramp], 30).is_empty() && of(&[&ramp], 0).n_stretches() == 60);
+        assert_ne!(minute(&[&ramp], 0), minute(&[&ramp], 20));
+        assert!(minute(&[&ramp], 30).is_empty() && minute(&[&ramp], 0).n_stretches() == 60);
         assert_eq!((stretches(60), stretches(81), stretches(0)), ((1, 60), (2, 41), (1, 0)));
     }
 

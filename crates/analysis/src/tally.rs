@@ -647,20 +647,21 @@ impl Tally {
         due::due(&of, &all, slot_ns, n).map(|due| Due { waiting, ..due })
     }
 
-    /// Times with the course that the plan gives them, from this second of the measured phase on.
+    /// Times with the effects that the plan may have on them. They begin at second `from_s` of the
+    /// measured phase.
     fn planned(&self, in_time: InTime, from_s: i64) -> InTime {
         let course = self.course(from_s, in_time.width_s, in_time.stretches.len());
         InTime { course, ..in_time }
     }
 
-    /// What the plan may explain of `n` stretches of `width_s` seconds each.
+    /// The effects that the plan may have on `n` stretches of `width_s` seconds each.
     fn course(&self, from_s: i64, width_s: i64, n: usize) -> Course {
         let groups = self.description.iter().flat_map(|described| &described.groups);
         let loads: Vec<&Load> = groups.map(|group| &group.load).collect();
         due::course(&loads, from_s, width_s, n)
     }
 
-    /// The same of as many seconds as are given, in stretches that divide them.
+    /// The same for the first `n` seconds of the measured phase, divided into stretches.
     pub(crate) fn course_of_seconds(&self, n: usize) -> Course {
         let (width_s, n) = due::stretches(n);
         self.course(0, width_s, n)

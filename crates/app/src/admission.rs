@@ -115,10 +115,10 @@ pub(crate) fn agree_on_data(plan: &Plan, groups: &[Opened]) -> Result<(), Error>
 }
 
 /// Where the clients live: one place for all. The rule of `auto` follows from measurements
-/// (docs/explanation/placement.md). Clients that keep time are best woken by the kernel, whatever
-/// others do.
-/// Clients that never pause are best on threads where the server has a thread for each of them
-/// too, and on loops where it has a process each, or where nobody knows.
+/// (docs/explanation/placement.md). Clients that start transactions at given times are best on
+/// threads: the kernel wakes each of them in time, even if other clients are busy. Clients that
+/// never pause are best on threads where the server has a thread for each of them too, and on loops
+/// where it has a process each, or where nobody knows.
 pub(crate) fn place(plan: &Plan, groups: &[Opened]) -> Result<Placement, Error> {
     let n_clients = n_clients(plan);
     let can = |placement| can_live(plan, groups, placement);

@@ -246,8 +246,8 @@ impl Disturbers {
 
     fn take_server(&mut self) -> Option<Managed> {
         let server = self.server.take()?;
-        // Whoever looks for its processes has it for a moment; whoever was left behind may have it
-        // for ever.
+        // The monitor locks the server only while it looks up its processes. A worker that was left
+        // behind may keep the lock for ever, so nothing waits for it.
         let mut held = match server.try_lock() {
             Err(TryLockError::WouldBlock) if self.is_left => return None,
             Err(TryLockError::Poisoned(poisoned)) => poisoned.into_inner(),

@@ -212,8 +212,8 @@ pub fn too_few_repeats(planned: &Planned) -> Option<String> {
     is_compared.then(|| format!("{n} {what}: add --repeat {REPEATS_ADVISED} to compare them"))
 }
 
-/// How many trials there are, and how long they take: `12 trials, at least 8m, plus build, settling
-/// and checks`.
+/// The number of trials and the time that they take at least: `12 trials, at least 8m, plus build,
+/// settling and checks`.
 pub fn forecast(planned: &Planned) -> String {
     let repeats = u64::from(planned.experiment.repeats);
     let trials = planned.plans.len() as u64 * repeats;

@@ -89,8 +89,7 @@ pub fn rates_over_time(store: &Store, run: &RunId) -> Result<Vec<f64>, Error> {
     Ok((0..n).map(|second| all.get(&second).copied().unwrap_or(f64::NAN)).collect())
 }
 
-/// The setup and the warnings of an ended run, for its row in a list; none if its report cannot be
-/// read.
+/// The setup and the warnings that a list shows of an ended run; `None` for an unreadable report.
 pub fn identity_of(store: &Store, row: &RunRow) -> Option<render::Identity> {
     match kept_report(store, row, &[&Report::AT_LENGTH[..], &Report::SETTINGS].concat()) {
         Ok(Kept::Report(report)) => Some(render::identity(&report, &is_default)),

@@ -773,8 +773,7 @@ fn is_one_sided(difference: &Difference) -> bool {
     !is_of_plan && difference.values.iter().any(Option::is_none)
 }
 
-/// A point's name on the page.
-/// A point as programs read it.
+/// The name of a point as programs read it.
 fn whole_name(values: &Named<String>) -> String {
     if values.is_empty() { ALL.to_owned() } else { values.pairs(" ") }
 }

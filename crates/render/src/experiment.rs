@@ -546,7 +546,7 @@ pub(super) fn left_out(damaged: &[String]) -> Option<String> {
     })
 }
 
-/// Warnings of the runs, in a sentence, if there are any.
+/// The warnings of the runs: a sentence for each kind, with the number of runs and one example.
 fn findings(report: &ExperimentReport) -> Vec<String> {
     let mut all = Named::default();
     let of_points = report.points.iter().flat_map(|point| point.findings.iter());

@@ -112,9 +112,8 @@ fn table(lines: &[&[&RunRow]], is_folded: bool, best: &Best) -> Table {
         Column::data("name"),
         Column::new("name", Align::Left),
     ];
-    let has_points = rows().any(|row| !row.point.is_empty());
+    let has_points = !is_folded && rows().any(|row| !row.point.is_empty());
     let has_nopm = rows().any(|row| row.nopm.is_some());
-    let has_points = has_points && !is_folded;
     columns.extend(has_points.then(|| Column::new("point", Align::Left)));
     columns.extend([
         Column::data("workload"),
@@ -155,7 +154,7 @@ fn table(lines: &[&[&RunRow]], is_folded: bool, best: &Best) -> Table {
     };
     for line in lines {
         match (Trials::of(line), line) {
-            (Some(trials), _) => table.row(trials_cells(&trials, &begun, has)),
+            (Some(trials), _) => table.row(trials_cells(&trials, &begun, (has_nopm, has_labels))),
             (None, [row, ..]) => table.row(cells(row, &begun, best.is(row), has)),
             (None, []) => {}
         }
@@ -167,7 +166,7 @@ fn table(lines: &[&[&RunRow]], is_folded: bool, best: &Best) -> Table {
 fn trials_cells(
     trials: &Trials<'_, '_>,
     begun: &dyn Fn(i64) -> String,
-    (has_points, has_nopm, has_labels): (bool, bool, bool),
+    (has_nopm, has_labels): (bool, bool),
 ) -> Vec<Cell> {
     let blank = || Cell::from("");
     let rate = |value: f64| format_count(value.round() as u64);
@@ -181,7 +180,6 @@ fn trials_cells(
         blank(),
         format!("{}, {}", cut(trials.name(), NAME_MOST), trials.counted()).into(),
     ];
-    cells.extend(has_points.then(blank));
     cells.extend([
         blank(),
         blank(),

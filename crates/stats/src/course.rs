@@ -1,70 +1,71 @@
-//! The course of a series where a plan changes the load: what of the series the plan may explain,
-//! whatever the system makes of it.
+//! The effects of a plan that changes the load on a series, such as the mean response times of
+//! stretches.
 //!
-//! Response times follow the planned rate, but nobody knows how. So a course is any sum of some
-//! patterns that the plan has: where its rates repeat, waves of their period; else lines of the
-//! rates, and of those before, that bend. What a course may explain is no error, and says nothing
-//! of it: the slowest waves tell it by what is left of them. Not here: the error (`waves`).
+//! Response times depend on the planned rate in an unknown way. Any sum of some patterns counts as
+//! an effect of the plan: waves with the period of its rates if these repeat, otherwise piecewise
+//! linear functions of the rate of a stretch and of the one before. Such effects are no error: the
+//! error is estimated from the slowest waves without them. Not here: the error (`waves`).
 
 use std::f64::consts::{PI, TAU};
 
-/// So many of the slowest waves at most.
+/// The error is estimated from at most so many of the slowest waves.
 const WAVES_MAX: usize = 40;
 
-/// With fewer waves left, a plan cannot be told from what happens by itself.
+/// With fewer waves left, effects of the plan cannot be told from changes of the system.
 const WAVES_LEFT_MIN: usize = 8;
 
-/// Of a wave, and of what it is to measure, at least this share must be left.
+/// At least this share of a wave must be left, and of the variance that it measures.
 const WAVE_LEFT_MIN: f64 = 0.4;
 const HEIGHT_LEFT_MIN: f64 = 0.3;
 
-/// A pattern of which less than this is not in the others says nothing new.
+/// A pattern is left out if less than this share of it is independent of the others.
 const NEW_MIN: f64 = 0.05;
 
-/// Rates that vary by less than this share of their mean, from stretch to stretch, change nothing.
+/// A rate counts as constant if it varies between stretches by less than this share of its mean.
 const VARIES_MIN: f64 = 0.01;
 
-/// So many periods tell what repeats; with fewer, the plan does not.
+/// A plan repeats if the series has at least so many of its periods.
 const PERIODS_MIN: f64 = 2.0;
 
 /// Lines have at most so many bends, and at most one for so many stretches.
 const BENDS_MAX: usize = 5;
 const STRETCHES_PER_BEND: usize = 8;
 
-/// What repeats differs by less than this share of what independent values do, after more than the
-/// other share was seen on the way.
+/// Two parts of a rate are equal if they differ by less than the first share of the difference of
+/// independent values, and a period must contain parts that differ by more than the second.
 const EQUAL: f64 = 0.05;
 const UNEQUAL: f64 = 0.2;
 
-/// Of what a course leaves, so many stretches must be, where the plan does not repeat. With fewer,
-/// one event of the plan made it, such as a queue that a burst has left behind.
+/// If the plan does not repeat, the remaining variation must be spread over at least so many
+/// stretches. Otherwise it comes from one event of the plan, such as the queue after a burst.
 const STRETCHES_LEFT_MIN: f64 = 8.0;
 
-/// What of a series of values a plan may explain.
+/// The effects that a plan may have on a series of values.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Course {
     /// Patterns of one value for each of the series, of length one, at right angles to each other
     /// and to a constant.
     patterns: Vec<Vec<f64>>,
-    /// The numbers of the slowest waves, from 0, and what the patterns leave of them.
+    /// The numbers of the slowest waves, from 0, and these waves without the patterns.
     waves: Vec<(usize, Vec<f64>)>,
     repeats: bool,
     n: usize,
 }
 
-/// What a course leaves of a series.
+/// A series without the effects of a plan.
 pub(crate) struct Left {
-    /// The values without what the plan may explain.
+    /// The values without these effects.
     pub(crate) values: Vec<f64>,
     /// The slowest waves, by their numbers from 0.
     pub(crate) waves: Vec<(usize, f64)>,
-    /// About so many independent values there are: few where few stretches have all that varies.
+    /// The approximate number of independent values: lower if a few stretches contain most of the
+    /// variation.
     pub(crate) freedom: f64,
 }
 
 impl Course {
-    /// That of `n` stretches of equal length, by the rates that plans have due in their slots, as
-    /// many in each.
+    /// The effects on `n` stretches of equal length. `rates` has a series for each plan: the rate
+    /// that it plans in each slot, with the same number of slots in each stretch.
     pub fn of(rates: &[Vec<f64>], n: usize) -> Course {
         let per_stretch: Vec<Vec<f64>> =
             rates.iter().filter(|rate| rate.len() >= n).map(|rate| means(rate, n)).collect();
@@ -98,17 +99,17 @@ impl Course {
         course
     }
 
-    /// How many stretches have it.
+    /// The number of stretches.
     pub fn n_stretches(&self) -> usize {
         self.n
     }
 
-    /// Whether the plan explains nothing.
+    /// Whether the plan has no effect, since it changes no rate.
     pub fn is_empty(&self) -> bool {
         self.patterns.is_empty()
     }
 
-    /// Whether what happens by itself can be told from what the plan makes of `values`.
+    /// Whether changes of the system itself can be told from the effects of the plan on `values`.
     pub(crate) fn is_told(&self, values: &[f64]) -> bool {
         let is_seen = || self.repeats || self.left(values).freedom >= STRETCHES_LEFT_MIN;
         self.is_empty() || (self.waves.len() >= WAVES_LEFT_MIN && is_seen())
@@ -124,7 +125,7 @@ impl Course {
         }
     }
 
-    /// Lines that bend at some of the values: any function of them, if it is smooth.
+    /// Piecewise linear functions of the values, which approximate any smooth function of them.
     fn add_bent(&mut self, of: &[f64]) {
         let mut levels = of.to_vec();
         levels.sort_by(f64::total_cmp);
@@ -161,7 +162,8 @@ impl Course {
         }
     }
 
-    /// What is left of a wave (cosines of half periods, as in `waves`); none of too little.
+    /// A wave (cosines of half periods, as in `waves`) without the patterns; `None` if too little
+    /// of it is left.
     fn left_of_wave(&self, number: usize, n: usize) -> Option<Vec<f64>> {
         let at = |index: usize| PI * (number + 1) as f64 * (index as f64 + 0.5) / n as f64;
         let mut wave: Vec<f64> = (0..n).map(|index| at(index).cos()).collect();
@@ -170,10 +172,11 @@ impl Course {
         (dot(&wave, &wave) >= WAVE_LEFT_MIN * whole).then_some(wave)
     }
 
-    /// What is left of values, and the heights that its slowest waves would have if the course took
-    /// nothing of them: it takes less where little varies. The squares of what is left tell where
-    /// that is, each over what the course leaves of one stretch (MacKinnon and White, Journal of
-    /// Econometrics 29, 305, 1985).
+    /// The values without the effects of the plan, and the heights that the slowest waves would
+    /// have if no part of them had been removed with the patterns. The removed part is estimated
+    /// from the variance of each stretch, which is the square of its residual over the share of the
+    /// stretch that the patterns leave (MacKinnon and White, Journal of Econometrics 29, 305,
+    /// 1985).
     pub(crate) fn left(&self, values: &[f64]) -> Left {
         let n = values.len() as f64;
         let mut left = values.to_vec();

@@ -37,8 +37,8 @@ pub enum NoInterval {
         /// So many there are.
         have: u64,
     },
-    /// The plan changes the load, and does not repeat that often enough to tell what happens by
-    /// itself from what the plan makes.
+    /// The plan changes the load and does not repeat often enough, so changes of the system cannot
+    /// be told from effects of the plan.
     Planned,
     /// Neighbours resemble each other so much that the samples beyond the quantile are a few
     /// episodes, or all in one.
@@ -91,8 +91,8 @@ const MIDDLE: f64 = 0.5;
 /// a say as well.
 const EPISODES_ENOUGH: f64 = 16.0;
 
-/// Intervals of some quantiles of the same stretches, in the order of `quantiles`, beside the
-/// course that a plan gives them: what the plan makes is no error.
+/// Intervals of some quantiles of the same stretches, in the order of `quantiles`. Effects of the
+/// plan (`course`) do not count as error.
 ///
 /// By simulation (`cargo xtask coverage`) intervals at 95 % hold the truth in 92 to 98 % of runs of
 /// queues, of loads with a slow component and of loads that stall; where a window is too short for
@@ -203,8 +203,8 @@ pub fn dispersion_at(all: &[Dispersion], share: f64) -> f64 {
 /// missing.
 const LUCK: f64 = 0.5;
 
-/// Where a plan makes the tail, it lies in the busy parts of the run, which the witnesses know less
-/// of: an episode is worth less, and the tail must be in so many stretches.
+/// If a plan causes the tail, the tail lies in the busy parts of the run, of which the witnesses
+/// tell less: an episode counts for less, and the tail must be in at least so many stretches.
 const PLANNED: f64 = 0.5;
 const STRETCHES_BEYOND_MIN: f64 = 6.0;
 
@@ -327,20 +327,20 @@ impl<'a> Shares<'a> {
         Ok(Ends { above: ends.above * missing, ..ends })
     }
 
-    /// The ends of a sum that is skewed. Where a plan makes the long times, how many there are is
-    /// not luck alone, and the lower end comes no nearer.
+    /// The ends of a sum that is skewed. If a plan causes the long times, their number does not
+    /// depend on chance alone, and the lower end comes no nearer.
     fn ends(&self, half_width: f64, skew: f64) -> Ends {
         let ends = Ends::of_skewed(half_width, skew, self.z());
         if self.course.is_empty() { ends } else { Ends { below: half_width, ..ends } }
     }
 
-    /// Whether what happens by itself can be told from what a plan makes.
+    /// Whether changes of the system can be told from effects of a plan.
     fn is_told(&self) -> bool {
         self.course.is_empty()
             || self.excesses(&[MIDDLE]).iter().all(|(_, series)| self.course.is_told(series))
     }
 
-    /// What a plan makes of a few stretches alone is a few episodes, however many samples it has.
+    /// An effect of a plan on only a few stretches is a few episodes, however many samples it has.
     fn is_spread(&self, of: &ShareError) -> Result<(), NoInterval> {
         match self.course.is_empty() || of.stretches >= STRETCHES_BEYOND_MIN {
             true => Ok(()),

@@ -82,7 +82,7 @@ pub use scalability::{NoFit, NoPeak, Peak, Scalability};
 pub use sequential::{FIGURES_MIN, LOOK_CONFIDENCE, anytime, precise, precise_needs};
 pub use series::Build;
 pub use share::{binomial_interval, share_interval};
-pub use stretches::{InTime, Intervals, Packed, Stretches, together};
+pub use stretches::{InTime, Intervals, Packed, STRETCHES_MAX, Stretches, together};
 pub use trend::{TREND_VALUES_MIN, Trend, ends_high, pieces, rank_trend, rises, rises_late, trend};
 pub use usual::{STRETCHES_MIN, Usual};
 pub use warm_up::{WarmUp, warm_up};

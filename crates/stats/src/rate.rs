@@ -162,8 +162,8 @@ struct InTime {
     lasting: Option<f64>,
 }
 
-/// Of what slots have more or less than the mean, beside the course that a plan gives them. Where
-/// the plan hides all that happens by itself, twice as long a run might tell it.
+/// The error of a mean, from the deviations of slots and without the effects of a plan. If these
+/// hide the changes of the system itself, twice as long a run is asked for.
 fn in_time(around_mean: &[f64], course: &Course) -> InTime {
     let n_slots = around_mean.len() as u64;
     let error = mean_error_beside(around_mean, course, CONFIDENCE);

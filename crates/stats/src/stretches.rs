@@ -11,7 +11,7 @@ use std::collections::{BTreeMap, VecDeque};
 use crate::{Course, Histogram, Stretch};
 
 /// A run has at most so many stretches: several for each batch that its error is made of.
-const STRETCHES_MAX: usize = 80;
+pub const STRETCHES_MAX: usize = 80;
 
 /// Stretches whose histogram is open, 264 KiB each: the present one, and one that late parts hit.
 const OPEN_MAX: usize = 2;
@@ -203,7 +203,7 @@ pub struct InTime {
     pub stretches: Vec<Stretch>,
     /// The length of a stretch, in seconds.
     pub width_s: i64,
-    /// What the plan may explain of them, where it changes the load.
+    /// The effects that the plan may have on them, if it changes the load.
     pub course: Course,
 }
 

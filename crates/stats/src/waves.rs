@@ -54,13 +54,14 @@ const FEW_WAVES: f64 = 5.0;
 /// one in ten.
 const SEEN: f64 = 1.5;
 
-/// A plan as slow as the series hides its slowest waves, so that no rise among them can be ruled
-/// out. Their chances beforehand are multiplied by this: otherwise, they alone would make the
-/// intervals of steady systems twice as wide as the right ones; so, those of systems that wander
-/// by a tenth in a twentieth of the series hold in nine of ten.
+/// A plan that changes as slowly as the series is long hides the slowest waves, and a rise among
+/// hidden waves cannot be ruled out. The prior chance of such shapes is multiplied by this factor.
+/// Without it, intervals of steady systems would be twice as wide as the right ones. With it,
+/// intervals of systems that wander by 10 %, with a time constant of a twentieth of the series,
+/// hold in about 90 %.
 const HIDDEN: f64 = 0.4;
 
-/// Fewer waves have no error.
+/// Fewer waves give no estimate of the error.
 const FREEDOM_MIN: usize = 5;
 
 /// A spectrum below so much of the likeliest one's chance has no say.
@@ -105,8 +106,8 @@ pub(crate) fn mean_error(values: &[f64], confidence: f64) -> Option<MeanError> {
     Some(of_waves(values, &waves, waves.len(), confidence))
 }
 
-/// The same beside the course that a plan gives them; none as well where that leaves too little.
-/// Where few of the values have all that varies, their waves are fewer independent ones.
+/// The same without the effects of a plan; `None` also if too few waves remain. If a few values
+/// contain most of the variation, the waves count as fewer independent ones.
 pub(crate) fn mean_error_beside(
     values: &[f64],
     course: &Course,

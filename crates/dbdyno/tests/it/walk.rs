@@ -16,8 +16,18 @@ use crate::real::url_of;
 /// reader has, and a service that goes on for ever. An undecided gate is no mistake of the page.
 const DBDYNO: &str = r#"#!/bin/bash
 set -e
-before=
 has_duration=
+# Puts the words into args, with another value behind an option.
+with_value() {
+    local option=$1 value=$2 before= word
+    shift 2
+    args=()
+    for word in "$@"; do
+        if [ "$before" = "$option" ]; then word=$value; fi
+        args+=("$word")
+        before=$word
+    done
+}
 words=()
 for word in "$@"; do
     case "$word" in
@@ -37,10 +47,7 @@ case "$1" in
              case "$word" in --duration | --seek) has_duration=yes ;; esac
          done
          if [ -z "$has_duration" ]; then set -- "$@" --duration=1s; fi
-         args=(); for word in "$@"; do
-             if [ "$before" = --duration ]; then word=1s; fi
-             args+=("$word"); before=$word
-         done
+         with_value --duration 1s "$@"
          # A search takes minutes: here they are virtual.
          case "$*" in
              *--seek*) set -- "${args[@]/#sqlite:*/sim:?service=exponential:5ms\&servers=4}"
@@ -48,10 +55,7 @@ case "$1" in
                  set -- "${@/#--shrink=10/--seed=1}" ;;
              *) set -- "${args[@]}" --ramp-up=0s ;;
          esac ;;
-    build) args=(); for word in "$@"; do
-             if [ "$before" = --warehouses ]; then word=1; fi
-             args+=("$word"); before=$word
-         done
+    build) with_value --warehouses 1 "$@"
          set -- "${args[@]}" --shrink=10 --quiet ;;
     web) "$PROGRAM" "$@" --listen=127.0.0.1:0 > web.out 2>&1 &
          until grep -q 'Ctrl-C ends it' web.out; do kill -0 $!; sleep 0.05; done
@@ -66,7 +70,7 @@ case "$1 $* $code" in
     compare*--fail-if*\ 1 | history*--fail-on-regression*\ 1) exit 0 ;;
 esac
 # In a second a busy machine has too few transactions for a p99.
-if grep -q 'no run that is compared has that figure' last.err; then exit 0; fi
+if grep -q ' p99[<>][^ ]* can never be broken: no run' last.err; then exit 0; fi
 if [ $code != 0 ]; then cat last.out last.err >&2; fi
 exit $code
 "#;

@@ -8,7 +8,7 @@ use analysis::trials::{TrialReport, figure_at};
 use model::{format_count, short_axis};
 
 use super::{Axis, Chart, Entry, Of, Point, Scale, Shape, elsewhere, figure_axis, slug};
-use crate::axis_names::{name_of, told};
+use crate::axis_names::name_of;
 
 pub(super) const ENTRY: Entry = Entry {
     name: "curves",
@@ -29,7 +29,7 @@ const LINES_MOST: usize = 8;
 /// As many figures that were measured elsewhere have a chart.
 const ELSEWHERE_MOST: usize = 4;
 
-/// More points without a figure are counted.
+/// Of more points without a figure, a note gives only the number.
 const MISSING_MOST: usize = 4;
 
 /// So few values of a second axis are distinguished by lines, and make no curve.
@@ -195,9 +195,7 @@ fn missing(report: &ExperimentReport, axis: usize, figure: &str) -> Option<Strin
             true => "no run that counts".to_owned(),
             false => known.or_else(some).or_else(stated).unwrap_or_else(|| "not known".to_owned()),
         };
-        let told = told(&report.axes, &point.values);
-        let pair = |(name, value): (&str, &String)| format!("{}={value}", short_axis(name));
-        let name = told.iter().map(pair).collect::<Vec<_>>().join(" ");
+        let name = name_by(report, point, |_| true);
         match by_reason.iter_mut().find(|(known, _)| *known == why) {
             Some((_, names)) => names.push(name),
             None => by_reason.push((why, vec![name])),
@@ -252,11 +250,20 @@ pub(super) fn along(report: &ExperimentReport, axis: usize) -> Vec<(f64, &PointR
 
 /// The values of the other axes.
 pub(super) fn line_of(report: &ExperimentReport, point: &PointReport, axis: usize) -> String {
-    let others = point.values.0.iter().enumerate().filter(|(index, _)| *index != axis);
+    name_by(report, point, |index| index != axis)
+}
+
+/// The name of a point by the values of some axes: `mode=text clients=4`.
+fn name_by(
+    report: &ExperimentReport,
+    point: &PointReport,
+    is_shown: impl Fn(usize) -> bool,
+) -> String {
+    let shown = point.values.0.iter().enumerate().filter(|(index, _)| is_shown(*index));
     let word = |(index, (name, value)): (usize, &(String, String))| {
         format!("{}={}", short_axis(name), name_of(&report.axes[index], value))
     };
-    others.map(word).collect::<Vec<String>>().join(" ")
+    shown.map(word).collect::<Vec<String>>().join(" ")
 }
 
 /// A figure as a point with its interval, or the range of its runs where that is too wide to tell

@@ -39,11 +39,9 @@ fn charts(report: &Report) -> Vec<Chart> {
             true => format_count(first),
             false => format!("{} to {}", format_count(first), format_count(last)),
         };
-        // The first one says what is counted.
-        let name = match chart.traces.is_empty() {
-            true => format!("{name} transactions"),
-            false => name,
-        };
+        // The first entry of the legend has the unit.
+        let unit = if chart.traces.is_empty() { " transactions" } else { "" };
+        let name = name + unit;
         if !points.is_empty() {
             chart.traces.push(Trace::new(name, Shape::Cells, points));
         }

@@ -34,25 +34,29 @@ pub(super) fn title(report: &Report) -> String {
     }
 }
 
-/// `4 clients, closed load, measured 30 s`: under which load, and for how long.
+/// `4 clients, closed load, measured 30 s`: the load, and how long it was measured.
 pub(super) fn setup(report: &Report) -> String {
     let has_name = !report.name.is_empty() && report.name != report.workload;
     let workload =
         Some(report.workload.clone()).filter(|workload| has_name && !workload.is_empty());
     let clients = count(u64::from(report.clients), "client");
-    let load = match &report.load {
-        Some(Load::Open { rate, .. }) => format!("open load, {}", numbers::arrival_rate(rate)),
-        Some(Load::Closed) => "closed load".to_owned(),
-        Some(load) => numbers::load(load),
-        None => count(report.groups.len() as u64, "group"),
-    };
     // While it runs, how long it has measured is said elsewhere, and goes on.
     let measured = match report.status {
         Status::Running => None,
         _ => Some(format!("measured {}", numbers::seconds(report.measured_seconds))),
     };
-    let parts = workload.into_iter().chain([clients, load]).chain(measured);
+    let parts = workload.into_iter().chain([clients, load(report)]).chain(measured);
     parts.collect::<Vec<_>>().join(", ")
+}
+
+/// `open load, 200 arrivals/s`; the number of groups if there are several loads.
+pub(super) fn load(report: &Report) -> String {
+    match &report.load {
+        Some(Load::Open { rate, .. }) => format!("open load, {}", numbers::arrival_rate(rate)),
+        Some(Load::Closed) => "closed load".to_owned(),
+        Some(load) => numbers::load(load),
+        None => count(report.groups.len() as u64, "group"),
+    }
 }
 
 pub(super) fn verdict(report: &Report) -> Verdict {

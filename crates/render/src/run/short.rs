@@ -71,14 +71,8 @@ fn title(report: &Report) -> String {
     let what = if report.workload.is_empty() { &report.name } else { &report.workload };
     let mut parts = vec![format!("{what} on {}", report.database)];
     parts.push(count(u64::from(report.clients), "client"));
-    parts.extend(match &report.load {
-        Some(Load::Closed) => None,
-        Some(Load::Open { rate, .. }) => {
-            Some(format!("open load, {}", numbers::arrival_rate(rate)))
-        }
-        Some(load) => Some(numbers::load(load)),
-        None => Some(count(report.groups.len() as u64, "group")),
-    });
+    let is_closed = matches!(report.load, Some(Load::Closed));
+    parts.extend((!is_closed).then(|| head::load(report)));
     parts.push(match head::ending(report) {
         Some(ending) => ending,
         None => format!("measured {}", numbers::seconds(report.measured_seconds)),

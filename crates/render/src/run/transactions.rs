@@ -34,10 +34,10 @@ pub(super) fn section(report: &Report, charts: &[Chart]) -> Section {
     Section::new("transactions", "Transactions", blocks)
 }
 
-/// The workload's own metrics, which are looked at after times and rates.
-/// More custom metrics are folded on a page that can fold.
+/// A page that can fold folds a longer table of custom metrics.
 const CUSTOM_MOST: usize = 8;
 
+/// The workload's own metrics, which are looked at after times and rates.
 pub(super) fn custom(report: &Report) -> Section {
     let table = custom_metrics(report, |_| true);
     let n_rows = table.rows.len();

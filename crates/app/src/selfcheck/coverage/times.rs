@@ -272,8 +272,8 @@ fn bursts(at: f64) -> f64 {
 /// Of flat rates, more than this are so near.
 const WIDTH: (f64, f64, &str) = (0.75, 0.70, "at least 70 %");
 
-/// Half of them at least: where a plan hides the slowest waves, what cannot be ruled out is in the
-/// interval.
+/// At least half of them. A plan can hide slow changes of the system, and the intervals allow for
+/// all that the run cannot rule out.
 const WIDTH_OF_TIMES: (f64, f64, &str) = (0.5, 0.5, "at least 50 %");
 
 /// TPS of arrivals at random at rates that a plan changes: intervals, and how many of them are at
