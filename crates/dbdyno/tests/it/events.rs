@@ -8,6 +8,7 @@ use rustix::event::{Timespec, poll};
 use serde_json::Value;
 use servers::for_tests::{MARIADB, MYSQL_5_6, MYSQL_9_7, POSTGRES, TestServer};
 
+use crate::enough::report_once;
 use crate::home::{Home, at, look_into, number};
 use crate::journey::nothing_is_lost;
 use crate::real::{url, url_of};
@@ -217,12 +218,18 @@ fn writers_offer_exactly_the_bytes_that_are_asked_for_in_virtual_time() {
 
 #[track_caller]
 fn reads_on(server: &TestServer) {
-    let home = Home::new();
     let target = format!("--target={}", url_of(server.shared(), "events"));
     for (placement, more) in [("thread", "--plain-every=5"), ("loop", "--history-every=4")] {
         let placement = format!("--placement={placement}");
-        let args = ["--rate=100", "--record-size=300", "--duration=2s", "--read-interval=20ms"];
-        let report = run(&home, &[&args[..], &[&target, &placement, more]].concat());
+        let args = ["run", "events", "--rate=100", "--record-size=300", "--read-interval=20ms"];
+        let rest = ["--duration=1h", "--ramp-up=0s", "--quiet", "--output=json"];
+        let home = Home::new();
+        let run = home.start(&[&args[..], &rest, &[&target, &placement, more]].concat());
+        let report = report_once(&home, run, "records that are read", |report| {
+            let read = &report["custom_metrics"]["readers.records_read"]["sum"];
+            read.as_f64().is_some_and(|read| read > 50.0)
+        });
+        assert_eq!(number(&report, "counts.failed"), 0.0, "{:#}", report["errors"]);
         let reads = &at(&report, "transactions")["readers.read"];
         assert!(number(reads, "finished") > 0.0);
         let read = sum(&report, "readers.records_read");

@@ -233,7 +233,8 @@ impl Ran {
 
     #[track_caller]
     pub(crate) fn json(&self) -> Value {
-        serde_json::from_str(&self.out).unwrap_or_else(|bad| panic!("{bad}:\n{}", self.out))
+        serde_json::from_str(&self.out)
+            .unwrap_or_else(|bad| panic!("{bad}:\n{}\n{}", self.out, self.err))
     }
 }
 

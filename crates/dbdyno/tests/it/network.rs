@@ -163,8 +163,9 @@ fn a_query_takes_two_delays_longer_and_facts_say_so() {
         let report = home.json(&args);
         // Not one delay, and not three.
         let (least, most) = (2.0 * DELAY_MS as f64, 3.0 * DELAY_MS as f64);
-        let p50 = number(&report, "response_ms.p50");
-        assert!((least..most).contains(&p50), "{p50} ms");
+        // The quickest, since the others also wait for a CPU where others have it.
+        let quickest = number(&report, "response_ms.min");
+        assert!((least..most).contains(&quickest), "{quickest} ms");
         let [asked, trip, direct] =
             ["delay_s", "round_trip_s", "round_trip_direct_s"].map(|name| fact(&report, name));
         assert_eq!(asked * 1e3, DELAY_MS as f64);

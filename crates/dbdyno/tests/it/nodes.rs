@@ -7,12 +7,14 @@ use crate::disturbances::{ended, example, examples, report};
 use crate::enough::{report_once, went_on_after};
 use crate::home::{Home, at, number};
 
+/// The options of a node that needs little and waits long for the others, however busy the machine.
+const PATIENT: &str = "innodb_buffer_pool_size=64M&innodb_log_file_size=32M&innodb_flush_log_at_trx_commit=2&wsrep_provider_options=gcache.size=8M;evs.suspect_timeout=PT60S;evs.inactive_timeout=PT180S;evs.install_timeout=PT180S";
 /// The options by which the nodes of a cluster miss each other soon, and need little.
 const QUICK: &str = "innodb_buffer_pool_size=64M&innodb_log_file_size=32M&innodb_flush_log_at_trx_commit=2&wsrep_provider_options=gcache.size=8M;evs.keepalive_period=PT0.3S;evs.inactive_check_period=PT0.3S;evs.suspect_timeout=PT3S;evs.inactive_timeout=PT9S;evs.install_timeout=PT9S";
 
 #[test]
 fn the_example_with_workers_on_nodes_runs_and_shows_where_the_queue_was_full() {
-    let [one, three] = [1, 3].map(|n| format!("managed:mariadb?nodes={n}&{QUICK}"));
+    let [one, three] = [1, 3].map(|n| format!("managed:mariadb?nodes={n}&{PATIENT}"));
     let beside = examples().join("workers-published.csv").display().to_string();
     let words = [("table_size = 20000", "table_size = 500"), ("workers-published.csv", &beside)];
     let plan = example("workers.toml", &words);
@@ -46,12 +48,12 @@ fn the_example_with_workers_on_nodes_runs_and_shows_where_the_queue_was_full() {
 
 /// The example with nodes as one trial, with one of its disturbances, the one that begins with
 /// `kept`: how long a node takes to join depends on the machine.
-fn with_one_disturbance(kept: &str, words: &[(&str, &str)]) -> String {
+fn with_one_disturbance(kept: &str, options: &str, words: &[(&str, &str)]) -> String {
     let small = [
         ("ramp_up = \"5s\"", "ramp_up = \"0s\""),
         ("duration = \"60s\"", "duration = \"1h\""),
         ("rate = 100", "rate = 40"),
-        ("innodb_buffer_pool_size=256M", QUICK),
+        ("innodb_buffer_pool_size=256M", options),
         ("table_size = 20000", "table_size = 500"),
     ];
     let plan = example("nodes.toml", &[&small[..], words].concat());
@@ -66,7 +68,8 @@ fn with_one_disturbance(kept: &str, words: &[(&str, &str)]) -> String {
 
 #[test]
 fn the_example_in_which_a_node_joins_runs() {
-    let plan = with_one_disturbance("a node joins", &[("time = \"15s\"", "time = \"2s\"")]);
+    let plan =
+        with_one_disturbance("a node joins", PATIENT, &[("time = \"15s\"", "time = \"2s\"")]);
     let report = report(&Home::new(), &plan, |report| went_on_after(report, "a node joins"));
     let joined = ended(&report, "a node joins", "done");
     assert_eq!(joined["output"], "node 3 has joined; moving clients: 1");
@@ -77,7 +80,7 @@ fn the_example_in_which_a_node_joins_runs() {
 fn the_example_in_which_a_node_is_lost_runs() {
     // Two of three go on.
     let words = [("time = \"40s\"", "time = \"2s\""), ("?nodes=2&", "?nodes=3&")];
-    let plan = with_one_disturbance("a node is lost", &words);
+    let plan = with_one_disturbance("a node is lost", QUICK, &words);
     let report = report(&Home::new(), &plan, |report| went_on_after(report, "a node is lost"));
     ended(&report, "a node is lost", "done");
 }

@@ -188,7 +188,7 @@ fn a_database_that_is_not_there_is_made_through_a_pooler() {
     let pooler = Pooler::start();
     let mut target = Target { path: "not_there_yet".to_owned(), ..pooler.target("unnamed") };
     // The pooler keeps us waiting for longer than that.
-    target.options.push(("connect_timeout".to_owned(), "1s".to_owned()));
+    target.options.push(("connect_timeout".to_owned(), "10s".to_owned()));
     let made = (ENTRY.open)(&target, Opening { create: true, seed: 1 });
     let made = made.unwrap_or_else(|no| panic!("{no}"));
     let mut session = TestSession::connect(&made, &[]);
