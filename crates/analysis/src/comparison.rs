@@ -303,6 +303,9 @@ pub struct SideReport {
     /// What failed or was dropped of all that was offered, in percent: the most of one run.
     #[serde(default)]
     pub lost_percent: f64,
+    /// Modes that all its runs have, such as how a commit is made durable.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub modes: Vec<String>,
 }
 
 /// A side against the baseline.
@@ -636,6 +639,7 @@ fn side_report(side: &Side, shared: &[&SidePoint], primary: &str) -> SideReport 
         lost_percent: reports(side)
             .map(|report| report.block.counts.lost_percent())
             .fold(0.0, f64::max),
+        modes: crate::environment::common_modes(&reports(side).collect::<Vec<_>>()),
     }
 }
 

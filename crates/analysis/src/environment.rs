@@ -39,6 +39,9 @@ pub struct Environment {
     pub dbdyno: Vec<String>,
     /// Modes, such as how a commit is made durable, that all runs have.
     pub modes: Vec<String>,
+    /// What a reader of any figure of them must know, such as that a result is no official one.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub notices: Vec<String>,
 }
 
 impl Environment {
@@ -47,8 +50,6 @@ impl Environment {
         let clients = all.iter().map(|report| report.clients);
         let begun = || all.iter().map(|report| report.started.as_str());
         let begun = (begun().min().unwrap_or_default(), begun().max().unwrap_or_default());
-        let is_common = |mode: &&String| all.iter().all(|report| report.modes.contains(mode));
-        let modes = all.first().into_iter().flat_map(|report| &report.modes);
         Environment {
             workloads: each(all, |report| Some(report.workload.clone())),
             databases: each(all, |report| Some(report.database.clone())),
@@ -66,9 +67,17 @@ impl Environment {
                 Some(format!("{}, kernel {kernel}", report.fact("os", "name")?))
             }),
             dbdyno: each(all, |report| Some(report.dbdyno.clone())),
-            modes: modes.filter(is_common).cloned().collect(),
+            modes: common_modes(all),
+            notices: each(all, |report| report.notice().map(str::to_owned)),
         }
     }
+}
+
+/// Modes, such as how a commit is made durable, that all of some runs have.
+pub(crate) fn common_modes(all: &[&Report]) -> Vec<String> {
+    let is_common = |mode: &&String| all.iter().all(|report| report.modes.contains(mode));
+    let modes = all.first().into_iter().flat_map(|report| &report.modes);
+    modes.filter(is_common).cloned().collect()
 }
 
 /// The rate alone where users arrive at one: the rest stands in the plans.

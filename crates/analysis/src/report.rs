@@ -26,7 +26,8 @@ mod time_profile;
 mod times;
 
 use model::{
-    CpuProfileReport, Facts, Finding, Load, ReportField, ServerSummary, StopCondition, read_facts,
+    CpuProfileReport, Facts, Finding, Load, NOT_CHECKED, ReportField, ServerSummary, StopCondition,
+    read_facts,
 };
 use serde::{Deserialize, Serialize};
 
@@ -187,6 +188,12 @@ pub struct Report {
 }
 
 impl Report {
+    /// What a reader of any of its figures must know, such as that a result is no official one.
+    pub fn notice(&self) -> Option<&str> {
+        let first = self.notes.first()?;
+        (!first.starts_with(NOT_CHECKED)).then_some(first.as_str())
+    }
+
     /// What is reported second by second, by kind and by gauge: half of a report, and no part of
     /// what whole runs are compared by.
     pub const AT_LENGTH: [ReportField; 6] = [

@@ -15,8 +15,8 @@ use analysis::matrix::Matrices;
 use analysis::repeats::not_fixed;
 use analysis::report::{Named, Report};
 use analysis::trials::{TrialReport, counts, why_not_in_short};
-use analysis::{ComparisonReport, HistoryReport};
-use model::{ReportField, Rng, RunId, Status, Stream, short_axis};
+use analysis::{ComparisonReport, ExperimentReport, HistoryReport};
+use model::{Experiment, ReportField, Rng, RunId, Status, Stream, short_axis};
 use plan::varied_to_toml;
 use render::for_shell;
 use render::list::short_id;
@@ -56,6 +56,28 @@ pub fn compare(store: &Store, asked: &CompareBy, judge: &Judge) -> Result<Compar
     let held = ComparisonReport::new(&sides, judge).map_err(refused)?;
     let (repeats, command) = (repeats(store, asked), Some(command(store, asked, judge)));
     Ok(ComparisonReport { damaged, repeats, command, ..held })
+}
+
+/// An axis with more values is read as a curve, not as sides.
+const VALUES_MOST: usize = 3;
+
+/// The values of the only axis of an experiment held against each other, where they are sides: none
+/// while trials are left, and none where it is asked which rate is kept.
+pub(crate) fn sides_of_axis(
+    store: &Store,
+    experiment: &Experiment,
+    report: &ExperimentReport,
+) -> Option<ComparisonReport> {
+    let [axis] = experiment.axes.as_slice() else { return None };
+    let is_searched = report.rate.is_some() || experiment.seek.is_some();
+    let are_sides = (2..=VALUES_MOST).contains(&axis.values.len());
+    if render::is_unfinished(report) || is_searched || !are_sides {
+        return None;
+    }
+    let by = CompareBy::Axis { experiment: report.id.clone(), axis: axis.name.clone() };
+    let judge = Judge::asked(Some(&report.primary), None).ok()?;
+    // An experiment of which too little was measured has no sides yet.
+    compare(store, &by, &judge).ok()
 }
 
 /// One experiment alone is held against itself by its axis, if it has but one.

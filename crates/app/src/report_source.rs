@@ -15,9 +15,9 @@ use render::charts::{
 };
 use store::{LAST, Store};
 
-use crate::compare::{CompareBy, compare};
+use crate::compare::{CompareBy, compare, sides_of_axis};
 use crate::error::Error;
-use crate::experiment::{AskedTables, matrices};
+use crate::experiment::{AskedTables, matrices, report_by};
 use crate::stored_report::{stored_report, with_latency_heat};
 use crate::trials::trial_reports;
 
@@ -29,14 +29,61 @@ const SIDES_MOST: usize = 6;
 pub enum ReportSource {
     /// A run.
     Run(Box<Report>),
-    /// An experiment, its trials, and the tables that are asked for.
-    Experiment(Box<ExperimentReport>, Vec<TrialReport>, Option<Box<Matrices>>),
+    /// An experiment.
+    Experiment(Box<ExperimentSource>),
     /// A search.
     Seek(Box<SeekReport>),
     /// A comparison, the limits that it was held against, and the first run of each side.
     Comparison(Box<ComparisonReport>, Vec<GateResult>, Vec<(String, Report)>),
     /// A history.
     History(Box<HistoryReport>),
+}
+
+/// An experiment, and what its page needs of the store.
+#[derive(Clone, Debug)]
+pub struct ExperimentSource {
+    /// What it has shown.
+    pub report: ExperimentReport,
+    /// Its trials.
+    pub trials: Vec<TrialReport>,
+    /// The values of its only axis held against each other, where they are sides.
+    pub sides: Option<ComparisonReport>,
+    /// The tables that are asked for.
+    pub tables: Option<Matrices>,
+}
+
+impl ExperimentSource {
+    /// An experiment, judged by a figure or by that of its workload.
+    pub fn of(
+        store: &Store,
+        experiment: &Experiment,
+        figure: Option<&str>,
+    ) -> Result<ExperimentSource, Error> {
+        let report = report_by(store, experiment, figure)?;
+        ExperimentSource::of_report(store, experiment, report)
+    }
+
+    /// The same where its report is known.
+    pub fn of_report(
+        store: &Store,
+        experiment: &Experiment,
+        report: ExperimentReport,
+    ) -> Result<ExperimentSource, Error> {
+        let sides = sides_of_axis(store, experiment, &report);
+        let trials = trial_reports(store, experiment)?;
+        Ok(ExperimentSource { report, trials, sides, tables: None })
+    }
+
+    /// Its page.
+    pub fn document(&self) -> Document {
+        let mut page = render::experiment(&self.report, &self.trials, self.sides.as_ref());
+        if let Some(tables) = &self.tables {
+            // What is asked for takes the place of what is shown without being asked.
+            page.sections.retain(|section| section.id != "matrix");
+            page.sections.push(render::matrix_section(tables));
+        }
+        page
+    }
 }
 
 impl ReportSource {
@@ -87,8 +134,8 @@ impl ReportSource {
             let report = crate::seek::report(store, experiment)?;
             return Ok(ReportSource::Seek(Box::new(report)));
         }
-        let report = crate::experiment::report_by(store, experiment, figure)?;
-        Ok(ReportSource::Experiment(Box::new(report), trial_reports(store, experiment)?, None))
+        let source = ExperimentSource::of(store, experiment, figure)?;
+        Ok(ReportSource::Experiment(Box::new(source)))
     }
 
     /// The same with tables of the experiment that one name means; anything else has none.
@@ -100,9 +147,9 @@ impl ReportSource {
     ) -> Result<ReportSource, Error> {
         match &mut self {
             _ if !asked.is_any() => {}
-            ReportSource::Experiment(report, _, tables) => {
-                let experiment = store.find_experiment(&report.id)?;
-                *tables = Some(Box::new(matrices(store, &experiment, figure, asked)?));
+            ReportSource::Experiment(of) => {
+                let experiment = store.find_experiment(&of.report.id)?;
+                of.tables = Some(matrices(store, &experiment, figure, asked)?);
             }
             _ => {
                 let why = "--rows, --columns and --relative-to make a table of an experiment: name \
@@ -119,7 +166,7 @@ impl ReportSource {
         let Some(first) = imported.first() else { return Ok(self) };
         let name = &first.name;
         match &mut self {
-            ReportSource::Experiment(report, ..) => report.imported.extend(imported.clone()),
+            ReportSource::Experiment(of) => of.report.imported.extend(imported.clone()),
             ReportSource::Comparison(report, ..) => report.imported.clone_from(&imported),
             ReportSource::Run(_) | ReportSource::Seek(_) | ReportSource::History(_) => {
                 return Err(Error::Usage(format!(
@@ -148,7 +195,7 @@ impl ReportSource {
         match self {
             ReportSource::Run(report) if report.name.is_empty() => report.run_id.clone(),
             ReportSource::Run(report) => report.name.clone(),
-            ReportSource::Experiment(report, ..) => report.name.clone(),
+            ReportSource::Experiment(of) => of.report.name.clone(),
             ReportSource::Seek(report) => report.name.clone(),
             ReportSource::Comparison(report, ..) => render::comparison_title(report),
             ReportSource::History(report) => format!("history by {}", report.by),
@@ -159,7 +206,7 @@ impl ReportSource {
     pub fn charts(&self) -> Vec<Chart> {
         match self {
             ReportSource::Run(report) => of_run(report),
-            ReportSource::Experiment(report, trials, _) => of_experiment(report, trials),
+            ReportSource::Experiment(of) => of_experiment(&of.report, &of.trials),
             ReportSource::Seek(report) => of_seek(report),
             ReportSource::Comparison(report, _, runs) => {
                 of_comparison(report).into_iter().chain(of_first_runs(runs)).collect()
@@ -172,15 +219,7 @@ impl ReportSource {
     pub fn document(&self) -> Document {
         match self {
             ReportSource::Run(report) => render::run(report),
-            ReportSource::Experiment(report, trials, tables) => {
-                let mut page = render::experiment(report, trials);
-                if let Some(tables) = tables {
-                    // What is asked for takes the place of what is shown without being asked.
-                    page.sections.retain(|section| section.id != "matrix");
-                    page.sections.push(render::matrix_section(tables));
-                }
-                page
-            }
+            ReportSource::Experiment(of) => of.document(),
             ReportSource::Seek(report) => render::seek(report),
             ReportSource::Comparison(report, gates, runs) => {
                 render::comparison_of_runs(report, gates, runs)

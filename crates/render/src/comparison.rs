@@ -5,6 +5,7 @@
 
 mod each_transaction;
 mod published;
+mod short;
 
 use std::borrow::Cow;
 use std::collections::BTreeSet;
@@ -31,6 +32,13 @@ use super::scene::{LISTED_MOST, scene, several};
 use super::wording::{ratio_text, title_with_unit, without_stop};
 use super::{Align, Cell, Column, Table};
 
+pub use short::comparison_short;
+pub(crate) use short::verdicts_shortly;
+
+/// The sections of a comparison's page, by the names with which they can be asked for.
+pub const COMPARISON_SECTIONS: [&str; 7] =
+    ["did", "changed", "each_transaction", "gauges", "curves", "figures", "sides"];
+
 /// Differences that are listed one by one where a page cannot fold.
 const DIFFERENCES_SHOWN_MAX: usize = 30;
 /// A longer name of a side is no title of a column.
@@ -56,6 +64,7 @@ pub fn comparison(report: &ComparisonReport, gates: &[GateResult]) -> Document {
         title(&report.primary)
     )];
     page.scene = vec![scene(&report.scene)];
+    page.scene.extend(report.scene.notices.iter().cloned());
     page.verdicts = report.pairs.iter().map(|pair| verdict(report, pair)).collect();
     page.validity = Validity::of_remarks(remarks(report));
     let n_warnings = page.validity.as_ref().map_or(0, |of| of.count(Severity::Warning));
@@ -109,6 +118,13 @@ pub fn comparison_title(report: &ComparisonReport) -> String {
 }
 
 fn verdict(report: &ComparisonReport, pair: &PairReport) -> Verdict {
+    let (tone, word) = judgement_of(pair);
+    let headline = headline(report, pair).into();
+    Verdict { tone, word, headline, details: Vec::new() }
+}
+
+/// How a pair is to be taken, and the same in a word or two.
+fn judgement_of(pair: &PairReport) -> (Tone, String) {
     let judged = match (&pair.overall, &pair.points[..]) {
         (_, [point]) => Some(point.primary.verdict),
         (overall, _) => overall.as_ref().map(|judged| judged.verdict),
@@ -134,8 +150,7 @@ fn verdict(report: &ComparisonReport, pair: &PairReport) -> Verdict {
         Some(Judgement::NoEvidence) => (Tone::Plain, "No evidence."),
         Some(Judgement::CannotJudge) | None => (Tone::Warning, "Undecided."),
     };
-    let headline = headline(report, pair).into();
-    Verdict { tone, word: word.to_owned(), headline, details: Vec::new() }
+    (tone, word.to_owned())
 }
 
 /// A verdict on runs that have warnings is to be taken with caution.
@@ -202,8 +217,7 @@ fn changed(report: &ComparisonReport) -> Vec<Block> {
 
 /// What differs, a row each.
 fn differences(report: &ComparisonReport, all: &[&Difference]) -> Table {
-    let names: Vec<&str> = report.sides.iter().map(|side| side.name.as_str()).collect();
-    let names = short_names(&names);
+    let names = names_of(report);
     let title =
         |at: usize| names.as_ref().map_or_else(|| role(report, at), |all| all[at].clone().into());
     let sides = (0..report.sides.len()).map(|at| Column::sentences(title(at)));
@@ -375,6 +389,32 @@ fn versus(side: &str, base: &str) -> String {
 /// What a pair has shown, in sentences: what the side could not do at all, the primary figure, and
 /// the one that is looked at next.
 fn headline(report: &ComparisonReport, pair: &PairReport) -> String {
+    let mut printed = first_words(report, pair);
+    if let Some(detectable) = summed_up(pair).first().and_then(|judged| detectable(judged)) {
+        printed.push(format!("detectable: {detectable}"));
+    }
+    let beside = beside(&report.primary);
+    let beside = summed_up(pair).into_iter().skip(1).find(|judged| judged.figure == beside);
+    printed.extend(beside.and_then(aside));
+    printed.extend(point_by_point(pair));
+    let mut versus = versus(&pair.side, &report.sides[0].name);
+    if let Some(differ) = differ_in(report, pair) {
+        versus.push_str(&format!("; they differ in {differ}"));
+    }
+    format!("{versus}: {}", printed.join("; "))
+}
+
+/// The same without what else is known: the first line of a first page.
+fn headline_shortly(report: &ComparisonReport, pair: &PairReport) -> String {
+    // What a target is goes without saying.
+    let name = |name: &str| name.strip_prefix("target=").unwrap_or(name).to_owned();
+    let (base, side) = (name(&report.sides[0].name), name(&pair.side));
+    let printed = first_words(report, pair).into_iter().chain(point_by_point(pair));
+    format!("{}: {}", versus(&side, &base), printed.collect::<Vec<_>>().join("; "))
+}
+
+/// What the side could not do at all, and the primary figure.
+fn first_words(report: &ComparisonReport, pair: &PairReport) -> Vec<String> {
     let figures = summed_up(pair);
     let (n_both, n_lost) = (pair.points.len() as u64, pair.lost().count() as u64);
     let mut printed: Vec<String> = Vec::new();
@@ -390,24 +430,20 @@ fn headline(report: &ComparisonReport, pair: &PairReport) -> String {
         (_, false) => format!("over the {n_both} points that both have, "),
     };
     printed.extend(figures.first().map(|judged| place + &sentence(report.min_effect, judged)));
-    let beside = beside(&report.primary);
-    let beside = figures.into_iter().skip(1).find(|judged| judged.figure == beside);
-    printed.extend(beside.and_then(aside));
-    if n_both > 1 {
-        let n = |verdict: Judgement| {
-            pair.points.iter().filter(|point| point.primary.verdict == verdict).count()
-        };
-        let counted = Judgement::ALL.into_iter().filter(|verdict| n(*verdict) > 0);
-        let counted: Vec<String> =
-            counted.map(|verdict| format!("{} at {}", verdict.name(), n(verdict))).collect();
-        let points = count(n_both, "point");
-        printed.push(format!("point by point, of {points}: {}", counted.join(", ")));
-    }
-    let mut versus = versus(&pair.side, &report.sides[0].name);
-    if let Some(differ) = differ_in(report, pair) {
-        versus.push_str(&format!("; they differ in {differ}"));
-    }
-    format!("{versus}: {}", printed.join("; "))
+    printed
+}
+
+/// `point by point, of 8 points: better at 5, no evidence at 3`.
+fn point_by_point(pair: &PairReport) -> Option<String> {
+    let n_both = pair.points.len() as u64;
+    let n = |verdict: Judgement| {
+        pair.points.iter().filter(|point| point.primary.verdict == verdict).count()
+    };
+    let counted = Judgement::ALL.into_iter().filter(|verdict| n(*verdict) > 0);
+    let counted: Vec<String> =
+        counted.map(|verdict| format!("{} at {}", verdict.name(), n(verdict))).collect();
+    let points = count(n_both, "point");
+    (n_both > 1).then(|| format!("point by point, of {points}: {}", counted.join(", ")))
 }
 
 /// Which of both sides lost so much of what was offered that its rate is that of an overload.
@@ -475,7 +511,7 @@ fn sentence(min_effect: f64, judged: &Judged) -> String {
             "{measured}, differs, or the machine drifted: the runs were not interleaved{alone}"
         ),
         Judgement::NoEvidence => {
-            format!("{measured}, no evidence of a difference{}", detectable(judged))
+            format!("{measured}, no evidence of a difference")
         }
         Judgement::CannotJudge => {
             let why = judged.why.as_deref().unwrap_or("there is no figure");
@@ -484,17 +520,19 @@ fn sentence(min_effect: f64, judged: &Judged) -> String {
     }
 }
 
-/// What would have been seen all the same: `; detectable with this many runs: 5.1 %`.
-fn detectable(judged: &Judged) -> String {
-    let Some(share) = judged.detectable else { return String::new() };
-    let mut printed = format!("; detectable with this many runs: {}", smallest(share));
+/// What would have been seen all the same, where no difference was: `5.1 % with 4 runs a side,
+/// 2.2 % with 16`.
+fn detectable(judged: &Judged) -> Option<String> {
+    let share = judged.detectable.filter(|_| judged.verdict == Judgement::NoEvidence)?;
     let runs = [judged.baseline, judged.side].into_iter().flatten().map(|figure| figure.count);
-    let more = 4 * runs.min().unwrap_or(0);
+    let runs = runs.min().unwrap_or(0);
+    let mut printed = format!("{} with {} a side", smallest(share), count(runs, "run"));
+    let more = 4 * runs;
     if more <= stats::FIGURES_MAX as u64 {
         let half = smallest(((1.0 + share).ln() / 2.0).exp() - 1.0);
-        printed.push_str(&format!(", with {more} a side: {half}"));
+        printed.push_str(&format!(", {half} with {more}"));
     }
-    printed
+    Some(printed)
 }
 
 /// A detectable difference: `5.1 %`, or `×2.4` where it is more than twofold.
@@ -653,8 +691,10 @@ fn contradictions(report: &ComparisonReport, pair: &PairReport) -> Vec<String> {
             let as_factors = [of_values, ratio].iter().any(is_far);
             let change = |of| change(&judged.figure, of, as_factors);
             let [of_values, ratio] = [of_values, ratio].map(change);
+            let medians =
+                if at == ALL { "The medians".to_owned() } else { format!("At {at} the medians") };
             format!(
-                "At {at} the medians of {name} differ by {of_values}, and the pairs of runs by \
+                "{medians} of {name} differ by {of_values}, and the pairs of runs by \
                  {ratio}: the runs scatter by more than the sides differ."
             )
         })
@@ -712,32 +752,45 @@ fn shared_seeds(report: &ComparisonReport) -> impl Iterator<Item = String> {
     })
 }
 
-/// What was found in the runs, by side; and where one side has it more often.
-fn warnings(report: &ComparisonReport) -> Vec<String> {
+/// What was found in runs, each once.
+fn finding_ids(report: &ComparisonReport) -> Vec<&str> {
     let mut ids: Vec<&str> = Vec::new();
     for (id, _) in report.sides.iter().flat_map(|side| side.findings.iter()) {
         if !ids.contains(&id) {
             ids.push(id);
         }
     }
+    ids
+}
+
+/// Whether one side has it so much more often that it may explain a difference.
+fn is_uneven(report: &ComparisonReport, id: &str) -> bool {
+    let share = |side: &SideReport| {
+        side.findings.get(id).copied().unwrap_or(0) as f64 / side.runs.len().max(1) as f64
+    };
+    let (least, most) =
+        report.sides.iter().map(share).fold((1.0, 0.0), |(least, most), share| {
+            (f64::min(least, share), f64::max(most, share))
+        });
+    most - least > UNEVEN
+}
+
+/// What was found in the runs, by side; and where one side has it more often.
+fn warnings(report: &ComparisonReport) -> Vec<String> {
     let printed = |id: &str| {
-        let mut shares: Vec<f64> = Vec::new();
         let mut of_sides: Vec<String> = Vec::new();
         let cases: BTreeSet<&String> =
             report.sides.iter().filter_map(|side| side.cases.get(id)).collect();
         for side in &report.sides {
             let n = side.findings.get(id).copied().unwrap_or(0);
             let all = side.runs.len() as u64;
-            shares.push(n as f64 / all.max(1) as f64);
             // What was measured on one side is not that of another.
             let own = side.cases.get(id).filter(|_| cases.len() > 1);
             let own =
                 own.map_or_else(String::new, |case| format!(", e.g.: {}", without_stop(case)));
             of_sides.push(format!("{n} of {} of {}{own}", count(all, "run"), side.name));
         }
-        let most = shares.iter().copied().fold(0.0, f64::max);
-        let least = shares.iter().copied().fold(1.0, f64::min);
-        let uneven = match most - least > UNEVEN {
+        let uneven = match is_uneven(report, id) {
             true => ": mostly on one side, so it may explain part of the difference",
             false => "",
         };
@@ -756,7 +809,7 @@ fn warnings(report: &ComparisonReport) -> Vec<String> {
             Some(_) => format!("{} ({id}){uneven}.", of_sides.join("; ")),
         }
     };
-    ids.into_iter().map(printed).collect()
+    finding_ids(report).into_iter().map(printed).collect()
 }
 
 /// What is the same on all sides, where nothing differs between them.
@@ -833,6 +886,11 @@ fn short_names(names: &[&str]) -> Option<Vec<String>> {
     let are_different =
         |all: &[String]| all.iter().enumerate().all(|(at, name)| !all[..at].contains(name));
     kinds.map(of_kind).into_iter().find(|all| are_different(all) && all.iter().all(fits))
+}
+
+/// Short names of all sides.
+fn names_of(report: &ComparisonReport) -> Option<Vec<String>> {
+    short_names(&report.sides.iter().map(|side| side.name.as_str()).collect::<Vec<_>>())
 }
 
 /// Titles of a pair's columns.

@@ -270,6 +270,11 @@ pub enum Link {
     },
 }
 
+/// The section of commands to go on with.
+pub fn next(commands: &[(String, String)]) -> Section {
+    Section::new("next", "Next", vec![Block::next(commands)])
+}
+
 impl Document {
     /// An empty page.
     pub fn new(kind: impl Into<String>, title: impl Into<String>) -> Document {
@@ -319,6 +324,17 @@ impl Section {
 }
 
 impl Block {
+    /// Commands to go on with, and what each is for.
+    pub(crate) fn next(commands: &[(String, String)]) -> Block {
+        let width = commands.iter().map(|(command, _)| command.chars().count()).max().unwrap_or(0);
+        let labels = std::iter::once("Next").chain(std::iter::repeat(""));
+        let lines = labels.zip(commands);
+        let lines =
+            lines.map(|(label, (command, why))| format!("{label:<6}{command:<width$}  {why}"));
+        let lines: Vec<String> = lines.collect();
+        Block::Part(String::new(), vec![Block::Verbatim(lines.join("\n"))])
+    }
+
     /// Paragraphs.
     pub fn paragraphs<T: Into<Text>>(all: impl IntoIterator<Item = T>) -> Block {
         Block::Paragraphs(all.into_iter().map(Into::into).collect())

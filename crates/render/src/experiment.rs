@@ -4,6 +4,7 @@
 
 mod of_trials;
 
+use analysis::ComparisonReport;
 use analysis::environment::Environment;
 use analysis::experiment::{Curve, ExperimentReport, PointReport, RateReport, ScalabilityReport};
 use analysis::figures::{Figure, better, is_less_better, is_time, number, title};
@@ -17,6 +18,7 @@ use store::utc;
 
 use super::axis_names::{self, told};
 use super::charts::{named, of_experiment};
+use super::comparison::verdicts_shortly as comparison_verdicts;
 use super::document::{
     Block, Document, Length, Place, REPEAT, Remark, Section, Sketch, Span, Text, Tone, Validity,
     Verdict,
@@ -32,11 +34,19 @@ use super::{Align, Cell, Column, Table};
 /// As many other points that may be the best one are named.
 const ALSO_MOST: usize = 4;
 
+/// Fewer points are read in the table.
+const SKETCHED_LEAST: usize = 4;
+
 /// The heads of a table leave it out of the names of settings: they stand on narrow pages too.
 const OF_SERVER: &str = "server.";
 
-/// The page of an experiment; without its trials, without what is made of them.
-pub fn experiment(report: &ExperimentReport, trials: &[TrialReport]) -> Document {
+/// The page of an experiment; without its trials, without what is made of them. Where its points
+/// are sides of a comparison, the verdicts of that come first.
+pub fn experiment(
+    report: &ExperimentReport,
+    trials: &[TrialReport],
+    sides: Option<&ComparisonReport>,
+) -> Document {
     let charts = of_experiment(report, trials);
     let kind = format!("Experiment, started {} UTC", utc(report.started_unix_ms));
     let mut page = Document::new(kind, name_over_axes(report));
@@ -45,6 +55,12 @@ pub fn experiment(report: &ExperimentReport, trials: &[TrialReport]) -> Document
     page.verdicts = vec![verdict(report, page.validity.as_ref())];
     page.verdicts[0].details.splice(0..0, made_with(trials).map(Text::from));
     page.verdicts[0].details.extend(not_counted(report).map(Text::from));
+    if let Some(sides) = sides {
+        // Of sides there is one verdict: which has the higher mean is none.
+        page.verdicts[0].headline = name_over_axes(report).into();
+        page.verdicts.splice(0..0, comparison_verdicts(sides));
+    }
+    page.scene = notices(trials);
     page.section("matrix", "By rows and columns", matrix::of_page(&of_page(report)));
     let few = too_few(report.points.iter().map(|point| &point.samples_needed));
     let figures = || report.points.iter().flat_map(|point| point.figures.iter()).map(|(_, of)| of);
@@ -54,7 +70,7 @@ pub fn experiment(report: &ExperimentReport, trials: &[TrialReport]) -> Document
         "Points",
         vec![
             Block::Table(experiment_points(report)),
-            Block::paragraphs(few.into_iter().chain(wide).chain(same)),
+            Block::paragraphs(what_is_shown(report).into_iter().chain(few).chain(wide).chain(same)),
         ],
     );
     page.n_answering = page.sections.len();
@@ -130,6 +146,17 @@ fn verdict(report: &ExperimentReport, validity: Option<&Validity>) -> Verdict {
     };
     let (found, counts) = headline(report);
     Verdict { tone, word, headline: found.into(), details: vec![counts.into()] }
+}
+
+/// What the figures of points are.
+fn what_is_shown(report: &ExperimentReport) -> Option<String> {
+    let has_repeats = report.points.iter().any(|point| point.runs.len() > 1);
+    has_repeats.then(|| "means over runs ± 95 % CIs".to_owned())
+}
+
+/// What a reader of any figure of the trials must know.
+fn notices(trials: &[TrialReport]) -> Vec<String> {
+    Environment::of(&trials.iter().map(|trial| &trial.report).collect::<Vec<_>>()).notices
 }
 
 /// Why attempts at trials do not count, each reason once.
@@ -258,6 +285,9 @@ fn best(report: &ExperimentReport) -> String {
             None => format!("no {of}"),
         };
     };
+    if report.points.len() == 1 {
+        return format!("{of} {}", answered(&figure));
+    }
     let at = told(&report.axes, &point.values).pairs(", ");
     let at = if at.is_empty() { at } else { format!(" at {at}") };
     let most = match (is_less_better(&report.primary), figure.is_wide()) {
@@ -451,6 +481,9 @@ fn sketched(report: &ExperimentReport, curve: &Curve) -> Vec<Block> {
         .iter()
         .filter_map(|point| point.figures.get(&curve.figure).map(|figure| figure.mean))
         .collect();
+    if means.len() < SKETCHED_LEAST {
+        return Vec::new();
+    }
     let words = format!("{}: {}.", along(report, curve), in_words(curve));
     // What is infinite has no place in a picture.
     let sketch = means
@@ -591,7 +624,7 @@ mod tests {
     use super::*;
 
     fn page_of(report: &ExperimentReport) -> String {
-        crate::terminal::text(&experiment(report, &[]), &Default::default())
+        crate::terminal::text(&experiment(report, &[], None), &Default::default())
     }
 
     /// Lines may be broken anywhere.
@@ -646,14 +679,14 @@ mod tests {
         let of_time = ExperimentReport { curve: Some(of_time), ..few.clone() };
         let page = page_of(&of_time);
         assert!(page.contains("clients, at 4 of 5 points"), "{page}");
-        let document = experiment(&few, &[]);
+        let document = experiment(&few, &[], None);
         let rows = document.tables()[0].json();
         assert!(rows[0]["p99_ms"].is_null() && rows[1]["p99_ms"].is_number(), "{rows}");
     }
 
     #[test]
     fn a_curve_is_named_once_on_every_page() {
-        let document = experiment(&report(|_| {}), &[]);
+        let document = experiment(&report(|_| {}), &[], None);
         let text = crate::terminal::text(&document, &Default::default());
         let lines: Vec<&str> = text.lines().collect();
         let named = lines.iter().position(|line| line.starts_with("TPS over ")).expect("a name");
@@ -741,7 +774,7 @@ mod tests {
         assert!(page.contains(words) && page.contains("A to B: least to most"), "{page}");
         assert!(!page.contains("most TPS"), "{page}");
 
-        let tone = |report: &ExperimentReport| experiment(report, &[]).verdicts[0].tone;
+        let tone = |report: &ExperimentReport| experiment(report, &[], None).verdicts[0].tone;
         let done = ExperimentReport { trials: plain.trials_done, ..plain };
         let warned = |severity| {
             let finding = Finding::new("not_durable", severity, "A crash may lose commits.");
@@ -750,7 +783,7 @@ mod tests {
         assert_eq!(tone(&done), Tone::Good);
         assert_eq!(tone(&warned(Severity::Note)), Tone::Plain);
         assert_eq!(tone(&warned(Severity::Warning)), Tone::Warning);
-        let verdict = &experiment(&warned(Severity::Warning), &[]).verdicts[0];
+        let verdict = &experiment(&warned(Severity::Warning), &[], None).verdicts[0];
         assert_eq!(verdict.word, "Valid, with 1 warning.");
     }
 

@@ -115,11 +115,20 @@ fn left_out(report: &HistoryReport) -> impl Iterator<Item = String> {
 
 /// How builds are ordered, and how often alarms are false, in sentences.
 fn about(report: &HistoryReport) -> impl Iterator<Item = String> {
-    let hashes = (report.ordered == Ordered::TimeOfHashes).then(|| {
-        "Builds are ordered by the time of their first run: their names are commit hashes, which \
-         have no order. --commits FILE orders them by commit (git log --reverse --format=%H)."
-            .to_owned()
-    });
+    let hashes = match report.ordered {
+        Ordered::TimeOfHashes => Some(
+            "Builds are ordered by the time of their first run: their names are commit hashes, \
+             which have no order. --commits FILE orders them by commit (git log --reverse \
+             --format=%H)."
+                .to_owned(),
+        ),
+        Ordered::TimeOfWords => Some(
+            "Builds are ordered by the time of their first run: some names have no number. \
+             --order version orders them by name."
+                .to_owned(),
+        ),
+        Ordered::Version | Ordered::Time | Ordered::Commit => None,
+    };
     let alarms = &report.false_alarms;
     let series = match report.points.len() {
         1 => String::new(),

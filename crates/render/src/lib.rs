@@ -35,8 +35,10 @@ mod wording;
 use serde::Serialize;
 
 pub use ascii::ascii;
-pub use comparison::{comparison, comparison_of_runs, comparison_title};
-pub use document::Document;
+pub use comparison::{
+    COMPARISON_SECTIONS, comparison, comparison_of_runs, comparison_short, comparison_title,
+};
+pub use document::{Document, next};
 pub use experiment::{experiment, experiment_points, is_unfinished};
 pub use history::history;
 pub use list::{ExperimentLine, experiment_list, imported_list, run_list};

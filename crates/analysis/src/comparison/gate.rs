@@ -7,10 +7,11 @@ use std::fmt;
 use std::str::FromStr;
 
 use model::numbers::{INFINITE, significant};
+use model::suggestion;
 use serde::{Deserialize, Serialize};
 
 use super::{ComparisonReport, Judged, PointPair};
-use crate::figures::{check_name, find_as_written, short};
+use crate::figures::{Direction, OF_RUN, check_name, direction, find_as_written, short, spellings};
 
 /// A limit as written: a figure, a direction and a share.
 #[derive(Clone, Debug, PartialEq)]
@@ -47,6 +48,9 @@ pub struct GateResult {
     /// The fewest runs of a side at a place: from [`stats::BOUNDS_MIN`] on it can be decided.
     #[serde(skip)]
     pub runs_least: usize,
+    /// Whether it is broken by what makes the figure better.
+    #[serde(skip)]
+    pub is_on_gains: bool,
 }
 
 impl GateResult {
@@ -101,12 +105,18 @@ impl Gate {
             passed: Passed::Held,
             at: Vec::new(),
             runs_least: usize::MAX,
+            is_on_gains: false,
         };
         let mut n_seen = 0;
         for pair in &report.pairs {
             for point in &pair.points {
                 let Some(judged) = figure_at(point, &self.figure) else { continue };
                 n_seen += 1;
+                found.is_on_gains = match direction(&judged.figure) {
+                    Direction::Lower => !self.is_rise,
+                    Direction::Higher => self.is_rise,
+                    Direction::Neither => false,
+                };
                 let n_runs = judged.of_runs.iter().map(Vec::len).min().unwrap_or(0);
                 found.runs_least = found.runs_least.min(n_runs);
                 let passed = self.of(judged);
@@ -117,7 +127,8 @@ impl Gate {
                     found.at.clear();
                 }
                 let place = format!("{} {}", pair.side, point.values.pairs(" "));
-                let changed = changed(judged).map(|words| format!(": {words}"));
+                let why = || judged.why.clone();
+                let changed = changed(judged).or_else(why).map(|words| format!(": {words}"));
                 found.at.push(place.trim_end().to_owned() + &changed.unwrap_or_default());
                 found.passed = passed;
             }
@@ -138,11 +149,26 @@ impl Gate {
             }
         }
         match n_seen {
-            0 => {
-                Err(format!("{self} can never be broken: no run that is compared has that figure"))
-            }
+            0 => Err(format!(
+                "{self} can never be broken: no run that is compared has that figure{}",
+                self.why_none(report)
+            )),
             _ => Ok(found),
         }
+    }
+
+    /// Why no run has its figure: it takes more transactions than they have, or nobody knows it.
+    fn why_none(&self, report: &ComparisonReport) -> String {
+        if spellings(&self.figure).iter().any(|name| OF_RUN.iter().any(|of| of.name == *name)) {
+            return "; it takes more transactions, or another workload: run longer, or name another \
+                    figure"
+                .to_owned();
+        }
+        let points = report.pairs.iter().flat_map(|pair| &pair.points);
+        let had = points.flat_map(|at| std::iter::once(&at.primary).chain(&at.others));
+        let names = had.map(|judged| judged.figure.as_str()).chain(OF_RUN.iter().map(|of| of.name));
+        suggestion(&self.figure, names.map(short))
+            .map_or_else(String::new, |near| format!("; did you mean {near}?"))
     }
 
     /// A limit is broken if the whole interval of the ratio lies beyond it. It holds if the

@@ -26,6 +26,8 @@ pub enum Ordered {
     Time,
     /// By time, since their names are hashes of commits, which are no versions.
     TimeOfHashes,
+    /// By time, since some of their names have no digit, and are no versions.
+    TimeOfWords,
     /// By a list of commits.
     Commit,
 }
@@ -35,7 +37,7 @@ impl Ordered {
     pub fn name(self) -> &'static str {
         match self {
             Ordered::Version => "version",
-            Ordered::Time | Ordered::TimeOfHashes => "time of the first run",
+            Ordered::Time | Ordered::TimeOfHashes | Ordered::TimeOfWords => "time of the first run",
             Ordered::Commit => "commit",
         }
     }
@@ -69,7 +71,7 @@ pub(super) struct InOrder<'s, B> {
 }
 
 /// Orders builds as asked; where nothing is asked, by version, and by time where most names are
-/// hashes of commits.
+/// hashes of commits or one is no version at all.
 pub(super) fn in_order<'s, B: Dated>(builds: &'s [B], asked: Option<&Order>) -> InOrder<'s, B> {
     let mut all: Vec<&B> = builds.iter().collect();
     let mut unlisted = Vec::new();
@@ -81,6 +83,9 @@ pub(super) fn in_order<'s, B: Dated>(builds: &'s [B], asked: Option<&Order>) -> 
         Some(Order::Time) => Ordered::Time,
         Some(Order::Commits(_)) => Ordered::Commit,
         None if are_hashes(&all) => Ordered::TimeOfHashes,
+        None if all.iter().any(|build| !build.name().contains(|c: char| c.is_ascii_digit())) => {
+            Ordered::TimeOfWords
+        }
         None => Ordered::Version,
     };
     match asked {
@@ -151,6 +156,10 @@ mod tests {
         check(&["1.10", "1.9"], None, (&["1.9", "1.10"], Ordered::Version));
         let dates = ["20261102", "20261101"];
         check(&dates, None, (&["20261101", "20261102"], Ordered::Version));
+        let words = ["tuned", "default", "b"];
+        check(&words, None, (&words, Ordered::TimeOfWords));
+        check(&["main", "1.2"], None, (&["main", "1.2"], Ordered::TimeOfWords));
+        check(&words, Some(Order::Version), (&["b", "default", "tuned"], Ordered::Version));
         check(&["1.10", "1.9"], Some(Order::Time), (&["1.10", "1.9"], Ordered::Time));
         let described = ["1.2-14-gabcdef0", "1.2-9-g0123abc"];
         check(&described, None, (&["1.2-9-g0123abc", "1.2-14-gabcdef0"], Ordered::Version));

@@ -279,7 +279,7 @@ fn show_all(store: &Store) {
     for experiment in store.experiments(&ExperimentFilter::default()).expect("it was imported") {
         let report = app::experiment::report(store, &experiment).expect("it was imported");
         let trials = app::trials::trial_reports(store, &experiment).expect("it was imported");
-        let page = render::experiment(&report, &trials);
+        let page = render::experiment(&report, &trials, None);
         render::terminal::text(&page, &render::Style::default());
         experiment.order();
     }

@@ -1,16 +1,19 @@
 //! `dbdyno compare`: sides of runs held against the first.
 
+use analysis::ComparisonReport;
 use analysis::comparison::{Gate, GateResult, Judge, Passed};
+use analysis::figures::is_less_better;
 use app::Error;
 use app::compare::{CompareBy, compare as hold};
 use clap::{Arg, ArgAction, ArgMatches, Command};
 use model::numbers::count;
-use render::comparison;
-use render::document::Tone;
+use render::document::{Document, Tone};
 use render::terminal::PAGE_WIDTH;
+use render::{comparison, comparison_short, for_shell};
 use serde_json::json;
 
 use super::flags::Output;
+use super::runs::{full_flag, of_sections, section_flag};
 use super::stored::store;
 use super::{DONE, FAILED, Outcome, flags, github, print_document};
 use crate::shell::Shell;
@@ -33,6 +36,8 @@ pub(crate) fn command() -> Command {
                 .help("Compare the values of this varied parameter (axis) of one experiment"),
         )
         .args(judged())
+        .arg(full_flag("The full page: each transaction, metrics, all figures, plans"))
+        .arg(section_flag(render::COMPARISON_SECTIONS))
         .arg(
             Arg::new("fail_if").long("fail-if").action(ArgAction::Append).value_name("LIMIT").help(
                 "Exit with code 1 if this limit is broken, by more than the error of the change: \
@@ -112,6 +117,10 @@ pub(crate) fn compare(matches: &ArgMatches, shell: &Shell) -> Outcome {
             count(gate.runs_least as u64, "run")
         )));
     }
+    for gate in gates.iter().filter(|gate| gate.is_on_gains) {
+        let words = "fails when the figure gets better: a rise is written with >, a fall with <";
+        shell.say(&format!("warning: --fail-if {} {words}", gate.gate));
+    }
     let is_broken = |gate: &GateResult| match gate.passed {
         Passed::Broken => true,
         Passed::Undecided => fails_undecided,
@@ -124,17 +133,51 @@ pub(crate) fn compare(matches: &ArgMatches, shell: &Shell) -> Outcome {
             shell.print(&format!("{value:#}\n"))
         }
         _ => {
-            let mut page = comparison(&report, &gates);
+            let mut page = page_of(&report, &gates, matches);
             // The verdicts on gates come first. One that fails the command is no mere warning.
             for (gate, verdict) in gates.iter().zip(&mut page.verdicts) {
                 if is_broken(gate) {
                     verdict.tone = Tone::Bad;
                 }
             }
+            if flags::output_of(matches) == Output::Csv {
+                // A table has no room for them.
+                page.verdicts[..gates.len()].iter().for_each(|of| shell.say(&of.headline.plain()));
+            }
             print_document(&page, PAGE_WIDTH, matches, shell)
         }
     }?;
     Ok(if gates.iter().any(is_broken) { FAILED } else { DONE })
+}
+
+/// The page: of one that is printed, its first page, unless more is asked for.
+fn page_of(report: &ComparisonReport, gates: &[GateResult], matches: &ArgMatches) -> Document {
+    if let Some(page) = of_sections(matches, || comparison(report, gates)) {
+        return page;
+    }
+    match flags::output_of(matches) == Output::Text && !matches.get_flag("full") {
+        true => comparison_short(report, gates, &next_commands(report, matches)),
+        false => comparison(report, gates),
+    }
+}
+
+/// How to go on from the first page.
+fn next_commands(report: &ComparisonReport, matches: &ArgMatches) -> Vec<(String, String)> {
+    let names = matches.get_many::<String>("sides").into_iter().flatten();
+    let names = names.map(|name| for_shell(name));
+    let by = matches.get_one::<String>("by").map(|axis| format!("--by {}", for_shell(axis)));
+    let words: Vec<String> = names.chain(by).collect();
+    let words = words.join(" ");
+    let limit = match is_less_better(&report.primary) {
+        true => format!("{}>+5%", report.primary),
+        false => format!("{}<-5%", report.primary),
+    };
+    let commands = [
+        (format!("dbdyno compare {words} --full"), "all figures"),
+        (format!("dbdyno report {words} -o compare.html"), "charts"),
+        (format!("dbdyno compare {words} --fail-if '{limit}'"), "a gate"),
+    ];
+    commands.into_iter().map(|(command, why)| (command, why.to_owned())).collect()
 }
 
 /// How it is judged, as the command line says.

@@ -1,24 +1,23 @@
 //! `dbdyno run` with something to vary, and `dbdyno experiments`: what the store remembers of it.
 
 use analysis::ExperimentReport;
-use analysis::comparison::Judge;
 use app::Error;
 use app::build::LoadMethod;
-use app::compare::CompareBy;
 use app::experiment::{
     AskedTables, ExperimentResult, Planned, forecast, matrices, plan, planned, points_by,
     report_by, resume, run as run_experiment, too_few_repeats,
 };
-use app::trials::trial_reports;
+use app::report_source::ExperimentSource;
 use app::watcher::Watcher;
 use clap::{Arg, ArgAction, ArgMatches, Command};
-use model::{Choice, DataPolicy, Experiment};
+use model::{Choice, DataPolicy, Experiment, Status};
 use plan::{Varied, varied_to_toml};
-use render::document::Verdict;
+use render::list::short_id;
 use render::terminal::{LIST_WIDTH, PAGE_WIDTH};
-use render::{as_json, experiment, experiment_list};
+use render::{Document, as_json, experiment_list, for_shell};
 use store::{ExperimentFilter, Store};
 
+use super::flags::Output;
 use super::live::Live;
 use super::metrics::{self, Metrics};
 use super::own_folder::own_target;
@@ -191,27 +190,6 @@ fn walk(mut planned: Planned, matches: &ArgMatches, is_new: bool, shell: &Shell)
     })
 }
 
-/// An axis with more values is read as a curve, not as sides.
-const SIDES_MOST: usize = 3;
-
-/// What `compare` says of the values of the only axis, where they are sides.
-fn verdicts(store: &Store, report: &ExperimentReport, of: &Experiment) -> Vec<Verdict> {
-    let [axis] = of.axes.as_slice() else { return Vec::new() };
-    // Of rates it is asked which is kept.
-    if render::is_unfinished(report)
-        || report.rate.is_some()
-        || of.seek.is_some()
-        || !(2..=SIDES_MOST).contains(&axis.values.len())
-    {
-        return Vec::new();
-    }
-    let by = CompareBy::Axis { experiment: report.id.clone(), axis: axis.name.clone() };
-    let Ok(judge) = Judge::asked(Some(&report.primary), None) else { return Vec::new() };
-    // An experiment of which too little was measured has no sides yet.
-    let compared = app::compare::compare(store, &by, &judge);
-    compared.map(|of| render::comparison(&of, &[]).verdicts).unwrap_or_default()
-}
-
 fn print_report(
     report: &ExperimentReport,
     matches: &ArgMatches,
@@ -223,16 +201,11 @@ fn print_report(
         false => {
             let store = store(matches, shell)?;
             let of_store = store.find_experiment(&report.id).map_err(said)?;
-            let trials = trial_reports(&store, &of_store)?;
-            let mut page = experiment(report, &trials);
-            // A terminal has of the trials what no single run shows.
-            page.sections.retain(|section| section.id != "ran");
-            let compared = verdicts(&store, report, &of_store);
-            // Of sides there is one verdict: which has the higher mean is none.
-            if let ([axis], false) = (report.axes.as_slice(), compared.is_empty()) {
-                page.verdicts[0].headline = format!("{} over {}", report.name, axis.name).into();
+            let source = ExperimentSource::of_report(&store, &of_store, report.clone())?;
+            let mut page = source.document();
+            if flags::output_of(matches) == Output::Text {
+                shorten(&mut page, report);
             }
-            page.verdicts.splice(0..0, compared);
             // What decides whether a script goes on comes first.
             let limits = required.text(matches);
             if !limits.is_empty() {
@@ -241,6 +214,31 @@ fn print_report(
             print_document(&page, PAGE_WIDTH, matches, shell)
         }
     }
+}
+
+/// What a terminal has of an experiment: of the trials what no single run shows, and how to go on.
+fn shorten(page: &mut Document, report: &ExperimentReport) {
+    page.sections.retain(|section| !["ran", "no-law"].contains(&section.id));
+    let has_ended = report.status.is_none_or(|status| status == Status::Completed);
+    if render::is_unfinished(report) || !has_ended {
+        return;
+    }
+    page.repeat = Some(render::next(&next_commands(report)));
+}
+
+/// How to go on from the page of an experiment.
+fn next_commands(report: &ExperimentReport) -> Vec<(String, String)> {
+    let id = short_id(&report.id);
+    let by = |axis: &model::Axis| for_shell(model::short_axis(&axis.name));
+    let mut commands: Vec<(String, &str)> = Vec::new();
+    if let Some(axis) = report.axes.first() {
+        let words = format!("dbdyno compare {id} --by {}", by(axis));
+        commands.push((words, "which is better, how surely"));
+    }
+    commands.push((format!("dbdyno report {id} -o experiment.html"), "charts"));
+    let trials = format!("dbdyno runs list --where experiment={id}");
+    commands.push((trials, "each trial"));
+    commands.into_iter().map(|(command, why)| (command, why.to_owned())).collect()
 }
 
 /// Holds the limits that are asked for against each point.
@@ -318,7 +316,7 @@ fn show(matches: &ArgMatches, shell: &Shell) -> Outcome {
         };
     }
     let report = report_by(&store, &experiment, figure)?;
-    let required = required(&report, matches, shell)?;
+    let required = required(&report, matches, shell)?.all_known()?;
     print_report(&report, matches, &required, shell)?;
     Ok(if required.is_met() { DONE } else { FAILED })
 }

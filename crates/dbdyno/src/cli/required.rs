@@ -33,6 +33,8 @@ pub(crate) struct RequiredResults {
     found: Vec<(String, RequiredResult)>,
     /// Why limits could not be held.
     lost: Vec<String>,
+    /// The first of these where no run has such a figure at all.
+    unknown: Option<String>,
 }
 
 /// Holds limits against a run.
@@ -53,15 +55,24 @@ impl RequiredResults {
         }
     }
 
-    /// A limit that could not be held.
+    /// A limit on a figure that no run has.
     pub(crate) fn add_lost(&mut self, why: String) {
+        self.unknown.get_or_insert_with(|| why.clone());
         self.lost.push(why);
+    }
+
+    /// Refuses a limit on a figure that runs which are stored do not have.
+    pub(crate) fn all_known(self) -> Result<RequiredResults, Error> {
+        match &self.unknown {
+            Some(why) => Err(Error::Usage(format!("--require: {why}"))),
+            None => Ok(self),
+        }
     }
 
     fn put(&mut self, place: String, result: Result<RequiredResult, String>) {
         match result {
             Ok(result) => self.found.push((place, result)),
-            Err(why) if place.is_empty() => self.lost.push(why),
+            Err(why) if place.is_empty() => self.add_lost(why),
             Err(why) => self.lost.push(format!("{place}: {why}")),
         }
     }

@@ -48,7 +48,7 @@ pub(crate) fn command(words: &[String]) -> Result<Command, Error> {
                     .help("Report per-client figures"),
             )
             .arg(required::flag())
-            .arg(runs::full_flag())
+            .arg(runs::full_flag(runs::FULL))
             .args(metrics::flags())
             .arg(flags::quiet("No progress; of the report only its first line, or the limits"));
     command = password::add(command);

@@ -116,15 +116,7 @@ fn show_command() -> Command {
         let flag = Arg::new(name).long(name.replace('_', "-")).action(ArgAction::SetTrue);
         command = command.arg(flag.help(help).help_heading("Parts, as tables"));
     }
-    command = command.arg(full_flag()).arg(
-        Arg::new("section")
-            .long("section")
-            .value_name("NAME")
-            .value_delimiter(',')
-            .action(ArgAction::Append)
-            .value_parser(render::RUN_SECTIONS)
-            .help("Only these sections of the full report, such as latency,checks"),
-    );
+    command = command.arg(full_flag(FULL)).arg(section_flag(render::RUN_SECTIONS));
     command.arg(required::flag()).arg(
         Arg::new("every")
             .long("every")
@@ -255,7 +247,7 @@ fn show(matches: &ArgMatches, shell: &Shell) -> Outcome {
 }
 
 fn show_whole(report: &Report, matches: &ArgMatches, shell: &Shell) -> Outcome {
-    let required = required::of_run(&required::asked(matches)?, report);
+    let required = required::of_run(&required::asked(matches)?, report).all_known()?;
     show_report(report, matches, &required, RunIn::StoreBefore, shell)?;
     Ok(if required.is_met() { DONE } else { FAILED })
 }
@@ -346,12 +338,37 @@ pub(crate) enum RunIn {
     NoStore,
 }
 
+/// What `--full` gives of a run.
+pub(crate) const FULL: &str =
+    "The full report: intervals, all metrics, clauses of a standard, generator";
+
 /// `--full`.
-pub(crate) fn full_flag() -> Arg {
-    Arg::new("full")
-        .long("full")
-        .action(ArgAction::SetTrue)
-        .help("The full report: intervals, all metrics, clauses of a standard, generator")
+pub(crate) fn full_flag(help: &'static str) -> Arg {
+    Arg::new("full").long("full").action(ArgAction::SetTrue).help(help)
+}
+
+/// `--section`, with the sections that there are.
+pub(crate) fn section_flag<const N: usize>(sections: [&'static str; N]) -> Arg {
+    let help = format!("Only these sections of the full report, such as {}", sections[1]);
+    Arg::new("section")
+        .long("section")
+        .value_name("NAME")
+        .value_delimiter(',')
+        .action(ArgAction::Append)
+        .value_parser(sections)
+        .help(help)
+}
+
+/// The sections that are asked for of a whole page; none where none is.
+pub(crate) fn of_sections(
+    matches: &ArgMatches,
+    whole: impl FnOnce() -> Document,
+) -> Option<Document> {
+    let names = matches.try_get_many::<String>("section").ok().flatten()?;
+    let names: Vec<&str> = names.map(String::as_str).collect();
+    let mut page = Document { repeat: None, n_answering: 0, ..whole() };
+    page.sections.retain(|section| names.contains(&section.id));
+    Some(page)
 }
 
 /// The page of a report: of one that is printed, its first page, unless more is asked for.
@@ -360,11 +377,7 @@ fn page_of(report: &Report, matches: &ArgMatches, kept: RunIn) -> Document {
         RunIn::NoStore => render::run_unstored(report),
         RunIn::StoreBefore | RunIn::StoreNow => render::run(report),
     };
-    let sections = matches.try_get_many::<String>("section").ok().flatten();
-    if let Some(names) = sections {
-        let names: Vec<&str> = names.map(String::as_str).collect();
-        let mut page = Document { repeat: None, ..whole() };
-        page.sections.retain(|section| names.contains(&section.id));
+    if let Some(page) = of_sections(matches, whole) {
         return page;
     }
     let is_short = flags::output_of(matches) == Output::Text && !report.is_build();

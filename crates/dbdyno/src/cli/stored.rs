@@ -45,9 +45,10 @@ pub(super) fn store(matches: &ArgMatches, shell: &Shell) -> Result<Store, Error>
 /// What the store says, as an error.
 pub(super) fn said(error: store::StoreError) -> Error {
     match error.kind {
-        store::StoreErrorKind::UnknownRun | store::StoreErrorKind::AmbiguousRun => {
-            Error::Usage(error.to_string())
-        }
+        store::StoreErrorKind::UnknownRun
+        | store::StoreErrorKind::AmbiguousRun
+        | store::StoreErrorKind::Missing
+        | store::StoreErrorKind::NotAStore => Error::Usage(error.to_string()),
         _ => Error::Failed(error.to_string()),
     }
 }

@@ -191,12 +191,13 @@ fn two_runs_that_differ_in_one_thing_are_compared_and_it_is_named_first() {
         words.iter().for_each(|words| assert!(page.contains(words), "no '{words}' in {page}"));
     };
     let words = "service=exponential:3ms vs. service=exponential:2ms: TPS -";
-    says(&fast, &slow, &[words, "service exponential:2ms exponential:3ms"]);
-    says(&fast, &many, &["clients=8 vs. clients=4: TPS ", "clients 4 8"]);
+    says(&fast, &slow, &[words, "differences service: exponential:3ms, baseline exponential:2ms"]);
+    says(&fast, &many, &["clients=8 vs. clients=4: TPS ", "differences clients: 8, baseline 4"]);
     // With two things that differ both are named.
-    let words =
-        "service=exponential:2ms vs. service=exponential:3ms; they differ in clients (8 against 4)";
-    says(&slow, &many, &[words]);
+    let words = "service=exponential:2ms vs. service=exponential:3ms: TPS ";
+    let both =
+        "differences service: exponential:2ms, baseline exponential:3ms; clients: 8, baseline 4";
+    says(&slow, &many, &[words, both]);
 }
 
 #[test]

@@ -284,7 +284,7 @@ fn the_example_on_procedures_compares_what_a_transaction_takes() {
         assert!(number(of("time.client_cpu"), "baseline") > 0.0, "{point:#}");
         assert!(number(of("generator.switches_voluntary"), "ratio") < 1.0, "{point:#}");
     }
-    let page = home.run(&["compare", "last", "--by=mode"]).good();
+    let page = home.run(&["compare", "last", "--by=mode", "--full"]).good();
     let page = page.says(&[
         "What a transaction takes on average: its time by parts",
         "time.service",

@@ -19,7 +19,7 @@ const POINTS_MAX: usize = 8;
 /// Of the figures that changed, so many are in the table of all points.
 const CHANGES_OF_ALL_MAX: usize = 12;
 /// What the parts of the time begin with.
-const TIME: &str = "time.";
+pub(super) const TIME: &str = "time.";
 /// What figures of the whole machine begin with.
 const MACHINE: &str = "machine.";
 /// What every socket's name begins with says nothing to people.

@@ -242,6 +242,7 @@ fn it_reads_like_a_page() {
     tpcc on SQLite 3.54.1: 8 clients, load: closed; 20 runs of 60 s after 5 s of ramp-up, started
     between 2026-11-21 10:00:00 UTC and 2026-11-21 10:29:00 UTC. On all sides: journal=wal,
     synchronous=full. By dbdyno 0.1.0.
+    Derived from TPC-C; not a TPC result, and not comparable with one.
     ");
     let gate: Gate = "p99>+5%".parse().expect("it is one");
     let one = held(&FIVE, &times(0.9), 20);
@@ -271,6 +272,7 @@ fn it_reads_like_a_page() {
     tpcc on SQLite 3.54.1: 8 clients, load: closed; 10 runs of 60 s after 5 s of ramp-up, started
     between 2026-11-21 10:00:00 UTC and 2026-11-21 10:28:00 UTC. On all sides: journal=wal,
     synchronous=full. By dbdyno 0.1.0.
+    Derived from TPC-C; not a TPC result, and not comparable with one.
 
     note        Runs of old and new were not interleaved: a drift in the meantime (of the machine,
                 of the data) counts as a difference. To interleave them, run one experiment that
@@ -309,6 +311,8 @@ fn it_is_written_for_others() {
     - **side** new: 5 runs
 
     tpcc on SQLite 3.54.1: 8 clients, load: closed; 10 runs of 60 s after 5 s of ramp-up, started between 2026-11-21 10:00:00 UTC and 2026-11-21 10:28:00 UTC. On all sides: journal=wal, synchronous=full. By dbdyno 0.1.0.
+
+    Derived from TPC-C; not a TPC result, and not comparable with one.
 
     ### Valid, with notes.
 
@@ -433,4 +437,69 @@ fn ratios_of_a_transaction_are_the_sides_to_the_baselines_and_inverse_of_procedu
     ] {
         assert!(page.contains(words), "{words}: {page}");
     }
+}
+
+/// The first page, at 80 columns.
+fn first_page(report: &ComparisonReport, gates: &[GateResult]) -> String {
+    let next = [("dbdyno compare a b --full".to_owned(), "all figures".to_owned())];
+    let page = comparison_short(report, gates, &next);
+    crate::terminal::text(&page, &crate::Style { color: false, width: 80 })
+}
+
+#[test]
+fn the_first_page_of_two_sides_fits_a_screen_of_80_columns() {
+    let mut report = held(&FIVE, &times(1.05), 1);
+    report.scene.notices = vec!["Not an official result of anybody.".to_owned()];
+    for (at, side) in report.sides.iter_mut().enumerate() {
+        side.modes = vec![format!("fsync={at}")];
+        // More findings than a screen has room for, with more words than a line has.
+        for entry in model::finding_catalog::CATALOG.iter().filter(|of| of.id != "noisy_machine") {
+            side.findings.0.push((entry.id.to_owned(), 5));
+            side.cases.0.push((entry.id.to_owned(), "A server does many things. ".repeat(20)));
+        }
+        side.findings.0.push(("noisy_machine".to_owned(), 5 * at as u64));
+    }
+    let page = first_page(&report, &[]);
+    assert!(page.lines().count() <= 45, "{page}");
+    assert!(page.lines().all(|line| line.chars().count() <= 80), "{page}");
+    // What may explain the difference comes first, and the rest is counted.
+    let warning = page.lines().find(|line| line.starts_with("warning")).expect("there are some");
+    assert!(warning.contains("noisy_machine in 0 of 5 runs of old, 5 of 5 runs of new"), "{page}");
+    for words in ["more, with --full.", "commits     old: fsync=0; new: fsync=1", "Not an official"]
+    {
+        assert!(page.contains(words), "{words}: {page}");
+    }
+}
+
+#[test]
+fn the_first_page_has_the_verdict_the_figures_and_what_comes_next() {
+    let slower = held(&FIVE, &times(0.9), 1);
+    insta::assert_snapshot!(first_page(&slower, &[]), @r"
+    new vs. old: TPS -10.0 % (CI -11.3 % to -8.6 %), worse
+
+    point      figure    old    new  ratio                   verdict
+    clients=8  TPS     1,000  900.0  0.900 (0.887 to 0.914)  worse
+    clients=8  p50 ms  13.52  13.52  1.000 (1.000 to 1.000)  too small to matter
+    clients=8  p95 ms  50.33  50.33  1.000 (1.000 to 1.000)  too small to matter
+    clients=8  p99 ms  10.00  11.11  1.111 (1.095 to 1.128)  worse
+    medians of 5 runs a side, interleaved; ratios are medians over pairs of runs,
+    with 96.8 % CIs
+
+    differ      in nothing: Plan, database, machine and build are the same on all
+                sides.
+    setup       tpcc, 8 clients, closed, 60 s after 5 s of ramp-up, from 2026-11-21
+                10:00:00 UTC
+
+    Derived from TPC-C; not a TPC result, and not comparable with one.
+
+    Next  dbdyno compare a b --full  all figures
+    ");
+    let alike = held(&FIVE, &times(1.002), 1);
+    let page = first_page(&alike, &[]);
+    assert!(page.contains("detectable  "), "{page}");
+    assert!(page.contains("with 5 runs a side"), "{page}");
+    let three = of_modes(3, 5);
+    let page = first_page(&three, &[]);
+    assert!(page.contains("over all points, "), "{page}");
+    assert!(page.contains("'all' is the geometric mean over all points"), "{page}");
 }

@@ -137,13 +137,13 @@ mod tests {
         for trial in &mut trials {
             trial.report.disturbances = disturbances.clone();
         }
-        let page = text(&experiment(&report, &trials), &Default::default());
+        let page = text(&experiment(&report, &trials, None), &Default::default());
         let expect = disturbances[0].during.as_ref().and_then(|of| of.response_ms.p99);
         let shown = model::numbers::significant(expect.expect("it has times"), 4);
         let rows: Vec<&str> = page.lines().filter(|line| line.contains(" during ")).collect();
         assert_eq!(rows.len(), report.points.len(), "{page}");
         assert!(rows.iter().all(|row| row.contains(&shown)), "{shown}: {page}");
-        let none = text(&experiment(&report, &subjects::experiment().1), &Default::default());
+        let none = text(&experiment(&report, &subjects::experiment().1, None), &Default::default());
         assert!(!none.contains("recovery"), "{none}");
     }
 
@@ -156,7 +156,7 @@ mod tests {
             trial.report.facts = facts.clone();
             trial.report.groups = groups.clone();
         }
-        let document = experiment(&report, &trials);
+        let document = experiment(&report, &trials, None);
         let page = text(&document, &Default::default());
         assert!(page.contains("below 40 ms, %"), "{page}");
         // Readers 0 and 1 have 50 and 60 records: 0 and 10 of them below 40 ms.

@@ -19,8 +19,8 @@ fn bodies(medium: Medium<'_>) -> Vec<String> {
         run_body(&subjects::closed(), medium),
         run_body(&subjects::open(), medium),
         run_body(&subjects::hostile(), medium),
-        body(&crate::experiment(&experiment, &trials), medium),
-        body(&crate::experiment(&experiment, &[]), medium),
+        body(&crate::experiment(&experiment, &trials, None), medium),
+        body(&crate::experiment(&experiment, &[], None), medium),
         body(&crate::seek(&subjects::seek()), medium),
         body(&crate::comparison(&subjects::comparison(), &[]), medium),
         body(&crate::history(&subjects::history()), medium),
@@ -45,8 +45,8 @@ fn the_runs_of_an_experiment_are_links_where_runs_have_pages() {
     let medium = Medium::Web { base: "/c/", query: "", runs: "/runs/", first: First::InPage };
     let run = &experiment.points[0].runs[0];
     let link = format!("<a href=\"/runs/{run}\">{run}</a>");
-    assert!(body(&crate::experiment(&experiment, &trials), medium).contains(&link));
-    let file = body(&crate::experiment(&experiment, &trials), Medium::File);
+    assert!(body(&crate::experiment(&experiment, &trials, None), medium).contains(&link));
+    let file = body(&crate::experiment(&experiment, &trials, None), Medium::File);
     assert!(file.contains(run.as_str()) && !file.contains(&link));
 }
 
@@ -345,7 +345,7 @@ fn the_page_of_an_experiment_says_what_ran_in_all_of_its_trials_and_what_may_be_
         trial.report.target = format!("sim:{}", trial.point % 2);
         trial.report.modes = vec!["journal=wal".to_owned()];
     }
-    let page = body(&crate::experiment(&experiment, &trials), Medium::File);
+    let page = body(&crate::experiment(&experiment, &trials, None), Medium::File);
     let ran = page.split("id=\"ran\"").nth(1).expect("a section");
     let ran = ran.split("<details").next().expect("its beginning");
     for word in ["closed", "warehouses=4", "journal=wal", "seed"] {
@@ -354,7 +354,7 @@ fn the_page_of_an_experiment_says_what_ran_in_all_of_its_trials_and_what_may_be_
     for word in ["client", "keying", "sim:"] {
         assert!(!ran.contains(word), "{word}: {ran}");
     }
-    let alone = body(&crate::experiment(&experiment, &trials[..1]), Medium::File);
+    let alone = body(&crate::experiment(&experiment, &trials[..1], None), Medium::File);
     let ran = alone.split("id=\"ran\"").nth(1).expect("a section");
     assert!(ran.contains("1 client on a thread, closed") && ran.contains("sim:0"), "{ran}");
     // 454.5 ± 11 at 8 clients, 422 ± 27 of two runs at 16.

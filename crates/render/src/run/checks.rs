@@ -181,12 +181,6 @@ pub(super) fn data(report: &Report) -> String {
     parts.join("; ")
 }
 
-/// The note that a standard asks for on each page with its figures.
-pub(super) fn legal(report: &Report) -> Option<&str> {
-    let first = report.notes.first()?;
-    (!first.starts_with(NOT_CHECKED)).then_some(first.as_str())
-}
-
 fn generator(report: &Report) -> String {
     let mut parts = Vec::new();
     if let Some(client) = &report.client {

@@ -241,18 +241,9 @@ fn next(report: &Report, with: &Short<'_>) -> Vec<Block> {
     if let Some(more @ 1..) = notes.checked_sub(NOTES_MOST) {
         parts.push(count(more as u64, "more note"));
     }
-    let legal = checks::legal(report).map(str::to_owned);
+    let legal = report.notice().map(str::to_owned);
     let lines: Vec<String> = legal.into_iter().chain([parts.join("; ")]).collect();
-    let width = with.next.iter().map(|(command, _)| command.chars().count()).max().unwrap_or(0);
-    let labels = std::iter::once("Next").chain(std::iter::repeat(""));
-    let commands = labels.zip(&with.next);
-    let commands =
-        commands.map(|(label, (command, why))| format!("{label:<6}{command:<width$}  {why}"));
-    let commands: Vec<String> = commands.collect();
-    vec![
-        Block::paragraphs(lines),
-        Block::Part(String::new(), vec![Block::Verbatim(commands.join("\n"))]),
-    ]
+    vec![Block::paragraphs(lines), Block::next(&with.next)]
 }
 
 /// What a workload with ages is run for.

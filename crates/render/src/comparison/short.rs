@@ -1,0 +1,261 @@
+//! The first page of a comparison: what fits a screen. Which side does more, how surely, what
+//! speaks against it, in what the sides differ, and what to do next.
+//!
+//! Not here: all else, which the whole page has in sections.
+
+use std::iter::once;
+
+use analysis::comparison::{ComparisonReport, EachTransaction, GateResult, PairReport, telling};
+use model::Severity;
+use model::finding_catalog::in_short;
+use model::numbers::{count, cut, significant};
+
+use super::each_transaction::TIME;
+use super::{
+    ALL, detectable, gate, headline_shortly, judgement_of, names_of, no_difference, notes,
+    over_all, remarks, role, seeds, shortened, summed_up, table, with_caution,
+};
+use crate::document::{Block, Document, Remark, Section, Validity, Verdict};
+use crate::scene::{clients, several, span};
+use crate::wording::{begun, without_stop};
+
+/// Rows of figures that are shown of a pair.
+const ROWS_MOST: usize = 12;
+
+/// Warnings that are shown; the others are counted.
+const WARNINGS_MOST: usize = 3;
+
+/// Notes that are shown.
+const NOTES_MOST: usize = 2;
+
+/// Two lines of 80 columns beside their label.
+const REMARK_LETTERS_MOST: usize = 130;
+
+/// Differences that are named.
+const DIFFERENCES_MOST: usize = 4;
+
+/// Parts of the time of a transaction that are named: those that changed most.
+const PARTS_MOST: usize = 3;
+
+/// Sides that are named one by one.
+const SIDES_MOST: usize = 4;
+
+/// The first page of a comparison, with the limits that it was held against and commands to go on
+/// with.
+pub fn comparison_short(
+    report: &ComparisonReport,
+    gates: &[GateResult],
+    next: &[(String, String)],
+) -> Document {
+    let mut page = Document::new("Comparison", super::comparison_title(report));
+    let all = Validity::of_remarks(remarks(report));
+    page.verdicts = gates.iter().map(gate).chain(verdicts_shortly(report)).collect();
+    page.validity = all.map(|all| Validity { remarks: shown_remarks(report), ..all });
+    page.sections = vec![
+        Section::new("did", "Result", results(report)),
+        Section::new("changed", "What changed", vec![Block::pairs(context(report))]),
+        Section::new("next", "Next", going_on(report, next)),
+    ];
+    page.n_answering = 1;
+    page
+}
+
+/// What each side has shown against the baseline, in a sentence.
+pub(crate) fn verdicts_shortly(report: &ComparisonReport) -> Vec<Verdict> {
+    let has_warnings = remarks(report).iter().any(|of| of.severity == Severity::Warning);
+    let verdict = |pair| {
+        let (tone, word) = judgement_of(pair);
+        let headline = headline_shortly(report, pair).into();
+        let mut verdict = Verdict { tone, word, headline, details: Vec::new() };
+        if has_warnings {
+            with_caution(&mut verdict);
+        }
+        verdict
+    };
+    report.pairs.iter().map(verdict).collect()
+}
+
+/// A table of each pair, and how its figures came about.
+fn results(report: &ComparisonReport) -> Vec<Block> {
+    let of_pair = |pair: &PairReport| {
+        let title = match report.pairs.len() {
+            1 => String::new(),
+            _ => super::versus(&pair.side, &report.sides[0].name),
+        };
+        let table = table(report, pair).without(&["p", "detectable"]);
+        Block::Part(title, vec![Block::Table(table.shown_max(ROWS_MOST, "with --full"))])
+    };
+    let how = Block::paragraphs([how(report)]);
+    report.pairs.iter().map(of_pair).chain(once(how)).collect()
+}
+
+/// `Medians of 4 runs a side, interleaved; ratios with CIs of at least 97.1 %.`
+fn how(report: &ComparisonReport) -> String {
+    let runs = || report.sides.iter().map(|side| side.runs.len() as u64);
+    let (least, most) = (runs().min().unwrap_or(0), runs().max().unwrap_or(0));
+    let runs = match least == most {
+        true => count(most, "run"),
+        false => format!("{least} to {}", count(most, "run")),
+    };
+    let mut said = format!("medians of {runs} a side");
+    if report.pairs.iter().all(|pair| pair.is_interleaved) {
+        said.push_str(", interleaved");
+    }
+    let all = || report.pairs.iter().flat_map(|pair| pair.points.iter().map(|at| &at.primary));
+    let confidence = all().filter_map(|judged| judged.ratio?.confidence).fold(f64::NAN, f64::min);
+    if confidence.is_finite() {
+        let percent = significant(confidence * 100.0, 3);
+        said.push_str(&format!("; ratios are medians over pairs of runs, with {percent} % CIs"));
+    }
+    if report.pairs.iter().any(|pair| over_all(pair).next().is_some()) {
+        said.push_str(&format!("; '{ALL}' is the geometric mean over all points"));
+    }
+    said
+}
+
+/// Warnings in a line or two each, those of one side first.
+fn shown_remarks(report: &ComparisonReport) -> Vec<Remark> {
+    let mut warnings: Vec<String> = counted_findings(report);
+    warnings.extend(seeds(report));
+    warnings.extend(crate::experiment::left_out(&report.damaged));
+    let n_more = warnings.len().saturating_sub(WARNINGS_MOST) as u64;
+    warnings.truncate(WARNINGS_MOST);
+    let remark = |text: &String| Remark::new(Severity::Warning, cut(text, REMARK_LETTERS_MOST));
+    let mut all: Vec<Remark> = warnings.iter().map(remark).collect();
+    if n_more > 0 {
+        let text = format!("{n_more} more, with --full.");
+        all.push(Remark::new(Severity::Warning, text));
+    }
+    all
+}
+
+/// `other_cpu_load in 4 of 4 runs of A, 1 of 4 of B: Programs other than ...`. What one side has
+/// more often comes first, and says so.
+fn counted_findings(report: &ComparisonReport) -> Vec<String> {
+    let ids = super::finding_ids(report);
+    let mut all: Vec<(bool, String)> = Vec::new();
+    for id in ids {
+        let is_uneven = super::is_uneven(report, id);
+        let of_side = |side: &analysis::comparison::SideReport| {
+            let n = side.findings.get(id).copied().unwrap_or(0);
+            format!("{n} of {} of {}", count(side.runs.len() as u64, "run"), side.name)
+        };
+        let runs: u64 = report.sides.iter().map(|side| side.runs.len() as u64).sum();
+        let n_with: u64 = report.sides.iter().filter_map(|side| side.findings.get(id)).sum();
+        let counted = match (n_with == runs, report.sides.len() > SIDES_MOST) {
+            (true, _) => format!("all {}", count(runs, "run")),
+            (false, true) => format!("{n_with} of {}", count(runs, "run")),
+            (false, false) => report.sides.iter().map(of_side).collect::<Vec<_>>().join(", "),
+        };
+        let explains = if is_uneven { ", which may explain part of the difference" } else { "" };
+        let case = report.sides.iter().find_map(|side| side.cases.get(id));
+        let raised = || in_short(id);
+        let seen = case.map_or_else(raised, |case| without_stop(case).to_owned());
+        all.push((is_uneven, format!("{id} in {counted}{explains}: {seen}")));
+    }
+    all.sort_by_key(|(is_uneven, _)| !is_uneven);
+    all.into_iter().map(|(_, words)| words).collect()
+}
+
+/// What is known beside the figures, a label each.
+fn context(report: &ComparisonReport) -> Vec<(&'static str, String)> {
+    let mut pairs = vec![("detectable", least_seen(report)), ("differences", differ(report))];
+    pairs.push(("commits", commits(report)));
+    pairs.push(("time goes", times(report)));
+    pairs.push(("setup", setup(report)));
+    let notes = notes(report).into_iter().take(NOTES_MOST);
+    pairs.extend(notes.map(|text| ("note", cut(&text, REMARK_LETTERS_MOST))));
+    pairs.retain(|(_, words)| !words.is_empty());
+    pairs
+}
+
+/// What would have been seen all the same, where no difference was.
+fn least_seen(report: &ComparisonReport) -> String {
+    let [pair] = report.pairs.as_slice() else { return String::new() };
+    summed_up(pair).first().and_then(|judged| detectable(judged)).unwrap_or_default()
+}
+
+/// In what the sides differ, besides their names.
+fn differ(report: &ComparisonReport) -> String {
+    if report.differences.is_empty() {
+        return no_difference(report).to_owned();
+    }
+    let [_] = report.pairs.as_slice() else {
+        return format!("{}, with --full", count(report.differences.len() as u64, "fact"));
+    };
+    let all = telling(&report.differences, 1);
+    let shown = all.iter().take(DIFFERENCES_MOST).map(|(name, values)| {
+        let [base, side] = values.each_ref().map(|value| shortened(value));
+        format!("{name}: {side}, baseline {base}")
+    });
+    let mut parts: Vec<String> = shown.collect();
+    let more = report.differences.len().saturating_sub(parts.len());
+    parts.extend((more > 0).then(|| format!("{} more", count(more as u64, "fact"))));
+    parts.join("; ")
+}
+
+/// How commits are made durable, where sides have it in their own ways.
+fn commits(report: &ComparisonReport) -> String {
+    let sides = &report.sides;
+    if sides.iter().all(|side| side.modes == sides[0].modes) || sides.len() > SIDES_MOST {
+        return String::new();
+    }
+    let names = names_of(report);
+    let of = |(at, side): (usize, &analysis::comparison::SideReport)| {
+        let name =
+            names.as_ref().map_or_else(|| role(report, at).into_owned(), |of| of[at].clone());
+        let modes =
+            if side.modes.is_empty() { "not known".to_owned() } else { side.modes.join(", ") };
+        format!("{name}: {modes}")
+    };
+    sides.iter().enumerate().map(of).collect::<Vec<_>>().join("; ")
+}
+
+/// The parts of the mean time of a transaction that changed most.
+fn times(report: &ComparisonReport) -> String {
+    let [pair] = report.pairs.as_slice() else { return String::new() };
+    let [at] = pair.each_transaction.as_slice() else { return String::new() };
+    let times = || at.figures.iter().filter(|of| of.name.starts_with(TIME));
+    let changed = |of: &&EachTransaction| of.name != SERVICE && of.is_change;
+    let shown = times().filter(changed).take(PARTS_MOST).map(|of| {
+        let name = of.name.trim_start_matches(TIME).replace('_', " ");
+        let by = of.side - of.baseline;
+        format!("{name} {}{} ms", if by < 0.0 { "-" } else { "+" }, significant(by.abs(), 2))
+    });
+    let shown: Vec<String> = shown.collect();
+    let Some(all) = times().find(|of| of.name == SERVICE) else { return String::new() };
+    let [base, side] = [all.baseline, all.side].map(|ms| significant(ms, 3));
+    let most =
+        if shown.is_empty() { String::new() } else { format!("; most: {}", shown.join(", ")) };
+    format!("{side} ms a transaction, baseline {base}{most}")
+}
+
+/// All of it.
+const SERVICE: &str = "time.service";
+
+/// `tpcc (warehouses 1), 4 clients, closed, 6 s after 1 s of ramp-up, 2026-11-28 02:10:52 UTC`.
+fn setup(report: &ComparisonReport) -> String {
+    let scene = &report.scene;
+    let data = match scene.data.is_empty() {
+        true => String::new(),
+        false => format!(" ({})", several(&scene.data)),
+    };
+    let mut parts = vec![
+        format!("{}{data}", several(&scene.workloads)),
+        clients(scene.clients),
+        several(&scene.loads),
+        format!("{} after {} of ramp-up", span(scene.measured_s), span(scene.ramp_up_s)),
+    ];
+    if scene.placements.iter().any(|place| place == "simulated") {
+        parts.push("virtual time".to_owned());
+    }
+    parts.push(format!("from {}", begun(&scene.begun.0)));
+    parts.retain(|part| !part.is_empty());
+    parts.join(", ")
+}
+
+/// What must be said of such figures, and how to go on.
+fn going_on(report: &ComparisonReport, next: &[(String, String)]) -> Vec<Block> {
+    let notices = Block::paragraphs(report.scene.notices.iter().cloned());
+    [notices].into_iter().chain((!next.is_empty()).then(|| Block::next(next))).collect()
+}
