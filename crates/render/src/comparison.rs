@@ -113,14 +113,24 @@ pub fn comparison_of_runs(
 
 /// What a comparison's page is called: its sides against the baseline.
 pub fn comparison_title(report: &ComparisonReport) -> String {
-    let names: Vec<&str> = report.sides.iter().skip(1).map(|side| side.name.as_str()).collect();
-    versus(&names.join(", "), &report.sides[0].name)
+    let names: Vec<&str> = report.sides.iter().skip(1).map(|side| said_name(&side.name)).collect();
+    versus(&names.join(", "), said_name(&report.sides[0].name))
 }
 
+/// What a pair has shown in a sentence, and below it what else is known: in what the sides differ,
+/// what would have been seen all the same, and the figure that is looked at next.
 fn verdict(report: &ComparisonReport, pair: &PairReport) -> Verdict {
     let (tone, word) = judgement_of(pair);
     let headline = headline(report, pair).into();
-    Verdict { tone, word, headline, details: Vec::new() }
+    let figures = summed_up(pair);
+    let differ = differ_in(report, pair).map(|differ| format!("They differ in {differ}."));
+    let detectable = figures.first().and_then(|judged| detectable(judged));
+    let detectable = detectable.map(|of| format!("Detectable: {of}."));
+    let beside = beside(&report.primary);
+    let beside = figures.into_iter().skip(1).find(|judged| judged.figure == beside);
+    let beside = beside.and_then(aside).map(|words| format!("{words}."));
+    let details = beside.into_iter().chain(detectable).chain(differ).map(Text::from).collect();
+    Verdict { tone, word, headline, details }
 }
 
 /// How a pair is to be taken, and the same in a word or two.
@@ -386,31 +396,17 @@ fn versus(side: &str, base: &str) -> String {
     format!("{side} vs. {base}")
 }
 
-/// What a pair has shown, in sentences: what the side could not do at all, the primary figure, and
-/// the one that is looked at next.
+/// What a pair has shown: what the side could not do at all, the primary figure, and at how many
+/// points it holds.
 fn headline(report: &ComparisonReport, pair: &PairReport) -> String {
-    let mut printed = first_words(report, pair);
-    if let Some(detectable) = summed_up(pair).first().and_then(|judged| detectable(judged)) {
-        printed.push(format!("detectable: {detectable}"));
-    }
-    let beside = beside(&report.primary);
-    let beside = summed_up(pair).into_iter().skip(1).find(|judged| judged.figure == beside);
-    printed.extend(beside.and_then(aside));
-    printed.extend(point_by_point(pair));
-    let mut versus = versus(&pair.side, &report.sides[0].name);
-    if let Some(differ) = differ_in(report, pair) {
-        versus.push_str(&format!("; they differ in {differ}"));
-    }
-    format!("{versus}: {}", printed.join("; "))
+    let (base, side) = (said_name(&report.sides[0].name), said_name(&pair.side));
+    let printed = first_words(report, pair).into_iter().chain(point_by_point(pair));
+    format!("{}: {}", versus(side, base), printed.collect::<Vec<_>>().join("; "))
 }
 
-/// The same without what else is known: the first line of a first page.
-fn headline_shortly(report: &ComparisonReport, pair: &PairReport) -> String {
-    // What a target is goes without saying.
-    let name = |name: &str| name.strip_prefix("target=").unwrap_or(name).to_owned();
-    let (base, side) = (name(&report.sides[0].name), name(&pair.side));
-    let printed = first_words(report, pair).into_iter().chain(point_by_point(pair));
-    format!("{}: {}", versus(&side, &base), printed.collect::<Vec<_>>().join("; "))
+/// The name of a side in a sentence: what a target is goes without saying.
+fn said_name(name: &str) -> &str {
+    name.strip_prefix("target=").unwrap_or(name)
 }
 
 /// What the side could not do at all, and the primary figure.

@@ -2,8 +2,6 @@
 
 mod trials;
 
-use std::collections::HashMap;
-
 use analysis::figures::{spellings, unit};
 use jiff::Timestamp;
 use model::numbers::{INFINITE, NONE, cut, fixed, significant};
@@ -23,17 +21,14 @@ pub fn short_id(id: &str) -> &str {
     &id[id.len().saturating_sub(ID_SHOWN)..]
 }
 
-/// The runs, a row each, the best of those alike marked by `*`. Programs read ids, instants and
-/// figures in full.
+/// The runs, a row each. Programs read ids, instants and figures in full. None is marked as the
+/// best: between single runs that would be chance.
 pub fn run_list(rows: &[RunRow]) -> Document {
-    let best = Best::of(rows);
-    let has_best = rows.iter().any(|row| best.is(row));
-    let legend = has_best.then(|| format!("* {BEST}"));
     let lines: Vec<[&RunRow; 1]> = rows.iter().map(|row| [row]).collect();
     let lines: Vec<&[&RunRow]> = lines.iter().map(|line| &line[..]).collect();
-    let table = table(&lines, false, &best).or_words("no runs");
+    let table = table(&lines, false).or_words("no runs");
     let mut page = Document::new("Runs", "Runs");
-    page.section("runs", "", vec![Block::Table(table), Block::paragraphs(legend)]);
+    page.section("runs", "", vec![Block::Table(table)]);
     page
 }
 
@@ -42,16 +37,13 @@ pub fn run_list(rows: &[RunRow]) -> Document {
 pub fn folded_run_list(rows: &[RunRow], most: usize) -> (Document, bool) {
     let groups = groups(rows.iter(), true);
     let shown: Vec<&[&RunRow]> = groups.iter().take(most).map(Vec::as_slice).collect();
-    let best = Best::of(rows);
-    let is_marked = |line: &&[&RunRow]| line.len() == 1 && best.is(line[0]);
-    let legend = shown.iter().any(is_marked).then(|| format!("* {BEST}"));
     let folded = shown.iter().find_map(|line| Trials::of(line)).map(|trials| {
         let id = short_id(trials.id);
         format!("trials are folded: 'dbdyno experiments show {id}' has them, --trials lists each")
     });
-    let table = table(&shown, true, &best).or_words("no runs");
+    let table = table(&shown, true).or_words("no runs");
     let mut page = Document::new("Runs", "Runs");
-    let words = Block::paragraphs(legend.into_iter().chain(folded));
+    let words = Block::paragraphs(folded);
     page.section("runs", "", vec![Block::Table(table), words]);
     (page, groups.len() <= most)
 }
@@ -101,7 +93,7 @@ pub fn point(row: &RunRow) -> String {
 }
 
 /// A line of each group: of several runs they are the trials of an experiment.
-fn table(lines: &[&[&RunRow]], is_folded: bool, best: &Best) -> Table {
+fn table(lines: &[&[&RunRow]], is_folded: bool) -> Table {
     let rows = || lines.iter().flat_map(|line| line.iter().copied());
     let mut columns = vec![
         Column::data("run_id"),
@@ -155,7 +147,7 @@ fn table(lines: &[&[&RunRow]], is_folded: bool, best: &Best) -> Table {
     for line in lines {
         match (Trials::of(line), line) {
             (Some(trials), _) => table.row(trials_cells(&trials, &begun, (has_nopm, has_labels))),
-            (None, [row, ..]) => table.row(cells(row, &begun, best.is(row), has)),
+            (None, [row, ..]) => table.row(cells(row, &begun, has)),
             (None, []) => {}
         }
     }
@@ -234,60 +226,17 @@ const NAME_MOST: usize = 32;
 const POINT_MOST: usize = 40;
 const LABELS_MOST: usize = 30;
 
-/// What a mark of the best says.
-pub const BEST: &str = "most TPS of its workload, target, clients and duration";
-
-/// Of completed runs that are valid and not overloaded, the most commits a second and the least, by
-/// what they have in common: workload, target, clients and duration.
-pub struct Best<'a>(HashMap<Alike<'a>, (f64, f64)>);
-
-/// What runs must have in common, the duration in tenths of a second.
-type Alike<'a> = (&'a str, &'a str, u64, Option<u64>);
-
-fn alike(row: &RunRow) -> Alike<'_> {
-    let tenths = row.measured_ns.map(|ns| ns.saturating_add(NS_PER_S / 20) / (NS_PER_S / 10));
-    (&row.workload, &row.target, row.clients, tenths)
-}
-
-impl<'a> Best<'a> {
-    /// Among these.
-    pub fn of(rows: &'a [RunRow]) -> Best<'a> {
-        let mut best = HashMap::new();
-        for row in rows {
-            let Some(tps) = tps_that_counts(row) else { continue };
-            let (most, least) = best.entry(alike(row)).or_insert((tps, tps));
-            *most = tps.max(*most);
-            *least = tps.min(*least);
-        }
-        Best(best)
-    }
-
-    /// Whether a run is the best, and another one is not.
-    pub fn is(&self, row: &RunRow) -> bool {
-        let of = self.0.get(&alike(row));
-        of.is_some_and(|(most, least)| most > least && tps_that_counts(row) == Some(*most))
-    }
-}
-
 /// Whether a run lost more than one in a hundred: its p99 is infinite.
 pub fn is_overloaded(p99_ms: Option<f64>) -> bool {
     p99_ms.is_some_and(f64::is_infinite)
 }
 
-fn tps_that_counts(row: &RunRow) -> Option<f64> {
-    let is_valid = row.worst_finding != Some(Severity::Invalid);
-    let is_whole = is_valid && !is_overloaded(row.p99_ms);
-    row.tps.filter(|_| row.status == Status::Completed && is_whole)
-}
-
 fn cells(
     row: &RunRow,
     begun: &dyn Fn(i64) -> String,
-    is_best: bool,
     (has_points, has_nopm, has_labels): (bool, bool, bool),
 ) -> Vec<Cell> {
     let validity = validity(row.status, row.worst_finding, row.p99_ms);
-    let mark = if is_best { "* " } else { "" };
     // What is not known leaves its cell empty.
     let figure = |value: Option<f64>, shown: fn(f64) -> String| {
         Cell::said(value.map_or(String::new(), shown), value)
@@ -319,7 +268,7 @@ fn cells(
     cells.extend(row.figures.iter().map(|(_, value)| figure(*value, shown)));
     cells.extend([
         row.worst_finding.map_or("", Severity::name).into(),
-        format!("{mark}{validity}").into(),
+        validity.into(),
         row.dbdyno.as_str().into(),
         labels(row.labels.iter()).into(),
     ]);
@@ -413,7 +362,7 @@ fn trials(of: &Experiment, n_done: u64) -> Cell {
 const AXES_MAX: usize = 60;
 
 /// What is varied or sought, as it was written.
-fn axes(of: &Experiment) -> String {
+pub fn axes(of: &Experiment) -> String {
     let axes: Vec<String> = match &of.seek {
         Some(seek) => vec![format!("{}={}..{} sought", seek.axis, seek.low, seek.high)],
         None => {
@@ -461,56 +410,11 @@ mod tests {
             figures: Vec::new(),
         };
         for width in [80, 100, 120] {
-            let lines = table(&[&[&run]], false, &Best::of(&[])).lines(width);
+            let lines = table(&[&[&run]], false).lines(width);
             let line = lines[..2].join("\n");
             assert!(line.contains("database") && line.contains("MariaDB 10.11.19 "), "{line}");
             assert!(line.contains("5,000"), "the figure that it is known by: {line}");
             assert!(lines.iter().all(|line| line.chars().count() <= width), "{lines:#?}");
-        }
-    }
-
-    #[test]
-    fn the_best_run_is_a_valid_one_and_better_than_another_like_it() {
-        let run = |tps: f64| RunRow {
-            run: RunId("id".to_owned()),
-            started_unix_ms: 0,
-            ended_unix_ms: None,
-            status: Status::Completed,
-            name: String::new(),
-            workload: "tpcc".to_owned(),
-            target: "sim:".to_owned(),
-            database: String::new(),
-            clients: 4,
-            tps: Some(tps),
-            nopm: None,
-            p99_ms: Some(3.0),
-            measured_ns: Some(30 * NS_PER_S),
-            worst_finding: None,
-            events_lost: 0,
-            dbdyno: String::new(),
-            labels: Vec::new(),
-            point: Vec::new(),
-            experiment: None,
-            figures: Vec::new(),
-        };
-        let check = |other: RunRow, expect: [bool; 2]| {
-            let rows = [run(100.0), other];
-            let best = Best::of(&rows);
-            assert_eq!(rows.each_ref().map(|row| best.is(row)), expect, "{:?}", rows[1]);
-        };
-        check(run(200.0), [false, true]);
-        check(run(50.0), [true, false]);
-        check(run(100.0), [false, false]);
-        check(RunRow { measured_ns: Some(30 * NS_PER_S + 7), ..run(200.0) }, [false, true]);
-        for other in [
-            RunRow { p99_ms: Some(f64::INFINITY), ..run(200.0) },
-            RunRow { worst_finding: Some(Severity::Invalid), ..run(200.0) },
-            RunRow { status: Status::Interrupted, ..run(200.0) },
-            RunRow { clients: 64, ..run(200.0) },
-            RunRow { measured_ns: Some(5 * NS_PER_S), ..run(200.0) },
-            RunRow { target: "sqlite:".to_owned(), ..run(200.0) },
-        ] {
-            check(other, [false, false]);
         }
     }
 }

@@ -1,7 +1,7 @@
 //! `/`: the runs, searched, filtered, sorted and selected, a line each; trials and probes stand
 //! folded below a line of their experiment, where the newest come first.
 //!
-//! Not here: which runs an expression means (store), and which is the best (render).
+//! Not here: which runs an expression means (store).
 
 use std::cmp::Ordering;
 use std::collections::{BTreeSet, HashSet};
@@ -14,7 +14,7 @@ use axum::extract::State;
 use axum::response::Response;
 use model::{NS_PER_S, Severity, Status, format_count, numbers};
 use render::Identity;
-use render::list::{Best, Trials, begun, groups, in_short, is_overloaded, point, short_id};
+use render::list::{Trials, begun, groups, in_short, is_overloaded, point, short_id};
 use render::spark::spark_svg;
 use store::{Filter, Query, RunRow, Sort, Store};
 
@@ -100,7 +100,6 @@ pub(super) struct RowView {
     pub(super) validity: &'static str,
     /// Its setup and its warnings.
     pub(super) identity: Identity,
-    pub(super) is_best: bool,
     /// Throughput over time, as SVG.
     pub(super) trend: String,
     pub(super) labels: Vec<LabelView>,
@@ -131,10 +130,10 @@ impl RowView {
 
     /// The same of a run that stands alone.
     pub(super) fn plain(row: &RunRow) -> RowView {
-        RowView::of(row, false, String::new(), Identity::default())
+        RowView::of(row, String::new(), Identity::default())
     }
 
-    pub(super) fn of(row: &RunRow, is_best: bool, trend: String, identity: Identity) -> RowView {
+    pub(super) fn of(row: &RunRow, trend: String, identity: Identity) -> RowView {
         RowView {
             id: row.run.0.clone(),
             short: short_id(&row.run.0).to_owned(),
@@ -157,7 +156,6 @@ impl RowView {
             p99_ms: row.p99_ms.map_or(String::new(), |ms| numbers::ms(Some(ms))),
             validity: validity(row.status, row.worst_finding, row.p99_ms),
             identity,
-            is_best,
             trend,
             labels: row.labels.iter().map(|(key, value)| label_view(key, value)).collect(),
         }
@@ -426,7 +424,6 @@ fn rows(
     visitor: &Visitor,
     (found, asked): (&Found, &Pairs),
 ) -> Result<String, HttpError> {
-    let best = Best::of(&found.all);
     let groups = groups(found.shown.iter().map(|at| &found.all[*at]), is_grouped(asked));
     let n_pages = groups.len().div_ceil(ROWS_MAX).max(1);
     let page = asked.get("page").and_then(|page| page.parse::<usize>().ok());
@@ -444,7 +441,7 @@ fn rows(
         let of = Trials::of(rows).map(experiment_line);
         let view = |row: &&RunRow| {
             let trend = trend(store, shared, row);
-            RowView::of(row, best.is(row), trend, identity(store, shared, row))
+            RowView::of(row, trend, identity(store, shared, row))
         };
         let shown = if of.is_some() { &rows[..rows.len().min(TRIALS_MOST)] } else { &rows[..] };
         Group { n_more: rows.len() - shown.len(), rows: shown.iter().map(view).collect(), of }

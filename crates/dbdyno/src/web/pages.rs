@@ -20,9 +20,9 @@ use render::Document;
 use render::charts::Chart;
 use render::for_shell;
 use render::html::{First, Medium, body as html, body_with};
-use render::list::short_id;
+use render::list::{axes as axes_of, begun, in_short, short_id};
 use render::live::Now;
-use store::{ExperimentFilter, Filter, RunRow, Store, StoreErrorKind, utc, why_no_label};
+use store::{ExperimentFilter, Filter, RunRow, Store, StoreErrorKind, why_no_label};
 
 use super::App;
 use super::answer::{self, Frame, Fresh, Stands, fresh, rendered};
@@ -477,11 +477,17 @@ fn suggestions(store: &Store) -> Result<Vec<Suggestion>, HttpError> {
     let experiments = store.experiments(&ExperimentFilter::default())?.into_iter();
     let experiment = |of: model::Experiment| Suggestion {
         side: short_id(&of.id).to_owned(),
-        words: format!("experiment {}", of.name),
+        words: format!("experiment {}, {}, {}", of.name, axes_of(&of), begun(of.started_unix_ms)),
     };
     let run = |row: &RunRow| Suggestion {
         side: short_id(&row.run.0).to_owned(),
-        words: format!("{}, {}", row.name, utc(row.started_unix_ms)),
+        words: format!(
+            "{}, {}, {}, {}",
+            row.name,
+            in_short(&row.database),
+            model::numbers::count(row.clients, "client"),
+            begun(row.started_unix_ms)
+        ),
     };
     let own = runs.iter().filter(|row| row.experiment.is_none());
     let all = labels.into_iter().take(SUGGESTED_MAX).map(label);

@@ -1,5 +1,5 @@
 //! Runs that were selected in the list, as sides of a comparison: each alone, or those with the
-//! same value of a label, or the same name, together. Runs alone have no repeats to be judged by.
+//! same value of a label or of what an experiment varied, or the same name, together. Runs alone have no repeats to be judged by.
 //!
 //! Not here: what the sides show against each other (analysis).
 
@@ -9,6 +9,8 @@ use super::live::row_of;
 
 /// Each run is a side.
 const ALONE: &str = "run";
+/// What stands before an axis.
+const AXIS: &str = "axis.";
 /// Runs of the same name are one.
 const NAME: &str = "name";
 
@@ -24,7 +26,8 @@ pub(super) struct Grouped {
 /// A way of making sides.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Way {
-    /// As an address says it: `run`, `name` or a label's key behind `label.`.
+    /// As an address says it: `run`, `name`, a label's key behind `label.` or an axis behind
+    /// `axis.`.
     pub(super) by: String,
     /// In words.
     pub(super) words: String,
@@ -32,11 +35,12 @@ pub(super) struct Way {
 }
 
 /// The sides that `names` are, where all of them are runs that could be grouped; by what is asked
-/// for, else by a label of which there is more than one value and one of them has repeats.
+/// for, else by a label or an axis of which there is more than one value and one of them has
+/// repeats.
 pub(super) fn grouped(store: &Store, names: &[String], asked: Option<&str>) -> Option<Grouped> {
     let mut rows = names.iter().map(|name| row(store, name)).collect::<Option<Vec<RunRow>>>()?;
     let ways = ways(&rows);
-    let default = ways.iter().find(|by| by.starts_with("label.")).map_or(ALONE, String::as_str);
+    let default = ways.iter().find(|by| *by != NAME).map_or(ALONE, String::as_str);
     let chosen = asked.filter(|by| *by == ALONE || ways.iter().any(|way| way == by));
     let chosen = chosen.unwrap_or(default).to_owned();
     if ways.is_empty() {
@@ -56,7 +60,10 @@ pub(super) fn grouped(store: &Store, names: &[String], asked: Option<&str>) -> O
         words: match by.strip_prefix("label.") {
             Some(key) => format!("by label {key}"),
             None if by == NAME => "by name".to_owned(),
-            None => "each run".to_owned(),
+            None => match by.strip_prefix(AXIS) {
+                Some(axis) => format!("by {axis}"),
+                None => "each run".to_owned(),
+            },
         },
         is_chosen: by == chosen,
     };
@@ -71,9 +78,13 @@ fn row(store: &Store, name: &str) -> Option<RunRow> {
 }
 
 fn value<'r>(row: &'r RunRow, by: &str) -> Option<&'r str> {
-    match by.strip_prefix("label.") {
-        Some(key) => row.labels.iter().find(|(of, _)| of == key).map(|(_, value)| value.as_str()),
-        None => Some(&row.name),
+    let of = |all: &'r [(String, String)], key: &str| {
+        all.iter().find(|(of, _)| of == key).map(|(_, value)| value.as_str())
+    };
+    match (by.strip_prefix("label."), by.strip_prefix(AXIS)) {
+        (Some(key), _) => of(&row.labels, key),
+        (None, Some(axis)) => of(&row.point, axis),
+        (None, None) => Some(&row.name),
     }
 }
 
@@ -81,6 +92,10 @@ fn value<'r>(row: &'r RunRow, by: &str) -> Option<&'r str> {
 fn ways(rows: &[RunRow]) -> Vec<String> {
     let Some(first) = rows.first() else { return Vec::new() };
     let labels = first.labels.iter().map(|(key, _)| format!("label.{key}"));
+    // Trials of one experiment are what it varied.
+    let is_one =
+        first.experiment.is_some() && rows.iter().all(|of| of.experiment == first.experiment);
+    let axes = first.point.iter().filter(|_| is_one).map(|(axis, _)| format!("{AXIS}{axis}"));
     let falls = |by: &String| {
         let values: Option<Vec<&str>> = rows.iter().map(|row| value(row, by)).collect();
         values.is_some_and(|mut values| {
@@ -89,7 +104,7 @@ fn ways(rows: &[RunRow]) -> Vec<String> {
             (2..rows.len()).contains(&values.len())
         })
     };
-    labels.chain([NAME.to_owned()]).filter(falls).collect()
+    labels.chain(axes).chain([NAME.to_owned()]).filter(falls).collect()
 }
 
 /// A side of each value. Where all runs of a label were selected, it is called by that.
@@ -135,6 +150,19 @@ mod tests {
         check(&[of("x", one), of("x", one), of("x", None)], &[]);
         check(&[of("x", one), of("x", one), of("x", one)], &[]);
         check(&[], &[]);
+    }
+
+    #[test]
+    fn trials_of_one_experiment_are_grouped_by_what_it_varied() {
+        let trial = |experiment: &str, target: &str| RunRow {
+            experiment: Some(experiment.to_owned()),
+            point: vec![("target".to_owned(), target.to_owned())],
+            ..run("a", "x", None)
+        };
+        let rows = [trial("e", "a:"), trial("e", "b:"), trial("e", "a:")];
+        assert_eq!(ways(&rows), ["axis.target"]);
+        let others = [trial("e", "a:"), trial("f", "b:"), trial("e", "a:")];
+        assert_eq!(ways(&others), Vec::<String>::new());
     }
 
     #[test]

@@ -790,11 +790,15 @@ fn a_store_that_cannot_be_is_known_before_the_target_is_asked() {
     home.write("plain/a-file", "not a folder, and no store");
     // Nobody listens there.
     let target = "--target=mariadb://nobody@127.0.0.1:1/x";
-    for store in ["--store=plain/a-file", "--store=plain/a-file/runs.sqlite", "--store=plain"] {
+    for (store, code) in [
+        ("--store=plain/a-file", USAGE),
+        ("--store=plain/a-file/runs.sqlite", FAILED),
+        ("--store=plain", USAGE),
+    ] {
         for command in
             [&["run", "empty"][..], &["build", "tpcc"], &["run", "empty", "--vary=clients=1,2"]]
         {
-            let ran = home.call(&[command, &[target, store]].concat()).code(FAILED);
+            let ran = home.call(&[command, &[target, store]].concat()).code(code);
             let ran = ran.warns(&["plain"]);
             assert!(!ran.err.contains("127.0.0.1"), "{command:?} {store}: {}", ran.err);
         }
@@ -887,8 +891,8 @@ fn a_database_that_another_process_holds_is_reported_after_the_patience_asked_fo
 fn a_store_that_is_none_is_reported_with_its_file() {
     let home = Home::new();
     let check = |store: &str, fragments: &[&str]| {
-        refused(&home, &["runs", "list", "--store", store], FAILED, fragments);
-        refused(&home, &["runs", "show", "last", "--store", store], FAILED, fragments);
+        refused(&home, &["runs", "list", "--store", store], USAGE, fragments);
+        refused(&home, &["runs", "show", "last", "--store", store], USAGE, fragments);
     };
     check("none.sqlite", &["there is no store none.sqlite", "run something first"]);
     home.write("letter.sqlite", "Dear reader, ".repeat(500));
@@ -903,7 +907,7 @@ fn a_store_that_is_none_is_reported_with_its_file() {
     for (store, words) in bad {
         check(store, &[words]);
         let args = [&QUICK[..], &["--store", store]].concat();
-        refused(&home, &args, FAILED, &[words, "--store", "--no-store"]);
+        refused(&home, &args, USAGE, &[words, "--store", "--no-store"]);
     }
     for store in ["/proc/x/runs.sqlite", "/proc/runs.sqlite", "letter.sqlite/runs.sqlite"] {
         let args = [&QUICK[..], &["--store", store]].concat();
@@ -1276,10 +1280,10 @@ fn a_pipe_or_a_device_is_refused_before_it_is_read() {
     let pipe = pipe.to_str().expect("a plain path");
     let words = ["is a pipe or a device"];
     let in_store = ["--store", pipe];
-    refused(&home, &[&QUICK[..], &in_store].concat(), FAILED, &words);
-    refused(&home, &["runs", "--store", pipe], FAILED, &words);
-    refused(&home, &["runs", "import", pipe], FAILED, &words);
-    refused(&home, &["runs", "--store", "/dev/null"], FAILED, &["/dev/null is a pipe or a device"]);
+    refused(&home, &[&QUICK[..], &in_store].concat(), USAGE, &words);
+    refused(&home, &["runs", "--store", pipe], USAGE, &words);
+    refused(&home, &["runs", "import", pipe], USAGE, &words);
+    refused(&home, &["runs", "--store", "/dev/null"], USAGE, &["/dev/null is a pipe or a device"]);
     let words = ["it is a pipe or a device"];
     let target = format!("--target=sqlite:{pipe}");
     refused(&home, &["run", "oltp-insert", &target, "--no-store"], FAILED, &words);

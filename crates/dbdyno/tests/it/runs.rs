@@ -225,9 +225,9 @@ fn a_run_leaves_as_a_file_for_every_reader_and_comes_back_the_same() {
     let nowhere = home.run(&["runs", "export", "last", "--format=dbdyno"]).code(2);
     nowhere.warns(&["name it with -o"]);
     fs::write(home.path("hostile.dbdyno"), "SQLite format 3\0 and more").expect("a file");
-    let hostile = home.run(&["runs", "import", "hostile.dbdyno"]).code(1);
+    let hostile = home.run(&["runs", "import", "hostile.dbdyno"]).code(2);
     hostile.warns(&["hostile.dbdyno"]).is_a_sentence();
-    home.run(&["runs", "import", "none.dbdyno"]).code(1).warns(&["there is no file"]);
+    home.run(&["runs", "import", "none.dbdyno"]).code(2).warns(&["there is no file"]);
 }
 
 #[test]

@@ -12,8 +12,8 @@ use model::numbers::{count, cut, significant};
 
 use super::each_transaction::TIME;
 use super::{
-    ALL, detectable, gate, headline_shortly, judgement_of, names_of, no_difference, notes,
-    over_all, remarks, role, seeds, shortened, summed_up, table, with_caution,
+    ALL, detectable, gate, names_of, no_difference, notes, over_all, remarks, role, seeds,
+    shortened, summed_up, table, verdict, with_caution,
 };
 use crate::document::{Block, Document, Remark, Section, Validity, Verdict};
 use crate::scene::{clients, several, span};
@@ -63,16 +63,14 @@ pub fn comparison_short(
 /// What each side has shown against the baseline, in a sentence.
 pub(crate) fn verdicts_shortly(report: &ComparisonReport) -> Vec<Verdict> {
     let has_warnings = remarks(report).iter().any(|of| of.severity == Severity::Warning);
-    let verdict = |pair| {
-        let (tone, word) = judgement_of(pair);
-        let headline = headline_shortly(report, pair).into();
-        let mut verdict = Verdict { tone, word, headline, details: Vec::new() };
+    let shortened = |pair| {
+        let mut verdict = Verdict { details: Vec::new(), ..verdict(report, pair) };
         if has_warnings {
             with_caution(&mut verdict);
         }
         verdict
     };
-    report.pairs.iter().map(verdict).collect()
+    report.pairs.iter().map(shortened).collect()
 }
 
 /// A table of each pair, and how its figures came about.

@@ -153,7 +153,7 @@ fn checks(report: &Report) -> String {
 }
 
 /// `13 of 13 checks passed before and after the load; database and dbdyno agree: 10,693 commits of
-/// new_order`.
+/// new_order, ramp-up included`.
 pub(super) fn data(report: &Report) -> String {
     let passed = |results: &Option<Vec<CheckReport>>| {
         let results = results.as_ref()?;
@@ -173,7 +173,7 @@ pub(super) fn data(report: &Report) -> String {
         let (change, kind) = (numbers::thousands(&check.change.to_string()), &check.transaction);
         let ours = format_count(check.committed);
         parts.push(if check.matches {
-            format!("database and dbdyno agree: {ours} commits of {kind}")
+            format!("database and dbdyno agree: {ours} commits of {kind}, ramp-up included")
         } else {
             format!("the database counts {change} commits of {kind}, dbdyno {ours}")
         });

@@ -235,7 +235,7 @@ fn next(report: &Report, with: &Short<'_>) -> Vec<Block> {
         false => "not stored".to_owned(),
     }];
     if report.block.tps_ci95.is_some() {
-        parts.push("± and ranges are 95 % CIs within this run".to_owned());
+        parts.push("± and (a to b) are 95 % CIs within this run".to_owned());
     }
     let notes = report.findings.iter().filter(|of| of.severity == Severity::Note).count();
     if let Some(more @ 1..) = notes.checked_sub(NOTES_MOST) {

@@ -64,7 +64,7 @@ fn a_plain_closed_run_reads_like_a_page() {
     measured     15  busy     5  database is locked
 
     checks      2 of 2 checks passed before and after the load; database and dbdyno agree: 13,000
-                commits of new_order
+                commits of new_order, ramp-up included
     generator   41.3 s of CPU, 60.7 µs per query; 34.0 MiB of memory; 54.5 MiB out and 101 MiB in;
                 lag p50 30.0, p99 59.4, max 60.0 µs
     sessions    8 connected, mean 0.945 ms, max 1.68 ms
@@ -152,7 +152,7 @@ fn an_overloaded_open_run_tells_the_truth_first() {
     50 to 60      500.0  400.0   2,600    –    –    99.1   1,000  1,150
 
     checks      2 of 2 checks passed before and after the load; database and dbdyno agree: 13,000
-                commits of new_order
+                commits of new_order, ramp-up included
     generator   41.3 s of CPU, 67.4 µs per query; 34.0 MiB of memory; 49.1 MiB out and 91.1 MiB in;
                 lag p50 30.0, p99 59.4, max 60.0 µs
     sessions    8 connected, mean 0.945 ms, max 1.68 ms
@@ -527,7 +527,7 @@ fn the_first_page_of_a_closed_run() {
     lines          rows  27,225  10.0  10.0  10.0  10.0
 
     data        2 of 2 checks passed before and after the load; database and dbdyno
-                agree: 13,000 commits of new_order
+                agree: 13,000 commits of new_order, ramp-up included
     setup       sqlite:/tmp/tpcc.sqlite, journal=wal, synchronous=full,
                 warehouses=4, 5 s ramp-up, seed 7
     note        The database runs in the generator's process and shares its CPUs.
@@ -535,7 +535,7 @@ fn the_first_page_of_a_closed_run() {
     note        2 of 27,227 transactions failed (less than 0.01 %).
 
     Derived from TPC-C; not a TPC result, and not comparable with one.
-    stored as 8a1b0c9d; ± and ranges are 95 % CIs within this run; 2 more notes
+    stored as 8a1b0c9d; ± and (a to b) are 95 % CIs within this run; 2 more notes
 
     Next  dbdyno runs show last --full  CIs, all metrics
           dbdyno web                    charts of all runs
@@ -571,12 +571,12 @@ fn the_first_page_of_an_overloaded_run() {
     stock_level      957   15.60        1.6   2,567  2,626  2,634  2,641
 
     data        2 of 2 checks passed before and after the load; database and dbdyno
-                agree: 13,000 commits of new_order
+                agree: 13,000 commits of new_order, ramp-up included
     setup       mariadb://bench@db7.example/bench, innodb_flush_log_at_trx_commit=1,
                 warehouses=4, 5 s ramp-up, seed 7
 
     Derived from TPC-C; not a TPC result, and not comparable with one.
-    stored as 8a1b0c9d; ± and ranges are 95 % CIs within this run
+    stored as 8a1b0c9d; ± and (a to b) are 95 % CIs within this run
 
     Next  dbdyno runs show last --full  CIs, all metrics
           dbdyno web                    charts of all runs
