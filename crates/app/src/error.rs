@@ -68,18 +68,18 @@ impl From<drivers::CannotOpen> for Error {
 
 impl From<StoreError> for Error {
     fn from(error: StoreError) -> Error {
-        use StoreErrorKind::{AmbiguousRun, Missing, Taken, UnderWay, UnknownRun};
+        use StoreErrorKind::{AmbiguousRun, Missing, NotAStore, Taken, UnderWay, UnknownRun};
+        let advised = || match error.message.ends_with("name another file") {
+            true => format!("{error} with --store, or run with --no-store"),
+            false => format!("{error}; name another with --store, or run with --no-store"),
+        };
         match error.kind {
             // A name that means nothing is a mistake of who wrote it, and not of the store.
-            Taken | UnknownRun | AmbiguousRun => Error::Usage(error.to_string()),
+            Taken | UnknownRun | AmbiguousRun | Missing => Error::Usage(error.to_string()),
+            NotAStore => Error::Usage(advised()),
             // Nothing was to be kept.
-            UnderWay | Missing => Error::Failed(error.to_string()),
-            _ if error.message.ends_with("name another file") => {
-                Error::Failed(format!("{error} with --store, or run with --no-store"))
-            }
-            _ => {
-                Error::Failed(format!("{error}; name another with --store, or run with --no-store"))
-            }
+            UnderWay => Error::Failed(error.to_string()),
+            _ => Error::Failed(advised()),
         }
     }
 }

@@ -9,10 +9,10 @@ use clap::{Arg, ArgAction, ArgMatches, Command};
 use model::RunId;
 use render::{as_json, seconds_csv};
 use serde_json::{Value, json};
-use store::{Store, StoreError, StoreErrorKind};
+use store::{Filter, Store, StoreError, StoreErrorKind};
 
 use super::output_file::{OutputFile, extension};
-use super::stored::{all_found, id, said, store};
+use super::stored::{id, said, store};
 use super::{DONE, Outcome, flags};
 use crate::shell::Shell;
 
@@ -45,7 +45,11 @@ impl Format {
 pub(super) fn command() -> Command {
     Command::new("export")
         .about("Exports runs to a file: JSON, CSV, an HdrHistogram log, or a file to import")
-        .arg(id().num_args(1..).action(ArgAction::Append))
+        .arg(
+            id().help("A run, an experiment (its trials), or 'last' (the newest run)")
+                .num_args(1..)
+                .action(ArgAction::Append),
+        )
         .arg(
             Arg::new("file")
                 .long("file")
@@ -81,7 +85,7 @@ pub(super) fn export(matches: &ArgMatches, shell: &Shell) -> Outcome {
     let file = name.map(|name| OutputFile::named(name, matches, shell)).transpose()?;
     let format = format(matches, name)?;
     let store = store(matches, shell)?;
-    let runs = all_found(&store, matches)?;
+    let runs = named(&store, matches)?;
     let (text, file) = match (format, file) {
         (Format::Dbdyno, None) => {
             let why = "--format dbdyno is a file: name it with -o runs.dbdyno";
@@ -100,6 +104,25 @@ pub(super) fn export(matches: &ArgMatches, shell: &Shell) -> Outcome {
     };
     file.write(text.as_bytes())?;
     wrote(file.path(), runs.len(), shell)
+}
+
+/// All runs that are named, each once: of an experiment its trials.
+fn named(store: &Store, matches: &ArgMatches) -> Result<Vec<RunId>, Error> {
+    let mut runs: Vec<RunId> = Vec::new();
+    for name in matches.get_many::<String>("id").expect("clap requires one") {
+        let found = match (store.find(name), store.find_experiment(name)) {
+            (Ok(run), _) => vec![run],
+            (Err(error), Ok(experiment)) if error.kind == StoreErrorKind::UnknownRun => {
+                let rows = store.list(&Filter::default()).map_err(said)?.into_iter();
+                rows.filter(|row| row.experiment.as_ref() == Some(&experiment.id))
+                    .map(|row| row.run)
+                    .collect()
+            }
+            (Err(error), _) => return Err(said(error)),
+        };
+        runs.extend(found.into_iter().filter(|run| !runs.contains(run)).collect::<Vec<_>>());
+    }
+    Ok(runs)
 }
 
 /// What is asked for by name, else by how the file's name ends; a name without an end is JSON.

@@ -43,6 +43,17 @@ fn the_values_of_an_axis_are_held_against_the_first() {
     home.run(&["compare", &id, "--by=target"]).good().says(&["of 2 points: worse", "interleaved"]);
     let csv = home.run(&["compare", &id, "--by=target", "--output=csv"]).good();
     csv.says(&["side,point,figure,baseline", "clients=16,tps,"]);
+    let csv = ["compare", &id, "--by=target", "--output=csv", "--fail-if=tps<-1%"];
+    home.run(&csv).code(1).warns(&["FAILED tps<-1% at "]);
+    // A page for a screen, and all of it.
+    let next = format!("Next  dbdyno compare {id} --by target --full");
+    home.run(&["compare", &id, "--by=target"]).good().says(&[&next, "of 2 points: worse"]);
+    let full = home.run(&["compare", &id, "--by=target", "--full"]).good();
+    full.says(&["Ratios are medians over"]);
+    let part = home.run(&["compare", &id, "--by=target", "--section=changed"]).good();
+    assert!(!part.out.contains("Ratios are medians over"), "{}", part.out);
+    // All trials leave as one file.
+    home.run(&["runs", "export", &id, "-o", "all.dbdyno"]).good().says(&["wrote 20 runs"]);
     home.run(&["compare", &id, "--by=target", "--output=markdown"]).good().says(&["| point |"]);
 }
 
@@ -153,6 +164,9 @@ fn what_cannot_be_compared_is_said_in_a_sentence() {
     no(&["compare", "build=1", &id], "no run has the label build=1");
     no(&["compare", &id, "--by=target", "--figure=speed"], "no run here has the figure speed");
     no(&["compare", &id, "--by=target", "--fail-if=p99>5"], "it ends without %");
+    no(&["compare", &id, "--by=target", "--fail-if=tsp<-5%"], "did you mean tps?");
+    let gains = home.run(&["compare", &id, "--by=target", "--fail-if=tps>+900%"]);
+    gains.good().warns(&["--fail-if tps>+900% fails when the figure gets better"]);
     for floor in ["--min-effect=x", "--min-effect=5", "--min-effect=0.05", "--min-effect=-5%"] {
         no(&["compare", &id, "--by=target", floor], "write a share such as 2%");
     }
