@@ -32,7 +32,8 @@ fn halves_up(value: f64) -> f64 {
     match value {
         value if value > 0.0 => value.next_up(),
         value if value < 0.0 => value.next_down(),
-        zero => zero,
+        // A sum of nothing is -0.0.
+        _ => 0.0,
     }
 }
 

@@ -147,12 +147,13 @@ fn lasting(likely: &[Likely]) -> Option<f64> {
     let few: f64 = few.map(|(_, chance)| chance / chance_beforehand).sum();
     let of_few: f64 = likely.iter().filter(is_few).map(|one| one.chance).sum();
     let of_flat: f64 = likely.iter().filter(|one| one.rise == 0.0).map(|one| one.chance).sum();
-    let ratio = of_few / (few * (1.0 - FLAT - FALLING)) / (of_flat / FLAT);
+    // Products, since no flat shape may be left: what is impossible is not divided by.
+    let is_seen = of_few * FLAT > SEEN * few * (1.0 - FLAT - FALLING) * of_flat;
     let rest = likely.iter().filter(|one| !is_few(one));
     let (chance, variance) = rest.fold((0.0, 0.0), |(chance, variance), one| {
         (chance + one.chance, variance + one.chance * one.variance)
     });
-    (ratio <= SEEN && chance > 0.0).then(|| variance / chance)
+    (!is_seen && chance > 0.0).then(|| variance / chance)
 }
 
 /// The skewness of the mean of values with this variance of it. Where `d` neighbours are alike, the
@@ -354,7 +355,7 @@ mod tests {
     fn what_a_longer_run_would_have_is_known_unless_a_few_waves_make_the_error() {
         let mut random = Xoshiro256PlusPlus::seed_from_u64(37);
         let mut draw = || normal(&mut || random.next_u64());
-        let (mut known, mut right, mut few) = (0, 0, 0);
+        let (mut known, mut right, mut few, mut strong) = (0, 0, 0, 0);
         for _ in 0..300 {
             let noise: Vec<f64> = (0..600).map(|_| draw()).collect();
             if let Some(variance) = mean_error(&noise, 0.95).and_then(|error| error.lasting) {
@@ -362,15 +363,22 @@ mod tests {
                 right += u32::from((0.5..=2.0).contains(&(variance * 600.0)));
             }
             let mut level = 0.0;
-            let wander: Vec<f64> = noise
-                .iter()
-                .map(|noise| {
+            let levels: Vec<f64> = (0..600)
+                .map(|_| {
                     level = 0.99 * level + 0.05 * draw();
-                    level + noise
+                    level
                 })
                 .collect();
-            few += u32::from(mean_error(&wander, 0.95).expect("long").lasting.is_none());
+            let is_few = |strength: f64| {
+                let add = |(level, noise): (&f64, &f64)| strength * level + noise;
+                let values: Vec<f64> = levels.iter().zip(&noise).map(add).collect();
+                u32::from(mean_error(&values, 0.95).expect("long").lasting.is_none())
+            };
+            few += is_few(1.0);
+            // So strong that no flat spectrum is likely at all.
+            strong += is_few(30.0);
         }
+        assert!(strong > 290, "{strong}");
         assert!(known > 240 && right * 10 > known * 8, "{right} of {known}");
         assert!(few > 190, "{few}");
     }
