@@ -27,9 +27,8 @@ use super::document::{
     Block, Details, Document, Length, Place, REPEAT, Remark, Section, Span, Text, Tone, Validity,
     Verdict,
 };
-use super::experiment::left_out;
 use super::scene::{LISTED_MOST, scene, several};
-use super::wording::{ratio_text, title_with_unit, without_stop};
+use super::wording::{left_out, ratio_text, title_with_unit, without_stop};
 use super::{Align, Cell, Column, Table};
 
 pub use short::comparison_short;

@@ -28,7 +28,9 @@ use super::matrix;
 use super::repeats::{decided, levels_lines, stop_lines};
 use super::run::{Line, lines};
 use super::scene::{clients, several, span};
-use super::wording::{answered, misfit, ranges, same_in_all, shown, title_with_unit, without_stop};
+use super::wording::{
+    answered, left_out, misfit, ranges, same_in_all, shown, title_with_unit, without_stop,
+};
 use super::{Align, Cell, Column, Table};
 
 /// As many other points that may be the best one are named.
@@ -566,17 +568,6 @@ fn peak(law: &ScalabilityReport) -> Option<(&'static str, String)> {
         }
         _ => law.no_peak.clone().map(|why| ("its peak", why)),
     }
-}
-
-/// Which runs are left out for their damage, and how to be rid of them.
-pub(super) fn left_out(damaged: &[String]) -> Option<String> {
-    let runs = damaged.join(" ");
-    (!damaged.is_empty()).then(|| {
-        let n = count(damaged.len() as u64, "run");
-        format!(
-            "Left out: {n} with a damaged report; 'dbdyno runs rm {runs}' removes what is left."
-        )
-    })
 }
 
 /// The warnings of the runs: a sentence for each kind, with the number of runs and one example.

@@ -15,8 +15,8 @@ use super::charts::of_history;
 use super::document::{
     Block, Document, Length, Link, Place, Remark, Sketch, Text, Tone, Validity, Verdict,
 };
-use super::experiment::left_out as damaged;
 use super::scene::scene;
+use super::wording::left_out as damaged;
 use super::wording::{changed, title_with_unit};
 use super::{Align, Cell, Column, Table};
 

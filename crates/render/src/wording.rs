@@ -131,6 +131,17 @@ pub(crate) fn ranges<'f>(all: impl Iterator<Item = &'f Figure>) -> Option<String
     Some(format!("A to B: least to most of the runs, too few for a CI; {repeat}"))
 }
 
+/// Which runs are left out for their damage, and how to be rid of them.
+pub(crate) fn left_out(damaged: &[String]) -> Option<String> {
+    let runs = damaged.join(" ");
+    (!damaged.is_empty()).then(|| {
+        let n = count(damaged.len() as u64, "run");
+        format!(
+            "Left out: {n} with a damaged report; 'dbdyno runs rm {runs}' removes what is left."
+        )
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

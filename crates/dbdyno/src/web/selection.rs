@@ -1,5 +1,6 @@
 //! Runs that were selected in the list, as sides of a comparison: each alone, or those with the
-//! same value of a label or of what an experiment varied, or the same name, together. Runs alone have no repeats to be judged by.
+//! same value of a label or of what an experiment varied, or the same name, together. Runs alone
+//! have no repeats to be judged by.
 //!
 //! Not here: what the sides show against each other (analysis).
 

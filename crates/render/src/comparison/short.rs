@@ -115,7 +115,7 @@ fn how(report: &ComparisonReport) -> String {
 fn shown_remarks(report: &ComparisonReport) -> Vec<Remark> {
     let mut warnings: Vec<String> = counted_findings(report);
     warnings.extend(seeds(report));
-    warnings.extend(crate::experiment::left_out(&report.damaged));
+    warnings.extend(crate::wording::left_out(&report.damaged));
     let n_more = warnings.len().saturating_sub(WARNINGS_MOST) as u64;
     warnings.truncate(WARNINGS_MOST);
     let remark = |text: &String| Remark::new(Severity::Warning, cut(text, REMARK_LETTERS_MOST));
