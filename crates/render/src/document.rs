@@ -186,6 +186,8 @@ pub enum Block {
     Paragraphs(Vec<Text>),
     /// Text as it stands: commands, plans, output.
     Verbatim(String),
+    /// Commands to go on with, and what each is for, where there is room to say it.
+    Next(Vec<(String, String)>),
     /// Labels, and what belongs to them; a label that goes on is empty.
     Pairs(Vec<(String, Text)>),
     /// A table.
@@ -272,7 +274,7 @@ pub enum Link {
 
 /// The section of commands to go on with.
 pub fn next(commands: &[(String, String)]) -> Section {
-    Section::new("next", "Next", vec![Block::next(commands)])
+    Section::new("next", "Next", vec![Block::Next(commands.to_vec())])
 }
 
 impl Document {
@@ -324,17 +326,6 @@ impl Section {
 }
 
 impl Block {
-    /// Commands to go on with, and what each is for.
-    pub(crate) fn next(commands: &[(String, String)]) -> Block {
-        let width = commands.iter().map(|(command, _)| command.chars().count()).max().unwrap_or(0);
-        let labels = std::iter::once("Next").chain(std::iter::repeat(""));
-        let lines = labels.zip(commands);
-        let lines =
-            lines.map(|(label, (command, why))| format!("{label:<6}{command:<width$}  {why}"));
-        let lines: Vec<String> = lines.collect();
-        Block::Part(String::new(), vec![Block::Verbatim(lines.join("\n"))])
-    }
-
     /// Paragraphs.
     pub fn paragraphs<T: Into<Text>>(all: impl IntoIterator<Item = T>) -> Block {
         Block::Paragraphs(all.into_iter().map(Into::into).collect())

@@ -54,6 +54,10 @@ fn of_block(block: &Block) -> Vec<String> {
     match block {
         Block::Paragraphs(all) => all.iter().map(text).collect(),
         Block::Verbatim(text) => vec![format!("```\n{}\n```", text.trim_end())],
+        Block::Next(commands) => {
+            let commands: Vec<&str> = commands.iter().map(|(command, _)| &**command).collect();
+            vec![format!("```\n{}\n```", commands.join("\n"))]
+        }
         Block::Pairs(pairs) => {
             let line = |(label, words): &(String, Text)| match label.is_empty() {
                 _ if words.is_empty() => String::new(),

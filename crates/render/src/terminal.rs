@@ -170,6 +170,7 @@ fn of_block(block: &Block, style: &Style) -> Vec<String> {
     match block {
         Block::Paragraphs(all) => paragraphs(all, style),
         Block::Verbatim(text) => text.lines().map(str::to_owned).collect(),
+        Block::Next(commands) => of_commands(commands, style),
         Block::Pairs(pairs) => {
             let lines = |(label, text): &(String, Text)| labelled(label, &text.plain(), style);
             pairs.iter().flat_map(lines).collect()
@@ -180,6 +181,20 @@ fn of_block(block: &Block, style: &Style) -> Vec<String> {
         Block::Details(details) => of_blocks(&details.otherwise, style),
         Block::Charts(_) | Block::FlameGraph(_) => Vec::new(),
     }
+}
+
+/// A command in each line: none is broken, and where one has no room for its reason, none has it.
+fn of_commands(commands: &[(String, String)], style: &Style) -> Vec<String> {
+    const NEXT: &str = "Next  ";
+    let longest = commands.iter().map(|(command, _)| command.chars().count()).max().unwrap_or(0);
+    let reasons = commands.iter().map(|(_, why)| why.chars().count()).max().unwrap_or(0);
+    let has_room = NEXT.len() + longest + 2 + reasons <= style.width;
+    let labels = std::iter::once(NEXT).chain(std::iter::repeat("      "));
+    let line = |(label, (command, why)): (&str, &(String, String))| match has_room {
+        true => format!("{label}{command:<longest$}  {why}"),
+        false => format!("{label}{command}"),
+    };
+    labels.zip(commands).map(line).collect()
 }
 
 fn paragraphs(all: &[Text], style: &Style) -> Vec<String> {

@@ -255,5 +255,11 @@ fn setup(report: &ComparisonReport) -> String {
 /// What must be said of such figures, and how to go on.
 fn going_on(report: &ComparisonReport, next: &[(String, String)]) -> Vec<Block> {
     let notices = Block::paragraphs(report.scene.notices.iter().cloned());
-    [notices].into_iter().chain((!next.is_empty()).then(|| Block::next(next))).collect()
+    [notices]
+        .into_iter()
+        .chain(
+            (!next.is_empty())
+                .then(|| Block::Part(String::new(), vec![Block::Next(next.to_vec())])),
+        )
+        .collect()
 }

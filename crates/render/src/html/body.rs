@@ -212,7 +212,8 @@ pub(super) fn of_block(block: &Block, medium: Medium<'_>) -> Option<String> {
         Block::Charts(charts) => BlockView::Charts(figures(charts, medium)),
         Block::FlameGraph(graph) if graph.stacks.is_empty() => return None,
         Block::FlameGraph(graph) => flame_graph(graph, medium),
-        Block::Sketch(_) => return None,
+        // A page in a browser has buttons and links to go on with.
+        Block::Sketch(_) | Block::Next(_) => return None,
         Block::Part(title, blocks) => {
             let html = of_blocks(blocks, medium);
             if html.is_empty() {

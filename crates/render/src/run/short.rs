@@ -243,7 +243,7 @@ fn next(report: &Report, with: &Short<'_>) -> Vec<Block> {
     }
     let legal = report.notice().map(str::to_owned);
     let lines: Vec<String> = legal.into_iter().chain([parts.join("; ")]).collect();
-    vec![Block::paragraphs(lines), Block::next(&with.next)]
+    vec![Block::paragraphs(lines), Block::Part(String::new(), vec![Block::Next(with.next.clone())])]
 }
 
 /// What a workload with ages is run for.

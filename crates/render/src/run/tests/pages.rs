@@ -144,6 +144,8 @@ fn of_block(block: &Block, folds: bool) -> Vec<String> {
     match block {
         Block::Paragraphs(all) => all.iter().map(Text::plain).collect(),
         Block::Verbatim(text) => text.lines().map(str::to_owned).collect(),
+        Block::Next(_) if folds => Vec::new(),
+        Block::Next(commands) => commands.iter().map(|(command, _)| command.clone()).collect(),
         Block::Pairs(pairs) => {
             let shown = pairs.iter().filter(|(_, text)| !text.is_empty());
             shown.flat_map(|(label, text)| [label.clone(), text.plain()]).collect()
