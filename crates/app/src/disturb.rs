@@ -25,7 +25,7 @@ use monitor::{Locate, PhaseSignal, wall_clock};
 use self::command::CommandEnvironment;
 use self::worker::{Message, Server, Worker};
 use crate::error::Error;
-use crate::interruptible::run_interruptible;
+use crate::interruptible::run_unless_asked_again;
 use crate::managed::Managed;
 use crate::network::{OpenPath, SharedPath};
 use crate::open::OpenTarget;
@@ -228,7 +228,8 @@ impl Disturbers {
             false => "the server was started again after the load",
         };
         let interrupted = "interrupted while the server was started again";
-        let started = run_interruptible(stop, interrupted, move || {
+        // The load is often over because somebody has asked to stop.
+        let started = run_unless_asked_again(stop, interrupted, move || {
             let started = server.cluster().restore();
             Ok((server, started))
         });

@@ -34,6 +34,36 @@ where
     P: Clone + Send + 'static,
     T: Send + 'static,
 {
+    let mut asked = None;
+    let mut is_given_up = || {
+        let since = stop.is_asked().then(|| *asked.get_or_insert_with(wall_clock::now));
+        since.is_some_and(|since| since.elapsed() > GRACE || stop.asked() > 1)
+    };
+    run_until(&mut is_given_up, interrupted, hear, work)
+}
+
+/// Does `work` as [`run_interruptible`] does, where the load may have been stopped already: it is
+/// left behind when somebody asks once more.
+pub(crate) fn run_unless_asked_again<T: Send + 'static>(
+    stop: &Stop,
+    interrupted: &str,
+    work: impl FnOnce() -> Result<T, Error> + Send + 'static,
+) -> Result<T, Error> {
+    let asked_before = stop.asked();
+    let mut is_given_up = || stop.asked() > asked_before;
+    run_until::<(), T>(&mut is_given_up, interrupted, &mut |()| {}, |_| work())
+}
+
+fn run_until<P, T>(
+    is_given_up: &mut dyn FnMut() -> bool,
+    interrupted: &str,
+    hear: &mut dyn FnMut(&P),
+    work: impl FnOnce(&mut dyn FnMut(&P)) -> Result<T, Error> + Send + 'static,
+) -> Result<T, Error>
+where
+    P: Clone + Send + 'static,
+    T: Send + 'static,
+{
     let (sender, receiver) = channel::<Message<P, Result<T, Error>>>();
     let spawned = thread::Builder::new().name("work".to_owned()).spawn(move || {
         // Whoever has left hears nothing any more.
@@ -41,7 +71,6 @@ where
         let _ = sender.send(Message::Done(result));
     });
     let worker = spawned.map_err(|error| Error::no_thread(&error))?;
-    let mut asked = None;
     loop {
         match receiver.recv_timeout(LOOK_EVERY) {
             Ok(Message::Far(far)) => hear(&far),
@@ -52,11 +81,8 @@ where
                 Ok(()) => unreachable!("work tells its result before it ends"),
             },
         }
-        if stop.is_asked() {
-            let since = *asked.get_or_insert_with(wall_clock::now);
-            if since.elapsed() > GRACE || stop.asked() > 1 {
-                return Err(Error::Interrupted(interrupted.to_owned()));
-            }
+        if is_given_up() {
+            return Err(Error::Interrupted(interrupted.to_owned()));
         }
     }
 }
@@ -68,4 +94,36 @@ pub(crate) fn run_interruptible<T: Send + 'static>(
     work: impl FnOnce() -> Result<T, Error> + Send + 'static,
 ) -> Result<T, Error> {
     run_interruptible_with_progress::<(), T>(stop, interrupted, &mut |()| {}, |_| work())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn work_after_a_stopped_load_is_done_unless_somebody_asks_again() {
+        let stop = Stop::default();
+        stop.ask();
+        // Longer than work that a stop interrupts may go on.
+        let (_never, wait) = channel::<()>();
+        let long = move || {
+            let _ = wait.recv_timeout(2 * GRACE);
+            Ok(7)
+        };
+        assert_eq!(run_unless_asked_again(&stop, "given up", long).ok(), Some(7));
+
+        let (begin, has_begun) = channel::<()>();
+        let (_never, wait) = channel::<()>();
+        let endless = move || {
+            let _ = begin.send(());
+            let _ = wait.recv();
+            Ok(7)
+        };
+        let given_up = thread::scope(|scope| {
+            let stop = &stop;
+            scope.spawn(move || has_begun.recv().map(|()| stop.ask()));
+            run_unless_asked_again(stop, "given up", endless)
+        });
+        assert!(matches!(given_up, Err(Error::Interrupted(_))));
+    }
 }
