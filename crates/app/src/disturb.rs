@@ -25,7 +25,7 @@ use monitor::{Locate, PhaseSignal, wall_clock};
 use self::command::CommandEnvironment;
 use self::worker::{Message, Server, Worker};
 use crate::error::Error;
-use crate::interruptible::run_unless_asked_again;
+use crate::interruptible::run_unless_asked_twice;
 use crate::managed::Managed;
 use crate::network::{OpenPath, SharedPath};
 use crate::open::OpenTarget;
@@ -35,6 +35,8 @@ use crate::settle::SettlingAt;
 const LOOK_EVERY: Duration = Duration::from_millis(50);
 /// What is cut off, and is no work of a server, has so long to end before it is left behind.
 const GRACE: Duration = Duration::from_secs(10);
+/// A restart that takes longer after somebody has asked to stop is given up.
+const RESTART_PATIENCE: Duration = Duration::from_secs(60);
 
 /// All disturbances of a run.
 pub(crate) struct Disturbers {
@@ -229,7 +231,7 @@ impl Disturbers {
         };
         let interrupted = "interrupted while the server was started again";
         // The load is often over because somebody has asked to stop.
-        let started = run_unless_asked_again(stop, interrupted, move || {
+        let started = run_unless_asked_twice(stop, RESTART_PATIENCE, interrupted, move || {
             let started = server.cluster().restore();
             Ok((server, started))
         });

@@ -43,14 +43,17 @@ where
 }
 
 /// Does `work` as [`run_interruptible`] does, where the load may have been stopped already: it is
-/// left behind when somebody asks once more.
-pub(crate) fn run_unless_asked_again<T: Send + 'static>(
+/// left behind when somebody asks twice, or when it takes longer than `patience` and somebody has
+/// asked.
+pub(crate) fn run_unless_asked_twice<T: Send + 'static>(
     stop: &Stop,
+    patience: Duration,
     interrupted: &str,
     work: impl FnOnce() -> Result<T, Error> + Send + 'static,
 ) -> Result<T, Error> {
-    let asked_before = stop.asked();
-    let mut is_given_up = || stop.asked() > asked_before;
+    let began = wall_clock::now();
+    let is_late = || stop.is_asked() && began.elapsed() > patience;
+    let mut is_given_up = || stop.asked() > 1 || is_late();
     run_until::<(), T>(&mut is_given_up, interrupted, &mut |()| {}, |_| work())
 }
 
@@ -101,7 +104,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn work_after_a_stopped_load_is_done_unless_somebody_asks_again() {
+    fn work_after_a_stopped_load_is_done_unless_somebody_asks_twice() {
         let stop = Stop::default();
         stop.ask();
         // Longer than work that a stop interrupts may go on.
@@ -110,7 +113,7 @@ mod tests {
             let _ = wait.recv_timeout(2 * GRACE);
             Ok(7)
         };
-        assert_eq!(run_unless_asked_again(&stop, "given up", long).ok(), Some(7));
+        assert_eq!(run_unless_asked_twice(&stop, Duration::MAX, "given up", long).ok(), Some(7));
 
         let (begin, has_begun) = channel::<()>();
         let (_never, wait) = channel::<()>();
@@ -122,7 +125,7 @@ mod tests {
         let given_up = thread::scope(|scope| {
             let stop = &stop;
             scope.spawn(move || has_begun.recv().map(|()| stop.ask()));
-            run_unless_asked_again(stop, "given up", endless)
+            run_unless_asked_twice(stop, Duration::MAX, "given up", endless)
         });
         assert!(matches!(given_up, Err(Error::Interrupted(_))));
     }

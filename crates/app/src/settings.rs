@@ -6,6 +6,7 @@
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::Duration;
 
 use analysis::Tally;
 use drivers::server_of;
@@ -21,12 +22,14 @@ use store::Store;
 use crate::admin_session::AdminSession;
 use crate::error::Error;
 use crate::finding::not_made;
-use crate::interruptible::run_interruptible;
+use crate::interruptible::{run_interruptible, run_unless_asked_twice};
 use crate::open::open;
 use crate::watcher::Watcher;
 
 /// How long a server may take to apply a new setting.
 const TAKEN_UP_MS: u128 = 10_000;
+/// Settings that cannot be set back so long after somebody has asked to stop stay in the journal.
+const PATIENCE: Duration = Duration::from_secs(10);
 /// How often it is asked.
 const LOOK_EVERY_MS: u64 = 10;
 
@@ -400,7 +403,7 @@ impl SettingsGuard {
                 .partition::<Vec<_>, _>(|held| held.server == server);
             self.held = rest;
             let (store, there) = (self.store.clone(), target.clone());
-            let back = run_interruptible(stop, "interrupted", move || {
+            let back = run_unless_asked_twice(stop, PATIENCE, "interrupted", move || {
                 let store = Store::open(&store)?;
                 let database = open(&there, 0, false)?;
                 let mut session = SettingsSession::at(database.as_ref(), &there)?;
