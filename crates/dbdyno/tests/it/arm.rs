@@ -4,6 +4,7 @@
 use serde_json::Value;
 use servers::for_tests::{MARIADB, MYSQL_5_6, MYSQL_9_7, POSTGRES, TestServer};
 
+use crate::enough::{report_once, went_on_after};
 use crate::home::{Home, at, number};
 use crate::real::{tpcc, url, url_of};
 
@@ -375,38 +376,41 @@ fn committed_buffers_that_are_gone_make_a_run_invalid() {
     assert!(ids.contains(&"crosscheck_mismatch"), "{ids:?}");
 }
 
-/// Six seconds at 1,000 measurements in a second; the server stands still for two of them.
+/// 1,000 measurements in a second; the server stands still for four seconds, and the run goes on
+/// until something is committed after that.
 #[track_caller]
 fn paused(server: &str, pool_empty: &str) -> Value {
     let home = Home::new();
     let plan = format!(
-        "[target]\nurl = \"{server}\"\n[phases]\nramp_up = \"0s\"\nmeasure = \"6s\"\n\
-         [[group]]\nworkload = \"arm\"\nclients = 4\nparameters = {{ \
+        "[target]\nurl = \"{server}\"\n[phases]\nramp_up = \"0s\"\n\
+         measure = \"1h\"\n[[group]]\nworkload = \"arm\"\nclients = 4\nparameters = {{ \
          application_rate = 1000, buffer_bytes = 1000, buffer_pool = 4, \
          transaction_pool = 50, pool_empty = \"{pool_empty}\" }}\n\
-         [[at]]\ntime = \"2s\"\nserver = \"pause 2s\"\n"
+         [[at]]\ntime = \"2s\"\nname = \"still\"\nserver = \"pause 4s\"\n"
     );
     home.write("paused.toml", &plan);
-    let report = home.call(&["run", "paused.toml", "--check=after", "--output=json"]).json();
-    assert_eq!(report["status"], "completed", "{report:#}");
+    let words = ["run", "paused.toml", "--quiet", "--output=json"];
+    let report = report_once(&home, home.start(&words), "commits after the pause", |report| {
+        went_on_after(report, "still")
+    });
     nothing_is_lost(&report);
-    assert_eq!(at(&report, "checks.after").as_array().map(Vec::len), Some(4));
     let age_ms = number(&report, "custom_metrics.age_at_commit.max") / 1e6;
-    assert!(age_ms > 1_900.0, "{age_ms}");
+    assert!(age_ms > 3_900.0, "{age_ms}");
     report
 }
 
-/// While the server stands still the pools are full within 0.1 s.
+/// While the server stands still the pools are full within 0.1 s. Of the four seconds a busy
+/// machine may leave the application half.
 #[track_caller]
 fn waits_or_drops(server: &str) {
     let blocked = paused(server, "block");
     assert_eq!(account(&blocked, "dropped"), 0.0);
-    assert!(account(&blocked, "application_blocked_percent") > 26.0, "{blocked:#}");
+    let percent = account(&blocked, "application_blocked_percent");
+    let blocked_s = percent / 100.0 * number(&blocked, "measured_seconds");
+    assert!(blocked_s > 2.0, "{blocked_s} s: {:#}", blocked["facts"]["arm"]);
     let dropped = paused(server, "drop");
     assert_eq!(account(&dropped, "application_blocked_percent"), 0.0);
-    assert!(account(&dropped, "dropped") > 1_500.0, "{dropped:#}");
-    // An application that waited would have generated 4,000.
-    assert!(account(&dropped, "generated") > 5_000.0, "{dropped:#}");
+    assert!(account(&dropped, "dropped") > 2_000.0, "{:#}", dropped["facts"]["arm"]);
 }
 
 #[test]

@@ -124,10 +124,23 @@ fn shares_of_ages_are_those_of_the_result_tables() {
 fn a_window_that_is_too_small_misses_exactly_the_other_records() {
     let home = Home::new();
     let args = ["--writers=2", "--readers=4", "--rate=200", "--arrivals=uniform", "--window=5"];
-    let more = ["--read-interval=200ms", "--duration=3s", "--record-size=100"];
-    let report = run(&home, &[&args[..], &more].concat());
+    let more = ["--read-interval=200ms", "--duration=1h", "--record-size=100", "--ramp-up=0s"];
+    let fixed = ["run", "events", "--quiet", "--output=json"];
+    let started = home.start(&[&fixed[..], &args, &more].concat());
+    // Until all have read often; of some 20 each time a window of 5 misses most.
+    let report = report_once(&home, started, "what was missed", |report| {
+        let sum = |of: &str| report["custom_metrics"][of]["sum"].as_f64().unwrap_or(0.0);
+        let (read, missed) = (sum("readers.records_read"), sum("readers.missed"));
+        let has_read = |reader: u32| {
+            look_into(&home.database("events")).is_ok_and(|database| {
+                let sql = format!("SELECT COUNT(*) >= 15 FROM event_age1 WHERE reader = {reader}");
+                database.query_row(&sql, [], |row| row.get(0)).unwrap_or(false)
+            })
+        };
+        missed > read && (1..=4).all(has_read)
+    });
     let database = look_into(&home.database("events")).expect("it is there");
-    let mut missed_in_all = 0;
+    let (mut missed_in_all, mut read_in_all) = (0, 0);
     // Readers are numbered from 1, whatever the number of writers.
     for reader in 1..=4 {
         let table = (reader + 1) % 2 + 1;
@@ -147,7 +160,6 @@ fn a_window_that_is_too_small_misses_exactly_the_other_records() {
             first + 1
         ));
         assert_eq!(missed, lacked, "reader {reader}");
-        assert!(missed > read, "a window of 5 of some 20: {missed} of {read}");
         let unread = written(&format!("> {last}"));
         let since = written(&format!("> {first}"));
         assert_eq!(since, read + missed + unread, "reader {reader}");
@@ -160,11 +172,15 @@ fn a_window_that_is_too_small_misses_exactly_the_other_records() {
         let shown = format!("table {table}: {read} read first, {missed} missed");
         assert!(fact.contains(&shown), "{fact}, not {shown}");
         missed_in_all += missed;
+        read_in_all += read;
     }
-    assert_eq!(sum(&report, "readers.missed"), missed_in_all as f64);
+    assert!(missed_in_all > read_in_all, "{missed_in_all} of {read_in_all}");
+    // What is read and written in the drain is in the tables, and in no sum.
+    let missed = sum(&report, "readers.missed");
+    assert!(missed <= missed_in_all as f64, "{missed} of {missed_in_all}");
     let written: f64 = sum(&report, "writers.records");
     let stored = count(&database, "SELECT (SELECT COUNT(*) FROM event1) + COUNT(*) FROM event2");
-    assert_eq!(written, stored as f64);
+    assert!(written <= stored as f64 && written + 4.0 > stored as f64, "{written} of {stored}");
 }
 
 #[test]
