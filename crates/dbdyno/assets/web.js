@@ -1,20 +1,19 @@
-// The script of dbdyno's web pages: asks for the data of charts, keeps live parts of a page
+// The script of dbdyno's web pages: asks for charts again, keeps live parts of a page
 // fresh, and counts selected runs. Without it every page still shows its tables.
 "use strict";
 
 (() => {
   const lost = document.getElementById("lost");
 
-  const ask = async (address) => {
+  const ask = async (address, kind = "json") => {
     const answer = await fetch(address, { headers: { Accept: "application/json" } });
     if (answer.status === 204) {
       return null;
     }
-    const said = await answer.json();
     if (!answer.ok) {
-      throw new Error(said.error);
+      throw new Error((await answer.json()).error);
     }
-    return said;
+    return answer[kind]();
   };
 
   // Nothing moves or is drawn again under a reader's hand: who presses the mouse to drag over a
@@ -41,45 +40,70 @@
   }
   window.addEventListener("blur", release);
 
-  // Charts stand in the page as pictures. plotly.js, which is large, is loaded when a reader asks
-  // for more: by pointing at a chart, touching it or pressing a key there; then the charts in
-  // view become ones that zoom and show values.
-  let loading = null;
-  const plotly = () => {
-    loading ??= new Promise((good, bad) => {
-      const script = document.createElement("script");
-      script.src = document.body.dataset.plotly;
-      script.onload = good;
-      script.onerror = () => bad(new Error("plotly.js cannot be loaded"));
-      document.head.append(script);
-    });
-    return loading;
+  // Charts stand in the page as pictures. Their values are loaded when a reader asks for more: by
+  // pointing at a chart, touching it or pressing a key there; then the charts in view become ones
+  // that zoom and show values.
+  const addressOf = (figure, suffix) => {
+    const address = new URL(figure.dataset.chart, location.href);
+    address.pathname += suffix;
+    address.searchParams.set("in", "page");
+    const [from, to] = dbdynoCharts.stretchOf(figure) ?? [];
+    if (from !== undefined) {
+      address.searchParams.set("from", from);
+      address.searchParams.set("to", to);
+    }
+    if (dbdynoCharts.turned.has(figure.id)) {
+      address.searchParams.set("y", "turned");
+    }
+    return address;
   };
+  const isStacked = () => document.body.classList.contains("stacked");
 
-  const draw = async (figure) => {
-    let chart;
+  const drawOnce = async (figure) => {
+    const pictures = [isStacked() ? ".low.svg" : ".wide.svg", ".narrow.svg"];
+    let answers;
     try {
-      [chart] = await Promise.all([ask(figure.dataset.chart), plotly()]);
+      answers = await Promise.all([
+        ask(addressOf(figure, "")),
+        ...pictures.map((suffix) => ask(addressOf(figure, suffix), "text")),
+      ]);
     } catch (error) {
-      figure.title = `This chart stays a picture: ${error.message}`;
+      figure.title = `This chart stays as it is: ${error.message}`;
       return;
     }
     await released();
-    const drawing = figure.querySelector(".drawing");
-    let place = figure.querySelector(".chart");
-    if (!place) {
-      place = document.createElement("div");
-      place.className = "chart";
-      place.setAttribute("role", "img");
-      const picture = drawing.querySelector("img, svg");
-      place.setAttribute("aria-label", picture.alt ?? picture.getAttribute("aria-label"));
-      place.style.height = `${Math.max(drawing.clientHeight, 200)}px`;
-      drawing.after(place);
-      figure.classList.add("drawn");
+    // One of a page of some seconds ago may be no more.
+    if (answers.includes(null)) {
+      return;
     }
-    dbdynoDraw(place, chart);
-    figure.dataset.drawn = "yes";
+    const [chart, ...drawn] = answers;
+    figure.removeAttribute("title");
+    figure.chart = chart;
+    const parts = drawn.map((text, index) => {
+      const part = document.createElement("div");
+      part.className = ["on-wide", "on-narrow"][index];
+      part.append(new DOMParser().parseFromString(text, "text/html").querySelector("svg"));
+      return part;
+    });
+    figure.querySelector(".drawing").replaceChildren(...parts);
+    dbdynoCharts.dress(figure);
   };
+  // One drawing at a time: what is asked for meanwhile is drawn after it, so that a service that is
+  // slower than its questions is heard.
+  const draw = async (figure) => {
+    figure.dataset.drawn = "yes";
+    figure.isOutdated = true;
+    if (figure.isAsking) {
+      return;
+    }
+    figure.isAsking = true;
+    while (figure.isOutdated) {
+      figure.isOutdated = false;
+      await drawOnce(figure);
+    }
+    figure.isAsking = false;
+  };
+  dbdynoCharts.load = draw;
 
   const inView = new IntersectionObserver((entries) => {
     for (const entry of entries) {
@@ -94,8 +118,7 @@
   let isAsked = false;
   const watchCharts = (within) => {
     for (const figure of charts(within)) {
-      figure.tabIndex = 0;
-      figure.setAttribute("aria-keyshortcuts", "Enter + - ArrowLeft ArrowRight 0 L");
+      dbdynoCharts.dress(figure);
       if (isAsked && !figure.dataset.drawn) {
         inView.observe(figure);
       }
@@ -107,6 +130,7 @@
       watchCharts(document);
     }
   };
+  dbdynoCharts.ask = askedForMore;
   // Who only passes by asks for nothing.
   const DWELL_MS = 150;
   let dwelling = 0;
@@ -121,40 +145,28 @@
       askedForMore();
     }
   });
-  document.addEventListener("keydown", (event) => {
-    const figure = event.target;
-    if (!figure.matches?.("figure[data-chart]") || event.ctrlKey || event.altKey || event.metaKey) {
-      return;
-    }
-    if (event.key === "Enter") {
-      askedForMore();
-    } else if (!figure.dataset.drawn || !dbdynoPress(figure.querySelector(".chart"), event.key)) {
-      return;
-    }
-    event.preventDefault();
-  });
-
   // What a reader has zoomed into along time, and the instant that is pointed at, are in the
   // address: whoever gets it sees the same.
   const shared = new URLSearchParams(location.search);
-  dbdynoMoved = () => {
+  dbdynoCharts.moved = () => {
     const now = new URLSearchParams(location.search);
     const put = (name, value) => (value === null ? now.delete(name) : now.set(name, value));
-    const [from, to] = dbdynoZoomed.time ?? [];
+    const [from, to] = dbdynoCharts.time ?? [];
     put("zoom", from === undefined ? null : `${Number(from.toFixed(2))}..${Number(to.toFixed(2))}`);
-    put("at", dbdynoPinned === null ? null : String(Number(dbdynoPinned.toFixed(2))));
+    const { pinned } = dbdynoCharts;
+    put("at", pinned === null ? null : String(Number(pinned.toFixed(2))));
     const query = now.toString();
     history.replaceState(null, "", location.pathname + (query && `?${query}`) + location.hash);
   };
   const zoom = shared.get("zoom")?.split("..").map(Number);
-  if (zoom?.length === 2 && zoom.every(Number.isFinite)) {
-    dbdynoZoomed.time = zoom;
+  if (zoom?.length === 2 && zoom.every(Number.isFinite) && zoom[0] < zoom[1]) {
+    dbdynoCharts.time = zoom;
   }
   const at = Number(shared.get("at") ?? NaN);
   if (Number.isFinite(at)) {
-    dbdynoPinned = at;
+    dbdynoCharts.pinned = at;
   }
-  isAsked = dbdynoZoomed.time !== null || dbdynoPinned !== null;
+  isAsked = dbdynoCharts.time !== null || dbdynoCharts.pinned !== null;
 
   // A newer picture in the place of an older one, when it has come.
   const fresher = (old, figure) => {
@@ -199,6 +211,7 @@
       box.checked = selected.has(box.value);
     }
     const focused = part.contains(document.activeElement) && document.activeElement.value;
+    const held = part.contains(document.activeElement) && document.activeElement.closest("figure")?.id;
     const scrolled = [...part.querySelectorAll(".table")].map((box) => box.scrollLeft);
     part.replaceChildren(...told.childNodes);
     part.querySelectorAll(".table").forEach((box, index) => {
@@ -206,6 +219,9 @@
     });
     if (focused) {
       [...part.querySelectorAll("input")].find((box) => box.value === focused)?.focus();
+    }
+    if (held) {
+      document.getElementById(held)?.focus({ preventScroll: true });
     }
     redrawn.forEach(draw);
     watchCharts(part);
@@ -267,24 +283,21 @@
   };
 
   // All charts one below the other, low and as wide as the page: those over time on one axis.
-  const stack = (isStacked) => {
-    document.body.classList.toggle("stacked", isStacked);
+  const stack = () => {
+    const isNow = document.body.classList.toggle("stacked");
     document.querySelectorAll(".stack").forEach((button) => {
-      button.setAttribute("aria-pressed", String(isStacked));
+      button.setAttribute("aria-pressed", String(isNow));
     });
-    if (isStacked) {
-      askedForMore();
-    }
-    dbdynoDrawAgain();
+    askedForMore();
+    document.querySelectorAll("figure[data-drawn]").forEach(draw);
   };
   const offerStack = () => {
     const section = document.getElementById("time");
     if (section && !section.querySelector(".stack")) {
       const button = document.createElement("button");
       Object.assign(button, { type: "button", className: "stack", textContent: "Stack charts" });
-      const isStacked = () => document.body.classList.contains("stacked");
       button.setAttribute("aria-pressed", String(isStacked()));
-      button.addEventListener("click", () => stack(!isStacked()));
+      button.addEventListener("click", stack);
       section.querySelector(".charts")?.before(button);
     }
   };

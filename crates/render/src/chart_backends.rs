@@ -1,4 +1,4 @@
-//! How charts look: values for plotly.js in a browser, SVG and PNG for pages, print and files.
+//! How charts look: SVG for pages, print and files, and PNG.
 //!
 //! Colours are named by classes of CSS, whose rules are in `templates/chart-*.css`: eight that the
 //! colour-blind can distinguish (M. Okabe and K. Ito, "Color Universal Design", 2008), and eight
@@ -6,7 +6,6 @@
 
 mod axis_scale;
 mod decimate;
-mod plotly;
 #[cfg(feature = "pictures")]
 mod png;
 mod svg;
@@ -16,9 +15,6 @@ mod words;
 use model::numbers::significant;
 
 use crate::charts::{Along, Chart, Mark, Palette, Point, Scale, Shape, Trace};
-
-#[cfg(feature = "pages")]
-pub use plotly::plotly_js;
 
 /// How an SVG or PNG is set.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -34,6 +30,8 @@ pub struct Drawn {
 impl Drawn {
     /// As on a wide page.
     pub const WIDE: Drawn = Drawn { width: 680, height: 340, theme: Theme::Auto };
+    /// As one of many below each other, as wide as a page.
+    pub const LOW: Drawn = Drawn { width: 1360, height: 230, theme: Theme::Auto };
     /// As on a telephone.
     pub const NARROW: Drawn = Drawn { width: 368, height: 300, theme: Theme::Auto };
     /// As in a file of its own.
@@ -53,6 +51,9 @@ pub enum Theme {
     OfPage,
 }
 
+/// Points of a trace that a page has beside its picture, to show values.
+const POINTS_SHOWN: usize = 2_000;
+
 /// How many times lower than the lowest value of an axis of ratios the low end of an interval may
 /// reach: one that goes down to nothing, or nearly, would leave the values no room.
 const WHISKER_MOST: f64 = 3.0;
@@ -62,6 +63,28 @@ const APART: f64 = 7.0;
 const WHISKERS_APART: (f64, f64) = (6.0, 24.0);
 
 impl Chart {
+    /// The same with as many points as a page needs to show values: the worst of each stretch are
+    /// among them.
+    pub fn thinned(&self) -> Chart {
+        let kept = decimate::decimate(&self.traces, POINTS_SHOWN);
+        let thin = |(trace, points): (&Trace, Vec<&Point>)| Trace {
+            points: points.into_iter().cloned().collect(),
+            ..trace.clone()
+        };
+        Chart { traces: self.traces.iter().zip(kept).map(thin).collect(), ..self.clone() }
+    }
+
+    /// What is along its horizontal axis, for scripts: `time`, `numbers` or `names`; `rows` of a
+    /// forest plot, whose names stand below each other.
+    pub(crate) fn axis(&self) -> &'static str {
+        match (self.is_forest, self.x.categories.is_empty(), self.x.unit.as_str()) {
+            (true, ..) => "rows",
+            (false, false, _) => "names",
+            (false, true, "s") => "time",
+            (false, true, _) => "numbers",
+        }
+    }
+
     /// Whether a legend is needed: a single trace is what the title says.
     fn has_legend(&self) -> bool {
         self.traces.len() > 1 || self.marks.iter().any(Mark::is_in_legend)
@@ -74,7 +97,7 @@ impl Chart {
             Along::X => f64::NEG_INFINITY,
         };
         let of = move |trace: &Trace, point: &Point| match along {
-            Along::X => [Some(point.x), None, None],
+            Along::X => [Some(point.x).filter(|_| !self.x.is_stretch), None, None],
             Along::Y => {
                 let low = point.band.map(|band| band.0);
                 let low = if is_line(trace) { low } else { low.map(|low| low.max(lowest)) };
@@ -120,16 +143,6 @@ impl Chart {
         };
         (n_before as f64 - n_gaps as f64 / 2.0) * apart
     }
-}
-
-/// How wide the areas of a heat map are, along the horizontal axis.
-fn cell_width(chart: &Chart) -> f64 {
-    let cells = chart.traces.iter().filter(|trace| trace.shape == Shape::Cells);
-    let mut places: Vec<f64> = cells.flat_map(|trace| &trace.points).map(|at| at.x).collect();
-    places.sort_by(f64::total_cmp);
-    let gaps = places.windows(2).map(|two| two[1] - two[0]).filter(|gap| *gap > 0.0);
-    let least = gaps.fold(f64::INFINITY, f64::min);
-    if least.is_finite() { least } else { 1.0 }
 }
 
 /// The value of each row of a forest plot in words, where a row has no more than one.

@@ -33,6 +33,7 @@ mod statements;
 mod throughput;
 mod tradeoff;
 mod types;
+mod views;
 
 use analysis::figures;
 use analysis::report::{DisturbanceReport, Named};
@@ -85,6 +86,9 @@ pub struct Axis {
     /// below the other.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub range: Option<(f64, f64)>,
+    /// Whether it ends at its range although points lie beyond: a stretch of it is looked at.
+    #[serde(skip)]
+    pub is_stretch: bool,
 }
 
 /// How numbers stand along an axis.
@@ -629,7 +633,7 @@ impl Mark {
 impl Axis {
     /// An axis of numbers.
     fn of(title: impl Into<String>, unit: impl Into<String>, scale: Scale) -> Axis {
-        Axis { title: title.into(), unit: unit.into(), scale, categories: Vec::new(), range: None }
+        Axis { title: title.into(), unit: unit.into(), scale, ..Axis::default() }
     }
 
     /// An axis of names.

@@ -7,7 +7,6 @@ mod body;
 
 use askama::Template;
 
-use crate::chart_backends::plotly_js;
 use crate::chart_backends::{Drawn, Theme};
 use crate::charts::Chart;
 use crate::flame_graph::FLAME_JS;
@@ -19,13 +18,13 @@ pub use body::{body, body_with};
 pub enum Medium<'a> {
     /// In a file: charts are drawn, as SVG; no script.
     File,
-    /// In a file with a script: the data of each chart are beside its place ([`page`] puts the
+    /// In a file with a script: the values of each chart are beside its picture ([`page`] puts the
     /// script there).
     InteractiveFile,
     /// On a page of the web: charts are drawn, the first in the page and the others as pictures at
     /// `{base}{id}.wide.svg{query}`, so that none waits for a script. `data-chart` names where
-    /// [`Chart::to_plotly`] is, for readers who ask for more ([`DRAW_JS`]). Links to a page of its
-    /// own (`base` without `/api`), and to its data, stand below.
+    /// its values are, for readers who ask for more ([`CHART_JS`]). Links to a page of its own
+    /// (`base` without `/api`), and to its data, stand below.
     Web {
         /// What stands before a chart's id, such as `/api/runs/ID/charts/`.
         base: &'a str,
@@ -71,12 +70,8 @@ pub const PAGE_CSS: &str = concat!(
     "}\n"
 );
 
-/// `dbdynoDraw(place, chart)`, which draws `chart` in the element `place` with plotly.js, in the
-/// colours of the page, and again when these change.
-pub const DRAW_JS: &str = include_str!("../templates/draw.js");
-
-/// Draws every chart of a page whose data stand beside its place.
-const EMBEDDED_JS: &str = include_str!("../templates/embedded.js");
+/// What charts in SVG do for a reader who points, clicks, drags and presses keys.
+pub const CHART_JS: &str = include_str!("../templates/chart.js");
 
 #[derive(Template)]
 #[template(path = "page.html")]
@@ -84,17 +79,14 @@ struct Page<'p> {
     title: &'p str,
     css: &'p str,
     body: &'p str,
-    scripts: Vec<String>,
+    scripts: &'p [&'p str],
 }
 
 /// A page of its own around a body: one file without a link to load from elsewhere.
 pub fn page(title: &str, body: &str, medium: Medium<'_>) -> String {
-    let scripts = match medium {
-        Medium::InteractiveFile => {
-            let own = [DRAW_JS, EMBEDDED_JS, FLAME_JS].map(str::to_owned);
-            std::iter::once(plotly_js()).chain(own).collect()
-        }
-        Medium::File | Medium::Web { .. } => Vec::new(),
+    let scripts: &[&str] = match medium {
+        Medium::InteractiveFile => &[CHART_JS, FLAME_JS],
+        Medium::File | Medium::Web { .. } => &[],
     };
     Page { title, css: PAGE_CSS, body, scripts }.render().expect("memory takes everything")
 }
@@ -122,12 +114,15 @@ pub fn figure(chart: &Chart, medium: Medium<'_>) -> String {
             csv: address(".csv"),
             svg: address(".svg"),
             data: address(""),
+            axis: chart.axis(),
         }
     };
     let drawn = match medium {
         Medium::File => Drawing::Static { wide: svg(Drawn::WIDE), narrow: svg(Drawn::NARROW) },
         Medium::InteractiveFile => {
-            Drawing::Embedded { data: harmless(&chart.to_plotly().to_string()) }
+            let values = serde_json::to_string(&chart.thinned()).expect("memory takes everything");
+            let (wide, narrow) = (svg(Drawn::WIDE), svg(Drawn::NARROW));
+            Drawing::Embedded { wide, narrow, values: harmless(&values) }
         }
         Medium::Web { base, query, first, .. } => place(first, base, query),
     };
@@ -158,7 +153,10 @@ enum Drawing {
         narrow: String,
     },
     Embedded {
-        data: String,
+        wide: String,
+        narrow: String,
+        /// The chart as JSON.
+        values: String,
     },
     Place {
         /// Wide and narrow, where it is in the page.
@@ -169,6 +167,8 @@ enum Drawing {
         csv: String,
         svg: String,
         data: String,
+        /// What is along it.
+        axis: &'static str,
     },
 }
 

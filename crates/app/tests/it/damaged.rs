@@ -265,7 +265,7 @@ fn show_all(store: &Store) {
         render::markdown::markdown(&page);
         render::as_json(&report);
         for chart in render::charts::of_run(&report) {
-            chart.to_plotly();
+            chart.between(0.0, 1.0).turned().to_svg(render::chart_backends::Drawn::WIDE);
             chart.to_csv();
             chart.summary();
             chart.to_svg(render::chart_backends::Drawn::WIDE);

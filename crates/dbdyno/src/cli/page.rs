@@ -8,7 +8,7 @@ use render::html::{self, Medium};
 
 pub(super) fn flags() -> [Arg; 1] {
     let interactive = Arg::new("interactive").long("interactive").action(ArgAction::SetTrue);
-    [interactive.help("Charts that zoom and show values; adds 5 MB")]
+    [interactive.help("Charts that zoom and show values")]
 }
 
 fn medium(matches: &ArgMatches) -> Medium<'static> {

@@ -8,6 +8,7 @@ use app::compare::{CompareBy, compare, history};
 use app::report_source::ReportSource;
 use clap::{Arg, ArgAction, ArgMatches, Command};
 use model::RunId;
+use render::as_json;
 use render::chart_backends::{Drawn, Theme};
 use render::charts::{Chart, chart_named};
 use render::list::short_id;
@@ -212,7 +213,7 @@ fn chart(
         "png" => png(chart, drawn)?,
         "html" | "htm" => page::of_chart(chart, matches)?.into_bytes(),
         "csv" => chart.to_csv().into_bytes(),
-        "json" => format!("{:#}\n", chart.to_plotly()).into_bytes(),
+        "json" => as_json(chart).into_bytes(),
         "svg" | "" => chart.to_svg(drawn).into_bytes(),
         other => {
             return Err(Error::Usage(format!(

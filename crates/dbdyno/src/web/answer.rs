@@ -2,17 +2,20 @@
 //!
 //! Not here: what a page shows, and the headers that every answer has (request_policy).
 
+use std::borrow::Cow;
+
 use askama::Template;
 use axum::Json;
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{Html, IntoResponse, Response};
-use render::chart_backends::Drawn;
+use render::chart_backends::{Drawn, Theme};
 use render::charts::{Chart, chart_named};
 use render::html::{First, Medium, figure};
 use serde_json::json;
 
 use super::assets;
 use super::http_error::HttpError;
+use super::query::Pairs;
 use super::visitor::Visitor;
 
 /// Rows of a chart's data on its page; CSV has all of them.
@@ -65,24 +68,17 @@ pub(super) struct Frame {
     pub(super) can_leave: bool,
     /// Whether whoever sees it may start, stop and change.
     pub(super) can_start: bool,
-    pub(super) has_charts: bool,
     pub(super) css: String,
     pub(super) js: String,
-    pub(super) plotly: String,
 }
 
 impl Frame {
-    /// A page without charts.
+    /// That of a page with this title.
     pub(super) fn new(title: impl Into<String>, here: &'static str, visitor: &Visitor) -> Frame {
-        let [css, js, plotly] = assets::addresses();
+        let [css, js] = assets::addresses();
         let (can_leave, can_start) = (visitor.can_leave, visitor.is_full());
         let title = title.into();
-        Frame { title, here, can_leave, can_start, has_charts: false, css, js, plotly }
-    }
-
-    /// The same with charts.
-    pub(super) fn with_charts(self) -> Frame {
-        Frame { has_charts: true, ..self }
+        Frame { title, here, can_leave, can_start, css, js }
     }
 }
 
@@ -139,27 +135,58 @@ pub(super) fn chart_list(charts: &[Chart]) -> Response {
     Json(json!({"schema": "dbdyno.charts/1", "charts": rows})).into_response()
 }
 
-/// One of the charts: as plotly.js takes it, or with `.csv` behind its name its data as rows, with
-/// `.json` as the value that it is, or with `.svg` drawn: alone, or as `.wide.svg` and
-/// `.narrow.svg` as pages have it.
-pub(super) fn chart(charts: &[Chart], name: &str) -> Result<Response, HttpError> {
-    let (id, kind) = match name.split_once('.') {
-        Some((id, kind @ ("csv" | "json" | "svg" | "wide.svg" | "narrow.svg"))) => (id, kind),
-        _ => (name, ""),
-    };
-    let chart = chart_of(charts, id)?;
+/// The kinds of files that a chart is asked for as.
+const KINDS: [&str; 6] = ["csv", "json", "svg", "wide.svg", "narrow.svg", "low.svg"];
+
+/// One of the charts: as the value that it is (with or without `.json` behind its name), with
+/// `.csv` its data as rows, or with `.svg` drawn: alone, or as pages have it (`.wide.svg`,
+/// `.narrow.svg`, `.low.svg`). `from` and `to` ask for a stretch of it, `y=turned` for the other
+/// scale of its values, and `in=page` for what the script of a page puts there: a drawing in the
+/// colours of the page, and no more values than it needs.
+pub(super) fn chart(charts: &[Chart], name: &str, asked: &Pairs) -> Result<Response, HttpError> {
+    let known = name.split_once('.').filter(|(_, kind)| KINDS.contains(kind));
+    let (id, kind) = known.unwrap_or((name, ""));
+    let chart = seen(chart_of(charts, id)?, asked)?;
+    let is_in_page = asked.get("in") == Some("page");
     let svg = |drawn: Drawn| {
         let kind = [(header::CONTENT_TYPE, "image/svg+xml; charset=utf-8")];
-        (kind, chart.to_svg(drawn)).into_response()
+        let theme = if is_in_page { Theme::OfPage } else { drawn.theme };
+        (kind, chart.to_svg(Drawn { theme, ..drawn })).into_response()
     };
     Ok(match kind {
         "csv" => csv(name, chart.to_csv()),
-        "json" => Json(chart).into_response(),
         "svg" => svg(Drawn::ALONE),
         "wide.svg" => svg(Drawn::WIDE),
         "narrow.svg" => svg(Drawn::NARROW),
-        _ => Json(chart.to_plotly()).into_response(),
+        "low.svg" => svg(Drawn::LOW),
+        _ if is_in_page => Json(chart.thinned()).into_response(),
+        _ => Json(&*chart).into_response(),
     })
+}
+
+/// A chart as it is asked for: a stretch of it, or by another scale.
+fn seen<'c>(chart: &'c Chart, asked: &Pairs) -> Result<Cow<'c, Chart>, HttpError> {
+    let mut chart = Cow::Borrowed(chart);
+    let number = |text: &str| text.parse().ok().filter(|value: &f64| value.is_finite());
+    match (asked.get("from"), asked.get("to")) {
+        (None, None) => {}
+        (from, to) => {
+            let ends = from.and_then(number).zip(to.and_then(number));
+            let (from, to) = ends.filter(|(from, to)| from < to).ok_or_else(|| {
+                HttpError::bad("from and to are two numbers, the lower first: from=10&to=20.5")
+            })?;
+            chart = Cow::Owned(chart.between(from, to));
+        }
+    }
+    match asked.get("y") {
+        None => {}
+        Some("turned") => chart = Cow::Owned(chart.turned()),
+        Some(other) => {
+            let why = format!("y={other}: write y=turned for the other scale of the values");
+            return Err(HttpError::bad(why));
+        }
+    }
+    Ok(chart)
 }
 
 fn chart_of<'c>(charts: &'c [Chart], id: &str) -> Result<&'c Chart, HttpError> {
@@ -205,7 +232,7 @@ pub(super) fn chart_page(
     let base = format!("/api{of}/charts/");
     let medium = Medium::Web { base: &base, query, runs: super::RUNS, first: First::InPage };
     page(&ChartPage {
-        frame: Frame::new(format!("{}: {name}", chart.title), here, visitor).with_charts(),
+        frame: Frame::new(format!("{}: {name}", chart.title), here, visitor),
         of: format!("{of}{query}"),
         of_what: name.to_owned(),
         title: chart.title.clone(),

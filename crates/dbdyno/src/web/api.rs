@@ -87,7 +87,7 @@ pub(super) async fn run_chart(
 ) -> Answered {
     app.read(move |store, shared| {
         let standing = shared.lives.standing(store, &name)?;
-        let shown = chart(&of_run(&standing.drawn), &of);
+        let shown = chart(&of_run(&standing.drawn), &of, &asked);
         // What a page of some seconds ago shows may be in the run no more: a stall has ended.
         let is_past = |at: &str| at != standing.place.to_string();
         match shown {
@@ -186,7 +186,10 @@ pub(super) async fn experiment_chart(
     Path((name, of)): Path<(String, String)>,
     asked: Pairs,
 ) -> Answered {
-    app.read(move |store, shared| chart(&shown_of(store, shared, &name, &asked)?.charts, &of)).await
+    app.read(move |store, shared| {
+        chart(&shown_of(store, shared, &name, &asked)?.charts, &of, &asked)
+    })
+    .await
 }
 
 /// `GET /api/compare?side=A&side=B`
@@ -214,7 +217,7 @@ pub(super) async fn compare_chart(
     Path(of): Path<String>,
     asked: Pairs,
 ) -> Answered {
-    app.read_many(move |store, _| chart(&compared_charts(store, &asked)?, &of)).await
+    app.read_many(move |store, _| chart(&compared_charts(store, &asked)?, &of, &asked)).await
 }
 
 /// `GET /api/history?by=build`
@@ -254,5 +257,8 @@ pub(super) async fn history_chart(
     Path(of): Path<String>,
     asked: Pairs,
 ) -> Answered {
-    app.read_many(move |store, _| chart(&of_history(&reported_history(store, &asked)?), &of)).await
+    app.read_many(move |store, _| {
+        chart(&of_history(&reported_history(store, &asked)?), &of, &asked)
+    })
+    .await
 }

@@ -1,4 +1,4 @@
-//! What pages load: style, our own script, and plotly.js, which comes with its crate.
+//! What pages load: style and script.
 //!
 //! Addresses hold what tells one version from the next, so a browser asks for each once. Not
 //! here: what charts look like (render).
@@ -8,8 +8,7 @@ use std::sync::OnceLock;
 use axum::extract::Path;
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
-use render::chart_backends::plotly_js;
-use render::html::{DRAW_JS, PAGE_CSS};
+use render::html::{CHART_JS, PAGE_CSS};
 use sha2::{Digest, Sha256};
 
 use super::compress::{gzip, takes_gzip};
@@ -47,25 +46,14 @@ fn css() -> &'static Asset {
 
 fn js() -> &'static Asset {
     static JS: OnceLock<Asset> = OnceLock::new();
-    JS.get_or_init(|| Asset::new("text/javascript; charset=utf-8", &format!("{DRAW_JS}\n{OUR_JS}")))
+    JS.get_or_init(|| {
+        Asset::new("text/javascript; charset=utf-8", &format!("{CHART_JS}\n{OUR_JS}"))
+    })
 }
 
-/// It is packed when it is first asked for: whoever looks at no chart does not wait for it.
-fn plotly() -> &'static Asset {
-    static PLOTLY: OnceLock<Asset> = OnceLock::new();
-    PLOTLY.get_or_init(|| Asset::new("text/javascript; charset=utf-8", &plotly_js()))
-}
-
-/// The addresses of style, script and plotly.js.
-pub(super) fn addresses() -> [String; 3] {
-    static VERSION: OnceLock<String> = OnceLock::new();
-    // Another plotly.js comes with another dbdyno.
-    let version = VERSION.get_or_init(|| tag(app::run::version_of_ours().as_bytes()));
-    [
-        format!("/assets/web.css?v={}", css().tag),
-        format!("/assets/web.js?v={}", js().tag),
-        format!("/assets/plotly.js?v={version}"),
-    ]
+/// The addresses of style and script.
+pub(super) fn addresses() -> [String; 2] {
+    [format!("/assets/web.css?v={}", css().tag), format!("/assets/web.js?v={}", js().tag)]
 }
 
 /// `GET /assets/NAME`
@@ -76,10 +64,6 @@ pub(super) async fn asset(
     let asset = match name.as_str() {
         "web.css" => css(),
         "web.js" => js(),
-        "plotly.js" => {
-            let packing = tokio::task::spawn_blocking(plotly).await;
-            packing.map_err(|_| HttpError::failed("plotly.js cannot be packed"))?
-        }
         _ => return Err(HttpError::unknown(format!("there is no asset {name}"))),
     };
     let text = |name| headers.get(name).and_then(|value| value.to_str().ok()).unwrap_or("");

@@ -291,7 +291,7 @@ pub(super) async fn page(
         let part = standing_part(store, shared, &standing, &asked);
         let (body, trouble) = body_or_why(part, String::clone)?;
         let page = ExperimentPage {
-            frame: Frame::new(title, "experiments", &visitor).with_charts(),
+            frame: Frame::new(title, "experiments", &visitor),
             view: view(&standing),
             axes: axes.map(|axis| (axis.name.clone(), by_axis(id, &axis.name))).collect(),
             figures,

@@ -92,7 +92,7 @@ pub(super) async fn run(
         let title = row.title();
         let labels = &standing.row.labels;
         answer::page(&RunPage {
-            frame: Frame::new(title, "runs", &visitor).with_charts(),
+            frame: Frame::new(title, "runs", &visitor),
             row,
             labels: labels.iter().map(|(key, value)| label_view(key, value)).collect(),
             tables: tables::ALL,
@@ -569,7 +569,7 @@ pub(super) async fn compare(
         answer::page_or_trouble(
             trouble.as_ref(),
             &ComparePage {
-                frame: Frame::new("Compare", "compare", &visitor).with_charts(),
+                frame: Frame::new("Compare", "compare", &visitor),
                 ways: ways(&asked, selected),
                 is_begun,
                 group: text("group"),
@@ -623,7 +623,7 @@ pub(super) async fn history(
         answer::page_or_trouble(
             trouble.as_ref(),
             &HistoryPage {
-                frame: Frame::new("History", "history", &visitor).with_charts(),
+                frame: Frame::new("History", "history", &visitor),
                 by,
                 order: text("order"),
                 baseline: text("baseline"),

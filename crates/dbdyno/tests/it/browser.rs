@@ -21,8 +21,10 @@ fn simulated(home: &Home, name: &str, service_ms: u32) {
 /// A live page asks for newer figures more often than that.
 const HELD: Duration = Duration::from_millis(3500);
 
-/// The number of a page's charts that zoom.
-const DRAWN: &str = "document.querySelectorAll('.chart .main-svg').length";
+/// The number of a page's charts whose values have been loaded.
+const DRAWN: &str = "[...document.querySelectorAll('figure')].filter((of) => of.chart).length";
+/// The chart of throughput, as it is seen on a wide page.
+const THROUGHPUT: &str = "#chart-throughput .on-wide svg";
 
 #[test]
 fn runs_are_found_followed_zoomed_and_compared_without_a_complaint() {
@@ -86,56 +88,96 @@ fn opened_and_zoomed(tab: &mut Tab) {
     // The first charts are there at once, in the page; what zooms is loaded when it is asked for.
     let is_seen = "document.querySelector('#chart-throughput .dc').getBoundingClientRect().bottom";
     assert!(tab.value(is_seen).as_f64().is_some_and(|bottom| bottom < 900.0));
-    let is_asked = |tab: &Tab| tab.requests().iter().any(|address| address.contains("plotly.js"));
+    let is_asked = |tab: &Tab| tab.requests().iter().any(|address| address.contains("in=page"));
     assert!(!is_asked(tab), "{:?}", tab.requests());
-    tab.click("#chart-throughput .drawing");
-    // Charts are drawn one after the other, the first not always first.
-    tab.until("document.querySelector('.chart')?._fullLayout?.xaxis?.range !== undefined");
-    let range = "JSON.stringify(document.querySelector('.chart')._fullLayout.xaxis.range)";
-    let before = tab.value(range);
-    tab.drag_over(".chart .nsewdrag");
-    tab.until(&format!("{range} !== {}", json!(before)));
+    tab.click(&format!("{THROUGHPUT} .title"));
+    tab.until(&format!("{DRAWN} > 1"));
     assert!(is_asked(tab));
+    let before = tab.value(&range_of(THROUGHPUT));
+    tab.drag_over(THROUGHPUT);
+    tab.until(&format!("{} !== {}", range_of(THROUGHPUT), json!(before)));
     // Whoever gets the address sees the same.
     tab.until("new URLSearchParams(location.search).get('zoom') !== null");
-    let zoomed = tab.value(range);
+    let zoomed = tab.value(&range_of(THROUGHPUT));
     let address = tab.value("location.href");
     tab.go(address.as_str().expect("an address"));
-    let is_drawn = "document.querySelector('.chart')?._fullLayout?.xaxis";
-    tab.until(&format!("{is_drawn} && {range} !== {}", json!(before)));
-    let ends = |text: &serde_json::Value| -> [f64; 2] {
-        serde_json::from_str(text.as_str().expect("a text")).expect("JSON")
-    };
-    let (shared, own) = (ends(&tab.value(range)), ends(&zoomed));
+    tab.until(&format!("{} !== {}", range_of(THROUGHPUT), json!(before)));
+    let (shared, own) = (ends(&tab.value(&range_of(THROUGHPUT))), ends(&zoomed));
     assert!((0..2).all(|end| (shared[end] - own[end]).abs() < 0.1), "{shared:?} {own:?}");
-    // A click pins the instant, also right after a zoom, and another lets go of it; a double click
-    // pins nothing.
-    let pinned = "new URLSearchParams(location.search).get('at')";
-    tab.click(".chart .nsewdrag");
-    tab.until(&format!("{pinned} !== null"));
-    tab.click(".chart .nsewdrag");
-    tab.until(&format!("{pinned} === null"));
-    tab.click(".chart .nsewdrag");
-    tab.click(".chart .nsewdrag");
-    tab.value("new Promise((done) => setTimeout(done, 500))");
-    assert_eq!(tab.value(pinned), json!(null));
+    pointed_and_pinned(tab);
     // Other charts over time show the same stretch of it, those too that come into view later.
-    let ranges = "new Set([...document.querySelectorAll('.chart')].map((of) => of._fullLayout)
-        .filter((layout) => layout?.meta?.is_over_time)
-        .map((layout) => JSON.stringify(layout.xaxis.range)))";
+    let ranges = "new Set([...document.querySelectorAll('svg[data-axis=time]')]
+        .filter((of) => of.closest('figure').chart)
+        .map((of) => `${of.dataset.from}..${of.dataset.to}`))";
     tab.until(&format!("{DRAWN} > 1 && {ranges}.size === 1"));
-    tab.value("document.querySelector('.chart').emit('plotly_doubleclick')");
-    tab.until(&format!("{range} === {} && {ranges}.size === 1", json!(before)));
-    // A scale of ratios is named in the title of its axis.
-    let titled = "document.querySelector('.chart').layout.annotations
-        .find((of) => of.name === 'yaxis').text";
-    let turn = "dbdynoTurn(document.querySelector('.chart'))";
-    for is_log in [true, false] {
-        tab.value(turn);
-        tab.until(&format!("{titled}.includes('log') === {is_log}"));
-    }
+    tab.double_click(THROUGHPUT);
+    tab.until(&format!("{} === {} && {ranges}.size === 1", range_of(THROUGHPUT), json!(before)));
+    tab.until("new URLSearchParams(location.search).get('zoom') === null");
+    hidden_and_turned(tab);
     printed(tab);
     assert!(tab.value("document.querySelector('main').innerText").to_string().contains("TPS"));
+}
+
+/// What is at the ends of a chart's horizontal axis, as `from..to`.
+fn range_of(chart: &str) -> String {
+    let of = format!("document.querySelector('{chart}')?.dataset");
+    format!("`${{{of}?.from}}..${{{of}?.to}}`")
+}
+
+fn ends(range: &serde_json::Value) -> [f64; 2] {
+    let text = range.as_str().expect("a text");
+    let (from, to) = text.split_once("..").expect("two ends");
+    [from, to].map(|end| end.parse().expect("a number"))
+}
+
+/// The values at an instant stand where it is pointed at, and a line in all charts over time. A
+/// click pins the instant, also right after a zoom, and another lets go of it; a double click pins
+/// nothing.
+fn pointed_and_pinned(tab: &mut Tab) {
+    tab.until(&format!("{DRAWN} > 1"));
+    tab.point(THROUGHPUT);
+    let told = "document.querySelector('.values:not([hidden])')?.innerText";
+    tab.until(&format!("/ s\\n/.test({told}) && /commits.s/.test({told})"));
+    let lines = "document.querySelectorAll('svg[data-axis=time] > .cross').length";
+    tab.until(&format!("{lines} > 2"));
+    let pinned = "new URLSearchParams(location.search).get('at')";
+    tab.click(THROUGHPUT);
+    tab.until(&format!("{pinned} !== null"));
+    // It stays when the pointer has left.
+    tab.point("h1");
+    tab.until(&format!("{told} === undefined"));
+    assert!(tab.value(lines).as_f64().is_some_and(|lines| lines > 2.0));
+    tab.click(THROUGHPUT);
+    tab.until(&format!("{pinned} === null"));
+    tab.click(THROUGHPUT);
+    tab.click(THROUGHPUT);
+    tab.value("new Promise((done) => setTimeout(done, 500))");
+    assert_eq!(tab.value(pinned), json!(null));
+}
+
+/// A click on a name hides its trace, and the axis of values goes from distances to ratios and
+/// back.
+fn hidden_and_turned(tab: &mut Tab) {
+    let shown = "document.querySelectorAll('#chart-response .on-wide .trace:not([hidden])').length";
+    tab.until("!!document.querySelector('#chart-response').chart");
+    let n_traces = tab.value(shown).as_u64().expect("a number");
+    for expect in [n_traces - 1, n_traces] {
+        tab.click("#chart-response .on-wide .key[data-trace]");
+        assert_eq!(tab.value(shown), expect);
+    }
+    // A scale of ratios is named in the title of its axis.
+    let titled = "document.querySelector('#chart-throughput .on-wide .unit').textContent";
+    tab.value("document.querySelector('#chart-throughput').focus()");
+    for is_log in [true, false] {
+        tab.type_key("l");
+        tab.until(&format!("{titled}.includes('log') === {is_log}"));
+    }
+    // So do keys go along it.
+    let before = tab.value(&range_of(THROUGHPUT));
+    for (key, is_whole) in [("+", false), ("0", true)] {
+        tab.type_key(key);
+        tab.until(&format!("({} === {}) === {is_whole}", range_of(THROUGHPUT), json!(before)));
+    }
 }
 
 /// A printer does not wait: pictures stand in the page, those too that nobody saw.
@@ -165,15 +207,17 @@ fn compared(tab: &mut Tab, web: &Web) {
     assert_eq!(tab.value("document.querySelector('.trouble')"), json!(null));
     let shown = tab.value("document.querySelector('main').innerText").to_string();
     assert!(shown.to_lowercase().contains("cannot"), "one run a side judges nothing: {shown}");
-    // Rows stand from above to below, and values from left to right.
+    // Rows stand from above to below, and values from left to right, by ratios or by distances.
     tab.click("#chart-ratios .drawing");
-    let axes = "document.querySelector('#chart-ratios .chart')?._fullLayout";
-    tab.until(&format!("{axes}?.yaxis.range[0] > {axes}?.yaxis.range[1]"));
-    for scale in ["linear", "log"] {
-        tab.value("dbdynoTurn(document.querySelector('#chart-ratios .chart'))");
-        tab.until(&format!("{axes}.xaxis.type === '{scale}'"));
-        assert_eq!(tab.value(&format!("{axes}.yaxis.type")), "linear");
+    tab.until("!!document.querySelector('#chart-ratios').chart");
+    tab.value("document.querySelector('#chart-ratios').focus()");
+    let of = "document.querySelector('#chart-ratios .on-wide svg').dataset";
+    for scale in ["", "x"] {
+        tab.type_key("l");
+        tab.until(&format!("{of}.log === '{scale}' && {of}.axis === 'rows'"));
     }
+    tab.point("#chart-ratios .drawing");
+    tab.until("!!document.querySelector('.values:not([hidden]) b')?.innerText");
 }
 
 fn live(tab: &mut Tab, home: &Home, web: &Web) {
@@ -186,22 +230,37 @@ fn live(tab: &mut Tab, home: &Home, web: &Web) {
     tab.follow_slowly(".runs tr.running .name a", HELD);
     let shown = "document.querySelector('.verdict').innerText";
     tab.until(&format!("{shown}.includes('provisional')"));
-    tab.click("#chart-throughput .drawing");
-    tab.until(&format!("{DRAWN} > 0"));
+    tab.click(&format!("{THROUGHPUT} .title"));
+    tab.until("!!document.querySelector('#chart-throughput').chart");
     let progress = "document.querySelector('.now p b')?.innerText";
-    let length = "Math.max(...document.querySelector('.chart').data.map((of) => of.x.length))";
-    let (first, drawn) = (tab.value(progress), tab.value(length));
+    let values = "document.querySelector('#chart-throughput').chart.traces
+        .flatMap((of) => of.points).filter((of) => of.y !== null)";
+    let last = format!("Math.max(...{values}.map((of) => of.x))");
+    let (first, drawn) = (tab.value(progress), tab.value(&last));
     tab.until(&format!("{progress} !== {}", json!(first)));
-    tab.until(&format!("{length} > {}", json!(drawn)));
+    tab.until(&format!("{last} > {drawn}"));
     // Whoever drags over a chart finishes, although newer figures have come meanwhile, and what was
     // zoomed into stays, however much is added.
-    let range = "JSON.stringify(document.querySelector('.chart')._fullLayout.xaxis.range)";
-    let before = tab.value(range);
-    tab.drag_slowly_over(".chart .nsewdrag", HELD);
-    tab.until(&format!("{range} !== {}", json!(before)));
-    let (zoomed, drawn) = (tab.value(range), tab.value(length));
-    tab.until(&format!("{length} > {} + 1", json!(drawn)));
-    assert_eq!(tab.value(range), zoomed);
+    let before = tab.value(&range_of(THROUGHPUT));
+    tab.drag_slowly_over(THROUGHPUT, HELD);
+    let zoom = "new URLSearchParams(location.search).get('zoom')";
+    tab.until(&format!("{zoom} !== null && {} !== {}", range_of(THROUGHPUT), json!(before)));
+    // Far beyond what has come so far there is room for what is added.
+    let shown = format!(
+        "{zoom} === (({{from, to}}) => [from, to].map((end) =>
+            Number(Number(end).toFixed(2))).join('..'))(document.querySelector('{THROUGHPUT}').dataset)"
+    );
+    tab.until(&shown);
+    tab.value("document.querySelector('#chart-throughput').focus()");
+    while ends(&tab.value(zoom))[1] < 600.0 {
+        let now = tab.value(zoom);
+        tab.type_key("-");
+        tab.until(&format!("{zoom} !== {now} && {shown}"));
+    }
+    let (zoomed, drawn) = (tab.value(zoom), tab.value(&last));
+    tab.until(&format!("{last} > {drawn} + 1"));
+    tab.until(&shown);
+    assert_eq!(tab.value(zoom), zoomed);
     run.interrupt();
     run.end().code(130);
     tab.until("document.querySelector('.standing .badge').innerText === 'interrupted'");
@@ -275,6 +334,54 @@ fn grown(tab: &mut Tab, home: &Home, web: &Web) {
     tab.until("document.querySelector('figure[data-chart] .dc') !== null");
     assert_eq!(tab.value("window.isTheSame"), true);
     experiment.end().good();
+}
+
+/// What a file has is stretched, and nothing else is loaded.
+#[test]
+fn charts_of_an_interactive_file_show_values_and_zoom() {
+    let home = Home::new();
+    simulated(&home, "kept", 2);
+    home.run(&["report", "last", "--interactive", "-o", "page.html"]).good();
+    let mut tab = Tab::open();
+    let file = format!("file://{}", home.path("page.html").display());
+    tab.go(&file);
+    tab.point(THROUGHPUT);
+    tab.until("document.querySelector('.values b')?.innerText.endsWith('commits/s')");
+    let whole = tab.value(&range_of(THROUGHPUT));
+    let [begin, end] = ends(&whole);
+    tab.drag_over(THROUGHPUT);
+    tab.until(&format!("{} !== {whole}", range_of(THROUGHPUT)));
+    // The middle half of the picture is about the middle half of the time.
+    let [from, to] = ends(&tab.value(&range_of(THROUGHPUT)));
+    assert!(begin < from && to < end && to - from > (end - begin) * 0.4, "{from}..{to}");
+    // What lies beyond is cut, numbers along the axis are within, all charts over time go along.
+    let cut = format!("getComputedStyle(document.querySelector('{THROUGHPUT} > svg')).overflow");
+    assert_eq!(tab.value(&cut), "hidden");
+    let numbers = format!(
+        "[...document.querySelectorAll('{THROUGHPUT} .ticks text')]
+            .map((of) => Number(of.textContent))"
+    );
+    let numbers: Vec<f64> = serde_json::from_value(tab.value(&numbers)).expect("numbers");
+    assert!(numbers.len() > 2 && numbers.iter().all(|at| (from..=to).contains(at)), "{numbers:?}");
+    let ranges = "new Set([...document.querySelectorAll('svg[data-axis=time]')]
+        .map((of) => `${of.dataset.from}..${of.dataset.to}`)).size";
+    assert_eq!(tab.value(ranges), 1);
+    // Its values are found at the same places.
+    tab.point(THROUGHPUT);
+    let middle = "parseFloat(document.querySelector('.values').firstChild.textContent)";
+    let at = tab.value(middle).as_f64().expect("a number");
+    assert!((at - (from + to) / 2.0).abs() < (to - from) * 0.1, "{at} of {from}..{to}");
+    tab.double_click(THROUGHPUT);
+    tab.until(&format!("{} === {whole}", range_of(THROUGHPUT)));
+    tab.type_key("+");
+    tab.until(&format!("{} !== {whole}", range_of(THROUGHPUT)));
+    // There is nothing beyond the picture.
+    for _ in 0..3 {
+        tab.type_key("-");
+    }
+    assert_eq!(tab.value(&range_of(THROUGHPUT)), whole);
+    assert_eq!(tab.complaints(), Vec::<String>::new());
+    assert_eq!(tab.requests(), [file]);
 }
 
 fn dark(tab: &mut Tab, web: &Web) {

@@ -193,6 +193,34 @@ impl Tab {
         self.mouse("mouseReleased", x, y, 0);
     }
 
+    /// Moves the mouse over the first element that a selector finds.
+    #[track_caller]
+    pub(crate) fn point(&mut self, selector: &str) {
+        let (x, y, ..) = self.middle(selector);
+        self.mouse("mouseMoved", x, y, 0);
+    }
+
+    /// Clicks it twice, as one who wants a double click.
+    #[track_caller]
+    pub(crate) fn double_click(&mut self, selector: &str) {
+        let (x, y, ..) = self.middle(selector);
+        self.mouse("mouseMoved", x, y, 0);
+        for count in [1, 2] {
+            for (what, buttons) in [("mousePressed", 1), ("mouseReleased", 0)] {
+                let params = json!({
+                    "type": what, "x": x, "y": y, "button": "left", "buttons": buttons,
+                    "clickCount": count,
+                });
+                self.call("Input.dispatchMouseEvent", params);
+            }
+        }
+    }
+
+    /// Presses the key of a letter, a digit or a sign.
+    pub(crate) fn type_key(&mut self, key: &str) {
+        self.key(key, key, 0);
+    }
+
     /// Presses the mouse on something that leads to another page, holds it for some time, and waits
     /// for that page once it is released.
     #[track_caller]

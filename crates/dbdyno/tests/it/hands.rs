@@ -355,15 +355,15 @@ fn a_password_is_its_sessions_alone_and_is_written_nowhere() {
 fn ten_thousand_requests_and_a_slow_reader_keep_nobody_out() {
     let home = Home::new();
     let web = Web::start(&home, &[]);
-    // It asks for the largest file again and again, and reads nothing.
+    // It asks for a file again and again, more than a socket holds, and reads nothing.
     let page = web.page("/compare");
-    let plotly =
+    let script =
         page.split("src=\"").nth(1).and_then(|rest| rest.split('"').next()).expect("a script");
     let ask = |path: &str, how: &str| {
         format!("GET {path} HTTP/1.1\r\nHost: {}\r\nConnection: {how}\r\n\r\n", web.host())
     };
     let mut slow = TcpStream::connect(web.host()).expect("it listens");
-    slow.write_all(ask(plotly, "keep-alive").repeat(100).as_bytes()).expect("it is taken");
+    slow.write_all(ask(script, "keep-alive").repeat(1_000).as_bytes()).expect("it is taken");
     let css = page.split("href=\"/assets/").nth(1).and_then(|rest| rest.split('"').next());
     let css = format!("/assets/{}", css.expect("a style"));
     let ten = ask(&css, "keep-alive").repeat(9) + &ask("/api/jobs", "keep-alive");

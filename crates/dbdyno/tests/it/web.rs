@@ -336,6 +336,46 @@ fn pages_are_compressed_for_whoever_takes_that_but_the_one_that_asks_for_a_passw
 }
 
 #[test]
+fn a_stretch_of_a_chart_is_drawn_and_what_cannot_be_is_refused_in_a_sentence() {
+    let home = Home::new();
+    simulated(&home, "empty", &[]);
+    let web = Web::start(&home, &[]);
+    let chart = |rest: &str| web.get(&format!("/api/runs/last/charts/throughput{rest}"));
+    // Without a suffix it is dbdyno's own description, as with `.json`.
+    assert_eq!(chart("").body, chart(".json").body);
+    let points = |rest: &str| {
+        let chart: serde_json::Value = serde_json::from_str(&chart(rest).body).expect("JSON");
+        chart["traces"][0]["points"].as_array().map(Vec::len)
+    };
+    assert_eq!((points(""), points("?from=10&to=20")), (Some(60), Some(12)));
+    for kind in ["svg", "wide.svg", "narrow.svg", "low.svg"] {
+        let drawn = chart(&format!(".{kind}?from=10&to=20.5"));
+        assert_eq!(drawn.status, 200, "{kind}");
+        assert!(drawn.header("content-type").starts_with("image/svg+xml"), "{kind}");
+        for word in ["data-from=\"10\"", "data-to=\"20.5\"", "data-log=\"\"", "<style>"] {
+            assert!(drawn.body.contains(word), "{kind} {word}: {}", drawn.body);
+        }
+        // For a page it has the page's colours.
+        let drawn = chart(&format!(".{kind}?in=page&y=turned")).body;
+        assert!(drawn.contains("data-log=\"y\"") && !drawn.contains("<style>"), "{drawn}");
+    }
+    for (bad, words) in [
+        ("from=10", "from and to are two numbers"),
+        ("from=x&to=20", "from and to are two numbers"),
+        ("from=20&to=10", "the lower first"),
+        ("from=10&to=inf", "from and to are two numbers"),
+        ("from=NaN&to=NaN", "from and to are two numbers"),
+        ("y=up", "y=turned"),
+    ] {
+        for kind in ["", ".json", ".csv", ".svg", ".wide.svg"] {
+            let refused = chart(&format!("{kind}?{bad}"));
+            assert_eq!(refused.status, 400, "{kind} {bad}");
+            assert!(refused.body.contains(words), "{kind} {bad}: {}", refused.body);
+        }
+    }
+}
+
+#[test]
 fn script_in_a_label_or_a_plan_is_shown_as_text() {
     let home = Home::new();
     let evil = "<script>alert(1)</script><img src=x onerror=alert(2)>";

@@ -74,15 +74,6 @@ impl AxisScale {
         Some(self.from + share * (self.to - self.from))
     }
 
-    /// The number at a pixel.
-    pub(super) fn at(&self, pixel: f64) -> f64 {
-        let share = (pixel - self.from) / (self.to - self.from);
-        match self.is_log {
-            true => self.low * self.ratio().powf(share),
-            false => self.low + share * (self.high - self.low),
-        }
-    }
-
     /// From which to which number it goes.
     pub(super) fn ends(&self) -> (f64, f64) {
         (self.low, self.high)

@@ -1,7 +1,9 @@
 //! Charts as SVG: the same chart gives the same text. Words that come from plans and servers are
 //! escaped.
 //!
-//! Nothing is clipped and nothing is named, so that any number of charts stand in one page.
+//! Nothing is clipped and nothing is named, so that any number of charts stand in one page. Where a
+//! script takes over (`templates/chart.js`), it finds the plot area and what is at its ends in
+//! `data-` attributes of the root, and each trace and each entry of the legend in a group.
 
 mod layout;
 
@@ -10,8 +12,8 @@ use model::numbers::{exact, significant};
 
 use super::decimate::decimate;
 use super::words::{escaped, fitted, width_of};
-use super::{At, DARK, Drawn, LIGHT, Theme, cell_width, colour, is_again, shade, stepped};
-use crate::charts::{Along, Chart, Mark, Point, Shape, Trace};
+use super::{At, DARK, Drawn, LIGHT, Theme, colour, is_again, shade, stepped};
+use crate::charts::{Along, Axis, Chart, Mark, Point, Scale, Shape, Trace};
 
 /// Up to so many dots of a chart tell their value where they are pointed at.
 const TOLD_MOST: usize = 300;
@@ -68,7 +70,8 @@ impl Svg<'_> {
         };
         self.put(&format!(
             "<svg {space}class=\"dc\" role=\"img\" aria-label=\"{summary}\" \
-             viewBox=\"0 0 {width} {height}\" width=\"{width}\" height=\"{height}\">"
+             viewBox=\"0 0 {width} {height}\" width=\"{width}\" height=\"{height}\"{}>",
+            self.place()
         ));
         let style = match theme {
             Theme::OfPage => String::new(),
@@ -81,6 +84,30 @@ impl Svg<'_> {
             self.put(&format!("<rect class=\"paper\" width=\"{width}\" height=\"{height}\"/>"));
         }
         self.put(&format!("<text class=\"title\" x=\"4\" y=\"17\">{title}</text>"));
+    }
+
+    /// Where the plot area is, and what is at its ends, for scripts: left and right stand
+    /// `data-from` and `data-to`, below and above `data-low` and `data-high`.
+    fn place(&self) -> String {
+        let Layout { left, right, top, bottom, .. } = *self.layout;
+        let pixels = [("left", left), ("right", right), ("top", top), ("bottom", bottom)];
+        let mut text: String =
+            pixels.iter().map(|(name, at)| format!(" data-{name}=\"{}\"", px(*at))).collect();
+        let [across, upright] = self.layout.ends();
+        let ends = [("from", across.0), ("to", across.1), ("low", upright.0), ("high", upright.1)];
+        text.extend(ends.map(|(name, value)| format!(" data-{name}=\"{value}\"")));
+        text + &format!(" data-axis=\"{}\" data-log=\"{}\"", self.chart.axis(), self.log())
+    }
+
+    /// Along which directions equal distances are equal ratios.
+    fn log(&self) -> &'static str {
+        let is_log = |axis: &Axis| axis.scale == Scale::Log && axis.categories.is_empty();
+        match (is_log(&self.chart.x), is_log(&self.chart.y), self.chart.is_forest) {
+            (false, false, _) => "",
+            (true, true, _) => "xy",
+            (true, false, false) | (false, true, true) => "x",
+            (false, true, false) | (true, false, true) => "y",
+        }
     }
 
     fn legend(&mut self) {
@@ -122,7 +149,13 @@ impl Svg<'_> {
                 }
             };
             let (x, y) = (px(x + 21.0), px(y));
-            self.put(&format!("{swatch}<text x=\"{x}\" y=\"{y}\">{}</text>", escaped(&name)));
+            // A stripe has no trace to hide.
+            let of = match index < self.chart.traces.len() {
+                true => format!(" data-trace=\"{index}\""),
+                false => String::new(),
+            };
+            let text = format!("<text x=\"{x}\" y=\"{y}\">{}</text>", escaped(&name));
+            self.put(&format!("<g class=\"key\"{of}>{swatch}{text}</g>"));
         }
     }
 
@@ -149,6 +182,7 @@ impl Svg<'_> {
         }
         let axis = format!("M{} {}H{}", px(left), px(bottom), px(right));
         self.put(&format!("<path class=\"axis\" d=\"{axis}\"/>"));
+        self.put("<g class=\"ticks\">");
         for (x, label) in self.layout.x_ticks.clone() {
             let label = escaped(&label);
             if self.chart.is_forest {
@@ -167,6 +201,7 @@ impl Svg<'_> {
             };
             self.put(&format!("{tick}{text}{label}</text>"));
         }
+        self.put("</g>");
         let (x, y) = (px(right), px(self.layout.x_title_at));
         let title = escaped(&self.layout.x_title);
         self.put(&format!(
@@ -222,6 +257,7 @@ impl Svg<'_> {
     }
 
     fn trace(&mut self, index: usize, trace: &Trace, points: &[&Point]) {
+        self.put(&format!("<g class=\"trace\" data-trace=\"{index}\">"));
         match trace.shape {
             Shape::Line | Shape::Steps => self.line(index, trace, points),
             Shape::Joined => {
@@ -233,6 +269,7 @@ impl Svg<'_> {
             Shape::Bars => self.bars(index, trace, points),
             Shape::Cells => self.cells(index, trace),
         }
+        self.put("</g>");
     }
 
     /// A line with its area, broken at gaps; a value alone between two gaps is a dot.
@@ -242,8 +279,10 @@ impl Svg<'_> {
         let is_steps = trace.shape == Shape::Steps;
         let along = |of: &dyn Fn(&Point) -> Option<f64>| -> Vec<Vec<At>> {
             let at = |point: &&Point| Some((self.layout.x(point.x)?, self.layout.y(of(point)?)?));
-            let pieces = pieces(points.iter().map(at));
-            if is_steps { pieces.into_iter().map(stepped).collect() } else { pieces }
+            let pieces = pieces(points.iter().map(at)).into_iter();
+            let drawn = pieces.map(|piece| if is_steps { stepped(piece) } else { piece });
+            let seen = drawn.map(|piece| clipped(&piece, self.layout.left, self.layout.right));
+            seen.filter(|piece| !piece.is_empty()).collect()
         };
         // Edges need both ends: a low end of zero among ratios lies at the axis.
         let low = along(&|point| point.band.map(|band| band.0));
@@ -363,7 +402,7 @@ impl Svg<'_> {
 
     /// The areas of a shade, as one path: there are thousands of them.
     fn cells(&mut self, index: usize, trace: &Trace) {
-        let width = cell_width(self.chart);
+        let width = self.chart.cell_width();
         let mut path = String::new();
         for point in &trace.points {
             let Some((low, high)) = point.band else { continue };
@@ -371,7 +410,7 @@ impl Svg<'_> {
                 continue;
             };
             let end = self.layout.x_within(point.x + width);
-            let (Some(from), Some(end)) = (self.layout.x(point.x), end) else { continue };
+            let (Some(from), Some(end)) = (self.layout.x_within(point.x), end) else { continue };
             path += &format!("M{} {}H{}V{}H{}z", px(from), px(low), px(end), px(high), px(from));
         }
         let (shade, title) = (shade(self.chart, index), escaped(&trace.name));
@@ -407,6 +446,23 @@ fn pieces(points: impl Iterator<Item = Option<At>>) -> Vec<Vec<At>> {
     }
     pieces.retain(|piece| !piece.is_empty());
     pieces
+}
+
+/// A line as far as it is between two places from left to right.
+fn clipped(points: &[At], left: f64, right: f64) -> Vec<At> {
+    // Less than what is written.
+    const SLACK: f64 = 0.01;
+    let mut kept = Vec::new();
+    for (index, (x, y)) in points.iter().copied().enumerate() {
+        if let Some((x0, y0)) = index.checked_sub(1).map(|before| points[before]) {
+            let cut = |at: f64| (at, y0 + (y - y0) * (at - x0) / (x - x0));
+            kept.extend([left, right].into_iter().filter(|at| x0 < *at && *at < x).map(cut));
+        }
+        if (left - SLACK..=right + SLACK).contains(&x) {
+            kept.push((x, y));
+        }
+    }
+    kept
 }
 
 fn path(points: &[At]) -> String {

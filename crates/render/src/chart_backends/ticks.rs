@@ -52,6 +52,10 @@ pub(super) fn x_ticks(chart: &Chart, x: &AxisScale, width: f64) -> Vec<(f64, Tic
     let (mut end, edge) = (f64::NEG_INFINITY, x.end() + MARGIN);
     for tick in ticks {
         let Some(at) = x.place(tick.at) else { continue };
+        // Percentiles and values that were varied may lie beyond a stretch that is looked at.
+        if x.within(tick.at).is_none_or(|within| (within - at).abs() > 0.5) {
+            continue;
+        }
         let half = width_of(&tick.label, TEXT) / 2.0;
         if at - half >= end + 6.0 && at + half <= edge {
             end = at + half;

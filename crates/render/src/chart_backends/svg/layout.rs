@@ -168,6 +168,15 @@ impl Layout {
         }
     }
 
+    /// What is at the left and the right end of the plot area, and below and above.
+    pub(super) fn ends(&self) -> [(f64, f64); 2] {
+        match self.is_forest {
+            false => [self.x.ends(), self.y.ends()],
+            // Names go from above to below.
+            true => [self.y.ends(), (self.x.ends().1, self.x.ends().0)],
+        }
+    }
+
     pub(super) fn x(&self, value: f64) -> Option<f64> {
         self.x.place(value)
     }
