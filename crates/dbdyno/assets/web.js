@@ -188,6 +188,8 @@
   // What a reader has opened, selected, scrolled and zoomed is kept when a part of the page is replaced.
   const replace = (part, html) => {
     const told = new DOMParser().parseFromString(html, "text/html").body;
+    // A chart that is moved to the newer part loses the keyboard.
+    const held = part.contains(document.activeElement) && document.activeElement.closest("figure")?.id;
     // Charts that zoom stay; a picture stays until the newer one has come.
     const known = new Map([...charts(part)].map((figure) => [figure.id, figure]));
     const redrawn = [];
@@ -211,7 +213,6 @@
       box.checked = selected.has(box.value);
     }
     const focused = part.contains(document.activeElement) && document.activeElement.value;
-    const held = part.contains(document.activeElement) && document.activeElement.closest("figure")?.id;
     const scrolled = [...part.querySelectorAll(".table")].map((box) => box.scrollLeft);
     part.replaceChildren(...told.childNodes);
     part.querySelectorAll(".table").forEach((box, index) => {
