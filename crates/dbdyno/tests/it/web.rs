@@ -153,7 +153,7 @@ fn reading_changes_nothing() {
         for chart in charts["charts"].as_array().into_iter().flatten() {
             let id = chart["id"].as_str().expect("a chart has an id");
             let (path, query) = path.split_once('?').unwrap_or((&path, ""));
-            assert!(web.json(&format!("{path}/{id}?{query}"))["data"].is_array(), "{path} {id}");
+            assert!(web.json(&format!("{path}/{id}?{query}"))["traces"].is_array(), "{path} {id}");
             assert!(web.page(&format!("{path}/{id}.csv?{query}")).starts_with("trace,"));
         }
     }
