@@ -70,6 +70,8 @@ pub(crate) fn sides_of_axis(
 ) -> Option<ComparisonReport> {
     let [axis] = experiment.axes.as_slice() else { return None };
     let is_searched = report.rate.is_some() || experiment.seek.is_some();
+    // Repeats that a rule has ended have their own verdicts: these would be right less often.
+    let is_searched = is_searched || report.stop_condition.is_some();
     let are_sides = (2..=VALUES_MOST).contains(&axis.values.len());
     if render::is_unfinished(report) || is_searched || !are_sides {
         return None;

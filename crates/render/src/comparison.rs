@@ -176,7 +176,12 @@ fn with_caution(verdict: &mut Verdict) {
 fn gate(gate: &GateResult) -> Verdict {
     let at = gate.at.join(", ");
     let (tone, headline) = match gate.passed {
-        Passed::Held => (Tone::Good, format!("passed {}", gate.gate)),
+        Passed::Held => {
+            let worst = gate.worst.filter(|worst| worst.is_finite());
+            let worst = worst
+                .map(|worst| format!(": at worst {:+.1} % (95 % bound)", (worst - 1.0) * 100.0));
+            (Tone::Good, format!("passed {}{}", gate.gate, worst.unwrap_or_default()))
+        }
         Passed::Broken => (Tone::Bad, format!("FAILED {} at {at}", gate.gate)),
         Passed::Undecided => {
             let more = "too few runs, or too much noise: run more repeats";
@@ -515,13 +520,13 @@ fn sentence(min_effect: f64, judged: &Judged) -> String {
     }
 }
 
-/// What would have been seen all the same, where no difference was: `5.1 % with 4 runs a side,
-/// 2.2 % with 16`.
+/// What would have been seen all the same, where no difference was: `5.1 % or more with 4 runs a
+/// side, 2.2 % with 16`.
 fn detectable(judged: &Judged) -> Option<String> {
     let share = judged.detectable.filter(|_| judged.verdict == Judgement::NoEvidence)?;
     let runs = [judged.baseline, judged.side].into_iter().flatten().map(|figure| figure.count);
     let runs = runs.min().unwrap_or(0);
-    let mut printed = format!("{} with {} a side", smallest(share), count(runs, "run"));
+    let mut printed = format!("{} or more with {} a side", smallest(share), count(runs, "run"));
     let more = 4 * runs;
     if more <= stats::FIGURES_MAX as u64 {
         let half = smallest(((1.0 + share).ln() / 2.0).exp() - 1.0);

@@ -268,7 +268,12 @@ fn headline(report: &ExperimentReport) -> (String, String) {
         _ => " done and counted",
     };
     let trials = format!("{done} of {}{done_and_counted}{rest}", count(report.trials, "trial"));
-    (format!("{name}: {found}"), format!("{n}, {trials}, {}", report.order.name()))
+    // One point has no turns.
+    let order = match report.points.len() {
+        1 => String::new(),
+        _ => format!(", {}", report.order.name()),
+    };
+    (format!("{name}: {found}"), format!("{n}, {trials}{order}"))
 }
 
 /// The point whose primary figure is the best one.

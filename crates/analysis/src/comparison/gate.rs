@@ -51,6 +51,9 @@ pub struct GateResult {
     /// Whether it is broken by what makes the figure better.
     #[serde(skip)]
     pub is_on_gains: bool,
+    /// Of one that holds, the ratio that the error leaves possible at worst; none of others.
+    #[serde(skip)]
+    pub worst: Option<f64>,
 }
 
 impl GateResult {
@@ -106,6 +109,7 @@ impl Gate {
             at: Vec::new(),
             runs_least: usize::MAX,
             is_on_gains: false,
+            worst: None,
         };
         let mut n_seen = 0;
         for pair in &report.pairs {
@@ -120,6 +124,7 @@ impl Gate {
                 let n_runs = judged.of_runs.iter().map(Vec::len).min().unwrap_or(0);
                 found.runs_least = found.runs_least.min(n_runs);
                 let passed = self.of(judged);
+                found.worst = self.worse(found.worst, judged);
                 if passed == Passed::Held || (found.passed, passed) == LESS {
                     continue;
                 }
@@ -169,6 +174,21 @@ impl Gate {
         let names = had.map(|judged| judged.figure.as_str()).chain(OF_RUN.iter().map(|of| of.name));
         suggestion(&self.figure, names.map(short))
             .map_or_else(String::new, |near| format!("; did you mean {near}?"))
+    }
+
+    /// The worse of what is known and of what the error of a figure leaves possible.
+    fn worse(&self, known: Option<f64>, judged: &Judged) -> Option<f64> {
+        let interval = judged.ratio.and_then(|ratio| ratio.interval);
+        let ends = judged.bounds.into_iter().chain(interval);
+        // The nearer one decides: see [`Gate::of`].
+        let (end, pick): (Option<f64>, fn(f64, f64) -> f64) = match self.is_rise {
+            true => (ends.map(|(_, most)| most).reduce(f64::min), f64::max),
+            false => (ends.map(|(least, _)| least).reduce(f64::max), f64::min),
+        };
+        match (known, end) {
+            (Some(known), Some(end)) => Some(pick(known, end)),
+            (known, end) => known.or(end),
+        }
     }
 
     /// A limit is broken if the whole interval of the ratio lies beyond it. It holds if the

@@ -166,6 +166,10 @@ fn next_commands(report: &ComparisonReport, matches: &ArgMatches) -> Vec<(String
     let names = matches.get_many::<String>("sides").into_iter().flatten();
     let names = names.map(|name| for_shell(name));
     let by = matches.get_one::<String>("by").map(|axis| format!("--by {}", for_shell(axis)));
+    // A report of an experiment alone is no comparison.
+    let axis = report.command.as_deref().and_then(|command| command.split_once(" --by "));
+    let axis = axis.filter(|_| by.is_none()).map(|(_, axis)| format!(" --by {axis}"));
+    let axis = axis.unwrap_or_default();
     let words: Vec<String> = names.chain(by).collect();
     let words = words.join(" ");
     let limit = match is_less_better(&report.primary) {
@@ -174,7 +178,7 @@ fn next_commands(report: &ComparisonReport, matches: &ArgMatches) -> Vec<(String
     };
     let commands = [
         (format!("dbdyno compare {words} --full"), "all figures"),
-        (format!("dbdyno report {words} -o compare.html"), "charts"),
+        (format!("dbdyno report {words}{axis} -o compare.html"), "charts"),
         (format!("dbdyno compare {words} --fail-if '{limit}'"), "a gate"),
     ];
     commands.into_iter().map(|(command, why)| (command, why.to_owned())).collect()

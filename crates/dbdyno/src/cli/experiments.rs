@@ -231,9 +231,12 @@ fn next_commands(report: &ExperimentReport) -> Vec<(String, String)> {
     let id = short_id(&report.id);
     let by = |axis: &model::Axis| for_shell(model::short_axis(&axis.name));
     let mut commands: Vec<(String, &str)> = Vec::new();
-    if let Some(axis) = report.axes.first() {
-        let words = format!("dbdyno compare {id} --by {}", by(axis));
-        commands.push((words, "which is better, how surely"));
+    match report.axes.as_slice() {
+        [] => {}
+        [_] => commands.push((format!("dbdyno compare {id}"), "side by side")),
+        [first, ..] => {
+            commands.push((format!("dbdyno compare {id} --by {}", by(first)), "side by side"));
+        }
     }
     commands.push((format!("dbdyno report {id} -o experiment.html"), "charts"));
     let trials = format!("dbdyno runs list --where experiment={id}");

@@ -52,6 +52,13 @@ pub(super) fn grouped(store: &Store, names: &[String], asked: Option<&str>) -> O
         by => {
             // The oldest first: what is new is held against what was.
             rows.sort_by_key(|row| row.started_unix_ms);
+            // Or in the order in which an experiment has the values of its axis.
+            if let Some(axis) = by.strip_prefix(AXIS) {
+                let values = axis_values(store, &rows, axis);
+                rows.sort_by_key(|row| {
+                    values.iter().position(|of| Some(of.as_str()) == value(row, by))
+                });
+            }
             sides(&rows, by, &|label| n_labelled(store, label))
         }
     };
@@ -69,6 +76,14 @@ pub(super) fn grouped(store: &Store, names: &[String], asked: Option<&str>) -> O
         is_chosen: by == chosen,
     };
     Some(Grouped { sides, ways: all.map(way).collect() })
+}
+
+/// The values of an axis of the experiment that runs are the trials of, as it has them.
+fn axis_values(store: &Store, rows: &[RunRow], axis: &str) -> Vec<String> {
+    let id = rows.first().and_then(|row| row.experiment.as_deref());
+    let experiment = id.and_then(|id| store.find_experiment(id).ok());
+    let axes = experiment.into_iter().flat_map(|of| of.axes);
+    axes.filter(|of| of.name == axis).flat_map(|of| of.values).collect()
 }
 
 /// A run alone: no label, no list, and no experiment.

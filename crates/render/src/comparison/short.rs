@@ -8,6 +8,7 @@ use std::iter::once;
 use analysis::comparison::{ComparisonReport, EachTransaction, GateResult, PairReport, telling};
 use model::Severity;
 use model::finding_catalog::in_short;
+use model::format_count;
 use model::numbers::{count, cut, significant};
 
 use super::each_transaction::TIME;
@@ -30,6 +31,9 @@ const NOTES_MOST: usize = 2;
 
 /// Two lines of 80 columns beside their label.
 const REMARK_LETTERS_MOST: usize = 130;
+
+/// Four lines of 80 columns beside their label: of a note, every word counts.
+const NOTE_LETTERS_MOST: usize = 270;
 
 /// Differences that are named.
 const DIFFERENCES_MOST: usize = 4;
@@ -162,7 +166,7 @@ fn context(report: &ComparisonReport) -> Vec<(&'static str, String)> {
     pairs.push(("time goes", times(report)));
     pairs.push(("setup", setup(report)));
     let notes = notes(report).into_iter().take(NOTES_MOST);
-    pairs.extend(notes.map(|text| ("note", cut(&text, REMARK_LETTERS_MOST))));
+    pairs.extend(notes.map(|text| ("note", cut(&text, NOTE_LETTERS_MOST))));
     pairs.retain(|(_, words)| !words.is_empty());
     pairs
 }
@@ -188,7 +192,7 @@ fn differ(report: &ComparisonReport) -> String {
     });
     let mut parts: Vec<String> = shown.collect();
     let more = report.differences.len().saturating_sub(parts.len());
-    parts.extend((more > 0).then(|| format!("{} more", count(more as u64, "fact"))));
+    parts.extend((more > 0).then(|| format!("{} more, with --full", format_count(more as u64))));
     parts.join("; ")
 }
 
