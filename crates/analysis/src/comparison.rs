@@ -303,7 +303,7 @@ pub struct SideReport {
     /// What failed or was dropped of all that was offered, in percent: the most of one run.
     #[serde(default)]
     pub lost_percent: f64,
-    /// Modes that all its runs have, such as how a commit is made durable.
+    /// The modes that all its runs have in common, such as `synchronous=full`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub modes: Vec<String>,
 }

@@ -2,7 +2,7 @@
 //!
 //! Not here: what differs between the sides (differences), and how it is reported (render).
 
-use model::{Load, numbers};
+use model::{Load, Placement, numbers};
 use serde::{Deserialize, Serialize};
 
 use crate::report::Report;
@@ -39,7 +39,7 @@ pub struct Environment {
     pub dbdyno: Vec<String>,
     /// Modes, such as how a commit is made durable, that all runs have.
     pub modes: Vec<String>,
-    /// What a reader of any figure of them must know, such as that a result is no official one.
+    /// Disclaimers that belong beside every figure of the runs, such as "not a TPC-C result".
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub notices: Vec<String>,
 }
@@ -71,9 +71,15 @@ impl Environment {
             notices: each(all, |report| report.notice().map(str::to_owned)),
         }
     }
+
+    /// Whether any of the runs was made in virtual time.
+    pub fn has_virtual_time(&self) -> bool {
+        let simulated = Placement::Simulated.name();
+        self.placements.iter().any(|place| place == simulated)
+    }
 }
 
-/// Modes, such as how a commit is made durable, that all of some runs have.
+/// The modes that all of these runs have in common, such as `synchronous=full`.
 pub(crate) fn common_modes(all: &[&Report]) -> Vec<String> {
     let is_common = |mode: &&String| all.iter().all(|report| report.modes.contains(mode));
     let modes = all.first().into_iter().flat_map(|report| &report.modes);

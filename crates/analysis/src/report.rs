@@ -188,12 +188,6 @@ pub struct Report {
 }
 
 impl Report {
-    /// What a reader of any of its figures must know, such as that a result is no official one.
-    pub fn notice(&self) -> Option<&str> {
-        let first = self.notes.first()?;
-        (!first.starts_with(NOT_CHECKED)).then_some(first.as_str())
-    }
-
     /// What is reported second by second, by kind and by gauge: half of a report, and no part of
     /// what whole runs are compared by.
     pub const AT_LENGTH: [ReportField; 6] = [
@@ -204,6 +198,12 @@ impl Report {
         ("gauges", "[]"),
         ("transactions", "{}"),
     ];
+
+    /// The disclaimer that belongs beside every figure of the run, such as "not a TPC-C result".
+    pub fn notice(&self) -> Option<&str> {
+        let first = self.notes.first()?;
+        (!first.starts_with(NOT_CHECKED)).then_some(first.as_str())
+    }
     /// What is reported second by second alone: comparisons need all else.
     pub const SERIES: [ReportField; 4] = [
         ("seconds", "[]"),

@@ -61,19 +61,20 @@ pub fn compare(store: &Store, asked: &CompareBy, judge: &Judge) -> Result<Compar
 /// An axis with more values is read as a curve, not as sides.
 const VALUES_MOST: usize = 3;
 
-/// The values of the only axis of an experiment held against each other, where they are sides: none
-/// while trials are left, and none where it is asked which rate is kept.
+/// Compares the values of the only axis of an experiment. Returns none while trials are left, of
+/// more than three values, and where the experiment has another answer.
 pub(crate) fn sides_of_axis(
     store: &Store,
     experiment: &Experiment,
     report: &ExperimentReport,
 ) -> Option<ComparisonReport> {
     let [axis] = experiment.axes.as_slice() else { return None };
-    let is_searched = report.rate.is_some() || experiment.seek.is_some();
-    // Repeats that a rule has ended have their own verdicts: these would be right less often.
-    let is_searched = is_searched || report.stop_condition.is_some();
+    // A rate and a search have answers of their own, and so have repeats that a rule has ended:
+    // these verdicts would be right less often.
+    let has_own_answer =
+        report.rate.is_some() || experiment.seek.is_some() || report.stop_condition.is_some();
     let are_sides = (2..=VALUES_MOST).contains(&axis.values.len());
-    if render::is_unfinished(report) || is_searched || !are_sides {
+    if render::is_unfinished(report) || has_own_answer || !are_sides {
         return None;
     }
     let by = CompareBy::Axis { experiment: report.id.clone(), axis: axis.name.clone() };
@@ -82,8 +83,9 @@ pub(crate) fn sides_of_axis(
     compare(store, &by, &judge).ok()
 }
 
-/// One experiment alone is held against itself by its axis, if it has but one.
-fn by_its_axis(store: &Store, asked: &CompareBy) -> Result<CompareBy, Error> {
+/// Turns one experiment alone into the values of its axis, if it has but one. Errors: it varies
+/// several.
+pub fn by_its_axis(store: &Store, asked: &CompareBy) -> Result<CompareBy, Error> {
     let CompareBy::Sides(names) = asked else { return Ok(asked.clone()) };
     let [name] = names.as_slice() else { return Ok(asked.clone()) };
     // A label or a run is none.

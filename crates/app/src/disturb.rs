@@ -35,7 +35,7 @@ use crate::settle::SettlingAt;
 const LOOK_EVERY: Duration = Duration::from_millis(50);
 /// What is cut off, and is no work of a server, has so long to end before it is left behind.
 const GRACE: Duration = Duration::from_secs(10);
-/// A restart that takes longer after somebody has asked to stop is given up.
+/// After a stop, a restart that takes longer than this is given up.
 const RESTART_PATIENCE: Duration = Duration::from_secs(60);
 
 /// All disturbances of a run.

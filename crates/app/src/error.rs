@@ -68,15 +68,14 @@ impl From<drivers::CannotOpen> for Error {
 
 impl From<StoreError> for Error {
     fn from(error: StoreError) -> Error {
-        use StoreErrorKind::{AmbiguousRun, Missing, NotAStore, Taken, UnderWay, UnknownRun};
+        use StoreErrorKind::{NotAStore, Taken, UnderWay};
         let advised = || match error.message.ends_with("name another file") {
             true => format!("{error} with --store, or run with --no-store"),
             false => format!("{error}; name another with --store, or run with --no-store"),
         };
         match error.kind {
-            // A name that means nothing is a mistake of who wrote it, and not of the store.
-            Taken | UnknownRun | AmbiguousRun | Missing => Error::Usage(error.to_string()),
             NotAStore => Error::Usage(advised()),
+            kind if kind == Taken || kind.is_wrong_name() => Error::Usage(error.to_string()),
             // Nothing was to be kept.
             UnderWay => Error::Failed(error.to_string()),
             _ => Error::Failed(advised()),

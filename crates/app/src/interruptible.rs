@@ -42,9 +42,9 @@ where
     run_until(&mut is_given_up, interrupted, hear, work)
 }
 
-/// Does `work` as [`run_interruptible`] does, where the load may have been stopped already: it is
-/// left behind when somebody asks twice, or when it takes longer than `patience` and somebody has
-/// asked.
+/// Does `work` that must be done although the user has stopped the load, such as setting back what
+/// the run has changed. A second stop gives it up, and so does the first if `work` has taken longer
+/// than `patience`.
 pub(crate) fn run_unless_asked_twice<T: Send + 'static>(
     stop: &Stop,
     patience: Duration,

@@ -29,7 +29,7 @@ const SIDES_MOST: usize = 6;
 pub enum ReportSource {
     /// A run.
     Run(Box<Report>),
-    /// An experiment.
+    /// An experiment, with its trials.
     Experiment(Box<ExperimentSource>),
     /// A search.
     Seek(Box<SeekReport>),
@@ -42,29 +42,19 @@ pub enum ReportSource {
 /// An experiment, and what its page needs of the store.
 #[derive(Clone, Debug)]
 pub struct ExperimentSource {
-    /// What it has shown.
+    /// The points with their figures, and the curve over the axis.
     pub report: ExperimentReport,
-    /// Its trials.
+    /// The trials that have ended, in the order of time.
     pub trials: Vec<TrialReport>,
-    /// The values of its only axis held against each other, where they are sides.
+    /// The comparison of the values of the only axis, if there are two or three.
     pub sides: Option<ComparisonReport>,
-    /// The tables that are asked for.
+    /// Tables by `--rows` and `--columns`, if the user names them.
     pub tables: Option<Matrices>,
 }
 
 impl ExperimentSource {
-    /// An experiment, judged by a figure or by that of its workload.
+    /// Reads from the store what the page of an experiment shows beside its report.
     pub fn of(
-        store: &Store,
-        experiment: &Experiment,
-        figure: Option<&str>,
-    ) -> Result<ExperimentSource, Error> {
-        let report = report_by(store, experiment, figure)?;
-        ExperimentSource::of_report(store, experiment, report)
-    }
-
-    /// The same where its report is known.
-    pub fn of_report(
         store: &Store,
         experiment: &Experiment,
         report: ExperimentReport,
@@ -74,11 +64,11 @@ impl ExperimentSource {
         Ok(ExperimentSource { report, trials, sides, tables: None })
     }
 
-    /// Its page.
+    /// The page of the experiment.
     pub fn document(&self) -> Document {
         let mut page = render::experiment(&self.report, &self.trials, self.sides.as_ref());
         if let Some(tables) = &self.tables {
-            // What is asked for takes the place of what is shown without being asked.
+            // Tables that the user names replace the default ones.
             page.sections.retain(|section| section.id != "matrix");
             page.sections.push(render::matrix_section(tables));
         }
@@ -134,7 +124,8 @@ impl ReportSource {
             let report = crate::seek::report(store, experiment)?;
             return Ok(ReportSource::Seek(Box::new(report)));
         }
-        let source = ExperimentSource::of(store, experiment, figure)?;
+        let report = report_by(store, experiment, figure)?;
+        let source = ExperimentSource::of(store, experiment, report)?;
         Ok(ReportSource::Experiment(Box::new(source)))
     }
 

@@ -28,10 +28,10 @@ use crate::watcher::Watcher;
 
 /// How long a server may take to apply a new setting.
 const TAKEN_UP_MS: u128 = 10_000;
-/// Settings that cannot be set back so long after somebody has asked to stop stay in the journal.
-const PATIENCE: Duration = Duration::from_secs(10);
 /// How often it is asked.
 const LOOK_EVERY_MS: u64 = 10;
+/// After a stop, settings that are not set back within this time stay in the journal.
+const PATIENCE: Duration = Duration::from_secs(10);
 
 /// A setting as a server tells it.
 #[derive(Clone, Debug, PartialEq, Eq)]

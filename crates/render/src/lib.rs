@@ -12,6 +12,7 @@ pub mod csv;
 mod csv_rows;
 pub mod document;
 mod experiment;
+mod first_page;
 pub mod flame_graph;
 mod history;
 #[cfg(feature = "pages")]

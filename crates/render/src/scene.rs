@@ -10,10 +10,6 @@ pub(crate) const LISTED_MOST: usize = 4;
 
 /// What was measured, on what and when, in sentences.
 pub(crate) fn scene(scene: &Environment) -> String {
-    let data = match scene.data.is_empty() {
-        true => String::new(),
-        false => format!(" ({})", several(&scene.data)),
-    };
     let load = match scene.loads.is_empty() {
         true => String::new(),
         false => format!(", load: {}", several(&scene.loads)),
@@ -25,8 +21,8 @@ pub(crate) fn scene(scene: &Environment) -> String {
         format!("started between {first} and {last}")
     };
     let mut printed = format!(
-        "{}{data} on {}: {}{load}; {} of {} after {} of ramp-up, {when}.",
-        several(&scene.workloads),
+        "{} on {}: {}{load}; {} of {} after {} of ramp-up, {when}.",
+        workloads(scene),
         several(&scene.databases),
         clients(scene.clients),
         count(scene.runs, "run"),
@@ -34,7 +30,7 @@ pub(crate) fn scene(scene: &Environment) -> String {
         span(scene.ramp_up_s),
     );
     let machine = [&scene.machines, &scene.systems].map(|values| several(values));
-    if scene.placements.iter().any(|place| place == "simulated") {
+    if scene.has_virtual_time() {
         printed.push_str(" In virtual time: no machine was loaded.");
     } else if !scene.machines.is_empty() {
         printed.push_str(&format!(" The generator ran on {}; {}.", machine[0], machine[1]));
@@ -44,6 +40,15 @@ pub(crate) fn scene(scene: &Environment) -> String {
     }
     printed.push_str(&format!(" By dbdyno {}.", several(&scene.dbdyno)));
     printed
+}
+
+/// `tpcc (warehouses 1)`.
+pub(crate) fn workloads(scene: &Environment) -> String {
+    let data = match scene.data.is_empty() {
+        true => String::new(),
+        false => format!(" ({})", several(&scene.data)),
+    };
+    several(&scene.workloads) + &data
 }
 
 /// `1 to 8 clients`.

@@ -39,6 +39,14 @@ pub enum StoreErrorKind {
     Other,
 }
 
+impl StoreErrorKind {
+    /// Whether the mistake is in the name of a run or of a file, and not in the store.
+    pub fn is_wrong_name(self) -> bool {
+        use StoreErrorKind::{AmbiguousRun, Missing, NotAStore, UnknownRun};
+        matches!(self, UnknownRun | AmbiguousRun | Missing | NotAStore)
+    }
+}
+
 /// What went wrong with the store, in one sentence that names the file and what to do.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StoreError {

@@ -7,11 +7,12 @@ use std::fmt;
 use std::str::FromStr;
 
 use model::numbers::{INFINITE, significant};
-use model::suggestion;
 use serde::{Deserialize, Serialize};
 
 use super::{ComparisonReport, Judged, PointPair};
-use crate::figures::{Direction, OF_RUN, check_name, direction, find_as_written, short, spellings};
+use crate::figures::{
+    Direction, OF_RUN, check_name, did_you_mean, direction, find_as_written, short, spellings,
+};
 
 /// A limit as written: a figure, a direction and a share.
 #[derive(Clone, Debug, PartialEq)]
@@ -51,7 +52,8 @@ pub struct GateResult {
     /// Whether it is broken by what makes the figure better.
     #[serde(skip)]
     pub is_on_gains: bool,
-    /// Of one that holds, the ratio that the error leaves possible at worst; none of others.
+    /// The ratio that the error leaves possible at the worst of all places, which says how far
+    /// inside a limit that holds is; none where no place has an interval.
     #[serde(skip)]
     pub worst: Option<f64>,
 }
@@ -172,8 +174,7 @@ impl Gate {
         let points = report.pairs.iter().flat_map(|pair| &pair.points);
         let had = points.flat_map(|at| std::iter::once(&at.primary).chain(&at.others));
         let names = had.map(|judged| judged.figure.as_str()).chain(OF_RUN.iter().map(|of| of.name));
-        suggestion(&self.figure, names.map(short))
-            .map_or_else(String::new, |near| format!("; did you mean {near}?"))
+        did_you_mean(&self.figure, names.map(short))
     }
 
     /// The worse of what is known and of what the error of a figure leaves possible.

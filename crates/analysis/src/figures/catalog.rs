@@ -479,11 +479,15 @@ pub fn resolve<'r>(
         return Err(other);
     }
     let names: BTreeSet<String> = reports.flat_map(all_of).map(|figure| figure.name).collect();
-    let near = suggestion(asked, names.iter().map(String::as_str));
-    let near = near.map_or_else(String::new, |near| format!("; did you mean {near}?"));
+    let near = did_you_mean(asked, names.iter().map(String::as_str));
     Err(format!(
         "no run here has the figure {asked}{near} ('dbdyno runs show RUN --figures' lists those of a run)"
     ))
+}
+
+/// `; did you mean tps?`, or nothing if no name comes near what was written.
+pub fn did_you_mean<'a>(written: &str, names: impl IntoIterator<Item = &'a str>) -> String {
+    suggestion(written, names).map_or_else(String::new, |near| format!("; did you mean {near}?"))
 }
 
 /// The quantiles that reports keep, for whoever asks for another one: `p75`, `new_order.p42`.

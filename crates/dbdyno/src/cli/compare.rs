@@ -4,7 +4,7 @@ use analysis::ComparisonReport;
 use analysis::comparison::{Gate, GateResult, Judge, Passed};
 use analysis::figures::is_less_better;
 use app::Error;
-use app::compare::{CompareBy, compare as hold};
+use app::compare::{CompareBy, by_its_axis, compare as hold};
 use clap::{Arg, ArgAction, ArgMatches, Command};
 use model::numbers::count;
 use render::document::{Document, Tone};
@@ -98,8 +98,10 @@ pub(crate) fn compare(matches: &ArgMatches, shell: &Shell) -> Outcome {
         .map(|text| text.parse::<Gate>().map_err(|why| Error::Usage(format!("--fail-if: {why}"))))
         .collect::<Result<Vec<Gate>, Error>>()?;
     judge.also = gates.iter().map(|gate| gate.figure.clone()).collect();
-    let report = hold(&store(matches, shell)?, &asked, &judge);
-    let report = report.or_else(|error| match flags::output_of(matches) {
+    let store = store(matches, shell)?;
+    let compared = by_its_axis(&store, &asked);
+    let report = compared.and_then(|of| Ok((hold(&store, &of, &judge)?, of)));
+    let (report, compared) = report.or_else(|error| match flags::output_of(matches) {
         Output::Github => github::print_error(&error, shell).and(Err(error)),
         _ => Err(error),
     })?;
@@ -133,7 +135,7 @@ pub(crate) fn compare(matches: &ArgMatches, shell: &Shell) -> Outcome {
             shell.print(&format!("{value:#}\n"))
         }
         _ => {
-            let mut page = page_of(&report, &gates, matches);
+            let mut page = page_of(&report, &compared, &gates, matches);
             // The verdicts on gates come first. One that fails the command is no mere warning.
             for (gate, verdict) in gates.iter().zip(&mut page.verdicts) {
                 if is_broken(gate) {
@@ -151,35 +153,45 @@ pub(crate) fn compare(matches: &ArgMatches, shell: &Shell) -> Outcome {
 }
 
 /// The page: of one that is printed, its first page, unless more is asked for.
-fn page_of(report: &ComparisonReport, gates: &[GateResult], matches: &ArgMatches) -> Document {
+fn page_of(
+    report: &ComparisonReport,
+    compared: &CompareBy,
+    gates: &[GateResult],
+    matches: &ArgMatches,
+) -> Document {
     if let Some(page) = of_sections(matches, || comparison(report, gates)) {
         return page;
     }
     match flags::output_of(matches) == Output::Text && !matches.get_flag("full") {
-        true => comparison_short(report, gates, &next_commands(report, matches)),
+        true => comparison_short(report, gates, &next_commands(report, compared, matches)),
         false => comparison(report, gates),
     }
 }
 
 /// How to go on from the first page.
-fn next_commands(report: &ComparisonReport, matches: &ArgMatches) -> Vec<(String, String)> {
+fn next_commands(
+    report: &ComparisonReport,
+    compared: &CompareBy,
+    matches: &ArgMatches,
+) -> Vec<(String, String)> {
     let names = matches.get_many::<String>("sides").into_iter().flatten();
-    let names = names.map(|name| for_shell(name));
-    let by = matches.get_one::<String>("by").map(|axis| format!("--by {}", for_shell(axis)));
+    let names: Vec<String> = names.map(|name| for_shell(name)).collect();
+    let names = names.join(" ");
+    let by = |axis: &str| format!(" --by {}", for_shell(axis));
+    let asked = matches.get_one::<String>("by").map_or_else(String::new, |axis| by(axis));
     // A report of an experiment alone is no comparison.
-    let axis = report.command.as_deref().and_then(|command| command.split_once(" --by "));
-    let axis = axis.filter(|_| by.is_none()).map(|(_, axis)| format!(" --by {axis}"));
-    let axis = axis.unwrap_or_default();
-    let words: Vec<String> = names.chain(by).collect();
-    let words = words.join(" ");
+    let axis = match compared {
+        CompareBy::Axis { axis, .. } => by(model::short_axis(axis)),
+        CompareBy::Sides(_) => String::new(),
+    };
     let limit = match is_less_better(&report.primary) {
         true => format!("{}>+5%", report.primary),
         false => format!("{}<-5%", report.primary),
     };
     let commands = [
-        (format!("dbdyno compare {words} --full"), "all figures"),
-        (format!("dbdyno report {words}{axis} -o compare.html"), "charts"),
-        (format!("dbdyno compare {words} --fail-if '{limit}'"), "a gate"),
+        (format!("dbdyno compare {names}{asked} --full"), "all figures"),
+        (format!("dbdyno report {names}{axis} -o compare.html"), "charts"),
+        (format!("dbdyno compare {names}{asked} --fail-if '{limit}'"), "a gate"),
     ];
     commands.into_iter().map(|(command, why)| (command, why.to_owned())).collect()
 }

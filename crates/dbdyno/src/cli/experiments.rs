@@ -201,7 +201,7 @@ fn print_report(
         false => {
             let store = store(matches, shell)?;
             let of_store = store.find_experiment(&report.id).map_err(said)?;
-            let source = ExperimentSource::of_report(&store, &of_store, report.clone())?;
+            let source = ExperimentSource::of(&store, &of_store, report.clone())?;
             let mut page = source.document();
             if flags::output_of(matches) == Output::Text {
                 shorten(&mut page, report);
@@ -229,19 +229,17 @@ fn shorten(page: &mut Document, report: &ExperimentReport) {
 /// How to go on from the page of an experiment.
 fn next_commands(report: &ExperimentReport) -> Vec<(String, String)> {
     let id = short_id(&report.id);
-    let by = |axis: &model::Axis| for_shell(model::short_axis(&axis.name));
-    let mut commands: Vec<(String, &str)> = Vec::new();
-    match report.axes.as_slice() {
-        [] => {}
-        [_] => commands.push((format!("dbdyno compare {id}"), "side by side")),
-        [first, ..] => {
-            commands.push((format!("dbdyno compare {id} --by {}", by(first)), "side by side"));
-        }
-    }
-    commands.push((format!("dbdyno report {id} -o experiment.html"), "charts"));
-    let trials = format!("dbdyno runs list --where experiment={id}");
-    commands.push((trials, "each trial"));
-    commands.into_iter().map(|(command, why)| (command, why.to_owned())).collect()
+    let by = match report.axes.as_slice() {
+        [first, _, ..] => format!(" --by {}", for_shell(model::short_axis(&first.name))),
+        _ => String::new(),
+    };
+    let sides = (format!("dbdyno compare {id}{by}"), "side by side");
+    let others = [
+        (format!("dbdyno report {id} -o experiment.html"), "charts"),
+        (format!("dbdyno runs list --where experiment={id}"), "each trial"),
+    ];
+    let sides = (!report.axes.is_empty()).then_some(sides);
+    sides.into_iter().chain(others).map(|(command, why)| (command, why.to_owned())).collect()
 }
 
 /// Holds the limits that are asked for against each point.

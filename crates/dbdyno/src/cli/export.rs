@@ -9,7 +9,7 @@ use clap::{Arg, ArgAction, ArgMatches, Command};
 use model::RunId;
 use render::{as_json, seconds_csv};
 use serde_json::{Value, json};
-use store::{Filter, Store, StoreError, StoreErrorKind};
+use store::{Store, StoreError, StoreErrorKind};
 
 use super::output_file::{OutputFile, extension};
 use super::stored::{id, said, store};
@@ -113,10 +113,8 @@ fn named(store: &Store, matches: &ArgMatches) -> Result<Vec<RunId>, Error> {
         let found = match (store.find(name), store.find_experiment(name)) {
             (Ok(run), _) => vec![run],
             (Err(error), Ok(experiment)) if error.kind == StoreErrorKind::UnknownRun => {
-                let rows = store.list(&Filter::default()).map_err(said)?.into_iter();
-                rows.filter(|row| row.experiment.as_ref() == Some(&experiment.id))
-                    .map(|row| row.run)
-                    .collect()
+                let trials = store.trials(&experiment).map_err(said)?;
+                trials.into_iter().map(|trial| trial.run.run).collect()
             }
             (Err(error), _) => return Err(said(error)),
         };

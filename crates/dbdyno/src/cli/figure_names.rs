@@ -4,10 +4,12 @@
 
 use std::collections::BTreeMap;
 
-use analysis::figures::{OF_RUN, Required, other_quantile, quotients, short, spellings, unit};
+use analysis::figures::{
+    OF_RUN, Required, did_you_mean, other_quantile, quotients, short, spellings, unit,
+};
 use app::error::Error;
 use app::figure_names::{is_of_other, of_workload};
-use model::{Plan, suggestion};
+use model::Plan;
 use plan::workload_of;
 
 /// Figures that the list of every run has, and only some workloads bring.
@@ -74,8 +76,7 @@ fn find(figure: &str, names: &Names) -> Result<Option<(String, String)>, String>
     let of_run = OF_RUN.iter().map(|of| of.name).filter(|name| names.contains_key(*name));
     let forms: Vec<String> = names.keys().flat_map(written).collect();
     let others = forms.iter().chain(names.keys()).map(String::as_str);
-    let near = suggestion(figure, of_run.map(short).chain(others));
-    let near = near.map_or_else(String::new, |near| format!("; did you mean {near}?"));
+    let near = did_you_mean(figure, of_run.map(short).chain(others));
     Err(format!(
         "a run of this plan has no figure {figure}{near} ('dbdyno list figures' lists those of \
          every run)"

@@ -44,13 +44,8 @@ pub(super) fn store(matches: &ArgMatches, shell: &Shell) -> Result<Store, Error>
 
 /// What the store says, as an error.
 pub(super) fn said(error: store::StoreError) -> Error {
-    match error.kind {
-        store::StoreErrorKind::UnknownRun
-        | store::StoreErrorKind::AmbiguousRun
-        | store::StoreErrorKind::Missing
-        | store::StoreErrorKind::NotAStore => Error::Usage(error.to_string()),
-        _ => Error::Failed(error.to_string()),
-    }
+    let is_misuse = error.kind.is_wrong_name();
+    (if is_misuse { Error::Usage } else { Error::Failed })(error.to_string())
 }
 
 /// All runs that are named, each once.

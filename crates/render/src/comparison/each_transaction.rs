@@ -7,7 +7,7 @@ use analysis::comparison::{ComparisonReport, EachTransaction, EachTransactionAt,
 use model::numbers::{NONE, amount, significant};
 
 use super::published::{self, TOTALS};
-use super::titles;
+use super::{sign, titles};
 use crate::axis_names::{axes_of, told};
 use crate::document::{Block, Details, Length};
 use crate::{Align, Cell, Column, Table};
@@ -298,6 +298,5 @@ fn ratio_cell(of: &EachTransaction, is_inverse: bool) -> Cell {
 
 /// A difference, with its sign.
 fn signed(difference: f64, unit: &str) -> String {
-    let sign = if difference < 0.0 { "-" } else { "+" };
-    format!("{sign}{}", amount(difference.abs(), unit))
+    format!("{}{}", sign(difference), amount(difference.abs(), unit))
 }

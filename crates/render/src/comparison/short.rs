@@ -8,29 +8,22 @@ use std::iter::once;
 use analysis::comparison::{ComparisonReport, EachTransaction, GateResult, PairReport, telling};
 use model::Severity;
 use model::finding_catalog::in_short;
-use model::format_count;
 use model::numbers::{count, cut, significant};
 
 use super::each_transaction::TIME;
 use super::{
     ALL, detectable, gate, names_of, no_difference, notes, over_all, remarks, role, seeds,
-    shortened, summed_up, table, verdict, with_caution,
+    shortened, sign, summed_up, table, verdict, with_caution,
 };
 use crate::document::{Block, Document, Remark, Section, Validity, Verdict};
-use crate::scene::{clients, several, span};
+use crate::first_page::{
+    NOTES_MOST, REMARK_LETTERS_MOST, WARNINGS_MOST, WITH_FULL, more, next_block,
+};
+use crate::scene::{clients, several, span, workloads};
 use crate::wording::{begun, without_stop};
 
 /// Rows of figures that are shown of a pair.
 const ROWS_MOST: usize = 12;
-
-/// Warnings that are shown; the others are counted.
-const WARNINGS_MOST: usize = 3;
-
-/// Notes that are shown.
-const NOTES_MOST: usize = 2;
-
-/// Two lines of 80 columns beside their label.
-const REMARK_LETTERS_MOST: usize = 130;
 
 /// Four lines of 80 columns beside their label: of a note, every word counts.
 const NOTE_LETTERS_MOST: usize = 270;
@@ -85,7 +78,7 @@ fn results(report: &ComparisonReport) -> Vec<Block> {
             _ => super::versus(&pair.side, &report.sides[0].name),
         };
         let table = table(report, pair).without(&["p", "detectable"]);
-        Block::Part(title, vec![Block::Table(table.shown_max(ROWS_MOST, "with --full"))])
+        Block::Part(title, vec![Block::Table(table.shown_max(ROWS_MOST, WITH_FULL))])
     };
     let how = Block::paragraphs([how(report)]);
     report.pairs.iter().map(of_pair).chain(once(how)).collect()
@@ -117,18 +110,12 @@ fn how(report: &ComparisonReport) -> String {
 
 /// Warnings in a line or two each, those of one side first.
 fn shown_remarks(report: &ComparisonReport) -> Vec<Remark> {
-    let mut warnings: Vec<String> = counted_findings(report);
+    let mut warnings = counted_findings(report);
     warnings.extend(seeds(report));
     warnings.extend(crate::wording::left_out(&report.damaged));
-    let n_more = warnings.len().saturating_sub(WARNINGS_MOST) as u64;
-    warnings.truncate(WARNINGS_MOST);
-    let remark = |text: &String| Remark::new(Severity::Warning, cut(text, REMARK_LETTERS_MOST));
-    let mut all: Vec<Remark> = warnings.iter().map(remark).collect();
-    if n_more > 0 {
-        let text = format!("{n_more} more, with --full.");
-        all.push(Remark::new(Severity::Warning, text));
-    }
-    all
+    let more = more(warnings.len(), WARNINGS_MOST).map(|more| format!("{more}."));
+    let shown = warnings.iter().take(WARNINGS_MOST).map(|text| cut(text, REMARK_LETTERS_MOST));
+    shown.chain(more).map(|text| Remark::new(Severity::Warning, text)).collect()
 }
 
 /// `other_cpu_load in 4 of 4 runs of A, 1 of 4 of B: Programs other than ...`. What one side has
@@ -183,7 +170,7 @@ fn differ(report: &ComparisonReport) -> String {
         return no_difference(report).to_owned();
     }
     let [_] = report.pairs.as_slice() else {
-        return format!("{}, with --full", count(report.differences.len() as u64, "fact"));
+        return format!("{}, {WITH_FULL}", count(report.differences.len() as u64, "fact"));
     };
     let all = telling(&report.differences, 1);
     let shown = all.iter().take(DIFFERENCES_MOST).map(|(name, values)| {
@@ -191,8 +178,7 @@ fn differ(report: &ComparisonReport) -> String {
         format!("{name}: {side}, baseline {base}")
     });
     let mut parts: Vec<String> = shown.collect();
-    let more = report.differences.len().saturating_sub(parts.len());
-    parts.extend((more > 0).then(|| format!("{} more, with --full", format_count(more as u64))));
+    parts.extend(more(report.differences.len(), parts.len()));
     parts.join("; ")
 }
 
@@ -222,7 +208,7 @@ fn times(report: &ComparisonReport) -> String {
     let shown = times().filter(changed).take(PARTS_MOST).map(|of| {
         let name = of.name.trim_start_matches(TIME).replace('_', " ");
         let by = of.side - of.baseline;
-        format!("{name} {}{} ms", if by < 0.0 { "-" } else { "+" }, significant(by.abs(), 2))
+        format!("{name} {}{} ms", sign(by), significant(by.abs(), 2))
     });
     let shown: Vec<String> = shown.collect();
     let Some(all) = times().find(|of| of.name == SERVICE) else { return String::new() };
@@ -238,17 +224,13 @@ const SERVICE: &str = "time.service";
 /// `tpcc (warehouses 1), 4 clients, closed, 6 s after 1 s of ramp-up, 2026-11-28 02:10:52 UTC`.
 fn setup(report: &ComparisonReport) -> String {
     let scene = &report.scene;
-    let data = match scene.data.is_empty() {
-        true => String::new(),
-        false => format!(" ({})", several(&scene.data)),
-    };
     let mut parts = vec![
-        format!("{}{data}", several(&scene.workloads)),
+        workloads(scene),
         clients(scene.clients),
         several(&scene.loads),
         format!("{} after {} of ramp-up", span(scene.measured_s), span(scene.ramp_up_s)),
     ];
-    if scene.placements.iter().any(|place| place == "simulated") {
+    if scene.has_virtual_time() {
         parts.push("virtual time".to_owned());
     }
     parts.push(format!("from {}", begun(&scene.begun.0)));
@@ -259,11 +241,5 @@ fn setup(report: &ComparisonReport) -> String {
 /// What must be said of such figures, and how to go on.
 fn going_on(report: &ComparisonReport, next: &[(String, String)]) -> Vec<Block> {
     let notices = Block::paragraphs(report.scene.notices.iter().cloned());
-    [notices]
-        .into_iter()
-        .chain(
-            (!next.is_empty())
-                .then(|| Block::Part(String::new(), vec![Block::Next(next.to_vec())])),
-        )
-        .collect()
+    once(notices).chain(next_block(next)).collect()
 }

@@ -3,26 +3,22 @@
 //!
 //! Not here: all else, which the whole page has in sections.
 
+use std::iter::once;
+
 use analysis::report::Report;
 use model::numbers::{self, count, significant};
 use model::{Finding, Load, Severity, format_count};
 
 use super::{checks, disturbances, head, over_time, transactions, why};
 use crate::document::{Block, Document, Quantity, Section, Text, Validity, Value, Verdict};
+use crate::first_page::{
+    NOTES_MOST, REMARK_LETTERS_MOST, WARNINGS_MOST, WITH_FULL, more, next_block,
+};
 use crate::list::short_id;
 use crate::spark::sparkline;
 
-/// Warnings that are shown; the others are counted.
-const WARNINGS_MOST: usize = 3;
-
 /// So many warnings stand with what to do about them; of more, it would fill the page.
 const ADVISED_MOST: usize = 2;
-
-/// Two lines of 80 columns beside their label.
-const REMARK_LETTERS_MOST: usize = 130;
-
-/// Notes that are shown; the others are counted.
-const NOTES_MOST: usize = 2;
 
 /// Parts of the time of a transaction that are shown.
 const PARTS_MOST: usize = 4;
@@ -151,10 +147,8 @@ fn validity(report: &Report) -> Validity {
     let is_advised = all.len() <= ADVISED_MOST;
     let shown = all.iter().take(WARNINGS_MOST).map(|of| shortened(of, is_advised));
     let mut shown: Vec<Finding> = shown.collect();
-    if let Some(more @ 1..) = all.len().checked_sub(WARNINGS_MOST) {
-        let text = format!("{} more, with --full.", format_count(more as u64));
-        shown.push(Finding::new("more", Severity::Warning, text));
-    }
+    let more = more(all.len(), WARNINGS_MOST).map(|more| format!("{more}."));
+    shown.extend(more.map(|text| Finding::new("more", Severity::Warning, text)));
     Validity::of(head::answer(report), &shown)
 }
 
@@ -185,7 +179,7 @@ fn types(report: &Report) -> Section {
     if n_groups > 1 {
         blocks.push(Block::Table(transactions::by_group(report)));
     } else if table.rows.len() > 1 {
-        blocks.push(Block::Table(table.shown_max(TYPES_MOST, "with --full")));
+        blocks.push(Block::Table(table.shown_max(TYPES_MOST, WITH_FULL)));
     }
     Section::new("transactions", "Transactions", blocks)
 }
@@ -243,12 +237,12 @@ fn next(report: &Report, with: &Short<'_>) -> Vec<Block> {
     }
     let legal = report.notice().map(str::to_owned);
     let lines: Vec<String> = legal.into_iter().chain([parts.join("; ")]).collect();
-    vec![Block::paragraphs(lines), Block::Part(String::new(), vec![Block::Next(with.next.clone())])]
+    once(Block::paragraphs(lines)).chain(next_block(&with.next)).collect()
 }
 
 /// What a workload with ages is run for.
 fn metrics(report: &Report) -> Section {
-    let table = transactions::distributions(report).shown_max(METRICS_MOST, "with --full");
+    let table = transactions::distributions(report).shown_max(METRICS_MOST, WITH_FULL);
     let table = (!table.is_empty()).then_some(Block::Table(table));
     Section::new("custom", "Custom metrics", table.into_iter().collect())
 }
