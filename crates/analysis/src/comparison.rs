@@ -21,7 +21,7 @@ mod gate;
 use std::collections::{BTreeMap, BTreeSet};
 
 use model::Imported;
-use model::numbers::cut;
+use model::numbers::{count, cut};
 use serde::{Deserialize, Serialize};
 use stats::{
     BOUNDS_MIN, Comparison, Incomparable, bounds_of_pairs, detectable, detectable_by_means,
@@ -442,7 +442,43 @@ pub struct Ratio {
     pub confidence: Option<f64>,
 }
 
+/// Where so much more of one side's runs does not count than of another's, the change may be why.
+const LOST_UNEVEN: f64 = 0.25;
+
+impl SideReport {
+    /// Which share of its runs does not count.
+    fn lost_share(&self) -> f64 {
+        let lost = self.runs_not_counted as f64;
+        lost / (lost + self.runs.len() as f64)
+    }
+
+    /// `2 of 5 runs of new do not count: overloaded (2)`.
+    pub fn lost_words(&self) -> String {
+        let all = self.runs_not_counted + self.runs.len() as u64;
+        let verb = if self.runs_not_counted == 1 { "does" } else { "do" };
+        let (n, whys) = (self.runs_not_counted, said(&whys(&self.not_counted)));
+        format!("{n} of {} of {} {verb} not count: {whys}", count(all, "run"), self.name)
+    }
+}
+
+/// `failed, invalid (3)`.
+fn said(whys: &Named<u64>) -> String {
+    let counted = |(why, n): (&str, &u64)| {
+        if *n == 1 { why.to_owned() } else { format!("{why} ({n})") }
+    };
+    whys.iter().map(counted).collect::<Vec<_>>().join(", ")
+}
+
 impl ComparisonReport {
+    /// The side that lost so many more of its runs than the other one of a pair that those which
+    /// are left are the lucky ones.
+    pub fn unevenly_lost(&self, pair: &PairReport) -> Option<&SideReport> {
+        let base = self.sides.first()?;
+        let side = self.sides.iter().find(|side| side.name == pair.side)?;
+        let more = side.lost_share() - base.lost_share();
+        (more.abs() > LOST_UNEVEN).then_some(if more > 0.0 { side } else { base })
+    }
+
     /// Holds the sides against the first. A `Err` says in a sentence why that makes no sense.
     pub fn new(sides: &[Side], judge: &Judge) -> Result<ComparisonReport, String> {
         let [baseline, others @ ..] = sides else {
@@ -452,12 +488,7 @@ impl ComparisonReport {
             return Err("nothing to compare: name another side".to_owned());
         }
         if let Some(side) = sides.iter().find(|side| reports(side).next().is_none()) {
-            let whys = whys(&side.not_counted);
-            let counted = |(why, n): (&str, &u64)| {
-                if *n == 1 { why.to_owned() } else { format!("{why} ({n})") }
-            };
-            let whys: Vec<String> = whys.iter().map(counted).collect();
-            let (name, whys) = (&side.name, whys.join(", "));
+            let (name, whys) = (&side.name, said(&whys(&side.not_counted)));
             return Err(format!("{name} is not compared, because no run of it counts: {whys}"));
         }
         let all: Vec<&Report> = sides.iter().flat_map(reports).collect();

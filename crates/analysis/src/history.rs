@@ -110,6 +110,10 @@ pub struct HistoryReport {
     /// Builds that the list of commits does not have.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub unlisted: Vec<String>,
+    /// Of these the one that was measured last, if that was after all builds of the list: it is
+    /// the last build, and cannot be judged.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub unlisted_newest: Option<String>,
     /// Runs that are left out, since their reports are damaged.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub damaged: Vec<String>,
@@ -382,6 +386,7 @@ impl HistoryReport {
         let from =
             |of: &Imported| ImportedFrom { name: of.name.clone(), source: of.source.clone() };
         let ordered = parts.first().map_or(Ordered::default(), |part| part.ordered);
+        let unlisted_newest = parts.first().and_then(|part| part.unlisted_newest.clone());
         let mut points = Vec::new();
         let (mut left_out, mut unlisted) = (Vec::new(), Vec::new());
         for part in parts {
@@ -404,6 +409,7 @@ impl HistoryReport {
             imported: question.imported.iter().map(from).collect(),
             left_out,
             unlisted,
+            unlisted_newest,
             damaged: Vec::new(),
         })
     }
@@ -411,11 +417,31 @@ impl HistoryReport {
     /// Whether the last build is worse than it should be at some point, or has no run that counts
     /// although it was tried: everywhere, or at a point that builds before had.
     pub fn has_regressed(&self) -> bool {
-        let is_lost = |point: &PointHistory| {
-            point.lacks.as_ref().is_some_and(|build| build.runs_not_counted > 0)
+        !self.regressions().is_empty()
+    }
+
+    /// Which build is worse, and where; or that it has no valid run, in words. A point at which the
+    /// last build was not run is judged no more: what happened there is history.
+    pub fn regressions(&self) -> Vec<String> {
+        let of_point = |point: &PointHistory| {
+            let at = match point.name() {
+                name if name.is_empty() => name,
+                name => format!(" at {name}"),
+            };
+            match &point.lacks {
+                Some(last) if last.runs_not_counted > 0 => {
+                    Some(format!("{} has no valid run{at}", last.build))
+                }
+                Some(_) => None,
+                None => {
+                    let last = point.builds.last().filter(|_| point.has_regressed)?;
+                    Some(format!("{} is worse{at}", last.build))
+                }
+            }
         };
-        self.points.iter().any(|point| point.has_regressed || is_lost(point))
-            || self.left_out.iter().any(|build| build.is_last)
+        let lost = self.left_out.iter().filter(|build| build.is_last);
+        let lost = lost.map(|last| format!("{} has no valid run", last.build));
+        lost.chain(self.points.iter().filter_map(of_point)).collect()
     }
 
     /// Of how many points nobody can say whether their last build is worse: too few builds before
@@ -508,6 +534,7 @@ struct Part {
     ordered: Ordered,
     left_out: Vec<LeftOut>,
     unlisted: Vec<String>,
+    unlisted_newest: Option<String>,
 }
 
 impl Part {
@@ -544,6 +571,7 @@ impl Part {
             ordered: found.ordered,
             left_out: left_out(&found.builds),
             unlisted: found.unlisted,
+            unlisted_newest: found.unlisted_newest,
         }))
     }
 
@@ -574,6 +602,7 @@ impl Part {
             ordered: found.ordered,
             left_out: Vec::new(),
             unlisted: found.unlisted,
+            unlisted_newest: found.unlisted_newest,
         })
     }
 }
@@ -1075,6 +1104,23 @@ mod tests {
         assert!(last_of(6.98, &level, "tps", 0.02).is_some_and(|last| !last.is_outside));
         let steady = history(&long(40, 40)).points.swap_remove(0);
         assert!(steady.last.is_some_and(|last| !last.is_outside) && !steady.has_regressed);
+    }
+
+    #[test]
+    fn a_point_that_is_run_no_more_fails_no_later_build() {
+        let at = |clients: &'static str, n: usize, tps: f64| {
+            sides::side(&format!("1.{n}"), &[(clients, &[tps * (1.0 + wobble(n))], n)])
+        };
+        let mut all: Vec<Side> = (0..12).map(|n| at("8", n, 1000.0)).collect();
+        all.push(at("8", 12, 500.0));
+        let shown = history(&all);
+        assert_eq!(shown.regressions().len(), 1, "{:?}", shown.points[0]);
+        assert!(shown.regressions()[0].starts_with("1.12 is worse"));
+        // Then only the other point is measured.
+        all.extend((13..18).map(|n| at("4", n, 700.0)));
+        let shown = history(&all);
+        assert!(shown.points[0].lacks.is_some() && shown.points[0].has_regressed);
+        assert_eq!(shown.regressions(), Vec::<String>::new());
     }
 
     #[test]

@@ -13,7 +13,7 @@ use std::iter::once;
 
 use analysis::comparison::{
     ComparisonReport, Difference, GateResult, Judged, Mixed, PairReport, Passed, Ratio, SideReport,
-    UnpairedPoint, Verdict as Judgement, beside, telling, whys,
+    UnpairedPoint, Verdict as Judgement, beside, telling,
 };
 use analysis::figures::{is_less_better, is_time, title};
 use analysis::report::{Named, Report};
@@ -184,7 +184,10 @@ fn gate(gate: &GateResult) -> Verdict {
         }
         Passed::Broken => (Tone::Bad, format!("FAILED {} at {at}", gate.gate)),
         Passed::Undecided => {
-            let more = "too few runs, or too much noise: run more repeats";
+            let more = match gate.is_by_lost {
+                true => "what makes them so may be the change: see them with dbdyno runs list",
+                false => "too few runs, or too much noise: run more repeats",
+            };
             (Tone::Warning, format!("undecided {} at {at}; {more}", gate.gate))
         }
     };
@@ -595,10 +598,29 @@ fn sign(value: f64) -> &'static str {
 fn remarks(report: &ComparisonReport) -> Vec<Remark> {
     let warning = |text| Remark::new(Severity::Warning, text);
     let mut all: Vec<Remark> = warnings(report).into_iter().map(warning).collect();
+    all.extend(lost_runs(report).map(warning));
     all.extend(seeds(report).map(warning));
     all.extend(left_out(&report.damaged).map(warning));
     all.extend(notes(report).into_iter().map(|text| Remark::new(Severity::Note, text)));
     all
+}
+
+/// Sides of which so many more runs do not count than of the other that this may be the
+/// difference, each once.
+fn unevenly_lost(report: &ComparisonReport) -> impl Iterator<Item = &SideReport> {
+    let mut all: Vec<&SideReport> = Vec::new();
+    for side in report.pairs.iter().filter_map(|pair| report.unevenly_lost(pair)) {
+        if all.iter().all(|known| known.name != side.name) {
+            all.push(side);
+        }
+    }
+    all.into_iter()
+}
+
+/// The same in sentences.
+fn lost_runs(report: &ComparisonReport) -> impl Iterator<Item = String> {
+    unevenly_lost(report)
+        .map(|side| format!("{}; those that are left may be the lucky ones.", side.lost_words()))
 }
 
 /// Sides whose runs say less than their number, in sentences.
@@ -629,12 +651,10 @@ fn notes(report: &ComparisonReport) -> Vec<String> {
         ));
     }
     said.extend(mixed(&report.mixed));
-    for side in &report.sides {
-        for (why, n) in whys(&side.not_counted).iter() {
-            let verb = if *n == 1 { "does" } else { "do" };
-            said.push(format!("{} of {} {verb} not count: {why}.", count(*n, "run"), side.name));
-        }
-    }
+    let uneven: Vec<&str> = unevenly_lost(report).map(|side| side.name.as_str()).collect();
+    let lost = |side: &&SideReport| side.runs_not_counted > 0;
+    let others = report.sides.iter().filter(lost).filter(|of| !uneven.contains(&of.name.as_str()));
+    said.extend(others.map(|side| format!("{}.", side.lost_words())));
     said.extend(report.repeats.iter().cloned());
     for pair in &report.pairs {
         for (side, other) in

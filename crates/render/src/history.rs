@@ -108,7 +108,10 @@ fn left_out(report: &HistoryReport) -> impl Iterator<Item = String> {
     };
     let unlisted = (!report.unlisted.is_empty()).then(|| {
         let (n, some) = (count(report.unlisted.len() as u64, "build"), few(&report.unlisted));
-        format!("Omitted, because the list of commits lacks them: {n} ({some}).")
+        let newest = report.unlisted_newest.as_ref().map_or_else(String::new, |newest| {
+            format!(" {newest} was measured last: the last build is undecided.")
+        });
+        format!("Omitted, because the list of commits lacks them: {n} ({some}).{newest}")
     });
     report.left_out.iter().map(line).chain(without).chain(unlisted).chain(damaged(&report.damaged))
 }
@@ -123,8 +126,8 @@ fn about(report: &HistoryReport) -> impl Iterator<Item = String> {
                 .to_owned(),
         ),
         Ordered::TimeOfWords => Some(
-            "Builds are ordered by the time of their first run: some names have no number. \
-             --order version orders them by name."
+            "Builds are ordered by the time of their first run: their names are no versions of one \
+             thing. --order version orders them by name."
                 .to_owned(),
         ),
         Ordered::Version | Ordered::Time | Ordered::Commit => None,
@@ -305,12 +308,13 @@ fn table(report: &HistoryReport, point: &PointHistory) -> Table {
 /// What is to be thought of a series, in a few words.
 fn in_short(point: &PointHistory) -> String {
     let outside = point.last.as_ref().filter(|last| last.is_outside);
+    let name = point.builds.last().map_or("", |last| &last.build);
     let last = match (outside, &point.last) {
         (Some(last), _) if last.is_worse && last.acknowledged.is_some() => {
-            Some("the last build is worse (acknowledged)".to_owned())
+            Some(format!("the last build ({name}) is worse (acknowledged)"))
         }
-        (Some(last), _) if last.is_worse => Some("the last build is WORSE".to_owned()),
-        (Some(_), _) => Some("the last build is better".to_owned()),
+        (Some(last), _) if last.is_worse => Some(format!("the last build ({name}) is WORSE")),
+        (Some(_), _) => Some(format!("the last build ({name}) is better")),
         (None, Some(last)) if last.is_noisy => Some(format!(
             "too noisy to detect less than {} \
                           %",
@@ -346,7 +350,7 @@ fn in_short(point: &PointHistory) -> String {
             parts.into_iter().flatten().collect::<Vec<_>>().join(", ")
         }
         (None, Some(_)) => {
-            let last = last.unwrap_or_else(|| "the last build is as expected".to_owned());
+            let last = last.unwrap_or_else(|| format!("the last build ({name}) is as expected"));
             [Some(last), baseline].into_iter().flatten().collect::<Vec<_>>().join(", ")
         }
         (None, None) => "too few builds to judge the last one".to_owned(),

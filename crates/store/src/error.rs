@@ -64,26 +64,32 @@ impl fmt::Display for StoreError {
 
 impl std::error::Error for StoreError {}
 
+/// What to do about a damaged store.
+const RESTORE: &str = "restore it from a copy, or move it away to start a new one";
+/// What to do about a damaged file that somebody has sent.
+const SEND_AGAIN: &str = "have it sent again, or exported again";
+
 impl StoreError {
     pub(super) fn new(kind: StoreErrorKind, message: String) -> StoreError {
         StoreError { kind, message }
     }
 
     pub(super) fn damaged(path: &Path, what: impl fmt::Display) -> StoreError {
-        let message = format!(
-            "the store {} is damaged ({what}): restore it from a copy, or move it away to start a \
-             new one",
-            path.display()
-        );
+        let message = format!("the store {} is damaged ({what}): {RESTORE}", path.display());
         StoreError::new(StoreErrorKind::Corrupt, message)
+    }
+
+    /// The same of a file between stores, which nobody restores.
+    pub(super) fn of_sent(self, path: &Path) -> StoreError {
+        let name = path.display();
+        let message = self.message.replace(RESTORE, SEND_AGAIN);
+        let message = message.replace(&format!("the store {name}"), &name.to_string());
+        StoreError { message, ..self }
     }
 
     /// A file between stores that is not as it was written.
     pub(super) fn damaged_file(path: &Path, what: impl fmt::Display) -> StoreError {
-        let message = format!(
-            "{} is damaged ({what}): have it sent again, or exported again",
-            path.display()
-        );
+        let message = format!("{} is damaged ({what}): {SEND_AGAIN}", path.display());
         StoreError::new(StoreErrorKind::Corrupt, message)
     }
 

@@ -305,8 +305,8 @@ impl Aside {
         let file = schema::readable(theirs, OpenFlags::SQLITE_OPEN_READ_ONLY)?;
         match copy_whole(&file, to) {
             Ok(None) => Ok(aside),
-            Ok(Some(why)) => Err(StoreError::damaged(theirs, why)),
-            Err(error) => Err(StoreError::of(theirs, &error)),
+            Ok(Some(why)) => Err(StoreError::damaged_file(theirs, why)),
+            Err(error) => Err(StoreError::of(theirs, &error).of_sent(theirs)),
         }
     }
 
@@ -348,7 +348,7 @@ impl Aside {
 
     /// What is wrong with the copy is wrong with their file.
     fn of_their_file(&self, error: StoreError) -> StoreError {
-        error.at(self.copy.path(), &self.theirs)
+        error.at(self.copy.path(), &self.theirs).of_sent(&self.theirs)
     }
 }
 

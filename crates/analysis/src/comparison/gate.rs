@@ -49,9 +49,15 @@ pub struct GateResult {
     /// The fewest runs of a side at a place: from [`stats::BOUNDS_MIN`] on it can be decided.
     #[serde(skip)]
     pub runs_least: usize,
+    /// The side that has so few.
+    #[serde(skip)]
+    pub side_least: String,
     /// Whether it is broken by what makes the figure better.
     #[serde(skip)]
     pub is_on_gains: bool,
+    /// Whether it is undecided for runs that do not count, of one side more than of the other.
+    #[serde(skip)]
+    pub is_by_lost: bool,
     /// The ratio that the error leaves possible at the worst of all places, which says how far
     /// inside a limit that holds is; none where no place has an interval.
     #[serde(skip)]
@@ -110,7 +116,9 @@ impl Gate {
             passed: Passed::Held,
             at: Vec::new(),
             runs_least: usize::MAX,
+            side_least: String::new(),
             is_on_gains: false,
+            is_by_lost: false,
             worst: None,
         };
         let mut n_seen = 0;
@@ -124,7 +132,13 @@ impl Gate {
                     Direction::Neither => false,
                 };
                 let n_runs = judged.of_runs.iter().map(Vec::len).min().unwrap_or(0);
-                found.runs_least = found.runs_least.min(n_runs);
+                if n_runs < found.runs_least {
+                    found.runs_least = n_runs;
+                    let is_base = judged.of_runs[0].len() == n_runs;
+                    let base = report.sides.first().map(|side| &side.name);
+                    let side = base.filter(|_| is_base).unwrap_or(&pair.side);
+                    found.side_least.clone_from(side);
+                }
                 let passed = self.of(judged);
                 found.worst = self.worse(found.worst, judged);
                 if passed == Passed::Held || (found.passed, passed) == LESS {
@@ -145,6 +159,14 @@ impl Gate {
                 }
                 found.passed = Passed::Broken;
                 found.at.push(format!("{} {} (no run counts)", pair.side, lost.values.pairs(" ")));
+            }
+            // Runs that are left of many tell of those that were lost nothing.
+            if let Some(side) = report.unevenly_lost(pair)
+                && found.passed == Passed::Held
+            {
+                found.passed = Passed::Undecided;
+                found.at.push(side.lost_words());
+                found.is_by_lost = true;
             }
             // Where only one side has a run that counts, the other may be broken there.
             if found.passed != Passed::Broken {

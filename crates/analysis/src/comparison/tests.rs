@@ -272,6 +272,26 @@ fn a_limit_is_broken_where_the_whole_interval_lies_beyond() {
 }
 
 /// How often a gate does not pass: five paired repeats a side, 1 % of noise, and a drift.
+#[test]
+fn a_limit_is_undecided_where_one_side_lost_many_of_its_runs() {
+    let gate: Gate = "tps<-3%".parse().expect("it is one");
+    let passed = |n_old: usize, n_new: usize, factor: f64| {
+        let mut old = sides::side("old", &[("8", &FIVE, 0)]);
+        let mut new = sides::side("new", &[("8", &times(factor), 1)]);
+        (old.not_counted, new.not_counted) = (sides::lost(n_old), sides::lost(n_new));
+        let report = ComparisonReport::new(&[old, new], &PLAIN).expect("they have runs");
+        gate.hold(&report).expect("it has TPS")
+    };
+    assert_eq!(passed(0, 1, 1.0).passed, Passed::Held);
+    let lost = passed(0, 3, 1.0);
+    assert_eq!(lost.passed, Passed::Undecided);
+    assert_eq!(lost.at, ["3 of 8 runs of new do not count: it is failed (3)"]);
+    assert_eq!(passed(3, 0, 1.0).passed, Passed::Undecided);
+    // Where both lost as many, the rest are as good as each other; and what is broken stays so.
+    assert_eq!(passed(3, 3, 1.0).passed, Passed::Held);
+    assert_eq!(passed(0, 3, 0.8).passed, Passed::Broken);
+}
+
 fn share_that_fails(text: &str, more: f64, drift: f64) -> f64 {
     const ROUNDS: u64 = 200;
     let gate: Gate = text.parse().expect("it is one");

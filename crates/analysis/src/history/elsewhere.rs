@@ -21,8 +21,8 @@ impl Dated for Build<'_> {
         self.name
     }
 
-    fn first(&self) -> Option<&str> {
-        self.first
+    fn first(&self) -> Option<(&str, &str)> {
+        self.first.map(|time| (time, ""))
     }
 }
 

@@ -26,7 +26,8 @@ pub enum Ordered {
     Time,
     /// By time, since their names are hashes of commits, which are no versions.
     TimeOfHashes,
-    /// By time, since some of their names have no digit, and are no versions.
+    /// By time, since their names are not the versions of one thing: some have no number, or
+    /// another word before it.
     TimeOfWords,
     /// By a list of commits.
     Commit,
@@ -48,8 +49,9 @@ pub(super) trait Dated {
     /// What it is called.
     fn name(&self) -> &str;
 
-    /// When it was first measured, in text that is ordered as times are.
-    fn first(&self) -> Option<&str>;
+    /// When it was first measured, in text that is ordered as times are, and the run, whose id
+    /// tells two of a second apart (a UUID of version 7).
+    fn first(&self) -> Option<(&str, &str)>;
 }
 
 impl Dated for Side {
@@ -57,9 +59,9 @@ impl Dated for Side {
         &self.name
     }
 
-    fn first(&self) -> Option<&str> {
+    fn first(&self) -> Option<(&str, &str)> {
         let all = self.points.iter().flat_map(|point| &point.reports);
-        all.map(|report| report.started.as_str()).min()
+        all.map(|report| (report.started.as_str(), report.run_id.as_str())).min()
     }
 }
 
@@ -68,24 +70,26 @@ pub(super) struct InOrder<'s, B> {
     pub(super) builds: Vec<&'s B>,
     pub(super) ordered: Ordered,
     pub(super) unlisted: Vec<String>,
+    /// Of these the one that was measured last, if it was measured after all that are listed.
+    pub(super) unlisted_newest: Option<String>,
 }
 
 /// Orders builds as asked; where nothing is asked, by version, and by time where most names are
-/// hashes of commits or one is no version at all.
+/// hashes of commits, or they are not the versions of one thing.
 pub(super) fn in_order<'s, B: Dated>(builds: &'s [B], asked: Option<&Order>) -> InOrder<'s, B> {
     let mut all: Vec<&B> = builds.iter().collect();
-    let mut unlisted = Vec::new();
+    let (mut unlisted, mut unlisted_newest) = (Vec::new(), None);
     // One without a run stands where its name puts it: last.
-    let first_run = |build: &B| (build.first().is_none(), build.first().map(str::to_owned));
-    let by_time = |a: &&B, b: &&B| first_run(a).cmp(&first_run(b));
+    let by_time = |a: &&B, b: &&B| {
+        let (a, b) = (a.first(), b.first());
+        (a.is_none(), a).cmp(&(b.is_none(), b))
+    };
     let ordered = match asked {
         Some(Order::Version) => Ordered::Version,
         Some(Order::Time) => Ordered::Time,
         Some(Order::Commits(_)) => Ordered::Commit,
         None if are_hashes(&all) => Ordered::TimeOfHashes,
-        None if all.iter().any(|build| !build.name().contains(|c: char| c.is_ascii_digit())) => {
-            Ordered::TimeOfWords
-        }
+        None if !are_versions(&all) => Ordered::TimeOfWords,
         None => Ordered::Version,
     };
     match asked {
@@ -94,15 +98,24 @@ pub(super) fn in_order<'s, B: Dated>(builds: &'s [B], asked: Option<&Order>) -> 
             let (mut listed, lost): (Vec<&B>, Vec<&B>) =
                 all.into_iter().partition(|build| place(build).is_some());
             listed.sort_by_key(|build| place(build));
+            let newest = listed.iter().filter_map(|build| build.first()).max();
+            let last = lost.iter().max_by_key(|build| build.first());
+            let last = last.filter(|build| build.first() > newest);
+            unlisted_newest = last.map(|build| build.name().to_owned());
             unlisted.extend(lost.into_iter().map(|build| build.name().to_owned()));
             all = listed;
         }
         _ if ordered == Ordered::Version => all.sort_by(|a, b| {
-            libversion::version_compare2(a.name(), b.name()).then_with(|| by_time(a, b))
+            let ((word_a, a_number), (word_b, b_number)) =
+                (number_of(a.name()), number_of(b.name()));
+            word_a
+                .cmp(&word_b)
+                .then_with(|| libversion::version_compare2(a_number, b_number))
+                .then_with(|| by_time(a, b))
         }),
         _ => all.sort_by(|a, b| by_time(a, b).then_with(|| a.name().cmp(b.name()))),
     }
-    InOrder { builds: all, ordered, unlisted }
+    InOrder { builds: all, ordered, unlisted, unlisted_newest }
 }
 
 /// Whether a name is that of a commit: either may be cut short.
@@ -129,6 +142,22 @@ fn are_hashes<B: Dated>(builds: &[&B]) -> bool {
         builds.iter().filter(|build| is_hex(build.name()) && has_letter(build.name())).count();
     // Of hashes of seven digits one in 27 has no letter.
     2 * n_hashes > builds.len() && 2 * n_with_letters > n_hashes
+}
+
+/// The word before the first digit of a name, in lower case, and what follows: `v1.2` is `1.2`.
+fn number_of(name: &str) -> (String, &str) {
+    let at = name.find(|letter: char| letter.is_ascii_digit()).unwrap_or(name.len());
+    match name[..at].to_lowercase() {
+        word if word == "v" => (String::new(), &name[at..]),
+        word => (word, &name[at..]),
+    }
+}
+
+/// Whether all names have a number, and the same word before it.
+fn are_versions<B: Dated>(builds: &[&B]) -> bool {
+    let mut all = builds.iter().map(|build| number_of(build.name()));
+    let Some((first, number)) = all.next() else { return true };
+    !number.is_empty() && all.all(|(word, number)| word == first && !number.is_empty())
 }
 
 /// The commits of a list, one in a line, with whatever stands behind each.
@@ -161,6 +190,10 @@ mod tests {
         check(&["main", "1.2"], None, (&["main", "1.2"], Ordered::TimeOfWords));
         check(&words, Some(Order::Version), (&["b", "default", "tuned"], Ordered::Version));
         check(&["1.10", "1.9"], Some(Order::Time), (&["1.10", "1.9"], Ordered::Time));
+        check(&["v1.11", "1.9", "V1.10"], None, (&["1.9", "V1.10", "v1.11"], Ordered::Version));
+        check(&["pg-17", "pg-9"], None, (&["pg-9", "pg-17"], Ordered::Version));
+        let branches = ["main-1", "feature-2", "main-3"];
+        check(&branches, None, (&branches, Ordered::TimeOfWords));
         let described = ["1.2-14-gabcdef0", "1.2-9-g0123abc"];
         check(&described, None, (&["1.2-9-g0123abc", "1.2-14-gabcdef0"], Ordered::Version));
     }
@@ -177,5 +210,11 @@ mod tests {
         let names: Vec<&str> = found.builds.iter().map(|side| side.name.as_str()).collect();
         assert_eq!(names, ["deadbeef00", "0a1b2c3d4e", "f00dbab"]);
         assert_eq!(found.unlisted, ["9999999"]);
+        assert_eq!(found.unlisted_newest, None);
+        // One that was measured after all of these is the build that is asked about.
+        let newest = sides::side("8888888", &[("8", &[1e3], 2)]);
+        let sides = [&sides[..], &[newest]].concat();
+        let found = in_order(&sides, Some(&commits));
+        assert_eq!(found.unlisted_newest.as_deref(), Some("8888888"));
     }
 }

@@ -100,11 +100,7 @@ pub(crate) fn compare(matches: &ArgMatches, shell: &Shell) -> Outcome {
     judge.also = gates.iter().map(|gate| gate.figure.clone()).collect();
     let store = store(matches, shell)?;
     let compared = by_its_axis(&store, &asked);
-    let report = compared.and_then(|of| Ok((hold(&store, &of, &judge)?, of)));
-    let (report, compared) = report.or_else(|error| match flags::output_of(matches) {
-        Output::Github => github::print_error(&error, shell).and(Err(error)),
-        _ => Err(error),
-    })?;
+    let (report, compared) = compared.and_then(|of| Ok((hold(&store, &of, &judge)?, of)))?;
     let gates: Result<Vec<GateResult>, String> =
         gates.iter().map(|gate| gate.hold(&report)).collect();
     let gates = gates.map_err(|why| Error::Usage(format!("--fail-if: {why}")))?;
@@ -113,15 +109,17 @@ pub(crate) fn compare(matches: &ArgMatches, shell: &Shell) -> Outcome {
         && fails_undecided
     {
         return Err(Error::Usage(format!(
-            "--fail-if {}: a side has {}, which can decide nothing: run 5 or more a side \
+            "--fail-if {}: {} has {}, which can decide nothing: run 5 or more a side \
              (--repeat 5), or let it pass with --undecided pass",
             gate.gate,
+            gate.side_least,
             count(gate.runs_least as u64, "run")
         )));
     }
     for gate in gates.iter().filter(|gate| gate.is_on_gains) {
         let words = "fails when the figure gets better: a rise is written with >, a fall with <";
-        shell.say(&format!("warning: --fail-if {} {words}", gate.gate));
+        let text = format!("warning: --fail-if {} {words}", gate.gate);
+        github::say("warning", &text, matches, shell);
     }
     let is_broken = |gate: &GateResult| match gate.passed {
         Passed::Broken => true,
@@ -136,10 +134,16 @@ pub(crate) fn compare(matches: &ArgMatches, shell: &Shell) -> Outcome {
         }
         _ => {
             let mut page = page_of(&report, &compared, &gates, matches);
-            // The verdicts on gates come first. One that fails the command is no mere warning.
-            for (gate, verdict) in gates.iter().zip(&mut page.verdicts) {
-                if is_broken(gate) {
-                    verdict.tone = Tone::Bad;
+            // The verdicts on gates come first. One that fails the command is no mere warning, and
+            // where limits decide, nothing else is an error.
+            let is_github = flags::output_of(matches) == Output::Github;
+            for (at, verdict) in page.verdicts.iter_mut().enumerate() {
+                match gates.get(at) {
+                    Some(gate) if is_broken(gate) => verdict.tone = Tone::Bad,
+                    None if is_github && !gates.is_empty() && verdict.tone == Tone::Bad => {
+                        verdict.tone = Tone::Warning;
+                    }
+                    _ => {}
                 }
             }
             if flags::output_of(matches) == Output::Csv {

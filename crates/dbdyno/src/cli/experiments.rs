@@ -75,7 +75,7 @@ pub(crate) fn command() -> Command {
                     ),
                 )
                 .args(table_flags().map(|flag| flag.conflicts_with_all(["plan", "require"])))
-                .arg(required::flag()),
+                .arg(required::flag().conflicts_with("plan")),
         )
         .subcommand(password::add(resume))
         .subcommand(Command::new("rm").about("Removes an experiment; its runs are kept").arg(id()))
@@ -197,7 +197,10 @@ fn print_report(
     shell: &Shell,
 ) -> Outcome {
     match flags::is_json(matches) {
-        true => shell.print(&required.json(report)),
+        true => {
+            required.print(matches, shell)?;
+            shell.print(&required.json(report))
+        }
         false => {
             let store = store(matches, shell)?;
             let of_store = store.find_experiment(&report.id).map_err(said)?;
@@ -207,10 +210,11 @@ fn print_report(
                 shorten(&mut page, report);
             }
             // What decides whether a script goes on comes first.
-            let limits = required.text(matches);
-            if !limits.is_empty() {
-                shell.print(&format!("{limits}\n"))?;
+            required.print(matches, shell)?;
+            if required.is_asked() && flags::output_of(matches) == Output::Text {
+                shell.print("\n")?;
             }
+            required.put_into(&mut page, matches);
             print_document(&page, PAGE_WIDTH, matches, shell)
         }
     }
@@ -305,6 +309,10 @@ fn show(matches: &ArgMatches, shell: &Shell) -> Outcome {
         };
     }
     if experiment.seek.is_some() {
+        if matches.contains_id("require") {
+            let why = "--require: a search is held against its own limits, which its page shows";
+            return Err(Error::Usage(why.to_owned()));
+        }
         return seek::print_report(&app::seek::report(&store, &experiment)?, matches, shell);
     }
     let figure = matches.get_one::<String>("figure").map(String::as_str);

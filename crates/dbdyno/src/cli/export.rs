@@ -2,14 +2,15 @@
 
 use std::path::{Path, PathBuf};
 
-use analysis::report::{Options, Report};
+use analysis::report::{Options, Report, Status};
 use app::Error;
 use app::stored_report::{check_run, stored_report, stored_tally};
 use clap::{Arg, ArgAction, ArgMatches, Command};
 use model::RunId;
+use render::list::short_id;
 use render::{as_json, seconds_csv};
 use serde_json::{Value, json};
-use store::{Store, StoreError, StoreErrorKind};
+use store::{Filter, Store, StoreError, StoreErrorKind};
 
 use super::output_file::{OutputFile, extension};
 use super::stored::{id, said, store};
@@ -46,9 +47,11 @@ pub(super) fn command() -> Command {
     Command::new("export")
         .about("Exports runs to a file: JSON, CSV, an HdrHistogram log, or a file to import")
         .arg(
-            id().help("A run, an experiment (its trials), or 'last' (the newest run)")
-                .num_args(1..)
-                .action(ArgAction::Append),
+            id().help(
+                "A run, an experiment (its trials), KEY=VALUE (all runs with a label), or 'last'",
+            )
+            .num_args(1..)
+            .action(ArgAction::Append),
         )
         .arg(
             Arg::new("file")
@@ -95,8 +98,8 @@ pub(super) fn export(matches: &ArgMatches, shell: &Shell) -> Outcome {
             store.export_to(file.path(), &runs).map_err(refused)?;
             return wrote(file.path(), runs.len(), shell);
         }
-        (Format::Json, file) => (reports_json(&store, &runs)?, file),
-        (Format::Csv, file) => (seconds_csv(&reports(&store, &runs)?), file),
+        (Format::Json, file) => (reports_json(&reports(&store, &runs, shell)?), file),
+        (Format::Csv, file) => (seconds_csv(&reports(&store, &runs, shell)?), file),
         (Format::Hlog, file) => (interval_log(&store, &runs)?, file),
     };
     let Some(file) = file else {
@@ -110,6 +113,15 @@ pub(super) fn export(matches: &ArgMatches, shell: &Shell) -> Outcome {
 fn named(store: &Store, matches: &ArgMatches) -> Result<Vec<RunId>, Error> {
     let mut runs: Vec<RunId> = Vec::new();
     for name in matches.get_many::<String>("id").expect("clap requires one") {
+        if let Some((key, value)) = name.split_once('=') {
+            let label = Some((key.to_owned(), Some(value.to_owned())));
+            let rows = store.list(&Filter { label, ..Filter::default() }).map_err(said)?;
+            if rows.is_empty() {
+                return Err(Error::Usage(format!("no run has the label {name}")));
+            }
+            put(&mut runs, rows.into_iter().rev().map(|row| row.run));
+            continue;
+        }
         let found = match (store.find(name), store.find_experiment(name)) {
             (Ok(run), _) => vec![run],
             (Err(error), Ok(experiment)) if error.kind == StoreErrorKind::UnknownRun => {
@@ -118,9 +130,18 @@ fn named(store: &Store, matches: &ArgMatches) -> Result<Vec<RunId>, Error> {
             }
             (Err(error), _) => return Err(said(error)),
         };
-        runs.extend(found.into_iter().filter(|run| !runs.contains(run)).collect::<Vec<_>>());
+        put(&mut runs, found.into_iter());
     }
     Ok(runs)
+}
+
+/// Adds those that are not there yet.
+fn put(runs: &mut Vec<RunId>, found: impl Iterator<Item = RunId>) {
+    for run in found {
+        if !runs.contains(&run) {
+            runs.push(run);
+        }
+    }
 }
 
 /// What is asked for by name, else by how the file's name ends; a name without an end is JSON.
@@ -144,20 +165,25 @@ fn wrote(path: &Path, n_runs: usize, shell: &Shell) -> Outcome {
     shell.print(&format!("wrote {n_runs} run{plural} to {}\n", path.display()))
 }
 
-fn reports(store: &Store, runs: &[RunId]) -> Result<Vec<Report>, Error> {
+/// The reports, with a word for those that are not whole yet.
+fn reports(store: &Store, runs: &[RunId], shell: &Shell) -> Result<Vec<Report>, Error> {
     let report = |run| stored_report(store, run, Options { per_client: true });
-    runs.iter().map(report).collect()
+    let all: Vec<Report> = runs.iter().map(report).collect::<Result<_, _>>()?;
+    for report in all.iter().filter(|report| report.status == Status::Running) {
+        let run = short_id(&report.run_id);
+        shell.say(&format!("warning: the run {run} goes on: its figures are those so far"));
+    }
+    Ok(all)
 }
 
 /// One report as it is, several as a list.
-fn reports_json(store: &Store, runs: &[RunId]) -> Result<String, Error> {
-    let reports = reports(store, runs)?;
-    match reports.as_slice() {
-        [report] => Ok(as_json(report)),
+fn reports_json(reports: &[Report]) -> String {
+    match reports {
+        [report] => as_json(report),
         reports => {
             let reports = serde_json::to_value(reports).expect("a report is numbers and words");
             let list = json!({"schema": "dbdyno.reports/1", "reports": reports});
-            Ok(format!("{list:#}\n"))
+            format!("{list:#}\n")
         }
     }
 }
@@ -186,6 +212,10 @@ fn refused(error: StoreError) -> Error {
 pub(super) fn import(matches: &ArgMatches, shell: &Shell) -> Outcome {
     let path = PathBuf::from(matches.get_one::<String>("path").expect("clap requires it"));
     let ours = flags::store_to_write(matches, shell)?;
+    // A store is not made for a file that there is not.
+    if !path.exists() {
+        return Err(Error::Usage(format!("there is no file {}", path.display())));
+    }
     // The first thing that a colleague does may be this: the store need not be there yet.
     let store = Store::open(&ours).map_err(said)?;
     let imported = store.import(&path, check_run).map_err(refused)?;

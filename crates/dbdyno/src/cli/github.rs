@@ -6,11 +6,12 @@
 use std::fs::OpenOptions;
 use std::io::Write;
 
-use app::Error;
+use clap::ArgMatches;
 use render::Document;
 use render::document::{Tone, Verdict};
 
 use super::Outcome;
+use super::flags::{self, Output};
 use crate::shell::Shell;
 
 /// Where the runner wants the summary of a step.
@@ -24,14 +25,28 @@ pub(super) fn print(document: &Document, shell: &Shell) -> Outcome {
         return shell.print(&(annotations + &page));
     };
     let file = OpenOptions::new().create(true).append(true).open(&path);
-    file.and_then(|mut file| file.write_all(page.as_bytes()))
-        .map_err(|error| Error::Failed(format!("{SUMMARY}: {path}: {error}")))?;
-    shell.print(&annotations)
+    match file.and_then(|mut file| file.write_all(page.as_bytes())) {
+        Ok(()) => shell.print(&annotations),
+        // The verdict counts more than where it is shown.
+        Err(error) => {
+            shell.say(&format!("warning: {SUMMARY}: {path}: {error}"));
+            shell.print(&(annotations + &page))
+        }
+    }
 }
 
-/// Prints why there is no page.
-pub(super) fn print_error(error: &Error, shell: &Shell) -> Outcome {
-    shell.print(&format!("::error title=dbdyno::{}\n", message(&error.to_string())))
+/// An annotation (`error`, `warning` or `notice`) of what no page says.
+pub(super) fn annotate(level: &str, text: &str, shell: &Shell) {
+    // Where nobody reads it, the exit code says the same.
+    let _ = shell.print(&format!("::{level} title=dbdyno::{}\n", message(text)));
+}
+
+/// Says a warning or why a command fails, on stderr and as an annotation where these are asked for.
+pub(super) fn say(level: &str, text: &str, matches: &ArgMatches, shell: &Shell) {
+    shell.say(text);
+    if flags::output_of(matches) == Output::Github {
+        annotate(level, text, shell);
+    }
 }
 
 /// A line for each verdict.

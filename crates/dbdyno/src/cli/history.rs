@@ -2,7 +2,7 @@
 
 use std::io::Read as _;
 
-use analysis::history::{Acknowledged, Order, Question, commits_of};
+use analysis::history::{Acknowledged, HistoryReport, Order, Question, commits_of};
 use app::Error;
 use app::compare::{acknowledge, history as hold, history_tables, pin_baseline, unacknowledge};
 use clap::{Arg, ArgAction, ArgMatches, Command};
@@ -15,7 +15,7 @@ use super::compare::{fails_undecided, judge, judged, undecided};
 use super::flags::Output;
 use super::imported::{self, imported_flag, imported_of};
 use super::stored::{said, store};
-use super::{DONE, FAILED, Outcome, flags, print_document};
+use super::{DONE, FAILED, Outcome, flags, github, print_document};
 use crate::shell::Shell;
 
 /// The longest list of commits: a million of them.
@@ -154,22 +154,46 @@ pub(crate) fn history(matches: &ArgMatches, shell: &Shell) -> Outcome {
     if !matches.get_flag("fail_on_regression") {
         return Ok(DONE);
     }
-    if report.has_regressed() {
-        return Ok(FAILED);
+    Ok(hold_last(&report, matches, shell))
+}
+
+/// Whether the last build passes, with the reason where it does not.
+fn hold_last(report: &HistoryReport, matches: &ArgMatches, shell: &Shell) -> u8 {
+    let regressions = report.regressions();
+    if let [first, others @ ..] = &regressions[..] {
+        let more = match others.len() {
+            0 => String::new(),
+            n => format!(", and {n} more"),
+        };
+        let text = format!("dbdyno: --fail-on-regression: {first}{more}");
+        github::say("error", &text, matches, shell);
+        return FAILED;
     }
-    let n_undecided = report.n_undecided();
-    if n_undecided == 0 || !fails_undecided(matches) {
-        return Ok(DONE);
+    let undecided = undecided_by(report);
+    if undecided.is_empty() || !fails_undecided(matches) {
+        return DONE;
     }
-    let at = match report.points.len() {
-        1 => String::new(),
-        all => format!(" at {n_undecided} of {all} points"),
+    let text = format!(
+        "dbdyno: --fail-on-regression is undecided: {undecided}; let it pass with --undecided pass"
+    );
+    github::say("error", &text, matches, shell);
+    FAILED
+}
+
+/// Why nobody can say whether the last build is worse; empty where it is known.
+fn undecided_by(report: &HistoryReport) -> String {
+    if let Some(newest) = &report.unlisted_newest {
+        return format!("--commits lacks {newest}, which was measured last");
+    }
+    let at = match (report.n_undecided(), report.points.len()) {
+        (0, _) => return String::new(),
+        (_, 1) => String::new(),
+        (n, all) => format!(" at {n} of {all} points"),
     };
-    shell.say(&format!(
-        "dbdyno: --fail-on-regression is undecided{at}: the last build has too few builds before \
-         it, or too much noise; let it pass with --undecided pass"
-    ));
-    Ok(FAILED)
+    let here = report.points.iter().filter(|point| point.lacks.is_none());
+    let last = here.filter_map(|point| point.builds.last()).next_back();
+    let last = last.map_or_else(String::new, |last| format!(" {}", last.build));
+    format!("the last build{last} has too few builds before it, or too much noise{at}")
 }
 
 /// Whether what is asked for is written in any format: a history, or a list of what is imported.

@@ -135,7 +135,13 @@ fn words_of_process() -> Result<Vec<String>, String> {
 pub fn run(words: &[String], shell: &Shell) -> u8 {
     let words = &listed(words);
     let outcome = match command(words).map(|command| parse(command, words, shell)) {
-        Ok(Ok(matches)) => shell.with_settings().and_then(|shell| dispatch(&matches, &shell)),
+        Ok(Ok(matches)) => {
+            let outcome = shell.with_settings().and_then(|shell| dispatch(&matches, &shell));
+            if let (Err(error), Output::Github) = (&outcome, flags::output_of(&matches)) {
+                github::annotate("error", &without_passwords(&error.to_string(), words), shell);
+            }
+            outcome
+        }
         Ok(Err(code)) => Ok(code),
         Err(error) => Err(error),
     };

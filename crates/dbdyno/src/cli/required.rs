@@ -1,14 +1,17 @@
 //! `--require`: limits that a run, or each point of an experiment, must keep.
 
 use analysis::ExperimentReport;
-use analysis::figures::{Required, RequiredResult};
+use analysis::figures::{Holds, Required, RequiredResult};
 use analysis::report::Report;
+use analysis::trials::{counts, is_settled, why_not_in_short};
 use app::error::Error;
 use clap::{Arg, ArgAction, ArgMatches};
 use render::as_json;
+use render::document::{Document, Tone, Verdict};
 use serde::Serialize;
 
 use super::flags::{self, Output};
+use crate::shell::Shell;
 
 pub(crate) fn flag() -> Arg {
     Arg::new("require").long("require").action(ArgAction::Append).value_name("LIMIT").help(
@@ -37,9 +40,13 @@ pub(crate) struct RequiredResults {
     unknown: Option<String>,
 }
 
-/// Holds limits against a run.
+/// Holds limits against a run. One that does not count keeps none, whatever its figures are.
 pub(crate) fn of_run(required: &[Required], report: &Report) -> RequiredResults {
     let mut results = RequiredResults::default();
+    if !required.is_empty() && !counts(report) && !is_settled(report) {
+        let why = why_not_in_short(report);
+        results.lost.push(format!("the run does not count: {why}"));
+    }
     for limit in required {
         results.put(String::new(), limit.of_run(report));
     }
@@ -82,26 +89,71 @@ impl RequiredResults {
         self.lost.is_empty() && self.found.iter().all(|(_, result)| !result.holds.is_broken())
     }
 
-    /// One line a limit; nothing where the output is JSON or CSV.
-    pub(crate) fn text(&self, matches: &ArgMatches) -> String {
-        if matches!(flags::output_of(matches), Output::Json | Output::Csv) {
-            return String::new();
+    /// Prints them, where there is no page that begins with them: before a text, and for programs
+    /// that read JSON or CSV beside it, where one is broken.
+    pub(crate) fn print(&self, matches: &ArgMatches, shell: &Shell) -> Result<(), Error> {
+        match flags::output_of(matches) {
+            Output::Text => {
+                let lines = self.lines().map(|line| line + "\n");
+                shell.print(&lines.collect::<String>()).map(|_| ())
+            }
+            Output::Json | Output::Csv if !self.is_met() => {
+                self.lines().for_each(|line| shell.say(&line));
+                Ok(())
+            }
+            _ => Ok(()),
         }
-        let line = |(place, result): &(String, RequiredResult)| match place.is_empty() {
-            true => format!("{result}\n"),
-            false => format!("{place}: {result}\n"),
+    }
+
+    /// The same as the first verdicts of a page that is no text.
+    pub(crate) fn put_into(&self, page: &mut Document, matches: &ArgMatches) {
+        if flags::output_of(matches) == Output::Text {
+            return;
+        }
+        let of = |(place, result): &(String, RequiredResult)| {
+            let tone = match result.holds {
+                holds if holds.is_broken() => Tone::Bad,
+                Holds::Undecided => Tone::Warning,
+                _ => Tone::Good,
+            };
+            (tone, at_place(place, result))
         };
-        let lost = self.lost.iter().map(|why| format!("required: {why}\n"));
-        self.found.iter().map(line).chain(lost).collect()
+        let lost = self.lost.iter().map(|why| (Tone::Bad, lost_line(why)));
+        let all = self.found.iter().map(of).chain(lost).map(|(tone, line)| Verdict {
+            tone,
+            word: "Limit".to_owned(),
+            headline: line.into(),
+            details: Vec::new(),
+        });
+        page.verdicts.splice(0..0, all);
+    }
+
+    /// Whether any is asked for.
+    pub(crate) fn is_asked(&self) -> bool {
+        !self.found.is_empty() || !self.lost.is_empty()
+    }
+
+    /// One line a limit.
+    fn lines(&self) -> impl Iterator<Item = String> {
+        let found = self.found.iter().map(|(place, result)| at_place(place, result));
+        found.chain(self.lost.iter().map(|why| lost_line(why)))
     }
 
     /// A report as JSON, with the limits where there are any.
     pub(crate) fn json(&self, report: &impl Serialize) -> String {
         let found = self.found.iter().map(|(point, result)| AtPoint { point, result }).collect();
         let required = RequiredJson { results: found, not_held: &self.lost };
-        let is_asked = !self.found.is_empty() || !self.lost.is_empty();
-        as_json(&WithRequired { report, required: is_asked.then_some(required) })
+        as_json(&WithRequired { report, required: self.is_asked().then_some(required) })
     }
+}
+
+/// What came of a limit, and where that is, unless it is of a run.
+fn at_place(place: &str, result: &RequiredResult) -> String {
+    if place.is_empty() { result.to_string() } else { format!("{place}: {result}") }
+}
+
+fn lost_line(why: &str) -> String {
+    format!("FAILED: {why}")
 }
 
 #[derive(Serialize)]

@@ -117,7 +117,7 @@ fn show_command() -> Command {
         command = command.arg(flag.help(help).help_heading("Parts, as tables"));
     }
     command = command.arg(full_flag(FULL)).arg(section_flag(render::RUN_SECTIONS));
-    command.arg(required::flag()).arg(
+    command.arg(required::flag().conflicts_with("plan")).arg(
         Arg::new("every")
             .long("every")
             .value_name("DURATION")
@@ -240,15 +240,13 @@ fn show(matches: &ArgMatches, shell: &Shell) -> Outcome {
     let report =
         stored_report(&store, &run, Options { per_client: parts.contains(&"per_client") })?;
     let is_whole = parts.is_empty() || (parts == ["per_client"] && flags::is_json(matches));
-    match is_whole {
-        true => show_whole(&report, matches, shell),
-        false => show_parts(&store, &run, &report, &parts, matches, shell),
+    let required = required::of_run(&required::asked(matches)?, &report).all_known()?;
+    if is_whole {
+        show_report(&report, matches, &required, RunIn::StoreBefore, shell)?;
+    } else {
+        required.print(matches, shell)?;
+        show_parts(&store, &run, &report, &parts, matches, shell)?;
     }
-}
-
-fn show_whole(report: &Report, matches: &ArgMatches, shell: &Shell) -> Outcome {
-    let required = required::of_run(&required::asked(matches)?, report).all_known()?;
-    show_report(report, matches, &required, RunIn::StoreBefore, shell)?;
     Ok(if required.is_met() { DONE } else { FAILED })
 }
 
@@ -427,23 +425,21 @@ pub(crate) fn show_report(
     shell: &Shell,
 ) -> Outcome {
     if flags::is_json(matches) {
+        required.print(matches, shell)?;
         return shell.print(&required.json(report));
     }
     let is_text = flags::output_of(matches) == Output::Text;
-    let limits = required.text(matches);
-    if is_text {
-        // What decides whether a script goes on comes first.
-        shell.print(&limits)?;
-    }
+    // What decides whether a script goes on comes first.
+    required.print(matches, shell)?;
     if is_text && matches.try_get_one("quiet").ok().flatten() == Some(&true) {
-        let page = match limits.is_empty() {
-            true => render::run_in_a_line(report),
-            false => Document::default(),
+        return match required.is_asked() {
+            true => Ok(DONE),
+            false => print_document(&render::run_in_a_line(report), PAGE_WIDTH, matches, shell),
         };
-        return print_document(&page, PAGE_WIDTH, matches, shell);
     }
-    let page = page_of(report, matches, kept);
-    if is_text && !limits.is_empty() {
+    let mut page = page_of(report, matches, kept);
+    required.put_into(&mut page, matches);
+    if is_text && required.is_asked() {
         shell.print("\n")?;
     }
     print_document(&page, PAGE_WIDTH, matches, shell)?;
@@ -453,5 +449,5 @@ pub(crate) fn show_report(
         let result = Document { verdicts: page.verdicts, ..Document::default() };
         print_document(&result, PAGE_WIDTH, matches, shell)?;
     }
-    if is_text { Ok(DONE) } else { shell.print(&limits) }
+    Ok(DONE)
 }

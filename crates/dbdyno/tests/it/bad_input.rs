@@ -1347,4 +1347,10 @@ fn a_file_without_runs_is_no_import() {
     home.call(&[&QUICK[..], &["--store", empty]].concat());
     home.call(&["runs", "rm", "last", "--store", empty]);
     refused(&home, &["runs", "import", empty], FAILED, &["empty.sqlite has no runs"]);
+    // A file that there is not makes no store either.
+    let new = home.path("new.sqlite");
+    let into = ["--store", new.to_str().expect("a plain path")];
+    let words = [&["runs", "import", "/none.dbdyno"], &into[..]].concat();
+    refused(&home, &words, USAGE, &["there is no file /none.dbdyno"]);
+    assert!(!new.exists());
 }

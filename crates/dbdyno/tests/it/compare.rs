@@ -77,7 +77,7 @@ fn labelled_runs_are_sides_and_a_broken_limit_fails() {
     });
     let words = ["compare", one, other, "--fail-if=tps<-1%"];
     let few = home.run(&words).code(2);
-    few.warns(&["--fail-if tps<-1%: a side has 1 run", "--repeat 5", "--undecided pass"]);
+    few.warns(&["--fail-if tps<-1%: ", " has 1 run", "--repeat 5", "--undecided pass"]);
     let passes = home.run(&[&words[..], &["--undecided=pass"]].concat()).good();
     passes.says(&["undecided tps<-1%", "undecided: 1 run per side"]);
 }
@@ -145,6 +145,23 @@ fn a_gate_has_these_exit_codes() {
         let begins = format!("::{level} title=dbdyno Limit::undecided tps<-0.1%25 at ");
         assert!(said.starts_with(&begins), "{said}");
     }
+    // What is refused is an annotation too, and what lies beside the limits is no error.
+    for (limit, code, begins) in [
+        ("speed<-5%", 2, "::error title=dbdyno::--fail-if: speed<-5% can never be broken"),
+        ("tps<-60%", 0, "::notice title=dbdyno Limit::passed tps<-60%25"),
+    ] {
+        let words = ["compare", "build=old-2ms-5", "build=new-2.2ms-5", "--fail-if", limit];
+        let ran = home.run(&[&words[..], &["--output=github"]].concat());
+        assert_eq!(ran.code, Some(code), "{}", ran.out);
+        assert!(ran.out.starts_with(&begins.replace("5% ", "5%25 ")), "{}", ran.out);
+        assert_eq!(ran.out.contains("::error"), code != 0, "{}", ran.out);
+    }
+    // A summary that cannot be written loses no verdict.
+    let mut command = home.dbdyno(&[&words[..], &["--output=github"]].concat());
+    let ran = command.env("GITHUB_STEP_SUMMARY", "/none/summary.md").output().expect("it is built");
+    let said = String::from_utf8_lossy(&ran.stdout).into_owned();
+    assert!(said.starts_with("::error") && said.contains("| figure |"), "{said}");
+    assert_eq!(ran.status.code(), Some(1), "{said}");
     home.run(&["runs", "--output=github"]).code(2).warns(&["this command does not write it"]);
 }
 

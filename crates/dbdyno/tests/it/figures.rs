@@ -75,6 +75,36 @@ fn a_requirement_that_does_not_hold_ends_with_exit_code_1() {
 }
 
 #[test]
+fn a_limit_is_held_whatever_part_of_a_run_is_shown_and_fails_on_a_run_that_does_not_count() {
+    let home = Home::new();
+    let words = ["run", "empty", "--target", FAST, "--placement=simulated", "--duration=20s"];
+    home.run(&[&words[..], &["--ramp-up=0s", "--clients=8", "--quiet"]].concat()).good();
+    let show = |more: &[&str]| home.run(&[&["runs", "show", "last"], more].concat());
+    for part in ["--figures", "--timing", "--counter", "--settings", "--section=latency"] {
+        show(&[part, "--require=tps>1"]).good().says(&["passed tps>1: "]);
+        show(&[part, "--require=p99<1us"]).code(1).says(&["FAILED p99<1us: "]);
+    }
+    show(&["--plan", "--require=tps>1"]).code(2).warns(&["cannot be used with"]);
+    // Programs read the result, and people why a job has failed.
+    for output in [&["--output=json"][..], &["--output=csv", "--figures"]] {
+        let with = |limit| show(&[output, &[limit]].concat());
+        with("--require=p99<1us").code(1).warns(&["FAILED p99<1us: "]);
+        let passed = with("--require=tps>1").good();
+        assert!(!passed.err.contains("passed"), "{}", passed.err);
+    }
+    let page = show(&["--output=markdown", "--require=p99<1us"]).code(1);
+    assert!(page.out.starts_with("**FAILED p99"), "{}", page.out);
+    // Its figures are as they were, and yet it is none that counts.
+    let store = rusqlite::Connection::open(home.store()).expect("a store");
+    let sql = "UPDATE run SET report = json_set(report, '$.status', 'interrupted')";
+    assert_eq!(store.execute(sql, ()).expect("it is written"), 1);
+    for more in ["--figures", "--full"] {
+        let shown = show(&[more, "--require=tps>1"]).code(1);
+        shown.says(&["passed tps>1: ", "FAILED: the run does not count: "]);
+    }
+}
+
+#[test]
 fn too_few_samples_leave_a_requirement_undecided() {
     let home = Home::new();
     let words = ["run", "empty", "--target=sim:?service=constant:200ms", "--placement=simulated"];

@@ -27,7 +27,7 @@ fn the_last_of_a_few_builds_is_held_against_the_ones_before() {
     let gate = ["history", "--fail-on-regression"];
     home.run(&gate)
         .code(1)
-        .warns(&["is undecided: the last build has too few", "--undecided pass"]);
+        .warns(&["is undecided: the last build 1.2 has too few", "--undecided pass"]);
     home.run(&[&gate[..], &["--undecided=pass"]].concat()).good();
     home.run(&["history"]).good();
     builds(&home, &[("1.10", "2ms"), ("1.9", "2ms"), ("1.10-rc1", "2ms")]);
@@ -40,11 +40,16 @@ fn the_last_of_a_few_builds_is_held_against_the_ones_before() {
     let names: Vec<&str> = series.iter().filter_map(|one| at(one, "build").as_str()).collect();
     assert_eq!(names, ["1.2", "1.9", "1.10-rc1", "1.10", "1.11"]);
     assert!((number(point, "last.ratio") - 1.0 / 1.1).abs() < 0.03, "{point:#}");
-    home.run(&["history"]).good().says(&["the last build is WORSE", "5 of the 10"]);
+    home.run(&["history"]).good().says(&["the last build (1.11) is WORSE", "5 of the 10"]);
+    home.run(&gate).code(1).warns(&["--fail-on-regression: 1.11 is worse"]).is_a_sentence();
+    let annotated = home.run(&[&gate[..], &["--output=github"]].concat()).code(1);
+    annotated.says(&["::error title=dbdyno::dbdyno: --fail-on-regression: 1.11 is worse"]);
+    let refused = home.run(&["history", "--by=kernel", "--output=github"]).code(2);
+    refused.says(&["::error title=dbdyno::no run has the label kernel"]);
     let csv = home.run(&["history", "--output=csv"]).good();
     csv.says(&["point,build,runs,figure,value", ",1.10-rc1,1,tps,"]);
     let markdown = home.run(&["history", "--output=markdown"]).good();
-    let headline = "**TPS by build: 5 builds, the last build is WORSE**";
+    let headline = "**TPS by build: 5 builds, the last build (1.11) is WORSE**";
     let rest = ["| build | runs |", "| 1.10-rc1 | 1 |", "99.5 % interval)"];
     markdown.says(&[headline]).says(&rest);
     home.run(&["history", "--by=kernel"]).code(2).warns(&["no run has the label kernel"]);
@@ -92,6 +97,7 @@ fn a_damaged_run_is_left_out_and_reported() {
     let shown = home.run(&["history", "--fail-on-regression"]).code(1);
     let left_out = "1.3 is omitted: none of 1 run is completed and valid; the last build";
     shown.says(&[left_out, "Left out: 1 run with a damaged report", &last, "runs rm"]);
+    home.run(&passes).code(1).warns(&["--fail-on-regression: 1.3 has no valid run"]);
     // Of a build before it the other one stays.
     let second = break_newest();
     let shown = home.json(&["history"]);
@@ -182,6 +188,12 @@ fn commit_hashes_stand_by_time_or_as_a_list_has_them() {
     home.run(&["history", &list])
         .good()
         .says(&["the list of commits lacks them: 1 build (0a1b2c3d)"]);
+    // The build that is asked about is the one that was measured last.
+    let without = home.write("without.txt", "deadbeef11\nf00dbab122\n0a1b2c3d11\n");
+    let without = ["history", "--commits", &without, "--fail-on-regression"];
+    let lacking = home.run(&without).code(1);
+    lacking.says(&["Omitted, because the list of commits lacks them: 1 build (1234567a)"]).warns(&["--commits lacks 1234567a"]);
+    home.run(&[&without[..], &["--undecided=pass"]].concat()).good();
     home.run(&["history", "--order=commit"]).code(2).warns(&["needs --commits FILE"]);
     home.run(&["history", "--commits=/none"]).code(2).warns(&["cannot be read"]);
 }

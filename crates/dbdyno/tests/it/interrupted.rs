@@ -250,6 +250,8 @@ fn a_killed_run_is_kept_but_for_its_last_moments_and_its_data_are_whole() {
     home.run(&["runs", "rm", "last"]).code(1).warns(&["is running: stop it first"]);
     let waits = ["is still running: wait for its end"];
     home.run(&["runs", "export", "last", "-o", "half.dbdyno"]).code(2).warns(&waits);
+    let so_far = home.run(&["runs", "export", "last", "-o", "so-far.json"]).good();
+    so_far.warns(&["goes on: its figures are those so far"]);
     let store = home.store().display().to_string();
     Home::new().run(&["runs", "import", &store]).code(2).warns(&waits);
     let sql = "SELECT count(DISTINCT second) FROM second";

@@ -216,6 +216,10 @@ fn a_run_leaves_as_a_file_for_every_reader_and_comes_back_the_same() {
     let page = home.run(&["runs", "show", "last", "--full"]).good().out;
     assert_eq!(colleague.run(&["runs", "show", "last", "--full"]).good().out, page);
     assert_eq!(colleague.run(&["runs", "label", "last"]).good().out, "for=you\n");
+    // All runs with a label go together.
+    home.run(&["runs", "export", "for=you", "-o", "label.dbdyno"]).good().says(&["wrote 1 run"]);
+    let none = home.run(&["runs", "export", "for=me", "-o", "none.dbdyno"]).code(2);
+    none.warns(&["no run has the label for=me"]).is_a_sentence();
     let again = colleague.run(&["runs", "import", "run.dbdyno"]).good();
     again.says(&[&format!("{id} exists already and was skipped")]);
     assert_eq!(names(&colleague.json(&["runs", "list"])), ["sent"]);

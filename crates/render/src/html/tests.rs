@@ -311,7 +311,7 @@ fn a_history_is_green_only_where_a_worse_build_would_have_been_seen() {
     let quiet = page(5.0, 1002.0);
     assert!(
         quiet.contains(
-            "<p class=\"verdict good\"><b>TPS by build clients=8: 5 builds, the last build is as"
+            "<p class=\"verdict good\"><b>TPS by build clients=8: 5 builds, the last build (1.4) is"
         ),
         "{quiet}"
     );
