@@ -19,9 +19,8 @@ use below::{Below, STEM};
 pub use disturbed::{disturbances_of, name_of_disturbance};
 
 pub use catalog::{
-    Direction, NamedFigure, OF_PARTS, OF_RUN, PartFigure, RunFigure, all_of, check_name,
-    did_you_mean, direction, known, names_of_run, other_quantile, quotients, resolve, short,
-    spellings, unit, value_of,
+    Direction, NamedFigure, OF_PARTS, OF_RUN, PartFigure, RunFigure, all_of, check_name, direction,
+    known, names_of_run, other_quantile, quotients, resolve, short, spellings, unit, value_of,
 };
 pub use stored_bytes::bytes_of_title;
 

@@ -16,7 +16,7 @@ use analysis::repeats::not_fixed;
 use analysis::report::{Named, Report};
 use analysis::trials::{TrialReport, counts, why_not_in_short};
 use analysis::{ComparisonReport, ExperimentReport, HistoryReport};
-use model::{Experiment, ReportField, Rng, RunId, Status, Stream, short_axis};
+use model::{Experiment, ReportField, Rng, RunId, Status, Stream, did_you_mean, short_axis};
 use plan::varied_to_toml;
 use render::for_shell;
 use render::list::short_id;
@@ -161,6 +161,7 @@ pub fn history(store: &Store, question: &Question) -> Result<HistoryReport, Erro
         question.baseline = store.baseline(&question.by)?;
     }
     question.acknowledged = store.acknowledged(&question.by)?;
+    let builds = of_load(builds, question.judge.primary.as_deref());
     let shown = HistoryReport::new(&question, &builds_placed(builds), &mut || rng.bits());
     shown.map(|shown| HistoryReport { damaged, ..shown }).map_err(Error::Usage)
 }
@@ -186,6 +187,23 @@ fn is_label(key: &str) -> Result<(), Error> {
         return Err(Error::Usage(why.to_owned()));
     }
     Ok(())
+}
+
+/// Without builds of data, which have no load, unless nothing else is there or one of their figures
+/// is asked for.
+fn of_load(mut found: Vec<Found>, figure: Option<&str>) -> Vec<Found> {
+    let is_of_build = figure.is_some_and(|name| name.starts_with("build."));
+    let has_load = found.iter().flat_map(Found::reports).any(|report| !report.is_build());
+    if is_of_build || !has_load {
+        return found;
+    }
+    for one in &mut found {
+        if let Found::Runs(_, reports, _) = one {
+            reports.retain(|report| !report.is_build());
+        }
+    }
+    found.retain(|one| !matches!(one, Found::Runs(_, reports, lost) if reports.is_empty() && lost.is_empty()));
+    found
 }
 
 /// Whether any run has a label.
@@ -350,8 +368,17 @@ fn labelled(
             Some(value) => (format!("{key}={value}"), format!("{key}={value}")),
             None => (key.to_owned(), format!("{key}=1.2")),
         };
+        let all = store.list(&Filter::default())?;
+        let known: BTreeSet<String> = all
+            .iter()
+            .flat_map(|row| &row.labels)
+            .map(
+                |(key, known)| if value.is_some() { format!("{key}={known}") } else { key.clone() },
+            )
+            .collect();
+        let near = did_you_mean(&label, known.iter().map(String::as_str));
         return Err(Error::Usage(format!(
-            "no run has the label {label}: 'dbdyno runs list' shows labels, 'dbdyno runs label RUN \
+            "no run has the label {label}{near}: 'dbdyno runs list' shows labels, 'dbdyno runs label RUN \
              {example}' sets one; every run has day, database and dbdyno (its version)"
         )));
     }

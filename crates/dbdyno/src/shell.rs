@@ -40,6 +40,8 @@ pub struct Shell {
     /// Whether results go to a terminal, or did before it was closed.
     prints_on_terminal: bool,
     settings: Arc<BTreeMap<String, String>>,
+    /// How the program was called, if that is what its user must write again.
+    program: Option<Arc<str>>,
 }
 
 impl Shell {
@@ -57,6 +59,7 @@ impl Shell {
             is_process: false,
             prints_on_terminal: false,
             settings: Arc::default(),
+            program: None,
         }
     }
 
@@ -137,6 +140,8 @@ impl Shell {
 
     /// Prints a page for people.
     pub(crate) fn print_page(&self, document: &Document, style: &Style) -> Outcome {
+        let named = self.program.as_ref().map(|program| document.clone().called(program));
+        let document = named.as_ref().unwrap_or(document);
         let plain = text(document, &Style { color: false, ..*style });
         // All escapes are ours, unless the page has some already.
         let is_colored = style.color && !plain.contains('\x1b');
@@ -155,6 +160,12 @@ impl Shell {
         let file = settings::file(&|name| self.variable(name));
         let settings = file.map_or(Ok(BTreeMap::new()), |file| settings::read(&file))?;
         Ok(Shell { settings: Arc::new(settings), ..self.clone() })
+    }
+
+    /// The same for a program that is called by a path from where its user is, as `cargo run` does.
+    pub(crate) fn called(self, program: &str) -> Shell {
+        let is_near = program.contains('/') && !program.starts_with('/');
+        Shell { program: is_near.then(|| program.into()), ..self }
     }
 
     /// What the user has set for good.

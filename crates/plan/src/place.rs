@@ -88,7 +88,8 @@ pub(crate) fn put(draft: &mut Draft, vary: &VaryDraft, value: String) -> Result<
             }
             Place::Server(name) => {
                 if !draft.values.contains_key("target") {
-                    let why = "a setting of a server needs a target: --target";
+                    let why = "a setting of a server needs a server: --target managed:mariadb, or \
+                               a URL";
                     return Err(vary.bad(why));
                 }
                 draft.server.retain(|(other, _)| plain_setting(other) != name);
@@ -227,6 +228,14 @@ impl VaryDraft {
                 }
                 hint => hint,
             },
+        };
+        let hint = match hint.is_empty() {
+            true => {
+                ": a parameter of the workload, a key of the plan, target, or server.NAME for a \
+                     setting of the server can"
+                    .to_owned()
+            }
+            false => hint,
         };
         self.bad(format!("'{word}' cannot be varied{hint}"))
     }

@@ -398,9 +398,15 @@ fn summed_up(pair: &PairReport) -> Vec<&Judged> {
     }
 }
 
-/// `build=1.3 vs. build=1.2`.
+/// `build=1.3 vs. 1.2`: what both names begin with is said once.
 fn versus(side: &str, base: &str) -> String {
-    format!("{side} vs. {base}")
+    let (of_side, of_base) = (side.split_once('='), base.split_once('='));
+    match (of_side, of_base) {
+        (Some((name, _)), Some((known, value))) if name == known && !side.contains(", ") => {
+            format!("{side} vs. {value}")
+        }
+        _ => format!("{side} vs. {base}"),
+    }
 }
 
 /// What a pair has shown: what the side could not do at all, the primary figure, and at how many
@@ -892,16 +898,21 @@ fn for_people<T>(row: [T; 12], is_all: bool) -> Vec<T> {
 /// The names of sides as titles: whole, or by the first trait that they have, or by its value
 /// alone. What comes first tells most. None where these are long or do not tell them apart.
 fn short_names(names: &[&str]) -> Option<Vec<String>> {
-    fn first(name: &str) -> &str {
-        name.split(", ").next().unwrap_or(name)
+    fn first(name: &str) -> String {
+        name.split(", ").next().unwrap_or(name).to_owned()
     }
-    fn value(name: &str) -> &str {
-        first(name).split_once('=').map_or(first(name), |(_, value)| value)
+    // A number alone is no title: the sign shows that it is a value.
+    fn value(name: &str) -> String {
+        let first = first(name);
+        match first.split_once('=') {
+            Some((_, value)) if value.contains(':') => value.to_owned(),
+            Some((_, value)) => format!("={value}"),
+            None => first,
+        }
     }
-    let kinds: [fn(&str) -> &str; 3] = [|name| name, first, value];
-    let of_kind = |kind: fn(&str) -> &str| -> Vec<String> {
-        names.iter().map(|name| kind(name).to_owned()).collect()
-    };
+    let kinds: [fn(&str) -> String; 3] = [str::to_owned, first, value];
+    let of_kind =
+        |kind: fn(&str) -> String| names.iter().map(|name| kind(name)).collect::<Vec<String>>();
     let fits = |name: &String| name.chars().count() <= TITLE_MAX;
     let are_different =
         |all: &[String]| all.iter().enumerate().all(|(at, name)| !all[..at].contains(name));

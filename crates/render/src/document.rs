@@ -277,7 +277,33 @@ pub fn next(commands: &[(String, String)]) -> Section {
     Section::new("next", "Next", vec![Block::Next(commands.to_vec())])
 }
 
+/// A block with the commands to go on with called as the program was.
+fn called(block: Block, program: &str) -> Block {
+    match block {
+        Block::Next(commands) => {
+            let called = |command: String| match command.strip_prefix("dbdyno ") {
+                Some(words) => format!("{program} {words}"),
+                None => command,
+            };
+            Block::Next(commands.into_iter().map(|(command, why)| (called(command), why)).collect())
+        }
+        Block::Part(title, blocks) => {
+            Block::Part(title, blocks.into_iter().map(|block| called(block, program)).collect())
+        }
+        other => other,
+    }
+}
+
 impl Document {
+    /// The page for somebody who calls the program by a path, since it is not yet among theirs.
+    pub fn called(mut self, program: &str) -> Document {
+        for section in self.sections.iter_mut().chain(&mut self.repeat) {
+            let blocks = std::mem::take(&mut section.blocks);
+            section.blocks = blocks.into_iter().map(|block| called(block, program)).collect();
+        }
+        self
+    }
+
     /// An empty page.
     pub fn new(kind: impl Into<String>, title: impl Into<String>) -> Document {
         Document { kind: kind.into(), title: title.into(), ..Document::default() }
@@ -375,7 +401,7 @@ impl Validity {
         (!validity.remarks.is_empty()).then_some(validity)
     }
 
-    /// Which findings the warnings name: `other cpu load`.
+    /// Which findings the warnings name: `other_cpu_load`.
     fn named(&self) -> Vec<String> {
         let warnings = self.remarks.iter().filter(|of| of.severity == Severity::Warning);
         let texts: Vec<String> = warnings.map(|of| of.text.plain()).collect();
@@ -383,7 +409,7 @@ impl Validity {
             let (begins, ends) = (format!("{id} ("), format!("({id})"));
             texts.iter().any(|text| text.starts_with(&begins) || text.contains(&ends))
         };
-        let all = CATALOG.iter().filter(|of| is_named(of.id)).map(|of| of.id.replace('_', " "));
+        let all = CATALOG.iter().filter(|of| is_named(of.id)).map(|of| of.id.to_owned());
         all.collect()
     }
 

@@ -6,13 +6,12 @@
 use std::fmt;
 use std::str::FromStr;
 
+use model::did_you_mean;
 use model::numbers::{INFINITE, significant};
 use serde::{Deserialize, Serialize};
 
 use super::{ComparisonReport, Judged, PointPair};
-use crate::figures::{
-    Direction, OF_RUN, check_name, did_you_mean, direction, find_as_written, short, spellings,
-};
+use crate::figures::{Direction, OF_RUN, check_name, direction, find_as_written, short, spellings};
 
 /// A limit as written: a figure, a direction and a share.
 #[derive(Clone, Debug, PartialEq)]
@@ -81,11 +80,16 @@ impl FromStr for Gate {
         let no =
             |why: &str| format!("'{text}' is not a limit: {why}; write \"p99>+5%\" or \"tps<-3%\"");
         let at = text.find(['<', '>']).ok_or_else(|| no("it has neither < nor >"))?;
+        if text[at..].contains(',') {
+            return Err(no("it has a comma: give each limit on its own"));
+        }
         let (name, rest) = text.split_at(at);
         let is_rise = rest.starts_with('>');
         let figure = name.trim();
         check_name(figure).map_err(|why| no(&why))?;
-        let number = rest[1..].trim().strip_suffix('%').ok_or_else(|| no("it ends without %"))?;
+        // No measurement lies on the bound itself.
+        let bound = rest[1..].trim_start_matches('=');
+        let number = bound.trim().strip_suffix('%').ok_or_else(|| no("it ends without %"))?;
         let percent: f64 =
             number.trim().parse().map_err(|_| no("its percentage is not a number"))?;
         let by = percent / 100.0;

@@ -7,7 +7,7 @@
 
 use std::collections::BTreeSet;
 
-use model::{FAULT_METRICS, FactValue, Load, suggestion};
+use model::{FAULT_METRICS, FactValue, Load, did_you_mean};
 
 use super::below::{Below, STEM, listed};
 use super::disturbed::{self, RECOVERY};
@@ -485,11 +485,6 @@ pub fn resolve<'r>(
     ))
 }
 
-/// `; did you mean tps?`, or nothing if no name comes near what was written.
-pub fn did_you_mean<'a>(written: &str, names: impl IntoIterator<Item = &'a str>) -> String {
-    suggestion(written, names).map_or_else(String::new, |near| format!("; did you mean {near}?"))
-}
-
 /// The quantiles that reports keep, for whoever asks for another one: `p75`, `new_order.p42`.
 pub fn other_quantile(name: &str) -> Option<String> {
     let last = name.rsplit('.').next().unwrap_or(name);
@@ -870,7 +865,7 @@ mod tests {
         assert_eq!(found("new_order.p95").as_deref(), Ok("new_order.p95_ms"));
         assert_eq!(found("TPS").as_deref(), Ok("tps"));
         let no = found("new_oder.tps").expect_err("a slip");
-        assert!(no.contains("did you mean new_order.tps?"), "{no}");
+        assert!(no.contains("did you mean 'new_order.tps'?"), "{no}");
         assert_eq!(found("new_order.below(0.02s)").as_deref(), Ok("new_order.below_20ms"));
         assert!(found("below_125ms").is_err_and(|why| why.contains("120ms and 130ms")));
         let known = |name: &str| known(name).map(Option::unwrap_or_default);

@@ -44,7 +44,12 @@ pub(crate) fn command() -> Command {
                  \"p99>+5%\", \"tps<-3%\"",
             ),
         )
-        .arg(undecided("Whether limits that the error leaves undecided pass or fail"))
+        .arg(
+            undecided(
+                "Whether limits that the error leaves undecided pass or fail [default: fail]",
+            )
+            .requires("fail_if"),
+        )
 }
 
 /// What becomes of a gate that nobody can decide.
@@ -54,13 +59,12 @@ pub(super) fn undecided(help: &'static str) -> Arg {
         .value_name("pass|fail")
         .value_parser(["pass", "fail"])
         .hide_possible_values(true)
-        .default_value("fail")
         .help(help)
 }
 
 /// Whether such a gate fails.
 pub(super) fn fails_undecided(matches: &ArgMatches) -> bool {
-    matches.get_one::<String>("undecided").is_some_and(|is| is == "fail")
+    matches.get_one::<String>("undecided").is_none_or(|is| is == "fail")
 }
 
 /// What is judged, and from where on it matters.

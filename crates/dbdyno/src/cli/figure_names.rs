@@ -4,12 +4,10 @@
 
 use std::collections::BTreeMap;
 
-use analysis::figures::{
-    OF_RUN, Required, did_you_mean, other_quantile, quotients, short, spellings, unit,
-};
+use analysis::figures::{OF_RUN, Required, other_quantile, quotients, short, spellings, unit};
 use app::error::Error;
 use app::figure_names::{is_of_other, of_workload};
-use model::Plan;
+use model::{Plan, did_you_mean};
 use plan::workload_of;
 
 /// Figures that the list of every run has, and only some workloads bring.

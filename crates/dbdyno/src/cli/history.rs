@@ -53,7 +53,10 @@ pub(crate) fn command() -> Command {
                 .action(ArgAction::SetTrue)
                 .help("Exit with code 1 if the last build is worse, or cannot be judged"),
         )
-        .arg(undecided("Whether a last build that cannot be judged passes or fails"))
+        .arg(
+            undecided("Whether a last build that cannot be judged passes or fails [default: fail]")
+                .requires("fail_on_regression"),
+        )
 }
 
 fn ordered() -> [Arg; 2] {

@@ -490,8 +490,8 @@ fn a_value_that_cannot_be_is_reported_with_its_flag() {
     );
     check(&["--history-every=1"], &["--history-every: with 1", "write 2 or more"]);
     check(&["--rate=ramp 1MB/s to 2MB/s over 5s"], &["'1MB/s' is in bytes", "such as 500/s"]);
-    check(&["--require=aeg_p90<300ms"], &["--require: ", "no figure aeg_p90", "mean age_p90?"]);
-    check(&["--vary=readers=1,2", "--require=byte>1MB/s"], &["no figure byte;", "mean bytes?"]);
+    check(&["--require=aeg_p90<300ms"], &["--require: ", "no figure aeg_p90", "mean 'age_p90'?"]);
+    check(&["--vary=readers=1,2", "--require=byte>1MB/s"], &["no figure byte ", "mean 'bytes'?"]);
     let bytes = ["run", "tpcc", "--rate=2MB/s"];
     let words = ["--rate: '2MB/s' is in bytes", "tpcc have no record size", "such as 500"];
     refused(&home, &bytes, USAGE, &words);

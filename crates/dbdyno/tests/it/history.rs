@@ -192,7 +192,9 @@ fn commit_hashes_stand_by_time_or_as_a_list_has_them() {
     let without = home.write("without.txt", "deadbeef11\nf00dbab122\n0a1b2c3d11\n");
     let without = ["history", "--commits", &without, "--fail-on-regression"];
     let lacking = home.run(&without).code(1);
-    lacking.says(&["Omitted, because the list of commits lacks them: 1 build (1234567a)"]).warns(&["--commits lacks 1234567a"]);
+    lacking
+        .says(&["Omitted, because the list of commits lacks them: 1 build (1234567a)"])
+        .warns(&["--commits lacks 1234567a"]);
     home.run(&[&without[..], &["--undecided=pass"]].concat()).good();
     home.run(&["history", "--order=commit"]).code(2).warns(&["needs --commits FILE"]);
     home.run(&["history", "--commits=/none"]).code(2).warns(&["cannot be read"]);

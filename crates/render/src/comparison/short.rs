@@ -16,9 +16,7 @@ use super::{
     seeds, shortened, sign, summed_up, table, verdict, with_caution,
 };
 use crate::document::{Block, Document, Remark, Section, Validity, Verdict};
-use crate::first_page::{
-    NOTES_MOST, REMARK_LETTERS_MOST, WARNINGS_MOST, WITH_FULL, more, next_block,
-};
+use crate::first_page::{NOTES_MOST, WARNINGS_MOST, WITH_FULL, in_brief, more, next_block};
 use crate::scene::{clients, several, span, workloads};
 use crate::wording::{begun, without_stop};
 
@@ -115,7 +113,7 @@ fn shown_remarks(report: &ComparisonReport) -> Vec<Remark> {
     warnings.extend(seeds(report));
     warnings.extend(crate::wording::left_out(&report.damaged));
     let more = more(warnings.len(), WARNINGS_MOST).map(|more| format!("{more}."));
-    let shown = warnings.iter().take(WARNINGS_MOST).map(|text| cut(text, REMARK_LETTERS_MOST));
+    let shown = warnings.iter().take(WARNINGS_MOST).map(|text| in_brief(text));
     shown.chain(more).map(|text| Remark::new(Severity::Warning, text)).collect()
 }
 

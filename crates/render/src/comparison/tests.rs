@@ -93,7 +93,7 @@ fn a_point_that_a_side_could_not_do_is_said_first_and_breaks_a_limit() {
     }
     let report = ComparisonReport::new(&[old.clone(), new.clone()], &PLAIN).expect("one in common");
     let page = in_a_line(&report);
-    let words = "rate=2 vs. rate=1: NO valid run of rate=2 at 1 of 2 points; at clients=1, TPS +";
+    let words = "rate=2 vs. 1: NO valid run of rate=2 at 1 of 2 points; at clients=1, TPS +";
     assert!(page.starts_with(words), "{page}");
     let words =
         "Left out: 1 point of rate=1, where rate=2 was attempted without a valid run: clients=8.";

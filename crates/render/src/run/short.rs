@@ -12,7 +12,7 @@ use model::{Finding, Load, Severity, format_count};
 use super::{checks, disturbances, head, over_time, transactions, why};
 use crate::document::{Block, Document, Quantity, Section, Text, Validity, Value, Verdict};
 use crate::first_page::{
-    NOTES_MOST, REMARK_LETTERS_MOST, WARNINGS_MOST, WITH_FULL, more, next_block,
+    NOTES_MOST, WARNINGS_MOST, WITH_FULL, first_sentence, in_brief, more, next_block,
 };
 use crate::list::short_id;
 use crate::spark::sparkline;
@@ -158,17 +158,9 @@ fn shortened(finding: &Finding, is_advised: bool) -> Finding {
     let advice = finding.text.strip_prefix(observed).unwrap_or_default().trim();
     let text = match first_sentence(advice) {
         first if is_advised && !first.is_empty() => format!("{observed} {first}"),
-        _ => numbers::cut(observed, REMARK_LETTERS_MOST),
+        _ => in_brief(observed),
     };
     Finding { text, ..finding.clone() }
-}
-
-/// Up to the first full stop that ends a sentence.
-fn first_sentence(text: &str) -> &str {
-    match text.find(". ") {
-        Some(end) => &text[..=end],
-        None => text,
-    }
 }
 
 /// Types of transactions, where there are several.
@@ -194,8 +186,7 @@ fn checked(report: &Report, with: &Short<'_>) -> Vec<(&'static str, String)> {
     let notes = report.findings.iter().filter(|of| of.severity == Severity::Note);
     let notes: Vec<&Finding> = notes.collect();
     for note in notes.iter().take(NOTES_MOST) {
-        let text = note.observed.as_deref().unwrap_or_else(|| first_sentence(&note.text));
-        pairs.push(("note", numbers::cut(text, REMARK_LETTERS_MOST)));
+        pairs.push(("note", in_brief(note.observed.as_deref().unwrap_or(&note.text))));
     }
     pairs.retain(|(_, words)| !words.is_empty());
     pairs

@@ -530,9 +530,8 @@ fn the_first_page_of_a_closed_run() {
                 agree: 13,000 commits of new_order, ramp-up included
     setup       sqlite:/tmp/tpcc.sqlite, journal=wal, synchronous=full,
                 warehouses=4, 5 s ramp-up, seed 7
-    note        The database runs in the generator's process and shares its CPUs.
-                The client's CPU time includes the database's.
-    note        2 of 27,227 transactions failed (less than 0.01 %).
+    note        The database runs in the generator's process and shares its CPUs
+    note        2 of 27,227 transactions failed (less than 0.01 %)
 
     Derived from TPC-C; not a TPC result, and not comparable with one.
     stored as 8a1b0c9d; ± and (a to b) are 95 % CIs within this run; 2 more notes
@@ -556,11 +555,11 @@ fn the_first_page_of_an_overloaded_run() {
     Valid, with 4 warnings: 18 % of the offered load was dropped; saturated at 400.0
     TPS.
     warning     The first 5 seconds of the measured phase differ: a median response
-                of 1,811 ms, 2,582 ms afterwards. Use --ramp-up 10s.
+                of 1,811 ms, 2,582 ms afterwards
     warning     5,500 of 30,000 arrivals found the queue full and were dropped (18.3
-                %): the rate is higher than the system can handle.
+                %): the rate is higher than the system can handle
     warning     150 of 30,000 transactions were unfinished at the end of the run
-                (0.50 %); their response times are not known.
+                (0.50 %); their response times are not known
     warning     1 more, with --full.
 
     transaction    calls     TPS  % of time  p50 ms    p95    p99    max
