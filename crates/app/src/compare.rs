@@ -202,7 +202,11 @@ fn of_load(mut found: Vec<Found>, figure: Option<&str>) -> Vec<Found> {
             reports.retain(|report| !report.is_build());
         }
     }
-    found.retain(|one| !matches!(one, Found::Runs(_, reports, lost) if reports.is_empty() && lost.is_empty()));
+    let has_any = |one: &Found| match one {
+        Found::Runs(_, reports, lost) => !reports.is_empty() || !lost.is_empty(),
+        Found::Experiment(..) => true,
+    };
+    found.retain(has_any);
     found
 }
 
