@@ -402,7 +402,7 @@ impl SettingsGuard {
                 .into_iter()
                 .partition::<Vec<_>, _>(|held| held.server == server);
             self.held = rest;
-            let (store, there) = (self.store.clone(), target.clone());
+            let (store, there) = (self.store.clone(), patient(target.clone()));
             let back = run_unless_asked_twice(stop, PATIENCE, "interrupted", move || {
                 let store = Store::open(&store)?;
                 let database = open(&there, 0, false)?;
@@ -422,6 +422,16 @@ impl SettingsGuard {
         }
         notes
     }
+}
+
+/// A target that waits longer for its server: what is not set back now is left to somebody's
+/// memory. Unless the user has said how long.
+fn patient(mut target: Target) -> Target {
+    let is_said = target.options.iter().any(|(name, _)| name == "connect_timeout");
+    if !target.hosts.is_empty() && !is_said {
+        target.options.push(("connect_timeout".to_owned(), "30s".to_owned()));
+    }
+    target
 }
 
 /// Settings of the plan that are no longer as they were set for the run: a server that was

@@ -398,7 +398,7 @@ impl ClientLoop {
             Next::Stay | Next::Leave => {}
             Next::GiveUp => {
                 let why = format!("every attempt is refused: {db_error}");
-                stop.drain(now_ns + NS_PER_MS, StopReason::Failed { why });
+                stop.drain(|| self.clock.now(), StopReason::Failed { why });
             }
         }
     }
@@ -456,7 +456,7 @@ impl ClientLoop {
             let why = "virtual time does not advance: transactions take no time, so the load never \
                        ends; give the simulated database a service time \
                        (sim:?service=constant:1ms)";
-            self.common.stop.drain(now_ns, StopReason::Failed { why: why.to_owned() });
+            self.common.stop.drain(|| now_ns, StopReason::Failed { why: why.to_owned() });
         }
     }
 

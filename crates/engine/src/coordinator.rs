@@ -29,9 +29,6 @@ use crate::stop::{NEVER, Stop};
 const LOOK_NS: u64 = 50 * NS_PER_MS;
 /// A second is taken this long after its end, so that its last samples are in.
 const SETTLE_NS: u64 = 50 * NS_PER_MS;
-/// A window that ends early ends this far ahead, so that no client has begun beyond its end
-/// before it could hear of it.
-const AHEAD_NS: u64 = NS_PER_MS;
 /// What is cut off has this long to end before it is left behind.
 const GRACE_NS: u64 = 500 * NS_PER_MS;
 /// All clients hang up within this time: ten thousand took a quarter of a second.
@@ -676,10 +673,10 @@ fn oversee(
         coordinator.tick(now_ns);
         if coordinator.stop.asked() > asked {
             asked = coordinator.stop.asked();
-            coordinator.stop.drain(now_ns + AHEAD_NS, StopReason::Interrupted);
+            coordinator.stop.drain(|| origin.elapsed_ns(), StopReason::Interrupted);
         }
         if let Some(why) = coordinator.lost.clone().or_else(|| coordinator.stop.failure()) {
-            coordinator.stop.drain(now_ns + AHEAD_NS, StopReason::Failed { why });
+            coordinator.stop.drain(|| origin.elapsed_ns(), StopReason::Failed { why });
         }
         if leave_at_ns == NEVER && (now_ns >= coordinator.cut_off_ns() || asked > 1) {
             coordinator.stop.abort();
@@ -714,7 +711,7 @@ fn run_simulated(
     let producing = coordinator.produce();
     simulation.serve(clients, producing, load_start_ns, &tell, &mut |ahead_ns| {
         if coordinator.stop.asked() > 0 {
-            coordinator.stop.drain(simulation.now_ns(), StopReason::Interrupted);
+            coordinator.stop.drain(|| simulation.now_ns(), StopReason::Interrupted);
         }
         if ahead_ns >= next_tick_ns {
             let to_ns = ahead_ns.min(coordinator.cut_off_ns());

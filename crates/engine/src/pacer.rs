@@ -131,7 +131,7 @@ impl Arrivals {
             if self.queue_full == QueueFull::Stop {
                 // The window lasts until it is noticed: others have committed meanwhile.
                 queue.is_over = true;
-                self.stop.drain(now_ns, StopReason::QueueFull);
+                self.stop.drain(|| now_ns, StopReason::QueueFull);
             }
         }
     }

@@ -136,13 +136,16 @@ impl Stop {
         self.end_ns.load(Ordering::Relaxed)
     }
 
-    /// Begins the drain at `now_ns`: the window ends here unless it has ended already.
-    pub(crate) fn drain(&self, now_ns: u64, reason: StopReason) {
+    /// Begins the drain: the window ends here unless it has ended already. Whoever begins something
+    /// reads the clock and then the word; here the word is put first, so that nothing has begun
+    /// beyond the end, however long this thread waits for a CPU in between.
+    pub(crate) fn drain(&self, now_ns: impl FnOnce() -> u64, reason: StopReason) {
         let mut first = self.reason.lock().unwrap_or_else(PoisonError::into_inner);
         if first.is_none() {
             *first = Some(reason);
             self.has_reason.store(true, Ordering::Release);
-            self.end_ns.fetch_min(now_ns, Ordering::SeqCst);
+            self.word.fetch_max(DRAINING, Ordering::SeqCst);
+            self.end_ns.fetch_min(now_ns(), Ordering::SeqCst);
         }
         drop(first);
         self.raise(DRAINING);
@@ -221,6 +224,21 @@ fn fire(timer: &OwnedFd) {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn nothing_begins_any_more_when_the_end_of_the_window_is_read() {
+        let stop = Stop::default();
+        stop.set_window(0, 100);
+        let end_ns = || {
+            assert!(stop.is_over(7) && stop.end_ns() == 100, "the word is put before the clock");
+            42
+        };
+        stop.drain(end_ns, StopReason::Interrupted);
+        assert_eq!((stop.end_ns(), stop.reason()), (42, Some(StopReason::Interrupted)));
+        // The first reason holds, and its end.
+        stop.drain(|| 9, StopReason::QueueFull);
+        assert_eq!((stop.end_ns(), stop.reason()), (42, Some(StopReason::Interrupted)));
+    }
 
     #[test]
     fn a_request_is_heard_when_somebody_has_seen_it() {

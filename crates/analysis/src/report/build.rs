@@ -702,7 +702,6 @@ fn crosscheck(tally: &Tally, check: &Crosscheck) -> CrosscheckReport {
     }
 }
 
-/// Every second, those too in which nothing happened: a stall is what one looks for.
 /// Of each type that has committed; one alone says nothing that `seconds` does not say.
 fn commits_by_type(tally: &Tally) -> Vec<TypeSeconds> {
     let first = |group: &GroupTally| group.series.first().unwrap_or(0).min(0);
@@ -725,13 +724,16 @@ fn commits_by_type(tally: &Tally) -> Vec<TypeSeconds> {
     if all.len() > 1 { all } else { Vec::new() }
 }
 
+/// Every second, those too in which nothing happened: a stall is what one looks for.
 fn seconds(tally: &Tally) -> Vec<SecondReport> {
     let mut all = Vec::new();
     let nothing = SecondTally::default();
+    // Of a load that ended before its time something may belong to a second beyond.
+    let end = tally.newest().map_or(0, |newest| newest + 1).max(tally.seconds().end);
     for (index, group) in tally.groups.iter().enumerate() {
         let name = tally.name_of(index);
         let first = group.series.first().unwrap_or(0).min(0);
-        for second in first..tally.seconds().end {
+        for second in first..end {
             let of = group.series.get(second).unwrap_or(&nothing);
             all.push(second_of(tally, &name, second, of));
         }

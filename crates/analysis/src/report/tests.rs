@@ -168,6 +168,20 @@ fn offered_is_finished_and_failed_and_dropped_and_unfinished() {
     }
 }
 
+/// What began before a client heard of the end may belong to a second beyond.
+#[test]
+fn the_seconds_have_all_that_the_counts_have() {
+    let mut made = Made::interrupted();
+    made.measured_ns -= 2 * model::NS_PER_S;
+    for made in [Made::closed(), Made::interrupted(), made] {
+        let report = report(&made);
+        let measured = report.seconds.iter().filter(|second| second.second >= 0);
+        let offered: u64 = measured.map(|second| second.offered).sum();
+        assert_eq!(offered, report.block.counts.offered);
+        assert!(report.seconds.iter().all(|second| second.tps.is_finite()));
+    }
+}
+
 #[test]
 fn rates_are_commits_of_the_window_over_its_length() {
     let mut made = Made::closed();

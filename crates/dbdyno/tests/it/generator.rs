@@ -151,8 +151,11 @@ fn an_idle_generator_is_not_found() {
     // Where others take its CPU for so long, the counters show it, and the finding is right.
     let waited = at(&report, "facts.client.run_delay_share_percent").as_str();
     let waited: f64 = waited.and_then(|percent| percent.parse().ok()).expect("a number");
-    let lain = number(&report, "reply_lag_us.service.generator_percent");
-    let is_late = number(&report, "reply_lag_us.max") / 1e3 > number(&report, "service_ms.p50");
+    // Of a few replies no share is known.
+    let lag = at(&report, "reply_lag_us");
+    let lain = lag["service"]["generator_percent"].as_f64().unwrap_or(0.0);
+    let longest_us = lag["max"].as_f64().unwrap_or(0.0);
+    let is_late = longest_us / 1e3 > number(&report, "service_ms.p50");
     let is_in_the_way = waited > 10.0 || lain > 10.0 || is_late;
     assert_eq!(!saturated(&report).is_empty(), is_in_the_way, "{:#}", report["facts"]["client"]);
     // A loop wakes often, and where others have its CPU it waits for that, which is reported.

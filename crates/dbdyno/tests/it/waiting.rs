@@ -22,7 +22,6 @@ pub(crate) struct Started {
     out: Option<JoinHandle<String>>,
     lines: Receiver<String>,
     err: String,
-    deadline: Instant,
 }
 
 #[expect(clippy::disallowed_methods, reason = "these tests are of processes in real time")]
@@ -59,7 +58,7 @@ impl Started {
                 }
             });
         }
-        Started { child, out, lines, err: String::new(), deadline: now() + LIMIT }
+        Started { child, out, lines, err: String::new() }
     }
 
     pub(crate) fn id(&self) -> u32 {
@@ -69,8 +68,10 @@ impl Started {
     /// Reads stderr until `is_so` of all that was said there; the process must live so long.
     #[track_caller]
     pub(crate) fn wait_until(&mut self, what: &str, mut is_so: impl FnMut(&str) -> bool) {
+        // Each wait has its own limit: what came before may have taken long.
+        let deadline = now() + LIMIT;
         while !is_so(&self.err) {
-            assert!(now() < self.deadline, "never came: {what}\n{}", self.err);
+            assert!(now() < deadline, "never came: {what}\n{}", self.err);
             let is_over = self.child.try_wait().expect("it is our child").is_some();
             assert!(!is_over, "it ended before this came: {what}\n{}", self.err);
             match self.lines.recv_timeout(LOOK_EVERY) {
@@ -156,8 +157,9 @@ impl Started {
     /// Waits for the end, and returns all that was said.
     #[track_caller]
     pub(crate) fn end(mut self) -> Ran {
+        let deadline = now() + LIMIT;
         loop {
-            let left = self.deadline.saturating_duration_since(now());
+            let left = deadline.saturating_duration_since(now());
             match self.lines.recv_timeout(left) {
                 Ok(line) => self.err += &line,
                 Err(RecvTimeoutError::Disconnected) => break,
@@ -201,8 +203,7 @@ impl Started {
     /// It may have closed its stderr, or never had one of ours, and live.
     #[track_caller]
     fn wait_for_death(&mut self) {
-        let left = self.deadline.saturating_duration_since(now());
-        let limit = Timespec::try_from(left).expect("the limit is short");
+        let limit = Timespec::try_from(LIMIT).expect("the limit is short");
         let descriptor = pidfd_open(Pid::from_child(&self.child), PidfdFlags::empty())
             .expect("it was not waited for, so it is there");
         let mut ends = [PollFd::new(&descriptor, PollFlags::IN)];
