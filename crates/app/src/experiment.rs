@@ -209,7 +209,7 @@ pub fn too_few_repeats(planned: &Planned) -> Option<String> {
         _ => "show only large differences between points",
     };
     let n = count(u64::from(*repeats), "repeat");
-    is_compared.then(|| format!("{n} {what}: add --repeat {REPEATS_ADVISED} to compare them"))
+    is_compared.then(|| format!("{n} {what}: run --repeat {REPEATS_ADVISED} or more"))
 }
 
 /// The number of trials and the time that they take at least: `12 trials, at least 8m, plus build,

@@ -439,6 +439,14 @@ fn first_words(report: &ComparisonReport, pair: &PairReport) -> Vec<String> {
         (_, false) => format!("over the {n_both} points that both have, "),
     };
     printed.extend(figures.first().map(|judged| place + &sentence(report.min_effect, judged)));
+    // Where the first figure says nothing, the next that is decided does.
+    let is_decided =
+        |judged: &&&Judged| matches!(judged.verdict, Judgement::Better | Judgement::Worse);
+    let is_open = figures.first().is_some_and(|first| {
+        matches!(first.verdict, Judgement::NoEvidence | Judgement::CannotJudge)
+    });
+    let other = figures.iter().skip(1).find(is_decided).filter(|_| is_open);
+    printed.extend(other.and_then(|judged| aside(judged)));
     printed
 }
 

@@ -384,8 +384,10 @@ impl Validity {
     pub fn of_remarks(remarks: Vec<Remark>) -> Option<Validity> {
         let mut validity = Validity { answer: String::new(), remarks };
         let (n_warnings, names) = (validity.count(Severity::Warning), validity.named());
-        let more = if names.len() > NAMED_MOST { ", ..." } else { "" };
-        let named = match &names[..names.len().min(NAMED_MOST)] {
+        // Three dots are no shorter than one more name.
+        let n_shown = if names.len() > NAMED_MOST + 1 { NAMED_MOST } else { names.len() };
+        let more = if names.len() > n_shown { ", ..." } else { "" };
+        let named = match &names[..n_shown] {
             [] => String::new(),
             shown => format!(" ({}{more})", shown.join(", ")),
         };

@@ -72,7 +72,13 @@ pub fn experiment(
         "Points",
         vec![
             Block::Table(experiment_points(report)),
-            Block::paragraphs(what_is_shown(report).into_iter().chain(few).chain(wide).chain(same)),
+            Block::paragraphs(
+                what_is_shown(report, sides.is_some())
+                    .into_iter()
+                    .chain(few)
+                    .chain(wide)
+                    .chain(same),
+            ),
         ],
     );
     page.n_answering = page.sections.len();
@@ -151,9 +157,16 @@ fn verdict(report: &ExperimentReport, validity: Option<&Validity>) -> Verdict {
 }
 
 /// What the figures of points are.
-fn what_is_shown(report: &ExperimentReport) -> Option<String> {
+const MEANS: &str = "means over runs ± 95 % CIs";
+
+/// The same below a verdict of a comparison, which is of another statistic.
+const MEANS_BESIDE_VERDICT: &str = "means over runs ± 95 % CIs; the verdict is that of dbdyno \
+                                    compare, whose ratios are medians over pairs of runs";
+
+/// What the figures of points are, in a sentence.
+fn what_is_shown(report: &ExperimentReport, has_sides: bool) -> Option<String> {
     let has_repeats = report.points.iter().any(|point| point.runs.len() > 1);
-    has_repeats.then(|| "means over runs ± 95 % CIs".to_owned())
+    has_repeats.then(|| if has_sides { MEANS_BESIDE_VERDICT } else { MEANS }.to_owned())
 }
 
 /// What a reader of any figure of the trials must know.

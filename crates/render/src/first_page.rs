@@ -11,8 +11,8 @@ pub(crate) const WARNINGS_MOST: usize = 3;
 /// Notes that are shown.
 pub(crate) const NOTES_MOST: usize = 2;
 
-/// Two lines of 80 columns and some words beside their label.
-const REMARK_LETTERS_MOST: usize = 180;
+/// Three to four lines of 80 columns beside their label.
+const REMARK_LETTERS_MOST: usize = 240;
 
 /// How to see the rest of a table.
 pub(crate) const WITH_FULL: &str = "with --full";

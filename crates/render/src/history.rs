@@ -148,8 +148,8 @@ fn about(report: &HistoryReport) -> impl Iterator<Item = String> {
     let has_several =
         report.points.iter().flat_map(|point| &point.builds).any(|build| build.runs.len() > 1);
     let means = has_several.then(|| {
-        "The value of a build is the geometric mean of its runs; a comparison shows their \
-         arithmetic mean."
+        "The value of a build is the geometric mean of its runs; a comparison shows their medians, \
+         an experiment their arithmetic mean."
             .to_owned()
     });
     hashes.into_iter().chain(imported(report)).chain(means).chain(rate)

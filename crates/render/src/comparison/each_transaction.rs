@@ -12,6 +12,9 @@ use crate::axis_names::{axes_of, told};
 use crate::document::{Block, Details, Length};
 use crate::{Align, Cell, Column, Table};
 
+/// The title of a column that the two before it tell already.
+const DIFFERENCE: &str = "difference";
+
 /// Of the figures of a transaction that changed, at most so many are not folded.
 const CHANGES_MAX: usize = 32;
 /// With more points than these, no page has all figures of a transaction.
@@ -180,12 +183,15 @@ fn of_transaction(
     // Between several points, ratios are what is looked for, and named above.
     let has_difference = pair.each_transaction.len() < 2;
     let is_inverse = is_of_procedures(report, pair);
-    let difference = has_difference.then(|| "difference".to_owned());
+    let difference = has_difference.then(|| DIFFERENCE.to_owned());
     // The usual direction needs no name.
     let ratio = if is_inverse { ratio_name(report, pair) } else { "ratio".to_owned() };
     let names = names(report, pair).into_iter().chain(difference).chain([ratio]);
-    let columns = names.map(|name| Column::new(name, Align::Right));
-    let figure = Column::new("per transaction", Align::Left);
+    let columns = names.map(|name| match name == DIFFERENCE {
+        true => Column::spare(name, Align::Right, 1),
+        false => Column::new(name, Align::Right),
+    });
+    let figure = Column::sentences("per transaction").head();
     let mut table = Table::new([figure].into_iter().chain(columns).collect::<Vec<_>>());
     for (name, of) in figures.iter().filter_map(|(name, of)| Some((name, (*of)?))) {
         let by = of.side - of.baseline;
@@ -212,7 +218,7 @@ fn ratios(report: &ComparisonReport, pair: &PairReport, lines: &[&str]) -> Table
     let has_post = is_of_procedures(report, pair);
     let of_post = [published::EACH, TOTALS].map(str::to_owned).into_iter().filter(|_| has_post);
     let titles = points.iter().map(title).chain(of_post);
-    let figure = Column::new("per transaction", Align::Left);
+    let figure = Column::sentences("per transaction").head();
     let columns = titles.map(|title| Column::new(title, Align::Right));
     let mut table = Table::new([figure].into_iter().chain(columns).collect::<Vec<_>>());
     for name in lines {

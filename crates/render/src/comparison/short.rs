@@ -98,7 +98,7 @@ fn how(report: &ComparisonReport) -> String {
     let confidence = all().filter_map(|judged| judged.ratio?.confidence).fold(f64::NAN, f64::min);
     if confidence.is_finite() {
         let percent = significant(confidence * 100.0, 3);
-        said.push_str(&format!("; ratios are medians over pairs of runs, with {percent} % CIs"));
+        said.push_str(&format!("; ratios are medians over pairs of runs (not the ratio of the medians), with {percent} % CIs"));
     }
     if report.pairs.iter().any(|pair| over_all(pair).next().is_some()) {
         said.push_str(&format!("; '{ALL}' is the geometric mean over all points"));

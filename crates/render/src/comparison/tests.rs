@@ -485,8 +485,8 @@ fn the_first_page_has_the_verdict_the_figures_and_what_comes_next() {
     clients=8  p50 ms  13.52  13.52  1.000 (1.000 to 1.000)  too small to matter
     clients=8  p95 ms  50.33  50.33  1.000 (1.000 to 1.000)  too small to matter
     clients=8  p99 ms  10.00  11.11  1.111 (1.095 to 1.128)  worse
-    medians of 5 runs a side, interleaved; ratios are medians over pairs of runs,
-    with 96.8 % CIs
+    medians of 5 runs a side, interleaved; ratios are medians over pairs of runs
+    (not the ratio of the medians), with 96.8 % CIs
 
     differences Plan, database, machine and build are the same on all sides.
     setup       tpcc, 8 clients, closed, 60 s after 5 s of ramp-up, from 2026-11-21
@@ -503,5 +503,20 @@ fn the_first_page_has_the_verdict_the_figures_and_what_comes_next() {
     let three = of_modes(3, 5);
     let page = first_page(&three, &[]);
     assert!(page.contains("over all points, "), "{page}");
+    let page = page.split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(page.contains("'all' is the geometric mean over all points"), "{page}");
+}
+
+/// A figure that is decided is not left to whoever reads the whole table.
+#[test]
+fn a_figure_that_is_decided_stands_beside_one_that_is_not() {
+    let old = side("old", &[("8", &FIVE, 0)]);
+    let mut new = side("new", &[("8", &times(1.0), 1)]);
+    for report in &mut new.points[0].reports {
+        let p50 = &mut report.block.offered_ms.p50;
+        *p50 = p50.map(|ms| ms / 2.0);
+    }
+    let report = ComparisonReport::new(&[old, new], &PLAIN).expect("they have runs");
+    let headline = headline(&report, &report.pairs[0]);
+    assert!(headline.contains("no evidence of a difference; p50 ms -50"), "{headline}");
 }

@@ -26,6 +26,9 @@ const PARTS_MOST: usize = 4;
 /// Disturbances that are shown.
 const DISTURBANCES_MOST: usize = 3;
 
+/// Letters of a server's message that are shown: it may be as long as it likes.
+const MESSAGE_LETTERS_MOST: usize = 80;
+
 /// Types of transactions that are shown.
 const TYPES_MOST: usize = 8;
 
@@ -89,6 +92,9 @@ fn figures(report: &Report) -> Vec<(&'static str, String)> {
 /// `2,471 TPS ± 320, 64,100 NOPM`: the workload's first rate, or statements.
 fn throughput(report: &Report) -> String {
     let mut parts = vec![head::tps(Text::default(), report, "").plain()];
+    if report.block.tps > Some(0.0) && report.block.tps_ci95.is_none() {
+        parts[0].push_str(" (no CI)");
+    }
     let known = head::known(report);
     match (known.first(), report.block.qps) {
         (Some((value, of)), _) => parts.push(format!("{} {}", significant(*value, 4), of.title)),
@@ -125,7 +131,9 @@ fn errors(report: &Report) -> String {
     parts.extend((counts.unfinished > 0).then(|| of(counts.unfinished, "unfinished")));
     parts.extend((counts.unknown > 0).then(|| of(counts.unknown, "with unknown outcome")));
     let most = report.block.errors.iter().max_by_key(|of| of.count);
-    let most = most.map(|of| format!("; most often {}: {}", of.kind, of.message));
+    let most = most.map(|of| {
+        format!("; most often {}: {}", of.kind, numbers::cut(&of.message, MESSAGE_LETTERS_MOST))
+    });
     parts.join(", ") + &most.unwrap_or_default()
 }
 
@@ -219,8 +227,10 @@ fn next(report: &Report, with: &Short<'_>) -> Vec<Block> {
         true => format!("stored as {}", short_id(&report.run_id)),
         false => "not stored".to_owned(),
     }];
-    if report.block.tps_ci95.is_some() {
-        parts.push("± and (a to b) are 95 % CIs within this run".to_owned());
+    match (&report.block.tps_ci95, &report.block.tps_ci95_reason) {
+        (Some(_), _) => parts.push("± and (a to b) are 95 % CIs within this run".to_owned()),
+        (None, Some(why)) => parts.push(format!("no CI of TPS: {why}")),
+        (None, None) => {}
     }
     let notes = report.findings.iter().filter(|of| of.severity == Severity::Note).count();
     if let Some(more @ 1..) = notes.checked_sub(NOTES_MOST) {
