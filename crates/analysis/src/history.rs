@@ -114,6 +114,10 @@ pub struct HistoryReport {
     /// the last build, and cannot be judged.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub unlisted_newest: Option<String>,
+    /// The build that was measured last, where another one is the last in the order: whoever has
+    /// just measured it learns nothing of it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub measured_last: Option<String>,
     /// Runs that are left out, since their reports are damaged.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub damaged: Vec<String>,
@@ -387,6 +391,7 @@ impl HistoryReport {
             |of: &Imported| ImportedFrom { name: of.name.clone(), source: of.source.clone() };
         let ordered = parts.first().map_or(Ordered::default(), |part| part.ordered);
         let unlisted_newest = parts.first().and_then(|part| part.unlisted_newest.clone());
+        let measured_last = parts.first().and_then(|part| part.newest.clone());
         let mut points = Vec::new();
         let (mut left_out, mut unlisted) = (Vec::new(), Vec::new());
         for part in parts {
@@ -410,6 +415,7 @@ impl HistoryReport {
             left_out,
             unlisted,
             unlisted_newest,
+            measured_last,
             damaged: Vec::new(),
         })
     }
@@ -535,6 +541,7 @@ struct Part {
     left_out: Vec<LeftOut>,
     unlisted: Vec<String>,
     unlisted_newest: Option<String>,
+    newest: Option<String>,
 }
 
 impl Part {
@@ -572,6 +579,7 @@ impl Part {
             left_out: left_out(&found.builds),
             unlisted: found.unlisted,
             unlisted_newest: found.unlisted_newest,
+            newest: found.newest,
         }))
     }
 
@@ -603,6 +611,7 @@ impl Part {
             left_out: Vec::new(),
             unlisted: found.unlisted,
             unlisted_newest: found.unlisted_newest,
+            newest: found.newest,
         })
     }
 }

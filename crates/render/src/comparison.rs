@@ -400,13 +400,21 @@ fn summed_up(pair: &PairReport) -> Vec<&Judged> {
 
 /// `build=1.3 vs. 1.2`: what both names begin with is said once.
 fn versus(side: &str, base: &str) -> String {
-    let (of_side, of_base) = (side.split_once('='), base.split_once('='));
+    let (of_side, of_base) = (key_value(side), key_value(base));
     match (of_side, of_base) {
         (Some((name, _)), Some((known, value))) if name == known && !side.contains(", ") => {
             format!("{side} vs. {value}")
         }
         _ => format!("{side} vs. {base}"),
     }
+}
+
+/// Key and value of a side that is called by one; a URL has an `=` too.
+fn key_value(name: &str) -> Option<(&str, &str)> {
+    let is_key = |key: &str| {
+        key.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'.' | b'-'))
+    };
+    name.split_once('=').filter(|(key, _)| is_key(key))
 }
 
 /// What a pair has shown: what the side could not do at all, the primary figure, and at how many
@@ -912,7 +920,7 @@ fn short_names(names: &[&str]) -> Option<Vec<String>> {
     // A number alone is no title: the sign shows that it is a value.
     fn value(name: &str) -> String {
         let first = first(name);
-        match first.split_once('=') {
+        match key_value(&first) {
             Some((_, value)) if value.contains(':') => value.to_owned(),
             Some((_, value)) => format!("={value}"),
             None => first,

@@ -113,7 +113,20 @@ fn left_out(report: &HistoryReport) -> impl Iterator<Item = String> {
         });
         format!("Omitted, because the list of commits lacks them: {n} ({some}).{newest}")
     });
-    report.left_out.iter().map(line).chain(without).chain(unlisted).chain(damaged(&report.damaged))
+    let measured_last = report.measured_last.iter().map(|newest| {
+        format!(
+            "{newest} was measured last, but is not the last in the order: it is not judged. \
+             --order time judges it."
+        )
+    });
+    report
+        .left_out
+        .iter()
+        .map(line)
+        .chain(measured_last)
+        .chain(without)
+        .chain(unlisted)
+        .chain(damaged(&report.damaged))
 }
 
 /// How builds are ordered, and how often alarms are false, in sentences.

@@ -297,12 +297,13 @@ impl Aside {
     /// Copies the file at `theirs` beside the store at `ours`: as one instant of it, also where
     /// it has a log or is written meanwhile.
     fn copy(theirs: &Path, ours: &Path) -> Result<Aside, StoreError> {
-        schema::is_ours(theirs)?;
+        schema::is_ours(theirs).map_err(|error| error.of_sent(theirs))?;
         let copy = Unfinished::beside(ours, MODE);
         let copy = copy.map_err(|error| StoreError::of_new(ours, &error))?;
         let aside = Aside { theirs: theirs.to_owned(), copy };
         let to = aside.copy.path().to_str().unwrap_or_default();
-        let file = schema::readable(theirs, OpenFlags::SQLITE_OPEN_READ_ONLY)?;
+        let file = schema::readable(theirs, OpenFlags::SQLITE_OPEN_READ_ONLY)
+            .map_err(|error| error.of_sent(theirs))?;
         match copy_whole(&file, to) {
             Ok(None) => Ok(aside),
             Ok(Some(why)) => Err(StoreError::damaged_file(theirs, why)),

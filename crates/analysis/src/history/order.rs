@@ -72,6 +72,8 @@ pub(super) struct InOrder<'s, B> {
     pub(super) unlisted: Vec<String>,
     /// Of these the one that was measured last, if it was measured after all that are listed.
     pub(super) unlisted_newest: Option<String>,
+    /// The one that was measured last, where the order has another one last.
+    pub(super) newest: Option<String>,
 }
 
 /// Orders builds as asked; where nothing is asked, by version, and by time where most names are
@@ -115,7 +117,12 @@ pub(super) fn in_order<'s, B: Dated>(builds: &'s [B], asked: Option<&Order>) -> 
         }),
         _ => all.sort_by(|a, b| by_time(a, b).then_with(|| a.name().cmp(b.name()))),
     }
-    InOrder { builds: all, ordered, unlisted, unlisted_newest }
+    let last_at = all.last().and_then(|build| build.first());
+    let newest = all.iter().max_by_key(|build| build.first());
+    // One without a run that counts has no time, and is reported as such.
+    let newest = newest.filter(|build| last_at.is_some() && build.first() > last_at);
+    let newest = newest.map(|build| build.name().to_owned());
+    InOrder { builds: all, ordered, unlisted, unlisted_newest, newest }
 }
 
 /// Whether a name is that of a commit: either may be cut short.
@@ -176,6 +183,9 @@ mod tests {
         let found = in_order(&sides, asked.as_ref());
         let names: Vec<&str> = found.builds.iter().map(|side| side.name.as_str()).collect();
         assert_eq!((&names[..], found.ordered), expected);
+        // The last of these was measured last.
+        let given = sides.last().map(|side| side.name.as_str());
+        assert_eq!(found.newest.as_deref(), given.filter(|given| names.last() != Some(given)));
     }
 
     #[test]

@@ -188,6 +188,9 @@ fn undecided_by(report: &HistoryReport) -> String {
     if let Some(newest) = &report.unlisted_newest {
         return format!("--commits lacks {newest}, which was measured last");
     }
+    if let Some(newest) = &report.measured_last {
+        return format!("{newest} was measured last, but another build is the last: --order time");
+    }
     let at = match (report.n_undecided(), report.points.len()) {
         (0, _) => return String::new(),
         (_, 1) => String::new(),

@@ -520,3 +520,18 @@ fn a_figure_that_is_decided_stands_beside_one_that_is_not() {
     let headline = headline(&report, &report.pairs[0]);
     assert!(headline.contains("no evidence of a difference; p50 ms -50"), "{headline}");
 }
+
+#[test]
+fn what_both_names_begin_with_is_said_once_and_a_url_is_no_key() {
+    let check = |side: &str, base: &str, expect: &str| assert_eq!(versus(side, base), expect);
+    check("build=1.3", "build=1.2", "build=1.3 vs. 1.2");
+    check("server.work_mem=64MB", "server.work_mem=4MB", "server.work_mem=64MB vs. 4MB");
+    check("build=1.3", "mode=text", "build=1.3 vs. mode=text");
+    let [slow, fast] = ["3ms", "2ms"].map(|ms| format!("sim:?servers=4&service=constant:{ms}"));
+    check(&slow, &fast, &format!("{slow} vs. {fast}"));
+    check(
+        "mode=text, clients=8",
+        "mode=text, clients=4",
+        "mode=text, clients=8 vs. mode=text, clients=4",
+    );
+}
