@@ -471,8 +471,7 @@ fn from_a_fresh_store_everything_is_done_by_clicks_and_by_keys() {
     job_ended(&mut tab);
     to_result(&mut tab);
     assert!(tab.value("location.pathname").to_string().contains("/experiments/"));
-    tab.click(".menu summary");
-    tab.follow(".menu a[href*='by=clients']");
+    tab.follow(".acts a[href*='by=clients']");
     tab.until("document.body.innerText.includes('clients=2') || !!document.querySelector('table')");
     // Labelled and removed.
     tab.go(&format!("{}{}", web.base, run.trim_matches('"')));
