@@ -18,7 +18,7 @@ use crate::clock::through;
 use crate::pacer::{Claim, Pacer};
 use crate::recorder::Recorder;
 use crate::rejections::{Acceptance, Next, Rejections, is_rejection};
-use crate::stop::{NEVER, Stop};
+use crate::stop::{AHEAD_NS, NEVER, Stop};
 
 /// Pauses between attempts to reconnect double from the first to the last of these.
 const RECONNECT_NS: (u64, u64) = (10 * NS_PER_MS, NS_PER_S);
@@ -398,7 +398,7 @@ impl ClientLoop {
             Next::Stay | Next::Leave => {}
             Next::GiveUp => {
                 let why = format!("every attempt is refused: {db_error}");
-                stop.drain(|| self.clock.now(), StopReason::Failed { why });
+                stop.drain(|| self.clock.now() + AHEAD_NS, StopReason::Failed { why });
             }
         }
     }

@@ -23,7 +23,7 @@ use crate::place::simulated::Simulation;
 use crate::place::{Barrier, ConnectLimiter, RunContext, WorkerMessage, loops, producers, threads};
 use crate::recorder::{GroupShape, Recorder, second_of};
 use crate::rejections::Acceptance;
-use crate::stop::{NEVER, Stop};
+use crate::stop::{AHEAD_NS, NEVER, Stop};
 
 /// How soon the coordinator looks again whether somebody asked to stop.
 const LOOK_NS: u64 = 50 * NS_PER_MS;
@@ -673,10 +673,10 @@ fn oversee(
         coordinator.tick(now_ns);
         if coordinator.stop.asked() > asked {
             asked = coordinator.stop.asked();
-            coordinator.stop.drain(|| origin.elapsed_ns(), StopReason::Interrupted);
+            coordinator.stop.drain(|| origin.elapsed_ns() + AHEAD_NS, StopReason::Interrupted);
         }
         if let Some(why) = coordinator.lost.clone().or_else(|| coordinator.stop.failure()) {
-            coordinator.stop.drain(|| origin.elapsed_ns(), StopReason::Failed { why });
+            coordinator.stop.drain(|| origin.elapsed_ns() + AHEAD_NS, StopReason::Failed { why });
         }
         if leave_at_ns == NEVER && (now_ns >= coordinator.cut_off_ns() || asked > 1) {
             coordinator.stop.abort();

@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::task::{Context, Poll};
 
-use model::{Signal, StopReason, Woken};
+use model::{NS_PER_MS, Signal, StopReason, Woken};
 use rustix::thread::futex;
 use rustix::time::{Itimerspec, TimerfdTimerFlags, Timespec, timerfd_settime};
 
@@ -18,6 +18,10 @@ pub(crate) const RUNNING: u32 = 0;
 pub(crate) const DRAINING: u32 = 1;
 /// What is under way is cut off.
 pub(crate) const ABORTED: u32 = 2;
+
+/// A window that is ended early ends this far ahead, so that clients that wait for an instant hear
+/// of the end before it comes.
+pub(crate) const AHEAD_NS: u64 = NS_PER_MS;
 
 /// The instant of something that is not known yet.
 pub(crate) const NEVER: u64 = u64::MAX;
@@ -136,16 +140,18 @@ impl Stop {
         self.end_ns.load(Ordering::Relaxed)
     }
 
-    /// Begins the drain: the window ends here unless it has ended already. Whoever begins something
-    /// reads the clock and then the word; here the word is put first, so that nothing has begun
-    /// beyond the end, however long this thread waits for a CPU in between.
-    pub(crate) fn drain(&self, now_ns: impl FnOnce() -> u64, reason: StopReason) {
+    /// Begins the drain: the window ends at `end_ns` unless it has ended already.
+    ///
+    /// The order matters, because this thread may lose its CPU between any two steps. A closed
+    /// client reads the clock and then `has_reason`, so `end_ns` reads the clock only after the
+    /// reason is set: no such client starts after the end. A client that waits for an instant asks
+    /// for the end once the word wakes it, so the word comes last.
+    pub(crate) fn drain(&self, end_ns: impl FnOnce() -> u64, reason: StopReason) {
         let mut first = self.reason.lock().unwrap_or_else(PoisonError::into_inner);
         if first.is_none() {
             *first = Some(reason);
-            self.has_reason.store(true, Ordering::Release);
-            self.word.fetch_max(DRAINING, Ordering::SeqCst);
-            self.end_ns.fetch_min(now_ns(), Ordering::SeqCst);
+            self.has_reason.store(true, Ordering::SeqCst);
+            self.end_ns.fetch_min(end_ns(), Ordering::SeqCst);
         }
         drop(first);
         self.raise(DRAINING);
@@ -226,15 +232,17 @@ mod tests {
     use super::*;
 
     #[test]
-    fn nothing_begins_any_more_when_the_end_of_the_window_is_read() {
+    fn the_end_is_read_after_the_reason_is_set_and_before_the_word_wakes_anybody() {
         let stop = Stop::default();
         stop.set_window(0, 100);
         let end_ns = || {
-            assert!(stop.is_over(7) && stop.end_ns() == 100, "the word is put before the clock");
+            assert!(stop.has_reason(), "a closed client may still start after this instant");
+            assert_eq!((stop.word(), stop.end_ns()), (RUNNING, 100), "woken before the end is set");
             42
         };
         stop.drain(end_ns, StopReason::Interrupted);
         assert_eq!((stop.end_ns(), stop.reason()), (42, Some(StopReason::Interrupted)));
+        assert!(stop.is_over(7));
         // The first reason holds, and its end.
         stop.drain(|| 9, StopReason::QueueFull);
         assert_eq!((stop.end_ns(), stop.reason()), (42, Some(StopReason::Interrupted)));
