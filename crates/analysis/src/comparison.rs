@@ -442,36 +442,37 @@ pub struct Ratio {
     pub confidence: Option<f64>,
 }
 
-/// Where so much more of one side's runs does not count than of another's, the change may be why.
+/// If the shares of excluded runs of two sides differ by more than this, the change itself may
+/// exclude them.
 const LOST_UNEVEN: f64 = 0.25;
 
 impl SideReport {
-    /// Which share of its runs does not count.
+    /// The share of runs that do not count, from 0 to 1.
     fn lost_share(&self) -> f64 {
         let lost = self.runs_not_counted as f64;
         lost / (lost + self.runs.len() as f64)
     }
 
-    /// `2 of 5 runs of new do not count: overloaded (2)`.
+    /// Says how many runs do not count and why: `2 of 5 runs of new do not count: overloaded (2)`.
     pub fn lost_words(&self) -> String {
         let all = self.runs_not_counted + self.runs.len() as u64;
         let verb = if self.runs_not_counted == 1 { "does" } else { "do" };
-        let (n, whys) = (self.runs_not_counted, said(&whys(&self.not_counted)));
+        let (n, whys) = (self.runs_not_counted, in_words(&whys(&self.not_counted)));
         format!("{n} of {} of {} {verb} not count: {whys}", count(all, "run"), self.name)
     }
 }
 
-/// `failed, invalid (3)`.
-fn said(whys: &Named<u64>) -> String {
-    let counted = |(why, n): (&str, &u64)| {
+/// Lists reasons with their counts, such as `failed, invalid (3)`; a count of 1 is left out.
+fn in_words(whys: &Named<u64>) -> String {
+    let to_words = |(why, n): (&str, &u64)| {
         if *n == 1 { why.to_owned() } else { format!("{why} ({n})") }
     };
-    whys.iter().map(counted).collect::<Vec<_>>().join(", ")
+    whys.iter().map(to_words).collect::<Vec<_>>().join(", ")
 }
 
 impl ComparisonReport {
-    /// The side that lost so many more of its runs than the other one of a pair that those which
-    /// are left are the lucky ones.
+    /// The side of a pair that has many more excluded runs than the other: comparing only its
+    /// remaining runs favours it (survivorship).
     pub fn unevenly_lost(&self, pair: &PairReport) -> Option<&SideReport> {
         let base = self.sides.first()?;
         let side = self.sides.iter().find(|side| side.name == pair.side)?;
@@ -488,7 +489,7 @@ impl ComparisonReport {
             return Err("nothing to compare: name another side".to_owned());
         }
         if let Some(side) = sides.iter().find(|side| reports(side).next().is_none()) {
-            let (name, whys) = (&side.name, said(&whys(&side.not_counted)));
+            let (name, whys) = (&side.name, in_words(&whys(&side.not_counted)));
             return Err(format!("{name} is not compared, because no run of it counts: {whys}"));
         }
         let all: Vec<&Report> = sides.iter().flat_map(reports).collect();
@@ -583,7 +584,7 @@ impl ComparisonReport {
 }
 
 /// Why runs do not count, and how many of them each reason has.
-pub fn whys(runs: &[NotCounted]) -> Named<u64> {
+fn whys(runs: &[NotCounted]) -> Named<u64> {
     let mut by_why = Named::default();
     runs.iter().for_each(|run| by_why.count(&run.why, 1));
     by_why

@@ -110,12 +110,8 @@ pub struct HistoryReport {
     /// Builds that the list of commits does not have.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub unlisted: Vec<String>,
-    /// Of these the one that was measured last, if that was after all builds of the list: it is
-    /// the last build, and cannot be judged.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub unlisted_newest: Option<String>,
-    /// The build that was measured last, where another one is the last in the order: whoever has
-    /// just measured it learns nothing of it.
+    /// The build that was measured last, if the order ends with another one: it is not judged. It
+    /// may be one of `unlisted`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub measured_last: Option<String>,
     /// Runs that are left out, since their reports are damaged.
@@ -390,8 +386,7 @@ impl HistoryReport {
         let from =
             |of: &Imported| ImportedFrom { name: of.name.clone(), source: of.source.clone() };
         let ordered = parts.first().map_or(Ordered::default(), |part| part.ordered);
-        let unlisted_newest = parts.first().and_then(|part| part.unlisted_newest.clone());
-        let measured_last = parts.first().and_then(|part| part.newest.clone());
+        let measured_last = parts.first().and_then(|part| part.measured_last.clone());
         let mut points = Vec::new();
         let (mut left_out, mut unlisted) = (Vec::new(), Vec::new());
         for part in parts {
@@ -414,7 +409,6 @@ impl HistoryReport {
             imported: question.imported.iter().map(from).collect(),
             left_out,
             unlisted,
-            unlisted_newest,
             measured_last,
             damaged: Vec::new(),
         })
@@ -426,8 +420,8 @@ impl HistoryReport {
         !self.regressions().is_empty()
     }
 
-    /// Which build is worse, and where; or that it has no valid run, in words. A point at which the
-    /// last build was not run is judged no more: what happened there is history.
+    /// The regressions in words: which build is worse or has no valid run, and at which point. A
+    /// point without a run of the last build is not judged.
     pub fn regressions(&self) -> Vec<String> {
         let of_point = |point: &PointHistory| {
             let at = match point.name() {
@@ -540,8 +534,7 @@ struct Part {
     ordered: Ordered,
     left_out: Vec<LeftOut>,
     unlisted: Vec<String>,
-    unlisted_newest: Option<String>,
-    newest: Option<String>,
+    measured_last: Option<String>,
 }
 
 impl Part {
@@ -578,8 +571,7 @@ impl Part {
             ordered: found.ordered,
             left_out: left_out(&found.builds),
             unlisted: found.unlisted,
-            unlisted_newest: found.unlisted_newest,
-            newest: found.newest,
+            measured_last: found.measured_last,
         }))
     }
 
@@ -610,8 +602,7 @@ impl Part {
             ordered: found.ordered,
             left_out: Vec::new(),
             unlisted: found.unlisted,
-            unlisted_newest: found.unlisted_newest,
-            newest: found.newest,
+            measured_last: found.measured_last,
         })
     }
 }
@@ -1125,7 +1116,7 @@ mod tests {
         let shown = history(&all);
         assert_eq!(shown.regressions().len(), 1, "{:?}", shown.points[0]);
         assert!(shown.regressions()[0].starts_with("1.12 is worse"));
-        // Then only the other point is measured.
+        // Later builds run only the other point.
         all.extend((13..18).map(|n| at("4", n, 700.0)));
         let shown = history(&all);
         assert!(shown.points[0].lacks.is_some() && shown.points[0].has_regressed);

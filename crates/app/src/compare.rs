@@ -83,8 +83,8 @@ pub(crate) fn sides_of_axis(
     compare(store, &by, &judge).ok()
 }
 
-/// Turns one experiment alone into the values of its axis, if it has but one. Errors: it varies
-/// several.
+/// Compares the values of the axis if an experiment is the only side and has one axis. An
+/// experiment with several axes is an error that names them.
 pub fn by_its_axis(store: &Store, asked: &CompareBy) -> Result<CompareBy, Error> {
     let CompareBy::Sides(names) = asked else { return Ok(asked.clone()) };
     let [name] = names.as_slice() else { return Ok(asked.clone()) };
@@ -189,24 +189,21 @@ fn is_label(key: &str) -> Result<(), Error> {
     Ok(())
 }
 
-/// Without builds of data, which have no load, unless nothing else is there or one of their figures
-/// is asked for.
+/// Removes builds of data, which have no load, from a history of other runs. Keeps them if `figure`
+/// is a figure of builds.
 fn of_load(mut found: Vec<Found>, figure: Option<&str>) -> Vec<Found> {
     let is_of_build = figure.is_some_and(|name| name.starts_with("build."));
     let has_load = found.iter().flat_map(Found::reports).any(|report| !report.is_build());
     if is_of_build || !has_load {
         return found;
     }
-    for one in &mut found {
-        if let Found::Runs(_, reports, _) = one {
+    found.retain_mut(|one| match one {
+        Found::Runs(_, reports, lost) => {
             reports.retain(|report| !report.is_build());
+            !reports.is_empty() || !lost.is_empty()
         }
-    }
-    let has_any = |one: &Found| match one {
-        Found::Runs(_, reports, lost) => !reports.is_empty() || !lost.is_empty(),
         Found::Experiment(..) => true,
-    };
-    found.retain(has_any);
+    });
     found
 }
 
@@ -373,13 +370,11 @@ fn labelled(
             None => (key.to_owned(), format!("{key}=1.2")),
         };
         let all = store.list(&Filter::default())?;
-        let known: BTreeSet<String> = all
-            .iter()
-            .flat_map(|row| &row.labels)
-            .map(
-                |(key, known)| if value.is_some() { format!("{key}={known}") } else { key.clone() },
-            )
-            .collect();
+        let to_text = |(key, known): &(String, String)| match value {
+            Some(_) => format!("{key}={known}"),
+            None => key.clone(),
+        };
+        let known: BTreeSet<String> = all.iter().flat_map(|row| &row.labels).map(to_text).collect();
         let near = did_you_mean(&label, known.iter().map(String::as_str));
         return Err(Error::Usage(format!(
             "no run has the label {label}{near}: 'dbdyno runs list' shows labels, 'dbdyno runs label RUN \

@@ -42,9 +42,8 @@ where
     run_until(&mut is_given_up, interrupted, hear, work)
 }
 
-/// Does `work` that must be done although the user has stopped the load, such as setting back what
-/// the run has changed. A second stop gives it up, and so does the first if `work` has taken longer
-/// than `patience`.
+/// Does `work` that a stop must not skip, such as restoring changed settings. Gives up at the
+/// second stop, or after the first one once `work` has run longer than `patience`.
 pub(crate) fn run_unless_asked_twice<T: Send + 'static>(
     stop: &Stop,
     patience: Duration,

@@ -424,14 +424,10 @@ impl SettingsGuard {
     }
 }
 
-/// A target that waits longer for its server: what is not set back now is left to somebody's
-/// memory. Unless the user has said how long.
-fn patient(mut target: Target) -> Target {
-    let is_said = target.options.iter().any(|(name, _)| name == "connect_timeout");
-    if !target.hosts.is_empty() && !is_said {
-        target.options.push(("connect_timeout".to_owned(), "30s".to_owned()));
-    }
-    target
+/// The target with more patience to connect than the load has, unless the user has set it: a
+/// setting that is not set back now stays in the journal until somebody runs `dbdyno restore`.
+fn patient(target: Target) -> Target {
+    if target.hosts.is_empty() { target } else { target.with_default("connect_timeout", "30s") }
 }
 
 /// Settings of the plan that are no longer as they were set for the run: a server that was

@@ -40,7 +40,7 @@ pub struct Shell {
     /// Whether results go to a terminal, or did before it was closed.
     prints_on_terminal: bool,
     settings: Arc<BTreeMap<String, String>>,
-    /// How the program was called, if that is what its user must write again.
+    /// The relative path by which the user calls the program; none if `dbdyno` is in `PATH`.
     program: Option<Arc<str>>,
 }
 
@@ -162,7 +162,7 @@ impl Shell {
         Ok(Shell { settings: Arc::new(settings), ..self.clone() })
     }
 
-    /// The same for a program that is called by a path from where its user is, as `cargo run` does.
+    /// Sets the program's name in suggested commands, if it is a relative path as with `cargo run`.
     pub(crate) fn called(self, program: &str) -> Shell {
         let is_near = program.contains('/') && !program.starts_with('/');
         Shell { program: is_near.then(|| program.into()), ..self }

@@ -77,14 +77,13 @@ pub(crate) fn with(mut target: Target, options: &[(&str, &str)]) -> Target {
     target
 }
 
-/// Opens a target; its database is made if it is not there. A server that lacks a CPU may answer
-/// late, unless a test says how late.
+/// Opens a target and creates its database if it does not exist. Waits long for a server that gets
+/// no CPU, unless the test sets `connect_timeout`.
 pub(crate) fn opened(target: &Target) -> Arc<dyn Database> {
     let opening = Opening { create: true, seed: 1 };
-    let is_said = target.options.iter().any(|(name, _)| name == "connect_timeout");
-    let patient = match target.hosts.is_empty() || is_said {
+    let patient = match target.hosts.is_empty() {
         true => target.clone(),
-        false => with(target.clone(), &[("connect_timeout", "10min")]),
+        false => target.clone().with_default("connect_timeout", "10min"),
     };
     open(&patient, opening).unwrap_or_else(|no| panic!("{target}: {no}"))
 }

@@ -138,6 +138,15 @@ impl fmt::Display for BadTarget {
 impl std::error::Error for BadTarget {}
 
 impl Target {
+    /// The same target with an option, unless the user has set it.
+    #[must_use]
+    pub fn with_default(mut self, name: &str, value: &str) -> Target {
+        if !self.options.iter().any(|(known, _)| known == name) {
+            self.options.push((name.to_owned(), value.to_owned()));
+        }
+        self
+    }
+
     /// Reads a URL. Errors never repeat it whole, since it may hold a password.
     pub fn parse(url: &str) -> Result<Target, BadTarget> {
         let Some((scheme, rest)) = url.split_once(':') else {

@@ -223,19 +223,16 @@ impl VaryDraft {
         let hint = match OF_OTHERS.iter().find(|(theirs, _)| *theirs == word) {
             Some((_, ours)) => format!("; write {ours}"),
             None => match did_you_mean(word, known) {
-                hint if hint.is_empty() && is_like_a_setting(word) => {
+                hint if !hint.is_empty() => hint,
+                _ if is_like_a_setting(word) => {
                     format!("; a setting of the server is written server.{word}")
                 }
-                hint => hint,
+                _ => {
+                    ": a parameter of the workload, a key of the plan, target, or server.NAME for \
+                      a setting of the server can"
+                        .to_owned()
+                }
             },
-        };
-        let hint = match hint.is_empty() {
-            true => {
-                ": a parameter of the workload, a key of the plan, target, or server.NAME for a \
-                     setting of the server can"
-                    .to_owned()
-            }
-            false => hint,
         };
         self.bad(format!("'{word}' cannot be varied{hint}"))
     }

@@ -398,7 +398,7 @@ fn summed_up(pair: &PairReport) -> Vec<&Judged> {
     }
 }
 
-/// `build=1.3 vs. 1.2`: what both names begin with is said once.
+/// Names two sides, such as `build=1.3 vs. 1.2`; a key that both have stands once.
 fn versus(side: &str, base: &str) -> String {
     let (of_side, of_base) = (key_value(side), key_value(base));
     match (of_side, of_base) {
@@ -409,7 +409,7 @@ fn versus(side: &str, base: &str) -> String {
     }
 }
 
-/// Key and value of a side that is called by one; a URL has an `=` too.
+/// The key and the value of a name such as `build=1.3`; none for a URL, whose options have `=` too.
 fn key_value(name: &str) -> Option<(&str, &str)> {
     let is_key = |key: &str| {
         key.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'.' | b'-'))
@@ -447,7 +447,7 @@ fn first_words(report: &ComparisonReport, pair: &PairReport) -> Vec<String> {
         (_, false) => format!("over the {n_both} points that both have, "),
     };
     printed.extend(figures.first().map(|judged| place + &sentence(report.min_effect, judged)));
-    // Where the first figure says nothing, the next that is decided does.
+    // If the primary figure is undecided, the headline also has the first figure that is decided.
     let is_decided =
         |judged: &&&Judged| matches!(judged.verdict, Judgement::Better | Judgement::Worse);
     let is_open = figures.first().is_some_and(|first| {
@@ -627,8 +627,7 @@ fn remarks(report: &ComparisonReport) -> Vec<Remark> {
     all
 }
 
-/// Sides of which so many more runs do not count than of the other that this may be the
-/// difference, each once.
+/// Sides with many more excluded runs than the side that they are compared with, each once.
 fn unevenly_lost(report: &ComparisonReport) -> impl Iterator<Item = &SideReport> {
     let mut all: Vec<&SideReport> = Vec::new();
     for side in report.pairs.iter().filter_map(|pair| report.unevenly_lost(pair)) {
@@ -639,7 +638,7 @@ fn unevenly_lost(report: &ComparisonReport) -> impl Iterator<Item = &SideReport>
     all.into_iter()
 }
 
-/// The same in sentences.
+/// Warnings about these sides.
 fn lost_runs(report: &ComparisonReport) -> impl Iterator<Item = String> {
     unevenly_lost(report)
         .map(|side| format!("{}; those that are left may be the lucky ones.", side.lost_words()))
@@ -917,7 +916,7 @@ fn short_names(names: &[&str]) -> Option<Vec<String>> {
     fn first(name: &str) -> String {
         name.split(", ").next().unwrap_or(name).to_owned()
     }
-    // A number alone is no title: the sign shows that it is a value.
+    // The sign shows that a bare number is a value.
     fn value(name: &str) -> String {
         let first = first(name);
         match key_value(&first) {

@@ -277,7 +277,7 @@ pub fn next(commands: &[(String, String)]) -> Section {
     Section::new("next", "Next", vec![Block::Next(commands.to_vec())])
 }
 
-/// A block with the commands to go on with called as the program was.
+/// Replaces `dbdyno` by `program` in the block's suggested commands.
 fn called(block: Block, program: &str) -> Block {
     match block {
         Block::Next(commands) => {
@@ -295,7 +295,7 @@ fn called(block: Block, program: &str) -> Block {
 }
 
 impl Document {
-    /// The page for somebody who calls the program by a path, since it is not yet among theirs.
+    /// Replaces `dbdyno` by `program`, a path, in all suggested commands.
     pub fn called(mut self, program: &str) -> Document {
         for section in self.sections.iter_mut().chain(&mut self.repeat) {
             let blocks = std::mem::take(&mut section.blocks);
@@ -384,7 +384,7 @@ impl Validity {
     pub fn of_remarks(remarks: Vec<Remark>) -> Option<Validity> {
         let mut validity = Validity { answer: String::new(), remarks };
         let (n_warnings, names) = (validity.count(Severity::Warning), validity.named());
-        // Three dots are no shorter than one more name.
+        // One more name takes no more room than an ellipsis.
         let n_shown = if names.len() > NAMED_MOST + 1 { NAMED_MOST } else { names.len() };
         let more = if names.len() > n_shown { ", ..." } else { "" };
         let named = match &names[..n_shown] {

@@ -156,17 +156,16 @@ fn verdict(report: &ExperimentReport, validity: Option<&Validity>) -> Verdict {
     Verdict { tone, word, headline: found.into(), details: vec![counts.into()] }
 }
 
-/// What the figures of points are.
-const MEANS: &str = "means over runs ± 95 % CIs";
-
-/// The same below a verdict of a comparison, which is of another statistic.
-const MEANS_BESIDE_VERDICT: &str = "means over runs ± 95 % CIs; the verdict is that of dbdyno \
-                                    compare, whose ratios are medians over pairs of runs";
-
-/// What the figures of points are, in a sentence.
+/// Says which statistic the table of points shows, and that the verdict above uses another one.
 fn what_is_shown(report: &ExperimentReport, has_sides: bool) -> Option<String> {
+    let verdict = match has_sides {
+        true => {
+            "; the verdict is that of dbdyno compare, whose ratios are medians over pairs of runs"
+        }
+        false => "",
+    };
     let has_repeats = report.points.iter().any(|point| point.runs.len() > 1);
-    has_repeats.then(|| if has_sides { MEANS_BESIDE_VERDICT } else { MEANS }.to_owned())
+    has_repeats.then(|| format!("means over runs ± 95 % CIs{verdict}"))
 }
 
 /// What a reader of any figure of the trials must know.
@@ -281,7 +280,7 @@ fn headline(report: &ExperimentReport) -> (String, String) {
         _ => " done and counted",
     };
     let trials = format!("{done} of {}{done_and_counted}{rest}", count(report.trials, "trial"));
-    // One point has no turns.
+    // A single point has no order.
     let order = match report.points.len() {
         1 => String::new(),
         _ => format!(", {}", report.order.name()),

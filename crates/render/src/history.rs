@@ -106,14 +106,18 @@ fn left_out(report: &HistoryReport) -> impl Iterator<Item = String> {
         let (name, n) = (&build.build, count(build.runs_not_counted, "run"));
         format!("{name} is omitted: none of {n} is completed and valid{last}.")
     };
+    let measured_last = |is_unlisted: bool| {
+        let newest = report.measured_last.as_ref();
+        newest.filter(|newest| report.unlisted.contains(newest) == is_unlisted)
+    };
     let unlisted = (!report.unlisted.is_empty()).then(|| {
         let (n, some) = (count(report.unlisted.len() as u64, "build"), few(&report.unlisted));
-        let newest = report.unlisted_newest.as_ref().map_or_else(String::new, |newest| {
+        let newest = measured_last(true).map_or_else(String::new, |newest| {
             format!(" {newest} was measured last: the last build is undecided.")
         });
         format!("Omitted, because the list of commits lacks them: {n} ({some}).{newest}")
     });
-    let measured_last = report.measured_last.iter().map(|newest| {
+    let out_of_order = measured_last(false).map(|newest| {
         format!(
             "{newest} was measured last, but is not the last in the order: it is not judged. \
              --order time judges it."
@@ -123,7 +127,7 @@ fn left_out(report: &HistoryReport) -> impl Iterator<Item = String> {
         .left_out
         .iter()
         .map(line)
-        .chain(measured_last)
+        .chain(out_of_order)
         .chain(without)
         .chain(unlisted)
         .chain(damaged(&report.damaged))

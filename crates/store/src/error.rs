@@ -79,7 +79,7 @@ impl StoreError {
         StoreError::new(StoreErrorKind::Corrupt, message)
     }
 
-    /// The same of a file between stores, which nobody restores.
+    /// The same error about a file that somebody has sent: it has no copy to restore.
     pub(super) fn of_sent(self, path: &Path) -> StoreError {
         let name = path.display();
         let message = self.message.replace(RESTORE, SEND_AGAIN);

@@ -48,17 +48,17 @@ pub struct GateResult {
     /// The fewest runs of a side at a place: from [`stats::BOUNDS_MIN`] on it can be decided.
     #[serde(skip)]
     pub runs_least: usize,
-    /// The side that has so few.
+    /// The side with the fewest runs.
     #[serde(skip)]
     pub side_least: String,
     /// Whether it is broken by what makes the figure better.
     #[serde(skip)]
     pub is_on_gains: bool,
-    /// Whether it is undecided for runs that do not count, of one side more than of the other.
+    /// Whether the limit is undecided because one side has many more excluded runs.
     #[serde(skip)]
     pub is_by_lost: bool,
-    /// The ratio that the error leaves possible at the worst of all places, which says how far
-    /// inside a limit that holds is; none where no place has an interval.
+    /// The worst ratio within the 95 % bounds, over all sides and points: the margin of a limit
+    /// that holds. None without an interval.
     #[serde(skip)]
     pub worst: Option<f64>,
 }
@@ -87,7 +87,7 @@ impl FromStr for Gate {
         let is_rise = rest.starts_with('>');
         let figure = name.trim();
         check_name(figure).map_err(|why| no(&why))?;
-        // No measurement lies on the bound itself.
+        // <= and >= mean the same: no measured ratio equals the bound.
         let bound = rest[1..].trim_start_matches('=');
         let number = bound.trim().strip_suffix('%').ok_or_else(|| no("it ends without %"))?;
         let percent: f64 =
@@ -164,7 +164,7 @@ impl Gate {
                 found.passed = Passed::Broken;
                 found.at.push(format!("{} {} (no run counts)", pair.side, lost.values.pairs(" ")));
             }
-            // Runs that are left of many tell of those that were lost nothing.
+            // The remaining runs say nothing about the excluded ones.
             if let Some(side) = report.unevenly_lost(pair)
                 && found.passed == Passed::Held
             {
@@ -203,11 +203,11 @@ impl Gate {
         did_you_mean(&self.figure, names.map(short))
     }
 
-    /// The worse of what is known and of what the error of a figure leaves possible.
+    /// The worse of a ratio and of the worst ratio within a figure's bounds.
     fn worse(&self, known: Option<f64>, judged: &Judged) -> Option<f64> {
         let interval = judged.ratio.and_then(|ratio| ratio.interval);
         let ends = judged.bounds.into_iter().chain(interval);
-        // The nearer one decides: see [`Gate::of`].
+        // Of interval and one-sided bound, [`Gate::of`] uses the one nearer to no change.
         let (end, pick): (Option<f64>, fn(f64, f64) -> f64) = match self.is_rise {
             true => (ends.map(|(_, most)| most).reduce(f64::min), f64::max),
             false => (ends.map(|(least, _)| least).reduce(f64::max), f64::min),

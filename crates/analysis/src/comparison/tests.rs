@@ -271,7 +271,6 @@ fn a_limit_is_broken_where_the_whole_interval_lies_beyond() {
     assert_eq!(gate.hold(&alone).expect("it has TPS").passed, Passed::Undecided);
 }
 
-/// How often a gate does not pass: five paired repeats a side, 1 % of noise, and a drift.
 #[test]
 fn a_limit_is_undecided_where_one_side_lost_many_of_its_runs() {
     let gate: Gate = "tps<-3%".parse().expect("it is one");
@@ -287,11 +286,12 @@ fn a_limit_is_undecided_where_one_side_lost_many_of_its_runs() {
     assert_eq!(lost.passed, Passed::Undecided);
     assert_eq!(lost.at, ["3 of 8 runs of new do not count: it is failed (3)"]);
     assert_eq!(passed(3, 0, 1.0).passed, Passed::Undecided);
-    // Where both lost as many, the rest are as good as each other; and what is broken stays so.
+    // Equal losses favour no side, and a broken limit stays broken.
     assert_eq!(passed(3, 3, 1.0).passed, Passed::Held);
     assert_eq!(passed(0, 3, 0.8).passed, Passed::Broken);
 }
 
+/// How often a gate does not pass: five paired repeats a side, 1 % of noise, and a drift.
 fn share_that_fails(text: &str, more: f64, drift: f64) -> f64 {
     const ROUNDS: u64 = 200;
     let gate: Gate = text.parse().expect("it is one");

@@ -26,8 +26,8 @@ pub enum Ordered {
     Time,
     /// By time, since their names are hashes of commits, which are no versions.
     TimeOfHashes,
-    /// By time, since their names are not the versions of one thing: some have no number, or
-    /// another word before it.
+    /// By time, because the names are not versions of one series: some have no number, or a
+    /// different word before the number.
     TimeOfWords,
     /// By a list of commits.
     Commit,
@@ -49,8 +49,8 @@ pub(super) trait Dated {
     /// What it is called.
     fn name(&self) -> &str;
 
-    /// When it was first measured, in text that is ordered as times are, and the run, whose id
-    /// tells two of a second apart (a UUID of version 7).
+    /// The time of its first run as text that sorts by time, and that run's id (UUID version 7),
+    /// which orders two runs of the same second.
     fn first(&self) -> Option<(&str, &str)>;
 }
 
@@ -70,17 +70,15 @@ pub(super) struct InOrder<'s, B> {
     pub(super) builds: Vec<&'s B>,
     pub(super) ordered: Ordered,
     pub(super) unlisted: Vec<String>,
-    /// Of these the one that was measured last, if it was measured after all that are listed.
-    pub(super) unlisted_newest: Option<String>,
-    /// The one that was measured last, where the order has another one last.
-    pub(super) newest: Option<String>,
+    /// The build that was measured last, if the order ends with another one: it may be unlisted.
+    pub(super) measured_last: Option<String>,
 }
 
 /// Orders builds as asked; where nothing is asked, by version, and by time where most names are
 /// hashes of commits, or they are not the versions of one thing.
 pub(super) fn in_order<'s, B: Dated>(builds: &'s [B], asked: Option<&Order>) -> InOrder<'s, B> {
     let mut all: Vec<&B> = builds.iter().collect();
-    let (mut unlisted, mut unlisted_newest) = (Vec::new(), None);
+    let mut unlisted: Vec<String> = Vec::new();
     // One without a run stands where its name puts it: last.
     let by_time = |a: &&B, b: &&B| {
         let (a, b) = (a.first(), b.first());
@@ -100,10 +98,6 @@ pub(super) fn in_order<'s, B: Dated>(builds: &'s [B], asked: Option<&Order>) -> 
             let (mut listed, lost): (Vec<&B>, Vec<&B>) =
                 all.into_iter().partition(|build| place(build).is_some());
             listed.sort_by_key(|build| place(build));
-            let newest = listed.iter().filter_map(|build| build.first()).max();
-            let last = lost.iter().max_by_key(|build| build.first());
-            let last = last.filter(|build| build.first() > newest);
-            unlisted_newest = last.map(|build| build.name().to_owned());
             unlisted.extend(lost.into_iter().map(|build| build.name().to_owned()));
             all = listed;
         }
@@ -118,11 +112,13 @@ pub(super) fn in_order<'s, B: Dated>(builds: &'s [B], asked: Option<&Order>) -> 
         _ => all.sort_by(|a, b| by_time(a, b).then_with(|| a.name().cmp(b.name()))),
     }
     let last_at = all.last().and_then(|build| build.first());
-    let newest = all.iter().max_by_key(|build| build.first());
-    // One without a run that counts has no time, and is reported as such.
-    let newest = newest.filter(|build| last_at.is_some() && build.first() > last_at);
-    let newest = newest.map(|build| build.name().to_owned());
-    InOrder { builds: all, ordered, unlisted, unlisted_newest, newest }
+    let newest = builds.iter().max_by_key(|build| build.first());
+    // A last build without a valid run has no time; that is reported elsewhere.
+    let is_unlisted = |build: &B| unlisted.iter().any(|name| name == build.name());
+    let is_after =
+        |build: &&B| build.first() > last_at && (last_at.is_some() || is_unlisted(build));
+    let measured_last = newest.filter(is_after).map(|build| build.name().to_owned());
+    InOrder { builds: all, ordered, unlisted, measured_last }
 }
 
 /// Whether a name is that of a commit: either may be cut short.
@@ -185,7 +181,10 @@ mod tests {
         assert_eq!((&names[..], found.ordered), expected);
         // The last of these was measured last.
         let given = sides.last().map(|side| side.name.as_str());
-        assert_eq!(found.newest.as_deref(), given.filter(|given| names.last() != Some(given)));
+        assert_eq!(
+            found.measured_last.as_deref(),
+            given.filter(|given| names.last() != Some(given))
+        );
     }
 
     #[test]
@@ -220,11 +219,11 @@ mod tests {
         let names: Vec<&str> = found.builds.iter().map(|side| side.name.as_str()).collect();
         assert_eq!(names, ["deadbeef00", "0a1b2c3d4e", "f00dbab"]);
         assert_eq!(found.unlisted, ["9999999"]);
-        assert_eq!(found.unlisted_newest, None);
-        // One that was measured after all of these is the build that is asked about.
+        assert_eq!(found.measured_last, None);
+        // A build measured after all listed ones is the one that the user asks about.
         let newest = sides::side("8888888", &[("8", &[1e3], 2)]);
         let sides = [&sides[..], &[newest]].concat();
         let found = in_order(&sides, Some(&commits));
-        assert_eq!(found.unlisted_newest.as_deref(), Some("8888888"));
+        assert_eq!(found.measured_last.as_deref(), Some("8888888"));
     }
 }

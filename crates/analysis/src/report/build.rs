@@ -728,7 +728,7 @@ fn commits_by_type(tally: &Tally) -> Vec<TypeSeconds> {
 fn seconds(tally: &Tally) -> Vec<SecondReport> {
     let mut all = Vec::new();
     let nothing = SecondTally::default();
-    // Of a load that ended before its time something may belong to a second beyond.
+    // After an early end, a late client may have begun a transaction in a later second.
     let end = tally.newest().map_or(0, |newest| newest + 1).max(tally.seconds().end);
     for (index, group) in tally.groups.iter().enumerate() {
         let name = tally.name_of(index);

@@ -168,7 +168,7 @@ fn offered_is_finished_and_failed_and_dropped_and_unfinished() {
     }
 }
 
-/// What began before a client heard of the end may belong to a second beyond.
+/// A client that learns late of an early end may begin a transaction in a later second.
 #[test]
 fn the_seconds_have_all_that_the_counts_have() {
     let mut made = Made::interrupted();

@@ -209,12 +209,7 @@ fn print_report(
             if flags::output_of(matches) == Output::Text {
                 shorten(&mut page, report);
             }
-            // What decides whether a script goes on comes first.
-            required.print(matches, shell)?;
-            if required.is_asked() && flags::output_of(matches) == Output::Text {
-                shell.print("\n")?;
-            }
-            required.put_into(&mut page, matches);
+            required.put_before(&mut page, matches, shell)?;
             print_document(&page, PAGE_WIDTH, matches, shell)
         }
     }

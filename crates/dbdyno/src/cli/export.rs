@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 use store::{Filter, Store, StoreError, StoreErrorKind};
 
 use super::output_file::{OutputFile, extension};
-use super::stored::{id, said, store};
+use super::stored::{add_new, id, said, store};
 use super::{DONE, Outcome, flags};
 use crate::shell::Shell;
 
@@ -119,7 +119,7 @@ fn named(store: &Store, matches: &ArgMatches) -> Result<Vec<RunId>, Error> {
             if rows.is_empty() {
                 return Err(Error::Usage(format!("no run has the label {name}")));
             }
-            put(&mut runs, rows.into_iter().rev().map(|row| row.run));
+            add_new(&mut runs, rows.into_iter().rev().map(|row| row.run));
             continue;
         }
         let found = match (store.find(name), store.find_experiment(name)) {
@@ -130,18 +130,9 @@ fn named(store: &Store, matches: &ArgMatches) -> Result<Vec<RunId>, Error> {
             }
             (Err(error), _) => return Err(said(error)),
         };
-        put(&mut runs, found.into_iter());
+        add_new(&mut runs, found);
     }
     Ok(runs)
-}
-
-/// Adds those that are not there yet.
-fn put(runs: &mut Vec<RunId>, found: impl Iterator<Item = RunId>) {
-    for run in found {
-        if !runs.contains(&run) {
-            runs.push(run);
-        }
-    }
 }
 
 /// What is asked for by name, else by how the file's name ends; a name without an end is JSON.
@@ -165,7 +156,7 @@ fn wrote(path: &Path, n_runs: usize, shell: &Shell) -> Outcome {
     shell.print(&format!("wrote {n_runs} run{plural} to {}\n", path.display()))
 }
 
-/// The reports, with a word for those that are not whole yet.
+/// Reads the reports, and warns of runs that are still running.
 fn reports(store: &Store, runs: &[RunId], shell: &Shell) -> Result<Vec<Report>, Error> {
     let report = |run| stored_report(store, run, Options { per_client: true });
     let all: Vec<Report> = runs.iter().map(report).collect::<Result<_, _>>()?;
@@ -212,7 +203,7 @@ fn refused(error: StoreError) -> Error {
 pub(super) fn import(matches: &ArgMatches, shell: &Shell) -> Outcome {
     let path = PathBuf::from(matches.get_one::<String>("path").expect("clap requires it"));
     let ours = flags::store_to_write(matches, shell)?;
-    // A store is not made for a file that there is not.
+    // A wrong file name must not create a store.
     if !path.exists() {
         return Err(Error::Usage(format!("there is no file {}", path.display())));
     }

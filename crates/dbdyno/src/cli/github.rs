@@ -27,7 +27,7 @@ pub(super) fn print(document: &Document, shell: &Shell) -> Outcome {
     let file = OpenOptions::new().create(true).append(true).open(&path);
     match file.and_then(|mut file| file.write_all(page.as_bytes())) {
         Ok(()) => shell.print(&annotations),
-        // The verdict counts more than where it is shown.
+        // A summary that cannot be written must not hide the verdict.
         Err(error) => {
             shell.say(&format!("warning: {SUMMARY}: {path}: {error}"));
             shell.print(&(annotations + &page))
@@ -35,13 +35,13 @@ pub(super) fn print(document: &Document, shell: &Shell) -> Outcome {
     }
 }
 
-/// An annotation (`error`, `warning` or `notice`) of what no page says.
+/// Prints an annotation of the level `error`, `warning` or `notice`.
 pub(super) fn annotate(level: &str, text: &str, shell: &Shell) {
-    // Where nobody reads it, the exit code says the same.
+    // If stdout is closed, the exit code still tells the result.
     let _ = shell.print(&format!("::{level} title=dbdyno::{}\n", message(text)));
 }
 
-/// Says a warning or why a command fails, on stderr and as an annotation where these are asked for.
+/// Prints a warning or an error on stderr, and with `--output github` as an annotation too.
 pub(super) fn say(level: &str, text: &str, matches: &ArgMatches, shell: &Shell) {
     shell.say(text);
     if flags::output_of(matches) == Output::Github {

@@ -160,7 +160,7 @@ pub(crate) fn history(matches: &ArgMatches, shell: &Shell) -> Outcome {
     Ok(hold_last(&report, matches, shell))
 }
 
-/// Whether the last build passes, with the reason where it does not.
+/// The exit code of `--fail-on-regression`; prints the reason if the last build does not pass.
 fn hold_last(report: &HistoryReport, matches: &ArgMatches, shell: &Shell) -> u8 {
     let regressions = report.regressions();
     if let [first, others @ ..] = &regressions[..] {
@@ -183,13 +183,15 @@ fn hold_last(report: &HistoryReport, matches: &ArgMatches, shell: &Shell) -> u8 
     FAILED
 }
 
-/// Why nobody can say whether the last build is worse; empty where it is known.
+/// The reason why the last build cannot be judged; empty if it can.
 fn undecided_by(report: &HistoryReport) -> String {
-    if let Some(newest) = &report.unlisted_newest {
-        return format!("--commits lacks {newest}, which was measured last");
-    }
     if let Some(newest) = &report.measured_last {
-        return format!("{newest} was measured last, but another build is the last: --order time");
+        return match report.unlisted.contains(newest) {
+            true => format!("--commits lacks {newest}, which was measured last"),
+            false => {
+                format!("{newest} was measured last, but another build is the last: --order time")
+            }
+        };
     }
     let at = match (report.n_undecided(), report.points.len()) {
         (0, _) => return String::new(),

@@ -40,7 +40,7 @@ pub(crate) struct RequiredResults {
     unknown: Option<String>,
 }
 
-/// Holds limits against a run. One that does not count keeps none, whatever its figures are.
+/// Tests limits on a run. A run that does not count (invalid or not completed) fails.
 pub(crate) fn of_run(required: &[Required], report: &Report) -> RequiredResults {
     let mut results = RequiredResults::default();
     if !required.is_empty() && !counts(report) && !is_settled(report) {
@@ -89,8 +89,8 @@ impl RequiredResults {
         self.lost.is_empty() && self.found.iter().all(|(_, result)| !result.holds.is_broken())
     }
 
-    /// Prints them, where there is no page that begins with them: before a text, and for programs
-    /// that read JSON or CSV beside it, where one is broken.
+    /// Prints one line for each limit: in text on stdout; beside JSON or CSV on stderr, if one is
+    /// broken.
     pub(crate) fn print(&self, matches: &ArgMatches, shell: &Shell) -> Result<(), Error> {
         match flags::output_of(matches) {
             Output::Text => {
@@ -105,30 +105,44 @@ impl RequiredResults {
         }
     }
 
-    /// The same as the first verdicts of a page that is no text.
-    pub(crate) fn put_into(&self, page: &mut Document, matches: &ArgMatches) {
-        if flags::output_of(matches) == Output::Text {
-            return;
+    /// Puts the limits before a page: prints them with a blank line in text, and makes them the
+    /// first verdicts of any other page.
+    pub(crate) fn put_before(
+        &self,
+        page: &mut Document,
+        matches: &ArgMatches,
+        shell: &Shell,
+    ) -> Result<(), Error> {
+        self.print(matches, shell)?;
+        if flags::output_of(matches) != Output::Text {
+            page.verdicts.splice(0..0, self.verdicts());
+        } else if self.is_asked() {
+            shell.print("\n")?;
         }
-        let of = |(place, result): &(String, RequiredResult)| {
-            let tone = match result.holds {
-                holds if holds.is_broken() => Tone::Bad,
-                Holds::Undecided => Tone::Warning,
-                _ => Tone::Good,
-            };
-            (tone, at_place(place, result))
+        Ok(())
+    }
+
+    fn verdicts(&self) -> Vec<Verdict> {
+        let tone_of = |holds: Holds| match holds {
+            Holds::Undecided => Tone::Warning,
+            _ if holds.is_broken() => Tone::Bad,
+            _ => Tone::Good,
         };
+        let found = self
+            .found
+            .iter()
+            .map(|(place, result)| (tone_of(result.holds), at_place(place, result)));
         let lost = self.lost.iter().map(|why| (Tone::Bad, lost_line(why)));
-        let all = self.found.iter().map(of).chain(lost).map(|(tone, line)| Verdict {
+        let to_verdict = |(tone, line): (Tone, String)| Verdict {
             tone,
             word: "Limit".to_owned(),
             headline: line.into(),
             details: Vec::new(),
-        });
-        page.verdicts.splice(0..0, all);
+        };
+        found.chain(lost).map(to_verdict).collect()
     }
 
-    /// Whether any is asked for.
+    /// Whether the user has set any limit.
     pub(crate) fn is_asked(&self) -> bool {
         !self.found.is_empty() || !self.lost.is_empty()
     }
@@ -147,7 +161,7 @@ impl RequiredResults {
     }
 }
 
-/// What came of a limit, and where that is, unless it is of a run.
+/// The result of a limit behind the name of its point; a run has none.
 fn at_place(place: &str, result: &RequiredResult) -> String {
     if place.is_empty() { result.to_string() } else { format!("{place}: {result}") }
 }

@@ -429,19 +429,16 @@ pub(crate) fn show_report(
         return shell.print(&required.json(report));
     }
     let is_text = flags::output_of(matches) == Output::Text;
-    // What decides whether a script goes on comes first.
-    required.print(matches, shell)?;
+    // Limits come first: they decide the exit code.
     if is_text && matches.try_get_one("quiet").ok().flatten() == Some(&true) {
+        required.print(matches, shell)?;
         return match required.is_asked() {
             true => Ok(DONE),
             false => print_document(&render::run_in_a_line(report), PAGE_WIDTH, matches, shell),
         };
     }
     let mut page = page_of(report, matches, kept);
-    required.put_into(&mut page, matches);
-    if is_text && required.is_asked() {
-        shell.print("\n")?;
-    }
+    required.put_before(&mut page, matches, shell)?;
     print_document(&page, PAGE_WIDTH, matches, shell)?;
     // A page longer than a screen has its result out of sight.
     if is_text && kept != RunIn::StoreBefore && shell.writes_terminal() && matches.get_flag("full")

@@ -53,12 +53,18 @@ pub(super) fn all_found(store: &Store, matches: &ArgMatches) -> Result<Vec<RunId
     let names = matches.get_many::<String>("id").expect("clap requires one");
     let mut runs: Vec<RunId> = Vec::new();
     for name in names {
-        let run = store.find(name).map_err(said)?;
+        add_new(&mut runs, [store.find(name).map_err(said)?]);
+    }
+    Ok(runs)
+}
+
+/// Adds the runs that are not yet in `runs`.
+pub(super) fn add_new(runs: &mut Vec<RunId>, found: impl IntoIterator<Item = RunId>) {
+    for run in found {
         if !runs.contains(&run) {
             runs.push(run);
         }
     }
-    Ok(runs)
 }
 
 /// The flag by which what is about to run is labelled.

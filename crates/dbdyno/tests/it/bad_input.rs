@@ -1347,7 +1347,7 @@ fn a_file_without_runs_is_no_import() {
     home.call(&[&QUICK[..], &["--store", empty]].concat());
     home.call(&["runs", "rm", "last", "--store", empty]);
     refused(&home, &["runs", "import", empty], FAILED, &["empty.sqlite has no runs"]);
-    // A file that there is not makes no store either.
+    // A missing file creates no store either.
     let new = home.path("new.sqlite");
     let into = ["--store", new.to_str().expect("a plain path")];
     let words = [&["runs", "import", "/none.dbdyno"], &into[..]].concat();

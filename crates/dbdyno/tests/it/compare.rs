@@ -145,7 +145,7 @@ fn a_gate_has_these_exit_codes() {
         let begins = format!("::{level} title=dbdyno Limit::undecided tps<-0.1%25 at ");
         assert!(said.starts_with(&begins), "{said}");
     }
-    // What is refused is an annotation too, and what lies beside the limits is no error.
+    // A refused command has an annotation too; a bad verdict within the limits is no error.
     for (limit, code, begins) in [
         ("speed<-5%", 2, "::error title=dbdyno::--fail-if: speed<-5% can never be broken"),
         ("tps<-60%", 0, "::notice title=dbdyno Limit::passed tps<-60%25"),
@@ -156,7 +156,7 @@ fn a_gate_has_these_exit_codes() {
         assert!(ran.out.starts_with(&begins.replace("5% ", "5%25 ")), "{}", ran.out);
         assert_eq!(ran.out.contains("::error"), code != 0, "{}", ran.out);
     }
-    // A summary that cannot be written loses no verdict.
+    // If the summary cannot be written, the verdict goes to stdout.
     let mut command = home.dbdyno(&[&words[..], &["--output=github"]].concat());
     let ran = command.env("GITHUB_STEP_SUMMARY", "/none/summary.md").output().expect("it is built");
     let said = String::from_utf8_lossy(&ran.stdout).into_owned();

@@ -88,7 +88,7 @@ fn a_limit_is_held_whatever_part_of_a_run_is_shown_and_fails_on_a_run_that_does_
         show(&[part, "--require=p99<1us"]).code(1).says(&["FAILED p99<1us: "]);
     }
     show(&["--plan", "--require=tps>1"]).code(2).warns(&["cannot be used with"]);
-    // Programs read the result, and people why a job has failed.
+    // JSON and CSV go to programs; the reason of a failed job goes to stderr.
     for output in [&["--output=json"][..], &["--output=csv", "--figures"]] {
         let with = |limit| show(&[output, &[limit]].concat());
         with("--require=p99<1us").code(1).warns(&["FAILED p99<1us: "]);
@@ -97,7 +97,7 @@ fn a_limit_is_held_whatever_part_of_a_run_is_shown_and_fails_on_a_run_that_does_
     }
     let page = show(&["--output=markdown", "--require=p99<1us"]).code(1);
     assert!(page.out.starts_with("**FAILED p99"), "{}", page.out);
-    // Its figures are as they were, and yet it is none that counts.
+    // An interrupted run fails although its figures are within the limit.
     let store = rusqlite::Connection::open(home.store()).expect("a store");
     let sql = "UPDATE run SET report = json_set(report, '$.status', 'interrupted')";
     assert_eq!(store.execute(sql, ()).expect("it is written"), 1);

@@ -148,10 +148,10 @@ fn an_idle_generator_is_not_found() {
     let (_server, target) = pinned();
     let home = Home::new();
     let report = start(&home, &SLOW, &target, "thread").end().json();
-    // Where others take its CPU for so long, the counters show it, and the finding is right.
+    // If other programs take the CPU, the counters show it and the finding is right.
     let waited = at(&report, "facts.client.run_delay_share_percent").as_str();
     let waited: f64 = waited.and_then(|percent| percent.parse().ok()).expect("a number");
-    // Of a few replies no share is known.
+    // Few replies give no share.
     let lag = at(&report, "reply_lag_us");
     let lain = lag["service"]["generator_percent"].as_f64().unwrap_or(0.0);
     let longest_us = lag["max"].as_f64().unwrap_or(0.0);

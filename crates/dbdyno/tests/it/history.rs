@@ -31,7 +31,7 @@ fn the_last_of_a_few_builds_is_held_against_the_ones_before() {
     home.run(&[&gate[..], &["--undecided=pass"]].concat()).good();
     home.run(&["history"]).good();
     builds(&home, &[("1.10", "2ms"), ("1.9", "2ms"), ("1.10-rc1", "2ms")]);
-    // Whoever has just measured a build learns that it is not the last one.
+    // The build measured last is not the last version.
     let before_last = home.run(&gate).code(1);
     before_last.says(&["TPS by build", "4 builds"]).warns(&["1.10-rc1 was measured last"]);
     home.run(&["history", "--fail-on-regression", "--order=time"]).good();
@@ -191,7 +191,7 @@ fn commit_hashes_stand_by_time_or_as_a_list_has_them() {
     home.run(&["history", &list])
         .good()
         .says(&["the list of commits lacks them: 1 build (0a1b2c3d)"]);
-    // The build that is asked about is the one that was measured last.
+    // The list lacks the build that was measured last.
     let without = home.write("without.txt", "deadbeef11\nf00dbab122\n0a1b2c3d11\n");
     let without = ["history", "--commits", &without, "--fail-on-regression"];
     let lacking = home.run(&without).code(1);

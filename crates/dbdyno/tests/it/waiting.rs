@@ -68,7 +68,7 @@ impl Started {
     /// Reads stderr until `is_so` of all that was said there; the process must live so long.
     #[track_caller]
     pub(crate) fn wait_until(&mut self, what: &str, mut is_so: impl FnMut(&str) -> bool) {
-        // Each wait has its own limit: what came before may have taken long.
+        // Each wait has its own limit, because earlier steps may take long on a busy machine.
         let deadline = now() + LIMIT;
         while !is_so(&self.err) {
             assert!(now() < deadline, "never came: {what}\n{}", self.err);

@@ -12,7 +12,7 @@ use crate::axis_names::{axes_of, told};
 use crate::document::{Block, Details, Length};
 use crate::{Align, Cell, Column, Table};
 
-/// The title of a column that the two before it tell already.
+/// The title of the column that narrow pages leave out: readers can subtract.
 const DIFFERENCE: &str = "difference";
 
 /// Of the figures of a transaction that changed, at most so many are not folded.

@@ -23,7 +23,7 @@ use crate::wording::{begun, without_stop};
 /// Rows of figures that are shown of a pair.
 const ROWS_MOST: usize = 12;
 
-/// Four lines of 80 columns beside their label: of a note, every word counts.
+/// Four lines of 80 columns beside their label.
 const NOTE_LETTERS_MOST: usize = 270;
 
 /// Differences that are named.
@@ -98,7 +98,10 @@ fn how(report: &ComparisonReport) -> String {
     let confidence = all().filter_map(|judged| judged.ratio?.confidence).fold(f64::NAN, f64::min);
     if confidence.is_finite() {
         let percent = significant(confidence * 100.0, 3);
-        said.push_str(&format!("; ratios are medians over pairs of runs (not the ratio of the medians), with {percent} % CIs"));
+        said.push_str(&format!(
+            "; ratios are medians over pairs of runs (not the ratio of the medians), with \
+             {percent} % CIs"
+        ));
     }
     if report.pairs.iter().any(|pair| over_all(pair).next().is_some()) {
         said.push_str(&format!("; '{ALL}' is the geometric mean over all points"));

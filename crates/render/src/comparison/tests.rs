@@ -507,7 +507,7 @@ fn the_first_page_has_the_verdict_the_figures_and_what_comes_next() {
     assert!(page.contains("'all' is the geometric mean over all points"), "{page}");
 }
 
-/// A figure that is decided is not left to whoever reads the whole table.
+/// The headline has a decided figure if the primary one is undecided.
 #[test]
 fn a_figure_that_is_decided_stands_beside_one_that_is_not() {
     let old = side("old", &[("8", &FIVE, 0)]);

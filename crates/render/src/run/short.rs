@@ -26,7 +26,7 @@ const PARTS_MOST: usize = 4;
 /// Disturbances that are shown.
 const DISTURBANCES_MOST: usize = 3;
 
-/// Letters of a server's message that are shown: it may be as long as it likes.
+/// Letters of a server's error message that are shown.
 const MESSAGE_LETTERS_MOST: usize = 80;
 
 /// Types of transactions that are shown.

@@ -161,7 +161,7 @@ fn what_is_not_ours_newer_or_damaged_is_refused_and_nothing_of_it_is_taken() {
         let error = message(other.import(&file, CHECK));
         assert!(error.contains(expect) && error.contains("x.dbdyno"), "{error}");
         assert!(!error.contains("import"), "{error}");
-        // Nobody has a copy of what somebody else has sent.
+        // The advice is for a file that somebody has sent.
         let is_sent_again = error.contains("have it sent again, or exported again");
         assert!(!error.contains("is damaged") || is_sent_again, "{error}");
         assert!(other.list(&Filter::default()).expect("a list").is_empty());
