@@ -40,7 +40,7 @@ pub use beside::GaugeChange;
 pub use differences::{Difference, Mixed};
 pub use differences::{between, telling};
 pub use each_transaction::{EachTransaction, EachTransactionAt};
-pub use gate::{Gate, GateResult, Passed};
+pub use gate::{Gate, GatePlace, GateResult, Passed, UndecidedBy};
 
 /// The schema of [`ComparisonReport`].
 pub const SCHEMA: &str = "dbdyno.comparison/1";
@@ -306,6 +306,9 @@ pub struct SideReport {
     /// The modes that all its runs have in common, such as `synchronous=full`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub modes: Vec<String>,
+    /// When the first of its runs that count began, in RFC 3339.
+    #[serde(default)]
+    pub begun: String,
 }
 
 /// A side against the baseline.
@@ -422,6 +425,9 @@ pub struct Judged {
     /// One-sided 95 % bounds of the ratio, for limits on a change.
     #[serde(skip)]
     bounds: Option<(f64, f64)>,
+    /// Of how many pairs of runs these are; none where runs did not take turns.
+    #[serde(skip)]
+    n_pairs: Option<usize>,
 }
 
 impl Judged {
@@ -480,6 +486,28 @@ impl ComparisonReport {
         (more.abs() > LOST_UNEVEN).then_some(if more > 0.0 { side } else { base })
     }
 
+    /// What made the load of a pair's side another one than the baseline's, such as the clients,
+    /// each with the baseline's value and the side's. Empty where the sides are named by what they
+    /// differ in: then that is what is compared.
+    pub fn load_differs(&self, pair: &PairReport) -> Vec<(String, [String; 2])> {
+        let Some(at) = self.sides.iter().position(|side| side.name == pair.side) else {
+            return Vec::new();
+        };
+        let names = [&self.sides[0].name, &pair.side].map(|name| name.as_str());
+        differences::of_load(&self.differences, at, names)
+    }
+
+    /// Whether the baseline was measured after the side although it is the first by its place on
+    /// the command line alone: neither is a value of what the load or the database was varied by.
+    pub fn is_reversed(&self, pair: &PairReport) -> bool {
+        let Some(at) = self.sides.iter().position(|side| side.name == pair.side) else {
+            return false;
+        };
+        let names = [&self.sides[0].name, &pair.side].map(|name| name.as_str());
+        self.sides[0].begun > self.sides[at].begun
+            && !differences::are_named_by(&self.differences, at, names)
+    }
+
     /// Holds the sides against the first. A `Err` says in a sentence why that makes no sense.
     pub fn new(sides: &[Side], judge: &Judge) -> Result<ComparisonReport, String> {
         let [baseline, others @ ..] = sides else {
@@ -490,7 +518,10 @@ impl ComparisonReport {
         }
         if let Some(side) = sides.iter().find(|side| reports(side).next().is_none()) {
             let (name, whys) = (&side.name, in_words(&whys(&side.not_counted)));
-            return Err(format!("{name} is not compared, because no run of it counts: {whys}"));
+            return Err(match whys.is_empty() {
+                true => format!("{name} is not compared, because it has no run"),
+                false => format!("{name} is not compared, because no run of it counts: {whys}"),
+            });
         }
         let all: Vec<&Report> = sides.iter().flat_map(reports).collect();
         let primary = judge.primary_of(&all)?;
@@ -672,6 +703,7 @@ fn side_report(side: &Side, shared: &[&SidePoint], primary: &str) -> SideReport 
             .map(|report| report.block.counts.lost_percent())
             .fold(0.0, f64::max),
         modes: crate::environment::common_modes(&reports(side).collect::<Vec<_>>()),
+        begun: reports(side).map(|report| &report.started).min().cloned().unwrap_or_default(),
     }
 }
 
@@ -972,6 +1004,7 @@ fn judged(name: &str, base: &Repeats, side: &Repeats, pairs_min: Option<usize>) 
         of_runs,
         within,
         bounds,
+        n_pairs: pairs.map(|pairs| pairs.len()),
     }
 }
 

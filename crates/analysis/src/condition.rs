@@ -84,6 +84,12 @@ impl Key {
         }
     }
 
+    /// Whether it is of the load, and not of what the load is put on: a key of the plan other than
+    /// a setting of the server.
+    pub(crate) fn is_of_load(&self) -> bool {
+        self.about == "plan" && self.makes_points() && !self.name.starts_with("server.")
+    }
+
     pub(crate) fn is_of_product(&self) -> bool {
         self.about == "database" && matches!(self.name.as_str(), "product" | "version")
     }

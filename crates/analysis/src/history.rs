@@ -114,6 +114,9 @@ pub struct HistoryReport {
     /// may be one of `unlisted`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub measured_last: Option<String>,
+    /// Builds that are still being measured. Their runs that have ended count.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub running: Vec<String>,
     /// Runs that are left out, since their reports are damaged.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub damaged: Vec<String>,
@@ -410,6 +413,7 @@ impl HistoryReport {
             left_out,
             unlisted,
             measured_last,
+            running: Vec::new(),
             damaged: Vec::new(),
         })
     }
@@ -453,6 +457,17 @@ impl HistoryReport {
             is_own && !point.has_regressed && last.is_none_or(|of| of.is_noisy && !of.is_outside)
         };
         self.points.iter().filter(is_undecided).count()
+    }
+
+    /// The build that is still being measured, where it is the last one or a new one: nobody can
+    /// say yet whether it is worse.
+    pub fn measured_now(&self) -> Option<&str> {
+        let of_runs = || self.points.iter().filter(|point| point.imported.is_none());
+        let is_older = |build: &&String| {
+            let builds = of_runs().flat_map(|point| point.builds.split_last());
+            builds.flat_map(|(_, older)| older).any(|older| older.build == **build)
+        };
+        self.running.iter().rfind(|build| !is_older(build)).map(String::as_str)
     }
 
     /// The points as they are written, such as `clients=8`; an empty one where there is one.

@@ -20,7 +20,7 @@ use model::{Experiment, ReportField, Rng, RunId, Status, Stream, did_you_mean, s
 use plan::varied_to_toml;
 use render::for_shell;
 use render::list::short_id;
-use store::{Filter, LAST, RunRow, Store, utc};
+use store::{Filter, LAST, RunRow, Store, StoreErrorKind, utc};
 
 use crate::error::Error;
 use crate::stored_report::{Kept, kept_report, row_of};
@@ -151,10 +151,21 @@ pub fn history(store: &Store, question: &Question) -> Result<HistoryReport, Erro
         (false, true) => Report::AT_LENGTH.to_vec(),
         (false, false) => [&Report::AT_LENGTH[..], &Report::OF_ONE_RUN].concat(),
     };
-    let builds = match question.imported.is_empty() || has_label(store, &question.by)? {
-        true => labelled(store, &question.by, None, &left_out, &mut damaged)?,
-        false => Vec::new(),
+    let (ended, running) = match question.imported.is_empty() || has_label(store, &question.by)? {
+        true => ended_and_running(store, &question.by)?,
+        false => (Vec::new(), Vec::new()),
     };
+    if ended.is_empty() && !running.is_empty() {
+        return Err(Error::Usage(format!(
+            "no run with the label {} has ended: {} still running",
+            question.by,
+            match running.len() {
+                1 => "one is".to_owned(),
+                n => format!("{n} are"),
+            }
+        )));
+    }
+    let builds = labelled(store, ended, &left_out, &mut damaged)?;
     let mut rng = Rng::new(1, Stream::Order, u64::MAX);
     let mut question = question.clone();
     if question.baseline.is_none() && !builds.is_empty() {
@@ -163,7 +174,14 @@ pub fn history(store: &Store, question: &Question) -> Result<HistoryReport, Erro
     question.acknowledged = store.acknowledged(&question.by)?;
     let builds = of_load(builds, question.judge.primary.as_deref());
     let shown = HistoryReport::new(&question, &builds_placed(builds), &mut || rng.bits());
-    shown.map(|shown| HistoryReport { damaged, ..shown }).map_err(Error::Usage)
+    let mut shown = shown.map_err(Error::Usage)?;
+    shown.damaged = damaged;
+    for Labelled { value, .. } in running {
+        if !shown.running.contains(&value) {
+            shown.running.push(value);
+        }
+    }
+    Ok(shown)
 }
 
 /// The last builds of a history as tables, where rows are asked for.
@@ -247,7 +265,8 @@ fn point_with_change(
     change: &Acknowledged,
 ) -> Result<String, Error> {
     let mut damaged = Vec::new();
-    let builds = builds_placed(labelled(store, key, None, &Report::AT_LENGTH, &mut damaged)?);
+    let (ended, _) = ended_and_running(store, key)?;
+    let builds = builds_placed(labelled(store, ended, &Report::AT_LENGTH, &mut damaged)?);
     let mut known: Vec<String> = Vec::new();
     // Each figure has the points of the runs that have it.
     let (mut points, mut is_point) = (BTreeSet::new(), false);
@@ -319,67 +338,92 @@ const OF_EVERY_RUN: [OfRun; 3] = [
     ("dbdyno", |row| row.dbdyno.clone()),
 ];
 
-/// The runs of a label by its values, or of one value, as they were made: the oldest first. One
-/// that was killed has no report, and one that goes on does not count. Reports come with some of
-/// their fields empty.
+/// A run with its value of a label.
+struct Labelled {
+    value: String,
+    row: RunRow,
+}
+
+impl Labelled {
+    /// The runs of a label, or of one value of it, the oldest first. There is at least one.
+    fn find(store: &Store, key: &str, value: Option<&str>) -> Result<Vec<Labelled>, Error> {
+        let label = Some((key.to_owned(), value.map(str::to_owned)));
+        let mut rows = store.list(&Filter { label, ..Filter::default() })?;
+        let own = OF_EVERY_RUN.iter().find(|(name, _)| *name == key && rows.is_empty());
+        if own.is_some() {
+            rows = store.list(&Filter::default())?;
+        }
+        let value_of = |row: &RunRow| match own {
+            Some((_, of)) => of(row),
+            None => {
+                let found = row.labels.iter().find(|(name, _)| name == key);
+                found.map(|(_, value)| value.clone()).expect("the label was asked for")
+            }
+        };
+        let labelled = rows.into_iter().rev().map(|row| Labelled { value: value_of(&row), row });
+        let all: Vec<Labelled> =
+            labelled.filter(|one| value.is_none_or(|value| value == one.value)).collect();
+        if all.is_empty() { Err(no_run_with(store, key, value)?) } else { Ok(all) }
+    }
+}
+
+/// The runs of a label that have ended, and those that go on: a build that is being measured is no
+/// build that was lost.
+fn ended_and_running(store: &Store, key: &str) -> Result<(Vec<Labelled>, Vec<Labelled>), Error> {
+    let all = Labelled::find(store, key, None)?.into_iter();
+    Ok(all.partition(|one| one.row.status != Status::Running))
+}
+
+/// The label that has this value, where somebody wrote the value alone.
+fn label_of(store: &Store, value: &str) -> Result<Option<String>, Error> {
+    let all = store.list(&Filter::default())?;
+    let found = all.iter().flat_map(|row| &row.labels).find(|(_, known)| known == value);
+    Ok(found.map(|(key, value)| format!("{key}={value}")))
+}
+
+/// That no run has a label, or no run this value of it.
+fn no_run_with(store: &Store, key: &str, value: Option<&str>) -> Result<Error, Error> {
+    let (label, example) = match value {
+        Some(value) => (format!("{key}={value}"), format!("{key}={value}")),
+        None => (key.to_owned(), format!("{key}=1.2")),
+    };
+    let all = store.list(&Filter::default())?;
+    let to_text = |(key, known): &(String, String)| match value {
+        Some(_) => format!("{key}={known}"),
+        None => key.clone(),
+    };
+    let known: BTreeSet<String> = all.iter().flat_map(|row| &row.labels).map(to_text).collect();
+    let near = did_you_mean(&label, known.iter().map(String::as_str));
+    Ok(Error::Usage(format!(
+        "no run has the label {label}{near}: 'dbdyno runs list' shows labels, 'dbdyno runs label RUN \
+         {example}' sets one; every run has day, database and dbdyno (its version)"
+    )))
+}
+
+/// Runs by their values of a label, in the order in which the values begin. One that was killed
+/// has no report, and one that goes on does not count. Reports come with some of their fields
+/// empty.
 fn labelled(
     store: &Store,
-    key: &str,
-    value: Option<&str>,
+    runs: Vec<Labelled>,
     emptied: &[ReportField],
     damaged: &mut Vec<String>,
 ) -> Result<Vec<Found>, Error> {
-    let label = Some((key.to_owned(), value.map(str::to_owned)));
-    let mut rows = store.list(&Filter { label, ..Filter::default() })?;
-    let own = OF_EVERY_RUN.iter().find(|(name, _)| *name == key && rows.is_empty());
-    if own.is_some() {
-        rows = store.list(&Filter::default())?;
-    }
-    let value_of = |row: &RunRow| match own {
-        Some((_, of)) => of(row),
-        None => {
-            let found = row.labels.iter().find(|(name, _)| name == key);
-            found.map(|(_, value)| value.clone()).expect("the label was asked for")
-        }
-    };
-    rows.retain(|row| value.is_none_or(|value| value_of(row) == value));
-    if value.is_none() {
-        // A build that is being measured is no build that was lost.
-        rows.retain(|row| row.status != Status::Running);
-    }
     let mut all: Vec<(String, Vec<Report>, Vec<NotCounted>)> = Vec::new();
-    for row in rows.iter().rev() {
-        let value = value_of(row);
-        if !all.iter().any(|(name, ..)| *name == value) {
-            all.push((value.clone(), Vec::new(), Vec::new()));
-        }
-        let of = all.iter_mut().find(|(name, ..)| *name == value);
-        let (_, reports, lost) = of.expect("it was put there");
-        match kept_report(store, row, emptied)? {
+    for Labelled { value, row } in runs {
+        let at = all.iter().position(|(name, ..)| *name == value).unwrap_or_else(|| {
+            all.push((value, Vec::new(), Vec::new()));
+            all.len() - 1
+        });
+        let (_, reports, lost) = &mut all[at];
+        match kept_report(store, &row, emptied)? {
             Kept::Report(report) => reports.push(*report),
-            Kept::Not => lost.push(lost_of(row)),
+            Kept::Not => lost.push(lost_of(&row)),
             Kept::Damaged(_) => {
                 lost.push(not_counted(&row.run.0, DAMAGED));
-                damaged.push(row.run.0.clone());
+                damaged.push(row.run.0);
             }
         }
-    }
-    if all.is_empty() {
-        let (label, example) = match value {
-            Some(value) => (format!("{key}={value}"), format!("{key}={value}")),
-            None => (key.to_owned(), format!("{key}=1.2")),
-        };
-        let all = store.list(&Filter::default())?;
-        let to_text = |(key, known): &(String, String)| match value {
-            Some(_) => format!("{key}={known}"),
-            None => key.clone(),
-        };
-        let known: BTreeSet<String> = all.iter().flat_map(|row| &row.labels).map(to_text).collect();
-        let near = did_you_mean(&label, known.iter().map(String::as_str));
-        return Err(Error::Usage(format!(
-            "no run has the label {label}{near}: 'dbdyno runs list' shows labels, 'dbdyno runs label RUN \
-             {example}' sets one; every run has day, database and dbdyno (its version)"
-        )));
     }
     Ok(all.into_iter().map(|(name, reports, lost)| Found::Runs(name, reports, lost)).collect())
 }
@@ -393,9 +437,9 @@ fn not_counted(run: &str, why: &str) -> NotCounted {
 /// A run without a report: it goes on, or was killed.
 fn lost_of(row: &RunRow) -> NotCounted {
     let why = match row.status {
-        Status::Running => "it is still running".to_owned(),
-        Status::Interrupted => "it was killed, and has no report".to_owned(),
-        status => format!("it is {}, and its report is missing", status.name()),
+        Status::Running => "still running".to_owned(),
+        Status::Interrupted => "killed, without a report".to_owned(),
+        status => format!("{}, without a report", status.name()),
     };
     not_counted(&row.run.0, &why)
 }
@@ -631,7 +675,8 @@ fn side(store: &Store, name: &str, damaged: &mut Vec<String>) -> Result<Found, E
             let why = format!("{name} is not a label: write KEY=VALUE, such as build=1.2");
             return Err(Error::Usage(why));
         }
-        let mut found = labelled(store, key, Some(value), &Report::SERIES, damaged)?;
+        let runs = Labelled::find(store, key, Some(value))?;
+        let mut found = labelled(store, runs, &Report::SERIES, damaged)?;
         let Found::Runs(_, reports, lost) = found.swap_remove(0) else {
             unreachable!("a label has runs");
         };
@@ -656,8 +701,17 @@ fn side(store: &Store, name: &str, damaged: &mut Vec<String>) -> Result<Found, E
         let placed = ended.into_iter().map(place).collect();
         return Ok(Found::Experiment(short, varied_to_toml(&experiment), placed));
     }
-    let runs = name.split(',').map(|run| store.find(run).map_err(Error::from));
-    let runs = runs.collect::<Result<Vec<RunId>, Error>>()?;
+    let find = |run: &str| match store.find(run) {
+        Ok(run) => Ok(run),
+        Err(error) if error.kind == StoreErrorKind::UnknownRun => match label_of(store, run)? {
+            None => Err(Error::from(error)),
+            Some(label) => Err(Error::Usage(format!(
+                "no run is called '{run}': runs with that label are {label}"
+            ))),
+        },
+        Err(error) => Err(Error::from(error)),
+    };
+    let runs = name.split(',').map(find).collect::<Result<Vec<RunId>, Error>>()?;
     let twice = (1..runs.len()).find(|&index| runs[..index].contains(&runs[index]));
     if let Some(index) = twice {
         return Err(Error::Usage(format!("{name}: the run {} is named twice", runs[index])));

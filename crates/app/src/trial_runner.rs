@@ -267,7 +267,7 @@ impl<'o> TrialRunner<'o> {
     ) -> Result<(), Error> {
         let is_auto = |plan: &Plan| plan.placement == PlacementChoice::Auto;
         if !self.plans.iter().all(is_auto) || self.plans.len() < 2 {
-            return Ok(());
+            return self.reach(stop, watcher);
         }
         let mut chosen: BTreeMap<Option<&str>, Placement> = BTreeMap::new();
         let mut possible = vec![Placement::Loop, Placement::Thread];
@@ -310,6 +310,32 @@ impl<'o> TrialRunner<'o> {
         for plan in &mut self.plans {
             let chosen = of_all.or_else(|| chosen.get(&product(plan))).copied();
             plan.placement = chosen.map_or(PlacementChoice::Auto, PlacementChoice::Fixed);
+        }
+        Ok(())
+    }
+
+    /// Opens each server that is not ours and has trials left once: one that does not answer is
+    /// reported before any trial, and is not one that has crashed and may come back.
+    fn reach(
+        &mut self,
+        stop: &Arc<Stop>,
+        watcher: &mut dyn ExperimentWatcher,
+    ) -> Result<(), Error> {
+        let rounds = self.experiment.rounds();
+        let places = || rounds.iter().flat_map(|round| &round.trials);
+        let is_left = |point: usize| {
+            let mut of_point = places().filter(|place| place.0 as usize == point);
+            // A search has its points only later.
+            rounds.is_empty() || of_point.any(|place| !self.done.contains(place))
+        };
+        let left: Vec<usize> = (0..self.plans.len()).filter(|point| is_left(*point)).collect();
+        let mut seen: Vec<Target> = Vec::new();
+        for point in left {
+            let plan = self.plans[point].clone();
+            if is_server(&plan.target) && !seen.contains(&plan.target) {
+                self.open_target_for(&plan, stop, watcher)?;
+                seen.push(plan.target);
+            }
         }
         Ok(())
     }
@@ -416,10 +442,9 @@ impl<'o> TrialRunner<'o> {
         watcher: &mut dyn ExperimentWatcher,
     ) -> bool {
         let Plan { target, seed, .. } = &self.plans[place.0 as usize];
-        let is_server = !target.hosts.is_empty() || target.option("socket").is_some();
         let began = wall_clock::now();
         let mut is_reported = false;
-        while is_server && began.elapsed() < COMES_BACK {
+        while is_server(target) && began.elapsed() < COMES_BACK {
             let (target, seed) = (target.clone(), *seed);
             let answers = run_interruptible(stop, "interrupted", move || {
                 let database = open(&target, seed, false)?;
@@ -701,6 +726,11 @@ fn took(name: &str, time: Duration) -> Event {
 fn pairs_of(settings: &[(String, String)]) -> String {
     let pairs = settings.iter().map(|(name, value)| format!("{name}={value}"));
     pairs.collect::<Vec<_>>().join(", ")
+}
+
+/// Whether a target is a server that somebody else has started.
+fn is_server(target: &Target) -> bool {
+    !target.hosts.is_empty() || target.option("socket").is_some()
 }
 
 /// Whether two targets are the same server, if with other settings.

@@ -13,7 +13,7 @@ use std::iter::once;
 
 use analysis::comparison::{
     ComparisonReport, Difference, GateResult, Judged, Mixed, PairReport, Passed, Ratio, SideReport,
-    UnpairedPoint, Verdict as Judgement, beside, telling,
+    UndecidedBy, UnpairedPoint, Verdict as Judgement, beside, telling,
 };
 use analysis::figures::{is_less_better, is_time, title};
 use analysis::report::{Named, Report};
@@ -177,16 +177,26 @@ fn gate(gate: &GateResult) -> Verdict {
     let at = gate.at.join(", ");
     let (tone, headline) = match gate.passed {
         Passed::Held => {
+            let of = gate.pairs_least.map(|n| format!(" of {n} pairs of runs in turns"));
+            let of = of.unwrap_or_default();
             let worst = gate.worst.filter(|worst| worst.is_finite());
-            let worst = worst
-                .map(|worst| format!(": at worst {:+.1} % (95 % bound)", (worst - 1.0) * 100.0));
+            let worst = worst.map(|worst| {
+                format!(": at worst {:+.1} % (95 % bound{of})", (worst - 1.0) * 100.0)
+            });
             (Tone::Good, format!("passed {}{}", gate.gate, worst.unwrap_or_default()))
         }
         Passed::Broken => (Tone::Bad, format!("FAILED {} at {at}", gate.gate)),
         Passed::Undecided => {
-            let more = match gate.is_by_lost {
-                true => "what makes them so may be the change: see them with dbdyno runs list",
-                false => "too few runs, or too much noise: run more repeats",
+            let more = match gate.undecided_by {
+                UndecidedBy::LostRuns => {
+                    "the change may be the cause: 'dbdyno runs list' shows these runs"
+                }
+                UndecidedBy::Load => "run both sides with the same load",
+                UndecidedBy::Near => {
+                    "the change is about as large as the limit: run more repeats, or set another \
+                     limit"
+                }
+                UndecidedBy::Noise => "too few runs, or too much noise: run more repeats",
             };
             (Tone::Warning, format!("undecided {} at {at}; {more}", gate.gate))
         }
@@ -620,7 +630,7 @@ fn sign(value: f64) -> &'static str {
 fn remarks(report: &ComparisonReport) -> Vec<Remark> {
     let warning = |text| Remark::new(Severity::Warning, text);
     let mut all: Vec<Remark> = warnings(report).into_iter().map(warning).collect();
-    all.extend(lost_runs(report).map(warning));
+    all.extend(loads(report).chain(lost_runs(report)).map(warning));
     all.extend(seeds(report).map(warning));
     all.extend(left_out(&report.damaged).map(warning));
     all.extend(notes(report).into_iter().map(|text| Remark::new(Severity::Note, text)));
@@ -641,7 +651,30 @@ fn unevenly_lost(report: &ComparisonReport) -> impl Iterator<Item = &SideReport>
 /// Warnings about these sides.
 fn lost_runs(report: &ComparisonReport) -> impl Iterator<Item = String> {
     unevenly_lost(report)
-        .map(|side| format!("{}; those that are left may be the lucky ones.", side.lost_words()))
+        .map(|side| format!("{}; the remaining runs may be the better ones.", side.lost_words()))
+}
+
+/// Sides whose load is another one than the baseline's, in sentences.
+fn loads(report: &ComparisonReport) -> impl Iterator<Item = String> {
+    report.pairs.iter().filter_map(|pair| {
+        let load = report.load_differs(pair);
+        let named = load.iter().take(DIFFER_SHOWN_MAX).map(|(name, [base, side])| {
+            format!("{name} ({} against {})", shortened(side), shortened(base))
+        });
+        let named: Vec<String> = named.collect();
+        let more = match load.len() - named.len() {
+            0 => String::new(),
+            n => format!(" and {n} more"),
+        };
+        (!named.is_empty()).then(|| {
+            format!(
+                "{} ran another load than {}: {}{more}. Part of the difference may come from it.",
+                pair.side,
+                report.sides[0].name,
+                named.join(", ")
+            )
+        })
+    })
 }
 
 /// Sides whose runs say less than their number, in sentences.
@@ -662,6 +695,14 @@ fn seeds(report: &ComparisonReport) -> impl Iterator<Item = String> {
 /// something could not be judged.
 fn notes(report: &ComparisonReport) -> Vec<String> {
     let mut said: Vec<String> = Vec::new();
+    for pair in report.pairs.iter().filter(|pair| report.is_reversed(pair)) {
+        let base = &report.sides[0].name;
+        said.push(format!(
+            "{base} is the baseline, and was measured after {}: the side that is named first is \
+             the baseline.",
+            pair.side
+        ));
+    }
     let is_one_each = report.sides.iter().all(|side| side.runs.len() < 2);
     for pair in report.pairs.iter().filter(|pair| !pair.is_interleaved && !is_one_each) {
         said.push(format!(

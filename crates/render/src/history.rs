@@ -123,10 +123,14 @@ fn left_out(report: &HistoryReport) -> impl Iterator<Item = String> {
              --order time judges it."
         )
     });
+    let running = report.measured_now().map(|build| {
+        format!("{build} is still being measured: the last build is undecided until its runs end.")
+    });
     report
         .left_out
         .iter()
         .map(line)
+        .chain(running)
         .chain(out_of_order)
         .chain(without)
         .chain(unlisted)

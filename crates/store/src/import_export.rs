@@ -42,9 +42,11 @@ pub struct Imported {
 }
 
 impl Store {
-    /// Writes a new store at `path` with just these runs, their labels and their experiments.
+    /// Writes a new store at `path` with just these runs, their labels and their experiments. It
+    /// replaces what was exported there before, and nothing else.
     pub fn export_to(&self, path: &Path, runs: &[RunId]) -> Result<(), StoreError> {
-        if path.exists() {
+        let is_replaced = path.exists();
+        if is_replaced && !is_exported(path) {
             return Err(exists_already(path));
         }
         for run in runs {
@@ -56,7 +58,13 @@ impl Store {
         };
         let new = Unfinished::beside(path, MODE).map_err(failed)?;
         self.write_copy(new.path(), runs).map_err(|error| error.at(new.path(), path))?;
-        new.create(path).map_err(failed)
+        if is_replaced { new.replace(path) } else { new.create(path) }.map_err(failed)
+    }
+
+    /// Refuses a file that is damaged, or is neither exported nor a store: what can be said of it
+    /// without looking at its runs.
+    pub fn check_sent(path: &Path) -> Result<(), StoreError> {
+        sent(path).map(drop)
     }
 
     fn has_ended(&self, run: &RunId) -> Result<(), StoreError> {
@@ -144,8 +152,16 @@ impl Store {
     }
 }
 
+/// Whether the file at `path` is one that [`Store::export_to`] has written, and whole.
+pub fn is_exported(path: &Path) -> bool {
+    checksum::check(path).is_ok() && schema::is_ours(path).is_ok()
+}
+
 fn exists_already(path: &Path) -> StoreError {
-    let message = format!("{} exists already: name another file", path.display());
+    let message = format!(
+        "{} exists already, and is no file that was exported: name another file",
+        path.display()
+    );
     StoreError::new(StoreErrorKind::Other, message)
 }
 
@@ -232,8 +248,29 @@ impl Tables {
             );
             all.execute(&sql, params![new, old])?;
         }
+        copy_decisions(all, from, to, old)?;
         copy_trial(all, from, to, (old, new))
     }
+}
+
+/// Copies what people have decided about the histories of a run's labels at its values. What was
+/// decided there already stays.
+fn copy_decisions(
+    all: &Connection,
+    from: &str,
+    to: &str,
+    old: Option<i64>,
+) -> rusqlite::Result<()> {
+    for table in ["acknowledged", "baseline"] {
+        let sql = format!(
+            "INSERT OR IGNORE INTO {to}.{table}
+             SELECT of.* FROM {from}.{table} AS of
+             JOIN {from}.label ON label.key = of.label AND label.value = of.build
+             WHERE label.run = ?"
+        );
+        all.execute(&sql, [old])?;
+    }
+    Ok(())
 }
 
 /// Binds a run to its experiment, which is copied unless it is there, and how that ended.
@@ -297,18 +334,14 @@ impl Aside {
     /// Copies the file at `theirs` beside the store at `ours`: as one instant of it, also where
     /// it has a log or is written meanwhile.
     fn copy(theirs: &Path, ours: &Path) -> Result<Aside, StoreError> {
-        schema::is_ours(theirs).map_err(|error| error.of_sent(theirs))?;
+        let file = sent(theirs)?;
         let copy = Unfinished::beside(ours, MODE);
         let copy = copy.map_err(|error| StoreError::of_new(ours, &error))?;
         let aside = Aside { theirs: theirs.to_owned(), copy };
         let to = aside.copy.path().to_str().unwrap_or_default();
-        let file = schema::readable(theirs, OpenFlags::SQLITE_OPEN_READ_ONLY)
-            .map_err(|error| error.of_sent(theirs))?;
-        match copy_whole(&file, to) {
-            Ok(None) => Ok(aside),
-            Ok(Some(why)) => Err(StoreError::damaged_file(theirs, why)),
-            Err(error) => Err(StoreError::of(theirs, &error).of_sent(theirs)),
-        }
+        let copied = copy_whole(&file, to);
+        copied.map_err(|error| StoreError::of(theirs, &error).of_sent(theirs))?;
+        Ok(aside)
     }
 
     /// Its runs in the order in which they were made, once everything of it has been looked at.
@@ -353,16 +386,24 @@ impl Aside {
     }
 }
 
-/// Copies a whole file; returns what is wrong with it, if something is.
-fn copy_whole(theirs: &Connection, to: &str) -> rusqlite::Result<Option<String>> {
-    let checked: String = theirs.query_row("PRAGMA quick_check(1)", (), |row| row.get(0))?;
-    if checked != "ok" {
-        return Ok(Some(checked));
+/// Opens a file that somebody has sent, if it is whole.
+fn sent(path: &Path) -> Result<Connection, StoreError> {
+    schema::is_ours(path).map_err(|error| error.of_sent(path))?;
+    let file = schema::readable(path, OpenFlags::SQLITE_OPEN_READ_ONLY)
+        .map_err(|error| error.of_sent(path))?;
+    let checked = file.query_row("PRAGMA quick_check(1)", (), |row| row.get(0));
+    let checked: String = checked.map_err(|error| StoreError::of(path, &error).of_sent(path))?;
+    match checked.as_str() {
+        "ok" => Ok(file),
+        why => Err(StoreError::damaged_file(path, why)),
     }
+}
+
+/// Copies a whole file.
+fn copy_whole(theirs: &Connection, to: &str) -> rusqlite::Result<()> {
     theirs.execute("VACUUM INTO ?", [to])?;
     // Its checksum was looked at, and is not in the copy.
-    schema::make_store(&Connection::open_with_flags(to, OpenFlags::SQLITE_OPEN_READ_WRITE)?)?;
-    Ok(None)
+    schema::make_store(&Connection::open_with_flags(to, OpenFlags::SQLITE_OPEN_READ_WRITE)?)
 }
 
 /// All that a file's layout consists of, as text.

@@ -33,7 +33,7 @@ mod writer;
 pub use self::error::{StoreError, StoreErrorKind};
 pub use self::experiment_lock::{ExperimentLock, ExperimentLockRow};
 pub use self::experiments::{TrialRow, trials_completed};
-pub use self::import_export::{Imported, RunCheck};
+pub use self::import_export::{Imported, RunCheck, is_exported};
 pub use self::imported::{IfKnown, ImportedRow};
 pub use self::interval_log::interval_log;
 pub use self::jobs::{ActionRow, Job, JobKind, JobRow, JobStatus};

@@ -96,6 +96,39 @@ fn once(all: Vec<Difference>) -> Vec<Difference> {
     kept
 }
 
+/// What makes the load of a side another one than the baseline's; nothing where their names say
+/// that they are compared for it, such as `clients=8`.
+pub(super) fn of_load(
+    all: &[Difference],
+    side: usize,
+    names: [&str; 2],
+) -> Vec<(String, [String; 2])> {
+    if are_named_by(all, side, names) {
+        return Vec::new();
+    }
+    let of_load = of_pair(all, side).into_iter().filter(|(key, _)| key.is_of_load());
+    let told = of_load.map(|(key, one)| (key.short(), [0, side].map(|at| value(one, at))));
+    told.collect()
+}
+
+/// Whether the names of two sides say what they differ in, such as `clients=8`.
+pub(super) fn are_named_by(all: &[Difference], side: usize, names: [&str; 2]) -> bool {
+    of_pair(all, side).iter().any(|(key, _)| {
+        let key = format!("{}=", key.short());
+        names.iter().all(|name| name.starts_with(&key) || name.contains(&format!(", {key}")))
+    })
+}
+
+/// What is not the same on a side and on the baseline.
+fn of_pair(all: &[Difference], side: usize) -> Vec<(Key, &Difference)> {
+    let differs = all.iter().filter(|one| one.values[0] != one.values[side]);
+    differs.map(|one| (Key::new(&one.about, &one.name), one)).collect()
+}
+
+fn value(one: &Difference, side: usize) -> String {
+    one.values[side].clone().unwrap_or_else(|| NOT_KNOWN.to_owned())
+}
+
 /// What differs between the runs of one side at one point.
 pub(super) fn within(sides: &[Side]) -> Vec<Mixed> {
     let of_side = |side: &Side| {
@@ -137,9 +170,7 @@ const NOT_KNOWN: &str = "none";
 
 /// What a side differs in from the baseline, for a sentence: the most telling traits alone.
 pub fn telling(all: &[Difference], side: usize) -> Vec<(String, [String; 2])> {
-    let of_pair = |one: &&Difference| one.values[0] != one.values[side];
-    let all: Vec<(Key, &Difference)> =
-        all.iter().filter(of_pair).map(|one| (Key::new(&one.about, &one.name), one)).collect();
+    let all = of_pair(all, side);
     let has = |about: &str, name: &str| {
         all.iter().any(|(key, _)| (key.about.as_str(), key.name.as_str()) == (about, name))
     };
@@ -162,10 +193,6 @@ pub fn telling(all: &[Difference], side: usize) -> Vec<(String, [String; 2])> {
         _ if matches!(key.name.as_str(), "group.workload" | "group.load") => 1,
         _ => 2,
     });
-    let value = |one: &Difference, side: usize| match &one.values[side] {
-        Some(value) => value.clone(),
-        None => NOT_KNOWN.to_owned(),
-    };
     let version = all.iter().find(|(key, _)| key.is_of_product() && key.name == "version");
     let printed = |(key, one): &(Key, &Difference)| {
         let of = |side: usize| match version {

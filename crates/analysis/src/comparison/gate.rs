@@ -10,8 +10,9 @@ use model::did_you_mean;
 use model::numbers::{INFINITE, significant};
 use serde::{Deserialize, Serialize};
 
-use super::{ComparisonReport, Judged, PointPair};
+use super::{ComparisonReport, Judged, PointPair, Ratio};
 use crate::figures::{Direction, OF_RUN, check_name, direction, find_as_written, short, spellings};
+use crate::report::Named;
 
 /// A limit as written: a figure, a direction and a share.
 #[derive(Clone, Debug, PartialEq)]
@@ -45,6 +46,8 @@ pub struct GateResult {
     pub passed: Passed,
     /// Where and by how much it is broken or undecided.
     pub at: Vec<String>,
+    /// All that it was held against, whether it holds there or not.
+    pub places: Vec<GatePlace>,
     /// The fewest runs of a side at a place: from [`stats::BOUNDS_MIN`] on it can be decided.
     #[serde(skip)]
     pub runs_least: usize,
@@ -54,13 +57,49 @@ pub struct GateResult {
     /// Whether it is broken by what makes the figure better.
     #[serde(skip)]
     pub is_on_gains: bool,
-    /// Whether the limit is undecided because one side has many more excluded runs.
+    /// Why it is undecided, if it is.
     #[serde(skip)]
-    pub is_by_lost: bool,
+    pub undecided_by: UndecidedBy,
     /// The worst ratio within the 95 % bounds, over all sides and points: the margin of a limit
     /// that holds. None without an interval.
     #[serde(skip)]
     pub worst: Option<f64>,
+    /// The pairs of runs that these bounds are of, where runs took turns: the fewest at a place.
+    #[serde(skip)]
+    pub pairs_least: Option<usize>,
+}
+
+/// A limit at one point of a side.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct GatePlace {
+    /// The side, by name.
+    pub side: String,
+    /// The point, by axis; empty where there is one.
+    pub values: Named<String>,
+    /// Whether it holds there.
+    pub passed: Passed,
+    /// The figure, by its whole name.
+    pub figure: String,
+    /// The side's over the baseline's; null where it is not known.
+    pub ratio: Option<Ratio>,
+    /// One-sided 95 % bounds of that ratio: of pairs, where runs took turns.
+    pub bounds: Option<(f64, f64)>,
+    /// The pairs of runs that these are of; null where runs did not take turns.
+    pub pairs: Option<usize>,
+}
+
+/// Why nobody can say whether a limit holds.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum UndecidedBy {
+    /// The runs differ by too much, or are too few.
+    #[default]
+    Noise,
+    /// The figure has surely changed in the direction of the limit, by about as much.
+    Near,
+    /// One side has many more runs that do not count than the other.
+    LostRuns,
+    /// The sides had different loads.
+    Load,
 }
 
 impl GateResult {
@@ -89,14 +128,16 @@ impl FromStr for Gate {
         check_name(figure).map_err(|why| no(&why))?;
         // <= and >= mean the same: no measured ratio equals the bound.
         let bound = rest[1..].trim_start_matches('=');
-        let number = bound.trim().strip_suffix('%').ok_or_else(|| no("it ends without %"))?;
-        let percent: f64 =
-            number.trim().parse().map_err(|_| no("its percentage is not a number"))?;
-        let by = percent / 100.0;
-        if !is_rise && by == -1.0 {
+        let number = bound.trim().strip_suffix('%').ok_or_else(|| {
+            no("it ends without %, and a change is in percent (--require of 'dbdyno run' limits \
+                the value itself)")
+        })?;
+        let percent = number.trim().parse().ok().filter(|percent: &f64| percent.is_finite());
+        let by = percent.ok_or_else(|| no("its percentage is not a number"))? / 100.0;
+        if !is_rise && by <= -1.0 {
             return Err(no("nothing can fall by more than 100 %"));
         }
-        let fits = by.is_finite() && (if is_rise { by >= 0.0 } else { (-1.0..=0.0).contains(&by) });
+        let fits = if is_rise { by >= 0.0 } else { by <= 0.0 };
         if !fits {
             return Err(no("write a rise with > and a fall with <"));
         }
@@ -119,11 +160,13 @@ impl Gate {
             gate: self.to_string(),
             passed: Passed::Held,
             at: Vec::new(),
+            places: Vec::new(),
             runs_least: usize::MAX,
             side_least: String::new(),
             is_on_gains: false,
-            is_by_lost: false,
+            undecided_by: UndecidedBy::Noise,
             worst: None,
+            pairs_least: None,
         };
         let mut n_seen = 0;
         for pair in &report.pairs {
@@ -144,12 +187,25 @@ impl Gate {
                     found.side_least.clone_from(side);
                 }
                 let passed = self.of(judged);
+                found.places.push(GatePlace {
+                    side: pair.side.clone(),
+                    values: point.values.clone(),
+                    passed,
+                    figure: judged.figure.clone(),
+                    ratio: judged.ratio,
+                    bounds: judged.bounds,
+                    pairs: judged.n_pairs,
+                });
                 found.worst = self.worse(found.worst, judged);
+                found.pairs_least = found.pairs_least.into_iter().chain(judged.n_pairs).min();
                 if passed == Passed::Held || (found.passed, passed) == LESS {
                     continue;
                 }
                 if (passed, found.passed) == LESS {
                     found.at.clear();
+                }
+                if passed == Passed::Undecided && self.is_near(judged) {
+                    found.undecided_by = UndecidedBy::Near;
                 }
                 let place = format!("{} {}", pair.side, point.values.pairs(" "));
                 let why = || judged.why.clone();
@@ -170,7 +226,14 @@ impl Gate {
             {
                 found.passed = Passed::Undecided;
                 found.at.push(side.lost_words());
-                found.is_by_lost = true;
+                found.undecided_by = UndecidedBy::LostRuns;
+            }
+            // What another load does looks like what the change does.
+            let load = report.load_differs(pair);
+            if !load.is_empty() && found.passed == Passed::Held {
+                found.passed = Passed::Undecided;
+                found.at.push(format!("{} differs in {}", pair.side, in_words(&load)));
+                found.undecided_by = UndecidedBy::Load;
             }
             // Where only one side has a run that counts, the other may be broken there.
             if found.passed != Passed::Broken {
@@ -218,6 +281,13 @@ impl Gate {
         }
     }
 
+    /// Whether the figure has surely changed in the direction of the limit.
+    fn is_near(&self, judged: &Judged) -> bool {
+        let interval = judged.ratio.and_then(|ratio| ratio.interval);
+        interval.is_some_and(|(low, high)| if self.is_rise { low > 1.0 } else { high < 1.0 })
+            && !judged.may_be_drift()
+    }
+
     /// A limit is broken if the whole interval of the ratio lies beyond it. It holds if the
     /// interval or the one-sided bound lies within it, which is a test of non-inferiority at 5 %.
     fn of(&self, judged: &Judged) -> Passed {
@@ -253,6 +323,12 @@ fn changed(judged: &Judged) -> Option<String> {
         format!(" ({confidence} % CI {} to {} %)", percent(low), percent(high))
     });
     Some(format!("{} %{}", percent(ratio.value), interval.unwrap_or_default()))
+}
+
+/// `clients (8, baseline 4)`.
+fn in_words(load: &[(String, [String; 2])]) -> String {
+    let words = load.iter().map(|(name, [base, side])| format!("{name} ({side}, baseline {base})"));
+    words.collect::<Vec<_>>().join(", ")
 }
 
 fn figure_at<'p>(point: &'p PointPair, name: &str) -> Option<&'p Judged> {

@@ -156,7 +156,7 @@ fn sides_without_runs_or_points_in_common_are_refused() {
     assert!(no(&[side("old", &[("8", &FIVE, 0)])]).contains("name another side"));
     let mut lost = side("new", &[]);
     lost.not_counted = sides::lost(3);
-    assert!(no(&[side("old", &[("8", &FIVE, 0)]), lost]).contains("counts: it is failed (3)"));
+    assert!(no(&[side("old", &[("8", &FIVE, 0)]), lost]).contains("counts: failed (3)"));
     let apart = [side("old", &[("8", &FIVE, 0)]), side("new", &[("9", &FIVE, 0)])];
     let words = "old and new have no point in common; they differ in clients (8 and 9): name runs";
     assert!(no(&apart).starts_with(words), "{}", no(&apart));
@@ -284,11 +284,53 @@ fn a_limit_is_undecided_where_one_side_lost_many_of_its_runs() {
     assert_eq!(passed(0, 1, 1.0).passed, Passed::Held);
     let lost = passed(0, 3, 1.0);
     assert_eq!(lost.passed, Passed::Undecided);
-    assert_eq!(lost.at, ["3 of 8 runs of new do not count: it is failed (3)"]);
+    assert_eq!(lost.at, ["3 of 8 runs of new do not count: failed (3)"]);
     assert_eq!(passed(3, 0, 1.0).passed, Passed::Undecided);
     // Equal losses favour no side, and a broken limit stays broken.
     assert_eq!(passed(3, 3, 1.0).passed, Passed::Held);
     assert_eq!(passed(0, 3, 0.8).passed, Passed::Broken);
+}
+
+#[test]
+fn a_limit_is_undecided_where_the_sides_ran_another_load_unless_they_are_named_by_it() {
+    let gate: Gate = "tps<-3%".parse().expect("it is one");
+    let held = |names: [&str; 2], factor: f64, plans: [&str; 2]| {
+        let mut both = [(0, 1.0), (1, factor)]
+            .map(|(at, factor)| sides::side(names[at], &[("8", &times(factor), at)]));
+        for (side, plan) in both.iter_mut().zip(plans) {
+            let reports = side.points.iter_mut().flat_map(|point| &mut point.reports);
+            reports.for_each(|report| report.plan = plan.to_owned());
+        }
+        let report = ComparisonReport::new(&both, &PLAIN).expect("they have runs");
+        gate.hold(&report).expect("it has TPS")
+    };
+    let (four, eight) = ("[[group]]\nclients = 4", "[[group]]\nclients = 8");
+    let builds = ["build=old", "build=new"];
+    let other = held(builds, 1.0, [four, eight]);
+    assert_eq!((other.passed, other.undecided_by), (Passed::Undecided, UndecidedBy::Load));
+    assert_eq!(other.at, ["build=new differs in clients (8, baseline 4)"]);
+    assert_eq!(held(builds, 0.8, [four, eight]).passed, Passed::Broken);
+    assert_eq!(held(builds, 1.0, [four, four]).passed, Passed::Held);
+    assert_eq!(held(["clients=4", "clients=8"], 1.0, [four, eight]).passed, Passed::Held);
+    // A setting of the server is no load.
+    let [low, high] = ["4MB", "64MB"].map(|size| format!("[server]\nwork_mem = '{size}'"));
+    assert_eq!(held(builds, 1.0, [&low, &high]).passed, Passed::Held);
+}
+
+#[test]
+fn a_limit_has_its_figures_at_every_place_and_says_when_it_is_near() {
+    let gate: Gate = "tps<-3%".parse().expect("it is one");
+    let held_by = |factor: f64| gate.hold(&held(&FIVE, &times(factor), 1)).expect("it has TPS");
+    let fine = held_by(1.0);
+    let [place] = &fine.places[..] else { panic!("one side, one point") };
+    assert_eq!((place.passed, place.figure.as_str()), (Passed::Held, "tps"));
+    assert_eq!((place.pairs, fine.pairs_least), (Some(5), Some(5)));
+    assert!(place.bounds.is_some_and(|(low, high)| low <= 1.0 && 1.0 <= high));
+    let near = held_by(0.97);
+    assert_eq!((near.passed, near.undecided_by), (Passed::Undecided, UndecidedBy::Near));
+    let noisy: [f64; 5] = [800.0, 1210.0, 990.0, 1105.0, 895.0];
+    let noisy = gate.hold(&held(&noisy, &times(1.0), 1)).expect("it has TPS");
+    assert_eq!((noisy.passed, noisy.undecided_by), (Passed::Undecided, UndecidedBy::Noise));
 }
 
 /// How often a gate does not pass: five paired repeats a side, 1 % of noise, and a drift.
@@ -327,7 +369,11 @@ fn a_limit_that_makes_no_sense_is_refused() {
     assert!(no_run.contains("can never be broken"), "{no_run}");
     assert!(no("p99>5").contains("without %"));
     assert!(no("p99>-5%").contains("write a rise with >"));
-    assert!(no("tps<-x%").contains("not a number"));
+    for odd in ["tps<-x%", "tps<nan%", "p99>inf%"] {
+        assert!(no(odd).contains("not a number"), "{odd}");
+    }
+    assert!(no("tps<-300%").contains("more than 100 %"));
+    assert!(no("p99>5ms").contains("--require of 'dbdyno run'"));
 }
 
 /// Numbers that follow from a seed, as if drawn from a normal distribution.

@@ -143,6 +143,9 @@ impl FromStr for Required {
         };
         let at = text.find(['<', '>']).ok_or_else(|| no("it has neither < nor >"))?;
         let (figure, rest) = text.split_at(at);
+        if rest.contains(',') {
+            return Err(no("it has a comma: give each limit on its own"));
+        }
         check_name(figure).map_err(|why| no(&why))?;
         let (comparison, rest) = Comparison::read(rest).expect("it begins with < or >");
         let bound = FigureBound::read(rest.trim()).map_err(|why| no(&why))?;

@@ -45,26 +45,11 @@ pub(crate) fn command() -> Command {
             ),
         )
         .arg(
-            undecided(
+            flags::undecided(
                 "Whether limits that the error leaves undecided pass or fail [default: fail]",
             )
             .requires("fail_if"),
         )
-}
-
-/// What becomes of a gate that nobody can decide.
-pub(super) fn undecided(help: &'static str) -> Arg {
-    Arg::new("undecided")
-        .long("undecided")
-        .value_name("pass|fail")
-        .value_parser(["pass", "fail"])
-        .hide_possible_values(true)
-        .help(help)
-}
-
-/// Whether such a gate fails.
-pub(super) fn fails_undecided(matches: &ArgMatches) -> bool {
-    matches.get_one::<String>("undecided").is_none_or(|is| is == "fail")
 }
 
 /// What is judged, and from where on it matters.
@@ -108,7 +93,7 @@ pub(crate) fn compare(matches: &ArgMatches, shell: &Shell) -> Outcome {
     let gates: Result<Vec<GateResult>, String> =
         gates.iter().map(|gate| gate.hold(&report)).collect();
     let gates = gates.map_err(|why| Error::Usage(format!("--fail-if: {why}")))?;
-    let fails_undecided = fails_undecided(matches);
+    let fails_undecided = flags::fails_undecided(matches);
     if let Some(gate) = gates.iter().find(|gate| gate.has_too_few_runs())
         && fails_undecided
     {
@@ -171,7 +156,10 @@ fn page_of(
         return page;
     }
     match flags::output_of(matches) == Output::Text && !matches.get_flag("full") {
-        true => comparison_short(report, gates, &next_commands(report, compared, matches)),
+        true => {
+            let next = next_commands(report, compared, !gates.is_empty(), matches);
+            comparison_short(report, gates, &next)
+        }
         false => comparison(report, gates),
     }
 }
@@ -180,6 +168,7 @@ fn page_of(
 fn next_commands(
     report: &ComparisonReport,
     compared: &CompareBy,
+    is_gate: bool,
     matches: &ArgMatches,
 ) -> Vec<(String, String)> {
     let names = matches.get_many::<String>("sides").into_iter().flatten();
@@ -201,7 +190,9 @@ fn next_commands(
         (format!("dbdyno report {names}{axis} -o compare.html"), "charts"),
         (format!("dbdyno compare {names}{asked} --fail-if '{limit}'"), "a gate"),
     ];
-    commands.into_iter().map(|(command, why)| (command, why.to_owned())).collect()
+    // Where there is a gate already, another one is no news.
+    let n_shown = if is_gate { 2 } else { 3 };
+    commands.into_iter().take(n_shown).map(|(command, why)| (command, why.to_owned())).collect()
 }
 
 /// How it is judged, as the command line says.

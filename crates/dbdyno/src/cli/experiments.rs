@@ -54,7 +54,7 @@ pub(crate) fn command() -> Command {
         .arg(flags::no_build())
         .arg(flags::load_method_of(LoadMethod::NAMES))
         .args(metrics::flags())
-        .arg(required::flag())
+        .args(required::flags())
         .arg(flags::quiet("Show no live view and no progress"));
     Command::new("experiments")
         .about("Lists, shows, resumes and removes experiments")
@@ -75,7 +75,7 @@ pub(crate) fn command() -> Command {
                     ),
                 )
                 .args(table_flags().map(|flag| flag.conflicts_with_all(["plan", "require"])))
-                .arg(required::flag().conflicts_with("plan")),
+                .args(required::flags().map(|flag| flag.conflicts_with("plan"))),
         )
         .subcommand(password::add(resume))
         .subcommand(Command::new("rm").about("Removes an experiment; its runs are kept").arg(id()))
@@ -137,7 +137,7 @@ pub(crate) fn is_document(matches: &ArgMatches) -> bool {
 pub(crate) fn run(varied: Varied, matches: &ArgMatches, shell: &Shell) -> Outcome {
     is_kept(matches)?;
     let required = required::asked(matches)?;
-    varied.points.iter().try_for_each(|(_, plan)| figure_names::check(&required, plan))?;
+    varied.points.iter().try_for_each(|(_, plan)| figure_names::check(&required.limits, plan))?;
     let seed = varied.points.first().map_or(1, |(_, plan)| plan.seed);
     walk(plan(varied, seed, labels(matches)?)?, matches, true, shell)
 }
@@ -247,8 +247,9 @@ fn required(
     matches: &ArgMatches,
     shell: &Shell,
 ) -> Result<RequiredResults, Error> {
-    let mut results = RequiredResults::default();
     let asked = required::asked(matches)?;
+    let mut results = RequiredResults::of(&asked);
+    let asked = asked.limits;
     if asked.is_empty() {
         return Ok(results);
     }
@@ -313,6 +314,10 @@ fn show(matches: &ArgMatches, shell: &Shell) -> Outcome {
     let figure = matches.get_one::<String>("figure").map(String::as_str);
     let asked = asked_tables(matches);
     if asked.is_any() {
+        if matches.contains_id("require") {
+            let why = "--require: tables have no room for limits: leave out --rows and --columns";
+            return Err(Error::Usage(why.to_owned()));
+        }
         let all = matrices(&store, &experiment, figure, asked)?;
         return match flags::is_json(matches) {
             true => shell.print(&as_json(&all)),

@@ -10,7 +10,7 @@ use model::RunId;
 use render::list::short_id;
 use render::{as_json, seconds_csv};
 use serde_json::{Value, json};
-use store::{Filter, Store, StoreError, StoreErrorKind};
+use store::{Filter, Store, StoreErrorKind, is_exported};
 
 use super::output_file::{OutputFile, extension};
 use super::stored::{add_new, id, said, store};
@@ -85,8 +85,11 @@ pub(super) const STDOUT: &str = "-";
 
 pub(super) fn export(matches: &ArgMatches, shell: &Shell) -> Outcome {
     let name = matches.get_one::<String>("file").filter(|name| *name != STDOUT);
-    let file = name.map(|name| OutputFile::named(name, matches, shell)).transpose()?;
     let format = format(matches, name)?;
+    // What was exported may be exported again, each night for example.
+    let may_replace = |path: &Path| format == Format::Dbdyno && is_exported(path);
+    let file = name.map(|name| OutputFile::named_unless(name, may_replace, matches, shell));
+    let file = file.transpose()?;
     let store = store(matches, shell)?;
     let runs = named(&store, matches)?;
     let (text, file) = match (format, file) {
@@ -95,7 +98,7 @@ pub(super) fn export(matches: &ArgMatches, shell: &Shell) -> Outcome {
             return Err(Error::Usage(why.to_owned()));
         }
         (Format::Dbdyno, Some(file)) => {
-            store.export_to(file.path(), &runs).map_err(refused)?;
+            store.export_to(file.path(), &runs).map_err(said)?;
             return wrote(file.path(), runs.len(), shell);
         }
         (Format::Json, file) => (reports_json(&reports(&store, &runs, shell)?), file),
@@ -192,14 +195,6 @@ fn interval_log(store: &Store, runs: &[RunId]) -> Result<String, Error> {
     }
 }
 
-/// Whoever asks for a run that goes on asks too early.
-fn refused(error: StoreError) -> Error {
-    match error.kind {
-        StoreErrorKind::UnderWay => Error::Usage(error.to_string()),
-        _ => said(error),
-    }
-}
-
 pub(super) fn import(matches: &ArgMatches, shell: &Shell) -> Outcome {
     let path = PathBuf::from(matches.get_one::<String>("path").expect("clap requires it"));
     let ours = flags::store_to_write(matches, shell)?;
@@ -207,9 +202,13 @@ pub(super) fn import(matches: &ArgMatches, shell: &Shell) -> Outcome {
     if !path.exists() {
         return Err(Error::Usage(format!("there is no file {}", path.display())));
     }
+    if !ours.exists() {
+        // Nor must a damaged file.
+        Store::check_sent(&path).map_err(said)?;
+    }
     // The first thing that a colleague does may be this: the store need not be there yet.
     let store = Store::open(&ours).map_err(said)?;
-    let imported = store.import(&path, check_run).map_err(refused)?;
+    let imported = store.import(&path, check_run).map_err(said)?;
     if imported.new.is_empty() && imported.known.is_empty() {
         return Err(Error::Failed(format!("{} has no runs", path.display())));
     }

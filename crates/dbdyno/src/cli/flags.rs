@@ -241,6 +241,21 @@ pub(crate) fn is_json(matches: &ArgMatches) -> bool {
     output_of(matches) == Output::Json
 }
 
+/// What becomes of a gate that nobody can decide.
+pub(crate) fn undecided(help: &'static str) -> Arg {
+    Arg::new("undecided")
+        .long("undecided")
+        .value_name("pass|fail")
+        .value_parser(["pass", "fail"])
+        .hide_possible_values(true)
+        .help(help)
+}
+
+/// Whether such a gate fails.
+pub(crate) fn fails_undecided(matches: &ArgMatches) -> bool {
+    matches.get_one::<String>("undecided").is_none_or(|is| is == "fail")
+}
+
 /// The format that is asked for.
 pub(crate) fn output_of(matches: &ArgMatches) -> Output {
     matches.get_one::<Output>("output").copied().unwrap_or(Output::Text)

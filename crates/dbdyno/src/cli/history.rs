@@ -11,7 +11,7 @@ use render::terminal::PAGE_WIDTH;
 use serde_json::json;
 use store::Store;
 
-use super::compare::{fails_undecided, judge, judged, undecided};
+use super::compare::{judge, judged};
 use super::flags::Output;
 use super::imported::{self, imported_flag, imported_of};
 use super::stored::{said, store};
@@ -54,8 +54,10 @@ pub(crate) fn command() -> Command {
                 .help("Exit with code 1 if the last build is worse, or cannot be judged"),
         )
         .arg(
-            undecided("Whether a last build that cannot be judged passes or fails [default: fail]")
-                .requires("fail_on_regression"),
+            flags::undecided(
+                "Whether a last build that cannot be judged passes or fails [default: fail]",
+            )
+            .requires("fail_on_regression"),
         )
 }
 
@@ -173,7 +175,7 @@ fn hold_last(report: &HistoryReport, matches: &ArgMatches, shell: &Shell) -> u8 
         return FAILED;
     }
     let undecided = undecided_by(report);
-    if undecided.is_empty() || !fails_undecided(matches) {
+    if undecided.is_empty() || !flags::fails_undecided(matches) {
         return DONE;
     }
     let text = format!(
@@ -185,6 +187,9 @@ fn hold_last(report: &HistoryReport, matches: &ArgMatches, shell: &Shell) -> u8 
 
 /// The reason why the last build cannot be judged; empty if it can.
 fn undecided_by(report: &HistoryReport) -> String {
+    if let Some(build) = report.measured_now() {
+        return format!("{build} is still being measured");
+    }
     if let Some(newest) = &report.measured_last {
         return match report.unlisted.contains(newest) {
             true => format!("--commits lacks {newest}, which was measured last"),

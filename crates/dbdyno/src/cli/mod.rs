@@ -390,7 +390,7 @@ fn is_written_so(matches: &ArgMatches) -> Result<(), Error> {
 }
 
 /// How the command may write its result.
-fn formats(matches: &ArgMatches) -> &'static [Output] {
+fn formats(matches: &ArgMatches) -> Vec<Output> {
     let is_document = match matches.subcommand() {
         Some(("compare" | "show", _)) => true,
         Some(("history", history)) => history::is_document(history),
@@ -401,20 +401,23 @@ fn formats(matches: &ArgMatches) -> &'static [Output] {
         Some(("selfcheck", selfcheck)) => selfcheck::is_document(selfcheck),
         _ => false,
     };
-    let is_markdown_too = match matches.subcommand() {
-        Some(("run", _)) => true,
+    // What has a verdict, which annotates a job.
+    let is_page = match matches.subcommand() {
+        Some(("run" | "compare", _)) => true,
+        Some(("history", history)) => history.subcommand().is_none(),
         Some(("runs", runs)) => runs::is_page(runs),
-        Some(("experiments", experiments)) => experiments.subcommand_name() == Some("resume"),
+        Some(("experiments", experiments)) => {
+            matches!(experiments.subcommand_name(), Some("show" | "resume"))
+        }
         _ => false,
     };
-    match (is_document, is_markdown_too) {
-        (true, _) if matches!(matches.subcommand_name(), Some("compare" | "history")) => {
-            Output::ALL
-        }
-        (true, _) => &[Output::Text, Output::Json, Output::Markdown, Output::Csv],
-        (false, true) => &[Output::Text, Output::Json, Output::Markdown],
-        (false, false) => &[Output::Text, Output::Json],
-    }
+    let is_written = |format: &Output| match format {
+        Output::Text | Output::Json => true,
+        Output::Markdown => is_document || is_page,
+        Output::Csv => is_document,
+        Output::Github => is_page,
+    };
+    Output::ALL.iter().copied().filter(is_written).collect()
 }
 
 /// What the innermost subcommand was given, where flags of all are found.

@@ -27,9 +27,20 @@ pub(super) struct OutputFile {
 }
 
 impl OutputFile {
-    /// The file of this name; refused if it is the store, or any other database of SQLite.
+    /// The file of this name; refused if it is the store, or any other database of SQLite, or if
+    /// its folder is not there.
     pub(super) fn named(
         name: &str,
+        matches: &ArgMatches,
+        shell: &Shell,
+    ) -> Result<OutputFile, Error> {
+        OutputFile::named_unless(name, |_| false, matches, shell)
+    }
+
+    /// The same, but takes a database that `may_replace`.
+    pub(super) fn named_unless(
+        name: &str,
+        may_replace: impl Fn(&Path) -> bool,
         matches: &ArgMatches,
         shell: &Shell,
     ) -> Result<OutputFile, Error> {
@@ -40,7 +51,12 @@ impl OutputFile {
         if store.is_some_and(|store| is_of_store(&path, &store)) {
             return Err(usage("it belongs to the store of runs"));
         }
-        if is_of_sqlite(&path) {
+        let folder = folder_of(&path);
+        if !folder.is_dir() {
+            let why = format!("-o {name}: there is no folder {}: make it", folder.display());
+            return Err(Error::Usage(why));
+        }
+        if is_of_sqlite(&path) && !may_replace(&path) {
             return Err(usage("it is a database, and would be overwritten"));
         }
         Ok(OutputFile { path })
@@ -54,12 +70,7 @@ impl OutputFile {
     /// Writes all of it, or leaves what is there as it is.
     pub(super) fn write(&self, bytes: &[u8]) -> Result<(), Error> {
         self.replace(bytes).map_err(|error| {
-            let folder = folder_of(&self.path);
-            let why = match folder.is_dir() {
-                true => error.to_string(),
-                false => format!("there is no folder {}", folder.display()),
-            };
-            Error::Failed(format!("{} cannot be written: {why}", self.path.display()))
+            Error::Failed(format!("{} cannot be written: {error}", self.path.display()))
         })
     }
 

@@ -13,25 +13,43 @@ use serde::Serialize;
 use super::flags::{self, Output};
 use crate::shell::Shell;
 
-pub(crate) fn flag() -> Arg {
-    Arg::new("require").long("require").action(ArgAction::Append).value_name("LIMIT").help(
-        "Exit with code 1 if this limit does not hold: \"p99<300ms\", \"tps>1000\"; it passes \
-             where the interval includes the bound",
-    )
+pub(crate) fn flags() -> [Arg; 2] {
+    let undecided = flags::undecided(
+        "Whether limits pass or fail whose interval includes the bound, or that have too few \
+         samples [default: fail]",
+    );
+    [
+        Arg::new("require")
+            .long("require")
+            .action(ArgAction::Append)
+            .value_name("LIMIT")
+            .help("Exit with code 1 unless this limit surely holds: \"p99<300ms\", \"tps>1000\""),
+        undecided.requires("require"),
+    ]
 }
 
 /// The limits that are asked for.
-pub(crate) fn asked(matches: &ArgMatches) -> Result<Vec<Required>, Error> {
+pub(crate) struct Requirements {
+    /// In the order in which they were given.
+    pub(crate) limits: Vec<Required>,
+    fails_undecided: bool,
+}
+
+/// The limits that are asked for.
+pub(crate) fn asked(matches: &ArgMatches) -> Result<Requirements, Error> {
     let all = matches.get_many::<String>("require").into_iter().flatten();
     let parsed = |text: &String| {
         text.parse::<Required>().map_err(|why| Error::Usage(format!("--require: {why}")))
     };
-    all.map(parsed).collect()
+    let limits = all.map(parsed).collect::<Result<Vec<Required>, Error>>()?;
+    Ok(Requirements { limits, fails_undecided: flags::fails_undecided(matches) })
 }
 
 /// What came of limits.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct RequiredResults {
+    /// Whether a limit fails that is undecided.
+    fails_undecided: bool,
     /// Each with where it was held, which is empty for a run.
     found: Vec<(String, RequiredResult)>,
     /// Why limits could not be held.
@@ -41,19 +59,25 @@ pub(crate) struct RequiredResults {
 }
 
 /// Tests limits on a run. A run that does not count (invalid or not completed) fails.
-pub(crate) fn of_run(required: &[Required], report: &Report) -> RequiredResults {
-    let mut results = RequiredResults::default();
-    if !required.is_empty() && !counts(report) && !is_settled(report) {
+pub(crate) fn of_run(required: &Requirements, report: &Report) -> RequiredResults {
+    let mut results = RequiredResults::of(required);
+    if !required.limits.is_empty() && !counts(report) && !is_settled(report) {
         let why = why_not_in_short(report);
         results.lost.push(format!("the run does not count: {why}"));
     }
-    for limit in required {
+    for limit in &required.limits {
         results.put(String::new(), limit.of_run(report));
     }
     results
 }
 
 impl RequiredResults {
+    /// None yet.
+    pub(crate) fn of(required: &Requirements) -> RequiredResults {
+        let fails_undecided = required.fails_undecided;
+        RequiredResults { fails_undecided, found: Vec::new(), lost: Vec::new(), unknown: None }
+    }
+
     /// Holds a limit against each point of an experiment, whose report shows its figure.
     pub(crate) fn add_points(&mut self, limit: &Required, report: &ExperimentReport) {
         for point in &report.points {
@@ -84,9 +108,23 @@ impl RequiredResults {
         }
     }
 
-    /// Whether no limit is broken.
+    /// Whether no limit fails.
     pub(crate) fn is_met(&self) -> bool {
-        self.lost.is_empty() && self.found.iter().all(|(_, result)| !result.holds.is_broken())
+        self.lost.is_empty() && !self.found.iter().any(|(_, result)| self.fails(result.holds))
+    }
+
+    fn fails(&self, holds: Holds) -> bool {
+        holds.is_broken() || self.fails_undecided && holds == Holds::Undecided
+    }
+
+    /// How an undecided limit that fails may come to pass.
+    fn remedy(&self) -> Option<String> {
+        let is_undecided = self.found.iter().any(|(_, result)| result.holds == Holds::Undecided);
+        (is_undecided && self.fails_undecided).then(|| {
+            "undecided limits fail: run longer (--duration) or more often (--repeat), or let them \
+             pass with --undecided pass"
+                .to_owned()
+        })
     }
 
     /// Prints one line for each limit: in text on stdout; beside JSON or CSV on stderr, if one is
@@ -124,8 +162,8 @@ impl RequiredResults {
 
     fn verdicts(&self) -> Vec<Verdict> {
         let tone_of = |holds: Holds| match holds {
+            _ if self.fails(holds) => Tone::Bad,
             Holds::Undecided => Tone::Warning,
-            _ if holds.is_broken() => Tone::Bad,
             _ => Tone::Good,
         };
         let found = self
@@ -150,7 +188,7 @@ impl RequiredResults {
     /// One line a limit.
     fn lines(&self) -> impl Iterator<Item = String> {
         let found = self.found.iter().map(|(place, result)| at_place(place, result));
-        found.chain(self.lost.iter().map(|why| lost_line(why)))
+        found.chain(self.lost.iter().map(|why| lost_line(why))).chain(self.remedy())
     }
 
     /// A report as JSON, with the limits where there are any.

@@ -47,7 +47,7 @@ pub(crate) fn command(words: &[String]) -> Result<Command, Error> {
                     .action(ArgAction::SetTrue)
                     .help("Report per-client figures"),
             )
-            .arg(required::flag())
+            .args(required::flags())
             .arg(runs::full_flag(runs::FULL))
             .args(metrics::flags())
             .arg(flags::quiet("No progress; of the report only its first line, or the limits"));
@@ -104,7 +104,7 @@ pub(crate) fn run(matches: &ArgMatches, shell: &Shell) -> Outcome {
 
 fn run_once(mut plan: Plan, matches: &ArgMatches, shell: &Shell) -> Outcome {
     let required = required::asked(matches)?;
-    figure_names::check(&required, &plan)?;
+    figure_names::check(&required.limits, &plan)?;
     password::give(&mut plan.target, matches, shell)?;
     let checks = flags::checks_of(matches);
     let store = match flags::is_unstored(matches, shell)? {

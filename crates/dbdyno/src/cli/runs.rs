@@ -117,7 +117,7 @@ fn show_command() -> Command {
         command = command.arg(flag.help(help).help_heading("Parts, as tables"));
     }
     command = command.arg(full_flag(FULL)).arg(section_flag(render::RUN_SECTIONS));
-    command.arg(required::flag().conflicts_with("plan")).arg(
+    command.args(required::flags().map(|flag| flag.conflicts_with("plan"))).arg(
         Arg::new("every")
             .long("every")
             .value_name("DURATION")

@@ -5,7 +5,7 @@
 use app::Error;
 use clap::{Arg, ArgAction, ArgMatches};
 use model::RunId;
-use store::{BadQuery, Store, why_no_label};
+use store::{BadQuery, Store, StoreErrorKind, why_no_label};
 
 use super::flags;
 use crate::shell::Shell;
@@ -44,7 +44,8 @@ pub(super) fn store(matches: &ArgMatches, shell: &Shell) -> Result<Store, Error>
 
 /// What the store says, as an error.
 pub(super) fn said(error: store::StoreError) -> Error {
-    let is_misuse = error.kind.is_wrong_name();
+    // Whoever asks for a run that goes on asks too early.
+    let is_misuse = error.kind.is_wrong_name() || error.kind == StoreErrorKind::UnderWay;
     (if is_misuse { Error::Usage } else { Error::Failed })(error.to_string())
 }
 

@@ -219,9 +219,9 @@ fn a_mistake_is_reported_with_the_help_of_its_own_command() {
     check(&["build", "empty", "--output=markdown"], only);
     check(&["selfcheck", "--output=markdown"], only);
     let either = "--output csv: this command does not write it; choose text, ";
-    check(&["run", "empty", "--output=csv"], &format!("{either}json or markdown"));
-    let part = "--output csv: this command does not write it; choose text, json or markdown; a \
-                part alone, such as --timing, is written as csv too";
+    check(&["run", "empty", "--output=csv"], &format!("{either}json, markdown or github"));
+    let part = "--output csv: this command does not write it; choose text, json, markdown or \
+                github; a part alone, such as --timing, is written as csv too";
     check(&["runs", "show", "last", "--timing", "--counter", "--output=csv"], part);
     check(&["runs", "show", "last", "--output=csv"], part);
     check(&["history", "ack", "--list", "--output=csv"], &only.replace("markdown:", "csv:"));

@@ -521,3 +521,21 @@ fn what_remains_of_an_experiment_may_have_another_label() {
     let twice = ["experiments", "resume", "last", "--label=k=1", "--label=k=2"];
     home.run(&twice).code(2).warns(&["'k' is '1' already"]);
 }
+
+#[test]
+fn a_server_that_never_answered_is_reported_before_any_trial_whatever_the_placement() {
+    let home = Home::new();
+    let target = "--target=mariadb://root@127.0.0.1:1/none";
+    let words = ["run", "oltp-read-only", target, "--duration=1s"];
+    let once = home.run(&words);
+    for more in [
+        &["--repeat=3"][..],
+        &["--repeat=3", "--placement=thread"],
+        &["--vary=clients=1,2", "--placement=simulated"],
+    ] {
+        let ran = home.run(&[&words[..], more].concat());
+        assert_eq!(ran.code, once.code, "{}", ran.err);
+        assert!(!ran.err.contains("waiting for it"), "{}", ran.err);
+        ran.warns(&["127.0.0.1:1"]);
+    }
+}

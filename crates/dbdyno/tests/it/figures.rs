@@ -112,13 +112,27 @@ fn too_few_samples_leave_a_requirement_undecided() {
     let home = Home::new();
     let words = ["run", "empty", "--target=sim:?service=constant:200ms", "--placement=simulated"];
     let more = ["--clients=1", "--duration=3s", "--ramp-up=0s", "--require=empty.p99<1s"];
-    home.run(&[&words[..], &more].concat())
-        .good()
-        .says(&["undecided empty.p99<1s: –", "too few samples"]);
-    home.run(&["runs", "show", "last", "--require=p999<1s"]).good().says(&["too few samples"]);
+    let run = [&words[..], &more].concat();
+    home.run(&run).code(1).says(&[
+        "undecided empty.p99<1s: –",
+        "too few samples",
+        "undecided limits fail: run longer",
+    ]);
+    let passed = home.run(&[&run[..], &["--undecided=pass"]].concat()).good();
+    passed.says(&["undecided empty.p99<1s: –"]);
+    let show = ["runs", "show", "last", "--require=p999<1s"];
+    home.run(&show).code(1).says(&["too few samples"]);
+    home.run(&[&show[..], &["--undecided=pass"]].concat()).good();
+    let json = home.run(&[&show[..], &["--output=json"]].concat()).code(1);
+    assert_eq!(at(&json.json(), "required.results.0.holds"), "undecided");
+    let github = home.run(&[&run[..], &["--output=github"]].concat()).code(1);
+    github.says(&["::error title=dbdyno Limit::undecided empty.p99<1s"]);
     let points = [&words[..], &more[1..], &["--vary=clients=1,2"]].concat();
-    let points = home.run(&points).good();
-    points.says(&["clients=1: undecided empty.p99<1s: – (too few samples"]);
+    let said = ["clients=1: undecided empty.p99<1s: – (too few samples"];
+    home.run(&points).code(1).says(&said);
+    home.run(&[&points[..], &["--undecided=pass"]].concat()).good().says(&said);
+    let alone = home.run(&["runs", "show", "last", "--undecided=pass"]).code(2);
+    alone.warns(&["--require"]).is_a_sentence();
 }
 
 #[test]

@@ -5,8 +5,10 @@ use std::path::Path;
 
 use serde_json::json;
 
-use crate::home::{Home, at, number};
+use crate::home::{Home, at, number, number_in};
 use crate::http::Web;
+
+const RUNS: &str = "SELECT count(*) FROM run";
 
 /// Runs of a database that is as fast as it says, one for each build.
 fn builds(home: &Home, builds: &[(&str, &str)]) {
@@ -17,6 +19,36 @@ fn builds(home: &Home, builds: &[(&str, &str)]) {
         let label = format!("--label=build={build}");
         home.run(&[&words[..], &["--duration=20s", "--ramp-up=0s", &label]].concat()).good();
     }
+}
+
+#[test]
+fn a_build_that_is_still_being_measured_is_not_judged_yet() {
+    let home = Home::new();
+    let begun = |build: &str| {
+        let label = format!("--label=build={build}");
+        let words = ["run", "empty", "--target=sim:?service=constant:5ms", "--rate=50"];
+        home.start(&[&words[..], &["--duration=600s", "--check=off", &label]].concat())
+    };
+    let gate = ["history", "--fail-on-regression"];
+    let mut run = begun("1.1");
+    run.wait_until("a run in the store", |_| number_in(&home.store(), RUNS) == Some(1));
+    home.run(&gate).code(2).warns(&["no run with the label build has ended: one is still running"]);
+    run.interrupt();
+    run.end().code(130);
+
+    // The last one does not pass for another that is as good as those before.
+    builds(&home, &[("1.2", "2ms"), ("1.3", "2ms"), ("1.4", "2ms"), ("1.5", "2ms")]);
+    home.run(&gate).good();
+    let mut run = begun("1.6");
+    run.wait_until("a run in the store", |_| number_in(&home.store(), RUNS) == Some(6));
+    let undecided = "--fail-on-regression is undecided: 1.6 is still being measured";
+    home.run(&gate).code(1).says(&["1.6 is still being measured"]).warns(&[undecided]);
+    home.run(&[&gate[..], &["--undecided=pass"]].concat()).good();
+    home.run(&["runs", "label", "last", "build=1.2"]).good();
+    // Another repeat of an older one says nothing of the last.
+    home.run(&gate).good();
+    run.interrupt();
+    run.end().code(130);
 }
 
 #[test]

@@ -247,7 +247,7 @@ fn a_killed_run_is_kept_but_for_its_last_moments_and_its_data_are_whole() {
     let mut run = home.start(&LONG);
     wait_for_seconds(&home, &mut run, 3);
     home.run(&["runs", "list", "--status=running"]).good().says(&["tpcc"]);
-    home.run(&["runs", "rm", "last"]).code(1).warns(&["is running: stop it first"]);
+    home.run(&["runs", "rm", "last"]).code(2).warns(&["is running: stop it first"]);
     let waits = ["is still running: wait for its end"];
     home.run(&["runs", "export", "last", "-o", "half.dbdyno"]).code(2).warns(&waits);
     let so_far = home.run(&["runs", "export", "last", "-o", "so-far.json"]).good();

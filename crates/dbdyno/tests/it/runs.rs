@@ -224,8 +224,26 @@ fn a_run_leaves_as_a_file_for_every_reader_and_comes_back_the_same() {
     again.says(&[&format!("{id} exists already and was skipped")]);
     assert_eq!(names(&colleague.json(&["runs", "list"])), ["sent"]);
 
-    let twice = home.run(&["runs", "export", "last", "-o", "run.dbdyno"]).code(2);
-    twice.warns(&["it is a database, and would be overwritten: name another file"]);
+    // What was exported is exported again, each night for example; nothing else is replaced by it.
+    assert!(export("run.dbdyno").starts_with(b"SQLite format 3\0"));
+    fs::copy(home.path("run.dbdyno"), home.path("edited.dbdyno")).expect("a copy");
+    let edited = rusqlite::Connection::open(home.path("edited.dbdyno")).expect("a database");
+    edited.execute_batch("CREATE TABLE precious (x)").expect("a table");
+    fs::copy(home.store(), home.path("kept.dbdyno")).expect("a copy");
+    for (file, how) in
+        [("edited.dbdyno", "dbdyno"), ("kept.dbdyno", "dbdyno"), ("run.dbdyno", "json")]
+    {
+        let format = format!("--format={how}");
+        let taken = home.run(&["runs", "export", "last", &format, "-o", file]).code(2);
+        taken.warns(&["it is a database, and would be overwritten: name another file"]);
+    }
+    let astray = home.run(&["runs", "export", "last", "-o", "none/run.dbdyno"]).code(2);
+    astray.warns(&["there is no folder none: make it"]).is_a_sentence();
+    // A file that is cut off leaves no empty store.
+    let stranger = Home::new();
+    stranger.write("half.dbdyno", &portable[..portable.len() / 2]);
+    stranger.run(&["runs", "import", "half.dbdyno"]).code(1).is_a_sentence();
+    assert!(!stranger.store().exists());
     let nowhere = home.run(&["runs", "export", "last", "--format=dbdyno"]).code(2);
     nowhere.warns(&["name it with -o"]);
     fs::write(home.path("hostile.dbdyno"), "SQLite format 3\0 and more").expect("a file");

@@ -12,8 +12,8 @@ use model::numbers::{count, cut, significant};
 
 use super::each_transaction::TIME;
 use super::{
-    ALL, detectable, gate, lost_runs, names_of, no_difference, notes, over_all, remarks, role,
-    seeds, shortened, sign, summed_up, table, verdict, with_caution,
+    ALL, detectable, gate, loads, lost_runs, names_of, no_difference, notes, over_all, remarks,
+    role, seeds, shortened, sign, summed_up, table, verdict, with_caution,
 };
 use crate::document::{Block, Document, Remark, Section, Validity, Verdict};
 use crate::first_page::{NOTES_MOST, WARNINGS_MOST, WITH_FULL, in_brief, more, next_block};
@@ -112,7 +112,7 @@ fn how(report: &ComparisonReport) -> String {
 /// Warnings in a line or two each, those of one side first.
 fn shown_remarks(report: &ComparisonReport) -> Vec<Remark> {
     let mut warnings = counted_findings(report);
-    warnings.splice(0..0, lost_runs(report));
+    warnings.splice(0..0, loads(report).chain(lost_runs(report)));
     warnings.extend(seeds(report));
     warnings.extend(crate::wording::left_out(&report.damaged));
     let more = more(warnings.len(), WARNINGS_MOST).map(|more| format!("{more}."));

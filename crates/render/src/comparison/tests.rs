@@ -138,7 +138,7 @@ fn what_speaks_against_it_is_reported_in_sentences() {
         "Steal took 12 % in 0 of 5 runs of old, 3 of 5 runs of new (noisy\\_machine): mostly on one \
          side",
         "in 5 of 5 runs of old, 5 of 5 runs of new (short\\_run).",
-        "2 of 7 runs of old do not count: it is failed (2); those that are left may be the lucky",
+        "2 of 7 runs of old do not count: failed (2); the remaining runs may be the better",
     ] {
         assert!(page.contains(words), "{words}: {page}");
     }
