@@ -72,11 +72,12 @@ impl Marks {
         Err(io::Error::other("the server starts processes faster than they can be signalled"))
     }
 
-    /// Kills every process of the server and waits until all are gone.
+    /// Kills every process of the server and waits until all are gone, also those that were about
+    /// to end: until then they hold the server's shared memory, and it could not start again.
     pub(crate) fn kill(&self) -> io::Result<()> {
         let deadline = Deadline::new(KILL_LIMIT)?;
         for _ in 0..ROUNDS_MAX {
-            let processes = self.processes()?;
+            let processes = with_ending_children(&[&self.cluster, &self.folder])?;
             if processes.is_empty() {
                 return Ok(());
             }
@@ -114,7 +115,36 @@ impl Process {
 }
 
 fn find(marks: &[&Vec<Vec<u8>>]) -> io::Result<Vec<Process>> {
-    let mut found = Vec::new();
+    let all = seen()?.into_iter().filter(|one| one.has(marks));
+    Ok(all.map(|one| one.process).collect())
+}
+
+/// The same, with those of their children that are ending. Such a process has given up its memory
+/// for the most part, and its command line with it.
+fn with_ending_children(marks: &[&Vec<Vec<u8>>]) -> io::Result<Vec<Process>> {
+    let all = seen()?;
+    let parents: Vec<u32> =
+        all.iter().filter(|one| one.has(marks)).map(|one| one.process.pid).collect();
+    let is_ending = |one: &Seen| one.line.is_empty() && parents.contains(&one.parent);
+    let found = all.into_iter().filter(|one| one.has(marks) || is_ending(one));
+    Ok(found.map(|one| one.process).collect())
+}
+
+/// A process as it was when somebody looked.
+struct Seen {
+    process: Process,
+    parent: u32,
+    line: Vec<u8>,
+}
+
+impl Seen {
+    fn has(&self, marks: &[&Vec<Vec<u8>>]) -> bool {
+        marks.iter().copied().flatten().any(|mark| contains(&self.line, mark))
+    }
+}
+
+fn seen() -> io::Result<Vec<Seen>> {
+    let mut all = Vec::new();
     for entry in fs::read_dir("/proc")? {
         let name = entry?.file_name();
         let Some(pid) = name.to_str().and_then(|name| name.parse::<u32>().ok()) else { continue };
@@ -122,11 +152,17 @@ fn find(marks: &[&Vec<Vec<u8>>]) -> io::Result<Vec<Process>> {
         // has ended in between has neither.
         let Ok(handle) = handle(pid) else { continue };
         let Ok(line) = fs::read(format!("/proc/{pid}/cmdline")) else { continue };
-        if marks.iter().copied().flatten().any(|mark| contains(&line, mark)) {
-            found.push(Process { pid, handle });
-        }
+        let Ok(stat) = fs::read_to_string(format!("/proc/{pid}/stat")) else { continue };
+        let parent = parent_in(&stat).unwrap_or(0);
+        all.push(Seen { process: Process { pid, handle }, parent, line });
     }
-    Ok(found)
+    Ok(all)
+}
+
+/// The parent's number in `/proc/PID/stat` (proc(5)): the second field behind the name, which
+/// stands in brackets and may contain any.
+fn parent_in(stat: &str) -> Option<u32> {
+    stat.rsplit_once(')')?.1.split_whitespace().nth(1)?.parse().ok()
 }
 
 fn contains(line: &[u8], mark: &[u8]) -> bool {
@@ -135,7 +171,7 @@ fn contains(line: &[u8], mark: &[u8]) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use std::io::Read;
+    use std::io::{BufRead, BufReader, Read};
     use std::process::{Command, Stdio};
 
     use super::*;
@@ -166,5 +202,39 @@ mod tests {
         assert_eq!(other.try_wait().expect("asked"), None);
         other.kill().expect("killed");
         other.wait().expect("reaped");
+    }
+
+    #[test]
+    fn a_child_that_is_ending_is_waited_for_although_it_has_no_command_line_any_more() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let marks = Marks::of(folder.path());
+        let mut command = Command::new("sh");
+        let datadir = format!("--datadir={}/data", folder.path().display());
+        // The second shell knows of no child, and so reaps none.
+        let script = "sleep 1000 & echo $!; exec sh -c 'echo; read -r _' \"$0\"";
+        command.args(["-c", script, &datadir]);
+        let mut parent = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().expect("sh");
+        let mut told = BufReader::new(parent.stdout.take().expect("a pipe")).lines();
+        let mut line = || told.next().expect("told").expect("text");
+        let pid: u32 = line().parse().expect("a number");
+        assert_eq!(line(), "", "the second shell is there");
+        let child = Process { pid, handle: handle(pid).expect("it sleeps") };
+        child.signal(Signal::KILL);
+        // It has ended once all of its memory is gone, and nobody reaps it.
+        let deadline = Deadline::new(KILL_LIMIT).expect("a clock");
+        assert!(deadline.sees_end_of(child.handle.as_fd()));
+        let pids = |all: Vec<Process>| all.iter().map(|one| one.pid).collect::<Vec<u32>>();
+        let marked = [&marks.cluster, &marks.folder];
+        assert_eq!(pids(find(&marked).expect("/proc")), [parent.id()]);
+        let both = pids(with_ending_children(&marked).expect("/proc"));
+        assert!(both.len() == 2 && both.contains(&pid), "{both:?}");
+        marks.kill().expect("killed");
+        assert!(!parent.wait().expect("reaped").success());
+    }
+
+    #[test]
+    fn a_parent_is_read_whatever_its_child_is_called() {
+        assert_eq!(parent_in("12 (a) b (c)) S 34 12 12 0"), Some(34));
+        assert_eq!(parent_in("12 (a"), None);
     }
 }
