@@ -419,6 +419,9 @@ pub struct Judged {
     /// Logarithms of the figures of the baseline's runs and of the side's.
     #[serde(skip)]
     of_runs: [Vec<f64>; 2],
+    /// Whether some runs do not have the figure.
+    #[serde(skip)]
+    is_lacking: bool,
     /// What these differ by within each repeat, where that is judged.
     #[serde(skip)]
     within: Option<Vec<f64>>,
@@ -905,6 +908,7 @@ fn of_all_runs(name: &str, base: &SidePoint, side: &SidePoint, pairs_min: Option
         let (n, of) = (values.len(), reports.len());
         judged.why = Some(format!("{n} of {of} runs of a side have {}{lack}", title(name)));
         (judged.p, judged.ratio) = (None, None);
+        judged.is_lacking = true;
         // A mean over the others would be that of the good ones.
         judged.baseline = judged.baseline.filter(|_| base_values.len() == base.len());
         judged.side = judged.side.filter(|_| side_values.len() == side.len());
@@ -1002,6 +1006,7 @@ fn judged(name: &str, base: &Repeats, side: &Repeats, pairs_min: Option<usize>) 
         why: found.err().map(why_not),
         beside_drift: None,
         of_runs,
+        is_lacking: false,
         within,
         bounds,
         n_pairs: pairs.map(|pairs| pairs.len()),

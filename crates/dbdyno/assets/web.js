@@ -97,11 +97,15 @@
       return;
     }
     figure.isAsking = true;
-    while (figure.isOutdated) {
-      figure.isOutdated = false;
-      await drawOnce(figure);
+    // One that fails must not be the last.
+    try {
+      while (figure.isOutdated) {
+        figure.isOutdated = false;
+        await drawOnce(figure);
+      }
+    } finally {
+      figure.isAsking = false;
     }
-    figure.isAsking = false;
   };
   dbdynoCharts.load = draw;
 

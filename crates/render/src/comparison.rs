@@ -124,7 +124,6 @@ fn verdict(report: &ComparisonReport, pair: &PairReport) -> Verdict {
     let figures = summed_up(pair);
     let differ = differ_in(report, pair).map(|differ| format!("They differ in {differ}."));
     let detectable = figures.first().and_then(|judged| detectable(judged));
-    let detectable = detectable.map(|of| format!("Detectable: {of}."));
     let beside = beside(&report.primary);
     let beside = figures.into_iter().skip(1).find(|judged| judged.figure == beside);
     let beside = beside.and_then(aside).map(|words| format!("{words}."));
@@ -191,6 +190,7 @@ fn gate(gate: &GateResult) -> Verdict {
                 UndecidedBy::LostRuns => {
                     "the change may be the cause: 'dbdyno runs list' shows these runs"
                 }
+                UndecidedBy::Samples => "run longer (--duration)",
                 UndecidedBy::Load => "run both sides with the same load",
                 UndecidedBy::Near => {
                     "the change is about as large as the limit: run more repeats, or set another \
@@ -555,26 +555,56 @@ fn sentence(min_effect: f64, judged: &Judged) -> String {
     }
 }
 
-/// What would have been seen all the same, where no difference was: `5.1 % or more with 4 runs a
-/// side, 2.2 % with 16`.
+/// What would have been seen all the same, where no difference was: `Smallest detectable
+/// difference: 5.1 % with 4 runs a side, 2.2 % with 16.`
 fn detectable(judged: &Judged) -> Option<String> {
     let share = judged.detectable.filter(|_| judged.verdict == Judgement::NoEvidence)?;
     let runs = [judged.baseline, judged.side].into_iter().flatten().map(|figure| figure.count);
     let runs = runs.min().unwrap_or(0);
-    let mut printed = format!("{} or more with {} a side", smallest(share), count(runs, "run"));
-    let more = 4 * runs;
-    if more <= stats::FIGURES_MAX as u64 {
-        let half = smallest(((1.0 + share).ln() / 2.0).exp() - 1.0);
+    let is_factor = is_twofold(share);
+    let least = smallest(share, is_factor);
+    let runs_a_side = count(runs, "run");
+    let mut printed = format!("Smallest detectable difference: {least} with {runs_a_side} a side");
+    if let Some(more) = fourfold(runs) {
+        let half = smallest(with_fourfold(share), is_factor);
         printed.push_str(&format!(", {half} with {more}"));
     }
-    Some(printed)
+    Some(printed + ".")
 }
 
-/// A detectable difference: `5.1 %`, or `×2.4` where it is more than twofold.
-fn smallest(share: f64) -> String {
-    match share <= 1.0 {
-        true => format!("{} %", significant(share * 100.0, 2)),
-        false => format!("×{}", significant(1.0 + share, 2)),
+/// The repeats that would show half of what the runs of a comparison could not show, with what
+/// that is; none where the verdicts are clear, or where that is too many.
+pub fn more_repeats(report: &ComparisonReport) -> Option<(u64, String)> {
+    let of_pair = |pair: &PairReport| {
+        let judged = *summed_up(pair).first()?;
+        let share = judged.detectable.filter(|_| judged.verdict == Judgement::NoEvidence)?;
+        let runs = judged.baseline?.count.min(judged.side?.count);
+        let share = with_fourfold(share);
+        Some((fourfold(runs)?, smallest(share, is_twofold(share))))
+    };
+    report.pairs.iter().find_map(of_pair)
+}
+
+/// Four times as many runs, if as many can be judged.
+fn fourfold(runs: u64) -> Option<u64> {
+    Some(4 * runs).filter(|more| *more <= stats::FIGURES_MAX as u64)
+}
+
+/// What four times as many runs would show: half of it, as a logarithm.
+fn with_fourfold(share: f64) -> f64 {
+    ((1.0 + share).ln() / 2.0).exp() - 1.0
+}
+
+/// Whether a share says less than the factor that it is.
+fn is_twofold(share: f64) -> bool {
+    share > 1.0
+}
+
+/// A detectable difference: `5.1 %`, or `×2.4`.
+fn smallest(share: f64, is_factor: bool) -> String {
+    match is_factor {
+        false => format!("{} %", significant(share * 100.0, 2)),
+        true => format!("×{}", significant(1.0 + share, 2)),
     }
 }
 
@@ -816,7 +846,7 @@ fn not_plain<'j>(judged: impl Iterator<Item = &'j Judged>) -> Vec<String> {
             found.push(why);
         }
     }
-    found.into_iter().map(|why| format!("Why: {why}.")).collect()
+    found.into_iter().map(|why| format!("Undecided, because {why}.")).collect()
 }
 
 /// Pairs of sides whose random numbers are the same.
@@ -961,8 +991,8 @@ fn short_names(names: &[&str]) -> Option<Vec<String>> {
     fn value(name: &str) -> String {
         let first = first(name);
         match key_value(&first) {
-            Some((_, value)) if value.contains(':') => value.to_owned(),
-            Some((_, value)) => format!("={value}"),
+            Some((_, value)) if value.parse::<f64>().is_ok() => format!("={value}"),
+            Some((_, value)) => value.to_owned(),
             None => first,
         }
     }
@@ -1011,8 +1041,9 @@ fn cells(report: &ComparisonReport, point: &str, judged: &Judged) -> [Cell; 12] 
     let times = ratio.map_or_else(|| NONE.to_owned(), |ratio| ratio_text(&judged.figure, ratio));
     let interval = ratio.and_then(|ratio| ratio.interval);
     let p = judged.p_corrected.map_or(Cell::None, |p| Cell::said(format!("{p:.3}"), Some(p)));
-    let detectable =
-        judged.detectable.map_or(Cell::None, |share| Cell::said(smallest(share), Some(share)));
+    let detectable = judged
+        .detectable
+        .map_or(Cell::None, |share| Cell::said(smallest(share, is_twofold(share)), Some(share)));
     [
         point.into(),
         judged.figure.as_str().into(),

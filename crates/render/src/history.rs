@@ -26,7 +26,10 @@ pub fn history(report: &HistoryReport) -> Document {
     let mut page = Document::new("History", format!("{figure} by {}", report.by));
     page.question = vec![format!("Has the level of {figure} changed, and at which {}?", report.by)];
     page.scene = report.scene.iter().map(scene).collect();
-    page.verdicts = report.points.iter().map(|point| verdict(report, point)).collect();
+    let (short, judged): (Vec<&PointHistory>, Vec<&PointHistory>) =
+        report.points.iter().partition(|point| is_short(point));
+    page.verdicts = judged.into_iter().map(|point| verdict(report, point)).collect();
+    page.verdicts.extend(too_short_verdict(report, &short));
     page.validity = validity(report);
     let over = vec![Block::Charts(of_history(report)), Block::paragraphs(about(report))];
     page.section("builds", "Over builds", over);
@@ -93,6 +96,42 @@ fn verdict(report: &HistoryReport, point: &PointHistory) -> Verdict {
     };
     let headline = headline(report, point).into();
     Verdict { tone, word: String::new(), headline, details: sentences(report, point).collect() }
+}
+
+/// Whether a series has too few builds for any statement on the last one.
+fn is_short(point: &PointHistory) -> bool {
+    let is_unknown = point.changes.is_none() && point.last.is_none() && point.baseline.is_none();
+    is_unknown && point.lacks.is_none() && point.starts.is_empty()
+}
+
+/// That series have too few builds: in one sentence for all of them.
+fn too_short_verdict(report: &HistoryReport, short: &[&PointHistory]) -> Option<Verdict> {
+    let headline = match short {
+        [] => return None,
+        [point] => headline(report, point),
+        all => {
+            let builds = all.iter().map(|point| point.builds.len() as u64);
+            let most = builds.max().unwrap_or(0);
+            let most = if most > 1 { format!("at most {most}") } else { "1".to_owned() };
+            format!(
+                "{} by {}: {} series have too few {}s ({most}) to judge the last one",
+                title(&report.figure),
+                report.by,
+                all.len(),
+                noun(report)
+            )
+        }
+    };
+    let details = match short {
+        [point] => sentences(report, point).collect(),
+        _ => Vec::new(),
+    };
+    Some(Verdict { tone: Tone::Plain, word: String::new(), headline: headline.into(), details })
+}
+
+/// What the values of the label are.
+fn noun(report: &HistoryReport) -> &'static str {
+    if report.by == "day" { "day" } else { "build" }
 }
 
 /// The builds that no series has, and the runs that cannot be read, in sentences.
@@ -196,7 +235,7 @@ fn few(names: &[String]) -> String {
 
 /// What a series is of, and what is to be thought of it.
 fn headline(report: &HistoryReport, point: &PointHistory) -> String {
-    let n_builds = count(point.builds.len() as u64, "build");
+    let n_builds = count(point.builds.len() as u64, noun(report));
     let series = format!("{} by {} {}", title(&report.figure), report.by, point.name());
     format!("{}: {n_builds}, {}", series.trim_end(), in_short(point))
 }

@@ -323,10 +323,12 @@ pub fn experiment_list(all: &[ExperimentLine]) -> Document {
         Column::data("started"),
         Column::new("started (UTC)", Align::Left),
         Column::words("name", "name"),
-        Column::words("axes", "axes"),
+        Column::data("axes"),
+        Column::new("axes", Align::Left),
         Column::new("trials", Align::Right).key("trials"),
         Column::data("trials_completed"),
-        Column::words("status", "status"),
+        Column::data("status"),
+        Column::spare("status", Align::Left, 1),
     ];
     let mut table = Table::new(columns).or_words("no experiments");
     for ExperimentLine { experiment, trials_completed: n_done, status } in all {
@@ -335,12 +337,14 @@ pub fn experiment_list(all: &[ExperimentLine]) -> Document {
             id.as_str().into(),
             short_id(id).into(),
             instant(*started_unix_ms),
-            utc(*started_unix_ms).into(),
+            begun(*started_unix_ms).into(),
             name.as_str().into(),
             axes(experiment).into(),
+            axes_in_short(experiment).into(),
             trials(experiment, *n_done),
             (*n_done).into(),
             status.map_or(Cell::said(NONE, None), |status| status.name().into()),
+            status.map_or(NONE, Status::name).into(),
         ]);
     }
     let mut page = Document::new("Experiments", "Experiments");
@@ -363,10 +367,20 @@ const AXES_MAX: usize = 60;
 
 /// What is varied or sought, as it was written.
 pub fn axes(of: &Experiment) -> String {
+    axes_called(of, |name| name)
+}
+
+/// The same by the last parts of their names.
+fn axes_in_short(of: &Experiment) -> String {
+    axes_called(of, model::short_axis)
+}
+
+fn axes_called(of: &Experiment, called: fn(&str) -> &str) -> String {
     let axes: Vec<String> = match &of.seek {
-        Some(seek) => vec![format!("{}={}..{} sought", seek.axis, seek.low, seek.high)],
+        Some(seek) => vec![format!("{}={}..{} sought", called(&seek.axis), seek.low, seek.high)],
         None => {
-            let axis = |axis: &model::Axis| format!("{}={}", axis.name, axis.values.join(","));
+            let axis =
+                |axis: &model::Axis| format!("{}={}", called(&axis.name), axis.values.join(","));
             of.axes.iter().map(axis).collect()
         }
     };

@@ -128,7 +128,7 @@ pub(crate) fn ranges<'f>(all: impl Iterator<Item = &'f Figure>) -> Option<String
         Some(n) => format!("repeat at least {n} times"),
         None => "repeat more often".to_owned(),
     };
-    Some(format!("A to B: least to most of the runs, too few for a CI; {repeat}"))
+    Some(format!("a range is the least to the most of the runs, too few for a CI; {repeat}"))
 }
 
 /// Which runs are left out for their damage, and how to be rid of them.

@@ -96,6 +96,8 @@ pub enum UndecidedBy {
     Noise,
     /// The figure has surely changed in the direction of the limit, by about as much.
     Near,
+    /// Some runs have too few samples for the figure.
+    Samples,
     /// One side has many more runs that do not count than the other.
     LostRuns,
     /// The sides had different loads.
@@ -179,7 +181,8 @@ impl Gate {
                     Direction::Neither => false,
                 };
                 let n_runs = judged.of_runs.iter().map(Vec::len).min().unwrap_or(0);
-                if n_runs < found.runs_least {
+                // More runs would not have the figure either.
+                if n_runs < found.runs_least && !judged.is_lacking {
                     found.runs_least = n_runs;
                     let is_base = judged.of_runs[0].len() == n_runs;
                     let base = report.sides.first().map(|side| &side.name);
@@ -204,7 +207,9 @@ impl Gate {
                 if (passed, found.passed) == LESS {
                     found.at.clear();
                 }
-                if passed == Passed::Undecided && self.is_near(judged) {
+                if passed == Passed::Undecided && judged.is_lacking {
+                    found.undecided_by = UndecidedBy::Samples;
+                } else if passed == Passed::Undecided && self.is_near(judged) {
                     found.undecided_by = UndecidedBy::Near;
                 }
                 let place = format!("{} {}", pair.side, point.values.pairs(" "));

@@ -333,6 +333,18 @@ fn a_limit_has_its_figures_at_every_place_and_says_when_it_is_near() {
     assert_eq!((noisy.passed, noisy.undecided_by), (Passed::Undecided, UndecidedBy::Noise));
 }
 
+#[test]
+fn a_limit_on_a_figure_that_runs_lack_is_undecided_and_not_for_want_of_runs() {
+    let gate: Gate = "p99>+5%".parse().expect("it is one");
+    let mut both = [side("old", &[("8", &FIVE, 0)]), side("new", &[("8", &FIVE, 1)])];
+    both[1].points[0].reports.iter_mut().for_each(|run| run.block.offered_ms.p99 = None);
+    let judge = Judge { primary: Some("tps".to_owned()), ..PLAIN };
+    let report = ComparisonReport::new(&both, &judge).expect("they have runs");
+    let lacking = gate.hold(&report).expect("one side has it");
+    assert_eq!((lacking.passed, lacking.undecided_by), (Passed::Undecided, UndecidedBy::Samples));
+    assert!(!lacking.has_too_few_runs() && lacking.at[0].contains("0 of 5 runs"), "{lacking:?}");
+}
+
 /// How often a gate does not pass: five paired repeats a side, 1 % of noise, and a drift.
 fn share_that_fails(text: &str, more: f64, drift: f64) -> f64 {
     const ROUNDS: u64 = 200;

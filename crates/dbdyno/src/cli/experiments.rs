@@ -207,7 +207,7 @@ fn print_report(
             let source = ExperimentSource::of(&store, &of_store, report.clone())?;
             let mut page = source.document();
             if flags::output_of(matches) == Output::Text {
-                shorten(&mut page, report);
+                shorten(&mut page, &source);
             }
             required.put_before(&mut page, matches, shell)?;
             print_document(&page, PAGE_WIDTH, matches, shell)
@@ -216,17 +216,19 @@ fn print_report(
 }
 
 /// What a terminal has of an experiment: of the trials what no single run shows, and how to go on.
-fn shorten(page: &mut Document, report: &ExperimentReport) {
+fn shorten(page: &mut Document, source: &ExperimentSource) {
+    let report = &source.report;
     page.sections.retain(|section| !["ran", "no-law"].contains(&section.id));
     let has_ended = report.status.is_none_or(|status| status == Status::Completed);
     if render::is_unfinished(report) || !has_ended {
         return;
     }
-    page.repeat = Some(render::next(&next_commands(report)));
+    page.repeat = Some(render::next(&next_commands(source)));
 }
 
 /// How to go on from the page of an experiment.
-fn next_commands(report: &ExperimentReport) -> Vec<(String, String)> {
+fn next_commands(source: &ExperimentSource) -> Vec<(String, String)> {
+    let report = &source.report;
     let id = short_id(&report.id);
     let by = match report.axes.as_slice() {
         [first, _, ..] => format!(" --by {}", for_shell(model::short_axis(&first.name))),
@@ -238,7 +240,14 @@ fn next_commands(report: &ExperimentReport) -> Vec<(String, String)> {
         (format!("dbdyno runs list --where experiment={id}"), "each trial"),
     ];
     let sides = (!report.axes.is_empty()).then_some(sides);
-    sides.into_iter().chain(others).map(|(command, why)| (command, why.to_owned())).collect()
+    let more = source.sides.as_ref().filter(|_| report.plan.is_some());
+    let more = more.and_then(render::more_repeats).map(|(n, least)| {
+        let plan =
+            (format!("dbdyno experiments show {id} --plan > plan.toml"), "its plan".to_owned());
+        [plan, (format!("dbdyno run plan.toml --repeat {n}"), format!("to detect {least}"))]
+    });
+    let rest = sides.into_iter().chain(others).map(|(command, why)| (command, why.to_owned()));
+    more.into_iter().flatten().chain(rest).collect()
 }
 
 /// Holds the limits that are asked for against each point.

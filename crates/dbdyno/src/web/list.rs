@@ -61,7 +61,7 @@ const COLUMNS: [Column; 11] = [
     column("TPS", "tps", true, "number"),
     column("NOPM", "nopm", true, "number wide"),
     column("p99 ms", "p99", false, "number"),
-    column("validity", "validity", true, ""),
+    column("validity", "validity", true, "wide"),
     column("started (UTC)", "started", true, "wide"),
     column("workload", "workload", false, "wider"),
     column("clients", "clients", true, "number wide"),
@@ -208,6 +208,8 @@ struct ListPage {
     condition: String,
     label: String,
     sort: String,
+    /// Whether more than the search is filled.
+    is_filtered: bool,
     workloads: Vec<Choice>,
     databases: Vec<Choice>,
     statuses: Vec<Choice>,
@@ -531,6 +533,9 @@ pub(super) async fn page(
                 condition: text("where"),
                 label: text("label"),
                 sort: text("sort"),
+                is_filtered: ["workload", "database", "status", "label", "where"]
+                    .into_iter()
+                    .any(|name| !text(name).is_empty()),
                 workloads: choices(
                     all().flat_map(|row| row.workload.split('+')),
                     asked.get("workload"),

@@ -15,8 +15,11 @@ use super::query::Pairs;
 
 /// What a plan is called in its errors.
 pub(super) const FILE: &str = "plan.toml";
-/// Parameters of a plan that are shown at once; the others are unfolded.
-const OFTEN: [&str; 4] = ["name", "ramp_up", "duration", "seed"];
+/// Parameters of a plan that stand in front, the first of them shown at once.
+const OFTEN: [(&str, bool); 4] =
+    [("duration", true), ("ramp_up", true), ("name", false), ("seed", false)];
+/// The parameter of an experiment that stands beside these.
+const REPEAT: &str = "repeat";
 /// The same of a group.
 const OFTEN_OF_GROUP: [&str; 3] = ["clients", "load", "rate"];
 /// The same of a workload, beside the size of its data.
@@ -100,8 +103,15 @@ pub(super) fn sections(draft: &Draft, wrong: Option<&BadPlan>) -> Vec<Section> {
     };
     let field = |prefix: &str, row: &'static Parameter| field_of(draft, prefix, row, wrong);
     let plan = || PLAN.iter().map(|row| &row.parameter).filter(|row| row.name != "target");
-    let is_often = |row: &&Parameter| OFTEN.contains(&row.name);
-    let often = plan().filter(is_often).map(|row| field("plan", row)).collect();
+    let is_often = |row: &&Parameter| OFTEN.iter().any(|(name, _)| *name == row.name);
+    let experiment = || EXPERIMENT.iter().map(|row| &row.parameter);
+    let repeats = experiment().filter(|row| row.name == REPEAT);
+    let repeats = repeats.map(|row| (true, field("experiment", row)));
+    let of_plan = OFTEN.iter().filter_map(|(name, is_shown)| {
+        let row = plan().find(|row| row.name == *name)?;
+        Some((*is_shown, field("plan", row)))
+    });
+    let often = of_plan.chain(repeats).collect();
     let mut all = Vec::new();
     for (index, group) in draft.groups.iter().enumerate() {
         let workload = group.workload().map_or("", |workload| workload.text.as_str());
@@ -117,12 +127,13 @@ pub(super) fn sections(draft: &Draft, wrong: Option<&BadPlan>) -> Vec<Section> {
         });
         all.push(with_rare(&format!("Workload {workload}{of}"), index == 0, rows.collect()));
     }
-    // Clients come before all: they are what one asks for first.
-    all.insert(all.len().min(1), section("Run", true, often));
+    all.insert(0, with_rare("Time and repeats", true, often));
     let rest = plan().filter(|row| !is_often(row)).map(|row| field("plan", row)).collect();
     all.push(section("More of the plan", false, rest));
-    let experiment = EXPERIMENT.iter().map(|row| field("experiment", &row.parameter)).collect();
-    all.push(section("Repeats and searches", !draft.experiment.is_empty(), experiment));
+    let is_asked = draft.experiment.keys().any(|name| *name != REPEAT);
+    let others = experiment().filter(|row| row.name != REPEAT);
+    let others = others.map(|row| field("experiment", row)).collect();
+    all.push(section("Experiments and searches", is_asked, others));
     all.retain(|section| !section.fields.is_empty());
     all
 }

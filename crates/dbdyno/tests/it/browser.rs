@@ -254,8 +254,11 @@ fn live(tab: &mut Tab, home: &Home, web: &Web) {
     tab.value("document.querySelector('#chart-throughput').focus()");
     while ends(&tab.value(zoom))[1] < 600.0 {
         let now = tab.value(zoom);
+        // Whatever has come meanwhile, the keyboard is still the chart's.
+        tab.until("document.activeElement?.id === 'chart-throughput'");
         tab.type_key("-");
-        tab.until(&format!("{zoom} !== {now} && {shown}"));
+        tab.until(&format!("{zoom} !== {now}"));
+        tab.until(&shown);
     }
     let (zoomed, drawn) = (tab.value(zoom), tab.value(&last));
     tab.until(&format!("{last} > {drawn} + 1"));

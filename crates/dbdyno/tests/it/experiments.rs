@@ -165,7 +165,7 @@ fn a_killed_experiment_goes_on_at_the_first_trial_not_made() {
     home.run(&["experiments", "list"]).good().says(&["1 of 4", "running"]);
     let words = format!("is being run by process {} (since ", killed.id());
     home.run(&resume).code(2).warns(&[&words, "wait for it or end it"]);
-    home.run(&["experiments", "rm", "last"]).code(1).warns(&["is running: stop it first"]);
+    home.run(&["experiments", "rm", "last"]).code(2).warns(&["is running: stop it first"]);
     killed.kill();
     killed.end();
     home.run(&["experiments", "list"]).good().says(&["of 4", "interrupted"]);

@@ -15,7 +15,7 @@ use super::{
     ALL, detectable, gate, loads, lost_runs, names_of, no_difference, notes, over_all, remarks,
     role, seeds, shortened, sign, summed_up, table, verdict, with_caution,
 };
-use crate::document::{Block, Document, Remark, Section, Validity, Verdict};
+use crate::document::{Block, Document, Remark, Section, Text, Validity, Verdict};
 use crate::first_page::{NOTES_MOST, WARNINGS_MOST, WITH_FULL, in_brief, more, next_block};
 use crate::scene::{clients, several, span, workloads};
 use crate::wording::{begun, without_stop};
@@ -59,7 +59,9 @@ pub fn comparison_short(
 pub(crate) fn verdicts_shortly(report: &ComparisonReport) -> Vec<Verdict> {
     let has_warnings = remarks(report).iter().any(|of| of.severity == Severity::Warning);
     let shortened = |pair| {
-        let mut verdict = Verdict { details: Vec::new(), ..verdict(report, pair) };
+        let missed = summed_up(pair).first().and_then(|judged| detectable(judged));
+        let details = missed.map(Text::from).into_iter().collect();
+        let mut verdict = Verdict { details, ..verdict(report, pair) };
         if has_warnings {
             with_caution(&mut verdict);
         }
@@ -90,7 +92,8 @@ fn how(report: &ComparisonReport) -> String {
         true => count(most, "run"),
         false => format!("{least} to {}", count(most, "run")),
     };
-    let mut said = format!("medians of {runs} a side");
+    let base = &report.sides[0].name;
+    let mut said = format!("baseline {base}; medians of {runs} a side");
     if report.pairs.iter().all(|pair| pair.is_interleaved) {
         said.push_str(", interleaved");
     }
@@ -150,20 +153,13 @@ fn counted_findings(report: &ComparisonReport) -> Vec<String> {
 
 /// What is known beside the figures, a label each.
 fn context(report: &ComparisonReport) -> Vec<(&'static str, String)> {
-    let mut pairs = vec![("detectable", least_seen(report)), ("differences", differ(report))];
-    pairs.push(("commits", commits(report)));
+    let mut pairs = vec![("differences", differ(report)), ("commits", commits(report))];
     pairs.push(("time goes", times(report)));
     pairs.push(("setup", setup(report)));
     let notes = notes(report).into_iter().take(NOTES_MOST);
     pairs.extend(notes.map(|text| ("note", cut(&text, NOTE_LETTERS_MOST))));
     pairs.retain(|(_, words)| !words.is_empty());
     pairs
-}
-
-/// What would have been seen all the same, where no difference was.
-fn least_seen(report: &ComparisonReport) -> String {
-    let [pair] = report.pairs.as_slice() else { return String::new() };
-    summed_up(pair).first().and_then(|judged| detectable(judged)).unwrap_or_default()
 }
 
 /// In what the sides differ, besides their names.
@@ -184,21 +180,30 @@ fn differ(report: &ComparisonReport) -> String {
     parts.join("; ")
 }
 
-/// How commits are made durable, where sides have it in their own ways.
+/// How commits are made durable, where sides have it in their own ways: what they have in common
+/// stands once.
 fn commits(report: &ComparisonReport) -> String {
     let sides = &report.sides;
     if sides.iter().all(|side| side.modes == sides[0].modes) || sides.len() > SIDES_MOST {
         return String::new();
     }
     let names = names_of(report);
+    let is_common = |mode: &&String| sides.iter().all(|side| side.modes.contains(mode));
     let of = |(at, side): (usize, &analysis::comparison::SideReport)| {
         let name =
             names.as_ref().map_or_else(|| role(report, at).into_owned(), |of| of[at].clone());
-        let modes =
-            if side.modes.is_empty() { "not known".to_owned() } else { side.modes.join(", ") };
+        let own: Vec<&str> =
+            side.modes.iter().filter(|mode| !is_common(mode)).map(String::as_str).collect();
+        let modes = match (own.is_empty(), side.modes.is_empty()) {
+            (false, _) => own.join(", "),
+            (true, true) => "not known".to_owned(),
+            (true, false) => "nothing else known".to_owned(),
+        };
         format!("{name}: {modes}")
     };
-    sides.iter().enumerate().map(of).collect::<Vec<_>>().join("; ")
+    let common: Vec<&str> = sides[0].modes.iter().filter(is_common).map(String::as_str).collect();
+    let common = (!common.is_empty()).then(|| format!("all sides: {}", common.join(", ")));
+    sides.iter().enumerate().map(of).chain(common).collect::<Vec<_>>().join("; ")
 }
 
 /// The parts of the mean time of a transaction that changed most.

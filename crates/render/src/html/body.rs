@@ -101,12 +101,14 @@ pub fn body_with(document: &Document, below_head: &str, medium: Medium<'_>) -> S
     let rest = rest.filter_map(|section| of_section(section, below));
     let question = [&document.question[..], &document.scene].concat();
     let has_tiles = !document.tiles.is_empty();
+    let verdicts = document.verdicts.iter().map(|of| of_verdict(of, has_tiles, medium));
+    let banner = document.validity.iter().filter_map(|validity| banner(document, validity));
     let body = BodyView {
         kind: &document.kind,
         title: &document.title,
         question: &question,
         below_head,
-        verdicts: document.verdicts.iter().map(|of| of_verdict(of, has_tiles, medium)).collect(),
+        verdicts: verdicts.chain(banner).collect(),
         tiles: document.tiles.iter().map(of_tile).collect(),
         sections: first.chain(validity).chain(rest).collect(),
     };
@@ -127,6 +129,23 @@ fn of_verdict<'d>(verdict: &'d Verdict, has_tiles: bool, medium: Medium<'_>) -> 
         false => of_text(&verdict.headline, medium),
     };
     VerdictView { class, word: &verdict.word, headline, details: details.collect() }
+}
+
+/// That the figures have warnings, where no verdict says so: the findings stand further below.
+fn banner<'d>(document: &'d Document, validity: &'d Validity) -> Option<VerdictView<'d>> {
+    let is_said = document.verdicts.iter().any(|verdict| verdict.word == validity.answer);
+    let class = match validity.remarks.iter().map(|remark| remark.severity).max()? {
+        Severity::Invalid => "bad",
+        Severity::Warning => "warn",
+        _ => return None,
+    };
+    // Of a run the verdict is whether it is valid, and its figures are tiles.
+    (!is_said && document.tiles.is_empty()).then(|| VerdictView {
+        class,
+        word: &validity.answer,
+        headline: String::new(),
+        details: Vec::new(),
+    })
 }
 
 fn of_tile(tile: &Tile) -> TileView<'_> {

@@ -60,23 +60,25 @@ pub(super) fn load(report: &Report) -> String {
 }
 
 pub(super) fn verdict(report: &Report) -> Verdict {
-    let has = |severity| report.findings.iter().any(|finding| finding.severity == severity);
+    let n = |severity| report.findings.iter().filter(|of| of.severity == severity).count() as u64;
+    let n_warnings = n(Severity::Warning);
+    let with = |word: &str| format!("{word}, with {}", count(n_warnings, "warning"));
     let (tone, word) = match report.status {
-        Status::Running => (Tone::Plain, "In progress, figures are provisional"),
-        Status::Failed => (Tone::Bad, "Failed"),
-        _ if has(Severity::Invalid) => (Tone::Bad, "Not valid"),
+        Status::Running => (Tone::Plain, "In progress, figures are provisional".to_owned()),
+        Status::Failed => (Tone::Bad, "Failed".to_owned()),
+        _ if n(Severity::Invalid) > 0 => (Tone::Bad, "Not valid".to_owned()),
         // What was found is not why.
-        Status::Interrupted if report.reason.is_none() && has(Severity::Warning) => {
-            (Tone::Warning, "Interrupted, with warnings")
+        Status::Interrupted if report.reason.is_none() && n_warnings > 0 => {
+            (Tone::Warning, with("Interrupted"))
         }
-        Status::Interrupted => (Tone::Warning, "Interrupted"),
-        Status::QueueFull => (Tone::Warning, "Stopped: the queue was full"),
+        Status::Interrupted => (Tone::Warning, "Interrupted".to_owned()),
+        Status::QueueFull => (Tone::Warning, "Stopped: the queue was full".to_owned()),
         // What lost work has no finite p99: it stands out from what is merely uncertain.
-        Status::Completed if has(Severity::Warning) => match is_overloaded(report) {
-            true => (Tone::Bad, "Valid, with warnings"),
-            false => (Tone::Warning, "Valid, with warnings"),
+        Status::Completed if n_warnings > 0 => match is_overloaded(report) {
+            true => (Tone::Bad, with("Valid")),
+            false => (Tone::Warning, with("Valid")),
         },
-        Status::Completed => (Tone::Good, "Valid"),
+        Status::Completed => (Tone::Good, "Valid".to_owned()),
     };
     let word = match why(report) {
         Some(why) => format!("{word}: {why}."),
@@ -465,7 +467,7 @@ mod tests {
         let word = |report: &Report| verdict(report).word;
         assert_eq!(
             word(&report),
-            "Valid, with warnings: nothing was committed for 28 s, 47 % of the measured time, as \
+            "Valid, with 3 warnings: nothing was committed for 28 s, 47 % of the measured time, as \
              planned; TPS includes it."
         );
         let mut built = Report { findings: Vec::new(), ..report.clone() };
