@@ -10,7 +10,7 @@ use model::did_you_mean;
 use model::numbers::{INFINITE, significant};
 use serde::{Deserialize, Serialize};
 
-use super::{ComparisonReport, Judged, PointPair, Ratio};
+use super::{ComparisonReport, Judged, PairReport, PointPair, Ratio};
 use crate::figures::{Direction, OF_RUN, check_name, direction, find_as_written, short, spellings};
 use crate::report::Named;
 
@@ -105,14 +105,42 @@ pub enum UndecidedBy {
 }
 
 impl GateResult {
+    /// That of a limit which is held against nothing yet.
+    fn new(gate: &Gate) -> GateResult {
+        GateResult {
+            gate: gate.to_string(),
+            passed: Passed::Held,
+            at: Vec::new(),
+            places: Vec::new(),
+            runs_least: usize::MAX,
+            side_least: String::new(),
+            is_on_gains: false,
+            undecided_by: UndecidedBy::Noise,
+            worst: None,
+            pairs_least: None,
+        }
+    }
+
+    /// Adds where the limit does not hold. What is broken at one place is not undecided for what is
+    /// found at another.
+    fn put(&mut self, passed: Passed, at: String, undecided_by: UndecidedBy) {
+        match (self.passed, passed) {
+            (_, Passed::Held) | (Passed::Broken, Passed::Undecided) => return,
+            (Passed::Undecided, Passed::Broken) => self.at.clear(),
+            _ => {}
+        }
+        self.passed = passed;
+        self.at.push(at);
+        if undecided_by != UndecidedBy::Noise {
+            self.undecided_by = undecided_by;
+        }
+    }
+
     /// Whether a side has so few runs at a place that no limit can be decided there.
     pub fn has_too_few_runs(&self) -> bool {
         self.runs_least < stats::BOUNDS_MIN
     }
 }
-
-/// Where it is broken at one place, it does not matter that it is undecided at another.
-const LESS: (Passed, Passed) = (Passed::Broken, Passed::Undecided);
 
 impl FromStr for Gate {
     type Err = String;
@@ -158,104 +186,67 @@ impl Gate {
     /// Holds it against every side and point that has the figure. An `Err` says that none has it:
     /// such a limit could never be broken.
     pub fn hold(&self, report: &ComparisonReport) -> Result<GateResult, String> {
-        let mut found = GateResult {
-            gate: self.to_string(),
-            passed: Passed::Held,
-            at: Vec::new(),
-            places: Vec::new(),
-            runs_least: usize::MAX,
-            side_least: String::new(),
-            is_on_gains: false,
-            undecided_by: UndecidedBy::Noise,
-            worst: None,
-            pairs_least: None,
-        };
-        let mut n_seen = 0;
+        let mut found = GateResult::new(self);
         for pair in &report.pairs {
             for point in &pair.points {
-                let Some(judged) = figure_at(point, &self.figure) else { continue };
-                n_seen += 1;
-                found.is_on_gains = match direction(&judged.figure) {
-                    Direction::Lower => !self.is_rise,
-                    Direction::Higher => self.is_rise,
-                    Direction::Neither => false,
-                };
-                let n_runs = judged.of_runs.iter().map(Vec::len).min().unwrap_or(0);
-                // More runs would not have the figure either.
-                if n_runs < found.runs_least && !judged.is_lacking {
-                    found.runs_least = n_runs;
-                    let is_base = judged.of_runs[0].len() == n_runs;
-                    let base = report.sides.first().map(|side| &side.name);
-                    let side = base.filter(|_| is_base).unwrap_or(&pair.side);
-                    found.side_least.clone_from(side);
-                }
-                let passed = self.of(judged);
-                found.places.push(GatePlace {
-                    side: pair.side.clone(),
-                    values: point.values.clone(),
-                    passed,
-                    figure: judged.figure.clone(),
-                    ratio: judged.ratio,
-                    bounds: judged.bounds,
-                    pairs: judged.n_pairs,
-                });
-                found.worst = self.worse(found.worst, judged);
-                found.pairs_least = found.pairs_least.into_iter().chain(judged.n_pairs).min();
-                if passed == Passed::Held || (found.passed, passed) == LESS {
-                    continue;
-                }
-                if (passed, found.passed) == LESS {
-                    found.at.clear();
-                }
-                if passed == Passed::Undecided && judged.is_lacking {
-                    found.undecided_by = UndecidedBy::Samples;
-                } else if passed == Passed::Undecided && self.is_near(judged) {
-                    found.undecided_by = UndecidedBy::Near;
-                }
-                let place = format!("{} {}", pair.side, point.values.pairs(" "));
-                let why = || judged.why.clone();
-                let changed = changed(judged).or_else(why).map(|words| format!(": {words}"));
-                found.at.push(place.trim_end().to_owned() + &changed.unwrap_or_default());
-                found.passed = passed;
-            }
-            for lost in pair.lost() {
-                if found.passed != Passed::Broken {
-                    found.at.clear();
-                }
-                found.passed = Passed::Broken;
-                found.at.push(format!("{} {} (no run counts)", pair.side, lost.values.pairs(" ")));
-            }
-            // The remaining runs say nothing about the excluded ones.
-            if let Some(side) = report.unevenly_lost(pair)
-                && found.passed == Passed::Held
-            {
-                found.passed = Passed::Undecided;
-                found.at.push(side.lost_words());
-                found.undecided_by = UndecidedBy::LostRuns;
-            }
-            // What another load does looks like what the change does.
-            let load = report.load_differs(pair);
-            if !load.is_empty() && found.passed == Passed::Held {
-                found.passed = Passed::Undecided;
-                found.at.push(format!("{} differs in {}", pair.side, in_words(&load)));
-                found.undecided_by = UndecidedBy::Load;
-            }
-            // Where only one side has a run that counts, the other may be broken there.
-            if found.passed != Passed::Broken {
-                for point in &pair.points_unpaired {
-                    found.passed = Passed::Undecided;
-                    let values = point.values.pairs(" ");
-                    found.at.push(format!("{} {values} (one side alone)", pair.side));
+                if let Some(judged) = figure_at(point, &self.figure) {
+                    self.hold_at(report, (pair, point), judged, &mut found);
                 }
             }
+            beside_the_figures(report, pair, &mut found);
         }
-        match n_seen {
-            0 => Err(format!(
+        match found.places.is_empty() {
+            true => Err(format!(
                 "{self} can never be broken: no run that is compared has that figure{}",
                 self.why_none(report)
             )),
-            _ => Ok(found),
+            false => Ok(found),
         }
+    }
+
+    /// Holds it at one point of a side.
+    fn hold_at(
+        &self,
+        report: &ComparisonReport,
+        (pair, point): (&PairReport, &PointPair),
+        judged: &Judged,
+        found: &mut GateResult,
+    ) {
+        found.is_on_gains = match direction(&judged.figure) {
+            Direction::Lower => !self.is_rise,
+            Direction::Higher => self.is_rise,
+            Direction::Neither => false,
+        };
+        let n_runs = judged.of_runs.iter().map(Vec::len).min().unwrap_or(0);
+        // More runs would not have the figure either.
+        if n_runs < found.runs_least && !judged.is_lacking {
+            found.runs_least = n_runs;
+            let is_base = judged.of_runs[0].len() == n_runs;
+            let base = report.sides.first().map(|side| &side.name);
+            let side = base.filter(|_| is_base).unwrap_or(&pair.side);
+            found.side_least.clone_from(side);
+        }
+        let passed = self.passed(judged);
+        found.places.push(GatePlace {
+            side: pair.side.clone(),
+            values: point.values.clone(),
+            passed,
+            figure: judged.figure.clone(),
+            ratio: judged.ratio,
+            bounds: judged.bounds,
+            pairs: judged.n_pairs,
+        });
+        found.worst = self.worse(found.worst, judged);
+        found.pairs_least = found.pairs_least.into_iter().chain(judged.n_pairs).min();
+        let undecided_by = match judged.is_lacking {
+            true => UndecidedBy::Samples,
+            false if self.is_near(judged) => UndecidedBy::Near,
+            false => UndecidedBy::Noise,
+        };
+        let place = format!("{} {}", pair.side, point.values.pairs(" "));
+        let changed = changed(judged).or_else(|| judged.why.clone());
+        let changed = changed.map_or_else(String::new, |words| format!(": {words}"));
+        found.put(passed, place.trim_end().to_owned() + &changed, undecided_by);
     }
 
     /// Why no run has its figure: it takes more transactions than they have, or nobody knows it.
@@ -275,7 +266,7 @@ impl Gate {
     fn worse(&self, known: Option<f64>, judged: &Judged) -> Option<f64> {
         let interval = judged.ratio.and_then(|ratio| ratio.interval);
         let ends = judged.bounds.into_iter().chain(interval);
-        // Of interval and one-sided bound, [`Gate::of`] uses the one nearer to no change.
+        // Of interval and one-sided bound, [`Gate::passed`] uses the one nearer to no change.
         let (end, pick): (Option<f64>, fn(f64, f64) -> f64) = match self.is_rise {
             true => (ends.map(|(_, most)| most).reduce(f64::min), f64::max),
             false => (ends.map(|(least, _)| least).reduce(f64::max), f64::min),
@@ -295,7 +286,7 @@ impl Gate {
 
     /// A limit is broken if the whole interval of the ratio lies beyond it. It holds if the
     /// interval or the one-sided bound lies within it, which is a test of non-inferiority at 5 %.
-    fn of(&self, judged: &Judged) -> Passed {
+    fn passed(&self, judged: &Judged) -> Passed {
         let limit = 1.0 + self.by;
         let Some((low, high)) = judged.ratio.and_then(|ratio| ratio.interval) else {
             return Passed::Undecided;
@@ -328,6 +319,32 @@ fn changed(judged: &Judged) -> Option<String> {
         format!(" ({confidence} % CI {} to {} %)", percent(low), percent(high))
     });
     Some(format!("{} %{}", percent(ratio.value), interval.unwrap_or_default()))
+}
+
+/// Adds what decides a limit beside the figure: runs that do not count, points that only one side
+/// has, and another load.
+fn beside_the_figures(report: &ComparisonReport, pair: &PairReport, found: &mut GateResult) {
+    for lost in pair.lost() {
+        let at = format!("{} {} (no run counts)", pair.side, lost.values.pairs(" "));
+        found.put(Passed::Broken, at, UndecidedBy::Noise);
+    }
+    // The remaining runs say nothing about the excluded ones.
+    if let Some(side) = report.unevenly_lost(pair)
+        && found.passed == Passed::Held
+    {
+        found.put(Passed::Undecided, side.lost_words(), UndecidedBy::LostRuns);
+    }
+    // What another load does looks like what the change does.
+    let load = report.load_differs(pair);
+    if !load.is_empty() && found.passed == Passed::Held {
+        let at = format!("{} differs in {}", pair.side, in_words(&load));
+        found.put(Passed::Undecided, at, UndecidedBy::Load);
+    }
+    // Where only one side has a run that counts, the other may be broken there.
+    for point in &pair.points_unpaired {
+        let at = format!("{} {} (one side alone)", pair.side, point.values.pairs(" "));
+        found.put(Passed::Undecided, at, UndecidedBy::Noise);
+    }
 }
 
 /// `clients (8, baseline 4)`.

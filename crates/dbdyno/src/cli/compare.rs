@@ -69,18 +69,7 @@ pub(super) fn judged() -> [Arg; 2] {
 }
 
 pub(crate) fn compare(matches: &ArgMatches, shell: &Shell) -> Outcome {
-    let names: Vec<String> =
-        matches.get_many::<String>("sides").expect("clap requires one").cloned().collect();
-    let asked = match (matches.get_one::<String>("by"), &names[..]) {
-        (None, _) => CompareBy::Sides(names),
-        (Some(axis), [experiment]) => {
-            CompareBy::Axis { experiment: experiment.clone(), axis: axis.clone() }
-        }
-        (Some(_), _) => {
-            let why = "--by compares within one experiment: name one";
-            return Err(Error::Usage(why.to_owned()));
-        }
-    };
+    let asked = asked(matches)?;
     let mut judge = judge(matches)?;
     let gates = matches.get_many::<String>("fail_if").into_iter().flatten();
     let gates = gates
@@ -90,12 +79,55 @@ pub(crate) fn compare(matches: &ArgMatches, shell: &Shell) -> Outcome {
     let store = store(matches, shell)?;
     let compared = by_its_axis(&store, &asked);
     let (report, compared) = compared.and_then(|of| Ok((hold(&store, &of, &judge)?, of)))?;
+    let gates = held(&gates, &report, matches, shell)?;
+    match flags::output_of(matches) {
+        Output::Json => {
+            let mut value = serde_json::to_value(&report).expect("numbers, words and lists");
+            value["gates"] = json!(gates);
+            shell.print(&format!("{value:#}\n"))
+        }
+        _ => {
+            let mut page = page_of(&report, &compared, &gates, matches);
+            tone(&mut page, &gates, matches);
+            if flags::output_of(matches) == Output::Csv {
+                // A table has no room for them.
+                page.verdicts[..gates.len()].iter().for_each(|of| shell.say(&of.headline.plain()));
+            }
+            print_document(&page, PAGE_WIDTH, matches, shell)
+        }
+    }?;
+    Ok(if gates.iter().any(|gate| fails(gate, matches)) { FAILED } else { DONE })
+}
+
+/// What the command line asks to compare.
+fn asked(matches: &ArgMatches) -> Result<CompareBy, Error> {
+    let names: Vec<String> =
+        matches.get_many::<String>("sides").expect("clap requires one").cloned().collect();
+    match (matches.get_one::<String>("by"), &names[..]) {
+        (None, _) => Ok(CompareBy::Sides(names)),
+        (Some(axis), [experiment]) => {
+            Ok(CompareBy::Axis { experiment: experiment.clone(), axis: axis.clone() })
+        }
+        (Some(_), _) => {
+            let why = "--by compares within one experiment: name one";
+            Err(Error::Usage(why.to_owned()))
+        }
+    }
+}
+
+/// Holds the limits. Refuses those that so few runs can never decide, and warns of those that fail
+/// on a gain.
+fn held(
+    gates: &[Gate],
+    report: &ComparisonReport,
+    matches: &ArgMatches,
+    shell: &Shell,
+) -> Result<Vec<GateResult>, Error> {
     let gates: Result<Vec<GateResult>, String> =
-        gates.iter().map(|gate| gate.hold(&report)).collect();
+        gates.iter().map(|gate| gate.hold(report)).collect();
     let gates = gates.map_err(|why| Error::Usage(format!("--fail-if: {why}")))?;
-    let fails_undecided = flags::fails_undecided(matches);
     if let Some(gate) = gates.iter().find(|gate| gate.has_too_few_runs())
-        && fails_undecided
+        && flags::fails_undecided(matches)
     {
         return Err(Error::Usage(format!(
             "--fail-if {}: {} has {}, which can decide nothing: run 5 or more a side \
@@ -110,39 +142,31 @@ pub(crate) fn compare(matches: &ArgMatches, shell: &Shell) -> Outcome {
         let text = format!("warning: --fail-if {} {words}", gate.gate);
         github::say("warning", &text, matches, shell);
     }
-    let is_broken = |gate: &GateResult| match gate.passed {
+    Ok(gates)
+}
+
+/// Whether a limit fails the command.
+fn fails(gate: &GateResult, matches: &ArgMatches) -> bool {
+    match gate.passed {
         Passed::Broken => true,
-        Passed::Undecided => fails_undecided,
+        Passed::Undecided => flags::fails_undecided(matches),
         Passed::Held => false,
-    };
-    match flags::output_of(matches) {
-        Output::Json => {
-            let mut value = serde_json::to_value(&report).expect("numbers, words and lists");
-            value["gates"] = json!(gates);
-            shell.print(&format!("{value:#}\n"))
-        }
-        _ => {
-            let mut page = page_of(&report, &compared, &gates, matches);
-            // The verdicts on gates come first. One that fails the command is no mere warning, and
-            // where limits decide, nothing else is an error.
-            let is_github = flags::output_of(matches) == Output::Github;
-            for (at, verdict) in page.verdicts.iter_mut().enumerate() {
-                match gates.get(at) {
-                    Some(gate) if is_broken(gate) => verdict.tone = Tone::Bad,
-                    None if is_github && !gates.is_empty() && verdict.tone == Tone::Bad => {
-                        verdict.tone = Tone::Warning;
-                    }
-                    _ => {}
-                }
+    }
+}
+
+/// Sets the tones of the verdicts on limits, which come first: one that fails the command is no
+/// mere warning, and where limits decide, nothing else is an error.
+fn tone(page: &mut Document, gates: &[GateResult], matches: &ArgMatches) {
+    let is_github = flags::output_of(matches) == Output::Github;
+    for (at, verdict) in page.verdicts.iter_mut().enumerate() {
+        match gates.get(at) {
+            Some(gate) if fails(gate, matches) => verdict.tone = Tone::Bad,
+            None if is_github && !gates.is_empty() && verdict.tone == Tone::Bad => {
+                verdict.tone = Tone::Warning;
             }
-            if flags::output_of(matches) == Output::Csv {
-                // A table has no room for them.
-                page.verdicts[..gates.len()].iter().for_each(|of| shell.say(&of.headline.plain()));
-            }
-            print_document(&page, PAGE_WIDTH, matches, shell)
+            _ => {}
         }
-    }?;
-    Ok(if gates.iter().any(is_broken) { FAILED } else { DONE })
+    }
 }
 
 /// The page: of one that is printed, its first page, unless more is asked for.

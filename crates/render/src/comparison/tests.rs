@@ -4,6 +4,7 @@ use analysis::ComparisonReport;
 use analysis::comparison::*;
 use analysis::fixtures::sides::{self, FIVE, PLAIN, held, only, side, times};
 
+use super::words::{change_within, smallest};
 use super::*;
 
 fn page_of(report: &ComparisonReport, gates: &[GateResult]) -> String {

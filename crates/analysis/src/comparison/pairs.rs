@@ -1,0 +1,324 @@
+//! The figures of a side against the baseline's: ratios with their intervals, point by point and
+//! over all points, before anything is judged.
+//!
+//! Not here: what is to be thought of them (verdicts).
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use stats::{
+    BOUNDS_MIN, Comparison, Incomparable, bounds_of_pairs, difference, pairs_needed,
+    shift_beside_drift,
+};
+
+use super::{
+    CONFIDENCE, Judged, PairReport, PointPair, Ratio, Side, SidePoint, UnpairedPoint, Verdict,
+    beside, each_transaction, values_of,
+};
+use crate::figures::{figure, title, value_of, why_none};
+use crate::report::{Named, Report};
+
+/// A side against the baseline. From `pairs_min` repeats on, in which both took turns, runs of the
+/// same repeat are held against each other.
+pub(super) fn pair(
+    baseline: &Side,
+    side: &Side,
+    (primary, others): (&str, &[String]),
+    pairs_min: usize,
+) -> PairReport {
+    let twin = |point: &SidePoint| baseline.points.iter().find(|base| base.values == point.values);
+    let both: Vec<(&SidePoint, &SidePoint)> =
+        side.points.iter().filter_map(|point| Some((twin(point)?, point))).collect();
+    let points_unpaired = [unpaired(baseline, side), unpaired(side, baseline)].concat();
+    let is_in_rounds = both.iter().all(|(base, point)| took_turns(base, point));
+    let pairs_min = is_in_rounds.then_some(pairs_min);
+    let points = both.iter().map(|(base, point)| {
+        let judged = |name: &str| of_all_runs(name, base, point, pairs_min);
+        let others = others.iter().map(|name| judged(name));
+        PointPair {
+            values: point.values.clone(),
+            primary: judged(primary),
+            others: others.filter(is_known).collect(),
+        }
+    });
+    let points: Vec<PointPair> = points.collect();
+    let others = others.iter().filter_map(|name| overall(&both, name, pairs_min));
+    PairReport {
+        side: side.name.clone(),
+        is_interleaved: both.iter().all(|(base, point)| is_interleaved(base, point)),
+        seeds_shared: seeds_shared(&both, pairs_min),
+        overall: overall(&both, primary, pairs_min),
+        overall_others: others.filter(is_known).collect(),
+        repeats_left_out: if both.len() < 2 { 0 } else { repeats_left_out(&both) },
+        points,
+        points_unpaired,
+        each_transaction: each_transaction::each_transaction(&both),
+        gauges_changed: beside::most_changed(&both),
+    }
+}
+
+/// How many seeds runs of both sides have with which a simulated database drew the same. Repeats
+/// that are judged in pairs share theirs on purpose.
+fn seeds_shared(both: &[(&SidePoint, &SidePoint)], pairs_min: Option<usize>) -> u64 {
+    let of_point = |(base, point): &(&SidePoint, &SidePoint)| {
+        let seeds = |point: &SidePoint| -> BTreeSet<u64> {
+            let drawn = point.reports.iter().filter(|report| report.is_drawn());
+            drawn.map(|report| report.seed).collect()
+        };
+        let (ours, theirs) = (seeds(base), seeds(point));
+        let n_pairs = base.reports.len().min(point.reports.len());
+        let is_on_purpose = pairs_min.is_some_and(|least| n_pairs >= least) && ours.len() > 1;
+        if is_on_purpose { 0 } else { ours.intersection(&theirs).count() as u64 }
+    };
+    both.iter().map(of_point).max().unwrap_or(0)
+}
+
+/// Whether any run has the figure.
+fn is_known(judged: &Judged) -> bool {
+    judged.of_runs.iter().any(|runs| !runs.is_empty())
+}
+
+/// The points that only the one of two sides has.
+fn unpaired(side: &Side, other: &Side) -> Vec<UnpairedPoint> {
+    let is_there = |at: &Named<String>| other.points.iter().any(|point| point.values == *at);
+    let was_tried =
+        |at: &Named<String>| other.not_counted.iter().any(|run| run.values.as_ref() == Some(at));
+    let alone = side.points.iter().map(|point| &point.values).filter(|values| !is_there(values));
+    let point = |values: &Named<String>| UnpairedPoint {
+        values: values.clone(),
+        side: side.name.clone(),
+        is_lost: was_tried(values),
+    };
+    alone.map(point).collect()
+}
+
+/// Whether runs of both took turns: at least as many changes from one to the other, in the order
+/// of time, as the smaller side has runs. Blocks have one.
+fn is_interleaved(base: &SidePoint, side: &SidePoint) -> bool {
+    let began = |reports: &[Report], is_side| {
+        reports.iter().map(|report| (report.started.clone(), is_side)).collect::<Vec<_>>()
+    };
+    let mut all = [began(&base.reports, false), began(&side.reports, true)].concat();
+    all.sort();
+    let turns = all.windows(2).filter(|two| two[0].1 != two[1].1).count();
+    turns >= base.reports.len().min(side.reports.len()).max(2)
+}
+
+/// Whether both took turns in every repeat: all runs of one began before any of the next one did.
+fn took_turns(base: &SidePoint, side: &SidePoint) -> bool {
+    let mut rounds: BTreeMap<u32, (&str, &str)> = BTreeMap::new();
+    for (repeat, report) in runs_of(base).chain(runs_of(side)) {
+        let began = report.started.as_str();
+        let round = rounds.entry(repeat).or_insert((began, began));
+        *round = (round.0.min(began), round.1.max(began));
+    }
+    let mut rounds: Vec<(&str, &str)> = rounds.into_values().collect();
+    rounds.sort_unstable();
+    rounds.windows(2).all(|two| two[0].1 <= two[1].0)
+}
+
+fn runs_of(point: &SidePoint) -> impl Iterator<Item = (u32, &Report)> {
+    point.repeats.iter().copied().zip(&point.reports)
+}
+
+/// Figures by repeat.
+type Repeats = Vec<(u32, f64)>;
+
+/// One figure a repeat: the geometric mean over the points; nothing where there is one point.
+fn overall(
+    both: &[(&SidePoint, &SidePoint)],
+    name: &str,
+    pairs_min: Option<usize>,
+) -> Option<Judged> {
+    if both.len() < 2 {
+        return None;
+    }
+    let [base, side] = sides_of(both).map(|points| over_points(&points, name));
+    let why = [&base, &side].into_iter().find_map(|of_side| of_side.as_ref().err()).copied();
+    let (base, side) = (base.unwrap_or_default(), side.unwrap_or_default());
+    let mut judged = judged(name, &base, &side, pairs_min);
+    if !both.iter().all(|(base, side)| is_interleaved(base, side)) {
+        let [of_base, of_side] = sides_of(both);
+        judged.beside_drift = beside_drift(&judged, [(&of_base, &base), (&of_side, &side)]);
+    }
+    judged.why = why.map(str::to_owned).or(judged.why);
+    Some(judged)
+}
+
+fn sides_of<'s>(both: &[(&'s SidePoint, &'s SidePoint)]) -> [Vec<&'s SidePoint>; 2] {
+    both.iter().copied().unzip::<_, _, Vec<_>, Vec<_>>().into()
+}
+
+/// The figures of the repeats that every point has; or why there are none.
+fn over_points(points: &[&SidePoint], name: &str) -> Result<Repeats, &'static str> {
+    let complete = complete(points);
+    if complete.is_empty() {
+        return Err("no repeat has a run that counts at every point");
+    }
+    let of = |repeat: &u32| {
+        let logarithm = |point: &&SidePoint| {
+            let at = point.repeats.iter().position(|known| known == repeat)?;
+            Some(values_of(&point.reports[at..=at], name).first()?.ln())
+        };
+        let sum = points.iter().map(logarithm).sum::<Option<f64>>()?;
+        Some((*repeat, (sum / points.len() as f64).exp()))
+    };
+    let figures = complete.iter().map(of).collect::<Option<Repeats>>();
+    figures.ok_or("some of the runs do not have the figure")
+}
+
+/// The repeats that every point has.
+fn complete(points: &[&SidePoint]) -> BTreeSet<u32> {
+    let of = |point: &&SidePoint| point.repeats.iter().copied().collect::<BTreeSet<u32>>();
+    points.iter().map(of).reduce(|ours, theirs| &ours & &theirs).unwrap_or_default()
+}
+
+fn repeats_left_out(both: &[(&SidePoint, &SidePoint)]) -> u64 {
+    let lost = |points: Vec<&SidePoint>| {
+        let all: BTreeSet<u32> = points.iter().flat_map(|point| &point.repeats).copied().collect();
+        (all.len() - complete(&points).len()) as u64
+    };
+    sides_of(both).map(lost).iter().sum()
+}
+
+/// One point against another as if nothing else were compared: the ratio with its interval, and no
+/// verdict.
+pub(crate) fn held_against(name: &str, base: &SidePoint, side: &SidePoint) -> Judged {
+    let pairs_min = took_turns(base, side).then(|| pairs_needed(1.0 - CONFIDENCE));
+    of_all_runs(name, base, side, pairs_min)
+}
+
+/// As [`judged`]; a figure that some runs of a side lack is not judged by the others: it may be
+/// known of the good ones alone.
+fn of_all_runs(name: &str, base: &SidePoint, side: &SidePoint, pairs_min: Option<usize>) -> Judged {
+    let (base_values, side_values) = (by_repeat(base, name), by_repeat(side, name));
+    let mut judged = judged(name, &base_values, &side_values, pairs_min);
+    if !is_interleaved(base, side) {
+        let in_time = [(&[base][..], &base_values), (&[side][..], &side_values)];
+        judged.beside_drift = beside_drift(&judged, in_time);
+    }
+    let (base, side) = (&base.reports[..], &side.reports[..]);
+    let lacking = [(&base_values, base), (&side_values, side)]
+        .into_iter()
+        .find(|(values, reports)| values.len() < reports.len());
+    if let Some((values, reports)) = lacking {
+        let lack = reports.iter().find_map(|report| why_none(report, name));
+        let lack = lack.map_or_else(String::new, |why| format!(": {why}"));
+        let (n, of) = (values.len(), reports.len());
+        judged.why = Some(format!("{n} of {of} runs of a side have {}{lack}", title(name)));
+        (judged.p, judged.ratio) = (None, None);
+        judged.is_lacking = true;
+        // A mean over the others would be that of the good ones.
+        judged.baseline = judged.baseline.filter(|_| base_values.len() == base.len());
+        judged.side = judged.side.filter(|_| side_values.len() == side.len());
+        for (median, figure) in judged.medians.iter_mut().zip([judged.baseline, judged.side]) {
+            *median = median.filter(|_| figure.is_some());
+        }
+    }
+    judged
+}
+
+fn by_repeat(point: &SidePoint, name: &str) -> Repeats {
+    let of = |(repeat, report): (u32, &Report)| Some((repeat, value_of(report, name)?));
+    runs_of(point).filter_map(of).collect()
+}
+
+/// The chance of a difference beside a drift through all runs, of the figures of both sides by
+/// repeat and the points that they are of; none where there is no difference to be had.
+fn beside_drift(judged: &Judged, sides: [(&[&SidePoint], &Repeats); 2]) -> Option<f64> {
+    let shift = judged.ratio?.value.ln();
+    let mut in_order: Vec<(&str, f64, bool)> = Vec::new();
+    for (at, (points, figures)) in sides.into_iter().enumerate() {
+        for (repeat, figure) in figures {
+            let runs = points.iter().flat_map(|point| runs_of(point));
+            let began = runs.filter(|run| run.0 == *repeat).map(|run| run.1.started.as_str());
+            in_order.push((began.min()?, figure.ln(), at > 0));
+        }
+    }
+    in_order.sort_by(|a, b| a.0.cmp(b.0));
+    let figures: Vec<(f64, bool)> = in_order.iter().map(|one| (one.1, one.2)).collect();
+    Some(shift_beside_drift(&figures, shift))
+}
+
+/// What a figure differs by within each repeat that both have, on logarithms; where there are
+/// enough of them.
+fn within_repeats(base: &Repeats, side: &Repeats, pairs_min: usize) -> Option<Vec<f64>> {
+    let of = |(repeat, theirs): &(u32, f64)| {
+        let ours = base.iter().find(|(known, _)| known == repeat)?;
+        Some(difference(ours.1.ln(), theirs.ln()))
+    };
+    Some(side.iter().filter_map(of).collect::<Vec<f64>>()).filter(|all| all.len() >= pairs_min)
+}
+
+/// A side that is so much smaller than the other is nothing but the noise of arithmetic.
+const RATIO_LEAST: f64 = 1e-9;
+
+/// Ratio and test of a figure as if it were judged alone; there is no verdict yet.
+fn judged(name: &str, base: &Repeats, side: &Repeats, pairs_min: Option<usize>) -> Judged {
+    let within = pairs_min.and_then(|least| within_repeats(base, side, least));
+    let (base_by_repeat, side_by_repeat) = (base, side);
+    let [base, side] = [base, side].map(|all| all.iter().map(|(_, x)| *x).collect::<Vec<f64>>());
+    let logarithms = |values: &[f64]| values.iter().map(|value| value.ln()).collect();
+    let of_runs: [Vec<f64>; 2] = [logarithms(&base), logarithms(&side)];
+    // Runs that took turns are pairs, also where they are too few for ranks.
+    let pairs = pairs_min.and_then(|_| within_repeats(base_by_repeat, side_by_repeat, BOUNDS_MIN));
+    let bounds = match &pairs {
+        Some(differences) => bounds_of_pairs(differences, CONFIDENCE),
+        None => stats::bounds(&of_runs[0], &of_runs[1], CONFIDENCE),
+    };
+    let bounds = bounds.map(|(low, high)| (low.exp(), high.exp()));
+    let found = match &within {
+        Some(differences) => Comparison::of_pairs(differences, CONFIDENCE),
+        None => Comparison::of(&of_runs[0], &of_runs[1], CONFIDENCE),
+    };
+    let medians = [&base, &side].map(|all| Some(stats::median(all, CONFIDENCE)?.value));
+    let (baseline, side) = (figure(&base), figure(&side));
+    let ratio = match &found {
+        Ok(found) => Some(Ratio {
+            value: found.shift.exp(),
+            interval: Some((found.interval.0.exp(), found.interval.1.exp())),
+            confidence: Some(found.confidence),
+        }),
+        Err(_) => baseline.zip(side).map(|(a, b)| Ratio {
+            value: b.mean / a.mean,
+            interval: None,
+            confidence: None,
+        }),
+    };
+    let p = found.as_ref().ok().map(|found| found.p);
+    let is_noise = |ratio: &Ratio| {
+        let (least, most) = (ratio.value.min(1.0 / ratio.value), ratio.value);
+        most.is_finite() && least > 0.0 && least < RATIO_LEAST
+    };
+    Judged {
+        figure: name.to_owned(),
+        baseline,
+        side,
+        medians,
+        ratio: ratio.filter(|ratio| !ratio.value.is_nan() && !is_noise(ratio)),
+        p,
+        p_corrected: None,
+        detectable: None,
+        verdict: Verdict::CannotJudge,
+        is_within_repeats: within.is_some(),
+        is_by_means: found.as_ref().is_ok_and(|found| found.is_by_means),
+        why: found.err().map(why_not),
+        beside_drift: None,
+        of_runs,
+        is_lacking: false,
+        within,
+        bounds,
+        n_pairs: pairs.map(|pairs| pairs.len()),
+    }
+}
+
+fn why_not(why: Incomparable) -> String {
+    match why {
+        Incomparable::TooFew { needed, have } => format!(
+            "{have} {} per side cannot show a difference: run at least {needed}, better 5 or \
+             more, of each",
+            if have == 1 { "run" } else { "runs" }
+        ),
+        Incomparable::NoNumber => "in some run the figure has no value".to_owned(),
+        Incomparable::TooMany => "too many runs per side to be judged".to_owned(),
+    }
+}

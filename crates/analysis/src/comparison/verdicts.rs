@@ -1,0 +1,134 @@
+//! What is to be thought of differences: p-values are corrected for one another, and decide with
+//! the minimum effect.
+//!
+//! Not here: the differences themselves (pairs).
+
+use stats::{detectable, detectable_by_means, detectable_of_pairs, hommel, needed, pairs_needed};
+
+use super::{CONFIDENCE, FIRST, Judged, PairReport, SECOND, Verdict, is_worse, matters};
+use crate::figures::{Direction, direction, is_less_better};
+
+/// Judges all that headlines state of all sides, so that any of it is wrong in no more than
+/// [`FIRST`] and [`SECOND`] together where nothing differs. First what each side is on the whole,
+/// corrected over sides; then points and the figure beside, corrected over all of these, and more
+/// strictly of a side that does not differ on the whole (a fallback procedure: B. L. Wiens,
+/// Pharm. Stat. 2, 211, 2003). All other figures are a family of their own.
+pub(super) fn judge_all(pairs: &mut [PairReport], primary: &str, min_effect: f64) {
+    let first = pairs.iter_mut().filter_map(PairReport::on_the_whole);
+    let whole = (1.0 - CONFIDENCE) / FIRST;
+    judge_together(first.map(|judged| (judged, whole)).collect(), min_effect);
+    let beside = beside(primary);
+    let (mut stated, mut others) = (Vec::new(), Vec::new());
+    for pair in pairs {
+        let is_shown =
+            |judged: &mut Judged| judged.p_corrected.is_some_and(|p| p < 1.0 - CONFIDENCE);
+        let differs = pair.on_the_whole().is_some_and(is_shown);
+        let strictness = if differs { 1.0 } else { (1.0 - CONFIDENCE) / SECOND };
+        let is_one = pair.overall.is_none() && pair.points.len() == 1;
+        let mut put = |judged, is_stated| match is_stated {
+            true => stated.push((judged, strictness)),
+            false => others.push((judged, 1.0)),
+        };
+        for judged in &mut pair.overall_others {
+            let is_stated = judged.figure == beside;
+            put(judged, is_stated);
+        }
+        for point in &mut pair.points {
+            if !is_one {
+                put(&mut point.primary, true);
+            }
+            for judged in &mut point.others {
+                let is_stated = is_one && judged.figure == beside;
+                put(judged, is_stated);
+            }
+        }
+    }
+    judge_together(stated, min_effect);
+    judge_together(others, min_effect);
+}
+
+/// The figure that a headline states beside the one that is judged.
+pub fn beside(primary: &str) -> &'static str {
+    match primary {
+        of_build if of_build.starts_with("build.") => "build.elapsed_s",
+        time if is_less_better(time) => "tps",
+        _ => "p99_ms",
+    }
+}
+
+/// Corrects p-values for one another, and decides. Each stands with how many times it is raised
+/// besides.
+fn judge_together(family: Vec<(&mut Judged, f64)>, min_effect: f64) {
+    let known = family.into_iter().filter(|(judged, _)| judged.p.is_some());
+    let known: Vec<(&mut Judged, f64)> = known.collect();
+    let p_values: Vec<f64> = known.iter().filter_map(|(judged, _)| judged.p).collect();
+    let alone = (1.0 - CONFIDENCE) / p_values.len() as f64;
+    for ((judged, strictness), p) in known.into_iter().zip(hommel(&p_values)) {
+        let (p, error) = ((p * strictness).min(1.0), alone / strictness);
+        let [base, side] = &judged.of_runs;
+        let shift = match &judged.within {
+            Some(differences) => detectable_of_pairs(differences, error),
+            None if judged.is_by_means => detectable_by_means(base, side, error),
+            None => detectable(base, side, error),
+        };
+        judged.p_corrected = Some(p);
+        judged.detectable = shift.map(|shift| shift.exp() - 1.0);
+        (judged.verdict, judged.why) = decided(judged, p, min_effect, error);
+    }
+}
+
+/// The verdict, and why where it is not plain. Alone among all that it is judged with, it takes
+/// ranks as surprising as `error`.
+fn decided(judged: &Judged, p: f64, min_effect: f64, error: f64) -> (Verdict, Option<String>) {
+    let Some(ratio) = judged.ratio else {
+        return (Verdict::CannotJudge, Some("the ratio has no value".to_owned()));
+    };
+    let is_surprising = |p: f64| p < 1.0 - CONFIDENCE;
+    let is_finite = judged.of_runs.iter().flatten().all(|logarithm| logarithm.is_finite());
+    let is_small = |(low, high): (f64, f64)| {
+        is_finite && !matters(low, min_effect) && !matters(high, min_effect)
+    };
+    match is_surprising(p) {
+        true if matters(ratio.value, min_effect) => {
+            let is_neutral = direction(&judged.figure) == Direction::Neither;
+            let verdict = match is_worse(&judged.figure, ratio.value) {
+                _ if is_neutral && ratio.value > 1.0 => Verdict::Higher,
+                _ if is_neutral => Verdict::Lower,
+                true => Verdict::Worse,
+                false => Verdict::Better,
+            };
+            match judged.may_be_drift() {
+                true => (Verdict::DiffersOrDrifted, Some(DRIFT.to_owned())),
+                false => (verdict, None),
+            }
+        }
+        _ if ratio.interval.is_some_and(is_small) => (Verdict::BelowMinEffect, None),
+        true if judged.may_be_drift() => (Verdict::DiffersOrDrifted, Some(DRIFT.to_owned())),
+        true => {
+            let why = format!(
+                "it differs, but its interval reaches below the minimum effect of {}",
+                share(min_effect)
+            );
+            (Verdict::SizeNotKnown, Some(why))
+        }
+        false if judged.detectable.is_none() && judged.p.is_some_and(is_surprising) => {
+            let (n_runs, needed) = match &judged.within {
+                Some(differences) => (differences.len(), pairs_needed(error)),
+                None => (judged.of_runs.iter().map(Vec::len).min().unwrap_or(0), needed(error)),
+            };
+            let why = format!(
+                "{n_runs} runs per side are too few to exclude chance, corrected for all tests: \
+                 run at least {needed} of each"
+            );
+            (Verdict::CannotJudge, Some(why))
+        }
+        false => (Verdict::NoEvidence, None),
+    }
+}
+
+/// Why a difference may be none.
+const DRIFT: &str = "the runs did not take turns, and a drift of the machine like that within the sides explains it";
+
+fn share(min_effect: f64) -> String {
+    format!("{} %", model::numbers::exact(min_effect * 100.0))
+}

@@ -1,0 +1,410 @@
+//! Tests of `history`.
+
+use model::{Rng, Stream};
+
+use super::*;
+use crate::fixtures::sides;
+
+fn builds(figures: &[(&str, &[f64])]) -> Vec<Side> {
+    figures.iter().map(|(name, tps)| sides::side(name, &[("8", *tps, 0)])).collect()
+}
+
+fn history(sides: &[Side]) -> HistoryReport {
+    let mut rng = Rng::new(1, Stream::Order, 0);
+    let judge = Judge { primary: None, min_effect: 0.02, also: Vec::new() };
+    let question = Question::of("build", judge);
+    HistoryReport::new(&question, sides, &mut || rng.bits()).expect("they have runs")
+}
+
+#[test]
+fn series_are_told_by_as_little_as_tells_them_apart() {
+    let point = |values: &[(&str, &str)]| {
+        let values = values.iter().map(|(axis, value)| (axis.to_string(), value.to_string()));
+        let alone = history(&builds(&[("1", &[100.0]), ("2", &[100.0])])).points.remove(0);
+        PointHistory { values: Named(values.collect()), ..alone }
+    };
+    let of = |workload, clients, mode, target| {
+        let shared = [("shrink", "1"), ("home", "fixed")];
+        let own = [("workload", workload), ("clients", clients), ("mode", mode)];
+        point(&[&own[..], &shared, &[("target", target)]].concat())
+    };
+    let mut points = [
+        of("tpcc", "4", "prepared", "a"),
+        of("tpcc", "8", "prepared", "a"),
+        of("tpcc", "4", "prepared", "b"),
+        of("empty", "4", "none", "a"),
+    ];
+    tell_apart(&mut points);
+    let names: Vec<String> = points.iter().map(PointHistory::name).collect();
+    assert_eq!(names[0], "workload=tpcc clients=4 target=a");
+    assert_eq!(
+        names[2..],
+        ["workload=tpcc clients=4 target=b", "workload=empty clients=4 target=a"]
+    );
+}
+
+#[test]
+fn builds_stand_in_the_order_of_versions() {
+    let sides = builds(&[
+        ("1.10", &[110.0]),
+        ("1.9", &[109.0]),
+        ("1.10-rc1", &[108.0]),
+        ("1.2", &[100.0, 121.0]),
+    ]);
+    let shown = history(&sides);
+    let series = &shown.points[0].builds;
+    let names: Vec<&str> = series.iter().map(|build| build.build.as_str()).collect();
+    assert_eq!(names, ["1.2", "1.9", "1.10-rc1", "1.10"]);
+    assert!((series[0].value - 110.0).abs() < 1e-9, "the geometric mean");
+    assert!((series[1].mean_of_ten - 109.5).abs() < 1e-9);
+}
+
+/// Builds `1.0` to `1.n`, from the one at `from` on a tenth slower.
+fn long(n_builds: usize, from: usize) -> Vec<Side> {
+    let tps = |n: usize| {
+        let level = if n < from { 1000.0 } else { 900.0 };
+        level * (1.0 + 0.01 * [0.3, -0.7, 0.9, -0.2, -0.4, 0.6][n % 6])
+    };
+    let side = |n: usize| sides::side(&format!("1.{n}"), &[("8", &[tps(n)], n)]);
+    (0..n_builds).map(side).collect()
+}
+
+#[test]
+fn a_recent_change_for_the_worse_is_a_regression_and_an_old_one_is_not() {
+    let shown = history(&long(30, 24));
+    let changes = shown.points[0].changes.as_ref().expect("long enough");
+    let [change] = &changes[..] else { panic!("{changes:?}") };
+    assert_eq!((change.build.as_str(), change.is_worse), ("1.24", true));
+    assert!((change.ratio - 0.9).abs() < 0.01 && shown.points[0].has_regressed);
+    let old = history(&long(40, 20));
+    assert_eq!(old.points[0].changes.as_ref().map(Vec::len), Some(1));
+    assert!(!old.points[0].has_regressed);
+    assert_eq!(history(&long(30, 30)).points[0].changes, Some(Vec::new()));
+}
+
+fn series(tps: impl IntoIterator<Item = f64>) -> Vec<Side> {
+    let side = |(n, tps): (usize, f64)| {
+        sides::side(&format!("1.{n}"), &[("8", &[tps * (1.0 + wobble(n))], n)])
+    };
+    tps.into_iter().enumerate().map(side).collect()
+}
+
+/// One percent of noise, without a pattern that ends.
+fn wobble(n: usize) -> f64 {
+    let bits = (n as u64 + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    let bits = (bits ^ (bits >> 29)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    0.035 * ((bits >> 11) as f64 / (1_u64 << 53) as f64 - 0.5)
+}
+
+fn levels(parts: &[(usize, f64)]) -> Vec<f64> {
+    parts.iter().flat_map(|(n, level)| vec![*level; *n]).collect()
+}
+
+fn ack(build: &str, point: &str) -> Acknowledged {
+    Acknowledged { build: build.into(), point: point.into(), reason: "known".into() }
+}
+
+#[test]
+fn a_regression_that_is_mended_in_part_is_one() {
+    let shown = history(&series(levels(&[(30, 1000.0), (5, 800.0), (5, 880.0)])));
+    let point = &shown.points[0];
+    let fall = point.fall.as_ref().expect("it is worse than ten builds ago");
+    assert_eq!(fall.since, "1.29");
+    assert!((fall.ratio - 0.88).abs() < 0.02 && shown.has_regressed(), "{fall:?}");
+    let places: Vec<usize> = point.changes.iter().flatten().map(|change| change.at).collect();
+    assert_eq!(places, [30, 35]);
+    // Mended in whole it is history, and told.
+    let shown = history(&series(levels(&[(30, 1000.0), (5, 800.0), (8, 1000.0)])));
+    assert!(!shown.has_regressed(), "{:?}", shown.points[0]);
+    assert_eq!(shown.points[0].changes.as_ref().map(Vec::len), Some(2));
+}
+
+#[test]
+fn a_baseline_that_a_list_of_commits_lacks_is_said_to_be_lacking() {
+    let sides = builds(&[("deadbeef", &[100.0]), ("f00dbab1", &[100.0])]);
+    let why = |baseline: &str| {
+        let judge = Judge { primary: None, min_effect: 0.02, also: Vec::new() };
+        let question = Question {
+            baseline: Some(baseline.to_owned()),
+            order: Some(Order::Commits(vec!["f00dbab122".to_owned()])),
+            ..Question::of("build", judge)
+        };
+        let mut rng = Rng::new(1, Stream::Order, 0);
+        HistoryReport::new(&question, &sides, &mut || rng.bits()).expect_err("it is refused")
+    };
+    let lacking = why("deadbeef");
+    assert!(lacking.starts_with("the baseline deadbeef is not among these commits"), "{lacking}");
+    let unknown = why("9.9");
+    assert!(unknown.starts_with("no run has the label build=9.9"), "{unknown}");
+}
+
+#[test]
+fn builds_with_a_change_are_those_that_can_be_acknowledged() {
+    let shown = history(&series(levels(&[(30, 1000.0), (6, 880.0)])));
+    assert_eq!(shown.changed(""), ["1.30"]);
+    assert_eq!(shown.point_names(), ["clients=8"]);
+    let check = |build: &str, point: &str, expect: bool| {
+        assert_eq!(shown.has_change_at(build, point), expect, "{build} {point}");
+    };
+    check("1.30", "", true);
+    check("1.30", "clients=8", true);
+    check("1.32", "", true);
+    check("1.30", "clients=64", false);
+    check("1.12", "", false);
+    check("9.9", "", false);
+    // The last build is outside before there is a level.
+    let shown = history(&series(levels(&[(30, 1000.0), (1, 880.0)])));
+    assert_eq!(shown.changed(""), ["1.30"]);
+    assert!(shown.has_change_at("1.30", "") && !shown.has_change_at("1.20", ""));
+    assert_eq!(history(&series(levels(&[(30, 1000.0)]))).changed(""), [""; 0]);
+}
+
+#[test]
+fn what_is_acknowledged_is_no_alarm_and_what_is_worse_still_is_one() {
+    let of = |sides: &[Side], acknowledged: Vec<Acknowledged>| {
+        let judge = Judge { primary: None, min_effect: 0.02, also: Vec::new() };
+        let question = Question { acknowledged, ..Question::of("build", judge) };
+        let mut rng = Rng::new(1, Stream::Order, 0);
+        HistoryReport::new(&question, sides, &mut || rng.bits()).expect("they have runs")
+    };
+    let sides = series(levels(&[(30, 1000.0), (6, 880.0)]));
+    assert!(of(&sides, Vec::new()).has_regressed());
+    let shown = of(&sides, vec![ack("1.30", "")]);
+    assert!(!shown.has_regressed(), "{shown:?}");
+    let [change] = &shown.points[0].changes.as_ref().expect("long enough")[..] else {
+        panic!("{shown:?}")
+    };
+    assert_eq!(change.acknowledged.as_deref(), Some("known"));
+    assert!(!of(&sides, vec![ack("1.30", "clients=8")]).has_regressed());
+    assert!(of(&sides, vec![ack("1.30", "clients=64")]).has_regressed());
+    assert!(of(&sides, vec![ack("1.12", "")]).has_regressed());
+    let worse = series(levels(&[(30, 1000.0), (6, 880.0), (4, 800.0)]));
+    let shown = of(&worse, vec![ack("1.30", "")]);
+    assert!(shown.has_regressed(), "{shown:#?}");
+    // Before there is a level: the build itself, and the next ones that are as slow.
+    for n in 1..3 {
+        let sides = series(levels(&[(30, 1000.0), (n, 880.0)]));
+        assert!(of(&sides, Vec::new()).has_regressed(), "{n}");
+        assert!(!of(&sides, vec![ack("1.30", "")]).has_regressed(), "{n}");
+    }
+    let worse = series(levels(&[(30, 1000.0), (1, 880.0), (1, 700.0)]));
+    let shown = of(&worse, vec![ack("1.30", "")]);
+    assert!(shown.has_regressed(), "{:#?} {:?}", shown.points[0].last, shown.points[0].changes);
+}
+
+#[test]
+fn a_pinned_baseline_shows_what_many_small_steps_have_done() {
+    let of = |baseline: Option<&str>| {
+        let judge = Judge { primary: None, min_effect: 0.02, also: Vec::new() };
+        let baseline = baseline.map(str::to_owned);
+        let question = Question { baseline, ..Question::of("build", judge) };
+        let mut rng = Rng::new(1, Stream::Order, 0);
+        let sides = series(levels(&[(12, 1000.0), (30, 900.0)]));
+        HistoryReport::new(&question, &sides, &mut || rng.bits())
+    };
+    assert!(!of(None).expect("runs").has_regressed(), "it is older than ten builds");
+    let shown = of(Some("1.5")).expect("runs");
+    let held = shown.points[0].baseline.as_ref().expect("it is there");
+    assert!(held.is_outside && held.is_worse && shown.has_regressed(), "{held:?}");
+    assert!(!of(Some("1.20")).expect("runs").has_regressed());
+    assert!(of(Some("7")).expect_err("there is none").contains("build=7"));
+}
+
+#[test]
+fn another_machine_or_setting_begins_a_series_and_another_version_does_not() {
+    let with = |from: usize, change: &dyn Fn(&mut Report)| {
+        let mut sides = series(levels(&[(20, 1000.0), (8, 800.0)]));
+        for side in &mut sides[from..] {
+            side.points[0].reports.iter_mut().for_each(change);
+        }
+        let shown = history(&sides);
+        (shown.has_regressed(), shown.points[0].starts.clone())
+    };
+    let fact = |run: &mut Report, about: &str, name: &str, value: &str| {
+        let facts = run.facts.entry(about.to_owned()).or_default();
+        facts.insert(name.to_owned(), value.into());
+    };
+    let machine = |run: &mut Report| fact(run, "cpu", "model", "another");
+    let (has_regressed, starts) = with(20, &machine);
+    let [start] = &starts[..] else { panic!("{starts:?}") };
+    assert_eq!((has_regressed, start.build.as_str(), start.at), (false, "1.20", 20));
+    assert_eq!(start.changed[0].values[1].as_deref(), Some("another"));
+    let kernel = |run: &mut Report| {
+        let release = run.facts.get("os").and_then(|os| os.get("kernel_release")).cloned();
+        let release = release.map(|release| release.to_string()).unwrap_or_default();
+        fact(run, "os", "kernel_release", &format!("{release}-2"));
+    };
+    assert_eq!(with(20, &kernel), (true, Vec::new()), "a small step of the kernel is none");
+    let version = |run: &mut Report| run.database = "MariaDB 99".to_owned();
+    assert_eq!(with(20, &version), (true, Vec::new()));
+    let old = |run: &mut Report| machine(run);
+    let (has_regressed, starts) = with(10, &old);
+    assert!(has_regressed && starts.len() == 1, "the fall is in the new series");
+}
+
+#[test]
+fn settings_begin_a_series_unless_a_version_brings_them() {
+    let of = |is_newer: bool| {
+        let mut sides = series(levels(&[(20, 1000.0), (8, 800.0)]));
+        for (n, side) in sides.iter_mut().enumerate() {
+            let run = &mut side.points[0].reports[0];
+            let size = if n < 20 { "134217728" } else { "1073741824" };
+            run.settings.push("innodb_buffer_pool_size", size.to_owned());
+            run.settings.push("pid_file", format!("/tmp/{n}"));
+            if is_newer && n >= 20 {
+                run.database = "MariaDB 99".to_owned();
+            }
+        }
+        history(&sides)
+    };
+    let shown = of(false);
+    let starts = &shown.points[0].starts;
+    assert_eq!((starts.len(), starts[0].changed.len(), shown.has_regressed()), (1, 1, false));
+    assert_eq!(starts[0].changed[0].name, "innodb_buffer_pool_size");
+    let first = &starts[0];
+    let values: Vec<_> = first.changed[0].values.iter().map(Option::as_deref).collect();
+    assert_eq!((&*first.build, values), ("1.20", vec![Some("134217728"), Some("1073741824")]));
+    // A new version is what is tested; what it brings stands beside the change.
+    let shown = of(true);
+    assert!(shown.points[0].starts.is_empty() && shown.has_regressed());
+    let changes = shown.points[0].changes.as_ref().expect("long enough");
+    assert!(changes[0].changed.iter().any(|one| one.name == "innodb_buffer_pool_size"));
+}
+
+#[test]
+fn one_run_after_twenty_builds_of_five_is_seldom_an_alarm() {
+    let mut rng = Rng::new(7, Stream::Order, 0);
+    // The sum of twelve even figures is nearly normal.
+    let mut noise = || {
+        let all = (0..12).map(|_| (rng.bits() >> 11) as f64 / (1_u64 << 53) as f64);
+        0.02 * (all.sum::<f64>() - 6.0)
+    };
+    let mut n_alarms = 0;
+    for _ in 0..200 {
+        let mut build = |n: usize| {
+            let tps: Vec<f64> =
+                (0..if n < 20 { 5 } else { 1 }).map(|_| 1000.0 * (1.0 + noise())).collect();
+            sides::side(&format!("1.{n}"), &[("8", &tps, n)])
+        };
+        let sides: Vec<Side> = (0..21).map(&mut build).collect();
+        n_alarms += usize::from(history(&sides).has_regressed());
+    }
+    assert!(n_alarms <= 2, "{n_alarms} of 200");
+}
+
+fn last_of(newest: f64, level: &[f64], figure: &str, min_effect: f64) -> Option<Last> {
+    let sides: Vec<Side> = level
+        .iter()
+        .chain([&newest])
+        .enumerate()
+        .map(|(n, value)| sides::side(&format!("1.{n}"), &[("8", &[value.exp()], n)]))
+        .collect();
+    let judge = Judge { primary: Some(figure.to_owned()), min_effect, also: Vec::new() };
+    let mut rng = Rng::new(1, Stream::Order, 0);
+    let shown = HistoryReport::new(&Question::of("build", judge), &sides, &mut || rng.bits());
+    shown.expect("they have runs").points.swap_remove(0).last
+}
+
+#[test]
+fn the_last_build_of_a_long_series_is_held_against_its_level() {
+    // One alone makes no level.
+    let point = history(&long(40, 39)).points.swap_remove(0);
+    assert_eq!(point.changes.as_deref(), Some(&[][..]));
+    assert!(point.has_regressed, "{:?}", point.last);
+    // A second one is not held against the first.
+    let mut level = vec![7.0, 7.01, 6.99, 7.0, 7.02, 6.98, 6.5, 6.51];
+    let last = last_of(6.5, &level, "tps", 0.02).expect("six before");
+    assert!(last.is_outside && last.is_worse && (last.before.ln() - 7.0).abs() < 0.01);
+    level.truncate(6);
+    assert!(last_of(6.98, &level, "tps", 0.02).is_some_and(|last| !last.is_outside));
+    let steady = history(&long(40, 40)).points.swap_remove(0);
+    assert!(steady.last.is_some_and(|last| !last.is_outside) && !steady.has_regressed);
+}
+
+#[test]
+fn a_point_that_is_run_no_more_fails_no_later_build() {
+    let at = |clients: &'static str, n: usize, tps: f64| {
+        sides::side(&format!("1.{n}"), &[(clients, &[tps * (1.0 + wobble(n))], n)])
+    };
+    let mut all: Vec<Side> = (0..12).map(|n| at("8", n, 1000.0)).collect();
+    all.push(at("8", 12, 500.0));
+    let shown = history(&all);
+    assert_eq!(shown.regressions().len(), 1, "{:?}", shown.points[0]);
+    assert!(shown.regressions()[0].starts_with("1.12 is worse"));
+    // Later builds run only the other point.
+    all.extend((13..18).map(|n| at("4", n, 700.0)));
+    let shown = history(&all);
+    assert!(shown.points[0].lacks.is_some() && shown.points[0].has_regressed);
+    assert_eq!(shown.regressions(), Vec::<String>::new());
+}
+
+#[test]
+fn where_noise_hides_a_tenth_it_is_said_and_else_it_is_not() {
+    let last = |spread: f64, figure: &str, min_effect: f64| {
+        let level = [7.0, 7.0 + spread, 7.0 - spread, 7.0, 7.0 + spread, 7.0 - spread, 7.0];
+        last_of(7.0, &level, figure, min_effect).expect("six before")
+    };
+    let quiet = last(0.01, "tps", 0.01);
+    assert!(!quiet.is_noisy && (0.02..0.06).contains(&quiet.seen_from), "{quiet:?}");
+    let noisy = last(0.1, "tps", 0.01);
+    assert!(noisy.is_noisy && !noisy.is_outside, "{noisy:?}");
+    // A rate falls to its lower end, a time rises to its upper one, which is farther.
+    assert!((noisy.seen_from - (1.0 - noisy.expected.0 / noisy.before)).abs() < 1e-9);
+    assert!(last(0.1, "p99_ms", 0.01).seen_from > noisy.seen_from);
+    // Changes below the minimum effect are not reported, so they cannot be seen.
+    assert_eq!(last(0.01, "tps", 0.2).seen_from, 0.2);
+    assert!(!last(0.01, "tps", 0.2).is_noisy);
+}
+
+#[test]
+fn builds_that_lost_work_or_have_no_run_that_counts_do_not_vanish() {
+    let mut sides = long(8, 8);
+    for report in &mut sides[7].points[0].reports {
+        report.block.offered_ms.p99 = None;
+        report.block.offered_ms.infinite = vec!["p99".to_owned()];
+    }
+    let mut rng = Rng::new(1, Stream::Order, 0);
+    let judge = Judge { primary: Some("p99_ms".to_owned()), min_effect: 0.02, also: Vec::new() };
+    let mut of = |sides: &[Side]| {
+        let question = Question::of("build", judge.clone());
+        HistoryReport::new(&question, sides, &mut || rng.bits()).expect("runs")
+    };
+    let shown = of(&sides);
+    let point = &shown.points[0];
+    assert!(point.builds.len() == 8 && point.builds[7].value.is_infinite());
+    assert!(point.has_regressed && shown.has_regressed() && shown.left_out.is_empty());
+    // Only the last of those that are left out stands in the way.
+    sides[7].points.clear();
+    sides[7].not_counted = sides::lost(5);
+    let shown = of(&sides);
+    assert!(
+        shown.left_out[0].is_last && shown.has_regressed() && shown.points[0].builds.len() == 7
+    );
+    sides.push(sides::side("2.0", &[("8", &[1000.0], 9)]));
+    let shown = of(&sides);
+    assert!(!shown.left_out[0].is_last && !shown.has_regressed());
+    // At a point that the last build has lost, too.
+    let both: [(&str, &[f64], usize); 2] = [("8", &[1000.0], 9), ("64", &[1000.0], 9)];
+    sides.iter_mut().take(7).for_each(|build| *build = sides::side(&build.name, &both));
+    sides[8].not_counted = sides::lost(3);
+    let shown = of(&sides);
+    let lacks: Vec<bool> = shown.points.iter().map(|point| point.lacks.is_some()).collect();
+    assert_eq!((lacks, shown.has_regressed()), (vec![false, true], true));
+    sides[8].not_counted = sides::lost(0);
+    assert!(!of(&sides).has_regressed());
+    // A figure that no run has is no series.
+    let nopm = Judge { primary: Some("nopm".to_owned()), min_effect: 0.02, also: Vec::new() };
+    let none = HistoryReport::new(&Question::of("build", nopm), &sides, &mut || rng.bits());
+    assert!(none.expect_err("no new orders").contains("has the figure"));
+}
+
+#[test]
+fn the_last_build_of_a_short_series_is_held_against_the_ones_before() {
+    let shown = history(&long(9, 8));
+    let point = &shown.points[0];
+    assert_eq!(point.changes, None);
+    let last = point.last.as_ref().expect("eight before");
+    assert!(last.is_outside && point.has_regressed && (last.ratio - 0.9).abs() < 0.02);
+    assert!(!history(&long(9, 9)).points[0].has_regressed);
+    assert_eq!(history(&long(3, 3)).points[0].last, None);
+}

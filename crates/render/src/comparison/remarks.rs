@@ -1,0 +1,288 @@
+//! What speaks against a comparison: warnings of its runs and sides, and what could not be judged.
+//!
+//! Not here: what it has shown (words).
+
+use std::collections::BTreeSet;
+use std::iter::once;
+
+use analysis::comparison::{
+    ComparisonReport, Judged, Mixed, PairReport, SideReport, UnpairedPoint,
+};
+use analysis::figures::title;
+use model::Severity;
+use model::finding_catalog::in_short;
+use model::numbers::count;
+
+use super::words::{change, is_far, shortened};
+use super::{ALL, DIFFER_SHOWN_MAX, UNEVEN, over_all, point_name};
+use crate::document::Remark;
+use crate::scene::{LISTED_MOST, several};
+use crate::wording::{left_out, without_stop};
+
+/// What speaks against it: what was found in the runs first.
+pub(super) fn remarks(report: &ComparisonReport) -> Vec<Remark> {
+    let warning = |text| Remark::new(Severity::Warning, text);
+    let mut all: Vec<Remark> = warnings(report).into_iter().map(warning).collect();
+    all.extend(loads(report).chain(lost_runs(report)).map(warning));
+    all.extend(seeds(report).map(warning));
+    all.extend(left_out(&report.damaged).map(warning));
+    all.extend(notes(report).into_iter().map(|text| Remark::new(Severity::Note, text)));
+    all
+}
+
+/// Sides with many more excluded runs than the side that they are compared with, each once.
+pub(super) fn unevenly_lost(report: &ComparisonReport) -> impl Iterator<Item = &SideReport> {
+    let mut all: Vec<&SideReport> = Vec::new();
+    for side in report.pairs.iter().filter_map(|pair| report.unevenly_lost(pair)) {
+        if all.iter().all(|known| known.name != side.name) {
+            all.push(side);
+        }
+    }
+    all.into_iter()
+}
+
+/// Warnings about these sides.
+pub(super) fn lost_runs(report: &ComparisonReport) -> impl Iterator<Item = String> {
+    unevenly_lost(report)
+        .map(|side| format!("{}; the remaining runs may be the better ones.", side.lost_words()))
+}
+
+/// Sides whose load is another one than the baseline's, in sentences.
+pub(super) fn loads(report: &ComparisonReport) -> impl Iterator<Item = String> {
+    report.pairs.iter().filter_map(|pair| {
+        let load = report.load_differs(pair);
+        let named = load.iter().take(DIFFER_SHOWN_MAX).map(|(name, [base, side])| {
+            format!("{name} ({} against {})", shortened(side), shortened(base))
+        });
+        let named: Vec<String> = named.collect();
+        let more = match load.len() - named.len() {
+            0 => String::new(),
+            n => format!(" and {n} more"),
+        };
+        (!named.is_empty()).then(|| {
+            format!(
+                "{} ran another load than {}: {}{more}. Part of the difference may come from it.",
+                pair.side,
+                report.sides[0].name,
+                named.join(", ")
+            )
+        })
+    })
+}
+
+/// Sides whose runs say less than their number, in sentences.
+pub(super) fn seeds(report: &ComparisonReport) -> impl Iterator<Item = String> {
+    let alike = report.sides.iter().filter(|side| side.runs.len() > 1 && side.seeds == 1);
+    let alike = alike.map(|side| {
+        format!(
+            "All {} of {} have the same seed: they replay the same inputs, so the result holds for \
+             these inputs only. Give each run a different seed (--seed).",
+            count(side.runs.len() as u64, "run"),
+            side.name
+        )
+    });
+    alike.chain(shared_seeds(report))
+}
+
+/// Besides the warnings: runs that do not count, points and repeats that are left out, and why
+/// something could not be judged.
+pub(super) fn notes(report: &ComparisonReport) -> Vec<String> {
+    let mut said: Vec<String> = Vec::new();
+    for pair in report.pairs.iter().filter(|pair| report.is_reversed(pair)) {
+        let base = &report.sides[0].name;
+        said.push(format!(
+            "{base} is the baseline, and was measured after {}: the side that is named first is \
+             the baseline.",
+            pair.side
+        ));
+    }
+    let is_one_each = report.sides.iter().all(|side| side.runs.len() < 2);
+    for pair in report.pairs.iter().filter(|pair| !pair.is_interleaved && !is_one_each) {
+        said.push(format!(
+            "Runs of {} and {} were not interleaved: a drift in the meantime (of the machine, of the \
+             data) counts as a difference. To interleave them, run one experiment that varies both \
+             values (--vary).",
+            report.sides[0].name, pair.side
+        ));
+    }
+    said.extend(mixed(&report.mixed));
+    let uneven: Vec<&str> = unevenly_lost(report).map(|side| side.name.as_str()).collect();
+    let lost = |side: &&SideReport| side.runs_not_counted > 0;
+    let others = report.sides.iter().filter(lost).filter(|of| !uneven.contains(&of.name.as_str()));
+    said.extend(others.map(|side| format!("{}.", side.lost_words())));
+    said.extend(report.repeats.iter().cloned());
+    for pair in &report.pairs {
+        for (side, other) in
+            [(&report.sides[0].name, &pair.side), (&pair.side, &report.sides[0].name)]
+        {
+            for (is_lost, words) in [
+                (
+                    true,
+                    "was attempted without a valid \
+                                             run",
+                ),
+                (false, "has none"),
+            ] {
+                let of = |at: &&UnpairedPoint| at.side == *side && at.is_lost == is_lost;
+                let at = pair.points_unpaired.iter().filter(of);
+                let names: Vec<String> = at.map(|at| point_name(report, &at.values)).collect();
+                if !names.is_empty() {
+                    let n = count(names.len() as u64, "point");
+                    let names = names.join(", ");
+                    said.push(format!("Left out: {n} of {side}, where {other} {words}: {names}."));
+                }
+            }
+        }
+        if pair.repeats_left_out > 0 {
+            said.push(format!(
+                "Over all points, {} left out because some point has no valid run.",
+                count(pair.repeats_left_out, "repeat")
+            ));
+        }
+    }
+    said.extend(report.pairs.iter().flat_map(|pair| contradictions(report, pair)));
+    // Of the rows of the tables, but for what the verdict has said already.
+    let rows = report.pairs.iter().flat_map(|pair| match &pair.points[..] {
+        [point] => {
+            let is_news = |judged: &&Judged| judged.why != point.primary.why;
+            point.others.iter().filter(is_news).collect::<Vec<&Judged>>()
+        }
+        points => points.iter().map(|point| &point.primary).collect(),
+    });
+    said.extend(not_plain(rows));
+    said
+}
+
+/// Where the values of a row say the opposite of its ratio: runs of a repeat went up or down
+/// together, and the repeats differ by more than the sides do.
+pub(super) fn contradictions(report: &ComparisonReport, pair: &PairReport) -> Vec<String> {
+    let least = report.min_effect;
+    let one = |at: String, judged: &Judged| {
+        let ratio = judged.ratio.as_ref()?.value;
+        let of_values = judged.medians[1]? / judged.medians[0]?;
+        let is_opposite = |a: f64, b: f64| a < 1.0 - least && b > 1.0 + least;
+        (is_opposite(ratio, of_values) || is_opposite(of_values, ratio)).then(|| {
+            let name = title(&judged.figure);
+            let as_factors = [of_values, ratio].iter().any(is_far);
+            let change = |of| change(&judged.figure, of, as_factors);
+            let [of_values, ratio] = [of_values, ratio].map(change);
+            let medians =
+                if at == ALL { "The medians".to_owned() } else { format!("At {at} the medians") };
+            format!(
+                "{medians} of {name} differ by {of_values}, and the pairs of runs by \
+                 {ratio}: the runs scatter by more than the sides differ."
+            )
+        })
+    };
+    let of_points = pair.points.iter().flat_map(|point| {
+        let at = point_name(report, &point.values);
+        once(&point.primary).chain(&point.others).filter_map(move |judged| one(at.clone(), judged))
+    });
+    of_points.chain(over_all(pair).filter_map(|judged| one(ALL.to_owned(), judged))).collect()
+}
+
+/// What runs that make one figure differ in, by side: each trait once.
+pub(super) fn mixed(all: &[Mixed]) -> Vec<String> {
+    let mut sides: Vec<(&str, Vec<String>)> = Vec::new();
+    for one in all {
+        let printed = format!("{}.{} ({})", one.about, one.name, several(&one.of_runs));
+        match sides.iter_mut().find(|(side, _)| *side == one.side) {
+            Some((_, known)) if known.contains(&printed) => {}
+            Some((_, known)) => known.push(printed),
+            None => sides.push((&one.side, vec![printed])),
+        }
+    }
+    let sentence = |(side, printed): (&str, Vec<String>)| {
+        let rest = printed.len().saturating_sub(LISTED_MOST);
+        let more = if rest > 0 { format!(", and {rest} more") } else { String::new() };
+        let shown = printed.into_iter().take(LISTED_MOST).collect::<Vec<_>>().join(", ");
+        format!("Runs of {side} that are averaged into one figure differ in {shown}{more}.")
+    };
+    sides.into_iter().map(sentence).collect()
+}
+
+/// Why figures have the verdict that they have, where it is not plain: each reason once.
+pub(super) fn not_plain<'j>(judged: impl Iterator<Item = &'j Judged>) -> Vec<String> {
+    let mut found: Vec<&str> = Vec::new();
+    for why in judged.filter_map(|judged| judged.why.as_deref()) {
+        if !found.contains(&why) {
+            found.push(why);
+        }
+    }
+    found.into_iter().map(|why| format!("Undecided, because {why}.")).collect()
+}
+
+/// Pairs of sides whose random numbers are the same.
+pub(super) fn shared_seeds(report: &ComparisonReport) -> impl Iterator<Item = String> {
+    let shared = report.pairs.iter().filter(|pair| pair.seeds_shared > 0);
+    shared.map(|pair| {
+        format!(
+            "Runs of {} and {} share {}: a simulated database draws the same random numbers from \
+             the same seed, so these runs are not independent. Give each run a different seed \
+             (--seed).",
+            report.sides[0].name,
+            pair.side,
+            count(pair.seeds_shared, "seed")
+        )
+    })
+}
+
+/// What was found in runs, each once.
+pub(super) fn finding_ids(report: &ComparisonReport) -> Vec<&str> {
+    let mut ids: Vec<&str> = Vec::new();
+    for (id, _) in report.sides.iter().flat_map(|side| side.findings.iter()) {
+        if !ids.contains(&id) {
+            ids.push(id);
+        }
+    }
+    ids
+}
+
+/// Whether one side has it so much more often that it may explain a difference.
+pub(super) fn is_uneven(report: &ComparisonReport, id: &str) -> bool {
+    let share = |side: &SideReport| {
+        side.findings.get(id).copied().unwrap_or(0) as f64 / side.runs.len().max(1) as f64
+    };
+    let (least, most) =
+        report.sides.iter().map(share).fold((1.0, 0.0), |(least, most), share| {
+            (f64::min(least, share), f64::max(most, share))
+        });
+    most - least > UNEVEN
+}
+
+/// What was found in the runs, by side; and where one side has it more often.
+pub(super) fn warnings(report: &ComparisonReport) -> Vec<String> {
+    let printed = |id: &str| {
+        let mut of_sides: Vec<String> = Vec::new();
+        let cases: BTreeSet<&String> =
+            report.sides.iter().filter_map(|side| side.cases.get(id)).collect();
+        for side in &report.sides {
+            let n = side.findings.get(id).copied().unwrap_or(0);
+            let all = side.runs.len() as u64;
+            // What was measured on one side is not that of another.
+            let own = side.cases.get(id).filter(|_| cases.len() > 1);
+            let own =
+                own.map_or_else(String::new, |case| format!(", e.g.: {}", without_stop(case)));
+            of_sides.push(format!("{n} of {} of {}{own}", count(all, "run"), side.name));
+        }
+        let uneven = match is_uneven(report, id) {
+            true => ": mostly on one side, so it may explain part of the difference",
+            false => "",
+        };
+        // Of many sides one case tells enough.
+        let n_all: usize = report.sides.iter().map(|side| side.runs.len()).sum();
+        let n_with: u64 = report.sides.iter().filter_map(|side| side.findings.get(id)).sum();
+        match cases.first() {
+            Some(case) if report.sides.len() > 2 && uneven.is_empty() => {
+                let runs = count(n_all as u64, "run");
+                format!("{n_with} of {runs}, e.g.: {} ({id}).", without_stop(case))
+            }
+            None => format!("{} in {}{uneven}.", in_short(id), of_sides.join(", ")),
+            Some(case) if cases.len() == 1 => {
+                format!("{} in {} ({id}){uneven}.", without_stop(case), of_sides.join(", "))
+            }
+            Some(_) => format!("{} ({id}){uneven}.", of_sides.join("; ")),
+        }
+    };
+    finding_ids(report).into_iter().map(printed).collect()
+}

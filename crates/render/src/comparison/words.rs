@@ -1,0 +1,245 @@
+//! What a pair of sides has shown, in sentences.
+//!
+//! Not here: what speaks against it (remarks), and tables.
+
+use std::borrow::Cow;
+use std::iter::once;
+
+use analysis::comparison::{
+    ComparisonReport, Judged, PairReport, Ratio, SideReport, Verdict as Judgement, telling,
+};
+use analysis::figures::{is_time, title};
+use model::numbers::{INFINITE, count, exact, significant};
+
+use super::{
+    BY_MEANS, DIFFER_SHOWN_MAX, LOST_LEAST_PERCENT, VALUE_MAX, point_name, summed_up, versus,
+};
+
+/// What a pair has shown: what the side could not do at all, the primary figure, and at how many
+/// points it holds.
+pub(super) fn headline(report: &ComparisonReport, pair: &PairReport) -> String {
+    let (base, side) = (said_name(&report.sides[0].name), said_name(&pair.side));
+    let printed = first_words(report, pair).into_iter().chain(point_by_point(pair));
+    format!("{}: {}", versus(side, base), printed.collect::<Vec<_>>().join("; "))
+}
+
+/// The name of a side in a sentence: what a target is goes without saying.
+pub(super) fn said_name(name: &str) -> &str {
+    name.strip_prefix("target=").unwrap_or(name)
+}
+
+/// What the side could not do at all, and the primary figure.
+pub(super) fn first_words(report: &ComparisonReport, pair: &PairReport) -> Vec<String> {
+    let figures = summed_up(pair);
+    let (n_both, n_lost) = (pair.points.len() as u64, pair.lost().count() as u64);
+    let mut printed: Vec<String> = Vec::new();
+    printed.extend(overloaded(report, pair));
+    if n_lost > 0 {
+        let of = count(n_both + n_lost, "point");
+        printed.push(format!("NO valid run of {} at {n_lost} of {of}", pair.side));
+    }
+    let place = match (n_both, pair.points_unpaired.is_empty()) {
+        (1, true) => String::new(),
+        (1, false) => format!("at {}, ", point_name(report, &pair.points[0].values)),
+        (_, true) => "over all points, ".to_owned(),
+        (_, false) => format!("over the {n_both} points that both have, "),
+    };
+    printed.extend(figures.first().map(|judged| place + &sentence(report.min_effect, judged)));
+    // If the primary figure is undecided, the headline also has the first figure that is decided.
+    let is_decided =
+        |judged: &&&Judged| matches!(judged.verdict, Judgement::Better | Judgement::Worse);
+    let is_open = figures.first().is_some_and(|first| {
+        matches!(first.verdict, Judgement::NoEvidence | Judgement::CannotJudge)
+    });
+    let other = figures.iter().skip(1).find(is_decided).filter(|_| is_open);
+    printed.extend(other.and_then(|judged| aside(judged)));
+    printed
+}
+
+/// `point by point, of 8 points: better at 5, no evidence at 3`.
+pub(super) fn point_by_point(pair: &PairReport) -> Option<String> {
+    let n_both = pair.points.len() as u64;
+    let n = |verdict: Judgement| {
+        pair.points.iter().filter(|point| point.primary.verdict == verdict).count()
+    };
+    let counted = Judgement::ALL.into_iter().filter(|verdict| n(*verdict) > 0);
+    let counted: Vec<String> =
+        counted.map(|verdict| format!("{} at {}", verdict.name(), n(verdict))).collect();
+    let points = count(n_both, "point");
+    (n_both > 1).then(|| format!("point by point, of {points}: {}", counted.join(", ")))
+}
+
+/// Which of both sides lost so much of what was offered that its rate is that of an overload.
+pub(super) fn overloaded(report: &ComparisonReport, pair: &PairReport) -> Option<String> {
+    let sides = report.sides.iter().filter(|side| {
+        side.lost_percent >= LOST_LEAST_PERCENT
+            && (side.name == pair.side || side.name == report.sides[0].name)
+    });
+    let lost = |side: &SideReport| {
+        let percent = significant(side.lost_percent, 3);
+        let up_to = if side.runs.len() > 1 { "up to " } else { "" };
+        format!("{} lost {up_to}{percent} % of what was offered", side.name)
+    };
+    let all: Vec<String> = sides.map(lost).collect();
+    (!all.is_empty()).then(|| all.join(" and "))
+}
+
+/// What a side differs in from the baseline, where their names do not say it already.
+pub(super) fn differ_in(report: &ComparisonReport, pair: &PairReport) -> Option<String> {
+    let index = report.sides.iter().position(|side| side.name == pair.side)?;
+    let base = &report.sides[0].name;
+    let mut all = telling(&report.differences, index);
+    let names_both =
+        |[ours, theirs]: &[String; 2]| base.contains(ours) && pair.side.contains(theirs);
+    all.retain(|(_, values)| !names_both(values));
+    // In the order of the sentence: the side against the baseline.
+    let shown = all.iter().take(DIFFER_SHOWN_MAX).map(|(name, values)| {
+        let [base, side] = values.each_ref().map(|value| shortened(value));
+        format!("{name} ({side} against {base})")
+    });
+    let shown: Vec<String> = shown.collect();
+    let rest = all.len().saturating_sub(shown.len());
+    let more = if rest > 0 { format!(" and {rest} more") } else { String::new() };
+    (!shown.is_empty()).then(|| format!("{}{more}", shown.join(", ")))
+}
+
+/// A value in a sentence: a long one is cut.
+pub(super) fn shortened(value: &str) -> Cow<'_, str> {
+    match value.char_indices().nth(VALUE_MAX) {
+        Some((end, _)) => format!("{}…", &value[..end]).into(),
+        None => value.into(),
+    }
+}
+
+/// `NOPM +12.0 % (CI +5.1 % to +19.3 %), better`.
+pub(super) fn sentence(min_effect: f64, judged: &Judged) -> String {
+    let name = title(&judged.figure);
+    let by = judged.ratio.as_ref().map(|ratio| change_within(&judged.figure, ratio));
+    let measured = by.map_or_else(|| name.clone(), |by| format!("{name} {by}"));
+    let alone = if judged.is_by_means { BY_MEANS } else { "" };
+    let least = exact(min_effect * 100.0);
+    match judged.verdict {
+        Judgement::Better | Judgement::Worse | Judgement::Higher | Judgement::Lower => {
+            format!("{measured}, {}{alone}", judged.verdict.name())
+        }
+        Judgement::BelowMinEffect => {
+            format!("{measured}, too small to matter: below the minimum effect of {least} %")
+        }
+        Judgement::SizeNotKnown => {
+            format!(
+                "{measured}, differs, perhaps by less than the minimum effect of {least} %{alone}"
+            )
+        }
+        Judgement::DiffersOrDrifted => format!(
+            "{measured}, differs, or the machine drifted: the runs were not interleaved{alone}"
+        ),
+        Judgement::NoEvidence => {
+            format!("{measured}, no evidence of a difference")
+        }
+        Judgement::CannotJudge => {
+            let why = judged.why.as_deref().unwrap_or("there is no figure");
+            format!("{measured}, undecided: {why}")
+        }
+    }
+}
+
+/// What would have been seen all the same, where no difference was: `Smallest detectable
+/// difference: 5.1 % with 4 runs a side, 2.2 % with 16.`
+pub(super) fn detectable(judged: &Judged) -> Option<String> {
+    let share = judged.detectable.filter(|_| judged.verdict == Judgement::NoEvidence)?;
+    let runs = [judged.baseline, judged.side].into_iter().flatten().map(|figure| figure.count);
+    let runs = runs.min().unwrap_or(0);
+    let is_factor = is_twofold(share);
+    let least = smallest(share, is_factor);
+    let runs_a_side = count(runs, "run");
+    let mut printed = format!("Smallest detectable difference: {least} with {runs_a_side} a side");
+    if let Some(more) = fourfold(runs) {
+        let half = smallest(with_fourfold(share), is_factor);
+        printed.push_str(&format!(", {half} with {more}"));
+    }
+    Some(printed + ".")
+}
+
+/// The repeats that would show half of what the runs of a comparison could not show, with what
+/// that is; none where the verdicts are clear, or where that is too many.
+pub fn more_repeats(report: &ComparisonReport) -> Option<(u64, String)> {
+    let of_pair = |pair: &PairReport| {
+        let judged = *summed_up(pair).first()?;
+        let share = judged.detectable.filter(|_| judged.verdict == Judgement::NoEvidence)?;
+        let runs = judged.baseline?.count.min(judged.side?.count);
+        let share = with_fourfold(share);
+        Some((fourfold(runs)?, smallest(share, is_twofold(share))))
+    };
+    report.pairs.iter().find_map(of_pair)
+}
+
+/// Four times as many runs, if as many can be judged.
+pub(super) fn fourfold(runs: u64) -> Option<u64> {
+    Some(4 * runs).filter(|more| *more <= stats::FIGURES_MAX as u64)
+}
+
+/// What four times as many runs would show: half of it, as a logarithm.
+pub(super) fn with_fourfold(share: f64) -> f64 {
+    ((1.0 + share).ln() / 2.0).exp() - 1.0
+}
+
+/// Whether a share says less than the factor that it is.
+pub(super) fn is_twofold(share: f64) -> bool {
+    share > 1.0
+}
+
+/// A detectable difference: `5.1 %`, or `×2.4`.
+pub(super) fn smallest(share: f64, is_factor: bool) -> String {
+    match is_factor {
+        false => format!("{} %", significant(share * 100.0, 2)),
+        true => format!("×{}", significant(1.0 + share, 2)),
+    }
+}
+
+/// A figure beside the one that is judged, in a few words; nothing where it tells nothing.
+pub(super) fn aside(judged: &Judged) -> Option<String> {
+    let (name, ratio) = (title(&judged.figure), judged.ratio.as_ref()?);
+    let by = change_within(&judged.figure, ratio);
+    Some(format!("{name} {by}, {}", judged.verdict.name()))
+}
+
+/// `+12.0 % (CI +5.1 % to +19.3 %)`, or all of it as factors where one of them is far from 1.
+pub(super) fn change_within(figure: &str, ratio: &Ratio) -> String {
+    let ends = ratio.interval.iter().flat_map(|(low, high)| [*low, *high]);
+    let as_factors = once(ratio.value).chain(ends).any(|ratio| is_far(&ratio));
+    let change = |ratio| change(figure, ratio, as_factors);
+    let of = match ratio.interval {
+        Some((low, high)) if low < high => format!(" (CI {} to {})", change(low), change(high)),
+        _ => String::new(),
+    };
+    let is_lost = ratio.value.is_infinite() && is_time(figure);
+    let lost = if is_lost { ", because work was lost" } else { "" };
+    format!("{}{of}{lost}", change(ratio.value))
+}
+
+/// Whether a ratio says more than its percentage does.
+pub(super) fn is_far(ratio: &f64) -> bool {
+    !(0.2..5.0).contains(ratio)
+}
+
+/// By how much a figure is more or less: in percent, or as a factor. Times are infinite where work
+/// was lost.
+pub(super) fn change(figure: &str, ratio: f64, as_factor: bool) -> String {
+    let percent = (ratio - 1.0) * 100.0;
+    match ratio {
+        f64::INFINITY if is_time(figure) => INFINITE.to_owned(),
+        f64::INFINITY => "infinite, because the baseline is 0".to_owned(),
+        0.0 if is_time(figure) => "finite, while the baseline is infinite because work was \
+                                   lost"
+            .to_owned(),
+        0.0 => "-100 %".to_owned(),
+        ratio if as_factor => format!("×{}", significant(ratio, 3)),
+        _ if percent.abs() < 0.005 => "0 %".to_owned(),
+        _ if percent.abs() < 1.0 => format!("{}{} %", sign(percent), significant(percent.abs(), 2)),
+        _ => format!("{percent:+.1} %"),
+    }
+}
+
+pub(super) fn sign(value: f64) -> &'static str {
+    if value < 0.0 { "-" } else { "+" }
+}
