@@ -163,6 +163,18 @@ impl Judge {
         }
     }
 
+    /// The same; where nobody has asked for one and a side lacks it, a figure of a limit that all
+    /// sides have.
+    fn primary_in_all(&self, sides: &[Side], reports: &[&Report]) -> Result<String, String> {
+        let primary = self.primary_of(reports)?;
+        let is_in_all = |name: &String| sides.iter().all(|side| has_figure(side, name));
+        if self.primary.is_some() || is_in_all(&primary) {
+            return Ok(primary);
+        }
+        let also = self.also.iter().filter_map(|name| resolve(name, reports.iter().copied()).ok());
+        Ok(also.into_iter().find(is_in_all).unwrap_or(primary))
+    }
+
     /// All that is judged besides `primary`, where runs have it.
     fn others(&self, primary: &str, reports: &[&Report]) -> Vec<String> {
         let also = self.also.iter().filter_map(|name| resolve(name, reports.iter().copied()).ok());
@@ -439,7 +451,9 @@ pub struct Judged {
 impl Judged {
     /// Whether runs did not take turns, and a drift would explain what they differ by.
     fn may_be_drift(&self) -> bool {
-        self.beside_drift.is_some_and(|p| p >= BESIDE_DRIFT)
+        // No drift loses work.
+        let is_finite = self.ratio.is_none_or(|ratio| ratio.value.is_finite());
+        is_finite && self.beside_drift.is_some_and(|p| p >= BESIDE_DRIFT)
     }
 }
 
@@ -456,7 +470,7 @@ pub struct Ratio {
 
 /// If the shares of excluded runs of two sides differ by more than this, the change itself may
 /// exclude them.
-const LOST_UNEVEN: f64 = 0.25;
+pub(crate) const LOST_UNEVEN: f64 = 0.25;
 
 impl SideReport {
     /// The share of runs that do not count, from 0 to 1.
@@ -467,11 +481,17 @@ impl SideReport {
 
     /// Says how many runs do not count and why: `2 of 5 runs of new do not count: overloaded (2)`.
     pub fn lost_words(&self) -> String {
-        let all = self.runs_not_counted + self.runs.len() as u64;
-        let verb = if self.runs_not_counted == 1 { "does" } else { "do" };
-        let (n, whys) = (self.runs_not_counted, in_words(&whys(&self.not_counted)));
-        format!("{n} of {} of {} {verb} not count: {whys}", count(all, "run"), self.name)
+        lost_words(&self.name, &self.not_counted, self.runs.len()).unwrap_or_default()
     }
+}
+
+/// `2 of 5 runs of new do not count: overloaded (2)`, beside so many that count; nothing where all
+/// do.
+pub(crate) fn lost_words(name: &str, lost: &[NotCounted], n_counted: usize) -> Option<String> {
+    let verb = if lost.len() == 1 { "does" } else { "do" };
+    let (n, all) = (lost.len(), count((lost.len() + n_counted) as u64, "run"));
+    let whys = in_words(&whys(lost));
+    (n > 0).then(|| format!("{n} of {all} of {name} {verb} not count: {whys}"))
 }
 
 /// Lists reasons with their counts, such as `failed, invalid (3)`; a count of 1 is left out.
@@ -530,7 +550,7 @@ impl ComparisonReport {
             });
         }
         let all: Vec<&Report> = sides.iter().flat_map(reports).collect();
-        let primary = judge.primary_of(&all)?;
+        let primary = judge.primary_in_all(sides, &all)?;
         let figures = judge.others(&primary, &all);
         if let Some(side) = sides.iter().find(|side| !has_figure(side, &primary)) {
             let (side, figure) = (&side.name, title(&primary));

@@ -87,7 +87,8 @@ pub(crate) fn judge(tally: &Tally) -> Vec<Finding> {
     ];
     findings.extend(data::look(tally));
     findings.extend(whole.into_iter().flatten().map(|words| {
-        let advice = others_cpu::advice(tally, words.id);
+        let advice = generator::advice(tally, words.id);
+        let advice = advice.or_else(|| others_cpu::advice(tally, words.id));
         words.advised(None, advice)
     }));
     for (index, group) in tally.groups.iter().enumerate() {
@@ -110,7 +111,10 @@ pub(crate) fn judge(tally: &Tally) -> Vec<Finding> {
             findings.push(described.clone());
         }
     }
-    findings.sort_by_key(|finding| std::cmp::Reverse(finding.severity));
+    // What stopped the generator may be the cause of all others.
+    let rank =
+        |finding: &Finding| (std::cmp::Reverse(finding.severity), finding.id != generator::PAUSED);
+    findings.sort_by_key(rank);
     findings
 }
 

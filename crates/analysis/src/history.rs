@@ -17,12 +17,15 @@ use model::Imported;
 use serde::{Deserialize, Serialize};
 use stats::{Build, SERIES_MIN};
 
-use crate::comparison::{Difference, Judge, Side, matters, values_of};
+use crate::comparison::{
+    Difference, Judge, LOST_UNEVEN, NotCounted, Side, lost_words, matters, values_of,
+};
 use crate::environment::Environment;
 use crate::figures::{Direction, Figure, direction, figure, units_in};
 use crate::report::{Named, Report};
 
 pub use environment::Start;
+pub use judge::SIZE_MOST;
 use order::Dated;
 pub use order::{Order, Ordered, commits_of};
 
@@ -195,6 +198,10 @@ pub struct PointHistory {
     pub is_one_seed: bool,
     /// The last of all builds, where it has no run that counts at this point.
     pub lacks: Option<LeftOut>,
+    /// Runs of its last build that do not count, in words, where they are so many that the others
+    /// may be the better ones; empty otherwise.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub lost: String,
     /// The last build is worse than it should be: a recent change for the worse, or outside of
     /// what was expected; and nobody has acknowledged that.
     pub has_regressed: bool,
@@ -334,6 +341,7 @@ struct Series<'s> {
     newest: Build,
     starts: Vec<Start>,
     lacks: Option<LeftOut>,
+    lost: String,
     /// Whether its last build is among the last of all.
     is_recent: bool,
 }
@@ -454,7 +462,8 @@ impl HistoryReport {
         let is_undecided = |point: &&PointHistory| {
             let is_own = point.imported.is_none() && point.lacks.is_none();
             let last = point.last.as_ref();
-            is_own && !point.has_regressed && last.is_none_or(|of| of.is_noisy && !of.is_outside)
+            let is_open = last.is_none_or(|of| of.is_noisy && !of.is_outside);
+            is_own && !point.has_regressed && (is_open || !point.lost.is_empty())
         };
         self.points.iter().filter(is_undecided).count()
     }
@@ -492,17 +501,20 @@ impl HistoryReport {
         changed
     }
 
-    /// Whether there is a change at a build, or so near to it that acknowledging the build
-    /// acknowledges the change.
-    pub fn has_change_at(&self, build: &str, point: &str) -> bool {
-        self.points_at(point).any(|point| {
-            let at = point.builds.iter().position(|known| known.build == build);
-            at.is_some_and(|at| {
-                let mut begun = point.changes.iter().flatten().map(|change| change.at);
-                begun.any(|change| change.abs_diff(at) <= NEAR)
-                    || point.last_outside().is_some_and(|last| last - at <= NEAR)
-            })
-        })
+    /// The change at a build, or so near to it that it is the one that is meant: the build where it
+    /// begins, and its size, the logarithm of its ratio without sign. The nearest of all points.
+    pub fn change_at(&self, build: &str, point: &str) -> Option<(String, f64)> {
+        let of_point = |point: &PointHistory| {
+            let at = point.builds.iter().position(|known| known.build == build)?;
+            let last = point.last_outside().zip(point.last.as_ref());
+            let last = last.map(|(index, last)| (index, last.ratio));
+            let begun = point.changes.iter().flatten().map(|change| (change.at, change.ratio));
+            let near = begun.chain(last).filter(|(index, _)| index.abs_diff(at) <= NEAR);
+            let (index, ratio) = near.min_by_key(|(index, _)| index.abs_diff(at))?;
+            Some((index.abs_diff(at), point.builds[index].build.clone(), ratio.ln().abs()))
+        };
+        let nearest = self.points_at(point).filter_map(of_point).min_by_key(|(far, ..)| *far);
+        nearest.map(|(_, build, size)| (build, size))
     }
 
     fn points_at<'h>(&'h self, point: &'h str) -> impl Iterator<Item = &'h PointHistory> {
@@ -691,8 +703,10 @@ impl<'s> Series<'s> {
         };
         let names: Vec<&str> = all.iter().map(|build| build.name.as_str()).collect();
         let series = Series::known(values, all.iter().filter_map(at).collect(), &names)?;
-        let lacks = lacks(series.builds.last()?.0, all.last());
-        Some(Series { lacks, ..series })
+        let last = series.builds.last()?.0;
+        let lost = all.iter().find(|build| build.name == last).map(|build| lost(build, values));
+        let lacks = lacks(last, all.last());
+        Some(Series { lacks, lost: lost.unwrap_or_default(), ..series })
     }
 
     /// The builds that are known at a point, of all by their names; none where none is.
@@ -727,8 +741,9 @@ impl<'s> Series<'s> {
         let last = known.last()?.build;
         let from_end = all.iter().rev().position(|build| *build == last)?;
         let builds = known.into_iter().map(|known| (known.build, known.reports)).collect();
-        let (is_recent, lacks) = (from_end < RECENT, None);
-        Some(Series { values, builds, reports, finite, newest: newest?, starts, lacks, is_recent })
+        let (is_recent, lacks, lost) = (from_end < RECENT, None, String::new());
+        let newest = newest?;
+        Some(Series { values, builds, reports, finite, newest, starts, lacks, lost, is_recent })
     }
 
     /// Its present series: from which index of `finite` on it goes.
@@ -784,6 +799,19 @@ fn left_out(builds: &[&Side]) -> Vec<LeftOut> {
 fn lacks(last_here: &str, newest: Option<&&Side>) -> Option<LeftOut> {
     let newest = newest.filter(|newest| !newest.points.is_empty())?;
     (last_here != newest.name).then(|| left_out_of(newest, true))
+}
+
+/// How many runs of a build do not count at a point, and why, where these are more than a quarter;
+/// empty otherwise.
+fn lost(build: &Side, values: &Named<String>) -> String {
+    let is_here = |run: &&NotCounted| run.values.as_ref().is_none_or(|at| at == values);
+    let lost: Vec<NotCounted> = build.not_counted.iter().filter(is_here).cloned().collect();
+    let here = build.points.iter().find(|point| point.values == *values);
+    let n_counted = here.map_or(0, |point| point.reports.len());
+    match lost.len() as f64 > LOST_UNEVEN * (lost.len() + n_counted) as f64 {
+        true => lost_words(&build.name, &lost, n_counted).unwrap_or_default(),
+        false => String::new(),
+    }
 }
 
 fn left_out_of(build: &Side, is_last: bool) -> LeftOut {

@@ -92,7 +92,11 @@ pub fn by_its_axis(store: &Store, asked: &CompareBy) -> Result<CompareBy, Error>
     let Ok(experiment) = store.find_experiment(name) else { return Ok(asked.clone()) };
     match experiment.axes.as_slice() {
         [axis] => Ok(CompareBy::Axis { experiment: name.clone(), axis: axis.name.clone() }),
-        [] => Ok(asked.clone()),
+        [] => Err(Error::Usage(format!(
+            "{name} is the experiment {}, which varies nothing: name a second side, or an \
+             experiment with an axis ('dbdyno experiments' lists them)",
+            experiment.id
+        ))),
         axes => {
             let names: Vec<&str> = axes.iter().map(|axis| short_axis(&axis.name)).collect();
             Err(Error::Usage(format!(
@@ -244,32 +248,36 @@ fn is_build(store: &Store, key: &str, build: &str) -> Result<(), Error> {
     }
 }
 
-/// Accepts the level of a build and of those after it: it is no alarm. Refuses a build at which no
-/// figure has changed.
+/// Accepts the level of a build and of those after it: it is no alarm. Refuses a build without a
+/// change at it or close by. Returns what was accepted: the build where that change begins, at the
+/// whole name of its point.
 pub fn acknowledge(
     store: &Store,
     key: &str,
     order: Option<&Order>,
-    change: &Acknowledged,
-) -> Result<(), Error> {
-    is_build(store, key, &change.build)?;
-    let point = point_with_change(store, key, order, change)?;
-    store.acknowledge(key, &Acknowledged { point, ..change.clone() }).map_err(Error::from)
+    asked: &Acknowledged,
+) -> Result<Acknowledged, Error> {
+    is_build(store, key, &asked.build)?;
+    let found = change_meant(store, key, order, asked)?;
+    store.acknowledge(key, &found)?;
+    Ok(found)
 }
 
-/// The whole name of the point of a change, which may be called as the history calls its series.
-fn point_with_change(
+/// The change that somebody means, whose point may be called as the history calls its series; with
+/// its size in the figure that changed most.
+fn change_meant(
     store: &Store,
     key: &str,
     order: Option<&Order>,
     change: &Acknowledged,
-) -> Result<String, Error> {
+) -> Result<Acknowledged, Error> {
     let mut damaged = Vec::new();
     let (ended, _) = ended_and_running(store, key)?;
     let builds = builds_placed(labelled(store, ended, &Report::AT_LENGTH, &mut damaged)?);
     let mut known: Vec<String> = Vec::new();
     // Each figure has the points of the runs that have it.
     let (mut points, mut is_point) = (BTreeSet::new(), false);
+    let mut found: Option<Acknowledged> = None;
     let figures = [None].into_iter().chain(FIGURES.map(|figure| Some(figure.to_owned())));
     for primary in figures {
         // Any change may be acknowledged, also one that matters by a smaller min_effect only.
@@ -289,11 +297,18 @@ fn point_with_change(
             }
         };
         is_point = true;
-        if shown.has_change_at(&change.build, &point) {
-            return Ok(point);
+        if let Some((build, size)) = shown.change_at(&change.build, &point) {
+            let known = found.as_ref().and_then(|found| found.size).unwrap_or(0.0);
+            let size = Some(known.max(size));
+            let build = found.map_or(build, |found| found.build);
+            found = Some(Acknowledged { build, point, size, reason: change.reason.clone() });
+            continue;
         }
         let new: Vec<String> = shown.changed(&point).into_iter().map(str::to_owned).collect();
         known.extend(new.into_iter().filter(|build| !known.contains(build)).collect::<Vec<_>>());
+    }
+    if let Some(found) = found {
+        return Ok(found);
     }
     if !is_point && !points.is_empty() {
         let points = points.into_iter().collect::<Vec<String>>().join(", ");
@@ -396,7 +411,7 @@ fn no_run_with(store: &Store, key: &str, value: Option<&str>) -> Result<Error, E
     let near = did_you_mean(&label, known.iter().map(String::as_str));
     Ok(Error::Usage(format!(
         "no run has the label {label}{near}: 'dbdyno runs list' shows labels, 'dbdyno runs label RUN \
-         {example}' sets one; every run has day, database and dbdyno (its version)"
+         {example}' sets one; every run has day, database and dbdyno (its version): '--by day' shows those of each day"
     )))
 }
 

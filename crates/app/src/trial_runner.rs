@@ -84,6 +84,8 @@ pub(crate) struct TrialRunner<'o> {
     options: &'o ExperimentOptions,
     /// Where the last trial was made.
     pub(crate) open_target: Option<(Target, OpenTarget)>,
+    /// The trial that used the managed server which is there; none if no trial has yet.
+    used_by: Option<(u32, u32)>,
     /// What each trial took.
     spent_ns: Vec<u64>,
     /// Point and repeat of the trials that count, or would end in the same way again.
@@ -155,6 +157,7 @@ impl<'o> TrialRunner<'o> {
             plans,
             options,
             open_target: None,
+            used_by: None,
             spent_ns: Vec::new(),
             done,
             measured,
@@ -536,6 +539,12 @@ impl<'o> TrialRunner<'o> {
             before: Vec::new(),
         };
         let stop = &Arc::new(stop.of_next());
+        // Where managed servers take turns, each trial has a start of its own: kept for some and
+        // started again for others, repeats would be no independent ones.
+        if self.used_by.is_some_and(|used_by| used_by != place) && self.has_several_servers() {
+            self.open_target = None;
+        }
+        self.used_by = Some(place);
         let mut before = self.start_for(place, &plan, stop, watcher)?;
         let database = Arc::clone(&self.open_target_for(&plan, stop, watcher)?.database);
         let set = self.guard.put_interruptible(&database, &plan, stop)?;
@@ -570,6 +579,14 @@ impl<'o> TrialRunner<'o> {
             }
             false => Tried::Not(why),
         })
+    }
+
+    /// Whether points are at managed servers of which one ends before another starts.
+    fn has_several_servers(&self) -> bool {
+        let mut managed = self.plans.iter().map(|plan| &plan.target).filter(|of| is_managed(of));
+        managed
+            .next()
+            .is_some_and(|first| self.plans.iter().any(|plan| !is_same(first, &plan.target)))
     }
 
     /// Makes the data be as the experiment wants them before a trial, where the run does not.

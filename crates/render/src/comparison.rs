@@ -33,7 +33,7 @@ use super::{Align, Cell, Column, Table};
 use remarks::{finding_ids, is_uneven, loads, lost_runs, not_plain, notes, remarks, seeds};
 pub use short::comparison_short;
 pub(crate) use short::verdicts_shortly;
-pub use words::more_repeats;
+pub use words::is_open;
 use words::{
     aside, detectable, differ_in, headline, is_twofold, said_name, shortened, sign, smallest,
 };
@@ -184,7 +184,8 @@ fn gate(gate: &GateResult) -> Verdict {
             let of = of.unwrap_or_default();
             let worst = gate.worst.filter(|worst| worst.is_finite());
             let worst = worst.map(|worst| {
-                format!(": at worst {:+.1} % (95 % bound{of})", (worst - 1.0) * 100.0)
+                let (worst, limit) = ((worst - 1.0) * 100.0, gate.limit * 100.0);
+                format!(": at worst {} % (95 % bound{of})", beside_limit(worst, limit))
             });
             (Tone::Good, format!("passed {}{}", gate.gate, worst.unwrap_or_default()))
         }
@@ -194,6 +195,11 @@ fn gate(gate: &GateResult) -> Verdict {
                 UndecidedBy::LostRuns => {
                     "the change may be the cause: 'dbdyno runs list' shows these runs"
                 }
+                UndecidedBy::Drift => {
+                    "the runs did not take turns, and a drift may explain it: run the sides in \
+                     turns"
+                }
+                UndecidedBy::OneSide => "run that point on both sides, or leave its runs out",
                 UndecidedBy::Samples => "run longer (--duration)",
                 UndecidedBy::Load => "run both sides with the same load",
                 UndecidedBy::Near => {
@@ -206,6 +212,14 @@ fn gate(gate: &GateResult) -> Verdict {
         }
     };
     Verdict { tone, word: "Limit".to_owned(), headline: headline.into(), details: Vec::new() }
+}
+
+/// A percentage with as many decimals as tell it from a limit.
+fn beside_limit(percent: f64, limit: f64) -> String {
+    let written = |decimals: usize| [percent, limit].map(|of| format!("{of:+.decimals$}"));
+    let is_told = |decimals: &usize| written(*decimals)[0] != written(*decimals)[1];
+    let [percent, _] = written((1..4).find(is_told).unwrap_or(1));
+    percent
 }
 
 /// What a side did against the baseline.

@@ -140,7 +140,7 @@ fn made_with(trials: &[TrialReport]) -> Option<String> {
     let load = of.loads.iter().filter(|_| of.loads.len() == 1);
     let load: String = load.map(|load| format!(", {load}")).collect();
     (!all.is_empty()).then(|| {
-        let (databases, clients) = (several(&of.databases), clients(of.clients));
+        let (databases, clients) = (several(&of.databases), clients(&of));
         format!("{databases}, {clients}{load}, each measured {}", span(of.measured_s))
     })
 }

@@ -84,6 +84,7 @@ fn verdict(report: &HistoryReport, point: &PointHistory) -> Verdict {
     let tone = match (&point.changes, &point.last) {
         _ if point.has_regressed => Tone::Bad,
         _ if point.lacks.as_ref().is_some_and(|lost| lost.runs_not_counted > 0) => Tone::Warning,
+        _ if !point.lost.is_empty() => Tone::Warning,
         (None, None) => Tone::Warning,
         _ if is_noisy
             || point.lacks.is_some()
@@ -141,7 +142,10 @@ fn left_out(report: &HistoryReport) -> impl Iterator<Item = String> {
         format!("Omitted for lack of {of}: {n}. --figure names another one, such as tps.")
     });
     let line = |build: &LeftOut| {
-        let last = if build.is_last { "; the last build is undecided" } else { "" };
+        let last = match build.is_last {
+            true => "; it is the last build, so --fail-on-regression fails",
+            false => "",
+        };
         let (name, n) = (&build.build, count(build.runs_not_counted, "run"));
         format!("{name} is omitted: none of {n} is completed and valid{last}.")
     };
@@ -237,7 +241,7 @@ fn few(names: &[String]) -> String {
 fn headline(report: &HistoryReport, point: &PointHistory) -> String {
     let n_builds = count(point.builds.len() as u64, noun(report));
     let series = format!("{} by {} {}", title(&report.figure), report.by, point.name());
-    format!("{}: {n_builds}, {}", series.trim_end(), in_short(point))
+    format!("{}: {n_builds}, {}", series.trim_end(), in_short(report, point))
 }
 
 /// What is known of the last build of a series.
@@ -366,15 +370,19 @@ fn table(report: &HistoryReport, point: &PointHistory) -> Table {
 }
 
 /// What is to be thought of a series, in a few words.
-fn in_short(point: &PointHistory) -> String {
+fn in_short(report: &HistoryReport, point: &PointHistory) -> String {
     let outside = point.last.as_ref().filter(|last| last.is_outside);
     let name = point.builds.last().map_or("", |last| &last.build);
+    // A newer one that nobody can judge is no reason to praise the one before it.
+    let is_newer = report.measured_now().is_some() || report.left_out.iter().any(|of| of.is_last);
+    let what = if is_newer { "the last judged build" } else { "the last build" };
     let last = match (outside, &point.last) {
+        (None, _) if !point.lost.is_empty() => Some(format!("undecided: {}", point.lost)),
         (Some(last), _) if last.is_worse && last.acknowledged.is_some() => {
-            Some(format!("the last build ({name}) is worse (acknowledged)"))
+            Some(format!("{what} ({name}) is worse (acknowledged)"))
         }
-        (Some(last), _) if last.is_worse => Some(format!("the last build ({name}) is WORSE")),
-        (Some(_), _) => Some(format!("the last build ({name}) is better")),
+        (Some(last), _) if last.is_worse => Some(format!("{what} ({name}) is WORSE")),
+        (Some(_), _) => Some(format!("{what} ({name}) is better")),
         (None, Some(last)) if last.is_noisy => Some(format!(
             "too noisy to detect less than {} \
                           %",
@@ -410,7 +418,7 @@ fn in_short(point: &PointHistory) -> String {
             parts.into_iter().flatten().collect::<Vec<_>>().join(", ")
         }
         (None, Some(_)) => {
-            let last = last.unwrap_or_else(|| format!("the last build ({name}) is as expected"));
+            let last = last.unwrap_or_else(|| format!("{what} ({name}) is as expected"));
             [Some(last), baseline].into_iter().flatten().collect::<Vec<_>>().join(", ")
         }
         (None, None) => "too few builds to judge the last one".to_owned(),

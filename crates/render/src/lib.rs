@@ -38,7 +38,7 @@ use serde::Serialize;
 pub use ascii::ascii;
 pub use comparison::{
     COMPARISON_SECTIONS, comparison, comparison_of_runs, comparison_short, comparison_title,
-    more_repeats,
+    is_open,
 };
 pub use document::{Document, next};
 pub use experiment::{experiment, experiment_points, is_unfinished};

@@ -1,6 +1,7 @@
 //! What runs were made with, in sentences: workloads, databases, load, machines and versions.
 
 use analysis::environment::Environment;
+use model::Placement;
 use model::numbers::{self, count};
 
 use super::wording::begun;
@@ -24,7 +25,7 @@ pub(crate) fn scene(scene: &Environment) -> String {
         "{} on {}: {}{load}; {} of {} after {} of ramp-up, {when}.",
         workloads(scene),
         several(&scene.databases),
-        clients(scene.clients),
+        clients(scene),
         count(scene.runs, "run"),
         span(scene.measured_s),
         span(scene.ramp_up_s),
@@ -51,12 +52,23 @@ pub(crate) fn workloads(scene: &Environment) -> String {
     several(&scene.workloads) + &data
 }
 
-/// `1 to 8 clients`.
-pub(crate) fn clients(range: (u32, u32)) -> String {
-    match range {
+/// `1 to 8 clients on threads`: where they lived costs each query its own.
+pub(crate) fn clients(scene: &Environment) -> String {
+    let number = match scene.clients {
         (low, high) if low == high => count(low.into(), "client"),
         (low, high) => format!("{low} to {}", count(high.into(), "client")),
+    };
+    let places: Vec<&str> = scene.placements.iter().filter_map(|of| place_words(of)).collect();
+    match places.is_empty() {
+        true => number,
+        false => format!("{number} on {}", places.join(" and ")),
     }
+}
+
+/// Where clients lived, in words; none of virtual time.
+fn place_words(placement: &str) -> Option<&'static str> {
+    let known = [(Placement::Thread, "threads"), (Placement::Loop, "event loops")];
+    known.into_iter().find(|(of, _)| of.name() == placement).map(|(_, words)| words)
 }
 
 /// `2 to 5 s`, of seconds.

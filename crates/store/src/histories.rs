@@ -12,9 +12,10 @@ use super::wall_clock::unix_ms;
 impl Store {
     /// Acknowledges a change of level in the history of a label, in place of what was said of it.
     pub fn acknowledge(&self, label: &str, change: &Acknowledged) -> Result<(), StoreError> {
-        let sql = "INSERT OR REPLACE INTO acknowledged VALUES (?, ?, ?, ?, ?)";
-        let Acknowledged { build, point, reason } = change;
-        let added = self.connection.execute(sql, params![label, build, point, reason, unix_ms()]);
+        let sql = "INSERT OR REPLACE INTO acknowledged VALUES (?, ?, ?, ?, ?, ?)";
+        let Acknowledged { build, point, reason, size } = change;
+        let now = unix_ms();
+        let added = self.connection.execute(sql, params![label, build, point, reason, now, size]);
         added.map(drop).map_err(|error| self.reader().said(&error))
     }
 
@@ -29,12 +30,12 @@ impl Store {
     pub fn acknowledged(&self, label: &str) -> Result<Vec<Acknowledged>, StoreError> {
         let read = || -> rusqlite::Result<Vec<Acknowledged>> {
             let mut select = self.connection.prepare(
-                "SELECT build, point, reason FROM acknowledged WHERE label = ?
+                "SELECT build, point, reason, size FROM acknowledged WHERE label = ?
                  ORDER BY since_unix_ms, build, point",
             )?;
             let rows = select.query_map([label], |row| {
                 let (build, point, reason) = (row.get(0)?, row.get(1)?, row.get(2)?);
-                Ok(Acknowledged { build, point, reason })
+                Ok(Acknowledged { build, point, reason, size: row.get(3)? })
             })?;
             rows.collect()
         };
@@ -66,7 +67,8 @@ mod tests {
     use super::*;
 
     fn change(build: &str, point: &str, reason: &str) -> Acknowledged {
-        Acknowledged { build: build.into(), point: point.into(), reason: reason.into() }
+        let (build, point, reason) = (build.into(), point.into(), reason.into());
+        Acknowledged { build, point, reason, size: Some(0.05) }
     }
 
     #[test]

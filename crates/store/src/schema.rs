@@ -30,8 +30,10 @@ pub(super) const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
 const WAL_KEPT_BYTES: i64 = 1 << 20;
 
 /// The step from each version to the next.
-const MIGRATIONS: [&str; 8] =
-    [VERSION_1, VERSION_2, VERSION_3, VERSION_4, VERSION_5, VERSION_6, VERSION_7, VERSION_8];
+const MIGRATIONS: [&str; 9] = [
+    VERSION_1, VERSION_2, VERSION_3, VERSION_4, VERSION_5, VERSION_6, VERSION_7, VERSION_8,
+    VERSION_9,
+];
 
 /// `number` stands for the run in all other tables, and is never used again. Small columns come
 /// first, so that a list reads no overflow pages.
@@ -231,6 +233,9 @@ CREATE TABLE action (
 ) STRICT;
 CREATE INDEX run_by_process ON run (pid, pid_start_time);
 "#;
+
+/// How large an acknowledged change was.
+const VERSION_9: &str = "ALTER TABLE acknowledged ADD COLUMN size REAL;";
 
 /// The newest version of the format that is known here.
 pub(super) const VERSION: u32 = MIGRATIONS.len() as u32;

@@ -43,6 +43,7 @@ pub struct GateResult {
     /// The limit, as written.
     pub gate: String,
     /// The worst over all sides and points.
+    #[serde(rename = "verdict")]
     pub passed: Passed,
     /// Where and by how much it is broken or undecided.
     pub at: Vec<String>,
@@ -64,6 +65,9 @@ pub struct GateResult {
     /// that holds. None without an interval.
     #[serde(skip)]
     pub worst: Option<f64>,
+    /// The limit's own change, as a share.
+    #[serde(skip)]
+    pub limit: f64,
     /// The pairs of runs that these bounds are of, where runs took turns: the fewest at a place.
     #[serde(skip)]
     pub pairs_least: Option<usize>,
@@ -77,6 +81,7 @@ pub struct GatePlace {
     /// The point, by axis; empty where there is one.
     pub values: Named<String>,
     /// Whether it holds there.
+    #[serde(rename = "verdict")]
     pub passed: Passed,
     /// The figure, by its whole name.
     pub figure: String,
@@ -96,6 +101,10 @@ pub enum UndecidedBy {
     Noise,
     /// The figure has surely changed in the direction of the limit, by about as much.
     Near,
+    /// Runs did not take turns, and a drift may be what changed the figure.
+    Drift,
+    /// Only one side has runs at a point.
+    OneSide,
     /// Some runs have too few samples for the figure.
     Samples,
     /// One side has many more runs that do not count than the other.
@@ -117,6 +126,7 @@ impl GateResult {
             is_on_gains: false,
             undecided_by: UndecidedBy::Noise,
             worst: None,
+            limit: gate.by,
             pairs_least: None,
         }
     }
@@ -240,6 +250,7 @@ impl Gate {
         found.pairs_least = found.pairs_least.into_iter().chain(judged.n_pairs).min();
         let undecided_by = match judged.is_lacking {
             true => UndecidedBy::Samples,
+            false if judged.may_be_drift() => UndecidedBy::Drift,
             false if self.is_near(judged) => UndecidedBy::Near,
             false => UndecidedBy::Noise,
         };
@@ -321,6 +332,9 @@ fn changed(judged: &Judged) -> Option<String> {
     Some(format!("{} %{}", percent(ratio.value), interval.unwrap_or_default()))
 }
 
+/// A side that lost more than this share of its runs has failed.
+const LOST_MOST: f64 = 0.5;
+
 /// Adds what decides a limit beside the figure: runs that do not count, points that only one side
 /// has, and another load.
 fn beside_the_figures(report: &ComparisonReport, pair: &PairReport, found: &mut GateResult) {
@@ -328,11 +342,11 @@ fn beside_the_figures(report: &ComparisonReport, pair: &PairReport, found: &mut 
         let at = format!("{} {} (no run counts)", pair.side, lost.values.pairs(" "));
         found.put(Passed::Broken, at, UndecidedBy::Noise);
     }
-    // The remaining runs say nothing about the excluded ones.
-    if let Some(side) = report.unevenly_lost(pair)
-        && found.passed == Passed::Held
-    {
-        found.put(Passed::Undecided, side.lost_words(), UndecidedBy::LostRuns);
+    // The remaining runs say nothing about the excluded ones; where these are most, they say it.
+    if let Some(side) = report.unevenly_lost(pair) {
+        let has_lost_most = side.name == pair.side && side.lost_share() > LOST_MOST;
+        let passed = if has_lost_most { Passed::Broken } else { Passed::Undecided };
+        found.put(passed, side.lost_words(), UndecidedBy::LostRuns);
     }
     // What another load does looks like what the change does.
     let load = report.load_differs(pair);
@@ -343,7 +357,7 @@ fn beside_the_figures(report: &ComparisonReport, pair: &PairReport, found: &mut 
     // Where only one side has a run that counts, the other may be broken there.
     for point in &pair.points_unpaired {
         let at = format!("{} {} (one side alone)", pair.side, point.values.pairs(" "));
-        found.put(Passed::Undecided, at, UndecidedBy::Noise);
+        found.put(Passed::Undecided, at, UndecidedBy::OneSide);
     }
 }
 

@@ -286,6 +286,10 @@ fn a_limit_is_undecided_where_one_side_lost_many_of_its_runs() {
     assert_eq!(lost.passed, Passed::Undecided);
     assert_eq!(lost.at, ["3 of 8 runs of new do not count: failed (3)"]);
     assert_eq!(passed(3, 0, 1.0).passed, Passed::Undecided);
+    // A side that lost most of its runs has failed, whatever the others show.
+    let most = passed(0, 6, 1.0);
+    assert_eq!((most.passed, most.undecided_by), (Passed::Broken, UndecidedBy::LostRuns));
+    assert_eq!(passed(6, 0, 1.0).passed, Passed::Undecided, "the baseline's own");
     // Equal losses favour no side, and a broken limit stays broken.
     assert_eq!(passed(3, 3, 1.0).passed, Passed::Held);
     assert_eq!(passed(0, 3, 0.8).passed, Passed::Broken);

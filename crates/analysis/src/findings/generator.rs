@@ -46,7 +46,7 @@ impl Generator {
                 ),
             },
             Generator::StoodStill { pauses, longest_s, at_s } => FindingText {
-                id: "generator_paused",
+                id: PAUSED,
                 severity: Severity::Warning,
                 text: format!(
                     "The generator itself was paused {}; the longest pause took {} and began at \
@@ -87,6 +87,21 @@ impl Generator {
             },
         }
     }
+}
+
+/// That all of the generator stood still.
+pub(super) const PAUSED: &str = "generator_paused";
+/// Findings whose advice is about the database, of which a pause of the generator may be the
+/// reason.
+const BLAMING: [&str; 2] = ["stalled", "slow_seconds"];
+/// What is to be done about these then.
+const ADVICE: &str = "The generator itself was paused meanwhile (generator_paused): at such a time \
+                      the database is not to blame. Repeat the run on an idle machine.";
+
+/// The advice of a finding of which pauses of the generator may be the reason.
+pub(super) fn advice(tally: &Tally, id: &str) -> Option<&'static str> {
+    let has_paused = || tally.fact("client", "pauses").and_then(|of| of.count()).unwrap_or(0) > 0;
+    (BLAMING.contains(&id) && has_paused()).then_some(ADVICE)
 }
 
 pub(super) fn look(view: &View) -> Vec<FindingText> {

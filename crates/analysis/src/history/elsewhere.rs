@@ -221,6 +221,7 @@ mod tests {
             build: "1.9".to_owned(),
             point: String::new(),
             reason: "slower codec".to_owned(),
+            size: None,
         };
         let accepts = Question { acknowledged: vec![accepted], ..beside };
         let shown = history(&accepts, &ours(500.0)).expect("they have runs");

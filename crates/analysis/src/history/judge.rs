@@ -171,6 +171,7 @@ impl Judged {
             last: self.last,
             baseline: self.baseline,
             lacks: series.lacks,
+            lost: series.lost,
             has_regressed: self.has_regressed,
         }
     }
@@ -181,6 +182,24 @@ fn is_one_seed(builds: &[(&str, &[Report])]) -> bool {
     let runs = || builds.iter().flat_map(|(_, runs)| runs.iter());
     let first = runs().next().map(|run| run.seed);
     runs().nth(1).is_some() && runs().all(|run| run.is_drawn() && Some(run.seed) == first)
+}
+
+/// A change that somebody has accepted, by the index of its build.
+struct Accepted {
+    index: usize,
+    reason: String,
+    size: Option<f64>,
+}
+
+/// A change is the accepted one up to so many times its size: what was known of that then was
+/// measured with few builds.
+pub const SIZE_MOST: f64 = 1.5;
+
+impl Accepted {
+    /// Whether a change of this ratio may be the one that was accepted.
+    fn covers(&self, ratio: f64) -> bool {
+        self.size.is_none_or(|size| ratio.ln().abs() <= SIZE_MOST * size)
+    }
 }
 
 /// How it is judged.
@@ -224,13 +243,13 @@ impl Said<'_> {
         Judged { changes, fall, last, baseline, has_regressed }
     }
 
-    /// What is acknowledged at a point: the indices of builds, with the reasons.
-    fn accepted(&self, series: &Series<'_>) -> Vec<(usize, String)> {
+    /// What is acknowledged at a point.
+    fn accepted(&self, series: &Series<'_>) -> Vec<Accepted> {
         let at = series.values.pairs(" ");
         let is_here = |one: &&Acknowledged| one.point.is_empty() || one.point == at;
         let index = |one: &Acknowledged| {
             let index = series.reports.iter().position(|build| build.build == one.build)?;
-            Some((index, one.reason.clone()))
+            Some(Accepted { index, reason: one.reason.clone(), size: one.size })
         };
         self.question.acknowledged.iter().filter(is_here).filter_map(index).collect()
     }
@@ -240,7 +259,7 @@ impl Said<'_> {
         series: &Series<'_>,
         at: usize,
         found: &stats::ChangePoint,
-        accepted: &[(usize, String)],
+        accepted: &[Accepted],
     ) -> Change {
         let ratio = (found.after - found.before).exp();
         let at = series.finite[at].0;
@@ -260,8 +279,8 @@ impl Said<'_> {
             changed,
             acknowledged: accepted
                 .iter()
-                .find(|(index, _)| index.abs_diff(at) <= NEAR)
-                .map(|(_, reason)| reason.clone()),
+                .find(|one| one.index.abs_diff(at) <= NEAR && one.covers(ratio))
+                .map(|one| one.reason.clone()),
         }
     }
 
@@ -271,18 +290,23 @@ impl Said<'_> {
         &self,
         present: &Present<'_, '_>,
         levels: &Levels,
-        accepted: &[(usize, String)],
+        accepted: &[Accepted],
     ) -> Option<Fall> {
         let (from, _) = present.found;
         let n_builds = present.of.finite.len() - from;
         let now = n_builds - 1;
-        let accepted = accepted.iter().filter_map(|(index, _)| present.place(*index)).max();
-        // Of a level that was accepted a little before it began.
-        let begun = |at: usize| {
-            let places = levels.changes.iter().map(|change| change.at);
-            places.filter(|place| (at..=at + NEAR).contains(place)).max().unwrap_or(at)
+        // Where the level that was accepted begins, perhaps a little later; nowhere if what began
+        // there is far more than what was accepted.
+        let begun = |one: &Accepted| {
+            let at = present.place(one.index)?;
+            let near = levels.changes.iter().filter(|of| (at..=at + NEAR).contains(&of.at));
+            match near.max_by_key(|change| change.at) {
+                Some(of) => one.covers((of.after - of.before).exp()).then_some(of.at),
+                None => Some(at),
+            }
         };
-        let ago = now.saturating_sub(RECENT).max(accepted.map_or(0, begun));
+        let accepted = accepted.iter().filter_map(begun).max().unwrap_or(0);
+        let ago = now.saturating_sub(RECENT).max(accepted);
         let ratio = (levels.mean_at(now) - levels.mean_at(ago)).exp();
         let p = levels.p_between(ago, now);
         let is_fall = p < levels.error
@@ -324,13 +348,16 @@ impl Said<'_> {
         &self,
         series: &Series<'_>,
         last: &Last,
-        accepted: &[(usize, String)],
+        accepted: &[Accepted],
     ) -> Option<String> {
         let newest = series.reports.len() - 1;
-        let (index, reason) = accepted.iter().max_by_key(|(index, _)| *index)?;
-        let value = series.reports[*index].value;
+        let one = accepted.iter().max_by_key(|one| one.index)?;
+        let value = series.reports[one.index].value;
         let ratio = series.newest.mean.exp() / value;
-        let is_no_worse = !is_worse(self.primary, ratio) || !matters(ratio, last.seen_from);
-        (newest - index <= NEAR && (newest == *index || is_no_worse)).then(|| reason.clone())
+        let is_more = one.size.is_some_and(|size| ratio.ln().abs() > (SIZE_MOST - 1.0) * size);
+        let is_no_worse =
+            !is_worse(self.primary, ratio) || !(matters(ratio, last.seen_from) || is_more);
+        (newest - one.index <= NEAR && (newest == one.index || is_no_worse))
+            .then(|| one.reason.clone())
     }
 }

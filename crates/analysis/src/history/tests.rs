@@ -101,7 +101,8 @@ fn levels(parts: &[(usize, f64)]) -> Vec<f64> {
 }
 
 fn ack(build: &str, point: &str) -> Acknowledged {
-    Acknowledged { build: build.into(), point: point.into(), reason: "known".into() }
+    let (build, point, reason) = (build.into(), point.into(), "known".into());
+    Acknowledged { build, point, reason, size: None }
 }
 
 #[test]
@@ -144,7 +145,8 @@ fn builds_with_a_change_are_those_that_can_be_acknowledged() {
     assert_eq!(shown.changed(""), ["1.30"]);
     assert_eq!(shown.point_names(), ["clients=8"]);
     let check = |build: &str, point: &str, expect: bool| {
-        assert_eq!(shown.has_change_at(build, point), expect, "{build} {point}");
+        let found = shown.change_at(build, point).map(|(build, _)| build);
+        assert_eq!(found.as_deref(), expect.then_some("1.30"), "{build} {point}");
     };
     check("1.30", "", true);
     check("1.30", "clients=8", true);
@@ -155,7 +157,9 @@ fn builds_with_a_change_are_those_that_can_be_acknowledged() {
     // The last build is outside before there is a level.
     let shown = history(&series(levels(&[(30, 1000.0), (1, 880.0)])));
     assert_eq!(shown.changed(""), ["1.30"]);
-    assert!(shown.has_change_at("1.30", "") && !shown.has_change_at("1.20", ""));
+    let (build, size) = shown.change_at("1.30", "").expect("it is outside");
+    assert!(build == "1.30" && (size - (1.0_f64 / 0.88).ln()).abs() < 0.03, "{size}");
+    assert_eq!(shown.change_at("1.20", ""), None);
     assert_eq!(history(&series(levels(&[(30, 1000.0)]))).changed(""), [""; 0]);
 }
 
@@ -190,6 +194,41 @@ fn what_is_acknowledged_is_no_alarm_and_what_is_worse_still_is_one() {
     let worse = series(levels(&[(30, 1000.0), (1, 880.0), (1, 700.0)]));
     let shown = of(&worse, vec![ack("1.30", "")]);
     assert!(shown.has_regressed(), "{:#?} {:?}", shown.points[0].last, shown.points[0].changes);
+}
+
+#[test]
+fn an_acknowledged_change_does_not_hide_a_much_larger_one_beside_it() {
+    let of = |sides: &[Side], size: Option<f64>| {
+        let judge = Judge { primary: None, min_effect: 0.01, also: Vec::new() };
+        let acknowledged = vec![Acknowledged { size, ..ack("1.30", "") }];
+        let question = Question { acknowledged, ..Question::of("build", judge) };
+        let mut rng = Rng::new(1, Stream::Order, 0);
+        HistoryReport::new(&question, sides, &mut || rng.bits()).expect("they have runs")
+    };
+    let accepted = Some((1.0_f64 / 0.95).ln());
+    for n in [1, 2, 6] {
+        // The build that was accepted, and those as slow as it.
+        let same = series(levels(&[(30, 1000.0), (n, 950.0)]));
+        assert!(!of(&same, accepted).has_regressed(), "{n}");
+        // The next ones are far slower: with time the two steps look like one.
+        let more = series(levels(&[(30, 1000.0), (1, 950.0), (n, 830.0)]));
+        assert!(of(&more, accepted).has_regressed(), "{n}");
+    }
+}
+
+#[test]
+fn a_last_build_that_lost_many_of_its_runs_is_undecided() {
+    let mut sides = series(levels(&[(12, 1000.0)]));
+    let last = sides.last_mut().expect("there are some");
+    last.not_counted = sides::lost(3);
+    let shown = history(&sides);
+    assert!(shown.points[0].lost.starts_with("3 of 4 runs of "), "{}", shown.points[0].lost);
+    assert_eq!((shown.n_undecided(), shown.has_regressed()), (1, false));
+    // One of an older build says nothing of the last.
+    let mut sides = series(levels(&[(12, 1000.0)]));
+    sides[3].not_counted = sides::lost(3);
+    let shown = history(&sides);
+    assert!(shown.points[0].lost.is_empty() && shown.n_undecided() == 0);
 }
 
 #[test]

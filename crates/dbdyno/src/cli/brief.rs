@@ -161,7 +161,8 @@ fn cut(text: &str, width: usize) -> String {
     // Half a line at least: less would say too little.
     match end.filter(|end| *end > width / 2) {
         Some(end) => head[..end].to_owned(),
-        None => match head.rsplit_once(' ') {
+        // The ellipsis and its blank have their room.
+        None => match text.chars().take(width - 1).collect::<String>().rsplit_once(' ') {
             Some((words, _)) => format!("{words} …"),
             None => head,
         },

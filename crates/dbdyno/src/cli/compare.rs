@@ -15,7 +15,7 @@ use serde_json::json;
 use super::flags::Output;
 use super::runs::{full_flag, of_sections, section_flag};
 use super::stored::store;
-use super::{DONE, FAILED, Outcome, flags, github, print_document};
+use super::{DONE, FAILED, Outcome, experiments, flags, github, print_document};
 use crate::shell::Shell;
 
 pub(crate) fn command() -> Command {
@@ -40,8 +40,8 @@ pub(crate) fn command() -> Command {
         .arg(section_flag(render::COMPARISON_SECTIONS))
         .arg(
             Arg::new("fail_if").long("fail-if").action(ArgAction::Append).value_name("LIMIT").help(
-                "Exit with code 1 if this limit is broken, by more than the error of the change: \
-                 \"p99>+5%\", \"tps<-3%\"",
+                "Exit with code 1 if this limit is broken or undecided, with 2 if a side has fewer \
+                 than three runs: \"p99>+5%\", \"tps<-3%\"",
             ),
         )
         .arg(
@@ -83,7 +83,12 @@ pub(crate) fn compare(matches: &ArgMatches, shell: &Shell) -> Outcome {
     match flags::output_of(matches) {
         Output::Json => {
             let mut value = serde_json::to_value(&report).expect("numbers, words and lists");
-            value["gates"] = json!(gates);
+            let gates = gates.iter().map(|gate| {
+                let mut value = json!(gate);
+                value["fails"] = json!(fails(gate, matches));
+                value
+            });
+            value["gates"] = gates.collect();
             shell.print(&format!("{value:#}\n"))
         }
         _ => {
@@ -126,7 +131,8 @@ fn held(
     let gates: Result<Vec<GateResult>, String> =
         gates.iter().map(|gate| gate.hold(report)).collect();
     let gates = gates.map_err(|why| Error::Usage(format!("--fail-if: {why}")))?;
-    if let Some(gate) = gates.iter().find(|gate| gate.has_too_few_runs())
+    let is_open = |gate: &&GateResult| gate.has_too_few_runs() && gate.passed != Passed::Broken;
+    if let Some(gate) = gates.iter().find(is_open)
         && flags::fails_undecided(matches)
     {
         return Err(Error::Usage(format!(
@@ -142,7 +148,25 @@ fn held(
         let text = format!("warning: --fail-if {} {words}", gate.gate);
         github::say("warning", &text, matches, shell);
     }
+    if !gates.is_empty() {
+        for text in cautions(report) {
+            github::say("warning", &format!("warning: {text}"), matches, shell);
+        }
+    }
     Ok(gates)
+}
+
+/// What whoever reads only the verdicts of limits must know.
+fn cautions(report: &ComparisonReport) -> Vec<String> {
+    let reversed = report.pairs.iter().filter(|pair| report.is_reversed(pair)).map(|pair| {
+        let base = &report.sides[0].name;
+        format!(
+            "{base} is the baseline, since it is named first, but was measured after {}",
+            pair.side
+        )
+    });
+    let lost = report.sides.iter().filter(|side| side.runs_not_counted > 0);
+    reversed.chain(lost.map(|side| side.lost_words())).collect()
 }
 
 /// Whether a limit fails the command.
@@ -216,7 +240,14 @@ fn next_commands(
     ];
     // Where there is a gate already, another one is no news.
     let n_shown = if is_gate { 2 } else { 3 };
-    commands.into_iter().take(n_shown).map(|(command, why)| (command, why.to_owned())).collect()
+    let more = match compared {
+        CompareBy::Axis { experiment, .. } if render::is_open(report) => {
+            Some(experiments::until_decided(experiment))
+        }
+        _ => None,
+    };
+    let rest = commands.into_iter().take(n_shown).map(|(command, why)| (command, why.to_owned()));
+    more.into_iter().flatten().chain(rest).collect()
 }
 
 /// How it is judged, as the command line says.

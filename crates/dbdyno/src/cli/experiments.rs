@@ -240,14 +240,21 @@ fn next_commands(source: &ExperimentSource) -> Vec<(String, String)> {
         (format!("dbdyno runs list --where experiment={id}"), "each trial"),
     ];
     let sides = (!report.axes.is_empty()).then_some(sides);
-    let more = source.sides.as_ref().filter(|_| report.plan.is_some());
-    let more = more.and_then(render::more_repeats).map(|(n, least)| {
-        let plan =
-            (format!("dbdyno experiments show {id} --plan > plan.toml"), "its plan".to_owned());
-        [plan, (format!("dbdyno run plan.toml --repeat {n}"), format!("to detect {least}"))]
-    });
+    let is_open = source.sides.as_ref().is_some_and(render::is_open);
+    let more = (is_open && report.plan.is_some()).then(|| until_decided(id));
     let rest = sides.into_iter().chain(others).map(|(command, why)| (command, why.to_owned()));
     more.into_iter().flatten().chain(rest).collect()
+}
+
+/// How to make the trials of an experiment again, and as many as decide.
+pub(super) fn until_decided(id: &str) -> [(String, String); 2] {
+    [
+        (format!("dbdyno experiments show {id} --plan > plan.toml"), "its plan".to_owned()),
+        (
+            "dbdyno run plan.toml --repeat until=decided".to_owned(),
+            "again, until it is decided".to_owned(),
+        ),
+    ]
 }
 
 /// Holds the limits that are asked for against each point.

@@ -170,7 +170,6 @@ const HABITS: &[Habit] = &[
     habit(&["export"], SEVERAL, Place::Command, "dbdyno runs export RUN -o FILE"),
     habit(&["import"], SEVERAL, Place::Command, "dbdyno runs import FILE"),
     habit(&["label", "tag"], SEVERAL, Place::Command, "dbdyno runs label RUN KEY=VALUE"),
-    habit(&["rm"], SEVERAL, Place::Command, "dbdyno runs rm RUN"),
     habit(&["ack", "acknowledge"], SEVERAL, Place::Command, "dbdyno history ack BUILD"),
     habit(&["plot", "graph", "chart"], SEVERAL, Place::Command, "dbdyno report RUN -o FILE.html"),
     habit(&["diff"], SEVERAL, Place::Command, "dbdyno compare RUN RUN"),

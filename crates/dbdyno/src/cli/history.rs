@@ -170,7 +170,10 @@ fn hold_last(report: &HistoryReport, matches: &ArgMatches, shell: &Shell) -> u8 
             0 => String::new(),
             n => format!(", and {n} more"),
         };
-        let text = format!("dbdyno: --fail-on-regression: {first}{more}");
+        let text = format!(
+            "dbdyno: --fail-on-regression: {first}{more}; a change that is meant is accepted with \
+             'dbdyno history ack'"
+        );
         github::say("error", &text, matches, shell);
         return FAILED;
     }
@@ -198,6 +201,9 @@ fn undecided_by(report: &HistoryReport) -> String {
             }
         };
     }
+    if let Some(lost) = report.points.iter().find(|point| !point.lost.is_empty()) {
+        return lost.lost.clone();
+    }
     let at = match (report.n_undecided(), report.points.len()) {
         (0, _) => return String::new(),
         (_, 1) => String::new(),
@@ -206,7 +212,11 @@ fn undecided_by(report: &HistoryReport) -> String {
     let here = report.points.iter().filter(|point| point.lacks.is_none());
     let last = here.filter_map(|point| point.builds.last()).next_back();
     let last = last.map_or_else(String::new, |last| format!(" {}", last.build));
-    format!("the last build{last} has too few builds before it, or too much noise{at}")
+    let is_noisy =
+        report.points.iter().any(|point| point.last.as_ref().is_some_and(|of| of.is_noisy));
+    let why =
+        if is_noisy { "builds before it vary too much" } else { "too few builds are before it" };
+    format!("the last build{last} cannot be judged, since {why}{at}")
 }
 
 /// Whether what is asked for is written in any format: a history, or a list of what is imported.
@@ -271,10 +281,15 @@ fn acked(matches: &ArgMatches, shell: &Shell) -> Outcome {
     if reason.is_empty() {
         return Err(Error::Usage("--reason is empty: write why it is accepted".to_owned()));
     }
-    let said = format!("{build} is acknowledged: {reason}\n");
     let order = order(matches, shell)?;
-    acknowledge(&store, &by, order.as_ref(), &Acknowledged { build, point, reason })?;
-    shell.print(&said)
+    let asked = Acknowledged { build: build.clone(), point, reason, size: None };
+    let found = acknowledge(&store, &by, order.as_ref(), &asked)?;
+    let beside = match found.build == build {
+        true => String::new(),
+        false => format!(", which begins at {}", found.build),
+    };
+    let text = format!("acknowledged the change{beside}: {}\n", acknowledged_line(&found));
+    shell.print(&text)
 }
 
 fn list(store: &Store, by: &str, matches: &ArgMatches, shell: &Shell) -> Outcome {
@@ -282,14 +297,21 @@ fn list(store: &Store, by: &str, matches: &ArgMatches, shell: &Shell) -> Outcome
     if flags::is_json(matches) {
         return shell.print(&format!("{:#}\n", json!(all)));
     }
-    let line = |one: &Acknowledged| {
-        let point = if one.point.is_empty() { String::new() } else { format!(" {}", one.point) };
-        format!("{}{point}: {}\n", one.build, one.reason)
-    };
+    let line = |one: &Acknowledged| acknowledged_line(one) + "\n";
     match all.is_empty() {
         true => shell.print("nothing is acknowledged\n"),
         false => shell.print(&all.iter().map(line).collect::<String>()),
     }
+}
+
+/// `1.3 clients=8: checksums are on (up to 7.4 %)`.
+fn acknowledged_line(one: &Acknowledged) -> String {
+    let point = if one.point.is_empty() { String::new() } else { format!(" {}", one.point) };
+    let most = one.size.map_or_else(String::new, |size| {
+        let percent = 100.0 * (analysis::history::SIZE_MOST * size).exp_m1();
+        format!(" (up to {} %)", model::numbers::significant(percent, 2))
+    });
+    format!("{}{point}: {}{most}", one.build, one.reason)
 }
 
 fn pinned(matches: &ArgMatches, shell: &Shell) -> Outcome {

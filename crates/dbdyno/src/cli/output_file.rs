@@ -148,7 +148,7 @@ mod tests {
     fn what_cannot_be_written_leaves_what_was_there() {
         let folder = tempfile::tempdir().expect("a folder");
         fs::create_dir(folder.path().join("a")).expect("a folder");
-        for (name, word) in [("a", "directory"), ("none/b.json", "there is no folder")] {
+        for (name, word) in [("a", "directory"), ("none/b.json", "No such file")] {
             let file = OutputFile { path: folder.path().join(name) };
             let refused = file.write(b"new").expect_err("refused").to_string();
             assert!(refused.contains("cannot be written") && refused.contains(word), "{refused}");

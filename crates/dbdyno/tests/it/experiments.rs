@@ -539,3 +539,23 @@ fn a_server_that_never_answered_is_reported_before_any_trial_whatever_the_placem
         ran.warns(&["127.0.0.1:1"]);
     }
 }
+
+/// Kept for some trials and started again for others, repeats would be no independent ones.
+#[test]
+fn managed_servers_that_take_turns_have_a_start_of_their_own_for_each_trial() {
+    let home = Home::new();
+    let words = ["run", "oltp-point-select", "--vary=target=managed:postgres,managed:mariadb"];
+    let small = ["--tables=1", "--table-size=100", "--repeat=2", "--clients=1", "--check=off"];
+    let short = ["--duration=1s", "--ramp-up=0s", "--quiet"];
+    home.run(&[&words[..], &small, &short].concat()).good();
+    let listed = home.json(&["runs", "list"]);
+    let runs = at(&listed, "runs").as_array().expect("a list");
+    let folder = |run: &Value| {
+        let report = home.json(&["runs", "show", at(run, "run_id").as_str().expect("an id")]);
+        at(&report, "facts.managed.folder").as_str().expect("a folder").to_owned()
+    };
+    let mut folders: Vec<String> = runs.iter().map(folder).collect();
+    folders.sort();
+    folders.dedup();
+    assert_eq!((runs.len(), folders.len()), (4, 4), "{folders:?}");
+}

@@ -153,15 +153,21 @@ pub(super) fn notes(report: &ComparisonReport) -> Vec<String> {
     said
 }
 
-/// Where the values of a row say the opposite of its ratio: runs of a repeat went up or down
-/// together, and the repeats differ by more than the sides do.
+/// The ratio of the medians and that of the pairs of runs are this far apart, as a logarithm, and
+/// readers ask which of the two holds.
+const FAR_APART: f64 = 0.1;
+
+/// Where the values of a row do not have its ratio, or say the opposite: the repeats differ by more
+/// than the sides do.
 pub(super) fn contradictions(report: &ComparisonReport, pair: &PairReport) -> Vec<String> {
     let least = report.min_effect;
     let one = |at: String, judged: &Judged| {
         let ratio = judged.ratio.as_ref()?.value;
         let of_values = judged.medians[1]? / judged.medians[0]?;
         let is_opposite = |a: f64, b: f64| a < 1.0 - least && b > 1.0 + least;
-        (is_opposite(ratio, of_values) || is_opposite(of_values, ratio)).then(|| {
+        let is_far_apart = (of_values / ratio).ln().abs() > FAR_APART;
+        let are_opposite = is_opposite(ratio, of_values) || is_opposite(of_values, ratio);
+        (are_opposite || is_far_apart).then(|| {
             let name = title(&judged.figure);
             let as_factors = [of_values, ratio].iter().any(is_far);
             let change = |of| change(&judged.figure, of, as_factors);
@@ -170,7 +176,7 @@ pub(super) fn contradictions(report: &ComparisonReport, pair: &PairReport) -> Ve
                 if at == ALL { "The medians".to_owned() } else { format!("At {at} the medians") };
             format!(
                 "{medians} of {name} differ by {of_values}, and the pairs of runs by \
-                 {ratio}: the runs scatter by more than the sides differ."
+                 {ratio}: the runs scatter too much for either to be exact."
             )
         })
     };

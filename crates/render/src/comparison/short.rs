@@ -233,7 +233,7 @@ fn setup(report: &ComparisonReport) -> String {
     let scene = &report.scene;
     let mut parts = vec![
         workloads(scene),
-        clients(scene.clients),
+        clients(scene),
         several(&scene.loads),
         format!("{} after {} of ramp-up", span(scene.measured_s), span(scene.ramp_up_s)),
     ];

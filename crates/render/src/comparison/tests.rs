@@ -242,8 +242,8 @@ fn it_reads_like_a_page() {
     baseline    old: 10 runs
     side        new: 10 runs
 
-    tpcc on SQLite 3.54.1: 8 clients, load: closed; 20 runs of 60 s after 5 s of ramp-up, started
-    between 2026-11-21 10:00:00 UTC and 2026-11-21 10:29:00 UTC. On all sides: journal=wal,
+    tpcc on SQLite 3.54.1: 8 clients on threads, load: closed; 20 runs of 60 s after 5 s of ramp-up,
+    started between 2026-11-21 10:00:00 UTC and 2026-11-21 10:29:00 UTC. On all sides: journal=wal,
     synchronous=full. By dbdyno 0.1.0.
     Derived from TPC-C; not a TPC result, and not comparable with one.
     ");
@@ -272,8 +272,8 @@ fn it_reads_like_a_page() {
     baseline    old: 5 runs
     side        new: 5 runs
 
-    tpcc on SQLite 3.54.1: 8 clients, load: closed; 10 runs of 60 s after 5 s of ramp-up, started
-    between 2026-11-21 10:00:00 UTC and 2026-11-21 10:28:00 UTC. On all sides: journal=wal,
+    tpcc on SQLite 3.54.1: 8 clients on threads, load: closed; 10 runs of 60 s after 5 s of ramp-up,
+    started between 2026-11-21 10:00:00 UTC and 2026-11-21 10:28:00 UTC. On all sides: journal=wal,
     synchronous=full. By dbdyno 0.1.0.
     Derived from TPC-C; not a TPC result, and not comparable with one.
 
@@ -315,7 +315,7 @@ fn it_is_written_for_others() {
 
     - **side** new: 5 runs
 
-    tpcc on SQLite 3.54.1: 8 clients, load: closed; 10 runs of 60 s after 5 s of ramp-up, started between 2026-11-21 10:00:00 UTC and 2026-11-21 10:28:00 UTC. On all sides: journal=wal, synchronous=full. By dbdyno 0.1.0.
+    tpcc on SQLite 3.54.1: 8 clients on threads, load: closed; 10 runs of 60 s after 5 s of ramp-up, started between 2026-11-21 10:00:00 UTC and 2026-11-21 10:28:00 UTC. On all sides: journal=wal, synchronous=full. By dbdyno 0.1.0.
 
     Derived from TPC-C; not a TPC result, and not comparable with one.
 
@@ -491,8 +491,8 @@ fn the_first_page_has_the_verdict_the_figures_and_what_comes_next() {
     pairs of runs (not the ratio of the medians), with 96.8 % CIs
 
     differences Plan, database, machine and build are the same on all sides.
-    setup       tpcc, 8 clients, closed, 60 s after 5 s of ramp-up, from 2026-11-21
-                10:00:00 UTC
+    setup       tpcc, 8 clients on threads, closed, 60 s after 5 s of ramp-up, from
+                2026-11-21 10:00:00 UTC
 
     Derived from TPC-C; not a TPC result, and not comparable with one.
 

@@ -153,34 +153,19 @@ pub(super) fn detectable(judged: &Judged) -> Option<String> {
     let least = smallest(share, is_factor);
     let runs_a_side = count(runs, "run");
     let mut printed = format!("Smallest detectable difference: {least} with {runs_a_side} a side");
-    if let Some(more) = fourfold(runs) {
-        let half = smallest(with_fourfold(share), is_factor);
+    let more = 4 * runs;
+    if more <= stats::FIGURES_MAX as u64 {
+        let half = smallest(((1.0 + share).ln() / 2.0).exp() - 1.0, is_factor);
         printed.push_str(&format!(", {half} with {more}"));
     }
     Some(printed + ".")
 }
 
-/// The repeats that would show half of what the runs of a comparison could not show, with what
-/// that is; none where the verdicts are clear, or where that is too many.
-pub fn more_repeats(report: &ComparisonReport) -> Option<(u64, String)> {
-    let of_pair = |pair: &PairReport| {
-        let judged = *summed_up(pair).first()?;
-        let share = judged.detectable.filter(|_| judged.verdict == Judgement::NoEvidence)?;
-        let runs = judged.baseline?.count.min(judged.side?.count);
-        let share = with_fourfold(share);
-        Some((fourfold(runs)?, smallest(share, is_twofold(share))))
-    };
-    report.pairs.iter().find_map(of_pair)
-}
-
-/// Four times as many runs, if as many can be judged.
-pub(super) fn fourfold(runs: u64) -> Option<u64> {
-    Some(4 * runs).filter(|more| *more <= stats::FIGURES_MAX as u64)
-}
-
-/// What four times as many runs would show: half of it, as a logarithm.
-pub(super) fn with_fourfold(share: f64) -> f64 {
-    ((1.0 + share).ln() / 2.0).exp() - 1.0
+/// Whether the verdict on some side is open: more trials, or longer ones, may decide it.
+pub fn is_open(report: &ComparisonReport) -> bool {
+    let is_open =
+        |judged: &&Judged| matches!(judged.verdict, Judgement::NoEvidence | Judgement::CannotJudge);
+    report.pairs.iter().any(|pair| summed_up(pair).first().is_some_and(is_open))
 }
 
 /// Whether a share says less than the factor that it is.

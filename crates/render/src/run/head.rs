@@ -182,7 +182,12 @@ fn without_commits(report: &Report) -> Option<Consequence> {
     let first = report.findings.iter().find(stalls)?;
     let stalled_s = report.block.stability.stalled_ms / 1e3;
     let share = stalled_s / report.measured_seconds.max(f64::MIN_POSITIVE);
-    let why = if first.id == "stalled_at_disturbance" { ", as planned" } else { "" };
+    let is_paused = || report.findings.iter().any(|finding| finding.id == "generator_paused");
+    let why = match first.id.as_str() {
+        "stalled_at_disturbance" => ", as planned",
+        _ if is_paused() => ", in part because dbdyno itself was paused",
+        _ => "",
+    };
     let time = numbers::seconds(stalled_s);
     if share < STALLED_LEAST {
         return None;
