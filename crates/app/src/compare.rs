@@ -398,9 +398,10 @@ fn label_of(store: &Store, value: &str) -> Result<Option<String>, Error> {
 
 /// That no run has a label, or no run this value of it.
 fn no_run_with(store: &Store, key: &str, value: Option<&str>) -> Result<Error, Error> {
-    let (label, example) = match value {
-        Some(value) => (format!("{key}={value}"), format!("{key}={value}")),
-        None => (key.to_owned(), format!("{key}=1.2")),
+    // Only a history may be asked for by every value.
+    let (label, example, by_day) = match value {
+        Some(value) => (format!("{key}={value}"), format!("{key}={value}"), ""),
+        None => (key.to_owned(), format!("{key}=1.2"), ": '--by day' shows those of each day"),
     };
     let all = store.list(&Filter::default())?;
     let to_text = |(key, known): &(String, String)| match value {
@@ -411,7 +412,7 @@ fn no_run_with(store: &Store, key: &str, value: Option<&str>) -> Result<Error, E
     let near = did_you_mean(&label, known.iter().map(String::as_str));
     Ok(Error::Usage(format!(
         "no run has the label {label}{near}: 'dbdyno runs list' shows labels, 'dbdyno runs label RUN \
-         {example}' sets one; every run has day, database and dbdyno (its version): '--by day' shows those of each day"
+         {example}' sets one; every run has day, database and dbdyno (its version){by_day}"
     )))
 }
 
