@@ -163,8 +163,8 @@ impl Judge {
         }
     }
 
-    /// The same; where nobody has asked for one and a side lacks it, a figure of a limit that all
-    /// sides have.
+    /// Falls back to the figure of a limit if the user named no figure and the default one is
+    /// missing on some side.
     fn primary_in_all(&self, sides: &[Side], reports: &[&Report]) -> Result<String, String> {
         let primary = self.primary_of(reports)?;
         let is_in_all = |name: &String| sides.iter().all(|side| has_figure(side, name));
@@ -468,8 +468,8 @@ pub struct Ratio {
     pub confidence: Option<f64>,
 }
 
-/// If the shares of excluded runs of two sides differ by more than this, the change itself may
-/// exclude them.
+/// Above this difference between the sides' shares of excluded runs, the change itself may be the
+/// reason why runs are excluded.
 pub(crate) const LOST_UNEVEN: f64 = 0.25;
 
 impl SideReport {
@@ -485,8 +485,8 @@ impl SideReport {
     }
 }
 
-/// `2 of 5 runs of new do not count: overloaded (2)`, beside so many that count; nothing where all
-/// do.
+/// Says how many runs of a side do not count and why, such as `2 of 5 runs of new do not count:
+/// overloaded (2)`; none if all count.
 pub(crate) fn lost_words(name: &str, lost: &[NotCounted], n_counted: usize) -> Option<String> {
     let verb = if lost.len() == 1 { "does" } else { "do" };
     let (n, all) = (lost.len(), count((lost.len() + n_counted) as u64, "run"));
@@ -512,26 +512,38 @@ impl ComparisonReport {
         (more.abs() > LOST_UNEVEN).then_some(if more > 0.0 { side } else { base })
     }
 
-    /// What made the load of a pair's side another one than the baseline's, such as the clients,
-    /// each with the baseline's value and the side's. Empty where the sides are named by what they
-    /// differ in: then that is what is compared.
+    /// Lists the load parameters that differ from the baseline's, such as `clients`, each with the
+    /// baseline's value and the side's. Empty if the names of the sides state the difference, which
+    /// is then the subject of the comparison.
     pub fn load_differs(&self, pair: &PairReport) -> Vec<(String, [String; 2])> {
-        let Some(at) = self.sides.iter().position(|side| side.name == pair.side) else {
-            return Vec::new();
-        };
-        let names = [&self.sides[0].name, &pair.side].map(|name| name.as_str());
-        differences::of_load(&self.differences, at, names)
+        match self.place_of(pair) {
+            Some(at) if !self.is_named_by_difference(at) => {
+                differences::of_load(&self.differences, at)
+            }
+            _ => Vec::new(),
+        }
     }
 
-    /// Whether the baseline was measured after the side although it is the first by its place on
-    /// the command line alone: neither is a value of what the load or the database was varied by.
-    pub fn is_reversed(&self, pair: &PairReport) -> bool {
-        let Some(at) = self.sides.iter().position(|side| side.name == pair.side) else {
-            return false;
-        };
-        let names = [&self.sides[0].name, &pair.side].map(|name| name.as_str());
-        self.sides[0].begun > self.sides[at].begun
-            && !differences::are_named_by(&self.differences, at, names)
+    /// Warns that the baseline was measured after the side, so the user may have swapped the two;
+    /// none if the names of the sides state their difference, such as `clients=8`.
+    pub fn reversed_words(&self, pair: &PairReport) -> Option<String> {
+        let at = self.place_of(pair)?;
+        let [base, side] = [&self.sides[0], &self.sides[at]];
+        (base.begun > side.begun && !self.is_named_by_difference(at)).then(|| {
+            format!(
+                "{} is the baseline, since it is named first, but was measured after {}",
+                base.name, side.name
+            )
+        })
+    }
+
+    fn place_of(&self, pair: &PairReport) -> Option<usize> {
+        self.sides.iter().position(|side| side.name == pair.side)
+    }
+
+    fn is_named_by_difference(&self, side: usize) -> bool {
+        let names = [0, side].map(|at| self.sides[at].name.as_str());
+        differences::are_named_by(&self.differences, side, names)
     }
 
     /// Holds the sides against the first. A `Err` says in a sentence why that makes no sense.

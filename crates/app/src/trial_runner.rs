@@ -335,7 +335,7 @@ impl<'o> TrialRunner<'o> {
         let mut seen: Vec<Target> = Vec::new();
         for point in left {
             let plan = self.plans[point].clone();
-            if is_server(&plan.target) && !seen.contains(&plan.target) {
+            if plan.target.is_server() && !seen.contains(&plan.target) {
                 self.open_target_for(&plan, stop, watcher)?;
                 seen.push(plan.target);
             }
@@ -447,7 +447,7 @@ impl<'o> TrialRunner<'o> {
         let Plan { target, seed, .. } = &self.plans[place.0 as usize];
         let began = wall_clock::now();
         let mut is_reported = false;
-        while is_server(target) && began.elapsed() < COMES_BACK {
+        while target.is_server() && began.elapsed() < COMES_BACK {
             let (target, seed) = (target.clone(), *seed);
             let answers = run_interruptible(stop, "interrupted", move || {
                 let database = open(&target, seed, false)?;
@@ -743,11 +743,6 @@ fn took(name: &str, time: Duration) -> Event {
 fn pairs_of(settings: &[(String, String)]) -> String {
     let pairs = settings.iter().map(|(name, value)| format!("{name}={value}"));
     pairs.collect::<Vec<_>>().join(", ")
-}
-
-/// Whether a target is a server that somebody else has started.
-fn is_server(target: &Target) -> bool {
-    !target.hosts.is_empty() || target.option("socket").is_some()
 }
 
 /// Whether two targets are the same server, if with other settings.

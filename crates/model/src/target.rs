@@ -138,6 +138,11 @@ impl fmt::Display for BadTarget {
 impl std::error::Error for BadTarget {}
 
 impl Target {
+    /// Whether it is a server that somebody else has started, by its hosts or its Unix socket.
+    pub fn is_server(&self) -> bool {
+        !self.hosts.is_empty() || self.option("socket").is_some()
+    }
+
     /// The same target with an option, unless the user has set it.
     #[must_use]
     pub fn with_default(mut self, name: &str, value: &str) -> Target {

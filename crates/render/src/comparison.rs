@@ -19,7 +19,7 @@ use analysis::comparison::{
 use analysis::figures::{is_less_better, title};
 use analysis::report::{Named, Report};
 use model::Severity;
-use model::numbers::{NONE, amount, count, exact, significant};
+use model::numbers::{NONE, amount, beside_bound, count, exact, significant};
 
 use super::axis_names::{axes_of, told};
 use super::charts::{named, of_comparison, of_first_runs};
@@ -54,6 +54,8 @@ const DIFFER_SHOWN_MAX: usize = 3;
 const VALUE_MAX: usize = 40;
 /// Where a finding is in so much more of one side's runs than of another's, it is worth a word.
 const UNEVEN: f64 = 0.25;
+/// A bound of a change has so many digits, and more where it would look like its limit.
+const DIGITS_OF_BOUND: usize = 2;
 /// What stands for all points, or the only one.
 const ALL: &str = "all";
 
@@ -185,7 +187,8 @@ fn gate(gate: &GateResult) -> Verdict {
             let worst = gate.worst.filter(|worst| worst.is_finite());
             let worst = worst.map(|worst| {
                 let (worst, limit) = ((worst - 1.0) * 100.0, gate.limit * 100.0);
-                format!(": at worst {} % (95 % bound{of})", beside_limit(worst, limit))
+                let digits = beside_bound(worst.abs(), limit.abs(), DIGITS_OF_BOUND);
+                format!(": at worst {}{digits} % (95 % bound{of})", sign(worst))
             });
             (Tone::Good, format!("passed {}{}", gate.gate, worst.unwrap_or_default()))
         }
@@ -212,14 +215,6 @@ fn gate(gate: &GateResult) -> Verdict {
         }
     };
     Verdict { tone, word: "Limit".to_owned(), headline: headline.into(), details: Vec::new() }
-}
-
-/// A percentage with as many decimals as tell it from a limit.
-fn beside_limit(percent: f64, limit: f64) -> String {
-    let written = |decimals: usize| [percent, limit].map(|of| format!("{of:+.decimals$}"));
-    let is_told = |decimals: &usize| written(*decimals)[0] != written(*decimals)[1];
-    let [percent, _] = written((1..4).find(is_told).unwrap_or(1));
-    percent
 }
 
 /// What a side did against the baseline.

@@ -29,7 +29,11 @@ pub fn history(report: &HistoryReport) -> Document {
     let (short, judged): (Vec<&PointHistory>, Vec<&PointHistory>) =
         report.points.iter().partition(|point| is_short(point));
     page.verdicts = judged.into_iter().map(|point| verdict(report, point)).collect();
-    page.verdicts.extend(too_short_verdict(report, &short));
+    page.verdicts.extend(match short[..] {
+        [] => None,
+        [point] => Some(verdict(report, point)),
+        _ => Some(too_short_verdict(report, &short)),
+    });
     page.validity = validity(report);
     let over = vec![Block::Charts(of_history(report)), Block::paragraphs(about(report))];
     page.section("builds", "Over builds", over);
@@ -85,6 +89,7 @@ fn verdict(report: &HistoryReport, point: &PointHistory) -> Verdict {
         _ if point.has_regressed => Tone::Bad,
         _ if point.lacks.as_ref().is_some_and(|lost| lost.runs_not_counted > 0) => Tone::Warning,
         _ if !point.lost.is_empty() => Tone::Warning,
+        _ if is_short(point) => Tone::Plain,
         (None, None) => Tone::Warning,
         _ if is_noisy
             || point.lacks.is_some()
@@ -105,29 +110,19 @@ fn is_short(point: &PointHistory) -> bool {
     is_unknown && point.lacks.is_none() && point.starts.is_empty()
 }
 
-/// That series have too few builds: in one sentence for all of them.
-fn too_short_verdict(report: &HistoryReport, short: &[&PointHistory]) -> Option<Verdict> {
-    let headline = match short {
-        [] => return None,
-        [point] => headline(report, point),
-        all => {
-            let builds = all.iter().map(|point| point.builds.len() as u64);
-            let most = builds.max().unwrap_or(0);
-            let most = if most > 1 { format!("at most {most}") } else { "1".to_owned() };
-            format!(
-                "{} by {}: {} series have too few {}s ({most}) to judge the last one",
-                title(&report.figure),
-                report.by,
-                all.len(),
-                noun(report)
-            )
-        }
-    };
-    let details = match short {
-        [point] => sentences(report, point).collect(),
-        _ => Vec::new(),
-    };
-    Some(Verdict { tone: Tone::Plain, word: String::new(), headline: headline.into(), details })
+/// Says once that several series have too few builds.
+fn too_short_verdict(report: &HistoryReport, short: &[&PointHistory]) -> Verdict {
+    let most = short.iter().map(|point| point.builds.len()).max().unwrap_or(0);
+    let most = if most > 1 { format!("at most {most}") } else { "1".to_owned() };
+    let headline = format!(
+        "{} by {}: {} series have too few {}s ({most}) to judge the last one",
+        title(&report.figure),
+        report.by,
+        short.len(),
+        noun(report)
+    );
+    let (word, details) = (String::new(), Vec::new());
+    Verdict { tone: Tone::Plain, word, headline: headline.into(), details }
 }
 
 /// What the values of the label are.

@@ -125,7 +125,11 @@ fn with_ending_children(marks: &[&Vec<Vec<u8>>]) -> io::Result<Vec<Process>> {
     let all = seen()?;
     let parents: Vec<u32> =
         all.iter().filter(|one| one.has(marks)).map(|one| one.process.pid).collect();
-    let is_ending = |one: &Seen| one.line.is_empty() && parents.contains(&one.parent);
+    let parent_of = |pid: u32| parent_in(&fs::read_to_string(format!("/proc/{pid}/stat")).ok()?);
+    let is_ending = |one: &Seen| {
+        let parent = one.line.is_empty().then(|| parent_of(one.process.pid)).flatten();
+        parent.is_some_and(|parent| parents.contains(&parent))
+    };
     let found = all.into_iter().filter(|one| one.has(marks) || is_ending(one));
     Ok(found.map(|one| one.process).collect())
 }
@@ -133,7 +137,6 @@ fn with_ending_children(marks: &[&Vec<Vec<u8>>]) -> io::Result<Vec<Process>> {
 /// A process as it was when somebody looked.
 struct Seen {
     process: Process,
-    parent: u32,
     line: Vec<u8>,
 }
 
@@ -152,9 +155,7 @@ fn seen() -> io::Result<Vec<Seen>> {
         // has ended in between has neither.
         let Ok(handle) = handle(pid) else { continue };
         let Ok(line) = fs::read(format!("/proc/{pid}/cmdline")) else { continue };
-        let Ok(stat) = fs::read_to_string(format!("/proc/{pid}/stat")) else { continue };
-        let parent = parent_in(&stat).unwrap_or(0);
-        all.push(Seen { process: Process { pid, handle }, parent, line });
+        all.push(Seen { process: Process { pid, handle }, line });
     }
     Ok(all)
 }

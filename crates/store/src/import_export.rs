@@ -46,7 +46,7 @@ impl Store {
     /// replaces what was exported there before, and nothing else.
     pub fn export_to(&self, path: &Path, runs: &[RunId]) -> Result<(), StoreError> {
         let is_replaced = path.exists();
-        if is_replaced && !is_exported(path) {
+        if is_replaced && !schema::is_exported(path) {
             return Err(exists_already(path));
         }
         for run in runs {
@@ -150,11 +150,6 @@ impl Store {
         taken.map_err(|error| self.reader().said(&error))?;
         Ok(imported)
     }
-}
-
-/// Whether the file at `path` is one that [`Store::export_to`] has written, and whole.
-pub fn is_exported(path: &Path) -> bool {
-    checksum::check(path).is_ok() && schema::is_ours(path).is_ok()
 }
 
 fn exists_already(path: &Path) -> StoreError {

@@ -361,8 +361,17 @@ fn look(path: &Path) -> Result<(), StoreError> {
 /// Whether the file at `path` holds runs: any store of dbdyno's, or what it has exported as one.
 /// The file is not touched, and one that cannot be read holds none.
 pub fn holds_runs(path: &Path) -> bool {
-    let owner = immutable(path).ok().and_then(|file| owner(&file).ok());
-    matches!(owner, Some(Owner::Store | Owner::File))
+    matches!(owner_of(path), Some(Owner::Store | Owner::File))
+}
+
+/// Whether the file at `path` is one that [`Store::export_to`](crate::Store::export_to) has
+/// written, and whole.
+pub fn is_exported(path: &Path) -> bool {
+    matches!(owner_of(path), Some(Owner::File)) && is_ours(path).is_ok()
+}
+
+fn owner_of(path: &Path) -> Option<Owner> {
+    owner(&immutable(path).ok()?).ok()
 }
 
 /// Refuses a file that is neither a store of a version that is known here nor a whole file

@@ -96,16 +96,9 @@ fn once(all: Vec<Difference>) -> Vec<Difference> {
     kept
 }
 
-/// What makes the load of a side another one than the baseline's; nothing where their names say
-/// that they are compared for it, such as `clients=8`.
-pub(super) fn of_load(
-    all: &[Difference],
-    side: usize,
-    names: [&str; 2],
-) -> Vec<(String, [String; 2])> {
-    if are_named_by(all, side, names) {
-        return Vec::new();
-    }
+/// Load parameters that differ between a side and the baseline, each with the baseline's value and
+/// the side's.
+pub(super) fn of_load(all: &[Difference], side: usize) -> Vec<(String, [String; 2])> {
     let of_load = of_pair(all, side).into_iter().filter(|(key, _)| key.is_of_load());
     let told = of_load.map(|(key, one)| (key.short(), [0, side].map(|at| value(one, at))));
     told.collect()
@@ -119,7 +112,7 @@ pub(super) fn are_named_by(all: &[Difference], side: usize, names: [&str; 2]) ->
     })
 }
 
-/// What is not the same on a side and on the baseline.
+/// The differences between a side and the baseline, with their keys.
 fn of_pair(all: &[Difference], side: usize) -> Vec<(Key, &Difference)> {
     let differs = all.iter().filter(|one| one.values[0] != one.values[side]);
     differs.map(|one| (Key::new(&one.about, &one.name), one)).collect()

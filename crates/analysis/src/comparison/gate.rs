@@ -131,8 +131,8 @@ impl GateResult {
         }
     }
 
-    /// Adds where the limit does not hold. What is broken at one place is not undecided for what is
-    /// found at another.
+    /// Adds a place where the limit does not hold. A broken limit stays broken, even if it is
+    /// undecided at other places.
     fn put(&mut self, passed: Passed, at: String, undecided_by: UndecidedBy) {
         match (self.passed, passed) {
             (_, Passed::Held) | (Passed::Broken, Passed::Undecided) => return,
@@ -292,7 +292,6 @@ impl Gate {
     fn is_near(&self, judged: &Judged) -> bool {
         let interval = judged.ratio.and_then(|ratio| ratio.interval);
         interval.is_some_and(|(low, high)| if self.is_rise { low > 1.0 } else { high < 1.0 })
-            && !judged.may_be_drift()
     }
 
     /// A limit is broken if the whole interval of the ratio lies beyond it. It holds if the
@@ -348,10 +347,10 @@ fn beside_the_figures(report: &ComparisonReport, pair: &PairReport, found: &mut 
         let passed = if has_lost_most { Passed::Broken } else { Passed::Undecided };
         found.put(passed, side.lost_words(), UndecidedBy::LostRuns);
     }
-    // What another load does looks like what the change does.
+    // The effect of a different load cannot be told from that of the change.
     let load = report.load_differs(pair);
     if !load.is_empty() && found.passed == Passed::Held {
-        let at = format!("{} differs in {}", pair.side, in_words(&load));
+        let at = format!("{} differs in {}", pair.side, load_words(&load));
         found.put(Passed::Undecided, at, UndecidedBy::Load);
     }
     // Where only one side has a run that counts, the other may be broken there.
@@ -362,7 +361,7 @@ fn beside_the_figures(report: &ComparisonReport, pair: &PairReport, found: &mut 
 }
 
 /// `clients (8, baseline 4)`.
-fn in_words(load: &[(String, [String; 2])]) -> String {
+fn load_words(load: &[(String, [String; 2])]) -> String {
     let words = load.iter().map(|(name, [base, side])| format!("{name} ({side}, baseline {base})"));
     words.collect::<Vec<_>>().join(", ")
 }

@@ -158,13 +158,7 @@ fn held(
 
 /// What whoever reads only the verdicts of limits must know.
 fn cautions(report: &ComparisonReport) -> Vec<String> {
-    let reversed = report.pairs.iter().filter(|pair| report.is_reversed(pair)).map(|pair| {
-        let base = &report.sides[0].name;
-        format!(
-            "{base} is the baseline, since it is named first, but was measured after {}",
-            pair.side
-        )
-    });
+    let reversed = report.pairs.iter().filter_map(|pair| report.reversed_words(pair));
     let lost = report.sides.iter().filter(|side| side.runs_not_counted > 0);
     reversed.chain(lost.map(|side| side.lost_words())).collect()
 }

@@ -316,8 +316,7 @@ impl Runner {
 
 /// Whether whoever is at the other end may ask for a password: a server that is there already.
 fn asks_for_password(url: &str) -> bool {
-    let is_there = |target: Target| !target.hosts.is_empty() || target.option("socket").is_some();
-    Target::parse(url).is_ok_and(is_there)
+    Target::parse(url).is_ok_and(|target| target.is_server())
 }
 
 /// Which of the jobs that wait, by what they work on, begins next. They begin in their order, but

@@ -15,7 +15,7 @@ use super::query::Pairs;
 
 /// What a plan is called in its errors.
 pub(super) const FILE: &str = "plan.toml";
-/// Parameters of a plan that stand in front, the first of them shown at once.
+/// Parameters of a plan that stand in front, in this order, and whether they are shown at once.
 const OFTEN: [(&str, bool); 4] =
     [("duration", true), ("ramp_up", true), ("name", false), ("seed", false)];
 /// The parameter of an experiment that stands beside these.

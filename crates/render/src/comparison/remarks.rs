@@ -13,8 +13,8 @@ use model::Severity;
 use model::finding_catalog::in_short;
 use model::numbers::count;
 
-use super::words::{change, is_far, shortened};
-use super::{ALL, DIFFER_SHOWN_MAX, UNEVEN, over_all, point_name};
+use super::words::{change, differing, is_far};
+use super::{ALL, UNEVEN, over_all, point_name};
 use crate::document::Remark;
 use crate::scene::{LISTED_MOST, several};
 use crate::wording::{left_out, without_stop};
@@ -47,24 +47,13 @@ pub(super) fn lost_runs(report: &ComparisonReport) -> impl Iterator<Item = Strin
         .map(|side| format!("{}; the remaining runs may be the better ones.", side.lost_words()))
 }
 
-/// Sides whose load is another one than the baseline's, in sentences.
+/// Warns of sides that ran another load than the baseline.
 pub(super) fn loads(report: &ComparisonReport) -> impl Iterator<Item = String> {
     report.pairs.iter().filter_map(|pair| {
-        let load = report.load_differs(pair);
-        let named = load.iter().take(DIFFER_SHOWN_MAX).map(|(name, [base, side])| {
-            format!("{name} ({} against {})", shortened(side), shortened(base))
-        });
-        let named: Vec<String> = named.collect();
-        let more = match load.len() - named.len() {
-            0 => String::new(),
-            n => format!(" and {n} more"),
-        };
-        (!named.is_empty()).then(|| {
+        differing(&report.load_differs(pair)).map(|load| {
             format!(
-                "{} ran another load than {}: {}{more}. Part of the difference may come from it.",
-                pair.side,
-                report.sides[0].name,
-                named.join(", ")
+                "{} ran another load than {}: {load}. Part of the difference may come from it.",
+                pair.side, report.sides[0].name
             )
         })
     })
@@ -88,14 +77,8 @@ pub(super) fn seeds(report: &ComparisonReport) -> impl Iterator<Item = String> {
 /// something could not be judged.
 pub(super) fn notes(report: &ComparisonReport) -> Vec<String> {
     let mut said: Vec<String> = Vec::new();
-    for pair in report.pairs.iter().filter(|pair| report.is_reversed(pair)) {
-        let base = &report.sides[0].name;
-        said.push(format!(
-            "{base} is the baseline, and was measured after {}: the side that is named first is \
-             the baseline.",
-            pair.side
-        ));
-    }
+    let reversed = report.pairs.iter().filter_map(|pair| report.reversed_words(pair));
+    said.extend(reversed.map(|words| words + "."));
     let is_one_each = report.sides.iter().all(|side| side.runs.len() < 2);
     for pair in report.pairs.iter().filter(|pair| !pair.is_interleaved && !is_one_each) {
         said.push(format!(

@@ -92,13 +92,19 @@ pub(super) fn differ_in(report: &ComparisonReport, pair: &PairReport) -> Option<
     let names_both =
         |[ours, theirs]: &[String; 2]| base.contains(ours) && pair.side.contains(theirs);
     all.retain(|(_, values)| !names_both(values));
+    differing(&all)
+}
+
+/// Names the first differences with their values, `clients (8 against 4) and 2 more`; none if there
+/// is none.
+pub(super) fn differing(all: &[(String, [String; 2])]) -> Option<String> {
     // In the order of the sentence: the side against the baseline.
     let shown = all.iter().take(DIFFER_SHOWN_MAX).map(|(name, values)| {
         let [base, side] = values.each_ref().map(|value| shortened(value));
         format!("{name} ({side} against {base})")
     });
     let shown: Vec<String> = shown.collect();
-    let rest = all.len().saturating_sub(shown.len());
+    let rest = all.len() - shown.len();
     let more = if rest > 0 { format!(" and {rest} more") } else { String::new() };
     (!shown.is_empty()).then(|| format!("{}{more}", shown.join(", ")))
 }
