@@ -13,11 +13,12 @@ use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdout, Command, Stdio};
 use std::sync::Mutex;
-use std::sync::mpsc::{self, Receiver};
+use std::sync::mpsc::{self, Receiver, Sender};
 use std::thread;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail};
+use rustix::fs::statvfs;
 use rustix::thread::{CpuSet, sched_getaffinity};
 use serde_json::Value;
 
@@ -54,6 +55,10 @@ const WITH_SERVERS: [&str; 10] = [
 
 /// Executables whose tests compute, and look at no clock.
 const COMPUTING: [&str; 6] = ["analysis", "model", "plan", "render", "stats", "xtask"];
+
+/// What the tests take of the disk at most while they run (two lanes of servers, about 3 GiB), and
+/// as much again.
+const ROOM_MIN: u64 = 6 << 30;
 
 /// Processes that spin beside the tests.
 const SPINNING: usize = 10;
@@ -153,6 +158,58 @@ impl Drop for Spinners {
     }
 }
 
+/// The room on the disk of the folder for temporary files, watched until this ends. On a full disk
+/// tests fail that have nothing in common.
+struct Room {
+    at_start: u64,
+    watcher: thread::JoinHandle<u64>,
+    end: Sender<()>,
+}
+
+impl Room {
+    /// # Errors
+    ///
+    /// Where there is too little of it for the tests.
+    fn watch() -> Result<Room> {
+        let at_start = free()?;
+        if at_start < ROOM_MIN {
+            bail!(
+                "{} has {} free, and the tests need {}: make room, or set TMPDIR",
+                std::env::temp_dir().display(),
+                gib(at_start),
+                gib(ROOM_MIN)
+            );
+        }
+        let (end, ended) = mpsc::channel();
+        let watcher = thread::spawn(move || {
+            let mut least = at_start;
+            let second = Duration::from_secs(1);
+            while ended.recv_timeout(second) == Err(mpsc::RecvTimeoutError::Timeout) {
+                least = least.min(free().unwrap_or(least));
+            }
+            least
+        });
+        Ok(Room { at_start, watcher, end })
+    }
+
+    fn end(self) -> String {
+        drop(self.end);
+        let least = self.watcher.join().expect("the watcher has no panic");
+        format!("free disk: {} at the start, {} at least", gib(self.at_start), gib(least))
+    }
+}
+
+/// Bytes that are free where temporary files go.
+fn free() -> Result<u64> {
+    let folder = std::env::temp_dir();
+    let room = statvfs(&folder).with_context(|| folder.display().to_string())?;
+    Ok(room.f_bavail.saturating_mul(room.f_frsize))
+}
+
+fn gib(bytes: u64) -> String {
+    format!("{:.1} GiB", bytes as f64 / f64::from(1 << 30))
+}
+
 /// How many tests passed and failed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Tally {
@@ -199,6 +256,7 @@ pub(crate) fn run(
     if executables.is_empty() {
         bail!("there are none: they were not built");
     }
+    let room = Room::watch()?;
     let mut queue = longest_first(executables);
     queue.retain(|one| condition == Condition::Whole || one.runs_in_real_time());
     let (queue, _spinners) = (Mutex::new(queue), Spinners::start(condition)?);
@@ -221,7 +279,7 @@ pub(crate) fn run(
         let named = |(s, name): (f64, String)| (s, format!("{executable}: {name}"));
         tests.extend(ran.times.into_iter().map(named));
     }
-    println!("\n{}", times(groups, tests));
+    println!("\n{}\n{}", times(groups, tests), room.end());
     if !failures.is_empty() {
         println!("what failed:\n{failures}");
     }

@@ -81,7 +81,7 @@ fn postgres_loads_csv_files_as_the_printed_commands_say() {
 #[test]
 fn an_interrupted_datagen_leaves_no_half_files() {
     let home = Home::new();
-    let mut started = home.start(&["datagen", "tpcc", "--warehouses=100", "--output-dir=files"]);
+    let mut started = home.start(&["datagen", "tpcc", "--warehouses=20", "--output-dir=files"]);
     started.wait_until("rows", |said| said.contains(" rows/s"));
     started.interrupt();
     started.end().code(130).warns(&["only complete files were kept"]);
